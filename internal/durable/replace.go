@@ -1,0 +1,88 @@
+// Package durable replaces files so that a crash leaves the old content or the
+// new, never a mixture and never nothing.
+//
+//	err := durable.Replace("state.bin", func(f *os.File) error {
+//		_, err := f.Write(state)
+//		return err
+//	})
+//
+// When Replace returns nil the new content survives a power cut. When it
+// returns an error, or the process dies inside it, path still holds what it
+// held before.
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Replace writes a file with write and puts it at path in one step: a temporary
+// file in the same folder, synced, renamed over path, and the folder synced.
+// An existing file keeps its permissions; a symbolic link at path is replaced,
+// not followed. write must not close the file.
+//
+// The temporary file is path with ".tmp" appended. A killed process leaves that
+// one file behind at most, and the next Replace of the same path removes it, so
+// two calls for one path must not run at the same time.
+func Replace(path string, write func(*os.File) error) error {
+	temp := path + ".tmp"
+	if err := replace(path, temp, write); err != nil {
+		return fmt.Errorf("replacing %s: %w", path, err)
+	}
+	return nil
+}
+
+func replace(path, temp string, write func(*os.File) error) (err error) {
+	f, err := create(path, temp)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			// The first error is the one to tell; a second Close is harmless.
+			f.Close()
+			os.Remove(temp)
+		}
+	}()
+	if err := write(f); err != nil {
+		return err
+	}
+	// Without this a file system may order the rename before the data, and
+	// a power cut leaves an empty file under the final name.
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// create opens the temporary file with the permissions of the file it is to
+// replace. It insists on making the file, so that nothing which lies there
+// under that name, a link to elsewhere for one, is written through.
+func create(path, temp string) (*os.File, error) {
+	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	old, err := os.Stat(path)
+	if err != nil {
+		return f, nil // nothing there yet: the umask decides
+	}
+	if err := f.Chmod(old.Mode().Perm()); err != nil {
+		f.Close()
+		os.Remove(temp)
+		return nil, err
+	}
+	return f, nil
+}
