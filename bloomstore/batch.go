@@ -1,0 +1,92 @@
+package bloomstore
+
+// blockPositions is how many positions are worked on at once: 128 keys of 8
+// probes, a document and more.
+const blockPositions = 1024
+
+// Add puts all keys into the filter.
+func (f *Filter) Add(keys []uint64) {
+	f.items += uint64(len(keys))
+	size := blockPositions / f.shape.Hashes
+	for len(keys) > 0 {
+		block := keys[:min(size, len(keys))]
+		pos := f.locate(f.scratch[:], block)
+		f.set(pos)
+		keys = keys[len(block):]
+	}
+}
+
+// Test sets seen[i] to whether keys[i] is in the filter: true for every key that
+// was added, and for a share of the others that Rate tells. seen must be at
+// least as long as keys.
+func (f *Filter) Test(keys []uint64, seen []bool) {
+	var scratch [blockPositions / 4]uint64 // not f's, so that tests may run side by side
+	size := len(scratch) / f.shape.Hashes
+	seen = seen[:len(keys)]
+	for len(keys) > 0 {
+		block := keys[:min(size, len(keys))]
+		f.test(f.locate(scratch[:], block), seen[:len(block)])
+		keys, seen = keys[len(block):], seen[len(block):]
+	}
+}
+
+// TestAndAdd does what Test and then Add do, at the price of one of them when
+// there are at most 1024/k keys. seen tells of the filter before the call: a
+// key that occurs twice in keys does not make itself seen.
+func (f *Filter) TestAndAdd(keys []uint64, seen []bool) {
+	if len(keys) > blockPositions/f.shape.Hashes {
+		f.Test(keys, seen)
+		f.Add(keys)
+		return
+	}
+	f.items += uint64(len(keys))
+	pos := f.locate(f.scratch[:], keys)
+	f.test(pos, seen[:len(keys)])
+	f.set(pos)
+}
+
+// locate puts the positions of keys, k for each, into dst and returns the part used.
+func (f *Filter) locate(dst, keys []uint64) []uint64 {
+	k := f.shape.Hashes
+	dst = dst[:len(keys)*k]
+	for i, key := range keys {
+		f.probes(dst[i*k:(i+1)*k], key)
+	}
+	return dst
+}
+
+// probes puts the positions of one key into dst, in the order of bloom/v3's
+// location: h[i%2] + i·h[2 + ((i + i%2) % 4)/2].
+func (f *Filter) probes(dst []uint64, key uint64) {
+	h0, h1, h2, h3 := hashKey(key)
+	h := [4]uint64{h0, h1, h2, h3}
+	for i := range dst {
+		n := uint64(i)
+		dst[i] = f.modulus.reduce(h[n%2] + n*h[2+(n+n%2)%4/2])
+	}
+}
+
+// test reads the bits at pos, k for each of seen.
+func (f *Filter) test(pos []uint64, seen []bool) {
+	k := f.shape.Hashes
+	words := f.words
+	for i := range seen {
+		all := uint64(1)
+		for _, p := range pos[i*k : (i+1)*k] {
+			all &= words[p/64] >> (p % 64)
+		}
+		seen[i] = all != 0
+	}
+}
+
+// set makes the bits at pos one and counts those that were not.
+func (f *Filter) set(pos []uint64) {
+	words := f.words
+	var fresh uint64
+	for _, p := range pos {
+		w := words[p/64]
+		fresh += ^w >> (p % 64) & 1
+		words[p/64] = w | 1<<(p%64)
+	}
+	f.ones += fresh
+}

@@ -1,0 +1,90 @@
+package bloomstore
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// exchangeHeader is m, k and the length of the bit set.
+const exchangeHeader = 24
+
+// Export writes the filter as WriteTo of github.com/bits-and-blooms/bloom/v3
+// does, for that library's ReadFrom. Scheme, items and checksums are lost. Writes
+// are large: w needs no buffer.
+func (f *Filter) Export(w io.Writer) error {
+	be := binary.BigEndian
+	b := be.AppendUint64(make([]byte, 0, exchangeHeader), f.shape.Bits)
+	b = be.AppendUint64(b, uint64(f.shape.Hashes))
+	b = be.AppendUint64(b, f.shape.Bits)
+	if _, err := w.Write(b); err != nil {
+		return fmt.Errorf("exporting filter: %w", err)
+	}
+	if err := writeWords(w, f.words, true); err != nil {
+		return fmt.Errorf("exporting filter: %w", err)
+	}
+	return nil
+}
+
+// Import reads a filter as WriteTo of github.com/bits-and-blooms/bloom/v3 writes
+// it, and not a byte more. The caller vouches that its keys were 8 little-endian
+// bytes made by scheme; nothing in the input tells. limit is the most memory, in
+// bytes, that the filter may take, whatever the input says. Items is an estimate
+// from the one bits. An input that cannot be a filter gives an error that wraps
+// ErrDamaged; one byte that is wrong in the bits goes unnoticed, for the form
+// has no checksum.
+func Import(r io.Reader, scheme string, limit uint64) (*Filter, error) {
+	f, err := importFrom(r, scheme, limit)
+	if err != nil {
+		return nil, fmt.Errorf("importing filter: %w", err)
+	}
+	return f, nil
+}
+
+func importFrom(r io.Reader, scheme string, limit uint64) (*Filter, error) {
+	var b [exchangeHeader]byte
+	if err := readFull(r, b[:]); err != nil {
+		return nil, err
+	}
+	be := binary.BigEndian
+	shape := Shape{Bits: be.Uint64(b[:]), Hashes: int(min(be.Uint64(b[8:]), maxHashes+1))}
+	length := be.Uint64(b[16:])
+	if err := shape.Validate(); err != nil {
+		return nil, damage("%v", err)
+	}
+	// bloom.From rounds the length up to whole words; a bit set that grew on
+	// demand is shorter, and what it lacks is zero.
+	if length > shape.words()*64 {
+		return nil, damage("it has %d bits for a filter of %d", length, shape.Bits)
+	}
+	if shape.Bytes() > limit {
+		return nil, fmt.Errorf("it takes %d bytes of memory, the limit is %d", shape.Bytes(), limit)
+	}
+	f, err := New(shape, scheme)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.loadExchange(r, min(length, shape.Bits)); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// loadExchange reads the words of the first length bits; the rest stays zero.
+func (f *Filter) loadExchange(r io.Reader, length uint64) (err error) {
+	words := f.words[:(length+63)/64]
+	f.ones, err = readWords(r, words, true)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return damage("it is cut short")
+	}
+	if err != nil {
+		return err
+	}
+	if excess(words, length) {
+		return damage("a bit beyond its length is set")
+	}
+	f.items = f.shape.estimateItems(f.ones)
+	return nil
+}

@@ -1,0 +1,178 @@
+package bloomstore
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/firstseen/firstseen/internal/durable"
+)
+
+// Save puts the filter into a file, in one step: after an error or a crash path
+// holds what it held before, and when Save returns nil the new file survives a
+// power cut. It needs as much free disk as the filter has bytes, beside the old
+// file.
+//
+// stamp, at most 64 KiB, belongs to the caller and comes back from Open. Put in
+// it what tells which state the filter belongs to: one that is older than the
+// rest of an index has to be rebuilt, not used.
+func (f *Filter) Save(path string, stamp []byte) error {
+	if len(stamp) > maxStamp {
+		return fmt.Errorf("saving filter %s: a stamp of %d bytes, at most %d fit", path, len(stamp), maxStamp)
+	}
+	err := durable.Replace(path, func(file *os.File) error { return f.encode(file, stamp) })
+	if err != nil {
+		return fmt.Errorf("saving filter: %w", err)
+	}
+	return nil
+}
+
+// encode writes header, bits and trailer.
+func (f *Filter) encode(w io.Writer, stamp []byte) error {
+	h := Header{Shape: f.shape, Scheme: f.scheme, Items: f.items, Ones: f.ones, Stamp: stamp}
+	sum := xxh3.New()
+	both := io.MultiWriter(sum, w)
+	if _, err := both.Write(h.encode()); err != nil {
+		return err
+	}
+	if err := writeWords(both, f.words, false); err != nil {
+		return err
+	}
+	_, err := w.Write(binary.LittleEndian.AppendUint64(nil, sum.Sum64()))
+	return err
+}
+
+// Open reads a saved filter and the stamp given to Save. Everything is checked
+// before it is returned, and sizes before memory is taken. The error wraps
+// ErrDamaged, ErrScheme (the filter is intact, but of other keys than scheme
+// makes) or ErrVersion; or it is one of reading the file, such as
+// fs.ErrNotExist.
+func Open(path, scheme string) (*Filter, []byte, error) {
+	f, stamp, err := open(path, scheme)
+	if err != nil {
+		return nil, nil, explain(path, err)
+	}
+	return f, stamp, nil
+}
+
+func open(path, scheme string) (*Filter, []byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close() // only read from: nothing can be lost
+	size, err := fileSize(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	return decode(file, size, scheme)
+}
+
+func fileSize(file *os.File) (uint64, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return 0, damage("it is no regular file")
+	}
+	return uint64(info.Size()), nil
+}
+
+// decode reads a filter from r, which has size bytes.
+func decode(r io.Reader, size uint64, scheme string) (*Filter, []byte, error) {
+	sum := xxh3.New()
+	both := io.TeeReader(r, sum)
+	h, err := readHeader(both)
+	if err != nil {
+		return nil, nil, err
+	}
+	if want := h.fileSize(); size != want {
+		return nil, nil, damage("it has %d bytes and should have %d", size, want)
+	}
+	if h.Scheme != scheme {
+		// Refused before a gigabyte is read for nothing; the header has
+		// passed its own checksum.
+		return nil, nil, fmt.Errorf("%w: it has %q, wanted is %q", ErrScheme, h.Scheme, scheme)
+	}
+	f, err := New(h.Shape, h.Scheme)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := f.load(r, both, sum, h.Ones); err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	f.items = h.Items
+	return f, h.Stamp, nil
+}
+
+// load reads the bits through both, which feeds sum, and the trailer from r.
+func (f *Filter) load(r, both io.Reader, sum *xxh3.Hasher, ones uint64) (err error) {
+	f.ones, err = readWords(both, f.words, false)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return damage("it is cut short")
+	}
+	if err != nil {
+		return err
+	}
+	var trailer [sumSize]byte
+	if err := readFull(r, trailer[:]); err != nil {
+		return err
+	}
+	if binary.LittleEndian.Uint64(trailer[:]) != sum.Sum64() {
+		return damage("its bits do not match their checksum")
+	}
+	if f.ones != ones || excess(f.words, f.shape.Bits) {
+		return damage("its bits are not those the header tells of")
+	}
+	return nil
+}
+
+// ReadHeader reads what a saved filter tells of itself, and checks that, but not
+// the bits. Errors are those of Open, without ErrScheme.
+func ReadHeader(path string) (Header, error) {
+	h, err := openHeader(path)
+	if err != nil {
+		return Header{}, explain(path, err)
+	}
+	return h, nil
+}
+
+func openHeader(path string) (Header, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return Header{}, err
+	}
+	defer file.Close()
+	size, err := fileSize(file)
+	if err != nil {
+		return Header{}, err
+	}
+	h, err := readHeader(file)
+	if err != nil {
+		return Header{}, err
+	}
+	if want := h.fileSize(); size != want {
+		return Header{}, damage("it has %d bytes and should have %d", size, want)
+	}
+	return h, nil
+}
+
+// explain adds the file and what to do about it.
+func explain(path string, err error) error {
+	hint := ""
+	switch {
+	case errors.Is(err, ErrDamaged):
+		hint = "; delete it to have it rebuilt from the side table, or put back a copy"
+	case errors.Is(err, ErrScheme):
+		hint = "; use the options it was made with, or another index"
+	case errors.Is(err, ErrVersion):
+		hint = "; use a newer program, or delete it to have it rebuilt from the side table"
+	}
+	return fmt.Errorf("opening filter %s: %w%s", path, err, hint)
+}

@@ -1,0 +1,108 @@
+package bloomstore
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/firstseen/firstseen/internal/hugemem"
+)
+
+// maxScheme is the longest name of a scheme, in bytes.
+const maxScheme = 255
+
+// A Filter is a Bloom filter of 64-bit keys. Any number of goroutines may Test
+// at the same time; everything else needs the filter for itself. After Close
+// only Close may be called.
+type Filter struct {
+	shape   Shape
+	scheme  string
+	modulus modulus
+	mem     []byte   // from hugemem
+	words   []uint64 // mem, as words
+	items   uint64
+	ones    uint64
+	scratch [blockPositions]uint64
+}
+
+// New makes an empty filter. Its memory lies outside the Go heap, in huge pages
+// where the system has them, is taken from the system as it fills, and must be
+// given back with Close. scheme names how the keys are made; 1 to 255 bytes of
+// UTF-8.
+func New(shape Shape, scheme string) (*Filter, error) {
+	if err := shape.Validate(); err != nil {
+		return nil, err
+	}
+	if err := validateScheme(scheme); err != nil {
+		return nil, err
+	}
+	size := shape.Bytes()
+	if size > math.MaxInt {
+		return nil, fmt.Errorf("a filter of %d bytes is more than this machine can address", size)
+	}
+	mem, err := hugemem.Alloc(int(size))
+	if err != nil {
+		return nil, fmt.Errorf("making a filter: %w", err)
+	}
+	return &Filter{
+		shape:   shape,
+		scheme:  scheme,
+		modulus: newModulus(shape.Bits),
+		mem:     mem,
+		words:   unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(mem))), shape.words()),
+	}, nil
+}
+
+func validateScheme(scheme string) error {
+	if len(scheme) < 1 || len(scheme) > maxScheme || !utf8.ValidString(scheme) {
+		return fmt.Errorf("scheme name %q: must be 1 to %d bytes of UTF-8", scheme, maxScheme)
+	}
+	return nil
+}
+
+// Close gives the memory back. A second Close does nothing.
+func (f *Filter) Close() error {
+	mem := f.mem
+	f.mem, f.words = nil, nil
+	return hugemem.Free(mem)
+}
+
+// Shape is what the filter was made with.
+func (f *Filter) Shape() Shape { return f.shape }
+
+// Scheme names how the keys were made.
+func (f *Filter) Scheme() string { return f.scheme }
+
+// Items is the number of keys added over the filter's life, each repeat counted
+// again. For an imported filter it starts from an estimate.
+func (f *Filter) Items() uint64 { return f.items }
+
+// Ones is the number of one bits. It is counted while adding, so it costs nothing.
+func (f *Filter) Ones() uint64 { return f.ones }
+
+// Fill is the share of one bits, 0 to 1.
+func (f *Filter) Fill() float64 { return float64(f.ones) / float64(f.shape.Bits) }
+
+// Rate is the share of keys never added that the filter, as it is now, reports
+// as seen: fill^k.
+func (f *Filter) Rate() float64 { return math.Pow(f.Fill(), float64(f.shape.Hashes)) }
+
+// Merge adds all keys of other, which stays as it is. The two must have equal
+// shape and scheme; otherwise nothing is changed. Items becomes the sum.
+func (f *Filter) Merge(other *Filter) error {
+	if f == other {
+		return errors.New("merging a filter with itself")
+	}
+	if f.shape != other.shape {
+		return fmt.Errorf("merging filters: %d bits and %d probes with %d bits and %d probes",
+			f.shape.Bits, f.shape.Hashes, other.shape.Bits, other.shape.Hashes)
+	}
+	if f.scheme != other.scheme {
+		return fmt.Errorf("merging filters: %w: %q and %q", ErrScheme, f.scheme, other.scheme)
+	}
+	f.ones = unite(f.words, other.words)
+	f.items += other.items
+	return nil
+}

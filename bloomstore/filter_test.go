@@ -1,0 +1,273 @@
+package bloomstore
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/bits-and-blooms/bitset"
+	"github.com/bits-and-blooms/bloom/v3"
+	"pgregory.net/rapid"
+)
+
+// mustNew makes a filter that goes away with the test.
+func mustNew(t testing.TB, shape Shape, scheme string) *Filter {
+	t.Helper()
+	f, err := New(shape, scheme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
+}
+
+func randomKeys(seed uint64, n int) []uint64 {
+	r := rand.New(rand.NewPCG(seed, 0))
+	keys := make([]uint64, n)
+	for i := range keys {
+		keys[i] = r.Uint64()
+	}
+	return keys
+}
+
+func keyBytes(key uint64) []byte { return binary.LittleEndian.AppendUint64(nil, key) }
+
+// library is the filter bloom/v3 makes of the same words, sharing memory.
+func library(f *Filter) *bloom.BloomFilter {
+	return bloom.FromWithM(f.words, uint(f.shape.Bits), uint(f.shape.Hashes))
+}
+
+// checkCount holds the live count of ones against a fresh one.
+func checkCount(t interface{ Fatalf(string, ...any) }, f *Filter) {
+	if want := uint64(bitset.From(f.words).Count()); f.Ones() != want {
+		t.Fatalf("Ones() = %d, there are %d", f.Ones(), want)
+	}
+}
+
+// shapes has sizes that are powers of two and not, tiny ones, ones that end
+// inside a word, and every remainder of k by 4, by which the hash is chosen.
+var shapes = []Shape{
+	{1, 1},
+	{2, 2},
+	{3, 1},
+	{63, 4},
+	{64, 8},
+	{65, 8},
+	{1000, 3},
+	{4096, 5},
+	{1 << 16, 8},
+	{1<<16 - 1, 8},
+	{1<<16 + 1, 6},
+	{99991, 7},
+	{123456, 13},
+	{1 << 20, 64},
+	{999983, 64},
+}
+
+// TestBitsAreThoseOfTheLibrary adds by one and compares words, and asks the
+// other, both ways.
+func TestBitsAreThoseOfTheLibrary(t *testing.T) {
+	for _, shape := range shapes {
+		n := int(min(max(2*shape.Capacity(), 3), 2000))
+		ours, theirs := mustNew(t, shape, "s"), mustNew(t, shape, "s")
+		lib := library(theirs)
+		keys := append([]uint64{0, 1, ^uint64(0)}, randomKeys(1, n)...)
+		ours.Add(keys)
+		for _, key := range keys {
+			lib.Add(keyBytes(key))
+		}
+		if !slices.Equal(ours.words, theirs.words) {
+			t.Fatalf("%+v: bits differ from those of bloom.Add", shape)
+		}
+		checkCount(t, ours)
+		probe := append(randomKeys(2, 2000), keys...)
+		seen := make([]bool, len(probe))
+		theirs.Test(probe, seen) // bits set by the library, read by us
+		ourBits := library(ours) // bits set by us, read by the library
+		for i, key := range probe {
+			if want := ourBits.Test(keyBytes(key)); seen[i] != want {
+				t.Fatalf("%+v: key %#x: %v, bloom.Test says %v", shape, key, seen[i], want)
+			}
+		}
+	}
+}
+
+// TestModel runs random operations against the library on a shape drawn at random.
+func TestModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		shape := Shape{
+			Bits:   rapid.Uint64Range(1, 5000).Draw(t, "bits"),
+			Hashes: rapid.IntRange(1, maxHashes).Draw(t, "hashes"),
+		}
+		f, err := New(shape, "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		lib := bloom.New(uint(shape.Bits), uint(shape.Hashes))
+		items := 0
+		check := func(keys []uint64, seen []bool) {
+			for i, key := range keys {
+				if want := lib.Test(keyBytes(key)); seen[i] != want {
+					t.Fatalf("key %#x: %v, library says %v", key, seen[i], want)
+				}
+			}
+		}
+		add := func(keys []uint64) {
+			items += len(keys)
+			for _, key := range keys {
+				lib.Add(keyBytes(key))
+			}
+		}
+		// Few distinct keys, so that they repeat inside a batch and between.
+		batch := rapid.SliceOfN(rapid.Uint64Range(0, 300), 0, 300)
+		t.Repeat(map[string]func(*rapid.T){
+			"add": func(t *rapid.T) {
+				keys := batch.Draw(t, "keys")
+				f.Add(keys)
+				add(keys)
+			},
+			"test": func(t *rapid.T) {
+				keys := batch.Draw(t, "keys")
+				seen := make([]bool, len(keys)+1)
+				f.Test(keys, seen)
+				check(keys, seen)
+			},
+			"testAndAdd": func(t *rapid.T) {
+				keys := batch.Draw(t, "keys")
+				seen := make([]bool, len(keys))
+				f.TestAndAdd(keys, seen)
+				check(keys, seen) // before the library adds them
+				add(keys)
+			},
+			"": func(t *rapid.T) {
+				checkCount(t, f)
+				if f.Items() != uint64(items) {
+					t.Fatalf("Items() = %d, want %d", f.Items(), items)
+				}
+				if !library(f).BitSet().Equal(bitset.From(lib.BitSet().Words())) {
+					t.Fatal("bits differ")
+				}
+			},
+		})
+	})
+}
+
+func TestReduceIsModulo(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := rapid.Uint64Range(1, maxBits).Draw(t, "m")
+		x := rapid.Uint64().Draw(t, "x")
+		d := newModulus(m)
+		for _, x := range []uint64{x, x - x%m, x - x%m - 1, ^x, ^uint64(0)} {
+			if got := d.reduce(x); got != x%m {
+				t.Fatalf("%d mod %d = %d, want %d", x, m, got, x%m)
+			}
+		}
+	})
+}
+
+func TestSeenIsOfBeforeTheCall(t *testing.T) {
+	f := mustNew(t, ForItems(10000), "s")
+	for _, n := range []int{2, 1000} { // one block, and several
+		keys := randomKeys(uint64(n), n)
+		keys[n-1] = keys[0]
+		seen := make([]bool, n)
+		f.TestAndAdd(keys, seen)
+		if slices.Contains(seen, true) {
+			t.Fatalf("%d keys: a key made itself seen", n)
+		}
+		f.TestAndAdd(keys, seen)
+		if slices.Contains(seen, false) {
+			t.Fatalf("%d keys: a key added is not seen", n)
+		}
+	}
+}
+
+func TestNoAllocations(t *testing.T) {
+	f := mustNew(t, ForItems(10000), "s")
+	keys, seen := randomKeys(1, 50), make([]bool, 50)
+	allocs := testing.AllocsPerRun(100, func() {
+		f.Test(keys, seen)
+		f.TestAndAdd(keys, seen)
+		f.Add(keys)
+	})
+	if allocs != 0 {
+		t.Fatalf("%v allocations a run, want 0", allocs)
+	}
+}
+
+func TestMerge(t *testing.T) {
+	shape := ForItems(1000)
+	a, b, both := mustNew(t, shape, "s"), mustNew(t, shape, "s"), mustNew(t, shape, "s")
+	ka, kb := randomKeys(1, 500), randomKeys(2, 400)
+	a.Add(ka)
+	b.Add(kb)
+	both.Add(ka)
+	both.Add(kb)
+	if err := a.Merge(b); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(a.words, both.words) || a.Items() != 900 {
+		t.Fatal("the merged filter is not that of all keys")
+	}
+	checkCount(t, a)
+}
+
+func TestMergeRefuses(t *testing.T) {
+	f := mustNew(t, Shape{1024, 8}, "s")
+	others := map[string]*Filter{
+		"itself":       f,
+		"other bits":   mustNew(t, Shape{1025, 8}, "s"),
+		"other hashes": mustNew(t, Shape{1024, 7}, "s"),
+		"other scheme": mustNew(t, Shape{1024, 8}, "t"),
+	}
+	for name, other := range others {
+		other.Add([]uint64{1})
+		words, items := slices.Clone(f.words), f.items
+		if err := f.Merge(other); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		if !slices.Equal(words, f.words) || items != f.items {
+			t.Errorf("%s: the filter has changed", name)
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	long := string(make([]byte, maxScheme+1))
+	for _, c := range []struct {
+		shape  Shape
+		scheme string
+	}{
+		{Shape{0, 8}, "s"},
+		{Shape{maxBits + 1, 8}, "s"},
+		{Shape{64, 0}, "s"},
+		{Shape{64, -1}, "s"},
+		{Shape{64, maxHashes + 1}, "s"},
+		{Shape{64, 8}, ""},
+		{Shape{64, 8}, long},
+		{Shape{64, 8}, "\xff"},
+	} {
+		if f, err := New(c.shape, c.scheme); err == nil {
+			f.Close()
+			t.Errorf("New(%+v, %.10q): no error", c.shape, c.scheme)
+		}
+	}
+}
+
+func TestCloseTwice(t *testing.T) {
+	f, err := New(ForItems(1), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

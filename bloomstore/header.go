@@ -1,0 +1,143 @@
+package bloomstore
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/zeebo/xxh3"
+)
+
+const (
+	magic   = "firstseen.filter"
+	version = 1
+
+	prefixSize = 24 // magic, version, length of the header
+	fixedSize  = 64 // header before scheme and stamp
+	sumSize    = 8
+	pageSize   = 4096
+	maxStamp   = 64 << 10
+	maxHeader  = (fixedSize + maxScheme + maxStamp + sumSize + pageSize - 1) &^ (pageSize - 1)
+)
+
+// Header is what a saved filter tells of itself before its bits are read.
+type Header struct {
+	Version int
+	Shape   Shape
+	Scheme  string
+	Items   uint64 // keys added, repeats included
+	Ones    uint64 // one bits
+	Stamp   []byte // as given to Save
+}
+
+// size is the length of the encoded header.
+func (h *Header) size() int {
+	n := fixedSize + len(h.Scheme) + len(h.Stamp) + sumSize
+	return (n + pageSize - 1) &^ (pageSize - 1)
+}
+
+// fileSize is the length of the whole file.
+func (h *Header) fileSize() uint64 { return uint64(h.size()) + h.Shape.Bytes() + sumSize }
+
+// encode lays the header out as docs/format.md has it.
+func (h *Header) encode() []byte {
+	b := make([]byte, h.size())
+	copy(b, magic)
+	le := binary.LittleEndian
+	le.PutUint32(b[16:], version)
+	le.PutUint32(b[20:], uint32(len(b)))
+	le.PutUint64(b[24:], h.Shape.Bits)
+	le.PutUint32(b[32:], uint32(h.Shape.Hashes))
+	le.PutUint32(b[36:], uint32(len(h.Scheme)))
+	le.PutUint32(b[40:], uint32(len(h.Stamp)))
+	le.PutUint64(b[48:], h.Items)
+	le.PutUint64(b[56:], h.Ones)
+	copy(b[fixedSize:], h.Scheme)
+	copy(b[fixedSize+len(h.Scheme):], h.Stamp)
+	end := len(b) - sumSize
+	le.PutUint64(b[end:], xxh3.Hash(b[:end]))
+	return b
+}
+
+// damage is an error that wraps ErrDamaged.
+func damage(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
+}
+
+// readHeader reads and checks a header. It takes no more memory than the longest
+// header has, and only after the beginning was found in order.
+func readHeader(r io.Reader) (Header, error) {
+	var prefix [prefixSize]byte
+	if err := readFull(r, prefix[:]); err != nil {
+		return Header{}, err
+	}
+	le := binary.LittleEndian
+	if string(prefix[:16]) != magic {
+		return Header{}, damage("it does not begin as a filter does")
+	}
+	if v := le.Uint32(prefix[16:]); v != version {
+		return Header{}, fmt.Errorf("%w: version %d, known is %d", ErrVersion, v, version)
+	}
+	size := le.Uint32(prefix[20:])
+	if size < pageSize || size > maxHeader || size%pageSize != 0 {
+		return Header{}, damage("a header of %d bytes cannot be", size)
+	}
+	b := make([]byte, size)
+	copy(b, prefix[:])
+	if err := readFull(r, b[prefixSize:]); err != nil {
+		return Header{}, err
+	}
+	end := len(b) - sumSize
+	if le.Uint64(b[end:]) != xxh3.Hash(b[:end]) {
+		return Header{}, damage("the header does not match its checksum")
+	}
+	return parseHeader(b)
+}
+
+// parseHeader takes apart a header whose checksum is right. Nothing in it is
+// believed all the same: a checksum is no proof of who wrote it.
+func parseHeader(b []byte) (Header, error) {
+	le := binary.LittleEndian
+	scheme, stamp := uint64(le.Uint32(b[36:])), uint64(le.Uint32(b[40:]))
+	end := uint64(len(b) - sumSize)
+	if scheme > maxScheme || stamp > maxStamp || fixedSize+scheme+stamp > end {
+		return Header{}, damage("names of %d and %d bytes do not fit the header", scheme, stamp)
+	}
+	h := Header{
+		Version: version,
+		Shape:   Shape{Bits: le.Uint64(b[24:]), Hashes: int(min(le.Uint32(b[32:]), maxHashes+1))},
+		Scheme:  string(b[fixedSize : fixedSize+scheme]),
+		Items:   le.Uint64(b[48:]),
+		Ones:    le.Uint64(b[56:]),
+		Stamp:   b[fixedSize+scheme : fixedSize+scheme+stamp : fixedSize+scheme+stamp],
+	}
+	if err := h.Shape.Validate(); err != nil {
+		return Header{}, damage("%v", err)
+	}
+	if err := validateScheme(h.Scheme); err != nil {
+		return Header{}, damage("%v", err)
+	}
+	if h.Ones > h.Shape.Bits || h.size() != len(b) || le.Uint32(b[44:]) != 0 || !allZero(b[fixedSize+scheme+stamp:end]) {
+		return Header{}, damage("the header contradicts itself")
+	}
+	return h, nil
+}
+
+func allZero(b []byte) bool {
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// readFull reads all of b. An input that ends early is damage; another error of
+// the reader is passed on as it is.
+func readFull(r io.Reader, b []byte) error {
+	_, err := io.ReadFull(r, b)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return damage("it is cut short")
+	}
+	return err
+}
