@@ -1,0 +1,49 @@
+package corpus
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// Annotate appends the line raw to dst with one more field at the end of its
+// object, and returns it. All other bytes, white space included, stay as they
+// are. The value must be JSON; it is not checked. It fails when raw is not a
+// JSON object or has a field of that name already: two fields of one name mean
+// different things to different readers.
+func Annotate(dst, raw []byte, field string, value []byte) ([]byte, error) {
+	empty, err := checkFree(raw, field)
+	if err != nil {
+		return dst, err
+	}
+	closing := bytes.LastIndexByte(raw, '}')
+	dst = append(dst, raw[:closing]...)
+	if !empty {
+		dst = append(dst, ',')
+	}
+	dst = appendString(dst, []byte(field))
+	dst = append(dst, ':')
+	dst = append(dst, value...)
+	return append(dst, raw[closing:]...), nil
+}
+
+// checkFree checks that raw is an object without the field, and tells whether
+// it has no field at all.
+func checkFree(raw []byte, field string) (empty bool, err error) {
+	empty, taken := true, false
+	err = scanLine(raw, func(b []byte, key value, i, depth int) (int, error) {
+		name := b[key.start:key.end]
+		if key.escaped {
+			name = unescape(nil, name)
+		}
+		empty, taken = false, taken || string(name) == field
+		_, end, err := scanValue(b, i, depth)
+		return end, err
+	})
+	if err == nil && taken {
+		err = fmt.Errorf("the line already has a field %q", field)
+	}
+	if err != nil {
+		return false, fmt.Errorf("adding field %q: %w", field, err)
+	}
+	return empty, nil
+}

@@ -1,0 +1,279 @@
+package corpus
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+)
+
+// Fields names the fields of a JSON object that make a document.
+//
+// A name with dots, such as "metadata.url", is a path through nested objects,
+// unless the object has a field of that very name, which wins.
+type Fields struct {
+	Text string // "" means "text"
+	ID   string // "" means "id"
+}
+
+// maxPath is how many names a path may have.
+const maxPath = 32
+
+// Parser turns chunks of JSON lines into records. It is for one goroutine;
+// its buffers are used again for every record.
+type Parser struct {
+	fields  Fields
+	targets []target
+	visit   keyFunc
+	active  uint // targets whose path leads to the object being read
+	level   int  // names of a path matched above the object being read
+	twice   int  // a target with a name that occurs twice, or -1
+	key     []byte
+	text    []byte
+	rec     Record
+}
+
+// target is one way to a wanted value.
+type target struct {
+	path  []string
+	seen  uint32 // bit i: path[i] was met
+	value value
+}
+
+// textTargets and the rest are the ways to the text; the first that leads to
+// a value is taken. Behind them are those to the id.
+const (
+	textLiteral = iota
+	textPath
+	idLiteral
+	idPath
+	targetCount
+)
+
+// NewParser returns a parser for the fields. It fails when a path is longer
+// than 32 names.
+func NewParser(fields Fields) (*Parser, error) {
+	if fields.Text == "" {
+		fields.Text = "text"
+	}
+	if fields.ID == "" {
+		fields.ID = "id"
+	}
+	p := &Parser{fields: fields, targets: make([]target, targetCount), twice: -1}
+	p.visit = p.member
+	for i, name := range []string{fields.Text, fields.ID} {
+		path := strings.Split(name, ".")
+		if len(path) > maxPath {
+			return nil, fmt.Errorf("field %q: a path may have at most %d names", name, maxPath)
+		}
+		p.targets[2*i].path = []string{name}
+		if len(path) > 1 {
+			p.targets[2*i+1].path = path
+		}
+	}
+	return p, nil
+}
+
+// Parse returns the records of a chunk in the order of its lines. Lines of
+// nothing but white space are passed over.
+//
+// The record and its Text are valid until the next record. ID and Raw, and
+// the whole of Err, are valid until the chunk is filled again or parsed again.
+func (p *Parser) Parse(c *Chunk) iter.Seq[*Record] {
+	return func(yield func(*Record) bool) {
+		c.ids = c.ids[:0]
+		line := c.Line
+		for rest := c.Data; len(rest) > 0; line++ {
+			raw, more, _ := bytes.Cut(rest, newline)
+			rest = more
+			if skipSpace(raw, 0) == len(raw) {
+				continue
+			}
+			p.rec = Record{File: c.File, Line: line, Raw: raw}
+			if c.Reject != "" {
+				p.bad(c.Reject)
+			} else {
+				c.ids = p.parse(c.ids)
+			}
+			if !yield(&p.rec) {
+				return
+			}
+		}
+	}
+}
+
+var newline = []byte{'\n'}
+
+// ParseLine reads a single line, which must not end in '\n'. The record is
+// valid until the next call of a method of p.
+func (p *Parser) ParseLine(file string, line int64, raw []byte) *Record {
+	p.rec = Record{File: file, Line: line, Raw: raw}
+	p.parse(nil)
+	return &p.rec
+}
+
+func (p *Parser) bad(reason string) {
+	p.rec.ID, p.rec.Text = nil, nil
+	p.rec.Err = &BadRecord{File: p.rec.File, Line: p.rec.Line, Reason: reason, Raw: p.rec.Raw}
+}
+
+// parse fills p.rec from its Raw. An id that is not in the line as it is goes
+// to the end of ids, which is returned.
+func (p *Parser) parse(ids []byte) []byte {
+	raw := p.rec.Raw
+	if err := p.scan(raw); err != nil {
+		p.bad(err.Error())
+		return ids
+	}
+	if p.twice >= 0 {
+		p.bad(fmt.Sprintf("field %q occurs twice", p.fieldOf(p.twice)))
+		return ids
+	}
+	text := p.found(textLiteral, textPath)
+	if text.kind != kindString {
+		p.bad(p.unfit(p.fields.Text, text.kind, "a string"))
+		return ids
+	}
+	id := p.found(idLiteral, idPath)
+	ids, ok := p.setID(ids, id)
+	if !ok {
+		p.bad(p.unfit(p.fields.ID, id.kind, "a string or a number"))
+		return ids
+	}
+	p.rec.Text = raw[text.start:text.end]
+	if text.escaped {
+		p.text = unescape(p.text[:0], p.rec.Text)
+		p.rec.Text = p.text
+	}
+	return ids
+}
+
+func (p *Parser) fieldOf(target int) string {
+	if target < idLiteral {
+		return p.fields.Text
+	}
+	return p.fields.ID
+}
+
+func (p *Parser) unfit(field string, k kind, wanted string) string {
+	if k == missing || k == kindNull {
+		return fmt.Sprintf("field %q is %s", field, k)
+	}
+	return fmt.Sprintf("field %q is %s, not %s", field, k, wanted)
+}
+
+func (p *Parser) found(literal, path int) value {
+	if v := p.targets[literal].value; v.kind != missing {
+		return v
+	}
+	return p.targets[path].value
+}
+
+// setID sets the record's id. A null or empty id names nothing and counts as
+// none.
+func (p *Parser) setID(ids []byte, id value) ([]byte, bool) {
+	at := len(ids)
+	switch {
+	case id.kind == missing || id.kind == kindNull || id.kind == kindString && id.start == id.end:
+		ids = append(append(ids, p.rec.File...), ':')
+		ids = strconv.AppendInt(ids, p.rec.Line, 10)
+	case id.kind == kindString && id.escaped:
+		ids = unescape(ids, p.rec.Raw[id.start:id.end])
+	case id.kind == kindString || id.kind == kindNumber:
+		p.rec.ID = p.rec.Raw[id.start:id.end]
+		return ids, true
+	default:
+		return ids, false
+	}
+	p.rec.ID = ids[at:len(ids):len(ids)]
+	return ids, true
+}
+
+var errNotObject = errors.New("the line is not a JSON object")
+
+// scan checks the line and notes the wanted values in p.targets.
+func (p *Parser) scan(raw []byte) error {
+	p.active, p.level, p.twice = 0, 0, -1
+	for i := range p.targets {
+		t := &p.targets[i]
+		t.seen, t.value = 0, value{}
+		if t.path != nil {
+			p.active |= 1 << i
+		}
+	}
+	return scanLine(raw, p.visit)
+}
+
+// scanLine checks that a line is one JSON object with nothing behind it.
+func scanLine(raw []byte, visit keyFunc) error {
+	i := skipSpace(raw, 0)
+	var err error
+	object := i < len(raw) && raw[i] == '{'
+	if object {
+		i, err = scanObject(raw, i, 1, visit)
+	} else {
+		_, i, err = scanValue(raw, i, 0)
+	}
+	if err != nil {
+		return err
+	}
+	if i = skipSpace(raw, i); i < len(raw) {
+		return syntax(i, "something follows the object")
+	}
+	if !object {
+		return errNotObject
+	}
+	return nil
+}
+
+// member handles one key of an object that a path may lead through.
+func (p *Parser) member(b []byte, key value, i, depth int) (int, error) {
+	here, below := p.match(b, key)
+	if below != 0 && i < len(b) && b[i] == '{' {
+		active := p.active
+		p.active, p.level = below, p.level+1
+		end, err := scanObject(b, i, depth+1, p.visit)
+		p.active, p.level = active, p.level-1
+		p.note(here, value{kindObject, false, i, end})
+		return end, err
+	}
+	v, end, err := scanValue(b, i, depth)
+	p.note(here, v)
+	return end, err
+}
+
+func (p *Parser) note(here uint, v value) {
+	for t := range p.targets {
+		if here>>t&1 != 0 {
+			p.targets[t].value = v
+		}
+	}
+}
+
+// match returns the targets whose value belongs to the key, and those whose
+// path goes on below it.
+func (p *Parser) match(b []byte, key value) (here, below uint) {
+	name := b[key.start:key.end]
+	if key.escaped {
+		p.key = unescape(p.key[:0], name)
+		name = p.key
+	}
+	for i := range p.targets {
+		t := &p.targets[i]
+		if p.active>>i&1 == 0 || string(name) != t.path[p.level] {
+			continue
+		}
+		if t.seen>>p.level&1 != 0 {
+			p.twice = i
+		}
+		t.seen |= 1 << p.level
+		if p.level == len(t.path)-1 {
+			here |= 1 << i
+		} else {
+			below |= 1 << i
+		}
+	}
+	return here, below
+}

@@ -1,0 +1,136 @@
+package corpus
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// maxWindow is the largest zstd window accepted, 128 MiB: the limit of the
+// zstd tool itself unless it is told otherwise.
+const maxWindow = 128 << 20
+
+// readBuffer is what is asked of a compressed file at a time.
+const readBuffer = 256 << 10
+
+// stream is the decoded content of one input.
+type stream struct {
+	io.Reader
+	raw   io.Closer
+	close func()
+}
+
+func (s *stream) Close() error {
+	if s.close != nil {
+		s.close()
+	}
+	return s.raw.Close()
+}
+
+// counter counts the bytes read from an input as stored, for progress.
+type counter struct {
+	r io.Reader
+	n *int64
+}
+
+func (c counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	*c.n += int64(n)
+	return n, err
+}
+
+// openInput opens an input and undoes its compression, adding the stored bytes
+// it reads to count. Errors name the input.
+func openInput(in Input, stdin io.Reader, count *int64) (*stream, error) {
+	if in.Path == Stdin {
+		return decode(in.Name, stdin, io.NopCloser(nil), count)
+	}
+	f, err := os.Open(in.Path)
+	if err != nil {
+		return nil, fmt.Errorf("opening input: %w", err)
+	}
+	s, err := decode(in.Name, f, f, count)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return s, nil
+}
+
+func decode(name string, r io.Reader, raw io.Closer, count *int64) (*stream, error) {
+	br := bufio.NewReaderSize(counter{r, count}, readBuffer)
+	head, err := br.Peek(10)
+	if err != nil && err != io.EOF {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	switch {
+	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+		return decodeGzip(name, br, raw)
+	case isZstd(head):
+		return decodeZstd(name, br, raw)
+	}
+	if other := otherCompression(head); other != "" {
+		return nil, fmt.Errorf("reading %s: it is compressed with %s, which is not supported: unpack it, or use gzip or zstd", name, other)
+	}
+	return &stream{Reader: br, raw: raw}, nil
+}
+
+func decodeGzip(name string, br *bufio.Reader, raw io.Closer) (*stream, error) {
+	zr, err := gzip.NewReader(br)
+	if err != nil {
+		return nil, readError(name, noEOF(err))
+	}
+	return &stream{Reader: zr, raw: raw}, nil
+}
+
+func decodeZstd(name string, br *bufio.Reader, raw io.Closer) (*stream, error) {
+	zr, err := zstd.NewReader(br,
+		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return nil, readError(name, noEOF(err))
+	}
+	return &stream{Reader: zr, raw: raw, close: zr.Close}, nil
+}
+
+// isZstd recognises a zstd frame and a skippable frame, with which files of
+// some parallel compressors begin.
+func isZstd(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")) ||
+		len(head) >= 4 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:4], []byte("\x2a\x4d\x18"))
+}
+
+// otherCompression names formats that would otherwise be read as thousands of
+// bad lines.
+func otherCompression(head []byte) string {
+	switch {
+	case bytes.HasPrefix(head, []byte("\xfd7zXZ\x00")):
+		return "xz"
+	case bytes.HasPrefix(head, []byte("BZh")) && bytes.HasSuffix(head, []byte("1AY&SY")):
+		return "bzip2"
+	case bytes.HasPrefix(head, []byte("\x04\x22\x4d\x18")):
+		return "lz4"
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
+		return "zip"
+	}
+	return ""
+}
+
+// noEOF keeps a file that ends inside a header from looking like a proper end.
+func noEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+func readError(name string, err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("reading %s: the compressed data ends too early, the file is cut off: %w", name, err)
+	}
+	return fmt.Errorf("reading %s: %w", name, err)
+}
