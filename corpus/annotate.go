@@ -33,7 +33,7 @@ func checkFree(raw []byte, field string) (empty bool, err error) {
 	err = scanLine(raw, func(b []byte, key value, i, depth int) (int, error) {
 		name := b[key.start:key.end]
 		if key.escaped {
-			name = unescape(nil, name)
+			name, _, _ = decodeString(nil, b[:key.end+1], key.start)
 		}
 		empty, taken = false, taken || string(name) == field
 		_, end, err := scanValue(b, i, depth)

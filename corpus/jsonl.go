@@ -18,6 +18,10 @@ type Fields struct {
 	ID   string // "" means "id"
 }
 
+// keepText is how large a buffer may stay between records, in bytes: one huge
+// document must not hold its memory for ever.
+const keepText = 8 << 20
+
 // maxPath is how many names a path may have.
 const maxPath = 32
 
@@ -31,7 +35,7 @@ type Parser struct {
 	level   int  // names of a path matched above the object being read
 	twice   int  // a target with a name that occurs twice, or -1
 	key     []byte
-	text    []byte
+	text    [2][]byte // what textLiteral and textPath led to
 	rec     Record
 }
 
@@ -131,22 +135,19 @@ func (p *Parser) parse(ids []byte) []byte {
 		p.bad(fmt.Sprintf("field %q occurs twice", p.fieldOf(p.twice)))
 		return ids
 	}
-	text := p.found(textLiteral, textPath)
+	way := p.found(textLiteral, textPath)
+	text := p.targets[way].value
 	if text.kind != kindString {
 		p.bad(p.unfit(p.fields.Text, text.kind, "a string"))
 		return ids
 	}
-	id := p.found(idLiteral, idPath)
+	id := p.targets[p.found(idLiteral, idPath)].value
 	ids, ok := p.setID(ids, id)
 	if !ok {
 		p.bad(p.unfit(p.fields.ID, id.kind, "a string or a number"))
 		return ids
 	}
-	p.rec.Text = raw[text.start:text.end]
-	if text.escaped {
-		p.text = unescape(p.text[:0], p.rec.Text)
-		p.rec.Text = p.text
-	}
+	p.rec.Text = p.text[way]
 	return ids
 }
 
@@ -164,11 +165,12 @@ func (p *Parser) unfit(field string, k kind, wanted string) string {
 	return fmt.Sprintf("field %q is %s, not %s", field, k, wanted)
 }
 
-func (p *Parser) found(literal, path int) value {
-	if v := p.targets[literal].value; v.kind != missing {
-		return v
+// found returns the way that led to a value, the first if none did.
+func (p *Parser) found(literal, path int) int {
+	if p.targets[literal].value.kind == missing && p.targets[path].value.kind != missing {
+		return path
 	}
-	return p.targets[path].value
+	return literal
 }
 
 // setID sets the record's id. A null or empty id names nothing and counts as
@@ -180,7 +182,7 @@ func (p *Parser) setID(ids []byte, id value) ([]byte, bool) {
 		ids = append(append(ids, p.rec.File...), ':')
 		ids = strconv.AppendInt(ids, p.rec.Line, 10)
 	case id.kind == kindString && id.escaped:
-		ids = unescape(ids, p.rec.Raw[id.start:id.end])
+		ids, _, _ = decodeString(ids, p.rec.Raw[:id.end+1], id.start)
 	case id.kind == kindString || id.kind == kindNumber:
 		p.rec.ID = p.rec.Raw[id.start:id.end]
 		return ids, true
@@ -239,9 +241,26 @@ func (p *Parser) member(b []byte, key value, i, depth int) (int, error) {
 		p.note(here, value{kindObject, false, i, end})
 		return end, err
 	}
+	if here&(1<<textLiteral|1<<textPath) != 0 && i < len(b) && b[i] == '"' {
+		return p.decodeText(b, here, i)
+	}
 	v, end, err := scanValue(b, i, depth)
 	p.note(here, v)
 	return end, err
+}
+
+func (p *Parser) decodeText(b []byte, here uint, i int) (int, error) {
+	way := textLiteral
+	if here>>textLiteral&1 == 0 {
+		way = textPath
+	}
+	if cap(p.text[way]) > keepText && len(b) < keepText {
+		p.text[way] = nil
+	}
+	text, end, err := decodeString(p.text[way][:0], b, i+1)
+	p.text[way] = text
+	p.note(here, value{kindString, true, i + 1, end})
+	return end + 1, err
 }
 
 func (p *Parser) note(here uint, v value) {
@@ -257,7 +276,7 @@ func (p *Parser) note(here uint, v value) {
 func (p *Parser) match(b []byte, key value) (here, below uint) {
 	name := b[key.start:key.end]
 	if key.escaped {
-		p.key = unescape(p.key[:0], name)
+		p.key, _, _ = decodeString(p.key[:0], b[:key.end+1], key.start)
 		name = p.key
 	}
 	for i := range p.targets {

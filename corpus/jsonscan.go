@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -248,7 +249,11 @@ func scanString(b []byte, i int) (end int, escaped bool, err error) {
 			return i, escaped, nil
 		case c == '\\':
 			escaped = true
-			i, err = scanEscape(b, i)
+			if i+1 < len(b) && unescaped[b[i+1]] != 0 {
+				i += 2
+				continue
+			}
+			i, err = scanUnicode(b, i)
 		case c < 0x20:
 			err = syntax(i, "a control character inside a string must be escaped")
 		case c >= utf8.RuneSelf:
@@ -262,32 +267,30 @@ func scanString(b []byte, i int) (end int, escaped bool, err error) {
 	}
 }
 
-func scanEscape(b []byte, i int) (int, error) {
-	if i+1 >= len(b) {
+// scanUnicode checks the escape at b[i], which is none of the short ones.
+func scanUnicode(b []byte, i int) (int, error) {
+	switch {
+	case i+1 >= len(b):
 		return i, syntax(i, "the line ends inside a string")
+	case b[i+1] != 'u':
+		return i, syntax(i, "unknown escape in a string")
+	case hex4(b[i+2:]) < 0:
+		return i, syntax(i, `\u needs four hexadecimal digits`)
 	}
-	switch b[i+1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return i + 2, nil
-	case 'u':
-		if hex4(b[i+2:]) < 0 {
-			return i, syntax(i, `\u needs four hexadecimal digits`)
-		}
-		return i + 6, nil
-	}
-	return i, syntax(i, "unknown escape in a string")
+	return i + 6, nil
 }
 
 // scanWide goes over characters above ASCII.
 func scanWide(b []byte, i int) (int, error) {
 	// Three bytes with a lead byte other than E0 and ED, which is all of Han
-	// and kana, are valid whatever their payload.
-	for i+4 <= len(b) {
-		w := binary.LittleEndian.Uint32(b[i:])
-		if w&0xc0c0f0 != 0x8080e0 || w&0xf == 0 || w&0xf == 0xd {
+	// and kana, are valid whatever their payload: two characters at a time.
+	const leads = 0xdffe // bit n: lead byte E0+n needs no further check
+	for i+8 <= len(b) {
+		w := binary.LittleEndian.Uint64(b[i:])
+		if w&0xc0c0f0c0c0f0 != 0x8080e08080e0 || leads>>(w&15)&(leads>>(w>>24&15))&1 == 0 {
 			break
 		}
-		i += 3
+		i += 6
 	}
 	for i < len(b) && b[i] >= utf8.RuneSelf {
 		r, size := utf8.DecodeRune(b[i:])
@@ -295,9 +298,6 @@ func scanWide(b []byte, i int) (int, error) {
 			return i, &invalidUTF8{i}
 		}
 		i += size
-		if size == 3 {
-			break // back to the fast loop
-		}
 	}
 	return i, nil
 }
@@ -322,39 +322,73 @@ func hex4(b []byte) rune {
 	return r
 }
 
-// unescape appends the content of a string that scanString has checked to dst,
-// which needs no more room than s. A surrogate without its partner becomes
-// U+FFFD.
-func unescape(dst, s []byte) []byte {
-	for i := 0; i < len(s); {
-		start := i
-		for i < len(s) && s[i] != '\\' {
-			i++
+// decodeString is scanString that also appends the content of the string to
+// dst, in the same pass: in text with many escapes the second pass would cost
+// as much as the first. A surrogate without its partner becomes U+FFFD.
+func decodeString(dst, b []byte, i int) (out []byte, end int, err error) {
+	// Eight bytes are stored at a time and those behind a special one written
+	// over. The content never needs more room than b, but the last store does.
+	j := len(dst)
+	dst = slices.Grow(dst, len(b)-i+8)
+	d := dst[:cap(dst)]
+	for {
+		for i+8 <= len(b) {
+			w := binary.LittleEndian.Uint64(b[i:])
+			binary.LittleEndian.PutUint64(d[j:], w)
+			if m := special(w); m != 0 {
+				n := bits.TrailingZeros64(m) / 8
+				i, j = i+n, j+n
+				break
+			}
+			i, j = i+8, j+8
 		}
-		dst = append(dst, s[start:i]...)
-		if i < len(s) {
-			dst, i = unescapeOne(dst, s, i)
+		if i >= len(b) {
+			return dst, i, syntax(i, "the line ends inside a string")
+		}
+		switch c := b[i]; {
+		case c == '"':
+			return d[:j], i, nil
+		case c == '\\':
+			if i+1 < len(b) && unescaped[b[i+1]] != 0 {
+				d[j] = unescaped[b[i+1]]
+				i, j = i+2, j+1
+				continue
+			}
+			i, j, err = decodeUnicode(d, b, i, j)
+		case c < 0x20:
+			err = syntax(i, "a control character inside a string must be escaped")
+		case c >= utf8.RuneSelf:
+			start := i
+			i, err = scanWide(b, i)
+			j += copy(d[j:], b[start:i])
+		default:
+			d[j] = c
+			i, j = i+1, j+1
+		}
+		if err != nil {
+			return dst, i, err
 		}
 	}
-	return dst
 }
 
-func unescapeOne(dst, s []byte, i int) ([]byte, int) {
-	if s[i+1] != 'u' {
-		return append(dst, unescaped[s[i+1]]), i + 2
+// decodeUnicode writes the character that the escape at b[i], which is none of
+// the short ones, stands for to d[j] and returns the indexes behind both.
+func decodeUnicode(d, b []byte, i, j int) (nextI, nextJ int, err error) {
+	end, err := scanUnicode(b, i)
+	if err != nil {
+		return i, j, err
 	}
-	r := hex4(s[i+2:])
-	i += 6
+	r := hex4(b[i+2:])
 	if utf16.IsSurrogate(r) {
 		low := rune(-1)
-		if i+6 <= len(s) && s[i] == '\\' && s[i+1] == 'u' {
-			low = hex4(s[i+2:])
+		if end+1 < len(b) && b[end] == '\\' && b[end+1] == 'u' {
+			low = hex4(b[end+2:])
 		}
 		if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
-			i += 6
+			end += 6
 		}
 	}
-	return utf8.AppendRune(dst, r), i
+	return end, j + utf8.EncodeRune(d[j:], r), nil
 }
 
 // unescaped maps the letter of a short escape to what it stands for.
