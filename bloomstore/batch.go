@@ -49,21 +49,9 @@ func (f *Filter) TestAndAdd(keys []uint64, seen []bool) {
 func (f *Filter) locate(dst, keys []uint64) []uint64 {
 	k := f.shape.Hashes
 	dst = dst[:len(keys)*k]
-	for i, key := range keys {
-		f.probes(dst[i*k:(i+1)*k], key)
-	}
+	positions(dst, keys, k)
+	f.modulus.reduce(dst)
 	return dst
-}
-
-// probes puts the positions of one key into dst, in the order of bloom/v3's
-// location: h[i%2] + i·h[2 + ((i + i%2) % 4)/2].
-func (f *Filter) probes(dst []uint64, key uint64) {
-	h0, h1, h2, h3 := hashKey(key)
-	h := [4]uint64{h0, h1, h2, h3}
-	for i := range dst {
-		n := uint64(i)
-		dst[i] = f.modulus.reduce(h[n%2] + n*h[2+(n+n%2)%4/2])
-	}
 }
 
 // test reads the bits at pos, k for each of seen.

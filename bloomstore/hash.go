@@ -37,34 +37,66 @@ func fmix(x uint64) uint64 {
 	return x ^ x>>33
 }
 
+// positions puts k unreduced positions for each key into dst, which has k·len(keys)
+// places, in the order of bloom/v3's location function:
+// h[i%2] + i·h[2 + ((i + i%2) % 4)/2].
+func positions(dst, keys []uint64, k int) {
+	if k == 8 {
+		positions8(dst, keys)
+		return
+	}
+	for i, key := range keys {
+		h0, h1, h2, h3 := hashKey(key)
+		h := [4]uint64{h0, h1, h2, h3}
+		for j := range dst[i*k : (i+1)*k] {
+			n := uint64(j)
+			dst[i*k+j] = h[n%2] + n*h[2+(n+n%2)%4/2]
+		}
+	}
+}
+
+// positions8 is the same for 8 probes, written out: 8 ns a key instead of 19.
+func positions8(dst, keys []uint64) {
+	for i, key := range keys {
+		h0, h1, h2, h3 := hashKey(key)
+		d := (*[8]uint64)(dst[i*8:])
+		d[0] = h0
+		d[1] = h1 + h3
+		d[2] = h0 + 2*h3
+		d[3] = h1 + 3*h2
+		d[4] = h0 + 4*h2
+		d[5] = h1 + 5*h3
+		d[6] = h0 + 6*h3
+		d[7] = h1 + 7*h2
+	}
+}
+
 // A modulus reduces 64-bit numbers modulo m without a division, which takes
 // 10 to 18 cycles and is not pipelined; a key needs k of them.
 type modulus struct {
 	m       uint64
-	inverse uint64 // floor(2^64 / m), when m is no power of two
-	mask    uint64 // m − 1, when m is a power of two
-	pow2    bool
+	inverse uint64 // floor((2^64 − 1) / m)
 }
 
-func newModulus(m uint64) modulus {
-	if m&(m-1) == 0 {
-		return modulus{m: m, mask: m - 1, pow2: true}
-	}
-	// m does not divide 2^64, so floor((2^64−1)/m) = floor(2^64/m).
-	return modulus{m: m, inverse: ^uint64(0) / m}
-}
+func newModulus(m uint64) modulus { return modulus{m: m, inverse: ^uint64(0) / m} }
 
-// reduce returns x mod m. The estimate of the quotient from the inverse is
-// right or one too small: inverse = (2^64 − e)/m with e < m, so that
-// x·inverse/2^64 = x/m − (x/2^64)·(e/m), where the last term is in [0, 1).
-func (d *modulus) reduce(x uint64) uint64 {
-	if d.pow2 {
-		return x & d.mask
+// reduce replaces every x by x mod m.
+func (d modulus) reduce(xs []uint64) {
+	if mask := d.m - 1; d.m&mask == 0 {
+		for i := range xs {
+			xs[i] &= mask
+		}
+		return
 	}
-	q, _ := bits.Mul64(x, d.inverse)
-	r := x - q*d.m
-	if r >= d.m {
-		r -= d.m
+	// The estimate q of the quotient is right or one too small: inverse is
+	// (2^64 − e)/m with 1 ≤ e ≤ m, so x·inverse/2^64 = x/m − (x/2^64)·(e/m),
+	// and what is taken off is less than 1.
+	for i, x := range xs {
+		q, _ := bits.Mul64(x, d.inverse)
+		r := x - q*d.m
+		if r >= d.m {
+			r -= d.m
+		}
+		xs[i] = r
 	}
-	return r
 }

@@ -1,0 +1,82 @@
+package bloomstore
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/bits-and-blooms/bloom/v3"
+)
+
+// benchShapes are 1 GiB, where the reduction is a mask, and a little less,
+// where it is not.
+var benchShapes = []struct {
+	name  string
+	shape Shape
+}{
+	{"1GiB", ForMemory(1 << 30)},
+	{"1GB", ForMemory(1e9)},
+}
+
+// document is how many keys a document has, and what the pipeline asks at once.
+const document = 50
+
+// benchFilter is half full of its design load in effect: bits are random with the
+// fill of that load, which is quicker than 270 million keys.
+func benchFilter(b *testing.B, shape Shape) *Filter {
+	f := mustNew(b, shape, "bench")
+	r := rand.New(rand.NewPCG(1, 1))
+	for i := range f.words {
+		f.words[i] = r.Uint64() & r.Uint64() // a quarter: 22% is at half load
+	}
+	f.ones = countOnes(f.words)
+	return f
+}
+
+// perKey reports the time of one key; one b.N is one key.
+func perBatch(b *testing.B, f func(keys []uint64, seen []bool)) {
+	r := rand.New(rand.NewPCG(2, uint64(b.N)))
+	var keys [document]uint64
+	var seen [document]bool
+	b.ReportAllocs()
+	b.ResetTimer()
+	for done := 0; done < b.N; done += document {
+		for i := range keys {
+			keys[i] = r.Uint64()
+		}
+		f(keys[:], seen[:])
+	}
+}
+
+// BenchmarkKey is the time of one key, in batches of 50 fresh keys. "library" is
+// bloom/v3 on the same memory, huge pages included, one key after another.
+func BenchmarkKey(b *testing.B) {
+	for _, s := range benchShapes {
+		f := benchFilter(b, s.shape)
+		b.Run("TestAndAdd/"+s.name, func(b *testing.B) { perBatch(b, f.TestAndAdd) })
+		b.Run("Test/"+s.name, func(b *testing.B) { perBatch(b, f.Test) })
+		b.Run("TestThenAdd/"+s.name, func(b *testing.B) {
+			perBatch(b, func(keys []uint64, seen []bool) { f.Test(keys, seen); f.Add(keys) })
+		})
+		b.Run("Add/"+s.name, func(b *testing.B) {
+			perBatch(b, func(keys []uint64, _ []bool) { f.Add(keys) })
+		})
+		lib := library(f)
+		b.Run("library/TestAndAdd/"+s.name, func(b *testing.B) { perBatch(b, libraryBatch(lib)) })
+		f.Close()
+	}
+	m := benchShapes[0].shape
+	lib := bloom.New(uint(m.Bits), uint(m.Hashes))
+	b.Run("library/TestAndAdd/ownMemory", func(b *testing.B) { perBatch(b, libraryBatch(lib)) })
+}
+
+func libraryBatch(lib *bloom.BloomFilter) func(keys []uint64, seen []bool) {
+	return func(keys []uint64, seen []bool) {
+		var b [8]byte
+		for i, key := range keys {
+			for j := range b {
+				b[j] = byte(key >> (8 * j))
+			}
+			seen[i] = lib.TestAndAdd(b[:])
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package bloomstore
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write testdata/filter-v1 anew")
+
+// TestFixtureOfVersion1 opens a file that was written when version 1 was made.
+// It must open for ever; it is not to be written anew but for a new version,
+// under a new name.
+func TestFixtureOfVersion1(t *testing.T) {
+	const path = "testdata/filter-v1"
+	want := mustNew(t, Shape{10007, 8}, "fs1-xxh3-n50-w16")
+	want.Add(randomKeys(7, 500))
+	stamp := []byte("stamp of version 1")
+	if *update {
+		if err := want.Save(path, stamp); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, gotStamp, err := Open(path, "fs1-xxh3-n50-w16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Close()
+	equal(t, got, want)
+	if !bytes.Equal(gotStamp, stamp) {
+		t.Fatalf("stamp %q, want %q", gotStamp, stamp)
+	}
+	// And it is written today as it was then.
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(saved(t, got, stamp), data) {
+		t.Fatal("version 1 is written as other bytes now")
+	}
+}

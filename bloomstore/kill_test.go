@@ -1,0 +1,68 @@
+package bloomstore
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/firstseen/firstseen/internal/durable"
+)
+
+// TestKilledBeforeRename lets a child process die when it has written the whole
+// new filter and not yet put it in its place.
+func TestKilledBeforeRename(t *testing.T) {
+	const env = "BLOOMSTORE_KILL_AT"
+	if path := os.Getenv(env); path != "" {
+		f := sample(t)
+		f.Add([]uint64{1, 2, 3})
+		err := durable.Replace(path, func(file *os.File) error {
+			if err := f.encode(file, []byte("new")); err != nil {
+				return err
+			}
+			return killSelf()
+		})
+		t.Fatalf("still alive: %v", err)
+	}
+	path := filepath.Join(t.TempDir(), "filter")
+	old := sample(t)
+	if err := old.Save(path, []byte("old")); err != nil {
+		t.Fatal(err)
+	}
+	child := exec.Command(os.Args[0], "-test.run=^TestKilledBeforeRename$")
+	child.Env = append(os.Environ(), env+"="+path)
+	out, err := child.CombinedOutput()
+	if exit := new(exec.ExitError); !errors.As(err, &exit) || strings.Contains(string(out), "still alive") {
+		t.Fatalf("child ended with %v, want it killed: %s", err, out)
+	}
+	// What the child left shows that it got as far as it should.
+	if h, err := ReadHeader(path + ".tmp"); err != nil || string(h.Stamp) != "new" {
+		t.Fatalf("the child left %+v, %v", h, err)
+	}
+	got, stamp, err := Open(path, "scheme-1")
+	if err != nil || string(stamp) != "old" {
+		t.Fatalf("the old filter is gone: %v", err)
+	}
+	equal(t, got, old)
+	got.Close()
+	if err := old.Save(path, []byte("newer")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path + ".tmp"); err == nil {
+		t.Fatal("the next Save left the child's file there")
+	}
+}
+
+// killSelf ends the process as a power cut would: nothing deferred runs.
+func killSelf() error {
+	self, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		return err
+	}
+	if err := self.Kill(); err != nil {
+		return err
+	}
+	select {}
+}
