@@ -92,7 +92,7 @@ func (p *Parser) Parse(c *Chunk) iter.Seq[*Record] {
 		for rest := c.Data; len(rest) > 0; line++ {
 			raw, more, _ := bytes.Cut(rest, newline)
 			rest = more
-			if skipSpace(raw, 0) == len(raw) {
+			if blank(raw, c.Reject) {
 				continue
 			}
 			p.rec = Record{File: c.File, Line: line, Raw: raw}
@@ -106,6 +106,12 @@ func (p *Parser) Parse(c *Chunk) iter.Seq[*Record] {
 			}
 		}
 	}
+}
+
+// blank tells whether a line is passed over. Of a line rejected for its length
+// only the head is known, so that being white space means nothing.
+func blank(raw []byte, reject string) bool {
+	return len(raw) == 0 || reject == "" && skipSpace(raw, 0) == len(raw)
 }
 
 var newline = []byte{'\n'}

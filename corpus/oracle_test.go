@@ -134,11 +134,13 @@ func oracleLines(fields Fields, file string, data []byte, maxLine int) []oracleR
 		switch {
 		case maxLine > 0 && len(raw) > maxLine:
 			r.Reason = "longer than the limit"
-			r.Raw = string(raw[:min(len(raw), overlongHead)])
-		case len(bytes.Trim(raw, " \t\r")) == 0:
+			r.Raw = string(raw[:min(maxLine+1, overlongHead)])
+		case len(raw) == 0:
 			continue
 		case utf16:
 			r.Reason = "UTF-16"
+		case len(bytes.Trim(raw, " \t\r")) == 0:
+			continue
 		default:
 			r.ID, r.Text, r.Reason = oracleParse(fields, file, r.Line, raw)
 		}

@@ -11,7 +11,7 @@ import (
 // SourceConfig sets how inputs are cut into chunks. Its zero value is good.
 type SourceConfig struct {
 	ChunkSize int       // bytes of a chunk, 0 means 1 MiB; a longer line makes a longer chunk
-	MaxLine   int       // longest line in bytes, 0 means 1 GiB; a longer one becomes a bad record
+	MaxLine   int       // longest line in bytes, at least 16, 0 means 1 GiB; a longer one becomes a bad record
 	Stdin     io.Reader // what "-" reads, nil means os.Stdin
 }
 
@@ -63,6 +63,7 @@ func NewSource(inputs []Input, cfg SourceConfig) *Source {
 	if cfg.MaxLine <= 0 {
 		cfg.MaxLine = defaultMaxLine
 	}
+	cfg.MaxLine = max(cfg.MaxLine, 16) // room for a byte order mark
 	if cfg.ChunkSize <= 0 {
 		cfg.ChunkSize = defaultChunk
 	}
@@ -135,7 +136,7 @@ func (s *Source) open(ctx context.Context) error {
 	s.in, s.name, s.index = stream, in.Name, s.index+1
 	s.line, s.offset, s.reject, s.eof = 1, 0, "", false
 	// An error here is met again by fill, after what was read before it.
-	s.carry, _ = s.readTo(ctx, s.carry[:0], min(3, s.limit))
+	s.carry, _ = s.readTo(ctx, s.carry[:0], 3)
 	if bytes.HasPrefix(s.carry, []byte("\xef\xbb\xbf")) {
 		s.carry, s.offset = s.carry[3:], 3
 	}

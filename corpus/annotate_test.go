@@ -1,0 +1,73 @@
+package corpus
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+func TestAnnotate(t *testing.T) {
+	for _, test := range []struct{ line, want string }{ // want "" is an error
+		{`{}`, `{"firstseen":1}`},
+		{`{ }`, `{ "firstseen":1}`},
+		{`{"a":1}`, `{"a":1,"firstseen":1}`},
+		{" {\"a\" : {} }\t\r", " {\"a\" : {} ,\"firstseen\":1}\t\r"},
+		{`{"a":{"firstseen":2}}`, `{"a":{"firstseen":2},"firstseen":1}`},
+		{`{"firstseen":2}`, ``},
+		{`{"first\u0073een":2}`, ``},
+		{`[1]`, ``},
+		{`{"a":1`, ``},
+		{``, ``},
+	} {
+		got, err := Annotate([]byte("kept"), []byte(test.line), "firstseen", []byte("1"))
+		if test.want == "" {
+			if err == nil || string(got) != "kept" {
+				t.Errorf("%s: %q and error %v", test.line, got, err)
+			}
+			continue
+		}
+		if err != nil || string(got) != "kept"+test.want {
+			t.Errorf("%s: %s, %v", test.line, got, err)
+		}
+	}
+}
+
+// checkAnnotate compares with encoding/json, and checks that taking the field
+// away again gives the line.
+func checkAnnotate(t *testing.T, raw []byte) {
+	const value = `{"verdict":"unique"}`
+	var object map[string]json.RawMessage
+	isObject := json.Unmarshal(raw, &object) == nil && object != nil && utf8.Valid(raw)
+	_, taken := object["firstseen"]
+	got, err := Annotate(nil, raw, "firstseen", []byte(value))
+	if (err == nil) != (isObject && !taken) {
+		t.Fatalf("%q: error %v, object %v, field taken %v", raw, err, isObject, taken)
+	}
+	if err != nil {
+		return
+	}
+	if err := json.Unmarshal(got, &object); err != nil || string(object["firstseen"]) != value {
+		t.Fatalf("%q: %q, %v", raw, got, err)
+	}
+	field := []byte(`"firstseen":` + value)
+	i := bytes.LastIndex(got, field)
+	if before := bytes.TrimSuffix(got[:i], []byte(",")); !bytes.Equal(append(before, got[i+len(field):]...), raw) {
+		t.Fatalf("%q: other bytes were touched: %q", raw, got)
+	}
+}
+
+func TestAnnotateDrawn(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		checkAnnotate(t, rapid.OneOf(rapid.Custom(genLine), rapid.Custom(genObject)).Draw(rt, "line"))
+	})
+}
+
+func FuzzAnnotate(f *testing.F) {
+	for _, seed := range []string{`{}`, `{"a":[1,{"b":null}]}` + "\r", `{"firstseen":1}`, `{"\u0066irstseen":1}`, `7`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) { checkAnnotate(t, raw) })
+}

@@ -1,0 +1,172 @@
+package corpus
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// chdir makes relative names short and the same on every machine.
+func chdir(t *testing.T, files ...string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for _, name := range files {
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestExpand(t *testing.T) {
+	chdir(t, "b.txt", "a.jsonl", "dir/z.jsonl", "dir/a.json.gz", "dir/m.ndjson.zst", "dir/no.txt", "dir/a/x.jsonl",
+		"dir/x.jsonl.partial", "dir/x.jsonl.xz", "dir2/no.txt", "[odd].jsonl", "o.jsonl")
+	for _, test := range []struct {
+		args string // separated by spaces
+		want string // the names, or "error: " and part of it
+	}{
+		{"b.txt a.jsonl b.txt", "b.txt a.jsonl b.txt"},
+		{"- a.jsonl", "stdin a.jsonl"},
+		{"- -", "error: twice"},
+		{"dir", "dir/a/x.jsonl dir/a.json.gz dir/m.ndjson.zst dir/z.jsonl"},
+		{"dir/", "dir/a/x.jsonl dir/a.json.gz dir/m.ndjson.zst dir/z.jsonl"},
+		{"*.jsonl", "[odd].jsonl a.jsonl o.jsonl"},
+		{"[odd].jsonl", "[odd].jsonl"},
+		{"d*/[mz].*", "dir/m.ndjson.zst dir/z.jsonl"},
+		{"di?", "dir/a/x.jsonl dir/a.json.gz dir/m.ndjson.zst dir/z.jsonl"},
+		{"none*", "error: no file matches"},
+		{"a[", "error: syntax error in pattern"},
+		{"none", "error: none"},
+		{"dir2", "error: directory dir2"},
+	} {
+		inputs, err := Expand(strings.Fields(test.args))
+		var names []string
+		for _, in := range inputs {
+			names = append(names, filepath.ToSlash(in.Name))
+		}
+		got := strings.Join(names, " ")
+		if err != nil {
+			got = "error: " + err.Error()
+			if part, isError := strings.CutPrefix(test.want, "error: "); isError && strings.Contains(got, part) {
+				continue
+			}
+		}
+		if got != test.want {
+			t.Errorf("%s:\n got %s\nwant %s", test.args, got, test.want)
+		}
+	}
+}
+
+func TestExpandFollowsNamedLinks(t *testing.T) {
+	chdir(t, "dir/a.jsonl", "other/b.jsonl")
+	for link, to := range map[string]string{"link": "dir", "dir/l.jsonl": "../other/b.jsonl", "dir/sub": "../other"} {
+		if err := os.Symlink(to, link); err != nil {
+			t.Skip(err)
+		}
+	}
+	inputs, err := Expand([]string{"link"})
+	if err != nil || len(inputs) != 2 || inputs[0].Name != filepath.Join("link", "a.jsonl") {
+		t.Errorf("%v, %v", inputs, err)
+	}
+}
+
+func TestExpandUnreadable(t *testing.T) {
+	chdir(t, "a.jsonl")
+	if err := os.Chmod("a.jsonl", 0); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := os.Open("a.jsonl"); err == nil {
+		_ = f.Close()
+		t.Skip("this user may read everything")
+	}
+	if _, err := Expand([]string{"a.jsonl"}); err == nil || !strings.Contains(err.Error(), "a.jsonl") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestSourceFileGone takes the file away, and puts a directory in its place,
+// between listing and reading.
+func TestSourceFileGone(t *testing.T) {
+	chdir(t, "a.jsonl", "b.jsonl")
+	inputs, err := Expand([]string{"a.jsonl", "b.jsonl"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove("a.jsonl"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readAll(t, inputs, SourceConfig{}, Fields{}); err == nil || !strings.Contains(err.Error(), "a.jsonl") {
+		t.Errorf("missing: %v", err)
+	}
+	if err := os.Mkdir("a.jsonl", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readAll(t, inputs, SourceConfig{}, Fields{}); err == nil || !strings.Contains(err.Error(), "a.jsonl") {
+		t.Errorf("directory: %v", err)
+	}
+}
+
+// TestTree reads the files of testdata/tree, and the same with other chunks.
+func TestTree(t *testing.T) {
+	inputs, err := Expand([]string{filepath.Join("testdata", "tree")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, chunk := range []int{0, 1, 17, 64} {
+		records, err := readAll(t, inputs, SourceConfig{ChunkSize: chunk}, Fields{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range records {
+			got = append(got, r.ID+" "+r.Text)
+		}
+		if want == nil {
+			want = []string{
+				"1 plain one", "2 plain two", "3 gzip member one", "4 gzip member two", "5 zstd frame one", "6 zstd frame two",
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestTotalSize(t *testing.T) {
+	if n, known := TotalSize([]Input{{Size: 3}, {Size: 4}}); n != 7 || !known {
+		t.Error(n, known)
+	}
+	if n, known := TotalSize([]Input{{Size: 3}, {Size: -1}}); n != 3 || known {
+		t.Error(n, known)
+	}
+}
+
+func TestCheckOutputs(t *testing.T) {
+	chdir(t, "in.jsonl", "out.jsonl", "part.jsonl.partial")
+	if err := os.Link("in.jsonl", "hard.jsonl"); err != nil {
+		t.Fatal(err)
+	}
+	inputs, err := Expand([]string{"in.jsonl", "part.jsonl.partial", "-"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, outputs := range []string{"in.jsonl", "./in.jsonl", "hard.jsonl", "a.jsonl a.jsonl", "a.jsonl ./a.jsonl", "part.jsonl"} {
+		if err := CheckOutputs(inputs, strings.Fields(outputs)...); err == nil {
+			t.Errorf("%s: no error", outputs)
+		}
+	}
+	good := []string{"", "-", "", "-", "out.jsonl", "new.jsonl"}
+	if runtime.GOOS != "windows" {
+		good = append(good, os.DevNull, os.DevNull)
+	}
+	if err := CheckOutputs(inputs, good...); err != nil {
+		t.Error(err)
+	}
+}
