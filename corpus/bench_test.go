@@ -95,3 +95,58 @@ func BenchmarkAnnotate(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkSource reads only, as one goroutine does for all parsers.
+func BenchmarkSource(b *testing.B) {
+	data := append(benchLines(benchTexts["english"], 16<<20), benchLines(benchTexts["chinese"], 16<<20)...)
+	for name, stored := range map[string][]byte{"plain": data, "gzip": gzipped(data), "zstd": zstded(data)} {
+		b.Run(name, func(b *testing.B) {
+			var c Chunk
+			b.SetBytes(int64(len(data)))
+			b.ReportAllocs()
+			for b.Loop() {
+				src := NewSource(oneStdin, SourceConfig{Stdin: bytes.NewReader(stored)})
+				var err error
+				for err == nil {
+					err = src.Next(context.Background(), &c)
+				}
+				if err != io.EOF {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkWriter writes without a disk: what the calling goroutine waits for.
+func BenchmarkWriter(b *testing.B) {
+	benchData(b, func(b *testing.B, data []byte) {
+		lines := bytes.Split(bytes.TrimSpace(data), newline)
+		for _, name := range outputNames {
+			b.Run(filepath.Ext(name), func(b *testing.B) {
+				b.SetBytes(int64(len(data)))
+				b.ReportAllocs()
+				var stored int64
+				for b.Loop() {
+					w := openWriter(name, "", nullFile{}, false)
+					for _, line := range lines {
+						if err := w.WriteLine(line); err != nil {
+							b.Fatal(err)
+						}
+					}
+					if err := w.Close(); err != nil {
+						b.Fatal(err)
+					}
+					stored = w.written
+				}
+				b.ReportMetric(float64(len(data))/float64(stored), "ratio")
+			})
+		}
+	})
+}
+
+type nullFile struct{}
+
+func (nullFile) Write(p []byte) (int, error) { return len(p), nil }
+func (nullFile) Sync() error                 { return nil }
+func (nullFile) Close() error                { return nil }

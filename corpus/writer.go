@@ -30,7 +30,7 @@ const partialSuffix = ".partial"
 // not a regular file, such as a pipe or /dev/null, is written directly.
 //
 // Compressed output is a sequence of frames (zstd) or members (gzip), each of
-// them whole lines: a frame ends with the first line that brings it to 4 MiB,
+// them whole lines: a frame ends with the first line that brings it to 2 MiB,
 // and at Sync. So its bytes depend on the lines and the places of Sync only.
 type Writer struct {
 	name   string // as given, for messages
@@ -66,11 +66,17 @@ type frame struct {
 	enc     encoder
 }
 
+// Uncompressed bytes of a frame. Against frames of 4 MiB, those of 2 MiB cost
+// 0.6% in size and hold 7 MiB of memory instead of 12 for each in flight (zstd,
+// Chinese articles).
 const (
-	compressedFrame = 4 << 20
+	compressedFrame = 2 << 20
 	plainFrame      = 1 << 20
-	frames          = 4 // in flight: one being filled, three compressed or written
 )
+
+// inFlight is how many frames there are: one being filled, one being written,
+// and up to four being compressed, at 140 MB/s each (zstd) or 100 (gzip).
+func inFlight() int { return 2 + min(runtime.GOMAXPROCS(0), 4) }
 
 // Create starts an output. A regular file of that name stays as it is until
 // Close replaces it.
@@ -178,6 +184,7 @@ func openWriter(name, path string, f outFile, durable bool) *Writer {
 }
 
 func newWriter(name string, f outFile, durable bool, c codec, size int) *Writer {
+	frames := inFlight()
 	w := &Writer{
 		name: name, file: f, durab: durable, codec: c, size: size,
 		free: make(chan *frame, frames), queue: make(chan *frame, frames), ended: make(chan struct{}),
