@@ -1,0 +1,204 @@
+package docmap
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/zeebo/xxh3"
+)
+
+// entries are pairs of a key and a document, in two arrays of equal length.
+type entries struct {
+	keys []uint64
+	docs []uint32
+}
+
+func (e *entries) reset() { e.keys, e.docs = e.keys[:0], e.docs[:0] }
+
+func (e *entries) add(key uint64, doc uint32) {
+	e.keys = append(e.keys, key)
+	e.docs = append(e.docs, doc)
+}
+
+// extend makes room for n more and returns it.
+func (e *entries) extend(n int) ([]uint64, []uint32) {
+	at := len(e.keys)
+	for cap(e.keys) < at+n {
+		e.keys = append(e.keys[:cap(e.keys)], 0)
+	}
+	for cap(e.docs) < at+n {
+		e.docs = append(e.docs[:cap(e.docs)], 0)
+	}
+	e.keys, e.docs = e.keys[:at+n], e.docs[:at+n]
+	return e.keys[at:], e.docs[at:]
+}
+
+func (e *entries) cut(n int) { e.keys, e.docs = e.keys[:n], e.docs[:n] }
+
+// A binView reads one bin of a run.
+type binView struct {
+	*shape
+	b     []byte // the value
+	place uint64
+	first uint32 // document number that is stored as 0
+}
+
+// count returns the entries before sub-block i.
+func (v *binView) count(i int) uint32 { return binary.LittleEndian.Uint32(v.b[8+4*i:]) }
+
+// verifyDirectory checks all that later reads rely on to stay inside the value.
+func (v *binView) verifyDirectory() error {
+	if len(v.b) < v.size(0) {
+		return damage("bin %x has %d bytes", v.place, len(v.b))
+	}
+	if xxh3.HashSeed(v.b[8:v.head()], v.place) != binary.LittleEndian.Uint64(v.b) {
+		return damage("bin %x: wrong checksum of its directory", v.place)
+	}
+	if n := v.count(v.subs()); len(v.b) != v.size(int(n)) {
+		return damage("bin %x has %d bytes for %d entries", v.place, len(v.b), n)
+	}
+	return nil
+}
+
+// block returns the bytes of sub-block i and how many entries it has.
+func (v *binView) block(i int) ([]byte, int) {
+	c, next := v.count(i), v.count(i+1)
+	return v.b[v.offset(i, c) : v.offset(i+1, next)+8], int(next - c)
+}
+
+func blockSeed(place uint64, i int) uint64 { return place + uint64(i+1)<<56 }
+
+func (v *binView) verifyBlock(i int) error {
+	b, _ := v.block(i)
+	if uint32(xxh3.HashSeed(b[blockCheck:len(b)-8], blockSeed(v.place, i))) != binary.LittleEndian.Uint32(b) {
+		return damage("bin %x: wrong checksum of sub-block %d", v.place, i)
+	}
+	return nil
+}
+
+// verify checks every checksum of the bin.
+func (v *binView) verify() error {
+	if err := v.verifyDirectory(); err != nil {
+		return err
+	}
+	for i := range v.subs() {
+		if err := v.verifyBlock(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendBlock appends the entries of sub-block i, in order. base holds the
+// bits of a key above the sub-block's.
+func (v *binView) appendBlock(e *entries, i int, base uint64) {
+	b, n := v.block(i)
+	keys, docs := e.extend(n)
+	base |= uint64(i) << (v.lowBits + blockLog)
+	low := uint64(8*blockCheck + blockBuckets + n)
+	doc := low + uint64(n)*uint64(v.lowBits)
+	lowMask, docMask := uint64(1)<<v.lowBits-1, uint64(1)<<v.docBits-1
+	for at, word := 0, 0; at < n; word++ {
+		upper := binary.LittleEndian.Uint64(b[blockCheck+8*word:])
+		for ; upper != 0 && at < n; upper &= upper - 1 {
+			bucket := uint64(64*word + bits.TrailingZeros64(upper) - at)
+			keys[at] = base | bucket<<v.lowBits | load(b, low, lowMask)
+			docs[at] = v.first + uint32(load(b, doc, docMask))
+			low += uint64(v.lowBits)
+			doc += uint64(v.docBits)
+			at++
+		}
+	}
+}
+
+// appendRange appends the entries with keys in from..to, checking what it reads.
+// verified tells whether sub-blocks need no check.
+func (v *binView) appendRange(e *entries, bin, from, to uint64) error {
+	if err := v.verifyDirectory(); err != nil {
+		return err
+	}
+	base := v.lowest(bin)
+	span := v.lowBits + blockLog
+	lo, hi := 0, v.subs()-1
+	if from > base {
+		lo = int((from - base) >> span)
+	}
+	if last := v.highest(bin); to < last {
+		hi = int((to - base) >> span)
+	}
+	for i := lo; i <= hi; i++ {
+		if err := v.verifyBlock(i); err != nil {
+			return err
+		}
+		at := len(e.keys)
+		v.appendBlock(e, i, base)
+		if i == lo || i == hi {
+			e.keep(at, from, to)
+		}
+	}
+	return nil
+}
+
+// keep drops entries from position at on whose keys are outside from..to.
+func (e *entries) keep(at int, from, to uint64) {
+	n := at
+	for i := at; i < len(e.keys); i++ {
+		if e.keys[i] >= from && e.keys[i] <= to {
+			e.keys[n], e.docs[n] = e.keys[i], e.docs[i]
+			n++
+		}
+	}
+	e.cut(n)
+}
+
+// find returns where the entries of a key are in its sub-block: the first
+// entry of its bucket and how many the bucket has.
+func findBucket(b []byte, bucket int) (at, n int) {
+	pos, word := 0, 0
+	if bucket > 0 {
+		skip := bucket - 1 // the zero that ends the bucket before
+		for {
+			zeros := ^binary.LittleEndian.Uint64(b[blockCheck+8*word:])
+			if c := bits.OnesCount64(zeros); c <= skip {
+				skip -= c
+				word++
+				continue
+			}
+			pos = 64*word + select1(zeros, skip) + 1
+			break
+		}
+	}
+	for p := uint64(pos); ; {
+		// 57 bits are certain to be there wherever p falls in a byte.
+		run := bits.TrailingZeros64(^load(b, 8*blockCheck+p, 1<<57-1))
+		n += min(run, 57)
+		if run < 57 {
+			return pos - bucket, n
+		}
+		p += 57
+	}
+}
+
+// find appends to dst, up to its capacity, the documents of key.
+func (v *binView) find(dst []uint32, key uint64, i int) []uint32 {
+	b, n := v.block(i)
+	at, m := findBucket(b, int(key>>v.lowBits)&(blockBuckets-1))
+	if m == 0 {
+		return dst
+	}
+	start := uint64(8*blockCheck + blockBuckets + n)
+	mask := uint64(1)<<v.lowBits - 1
+	want := key & mask
+	for j := at; j < at+m && len(dst) < cap(dst); j++ {
+		got := load(b, start+uint64(j)*uint64(v.lowBits), mask)
+		if got != want {
+			if got > want {
+				break
+			}
+			continue
+		}
+		bit := start + uint64(n)*uint64(v.lowBits) + uint64(j)*uint64(v.docBits)
+		dst = append(dst, v.first+uint32(load(b, bit, uint64(1)<<v.docBits-1)))
+	}
+	return dst
+}

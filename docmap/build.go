@@ -1,0 +1,125 @@
+package docmap
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+)
+
+// A builder sorts the entries of one bin and packs them.
+type builder struct {
+	in     entries // of the bin, in any order
+	sorted entries
+	starts []uint32 // by bucket
+	limit  int      // documents a key keeps
+}
+
+// build packs the entries in b.in as bin number bin of a run, appended to dst,
+// and says how many were kept.
+func (b *builder) build(dst []byte, s *shape, id uint32, bin uint64, first uint32) ([]byte, int) {
+	b.sort(s)
+	b.trim()
+	n := len(b.sorted.keys)
+	at := len(dst)
+	dst = slices.Grow(dst, s.size(n))[:at+s.size(n)]
+	clear(dst[at:])
+	b.pack(dst[at:], s, place(id, bin), first)
+	return dst, n
+}
+
+// sort brings the entries in order. Keys are uniform, so counting by bucket
+// leaves about one in each, and an insertion sort finds little to move:
+// 4 to 5 ns an entry for any number of sources, where a merge of sorted
+// streams mispredicts a branch at every second one.
+func (b *builder) sort(s *shape) {
+	shift, mask := s.lowBits, uint64(1)<<(s.subBits+blockLog)-1
+	b.starts = slices.Grow(b.starts[:0], int(mask)+2)[:mask+2]
+	clear(b.starts)
+	for _, k := range b.in.keys {
+		b.starts[k>>shift&mask+1]++
+	}
+	sum := uint32(0)
+	for i, c := range b.starts {
+		sum += c
+		b.starts[i] = sum
+	}
+	b.sorted.reset()
+	keys, docs := b.sorted.extend(len(b.in.keys))
+	for i, k := range b.in.keys {
+		p := &b.starts[k>>shift&mask]
+		keys[*p], docs[*p] = k, b.in.docs[i]
+		*p++
+	}
+	insertionSort(keys, docs)
+}
+
+func insertionSort(keys []uint64, docs []uint32) {
+	for i := 1; i < len(keys); i++ {
+		k, d := keys[i], docs[i]
+		j := i
+		for ; j > 0 && (keys[j-1] > k || keys[j-1] == k && docs[j-1] > d); j-- {
+			keys[j], docs[j] = keys[j-1], docs[j-1]
+		}
+		keys[j], docs[j] = k, d
+	}
+}
+
+// trim keeps the first documents of each key.
+func (b *builder) trim() {
+	keys, docs := b.sorted.keys, b.sorted.docs
+	n, same := 0, 0
+	for i, k := range keys {
+		if i > 0 && k == keys[i-1] {
+			same++
+		} else {
+			same = 0
+		}
+		if same >= b.limit {
+			continue
+		}
+		// n never passes i, and keys[i-1] is looked at before position
+		// i-1 can be written again: only equal keys are dropped.
+		keys[n], docs[n] = k, docs[i]
+		n++
+	}
+	b.sorted.cut(n)
+}
+
+// pack writes a bin of zeroed bytes; see docs/format.md, "Bins".
+func (b *builder) pack(dst []byte, s *shape, place uint64, first uint32) {
+	keys, docs := b.sorted.keys, b.sorted.docs
+	shift, mask := s.lowBits+blockLog, uint64(s.subs()-1)
+	at := 0
+	for i := range s.subs() {
+		start := at
+		for at < len(keys) && keys[at]>>shift&mask == uint64(i) {
+			at++
+		}
+		binary.LittleEndian.PutUint32(dst[8+4*(i+1):], uint32(at))
+		block := dst[s.offset(i, uint32(start)):]
+		packBlock(block, s, keys[start:at], docs[start:at], first)
+		block = block[:s.offset(i+1, uint32(at))-s.offset(i, uint32(start))]
+		sum := xxh3.HashSeed(block[blockCheck:], blockSeed(place, i))
+		binary.LittleEndian.PutUint32(block, uint32(sum))
+	}
+	sum := xxh3.HashSeed(dst[8:s.head()], place)
+	binary.LittleEndian.PutUint64(dst, sum)
+}
+
+func packBlock(dst []byte, s *shape, keys []uint64, docs []uint32, first uint32) {
+	for i, k := range keys {
+		p := 8*blockCheck + i + int(k>>s.lowBits&(blockBuckets-1))
+		dst[p>>3] |= 1 << (p & 7)
+	}
+	w := bitWriter{buf: dst}
+	w.seek(uint64(8*blockCheck + blockBuckets + len(keys)))
+	mask := uint64(1)<<s.lowBits - 1
+	for _, k := range keys {
+		w.put(k&mask, s.lowBits)
+	}
+	for _, d := range docs {
+		w.put(uint64(d-first), s.docBits)
+	}
+	w.flush()
+}

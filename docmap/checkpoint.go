@@ -1,0 +1,283 @@
+package docmap
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+
+	"go.etcd.io/bbolt"
+)
+
+// Add adds a document with all its keys and returns its number, the first
+// being 1. It is in memory only, and lost, until the next Checkpoint; look-ups
+// find it at once. keys may be reused by the caller; a key given twice counts
+// once.
+func (t *Table) Add(d Doc, keys []uint64) (num uint32, err error) {
+	switch {
+	case t.db == nil:
+		return 0, errClosed
+	case t.opt.ReadOnly:
+		return 0, errReadOnly
+	case t.docs == math.MaxUint32-1:
+		return 0, fmt.Errorf("%s: the table is full: it has %d documents", t.path, t.docs)
+	}
+	t.version++
+	num = t.docs + 1
+	if err := t.spaces[ofKeys].mem.addAll(keys, num); err != nil {
+		return 0, err
+	}
+	if err := t.addID(d.ID, num); err != nil {
+		return 0, err
+	}
+	t.log.add(num, keys)
+	t.recs.add(&d)
+	t.docs = num
+	return num, nil
+}
+
+// Full says that the keys in memory, or those not in the file, have reached
+// the number given in Options: the owner should make a checkpoint before
+// adding many more. It depends on what was added and when checkpoints were
+// made, and on nothing else.
+func (t *Table) Full() bool {
+	return t.db != nil && (t.memFull() || t.log.n >= t.opt.PendingKeys)
+}
+
+func (t *Table) memFull() bool { return t.spaces[ofKeys].mem.n >= t.opt.MemtableKeys }
+
+// State returns the value the owner last gave that name in a Checkpoint, or
+// nil. The value belongs to the caller.
+func (t *Table) State(name string) ([]byte, error) {
+	if t.db == nil {
+		return nil, errClosed
+	}
+	return bytes.Clone(t.state[name]), nil
+}
+
+// Generation returns the identity of the table, which never changes, and the
+// number of checkpoints, which grows by one with each. A file derived from the
+// table is stamped with both.
+func (t *Table) Generation() (uuid [16]byte, seq uint64) { return t.head.uuid, t.head.seq }
+
+// Checkpoint makes everything added so far durable, in one transaction with
+// the owner's values in state. Names not in state keep their values; a nil
+// value removes its name. When the memory table is full the checkpoint sorts
+// it into a run and does its share of the merging afterwards, which takes up
+// to some seconds; a crash meanwhile loses nothing.
+//
+// After an error the table is as before, in memory and in the file, and the
+// checkpoint can be tried again; unless the error is from the merging, which
+// the next checkpoint takes up.
+func (t *Table) Checkpoint(state map[string][]byte) error {
+	switch {
+	case t.db == nil:
+		return errClosed
+	case t.opt.ReadOnly:
+		return errReadOnly
+	}
+	t.version++
+	err := t.guarded(func() error { return t.checkpoint(state) })
+	if err != nil {
+		return fmt.Errorf("checkpoint of the table: %w", err)
+	}
+	return nil
+}
+
+func (t *Table) checkpoint(state map[string][]byte) error {
+	values := maps.Clone(t.state)
+	for name, v := range state {
+		if len(name) > math.MaxUint16 || len(v) > math.MaxInt32 {
+			return fmt.Errorf("the value %.20q is too long", name)
+		}
+		if values[name] = bytes.Clone(v); v == nil {
+			delete(values, name)
+		}
+	}
+	next := t.head
+	next.seq++
+	next.docs = t.docs
+	if t.docs > 0 {
+		next.openBlock = t.recs.open.first
+	}
+	var flushed *flush
+	write := t.writePending
+	if t.memFull() {
+		var err error
+		if flushed, err = t.stage(&next); err != nil {
+			return err
+		}
+		write = flushed.finish
+	}
+	err := t.update(func(tx *bbolt.Tx) error {
+		if err := write(tx, &next); err != nil {
+			return err
+		}
+		if err := t.writeDocs(tx); err != nil {
+			return err
+		}
+		return putHeader(tx, &next, values)
+	})
+	if err != nil {
+		return err
+	}
+	t.head, t.state = next, values
+	t.log.reset()
+	t.recs.closed = t.recs.closed[:0]
+	if flushed != nil {
+		flushed.installed()
+		return t.merge()
+	}
+	return nil
+}
+
+// writePending adds the keys since the last checkpoint to the pending ones.
+func (t *Table) writePending(tx *bbolt.Tx, next *header) error {
+	pend := tx.Bucket(bucketPend)
+	pend.FillPercent = 1
+	for _, b := range t.log.chunks(next.chunks) {
+		if err := pend.Put(binKey(uint64(next.chunks)), b); err != nil {
+			return err
+		}
+		next.chunks++
+	}
+	next.pending += uint64(t.log.n)
+	return nil
+}
+
+func (t *Table) writeDocs(tx *bbolt.Tx) error {
+	docs := tx.Bucket(bucketDocs)
+	docs.FillPercent = 1
+	for i := range t.recs.closed {
+		k := &t.recs.closed[i]
+		if err := docs.Put(binKey(uint64(k.first)), k.encode()); err != nil {
+			return err
+		}
+	}
+	if len(t.recs.open.ends) == 0 {
+		return nil
+	}
+	return docs.Put(binKey(uint64(t.recs.open.first)), t.recs.open.encode())
+}
+
+// A flush is the memory table on its way into runs. Its bins are written in
+// transactions of bounded size, into buckets that no record names before the
+// last one.
+type flush struct {
+	t    *Table
+	runs [2]*run
+}
+
+// stage writes the bins of new runs and enters them in next. They are not
+// part of the table before the transaction that writes next.
+func (t *Table) stage(next *header) (*flush, error) {
+	f := &flush{t: t}
+	for i := range t.spaces {
+		s := &t.spaces[i]
+		f.runs[i] = newRun(runInfo{
+			id: next.nextRun, log: logFor(uint64(s.mem.n)),
+			first: next.flushed + 1, last: t.docs, high: math.MaxUint64,
+		})
+		next.nextRun++
+		if err := t.stageRun(s, f.runs[i]); err != nil {
+			return nil, err
+		}
+		next.runs[i] = append(next.runs[i][:len(next.runs[i]):len(next.runs[i])], f.runs[i].runInfo)
+	}
+	next.flushed = t.docs
+	next.chunks, next.pending = 0, 0
+	return f, nil
+}
+
+func (t *Table) stageRun(s *space, r *run) error {
+	err := t.update(func(tx *bbolt.Tx) error {
+		err := tx.DeleteBucket(r.bucket()) // of a checkpoint that failed
+		if err != nil && !errors.Is(err, bbolt.ErrBucketNotFound) {
+			return err
+		}
+		_, err = tx.CreateBucket(r.bucket())
+		return err
+	})
+	for bin := uint64(0); err == nil && bin < r.shape.bins(); {
+		err = t.update(func(tx *bbolt.Tx) error {
+			var err error
+			bin, err = t.writeBins(tx, s, r, bin, r.shape.bins(), t.sliceBytes, func(from, to uint64) error {
+				s.mem.collect(&s.build.in, from, to)
+				return nil
+			})
+			return err
+		})
+	}
+	return err
+}
+
+// writeBins builds and writes bins of r from number bin on, up to the number
+// end or until they have limit bytes, and returns where it stopped. collect brings the entries of a range of keys into s.build.in.
+func (t *Table) writeBins(tx *bbolt.Tx, s *space, r *run, bin, end uint64, limit int, collect func(from, to uint64) error) (uint64, error) {
+	bucket := tx.Bucket(r.bucket())
+	bucket.FillPercent = 1
+	t.arena = t.arena[:0]
+	for ; bin < end && len(t.arena) < limit; bin++ {
+		s.build.in.reset()
+		if err := collect(r.lowest(bin), r.highest(bin)); err != nil {
+			return bin, err
+		}
+		at, n := len(t.arena), 0
+		t.arena, n = s.build.build(t.arena, &r.shape, r.id, bin, r.first)
+		value := t.arena[at:len(t.arena):len(t.arena)]
+		if err := bucket.Put(binKey(bin), value); err != nil {
+			return bin, err
+		}
+		r.entries += uint64(n)
+		r.dirOK.set(bin)
+		r.blocks.setRange(bin<<r.subBits, 1<<r.subBits)
+	}
+	return bin, nil
+}
+
+// finish is the part of a flush in the checkpoint's own transaction.
+func (f *flush) finish(tx *bbolt.Tx, _ *header) error {
+	if err := tx.DeleteBucket(bucketPend); err != nil {
+		return err
+	}
+	_, err := tx.CreateBucket(bucketPend)
+	return err
+}
+
+// installed follows the transaction.
+func (f *flush) installed() {
+	for i := range f.t.spaces {
+		s := &f.t.spaces[i]
+		s.runs = append(s.runs, f.runs[i])
+		s.mem.reset()
+	}
+}
+
+// sweep removes buckets of runs that no record names, left by a crash.
+func (t *Table) sweep() error {
+	known := make(map[string]bool)
+	for i := range t.spaces {
+		for _, r := range t.spaces[i].runs {
+			known[string(r.bucket())] = true
+		}
+	}
+	var stray [][]byte
+	err := t.read.ForEach(func(name []byte, _ *bbolt.Bucket) error {
+		if bytes.HasPrefix(name, []byte("run")) && !known[string(name)] {
+			stray = append(stray, bytes.Clone(name))
+		}
+		return nil
+	})
+	if err != nil || len(stray) == 0 {
+		return err
+	}
+	return t.update(func(tx *bbolt.Tx) error {
+		for _, name := range stray {
+			if err := tx.DeleteBucket(name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,203 @@
+package docmap
+
+import (
+	"encoding/binary"
+	"sort"
+
+	"github.com/zeebo/xxh3"
+)
+
+// blockBytes is the length of records after which a block of documents is
+// closed. bbolt puts two such values in one run of pages.
+const blockBytes = 32 << 10
+
+// A Doc is what the table keeps of one document.
+type Doc struct {
+	ID       string // the caller's id; may be empty, need not be unique
+	Features int    // segments chosen
+	CutWidth uint32 // width of the last chosen segment where more were there; else 0
+	CutKey   uint64 // its key; else 0
+	Whole    uint64 // whole-text fingerprint
+	Time     int64  // Unix seconds
+}
+
+// appendRecord appends the record of document num.
+func (d *Doc) appendRecord(b []byte, num uint32) []byte {
+	at := len(b)
+	b = append(b, 0, 0, 0, 0)
+	b = binary.AppendUvarint(b, uint64(d.Features))
+	if d.CutWidth == 0 && d.CutKey == 0 {
+		b = append(b, 0)
+	} else {
+		b = binary.AppendUvarint(b, uint64(d.CutWidth)+1)
+		b = binary.LittleEndian.AppendUint64(b, d.CutKey)
+	}
+	b = binary.LittleEndian.AppendUint64(b, d.Whole)
+	b = binary.AppendVarint(b, d.Time)
+	b = append(b, d.ID...)
+	sum := xxh3.HashSeed(b[at+4:], seedDoc+uint64(num))
+	binary.LittleEndian.PutUint32(b[at:], uint32(sum))
+	return b
+}
+
+func decodeRecord(b []byte, num uint32) (Doc, error) {
+	if len(b) < 4 || uint32(xxh3.HashSeed(b[4:], seedDoc+uint64(num))) != binary.LittleEndian.Uint32(b) {
+		return Doc{}, damage("wrong checksum of document %d", num)
+	}
+	var d Doc
+	f := &fields{b: b[4:]}
+	d.Features = int(f.uvarint())
+	if w := f.uvarint(); w > 0 {
+		d.CutWidth, d.CutKey = uint32(w-1), f.u64()
+	}
+	d.Whole = f.u64()
+	d.Time = f.varint()
+	d.ID = string(f.b)
+	if f.short {
+		return Doc{}, damage("document %d is cut short", num)
+	}
+	return d, nil
+}
+
+func (f *fields) uvarint() uint64 {
+	v, n := binary.Uvarint(f.b)
+	if n <= 0 {
+		n = len(f.b) + 1
+	}
+	f.next(n)
+	return v
+}
+
+func (f *fields) varint() int64 {
+	v, n := binary.Varint(f.b)
+	if n <= 0 {
+		n = len(f.b) + 1
+	}
+	f.next(n)
+	return v
+}
+
+// docBlock collects neighbouring documents.
+type docBlock struct {
+	first uint32
+	ends  []uint32
+	recs  []byte
+}
+
+func (k *docBlock) next() uint32 { return k.first + uint32(len(k.ends)) }
+
+// add reports false, and does nothing, where the block is to be closed first.
+func (k *docBlock) add(d *Doc) bool {
+	at := len(k.recs)
+	recs := d.appendRecord(k.recs, k.next())
+	if at > 0 && len(recs) > blockBytes {
+		return false
+	}
+	k.recs = recs
+	k.ends = append(k.ends, uint32(len(recs)))
+	return true
+}
+
+// encode returns the value of the block.
+func (k *docBlock) encode() []byte {
+	le := binary.LittleEndian
+	b := make([]byte, 0, 16+4*len(k.ends)+len(k.recs))
+	b = le.AppendUint32(b, k.first)
+	b = le.AppendUint32(b, uint32(len(k.ends)))
+	b = le.AppendUint64(b, 0)
+	for _, e := range k.ends {
+		b = le.AppendUint32(b, e)
+	}
+	le.PutUint64(b[8:], xxh3.HashSeed(b[16:], blockSum(k.first, len(k.ends))))
+	return append(b, k.recs...)
+}
+
+func blockSum(first uint32, n int) uint64 { return seedBlock + uint64(first)<<24 + uint64(n) }
+
+// blockRecord returns the record of document num in the value of a block. Its
+// own checksum, which includes its number, is what vouches for it.
+func blockRecord(b []byte, num uint32) ([]byte, error) {
+	if len(b) < 16 {
+		return nil, damage("the block of document %d is cut short", num)
+	}
+	first, n := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])
+	i := uint64(num) - uint64(first)
+	if num < first || i >= uint64(n) || uint64(len(b)) < 16+4*uint64(n) {
+		return nil, damage("document %d is not in its block", num)
+	}
+	recs := b[16+4*int(n):]
+	start, end := uint32(0), binary.LittleEndian.Uint32(b[16+4*i:])
+	if i > 0 {
+		start = binary.LittleEndian.Uint32(b[16+4*i-4:])
+	}
+	if start > end || uint64(end) > uint64(len(recs)) {
+		return nil, damage("document %d is not in its block", num)
+	}
+	return recs[start:end], nil
+}
+
+// decodeBlock checks a whole block and returns it for more documents.
+func decodeBlock(b []byte, first uint32) (*docBlock, error) {
+	if len(b) < 16 || binary.LittleEndian.Uint32(b) != first {
+		return nil, damage("the block of document %d is another's", first)
+	}
+	n := int(binary.LittleEndian.Uint32(b[4:]))
+	if n == 0 || len(b) < 16+4*n {
+		return nil, damage("the block of document %d is cut short", first)
+	}
+	if xxh3.HashSeed(b[16:16+4*n], blockSum(first, n)) != binary.LittleEndian.Uint64(b[8:]) {
+		return nil, damage("wrong checksum of the block of document %d", first)
+	}
+	k := &docBlock{first: first}
+	for i := range n {
+		rec, err := blockRecord(b, first+uint32(i))
+		if err != nil {
+			return nil, err
+		}
+		if _, err := decodeRecord(rec, first+uint32(i)); err != nil {
+			return nil, err
+		}
+		k.recs = append(k.recs, rec...)
+		k.ends = append(k.ends, uint32(len(k.recs)))
+	}
+	if 16+4*n+len(k.recs) != len(b) {
+		return nil, damage("the block of document %d has a wrong length", first)
+	}
+	return k, nil
+}
+
+// docLog holds the documents since the last checkpoint, and the whole of the
+// block the first of them falls into.
+type docLog struct {
+	closed []docBlock
+	open   docBlock
+}
+
+func (l *docLog) add(d *Doc) {
+	if !l.open.add(d) {
+		l.closed = append(l.closed, l.open)
+		l.open = docBlock{first: l.open.next()}
+		l.open.add(d)
+	}
+}
+
+// first is the first document that is found here rather than in the file.
+func (l *docLog) first() uint32 {
+	if len(l.closed) > 0 {
+		return l.closed[0].first
+	}
+	return l.open.first
+}
+
+func (l *docLog) record(num uint32) []byte {
+	k := &l.open
+	if num < k.first {
+		i := sort.Search(len(l.closed), func(i int) bool { return l.closed[i].first > num })
+		k = &l.closed[i-1]
+	}
+	i, start := num-k.first, uint32(0)
+	if i > 0 {
+		start = k.ends[i-1]
+	}
+	return k.recs[start:k.ends[i]]
+}

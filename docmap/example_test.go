@@ -1,0 +1,54 @@
+package docmap_test
+
+import (
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/firstseen/firstseen/docmap"
+)
+
+func Example() {
+	dir, err := os.MkdirTemp("", "docmap")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+
+	t, err := docmap.Open(filepath.Join(dir, "table"), docmap.Options{Scheme: "example"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer t.Close()
+	if _, err := t.Add(docmap.Doc{ID: "first"}, []uint64{0xfeed, 0xbeef}); err != nil {
+		log.Fatal(err)
+	}
+	if _, err := t.Add(docmap.Doc{ID: "second"}, []uint64{0xbeef, 0xcafe}); err != nil {
+		log.Fatal(err)
+	}
+	if err := t.Checkpoint(nil); err != nil {
+		log.Fatal(err)
+	}
+
+	keys := []uint64{0xbeef, 0xcafe, 0xdead}
+	var p docmap.Postings
+	if err := t.Lookup(keys, &p); err != nil {
+		log.Fatal(err)
+	}
+	for i, key := range keys {
+		fmt.Printf("%x:", key)
+		for _, num := range p.Docs(i) {
+			d, err := t.Doc(num)
+			if err != nil {
+				log.Fatal(err)
+			}
+			fmt.Printf(" %d=%s", num, d.ID)
+		}
+		fmt.Println()
+	}
+	// Output:
+	// beef: 1=first 2=second
+	// cafe: 2=second
+	// dead:
+}

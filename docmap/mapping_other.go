@@ -1,0 +1,7 @@
+//go:build !(unix && (amd64 || arm64 || loong64 || mips64 || mips64le || ppc64 || ppc64le || riscv64 || s390x))
+
+package docmap
+
+// initialMapping is 0 where address space is short, and on Windows, where
+// bbolt would make the file that long at once.
+const initialMapping = 0

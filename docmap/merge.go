@@ -1,0 +1,282 @@
+package docmap
+
+import (
+	"math"
+	"slices"
+
+	"go.etcd.io/bbolt"
+)
+
+// fanIn is how many runs of a level become one of the next. More would write
+// less and leave more runs to look into: with 4, a table of 500 million keys
+// writes each about three times after the first, and has 10 runs or so.
+const fanIn = 4
+
+// merge does the merging that is due after a flush.
+func (t *Table) merge() error {
+	for i := range t.spaces {
+		if err := t.mergeSpace(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mergeSpace advances the merges that are under way, each by its share, and
+// starts those that have become possible.
+func (t *Table) mergeSpace(space int) error {
+	s := &t.spaces[space]
+	for level := 0; level <= maxLevel(s.runs); level++ {
+		if target := s.merging(level); target != nil {
+			if err := t.advance(space, target, pace(level)); err != nil {
+				return err
+			}
+		}
+		at := s.mergeable(level)
+		if at < 0 {
+			continue
+		}
+		if target := s.merging(level); target != nil {
+			if err := t.advance(space, target, 1); err != nil {
+				return err
+			}
+			at = s.mergeable(level)
+		}
+		if err := t.start(space, at, level); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pace is the share of a merge to do after each flush. The next merge of the
+// same level cannot start before fanIn^(level+1) more flushes; this one is
+// done after half of them. Level 0 is merged at once: it takes a second.
+func pace(level int) float64 {
+	if level == 0 {
+		return 1
+	}
+	return 2 / math.Pow(fanIn, float64(level+1))
+}
+
+func maxLevel(runs []*run) int {
+	level := 0
+	for _, r := range runs {
+		level = max(level, int(r.level))
+	}
+	return level
+}
+
+// merging returns the target of the merge of runs of a level, if there is one.
+func (s *space) merging(level int) *run {
+	for i, r := range s.runs {
+		if int(r.level) == level+1 && i+1 < len(s.runs) && s.runs[i+1].target == r.id {
+			return r
+		}
+	}
+	return nil
+}
+
+// mergeable returns where fanIn neighbouring runs of a level stand that take
+// no part in a merge, or -1.
+func (s *space) mergeable(level int) int {
+	n := 0
+	for i, r := range s.runs {
+		idle := r.target == 0 && r.high == math.MaxUint64
+		if n++; !idle || int(r.level) != level {
+			n = 0
+		}
+		if n == fanIn {
+			return i + 1 - fanIn
+		}
+	}
+	return -1
+}
+
+// start enters a merge of the runs at s.runs[at:] and does its first share.
+func (t *Table) start(space, at, level int) error {
+	s := &t.spaces[space]
+	sources := s.runs[at : at+fanIn]
+	total := uint64(0)
+	for _, r := range sources {
+		total += r.entries
+	}
+	info := runInfo{
+		id: t.head.nextRun, level: uint8(level + 1), log: logFor(total),
+		first: sources[0].first, last: sources[fanIn-1].last,
+	}
+	return t.advance(space, &run{runInfo: info}, pace(level))
+}
+
+// A slice is one transaction of a merge.
+type slice struct {
+	t       *Table
+	space   int
+	target  *run   // a copy until it is committed
+	sources []*run // likewise
+	from    uint64 // first bin of the target to write
+	step    uint64 // bins of the target in the widest bin of a source
+	fresh   bool   // the target is new
+}
+
+// advance moves the boundary of a merge by a share of the key space, in as
+// many transactions as it takes.
+func (t *Table) advance(space int, target *run, share float64) error {
+	for goal := uint64(0); ; {
+		sl := t.newSlice(space, target)
+		bins := sl.target.shape.bins()
+		if goal == 0 {
+			goal = sl.from + uint64(math.Ceil(share*float64(bins)))
+			goal = min(bins, (goal+sl.step-1)/sl.step*sl.step)
+		}
+		if err := sl.run(goal); err != nil {
+			return err
+		}
+		target = sl.target
+		if target.high == math.MaxUint64 || sl.target.binOf(target.high)+1 >= goal {
+			return nil
+		}
+	}
+}
+
+// newSlice prepares the next transaction. It works on copies, which take the
+// place of the originals when the transaction is committed.
+func (t *Table) newSlice(space int, target *run) *slice {
+	sl := &slice{t: t, space: space}
+	id := target.id
+	at := slices.IndexFunc(t.spaces[space].runs, func(r *run) bool { return r.id == id })
+	if sl.fresh = at < 0; sl.fresh {
+		sl.target = newRun(target.runInfo)
+	} else {
+		c := *target
+		sl.target = &c
+		sl.from = c.binOf(c.high) + 1
+	}
+	widest := sl.target.binBits
+	for _, r := range t.spaces[space].runs {
+		if r.target == id || sl.fresh && r.id != id && r.first >= target.first && r.last <= target.last {
+			c := *r
+			c.target = id
+			sl.sources = append(sl.sources, &c)
+			widest = min(widest, r.binBits)
+		}
+	}
+	sl.step = 1 << (sl.target.binBits - widest)
+	return sl
+}
+
+// run does the transaction, up to bin number goal of the target at most.
+func (sl *slice) run(goal uint64) error {
+	t := sl.t
+	next := t.head
+	var runs []*run
+	err := t.update(func(tx *bbolt.Tx) error {
+		if sl.fresh {
+			next.nextRun = sl.target.id + 1
+			if _, err := tx.CreateBucket(sl.target.bucket()); err != nil {
+				return err
+			}
+		}
+		if err := sl.move(tx, goal, &next); err != nil {
+			return err
+		}
+		runs = sl.install(&next)
+		return putHeader(tx, &next, nil)
+	})
+	// bbolt has moved the bins beside those removed and those added.
+	for _, r := range append(sl.sources, sl.target) {
+		r.forget()
+	}
+	if err != nil {
+		return err
+	}
+	t.head = next
+	t.spaces[sl.space].runs = runs
+	return nil
+}
+
+// move writes bins of the target, whole widest source bins at a time, and
+// removes what they were made of.
+func (sl *slice) move(tx *bbolt.Tx, goal uint64, next *header) error {
+	s, r := &sl.t.spaces[sl.space], sl.target
+	before := r.entries
+	collect := func(from, to uint64) error {
+		for _, src := range sl.sources {
+			if err := src.collect(tx, &s.build.in, from, to); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	// As many bins as fill a transaction, judged by what the sources hold.
+	total := uint64(0)
+	for _, src := range sl.sources {
+		total += src.entries
+	}
+	left := r.shape.bins() - sl.from
+	perBin := total*r.width/8/left + uint64(r.size(0))
+	n := max(1, uint64(sl.t.sliceBytes)/perBin/sl.step) * sl.step
+	end := min(goal, sl.from+n)
+	if _, err := sl.t.writeBins(tx, s, r, sl.from, end, math.MaxInt, collect); err != nil {
+		return err
+	}
+	r.high = r.highest(end - 1)
+	next.merged += r.entries - before
+	for _, src := range sl.sources {
+		if err := src.dropBelow(tx, r.high); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropBelow removes the bins up to the key high from a source.
+func (r *run) dropBelow(tx *bbolt.Tx, high uint64) error {
+	if high == math.MaxUint64 {
+		return tx.DeleteBucket(r.bucket())
+	}
+	bucket := tx.Bucket(r.bucket())
+	for bin := r.binOf(r.low); bin <= r.binOf(high); bin++ {
+		v, err := r.view(tx, bin)
+		if err != nil {
+			return err
+		}
+		r.entries -= uint64(v.count(v.subs()))
+		if err := bucket.Delete(binKey(bin)); err != nil {
+			return err
+		}
+	}
+	r.low = high + 1
+	return nil
+}
+
+// install puts the slice's runs in place of the table's, in next and in the
+// list it returns.
+func (sl *slice) install(next *header) []*run {
+	done := sl.target.high == math.MaxUint64
+	if done {
+		next.merges++
+	}
+	var runs []*run
+	for _, r := range sl.t.spaces[sl.space].runs {
+		i := slices.IndexFunc(sl.sources, func(c *run) bool { return c.id == r.id })
+		switch {
+		case r.id == sl.target.id:
+		case i < 0:
+			runs = append(runs, r)
+		default:
+			if i == 0 {
+				runs = append(runs, sl.target)
+			}
+			if !done {
+				runs = append(runs, sl.sources[i])
+			}
+		}
+	}
+	infos := make([]runInfo, len(runs))
+	for i, r := range runs {
+		infos[i] = r.runInfo
+	}
+	next.runs[sl.space] = infos
+	return runs
+}

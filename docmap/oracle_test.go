@@ -1,0 +1,259 @@
+package docmap
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// oracle is what a Table must be equal to: Go maps with the same limits.
+type oracle struct {
+	keys  map[uint64][]uint32
+	ids   map[string][]uint32
+	docs  []Doc
+	state map[string][]byte
+	seq   uint64
+}
+
+func newOracle() *oracle {
+	return &oracle{keys: map[uint64][]uint32{}, ids: map[string][]uint32{}, state: map[string][]byte{}}
+}
+
+func (o *oracle) add(d Doc, keys []uint64) uint32 {
+	o.docs = append(o.docs, d)
+	num := uint32(len(o.docs))
+	for _, k := range keys {
+		l := o.keys[k]
+		if len(l) < keyLimit && !slices.Contains(l, num) {
+			o.keys[k] = append(l, num)
+		}
+	}
+	if d.ID != "" && len(o.ids[d.ID]) < idLimit {
+		o.ids[d.ID] = append(o.ids[d.ID], num)
+	}
+	return num
+}
+
+// clone is the state a crash goes back to.
+func (o *oracle) clone() *oracle {
+	c := newOracle()
+	for k, v := range o.keys {
+		c.keys[k] = slices.Clone(v)
+	}
+	for k, v := range o.ids {
+		c.ids[k] = slices.Clone(v)
+	}
+	for k, v := range o.state {
+		c.state[k] = slices.Clone(v)
+	}
+	c.docs, c.seq = slices.Clone(o.docs), o.seq
+	return c
+}
+
+// tb is what testing.T and rapid.T share.
+type tb interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// equal compares everything a Table can be asked.
+func (o *oracle) equal(t tb, table *Table) {
+	t.Helper()
+	sorted := make([]uint64, 0, len(o.keys))
+	for k := range o.keys {
+		sorted = append(sorted, k)
+	}
+	slices.Sort(sorted)
+	i := 0
+	for p, err := range table.All() {
+		if err != nil {
+			t.Fatalf("All: %v", err)
+		}
+		if i >= len(sorted) || p.Key != sorted[i] || !slices.Equal(p.Docs, o.keys[p.Key]) {
+			t.Fatalf("All: posting %d is %x: %v, want one of %d keys: %v", i, p.Key, p.Docs, len(sorted), o.keys[p.Key])
+		}
+		i++
+	}
+	if i != len(sorted) {
+		t.Fatalf("All gives %d keys, want %d", i, len(sorted))
+	}
+	if err := table.Verify(context.Background()); err != nil {
+		t.Fatalf("%v", err)
+	}
+	o.equalLookups(t, table, sorted)
+	o.equalDocs(t, table)
+	seen := map[uint64]bool{}
+	for batch, err := range table.Keys() {
+		if err != nil {
+			t.Fatalf("Keys: %v", err)
+		}
+		for _, k := range batch {
+			seen[k] = true
+		}
+	}
+	if len(seen) != len(sorted) {
+		t.Fatalf("Keys gives %d keys, want %d", len(seen), len(sorted))
+	}
+}
+
+func (o *oracle) equalLookups(t tb, table *Table, keys []uint64) {
+	t.Helper()
+	ask := slices.Clone(keys)
+	for _, k := range keys {
+		ask = append(ask, k+1, k^1<<40, ^k)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	r.Shuffle(len(ask), func(i, j int) { ask[i], ask[j] = ask[j], ask[i] })
+	var p Postings
+	for part := range slices.Chunk(ask, 61) {
+		if err := table.Lookup(part, &p); err != nil {
+			t.Fatalf("Lookup: %v", err)
+		}
+		for i, k := range part {
+			if !slices.Equal(p.Docs(i), o.keys[k]) {
+				t.Fatalf("Lookup(%x) = %v, want %v", k, p.Docs(i), o.keys[k])
+			}
+		}
+	}
+}
+
+func (o *oracle) equalDocs(t tb, table *Table) {
+	t.Helper()
+	n := 0
+	for d, err := range table.Docs(1) {
+		if err != nil {
+			t.Fatalf("Docs: %v", err)
+		}
+		n++
+		if diff := cmp.Diff(NumberedDoc{uint32(n), o.docs[n-1]}, d); diff != "" {
+			t.Fatalf("Docs (-want +got):\n%s", diff)
+		}
+	}
+	if n != len(o.docs) {
+		t.Fatalf("Docs gives %d, want %d", n, len(o.docs))
+	}
+	for id, want := range o.ids {
+		got, err := table.ByID(id)
+		if err != nil || !slices.Equal(got, want) {
+			t.Fatalf("ByID(%q) = %v, %v, want %v", id, got, err, want)
+		}
+	}
+	for name, want := range o.state {
+		got, err := table.State(name)
+		if err != nil || !slices.Equal(got, want) {
+			t.Fatalf("State(%q) = %q, %v, want %q", name, got, err, want)
+		}
+	}
+	if _, seq := table.Generation(); seq != o.seq {
+		t.Fatalf("sequence %d, want %d", seq, o.seq)
+	}
+}
+
+var smallOptions = Options{Scheme: "test", MemtableKeys: 300, UUID: [16]byte{1}, noSync: true}
+
+// mustOpen opens a table that is closed with the test.
+func mustOpen(t testing.TB, path string, opt Options) *Table {
+	t.Helper()
+	table, err := Open(path, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := table.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return table
+}
+
+// docKeys draws the keys of a document: mostly uniform, some common to many
+// documents, some at the edges of the key space.
+func docKeys(r *rand.Rand, n int) []uint64 {
+	keys := make([]uint64, n)
+	for i := range keys {
+		switch r.IntN(10) {
+		case 0:
+			keys[i] = uint64(r.IntN(20)) * 0x9e3779b97f4a7c15
+		case 1:
+			keys[i] = uint64(r.IntN(3)) - 1
+		case 2:
+			keys[i] = 0x7777<<48 | uint64(r.IntN(1000))
+		default:
+			keys[i] = r.Uint64()
+		}
+	}
+	return keys
+}
+
+func randomDoc(r *rand.Rand, num int) Doc {
+	d := Doc{ID: fmt.Sprint("doc-", r.IntN(num+1)), Features: r.IntN(60), Whole: r.Uint64(), Time: r.Int64() - r.Int64()}
+	if r.IntN(2) == 0 {
+		d.CutWidth, d.CutKey = r.Uint32(), r.Uint64()
+	}
+	if r.IntN(20) == 0 {
+		d.ID = ""
+	}
+	return d
+}
+
+func TestTableEqualsOracle(t *testing.T) {
+	dir := t.TempDir()
+	run := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		run++
+		path := filepath.Join(dir, fmt.Sprint(run))
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
+		opt := smallOptions
+		opt.MemtableKeys = rapid.SampledFrom([]int{20, 300, 2000}).Draw(rt, "memtable")
+		table, err := Open(path, opt)
+		if err != nil {
+			rt.Fatalf("%v", err)
+		}
+		table.sliceBytes = rapid.SampledFrom([]int{1, 1 << 12, 8 << 20}).Draw(rt, "slice")
+		want, saved := newOracle(), newOracle()
+		reopen := func() {
+			if err := table.Close(); err != nil {
+				rt.Fatalf("%v", err)
+			}
+			slice := table.sliceBytes
+			if table, err = Open(path, opt); err != nil {
+				rt.Fatalf("%v", err)
+			}
+			table.sliceBytes = slice
+			want = saved.clone()
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"add": func(*rapid.T) {
+				for range 1 + r.IntN(30) {
+					d, keys := randomDoc(r, len(want.docs)), docKeys(r, r.IntN(60))
+					num, err := table.Add(d, keys)
+					if w := want.add(d, keys); err != nil || num != w {
+						rt.Fatalf("Add = %d, %v, want %d", num, err, w)
+					}
+				}
+			},
+			"checkpoint": func(*rapid.T) {
+				v := []byte(fmt.Sprint(len(want.docs)))
+				if err := table.Checkpoint(map[string][]byte{"progress": v}); err != nil {
+					rt.Fatalf("%v", err)
+				}
+				want.state["progress"] = v
+				want.seq++
+				saved = want.clone()
+			},
+			"reopen": func(*rapid.T) { reopen() },
+			"":       func(rt *rapid.T) { want.equal(rt, table) },
+		})
+		reopen()
+		want.equal(rt, table)
+		if err := table.Close(); err != nil {
+			rt.Fatalf("%v", err)
+		}
+	})
+}

@@ -1,0 +1,226 @@
+package docmap
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+)
+
+const (
+	magic   = "fsdocmap"
+	version = 1
+)
+
+// Seeds of the checksums outside runs; see docs/format.md.
+const (
+	seedRecord  = 1
+	seedID      = 2
+	seedPending = 3 << 56
+	seedBlock   = 4 << 56
+	seedDoc     = 5 << 56
+	seedState   = 6
+)
+
+// header is the table record: all that is known of the table at a checkpoint.
+type header struct {
+	uuid          [16]byte
+	scheme        string
+	seq           uint64
+	docs, flushed uint32
+	chunks        uint32
+	pending       uint64
+	openBlock     uint32
+	nextRun       uint32
+	merges        uint64
+	merged        uint64
+	runs          [2][]runInfo // of keys, of ids
+}
+
+// runInfo is a run record.
+type runInfo struct {
+	id          uint32
+	level, log  uint8
+	target      uint32
+	first, last uint32
+	entries     uint64
+	low, high   uint64
+}
+
+func (h *header) encode() []byte {
+	le := binary.LittleEndian
+	b := append([]byte(magic), 0, 0, 0, 0)
+	le.PutUint32(b[8:], version)
+	b = append(b, h.uuid[:]...)
+	b = le.AppendUint16(b, uint16(len(h.scheme)))
+	b = append(b, h.scheme...)
+	b = le.AppendUint64(b, h.seq)
+	b = le.AppendUint32(b, h.docs)
+	b = le.AppendUint32(b, h.flushed)
+	b = le.AppendUint32(b, h.chunks)
+	b = le.AppendUint64(b, h.pending)
+	b = le.AppendUint32(b, h.openBlock)
+	b = le.AppendUint32(b, h.nextRun)
+	b = le.AppendUint64(b, h.merges)
+	b = le.AppendUint64(b, h.merged)
+	for _, runs := range h.runs {
+		b = le.AppendUint32(b, uint32(len(runs)))
+		for i := range runs {
+			b = runs[i].append(b)
+		}
+	}
+	return le.AppendUint64(b, xxh3.HashSeed(b, seedRecord))
+}
+
+func (r *runInfo) append(b []byte) []byte {
+	le := binary.LittleEndian
+	b = le.AppendUint32(b, r.id)
+	b = append(b, r.level, r.log)
+	b = le.AppendUint32(b, r.target)
+	b = le.AppendUint32(b, r.first)
+	b = le.AppendUint32(b, r.last)
+	b = le.AppendUint64(b, r.entries)
+	b = le.AppendUint64(b, r.low)
+	return le.AppendUint64(b, r.high)
+}
+
+// fields reads integers one after the other; past the end it gives zeros and
+// remembers that it did.
+type fields struct {
+	b     []byte
+	short bool
+}
+
+func (f *fields) next(n int) []byte {
+	if n < 0 || n > len(f.b) {
+		f.short = true
+		f.b = nil
+		return make([]byte, 8)
+	}
+	p := f.b[:n]
+	f.b = f.b[n:]
+	return p
+}
+
+func (f *fields) u8() uint8   { return f.next(1)[0] }
+func (f *fields) u16() uint16 { return binary.LittleEndian.Uint16(f.next(2)) }
+func (f *fields) u32() uint32 { return binary.LittleEndian.Uint32(f.next(4)) }
+func (f *fields) u64() uint64 { return binary.LittleEndian.Uint64(f.next(8)) }
+
+// sealed returns b without the checksum at its end, if that is right.
+func sealed(b []byte, seed uint64) ([]byte, bool) {
+	n := len(b) - 8
+	if n < 0 || xxh3.HashSeed(b[:n], seed) != binary.LittleEndian.Uint64(b[n:]) {
+		return nil, false
+	}
+	return b[:n], true
+}
+
+// decodeHeader checks the record and everything that can be checked of it
+// alone. The version is looked at before the checksum, whose place could
+// change with it.
+func decodeHeader(b []byte) (*header, error) {
+	if len(b) < 12 || string(b[:8]) != magic {
+		return nil, damage("no table record")
+	}
+	if v := binary.LittleEndian.Uint32(b[8:]); v != version {
+		if _, ok := sealed(b, seedRecord); ok {
+			return nil, fmt.Errorf("%w: format %d, this program reads %d", ErrVersion, v, version)
+		}
+		return nil, damage("wrong checksum of the table record")
+	}
+	body, ok := sealed(b, seedRecord)
+	if !ok {
+		return nil, damage("wrong checksum of the table record")
+	}
+	f := &fields{b: body[12:]}
+	h := new(header)
+	copy(h.uuid[:], f.next(16))
+	h.scheme = string(f.next(int(f.u16())))
+	h.seq = f.u64()
+	h.docs, h.flushed, h.chunks = f.u32(), f.u32(), f.u32()
+	h.pending = f.u64()
+	h.openBlock, h.nextRun = f.u32(), f.u32()
+	h.merges, h.merged = f.u64(), f.u64()
+	for i := range h.runs {
+		for range f.u32() {
+			h.runs[i] = append(h.runs[i], decodeRun(f))
+			if f.short {
+				break
+			}
+		}
+	}
+	if f.short || len(f.b) != 0 {
+		return nil, damage("the table record has a wrong length")
+	}
+	return h, h.check()
+}
+
+func decodeRun(f *fields) runInfo {
+	return runInfo{
+		id: f.u32(), level: f.u8(), log: f.u8(), target: f.u32(),
+		first: f.u32(), last: f.u32(), entries: f.u64(), low: f.u64(), high: f.u64(),
+	}
+}
+
+// check refuses a record whose parts contradict each other.
+func (h *header) check() error {
+	if h.flushed > h.docs || h.openBlock > h.docs || h.docs > 0 && h.openBlock == 0 {
+		return damage("the table record contradicts itself")
+	}
+	for _, runs := range h.runs {
+		next := uint32(1)
+		for i := range runs {
+			r := &runs[i]
+			bad := r.log < minLog || r.log > maxLog || r.last < r.first || r.low > r.high ||
+				r.id == 0 || r.id >= h.nextRun || r.first != next
+			if bad {
+				return damage("run record %d contradicts itself", r.id)
+			}
+			if isTarget := i+1 < len(runs) && runs[i+1].target == r.id; !isTarget {
+				next = r.last + 1
+			}
+		}
+		if next != h.flushed+1 {
+			return damage("the runs end at document %d of %d", next-1, h.flushed)
+		}
+	}
+	return nil
+}
+
+// encodeState packs the owner's values, sorted by name.
+func encodeState(state map[string][]byte) []byte {
+	le := binary.LittleEndian
+	names := make([]string, 0, len(state))
+	for name := range state {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	b := le.AppendUint32(nil, uint32(len(names)))
+	for _, name := range names {
+		b = le.AppendUint16(b, uint16(len(name)))
+		b = append(b, name...)
+		b = le.AppendUint32(b, uint32(len(state[name])))
+		b = append(b, state[name]...)
+	}
+	return le.AppendUint64(b, xxh3.HashSeed(b, seedState))
+}
+
+func decodeState(b []byte) (map[string][]byte, error) {
+	body, ok := sealed(b, seedState)
+	if !ok {
+		return nil, damage("wrong checksum of the owner's values")
+	}
+	f := &fields{b: body}
+	state := make(map[string][]byte)
+	for range f.u32() {
+		name := string(f.next(int(f.u16())))
+		state[name] = bytes.Clone(f.next(int(f.u32())))
+		if f.short {
+			return nil, damage("the owner's values are cut short")
+		}
+	}
+	return state, nil
+}

@@ -1,0 +1,80 @@
+package docmap
+
+import (
+	"os"
+)
+
+// Stats describe a table. Entries are pairs of a key and a document.
+type Stats struct {
+	Docs    uint32 // documents, those not in the file yet included
+	Entries uint64 // in the file's runs and in memory
+	IDs     uint64 // entries of the index of ids
+
+	MemoryKeys  int    // entries in memory, of documents in the file or not
+	PendingKeys uint64 // keys in the file that are not in a run yet
+	UnsavedDocs uint32 // documents added since the last checkpoint
+
+	Runs        []LevelStats // by level, from 0
+	Merges      uint64       // merges of runs finished, of keys and of ids
+	MergedKeys  uint64       // entries those have written
+	FileBytes   int64        // of the file
+	FreeBytes   int64        // of it, in pages free for reuse; 0 in a read-only table
+	MemoryBytes int64        // of the memory tables, outside the Go heap
+	Checkpoints uint64       // made in all
+}
+
+// LevelStats describe the runs of keys of one level.
+type LevelStats struct {
+	Runs    int
+	Merging int    // of them, taking part in a merge
+	Entries uint64 // they hold
+}
+
+// Stats returns the present state of the table.
+func (t *Table) Stats() Stats {
+	if t.db == nil {
+		return Stats{}
+	}
+	keys, ids := &t.spaces[ofKeys], &t.spaces[ofIDs]
+	st := Stats{
+		Docs: t.docs, Entries: t.entries(ofKeys), IDs: t.entries(ofIDs),
+		MemoryKeys: keys.mem.n, PendingKeys: t.head.pending,
+		UnsavedDocs: t.docs - t.head.docs,
+		Merges:      t.head.merges, MergedKeys: t.head.merged,
+		MemoryBytes: int64(len(keys.mem.mem) + len(ids.mem.mem)),
+		Checkpoints: t.head.seq,
+	}
+	for _, r := range keys.runs {
+		for len(st.Runs) <= int(r.level) {
+			st.Runs = append(st.Runs, LevelStats{})
+		}
+		l := &st.Runs[r.level]
+		l.Runs++
+		l.Entries += r.entries
+		if r.target != 0 || !r.complete() {
+			l.Merging++
+		}
+	}
+	if info, err := os.Stat(t.path); err == nil {
+		st.FileBytes = info.Size()
+	}
+	st.FreeBytes = t.freeBytes(st.FileBytes)
+	return st
+}
+
+// freeBytes counts the pages bbolt has for reuse and those beyond its last.
+func (t *Table) freeBytes(size int64) int64 {
+	if t.opt.ReadOnly {
+		return 0
+	}
+	var free int64
+	_ = t.guarded(func() error {
+		tx, err := t.reading()
+		if err != nil {
+			return err
+		}
+		free = size - tx.Size() + int64(t.db.Stats().FreePageN)*pageSize
+		return nil
+	})
+	return free
+}
