@@ -185,7 +185,7 @@ func isFile(path string) bool {
 
 func checkNotInput(inputs []Input, out string) error {
 	// The partial file counts too: it is written over from the first byte.
-	for _, name := range []string{out, out + partialSuffix} {
+	for _, name := range []string{out, out + PartialSuffix} {
 		info, err := os.Stat(name)
 		if err != nil || !info.Mode().IsRegular() {
 			continue

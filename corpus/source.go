@@ -13,6 +13,12 @@ type SourceConfig struct {
 	ChunkSize int       // bytes of a chunk, 0 means 1 MiB; a longer line makes a longer chunk
 	MaxLine   int       // longest line in bytes, at least 16, 0 means 1 GiB; a longer one becomes a bad record
 	Stdin     io.Reader // what "-" reads, nil means os.Stdin
+
+	// Reading goes on where an earlier run ended: inputs passed over without
+	// being opened, and lines of the input after them that are read and not
+	// handed out. Numbers of lines and inputs stay what they are.
+	SkipInputs int
+	SkipLines  int64
 }
 
 // Chunk is a piece of one input: whole lines, in the order of the input. Its
@@ -74,7 +80,12 @@ func NewSource(inputs []Input, cfg SourceConfig) *Source {
 	// A buffer of at most limit bytes cannot hold a line that is too long
 	// together with its end, so such a line is noticed at any chunk size.
 	cfg.ChunkSize = min(cfg.ChunkSize, limit)
-	return &Source{inputs: inputs, cfg: cfg, limit: limit}
+	s := &Source{inputs: inputs, cfg: cfg, limit: limit}
+	s.index = min(max(cfg.SkipInputs, 0), len(inputs))
+	for _, in := range inputs[:s.index] {
+		s.read += max(in.Size, 0)
+	}
+	return s
 }
 
 // Next fills c with the next lines and returns nil, or io.EOF when all inputs
@@ -95,11 +106,28 @@ func (s *Source) Next(ctx context.Context, c *Chunk) error {
 		if done || s.err != nil {
 			s.err = s.closeInput(s.err)
 		}
+		if c.Input == s.cfg.SkipInputs {
+			c.skip(s.cfg.SkipLines)
+		}
 		if len(c.Data) > 0 {
 			return nil
 		}
 	}
 	return s.err
+}
+
+// skip takes away the lines up to the given number.
+func (c *Chunk) skip(last int64) {
+	for len(c.Data) > 0 && c.Line <= last {
+		i := bytes.IndexByte(c.Data, '\n')
+		if i < 0 {
+			c.Data = nil // the end of the input, or a line that is too long
+			return
+		}
+		c.Data = c.Data[i+1:]
+		c.Line++
+		c.Offset += int64(i + 1)
+	}
 }
 
 // Close releases the input being read. It is needed only when reading ends

@@ -129,6 +129,37 @@ func TestChunksDoNotMatter(t *testing.T) {
 	})
 }
 
+// TestSkip goes on at every line of every input, with several chunk sizes.
+func TestSkip(t *testing.T) {
+	inputs, err := Expand([]string{filepath.Join("testdata", "tree"), filepath.Join("testdata", "oddities.jsonl")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, chunk := range []int{0, 1, 50} {
+		cfg := SourceConfig{ChunkSize: chunk, MaxLine: 400}
+		all, err := readAll(t, inputs, cfg, Fields{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range inputs {
+			for line := range int64(40) {
+				cfg.SkipInputs, cfg.SkipLines = i, line
+				got, err := readAll(t, inputs, cfg, Fields{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				index := func(r oracleRecord) int {
+					return slices.IndexFunc(inputs, func(in Input) bool { return in.Name == r.File })
+				}
+				want := slices.DeleteFunc(slices.Clone(all), func(r oracleRecord) bool {
+					return index(r) < i || index(r) == i && r.Line <= line
+				})
+				sameRecords(t, got, want)
+			}
+		}
+	}
+}
+
 // TestCutOff cuts compressed inputs at every byte: an error that names the
 // input, after nothing but whole lines, unless the cut leaves whole frames.
 func TestCutOff(t *testing.T) {

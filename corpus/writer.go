@@ -3,10 +3,7 @@ package corpus
 import (
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -17,9 +14,6 @@ import (
 // more, as after "| head". It is no fault of the run, which may end quietly.
 // A program that wants to see it must ignore SIGPIPE.
 var ErrReaderGone = errors.New("the reader of the output is gone")
-
-// partialSuffix is added to the name of an output until it is whole.
-const partialSuffix = ".partial"
 
 // Writer writes lines to a file, compressed with gzip or zstd when the file's
 // name ends in .gz or .zst. It is for one goroutine; compression and writing
@@ -48,13 +42,6 @@ type Writer struct {
 
 	failed  atomic.Pointer[error]
 	written int64 // by the writing goroutine, read by others after a barrier
-}
-
-// outFile is what a Writer needs of an *os.File.
-type outFile interface {
-	io.Writer
-	Sync() error
-	Close() error
 }
 
 // frame is a piece of output on its way.
@@ -95,7 +82,7 @@ func Create(name string) (*Writer, error) {
 		}
 		return openWriter(name, "", f, false), nil
 	}
-	f, err := os.Create(path + partialSuffix)
+	f, err := os.Create(path + PartialSuffix)
 	if err != nil {
 		return nil, fmt.Errorf("creating output: %w", err)
 	}
@@ -113,7 +100,7 @@ func OpenAt(name string, position int64) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("continuing output %s: %w", name, err)
 	}
-	f, err := os.OpenFile(path+partialSuffix, os.O_RDWR, 0)
+	f, err := os.OpenFile(path+PartialSuffix, os.O_RDWR, 0)
 	if err != nil {
 		return nil, fmt.Errorf("continuing output: %w", err)
 	}
@@ -124,51 +111,6 @@ func OpenAt(name string, position int64) (*Writer, error) {
 	w.written = position
 	return w, nil
 }
-
-func cut(f *os.File, position int64) error {
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if position < 0 || info.Size() < position {
-		return fmt.Errorf("the partial file has %d bytes, not the %d written before: it was changed, start anew", info.Size(), position)
-	}
-	if err := f.Truncate(position); err != nil {
-		return err
-	}
-	_, err = f.Seek(position, io.SeekStart)
-	return err
-}
-
-// resolve returns the file that a name stands for, behind links, and whether
-// it exists and is not a regular file.
-func resolve(name string) (path string, direct bool, err error) {
-	path, err = filepath.EvalSymlinks(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return name, false, nil
-	}
-	if err != nil {
-		return "", false, err
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", false, err
-	}
-	if info.IsDir() {
-		return "", false, fmt.Errorf("%s is a directory", name)
-	}
-	return path, !info.Mode().IsRegular(), nil
-}
-
-func isRegular(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode().IsRegular()
-}
-
-// stdout is not ours to close.
-type stdout struct{ *os.File }
-
-func (stdout) Close() error { return nil }
 
 func openWriter(name, path string, f outFile, durable bool) *Writer {
 	codec, size := plainCodec, plainFrame
@@ -324,24 +266,6 @@ func (w *Writer) stop() error {
 	<-w.ended
 	if err := w.file.Close(); err != nil {
 		return fmt.Errorf("closing %s: %w", w.name, err)
-	}
-	return nil
-}
-
-// publish gives a partial file its name, and makes the name durable.
-func publish(path string) error {
-	if err := os.Rename(path+partialSuffix, path); err != nil {
-		return fmt.Errorf("finishing output: %w", err)
-	}
-	if runtime.GOOS == "windows" {
-		return nil // there a directory cannot be synced
-	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return fmt.Errorf("finishing output: %w", err)
-	}
-	if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
-		return fmt.Errorf("finishing output %s: %w", path, err)
 	}
 	return nil
 }

@@ -118,7 +118,7 @@ func TestWriterRoundTrip(t *testing.T) {
 			if got := unpack(t, name, readFile(t, path)); !bytes.Equal(got, want) {
 				t.Errorf("%s, %s: %d bytes came back of %d", name, kind, len(got), len(want))
 			}
-			if !absent(path + partialSuffix) {
+			if !absent(path + PartialSuffix) {
 				t.Errorf("%s: a partial file is left", name)
 			}
 		}
@@ -194,7 +194,7 @@ func TestOpenAtRefuses(t *testing.T) {
 	if _, err := OpenAt(path, 0); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no partial file: %v", err)
 	}
-	if err := os.WriteFile(path+partialSuffix, []byte("12345"), 0o600); err != nil {
+	if err := os.WriteFile(path+PartialSuffix, []byte("12345"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, position := range []int64{-1, 6} {
@@ -205,7 +205,7 @@ func TestOpenAtRefuses(t *testing.T) {
 	if _, err := OpenAt(Stdin, 0); err == nil {
 		t.Error("standard output can be cut")
 	}
-	if got := readFile(t, path+partialSuffix); string(got) != "12345" {
+	if got := readFile(t, path+PartialSuffix); string(got) != "12345" {
 		t.Errorf("a refused file became %q", got)
 	}
 }
