@@ -1,7 +1,10 @@
 package bloomstore
 
 // blockPositions is how many positions are worked on at once: 128 keys of 8
-// probes, a document and more.
+// probes, a document and more. Their 64 KiB of cache lines stay in the second
+// level cache between reading and writing. Explicit prefetching was tried and
+// gave nothing: the plain loop of reads already keeps as many misses under way
+// as the processor can.
 const blockPositions = 1024
 
 // Add puts all keys into the filter.
@@ -19,6 +22,11 @@ func (f *Filter) Add(keys []uint64) {
 // Test sets seen[i] to whether keys[i] is in the filter: true for every key that
 // was added, and for a share of the others that Rate tells. seen must be at
 // least as long as keys.
+//
+// All bits of a key are read even when the first is zero. To stop there makes
+// Test of fresh keys faster (51 ns a key at 1 GiB, not 124), but Test and then
+// Add, what a new document needs, slower (204 ns, not 155): now the second
+// finds in the cache what the first has fetched.
 func (f *Filter) Test(keys []uint64, seen []bool) {
 	var scratch [blockPositions / 4]uint64 // not f's, so that tests may run side by side
 	size := len(scratch) / f.shape.Hashes
