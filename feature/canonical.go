@@ -1,0 +1,141 @@
+package feature
+
+import (
+	"bytes"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/transform"
+	"golang.org/x/text/unicode/norm"
+)
+
+// modifierApostrophe is the letter that some keyboards write for an apostrophe.
+const modifierApostrophe = 'ʼ'
+
+// maxRounds bounds the search for a form that no rule changes any more. Two
+// rounds reach it in all of Unicode, and a third sees that nothing changed.
+const maxRounds = 8
+
+// Canonical appends to dst the canonical form of segment: NFKC, full case
+// folding, ignorable characters dropped, apostrophes alike, white space removed
+// between two CJK characters and one space elsewhere, none at the edges. It
+// takes all of segment, punctuation too, as part of one segment; bytes that are
+// not UTF-8 count as white space. Canonical(Canonical(x)) equals Canonical(x).
+//
+// The key of a feature is the hash of the canonical form of its byte range,
+// unless the feature is a piece of a segment too long to be one.
+func Canonical(dst, segment []byte) []byte {
+	return appendSpaced(dst, newFolder().core(segment))
+}
+
+// A folder computes canonical forms rune by rune, without the treatment of
+// white space. It is for one goroutine; its buffers are reused.
+type folder struct {
+	caser     cases.Caser
+	kept, out []byte
+	folded    []byte
+}
+
+func newFolder() *folder {
+	return &folder{caser: cases.Fold(), folded: make([]byte, 256)}
+}
+
+// core returns the form of text, valid until the next call. The rules are
+// applied until they change nothing, so that the form is its own form: folding
+// may bring forth what NFKC composes, and the other way round.
+func (f *folder) core(text []byte) []byte {
+	f.out = append(f.out[:0], text...)
+	for range maxRounds {
+		f.kept = appendKept(f.kept[:0], f.out)
+		f.folded = norm.NFKC.Append(f.folded[:0], f.kept...)
+		f.kept = f.fold(f.kept[:0], f.folded)
+		f.folded = appendKept(f.folded[:0], f.kept)
+		if bytes.Equal(f.folded, f.out) {
+			break
+		}
+		f.out, f.folded = f.folded, f.out
+	}
+	return f.out
+}
+
+// fold appends the case-folded text to dst.
+func (f *folder) fold(dst, text []byte) []byte {
+	for {
+		dst = dst[:cap(dst)]
+		n, _, err := f.caser.Transform(dst, text, true)
+		if err != transform.ErrShortDst {
+			return dst[:n]
+		}
+		dst = make([]byte, 2*len(dst)+len(text))
+	}
+}
+
+// appendKept appends text without its ignorable runes, with one sort of
+// apostrophe, Cherokee folded, and a space for every byte that is not UTF-8.
+func appendKept(dst, text []byte) []byte {
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			dst = append(dst, ' ')
+		case r == '’' || r == modifierApostrophe:
+			dst = append(dst, '\'')
+		case 0x13A0 <= r && r <= 0xABBF && foldCherokee(r) != r:
+			dst = utf8.AppendRune(dst, foldCherokee(r))
+		case r < utf8.RuneSelf || !isIgnorable(r):
+			dst = append(dst, text[i:i+size]...)
+		}
+		i += size
+	}
+	return dst
+}
+
+// foldCherokee folds the small letters of Cherokee to the large ones, as
+// CaseFolding.txt has it. cases.Fold exchanges the two, so that its result
+// would fold to something else again.
+func foldCherokee(r rune) rune {
+	switch {
+	case 0xAB70 <= r && r <= 0xABBF:
+		return r - 0xAB70 + 0x13A0
+	case 0x13F8 <= r && r <= 0x13FD:
+		return r - 8
+	}
+	return r
+}
+
+// appendSpaced appends text with its white space in order.
+func appendSpaced(dst, text []byte) []byte {
+	start := len(dst)
+	pending := false
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		if unicode.IsSpace(r) {
+			pending = true
+		} else {
+			if pending && len(dst) > start && !(isCJK(r) && endsCJK(dst[start:])) {
+				dst = append(dst, ' ')
+			}
+			pending = false
+			dst = append(dst, text[i:i+size]...)
+		}
+		i += size
+	}
+	return dst
+}
+
+// endsCJK reports whether the last character of text, marks upon it aside, is
+// CJK.
+func endsCJK(text []byte) bool {
+	for len(text) > 0 {
+		r, size := utf8.DecodeLastRune(text)
+		if r < utf8.RuneSelf {
+			return false
+		}
+		if !unicode.Is(unicode.M, r) {
+			return isCJK(r)
+		}
+		text = text[:len(text)-size]
+	}
+	return false
+}

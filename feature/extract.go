@@ -1,0 +1,197 @@
+package feature
+
+import (
+	"unicode/utf8"
+)
+
+const (
+	// maxRun is the longest stretch of text without a separator, in bytes, that
+	// is one segment; a longer one ends at the first character past it. It
+	// bounds the memory for a text without punctuation. Being far longer than
+	// the pieces a segment is cut into, it costs about one of 400 of them.
+	maxRun = 64 << 10
+
+	// maxGrowth is how many bytes of canonical form one byte of text can have:
+	// U+FDFA, three bytes, is written out as 33.
+	maxGrowth = 11
+
+	// flushAt is the length of canonical text that is hashed in one go. Longer
+	// texts are hashed in parts.
+	flushAt = 64 << 10
+
+	// slack lets the scanner store eight bytes where it has fewer to add.
+	slack = 64
+
+	// maxSymbol is how many bytes of a symbol and the marks upon it count.
+	maxSymbol = 64
+)
+
+// An Extractor computes Sets. It is not for concurrent use: have one for each
+// worker. It owns about 900 KiB of buffers, of which ordinary documents touch
+// as much as they are long.
+type Extractor struct {
+	scheme Scheme
+	hash   hasher
+	tables *tables
+	folder *folder
+	cache  formCache
+	chosen chooser
+	cuts   []cutPiece
+
+	// buf[1:w] is the canonical text not yet hashed, pieces joined by spaces;
+	// buf[0] is a space, so that the byte before a piece always is one. The
+	// piece under way starts at seg. Its width is its bytes plus wider.
+	buf   []byte
+	w     int
+	seg   int
+	wider int
+	short uint64 // columns in pieces too short to be segments
+}
+
+// NewExtractor returns an Extractor for the scheme, or the error of Validate.
+func NewExtractor(s Scheme) (*Extractor, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	s = s.filled()
+	return &Extractor{
+		scheme: s,
+		hash:   newHasher(s.Key),
+		tables: unicodeTables(),
+		folder: newFolder(),
+		chosen: newChooser(s.Segments),
+		buf:    make([]byte, 1+flushAt+maxRun*maxGrowth+slack),
+	}, nil
+}
+
+// Extract overwrites dst with what is known of text. It keeps no reference to
+// either. Any bytes will do: those that are not UTF-8 separate segments.
+func (e *Extractor) Extract(dst *Set, text []byte) {
+	e.buf[0] = ' '
+	e.w, e.seg, e.wider, e.short = 1, 1, 0, 0
+	e.chosen.reset()
+	e.hash.reset()
+	for i := e.skipMarks(text, 0); i < len(text); {
+		end := e.scan(text, i)
+		e.finish(text, i, end)
+		i = e.separator(text, end)
+	}
+	e.chosen.result(dst)
+	for _, f := range dst.Features {
+		dst.Width += uint64(f.Width)
+	}
+	dst.Width += e.short
+	dst.Whole = e.hash.whole(e.buf[1:max(e.w-1, 1)])
+}
+
+// finish ends the piece made of text[start:end].
+func (e *Extractor) finish(text []byte, start, end int) {
+	if e.w > e.seg && e.buf[e.w-1] == ' ' {
+		e.w--
+	}
+	if e.w == e.seg {
+		e.wider = 0
+		return
+	}
+	width := e.w - e.seg + e.wider
+	switch {
+	case width < e.scheme.MinWidth:
+		e.short += uint64(width)
+	case width > maxWidth:
+		e.cut(text, start, end)
+	case e.chosen.wants(width):
+		key := e.hash.segment(e.buf[e.seg:e.w])
+		if e.chosen.wantsKey(width, key) {
+			e.chosen.add(e.feature(text, start, end, width, key))
+		}
+	}
+	e.join()
+}
+
+// join makes ready for the next piece.
+func (e *Extractor) join() {
+	e.buf[e.w] = ' '
+	e.w++
+	e.seg, e.wider = e.w, 0
+	if e.w > flushAt {
+		e.hash.part(e.buf[1 : e.w-1])
+		e.w, e.seg = 1, 1
+	}
+}
+
+// feature is the segment in text[start:end], without the white space and the
+// invisible characters around it.
+func (e *Extractor) feature(text []byte, start, end, width int, key uint64) Feature {
+	for start < end {
+		r, size := utf8.DecodeRune(text[start:end])
+		if !e.tables.of(r).blank() {
+			break
+		}
+		start += size
+	}
+	for end > start {
+		r, size := utf8.DecodeLastRune(text[start:end])
+		if !e.tables.of(r).blank() {
+			break
+		}
+		end -= size
+	}
+	return Feature{Key: key, Width: uint32(width), Start: offset(start), End: offset(end)}
+}
+
+// offset is a position in the text, as far as 32 bits can tell it.
+func offset(i int) uint32 {
+	return uint32(min(uint64(i), 1<<32-1))
+}
+
+// separator goes past the separator at text[i] and the marks upon it; a symbol
+// becomes a piece of the whole-text fingerprint. Where a segment ended because
+// it was too long there is no separator and nothing to pass.
+func (e *Extractor) separator(text []byte, i int) int {
+	if i == len(text) {
+		return i
+	}
+	r, size := utf8.DecodeRune(text[i:])
+	c := e.tables.of(r)
+	if !c.separates() || e.joins(text, i, size, c) {
+		return i
+	}
+	end := e.skipMarks(text, i+size)
+	if c.kind() == symbol {
+		e.symbol(text[i:min(end, i+maxSymbol)])
+	}
+	return end
+}
+
+// symbol adds a symbol with its marks, in canonical form, to the canonical text.
+func (e *Extractor) symbol(text []byte) {
+	if text[0] < utf8.RuneSelf && len(text) == 1 {
+		e.buf[e.w] = text[0]
+		e.w++
+	} else {
+		for len(text) > 0 && !utf8.Valid(text) { // cut within a character
+			text = text[:len(text)-1]
+		}
+		e.write(e.form(text))
+		if e.w > e.seg && e.buf[e.w-1] == ' ' {
+			e.w--
+		}
+		if e.w == e.seg {
+			return
+		}
+	}
+	e.join()
+}
+
+// skipMarks goes past marks and ignorable characters. After a separator they
+// belong to it, as they do in its precomposed form: U+2260 is "=" and U+0338.
+func (e *Extractor) skipMarks(text []byte, i int) int {
+	for i < len(text) && text[i] >= utf8.RuneSelf {
+		r, size := utf8.DecodeRune(text[i:])
+		if c := e.tables.of(r); !c.isMark() && c.kind() != ignorable {
+			break
+		}
+		i += size
+	}
+	return i
+}

@@ -1,0 +1,87 @@
+package feature
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// joinByte is what a joining separator becomes in the canonical form.
+var joinByte = [...]byte{dot: '.', comma: ',', quote: '\''}
+
+// none stands for the rune before the first and after the last.
+const none rune = -1
+
+// joins reports whether the separator of class c at text[i:i+size] holds a
+// number or a word together and so is no separator.
+func (e *Extractor) joins(text []byte, i, size int, c class) bool {
+	switch c.kind() {
+	case dot:
+		return isDigit(e.before(text, i)) && isDigit(e.after(text, i+size))
+	case comma:
+		return isDigit(e.before(text, i)) && e.threeDigits(text, i+size)
+	case quote:
+		return e.isWord(e.before(text, i), true) && e.isWord(e.after(text, i+size), false)
+	}
+	return false
+}
+
+// before is the last rune of text[:i] that is not ignorable.
+func (e *Extractor) before(text []byte, i int) rune {
+	for i > 0 {
+		r, size := utf8.DecodeLastRune(text[:i])
+		if e.tables.of(r).kind() != ignorable {
+			return r
+		}
+		i -= size
+	}
+	return none
+}
+
+// after is the first rune of text[i:] that is not ignorable.
+func (e *Extractor) after(text []byte, i int) rune {
+	r, _ := e.next(text, i)
+	return r
+}
+
+// next is the same with the position after the rune.
+func (e *Extractor) next(text []byte, i int) (rune, int) {
+	for i < len(text) {
+		r, size := utf8.DecodeRune(text[i:])
+		i += size
+		if e.tables.of(r).kind() != ignorable {
+			return r, i
+		}
+	}
+	return none, i
+}
+
+// threeDigits reports whether exactly three digits are at text[i:].
+func (e *Extractor) threeDigits(text []byte, i int) bool {
+	var r rune
+	for range 3 {
+		if r, i = e.next(text, i); !isDigit(r) {
+			return false
+		}
+	}
+	return !isDigit(e.after(text, i))
+}
+
+// isDigit reports whether r is a decimal digit of any script.
+func isDigit(r rune) bool {
+	if r < utf8.RuneSelf {
+		return '0' <= r && r <= '9'
+	}
+	return unicode.IsDigit(r)
+}
+
+// isWord reports whether r is a letter of a script that has apostrophes, or,
+// where a letter may end in one, a mark.
+func (e *Extractor) isWord(r rune, mark bool) bool {
+	switch {
+	case r < utf8.RuneSelf:
+		return 'a' <= r|0x20 && r|0x20 <= 'z'
+	case mark && unicode.Is(unicode.M, r):
+		return true
+	}
+	return unicode.IsLetter(r) && !isCJK(r)
+}
