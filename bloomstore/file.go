@@ -168,7 +168,7 @@ func explain(path string, err error) error {
 	hint := ""
 	switch {
 	case errors.Is(err, ErrDamaged):
-		hint = "; delete it to have it rebuilt from the side table, or put back a copy"
+		hint = "; delete it to have it rebuilt from the side table, or, where there is none, put back a copy or begin a new index"
 	case errors.Is(err, ErrScheme):
 		hint = "; use the options it was made with, or another index"
 	case errors.Is(err, ErrVersion):

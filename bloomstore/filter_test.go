@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/bits-and-blooms/bitset"
@@ -188,6 +189,24 @@ func TestSeenIsOfBeforeTheCall(t *testing.T) {
 			t.Fatalf("%d keys: a key added is not seen", n)
 		}
 	}
+}
+
+// TestSideBySide has its point under the race detector.
+func TestSideBySide(t *testing.T) {
+	f := mustNew(t, ForItems(10000), "s")
+	keys := randomKeys(1, 5000)
+	f.Add(keys)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			seen := make([]bool, len(keys))
+			f.Test(keys, seen)
+			if slices.Contains(seen, false) {
+				t.Error("a key added is not seen")
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func TestNoAllocations(t *testing.T) {
