@@ -18,8 +18,8 @@ type Fields struct {
 	ID   string // "" means "id"
 }
 
-// keepText is how large a buffer may stay between records, in bytes: one huge
-// document must not hold its memory for ever.
+// keepText is the length of lines, in bytes, from which on a buffer is not kept
+// between records: one huge document must not hold its memory for ever.
 const keepText = 8 << 20
 
 // maxPath is how many names a path may have.
@@ -36,6 +36,7 @@ type Parser struct {
 	twice   int  // a target with a name that occurs twice, or -1
 	key     []byte
 	text    [2][]byte // what textLiteral and textPath led to
+	buf     [2][]byte // for text, used again
 	rec     Record
 }
 
@@ -260,13 +261,26 @@ func (p *Parser) decodeText(b []byte, here uint, i int) (int, error) {
 	if here>>textLiteral&1 == 0 {
 		way = textPath
 	}
-	if cap(p.text[way]) > keepText && len(b) < keepText {
-		p.text[way] = nil
-	}
-	text, end, err := decodeString(p.text[way][:0], b, i+1)
+	text, end, err := p.readText(way, b, i+1)
 	p.text[way] = text
 	p.note(here, value{kindString, true, i + 1, end})
 	return end + 1, err
+}
+
+// readText returns the content of the string whose first byte after the quote
+// is b[i]. A huge text that needs no unescaping is not copied, and of huge
+// buffers none is kept.
+func (p *Parser) readText(way int, b []byte, i int) (text []byte, end int, err error) {
+	if len(b) < keepText {
+		text, end, err = decodeString(p.buf[way][:0], b, i)
+		p.buf[way] = text
+		return text, end, err
+	}
+	end, escaped, err := scanString(b, i)
+	if err != nil || !escaped {
+		return b[i:end:end], end, err
+	}
+	return decodeString(nil, b[:end+1], i)
 }
 
 func (p *Parser) note(here uint, v value) {

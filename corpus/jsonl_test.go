@@ -129,6 +129,28 @@ func TestParseAllocatesNothing(t *testing.T) {
 	}
 }
 
+// TestHugeTexts reads lines too long for the kept buffer between short ones,
+// and looks whether any touches another or its chunk.
+func TestHugeTexts(t *testing.T) {
+	huge := strings.Repeat("x", keepText)
+	texts := []string{"a", huge, "b\n", huge + "\n", "c", "", huge, "d"}
+	var data []byte
+	for _, text := range texts {
+		data = append(appendString(append(data, `{"text":`...), []byte(text)), "}\n"...)
+	}
+	p, c := newParser(t, Fields{}), &Chunk{File: "f", Line: 1, Data: bytes.Clone(data)}
+	i := 0
+	for rec := range p.Parse(c) {
+		if rec.Err != nil || string(rec.Text) != texts[i] {
+			t.Errorf("text %d: %d bytes, %v", i, len(rec.Text), rec.Err)
+		}
+		i++
+	}
+	if i != len(texts) || !bytes.Equal(c.Data, data) {
+		t.Errorf("%d records, chunk untouched: %v", i, bytes.Equal(c.Data, data))
+	}
+}
+
 func TestParseStops(t *testing.T) {
 	n := 0
 	for range newParser(t, Fields{}).Parse(&Chunk{Data: []byte("{}\n{}\n{}\n")}) {

@@ -19,18 +19,24 @@ const maxWindow = 128 << 20
 // readBuffer is what is asked of a compressed file at a time.
 const readBuffer = 256 << 10
 
+// decoders undo the compression of one input after the other. They are used
+// again: one for zstd holds tens of MiB where windows are large.
+type decoders struct {
+	zstd *zstd.Decoder
+	gzip *gzip.Reader
+}
+
+func (d *decoders) close() {
+	if d.zstd != nil {
+		d.zstd.Close()
+		d.zstd = nil
+	}
+}
+
 // stream is the decoded content of one input.
 type stream struct {
 	io.Reader
-	raw   io.Closer
-	close func()
-}
-
-func (s *stream) Close() error {
-	if s.close != nil {
-		s.close()
-	}
-	return s.raw.Close()
+	io.Closer
 }
 
 // counter counts the bytes read from an input as stored, for progress.
@@ -47,54 +53,62 @@ func (c counter) Read(p []byte) (int, error) {
 
 // openInput opens an input and undoes its compression, adding the stored bytes
 // it reads to count. Errors name the input.
-func openInput(in Input, stdin io.Reader, count *int64) (*stream, error) {
+func (d *decoders) openInput(in Input, stdin io.Reader, count *int64) (io.ReadCloser, error) {
 	if in.Path == Stdin {
-		return decode(in.Name, stdin, io.NopCloser(nil), count)
+		r, err := d.decode(in.Name, counter{stdin, count})
+		return stream{r, io.NopCloser(nil)}, err
 	}
 	f, err := os.Open(in.Path)
 	if err != nil {
 		return nil, fmt.Errorf("opening input: %w", err)
 	}
-	s, err := decode(in.Name, f, f, count)
+	r, err := d.decode(in.Name, counter{f, count})
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return s, nil
+	return stream{r, f}, nil
 }
 
-func decode(name string, r io.Reader, raw io.Closer, count *int64) (*stream, error) {
-	br := bufio.NewReaderSize(counter{r, count}, readBuffer)
+// decode recognises the compression of r and returns the decoded content.
+func (d *decoders) decode(name string, r io.Reader) (io.Reader, error) {
+	br := bufio.NewReaderSize(r, readBuffer)
 	head, err := br.Peek(10)
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}
 	switch {
 	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
-		return decodeGzip(name, br, raw)
+		r, err = d.decodeGzip(br)
 	case isZstd(head):
-		return decodeZstd(name, br, raw)
+		r, err = d.decodeZstd(br)
+	default:
+		if other := otherCompression(head); other != "" {
+			return nil, fmt.Errorf("reading %s: it is compressed with %s, which is not supported: unpack it, or use gzip or zstd", name, other)
+		}
+		return br, nil
 	}
-	if other := otherCompression(head); other != "" {
-		return nil, fmt.Errorf("reading %s: it is compressed with %s, which is not supported: unpack it, or use gzip or zstd", name, other)
-	}
-	return &stream{Reader: br, raw: raw}, nil
-}
-
-func decodeGzip(name string, br *bufio.Reader, raw io.Closer) (*stream, error) {
-	zr, err := gzip.NewReader(br)
 	if err != nil {
 		return nil, readError(name, noEOF(err))
 	}
-	return &stream{Reader: zr, raw: raw}, nil
+	return r, nil
 }
 
-func decodeZstd(name string, br *bufio.Reader, raw io.Closer) (*stream, error) {
-	zr, err := zstd.NewReader(br,
-		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
-	if err != nil {
-		return nil, readError(name, noEOF(err))
+func (d *decoders) decodeGzip(r io.Reader) (io.Reader, error) {
+	if d.gzip == nil {
+		d.gzip = new(gzip.Reader)
 	}
-	return &stream{Reader: zr, raw: raw, close: zr.Close}, nil
+	return d.gzip, d.gzip.Reset(r)
+}
+
+func (d *decoders) decodeZstd(r io.Reader) (_ io.Reader, err error) {
+	if d.zstd == nil {
+		d.zstd, err = zstd.NewReader(nil,
+			zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return nil, err
+		}
+	}
+	return d.zstd, d.zstd.Reset(r)
 }
 
 // isZstd recognises a zstd frame and a skippable frame, with which files of

@@ -44,8 +44,9 @@ type Source struct {
 	cfg    SourceConfig
 	limit  int // bytes looked at before a line is too long: MaxLine and its '\n'
 
-	index  int // of the next input to open
-	in     *stream
+	index  int           // of the next input to open
+	in     io.ReadCloser // nil between inputs
+	dec    decoders
 	name   string
 	reject string
 	line   int64 // number of the next line
@@ -130,10 +131,11 @@ func (c *Chunk) skip(last int64) {
 	}
 }
 
-// Close releases the input being read. It is needed only when reading ends
-// before io.EOF.
+// Close releases what reading holds. It is needed only when reading ends before
+// io.EOF.
 func (s *Source) Close() error {
 	err := s.closeInput(nil)
+	s.dec.close()
 	if s.err == nil {
 		s.err = fmt.Errorf("reading inputs: %w", os.ErrClosed)
 	}
@@ -154,10 +156,11 @@ func (s *Source) closeInput(err error) error {
 
 func (s *Source) open(ctx context.Context) error {
 	if s.index == len(s.inputs) {
+		s.dec.close()
 		return io.EOF
 	}
 	in := s.inputs[s.index]
-	stream, err := openInput(in, s.cfg.Stdin, &s.read)
+	stream, err := s.dec.openInput(in, s.cfg.Stdin, &s.read)
 	if err != nil {
 		return err
 	}

@@ -90,10 +90,10 @@ func writeLines(tb testing.TB, w *Writer, lines [][]byte, syncs ...int) (positio
 
 var outputNames = []string{"out.jsonl", "out.jsonl.gz", "out.jsonl.zst"}
 
-// someLines are 12 MB of lines: several frames of each kind.
+// someLines are 6 MB of lines: several frames of each kind.
 func someLines() [][]byte {
-	data := benchLines(benchTexts["english"], 6<<20)
-	data = append(data, benchLines(benchTexts["chinese"], 6<<20)...)
+	data := benchLines(benchTexts["english"], 3<<20)
+	data = append(data, benchLines(benchTexts["chinese"], 3<<20)...)
 	return bytes.Split(bytes.TrimSuffix(data, newline), newline)
 }
 
@@ -136,7 +136,7 @@ func TestWriterIsDeterministic(t *testing.T) {
 			runtime.GOMAXPROCS(procs)
 			path := filepath.Join(t.TempDir(), name)
 			w := create(t, path)
-			writeLines(t, w, lines, 100, 101, 2000)
+			writeLines(t, w, lines, 100, 101, 1000)
 			if err := w.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -155,7 +155,7 @@ func TestWriterIsDeterministic(t *testing.T) {
 // and writes the rest again: the bytes are those of an unbroken run.
 func TestWriterContinues(t *testing.T) {
 	lines := someLines()
-	syncs := []int{0, 1, 700, 1500}
+	syncs := []int{0, 1, 350, 750}
 	for _, name := range outputNames {
 		path := filepath.Join(t.TempDir(), name)
 		w := create(t, path)
@@ -166,7 +166,7 @@ func TestWriterContinues(t *testing.T) {
 		want := readFile(t, path)
 		for i, position := range positions {
 			w := create(t, path)
-			writeLines(t, w, lines[:2000], syncs...)
+			writeLines(t, w, lines[:1000], syncs...)
 			if err := w.Abort(); err != nil {
 				t.Fatal(err)
 			}
@@ -308,7 +308,7 @@ func TestWriterFaults(t *testing.T) {
 				w := openWriter(path, path, f, true)
 				for i, line := range lines {
 					err := w.WriteLine(line)
-					if err == nil && i%1000 == 999 {
+					if err == nil && i%500 == 499 {
 						_, err = w.Sync()
 					}
 					if err != nil {
