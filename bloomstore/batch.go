@@ -13,8 +13,7 @@ func (f *Filter) Add(keys []uint64) {
 	size := blockPositions / f.shape.Hashes
 	for len(keys) > 0 {
 		block := keys[:min(size, len(keys))]
-		pos := f.locate(f.scratch[:], block)
-		f.set(pos)
+		f.ones += set(f.words, f.locate(f.scratch[:], block))
 		keys = keys[len(block):]
 	}
 }
@@ -50,7 +49,7 @@ func (f *Filter) TestAndAdd(keys []uint64, seen []bool) {
 	f.items += uint64(len(keys))
 	pos := f.locate(f.scratch[:], keys)
 	f.test(pos, seen[:len(keys)])
-	f.set(pos)
+	f.ones += set(f.words, pos)
 }
 
 // locate puts the positions of keys, k for each, into dst and returns the part used.
@@ -75,14 +74,12 @@ func (f *Filter) test(pos []uint64, seen []bool) {
 	}
 }
 
-// set makes the bits at pos one and counts those that were not.
-func (f *Filter) set(pos []uint64) {
-	words := f.words
-	var fresh uint64
+// set makes the bits at pos one and returns how many were not.
+func set(words, pos []uint64) (fresh uint64) {
 	for _, p := range pos {
 		w := words[p/64]
 		fresh += ^w >> (p % 64) & 1
 		words[p/64] = w | 1<<(p%64)
 	}
-	f.ones += fresh
+	return fresh
 }
