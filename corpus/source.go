@@ -62,6 +62,11 @@ const (
 	defaultChunk   = 1 << 20
 	defaultMaxLine = 1 << 30
 	overlongHead   = 4096 // bytes kept of a line that is too long
+
+	// growth is the factor of a buffer for a long line. For one of 234 MB, 4
+	// takes 0.35 s of CPU time and 317 MiB, 2 takes 0.7 to 1.6 s and 488 MiB,
+	// much of it in page faults.
+	growth = 4
 )
 
 // NewSource returns a source over the inputs. Files are opened when their turn
@@ -221,7 +226,7 @@ func (s *Source) fill(ctx context.Context, c *Chunk) error {
 	}
 	c.Data = nil
 	buf, err := append(c.buf[:0], s.carry...), error(nil)
-	for want, searched := s.cfg.ChunkSize, 0; ; want = min(2*want, s.limit) {
+	for want, searched := s.cfg.ChunkSize, 0; ; want = min(growth*want, s.limit) {
 		buf, err = s.readTo(ctx, buf, want)
 		c.buf = buf
 		if i := bytes.LastIndexByte(buf[searched:], '\n'); i >= 0 {
