@@ -1,0 +1,34 @@
+// Command bench measures firstseen: what it removes, whether it decides as the
+// oracle does, and how fast. Its figures are those of docs/quality.md and
+// docs/performance.md.
+//
+//	go run ./bench quality DIR     labelled sets and raw corpora below DIR
+//	go run ./bench verify FILE...  every verdict against the exact oracle
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+)
+
+// commands are what bench can do.
+var commands = map[string]func(ctx context.Context, args []string, out io.Writer) error{
+	"quality": quality,
+	"verify":  verify,
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
+		fmt.Fprintln(os.Stderr, "usage: go run ./bench COMMAND [ARG...]; commands: quality, verify, ten-million, speed")
+		os.Exit(2)
+	}
+	if err := commands[os.Args[1]](ctx, os.Args[2:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}

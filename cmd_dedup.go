@@ -1,0 +1,173 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/dedup"
+)
+
+// dedupFlags are the flags of firstseen dedup as they were given.
+type dedupFlags struct {
+	index, docs, memory           string
+	threshold                     float64
+	score, mosaics, onFull        string
+	segments, minWidth            int
+	keyed, filterOnly, abandon    bool
+	jobs                          int
+	out, report, rejects, summary string
+	annotate, quiet               bool
+	textField, idField            string
+	maxBad                        int64
+}
+
+const dedupLong = `Read documents, one JSON object a line, and tell for each whether it was seen
+before, in this run or, with --index, in an earlier one.
+
+INPUT is a file, a glob, a directory (its *.jsonl, *.ndjson and *.json, also .gz
+and .zst, are read in order of their names) or "-" for standard input. gzip and
+zstd are recognised by content.
+
+A document is a duplicate when one earlier kept document holds at least the
+threshold's share of its text. --report names that document for each.
+A document assembled from several earlier ones is a mosaic; it is kept unless
+--mosaics remove. Only kept documents are remembered.
+
+With --index, a run that was interrupted or killed is continued by the same
+command, and its outputs are those of a run that was not.`
+
+const dedupExample = `  # the kept lines, and why the others went
+  firstseen dedup --out kept.jsonl --report dups.jsonl crawl/*.jsonl.gz
+
+  # remember for the next run
+  firstseen dedup --index seen/ --out new.jsonl.zst today.jsonl.zst
+
+  # a fixed 1 GiB of memory and no side table, from a pipe
+  crawl | firstseen dedup --filter-only --memory 1GiB --out - -`
+
+func newDedupCommand() *cobra.Command {
+	var f dedupFlags
+	cmd := &cobra.Command{
+		Use:     "dedup [flags] INPUT...",
+		Short:   "Find the documents that were seen before, and in which earlier ones",
+		Long:    dedupLong + "\n\n" + exitCodeHelp,
+		Example: dedupExample,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError{errors.New(`dedup: no INPUT; name files or directories, or "-" for standard input`)}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			plan, err := f.plan(args)
+			if err != nil {
+				return err
+			}
+			return plan.run(cmd)
+		},
+	}
+	f.register(cmd)
+	return cmd
+}
+
+func (f *dedupFlags) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&f.index, "index", "", "directory that remembers what was seen; without it nothing outlives the run")
+	fs.StringVar(&f.docs, "docs", "", "size the filter for this many documents, such as 10M (default 1M; it grows when full)")
+	fs.StringVar(&f.memory, "memory", "", "size the filter by memory, such as 1GiB (10.7 million documents)")
+	fs.Float64Var(&f.threshold, "threshold", 0, "share of a text that an earlier document must hold (default 0.5; 0.8 with --filter-only)")
+	fs.StringVar(&f.score, "score", "text", "what the share counts: text (columns) or segments")
+	fs.StringVar(&f.mosaics, "mosaics", "keep", "documents assembled from several earlier ones: keep or remove")
+	fs.IntVar(&f.segments, "segments", 0, "longest segments of a document taken as its features (default 50)")
+	fs.IntVar(&f.minWidth, "min-width", 0, "narrowest segment, in columns: a Chinese character is 2, a letter 1 (default by scheme, see version)")
+	fs.BoolVar(&f.keyed, "key", false, "fingerprints keyed with a secret stored in the index, for hostile input")
+	fs.BoolVar(&f.filterOnly, "filter-only", false, "no side table: fixed memory, no earlier document named")
+	fs.StringVar(&f.onFull, "on-full", "", "when the filter is full: grow, stop or warn (default grow; warn with --filter-only)")
+	fs.BoolVar(&f.abandon, "abandon", false, "leave an interrupted run on this index unfinished and start another")
+	fs.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "processors to use; the output is the same for any number")
+	fs.StringVar(&f.out, "out", "", "write the kept lines here, as they came; .gz or .zst compresses; - is standard output")
+	fs.BoolVar(&f.annotate, "annotate", false, "write all lines to --out, each with its verdict in the field \"firstseen\"")
+	fs.StringVar(&f.report, "report", "", "write one JSON line for every document that is not unique")
+	fs.StringVar(&f.rejects, "rejects", "", "write bad records here, with file, line and reason")
+	fs.StringVar(&f.summary, "summary", "", "write the summary here as JSON")
+	fs.StringVar(&f.textField, "text-field", "text", "field with the text; dots lead into objects")
+	fs.StringVar(&f.idField, "id-field", "id", "field with the id, such as metadata.url; without one a document is FILE:LINE")
+	fs.Int64Var(&f.maxBad, "max-bad", -1, "stop at more bad records than this; 0 stops at the first (default any number)")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no summary on standard error")
+}
+
+// run opens everything, runs the job and closes everything.
+func (p *dedupPlan) run(cmd *cobra.Command) (err error) {
+	runtime.GOMAXPROCS(p.jobs)
+	stderr := cmd.ErrOrStderr()
+	index, remove, err := p.openIndex()
+	if err != nil {
+		return err
+	}
+	clean := false
+	defer func() { err = errors.Join(err, index.Close(clean), remove()) }()
+	if index.Rebuilt != "" && !p.quiet {
+		fmt.Fprintf(stderr, "firstseen: the filter was rebuilt from the side table: %s\n", index.Rebuilt)
+	}
+	job, err := p.job(cmd.InOrStdin(), index)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, job.Outputs.Abort()) }()
+	job.Warn = func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) }
+	stop := p.showProgress(stderr, &job)
+	summary, err := dedup.Run(cmd.Context(), index, job)
+	stop()
+	if err == nil {
+		err = p.markDone(index)
+	}
+	if err != nil && !errors.Is(err, dedup.ErrFull) {
+		return err
+	}
+	clean = true
+	return errors.Join(err, p.tell(stderr, summary))
+}
+
+// tell writes the summary, and says by its error if records were bad.
+func (p *dedupPlan) tell(stderr io.Writer, s *dedup.Summary) error {
+	if !p.quiet {
+		s.WriteText(stderr)
+	}
+	if p.summary != "" {
+		if err := writeSummary(p.summary, s); err != nil {
+			return err
+		}
+	}
+	if s.Bad > 0 {
+		return fmt.Errorf("%w: %d of %d lines", errBadRecords, s.Bad, s.Bad+s.Documents)
+	}
+	return nil
+}
+
+// job gathers what dedup.Run needs.
+func (p *dedupPlan) job(stdin io.Reader, index *dedup.Index) (dedup.Job, error) {
+	job := dedup.Job{
+		Fields: p.fields, Scheme: p.scheme, Rules: p.rules,
+		Workers: p.jobs, MaxBad: p.maxBad, OnFull: p.onFull, Now: p.now, Live: &dedup.Live{},
+	}
+	resume, err := p.findUnfinished(index)
+	if err != nil {
+		return job, err
+	}
+	if p.resumable() {
+		job.Resume, job.Save = resume, p.saveProgress
+	}
+	cfg := corpus.SourceConfig{Stdin: stdin}
+	if resume != nil {
+		cfg.SkipInputs, cfg.SkipLines = resume.At.Input, resume.At.Line-1
+	}
+	job.Source = corpus.NewSource(p.inputs, cfg)
+	job.Outputs, err = p.openOutputs(resume)
+	return job, err
+}

@@ -1,0 +1,225 @@
+package dedup
+
+import (
+	"context"
+	"fmt"
+	"time"
+	"unsafe"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+// committer decides documents one at a time, in input order, and writes what
+// follows from it. It is the only goroutine that touches index and outputs.
+type committer struct {
+	index   *Index
+	job     *Job
+	deduper *Deduper
+	out     outputs
+	parser  *corpus.Parser // reads a line again, for quotes
+	common  commonest
+
+	tally   Tally
+	since   int64 // bytes of lines since the last checkpoint
+	at      Position
+	stored  int64
+	grown   int
+	warned  bool
+	started time.Time
+}
+
+func newCommitter(x *Index, job *Job) (*committer, error) {
+	deduper, err := New(Config{Scheme: job.Scheme, Rules: job.Rules, Filter: x.Filter, Table: x.table(), Now: job.Now})
+	if err != nil {
+		return nil, err
+	}
+	parser, err := corpus.NewParser(job.Fields)
+	if err != nil {
+		return nil, err
+	}
+	c := &committer{index: x, job: job, deduper: deduper, out: outputs{Outputs: job.Outputs}, parser: parser, started: time.Now()}
+	if job.Resume != nil {
+		c.tally, c.at = job.Resume.Tally, job.Resume.At
+	}
+	return c, nil
+}
+
+// cancelCheck is after how many documents a long batch looks whether the run was
+// cancelled.
+const cancelCheck = 256
+
+func (c *committer) commit(ctx context.Context, b *batch) error {
+	for i := range b.records {
+		if i%cancelCheck == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := c.record(b, &b.records[i]); err != nil {
+			return err
+		}
+	}
+	c.stored = b.chunk.Read
+	c.publish()
+	return nil
+}
+
+func (c *committer) record(b *batch, rec *record) error {
+	length := int64(len(rec.raw)) + 1
+	c.tally.LineBytes += length
+	c.since += length
+	c.at = Position{Input: b.chunk.Input, Line: rec.line + 1}
+	if rec.bad != nil {
+		return c.reject(rec.bad)
+	}
+	// The id is copied by whoever keeps it.
+	id := unsafe.String(unsafe.SliceData(rec.id), len(rec.id))
+	r, err := c.deduper.Decide(id, &rec.set)
+	if err != nil {
+		return err
+	}
+	c.tally.count(&r)
+	if err := c.write(b, rec, id, &r); err != nil {
+		return err
+	}
+	if err := c.watchFilter(); err != nil {
+		return err
+	}
+	return c.maybeCheckpoint()
+}
+
+func (c *committer) reject(bad *corpus.BadRecord) error {
+	c.tally.Bad++
+	if err := c.out.reject(bad); err != nil {
+		return err
+	}
+	if c.job.MaxBad >= 0 && c.tally.Bad > c.job.MaxBad {
+		return fmt.Errorf("%w: %d, the last at line %d: %s", ErrTooManyBad, c.tally.Bad, bad.Line, bad.Reason)
+	}
+	return c.maybeCheckpoint()
+}
+
+// write sends the document to the outputs. The text is parsed again where it is
+// quoted: only for documents that are not unique, so that batches need not hold
+// it.
+func (c *committer) write(b *batch, rec *record, id string, r *Result) error {
+	if r.Kept {
+		c.countCommon(b, rec)
+	}
+	var line *Reported
+	if r.Verdict != Unique && c.out.wantsReports() {
+		text := c.parser.ParseLine(b.chunk.File, rec.line, rec.raw).Text
+		reported := Report(r, id, &rec.set, text)
+		reported.File, reported.Line = b.chunk.File, rec.line
+		line = &reported
+	}
+	return c.out.document(rec.raw, r, line)
+}
+
+// countCommon counts the segments of a kept document that were seen before.
+func (c *committer) countCommon(b *batch, rec *record) {
+	for i, f := range rec.set.Features {
+		if !c.deduper.seen[i] {
+			continue
+		}
+		if n := c.common.add(f.Key); n != nil {
+			text := c.parser.ParseLine(b.chunk.File, rec.line, rec.raw).Text
+			n.text = quote(text, f)
+		}
+	}
+}
+
+// watchFilter acts when the filter is full.
+func (c *committer) watchFilter() error {
+	if c.warned || !c.index.Full() {
+		return nil
+	}
+	switch {
+	case c.job.OnFull == OnFullGrow && c.index.Table != nil:
+		if err := c.index.Grow(); err != nil {
+			return fmt.Errorf("growing the filter: %w", err)
+		}
+		c.deduper.UseFilter(c.index.Filter)
+		c.grown++
+	case c.job.OnFull == OnFullStop:
+		if err := c.checkpoint(false); err != nil {
+			return err
+		}
+		return ErrFull
+	default:
+		c.warned = true
+		c.warn(fmt.Sprintf("the filter is at its design load after %d documents; from here on false positives rise above 1 in %s a segment",
+			c.tally.Documents, oneIn(c.index.Filter.Rate())))
+	}
+	return nil
+}
+
+func (c *committer) warn(message string) {
+	if c.job.Warn != nil {
+		c.job.Warn(message)
+	}
+}
+
+// maybeCheckpoint takes a checkpoint at places that depend on the documents
+// alone, not on time or chunks, so that interrupted and uninterrupted runs write
+// the same bytes.
+func (c *committer) maybeCheckpoint() error {
+	every := c.job.CheckpointBytes
+	if every <= 0 {
+		every = defaultCheckpoint
+	}
+	if c.index.Table == nil || c.since < every && !c.index.Table.Full() {
+		return nil
+	}
+	return c.checkpoint(false)
+}
+
+func (c *committer) checkpoint(ended bool) error {
+	c.since = 0
+	if c.index.Table == nil {
+		return nil
+	}
+	written, err := c.out.sync()
+	if err != nil {
+		return err
+	}
+	var state map[string][]byte
+	if c.job.Save != nil {
+		state = c.job.Save(Progress{At: c.at, Tally: c.tally, Written: written, Ended: ended})
+	}
+	if err := c.index.Checkpoint(state); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	return nil
+}
+
+// finish is called when all inputs are read and decided.
+func (c *committer) finish() error {
+	if err := c.checkpoint(true); err != nil {
+		return err
+	}
+	return c.out.close()
+}
+
+func (c *committer) publish() {
+	live := c.job.Live
+	if live == nil {
+		return
+	}
+	live.Documents.Store(c.tally.Documents)
+	live.Removed.Store(c.tally.Removed)
+	live.LineBytes.Store(c.tally.LineBytes)
+	live.Stored.Store(c.stored)
+	live.LoadPerMillion.Store(int64(c.index.Load() * 1e6))
+}
+
+func (c *committer) summary() *Summary {
+	s := &Summary{
+		Tally: c.tally, Resumed: c.job.Resume != nil, StoredBytes: c.stored,
+		Seconds: time.Since(c.started).Seconds(), Filter: c.index.State(), Grown: c.grown,
+		Commonest: c.common.top(10),
+	}
+	if c.index.Table != nil {
+		counts := c.deduper.Counts()
+		s.Table = &TableState{Stats: c.index.Table.Stats(), Lookups: counts.Lookups, Confirmed: counts.Confirmed, Refuted: counts.Refuted}
+	}
+	return s
+}

@@ -1,0 +1,276 @@
+package dedup
+
+import (
+	"slices"
+
+	"github.com/firstseen/firstseen/docmap"
+	"github.com/firstseen/firstseen/feature"
+)
+
+// minComparable is how many of a document's segments must be comparable with a
+// witness known only down to its cut-off: below it, a page that merely quotes a
+// long passage of another would be removed as its copy.
+const minComparable = 5
+
+// Score says what a share is a share of.
+type Score uint8
+
+const (
+	// ScoreText weighs a segment by its width: shares are shares of text.
+	ScoreText Score = iota
+	// ScoreSegments counts every segment as one, the slide's rule.
+	ScoreSegments
+)
+
+// judge holds one document as the decision sees it. Its buffers are reused.
+//
+// With both scores the decision is the same arithmetic over weights: columns of
+// text, or one a segment. Features come longest first, in the order that decides
+// which are chosen, so what can be compared with an earlier document known only
+// down to its cut-off is always a prefix of them.
+type judge struct {
+	rules    Rules
+	set      *feature.Set
+	prefix   []uint64 // prefix[p] is the weight of the first p features
+	whole    uint64   // what all features are a share of
+	asked    []int    // the features looked up, in order
+	pairs    []uint64 // one source<<32 | feature for each posting that is evidence
+	sources  []Source
+	shared   []int
+	also     []Source
+	postings docmap.Postings // of the features looked up
+}
+
+// load makes set the document under judgement.
+func (j *judge) load(set *feature.Set) {
+	j.set = set
+	j.prefix = append(j.prefix[:0], 0)
+	for i := range set.Features {
+		j.prefix = append(j.prefix, j.prefix[i]+j.weight(i))
+	}
+	j.whole = j.prefix[len(set.Features)]
+	if j.rules.Score == ScoreText && !set.Truncated {
+		j.whole = set.Width
+	}
+}
+
+func (j *judge) weight(i int) uint64 {
+	if j.rules.Score == ScoreSegments {
+		return 1
+	}
+	return uint64(j.set.Features[i].Width)
+}
+
+// denominator is the weight that shares over the first p features refer to: all
+// of the document's text, short pieces included, only when all of its segments
+// are comparable.
+func (j *judge) denominator(p int) uint64 {
+	if p == len(j.set.Features) {
+		return j.whole
+	}
+	return j.prefix[p]
+}
+
+func (j *judge) reaches(weight uint64, p int) bool {
+	return share(weight, j.denominator(p)) >= j.rules.Threshold
+}
+
+func share(weight, of uint64) float64 {
+	if of == 0 {
+		return 0
+	}
+	return float64(weight) / float64(of)
+}
+
+// mayReach reports whether a document whose features the filter has seen as
+// marked could be anything but Unique. seen has no false negatives and the table
+// can only refute, so a no is final and no disk is touched. The question is asked
+// of every prefix that an earlier document's cut-off could leave comparable.
+func (j *judge) mayReach(seen []bool) bool {
+	n := len(j.set.Features)
+	var weight uint64
+	for i := range n {
+		if seen[i] {
+			weight += j.weight(i)
+		}
+		if p := i + 1; (p >= minComparable || p == n) && j.reaches(weight, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// comparable returns how many of the document's features could be among those
+// chosen from d: all of them, or those at or above d's cut-off.
+func (j *judge) comparable(d *docmap.Doc) int {
+	features := j.set.Features
+	if d.CutWidth == 0 {
+		return len(features)
+	}
+	p, _ := slices.BinarySearchFunc(features, d, func(f feature.Feature, d *docmap.Doc) int {
+		if f.Width > d.CutWidth || f.Width == d.CutWidth && f.Key <= d.CutKey {
+			return -1
+		}
+		return 1
+	})
+	return p
+}
+
+// enough reports whether p comparable features justify a removal.
+func (j *judge) enough(p int) bool {
+	n := len(j.set.Features)
+	return p == n || p >= minComparable && 2*p >= n
+}
+
+// gather groups the postings of the features looked up by source, in order of
+// arrival. A feature that MaxHolders documents hold is common: no evidence. It
+// returns the weight that all sources hold together.
+func (j *judge) gather() (union uint64) {
+	j.pairs, j.sources = j.pairs[:0], j.sources[:0]
+	for a, i := range j.asked {
+		docs := j.postings.Docs(a)
+		if len(docs) == 0 || len(docs) >= docmap.MaxHolders {
+			continue
+		}
+		union += j.weight(i)
+		for _, doc := range docs {
+			j.pairs = append(j.pairs, uint64(doc)<<32|uint64(i))
+		}
+	}
+	slices.Sort(j.pairs)
+	for _, pair := range j.pairs {
+		num := uint32(pair >> 32)
+		if last := len(j.sources) - 1; last < 0 || j.sources[last].Num != num {
+			j.sources = append(j.sources, Source{Num: num})
+		}
+		s := &j.sources[len(j.sources)-1]
+		s.Shared++
+		s.Weight += j.weight(int(uint32(pair)))
+	}
+	return union
+}
+
+// candidate is a source measured against its own cut-off.
+type candidate struct {
+	source     int // position in judge.sources, -1 for none
+	score      float64
+	comparable int
+	segments   int // of the source
+}
+
+// verdict decides from the postings of the features looked up. Only the scores of sources that can
+// reach the threshold are computed: for each, the table is asked for its cut-off.
+func (j *judge) verdict(table Table, r *Result) error {
+	n := len(j.set.Features)
+	r.Seen = share(j.gather(), j.whole)
+	together := r.Seen >= j.rules.Threshold
+	witness, relation := candidate{source: -1}, candidate{source: -1}
+	floor := j.prefix[min(n, minComparable)]
+	for i := range j.sources {
+		s := &j.sources[i]
+		if share(s.Weight, floor) < j.rules.Threshold {
+			continue
+		}
+		doc, err := table.Doc(s.Num)
+		if err != nil {
+			return err
+		}
+		p := j.comparable(&doc)
+		c := candidate{i, share(s.Weight, j.denominator(p)), p, doc.Features}
+		switch {
+		case c.score < j.rules.Threshold:
+		case j.enough(p):
+			witness = better(witness, c)
+		case p >= minComparable || together:
+			relation = better(relation, c)
+		}
+	}
+	switch {
+	case witness.source >= 0:
+		r.Verdict = Duplicate
+		return j.explain(table, witness, r)
+	case together && len(j.sources) > 1:
+		r.Verdict = Mosaic
+		return j.explain(table, candidate{source: -1, comparable: n}, r)
+	case relation.source >= 0:
+		r.Verdict = Related
+		return j.explain(table, relation, r)
+	}
+	// Of a unique document the share seen is not told: where the table was
+	// not asked it is unknown.
+	r.Seen = 0
+	return nil
+}
+
+// better prefers the larger share and, on a tie, the earlier document: sources
+// are visited in order of arrival.
+func better(best, c candidate) candidate {
+	if best.source < 0 || c.score > best.score {
+		return c
+	}
+	return best
+}
+
+// explain fills in whom the document repeats, and with which segments.
+func (j *judge) explain(table Table, c candidate, r *Result) error {
+	r.Score, r.Comparable, r.OfSegments = c.score, c.comparable, c.segments
+	var of uint32
+	if c.source >= 0 {
+		r.Of = j.sources[c.source]
+		of = r.Of.Num
+	}
+	r.SharedSegments = j.sharedWith(of)
+	slices.SortStableFunc(j.sources, heavierFirst)
+	for _, s := range j.sources {
+		if s.Num != of && len(r.Also) < MaxAlso {
+			r.Also = append(r.Also, s)
+		}
+	}
+	if c.source < 0 && len(r.Also) > 0 {
+		r.Score = share(r.Also[0].Weight, j.whole)
+	}
+	return nameSources(table, r)
+}
+
+func heavierFirst(a, b Source) int {
+	switch {
+	case a.Weight > b.Weight:
+		return -1
+	case a.Weight < b.Weight:
+		return 1
+	}
+	return int(a.Num) - int(b.Num)
+}
+
+// sharedWith lists the features that the source num holds, or any source when
+// num is 0, longest first.
+func (j *judge) sharedWith(num uint32) []int {
+	j.shared = j.shared[:0]
+	for _, pair := range j.pairs {
+		if num == 0 || uint32(pair>>32) == num {
+			j.shared = append(j.shared, int(uint32(pair)))
+		}
+	}
+	slices.Sort(j.shared)
+	j.shared = slices.Compact(j.shared)
+	return j.shared
+}
+
+// nameSources asks the table for the ids of the sources.
+func nameSources(table Table, r *Result) error {
+	if r.Of.Num != 0 {
+		doc, err := table.Doc(r.Of.Num)
+		if err != nil {
+			return err
+		}
+		r.Of.ID = doc.ID
+	}
+	for i := range r.Also {
+		doc, err := table.Doc(r.Also[i].Num)
+		if err != nil {
+			return err
+		}
+		r.Also[i].ID = doc.ID
+	}
+	return nil
+}

@@ -1,0 +1,276 @@
+// Package dedup decides, for every document of a stream, whether it was seen
+// before and in which earlier document.
+//
+// A [Deduper] takes documents one at a time, in order, and keeps what it has
+// seen in a filter and a [Table]; [Run] drives it over inputs with extraction in
+// parallel. Decisions depend on the documents and their order alone: not on the
+// number of workers, on the filter's false positives, nor on how the table is
+// laid out. The rules are those of docs/design.md, "The decision".
+//
+// This is the only package that knows feature, bloomstore, docmap and corpus.
+package dedup
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/docmap"
+	"github.com/firstseen/firstseen/feature"
+)
+
+// Rules are the choices behind a decision. The zero value is the default.
+type Rules struct {
+	// Threshold is the share, above 0 and at most 1, of a document's text
+	// that one earlier document must hold for it to be a duplicate; 0 means
+	// DefaultThreshold, or DefaultFilterThreshold without a table.
+	Threshold float64
+	// Score says what the share is a share of.
+	Score Score
+	// RemoveMosaics removes documents assembled from several earlier ones.
+	RemoveMosaics bool
+}
+
+// The thresholds where none is given. Without a table nobody checks that the
+// segments seen come from one document, so more of them must have been.
+const (
+	DefaultThreshold       = 0.5
+	DefaultFilterThreshold = 0.8
+)
+
+func (r Rules) withDefaults(filterOnly bool) (Rules, error) {
+	switch {
+	case r.Threshold == 0 && filterOnly:
+		r.Threshold = DefaultFilterThreshold
+	case r.Threshold == 0:
+		r.Threshold = DefaultThreshold
+	}
+	if !(r.Threshold > 0 && r.Threshold <= 1) {
+		return r, fmt.Errorf("threshold %v: want a share of the text above 0 and at most 1", r.Threshold)
+	}
+	return r, nil
+}
+
+// Table is the side table: it answers which kept documents hold a key. The bbolt
+// table of package docmap and the [Memory] of this package are two of them.
+type Table interface {
+	// Add stores a kept document under all its keys and returns its number,
+	// one more than the last. It keeps no reference to d.ID or keys.
+	Add(d docmap.Doc, keys []uint64) (uint32, error)
+	// Lookup finds for every key the earliest documents holding it, at most
+	// docmap.MaxHolders.
+	Lookup(keys []uint64, found *docmap.Postings) error
+	// Doc returns what is stored of a document.
+	Doc(num uint32) (docmap.Doc, error)
+}
+
+// Config is what a [Deduper] works with.
+type Config struct {
+	Scheme feature.Scheme
+	Rules  Rules
+	// Filter answers at once for most keys that were never seen. Without one
+	// the table is asked for every key: the same verdicts, more slowly.
+	Filter *bloomstore.Filter
+	// Table names the earlier document. Without one, verdicts rest on the
+	// filter alone, and name nobody.
+	Table Table
+	// Now stamps kept documents; nil means time.Now.
+	Now func() time.Time
+}
+
+// Deduper judges documents one after another. It is not for concurrent use.
+type Deduper struct {
+	cfg       Config
+	judge     judge
+	extractor *feature.Extractor
+	set       feature.Set
+	keys      []uint64
+	ask       []uint64
+	seen      []bool
+	counts    Counts
+}
+
+// Counts are running totals of a Deduper's work.
+type Counts struct {
+	// Confirmed and Refuted count the keys for which the table was asked
+	// after the filter had said seen. Refuted ones are the filter's false
+	// positives.
+	Confirmed, Refuted uint64
+	// Lookups counts the documents for which the table was asked.
+	Lookups uint64
+}
+
+// New checks the configuration and returns a Deduper over its filter and table,
+// which remain the caller's to save and close.
+func New(cfg Config) (*Deduper, error) {
+	if cfg.Filter == nil && cfg.Table == nil {
+		return nil, fmt.Errorf("deduplicating: neither a filter nor a table given")
+	}
+	rules, err := cfg.Rules.withDefaults(cfg.Table == nil)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Rules = rules
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	extractor, err := feature.NewExtractor(cfg.Scheme)
+	if err != nil {
+		return nil, err
+	}
+	return &Deduper{cfg: cfg, extractor: extractor, judge: judge{rules: rules}}, nil
+}
+
+// See judges a text and, if it is kept, remembers it under id.
+func (d *Deduper) See(id string, text []byte) (Result, error) {
+	d.extractor.Extract(&d.set, text)
+	return d.Decide(id, &d.set)
+}
+
+// Decide is See for a document whose features were extracted elsewhere, with the
+// Deduper's own scheme.
+func (d *Deduper) Decide(id string, set *feature.Set) (Result, error) {
+	r, err := d.Check(id, set)
+	if err != nil || !r.Kept {
+		return r, err
+	}
+	return r, d.remember(id, set)
+}
+
+// Check judges a document and remembers nothing.
+func (d *Deduper) Check(id string, set *feature.Set) (Result, error) {
+	if d.cfg.Table == nil {
+		return d.checkFilter(set), nil
+	}
+	r, err := d.checkTable(set)
+	if err != nil {
+		return r, fmt.Errorf("judging document %q: %w", id, err)
+	}
+	r.SameID = r.Of.Num != 0 && r.Of.ID == id
+	return r, nil
+}
+
+// Counts returns the totals since New.
+func (d *Deduper) Counts() Counts { return d.counts }
+
+// UseFilter replaces the filter, by a larger one holding the same keys.
+func (d *Deduper) UseFilter(f *bloomstore.Filter) { d.cfg.Filter = f }
+
+// load brings the document's keys into d.keys, its whole-text fingerprint last,
+// and the filter's answers into d.seen.
+func (d *Deduper) load(set *feature.Set) {
+	d.keys = d.keys[:0]
+	for i := range set.Features {
+		d.keys = append(d.keys, set.Features[i].Key)
+	}
+	d.keys = append(d.keys, set.Whole)
+	d.askFilter()
+	d.judge.load(set)
+}
+
+func (d *Deduper) askFilter() {
+	if cap(d.seen) < len(d.keys) {
+		d.seen = make([]bool, 2*len(d.keys))
+	}
+	d.seen = d.seen[:len(d.keys)]
+	if d.cfg.Filter != nil {
+		d.cfg.Filter.Test(d.keys, d.seen)
+		return
+	}
+	for i := range d.seen {
+		d.seen[i] = true
+	}
+}
+
+func (d *Deduper) checkTable(set *feature.Set) (Result, error) {
+	d.load(set)
+	n := len(set.Features)
+	r := Result{Kept: true, Segments: n, Also: d.judge.also[:0]}
+	if d.seen[n] {
+		if done, err := d.findExact(&r); done || err != nil {
+			return r, err
+		}
+	}
+	if !d.judge.mayReach(d.seen) {
+		return r, nil
+	}
+	if err := d.lookup(n); err != nil {
+		return r, err
+	}
+	if err := d.judge.verdict(d.cfg.Table, &r); err != nil {
+		return r, err
+	}
+	d.judge.also = r.Also
+	r.Kept = r.Verdict != Duplicate && !(r.Verdict == Mosaic && d.cfg.Rules.RemoveMosaics)
+	return r, nil
+}
+
+// findExact looks for a kept document with the same whole text: the best witness
+// there is, found by one key however common the segments.
+func (d *Deduper) findExact(r *Result) (done bool, err error) {
+	n := r.Segments
+	found := &d.judge.postings
+	if err := d.cfg.Table.Lookup(d.keys[n:], found); err != nil {
+		return false, err
+	}
+	d.counts.Lookups++
+	docs := found.Docs(0)
+	if len(docs) == 0 {
+		d.counts.Refuted++
+		return false, nil
+	}
+	d.counts.Confirmed++
+	doc, err := d.cfg.Table.Doc(docs[0])
+	if err != nil {
+		return false, err
+	}
+	r.Verdict, r.Kept, r.Exact = Duplicate, false, true
+	r.Of = Source{Num: docs[0], ID: doc.ID, Shared: n, Weight: d.judge.whole}
+	r.Score, r.Seen = 1, 1
+	r.OfSegments, r.Comparable = doc.Features, n
+	return true, nil
+}
+
+// lookup asks the table for the first n keys that the filter has seen, and hands
+// the answers to the judge. The other keys are absent for certain.
+func (d *Deduper) lookup(n int) error {
+	j := &d.judge
+	j.asked, d.ask = j.asked[:0], d.ask[:0]
+	for i := range n {
+		if d.seen[i] {
+			j.asked = append(j.asked, i)
+			d.ask = append(d.ask, d.keys[i])
+		}
+	}
+	if err := d.cfg.Table.Lookup(d.ask, &j.postings); err != nil {
+		return err
+	}
+	d.counts.Lookups++
+	for i := range d.ask {
+		if len(j.postings.Docs(i)) > 0 {
+			d.counts.Confirmed++
+		} else {
+			d.counts.Refuted++
+		}
+	}
+	return nil
+}
+
+// remember enters a kept document into filter and table.
+func (d *Deduper) remember(id string, set *feature.Set) error {
+	if d.cfg.Filter != nil {
+		d.cfg.Filter.Add(d.keys)
+	}
+	if d.cfg.Table == nil {
+		return nil
+	}
+	doc := docmap.Doc{ID: id, Features: len(set.Features), Whole: set.Whole, Time: d.cfg.Now().Unix()}
+	if set.Truncated {
+		last := set.Features[len(set.Features)-1]
+		doc.CutWidth, doc.CutKey = last.Width, last.Key
+	}
+	if _, err := d.cfg.Table.Add(doc, d.keys); err != nil {
+		return fmt.Errorf("remembering document %q: %w", id, err)
+	}
+	return nil
+}

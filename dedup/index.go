@@ -1,0 +1,279 @@
+package dedup
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/docmap"
+	"github.com/firstseen/firstseen/feature"
+)
+
+// The files of an index.
+const (
+	TableFile  = "table.db"
+	FilterFile = "filter.bloom"
+	lockFile   = "lock"
+)
+
+// DefaultDocs is how many documents a new filter is sized for where nothing is
+// said: 100 MiB. With a table it grows when full.
+const DefaultDocs = 1_000_000
+
+// KeysPerDoc is what a document of feature.DefaultSegments segments adds to the
+// filter when it is sized by documents, as on the slide: 50 keys of 16 bits.
+const KeysPerDoc = 50
+
+// ErrLocked is returned by OpenIndex when another process has the index open.
+var ErrLocked = errors.New("another process is using this index")
+
+// IndexOptions say how to open an index.
+type IndexOptions struct {
+	Scheme feature.Scheme
+	// Shape is the filter's size; zero means as it is, or for DefaultDocs
+	// when there is none yet. Another size than the stored one rebuilds the
+	// filter from the table.
+	Shape bloomstore.Shape
+	// FilterOnly: no side table.
+	FilterOnly bool
+	// MemtableKeys is how many keys the table holds in memory before it
+	// writes a run; 0 is its default. Tests make it small.
+	MemtableKeys int
+}
+
+// Index is a directory that holds what was seen: the side table, and the filter
+// derived from it. It is open for one process at a time.
+//
+// The filter file carries the table's generation. It is written by Close only,
+// so after a crash its generation is an old one and the filter is rebuilt from
+// the table: bits of documents that were lost would make their second reading
+// look like a duplicate.
+type Index struct {
+	Table  *docmap.Table      // nil when FilterOnly
+	Filter *bloomstore.Filter // replaced by Grow
+
+	// Rebuilt tells why the filter was rebuilt when the index was opened, or
+	// is empty.
+	Rebuilt string
+
+	dir   string
+	name  string // of the scheme
+	lock  *flock.Flock
+	saved []byte // stamp of the filter file as it is on disk
+	note  []byte // the owner's state in a filter-only index
+}
+
+// OpenIndex opens the index in dir, or creates one.
+func OpenIndex(dir string, o IndexOptions) (_ *Index, err error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("opening index: %w", err)
+	}
+	x := &Index{dir: dir, name: o.Scheme.Name(), lock: flock.New(filepath.Join(dir, lockFile))}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("opening index %s: %w", dir, err), x.release())
+		}
+	}()
+	if err := x.takeLock(); err != nil {
+		return nil, err
+	}
+	if err := x.checkKind(o.FilterOnly); err != nil {
+		return nil, err
+	}
+	if !o.FilterOnly {
+		x.Table, err = docmap.Open(x.path(TableFile), docmap.Options{Scheme: x.name, MemtableKeys: o.MemtableKeys})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return x, x.openFilter(o.Shape)
+}
+
+// table is x.Table as the deduper wants it: nil where there is none.
+func (x *Index) table() Table {
+	if x.Table == nil {
+		return nil
+	}
+	return x.Table
+}
+
+func (x *Index) path(name string) string { return filepath.Join(x.dir, name) }
+
+// takeLock waits a moment: a process just stopped may still be closing.
+func (x *Index) takeLock() error {
+	const patience = time.Second
+	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		ok, err := x.lock.TryLock()
+		switch {
+		case err != nil:
+			return fmt.Errorf("locking: %w", err)
+		case ok:
+			return nil
+		case time.Now().After(end):
+			return fmt.Errorf("%w; wait for it to end, or give another --index", ErrLocked)
+		}
+	}
+}
+
+// checkKind refuses to use an index with a table as one without, or the reverse:
+// each would forget what the other knows.
+func (x *Index) checkKind(filterOnly bool) error {
+	table, err := exists(x.path(TableFile))
+	if err != nil {
+		return err
+	}
+	filter, err := exists(x.path(FilterFile))
+	if err != nil {
+		return err
+	}
+	switch {
+	case filterOnly && table:
+		return errors.New("it has a side table; run without --filter-only, or give another --index")
+	case !filterOnly && filter && !table:
+		return errors.New("it has a filter and no side table; run with --filter-only, or give another --index")
+	}
+	return nil
+}
+
+func exists(path string) (bool, error) {
+	_, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// stamp ties a filter file to the state of the table it was saved with: the
+// table's id (16 bytes) and generation (8 bytes, little-endian).
+func (x *Index) stamp() []byte {
+	if x.Table == nil {
+		return x.note
+	}
+	id, seq := x.Table.Generation()
+	return binary.LittleEndian.AppendUint64(id[:], seq)
+}
+
+// openFilter loads the filter if it is the table's current one and of the shape
+// asked for; else it builds it anew. A damaged filter is refused, not rebuilt in
+// silence: whatever damaged it may have damaged the table.
+func (x *Index) openFilter(shape bloomstore.Shape) error {
+	path := x.path(FilterFile)
+	there, err := exists(path)
+	if err != nil {
+		return err
+	}
+	if !there {
+		if shape == (bloomstore.Shape{}) {
+			shape = bloomstore.ForItems(DefaultDocs * KeysPerDoc)
+		}
+		return x.rebuild(shape, "")
+	}
+	header, err := bloomstore.ReadHeader(path)
+	if err != nil {
+		return err
+	}
+	if shape == (bloomstore.Shape{}) {
+		shape = header.Shape
+	}
+	switch {
+	case x.Table == nil && shape != header.Shape:
+		return fmt.Errorf("its filter has %d bytes and cannot be resized without a side table; leave out --docs and --memory", header.Shape.Bytes())
+	case x.Table != nil && string(header.Stamp) != string(x.stamp()):
+		return x.rebuild(shape, "the last run did not end cleanly")
+	case shape != header.Shape:
+		return x.rebuild(shape, "another size was asked for")
+	}
+	x.Filter, x.saved, err = bloomstore.Open(path, x.name)
+	if x.Table == nil {
+		x.note = x.saved
+	}
+	return err
+}
+
+// rebuild replaces the filter by one of the given shape holding all keys of the
+// table.
+func (x *Index) rebuild(shape bloomstore.Shape, why string) error {
+	if err := x.closeFilter(); err != nil {
+		return err
+	}
+	f, err := bloomstore.New(shape, x.name)
+	if err != nil {
+		return err
+	}
+	x.Filter, x.saved = f, nil
+	if x.Table == nil {
+		return nil
+	}
+	x.Rebuilt = why
+	for keys, err := range x.Table.Keys() {
+		if err != nil {
+			return fmt.Errorf("rebuilding the filter: %w", err)
+		}
+		f.Add(keys)
+	}
+	return nil
+}
+
+// designFill is the share of one bits at design load, 1 - e^(-1/2): two bits for
+// each of the k probes of a key make kn/m = 1/2 whatever k is.
+const designFill = 0.3934693402873666
+
+// Full reports whether the filter holds what it was designed for: half the
+// items again would double its false positives. It depends on the bits alone, so
+// a rebuilt filter is full at the same document.
+func (x *Index) Full() bool { return x.Filter.Fill() >= designFill }
+
+// Load is the share of its capacity that the filter holds, estimated from its
+// bits: 1 at design load.
+func (x *Index) Load() float64 { return -2 * math.Log1p(-x.Filter.Fill()) }
+
+// Grow replaces the filter by one of twice the size with the same keys.
+func (x *Index) Grow() error {
+	shape := x.Filter.Shape()
+	shape.Bits *= 2
+	return x.rebuild(shape, "")
+}
+
+// Checkpoint makes everything remembered so far durable in one transaction,
+// together with the owner's state. In a filter-only index there is none before
+// Close: the filter on disk and the state in it change together.
+func (x *Index) Checkpoint(state map[string][]byte) error {
+	return x.Table.Checkpoint(state)
+}
+
+// Close saves the filter, if the table's last checkpoint is not in it already,
+// and releases the index. What came after the last checkpoint is forgotten.
+func (x *Index) Close(save bool) error {
+	var err error
+	if save && x.Filter != nil {
+		if stamp := x.stamp(); x.saved == nil || string(stamp) != string(x.saved) {
+			err = x.Filter.Save(x.path(FilterFile), stamp)
+		}
+	}
+	return errors.Join(err, x.release())
+}
+
+func (x *Index) closeFilter() error {
+	if x.Filter == nil {
+		return nil
+	}
+	err := x.Filter.Close()
+	x.Filter = nil
+	return err
+}
+
+func (x *Index) release() error {
+	err := x.closeFilter()
+	if x.Table != nil {
+		err = errors.Join(err, x.Table.Close())
+	}
+	return errors.Join(err, x.lock.Unlock())
+}

@@ -1,0 +1,119 @@
+package dedup
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+// Outputs are the files a run writes. Each may be nil.
+type Outputs struct {
+	Kept     *corpus.Writer // the kept lines or, with Annotate, all of them
+	Report   *corpus.Writer // one line for each document that is not unique
+	Rejects  *corpus.Writer // one line for each bad record
+	Annotate bool           // add the verdict to every line of Kept
+}
+
+// AnnotationField is the field that holds the verdict of an annotated line.
+const AnnotationField = "firstseen"
+
+func (o *Outputs) all() []*corpus.Writer {
+	return []*corpus.Writer{o.Kept, o.Report, o.Rejects}
+}
+
+// Abort gives the outputs up, leaving what was written in partial files.
+func (o *Outputs) Abort() error {
+	var errs []error
+	for _, w := range o.all() {
+		if w != nil {
+			errs = append(errs, w.Abort())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+type outputs struct {
+	Outputs
+	buf, line []byte
+}
+
+// annotation is the value of the field in an annotated line.
+type annotation struct {
+	Verdict string  `json:"verdict"`
+	Kept    bool    `json:"kept"`
+	Of      *string `json:"of,omitempty"`
+	Score   *Share  `json:"score,omitempty"`
+	Shared  int     `json:"shared,omitempty"`
+	Count   int     `json:"segments"`
+}
+
+func (o *outputs) wantsReports() bool { return o.Report != nil || o.Annotate }
+
+// document writes one document: raw is its line, line its report if it is not
+// unique.
+func (o *outputs) document(raw []byte, r *Result, line *Reported) error {
+	if o.Report != nil && line != nil {
+		var err error
+		if o.buf, err = appendJSON(o.buf[:0], line); err != nil {
+			return fmt.Errorf("writing report: %w", err)
+		}
+		if err := o.Report.WriteLine(o.buf); err != nil {
+			return err
+		}
+	}
+	if o.Kept == nil || !r.Kept && !o.Annotate {
+		return nil
+	}
+	if !o.Annotate {
+		return o.Kept.WriteLine(raw)
+	}
+	return o.annotated(raw, r, line)
+}
+
+func (o *outputs) annotated(raw []byte, r *Result, line *Reported) error {
+	a := annotation{Verdict: r.Verdict.String(), Kept: r.Kept, Count: r.Segments}
+	if line != nil {
+		a.Of, a.Score, a.Shared = line.Of, &line.Score, line.Shared
+	}
+	value, err := json.Marshal(a)
+	if err != nil {
+		return fmt.Errorf("annotating: %w", err)
+	}
+	if o.line, err = corpus.Annotate(o.line[:0], raw, AnnotationField, value); err != nil {
+		return fmt.Errorf("annotating: %w", err)
+	}
+	return o.Kept.WriteLine(o.line)
+}
+
+func (o *outputs) reject(bad *corpus.BadRecord) error {
+	if o.Rejects == nil {
+		return nil
+	}
+	o.buf = bad.AppendJSON(o.buf[:0])
+	return o.Rejects.WriteLine(o.buf)
+}
+
+// sync brings what was written to the disk and returns how much that is.
+func (o *outputs) sync() (written Written, err error) {
+	for i, w := range o.all() {
+		if w == nil {
+			continue
+		}
+		if written[i], err = w.Sync(); err != nil {
+			return written, err
+		}
+	}
+	return written, nil
+}
+
+func (o *outputs) close() error {
+	var errs []error
+	for _, w := range o.all() {
+		if w != nil {
+			errs = append(errs, w.Close())
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,263 @@
+package dedup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/feature"
+)
+
+// Job is one pass over inputs.
+type Job struct {
+	Source *corpus.Source
+	Fields corpus.Fields
+	Scheme feature.Scheme
+	Rules  Rules
+
+	Workers  int   // goroutines that parse and extract; at least 1
+	InFlight int64 // bytes of lines read and not yet decided, 0 means 64 MiB
+
+	Outputs Outputs
+	MaxBad  int64 // bad records allowed; negative: any number
+	OnFull  OnFull
+
+	// CheckpointBytes of lines between checkpoints, 0 means 256 MiB. Another
+	// one is taken whenever the table's memory is full.
+	CheckpointBytes int64
+	// Resume continues a run from its last checkpoint; the source must have
+	// been moved to Resume.At. Nil starts anew.
+	Resume *Progress
+	// Save makes checkpoints carry the run's progress, so that it can be
+	// resumed.
+	Save func(Progress) map[string][]byte
+
+	Now  func() time.Time
+	Live *Live // where to publish progress while running; nil for nowhere
+	Warn func(string)
+}
+
+// OnFull says what happens when the filter holds what it was designed for.
+type OnFull uint8
+
+const (
+	// OnFullGrow rebuilds the filter twice as large from the side table.
+	OnFullGrow OnFull = iota
+	// OnFullStop ends the run with ErrFull after a checkpoint.
+	OnFullStop
+	// OnFullWarn goes on, with ever more false positives.
+	OnFullWarn
+)
+
+// ErrFull is returned by Run where the filter is full and OnFull is OnFullStop.
+var ErrFull = errors.New("the filter holds as many segments as it was sized for")
+
+// ErrTooManyBad is returned by Run when more than MaxBad records were bad.
+var ErrTooManyBad = errors.New("too many bad records")
+
+const (
+	defaultInFlight   = 64 << 20
+	defaultCheckpoint = 256 << 20
+	batchesPerWorker  = 4
+)
+
+// Live is a run's progress, safe to read while it runs.
+type Live struct {
+	Documents, Removed, Stored, LineBytes atomic.Int64
+	LoadPerMillion                        atomic.Int64 // of the filter
+}
+
+// batch is a chunk on its way from the reader through a worker to the committer.
+type batch struct {
+	chunk    corpus.Chunk
+	records  []record
+	features []feature.Feature // of all records, one after the other
+	weight   int64             // taken from the semaphore
+	done     chan struct{}     // the worker is finished with it
+}
+
+// record is what the committer needs of one line. Its slices point into the
+// batch.
+type record struct {
+	id, raw  []byte
+	line     int64
+	bad      *corpus.BadRecord
+	first, n int // its features in batch.features
+	set      feature.Set
+}
+
+// Run reads, judges and writes all documents of the job's source, in order.
+//
+// One goroutine reads, Workers parse and extract, and one decides, in the order
+// of the input. What is decided therefore depends on nothing but the input.
+// Cancelling ctx stops at once; the index then holds the last checkpoint.
+func Run(ctx context.Context, x *Index, job Job) (*Summary, error) {
+	c, err := newCommitter(x, &job)
+	if err != nil {
+		return nil, err
+	}
+	p := pipeline{job: &job, committer: c}
+	if err := p.run(ctx); err != nil {
+		return c.summary(), err
+	}
+	return c.summary(), nil
+}
+
+type pipeline struct {
+	job       *Job
+	committer *committer
+	free      chan *batch // batches to fill
+	work      chan *batch // to any worker
+	order     chan *batch // the same batches, to the committer
+	inFlight  *semaphore.Weighted
+	limit     int64
+	readErr   error // set before order is closed
+}
+
+func (p *pipeline) run(ctx context.Context) error {
+	n := max(p.job.Workers, 1)
+	batches := n * batchesPerWorker
+	p.free, p.work, p.order = make(chan *batch, batches), make(chan *batch, batches), make(chan *batch, batches)
+	for range batches {
+		p.free <- &batch{done: make(chan struct{}, 1)}
+	}
+	p.limit = p.job.InFlight
+	if p.limit <= 0 {
+		p.limit = defaultInFlight
+	}
+	p.inFlight = semaphore.NewWeighted(p.limit)
+	g, ctx := errgroup.WithContext(ctx)
+	// The reader is not waited for when the run is cancelled: it may be
+	// blocked on a terminal or a pipe, which nothing can interrupt.
+	go p.read(ctx)
+	for range n {
+		g.Go(func() error { return p.extract(ctx) })
+	}
+	g.Go(func() error { return p.commit(ctx) })
+	return g.Wait()
+}
+
+// read fills batches and hands each to the workers and, in order, to the
+// committer. It waits while too many bytes are in flight.
+func (p *pipeline) read(ctx context.Context) {
+	defer close(p.order)
+	defer close(p.work)
+	p.readErr = p.readAll(ctx)
+	if err := p.job.Source.Close(); p.readErr == nil {
+		p.readErr = err
+	}
+}
+
+func (p *pipeline) readAll(ctx context.Context) error {
+	for {
+		var b *batch
+		select {
+		case b = <-p.free:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if err := p.job.Source.Next(ctx, &b.chunk); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		b.weight = min(int64(len(b.chunk.Data)), p.limit)
+		if err := p.inFlight.Acquire(ctx, b.weight); err != nil {
+			return err
+		}
+		p.order <- b
+		p.work <- b
+	}
+}
+
+func (p *pipeline) extract(ctx context.Context) error {
+	parser, err := corpus.NewParser(p.job.Fields)
+	if err != nil {
+		return err
+	}
+	extractor, err := feature.NewExtractor(p.job.Scheme)
+	if err != nil {
+		return err
+	}
+	var set feature.Set
+	for b := range p.work {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		b.fill(parser, extractor, &set)
+		if p.job.Outputs.Annotate {
+			b.refuseAnnotated()
+		}
+		b.done <- struct{}{}
+	}
+	return nil
+}
+
+// fill parses the chunk and extracts the features of its documents.
+func (b *batch) fill(parser *corpus.Parser, extractor *feature.Extractor, set *feature.Set) {
+	b.records, b.features = b.records[:0], b.features[:0]
+	for rec := range parser.Parse(&b.chunk) {
+		r := record{id: rec.ID, raw: rec.Raw, line: rec.Line, bad: rec.Err, first: len(b.features)}
+		if rec.Err == nil {
+			extractor.Extract(set, rec.Text)
+			b.features = append(b.features, set.Features...)
+			r.set = *set
+			r.n = len(set.Features)
+		}
+		b.records = append(b.records, r)
+	}
+	// Only now, when b.features no longer moves.
+	for i := range b.records {
+		r := &b.records[i]
+		r.set.Features = b.features[r.first : r.first+r.n : r.first+r.n]
+	}
+}
+
+// refuseAnnotated makes bad records of documents that could not be annotated.
+func (b *batch) refuseAnnotated() {
+	var line []byte
+	var err error
+	for i := range b.records {
+		r := &b.records[i]
+		if r.bad != nil {
+			continue
+		}
+		if line, err = corpus.Annotate(line[:0], r.raw, AnnotationField, []byte("0")); err != nil {
+			r.bad = &corpus.BadRecord{File: b.chunk.File, Line: r.line, Reason: "cannot be annotated: " + err.Error(), Raw: r.raw}
+		}
+	}
+}
+
+func (p *pipeline) commit(ctx context.Context) error {
+	for {
+		var b *batch
+		select {
+		case b = <-p.order:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if b == nil {
+			if p.readErr != nil {
+				return p.readErr
+			}
+			return p.committer.finish()
+		}
+		select {
+		case <-b.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if err := p.committer.commit(ctx, b); err != nil {
+			return fmt.Errorf("%s: %w", b.chunk.File, err)
+		}
+		p.inFlight.Release(b.weight)
+		p.free <- b
+	}
+}

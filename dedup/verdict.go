@@ -1,0 +1,80 @@
+package dedup
+
+import "fmt"
+
+// Verdict is what was decided about a document.
+type Verdict uint8
+
+const (
+	// Unique: no earlier document, and no group of them, holds the
+	// threshold's share of the text.
+	Unique Verdict = iota
+	// Duplicate: one earlier kept document, the witness, holds at least the
+	// threshold's share of the text. The document is removed.
+	Duplicate
+	// Mosaic: several earlier documents together reach the threshold, but
+	// none alone. Kept, unless Rules.RemoveMosaics.
+	Mosaic
+	// Related: one earlier document reaches the threshold, but on too few
+	// comparable segments to justify a removal (a page that quotes a long
+	// passage). Always kept.
+	Related
+)
+
+var verdictNames = [...]string{"unique", "duplicate", "mosaic", "related"}
+
+// String returns the name that reports use.
+func (v Verdict) String() string {
+	if int(v) < len(verdictNames) {
+		return verdictNames[v]
+	}
+	return fmt.Sprintf("verdict(%d)", uint8(v))
+}
+
+// Source is an earlier kept document that shares segments with the one judged.
+type Source struct {
+	Num    uint32 // the table's number of the document, from 1
+	ID     string // the user's id of it
+	Shared int    // segments it shares with the judged document
+	// Weight is what those segments weigh: columns of text, or their number
+	// with ScoreSegments.
+	Weight uint64
+}
+
+// Result is the decision about one document.
+type Result struct {
+	Verdict Verdict
+	// Kept says whether the document belongs to the output and entered the
+	// index.
+	Kept bool
+	// Exact: the whole canonical text equals the witness's.
+	Exact bool
+	// SameID: the witness has the id of the judged document: the same page
+	// fetched again.
+	SameID bool
+	// Of is the witness of a Duplicate and the source of a Related; zero
+	// otherwise.
+	Of Source
+	// Score is the share, 0 to 1, that the best single earlier document
+	// holds of what can be compared with it.
+	Score float64
+	// Seen is the share, 0 to 1, that all earlier documents together hold of
+	// the document; 0 for a Unique, of which it was not asked. Segments that MaxHolders kept documents hold already are
+	// no evidence, neither here nor in Score.
+	Seen float64
+	// Segments is the number of segments chosen from the document, OfSegments
+	// that of the witness, and Comparable how many of the document's own the
+	// witness could have shared (see "Comparable segments" in docs/design.md).
+	Segments, OfSegments, Comparable int
+	// Also lists the other sources, the heaviest first, at most MaxAlso. The
+	// slice is reused by the next decision.
+	Also []Source
+	// SharedSegments are the positions in feature.Set.Features of the
+	// segments shared with Of (with any source, for a Mosaic), longest
+	// first. The slice is reused by the next decision. Empty for an exact
+	// copy, all of whose segments are shared.
+	SharedSegments []int
+}
+
+// MaxAlso bounds Result.Also.
+const MaxAlso = 8

@@ -1,0 +1,139 @@
+// Command firstseen tells for each document of a stream whether it was seen
+// before, and in which earlier document.
+//
+// See README.md, or run firstseen --help.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/dedup"
+)
+
+// Exit codes. They are part of the manual and of --help.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitBadRecords  = 3
+	exitFull        = 4
+	exitTooManyBad  = 5
+	exitInterrupted = 130
+	exitReaderGone  = 141
+)
+
+const exitCodeHelp = `Exit codes:
+  0    done
+  1    failed; the message says why
+  2    wrong usage
+  3    done, but some records were bad (see --rejects)
+  4    stopped: the filter is full (--on-full stop)
+  5    stopped: more bad records than --max-bad allows
+  130  interrupted; with --index, the same command continues
+  141  the reader of the output is gone`
+
+// version is set by the release build; the module's version serves otherwise.
+var version = ""
+
+func main() {
+	// A reader that goes away (| head) shall be an error from write, so that
+	// the index is left in order.
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A second signal ends the program at once: no checkpoint is half done
+	// on disk at any instant.
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run executes one command line and returns its exit code.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	code := exitCode(ctx, err)
+	if err != nil && code != exitReaderGone {
+		fmt.Fprintln(stderr, "firstseen:", message(code, err))
+	}
+	return code
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "firstseen",
+		Short: "Tell whether a text was seen before, and in which earlier document",
+		Long: `firstseen reads a stream of documents once and tells for each whether it was
+seen before, and in which earlier document.
+
+It splits a text at punctuation, takes its 50 longest segments as its features,
+asks a Bloom filter whether they were seen, and a side table by whom.
+
+` + exitCodeHelp,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
+	})
+	root.AddCommand(newDedupCommand(), newStatsCommand(), newVersionCommand())
+	return root
+}
+
+// usageError is a mistake in the command line.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// errBadRecords ends a run that is done, but not with all records.
+var errBadRecords = errors.New("some records were bad and are in no output")
+
+func exitCode(ctx context.Context, err error) int {
+	var usage usageError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &usage):
+		return exitUsage
+	case errors.Is(err, corpus.ErrReaderGone):
+		return exitReaderGone
+	case errors.Is(err, errBadRecords):
+		return exitBadRecords
+	case errors.Is(err, dedup.ErrFull):
+		return exitFull
+	case errors.Is(err, dedup.ErrTooManyBad):
+		return exitTooManyBad
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		return exitInterrupted
+	}
+	return exitFailed
+}
+
+// message adds what to do about an error to what went wrong.
+func message(code int, err error) string {
+	switch {
+	case code == exitInterrupted:
+		return "interrupted; with --index, run the same command again to continue"
+	case code == exitFull:
+		return fmt.Sprintf("%v; run with --on-full grow, or with more --docs or --memory", err)
+	case code == exitTooManyBad:
+		return fmt.Sprintf("%v; allow more with --max-bad, or see them all with --rejects FILE", err)
+	case errors.Is(err, syscall.ENOSPC):
+		return fmt.Sprintf("%v; the index is in order up to its last checkpoint: make room and run the same command again", err)
+	}
+	return err.Error()
+}
