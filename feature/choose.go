@@ -9,13 +9,21 @@ import "slices"
 type chooser struct {
 	n         int
 	features  []Feature
+	spare     []Feature // as large
+	ranks     []uint64
 	last      Feature // the n-th so far
 	full      bool    // last is known
 	truncated bool    // something distinct was thrown away
 }
 
 func newChooser(n int) chooser {
-	return chooser{n: n, features: make([]Feature, 0, max(2*n, 128))}
+	size := max(2*n, 128)
+	return chooser{
+		n:        n,
+		features: make([]Feature, 0, size),
+		spare:    make([]Feature, 0, size),
+		ranks:    make([]uint64, 0, size),
+	}
 }
 
 func (c *chooser) reset() {
@@ -66,10 +74,12 @@ func (c *chooser) add(f Feature) {
 
 // compact sorts, drops repeats, and drops what comes after the n-th.
 func (c *chooser) compact() {
-	slices.SortFunc(c.features, compare)
-	c.features = slices.CompactFunc(c.features, func(a, b Feature) bool {
-		return a.Key == b.Key && a.Width == b.Width
-	})
+	if !c.sortByRank() {
+		slices.SortFunc(c.features, compare)
+		c.features = slices.CompactFunc(c.features, func(a, b Feature) bool {
+			return a.Key == b.Key && a.Width == b.Width
+		})
+	}
 	if len(c.features) > c.n {
 		c.features = c.features[:c.n]
 		c.truncated = true
@@ -77,6 +87,40 @@ func (c *chooser) compact() {
 	if len(c.features) == c.n {
 		c.last, c.full = c.features[c.n-1], true
 	}
+}
+
+// A rank is one number that orders features: the width, as much of the key as
+// fits, and the place among the features, by which the first occurrence of a
+// segment stays first.
+const (
+	widthBits  = 9
+	widthLimit = 1<<widthBits - 1
+	placeMask  = 1<<12 - 1
+)
+
+// sortByRank sorts and drops repeats as compare would, in a third of the time.
+// It leaves the features alone and reports false where two of them differ in
+// nothing that a rank has room for.
+func (c *chooser) sortByRank() bool {
+	c.ranks = c.ranks[:0]
+	for i, f := range c.features {
+		rank := uint64(widthLimit-f.Width)<<(64-widthBits) | f.Key>>widthBits&^placeMask
+		c.ranks = append(c.ranks, rank|uint64(i))
+	}
+	slices.Sort(c.ranks)
+	sorted := c.spare[:0]
+	for i, rank := range c.ranks {
+		f := c.features[rank&placeMask]
+		if i > 0 && (rank^c.ranks[i-1])&^placeMask == 0 {
+			if f.Key != sorted[len(sorted)-1].Key {
+				return false
+			}
+			continue
+		}
+		sorted = append(sorted, f)
+	}
+	c.features, c.spare = sorted, c.features
+	return true
 }
 
 // result writes what was chosen to dst and leaves the other fields zero.

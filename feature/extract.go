@@ -72,26 +72,33 @@ func (e *Extractor) Extract(dst *Set, text []byte) {
 	e.chosen.reset()
 	e.hash.reset()
 	for i := e.skipMarks(text, 0); i < len(text); {
-		end := e.scan(text, i)
-		e.finish(text, i, end)
-		i = e.separator(text, end)
+		end, c, size := e.scan(text, i)
+		if e.w > e.seg {
+			e.finish(text, i, end)
+		}
+		i = end
+		if size > 0 {
+			i = e.skipMarks(text, end+size)
+		}
+		if c.kind() == symbol {
+			e.symbol(text[end:min(i, end+maxSymbol)])
+		}
 	}
 	e.chosen.result(dst)
-	for _, f := range dst.Features {
+	for i := range dst.Features {
+		f := &dst.Features[i]
+		f.Start, f.End = e.trim(text, f.Start, f.End)
 		dst.Width += uint64(f.Width)
 	}
 	dst.Width += e.short
 	dst.Whole = e.hash.whole(e.buf[1:max(e.w-1, 1)])
 }
 
-// finish ends the piece made of text[start:end].
+// finish ends the piece under way, which is not empty and comes from
+// text[start:end].
 func (e *Extractor) finish(text []byte, start, end int) {
-	if e.w > e.seg && e.buf[e.w-1] == ' ' {
+	if e.buf[e.w-1] == ' ' {
 		e.w--
-	}
-	if e.w == e.seg {
-		e.wider = 0
-		return
 	}
 	width := e.w - e.seg + e.wider
 	switch {
@@ -102,7 +109,7 @@ func (e *Extractor) finish(text []byte, start, end int) {
 	case e.chosen.wants(width):
 		key := e.hash.segment(e.buf[e.seg:e.w])
 		if e.chosen.wantsKey(width, key) {
-			e.chosen.add(e.feature(text, start, end, width, key))
+			e.chosen.add(Feature{Key: key, Width: uint32(width), Start: offset(start), End: offset(end)})
 		}
 	}
 	e.join()
@@ -119,48 +126,28 @@ func (e *Extractor) join() {
 	}
 }
 
-// feature is the segment in text[start:end], without the white space and the
-// invisible characters around it.
-func (e *Extractor) feature(text []byte, start, end, width int, key uint64) Feature {
+// trim takes the white space and the invisible characters off a byte range.
+func (e *Extractor) trim(text []byte, start, end uint32) (uint32, uint32) {
 	for start < end {
 		r, size := utf8.DecodeRune(text[start:end])
 		if !e.tables.of(r).blank() {
 			break
 		}
-		start += size
+		start += uint32(size)
 	}
 	for end > start {
 		r, size := utf8.DecodeLastRune(text[start:end])
 		if !e.tables.of(r).blank() {
 			break
 		}
-		end -= size
+		end -= uint32(size)
 	}
-	return Feature{Key: key, Width: uint32(width), Start: offset(start), End: offset(end)}
+	return start, end
 }
 
 // offset is a position in the text, as far as 32 bits can tell it.
 func offset(i int) uint32 {
 	return uint32(min(uint64(i), 1<<32-1))
-}
-
-// separator goes past the separator at text[i] and the marks upon it; a symbol
-// becomes a piece of the whole-text fingerprint. Where a segment ended because
-// it was too long there is no separator and nothing to pass.
-func (e *Extractor) separator(text []byte, i int) int {
-	if i == len(text) {
-		return i
-	}
-	r, size := utf8.DecodeRune(text[i:])
-	c := e.tables.of(r)
-	if !c.separates() || e.joins(text, i, size, c) {
-		return i
-	}
-	end := e.skipMarks(text, i+size)
-	if c.kind() == symbol {
-		e.symbol(text[i:min(end, i+maxSymbol)])
-	}
-	return end
 }
 
 // symbol adds a symbol with its marks, in canonical form, to the canonical text.
@@ -187,6 +174,9 @@ func (e *Extractor) symbol(text []byte) {
 // belong to it, as they do in its precomposed form: U+2260 is "=" and U+0338.
 func (e *Extractor) skipMarks(text []byte, i int) int {
 	for i < len(text) && text[i] >= utf8.RuneSelf {
+		if b := text[i]; 0xE4 <= b && b <= 0xE9 {
+			break // Han
+		}
 		r, size := utf8.DecodeRune(text[i:])
 		if c := e.tables.of(r); !c.isMark() && c.kind() != ignorable {
 			break

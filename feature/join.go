@@ -14,6 +14,12 @@ const none rune = -1
 // joins reports whether the separator of class c at text[i:i+size] holds a
 // number or a word together and so is no separator.
 func (e *Extractor) joins(text []byte, i, size int, c class) bool {
+	if c.kind() > quote || i == 0 || i+size == len(text) {
+		return false
+	}
+	if b := text[i+size]; b < utf8.RuneSelf && b < '0' {
+		return false // by far the most: a space, a line end
+	}
 	switch c.kind() {
 	case dot:
 		return isDigit(e.before(text, i)) && isDigit(e.after(text, i+size))

@@ -62,7 +62,8 @@ type tables struct {
 	ascii [256]asciiByte
 }
 
-// asciiByte is a class with the byte that replaces it.
+// asciiByte is a class with the byte that replaces it. Here letters are plain
+// in both cases.
 type asciiByte struct {
 	class class
 	lower byte
@@ -75,11 +76,14 @@ var unicodeTables = sync.OnceValue(func() *tables {
 	for r := rune(0); r < tableEnd; r++ {
 		t.add(r, f)
 	}
-	for b := range rune(256) {
+	for b := range rune(utf8.RuneSelf) {
 		t.ascii[b] = asciiByte{class: t.class[b], lower: byte(unicode.ToLower(b))}
-		if b >= utf8.RuneSelf {
-			t.ascii[b].class = compound // never looked up as ASCII
+		if t.class[b].kind() == mapped {
+			t.ascii[b].class = plain | 1<<widthShift // mapped to lower
 		}
+	}
+	for b := utf8.RuneSelf; b < len(t.ascii); b++ {
+		t.ascii[b].class = punct // not ASCII: copyASCII stops there
 	}
 	return t
 })

@@ -7,37 +7,28 @@ import (
 )
 
 // scan appends the canonical form of the text from i to the next separator, and
-// returns where that is.
+// returns where that is, its class and its length. Where the segment ends
+// without a separator the class is plain and the length 0.
 //
-// It works in two gears. Runs of ASCII words and of plain CJK characters are
-// copied by loops that know nothing else; they make up nearly all of English
-// and Chinese text. Everything else goes one cluster at a time: a character
-// with those after it that may combine with it.
-func (e *Extractor) scan(text []byte, start int) int {
+// It works in two gears. Words in ASCII and runs of plain runes are copied by
+// loops that know nothing else; they make up nearly all of most texts.
+// Everything else goes one cluster at a time: a character with those after it
+// that may combine with it.
+func (e *Extractor) scan(text []byte, start int) (int, class, int) {
 	stop := min(len(text), start+maxRun)
 	i := start
 	for i < stop {
 		var c class
 		size := 1
-		if b := text[i]; b < utf8.RuneSelf {
+		if b := text[i]; b >= utf8.RuneSelf {
+			if i, c, size = e.copyPlain(text, i, stop); size == 0 {
+				continue
+			}
+		} else if c = e.tables.ascii[b].class; !c.separates() {
 			e.w, i = copyASCII(e.buf, text[:stop], e.w, i, &e.tables.ascii)
-			if i == stop || text[i] >= utf8.RuneSelf {
-				continue
-			}
-			c = e.tables.ascii[text[i]].class
-		} else {
-			if n := e.copyCJK(text[:stop], i); n > i {
-				i = n
-				continue
-			}
-			var r rune
-			r, size = utf8.DecodeRune(text[i:])
-			c = e.tables.of(r)
+			continue
 		}
 		switch {
-		case c.isPlain():
-			e.copyPlain(text[i:i+size], c)
-			i += size
 		case !c.separates():
 			i = e.cluster(text, e.back(text, start, i, c), stop)
 		case e.joins(text, i, size, c):
@@ -45,10 +36,10 @@ func (e *Extractor) scan(text []byte, start int) int {
 			e.w++
 			i += size
 		default:
-			return i
+			return i, c, size
 		}
 	}
-	return i
+	return i, plain, 0
 }
 
 const (
@@ -99,6 +90,9 @@ func copyASCII(buf, text []byte, w, i int, ascii *[256]asciiByte) (int, int) {
 				buf[w] = ' '
 				w++
 			}
+			for i+1 < len(text) && text[i+1] == ' ' {
+				i++
+			}
 		default:
 			return w, i
 		}
@@ -106,28 +100,52 @@ func copyASCII(buf, text []byte, w, i int, ascii *[256]asciiByte) (int, int) {
 	}
 }
 
-// copyCJK copies plain CJK characters of three bytes from text[i:] and returns
-// where they end.
-func (e *Extractor) copyCJK(text []byte, i int) int {
-	buf, w, start := e.buf, e.w, i
-	for i+4 <= len(text) {
-		x := binary.LittleEndian.Uint32(text[i:])
-		if x&0xC0C0F0 != 0x8080E0 {
-			break
+// copyPlain copies plain runes outside ASCII from text[i:stop]. It returns where
+// it came to and, if that is another rune outside ASCII, its class and length.
+func (e *Extractor) copyPlain(text []byte, i, stop int) (int, class, int) {
+	buf, w, from := e.buf, e.w, e.w
+	columns := 0
+	for i < stop && text[i] >= utf8.RuneSelf {
+		var c class
+		var size int
+		if r, ok := threeBytes(text, i); ok {
+			c, size = e.tables.class[r], 3
+		} else {
+			var r rune
+			r, size = utf8.DecodeRune(text[i:])
+			c = e.tables.of(r)
 		}
-		r := x&0xF<<12 | x>>2&0xFC0 | x>>16&0x3F
-		if e.tables.class[r] != plainCJK {
-			break
+		if !c.isPlain() {
+			e.w = w
+			e.wider += columns - (w - from)
+			return i, c, size
 		}
-		if i == start {
+		if w == from && c.isCJK() {
 			w = e.tighten()
+			from = w
 		}
-		binary.LittleEndian.PutUint32(buf[w:], x)
-		w, i = w+3, i+3
+		buf[w] = text[i]
+		buf[w+1] = text[i+1]
+		if size > 2 {
+			copy(buf[w+2:], text[i+2:i+size])
+		}
+		columns += c.width()
+		w, i = w+size, i+size
 	}
 	e.w = w
-	e.wider -= (i - start) / 3
-	return i
+	e.wider += columns - (w - from)
+	return i, plain, 0
+}
+
+// threeBytes decodes the rune at text[i:] if it has three bytes, as nearly all
+// of CJK has, and the text goes on for a fourth.
+func threeBytes(text []byte, i int) (uint32, bool) {
+	if i+4 > len(text) {
+		return 0, false
+	}
+	x := binary.LittleEndian.Uint32(text[i:])
+	r := x&0xF<<12 | x>>2&0xFC0 | x>>16&0x3F
+	return r, x&0xC0C0F0 == 0x8080E0 && r >= 0x800
 }
 
 // tighten takes back the space before a CJK character, if it follows another
@@ -137,15 +155,6 @@ func (e *Extractor) tighten() int {
 		return e.w - 1
 	}
 	return e.w
-}
-
-// copyPlain appends a rune that is canonical as it is.
-func (e *Extractor) copyPlain(b []byte, c class) {
-	if c.isCJK() {
-		e.w = e.tighten()
-	}
-	e.w += copy(e.buf[e.w:], b)
-	e.wider += c.width() - len(b)
 }
 
 // write appends runes as core makes them, spaces in order.
@@ -221,8 +230,11 @@ func (e *Extractor) cluster(text []byte, i, stop int) int {
 		e.write(e.form(text[i:end]))
 	case c.kind() == mapped:
 		e.write(e.tables.forms[e.tables.form[r]])
+	case size == 1:
+		e.buf[e.w] = text[i]
+		e.w++
 	default:
-		e.copyPlain(text[i:end], c)
+		e.copyPlain(text, i, end)
 	}
 	return end
 }
