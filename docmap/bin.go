@@ -151,8 +151,8 @@ func (e *entries) keep(at int, from, to uint64) {
 	e.cut(n)
 }
 
-// find returns where the entries of a key are in its sub-block: the first
-// entry of its bucket and how many the bucket has.
+// findBucket returns the first entry of a bucket of a sub-block, and how many
+// the bucket has.
 func findBucket(b []byte, bucket int) (at, n int) {
 	pos, word := 0, 0
 	if bucket > 0 {
@@ -177,28 +177,4 @@ func findBucket(b []byte, bucket int) (at, n int) {
 		}
 		p += 57
 	}
-}
-
-// find appends to dst, up to its capacity, the documents of key.
-func (v *binView) find(dst []uint32, key uint64, i int) []uint32 {
-	b, n := v.block(i)
-	at, m := findBucket(b, int(key>>v.lowBits)&(blockBuckets-1))
-	if m == 0 {
-		return dst
-	}
-	start := uint64(8*blockCheck + blockBuckets + n)
-	mask := uint64(1)<<v.lowBits - 1
-	want := key & mask
-	for j := at; j < at+m && len(dst) < cap(dst); j++ {
-		got := load(b, start+uint64(j)*uint64(v.lowBits), mask)
-		if got != want {
-			if got > want {
-				break
-			}
-			continue
-		}
-		bit := start + uint64(n)*uint64(v.lowBits) + uint64(j)*uint64(v.docBits)
-		dst = append(dst, v.first+uint32(load(b, bit, uint64(1)<<v.docBits-1)))
-	}
-	return dst
 }

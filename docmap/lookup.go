@@ -3,19 +3,30 @@ package docmap
 import (
 	"errors"
 	"fmt"
+
+	"go.etcd.io/bbolt"
 )
 
 // Postings receives the result of a look-up. It can be used again and again;
 // the zero value is ready.
 type Postings struct {
-	docs []uint32 // keyLimit for each key
-	n    []uint8
+	docs   []uint32 // keyLimit for each key
+	n      []uint8
+	blocks []located // of the run being searched
+	warm   byte      // keeps the compiler from dropping loads made for the cache
+}
+
+// located is a sub-block of entries to search.
+type located struct {
+	b []byte
+	n int
 }
 
 func (p *Postings) reset(keys int) {
 	if cap(p.n) < keys {
 		p.n = make([]uint8, keys)
 		p.docs = make([]uint32, keys*keyLimit)
+		p.blocks = make([]located, keys)
 	}
 	p.n = p.n[:keys]
 	p.docs = p.docs[:keys*keyLimit]
@@ -52,20 +63,46 @@ func (t *Table) lookup(keys []uint64, p *Postings) error {
 		return err
 	}
 	for _, r := range t.spaces[ofKeys].runs {
-		for i, k := range keys {
-			if !r.holds(k) || p.n[i] == keyLimit {
-				continue
-			}
-			docs, err := r.find(tx, p.room(i), k)
-			if err != nil {
-				return err
-			}
-			p.n[i] = uint8(len(docs))
+		if err := p.search(tx, r, keys); err != nil {
+			return err
 		}
 	}
 	mem := t.spaces[ofKeys].mem
+	mem.touch(keys)
 	for i, k := range keys {
 		p.n[i] = uint8(len(mem.find(p.room(i), k)))
+	}
+	return nil
+}
+
+// search looks keys up in one run. First it finds the places of all of them
+// and then looks at each: the places are scattered over the file, every one is
+// a page the TLB does not know, and the processor waits for many at a time
+// where the next does not depend on the one before. One key after the other
+// took 470 ns each.
+func (p *Postings) search(tx *bbolt.Tx, r *run, keys []uint64) error {
+	blocks, warm := p.blocks[:len(keys)], byte(0)
+	for i, k := range keys {
+		blocks[i] = located{n: -1}
+		if r.holds(k) && p.n[i] < keyLimit {
+			b, n, w := r.locate(k)
+			blocks[i] = located{b, n}
+			warm += w
+		}
+	}
+	p.warm = warm
+	for i, k := range keys {
+		l, docs := &blocks[i], p.room(i)
+		switch {
+		case l.b != nil:
+			docs = r.search(docs, l.b, l.n, k)
+		case l.n == 0:
+			var err error
+			if docs, err = r.find(tx, docs, k); err != nil {
+				return err
+			}
+		}
+		p.n[i] = uint8(len(docs))
 	}
 	return nil
 }

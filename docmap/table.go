@@ -144,13 +144,21 @@ func (t *Table) open() error {
 	return t.load()
 }
 
-// precheck tells whether there is a table to open.
+// precheck walks the pages of an existing file before bbolt follows them. It
+// holds bbolt's own lock for reading meanwhile.
 func (t *Table) precheck() (exists bool, err error) {
 	info, err := os.Stat(t.path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 		return false, nil
 	}
-	return err == nil && info.Size() > 0, err
+	if err != nil {
+		return false, err
+	}
+	if err := t.openFile(true); err != nil {
+		return false, err
+	}
+	err = checkPages(t.path)
+	return true, errors.Join(err, t.db.Close())
 }
 
 func (t *Table) openFile(readOnly bool) error {

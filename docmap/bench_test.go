@@ -1,0 +1,174 @@
+package docmap
+
+import (
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+
+	"go.etcd.io/bbolt"
+)
+
+const keysPerDoc = 51 // 50 segments and the whole text
+
+// A stream makes documents of uniform keys, the same for the same seed.
+type stream struct {
+	seed uint64
+	pcg  rand.PCG
+	keys [keysPerDoc]uint64
+	n    int
+}
+
+// fill sets the keys of document n.
+func (s *stream) fill(n int) []uint64 {
+	s.pcg.Seed(s.seed, uint64(n))
+	for i := range s.keys {
+		s.keys[i] = s.pcg.Uint64()
+	}
+	return s.keys[:]
+}
+
+func (s *stream) next() (Doc, []uint64) {
+	s.n++
+	s.fill(s.n)
+	return Doc{
+		ID: fmt.Sprintf("https://example.org/page/%d", s.n), Features: 50,
+		CutWidth: 24, CutKey: s.keys[49], Whole: s.keys[50], Time: 1700000000,
+	}, s.keys[:]
+}
+
+func fill(b *testing.B, t *Table, s *stream, docs int) {
+	b.Helper()
+	for range docs {
+		d, keys := s.next()
+		if _, err := t.Add(d, keys); err != nil {
+			b.Fatal(err)
+		}
+		if t.Full() {
+			if err := t.Checkpoint(nil); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	if err := t.Checkpoint(nil); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkAdd adds documents of 51 keys, checkpoints and merges included. Run
+// it with -benchtime=1000000x for 51 million keys.
+func BenchmarkAdd(b *testing.B) {
+	t := mustOpen(b, filepath.Join(b.TempDir(), "table"), Options{Scheme: "bench"})
+	s := &stream{seed: 7}
+	b.ResetTimer()
+	fill(b, t, s, b.N)
+	b.StopTimer()
+	st := t.Stats()
+	keys := float64(b.N * keysPerDoc)
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/keys, "ns/key")
+	b.ReportMetric(keys/b.Elapsed().Seconds(), "keys/s")
+	b.ReportMetric(float64(st.FileBytes)/keys, "bytes/key")
+	b.ReportMetric(float64(st.FreeBytes)/keys, "free/key")
+	b.ReportMetric(float64(st.MergedKeys)/keys, "merged/key")
+}
+
+// BenchmarkAddBaseline is what the packed runs are there for: one bbolt key
+// for each key, put in batches of 100,000, sorted or not.
+func BenchmarkAddBaseline(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "baseline")
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{FreelistType: bbolt.FreelistMapType, NoFreelistSync: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	s := &stream{seed: 7}
+	b.ResetTimer()
+	for done := 0; done < b.N; {
+		err := db.Update(func(tx *bbolt.Tx) error {
+			bucket, err := tx.CreateBucketIfNotExists([]byte("keys"))
+			for range min(2000, b.N-done) {
+				done++
+				_, keys := s.next()
+				for _, k := range keys {
+					key := binary.BigEndian.AppendUint64(nil, k)
+					num := binary.LittleEndian.AppendUint32(nil, uint32(done))
+					if err := bucket.Put(key, num); err != nil {
+						return err
+					}
+				}
+			}
+			return err
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.StopTimer()
+	keys := float64(b.N * keysPerDoc)
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/keys, "ns/key")
+	b.ReportMetric(keys/b.Elapsed().Seconds(), "keys/s")
+	err = db.View(func(tx *bbolt.Tx) error {
+		b.ReportMetric(float64(tx.Size())/keys, "bytes/key")
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+var benchDocs = flag.Int("docs", 200_000, "documents in the table of the look-up benchmarks")
+
+// BenchmarkLookup looks documents up, 51 keys at a time, in a large table: of
+// documents that are there, and of others.
+func BenchmarkLookup(b *testing.B) {
+	t := mustOpen(b, filepath.Join(b.TempDir(), "table"), Options{Scheme: "bench"})
+	fill(b, t, &stream{seed: 7}, *benchDocs)
+	for _, c := range []struct {
+		name string
+		seed uint64
+		hits int
+	}{{"present", 7, keysPerDoc}, {"absent", 8, 0}} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			s := &stream{seed: c.seed}
+			r := rand.New(rand.NewPCG(1, 1))
+			var p Postings
+			for b.Loop() {
+				if err := t.Lookup(s.fill(1+r.IntN(*benchDocs)), &p); err != nil {
+					b.Fatal(err)
+				}
+				hits := 0
+				for i := range p.Len() {
+					hits += len(p.Docs(i))
+				}
+				if hits != c.hits {
+					b.Fatalf("%d hits, want %d", hits, c.hits)
+				}
+			}
+			b.ReportMetric(float64(len(t.spaces[ofKeys].runs)), "runs")
+		})
+	}
+	b.Run("doc", func(b *testing.B) {
+		b.ReportAllocs()
+		r := rand.New(rand.NewPCG(1, 1))
+		for b.Loop() {
+			if _, err := t.Doc(uint32(1 + r.IntN(*benchDocs))); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("keys", func(b *testing.B) {
+		for b.Loop() {
+			n := 0
+			for batch, err := range t.Keys() {
+				if err != nil {
+					b.Fatal(err)
+				}
+				n += len(batch)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/key")
+		}
+	})
+}
