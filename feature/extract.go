@@ -77,11 +77,15 @@ func (e *Extractor) Extract(dst *Set, text []byte) {
 			e.finish(text, i, end)
 		}
 		i = end
-		if size > 0 {
-			i = e.skipMarks(text, end+size)
+		if size == 0 {
+			continue
 		}
+		i = e.skipMarks(text, end+size)
 		if c.kind() == symbol {
 			e.symbol(text[end:min(i, end+maxSymbol)])
+		}
+		for i < len(text) && e.tables.ascii[text[i]].class.isPunct() {
+			i = e.skipMarks(text, i+1)
 		}
 	}
 	e.chosen.result(dst)
@@ -128,14 +132,14 @@ func (e *Extractor) join() {
 
 // trim takes the white space and the invisible characters off a byte range.
 func (e *Extractor) trim(text []byte, start, end uint32) (uint32, uint32) {
-	for start < end {
+	for start < end && !isHanByte(text[start]) {
 		r, size := utf8.DecodeRune(text[start:end])
 		if !e.tables.of(r).blank() {
 			break
 		}
 		start += uint32(size)
 	}
-	for end > start {
+	for end > start && !(end-start >= 3 && isHanByte(text[end-3])) {
 		r, size := utf8.DecodeLastRune(text[start:end])
 		if !e.tables.of(r).blank() {
 			break
@@ -173,10 +177,7 @@ func (e *Extractor) symbol(text []byte) {
 // skipMarks goes past marks and ignorable characters. After a separator they
 // belong to it, as they do in its precomposed form: U+2260 is "=" and U+0338.
 func (e *Extractor) skipMarks(text []byte, i int) int {
-	for i < len(text) && text[i] >= utf8.RuneSelf {
-		if b := text[i]; 0xE4 <= b && b <= 0xE9 {
-			break // Han
-		}
+	for i < len(text) && text[i] >= utf8.RuneSelf && !isHanByte(text[i]) {
 		r, size := utf8.DecodeRune(text[i:])
 		if c := e.tables.of(r); !c.isMark() && c.kind() != ignorable {
 			break

@@ -17,8 +17,8 @@ func (e *Extractor) joins(text []byte, i, size int, c class) bool {
 	if c.kind() > quote || i == 0 || i+size == len(text) {
 		return false
 	}
-	if b := text[i+size]; b < utf8.RuneSelf && b < '0' {
-		return false // by far the most: a space, a line end
+	if b := text[i+size]; b < '0' || isHanByte(b) {
+		return false // by far the most: white space, or Chinese
 	}
 	switch c.kind() {
 	case dot:
@@ -30,6 +30,10 @@ func (e *Extractor) joins(text []byte, i, size int, c class) bool {
 	}
 	return false
 }
+
+// isHanByte reports whether b begins a rune from U+4000 to U+9FFF: all Han but
+// for the hexagrams, and none of them a digit, a mark or ignorable.
+func isHanByte(b byte) bool { return 0xE4 <= b && b <= 0xE9 }
 
 // before is the last rune of text[:i] that is not ignorable.
 func (e *Extractor) before(text []byte, i int) rune {

@@ -95,7 +95,7 @@ func oraclePieces(text string) []oraclePiece {
 	for i < len(text) {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		switch {
-		case oracleSeparates(text, i, r, size):
+		case oracleSeparates(text, start, i, r, size):
 			pieces = append(pieces, oraclePiece{start, i, false})
 			start = pastMarks(i + size)
 			if unicode.Is(unicode.S, r) && r != utf8.RuneError {
@@ -116,7 +116,7 @@ func oraclePieces(text string) []oraclePiece {
 	return append(pieces, oraclePiece{start, len(text), false})
 }
 
-func oracleSeparates(text string, i int, r rune, size int) bool {
+func oracleSeparates(text string, start, i int, r rune, size int) bool {
 	visible := func(s string) []rune {
 		var out []rune
 		for _, r := range s {
@@ -143,6 +143,9 @@ func oracleSeparates(text string, i int, r rune, size int) bool {
 			break
 		}
 		j -= n
+	}
+	if i == start && strings.ContainsRune(".．,，'’＇", r) {
+		return true // nothing joins at the start of a segment
 	}
 	switch r {
 	case utf8.RuneError, '\u2028', '\u2029':

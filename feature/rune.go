@@ -43,6 +43,7 @@ func (c class) isMark() bool    { return c&markBit != 0 }
 func (c class) extends() bool   { return c.kind() == compound || c.kind() == ignorable }
 func (c class) isPlain() bool   { return c.kind() == plain }
 func (c class) separates() bool { return c.kind() >= dot }
+func (c class) isPunct() bool   { return c.separates() && c.kind() != symbol }
 
 // tableEnd is the first rune beyond the tables. Above it there are only
 // private-use, unassigned and ignorable code points.
@@ -83,7 +84,7 @@ var unicodeTables = sync.OnceValue(func() *tables {
 		}
 	}
 	for b := utf8.RuneSelf; b < len(t.ascii); b++ {
-		t.ascii[b].class = punct // not ASCII: copyASCII stops there
+		t.ascii[b].class = compound // not ASCII: copyASCII stops there
 	}
 	return t
 })

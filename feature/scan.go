@@ -31,7 +31,7 @@ func (e *Extractor) scan(text []byte, start int) (int, class, int) {
 		switch {
 		case !c.separates():
 			i = e.cluster(text, e.back(text, start, i, c), stop)
-		case e.joins(text, i, size, c):
+		case i > start && e.joins(text, i, size, c):
 			e.buf[e.w] = joinByte[c.kind()]
 			e.w++
 			i += size
@@ -103,49 +103,72 @@ func copyASCII(buf, text []byte, w, i int, ascii *[256]asciiByte) (int, int) {
 // copyPlain copies plain runes outside ASCII from text[i:stop]. It returns where
 // it came to and, if that is another rune outside ASCII, its class and length.
 func (e *Extractor) copyPlain(text []byte, i, stop int) (int, class, int) {
-	buf, w, from := e.buf, e.w, e.w
-	columns := 0
 	for i < stop && text[i] >= utf8.RuneSelf {
-		var c class
-		var size int
-		if r, ok := threeBytes(text, i); ok {
-			c, size = e.tables.class[r], 3
-		} else {
-			var r rune
-			r, size = utf8.DecodeRune(text[i:])
-			c = e.tables.of(r)
+		if n := e.copyCJK(text[:stop], i); n > i {
+			i = n
+			continue
 		}
+		r, size := utf8.DecodeRune(text[i:])
+		c := e.tables.of(r)
 		if !c.isPlain() {
-			e.w = w
-			e.wider += columns - (w - from)
 			return i, c, size
 		}
-		if w == from && c.isCJK() {
-			w = e.tighten()
-			from = w
+		if c.isCJK() {
+			e.w = e.tighten()
 		}
-		buf[w] = text[i]
-		buf[w+1] = text[i+1]
-		if size > 2 {
-			copy(buf[w+2:], text[i+2:i+size])
+		for _, b := range text[i : i+size] {
+			e.buf[e.w] = b
+			e.w++
 		}
-		columns += c.width()
-		w, i = w+size, i+size
+		e.wider += c.width() - size
+		i += size
 	}
-	e.w = w
-	e.wider += columns - (w - from)
 	return i, plain, 0
 }
 
-// threeBytes decodes the rune at text[i:] if it has three bytes, as nearly all
-// of CJK has, and the text goes on for a fourth.
-func threeBytes(text []byte, i int) (uint32, bool) {
-	if i+4 > len(text) {
-		return 0, false
+// copyCJK copies plain CJK characters of three bytes from text[i:] and returns
+// where they end. It stores up to two bytes more than it has. The block of Han
+// that Chinese is written in needs no table; of it, two go at a time.
+func (e *Extractor) copyCJK(text []byte, i int) int {
+	if i+4 > len(text) || !e.isPlainCJK(binary.LittleEndian.Uint32(text[i:])) {
+		return i
 	}
-	x := binary.LittleEndian.Uint32(text[i:])
-	r := x&0xF<<12 | x>>2&0xFC0 | x>>16&0x3F
-	return r, x&0xC0C0F0 == 0x8080E0 && r >= 0x800
+	buf, w, start := e.buf, e.tighten(), i
+	for i+8 <= len(text) {
+		x := binary.LittleEndian.Uint64(text[i:])
+		if !isHan(uint32(x)) || !isHan(uint32(x>>24)) {
+			break
+		}
+		binary.LittleEndian.PutUint64(buf[w:], x)
+		w, i = w+6, i+6
+	}
+	for i+4 <= len(text) {
+		x := binary.LittleEndian.Uint32(text[i:])
+		if !e.isPlainCJK(x) {
+			break
+		}
+		binary.LittleEndian.PutUint32(buf[w:], x)
+		w, i = w+3, i+3
+	}
+	e.w = w
+	e.wider -= (i - start) / 3
+	return i
+}
+
+// isHan reports whether the low three bytes of x are a rune from U+4E00 to
+// U+9FFF, all of which are plain CJK.
+func isHan(x uint32) bool {
+	return x&0xC0C0F0 == 0x8080E0 && threeBytes(x)-0x4E00 < 0x5200
+}
+
+// isPlainCJK reports whether the low three bytes of x are a rune of that class.
+func (e *Extractor) isPlainCJK(x uint32) bool {
+	return x&0xC0C0F0 == 0x8080E0 && e.tables.class[threeBytes(x)] == plainCJK
+}
+
+// threeBytes is the rune whose three bytes of UTF-8 are the low ones of x.
+func threeBytes(x uint32) uint32 {
+	return x&0xF<<12 | x>>2&0xFC0 | x>>16&0x3F
 }
 
 // tighten takes back the space before a CJK character, if it follows another
