@@ -51,13 +51,10 @@ func (t *Table) mergeSpace(space int) error {
 
 // pace is the share of a merge to do after each flush. The next merge of the
 // same level cannot start before fanIn^(level+1) more flushes; this one is
-// done after half of them. Level 0 is merged at once: it takes a second.
-func pace(level int) float64 {
-	if level == 0 {
-		return 1
-	}
-	return 2 / math.Pow(fanIn, float64(level+1))
-}
+// done after a quarter of them. So the work of a flush is bounded, the level
+// above 0 that costs it most being that whose merges are under way: its share
+// is four times what the flush itself has written.
+func pace(level int) float64 { return math.Pow(fanIn, -float64(level)) }
 
 func maxLevel(runs []*run) int {
 	level := 0

@@ -247,8 +247,8 @@ func TestTableEqualsOracle(t *testing.T) {
 				want.seq++
 				saved = want.clone()
 			},
-			"reopen": func(*rapid.T) { reopen() },
-			"":       func(rt *rapid.T) { want.equal(rt, table) },
+			"reopen":  func(*rapid.T) { reopen() },
+			"compare": func(rt *rapid.T) { want.equal(rt, table) },
 		})
 		reopen()
 		want.equal(rt, table)

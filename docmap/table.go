@@ -154,6 +154,9 @@ func (t *Table) precheck() (exists bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if info.Size() < 3*pageSize {
+		return false, damage("it has %d bytes", info.Size())
+	}
 	if err := t.openFile(true); err != nil {
 		return false, err
 	}

@@ -1,0 +1,367 @@
+package docmap
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/zeebo/xxh3"
+	"go.etcd.io/bbolt"
+)
+
+func copyFile(t testing.TB, from, to string) {
+	t.Helper()
+	b, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// grow adds documents to a table and its oracle, with checkpoints when it is
+// full and now and then.
+func grow(t testing.TB, table *Table, want *oracle, r *rand.Rand, docs int, checkpoint func()) {
+	t.Helper()
+	for range docs {
+		d, keys := randomDoc(r, len(want.docs)), docKeys(r, r.IntN(30))
+		want.add(d, keys)
+		if _, err := table.Add(d, keys); err != nil {
+			t.Fatal(err)
+		}
+		if table.Full() || r.IntN(40) == 0 {
+			checkpoint()
+		}
+	}
+	checkpoint()
+}
+
+// A crash after any transaction, those within a flush or a merge too, leaves
+// the table as after the last checkpoint.
+func TestCrashAfterEveryTransaction(t *testing.T) {
+	dir := t.TempDir()
+	path, crashed := filepath.Join(dir, "table"), filepath.Join(dir, "crashed")
+	table := mustOpen(t, path, smallOptions)
+	table.sliceBytes = 2000
+	want, crashes := newOracle(), 0
+	bySeq := map[uint64]*oracle{0: newOracle()}
+	table.committed = func() {
+		crashes++
+		copyFile(t, path, crashed)
+		c, err := Open(crashed, smallOptions)
+		if err != nil {
+			t.Fatalf("after transaction %d: %v", crashes, err)
+		}
+		_, seq := c.Generation()
+		if last := want.seq; seq != last && seq != last-1 {
+			t.Fatalf("after transaction %d the sequence is %d, want %d", crashes, seq, last)
+		}
+		bySeq[seq].equal(t, c)
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	grow(t, table, want, rand.New(rand.NewPCG(3, 0)), 700, func() {
+		want.seq++
+		bySeq[want.seq] = want.clone()
+		if err := table.Checkpoint(nil); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if st := table.Stats(); st.Merges < 8 || crashes < 100 {
+		t.Fatalf("%d merges, %d transactions: too few to mean anything", st.Merges, crashes)
+	}
+	want.equal(t, table)
+}
+
+// A disk that is full fails the checkpoint, not the table.
+func TestFullDisk(t *testing.T) {
+	failures := 0
+	for limit := 160 << 10; limit < 700<<10; limit += 60 << 10 {
+		path := filepath.Join(t.TempDir(), fmt.Sprint(limit))
+		opt := smallOptions
+		opt.MaxFileSize = limit
+		table := mustOpen(t, path, opt)
+		table.sliceBytes = 2000
+		want, saved := newOracle(), newOracle()
+		r := rand.New(rand.NewPCG(4, 0))
+		failed := false
+		for !failed && len(want.docs) < 2000 {
+			grow(t, table, want, r, 20, func() {
+				err := table.Checkpoint(nil)
+				if _, seq := table.Generation(); seq != want.seq {
+					want.seq++ // the failure, if any, is of a merge after it
+					saved = want.clone()
+				}
+				failed = failed || err != nil
+			})
+		}
+		if !failed {
+			continue
+		}
+		failures++
+		want.equal(t, table)
+		if err := table.Close(); err != nil {
+			t.Fatal(err)
+		}
+		table = mustOpen(t, path, smallOptions)
+		saved.equal(t, table)
+		grow(t, table, saved, r, 100, func() {
+			if err := table.Checkpoint(nil); err != nil {
+				t.Fatal(err)
+			}
+			saved.seq++
+		})
+		saved.equal(t, table)
+	}
+	if failures < 5 {
+		t.Fatalf("only %d checkpoints failed", failures)
+	}
+}
+
+// answers is a digest of everything a table can be asked.
+func answers(table *Table) (uint64, error) {
+	h := xxh3.New()
+	put := func(v ...any) { fmt.Fprintln(h, v...) }
+	var keys []uint64
+	for p, err := range table.All() {
+		if err != nil {
+			return 0, err
+		}
+		put(p.Key, p.Docs)
+		keys = append(keys, p.Key)
+	}
+	var p Postings
+	if err := table.Lookup(keys, &p); err != nil {
+		return 0, err
+	}
+	for i := range keys {
+		put(p.Docs(i))
+	}
+	for d, err := range table.Docs(1) {
+		if err != nil {
+			return 0, err
+		}
+		nums, err := table.ByID(d.ID)
+		if err != nil {
+			return 0, err
+		}
+		put(d, nums)
+	}
+	for _, name := range []string{"progress", "other"} {
+		v, err := table.State(name)
+		if err != nil {
+			return 0, err
+		}
+		put(v)
+	}
+	_, seq := table.Generation()
+	put(seq)
+	return h.Sum64(), nil
+}
+
+// sampleTable makes a small table with everything in it: runs of three
+// levels, a merge under way, pending keys, values.
+func sampleTable(t testing.TB, path string) {
+	t.Helper()
+	opt := smallOptions
+	opt.MemtableKeys = 60
+	table := mustOpen(t, path, opt)
+	want := newOracle()
+	grow(t, table, want, rand.New(rand.NewPCG(5, 0)), 150, func() {
+		if err := table.Checkpoint(map[string][]byte{"progress": fmt.Append(nil, len(want.docs)), "other": nil}); err != nil {
+			t.Fatal(err)
+		}
+		want.seq++
+	})
+	want.state["progress"] = fmt.Append(nil, len(want.docs))
+	want.equal(t, table)
+	if err := table.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// openDamaged says what a damaged file answers: the digest, or an error, which
+// must be one that says so.
+func openDamaged(path string) (digest uint64, err error) {
+	opt := smallOptions
+	opt.MemtableKeys = 60
+	table, err := Open(path, opt)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, table.Close()) }()
+	if digest, err = answers(table); err != nil {
+		return 0, err
+	}
+	// A table that answers can also go on.
+	if _, err := table.Add(Doc{ID: "more"}, []uint64{1, 2, 3}); err != nil {
+		return 0, err
+	}
+	return digest, errors.Join(table.Checkpoint(nil), table.Verify(context.Background()))
+}
+
+func wantDamaged(t testing.TB, what string, err error) {
+	t.Helper()
+	if !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrScheme) && !errors.Is(err, ErrVersion) {
+		t.Fatalf("%s: the error is %v", what, err)
+	}
+}
+
+// Flipped bytes, and cut files, are refused or make no difference.
+func TestDamage(t *testing.T) {
+	dir := t.TempDir()
+	path, bad := filepath.Join(dir, "table"), filepath.Join(dir, "bad")
+	sampleTable(t, path)
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(b []byte) {
+		if err := os.WriteFile(bad, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(good)
+	want, err := openDamaged(bad)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(6, 0))
+	refused := 0
+	for pos := 0; pos < len(good); pos += 1 + len(good)/1000 {
+		b := append([]byte(nil), good...)
+		at := min(pos+r.IntN(len(good)/1000), len(good)-1)
+		if pos < 2*pageSize {
+			at = pos // and not the empty part of the header pages
+		}
+		b[at] ^= 1 << r.IntN(8)
+		write(b)
+		got, err := openDamaged(bad)
+		if err != nil {
+			wantDamaged(t, fmt.Sprintf("byte %d", at), err)
+			refused++
+		} else if got != want {
+			t.Fatalf("with byte %d flipped the answers are different", at)
+		}
+	}
+	if refused < 100 {
+		t.Fatalf("only %d flips noticed", refused)
+	}
+	for n := range 50 {
+		write(good[:len(good)*n/50+n%2])
+		got, err := openDamaged(bad)
+		if n == 0 {
+			continue // an empty file is a new table
+		}
+		if err == nil && got != want {
+			t.Fatalf("cut to %d/50 the answers are different", n)
+		}
+		if err != nil {
+			wantDamaged(t, fmt.Sprintf("cut to %d/50", n), err)
+		}
+	}
+}
+
+// tamper changes what bbolt stores, behind the table's back.
+func tamper(t *testing.T, path string, f func(tx *bbolt.Tx) error) {
+	t.Helper()
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(db.Update(f), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	firstRun := runInfo{id: 1}
+	for _, c := range []struct {
+		name   string
+		change func(tx *bbolt.Tx) error
+		want   error
+		says   string
+	}{
+		{"another version", func(tx *bbolt.Tx) error {
+			b := []byte(string(tx.Bucket(bucketMeta).Get(keyTable)))
+			b[8]++
+			binary.LittleEndian.PutUint64(b[len(b)-8:], xxh3.HashSeed(b[:len(b)-8], seedRecord))
+			return tx.Bucket(bucketMeta).Put(keyTable, b)
+		}, ErrVersion, "format 2"},
+		{"no table record", func(tx *bbolt.Tx) error { return tx.Bucket(bucketMeta).Delete(keyTable) }, ErrDamaged, "delete it"},
+		{"no values", func(tx *bbolt.Tx) error { return tx.Bucket(bucketMeta).Delete(keyState) }, ErrDamaged, "delete it"},
+		{"no documents", func(tx *bbolt.Tx) error { return tx.DeleteBucket(bucketDocs) }, ErrDamaged, "missing"},
+		{"a block gone", func(tx *bbolt.Tx) error { return tx.Bucket(bucketDocs).Delete(binKey(1)) }, ErrDamaged, "document 1"},
+		{"a run gone", func(tx *bbolt.Tx) error {
+			return tx.ForEach(func(name []byte, _ *bbolt.Bucket) error {
+				if strings.HasPrefix(string(name), "run") {
+					return tx.DeleteBucket(name)
+				}
+				return nil
+			})
+		}, ErrDamaged, "missing"},
+		{"a stray run", func(tx *bbolt.Tx) error {
+			firstRun.id = 1 << 20
+			_, err := tx.CreateBucket(firstRun.bucket())
+			return err
+		}, nil, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "table")
+			sampleTable(t, path)
+			tamper(t, path, c.change)
+			_, err := openDamaged(path)
+			if !errors.Is(err, c.want) || err != nil && !strings.Contains(err.Error(), c.says) {
+				t.Fatalf("error %v, want %v saying %q", err, c.want, c.says)
+			}
+		})
+	}
+}
+
+func TestLockSchemeAndReadOnly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	ro := smallOptions
+	ro.ReadOnly = true
+	if _, err := Open(path, ro); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("reading a table that is not there: %v", err)
+	}
+	table := mustOpen(t, path, smallOptions)
+	if _, err := table.Add(Doc{ID: "a"}, []uint64{5}); err != nil {
+		t.Fatal(err)
+	}
+	if err := table.Checkpoint(nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path, smallOptions); !errors.Is(err, ErrLocked) {
+		t.Fatalf("opening it twice: %v", err)
+	}
+	if err := table.Close(); err != nil {
+		t.Fatal(err)
+	}
+	other := smallOptions
+	other.Scheme = "other"
+	if _, err := Open(path, other); !errors.Is(err, ErrScheme) {
+		t.Fatalf("another scheme: %v", err)
+	}
+	one, two := mustOpen(t, path, ro), mustOpen(t, path, ro)
+	for _, table := range []*Table{one, two} {
+		if nums, err := table.ByID("a"); err != nil || len(nums) != 1 {
+			t.Fatalf("ByID = %v, %v", nums, err)
+		}
+		if _, err := table.Add(Doc{}, nil); err == nil {
+			t.Fatal("a read-only table was added to")
+		}
+		if err := table.Checkpoint(nil); err == nil {
+			t.Fatal("a read-only table made a checkpoint")
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package docmap
+
+import (
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/zeebo/xxh3"
+)
+
+// reseal gives damaged bytes a right checksum, so that what is behind it is
+// reached. A table never relies on that: it is a second line.
+func reseal(b []byte, seed uint64) []byte {
+	return binary.LittleEndian.AppendUint64(slices.Clip(b), xxh3.HashSeed(b, seed))
+}
+
+func FuzzHeader(f *testing.F) {
+	h := header{scheme: "s", docs: 9, flushed: 8, openBlock: 1, nextRun: 3}
+	h.runs[ofKeys] = []runInfo{{id: 1, log: 7, first: 1, last: 8, high: 1<<64 - 1}}
+	h.runs[ofIDs] = []runInfo{{id: 2, log: 9, first: 1, last: 8, low: 4, high: 1<<64 - 1}}
+	b := h.encode()
+	f.Add(b[:len(b)-8])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		h, err := decodeHeader(reseal(b, seedRecord))
+		if err != nil {
+			return
+		}
+		if again := h.encode(); !slices.Equal(again, reseal(b, seedRecord)) {
+			t.Fatalf("decoded and encoded again:\n%x\n%x", b, again)
+		}
+	})
+}
+
+func FuzzState(f *testing.F) {
+	b := encodeState(map[string][]byte{"a": []byte("x"), "bc": {}})
+	f.Add(b[:len(b)-8])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		state, err := decodeState(reseal(b, seedState))
+		if err != nil {
+			return
+		}
+		again, err := decodeState(encodeState(state))
+		if err != nil || len(again) != len(state) {
+			t.Fatalf("%d values, decoded again %d: %v", len(state), len(again), err)
+		}
+	})
+}
+
+func FuzzBlock(f *testing.F) {
+	k := docBlock{first: 7}
+	k.add(&Doc{ID: "a", CutWidth: 1, Time: -1})
+	k.add(&Doc{ID: "b", Features: 50})
+	f.Add(k.encode(), uint32(7))
+	f.Fuzz(func(t *testing.T, b []byte, num uint32) {
+		if n := uint64(0); len(b) >= 16 {
+			n = uint64(binary.LittleEndian.Uint32(b[4:]))
+			if ends := 16 + 4*n; ends <= uint64(len(b)) {
+				sum := xxh3.HashSeed(b[16:ends], blockSum(num, int(n)))
+				b = slices.Clone(b)
+				binary.LittleEndian.PutUint64(b[8:], sum)
+			}
+		}
+		for i := range uint32(3) {
+			if rec, err := blockRecord(b, num+i); err == nil {
+				_, _ = decodeRecord(rec, num+i)
+			}
+		}
+		k, err := decodeBlock(b, num)
+		if err == nil && !slices.Equal(k.encode(), b) {
+			t.Fatalf("decoded and encoded again:\n%x\n%x", b, k.encode())
+		}
+	})
+}
+
+func FuzzRecord(f *testing.F) {
+	d := Doc{ID: "a", CutWidth: 1, Time: -1, Features: 50}
+	f.Add(d.appendRecord(nil, 1)[4:])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		sum := uint32(xxh3.HashSeed(b, seedDoc+1))
+		d, err := decodeRecord(append(binary.LittleEndian.AppendUint32(nil, sum), b...), 1)
+		if err != nil {
+			return
+		}
+		if again, err := decodeRecord(d.appendRecord(nil, 1), 1); err != nil || again != d {
+			t.Fatalf("%+v, decoded again %+v: %v", d, again, err)
+		}
+	})
+}
+
+func FuzzPending(f *testing.F) {
+	var l keyLog
+	l.add(1, []uint64{1, 2})
+	l.add(2, nil)
+	f.Add(l.chunks(0)[0][8:])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		b = append(binary.LittleEndian.AppendUint64(nil, xxh3.HashSeed(b, seedPending)), b...)
+		var l keyLog
+		next, _, err := replayChunk(b, 0, 1, nil, func(doc uint32, keys []uint64) error {
+			l.add(doc, keys)
+			return nil
+		})
+		if err == nil && next != 1+l.docs {
+			t.Fatalf("%d documents, the next is %d", l.docs, next)
+		}
+	})
+}
+
+// FuzzBin packs entries and reads them back in both ways.
+func FuzzBin(f *testing.F) {
+	f.Add([]byte("\x01\x02\x03\x04\x05\x06\x07\x08\x09"), uint8(9), uint32(1000))
+	f.Add(make([]byte, 300), uint8(0), uint32(0))
+	f.Fuzz(func(t *testing.T, b []byte, log uint8, span uint32) {
+		const first = 5
+		span = min(span, 1<<31)
+		s := newShape(minLog+log%(maxLog-minLog), first, first+span)
+		bin := uint64(len(b)) % s.bins()
+		in := builder{limit: keyLimit}
+		want := map[uint64][]uint32{}
+		for i := 0; i+9 <= len(b); i += 9 {
+			key := s.lowest(bin) | binary.LittleEndian.Uint64(b[i:])&(s.highest(bin)-s.lowest(bin))
+			doc := first + uint32(uint64(b[i+8])*uint64(span)/255)
+			if !slices.Contains(want[key], doc) {
+				in.in.add(key, doc)
+				want[key] = append(want[key], doc)
+			}
+		}
+		for key := range want {
+			slices.Sort(want[key])
+			want[key] = want[key][:min(len(want[key]), keyLimit)]
+		}
+		value, n := in.build(nil, &s, 3, bin, first)
+		checkBin(t, &binView{shape: &s, b: value, place: place(3, bin), first: first}, bin, n, want)
+	})
+}
+
+func checkBin(t *testing.T, v *binView, bin uint64, n int, want map[uint64][]uint32) {
+	t.Helper()
+	if err := v.verify(); err != nil {
+		t.Fatal(err)
+	}
+	var e entries
+	if err := v.appendRange(&e, bin, 0, 1<<64-1); err != nil || len(e.keys) != n {
+		t.Fatalf("%d entries, want %d: %v", len(e.keys), n, err)
+	}
+	got := map[uint64][]uint32{}
+	for i, key := range e.keys {
+		got[key] = append(got[key], e.docs[i])
+	}
+	r := run{runInfo: runInfo{first: v.first}, shape: *v.shape}
+	for key, docs := range want {
+		b, m := v.block(r.subOf(key))
+		found := r.search(make([]uint32, 0, keyLimit), b, m, key)
+		if !slices.Equal(got[key], docs) || !slices.Equal(found, docs) {
+			t.Fatalf("key %x: decoded %v, found %v, want %v", key, got[key], found, docs)
+		}
+	}
+}
+
+// FuzzOpen writes over three places of a table: it is refused, or answers as
+// before.
+func FuzzOpen(f *testing.F) {
+	dir := f.TempDir()
+	path := filepath.Join(dir, "table")
+	sampleTable(f, path)
+	good, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	want, err := openDamaged(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(uint32(4096), uint64(1), uint32(0), uint64(0), uint32(80), uint64(2))
+	f.Fuzz(func(t *testing.T, at1 uint32, v1 uint64, at2 uint32, v2 uint64, at3 uint32, v3 uint64) {
+		b := slices.Clone(good)
+		for at, v := range map[uint32]uint64{at1: v1, at2: v2, at3: v3} {
+			p := b[uint64(at)%uint64(len(b)-8):]
+			binary.LittleEndian.PutUint64(p, binary.LittleEndian.Uint64(p)^v)
+		}
+		bad := filepath.Join(t.TempDir(), "bad")
+		if err := os.WriteFile(bad, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := openDamaged(bad)
+		if err != nil {
+			if !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrScheme) && !errors.Is(err, ErrVersion) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if got != want {
+			t.Fatal("the answers are different")
+		}
+	})
+}
