@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"encoding/binary"
 	"unicode/utf8"
 )
 
@@ -71,21 +72,12 @@ func (e *Extractor) Extract(dst *Set, text []byte) {
 	e.w, e.seg, e.wider, e.short = 1, 1, 0, 0
 	e.chosen.reset()
 	e.hash.reset()
-	for i := e.skipMarks(text, 0); i < len(text); {
-		end, c, size := e.scan(text, i)
-		if e.w > e.seg {
-			e.finish(text, i, end)
-		}
+	for i := e.gap(text, 0); i < len(text); {
+		end, separated := e.scan(text, i)
+		e.finish(text, i, end)
 		i = end
-		if size == 0 {
-			continue
-		}
-		i = e.skipMarks(text, end+size)
-		if c.kind() == symbol {
-			e.symbol(text[end:min(i, end+maxSymbol)])
-		}
-		for i < len(text) && e.tables.ascii[text[i]].class.isPunct() {
-			i = e.skipMarks(text, i+1)
+		if separated {
+			i = e.gap(text, end)
 		}
 	}
 	e.chosen.result(dst)
@@ -98,11 +90,14 @@ func (e *Extractor) Extract(dst *Set, text []byte) {
 	dst.Whole = e.hash.whole(e.buf[1:max(e.w-1, 1)])
 }
 
-// finish ends the piece under way, which is not empty and comes from
-// text[start:end].
+// finish ends the piece under way, which comes from text[start:end].
 func (e *Extractor) finish(text []byte, start, end int) {
 	if e.buf[e.w-1] == ' ' {
 		e.w--
+	}
+	if e.w < e.seg { // nothing but white space, after a segment that was too long
+		e.w = e.seg
+		return
 	}
 	width := e.w - e.seg + e.wider
 	switch {
@@ -117,17 +112,6 @@ func (e *Extractor) finish(text []byte, start, end int) {
 		}
 	}
 	e.join()
-}
-
-// join makes ready for the next piece.
-func (e *Extractor) join() {
-	e.buf[e.w] = ' '
-	e.w++
-	e.seg, e.wider = e.w, 0
-	if e.w > flushAt {
-		e.hash.part(e.buf[1 : e.w-1])
-		e.w, e.seg = 1, 1
-	}
 }
 
 // trim takes the white space and the invisible characters off a byte range.
@@ -154,30 +138,77 @@ func offset(i int) uint32 {
 	return uint32(min(uint64(i), 1<<32-1))
 }
 
-// symbol adds a symbol with its marks, in canonical form, to the canonical text.
-func (e *Extractor) symbol(text []byte) {
-	if text[0] < utf8.RuneSelf && len(text) == 1 {
-		e.buf[e.w] = text[0]
-		e.w++
-	} else {
-		for len(text) > 0 && !utf8.Valid(text) { // cut within a character
-			text = text[:len(text)-1]
+// gap goes past the separators at text[i:] and all else that cannot begin a
+// segment: white space, ignorable runes, marks, which belong to the separator
+// before them as they do in its precomposed form (U+2260 is "=" and U+0338).
+// Symbols become pieces of the whole-text fingerprint.
+func (e *Extractor) gap(text []byte, i int) int {
+	for {
+		i = e.gapASCII(text, i)
+		if i == len(text) || text[i] < utf8.RuneSelf || i+4 <= len(text) && isHan(binary.LittleEndian.Uint32(text[i:])) {
+			return i
 		}
-		e.write(e.form(text))
-		if e.w > e.seg && e.buf[e.w-1] == ' ' {
-			e.w--
-		}
-		if e.w == e.seg {
-			return
+		r, size := utf8.DecodeRune(text[i:])
+		switch c := e.tables.of(r); {
+		case c.kind() == symbol:
+			end := e.skipMarks(text, i+size)
+			e.symbol(text[i:min(end, i+maxSymbol)])
+			i = end
+		case c.separates() || c.blank() || c.isMark():
+			i += size
+		default:
+			return i
 		}
 	}
-	e.join()
 }
 
-// skipMarks goes past marks and ignorable characters. After a separator they
-// belong to it, as they do in its precomposed form: U+2260 is "=" and U+0338.
+// gapASCII is gap as far as ASCII goes. In code every third byte comes here; one
+// branch, whether there is another, is hard to foresee.
+func (e *Extractor) gapASCII(text []byte, i int) int {
+	w, from := e.w, i
+	for i < len(text) {
+		a := e.tables.ascii[text[i]]
+		if a.gap == content {
+			break
+		}
+		e.buf[w], e.buf[w+1] = text[i], ' '
+		w, i = w+int(a.gap), i+1
+		if w > flushAt {
+			break
+		}
+	}
+	e.w, e.seg = w, w
+	if i > from && e.tables.ascii[text[i-1]].gap == gapSymbol {
+		if end := e.skipMarks(text, i); end > i { // the symbol has marks
+			e.w, e.seg = w-gapSymbol, w-gapSymbol
+			e.symbol(text[i-1 : min(end, i-1+maxSymbol)])
+			i = end
+		}
+	}
+	if e.w > flushAt {
+		e.flush()
+	}
+	return i
+}
+
+// symbol adds a symbol with its marks, in canonical form, to the canonical text.
+func (e *Extractor) symbol(text []byte) {
+	for !utf8.Valid(text) { // the limit is within a mark
+		text = text[:len(text)-1]
+	}
+	e.write(e.form(text))
+	if e.buf[e.w-1] == ' ' {
+		e.w--
+	}
+	if e.w > e.seg {
+		e.join()
+	}
+	e.w, e.wider = e.seg, 0
+}
+
+// skipMarks goes past marks and ignorable runes.
 func (e *Extractor) skipMarks(text []byte, i int) int {
-	for i < len(text) && text[i] >= utf8.RuneSelf && !isHanByte(text[i]) {
+	for i < len(text) && text[i] >= utf8.RuneSelf {
 		r, size := utf8.DecodeRune(text[i:])
 		if c := e.tables.of(r); !c.isMark() && c.kind() != ignorable {
 			break
@@ -185,4 +216,20 @@ func (e *Extractor) skipMarks(text []byte, i int) int {
 		i += size
 	}
 	return i
+}
+
+// join makes ready for the next piece.
+func (e *Extractor) join() {
+	e.buf[e.w] = ' '
+	e.w++
+	e.seg, e.wider = e.w, 0
+	if e.w > flushAt {
+		e.flush()
+	}
+}
+
+// flush hashes what there is of the canonical text, which ends in a space.
+func (e *Extractor) flush() {
+	e.hash.part(e.buf[1 : e.w-1])
+	e.w, e.seg = 1, 1
 }

@@ -14,7 +14,7 @@ const none rune = -1
 // joins reports whether the separator of class c at text[i:i+size] holds a
 // number or a word together and so is no separator.
 func (e *Extractor) joins(text []byte, i, size int, c class) bool {
-	if c.kind() > quote || i == 0 || i+size == len(text) {
+	if i+size == len(text) {
 		return false
 	}
 	if b := text[i+size]; b < '0' || isHanByte(b) {

@@ -80,26 +80,28 @@ type oraclePiece struct {
 // oraclePieces splits text at separators.
 func oraclePieces(text string) []oraclePiece {
 	var pieces []oraclePiece
-	pastMarks := func(i int) int {
+	past := func(i int, what func(rune) bool) int {
 		for i < len(text) {
 			r, size := utf8.DecodeRuneInString(text[i:])
-			if !unicode.Is(unicode.M, r) && !oracleIgnorable(r) {
+			if !what(r) {
 				break
 			}
 			i += size
 		}
 		return i
 	}
-	start := pastMarks(0)
+	mark := func(r rune) bool { return unicode.Is(unicode.M, r) || oracleIgnorable(r) }
+	lead := func(r rune) bool { return mark(r) || unicode.In(r, unicode.Zs) || r == '\t' }
+	start := past(0, lead)
 	i := start
 	for i < len(text) {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		switch {
 		case oracleSeparates(text, start, i, r, size):
 			pieces = append(pieces, oraclePiece{start, i, false})
-			start = pastMarks(i + size)
+			start = past(i+size, lead)
 			if unicode.Is(unicode.S, r) && r != utf8.RuneError {
-				end := min(start, i+maxSymbol)
+				end := min(past(i+size, mark), i+maxSymbol)
 				for !utf8.ValidString(text[i:end]) {
 					end--
 				}

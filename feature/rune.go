@@ -43,7 +43,6 @@ func (c class) isMark() bool    { return c&markBit != 0 }
 func (c class) extends() bool   { return c.kind() == compound || c.kind() == ignorable }
 func (c class) isPlain() bool   { return c.kind() == plain }
 func (c class) separates() bool { return c.kind() >= dot }
-func (c class) isPunct() bool   { return c.separates() && c.kind() != symbol }
 
 // tableEnd is the first rune beyond the tables. Above it there are only
 // private-use, unassigned and ignorable code points.
@@ -68,7 +67,16 @@ type tables struct {
 type asciiByte struct {
 	class class
 	lower byte
+	gap   byte
 }
+
+// Values of asciiByte.gap: what a byte between segments adds to the canonical
+// text, or that it is not between segments.
+const (
+	gapSkip   = 0
+	gapSymbol = 2 // itself and a space
+	content   = 0xFF
+)
 
 // unicodeTables returns the tables, computing them once (about 10 ms).
 var unicodeTables = sync.OnceValue(func() *tables {
@@ -77,17 +85,27 @@ var unicodeTables = sync.OnceValue(func() *tables {
 	for r := rune(0); r < tableEnd; r++ {
 		t.add(r, f)
 	}
-	for b := range rune(utf8.RuneSelf) {
-		t.ascii[b] = asciiByte{class: t.class[b], lower: byte(unicode.ToLower(b))}
-		if t.class[b].kind() == mapped {
-			t.ascii[b].class = plain | 1<<widthShift // mapped to lower
-		}
-	}
-	for b := utf8.RuneSelf; b < len(t.ascii); b++ {
-		t.ascii[b].class = compound // not ASCII: copyASCII stops there
+	for b := range t.ascii {
+		t.ascii[b] = asciiOf(t.class[b], byte(b))
 	}
 	return t
 })
+
+// asciiOf describes a byte of class c.
+func asciiOf(c class, b byte) asciiByte {
+	a := asciiByte{class: c, lower: b, gap: content}
+	switch {
+	case b >= utf8.RuneSelf:
+		a.class = compound // not ASCII: all loops stop there
+	case c.kind() == mapped:
+		a.class, a.lower = plain|1<<widthShift, b|0x20
+	case c.kind() == symbol:
+		a.gap = gapSymbol
+	case c.separates() || c.blank():
+		a.gap = gapSkip
+	}
+	return a
+}
 
 // add computes what the tables say of r.
 func (t *tables) add(r rune, f *folder) {

@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// scan appends the canonical form of the text from i to the next separator, and
-// returns where that is, its class and its length. Where the segment ends
-// without a separator the class is plain and the length 0.
+// scan appends the canonical form of the segment that begins at start. It
+// returns where the segment ends, and whether at a separator: if not, then at the
+// end of the text or because it is too long.
 //
 // It works in two gears. Words in ASCII and runs of plain runes are copied by
 // loops that know nothing else; they make up nearly all of most texts.
 // Everything else goes one cluster at a time: a character with those after it
 // that may combine with it.
-func (e *Extractor) scan(text []byte, start int) (int, class, int) {
+func (e *Extractor) scan(text []byte, start int) (int, bool) {
 	stop := min(len(text), start+maxRun)
 	i := start
 	for i < stop {
@@ -31,15 +31,15 @@ func (e *Extractor) scan(text []byte, start int) (int, class, int) {
 		switch {
 		case !c.separates():
 			i = e.cluster(text, e.back(text, start, i, c), stop)
-		case i > start && e.joins(text, i, size, c):
+		case i > start && c.kind() <= quote && e.joins(text, i, size, c):
 			e.buf[e.w] = joinByte[c.kind()]
 			e.w++
 			i += size
 		default:
-			return i, c, size
+			return i, true
 		}
 	}
-	return i, plain, 0
+	return i, false
 }
 
 const (
@@ -90,14 +90,27 @@ func copyASCII(buf, text []byte, w, i int, ascii *[256]asciiByte) (int, int) {
 				buf[w] = ' '
 				w++
 			}
-			for i+1 < len(text) && text[i+1] == ' ' {
-				i++
-			}
+			i = skipSpaces(text, i+1)
+			continue
 		default:
 			return w, i
 		}
 		i++
 	}
+}
+
+// skipSpaces goes past spaces, eight at a time: indentation, tables.
+func skipSpaces(text []byte, i int) int {
+	for i+8 <= len(text) {
+		if x := binary.LittleEndian.Uint64(text[i:]) ^ ' '*ones; x != 0 {
+			return i + bits.TrailingZeros64(x)/8
+		}
+		i += 8
+	}
+	for i < len(text) && text[i] == ' ' {
+		i++
+	}
+	return i
 }
 
 // copyPlain copies plain runes outside ASCII from text[i:stop]. It returns where
