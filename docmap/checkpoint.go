@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 )
 
 // Add adds a document with all its keys and returns its number, the first
@@ -86,14 +87,9 @@ func (t *Table) Checkpoint(state map[string][]byte) error {
 }
 
 func (t *Table) checkpoint(state map[string][]byte) error {
-	values := maps.Clone(t.state)
-	for name, v := range state {
-		if len(name) > math.MaxUint16 || len(v) > math.MaxInt32 {
-			return fmt.Errorf("the value %.20q is too long", name)
-		}
-		if values[name] = bytes.Clone(v); v == nil {
-			delete(values, name)
-		}
+	values, err := t.mergeState(state)
+	if err != nil {
+		return err
 	}
 	next := t.head
 	next.seq++
@@ -104,13 +100,12 @@ func (t *Table) checkpoint(state map[string][]byte) error {
 	var flushed *flush
 	write := t.writePending
 	if t.memFull() {
-		var err error
 		if flushed, err = t.stage(&next); err != nil {
 			return err
 		}
 		write = flushed.finish
 	}
-	err := t.update(func(tx *bbolt.Tx) error {
+	err = t.update(func(tx *bbolt.Tx) error {
 		if err := write(tx, &next); err != nil {
 			return err
 		}
@@ -130,6 +125,20 @@ func (t *Table) checkpoint(state map[string][]byte) error {
 		return t.merge()
 	}
 	return nil
+}
+
+// mergeState returns the owner's values with those of a checkpoint.
+func (t *Table) mergeState(state map[string][]byte) (map[string][]byte, error) {
+	values := maps.Clone(t.state)
+	for name, v := range state {
+		if len(name) > math.MaxUint16 || len(v) > math.MaxInt32 {
+			return nil, fmt.Errorf("the value %.20q is too long", name)
+		}
+		if values[name] = bytes.Clone(v); v == nil {
+			delete(values, name)
+		}
+	}
+	return values, nil
 }
 
 // writePending adds the keys since the last checkpoint to the pending ones.
@@ -193,7 +202,7 @@ func (t *Table) stage(next *header) (*flush, error) {
 func (t *Table) stageRun(s *space, r *run) error {
 	err := t.update(func(tx *bbolt.Tx) error {
 		err := tx.DeleteBucket(r.bucket()) // of a checkpoint that failed
-		if err != nil && !errors.Is(err, bbolt.ErrBucketNotFound) {
+		if err != nil && !errors.Is(err, bolterrors.ErrBucketNotFound) {
 			return err
 		}
 		_, err = tx.CreateBucket(r.bucket())

@@ -69,7 +69,7 @@ func TestCrashAfterEveryTransaction(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	grow(t, table, want, rand.New(rand.NewPCG(3, 0)), 700, func() {
+	grow(t, table, want, rand.New(rand.NewPCG(3, 0)), 450, func() {
 		want.seq++
 		bySeq[want.seq] = want.clone()
 		if err := table.Checkpoint(nil); err != nil {
@@ -85,7 +85,7 @@ func TestCrashAfterEveryTransaction(t *testing.T) {
 // A disk that is full fails the checkpoint, not the table.
 func TestFullDisk(t *testing.T) {
 	failures := 0
-	for limit := 160 << 10; limit < 700<<10; limit += 60 << 10 {
+	for limit := 160 << 10; limit < 700<<10; limit += 80 << 10 {
 		path := filepath.Join(t.TempDir(), fmt.Sprint(limit))
 		opt := smallOptions
 		opt.MaxFileSize = limit

@@ -3,21 +3,25 @@ package docmap
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"go.etcd.io/bbolt"
 )
 
 var update = flag.Bool("update", false, "write testdata/ anew")
 
 // A table of version 1, as it was first written, can be read; and what is
-// written now has the same bytes.
+// written now has the same values. (Not the same pages: bbolt writes the
+// buckets of a transaction in the order of a Go map.)
 func TestFormatVersion1(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "table")
@@ -57,6 +61,9 @@ func TestFormatVersion1(t *testing.T) {
 	if err := os.WriteFile(oldPath, old, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if diff := cmp.Diff(contents(t, oldPath, ""), contents(t, path, "")); diff != "" {
+		t.Fatalf("the same documents do not give the same values as in version 1 (-then +now):\n%.2000s", diff)
+	}
 	got, err := openDamaged(oldPath)
 	if err != nil {
 		t.Fatal(err)
@@ -65,34 +72,29 @@ func TestFormatVersion1(t *testing.T) {
 	if err != nil || got != want {
 		t.Fatalf("the old table answers %x, the new one %x, %v", got, want, err)
 	}
-	if !bytes.Equal(old, now) {
-		t.Fatal("the same documents do not give the same file as in version 1")
-	}
 }
 
-// contents returns all that a file holds but what depends on when checkpoints
-// were made: the pending keys and the table record.
-func contents(t *testing.T, table *Table) map[string]string {
+// contents returns all keys and values of a file, but those of some buckets.
+func contents(t *testing.T, path, skip string) map[string]string {
 	t.Helper()
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
 	m := map[string]string{}
-	err := table.db.View(func(tx *bbolt.Tx) error {
+	err = db.View(func(tx *bbolt.Tx) error {
 		return tx.ForEach(func(name []byte, b *bbolt.Bucket) error {
-			if string(name) == "pend" || string(name) == "meta" {
+			if strings.Contains(skip, string(name)) {
 				return nil
 			}
 			return b.ForEach(func(k, v []byte) error {
-				m[fmt.Sprintf("%s %x", name, k)] = string(v)
+				m[fmt.Sprintf("%s %x", name, k)] = fmt.Sprintf("%x", v)
 				return nil
 			})
 		})
 	})
-	if err != nil {
+	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
-	}
-	for i := range table.spaces {
-		for _, r := range table.spaces[i].runs {
-			m[fmt.Sprint("record ", r.id)] = fmt.Sprint(r.runInfo)
-		}
 	}
 	return m
 }
@@ -127,7 +129,15 @@ func TestSameDocumentsGiveTheSameRuns(t *testing.T) {
 			}
 		}
 		checkpoint()
-		return contents(t, table)
+		records := fmt.Sprint(table.head.runs)
+		if err := table.Close(); err != nil {
+			t.Fatal(err)
+		}
+		// What is pending, and so the table record, depends on when
+		// checkpoints were made.
+		m := contents(t, path, "pend meta")
+		m["records"] = records
+		return m
 	}
 	want := build(8<<20, 1<<30, 1<<30)
 	for _, c := range [][3]int{{8 << 20, 7, 1 << 30}, {1 << 10, 100, 300}, {1, 33, 500}} {

@@ -16,10 +16,11 @@ type Postings struct {
 	warm   byte      // keeps the compiler from dropping loads made for the cache
 }
 
-// located is a sub-block of entries to search.
+// located is a sub-block of n entries to search, probably from start on.
 type located struct {
-	b []byte
-	n int
+	b        []byte
+	n, start int
+	key      int // which of the keys looked up
 }
 
 func (p *Postings) reset(keys int) {
@@ -75,34 +76,38 @@ func (t *Table) lookup(keys []uint64, p *Postings) error {
 	return nil
 }
 
-// search looks keys up in one run. First it finds the places of all of them
-// and then looks at each: the places are scattered over the file, every one is
-// a page the TLB does not know, and the processor waits for many at a time
-// where the next does not depend on the one before. One key after the other
+// search looks keys up in one run, in three passes: where are they, load all
+// those places, look at each. The places are scattered over the file, each in
+// a page the TLB does not know, and the processor waits for many at a time as
+// long as the loop that loads them does nothing else. One key after the other
 // took 470 ns each.
 func (p *Postings) search(tx *bbolt.Tx, r *run, keys []uint64) error {
-	blocks, warm := p.blocks[:len(keys)], byte(0)
+	blocks := p.blocks[:0]
 	for i, k := range keys {
-		blocks[i] = located{n: -1}
 		if r.holds(k) && p.n[i] < keyLimit {
-			b, n, w := r.locate(k)
-			blocks[i] = located{b, n}
-			warm += w
+			b, n, start := r.locate(k)
+			blocks = append(blocks, located{b, n, start, i})
+		}
+	}
+	warm := byte(0)
+	for i := range blocks {
+		if l := &blocks[i]; l.start < len(l.b) {
+			warm += l.b[l.start]
 		}
 	}
 	p.warm = warm
-	for i, k := range keys {
-		l, docs := &blocks[i], p.room(i)
-		switch {
-		case l.b != nil:
+	for i := range blocks {
+		l := &blocks[i]
+		k, docs := keys[l.key], p.room(l.key)
+		if l.b != nil {
 			docs = r.search(docs, l.b, l.n, k)
-		case l.n == 0:
+		} else {
 			var err error
 			if docs, err = r.find(tx, docs, k); err != nil {
 				return err
 			}
 		}
-		p.n[i] = uint8(len(docs))
+		p.n[l.key] = uint8(len(docs))
 	}
 	return nil
 }

@@ -155,7 +155,7 @@ func (o *oracle) equalDocs(t tb, table *Table) {
 	}
 }
 
-var smallOptions = Options{Scheme: "test", MemtableKeys: 300, UUID: [16]byte{1}, noSync: true}
+var smallOptions = Options{Scheme: "test", MemtableKeys: 300, PendingKeys: 50, UUID: [16]byte{1}, noSync: true}
 
 // mustOpen opens a table that is closed with the test.
 func mustOpen(t testing.TB, path string, opt Options) *Table {

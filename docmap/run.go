@@ -108,10 +108,10 @@ func (r *run) find(tx *bbolt.Tx, dst []uint32, key uint64) ([]uint32, error) {
 	return r.search(dst, b, n, key), nil
 }
 
-// locate returns the sub-block a key belongs to and how many entries it has,
-// if it is known where that is and that it is right. It also asks for the
-// bytes a search is likely to begin with.
-func (r *run) locate(key uint64) (b []byte, n int, warm byte) {
+// locate returns the sub-block a key belongs to, how many entries it has and
+// where in it a search is likely to begin: keys are uniform. b is nil where it
+// is not known yet where the sub-block is or that it is right.
+func (r *run) locate(key uint64) (b []byte, n, start int) {
 	bin, sub := r.binOf(key), r.subOf(key)
 	value := r.bins[bin]
 	if value == nil || !r.blocks.has(bin<<r.subBits+uint64(sub)) {
@@ -121,9 +121,7 @@ func (r *run) locate(key uint64) (b []byte, n int, warm byte) {
 	c, next := uint32(r.counts[at]), uint32(r.counts[at+1])
 	b, n = value[r.offset(sub, c):r.offset(sub+1, next)+8], int(next-c)
 	bucket := int(key>>r.lowBits) & (blockBuckets - 1)
-	entry := bucket * n / blockBuckets // keys are uniform
-	warm = b[blockCheck+(bucket+entry)/8] + b[blockCheck+(blockBuckets+n+entry*int(r.lowBits))/8]
-	return b, n, warm
+	return b, n, blockCheck + (bucket+bucket*n/blockBuckets)/8
 }
 
 // search appends the documents of key to dst, up to its capacity, from the

@@ -1,0 +1,209 @@
+package docmap
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/zeebo/xxh3"
+	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+)
+
+func (t *Table) open() error {
+	exists, err := t.precheck()
+	if err != nil {
+		return err
+	}
+	if !exists && t.opt.ReadOnly {
+		return fmt.Errorf("%s: %w", t.path, fs.ErrNotExist)
+	}
+	if err := t.openFile(t.opt.ReadOnly); err != nil {
+		return err
+	}
+	for i, limit := range []int{ofKeys: keyLimit, ofIDs: idLimit} {
+		if t.spaces[i].mem, err = newMemtable(t.opt.MemtableKeys, limit); err != nil {
+			return err
+		}
+		t.spaces[i].build.limit = limit
+	}
+	if !exists {
+		return t.create()
+	}
+	return t.load()
+}
+
+// precheck walks the pages of an existing file before bbolt follows them. It
+// holds bbolt's own lock for reading meanwhile.
+func (t *Table) precheck() (exists bool, err error) {
+	info, err := os.Stat(t.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if info.Size() < 3*pageSize {
+		return false, damage("it has %d bytes", info.Size())
+	}
+	if err := t.openFile(true); err != nil {
+		return false, err
+	}
+	err = checkPages(t.path)
+	return true, errors.Join(err, t.db.Close())
+}
+
+func (t *Table) openFile(readOnly bool) error {
+	opt := &bbolt.Options{
+		Timeout:  lockPatience,
+		ReadOnly: readOnly,
+		PageSize: pageSize,
+		MaxSize:  t.opt.MaxFileSize,
+		NoSync:   t.opt.noSync,
+		// The array keeps free pages in order and hands out the lowest,
+		// so the file stays compact; there are few of them.
+		FreelistType:    bbolt.FreelistArrayType,
+		InitialMmapSize: initialMapping,
+	}
+	db, err := bbolt.Open(t.path, 0o644, opt)
+	switch {
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return fmt.Errorf("%s: %w by another process: wait for it to end, or use another index", t.path, ErrLocked)
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
+		return damage("%v", err)
+	case err != nil:
+		return err
+	}
+	t.db = db
+	return nil
+}
+
+func (t *Table) create() error {
+	t.head = header{scheme: t.opt.Scheme, uuid: t.opt.UUID, nextRun: 1}
+	if t.head.uuid == [16]byte{} {
+		if _, err := rand.Read(t.head.uuid[:]); err != nil {
+			return err
+		}
+	}
+	t.state = make(map[string][]byte)
+	t.recs.open.first = 1
+	return t.update(func(tx *bbolt.Tx) error {
+		for _, name := range [][]byte{bucketMeta, bucketDocs, bucketPend} {
+			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+				return err
+			}
+		}
+		return putHeader(tx, &t.head, t.state)
+	})
+}
+
+// putHeader writes the table record and, unless nil, the owner's values.
+func putHeader(tx *bbolt.Tx, h *header, state map[string][]byte) error {
+	meta := tx.Bucket(bucketMeta)
+	if state != nil {
+		if err := meta.Put(keyState, encodeState(state)); err != nil {
+			return err
+		}
+	}
+	return meta.Put(keyTable, h.encode())
+}
+
+// load reads what a table keeps in memory.
+func (t *Table) load() error {
+	tx, err := t.reading()
+	if err != nil {
+		return err
+	}
+	meta, docs, pend := tx.Bucket(bucketMeta), tx.Bucket(bucketDocs), tx.Bucket(bucketPend)
+	if meta == nil || docs == nil || pend == nil {
+		return damage("it is not a table, or parts of it are missing")
+	}
+	h, err := decodeHeader(meta.Get(keyTable))
+	if err != nil {
+		return err
+	}
+	t.head = *h
+	if h.scheme != t.opt.Scheme {
+		return fmt.Errorf("%s: %w: it was made with %q, not %q; use the same settings, or another index",
+			t.path, ErrScheme, h.scheme, t.opt.Scheme)
+	}
+	if t.state, err = decodeState(meta.Get(keyState)); err != nil {
+		return err
+	}
+	if err := t.loadOpenBlock(docs); err != nil {
+		return err
+	}
+	for i := range t.spaces {
+		for _, info := range h.runs[i] {
+			t.spaces[i].runs = append(t.spaces[i].runs, newRun(info))
+		}
+	}
+	if err := t.replay(pend); err != nil {
+		return err
+	}
+	if t.opt.ReadOnly {
+		return nil
+	}
+	return t.sweep()
+}
+
+// loadOpenBlock reads the block of documents that the next one is added to.
+func (t *Table) loadOpenBlock(docs *bbolt.Bucket) error {
+	t.docs = t.head.docs
+	t.recs.open.first = 1
+	if first := t.head.openBlock; first > 0 {
+		open, err := decodeBlock(docs.Get(binKey(uint64(first))), first)
+		if err != nil {
+			return err
+		}
+		t.recs.open = *open
+	}
+	if t.recs.open.next() != t.docs+1 {
+		return damage("the documents end at %d, not %d", t.recs.open.next()-1, t.docs)
+	}
+	return nil
+}
+
+// replay fills the memory table from the pending keys and the ids of their
+// documents.
+func (t *Table) replay(pend *bbolt.Bucket) error {
+	next := t.head.flushed + 1
+	total := uint64(0)
+	var keys []uint64
+	for chunk := range t.head.chunks {
+		b := pend.Get(binKey(uint64(chunk)))
+		var err error
+		next, keys, err = replayChunk(b, chunk, next, keys, func(doc uint32, keys []uint64) error {
+			total += uint64(len(keys))
+			return t.spaces[ofKeys].mem.addAll(keys, doc)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if next != t.head.docs+1 || total != t.head.pending {
+		return damage("pending keys end at document %d of %d", next-1, t.head.docs)
+	}
+	for num := t.head.flushed + 1; num <= t.head.docs; num++ {
+		d, err := t.doc(num)
+		if err != nil {
+			return err
+		}
+		if err := t.addID(d.ID, num); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Table) addID(id string, num uint32) error {
+	if id == "" {
+		return nil
+	}
+	return t.spaces[ofIDs].mem.addAll([]uint64{idKey(id)}, num)
+}
+
+// idKey is the key of a document id in the index of ids.
+func idKey(id string) uint64 { return xxh3.HashStringSeed(id, seedID) }
