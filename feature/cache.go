@@ -1,7 +1,5 @@
 package feature
 
-import "unicode"
-
 // A formCache remembers the canonical form of short clusters and symbols.
 // Texts that have any repeat the same few: the letters of a decomposed text,
 // the arrows and rules of a manual. golang.org/x/text takes some 400 ns to find
@@ -35,9 +33,3 @@ func (e *Extractor) form(text []byte) []byte {
 	}
 	return form
 }
-
-// blank reports whether runes of class c vanish at the edges of a segment.
-func (c class) blank() bool { return c.kind() == space || c.kind() == ignorable }
-
-// isBlank reports whether r is white space of any kind.
-func isBlank(r rune) bool { return unicode.IsSpace(r) }

@@ -26,7 +26,7 @@ const maxRounds = 8
 // The key of a feature is the hash of the canonical form of its byte range,
 // unless the feature is a piece of a segment too long to be one.
 func Canonical(dst, segment []byte) []byte {
-	return appendSpaced(dst, newFolder().core(segment))
+	return appendSpaced(dst, newFolder().core(segment), unicodeTables())
 }
 
 // A folder computes canonical forms rune by rune, without the treatment of
@@ -105,7 +105,7 @@ func foldCherokee(r rune) rune {
 }
 
 // appendSpaced appends text with its white space in order.
-func appendSpaced(dst, text []byte) []byte {
+func appendSpaced(dst, text []byte, t *tables) []byte {
 	start := len(dst)
 	pending := false
 	for i := 0; i < len(text); {
@@ -113,7 +113,7 @@ func appendSpaced(dst, text []byte) []byte {
 		if unicode.IsSpace(r) {
 			pending = true
 		} else {
-			if pending && len(dst) > start && !(isCJK(r) && endsCJK(dst[start:])) {
+			if pending && len(dst) > start && !(t.of(r).isCJK() && t.endsCJK(dst[start:])) {
 				dst = append(dst, ' ')
 			}
 			pending = false
@@ -126,14 +126,11 @@ func appendSpaced(dst, text []byte) []byte {
 
 // endsCJK reports whether the last character of text, marks upon it aside, is
 // CJK.
-func endsCJK(text []byte) bool {
+func (t *tables) endsCJK(text []byte) bool {
 	for len(text) > 0 {
 		r, size := utf8.DecodeLastRune(text)
-		if r < utf8.RuneSelf {
-			return false
-		}
-		if !unicode.Is(unicode.M, r) {
-			return isCJK(r)
+		if c := t.of(r); !c.isMark() {
+			return c.isCJK()
 		}
 		text = text[:len(text)-size]
 	}

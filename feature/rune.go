@@ -44,12 +44,12 @@ func (c class) extends() bool   { return c.kind() == compound || c.kind() == ign
 func (c class) isPlain() bool   { return c.kind() == plain }
 func (c class) separates() bool { return c.kind() >= dot }
 
-// tableEnd is the first rune beyond the tables. Above it there are only
-// private-use, unassigned and ignorable code points.
-const tableEnd = 0x40000
+// blank reports whether runes of the class vanish at the edges of a segment.
+func (c class) blank() bool { return c.kind() == space || c.kind() == ignorable }
 
-// mappedEnd is the first rune that cannot be of kind mapped or compound.
-const mappedEnd = 0x30000
+// tableEnd is the first rune beyond the tables. Above it there are only Han, all
+// of it canonical, and private-use, unassigned and ignorable code points.
+const tableEnd = 0x30000
 
 // tables hold the class of every rune below tableEnd and the canonical form of
 // the mapped ones. They are computed from the Unicode tables of the standard
@@ -57,7 +57,7 @@ const mappedEnd = 0x30000
 // only from then on. Han text touches about 20 KiB of the classes.
 type tables struct {
 	class [tableEnd]class
-	form  [mappedEnd]uint16 // position in forms
+	form  [tableEnd]uint16 // position in forms
 	forms [][]byte
 	ascii [256]asciiByte
 }
@@ -78,18 +78,81 @@ const (
 	content   = 0xFF
 )
 
+// uniform are large blocks of one class, given so that they need not be worked
+// out rune by rune: that would take five times as long.
+var uniform = []struct {
+	first, last rune
+	class       class
+}{
+	{0x3400, 0x4DBF, plainCJK},
+	{0x4E00, 0x9FFF, plainCJK},
+	{0xAC00, 0xD7A3, plain | 2<<widthShift}, // Hangul
+	{0xE000, 0xF8FF, plain | 1<<widthShift}, // private use
+	{0x20000, 0x2A6DF, plainCJK},
+	{0x2B820, 0x2CEA1, plainCJK},
+	{0x2CEB0, 0x2EBE0, plainCJK},
+	{tableEnd, tableEnd, 0},
+}
+
 // unicodeTables returns the tables, computing them once (about 10 ms).
 var unicodeTables = sync.OnceValue(func() *tables {
 	t := new(tables)
+	t.addKinds()
 	f := newFolder()
-	for r := rune(0); r < tableEnd; r++ {
-		t.add(r, f)
+	r := rune(0)
+	for _, u := range uniform {
+		for ; r < u.first; r++ {
+			t.add(r, f)
+		}
+		for ; r <= u.last && r < tableEnd; r++ {
+			t.class[r] = u.class
+		}
 	}
 	for b := range t.ascii {
 		t.ascii[b] = asciiOf(t.class[b], byte(b))
 	}
 	return t
 })
+
+// addKinds sorts the runes by what they do to the text around them. All that
+// stay in a segment are left plain.
+func (t *tables) addKinds() {
+	t.each(func(r rune) { t.class[r] |= markBit }, unicode.M)
+	set := func(c class) func(rune) {
+		return func(r rune) { t.class[r] = t.class[r]&markBit | c }
+	}
+	t.each(set(symbol), unicode.S)
+	t.each(set(punct), unicode.P, unicode.Cc, unicode.Cs, unicode.Zl, unicode.Zp)
+	t.each(set(space), unicode.Zs)
+	t.each(func(r rune) {
+		if isIgnorable(r) {
+			set(ignorable)(r)
+		}
+	}, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+	for r, c := range map[rune]class{
+		'\t': space, utf8.RuneError: punct,
+		'.': dot, '．': dot, ',': comma, '，': comma,
+		'\'': quote, '’': quote, '＇': quote,
+	} {
+		t.class[r] = c
+	}
+}
+
+// each calls f for the runes of the sets that have a place in the tables.
+func (t *tables) each(f func(rune), sets ...*unicode.RangeTable) {
+	for _, set := range sets {
+		for _, x := range set.R16 {
+			for r := rune(x.Lo); r <= rune(x.Hi); r += rune(x.Stride) {
+				f(r)
+			}
+		}
+		for _, x := range set.R32 {
+			for r := rune(x.Lo); r <= rune(x.Hi) && r < tableEnd; r += rune(x.Stride) {
+				f(r)
+			}
+		}
+	}
+}
 
 // asciiOf describes a byte of class c.
 func asciiOf(c class, b byte) asciiByte {
@@ -107,18 +170,16 @@ func asciiOf(c class, b byte) asciiByte {
 	return a
 }
 
-// add computes what the tables say of r.
+// add completes what the tables say of r, whose kind is known.
 func (t *tables) add(r rune, f *folder) {
-	c := kindOf(r)
-	if c == plain && changes(r) {
-		c = t.addForm(r, f)
+	c := t.class[r]
+	if c.isPlain() && changes(r) {
+		c |= t.addForm(r, f)
 	}
 	if c.isPlain() {
 		c |= class(columns(r)) << widthShift
 	}
-	if unicode.Is(unicode.M, r) {
-		c |= markBit
-	} else if isCJK(r) {
+	if isCJK(r) {
 		c |= cjkBit
 	}
 	t.class[r] = c
@@ -144,36 +205,9 @@ func (t *tables) addForm(r rune, f *folder) class {
 	return mapped
 }
 
-// kindOf sorts the runes by what they do to the text around them; all that
-// stay in a segment are plain here.
-func kindOf(r rune) class {
-	switch {
-	case r < 0x7F && r > ' ' && (r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9'):
-		return plain
-	case isIgnorable(r):
-		return ignorable
-	case r == '\t' || unicode.Is(unicode.Zs, r):
-		return space
-	case r == '.' || r == '．':
-		return dot
-	case r == ',' || r == '，':
-		return comma
-	case r == '\'' || r == '’' || r == '＇':
-		return quote
-	case r == utf8.RuneError || unicode.In(r, unicode.P, unicode.Cc, unicode.Cs, unicode.Zl, unicode.Zp):
-		return punct
-	case unicode.Is(unicode.S, r):
-		return symbol
-	}
-	return plain
-}
-
 // changes reports whether anything could make r other than canonical as it is.
 // It may err on the side of yes.
 func changes(r rune) bool {
-	if r >= mappedEnd {
-		return false
-	}
 	if unicode.SimpleFold(r) != r || r == modifierApostrophe {
 		return true
 	}
@@ -221,8 +255,16 @@ func (t *tables) of(r rune) class {
 	if r < tableEnd {
 		return t.class[r]
 	}
-	if isIgnorable(r) {
-		return ignorable
+	return beyond(r)
+}
+
+// beyond is the class of a rune that is not in the tables.
+func beyond(r rune) class {
+	switch {
+	case isIgnorable(r):
+		return ignorable | markBit // some are marks, and it makes no difference
+	case isCJK(r):
+		return plainCJK
 	}
-	return plain | 1<<widthShift
+	return plain | class(columns(r))<<widthShift
 }

@@ -1,8 +1,7 @@
 package feature
 
 import (
-	"encoding/binary"
-	"math/bits"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -42,152 +41,10 @@ func (e *Extractor) scan(text []byte, start int) (int, bool) {
 	return i, false
 }
 
-const (
-	ones  = 0x0101010101010101
-	highs = 0x80 * ones
-)
-
-// copyASCII copies letters, digits and spaces from text[i:] to buf[w:], letters
-// lower-cased, a space after a space dropped. It returns where it came to in
-// both: at a byte it does not know, or the end. Eight bytes at a time, as this
-// is where English text spends its time; in each byte of the masks only the
-// high bit counts.
-func copyASCII(buf, text []byte, w, i int, ascii *[256]asciiByte) (int, int) {
-	for {
-		after := uint64(0) // high bit of the first byte: the last byte written is a space
-		if buf[w-1] == ' ' {
-			after = 0x80
-		}
-		for i+8 <= len(text) {
-			x := binary.LittleEndian.Uint64(text[i:])
-			y := x &^ highs
-			up := y | 0x20*ones
-			letter := (up + (0x80-'a')*ones) &^ (up + (0x7F-'z')*ones)
-			digit := (y + (0x80-'0')*ones) &^ (y + (0x7F-'9')*ones)
-			blank := ^((y ^ ' '*ones) + 0x7F*ones) & highs
-			double := blank & (blank<<8 | after)
-			bad := (^(letter | digit | blank) | double | x) & highs
-			upper := letter &^ (x << 2) & highs
-			binary.LittleEndian.PutUint64(buf[w:], x|upper>>2)
-			if bad != 0 {
-				n := bits.TrailingZeros64(bad) / 8
-				w, i = w+n, i+n
-				break
-			}
-			after = blank >> 56
-			w, i = w+8, i+8
-		}
-		if i >= len(text) {
-			return w, i
-		}
-		a := ascii[text[i]]
-		switch a.class.kind() {
-		case plain:
-			buf[w] = a.lower
-			w++
-		case space:
-			if buf[w-1] != ' ' {
-				buf[w] = ' '
-				w++
-			}
-			i = skipSpaces(text, i+1)
-			continue
-		default:
-			return w, i
-		}
-		i++
-	}
-}
-
-// skipSpaces goes past spaces, eight at a time: indentation, tables.
-func skipSpaces(text []byte, i int) int {
-	for i+8 <= len(text) {
-		if x := binary.LittleEndian.Uint64(text[i:]) ^ ' '*ones; x != 0 {
-			return i + bits.TrailingZeros64(x)/8
-		}
-		i += 8
-	}
-	for i < len(text) && text[i] == ' ' {
-		i++
-	}
-	return i
-}
-
-// copyPlain copies plain runes outside ASCII from text[i:stop]. It returns where
-// it came to and, if that is another rune outside ASCII, its class and length.
-func (e *Extractor) copyPlain(text []byte, i, stop int) (int, class, int) {
-	for i < stop && text[i] >= utf8.RuneSelf {
-		if n := e.copyCJK(text[:stop], i); n > i {
-			i = n
-			continue
-		}
-		r, size := utf8.DecodeRune(text[i:])
-		c := e.tables.of(r)
-		if !c.isPlain() {
-			return i, c, size
-		}
-		if c.isCJK() {
-			e.w = e.tighten()
-		}
-		for _, b := range text[i : i+size] {
-			e.buf[e.w] = b
-			e.w++
-		}
-		e.wider += c.width() - size
-		i += size
-	}
-	return i, plain, 0
-}
-
-// copyCJK copies plain CJK characters of three bytes from text[i:] and returns
-// where they end. It stores up to two bytes more than it has. The block of Han
-// that Chinese is written in needs no table; of it, two go at a time.
-func (e *Extractor) copyCJK(text []byte, i int) int {
-	if i+4 > len(text) || !e.isPlainCJK(binary.LittleEndian.Uint32(text[i:])) {
-		return i
-	}
-	buf, w, start := e.buf, e.tighten(), i
-	for i+8 <= len(text) {
-		x := binary.LittleEndian.Uint64(text[i:])
-		if !isHan(uint32(x)) || !isHan(uint32(x>>24)) {
-			break
-		}
-		binary.LittleEndian.PutUint64(buf[w:], x)
-		w, i = w+6, i+6
-	}
-	for i+4 <= len(text) {
-		x := binary.LittleEndian.Uint32(text[i:])
-		if !e.isPlainCJK(x) {
-			break
-		}
-		binary.LittleEndian.PutUint32(buf[w:], x)
-		w, i = w+3, i+3
-	}
-	e.w = w
-	e.wider -= (i - start) / 3
-	return i
-}
-
-// isHan reports whether the low three bytes of x are a rune from U+4E00 to
-// U+9FFF, all of which are plain CJK.
-func isHan(x uint32) bool {
-	return x&0xC0C0F0 == 0x8080E0 && threeBytes(x)-0x4E00 < 0x5200
-}
-
-// isPlainCJK reports whether the low three bytes of x are a rune of that class.
-func (e *Extractor) isPlainCJK(x uint32) bool {
-	return x&0xC0C0F0 == 0x8080E0 && e.tables.class[threeBytes(x)] == plainCJK
-}
-
-// threeBytes is the rune whose three bytes of UTF-8 are the low ones of x.
-func threeBytes(x uint32) uint32 {
-	return x&0xF<<12 | x>>2&0xFC0 | x>>16&0x3F
-}
-
 // tighten takes back the space before a CJK character, if it follows another
 // one, and returns where the character goes.
 func (e *Extractor) tighten() int {
-	if e.w > e.seg && e.buf[e.w-1] == ' ' && endsCJK(e.buf[e.seg:e.w-1]) {
+	if e.w > e.seg && e.buf[e.w-1] == ' ' && e.tables.endsCJK(e.buf[e.seg:e.w-1]) {
 		return e.w - 1
 	}
 	return e.w
@@ -201,7 +58,7 @@ func (e *Extractor) write(form []byte) {
 		case r >= utf8.RuneSelf && c.isCJK():
 			e.w = e.tighten()
 			fallthrough
-		case r >= utf8.RuneSelf && !isBlank(r):
+		case r >= utf8.RuneSelf && !unicode.IsSpace(r):
 			e.w += copy(e.buf[e.w:], form[i:i+size])
 			e.wider += e.columns(r) - size
 		case r < utf8.RuneSelf && r != ' ':
