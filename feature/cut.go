@@ -18,6 +18,7 @@ const (
 type cutPiece struct {
 	from, to   int
 	width      int
+	units      int
 	key        uint64
 	start, end int
 }
@@ -50,7 +51,7 @@ func (e *Extractor) cut(text []byte, start, end int) {
 		e.locate(text, start, end)
 	}
 	for _, c := range e.cuts {
-		e.chosen.add(Feature{Key: c.key, Width: uint32(c.width), Start: offset(c.start), End: offset(c.end)})
+		e.chosen.add(Feature{Key: c.key, Width: uint32(c.width), Units: uint32(c.units), Start: offset(c.start), End: offset(c.end)})
 	}
 }
 
@@ -66,11 +67,11 @@ func (e *Extractor) addCut(form []byte, from, to, width int) {
 	}
 	switch {
 	case width < e.scheme.MinWidth:
-		e.short += uint64(width)
+		e.shorter(form[from:to], width)
 	case e.chosen.wants(width):
 		key := e.hash.segment(form[from:to])
 		if e.chosen.wantsKey(width, key) {
-			e.cuts = append(e.cuts, cutPiece{from: from, to: to, width: width, key: key})
+			e.cuts = append(e.cuts, cutPiece{from: from, to: to, width: width, units: e.tables.units(form[from:to], width), key: key})
 		}
 	}
 }

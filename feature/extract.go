@@ -46,7 +46,7 @@ type Extractor struct {
 	w     int
 	seg   int
 	wider int
-	short uint64 // columns in pieces too short to be segments
+	short length // of the pieces too short to be segments
 }
 
 // NewExtractor returns an Extractor for the scheme, or the error of Validate.
@@ -69,7 +69,7 @@ func NewExtractor(s Scheme) (*Extractor, error) {
 // either. Any bytes will do: those that are not UTF-8 separate segments.
 func (e *Extractor) Extract(dst *Set, text []byte) {
 	e.buf[0] = ' '
-	e.w, e.seg, e.wider, e.short = 1, 1, 0, 0
+	e.w, e.seg, e.wider, e.short = 1, 1, 0, length{}
 	e.chosen.reset()
 	e.hash.reset()
 	for i := e.gap(text, 0); i < len(text); {
@@ -85,8 +85,10 @@ func (e *Extractor) Extract(dst *Set, text []byte) {
 		f := &dst.Features[i]
 		f.Start, f.End = e.trim(text, f.Start, f.End)
 		dst.Width += uint64(f.Width)
+		dst.Units += uint64(f.Units)
 	}
-	dst.Width += e.short
+	dst.Width += e.short.columns
+	dst.Units += e.short.units
 	dst.Whole = e.hash.whole(e.buf[1:max(e.w-1, 1)])
 }
 
@@ -102,16 +104,26 @@ func (e *Extractor) finish(text []byte, start, end int) {
 	width := e.w - e.seg + e.wider
 	switch {
 	case width < e.scheme.MinWidth:
-		e.short += uint64(width)
+		e.shorter(e.buf[e.seg:e.w], width)
 	case width > maxWidth:
 		e.cut(text, start, end)
 	case e.chosen.wants(width):
 		key := e.hash.segment(e.buf[e.seg:e.w])
 		if e.chosen.wantsKey(width, key) {
-			e.chosen.add(Feature{Key: key, Width: uint32(width), Start: offset(start), End: offset(end)})
+			units := e.tables.units(e.buf[e.seg:e.w], width)
+			e.chosen.add(Feature{Key: key, Width: uint32(width), Units: uint32(units), Start: offset(start), End: offset(end)})
 		}
 	}
 	e.join()
+}
+
+// length is a length in both measures.
+type length struct{ columns, units uint64 }
+
+// shorter counts a piece too short to be a segment.
+func (e *Extractor) shorter(form []byte, width int) {
+	e.short.columns += uint64(width)
+	e.short.units += uint64(e.tables.units(form, width))
 }
 
 // trim takes the white space and the invisible characters off a byte range.

@@ -34,8 +34,8 @@ const (
 	DefaultSegments = 50
 
 	// DefaultMinWidth is the shortest segment, in columns, when
-	// Scheme.MinWidth is 0: eight Han characters or about three English words.
-	DefaultMinWidth = 16
+	// Scheme.MinWidth is 0: five Han characters or about two English words.
+	DefaultMinWidth = 10
 
 	// MaxSegments and MaxMinWidth bound a Scheme. A minimum above the shortest
 	// piece of a cut segment would lose whole texts that have no punctuation.
@@ -77,7 +77,7 @@ func (s Scheme) Validate() error {
 }
 
 // Name identifies the scheme in every file made with it, for instance
-// "fs1-u15-xxh3-n50-w16": the version of the rules, the major version of
+// "fs1-u15-xxh3-n50-w10": the version of the rules, the major version of
 // Unicode whose tables they use, the hash, the number of segments, the minimum
 // width. For a keyed scheme the hash is "siphash" with eight hex digits that
 // tell keys apart and do not give the key away. Features of schemes with
@@ -119,6 +119,10 @@ type Feature struct {
 	// kana, Hangul) character, 0 for a combining mark, 1 for any other.
 	Width uint32
 
+	// Units is the length in words: a CJK character is one, and so is what
+	// stands between two spaces of anything else.
+	Units uint32
+
 	// Start and End are the byte range, in the text given to Extract, of the
 	// segment's first occurrence, without white space around it. A text's part
 	// beyond 4 GiB is treated as all other text, but its offsets stop there.
@@ -140,6 +144,9 @@ type Set struct {
 	// and of every piece too short to be a segment. As the denominator of a
 	// share of text it has a meaning only when the set is not Truncated.
 	Width uint64
+
+	// Units is the same in words.
+	Units uint64
 
 	// Truncated says that the text has more distinct segments than were chosen.
 	Truncated bool

@@ -40,10 +40,11 @@ func oracle(s Scheme, text string) Set {
 			w := oracleWidth(formString(c))
 			if w < s.MinWidth {
 				set.Width += uint64(w)
+				set.Units += uint64(oracleUnits(formString(c)))
 				continue
 			}
 			all = append(all, Feature{
-				Key: oracleKey(s, formString(c)), Width: uint32(w),
+				Key: oracleKey(s, formString(c)), Width: uint32(w), Units: uint32(oracleUnits(formString(c))),
 				Start: uint32(c[0].start), End: uint32(c[len(c)-1].end),
 			})
 		}
@@ -66,6 +67,7 @@ func oracle(s Scheme, text string) Set {
 		default:
 			set.Features = append(set.Features, f)
 			set.Width += uint64(f.Width)
+			set.Units += uint64(f.Units)
 		}
 	}
 	set.Whole = oracleWhole(s, strings.Join(whole, " "))
@@ -179,6 +181,23 @@ func oracleIgnorable(r rune) bool {
 
 func oracleCJK(r rune) bool {
 	return oracleWidth(string(r)) == 2 && unicode.In(r, unicode.L, unicode.N) && !unicode.Is(unicode.Hangul, r)
+}
+
+// oracleUnits counts CJK characters and, if others take any room, the stretches
+// between spaces.
+func oracleUnits(s string) (n int) {
+	others := false
+	for _, r := range s {
+		if oracleCJK(r) {
+			n++
+		} else if oracleWidth(string(r)) > 0 {
+			others = true
+		}
+	}
+	if others {
+		n += len(strings.Split(s, " "))
+	}
+	return n
 }
 
 func oracleWidth(s string) (n int) {

@@ -1,0 +1,150 @@
+package feature
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// A suiteCase is one paragraph of testdata/feature; its README says how they
+// are written.
+type suiteCase struct {
+	relation string
+	name     string
+	texts    []string
+}
+
+func TestSuite(t *testing.T) {
+	files, err := filepath.Glob("../testdata/feature/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no files in testdata/feature", err)
+	}
+	for _, file := range files {
+		for _, c := range readSuite(t, file) {
+			t.Run(filepath.Base(file)+"/"+c.name, func(t *testing.T) { runSuite(t, c) })
+		}
+	}
+}
+
+func readSuite(t *testing.T, file string) (cases []suiteCase) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := false
+	for _, line := range strings.Split(string(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))), "\n") {
+		switch {
+		case strings.HasPrefix(line, "#"):
+		case line == "":
+			open = false
+		case !open:
+			relation, name, _ := strings.Cut(line, " ")
+			cases = append(cases, suiteCase{relation: relation, name: cmp.Or(name, relation)})
+			open = true
+		default:
+			c := &cases[len(cases)-1]
+			c.texts = append(c.texts, line)
+		}
+	}
+	return cases
+}
+
+func runSuite(t *testing.T, c suiteCase) {
+	if len(c.texts) == 0 {
+		t.Fatal("a case without texts")
+	}
+	switch c.relation {
+	case "canonical", "segments":
+		runForms(t, c)
+	case "same", "order", "whole", "differ":
+		runPairs(t, c)
+	default:
+		t.Fatalf("unknown relation %q", c.relation)
+	}
+}
+
+// runForms checks lines of the form "text => form".
+func runForms(t *testing.T, c suiteCase) {
+	for _, line := range c.texts {
+		text, want, ok := strings.Cut(line, " =>")
+		if !ok {
+			t.Fatalf("no arrow in %q", line)
+		}
+		text, want = unquote(t, text), unquote(t, strings.TrimPrefix(want, " "))
+		got := string(Canonical(nil, []byte(text)))
+		if c.relation == "segments" {
+			got = strings.Join(pieces(t, text), " | ")
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", line, got, want)
+		}
+	}
+}
+
+// pieces are the canonical forms of all pieces of text, in order, each once.
+func pieces(t *testing.T, text string) (forms []string) {
+	set := extract(t, Scheme{MinWidth: 1, Segments: MaxSegments}, text)
+	slices.SortFunc(set.Features, func(a, b Feature) int { return cmp.Compare(a.Start, b.Start) })
+	for _, f := range set.Features {
+		forms = append(forms, string(Canonical(nil, []byte(text[f.Start:f.End]))))
+	}
+	return forms
+}
+
+// runPairs checks each text against each other.
+func runPairs(t *testing.T, c suiteCase) {
+	var sets []Set
+	for _, line := range c.texts {
+		sets = append(sets, extract(t, Scheme{}, unquote(t, line)))
+	}
+	for i, a := range sets {
+		for j, b := range sets[:i] {
+			shared := share(a, b)
+			equal := shared == len(a.Features) && shared == len(b.Features)
+			var ok bool
+			switch c.relation {
+			case "same":
+				ok = equal && a.Whole == b.Whole && a.Width == b.Width
+			case "order":
+				ok = equal && a.Whole != b.Whole && shared > 0
+			case "whole":
+				ok = a.Whole != b.Whole
+			case "differ":
+				ok = shared == 0 && a.Whole != b.Whole && len(a.Features) > 0 && len(b.Features) > 0
+			}
+			if !ok {
+				t.Errorf("not %q (%d features shared):\n%s\n%s", c.relation, shared, describe(c.texts[j], b), describe(c.texts[i], a))
+			}
+		}
+	}
+}
+
+// share counts the features two sets have in common.
+func share(a, b Set) (n int) {
+	for _, f := range a.Features {
+		if slices.ContainsFunc(b.Features, func(g Feature) bool { return f.Key == g.Key && f.Width == g.Width }) {
+			n++
+		}
+	}
+	return n
+}
+
+func describe(text string, s Set) string {
+	return fmt.Sprintf("%s: %d features, width %d, whole %016x", text, len(s.Features), s.Width, s.Whole)
+}
+
+func unquote(t *testing.T, s string) string {
+	t.Helper()
+	u, err := strconv.Unquote(`"` + strings.ReplaceAll(s, `"`, `\"`) + `"`)
+	if err != nil {
+		t.Fatalf("%q: %v", s, err)
+	}
+	return u
+}
