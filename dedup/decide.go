@@ -16,7 +16,8 @@ const minComparable = 5
 type Score uint8
 
 const (
-	// ScoreText weighs a segment by its width: shares are shares of text.
+	// ScoreText weighs a segment by the runs of three words it holds: shares
+	// are shares of text. A word is a feature.Feature unit.
 	ScoreText Score = iota
 	// ScoreSegments counts every segment as one, the slide's rule.
 	ScoreSegments
@@ -24,15 +25,14 @@ const (
 
 // judge holds one document as the decision sees it. Its buffers are reused.
 //
-// With both scores the decision is the same arithmetic over weights: columns of
-// text, or one a segment. Features come longest first, in the order that decides
+// With both scores the decision is the same arithmetic over weights. Features come longest first, in the order that decides
 // which are chosen, so what can be compared with an earlier document known only
 // down to its cut-off is always a prefix of them.
 type judge struct {
 	rules    Rules
 	set      *feature.Set
-	prefix   []uint64 // prefix[p] is the weight of the first p features
-	whole    uint64   // what all features are a share of
+	prefix   []uint64 // prefix[p] is the size of the first p features
+	whole    uint64   // the size of the document
 	asked    []int    // the features looked up, in order
 	pairs    []uint64 // one source<<32 | feature for each posting that is evidence
 	sources  []Source
@@ -46,24 +46,41 @@ func (j *judge) load(set *feature.Set) {
 	j.set = set
 	j.prefix = append(j.prefix[:0], 0)
 	for i := range set.Features {
-		j.prefix = append(j.prefix, j.prefix[i]+j.weight(i))
+		j.prefix = append(j.prefix, j.prefix[i]+j.size(i))
 	}
 	j.whole = j.prefix[len(set.Features)]
 	if j.rules.Score == ScoreText && !set.Truncated {
-		j.whole = set.Width
+		j.whole = set.Units
 	}
 }
 
+// boundary is how many of the runs of three words that a text has for each of its
+// words lie across the ends of a segment. They are lost with either neighbour, so
+// a segment of n words vouches for n-2 of the text's. Weighing it so, a document
+// of many short lines, half of which recur, is not half a copy. Measured on the
+// labelled sets in docs/quality.md, against a weight of n: false removals 1.6% to
+// 0.4% of edited news, 8 to 0 of manual pages.
+const boundary = 2
+
+// weight is what the i-th feature counts as shared.
 func (j *judge) weight(i int) uint64 {
 	if j.rules.Score == ScoreSegments {
 		return 1
 	}
-	return uint64(j.set.Features[i].Width)
+	return uint64(max(j.set.Features[i].Units, boundary) - boundary)
 }
 
-// denominator is the weight that shares over the first p features refer to: all
-// of the document's text, short pieces included, only when all of its segments
-// are comparable.
+// size is what the i-th feature counts in the whole.
+func (j *judge) size(i int) uint64 {
+	if j.rules.Score == ScoreSegments {
+		return 1
+	}
+	return uint64(j.set.Features[i].Units)
+}
+
+// denominator is the size that shares over the first p features refer to: all of
+// the document's text, short pieces included, only when all of its segments are
+// comparable.
 func (j *judge) denominator(p int) uint64 {
 	if p == len(j.set.Features) {
 		return j.whole
@@ -165,7 +182,7 @@ func (j *judge) verdict(table Table, r *Result) error {
 	r.Seen = share(j.gather(), j.whole)
 	together := r.Seen >= j.rules.Threshold
 	witness, relation := candidate{source: -1}, candidate{source: -1}
-	floor := j.prefix[min(n, minComparable)]
+	floor := min(j.whole, j.prefix[min(n, minComparable)])
 	for i := range j.sources {
 		s := &j.sources[i]
 		if share(s.Weight, floor) < j.rules.Threshold {
@@ -176,12 +193,13 @@ func (j *judge) verdict(table Table, r *Result) error {
 			return err
 		}
 		p := j.comparable(&doc)
-		c := candidate{i, share(s.Weight, j.denominator(p)), p, doc.Features}
-		switch {
-		case c.score < j.rules.Threshold:
-		case j.enough(p):
+		c := candidate{i, share(s.Weight, j.whole), p, doc.Features}
+		if c.score >= j.rules.Threshold && j.enough(p) {
 			witness = better(witness, c)
-		case p >= minComparable || together:
+			continue
+		}
+		c.score = share(s.Weight, j.denominator(p))
+		if c.score >= j.rules.Threshold && (p >= minComparable || together) {
 			relation = better(relation, c)
 		}
 	}

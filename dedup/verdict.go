@@ -36,8 +36,8 @@ type Source struct {
 	Num    uint32 // the table's number of the document, from 1
 	ID     string // the user's id of it
 	Shared int    // segments it shares with the judged document
-	// Weight is what those segments weigh: columns of text, or their number
-	// with ScoreSegments.
+	// Weight is what those segments weigh: the runs of three words in them,
+	// or their number with ScoreSegments.
 	Weight uint64
 }
 

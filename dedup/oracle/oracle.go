@@ -58,12 +58,15 @@ func (o *Oracle) remember(id string, set *feature.Set) {
 	}
 }
 
-// weigh adds up the weight of the features for which held is true.
+// weigh adds up the weight of the features for which held is true: of a segment
+// of n words, the n-2 runs of three words in it.
 func (o *Oracle) weigh(features []feature.Feature, held func(feature.Feature) bool) (weight uint64, count int) {
 	for _, f := range features {
 		if held(f) {
 			count++
-			weight += uint64(f.Width)
+			if f.Units > 2 {
+				weight += uint64(f.Units) - 2
+			}
 		}
 	}
 	if o.rules.Score == dedup.ScoreSegments {
@@ -71,8 +74,6 @@ func (o *Oracle) weigh(features []feature.Feature, held func(feature.Feature) bo
 	}
 	return weight, count
 }
-
-func all(feature.Feature) bool { return true }
 
 // evidence reports whether source holds f, and f says something about sources.
 func (o *Oracle) evidence(source uint32, f feature.Feature) bool {
@@ -104,13 +105,19 @@ func (o *Oracle) comparable(features []feature.Feature, source uint32) []feature
 	return above
 }
 
-// total is the weight that shares over the comparable features refer to.
+// total is the size that shares over the comparable features refer to.
 func (o *Oracle) total(set *feature.Set, comparable []feature.Feature) uint64 {
-	if len(comparable) == len(set.Features) && !set.Truncated && o.rules.Score == dedup.ScoreText {
-		return set.Width
+	if o.rules.Score == dedup.ScoreSegments {
+		return uint64(len(comparable))
 	}
-	weight, _ := o.weigh(comparable, all)
-	return weight
+	if len(comparable) == len(set.Features) && !set.Truncated {
+		return set.Units
+	}
+	var words uint64
+	for _, f := range comparable {
+		words += uint64(f.Units)
+	}
+	return words
 }
 
 func ratio(a, b uint64) float64 {
@@ -137,19 +144,17 @@ func (o *Oracle) judge(set *feature.Set) dedup.Result {
 	for _, s := range sources {
 		comparable := o.comparable(set.Features, s.Num)
 		p := len(comparable)
-		score := ratio(s.Weight, o.total(set, comparable))
-		if score < o.rules.Threshold {
-			continue
-		}
-		c := dedup.Result{Of: s, Score: score, Comparable: p, OfSegments: len(o.docs[s.Num-1].features)}
-		if p == n || p >= 5 && 2*p >= n {
-			if score > witness.Score {
+		c := dedup.Result{Of: s, Comparable: p, OfSegments: len(o.docs[s.Num-1].features)}
+		c.Score = ratio(s.Weight, o.total(set, set.Features))
+		if c.Score >= o.rules.Threshold && (p == n || p >= 5 && 2*p >= n) {
+			if c.Score > witness.Score {
 				witness = c
 			}
-		} else if p >= 5 || seen >= o.rules.Threshold {
-			if score > relation.Score {
-				relation = c
-			}
+			continue
+		}
+		c.Score = ratio(s.Weight, o.total(set, comparable))
+		if c.Score >= o.rules.Threshold && (p >= 5 || seen >= o.rules.Threshold) && c.Score > relation.Score {
+			relation = c
 		}
 	}
 	switch {
