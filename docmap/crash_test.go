@@ -69,14 +69,14 @@ func TestCrashAfterEveryTransaction(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	grow(t, table, want, rand.New(rand.NewPCG(3, 0)), 450, func() {
+	grow(t, table, want, rand.New(rand.NewPCG(3, 0)), 330, func() {
 		want.seq++
 		bySeq[want.seq] = want.clone()
 		if err := table.Checkpoint(nil); err != nil {
 			t.Fatal(err)
 		}
 	})
-	if st := table.Stats(); st.Merges < 8 || crashes < 100 {
+	if st := table.Stats(); st.Merges < 6 || crashes < 100 {
 		t.Fatalf("%d merges, %d transactions: too few to mean anything", st.Merges, crashes)
 	}
 	want.equal(t, table)
@@ -85,7 +85,7 @@ func TestCrashAfterEveryTransaction(t *testing.T) {
 // A disk that is full fails the checkpoint, not the table.
 func TestFullDisk(t *testing.T) {
 	failures := 0
-	for limit := 160 << 10; limit < 700<<10; limit += 80 << 10 {
+	for limit := 160 << 10; limit < 500<<10; limit += 80 << 10 {
 		path := filepath.Join(t.TempDir(), fmt.Sprint(limit))
 		opt := smallOptions
 		opt.MaxFileSize = limit
@@ -122,7 +122,7 @@ func TestFullDisk(t *testing.T) {
 		})
 		saved.equal(t, table)
 	}
-	if failures < 5 {
+	if failures < 4 {
 		t.Fatalf("only %d checkpoints failed", failures)
 	}
 }

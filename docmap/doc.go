@@ -13,7 +13,7 @@
 //	}
 //	err = t.Close()
 //
-// Recent keys are in memory, at most about 170 MB of it with the defaults, and
+// Recent keys are in memory, about 170 MB in all with the defaults, and
 // in the file in their order of arrival. When there are enough they are sorted
 // into a run of packed bins; runs are merged so that there are few to look
 // into. Writing is sequential, and an entry takes about 8 bytes of the file.

@@ -135,6 +135,7 @@ func (t *Table) collectBin(r *run, e *entries, bin uint64) error {
 	if err != nil {
 		return err
 	}
+	r.prefetch(tx, bin)
 	return r.collect(tx, e, r.lowest(bin), r.highest(bin))
 }
 

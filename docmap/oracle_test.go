@@ -210,7 +210,7 @@ func TestTableEqualsOracle(t *testing.T) {
 		path := filepath.Join(dir, fmt.Sprint(run))
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
 		opt := smallOptions
-		opt.MemtableKeys = rapid.SampledFrom([]int{20, 300, 2000}).Draw(rt, "memtable")
+		opt.MemtableKeys = rapid.SampledFrom([]int{20, 200, 600}).Draw(rt, "memtable")
 		table, err := Open(path, opt)
 		if err != nil {
 			rt.Fatalf("%v", err)
@@ -230,7 +230,7 @@ func TestTableEqualsOracle(t *testing.T) {
 		}
 		rt.Repeat(map[string]func(*rapid.T){
 			"add": func(*rapid.T) {
-				for range 1 + r.IntN(30) {
+				for range 1 + r.IntN(15) {
 					d, keys := randomDoc(r, len(want.docs)), docKeys(r, r.IntN(60))
 					num, err := table.Add(d, keys)
 					if w := want.add(d, keys); err != nil || num != w {

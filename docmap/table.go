@@ -17,7 +17,7 @@ const (
 	pageSize     = 4096
 	lockPatience = time.Second
 
-	defaultMemtableKeys = 7 << 20 // 117 MB of slots
+	defaultMemtableKeys = 6 << 20 // 104 MB of slots
 )
 
 // The two lists of runs.
@@ -44,7 +44,7 @@ type Options struct {
 	// as long as none has it open for writing.
 	ReadOnly bool
 	// MemtableKeys is the number of keys kept in memory before they are
-	// sorted into a run: 7,340,032 by default, which take 120 MB. Tables
+	// sorted into a run: 6,291,456 by default, which take 104 MB. Tables
 	// of the same documents need the same value to have the same runs.
 	MemtableKeys int
 	// PendingKeys is the number of keys after which Full asks for a

@@ -42,6 +42,7 @@ func (r *run) verify(ctx context.Context, tx *bbolt.Tx, limit int) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		r.prefetch(tx, bin)
 		v, err := r.view(tx, bin)
 		if err != nil {
 			return err
