@@ -77,6 +77,11 @@ func (c *committer) record(b *batch, rec *record) error {
 		return err
 	}
 	c.tally.count(&r)
+	if c.job.Each != nil {
+		if err := c.job.Each(id, &r, c.deduper.Counts()); err != nil {
+			return err
+		}
+	}
 	if err := c.write(b, rec, id, &r); err != nil {
 		return err
 	}

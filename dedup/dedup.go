@@ -98,6 +98,9 @@ type Counts struct {
 	Confirmed, Refuted uint64
 	// Lookups counts the documents for which the table was asked.
 	Lookups uint64
+	// Fresh counts the keys of kept documents that the filter had not seen:
+	// but for its false positives, the distinct keys in it.
+	Fresh uint64
 }
 
 // New checks the configuration and returns a Deduper over its filter and table,
@@ -260,6 +263,11 @@ func (d *Deduper) lookup(n int) error {
 func (d *Deduper) remember(id string, set *feature.Set) error {
 	if d.cfg.Filter != nil {
 		d.cfg.Filter.Add(d.keys)
+	}
+	for _, seen := range d.seen {
+		if !seen {
+			d.counts.Fresh++
+		}
 	}
 	if d.cfg.Table == nil {
 		return nil

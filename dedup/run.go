@@ -42,6 +42,9 @@ type Job struct {
 	Now  func() time.Time
 	Live *Live // where to publish progress while running; nil for nowhere
 	Warn func(string)
+	// Each is told every decision, in order, in the goroutine that decides; it
+	// may read the index. r is valid until it returns.
+	Each func(id string, r *Result, counts Counts) error
 }
 
 // OnFull says what happens when the filter holds what it was designed for.
