@@ -121,14 +121,19 @@ func (c *committer) write(b *batch, rec *record, id string, r *Result) error {
 
 // countCommon counts the segments of a kept document that were seen before.
 func (c *committer) countCommon(b *batch, rec *record) {
+	var text []byte
 	for i, f := range rec.set.Features {
 		if !c.deduper.seen[i] {
 			continue
 		}
-		if n := c.common.add(f.Key); n != nil {
-			text := c.parser.ParseLine(b.chunk.File, rec.line, rec.raw).Text
-			n.text = quote(text, f)
+		n := c.common.add(f.Key)
+		if n == nil {
+			continue
 		}
+		if text == nil {
+			text = c.parser.ParseLine(b.chunk.File, rec.line, rec.raw).Text
+		}
+		n.text = quote(text, f)
 	}
 }
 
@@ -201,7 +206,7 @@ func (c *committer) finish() error {
 	if err := c.checkpoint(true); err != nil {
 		return err
 	}
-	return c.out.close()
+	return c.out.Close()
 }
 
 func (c *committer) publish() {
@@ -224,7 +229,7 @@ func (c *committer) summary() *Summary {
 	}
 	if c.index.Table != nil {
 		counts := c.deduper.Counts()
-		s.Table = &TableState{Stats: c.index.Table.Stats(), Lookups: counts.Lookups, Confirmed: counts.Confirmed, Refuted: counts.Refuted}
+		s.Table = &TableState{TableStats: StatsOf(c.index.Table), Lookups: counts.Lookups, Confirmed: counts.Confirmed, Refuted: counts.Refuted}
 	}
 	return s
 }

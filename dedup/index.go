@@ -15,6 +15,7 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/internal/durable"
 )
 
 // The files of an index.
@@ -28,9 +29,20 @@ const (
 // said: 100 MiB. With a table it grows when full.
 const DefaultDocs = 1_000_000
 
-// KeysPerDoc is what a document of feature.DefaultSegments segments adds to the
-// filter when it is sized by documents, as on the slide: 50 keys of 16 bits.
-const KeysPerDoc = 50
+// KeysPerDoc is how many keys a document adds to the filter at most: its
+// segments and its whole text.
+func KeysPerDoc(s feature.Scheme) uint64 {
+	if s.Segments == 0 {
+		s.Segments = feature.DefaultSegments
+	}
+	return uint64(s.Segments) + 1
+}
+
+// ShapeFor is the size of a filter for so many documents.
+func ShapeFor(docs uint64, s feature.Scheme) bloomstore.Shape {
+	const most = 1 << 48 // more is cut to the largest filter there can be
+	return bloomstore.ForItems(min(docs, most) * KeysPerDoc(s))
+}
 
 // ErrLocked is returned by OpenIndex when another process has the index open.
 var ErrLocked = errors.New("another process is using this index")
@@ -47,6 +59,10 @@ type IndexOptions struct {
 	// MemtableKeys is how many keys the table holds in memory before it
 	// writes a run; 0 is its default. Tests make it small.
 	MemtableKeys int
+	// UUID identifies the table if it is a new one; zero has one drawn at
+	// random. Two tables of the same documents are equal byte for byte only
+	// where they have the same.
+	UUID [16]byte
 }
 
 // Index is a directory that holds what was seen: the side table, and the filter
@@ -64,11 +80,12 @@ type Index struct {
 	// is empty.
 	Rebuilt string
 
-	dir   string
-	name  string // of the scheme
-	lock  *flock.Flock
-	saved []byte // stamp of the filter file as it is on disk
-	note  []byte // the owner's state in a filter-only index
+	dir    string
+	scheme feature.Scheme
+	name   string // of the scheme
+	lock   *flock.Flock
+	saved  []byte // stamp of the filter file as it is on disk
+	note   []byte // the owner's state in a filter-only index
 }
 
 // OpenIndex opens the index in dir, or creates one.
@@ -76,7 +93,7 @@ func OpenIndex(dir string, o IndexOptions) (_ *Index, err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("opening index: %w", err)
 	}
-	x := &Index{dir: dir, name: o.Scheme.Name(), lock: flock.New(filepath.Join(dir, lockFile))}
+	x := &Index{dir: dir, name: o.Scheme.Name(), scheme: o.Scheme, lock: flock.New(filepath.Join(dir, lockFile))}
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("opening index %s: %w", dir, err), x.release())
@@ -89,7 +106,9 @@ func OpenIndex(dir string, o IndexOptions) (_ *Index, err error) {
 		return nil, err
 	}
 	if !o.FilterOnly {
-		x.Table, err = docmap.Open(x.path(TableFile), docmap.Options{Scheme: x.name, MemtableKeys: o.MemtableKeys})
+		x.Table, err = docmap.Open(x.path(TableFile), docmap.Options{
+			Scheme: x.name, MemtableKeys: o.MemtableKeys, UUID: o.UUID,
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -151,14 +170,15 @@ func exists(path string) (bool, error) {
 	return err == nil, err
 }
 
-// stamp ties a filter file to the state of the table it was saved with: the
-// table's id (16 bytes) and generation (8 bytes, little-endian).
-func (x *Index) stamp() []byte {
+// stamp ties a filter file to the state of the table it was saved with, ahead
+// checkpoints from now: the table's id (16 bytes) and generation (8 bytes,
+// little-endian).
+func (x *Index) stamp(ahead uint64) []byte {
 	if x.Table == nil {
 		return x.note
 	}
 	id, seq := x.Table.Generation()
-	return binary.LittleEndian.AppendUint64(id[:], seq)
+	return binary.LittleEndian.AppendUint64(id[:], seq+ahead)
 }
 
 // openFilter loads the filter if it is the table's current one and of the shape
@@ -172,7 +192,7 @@ func (x *Index) openFilter(shape bloomstore.Shape) error {
 	}
 	if !there {
 		if shape == (bloomstore.Shape{}) {
-			shape = bloomstore.ForItems(DefaultDocs * KeysPerDoc)
+			shape = ShapeFor(DefaultDocs, x.scheme)
 		}
 		return x.rebuild(shape, "")
 	}
@@ -186,7 +206,12 @@ func (x *Index) openFilter(shape bloomstore.Shape) error {
 	switch {
 	case x.Table == nil && shape != header.Shape:
 		return fmt.Errorf("its filter has %d bytes and cannot be resized without a side table; leave out --docs and --memory", header.Shape.Bytes())
-	case x.Table != nil && string(header.Stamp) != string(x.stamp()):
+	case x.Table != nil && string(header.Stamp) != string(x.stamp(0)):
+		// Finish stamps a file ahead of the table. It must be gone before
+		// the table comes to that generation with other documents.
+		if err := durable.Remove(path); err != nil {
+			return fmt.Errorf("removing the filter of another state: %w", err)
+		}
 		return x.rebuild(shape, "the last run did not end cleanly")
 	case shape != header.Shape:
 		return x.rebuild(shape, "another size was asked for")
@@ -254,11 +279,32 @@ func (x *Index) Checkpoint(state map[string][]byte) error {
 func (x *Index) Close(save bool) error {
 	var err error
 	if save && x.Filter != nil {
-		if stamp := x.stamp(); x.saved == nil || string(stamp) != string(x.saved) {
-			err = x.Filter.Save(x.path(FilterFile), stamp)
-		}
+		err = x.saveFilter(x.stamp(0))
 	}
 	return errors.Join(err, x.release())
+}
+
+// Finish saves the filter and makes the last checkpoint of a run, in this order:
+// a run killed while gigabytes of filter are written is not over yet, and the
+// same command finishes it. Everything must be in a checkpoint already.
+func (x *Index) Finish(state map[string][]byte) error {
+	if err := x.saveFilter(x.stamp(1)); err != nil || x.Table == nil {
+		return err
+	}
+	return x.Checkpoint(state)
+}
+
+// saveFilter writes the filter, unless the file is the table's present one. A
+// filter alone has no generation to tell that by.
+func (x *Index) saveFilter(stamp []byte) error {
+	if x.Table != nil && x.saved != nil && string(stamp) == string(x.saved) {
+		return nil
+	}
+	err := x.Filter.Save(x.path(FilterFile), stamp)
+	if err == nil {
+		x.saved = stamp
+	}
+	return err
 }
 
 func (x *Index) closeFilter() error {

@@ -34,6 +34,17 @@ func (o *Outputs) Abort() error {
 	return errors.Join(errs...)
 }
 
+// Close finishes all outputs: each gets its name. It goes on after an error.
+func (o *Outputs) Close() error {
+	var errs []error
+	for _, w := range o.all() {
+		if w != nil {
+			errs = append(errs, w.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
 type outputs struct {
 	Outputs
 	buf, line []byte
@@ -106,14 +117,4 @@ func (o *outputs) sync() (written Written, err error) {
 		}
 	}
 	return written, nil
-}
-
-func (o *outputs) close() error {
-	var errs []error
-	for _, w := range o.all() {
-		if w != nil {
-			errs = append(errs, w.Close())
-		}
-	}
-	return errors.Join(errs...)
 }

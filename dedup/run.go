@@ -190,9 +190,17 @@ func (p *pipeline) extract(ctx context.Context) error {
 		return err
 	}
 	var set feature.Set
-	for b := range p.work {
-		if ctx.Err() != nil {
+	for {
+		// Not a range over work: the reader that closes it may be blocked
+		// for ever when the run is cancelled.
+		var b *batch
+		select {
+		case b = <-p.work:
+		case <-ctx.Done():
 			return ctx.Err()
+		}
+		if b == nil {
+			return nil
 		}
 		b.fill(parser, extractor, &set)
 		if p.job.Outputs.Annotate {
@@ -200,7 +208,6 @@ func (p *pipeline) extract(ctx context.Context) error {
 		}
 		b.done <- struct{}{}
 	}
-	return nil
 }
 
 // fill parses the chunk and extracts the features of its documents.

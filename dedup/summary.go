@@ -59,9 +59,34 @@ type FilterState struct {
 	Rate     float64 `json:"false_positive_rate"` // per segment, as it stands
 }
 
+// TableStats is what a side table holds.
+type TableStats struct {
+	Documents   uint32 `json:"documents"`
+	Entries     uint64 `json:"entries"` // pairs of a key and a document
+	PendingKeys uint64 `json:"pending_keys"`
+	Runs        []int  `json:"runs"` // how many of each level
+	Merges      uint64 `json:"merges"`
+	Checkpoints uint64 `json:"checkpoints"`
+	Bytes       int64  `json:"bytes"`      // of the file
+	FreeBytes   int64  `json:"free_bytes"` // of it, reusable
+}
+
+// StatsOf returns what a table holds.
+func StatsOf(t *docmap.Table) TableStats {
+	st := t.Stats()
+	s := TableStats{
+		Documents: st.Docs, Entries: st.Entries, PendingKeys: st.PendingKeys, Runs: []int{},
+		Merges: st.Merges, Checkpoints: st.Checkpoints, Bytes: st.FileBytes, FreeBytes: st.FreeBytes,
+	}
+	for _, level := range st.Runs {
+		s.Runs = append(s.Runs, level.Runs)
+	}
+	return s
+}
+
 // TableState is the side table's condition.
 type TableState struct {
-	docmap.Stats
+	TableStats
 	Lookups   uint64 `json:"lookups"`   // documents for which it was asked
 	Confirmed uint64 `json:"confirmed"` // filter hits that it knew
 	Refuted   uint64 `json:"refuted"`   // filter hits that were false
