@@ -22,6 +22,7 @@ type dedupFlags struct {
 	jobs                          int
 	out, report, rejects, summary string
 	annotate, quiet               bool
+	checkpoint                    string
 	textField, idField            string
 	maxBad                        int64
 }
@@ -80,7 +81,7 @@ func (f *dedupFlags) register(cmd *cobra.Command) {
 	fs.SortFlags = false
 	fs.StringVar(&f.index, "index", "", "directory that remembers what was seen; without it nothing outlives the run")
 	fs.StringVar(&f.docs, "docs", "", "size the filter for this many documents, such as 10M (default 1M; it grows when full)")
-	fs.StringVar(&f.memory, "memory", "", "size the filter by memory, such as 1GiB (10.7 million documents)")
+	fs.StringVar(&f.memory, "memory", "", "size the filter by memory, such as 1GiB (10.5 million documents)")
 	fs.Float64Var(&f.threshold, "threshold", 0, "share of a text that an earlier document must hold (default 0.5; 0.8 with --filter-only)")
 	fs.StringVar(&f.score, "score", "text", "what the share counts: text (columns) or segments")
 	fs.StringVar(&f.mosaics, "mosaics", "keep", "documents assembled from several earlier ones: keep or remove")
@@ -100,6 +101,8 @@ func (f *dedupFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.idField, "id-field", "id", "field with the id, such as metadata.url; without one a document is FILE:LINE")
 	fs.Int64Var(&f.maxBad, "max-bad", -1, "stop at more bad records than this; 0 stops at the first (default any number)")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no summary on standard error")
+	fs.StringVar(&f.checkpoint, "checkpoint-bytes", "", "bytes of lines between checkpoints (default 256MiB)")
+	_ = fs.MarkHidden("checkpoint-bytes") // fails for unknown names only
 }
 
 // run opens everything, runs the job and closes everything.
@@ -110,10 +113,10 @@ func (p *dedupPlan) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	clean := false
-	defer func() { err = errors.Join(err, index.Close(clean), remove()) }()
-	if index.Rebuilt != "" && !p.quiet {
-		fmt.Fprintf(stderr, "firstseen: the filter was rebuilt from the side table: %s\n", index.Rebuilt)
+	keep := false
+	defer func() { err = errors.Join(err, index.Close(keep), remove()) }()
+	if !p.quiet {
+		p.tellStart(stderr, index)
 	}
 	job, err := p.job(cmd.InOrStdin(), index)
 	if err != nil {
@@ -122,32 +125,55 @@ func (p *dedupPlan) run(cmd *cobra.Command) (err error) {
 	defer func() { err = errors.Join(err, job.Outputs.Abort()) }()
 	job.Warn = func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) }
 	stop := p.showProgress(stderr, &job)
-	summary, err := dedup.Run(cmd.Context(), index, job)
+	summary, runErr := dedup.Run(cmd.Context(), index, job)
 	stop()
-	if err == nil {
-		err = p.markDone(index)
+	full := errors.Is(runErr, dedup.ErrFull)
+	if runErr != nil && !full {
+		return runErr
 	}
-	if err != nil && !errors.Is(err, dedup.ErrFull) {
+	if err := p.tell(cmd, summary); err != nil {
 		return err
 	}
-	clean = true
-	return errors.Join(err, p.tell(stderr, summary))
+	if full && p.resumable() {
+		keep = true
+		return runErr
+	}
+	if err := errors.Join(job.Outputs.Close(), index.Finish(p.done())); err != nil || full {
+		return errors.Join(runErr, err)
+	}
+	return badRecords(summary)
 }
 
-// tell writes the summary, and says by its error if records were bad.
-func (p *dedupPlan) tell(stderr io.Writer, s *dedup.Summary) error {
+// tellStart says what memory the run will take, before it takes any time.
+func (p *dedupPlan) tellStart(stderr io.Writer, index *dedup.Index) {
+	if index.Rebuilt != "" {
+		fmt.Fprintf(stderr, "firstseen: the filter was rebuilt from the side table: %s\n", index.Rebuilt)
+	}
+	shape, perDoc := index.Filter.Shape(), dedup.KeysPerDoc(p.scheme)
+	fmt.Fprintf(stderr, "firstseen: filter of %s for %d keys, %s documents of %d\n",
+		sizeText(shape.Bytes()), shape.Capacity(), countText(float64(shape.Capacity()/perDoc)), perDoc)
+}
+
+// tell writes the summary.
+func (p *dedupPlan) tell(cmd *cobra.Command, s *dedup.Summary) error {
 	if !p.quiet {
-		s.WriteText(stderr)
+		s.WriteText(cmd.ErrOrStderr())
 	}
-	if p.summary != "" {
-		if err := writeSummary(p.summary, s); err != nil {
-			return err
-		}
+	switch p.summary {
+	case "":
+		return nil
+	case corpus.Stdin:
+		return encodeSummary(cmd.OutOrStdout(), s)
 	}
-	if s.Bad > 0 {
-		return fmt.Errorf("%w: %d of %d lines", errBadRecords, s.Bad, s.Bad+s.Documents)
+	return writeSummary(p.summary, s)
+}
+
+// badRecords says by its error whether records were bad.
+func badRecords(s *dedup.Summary) error {
+	if s.Bad == 0 {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%w: %d of %d lines", errBadRecords, s.Bad, s.Bad+s.Documents)
 }
 
 // job gathers what dedup.Run needs.
@@ -160,8 +186,9 @@ func (p *dedupPlan) job(stdin io.Reader, index *dedup.Index) (dedup.Job, error) 
 	if err != nil {
 		return job, err
 	}
-	if p.resumable() {
-		job.Resume, job.Save = resume, p.saveProgress
+	job.Resume, job.CheckpointBytes = resume, p.checkpoint
+	if p.index != "" && index.Table != nil {
+		job.Save = p.saveProgress
 	}
 	cfg := corpus.SourceConfig{Stdin: stdin}
 	if resume != nil {

@@ -18,8 +18,10 @@ import (
 // indexStats is what firstseen stats tells. The JSON form is a contract.
 type indexStats struct {
 	Scheme string             `json:"scheme"`
-	Table  *docmap.Stats      `json:"table"`  // null without a side table
+	Table  *dedup.TableStats  `json:"table"`  // null without a side table
 	Filter *dedup.FilterState `json:"filter"` // null when it was not saved
+	// Unfinished: a run was interrupted on it, see dedup --help.
+	Unfinished bool `json:"unfinished_run"`
 }
 
 func newStatsCommand() *cobra.Command {
@@ -50,41 +52,50 @@ func newStatsCommand() *cobra.Command {
 
 func readStats(dir string) (*indexStats, error) {
 	s := &indexStats{}
-	table, err := docmap.Open(filepath.Join(dir, dedup.TableFile), docmap.Options{ReadOnly: true})
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
+	err := s.readTable(filepath.Join(dir, dedup.TableFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
-	default:
-		stats := table.Stats()
-		s.Table = &stats
-		if err := table.Close(); err != nil {
-			return nil, err
-		}
 	}
 	h, err := bloomstore.ReadHeader(filepath.Join(dir, dedup.FilterFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && s.Table == nil:
 		return nil, errors.New("there is no index: neither a side table nor a filter")
 	case errors.Is(err, fs.ErrNotExist):
+		return s, nil
 	case err != nil:
 		return nil, err
-	default:
-		s.Scheme = h.Scheme
-		f := dedup.HeaderState(h)
-		s.Filter = &f
 	}
+	f := dedup.HeaderState(h)
+	s.Scheme, s.Filter = h.Scheme, &f
 	return s, nil
+}
+
+func (s *indexStats) readTable(path string) (err error) {
+	if s.Scheme, err = docmap.ReadScheme(path); err != nil {
+		return err
+	}
+	table, err := docmap.Open(path, docmap.Options{Scheme: s.Scheme, ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	stats := dedup.StatsOf(table)
+	s.Table = &stats
+	stored, err := table.State(runState)
+	s.Unfinished = len(stored) > 0
+	return errors.Join(err, table.Close())
 }
 
 func (s *indexStats) writeText(w io.Writer) error {
 	out := fmt.Sprintf("scheme   %s\n", s.Scheme)
 	if t := s.Table; t != nil {
-		out += fmt.Sprintf("table    %d documents, %d entries, %.1f MiB\n", t.Docs, t.Entries, float64(t.FileBytes)/(1<<20))
+		out += fmt.Sprintf("table    %d documents, %d entries, %s\n", t.Documents, t.Entries, sizeText(uint64(t.Bytes)))
 	}
 	if f := s.Filter; f != nil {
-		out += fmt.Sprintf("filter   %.1f MiB, %d of %d keys, %.1f%% of its bits set, false positives %.3g a segment\n",
-			float64(f.Bytes)/(1<<20), f.Items, f.Capacity, 100*f.Fill, f.Rate)
+		out += fmt.Sprintf("filter   %s, %d of %d keys, %.1f%% of its bits set, false positives %.3g a segment\n",
+			sizeText(f.Bytes), f.Items, f.Capacity, 100*f.Fill, f.Rate)
+	}
+	if s.Unfinished {
+		out += "run      unfinished: run the same command again to finish it\n"
 	}
 	_, err := io.WriteString(w, out)
 	return err

@@ -48,6 +48,7 @@ func main() {
 	// A reader that goes away (| head) shall be an error from write, so that
 	// the index is left in order.
 	signal.Ignore(syscall.SIGPIPE)
+	ignoreFileSizeSignal()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second signal ends the program at once: no checkpoint is half done
 	// on disk at any instant.
@@ -83,15 +84,22 @@ asks a Bloom filter whether they were seen, and a side table by whom.
 ` + exitCodeHelp,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
+		Args:          knownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
 	})
-	root.AddCommand(newDedupCommand(), newStatsCommand(), newVersionCommand())
+	root.AddCommand(newDedupCommand(), newQueryCommand(), newPlanCommand(), newStatsCommand(), newVersionCommand())
 	return root
+}
+
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return usageError{fmt.Errorf("unknown command %q (see %s --help)", args[0], cmd.CommandPath())}
 }
 
 // usageError is a mistake in the command line.
@@ -109,7 +117,7 @@ func exitCode(ctx context.Context, err error) int {
 		return exitDone
 	case errors.As(err, &usage):
 		return exitUsage
-	case errors.Is(err, corpus.ErrReaderGone):
+	case errors.Is(err, corpus.ErrReaderGone), errors.Is(err, syscall.EPIPE):
 		return exitReaderGone
 	case errors.Is(err, errBadRecords):
 		return exitBadRecords

@@ -2,10 +2,12 @@ package main
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -41,6 +43,7 @@ type dedupPlan struct {
 	summary     string
 	annotate    bool
 	quiet       bool
+	checkpoint  int64 // bytes between checkpoints, 0 for the default
 	now         func() time.Time
 	chosen      choices // of a run that can be resumed
 }
@@ -76,12 +79,18 @@ func (f *dedupFlags) plan(args []string) (*dedupPlan, error) {
 	return p, err
 }
 
-func (f *dedupFlags) planRules(p *dedupPlan) (err error) {
-	if f.threshold < 0 || f.threshold > 1 || f.threshold != f.threshold {
-		return fmt.Errorf("--threshold %v: want a share above 0 and at most 1", f.threshold)
+// chooseRules checks the flags that say when a document is a duplicate.
+func chooseRules(threshold float64, score string) (r dedup.Rules, err error) {
+	if !(threshold >= 0 && threshold <= 1) {
+		return r, fmt.Errorf("--threshold %v: want a share above 0 and at most 1", threshold)
 	}
-	p.rules.Threshold = f.threshold
-	if p.rules.Score, err = choose("--score", f.score, map[string]dedup.Score{"text": dedup.ScoreText, "segments": dedup.ScoreSegments}); err != nil {
+	r.Threshold = threshold
+	r.Score, err = choose("--score", score, map[string]dedup.Score{"text": dedup.ScoreText, "segments": dedup.ScoreSegments})
+	return r, err
+}
+
+func (f *dedupFlags) planRules(p *dedupPlan) (err error) {
+	if p.rules, err = chooseRules(f.threshold, f.score); err != nil {
 		return err
 	}
 	if p.rules.RemoveMosaics, err = choose("--mosaics", f.mosaics, map[string]bool{"keep": false, "remove": true}); err != nil {
@@ -90,7 +99,14 @@ func (f *dedupFlags) planRules(p *dedupPlan) (err error) {
 	if f.jobs < 1 {
 		return fmt.Errorf("-j %d: want at least 1", f.jobs)
 	}
-	if p.now, err = clock(os.Getenv("SOURCE_DATE_EPOCH")); err != nil {
+	if f.checkpoint != "" {
+		bytes, err := parseSize(f.checkpoint)
+		if err != nil {
+			return fmt.Errorf("--checkpoint-bytes: %w", err)
+		}
+		p.checkpoint = int64(bytes)
+	}
+	if p.now, err = clock(os.Getenv(epochVariable)); err != nil {
 		return err
 	}
 	if _, err := corpus.NewParser(p.fields); err != nil {
@@ -109,7 +125,7 @@ func (f *dedupFlags) planFilter(p *dedupPlan) (err error) {
 		if docs, err = parseCount(f.docs); err != nil {
 			return fmt.Errorf("--docs: %w", err)
 		}
-		p.shape = bloomstore.ForItems(docs * dedup.KeysPerDoc)
+		p.shape = dedup.ShapeFor(docs, p.scheme)
 	case f.memory != "":
 		var bytes uint64
 		if bytes, err = parseSize(f.memory); err != nil {
@@ -136,8 +152,14 @@ func (f *dedupFlags) planOutputs(p *dedupPlan) error {
 	if f.annotate && f.out == "" {
 		return errors.New("--annotate writes to --out: give that too")
 	}
-	if p.out == corpus.Stdin && p.report == corpus.Stdin {
-		return errors.New("--out and --report cannot both be standard output")
+	direct := 0
+	for _, name := range []string{p.out, p.report, p.rejects, p.summary} {
+		if name == corpus.Stdin {
+			direct++
+		}
+	}
+	if direct > 1 {
+		return errors.New("only one of --out, --report, --rejects and --summary can be standard output (-)")
 	}
 	return nil
 }
@@ -155,6 +177,20 @@ func choose[T any](flag, word string, values map[string]T) (T, error) {
 	return v, nil
 }
 
+// epochVariable holds the time, in seconds since 1970, that a reproducible run
+// gives its documents. See reproducible-builds.org/specs/source-date-epoch.
+const epochVariable = "SOURCE_DATE_EPOCH"
+
+// tableID identifies a new table: derived from the scheme where the index must
+// be reproducible byte for byte, else zero, for one drawn at random.
+func tableID(epoch string, scheme feature.Scheme) (id [16]byte) {
+	if epoch != "" {
+		sum := sha256.Sum256([]byte("firstseen table " + scheme.Name() + " " + epoch))
+		copy(id[:], sum[:])
+	}
+	return id
+}
+
 // clock returns what stamps documents: the time, or the one of SOURCE_DATE_EPOCH
 // for runs whose index must be reproducible byte for byte.
 func clock(epoch string) (func() time.Time, error) {
@@ -163,7 +199,7 @@ func clock(epoch string) (func() time.Time, error) {
 	}
 	seconds, err := strconv.ParseInt(epoch, 10, 64)
 	if err != nil {
-		return nil, fmt.Errorf("SOURCE_DATE_EPOCH: %w", err)
+		return nil, fmt.Errorf("%s: %w", epochVariable, err)
 	}
 	t := time.Unix(seconds, 0)
 	return func() time.Time { return t }, nil
@@ -181,7 +217,10 @@ func (p *dedupPlan) openIndex() (_ *dedup.Index, remove func() error, err error)
 	if p.scheme.Key, err = schemeKey(dir, p.keyed); err != nil {
 		return nil, nil, errors.Join(err, remove())
 	}
-	index, err := dedup.OpenIndex(dir, dedup.IndexOptions{Scheme: p.scheme, Shape: p.shape, FilterOnly: p.filterOnly})
+	index, err := dedup.OpenIndex(dir, dedup.IndexOptions{
+		Scheme: p.scheme, Shape: p.shape, FilterOnly: p.filterOnly,
+		UUID: tableID(os.Getenv(epochVariable), p.scheme),
+	})
 	if err != nil {
 		return nil, nil, errors.Join(err, remove())
 	}
@@ -210,8 +249,10 @@ func schemeKey(dir string, wanted bool) ([]byte, error) {
 	case !wanted:
 		return nil, nil
 	}
-	if _, err := os.Stat(filepath.Join(dir, dedup.TableFile)); err == nil {
-		return nil, fmt.Errorf("index %s was made without --key; leave it out, or give another --index", dir)
+	for _, name := range []string{dedup.TableFile, dedup.FilterFile} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return nil, usageError{fmt.Errorf("index %s was made without --key; leave it out, or give another --index", dir)}
+		}
 	}
 	key := make([]byte, keyBytes)
 	_, _ = rand.Read(key) // never fails
@@ -249,19 +290,18 @@ func (p *dedupPlan) openOutputs(resume *dedup.Progress) (o dedup.Outputs, err er
 }
 
 func writeSummary(path string, s *dedup.Summary) error {
-	if path == corpus.Stdin {
-		return json.NewEncoder(os.Stdout).Encode(s)
-	}
-	err := durable.Replace(path, func(f *os.File) error {
-		enc := json.NewEncoder(f)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(s)
-	})
+	err := durable.Replace(path, func(f *os.File) error { return encodeSummary(f, s) })
 	if err != nil {
 		return fmt.Errorf("writing summary: %w", err)
 	}
 	return nil
+}
+
+func encodeSummary(w io.Writer, s *dedup.Summary) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(s)
 }
 
 func sorted(words []string) []string {

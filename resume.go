@@ -23,6 +23,7 @@ type unfinished struct {
 	Command  []string       `json:"command"` // the INPUT arguments, for messages
 	Choices  choices        `json:"choices"`
 	Progress dedup.Progress `json:"progress"`
+	Pipe     bool           `json:"pipe"` // cannot be continued: it read or wrote a pipe
 }
 
 // choices are all that decides what the outputs of a run will be, beside the
@@ -106,6 +107,11 @@ func (p *dedupPlan) findUnfinished(index *dedup.Index) (*dedup.Progress, error) 
 	if err := json.Unmarshal(stored, &u); err != nil {
 		return nil, fmt.Errorf("reading the unfinished run of the index: %w", err)
 	}
+	if u.Pipe {
+		return nil, fmt.Errorf("a run over %s was interrupted on this index after %d documents, and cannot be continued because it read or wrote a pipe; "+
+			"the documents it kept stay known, so what it wrote (files ending in %s) is the only copy; add --abandon to go on",
+			strings.Join(u.Command, " "), u.Progress.Tally.Documents, corpus.PartialSuffix)
+	}
 	if p.resumable() && reflect.DeepEqual(p.chosen, u.Choices) {
 		return &u.Progress, p.publishLeft(&u.Progress)
 	}
@@ -133,17 +139,12 @@ func (p *dedupPlan) publishLeft(progress *dedup.Progress) error {
 
 // saveProgress is what a checkpoint stores of the run.
 func (p *dedupPlan) saveProgress(progress dedup.Progress) map[string][]byte {
-	stored, err := json.Marshal(unfinished{Command: p.args, Choices: p.chosen, Progress: progress})
+	stored, err := json.Marshal(unfinished{Command: p.args, Choices: p.chosen, Progress: progress, Pipe: !p.resumable()})
 	if err != nil {
 		panic(err) // plain values only
 	}
 	return map[string][]byte{runState: stored}
 }
 
-// markDone notes that the run is finished.
-func (p *dedupPlan) markDone(index *dedup.Index) error {
-	if index.Table == nil {
-		return nil
-	}
-	return index.Checkpoint(map[string][]byte{runState: nil})
-}
+// done is the state of an index on which no run is unfinished.
+func (p *dedupPlan) done() map[string][]byte { return map[string][]byte{runState: nil} }

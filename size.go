@@ -24,6 +24,30 @@ func parseSize(s string) (uint64, error) {
 	return parseScaled(s, units, "1GiB or 512M")
 }
 
+// sizeText writes bytes for people.
+func sizeText(bytes uint64) string {
+	v, unit := float64(bytes), "B"
+	for _, u := range []string{"KiB", "MiB", "GiB", "TiB"} {
+		if v < 1024 {
+			break
+		}
+		v, unit = v/1024, u
+	}
+	return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) + " " + unit
+}
+
+// countText writes a number for people, with three digits.
+func countText(n float64) string {
+	unit := ""
+	for _, u := range []string{"k", "M", "G"} {
+		if n < 1000 {
+			break
+		}
+		n, unit = n/1000, u
+	}
+	return strconv.FormatFloat(n, 'g', 3, 64) + unit
+}
+
 func parseScaled(s string, units map[string]float64, example string) (uint64, error) {
 	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ")
 	unit, ok := units[strings.ToLower(strings.TrimSpace(s[len(digits):]))]

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
+)
+
+const queryLong = `Tell for each document whether the index has seen it, and in which earlier one.
+
+INPUT is what it is for firstseen dedup; without one, documents are read from
+standard input. With --text each INPUT is one document of plain text.
+
+For every document one line of JSON is printed, as in a report of firstseen
+dedup, also for those that are unique. Nothing is remembered: the index is only
+read, by any number of queries at once, but not while a run is under way.
+An index without a side table names no earlier document.`
+
+// queryFlags are the flags of firstseen query as they were given.
+type queryFlags struct {
+	index     string
+	plain     bool
+	threshold float64
+	score     string
+	fields    corpus.Fields
+}
+
+func newQueryCommand() *cobra.Command {
+	var f queryFlags
+	cmd := &cobra.Command{
+		Use:     "query --index DIR [INPUT...]",
+		Short:   "Ask an index about documents, without adding them",
+		Long:    queryLong,
+		Example: "  firstseen query --index seen/ < doc.jsonl\n  firstseen query --index seen/ --text article.txt",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd, args)
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&f.index, "index", "", "directory of the index")
+	fs.BoolVar(&f.plain, "text", false, "each INPUT is one plain text, not JSON lines")
+	fs.Float64Var(&f.threshold, "threshold", 0, "as for dedup")
+	fs.StringVar(&f.score, "score", "text", "as for dedup: text or segments")
+	fs.StringVar(&f.fields.Text, "text-field", "text", "field with the text; dots lead into objects")
+	fs.StringVar(&f.fields.ID, "id-field", "id", "field with the id")
+	return cmd
+}
+
+func (f *queryFlags) run(cmd *cobra.Command, args []string) (err error) {
+	if f.index == "" {
+		return usageError{errors.New("query: give the index with --index DIR")}
+	}
+	rules, err := chooseRules(f.threshold, f.score)
+	if err != nil {
+		return usageError{err}
+	}
+	parser, err := corpus.NewParser(f.fields)
+	if err != nil {
+		return usageError{err}
+	}
+	if len(args) == 0 {
+		args = []string{corpus.Stdin}
+	}
+	inputs, err := corpus.Expand(args)
+	if err != nil {
+		return err
+	}
+	key, err := schemeKey(f.index, false)
+	if err != nil {
+		return err
+	}
+	index, err := dedup.OpenReader(f.index, key)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, index.Close()) }()
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	q, err := newQuery(index, rules, out)
+	if err != nil {
+		return err
+	}
+	if f.plain {
+		err = q.texts(inputs, cmd.InOrStdin())
+	} else {
+		err = q.lines(cmd, parser, inputs)
+	}
+	return errors.Join(err, out.Flush())
+}
+
+// query asks an index about one document after another.
+type query struct {
+	deduper   *dedup.Deduper
+	extractor *feature.Extractor
+	set       feature.Set
+	out       *json.Encoder
+}
+
+func newQuery(index *dedup.Reader, rules dedup.Rules, w io.Writer) (*query, error) {
+	deduper, err := index.Deduper(rules)
+	if err != nil {
+		return nil, err
+	}
+	extractor, err := feature.NewExtractor(index.Scheme)
+	if err != nil {
+		return nil, err
+	}
+	q := &query{deduper: deduper, extractor: extractor, out: json.NewEncoder(w)}
+	q.out.SetEscapeHTML(false)
+	return q, nil
+}
+
+func (q *query) ask(id string, text []byte, file string, line int64) error {
+	q.extractor.Extract(&q.set, text)
+	r, err := q.deduper.Check(id, &q.set)
+	if err != nil {
+		return err
+	}
+	answer := dedup.Report(&r, id, &q.set, text)
+	answer.File, answer.Line = file, line
+	return q.out.Encode(answer)
+}
+
+// texts asks about inputs that are one document each.
+func (q *query) texts(inputs []corpus.Input, stdin io.Reader) error {
+	for _, in := range inputs {
+		text, err := readWhole(in, stdin)
+		if err != nil {
+			return fmt.Errorf("reading the text: %w", err)
+		}
+		if err := q.ask(in.Name, text, in.Name, 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readWhole(in corpus.Input, stdin io.Reader) ([]byte, error) {
+	if in.Path == corpus.Stdin {
+		return io.ReadAll(stdin)
+	}
+	return os.ReadFile(in.Path)
+}
+
+// lines asks about every document of the inputs and says on standard error which
+// lines are none.
+func (q *query) lines(cmd *cobra.Command, parser *corpus.Parser, inputs []corpus.Input) error {
+	source := corpus.NewSource(inputs, corpus.SourceConfig{Stdin: cmd.InOrStdin()})
+	defer source.Close() // after its end, nothing; before it, another error is told
+	var chunk corpus.Chunk
+	bad, all := 0, 0
+	for {
+		err := source.Next(cmd.Context(), &chunk)
+		switch {
+		case err == io.EOF && bad > 0:
+			return fmt.Errorf("%w: %d of %d lines", errBadRecords, bad, all)
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+		for rec := range parser.Parse(&chunk) {
+			all++
+			if rec.Err != nil {
+				bad++
+				fmt.Fprintln(cmd.ErrOrStderr(), "firstseen:", rec.Err)
+				continue
+			}
+			if err := q.ask(string(rec.ID), rec.Text, rec.File, rec.Line); err != nil {
+				return err
+			}
+		}
+	}
+}

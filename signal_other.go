@@ -1,0 +1,6 @@
+//go:build !unix
+
+package main
+
+// ignoreFileSizeSignal has nothing to ignore here.
+func ignoreFileSizeSignal() {}
