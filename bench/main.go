@@ -18,6 +18,7 @@ import (
 var commands = map[string]func(ctx context.Context, args []string, out io.Writer) error{
 	"quality": quality,
 	"verify":  verify,
+	"speed":   speed,
 }
 
 func main() {

@@ -20,13 +20,14 @@ type commonest struct {
 type counter struct {
 	key   uint64
 	count uint64
-	text  string // quoted once the count makes it likely to be shown
+	own   uint64 // of count, since the key took the counter over
+	text  string // quoted once own makes it likely to be shown
 	at    int    // position in the heap
 }
 
 const (
 	maxCounters = 1024
-	quoteAt     = 4
+	quoteAt     = 8
 )
 
 // add counts key once more and reports the counter if it wants its text.
@@ -45,12 +46,13 @@ func (c *commonest) add(key uint64) (wantsText *counter) {
 	default:
 		n = c.heap[0]
 		delete(c.counters, n.key)
-		n.key, n.text = key, ""
+		n.key, n.own, n.text = key, 0, ""
 		c.counters[key] = n
 	}
 	n.count++
+	n.own++
 	c.down(n)
-	if n.count >= quoteAt && n.text == "" {
+	if n.own == quoteAt {
 		return n
 	}
 	return nil
