@@ -16,11 +16,13 @@ type Postings struct {
 	warm   byte      // keeps the compiler from dropping loads made for the cache
 }
 
-// located is a sub-block of n entries to search, probably from start on.
+// located is a sub-block of n entries to search, probably at upper and low.
 type located struct {
-	b        []byte
-	n, start int
-	key      int // which of the keys looked up
+	b     []byte
+	n     int
+	upper int
+	low   int
+	key   int // which of the keys looked up
 }
 
 func (p *Postings) reset(keys int) {
@@ -85,14 +87,14 @@ func (p *Postings) search(tx *bbolt.Tx, r *run, keys []uint64) error {
 	blocks := p.blocks[:0]
 	for i, k := range keys {
 		if r.holds(k) && p.n[i] < keyLimit {
-			b, n, start := r.locate(k)
-			blocks = append(blocks, located{b, n, start, i})
+			b, n, upper, low := r.locate(k)
+			blocks = append(blocks, located{b, n, upper, low, i})
 		}
 	}
 	warm := byte(0)
 	for i := range blocks {
-		if l := &blocks[i]; l.start < len(l.b) {
-			warm += l.b[l.start]
+		if l := &blocks[i]; l.low < len(l.b) {
+			warm += l.b[l.upper] + l.b[l.low]
 		}
 	}
 	p.warm = warm

@@ -128,19 +128,23 @@ func (r *run) find(tx *bbolt.Tx, dst []uint32, key uint64) ([]uint32, error) {
 }
 
 // locate returns the sub-block a key belongs to, how many entries it has and
-// where in it a search is likely to begin: keys are uniform. b is nil where it
-// is not known yet where the sub-block is or that it is right.
-func (r *run) locate(key uint64) (b []byte, n, start int) {
+// where in it a search is likely to look for the bucket and for the low bits:
+// keys are uniform. b is nil where it is not known yet where the sub-block is
+// or that it is right.
+func (r *run) locate(key uint64) (b []byte, n, upper, low int) {
 	bin, sub := r.binOf(key), r.subOf(key)
 	value := r.bins[bin]
 	if value == nil || !r.blocks.has(bin<<r.subBits+uint64(sub)) {
-		return nil, 0, 0
+		return nil, 0, 0, 0
 	}
 	at := bin*uint64(r.subs()+1) + uint64(sub)
 	c, next := uint32(r.counts[at]), uint32(r.counts[at+1])
 	b, n = value[r.offset(sub, c):r.offset(sub+1, next)+8], int(next-c)
 	bucket := int(key>>r.lowBits) & (blockBuckets - 1)
-	return b, n, blockCheck + (bucket+bucket*n/blockBuckets)/8
+	entry := bucket * n / blockBuckets
+	upper = blockCheck + (bucket+entry)/8
+	low = blockCheck + (blockBuckets+n+entry*int(r.lowBits))/8
+	return b, n, upper, low
 }
 
 // search appends the documents of key to dst, up to its capacity, from the
