@@ -136,10 +136,14 @@ func (p *dedupPlan) run(cmd *cobra.Command) (err error) {
 	}
 	if full && p.resumable() {
 		keep = true
-		return runErr
+		return fmt.Errorf("%w; to go on run the same command with --on-full grow, or with more --docs or --memory", runErr)
 	}
-	if err := errors.Join(job.Outputs.Close(), index.Finish(p.done())); err != nil || full {
+	err = errors.Join(job.Outputs.Close(), index.Finish(p.done()))
+	switch {
+	case err != nil:
 		return errors.Join(runErr, err)
+	case full:
+		return fmt.Errorf("%w; the outputs are finished and the index is in order up to there: %d records were read", runErr, summary.Documents+summary.Bad)
 	}
 	return badRecords(summary)
 }

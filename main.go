@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -136,12 +137,21 @@ func message(code int, err error) string {
 	switch {
 	case code == exitInterrupted:
 		return "interrupted; with --index, run the same command again to continue"
-	case code == exitFull:
-		return fmt.Sprintf("%v; run with --on-full grow, or with more --docs or --memory", err)
 	case code == exitTooManyBad:
 		return fmt.Sprintf("%v; allow more with --max-bad, or see them all with --rejects FILE", err)
-	case errors.Is(err, syscall.ENOSPC):
+	case noRoom(err):
 		return fmt.Sprintf("%v; the index is in order up to its last checkpoint: make room and run the same command again", err)
 	}
 	return err.Error()
+}
+
+// noRoom reports whether the disk is full, or the user's share of it, or a file
+// as large as it may be. bbolt passes some errors on as text only.
+func noRoom(err error) bool {
+	for _, cause := range []syscall.Errno{syscall.ENOSPC, syscall.EFBIG, syscall.EDQUOT} {
+		if errors.Is(err, cause) || strings.Contains(err.Error(), cause.Error()) {
+			return true
+		}
+	}
+	return false
 }

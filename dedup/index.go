@@ -194,7 +194,11 @@ func (x *Index) openFilter(shape bloomstore.Shape) error {
 		if shape == (bloomstore.Shape{}) {
 			shape = ShapeFor(DefaultDocs, x.scheme)
 		}
-		return x.rebuild(shape, "")
+		why := ""
+		if x.Table != nil && x.Table.Stats().Docs > 0 {
+			why = "it was not saved, or is gone"
+		}
+		return x.rebuild(shape, why)
 	}
 	header, err := bloomstore.ReadHeader(path)
 	if err != nil {
