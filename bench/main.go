@@ -4,6 +4,9 @@
 //
 //	go run ./bench quality DIR     labelled sets and raw corpora below DIR
 //	go run ./bench verify FILE...  every verdict against the exact oracle
+//	go run ./bench generate        documents with planted copies, and the truth about them
+//	go run ./bench ten-million     the whole pipeline on ten million of them
+//	go run ./bench naive           how much faster it is than the plain design
 package main
 
 import (
@@ -16,16 +19,19 @@ import (
 
 // commands are what bench can do.
 var commands = map[string]func(ctx context.Context, args []string, out io.Writer) error{
-	"quality": quality,
-	"verify":  verify,
-	"speed":   speed,
+	"quality":     quality,
+	"verify":      verify,
+	"generate":    generate,
+	"ten-million": tenMillion,
+	"naive":       naive,
+	"speed":       speed,
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: go run ./bench COMMAND [ARG...]; commands: quality, verify, ten-million, speed")
+		fmt.Fprintln(os.Stderr, "usage: go run ./bench COMMAND [ARG...]; commands: quality, verify, generate, ten-million, naive, speed")
 		os.Exit(2)
 	}
 	if err := commands[os.Args[1]](ctx, os.Args[2:], os.Stdout); err != nil {

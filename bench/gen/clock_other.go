@@ -1,0 +1,12 @@
+//go:build !linux
+
+package gen
+
+import "time"
+
+// clock measures the time that passes.
+type clock struct{ start time.Time }
+
+func startClock() clock { return clock{time.Now()} }
+
+func (c clock) stop() int64 { return int64(time.Since(c.start)) }

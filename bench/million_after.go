@@ -1,0 +1,134 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/firstseen/firstseen/bench/gen"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
+)
+
+// latency is how long single look-ups took, in microseconds.
+type latency struct {
+	Lookups int     `json:"lookups"`
+	P50     float64 `json:"p50_micros"`
+	P99     float64 `json:"p99_micros"`
+	P999    float64 `json:"p999_micros"`
+	Max     float64 `json:"max_micros"`
+}
+
+func (l *latency) write(w io.Writer, what string) {
+	if l != nil {
+		fmt.Fprintf(w, "look-ups, %s: %d, p50 %.0f µs, p99 %.0f µs, p999 %.0f µs, longest %.0f µs\n", what, l.Lookups, l.P50, l.P99, l.P999, l.Max)
+	}
+}
+
+// afterwards measures what a finished index can do, evaluates and writes the
+// report. It closes the index.
+func (w *watcher) afterwards(options dedup.IndexOptions) (err error) {
+	r := w.report
+	r.FilterBytes, r.PeakMemory = w.index.Filter.Shape().Bytes(), w.peak.most()
+	defer func() { err = errors.Join(err, w.index.Close(true)) }()
+	var sets []feature.Set
+	if w.cfg.lookups > 0 && w.cfg.gen.Duplicates > 0 {
+		if sets, err = w.copies(w.cfg.lookups); err != nil {
+			return err
+		}
+		if _, err = w.timeChecks(sets); err != nil { // warms up
+			return err
+		}
+		if r.Warm, err = w.timeChecks(sets); err != nil {
+			return err
+		}
+	}
+	if !w.cfg.filterOnly {
+		if err := w.timeRebuild(options); err != nil {
+			return err
+		}
+		// Afterwards, so that the file is in the page cache for rebuilding, as
+		// it is when a killed run is started again.
+		if len(sets) > 0 && dropCache(filepath.Join(w.cfg.dir, dedup.TableFile)) {
+			if r.Cold, err = w.timeChecks(sets[:min(len(sets), 1000)]); err != nil {
+				return err
+			}
+		}
+	}
+	r.evaluate(w.cfg)
+	r.write(w.out)
+	return nil
+}
+
+// timeRebuild opens the index without its filter, as after a crash.
+func (w *watcher) timeRebuild(options dedup.IndexOptions) error {
+	ones := w.index.Filter.Ones()
+	if err := w.index.Close(false); err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(w.cfg.dir, dedup.FilterFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	start := now()
+	index, err := dedup.OpenIndex(w.cfg.dir, options)
+	if err != nil {
+		return err
+	}
+	w.index = index
+	took := now().minus(start)
+	w.report.Rebuild, w.report.RebuildCPU = took.wall, took.cpu
+	w.report.expect(index.Filter.Ones() == ones, "the rebuilt filter is the one that was", "%d bits set, %d before", index.Filter.Ones(), ones)
+	return nil
+}
+
+// copies makes near copies, beyond the documents of the run, of sources all over
+// it: judging one costs a look-up of all its segments.
+func (w *watcher) copies(count int) ([]feature.Set, error) {
+	e, err := feature.NewExtractor(feature.Scheme{})
+	if err != nil {
+		return nil, err
+	}
+	var sets []feature.Set
+	for n := w.cfg.gen.Docs; len(sets) < count; n++ {
+		t := w.gen.Truth(n)
+		if t.Kind < gen.Near90 || t.Kind > gen.Near60 || t.Sources[0] >= w.cfg.gen.Docs {
+			continue
+		}
+		var doc struct{ Text string }
+		if err := json.Unmarshal(w.gen.AppendLine(nil, n), &doc); err != nil {
+			return nil, err
+		}
+		var set feature.Set
+		e.Extract(&set, []byte(doc.Text))
+		sets = append(sets, set)
+	}
+	return sets, nil
+}
+
+// timeChecks judges documents one at a time, remembering none.
+func (w *watcher) timeChecks(sets []feature.Set) (*latency, error) {
+	cfg := dedup.Config{Filter: w.index.Filter}
+	if w.index.Table != nil {
+		cfg.Table = w.index.Table
+	}
+	d, err := dedup.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	micros := make([]float64, len(sets))
+	for i := range sets {
+		start := time.Now()
+		if _, err := d.Check("", &sets[i]); err != nil {
+			return nil, err
+		}
+		micros[i] = float64(time.Since(start).Nanoseconds()) / 1e3
+	}
+	slices.Sort(micros)
+	at := func(share float64) float64 { return micros[int(share*float64(len(micros)-1))] }
+	return &latency{len(micros), at(0.5), at(0.99), at(0.999), at(1)}, nil
+}

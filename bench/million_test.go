@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"testing"
+
+	"github.com/firstseen/firstseen/bench/gen"
+)
+
+// testDocs is the size of the run in tests: enough for several runs and merges
+// in the table at the size of its memory there.
+func testDocs() uint64 {
+	if testing.Short() || raceEnabled {
+		return 20_000
+	}
+	return 200_000
+}
+
+// The run of the headline, smaller: all it checks but the times.
+func TestTenMillionInSmall(t *testing.T) {
+	for _, test := range []struct {
+		name       string
+		docs       uint64
+		duplicates float64
+		filterOnly bool
+	}{
+		{"table", testDocs(), 0.1, false},
+		{"half duplicates", testDocs() / 10, 0.5, false},
+		{"filter only, all unique", testDocs() / 10, 0, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var out bytes.Buffer
+			cfg := millionConfig{
+				gen:    gen.Config{Docs: test.docs, Seed: 2, Duplicates: test.duplicates},
+				memory: test.docs * 96, filterOnly: test.filterOnly, dir: t.TempDir(),
+				workers: 2, probes: 1 << 20, lookups: 500, memtable: 400_000,
+			}
+			report, err := runMillion(context.Background(), cfg, &out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := report.failed(); err != nil {
+				t.Errorf("%v\n%s", err, out.Bytes())
+			}
+			checkRun(t, report, &cfg)
+		})
+	}
+}
+
+// checkRun holds that the run was one in which something could go wrong.
+func checkRun(t *testing.T, r *millionReport, cfg *millionConfig) {
+	if len(r.Rows) != 10 || r.Summary.Documents != int64(cfg.gen.Docs) || r.Summary.Bad != 0 {
+		t.Errorf("%d rows, %d documents, %d bad records", len(r.Rows), r.Summary.Documents, r.Summary.Bad)
+	}
+	if last := r.Rows[len(r.Rows)-1]; !cfg.filterOnly && cfg.gen.Docs >= 200_000 && last.Merges == 0 {
+		t.Errorf("no merges: runs %v", last.Runs)
+	}
+	if cfg.gen.Duplicates == 0 || cfg.gen.Docs < 20_000 {
+		return
+	}
+	for k := range gen.Kind(gen.Kinds) {
+		if r.Verdicts.Kinds[k].Documents == 0 {
+			t.Errorf("no document is %v", k)
+		}
+	}
+}
+
+func TestNaiveRuns(t *testing.T) {
+	var out bytes.Buffer
+	if err := naive(context.Background(), []string{"-docs", "3000", "-duplicates", "0.3"}, &out); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(out.Bytes(), []byte("| ratio |")) {
+		t.Errorf("no ratio in\n%s", out.Bytes())
+	}
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/firstseen/firstseen/bench/gen"
+	"github.com/firstseen/firstseen/dedup"
+)
+
+// kindCount counts the verdicts on documents of one kind.
+type kindCount struct {
+	Documents   int64 `json:"documents"`
+	Right       int64 `json:"duplicate_of_source"`
+	AsGood      int64 `json:"duplicate_of_as_good"`
+	WrongSource int64 `json:"duplicate_of_other"`
+	Mosaics     int64 `json:"mosaic"`
+	Related     int64 `json:"related"`
+	Unique      int64 `json:"unique"`
+}
+
+// verdicts counts verdicts by kind, and keeps the first that were wrong.
+type verdicts struct {
+	Kinds [gen.Kinds]kindCount `json:"kinds"`
+	Wrong []string             `json:"wrong"`
+}
+
+const maxWrong = 10
+
+// judge counts one decision. A duplicate is as good as the right one where its
+// witness came earlier than the document and holds at least the planted share.
+func (v *verdicts) judge(n uint64, t *gen.Truth, r *dedup.Result, filterOnly bool) {
+	c := &v.Kinds[t.Kind]
+	c.Documents++
+	right := false
+	switch r.Verdict {
+	case dedup.Mosaic:
+		c.Mosaics++
+	case dedup.Related:
+		c.Related++
+	case dedup.Unique:
+		c.Unique++
+	case dedup.Duplicate:
+		of, err := gen.Number(r.Of.ID)
+		switch {
+		case filterOnly && t.Kind != gen.Unique:
+			right = true
+		case err == nil && len(t.Sources) > 0 && of == t.Sources[0]:
+			right = true
+		case err == nil && of < n && t.Kind != gen.Unique && r.Score >= t.Overlap:
+			c.AsGood++
+		default:
+			c.WrongSource++
+			v.note(n, t, r)
+		}
+		if right {
+			c.Right++
+		}
+	}
+	if mustFind(t.Kind, filterOnly) && r.Verdict != dedup.Duplicate || t.Kind == gen.Unique && r.Verdict != dedup.Unique {
+		v.note(n, t, r)
+	}
+}
+
+func (v *verdicts) note(n uint64, t *gen.Truth, r *dedup.Result) {
+	if len(v.Wrong) < maxWrong {
+		v.Wrong = append(v.Wrong, fmt.Sprintf("document %d, %v of %v: %v of %q, score %.3f, seen %.3f, %d of %d segments",
+			n, t.Kind, t.Sources, r.Verdict, r.Of.ID, r.Score, r.Seen, r.Of.Shared, r.Segments))
+	}
+}
+
+// mustFind tells whether a kind is beyond doubt above the threshold. Without a
+// table the threshold is 0.8.
+func mustFind(k gen.Kind, filterOnly bool) bool {
+	return k == gen.Exact || !filterOnly && (k == gen.Near90 || k == gen.Near80)
+}
+
+// evaluate adds the checks of verdicts.
+func (v *verdicts) evaluate(r *millionReport) {
+	for k := range gen.Kind(gen.Kinds) {
+		c := &v.Kinds[k]
+		if c.Documents == 0 {
+			continue
+		}
+		duplicates := c.Right + c.AsGood + c.WrongSource
+		switch {
+		case mustFind(k, r.FilterOnly):
+			r.expect(duplicates == c.Documents, fmt.Sprintf("every %v found", k), "%d of %d", duplicates, c.Documents)
+		case k == gen.Unique || k == gen.Near30:
+			r.expect(duplicates == 0, fmt.Sprintf("no %v called duplicate", k), "%d of %d", duplicates, c.Documents)
+		case k == gen.Mosaic && !r.FilterOnly:
+			r.expect(c.Mosaics == c.Documents, "every mosaic found", "%d of %d", c.Mosaics, c.Documents)
+		}
+		if k != gen.Unique {
+			r.expect(c.WrongSource == 0, fmt.Sprintf("every %v that is a duplicate has its source or one as good", k), "%d others", c.WrongSource)
+		}
+	}
+}
+
+func (v *verdicts) write(w io.Writer) {
+	fmt.Fprint(w, "\n| kind | documents | duplicate of its source | of one as good | of another | mosaic | related | unique |\n|---|---|---|---|---|---|---|---|\n")
+	for k := range gen.Kind(gen.Kinds) {
+		c := &v.Kinds[k]
+		fmt.Fprintf(w, "| %v | %d | %d | %d | %d | %d | %d | %d |\n", k, c.Documents, c.Right, c.AsGood, c.WrongSource, c.Mosaics, c.Related, c.Unique)
+	}
+	fmt.Fprintln(w)
+	for _, text := range v.Wrong {
+		fmt.Fprintln(w, "unexpected:", text)
+	}
+}
