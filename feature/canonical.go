@@ -18,9 +18,8 @@ const modifierApostrophe = 'ʼ'
 const maxRounds = 8
 
 // Canonical appends to dst the canonical form of segment: NFKC, full case
-// folding, ignorable characters dropped, apostrophes alike, white space removed
-// between two CJK characters and one space elsewhere, none at the edges. It
-// takes all of segment, punctuation too, as part of one segment; bytes that are
+// folding, ignorable characters dropped, apostrophes alike, white space next to
+// a CJK character removed and one space elsewhere, none at the edges. It takes all of segment, punctuation too, as part of one segment; bytes that are
 // not UTF-8 count as white space. Canonical(Canonical(x)) equals Canonical(x).
 //
 // The key of a feature is the hash of the canonical form of its byte range,
@@ -113,7 +112,7 @@ func appendSpaced(dst, text []byte, t *tables) []byte {
 		if unicode.IsSpace(r) {
 			pending = true
 		} else {
-			if pending && len(dst) > start && !(t.of(r).isCJK() && t.endsCJK(dst[start:])) {
+			if pending && len(dst) > start && !t.layout(dst[start:], t.of(r)) {
 				dst = append(dst, ' ')
 			}
 			pending = false
@@ -122,6 +121,13 @@ func appendSpaced(dst, text []byte, t *tables) []byte {
 		i += size
 	}
 	return dst
+}
+
+// layout reports whether white space between text and a rune of class c is mere
+// layout: next to a CJK character. Before a mark it is not, which could combine
+// with that character.
+func (t *tables) layout(text []byte, c class) bool {
+	return !c.isMark() && (c.isCJK() || t.endsCJK(text))
 }
 
 // endsCJK reports whether the last character of text, marks upon it aside, is

@@ -13,10 +13,10 @@ const (
 
 // copyASCII copies letters, digits and spaces from text[i:] to buf[w:], letters
 // lower-cased, a space after a space dropped. It returns where it came to in
-// both: at a byte it does not know, or the end. Eight bytes at a time, as this
+// both, at a byte it does not know or the end, and how many spaces it wrote. Eight bytes at a time, as this
 // is where English text spends its time; in each byte of the masks only the
 // high bit counts.
-func copyASCII(buf, text []byte, w, i int, ascii *[256]asciiByte) (int, int) {
+func copyASCII(buf, text []byte, w, i int, ascii *[256]asciiByte) (end, at, spaces int) {
 	for {
 		after := uint64(0) // high bit of the first byte: the last byte written is a space
 		if buf[w-1] == ' ' {
@@ -36,13 +36,15 @@ func copyASCII(buf, text []byte, w, i int, ascii *[256]asciiByte) (int, int) {
 			if bad != 0 {
 				n := bits.TrailingZeros64(bad) / 8
 				w, i = w+n, i+n
+				spaces += bits.OnesCount64(blank & (bad&-bad - 1))
 				break
 			}
 			after = blank >> 56
+			spaces += bits.OnesCount64(blank)
 			w, i = w+8, i+8
 		}
 		if i >= len(text) {
-			return w, i
+			return w, i, spaces
 		}
 		a := ascii[text[i]]
 		switch a.class.kind() {
@@ -53,11 +55,12 @@ func copyASCII(buf, text []byte, w, i int, ascii *[256]asciiByte) (int, int) {
 			if buf[w-1] != ' ' {
 				buf[w] = ' '
 				w++
+				spaces++
 			}
 			i = skipSpaces(text, i+1)
 			continue
 		default:
-			return w, i
+			return w, i, spaces
 		}
 		i++
 	}
@@ -85,13 +88,13 @@ func (e *Extractor) copyPlain(text []byte, i, stop int) (int, class, int) {
 			i = n
 			continue
 		}
-		r, size := utf8.DecodeRune(text[i:])
-		c := e.tables.of(r)
+		c, size := e.tables.at(text, i)
 		if !c.isPlain() {
 			return i, c, size
 		}
+		e.tighten(c)
 		if c.isCJK() {
-			e.w = e.tighten()
+			e.cjk++
 		}
 		for _, b := range text[i : i+size] {
 			e.buf[e.w] = b
@@ -110,10 +113,11 @@ func (e *Extractor) copyCJK(text []byte, i int) int {
 	if i+4 > len(text) || !e.isPlainCJK(binary.LittleEndian.Uint32(text[i:])) {
 		return i
 	}
-	buf, w, start := e.buf, e.tighten(), i
+	e.tighten(plainCJK)
+	buf, w, start := e.buf, e.w, i
 	for i+8 <= len(text) {
 		x := binary.LittleEndian.Uint64(text[i:])
-		if !isHan(uint32(x)) || !isHan(uint32(x>>24)) {
+		if x&0xC0C0F0_C0C0F0 != 0x8080E0_8080E0 || !inHan(uint16(x)) || !inHan(uint16(x>>24)) {
 			break
 		}
 		binary.LittleEndian.PutUint64(buf[w:], x)
@@ -127,20 +131,40 @@ func (e *Extractor) copyCJK(text []byte, i int) int {
 		binary.LittleEndian.PutUint32(buf[w:], x)
 		w, i = w+3, i+3
 	}
+	n := (i - start) / 3
 	e.w = w
-	e.wider -= (i - start) / 3
+	e.wider -= n
+	e.cjk += n
 	return i
 }
 
 // isHan reports whether the low three bytes of x are a rune from U+4E00 to
 // U+9FFF, all of which are plain CJK.
 func isHan(x uint32) bool {
-	return x&0xC0C0F0 == 0x8080E0 && threeBytes(x)-0x4E00 < 0x5200
+	return x&0xC0C0F0 == 0x8080E0 && inHan(uint16(x))
+}
+
+// inHan is isHan for the first two of three bytes, E4 B8 to E9 BF.
+func inHan(x uint16) bool {
+	return bits.ReverseBytes16(x)-0xE4B8 <= 0xE9BF-0xE4B8
 }
 
 // isPlainCJK reports whether the low three bytes of x are a rune of that class.
 func (e *Extractor) isPlainCJK(x uint32) bool {
 	return x&0xC0C0F0 == 0x8080E0 && e.tables.class[threeBytes(x)] == plainCJK
+}
+
+// at returns the class and the length of the rune at text[i:]. Bytes that are
+// not UTF-8 are punct, a surrogate's three at once.
+func (t *tables) at(text []byte, i int) (class, int) {
+	if i+4 <= len(text) {
+		x := binary.LittleEndian.Uint32(text[i:])
+		if r := threeBytes(x); x&0xC0C0F0 == 0x8080E0 && r >= 0x800 {
+			return t.class[r], 3
+		}
+	}
+	r, size := utf8.DecodeRune(text[i:])
+	return t.of(r), size
 }
 
 // threeBytes is the rune whose three bytes of UTF-8 are the low ones of x.

@@ -29,7 +29,7 @@ type cutPiece struct {
 func (e *Extractor) cut(text []byte, start, end int) {
 	e.cuts = e.cuts[:0]
 	form := e.buf[e.seg:e.w]
-	from, width := 0, 0
+	from, width, cjk, spaces := 0, 0, 0, 0
 	var h uint64
 	for i := 0; i < len(form); {
 		r, size := utf8.DecodeRune(form[i:])
@@ -38,15 +38,21 @@ func (e *Extractor) cut(text []byte, start, end int) {
 		}
 		columns := e.columns(r)
 		width += columns
+		if e.tables.of(r).isCJK() {
+			cjk++
+		}
+		if r == ' ' {
+			spaces++
+		}
 		i += size
 		// A wide character is as likely as two narrow ones to end a piece: one
 		// column in 64 is a boundary, in any script.
 		if width >= minPiece && (int(h>>58) < columns || width >= maxPiece) {
-			e.addCut(form, from, i, width)
-			from, width = i, 0
+			e.addCut(form, from, i, width, cjk, spaces)
+			from, width, cjk, spaces = i, 0, 0, 0
 		}
 	}
-	e.addCut(form, from, len(form), width)
+	e.addCut(form, from, len(form), width, cjk, spaces)
 	if len(e.cuts) > 0 {
 		e.locate(text, start, end)
 	}
@@ -56,22 +62,24 @@ func (e *Extractor) cut(text []byte, start, end int) {
 }
 
 // addCut notes form[from:to] if it may be chosen.
-func (e *Extractor) addCut(form []byte, from, to, width int) {
+func (e *Extractor) addCut(form []byte, from, to, width, cjk, spaces int) {
 	if from < to && form[from] == ' ' {
 		from++
 		width--
+		spaces--
 	}
 	if from < to && form[to-1] == ' ' {
 		to--
 		width--
+		spaces--
 	}
 	switch {
 	case width < e.scheme.MinWidth:
-		e.shorter(form[from:to], width)
+		e.shorter(form[from:to], width, cjk, spaces)
 	case e.chosen.wants(width):
 		key := e.hash.segment(form[from:to])
 		if e.chosen.wantsKey(width, key) {
-			e.cuts = append(e.cuts, cutPiece{from: from, to: to, width: width, units: e.tables.units(form[from:to], width), key: key})
+			e.cuts = append(e.cuts, cutPiece{from: from, to: to, width: width, units: e.tables.units(form[from:to], width, cjk, spaces), key: key})
 		}
 	}
 }

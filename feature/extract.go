@@ -42,11 +42,13 @@ type Extractor struct {
 	// buf[1:w] is the canonical text not yet hashed, pieces joined by spaces;
 	// buf[0] is a space, so that the byte before a piece always is one. The
 	// piece under way starts at seg. Its width is its bytes plus wider.
-	buf   []byte
-	w     int
-	seg   int
-	wider int
-	short length // of the pieces too short to be segments
+	buf    []byte
+	w      int
+	seg    int
+	wider  int
+	cjk    int    // CJK characters in it
+	spaces int    // spaces in it
+	short  length // of the pieces too short to be segments
 }
 
 // NewExtractor returns an Extractor for the scheme, or the error of Validate.
@@ -69,7 +71,8 @@ func NewExtractor(s Scheme) (*Extractor, error) {
 // either. Any bytes will do: those that are not UTF-8 separate segments.
 func (e *Extractor) Extract(dst *Set, text []byte) {
 	e.buf[0] = ' '
-	e.w, e.seg, e.wider, e.short = 1, 1, 0, length{}
+	e.begin(1)
+	e.short = length{}
 	e.chosen.reset()
 	e.hash.reset()
 	for i := e.gap(text, 0); i < len(text); {
@@ -94,23 +97,20 @@ func (e *Extractor) Extract(dst *Set, text []byte) {
 
 // finish ends the piece under way, which comes from text[start:end].
 func (e *Extractor) finish(text []byte, start, end int) {
-	if e.buf[e.w-1] == ' ' {
-		e.w--
-	}
-	if e.w < e.seg { // nothing but white space, after a segment that was too long
-		e.w = e.seg
+	e.dropSpace()
+	if e.w == e.seg { // nothing but white space, after a segment that was too long
 		return
 	}
 	width := e.w - e.seg + e.wider
 	switch {
 	case width < e.scheme.MinWidth:
-		e.shorter(e.buf[e.seg:e.w], width)
+		e.shorter(e.buf[e.seg:e.w], width, e.cjk, e.spaces)
 	case width > maxWidth:
 		e.cut(text, start, end)
 	case e.chosen.wants(width):
 		key := e.hash.segment(e.buf[e.seg:e.w])
 		if e.chosen.wantsKey(width, key) {
-			units := e.tables.units(e.buf[e.seg:e.w], width)
+			units := e.tables.units(e.buf[e.seg:e.w], width, e.cjk, e.spaces)
 			e.chosen.add(Feature{Key: key, Width: uint32(width), Units: uint32(units), Start: offset(start), End: offset(end)})
 		}
 	}
@@ -121,9 +121,9 @@ func (e *Extractor) finish(text []byte, start, end int) {
 type length struct{ columns, units uint64 }
 
 // shorter counts a piece too short to be a segment.
-func (e *Extractor) shorter(form []byte, width int) {
+func (e *Extractor) shorter(form []byte, width, cjk, spaces int) {
 	e.short.columns += uint64(width)
-	e.short.units += uint64(e.tables.units(form, width))
+	e.short.units += uint64(e.tables.units(form, width, cjk, spaces))
 }
 
 // trim takes the white space and the invisible characters off a byte range.
@@ -160,8 +160,7 @@ func (e *Extractor) gap(text []byte, i int) int {
 		if i == len(text) || text[i] < utf8.RuneSelf || i+4 <= len(text) && isHan(binary.LittleEndian.Uint32(text[i:])) {
 			return i
 		}
-		r, size := utf8.DecodeRune(text[i:])
-		switch c := e.tables.of(r); {
+		switch c, size := e.tables.at(text, i); {
 		case c.kind() == symbol:
 			end := e.skipMarks(text, i+size)
 			e.symbol(text[i:min(end, i+maxSymbol)])
@@ -189,10 +188,10 @@ func (e *Extractor) gapASCII(text []byte, i int) int {
 			break
 		}
 	}
-	e.w, e.seg = w, w
+	e.begin(w)
 	if i > from && e.tables.ascii[text[i-1]].gap == gapSymbol {
 		if end := e.skipMarks(text, i); end > i { // the symbol has marks
-			e.w, e.seg = w-gapSymbol, w-gapSymbol
+			e.begin(w - gapSymbol)
 			e.symbol(text[i-1 : min(end, i-1+maxSymbol)])
 			i = end
 		}
@@ -209,13 +208,11 @@ func (e *Extractor) symbol(text []byte) {
 		text = text[:len(text)-1]
 	}
 	e.write(e.form(text))
-	if e.buf[e.w-1] == ' ' {
-		e.w--
-	}
+	e.dropSpace()
 	if e.w > e.seg {
 		e.join()
 	}
-	e.w, e.wider = e.seg, 0
+	e.begin(e.seg)
 }
 
 // skipMarks goes past marks and ignorable runes.
@@ -233,8 +230,7 @@ func (e *Extractor) skipMarks(text []byte, i int) int {
 // join makes ready for the next piece.
 func (e *Extractor) join() {
 	e.buf[e.w] = ' '
-	e.w++
-	e.seg, e.wider = e.w, 0
+	e.begin(e.w + 1)
 	if e.w > flushAt {
 		e.flush()
 	}
@@ -243,5 +239,10 @@ func (e *Extractor) join() {
 // flush hashes what there is of the canonical text, which ends in a space.
 func (e *Extractor) flush() {
 	e.hash.part(e.buf[1 : e.w-1])
-	e.w, e.seg = 1, 1
+	e.begin(1)
+}
+
+// begin starts a piece at buf[w].
+func (e *Extractor) begin(w int) {
+	e.w, e.seg, e.wider, e.cjk, e.spaces = w, w, 0, 0, 0
 }

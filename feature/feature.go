@@ -119,8 +119,8 @@ type Feature struct {
 	// kana, Hangul) character, 0 for a combining mark, 1 for any other.
 	Width uint32
 
-	// Units is the length in words: a CJK character is one, and so is what
-	// stands between two spaces of anything else.
+	// Units is the length in words: a CJK character is one, and so is every
+	// stretch of others between spaces or CJK characters.
 	Units uint32
 
 	// Start and End are the byte range, in the text given to Extract, of the

@@ -183,19 +183,19 @@ func oracleCJK(r rune) bool {
 	return oracleWidth(string(r)) == 2 && unicode.In(r, unicode.L, unicode.N) && !unicode.Is(unicode.Hangul, r)
 }
 
-// oracleUnits counts CJK characters and, if others take any room, the stretches
-// between spaces.
+// oracleUnits counts CJK characters and the stretches of others, between them
+// and spaces, that have any width.
 func oracleUnits(s string) (n int) {
-	others := false
+	between := func(r rune) bool { return r == ' ' || oracleCJK(r) }
 	for _, r := range s {
 		if oracleCJK(r) {
 			n++
-		} else if oracleWidth(string(r)) > 0 {
-			others = true
 		}
 	}
-	if others {
-		n += len(strings.Split(s, " "))
+	for _, stretch := range strings.FieldsFunc(s, between) {
+		if oracleWidth(stretch) > 0 {
+			n++
+		}
 	}
 	return n
 }
@@ -319,7 +319,7 @@ func oracleSpaced(in []oracleRune) []oracleRune {
 		}
 		switch {
 		case len(out) == 0, len(rest) == 0, out[len(out)-1].r == ' ':
-		case base >= 0 && oracleCJK(out[base].r) && oracleCJK(rest[0].r):
+		case !unicode.Is(unicode.M, rest[0].r) && (base >= 0 && oracleCJK(out[base].r) || oracleCJK(rest[0].r)):
 		default:
 			out = append(out, oracleRune{' ', r.start, r.end})
 		}

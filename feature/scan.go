@@ -24,7 +24,14 @@ func (e *Extractor) scan(text []byte, start int) (int, bool) {
 				continue
 			}
 		} else if c = e.tables.ascii[b].class; !c.separates() {
-			e.w, i = copyASCII(e.buf, text[:stop], e.w, i, &e.tables.ascii)
+			if last := e.buf[e.w-1]; last >= utf8.RuneSelf || last == ' ' && e.w > e.seg {
+				if i = e.afterCJK(text, i, stop, c); i == stop {
+					break
+				}
+			}
+			var spaces int
+			e.w, i, spaces = copyASCII(e.buf, text[:stop], e.w, i, &e.tables.ascii)
+			e.spaces += spaces
 			continue
 		}
 		switch {
@@ -41,32 +48,69 @@ func (e *Extractor) scan(text []byte, start int) (int, bool) {
 	return i, false
 }
 
-// tighten takes back the space before a CJK character, if it follows another
-// one, and returns where the character goes.
-func (e *Extractor) tighten() int {
-	if e.w > e.seg && e.buf[e.w-1] == ' ' && e.tables.endsCJK(e.buf[e.seg:e.w-1]) {
-		return e.w - 1
+// addSpace appends a space, if there is something it separates from what comes.
+func (e *Extractor) addSpace() {
+	if e.buf[e.w-1] != ' ' {
+		e.buf[e.w] = ' '
+		e.w++
+		e.spaces++
 	}
-	return e.w
+}
+
+// dropSpace takes the space at the end of the piece back, if there is one.
+func (e *Extractor) dropSpace() {
+	if e.w > e.seg && e.buf[e.w-1] == ' ' {
+		e.w--
+		e.spaces--
+	}
+}
+
+// tighten takes back a space that is mere layout before a rune of class c.
+func (e *Extractor) tighten(c class) {
+	if e.w > e.seg && e.buf[e.w-1] == ' ' && e.tables.layout(e.buf[e.seg:e.w-1], c) {
+		e.dropSpace()
+	}
+}
+
+// afterCJK makes ready to copy ASCII of class c at text[i:stop]: after a CJK
+// character it goes past spaces, or takes back one, and returns where it came
+// to. Whether spaces before a rune outside ASCII stay is known there.
+func (e *Extractor) afterCJK(text []byte, i, stop int, c class) int {
+	if c.kind() != space {
+		e.tighten(c)
+		return i
+	}
+	end := e.w
+	if end > e.seg && e.buf[end-1] == ' ' { // white space outside ASCII
+		end--
+	}
+	if e.buf[end-1] < utf8.RuneSelf || !e.tables.endsCJK(e.buf[e.seg:end]) {
+		return i
+	}
+	n := i
+	for n < stop && e.tables.ascii[text[n]].class.kind() == space {
+		n++
+	}
+	if n < stop && text[n] >= utf8.RuneSelf {
+		return i
+	}
+	e.dropSpace()
+	return n
 }
 
 // write appends runes as core makes them, spaces in order.
 func (e *Extractor) write(form []byte) {
 	for i := 0; i < len(form); {
 		r, size := utf8.DecodeRune(form[i:])
-		switch c := e.tables.of(r); {
-		case r >= utf8.RuneSelf && c.isCJK():
-			e.w = e.tighten()
-			fallthrough
-		case r >= utf8.RuneSelf && !unicode.IsSpace(r):
+		if c := e.tables.of(r); !unicode.IsSpace(r) {
+			e.tighten(c)
 			e.w += copy(e.buf[e.w:], form[i:i+size])
 			e.wider += e.columns(r) - size
-		case r < utf8.RuneSelf && r != ' ':
-			e.buf[e.w] = form[i]
-			e.w++
-		case e.buf[e.w-1] != ' ':
-			e.buf[e.w] = ' '
-			e.w++
+			if c.isCJK() {
+				e.cjk++
+			}
+		} else {
+			e.addSpace()
 		}
 		i += size
 	}
@@ -91,6 +135,9 @@ func (e *Extractor) back(text []byte, start, i int, c class) int {
 			if r >= utf8.RuneSelf {
 				e.wider -= c.width() - size
 			}
+			if c.isCJK() {
+				e.cjk--
+			}
 			return j
 		}
 	}
@@ -107,10 +154,7 @@ func (e *Extractor) cluster(text []byte, i, stop int) int {
 	case ignorable:
 		return i + size
 	case space:
-		if e.buf[e.w-1] != ' ' {
-			e.buf[e.w] = ' '
-			e.w++
-		}
+		e.addSpace()
 		return i + size
 	case dot, comma, quote: // one that joins
 		e.buf[e.w] = joinByte[c.kind()]
@@ -124,6 +168,7 @@ func (e *Extractor) cluster(text []byte, i, stop int) int {
 	case c.kind() == mapped:
 		e.write(e.tables.forms[e.tables.form[r]])
 	case size == 1:
+		e.tighten(c)
 		e.buf[e.w] = text[i]
 		e.w++
 	default:
