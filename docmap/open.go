@@ -10,6 +10,8 @@ import (
 	"github.com/zeebo/xxh3"
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/firstseen/firstseen/internal/durable"
 )
 
 func (t *Table) open() error {
@@ -20,6 +22,11 @@ func (t *Table) open() error {
 	if !exists && t.opt.ReadOnly {
 		return fmt.Errorf("%s: %w", t.path, fs.ErrNotExist)
 	}
+	if !exists {
+		if err := t.createFile(); err != nil {
+			return err
+		}
+	}
 	if err := t.openFile(t.opt.ReadOnly); err != nil {
 		return err
 	}
@@ -28,9 +35,6 @@ func (t *Table) open() error {
 			return err
 		}
 		t.spaces[i].build.limit = limit
-	}
-	if !exists {
-		return t.create()
 	}
 	return t.load()
 }
@@ -78,6 +82,26 @@ func (t *Table) openFile(readOnly bool) error {
 	}
 	t.db = db
 	return nil
+}
+
+// newSuffix is added to the name of a table until it is one.
+const newSuffix = ".new"
+
+// createFile makes an empty table under another name and renames it: a process
+// killed meanwhile must not leave what the next one takes for a damaged table.
+func (t *Table) createFile() error {
+	fresh := &Table{path: t.path + newSuffix, opt: t.opt}
+	if err := os.Remove(fresh.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	err := fresh.openFile(false)
+	if err == nil {
+		err = fresh.create()
+	}
+	if err := errors.Join(err, fresh.Close()); err != nil {
+		return err
+	}
+	return durable.Rename(fresh.path, t.path)
 }
 
 func (t *Table) create() error {

@@ -104,7 +104,8 @@ type space struct {
 
 // Open opens the table in the file path, creating it if there is none and
 // Options does not say ReadOnly. The errors are ErrScheme, ErrVersion,
-// ErrDamaged and ErrLocked, or those of the system.
+// ErrDamaged and ErrLocked, or those of the system. Two processes must not create
+// the same table at the same moment.
 func Open(path string, opt Options) (*Table, error) {
 	t := &Table{path: path, opt: opt.withDefaults(), sliceBytes: 4 << 20}
 	t.log.reset()

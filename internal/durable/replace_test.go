@@ -152,3 +152,28 @@ func TestKilledBeforeRename(t *testing.T) {
 	}
 	expect(t, path, "newer")
 }
+
+func TestNames(t *testing.T) {
+	dir := t.TempDir()
+	from, to := filepath.Join(dir, "from"), filepath.Join(dir, "to")
+	for path, text := range map[string]string{from: "new", to: "old"} {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Rename(from, to); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(to); err != nil || string(got) != "new" {
+		t.Errorf("after Rename: %q, %v", got, err)
+	}
+	if err := Rename(from, to); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Rename of what is not there: %v", err)
+	}
+	if err := Remove(to); err != nil {
+		t.Fatal(err)
+	}
+	if err := Remove(to); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Remove of what is not there: %v", err)
+	}
+}
