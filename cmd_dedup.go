@@ -127,25 +127,30 @@ func (p *dedupPlan) run(cmd *cobra.Command) (err error) {
 	stop := p.showProgress(stderr, &job)
 	summary, runErr := dedup.Run(cmd.Context(), index, job)
 	stop()
-	full := errors.Is(runErr, dedup.ErrFull)
-	if runErr != nil && !full {
+	if runErr != nil && !errors.Is(runErr, dedup.ErrFull) {
 		return runErr
 	}
 	if err := p.tell(cmd, summary); err != nil {
 		return err
 	}
-	if full && p.resumable() {
+	if runErr != nil && p.resumable() {
 		keep = true
 		return fmt.Errorf("%w; to go on run the same command with --on-full grow, or with more --docs or --memory", runErr)
 	}
-	err = errors.Join(job.Outputs.Close(), index.Finish(p.done()))
+	return p.finish(index, &job, summary, runErr)
+}
+
+// finish ends a run that is over: because all is read or, where it could not be
+// continued, because the filter is full.
+func (p *dedupPlan) finish(index *dedup.Index, job *dedup.Job, s *dedup.Summary, full error) error {
+	err := errors.Join(job.Outputs.Close(), index.Finish(p.done()))
 	switch {
 	case err != nil:
-		return errors.Join(runErr, err)
-	case full:
-		return fmt.Errorf("%w; the outputs are finished and the index is in order up to there: %d records were read", runErr, summary.Documents+summary.Bad)
+		return errors.Join(full, err)
+	case full != nil:
+		return fmt.Errorf("%w; the outputs are finished and the index is in order up to there: %d records were read", full, s.Documents+s.Bad)
 	}
-	return badRecords(summary)
+	return badRecords(s)
 }
 
 // tellStart says what memory the run will take, before it takes any time.

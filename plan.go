@@ -280,7 +280,9 @@ func (p *dedupPlan) openOutputs(resume *dedup.Progress) (o dedup.Outputs, err er
 		if resume == nil {
 			*out.to, err = corpus.Create(out.name)
 		} else {
-			*out.to, err = corpus.OpenAt(out.name, resume.Written[i])
+			if *out.to, err = corpus.OpenAt(out.name, resume.Written[i]); err != nil {
+				err = outputGone(err)
+			}
 		}
 		if err != nil {
 			return o, errors.Join(err, o.Abort())

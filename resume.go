@@ -130,11 +130,23 @@ func (p *dedupPlan) publishLeft(progress *dedup.Progress) error {
 		if out == "" {
 			continue
 		}
+		// Partial files lie where links lead.
+		if path, err := filepath.EvalSymlinks(out); err == nil {
+			out = path
+		}
 		if _, err := os.Stat(out + corpus.PartialSuffix); errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, os.Rename(out, out+corpus.PartialSuffix))
 		}
 	}
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return outputGone(err)
+	}
+	return nil
+}
+
+// outputGone adds what to do to an error about the files of an interrupted run.
+func outputGone(err error) error {
+	return fmt.Errorf("continuing the interrupted run: %w; put the file back, or add --abandon to leave the run unfinished", err)
 }
 
 // saveProgress is what a checkpoint stores of the run.
