@@ -22,10 +22,7 @@ func BenchmarkCorpus(b *testing.B) {
 
 // benchmark extracts all texts once per iteration.
 func benchmark(b *testing.B, texts [][]byte) {
-	e, err := NewExtractor(Scheme{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	e := newExtractor(b, Scheme{})
 	var set Set
 	var bytes int64
 	for _, t := range texts {

@@ -2,44 +2,34 @@ package feature_test
 
 import (
 	"fmt"
-	"log"
 
 	"github.com/firstseen/firstseen/feature"
 )
 
-// Two copies of a text, one typed with full-width characters and other
-// punctuation, have the same features, and the same whole-text fingerprint.
 func Example() {
 	e, err := feature.NewExtractor(feature.Scheme{})
 	if err != nil {
-		log.Fatal(err)
+		panic(err) // only for a Scheme that is out of range
 	}
-	texts := []string{
-		"Linux 是一种操作系统，由许多人共同编写。It is free.",
-		"ＬＩＮＵＸ是一种操作系统；由许多人共同编写！it is FREE",
+	a := []byte("Readers know this text. “It isn’t new,” they say; the title changed.")
+	b := []byte("NEW TITLE!\r\nReaders  know this TEXT - \"it isn't new\", they say.")
+	var first, second feature.Set
+	e.Extract(&first, a)
+	e.Extract(&second, b)
+
+	seen := map[uint64]bool{}
+	for _, f := range first.Features {
+		seen[f.Key] = true
 	}
-	var sets [2]feature.Set
-	for i, text := range texts {
-		e.Extract(&sets[i], []byte(text))
-		for _, f := range sets[i].Features {
-			fmt.Printf("%d columns, %d units: %s\n", f.Width, f.Units, text[f.Start:f.End])
-		}
+	for _, f := range second.Features {
+		fmt.Printf("%q, %d columns, seen before: %v\n", b[f.Start:f.End], f.Width, seen[f.Key])
 	}
-	fmt.Println(sets[0].Features[0].Key == sets[1].Features[0].Key)
-	fmt.Println(sets[0].Whole == sets[1].Whole)
 	// Output:
-	// 19 columns, 8 units: Linux 是一种操作系统
-	// 16 columns, 8 units: 由许多人共同编写
-	// 10 columns, 3 units: It is free
-	// 19 columns, 8 units: ＬＩＮＵＸ是一种操作系统
-	// 16 columns, 8 units: 由许多人共同编写
-	// 10 columns, 3 units: it is FREE
-	// true
-	// true
+	// "Readers  know this TEXT", 22 columns, seen before: true
+	// "it isn't new", 12 columns, seen before: true
 }
 
-// The canonical form is what is hashed.
 func ExampleCanonical() {
-	fmt.Printf("%s\n", feature.Canonical(nil, []byte("  Ｓｔｒａße 中　文 ")))
-	// Output: strasse中文
+	fmt.Printf("%s\n", feature.Canonical(nil, []byte("　在２０２４年用 Ｇｏ  Language ")))
+	// Output: 在2024年用go language
 }

@@ -8,15 +8,25 @@ import (
 	"pgregory.net/rapid"
 )
 
-// extract is what a fresh Extractor makes of text.
-func extract(t testing.TB, s Scheme, text string) Set {
+// failer is what testing.TB and rapid.T have in common.
+type failer interface {
+	Helper()
+	Fatal(args ...any)
+}
+
+func newExtractor(t failer, s Scheme) *Extractor {
 	t.Helper()
 	e, err := NewExtractor(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var set Set
-	e.Extract(&set, []byte(text))
+	return e
+}
+
+// extract is what a fresh Extractor makes of text.
+func extract(t failer, s Scheme, text string) (set Set) {
+	t.Helper()
+	newExtractor(t, s).Extract(&set, []byte(text))
 	return set
 }
 
@@ -76,10 +86,7 @@ func genScheme() *rapid.Generator[Scheme] {
 func TestExtractEqualsOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := genScheme().Draw(t, "scheme")
-		e, err := NewExtractor(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := newExtractor(t, s)
 		// The second text finds the buffers as the first left them.
 		for _, name := range []string{"first", "second"} {
 			text := genText().Draw(t, name)

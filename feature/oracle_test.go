@@ -214,8 +214,23 @@ func oracleWidth(s string) (n int) {
 	return n
 }
 
+// cores remembers what oracleCore found, or the oracle would take minutes for a
+// long text.
+var cores = map[string]string{}
+
 // oracleCore applies all rules but those of white space until nothing changes.
 func oracleCore(s string) string {
+	if core, ok := cores[s]; ok {
+		return core
+	}
+	core := oracleFixedPoint(s)
+	if len(s) < 32 {
+		cores[s] = core
+	}
+	return core
+}
+
+func oracleFixedPoint(s string) string {
 	drop := func(r rune) rune {
 		switch {
 		case oracleIgnorable(r):
