@@ -176,8 +176,7 @@ func (w *watcher) each(id string, r *dedup.Result, counts dedup.Counts) error {
 		return err
 	}
 	w.counts = counts
-	truth := w.gen.Truth(n)
-	w.report.Verdicts.judge(n, &truth, r, w.cfg.filterOnly)
+	w.report.Verdicts.judge(w.gen, n, r, w.cfg.filterOnly)
 	w.done++
 	if w.done%w.every != 0 {
 		return nil

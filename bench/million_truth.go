@@ -27,9 +27,12 @@ type verdicts struct {
 
 const maxWrong = 10
 
-// judge counts one decision. A duplicate is as good as the right one where its
-// witness came earlier than the document and holds at least the planted share.
-func (v *verdicts) judge(n uint64, t *gen.Truth, r *dedup.Result, filterOnly bool) {
+// judge counts one decision. A witness is as good as the source where it is an
+// earlier copy of the same source, which can hold what of a long source was not
+// chosen, or an earlier document that holds the planted share.
+func (v *verdicts) judge(g *gen.Generator, n uint64, r *dedup.Result, filterOnly bool) {
+	truth := g.Truth(n)
+	t := &truth
 	c := &v.Kinds[t.Kind]
 	c.Documents++
 	right := false
@@ -47,7 +50,7 @@ func (v *verdicts) judge(n uint64, t *gen.Truth, r *dedup.Result, filterOnly boo
 			right = true
 		case err == nil && len(t.Sources) > 0 && of == t.Sources[0]:
 			right = true
-		case err == nil && of < n && t.Kind != gen.Unique && r.Score >= t.Overlap:
+		case err == nil && of < n && t.Kind != gen.Unique && (r.Score >= t.Overlap || sameSource(g, of, t)):
 			c.AsGood++
 		default:
 			c.WrongSource++
@@ -60,6 +63,11 @@ func (v *verdicts) judge(n uint64, t *gen.Truth, r *dedup.Result, filterOnly boo
 	if mustFind(t.Kind, filterOnly) && r.Verdict != dedup.Duplicate || t.Kind == gen.Unique && r.Verdict != dedup.Unique {
 		v.note(n, t, r)
 	}
+}
+
+func sameSource(g *gen.Generator, of uint64, t *gen.Truth) bool {
+	other := g.Truth(of)
+	return len(other.Sources) > 0 && other.Sources[0] == t.Sources[0]
 }
 
 func (v *verdicts) note(n uint64, t *gen.Truth, r *dedup.Result) {

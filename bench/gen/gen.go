@@ -25,8 +25,8 @@ type Config struct {
 	Docs uint64 // how many, at most MaxDocs
 	Seed uint64
 	// Duplicates is the share of documents, 0 to 0.8, that repeat an earlier
-	// one: exact copies and near copies. A tenth as many again are quotations
-	// and a tenth are mosaics.
+	// one: exact copies and near copies. A fiftieth as many again are quotations
+	// and a hundredth are mosaics.
 	Duplicates float64
 }
 
