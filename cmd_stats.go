@@ -71,15 +71,12 @@ func readStats(dir string) (*indexStats, error) {
 }
 
 func (s *indexStats) readTable(path string) (err error) {
-	if s.Scheme, err = docmap.ReadScheme(path); err != nil {
-		return err
-	}
-	table, err := docmap.Open(path, docmap.Options{Scheme: s.Scheme, ReadOnly: true})
+	table, err := docmap.Open(path, docmap.Options{ReadOnly: true})
 	if err != nil {
 		return err
 	}
 	stats := dedup.StatsOf(table)
-	s.Table = &stats
+	s.Scheme, s.Table = table.Scheme(), &stats
 	stored, err := table.State(runState)
 	s.Unfinished = len(stored) > 0
 	return errors.Join(err, table.Close())

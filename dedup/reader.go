@@ -33,17 +33,15 @@ func OpenReader(dir string, key []byte) (_ *Reader, err error) {
 		}
 	}()
 	path := filepath.Join(dir, TableFile)
-	name, err := docmap.ReadScheme(path)
+	table, err := docmap.Open(path, docmap.Options{ReadOnly: true})
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, r.openFilter(filepath.Join(dir, FilterFile), key)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if r.Scheme, err = schemeNamed(name, key); err != nil {
-		return nil, err
-	}
-	r.Table, err = docmap.Open(path, docmap.Options{Scheme: name, ReadOnly: true})
+	r.Table = table
+	r.Scheme, err = schemeNamed(table.Scheme(), key)
 	return r, err
 }
 

@@ -149,7 +149,7 @@ func (t *Table) load() error {
 		return err
 	}
 	t.head = *h
-	if h.scheme != t.opt.Scheme {
+	if follow := t.opt.ReadOnly && t.opt.Scheme == ""; !follow && h.scheme != t.opt.Scheme {
 		return fmt.Errorf("%s: %w: it was made with %q, not %q; use the same settings, or another index",
 			t.path, ErrScheme, h.scheme, t.opt.Scheme)
 	}

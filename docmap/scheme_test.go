@@ -10,10 +10,18 @@ import (
 	"github.com/firstseen/firstseen/docmap"
 )
 
-func TestReadScheme(t *testing.T) {
+// TestScheme opens a table without knowing its scheme.
+func TestScheme(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table.db")
-	if _, err := docmap.ReadScheme(path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("of no table: %v", err)
+	open := func() (string, error) {
+		table, err := docmap.Open(path, docmap.Options{ReadOnly: true})
+		if err != nil {
+			return "", err
+		}
+		return table.Scheme(), table.Close()
+	}
+	if _, err := open(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no table: %v", err)
 	}
 	// What a process killed while it made the table has left is in nobody's way.
 	if err := os.WriteFile(path+".new", []byte("half a table"), 0o666); err != nil {
@@ -23,19 +31,22 @@ func TestReadScheme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := docmap.ReadScheme(path); !errors.Is(err, docmap.ErrLocked) {
-		t.Errorf("of a table in use: %v", err)
+	if _, err := open(); !errors.Is(err, docmap.ErrLocked) {
+		t.Errorf("a table in use: %v", err)
 	}
 	if err := table.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := docmap.ReadScheme(path); got != "some scheme" || err != nil {
+	if got, err := open(); got != "some scheme" || err != nil {
 		t.Errorf("got %q, %v", got, err)
+	}
+	if _, err := docmap.Open(path, docmap.Options{}); !errors.Is(err, docmap.ErrScheme) {
+		t.Errorf("opened for writing without a scheme: %v", err)
 	}
 	if err := os.WriteFile(path, []byte("half a table"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := docmap.ReadScheme(path); !errors.Is(err, docmap.ErrDamaged) {
-		t.Errorf("of half a table: %v", err)
+	if _, err := open(); !errors.Is(err, docmap.ErrDamaged) {
+		t.Errorf("half a table: %v", err)
 	}
 }

@@ -38,7 +38,8 @@ var (
 // is useful.
 type Options struct {
 	// Scheme is the name of the scheme the keys are made with. It is stored
-	// in a new table and must equal that of an existing one.
+	// in a new table and must equal that of an existing one. A table that is
+	// only read may be opened without: its owner then follows [Table.Scheme].
 	Scheme string
 	// ReadOnly opens an existing table for look-ups. Several processes can,
 	// as long as none has it open for writing.
