@@ -274,7 +274,7 @@ func (p *dedupPlan) openOutputs(resume *dedup.Progress) (o dedup.Outputs, err er
 		name string
 		to   **corpus.Writer
 	}{{p.out, &o.Kept}, {p.report, &o.Report}, {p.rejects, &o.Rejects}} {
-		if out.name == "" {
+		if out.name == "" || resume != nil && resume.Ended && published(out.name) {
 			continue
 		}
 		if resume == nil {

@@ -113,35 +113,23 @@ func (p *dedupPlan) findUnfinished(index *dedup.Index) (*dedup.Progress, error) 
 			strings.Join(u.Command, " "), u.Progress.Tally.Documents, corpus.PartialSuffix)
 	}
 	if p.resumable() && reflect.DeepEqual(p.chosen, u.Choices) {
-		return &u.Progress, p.publishLeft(&u.Progress)
+		return &u.Progress, nil
 	}
 	return nil, fmt.Errorf("a run over %s was interrupted on this index: run the same command again (inputs unchanged) to finish it, "+
 		"or add --abandon to leave it; what it has kept so far stays known", strings.Join(u.Command, " "))
 }
 
-// publishLeft makes partial files of outputs that had their names already when
-// the run was stopped between naming them and noting that it had.
-func (p *dedupPlan) publishLeft(progress *dedup.Progress) error {
-	if !progress.Ended {
-		return nil
+// published reports whether an output of a run that had decided everything has
+// its name already: the run was stopped between naming its outputs and noting
+// that it had.
+func published(name string) bool {
+	// Partial files lie where links lead.
+	if path, err := filepath.EvalSymlinks(name); err == nil {
+		name = path
 	}
-	var errs []error
-	for _, out := range []string{p.out, p.report, p.rejects} {
-		if out == "" {
-			continue
-		}
-		// Partial files lie where links lead.
-		if path, err := filepath.EvalSymlinks(out); err == nil {
-			out = path
-		}
-		if _, err := os.Stat(out + corpus.PartialSuffix); errors.Is(err, os.ErrNotExist) {
-			errs = append(errs, os.Rename(out, out+corpus.PartialSuffix))
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
-		return outputGone(err)
-	}
-	return nil
+	_, err := os.Stat(name)
+	_, partialErr := os.Stat(name + corpus.PartialSuffix)
+	return err == nil && errors.Is(partialErr, os.ErrNotExist)
 }
 
 // outputGone adds what to do to an error about the files of an interrupted run.
