@@ -3,12 +3,47 @@ package feature
 import (
 	"bufio"
 	"encoding/json"
+	"io"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
 
+// BenchmarkExtract takes documents of 4 KiB: English and Chinese of the Debian
+// installation guide (see testdata/bilingual), source text of Go, and scripts
+// that cannot go the shortest way.
+func BenchmarkExtract(b *testing.B) {
+	guide := readTexts(b, "../testdata/bilingual/guide.jsonl")
+	var english, chinese strings.Builder
+	for _, t := range guide {
+		if isChinese(t) {
+			chinese.Write(t)
+		} else {
+			english.Write(t)
+		}
+	}
+	for _, c := range []struct {
+		name, text string
+		scheme     Scheme
+	}{
+		{"english", english.String(), Scheme{}},
+		{"chinese", chinese.String(), Scheme{}},
+		{"chinese-siphash", chinese.String(), Scheme{Key: make([]byte, 16)}},
+		{"code", readSources(b), Scheme{}},
+		{"russian", strings.Repeat("Съешь ещё этих мягких французских булок, да выпей же чаю. ", 700), Scheme{}},
+		{"french-nfd", norm.NFD.String(strings.Repeat("L'élève a été très étonné de découvrir ça, là-bas, près du café. ", 700)), Scheme{}},
+		{"thai", strings.Repeat("วันนี้อากาศดีมากเราจึงไปเที่ยวสวนสาธารณะกับครอบครัว ", 300), Scheme{}},
+	} {
+		b.Run(c.name, func(b *testing.B) { benchmark(b, c.scheme, documents(c.text, 4<<10)) })
+	}
+}
+
 // BenchmarkCorpus reads documents, one {"text": ...} a line, from the file
-// named by FIRSTSEEN_CORPUS:
+// named by FIRSTSEEN_CORPUS, up to 32 MiB of them:
 //
 //	FIRSTSEEN_CORPUS=docs.jsonl go test -run '^$' -bench Corpus ./feature
 func BenchmarkCorpus(b *testing.B) {
@@ -16,20 +51,25 @@ func BenchmarkCorpus(b *testing.B) {
 	if name == "" {
 		b.Skip("FIRSTSEEN_CORPUS is not set")
 	}
-	texts := readTexts(b, name)
-	benchmark(b, texts)
+	benchmark(b, Scheme{}, readTexts(b, name))
+}
+
+func BenchmarkTables(b *testing.B) {
+	for range b.N {
+		newTables()
+	}
 }
 
 // benchmark extracts all texts once per iteration.
-func benchmark(b *testing.B, texts [][]byte) {
-	e := newExtractor(b, Scheme{})
+func benchmark(b *testing.B, s Scheme, texts [][]byte) {
+	e := newExtractor(b, s)
 	var set Set
-	var bytes int64
+	var size int64
 	for _, t := range texts {
 		e.Extract(&set, t)
-		bytes += int64(len(t))
+		size += int64(len(t))
 	}
-	b.SetBytes(bytes)
+	b.SetBytes(size)
 	b.ReportAllocs()
 	b.ResetTimer()
 	for range b.N {
@@ -39,7 +79,16 @@ func benchmark(b *testing.B, texts [][]byte) {
 	}
 }
 
-// readTexts is up to 32 MiB of texts of 512 bytes to 16 KiB.
+// documents cuts text into pieces of about size bytes.
+func documents(text string, size int) (docs [][]byte) {
+	for len(text) > size {
+		docs = append(docs, []byte(text[:size]))
+		text = text[size:]
+	}
+	return append(docs, []byte(text))
+}
+
+// readTexts is up to 32 MiB of texts.
 func readTexts(b *testing.B, name string) (texts [][]byte) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -49,15 +98,45 @@ func readTexts(b *testing.B, name string) (texts [][]byte) {
 	r := bufio.NewReaderSize(f, 1<<20)
 	for total := 0; total < 32<<20; {
 		line, err := r.ReadBytes('\n')
-		if err != nil {
-			break
+		if err == io.EOF {
+			return texts
 		}
 		var doc struct{ Text string }
-		if json.Unmarshal(line, &doc) != nil {
-			continue
+		if err == nil {
+			err = json.Unmarshal(line, &doc)
+		}
+		if err != nil {
+			b.Fatal(err)
 		}
 		texts = append(texts, []byte(doc.Text))
 		total += len(doc.Text)
 	}
 	return texts
+}
+
+func isChinese(text []byte) bool {
+	han := 0
+	for _, r := range string(text) {
+		if unicode.Is(unicode.Han, r) {
+			han++
+		}
+	}
+	return 9*han > len(text)
+}
+
+// readSources is the source text of this package.
+func readSources(b *testing.B) string {
+	names, err := filepath.Glob("*.go")
+	if err != nil {
+		b.Fatal(err)
+	}
+	var all strings.Builder
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		all.Write(data)
+	}
+	return all.String()
 }

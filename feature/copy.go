@@ -84,26 +84,39 @@ func skipSpaces(text []byte, i int) int {
 // it came to and, if that is another rune outside ASCII, its class and length.
 func (e *Extractor) copyPlain(text []byte, i, stop int) (int, class, int) {
 	for i < stop && text[i] >= utf8.RuneSelf {
-		if n := e.copyCJK(text[:stop], i); n > i {
-			i = n
-			continue
-		}
 		c, size := e.tables.at(text, i)
+		if c == plainCJK && size == 3 {
+			if n := e.copyCJK(text[:stop], i); n > i {
+				i = n
+				continue
+			}
+		}
 		if !c.isPlain() {
 			return i, c, size
 		}
-		e.tighten(c)
-		if c.isCJK() {
-			e.cjk++
-		}
-		for _, b := range text[i : i+size] {
-			e.buf[e.w] = b
-			e.w++
-		}
-		e.wider += c.width() - size
+		e.addRune(text[i:i+size], c)
 		i += size
 	}
 	return i, plain, 0
+}
+
+// addRune appends a rune that stands for itself, of class c, after which a
+// space before it may be dropped.
+func (e *Extractor) addRune(b []byte, c class) {
+	if e.buf[e.w-1] == ' ' {
+		e.tighten(c)
+		if c.width() == 0 {
+			e.loose = true
+		}
+	}
+	if c.isCJK() {
+		e.cjk++
+	}
+	for _, x := range b {
+		e.buf[e.w] = x
+		e.w++
+	}
+	e.wider += c.width() - len(b)
 }
 
 // copyCJK copies plain CJK characters of three bytes from text[i:] and returns
@@ -161,6 +174,9 @@ func (t *tables) at(text []byte, i int) (class, int) {
 		x := binary.LittleEndian.Uint32(text[i:])
 		if r := threeBytes(x); x&0xC0C0F0 == 0x8080E0 && r >= 0x800 {
 			return t.class[r], 3
+		}
+		if r := x&0x1F<<6 | x>>8&0x3F; x&0xC0E0 == 0x80C0 && r >= utf8.RuneSelf {
+			return t.class[r], 2
 		}
 	}
 	r, size := utf8.DecodeRune(text[i:])

@@ -29,30 +29,27 @@ type cutPiece struct {
 func (e *Extractor) cut(text []byte, start, end int) {
 	e.cuts = e.cuts[:0]
 	form := e.buf[e.seg:e.w]
-	from, width, cjk, spaces := 0, 0, 0, 0
+	from, width := 0, 0
+	var words wordCounter
 	var h uint64
 	for i := 0; i < len(form); {
 		r, size := utf8.DecodeRune(form[i:])
 		for _, b := range form[i : i+size] {
 			h = h<<1 + gear[b]
 		}
-		columns := e.columns(r)
+		c := e.tables.standing(r, e.tables.of(r))
+		columns := c.width()
 		width += columns
-		if e.tables.of(r).isCJK() {
-			cjk++
-		}
-		if r == ' ' {
-			spaces++
-		}
+		words.add(r, c)
 		i += size
 		// A wide character is as likely as two narrow ones to end a piece: one
 		// column in 64 is a boundary, in any script.
 		if width >= minPiece && (int(h>>58) < columns || width >= maxPiece) {
-			e.addCut(form, from, i, width, cjk, spaces)
-			from, width, cjk, spaces = i, 0, 0, 0
+			e.addCut(form, from, i, width, words.n)
+			from, width, words = i, 0, wordCounter{}
 		}
 	}
-	e.addCut(form, from, len(form), width, cjk, spaces)
+	e.addCut(form, from, len(form), width, words.n)
 	if len(e.cuts) > 0 {
 		e.locate(text, start, end)
 	}
@@ -62,24 +59,22 @@ func (e *Extractor) cut(text []byte, start, end int) {
 }
 
 // addCut notes form[from:to] if it may be chosen.
-func (e *Extractor) addCut(form []byte, from, to, width, cjk, spaces int) {
+func (e *Extractor) addCut(form []byte, from, to, width, units int) {
 	if from < to && form[from] == ' ' {
 		from++
 		width--
-		spaces--
 	}
 	if from < to && form[to-1] == ' ' {
 		to--
 		width--
-		spaces--
 	}
 	switch {
 	case width < e.scheme.MinWidth:
-		e.shorter(form[from:to], width, cjk, spaces)
+		e.shorter(width, units)
 	case e.chosen.wants(width):
 		key := e.hash.segment(form[from:to])
 		if e.chosen.wantsKey(width, key) {
-			e.cuts = append(e.cuts, cutPiece{from: from, to: to, width: width, units: e.tables.units(form[from:to], width, cjk, spaces), key: key})
+			e.cuts = append(e.cuts, cutPiece{from: from, to: to, width: width, units: units, key: key})
 		}
 	}
 }
@@ -110,14 +105,6 @@ func (e *Extractor) locate(text []byte, start, end int) {
 		i = to
 	}
 	e.w = w
-}
-
-// columns is the width of a rune of a canonical form.
-func (e *Extractor) columns(r rune) int {
-	if c := e.tables.of(r); c.isPlain() {
-		return c.width()
-	}
-	return columns(r)
 }
 
 // gear holds the random numbers of the boundary hash: splitmix64, counted from

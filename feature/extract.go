@@ -48,6 +48,7 @@ type Extractor struct {
 	wider  int
 	cjk    int    // CJK characters in it
 	spaces int    // spaces in it
+	loose  bool   // there may be marks in it that stand alone
 	short  length // of the pieces too short to be segments
 }
 
@@ -104,13 +105,13 @@ func (e *Extractor) finish(text []byte, start, end int) {
 	width := e.w - e.seg + e.wider
 	switch {
 	case width < e.scheme.MinWidth:
-		e.shorter(e.buf[e.seg:e.w], width, e.cjk, e.spaces)
+		e.shorter(width, e.units(width))
 	case width > maxWidth:
 		e.cut(text, start, end)
 	case e.chosen.wants(width):
 		key := e.hash.segment(e.buf[e.seg:e.w])
 		if e.chosen.wantsKey(width, key) {
-			units := e.tables.units(e.buf[e.seg:e.w], width, e.cjk, e.spaces)
+			units := e.units(width)
 			e.chosen.add(Feature{Key: key, Width: uint32(width), Units: uint32(units), Start: offset(start), End: offset(end)})
 		}
 	}
@@ -121,9 +122,9 @@ func (e *Extractor) finish(text []byte, start, end int) {
 type length struct{ columns, units uint64 }
 
 // shorter counts a piece too short to be a segment.
-func (e *Extractor) shorter(form []byte, width, cjk, spaces int) {
+func (e *Extractor) shorter(width, units int) {
 	e.short.columns += uint64(width)
-	e.short.units += uint64(e.tables.units(form, width, cjk, spaces))
+	e.short.units += uint64(units)
 }
 
 // trim takes the white space and the invisible characters off a byte range.
@@ -244,5 +245,5 @@ func (e *Extractor) flush() {
 
 // begin starts a piece at buf[w].
 func (e *Extractor) begin(w int) {
-	e.w, e.seg, e.wider, e.cjk, e.spaces = w, w, 0, 0, 0
+	e.w, e.seg, e.wider, e.cjk, e.spaces, e.loose = w, w, 0, 0, 0, false
 }

@@ -94,8 +94,11 @@ var uniform = []struct {
 	{tableEnd, tableEnd, 0},
 }
 
-// unicodeTables returns the tables, computing them once (about 10 ms).
-var unicodeTables = sync.OnceValue(func() *tables {
+// unicodeTables returns the tables, computing them once.
+var unicodeTables = sync.OnceValue(newTables)
+
+// newTables computes the tables, in about 15 ms.
+func newTables() *tables {
 	t := new(tables)
 	t.addKinds()
 	f := newFolder()
@@ -112,7 +115,7 @@ var unicodeTables = sync.OnceValue(func() *tables {
 		t.ascii[b] = asciiOf(t.class[b], byte(b))
 	}
 	return t
-})
+}
 
 // addKinds sorts the runes by what they do to the text around them. All that
 // stay in a segment are left plain.
@@ -256,6 +259,15 @@ func (t *tables) of(r rune) class {
 		return t.class[r]
 	}
 	return beyond(r)
+}
+
+// standing is the class of a rune of a canonical form, where it stands for
+// itself: with its width, whatever its kind in a text.
+func (t *tables) standing(r rune, c class) class {
+	if c.isPlain() {
+		return c
+	}
+	return c&^(kindMask|3<<widthShift) | class(columns(r))<<widthShift
 }
 
 // beyond is the class of a rune that is not in the tables.

@@ -103,12 +103,7 @@ func (e *Extractor) write(form []byte) {
 	for i := 0; i < len(form); {
 		r, size := utf8.DecodeRune(form[i:])
 		if c := e.tables.of(r); !unicode.IsSpace(r) {
-			e.tighten(c)
-			e.w += copy(e.buf[e.w:], form[i:i+size])
-			e.wider += e.columns(r) - size
-			if c.isCJK() {
-				e.cjk++
-			}
+			e.addRune(form[i:i+size], e.tables.standing(r, c))
 		} else {
 			e.addSpace()
 		}
@@ -167,12 +162,8 @@ func (e *Extractor) cluster(text []byte, i, stop int) int {
 		e.write(e.form(text[i:end]))
 	case c.kind() == mapped:
 		e.write(e.tables.forms[e.tables.form[r]])
-	case size == 1:
-		e.tighten(c)
-		e.buf[e.w] = text[i]
-		e.w++
 	default:
-		e.copyPlain(text, i, end)
+		e.addRune(text[i:end], c)
 	}
 	return end
 }

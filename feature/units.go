@@ -5,49 +5,56 @@ import (
 	"unicode/utf8"
 )
 
-// units counts the words of a canonical form of that width in which there are
-// so many CJK characters and spaces. Each of those is a word, and so is every stretch of
-// others that take any room, between spaces or CJK characters: "two words" has
-// 2, "中文" 2, "用linux的" 3. It is a rule that needs no dictionary, and near
-// enough for a weight. Nearly all forms are all of one sort, which costs little.
-func (t *tables) units(form []byte, width, cjk, spaces int) int {
+// units counts the words of the piece under way, of that width. A CJK character
+// is a word, and so is every stretch of others that take any room, between
+// spaces or CJK characters: "two words" has 2, "中文" 2, "用linux的" 3. It is a
+// rule that needs no dictionary, and near enough for a weight. Nearly all pieces
+// are all of one sort, and what was counted while copying says it.
+func (e *Extractor) units(width int) int {
 	switch {
-	case width == 2*cjk:
-		return cjk
-	case width == len(form): // all ASCII; others have fewer columns than bytes
-		return spaces + 1
+	case width == 2*e.cjk:
+		return e.cjk
+	case e.cjk == 0 && !e.loose:
+		return e.spaces + 1
 	}
-	return cjk + t.stretches(form)
+	return e.tables.countWords(e.buf[e.seg:e.w])
 }
 
-// stretches counts the words of a form that are not CJK characters.
-func (t *tables) stretches(form []byte) (n int) {
-	within := 0 // 1 if the last character was part of a stretch
+// countWords counts the words of a canonical form.
+func (t *tables) countWords(form []byte) int {
+	var words wordCounter
 	for i := 0; i < len(form); {
-		if b := form[i]; b < utf8.RuneSelf {
-			other := 0
-			if b != ' ' {
-				other = 1
-			}
-			n += other &^ within
-			within = other
+		switch {
+		case form[i] < utf8.RuneSelf:
+			words.add(rune(form[i]), plain|1<<widthShift)
 			i++
-			continue
-		}
-		if i+4 <= len(form) && isHan(binary.LittleEndian.Uint32(form[i:])) {
-			within = 0
+		case i+4 <= len(form) && isHan(binary.LittleEndian.Uint32(form[i:])):
+			words.add(0, plainCJK)
 			i += 3
-			continue
+		default:
+			r, size := utf8.DecodeRune(form[i:])
+			words.add(r, t.standing(r, t.of(r)))
+			i += size
 		}
-		r, size := utf8.DecodeRune(form[i:])
-		switch c := t.of(r); {
-		case c.isCJK():
-			within = 0
-		case columns(r) > 0:
-			n += 1 &^ within
-			within = 1
-		}
-		i += size
 	}
-	return n
+	return words.n
+}
+
+// A wordCounter counts words rune by rune.
+type wordCounter struct {
+	n      int
+	within bool // the last rune with any width is in a stretch of others
+}
+
+func (w *wordCounter) add(r rune, c class) {
+	switch {
+	case r == ' ':
+		w.within = false
+	case c.isCJK():
+		w.n++
+		w.within = false
+	case c.width() > 0 && !w.within:
+		w.n++
+		w.within = true
+	}
 }
