@@ -24,10 +24,10 @@ func TestKilled(t *testing.T) {
 		signal       os.Signal
 		runs         int
 	}{
-		{"plain", "", syscall.SIGKILL, 12},
-		{"gzip", ".gz", syscall.SIGKILL, 4},
-		{"zstd", ".zst", syscall.SIGKILL, 4},
-		{"interrupted", ".zst", syscall.SIGINT, 4},
+		{"plain", "", syscall.SIGKILL, 6},
+		{"gzip", ".gz", syscall.SIGKILL, 3},
+		{"zstd", ".zst", syscall.SIGKILL, 3},
+		{"interrupted", ".zst", syscall.SIGINT, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k := newKilling(t, c.ending, c.signal)
@@ -64,7 +64,7 @@ func newKilling(t *testing.T, ending string, signal os.Signal) *killing {
 	}
 	resumeInput(t, k.dir)
 	k.args = []string{
-		"dedup", "-q", "--docs", "3k", "--checkpoint-bytes", "40k", "--index", "index",
+		"dedup", "-q", "--docs", "3k", "--checkpoint-bytes", "60k", "--index", "index",
 		"--out", k.outputs[0], "--report", k.outputs[1], "--rejects", k.outputs[2], "a.jsonl", "b.jsonl",
 	}
 	start := time.Now()
