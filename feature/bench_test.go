@@ -89,7 +89,7 @@ func documents(text string, size int) (docs [][]byte) {
 }
 
 // readTexts is up to 32 MiB of texts.
-func readTexts(b *testing.B, name string) (texts [][]byte) {
+func readTexts(b testing.TB, name string) (texts [][]byte) {
 	f, err := os.Open(name)
 	if err != nil {
 		b.Fatal(err)

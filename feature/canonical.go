@@ -19,8 +19,9 @@ const maxRounds = 8
 
 // Canonical appends to dst the canonical form of segment: NFKC, full case
 // folding, ignorable characters dropped, apostrophes alike, white space next to
-// a CJK character removed and one space elsewhere, none at the edges. It takes all of segment, punctuation too, as part of one segment; bytes that are
-// not UTF-8 count as white space. Canonical(Canonical(x)) equals Canonical(x).
+// a CJK character removed and one space elsewhere, none at the edges. It takes
+// all of segment, punctuation too, as part of one segment; bytes that are not
+// UTF-8 count as white space. Canonical(Canonical(x)) equals Canonical(x).
 //
 // The key of a feature is the hash of the canonical form of its byte range,
 // unless the feature is a piece of a segment too long to be one.

@@ -54,7 +54,10 @@ func (e *Extractor) cut(text []byte, start, end int) {
 		e.locate(text, start, end)
 	}
 	for _, c := range e.cuts {
-		e.chosen.add(Feature{Key: c.key, Width: uint32(c.width), Units: uint32(c.units), Start: offset(c.start), End: offset(c.end)})
+		e.chosen.add(Feature{
+			Key: c.key, Width: uint32(c.width), Units: uint32(c.units),
+			Start: offset(c.start), End: offset(c.end),
+		})
 	}
 }
 

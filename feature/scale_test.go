@@ -3,6 +3,7 @@ package feature
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -72,6 +73,20 @@ func TestHugeText(t *testing.T) {
 	}
 	if len(set.Features) != DefaultSegments || !set.Truncated {
 		t.Errorf("%d features, truncated %v", len(set.Features), set.Truncated)
+	}
+}
+
+// TestCorpusEqualsOracle takes the texts of the file that BenchmarkCorpus does.
+func TestCorpusEqualsOracle(t *testing.T) {
+	name := os.Getenv("FIRSTSEEN_CORPUS")
+	if name == "" {
+		t.Skip("FIRSTSEEN_CORPUS is not set")
+	}
+	e := newExtractor(t, Scheme{})
+	for i, text := range readTexts(t, name) {
+		if diff := diffOracle(e, Scheme{}, string(text)); diff != "" {
+			t.Errorf("text %d (-oracle +extract):\n%s", i, diff)
+		}
 	}
 }
 

@@ -49,3 +49,22 @@ func TestSchemeValidate(t *testing.T) {
 		}
 	}
 }
+
+// TestFingerprintsFrozen has numbers that files hold. If one changes, so must
+// the version of the rules.
+func TestFingerprintsFrozen(t *testing.T) {
+	const text = "Ａ text of TWO segments，其中一段是中文的。x<y"
+	for _, c := range []struct {
+		scheme Scheme
+		whole  uint64
+		keys   [2]uint64
+	}{
+		{Scheme{}, 0x83150fa81992dea0, [2]uint64{0x4f26224ee6809d33, 0xc1d794ed07801b6c}},
+		{Scheme{Key: []byte("0123456789abcdef")}, 0xf9696460084a6629, [2]uint64{0x745f45685e50333f, 0x4c8af73e5c671651}},
+	} {
+		set := extract(t, c.scheme, text)
+		if len(set.Features) != 2 || set.Whole != c.whole || set.Features[0].Key != c.keys[0] || set.Features[1].Key != c.keys[1] {
+			t.Errorf("%s: %#v", c.scheme.Name(), set)
+		}
+	}
+}
