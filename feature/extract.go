@@ -156,9 +156,15 @@ func offset(i int) uint32 {
 // before them as they do in its precomposed form (U+2260 is "=" and U+0338).
 // Symbols become pieces of the whole-text fingerprint.
 func (e *Extractor) gap(text []byte, i int) int {
-	for {
-		i = e.gapASCII(text, i)
-		if i == len(text) || text[i] < utf8.RuneSelf || i+4 <= len(text) && isHan(binary.LittleEndian.Uint32(text[i:])) {
+	for i < len(text) {
+		if b := text[i]; b < utf8.RuneSelf {
+			if e.tables.ascii[b].gap == content {
+				return i
+			}
+			i = e.gapASCII(text, i)
+			continue
+		}
+		if i+4 <= len(text) && isHan(binary.LittleEndian.Uint32(text[i:])) {
 			return i
 		}
 		switch c, size := e.tables.at(text, i); {
@@ -172,6 +178,7 @@ func (e *Extractor) gap(text []byte, i int) int {
 			return i
 		}
 	}
+	return i
 }
 
 // gapASCII is gap as far as ASCII goes. In code every third byte comes here; one
