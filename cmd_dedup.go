@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -127,28 +128,35 @@ func (p *dedupPlan) run(cmd *cobra.Command) (err error) {
 	stop := p.showProgress(stderr, &job)
 	summary, runErr := dedup.Run(cmd.Context(), index, job)
 	stop()
-	if runErr != nil && !errors.Is(runErr, dedup.ErrFull) {
+	if runErr != nil && !errors.Is(runErr, dedup.ErrFull) && !p.endsHere(runErr) {
 		return runErr
 	}
 	if err := p.tell(cmd, summary); err != nil {
 		return err
 	}
-	if runErr != nil && p.resumable() {
+	if errors.Is(runErr, dedup.ErrFull) && p.resumable() {
 		keep = true
 		return fmt.Errorf("%w; to go on run the same command with --on-full grow, or with more --docs or --memory", runErr)
 	}
 	return p.finish(index, &job, summary, runErr)
 }
 
+// endsHere reports whether a signal ends the run for good. What cannot be read
+// again, a pipe, is remembered as far as it came; a run over files goes on from
+// its last checkpoint, as after a kill, so that its outputs come out the same.
+func (p *dedupPlan) endsHere(runErr error) bool {
+	return errors.Is(runErr, context.Canceled) && p.index != "" && !p.resumable()
+}
+
 // finish ends a run that is over: because all is read or, where it could not be
-// continued, because the filter is full.
-func (p *dedupPlan) finish(index *dedup.Index, job *dedup.Job, s *dedup.Summary, full error) error {
+// continued, because the filter is full or a signal came.
+func (p *dedupPlan) finish(index *dedup.Index, job *dedup.Job, s *dedup.Summary, early error) error {
 	err := errors.Join(job.Outputs.Close(), index.Finish(p.done()))
 	switch {
 	case err != nil:
-		return errors.Join(full, err)
-	case full != nil:
-		return fmt.Errorf("%w; the outputs are finished and the index is in order up to there: %d records were read", full, s.Documents+s.Bad)
+		return errors.Join(early, err)
+	case early != nil:
+		return fmt.Errorf("%w; %w: %d records were read", early, errSaved, s.Documents+s.Bad)
 	}
 	return badRecords(s)
 }

@@ -111,6 +111,9 @@ func (e usageError) Unwrap() error { return e.error }
 // errBadRecords ends a run that is done, but not with all records.
 var errBadRecords = errors.New("some records were bad and are in no output")
 
+// errSaved is part of the error of a run that ended early and in good order.
+var errSaved = errors.New("the outputs are finished and the index is in order up to there")
+
 func exitCode(ctx context.Context, err error) int {
 	var usage usageError
 	switch {
@@ -135,7 +138,7 @@ func exitCode(ctx context.Context, err error) int {
 // message adds what to do about an error to what went wrong.
 func message(code int, err error) string {
 	switch {
-	case code == exitInterrupted:
+	case code == exitInterrupted && !errors.Is(err, errSaved):
 		return "interrupted; with --index, run the same command again to continue"
 	case code == exitTooManyBad:
 		return fmt.Sprintf("%v; allow more with --max-bad, or see them all with --rejects FILE", err)

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -138,10 +139,49 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 		t.Fatal(err)
 	}
 	exits(t, cmd, exitInterrupted)
-	if !bytes.Contains(said, []byte("run the same command again")) {
+	if !bytes.Contains(said, []byte("0 records were read")) {
 		t.Errorf("it said %q", said)
 	}
 	in.Close()
+}
+
+// TestInterruptedPipe answers documents as they come and, on an interrupt, keeps
+// what it has seen, with a side table and without.
+func TestInterruptedPipe(t *testing.T) {
+	for _, flags := range [][]string{{"--filter-only"}, {}} {
+		dir := t.TempDir()
+		args := append([]string{"dedup", "-q", "--docs", "1k", "--index", "index", "--out", "-", "-"}, flags...)
+		cmd := program(t, dir, args...)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		start(t, cmd)
+		answers := bufio.NewReader(out)
+		for i := range 3 {
+			line := document(i) + "\n"
+			if _, err := io.WriteString(in, line); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := answers.ReadString('\n'); got != line || err != nil {
+				t.Fatalf("document %d: answer %q, %v", i, got, err)
+			}
+		}
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		exits(t, cmd, exitInterrupted)
+		writeFile(t, filepath.Join(dir, "again.jsonl"), documents(4))
+		args[len(args)-1-len(flags)] = "again.jsonl"
+		kept, _ := runProgram(t, dir, exitDone, args...)
+		if want := document(3) + "\n"; kept != want {
+			t.Errorf("kept %q, want %q", kept, want)
+		}
+	}
 }
 
 // TestStoppedWhileReaderWaits ends a run for a bad record while its input is a

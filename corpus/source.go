@@ -49,6 +49,7 @@ type Source struct {
 	dec    decoders
 	name   string
 	reject string
+	live   bool  // the input is a pipe: what came is handed out at once
 	line   int64 // number of the next line
 	offset int64 // decoded bytes handed out
 	read   int64
@@ -171,6 +172,7 @@ func (s *Source) open(ctx context.Context) error {
 	}
 	s.in, s.name, s.index = stream, in.Name, s.index+1
 	s.line, s.offset, s.reject, s.eof = 1, 0, "", false
+	s.live = in.Size < 0
 	// An error here is met again by fill, after what was read before it.
 	s.carry, _ = s.readTo(ctx, s.carry[:0], 3)
 	if bytes.HasPrefix(s.carry, []byte("\xef\xbb\xbf")) {
@@ -194,7 +196,8 @@ func isUTF16(head []byte) bool {
 	return false
 }
 
-// readTo appends to buf until it holds n bytes or the input ends.
+// readTo appends to buf until it holds n bytes, the input ends or, from a pipe, a
+// whole line has come.
 func (s *Source) readTo(ctx context.Context, buf []byte, n int) ([]byte, error) {
 	if cap(buf) < n {
 		buf = append(make([]byte, 0, n), buf...)
@@ -210,6 +213,10 @@ func (s *Source) readTo(ctx context.Context, buf []byte, n int) ([]byte, error) 
 			s.eof = true
 		case err != nil:
 			s.broken = readError(s.name, err)
+		case s.live && bytes.IndexByte(buf[len(buf)-got:], '\n') >= 0:
+			// A crawler that waits for the answer to its document sends
+			// no more until it comes.
+			return buf, nil
 		case got > 0:
 			idle = 0
 		case idle == 100:

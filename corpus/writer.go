@@ -210,6 +210,16 @@ func reuse(b []byte, size int) []byte {
 	return b[:0]
 }
 
+// Flush hands what was written so far to whoever reads the output at its other
+// end. Only plain output to a pipe or a terminal has such a reader; elsewhere it
+// does nothing, so that the bytes of a file do not depend on when it was called.
+func (w *Writer) Flush() error {
+	if !w.done && w.path == "" && !w.durab && w.size == plainFrame && len(w.frame.src) > 0 {
+		w.send()
+	}
+	return w.err()
+}
+
 // Sync ends the current frame, brings all of it to the disk and returns the
 // size of the file then: a position at which OpenAt can go on. For a pipe it
 // only flushes.

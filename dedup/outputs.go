@@ -106,6 +106,17 @@ func (o *outputs) reject(bad *corpus.BadRecord) error {
 	return o.Rejects.WriteLine(o.buf)
 }
 
+// flush hands on what was written, where somebody waits for it.
+func (o *outputs) flush() error {
+	var errs []error
+	for _, w := range o.all() {
+		if w != nil {
+			errs = append(errs, w.Flush())
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // sync brings what was written to the disk and returns how much that is.
 func (o *outputs) sync() (written Written, err error) {
 	for i, w := range o.all() {

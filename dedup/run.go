@@ -267,6 +267,11 @@ func (p *pipeline) commit(ctx context.Context) error {
 		if err := p.committer.commit(ctx, b); err != nil {
 			return fmt.Errorf("%s: %w", b.chunk.File, err)
 		}
+		if len(p.order) == 0 { // nothing more has come: let the answers go
+			if err := p.committer.out.flush(); err != nil {
+				return err
+			}
+		}
 		p.inFlight.Release(b.weight)
 		p.free <- b
 	}
