@@ -84,7 +84,7 @@ func (f *dedupFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.docs, "docs", "", "size the filter for this many documents, such as 10M (default 1M; it grows when full)")
 	fs.StringVar(&f.memory, "memory", "", "size the filter by memory, such as 1GiB (10.5 million documents)")
 	fs.Float64Var(&f.threshold, "threshold", 0, "share of a text that an earlier document must hold (default 0.5; 0.8 with --filter-only)")
-	fs.StringVar(&f.score, "score", "text", "what the share counts: text (columns) or segments")
+	fs.StringVar(&f.score, "score", "text", "what the share counts: text (words) or segments")
 	fs.StringVar(&f.mosaics, "mosaics", "keep", "documents assembled from several earlier ones: keep or remove")
 	fs.IntVar(&f.segments, "segments", 0, "longest segments of a document taken as its features (default 50)")
 	fs.IntVar(&f.minWidth, "min-width", 0, "narrowest segment, in columns: a Chinese character is 2, a letter 1 (default by scheme, see version)")
@@ -100,7 +100,7 @@ func (f *dedupFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.summary, "summary", "", "write the summary here as JSON")
 	fs.StringVar(&f.textField, "text-field", "text", "field with the text; dots lead into objects")
 	fs.StringVar(&f.idField, "id-field", "id", "field with the id, such as metadata.url; without one a document is FILE:LINE")
-	fs.Int64Var(&f.maxBad, "max-bad", -1, "stop at more bad records than this; 0 stops at the first (default any number)")
+	fs.Int64Var(&f.maxBad, "max-bad", -1, "stop at more bad records than this; 0 stops at the first, -1 never stops")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no summary on standard error")
 	fs.StringVar(&f.checkpoint, "checkpoint-bytes", "", "bytes of lines between checkpoints (default 256MiB)")
 	_ = fs.MarkHidden("checkpoint-bytes") // fails for unknown names only
@@ -151,12 +151,17 @@ func (p *dedupPlan) endsHere(runErr error) bool {
 // finish ends a run that is over: because all is read or, where it could not be
 // continued, because the filter is full or a signal came.
 func (p *dedupPlan) finish(index *dedup.Index, job *dedup.Job, s *dedup.Summary, early error) error {
-	err := errors.Join(job.Outputs.Close(), index.Finish(p.done()))
+	// First the outputs: an index that knows documents which are in no output
+	// would have the next run drop them too.
+	err := job.Outputs.Close()
+	if err == nil {
+		err = index.Finish(p.done())
+	}
 	switch {
 	case err != nil:
 		return errors.Join(early, err)
 	case early != nil:
-		return fmt.Errorf("%w; %w: %d records were read", early, errSaved, s.Documents+s.Bad)
+		return fmt.Errorf("%w; %w: %d records were read; give the rest to the same --index and other outputs", early, errSaved, s.Documents+s.Bad)
 	}
 	return badRecords(s)
 }
@@ -166,7 +171,7 @@ func (p *dedupPlan) tellStart(stderr io.Writer, index *dedup.Index) {
 	if index.Rebuilt != "" {
 		fmt.Fprintf(stderr, "firstseen: the filter was rebuilt from the side table: %s\n", index.Rebuilt)
 	}
-	shape, perDoc := index.Filter.Shape(), dedup.KeysPerDoc(p.scheme)
+	shape, perDoc := index.Filter.Shape(), dedup.KeysPerDoc(p.scheme, p.filterOnly)
 	fmt.Fprintf(stderr, "firstseen: filter of %s for %d keys, %s documents of %d\n",
 		sizeText(shape.Bytes()), shape.Capacity(), countText(float64(shape.Capacity()/perDoc)), perDoc)
 }

@@ -154,7 +154,7 @@ func (f *planFlags) forecast(cmd *cobra.Command, args []string) (*forecast, erro
 		}
 	}
 	if shape == (bloomstore.Shape{}) {
-		shape = dedup.ShapeFor(docs, f.scheme)
+		shape = dedup.ShapeFor(docs, f.scheme, false)
 	}
 	return predict(docs, shape, f.scheme, measured), nil
 }
@@ -163,7 +163,7 @@ func (f *planFlags) forecast(cmd *cobra.Command, args []string) (*forecast, erro
 // there is one, the sample.
 func predict(docs uint64, shape bloomstore.Shape, scheme feature.Scheme, m *sample) *forecast {
 	c := &forecast{
-		Documents: docs, KeysPerDoc: float64(dedup.KeysPerDoc(scheme)), Sample: m,
+		Documents: docs, KeysPerDoc: float64(dedup.KeysPerDoc(scheme, false)), Sample: m,
 		FilterBytes: shape.Bytes(), Capacity: shape.Capacity(),
 	}
 	idBytes := 32.0

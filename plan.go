@@ -125,7 +125,7 @@ func (f *dedupFlags) planFilter(p *dedupPlan) (err error) {
 		if docs, err = parseCount(f.docs); err != nil {
 			return fmt.Errorf("--docs: %w", err)
 		}
-		p.shape = dedup.ShapeFor(docs, p.scheme)
+		p.shape = dedup.ShapeFor(docs, p.scheme, p.filterOnly)
 	case f.memory != "":
 		var bytes uint64
 		if bytes, err = parseSize(f.memory); err != nil {

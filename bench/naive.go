@@ -41,7 +41,7 @@ func naive(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	shape := bloomstore.ForItems(cfg.Docs * dedup.KeysPerDoc(feature.Scheme{}))
+	shape := bloomstore.ForItems(cfg.Docs * dedup.KeysPerDoc(feature.Scheme{}, false))
 	start := now()
 	ours, err := runFirstseen(ctx, g, shape, filepath.Join(dir, "index"))
 	if err != nil {

@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"math"
+	"slices"
 
 	"github.com/firstseen/firstseen/feature"
 )
@@ -11,14 +12,10 @@ import (
 // ten million documents a day pass for months without a text wrongly removed.
 const chanceLimit = 1e-9
 
-// A document of fewer than wholeBelow segments may have too few for chanceLimit,
-// so its whole text is remembered too, under wholeKeys keys: one key alone is
-// wrongly seen once in 1,700 at design load, four together 1e-13. Eight segments
-// suffice by themselves up to a rate of 7.5%.
-const (
-	wholeBelow = 8
-	wholeKeys  = 4
-)
+// wholeKeys is how many keys the whole text of a document is remembered under, so
+// that copies of any length are found: one key alone is wrongly seen once in
+// 1,700 at design load, four together 1e-13.
+const wholeKeys = 4
 
 // loadFilter brings the keys that stand for a document in a filter without a
 // table into d.keys, and the filter's answers into d.seen.
@@ -27,10 +24,8 @@ func (d *Deduper) loadFilter(set *feature.Set) {
 	for i := range set.Features {
 		d.keys = append(d.keys, set.Features[i].Key)
 	}
-	if len(set.Features) < wholeBelow {
-		for i := range uint64(wholeKeys) {
-			d.keys = append(d.keys, spread(set.Whole+i))
-		}
+	for i := range uint64(wholeKeys) {
+		d.keys = append(d.keys, spread(set.Whole+i))
 	}
 	d.askFilter()
 	d.judge.load(set)
@@ -45,36 +40,26 @@ func spread(x uint64) uint64 {
 	return x ^ x>>31
 }
 
+// checkFilter judges by the share of the document's text that was seen. It counts
+// words, not runs of three as beside a table: the threshold is higher, and that
+// the segments seen lie in one document nobody can say anyway.
 func (d *Deduper) checkFilter(set *feature.Set) Result {
 	d.loadFilter(set)
 	n, rate := len(set.Features), d.cfg.Filter.Rate()
 	r := Result{Kept: true, Segments: n, Comparable: n}
-	var weight uint64
 	for i := range n {
 		if d.seen[i] {
-			weight += d.judge.weight(i)
+			r.Of.Weight += d.judge.size(i)
 			r.Of.Shared++
 		}
 	}
-	r.Of.Weight = weight
-	r.Seen = share(weight, d.judge.whole)
-	r.Exact = d.sawWhole(n) && math.Pow(rate, wholeKeys) < chanceLimit
+	r.Seen = share(r.Of.Weight, d.judge.whole)
+	r.Exact = !slices.Contains(d.seen[n:], false) && math.Pow(rate, wholeKeys) < chanceLimit
 	bySegments := r.Seen >= d.cfg.Rules.Threshold && binomialTail(n, r.Of.Shared, rate) < chanceLimit
 	if r.Exact || bySegments {
 		r.Verdict, r.Kept = Duplicate, false
 	}
 	return r
-}
-
-// sawWhole reports whether the filter has seen all keys of the whole text of a
-// document with n segments.
-func (d *Deduper) sawWhole(n int) bool {
-	for _, seen := range d.seen[n:] {
-		if !seen {
-			return false
-		}
-	}
-	return len(d.seen) > n
 }
 
 // binomialTail returns the chance that of n keys never added at least hits are

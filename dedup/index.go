@@ -30,18 +30,21 @@ const (
 const DefaultDocs = 1_000_000
 
 // KeysPerDoc is how many keys a document adds to the filter at most: its
-// segments and its whole text.
-func KeysPerDoc(s feature.Scheme) uint64 {
+// segments and its whole text, which without a table takes several.
+func KeysPerDoc(s feature.Scheme, filterOnly bool) uint64 {
 	if s.Segments == 0 {
 		s.Segments = feature.DefaultSegments
+	}
+	if filterOnly {
+		return uint64(s.Segments) + wholeKeys
 	}
 	return uint64(s.Segments) + 1
 }
 
 // ShapeFor is the size of a filter for so many documents.
-func ShapeFor(docs uint64, s feature.Scheme) bloomstore.Shape {
+func ShapeFor(docs uint64, s feature.Scheme, filterOnly bool) bloomstore.Shape {
 	const most = 1 << 48 // more is cut to the largest filter there can be
-	return bloomstore.ForItems(min(docs, most) * KeysPerDoc(s))
+	return bloomstore.ForItems(min(docs, most) * KeysPerDoc(s, filterOnly))
 }
 
 // ErrLocked is returned by OpenIndex when another process has the index open.
@@ -192,7 +195,7 @@ func (x *Index) openFilter(shape bloomstore.Shape) error {
 	}
 	if !there {
 		if shape == (bloomstore.Shape{}) {
-			shape = ShapeFor(DefaultDocs, x.scheme)
+			shape = ShapeFor(DefaultDocs, x.scheme, x.Table == nil)
 		}
 		why := ""
 		if x.Table != nil && x.Table.Stats().Docs > 0 {

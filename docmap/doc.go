@@ -5,7 +5,7 @@
 // keys up, and makes a Checkpoint from time to time, which makes everything
 // durable in one transaction together with values of the owner's own:
 //
-//	t, err := docmap.Open(path, docmap.Options{Scheme: "fs1-xxh3-n50-w16"})
+//	t, err := docmap.Open(path, docmap.Options{Scheme: "fs1-u15-xxh3-n50-w10"})
 //	num, err := t.Add(docmap.Doc{ID: "a"}, keys)
 //	err = t.Lookup(keys, &postings)
 //	if t.Full() {
