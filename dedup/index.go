@@ -245,12 +245,26 @@ func (x *Index) rebuild(shape bloomstore.Shape, why string) error {
 		return nil
 	}
 	x.Rebuilt = why
-	for keys, err := range x.Table.Keys() {
+	return fillFilter(f, x.Table)
+}
+
+// rebuildBatch is how many keys are added at once: enough for all processors to
+// share, and 512 KiB.
+const rebuildBatch = 1 << 16
+
+// fillFilter adds all keys of a table to a filter.
+func fillFilter(f *bloomstore.Filter, t *docmap.Table) error {
+	batch := make([]uint64, 0, 2*rebuildBatch)
+	for keys, err := range t.Keys() {
 		if err != nil {
 			return fmt.Errorf("rebuilding the filter: %w", err)
 		}
-		f.Add(keys)
+		if batch = append(batch, keys...); len(batch) >= rebuildBatch {
+			f.AddParallel(batch)
+			batch = batch[:0]
+		}
 	}
+	f.AddParallel(batch)
 	return nil
 }
 
