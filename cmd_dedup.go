@@ -141,11 +141,11 @@ func (p *dedupPlan) run(cmd *cobra.Command) (err error) {
 	return p.finish(index, &job, summary, runErr)
 }
 
-// endsHere reports whether a signal ends the run for good. What cannot be read
-// again, a pipe, is remembered as far as it came; a run over files goes on from
-// its last checkpoint, as after a kill, so that its outputs come out the same.
+// endsHere reports whether a signal ends the run for good. What a pipe brought
+// cannot be read again, so it is remembered as far as it came. A run over files
+// is as after a kill: it goes on from its last checkpoint, or starts again.
 func (p *dedupPlan) endsHere(runErr error) bool {
-	return errors.Is(runErr, context.Canceled) && p.index != "" && !p.resumable()
+	return errors.Is(runErr, context.Canceled) && p.index != "" && p.readsPipe()
 }
 
 // finish ends a run that is over: because all is read or, where it could not be

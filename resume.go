@@ -51,10 +51,15 @@ func (p *dedupPlan) resumable() bool {
 	if p.index == "" || p.filterOnly {
 		return false
 	}
-	if slices.ContainsFunc(p.inputs, func(in corpus.Input) bool { return in.Size < 0 || in.Path == corpus.Stdin }) {
+	if p.readsPipe() {
 		return false
 	}
 	return !slices.ContainsFunc([]string{p.out, p.report, p.rejects}, isDirect)
+}
+
+// readsPipe reports whether an input cannot be read a second time.
+func (p *dedupPlan) readsPipe() bool {
+	return slices.ContainsFunc(p.inputs, func(in corpus.Input) bool { return in.Size < 0 || in.Path == corpus.Stdin })
 }
 
 // isDirect reports whether an output is written as it comes: standard output, a
