@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -109,6 +111,7 @@ func (f *dedupFlags) register(cmd *cobra.Command) {
 // run opens everything, runs the job and closes everything.
 func (p *dedupPlan) run(cmd *cobra.Command) (err error) {
 	runtime.GOMAXPROCS(p.jobs)
+	limitHeap()
 	stderr := cmd.ErrOrStderr()
 	index, remove, err := p.openIndex()
 	if err != nil {
@@ -139,6 +142,19 @@ func (p *dedupPlan) run(cmd *cobra.Command) (err error) {
 		return fmt.Errorf("%w; to go on run the same command with --on-full grow, or with more --docs or --memory", runErr)
 	}
 	return p.finish(index, &job, summary, runErr)
+}
+
+// heapBudget is the Go heap from which on the collector works harder, in bytes. The
+// filter and the table's memory are outside of it; beside them a run needs some 60
+// MiB, and more only for documents of many megabytes.
+const heapBudget = 160 << 20
+
+// limitHeap keeps a run within what firstseen plan promises, unless the user has
+// set a limit with GOMEMLIMIT.
+func limitHeap() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(heapBudget)
+	}
 }
 
 // endsHere reports whether a signal ends the run for good. What a pipe brought

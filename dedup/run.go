@@ -68,7 +68,7 @@ var ErrTooManyBad = errors.New("too many bad records")
 const (
 	defaultInFlight   = 64 << 20
 	defaultCheckpoint = 256 << 20
-	batchesPerWorker  = 4
+	batchesPerWorker  = 8
 )
 
 // Live is a run's progress, safe to read while it runs.
