@@ -28,6 +28,7 @@ func TestTenMillionInSmall(t *testing.T) {
 		{"table", testDocs(), 0.1, false},
 		{"half duplicates", testDocs() / 10, 0.5, false},
 		{"filter only, all unique", testDocs() / 10, 0, true},
+		{"filter only", testDocs() / 10, 0.1, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var out bytes.Buffer
