@@ -211,8 +211,8 @@ func (t *Table) stageRun(s *space, r *run) error {
 	for bin := uint64(0); err == nil && bin < r.shape.bins(); {
 		err = t.update(func(tx *bbolt.Tx) error {
 			var err error
-			bin, err = t.writeBins(tx, s, r, bin, r.shape.bins(), t.sliceBytes, func(from, to uint64) error {
-				s.mem.collect(&s.build.in, from, to)
+			bin, err = t.writeBins(tx, s, r, bin, r.shape.bins(), t.sliceBytes, func(in *entries, from, to uint64) error {
+				s.mem.collect(in, from, to)
 				return nil
 			})
 			return err
@@ -221,15 +221,18 @@ func (t *Table) stageRun(s *space, r *run) error {
 	return err
 }
 
-// writeBins builds and writes bins of r from number bin on, up to the number
-// end or until they have limit bytes, and returns where it stopped. collect brings the entries of a range of keys into s.build.in.
-func (t *Table) writeBins(tx *bbolt.Tx, s *space, r *run, bin, end uint64, limit int, collect func(from, to uint64) error) (uint64, error) {
+// writeBins writes bins of a run to its bucket, from number bin on, up to end or
+// until they have limit bytes, and returns where it stopped. collect brings the
+// entries of a range of keys into the given ones; it runs one bin ahead, on another
+// processor if there is one, as decoding takes as long as packing.
+func (t *Table) writeBins(tx *bbolt.Tx, s *space, r *run, bin, end uint64, limit int, collect collectFunc) (uint64, error) {
 	bucket := tx.Bucket(r.bucket())
 	bucket.FillPercent = 1
 	t.arena = t.arena[:0]
+	ahead := t.collectAhead(s, r, bin, end, collect)
+	defer ahead.stop()
 	for ; bin < end && len(t.arena) < limit; bin++ {
-		s.build.in.reset()
-		if err := collect(r.lowest(bin), r.highest(bin)); err != nil {
+		if err := ahead.next(&s.build.in); err != nil {
 			return bin, err
 		}
 		at, n := len(t.arena), 0

@@ -211,9 +211,9 @@ func (sl *slice) run(goal uint64) error {
 func (sl *slice) move(tx *bbolt.Tx, goal uint64, next *header) error {
 	s, r := &sl.t.spaces[sl.space], sl.target
 	before := r.entries
-	collect := func(from, to uint64) error {
+	collect := func(in *entries, from, to uint64) error {
 		for _, src := range sl.sources {
-			if err := src.collect(tx, &s.build.in, from, to); err != nil {
+			if err := src.collect(tx, in, from, to); err != nil {
 				return err
 			}
 		}

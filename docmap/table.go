@@ -101,6 +101,7 @@ type space struct {
 	mem   *memtable
 	runs  []*run // oldest first; the target of a merge before its sources
 	build builder
+	ahead entries // of the bin after the one being packed
 }
 
 // Open opens the table in the file path, creating it if there is none and

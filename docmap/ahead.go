@@ -1,0 +1,63 @@
+package docmap
+
+// collectFunc brings the entries whose keys are in [from, to] into in.
+type collectFunc func(in *entries, from, to uint64) error
+
+// A lookahead collects the entries of one bin while those of the bin before are packed.
+// It only reads: buckets other than the one being written, or the table in memory.
+type lookahead struct {
+	full  chan collected
+	empty chan *entries
+	quit  chan struct{}
+}
+
+type collected struct {
+	in  *entries
+	err error
+}
+
+// collectAhead starts collecting the bins of r from bin to end. It must be stopped
+// before the transaction ends.
+func (t *Table) collectAhead(s *space, r *run, bin, end uint64, collect collectFunc) *lookahead {
+	a := &lookahead{full: make(chan collected), empty: make(chan *entries, 1), quit: make(chan struct{})}
+	a.empty <- &s.ahead
+	// r changes while its bins are written; where they lie does not.
+	shape := r.shape
+	go func() {
+		defer close(a.full)
+		for ; bin < end; bin++ {
+			var in *entries
+			select {
+			case in = <-a.empty:
+			case <-a.quit:
+				return
+			}
+			in.reset()
+			err := t.guarded(func() error { return collect(in, shape.lowest(bin), shape.highest(bin)) })
+			select {
+			case a.full <- collected{in, err}:
+			case <-a.quit:
+				return
+			}
+		}
+	}()
+	return a
+}
+
+// next exchanges the entries of the next bin for in, whose memory is used again.
+func (a *lookahead) next(in *entries) error {
+	c := <-a.full
+	if c.err != nil {
+		return c.err
+	}
+	*in, *c.in = *c.in, *in
+	a.empty <- c.in
+	return nil
+}
+
+// stop waits until nothing more is read.
+func (a *lookahead) stop() {
+	close(a.quit)
+	for range a.full {
+	}
+}
