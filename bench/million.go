@@ -29,6 +29,7 @@ type millionConfig struct {
 	lookups    int
 	memtable   int // 0: the default
 	headlines  bool
+	watched    bool // by the race detector, whose memory is not the program's
 }
 
 // tenMillion feeds generated documents through the whole pipeline, from JSON to

@@ -114,7 +114,9 @@ func (r *millionReport) failed() error {
 
 // evaluate holds the figures against what is promised.
 func (r *millionReport) evaluate(cfg millionConfig) {
-	r.evaluateMemory()
+	if !cfg.watched {
+		r.evaluateMemory()
+	}
 	r.evaluateRates()
 	r.Verdicts.evaluate(r)
 	if last := len(r.Rows) - 1; last >= 0 && !cfg.filterOnly {
