@@ -7,6 +7,7 @@
 //	go run ./bench generate        documents with planted copies, and the truth about them
 //	go run ./bench ten-million     the whole pipeline on ten million of them
 //	go run ./bench naive           how much faster it is than the plain design
+//	go run ./bench speed FILE...   the pipeline in CPU time
 package main
 
 import (

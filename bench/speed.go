@@ -67,7 +67,6 @@ func speedOf(ctx context.Context, path string, jobs int, memory uint64, rounds i
 			return err
 		}
 		if i == 0 || c.cpu < best.cpu {
-			c.wall = min(c.wall, max(best.wall, c.wall))
 			best = c
 		}
 		bytes = n
