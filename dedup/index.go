@@ -174,14 +174,15 @@ func exists(path string) (bool, error) {
 }
 
 // stamp ties a filter file to the state of the table it was saved with, ahead
-// checkpoints from now: the table's id (16 bytes) and generation (8 bytes,
-// little-endian).
+// checkpoints without new documents from now; see docs/format.md, "The index
+// directory".
 func (x *Index) stamp(ahead uint64) []byte {
 	if x.Table == nil {
 		return x.note
 	}
-	id, seq := x.Table.Generation()
-	return binary.LittleEndian.AppendUint64(id[:], seq+ahead)
+	g := x.Table.Generation()
+	stamp := binary.LittleEndian.AppendUint64(g.UUID[:], g.Sequence+ahead)
+	return binary.LittleEndian.AppendUint64(stamp, g.Content)
 }
 
 // openFilter loads the filter if it is the table's current one and of the shape

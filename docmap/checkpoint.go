@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 
+	"github.com/zeebo/xxh3"
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 )
@@ -26,16 +27,25 @@ func (t *Table) Add(d Doc, keys []uint64) (num uint32, err error) {
 	}
 	t.version++
 	num = t.docs + 1
+	// All that can fail comes before all that changes something.
+	if err := t.spaces[ofIDs].mem.reserve(1); err != nil {
+		return 0, err
+	}
 	if err := t.spaces[ofKeys].mem.addAll(keys, num); err != nil {
 		return 0, err
 	}
 	if err := t.addID(d.ID, num); err != nil {
 		return 0, err
 	}
-	t.log.add(num, keys)
-	t.recs.add(&d)
+	t.content = digest(t.content, t.recs.add(&d), t.log.add(num, keys))
 	t.docs = num
 	return num, nil
+}
+
+// digest is the content of a table after one more document; see docs/format.md,
+// "The table record".
+func digest(content uint64, record, keys []byte) uint64 {
+	return xxh3.HashSeed(keys, xxh3.HashSeed(record, content))
 }
 
 // Full says that the keys in memory, or those not in the file, have reached
@@ -57,10 +67,19 @@ func (t *Table) State(name string) ([]byte, error) {
 	return bytes.Clone(t.state[name]), nil
 }
 
-// Generation returns the identity of the table, which never changes, and the
-// number of checkpoints, which grows by one with each. A file derived from the
-// table is stamped with both.
-func (t *Table) Generation() (uuid [16]byte, seq uint64) { return t.head.uuid, t.head.seq }
+// A Generation says which table a file was derived from, and when. A copy of a
+// table, and a table that went back to an earlier checkpoint, have the same
+// UUID, and may have the same Sequence with other documents.
+type Generation struct {
+	UUID     [16]byte // of the table, never changes
+	Sequence uint64   // checkpoints made, grows by one with each
+	Content  uint64   // digest of all documents and keys, in order of arrival
+}
+
+// Generation returns that of the last checkpoint.
+func (t *Table) Generation() Generation {
+	return Generation{UUID: t.head.uuid, Sequence: t.head.seq, Content: t.head.content}
+}
 
 // Checkpoint makes everything added so far durable, in one transaction with
 // the owner's values in state. Names not in state keep their values; a nil
@@ -93,7 +112,7 @@ func (t *Table) checkpoint(state map[string][]byte) error {
 	}
 	next := t.head
 	next.seq++
-	next.docs = t.docs
+	next.docs, next.content = t.docs, t.content
 	if t.docs > 0 {
 		next.openBlock = t.recs.open.first
 	}

@@ -60,7 +60,7 @@ func TestCrashAfterEveryTransaction(t *testing.T) {
 		if err != nil {
 			t.Fatalf("after transaction %d: %v", crashes, err)
 		}
-		_, seq := c.Generation()
+		seq := c.Generation().Sequence
 		if last := want.seq; seq != last && seq != last-1 {
 			t.Fatalf("after transaction %d the sequence is %d, want %d", crashes, seq, last)
 		}
@@ -97,7 +97,7 @@ func TestFullDisk(t *testing.T) {
 		for !failed && len(want.docs) < 2000 {
 			grow(t, table, want, r, 20, func() {
 				err := table.Checkpoint(nil)
-				if _, seq := table.Generation(); seq != want.seq {
+				if table.Generation().Sequence != want.seq {
 					want.seq++ // the failure, if any, is of a merge after it
 					saved = want.clone()
 				}
@@ -163,8 +163,7 @@ func answers(table *Table) (uint64, error) {
 		}
 		put(v)
 	}
-	_, seq := table.Generation()
-	put(seq)
+	put(table.Generation())
 	return h.Sum64(), nil
 }
 
@@ -296,7 +295,7 @@ func TestRefusals(t *testing.T) {
 			b[8]++
 			binary.LittleEndian.PutUint64(b[len(b)-8:], xxh3.HashSeed(b[:len(b)-8], seedRecord))
 			return tx.Bucket(bucketMeta).Put(keyTable, b)
-		}, ErrVersion, "format 2"},
+		}, ErrVersion, "format 3"},
 		{"no table record", func(tx *bbolt.Tx) error { return tx.Bucket(bucketMeta).Delete(keyTable) }, ErrDamaged, "delete it"},
 		{"no values", func(tx *bbolt.Tx) error { return tx.Bucket(bucketMeta).Delete(keyState) }, ErrDamaged, "delete it"},
 		{"no documents", func(tx *bbolt.Tx) error { return tx.DeleteBucket(bucketDocs) }, ErrDamaged, "missing"},

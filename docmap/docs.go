@@ -19,12 +19,13 @@ type Doc struct {
 	CutKey   uint64 // its key; else 0
 	Whole    uint64 // whole-text fingerprint
 	Time     int64  // Unix seconds
+	Verdict  byte   // the caller's: how the document was judged
 }
 
 // appendRecord appends the record of document num.
 func (d *Doc) appendRecord(b []byte, num uint32) []byte {
 	at := len(b)
-	b = append(b, 0, 0, 0, 0)
+	b = append(b, 0, 0, 0, 0, d.Verdict)
 	b = binary.AppendUvarint(b, uint64(d.Features))
 	if d.CutWidth == 0 && d.CutKey == 0 {
 		b = append(b, 0)
@@ -46,6 +47,7 @@ func decodeRecord(b []byte, num uint32) (Doc, error) {
 	}
 	var d Doc
 	f := &fields{b: b[4:]}
+	d.Verdict = f.u8()
 	d.Features = int(f.uvarint())
 	if w := f.uvarint(); w > 0 {
 		d.CutWidth, d.CutKey = uint32(w-1), f.u64()
@@ -96,6 +98,17 @@ func (k *docBlock) add(d *Doc) bool {
 	k.recs = recs
 	k.ends = append(k.ends, uint32(len(recs)))
 	return true
+}
+
+// last is the record of the last document.
+func (k *docBlock) last() []byte { return k.recs[k.start(len(k.ends)-1):] }
+
+// start is where in recs the i-th record starts.
+func (k *docBlock) start(i int) uint32 {
+	if i == 0 {
+		return 0
+	}
+	return k.ends[i-1]
 }
 
 // encode returns the value of the block.
@@ -173,12 +186,14 @@ type docLog struct {
 	open   docBlock
 }
 
-func (l *docLog) add(d *Doc) {
+// add returns the record of the document, valid until the next one.
+func (l *docLog) add(d *Doc) []byte {
 	if !l.open.add(d) {
 		l.closed = append(l.closed, l.open)
 		l.open = docBlock{first: l.open.next()}
 		l.open.add(d)
 	}
+	return l.open.last()
 }
 
 // first is the first document that is found here rather than in the file.
@@ -195,9 +210,6 @@ func (l *docLog) record(num uint32) []byte {
 		i := sort.Search(len(l.closed), func(i int) bool { return l.closed[i].first > num })
 		k = &l.closed[i-1]
 	}
-	i, start := num-k.first, uint32(0)
-	if i > 0 {
-		start = k.ends[i-1]
-	}
-	return k.recs[start:k.ends[i]]
+	i := int(num - k.first)
+	return k.recs[k.start(i):k.ends[i]]
 }

@@ -33,6 +33,9 @@ func damage(format string, args ...any) error {
 }
 
 func annotate(path string, err error) error {
+	if errors.Is(err, ErrVersion) {
+		return fmt.Errorf("%s: %w", path, err)
+	}
 	if errors.Is(err, ErrDamaged) {
 		return fmt.Errorf("%s: %w; restore the index from a copy, or delete it and build it again", path, err)
 	}

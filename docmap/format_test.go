@@ -19,32 +19,10 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/ anew")
 
-// A table of version 1, as it was first written, can be read; and what is
-// written now has the same values. (Not the same pages: bbolt writes the
-// buckets of a transaction in the order of a Go map.)
-func TestFormatVersion1(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "table")
-	sampleTable(t, path)
-	now, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fixture := filepath.Join("testdata", "v1.table.gz")
-	if *update {
-		var b bytes.Buffer
-		w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
-		if _, err := w.Write(now); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(fixture, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	f, err := os.Open(fixture)
+// fixture unpacks a table of testdata to path.
+func fixture(t *testing.T, name, path string) {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,24 +31,74 @@ func TestFormatVersion1(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	old, err := io.ReadAll(z)
+	b, err := io.ReadAll(z)
 	if err != nil {
 		t.Fatal(err)
 	}
-	oldPath := filepath.Join(dir, "old")
-	if err := os.WriteFile(oldPath, old, 0o600); err != nil {
+	if err := os.WriteFile(path, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(contents(t, oldPath, ""), contents(t, path, "")); diff != "" {
-		t.Fatalf("the same documents do not give the same values as in version 1 (-then +now):\n%.2000s", diff)
-	}
-	got, err := openDamaged(oldPath)
+}
+
+func writeFixture(t *testing.T, name, path string) {
+	t.Helper()
+	table, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := openDamaged(path)
+	var b bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	_, err = w.Write(table)
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join("testdata", name), b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A table of version 2, as it was first written, can be read; and what is
+// written now has the same values. (Not the same pages: bbolt writes the
+// buckets of a transaction in the order of a Go map.)
+func TestFormatVersion2(t *testing.T) {
+	dir := t.TempDir()
+	now, then := filepath.Join(dir, "now"), filepath.Join(dir, "then")
+	sampleTable(t, now)
+	if *update {
+		writeFixture(t, "v2.table.gz", now)
+	}
+	fixture(t, "v2.table.gz", then)
+	if diff := cmp.Diff(contents(t, then, ""), contents(t, now, "")); diff != "" {
+		t.Fatalf("the same documents do not give the same values as in version 2 (-then +now):\n%.2000s", diff)
+	}
+	got, err := openDamaged(then)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := openDamaged(now)
 	if err != nil || got != want {
 		t.Fatalf("the old table answers %x, the new one %x, %v", got, want, err)
+	}
+}
+
+// A table of version 1 is refused, for reading as for writing, and left as it is.
+func TestFormatVersion1(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	fixture(t, "v1.table.gz", path)
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "opening the table: " + path + ": table of another version: it has format 1, this program reads 2; " +
+		"build the index again from the documents, or go on with the version of the program that wrote it"
+	for _, opt := range []Options{smallOptions, {ReadOnly: true}} {
+		if _, err := Open(path, opt); !errors.Is(err, ErrVersion) || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+	after, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the file was changed (%v)", err)
 	}
 }
 

@@ -175,7 +175,7 @@ func (t *Table) load() error {
 
 // loadOpenBlock reads the block of documents that the next one is added to.
 func (t *Table) loadOpenBlock(docs *bbolt.Bucket) error {
-	t.docs = t.head.docs
+	t.docs, t.content = t.head.docs, t.head.content
 	t.recs.open.first = 1
 	if first := t.head.openBlock; first > 0 {
 		open, err := decodeBlock(docs.Get(binKey(uint64(first))), first)

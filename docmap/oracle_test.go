@@ -19,6 +19,8 @@ type oracle struct {
 	docs  []Doc
 	state map[string][]byte
 	seq   uint64
+
+	content uint64
 }
 
 func newOracle() *oracle {
@@ -28,6 +30,7 @@ func newOracle() *oracle {
 func (o *oracle) add(d Doc, keys []uint64) uint32 {
 	o.docs = append(o.docs, d)
 	num := uint32(len(o.docs))
+	o.content = contentAfter(o.content, num, d, keys)
 	for _, k := range keys {
 		l := o.keys[k]
 		if len(l) < keyLimit && !slices.Contains(l, num) {
@@ -52,7 +55,7 @@ func (o *oracle) clone() *oracle {
 	for k, v := range o.state {
 		c.state[k] = slices.Clone(v)
 	}
-	c.docs, c.seq = slices.Clone(o.docs), o.seq
+	c.docs, c.seq, c.content = slices.Clone(o.docs), o.seq, o.content
 	return c
 }
 
@@ -150,8 +153,11 @@ func (o *oracle) equalDocs(t tb, table *Table) {
 			t.Fatalf("State(%q) = %q, %v, want %q", name, got, err, want)
 		}
 	}
-	if _, seq := table.Generation(); seq != o.seq {
+	if seq := table.Generation().Sequence; seq != o.seq {
 		t.Fatalf("sequence %d, want %d", seq, o.seq)
+	}
+	if table.content != o.content {
+		t.Fatalf("content %x, want %x", table.content, o.content)
 	}
 }
 
@@ -192,7 +198,7 @@ func docKeys(r *rand.Rand, n int) []uint64 {
 }
 
 func randomDoc(r *rand.Rand, num int) Doc {
-	d := Doc{ID: fmt.Sprint("doc-", r.IntN(num+1)), Features: r.IntN(60), Whole: r.Uint64(), Time: r.Int64() - r.Int64()}
+	d := Doc{ID: fmt.Sprint("doc-", r.IntN(num+1)), Features: r.IntN(60), Whole: r.Uint64(), Time: r.Int64() - r.Int64(), Verdict: byte(r.Uint32())}
 	if r.IntN(2) == 0 {
 		d.CutWidth, d.CutKey = r.Uint32(), r.Uint64()
 	}

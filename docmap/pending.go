@@ -24,13 +24,15 @@ func (l *keyLog) reset() {
 	l.buf, l.starts, l.n, l.docs = l.buf[:0], l.starts[:0], 0, 0
 }
 
-// add appends a document's keys.
-func (l *keyLog) add(doc uint32, keys []uint64) {
+// add appends a document's keys and returns the bytes they became, valid until
+// the next ones.
+func (l *keyLog) add(doc uint32, keys []uint64) []byte {
 	if len(l.starts) == 0 || len(l.buf)-l.starts[len(l.starts)-1] >= chunkBytes {
 		l.starts = append(l.starts, len(l.buf))
 		l.buf = append(l.buf, make([]byte, chunkHead)...)
 		binary.LittleEndian.PutUint32(l.buf[len(l.buf)-8:], doc)
 	}
+	at := len(l.buf)
 	l.buf = binary.AppendUvarint(l.buf, uint64(len(keys)))
 	for _, k := range keys {
 		l.buf = binary.LittleEndian.AppendUint64(l.buf, k)
@@ -39,6 +41,7 @@ func (l *keyLog) add(doc uint32, keys []uint64) {
 	binary.LittleEndian.PutUint32(head[12:], binary.LittleEndian.Uint32(head[12:])+1)
 	l.n += len(keys)
 	l.docs++
+	return l.buf[at:]
 }
 
 // chunks returns the values to write, the first of them being chunk number

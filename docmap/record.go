@@ -11,7 +11,7 @@ import (
 
 const (
 	magic   = "fsdocmap"
-	version = 1
+	version = 2
 )
 
 // Seeds of the checksums outside runs; see docs/format.md.
@@ -29,6 +29,7 @@ type header struct {
 	uuid          [16]byte
 	scheme        string
 	seq           uint64
+	content       uint64
 	docs, flushed uint32
 	chunks        uint32
 	pending       uint64
@@ -57,6 +58,7 @@ func (h *header) encode() []byte {
 	b = le.AppendUint16(b, uint16(len(h.scheme)))
 	b = append(b, h.scheme...)
 	b = le.AppendUint64(b, h.seq)
+	b = le.AppendUint64(b, h.content)
 	b = le.AppendUint32(b, h.docs)
 	b = le.AppendUint32(b, h.flushed)
 	b = le.AppendUint32(b, h.chunks)
@@ -127,7 +129,7 @@ func decodeHeader(b []byte) (*header, error) {
 	}
 	if v := binary.LittleEndian.Uint32(b[8:]); v != version {
 		if _, ok := sealed(b, seedRecord); ok {
-			return nil, fmt.Errorf("%w: format %d, this program reads %d", ErrVersion, v, version)
+			return nil, otherVersion(v)
 		}
 		return nil, damage("wrong checksum of the table record")
 	}
@@ -139,7 +141,7 @@ func decodeHeader(b []byte) (*header, error) {
 	h := new(header)
 	copy(h.uuid[:], f.next(16))
 	h.scheme = string(f.next(int(f.u16())))
-	h.seq = f.u64()
+	h.seq, h.content = f.u64(), f.u64()
 	h.docs, h.flushed, h.chunks = f.u32(), f.u32(), f.u32()
 	h.pending = f.u64()
 	h.openBlock, h.nextRun = f.u32(), f.u32()
@@ -156,6 +158,14 @@ func decodeHeader(b []byte) (*header, error) {
 		return nil, damage("the table record has a wrong length")
 	}
 	return h, h.check()
+}
+
+func otherVersion(v uint32) error {
+	hint := "use the version of the program that wrote it, or a later one"
+	if v < version {
+		hint = "build the index again from the documents, or go on with the version of the program that wrote it"
+	}
+	return fmt.Errorf("%w: it has format %d, this program reads %d; %s", ErrVersion, v, version, hint)
 }
 
 func decodeRun(f *fields) runInfo {

@@ -78,10 +78,13 @@ type Table struct {
 
 	head   header
 	state  map[string][]byte
-	docs   uint32 // documents, with those not in the file yet
 	spaces [2]space
 	log    keyLog
 	recs   docLog
+
+	// With what is not in the file yet:
+	docs    uint32 // documents
+	content uint64 // digest of them
 
 	read    *bbolt.Tx // held between checkpoints, opened when needed
 	docCur  *bbolt.Cursor
