@@ -4,7 +4,9 @@ package docmap
 type collectFunc func(in *entries, from, to uint64) error
 
 // A lookahead collects the entries of one bin while those of the bin before are packed.
-// It only reads: buckets other than the one being written, or the table in memory.
+// It only reads, and nobody else reads at that time: a snapshot, never the
+// transaction that writes the bins, which bbolt keeps for one goroutine; or the
+// table in memory.
 type lookahead struct {
 	full  chan collected
 	empty chan *entries
@@ -33,7 +35,7 @@ func (t *Table) collectAhead(s *space, r *run, bin, end uint64, collect collectF
 				return
 			}
 			in.reset()
-			err := t.guarded(func() error { return collect(in, shape.lowest(bin), shape.highest(bin)) })
+			err := t.protected(func() error { return collect(in, shape.lowest(bin), shape.highest(bin)) })
 			select {
 			case a.full <- collected{in, err}:
 			case <-a.quit:

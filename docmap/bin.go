@@ -94,8 +94,8 @@ func (v *binView) verify() error {
 func (v *binView) appendBlock(e *entries, i int, base uint64) {
 	b, n := v.block(i)
 	keys, docs := e.extend(n)
-	base |= uint64(i) << (v.lowBits + blockLog)
-	low := uint64(8*blockCheck + blockBuckets + n)
+	base |= uint64(i) << (v.lowBits + v.blockBits)
+	low := uint64(8*blockCheck + v.buckets + n)
 	doc := low + uint64(n)*uint64(v.lowBits)
 	lowMask, docMask := uint64(1)<<v.lowBits-1, uint64(1)<<v.docBits-1
 	for at, word := 0, 0; at < n; word++ {
@@ -118,7 +118,7 @@ func (v *binView) appendRange(e *entries, bin, from, to uint64) error {
 		return err
 	}
 	base := v.lowest(bin)
-	span := v.lowBits + blockLog
+	span := v.lowBits + v.blockBits
 	lo, hi := 0, v.subs()-1
 	if from > base {
 		lo = int((from - base) >> span)

@@ -33,7 +33,7 @@ func (b *builder) build(dst []byte, s *shape, id uint32, bin uint64, first uint3
 // 4 to 5 ns an entry for any number of sources, where a merge of sorted
 // streams mispredicts a branch at every second one.
 func (b *builder) sort(s *shape) {
-	shift, mask := s.lowBits, uint64(1)<<(s.subBits+blockLog)-1
+	shift, mask := s.lowBits, uint64(1)<<(s.subBits+s.blockBits)-1
 	b.starts = slices.Grow(b.starts[:0], int(mask)+2)[:mask+2]
 	clear(b.starts)
 	for _, k := range b.in.keys {
@@ -89,7 +89,7 @@ func (b *builder) trim() {
 // pack writes a bin of zeroed bytes; see docs/format.md, "Bins".
 func (b *builder) pack(dst []byte, s *shape, place uint64, first uint32) {
 	keys, docs := b.sorted.keys, b.sorted.docs
-	shift, mask := s.lowBits+blockLog, uint64(s.subs()-1)
+	shift, mask := s.lowBits+s.blockBits, uint64(s.subs()-1)
 	at := 0
 	for i := range s.subs() {
 		start := at
@@ -108,12 +108,13 @@ func (b *builder) pack(dst []byte, s *shape, place uint64, first uint32) {
 }
 
 func packBlock(dst []byte, s *shape, keys []uint64, docs []uint32, first uint32) {
+	inBlock := uint64(s.buckets - 1)
 	for i, k := range keys {
-		p := 8*blockCheck + i + int(k>>s.lowBits&(blockBuckets-1))
+		p := 8*blockCheck + i + int(k>>s.lowBits&inBlock)
 		dst[p>>3] |= 1 << (p & 7)
 	}
 	w := bitWriter{buf: dst}
-	w.seek(uint64(8*blockCheck + blockBuckets + len(keys)))
+	w.seek(uint64(8*blockCheck + s.buckets + len(keys)))
 	mask := uint64(1)<<s.lowBits - 1
 	for _, k := range keys {
 		w.put(k&mask, s.lowBits)

@@ -22,6 +22,8 @@ func (t *Table) Add(d Doc, keys []uint64) (num uint32, err error) {
 		return 0, errClosed
 	case t.opt.ReadOnly:
 		return 0, errReadOnly
+	case t.unsure:
+		return 0, errUnsure
 	case t.docs == math.MaxUint32-1:
 		return 0, fmt.Errorf("%s: the table is full: it has %d documents", t.path, t.docs)
 	}
@@ -89,16 +91,24 @@ func (t *Table) Generation() Generation {
 //
 // After an error the table is as before, in memory and in the file, and the
 // checkpoint can be tried again; unless the error is from the merging, which
-// the next checkpoint takes up.
+// the next checkpoint takes up; or from a fault, after which nothing more can be
+// added or made durable before the table is opened again.
 func (t *Table) Checkpoint(state map[string][]byte) error {
 	switch {
 	case t.db == nil:
 		return errClosed
 	case t.opt.ReadOnly:
 		return errReadOnly
+	case t.unsure:
+		return fmt.Errorf("checkpoint of the table: %w", errUnsure)
 	}
 	t.version++
-	err := t.guarded(func() error { return t.checkpoint(state) })
+	err := t.guarded(func() error {
+		t.unsure = true
+		err := t.checkpoint(state)
+		t.unsure = false
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("checkpoint of the table: %w", err)
 	}
@@ -203,7 +213,7 @@ func (t *Table) stage(next *header) (*flush, error) {
 	f := &flush{t: t}
 	for i := range t.spaces {
 		s := &t.spaces[i]
-		f.runs[i] = newRun(runInfo{
+		f.runs[i] = t.sizes.newRun(runInfo{
 			id: next.nextRun, log: logFor(uint64(s.mem.n)),
 			first: next.flushed + 1, last: t.docs, high: math.MaxUint64,
 		})
@@ -230,7 +240,7 @@ func (t *Table) stageRun(s *space, r *run) error {
 	for bin := uint64(0); err == nil && bin < r.shape.bins(); {
 		err = t.update(func(tx *bbolt.Tx) error {
 			var err error
-			bin, err = t.writeBins(tx, s, r, bin, r.shape.bins(), t.sliceBytes, func(in *entries, from, to uint64) error {
+			bin, err = t.writeBins(tx, s, r, bin, r.shape.bins(), t.sizes.sliceBytes, func(in *entries, from, to uint64) error {
 				s.mem.collect(in, from, to)
 				return nil
 			})
@@ -294,7 +304,7 @@ func (t *Table) sweep() error {
 		}
 	}
 	var stray [][]byte
-	err := t.read.ForEach(func(name []byte, _ *bbolt.Bucket) error {
+	err := t.read.tx.ForEach(func(name []byte, _ *bbolt.Bucket) error {
 		if bytes.HasPrefix(name, []byte("run")) && !known[string(name)] {
 			stray = append(stray, bytes.Clone(name))
 		}

@@ -3,7 +3,9 @@ package docmap
 import (
 	"errors"
 	"fmt"
+	"os"
 	"runtime/debug"
+	"strings"
 )
 
 // Errors a caller may want to tell apart with errors.Is. Each arrives wrapped
@@ -25,6 +27,8 @@ var (
 	errClosed   = errors.New("the table is closed")
 	errReadOnly = errors.New("the table was opened for reading only")
 	errChanged  = errors.New("the table was changed during an iteration")
+	errUnsure   = errors.New("a checkpoint broke off in the middle: close the table and open it again, which gives the last one")
+	errFault    = errors.New("a fault of this program, not of the table, which is sound")
 )
 
 // damage says what is wrong inside a file; annotate adds which file and the hint.
@@ -32,27 +36,74 @@ func damage(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
+// damageText is what was given to damage.
+func damageText(err error) string {
+	return strings.TrimPrefix(err.Error(), ErrDamaged.Error()+": ")
+}
+
+// annotate says which file and what to do about it. It belongs where an error
+// leaves the package, so that it is done once.
 func annotate(path string, err error) error {
-	if errors.Is(err, ErrVersion) {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	if errors.Is(err, ErrDamaged) {
+	switch {
+	case errors.Is(err, ErrDamaged):
 		return fmt.Errorf("%s: %w; restore the index from a copy, or delete it and build it again", path, err)
+	case errors.Is(err, ErrVersion), errors.Is(err, errFault):
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	return err
 }
 
-// guarded runs f with the file's pages mapped into memory. bbolt panics where
-// a page is not what it should be, and reading a page the disk cannot deliver
-// is a fault: both become ErrDamaged. It must not enclose a caller's code,
-// whose panics are its own.
-func (t *Table) guarded(f func() error) (err error) {
+// guarded is protected for the functions that callers call.
+func (t *Table) guarded(f func() error) error { return annotate(t.path, t.protected(f)) }
+
+// protected runs f with the file's pages mapped into memory, and makes an error
+// of a panic. It must not enclose a caller's code, whose panics are its own.
+func (t *Table) protected(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
-			err = damage("%v", r)
+			err = t.blame(r, debug.Stack())
 		}
-		err = annotate(t.path, err)
 	}()
 	return f()
+}
+
+// blame tells damage from faults of the program. Reading a mapped page that the
+// disk cannot deliver is a memory fault inside the file. bbolt panics where a page
+// is not what it should be, and so may anything that follows such a page; but then
+// the page is found by those who look for it. All else is the program's own fault,
+// and nobody should delete a table for that.
+func (t *Table) blame(r any, stack []byte) error {
+	if fault, ok := r.(interface{ Addr() uintptr }); ok {
+		if at, ok := t.inFile(fault.Addr()); ok {
+			return damage("byte %d cannot be read: the disk failed, or the file was cut short", at)
+		}
+	}
+	if err := checkPages(t.path); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: %v; please report it with all of these lines:\n%s", errFault, r, stack)
+}
+
+// inFile says where in the mapped file an address is.
+func (t *Table) inFile(addr uintptr) (at int64, ok bool) {
+	defer func() { _ = recover() }() // of bbolt, where nothing is mapped
+	if t.db == nil {
+		return 0, false
+	}
+	at = int64(addr - t.db.Info().Data)
+	return at, at >= 0 && at < t.used
+}
+
+// regularSize is the size of the file at path, refusing what bbolt would wait for
+// or fail at.
+func regularSize(path string) (int64, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return 0, fmt.Errorf("%s is not a file: give another name", path)
+	}
+	return info.Size(), nil
 }

@@ -133,7 +133,7 @@ func TestSameDocumentsGiveTheSameRuns(t *testing.T) {
 	build := func(slice, every, reopen int) map[string]string {
 		path := filepath.Join(t.TempDir(), "table")
 		table := mustOpen(t, path, smallOptions)
-		table.sliceBytes = slice
+		table.sizes.sliceBytes = slice
 		r := rand.New(rand.NewPCG(9, 0))
 		checkpoint := func() {
 			if err := table.Checkpoint(nil); err != nil {
@@ -153,7 +153,7 @@ func TestSameDocumentsGiveTheSameRuns(t *testing.T) {
 					t.Fatal(err)
 				}
 				table = mustOpen(t, path, smallOptions)
-				table.sliceBytes = slice
+				table.sizes.sliceBytes = slice
 			}
 		}
 		checkpoint()

@@ -115,7 +115,7 @@ func FuzzBin(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte, log uint8, span uint32) {
 		const first = 5
 		span = min(span, 1<<31)
-		s := newShape(minLog+log%(maxLog-minLog), first, first+span)
+		s := defaultSizes.shape(minLog+log%(maxLog-minLog), first, first+span)
 		bin := uint64(len(b)) % s.bins()
 		in := builder{limit: keyLimit}
 		want := map[uint64][]uint32{}

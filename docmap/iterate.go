@@ -20,7 +20,7 @@ func (t *Table) All() iter.Seq2[Posting, error] {
 		version := t.version
 		s := &t.spaces[ofKeys]
 		// Slices of the key space of about 4096 keys, however many runs.
-		shape := newShape(logFor(t.entries(ofKeys)), 0, 0)
+		shape := t.sizes.shape(logFor(t.entries(ofKeys)), 0, 0)
 		b := builder{limit: keyLimit}
 		for bin := uint64(0); bin < shape.bins(); bin++ {
 			err := t.step(version, func() error {
@@ -75,12 +75,12 @@ func (t *Table) step(version uint64, f func() error) error {
 
 // collect appends all entries with keys in from..to, runs first.
 func (t *Table) collect(s *space, e *entries, from, to uint64) error {
-	tx, err := t.reading()
+	snap, err := t.reading()
 	if err != nil {
 		return err
 	}
 	for _, r := range s.runs {
-		if err := r.collect(tx, e, from, to); err != nil {
+		if err := r.collect(snap, e, from, to); err != nil {
 			return err
 		}
 	}
@@ -120,7 +120,7 @@ func (t *Table) Keys() iter.Seq2[[]uint64, error] {
 			}
 		}
 		mem := t.spaces[ofKeys].mem
-		shape := newShape(logFor(uint64(mem.n)), 0, 0)
+		shape := t.sizes.shape(logFor(uint64(mem.n)), 0, 0)
 		for bin := range shape.bins() {
 			from, to := shape.lowest(bin), shape.highest(bin)
 			if !batch(func() error { mem.collect(&e, from, to); return nil }) {
@@ -131,12 +131,12 @@ func (t *Table) Keys() iter.Seq2[[]uint64, error] {
 }
 
 func (t *Table) collectBin(r *run, e *entries, bin uint64) error {
-	tx, err := t.reading()
+	s, err := t.reading()
 	if err != nil {
 		return err
 	}
-	r.prefetch(tx, bin)
-	return r.collect(tx, e, r.lowest(bin), r.highest(bin))
+	r.prefetch(s, bin)
+	return r.collect(s, e, r.lowest(bin), r.highest(bin))
 }
 
 // A NumberedDoc is a document with its number.

@@ -3,8 +3,6 @@ package docmap
 import (
 	"errors"
 	"fmt"
-
-	"go.etcd.io/bbolt"
 )
 
 // Postings receives the result of a look-up. It can be used again and again;
@@ -61,12 +59,12 @@ func (t *Table) Lookup(keys []uint64, p *Postings) error {
 }
 
 func (t *Table) lookup(keys []uint64, p *Postings) error {
-	tx, err := t.reading()
+	s, err := t.reading()
 	if err != nil {
 		return err
 	}
 	for _, r := range t.spaces[ofKeys].runs {
-		if err := p.search(tx, r, keys); err != nil {
+		if err := p.search(s, r, keys); err != nil {
 			return err
 		}
 	}
@@ -83,7 +81,7 @@ func (t *Table) lookup(keys []uint64, p *Postings) error {
 // a page the TLB does not know, and the processor waits for many at a time as
 // long as the loop that loads them does nothing else. One key after the other
 // took 470 ns each.
-func (p *Postings) search(tx *bbolt.Tx, r *run, keys []uint64) error {
+func (p *Postings) search(s *snapshot, r *run, keys []uint64) error {
 	blocks := p.blocks[:0]
 	for i, k := range keys {
 		if r.holds(k) && p.n[i] < keyLimit {
@@ -105,7 +103,7 @@ func (p *Postings) search(tx *bbolt.Tx, r *run, keys []uint64) error {
 			docs = r.search(docs, l.b, l.n, k)
 		} else {
 			var err error
-			if docs, err = r.find(tx, docs, k); err != nil {
+			if docs, err = r.find(s, docs, k); err != nil {
 				return err
 			}
 		}
@@ -146,12 +144,12 @@ func (t *Table) record(num uint32) ([]byte, error) {
 		return t.recs.record(num), nil
 	}
 	want := binKey(uint64(num))
-	k, v := t.docCur.Seek(want)
+	k, v := t.read.docs.Seek(want)
 	if string(k) != string(want) {
 		if k == nil {
-			k, v = t.docCur.Last()
+			k, v = t.read.docs.Last()
 		} else {
-			k, v = t.docCur.Prev()
+			k, v = t.read.docs.Prev()
 		}
 	}
 	if k == nil {
@@ -174,7 +172,7 @@ func (t *Table) ByID(id string) (nums []uint32, err error) {
 }
 
 func (t *Table) byID(id string) ([]uint32, error) {
-	tx, err := t.reading()
+	snap, err := t.reading()
 	if err != nil || id == "" {
 		return nil, err
 	}
@@ -182,7 +180,7 @@ func (t *Table) byID(id string) ([]uint32, error) {
 	found := make([]uint32, 0, idLimit)
 	for _, r := range s.runs {
 		if r.holds(key) {
-			if found, err = r.find(tx, found, key); err != nil {
+			if found, err = r.find(snap, found, key); err != nil {
 				return nil, err
 			}
 		}

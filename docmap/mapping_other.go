@@ -2,6 +2,6 @@
 
 package docmap
 
-// initialMapping is 0 where address space is short, and on Windows, where
-// bbolt would make the file that long at once.
-const initialMapping = 0
+// addressSpace is 0 where address space is short, and on Windows, where bbolt
+// would make the file that long at once.
+func addressSpace() int { return 0 }

@@ -2,6 +2,28 @@
 
 package docmap
 
-// initialMapping is the length of address space bbolt takes for the file: it
-// costs nothing, and a file that fits is never mapped anew while it grows.
-const initialMapping = 1 << 36
+import "golang.org/x/sys/unix"
+
+const (
+	mostAddresses  = 1 << 36
+	leastAddresses = 1 << 20
+)
+
+// addressSpace is the length of address space bbolt takes for the file at first:
+// it costs nothing, and a file that fits is never mapped anew while it grows.
+// Where the process may not have so much (ulimit -v) it is a quarter of what can be
+// had: the rest is for everything else.
+func addressSpace() int {
+	for size := mostAddresses; size >= leastAddresses; size /= 2 {
+		b, err := unix.Mmap(-1, 0, size, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
+		if err != nil {
+			continue
+		}
+		_ = unix.Munmap(b)
+		if size < mostAddresses {
+			size /= 4
+		}
+		return size
+	}
+	return 0
+}

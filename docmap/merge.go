@@ -7,26 +7,6 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// fanIn is how many runs of a level become one of the next: more would write less
-// and leave more runs to look into. Low runs are few keys and many runs; from
-// level 2 on, 100 million keys a run, merging four at a time cost the tenth million
-// of documents 4 µs each, and spares a look-up two runs of ten.
-func fanIn(level int) int {
-	if level < 2 {
-		return 4
-	}
-	return 8
-}
-
-// window is how many flushes lie between two merges of a level.
-func window(level int) int {
-	n := 1
-	for l := range level + 1 {
-		n *= fanIn(l)
-	}
-	return n
-}
-
 // merge does the merging that is due after a flush.
 func (t *Table) merge() error {
 	for i := range t.spaces {
@@ -43,11 +23,11 @@ func (t *Table) mergeSpace(space int) error {
 	s := &t.spaces[space]
 	for level := 0; level <= maxLevel(s.runs); level++ {
 		if target := s.merging(level); target != nil {
-			if err := t.advance(space, target, pace(level)); err != nil {
+			if err := t.advance(space, target, t.sizes.pace(level)); err != nil {
 				return err
 			}
 		}
-		at := s.mergeable(level)
+		at := s.mergeable(level, t.sizes.fanIn(level))
 		if at < 0 {
 			continue
 		}
@@ -55,7 +35,7 @@ func (t *Table) mergeSpace(space int) error {
 			if err := t.advance(space, target, 1); err != nil {
 				return err
 			}
-			at = s.mergeable(level)
+			at = s.mergeable(level, t.sizes.fanIn(level))
 		}
 		if err := t.start(space, at, level); err != nil {
 			return err
@@ -63,12 +43,6 @@ func (t *Table) mergeSpace(space int) error {
 	}
 	return nil
 }
-
-// pace is the share of a merge to do after each flush. The next merge of the
-// same level cannot start for a window of flushes; this one is done after three
-// quarters of it. So the work of a flush is bounded and even: each level under way
-// adds four thirds of what the flush itself has written.
-func pace(level int) float64 { return 4.0 / 3 / float64(window(level)) }
 
 func maxLevel(runs []*run) int {
 	level := 0
@@ -88,16 +62,16 @@ func (s *space) merging(level int) *run {
 	return nil
 }
 
-// mergeable returns where enough neighbouring runs of a level to merge stand that take
-// no part in a merge, or -1.
-func (s *space) mergeable(level int) int {
+// mergeable returns where so many neighbouring runs of a level stand that take no
+// part in a merge, or -1.
+func (s *space) mergeable(level, fanIn int) int {
 	n := 0
 	for i, r := range s.runs {
 		idle := r.target == 0 && r.high == math.MaxUint64
 		if n++; !idle || int(r.level) != level {
 			n = 0
 		}
-		if n == fanIn(level) {
+		if n == fanIn {
 			return i + 1 - n
 		}
 	}
@@ -107,7 +81,7 @@ func (s *space) mergeable(level int) int {
 // start enters a merge of the runs at s.runs[at:] and does its first share.
 func (t *Table) start(space, at, level int) error {
 	s := &t.spaces[space]
-	sources := s.runs[at : at+fanIn(level)]
+	sources := s.runs[at : at+t.sizes.fanIn(level)]
 	total := uint64(0)
 	for _, r := range sources {
 		total += r.entries
@@ -116,7 +90,7 @@ func (t *Table) start(space, at, level int) error {
 		id: t.head.nextRun, level: uint8(level + 1), log: logFor(total),
 		first: sources[0].first, last: sources[len(sources)-1].last,
 	}
-	return t.advance(space, &run{runInfo: info}, pace(level))
+	return t.advance(space, &run{runInfo: info}, t.sizes.pace(level))
 }
 
 // A slice is one transaction of a merge.
@@ -157,7 +131,7 @@ func (t *Table) newSlice(space int, target *run) *slice {
 	id := target.id
 	at := slices.IndexFunc(t.spaces[space].runs, func(r *run) bool { return r.id == id })
 	if sl.fresh = at < 0; sl.fresh {
-		sl.target = newRun(target.runInfo)
+		sl.target = t.sizes.newRun(target.runInfo)
 	} else {
 		c := *target
 		sl.target = &c
@@ -210,10 +184,14 @@ func (sl *slice) run(goal uint64) error {
 // removes what they were made of.
 func (sl *slice) move(tx *bbolt.Tx, goal uint64, next *header) error {
 	s, r := &sl.t.spaces[sl.space], sl.target
+	snap, err := sl.t.reading()
+	if err != nil {
+		return err
+	}
 	before := r.entries
 	collect := func(in *entries, from, to uint64) error {
 		for _, src := range sl.sources {
-			if err := src.collect(tx, in, from, to); err != nil {
+			if err := src.collect(snap, in, from, to); err != nil {
 				return err
 			}
 		}
@@ -226,7 +204,7 @@ func (sl *slice) move(tx *bbolt.Tx, goal uint64, next *header) error {
 	}
 	left := r.shape.bins() - sl.from
 	perBin := total*r.width/8/left + uint64(r.size(0))
-	n := max(1, uint64(sl.t.sliceBytes)/perBin/sl.step) * sl.step
+	n := max(1, uint64(sl.t.sizes.sliceBytes)/perBin/sl.step) * sl.step
 	end := min(goal, sl.from+n)
 	if _, err := sl.t.writeBins(tx, s, r, sl.from, end, math.MaxInt, collect); err != nil {
 		return err
@@ -234,21 +212,22 @@ func (sl *slice) move(tx *bbolt.Tx, goal uint64, next *header) error {
 	r.high = r.highest(end - 1)
 	next.merged += r.entries - before
 	for _, src := range sl.sources {
-		if err := src.dropBelow(tx, r.high); err != nil {
+		if err := src.dropBelow(tx, snap, r.high); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// dropBelow removes the bins up to the key high from a source.
-func (r *run) dropBelow(tx *bbolt.Tx, high uint64) error {
+// dropBelow removes the bins up to the key high from a source. It counts what
+// they hold in the snapshot.
+func (r *run) dropBelow(tx *bbolt.Tx, s *snapshot, high uint64) error {
 	if high == math.MaxUint64 {
 		return tx.DeleteBucket(r.bucket())
 	}
 	bucket := tx.Bucket(r.bucket())
 	for bin := r.binOf(r.low); bin <= r.binOf(high); bin++ {
-		v, err := r.view(tx, bin)
+		v, err := r.view(s, bin)
 		if err != nil {
 			return err
 		}

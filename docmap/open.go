@@ -27,7 +27,7 @@ func (t *Table) open() error {
 			return err
 		}
 	}
-	if err := t.openFile(t.opt.ReadOnly); err != nil {
+	if err := t.openFile(t.opt.ReadOnly, 0); err != nil {
 		return err
 	}
 	for i, limit := range []int{ofKeys: keyLimit, ofIDs: idLimit} {
@@ -40,26 +40,33 @@ func (t *Table) open() error {
 }
 
 // precheck walks the pages of an existing file before bbolt follows them. It
-// holds bbolt's own lock for reading meanwhile.
+// holds bbolt's own lock for reading meanwhile. An empty file is a table that was
+// lost, not one to come: no table has that name before it is whole.
 func (t *Table) precheck() (exists bool, err error) {
-	info, err := os.Stat(t.path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
+	size, err := regularSize(t.path)
+	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	if info.Size() < 3*pageSize {
-		return false, damage("it has %d bytes", info.Size())
+	if size < 3*pageSize {
+		return false, damage("it has %d bytes", size)
 	}
-	if err := t.openFile(true); err != nil {
+	if err := t.openFile(true, 0); err != nil {
 		return false, err
 	}
 	err = checkPages(t.path)
 	return true, errors.Join(err, t.db.Close())
 }
 
-func (t *Table) openFile(readOnly bool) error {
+// initialMapping is how long bbolt's mapping of the file is at first; tests make
+// it 0, so that it is often mapped anew.
+var initialMapping = addressSpace
+
+// openFile has bbolt open the file. flags are added to those for opening it: of
+// itself bbolt would make an empty table of a file that is not there.
+func (t *Table) openFile(readOnly bool, flags int) error {
 	opt := &bbolt.Options{
 		Timeout:  lockPatience,
 		ReadOnly: readOnly,
@@ -69,7 +76,10 @@ func (t *Table) openFile(readOnly bool) error {
 		// The array keeps free pages in order and hands out the lowest,
 		// so the file stays compact; there are few of them.
 		FreelistType:    bbolt.FreelistArrayType,
-		InitialMmapSize: initialMapping,
+		InitialMmapSize: initialMapping(),
+		OpenFile: func(name string, flag int, mode os.FileMode) (*os.File, error) {
+			return os.OpenFile(name, flag&^os.O_CREATE|flags, mode)
+		},
 	}
 	db, err := bbolt.Open(t.path, 0o644, opt)
 	switch {
@@ -94,7 +104,7 @@ func (t *Table) createFile() error {
 	if err := os.Remove(fresh.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	err := fresh.openFile(false)
+	err := fresh.openFile(false, os.O_CREATE|os.O_EXCL)
 	if err == nil {
 		err = fresh.create()
 	}
@@ -136,11 +146,11 @@ func putHeader(tx *bbolt.Tx, h *header, state map[string][]byte) error {
 
 // load reads what a table keeps in memory.
 func (t *Table) load() error {
-	tx, err := t.reading()
+	s, err := t.reading()
 	if err != nil {
 		return err
 	}
-	meta, docs, pend := tx.Bucket(bucketMeta), tx.Bucket(bucketDocs), tx.Bucket(bucketPend)
+	meta, docs, pend := s.tx.Bucket(bucketMeta), s.tx.Bucket(bucketDocs), s.tx.Bucket(bucketPend)
 	if meta == nil || docs == nil || pend == nil {
 		return damage("it is not a table, or parts of it are missing")
 	}
@@ -161,7 +171,7 @@ func (t *Table) load() error {
 	}
 	for i := range t.spaces {
 		for _, info := range h.runs[i] {
-			t.spaces[i].runs = append(t.spaces[i].runs, newRun(info))
+			t.spaces[i].runs = append(t.spaces[i].runs, t.sizes.newRun(info))
 		}
 	}
 	if err := t.replay(pend); err != nil {

@@ -86,8 +86,8 @@ func (o *oracle) equal(t tb, table *Table) {
 	if i != len(sorted) {
 		t.Fatalf("All gives %d keys, want %d", i, len(sorted))
 	}
-	if err := table.Verify(context.Background()); err != nil {
-		t.Fatalf("%v", err)
+	if found, err := table.Verify(context.Background()); err != nil || len(found) > 0 {
+		t.Fatalf("%v, %v", found, err)
 	}
 	o.equalLookups(t, table, sorted)
 	o.equalDocs(t, table)
@@ -221,17 +221,17 @@ func TestTableEqualsOracle(t *testing.T) {
 		if err != nil {
 			rt.Fatalf("%v", err)
 		}
-		table.sliceBytes = rapid.SampledFrom([]int{1, 1 << 12, 8 << 20}).Draw(rt, "slice")
+		table.sizes.sliceBytes = rapid.SampledFrom([]int{1, 1 << 12, 8 << 20}).Draw(rt, "slice")
 		want, saved := newOracle(), newOracle()
 		reopen := func() {
 			if err := table.Close(); err != nil {
 				rt.Fatalf("%v", err)
 			}
-			slice := table.sliceBytes
+			slice := table.sizes.sliceBytes
 			if table, err = Open(path, opt); err != nil {
 				rt.Fatalf("%v", err)
 			}
-			table.sliceBytes = slice
+			table.sizes.sliceBytes = slice
 			want = saved.clone()
 		}
 		rt.Repeat(map[string]func(*rapid.T){

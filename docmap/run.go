@@ -13,8 +13,8 @@ type run struct {
 	shape
 
 	// What is known of the bins: where they are in the mapped file (filled
-	// as they are asked for, valid until the run or the mapping changes),
-	// their directories, and which checksums were right. A directory of a
+	// as they are asked for, valid in snapshots until the run or the mapping
+	// changes), their directories, and which checksums were right. A directory of a
 	// run of 500 million entries takes 8 MB here; in the file, reading it
 	// would be one more page out of the reach of the TLB for every look-up.
 	bins   [][]byte
@@ -23,8 +23,8 @@ type run struct {
 	blocks bitset
 }
 
-func newRun(info runInfo) *run {
-	r := &run{runInfo: info, shape: newShape(info.log, info.first, info.last)}
+func (z *sizes) newRun(info runInfo) *run {
+	r := &run{runInfo: info, shape: z.shape(info.log, info.first, info.last)}
 	n := r.shape.bins()
 	r.bins = make([][]byte, n)
 	r.counts = make([]uint16, n*uint64(r.subs()+1))
@@ -37,12 +37,12 @@ func newRun(info runInfo) *run {
 func (r *run) forget() { clear(r.bins) }
 
 // remember keeps the place and the directory of a verified bin, if that is
-// possible: bbolt keeps a bucket of less than a quarter page inside another
-// page, and moves it whenever that one is written; and keys that are not
-// uniform may have bins too large for the short directory.
-func (r *run) remember(bin uint64, v *binView) {
+// possible: bbolt keeps a small bucket inside another page (its root is then
+// 0), and moves it whenever that one is written; and keys that are not uniform
+// may have bins too large for the short directory.
+func (r *run) remember(bucket *bbolt.Bucket, bin uint64, v *binView) {
 	n := v.subs()
-	if len(v.b) <= pageSize/4 || v.count(n) > math.MaxUint16 {
+	if bucket.Root() == 0 || v.count(n) > math.MaxUint16 {
 		return
 	}
 	counts := r.counts[bin*uint64(n+1):][:n+1]
@@ -63,14 +63,14 @@ func (i *runInfo) bucket() []byte {
 
 func binKey(bin uint64) []byte { return binary.BigEndian.AppendUint32(nil, uint32(bin)) }
 
-// view returns a bin with its directory verified. tx is a transaction in
-// which the run is as r says.
-func (r *run) view(tx *bbolt.Tx, bin uint64) (binView, error) {
+// view returns a bin with its directory verified. The run is in the snapshot
+// as r says.
+func (r *run) view(s *snapshot, bin uint64) (binView, error) {
 	v := binView{shape: &r.shape, b: r.bins[bin], place: place(r.id, bin), first: r.first}
 	if v.b != nil {
 		return v, nil
 	}
-	bucket := tx.Bucket(r.bucket())
+	bucket := s.tx.Bucket(r.bucket())
 	if bucket == nil {
 		return v, damage("run %d is missing", r.id)
 	}
@@ -84,7 +84,7 @@ func (r *run) view(tx *bbolt.Tx, bin uint64) (binView, error) {
 		}
 		r.dirOK.set(bin)
 	}
-	r.remember(bin, &v)
+	r.remember(bucket, bin, &v)
 	return v, nil
 }
 
@@ -94,11 +94,11 @@ const ahead = 16
 // prefetch has the system read the bins after those a scan is at, at every
 // ahead-th of them. A scan of 51 million keys that were not in the page cache
 // took 7.3 s without it and takes 1.1 s.
-func (r *run) prefetch(tx *bbolt.Tx, bin uint64) {
+func (r *run) prefetch(s *snapshot, bin uint64) {
 	if bin%ahead != 0 {
 		return
 	}
-	bucket := tx.Bucket(r.bucket())
+	bucket := s.tx.Bucket(r.bucket())
 	if bucket == nil {
 		return // whoever reads the bin will say so
 	}
@@ -111,9 +111,9 @@ func (r *run) prefetch(tx *bbolt.Tx, bin uint64) {
 func (r *run) subOf(key uint64) int { return int(key << r.binBits >> (64 - r.subBits)) }
 
 // find appends the documents of key to dst, up to its capacity.
-func (r *run) find(tx *bbolt.Tx, dst []uint32, key uint64) ([]uint32, error) {
+func (r *run) find(s *snapshot, dst []uint32, key uint64) ([]uint32, error) {
 	bin, sub := r.binOf(key), r.subOf(key)
-	v, err := r.view(tx, bin)
+	v, err := r.view(s, bin)
 	if err != nil {
 		return dst, err
 	}
@@ -140,19 +140,19 @@ func (r *run) locate(key uint64) (b []byte, n, upper, low int) {
 	at := bin*uint64(r.subs()+1) + uint64(sub)
 	c, next := uint32(r.counts[at]), uint32(r.counts[at+1])
 	b, n = value[r.offset(sub, c):r.offset(sub+1, next)+8], int(next-c)
-	bucket := int(key>>r.lowBits) & (blockBuckets - 1)
-	entry := bucket * n / blockBuckets
+	bucket := int(key>>r.lowBits) & (r.buckets - 1)
+	entry := bucket * n / r.buckets
 	upper = blockCheck + (bucket+entry)/8
-	low = blockCheck + (blockBuckets+n+entry*int(r.lowBits))/8
+	low = blockCheck + (r.buckets+n+entry*int(r.lowBits))/8
 	return b, n, upper, low
 }
 
 // search appends the documents of key to dst, up to its capacity, from the
 // key's sub-block of n entries.
 func (r *run) search(dst []uint32, b []byte, n int, key uint64) []uint32 {
-	at, m := findBucket(b, int(key>>r.lowBits)&(blockBuckets-1))
+	at, m := findBucket(b, int(key>>r.lowBits)&(r.buckets-1))
 	low, doc := uint64(r.lowBits), uint64(r.docBits)
-	start := uint64(8*blockCheck + blockBuckets + n)
+	start := uint64(8*blockCheck + r.buckets + n)
 	mask := uint64(1)<<low - 1
 	want := key & mask
 	for j := uint64(at); j < uint64(at+m) && len(dst) < cap(dst); j++ {
@@ -166,13 +166,13 @@ func (r *run) search(dst []uint32, b []byte, n int, key uint64) []uint32 {
 }
 
 // collect appends the entries with keys in from..to that the run holds.
-func (r *run) collect(tx *bbolt.Tx, e *entries, from, to uint64) error {
+func (r *run) collect(s *snapshot, e *entries, from, to uint64) error {
 	from, to = max(from, r.low), min(to, r.high)
 	if from > to {
 		return nil
 	}
 	for bin := r.binOf(from); bin <= r.binOf(to); bin++ {
-		v, err := r.view(tx, bin)
+		v, err := r.view(s, bin)
 		if err != nil {
 			return err
 		}

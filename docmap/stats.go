@@ -69,11 +69,11 @@ func (t *Table) freeBytes(size int64) int64 {
 	}
 	var free int64
 	_ = t.guarded(func() error {
-		tx, err := t.reading()
+		s, err := t.reading()
 		if err != nil {
 			return err
 		}
-		free = size - tx.Size() + int64(t.db.Stats().FreePageN)*pageSize
+		free = size - s.tx.Size() + int64(t.db.Stats().FreePageN)*pageSize
 		return nil
 	})
 	return free

@@ -57,7 +57,8 @@ type Options struct {
 	// file fail, in bytes.
 	MaxFileSize int
 
-	noSync bool // for tests: what they find does not depend on the disk
+	noSync bool  // for tests: what they find does not depend on the disk
+	sizes  sizes // for tests: zero means defaultSizes
 }
 
 func (o Options) withDefaults() Options {
@@ -67,14 +68,18 @@ func (o Options) withDefaults() Options {
 	if o.PendingKeys <= 0 {
 		o.PendingKeys = max(1, o.MemtableKeys/10)
 	}
+	if o.sizes == (sizes{}) {
+		o.sizes = defaultSizes
+	}
 	return o
 }
 
 // A Table maps keys to the documents that hold them. It is for one goroutine.
 type Table struct {
-	path string
-	opt  Options
-	db   *bbolt.DB
+	path  string
+	opt   Options
+	sizes *sizes
+	db    *bbolt.DB
 
 	head   header
 	state  map[string][]byte
@@ -86,17 +91,16 @@ type Table struct {
 	docs    uint32 // documents
 	content uint64 // digest of them
 
-	read    *bbolt.Tx // held between checkpoints, opened when needed
-	docCur  *bbolt.Cursor
-	mapping uintptr // address of the mapped file when runs last looked
-	version uint64  // grows with every change; iterators compare it
-	arena   []byte  // values of the transaction being built
+	read    *snapshot // held between transactions that write, opened when needed
+	mapping uintptr   // address of the mapped file when runs last looked
+	used    int64     // bytes of it in use
+	version uint64    // grows with every change; iterators compare it
+	unsure  bool      // a checkpoint is under way, or broke off
+	arena   []byte    // values of the transaction being built
 
 	// committed is called after every transaction, for tests that look at
 	// the file as a crash at that moment would leave it.
 	committed func()
-	// sliceBytes bounds the values in one transaction of a flush or merge.
-	sliceBytes int
 }
 
 // A space is one of the two indexes: of keys, of ids.
@@ -112,7 +116,8 @@ type space struct {
 // ErrDamaged and ErrLocked, or those of the system. Two processes must not create
 // the same table at the same moment.
 func Open(path string, opt Options) (*Table, error) {
-	t := &Table{path: path, opt: opt.withDefaults(), sliceBytes: 4 << 20}
+	t := &Table{path: path, opt: opt.withDefaults()}
+	t.sizes = &t.opt.sizes
 	t.log.reset()
 	if len(opt.Scheme) > math.MaxUint16 {
 		return nil, fmt.Errorf("opening the table %s: the scheme's name is too long", path)
@@ -124,8 +129,17 @@ func Open(path string, opt Options) (*Table, error) {
 	return t, nil
 }
 
-// reading returns the long-lived read transaction.
-func (t *Table) reading() (*bbolt.Tx, error) {
+// A snapshot is a transaction that reads. Only through one does anybody learn
+// where in memory a bin is: while it lasts bbolt does not map the file anew. A
+// transaction that writes may when it is committed, and there is no snapshot then.
+type snapshot struct {
+	tx   *bbolt.Tx
+	docs *bbolt.Cursor
+}
+
+// reading returns the long-lived snapshot, of the last transaction that was
+// committed.
+func (t *Table) reading() (*snapshot, error) {
 	if t.db == nil {
 		return nil, errClosed
 	}
@@ -136,7 +150,6 @@ func (t *Table) reading() (*bbolt.Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	// bbolt maps the file anew when it outgrows the mapping.
 	if at := t.db.Info().Data; at != t.mapping {
 		for i := range t.spaces {
 			for _, r := range t.spaces[i].runs {
@@ -145,24 +158,25 @@ func (t *Table) reading() (*bbolt.Tx, error) {
 		}
 		t.mapping = at
 	}
-	t.read = tx
-	t.docCur = nil
+	t.used = tx.Size()
+	t.read = &snapshot{tx: tx}
 	if docs := tx.Bucket(bucketDocs); docs != nil {
-		t.docCur = docs.Cursor()
+		t.read.docs = docs.Cursor()
 	}
-	return tx, nil
+	return t.read, nil
 }
 
 func (t *Table) stopReading() error {
-	tx := t.read
-	t.read, t.docCur = nil, nil
-	if tx == nil {
+	s := t.read
+	t.read = nil
+	if s == nil {
 		return nil
 	}
-	return tx.Rollback()
+	return s.tx.Rollback()
 }
 
-// update runs f in a write transaction.
+// update runs f in a write transaction. What f wants to read it reads from
+// t.reading, which is as the transaction before left it.
 func (t *Table) update(f func(tx *bbolt.Tx) error) error {
 	if err := t.stopReading(); err != nil {
 		return err
@@ -179,6 +193,10 @@ func (t *Table) update(f func(tx *bbolt.Tx) error) error {
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit, does nothing
 	if err := f(tx); err != nil {
+		return err
+	}
+	// Or the commit would wait for ever to map the file anew.
+	if err := t.stopReading(); err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {

@@ -2,67 +2,152 @@ package docmap
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"go.etcd.io/bbolt"
 )
 
-// Verify reads the whole file and checks every checksum, every count, the
-// order of the entries and their document numbers. It returns the first
-// damage it finds, or the context's error.
-func (t *Table) Verify(ctx context.Context) error {
-	err := t.guarded(func() error {
-		tx, err := t.reading()
-		if err != nil {
-			return err
-		}
-		for i := range t.spaces {
-			for _, r := range t.spaces[i].runs {
-				if err := r.verify(ctx, tx, t.spaces[i].build.limit); err != nil {
-					return err
-				}
+// A Finding is one thing that is wrong with a table.
+type Finding struct {
+	Part string // PartPages and so on
+	What string
+}
+
+// The parts of a table. None can be made from the others, but PartIDs, which is
+// derived from the documents.
+const (
+	PartPages   = "pages"        // bbolt's own structure
+	PartKeys    = "keys"         // the runs of keys
+	PartIDs     = "ids"          // the runs of document ids
+	PartDocs    = "documents"    // what is known of each document
+	PartPending = "pending keys" // keys not in a run yet
+)
+
+// Verify reads the whole file and returns all that is wrong: pages that do not
+// fit, wrong checksums, entries out of order or of documents that there are not,
+// ids that are not those of the documents, counts that do not agree. It goes on
+// after a finding with what comes next. What is in memory only is not looked at.
+// The error is the context's, or one that is no finding about the file.
+func (t *Table) Verify(ctx context.Context) ([]Finding, error) {
+	v := &verifier{ctx: ctx, t: t}
+	for _, part := range []struct {
+		name  string
+		check func(*snapshot) error
+	}{
+		{PartPages, func(*snapshot) error { return checkPages(t.path) }},
+		{PartKeys, func(s *snapshot) error { return v.runs(s, ofKeys) }},
+		{PartIDs, func(s *snapshot) error { return v.runs(s, ofIDs) }},
+		{PartDocs, v.docs},
+		{PartPending, v.pending},
+	} {
+		v.part = part.name
+		err := t.protected(func() error {
+			s, err := t.reading()
+			if err != nil {
+				return err
 			}
+			return part.check(s)
+		})
+		if err := v.note(err); err != nil {
+			return v.found, fmt.Errorf("verifying the table: %w", annotate(t.path, err))
 		}
-		if err := t.verifyDocs(ctx, tx); err != nil {
+		if part.name == PartPages && len(v.found) > 0 {
+			break // bbolt could follow them for ever
+		}
+	}
+	return v.found, nil
+}
+
+// A verifier collects findings.
+type verifier struct {
+	ctx   context.Context
+	t     *Table
+	part  string
+	found []Finding
+
+	matched map[uint32]uint64 // entries of documents with their ids, by run of ids
+}
+
+// note keeps damage as a finding and returns any other error.
+func (v *verifier) note(err error) error {
+	if !errors.Is(err, ErrDamaged) {
+		return err
+	}
+	v.add("%s", damageText(err))
+	return nil
+}
+
+func (v *verifier) add(format string, args ...any) {
+	v.found = append(v.found, Finding{v.part, fmt.Sprintf(format, args...)})
+}
+
+// runs checks the runs of one space, each alone.
+func (v *verifier) runs(s *snapshot, space int) error {
+	limit := v.t.spaces[space].build.limit
+	for _, r := range v.t.spaces[space].runs {
+		if err := v.note(v.run(s, r, limit)); err != nil {
 			return err
 		}
-		return t.verifyPending(tx)
-	})
-	if err != nil {
-		return fmt.Errorf("verifying the table: %w", err)
 	}
 	return nil
 }
 
-// verify reads all bins that hold entries of the run.
-func (r *run) verify(ctx context.Context, tx *bbolt.Tx, limit int) error {
-	var e entries
+// run reads all bins of a run, and wants those that hold its entries and no
+// others.
+func (v *verifier) run(s *snapshot, r *run, limit int) error {
+	bucket := s.tx.Bucket(r.bucket())
+	if bucket == nil {
+		return damage("run %d is missing", r.id)
+	}
 	total := uint64(0)
 	for bin := r.binOf(r.low); bin <= r.binOf(r.high); bin++ {
-		if err := ctx.Err(); err != nil {
+		if err := v.ctx.Err(); err != nil {
 			return err
 		}
-		r.prefetch(tx, bin)
-		v, err := r.view(tx, bin)
-		if err != nil {
+		r.prefetch(s, bin)
+		n, err := r.verifyBin(bucket, bin, limit)
+		if err := v.note(err); err != nil {
 			return err
 		}
-		if err := v.verify(); err != nil {
-			return err
-		}
-		e.reset()
-		for i := range v.subs() {
-			v.appendBlock(&e, i, v.lowest(bin))
-		}
-		if err := r.verifyEntries(&e, limit); err != nil {
-			return err
-		}
-		total += uint64(len(e.keys))
+		total += n
 	}
 	if total != r.entries {
-		return damage("run %d has %d entries, not %d", r.id, total, r.entries)
+		v.add("run %d has %d entries, not %d", r.id, total, r.entries)
+	}
+	want := r.binOf(r.high) - r.binOf(r.low) + 1
+	if bins := countKeys(bucket); bins != want {
+		v.add("run %d has %d bins, not %d", r.id, bins, want)
 	}
 	return nil
+}
+
+func countKeys(b *bbolt.Bucket) uint64 {
+	n := uint64(0)
+	c := b.Cursor()
+	for k, _ := c.First(); k != nil; k, _ = c.Next() {
+		n++
+	}
+	return n
+}
+
+// verifyBin reads a bin of the file, whatever was read of it before, and says
+// how many entries it has.
+func (r *run) verifyBin(bucket *bbolt.Bucket, bin uint64, limit int) (uint64, error) {
+	b := bucket.Get(binKey(bin))
+	if b == nil {
+		return 0, damage("run %d: bin %d is missing", r.id, bin)
+	}
+	v := binView{shape: &r.shape, b: b, place: place(r.id, bin), first: r.first}
+	if err := v.verify(); err != nil {
+		return 0, err
+	}
+	var e entries
+	for i := range v.subs() {
+		v.appendBlock(&e, i, v.lowest(bin))
+	}
+	return uint64(len(e.keys)), r.verifyEntries(&e, limit)
 }
 
 func (r *run) verifyEntries(e *entries, limit int) error {
@@ -83,35 +168,91 @@ func (r *run) verifyEntries(e *entries, limit int) error {
 	return nil
 }
 
-// verifyDocs reads all blocks of documents.
-func (t *Table) verifyDocs(ctx context.Context, tx *bbolt.Tx) error {
+// docs reads all blocks of documents, and looks for each id in the runs of ids.
+func (v *verifier) docs(s *snapshot) error {
+	v.matched = make(map[uint32]uint64)
 	next := uint32(1)
-	c := tx.Bucket(bucketDocs).Cursor()
+	whole := true
+	c := s.tx.Bucket(bucketDocs).Cursor()
 	for key, value := c.First(); key != nil; key, value = c.Next() {
-		if err := ctx.Err(); err != nil {
+		if err := v.ctx.Err(); err != nil {
 			return err
 		}
-		if string(key) != string(binKey(uint64(next))) {
-			return damage("the documents from %d on are missing", next)
+		block, err := blockAt(key, value, next)
+		if err == nil {
+			next = block.next()
+			err = v.ids(s, block)
 		}
-		k, err := decodeBlock(value, next)
-		if err != nil {
-			return err
+		if whole = whole && err == nil; err != nil {
+			if err := v.note(err); err != nil {
+				return err
+			}
 		}
-		next = k.next()
 	}
-	if next != t.head.docs+1 {
-		return damage("the documents end at %d, not %d", next-1, t.head.docs)
+	if docs := v.t.head.docs; whole && next != docs+1 {
+		v.add("the documents end at %d, not %d", next-1, docs)
+		whole = false
+	}
+	if whole {
+		v.countIDs()
 	}
 	return nil
 }
 
-// verifyPending reads the pending keys once more.
-func (t *Table) verifyPending(tx *bbolt.Tx) error {
-	pend := tx.Bucket(bucketPend)
-	next, total := t.head.flushed+1, uint64(0)
+// blockAt decodes the block of documents stored under key, which has to start
+// with document next.
+func blockAt(key, value []byte, next uint32) (*docBlock, error) {
+	if string(key) != string(binKey(uint64(next))) {
+		return nil, damage("the documents from %d on are missing", next)
+	}
+	return decodeBlock(value, next)
+}
+
+// ids looks for the ids of a block's documents in the runs that cover them.
+func (v *verifier) ids(s *snapshot, k *docBlock) error {
+	found := make([]uint32, 0, idLimit)
+	for i := range k.ends {
+		num := k.first + uint32(i)
+		d, err := decodeRecord(k.recs[k.start(i):k.ends[i]], num)
+		if err != nil || d.ID == "" || num > v.t.head.flushed {
+			continue // decodeBlock has said so; or not in a run
+		}
+		key := idKey(d.ID)
+		for _, r := range v.t.spaces[ofIDs].runs {
+			if num < r.first || num > r.last || !r.holds(key) {
+				continue
+			}
+			if found, err = r.find(s, found[:0], key); err != nil {
+				return err
+			}
+			_, ok := slices.BinarySearch(found, num)
+			switch {
+			case ok:
+				v.matched[r.id]++
+			case len(found) < idLimit || found[idLimit-1] > num:
+				return damage("the id of document %d is not in the index of ids", num)
+			}
+		}
+	}
+	return nil
+}
+
+// countIDs wants no entries in the index of ids but those of documents.
+func (v *verifier) countIDs() {
+	v.part = PartIDs
+	for _, r := range v.t.spaces[ofIDs].runs {
+		if n := v.matched[r.id]; n != r.entries {
+			v.add("run %d has %d entries, and %d of them are ids of documents", r.id, r.entries, n)
+		}
+	}
+}
+
+// pending reads the pending keys once more.
+func (v *verifier) pending(s *snapshot) error {
+	head, pend := &v.t.head, s.tx.Bucket(bucketPend)
+	next, total := head.flushed+1, uint64(0)
 	var keys []uint64
-	for chunk := range t.head.chunks {
+	for chunk := range head.chunks {
 		var err error
 		next, keys, err = replayChunk(pend.Get(binKey(uint64(chunk))), chunk, next, keys,
 			func(_ uint32, keys []uint64) error {
@@ -122,8 +263,11 @@ func (t *Table) verifyPending(tx *bbolt.Tx) error {
 			return err
 		}
 	}
-	if next != t.head.docs+1 || total != t.head.pending {
-		return damage("pending keys end at document %d of %d", next-1, t.head.docs)
+	if next != head.docs+1 || total != head.pending {
+		v.add("pending keys end at document %d of %d", next-1, head.docs)
+	}
+	if n := countKeys(pend); n != uint64(head.chunks) {
+		v.add("%d chunks of pending keys, not %d", n, head.chunks)
 	}
 	return nil
 }
