@@ -91,8 +91,9 @@ func (t *Table) Generation() Generation {
 //
 // After an error the table is as before, in memory and in the file, and the
 // checkpoint can be tried again; unless the error is from the merging, which
-// the next checkpoint takes up; or from a fault, after which nothing more can be
-// added or made durable before the table is opened again.
+// the next checkpoint takes up; or the file's last write failed, or the program
+// did: then it is not known what the file has, and nothing works before the
+// table is closed and opened again, with what that checkpoint or the last one has.
 func (t *Table) Checkpoint(state map[string][]byte) error {
 	switch {
 	case t.db == nil:
@@ -103,10 +104,11 @@ func (t *Table) Checkpoint(state map[string][]byte) error {
 		return fmt.Errorf("checkpoint of the table: %w", errUnsure)
 	}
 	t.version++
+	ended := false
 	err := t.guarded(func() error {
-		t.unsure = true
+		defer func() { t.unsure = t.unsure || !ended }()
 		err := t.checkpoint(state)
-		t.unsure = false
+		ended = true
 		return err
 	})
 	if err != nil {

@@ -47,16 +47,30 @@ func grow(t testing.TB, table *Table, want *oracle, r *rand.Rand, docs int, chec
 // A crash after any transaction, those within a flush or a merge too, leaves
 // the table as after the last checkpoint.
 func TestCrashAfterEveryTransaction(t *testing.T) {
+	for name, sizes := range smallSizes {
+		t.Run(name, func(t *testing.T) {
+			opt := smallOptions
+			opt.sizes = sizes
+			docs := 150
+			if sizes == smallSizes["as they are"] {
+				docs = 330
+			}
+			crashAfterEveryTransaction(t, opt, docs)
+		})
+	}
+}
+
+func crashAfterEveryTransaction(t *testing.T, opt Options, docs int) {
 	dir := t.TempDir()
 	path, crashed := filepath.Join(dir, "table"), filepath.Join(dir, "crashed")
-	table := mustOpen(t, path, smallOptions)
-	table.sizes.sliceBytes = 2000
-	want, crashes := newOracle(), 0
+	opt.MemtableKeys = 300 * docs / 330
+	table := mustOpen(t, path, opt)
+	want, crashes, partial := newOracle(), 0, 0
 	bySeq := map[uint64]*oracle{0: newOracle()}
 	table.committed = func() {
 		crashes++
 		copyFile(t, path, crashed)
-		c, err := Open(crashed, smallOptions)
+		c, err := Open(crashed, opt)
 		if err != nil {
 			t.Fatalf("after transaction %d: %v", crashes, err)
 		}
@@ -65,19 +79,25 @@ func TestCrashAfterEveryTransaction(t *testing.T) {
 			t.Fatalf("after transaction %d the sequence is %d, want %d", crashes, seq, last)
 		}
 		bySeq[seq].equal(t, c)
+		for _, r := range c.spaces[ofKeys].runs {
+			if r.low > 0 && r.entries > 0 {
+				partial++ // a source of which a part is gone
+			}
+		}
 		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	grow(t, table, want, rand.New(rand.NewPCG(3, 0)), 330, func() {
+	grow(t, table, want, rand.New(rand.NewPCG(3, 0)), docs, func() {
 		want.seq++
 		bySeq[want.seq] = want.clone()
 		if err := table.Checkpoint(nil); err != nil {
 			t.Fatal(err)
 		}
 	})
-	if st := table.Stats(); st.Merges < 6 || crashes < 100 {
-		t.Fatalf("%d merges, %d transactions: too few to mean anything", st.Merges, crashes)
+	st := table.Stats()
+	if st.Merges < 6 || crashes < 60 || opt.sizes.blockBits == 3 && (partial < 20 || len(st.Runs) < 4) {
+		t.Fatalf("%d merges, %d transactions, %d runs cut, %d levels: too few to mean anything", st.Merges, crashes, partial, len(st.Runs))
 	}
 	want.equal(t, table)
 }
@@ -89,8 +109,10 @@ func TestFullDisk(t *testing.T) {
 		path := filepath.Join(t.TempDir(), fmt.Sprint(limit))
 		opt := smallOptions
 		opt.MaxFileSize = limit
+		if failures%2 == 1 {
+			opt.sizes = smallSizes["many bins"]
+		}
 		table := mustOpen(t, path, opt)
-		table.sizes.sliceBytes = 2000
 		want, saved := newOracle(), newOracle()
 		r := rand.New(rand.NewPCG(4, 0))
 		failed := false
@@ -112,7 +134,8 @@ func TestFullDisk(t *testing.T) {
 		if err := table.Close(); err != nil {
 			t.Fatal(err)
 		}
-		table = mustOpen(t, path, smallOptions)
+		opt.MaxFileSize = 0
+		table = mustOpen(t, path, opt)
 		saved.equal(t, table)
 		grow(t, table, saved, r, 100, func() {
 			if err := table.Checkpoint(nil); err != nil {

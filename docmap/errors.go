@@ -27,7 +27,7 @@ var (
 	errClosed   = errors.New("the table is closed")
 	errReadOnly = errors.New("the table was opened for reading only")
 	errChanged  = errors.New("the table was changed during an iteration")
-	errUnsure   = errors.New("a checkpoint broke off in the middle: close the table and open it again, which gives the last one")
+	errUnsure   = errors.New("a checkpoint failed in its last step: open the table again to see what it has")
 	errFault    = errors.New("a fault of this program, not of the table, which is sound")
 )
 

@@ -130,10 +130,19 @@ func contents(t *testing.T, path, skip string) map[string]string {
 // The same documents give the same runs, however often the table is
 // checkpointed, closed and opened, and however transactions are divided.
 func TestSameDocumentsGiveTheSameRuns(t *testing.T) {
+	for name, sizes := range smallSizes {
+		t.Run(name, func(t *testing.T) { sameRuns(t, sizes) })
+	}
+}
+
+func sameRuns(t *testing.T, sizes sizes) {
 	build := func(slice, every, reopen int) map[string]string {
 		path := filepath.Join(t.TempDir(), "table")
-		table := mustOpen(t, path, smallOptions)
-		table.sizes.sliceBytes = slice
+		opt := smallOptions
+		opt.sizes = sizes
+		opt = opt.withDefaults()
+		opt.sizes.sliceBytes = slice
+		table := mustOpen(t, path, opt)
 		r := rand.New(rand.NewPCG(9, 0))
 		checkpoint := func() {
 			if err := table.Checkpoint(nil); err != nil {
@@ -152,8 +161,7 @@ func TestSameDocumentsGiveTheSameRuns(t *testing.T) {
 				if err := table.Close(); err != nil {
 					t.Fatal(err)
 				}
-				table = mustOpen(t, path, smallOptions)
-				table.sizes.sliceBytes = slice
+				table = mustOpen(t, path, opt)
 			}
 		}
 		checkpoint()

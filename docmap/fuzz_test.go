@@ -115,7 +115,9 @@ func FuzzBin(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte, log uint8, span uint32) {
 		const first = 5
 		span = min(span, 1<<31)
-		s := defaultSizes.shape(minLog+log%(maxLog-minLog), first, first+span)
+		z := defaultSizes
+		z.blockBits, z.maxSubBits = 3+uint(log)%5, uint(log)%7
+		s := z.shape(minLog+log%(maxLog-minLog), first, first+span)
 		bin := uint64(len(b)) % s.bins()
 		in := builder{limit: keyLimit}
 		want := map[uint64][]uint32{}

@@ -95,7 +95,7 @@ type Table struct {
 	mapping uintptr   // address of the mapped file when runs last looked
 	used    int64     // bytes of it in use
 	version uint64    // grows with every change; iterators compare it
-	unsure  bool      // a checkpoint is under way, or broke off
+	unsure  bool      // the file may not be what is known of it here
 	arena   []byte    // values of the transaction being built
 
 	// committed is called after every transaction, for tests that look at
@@ -142,6 +142,9 @@ type snapshot struct {
 func (t *Table) reading() (*snapshot, error) {
 	if t.db == nil {
 		return nil, errClosed
+	}
+	if t.unsure {
+		return nil, errUnsure
 	}
 	if t.read != nil {
 		return t.read, nil
@@ -199,7 +202,9 @@ func (t *Table) update(f func(tx *bbolt.Tx) error) error {
 	if err := t.stopReading(); err != nil {
 		return err
 	}
+	id := tx.ID()
 	if err := tx.Commit(); err != nil {
+		t.unsure = t.unsure || !t.before(id)
 		return err
 	}
 	if t.committed != nil {
@@ -208,10 +213,23 @@ func (t *Table) update(f func(tx *bbolt.Tx) error) error {
 	return nil
 }
 
+// before says whether the file is as before transaction id, which failed. Where
+// the last step did, making the header durable, the header is written all the
+// same: the next transaction would build on what this table knows nothing of.
+func (t *Table) before(id int) bool {
+	tx, err := t.db.Begin(false)
+	if err != nil {
+		return false
+	}
+	now := tx.ID()
+	return tx.Rollback() == nil && now < id
+}
+
 // Close gives the file and the memory back. What came after the last
 // checkpoint is lost. It may be called again.
 func (t *Table) Close() error {
 	t.version++
+	t.unsure = false
 	errs := []error{t.stopReading()}
 	for i := range t.spaces {
 		if m := t.spaces[i].mem; m != nil {

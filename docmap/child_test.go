@@ -1,0 +1,132 @@
+package docmap
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strconv"
+	"testing"
+)
+
+// childEnv has the test program do something to a table instead of running tests.
+const childEnv = "DOCMAP_TEST_CHILD"
+
+// mappingEnv has the child map its file as in the second run of the tests.
+const mappingEnv = "DOCMAP_TEST_NO_MAPPING"
+
+// unmapped is true in the second run.
+var unmapped bool
+
+func remap() {
+	unmapped = true
+	initialMapping = func() int { return 0 }
+}
+
+// childEnviron is what a child is started with.
+func childEnviron(what string) []string {
+	env := append(os.Environ(), childEnv+"="+what)
+	if unmapped {
+		env = append(env, mappingEnv+"=1")
+	}
+	return env
+}
+
+// TestMain runs all tests twice: as they are, and with a mapping of the file that
+// is as short as can be, so that bbolt maps it anew whenever it grows. That is how
+// it is on Windows, where address space is short, and for very large tables.
+func TestMain(m *testing.M) {
+	if what := os.Getenv(childEnv); what != "" {
+		if os.Getenv(mappingEnv) != "" {
+			remap()
+		}
+		runtime.LockOSThread() // strace counts the calls of each thread
+		if err := children[what](os.Args[1]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	flag.Parse()
+	code := m.Run()
+	for _, once := range []string{"test.bench", "test.fuzz", "test.list"} {
+		if flag.Lookup(once).Value.String() != "" {
+			os.Exit(code)
+		}
+	}
+	if code == 0 {
+		remap()
+		code = m.Run()
+	}
+	os.Exit(code)
+}
+
+var children = map[string]func(path string) error{
+	"create": childCreates,
+	"write":  childWrites,
+}
+
+func childCreates(path string) error {
+	table, err := Open(path, childOptions)
+	if err != nil {
+		return err
+	}
+	return table.Close()
+}
+
+var childOptions = Options{
+	Scheme: "test", MemtableKeys: 60, UUID: [16]byte{1},
+	sizes: sizes{blockBits: 3, maxSubBits: 1, low: 2, high: 2, sliceBytes: 300},
+}
+
+const (
+	childDocs = 48
+	childStep = 6 // documents to a checkpoint
+)
+
+// childDoc is a document of the child's table.
+func childDoc(i int) (Doc, []uint64) {
+	r := rand.New(rand.NewPCG(11, uint64(i)))
+	return randomDoc(r, i), docKeys(r, 10)
+}
+
+// childWrites fills a table, each checkpoint saying in its state how many documents
+// it has. On standard output it says which checkpoints were made. After a failure
+// it opens the table again and goes on from there, once.
+func childWrites(path string) error {
+	err := childFills(path)
+	if err == nil {
+		return nil
+	}
+	fmt.Println("failed:", err)
+	return childFills(path)
+}
+
+func childFills(path string) (err error) {
+	table, err := Open(path, childOptions)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, table.Close()) }()
+	v, err := table.State("docs")
+	if err != nil {
+		return err
+	}
+	at, _ := strconv.Atoi(string(v)) // 0 where there is none
+	for i := at; i < childDocs; i++ {
+		d, keys := childDoc(i)
+		if num, err := table.Add(d, keys); err != nil || int(num) != i+1 {
+			return fmt.Errorf("document %d has number %d: %w", i+1, num, err)
+		}
+		if (i+1)%childStep != 0 {
+			continue
+		}
+		if err := table.Checkpoint(map[string][]byte{"docs": fmt.Append(nil, i+1)}); err != nil {
+			return err
+		}
+		fmt.Println("made", i+1)
+	}
+	return nil
+}

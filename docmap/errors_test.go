@@ -1,0 +1,292 @@
+package docmap
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"go.etcd.io/bbolt"
+)
+
+const advice = "; restore the index from a copy, or delete it and build it again"
+
+// put writes a value behind the table's back.
+func put(t *testing.T, path string, bucket, key, value []byte) {
+	t.Helper()
+	tamper(t, path, func(tx *bbolt.Tx) error { return tx.Bucket(bucket).Put(key, value) })
+}
+
+// message is the whole text of an error, its path written PATH.
+func message(err error, path string) string {
+	if err == nil {
+		return "no error"
+	}
+	return strings.ReplaceAll(err.Error(), path, "PATH")
+}
+
+// A table of 0 bytes is not "no table yet".
+func TestEmptyFileIsRefused(t *testing.T) {
+	for _, size := range []int{0, 1, pageSize, 3*pageSize - 1} {
+		path := filepath.Join(t.TempDir(), "table")
+		if err := os.WriteFile(path, make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, readOnly := range []bool{false, true} {
+			opt := smallOptions
+			opt.ReadOnly = readOnly
+			_, err := Open(path, opt)
+			if !errors.Is(err, ErrDamaged) || size == 0 &&
+				message(err, path) != "opening the table: PATH: table is damaged: it has 0 bytes"+advice {
+				t.Errorf("%d bytes: %v", size, err)
+			}
+		}
+		if b, err := os.ReadFile(path); err != nil || len(b) != size {
+			t.Errorf("the file now has %d bytes, %v", len(b), err)
+		}
+	}
+}
+
+// What a creation broke off leaves is in nobody's way, whatever it is.
+func TestLeftoverOfCreation(t *testing.T) {
+	whole := filepath.Join(t.TempDir(), "table")
+	sampleTable(t, whole)
+	other, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{
+		"nothing": {}, "half a table": other[:len(other)/2], "another table": other, "zeros": make([]byte, 4*pageSize),
+	} {
+		path := filepath.Join(t.TempDir(), "table")
+		if err := os.WriteFile(path+newSuffix, content, 0o400); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(path, Options{ReadOnly: true}); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: opened for reading: %v", name, err)
+		}
+		newOracle().equal(t, mustOpen(t, path, smallOptions))
+		if _, err := os.Stat(path + newSuffix); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: left behind: %v", name, err)
+		}
+	}
+}
+
+func TestOpenRefusesWhatIsNoFile(t *testing.T) {
+	path := t.TempDir()
+	if _, err := Open(path, smallOptions); message(err, path) != "opening the table: PATH is not a file: give another name" {
+		t.Error(err)
+	}
+	long := smallOptions
+	long.Scheme = strings.Repeat("x", 1<<16)
+	if _, err := Open(filepath.Join(path, "table"), long); err == nil || !strings.Contains(err.Error(), "too long") {
+		t.Error(err)
+	}
+	path = filepath.Join(path, "no folder", "table")
+	if _, err := Open(path, smallOptions); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// damagedRun is a table of which a bin of the first run is damaged, with a key in it.
+func damagedRun(t *testing.T) (path string, key uint64) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "table")
+	table := mustOpen(t, path, manyBins)
+	want := newOracle()
+	grow(t, table, want, rand.New(rand.NewPCG(24, 0)), 8, func() {
+		if err := table.Checkpoint(nil); err != nil {
+			t.Fatal(err)
+		}
+	})
+	r, bin := firstBin(t, table)
+	s, err := table.reading()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := r.view(s, bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e entries
+	v.appendBlock(&e, 0, v.lowest(bin))
+	b := append([]byte(nil), v.b...)
+	name := r.bucket()
+	if err := table.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b[0] ^= 1
+	put(t, path, name, binKey(bin), b)
+	return path, e.keys[0]
+}
+
+// Each message names the file once and gives its advice once, however many
+// functions the error went through.
+func TestMessages(t *testing.T) {
+	path, key := damagedRun(t)
+	table := mustOpen(t, path, manyBins)
+	const what = "PATH: table is damaged: bin 100000000: wrong checksum of its directory" + advice
+	check := func(got error, want string) {
+		t.Helper()
+		text := message(got, path)
+		if i := strings.Index(text, "bin "); i >= 0 { // whichever bin it is
+			if j := strings.IndexByte(text[i:], ':'); j >= 0 {
+				text = text[:i] + "bin 100000000" + text[i+j:]
+			}
+		}
+		if !errors.Is(got, ErrDamaged) || text != want {
+			t.Errorf("got  %s\nwant %s", text, want)
+		}
+	}
+	var p Postings
+	check(table.Lookup([]uint64{key}, &p), "looking keys up: "+what)
+	for _, err := range table.Keys() {
+		if err != nil {
+			check(err, "iterating over keys: "+what)
+		}
+	}
+	for _, err := range table.All() {
+		if err != nil {
+			check(err, "iterating over keys: "+what)
+		}
+	}
+	// Merging reads it ahead of packing.
+	r := rand.New(rand.NewPCG(25, 0))
+	var err error
+	for i := 0; err == nil && i < 200; i++ {
+		if _, err = table.Add(randomDoc(r, i), docKeys(r, 20)); err == nil && table.Full() {
+			err = table.Checkpoint(nil)
+		}
+	}
+	check(err, "checkpoint of the table: "+what)
+	// A document of a closed block.
+	path = filepath.Join(t.TempDir(), "table")
+	opt := smallOptions
+	opt.MemtableKeys = 1
+	table = mustOpen(t, path, opt)
+	for range 2 {
+		if _, err := table.Add(Doc{ID: strings.Repeat("x", blockBytes)}, []uint64{1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(table.Checkpoint(nil), table.Close()); err != nil {
+		t.Fatal(err)
+	}
+	tamper(t, path, func(tx *bbolt.Tx) error {
+		b := append([]byte(nil), tx.Bucket(bucketDocs).Get(binKey(1))...)
+		b[len(b)-1]++
+		return tx.Bucket(bucketDocs).Put(binKey(1), b)
+	})
+	ro := smallOptions
+	ro.ReadOnly = true
+	table = mustOpen(t, path, ro)
+	_, err = table.Doc(1)
+	check(err, "reading document 1: PATH: table is damaged: wrong checksum of document 1"+advice)
+	if _, err := table.Doc(3); !errors.Is(err, ErrNoDoc) || message(err, path) != "reading document 3: no such document" {
+		t.Error(err)
+	}
+}
+
+// A fault of our own says that it is one, with the stack, and nobody is told to
+// delete a table for it.
+func TestOwnFault(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	sampleTable(t, path)
+	opt := smallOptions
+	opt.ReadOnly = true
+	for says, fault := range map[string]func(table *Table){
+		"index out of range":     func(table *Table) { table.spaces[ofKeys].runs[0].dirOK = nil },
+		"invalid memory address": func(table *Table) { table.spaces[ofKeys].runs[0] = nil },
+		"assertion failed":       nil, // as bbolt has it
+	} {
+		table := mustOpen(t, path, opt)
+		var err error
+		if fault == nil {
+			err = table.guarded(func() error { panic("assertion failed") })
+		} else {
+			fault(table)
+			err = table.Lookup([]uint64{0, 1, 1 << 63, ^uint64(0)}, new(Postings))
+		}
+		text := message(err, path)
+		if !errors.Is(err, errFault) || errors.Is(err, ErrDamaged) || strings.Contains(text, "delete") {
+			t.Fatalf("got %s", text)
+		}
+		if strings.Count(text, "PATH") != 1 || !strings.Contains(text, "PATH: a fault of this program, not of the table, which is sound: ") || !strings.Contains(text, says) ||
+			!strings.Contains(text, "please report it with all of these lines:\n") || !strings.Contains(text, "docmap.(*Table).guarded") {
+			t.Fatalf("got %s", text)
+		}
+	}
+}
+
+// After a fault in the middle of a checkpoint nothing is believed any more but
+// the file.
+func TestFaultInCheckpoint(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	table := mustOpen(t, path, smallOptions)
+	if _, err := table.Add(Doc{ID: "a"}, []uint64{1}); err != nil {
+		t.Fatal(err)
+	}
+	table.committed = func() { panic("in the middle") }
+	if err := table.Checkpoint(nil); !errors.Is(err, errFault) {
+		t.Fatal(err)
+	}
+	table.committed = nil
+	_, addErr := table.Add(Doc{}, nil)
+	for _, err := range []error{addErr, table.Checkpoint(nil), table.Lookup(nil, new(Postings))} {
+		if !errors.Is(err, errUnsure) {
+			t.Errorf("after the fault: %v", err)
+		}
+	}
+	if err := table.Close(); err != nil {
+		t.Fatal(err)
+	}
+	table = mustOpen(t, path, smallOptions)
+	if nums, err := table.ByID("a"); err != nil || len(nums) != 1 {
+		t.Fatalf("opened again: %v, %v", nums, err)
+	}
+}
+
+// Pages that change under an open table are damage, whatever bbolt makes of them.
+func TestPagesChangedUnderATable(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a mapped file cannot be written to")
+	}
+	path := filepath.Join(t.TempDir(), "table")
+	sampleTable(t, path)
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	for page := 2; page < len(good)/pageSize; page++ {
+		copyTo := filepath.Join(t.TempDir(), "table")
+		if err := os.WriteFile(copyTo, good, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		table := mustOpen(t, copyTo, Options{ReadOnly: true})
+		f, err := os.OpenFile(copyTo, os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bad := make([]byte, pageSize)
+		for i := range bad {
+			bad[i] = byte(page + i)
+		}
+		_, err = f.WriteAt(bad, int64(page)*pageSize)
+		if err := errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := answers(table); err != nil {
+			refused++
+			if !errors.Is(err, ErrDamaged) {
+				t.Fatalf("page %d: %v", page, err)
+			}
+		}
+	}
+	if refused < 5 {
+		t.Fatalf("only %d pages noticed", refused)
+	}
+}

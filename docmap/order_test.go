@@ -1,0 +1,226 @@
+package docmap
+
+import (
+	"errors"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var manyBins = func() Options {
+	opt := smallOptions
+	opt.MemtableKeys = 100
+	opt.sizes = smallSizes["many bins"]
+	return opt
+}()
+
+// onDisk is the table record as a crash at this moment would leave it.
+func onDisk(t *testing.T, path string) header {
+	t.Helper()
+	crashed := filepath.Join(t.TempDir(), "crashed")
+	copyFile(t, path, crashed)
+	ro := manyBins
+	ro.ReadOnly = true
+	table, err := Open(crashed, ro)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := table.head
+	if err := table.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// What a checkpoint that flushes does, and in which order: bins of new runs, of
+// which the record says nothing; then, in one transaction, everything that was
+// promised; then merges, which change runs and nothing else.
+func TestOrderOfTransactions(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	table := mustOpen(t, path, manyBins)
+	r := rand.New(rand.NewPCG(21, 0))
+	var records []header
+	merged := 0
+	for flushes := 0; flushes < 12; {
+		if _, err := table.Add(randomDoc(r, flushes), docKeys(r, 12)); err != nil {
+			t.Fatal(err)
+		}
+		if !table.Full() {
+			continue
+		}
+		flush, before, content := table.memFull(), table.head, table.content
+		records = records[:0]
+		table.committed = func() { records = append(records, onDisk(t, path)) }
+		if err := table.Checkpoint(nil); err != nil {
+			t.Fatal(err)
+		}
+		table.committed = nil
+		at := slices.IndexFunc(records, func(h header) bool { return h.seq != before.seq })
+		if at < 0 {
+			t.Fatal("no transaction made the checkpoint")
+		}
+		for i, h := range records[:at] {
+			if diff := cmp.Diff(before, h, cmp.AllowUnexported(header{}, runInfo{})); diff != "" {
+				t.Fatalf("transaction %d, before that of the checkpoint, changes the record:\n%s", i, diff)
+			}
+		}
+		h := records[at]
+		if h.seq != before.seq+1 || h.docs != table.docs || h.content != content {
+			t.Fatalf("the checkpoint is %d of %d documents, content %x; want %d of %d, %x", h.seq, h.docs, h.content, before.seq+1, table.docs, content)
+		}
+		if !flush {
+			if at != 0 || len(records) != 1 || h.flushed != before.flushed {
+				t.Fatalf("a checkpoint without a flush has %d transactions", len(records))
+			}
+			continue
+		}
+		flushes++
+		if at < 4 || h.flushed != h.docs || h.pending != 0 || h.chunks != 0 {
+			t.Fatalf("after %d transactions, the flush has %d of %d documents, %d keys are pending", at, h.flushed, h.docs, h.pending)
+		}
+		for space := range h.runs {
+			if n := len(before.runs[space]); len(h.runs[space]) != n+1 || !slices.Equal(h.runs[space][:n], before.runs[space]) {
+				t.Fatal("the flush changed other runs")
+			}
+		}
+		for _, m := range records[at+1:] {
+			merged++
+			if m.seq != h.seq || m.docs != h.docs || m.content != h.content || m.flushed != h.flushed || m.pending != 0 {
+				t.Fatalf("a merge changed the checkpoint: %+v, was %+v", m, h)
+			}
+		}
+	}
+	if merged < 50 {
+		t.Fatalf("only %d transactions of merges", merged)
+	}
+}
+
+// firstBin is the first run of keys of more than one bin, and a bin of it with
+// entries in two sub-blocks.
+func firstBin(t *testing.T, table *Table) (r *run, bin uint64) {
+	t.Helper()
+	s, err := table.reading()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range table.spaces[ofKeys].runs {
+		for bin := r.binOf(r.low); bin <= r.binOf(r.high); bin++ {
+			v, err := r.view(s, bin)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.shape.bins() > 1 && v.count(1) > 0 && v.count(v.subs()) > v.count(1) {
+				return r, bin
+			}
+		}
+	}
+	t.Fatal("no such bin")
+	return nil, 0
+}
+
+// A look-up checks what it reads before it believes it: the directory of a bin and
+// the sub-block, each at the first look-up that comes there, whichever that is.
+func TestFirstLookupChecks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	table := mustOpen(t, path, manyBins)
+	want := newOracle()
+	grow(t, table, want, rand.New(rand.NewPCG(22, 0)), 60, func() {
+		if err := table.Checkpoint(nil); err != nil {
+			t.Fatal(err)
+		}
+	})
+	r, bin := firstBin(t, table)
+	s, err := table.reading()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := r.view(s, bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e entries
+	v.appendBlock(&e, 0, v.lowest(bin))
+	inFirst := e.keys[0]
+	e.reset()
+	v.appendBlock(&e, 1, v.lowest(bin))
+	inSecond := e.keys[0]
+	good, name := slices.Clone(v.b), r.bucket()
+	second := v.offset(1, v.count(1))
+	if err := table.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		at   int // byte of the bin that is damaged
+		bad  []bool
+	}{
+		{"directory checksum", 0, []bool{true, true}},
+		{"directory", 9, []bool{true, true}},
+		{"first sub-block", v.head() + blockCheck, []bool{true, false}},
+		{"checksum of the second sub-block", second, []bool{false, true}},
+		{"second sub-block", second + blockCheck, []bool{false, true}},
+	} {
+		for _, order := range [][]int{{0, 1}, {1, 0}} {
+			b := slices.Clone(good)
+			b[c.at] ^= 4
+			put(t, path, name, binKey(bin), b)
+			table := mustOpen(t, path, manyBins)
+			var p Postings
+			for range 2 { // what was refused once is refused again
+				for _, i := range order {
+					key := []uint64{inFirst, inSecond}[i]
+					err := table.Lookup([]uint64{key}, &p)
+					if c.bad[i] != errors.Is(err, ErrDamaged) || !c.bad[i] && (err != nil || !slices.Equal(p.Docs(0), want.keys[key])) {
+						t.Errorf("%s damaged, asked for sub-block %d: %v, %v", c.name, i, p.Docs(0), err)
+					}
+				}
+			}
+			if err := table.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// Places of bins are kept, also of small ones, and not beyond a mapping.
+func TestPlacesOfBins(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	table := mustOpen(t, path, manyBins)
+	want := newOracle()
+	ask := func() {
+		keys := make([]uint64, 0, len(want.keys))
+		for k := range want.keys {
+			keys = append(keys, k)
+		}
+		var p Postings
+		if err := table.Lookup(keys, &p); err != nil {
+			t.Fatal(err)
+		}
+		for i, k := range keys {
+			if !slices.Equal(p.Docs(i), want.keys[k]) {
+				t.Fatalf("key %x: %v, want %v", k, p.Docs(i), want.keys[k])
+			}
+		}
+	}
+	maps := map[uintptr]bool{}
+	grow(t, table, want, rand.New(rand.NewPCG(23, 0)), 400, func() {
+		ask()
+		r, bin := table.spaces[ofKeys].runs, uint64(0)
+		if len(r) > 0 {
+			if bin = r[0].binOf(r[0].low); r[0].bins[bin] == nil && r[0].bins[r[0].binOf(r[0].high)] == nil {
+				t.Fatal("after look-ups of all keys the places of bins are not known")
+			}
+		}
+		if err := table.Checkpoint(nil); err != nil {
+			t.Fatal(err)
+		}
+		ask()
+		maps[table.mapping] = true
+	})
+	if unmapped && len(maps) < 3 || !unmapped && len(maps) != 1 {
+		t.Fatalf("the file was mapped at %d addresses", len(maps))
+	}
+}
