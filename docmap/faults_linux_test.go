@@ -93,7 +93,7 @@ func TestFailingCalls(t *testing.T) {
 			}
 			table := mustOpen(t, path, childOptions)
 			oracleOfChild(childDocs).equal(t, table)
-			step = 1 + failed/6
+			step = 1 + failed/4
 		}
 		t.Logf("%s: %d calls failed", calls, failed)
 		if failed == 0 {

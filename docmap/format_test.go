@@ -136,6 +136,10 @@ func TestSameDocumentsGiveTheSameRuns(t *testing.T) {
 }
 
 func sameRuns(t *testing.T, sizes sizes) {
+	docs := 2000
+	if sizes.blockBits != 0 {
+		docs = 500
+	}
 	build := func(slice, every, reopen int) map[string]string {
 		path := filepath.Join(t.TempDir(), "table")
 		opt := smallOptions
@@ -149,7 +153,7 @@ func sameRuns(t *testing.T, sizes sizes) {
 				t.Fatal(err)
 			}
 		}
-		for i := range 2000 {
+		for i := range docs {
 			if _, err := table.Add(randomDoc(r, i), docKeys(r, 20)); err != nil {
 				t.Fatal(err)
 			}

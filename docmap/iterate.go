@@ -17,6 +17,10 @@ type Posting struct {
 // also where the table is changed in the middle of it.
 func (t *Table) All() iter.Seq2[Posting, error] {
 	return func(yield func(Posting, error) bool) {
+		if t.db == nil {
+			yield(Posting{}, fmt.Errorf("iterating over keys: %w", errClosed))
+			return
+		}
 		version := t.version
 		s := &t.spaces[ofKeys]
 		// Slices of the key space of about 4096 keys, however many runs.
@@ -102,6 +106,10 @@ func (t *Table) entries(space int) uint64 {
 // iteration, also where the table is changed in the middle of it.
 func (t *Table) Keys() iter.Seq2[[]uint64, error] {
 	return func(yield func([]uint64, error) bool) {
+		if t.db == nil {
+			yield(nil, fmt.Errorf("iterating over keys: %w", errClosed))
+			return
+		}
 		version := t.version
 		var e entries
 		batch := func(f func() error) bool {
@@ -110,7 +118,14 @@ func (t *Table) Keys() iter.Seq2[[]uint64, error] {
 				yield(nil, fmt.Errorf("iterating over keys: %w", err))
 				return false
 			}
-			return len(e.keys) == 0 || yield(e.keys, nil)
+			if len(e.keys) > 0 && !yield(e.keys, nil) {
+				return false
+			}
+			if t.version != version {
+				yield(nil, fmt.Errorf("iterating over keys: %w", errChanged))
+				return false
+			}
+			return true
 		}
 		for _, r := range t.spaces[ofKeys].runs {
 			for bin := r.binOf(r.low); bin <= r.binOf(r.high); bin++ {
