@@ -12,6 +12,7 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/internal/step"
 )
 
 // ErrLocked is returned by OpenIndex when another process has the index open.
@@ -75,6 +76,9 @@ func OpenIndex(dir string, o IndexOptions) (_ *Index, err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("making the index: %w", err)
 	}
+	if err := step.Done("made the directory"); err != nil {
+		return nil, err
+	}
 	x := &Index{dir: dir, scheme: o.Scheme, lock: flock.New(filepath.Join(dir, lockFile))}
 	if err := x.takeLock(); err != nil {
 		return nil, err
@@ -87,6 +91,10 @@ func OpenIndex(dir string, o IndexOptions) (_ *Index, err error) {
 
 // open opens or makes the files. Its errors name the file or the index.
 func (x *Index) open(o *IndexOptions) error {
+	err := step.Done("locked the index")
+	if err != nil {
+		return err
+	}
 	p, err := look(x.dir)
 	if err == nil {
 		err = p.checkKind(x.dir, o.FilterOnly)
@@ -215,6 +223,9 @@ func (x *Index) Finish(state map[string][]byte) error {
 		}
 	}
 	if err := x.saveFilter(x.stamp(1)); err != nil || x.Table == nil {
+		return err
+	}
+	if err := step.Done("saved the filter"); err != nil {
 		return err
 	}
 	return x.Checkpoint(state)
