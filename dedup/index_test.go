@@ -188,12 +188,18 @@ func TestRefused(t *testing.T) {
 		{"table of another kind", only, o, nil, "index DIR: it has a filter and no side table; run with --filter-only, or give another --index", ""},
 		{"filter of another kind", o, only, nil, "index DIR: it has a side table; run without --filter-only, or give another --index", ""},
 		{"unkeyed", o, keyed, nil, "index DIR: it was made without a key", ""},
-		{"another size", only, IndexOptions{FilterOnly: true, Shape: bloomstore.ForItems(9000)}, nil,
-			"index DIR: its filter has 8000 bytes and cannot be resized without a side table; leave out --docs and --memory", ""},
+		{
+			"another size", only,
+			IndexOptions{FilterOnly: true, Shape: bloomstore.ForItems(9000)},
+			nil,
+			"index DIR: its filter has 8000 bytes and cannot be resized without a side table; leave out --docs and --memory", "",
+		},
 		{"bad key", keyed, o, write(KeyFile, "0123"), "DIR/key: not a key of 32 hexadecimal digits; restore it from a backup, without it the index is useless", ""},
-		{"short table", o, o, write(TableFile, "short"),
+		{
+			"short table", o, o, write(TableFile, "short"),
 			"opening the table: DIR/table.db: table is damaged: it has 5 bytes; restore the index from a copy, or delete it and build it again",
-			"opening the table: DIR/table.db: table is damaged: it has 5 bytes; restore the index from a copy, or delete it and build it again"},
+			"opening the table: DIR/table.db: table is damaged: it has 5 bytes; restore the index from a copy, or delete it and build it again",
+		},
 		{"nothing", o, o, remove(TableFile, FilterFile), "", "there is no index in DIR: neither a side table nor a filter"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

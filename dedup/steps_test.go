@@ -139,7 +139,11 @@ func TestKilledAtEveryStep(t *testing.T) {
 // have not got their names yet, half written.
 func TestLeftByCreation(t *testing.T) {
 	for _, names := range [][]string{
-		{}, {lockFile}, {lockFile, KeyFile + ".tmp"}, {lockFile, TableFile + ".new"}, {lockFile, FilterFile + ".tmp"},
+		{},
+		{lockFile},
+		{lockFile, KeyFile + ".tmp"},
+		{lockFile, TableFile + ".new"},
+		{lockFile, FilterFile + ".tmp"},
 		{lockFile, KeyFile + ".tmp", TableFile + ".new", FilterFile + ".tmp"},
 	} {
 		for _, content := range []string{"", "half of it"} {
