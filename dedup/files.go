@@ -49,6 +49,10 @@ func exists(path string) (bool, error) {
 // key or a table that has not got its name yet, is none.
 func (p *presence) none() bool { return !p.table && !p.filter }
 
+func noIndex(dir string) error {
+	return fmt.Errorf("there is no index in %s: neither a side table nor a filter", dir)
+}
+
 // lost refuses a filter whose table is gone: used alone it would forget whom it
 // has seen, and a new table beside it would know nobody.
 func (p *presence) lost(dir string) error {
@@ -97,7 +101,7 @@ func OpenFiles(dir string) (*Files, error) {
 	case err != nil:
 		return nil, err
 	case p.none():
-		return nil, fmt.Errorf("there is no index in %s: neither a side table nor a filter", dir)
+		return nil, noIndex(dir)
 	}
 	if err := p.lost(dir); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -120,7 +121,7 @@ func (x *Index) rebuild(shape bloomstore.Shape, why string) error {
 		return nil
 	}
 	x.Rebuilt = why
-	return fillFilter(f, x.Table)
+	return fillFilter(context.Background(), f, x.Table)
 }
 
 // rebuildBatch is how many keys are added at once: enough for all processors to
@@ -128,11 +129,14 @@ func (x *Index) rebuild(shape bloomstore.Shape, why string) error {
 const rebuildBatch = 1 << 16
 
 // fillFilter adds all keys of a table to a filter.
-func fillFilter(f *bloomstore.Filter, t *docmap.Table) error {
+func fillFilter(ctx context.Context, f *bloomstore.Filter, t *docmap.Table) error {
 	batch := make([]uint64, 0, 2*rebuildBatch)
 	for keys, err := range t.Keys() {
 		if err != nil {
 			return fmt.Errorf("rebuilding the filter: %w", err)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		if batch = append(batch, keys...); len(batch) >= rebuildBatch {
 			f.AddParallel(batch)

@@ -23,6 +23,9 @@ const keyBytes = 16
 // one in the directory was made without a key.
 var ErrUnkeyed = errors.New("it was made without a key")
 
+// ErrBadKey is returned where an index's KeyFile does not hold a key.
+var ErrBadKey = errors.New("not a key")
+
 // ReadKey returns the secret of the index in dir, nil where it has none.
 func ReadKey(dir string) ([]byte, error) {
 	path := filepath.Join(dir, KeyFile)
@@ -35,7 +38,7 @@ func ReadKey(dir string) ([]byte, error) {
 	}
 	key, err := hex.DecodeString(strings.TrimSpace(string(text)))
 	if err != nil || len(key) != keyBytes {
-		return nil, fmt.Errorf("%s: not a key of %d hexadecimal digits; restore it from a backup, without it the index is useless", path, 2*keyBytes)
+		return nil, fmt.Errorf("%s: %w of %d hexadecimal digits; restore it from a backup, without it the index is useless", path, ErrBadKey, 2*keyBytes)
 	}
 	return key, nil
 }
