@@ -11,6 +11,7 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/docmap"
+	"github.com/firstseen/firstseen/feature"
 )
 
 // smallIndex is how tests open indexes: a filter of a few kilobytes.
@@ -200,6 +201,23 @@ func TestRefused(t *testing.T) {
 			"opening the table: DIR/table.db: table is damaged: it has 5 bytes; restore the index from a copy, or delete it and build it again",
 			"opening the table: DIR/table.db: table is damaged: it has 5 bytes; restore the index from a copy, or delete it and build it again",
 		},
+		{
+			"short filter", o, o, write(FilterFile, "short"),
+			"opening filter DIR/filter.bloom: filter is damaged: it is cut short; delete it to have it rebuilt from the side table, or, where there is none, put back a copy or begin a new index",
+			"opening filter DIR/filter.bloom: filter is damaged: it is cut short; delete it to have it rebuilt from the side table, or, where there is none, put back a copy or begin a new index",
+		},
+		{
+			"another scheme",
+			IndexOptions{Scheme: feature.Scheme{Segments: 20}, Shape: o.Shape},
+			o, nil,
+			"opening the table: DIR/table.db: table of another scheme: it was made with \"" + feature.Scheme{Segments: 20}.Name() + "\", not \"" + feature.Scheme{}.Name() + "\"; use the same settings, or another index", "",
+		},
+		{
+			"another scheme of a filter alone",
+			IndexOptions{Scheme: feature.Scheme{Segments: 20}, FilterOnly: true, Shape: o.Shape},
+			only, nil,
+			"opening filter DIR/filter.bloom: filter was made with another scheme: it has \"" + feature.Scheme{Segments: 20}.Name() + "\", wanted is \"" + feature.Scheme{}.Name() + "\"; use the options it was made with, or another index", "",
+		},
 		{"nothing", o, o, remove(TableFile, FilterFile), "", "there is no index in DIR: neither a side table nor a filter"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -229,6 +247,20 @@ func TestRefused(t *testing.T) {
 				check(t, x.Close(false))
 			}
 		})
+	}
+}
+
+// TestInUse pins what the second of two processes is told.
+func TestInUse(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	openIndex(t, dir, smallIndex)
+	_, err := OpenIndex(dir, smallIndex)
+	if want := "index " + dir + ": another process is using this index; wait for it to end, or give another --index"; err == nil || err.Error() != want {
+		t.Errorf("OpenIndex: %v\nwant %s", err, want)
+	}
+	_, err = OpenFiles(dir)
+	if want := "opening the table: " + filepath.Join(dir, TableFile) + ": table is in use by another process: wait for it to end, or use another index"; err == nil || err.Error() != want {
+		t.Errorf("OpenFiles: %v\nwant %s", err, want)
 	}
 }
 
