@@ -95,7 +95,7 @@ func (f *checkFlags) progress(stderr io.Writer) (progress func(string, uint64, u
 	step.Store("")
 	bars := mpb.New(mpb.WithOutput(stderr), mpb.WithRefreshRate(progressInterval))
 	bar := bars.New(0, mpb.BarStyle(),
-		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return "checking the " + step.Load().(string) + " " })),
+		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return "reading the " + step.Load().(string) + " " })),
 		mpb.BarRemoveOnComplete(),
 	)
 	progress = func(name string, done, of uint64) {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gofrs/flock"
+
 	"github.com/firstseen/firstseen/bloomstore"
 )
 
@@ -233,7 +235,7 @@ func TestCheckInterrupted(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	grown(t, dir, smallIndex, 0, 100)
 	saveFilterWith(t, dir, "", []byte("stale"))
-	for _, at := range []string{"table", "rebuilding the filter"} {
+	for _, at := range []string{"table", "table for a new filter"} {
 		before, err := os.ReadFile(filepath.Join(dir, FilterFile))
 		check(t, err)
 		ctx, cancel := context.WithCancel(context.Background())
@@ -280,5 +282,71 @@ func TestCheckOfNothing(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(dir); len(entries) > 0 || err != nil {
 		t.Errorf("there are %v now, %v", entries, err)
+	}
+}
+
+// TestRebuildNeedsASoundTable: one that can be opened, with damage that only reading
+// all of it finds, gives no filter.
+func TestRebuildNeedsASoundTable(t *testing.T) {
+	base := filepath.Join(t.TempDir(), "index")
+	o := smallIndex
+	o.MemtableKeys = 1000
+	x := openIndex(t, base, o)
+	see(t, x, 0, 200)
+	check(t, x.Checkpoint(nil))
+	check(t, x.Finish(nil))
+	check(t, x.Close(true))
+	saveFilterWith(t, base, "", []byte("stale"))
+	info, err := os.Stat(filepath.Join(base, TableFile))
+	check(t, err)
+	met := 0
+	for at := 500; at < int(info.Size()) && met < 3; at += 1500 {
+		dir := copyIndex(t, base)
+		flipByte(t, filepath.Join(dir, TableFile), at)
+		c := checkIndex(t, dir, CheckOptions{Rebuild: true})
+		if c.Table == nil || !slices.Contains(c.findings(), "table.db damaged") {
+			continue
+		}
+		met++
+		h, err := bloomstore.ReadHeader(filepath.Join(dir, FilterFile))
+		check(t, err)
+		if c.Rebuilt || c.Sound || string(h.Stamp) != "stale" {
+			t.Errorf("byte %d: a filter was made of a damaged table: %+v", at, c)
+		}
+	}
+	if met == 0 {
+		t.Error("no flip was one that only a check finds")
+	}
+}
+
+// TestRebuildHoldsTheTable: a filter that the table has outgrown gets the size that
+// it needs.
+func TestRebuildHoldsTheTable(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	tiny := IndexOptions{Shape: bloomstore.ForItems(50)}
+	grown(t, dir, tiny, 0, 100)
+	saveFilterWith(t, dir, "", []byte("stale"))
+	c := checkIndex(t, dir, CheckOptions{Rebuild: true})
+	if !c.Rebuilt || c.Filter.Fill >= designFill || c.Filter.Capacity < 700 || c.Filter.Capacity > 2*700 {
+		t.Errorf("a filter for 700 keys: %+v", c.Filter)
+	}
+	knows(t, dir, tiny, 0, 100, 100)
+}
+
+// TestRebuildTakesTheLock, which a run has also while its table is not open; to read
+// takes none.
+func TestRebuildTakesTheLock(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	grown(t, dir, smallIndex, 0, 20)
+	lock := flock.New(filepath.Join(dir, lockFile))
+	if ok, err := lock.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	defer lock.Unlock()
+	if c := checkIndex(t, dir, CheckOptions{}); !c.Sound {
+		t.Errorf("%+v", c)
+	}
+	if _, err := CheckIndex(context.Background(), dir, CheckOptions{Rebuild: true}); !errors.Is(err, ErrLocked) {
+		t.Errorf("a rebuild while the lock is held: %v", err)
 	}
 }

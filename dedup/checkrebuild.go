@@ -18,7 +18,7 @@ func (c *checker) rebuildable() bool {
 // rebuild makes the filter anew, of the size it has, or as large as the table
 // needs, and checks the new file. The old one is there until the new one is whole.
 func (c *checker) rebuild() error {
-	c.o.Progress("rebuilding the filter", 0, 0)
+	c.o.Progress("table for a new filter", 0, 0)
 	if err := c.saveNew(); err != nil {
 		return fmt.Errorf("rebuilding the filter: %w", err)
 	}

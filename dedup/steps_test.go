@@ -298,3 +298,60 @@ func TestFinishTakesACheckpoint(t *testing.T) {
 	check(t, x.Close(false))
 	knows(t, dir, smallIndex, 0, 50, 50)
 }
+
+// TestEveryStepFails has the n-th step of an index's first days fail, for every n:
+// its creation, a run, another run that is not finished, one that finds the filter
+// stale. Whatever failed, the next start is right and has the same key.
+func TestEveryStepFails(t *testing.T) {
+	keyed := smallIndex
+	keyed.Keyed = true
+	days := func(dir string) (seen int, err error) {
+		for day := range 4 {
+			x, err := OpenIndex(dir, keyed)
+			if err != nil {
+				return seen, err
+			}
+			see(t, x, seen, 20*day+20)
+			if err := x.Checkpoint(state("unfinished")); err != nil {
+				return seen, errors.Join(err, x.Close(false))
+			}
+			seen = 20*day + 20
+			if day != 2 {
+				err = x.Finish(state(""))
+			}
+			if err = errors.Join(err, x.Close(day != 2)); err != nil {
+				return seen, err
+			}
+		}
+		return seen, nil
+	}
+	for n := 1; ; n++ {
+		at, failed := n, ""
+		step.Hook = func(name string) error {
+			if at--; at == 0 {
+				failed = name
+				return errInjected
+			}
+			return nil
+		}
+		dir := filepath.Join(t.TempDir(), "index")
+		seen, err := days(dir)
+		step.Hook = nil
+		if failed == "" {
+			if check(t, err); seen != 80 || n < 20 {
+				t.Errorf("%d documents after %d steps", seen, n-1)
+			}
+			return
+		}
+		if !errors.Is(err, errInjected) {
+			t.Errorf("step %d, %s: %v", n, failed, err)
+		}
+		before, err := ReadKey(dir)
+		check(t, err)
+		knows(t, dir, keyed, 0, seen, seen)
+		after, err := ReadKey(dir)
+		if check(t, err); len(after) == 0 || before != nil && !bytes.Equal(before, after) {
+			t.Errorf("step %d, %s: key %x was %x", n, failed, after, before)
+		}
+	}
+}
