@@ -113,6 +113,7 @@ func (p *dedupPlan) run(cmd *cobra.Command) (err error) {
 	runtime.GOMAXPROCS(p.jobs)
 	limitHeap()
 	stderr := cmd.ErrOrStderr()
+	sweepTempIndexes(os.TempDir())
 	index, remove, err := p.openIndex()
 	if err != nil {
 		return err
@@ -184,6 +185,9 @@ func (p *dedupPlan) finish(index *dedup.Index, job *dedup.Job, s *dedup.Summary,
 
 // tellStart says what memory the run will take, before it takes any time.
 func (p *dedupPlan) tellStart(stderr io.Writer, index *dedup.Index) {
+	if p.index == "" {
+		fmt.Fprintf(stderr, "firstseen: temporary index in %s; set %s to have it elsewhere\n", p.openedIn, tempVariable())
+	}
 	if index.Rebuilt != "" {
 		fmt.Fprintf(stderr, "firstseen: the filter was rebuilt from the side table: %s\n", index.Rebuilt)
 	}

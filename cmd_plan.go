@@ -251,9 +251,9 @@ func (f *planFlags) idBytes(lines []byte) (float64, error) {
 // run sends the sample through the pipeline and notes what that took.
 func (f *planFlags) run(ctx context.Context, m *sample, lines []byte) (err error) {
 	runtime.GOMAXPROCS(f.jobs)
-	dir, err := os.MkdirTemp("", "firstseen-")
+	dir, err := makeTempIndex()
 	if err != nil {
-		return fmt.Errorf("making a temporary index: %w", err)
+		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	index, err := dedup.OpenIndex(dir, dedup.IndexOptions{Scheme: f.scheme, Shape: bloomstore.ForMemory(sampleFilter)})

@@ -5,14 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/dedup"
-	"github.com/firstseen/firstseen/docmap"
 )
 
 // indexStats is what firstseen stats tells. The JSON form is a contract.
@@ -37,7 +33,7 @@ func newStatsCommand() *cobra.Command {
 			}
 			s, err := readStats(dir)
 			if err != nil {
-				return fmt.Errorf("reading index %s: %w", dir, err)
+				return err
 			}
 			if asJSON {
 				return json.NewEncoder(cmd.OutOrStdout()).Encode(s)
@@ -50,36 +46,25 @@ func newStatsCommand() *cobra.Command {
 	return cmd
 }
 
-func readStats(dir string) (*indexStats, error) {
-	s := &indexStats{}
-	err := s.readTable(filepath.Join(dir, dedup.TableFile))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	h, err := bloomstore.ReadHeader(filepath.Join(dir, dedup.FilterFile))
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && s.Table == nil:
-		return nil, errors.New("there is no index: neither a side table nor a filter")
-	case errors.Is(err, fs.ErrNotExist):
-		return s, nil
-	case err != nil:
-		return nil, err
-	}
-	f := dedup.HeaderState(h)
-	s.Scheme, s.Filter = h.Scheme, &f
-	return s, nil
-}
-
-func (s *indexStats) readTable(path string) (err error) {
-	table, err := docmap.Open(path, docmap.Options{ReadOnly: true})
+func readStats(dir string) (_ *indexStats, err error) {
+	files, err := dedup.OpenFiles(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	stats := dedup.StatsOf(table)
-	s.Scheme, s.Table = table.Scheme(), &stats
-	stored, err := table.State(runState)
+	defer func() { err = errors.Join(err, files.Close()) }()
+	s := &indexStats{Scheme: files.Scheme()}
+	if files.Filter != nil {
+		f := dedup.HeaderState(*files.Filter)
+		s.Filter = &f
+	}
+	if files.Table == nil {
+		return s, nil
+	}
+	t := dedup.StatsOf(files.Table)
+	s.Table = &t
+	stored, err := files.Table.State(runState)
 	s.Unfinished = len(stored) > 0
-	return errors.Join(err, table.Close())
+	return s, err
 }
 
 func (s *indexStats) writeText(w io.Writer) error {

@@ -92,7 +92,7 @@ asks a Bloom filter whether they were seen, and a side table by whom.
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
 	})
-	root.AddCommand(newDedupCommand(), newQueryCommand(), newPlanCommand(), newStatsCommand(), newVersionCommand())
+	root.AddCommand(newDedupCommand(), newQueryCommand(), newPlanCommand(), newStatsCommand(), newCheckCommand(), newVersionCommand())
 	return root
 }
 

@@ -1,16 +1,12 @@
 package main
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,6 +29,7 @@ type dedupPlan struct {
 	shape       bloomstore.Shape
 	onFull      dedup.OnFull
 	index       string
+	openedIn    string // where it is: index, or a temporary directory
 	filterOnly  bool
 	keyed       bool
 	abandon     bool
@@ -205,65 +202,28 @@ func clock(epoch string) (func() time.Time, error) {
 	return func() time.Time { return t }, nil
 }
 
-// openIndex opens the index, or a temporary one, which remove removes.
+// openIndex opens the index, or a temporary one, which remove removes. The plan's
+// scheme gets the index's key.
 func (p *dedupPlan) openIndex() (_ *dedup.Index, remove func() error, err error) {
 	dir, remove := p.index, func() error { return nil }
 	if dir == "" {
-		if dir, err = os.MkdirTemp("", "firstseen-"); err != nil {
-			return nil, nil, fmt.Errorf("making a temporary index: %w", err)
+		if dir, err = makeTempIndex(); err != nil {
+			return nil, nil, err
 		}
 		remove = func() error { return os.RemoveAll(dir) }
 	}
-	if p.scheme.Key, err = schemeKey(dir, p.keyed); err != nil {
-		return nil, nil, errors.Join(err, remove())
-	}
 	index, err := dedup.OpenIndex(dir, dedup.IndexOptions{
-		Scheme: p.scheme, Shape: p.shape, FilterOnly: p.filterOnly,
+		Scheme: p.scheme, Keyed: p.keyed, Shape: p.shape, FilterOnly: p.filterOnly,
 		UUID: tableID(os.Getenv(epochVariable), p.scheme),
 	})
+	if errors.Is(err, dedup.ErrUnkeyed) {
+		err = usageError{fmt.Errorf("index %s was made without --key; leave it out, or give another --index", dir)}
+	}
 	if err != nil {
 		return nil, nil, errors.Join(err, remove())
 	}
+	p.scheme, p.openedIn = index.Scheme(), dir
 	return index, remove, nil
-}
-
-// keyFile holds the key of an index's fingerprints, 32 hexadecimal digits.
-const keyFile = "key"
-
-const keyBytes = 16
-
-// schemeKey returns the key stored with an index, or makes one when a new index
-// is to have one. Nil means none.
-func schemeKey(dir string, wanted bool) ([]byte, error) {
-	path := filepath.Join(dir, keyFile)
-	text, err := os.ReadFile(path)
-	switch {
-	case err == nil:
-		key, err := hex.DecodeString(strings.TrimSpace(string(text)))
-		if err != nil || len(key) != keyBytes {
-			return nil, fmt.Errorf("%s: not a key of %d hexadecimal digits; restore it from a backup, without it the index is useless", path, 2*keyBytes)
-		}
-		return key, nil
-	case !errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("reading the index's key: %w", err)
-	case !wanted:
-		return nil, nil
-	}
-	for _, name := range []string{dedup.TableFile, dedup.FilterFile} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
-			return nil, usageError{fmt.Errorf("index %s was made without --key; leave it out, or give another --index", dir)}
-		}
-	}
-	key := make([]byte, keyBytes)
-	_, _ = rand.Read(key) // never fails
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fmt.Errorf("making the index: %w", err)
-	}
-	err = durable.Replace(path, func(f *os.File) error {
-		_, err := fmt.Fprintln(f, hex.EncodeToString(key))
-		return errors.Join(err, f.Chmod(0o600))
-	})
-	return key, err
 }
 
 // openOutputs creates the outputs, or cuts those of an interrupted run back to

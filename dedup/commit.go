@@ -38,6 +38,7 @@ func newCommitter(x *Index, job *Job) (*committer, error) {
 		return nil, err
 	}
 	c := &committer{index: x, job: job, deduper: deduper, out: outputs{Outputs: job.Outputs}, parser: parser, started: time.Now()}
+	c.at = Position{Line: 1}
 	if job.Resume != nil {
 		c.tally, c.at = job.Resume.Tally, job.Resume.At
 	}

@@ -1,11 +1,8 @@
 package dedup
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -15,47 +12,26 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
-	"github.com/firstseen/firstseen/internal/durable"
+	"github.com/firstseen/firstseen/internal/step"
 )
-
-// The files of an index.
-const (
-	TableFile  = "table.db"
-	FilterFile = "filter.bloom"
-	lockFile   = "lock"
-)
-
-// DefaultDocs is how many documents a new filter is sized for where nothing is
-// said: 100 MiB. With a table it grows when full.
-const DefaultDocs = 1_000_000
-
-// KeysPerDoc is how many keys a document adds to the filter at most: its
-// segments and its whole text, which without a table takes several.
-func KeysPerDoc(s feature.Scheme, filterOnly bool) uint64 {
-	if s.Segments == 0 {
-		s.Segments = feature.DefaultSegments
-	}
-	if filterOnly {
-		return uint64(s.Segments) + wholeKeys
-	}
-	return uint64(s.Segments) + 1
-}
-
-// ShapeFor is the size of a filter for so many documents.
-func ShapeFor(docs uint64, s feature.Scheme, filterOnly bool) bloomstore.Shape {
-	const most = 1 << 48 // more is cut to the largest filter there can be
-	return bloomstore.ForItems(min(docs, most) * KeysPerDoc(s, filterOnly))
-}
 
 // ErrLocked is returned by OpenIndex when another process has the index open.
 var ErrLocked = errors.New("another process is using this index")
 
+var errIndexClosed = errors.New("the index is closed")
+
 // IndexOptions say how to open an index.
 type IndexOptions struct {
+	// Scheme makes the fingerprints. Where it has no key, OpenIndex gives it
+	// that of the index; see [Index.Scheme].
 	Scheme feature.Scheme
+	// Keyed: the fingerprints have a secret, which a new index draws and
+	// stores in KeyFile. An index that was made without is refused.
+	Keyed bool
 	// Shape is the filter's size; zero means as it is, or for DefaultDocs
-	// when there is none yet. Another size than the stored one rebuilds the
-	// filter from the table.
+	// when there is none yet. Beside a table a larger one than the stored
+	// filter's has it rebuilt; a smaller one changes nothing, as the filter
+	// may have grown to hold what is there.
 	Shape bloomstore.Shape
 	// FilterOnly: no side table.
 	FilterOnly bool
@@ -69,15 +45,16 @@ type IndexOptions struct {
 }
 
 // Index is a directory that holds what was seen: the side table, and the filter
-// derived from it. It is open for one process at a time.
+// derived from it. It is open for one process at a time. After Close its methods
+// return errors.
 //
-// The filter file carries the table's generation. It is written by Close only,
+// The filter file carries the table's generation. It is written when a run ends,
 // so after a crash its generation is an old one and the filter is rebuilt from
 // the table: bits of documents that were lost would make their second reading
 // look like a duplicate.
 type Index struct {
 	Table  *docmap.Table      // nil when FilterOnly
-	Filter *bloomstore.Filter // replaced by Grow
+	Filter *bloomstore.Filter // replaced by Grow; nil after Close
 
 	// Rebuilt tells why the filter was rebuilt when the index was opened, or
 	// is empty.
@@ -89,35 +66,78 @@ type Index struct {
 	lock   *flock.Flock
 	saved  []byte // stamp of the filter file as it is on disk
 	note   []byte // the owner's state in a filter-only index
+	closed bool
 }
 
-// OpenIndex opens the index in dir, or creates one.
+// OpenIndex opens the index in dir, or creates one. Until it has its table, or
+// without one its filter, a directory is no index: a process killed while it
+// creates one leaves what the next one begins with.
 func OpenIndex(dir string, o IndexOptions) (_ *Index, err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fmt.Errorf("opening index: %w", err)
+		return nil, fmt.Errorf("making the index: %w", err)
 	}
-	x := &Index{dir: dir, name: o.Scheme.Name(), scheme: o.Scheme, lock: flock.New(filepath.Join(dir, lockFile))}
-	defer func() {
-		if err != nil {
-			err = errors.Join(fmt.Errorf("opening index %s: %w", dir, err), x.release())
-		}
-	}()
+	if err := step.Done("made the directory"); err != nil {
+		return nil, err
+	}
+	x := &Index{dir: dir, scheme: o.Scheme, lock: flock.New(filepath.Join(dir, lockFile))}
 	if err := x.takeLock(); err != nil {
 		return nil, err
 	}
-	if err := x.checkKind(o.FilterOnly); err != nil {
-		return nil, err
+	if err := x.open(&o); err != nil {
+		return nil, errors.Join(err, x.release())
 	}
+	return x, nil
+}
+
+// open opens or makes the files. Its errors name the file or the index.
+func (x *Index) open(o *IndexOptions) error {
+	err := step.Done("locked the index")
+	if err != nil {
+		return err
+	}
+	p, err := look(x.dir)
+	if err == nil {
+		err = p.checkKind(x.dir, o.FilterOnly)
+	}
+	if err != nil {
+		return err
+	}
+	if err := x.findKey(&p, o.Keyed); err != nil {
+		return err
+	}
+	x.name = x.scheme.Name()
 	if !o.FilterOnly {
 		x.Table, err = docmap.Open(x.path(TableFile), docmap.Options{
 			Scheme: x.name, MemtableKeys: o.MemtableKeys, UUID: o.UUID,
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return x, x.openFilter(o.Shape)
+	if err := p.emptied(x.dir, x.Table); err != nil {
+		return err
+	}
+	return x.openFilter(&p, o.Shape)
 }
+
+// findKey completes the scheme by the key of the index, or by a fresh one where a
+// new index is to have one.
+func (x *Index) findKey(p *presence, keyed bool) (err error) {
+	if x.scheme.Key != nil {
+		return nil
+	}
+	if x.scheme.Key, err = ReadKey(x.dir); err != nil || x.scheme.Key != nil || !keyed {
+		return err
+	}
+	if !p.none() {
+		return fmt.Errorf("index %s: %w", x.dir, ErrUnkeyed)
+	}
+	x.scheme.Key, err = makeKey(x.dir)
+	return err
+}
+
+// Scheme is what the index makes its fingerprints with, its key included.
+func (x *Index) Scheme() feature.Scheme { return x.scheme }
 
 // table is x.Table as the deduper wants it: nil where there is none.
 func (x *Index) table() Table {
@@ -136,171 +156,53 @@ func (x *Index) takeLock() error {
 		ok, err := x.lock.TryLock()
 		switch {
 		case err != nil:
-			return fmt.Errorf("locking: %w", err)
+			return fmt.Errorf("locking the index: %w", err)
 		case ok:
 			return nil
 		case time.Now().After(end):
-			return fmt.Errorf("%w; wait for it to end, or give another --index", ErrLocked)
+			return fmt.Errorf("index %s: %w; wait for it to end, or give another --index", x.dir, ErrLocked)
 		}
 	}
 }
 
 // checkKind refuses to use an index with a table as one without, or the reverse:
 // each would forget what the other knows.
-func (x *Index) checkKind(filterOnly bool) error {
-	table, err := exists(x.path(TableFile))
-	if err != nil {
-		return err
-	}
-	filter, err := exists(x.path(FilterFile))
-	if err != nil {
+func (p *presence) checkKind(dir string, filterOnly bool) error {
+	if err := p.lost(dir); err != nil {
 		return err
 	}
 	switch {
-	case filterOnly && table:
-		return errors.New("it has a side table; run without --filter-only, or give another --index")
-	case !filterOnly && filter && !table:
-		return errors.New("it has a filter and no side table; run with --filter-only, or give another --index")
+	case filterOnly && p.table:
+		return fmt.Errorf("index %s: it has a side table; run without --filter-only, or give another --index", dir)
+	case !filterOnly && p.filter && !p.table:
+		return fmt.Errorf("index %s: it has a filter and no side table; run with --filter-only, or give another --index", dir)
 	}
 	return nil
-}
-
-func exists(path string) (bool, error) {
-	_, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// stamp ties a filter file to the state of the table it was saved with, ahead
-// checkpoints without new documents from now; see docs/format.md, "The index
-// directory".
-func (x *Index) stamp(ahead uint64) []byte {
-	if x.Table == nil {
-		return x.note
-	}
-	g := x.Table.Generation()
-	stamp := binary.LittleEndian.AppendUint64(g.UUID[:], g.Sequence+ahead)
-	return binary.LittleEndian.AppendUint64(stamp, g.Content)
-}
-
-// openFilter loads the filter if it is the table's current one and of the shape
-// asked for; else it builds it anew. A damaged filter is refused, not rebuilt in
-// silence: whatever damaged it may have damaged the table.
-func (x *Index) openFilter(shape bloomstore.Shape) error {
-	path := x.path(FilterFile)
-	there, err := exists(path)
-	if err != nil {
-		return err
-	}
-	if !there {
-		if shape == (bloomstore.Shape{}) {
-			shape = ShapeFor(DefaultDocs, x.scheme, x.Table == nil)
-		}
-		why := ""
-		if x.Table != nil && x.Table.Stats().Docs > 0 {
-			why = "it was not saved, or is gone"
-		}
-		return x.rebuild(shape, why)
-	}
-	header, err := bloomstore.ReadHeader(path)
-	if err != nil {
-		return err
-	}
-	if shape == (bloomstore.Shape{}) {
-		shape = header.Shape
-	}
-	switch {
-	case x.Table == nil && shape != header.Shape:
-		return fmt.Errorf("its filter has %d bytes and cannot be resized without a side table; leave out --docs and --memory", header.Shape.Bytes())
-	case x.Table != nil && string(header.Stamp) != string(x.stamp(0)):
-		// Finish stamps a file ahead of the table. It must be gone before
-		// the table comes to that generation with other documents.
-		if err := durable.Remove(path); err != nil {
-			return fmt.Errorf("removing the filter of another state: %w", err)
-		}
-		return x.rebuild(shape, "the last run did not end cleanly")
-	case shape != header.Shape:
-		return x.rebuild(shape, "another size was asked for")
-	}
-	x.Filter, x.saved, err = bloomstore.Open(path, x.name)
-	if x.Table == nil {
-		x.note = x.saved
-	}
-	return err
-}
-
-// rebuild replaces the filter by one of the given shape holding all keys of the
-// table.
-func (x *Index) rebuild(shape bloomstore.Shape, why string) error {
-	if err := x.closeFilter(); err != nil {
-		return err
-	}
-	f, err := bloomstore.New(shape, x.name)
-	if err != nil {
-		return err
-	}
-	x.Filter, x.saved = f, nil
-	if x.Table == nil {
-		return nil
-	}
-	x.Rebuilt = why
-	return fillFilter(f, x.Table)
-}
-
-// rebuildBatch is how many keys are added at once: enough for all processors to
-// share, and 512 KiB.
-const rebuildBatch = 1 << 16
-
-// fillFilter adds all keys of a table to a filter.
-func fillFilter(f *bloomstore.Filter, t *docmap.Table) error {
-	batch := make([]uint64, 0, 2*rebuildBatch)
-	for keys, err := range t.Keys() {
-		if err != nil {
-			return fmt.Errorf("rebuilding the filter: %w", err)
-		}
-		if batch = append(batch, keys...); len(batch) >= rebuildBatch {
-			f.AddParallel(batch)
-			batch = batch[:0]
-		}
-	}
-	f.AddParallel(batch)
-	return nil
-}
-
-// designFill is the share of one bits at design load, 1 - e^(-1/2): two bits for
-// each of the k probes of a key make kn/m = 1/2 whatever k is.
-const designFill = 0.3934693402873666
-
-// Full reports whether the filter holds what it was designed for: half the
-// items again would double its false positives. It depends on the bits alone, so
-// a rebuilt filter is full at the same document.
-func (x *Index) Full() bool { return x.Filter.Fill() >= designFill }
-
-// Load is the share of its capacity that the filter holds, estimated from its
-// bits: 1 at design load.
-func (x *Index) Load() float64 { return -2 * math.Log1p(-x.Filter.Fill()) }
-
-// Grow replaces the filter by one of twice the size with the same keys.
-func (x *Index) Grow() error {
-	shape := x.Filter.Shape()
-	shape.Bits *= 2
-	return x.rebuild(shape, "")
 }
 
 // Checkpoint makes everything remembered so far durable in one transaction,
 // together with the owner's state. In a filter-only index there is none before
 // Close: the filter on disk and the state in it change together.
 func (x *Index) Checkpoint(state map[string][]byte) error {
+	switch {
+	case x.closed:
+		return errIndexClosed
+	case x.Table == nil:
+		return fmt.Errorf("index %s: no checkpoint without a side table", x.dir)
+	}
 	return x.Table.Checkpoint(state)
 }
 
-// Close saves the filter, if the table's last checkpoint is not in it already,
-// and releases the index. What came after the last checkpoint is forgotten.
+// Close saves the filter, if it is not saved already, and releases the index.
+// What came after the last checkpoint is forgotten: where there is such, the
+// filter is not saved, and is rebuilt when the index is next opened. A second
+// Close does nothing.
 func (x *Index) Close(save bool) error {
+	if x.closed {
+		return nil
+	}
 	var err error
-	if save && x.Filter != nil {
+	if save && x.Filter != nil && (x.Table == nil || x.Table.Stats().UnsavedDocs == 0) {
 		err = x.saveFilter(x.stamp(0))
 	}
 	return errors.Join(err, x.release())
@@ -308,37 +210,29 @@ func (x *Index) Close(save bool) error {
 
 // Finish saves the filter and makes the last checkpoint of a run, in this order:
 // a run killed while gigabytes of filter are written is not over yet, and the
-// same command finishes it. Everything must be in a checkpoint already.
+// same command finishes it. Documents that are in no checkpoint yet get one first,
+// with the state as it was.
 func (x *Index) Finish(state map[string][]byte) error {
+	if x.closed {
+		return errIndexClosed
+	}
+	if x.Table != nil && x.Table.Stats().UnsavedDocs > 0 {
+		// The stamp tells of documents that are in the table's file.
+		if err := x.Checkpoint(nil); err != nil {
+			return err
+		}
+	}
 	if err := x.saveFilter(x.stamp(1)); err != nil || x.Table == nil {
+		return err
+	}
+	if err := step.Done("saved the filter"); err != nil {
 		return err
 	}
 	return x.Checkpoint(state)
 }
 
-// saveFilter writes the filter, unless the file is the table's present one. A
-// filter alone has no generation to tell that by.
-func (x *Index) saveFilter(stamp []byte) error {
-	if x.Table != nil && x.saved != nil && string(stamp) == string(x.saved) {
-		return nil
-	}
-	err := x.Filter.Save(x.path(FilterFile), stamp)
-	if err == nil {
-		x.saved = stamp
-	}
-	return err
-}
-
-func (x *Index) closeFilter() error {
-	if x.Filter == nil {
-		return nil
-	}
-	err := x.Filter.Close()
-	x.Filter = nil
-	return err
-}
-
 func (x *Index) release() error {
+	x.closed = true
 	err := x.closeFilter()
 	if x.Table != nil {
 		err = errors.Join(err, x.Table.Close())

@@ -3,7 +3,6 @@ package dedup
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 
 	"github.com/firstseen/firstseen/bloomstore"
@@ -21,43 +20,28 @@ type Reader struct {
 	// Filter is nil where there is a table, which is asked for every key: a
 	// look-up costs microseconds and loading a filter seconds.
 	Filter *bloomstore.Filter
+
+	closed bool
 }
 
 // OpenReader opens the index in dir. key is the secret of its fingerprints, nil
 // where it has none.
-func OpenReader(dir string, key []byte) (_ *Reader, err error) {
-	r := &Reader{}
-	defer func() {
-		if err != nil {
-			err = errors.Join(fmt.Errorf("opening index %s: %w", dir, err), r.Close())
-		}
-	}()
-	path := filepath.Join(dir, TableFile)
-	table, err := docmap.Open(path, docmap.Options{ReadOnly: true})
-	if errors.Is(err, fs.ErrNotExist) {
-		return r, r.openFilter(filepath.Join(dir, FilterFile), key)
-	}
+func OpenReader(dir string, key []byte) (*Reader, error) {
+	files, err := OpenFiles(dir)
 	if err != nil {
 		return nil, err
 	}
-	r.Table = table
-	r.Scheme, err = schemeNamed(table.Scheme(), key)
-	return r, err
-}
-
-func (r *Reader) openFilter(path string, key []byte) error {
-	header, err := bloomstore.ReadHeader(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return errors.New("there is no index: neither a side table nor a filter")
+	r := &Reader{Table: files.Table}
+	r.Scheme, err = schemeNamed(files.Scheme(), key)
+	if err == nil && r.Table == nil {
+		r.Filter, _, err = bloomstore.Open(filepath.Join(dir, FilterFile), files.Scheme())
+	} else if err != nil {
+		err = fmt.Errorf("index %s: %w", dir, err)
 	}
 	if err != nil {
-		return err
+		return nil, errors.Join(err, r.Close())
 	}
-	if r.Scheme, err = schemeNamed(header.Scheme, key); err != nil {
-		return err
-	}
-	r.Filter, _, err = bloomstore.Open(path, header.Scheme)
-	return err
+	return r, nil
 }
 
 // schemeNamed returns the scheme of a name. The two numbers in it are all that
@@ -69,15 +53,21 @@ func schemeNamed(name string, key []byte) (feature.Scheme, error) {
 			break
 		}
 	}
-	if s.Validate() != nil || s.Name() != name {
-		return s, fmt.Errorf("it was made with the scheme %q, which is not one of this program with this index's key; use the version it was made with", name)
+	switch {
+	case s.Validate() == nil && s.Name() == name:
+		return s, nil
+	case key == nil:
+		return s, fmt.Errorf("it was made with the scheme %q, which is not one of this program without a key; put its file %s back if it had one, or use the version it was made with", name, KeyFile)
 	}
-	return s, nil
+	return s, fmt.Errorf("it was made with the scheme %q, which is not one of this program with this index's key; put its own file %s back, or use the version it was made with", name, KeyFile)
 }
 
 // Deduper returns a deduper over the index, whose Check asks it. Decide and See
 // fail, or forget at Close what they kept: the index is not written.
 func (r *Reader) Deduper(rules Rules) (*Deduper, error) {
+	if r.closed {
+		return nil, errIndexClosed
+	}
 	cfg := Config{Scheme: r.Scheme, Rules: rules, Filter: r.Filter}
 	if r.Table != nil {
 		cfg.Table = r.Table
@@ -87,6 +77,7 @@ func (r *Reader) Deduper(rules Rules) (*Deduper, error) {
 
 // Close releases the index. It may be called again.
 func (r *Reader) Close() error {
+	r.closed = true
 	var errs []error
 	if r.Table != nil {
 		errs = append(errs, r.Table.Close())

@@ -106,8 +106,14 @@ func Run(ctx context.Context, x *Index, job Job) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := pipeline{job: &job, committer: c}
-	if err := p.run(ctx); err != nil {
+	// A filter may be full before the first document: when it was rebuilt for a
+	// run that is resumed, or when this run allows less than the one before.
+	err = c.watchFilter()
+	if err == nil {
+		p := pipeline{job: &job, committer: c}
+		err = p.run(ctx)
+	}
+	if err != nil {
 		return c.summary(), err
 	}
 	return c.summary(), nil

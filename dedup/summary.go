@@ -104,9 +104,12 @@ type Summary struct {
 	Commonest   []CommonSegment `json:"commonest_segments"`
 }
 
-// State returns the condition of the index's filter.
+// State returns the condition of the index's filter, zero after Close.
 func (x *Index) State() FilterState {
 	f := x.Filter
+	if f == nil {
+		return FilterState{}
+	}
 	return FilterState{Bytes: f.Shape().Bytes(), Items: f.Items(), Capacity: f.Shape().Capacity(), Fill: f.Fill(), Rate: f.Rate()}
 }
 

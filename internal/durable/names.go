@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/firstseen/firstseen/internal/step"
 )
 
 // Remove removes a file. When it returns nil, a power cut does not bring the
@@ -12,7 +14,11 @@ func Remove(path string) error {
 	if err := os.Remove(path); err != nil {
 		return err
 	}
-	if err := syncDir(filepath.Dir(path)); err != nil {
+	err := step.Done("removed " + filepath.Base(path))
+	if err == nil {
+		err = syncDir(filepath.Dir(path))
+	}
+	if err != nil {
 		return fmt.Errorf("removing %s: %w", path, err)
 	}
 	return nil
@@ -22,11 +28,18 @@ func Remove(path string) error {
 // in the same folder, replacing what has that name. When it returns nil, a power
 // cut does not undo it.
 func Rename(from, to string) error {
+	if err := rename(from, to); err != nil {
+		return fmt.Errorf("renaming %s: %w", filepath.Base(from), err)
+	}
+	return nil
+}
+
+func rename(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
 	}
-	if err := syncDir(filepath.Dir(to)); err != nil {
-		return fmt.Errorf("renaming %s to %s: %w", from, to, err)
+	if err := step.Done("renamed " + filepath.Base(from)); err != nil {
+		return err
 	}
-	return nil
+	return syncDir(filepath.Dir(to))
 }

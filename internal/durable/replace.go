@@ -7,8 +7,8 @@
 //	})
 //
 // When Replace returns nil the new content survives a power cut. When it
-// returns an error, or the process dies inside it, path still holds what it
-// held before.
+// returns an error, or the process dies inside it, path holds what it held
+// before; or, where all but the last step was done, the new content.
 package durable
 
 import (
@@ -17,6 +17,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/firstseen/firstseen/internal/step"
 )
 
 // Replace writes a file with write and puts it at path in one step: a temporary
@@ -58,10 +60,10 @@ func replace(path, temp string, write func(*os.File) error) (err error) {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	if err := os.Rename(temp, path); err != nil {
+	if err := step.Done("wrote " + filepath.Base(temp)); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return rename(temp, path)
 }
 
 // create opens the temporary file with the permissions of the file it is to
