@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/firstseen/firstseen/internal/step"
 )
 
 // Remove removes a file. When it returns nil, a power cut does not bring the
@@ -22,11 +24,27 @@ func Remove(path string) error {
 // in the same folder, replacing what has that name. When it returns nil, a power
 // cut does not undo it.
 func Rename(from, to string) error {
+	if err := rename(from, to); err != nil {
+		return fmt.Errorf("renaming %s: %w", filepath.Base(from), err)
+	}
+	return nil
+}
+
+func rename(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
 	}
-	if err := syncDir(filepath.Dir(to)); err != nil {
-		return fmt.Errorf("renaming %s to %s: %w", from, to, err)
+	if err := step.Done("renamed " + filepath.Base(from)); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(to))
+}
+
+// SyncName makes the name that a file has now survive a power cut: for a rename
+// of which nobody knows whether it was durable.
+func SyncName(path string) error {
+	if err := syncDir(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("making the name %s durable: %w", path, err)
 	}
 	return nil
 }

@@ -17,6 +17,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/firstseen/firstseen/internal/step"
 )
 
 // Replace writes a file with write and puts it at path in one step: a temporary
@@ -58,10 +60,10 @@ func replace(path, temp string, write func(*os.File) error) (err error) {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	if err := os.Rename(temp, path); err != nil {
+	if err := step.Done("wrote " + filepath.Base(temp)); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return rename(temp, path)
 }
 
 // create opens the temporary file with the permissions of the file it is to
