@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/zeebo/xxh3"
 	"go.uber.org/goleak"
 )
 
@@ -69,23 +70,23 @@ func create(tb testing.TB, name string) *Writer {
 }
 
 // writeLines writes lines and syncs before those whose numbers are given.
-func writeLines(tb testing.TB, w *Writer, lines [][]byte, syncs ...int) (positions []int64) {
+func writeLines(tb testing.TB, w *Writer, lines [][]byte, syncs ...int) (marks []Mark) {
 	tb.Helper()
 	for i, line := range lines {
 		for _, at := range syncs {
 			if at == i {
-				position, err := w.Sync()
+				at, err := w.Sync()
 				if err != nil {
 					tb.Fatal(err)
 				}
-				positions = append(positions, position)
+				marks = append(marks, at)
 			}
 		}
 		if err := w.WriteLine(line); err != nil {
 			tb.Fatal(err)
 		}
 	}
-	return positions
+	return marks
 }
 
 var outputNames = []string{"out.jsonl", "out.jsonl.gz", "out.jsonl.zst"}
@@ -159,18 +160,18 @@ func TestWriterContinues(t *testing.T) {
 	for _, name := range outputNames {
 		path := filepath.Join(t.TempDir(), name)
 		w := create(t, path)
-		positions := writeLines(t, w, lines, syncs...)
+		marks := writeLines(t, w, lines, syncs...)
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
 		want := readFile(t, path)
-		for i, position := range positions {
+		for i, at := range marks {
 			w := create(t, path)
 			writeLines(t, w, lines[:1000], syncs...)
 			if err := w.Abort(); err != nil {
 				t.Fatal(err)
 			}
-			w, err := OpenAt(path, position)
+			w, err := OpenAt(path, at)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -183,7 +184,7 @@ func TestWriterContinues(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(readFile(t, path), want) {
-				t.Errorf("%s: other bytes when continued at %d", name, position)
+				t.Errorf("%s: other bytes when continued at %d", name, at.Size)
 			}
 		}
 	}
@@ -191,18 +192,19 @@ func TestWriterContinues(t *testing.T) {
 
 func TestOpenAtRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.jsonl")
-	if _, err := OpenAt(path, 0); !errors.Is(err, os.ErrNotExist) {
+	if _, err := OpenAt(path, Mark{Size: 1}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no partial file: %v", err)
 	}
 	if err := os.WriteFile(path+PartialSuffix, []byte("12345"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, position := range []int64{-1, 6} {
-		if _, err := OpenAt(path, position); err == nil || !strings.Contains(err.Error(), path) {
-			t.Errorf("position %d: %v", position, err)
+	tail := xxh3.HashString("12345")
+	for _, at := range []Mark{{-1, tail}, {6, tail}, {4, tail}, {5, tail + 1}} {
+		if _, err := OpenAt(path, at); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%+v: %v", at, err)
 		}
 	}
-	if _, err := OpenAt(Stdin, 0); err == nil {
+	if _, err := OpenAt(Stdin, Mark{}); err == nil {
 		t.Error("standard output can be cut")
 	}
 	if got := readFile(t, path+PartialSuffix); string(got) != "12345" {
@@ -295,6 +297,16 @@ func (f *fault) Close() error {
 	return f.at("close")
 }
 
+// made is the empty partial file of an output.
+func made(tb testing.TB, path string) *partial {
+	tb.Helper()
+	part, err := newPartial(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return part
+}
+
 // TestWriterFaults lets the nth write, sync or close fail: the error, with the
 // output's name, comes out of Close at the latest, the file is closed, and no
 // file appears under the final name.
@@ -305,7 +317,7 @@ func TestWriterFaults(t *testing.T) {
 			for n := 1; n < 20; n++ {
 				path := filepath.Join(t.TempDir(), name)
 				f := &fault{call: call, n: n, err: syscall.ENOSPC}
-				w := openWriter(path, path, f, true)
+				w := openWriter(path, made(t, path), f, true)
 				for i, line := range lines {
 					err := w.WriteLine(line)
 					if err == nil && i%500 == 499 {
@@ -316,13 +328,13 @@ func TestWriterFaults(t *testing.T) {
 					}
 				}
 				err := w.Close()
-				if f.n > 0 && !errors.Is(err, os.ErrNotExist) {
-					t.Errorf("%s: all is well but for the name: %v", name, err)
+				if f.n > 0 && err != nil {
+					t.Errorf("%s: fewer calls than %d: %v", name, n, err)
 				}
 				if f.n <= 0 && (!errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), path)) {
 					t.Errorf("%s, %s %d: %v", name, call, n, err)
 				}
-				if !f.closed || !absent(path) {
+				if !f.closed || absent(path) != (f.n <= 0) {
 					t.Errorf("%s, %s %d: closed %v", name, call, n, f.closed)
 				}
 				if f.n > 0 {
