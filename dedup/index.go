@@ -16,6 +16,7 @@ import (
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/internal/durable"
+	"github.com/firstseen/firstseen/internal/step"
 )
 
 // The files of an index.
@@ -309,10 +310,16 @@ func (x *Index) Close(save bool) error {
 // a run killed while gigabytes of filter are written is not over yet, and the
 // same command finishes it. Everything must be in a checkpoint already.
 func (x *Index) Finish(state map[string][]byte) error {
-	if err := x.saveFilter(x.stamp(1)); err != nil || x.Table == nil {
+	if err := x.saveFilter(x.stamp(1)); err != nil {
 		return err
 	}
-	return x.Checkpoint(state)
+	if err := step.Done("saved filter"); err != nil || x.Table == nil {
+		return err
+	}
+	if err := x.Checkpoint(state); err != nil {
+		return err
+	}
+	return step.Done("noted the end")
 }
 
 // saveFilter writes the filter, unless the file is the table's present one. A
