@@ -99,6 +99,15 @@ func (k *killing) indexContent() string {
 // and compares.
 func (k *killing) run() {
 	k.t.Helper()
+	k.reset()
+	for tries := 0; !k.attempt(tries); tries++ {
+	}
+	k.compare()
+}
+
+// reset takes away what the run before has left.
+func (k *killing) reset() {
+	k.t.Helper()
 	if err := os.RemoveAll(filepath.Join(k.dir, "index")); err != nil {
 		k.t.Fatal(err)
 	}
@@ -112,8 +121,11 @@ func (k *killing) run() {
 	if err := os.Symlink("real", filepath.Join(k.dir, k.outputs[1])); err != nil {
 		k.t.Fatal(err)
 	}
-	for tries := 0; !k.attempt(tries); tries++ {
-	}
+}
+
+// compare holds what is there against a run that was not killed.
+func (k *killing) compare() {
+	k.t.Helper()
 	for _, name := range k.outputs {
 		if got := k.read(name); !bytes.Equal(got, k.want[name]) {
 			k.t.Fatalf("%s has %d bytes, not the %d of a run that was not killed, or others", name, len(got), len(k.want[name]))

@@ -13,7 +13,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files inside the scripts anew")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"firstseen": main})
+	testscript.Main(m, map[string]func(){"firstseen": main, stopping: stopAtStep})
 }
 
 // TestScripts runs testdata/script: what a user types and what comes of it.
