@@ -89,9 +89,8 @@ asks a Bloom filter whether they were seen, and a side table by whom.
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
-	})
+	root.SetFlagErrorFunc(flagError)
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return checkRanges(cmd.Flags()) }
 	root.AddCommand(newDedupCommand(), newQueryCommand(), newPlanCommand(), newStatsCommand(), newVersionCommand())
 	return root
 }
