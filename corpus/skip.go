@@ -51,8 +51,8 @@ func (s *skipped) pass(c *Chunk, cfg *SourceConfig, ended bool) error {
 	return nil
 }
 
-// Fingerprint tells files of equal size apart by the XXH3 of their first and
-// their last 64 KiB, as stored. It reads no more than that.
+// Fingerprint tells files apart by the XXH3 of their size and their first and
+// last 64 KiB, as stored. It reads no more than that.
 func Fingerprint(path string) (sum uint64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -64,6 +64,7 @@ func Fingerprint(path string) (sum uint64, err error) {
 		return 0, err
 	}
 	h := xxh3.New()
+	_, _ = fmt.Fprintln(h, info.Size()) // never fails
 	last := max(min(info.Size(), tailSize), info.Size()-tailSize)
 	for _, part := range []io.Reader{io.NewSectionReader(f, 0, tailSize), io.NewSectionReader(f, last, tailSize)} {
 		if _, err := io.Copy(h, part); err != nil {
