@@ -44,7 +44,9 @@ A document assembled from several earlier ones is a mosaic; it is kept unless
 --mosaics remove. Only kept documents are remembered.
 
 With --index, a run that was interrupted or killed is continued by the same
-command, and its outputs are those of a run that was not.`
+command, and its outputs are those of a run that was not. What an earlier run
+has left in OUTPUT.partial is never written over: it is put aside as
+OUTPUT.partial.1, or the next free number, and that is said.`
 
 const dedupExample = `  # the kept lines, and why the others went
   firstseen dedup --out kept.jsonl --report dups.jsonl crawl/*.jsonl.gz
@@ -94,7 +96,7 @@ func (f *dedupFlags) register(cmd *cobra.Command) {
 	fs.BoolVar(&f.keyed, "key", false, "fingerprints keyed with a secret stored in the index, for hostile input")
 	fs.BoolVar(&f.filterOnly, "filter-only", false, "no side table: fixed memory, no earlier document named")
 	fs.StringVar(&f.onFull, "on-full", "", "when the filter is full: grow, stop or warn (default grow; warn with --filter-only)")
-	fs.BoolVar(&f.abandon, "abandon", false, "leave an interrupted run on this index unfinished and start another")
+	fs.BoolVar(&f.abandon, "abandon", false, "leave an interrupted run on this index unfinished and start another; what it wrote is put aside")
 	fs.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "processors to use; the output is the same for any number")
 	fs.StringVar(&f.out, "out", "", "write the kept lines here, as they came; .gz or .zst compresses; - is standard output")
 	fs.BoolVar(&f.annotate, "annotate", false, "write all lines to --out, each with its verdict in the field \"firstseen\"")
