@@ -3,15 +3,12 @@ package corpus
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/firstseen/firstseen/internal/claim"
-	"github.com/firstseen/firstseen/internal/step"
 )
 
 func put(t *testing.T, path, text string) {
@@ -205,67 +202,5 @@ func TestPublished(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// TestNamingFaults lets every step of giving an output its name fail: the error
-// names the output, and the content is under the one name or the other.
-func TestNamingFaults(t *testing.T) {
-	defer func() { step.Hook = nil }()
-	steps := 0
-	for n := 1; ; n++ {
-		path := filepath.Join(t.TempDir(), "out.jsonl")
-		put(t, path, "old")
-		w := create(t, path)
-		writeLines(t, w, [][]byte{[]byte("new")})
-		left, renamed := n, false
-		step.Hook = func(name string) error {
-			renamed = renamed || strings.HasPrefix(name, "renamed ")
-			if left--; left == 0 {
-				return fmt.Errorf("after %s: %w", name, syscall.EIO)
-			}
-			return nil
-		}
-		err := w.Close()
-		step.Hook = nil
-		if left > 0 {
-			if err != nil {
-				t.Fatal(err)
-			}
-			break
-		}
-		steps++
-		if !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), path) {
-			t.Errorf("step %d: %v", n, err)
-		}
-		old, held := "old", path+PartialSuffix
-		if renamed {
-			old, held = "new\n", path
-		}
-		if got := readFile(t, path); string(got) != old {
-			t.Errorf("step %d: under the name %q, want %q", n, got, old)
-		}
-		if got := readFile(t, held); string(got) != "new\n" {
-			t.Errorf("step %d: %s holds %q", n, held, got)
-		}
-	}
-	if steps < 3 { // before the rename, before the folder's sync, after it
-		t.Errorf("only %d steps", steps)
-	}
-}
-
-// TestRenameFails leaves the output whole in its partial file.
-func TestRenameFails(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "out.jsonl")
-	w := create(t, path)
-	writeLines(t, w, [][]byte{[]byte("new")})
-	if err := os.MkdirAll(filepath.Join(path, "in the way"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err == nil || !strings.Contains(err.Error(), path) {
-		t.Errorf("error %v", err)
-	}
-	if got := readFile(t, path+PartialSuffix); string(got) != "new\n" {
-		t.Errorf("the partial file holds %q", got)
 	}
 }
