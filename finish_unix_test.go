@@ -79,7 +79,7 @@ func TestStoppedWhileFinishing(t *testing.T) {
 func (k *killing) stopAt(n int, how string) []string {
 	k.t.Helper()
 	_ = os.Remove(filepath.Join(k.dir, "sum.json"+corpus.PartialSuffix+".1"))
-	cmd := program(k.t, k.dir, k.args...)
+	cmd := k.command()
 	cmd.Args[0] = stopping
 	cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", stopNumber, n), stopHow+"="+how, stepsFile+"="+filepath.Join(k.dir, "steps"))
 	start(k.t, cmd)

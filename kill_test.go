@@ -7,6 +7,7 @@ import (
 	"flag"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -46,6 +47,7 @@ func TestKilled(t *testing.T) {
 type killing struct {
 	t       *testing.T
 	dir     string
+	stdin   string // a file, "" for none
 	args    []string
 	outputs []string
 	want    map[string][]byte
@@ -105,6 +107,21 @@ func (k *killing) run() {
 	k.compare()
 }
 
+// command is the command, with its standard input.
+func (k *killing) command() *exec.Cmd {
+	k.t.Helper()
+	cmd := program(k.t, k.dir, k.args...)
+	if k.stdin != "" {
+		f, err := os.Open(k.stdin)
+		if err != nil {
+			k.t.Fatal(err)
+		}
+		k.t.Cleanup(func() { f.Close() })
+		cmd.Stdin = f
+	}
+	return cmd
+}
+
 // reset takes away what the run before has left.
 func (k *killing) reset() {
 	k.t.Helper()
@@ -146,7 +163,7 @@ func (k *killing) compare() {
 // run is over.
 func (k *killing) attempt(tries int) (over bool) {
 	k.t.Helper()
-	cmd := program(k.t, k.dir, k.args...)
+	cmd := k.command()
 	start(k.t, cmd)
 	delay := time.Duration(k.rng.Int64N(int64(k.took))) * time.Duration(2+tries) / 4
 	timer := time.AfterFunc(delay, func() { _ = cmd.Process.Signal(k.signal) })
