@@ -13,6 +13,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/internal/step"
 )
 
 // dedupFlags are the flags of firstseen dedup as they were given.
@@ -43,7 +44,9 @@ A document assembled from several earlier ones is a mosaic; it is kept unless
 --mosaics remove. Only kept documents are remembered.
 
 With --index, a run that was interrupted or killed is continued by the same
-command, and its outputs are those of a run that was not.`
+command, and its outputs are those of a run that was not. What an earlier run
+has left in OUTPUT.partial is never written over: it is put aside as
+OUTPUT.partial.1, or the next free number, and that is said.`
 
 const dedupExample = `  # the kept lines, and why the others went
   firstseen dedup --out kept.jsonl --report dups.jsonl crawl/*.jsonl.gz
@@ -93,7 +96,7 @@ func (f *dedupFlags) register(cmd *cobra.Command) {
 	fs.BoolVar(&f.keyed, "key", false, "fingerprints keyed with a secret stored in the index, for hostile input")
 	fs.BoolVar(&f.filterOnly, "filter-only", false, "no side table: fixed memory, no earlier document named")
 	fs.StringVar(&f.onFull, "on-full", "", "when the filter is full: grow, stop or warn (default grow; warn with --filter-only)")
-	fs.BoolVar(&f.abandon, "abandon", false, "leave an interrupted run on this index unfinished and start another")
+	fs.BoolVar(&f.abandon, "abandon", false, "leave an interrupted run on this index unfinished and start another; what it wrote is put aside")
 	fs.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "processors to use; the output is the same for any number")
 	fs.StringVar(&f.out, "out", "", "write the kept lines here, as they came; .gz or .zst compresses; - is standard output")
 	fs.BoolVar(&f.annotate, "annotate", false, "write all lines to --out, each with its verdict in the field \"firstseen\"")
@@ -123,19 +126,26 @@ func (p *dedupPlan) run(cmd *cobra.Command) (err error) {
 	if !p.quiet {
 		p.tellStart(stderr, index)
 	}
-	job, err := p.job(cmd.InOrStdin(), index)
+	job, err := p.job(cmd.InOrStdin(), stderr, index)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, job.Outputs.Abort()) }()
-	job.Warn = func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) }
+	summaryFile, err := p.openSummary()
+	if err != nil {
+		return err
+	}
+	if summaryFile != nil {
+		defer func() { err = errors.Join(err, summaryFile.Abort()) }()
+	}
+	tellAside(stderr, job.Outputs.Kept, job.Outputs.Report, job.Outputs.Rejects, summaryFile)
 	stop := p.showProgress(stderr, &job)
 	summary, runErr := dedup.Run(cmd.Context(), index, job)
 	stop()
 	if runErr != nil && !errors.Is(runErr, dedup.ErrFull) && !p.endsHere(runErr) {
-		return runErr
+		return p.stopped(runErr)
 	}
-	if err := p.tell(cmd, summary); err != nil {
+	if err := p.tell(cmd, summary, summaryFile); err != nil {
 		return err
 	}
 	if errors.Is(runErr, dedup.ErrFull) && p.resumable() {
@@ -143,6 +153,39 @@ func (p *dedupPlan) run(cmd *cobra.Command) (err error) {
 		return fmt.Errorf("%w; to go on run the same command with --on-full grow, or with more --docs or --memory", runErr)
 	}
 	return p.finish(index, &job, summary, runErr)
+}
+
+// stopped says what can be done about a run that has not come to its end.
+func (p *dedupPlan) stopped(err error) error {
+	switch {
+	case errors.Is(err, corpus.ErrChanged):
+		return inputChanged(err)
+	case !errors.Is(err, context.Canceled):
+		return err
+	case p.resumable():
+		return fmt.Errorf("%w; run the same command again to continue", errInterrupted)
+	case p.index == "" || p.filterOnly:
+		return fmt.Errorf("%w; nothing is remembered, run the same command again", errInterrupted)
+	}
+	return fmt.Errorf("%w; a run that writes a pipe cannot be continued: see the manual about --abandon", errInterrupted)
+}
+
+// openSummary creates the file of the summary; nil without one.
+func (p *dedupPlan) openSummary() (*corpus.Writer, error) {
+	if p.summary == "" || p.summary == corpus.Stdin {
+		return nil, nil
+	}
+	return corpus.Create(p.summary)
+}
+
+// tellAside says where files of earlier runs were put out of the way of the
+// outputs, of which those that are not wanted are nil.
+func tellAside(stderr io.Writer, outputs ...*corpus.Writer) {
+	for _, w := range outputs {
+		if w != nil && w.Aside() != "" {
+			fmt.Fprintf(stderr, "firstseen: an earlier run has left %s unfinished; what it wrote was put aside as %s\n", w.Name(), w.Aside())
+		}
+	}
 }
 
 // heapBudget is the Go heap from which on the collector works harder, in bytes. The
@@ -174,6 +217,12 @@ func (p *dedupPlan) finish(index *dedup.Index, job *dedup.Job, s *dedup.Summary,
 	if err == nil {
 		err = index.Finish(p.done())
 	}
+	if err == nil {
+		err = step.Done("ended")
+	}
+	if errors.Is(early, context.Canceled) {
+		early = errInterrupted
+	}
 	switch {
 	case err != nil:
 		return errors.Join(early, err)
@@ -196,18 +245,18 @@ func (p *dedupPlan) tellStart(stderr io.Writer, index *dedup.Index) {
 		sizeText(shape.Bytes()), shape.Capacity(), countText(float64(shape.Capacity()/perDoc)), perDoc)
 }
 
-// tell writes the summary.
-func (p *dedupPlan) tell(cmd *cobra.Command, s *dedup.Summary) error {
+// tell writes the summary, to file if it is not nil.
+func (p *dedupPlan) tell(cmd *cobra.Command, s *dedup.Summary, file *corpus.Writer) error {
 	if !p.quiet {
 		s.WriteText(cmd.ErrOrStderr())
 	}
-	switch p.summary {
-	case "":
-		return nil
-	case corpus.Stdin:
+	switch {
+	case p.summary == corpus.Stdin:
 		return encodeSummary(cmd.OutOrStdout(), s)
+	case file != nil:
+		return writeSummary(file, s)
 	}
-	return writeSummary(p.summary, s)
+	return nil
 }
 
 // badRecords says by its error whether records were bad.
@@ -219,24 +268,34 @@ func badRecords(s *dedup.Summary) error {
 }
 
 // job gathers what dedup.Run needs.
-func (p *dedupPlan) job(stdin io.Reader, index *dedup.Index) (dedup.Job, error) {
+func (p *dedupPlan) job(stdin io.Reader, stderr io.Writer, index *dedup.Index) (dedup.Job, error) {
 	job := dedup.Job{
 		Fields: p.fields, Scheme: p.scheme, Rules: p.rules,
 		Workers: p.jobs, MaxBad: p.maxBad, OnFull: p.onFull, Now: p.now, Live: &dedup.Live{},
+		CheckpointBytes: p.checkpoint,
+		Warn:            func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) },
 	}
-	resume, err := p.findUnfinished(index)
+	u, err := storedRun(index)
 	if err != nil {
 		return job, err
 	}
-	job.Resume, job.CheckpointBytes = resume, p.checkpoint
+	cfg := corpus.SourceConfig{Stdin: stdin}
+	switch {
+	case u != nil && p.abandon:
+		err = p.giveUp(u, stderr)
+	case u != nil:
+		err = p.continues(u)
+		job.Resume, p.prints = &u.Progress, u.Prints
+		at := u.Progress.At
+		cfg.SkipInputs, cfg.SkipLines, cfg.SkipSum = at.Input, at.Line-1, at.Sum
+	}
+	if err != nil {
+		return job, err
+	}
 	if p.index != "" && index.Table != nil {
 		job.Save = p.saveProgress
 	}
-	cfg := corpus.SourceConfig{Stdin: stdin}
-	if resume != nil {
-		cfg.SkipInputs, cfg.SkipLines = resume.At.Input, resume.At.Line-1
-	}
 	job.Source = corpus.NewSource(p.inputs, cfg)
-	job.Outputs, err = p.openOutputs(resume)
+	job.Outputs, err = p.openOutputs(job.Resume)
 	return job, err
 }

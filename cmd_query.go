@@ -75,6 +75,9 @@ func (f *queryFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := corpus.CheckOutputs(inputs, f.index, corpus.Stdin); err != nil {
+		return err
+	}
 	key, err := dedup.ReadKey(f.index)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -46,6 +47,7 @@ func TestKilled(t *testing.T) {
 type killing struct {
 	t       *testing.T
 	dir     string
+	stdin   string // a file, "" for none
 	args    []string
 	outputs []string
 	want    map[string][]byte
@@ -99,6 +101,30 @@ func (k *killing) indexContent() string {
 // and compares.
 func (k *killing) run() {
 	k.t.Helper()
+	k.reset()
+	for tries := 0; !k.attempt(tries); tries++ {
+	}
+	k.compare()
+}
+
+// command is the command, with its standard input.
+func (k *killing) command() *exec.Cmd {
+	k.t.Helper()
+	cmd := program(k.t, k.dir, k.args...)
+	if k.stdin != "" {
+		f, err := os.Open(k.stdin)
+		if err != nil {
+			k.t.Fatal(err)
+		}
+		k.t.Cleanup(func() { f.Close() })
+		cmd.Stdin = f
+	}
+	return cmd
+}
+
+// reset takes away what the run before has left.
+func (k *killing) reset() {
+	k.t.Helper()
 	if err := os.RemoveAll(filepath.Join(k.dir, "index")); err != nil {
 		k.t.Fatal(err)
 	}
@@ -112,8 +138,11 @@ func (k *killing) run() {
 	if err := os.Symlink("real", filepath.Join(k.dir, k.outputs[1])); err != nil {
 		k.t.Fatal(err)
 	}
-	for tries := 0; !k.attempt(tries); tries++ {
-	}
+}
+
+// compare holds what is there against a run that was not killed.
+func (k *killing) compare() {
+	k.t.Helper()
 	for _, name := range k.outputs {
 		if got := k.read(name); !bytes.Equal(got, k.want[name]) {
 			k.t.Fatalf("%s has %d bytes, not the %d of a run that was not killed, or others", name, len(got), len(k.want[name]))
@@ -134,7 +163,7 @@ func (k *killing) run() {
 // run is over.
 func (k *killing) attempt(tries int) (over bool) {
 	k.t.Helper()
-	cmd := program(k.t, k.dir, k.args...)
+	cmd := k.command()
 	start(k.t, cmd)
 	delay := time.Duration(k.rng.Int64N(int64(k.took))) * time.Duration(2+tries) / 4
 	timer := time.AfterFunc(delay, func() { _ = cmd.Process.Signal(k.signal) })

@@ -89,9 +89,8 @@ asks a Bloom filter whether they were seen, and a side table by whom.
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
-	})
+	root.SetFlagErrorFunc(flagError)
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return checkRanges(cmd.Flags()) }
 	root.AddCommand(newDedupCommand(), newQueryCommand(), newPlanCommand(), newStatsCommand(), newCheckCommand(), newVersionCommand())
 	return root
 }
@@ -111,6 +110,9 @@ func (e usageError) Unwrap() error { return e.error }
 // errBadRecords ends a run that is done, but not with all records.
 var errBadRecords = errors.New("some records were bad and are in no output")
 
+// errInterrupted ends a run that a signal has stopped.
+var errInterrupted = errors.New("interrupted")
+
 // errSaved is part of the error of a run that ended early and in good order.
 var errSaved = errors.New("the outputs are finished and the index is in order up to there")
 
@@ -129,7 +131,7 @@ func exitCode(ctx context.Context, err error) int {
 		return exitFull
 	case errors.Is(err, dedup.ErrTooManyBad):
 		return exitTooManyBad
-	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+	case errors.Is(err, errInterrupted), ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return exitInterrupted
 	}
 	return exitFailed
@@ -138,8 +140,8 @@ func exitCode(ctx context.Context, err error) int {
 // message adds what to do about an error to what went wrong.
 func message(code int, err error) string {
 	switch {
-	case code == exitInterrupted && !errors.Is(err, errSaved):
-		return "interrupted; with --index, run the same command again to continue"
+	case code == exitInterrupted && !errors.Is(err, errInterrupted):
+		return errInterrupted.Error()
 	case code == exitTooManyBad:
 		return fmt.Sprintf("%v; allow more with --max-bad, or see them all with --rejects FILE", err)
 	case noRoom(err):

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -13,7 +14,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files inside the scripts anew")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"firstseen": main})
+	testscript.Main(m, map[string]func(){"firstseen": main, stopping: stopAtStep})
 }
 
 // TestScripts runs testdata/script: what a user types and what comes of it.
@@ -54,6 +55,8 @@ func TestSizes(t *testing.T) {
 		{"M", 0, 0},
 		{"nan", 0, 0},
 		{"1e30", 0, 0},
+		{"0.9", 0, 0},
+		{"0.001k", 1, 1},
 		{"10 parsecs", 0, 0},
 	} {
 		if n, err := parseCount(c.text); n != c.count || (err == nil) != (c.count > 0) {
@@ -87,4 +90,19 @@ func plainText(n int) string {
 		text += fmt.Sprintf("The sentence %d of document %d says what no other one says. ", i, n)
 	}
 	return text
+}
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func documents(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(document(i) + "\n")
+	}
+	return b.String()
 }

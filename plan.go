@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -16,7 +17,6 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
-	"github.com/firstseen/firstseen/internal/durable"
 )
 
 // dedupPlan is a checked command line: real values, no strings to parse.
@@ -42,7 +42,8 @@ type dedupPlan struct {
 	quiet       bool
 	checkpoint  int64 // bytes between checkpoints, 0 for the default
 	now         func() time.Time
-	chosen      choices // of a run that can be resumed
+	chosen      choices  // of a run that can be resumed
+	prints      []uint64 // of the inputs begun, see unfinished.Prints
 }
 
 // plan checks the flags. All its errors are mistakes of usage, but for inputs
@@ -67,7 +68,7 @@ func (f *dedupFlags) plan(args []string) (*dedupPlan, error) {
 	if p.inputs, err = corpus.Expand(args); err != nil {
 		return nil, err
 	}
-	if err := corpus.CheckOutputs(p.inputs, p.out, p.report, p.rejects, p.summary); err != nil {
+	if err := corpus.CheckOutputs(p.inputs, p.index, p.out, p.report, p.rejects, p.summary); err != nil {
 		return nil, err
 	}
 	if p.resumable() {
@@ -196,7 +197,7 @@ func clock(epoch string) (func() time.Time, error) {
 	}
 	seconds, err := strconv.ParseInt(epoch, 10, 64)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", epochVariable, err)
+		return nil, fmt.Errorf("the environment variable %s is %q: want whole seconds since 1970, or unset it", epochVariable, epoch)
 	}
 	t := time.Unix(seconds, 0)
 	return func() time.Time { return t }, nil
@@ -234,15 +235,12 @@ func (p *dedupPlan) openOutputs(resume *dedup.Progress) (o dedup.Outputs, err er
 		name string
 		to   **corpus.Writer
 	}{{p.out, &o.Kept}, {p.report, &o.Report}, {p.rejects, &o.Rejects}} {
-		if out.name == "" || resume != nil && resume.Ended && published(out.name) {
-			continue
-		}
-		if resume == nil {
+		switch {
+		case out.name == "":
+		case resume == nil:
 			*out.to, err = corpus.Create(out.name)
-		} else {
-			if *out.to, err = corpus.OpenAt(out.name, resume.Written[i]); err != nil {
-				err = outputGone(err)
-			}
+		default:
+			*out.to, err = reopen(out.name, resume.Written[i], resume.Ended)
 		}
 		if err != nil {
 			return o, errors.Join(err, o.Abort())
@@ -251,12 +249,35 @@ func (p *dedupPlan) openOutputs(resume *dedup.Progress) (o dedup.Outputs, err er
 	return o, nil
 }
 
-func writeSummary(path string, s *dedup.Summary) error {
-	err := durable.Replace(path, func(f *os.File) error { return encodeSummary(f, s) })
-	if err != nil {
+// reopen continues an output, and returns nil for one that has its name already:
+// a run that had decided everything was stopped between naming its outputs and
+// noting that it had.
+func reopen(name string, at corpus.Mark, ended bool) (*corpus.Writer, error) {
+	w, err := corpus.OpenAt(name, at)
+	if err == nil {
+		return w, nil
+	}
+	if ended && !errors.Is(err, corpus.ErrBusy) {
+		done, foundErr := corpus.Published(name, at)
+		if done || foundErr != nil {
+			return nil, foundErr
+		}
+	}
+	return nil, outputGone(err)
+}
+
+// writeSummary writes the summary to its file, which gets its name.
+func writeSummary(w *corpus.Writer, s *dedup.Summary) error {
+	var text bytes.Buffer
+	if err := encodeSummary(&text, s); err != nil {
 		return fmt.Errorf("writing summary: %w", err)
 	}
-	return nil
+	for line := range bytes.Lines(text.Bytes()) {
+		if err := w.WriteLine(bytes.TrimSuffix(line, []byte("\n"))); err != nil {
+			return err
+		}
+	}
+	return w.Close()
 }
 
 func encodeSummary(w io.Writer, s *dedup.Summary) error {

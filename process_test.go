@@ -67,21 +67,6 @@ func runProgram(t *testing.T, dir string, code int, args ...string) (stdout, std
 	return out.String(), errs.String()
 }
 
-func writeFile(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func documents(n int) string {
-	var b strings.Builder
-	for i := range n {
-		b.WriteString(document(i) + "\n")
-	}
-	return b.String()
-}
-
 // TestReaderGone ends quietly when nobody reads the output any more.
 func TestReaderGone(t *testing.T) {
 	dir := t.TempDir()
@@ -142,6 +127,7 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 	if !bytes.Contains(said, []byte("0 records were read")) {
 		t.Errorf("it said %q", said)
 	}
+	noInsides(t, string(said))
 	in.Close()
 }
 

@@ -24,17 +24,9 @@ func (p *dedupPlan) showProgress(stderr io.Writer, job *dedup.Job) (stop func())
 	if p.quiet || !ok || !term.IsTerminal(int(f.Fd())) {
 		return func() {}
 	}
-	total, known := corpus.TotalSize(p.inputs)
-	if !known {
-		total = 0
-	}
-	live, start := job.Live, time.Now()
+	live := job.Live
 	bars := mpb.New(mpb.WithOutput(stderr), mpb.WithRefreshRate(progressInterval))
-	bar := bars.New(total, mpb.BarStyle(),
-		mpb.PrependDecorators(decor.CountersKibiByte("% .1f / % .1f")),
-		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return liveText(live, total, time.Since(start)) })),
-		mpb.BarRemoveOnComplete(),
-	)
+	bar := p.newBar(bars, live)
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -55,6 +47,22 @@ func (p *dedupPlan) showProgress(stderr io.Writer, job *dedup.Job) (stop func())
 		bar.Abort(true)
 		bars.Wait()
 	}
+}
+
+// newBar is a bar with the share that is read. Where that cannot be known, because
+// an input is a pipe, there is no bar, and no total, only what has been read.
+func (p *dedupPlan) newBar(bars *mpb.Progress, live *dedup.Live) *mpb.Bar {
+	start := time.Now()
+	total, known := corpus.TotalSize(p.inputs)
+	style, read := mpb.BarFillerBuilder(mpb.BarStyle()), decor.CountersKibiByte("% .1f / % .1f")
+	if !known {
+		total, style, read = 0, mpb.NopStyle(), decor.CurrentKibiByte("% .1f read")
+	}
+	return bars.New(total, style,
+		mpb.PrependDecorators(read),
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return liveText(live, total, time.Since(start)) })),
+		mpb.BarRemoveOnComplete(),
+	)
 }
 
 // liveText is what stands behind the bar.

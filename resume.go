@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -24,6 +25,11 @@ type unfinished struct {
 	Choices  choices        `json:"choices"`
 	Progress dedup.Progress `json:"progress"`
 	Pipe     bool           `json:"pipe"` // cannot be continued: it read or wrote a pipe
+	// Prints are corpus.Fingerprint of the inputs begun, 0 where unknown. Those
+	// after them have not been looked at, so they may be any.
+	Prints []uint64 `json:"prints"`
+
+	foreign bool // by another version: nothing else is known of it
 }
 
 // choices are all that decides what the outputs of a run will be, beside the
@@ -62,14 +68,14 @@ func (p *dedupPlan) readsPipe() bool {
 	return slices.ContainsFunc(p.inputs, func(in corpus.Input) bool { return in.Size < 0 || in.Path == corpus.Stdin })
 }
 
-// isDirect reports whether an output is written as it comes: standard output, a
-// pipe, a device.
+// isDirect reports whether an output is written as it comes and cannot be cut
+// back: standard output, a pipe, a device that keeps anything.
 func isDirect(name string) bool {
 	if name == "" || name == corpus.Stdin {
 		return name == corpus.Stdin
 	}
 	info, err := os.Stat(name)
-	return err == nil && !info.Mode().IsRegular()
+	return err == nil && !info.Mode().IsRegular() && !corpus.Swallows(name)
 }
 
 func (p *dedupPlan) choices() (choices, error) {
@@ -98,53 +104,101 @@ func (p *dedupPlan) choices() (choices, error) {
 	return c, nil
 }
 
-// findUnfinished returns how far this very command came on the index, nil when
-// none is unfinished, and an error when another is.
-func (p *dedupPlan) findUnfinished(index *dedup.Index) (*dedup.Progress, error) {
+// storedRun returns the run that is unfinished on the index, nil when none is.
+func storedRun(index *dedup.Index) (*unfinished, error) {
 	if index.Table == nil {
 		return nil, nil
 	}
 	stored, err := index.Table.State(runState)
-	if err != nil || len(stored) == 0 || p.abandon {
+	if err != nil || len(stored) == 0 {
 		return nil, err
 	}
-	var u unfinished
-	if err := json.Unmarshal(stored, &u); err != nil {
-		return nil, fmt.Errorf("reading the unfinished run of the index: %w", err)
+	u := new(unfinished)
+	if json.Unmarshal(stored, u) != nil {
+		return &unfinished{foreign: true}, nil
 	}
-	if u.Pipe {
-		return nil, fmt.Errorf("a run over %s was interrupted on this index after %d documents, and cannot be continued because it read or wrote a pipe; "+
-			"the documents it kept stay known, so what it wrote (files ending in %s) is the only copy; add --abandon to go on",
-			strings.Join(u.Command, " "), u.Progress.Tally.Documents, corpus.PartialSuffix)
-	}
-	if p.resumable() && reflect.DeepEqual(p.chosen, u.Choices) {
-		return &u.Progress, nil
-	}
-	return nil, fmt.Errorf("a run over %s was interrupted on this index: run the same command again (inputs unchanged) to finish it, "+
-		"or add --abandon to leave it; what it has kept so far stays known", strings.Join(u.Command, " "))
+	return u, nil
 }
 
-// published reports whether an output of a run that had decided everything has
-// its name already: the run was stopped between naming its outputs and noting
-// that it had.
-func published(name string) bool {
-	// Partial files lie where links lead.
-	if path, err := filepath.EvalSymlinks(name); err == nil {
-		name = path
+// continues returns an error unless this is the command of the unfinished run,
+// its inputs are as they were and it can be continued.
+func (p *dedupPlan) continues(u *unfinished) error {
+	if u.foreign {
+		return errors.New("a run of another version of firstseen was interrupted on this index: finish it with that version, " +
+			"or add --abandon to leave it; what it has kept so far stays known")
 	}
-	_, err := os.Stat(name)
-	_, partialErr := os.Stat(name + corpus.PartialSuffix)
-	return err == nil && errors.Is(partialErr, os.ErrNotExist)
+	command := strings.Join(u.Command, " ")
+	if u.Pipe {
+		return fmt.Errorf("a run over %s was interrupted on this index after %d documents, and cannot be continued because it read or wrote a pipe; "+
+			"the documents it kept stay known, so what it wrote (files ending in %s) is the only copy; add --abandon to go on, which puts them aside",
+			command, u.Progress.Tally.Documents, corpus.PartialSuffix)
+	}
+	if !p.resumable() || !reflect.DeepEqual(p.chosen, u.Choices) {
+		return fmt.Errorf("a run over %s was interrupted on this index: run the same command again (inputs unchanged) to finish it, "+
+			"or add --abandon to leave it; what it has kept so far stays known", command)
+	}
+	for i, in := range p.inputs[:min(len(u.Prints), len(p.inputs))] {
+		print, err := corpus.Fingerprint(in.Path)
+		if err != nil {
+			return fmt.Errorf("looking at the inputs again: %w", err)
+		}
+		if u.Prints[i] != 0 && u.Prints[i] != print {
+			return inputChanged(fmt.Errorf("%s: %w", in.Name, corpus.ErrChanged))
+		}
+	}
+	return nil
+}
+
+// inputChanged adds what to do to an error about an input that is another one
+// since the run was interrupted.
+func inputChanged(err error) error {
+	return fmt.Errorf("continuing the interrupted run: %w; put back what it read and run the same command again, or add --abandon to leave the run unfinished", err)
+}
+
+// giveUp leaves an unfinished run for good. What it wrote since its last
+// checkpoint the index does not know and a run over the same files writes again,
+// so that is cut off; of a pipe nothing could be had again.
+func (p *dedupPlan) giveUp(u *unfinished, stderr io.Writer) error {
+	if u.foreign {
+		return nil
+	}
+	fmt.Fprintf(stderr, "firstseen: the interrupted run over %s is given up; what it kept up to its last checkpoint, %d documents, stays known\n",
+		strings.Join(u.Command, " "), u.Progress.Tally.Kept)
+	for i, name := range u.Choices.Outputs {
+		if name == "" || u.Pipe {
+			continue
+		}
+		there, err := corpus.CutPartial(name, u.Progress.Written[i])
+		if err != nil {
+			return err
+		}
+		if there {
+			fmt.Fprintf(stderr, "firstseen: the only copy of what it wrote is %s\n", name+corpus.PartialSuffix)
+		}
+	}
+	return nil
 }
 
 // outputGone adds what to do to an error about the files of an interrupted run.
 func outputGone(err error) error {
-	return fmt.Errorf("continuing the interrupted run: %w; put the file back, or add --abandon to leave the run unfinished", err)
+	if errors.Is(err, corpus.ErrBusy) {
+		return err
+	}
+	return fmt.Errorf("continuing the interrupted run: %w; put the file back, or add --abandon to leave the run unfinished; "+
+		"a later run with the same output may have put it aside (%s.1)", err, corpus.PartialSuffix)
 }
 
 // saveProgress is what a checkpoint stores of the run.
 func (p *dedupPlan) saveProgress(progress dedup.Progress) map[string][]byte {
-	stored, err := json.Marshal(unfinished{Command: p.args, Choices: p.chosen, Progress: progress, Pipe: !p.resumable()})
+	u := unfinished{Command: p.args, Choices: p.chosen, Progress: progress, Pipe: !p.resumable()}
+	if !u.Pipe {
+		for _, in := range p.inputs[len(p.prints) : progress.At.Input+1] {
+			print, _ := corpus.Fingerprint(in.Path) // gone meanwhile: unknown
+			p.prints = append(p.prints, print)
+		}
+		u.Prints = p.prints
+	}
+	stored, err := json.Marshal(u)
 	if err != nil {
 		panic(err) // plain values only
 	}

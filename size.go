@@ -55,5 +55,8 @@ func parseScaled(s string, units map[string]float64, example string) (uint64, er
 	if !ok || err != nil || !(n > 0) || n*unit > 1<<62 {
 		return 0, fmt.Errorf("%q is not a number above 0 such as %s", s, example)
 	}
+	if n*unit < 1 {
+		return 0, fmt.Errorf("%q is less than 1: want a number such as %s", s, example)
+	}
 	return uint64(n * unit), nil
 }

@@ -128,7 +128,7 @@ func BenchmarkWriter(b *testing.B) {
 				b.ReportAllocs()
 				var stored int64
 				for b.Loop() {
-					w := openWriter(name, "", nullFile{}, false)
+					w := openWriter(name, nil, nullFile{}, false)
 					for _, line := range lines {
 						if err := w.WriteLine(line); err != nil {
 							b.Fatal(err)

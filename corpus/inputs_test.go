@@ -3,7 +3,6 @@ package corpus
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -145,28 +144,5 @@ func TestTotalSize(t *testing.T) {
 	}
 	if n, known := TotalSize([]Input{{Size: 3}, {Size: -1}}); n != 3 || known {
 		t.Error(n, known)
-	}
-}
-
-func TestCheckOutputs(t *testing.T) {
-	chdir(t, "in.jsonl", "out.jsonl", "part.jsonl.partial")
-	if err := os.Link("in.jsonl", "hard.jsonl"); err != nil {
-		t.Fatal(err)
-	}
-	inputs, err := Expand([]string{"in.jsonl", "part.jsonl.partial", "-"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, outputs := range []string{"in.jsonl", "./in.jsonl", "hard.jsonl", "a.jsonl a.jsonl", "a.jsonl ./a.jsonl", "part.jsonl"} {
-		if err := CheckOutputs(inputs, strings.Fields(outputs)...); err == nil {
-			t.Errorf("%s: no error", outputs)
-		}
-	}
-	good := []string{"", "-", "", "-", "out.jsonl", "new.jsonl"}
-	if runtime.GOOS != "windows" {
-		good = append(good, os.DevNull, os.DevNull)
-	}
-	if err := CheckOutputs(inputs, good...); err != nil {
-		t.Error(err)
 	}
 }

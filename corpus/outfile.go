@@ -7,12 +7,18 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
+
+	"github.com/firstseen/firstseen/internal/claim"
+	"github.com/firstseen/firstseen/internal/durable"
+	"github.com/firstseen/firstseen/internal/step"
 )
 
 // PartialSuffix is added to the name of an output, behind links, until it is
 // whole.
 const PartialSuffix = ".partial"
+
+// ErrBusy is returned for an output that another run is writing.
+var ErrBusy = errors.New("another run is writing it")
 
 // outFile is what a Writer needs of an *os.File.
 type outFile interface {
@@ -21,39 +27,227 @@ type outFile interface {
 	Close() error
 }
 
-func cut(f *os.File, position int64) error {
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if position < 0 || info.Size() < position {
-		return fmt.Errorf("the partial file has %d bytes, not the %d written before: it was changed, start anew", info.Size(), position)
-	}
-	if err := f.Truncate(position); err != nil {
-		return err
-	}
-	_, err = f.Seek(position, io.SeekStart)
-	return err
+// partial is the file of an output that is not whole yet. It is locked until it
+// has its name, so that no second run writes it.
+type partial struct {
+	path  string // of the whole file
+	claim *claim.Claim
+	aside string // name under which an earlier partial file was put aside
 }
 
-// resolve returns the file that a name stands for, behind links, and whether
-// it exists and is not a regular file.
-func resolve(name string) (path string, direct bool, err error) {
-	path, err = filepath.EvalSymlinks(name)
+// newPartial makes the partial file of an output. One that holds anything is
+// never written over: it may be the only copy of documents that an index takes
+// for known. It is put aside.
+func newPartial(path string) (*partial, error) {
+	name, aside := path+PartialSuffix, ""
+	for {
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		c, err := take(path)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, claim.ErrMoved) {
+			continue // another run has put it aside or finished it meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		size, err := c.Size()
+		if err == nil && size == 0 {
+			return &partial{path: path, claim: c, aside: aside}, nil
+		}
+		if err == nil {
+			aside, err = putAside(c, name)
+		}
+		if err := errors.Join(err, c.Release()); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// take claims the existing partial file of an output.
+func take(path string) (*claim.Claim, error) {
+	name := path + PartialSuffix
+	info, err := os.Lstat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is in the way and no regular file: remove it, or choose another name", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := claim.Take(name)
+	if errors.Is(err, claim.ErrTaken) {
+		return nil, fmt.Errorf("%s: %w; wait for it to end, or choose another name", name, ErrBusy)
+	}
+	return c, err
+}
+
+// putAside gives a partial file the first free of the names NAME.1, NAME.2, ...
+func putAside(c *claim.Claim, name string) (aside string, err error) {
+	if err := c.Sync(); err != nil {
+		return "", err
+	}
+	for n := 1; ; n++ {
+		aside = fmt.Sprintf("%s.%d", name, n)
+		// Reserved first: a rename would replace what has the name.
+		f, err := os.OpenFile(aside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err == nil {
+			err = f.Close()
+		}
+		if err == nil {
+			err = c.Rename(aside)
+		}
+		if err != nil {
+			return "", fmt.Errorf("putting %s aside: %w", name, err)
+		}
+		return aside, nil
+	}
+}
+
+// publish gives the file its name, and makes the name durable. Whoever has
+// taken its place meanwhile is left alone.
+func (p *partial) publish() error {
+	if err := step.Done("closed " + filepath.Base(p.path)); err != nil {
+		return err
+	}
+	if err := p.claim.Rename(p.path); err != nil {
+		return err
+	}
+	return step.Done("named " + filepath.Base(p.path))
+}
+
+// release lets go of the file. A nil partial has none.
+func (p *partial) release() error {
+	if p == nil {
+		return nil
+	}
+	return p.claim.Release()
+}
+
+// discard removes the file when there is nothing in it, and lets go of it.
+func (p *partial) discard() error {
+	if p == nil {
+		return nil
+	}
+	size, err := p.claim.Size()
+	if err == nil && size == 0 {
+		err = p.claim.Remove()
+	}
+	return errors.Join(err, p.claim.Release())
+}
+
+// cut takes away what lies behind a mark, and goes on there.
+func cut(f *os.File, at Mark) (tail []byte, err error) {
+	if tail, err = at.check(f); err != nil {
+		return nil, err
+	}
+	if err := f.Truncate(at.Size); err != nil {
+		return nil, err
+	}
+	_, err = f.Seek(at.Size, io.SeekStart)
+	return tail, err
+}
+
+// CutPartial takes away what the partial file of an output holds behind a mark
+// that Sync has returned, if it is the file that was marked; it reports whether
+// it is. Any other file is left as it is.
+func CutPartial(name string, at Mark) (cutBack bool, err error) {
+	path, direct, err := resolve(name)
+	if err != nil || direct || name == Stdin || at.Size == 0 {
+		return false, err
+	}
+	c, err := take(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return name, false, nil
+		return false, nil
 	}
 	if err != nil {
-		return "", false, err
+		return false, fmt.Errorf("cutting output: %w", err)
 	}
-	info, err := os.Stat(path)
+	defer func() { err = errors.Join(err, c.Release()) }()
+	f, err := c.Open()
 	if err != nil {
-		return "", false, err
+		return false, err
 	}
-	if info.IsDir() {
+	_, err = cut(f, at)
+	if errors.Is(err, errOtherFile) {
+		return false, f.Close()
+	}
+	return err == nil, errors.Join(err, f.Close())
+}
+
+// Published reports whether an output that was complete at the mark has its name
+// already, and makes sure that it keeps it: the run that gave it may have ended
+// before the name was durable.
+func Published(name string, at Mark) (bool, error) {
+	path, direct, err := resolve(name)
+	if err != nil || direct || name == Stdin {
+		return direct || name == Stdin, err
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close() // only read
+	info, err := f.Stat()
+	if err != nil || info.Size() != at.Size {
+		return false, err
+	}
+	if _, err := at.check(f); err != nil {
+		if errors.Is(err, errOtherFile) {
+			err = nil
+		}
+		return false, err
+	}
+	return true, durable.SyncName(path)
+}
+
+// maxLinks is how many links in a row are followed.
+const maxLinks = 40
+
+// resolve returns the file that a name stands for, behind links, also when it is
+// not there yet, and whether it exists and is not a regular file.
+func resolve(name string) (path string, direct bool, err error) {
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		path, err = followDangling(name)
+		return path, false, err
+	case err != nil:
+		return "", false, err
+	case info.IsDir():
 		return "", false, fmt.Errorf("%s is a directory", name)
+	case !info.Mode().IsRegular():
+		return name, true, nil
 	}
-	return path, !info.Mode().IsRegular(), nil
+	path, err = filepath.EvalSymlinks(name)
+	return path, false, err
+}
+
+// followDangling returns what a link to nothing points to, and any other name as
+// it is.
+func followDangling(name string) (string, error) {
+	for range maxLinks {
+		target, err := os.Readlink(name)
+		if err != nil {
+			return name, nil
+		}
+		if !filepath.IsAbs(target) {
+			// Not filepath.Join: behind a linked folder ".." is elsewhere.
+			dir, _ := filepath.Split(name)
+			target = dir + target
+		}
+		name = target
+	}
+	return "", fmt.Errorf("%s: too many links", name)
 }
 
 func isRegular(f *os.File) bool {
@@ -65,21 +259,3 @@ func isRegular(f *os.File) bool {
 type stdout struct{ *os.File }
 
 func (stdout) Close() error { return nil }
-
-// publish gives a partial file its name, and makes the name durable.
-func publish(path string) error {
-	if err := os.Rename(path+PartialSuffix, path); err != nil {
-		return fmt.Errorf("finishing output: %w", err)
-	}
-	if runtime.GOOS == "windows" {
-		return nil // there a directory cannot be synced
-	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return fmt.Errorf("finishing output: %w", err)
-	}
-	if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
-		return fmt.Errorf("finishing output %s: %w", path, err)
-	}
-	return nil
-}

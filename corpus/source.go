@@ -3,6 +3,7 @@ package corpus
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -19,6 +20,7 @@ type SourceConfig struct {
 	// handed out. Numbers of lines and inputs stay what they are.
 	SkipInputs int
 	SkipLines  int64
+	SkipSum    uint64 // AddLine over the records passed over, 0: not checked
 }
 
 // Chunk is a piece of one input: whole lines, in the order of the input. Its
@@ -57,6 +59,7 @@ type Source struct {
 	eof    bool   // the input has nothing left beyond carry
 	broken error  // the input cannot be read further
 	err    error  // what Next returns from now on
+	skip   skipped
 }
 
 const (
@@ -113,8 +116,10 @@ func (s *Source) Next(ctx context.Context, c *Chunk) error {
 		if done || s.err != nil {
 			s.err = s.closeInput(s.err)
 		}
-		if c.Input == s.cfg.SkipInputs {
-			c.skip(s.cfg.SkipLines)
+		if s.index-1 == s.cfg.SkipInputs && !s.skip.over {
+			if err := s.skip.pass(c, &s.cfg, s.in == nil); err != nil {
+				return s.stop(fmt.Errorf("reading %s: %w", s.name, err))
+			}
 		}
 		if len(c.Data) > 0 {
 			return nil
@@ -123,18 +128,10 @@ func (s *Source) Next(ctx context.Context, c *Chunk) error {
 	return s.err
 }
 
-// skip takes away the lines up to the given number.
-func (c *Chunk) skip(last int64) {
-	for len(c.Data) > 0 && c.Line <= last {
-		i := bytes.IndexByte(c.Data, '\n')
-		if i < 0 {
-			c.Data = nil // the end of the input, or a line that is too long
-			return
-		}
-		c.Data = c.Data[i+1:]
-		c.Line++
-		c.Offset += int64(i + 1)
-	}
+// stop ends reading with an error.
+func (s *Source) stop(err error) error {
+	s.err = errors.Join(err, s.closeInput(nil))
+	return s.err
 }
 
 // Close releases what reading holds. It is needed only when reading ends before

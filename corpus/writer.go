@@ -19,16 +19,16 @@ var ErrReaderGone = errors.New("the reader of the output is gone")
 // name ends in .gz or .zst. It is for one goroutine; compression and writing
 // happen on others.
 //
-// The file is written as NAME.partial and gets its name in Close, so what a
-// failed run leaves never looks whole. Standard output, named "-", and what is
+// The file is written as NAME.partial, which is locked, and gets its name in
+// Close, so what a failed run leaves never looks whole. Standard output, named "-", and what is
 // not a regular file, such as a pipe or /dev/null, is written directly.
 //
 // Compressed output is a sequence of frames (zstd) or members (gzip), each of
 // them whole lines: a frame ends with the first line that brings it to 2 MiB,
 // and at Sync. So its bytes depend on the lines and the places of Sync only.
 type Writer struct {
-	name   string // as given, for messages
-	path   string // the final file; "" when written directly
+	name   string   // as given, for messages
+	part   *partial // nil when written directly
 	file   outFile
 	durab  bool // file can be synced
 	codec  codec
@@ -40,8 +40,10 @@ type Writer struct {
 	done   bool  // closed or aborted
 	result error // of Close
 
-	failed  atomic.Pointer[error]
-	written int64 // by the writing goroutine, read by others after a barrier
+	failed atomic.Pointer[error]
+	// By the writing goroutine, read by others after a barrier.
+	written int64
+	tail    []byte // the end of what was written; only of partial files
 }
 
 // frame is a piece of output on its way.
@@ -66,53 +68,74 @@ const (
 func inFlight() int { return 2 + min(runtime.GOMAXPROCS(0), 4) }
 
 // Create starts an output. A regular file of that name stays as it is until
-// Close replaces it.
+// Close replaces it. What an earlier run has left in the partial file is put
+// aside, see Aside. ErrBusy says that another run is writing it.
 func Create(name string) (*Writer, error) {
-	if name == Stdin {
-		return newWriter("standard output", stdout{os.Stdout}, isRegular(os.Stdout), plainCodec, plainFrame), nil
+	path, direct, err := "", true, error(nil)
+	if name != Stdin {
+		path, direct, err = resolve(name)
 	}
-	path, direct, err := resolve(name)
 	if err != nil {
 		return nil, fmt.Errorf("creating output: %w", err)
 	}
 	if direct {
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			return nil, fmt.Errorf("opening output: %w", err)
-		}
-		return openWriter(name, "", f, false), nil
+		return createDirect(name)
 	}
-	f, err := os.Create(path + PartialSuffix)
+	part, err := newPartial(path)
 	if err != nil {
 		return nil, fmt.Errorf("creating output: %w", err)
 	}
-	return openWriter(name, path, f, true), nil
+	f, err := part.claim.Open()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("creating output: %w", err), part.discard())
+	}
+	return openWriter(name, part, f, true), nil
+}
+
+func createDirect(name string) (*Writer, error) {
+	if name == Stdin {
+		return newWriter("standard output", stdout{os.Stdout}, isRegular(os.Stdout), plainCodec, plainFrame), nil
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return nil, fmt.Errorf("opening output: %w", err)
+	}
+	return openWriter(name, nil, f, false), nil
 }
 
 // OpenAt goes on with an output that was not closed: its partial file is cut
-// to position, which Sync has returned, and continued there. It fails when the
-// file is gone or shorter than that.
-func OpenAt(name string, position int64) (*Writer, error) {
+// back to a mark that Sync has returned, and continued there. It fails when the
+// file is gone, shorter than that, or another one. At size 0 there is nothing to
+// continue and OpenAt is Create. What Swallows everything is opened again.
+func OpenAt(name string, at Mark) (*Writer, error) {
+	if Swallows(name) || at.Size == 0 && name != Stdin {
+		return Create(name)
+	}
 	path, direct, err := resolve(name)
-	if err == nil && (name == Stdin || direct) {
+	if name == Stdin || err == nil && direct {
 		err = errors.New("not a regular file")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("continuing output %s: %w", name, err)
 	}
-	f, err := os.OpenFile(path+PartialSuffix, os.O_RDWR, 0)
+	c, err := take(path)
 	if err != nil {
 		return nil, fmt.Errorf("continuing output: %w", err)
 	}
-	if err := cut(f, position); err != nil {
-		return nil, errors.Join(fmt.Errorf("continuing output %s: %w", name, err), f.Close())
+	f, err := c.Open()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("continuing output: %w", err), c.Release())
 	}
-	w := openWriter(name, path, f, true)
-	w.written = position
+	tail, err := cut(f, at)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("continuing output: %w", err), f.Close(), c.Release())
+	}
+	w := openWriter(name, &partial{path: path, claim: c}, f, true)
+	w.written, w.tail = at.Size, tail
 	return w, nil
 }
 
-func openWriter(name, path string, f outFile, durable bool) *Writer {
+func openWriter(name string, part *partial, f outFile, durable bool) *Writer {
 	codec, size := plainCodec, plainFrame
 	switch {
 	case strings.HasSuffix(name, ".gz"):
@@ -121,8 +144,20 @@ func openWriter(name, path string, f outFile, durable bool) *Writer {
 		codec, size = zstdCodec, compressedFrame
 	}
 	w := newWriter(name, f, durable, codec, size)
-	w.path = path
+	w.part = part
 	return w
+}
+
+// Name is the output's name as it was given, for messages.
+func (w *Writer) Name() string { return w.name }
+
+// Aside is the name under which Create has put the partial file of an earlier
+// run, and "" when there was none.
+func (w *Writer) Aside() string {
+	if w.part == nil {
+		return ""
+	}
+	return w.part.aside
 }
 
 func newWriter(name string, f outFile, durable bool, c codec, size int) *Writer {
@@ -152,6 +187,9 @@ func (w *Writer) drain() {
 		if w.failed.Load() == nil {
 			n, err := w.file.Write(f.out)
 			w.written += int64(n)
+			if w.part != nil {
+				w.tail = appendTail(w.tail, f.out[:n])
+			}
 			if err != nil {
 				w.fail(err)
 			}
@@ -214,60 +252,75 @@ func reuse(b []byte, size int) []byte {
 // end. Only plain output to a pipe or a terminal has such a reader; elsewhere it
 // does nothing, so that the bytes of a file do not depend on when it was called.
 func (w *Writer) Flush() error {
-	if !w.done && w.path == "" && !w.durab && w.size == plainFrame && len(w.frame.src) > 0 {
+	if !w.done && w.part == nil && !w.durab && w.size == plainFrame && len(w.frame.src) > 0 {
 		w.send()
 	}
 	return w.err()
 }
 
 // Sync ends the current frame, brings all of it to the disk and returns the
-// size of the file then: a position at which OpenAt can go on. For a pipe it
-// only flushes.
-func (w *Writer) Sync() (position int64, err error) {
+// place at which OpenAt can go on. For a pipe it only flushes.
+func (w *Writer) Sync() (Mark, error) {
 	if w.done {
-		return 0, fmt.Errorf("writing %s: %w", w.name, os.ErrClosed)
+		return Mark{}, fmt.Errorf("writing %s: %w", w.name, os.ErrClosed)
 	}
 	if len(w.frame.src) > 0 {
 		w.send()
 	}
-	barrier := make(chan struct{})
-	w.queue <- &frame{barrier: barrier}
-	<-barrier
+	w.wait()
 	if w.err() == nil && w.durab {
 		if err := w.file.Sync(); err != nil {
 			w.fail(err)
 		}
 	}
-	return w.written, w.err()
+	return mark(w.written, w.tail), w.err()
+}
+
+// wait returns when all frames sent are written.
+func (w *Writer) wait() {
+	barrier := make(chan struct{})
+	w.queue <- &frame{barrier: barrier}
+	<-barrier
+}
+
+// Seal is Sync behind the last line: what it returns is the mark of the whole
+// file, at which Published knows it. Only Close may follow.
+func (w *Writer) Seal() (Mark, error) {
+	at, err := w.Sync()
+	if err == nil && w.written == 0 && w.size == compressedFrame {
+		w.send() // an empty file is not a valid gzip file
+		return w.Sync()
+	}
+	return at, err
 }
 
 // Close writes what is left, brings it to the disk and gives the file its
-// name. Unless it returns nil there is no whole output. Called again it
-// returns the same.
+// name. Unless it returns nil there is no whole output, or its name may not
+// outlast a power cut. Called again it returns the same.
 func (w *Writer) Close() error {
 	if w.done {
 		return w.result
 	}
-	_, err := w.Sync()
-	if err == nil && w.written == 0 && w.size == compressedFrame {
-		w.send() // an empty file is not a valid gzip file
-		_, err = w.Sync()
-	}
+	_, err := w.Seal()
 	w.result = errors.Join(err, w.stop())
-	if w.result == nil && w.path != "" {
-		w.result = publish(w.path)
+	if w.result == nil && w.part != nil {
+		if err := w.part.publish(); err != nil {
+			w.result = fmt.Errorf("finishing output %s: %w", w.name, err)
+		}
 	}
+	w.result = errors.Join(w.result, w.part.release())
 	return w.result
 }
 
-// Abort gives the output up: what is written stays in the partial file. After
-// Close it does nothing, so it can be deferred.
+// Abort gives the output up: what is written stays in the partial file, which
+// is removed if that is nothing. After Close it does nothing, so it can be
+// deferred.
 func (w *Writer) Abort() error {
 	if w.done {
 		return nil
 	}
 	w.result = fmt.Errorf("writing %s: given up", w.name)
-	return w.stop()
+	return errors.Join(w.stop(), w.part.discard())
 }
 
 func (w *Writer) stop() error {

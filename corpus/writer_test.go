@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/zeebo/xxh3"
 	"go.uber.org/goleak"
 )
 
@@ -69,23 +70,23 @@ func create(tb testing.TB, name string) *Writer {
 }
 
 // writeLines writes lines and syncs before those whose numbers are given.
-func writeLines(tb testing.TB, w *Writer, lines [][]byte, syncs ...int) (positions []int64) {
+func writeLines(tb testing.TB, w *Writer, lines [][]byte, syncs ...int) (marks []Mark) {
 	tb.Helper()
 	for i, line := range lines {
 		for _, at := range syncs {
 			if at == i {
-				position, err := w.Sync()
+				at, err := w.Sync()
 				if err != nil {
 					tb.Fatal(err)
 				}
-				positions = append(positions, position)
+				marks = append(marks, at)
 			}
 		}
 		if err := w.WriteLine(line); err != nil {
 			tb.Fatal(err)
 		}
 	}
-	return positions
+	return marks
 }
 
 var outputNames = []string{"out.jsonl", "out.jsonl.gz", "out.jsonl.zst"}
@@ -159,18 +160,18 @@ func TestWriterContinues(t *testing.T) {
 	for _, name := range outputNames {
 		path := filepath.Join(t.TempDir(), name)
 		w := create(t, path)
-		positions := writeLines(t, w, lines, syncs...)
+		marks := writeLines(t, w, lines, syncs...)
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
 		want := readFile(t, path)
-		for i, position := range positions {
+		for i, at := range marks {
 			w := create(t, path)
 			writeLines(t, w, lines[:1000], syncs...)
 			if err := w.Abort(); err != nil {
 				t.Fatal(err)
 			}
-			w, err := OpenAt(path, position)
+			w, err := OpenAt(path, at)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -183,7 +184,7 @@ func TestWriterContinues(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(readFile(t, path), want) {
-				t.Errorf("%s: other bytes when continued at %d", name, position)
+				t.Errorf("%s: other bytes when continued at %d", name, at.Size)
 			}
 		}
 	}
@@ -191,18 +192,19 @@ func TestWriterContinues(t *testing.T) {
 
 func TestOpenAtRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.jsonl")
-	if _, err := OpenAt(path, 0); !errors.Is(err, os.ErrNotExist) {
+	if _, err := OpenAt(path, Mark{Size: 1}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no partial file: %v", err)
 	}
 	if err := os.WriteFile(path+PartialSuffix, []byte("12345"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, position := range []int64{-1, 6} {
-		if _, err := OpenAt(path, position); err == nil || !strings.Contains(err.Error(), path) {
-			t.Errorf("position %d: %v", position, err)
+	tail := xxh3.HashString("12345")
+	for _, at := range []Mark{{-1, tail}, {6, tail}, {4, tail}, {5, tail + 1}} {
+		if _, err := OpenAt(path, at); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%+v: %v", at, err)
 		}
 	}
-	if _, err := OpenAt(Stdin, 0); err == nil {
+	if _, err := OpenAt(Stdin, Mark{}); err == nil {
 		t.Error("standard output can be cut")
 	}
 	if got := readFile(t, path+PartialSuffix); string(got) != "12345" {
@@ -257,78 +259,6 @@ func TestCreateRefuses(t *testing.T) {
 	for _, name := range []string{dir, filepath.Join(dir, "none", "out.jsonl")} {
 		if _, err := Create(name); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// fault is a file that fails at the nth call of one of its methods.
-type fault struct {
-	call   string
-	n      int
-	err    error
-	closed bool
-	bytes.Buffer
-}
-
-func (f *fault) at(call string) error {
-	if call != f.call {
-		return nil
-	}
-	if f.n--; f.n == 0 {
-		return f.err
-	}
-	return nil
-}
-
-func (f *fault) Write(p []byte) (int, error) {
-	if err := f.at("write"); err != nil {
-		n, _ := f.Buffer.Write(p[:len(p)/2])
-		return n, err
-	}
-	return f.Buffer.Write(p)
-}
-
-func (f *fault) Sync() error { return f.at("sync") }
-
-func (f *fault) Close() error {
-	f.closed = true
-	return f.at("close")
-}
-
-// TestWriterFaults lets the nth write, sync or close fail: the error, with the
-// output's name, comes out of Close at the latest, the file is closed, and no
-// file appears under the final name.
-func TestWriterFaults(t *testing.T) {
-	lines := someLines()
-	for _, name := range outputNames {
-		for _, call := range []string{"write", "sync", "close"} {
-			for n := 1; n < 20; n++ {
-				path := filepath.Join(t.TempDir(), name)
-				f := &fault{call: call, n: n, err: syscall.ENOSPC}
-				w := openWriter(path, path, f, true)
-				for i, line := range lines {
-					err := w.WriteLine(line)
-					if err == nil && i%500 == 499 {
-						_, err = w.Sync()
-					}
-					if err != nil {
-						break
-					}
-				}
-				err := w.Close()
-				if f.n > 0 && !errors.Is(err, os.ErrNotExist) {
-					t.Errorf("%s: all is well but for the name: %v", name, err)
-				}
-				if f.n <= 0 && (!errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), path)) {
-					t.Errorf("%s, %s %d: %v", name, call, n, err)
-				}
-				if !f.closed || !absent(path) {
-					t.Errorf("%s, %s %d: closed %v", name, call, n, f.closed)
-				}
-				if f.n > 0 {
-					break // fewer calls than that
-				}
-			}
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/internal/step"
 )
 
 // committer decides documents one at a time, in input order, and writes what
@@ -67,7 +68,10 @@ func (c *committer) record(b *batch, rec *record) error {
 	length := int64(len(rec.raw)) + 1
 	c.tally.LineBytes += length
 	c.since += length
-	c.at = Position{Input: b.chunk.Input, Line: rec.line + 1}
+	if c.at.Input != b.chunk.Input {
+		c.at.Sum = 0
+	}
+	c.at = Position{Input: b.chunk.Input, Line: rec.line + 1, Sum: corpus.AddLine(c.at.Sum, rec.sum)}
 	if rec.bad != nil {
 		return c.reject(rec.bad)
 	}
@@ -188,7 +192,7 @@ func (c *committer) checkpoint(ended bool) error {
 	if c.index.Table == nil {
 		return nil
 	}
-	written, err := c.out.sync()
+	written, err := c.out.sync(ended)
 	if err != nil {
 		return err
 	}
@@ -199,7 +203,7 @@ func (c *committer) checkpoint(ended bool) error {
 	if err := c.index.Checkpoint(state); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
-	return nil
+	return step.Done("took checkpoint")
 }
 
 // finish is called when all inputs are read and decided.

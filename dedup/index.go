@@ -222,13 +222,16 @@ func (x *Index) Finish(state map[string][]byte) error {
 			return err
 		}
 	}
-	if err := x.saveFilter(x.stamp(1)); err != nil || x.Table == nil {
+	if err := x.saveFilter(x.stamp(1)); err != nil {
 		return err
 	}
-	if err := step.Done("saved the filter"); err != nil {
+	if err := step.Done("saved the filter"); err != nil || x.Table == nil {
 		return err
 	}
-	return x.Checkpoint(state)
+	if err := x.Checkpoint(state); err != nil {
+		return err
+	}
+	return step.Done("noted the end")
 }
 
 func (x *Index) release() error {

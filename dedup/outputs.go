@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/internal/step"
 )
 
 // Outputs are the files a run writes. Each may be nil.
@@ -117,15 +118,21 @@ func (o *outputs) flush() error {
 	return errors.Join(errs...)
 }
 
-// sync brings what was written to the disk and returns how much that is.
-func (o *outputs) sync() (written Written, err error) {
+// sync brings what was written to the disk and returns how much that is; if
+// ended, no more will be.
+func (o *outputs) sync(ended bool) (written Written, err error) {
 	for i, w := range o.all() {
 		if w == nil {
 			continue
 		}
-		if written[i], err = w.Sync(); err != nil {
+		if ended {
+			written[i], err = w.Seal()
+		} else {
+			written[i], err = w.Sync()
+		}
+		if err != nil {
 			return written, err
 		}
 	}
-	return written, nil
+	return written, step.Done("synced outputs")
 }

@@ -91,6 +91,7 @@ type batch struct {
 type record struct {
 	id, raw  []byte
 	line     int64
+	sum      uint64 // of the line
 	bad      *corpus.BadRecord
 	first, n int // its features in batch.features
 	set      feature.Set
@@ -220,7 +221,7 @@ func (p *pipeline) extract(ctx context.Context) error {
 func (b *batch) fill(parser *corpus.Parser, extractor *feature.Extractor, set *feature.Set) {
 	b.records, b.features = b.records[:0], b.features[:0]
 	for rec := range parser.Parse(&b.chunk) {
-		r := record{id: rec.ID, raw: rec.Raw, line: rec.Line, bad: rec.Err, first: len(b.features)}
+		r := record{id: rec.ID, raw: rec.Raw, line: rec.Line, sum: corpus.LineSum(rec.Raw), bad: rec.Err, first: len(b.features)}
 		if rec.Err == nil {
 			extractor.Extract(set, rec.Text)
 			b.features = append(b.features, set.Features...)

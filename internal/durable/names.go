@@ -34,6 +34,15 @@ func Rename(from, to string) error {
 	return nil
 }
 
+// SyncName makes the name that a file has now survive a power cut: for a rename
+// of which nobody knows whether it was durable.
+func SyncName(path string) error {
+	if err := syncDir(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("making the name %s durable: %w", path, err)
+	}
+	return nil
+}
+
 func rename(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err

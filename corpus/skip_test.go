@@ -1,0 +1,126 @@
+package corpus
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// lineSums returns, for each line of data, AddLine over the records up to it, as
+// a run adds them up while it reads.
+func lineSums(t *testing.T, data []byte, cfg SourceConfig) []uint64 {
+	t.Helper()
+	cfg.Stdin = bytes.NewReader(data)
+	source, parser, sums := NewSource(oneStdin, cfg), newParser(t, Fields{}), []uint64{0}
+	for {
+		var c Chunk
+		if err := source.Next(context.Background(), &c); err == io.EOF {
+			return sums
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		for rec := range parser.Parse(&c) {
+			for int64(len(sums)) < rec.Line {
+				sums = append(sums, sums[len(sums)-1]) // a line of white space
+			}
+			sums = append(sums, AddLine(sums[len(sums)-1], LineSum(rec.Raw)))
+		}
+	}
+}
+
+// TestSkipSum goes on behind every line, with the sum of the lines before it: of
+// an unchanged input, and of one with one byte changed at each place.
+func TestSkipSum(t *testing.T) {
+	data := []byte(`{"id":1,"text":"one"}` + "\n\n  \n" + `{"id":2,"text":"two"}` + "\r\n" + `{"bad` + "\n" +
+		`{"id":3,"text":"a line that is longer than what is allowed in a line"}` + "\n" + `{"id":4,"text":"four"}`)
+	long, longEnd := bytes.Index(data, []byte(`{"id":3`)), bytes.Index(data, []byte(`{"id":4`))
+	for _, chunk := range []int{0, 1, 30} {
+		cfg := SourceConfig{ChunkSize: chunk, MaxLine: 60}
+		sums := lineSums(t, data, cfg)
+		if len(sums) != 8 {
+			t.Fatalf("%d sums", len(sums))
+		}
+		for line, sum := range sums {
+			cfg.SkipLines, cfg.SkipSum = int64(line), sum
+			read := 0
+			for range line {
+				read += bytes.IndexByte(append(data[read:], '\n'), '\n') + 1
+			}
+			for at := -1; at < len(data); at++ {
+				changed := bytes.Clone(data)
+				if at >= 0 {
+					if changed[at] == '\n' || changed[at] == ' ' {
+						continue // other lines, or white space in the place of white space
+					}
+					if at > long+cfg.MaxLine && at < longEnd {
+						continue // nothing is known of the rest of a line that is too long
+					}
+					changed[at] ^= 1
+				}
+				cfg.Stdin = bytes.NewReader(changed)
+				got, err := readAll(t, oneStdin, cfg, Fields{})
+				want := sum != 0 && at >= 0 && at < read
+				if errors.Is(err, ErrChanged) != want || err != nil && !want {
+					t.Fatalf("chunks of %d, line %d, byte %d changed: %v", chunk, line, at, err)
+				}
+				if want && len(got) > 0 {
+					t.Fatalf("chunks of %d, line %d, byte %d changed: %d records all the same", chunk, line, at, len(got))
+				}
+			}
+		}
+		// The end is missing, or lines changed places.
+		cfg.SkipLines, cfg.SkipSum = 7, sums[7]
+		lines := bytes.SplitAfter(data, newline)
+		lines[0], lines[3] = lines[3], lines[0]
+		for what, other := range map[string][]byte{"cut": data[:30], "empty": nil, "another order": bytes.Join(lines, nil)} {
+			cfg.Stdin = bytes.NewReader(other)
+			if _, err := readAll(t, oneStdin, cfg, Fields{}); !errors.Is(err, ErrChanged) {
+				t.Errorf("chunks of %d, %s: %v", chunk, what, err)
+			}
+		}
+	}
+}
+
+// TestFingerprint changes with every byte of the first and the last 64 KiB, and
+// with the size.
+func TestFingerprint(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	print := func(data []byte) uint64 {
+		t.Helper()
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sum, err := Fingerprint(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sum
+	}
+	for _, size := range []int{1, 5, tailSize, tailSize + 1, 2*tailSize - 1, 2 * tailSize, 3*tailSize + 7} {
+		data := bytes.Repeat([]byte("x"), size)
+		want := print(data)
+		if print(data) != want {
+			t.Fatalf("size %d: not the same twice", size)
+		}
+		if print(data[:size-1]) == want {
+			t.Errorf("size %d: one byte less makes no difference", size)
+		}
+		for _, at := range []int{0, 1, tailSize - 1, tailSize, size - tailSize, size - 2, size - 1} {
+			if at < 0 || at >= size || at >= tailSize && at < size-tailSize {
+				continue
+			}
+			data[at] = 'y'
+			if print(data) == want {
+				t.Errorf("size %d: byte %d makes no difference", size, at)
+			}
+			data[at] = 'x'
+		}
+	}
+	if _, err := Fingerprint(path + "none"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+}

@@ -1,0 +1,127 @@
+// Package claim gives one process the right to a file, for as long as it lives
+// or until it lets go.
+//
+// The lock is on the open file, not on its name, and the kernel drops it with the
+// process: nothing is left behind by a kill. It is advisory on Unix. File systems
+// that know no locks grant every claim; what remains there is Check.
+package claim
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/firstseen/firstseen/internal/durable"
+)
+
+var (
+	// ErrTaken is returned by Take while another process, or another Claim of
+	// this one, holds the file.
+	ErrTaken = errors.New("another run is writing it")
+	// ErrMoved is returned when the name leads to another file than the one
+	// that was claimed, or to none.
+	ErrMoved = errors.New("another file has its name now")
+)
+
+// Claim is the right to a file.
+type Claim struct {
+	path string
+	file *os.File
+}
+
+// Take claims the existing file at path. It never waits.
+func Take(path string) (*Claim, error) {
+	f, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	ok, err := lock(f)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("locking %s: %w", path, err)
+	case !ok:
+		err = fmt.Errorf("%s: %w", path, ErrTaken)
+	default:
+		c := &Claim{path: path, file: f}
+		// Whoever held it before may have renamed it since it was opened.
+		if err = c.Check(); err == nil {
+			return c, nil
+		}
+	}
+	return nil, errors.Join(err, f.Close())
+}
+
+// Check returns ErrMoved unless the name still leads to the claimed file.
+func (c *Claim) Check() error {
+	mine, err := c.file.Stat()
+	if err != nil {
+		return err
+	}
+	named, err := os.Lstat(c.path)
+	if errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(mine, named) {
+		return fmt.Errorf("%s: %w", c.path, ErrMoved)
+	}
+	return err
+}
+
+// Open opens the claimed file for reading and writing. The caller closes it.
+func (c *Claim) Open() (*os.File, error) {
+	f, err := os.OpenFile(c.path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	mine, err := c.file.Stat()
+	if err == nil && !os.SameFile(opened, mine) {
+		err = fmt.Errorf("%s: %w", c.path, ErrMoved)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// Size returns the bytes of the file.
+func (c *Claim) Size() (int64, error) {
+	info, err := c.file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// Sync brings what any process has written to the file to the disk.
+func (c *Claim) Sync() error { return c.file.Sync() }
+
+// Rename gives the file another name in the same folder, durably, replacing what
+// has that name. It returns ErrMoved, and does nothing, when the file is not
+// under its name any more.
+func (c *Claim) Rename(to string) error {
+	if err := c.Check(); err != nil {
+		return err
+	}
+	if err := durable.Rename(c.path, to); err != nil {
+		return err
+	}
+	c.path = to
+	return nil
+}
+
+// Remove removes the file, if it is still under its name.
+func (c *Claim) Remove() error {
+	if err := c.Check(); err != nil {
+		return err
+	}
+	return os.Remove(c.path)
+}
+
+// Release lets go of the file. A nil claim has nothing to let go.
+func (c *Claim) Release() error {
+	if c == nil {
+		return nil
+	}
+	return c.file.Close()
+}
