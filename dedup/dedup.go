@@ -209,7 +209,8 @@ func (d *Deduper) checkTable(set *feature.Set) (Result, error) {
 }
 
 // findExact looks for a kept document with the same whole text: the best witness
-// there is, found by one key however common the segments.
+// there is, found by one key however common the segments. That key may also be
+// one of a segment, so what is stored of its holders is compared.
 func (d *Deduper) findExact(r *Result) (done bool, err error) {
 	n := r.Segments
 	found := &d.judge.postings
@@ -223,15 +224,36 @@ func (d *Deduper) findExact(r *Result) (done bool, err error) {
 		return false, nil
 	}
 	d.counts.Confirmed++
-	doc, err := d.cfg.Table.Doc(docs[0])
-	if err != nil {
-		return false, err
+	want := stored(d.judge.set)
+	for _, num := range docs {
+		doc, err := d.cfg.Table.Doc(num)
+		if err != nil {
+			return false, err
+		}
+		if !sameText(&doc, &want) {
+			continue
+		}
+		r.Verdict, r.Kept, r.Exact = Duplicate, false, true
+		r.Of = Source{Num: num, ID: doc.ID, Shared: n, Weight: d.judge.whole}
+		r.Score, r.Seen = 1, 1
+		r.OfSegments, r.Comparable = doc.Features, n
+		return true, nil
 	}
-	r.Verdict, r.Kept, r.Exact = Duplicate, false, true
-	r.Of = Source{Num: docs[0], ID: doc.ID, Shared: n, Weight: d.judge.whole}
-	r.Score, r.Seen = 1, 1
-	r.OfSegments, r.Comparable = doc.Features, n
-	return true, nil
+	return false, nil
+}
+
+// stored is what a table keeps of a document's features, beside their keys.
+func stored(set *feature.Set) docmap.Doc {
+	doc := docmap.Doc{Features: len(set.Features), Whole: set.Whole}
+	if set.Truncated {
+		last := set.Features[len(set.Features)-1]
+		doc.CutWidth, doc.CutKey = last.Width, last.Key
+	}
+	return doc
+}
+
+func sameText(a, b *docmap.Doc) bool {
+	return a.Whole == b.Whole && a.Features == b.Features && a.CutWidth == b.CutWidth && a.CutKey == b.CutKey
 }
 
 // lookup asks the table for the first n keys that the filter has seen, and hands
@@ -272,11 +294,8 @@ func (d *Deduper) remember(id string, set *feature.Set) error {
 	if d.cfg.Table == nil {
 		return nil
 	}
-	doc := docmap.Doc{ID: id, Features: len(set.Features), Whole: set.Whole, Time: d.cfg.Now().Unix()}
-	if set.Truncated {
-		last := set.Features[len(set.Features)-1]
-		doc.CutWidth, doc.CutKey = last.Width, last.Key
-	}
+	doc := stored(set)
+	doc.ID, doc.Time = id, d.cfg.Now().Unix()
 	if _, err := d.cfg.Table.Add(doc, d.keys); err != nil {
 		return fmt.Errorf("remembering document %q: %w", id, err)
 	}
