@@ -218,15 +218,29 @@ func (j *judge) alone(table Table) (witness, relation candidate, err error) {
 			return witness, relation, err
 		}
 		p := j.comparable(&doc)
+		over := j.weightOver(j.sources[i].Num, p)
 		whole := j.reaches(weight, len(j.set.Features))
 		switch {
 		case whole && j.enough(p):
 			witness = better(witness, candidate{i, share(weight, j.whole), p, doc.Features})
-		case whole || p >= minComparable && j.reaches(weight, p):
-			relation = better(relation, candidate{i, share(weight, j.denominator(p)), p, doc.Features})
+		case whole || p >= minComparable && j.reaches(over, p):
+			relation = better(relation, candidate{i, share(over, j.denominator(p)), p, doc.Features})
 		}
 	}
 	return witness, relation, nil
+}
+
+// weightOver is the weight that a source holds of the first p features: all it
+// holds, unless the keys of two different segments are equal.
+func (j *judge) weightOver(num uint32, p int) (weight uint64) {
+	at, _ := slices.BinarySearch(j.pairs, uint64(num)<<32)
+	for _, pair := range j.pairs[at:] {
+		if pair >= uint64(num)<<32|uint64(p) {
+			break
+		}
+		weight += j.weight(int(uint32(pair)))
+	}
+	return weight
 }
 
 // better prefers the larger share and, on a tie, the earlier document: sources

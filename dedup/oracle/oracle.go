@@ -149,6 +149,7 @@ type claim struct {
 	shared     []int // positions of shared segments, rule 6
 	weight     int64
 	comparable []feature.Feature // rule 7
+	over       int64             // weight of those that are shared
 	score      float64           // rule 4, over the whole
 	share      float64           // rule 7, over the comparable
 }
@@ -168,11 +169,14 @@ func (o *Oracle) claims(set *feature.Set) []claim {
 		c := claim{num: num, shared: positions, comparable: comparable(set, o.docs[num-1])}
 		for _, i := range positions {
 			c.weight += o.weight(set.Features[i])
+			if slices.Contains(c.comparable, set.Features[i]) {
+				c.over += o.weight(set.Features[i])
+			}
 		}
 		c.score = quotient(c.weight, o.whole(set))
 		c.share = c.score
 		if len(c.comparable) < len(set.Features) {
-			c.share = quotient(c.weight, o.size(c.comparable))
+			c.share = quotient(c.over, o.size(c.comparable))
 		}
 		claims = append(claims, c)
 	}
