@@ -119,6 +119,12 @@ func OpenIndex(dir string, o IndexOptions) (_ *Index, err error) {
 	return x, x.openFilter(o.Shape)
 }
 
+// Config is what a [Deduper] over the index needs, under the index's scheme. Once
+// Grow has replaced the filter, UseFilter gives the Deduper the new one.
+func (x *Index) Config(rules Rules) Config {
+	return Config{Scheme: x.scheme, Rules: rules, Filter: x.Filter, Table: x.table()}
+}
+
 // table is x.Table as the deduper wants it: nil where there is none.
 func (x *Index) table() Table {
 	if x.Table == nil {

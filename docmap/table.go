@@ -187,6 +187,9 @@ func (t *Table) update(f func(tx *bbolt.Tx) error) error {
 	return nil
 }
 
+// Closed reports whether Close was called.
+func (t *Table) Closed() bool { return t.db == nil }
+
 // Close gives the file and the memory back. What came after the last
 // checkpoint is lost. It may be called again.
 func (t *Table) Close() error {
