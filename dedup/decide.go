@@ -7,9 +7,10 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// minComparable is how many of a document's segments must be comparable with an
-// earlier one known only down to its cut-off for the share over them to say
-// anything: of fewer, one long passage quoted is most.
+// minComparable is from how many segments on a number of them says something. So
+// many of a document's must be comparable with an earlier one known only down to
+// its cut-off for the share over them to count: of fewer, one long passage quoted
+// is most.
 const minComparable = 5
 
 // Score says what a share is a share of.

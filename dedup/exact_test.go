@@ -43,28 +43,33 @@ func holders(n int, key uint64) (sets []*feature.Set) {
 }
 
 func meetings() []meeting {
-	article := func() *feature.Set { return segmentsOf(500, 1, 2, 3, 4) }
+	article := func() *feature.Set { return segmentsOf(500, 1, 2, 3, 4, 5) }
+	note := func() *feature.Set { return segmentsOf(500, 1, 2, 3, 4) }
 	long := func(last uint64) *feature.Set { return truncated(segmentsOf(500, 1, 2, 3, last)) }
-	wider := func() *feature.Set {
-		set := long(4)
-		set.Features[3].Width--
-		return set
-	}
+	forged := func(n int) *feature.Set { return segmentsOf(500, []uint64{71, 72, 73, 74, 75, 76}[:n]...) }
+	other := segmentsOf(600, 61, 62, 500, 63, 64) // one of its segments has the key
+	wider := long(4)
+	wider.Features[3].Width--
 	return []meeting{
 		{"the same text", []*feature.Set{article()}, article(), "doc0"},
-		{"a segment has the key of the text", []*feature.Set{segmentsOf(600, 61, 62, 500, 63)}, article(), ""},
-		{"as many segments, one has the key of the text", []*feature.Set{segmentsOf(600, 61, 500, 62, 63), segmentsOf(601, 500)}, article(), ""},
-		{"a forged text of one segment", []*feature.Set{segmentsOf(500, 71)}, article(), ""},
-		{"a forged text without segments", []*feature.Set{segmentsOf(500)}, article(), ""},
-		{"forged, and then the same text", []*feature.Set{segmentsOf(600, 61, 62, 500, 63), segmentsOf(500, 71), article()}, article(), "doc2"},
+		{"a segment has the key of the text", []*feature.Set{other}, article(), ""},
+		{"a short text, a segment has its key", []*feature.Set{segmentsOf(600, 61, 500), segmentsOf(601, 500)}, note(), ""},
+		{"a forged text of one segment", []*feature.Set{forged(1)}, article(), ""},
+		{"a forged text without segments", []*feature.Set{forged(0)}, article(), ""},
+		{"one segment fewer", []*feature.Set{forged(4)}, article(), ""},
+		{"one segment more", []*feature.Set{forged(6)}, article(), ""},
+		{"five after four", []*feature.Set{note()}, forged(5), ""},
+		{"a short text cut otherwise", []*feature.Set{forged(1)}, note(), "doc0"},
+		{"a short text not cut at all", []*feature.Set{forged(0)}, note(), "doc0"},
+		{"a segment, a forged text, and then the same text", []*feature.Set{other, forged(1), article()}, article(), "doc2"},
 		{"seven others have the key", append(holders(7, 500), article()), article(), "doc7"},
-		{"eight others have the key, so the table does not know", append(holders(8, 500), segmentsOf(500, 71, 72, 73, 74)), article(), ""},
+		{"eight others have the key, so the table does not know", append(holders(8, 500), forged(5)), article(), ""},
 		{"the same long text", []*feature.Set{long(4)}, long(4), "doc0"},
-		{"a text with more segments is not one without", []*feature.Set{truncated(segmentsOf(500, 71, 72, 73, 74))}, article(), ""},
-		{"a text without more segments is not one with", []*feature.Set{segmentsOf(500, 71, 72, 73, 74)}, long(4), ""},
-		{"a cut-off at another segment", []*feature.Set{truncated(segmentsOf(500, 71, 72, 73, 74))}, long(4), ""},
-		{"a cut-off at another width", []*feature.Set{truncated(segmentsOf(500, 71, 72, 73, 4))}, wider(), ""},
-		{"the empty text", []*feature.Set{segmentsOf(500)}, segmentsOf(500), "doc0"},
+		{"a text with more segments is not one without", []*feature.Set{truncated(forged(4))}, note(), ""},
+		{"a text without more segments is not one with", []*feature.Set{forged(4)}, long(4), ""},
+		{"a cut-off at another segment", []*feature.Set{truncated(forged(4))}, long(4), ""},
+		{"a cut-off at another width", []*feature.Set{truncated(segmentsOf(500, 71, 72, 73, 4))}, wider, ""},
+		{"the empty text", []*feature.Set{forged(0)}, forged(0), "doc0"},
 	}
 }
 

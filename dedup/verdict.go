@@ -49,7 +49,8 @@ type Result struct {
 	// index.
 	Kept bool
 	// Exact: the whole canonical text equals the witness's, and so does the
-	// number of segments. Without a table the text alone is known.
+	// number of segments where one has five or more. Without a table the text
+	// alone is known.
 	Exact bool
 	// SameID: the witness has the id of the judged document: the same page
 	// fetched again.

@@ -17,7 +17,7 @@ import (
 // The numbers in the rules.
 const (
 	common        = 8 // rule 6: kept documents under a key that is no evidence
-	fewest        = 5 // rules 8 and 9: comparable segments
+	fewest        = 5 // rules 2, 8 and 9: segments whose number says something
 	boundaryUnits = 2 // rule 3
 	listed        = 8 // results: documents under also
 )
@@ -94,7 +94,8 @@ func (o *Oracle) first(key uint64) []int {
 func (o *Oracle) exact(d document) int {
 	for _, num := range o.first(d.whole) {
 		e := o.docs[num-1]
-		if e.whole == d.whole && len(e.features) == len(d.features) && sameCut(e.cut, d.cut) {
+		bothFew := len(e.features) < fewest && len(d.features) < fewest
+		if e.whole == d.whole && sameCut(e.cut, d.cut) && (bothFew || len(e.features) == len(d.features)) {
 			return num
 		}
 	}
