@@ -300,16 +300,18 @@ func TestTableIsAskedOnlyWhereItMatters(t *testing.T) {
 	}{
 		{segmentsOf(1, 11, 12, 13, 14, 15, 16, 17, 18), 0, 0, dedup.Counts{Fresh: 9}, "nothing was seen"},
 		{segmentsOf(2, 81, 82, 83, 84, 85, 16, 17, 18), 0, 0, dedup.Counts{Fresh: 15}, "21 of 72 are seen, and 0 of the first 45"},
-		{segmentsOf(3, 11, 12, 13, 14, 95, 96, 97, 98, 99, 90), 1, 1, dedup.Counts{Fresh: 22, Lookups: 1, Confirmed: 4}, "28 of the first 45 are seen, so a cut-off may matter; one document could have them"},
-		{segmentsOf(4, 11, 12, 13, 14), 2, 4, dedup.Counts{Fresh: 22, Lookups: 2, Confirmed: 8}, "28 of 36: a duplicate; two documents are read for their cut-offs, and two for their ids"},
-		{segmentsOf(1, 11, 12, 13, 14, 15, 16, 17, 18), 1, 1, dedup.Counts{Fresh: 22, Lookups: 3, Confirmed: 9}, "an exact copy: one key, one document"},
+		{segmentsOf(5, 11, 12, 71, 72, 73, 74, 75, 76), 0, 0, dedup.Counts{Fresh: 22}, "14 of the first 18 are seen, but of the first five, the fewest that count, 14 of 45"},
+		{segmentsOf(3, 11, 12, 13, 14, 95, 96, 97, 98, 99, 90), 1, 1, dedup.Counts{Fresh: 29, Lookups: 1, Confirmed: 4}, "28 of the first 45 are seen, so a cut-off may matter; one document could have them"},
+		{segmentsOf(4, 11, 12, 13, 14), 1, 5, dedup.Counts{Fresh: 29, Lookups: 2, Confirmed: 8}, "28 of 36: a duplicate; two documents are read for their cut-offs, and three, which share something, for their ids"},
+		{segmentsOf(6, 81, 82, 83, 61, 74, 75, 62, 63), 1, 0, dedup.Counts{Fresh: 33, Lookups: 3, Confirmed: 13}, "28 of the first 45 are seen, but one document has 21: too little to be read for its cut-off"},
+		{segmentsOf(1, 11, 12, 13, 14, 15, 16, 17, 18), 1, 1, dedup.Counts{Fresh: 33, Lookups: 4, Confirmed: 14}, "an exact copy: one key, one document"},
 	} {
 		table.calls = nil
 		r, err := d.Decide("id", c.set)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if table.calls["Lookup"] != min(c.lookups, 1) || table.calls["Doc"] != c.docs || d.Counts() != c.counts {
+		if table.calls["Lookup"] != c.lookups || table.calls["Doc"] != c.docs || d.Counts() != c.counts {
 			t.Errorf("document %d (%s): %v, %d look-ups, %d documents read, %+v", i, c.what, r.Verdict, table.calls["Lookup"], table.calls["Doc"], d.Counts())
 		}
 	}

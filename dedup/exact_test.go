@@ -105,6 +105,26 @@ func (m *meeting) check(t *testing.T, table dedup.Table, filterKeys uint64) {
 	}
 }
 
+// TestSharedKeyBelowTheCutOff: a source cannot have a segment below its cut-off, so
+// a key that it has there is of another segment, and no part of what is compared.
+func TestSharedKeyBelowTheCutOff(t *testing.T) {
+	d, err := dedup.New(dedup.Config{Table: &dedup.Memory{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Decide("source", truncated(segmentsOf(1, 11, 12, 13, 14, 15, 16))); err != nil {
+		t.Fatal(err)
+	}
+	// Five are comparable, of 45 units, and two of them are shared, 14 units.
+	// The key of the 40 units below would make that 52.
+	set := segmentsOf(2, 11, 12, 23, 24, 25, 26)
+	set.Features = append(set.Features, feature.Feature{Key: 13, Width: 50, Units: 40})
+	set.Units = 54 + 40 + 100
+	if r, err := d.Decide("judged", set); err != nil || r.Verdict != dedup.Unique {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 // checkpoint moves what a file's table holds into the file.
 func checkpoint(t *testing.T, table dedup.Table) {
 	t.Helper()
