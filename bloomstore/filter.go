@@ -15,7 +15,7 @@ const maxScheme = 255
 
 // A Filter is a Bloom filter of 64-bit keys. Any number of goroutines may Test
 // at the same time; everything else needs the filter for itself. After Close
-// only Close may be called.
+// only Close and Closed may be called.
 type Filter struct {
 	shape   Shape
 	scheme  string
@@ -68,6 +68,9 @@ func (f *Filter) Close() error {
 	f.mem, f.words = nil, nil
 	return hugemem.Free(mem)
 }
+
+// Closed reports whether Close was called.
+func (f *Filter) Closed() bool { return f.words == nil }
 
 // Shape is what the filter was made with.
 func (f *Filter) Shape() Shape { return f.shape }

@@ -7,9 +7,10 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// minComparable is how many of a document's segments must be comparable with a
-// witness known only down to its cut-off: below it, a page that merely quotes a
-// long passage of another would be removed as its copy.
+// minComparable is from how many segments on a number of them says something. So
+// many of a document's must be comparable with an earlier one known only down to
+// its cut-off for the share over them to count: of fewer, one long passage quoted
+// is most.
 const minComparable = 5
 
 // Score says what a share is a share of.
@@ -25,9 +26,10 @@ const (
 
 // judge holds one document as the decision sees it. Its buffers are reused.
 //
-// With both scores the decision is the same arithmetic over weights. Features come longest first, in the order that decides
-// which are chosen, so what can be compared with an earlier document known only
-// down to its cut-off is always a prefix of them.
+// With both scores the decision is the same arithmetic over weights. Features come
+// longest first, in the order that decides which are chosen, so what can be
+// compared with an earlier document known only down to its cut-off is always a
+// prefix of them.
 type judge struct {
 	rules    Rules
 	set      *feature.Set
@@ -92,6 +94,8 @@ func (j *judge) reaches(weight uint64, p int) bool {
 	return share(weight, j.denominator(p)) >= j.rules.Threshold
 }
 
+// share is exact to the last bit while both are below 2^53: a quotient that equals
+// the decimal number given as the threshold is the same double.
 func share(weight, of uint64) float64 {
 	if of == 0 {
 		return 0
@@ -167,7 +171,7 @@ func (j *judge) gather() (union uint64) {
 	return union
 }
 
-// candidate is a source measured against its own cut-off.
+// candidate is a source that reaches the threshold alone.
 type candidate struct {
 	source     int // position in judge.sources, -1 for none
 	score      float64
@@ -175,49 +179,69 @@ type candidate struct {
 	segments   int // of the source
 }
 
-// verdict decides from the postings of the features looked up. Only the scores of sources that can
-// reach the threshold are computed: for each, the table is asked for its cut-off.
+// verdict decides from the postings of the features looked up: what one source
+// brings about goes before what all bring about together.
 func (j *judge) verdict(table Table, r *Result) error {
-	n := len(j.set.Features)
 	r.Seen = share(j.gather(), j.whole)
-	together := r.Seen >= j.rules.Threshold
-	witness, relation := candidate{source: -1}, candidate{source: -1}
-	floor := min(j.whole, j.prefix[min(n, minComparable)])
-	for i := range j.sources {
-		s := &j.sources[i]
-		if share(s.Weight, floor) < j.rules.Threshold {
-			continue
-		}
-		doc, err := table.Doc(s.Num)
-		if err != nil {
-			return err
-		}
-		p := j.comparable(&doc)
-		c := candidate{i, share(s.Weight, j.whole), p, doc.Features}
-		if c.score >= j.rules.Threshold && j.enough(p) {
-			witness = better(witness, c)
-			continue
-		}
-		c.score = share(s.Weight, j.denominator(p))
-		if c.score >= j.rules.Threshold && (p >= minComparable || together) {
-			relation = better(relation, c)
-		}
-	}
+	witness, relation, err := j.alone(table)
 	switch {
+	case err != nil:
+		return err
 	case witness.source >= 0:
 		r.Verdict = Duplicate
 		return j.explain(table, witness, r)
-	case together && len(j.sources) > 1:
-		r.Verdict = Mosaic
-		return j.explain(table, candidate{source: -1, comparable: n}, r)
 	case relation.source >= 0:
 		r.Verdict = Related
 		return j.explain(table, relation, r)
+	case r.Seen >= j.rules.Threshold:
+		r.Verdict = Mosaic
+		return j.explain(table, candidate{source: -1, comparable: len(j.set.Features)}, r)
 	}
 	// Of a unique document the share seen is not told: where the table was
 	// not asked it is unknown.
 	r.Seen = 0
 	return nil
+}
+
+// alone finds the best of the sources that reach the threshold alone, of those
+// that justify a removal and of the others. The table is asked for the cut-off of
+// only those whose weight could suffice over the fewest segments that count.
+func (j *judge) alone(table Table) (witness, relation candidate, err error) {
+	witness.source, relation.source = -1, -1
+	floor := min(minComparable, len(j.set.Features))
+	for i := range j.sources {
+		weight := j.sources[i].Weight
+		if !j.reaches(weight, floor) {
+			continue
+		}
+		doc, err := table.Doc(j.sources[i].Num)
+		if err != nil {
+			return witness, relation, err
+		}
+		p := j.comparable(&doc)
+		over := j.weightOver(j.sources[i].Num, p)
+		whole := j.reaches(weight, len(j.set.Features))
+		switch {
+		case whole && j.enough(p):
+			witness = better(witness, candidate{i, share(weight, j.whole), p, doc.Features})
+		case whole || p >= minComparable && j.reaches(over, p):
+			relation = better(relation, candidate{i, share(over, j.denominator(p)), p, doc.Features})
+		}
+	}
+	return witness, relation, nil
+}
+
+// weightOver is the weight that a source holds of the first p features: all it
+// holds, unless the keys of two different segments are equal.
+func (j *judge) weightOver(num uint32, p int) (weight uint64) {
+	at, _ := slices.BinarySearch(j.pairs, uint64(num)<<32)
+	for _, pair := range j.pairs[at:] {
+		if pair >= uint64(num)<<32|uint64(p) {
+			break
+		}
+		weight += j.weight(int(uint32(pair)))
+	}
+	return weight
 }
 
 // better prefers the larger share and, on a tie, the earlier document: sources

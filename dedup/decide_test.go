@@ -1,10 +1,8 @@
 package dedup_test
 
 import (
-	"cmp"
 	"fmt"
-	"math/rand/v2"
-	"slices"
+	"path/filepath"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -14,77 +12,131 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/dedup/oracle"
-	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/docmap"
 )
 
-// randomSet draws a document over few segments, so that documents share them.
-// Widths follow from the key, as they do for real segments.
-func randomSet(rng *rand.Rand, segments, most int) *feature.Set {
-	set := &feature.Set{Whole: rng.Uint64()}
-	chosen := map[uint64]bool{}
-	for range 1 + rng.IntN(most) {
-		chosen[1+uint64(rng.IntN(segments))] = true
+// newFilter returns a filter with room for so many keys; nil for none.
+func newFilter(t interface {
+	Fatal(...any)
+	Cleanup(func())
+}, keys uint64,
+) *bloomstore.Filter {
+	if keys == 0 {
+		return nil
 	}
-	for id := range chosen {
-		key := id * 0x9e3779b97f4a7c15
-		set.Features = append(set.Features, feature.Feature{Key: key, Width: 16 + uint32(id%40), Units: 1 + uint32(id%17)})
+	f, err := bloomstore.New(bloomstore.ForItems(keys), "test")
+	if err != nil {
+		t.Fatal(err)
 	}
-	slices.SortFunc(set.Features, func(a, b feature.Feature) int {
-		return cmp.Or(cmp.Compare(b.Width, a.Width), cmp.Compare(a.Key, b.Key))
-	})
-	if len(set.Features) > most/2 {
-		set.Features = set.Features[:most/2]
-		set.Truncated = true
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// The filters a decision must not depend on: none, one that always lies, one that
+// often does, a good one.
+var filterSizes = []uint64{0, 1, 40, 100_000}
+
+// newTable returns a table in maps, or one in a file.
+func newTable(t *testing.T, name string) dedup.Table {
+	t.Helper()
+	if name == "" {
+		return &dedup.Memory{}
 	}
-	for _, f := range set.Features {
-		set.Units += uint64(f.Units)
+	table, err := docmap.Open(filepath.Join(t.TempDir(), name), docmap.Options{Scheme: "test", MemtableKeys: 200})
+	if err != nil {
+		t.Fatal(err)
 	}
-	set.Units += uint64(rng.IntN(30))
-	return set
+	t.Cleanup(func() { table.Close() })
+	return table
+}
+
+// event names what a decision shows beside its verdict.
+func event(r *dedup.Result) string {
+	switch {
+	case r.Exact:
+		return "exact"
+	case r.Verdict == dedup.Related && r.Score > r.Seen:
+		return "related over the comparable"
+	case r.Verdict == dedup.Related && len(r.Also) > 0:
+		return "related beside others"
+	case r.Verdict == dedup.Duplicate && r.Comparable < r.Segments:
+		return "duplicate of the comparable"
+	case r.Verdict == dedup.Mosaic && !r.Kept:
+		return "mosaic removed"
+	}
+	return r.Verdict.String()
 }
 
 // TestVerdictsEqualOracle holds the deduper against the oracle on every field,
-// with a filter so small that it lies all the time, with a good one, and with
-// none.
+// whatever the filter, and sees that every kind of verdict came up.
 func TestVerdictsEqualOracle(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+	events := map[string]int{}
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newWorld(rapid.Uint64().Draw(rt, "seed"))
 		rules := dedup.Rules{
-			Threshold:     rapid.SampledFrom([]float64{0.1, 0.3, 0.5, 0.8, 1}).Draw(t, "threshold"),
-			Score:         rapid.SampledFrom([]dedup.Score{dedup.ScoreText, dedup.ScoreSegments}).Draw(t, "score"),
-			RemoveMosaics: rapid.Bool().Draw(t, "remove mosaics"),
+			Threshold:     drawThreshold(w.rng),
+			Score:         rapid.SampledFrom([]dedup.Score{dedup.ScoreText, dedup.ScoreSegments}).Draw(rt, "score"),
+			RemoveMosaics: rapid.Bool().Draw(rt, "remove mosaics"),
 		}
 		cfg := dedup.Config{Rules: rules, Table: &dedup.Memory{}}
-		if keys := rapid.SampledFrom([]uint64{0, 10, 100_000}).Draw(t, "filter keys"); keys > 0 {
-			f, err := bloomstore.New(bloomstore.ForItems(keys), "test")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer f.Close()
-			cfg.Filter = f
-		}
+		cfg.Filter = newFilter(rt, rapid.SampledFrom(filterSizes).Draw(rt, "filter keys"))
 		d, err := dedup.New(cfg)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		o := oracle.New(rules)
+		for i := range 120 {
+			set := w.document()
+			id := fmt.Sprint("doc", w.rng.IntN(40))
+			want := o.Decide(id, set)
+			got, err := d.Decide(id, set)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+				rt.Fatalf("document %d (-oracle +deduper):\n%s", i, diff)
+			}
+			events[event(&got)]++
+		}
+	})
+	t.Log(events)
+	for _, e := range []string{
+		"unique", "exact", "duplicate", "duplicate of the comparable", "mosaic", "mosaic removed",
+		"related over the comparable", "related beside others",
+	} {
+		if events[e] == 0 {
+			t.Errorf("no decision was %q: the documents drawn show too little", e)
+		}
+	}
+}
+
+// The table in a file gives the verdicts of the one in maps, over checkpoints,
+// runs and merges.
+func TestFileTableGivesSameVerdicts(t *testing.T) {
+	for seed := range 6 {
+		table := newTable(t, fmt.Sprint("table", seed, ".db")).(*docmap.Table)
+		rules := dedup.Rules{Threshold: 0.3 + 0.1*float64(seed)}
+		d, err := dedup.New(dedup.Config{Rules: rules, Table: table, Filter: newFilter(t, filterSizes[seed%len(filterSizes)])})
 		if err != nil {
 			t.Fatal(err)
 		}
 		o := oracle.New(rules)
-		segments, most := 10+rng.IntN(400), 2+rng.IntN(60)
-		var earlier []*feature.Set
-		for i := range 150 {
-			set := randomSet(rng, segments, most)
-			if i > 0 && rng.IntN(8) == 0 {
-				set = earlier[rng.IntN(i)]
-			}
-			earlier = append(earlier, set)
-			id := fmt.Sprint("doc", rng.IntN(120))
-			want := o.Decide(id, set)
-			got, err := d.Decide(id, set)
+		w := newWorld(uint64(seed))
+		for i := range 120 {
+			set := w.document()
+			want := o.Decide("id", set)
+			got, err := d.Decide("id", set)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-				t.Fatalf("document %d (-oracle +deduper):\n%s", i, diff)
+				t.Fatalf("seed %d, document %d (-oracle +deduper):\n%s", seed, i, diff)
+			}
+			if table.Full() {
+				if err := table.Checkpoint(nil); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
-	})
+	}
 }

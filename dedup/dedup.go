@@ -11,6 +11,7 @@
 package dedup
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -72,7 +73,8 @@ type Config struct {
 	// the table is asked for every key: the same verdicts, more slowly.
 	Filter *bloomstore.Filter
 	// Table names the earlier document. Without one, verdicts rest on the
-	// filter alone, and name nobody.
+	// filter alone, and name nobody. A nil *docmap.Table is none; those of an
+	// index are best taken from [Index.Config].
 	Table Table
 	// Now stamps kept documents; nil means time.Now.
 	Now func() time.Time
@@ -81,6 +83,7 @@ type Config struct {
 // Deduper judges documents one after another. It is not for concurrent use.
 type Deduper struct {
 	cfg       Config
+	disk      *docmap.Table // the table, where it is one that can be closed
 	judge     judge
 	extractor *feature.Extractor
 	set       feature.Set
@@ -103,11 +106,23 @@ type Counts struct {
 	Fresh uint64
 }
 
+// Errors of a Deduper that has lost what it works with.
+var (
+	errNothing      = errors.New("neither a filter nor a table given")
+	errTableClosed  = errors.New("the table was closed: open the index again and make a new Deduper")
+	errFilterClosed = errors.New("the filter was closed: open the index again and make a new Deduper, or, if the filter has grown, give the new one to UseFilter")
+)
+
 // New checks the configuration and returns a Deduper over its filter and table,
-// which remain the caller's to save and close.
+// which remain the caller's to save and close. Once one of them is closed, every
+// decision is an error.
 func New(cfg Config) (*Deduper, error) {
+	disk, ok := cfg.Table.(*docmap.Table)
+	if ok && disk == nil {
+		cfg.Table = nil // an index without a table has a nil one, which is no nil interface
+	}
 	if cfg.Filter == nil && cfg.Table == nil {
-		return nil, fmt.Errorf("deduplicating: neither a filter nor a table given")
+		return nil, fmt.Errorf("deduplicating: %w", errNothing)
 	}
 	rules, err := cfg.Rules.withDefaults(cfg.Table == nil)
 	if err != nil {
@@ -121,7 +136,7 @@ func New(cfg Config) (*Deduper, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Deduper{cfg: cfg, extractor: extractor, judge: judge{rules: rules}}, nil
+	return &Deduper{cfg: cfg, disk: disk, extractor: extractor, judge: judge{rules: rules}}, nil
 }
 
 // See judges a text and, if it is kept, remembers it under id.
@@ -137,20 +152,45 @@ func (d *Deduper) Decide(id string, set *feature.Set) (Result, error) {
 	if err != nil || !r.Kept {
 		return r, err
 	}
-	return r, d.remember(id, set)
+	if err := d.remember(id, set); err != nil {
+		return r, fmt.Errorf("remembering document %q: %w", id, err)
+	}
+	return r, nil
 }
 
 // Check judges a document and remembers nothing.
 func (d *Deduper) Check(id string, set *feature.Set) (Result, error) {
-	if d.cfg.Table == nil {
-		return d.checkFilter(set), nil
-	}
-	r, err := d.checkTable(set)
+	r, err := d.check(set)
 	if err != nil {
-		return r, fmt.Errorf("judging document %q: %w", id, err)
+		return Result{}, fmt.Errorf("judging document %q: %w", id, err)
 	}
 	r.SameID = r.Of.Num != 0 && r.Of.ID == id
 	return r, nil
+}
+
+func (d *Deduper) check(set *feature.Set) (Result, error) {
+	if err := d.ready(); err != nil {
+		return Result{}, err
+	}
+	if d.cfg.Table == nil {
+		return d.checkFilter(set), nil
+	}
+	return d.checkTable(set)
+}
+
+// ready reports what is missing: a document the filter has not seen would else be
+// judged without a word from a table that is gone.
+func (d *Deduper) ready() error {
+	filter := d.cfg.Filter
+	switch {
+	case d.disk != nil && d.disk.Closed():
+		return errTableClosed
+	case filter != nil && filter.Closed():
+		return errFilterClosed
+	case filter == nil && d.cfg.Table == nil:
+		return errNothing
+	}
+	return nil
 }
 
 // Counts returns the totals since New.
@@ -209,7 +249,8 @@ func (d *Deduper) checkTable(set *feature.Set) (Result, error) {
 }
 
 // findExact looks for a kept document with the same whole text: the best witness
-// there is, found by one key however common the segments.
+// there is, found by one key however common the segments. That key may also be
+// one of a segment, so what is stored of its holders is compared.
 func (d *Deduper) findExact(r *Result) (done bool, err error) {
 	n := r.Segments
 	found := &d.judge.postings
@@ -223,15 +264,39 @@ func (d *Deduper) findExact(r *Result) (done bool, err error) {
 		return false, nil
 	}
 	d.counts.Confirmed++
-	doc, err := d.cfg.Table.Doc(docs[0])
-	if err != nil {
-		return false, err
+	want := stored(d.judge.set)
+	for _, num := range docs {
+		doc, err := d.cfg.Table.Doc(num)
+		if err != nil {
+			return false, err
+		}
+		if !sameText(&doc, &want) {
+			continue
+		}
+		r.Verdict, r.Kept, r.Exact = Duplicate, false, true
+		r.Of = Source{Num: num, ID: doc.ID, Shared: n, Weight: d.judge.whole}
+		r.Score, r.Seen = 1, 1
+		r.OfSegments, r.Comparable = doc.Features, n
+		return true, nil
 	}
-	r.Verdict, r.Kept, r.Exact = Duplicate, false, true
-	r.Of = Source{Num: docs[0], ID: doc.ID, Shared: n, Weight: d.judge.whole}
-	r.Score, r.Seen = 1, 1
-	r.OfSegments, r.Comparable = doc.Features, n
-	return true, nil
+	return false, nil
+}
+
+// stored is what a table keeps of a document's features, beside their keys.
+func stored(set *feature.Set) docmap.Doc {
+	doc := docmap.Doc{Features: len(set.Features), Whole: set.Whole}
+	if set.Truncated {
+		last := set.Features[len(set.Features)-1]
+		doc.CutWidth, doc.CutKey = last.Width, last.Key
+	}
+	return doc
+}
+
+// sameText compares what is stored of two texts. One comma more changes the number
+// of segments, of which a text with few would not be found again by the others.
+func sameText(a, b *docmap.Doc) bool {
+	few := max(a.Features, b.Features) < minComparable
+	return a.Whole == b.Whole && a.CutWidth == b.CutWidth && a.CutKey == b.CutKey && (few || a.Features == b.Features)
 }
 
 // lookup asks the table for the first n keys that the filter has seen, and hands
@@ -272,13 +337,8 @@ func (d *Deduper) remember(id string, set *feature.Set) error {
 	if d.cfg.Table == nil {
 		return nil
 	}
-	doc := docmap.Doc{ID: id, Features: len(set.Features), Whole: set.Whole, Time: d.cfg.Now().Unix()}
-	if set.Truncated {
-		last := set.Features[len(set.Features)-1]
-		doc.CutWidth, doc.CutKey = last.Width, last.Key
-	}
-	if _, err := d.cfg.Table.Add(doc, d.keys); err != nil {
-		return fmt.Errorf("remembering document %q: %w", id, err)
-	}
-	return nil
+	doc := stored(set)
+	doc.ID, doc.Time = id, d.cfg.Now().Unix()
+	_, err := d.cfg.Table.Add(doc, d.keys)
+	return err
 }

@@ -139,6 +139,12 @@ func (x *Index) findKey(p *presence, keyed bool) (err error) {
 // Scheme is what the index makes its fingerprints with, its key included.
 func (x *Index) Scheme() feature.Scheme { return x.scheme }
 
+// Config is what a [Deduper] over the index needs, under the index's scheme. Once
+// Grow has replaced the filter, UseFilter gives the Deduper the new one.
+func (x *Index) Config(rules Rules) Config {
+	return Config{Scheme: x.scheme, Rules: rules, Filter: x.Filter, Table: x.table()}
+}
+
 // table is x.Table as the deduper wants it: nil where there is none.
 func (x *Index) table() Table {
 	if x.Table == nil {

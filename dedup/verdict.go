@@ -12,12 +12,13 @@ const (
 	// Duplicate: one earlier kept document, the witness, holds at least the
 	// threshold's share of the text. The document is removed.
 	Duplicate
-	// Mosaic: several earlier documents together reach the threshold, but
-	// none alone. Kept, unless Rules.RemoveMosaics.
+	// Mosaic: several earlier documents together reach the threshold, and
+	// none alone, neither over the whole nor over what is comparable. Kept,
+	// unless Rules.RemoveMosaics.
 	Mosaic
-	// Related: one earlier document reaches the threshold, but on too few
-	// comparable segments to justify a removal (a page that quotes a long
-	// passage). Always kept.
+	// Related: one earlier document reaches the threshold alone, but over the
+	// comparable segments only, or with too few of them to justify a removal
+	// (a page that quotes a long passage). Always kept, whatever others share.
 	Related
 )
 
@@ -47,7 +48,9 @@ type Result struct {
 	// Kept says whether the document belongs to the output and entered the
 	// index.
 	Kept bool
-	// Exact: the whole canonical text equals the witness's.
+	// Exact: the whole canonical text equals the witness's, and so does the
+	// number of segments where one has five or more. Without a table the text
+	// alone is known.
 	Exact bool
 	// SameID: the witness has the id of the judged document: the same page
 	// fetched again.
@@ -55,12 +58,13 @@ type Result struct {
 	// Of is the witness of a Duplicate and the source of a Related; zero
 	// otherwise.
 	Of Source
-	// Score is the share, 0 to 1, that the best single earlier document
-	// holds of what can be compared with it.
+	// Score is the share, 0 to 1, that Of holds: of the whole text, for a
+	// Related of what can be compared; for a Mosaic, that of the best source.
 	Score float64
 	// Seen is the share, 0 to 1, that all earlier documents together hold of
-	// the document; 0 for a Unique, of which it was not asked. Segments that MaxHolders kept documents hold already are
-	// no evidence, neither here nor in Score.
+	// the document; 0 for a Unique, of which it was not asked. Segments that
+	// MaxHolders kept documents hold already are no evidence, neither here nor
+	// in Score.
 	Seen float64
 	// Segments is the number of segments chosen from the document, OfSegments
 	// that of the witness, and Comparable how many of the document's own the

@@ -224,6 +224,8 @@ func (t *Table) before(id int) bool {
 	now := tx.ID()
 	return tx.Rollback() == nil && now < id
 }
+// Closed reports whether Close was called.
+func (t *Table) Closed() bool { return t.db == nil }
 
 // Close gives the file and the memory back. What came after the last
 // checkpoint is lost. It may be called again.

@@ -1,0 +1,417 @@
+package dedup_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/docmap"
+	"github.com/firstseen/firstseen/feature"
+)
+
+const sentence = "A sentence that is long enough to be a segment of its own."
+
+// See, Decide and Check, each of which needs what was closed.
+func wantError(t *testing.T, d *dedup.Deduper, want string) {
+	t.Helper()
+	for _, text := range []string{sentence, "Another one, which no filter and no table have ever seen before."} {
+		if r, err := d.See("id", []byte(text)); err == nil || !strings.Contains(err.Error(), want) || r.Verdict != dedup.Unique || r.Kept {
+			t.Errorf("See(%.12q): %+v, %v; want an error that says %q", text, r, err, want)
+		}
+		if _, err := d.Check("id", segmentsOf(1, 2, 3)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Check: %v; want an error that says %q", err, want)
+		}
+	}
+}
+
+// A deduper whose table or filter was closed says so, also about documents for
+// which it would not have asked the one that is gone.
+func TestDeduperAfterClose(t *testing.T) {
+	for _, filterOnly := range []bool{false, true} {
+		x, err := dedup.OpenIndex(t.TempDir(), dedup.IndexOptions{FilterOnly: filterOnly})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := dedup.New(x.Config(dedup.Rules{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := d.See("id", []byte(sentence)); err != nil || !r.Kept {
+			t.Fatalf("before: %+v, %v", r, err)
+		}
+		if err := x.Close(false); err != nil {
+			t.Fatal(err)
+		}
+		wantError(t, d, "was closed")
+	}
+}
+
+func TestDeduperAfterTableClose(t *testing.T) {
+	table := newTable(t, "table.db").(*docmap.Table)
+	d, err := dedup.New(dedup.Config{Table: table, Filter: newFilter(t, 1000)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := table.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, d, "the table was closed")
+}
+
+// Growing an index closes the filter that its deduper had.
+func TestDeduperAfterGrow(t *testing.T) {
+	x, err := dedup.OpenIndex(t.TempDir(), dedup.IndexOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close(false)
+	d, err := dedup.New(x.Config(dedup.Rules{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.See("first", []byte(sentence)); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Checkpoint(nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Grow(); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, d, "UseFilter")
+	d.UseFilter(x.Filter)
+	if r, err := d.See("second", []byte(sentence)); err != nil || r.Of.ID != "first" {
+		t.Errorf("with the new filter: %+v, %v", r, err)
+	}
+	d.UseFilter(nil) // a table alone will do
+	if r, err := d.See("third", []byte(sentence)); err != nil || r.Of.ID != "first" {
+		t.Errorf("without a filter: %+v, %v", r, err)
+	}
+}
+
+// The fields of an index without a table, as a program would copy them into a
+// Config, and with nothing left to judge by.
+func TestIndexWithoutTable(t *testing.T) {
+	x, err := dedup.OpenIndex(t.TempDir(), dedup.IndexOptions{FilterOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close(false)
+	for name, cfg := range map[string]dedup.Config{
+		"Config": x.Config(dedup.Rules{}),
+		"fields": {Filter: x.Filter, Table: x.Table},
+	} {
+		d, err := dedup.New(cfg)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		for _, want := range []dedup.Verdict{dedup.Unique, dedup.Duplicate} {
+			r, err := d.See("id", []byte(name+" "+sentence))
+			if err != nil || r.Verdict != want {
+				t.Errorf("%s: %+v, %v; want %v", name, r, err, want)
+			}
+		}
+		d.UseFilter(nil)
+		wantError(t, d, "neither a filter nor a table")
+	}
+	var none *docmap.Table
+	if _, err := dedup.New(dedup.Config{Table: none}); err == nil {
+		t.Error("a Deduper with nothing at all")
+	}
+}
+
+func TestIndexConfigNamesTable(t *testing.T) {
+	scheme := feature.Scheme{Segments: 7}
+	x, err := dedup.OpenIndex(t.TempDir(), dedup.IndexOptions{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close(false)
+	cfg := x.Config(dedup.Rules{Threshold: 0.7})
+	if cfg.Table != dedup.Table(x.Table) || cfg.Filter != x.Filter || cfg.Scheme.Name() != scheme.Name() || cfg.Rules.Threshold != 0.7 {
+		t.Errorf("%+v", cfg)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	for want, cfg := range map[string]dedup.Config{
+		"neither a filter nor a table": {},
+		"threshold -0.1":               {Table: &dedup.Memory{}, Rules: dedup.Rules{Threshold: -0.1}},
+		"threshold 1.0001":             {Table: &dedup.Memory{}, Rules: dedup.Rules{Threshold: 1.0001}},
+		"threshold NaN":                {Table: &dedup.Memory{}, Rules: dedup.Rules{Threshold: nan()}},
+		"-1 segments":                  {Table: &dedup.Memory{}, Scheme: feature.Scheme{Segments: -1}},
+	} {
+		if d, err := dedup.New(cfg); err == nil || !strings.Contains(err.Error(), want) || d != nil {
+			t.Errorf("%v, want an error that says %q", err, want)
+		}
+	}
+}
+
+func nan() float64 {
+	zero := 0.0
+	return zero / zero
+}
+
+// The thresholds of the manual, seen by documents just at them.
+func TestDefaultThresholds(t *testing.T) {
+	half := func(shared int) *feature.Set { // of ten segments of 12 units, weight 10, in 120 units
+		set := &feature.Set{Whole: uint64(1000 + shared)}
+		for i := range 10 {
+			key := uint64(i + 1)
+			if i >= shared {
+				key = uint64(100*shared + i)
+			}
+			set.Features = append(set.Features, feature.Feature{Key: key, Width: uint32(90 - i), Units: 12})
+		}
+		set.Units = 120
+		return set
+	}
+	table := dedup.Config{Table: &dedup.Memory{}}
+	filter := dedup.Config{Filter: newFilter(t, 100_000)}
+	for _, c := range []struct {
+		cfg    dedup.Config
+		shared int
+		want   dedup.Verdict
+	}{
+		{table, 10, dedup.Unique},   // the first is shared by the others
+		{table, 5, dedup.Unique},    // 50/120
+		{table, 6, dedup.Duplicate}, // 60/120
+		{filter, 10, dedup.Unique},
+		{filter, 7, dedup.Unique},    // 84/120
+		{filter, 8, dedup.Duplicate}, // 96/120
+	} {
+		d, err := dedup.New(c.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := d.Decide("", half(c.shared)); err != nil || r.Verdict != c.want {
+			t.Errorf("%d shared: %+v, %v; want %v", c.shared, r, err, c.want)
+		}
+	}
+}
+
+// A faulty is a table that fails at the n-th call of one method, and counts.
+type faulty struct {
+	dedup.Memory
+	method string
+	at     int
+	calls  map[string]int
+}
+
+var errFault = errors.New("the disk is gone")
+
+func (f *faulty) count(method string) error {
+	if f.calls == nil {
+		f.calls = map[string]int{}
+	}
+	f.calls[method]++
+	if method == f.method && f.calls[method] == f.at {
+		return errFault
+	}
+	return nil
+}
+
+func (f *faulty) Add(d docmap.Doc, keys []uint64) (uint32, error) {
+	if err := f.count("Add"); err != nil {
+		return 0, err
+	}
+	return f.Memory.Add(d, keys)
+}
+
+func (f *faulty) Lookup(keys []uint64, found *docmap.Postings) error {
+	if err := f.count("Lookup"); err != nil {
+		return err
+	}
+	return f.Memory.Lookup(keys, found)
+}
+
+func (f *faulty) Doc(num uint32) (docmap.Doc, error) {
+	if err := f.count("Doc"); err != nil {
+		return docmap.Doc{}, err
+	}
+	return f.Memory.Doc(num)
+}
+
+// stream is judged into every kind of verdict: two documents, an exact copy, a
+// near copy that shares with both, one assembled from both, a page that quotes.
+func stream() []*feature.Set {
+	a, b := segmentsOf(1, 11, 12, 13, 14, 15, 16), segmentsOf(2, 21, 22, 23, 24, 25, 26)
+	near := segmentsOf(3, 11, 12, 13, 14, 15, 21)
+	mosaic := segmentsOf(4, 11, 12, 13, 21, 22, 23)
+	long := truncated(segmentsOf(5, 31, 32, 33, 34, 35))
+	page := segmentsOf(6, 31, 32, 33, 34, 35, 61, 62, 63, 64)
+	return []*feature.Set{a, b, a, near, mosaic, long, page}
+}
+
+// Every call to the table may fail, and whatever fails is told: no verdict, and
+// with the document's name.
+func TestTableErrorsAreTold(t *testing.T) {
+	count := &faulty{}
+	verdicts, err := judgeStream(count)
+	if want := "unique unique duplicate duplicate mosaic unique related"; err != nil || verdicts != want {
+		t.Fatalf("%s, %v; want %s", verdicts, err, want)
+	}
+	for _, method := range []string{"Add", "Lookup", "Doc"} {
+		for at := 1; at <= count.calls[method]; at++ {
+			_, err := judgeStream(&faulty{method: method, at: at})
+			if !errors.Is(err, errFault) || !strings.Contains(err.Error(), `document "id`) {
+				t.Errorf("%s number %d failed: %v", method, at, err)
+			}
+		}
+	}
+}
+
+func judgeStream(table dedup.Table) (string, error) {
+	d, err := dedup.New(dedup.Config{Table: table, Rules: dedup.Rules{Threshold: 0.6}})
+	if err != nil {
+		return "", err
+	}
+	var verdicts []string
+	for i, set := range stream() {
+		r, err := d.Decide("id"+string(rune('0'+i)), set)
+		if err != nil {
+			if r.Verdict == dedup.Duplicate {
+				return "", errors.New("a duplicate by a table that failed")
+			}
+			return "", err
+		}
+		verdicts = append(verdicts, r.Verdict.String())
+	}
+	return strings.Join(verdicts, " "), nil
+}
+
+// What is asked of the table, and what the counts say of it: documents of which
+// the filter has seen too little cost no look-up, and only documents that could
+// be a witness or a source are read.
+func TestTableIsAskedOnlyWhereItMatters(t *testing.T) {
+	table := &faulty{}
+	d, err := dedup.New(dedup.Config{Table: table, Filter: newFilter(t, 1_000_000), Rules: dedup.Rules{Threshold: 0.5}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Units are 9 a segment, weights 7.
+	for i, c := range []struct {
+		set           *feature.Set
+		lookups, docs int
+		counts        dedup.Counts
+		what          string
+	}{
+		{segmentsOf(1, 11, 12, 13, 14, 15, 16, 17, 18), 0, 0, dedup.Counts{Fresh: 9}, "nothing was seen"},
+		{segmentsOf(2, 81, 82, 83, 84, 85, 16, 17, 18), 0, 0, dedup.Counts{Fresh: 15}, "21 of 72 are seen, and 0 of the first 45"},
+		{segmentsOf(5, 11, 12, 71, 72, 73, 74, 75, 76), 0, 0, dedup.Counts{Fresh: 22}, "14 of the first 18 are seen, but of the first five, the fewest that count, 14 of 45"},
+		{segmentsOf(3, 11, 12, 13, 14, 95, 96, 97, 98, 99, 90), 1, 1, dedup.Counts{Fresh: 29, Lookups: 1, Confirmed: 4}, "28 of the first 45 are seen, so a cut-off may matter; one document could have them"},
+		{segmentsOf(4, 11, 12, 13, 14), 1, 5, dedup.Counts{Fresh: 29, Lookups: 2, Confirmed: 8}, "28 of 36: a duplicate; two documents are read for their cut-offs, and three, which share something, for their ids"},
+		{segmentsOf(6, 81, 82, 83, 61, 74, 75, 62, 63), 1, 0, dedup.Counts{Fresh: 33, Lookups: 3, Confirmed: 13}, "28 of the first 45 are seen, but one document has 21: too little to be read for its cut-off"},
+		{segmentsOf(1, 11, 12, 13, 14, 15, 16, 17, 18), 1, 1, dedup.Counts{Fresh: 33, Lookups: 4, Confirmed: 14}, "an exact copy: one key, one document"},
+	} {
+		table.calls = nil
+		r, err := d.Decide("id", c.set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if table.calls["Lookup"] != c.lookups || table.calls["Doc"] != c.docs || d.Counts() != c.counts {
+			t.Errorf("document %d (%s): %v, %d look-ups, %d documents read, %+v", i, c.what, r.Verdict, table.calls["Lookup"], table.calls["Doc"], d.Counts())
+		}
+	}
+}
+
+// Keys that the filter has falsely seen are counted as refuted.
+func TestRefutedKeysAreCounted(t *testing.T) {
+	d, err := dedup.New(dedup.Config{Table: &dedup.Memory{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Decide("id", segmentsOf(1, 11, 12, 13)); err != nil {
+		t.Fatal(err)
+	}
+	// Without a filter every key counts as seen: one whole text, three segments.
+	if got, want := d.Counts(), (dedup.Counts{Lookups: 2, Refuted: 4}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+func TestMemory(t *testing.T) {
+	var m dedup.Memory
+	if _, err := m.Doc(0); err == nil {
+		t.Error("document 0")
+	}
+	id := []byte("one")
+	num, err := m.Add(docmap.Doc{ID: string(id), Features: 2}, []uint64{7, 7, 8})
+	if num != 1 || err != nil {
+		t.Fatal(num, err)
+	}
+	for range 9 {
+		if _, err := m.Add(docmap.Doc{ID: "more"}, []uint64{8}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var found docmap.Postings
+	if err := m.Lookup([]uint64{8, 9, 7}, &found); err != nil {
+		t.Fatal(err)
+	}
+	if got := found.Docs(0); len(got) != docmap.MaxHolders || got[0] != 1 || got[7] != 8 {
+		t.Errorf("the first eight of ten holders: %v", got)
+	}
+	if len(found.Docs(1)) != 0 || len(found.Docs(2)) != 1 {
+		t.Errorf("nobody and one: %v, %v", found.Docs(1), found.Docs(2))
+	}
+	if doc, err := m.Doc(1); err != nil || doc.ID != "one" || doc.Features != 2 {
+		t.Errorf("%+v, %v", doc, err)
+	}
+	if doc, err := m.Doc(10); err != nil || doc.ID != "more" {
+		t.Errorf("%+v, %v", doc, err)
+	}
+	if _, err := m.Doc(11); err == nil || !strings.Contains(err.Error(), "no document 11 among 10") {
+		t.Error(err)
+	}
+}
+
+// The times that documents are stored with.
+func TestTimeOfDocuments(t *testing.T) {
+	table := &dedup.Memory{}
+	at := time.Unix(1700000000, 0)
+	d, err := dedup.New(dedup.Config{Table: table, Now: func() time.Time { return at }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.See("id", []byte(sentence)); err != nil {
+		t.Fatal(err)
+	}
+	if doc, err := table.Doc(1); err != nil || doc.Time != at.Unix() {
+		t.Errorf("%+v, %v", doc, err)
+	}
+}
+
+func TestVerdictNames(t *testing.T) {
+	names := []string{dedup.Unique.String(), dedup.Duplicate.String(), dedup.Mosaic.String(), dedup.Related.String(), dedup.Verdict(9).String()}
+	if got := strings.Join(names, " "); got != "unique duplicate mosaic related verdict(9)" {
+		t.Error(got)
+	}
+}
+
+// A document with the id of its witness is a page fetched again; one with the id
+// of another, or that repeats nobody, is not.
+func TestSameID(t *testing.T) {
+	d, err := dedup.New(dedup.Config{Table: &dedup.Memory{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range []struct {
+		id   string
+		set  *feature.Set
+		want bool
+	}{
+		{"a", segmentsOf(1, 11, 12, 13), false},
+		{"b", segmentsOf(2, 21, 22, 23), false},
+		{"a", segmentsOf(1, 11, 12, 13), true},
+		{"b", segmentsOf(1, 11, 12, 13), false},
+		{"", segmentsOf(3, 31, 32, 33), false},
+		{"b", segmentsOf(4, 21, 22, 23), true},
+	} {
+		if r, err := d.Decide(c.id, c.set); err != nil || r.SameID != c.want {
+			t.Errorf("document %d: %+v, %v", i, r, err)
+		}
+	}
+}

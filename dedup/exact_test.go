@@ -1,0 +1,154 @@
+package dedup_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/docmap"
+	"github.com/firstseen/firstseen/feature"
+)
+
+// A meeting is two kept documents or more, and one after them that has the key of
+// a whole text in common with them. No two texts are known that meet so under a
+// secret; what must come of it is shown on the level of keys.
+type meeting struct {
+	name    string
+	earlier []*feature.Set
+	set     *feature.Set
+	of      string // the witness; empty where the document is to be kept
+}
+
+// segmentsOf makes features of the given keys, the widest first.
+func segmentsOf(whole uint64, keys ...uint64) *feature.Set {
+	set := &feature.Set{Whole: whole}
+	for i, key := range keys {
+		set.Features = append(set.Features, feature.Feature{Key: key, Width: uint32(90 - i), Units: 9})
+		set.Units += 9
+	}
+	return set
+}
+
+func truncated(set *feature.Set) *feature.Set {
+	set.Truncated = true
+	return set
+}
+
+// holders makes n documents that hold the key as one of their segments.
+func holders(n int, key uint64) (sets []*feature.Set) {
+	for i := range uint64(n) {
+		sets = append(sets, segmentsOf(900+i, 910+i, 920+i, key, 930+i))
+	}
+	return sets
+}
+
+func meetings() []meeting {
+	article := func() *feature.Set { return segmentsOf(500, 1, 2, 3, 4, 5) }
+	note := func() *feature.Set { return segmentsOf(500, 1, 2, 3, 4) }
+	long := func(last uint64) *feature.Set { return truncated(segmentsOf(500, 1, 2, 3, last)) }
+	forged := func(n int) *feature.Set { return segmentsOf(500, []uint64{71, 72, 73, 74, 75, 76}[:n]...) }
+	other := segmentsOf(600, 61, 62, 500, 63, 64) // one of its segments has the key
+	wider := long(4)
+	wider.Features[3].Width--
+	return []meeting{
+		{"the same text", []*feature.Set{article()}, article(), "doc0"},
+		{"a segment has the key of the text", []*feature.Set{other}, article(), ""},
+		{"a short text, a segment has its key", []*feature.Set{segmentsOf(600, 61, 500), segmentsOf(601, 500)}, note(), ""},
+		{"a forged text of one segment", []*feature.Set{forged(1)}, article(), ""},
+		{"a forged text without segments", []*feature.Set{forged(0)}, article(), ""},
+		{"one segment fewer", []*feature.Set{forged(4)}, article(), ""},
+		{"one segment more", []*feature.Set{forged(6)}, article(), ""},
+		{"five after four", []*feature.Set{note()}, forged(5), ""},
+		{"a short text cut otherwise", []*feature.Set{forged(1)}, note(), "doc0"},
+		{"a short text not cut at all", []*feature.Set{forged(0)}, note(), "doc0"},
+		{"a segment, a forged text, and then the same text", []*feature.Set{other, forged(1), article()}, article(), "doc2"},
+		{"seven others have the key", append(holders(7, 500), article()), article(), "doc7"},
+		{"eight others have the key, so the table does not know", append(holders(8, 500), forged(5)), article(), ""},
+		{"the same long text", []*feature.Set{long(4)}, long(4), "doc0"},
+		{"a text with more segments is not one without", []*feature.Set{truncated(forged(4))}, note(), ""},
+		{"a text without more segments is not one with", []*feature.Set{forged(4)}, long(4), ""},
+		{"a cut-off at another segment", []*feature.Set{truncated(forged(4))}, long(4), ""},
+		{"a cut-off at another width", []*feature.Set{truncated(segmentsOf(500, 71, 72, 73, 4))}, wider, ""},
+		{"the empty text", []*feature.Set{forged(0)}, forged(0), "doc0"},
+	}
+}
+
+// TestExactCopyAgreesInAll: what meets an earlier document in the key of its
+// whole text alone is no copy of it, in either table, whatever the filter.
+func TestExactCopyAgreesInAll(t *testing.T) {
+	for i, m := range meetings() {
+		for _, file := range []string{"", fmt.Sprint("table", i, ".db")} {
+			for _, keys := range filterSizes {
+				t.Run(fmt.Sprintf("%s/%s/%d", m.name, file, keys), func(t *testing.T) { m.check(t, newTable(t, file), keys) })
+			}
+		}
+	}
+}
+
+func (m *meeting) check(t *testing.T, table dedup.Table, filterKeys uint64) {
+	d, err := dedup.New(dedup.Config{Rules: dedup.Rules{Threshold: 0.6}, Table: table, Filter: newFilter(t, filterKeys)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, set := range m.earlier {
+		if r, err := d.Decide(fmt.Sprint("doc", i), set); err != nil || !r.Kept && i+1 < len(m.earlier) {
+			t.Fatalf("document %d: %+v, %v", i, r, err)
+		}
+		checkpoint(t, table)
+	}
+	r, err := d.Decide("judged", m.set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Exact != (m.of != "") || r.Of.ID != m.of || r.Kept != (m.of == "") {
+		t.Errorf("exact copy of %q wanted, got %+v", m.of, r)
+	}
+}
+
+// TestSharedKeyBelowTheCutOff: a source cannot have a segment below its cut-off, so
+// a key that it has there is of another segment, and no part of what is compared.
+func TestSharedKeyBelowTheCutOff(t *testing.T) {
+	d, err := dedup.New(dedup.Config{Table: &dedup.Memory{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Decide("source", truncated(segmentsOf(1, 11, 12, 13, 14, 15, 16))); err != nil {
+		t.Fatal(err)
+	}
+	// Five are comparable, of 45 units, and two of them are shared, 14 units.
+	// The key of the 40 units below would make that 52.
+	set := segmentsOf(2, 11, 12, 23, 24, 25, 26)
+	set.Features = append(set.Features, feature.Feature{Key: 13, Width: 50, Units: 40})
+	set.Units = 54 + 40 + 100
+	if r, err := d.Decide("judged", set); err != nil || r.Verdict != dedup.Unique {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// checkpoint moves what a file's table holds into the file.
+func checkpoint(t *testing.T, table dedup.Table) {
+	t.Helper()
+	if disk, ok := table.(*docmap.Table); ok {
+		if err := disk.Checkpoint(nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Without a table the four keys that stand for a whole text are the key of no
+// segment.
+func TestFilterOnlySegmentIsNoWholeText(t *testing.T) {
+	d, err := dedup.New(dedup.Config{Filter: newFilter(t, 100_000)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, set := range []*feature.Set{segmentsOf(600, 61, 500, 62), segmentsOf(500, 71, 72)} {
+		r, err := d.Decide("", set)
+		if err != nil || !r.Kept || r.Exact {
+			t.Fatalf("%+v, %v", r, err)
+		}
+	}
+	if r, err := d.Decide("", segmentsOf(500, 71, 72)); err != nil || r.Kept || !r.Exact {
+		t.Fatalf("the same text: %+v, %v", r, err)
+	}
+}

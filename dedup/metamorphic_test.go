@@ -1,0 +1,260 @@
+package dedup_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/docmap"
+	"github.com/firstseen/firstseen/feature"
+)
+
+// What a verdict may become when something changes that a person can judge
+// without computing anything. No oracle has a part in it.
+
+// admit enters a document into a table as if it had been kept.
+func admit(t *rapid.T, table dedup.Table, set *feature.Set) {
+	doc := docmap.Doc{ID: "earlier", Features: len(set.Features), Whole: set.Whole}
+	var keys []uint64
+	for _, f := range set.Features {
+		keys = append(keys, f.Key)
+	}
+	if set.Truncated {
+		last := set.Features[len(set.Features)-1]
+		doc.CutWidth, doc.CutKey = last.Width, last.Key
+	}
+	if _, err := table.Add(doc, append(keys, set.Whole)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// judge gives the result on a document after others.
+func judge(t *rapid.T, rules dedup.Rules, earlier []*feature.Set, set *feature.Set) dedup.Result {
+	table := &dedup.Memory{}
+	for _, e := range earlier {
+		admit(t, table, e)
+	}
+	d, err := dedup.New(dedup.Config{Rules: rules, Table: table})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := d.Check("judged", set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// scene is a history and documents to judge after it.
+type scene struct {
+	*world
+	rules   dedup.Rules
+	history []*feature.Set
+	judged  []*feature.Set
+}
+
+func drawScene(t *rapid.T) *scene {
+	w := newWorld(rapid.Uint64().Draw(t, "seed"))
+	s := &scene{world: w, rules: dedup.Rules{Threshold: drawThreshold(w.rng), RemoveMosaics: true}}
+	for range 1 + w.rng.IntN(25) {
+		s.history = append(s.history, w.document())
+	}
+	for range 6 {
+		s.judged = append(s.judged, w.document())
+	}
+	return s
+}
+
+// checkScenes calls f for many documents and demands that some had the verdict
+// that the property is about.
+func checkScenes(t *testing.T, about dedup.Verdict, f func(t *rapid.T, s *scene, set *feature.Set, before dedup.Result)) {
+	met := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		s := drawScene(rt)
+		for _, set := range s.judged {
+			before := judge(rt, s.rules, s.history, set)
+			if before.Verdict == about {
+				met++
+			}
+			f(rt, s, set, before)
+		}
+	})
+	if met < 3 {
+		t.Errorf("only %d documents were %v: the scenes drawn show too little", met, about)
+	}
+}
+
+func TestKeptIsWhatTheVerdictSays(t *testing.T) {
+	checkScenes(t, dedup.Related, func(t *rapid.T, s *scene, set *feature.Set, before dedup.Result) {
+		if before.Kept != (before.Verdict == dedup.Unique || before.Verdict == dedup.Related) {
+			t.Fatalf("where mosaics are removed: %+v", before)
+		}
+		keeping := s.rules
+		keeping.RemoveMosaics = false
+		after := judge(t, keeping, s.history, set)
+		if after.Kept != (after.Verdict != dedup.Duplicate) {
+			t.Fatalf("where mosaics are kept: %+v", after)
+		}
+		after.Kept = before.Kept
+		if diff := gocmp.Diff(before, after, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("more than kept depends on it:\n%s", diff)
+		}
+	})
+}
+
+// A document that shares nothing changes nothing.
+func TestUnrelatedDocumentChangesNothing(t *testing.T) {
+	checkScenes(t, dedup.Mosaic, func(t *rapid.T, s *scene, set *feature.Set, before dedup.Result) {
+		other := s.set([]int{5001, 5002, 5003, 5004, 5005, 5006})
+		after := judge(t, s.rules, append(s.history, other), set)
+		if diff := gocmp.Diff(before, after, cmpopts.EquateEmpty()); diff != "" && !sharesKey(other, set) {
+			t.Fatalf("(-before +after):\n%s", diff)
+		}
+	})
+}
+
+func sharesKey(a, b *feature.Set) bool {
+	return slices.ContainsFunc(keysOf(a), func(k uint64) bool { return slices.Contains(keysOf(b), k) })
+}
+
+func keysOf(set *feature.Set) []uint64 {
+	keys := []uint64{set.Whole}
+	for _, f := range set.Features {
+		keys = append(keys, f.Key)
+	}
+	return keys
+}
+
+// One more document that shares a single segment: what one earlier document
+// decides alone stays decided.
+func TestThirdDocumentSharingOneSegment(t *testing.T) {
+	checkScenes(t, dedup.Related, func(t *rapid.T, s *scene, set *feature.Set, before dedup.Result) {
+		if len(set.Features) == 0 {
+			return
+		}
+		shared := set.Features[s.rng.IntN(len(set.Features))]
+		if s.holders(shared.Key) >= docmap.MaxHolders-1 {
+			return // it would become common
+		}
+		third := &feature.Set{Whole: 77, Features: []feature.Feature{shared, s.segment(7001), s.segment(7002)}, Units: 99}
+		choose(third, len(third.Features))
+		after := judge(t, s.rules, append(s.history, third), set)
+		byThird := after.Of.Num == uint32(len(s.history)+1)
+		switch {
+		case before.Verdict == dedup.Related && after.Verdict == dedup.Mosaic,
+			before.Verdict == dedup.Related && !after.Kept && !byThird,
+			before.Verdict == dedup.Duplicate && after.Verdict != dedup.Duplicate,
+			after.Verdict == dedup.Duplicate && before.Verdict != dedup.Duplicate && !byThird,
+			before.Verdict == dedup.Mosaic && after.Verdict == dedup.Unique,
+			after.Seen < before.Seen:
+			t.Fatalf("before %+v\nafter %+v", before, after)
+		}
+	})
+}
+
+func (s *scene) holders(key uint64) (n int) {
+	for _, e := range s.history {
+		if slices.Contains(keysOf(e), key) {
+			n++
+		}
+	}
+	return n
+}
+
+// A segment that turns into one nobody has never makes a document more of a copy.
+func TestLessEvidenceIsNoMoreCopy(t *testing.T) {
+	checkScenes(t, dedup.Mosaic, func(t *rapid.T, s *scene, set *feature.Set, before dedup.Result) {
+		if before.Exact || len(set.Features) == 0 {
+			return
+		}
+		less := *set
+		less.Features = slices.Clone(set.Features)
+		less.Features[s.rng.IntN(len(set.Features))].Key++ // keeps its place in the order
+		after := judge(t, s.rules, s.history, &less)
+		switch {
+		case after.Verdict == dedup.Duplicate && before.Verdict != dedup.Duplicate,
+			after.Verdict == dedup.Mosaic && before.Verdict == dedup.Unique:
+			t.Fatalf("before %+v\nafter %+v", before, after)
+		}
+	})
+}
+
+// Text of its own, too short to be a segment, never makes a document more of a
+// copy.
+func TestShortTextOfItsOwn(t *testing.T) {
+	checkScenes(t, dedup.Duplicate, func(t *rapid.T, s *scene, set *feature.Set, before dedup.Result) {
+		longer := *set
+		longer.Units += uint64(1 + s.rng.IntN(20))
+		longer.Whole++
+		after := judge(t, s.rules, s.history, &longer)
+		switch {
+		case after.Verdict == dedup.Duplicate && before.Verdict != dedup.Duplicate,
+			after.Verdict == dedup.Mosaic && before.Verdict == dedup.Unique:
+			t.Fatalf("before %+v\nafter %+v", before, after)
+		}
+	})
+}
+
+// A higher threshold finds no more.
+func TestHigherThresholdFindsNoMore(t *testing.T) {
+	checkScenes(t, dedup.Related, func(t *rapid.T, s *scene, set *feature.Set, before dedup.Result) {
+		higher := s.rules
+		higher.Threshold = min(1, s.rules.Threshold+s.rng.Float64()/2)
+		after := judge(t, higher, s.history, set)
+		switch {
+		case after.Verdict == dedup.Duplicate && before.Verdict != dedup.Duplicate,
+			after.Verdict == dedup.Related && before.Verdict != dedup.Related && before.Verdict != dedup.Duplicate,
+			after.Verdict != dedup.Unique && before.Verdict == dedup.Unique:
+			t.Fatalf("at %v %+v\nat %v %+v", s.rules.Threshold, before, higher.Threshold, after)
+		}
+	})
+}
+
+// In which order the earlier documents came decides whom a document is said to
+// repeat where several are as good, and nothing else.
+func TestOrderOfEarlierDocuments(t *testing.T) {
+	checkScenes(t, dedup.Mosaic, func(t *rapid.T, s *scene, set *feature.Set, before dedup.Result) {
+		if before.Exact || s.holders(set.Whole) > 0 {
+			return // the first copies alone are known of a text
+		}
+		after := judge(t, s.rules, reversed(s.history), set)
+		if after.Verdict != before.Verdict || after.Score != before.Score || after.Seen != before.Seen {
+			t.Fatalf("before %+v\nafter %+v", before, after)
+		}
+	})
+}
+
+func reversed(sets []*feature.Set) []*feature.Set {
+	sets = slices.Clone(sets)
+	slices.Reverse(sets)
+	return sets
+}
+
+// Check remembers nothing, and Decide says what Check said.
+func TestCheckRemembersNothing(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := drawScene(rt)
+		d, err := dedup.New(dedup.Config{Rules: s.rules, Table: &dedup.Memory{}, Filter: newFilter(rt, 100)})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for i, set := range append(s.history, s.judged...) {
+			var got [3]string
+			for j, f := range []func(string, *feature.Set) (dedup.Result, error){d.Check, d.Check, d.Decide} {
+				r, err := f("id", set)
+				if err != nil {
+					rt.Fatal(err)
+				}
+				got[j] = fmt.Sprintf("%+v", r)
+			}
+			if got[0] != got[1] || got[0] != got[2] {
+				rt.Fatalf("document %d: %s", i, got)
+			}
+		}
+	})
+}
