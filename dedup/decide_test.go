@@ -27,7 +27,7 @@ func randomSet(rng *rand.Rand, segments, most int) *feature.Set {
 	}
 	for id := range chosen {
 		key := id * 0x9e3779b97f4a7c15
-		set.Features = append(set.Features, feature.Feature{Key: key, Width: 16 + uint32(id%40), Units: 1 + uint32(id%17)})
+		set.Features = append(set.Features, feature.Feature{Key: key, Order: key, Width: 16 + uint32(id%40), Units: 1 + uint32(id%17)})
 	}
 	slices.SortFunc(set.Features, func(a, b feature.Feature) int {
 		return cmp.Or(cmp.Compare(b.Width, a.Width), cmp.Compare(a.Key, b.Key))

@@ -275,7 +275,7 @@ func (d *Deduper) remember(id string, set *feature.Set) error {
 	doc := docmap.Doc{ID: id, Features: len(set.Features), Whole: set.Whole, Time: d.cfg.Now().Unix()}
 	if set.Truncated {
 		last := set.Features[len(set.Features)-1]
-		doc.CutWidth, doc.CutKey = last.Width, last.Key
+		doc.CutWidth, doc.CutKey = last.Width, last.Order
 	}
 	if _, err := d.cfg.Table.Add(doc, d.keys); err != nil {
 		return fmt.Errorf("remembering document %q: %w", id, err)

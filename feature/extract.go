@@ -93,7 +93,7 @@ func (e *Extractor) Extract(dst *Set, text []byte) {
 	}
 	dst.Width += e.short.columns
 	dst.Units += e.short.units
-	dst.Whole = e.hash.whole(e.buf[1:max(e.w-1, 1)])
+	dst.Whole = e.hash.text(e.buf[1:max(e.w-1, 1)])
 }
 
 // finish ends the piece under way, which comes from text[start:end].
@@ -109,10 +109,13 @@ func (e *Extractor) finish(text []byte, start, end int) {
 	case width > maxWidth:
 		e.cut(text, start, end)
 	case e.chosen.wants(width):
-		key := e.hash.segment(e.buf[e.seg:e.w])
-		if e.chosen.wantsKey(width, key) {
-			units := e.units(width)
-			e.chosen.add(Feature{Key: key, Width: uint32(width), Units: uint32(units), Start: offset(start), End: offset(end)})
+		form := e.buf[e.seg:e.w]
+		if order := order(form); e.chosen.wantsOrder(width, order) {
+			e.chosen.add(Feature{
+				Key: e.hash.segment(form, order), Order: order,
+				Width: uint32(width), Units: uint32(e.units(width)),
+				Start: offset(start), End: offset(end),
+			})
 		}
 	}
 	e.join()

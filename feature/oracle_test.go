@@ -1,12 +1,14 @@
 package feature
 
 import (
+	"encoding/binary"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/dchest/siphash"
+	"github.com/minio/highwayhash"
 	"github.com/zeebo/xxh3"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -44,7 +46,7 @@ func oracle(s Scheme, text string) Set {
 				continue
 			}
 			all = append(all, Feature{
-				Key: oracleKey(s, formString(c)), Width: uint32(w), Units: uint32(oracleUnits(formString(c))),
+				Key: oracleKey(s, formString(c)), Order: xxh3.HashString(formString(c)), Width: uint32(w), Units: uint32(oracleUnits(formString(c))),
 				Start: uint32(c[0].start), End: uint32(c[len(c)-1].end),
 			})
 		}
@@ -53,8 +55,8 @@ func oracle(s Scheme, text string) Set {
 		if a.Width != b.Width {
 			return int(b.Width) - int(a.Width)
 		}
-		if a.Key != b.Key {
-			return map[bool]int{true: -1, false: 1}[a.Key < b.Key]
+		if a.Order != b.Order {
+			return map[bool]int{true: -1, false: 1}[a.Order < b.Order]
 		}
 		return 0
 	})
@@ -389,9 +391,9 @@ func oracleWhole(s Scheme, form string) uint64 {
 	if s.Key == nil {
 		return xxh3.HashStringSeed(form, wholeSeed)
 	}
-	key := slices.Clone(s.Key)
-	for i := range key {
-		key[i] ^= 0xA5
+	var key []byte
+	for i := range 4 {
+		key = binary.LittleEndian.AppendUint64(key, oracleKey(s, "\xffwhole text"+string(rune(i))))
 	}
-	return oracleKey(Scheme{Key: key}, form)
+	return highwayhash.Sum64([]byte(form), key)
 }

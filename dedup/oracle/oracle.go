@@ -90,7 +90,7 @@ func (o *Oracle) evidence(source uint32, f feature.Feature) bool {
 }
 
 // comparable returns the features of a document that are at or above the cut-off
-// of source in the order of choice: longest first, then by key.
+// of source in the order of choice: longest first, then by Order.
 func (o *Oracle) comparable(features []feature.Feature, source uint32) []feature.Feature {
 	cut := o.docs[source-1].cut
 	if cut == nil {
@@ -98,7 +98,7 @@ func (o *Oracle) comparable(features []feature.Feature, source uint32) []feature
 	}
 	var above []feature.Feature
 	for _, f := range features {
-		if f.Width > cut.Width || f.Width == cut.Width && f.Key <= cut.Key {
+		if f.Width > cut.Width || f.Width == cut.Width && f.Order <= cut.Order {
 			above = append(above, f)
 		}
 	}
