@@ -56,7 +56,7 @@ func BenchmarkCorpus(b *testing.B) {
 
 func BenchmarkTables(b *testing.B) {
 	for range b.N {
-		newTables()
+		newTables(frozen)
 	}
 }
 

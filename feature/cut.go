@@ -37,7 +37,7 @@ func (e *Extractor) cut(text []byte, start, end int) {
 		for _, b := range form[i : i+size] {
 			h = h<<1 + gear[b]
 		}
-		c := e.tables.standing(r, e.tables.of(r))
+		c := e.tables.of(r).standing()
 		columns := c.width()
 		width += columns
 		words.add(r, c)

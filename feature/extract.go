@@ -58,11 +58,12 @@ func NewExtractor(s Scheme) (*Extractor, error) {
 		return nil, err
 	}
 	s = s.filled()
+	t := unicodeTables()
 	return &Extractor{
 		scheme: s,
 		hash:   newHasher(s.Key),
-		tables: unicodeTables(),
-		folder: newFolder(),
+		tables: t,
+		folder: newFolder(t),
 		chosen: newChooser(s.Segments),
 		buf:    make([]byte, 1+flushAt+maxRun*maxGrowth+slack),
 	}, nil
@@ -215,10 +216,14 @@ func (e *Extractor) gapASCII(text []byte, i int) int {
 
 // symbol adds a symbol with its marks, in canonical form, to the canonical text.
 func (e *Extractor) symbol(text []byte) {
-	for !utf8.Valid(text) { // the limit is within a mark
-		text = text[:len(text)-1]
+	if r, size := utf8.DecodeRune(text); size == len(text) {
+		e.writeRune(text, r)
+	} else {
+		for !utf8.Valid(text) { // the limit is within a mark
+			text = text[:len(text)-1]
+		}
+		e.write(e.form(text))
 	}
-	e.write(e.form(text))
 	e.dropSpace()
 	if e.w > e.seg {
 		e.join()

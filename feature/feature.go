@@ -14,7 +14,8 @@
 //	}
 //
 // What it promises: equal Scheme names give equal features for equal texts, on
-// every machine; the order of a text's segments does not matter to Features;
+// every machine, built with any toolchain; the order of a text's segments does
+// not matter to Features;
 // Extract does not fail, whatever the bytes, does not allocate once its
 // buffers are there, and holds no more memory for a huge text than for a small
 // one. The rules are written down in docs/canonical.md; a change of any of them
@@ -24,7 +25,6 @@ package feature
 import (
 	"encoding/binary"
 	"fmt"
-	"unicode"
 
 	"github.com/dchest/siphash"
 )
@@ -43,9 +43,10 @@ const (
 	MaxMinWidth = minPiece
 )
 
-// rules is the version of everything in docs/canonical.md. It is the first
-// part of a scheme's name and changes with the rules.
-const rules = "fs1"
+// rules is the version of everything in docs/canonical.md, with the version of
+// Unicode whose tables are frozen in it. It is the first part of a scheme's name
+// and changes with the rules, and not with the toolchain.
+const rules = "fs1-u15"
 
 // A Scheme says which features a text has. Its zero value is the default.
 type Scheme struct {
@@ -79,8 +80,8 @@ func (s Scheme) Validate() error {
 }
 
 // Name identifies the scheme in every file made with it, for instance
-// "fs1-u15-xxh3-n50-w10": the version of the rules, the major version of
-// Unicode whose tables they use, the hash, the number of segments, the minimum
+// "fs1-u15-xxh3-n50-w10": the version of the rules, the version of Unicode whose
+// tables are part of them, the hash, the number of segments, the minimum
 // width. For a keyed scheme the hash is "siphash+highway" with eight hex digits
 // that tell keys apart and do not give the key away. Features of schemes with
 // different names cannot be compared. The scheme must be valid.
@@ -91,9 +92,7 @@ func (s Scheme) Name() string {
 		k0, k1 := sipKey(s.Key)
 		hash = fmt.Sprintf("siphash+highway(%08x)", uint32(siphash.Hash(k0, k1, []byte("firstseen key id"))))
 	}
-	var major int
-	fmt.Sscanf(unicode.Version, "%d.", &major)
-	return fmt.Sprintf("%s-u%d-%s-n%d-w%d", rules, major, hash, s.Segments, s.MinWidth)
+	return fmt.Sprintf("%s-%s-n%d-w%d", rules, hash, s.Segments, s.MinWidth)
 }
 
 // filled is the scheme with its defaults written out.
