@@ -41,6 +41,7 @@ const (
 	digit                     // Nd
 	assigned                  // in the version of Unicode that the rules are of
 	formed                    // its form is in the tables
+	jamo                      // its form is a Hangul vowel or final consonant
 )
 
 // A stretch is a number of runes that are alike, from first on.
@@ -120,7 +121,7 @@ func (t *tables) stretch(r rune) stretch {
 }
 
 // formOf returns the canonical form of a rune, or nil if it is the rune itself
-// or the rune is of another kind than mapped or symbol.
+// or the rune is neither mapped, nor a symbol, nor jamo.
 func (t *tables) formOf(r rune) []byte {
 	if r >= tableEnd || t.form[r] == 0 {
 		return nil

@@ -268,8 +268,13 @@ func oracleFixedPoint(s string) string {
 
 // oracleCanonical is Canonical.
 func oracleCanonical(s string) string {
+	return oracleSpacedString(oracleCore(strings.ToValidUTF8(s, " ")))
+}
+
+// oracleSpacedString is oracleSpaced for a form whose bytes do not matter.
+func oracleSpacedString(s string) string {
 	var runes []oracleRune
-	for _, r := range oracleCore(strings.ToValidUTF8(s, " ")) {
+	for _, r := range s {
 		runes = append(runes, oracleRune{r: r})
 	}
 	return formString(oracleSpaced(runes))
@@ -402,4 +407,9 @@ func oracleWhole(s Scheme, form string) uint64 {
 		key = binary.LittleEndian.AppendUint64(key, oracleKey(s, "\xffwhole text"+string(rune(i))))
 	}
 	return highwayhash.Sum64([]byte(form), key)
+}
+
+// oracleAssigned reports whether the toolchain's Unicode has r.
+func oracleAssigned(r rune) bool {
+	return unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.Cc, unicode.Cf, unicode.Co)
 }

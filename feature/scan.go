@@ -164,7 +164,7 @@ func (e *Extractor) cluster(text []byte, i, stop int) int {
 	end := e.clusterEnd(text, i+size, stop)
 	switch {
 	case end > i+size || c.kind() == compound:
-		e.write(e.form(text[i:end]))
+		e.combine(text[i:end])
 	case c.kind() == mapped:
 		e.write(e.tables.formOf(r))
 	default:

@@ -55,6 +55,7 @@ const (
 	digit                // Nd
 	assigned             // in Unicode 15.0
 	formed               // its canonical form is not itself
+	jamo                 // its canonical form is a Hangul vowel or final consonant
 )
 
 func main() {
@@ -103,11 +104,13 @@ func describe(r rune) (class, more byte) {
 	if unicode.Is(unicode.M, r) {
 		class |= mark
 	}
+	kind := class & 0x0F
 	for bit, is := range map[byte]bool{
 		letter:   unicode.IsLetter(r),
 		digit:    unicode.Is(unicode.Nd, r),
 		assigned: isAssigned(r),
-		formed:   (class&0x0F == mapped || class&0x0F == symbol) && canonical(r) != string(r),
+		formed:   (kind == mapped || kind == symbol || isJamo(r)) && canonical(r) != string(r),
+		jamo:     isJamo(r),
 	} {
 		if is {
 			more |= bit
@@ -190,6 +193,13 @@ func isIgnorable(r rune) bool {
 	return unicode.Is(unicode.Cf, r) &&
 		!unicode.Is(unicode.Prepended_Concatenation_Mark, r) &&
 		(r < 0xFFF9 || r > 0xFFFB) && (r < 0x13430 || r > 0x13440)
+}
+
+// isJamo reports whether the form of r is one of the vowels and final consonants
+// that compose with what is before them.
+func isJamo(r rune) bool {
+	f := []rune(canonical(r))
+	return len(f) == 1 && (0x1161 <= f[0] && f[0] <= 0x1175 || 0x11A8 <= f[0] && f[0] <= 0x11C2)
 }
 
 func isAssigned(r rune) bool {
