@@ -75,7 +75,7 @@ func (f *queryFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	key, err := schemeKey(f.index, false)
+	key, err := readKey(f.index)
 	if err != nil {
 		return err
 	}

@@ -1,16 +1,12 @@
 package main
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,7 +30,7 @@ type dedupPlan struct {
 	onFull      dedup.OnFull
 	index       string
 	filterOnly  bool
-	keyed       bool
+	keyed       keyChoice
 	abandon     bool
 	jobs        int
 	maxBad      int64
@@ -55,12 +51,12 @@ func (f *dedupFlags) plan(args []string) (*dedupPlan, error) {
 		args:   args,
 		fields: corpus.Fields{Text: f.textField, ID: f.idField},
 		scheme: feature.Scheme{Segments: f.segments, MinWidth: f.minWidth},
-		index:  f.index, filterOnly: f.filterOnly, keyed: f.keyed, abandon: f.abandon,
+		index:  f.index, filterOnly: f.filterOnly, abandon: f.abandon,
 		jobs: f.jobs, maxBad: f.maxBad, out: f.out, report: f.report, rejects: f.rejects,
 		summary: f.summary, annotate: f.annotate, quiet: f.quiet,
 	}
 	for _, check := range []func(*dedupPlan) error{
-		f.planRules, f.planFilter, f.planOutputs,
+		f.planRules, f.planKey, f.planFilter, f.planOutputs,
 	} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
@@ -214,7 +210,7 @@ func (p *dedupPlan) openIndex() (_ *dedup.Index, remove func() error, err error)
 		}
 		remove = func() error { return os.RemoveAll(dir) }
 	}
-	if p.scheme.Key, err = schemeKey(dir, p.keyed); err != nil {
+	if p.scheme.Key, err = p.keyed.forIndex(p.index); err != nil {
 		return nil, nil, errors.Join(err, remove())
 	}
 	index, err := dedup.OpenIndex(dir, dedup.IndexOptions{
@@ -225,45 +221,6 @@ func (p *dedupPlan) openIndex() (_ *dedup.Index, remove func() error, err error)
 		return nil, nil, errors.Join(err, remove())
 	}
 	return index, remove, nil
-}
-
-// keyFile holds the key of an index's fingerprints, 32 hexadecimal digits.
-const keyFile = "key"
-
-const keyBytes = 16
-
-// schemeKey returns the key stored with an index, or makes one when a new index
-// is to have one. Nil means none.
-func schemeKey(dir string, wanted bool) ([]byte, error) {
-	path := filepath.Join(dir, keyFile)
-	text, err := os.ReadFile(path)
-	switch {
-	case err == nil:
-		key, err := hex.DecodeString(strings.TrimSpace(string(text)))
-		if err != nil || len(key) != keyBytes {
-			return nil, fmt.Errorf("%s: not a key of %d hexadecimal digits; restore it from a backup, without it the index is useless", path, 2*keyBytes)
-		}
-		return key, nil
-	case !errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("reading the index's key: %w", err)
-	case !wanted:
-		return nil, nil
-	}
-	for _, name := range []string{dedup.TableFile, dedup.FilterFile} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
-			return nil, usageError{fmt.Errorf("index %s was made without --key; leave it out, or give another --index", dir)}
-		}
-	}
-	key := make([]byte, keyBytes)
-	_, _ = rand.Read(key) // never fails
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fmt.Errorf("making the index: %w", err)
-	}
-	err = durable.Replace(path, func(f *os.File) error {
-		_, err := fmt.Fprintln(f, hex.EncodeToString(key))
-		return errors.Join(err, f.Chmod(0o600))
-	})
-	return key, err
 }
 
 // openOutputs creates the outputs, or cuts those of an interrupted run back to
