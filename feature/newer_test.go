@@ -160,3 +160,47 @@ func TestHangulEqualsOracle(t *testing.T) {
 		i++
 	}
 }
+
+// counter counts what golang.org/x/text is asked.
+type counter struct{ calls int }
+
+func (c *counter) Append(out []byte, src ...byte) []byte {
+	c.calls++
+	return norm.NFKC.Append(out, src...)
+}
+
+// TestCharactersHaveTheirTable: golang.org/x/text, which takes hundreds of times
+// as long as a table, is asked about no character that begins anew, about no
+// Hangul, and about a mark upon a letter once.
+func TestCharactersHaveTheirTable(t *testing.T) {
+	e := newExtractor(t, Scheme{})
+	var c counter
+	e.folder.nfkc = &c
+	var set Set
+	for r := rune(0); r < tableEnd; r++ {
+		if !e.tables.has(r, assigned) || 0xD800 <= r && r < 0xE000 {
+			continue
+		}
+		x, most := string(r), 0
+		if e.tables.of(r).kind() == compound && !e.tables.has(r, jamo) {
+			most = maxRounds
+		}
+		c.calls = 0
+		e.Extract(&set, []byte(strings.Repeat("wort"+x+"wort, ", 20)))
+		if c.calls > most {
+			t.Fatalf("%U %q within words: asked %d times", r, r, c.calls)
+		}
+		if most > 0 {
+			continue
+		}
+		if e.Extract(&set, []byte("wort "+strings.Repeat(x, 40))); c.calls > 0 {
+			t.Fatalf("%U %q in a row: asked %d times", r, r, c.calls)
+		}
+	}
+	for _, x := range []string{"İ", "\u095b", "ΐ", "㌖", "ﷺ", "ㅠ", "한"} {
+		c.calls = 0
+		if e.Extract(&set, []byte("word "+strings.Repeat(x, 20)+" word")); c.calls > 0 {
+			t.Errorf("%s: asked %d times", x, c.calls)
+		}
+	}
+}
