@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
-	"testing"
 	"unicode"
 	"unicode/utf8"
 
@@ -20,15 +19,6 @@ import (
 // strings, lists of runes, the Unicode tables, a sort. It shares nothing with
 // the Extractor but the numbers in the rules (maxRun, maxWidth, minPiece,
 // maxPiece, maxSymbol, wholeSeed, the gear table).
-
-// needUnicode skips a test where the oracle's tables are of a later version of
-// Unicode than the rules: it then knows characters that the rules do not.
-func needUnicode(t testing.TB) {
-	t.Helper()
-	if unicode.Version != "15.0.0" || norm.Version != "15.0.0" {
-		t.Skipf("the oracle has Unicode %s, the rules are of 15.0.0", unicode.Version)
-	}
-}
 
 // oracle is what the Extractor of the scheme should make of text.
 func oracle(s Scheme, text string) Set {
@@ -407,9 +397,4 @@ func oracleWhole(s Scheme, form string) uint64 {
 		key = binary.LittleEndian.AppendUint64(key, oracleKey(s, "\xffwhole text"+string(rune(i))))
 	}
 	return highwayhash.Sum64([]byte(form), key)
-}
-
-// oracleAssigned reports whether the toolchain's Unicode has r.
-func oracleAssigned(r rune) bool {
-	return unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.Cc, unicode.Cf, unicode.Co)
 }
