@@ -22,7 +22,8 @@ type dedupFlags struct {
 	threshold                     float64
 	score, mosaics, onFull        string
 	segments, minWidth            int
-	keyed, filterOnly, abandon    bool
+	keyed, unkeyed                bool
+	filterOnly, abandon           bool
 	jobs                          int
 	out, report, rejects, summary string
 	annotate, quiet               bool
@@ -93,7 +94,8 @@ func (f *dedupFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.mosaics, "mosaics", "keep", "documents assembled from several earlier ones: keep or remove")
 	fs.IntVar(&f.segments, "segments", 0, "longest segments of a document taken as its features (default 50)")
 	fs.IntVar(&f.minWidth, "min-width", 0, "narrowest segment, in columns: a Chinese character is 2, a letter 1 (default by scheme, see version)")
-	fs.BoolVar(&f.keyed, "key", false, "fingerprints keyed with a secret stored in the index, for hostile input")
+	fs.BoolVar(&f.keyed, "key", false, "fingerprints keyed with a random secret, stored in the index: the default for new ones, unless SOURCE_DATE_EPOCH is set")
+	fs.BoolVar(&f.unkeyed, "no-key", false, "fingerprints without a secret, for indexes that shall be compared; whoever writes the input can then have chosen documents removed")
 	fs.BoolVar(&f.filterOnly, "filter-only", false, "no side table: fixed memory, no earlier document named")
 	fs.StringVar(&f.onFull, "on-full", "", "when the filter is full: grow, stop or warn (default grow; warn with --filter-only)")
 	fs.BoolVar(&f.abandon, "abandon", false, "leave an interrupted run on this index unfinished and start another; what it wrote is put aside")

@@ -256,7 +256,9 @@ func (f *planFlags) run(ctx context.Context, m *sample, lines []byte) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	index, err := dedup.OpenIndex(dir, dedup.IndexOptions{Scheme: f.scheme, Shape: bloomstore.ForMemory(sampleFilter)})
+	scheme := f.scheme
+	scheme.Key = dedup.DrawKey() // as a new index has one
+	index, err := dedup.OpenIndex(dir, dedup.IndexOptions{Scheme: scheme, Shape: bloomstore.ForMemory(sampleFilter)})
 	if err != nil {
 		return err
 	}
@@ -265,7 +267,7 @@ func (f *planFlags) run(ctx context.Context, m *sample, lines []byte) (err error
 	start := time.Now()
 	summary, err := dedup.Run(ctx, index, dedup.Job{
 		Source: corpus.NewSource(stdin, corpus.SourceConfig{Stdin: bytes.NewReader(lines)}),
-		Fields: f.fields, Scheme: f.scheme, Workers: f.jobs, MaxBad: -1,
+		Fields: f.fields, Scheme: scheme, Workers: f.jobs, MaxBad: -1,
 	})
 	if err != nil {
 		return fmt.Errorf("running the sample: %w", err)

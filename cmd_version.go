@@ -16,7 +16,7 @@ func newVersionCommand() *cobra.Command {
 		Short: "Print the version, and the default scheme of fingerprints",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "firstseen %s (%s, %s/%s)\nscheme %s\n",
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "firstseen %s (%s, %s/%s)\nscheme %s; new indexes, unless made with --no-key, have siphash+highway and the number of their key for xxh3\n",
 				versionString(), runtime.Version(), runtime.GOOS, runtime.GOARCH, feature.Scheme{}.Name())
 			return err
 		},

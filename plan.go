@@ -31,7 +31,7 @@ type dedupPlan struct {
 	index       string
 	openedIn    string // where it is: index, or a temporary directory
 	filterOnly  bool
-	keyed       bool
+	keyed       dedup.KeyPolicy
 	abandon     bool
 	jobs        int
 	maxBad      int64
@@ -53,12 +53,12 @@ func (f *dedupFlags) plan(args []string) (*dedupPlan, error) {
 		args:   args,
 		fields: corpus.Fields{Text: f.textField, ID: f.idField},
 		scheme: feature.Scheme{Segments: f.segments, MinWidth: f.minWidth},
-		index:  f.index, filterOnly: f.filterOnly, keyed: f.keyed, abandon: f.abandon,
+		index:  f.index, filterOnly: f.filterOnly, abandon: f.abandon,
 		jobs: f.jobs, maxBad: f.maxBad, out: f.out, report: f.report, rejects: f.rejects,
 		summary: f.summary, annotate: f.annotate, quiet: f.quiet,
 	}
 	for _, check := range []func(*dedupPlan) error{
-		f.planRules, f.planFilter, f.planOutputs,
+		f.planRules, f.planKey, f.planFilter, f.planOutputs,
 	} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
@@ -213,12 +213,18 @@ func (p *dedupPlan) openIndex() (_ *dedup.Index, remove func() error, err error)
 		}
 		remove = func() error { return os.RemoveAll(dir) }
 	}
+	if p.index == "" && (p.keyed == dedup.KeyNew || p.keyed == dedup.KeyRequired) {
+		p.scheme.Key = dedup.DrawKey() // for this run alone: nobody has to know it
+	}
 	index, err := dedup.OpenIndex(dir, dedup.IndexOptions{
-		Scheme: p.scheme, Keyed: p.keyed, Shape: p.shape, FilterOnly: p.filterOnly,
+		Scheme: p.scheme, Key: p.keyed, Shape: p.shape, FilterOnly: p.filterOnly,
 		UUID: tableID(os.Getenv(epochVariable), p.scheme),
 	})
-	if errors.Is(err, dedup.ErrUnkeyed) {
-		err = usageError{fmt.Errorf("index %s was made without --key; leave it out, or give another --index", dir)}
+	switch {
+	case errors.Is(err, dedup.ErrUnkeyed):
+		err = usageError{fmt.Errorf("index %s was made without a key, and keeps its fingerprints; leave out --key, or give another --index", dir)}
+	case errors.Is(err, dedup.ErrKeyed):
+		err = usageError{fmt.Errorf("index %s is keyed with a secret, so that its fingerprints compare with those of no other; leave out --no-key, or give another --index", dir)}
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, remove())

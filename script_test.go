@@ -164,7 +164,11 @@ func scriptContent(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func indexContent(dir string) (_ string, err error) {
-	index, err := dedup.OpenReader(dir, nil)
+	key, err := dedup.ReadKey(dir)
+	if err != nil {
+		return "", err
+	}
+	index, err := dedup.OpenReader(dir, key)
 	if err != nil {
 		return "", err
 	}

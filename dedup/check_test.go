@@ -63,7 +63,7 @@ func flipByte(t *testing.T, path string, at int) {
 func TestCheckFinds(t *testing.T) {
 	base := filepath.Join(t.TempDir(), "index")
 	keyed := smallIndex
-	keyed.Keyed = true
+	keyed.Key = KeyRequired
 	grown(t, base, keyed, 0, 100)
 	earlier := copyIndex(t, base)
 	grown(t, base, keyed, 100, 200)

@@ -131,7 +131,7 @@ func (c *committer) countCommon(b *batch, rec *record) {
 		if !c.deduper.seen[i] {
 			continue
 		}
-		n := c.common.add(f.Key)
+		n := c.common.add(f.Key, f.Order)
 		if n == nil {
 			continue
 		}

@@ -19,6 +19,7 @@ type commonest struct {
 
 type counter struct {
 	key   uint64
+	order uint64 // of the segment, the same for every secret
 	count uint64
 	own   uint64 // of count, since the key took the counter over
 	text  string // quoted once own makes it likely to be shown
@@ -30,8 +31,9 @@ const (
 	quoteAt     = 8
 )
 
-// add counts key once more and reports the counter if it wants its text.
-func (c *commonest) add(key uint64) (wantsText *counter) {
+// add counts a segment once more, by its key and order, and reports the counter
+// if it wants its text.
+func (c *commonest) add(key, order uint64) (wantsText *counter) {
 	if c.counters == nil {
 		c.counters = make(map[uint64]*counter, maxCounters)
 	}
@@ -39,14 +41,14 @@ func (c *commonest) add(key uint64) (wantsText *counter) {
 	switch {
 	case ok:
 	case len(c.heap) < maxCounters:
-		n = &counter{key: key, at: len(c.heap)}
+		n = &counter{key: key, order: order, at: len(c.heap)}
 		c.heap = append(c.heap, n)
 		c.counters[key] = n
 		c.up(n)
 	default:
 		n = c.heap[0]
 		delete(c.counters, n.key)
-		n.key, n.own, n.text = key, 0, ""
+		n.key, n.order, n.own, n.text = key, order, 0, ""
 		c.counters[key] = n
 	}
 	n.count++
@@ -102,7 +104,7 @@ type CommonSegment struct {
 func (c *commonest) top(n int) []CommonSegment {
 	quoted := slices.DeleteFunc(slices.Clone(c.heap), func(n *counter) bool { return n.text == "" })
 	slices.SortFunc(quoted, func(a, b *counter) int {
-		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.key, b.key))
+		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.order, b.order))
 	})
 	common := []CommonSegment{}
 	for _, q := range quoted[:min(n, len(quoted))] {

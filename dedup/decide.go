@@ -129,7 +129,7 @@ func (j *judge) comparable(d *docmap.Doc) int {
 		return len(features)
 	}
 	p, _ := slices.BinarySearchFunc(features, d, func(f feature.Feature, d *docmap.Doc) int {
-		if f.Width > d.CutWidth || f.Width == d.CutWidth && f.Key <= d.CutKey {
+		if f.Width > d.CutWidth || f.Width == d.CutWidth && f.Order <= d.CutKey {
 			return -1
 		}
 		return 1

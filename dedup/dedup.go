@@ -287,7 +287,7 @@ func stored(set *feature.Set) docmap.Doc {
 	doc := docmap.Doc{Features: len(set.Features), Whole: set.Whole}
 	if set.Truncated {
 		last := set.Features[len(set.Features)-1]
-		doc.CutWidth, doc.CutKey = last.Width, last.Key
+		doc.CutWidth, doc.CutKey = last.Width, last.Order
 	}
 	return doc
 }

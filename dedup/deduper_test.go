@@ -163,7 +163,7 @@ func TestDefaultThresholds(t *testing.T) {
 			if i >= shared {
 				key = uint64(100*shared + i)
 			}
-			set.Features = append(set.Features, feature.Feature{Key: key, Width: uint32(90 - i), Units: 12})
+			set.Features = append(set.Features, feature.Feature{Key: key, Order: 3 * key, Width: uint32(90 - i), Units: 12})
 		}
 		set.Units = 120
 		return set

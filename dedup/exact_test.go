@@ -23,7 +23,7 @@ type meeting struct {
 func segmentsOf(whole uint64, keys ...uint64) *feature.Set {
 	set := &feature.Set{Whole: whole}
 	for i, key := range keys {
-		set.Features = append(set.Features, feature.Feature{Key: key, Width: uint32(90 - i), Units: 9})
+		set.Features = append(set.Features, feature.Feature{Key: key, Order: 3 * key, Width: uint32(90 - i), Units: 9})
 		set.Units += 9
 	}
 	return set
@@ -118,7 +118,7 @@ func TestSharedKeyBelowTheCutOff(t *testing.T) {
 	// Five are comparable, of 45 units, and two of them are shared, 14 units.
 	// The key of the 40 units below would make that 52.
 	set := segmentsOf(2, 11, 12, 23, 24, 25, 26)
-	set.Features = append(set.Features, feature.Feature{Key: 13, Width: 50, Units: 40})
+	set.Features = append(set.Features, feature.Feature{Key: 13, Order: 39, Width: 50, Units: 40})
 	set.Units = 54 + 40 + 100
 	if r, err := d.Decide("judged", set); err != nil || r.Verdict != dedup.Unique {
 		t.Errorf("%+v, %v", r, err)

@@ -25,9 +25,9 @@ type IndexOptions struct {
 	// Scheme makes the fingerprints. Where it has no key, OpenIndex gives it
 	// that of the index; see [Index.Scheme].
 	Scheme feature.Scheme
-	// Keyed: the fingerprints have a secret, which a new index draws and
-	// stores in KeyFile. An index that was made without is refused.
-	Keyed bool
+	// Key says whether a new index draws a secret for its fingerprints, which
+	// it stores in KeyFile, and whether one with or without is refused.
+	Key KeyPolicy
 	// Shape is the filter's size; zero means as it is, or for DefaultDocs
 	// when there is none yet. Beside a table a larger one than the stored
 	// filter's has it rebuilt; a smaller one changes nothing, as the filter
@@ -102,7 +102,7 @@ func (x *Index) open(o *IndexOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := x.findKey(&p, o.Keyed); err != nil {
+	if err := x.findKey(&p, o.Key); err != nil {
 		return err
 	}
 	x.name = x.scheme.Name()
@@ -122,18 +122,25 @@ func (x *Index) open(o *IndexOptions) error {
 
 // findKey completes the scheme by the key of the index, or by a fresh one where a
 // new index is to have one.
-func (x *Index) findKey(p *presence, keyed bool) (err error) {
+func (x *Index) findKey(p *presence, policy KeyPolicy) (err error) {
 	if x.scheme.Key != nil {
 		return nil
 	}
-	if x.scheme.Key, err = ReadKey(x.dir); err != nil || x.scheme.Key != nil || !keyed {
+	x.scheme.Key, err = ReadKey(x.dir)
+	switch {
+	case err != nil:
 		return err
-	}
-	if !p.none() {
+	case x.scheme.Key != nil && policy == KeyRefused:
+		return fmt.Errorf("index %s: %w", x.dir, ErrKeyed)
+	case x.scheme.Key != nil || policy == KeyAsIs || policy == KeyRefused:
+		return nil
+	case p.none():
+		x.scheme.Key, err = makeKey(x.dir)
+		return err
+	case policy == KeyRequired:
 		return fmt.Errorf("index %s: %w", x.dir, ErrUnkeyed)
 	}
-	x.scheme.Key, err = makeKey(x.dir)
-	return err
+	return nil
 }
 
 // Scheme is what the index makes its fingerprints with, its key included.

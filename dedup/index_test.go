@@ -157,7 +157,7 @@ func TestRefused(t *testing.T) {
 	o, only := smallIndex, smallIndex
 	only.FilterOnly = true
 	keyed := smallIndex
-	keyed.Keyed = true
+	keyed.Key = KeyRequired
 	remove := func(names ...string) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
 			for _, name := range names {
@@ -373,7 +373,7 @@ func TestAfterClose(t *testing.T) {
 func TestKeyOfAnIndex(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	keyed := smallIndex
-	keyed.Keyed = true
+	keyed.Key = KeyRequired
 	grown(t, dir, keyed, 0, 10)
 	key, err := ReadKey(dir)
 	check(t, err)

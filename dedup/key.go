@@ -19,6 +19,21 @@ const KeyFile = "key"
 
 const keyBytes = 16
 
+// KeyPolicy says whether an index is to have a secret. One that exists keeps what
+// it has, or is refused.
+type KeyPolicy uint8
+
+const (
+	KeyAsIs     KeyPolicy = iota // a new index gets none
+	KeyNew                       // a new index gets one
+	KeyRequired                  // ErrUnkeyed where the index was made without
+	KeyRefused                   // ErrKeyed where it has one
+)
+
+// ErrKeyed is returned by OpenIndex where an index without a key is asked for and
+// the one in the directory has one.
+var ErrKeyed = errors.New("it is keyed with a secret")
+
 // ErrUnkeyed is returned by OpenIndex where a keyed index is asked for and the
 // one in the directory was made without a key.
 var ErrUnkeyed = errors.New("it was made without a key")
@@ -43,11 +58,17 @@ func ReadKey(dir string) ([]byte, error) {
 	return key, nil
 }
 
+// DrawKey returns a random secret for a [feature.Scheme].
+func DrawKey() []byte {
+	key := make([]byte, keyBytes)
+	_, _ = rand.Read(key) // never fails
+	return key
+}
+
 // makeKey draws a secret and stores it. The caller holds the lock of the index:
 // of two processes that make it at one instant, one draws the key of both.
 func makeKey(dir string) ([]byte, error) {
-	key := make([]byte, keyBytes)
-	_, _ = rand.Read(key) // never fails
+	key := DrawKey()
 	err := durable.Replace(filepath.Join(dir, KeyFile), func(f *os.File) error {
 		// Before the secret is in it.
 		if err := f.Chmod(0o600); err != nil {

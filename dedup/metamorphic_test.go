@@ -26,7 +26,7 @@ func admit(t *rapid.T, table dedup.Table, set *feature.Set) {
 	}
 	if set.Truncated {
 		last := set.Features[len(set.Features)-1]
-		doc.CutWidth, doc.CutKey = last.Width, last.Key
+		doc.CutWidth, doc.CutKey = last.Width, last.Order
 	}
 	if _, err := table.Add(doc, append(keys, set.Whole)); err != nil {
 		t.Fatal(err)

@@ -69,7 +69,7 @@ func child(dir string) int {
 
 func remember20(dir string) error {
 	o := smallIndex
-	o.Keyed = true
+	o.Key = KeyRequired
 	x, err := OpenIndex(dir, o)
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func childCommand(dir string, at int) *exec.Cmd {
 // start makes of it what it would have been.
 func TestKilledAtEveryStep(t *testing.T) {
 	keyed := smallIndex
-	keyed.Keyed = true
+	keyed.Key = KeyRequired
 	for at := 1; ; at++ {
 		dir := filepath.Join(t.TempDir(), "index")
 		cmd := childCommand(dir, at)
@@ -169,7 +169,7 @@ func TestLeftByCreation(t *testing.T) {
 // made with.
 func TestTwoCreators(t *testing.T) {
 	keyed := smallIndex
-	keyed.Keyed = true
+	keyed.Key = KeyRequired
 	for range 8 {
 		dir := filepath.Join(t.TempDir(), "index")
 		cmds := []*exec.Cmd{childCommand(dir, 0), childCommand(dir, 0), childCommand(dir, 0)}
@@ -304,7 +304,7 @@ func TestFinishTakesACheckpoint(t *testing.T) {
 // stale. Whatever failed, the next start is right and has the same key.
 func TestEveryStepFails(t *testing.T) {
 	keyed := smallIndex
-	keyed.Keyed = true
+	keyed.Key = KeyRequired
 	days := func(dir string) (seen int, err error) {
 		for day := range 4 {
 			x, err := OpenIndex(dir, keyed)

@@ -43,7 +43,7 @@ func mix(x uint64) uint64 {
 // segment is the id-th of the world, ids from 1. Its width and units follow from
 // the id, as they do from the text of a real one.
 func (w *world) segment(id int) feature.Feature {
-	return feature.Feature{Key: mix(uint64(id)), Width: 12 + uint32(id%w.widths), Units: 1 + uint32(id*7%17)}
+	return feature.Feature{Key: mix(uint64(id)), Order: mix(^uint64(id)), Width: 12 + uint32(id%w.widths), Units: 1 + uint32(id*7%17)}
 }
 
 // document draws one: new, or made of earlier ones in some way.
@@ -136,7 +136,7 @@ func (w *world) set(ids []int) *feature.Set {
 // choose leaves the first most features in the order of choice.
 func choose(set *feature.Set, most int) {
 	slices.SortFunc(set.Features, func(a, b feature.Feature) int {
-		return cmp.Or(cmp.Compare(b.Width, a.Width), cmp.Compare(a.Key, b.Key))
+		return cmp.Or(cmp.Compare(b.Width, a.Width), cmp.Compare(a.Order, b.Order))
 	})
 	if len(set.Features) > most {
 		set.Features, set.Truncated = set.Features[:most], true

@@ -16,7 +16,7 @@ type Doc struct {
 	ID       string // the caller's id; may be empty, need not be unique
 	Features int    // segments chosen
 	CutWidth uint32 // width of the last chosen segment where more were there; else 0
-	CutKey   uint64 // its key; else 0
+	CutKey   uint64 // its place among segments of that width: feature.Feature.Order; else 0
 	Whole    uint64 // whole-text fingerprint
 	Time     int64  // Unix seconds
 	Verdict  byte   // the caller's: how the document was judged

@@ -224,6 +224,7 @@ func (t *Table) before(id int) bool {
 	now := tx.ID()
 	return tx.Rollback() == nil && now < id
 }
+
 // Closed reports whether Close was called.
 func (t *Table) Closed() bool { return t.db == nil }
 

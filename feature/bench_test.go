@@ -32,7 +32,7 @@ func BenchmarkExtract(b *testing.B) {
 	}{
 		{"english", english.String(), Scheme{}},
 		{"chinese", chinese.String(), Scheme{}},
-		{"chinese-siphash", chinese.String(), Scheme{Key: make([]byte, 16)}},
+		{"chinese-keyed", chinese.String(), Scheme{Key: make([]byte, 16)}},
 		{"code", readSources(b), Scheme{}},
 		{"russian", strings.Repeat("Съешь ещё этих мягких французских булок, да выпей же чаю. ", 700), Scheme{}},
 		{"french-nfd", norm.NFD.String(strings.Repeat("L'élève a été très étonné de découvrir ça, là-bas, près du café. ", 700)), Scheme{}},
@@ -51,12 +51,14 @@ func BenchmarkCorpus(b *testing.B) {
 	if name == "" {
 		b.Skip("FIRSTSEEN_CORPUS is not set")
 	}
-	benchmark(b, Scheme{}, readTexts(b, name))
+	texts := readTexts(b, name)
+	b.Run("plain", func(b *testing.B) { benchmark(b, Scheme{}, texts) })
+	b.Run("keyed", func(b *testing.B) { benchmark(b, Scheme{Key: make([]byte, 16)}, texts) })
 }
 
 func BenchmarkTables(b *testing.B) {
 	for range b.N {
-		newTables()
+		newTables(frozen)
 	}
 }
 

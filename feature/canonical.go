@@ -2,7 +2,7 @@ package feature
 
 import (
 	"bytes"
-	"unicode"
+	"slices"
 	"unicode/utf8"
 
 	"golang.org/x/text/cases"
@@ -26,19 +26,32 @@ const maxRounds = 8
 // The key of a feature is the hash of the canonical form of its byte range,
 // unless the feature is a piece of a segment too long to be one.
 func Canonical(dst, segment []byte) []byte {
-	return appendSpaced(dst, newFolder().core(segment), unicodeTables())
+	t := unicodeTables()
+	return appendSpaced(dst, newFolder(t).core(segment), t)
 }
 
 // A folder computes canonical forms rune by rune, without the treatment of
 // white space. It is for one goroutine; its buffers are reused.
+//
+// It asks golang.org/x/text only about characters that are assigned in the
+// version of Unicode the rules are of. Those keep their normal forms and their
+// case folding in all later versions, by Unicode's stability policies. A newer
+// golang.org/x/text therefore changes nothing.
 type folder struct {
-	caser     cases.Caser
-	kept, out []byte
-	folded    []byte
+	tables           *tables
+	nfkc             normalizer
+	caser            transform.Transformer
+	kept, out        []byte
+	composed, folded []byte
 }
 
-func newFolder() *folder {
-	return &folder{caser: cases.Fold(), folded: make([]byte, 256)}
+// A normalizer is norm.NFKC, or a test's own.
+type normalizer interface {
+	Append(out []byte, src ...byte) []byte
+}
+
+func newFolder(t *tables) *folder {
+	return &folder{tables: t, nfkc: norm.NFKC, caser: cases.Fold(), folded: make([]byte, 0, 256)}
 }
 
 // core returns the form of text, valid until the next call. The rules are
@@ -47,33 +60,58 @@ func newFolder() *folder {
 func (f *folder) core(text []byte) []byte {
 	f.out = append(f.out[:0], text...)
 	for range maxRounds {
-		f.kept = appendKept(f.kept[:0], f.out)
-		f.folded = norm.NFKC.Append(f.folded[:0], f.kept...)
-		f.kept = f.fold(f.kept[:0], f.folded)
-		f.folded = appendKept(f.folded[:0], f.kept)
-		if bytes.Equal(f.folded, f.out) {
+		f.kept = f.appendKept(f.kept[:0], f.out)
+		f.folded = f.appendFolded(f.folded[:0], f.kept)
+		f.kept = f.appendKept(f.kept[:0], f.folded)
+		if bytes.Equal(f.kept, f.out) {
 			break
 		}
-		f.out, f.folded = f.folded, f.out
+		f.out, f.kept = f.kept, f.out
 	}
 	return f.out
+}
+
+// appendFolded appends the NFKC of text, case-folded. Unassigned characters are
+// as they are, and nothing combines with them.
+func (f *folder) appendFolded(dst, text []byte) []byte {
+	for len(text) > 0 {
+		n := f.assigned(text, true)
+		f.composed = f.nfkc.Append(f.composed[:0], text[:n]...)
+		dst = f.fold(dst, f.composed)
+		text = text[n:]
+		n = f.assigned(text, false)
+		dst = append(dst, text[:n]...)
+		text = text[n:]
+	}
+	return dst
+}
+
+// assigned returns how far the characters of text are assigned, or are not.
+func (f *folder) assigned(text []byte, are bool) int {
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		if f.tables.has(r, assigned) != are {
+			return i
+		}
+		i += size
+	}
+	return len(text)
 }
 
 // fold appends the case-folded text to dst.
 func (f *folder) fold(dst, text []byte) []byte {
 	for {
-		dst = dst[:cap(dst)]
-		n, _, err := f.caser.Transform(dst, text, true)
+		n, _, err := f.caser.Transform(dst[len(dst):cap(dst)], text, true)
 		if err != transform.ErrShortDst {
-			return dst[:n]
+			return dst[:len(dst)+n]
 		}
-		dst = make([]byte, 2*len(dst)+len(text))
+		dst = slices.Grow(dst, 2*(cap(dst)-len(dst))+len(text))
 	}
 }
 
 // appendKept appends text without its ignorable runes, with one sort of
 // apostrophe, Cherokee folded, and a space for every byte that is not UTF-8.
-func appendKept(dst, text []byte) []byte {
+func (f *folder) appendKept(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])
 		switch {
@@ -83,7 +121,7 @@ func appendKept(dst, text []byte) []byte {
 			dst = append(dst, '\'')
 		case 0x13A0 <= r && r <= 0xABBF && foldCherokee(r) != r:
 			dst = utf8.AppendRune(dst, foldCherokee(r))
-		case r < utf8.RuneSelf || !isIgnorable(r):
+		case r < utf8.RuneSelf || f.tables.of(r).kind() != ignorable:
 			dst = append(dst, text[i:i+size]...)
 		}
 		i += size
@@ -110,7 +148,7 @@ func appendSpaced(dst, text []byte, t *tables) []byte {
 	pending := false
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])
-		if unicode.IsSpace(r) {
+		if isSpace(r) {
 			pending = true
 		} else {
 			if pending && len(dst) > start && !t.layout(dst[start:], t.of(r)) {

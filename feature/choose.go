@@ -1,6 +1,9 @@
 package feature
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // A chooser keeps the n first of the distinct features it is given, in the
 // order of compare. It gathers up to 2n, or more where n is small, and then
@@ -32,19 +35,16 @@ func (c *chooser) reset() {
 	c.full, c.truncated = false, false
 }
 
-// compare orders features: the widest first, then by key, and occurrences of
-// one segment by position.
+// compare orders features: the widest first, then by Order, and occurrences of
+// one segment by position. The key, which depends on the secret, decides only
+// between segments that were made to have one Order.
 func compare(a, b Feature) int {
-	switch {
-	case a.Width != b.Width:
-		return int(b.Width) - int(a.Width)
-	case a.Key != b.Key:
-		if a.Key < b.Key {
-			return -1
-		}
-		return 1
-	}
-	return int(int64(a.Start) - int64(b.Start))
+	return cmp.Or(
+		cmp.Compare(b.Width, a.Width),
+		cmp.Compare(a.Order, b.Order),
+		cmp.Compare(a.Key, b.Key),
+		cmp.Compare(a.Start, b.Start),
+	)
 }
 
 // wants reports whether a segment of that width may be chosen; if not, it need
@@ -57,12 +57,13 @@ func (c *chooser) wants(width int) bool {
 	return true
 }
 
-// wantsKey reports whether to add a segment that wants let pass.
-func (c *chooser) wantsKey(width int, key uint64) bool {
-	if !c.full || uint32(width) > c.last.Width || key < c.last.Key {
+// wantsOrder reports whether to add a segment that wants let pass. One with the
+// order of the last may be that one again, or another.
+func (c *chooser) wantsOrder(width int, order uint64) bool {
+	if !c.full || uint32(width) > c.last.Width || order <= c.last.Order {
 		return true
 	}
-	c.truncated = c.truncated || key > c.last.Key
+	c.truncated = true
 	return false
 }
 
@@ -90,7 +91,7 @@ func (c *chooser) compact() {
 	}
 }
 
-// A rank is one number that orders features: the width, as much of the key as
+// A rank is one number that orders features: the width, as much of the order as
 // fits, and the place among the features, by which the first occurrence of a
 // segment stays first.
 const (
@@ -108,7 +109,7 @@ func (c *chooser) sortByRank() bool {
 	for i, rank := range c.ranks {
 		f := c.features[rank&placeMask]
 		if i > 0 && (rank^c.ranks[i-1])&^placeMask == 0 {
-			if f.Key != sorted[len(sorted)-1].Key {
+			if last := &sorted[len(sorted)-1]; f.Order != last.Order || f.Key != last.Key {
 				return false
 			}
 			continue
@@ -136,7 +137,7 @@ func (c *chooser) rank() {
 	c.ranks = c.ranks[:len(c.features)]
 	for i, f := range c.features {
 		place := &c.counts[widthLimit-f.Width]
-		c.ranks[*place] = uint64(widthLimit-f.Width)<<(64-widthBits) | f.Key>>widthBits&^placeMask | uint64(i)
+		c.ranks[*place] = uint64(widthLimit-f.Width)<<(64-widthBits) | f.Order>>widthBits&^placeMask | uint64(i)
 		*place++
 	}
 	for from := 0; from < len(c.ranks); {

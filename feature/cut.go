@@ -19,7 +19,7 @@ type cutPiece struct {
 	from, to   int
 	width      int
 	units      int
-	key        uint64
+	key, order uint64
 	start, end int
 }
 
@@ -37,7 +37,7 @@ func (e *Extractor) cut(text []byte, start, end int) {
 		for _, b := range form[i : i+size] {
 			h = h<<1 + gear[b]
 		}
-		c := e.tables.standing(r, e.tables.of(r))
+		c := e.tables.of(r).standing()
 		columns := c.width()
 		width += columns
 		words.add(r, c)
@@ -55,7 +55,7 @@ func (e *Extractor) cut(text []byte, start, end int) {
 	}
 	for _, c := range e.cuts {
 		e.chosen.add(Feature{
-			Key: c.key, Width: uint32(c.width), Units: uint32(c.units),
+			Key: c.key, Order: c.order, Width: uint32(c.width), Units: uint32(c.units),
 			Start: offset(c.start), End: offset(c.end),
 		})
 	}
@@ -75,9 +75,12 @@ func (e *Extractor) addCut(form []byte, from, to, width, units int) {
 	case width < e.scheme.MinWidth:
 		e.shorter(width, units)
 	case e.chosen.wants(width):
-		key := e.hash.segment(form[from:to])
-		if e.chosen.wantsKey(width, key) {
-			e.cuts = append(e.cuts, cutPiece{from: from, to: to, width: width, units: units, key: key})
+		form := form[from:to]
+		if order := order(form); e.chosen.wantsOrder(width, order) {
+			e.cuts = append(e.cuts, cutPiece{
+				from: from, to: to, width: width, units: units,
+				key: e.hash.segment(form, order), order: order,
+			})
 		}
 	}
 }

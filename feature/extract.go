@@ -58,11 +58,12 @@ func NewExtractor(s Scheme) (*Extractor, error) {
 		return nil, err
 	}
 	s = s.filled()
+	t := unicodeTables()
 	return &Extractor{
 		scheme: s,
 		hash:   newHasher(s.Key),
-		tables: unicodeTables(),
-		folder: newFolder(),
+		tables: t,
+		folder: newFolder(t),
 		chosen: newChooser(s.Segments),
 		buf:    make([]byte, 1+flushAt+maxRun*maxGrowth+slack),
 	}, nil
@@ -93,7 +94,7 @@ func (e *Extractor) Extract(dst *Set, text []byte) {
 	}
 	dst.Width += e.short.columns
 	dst.Units += e.short.units
-	dst.Whole = e.hash.whole(e.buf[1:max(e.w-1, 1)])
+	dst.Whole = e.hash.text(e.buf[1:max(e.w-1, 1)])
 }
 
 // finish ends the piece under way, which comes from text[start:end].
@@ -109,10 +110,13 @@ func (e *Extractor) finish(text []byte, start, end int) {
 	case width > maxWidth:
 		e.cut(text, start, end)
 	case e.chosen.wants(width):
-		key := e.hash.segment(e.buf[e.seg:e.w])
-		if e.chosen.wantsKey(width, key) {
-			units := e.units(width)
-			e.chosen.add(Feature{Key: key, Width: uint32(width), Units: uint32(units), Start: offset(start), End: offset(end)})
+		form := e.buf[e.seg:e.w]
+		if order := order(form); e.chosen.wantsOrder(width, order) {
+			e.chosen.add(Feature{
+				Key: e.hash.segment(form, order), Order: order,
+				Width: uint32(width), Units: uint32(e.units(width)),
+				Start: offset(start), End: offset(end),
+			})
 		}
 	}
 	e.join()
@@ -212,10 +216,14 @@ func (e *Extractor) gapASCII(text []byte, i int) int {
 
 // symbol adds a symbol with its marks, in canonical form, to the canonical text.
 func (e *Extractor) symbol(text []byte) {
-	for !utf8.Valid(text) { // the limit is within a mark
-		text = text[:len(text)-1]
+	if r, size := utf8.DecodeRune(text); size == len(text) {
+		e.writeRune(text, r)
+	} else {
+		for !utf8.Valid(text) { // the limit is within a mark
+			text = text[:len(text)-1]
+		}
+		e.write(e.form(text))
 	}
-	e.write(e.form(text))
 	e.dropSpace()
 	if e.w > e.seg {
 		e.join()

@@ -14,7 +14,8 @@
 //	}
 //
 // What it promises: equal Scheme names give equal features for equal texts, on
-// every machine; the order of a text's segments does not matter to Features;
+// every machine, built with any toolchain; the order of a text's segments does
+// not matter to Features;
 // Extract does not fail, whatever the bytes, does not allocate once its
 // buffers are there, and holds no more memory for a huge text than for a small
 // one. The rules are written down in docs/canonical.md; a change of any of them
@@ -24,7 +25,6 @@ package feature
 import (
 	"encoding/binary"
 	"fmt"
-	"unicode"
 
 	"github.com/dchest/siphash"
 )
@@ -43,9 +43,10 @@ const (
 	MaxMinWidth = minPiece
 )
 
-// rules is the version of everything in docs/canonical.md. It is the first
-// part of a scheme's name and changes with the rules.
-const rules = "fs1"
+// rules is the version of everything in docs/canonical.md, with the version of
+// Unicode whose tables are frozen in it. It is the first part of a scheme's name
+// and changes with the rules, and not with the toolchain.
+const rules = "fs1-u15"
 
 // A Scheme says which features a text has. Its zero value is the default.
 type Scheme struct {
@@ -57,8 +58,10 @@ type Scheme struct {
 	// segment, 1 to MaxMinWidth; 0 is DefaultMinWidth.
 	MinWidth int
 
-	// Key, if not nil, is the 16-byte secret of SipHash-2-4, for texts whose
-	// authors might choose them to collide. Without it the hash is XXH3.
+	// Key, if not nil, is a secret of 16 bytes under which texts are hashed:
+	// segments by SipHash-2-4, whole texts by HighwayHash. Without it the hash
+	// is XXH3, for which anybody can write plain words that collide with a
+	// text of his choice. Which segments are chosen does not depend on it.
 	Key []byte
 }
 
@@ -77,21 +80,19 @@ func (s Scheme) Validate() error {
 }
 
 // Name identifies the scheme in every file made with it, for instance
-// "fs1-u15-xxh3-n50-w10": the version of the rules, the major version of
-// Unicode whose tables they use, the hash, the number of segments, the minimum
-// width. For a keyed scheme the hash is "siphash" with eight hex digits that
-// tell keys apart and do not give the key away. Features of schemes with
+// "fs1-u15-xxh3-n50-w10": the version of the rules, the version of Unicode whose
+// tables are part of them, the hash, the number of segments, the minimum
+// width. For a keyed scheme the hash is "siphash+highway" with eight hex digits
+// that tell keys apart and do not give the key away. Features of schemes with
 // different names cannot be compared. The scheme must be valid.
 func (s Scheme) Name() string {
 	s = s.filled()
 	hash := "xxh3"
 	if s.Key != nil {
 		k0, k1 := sipKey(s.Key)
-		hash = fmt.Sprintf("siphash(%08x)", uint32(siphash.Hash(k0, k1, []byte("firstseen key id"))))
+		hash = fmt.Sprintf("siphash+highway(%08x)", uint32(siphash.Hash(k0, k1, []byte("firstseen key id"))))
 	}
-	var major int
-	fmt.Sscanf(unicode.Version, "%d.", &major)
-	return fmt.Sprintf("%s-u%d-%s-n%d-w%d", rules, major, hash, s.Segments, s.MinWidth)
+	return fmt.Sprintf("%s-%s-n%d-w%d", rules, hash, s.Segments, s.MinWidth)
 }
 
 // filled is the scheme with its defaults written out.
@@ -112,8 +113,14 @@ func sipKey(key []byte) (k0, k1 uint64) {
 
 // A Feature is one chosen segment.
 type Feature struct {
-	// Key is the hash of the segment's canonical form.
+	// Key is the scheme's hash of the segment's canonical form.
 	Key uint64
+
+	// Order is the XXH3-64 of the same, whatever the scheme's hash: by it
+	// segments of one width are put in order, so that the choice is the same
+	// for every secret. In a scheme without one it equals Key. It is no proof
+	// that two segments are the same: collisions can be constructed.
+	Order uint64
 
 	// Width is the length of the canonical form in columns: 2 for a wide (Han,
 	// kana, Hangul) character, 0 for a combining mark, 1 for any other.
@@ -133,7 +140,7 @@ type Feature struct {
 // made to be used again and again.
 type Set struct {
 	// Features are the chosen distinct segments: the longest first, equal
-	// lengths by ascending Key; at most Scheme.Segments.
+	// lengths by ascending Order; at most Scheme.Segments.
 	Features []Feature
 
 	// Whole is the fingerprint of the whole text: of all its canonical words

@@ -3,6 +3,7 @@ package feature
 import "testing"
 
 func FuzzExtractEqualsOracle(f *testing.F) {
+	needUnicode(f)
 	for i, s := range awkward {
 		f.Add(s+awkward[(i*7+3)%len(awkward)]+s, uint8(i))
 	}
@@ -29,6 +30,7 @@ func FuzzExtractEqualsOracle(f *testing.F) {
 }
 
 func FuzzCanonical(f *testing.F) {
+	needUnicode(f)
 	for i, s := range awkward {
 		f.Add([]byte(s + awkward[(i*5+1)%len(awkward)] + " " + s))
 	}

@@ -1,9 +1,6 @@
 package feature
 
-import (
-	"unicode"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // joinByte is what a joining separator becomes in the canonical form.
 var joinByte = [...]byte{dot: '.', comma: ',', quote: '\''}
@@ -22,9 +19,9 @@ func (e *Extractor) joins(text []byte, i, size int, c class) bool {
 	}
 	switch c.kind() {
 	case dot:
-		return isDigit(e.before(text, i)) && isDigit(e.after(text, i+size))
+		return e.isDigit(e.before(text, i)) && e.isDigit(e.after(text, i+size))
 	case comma:
-		return isDigit(e.before(text, i)) && e.threeDigits(text, i+size)
+		return e.isDigit(e.before(text, i)) && e.threeDigits(text, i+size)
 	case quote:
 		return e.isWord(e.before(text, i), true) && e.isWord(e.after(text, i+size), false)
 	}
@@ -69,19 +66,19 @@ func (e *Extractor) next(text []byte, i int) (rune, int) {
 func (e *Extractor) threeDigits(text []byte, i int) bool {
 	var r rune
 	for range 3 {
-		if r, i = e.next(text, i); !isDigit(r) {
+		if r, i = e.next(text, i); !e.isDigit(r) {
 			return false
 		}
 	}
-	return !isDigit(e.after(text, i))
+	return !e.isDigit(e.after(text, i))
 }
 
 // isDigit reports whether r is a decimal digit of any script.
-func isDigit(r rune) bool {
+func (e *Extractor) isDigit(r rune) bool {
 	if r < utf8.RuneSelf {
 		return '0' <= r && r <= '9'
 	}
-	return unicode.IsDigit(r)
+	return e.tables.has(r, digit)
 }
 
 // isWord reports whether r is a letter of a script that has apostrophes, or,
@@ -90,8 +87,8 @@ func (e *Extractor) isWord(r rune, mark bool) bool {
 	switch {
 	case r < utf8.RuneSelf:
 		return 'a' <= r|0x20 && r|0x20 <= 'z'
-	case mark && unicode.Is(unicode.M, r):
+	case mark && e.tables.of(r).isMark():
 		return true
 	}
-	return unicode.IsLetter(r) && !isCJK(r)
+	return e.tables.has(r, letter) && !e.tables.of(r).isCJK()
 }

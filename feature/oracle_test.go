@@ -1,12 +1,14 @@
 package feature
 
 import (
+	"encoding/binary"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/dchest/siphash"
+	"github.com/minio/highwayhash"
 	"github.com/zeebo/xxh3"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -44,7 +46,7 @@ func oracle(s Scheme, text string) Set {
 				continue
 			}
 			all = append(all, Feature{
-				Key: oracleKey(s, formString(c)), Width: uint32(w), Units: uint32(oracleUnits(formString(c))),
+				Key: oracleKey(s, formString(c)), Order: xxh3.HashString(formString(c)), Width: uint32(w), Units: uint32(oracleUnits(formString(c))),
 				Start: uint32(c[0].start), End: uint32(c[len(c)-1].end),
 			})
 		}
@@ -53,8 +55,8 @@ func oracle(s Scheme, text string) Set {
 		if a.Width != b.Width {
 			return int(b.Width) - int(a.Width)
 		}
-		if a.Key != b.Key {
-			return map[bool]int{true: -1, false: 1}[a.Key < b.Key]
+		if a.Order != b.Order {
+			return map[bool]int{true: -1, false: 1}[a.Order < b.Order]
 		}
 		return 0
 	})
@@ -256,8 +258,13 @@ func oracleFixedPoint(s string) string {
 
 // oracleCanonical is Canonical.
 func oracleCanonical(s string) string {
+	return oracleSpacedString(oracleCore(strings.ToValidUTF8(s, " ")))
+}
+
+// oracleSpacedString is oracleSpaced for a form whose bytes do not matter.
+func oracleSpacedString(s string) string {
 	var runes []oracleRune
-	for _, r := range oracleCore(strings.ToValidUTF8(s, " ")) {
+	for _, r := range s {
 		runes = append(runes, oracleRune{r: r})
 	}
 	return formString(oracleSpaced(runes))
@@ -308,12 +315,8 @@ func oracleClusters(text string, start, end int) []oracleRune {
 // oracleStarts reports whether r neither combines with what is before it nor
 // has a form that does.
 func oracleStarts(r rune) bool {
-	for _, m := range string(r) + oracleCore(string(r)) {
-		if !norm.NFKC.PropertiesString(string(m)).BoundaryBefore() {
-			return false
-		}
-	}
-	return true
+	return norm.NFKC.PropertiesString(string(r)).BoundaryBefore() &&
+		norm.NFKC.PropertiesString(oracleCore(string(r))).BoundaryBefore()
 }
 
 // oracleSpaced puts white space in order.
@@ -389,9 +392,9 @@ func oracleWhole(s Scheme, form string) uint64 {
 	if s.Key == nil {
 		return xxh3.HashStringSeed(form, wholeSeed)
 	}
-	key := slices.Clone(s.Key)
-	for i := range key {
-		key[i] ^= 0xA5
+	var key []byte
+	for i := range 4 {
+		key = binary.LittleEndian.AppendUint64(key, oracleKey(s, "\xffwhole text"+string(rune(i))))
 	}
-	return oracleKey(Scheme{Key: key}, form)
+	return highwayhash.Sum64([]byte(form), key)
 }

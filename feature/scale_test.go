@@ -78,6 +78,7 @@ func TestHugeText(t *testing.T) {
 
 // TestCorpusEqualsOracle takes the texts of the file that BenchmarkCorpus does.
 func TestCorpusEqualsOracle(t *testing.T) {
+	needUnicode(t)
 	name := os.Getenv("FIRSTSEEN_CORPUS")
 	if name == "" {
 		t.Skip("FIRSTSEEN_CORPUS is not set")
@@ -101,6 +102,7 @@ func hugeText(size int) []byte {
 
 // TestRunsEqualOracle takes texts around the lengths where runs end.
 func TestRunsEqualOracle(t *testing.T) {
+	needUnicode(t)
 	e := newExtractor(t, Scheme{})
 	for _, unit := range []string{"a", "中", "ab cd ", "e\u0301", "1.", "=", "\u0301", "a\u200b", "ﷺ", "😀 "} {
 		for _, size := range []int{maxRun - 1, maxRun, maxRun + 1} {
@@ -162,6 +164,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 // TestFeaturesAreCanonical shows what Canonical promises: a feature's key is
 // that of its byte range.
 func TestFeaturesAreCanonical(t *testing.T) {
+	needUnicode(t)
 	rapid.Check(t, func(t *rapid.T) {
 		text := genText().Draw(t, "text")
 		if oracleWidth(oracleCanonical(text)) > maxWidth {

@@ -1,9 +1,6 @@
 package feature
 
-import (
-	"unicode"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // scan appends the canonical form of the segment that begins at start. It
 // returns where the segment ends, and whether at a separator: if not, then at the
@@ -102,13 +99,21 @@ func (e *Extractor) afterCJK(text []byte, i, stop int, c class) int {
 func (e *Extractor) write(form []byte) {
 	for i := 0; i < len(form); {
 		r, size := utf8.DecodeRune(form[i:])
-		if c := e.tables.of(r); !unicode.IsSpace(r) {
-			e.addRune(form[i:i+size], e.tables.standing(r, c))
+		if !isSpace(r) {
+			e.addRune(form[i:i+size], e.tables.of(r).standing())
 		} else {
 			e.addSpace()
 		}
 		i += size
 	}
+}
+
+// writeRune appends the form of a mapped rune or a symbol, whose bytes are text.
+func (e *Extractor) writeRune(text []byte, r rune) {
+	if form := e.tables.formOf(r); form != nil {
+		text = form
+	}
+	e.write(text)
 }
 
 // back returns where the cluster begins that the rune at i belongs to. Only a
@@ -159,9 +164,9 @@ func (e *Extractor) cluster(text []byte, i, stop int) int {
 	end := e.clusterEnd(text, i+size, stop)
 	switch {
 	case end > i+size || c.kind() == compound:
-		e.write(e.form(text[i:end]))
+		e.combine(text[i:end])
 	case c.kind() == mapped:
-		e.write(e.tables.forms[e.tables.form[r]])
+		e.write(e.tables.formOf(r))
 	default:
 		e.addRune(text[i:end], c)
 	}

@@ -33,7 +33,7 @@ func (t *tables) countWords(form []byte) int {
 			i += 3
 		default:
 			r, size := utf8.DecodeRune(form[i:])
-			words.add(r, t.standing(r, t.of(r)))
+			words.add(r, t.of(r).standing())
 			i += size
 		}
 	}

@@ -106,7 +106,7 @@ func sameCut(a, b *feature.Feature) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a.Width == b.Width && a.Key == b.Key
+	return a.Width == b.Width && a.Order == b.Order
 }
 
 func (o *Oracle) nameExact(set *feature.Set, num int, r *dedup.Result) {
@@ -192,7 +192,7 @@ func comparable(set *feature.Set, e document) []feature.Feature {
 	}
 	var above []feature.Feature
 	for _, f := range set.Features {
-		if f.Width > e.cut.Width || f.Width == e.cut.Width && f.Key <= e.cut.Key {
+		if f.Width > e.cut.Width || f.Width == e.cut.Width && f.Order <= e.cut.Order {
 			above = append(above, f)
 		}
 	}

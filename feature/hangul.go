@@ -1,0 +1,84 @@
+package feature
+
+import "unicode/utf8"
+
+// The composition of Hangul, by section 3.12 of the Unicode Standard: a leading
+// consonant and a vowel make a syllable, which takes a final consonant.
+const (
+	leadBase     = 0x1100
+	vowelBase    = 0x1161
+	finalBase    = 0x11A7 // one before the first
+	syllableBase = 0xAC00
+	leads        = 19
+	vowels       = 21
+	finals       = 28 // none is one of them
+)
+
+// combine appends the form of a cluster of more than one character, or of one
+// that may combine.
+func (e *Extractor) combine(text []byte) {
+	r, size := utf8.DecodeRune(text)
+	alone := e.tables.of(r).kind() == compound && !e.tables.has(r, jamo)
+	if alone || !e.tables.allJamo(text[size:]) {
+		e.write(e.form(text))
+		return
+	}
+	e.hangul(text)
+}
+
+// allJamo reports whether text has nothing but Hangul vowels and final
+// consonants.
+func (t *tables) allJamo(text []byte) bool {
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		if !t.has(r, jamo) {
+			return false
+		}
+		i += size
+	}
+	return true
+}
+
+// hangul appends the form of a character and the vowels and final consonants
+// after it. There are as many as people like to add to a sigh (ㅠㅠㅠㅠ), and
+// eleven thousand syllables: too many for the cache.
+func (e *Extractor) hangul(text []byte) {
+	var b [utf8.UTFMax]byte
+	last := none // composes with what comes
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		form := e.tables.formOf(r)
+		if form == nil {
+			form = text[i : i+size]
+		}
+		i += size
+		next, n := utf8.DecodeRune(form)
+		if n < len(form) { // only the first has such a form, and ends in no Hangul
+			e.write(form)
+			continue
+		}
+		if both := compose(last, next); both != none {
+			last = both
+			continue
+		}
+		if last != none {
+			e.write(utf8.AppendRune(b[:0], last))
+		}
+		last = next
+	}
+	if last != none {
+		e.write(utf8.AppendRune(b[:0], last))
+	}
+}
+
+// compose is the syllable that two characters make, or none.
+func compose(a, b rune) rune {
+	lead, vowel, final, syllable := a-leadBase, b-vowelBase, b-finalBase, a-syllableBase
+	switch {
+	case 0 <= lead && lead < leads && 0 <= vowel && vowel < vowels:
+		return syllableBase + (lead*vowels+vowel)*finals
+	case 0 <= syllable && syllable < leads*vowels*finals && syllable%finals == 0 && 0 < final && final < finals:
+		return a + final
+	}
+	return none
+}

@@ -1,0 +1,221 @@
+package feature
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/transform"
+	"golang.org/x/text/unicode/norm"
+)
+
+// needUnicode skips a test where the oracle's tables are of a later version of
+// Unicode than the rules: it then knows characters that the rules do not.
+func needUnicode(t testing.TB) {
+	t.Helper()
+	if unicode.Version != "15.0.0" || norm.Version != "15.0.0" {
+		t.Skipf("the oracle has Unicode %s, the rules are of 15.0.0", unicode.Version)
+	}
+}
+
+// guard stands for a golang.org/x/text with a newer Unicode: whoever asks it
+// about a character that Unicode 15.0 does not have would get another answer,
+// and gets a panic here.
+type guard struct {
+	transform.Transformer
+	tables *tables
+}
+
+func (g guard) Append(out []byte, src ...byte) []byte {
+	g.check(out)
+	g.check(src)
+	return norm.NFKC.Append(out, src...)
+}
+
+func (g guard) Transform(dst, src []byte, atEOF bool) (int, int, error) {
+	g.check(src)
+	return g.Transformer.Transform(dst, src, atEOF)
+}
+
+func (g guard) check(text []byte) {
+	for _, r := range string(text) {
+		if !g.tables.has(r, assigned) {
+			panic(fmt.Sprintf("asked about %U", r))
+		}
+	}
+}
+
+func guardFolder(f *folder) {
+	g := guard{cases.Fold(), f.tables}
+	f.nfkc, f.caser = g, g
+}
+
+// TestNewerUnicodeChangesNothing puts every unassigned character of the planes
+// of text, and some of the others, where characters combine.
+func TestNewerUnicodeChangesNothing(t *testing.T) {
+	e := newExtractor(t, Scheme{MinWidth: 1})
+	guardFolder(e.folder)
+	var set Set
+	n := 0
+	for r := rune(0); r <= utf8.MaxRune; r++ {
+		if e.tables.has(r, assigned) || r >= 0x32400 && r%101 != 0 || 0xD800 <= r && r < 0xE000 {
+			continue
+		}
+		n++
+		x := string(r)
+		text := "a" + x + "\u0323\u0301" + x + "\u1161" + x + "İ" + x + "a\u0301ＡB"
+		want := "a" + x + "\u0323\u0301" + x + "\u1161" + x + "i\u0307" + x + "áab"
+		if e.tables.of(r).kind() == ignorable {
+			want = "ạ\u0301\u1161i\u0307áab"
+		}
+		if got := string(e.folder.core([]byte(text))); got != want {
+			t.Fatalf("%U: form %q, want %q", r, got, want)
+		}
+		e.Extract(&set, []byte(text))
+		if len(set.Features) != 1 || set.Features[0].Order != order([]byte(want)) {
+			t.Fatalf("%U: %+v", r, set)
+		}
+	}
+	if n < 10_000 {
+		t.Errorf("only %d unassigned characters", n)
+	}
+}
+
+// TestUnassignedStandAlone holds what is done about unassigned characters to
+// the oracle, which asks golang.org/x/text about them: before everything that
+// combines, and before more marks than it takes at once.
+func TestUnassignedStandAlone(t *testing.T) {
+	needUnicode(t)
+	f := newFolder(unicodeTables())
+	guardFolder(f)
+	check := func(text string) {
+		t.Helper()
+		if got, want := string(f.core([]byte(text))), oracleFixedPoint(text); got != want {
+			t.Fatalf("%q: form %q, oracle %q", text, got, want)
+		}
+	}
+	var marks []string
+	for r := rune(0); r < tableEnd; r++ {
+		if f.tables.of(r).kind() == compound {
+			marks = append(marks, string(r))
+		}
+	}
+	for i, m := range marks {
+		other := marks[i*7919%len(marks)]
+		check("\u0378" + m)
+		check("e\u0378" + m + other + "\U0003134b" + other)
+		check("\u0378" + strings.Repeat(m+other, 20))
+	}
+}
+
+// TestNoOtherTables: the Unicode of the toolchain is not asked at all.
+func TestNoOtherTables(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no files", err)
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range file.Imports {
+			if slices.Contains([]string{`"unicode"`, `"golang.org/x/text/width"`, `"strings"`}, i.Path.Value) {
+				t.Errorf("%s imports %s", name, i.Path.Value)
+			}
+		}
+	}
+}
+
+// TestHangulEqualsOracle puts every vowel and final consonant after every
+// character that has a form of its own or makes syllables, alone and in rows.
+func TestHangulEqualsOracle(t *testing.T) {
+	needUnicode(t)
+	e := newExtractor(t, Scheme{MinWidth: 1})
+	var set Set
+	check := func(text string) {
+		t.Helper()
+		e.Extract(&set, []byte(text))
+		if want := oracleSpacedString(oracleFixedPoint(text)); len(set.Features) != 1 || set.Features[0].Order != order([]byte(want)) {
+			t.Fatalf("%q: %+v, oracle %q", text, set, want)
+		}
+	}
+	var follow []string
+	for r := rune(0); r < tableEnd; r++ {
+		if e.tables.has(r, jamo) {
+			follow = append(follow, string(r))
+		}
+	}
+	if len(follow) < 21+27 {
+		t.Fatalf("only %d vowels and finals", len(follow))
+	}
+	for r, i := rune(0), 0; r < tableEnd; r++ {
+		if c := e.tables.of(r); c.separates() || c.blank() || c.isPlain() && !(0x1100 <= r && r < 0x1200 || 0xAC00 <= r && r < 0xD800) || c.isMark() {
+			continue
+		}
+		one, two, three := follow[i%len(follow)], follow[(i/len(follow)+i*31)%len(follow)], follow[i*7919%len(follow)]
+		check("x" + string(r) + one)
+		check("x" + string(r) + one + two)
+		check("x" + string(r) + one + two + three + one + strings.Repeat(two, i%40))
+		i++
+	}
+}
+
+// counter counts what golang.org/x/text is asked.
+type counter struct{ calls int }
+
+func (c *counter) Append(out []byte, src ...byte) []byte {
+	c.calls++
+	return norm.NFKC.Append(out, src...)
+}
+
+// TestCharactersHaveTheirTable: golang.org/x/text, which takes hundreds of times
+// as long as a table, is asked about no character that begins anew, about no
+// Hangul, and about a mark upon a letter once.
+func TestCharactersHaveTheirTable(t *testing.T) {
+	e := newExtractor(t, Scheme{})
+	var c counter
+	e.folder.nfkc = &c
+	var set Set
+	for r := rune(0); r < tableEnd; r++ {
+		if !e.tables.has(r, assigned) || 0xD800 <= r && r < 0xE000 {
+			continue
+		}
+		x, most := string(r), 0
+		if e.tables.of(r).kind() == compound && !e.tables.has(r, jamo) {
+			most = maxRounds
+		}
+		c.calls = 0
+		e.Extract(&set, []byte(strings.Repeat("wort"+x+"wort, ", 20)))
+		if c.calls > most {
+			t.Fatalf("%U %q within words: asked %d times", r, r, c.calls)
+		}
+		if most > 0 {
+			continue
+		}
+		if e.Extract(&set, []byte("wort "+strings.Repeat(x, 40))); c.calls > 0 {
+			t.Fatalf("%U %q in a row: asked %d times", r, r, c.calls)
+		}
+	}
+	for _, x := range []string{"İ", "\u095b", "ΐ", "㌖", "ﷺ", "ㅠ", "한"} {
+		c.calls = 0
+		if e.Extract(&set, []byte("word "+strings.Repeat(x, 20)+" word")); c.calls > 0 {
+			t.Errorf("%s: asked %d times", x, c.calls)
+		}
+	}
+}
+
+// oracleAssigned reports whether the toolchain's Unicode has r.
+func oracleAssigned(r rune) bool {
+	return unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.Cc, unicode.Cf, unicode.Co)
+}
