@@ -134,21 +134,3 @@ func checkpoint(t *testing.T, table dedup.Table) {
 		}
 	}
 }
-
-// Without a table the four keys that stand for a whole text are the key of no
-// segment.
-func TestFilterOnlySegmentIsNoWholeText(t *testing.T) {
-	d, err := dedup.New(dedup.Config{Filter: newFilter(t, 100_000)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, set := range []*feature.Set{segmentsOf(600, 61, 500, 62), segmentsOf(500, 71, 72)} {
-		r, err := d.Decide("", set)
-		if err != nil || !r.Kept || r.Exact {
-			t.Fatalf("%+v, %v", r, err)
-		}
-	}
-	if r, err := d.Decide("", segmentsOf(500, 71, 72)); err != nil || r.Kept || !r.Exact {
-		t.Fatalf("the same text: %+v, %v", r, err)
-	}
-}
