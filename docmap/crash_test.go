@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -357,44 +356,5 @@ func TestRefusals(t *testing.T) {
 				t.Fatalf("error %v, want %v saying %q", err, c.want, c.says)
 			}
 		})
-	}
-}
-
-func TestLockSchemeAndReadOnly(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "table")
-	ro := smallOptions
-	ro.ReadOnly = true
-	if _, err := Open(path, ro); !errors.Is(err, fs.ErrNotExist) {
-		t.Fatalf("reading a table that is not there: %v", err)
-	}
-	table := mustOpen(t, path, smallOptions)
-	if _, err := table.Add(Doc{ID: "a"}, []uint64{5}); err != nil {
-		t.Fatal(err)
-	}
-	if err := table.Checkpoint(nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(path, smallOptions); !errors.Is(err, ErrLocked) {
-		t.Fatalf("opening it twice: %v", err)
-	}
-	if err := table.Close(); err != nil {
-		t.Fatal(err)
-	}
-	other := smallOptions
-	other.Scheme = "other"
-	if _, err := Open(path, other); !errors.Is(err, ErrScheme) {
-		t.Fatalf("another scheme: %v", err)
-	}
-	one, two := mustOpen(t, path, ro), mustOpen(t, path, ro)
-	for _, table := range []*Table{one, two} {
-		if nums, err := table.ByID("a"); err != nil || len(nums) != 1 {
-			t.Fatalf("ByID = %v, %v", nums, err)
-		}
-		if _, err := table.Add(Doc{}, nil); err == nil {
-			t.Fatal("a read-only table was added to")
-		}
-		if err := table.Checkpoint(nil); err == nil {
-			t.Fatal("a read-only table made a checkpoint")
-		}
 	}
 }

@@ -3,6 +3,7 @@ package docmap
 import (
 	"encoding/binary"
 	"errors"
+	"io/fs"
 	"math"
 	"path/filepath"
 	"slices"
@@ -256,5 +257,44 @@ func TestPostingsOfAnotherTable(t *testing.T) {
 	}
 	if p.Len() != 2 || len(p.Docs(0)) != 0 || !slices.Equal(p.Docs(1), []uint32{1, 2, 3, 4, 5, 6, 7, 8}) {
 		t.Fatalf("%d: %v, %v", p.Len(), p.Docs(0), p.Docs(1))
+	}
+}
+
+func TestLockSchemeAndReadOnly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	ro := smallOptions
+	ro.ReadOnly = true
+	if _, err := Open(path, ro); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("reading a table that is not there: %v", err)
+	}
+	table := mustOpen(t, path, smallOptions)
+	if _, err := table.Add(Doc{ID: "a"}, []uint64{5}); err != nil {
+		t.Fatal(err)
+	}
+	if err := table.Checkpoint(nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path, smallOptions); !errors.Is(err, ErrLocked) {
+		t.Fatalf("opening it twice: %v", err)
+	}
+	if err := table.Close(); err != nil {
+		t.Fatal(err)
+	}
+	other := smallOptions
+	other.Scheme = "other"
+	if _, err := Open(path, other); !errors.Is(err, ErrScheme) {
+		t.Fatalf("another scheme: %v", err)
+	}
+	one, two := mustOpen(t, path, ro), mustOpen(t, path, ro)
+	for _, table := range []*Table{one, two} {
+		if nums, err := table.ByID("a"); err != nil || len(nums) != 1 {
+			t.Fatalf("ByID = %v, %v", nums, err)
+		}
+		if _, err := table.Add(Doc{}, nil); err == nil {
+			t.Fatal("a read-only table was added to")
+		}
+		if err := table.Checkpoint(nil); err == nil {
+			t.Fatal("a read-only table made a checkpoint")
+		}
 	}
 }

@@ -3,6 +3,7 @@ package docmap
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -28,7 +29,7 @@ var (
 	errReadOnly = errors.New("the table was opened for reading only")
 	errChanged  = errors.New("the table was changed during an iteration")
 	errUnsure   = errors.New("a checkpoint failed in its last step: open the table again to see what it has")
-	errFault    = errors.New("a fault of this program, not of the table, which is sound")
+	errFault    = errors.New("a fault of this program, not of the table")
 )
 
 // damage says what is wrong inside a file; annotate adds which file and the hint.
@@ -79,7 +80,7 @@ func (t *Table) blame(r any, stack []byte) error {
 			return damage("byte %d cannot be read: the disk failed, or the file was cut short", at)
 		}
 	}
-	if err := checkPages(t.path); err != nil {
+	if err := checkPages(t.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return fmt.Errorf("%w: %v; please report it with all of these lines:\n%s", errFault, r, stack)

@@ -93,7 +93,7 @@ func TestFailingCalls(t *testing.T) {
 			}
 			table := mustOpen(t, path, childOptions)
 			oracleOfChild(childDocs).equal(t, table)
-			step = 1 + failed/4
+			step = 1 + failed/2
 		}
 		t.Logf("%s: %d calls failed", calls, failed)
 		if failed == 0 {
@@ -125,7 +125,7 @@ func TestKilledInCalls(t *testing.T) {
 			default:
 				t.Fatalf("killed in %s number %d with %d documents acknowledged; the table has %d", calls, n, docs, got)
 			}
-			step = 1 + killed/5
+			step = 1 + killed/2
 		}
 		if killed == 0 {
 			t.Errorf("never killed in %s", calls)

@@ -38,10 +38,20 @@ func (f *pageFile) seal() {
 	}
 }
 
-func (f *pageFile) root() []byte { return f.page(binary.LittleEndian.Uint64(f.newest()[16:])) }
+func (f *pageFile) rootID() uint64 { return binary.LittleEndian.Uint64(f.newest()[16:]) }
+
+// root is the root page, or the first leaf where that is a branch.
+func (f *pageFile) root() []byte {
+	p := f.page(f.rootID())
+	for p[8] == branchPage {
+		p = f.page(binary.LittleEndian.Uint64(p[pageHead+8:]))
+	}
+	return p
+}
+
 func (f *pageFile) free() []byte { return f.page(binary.LittleEndian.Uint64(f.newest()[32:])) }
 
-// leafOf is the value of the i-th bucket of the root page, whose pages are not in it.
+// bucketValue is the value of a bucket whose pages are not in it.
 func (f *pageFile) bucketValue() []byte {
 	le := binary.LittleEndian
 	root := f.root()
@@ -96,7 +106,12 @@ func TestPageWalk(t *testing.T) {
 		{"length of the root page", "wrong header", func(f *pageFile) { le.PutUint32(f.root()[12:], 1<<30) }},
 		{"kind of the root page", "is of kind", func(f *pageFile) { f.root()[8] = 0x20 }},
 		{"a leaf called a branch", "", func(f *pageFile) { f.root()[8] = branchPage }},
-		{"an empty branch", "is empty", func(f *pageFile) { f.root()[8] = branchPage; le.PutUint16(f.root()[10:], 0) }},
+		{"place of a branch's element", "outside of it", func(f *pageFile) {
+			p := f.page(f.rootID())
+			p[8] = branchPage
+			le.PutUint32(p[pageHead:], 1<<20)
+		}},
+		{"an empty branch", "is empty", func(f *pageFile) { p := f.root(); p[8] = branchPage; le.PutUint16(p[10:], 0) }},
 		{"elements of the root page", "elements", func(f *pageFile) { le.PutUint16(f.root()[10:], 1<<15) }},
 		{"kind of an element", "is of kind", func(f *pageFile) { f.root()[pageHead] |= 4 }},
 		{"place of an element", "outside of it", func(f *pageFile) { le.PutUint32(f.root()[pageHead+4:], 1<<20) }},
