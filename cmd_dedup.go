@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +27,7 @@ type dedupFlags struct {
 	out, report, rejects, summary string
 	annotate, quiet               bool
 	checkpoint                    string
+	every                         time.Duration
 	textField, idField            string
 	maxBad                        int64
 }
@@ -103,6 +105,7 @@ func (f *dedupFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.textField, "text-field", "text", "field with the text; dots lead into objects")
 	fs.StringVar(&f.idField, "id-field", "id", "field with the id, such as metadata.url; without one a document is FILE:LINE")
 	fs.Int64Var(&f.maxBad, "max-bad", -1, "stop at more bad records than this; 0 stops at the first, -1 never stops")
+	fs.DurationVar(&f.every, "checkpoint-every", time.Second, "with --index and a pipe: remember what was answered this often, against a kill; 0 does not")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no summary on standard error")
 	fs.StringVar(&f.checkpoint, "checkpoint-bytes", "", "bytes of lines between checkpoints (default 256MiB)")
 	_ = fs.MarkHidden("checkpoint-bytes") // fails for unknown names only
@@ -127,6 +130,9 @@ func (p *dedupPlan) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, job.Outputs.Abort()) }()
+	if p.notice != "" {
+		fmt.Fprintln(stderr, "firstseen:", p.notice)
+	}
 	job.Warn = func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) }
 	stop := p.showProgress(stderr, &job)
 	summary, runErr := dedup.Run(cmd.Context(), index, job)
@@ -227,6 +233,12 @@ func (p *dedupPlan) job(stdin io.Reader, index *dedup.Index) (dedup.Job, error) 
 	job.Resume, job.CheckpointBytes = resume, p.checkpoint
 	if p.index != "" && index.Table != nil {
 		job.Save = p.saveProgress
+	}
+	if p.index != "" && p.readsPipe() {
+		job.Pipe = true
+		if p.every > 0 {
+			job.Ticks = time.Tick(p.every)
+		}
 	}
 	cfg := corpus.SourceConfig{Stdin: stdin}
 	if resume != nil {

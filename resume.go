@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/dedup"
@@ -23,7 +24,9 @@ type unfinished struct {
 	Command  []string       `json:"command"` // the INPUT arguments, for messages
 	Choices  choices        `json:"choices"`
 	Progress dedup.Progress `json:"progress"`
-	Pipe     bool           `json:"pipe"` // cannot be continued: it read or wrote a pipe
+	Pipe     bool           `json:"pipe"`  // cannot be continued: it read or wrote a pipe
+	Gone     bool           `json:"gone"`  // it read a pipe and wrote nothing that is still here: no file
+	Saved    int64          `json:"saved"` // time of the checkpoint, Unix seconds
 }
 
 // choices are all that decides what the outputs of a run will be, beside the
@@ -60,6 +63,24 @@ func (p *dedupPlan) resumable() bool {
 // readsPipe reports whether an input cannot be read a second time.
 func (p *dedupPlan) readsPipe() bool {
 	return slices.ContainsFunc(p.inputs, func(in corpus.Input) bool { return in.Size < 0 || in.Path == corpus.Stdin })
+}
+
+// goesOn reports whether the next run may go on, without being told, where this
+// one was killed: its input cannot be read again, and nothing it wrote is left
+// that could be the only copy of a document.
+func (p *dedupPlan) goesOn() bool {
+	isFile := func(name string) bool { return name != "" && !isDirect(name) }
+	return p.readsPipe() && !slices.ContainsFunc([]string{p.out, p.report, p.rejects}, isFile)
+}
+
+// missing says what the index does not know of a run over a pipe that was killed.
+func (u *unfinished) missing() string {
+	documents, bad := u.Progress.Tally.Documents, u.Progress.Tally.Bad
+	if u.Progress.Ended {
+		return fmt.Sprintf("the last run over a pipe was killed at its end; its %d documents are all remembered", documents)
+	}
+	return fmt.Sprintf("the last run over a pipe did not end in order: it is remembered up to document %d (line %d, checkpoint of %s); "+
+		"documents that came later will be kept again", documents, documents+bad, time.Unix(u.Saved, 0).UTC().Format(time.RFC3339))
 }
 
 // isDirect reports whether an output is written as it comes: standard output, a
@@ -112,6 +133,10 @@ func (p *dedupPlan) findUnfinished(index *dedup.Index) (*dedup.Progress, error) 
 	if err := json.Unmarshal(stored, &u); err != nil {
 		return nil, fmt.Errorf("reading the unfinished run of the index: %w", err)
 	}
+	if u.Gone {
+		p.notice = u.missing()
+		return nil, nil
+	}
 	if u.Pipe {
 		return nil, fmt.Errorf("a run over %s was interrupted on this index after %d documents, and cannot be continued because it read or wrote a pipe; "+
 			"the documents it kept stay known, so what it wrote (files ending in %s) is the only copy; add --abandon to go on",
@@ -144,7 +169,10 @@ func outputGone(err error) error {
 
 // saveProgress is what a checkpoint stores of the run.
 func (p *dedupPlan) saveProgress(progress dedup.Progress) map[string][]byte {
-	stored, err := json.Marshal(unfinished{Command: p.args, Choices: p.chosen, Progress: progress, Pipe: !p.resumable()})
+	stored, err := json.Marshal(unfinished{
+		Command: p.args, Choices: p.chosen, Progress: progress,
+		Pipe: !p.resumable(), Gone: p.goesOn(), Saved: p.now().Unix(),
+	})
 	if err != nil {
 		panic(err) // plain values only
 	}

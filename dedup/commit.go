@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 	"unsafe"
@@ -21,6 +22,8 @@ type committer struct {
 
 	tally   Tally
 	since   int64 // bytes of lines since the last checkpoint
+	owing   bool  // the last document is decided and not written
+	ended   bool  // the last checkpoint is made
 	at      Position
 	stored  int64
 	grown   int
@@ -70,6 +73,7 @@ func (c *committer) record(b *batch, rec *record) error {
 	if rec.bad != nil {
 		return c.reject(rec.bad)
 	}
+	c.owing = true
 	// The id is copied by whoever keeps it.
 	id := unsafe.String(unsafe.SliceData(rec.id), len(rec.id))
 	r, err := c.deduper.Decide(id, &rec.set)
@@ -85,6 +89,7 @@ func (c *committer) record(b *batch, rec *record) error {
 	if err := c.write(b, rec, id, &r); err != nil {
 		return err
 	}
+	c.owing = false
 	if err := c.watchFilter(); err != nil {
 		return err
 	}
@@ -182,6 +187,30 @@ func (c *committer) maybeCheckpoint() error {
 	return c.checkpoint(false)
 }
 
+// tick takes a checkpoint if something has come since the last.
+func (c *committer) tick() error {
+	if c.since == 0 {
+		return nil
+	}
+	return c.checkpoint(false)
+}
+
+// saveAnswered takes the last checkpoint of a run over a pipe that err has ended.
+// A document that was decided and not written is not remembered: nobody has it.
+func (c *committer) saveAnswered(err error) error {
+	if c.owing || c.ended {
+		return err
+	}
+	saveErr := c.checkpoint(false)
+	if errors.Is(err, saveErr) {
+		return err // an output that failed, told once
+	}
+	return errors.Join(err, saveErr)
+}
+
+// checkpoint makes durable what was decided. The answers go out first: a document
+// that is remembered and was never answered is lost, one that was answered and is
+// not remembered is merely kept again.
 func (c *committer) checkpoint(ended bool) error {
 	c.since = 0
 	if c.index.Table == nil {
@@ -206,6 +235,7 @@ func (c *committer) finish() error {
 	if err := c.checkpoint(true); err != nil {
 		return err
 	}
+	c.ended = true
 	return c.out.Close()
 }
 

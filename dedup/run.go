@@ -32,6 +32,15 @@ type Job struct {
 	// CheckpointBytes of lines between checkpoints, 0 means 256 MiB. Another
 	// one is taken whenever the table's memory is full.
 	CheckpointBytes int64
+	// Pipe: what is read cannot be read again. So the index is marked before
+	// the first document, and what was answered is saved before Run returns,
+	// also with an error.
+	Pipe bool
+	// Ticks makes checkpoints by time: one at each tick before which
+	// something came. Nil for none. A ticker of one second bounds what a kill
+	// makes a pipe forget; runs over files have none, so that their bytes
+	// depend on the documents alone.
+	Ticks <-chan time.Time
 	// Resume continues a run from its last checkpoint; the source must have
 	// been moved to Resume.At. Nil starts anew.
 	Resume *Progress
@@ -106,11 +115,17 @@ func Run(ctx context.Context, x *Index, job Job) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := pipeline{job: &job, committer: c}
-	if err := p.run(ctx); err != nil {
-		return c.summary(), err
+	if job.Pipe {
+		if err := c.checkpoint(false); err != nil {
+			return nil, err
+		}
 	}
-	return c.summary(), nil
+	p := pipeline{job: &job, committer: c}
+	err = p.run(ctx)
+	if err != nil && job.Pipe {
+		err = c.saveAnswered(err)
+	}
+	return c.summary(), err
 }
 
 type pipeline struct {
@@ -247,22 +262,15 @@ func (b *batch) refuseAnnotated() {
 
 func (p *pipeline) commit(ctx context.Context) error {
 	for {
-		var b *batch
-		select {
-		case b = <-p.order:
-		case <-ctx.Done():
-			return ctx.Err()
+		b, err := p.next(ctx)
+		if err != nil {
+			return err
 		}
 		if b == nil {
 			if p.readErr != nil {
 				return p.readErr
 			}
 			return p.committer.finish()
-		}
-		select {
-		case <-b.done:
-		case <-ctx.Done():
-			return ctx.Err()
 		}
 		if err := p.committer.commit(ctx, b); err != nil {
 			return fmt.Errorf("%s: %w", b.chunk.File, err)
@@ -274,5 +282,28 @@ func (p *pipeline) commit(ctx context.Context) error {
 		}
 		p.inFlight.Release(b.weight)
 		p.free <- b
+	}
+}
+
+// next waits for a batch that a worker has finished with and, meanwhile, does what
+// time asks for. Nil is the end of the input.
+func (p *pipeline) next(ctx context.Context) (b *batch, err error) {
+	order, done := p.order, chan struct{}(nil)
+	for {
+		select {
+		case b = <-order:
+			if b == nil {
+				return nil, nil
+			}
+			order, done = nil, b.done
+		case <-done:
+			return b, nil
+		case <-p.job.Ticks:
+			if err := p.committer.tick(); err != nil {
+				return nil, err
+			}
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
 }
