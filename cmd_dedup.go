@@ -246,5 +246,6 @@ func (p *dedupPlan) job(stdin io.Reader, index *dedup.Index) (dedup.Job, error) 
 	}
 	job.Source = corpus.NewSource(p.inputs, cfg)
 	job.Outputs, err = p.openOutputs(resume)
+	job.Retries = p.annotate && p.readsPipe() && err == nil && job.Outputs.Kept != nil && job.Outputs.Kept.Live()
 	return job, err
 }

@@ -66,6 +66,10 @@ func (c *committer) commit(ctx context.Context, b *batch) error {
 }
 
 func (c *committer) record(b *batch, rec *record) error {
+	if rec.blank {
+		c.at = Position{Input: b.chunk.Input, Line: rec.line + 1}
+		return c.out.blank()
+	}
 	length := int64(len(rec.raw)) + 1
 	c.tally.LineBytes += length
 	c.since += length
@@ -78,6 +82,9 @@ func (c *committer) record(b *batch, rec *record) error {
 	id := unsafe.String(unsafe.SliceData(rec.id), len(rec.id))
 	r, err := c.deduper.Decide(id, &rec.set)
 	if err != nil {
+		return err
+	}
+	if err := c.retried(&r); err != nil {
 		return err
 	}
 	c.tally.count(&r)
@@ -96,6 +103,20 @@ func (c *committer) record(b *batch, rec *record) error {
 	return c.maybeCheckpoint()
 }
 
+// retried turns the answer to a document that was kept before, and is sent again,
+// into the one that it had.
+func (c *committer) retried(r *Result) error {
+	if !c.job.Retries || c.index.Table == nil || !r.Exact || !r.SameID {
+		return nil
+	}
+	doc, err := c.index.Table.Doc(r.Of.Num)
+	if err != nil {
+		return err
+	}
+	r.Verdict, r.Kept, r.Again = Verdict(doc.Verdict), true, true
+	return nil
+}
+
 func (c *committer) reject(bad *corpus.BadRecord) error {
 	c.tally.Bad++
 	if err := c.out.reject(bad); err != nil {
@@ -111,11 +132,11 @@ func (c *committer) reject(bad *corpus.BadRecord) error {
 // quoted: only for documents that are not unique, so that batches need not hold
 // it.
 func (c *committer) write(b *batch, rec *record, id string, r *Result) error {
-	if r.Kept {
+	if r.Kept && !r.Again {
 		c.countCommon(b, rec)
 	}
 	var line *Reported
-	if r.Verdict != Unique && c.out.wantsReports() {
+	if (r.Verdict != Unique || r.Again) && c.out.wantsReports() {
 		text := c.parser.ParseLine(b.chunk.File, rec.line, rec.raw).Text
 		reported := Report(r, id, &rec.set, text)
 		reported.File, reported.Line = b.chunk.File, rec.line

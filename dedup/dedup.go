@@ -137,7 +137,7 @@ func (d *Deduper) Decide(id string, set *feature.Set) (Result, error) {
 	if err != nil || !r.Kept {
 		return r, err
 	}
-	return r, d.remember(id, set)
+	return r, d.remember(id, set, r.Verdict)
 }
 
 // Check judges a document and remembers nothing.
@@ -260,7 +260,7 @@ func (d *Deduper) lookup(n int) error {
 }
 
 // remember enters a kept document into filter and table.
-func (d *Deduper) remember(id string, set *feature.Set) error {
+func (d *Deduper) remember(id string, set *feature.Set, v Verdict) error {
 	if d.cfg.Filter != nil {
 		d.cfg.Filter.Add(d.keys)
 	}
@@ -272,7 +272,7 @@ func (d *Deduper) remember(id string, set *feature.Set) error {
 	if d.cfg.Table == nil {
 		return nil
 	}
-	doc := docmap.Doc{ID: id, Features: len(set.Features), Whole: set.Whole, Time: d.cfg.Now().Unix()}
+	doc := docmap.Doc{ID: id, Features: len(set.Features), Whole: set.Whole, Time: d.cfg.Now().Unix(), Verdict: byte(v)}
 	if set.Truncated {
 		last := set.Features[len(set.Features)-1]
 		doc.CutWidth, doc.CutKey = last.Width, last.Key

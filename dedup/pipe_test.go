@@ -209,7 +209,7 @@ func TestAnswersGoBeforeTheCheckpoint(t *testing.T) {
 				t.Errorf("document %d: answer %q", read, got)
 			}
 		}
-		if _, now := p.index.Table.Generation(); sequence != 0 && now != sequence+1 {
+		if now := p.index.Table.Generation().Sequence; sequence != 0 && now != sequence+1 {
 			t.Error("the table was written before its answers were out")
 		} else {
 			sequence = now

@@ -36,6 +36,11 @@ type Job struct {
 	// the first document, and what was answered is saved before Run returns,
 	// also with an error.
 	Pipe bool
+	// Retries: a document that was kept and comes again, with its id and its
+	// text, is answered as it was the first time: whoever sends it may not
+	// have got that answer. For pipes whose answers somebody waits for; in
+	// files nothing is retried, and both copies would count as kept.
+	Retries bool
 	// Ticks makes checkpoints by time: one at each tick before which
 	// something came. Nil for none. A ticker of one second bounds what a kill
 	// makes a pipe forget; runs over files have none, so that their bytes
@@ -100,6 +105,7 @@ type batch struct {
 type record struct {
 	id, raw  []byte
 	line     int64
+	blank    bool
 	bad      *corpus.BadRecord
 	first, n int // its features in batch.features
 	set      feature.Set
@@ -200,6 +206,7 @@ func (p *pipeline) extract(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	parser.KeepBlank = p.job.Outputs.Annotate // every line is answered
 	extractor, err := feature.NewExtractor(p.job.Scheme)
 	if err != nil {
 		return err
@@ -229,8 +236,8 @@ func (p *pipeline) extract(ctx context.Context) error {
 func (b *batch) fill(parser *corpus.Parser, extractor *feature.Extractor, set *feature.Set) {
 	b.records, b.features = b.records[:0], b.features[:0]
 	for rec := range parser.Parse(&b.chunk) {
-		r := record{id: rec.ID, raw: rec.Raw, line: rec.Line, bad: rec.Err, first: len(b.features)}
-		if rec.Err == nil {
+		r := record{id: rec.ID, raw: rec.Raw, line: rec.Line, blank: rec.Blank, bad: rec.Err, first: len(b.features)}
+		if rec.Err == nil && !rec.Blank {
 			extractor.Extract(set, rec.Text)
 			b.features = append(b.features, set.Features...)
 			r.set = *set
@@ -251,7 +258,7 @@ func (b *batch) refuseAnnotated() {
 	var err error
 	for i := range b.records {
 		r := &b.records[i]
-		if r.bad != nil {
+		if r.bad != nil || r.blank {
 			continue
 		}
 		if line, err = corpus.Annotate(line[:0], r.raw, AnnotationField, []byte("0")); err != nil {
