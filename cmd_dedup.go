@@ -231,7 +231,7 @@ func (p *dedupPlan) job(stdin io.Reader, index *dedup.Index) (dedup.Job, error) 
 		return job, err
 	}
 	job.Resume, job.CheckpointBytes = resume, p.checkpoint
-	if p.index != "" && index.Table != nil {
+	if p.index != "" && (index.Table != nil || p.readsPipe()) {
 		job.Save = p.saveProgress
 	}
 	if p.index != "" && p.readsPipe() {

@@ -75,12 +75,12 @@ func (p *dedupPlan) goesOn() bool {
 
 // missing says what the index does not know of a run over a pipe that was killed.
 func (u *unfinished) missing() string {
-	documents, bad := u.Progress.Tally.Documents, u.Progress.Tally.Bad
+	documents := u.Progress.Tally.Documents
 	if u.Progress.Ended {
 		return fmt.Sprintf("the last run over a pipe was killed at its end; its %d documents are all remembered", documents)
 	}
-	return fmt.Sprintf("the last run over a pipe did not end in order: it is remembered up to document %d (line %d, checkpoint of %s); "+
-		"documents that came later will be kept again", documents, documents+bad, time.Unix(u.Saved, 0).UTC().Format(time.RFC3339))
+	return fmt.Sprintf("the last run over a pipe did not end in order: it is remembered up to document %d (checkpoint of %s); "+
+		"what came later will be kept again", documents, time.Unix(u.Saved, 0).UTC().Format(time.RFC3339))
 }
 
 // isDirect reports whether an output is written as it comes: standard output, a
@@ -122,16 +122,16 @@ func (p *dedupPlan) choices() (choices, error) {
 // findUnfinished returns how far this very command came on the index, nil when
 // none is unfinished, and an error when another is.
 func (p *dedupPlan) findUnfinished(index *dedup.Index) (*dedup.Progress, error) {
-	if index.Table == nil {
-		return nil, nil
-	}
-	stored, err := index.Table.State(runState)
+	stored, err := index.Value(runState)
 	if err != nil || len(stored) == 0 || p.abandon {
 		return nil, err
 	}
 	var u unfinished
 	if err := json.Unmarshal(stored, &u); err != nil {
 		return nil, fmt.Errorf("reading the unfinished run of the index: %w", err)
+	}
+	if left := index.Left; left != nil {
+		u.Progress.Tally.Documents, u.Saved = int64(left.Documents), left.Time
 	}
 	if u.Gone {
 		p.notice = u.missing()

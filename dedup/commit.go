@@ -87,6 +87,9 @@ func (c *committer) record(b *batch, rec *record) error {
 	if err := c.retried(&r); err != nil {
 		return err
 	}
+	if r.Kept && c.index.journal != nil {
+		c.index.journal.add(c.deduper.keys)
+	}
 	c.tally.count(&r)
 	if c.job.Each != nil {
 		if err := c.job.Each(id, &r, c.deduper.Counts()); err != nil {
@@ -202,10 +205,26 @@ func (c *committer) maybeCheckpoint() error {
 	if every <= 0 {
 		every = defaultCheckpoint
 	}
-	if c.index.Table == nil || c.since < every && !c.index.Table.Full() {
+	full := c.index.Table != nil && c.index.Table.Full() || c.index.journal != nil && c.index.journal.due()
+	if c.since < every && !full {
 		return nil
 	}
 	return c.checkpoint(false)
+}
+
+// begin marks the index before the first document of a pipe.
+func (c *committer) begin() error {
+	if c.index.Table != nil {
+		return c.checkpoint(false)
+	}
+	return c.index.BeginJournal(c.state(Progress{At: c.at}))
+}
+
+func (c *committer) state(p Progress) map[string][]byte {
+	if c.job.Save == nil {
+		return nil
+	}
+	return c.job.Save(p)
 }
 
 // tick takes a checkpoint if something has come since the last.
@@ -234,21 +253,33 @@ func (c *committer) saveAnswered(err error) error {
 // not remembered is merely kept again.
 func (c *committer) checkpoint(ended bool) error {
 	c.since = 0
-	if c.index.Table == nil {
+	if c.index.Table == nil && c.index.journal == nil {
 		return nil
 	}
 	written, err := c.out.sync()
 	if err != nil {
 		return err
 	}
-	var state map[string][]byte
-	if c.job.Save != nil {
-		state = c.job.Save(Progress{At: c.at, Tally: c.tally, Written: written, Ended: ended})
+	if c.index.Table == nil {
+		return c.index.journal.commit(c.tally.Documents, c.deduper.cfg.Now())
 	}
+	state := c.state(Progress{At: c.at, Tally: c.tally, Written: written, Ended: ended})
 	if err := c.index.Checkpoint(state); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	return nil
+}
+
+// installFilter puts a filter that was saved during the run in its place. It may
+// hold bits of all documents until now, so their answers go out first.
+func (c *committer) installFilter(err error) error {
+	if err != nil {
+		return err
+	}
+	if err := c.checkpoint(false); err != nil {
+		return err
+	}
+	return c.index.journal.installSaved()
 }
 
 // finish is called when all inputs are read and decided.

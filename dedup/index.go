@@ -88,7 +88,19 @@ type Index struct {
 	name   string // of the scheme
 	lock   *flock.Flock
 	saved  []byte // stamp of the filter file as it is on disk
-	note   []byte // the owner's state in a filter-only index
+
+	// Of an index without a table, see alone.go and journal.go.
+
+	// Left is not nil where the last run over a pipe has not ended in order.
+	Left *Left
+
+	uuid    [16]byte
+	at      mark              // of the filter file
+	chain   []chained         // journals that go with it
+	journal *journal          // nil but while a pipe is read
+	state   map[string][]byte // the owner's, of the run that is under way or was
+	bound   int64             // for tests: journal.bound
+	hook    func(string)      // for tests: journal.hook
 }
 
 // OpenIndex opens the index in dir, or creates one.
@@ -96,7 +108,7 @@ func OpenIndex(dir string, o IndexOptions) (_ *Index, err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("opening index: %w", err)
 	}
-	x := &Index{dir: dir, name: o.Scheme.Name(), scheme: o.Scheme, lock: flock.New(filepath.Join(dir, lockFile))}
+	x := &Index{dir: dir, name: o.Scheme.Name(), scheme: o.Scheme, uuid: o.UUID, lock: flock.New(filepath.Join(dir, lockFile))}
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("opening index %s: %w", dir, err), x.release())
@@ -156,6 +168,13 @@ func (x *Index) checkKind(filterOnly bool) error {
 	if err != nil {
 		return err
 	}
+	if !filter && !table && !filterOnly {
+		logs, err := findLogs(x.dir)
+		if err != nil {
+			return err
+		}
+		filter = len(logs) > 0
+	}
 	switch {
 	case filterOnly && table:
 		return errors.New("it has a side table; run without --filter-only, or give another --index")
@@ -177,9 +196,6 @@ func exists(path string) (bool, error) {
 // checkpoints without new documents from now; see docs/format.md, "The index
 // directory".
 func (x *Index) stamp(ahead uint64) []byte {
-	if x.Table == nil {
-		return x.note
-	}
 	g := x.Table.Generation()
 	stamp := binary.LittleEndian.AppendUint64(g.UUID[:], g.Sequence+ahead)
 	return binary.LittleEndian.AppendUint64(stamp, g.Content)
@@ -189,6 +205,9 @@ func (x *Index) stamp(ahead uint64) []byte {
 // asked for; else it builds it anew. A damaged filter is refused, not rebuilt in
 // silence: whatever damaged it may have damaged the table.
 func (x *Index) openFilter(shape bloomstore.Shape) error {
+	if x.Table == nil {
+		return x.openAlone(shape)
+	}
 	path := x.path(FilterFile)
 	there, err := exists(path)
 	if err != nil {
@@ -196,10 +215,10 @@ func (x *Index) openFilter(shape bloomstore.Shape) error {
 	}
 	if !there {
 		if shape == (bloomstore.Shape{}) {
-			shape = ShapeFor(DefaultDocs, x.scheme, x.Table == nil)
+			shape = ShapeFor(DefaultDocs, x.scheme, false)
 		}
 		why := ""
-		if x.Table != nil && x.Table.Stats().Docs > 0 {
+		if x.Table.Stats().Docs > 0 {
 			why = "it was not saved, or is gone"
 		}
 		return x.rebuild(shape, why)
@@ -212,9 +231,7 @@ func (x *Index) openFilter(shape bloomstore.Shape) error {
 		shape = header.Shape
 	}
 	switch {
-	case x.Table == nil && shape != header.Shape:
-		return fmt.Errorf("its filter has %d bytes and cannot be resized without a side table; leave out --docs and --memory", header.Shape.Bytes())
-	case x.Table != nil && string(header.Stamp) != string(x.stamp(0)):
+	case string(header.Stamp) != string(x.stamp(0)):
 		// Finish stamps a file ahead of the table. It must be gone before
 		// the table comes to that generation with other documents.
 		if err := durable.Remove(path); err != nil {
@@ -225,9 +242,6 @@ func (x *Index) openFilter(shape bloomstore.Shape) error {
 		return x.rebuild(shape, "another size was asked for")
 	}
 	x.Filter, x.saved, err = bloomstore.Open(path, x.name)
-	if x.Table == nil {
-		x.note = x.saved
-	}
 	return err
 }
 
@@ -242,9 +256,6 @@ func (x *Index) rebuild(shape bloomstore.Shape, why string) error {
 		return err
 	}
 	x.Filter, x.saved = f, nil
-	if x.Table == nil {
-		return nil
-	}
 	x.Rebuilt = why
 	return fillFilter(f, x.Table)
 }
@@ -290,10 +301,19 @@ func (x *Index) Grow() error {
 }
 
 // Checkpoint makes everything remembered so far durable in one transaction,
-// together with the owner's state. In a filter-only index there is none before
-// Close: the filter on disk and the state in it change together.
+// together with the owner's state. An index without a table has none: see
+// BeginJournal.
 func (x *Index) Checkpoint(state map[string][]byte) error {
 	return x.Table.Checkpoint(state)
+}
+
+// Value returns what the owner last gave that name: nil when the run that
+// it belongs to has ended in order.
+func (x *Index) Value(name string) ([]byte, error) {
+	if x.Table == nil {
+		return x.state[name], nil
+	}
+	return x.Table.State(name)
 }
 
 // Close saves the filter, if the table's last checkpoint is not in it already,
@@ -301,7 +321,7 @@ func (x *Index) Checkpoint(state map[string][]byte) error {
 func (x *Index) Close(save bool) error {
 	var err error
 	if save && x.Filter != nil {
-		err = x.saveFilter(x.stamp(0))
+		err = x.saveFilter(0)
 	}
 	return errors.Join(err, x.release())
 }
@@ -310,16 +330,20 @@ func (x *Index) Close(save bool) error {
 // a run killed while gigabytes of filter are written is not over yet, and the
 // same command finishes it. Everything must be in a checkpoint already.
 func (x *Index) Finish(state map[string][]byte) error {
-	if err := x.saveFilter(x.stamp(1)); err != nil || x.Table == nil {
+	if err := x.saveFilter(1); err != nil || x.Table == nil {
 		return err
 	}
 	return x.Checkpoint(state)
 }
 
-// saveFilter writes the filter, unless the file is the table's present one. A
-// filter alone has no generation to tell that by.
-func (x *Index) saveFilter(stamp []byte) error {
-	if x.Table != nil && x.saved != nil && string(stamp) == string(x.saved) {
+// saveFilter writes the filter for the state of the table so many checkpoints from
+// now, unless the file is that already.
+func (x *Index) saveFilter(ahead uint64) error {
+	if x.Table == nil {
+		return x.saveAlone()
+	}
+	stamp := x.stamp(ahead)
+	if x.saved != nil && string(stamp) == string(x.saved) {
 		return nil
 	}
 	err := x.Filter.Save(x.path(FilterFile), stamp)
@@ -339,7 +363,12 @@ func (x *Index) closeFilter() error {
 }
 
 func (x *Index) release() error {
-	err := x.closeFilter()
+	var err error
+	if x.journal != nil {
+		err = x.journal.close()
+		x.journal = nil
+	}
+	err = errors.Join(err, x.closeFilter())
 	if x.Table != nil {
 		err = errors.Join(err, x.Table.Close())
 	}

@@ -35,7 +35,7 @@ func OpenReader(dir string, key []byte) (_ *Reader, err error) {
 	path := filepath.Join(dir, TableFile)
 	table, err := docmap.Open(path, docmap.Options{ReadOnly: true})
 	if errors.Is(err, fs.ErrNotExist) {
-		return r, r.openFilter(filepath.Join(dir, FilterFile), key)
+		return r, r.openFilter(dir, key)
 	}
 	if err != nil {
 		return nil, err
@@ -45,18 +45,18 @@ func OpenReader(dir string, key []byte) (_ *Reader, err error) {
 	return r, err
 }
 
-func (r *Reader) openFilter(path string, key []byte) error {
-	header, err := bloomstore.ReadHeader(path)
-	if errors.Is(err, fs.ErrNotExist) {
+func (r *Reader) openFilter(dir string, key []byte) error {
+	a, err := findAlone(dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !a.there && len(a.chain) == 0 {
 		return errors.New("there is no index: neither a side table nor a filter")
 	}
 	if err != nil {
 		return err
 	}
-	if r.Scheme, err = schemeNamed(header.Scheme, key); err != nil {
+	if r.Scheme, err = schemeNamed(a.header.Scheme, key); err != nil {
 		return err
 	}
-	r.Filter, _, err = bloomstore.Open(path, header.Scheme)
+	r.Filter, _, err = a.load(dir, a.header.Scheme)
 	return err
 }
 

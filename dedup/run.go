@@ -122,7 +122,7 @@ func Run(ctx context.Context, x *Index, job Job) (*Summary, error) {
 		return nil, err
 	}
 	if job.Pipe {
-		if err := c.checkpoint(false); err != nil {
+		if err := c.begin(); err != nil {
 			return nil, err
 		}
 	}
@@ -307,6 +307,12 @@ func (p *pipeline) next(ctx context.Context) (b *batch, err error) {
 			return b, nil
 		case <-p.job.Ticks:
 			if err := p.committer.tick(); err != nil {
+				return nil, err
+			}
+		case buf := <-p.committer.index.pieceReady():
+			p.committer.index.journal.copyPiece(buf)
+		case err := <-p.committer.index.pieceDone():
+			if err := p.committer.installFilter(err); err != nil {
 				return nil, err
 			}
 		case <-ctx.Done():
