@@ -56,9 +56,14 @@ func readStats(dir string) (*indexStats, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	if s.Table == nil && err != nil { // there is none
+		if s.Scheme, s.Unfinished, err = dedup.UnfinishedAlone(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
 	h, err := bloomstore.ReadHeader(filepath.Join(dir, dedup.FilterFile))
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && s.Table == nil:
+	case errors.Is(err, fs.ErrNotExist) && s.Table == nil && !s.Unfinished:
 		return nil, errors.New("there is no index: neither a side table nor a filter")
 	case errors.Is(err, fs.ErrNotExist):
 		return s, nil
@@ -92,7 +97,7 @@ func (s *indexStats) writeText(w io.Writer) error {
 			sizeText(f.Bytes), f.Items, f.Capacity, 100*f.Fill, f.Rate)
 	}
 	if s.Unfinished {
-		out += "run      unfinished: run the same command again to finish it\n"
+		out += "run      unfinished: run the same command again to finish it or, from a pipe, to go on\n"
 	}
 	_, err := io.WriteString(w, out)
 	return err

@@ -242,6 +242,30 @@ func TestKilledIdlePipe(t *testing.T) {
 	}
 }
 
+// TestReaderOfAnswersGone: a document whose answer nobody took is not remembered, and
+// those before it, saved a moment ago, are.
+func TestReaderOfAnswersGone(t *testing.T) {
+	for _, flags := range [][]string{{"--filter-only"}, {}} {
+		dir := t.TempDir()
+		d := startDaemon(t, dir, append(flags, "--docs", "1k", "--checkpoint-every", "1ms")...)
+		d.send(withID("a", 0))
+		d.answer()
+		for end := time.Now().Add(time.Minute); !savedSomething(t, dir); {
+			if time.Now().After(end) {
+				t.Fatal("an idle pipe was not saved")
+			}
+		}
+		if err := d.out.Close(); err != nil {
+			t.Fatal(err)
+		}
+		d.send(withID("b", 1))
+		exits(t, d.cmd, exitReaderGone)
+		if known, said := remembered(t, dir, 3, flags...); known != 1 || !strings.Contains(said, "remembered up to document 1 (") {
+			t.Errorf("%v: %d documents remembered, want 1; it said %q", flags, known, said)
+		}
+	}
+}
+
 // TestKilledWithFiles: where the run wrote files, they may be the only copy of what
 // is remembered. The next run is refused until that is decided.
 func TestKilledWithFiles(t *testing.T) {

@@ -115,6 +115,13 @@ func findAlone(dir string) (a alone, err error) {
 	return a, a.check()
 }
 
+// UnfinishedAlone reports whether a run over a pipe is under way, or was killed, on
+// an index without a table, and of what scheme that is.
+func UnfinishedAlone(dir string) (scheme string, unfinished bool, err error) {
+	a, err := findAlone(dir)
+	return a.header.Scheme, len(a.chain) > 0, err
+}
+
 // check refuses journals that are not those of the filter, one after the other.
 func (a *alone) check() error {
 	want := a.at

@@ -19,7 +19,6 @@ type life struct {
 	t       *testing.T
 	index   *Index
 	c       *committer
-	bytes   int64
 	next    int // document
 	durable int // documents in groups that are on the disk
 }

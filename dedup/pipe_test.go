@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -92,8 +93,12 @@ func (p *pipeRun) end(want error) {
 	}
 }
 
+func pipeText(i int) string {
+	return fmt.Sprintf("Document number %d says something long enough. And a second sentence %[1]d that nobody else has.", i)
+}
+
 func pipeLine(i int) string {
-	return fmt.Sprintf(`{"id":"d%d","text":"Document number %d says something long enough. And a second sentence %[2]d that nobody else has."}`, i, i)
+	return fmt.Sprintf(`{"id":"d%d","text":"%s"}`, i, pipeText(i))
 }
 
 func (p *pipeRun) send(line string) {
@@ -227,6 +232,92 @@ func TestAnswersGoBeforeTheCheckpoint(t *testing.T) {
 	if read != 20 {
 		t.Errorf("%d answers, want 20", read)
 	}
+}
+
+// TestAnswersGoBeforeTheJournal is the same without a table: of every document in a
+// group, the answer is there when the group is.
+func TestAnswersGoBeforeTheJournal(t *testing.T) {
+	p := newPipeRun(t, t.TempDir(), true)
+	read, decided := 0, 0
+	p.job.CheckpointBytes = 1
+	p.job.Each = func(string, *Result, Counts) error {
+		decided++
+		return nil
+	}
+	p.index.hook = func(step string) {
+		for ; step == "a group is durable" && read < decided; read++ {
+			if got := p.answer(); got != pipeLine(read) {
+				t.Errorf("document %d: answer %q", read, got)
+			}
+		}
+	}
+	p.start()
+	var lines strings.Builder
+	for i := range 20 {
+		lines.WriteString(pipeLine(i) + "\n")
+	}
+	p.send(strings.TrimSuffix(lines.String(), "\n"))
+	p.in.Close()
+	p.end(nil)
+	if read != 20 {
+		t.Errorf("%d answers, want 20", read)
+	}
+}
+
+// TestIdleFilterIsSavedByTime is TestIdlePipeIsSavedByTime without a table, over
+// several filters saved meanwhile: while the stream is idle they are written to
+// their end.
+func TestIdleFilterIsSavedByTime(t *testing.T) {
+	dir := t.TempDir()
+	p := newPipeRun(t, dir, true)
+	p.index.bound = 2000
+	known := func(i int) bool {
+		x, err := OpenIndex(copyDir(t, dir), IndexOptions{FilterOnly: true})
+		if err != nil {
+			t.Error(err)
+			return false
+		}
+		defer x.Close(false)
+		d, err := New(Config{Filter: x.Filter})
+		if err != nil {
+			t.Error(err)
+			return false
+		}
+		r, err := d.See("", []byte(pipeText(i)))
+		return err == nil && !r.Kept
+	}
+	decided, groups, filters := 0, atomic.Int32{}, atomic.Int32{}
+	p.job.Each = func(string, *Result, Counts) error {
+		decided++
+		return nil
+	}
+	p.index.hook = func(step string) { // in the goroutine that decides
+		switch step {
+		case "a group is durable":
+			groups.Add(1)
+			if !known(decided - 1) {
+				t.Errorf("document %d is not saved", decided-1)
+			}
+		case "the filter is in place":
+			filters.Add(1)
+		}
+	}
+	p.start()
+	for i := range 40 {
+		before := groups.Load()
+		p.ask(i)
+		p.tick()
+		if groups.Load() == before {
+			t.Fatalf("after a tick document %d is not saved", i)
+		}
+	}
+	for end := time.Now().Add(patience); filters.Load() == 0; p.tick() {
+		if time.Now().After(end) {
+			t.Fatal("the filter was not saved while the stream was idle")
+		}
+	}
+	p.in.Close()
+	p.end(nil)
 }
 
 // TestCancelledPipeIsSaved: a signal saves what was answered before anything else
