@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -28,6 +29,7 @@ type dedupFlags struct {
 	out, report, rejects, summary string
 	annotate, quiet               bool
 	checkpoint                    string
+	every                         time.Duration
 	textField, idField            string
 	maxBad                        int64
 }
@@ -108,6 +110,7 @@ func (f *dedupFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.textField, "text-field", "text", "field with the text; dots lead into objects")
 	fs.StringVar(&f.idField, "id-field", "id", "field with the id, such as metadata.url; without one a document is FILE:LINE")
 	fs.Int64Var(&f.maxBad, "max-bad", -1, "stop at more bad records than this; 0 stops at the first, -1 never stops")
+	fs.DurationVar(&f.every, "checkpoint-every", time.Second, "with --index and a pipe: remember what was answered this often, against a kill; 0 does not")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no summary on standard error")
 	fs.StringVar(&f.checkpoint, "checkpoint-bytes", "", "bytes of lines between checkpoints (default 256MiB)")
 	_ = fs.MarkHidden("checkpoint-bytes") // fails for unknown names only
@@ -133,6 +136,9 @@ func (p *dedupPlan) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, job.Outputs.Abort()) }()
+	if p.notice != "" {
+		fmt.Fprintln(stderr, "firstseen:", p.notice)
+	}
 	summaryFile, err := p.openSummary()
 	if err != nil {
 		return err
@@ -285,6 +291,8 @@ func (p *dedupPlan) job(stdin io.Reader, stderr io.Writer, index *dedup.Index) (
 	switch {
 	case u != nil && p.abandon:
 		err = p.giveUp(u, stderr)
+	case u != nil && u.Gone:
+		p.notice = u.missing()
 	case u != nil:
 		err = p.continues(u)
 		job.Resume, p.prints = &u.Progress, u.Prints
@@ -294,10 +302,17 @@ func (p *dedupPlan) job(stdin io.Reader, stderr io.Writer, index *dedup.Index) (
 	if err != nil {
 		return job, err
 	}
-	if p.index != "" && index.Table != nil {
+	if p.index != "" && (index.Table != nil || p.readsPipe()) {
 		job.Save = p.saveProgress
+	}
+	if p.index != "" && p.readsPipe() {
+		job.Pipe = true
+		if p.every > 0 {
+			job.Ticks = time.Tick(p.every)
+		}
 	}
 	job.Source = corpus.NewSource(p.inputs, cfg)
 	job.Outputs, err = p.openOutputs(job.Resume)
+	job.Retries = p.annotate && p.readsPipe() && err == nil && job.Outputs.Kept != nil && job.Outputs.Kept.Live()
 	return job, err
 }

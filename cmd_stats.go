@@ -58,6 +58,7 @@ func readStats(dir string) (_ *indexStats, err error) {
 		s.Filter = &f
 	}
 	if files.Table == nil {
+		s.Unfinished = files.Journals
 		return s, nil
 	}
 	t := dedup.StatsOf(files.Table)
@@ -77,7 +78,7 @@ func (s *indexStats) writeText(w io.Writer) error {
 			sizeText(f.Bytes), f.Items, f.Capacity, 100*f.Fill, f.Rate)
 	}
 	if s.Unfinished {
-		out += "run      unfinished: run the same command again to finish it\n"
+		out += "run      unfinished: run the same command again to finish it or, from a pipe, to go on\n"
 	}
 	_, err := io.WriteString(w, out)
 	return err

@@ -50,7 +50,7 @@ func main() {
 	// the index is left in order.
 	signal.Ignore(syscall.SIGPIPE)
 	ignoreFileSizeSignal()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
 	// A second signal ends the program at once: no checkpoint is half done
 	// on disk at any instant.
 	context.AfterFunc(ctx, stop)

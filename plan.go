@@ -40,7 +40,9 @@ type dedupPlan struct {
 	summary     string
 	annotate    bool
 	quiet       bool
-	checkpoint  int64 // bytes between checkpoints, 0 for the default
+	checkpoint  int64         // bytes between checkpoints, 0 for the default
+	every       time.Duration // between checkpoints of a pipe, 0 for none by time
+	notice      string        // what an interrupted run has left unknown, to be told
 	now         func() time.Time
 	chosen      choices  // of a run that can be resumed
 	prints      []uint64 // of the inputs begun, see unfinished.Prints
@@ -103,6 +105,9 @@ func (f *dedupFlags) planRules(p *dedupPlan) (err error) {
 			return fmt.Errorf("--checkpoint-bytes: %w", err)
 		}
 		p.checkpoint = int64(bytes)
+	}
+	if p.every = f.every; p.every < 0 {
+		return fmt.Errorf("--checkpoint-every %v: want a time such as 1s, or 0 for checkpoints by bytes only", f.every)
 	}
 	if p.now, err = clock(os.Getenv(epochVariable)); err != nil {
 		return err

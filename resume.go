@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/dedup"
@@ -24,7 +25,9 @@ type unfinished struct {
 	Command  []string       `json:"command"` // the INPUT arguments, for messages
 	Choices  choices        `json:"choices"`
 	Progress dedup.Progress `json:"progress"`
-	Pipe     bool           `json:"pipe"` // cannot be continued: it read or wrote a pipe
+	Pipe     bool           `json:"pipe"`  // cannot be continued: it read or wrote a pipe
+	Gone     bool           `json:"gone"`  // it read a pipe and wrote nothing that is still here: no file
+	Saved    int64          `json:"saved"` // time of the checkpoint, Unix seconds
 	// Prints are corpus.Fingerprint of the inputs begun, 0 where unknown. Those
 	// after them have not been looked at, so they may be any.
 	Prints []uint64 `json:"prints"`
@@ -68,6 +71,24 @@ func (p *dedupPlan) readsPipe() bool {
 	return slices.ContainsFunc(p.inputs, func(in corpus.Input) bool { return in.Size < 0 || in.Path == corpus.Stdin })
 }
 
+// goesOn reports whether the next run may go on, without being told, where this
+// one was killed: its input cannot be read again, and nothing it wrote is left
+// that could be the only copy of a document.
+func (p *dedupPlan) goesOn() bool {
+	isFile := func(name string) bool { return name != "" && !isDirect(name) }
+	return p.readsPipe() && !slices.ContainsFunc([]string{p.out, p.report, p.rejects}, isFile)
+}
+
+// missing says what the index does not know of a run over a pipe that was killed.
+func (u *unfinished) missing() string {
+	documents := u.Progress.Tally.Documents
+	if u.Progress.Ended {
+		return fmt.Sprintf("the last run over a pipe was killed at its end; its %d documents are all remembered", documents)
+	}
+	return fmt.Sprintf("the last run over a pipe did not end in order: it is remembered up to document %d (checkpoint of %s); "+
+		"what came later will be kept again", documents, time.Unix(u.Saved, 0).UTC().Format(time.RFC3339))
+}
+
 // isDirect reports whether an output is written as it comes and cannot be cut
 // back: standard output, a pipe, a device that keeps anything.
 func isDirect(name string) bool {
@@ -106,16 +127,16 @@ func (p *dedupPlan) choices() (choices, error) {
 
 // storedRun returns the run that is unfinished on the index, nil when none is.
 func storedRun(index *dedup.Index) (*unfinished, error) {
-	if index.Table == nil {
-		return nil, nil
-	}
-	stored, err := index.Table.State(runState)
+	stored, err := index.Value(runState)
 	if err != nil || len(stored) == 0 {
 		return nil, err
 	}
 	u := new(unfinished)
 	if json.Unmarshal(stored, u) != nil {
 		return &unfinished{foreign: true}, nil
+	}
+	if left := index.Left; left != nil {
+		u.Progress.Tally.Documents, u.Saved = int64(left.Documents), left.Time
 	}
 	return u, nil
 }
@@ -190,7 +211,7 @@ func outputGone(err error) error {
 
 // saveProgress is what a checkpoint stores of the run.
 func (p *dedupPlan) saveProgress(progress dedup.Progress) map[string][]byte {
-	u := unfinished{Command: p.args, Choices: p.chosen, Progress: progress, Pipe: !p.resumable()}
+	u := unfinished{Command: p.args, Choices: p.chosen, Progress: progress, Pipe: !p.resumable(), Gone: p.goesOn(), Saved: p.now().Unix()}
 	if !u.Pipe {
 		for _, in := range p.inputs[len(p.prints) : progress.At.Input+1] {
 			print, _ := corpus.Fingerprint(in.Path) // gone meanwhile: unknown

@@ -2,5 +2,13 @@
 
 package main
 
+import (
+	"os"
+	"syscall"
+)
+
+// endSignals are those that end a run in good order.
+func endSignals() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
+
 // ignoreFileSizeSignal has nothing to ignore here.
 func ignoreFileSizeSignal() {}

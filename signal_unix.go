@@ -3,6 +3,7 @@
 package main
 
 import (
+	"os"
 	"os/signal"
 	"syscall"
 )
@@ -10,3 +11,13 @@ import (
 // ignoreFileSizeSignal makes a limit on the size of files (ulimit -f) an error
 // from write, as a full disk is, and not the end of the process.
 func ignoreFileSizeSignal() { signal.Ignore(syscall.SIGXFSZ) }
+
+// endSignals are those that end a run in good order. A terminal that is closed is
+// one of them, but not under nohup, which has the program ignore it.
+func endSignals() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
+}

@@ -28,6 +28,10 @@ const maxPath = 32
 // Parser turns chunks of JSON lines into records. It is for one goroutine;
 // its buffers are used again for every record.
 type Parser struct {
+	// KeepBlank hands out lines of nothing but white space as records that
+	// are Blank, for whoever answers every line.
+	KeepBlank bool
+
 	fields  Fields
 	targets []target
 	visit   keyFunc
@@ -82,7 +86,7 @@ func NewParser(fields Fields) (*Parser, error) {
 }
 
 // Parse returns the records of a chunk in the order of its lines. Lines of
-// nothing but white space are passed over.
+// nothing but white space are passed over, unless KeepBlank is set.
 //
 // The record and its Text are valid until the next record. ID and Raw, and
 // the whole of Err, are valid until the chunk is filled again or parsed again.
@@ -93,13 +97,16 @@ func (p *Parser) Parse(c *Chunk) iter.Seq[*Record] {
 		for rest := c.Data; len(rest) > 0; line++ {
 			raw, more, _ := bytes.Cut(rest, newline)
 			rest = more
-			if blank(raw, c.Reject) {
-				continue
-			}
 			p.rec = Record{File: c.File, Line: line, Raw: raw}
-			if c.Reject != "" {
+			switch {
+			case blank(raw, c.Reject):
+				if !p.KeepBlank {
+					continue
+				}
+				p.rec.Blank = true
+			case c.Reject != "":
 				p.bad(c.Reject)
-			} else {
+			default:
 				c.ids = p.parse(c.ids)
 			}
 			if !yield(&p.rec) {

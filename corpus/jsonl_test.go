@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -219,4 +220,39 @@ func FuzzParseLine(f *testing.F) {
 			sameAsOracle(t, p.ParseLine("f", 3, raw), oracleRecord{"f", 3, string(raw), id, text, reason})
 		}
 	})
+}
+
+// TestKeepBlank: with KeepBlank every line of an input is one record, in order,
+// wherever chunks end and whatever the line is.
+func TestKeepBlank(t *testing.T) {
+	text := "\n{\"text\":\"a\"}\n \t\r\n\nno\n{\"text\":\"b\"}\n" + strings.Repeat("x", 40) + "\n\n \n"
+	want := []string{"blank", "text", "blank", "blank", "bad", "text", "bad", "blank", "blank"}
+	for size := 1; size < len(text)+2; size++ {
+		source := NewSource(oneStdin, SourceConfig{ChunkSize: size, MaxLine: 30, Stdin: strings.NewReader(text)})
+		parser, err := NewParser(Fields{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		parser.KeepBlank = true
+		var got []string
+		var chunk Chunk
+		for source.Next(t.Context(), &chunk) == nil {
+			for rec := range parser.Parse(&chunk) {
+				kind := "text"
+				switch {
+				case rec.Blank:
+					kind = "blank"
+				case rec.Err != nil:
+					kind = "bad"
+				}
+				got = append(got, kind)
+				if int(rec.Line) != len(got) {
+					t.Fatalf("chunks of %d: record %d has line %d", size, len(got), rec.Line)
+				}
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("chunks of %d: %q, want %q", size, got, want)
+		}
+	}
 }

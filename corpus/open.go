@@ -19,6 +19,20 @@ const maxWindow = 128 << 20
 // readBuffer is what is asked of a compressed file at a time.
 const readBuffer = 256 << 10
 
+// How compressed files begin.
+const (
+	gzipMagic      = "\x1f\x8b"
+	zstdMagic      = "\x28\xb5\x2f\xfd"
+	skippableMagic = "\x2a\x4d\x18" // after a byte 0x50 to 0x5f
+	xzMagic        = "\xfd7zXZ\x00"
+	bzip2Magic     = "BZh" // a digit, and then the first block
+	lz4Magic       = "\x04\x22\x4d\x18"
+	zipMagic       = "PK\x03\x04"
+
+	bzip2Block      = 4 // where it begins
+	bzip2BlockMagic = "1AY&SY"
+)
+
 // decoders undo the compression of one input after the other. They are used
 // again: one for zstd holds tens of MiB where windows are large.
 type decoders struct {
@@ -72,12 +86,12 @@ func (d *decoders) openInput(in Input, stdin io.Reader, count *int64) (io.ReadCl
 // decode recognises the compression of r and returns the decoded content.
 func (d *decoders) decode(name string, r io.Reader) (io.Reader, error) {
 	br := bufio.NewReaderSize(r, readBuffer)
-	head, err := br.Peek(10)
+	head, err := peekHead(br)
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}
 	switch {
-	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+	case bytes.HasPrefix(head, []byte(gzipMagic)):
 		r, err = d.decodeGzip(br)
 	case isZstd(head):
 		r, err = d.decodeZstd(br)
@@ -91,6 +105,44 @@ func (d *decoders) decode(name string, r io.Reader) (io.Reader, error) {
 		return nil, readError(name, noEOF(err))
 	}
 	return r, nil
+}
+
+// headSize is how many bytes at most tell how a file is compressed.
+const headSize = 10
+
+// peekHead returns the first bytes of an input, no more than it takes to know that
+// they are not those of a compression: whoever waits for the answer to a first
+// line of two bytes sends no third.
+func peekHead(br *bufio.Reader) (head []byte, err error) {
+	for n := 1; n <= headSize; n++ {
+		if head, err = br.Peek(n); err != nil || !beginsLikeCompressed(head) {
+			return head, err
+		}
+	}
+	return head, nil
+}
+
+// beginsLikeCompressed reports whether head, if it went on, could be what decode
+// recognises as compressed.
+func beginsLikeCompressed(head []byte) bool {
+	if head[0]&0xf0 == 0x50 && begins(head[1:], skippableMagic) {
+		return true
+	}
+	if begins(head, bzip2Magic) {
+		return len(head) <= bzip2Block || begins(head[bzip2Block:], bzip2BlockMagic)
+	}
+	for _, magic := range []string{gzipMagic, zstdMagic, xzMagic, lz4Magic, zipMagic} {
+		if begins(head, magic) {
+			return true
+		}
+	}
+	return false
+}
+
+// begins compares as far as the shorter of the two goes.
+func begins(head []byte, magic string) bool {
+	n := min(len(head), len(magic))
+	return string(head[:n]) == magic[:n]
 }
 
 func (d *decoders) decodeGzip(r io.Reader) (io.Reader, error) {
@@ -114,21 +166,21 @@ func (d *decoders) decodeZstd(r io.Reader) (_ io.Reader, err error) {
 // isZstd recognises a zstd frame and a skippable frame, with which files of
 // some parallel compressors begin.
 func isZstd(head []byte) bool {
-	return bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")) ||
-		len(head) >= 4 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:4], []byte("\x2a\x4d\x18"))
+	return bytes.HasPrefix(head, []byte(zstdMagic)) ||
+		len(head) >= 4 && head[0]&0xf0 == 0x50 && string(head[1:4]) == skippableMagic
 }
 
 // otherCompression names formats that would otherwise be read as thousands of
 // bad lines.
 func otherCompression(head []byte) string {
 	switch {
-	case bytes.HasPrefix(head, []byte("\xfd7zXZ\x00")):
+	case bytes.HasPrefix(head, []byte(xzMagic)):
 		return "xz"
-	case bytes.HasPrefix(head, []byte("BZh")) && bytes.HasSuffix(head, []byte("1AY&SY")):
+	case bytes.HasPrefix(head, []byte(bzip2Magic)) && bytes.HasSuffix(head, []byte(bzip2BlockMagic)):
 		return "bzip2"
-	case bytes.HasPrefix(head, []byte("\x04\x22\x4d\x18")):
+	case bytes.HasPrefix(head, []byte(lz4Magic)):
 		return "lz4"
-	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
+	case bytes.HasPrefix(head, []byte(zipMagic)):
 		return "zip"
 	}
 	return ""

@@ -8,12 +8,13 @@ import (
 
 // Record is one line of an input: a document, or the reason why it is none.
 type Record struct {
-	ID   []byte     // the document's id, or "file:line" where it has none
-	Text []byte     // the text, unescaped, valid UTF-8
-	File string     // name of the input
-	Line int64      // number of the line, from 1
-	Raw  []byte     // the line as it came, without its '\n'; a '\r' before that belongs to it
-	Err  *BadRecord // not nil: the line is no document, ID and Text are empty
+	ID    []byte     // the document's id, or "file:line" where it has none
+	Text  []byte     // the text, unescaped, valid UTF-8
+	File  string     // name of the input
+	Line  int64      // number of the line, from 1
+	Raw   []byte     // the line as it came, without its '\n'; a '\r' before that belongs to it
+	Blank bool       // the line is nothing but white space: see Parser.KeepBlank
+	Err   *BadRecord // not nil: the line is no document, ID and Text are empty
 }
 
 // BadRecord is a line that is no document.

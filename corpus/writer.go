@@ -248,11 +248,15 @@ func reuse(b []byte, size int) []byte {
 	return b[:0]
 }
 
+// Live reports whether the output may have a reader that waits for every line: it
+// is plain and goes to a pipe or a terminal.
+func (w *Writer) Live() bool { return w.part == nil && !w.durab && w.size == plainFrame }
+
 // Flush hands what was written so far to whoever reads the output at its other
 // end. Only plain output to a pipe or a terminal has such a reader; elsewhere it
 // does nothing, so that the bytes of a file do not depend on when it was called.
 func (w *Writer) Flush() error {
-	if !w.done && w.part == nil && !w.durab && w.size == plainFrame && len(w.frame.src) > 0 {
+	if !w.done && w.Live() && len(w.frame.src) > 0 {
 		w.send()
 	}
 	return w.err()

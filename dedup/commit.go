@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 	"unsafe"
@@ -22,6 +23,8 @@ type committer struct {
 
 	tally   Tally
 	since   int64 // bytes of lines since the last checkpoint
+	owing   bool  // the last document is decided and not written
+	ended   bool  // the last checkpoint is made
 	at      Position
 	stored  int64
 	grown   int
@@ -65,21 +68,32 @@ func (c *committer) commit(ctx context.Context, b *batch) error {
 }
 
 func (c *committer) record(b *batch, rec *record) error {
-	length := int64(len(rec.raw)) + 1
-	c.tally.LineBytes += length
-	c.since += length
 	if c.at.Input != b.chunk.Input {
 		c.at.Sum = 0
 	}
+	if rec.blank { // no record of the sum
+		c.at = Position{Input: b.chunk.Input, Line: rec.line + 1, Sum: c.at.Sum}
+		return c.out.blank()
+	}
+	length := int64(len(rec.raw)) + 1
+	c.tally.LineBytes += length
+	c.since += length
 	c.at = Position{Input: b.chunk.Input, Line: rec.line + 1, Sum: corpus.AddLine(c.at.Sum, rec.sum)}
 	if rec.bad != nil {
 		return c.reject(rec.bad)
 	}
+	c.owing = true
 	// The id is copied by whoever keeps it.
 	id := unsafe.String(unsafe.SliceData(rec.id), len(rec.id))
 	r, err := c.deduper.Decide(id, &rec.set)
 	if err != nil {
 		return err
+	}
+	if err := c.retried(&r); err != nil {
+		return err
+	}
+	if r.Kept && c.index.journal != nil {
+		c.index.journal.add(c.deduper.keys)
 	}
 	c.tally.count(&r)
 	if c.job.Each != nil {
@@ -90,10 +104,25 @@ func (c *committer) record(b *batch, rec *record) error {
 	if err := c.write(b, rec, id, &r); err != nil {
 		return err
 	}
+	c.owing = false
 	if err := c.watchFilter(); err != nil {
 		return err
 	}
 	return c.maybeCheckpoint()
+}
+
+// retried turns the answer to a document that was kept before, and is sent again,
+// into the one that it had.
+func (c *committer) retried(r *Result) error {
+	if !c.job.Retries || c.index.Table == nil || !r.Exact || !r.SameID {
+		return nil
+	}
+	doc, err := c.index.Table.Doc(r.Of.Num)
+	if err != nil {
+		return err
+	}
+	r.Verdict, r.Kept, r.Again = Verdict(doc.Verdict), true, true
+	return nil
 }
 
 func (c *committer) reject(bad *corpus.BadRecord) error {
@@ -111,11 +140,11 @@ func (c *committer) reject(bad *corpus.BadRecord) error {
 // quoted: only for documents that are not unique, so that batches need not hold
 // it.
 func (c *committer) write(b *batch, rec *record, id string, r *Result) error {
-	if r.Kept {
+	if r.Kept && !r.Again {
 		c.countCommon(b, rec)
 	}
 	var line *Reported
-	if r.Verdict != Unique && c.out.wantsReports() {
+	if (r.Verdict != Unique || r.Again) && c.out.wantsReports() {
 		text := c.parser.ParseLine(b.chunk.File, rec.line, rec.raw).Text
 		reported := Report(r, id, &rec.set, text)
 		reported.File, reported.Line = b.chunk.File, rec.line
@@ -181,29 +210,81 @@ func (c *committer) maybeCheckpoint() error {
 	if every <= 0 {
 		every = defaultCheckpoint
 	}
-	if c.index.Table == nil || c.since < every && !c.index.Table.Full() {
+	full := c.index.Table != nil && c.index.Table.Full() || c.index.journal != nil && c.index.journal.due()
+	if c.since < every && !full {
 		return nil
 	}
 	return c.checkpoint(false)
 }
 
+// begin marks the index before the first document of a pipe.
+func (c *committer) begin() error {
+	if c.index.Table != nil {
+		return c.checkpoint(false)
+	}
+	return c.index.BeginJournal(c.state(Progress{At: c.at}))
+}
+
+func (c *committer) state(p Progress) map[string][]byte {
+	if c.job.Save == nil {
+		return nil
+	}
+	return c.job.Save(p)
+}
+
+// tick takes a checkpoint if something has come since the last.
+func (c *committer) tick() error {
+	if c.since == 0 {
+		return nil
+	}
+	return c.checkpoint(false)
+}
+
+// saveAnswered takes the last checkpoint of a run over a pipe that err has ended.
+// A document that was decided and not written is not remembered: nobody has it.
+func (c *committer) saveAnswered(err error) error {
+	if c.owing || c.ended {
+		return err
+	}
+	saveErr := c.checkpoint(false)
+	if errors.Is(err, saveErr) {
+		return err // an output that failed, told once
+	}
+	return errors.Join(err, saveErr)
+}
+
+// checkpoint makes durable what was decided. The answers go out first: a document
+// that is remembered and was never answered is lost, one that was answered and is
+// not remembered is merely kept again.
 func (c *committer) checkpoint(ended bool) error {
 	c.since = 0
-	if c.index.Table == nil {
+	if c.index.Table == nil && c.index.journal == nil {
 		return nil
 	}
 	written, err := c.out.sync(ended)
 	if err != nil {
 		return err
 	}
-	var state map[string][]byte
-	if c.job.Save != nil {
-		state = c.job.Save(Progress{At: c.at, Tally: c.tally, Written: written, Ended: ended})
+	if c.index.Table == nil {
+		return c.index.journal.commit(c.tally.Documents, c.deduper.cfg.Now())
 	}
+	state := c.state(Progress{At: c.at, Tally: c.tally, Written: written, Ended: ended})
 	if err := c.index.Checkpoint(state); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	return step.Done("took checkpoint")
+}
+
+// installFilter puts a filter that was saved during the run in its place. It may
+// hold bits of all documents until now, so their answers go out first.
+func (c *committer) installFilter(err error) error {
+	if err != nil {
+		return err
+	}
+	if err := c.checkpoint(false); err != nil {
+		return err
+	}
+	return c.index.journal.installSaved()
 }
 
 // finish is called when all inputs are read and decided.
@@ -211,6 +292,7 @@ func (c *committer) finish() error {
 	if err := c.checkpoint(true); err != nil {
 		return err
 	}
+	c.ended = true
 	return c.out.Close()
 }
 

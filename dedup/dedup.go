@@ -152,7 +152,7 @@ func (d *Deduper) Decide(id string, set *feature.Set) (Result, error) {
 	if err != nil || !r.Kept {
 		return r, err
 	}
-	if err := d.remember(id, set); err != nil {
+	if err := d.remember(id, set, r.Verdict); err != nil {
 		return r, fmt.Errorf("remembering document %q: %w", id, err)
 	}
 	return r, nil
@@ -325,7 +325,7 @@ func (d *Deduper) lookup(n int) error {
 }
 
 // remember enters a kept document into filter and table.
-func (d *Deduper) remember(id string, set *feature.Set) error {
+func (d *Deduper) remember(id string, set *feature.Set, v Verdict) error {
 	if d.cfg.Filter != nil {
 		d.cfg.Filter.Add(d.keys)
 	}
@@ -338,7 +338,7 @@ func (d *Deduper) remember(id string, set *feature.Set) error {
 		return nil
 	}
 	doc := stored(set)
-	doc.ID, doc.Time = id, d.cfg.Now().Unix()
+	doc.ID, doc.Time, doc.Verdict = id, d.cfg.Now().Unix(), byte(v)
 	_, err := d.cfg.Table.Add(doc, d.keys)
 	return err
 }

@@ -21,6 +21,7 @@ const (
 // presence is which files of an index are there.
 type presence struct {
 	table, filter bool
+	logs          bool              // journals of a filter without a table
 	header        bloomstore.Header // of the filter
 }
 
@@ -29,6 +30,11 @@ func look(dir string) (p presence, err error) {
 	if p.table, err = exists(filepath.Join(dir, TableFile)); err != nil {
 		return p, err
 	}
+	names, err := logNames(dir)
+	if err != nil {
+		return p, err
+	}
+	p.logs = len(names) > 0
 	path := filepath.Join(dir, FilterFile)
 	if p.filter, err = exists(path); err != nil || !p.filter {
 		return p, err
@@ -47,7 +53,7 @@ func exists(path string) (bool, error) {
 
 // none says that there is no index. What an interrupted creation leaves, a lock, a
 // key or a table that has not got its name yet, is none.
-func (p *presence) none() bool { return !p.table && !p.filter }
+func (p *presence) none() bool { return !p.table && !p.filter && !p.logs }
 
 func noIndex(dir string) error {
 	return fmt.Errorf("there is no index in %s: neither a side table nor a filter", dir)
@@ -91,6 +97,11 @@ type Files struct {
 	Table *docmap.Table
 	// Filter is what the filter file tells of itself, nil where none was saved.
 	Filter *bloomstore.Header
+	// Journals says that a run over a pipe, without a table, is under way or
+	// was killed.
+	Journals bool
+
+	scheme string
 }
 
 // OpenFiles opens the index in dir for reading. Several processes can, as long as
@@ -111,7 +122,9 @@ func OpenFiles(dir string) (*Files, error) {
 		f.Filter = &p.header
 	}
 	if !p.table {
-		return f, nil
+		a, err := findAlone(dir)
+		f.scheme, f.Journals = a.header.Scheme, len(a.chain) > 0
+		return f, err
 	}
 	if f.Table, err = docmap.Open(filepath.Join(dir, TableFile), docmap.Options{ReadOnly: true}); err != nil {
 		return nil, err
@@ -127,7 +140,7 @@ func (f *Files) Scheme() string {
 	if f.Table != nil {
 		return f.Table.Scheme()
 	}
-	return f.Filter.Scheme
+	return f.scheme
 }
 
 // Close gives the table back. It may be called again.

@@ -65,8 +65,20 @@ type Index struct {
 	name   string // of the scheme
 	lock   *flock.Flock
 	saved  []byte // stamp of the filter file as it is on disk
-	note   []byte // the owner's state in a filter-only index
 	closed bool
+
+	// Of an index without a table, see alone.go and journal.go.
+
+	// Left is not nil where the last run over a pipe has not ended in order.
+	Left *Left
+
+	uuid    [16]byte
+	at      mark              // of the filter file
+	chain   []chained         // journals that go with it
+	journal *journal          // nil but while a pipe is read
+	state   map[string][]byte // the owner's, of the run that is under way or was
+	bound   int64             // for tests: journal.bound
+	hook    func(string)      // for tests: journal.hook
 }
 
 // OpenIndex opens the index in dir, or creates one. Until it has its table, or
@@ -79,7 +91,7 @@ func OpenIndex(dir string, o IndexOptions) (_ *Index, err error) {
 	if err := step.Done("made the directory"); err != nil {
 		return nil, err
 	}
-	x := &Index{dir: dir, scheme: o.Scheme, lock: flock.New(filepath.Join(dir, lockFile))}
+	x := &Index{dir: dir, scheme: o.Scheme, uuid: o.UUID, lock: flock.New(filepath.Join(dir, lockFile))}
 	if err := x.takeLock(); err != nil {
 		return nil, err
 	}
@@ -187,15 +199,15 @@ func (p *presence) checkKind(dir string, filterOnly bool) error {
 	switch {
 	case filterOnly && p.table:
 		return fmt.Errorf("index %s: it has a side table; run without --filter-only, or give another --index", dir)
-	case !filterOnly && p.filter && !p.table:
+	case !filterOnly && (p.filter || p.logs) && !p.table:
 		return fmt.Errorf("index %s: it has a filter and no side table; run with --filter-only, or give another --index", dir)
 	}
 	return nil
 }
 
 // Checkpoint makes everything remembered so far durable in one transaction,
-// together with the owner's state. In a filter-only index there is none before
-// Close: the filter on disk and the state in it change together.
+// together with the owner's state. An index without a table has none: see
+// BeginJournal.
 func (x *Index) Checkpoint(state map[string][]byte) error {
 	switch {
 	case x.closed:
@@ -204,6 +216,18 @@ func (x *Index) Checkpoint(state map[string][]byte) error {
 		return fmt.Errorf("index %s: no checkpoint without a side table", x.dir)
 	}
 	return x.Table.Checkpoint(state)
+}
+
+// Value returns what the owner last gave that name: nil when the run that it
+// belongs to has ended in order.
+func (x *Index) Value(name string) ([]byte, error) {
+	switch {
+	case x.closed:
+		return nil, errIndexClosed
+	case x.Table == nil:
+		return x.state[name], nil
+	}
+	return x.Table.State(name)
 }
 
 // Close saves the filter, if it is not saved already, and releases the index.
@@ -216,7 +240,7 @@ func (x *Index) Close(save bool) error {
 	}
 	var err error
 	if save && x.Filter != nil && (x.Table == nil || x.Table.Stats().UnsavedDocs == 0) {
-		err = x.saveFilter(x.stamp(0))
+		err = x.saveFilter(0)
 	}
 	return errors.Join(err, x.release())
 }
@@ -235,7 +259,7 @@ func (x *Index) Finish(state map[string][]byte) error {
 			return err
 		}
 	}
-	if err := x.saveFilter(x.stamp(1)); err != nil {
+	if err := x.saveFilter(1); err != nil {
 		return err
 	}
 	if err := step.Done("saved the filter"); err != nil || x.Table == nil {
@@ -249,7 +273,12 @@ func (x *Index) Finish(state map[string][]byte) error {
 
 func (x *Index) release() error {
 	x.closed = true
-	err := x.closeFilter()
+	var err error
+	if x.journal != nil {
+		err = x.journal.close()
+		x.journal = nil
+	}
+	err = errors.Join(err, x.closeFilter())
 	if x.Table != nil {
 		err = errors.Join(err, x.Table.Close())
 	}

@@ -37,12 +37,7 @@ func ShapeFor(docs uint64, s feature.Scheme, filterOnly bool) bloomstore.Shape {
 // stamp ties a filter file to the state of the table it was saved with, ahead
 // checkpoints without new documents from now; see docs/format.md, "The index
 // directory".
-func (x *Index) stamp(ahead uint64) []byte {
-	if x.Table == nil {
-		return x.note
-	}
-	return tableStamp(x.Table, ahead)
-}
+func (x *Index) stamp(ahead uint64) []byte { return tableStamp(x.Table, ahead) }
 
 func tableStamp(t *docmap.Table, ahead uint64) []byte {
 	g := t.Generation()
@@ -54,35 +49,30 @@ func tableStamp(t *docmap.Table, ahead uint64) []byte {
 // than asked for; else it builds it anew. A damaged filter is refused, not rebuilt
 // in silence: whatever damaged it may have damaged the table.
 func (x *Index) openFilter(p *presence, shape bloomstore.Shape) error {
-	if !p.filter {
+	switch {
+	case x.Table == nil:
+		return x.openAlone(shape)
+	case !p.filter:
 		return x.firstFilter(shape)
 	}
 	present := p.header.Shape
-	switch {
-	case x.Table != nil && shape.Bits <= present.Bits, shape == (bloomstore.Shape{}):
+	if shape.Bits <= present.Bits {
 		// A filter that has grown to hold what is there stays as it is.
 		shape = present
-	case x.Table == nil && shape != present:
-		return fmt.Errorf("index %s: its filter has %d bytes and cannot be resized without a side table; leave out --docs and --memory", x.dir, present.Bytes())
 	}
-	if x.Table != nil {
-		if string(p.header.Stamp) != string(x.stamp(0)) {
-			// Finish stamps a file ahead of the table. It must be gone before
-			// the table comes to that generation with other documents.
-			if err := durable.Remove(x.path(FilterFile)); err != nil {
-				return fmt.Errorf("removing the filter of another state: %w", err)
-			}
-			return x.rebuild(shape, "the last run did not end cleanly, or it is another table's")
+	if string(p.header.Stamp) != string(x.stamp(0)) {
+		// Finish stamps a file ahead of the table. It must be gone before
+		// the table comes to that generation with other documents.
+		if err := durable.Remove(x.path(FilterFile)); err != nil {
+			return fmt.Errorf("removing the filter of another state: %w", err)
 		}
-		if shape != present {
-			return x.rebuild(shape, "a larger one was asked for")
-		}
+		return x.rebuild(shape, "the last run did not end cleanly, or it is another table's")
+	}
+	if shape != present {
+		return x.rebuild(shape, "a larger one was asked for")
 	}
 	var err error
 	x.Filter, x.saved, err = bloomstore.Open(x.path(FilterFile), x.name)
-	if x.Table == nil {
-		x.note = x.saved
-	}
 	return err
 }
 
@@ -91,10 +81,10 @@ func (x *Index) openFilter(p *presence, shape bloomstore.Shape) error {
 func (x *Index) firstFilter(shape bloomstore.Shape) error {
 	asked := shape != (bloomstore.Shape{})
 	if !asked {
-		shape = ShapeFor(DefaultDocs, x.scheme, x.Table == nil)
+		shape = ShapeFor(DefaultDocs, x.scheme, false)
 	}
 	why := ""
-	if x.Table != nil && x.Table.Stats().Docs > 0 {
+	if x.Table.Stats().Docs > 0 {
 		why = "it was not saved, or is gone"
 	}
 	if err := x.rebuild(shape, why); err != nil {
@@ -117,9 +107,6 @@ func (x *Index) rebuild(shape bloomstore.Shape, why string) error {
 		return err
 	}
 	x.Filter, x.saved = f, nil
-	if x.Table == nil {
-		return nil
-	}
 	x.Rebuilt = why
 	return fillFilter(context.Background(), f, x.Table)
 }
@@ -200,10 +187,14 @@ func larger(s bloomstore.Shape, entries uint64) bloomstore.Shape {
 	return s
 }
 
-// saveFilter writes the filter, unless the file is the table's present one. A
-// filter alone has no generation to tell that by.
-func (x *Index) saveFilter(stamp []byte) error {
-	if x.Table != nil && x.saved != nil && string(stamp) == string(x.saved) {
+// saveFilter writes the filter for the state of the table so many checkpoints from
+// now, unless the file is that already.
+func (x *Index) saveFilter(ahead uint64) error {
+	if x.Table == nil {
+		return x.saveAlone()
+	}
+	stamp := x.stamp(ahead)
+	if x.saved != nil && string(stamp) == string(x.saved) {
 		return nil
 	}
 	err := x.Filter.Save(x.path(FilterFile), stamp)

@@ -59,6 +59,16 @@ type annotation struct {
 	Score   *Share  `json:"score,omitempty"`
 	Shared  int     `json:"shared,omitempty"`
 	Count   int     `json:"segments"`
+	SameID  bool    `json:"same_id,omitempty"`
+	Again   bool    `json:"again,omitempty"`
+}
+
+// refusal is the value of the field in the line that answers a bad record.
+type refusal struct {
+	Verdict string `json:"verdict"` // "bad"
+	Kept    bool   `json:"kept"`    // false
+	Line    int64  `json:"line"`
+	Reason  string `json:"reason"`
 }
 
 func (o *outputs) wantsReports() bool { return o.Report != nil || o.Annotate }
@@ -85,8 +95,8 @@ func (o *outputs) document(raw []byte, r *Result, line *Reported) error {
 }
 
 func (o *outputs) annotated(raw []byte, r *Result, line *Reported) error {
-	a := annotation{Verdict: r.Verdict.String(), Kept: r.Kept, Count: r.Segments}
-	if line != nil {
+	a := annotation{Verdict: r.Verdict.String(), Kept: r.Kept, Count: r.Segments, SameID: r.SameID, Again: r.Again}
+	if line != nil && !r.Again { // whom it resembled when it was kept is not known any more
 		a.Of, a.Score, a.Shared = line.Of, &line.Score, line.Shared
 	}
 	value, err := json.Marshal(a)
@@ -99,12 +109,34 @@ func (o *outputs) annotated(raw []byte, r *Result, line *Reported) error {
 	return o.Kept.WriteLine(o.line)
 }
 
+// reject writes a bad record and, where every line has an answer, that one.
 func (o *outputs) reject(bad *corpus.BadRecord) error {
+	if o.Annotate && o.Kept != nil {
+		if err := o.refuse(bad); err != nil {
+			return err
+		}
+	}
 	if o.Rejects == nil {
 		return nil
 	}
 	o.buf = bad.AppendJSON(o.buf[:0])
 	return o.Rejects.WriteLine(o.buf)
+}
+
+func (o *outputs) refuse(bad *corpus.BadRecord) (err error) {
+	answer := map[string]refusal{AnnotationField: {Verdict: "bad", Line: bad.Line, Reason: bad.Reason}}
+	if o.line, err = appendJSON(o.line[:0], answer); err != nil {
+		return fmt.Errorf("annotating: %w", err)
+	}
+	return o.Kept.WriteLine(o.line)
+}
+
+// blank answers a line of nothing but white space.
+func (o *outputs) blank() error {
+	if !o.Annotate || o.Kept == nil {
+		return nil
+	}
+	return o.Kept.WriteLine(nil)
 }
 
 // flush hands on what was written, where somebody waits for it.

@@ -3,7 +3,6 @@ package dedup
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/docmap"
@@ -34,7 +33,7 @@ func OpenReader(dir string, key []byte) (*Reader, error) {
 	r := &Reader{Table: files.Table}
 	r.Scheme, err = schemeNamed(files.Scheme(), key)
 	if err == nil && r.Table == nil {
-		r.Filter, _, err = bloomstore.Open(filepath.Join(dir, FilterFile), files.Scheme())
+		r.Filter, err = openAlone(dir, files.Scheme())
 	} else if err != nil {
 		err = fmt.Errorf("index %s: %w", dir, err)
 	}

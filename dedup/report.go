@@ -20,6 +20,7 @@ type Reported struct {
 	Why     string    `json:"why,omitempty"` // why Of is null
 	Exact   bool      `json:"exact"`
 	SameID  bool      `json:"same_id"`
+	Again   bool      `json:"again,omitempty"`
 	Score   Share     `json:"score"`
 	Seen    Share     `json:"seen"`
 	Shared  int       `json:"shared"`
@@ -61,7 +62,7 @@ const (
 // features, for the samples; either may be nil.
 func Report(r *Result, id string, set *feature.Set, text []byte) Reported {
 	line := Reported{
-		ID: id, Verdict: r.Verdict.String(), Kept: r.Kept, Exact: r.Exact, SameID: r.SameID,
+		ID: id, Verdict: r.Verdict.String(), Kept: r.Kept, Exact: r.Exact, SameID: r.SameID, Again: r.Again,
 		Score: Share(r.Score), Seen: Share(r.Seen), Shared: r.Of.Shared,
 		Among: r.Comparable, Count: r.Segments, OfCount: r.OfSegments,
 		Also: make([]AlsoDoc, 0, len(r.Also)), Sample: samples(r, set, text),

@@ -32,6 +32,20 @@ type Job struct {
 	// CheckpointBytes of lines between checkpoints, 0 means 256 MiB. Another
 	// one is taken whenever the table's memory is full.
 	CheckpointBytes int64
+	// Pipe: what is read cannot be read again. So the index is marked before
+	// the first document, and what was answered is saved before Run returns,
+	// also with an error.
+	Pipe bool
+	// Retries: a document that was kept and comes again, with its id and its
+	// text, is answered as it was the first time: whoever sends it may not
+	// have got that answer. For pipes whose answers somebody waits for; in
+	// files nothing is retried, and both copies would count as kept.
+	Retries bool
+	// Ticks makes checkpoints by time: one at each tick before which
+	// something came. Nil for none. A ticker of one second bounds what a kill
+	// makes a pipe forget; runs over files have none, so that their bytes
+	// depend on the documents alone.
+	Ticks <-chan time.Time
 	// Resume continues a run from its last checkpoint; the source must have
 	// been moved to Resume.At. Nil starts anew.
 	Resume *Progress
@@ -92,6 +106,7 @@ type record struct {
 	id, raw  []byte
 	line     int64
 	sum      uint64 // of the line
+	blank    bool
 	bad      *corpus.BadRecord
 	first, n int // its features in batch.features
 	set      feature.Set
@@ -107,17 +122,21 @@ func Run(ctx context.Context, x *Index, job Job) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
+	if job.Pipe {
+		if err := c.begin(); err != nil {
+			return nil, err
+		}
+	}
 	// A filter may be full before the first document: when it was rebuilt for a
 	// run that is resumed, or when this run allows less than the one before.
-	err = c.watchFilter()
-	if err == nil {
+	if err = c.watchFilter(); err == nil {
 		p := pipeline{job: &job, committer: c}
 		err = p.run(ctx)
 	}
-	if err != nil {
-		return c.summary(), err
+	if err != nil && job.Pipe {
+		err = c.saveAnswered(err)
 	}
-	return c.summary(), nil
+	return c.summary(), err
 }
 
 type pipeline struct {
@@ -192,6 +211,7 @@ func (p *pipeline) extract(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	parser.KeepBlank = p.job.Outputs.Annotate // every line is answered
 	extractor, err := feature.NewExtractor(p.job.Scheme)
 	if err != nil {
 		return err
@@ -221,8 +241,10 @@ func (p *pipeline) extract(ctx context.Context) error {
 func (b *batch) fill(parser *corpus.Parser, extractor *feature.Extractor, set *feature.Set) {
 	b.records, b.features = b.records[:0], b.features[:0]
 	for rec := range parser.Parse(&b.chunk) {
-		r := record{id: rec.ID, raw: rec.Raw, line: rec.Line, sum: corpus.LineSum(rec.Raw), bad: rec.Err, first: len(b.features)}
-		if rec.Err == nil {
+		r := record{
+			id: rec.ID, raw: rec.Raw, line: rec.Line, blank: rec.Blank, sum: corpus.LineSum(rec.Raw), bad: rec.Err, first: len(b.features),
+		}
+		if rec.Err == nil && !rec.Blank {
 			extractor.Extract(set, rec.Text)
 			b.features = append(b.features, set.Features...)
 			r.set = *set
@@ -243,7 +265,7 @@ func (b *batch) refuseAnnotated() {
 	var err error
 	for i := range b.records {
 		r := &b.records[i]
-		if r.bad != nil {
+		if r.bad != nil || r.blank {
 			continue
 		}
 		if line, err = corpus.Annotate(line[:0], r.raw, AnnotationField, []byte("0")); err != nil {
@@ -254,22 +276,15 @@ func (b *batch) refuseAnnotated() {
 
 func (p *pipeline) commit(ctx context.Context) error {
 	for {
-		var b *batch
-		select {
-		case b = <-p.order:
-		case <-ctx.Done():
-			return ctx.Err()
+		b, err := p.next(ctx)
+		if err != nil {
+			return err
 		}
 		if b == nil {
 			if p.readErr != nil {
 				return p.readErr
 			}
 			return p.committer.finish()
-		}
-		select {
-		case <-b.done:
-		case <-ctx.Done():
-			return ctx.Err()
 		}
 		if err := p.committer.commit(ctx, b); err != nil {
 			return fmt.Errorf("%s: %w", b.chunk.File, err)
@@ -281,5 +296,34 @@ func (p *pipeline) commit(ctx context.Context) error {
 		}
 		p.inFlight.Release(b.weight)
 		p.free <- b
+	}
+}
+
+// next waits for a batch that a worker has finished with and, meanwhile, does what
+// time asks for. Nil is the end of the input.
+func (p *pipeline) next(ctx context.Context) (b *batch, err error) {
+	order, done := p.order, chan struct{}(nil)
+	for {
+		select {
+		case b = <-order:
+			if b == nil {
+				return nil, nil
+			}
+			order, done = nil, b.done
+		case <-done:
+			return b, nil
+		case <-p.job.Ticks:
+			if err := p.committer.tick(); err != nil {
+				return nil, err
+			}
+		case buf := <-p.committer.index.pieceReady():
+			p.committer.index.journal.copyPiece(buf)
+		case err := <-p.committer.index.pieceDone():
+			if err := p.committer.installFilter(err); err != nil {
+				return nil, err
+			}
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
 }

@@ -21,6 +21,7 @@ type Tally struct {
 	SameID     int64 `json:"same_id"` // of the duplicates, those whose witness has their id
 	Mosaics    int64 `json:"mosaics"`
 	Related    int64 `json:"related"`
+	Again      int64 `json:"again"` // of the kept, those that had been kept before and were sent again
 	Bad        int64 `json:"bad_records"`
 	LineBytes  int64 `json:"line_bytes"` // of all lines, decompressed
 }
@@ -31,6 +32,9 @@ func (t *Tally) count(r *Result) {
 		t.Kept++
 	} else {
 		t.Removed++
+	}
+	if r.Again {
+		t.Again++
 	}
 	switch r.Verdict {
 	case Unique:
@@ -127,6 +131,9 @@ func (s *Summary) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "%d documents: %d kept, %d removed (%s)\n", s.Documents, s.Kept, s.Removed, percent(s.Removed, s.Documents))
 	fmt.Fprintf(w, "  unique %d, duplicate %d (%d exact, %d of the same id), mosaic %d, related %d\n",
 		s.Unique, s.Duplicates, s.Exact, s.SameID, s.Mosaics, s.Related)
+	if s.Again > 0 {
+		fmt.Fprintf(w, "  sent again, and answered as before: %d\n", s.Again)
+	}
 	if s.Bad > 0 {
 		fmt.Fprintf(w, "  bad records: %d\n", s.Bad)
 	}

@@ -2,7 +2,8 @@ package dedup
 
 import "fmt"
 
-// Verdict is what was decided about a document.
+// Verdict is what was decided about a document. The numbers are part of the side
+// table's format.
 type Verdict uint8
 
 const (
@@ -55,6 +56,10 @@ type Result struct {
 	// SameID: the witness has the id of the judged document: the same page
 	// fetched again.
 	SameID bool
+	// Again: the document was kept before, with this id and this text, and
+	// the verdict is the one it had then. Of is that document. See
+	// Job.Retries.
+	Again bool
 	// Of is the witness of a Duplicate and the source of a Related; zero
 	// otherwise.
 	Of Source

@@ -1,0 +1,169 @@
+package bloomstore
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/zeebo/xxh3"
+)
+
+// snapshotWords is how many words a step copies: 1 MiB, 0.1 to 0.4 ms.
+const snapshotWords = 128 << 10
+
+// A Snapshot is a filter on its way into a file while keys are added to it: its
+// owner copies a piece of it from time to time, between two calls of the filter,
+// and another goroutine writes the pieces.
+//
+//	case buf := <-s.Ready():
+//		s.Copy(buf)
+//	case err := <-s.Done():
+//
+// The file holds all keys added before the snapshot was begun and, since bits only
+// ever become one, any part of those added until the last piece was copied. It is a
+// whole filter file, synced, when Done has given nil.
+type Snapshot struct {
+	filter *Filter
+	path   string
+	header Header
+	file   snapshotFile
+	next   int // word to copy
+	free   chan []uint64
+	full   chan []uint64
+	done   chan error
+	quit   chan struct{}
+	ended  chan struct{}
+}
+
+// snapshotFile is what writing a snapshot needs of an *os.File.
+type snapshotFile interface {
+	io.Writer
+	io.WriterAt
+	io.ReaderAt
+	io.Seeker
+	Sync() error
+	Close() error
+}
+
+// Snapshot begins to save the filter into a file, which it creates, in place of what
+// has that name. stamp is as for Save. The caller renames the file when it is done.
+func (f *Filter) Snapshot(path string, stamp []byte) (*Snapshot, error) {
+	if len(stamp) > maxStamp {
+		return nil, fmt.Errorf("saving filter %s: a stamp of %d bytes, at most %d fit", path, len(stamp), maxStamp)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("saving filter: %w", err)
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("saving filter: %w", err)
+	}
+	return f.snapshot(path, file, stamp), nil
+}
+
+func (f *Filter) snapshot(path string, file snapshotFile, stamp []byte) *Snapshot {
+	const buffers = 2 // one is filled while the other is written
+	s := &Snapshot{
+		filter: f, path: path, file: file, header: Header{Shape: f.shape, Scheme: f.scheme, Stamp: stamp},
+		free: make(chan []uint64, buffers), full: make(chan []uint64, buffers),
+		done: make(chan error, 1), quit: make(chan struct{}), ended: make(chan struct{}),
+	}
+	for range buffers {
+		s.free <- make([]uint64, min(snapshotWords, len(f.words)))
+	}
+	go s.write()
+	return s
+}
+
+// Ready gives a buffer whenever there is one for the next piece, and nil once all
+// is copied.
+func (s *Snapshot) Ready() <-chan []uint64 {
+	if s.next == len(s.filter.words) {
+		return nil
+	}
+	return s.free
+}
+
+// Copy takes the next piece of the filter into a buffer from Ready.
+func (s *Snapshot) Copy(buf []uint64) {
+	n := copy(buf, s.filter.words[s.next:])
+	s.next += n
+	s.full <- buf[:n] // as many places as buffers: this never waits
+	if s.next == len(s.filter.words) {
+		s.header.Items = s.filter.items
+		close(s.full)
+	}
+}
+
+// Done gives, once, how the snapshot has ended: nil when the file is whole and on
+// the disk.
+func (s *Snapshot) Done() <-chan error { return s.done }
+
+// Ended is closed when there is something to receive from Done, or was.
+func (s *Snapshot) Ended() <-chan struct{} { return s.ended }
+
+// Abort gives the snapshot up if it is not done, and removes its file, also if it
+// is.
+func (s *Snapshot) Abort() error {
+	close(s.quit)
+	<-s.ended
+	if err := os.Remove(s.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("giving up a saved filter: %w", err)
+	}
+	return nil
+}
+
+var errAborted = errors.New("given up")
+
+func (s *Snapshot) write() {
+	defer close(s.ended)
+	err := s.writeFile()
+	if closeErr := s.file.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		err = fmt.Errorf("saving filter %s: %w", s.path, err)
+	}
+	s.done <- err
+}
+
+// writeFile writes the bits first, since only then it is known how many are one,
+// and the checksum of the whole last.
+func (s *Snapshot) writeFile() error {
+	if _, err := s.file.Seek(int64(s.header.size()), io.SeekStart); err != nil {
+		return err
+	}
+	for {
+		select {
+		case buf, more := <-s.full:
+			if !more {
+				return s.seal()
+			}
+			s.header.Ones += countOnes(buf)
+			if err := writeWords(s.file, buf, false); err != nil {
+				return err
+			}
+			s.free <- buf[:cap(buf)]
+		case <-s.quit:
+			return errAborted
+		}
+	}
+}
+
+func (s *Snapshot) seal() error {
+	if _, err := s.file.WriteAt(s.header.encode(), 0); err != nil {
+		return err
+	}
+	size := int64(s.header.fileSize()) - sumSize
+	sum := xxh3.New()
+	if _, err := io.CopyBuffer(struct{ io.Writer }{sum}, io.NewSectionReader(s.file, 0, size), make([]byte, 8*chunkWords)); err != nil {
+		return err
+	}
+	if _, err := s.file.WriteAt(binary.LittleEndian.AppendUint64(nil, sum.Sum64()), size); err != nil {
+		return err
+	}
+	return s.file.Sync()
+}

@@ -1,0 +1,210 @@
+package bloomstore
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// finishSnapshot copies what is left and waits.
+func finishSnapshot(s *Snapshot) error {
+	for {
+		select {
+		case buf := <-s.Ready():
+			s.Copy(buf)
+		case err := <-s.Done():
+			return err
+		}
+	}
+}
+
+// TestSnapshotWhileAdding: keys are added between the steps. The file is sound and
+// holds all that were there at its beginning, and no bit that the filter has not.
+func TestSnapshotWhileAdding(t *testing.T) {
+	for _, shape := range []Shape{{Bits: 100, Hashes: 3}, {Bits: 64 * snapshotWords, Hashes: 8}, {Bits: 64*3*snapshotWords + 17, Hashes: 8}} {
+		f, err := New(shape, "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(3, 4))
+		add := func(n int) (keys []uint64) {
+			for range n {
+				keys = append(keys, rng.Uint64())
+			}
+			f.Add(keys)
+			return keys
+		}
+		before := add(5000)
+		path := filepath.Join(t.TempDir(), "filter")
+		s, err := f.Snapshot(path, []byte("a stamp"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s.Ready() != nil {
+			s.Copy(<-s.Ready())
+			add(1000)
+		}
+		after := add(1000)
+		if err := finishSnapshot(s); err != nil {
+			t.Fatal(err)
+		}
+		saved, stamp, err := Open(path, "test")
+		if err != nil || string(stamp) != "a stamp" {
+			t.Fatalf("stamp %q, %v", stamp, err)
+		}
+		seen := make([]bool, len(before))
+		saved.Test(before, seen)
+		for i := range seen {
+			if !seen[i] {
+				t.Fatalf("%v: a key added before the snapshot is not in it", shape)
+			}
+		}
+		for i, w := range saved.words {
+			if w&^f.words[i] != 0 {
+				t.Fatalf("%v: word %d has bits that the filter has not", shape, i)
+			}
+		}
+		// Replaying what came since gives the filter as it is.
+		saved.Add(after)
+		if saved.Items() > f.Items() || saved.Items() < uint64(len(before)) {
+			t.Errorf("%v: %d items of %d", shape, saved.Items(), f.Items())
+		}
+		if err := errors.Join(saved.Close(), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestSnapshotIsTheFileOfSave where nothing is added meanwhile.
+func TestSnapshotIsTheFileOfSave(t *testing.T) {
+	f, err := New(ForItems(100_000), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	f.Add([]uint64{1, 2, 3, 1 << 63})
+	dir := t.TempDir()
+	s, err := f.Snapshot(filepath.Join(dir, "a"), []byte("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(finishSnapshot(s), f.Save(filepath.Join(dir, "b"), []byte("x"))); err != nil {
+		t.Fatal(err)
+	}
+	a, err := os.ReadFile(filepath.Join(dir, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(a) != string(b) {
+		t.Error("a snapshot and a saved filter differ")
+	}
+}
+
+// TestSnapshotGivenUp leaves no file, however far it came.
+func TestSnapshotGivenUp(t *testing.T) {
+	f, err := New(Shape{Bits: 64 * 3 * snapshotWords, Hashes: 8}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for steps := range 5 {
+		path := filepath.Join(t.TempDir(), "filter")
+		s, err := f.Snapshot(path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range min(steps, 3) {
+			s.Copy(<-s.Ready())
+		}
+		if steps == 4 {
+			if err := <-s.Done(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Abort(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("after %d steps: %v", steps, err)
+		}
+	}
+}
+
+// failingFile fails at the n-th operation.
+type failingFile struct {
+	*os.File
+	left int
+}
+
+var errFail = errors.New("it fails")
+
+func (f *failingFile) fail() error {
+	if f.left--; f.left < 0 {
+		return errFail
+	}
+	return nil
+}
+
+func (f *failingFile) Write(b []byte) (int, error) {
+	if err := f.fail(); err != nil {
+		return 0, err
+	}
+	return f.File.Write(b)
+}
+
+func (f *failingFile) WriteAt(b []byte, at int64) (int, error) {
+	if err := f.fail(); err != nil {
+		return 0, err
+	}
+	return f.File.WriteAt(b, at)
+}
+
+func (f *failingFile) ReadAt(b []byte, at int64) (int, error) {
+	if err := f.fail(); err != nil {
+		return 0, err
+	}
+	return f.File.ReadAt(b, at)
+}
+
+func (f *failingFile) Sync() error { return errors.Join(f.fail(), f.File.Sync()) }
+
+func (f *failingFile) Close() error { return errors.Join(f.fail(), f.File.Close()) }
+
+// TestSnapshotTellsEveryFailure: whichever operation fails, Done says so.
+func TestSnapshotTellsEveryFailure(t *testing.T) {
+	f, err := New(Shape{Bits: 64 * 2 * snapshotWords, Hashes: 8}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for n := 0; ; n++ {
+		path := filepath.Join(t.TempDir(), "filter")
+		file, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := f.snapshot(path, &failingFile{file, n}, nil)
+		err = finishSnapshot(s)
+		if err == nil {
+			if n < 10 {
+				t.Fatalf("only %d operations", n)
+			}
+			if _, _, err := Open(path, "test"); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+		if !errors.Is(err, errFail) {
+			t.Fatalf("operation %d fails: %v", n, err)
+		}
+		if err := s.Abort(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package keylog
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+var testHeader = Header{
+	Generation: 7, Token: Token{1, 2, 3}, Before: Token{4}, Bits: 640, Hashes: 8,
+	Scheme: "test", Note: []byte("a note"),
+}
+
+func testGroups() (groups []Group) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range 5 {
+		g := Group{Documents: uint64(10 * i), Time: int64(i) - 2}
+		for range 3 * i {
+			g.Keys = append(g.Keys, rng.Uint64())
+		}
+		groups = append(groups, g)
+	}
+	return groups
+}
+
+// writeLog returns the bytes of a log of groups, and where each ends.
+func writeLog(t testing.TB, h Header, groups []Group) (data []byte, ends []int64) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "log")
+	l, err := Create(path, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends = []int64{l.Size()}
+	for _, g := range groups {
+		if err := l.Append(g); err != nil {
+			t.Fatal(err)
+		}
+		ends = append(ends, l.Size())
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if data, err = os.ReadFile(path); err != nil {
+		t.Fatal(err)
+	}
+	return data, ends
+}
+
+func readLog(data []byte) (h Header, groups []Group, torn int64, err error) {
+	h, torn, err = read(bytes.NewReader(data), int64(len(data)), func(g Group) error {
+		g.Keys = slices.Clone(g.Keys)
+		groups = append(groups, g)
+		return nil
+	})
+	return h, groups, torn, err
+}
+
+func equalGroups(a, b []Group) bool {
+	return slices.EqualFunc(a, b, func(a, b Group) bool {
+		return a.Documents == b.Documents && a.Time == b.Time && slices.Equal(a.Keys, b.Keys)
+	})
+}
+
+func TestReadsWhatWasAppended(t *testing.T) {
+	data, _ := writeLog(t, testHeader, testGroups())
+	h, groups, torn, err := readLog(data)
+	if err != nil || torn != 0 || !equalGroups(groups, testGroups()) {
+		t.Fatalf("%+v, %d torn, %v", groups, torn, err)
+	}
+	if h.Generation != 7 || h.Token != testHeader.Token || h.Before != testHeader.Before || h.Bits != 640 ||
+		h.Hashes != 8 || h.Scheme != "test" || string(h.Note) != "a note" {
+		t.Errorf("header %+v", h)
+	}
+}
+
+// TestTornAtEveryByte: a log cut anywhere, or whose last group is on the disk in
+// part only, has the groups before and says what is left over.
+func TestTornAtEveryByte(t *testing.T) {
+	data, ends := writeLog(t, testHeader, testGroups())
+	for cut := range data {
+		_, groups, torn, err := readLog(data[:cut])
+		if int64(cut) < ends[0] {
+			if !errors.Is(err, ErrDamaged) {
+				t.Fatalf("cut inside the header at %d: %v", cut, err)
+			}
+			continue
+		}
+		whole := 0
+		for whole+1 < len(ends) && ends[whole+1] <= int64(cut) {
+			whole++
+		}
+		if err != nil || !equalGroups(groups, testGroups()[:whole]) || torn != int64(cut)-ends[whole] {
+			t.Fatalf("cut at %d: %d groups, want %d; %d torn, %v", cut, len(groups), whole, torn, err)
+		}
+	}
+	last := ends[len(ends)-2]
+	for at := last; at < int64(len(data)); at++ {
+		zeroed := bytes.Clone(data)
+		clear(zeroed[at:]) // the length is on the disk, the bytes are not
+		_, groups, torn, err := readLog(zeroed)
+		if bytes.Equal(zeroed, data) {
+			continue
+		}
+		if err != nil || !equalGroups(groups, testGroups()[:4]) || torn != int64(len(data))-last {
+			t.Fatalf("zeros from %d: %d groups, %d torn, %v", at, len(groups), torn, err)
+		}
+	}
+}
+
+// TestDamageIsRefused flips every bit: before the last group that is damage, in it
+// it cannot be told from a torn one, and in no case are other keys read.
+func TestDamageIsRefused(t *testing.T) {
+	data, ends := writeLog(t, testHeader, testGroups())
+	last := ends[len(ends)-2]
+	for i := range int64(len(data)) * 8 {
+		bad := bytes.Clone(data)
+		bad[i/8] ^= 1 << (i % 8)
+		_, groups, torn, err := readLog(bad)
+		switch {
+		case i/8 < last && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrVersion):
+			t.Fatalf("bit %d flipped: %d groups, %v", i, len(groups), err)
+		case i/8 >= last && (err != nil || torn != int64(len(data))-last || !equalGroups(groups, testGroups()[:4])):
+			t.Fatalf("bit %d of the last group flipped: %d groups, %d torn, %v", i, len(groups), torn, err)
+		}
+	}
+}
+
+// TestGroupOfAnotherLog is no group here, wherever it comes to lie.
+func TestGroupOfAnotherLog(t *testing.T) {
+	data, ends := writeLog(t, testHeader, testGroups())
+	other := testHeader
+	other.Token[0]++
+	foreign, from := writeLog(t, other, testGroups())
+	mixed := append(bytes.Clone(data[:ends[2]]), foreign[from[2]:]...)
+	if _, groups, torn, err := readLog(mixed); err != nil || len(groups) != 2 || torn == 0 {
+		t.Errorf("%d groups, %d torn, %v", len(groups), torn, err)
+	}
+}
+
+// failing is a file whose n-th operation fails.
+type failing struct{ left int }
+
+var errFail = errors.New("it fails")
+
+func (f *failing) fail() error {
+	if f.left--; f.left < 0 {
+		return errFail
+	}
+	return nil
+}
+func (f *failing) Write(b []byte) (int, error) { return len(b), f.fail() }
+func (f *failing) Sync() error                 { return f.fail() }
+func (f *failing) Close() error                { return nil }
+
+// TestNothingAfterAFailure: behind a group that may be torn none is written, for it
+// would not be read.
+func TestNothingAfterAFailure(t *testing.T) {
+	for n := range 4 {
+		f := &failing{left: n}
+		l := &Log{file: f, next: 1}
+		for range n / 2 {
+			if err := l.Append(Group{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := l.Append(Group{}); !errors.Is(err, errFail) {
+			t.Errorf("operation %d fails: %v", n, err)
+		}
+		f.left = 100
+		if err := l.Append(Group{}); !errors.Is(err, errFail) || f.left != 100 {
+			t.Errorf("after a failure: %v", err)
+		}
+	}
+}
+
+// memory is a file that only keeps what is written.
+type memory struct{ data []byte }
+
+func (m *memory) Write(b []byte) (int, error) {
+	m.data = append(m.data, b...)
+	return len(b), nil
+}
+func (m *memory) Sync() error  { return nil }
+func (m *memory) Close() error { return nil }
+
+func FuzzRead(f *testing.F) {
+	data, ends := writeLog(f, testHeader, testGroups())
+	f.Add(data)
+	f.Add(data[:ends[3]+5])
+	f.Add([]byte(magic))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		h, groups, torn, err := readLog(data)
+		if err != nil {
+			return
+		}
+		// What is read is what is written of it again.
+		again := &memory{data: h.encode()}
+		l := &Log{file: again, seed: seedOf(h.Token), next: 1}
+		for _, g := range groups {
+			if err := l.Append(g); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !bytes.Equal(again.data, data[:int64(len(data))-torn]) {
+			t.Errorf("read and written again: %d bytes of %d", len(again.data), len(data))
+		}
+	})
+}
