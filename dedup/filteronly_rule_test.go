@@ -166,3 +166,18 @@ func TestFilterOnlySegmentIsNoWholeText(t *testing.T) {
 		t.Fatalf("the same text: %+v, %v", r, err)
 	}
 }
+
+// Texts whose fingerprints are neighbours have three of their four keys in common.
+func TestFilterOnlyAsksForAllFourKeys(t *testing.T) {
+	for _, near := range []uint64{499, 501} {
+		d, err := dedup.New(dedup.Config{Filter: newFilter(t, 100_000)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, whole := range []uint64{500, near} {
+			if r, err := d.Decide("", &feature.Set{Whole: whole}); err != nil || !r.Kept || r.Exact {
+				t.Errorf("%d: %+v, %v", whole, r, err)
+			}
+		}
+	}
+}
