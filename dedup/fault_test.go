@@ -1,0 +1,151 @@
+package dedup_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/docmap"
+	"github.com/firstseen/firstseen/feature"
+)
+
+// A faulty is a table that fails at the n-th call of one method, and counts.
+type faulty struct {
+	dedup.Memory
+	method string
+	at     int
+	calls  map[string]int
+}
+
+var errFault = errors.New("the disk is gone")
+
+func (f *faulty) count(method string) error {
+	if f.calls == nil {
+		f.calls = map[string]int{}
+	}
+	f.calls[method]++
+	if method == f.method && f.calls[method] == f.at {
+		return errFault
+	}
+	return nil
+}
+
+func (f *faulty) Add(d docmap.Doc, keys []uint64) (uint32, error) {
+	if err := f.count("Add"); err != nil {
+		return 0, err
+	}
+	return f.Memory.Add(d, keys)
+}
+
+func (f *faulty) Lookup(keys []uint64, found *docmap.Postings) error {
+	if err := f.count("Lookup"); err != nil {
+		return err
+	}
+	return f.Memory.Lookup(keys, found)
+}
+
+func (f *faulty) Doc(num uint32) (docmap.Doc, error) {
+	if err := f.count("Doc"); err != nil {
+		return docmap.Doc{}, err
+	}
+	return f.Memory.Doc(num)
+}
+
+// stream is judged into every kind of verdict: two documents, an exact copy, a
+// near copy that shares with both, one assembled from both, a page that quotes.
+func stream() []*feature.Set {
+	a, b := segmentsOf(1, 11, 12, 13, 14, 15, 16), segmentsOf(2, 21, 22, 23, 24, 25, 26)
+	near := segmentsOf(3, 11, 12, 13, 14, 15, 21)
+	mosaic := segmentsOf(4, 11, 12, 13, 21, 22, 23)
+	long := truncated(segmentsOf(5, 31, 32, 33, 34, 35))
+	page := segmentsOf(6, 31, 32, 33, 34, 35, 61, 62, 63, 64)
+	return []*feature.Set{a, b, a, near, mosaic, long, page}
+}
+
+// Every call to the table may fail, and whatever fails is told: no verdict, and
+// with the document's name.
+func TestTableErrorsAreTold(t *testing.T) {
+	count := &faulty{}
+	verdicts, err := judgeStream(count)
+	if want := "unique unique duplicate duplicate mosaic unique related"; err != nil || verdicts != want {
+		t.Fatalf("%s, %v; want %s", verdicts, err, want)
+	}
+	for _, method := range []string{"Add", "Lookup", "Doc"} {
+		for at := 1; at <= count.calls[method]; at++ {
+			_, err := judgeStream(&faulty{method: method, at: at})
+			if !errors.Is(err, errFault) || !strings.Contains(err.Error(), `document "id`) {
+				t.Errorf("%s number %d failed: %v", method, at, err)
+			}
+		}
+	}
+}
+
+func judgeStream(table dedup.Table) (string, error) {
+	d, err := dedup.New(dedup.Config{Table: table, Rules: dedup.Rules{Threshold: 0.6}})
+	if err != nil {
+		return "", err
+	}
+	var verdicts []string
+	for i, set := range stream() {
+		r, err := d.Decide("id"+string(rune('0'+i)), set)
+		if err != nil {
+			if r.Verdict == dedup.Duplicate {
+				return "", errors.New("a duplicate by a table that failed")
+			}
+			return "", err
+		}
+		verdicts = append(verdicts, r.Verdict.String())
+	}
+	return strings.Join(verdicts, " "), nil
+}
+
+// What is asked of the table, and what the counts say of it: documents of which
+// the filter has seen too little cost no look-up, and only documents that could
+// be a witness or a source are read.
+func TestTableIsAskedOnlyWhereItMatters(t *testing.T) {
+	table := &faulty{}
+	d, err := dedup.New(dedup.Config{Table: table, Filter: newFilter(t, 1_000_000), Rules: dedup.Rules{Threshold: 0.5}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Units are 9 a segment, weights 7.
+	for i, c := range []struct {
+		set           *feature.Set
+		lookups, docs int
+		counts        dedup.Counts
+		what          string
+	}{
+		{segmentsOf(1, 11, 12, 13, 14, 15, 16, 17, 18), 0, 0, dedup.Counts{Fresh: 9}, "nothing was seen"},
+		{segmentsOf(2, 81, 82, 83, 84, 85, 16, 17, 18), 0, 0, dedup.Counts{Fresh: 15}, "21 of 72 are seen, and 0 of the first 45"},
+		{segmentsOf(5, 11, 12, 71, 72, 73, 74, 75, 76), 0, 0, dedup.Counts{Fresh: 22}, "14 of the first 18 are seen, but of the first five, the fewest that count, 14 of 45"},
+		{segmentsOf(3, 11, 12, 13, 14, 95, 96, 97, 98, 99, 90), 1, 1, dedup.Counts{Fresh: 29, Lookups: 1, Confirmed: 4}, "28 of the first 45 are seen, so a cut-off may matter; one document could have them"},
+		{segmentsOf(4, 11, 12, 13, 14), 1, 5, dedup.Counts{Fresh: 29, Lookups: 2, Confirmed: 8}, "28 of 36: a duplicate; two documents are read for their cut-offs, and three, which share something, for their ids"},
+		{segmentsOf(6, 81, 82, 83, 61, 74, 75, 62, 63), 1, 0, dedup.Counts{Fresh: 33, Lookups: 3, Confirmed: 13}, "28 of the first 45 are seen, but one document has 21: too little to be read for its cut-off"},
+		{segmentsOf(1, 11, 12, 13, 14, 15, 16, 17, 18), 1, 1, dedup.Counts{Fresh: 33, Lookups: 4, Confirmed: 14}, "an exact copy: one key, one document"},
+	} {
+		table.calls = nil
+		r, err := d.Decide("id", c.set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if table.calls["Lookup"] != c.lookups || table.calls["Doc"] != c.docs || d.Counts() != c.counts {
+			t.Errorf("document %d (%s): %v, %d look-ups, %d documents read, %+v", i, c.what, r.Verdict, table.calls["Lookup"], table.calls["Doc"], d.Counts())
+		}
+	}
+}
+
+// Keys that the filter has falsely seen are counted as refuted.
+func TestRefutedKeysAreCounted(t *testing.T) {
+	d, err := dedup.New(dedup.Config{Table: &dedup.Memory{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Decide("id", segmentsOf(1, 11, 12, 13)); err != nil {
+		t.Fatal(err)
+	}
+	// Without a filter every key counts as seen: one whole text, three segments.
+	if got, want := d.Counts(), (dedup.Counts{Lookups: 2, Refuted: 4}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
