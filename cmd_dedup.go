@@ -28,6 +28,7 @@ type dedupFlags struct {
 	checkpoint                    string
 	textField, idField            string
 	maxBad                        int64
+	limits                        limitFlags
 }
 
 const dedupLong = `Read documents, one JSON object a line, and tell for each whether it was seen
@@ -72,6 +73,7 @@ func newDedupCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			tellPassed(plan.passed, cmd.ErrOrStderr())
 			return plan.run(cmd)
 		},
 	}
@@ -103,6 +105,7 @@ func (f *dedupFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.textField, "text-field", "text", "field with the text; dots lead into objects")
 	fs.StringVar(&f.idField, "id-field", "id", "field with the id, such as metadata.url; without one a document is FILE:LINE")
 	fs.Int64Var(&f.maxBad, "max-bad", -1, "stop at more bad records than this; 0 stops at the first, -1 never stops")
+	f.limits.register(fs)
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no summary on standard error")
 	fs.StringVar(&f.checkpoint, "checkpoint-bytes", "", "bytes of lines between checkpoints (default 256MiB)")
 	_ = fs.MarkHidden("checkpoint-bytes") // fails for unknown names only
@@ -110,9 +113,10 @@ func (f *dedupFlags) register(cmd *cobra.Command) {
 
 // run opens everything, runs the job and closes everything.
 func (p *dedupPlan) run(cmd *cobra.Command) (err error) {
+	stderr := cmd.ErrOrStderr()
+	p.jobs = checkJobs(p.jobs, stderr)
 	runtime.GOMAXPROCS(p.jobs)
 	limitHeap()
-	stderr := cmd.ErrOrStderr()
 	index, remove, err := p.openIndex()
 	if err != nil {
 		return err
@@ -228,7 +232,8 @@ func (p *dedupPlan) job(stdin io.Reader, index *dedup.Index) (dedup.Job, error) 
 	if p.index != "" && index.Table != nil {
 		job.Save = p.saveProgress
 	}
-	cfg := corpus.SourceConfig{Stdin: stdin}
+	cfg := p.source
+	cfg.Stdin = stdin
 	if resume != nil {
 		cfg.SkipInputs, cfg.SkipLines = resume.At.Input, resume.At.Line-1
 	}

@@ -49,6 +49,8 @@ type planFlags struct {
 	docs, memory string
 	scheme       feature.Scheme
 	fields       corpus.Fields
+	limits       limitFlags
+	source       corpus.SourceConfig // what they say
 	jobs         int
 	asJSON       bool
 }
@@ -110,6 +112,7 @@ func newPlanCommand() *cobra.Command {
 	fs.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "processors to use for the sample")
 	fs.StringVar(&f.fields.Text, "text-field", "text", "as for dedup")
 	fs.StringVar(&f.fields.ID, "id-field", "id", "as for dedup")
+	f.limits.register(fs)
 	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -121,6 +124,9 @@ func (f *planFlags) check(args []string) (docs uint64, shape bloomstore.Shape, e
 		return 0, shape, errors.New("plan: give the number of documents with --docs, or the inputs of the run")
 	case f.jobs < 1:
 		return 0, shape, fmt.Errorf("-j %d: want at least 1", f.jobs)
+	}
+	if f.source, err = f.limits.config(); err != nil {
+		return 0, shape, err
 	}
 	if f.docs != "" {
 		if docs, err = parseCount(f.docs); err != nil {
@@ -183,15 +189,18 @@ func predict(docs uint64, shape bloomstore.Shape, scheme feature.Scheme, m *samp
 
 // measure reads a sample of the inputs and runs the pipeline over it.
 func (f *planFlags) measure(cmd *cobra.Command, args []string) (*sample, error) {
-	inputs, err := corpus.Expand(args)
+	inputs, passed, err := corpus.Expand(args)
 	if err != nil {
 		return nil, err
 	}
+	tellPassed(passed, cmd.ErrOrStderr())
+	f.jobs = checkJobs(f.jobs, cmd.ErrOrStderr())
+	f.source.Stdin = cmd.InOrStdin()
 	m := &sample{OfStored: -1}
 	if total, known := corpus.TotalSize(inputs); known {
 		m.OfStored = total
 	}
-	lines, err := m.read(cmd.Context(), inputs, cmd.InOrStdin())
+	lines, err := m.read(cmd.Context(), inputs, f.source)
 	if err != nil {
 		return nil, err
 	}
@@ -202,11 +211,12 @@ func (f *planFlags) measure(cmd *cobra.Command, args []string) (*sample, error) 
 }
 
 // read takes the beginning of every input, as much of each as of the others.
-func (m *sample) read(ctx context.Context, inputs []corpus.Input, stdin io.Reader) ([]byte, error) {
+func (m *sample) read(ctx context.Context, inputs []corpus.Input, cfg corpus.SourceConfig) ([]byte, error) {
 	var lines []byte
+	cfg.ChunkSize = 256 << 10
 	for i := range inputs {
 		limit := sampleBytes / len(inputs) * (i + 1)
-		source := corpus.NewSource(inputs[i:i+1], corpus.SourceConfig{Stdin: stdin, ChunkSize: 256 << 10})
+		source := corpus.NewSource(inputs[i:i+1], cfg)
 		var chunk corpus.Chunk
 		var err error
 		for err == nil && len(lines) < limit {

@@ -47,7 +47,7 @@ func (o *Outputs) Close() error {
 
 type outputs struct {
 	Outputs
-	buf, line []byte
+	buf []byte
 }
 
 // annotation is the value of the field in an annotated line.
@@ -92,10 +92,12 @@ func (o *outputs) annotated(raw []byte, r *Result, line *Reported) error {
 	if err != nil {
 		return fmt.Errorf("annotating: %w", err)
 	}
-	if o.line, err = corpus.Annotate(o.line[:0], raw, AnnotationField, value); err != nil {
+	at, member, err := corpus.Annotation(o.buf[:0], raw, AnnotationField, value)
+	if err != nil {
 		return fmt.Errorf("annotating: %w", err)
 	}
-	return o.Kept.WriteLine(o.line)
+	o.buf = member
+	return o.Kept.WriteLine(raw[:at], member, raw[at:])
 }
 
 func (o *outputs) reject(bad *corpus.BadRecord) error {
