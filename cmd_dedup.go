@@ -116,7 +116,7 @@ func (p *dedupPlan) run(cmd *cobra.Command) (err error) {
 	stderr := cmd.ErrOrStderr()
 	p.jobs = checkJobs(p.jobs, stderr)
 	runtime.GOMAXPROCS(p.jobs)
-	limitHeap()
+	limitHeap(p.source.MaxWindow)
 	index, remove, err := p.openIndex()
 	if err != nil {
 		return err
@@ -149,15 +149,16 @@ func (p *dedupPlan) run(cmd *cobra.Command) (err error) {
 }
 
 // heapBudget is the Go heap from which on the collector works harder, in bytes. The
-// filter and the table's memory are outside of it; beside them a run needs some 60
-// MiB, and more only for documents of many megabytes.
-const heapBudget = 160 << 20
+// filter, the table's memory and lines longer than a chunk are outside of it; beside
+// them a run holds some 30 MiB, and 50 more where two outputs are compressed.
+const heapBudget = 112 << 20
 
 // limitHeap keeps a run within what firstseen plan promises, unless the user has
-// set a limit with GOMEMLIMIT.
-func limitHeap() {
+// set a limit with GOMEMLIMIT. A large window is held as long as one such input was
+// read: below it the collector would run all the time.
+func limitHeap(maxWindow int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(heapBudget)
+		debug.SetMemoryLimit(heapBudget + windowBeyond(maxWindow))
 	}
 }
 

@@ -36,12 +36,11 @@ const (
 	sampleFilter = 256 << 20
 )
 
-// What a run takes beside its filter: at most 300 MiB of memory, 10 bytes of
-// disk a key and 32 a document beside its id.
+// What a run takes of disk beside its filter: 10 bytes a key, and 32 a document
+// beside its id.
 const (
-	memoryBeside = 300 << 20
-	diskPerKey   = 10
-	diskPerDoc   = 32
+	diskPerKey = 10
+	diskPerDoc = 32
 )
 
 // planFlags are the flags of firstseen plan as they were given.
@@ -57,18 +56,19 @@ type planFlags struct {
 
 // forecast is what firstseen plan tells. The JSON form is a contract.
 type forecast struct {
-	Documents   uint64  `json:"documents"`
-	KeysPerDoc  float64 `json:"keys_per_document"`
-	FilterBytes uint64  `json:"filter_bytes"`
-	Capacity    uint64  `json:"filter_capacity"` // keys at design load
-	Load        float64 `json:"filter_load"`     // share of the capacity used; above 1 the filter grows
-	Rate        float64 `json:"false_positive_rate"`
-	DocRate     float64 `json:"false_positive_rate_document"` // at least one key of a document wrongly seen
-	MemoryBytes uint64  `json:"memory_bytes"`
-	TableBytes  uint64  `json:"table_bytes"`
-	DiskBytes   uint64  `json:"disk_bytes"` // of table and filter
-	Sample      *sample `json:"sample"`     // null without inputs
-	Seconds     float64 `json:"seconds"`    // 0 without a sample
+	Documents       uint64  `json:"documents"`
+	KeysPerDoc      float64 `json:"keys_per_document"`
+	FilterBytes     uint64  `json:"filter_bytes"`
+	Capacity        uint64  `json:"filter_capacity"` // keys at design load
+	Load            float64 `json:"filter_load"`     // share of the capacity used; above 1 the filter grows
+	Rate            float64 `json:"false_positive_rate"`
+	DocRate         float64 `json:"false_positive_rate_document"` // at least one key of a document wrongly seen
+	MemoryBytes     uint64  `json:"memory_bytes"`
+	FilterOnlyBytes uint64  `json:"memory_bytes_filter_only"`
+	TableBytes      uint64  `json:"table_bytes"`
+	DiskBytes       uint64  `json:"disk_bytes"` // of table and filter
+	Sample          *sample `json:"sample"`     // null without inputs
+	Seconds         float64 `json:"seconds"`    // 0 without a sample
 }
 
 // sample is what was measured on the beginning of the inputs.
@@ -162,7 +162,10 @@ func (f *planFlags) forecast(cmd *cobra.Command, args []string) (*forecast, erro
 	if shape == (bloomstore.Shape{}) {
 		shape = dedup.ShapeFor(docs, f.scheme, false)
 	}
-	return predict(docs, shape, f.scheme, measured), nil
+	c := predict(docs, shape, f.scheme, measured)
+	c.MemoryBytes = c.FilterBytes + memoryOf(f.source, false)
+	c.FilterOnlyBytes = c.FilterBytes + memoryOf(f.source, true)
+	return c, nil
 }
 
 // predict derives everything from the number of documents, the filter and, if
@@ -181,7 +184,6 @@ func predict(docs uint64, shape bloomstore.Shape, scheme feature.Scheme, m *samp
 	c.Load = keys / float64(c.Capacity)
 	c.Rate = shape.FalsePositiveRate(uint64(keys))
 	c.DocRate = -math.Expm1(c.KeysPerDoc * math.Log1p(-c.Rate))
-	c.MemoryBytes = c.FilterBytes + memoryBeside
 	c.TableBytes = uint64(keys*diskPerKey + float64(docs)*(diskPerDoc+idBytes))
 	c.DiskBytes = c.TableBytes + c.FilterBytes
 	return c
@@ -306,7 +308,7 @@ func (c *forecast) writeText(w io.Writer, jobs int) error {
 		out += "            too small: it will grow, or use more --memory\n"
 	}
 	out += fmt.Sprintf("errors      %.3g of unknown segments taken for seen; in %.3g%% of documents at least one (the side table refutes them)\n", c.Rate, 100*c.DocRate)
-	out += fmt.Sprintf("memory      %s at most, %s with --filter-only\n", sizeText(c.MemoryBytes), sizeText(c.FilterBytes+200<<20))
+	out += fmt.Sprintf("memory      %s at most, %s with --filter-only\n", sizeText(c.MemoryBytes), sizeText(c.FilterOnlyBytes))
 	out += fmt.Sprintf("disk        %s: side table %s, filter %s\n", sizeText(c.DiskBytes), sizeText(c.TableBytes), sizeText(c.FilterBytes))
 	if c.Sample != nil {
 		out += fmt.Sprintf("time        %s with -j %d, at %s documents/s as measured\n",

@@ -64,6 +64,29 @@ func limitSize(flag, text string, byDefault int64) (int64, error) {
 	return int64(n), nil
 }
 
+// What a run takes beside its filter. Lines of up to 16 MiB and windows of up to
+// 8 MiB are part of it. A longer line is in memory twice, as it came and as its
+// text, which is another where the line has escapes, and nothing else is then in
+// flight; a larger window takes what it is larger.
+const (
+	memoryBeside     = 256 << 20
+	memoryFilterOnly = 136 << 20
+	ordinaryRecord   = 16 << 20
+	ordinaryWindow   = 8 << 20
+)
+
+// memoryOf is what a run takes beside its filter, in bytes at most, for any input,
+// any outputs and any number of jobs.
+func memoryOf(c corpus.SourceConfig, filterOnly bool) uint64 {
+	beside := int64(memoryBeside)
+	if filterOnly {
+		beside = memoryFilterOnly
+	}
+	return uint64(beside + 2*max(0, int64(c.MaxLine)-ordinaryRecord) + windowBeyond(c.MaxWindow))
+}
+
+func windowBeyond(window int64) int64 { return max(0, window-ordinaryWindow) }
+
 // processors is how many there are; tests say otherwise.
 var processors = runtime.NumCPU
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,6 +14,9 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
 )
 
 var longMemory = flag.Bool("long", false, "test memory with as much input as a user may have: minutes instead of seconds")
@@ -26,6 +28,8 @@ type memoryCase struct {
 	short int // how much of it there is
 	long  int
 	write func(w io.Writer, n int)
+
+	window int64 // of zstd, where it is a large one
 }
 
 // words is text that does not repeat itself, as a line break in JSON is written.
@@ -88,6 +92,21 @@ func repeated(format string) func(w io.Writer, n int) {
 	}
 }
 
+// full fills the table's memory, which holds six million keys, with n documents of
+// 50 short segments, and ends in two of the longest lines.
+func full(to io.Writer, n int) {
+	w := bufio.NewWriterSize(to, 1<<16)
+	for i := range n {
+		_, _ = w.WriteString(`{"text":"`)
+		for j := range 50 {
+			fmt.Fprintf(w, "%05d-%06d.", j, i)
+		}
+		_, _ = w.WriteString("\"}\n")
+	}
+	_ = w.Flush()
+	textLines(64<<20)(to, 2)
+}
+
 // zeros writes n MiB of one byte.
 func zeros(w io.Writer, n int) {
 	block := bytes.Repeat([]byte("0"), 1<<20)
@@ -119,20 +138,22 @@ func memoryCases() []memoryCase {
 	all := []string{"--annotate", "--out", "out", "--report", "report", "--rejects", "rejects"}
 	packed := []string{"--annotate", "--out", "out.zst", "--report", "report.zst", "--rejects", "rejects.gz"}
 	return []memoryCase{
-		{"longest lines", all, 3, 40, textLines(64 << 20)},
-		{"longest lines, packed", packed, 3, 10, textLines(64 << 20)},
-		{"escaped lines", all, 1, 40, escapedLines},
-		{"lines of 20 MiB", all, 6, 40, textLines(20 << 20)},
-		{"lines of 7 MiB, packed", packed, 10, 100, textLines(7 << 20)},
-		{"lines of 1 MiB", all, 150, 5000, textLines(1 << 20)},
-		{"ordinary lines", packed, 20_000, 1_000_000, textLines(3600)},
-		{"tiny lines", all, 1_500_000, 20_000_000, repeated(`{"text":"%d"}`)},
-		{"bad lines", all, 2_000_000, 50_000_000, repeated("x")},
-		{"a gzip bomb", all, 800, 1000, gzipOf(zeros)},
-		{"a gzip bomb of lines", all, 1_000_000, 50_000_000, gzipOf(repeated(`{"text":"a"}`))},
-		{"a zstd bomb", all, 800, 20_000, zstdOf(zeros, 8<<20)},
-		{"a large window", all, 200, 1000, zstdOf(textLines(1<<20), 128<<20)},
-		{"filter only", append([]string{"--filter-only"}, all...), 3, 40, textLines(64 << 20)},
+		{"longest lines", all, 2, 40, textLines(64 << 20), 0},
+		{"longest lines, packed", packed, 0, 10, textLines(64 << 20), 0},
+		{"escaped lines", all, 1, 40, escapedLines, 0},
+		{"lines of 20 MiB", all, 0, 40, textLines(20 << 20), 0},
+		{"lines of 7 MiB, packed", packed, 5, 100, textLines(7 << 20), 0},
+		{"lines of 1 MiB", all, 60, 5000, textLines(1 << 20), 0},
+		{"ordinary lines", packed, 5_000, 1_000_000, textLines(3600), 0},
+		{"tiny lines", all, 300_000, 20_000_000, repeated(`{"text":"%d"}`), 0},
+		{"bad lines", all, 1_000_000, 50_000_000, repeated("x"), 0},
+		{"a gzip bomb", all, 400, 1000, gzipOf(zeros), 0},
+		{"a gzip bomb of lines", all, 300_000, 50_000_000, gzipOf(repeated(`{"text":"a"}`)), 0},
+		{"a zstd bomb", all, 400, 20_000, zstdOf(zeros, 8<<20), 0},
+		{"a large window", all, 0, 1000, zstdOf(textLines(1<<20), 128<<20), 128 << 20},
+		{"all at once", packed, 20_000, 125_000, full, 0},
+		{"all at once, a large window", packed, 0, 125_000, zstdOf(full, 128<<20), 128 << 20},
+		{"filter only", append([]string{"--filter-only"}, all...), 1, 40, textLines(64 << 20), 0},
 	}
 }
 
@@ -163,20 +184,32 @@ func TestMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many seconds")
 	}
-	for _, c := range memoryCases() {
-		n, jobs := c.short, []string{"4", "64"}
+	all := []int{1, 4, 64}
+	for i, c := range memoryCases() {
+		n, jobs := c.short, all[i%3:i%3+1]
 		if *longMemory {
-			n, jobs = c.long, []string{"1", "4", "64"}
+			n, jobs = c.long, all
 		}
 		for _, j := range jobs {
-			t.Run(c.name+" -j "+j, func(t *testing.T) { memoryOf(t, &c, j, n) })
+			t.Run(fmt.Sprintf("%s -j %d", c.name, j), func(t *testing.T) {
+				if n == 0 {
+					t.Skip("only with -long")
+				}
+				runMemory(t, &c, strconv.Itoa(j), n)
+			})
 		}
 	}
 }
 
-func memoryOf(t *testing.T, c *memoryCase, jobs string, n int) {
+func runMemory(t *testing.T, c *memoryCase, jobs string, n int) {
 	dir := t.TempDir()
-	cmd := program(t, dir, append([]string{"dedup", "-q", "--docs", "10k", "-j", jobs, "-"}, c.args...)...)
+	args := []string{"dedup", "-q", "--docs", "10k", "--on-full", "warn", "-j", jobs, "-"}
+	if c.window > 0 {
+		args = append(args, "--max-window", strconv.FormatInt(c.window, 10))
+	} else {
+		args = append(args, "--max-window", "8MiB")
+	}
+	cmd := program(t, dir, append(args, c.args...)...)
 	cmd.Env = append(cmd.Env, processorsVariable+"=64")
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -191,10 +224,21 @@ func memoryOf(t *testing.T, c *memoryCase, jobs string, n int) {
 	in.Close()
 	err = cmd.Wait()
 	close(done)
-	if code := cmd.ProcessState.ExitCode(); code != exitDone && code != exitBadRecords {
+	// A bomb may also be refused for how much it expands.
+	code := cmd.ProcessState.ExitCode()
+	if code != exitDone && code != exitBadRecords && !strings.Contains(fmt.Sprint(cmd.Stderr), "--max-ratio 0") {
 		t.Fatalf("%v: %s", err, cmd.Stderr)
 	}
-	got := <-most
-	t.Logf("%s -j %s: %.1f MiB, %.1f s", c.name, jobs, float64(got)/(1<<20), time.Since(begun).Seconds())
-	_ = filepath.Join
+	limits, err := new(limitFlags).config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	limits.MaxWindow = max(ordinaryWindow, c.window)
+	filterOnly := c.args[0] == "--filter-only"
+	filter := dedup.ShapeFor(10_000, feature.Scheme{}, filterOnly).Bytes()
+	got, want := <-most, filter+memoryOf(limits, filterOnly)
+	t.Logf("%.1f of %s, %.1f s", float64(got)/(1<<20), sizeText(want), time.Since(begun).Seconds())
+	if uint64(got) > want {
+		t.Errorf("it took %s of memory, and %s are promised", sizeText(uint64(got)), sizeText(want))
+	}
 }

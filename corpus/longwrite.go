@@ -66,6 +66,7 @@ func (w *Writer) writeLong(parts [][]byte) error {
 	if w.err() != nil {
 		return w.err()
 	}
+	w.dropFrames()
 	if w.stream == nil {
 		w.stream = newStreamEncoder(w.name)
 	}
@@ -74,6 +75,17 @@ func (w *Writer) writeLong(parts [][]byte) error {
 		w.fail(err)
 	}
 	return w.err()
+}
+
+// dropFrames drops the memory of all frames, which are free and empty: there is a
+// long line, and beside it there should be little.
+func (w *Writer) dropFrames() {
+	w.frame.src, w.frame.out, w.frame.enc = nil, nil, encoder{}
+	for range len(w.free) {
+		f := <-w.free
+		f.src, f.out, f.enc = nil, nil, encoder{}
+		w.free <- f
+	}
 }
 
 func writeAll(w io.WriteCloser, parts [][]byte) error {
