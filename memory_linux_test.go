@@ -3,10 +3,12 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -240,5 +242,47 @@ func runMemory(t *testing.T, c *memoryCase, jobs string, n int) {
 	t.Logf("%.1f of %s, %.1f s", float64(got)/(1<<20), sizeText(want), time.Since(begun).Seconds())
 	if uint64(got) > want {
 		t.Errorf("it took %s of memory, and %s are promised", sizeText(uint64(got)), sizeText(want))
+	}
+}
+
+// TestLongLinesAnyJobs gives the same bytes, with lines of every kind of length,
+// whatever the number of jobs, compressed or not.
+func TestLongLinesAnyJobs(t *testing.T) {
+	dir := t.TempDir()
+	f, err := os.Create(filepath.Join(dir, "in.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []int{1 << 20, 300, 1<<20 + 1, 9 << 20, 100, 17 << 20, 5000} {
+		textLines(size)(f, 3)
+		repeated(`{"text":"%d"}`)(f, 2000)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{}
+	for _, jobs := range []string{"1", "3", "64"} {
+		for _, end := range []string{"", ".gz", ".zst"} {
+			names := []string{"out" + end, "report" + end, "rejects" + end, "index/table.db"}
+			cmd := program(t, dir, "dedup", "-q", "--docs", "10k", "-j", jobs, "--index", "index", "--checkpoint-bytes", "5M", "--annotate",
+				"--max-record", "16MiB", "--out", names[0], "--report", names[1], "--rejects", names[2], "in.jsonl")
+			cmd.Env = append(cmd.Env, processorsVariable+"=64")
+			start(t, cmd)
+			exits(t, cmd, exitBadRecords)
+			for _, name := range names {
+				data, err := os.ReadFile(filepath.Join(dir, name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if sum := fmt.Sprintf("%d bytes, %x", len(data), sha256.Sum256(data)); want[name] == "" {
+					want[name] = sum
+				} else if want[name] != sum {
+					t.Errorf("-j %s: %s has %s, want %s", jobs, name, sum, want[name])
+				}
+			}
+			if err := os.RemoveAll(filepath.Join(dir, "index")); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }
