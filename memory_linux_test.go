@@ -254,7 +254,7 @@ func TestLongLinesAnyJobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, size := range []int{1 << 20, 300, 1<<20 + 1, 9 << 20, 100, 17 << 20, 5000} {
-		textLines(size)(f, 3)
+		textLines(size)(f, 2)
 		repeated(`{"text":"%d"}`)(f, 2000)
 	}
 	if err := f.Close(); err != nil {
@@ -263,12 +263,17 @@ func TestLongLinesAnyJobs(t *testing.T) {
 	want := map[string]string{}
 	for _, jobs := range []string{"1", "3", "64"} {
 		for _, end := range []string{"", ".gz", ".zst"} {
-			names := []string{"out" + end, "report" + end, "rejects" + end, "index/table.db"}
+			names := []string{"out" + end, "report" + end, "rejects" + end, "content"}
 			cmd := program(t, dir, "dedup", "-q", "--docs", "10k", "-j", jobs, "--index", "index", "--checkpoint-bytes", "5M", "--annotate",
 				"--max-record", "16MiB", "--out", names[0], "--report", names[1], "--rejects", names[2], "in.jsonl")
 			cmd.Env = append(cmd.Env, processorsVariable+"=64")
 			start(t, cmd)
 			exits(t, cmd, exitBadRecords)
+			content, err := indexContent(filepath.Join(dir, "index"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			writeFile(t, filepath.Join(dir, "content"), content)
 			for _, name := range names {
 				data, err := os.ReadFile(filepath.Join(dir, name))
 				if err != nil {
