@@ -51,6 +51,16 @@ func (p *pipeline) take(ctx context.Context, bytes int64) error {
 	return nil
 }
 
+// settle has the reader hold just so many bytes: it may have taken more for a line
+// whose end it did not know.
+func (p *pipeline) settle(ctx context.Context, bytes int64) error {
+	if over := p.held - min(bytes, inFlightBytes); over > 0 {
+		p.inFlight.Release(over)
+		p.held -= over
+	}
+	return p.take(ctx, bytes)
+}
+
 // recordBytes is what a batch holds of a line beside its bytes and features: a bad
 // one has its reason.
 const recordBytes = int64(unsafe.Sizeof(record{})) + 128
@@ -62,15 +72,16 @@ const shortest = 4
 // weigh bounds what a batch will hold before it is parsed.
 func (p *pipeline) weigh(b *batch) int64 {
 	size, lines := int64(len(b.chunk.Data)), int64(b.chunk.Lines)
-	if b.chunk.Long() {
-		return 2 * size
-	}
 	segments := int64(p.job.Scheme.Segments)
 	if segments == 0 {
 		segments = feature.DefaultSegments
 	}
 	features := min(lines*segments, size/shortest)
-	return size + lines*recordBytes + features*int64(unsafe.Sizeof(feature.Feature{}))
+	weight := size + lines*recordBytes + features*int64(unsafe.Sizeof(feature.Feature{}))
+	if b.chunk.Long() {
+		weight += size // its text
+	}
+	return weight
 }
 
 // giveBack makes a batch ready for other lines. What the next may not need is

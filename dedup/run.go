@@ -160,7 +160,7 @@ func (p *pipeline) readAll(ctx context.Context) error {
 		p.held = 0
 		err := p.job.Source.Next(ctx, &b.chunk)
 		if err == nil {
-			err = p.take(ctx, p.weigh(b))
+			err = p.settle(ctx, p.weigh(b))
 		}
 		if err != nil {
 			b.chunk.Release()
