@@ -32,6 +32,7 @@ type dedupFlags struct {
 	every                         time.Duration
 	textField, idField            string
 	maxBad                        int64
+	limits                        limitFlags
 }
 
 const dedupLong = `Read documents, one JSON object a line, and tell for each whether it was seen
@@ -78,6 +79,7 @@ func newDedupCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			tellPassed(plan.passed, cmd.ErrOrStderr())
 			return plan.run(cmd)
 		},
 	}
@@ -111,6 +113,7 @@ func (f *dedupFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.idField, "id-field", "id", "field with the id, such as metadata.url; without one a document is FILE:LINE")
 	fs.Int64Var(&f.maxBad, "max-bad", -1, "stop at more bad records than this; 0 stops at the first, -1 never stops")
 	fs.DurationVar(&f.every, "checkpoint-every", time.Second, "with --index and a pipe: remember what was answered this often, against a kill; 0 does not")
+	f.limits.register(fs)
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no summary on standard error")
 	fs.StringVar(&f.checkpoint, "checkpoint-bytes", "", "bytes of lines between checkpoints (default 256MiB)")
 	_ = fs.MarkHidden("checkpoint-bytes") // fails for unknown names only
@@ -118,9 +121,10 @@ func (f *dedupFlags) register(cmd *cobra.Command) {
 
 // run opens everything, runs the job and closes everything.
 func (p *dedupPlan) run(cmd *cobra.Command) (err error) {
-	runtime.GOMAXPROCS(p.jobs)
-	limitHeap()
 	stderr := cmd.ErrOrStderr()
+	p.jobs = checkJobs(p.jobs, stderr)
+	runtime.GOMAXPROCS(p.jobs)
+	limitHeap(p.source.MaxWindow)
 	sweepTempIndexes(os.TempDir())
 	index, remove, err := p.openIndex()
 	if err != nil {
@@ -197,15 +201,16 @@ func tellAside(stderr io.Writer, outputs ...*corpus.Writer) {
 }
 
 // heapBudget is the Go heap from which on the collector works harder, in bytes. The
-// filter and the table's memory are outside of it; beside them a run needs some 60
-// MiB, and more only for documents of many megabytes.
-const heapBudget = 160 << 20
+// filter, the table's memory and lines longer than a chunk are outside of it; beside
+// them a run holds some 30 MiB, and 50 more where two outputs are compressed.
+const heapBudget = 112 << 20
 
 // limitHeap keeps a run within what firstseen plan promises, unless the user has
-// set a limit with GOMEMLIMIT.
-func limitHeap() {
+// set a limit with GOMEMLIMIT. A large window is held as long as one such input was
+// read: below it the collector would run all the time.
+func limitHeap(maxWindow int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(heapBudget)
+		debug.SetMemoryLimit(heapBudget + windowBeyond(maxWindow))
 	}
 }
 
@@ -287,7 +292,8 @@ func (p *dedupPlan) job(stdin io.Reader, stderr io.Writer, index *dedup.Index) (
 	if err != nil {
 		return job, err
 	}
-	cfg := corpus.SourceConfig{Stdin: stdin}
+	cfg := p.source
+	cfg.Stdin = stdin
 	switch {
 	case u != nil && p.abandon:
 		err = p.giveUp(u, stderr)

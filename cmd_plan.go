@@ -36,12 +36,11 @@ const (
 	sampleFilter = 256 << 20
 )
 
-// What a run takes beside its filter: at most 300 MiB of memory, 10 bytes of
-// disk a key and 32 a document beside its id.
+// What a run takes of disk beside its filter: 10 bytes a key, and 32 a document
+// beside its id.
 const (
-	memoryBeside = 300 << 20
-	diskPerKey   = 10
-	diskPerDoc   = 32
+	diskPerKey = 10
+	diskPerDoc = 32
 )
 
 // planFlags are the flags of firstseen plan as they were given.
@@ -49,24 +48,27 @@ type planFlags struct {
 	docs, memory string
 	scheme       feature.Scheme
 	fields       corpus.Fields
+	limits       limitFlags
+	source       corpus.SourceConfig // what they say
 	jobs         int
 	asJSON       bool
 }
 
 // forecast is what firstseen plan tells. The JSON form is a contract.
 type forecast struct {
-	Documents   uint64  `json:"documents"`
-	KeysPerDoc  float64 `json:"keys_per_document"`
-	FilterBytes uint64  `json:"filter_bytes"`
-	Capacity    uint64  `json:"filter_capacity"` // keys at design load
-	Load        float64 `json:"filter_load"`     // share of the capacity used; above 1 the filter grows
-	Rate        float64 `json:"false_positive_rate"`
-	DocRate     float64 `json:"false_positive_rate_document"` // at least one key of a document wrongly seen
-	MemoryBytes uint64  `json:"memory_bytes"`
-	TableBytes  uint64  `json:"table_bytes"`
-	DiskBytes   uint64  `json:"disk_bytes"` // of table and filter
-	Sample      *sample `json:"sample"`     // null without inputs
-	Seconds     float64 `json:"seconds"`    // 0 without a sample
+	Documents       uint64  `json:"documents"`
+	KeysPerDoc      float64 `json:"keys_per_document"`
+	FilterBytes     uint64  `json:"filter_bytes"`
+	Capacity        uint64  `json:"filter_capacity"` // keys at design load
+	Load            float64 `json:"filter_load"`     // share of the capacity used; above 1 the filter grows
+	Rate            float64 `json:"false_positive_rate"`
+	DocRate         float64 `json:"false_positive_rate_document"` // at least one key of a document wrongly seen
+	MemoryBytes     uint64  `json:"memory_bytes"`
+	FilterOnlyBytes uint64  `json:"memory_bytes_filter_only"`
+	TableBytes      uint64  `json:"table_bytes"`
+	DiskBytes       uint64  `json:"disk_bytes"` // of table and filter
+	Sample          *sample `json:"sample"`     // null without inputs
+	Seconds         float64 `json:"seconds"`    // 0 without a sample
 }
 
 // sample is what was measured on the beginning of the inputs.
@@ -110,6 +112,7 @@ func newPlanCommand() *cobra.Command {
 	fs.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "processors to use for the sample")
 	fs.StringVar(&f.fields.Text, "text-field", "text", "as for dedup")
 	fs.StringVar(&f.fields.ID, "id-field", "id", "as for dedup")
+	f.limits.register(fs)
 	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -121,6 +124,9 @@ func (f *planFlags) check(args []string) (docs uint64, shape bloomstore.Shape, e
 		return 0, shape, errors.New("plan: give the number of documents with --docs, or the inputs of the run")
 	case f.jobs < 1:
 		return 0, shape, fmt.Errorf("-j %d: want at least 1", f.jobs)
+	}
+	if f.source, err = f.limits.config(); err != nil {
+		return 0, shape, err
 	}
 	if f.docs != "" {
 		if docs, err = parseCount(f.docs); err != nil {
@@ -156,7 +162,10 @@ func (f *planFlags) forecast(cmd *cobra.Command, args []string) (*forecast, erro
 	if shape == (bloomstore.Shape{}) {
 		shape = dedup.ShapeFor(docs, f.scheme, false)
 	}
-	return predict(docs, shape, f.scheme, measured), nil
+	c := predict(docs, shape, f.scheme, measured)
+	c.MemoryBytes = c.FilterBytes + memoryOf(f.source, false)
+	c.FilterOnlyBytes = c.FilterBytes + memoryOf(f.source, true)
+	return c, nil
 }
 
 // predict derives everything from the number of documents, the filter and, if
@@ -175,7 +184,6 @@ func predict(docs uint64, shape bloomstore.Shape, scheme feature.Scheme, m *samp
 	c.Load = keys / float64(c.Capacity)
 	c.Rate = shape.FalsePositiveRate(uint64(keys))
 	c.DocRate = -math.Expm1(c.KeysPerDoc * math.Log1p(-c.Rate))
-	c.MemoryBytes = c.FilterBytes + memoryBeside
 	c.TableBytes = uint64(keys*diskPerKey + float64(docs)*(diskPerDoc+idBytes))
 	c.DiskBytes = c.TableBytes + c.FilterBytes
 	return c
@@ -183,15 +191,18 @@ func predict(docs uint64, shape bloomstore.Shape, scheme feature.Scheme, m *samp
 
 // measure reads a sample of the inputs and runs the pipeline over it.
 func (f *planFlags) measure(cmd *cobra.Command, args []string) (*sample, error) {
-	inputs, err := corpus.Expand(args)
+	inputs, passed, err := corpus.Expand(args)
 	if err != nil {
 		return nil, err
 	}
+	tellPassed(passed, cmd.ErrOrStderr())
+	f.jobs = checkJobs(f.jobs, cmd.ErrOrStderr())
+	f.source.Stdin = cmd.InOrStdin()
 	m := &sample{OfStored: -1}
 	if total, known := corpus.TotalSize(inputs); known {
 		m.OfStored = total
 	}
-	lines, err := m.read(cmd.Context(), inputs, cmd.InOrStdin())
+	lines, err := m.read(cmd.Context(), inputs, f.source)
 	if err != nil {
 		return nil, err
 	}
@@ -202,11 +213,12 @@ func (f *planFlags) measure(cmd *cobra.Command, args []string) (*sample, error) 
 }
 
 // read takes the beginning of every input, as much of each as of the others.
-func (m *sample) read(ctx context.Context, inputs []corpus.Input, stdin io.Reader) ([]byte, error) {
+func (m *sample) read(ctx context.Context, inputs []corpus.Input, cfg corpus.SourceConfig) ([]byte, error) {
 	var lines []byte
+	cfg.ChunkSize = 256 << 10
 	for i := range inputs {
 		limit := sampleBytes / len(inputs) * (i + 1)
-		source := corpus.NewSource(inputs[i:i+1], corpus.SourceConfig{Stdin: stdin, ChunkSize: 256 << 10})
+		source := corpus.NewSource(inputs[i:i+1], cfg)
 		var chunk corpus.Chunk
 		var err error
 		for err == nil && len(lines) < limit {
@@ -298,7 +310,7 @@ func (c *forecast) writeText(w io.Writer, jobs int) error {
 		out += "            too small: it will grow, or use more --memory\n"
 	}
 	out += fmt.Sprintf("errors      %.3g of unknown segments taken for seen; in %.3g%% of documents at least one (the side table refutes them)\n", c.Rate, 100*c.DocRate)
-	out += fmt.Sprintf("memory      %s at most, %s with --filter-only\n", sizeText(c.MemoryBytes), sizeText(c.FilterBytes+200<<20))
+	out += fmt.Sprintf("memory      %s at most, %s with --filter-only\n", sizeText(c.MemoryBytes), sizeText(c.FilterOnlyBytes))
 	out += fmt.Sprintf("disk        %s: side table %s, filter %s\n", sizeText(c.DiskBytes), sizeText(c.TableBytes), sizeText(c.FilterBytes))
 	if c.Sample != nil {
 		out += fmt.Sprintf("time        %s with -j %d, at %s documents/s as measured\n",

@@ -32,6 +32,7 @@ type queryFlags struct {
 	threshold float64
 	score     string
 	fields    corpus.Fields
+	limits    limitFlags
 }
 
 func newQueryCommand() *cobra.Command {
@@ -53,6 +54,7 @@ func newQueryCommand() *cobra.Command {
 	fs.StringVar(&f.score, "score", "text", "as for dedup: text or segments")
 	fs.StringVar(&f.fields.Text, "text-field", "text", "field with the text; dots lead into objects")
 	fs.StringVar(&f.fields.ID, "id-field", "id", "field with the id")
+	f.limits.register(fs)
 	return cmd
 }
 
@@ -68,13 +70,19 @@ func (f *queryFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return usageError{err}
 	}
+	cfg, err := f.limits.config()
+	if err != nil {
+		return usageError{err}
+	}
+	cfg.Stdin = cmd.InOrStdin()
 	if len(args) == 0 {
 		args = []string{corpus.Stdin}
 	}
-	inputs, err := corpus.Expand(args)
+	inputs, passed, err := corpus.Expand(args)
 	if err != nil {
 		return err
 	}
+	tellPassed(passed, cmd.ErrOrStderr())
 	if err := corpus.CheckOutputs(inputs, f.index, corpus.Stdin); err != nil {
 		return err
 	}
@@ -93,9 +101,9 @@ func (f *queryFlags) run(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	if f.plain {
-		err = q.texts(inputs, cmd.InOrStdin())
+		err = q.texts(inputs, cfg)
 	} else {
-		err = q.lines(cmd, parser, inputs)
+		err = q.lines(cmd, parser, corpus.NewSource(inputs, cfg))
 	}
 	return errors.Join(err, out.Flush())
 }
@@ -134,9 +142,9 @@ func (q *query) ask(id string, text []byte, file string, line int64) error {
 }
 
 // texts asks about inputs that are one document each.
-func (q *query) texts(inputs []corpus.Input, stdin io.Reader) error {
+func (q *query) texts(inputs []corpus.Input, cfg corpus.SourceConfig) error {
 	for _, in := range inputs {
-		text, err := readWhole(in, stdin)
+		text, err := readWhole(in, cfg)
 		if err != nil {
 			return fmt.Errorf("reading the text: %w", err)
 		}
@@ -147,17 +155,26 @@ func (q *query) texts(inputs []corpus.Input, stdin io.Reader) error {
 	return nil
 }
 
-func readWhole(in corpus.Input, stdin io.Reader) ([]byte, error) {
-	if in.Path == corpus.Stdin {
-		return io.ReadAll(stdin)
+func readWhole(in corpus.Input, cfg corpus.SourceConfig) (text []byte, err error) {
+	r := cfg.Stdin
+	if in.Path != corpus.Stdin {
+		f, err := os.Open(in.Path)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close() // it was only read
+		r = f
 	}
-	return os.ReadFile(in.Path)
+	text, err = io.ReadAll(io.LimitReader(r, int64(cfg.MaxLine)+1))
+	if len(text) > cfg.MaxLine {
+		return nil, fmt.Errorf("%s is longer than the limit of %d bytes; allow it with --max-record", in.Name, cfg.MaxLine)
+	}
+	return text, err
 }
 
 // lines asks about every document of the inputs and says on standard error which
 // lines are none.
-func (q *query) lines(cmd *cobra.Command, parser *corpus.Parser, inputs []corpus.Input) error {
-	source := corpus.NewSource(inputs, corpus.SourceConfig{Stdin: cmd.InOrStdin()})
+func (q *query) lines(cmd *cobra.Command, parser *corpus.Parser, source *corpus.Source) error {
 	defer source.Close() // after its end, nothing; before it, another error is told
 	var chunk corpus.Chunk
 	bad, all := 0, 0

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,8 +15,16 @@ import (
 var update = flag.Bool("update", false, "write the golden files inside the scripts anew")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"firstseen": main, stopping: stopAtStep})
+	testscript.Main(m, map[string]func(){stopping: stopAtStep, "firstseen": func() {
+		if n, err := strconv.Atoi(os.Getenv(processorsVariable)); err == nil {
+			processors = func() int { return n }
+		}
+		main()
+	}})
 }
+
+// processorsVariable tells the program in a test how many processors there are.
+const processorsVariable = "FIRSTSEEN_TEST_PROCESSORS"
 
 // TestScripts runs testdata/script: what a user types and what comes of it.
 func TestScripts(t *testing.T) {

@@ -23,6 +23,7 @@ import (
 type dedupPlan struct {
 	args        []string
 	inputs      []corpus.Input
+	passed      []corpus.Passed
 	fields      corpus.Fields
 	scheme      feature.Scheme
 	rules       dedup.Rules
@@ -35,6 +36,7 @@ type dedupPlan struct {
 	abandon     bool
 	jobs        int
 	maxBad      int64
+	source      corpus.SourceConfig // its limits
 	out, report string
 	rejects     string
 	summary     string
@@ -67,7 +69,7 @@ func (f *dedupFlags) plan(args []string) (*dedupPlan, error) {
 		}
 	}
 	var err error
-	if p.inputs, err = corpus.Expand(args); err != nil {
+	if p.inputs, p.passed, err = corpus.Expand(args); err != nil {
 		return nil, err
 	}
 	if err := corpus.CheckOutputs(p.inputs, p.index, p.out, p.report, p.rejects, p.summary); err != nil {
@@ -98,6 +100,9 @@ func (f *dedupFlags) planRules(p *dedupPlan) (err error) {
 	}
 	if f.jobs < 1 {
 		return fmt.Errorf("-j %d: want at least 1", f.jobs)
+	}
+	if p.source, err = f.limits.config(); err != nil {
+		return err
 	}
 	if f.checkpoint != "" {
 		bytes, err := parseSize(f.checkpoint)

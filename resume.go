@@ -45,6 +45,7 @@ type choices struct {
 	Rules     dedup.Rules `json:"rules"`
 	TextField string      `json:"text_field"`
 	IDField   string      `json:"id_field"`
+	MaxRecord int         `json:"max_record"`
 }
 
 // inputID tells whether an input is still the same.
@@ -100,7 +101,10 @@ func isDirect(name string) bool {
 }
 
 func (p *dedupPlan) choices() (choices, error) {
-	c := choices{Annotate: p.annotate, Rules: p.rules, TextField: p.fields.Text, IDField: p.fields.ID}
+	c := choices{
+		Annotate: p.annotate, Rules: p.rules, TextField: p.fields.Text, IDField: p.fields.ID,
+		MaxRecord: p.source.MaxLine,
+	}
 	for _, in := range p.inputs {
 		path, err := filepath.Abs(in.Path)
 		if err != nil {

@@ -32,6 +32,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"relations": scriptRelations,
 	"content":   scriptContent,
 	"flip":      scriptFlip,
+	"pad":       scriptPad,
 }
 
 func check(ts *testscript.TestScript, neg bool, args []string, want int, usage string) {
@@ -200,5 +201,12 @@ func scriptFlip(ts *testscript.TestScript, neg bool, args []string) {
 		at += len(data)
 	}
 	data[at] ^= 0x10
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o666))
+}
+
+// scriptPad appends zeros to a file.
+func scriptPad(ts *testscript.TestScript, neg bool, args []string) {
+	check(ts, neg, args, 2, "pad file n")
+	data := append([]byte(ts.ReadFile(args[0])), make([]byte, number(ts, args[1]))...)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o666))
 }

@@ -23,7 +23,7 @@ type document struct {
 
 // readDocuments reads all documents of JSONL files and extracts their features.
 func readDocuments(ctx context.Context, scheme feature.Scheme, paths ...string) ([]document, error) {
-	inputs, err := corpus.Expand(paths)
+	inputs, _, err := corpus.Expand(paths)
 	if err != nil {
 		return nil, err
 	}

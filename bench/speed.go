@@ -117,7 +117,7 @@ func touch(f *bloomstore.Filter) {
 }
 
 func speedJob(path, dir string, jobs int) (job dedup.Job, err error) {
-	inputs, err := corpus.Expand([]string{path})
+	inputs, _, err := corpus.Expand([]string{path})
 	if err != nil {
 		return job, err
 	}

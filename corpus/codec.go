@@ -21,9 +21,7 @@ func plainCodec(f *frame, _ []byte) []byte { return f.src }
 
 func zstdCodec(f *frame, dst []byte) []byte {
 	if f.enc.zstd == nil {
-		// It fails only on invalid options, and these are constants.
-		f.enc.zstd, _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1),
-			zstd.WithWindowSize(compressedFrame), zstd.WithZeroFrames(true), zstd.WithLowerEncoderMem(true))
+		f.enc.zstd = newZstdEncoder()
 	}
 	return f.enc.zstd.EncodeAll(f.src, dst)
 }

@@ -7,7 +7,7 @@
 // be parsed by as many goroutines as there are parsers, which is how one large
 // file is read in parallel:
 //
-//	inputs, err := corpus.Expand([]string{"crawl/"})
+//	inputs, passed, err := corpus.Expand([]string{"crawl/"})
 //	src := corpus.NewSource(inputs, corpus.SourceConfig{})
 //	for src.Next(ctx, chunk) == nil {
 //		for rec := range parser.Parse(chunk) {

@@ -9,7 +9,7 @@ import (
 )
 
 func Example() {
-	inputs, err := corpus.Expand([]string{"-"})
+	inputs, _, err := corpus.Expand([]string{"-"})
 	if err != nil {
 		fmt.Println(err)
 		return

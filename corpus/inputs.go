@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // Stdin is the name that stands for standard input in a list of inputs, and
@@ -30,84 +31,121 @@ type Input struct {
 // lexical order; links to directories inside it are not followed. A file named
 // twice is read twice.
 //
-// It is an error when an argument stands for nothing or names a file that
-// cannot be opened: better now than hours into a run.
-func Expand(args []string) ([]Input, error) {
-	var inputs []Input
+// In a directory, what is no file, such as a named pipe, a socket, a device or a
+// link that leads nowhere, is passed over: reading it might wait for ever. It is
+// returned beside the inputs, for the user to know of it. Named as an argument, a
+// pipe or a device is read.
+//
+// It is an error when an argument stands for nothing or names what cannot be
+// opened, as does a file in a directory: better now than hours into a run.
+func Expand(args []string) (inputs []Input, passed []Passed, err error) {
+	var l list
 	for _, arg := range args {
-		more, err := expand(arg)
-		if err != nil {
-			return nil, err
+		if arg == Stdin && slices.ContainsFunc(l.inputs, func(in Input) bool { return in.Path == Stdin }) {
+			return nil, nil, errors.New("standard input (-) is named twice")
 		}
-		if arg == Stdin && slices.ContainsFunc(inputs, func(in Input) bool { return in.Path == Stdin }) {
-			return nil, errors.New("standard input (-) is named twice")
+		if err := l.add(arg); err != nil {
+			return nil, nil, err
 		}
-		inputs = append(inputs, more...)
 	}
-	return inputs, nil
+	return l.inputs, l.passed, nil
 }
 
-func expand(arg string) ([]Input, error) {
+// Passed is what a directory holds under the name of a corpus, and is none.
+type Passed struct {
+	Path string
+	Why  string // what it is, such as "a named pipe"
+}
+
+// list is what arguments stand for.
+type list struct {
+	inputs []Input
+	passed []Passed
+}
+
+func (l *list) add(arg string) error {
 	if arg == Stdin {
-		return []Input{stdinInput()}, nil
+		l.inputs = append(l.inputs, stdinInput())
+		return nil
 	}
 	info, err := os.Stat(arg)
 	if errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(arg, "*?[") {
-		return expandGlob(arg)
+		return l.addGlob(arg)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("looking for input: %w", err)
+	switch {
+	case err != nil:
+		return fmt.Errorf("looking for input: %w", err)
+	case info.IsDir():
+		return l.addDir(arg)
+	case info.Mode()&fs.ModeSocket != 0:
+		return fmt.Errorf("input %s is a socket, which cannot be opened: have a program connect to it, and read that from a pipe", arg)
 	}
-	if info.IsDir() {
-		return expandDir(arg)
-	}
-	in, err := fileInput(arg, info)
-	return []Input{in}, err
+	return l.addFile(arg, info)
 }
 
-func expandGlob(pattern string) ([]Input, error) {
+func (l *list) addGlob(pattern string) error {
 	names, err := filepath.Glob(pattern)
 	if err != nil {
-		return nil, fmt.Errorf("glob %q: %w", pattern, err)
+		return fmt.Errorf("glob %q: %w", pattern, err)
 	}
 	if len(names) == 0 {
-		return nil, fmt.Errorf("no file matches %q", pattern)
+		return fmt.Errorf("no file matches %q", pattern)
 	}
 	slices.Sort(names)
-	var inputs []Input
 	for _, name := range names {
-		more, err := expand(name)
-		if err != nil {
-			return nil, err
+		if err := l.add(name); err != nil {
+			return err
 		}
-		inputs = append(inputs, more...)
 	}
-	return inputs, nil
+	return nil
 }
 
-func expandDir(dir string) ([]Input, error) {
-	var inputs []Input
+func (l *list) addDir(dir string) error {
+	before := len(l.inputs)
 	// The separator makes the walk enter a directory that is itself a link.
 	root := strings.TrimRight(dir, string(filepath.Separator)) + string(filepath.Separator)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !isCorpusName(d.Name()) {
 			return err
 		}
-		info, err := os.Stat(path)
-		if err != nil || info.IsDir() {
-			return err
-		}
-		in, err := fileInput(path, info)
-		inputs = append(inputs, in)
-		return err
+		return l.addFound(path)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("listing %s: %w", dir, err)
+		return fmt.Errorf("listing %s: %w", dir, err)
 	}
-	if len(inputs) == 0 {
-		return nil, fmt.Errorf("no .jsonl, .ndjson or .json file (plain, .gz or .zst) in directory %s", dir)
+	if len(l.inputs) == before {
+		return fmt.Errorf("no .jsonl, .ndjson or .json file (plain, .gz or .zst) in directory %s", dir)
 	}
-	return inputs, nil
+	return nil
+}
+
+// addFound adds what was found in a directory.
+func (l *list) addFound(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ELOOP):
+		l.passed = append(l.passed, Passed{path, "a link that leads nowhere"})
+		return nil
+	case err != nil || info.IsDir():
+		return err
+	case !info.Mode().IsRegular():
+		l.passed = append(l.passed, Passed{path, kindOf(info.Mode())})
+		return nil
+	}
+	return l.addFile(path, info)
+}
+
+// kindOf names what is no regular file.
+func kindOf(mode fs.FileMode) string {
+	switch {
+	case mode&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "no regular file"
 }
 
 func isCorpusName(name string) bool {
@@ -119,17 +157,20 @@ func isCorpusName(name string) bool {
 	return false
 }
 
-func fileInput(path string, info fs.FileInfo) (Input, error) {
+func (l *list) addFile(path string, info fs.FileInfo) error {
 	in := Input{Path: path, Name: path, Size: -1}
-	if !info.Mode().IsRegular() {
-		return in, nil // opening a named pipe would wait for its writer
+	if info.Mode().IsRegular() { // opening a named pipe would wait for its writer
+		in.Size = info.Size()
+		f, err := os.Open(path)
+		if err != nil {
+			return fmt.Errorf("input cannot be read: %w", err)
+		}
+		if err := f.Close(); err != nil {
+			return fmt.Errorf("input cannot be read: %w", err)
+		}
 	}
-	in.Size = info.Size()
-	f, err := os.Open(path)
-	if err != nil {
-		return in, fmt.Errorf("input cannot be read: %w", err)
-	}
-	return in, f.Close()
+	l.inputs = append(l.inputs, in)
+	return nil
 }
 
 func stdinInput() Input {

@@ -44,7 +44,7 @@ func TestExpand(t *testing.T) {
 		{"none", "error: none"},
 		{"dir2", "error: directory dir2"},
 	} {
-		inputs, err := Expand(strings.Fields(test.args))
+		inputs, _, err := Expand(strings.Fields(test.args))
 		var names []string
 		for _, in := range inputs {
 			names = append(names, filepath.ToSlash(in.Name))
@@ -69,7 +69,7 @@ func TestExpandFollowsNamedLinks(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	inputs, err := Expand([]string{"link"})
+	inputs, _, err := Expand([]string{"link"})
 	if err != nil || len(inputs) != 2 || inputs[0].Name != filepath.Join("link", "a.jsonl") {
 		t.Errorf("%v, %v", inputs, err)
 	}
@@ -84,7 +84,7 @@ func TestExpandUnreadable(t *testing.T) {
 		_ = f.Close()
 		t.Skip("this user may read everything")
 	}
-	if _, err := Expand([]string{"a.jsonl"}); err == nil || !strings.Contains(err.Error(), "a.jsonl") {
+	if _, _, err := Expand([]string{"a.jsonl"}); err == nil || !strings.Contains(err.Error(), "a.jsonl") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -93,7 +93,7 @@ func TestExpandUnreadable(t *testing.T) {
 // between listing and reading.
 func TestSourceFileGone(t *testing.T) {
 	chdir(t, "a.jsonl", "b.jsonl")
-	inputs, err := Expand([]string{"a.jsonl", "b.jsonl"})
+	inputs, _, err := Expand([]string{"a.jsonl", "b.jsonl"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestSourceFileGone(t *testing.T) {
 
 // TestTree reads the files of testdata/tree, and the same with other chunks.
 func TestTree(t *testing.T) {
-	inputs, err := Expand([]string{filepath.Join("testdata", "tree")})
+	inputs, _, err := Expand([]string{filepath.Join("testdata", "tree")})
 	if err != nil {
 		t.Fatal(err)
 	}

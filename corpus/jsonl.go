@@ -18,9 +18,17 @@ type Fields struct {
 	ID   string // "" means "id"
 }
 
-// keepText is the length of lines, in bytes, from which on a buffer is not kept
-// between records: one huge document must not hold its memory for ever.
-const keepText = 8 << 20
+// keepText is the length of a line, in bytes, above which ParseLine keeps no
+// buffer for its text: one huge document must not hold its memory for ever. Parse
+// keeps up to a chunk, and has the text of a long line in the chunk.
+const keepText = defaultChunk
+
+// maxID is the longest id in bytes. Tables and reports hold ids, and the
+// documents between two checkpoints theirs in memory.
+const maxID = 64 << 10
+
+// maxEscape is how many bytes a byte of a string can be written as.
+const maxEscape = len(`\u0061`)
 
 // maxPath is how many names a path may have.
 const maxPath = 32
@@ -41,6 +49,8 @@ type Parser struct {
 	key     []byte
 	text    [2][]byte // what textLiteral and textPath led to
 	buf     [2][]byte // for text, used again
+	long    *Chunk    // what is parsed, if it is one long line
+	longest int       // bytes of the longest name in a path
 	rec     Record
 }
 
@@ -77,6 +87,7 @@ func NewParser(fields Fields) (*Parser, error) {
 		if len(path) > maxPath {
 			return nil, fmt.Errorf("field %q: a path may have at most %d names", name, maxPath)
 		}
+		p.longest = max(p.longest, len(name))
 		p.targets[2*i].path = []string{name}
 		if len(path) > 1 {
 			p.targets[2*i+1].path = path
@@ -88,11 +99,15 @@ func NewParser(fields Fields) (*Parser, error) {
 // Parse returns the records of a chunk in the order of its lines. Lines of
 // nothing but white space are passed over, unless KeepBlank is set.
 //
-// The record and its Text are valid until the next record. ID and Raw, and
-// the whole of Err, are valid until the chunk is filled again or parsed again.
+// The record and its Text are valid until the next record, the Text of a long
+// line as long as its ID. ID and Raw, and the whole of Err, are valid until the
+// chunk is filled again, parsed again or released.
 func (p *Parser) Parse(c *Chunk) iter.Seq[*Record] {
 	return func(yield func(*Record) bool) {
 		c.ids = c.ids[:0]
+		if p.long = nil; c.Long() {
+			p.long = c
+		}
 		line := c.Line
 		for rest := c.Data; len(rest) > 0; line++ {
 			raw, more, _ := bytes.Cut(rest, newline)
@@ -128,6 +143,7 @@ var newline = []byte{'\n'}
 // valid until the next call of a method of p.
 func (p *Parser) ParseLine(file string, line int64, raw []byte) *Record {
 	p.rec = Record{File: file, Line: line, Raw: raw}
+	p.long = nil
 	p.parse(nil)
 	return &p.rec
 }
@@ -157,8 +173,12 @@ func (p *Parser) parse(ids []byte) []byte {
 	}
 	id := p.targets[p.found(idLiteral, idPath)].value
 	ids, ok := p.setID(ids, id)
-	if !ok {
+	switch {
+	case !ok:
 		p.bad(p.unfit(p.fields.ID, id.kind, "a string or a number"))
+		return ids
+	case len(p.rec.ID) > maxID:
+		p.bad(fmt.Sprintf("field %q is longer than %d bytes", p.fields.ID, maxID))
 		return ids
 	}
 	p.rec.Text = p.text[way]
@@ -195,7 +215,7 @@ func (p *Parser) setID(ids []byte, id value) ([]byte, bool) {
 	case id.kind == missing || id.kind == kindNull || id.kind == kindString && id.start == id.end:
 		ids = append(append(ids, p.rec.File...), ':')
 		ids = strconv.AppendInt(ids, p.rec.Line, 10)
-	case id.kind == kindString && id.escaped:
+	case id.kind == kindString && id.escaped && id.end-id.start <= maxEscape*maxID:
 		ids, _, _ = decodeString(ids, p.rec.Raw[:id.end+1], id.start)
 	case id.kind == kindString || id.kind == kindNumber:
 		p.rec.ID = p.rec.Raw[id.start:id.end]
@@ -275,10 +295,10 @@ func (p *Parser) decodeText(b []byte, here uint, i int) (int, error) {
 }
 
 // readText returns the content of the string whose first byte after the quote
-// is b[i]. A huge text that needs no unescaping is not copied, and of huge
-// buffers none is kept.
+// is b[i]. A long text that needs no unescaping is not copied, and of its memory
+// none is kept.
 func (p *Parser) readText(way int, b []byte, i int) (text []byte, end int, err error) {
-	if len(b) < keepText {
+	if p.long == nil && len(b) <= keepText {
 		text, end, err = decodeString(p.buf[way][:0], b, i)
 		p.buf[way] = text
 		return text, end, err
@@ -287,7 +307,11 @@ func (p *Parser) readText(way int, b []byte, i int) (text []byte, end int, err e
 	if err != nil || !escaped {
 		return b[i:end:end], end, err
 	}
-	return decodeString(nil, b[:end+1], i)
+	var room []byte
+	if p.long != nil {
+		room = p.long.text[way].hold(nil, end-i+16)
+	}
+	return decodeString(room, b[:end+1], i)
 }
 
 func (p *Parser) note(here uint, v value) {
@@ -303,6 +327,9 @@ func (p *Parser) note(here uint, v value) {
 func (p *Parser) match(b []byte, key value) (here, below uint) {
 	name := b[key.start:key.end]
 	if key.escaped {
+		if len(name) > maxEscape*p.longest {
+			return 0, 0
+		}
 		p.key, _, _ = decodeString(p.key[:0], b[:key.end+1], key.start)
 		name = p.key
 	}

@@ -12,10 +12,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxWindow is the largest zstd window accepted, 128 MiB: the limit of the
-// zstd tool itself unless it is told otherwise.
-const maxWindow = 128 << 20
-
 // readBuffer is what is asked of a compressed file at a time.
 const readBuffer = 256 << 10
 
@@ -34,10 +30,12 @@ const (
 )
 
 // decoders undo the compression of one input after the other. They are used
-// again: one for zstd holds tens of MiB where windows are large.
+// again: one for zstd holds as much memory as the largest window so far.
 type decoders struct {
-	zstd *zstd.Decoder
-	gzip *gzip.Reader
+	maxWindow int64 // of zstd, in bytes
+	maxRatio  int   // decoded bytes for each stored one; negative: any number
+	zstd      *zstd.Decoder
+	gzip      *gzip.Reader
 }
 
 func (d *decoders) close() {
@@ -66,7 +64,7 @@ func (c counter) Read(p []byte) (int, error) {
 }
 
 // openInput opens an input and undoes its compression, adding the stored bytes
-// it reads to count. Errors name the input.
+// it reads to count. Errors name the input, but for those of reading.
 func (d *decoders) openInput(in Input, stdin io.Reader, count *int64) (io.ReadCloser, error) {
 	if in.Path == Stdin {
 		r, err := d.decode(in.Name, counter{stdin, count})
@@ -84,17 +82,20 @@ func (d *decoders) openInput(in Input, stdin io.Reader, count *int64) (io.ReadCl
 }
 
 // decode recognises the compression of r and returns the decoded content.
-func (d *decoders) decode(name string, r io.Reader) (io.Reader, error) {
+func (d *decoders) decode(name string, r counter) (io.Reader, error) {
+	start := *r.n
 	br := bufio.NewReaderSize(r, readBuffer)
 	head, err := peekHead(br)
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}
+	at := func() int64 { return *r.n - start - int64(br.Buffered()) }
+	var decoded io.Reader
 	switch {
 	case bytes.HasPrefix(head, []byte(gzipMagic)):
-		r, err = d.decodeGzip(br)
+		decoded, err = d.decodeGzip(br, at)
 	case isZstd(head):
-		r, err = d.decodeZstd(br)
+		decoded, err = d.decodeZstd(br, at)
 	default:
 		if other := otherCompression(head); other != "" {
 			return nil, fmt.Errorf("reading %s: it is compressed with %s, which is not supported: unpack it, or use gzip or zstd", name, other)
@@ -104,7 +105,7 @@ func (d *decoders) decode(name string, r io.Reader) (io.Reader, error) {
 	if err != nil {
 		return nil, readError(name, noEOF(err))
 	}
-	return r, nil
+	return &expansion{r: decoded, stored: at, most: d.maxRatio}, nil
 }
 
 // headSize is how many bytes at most tell how a file is compressed.
@@ -145,22 +146,27 @@ func begins(head []byte, magic string) bool {
 	return string(head[:n]) == magic[:n]
 }
 
-func (d *decoders) decodeGzip(r io.Reader) (io.Reader, error) {
+func (d *decoders) decodeGzip(r *bufio.Reader, at func() int64) (io.Reader, error) {
 	if d.gzip == nil {
 		d.gzip = new(gzip.Reader)
 	}
-	return d.gzip, d.gzip.Reset(r)
+	if err := d.gzip.Reset(r); err != nil {
+		return nil, err
+	}
+	d.gzip.Multistream(false)
+	return &members{gzip: d.gzip, r: r, at: at}, nil
 }
 
-func (d *decoders) decodeZstd(r io.Reader) (_ io.Reader, err error) {
+func (d *decoders) decodeZstd(r *bufio.Reader, at func() int64) (_ io.Reader, err error) {
 	if d.zstd == nil {
 		d.zstd, err = zstd.NewReader(nil,
-			zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+			zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(d.maxWindow)))
 		if err != nil {
 			return nil, err
 		}
 	}
-	return d.zstd, d.zstd.Reset(r)
+	f := &frames{zstd: d.zstd, r: r, at: at, limit: d.maxWindow}
+	return f, f.explain(d.zstd.Reset((*frameReader)(f)))
 }
 
 // isZstd recognises a zstd frame and a skippable frame, with which files of

@@ -38,8 +38,12 @@ func (s *skipped) pass(c *Chunk, cfg *SourceConfig, ended bool) error {
 			s.sum = AddLine(s.sum, LineSum(raw))
 		}
 		c.Data = rest
+		if !whole {
+			c.Lines = 0
+		}
 		if whole { // else the end of the input, or a line that is too long
 			c.Line++
+			c.Lines--
 			c.Offset += int64(len(raw) + 1)
 		}
 	}

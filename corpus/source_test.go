@@ -131,7 +131,7 @@ func TestChunksDoNotMatter(t *testing.T) {
 
 // TestSkip goes on at every line of every input, with several chunk sizes.
 func TestSkip(t *testing.T) {
-	inputs, err := Expand([]string{filepath.Join("testdata", "tree"), filepath.Join("testdata", "oddities.jsonl")})
+	inputs, _, err := Expand([]string{filepath.Join("testdata", "tree"), filepath.Join("testdata", "oddities.jsonl")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +274,7 @@ func TestSourceCloses(t *testing.T) {
 	if err := os.WriteFile(path, zstded(benchLines("text ", 1<<20)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	inputs, err := Expand([]string{path})
+	inputs, _, err := Expand([]string{path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +292,7 @@ func TestSourceCloses(t *testing.T) {
 
 // TestProgress checks that the stored bytes read end at the total size.
 func TestProgress(t *testing.T) {
-	inputs, err := Expand([]string{filepath.Join("testdata", "tree")})
+	inputs, _, err := Expand([]string{filepath.Join("testdata", "tree")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // ErrReaderGone is returned when standard output or a pipe has no reader any
@@ -25,7 +28,8 @@ var ErrReaderGone = errors.New("the reader of the output is gone")
 //
 // Compressed output is a sequence of frames (zstd) or members (gzip), each of
 // them whole lines: a frame ends with the first line that brings it to 2 MiB,
-// and at Sync. So its bytes depend on the lines and the places of Sync only.
+// before and after a line above 8 MiB, and at Sync. So its bytes depend on the
+// lines and the places of Sync only.
 type Writer struct {
 	name   string   // as given, for messages
 	part   *partial // nil when written directly
@@ -34,7 +38,9 @@ type Writer struct {
 	codec  codec
 	size   int // bytes at which a frame ends
 	frame  *frame
+	stream streamEncoder // for long lines, made for the first
 	free   chan *frame
+	room   *semaphore.Weighted // bytes of lines in frames on their way
 	queue  chan *frame
 	ended  chan struct{}
 	done   bool  // closed or aborted
@@ -163,7 +169,7 @@ func (w *Writer) Aside() string {
 func newWriter(name string, f outFile, durable bool, c codec, size int) *Writer {
 	frames := inFlight()
 	w := &Writer{
-		name: name, file: f, durab: durable, codec: c, size: size,
+		name: name, file: f, durab: durable, codec: c, size: size, room: semaphore.NewWeighted(int64(frames * size)),
 		free: make(chan *frame, frames), queue: make(chan *frame, frames), ended: make(chan struct{}),
 	}
 	for range frames {
@@ -186,17 +192,27 @@ func (w *Writer) drain() {
 		<-f.ready
 		if w.failed.Load() == nil {
 			n, err := w.file.Write(f.out)
-			w.written += int64(n)
-			if w.part != nil {
-				w.tail = appendTail(w.tail, f.out[:n])
-			}
+			w.wrote(f.out[:n])
 			if err != nil {
 				w.fail(err)
 			}
 		}
+		w.room.Release(w.weight(f))
+		f.src, f.out = reuse(f.src, w.size), reuse(f.out, w.size)
 		w.free <- f
 	}
 }
+
+// wrote notes what has come into the file.
+func (w *Writer) wrote(p []byte) {
+	w.written += int64(len(p))
+	if w.part != nil {
+		w.tail = appendTail(w.tail, p)
+	}
+}
+
+// weight is what a frame takes of w.room.
+func (w *Writer) weight(f *frame) int64 { return int64(min(len(f.src), cap(w.free)*w.size)) }
 
 func (w *Writer) fail(err error) {
 	if errors.Is(err, syscall.EPIPE) {
@@ -213,13 +229,24 @@ func (w *Writer) err() error {
 	return nil
 }
 
-// WriteLine writes a line and its end. The line must not hold a '\n'; it is
-// copied. An error may be that of an earlier line.
-func (w *Writer) WriteLine(line []byte) error {
+// WriteLine writes a line, given in parts, and its end. The line must not hold a
+// '\n'; it is copied, or written before WriteLine returns. An error may be that
+// of an earlier line.
+func (w *Writer) WriteLine(parts ...[]byte) error {
 	if w.done {
 		return fmt.Errorf("writing %s: %w", w.name, os.ErrClosed)
 	}
-	w.frame.src = append(append(w.frame.src, line...), '\n')
+	length := 0
+	for _, p := range parts {
+		length += len(p)
+	}
+	if length > longFrames*w.size {
+		return w.writeLong(parts)
+	}
+	for _, p := range parts {
+		w.frame.src = append(w.frame.src, p...)
+	}
+	w.frame.src = append(w.frame.src, '\n')
 	if len(w.frame.src) >= w.size {
 		w.send()
 	}
@@ -230,19 +257,18 @@ func (w *Writer) WriteLine(line []byte) error {
 // the output is slower than its source.
 func (w *Writer) send() {
 	f := w.frame
+	_ = w.room.Acquire(context.Background(), w.weight(f)) // without an end, no error
 	go func() {
 		f.out = w.codec(f, f.out[:0])
 		f.ready <- struct{}{}
 	}()
 	w.queue <- f
 	w.frame = <-w.free
-	w.frame.src = reuse(w.frame.src, w.size)
-	w.frame.out = reuse(w.frame.out, w.size)
 }
 
 // reuse empties a buffer, or drops it if one long line has made it large.
 func reuse(b []byte, size int) []byte {
-	if cap(b) > 4*size {
+	if cap(b) > 2*size {
 		return nil
 	}
 	return b[:0]
@@ -268,10 +294,7 @@ func (w *Writer) Sync() (Mark, error) {
 	if w.done {
 		return Mark{}, fmt.Errorf("writing %s: %w", w.name, os.ErrClosed)
 	}
-	if len(w.frame.src) > 0 {
-		w.send()
-	}
-	w.wait()
+	w.drained()
 	if w.err() == nil && w.durab {
 		if err := w.file.Sync(); err != nil {
 			w.fail(err)

@@ -145,7 +145,7 @@ func (c *committer) write(b *batch, rec *record, id string, r *Result) error {
 	}
 	var line *Reported
 	if (r.Verdict != Unique || r.Again) && c.out.wantsReports() {
-		text := c.parser.ParseLine(b.chunk.File, rec.line, rec.raw).Text
+		text := c.text(b, rec)
 		reported := Report(r, id, &rec.set, text)
 		reported.File, reported.Line = b.chunk.File, rec.line
 		line = &reported
@@ -165,10 +165,18 @@ func (c *committer) countCommon(b *batch, rec *record) {
 			continue
 		}
 		if text == nil {
-			text = c.parser.ParseLine(b.chunk.File, rec.line, rec.raw).Text
+			text = c.text(b, rec)
 		}
 		n.text = quote(text, f)
 	}
+}
+
+// text is the text of a record; valid until the next call.
+func (c *committer) text(b *batch, rec *record) []byte {
+	if rec.text != nil {
+		return rec.text
+	}
+	return c.parser.ParseLine(b.chunk.File, rec.line, rec.raw).Text
 }
 
 // watchFilter acts when the filter is full.

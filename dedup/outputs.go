@@ -48,7 +48,7 @@ func (o *Outputs) Close() error {
 
 type outputs struct {
 	Outputs
-	buf, line []byte
+	buf []byte
 }
 
 // annotation is the value of the field in an annotated line.
@@ -103,10 +103,12 @@ func (o *outputs) annotated(raw []byte, r *Result, line *Reported) error {
 	if err != nil {
 		return fmt.Errorf("annotating: %w", err)
 	}
-	if o.line, err = corpus.Annotate(o.line[:0], raw, AnnotationField, value); err != nil {
+	at, member, err := corpus.Annotation(o.buf[:0], raw, AnnotationField, value)
+	if err != nil {
 		return fmt.Errorf("annotating: %w", err)
 	}
-	return o.Kept.WriteLine(o.line)
+	o.buf = member
+	return o.Kept.WriteLine(raw[:at], member, raw[at:])
 }
 
 // reject writes a bad record and, where every line has an answer, that one.
@@ -125,10 +127,10 @@ func (o *outputs) reject(bad *corpus.BadRecord) error {
 
 func (o *outputs) refuse(bad *corpus.BadRecord) (err error) {
 	answer := map[string]refusal{AnnotationField: {Verdict: "bad", Line: bad.Line, Reason: bad.Reason}}
-	if o.line, err = appendJSON(o.line[:0], answer); err != nil {
+	if o.buf, err = appendJSON(o.buf[:0], answer); err != nil {
 		return fmt.Errorf("annotating: %w", err)
 	}
-	return o.Kept.WriteLine(o.line)
+	return o.Kept.WriteLine(o.buf)
 }
 
 // blank answers a line of nothing but white space.

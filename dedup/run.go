@@ -22,8 +22,7 @@ type Job struct {
 	Scheme feature.Scheme
 	Rules  Rules
 
-	Workers  int   // goroutines that parse and extract; at least 1
-	InFlight int64 // bytes of lines read and not yet decided, 0 means 64 MiB
+	Workers int // goroutines that parse and extract; at least 1
 
 	Outputs Outputs
 	MaxBad  int64 // bad records allowed; negative: any number
@@ -80,9 +79,8 @@ var ErrFull = errors.New("the filter holds as many segments as it was sized for"
 var ErrTooManyBad = errors.New("too many bad records")
 
 const (
-	defaultInFlight   = 64 << 20
 	defaultCheckpoint = 256 << 20
-	batchesPerWorker  = 8
+	batchesPerWorker  = 3
 )
 
 // Live is a run's progress, safe to read while it runs.
@@ -96,7 +94,7 @@ type batch struct {
 	chunk    corpus.Chunk
 	records  []record
 	features []feature.Feature // of all records, one after the other
-	weight   int64             // taken from the semaphore
+	weight   int64             // taken from pipeline.inFlight
 	done     chan struct{}     // the worker is finished with it
 }
 
@@ -104,6 +102,7 @@ type batch struct {
 // batch.
 type record struct {
 	id, raw  []byte
+	text     []byte // of a long line only
 	line     int64
 	sum      uint64 // of the line
 	blank    bool
@@ -130,8 +129,7 @@ func Run(ctx context.Context, x *Index, job Job) (*Summary, error) {
 	// A filter may be full before the first document: when it was rebuilt for a
 	// run that is resumed, or when this run allows less than the one before.
 	if err = c.watchFilter(); err == nil {
-		p := pipeline{job: &job, committer: c}
-		err = p.run(ctx)
+		err = newPipeline(&job, c).run(ctx)
 	}
 	if err != nil && job.Pipe {
 		err = c.saveAnswered(err)
@@ -146,31 +144,23 @@ type pipeline struct {
 	work      chan *batch // to any worker
 	order     chan *batch // the same batches, to the committer
 	inFlight  *semaphore.Weighted
-	limit     int64
+	held      int64 // of inFlight, by the reader, for the batch it fills
+	chunk     int   // bytes of a batch, but for a longer line
 	readErr   error // set before order is closed
 }
 
 func (p *pipeline) run(ctx context.Context) error {
-	n := max(p.job.Workers, 1)
-	batches := n * batchesPerWorker
-	p.free, p.work, p.order = make(chan *batch, batches), make(chan *batch, batches), make(chan *batch, batches)
-	for range batches {
-		p.free <- &batch{done: make(chan struct{}, 1)}
-	}
-	p.limit = p.job.InFlight
-	if p.limit <= 0 {
-		p.limit = defaultInFlight
-	}
-	p.inFlight = semaphore.NewWeighted(p.limit)
 	g, ctx := errgroup.WithContext(ctx)
 	// The reader is not waited for when the run is cancelled: it may be
 	// blocked on a terminal or a pipe, which nothing can interrupt.
 	go p.read(ctx)
-	for range n {
+	for range max(p.job.Workers, 1) {
 		g.Go(func() error { return p.extract(ctx) })
 	}
 	g.Go(func() error { return p.commit(ctx) })
-	return g.Wait()
+	err := g.Wait()
+	go p.release()
+	return err
 }
 
 // read fills batches and hands each to the workers and, in order, to the
@@ -192,15 +182,19 @@ func (p *pipeline) readAll(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		if err := p.job.Source.Next(ctx, &b.chunk); err == io.EOF {
-			return nil
-		} else if err != nil {
+		p.held = 0
+		err := p.job.Source.Next(ctx, &b.chunk)
+		if err == nil {
+			err = p.settle(ctx, p.weigh(b))
+		}
+		if err != nil {
+			b.chunk.Release()
+			if err == io.EOF {
+				return nil
+			}
 			return err
 		}
-		b.weight = min(int64(len(b.chunk.Data)), p.limit)
-		if err := p.inFlight.Acquire(ctx, b.weight); err != nil {
-			return err
-		}
+		b.weight = p.held
 		p.order <- b
 		p.work <- b
 	}
@@ -244,6 +238,9 @@ func (b *batch) fill(parser *corpus.Parser, extractor *feature.Extractor, set *f
 		r := record{
 			id: rec.ID, raw: rec.Raw, line: rec.Line, blank: rec.Blank, sum: corpus.LineSum(rec.Raw), bad: rec.Err, first: len(b.features),
 		}
+		if b.chunk.Long() {
+			r.text = rec.Text
+		}
 		if rec.Err == nil && !rec.Blank {
 			extractor.Extract(set, rec.Text)
 			b.features = append(b.features, set.Features...)
@@ -261,14 +258,12 @@ func (b *batch) fill(parser *corpus.Parser, extractor *feature.Extractor, set *f
 
 // refuseAnnotated makes bad records of documents that could not be annotated.
 func (b *batch) refuseAnnotated() {
-	var line []byte
-	var err error
 	for i := range b.records {
 		r := &b.records[i]
 		if r.bad != nil || r.blank {
 			continue
 		}
-		if line, err = corpus.Annotate(line[:0], r.raw, AnnotationField, []byte("0")); err != nil {
+		if err := corpus.CheckFree(r.raw, AnnotationField); err != nil {
 			r.bad = &corpus.BadRecord{File: b.chunk.File, Line: r.line, Reason: "cannot be annotated: " + err.Error(), Raw: r.raw}
 		}
 	}
@@ -287,6 +282,7 @@ func (p *pipeline) commit(ctx context.Context) error {
 			return p.committer.finish()
 		}
 		if err := p.committer.commit(ctx, b); err != nil {
+			b.chunk.Release()
 			return fmt.Errorf("%s: %w", b.chunk.File, err)
 		}
 		if len(p.order) == 0 { // nothing more has come: let the answers go
@@ -294,8 +290,7 @@ func (p *pipeline) commit(ctx context.Context) error {
 				return err
 			}
 		}
-		p.inFlight.Release(b.weight)
-		p.free <- b
+		p.giveBack(b)
 	}
 }
 

@@ -51,14 +51,22 @@ func digest(content uint64, record, keys []byte) uint64 {
 }
 
 // Full says that the keys in memory, or those not in the file, have reached
-// the number given in Options: the owner should make a checkpoint before
-// adding many more. It depends on what was added and when checkpoints were
+// the number given in Options, or the records of documents not in the file 16 MiB:
+// the owner should make a checkpoint before adding many more. It depends on what was added and when checkpoints were
 // made, and on nothing else.
 func (t *Table) Full() bool {
-	return t.db != nil && (t.memFull() || t.log.n >= t.opt.PendingKeys)
+	return t.db != nil && (t.memFull() || t.log.n >= t.opt.PendingKeys || t.recs.size() >= pendingRecords)
 }
 
-func (t *Table) memFull() bool { return t.spaces[ofKeys].mem.n >= t.opt.MemtableKeys }
+// pendingRecords is how many bytes of documents wait for a checkpoint. Ids may be
+// long.
+const pendingRecords = 16 << 20
+
+// memFull also looks at the ids: tiny documents have as many of them as keys, and
+// their table must not grow to the size of that of the keys.
+func (t *Table) memFull() bool {
+	return t.spaces[ofKeys].mem.n >= t.opt.MemtableKeys || t.spaces[ofIDs].mem.n > t.opt.MemtableKeys/4
+}
 
 // State returns the value the owner last gave that name in a Checkpoint, or
 // nil. The value belongs to the caller.
@@ -150,7 +158,7 @@ func (t *Table) checkpoint(state map[string][]byte) error {
 	}
 	t.head, t.state = next, values
 	t.log.reset()
-	t.recs.closed = t.recs.closed[:0]
+	t.recs.closed, t.recs.bytes = t.recs.closed[:0], 0
 	if flushed != nil {
 		flushed.installed()
 		return t.merge()

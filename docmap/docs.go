@@ -184,11 +184,17 @@ func decodeBlock(b []byte, first uint32) (*docBlock, error) {
 type docLog struct {
 	closed []docBlock
 	open   docBlock
+	bytes  int // of the records in closed
 }
+
+// size is how much memory the documents take: their records, and for each where
+// it ends.
+func (l *docLog) size() int { return l.bytes + len(l.open.recs) + 4*len(l.open.ends) }
 
 // add returns the record of the document, valid until the next one.
 func (l *docLog) add(d *Doc) []byte {
 	if !l.open.add(d) {
+		l.bytes = l.size()
 		l.closed = append(l.closed, l.open)
 		l.open = docBlock{first: l.open.next()}
 		l.open.add(d)

@@ -1,0 +1,374 @@
+package corpus
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// TestLineAtLimit reads lines of exactly MaxLine bytes and one more, with every
+// end a line can have, at every chunk size that matters.
+func TestLineAtLimit(t *testing.T) {
+	const limit = 100
+	line := func(n int) string {
+		return `{"text":"` + strings.Repeat("x", n-len(`{"text":""}`)) + `"}`
+	}
+	for _, end := range []string{"", "\n", "\n\n", "\n" + line(20), "\r\n", "\n{\"text\":\"y\"}\n"} {
+		length := limit
+		if strings.HasPrefix(end, "\r") {
+			length-- // a '\r' belongs to the line
+		}
+		for _, chunk := range []int{1, 50, limit - 1, limit, limit + 1, limit + 2, 1 << 20} {
+			for more := range 2 {
+				data := line(20) + "\n" + line(length+more) + end
+				got, err := readAll(t, oneStdin, SourceConfig{ChunkSize: chunk, MaxLine: limit, Stdin: strings.NewReader(data)}, Fields{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				sameRecords(t, got, oracleLines(Fields{Text: "text", ID: "id"}, "f", []byte(data), limit))
+				if bad := got[1].Reason != ""; bad != (more == 1) {
+					t.Errorf("%d bytes before %q, chunks of %d: bad is %v", length+more, end, chunk, bad)
+				}
+			}
+		}
+	}
+}
+
+// TestDefaultLimit has a line above 64 MiB and one of exactly that.
+func TestDefaultLimit(t *testing.T) {
+	fill := func(n int) io.Reader { return io.LimitReader(zeros{}, int64(n)) }
+	long := func(n int) io.Reader {
+		return io.MultiReader(strings.NewReader(`{"text":"`), fill(n-len(`{"text":""}`)), strings.NewReader("\"}\n"))
+	}
+	in := io.MultiReader(long(64<<20), long(64<<20+1), long(100))
+	src, p, c := NewSource(oneStdin, SourceConfig{Stdin: in}), newParser(t, Fields{}), new(Chunk)
+	var texts []int
+	for src.Next(context.Background(), c) == nil {
+		for rec := range p.Parse(c) {
+			texts = append(texts, len(rec.Text))
+		}
+	}
+	if want := fmt.Sprint([]int{64<<20 - 11, 0, 89}); fmt.Sprint(texts) != want {
+		t.Errorf("texts of %v bytes, want %s", texts, want)
+	}
+}
+
+// TestRoom asks for room before a line is longer than a chunk, and ends with the
+// error it is given.
+func TestRoom(t *testing.T) {
+	in := strings.NewReader(strings.Repeat("a", 999) + "\n" + strings.Repeat("b", 5000) + "\nc\n")
+	src, c := NewSource(oneStdin, SourceConfig{Stdin: in}), new(Chunk)
+	full := errors.New("no room")
+	var asked []int
+	src.Bound(1000, func(_ context.Context, n int) error {
+		if asked = append(asked, n); n > 4000 {
+			return full
+		}
+		return nil
+	})
+	if err := src.Next(context.Background(), c); err != nil || len(c.Data) != 1000 || asked != nil || c.Long() {
+		t.Errorf("%v, %d bytes, asked for %d", err, len(c.Data), asked)
+	}
+	if err := src.Next(context.Background(), c); !errors.Is(err, full) {
+		t.Errorf("error %v", err)
+	}
+	if len(asked) < 2 || asked[0] < 2000 {
+		t.Errorf("asked for %d", asked)
+	}
+}
+
+// TestTinyLines bounds the lines of a chunk, and so what is made of them.
+func TestTinyLines(t *testing.T) {
+	in := strings.NewReader(strings.Repeat("x\n", 300_000) + strings.Repeat(strings.Repeat("y", 999)+"\n", 2000))
+	src, c := NewSource(oneStdin, SourceConfig{ChunkSize: 1 << 18, Stdin: in}), new(Chunk)
+	lines, most, bytes := 0, 0, 0
+	for src.Next(context.Background(), c) == nil {
+		lines, most, bytes = lines+c.Lines, max(most, c.Lines), bytes+len(c.Data)
+	}
+	if lines != 302_000 || bytes != 2_600_000 {
+		t.Errorf("%d lines of %d bytes", lines, bytes)
+	}
+	if most > 1<<18/lineCost {
+		t.Errorf("%d lines in a chunk", most)
+	}
+}
+
+// TestLongLineOutsideHeap looks at the heap while a long line is parsed, and
+// whether its text survives the next record.
+func TestLongLineOutsideHeap(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("blocks are of the heap")
+	}
+	text := strings.Repeat("abc\\n\\u4e2d", 4<<20)
+	in := strings.NewReader(`{"id":"\u0061` + strings.Repeat("i", 99) + `","text":"` + text + `"}`)
+	src, p, c := NewSource(oneStdin, SourceConfig{Stdin: in}), newParser(t, Fields{}), new(Chunk)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if err := src.Next(context.Background(), c); err != nil || !c.Long() {
+		t.Fatal(err)
+	}
+	for rec := range p.Parse(c) {
+		if rec.Err != nil || len(rec.Text) != 4<<20*len("abc\n中") || !bytes.HasSuffix(rec.Text, []byte("abc\n中")) {
+			t.Errorf("%v, text of %d bytes", rec.Err, len(rec.Text))
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 4<<20 {
+		t.Errorf("%d bytes of the heap were taken", took)
+	}
+	c.Release()
+	if c.Long() || c.Data != nil {
+		t.Error("the line is still there")
+	}
+}
+
+// TestLongEscapedKey has a key of megabytes in escapes, which cannot be wanted.
+func TestLongEscapedKey(t *testing.T) {
+	line := `{"` + strings.Repeat(`\u0061`, 1<<20) + `":1,"text":"a","t\u0065xt2":""}`
+	p := newParser(t, Fields{})
+	if rec := p.ParseLine("f", 1, []byte(line)); rec.Err != nil || string(rec.Text) != "a" {
+		t.Errorf("%v, %q", rec.Err, rec.Text)
+	}
+	if cap(p.key) > 4096 {
+		t.Errorf("a buffer of %d bytes", cap(p.key))
+	}
+	if err := CheckFree([]byte(line), "text2"); err == nil {
+		t.Error("the field text2 is not seen")
+	}
+}
+
+// TestLongID refuses an id above 64 KiB, however it is written.
+func TestLongID(t *testing.T) {
+	p := newParser(t, Fields{})
+	for _, unit := range []string{"i", `\u0069`, `\n`} {
+		for more := range 2 {
+			line := `{"text":"a","id":"` + strings.Repeat(unit, 64<<10+more) + `"}`
+			rec := p.ParseLine("f", 1, []byte(line))
+			switch {
+			case more == 0 && (rec.Err != nil || len(rec.ID) != 64<<10):
+				t.Errorf("%s: %v", unit, rec.Err)
+			case more == 1 && (rec.Err == nil || rec.Err.Reason != `field "id" is longer than 65536 bytes`):
+				t.Errorf("%s: %v", unit, rec.Err)
+			}
+		}
+	}
+}
+
+// TestGzipPadding reads members with zeros between and behind them, and refuses
+// everything else there, with its place.
+func TestGzipPadding(t *testing.T) {
+	a, b := gzipped([]byte("{\"text\":\"a\"}\n")), gzipped([]byte("{\"text\":\"b\"}\n"))
+	for _, zeros := range []int{0, 1, 7, 512, 1 << 20} {
+		pad := make([]byte, zeros)
+		for _, stored := range [][]byte{join(a, b), join(a, pad, b), join(a, pad, b, pad), join(a, b, pad)} {
+			got, err := readAll(t, oneStdin, SourceConfig{Stdin: bytes.NewReader(stored)}, Fields{})
+			if err != nil || len(got) != 2 || got[1].Text != "b" {
+				t.Errorf("%d zeros: %v, %v", zeros, got, err)
+			}
+		}
+		for _, other := range []string{"x", "\x1e\x8b", "\x1f\x00", "{\"text\":\"c\"}\n"} {
+			got, err := readAll(t, oneStdin, SourceConfig{Stdin: bytes.NewReader(join(a, pad, []byte(other)))}, Fields{})
+			want := fmt.Sprintf("reading f: what follows byte %d of the file is not gzip", len(a)+zeros)
+			if len(got) != 1 || err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%q after %d zeros: %v, %v", other, zeros, got, err)
+			}
+		}
+	}
+	if _, err := readAll(t, oneStdin, SourceConfig{Stdin: bytes.NewReader(join(a, a[:1]))}, Fields{}); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("cut in the second member: %v", err)
+	}
+}
+
+func join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
+
+// zstdWindow packs data in a frame of that window.
+func zstdWindow(t *testing.T, window int, single bool, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	enc, err := zstd.NewWriter(&b, zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1), zstd.WithSingleSegment(single))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if single {
+		return enc.EncodeAll(data, nil)
+	}
+	if _, err := enc.Write(data[:len(data)/2]); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(enc.Flush(), func() error { _, err := enc.Write(data[len(data)/2:]); return err }(), enc.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestZstdWindow refuses a frame whose window is too large, also behind others,
+// with window and limit, and reads it where it is allowed.
+func TestZstdWindow(t *testing.T) {
+	line := []byte("{\"text\":\"" + strings.Repeat("a ", 300_000) + "\"}\n")
+	small, large := zstdWindow(t, 1<<16, false, line), zstdWindow(t, 1<<20, false, line)
+	single := zstdWindow(t, 1<<20, true, line)
+	skipped := []byte("\x50\x2a\x4d\x18\x03\x00\x00\x00abc")
+	for _, c := range []struct {
+		stored []byte
+		before int
+		window int
+	}{
+		{large, 0, 1 << 20},
+		{join(small, large), 1, 1 << 20},
+		{join(small, skipped, large), 1, 1 << 20},
+		{join(skipped, single), 0, len(line)},
+		{join(small, small, single, small), 2, len(line)},
+	} {
+		cfg := SourceConfig{Stdin: bytes.NewReader(c.stored), MaxWindow: 1 << 17}
+		got, err := readAll(t, oneStdin, cfg, Fields{})
+		var window *WindowError
+		if !errors.As(err, &window) || *window != (WindowError{int64(c.window), 1 << 17}) || len(got) != c.before {
+			t.Errorf("%d records, %v; want %d and a window of %d", len(got), err, c.before, c.window)
+		}
+		cfg = SourceConfig{Stdin: bytes.NewReader(c.stored), MaxWindow: int64(c.window)}
+		if got, err := readAll(t, oneStdin, cfg, Fields{}); err != nil || len(got) <= c.before {
+			t.Errorf("allowed: %d records, %v", len(got), err)
+		}
+	}
+}
+
+func TestZstdGarbage(t *testing.T) {
+	stored := zstded([]byte("{\"text\":\"a\"}\n"))
+	_, err := readAll(t, oneStdin, SourceConfig{Stdin: bytes.NewReader(join(stored, []byte("{\"text\":\"b\"}\n")))}, Fields{})
+	if want := fmt.Sprintf("what follows byte %d of the file is not zstd", len(stored)); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
+
+// TestRatio refuses an input that expands without end, only above 1 GiB.
+func TestRatio(t *testing.T) {
+	bomb := func(n int) io.Reader {
+		var b bytes.Buffer
+		enc, err := zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1))
+		if err == nil {
+			_, err = io.Copy(enc, io.LimitReader(zeros{}, int64(n)))
+		}
+		if err := errors.Join(err, enc.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return &b
+	}
+	for _, c := range []struct {
+		size, ratio int
+		refused     bool
+	}{{1 << 30, 0, false}, {1<<30 + 1<<20, 0, true}, {1<<30 + 1<<20, -1, false}} {
+		got, err := readAll(t, oneStdin, SourceConfig{Stdin: bomb(c.size), MaxRatio: c.ratio}, Fields{})
+		var ratio *RatioError
+		if errors.As(err, &ratio) != c.refused || !c.refused && (err != nil || len(got) != 1) {
+			t.Errorf("%d bytes, ratio %d: %d records, %v", c.size, c.ratio, len(got), err)
+		}
+	}
+}
+
+// TestExpandPassesOver lists a directory with what is no file.
+func TestExpandPassesOver(t *testing.T) {
+	chdir(t, "dir/a.jsonl", "only/a.txt")
+	for link, to := range map[string]string{"dir/gone.jsonl": "nowhere", "dir/loop.jsonl": "loop.jsonl", "dir/null.jsonl": os.DevNull, "only/null.jsonl": os.DevNull} {
+		if err := os.Symlink(to, link); err != nil {
+			t.Skip(err)
+		}
+	}
+	want := map[string]string{"gone": "a link that leads nowhere", "loop": "a link that leads nowhere", "null": "a device"}
+	if l, err := net.Listen("unix", filepath.Join("dir", "socket.jsonl")); err == nil {
+		defer l.Close()
+		want["socket"] = "a socket"
+		if _, _, err := Expand([]string{"dir/socket.jsonl"}); err == nil || !strings.Contains(err.Error(), "is a socket") {
+			t.Errorf("a socket: %v", err)
+		}
+	}
+	inputs, passed, err := Expand([]string{"dir"})
+	if err != nil || len(inputs) != 1 {
+		t.Errorf("%v, %v", inputs, err)
+	}
+	got := map[string]string{}
+	for _, p := range passed {
+		got[strings.TrimSuffix(filepath.Base(p.Path), ".jsonl")] = p.Why
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("passed over %v, want %v", got, want)
+	}
+	if inputs, passed, err := Expand([]string{"dir/null.jsonl"}); err != nil || len(inputs) != 1 || passed != nil {
+		t.Errorf("a device that is named: %v, %v, %v", inputs, passed, err)
+	}
+	for _, arg := range []string{"dir/gone.jsonl", "only"} {
+		if _, _, err := Expand([]string{arg}); err == nil {
+			t.Errorf("%s is no error", arg)
+		}
+	}
+}
+
+// TestInputChanges has a file grow, and become shorter, while it is read.
+func TestInputChanges(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "in.jsonl")
+	line := []byte("{\"text\":\"" + strings.Repeat("a", 991) + "\"}\n")
+	read := func(size int) (n int, err error) {
+		if err := os.WriteFile(path, bytes.Repeat(line, 1000), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		inputs, _, err := Expand([]string{path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		src, c := NewSource(inputs, SourceConfig{ChunkSize: 4096}), new(Chunk)
+		defer src.Close()
+		for first := true; ; first = false {
+			if err := src.Next(context.Background(), c); err != nil {
+				return n, err
+			}
+			if n += c.Lines; !first {
+				continue
+			}
+			data := bytes.Repeat(line, max(size, 1000))[:size*len(line)]
+			if err := os.WriteFile(path, data, 0o600); err != nil { // in place
+				t.Fatal(err)
+			}
+		}
+	}
+	if n, err := read(2000); n != 2000 || err != io.EOF {
+		t.Errorf("grown: %d lines, %v", n, err)
+	}
+	if n, err := read(600); n != 600 || err == nil || !strings.Contains(err.Error(), "it became shorter while the run was under way, 601") {
+		t.Errorf("shorter: %d lines, %v", n, err)
+	}
+}
+
+// TestManyInputs reads ten thousand files with a hundred that may be open.
+func TestManyInputs(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 10_000 {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%05d.jsonl", i)), []byte("{\"text\":\"a\"}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	inputs, _, err := Expand([]string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, c, most := NewSource(inputs, SourceConfig{}), new(Chunk), 0
+	n := 0
+	for src.Next(context.Background(), c) == nil {
+		if n += c.Lines; n%1000 == 0 {
+			if open, err := os.ReadDir("/proc/self/fd"); err == nil {
+				most = max(most, len(open))
+			}
+		}
+	}
+	if n != 10_000 || most > 100 {
+		t.Errorf("%d lines, %d files open", n, most)
+	}
+}
