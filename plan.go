@@ -44,6 +44,7 @@ type dedupPlan struct {
 	annotate    bool
 	quiet       bool
 	checkpoint  int64 // bytes between checkpoints, 0 for the default
+	memtable    int   // keys of the table in memory, 0 for the default
 	now         func() time.Time
 	chosen      choices // of a run that can be resumed
 }
@@ -57,7 +58,7 @@ func (f *dedupFlags) plan(args []string) (*dedupPlan, error) {
 		scheme: feature.Scheme{Segments: f.segments, MinWidth: f.minWidth},
 		index:  f.index, filterOnly: f.filterOnly, keyed: f.keyed, abandon: f.abandon,
 		jobs: f.jobs, maxBad: f.maxBad, out: f.out, report: f.report, rejects: f.rejects,
-		summary: f.summary, annotate: f.annotate, quiet: f.quiet,
+		summary: f.summary, annotate: f.annotate, quiet: f.quiet, memtable: f.memtableKeys,
 	}
 	for _, check := range []func(*dedupPlan) error{
 		f.planRules, f.planFilter, f.planOutputs,
@@ -219,7 +220,7 @@ func (p *dedupPlan) openIndex() (_ *dedup.Index, remove func() error, err error)
 	}
 	index, err := dedup.OpenIndex(dir, dedup.IndexOptions{
 		Scheme: p.scheme, Shape: p.shape, FilterOnly: p.filterOnly,
-		UUID: tableID(os.Getenv(epochVariable), p.scheme),
+		UUID: tableID(os.Getenv(epochVariable), p.scheme), MemtableKeys: p.memtable,
 	})
 	if err != nil {
 		return nil, nil, errors.Join(err, remove())
