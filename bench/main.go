@@ -37,6 +37,7 @@ var commands = map[string]func(ctx context.Context, args []string, out io.Writer
 	"naive":       naive,
 	"speed":       speed,
 	"kills":       kills,
+	"faults":      faults,
 }
 
 func main() {

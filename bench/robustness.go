@@ -18,6 +18,12 @@ func kills(ctx context.Context, args []string, out io.Writer) error {
 	return disturb(ctx, "kills", 1000, args, out, crash.Kills)
 }
 
+// faults runs the program on files under strace, which lets system calls fail, then
+// gives the same command again, and compares likewise.
+func faults(ctx context.Context, args []string, out io.Writer) error {
+	return disturb(ctx, "faults", 300, args, out, crash.Faults)
+}
+
 // disturb reads the flags of kills or faults and has the work done in a folder that
 // is removed afterwards.
 func disturb(ctx context.Context, name string, n int, args []string, out io.Writer, do func(context.Context, crash.Config, io.Writer) error) (err error) {
