@@ -38,6 +38,8 @@ var commands = map[string]func(ctx context.Context, args []string, out io.Writer
 	"speed":       speed,
 	"kills":       kills,
 	"faults":      faults,
+	"flips":       flips,
+	flipsWorker:   flipsWork,
 }
 
 func main() {

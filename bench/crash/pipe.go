@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/firstseen/firstseen/bench/texts"
 )
 
 // The workloads of a stream: a feeder sends documents down a pipe and reads an
@@ -55,7 +57,7 @@ type answered struct {
 type feeder struct {
 	*killing
 	record  *record
-	texts   *texts
+	texts   *texts.Maker
 	queue   []message // not answered yet, in order
 	abandon bool
 	pace    time.Duration // between documents, at most
@@ -63,7 +65,7 @@ type feeder struct {
 }
 
 func (k *killing) pipe(ctx context.Context) []string {
-	f := &feeder{killing: k, texts: newTexts(k.rng.Uint64()), window: 1 + k.rng.IntN(16)}
+	f := &feeder{killing: k, texts: texts.New(k.rng.Uint64()), window: 1 + k.rng.IntN(16)}
 	f.record = newRecord(k.every, !k.filterOnly)
 	if k.every {
 		f.pace = time.Duration(k.rng.Int64N(int64(20 * time.Millisecond)))
@@ -87,15 +89,15 @@ func (k *killing) pipe(ctx context.Context) []string {
 // fillQueue makes the stream: new texts and, a third of it, exact copies.
 func (f *feeder) fillQueue() {
 	for i := range streamDocs {
-		text := len(f.texts.made)
+		text := len(f.texts.Made)
 		if i > 10 && f.rng.IntN(3) == 0 {
 			text = f.rng.IntN(text)
 		} else {
-			f.texts.unique()
+			f.texts.Unique()
 		}
 		f.queue = append(f.queue, message{strconv.Itoa(i), text})
 	}
-	f.record.texts = make([]history, len(f.texts.made))
+	f.record.texts = make([]history, len(f.texts.Made))
 }
 
 func (f *feeder) args() []string {
@@ -232,7 +234,7 @@ func (s *session) send() error {
 }
 
 func (s *session) line(m message) string {
-	return fmt.Sprintf("{\"id\":%q,\"text\":%q}\n", m.id, strings.Join(s.texts.made[m.text], " "))
+	return texts.Line(m.id, s.texts.Made[m.text])
 }
 
 // take enters an answer, unless it is one to a bad line.
@@ -295,7 +297,7 @@ func (f *feeder) askAll(ctx context.Context) {
 	if len(f.record.differences) > 0 {
 		return
 	}
-	for text := range f.texts.made {
+	for text := range f.texts.Made {
 		f.queue = append(f.queue, message{"again " + strconv.Itoa(text), text})
 	}
 	if difference := f.session(ctx, false); difference != "" {

@@ -78,3 +78,6 @@ func (p *Program) knows(ctx context.Context, flag string) bool {
 func isOurFault(stderr string) bool {
 	return strings.Contains(stderr, "goroutine ") || strings.Contains(stderr, "panic:")
 }
+
+// Path is where the program lies.
+func (p *Program) Path() string { return p.path }
