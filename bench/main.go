@@ -40,6 +40,7 @@ var commands = map[string]func(ctx context.Context, args []string, out io.Writer
 	"faults":      faults,
 	"flips":       flips,
 	flipsWorker:   flipsWork,
+	"mutants":     mutate,
 }
 
 func main() {
