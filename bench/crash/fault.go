@@ -218,7 +218,10 @@ func (f *faulting) disturbed(ctx context.Context, at int, last bool) (over bool,
 	case code != 1 || !strings.HasPrefix(stderr, "firstseen: "):
 		return false, fmt.Sprintf("it ends with code %d (%v), and no message that says why: %s", code, err, stderr)
 	}
-	return last && f.phase(f.dir) == "over", ""
+	if over = last && f.phase(f.dir) == "over"; over {
+		f.ledger.count("failed though all was done", 1)
+	}
+	return over, ""
 }
 
 // faultyCommand draws a fault and returns the command that meets it, a description

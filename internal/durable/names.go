@@ -12,7 +12,7 @@ func Remove(path string) error {
 	if err := os.Remove(path); err != nil {
 		return err
 	}
-	if err := syncDir(filepath.Dir(path)); err != nil {
+	if err := system.syncDir(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("removing %s: %w", path, err)
 	}
 	return nil
@@ -22,10 +22,10 @@ func Remove(path string) error {
 // in the same folder, replacing what has that name. When it returns nil, a power
 // cut does not undo it.
 func Rename(from, to string) error {
-	if err := os.Rename(from, to); err != nil {
+	if err := system.rename(from, to); err != nil {
 		return err
 	}
-	if err := syncDir(filepath.Dir(to)); err != nil {
+	if err := system.syncDir(filepath.Dir(to)); err != nil {
 		return fmt.Errorf("renaming %s to %s: %w", from, to, err)
 	}
 	return nil

@@ -19,6 +19,14 @@ import (
 	"path/filepath"
 )
 
+// system are the calls whose order is the promise. Tests watch them and let them
+// fail.
+var system = struct {
+	sync    func(*os.File) error
+	rename  func(from, to string) error
+	syncDir func(dir string) error
+}{(*os.File).Sync, os.Rename, syncDir}
+
 // Replace writes a file with write and puts it at path in one step: a temporary
 // file in the same folder, synced, renamed over path, and the folder synced.
 // An existing file keeps its permissions; a symbolic link at path is replaced,
@@ -52,16 +60,16 @@ func replace(path, temp string, write func(*os.File) error) (err error) {
 	}
 	// Without this a file system may order the rename before the data, and
 	// a power cut leaves an empty file under the final name.
-	if err := f.Sync(); err != nil {
+	if err := system.sync(f); err != nil {
 		return err
 	}
 	if err := f.Close(); err != nil {
 		return err
 	}
-	if err := os.Rename(temp, path); err != nil {
+	if err := system.rename(temp, path); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return system.syncDir(filepath.Dir(path))
 }
 
 // create opens the temporary file with the permissions of the file it is to
