@@ -78,17 +78,15 @@ func (c *campaign) run(ctx context.Context, all []*workload, trial trialFunc) er
 			return err
 		}
 	}
-	var next, arrived atomic.Int64
+	var next atomic.Int64
 	next.Store(int64(c.cfg.From))
 	var wg sync.WaitGroup
 	for range max(c.cfg.Jobs, 1) {
 		wg.Go(func() {
-			for ctx.Err() == nil && arrived.Load() < int64(c.cfg.N) {
+			for ctx.Err() == nil && arrived(ledgers) < c.cfg.N {
 				number := int(next.Add(1) - 1)
 				at := number % len(all)
-				before := ledgers[at].total()
 				c.trial(ctx, refs[at], number, ledgers[at], trial)
-				arrived.Add(int64(ledgers[at].total() - before))
 			}
 		})
 	}
@@ -99,10 +97,14 @@ func (c *campaign) run(ctx context.Context, all []*workload, trial trialFunc) er
 	return c.table(all, ledgers)
 }
 
-func (l *ledger) total() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.arrived
+// arrived counts what has arrived in all workloads.
+func arrived(ledgers []*ledger) (n int) {
+	for _, l := range ledgers {
+		l.mu.Lock()
+		n += l.arrived
+		l.mu.Unlock()
+	}
+	return n
 }
 
 func (c *campaign) trial(ctx context.Context, r *reference, number int, l *ledger, trial trialFunc) {
