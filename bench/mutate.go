@@ -20,7 +20,7 @@ func mutate(ctx context.Context, args []string, out io.Writer) (err error) {
 	fs := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	path := fs.String("list", "bench/mutants/list.txt", "the list")
 	fs.IntVar(&cfg.Jobs, "j", max(1, runtime.NumCPU()/2), "mutants at a time")
-	fs.DurationVar(&cfg.Limit, "limit", 5*time.Minute, "for the tests of one mutant")
+	fs.DurationVar(&cfg.Limit, "limit", 10*time.Minute, "for the tests of one mutant; what takes longer hangs")
 	only := fs.String("only", "", "only mutants whose name or file contains this")
 	dir := fs.String("dir", "", "where to work, a temporary folder by default")
 	if err := fs.Parse(args); err != nil {

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -37,6 +38,11 @@ var ErrDifferences = errors.New("there were differences")
 // many trials and kills there were, where the kills arrived, and how many trials
 // differed. The error is ErrDifferences if any did.
 func Kills(ctx context.Context, cfg Config, out io.Writer) error {
+	// Whoever is started by nohup passes on that SIGHUP is to be ignored, unless
+	// he catches it.
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
 	files, err := choose(append(fileWorkloads(), pipeNames()...), cfg.Workload)
 	if err != nil {
 		return err

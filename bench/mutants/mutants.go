@@ -22,7 +22,7 @@ type Config struct {
 	Dir   string // for the copies
 	List  []Mutant
 	Jobs  int           // copies at work at a time
-	Limit time.Duration // for the tests of one mutant; longer is caught, as a hang is
+	Limit time.Duration // for the tests of one mutant; one that takes longer hangs
 }
 
 // ErrSurvived is returned when a mutant survived that is not known to, or one was
@@ -34,6 +34,7 @@ type verdict int
 
 const (
 	caught   verdict = iota
+	hung             // its tests came to no end in time: caught, if the machine was not just slow
 	survived         // all tests passed
 	broken           // it does not fit the code, or does not compile
 )
@@ -133,7 +134,7 @@ func (cfg *Config) try(ctx context.Context, root string, m *Mutant) (v verdict, 
 	said, err := cmd.CombinedOutput()
 	switch {
 	case ctx.Err() != nil:
-		return caught, "by the clock"
+		return hung, ""
 	case err == nil:
 		return survived, ""
 	case strings.Contains(string(said), "[build failed]"), strings.Contains(string(said), "[setup failed]"):
@@ -157,6 +158,7 @@ type tally struct {
 	mu       sync.Mutex
 	out      io.Writer
 	packages map[string]*[2]int // caught, all, of those not known to survive
+	hung     int                // of those caught
 	known    int                // survived, for a reason
 	bad      int
 }
@@ -181,6 +183,10 @@ func (t *tally) enter(m *Mutant, v verdict, what string) {
 	case v == survived:
 		t.bad++
 		fmt.Fprintf(t.out, "SURVIVED: %s (%s), tests %s\n", m.Name, m.File, strings.Join(m.Test, " "))
+	case v == hung:
+		t.packages[dir][0]++
+		t.hung++
+		fmt.Fprintf(t.out, "hung: %s (%s)\n", m.Name, m.File)
 	case m.Survives != "":
 		t.bad++
 		fmt.Fprintf(t.out, "CAUGHT, though said to survive: %s (%s) by %s\n", m.Name, m.File, what)
@@ -198,8 +204,8 @@ func (t *tally) end() error {
 		sum[0], sum[1] = sum[0]+p[0], sum[1]+p[1]
 		fmt.Fprintf(t.out, "| %s | %d | %d |\n", dir, p[1], p[0])
 	}
-	fmt.Fprintf(t.out, "| all | %d | %d (%.1f%%) |\n\nBeside these %d survive for the reason given.\n",
-		sum[1], sum[0], 100*float64(sum[0])/float64(max(sum[1], 1)), t.known)
+	fmt.Fprintf(t.out, "| all | %d | %d (%.1f%%) |\n\nOf those caught %d hung. Beside these %d survive for the reason given.\n",
+		sum[1], sum[0], 100*float64(sum[0])/float64(max(sum[1], 1)), t.hung, t.known)
 	if t.bad > 0 {
 		return ErrSurvived
 	}

@@ -80,6 +80,11 @@ file m.go
 test .
 -3
 +x
+= hangs
+file m.go
+test -timeout 100ms .
+-1 + 1
++func() int { select {} }()
 = moved
 file m.go
 test .
@@ -96,7 +101,7 @@ test .
 	}
 	for _, want := range []string{
 		"caught: sum (m.go) by TestF", "SURVIVED: unseen (m.go)", "survived, as known: equal (m.go): it is the same",
-		"BROKEN: nonsense", `BROKEN: mutant "moved": its old text occurs 0 times`, "| all | 4 | 1 (25.0%) |",
+		"BROKEN: nonsense", `BROKEN: mutant "moved": its old text occurs 0 times`, "caught: hangs", "| all | 5 | 2 (40.0%) |",
 	} {
 		if !strings.Contains(strings.ReplaceAll(out.String(), "BROKEN: moved: mutant", "BROKEN: mutant"), want) {
 			t.Errorf("no %q in\n%s", want, &out)
