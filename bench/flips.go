@@ -20,7 +20,7 @@ func flips(ctx context.Context, args []string, out io.Writer) (err error) {
 	fs.IntVar(&cfg.Jobs, "j", runtime.NumCPU(), "processes")
 	fs.StringVar(&cfg.Sort, "index", "", "only this index: table, keyed or filter-only")
 	fs.StringVar(&cfg.File, "file", "", "only the file of this name")
-	fs.IntVar(&cfg.Step, "step", 1, "only each so-manieth damage, for a quick look")
+	fs.IntVar(&cfg.Step, "step", 1, "only each so-manieth bit, for a quick look")
 	dir := fs.String("dir", "", "where to work, a temporary folder by default; the faster its disk, the better")
 	pkg := fs.String("package", "github.com/firstseen/firstseen", "the program to build")
 	if err := fs.Parse(args); err != nil {
@@ -53,7 +53,7 @@ func flipsWork(_ context.Context, args []string, out io.Writer) error {
 	fs.StringVar(&w.File, "file", "", "the file to damage")
 	fs.IntVar(&w.From, "from", 0, "the first damage")
 	fs.IntVar(&w.To, "to", 0, "the one after the last")
-	fs.IntVar(&w.Step, "step", 1, "each so-manieth")
+	fs.IntVar(&w.Step, "step", 1, "each so-manieth bit")
 	fs.StringVar(&w.Note, "note", "", "where to note the present one")
 	if err := fs.Parse(args); err != nil {
 		return err

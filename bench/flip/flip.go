@@ -31,7 +31,7 @@ type Config struct {
 	Jobs    int
 	Sort    string // only this sort of index
 	File    string // only this file
-	Step    int    // only every so many damages, for a quick look
+	Step    int    // only each so-manieth bit, for a quick look
 }
 
 // hang is how long a worker may take for one damage.

@@ -20,7 +20,7 @@ type Worker struct {
 	File  string // the file, by its name
 	From  int    // the first damage
 	To    int    // and the one after the last
-	Step  int    // of From to To, every so many
+	Step  int    // of the bits, every so many
 	Note  string // where to note the present damage
 }
 
@@ -62,7 +62,10 @@ func (w *Worker) Run(out io.Writer) error {
 	tallies := make([]Tally, len(kindNames))
 	list := damages(len(data))
 	var damaged []byte
-	for n := w.From; n < min(w.To, len(list)); n += max(w.Step, 1) {
+	for n := w.From; n < min(w.To, len(list)); n++ {
+		if list[n].kind == bit && n%max(w.Step, 1) != 0 {
+			continue
+		}
 		if _, err := note.WriteAt(binary.LittleEndian.AppendUint64(nil, uint64(n)), 0); err != nil {
 			return err
 		}
