@@ -18,9 +18,13 @@ import (
 // dozens of checkpoints and, with a small table in memory, merges of two levels.
 const inputDocs = 1200
 
+// largeDocs is how many there are in c.jsonl: 54,000 keys, so that merges are of runs
+// with several bins and take several checkpoints.
+const largeDocs = 3500
+
 // writeInputs writes a.jsonl and b.jsonl, plain and compressed: documents of all
 // kinds, bad records, blank lines, a menu that everybody has, and no line end at
-// the end.
+// the end. c.jsonl has new documents only.
 func writeInputs(dir string) error {
 	t := texts.New(1)
 	var files [2]bytes.Buffer
@@ -51,7 +55,11 @@ func writeInputs(dir string) error {
 			}
 		}
 	}
-	return nil
+	more, out := texts.New(2), new(bytes.Buffer)
+	for id := range largeDocs {
+		out.WriteString(texts.Line(fmt.Sprintf("c%d", id), more.Unique()))
+	}
+	return os.WriteFile(filepath.Join(dir, "c.jsonl"), out.Bytes(), 0o666)
 }
 
 // unpack decompresses by the ending of a name.

@@ -99,7 +99,11 @@ func trace(dir string, w *workload, log string, expression ...string) []string {
 		names = append(names, name, name+".partial")
 	}
 	for _, s := range w.steps {
-		names = append(names, s.args[len(s.args)-len(inputs):]...)
+		for _, arg := range s.args {
+			if strings.HasPrefix(arg, "../in/") {
+				names = append(names, arg)
+			}
+		}
 	}
 	for _, name := range names {
 		args = append(args, "-P", name, "-P", filepath.Join(dir, name))

@@ -20,6 +20,7 @@ type workload struct {
 	linked     bool     // the report lies behind a link, and replaces an older one
 	rules      []string // flags that decide what is kept
 	filterOnly bool
+	large      bool // reads c.jsonl before the others
 }
 
 type step struct {
@@ -39,6 +40,7 @@ var (
 	inputs  = []string{"../in/a.jsonl", "../in/b.jsonl"}
 	gzipIn  = []string{"../in/a.jsonl.gz", "../in/b.jsonl.gz"}
 	zstdIn  = []string{"../in/a.jsonl.zst", "../in/b.jsonl.zst"}
+	large   = "../in/c.jsonl"
 	outputs = []string{"kept.jsonl", "dups.jsonl", "bad.jsonl"}
 )
 
@@ -66,6 +68,8 @@ func fileWorkloads() []*workload {
 	const often, seldom = "--checkpoint-bytes=60k", "--checkpoint-bytes=400k"
 	small := "--memtable-keys=1500"
 	merges := one("merges", outputs, inputs, "--docs", "3k", often, small)
+	slow := one("slow-merges", outputs, append([]string{large}, inputs...), "--docs", "10k", seldom, "--memtable-keys=9000")
+	slow.large = true
 	growth := one("growth", outputs, inputs, "--docs", "20", often, small)
 	gzip := one("gzip", ending(outputs, ".gz"), gzipIn, "--docs", "3k", often, small, "-j", "2")
 	zstd := one("zstd", ending(outputs, ".zst"), zstdIn, "--docs", "3k", seldom, "--mosaics=remove")
@@ -84,7 +88,7 @@ func fileWorkloads() []*workload {
 	}}
 	filterOnly := one("filter-only", outputs, inputs, "--memory", "4MiB", "--filter-only")
 	filterOnly.filterOnly = true
-	return []*workload{merges, growth, gzip, zstd, annotate, linked, keyed, finish, second, stop, filterOnly}
+	return []*workload{merges, slow, growth, gzip, zstd, annotate, linked, keyed, finish, second, stop, filterOnly}
 }
 
 // choose returns the workloads of that name, or all.
@@ -108,6 +112,9 @@ func (w *workload) again() []string {
 	args = append(args, w.rules...)
 	if w.filterOnly {
 		args = append(args, "--filter-only")
+	}
+	if w.large {
+		args = append(args, large)
 	}
 	return append(args, inputs...)
 }
