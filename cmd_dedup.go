@@ -30,6 +30,7 @@ type dedupFlags struct {
 	annotate, quiet               bool
 	checkpoint                    string
 	every                         time.Duration
+	memtableKeys                  int
 	textField, idField            string
 	maxBad                        int64
 	limits                        limitFlags
@@ -117,6 +118,8 @@ func (f *dedupFlags) register(cmd *cobra.Command) {
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no summary on standard error")
 	fs.StringVar(&f.checkpoint, "checkpoint-bytes", "", "bytes of lines between checkpoints (default 256MiB)")
 	_ = fs.MarkHidden("checkpoint-bytes") // fails for unknown names only
+	fs.IntVar(&f.memtableKeys, "memtable-keys", 0, "keys of the side table in memory before they become a run; 0 for the default")
+	_ = fs.MarkHidden("memtable-keys")
 }
 
 // run opens everything, runs the job and closes everything.

@@ -45,6 +45,7 @@ type dedupPlan struct {
 	checkpoint  int64         // bytes between checkpoints, 0 for the default
 	every       time.Duration // between checkpoints of a pipe, 0 for none by time
 	notice      string        // what an interrupted run has left unknown, to be told
+	memtable    int           // keys of the table in memory, 0 for the default
 	now         func() time.Time
 	chosen      choices  // of a run that can be resumed
 	prints      []uint64 // of the inputs begun, see unfinished.Prints
@@ -59,7 +60,7 @@ func (f *dedupFlags) plan(args []string) (*dedupPlan, error) {
 		scheme: feature.Scheme{Segments: f.segments, MinWidth: f.minWidth},
 		index:  f.index, filterOnly: f.filterOnly, abandon: f.abandon,
 		jobs: f.jobs, maxBad: f.maxBad, out: f.out, report: f.report, rejects: f.rejects,
-		summary: f.summary, annotate: f.annotate, quiet: f.quiet,
+		summary: f.summary, annotate: f.annotate, quiet: f.quiet, memtable: f.memtableKeys,
 	}
 	for _, check := range []func(*dedupPlan) error{
 		f.planRules, f.planKey, f.planFilter, f.planOutputs,
@@ -228,7 +229,7 @@ func (p *dedupPlan) openIndex() (_ *dedup.Index, remove func() error, err error)
 	}
 	index, err := dedup.OpenIndex(dir, dedup.IndexOptions{
 		Scheme: p.scheme, Key: p.keyed, Shape: p.shape, FilterOnly: p.filterOnly,
-		UUID: tableID(os.Getenv(epochVariable), p.scheme),
+		UUID: tableID(os.Getenv(epochVariable), p.scheme), MemtableKeys: p.memtable,
 	})
 	switch {
 	case errors.Is(err, dedup.ErrUnkeyed):

@@ -8,14 +8,24 @@
 //	go run ./bench ten-million     the whole pipeline on ten million of them
 //	go run ./bench naive           how much faster it is than the plain design
 //	go run ./bench speed FILE...   the pipeline in CPU time
+//
+// and what docs/robustness.md tells of:
+//
+//	go run ./bench kills           runs killed at random, and continued
+//	go run ./bench faults          runs whose n-th system call fails
+//	go run ./bench flips           every bit of an index flipped
+//	go run ./bench mutants         small wrong changes, and whether a test sees them
 package main
 
 import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 )
 
 // commands are what bench can do.
@@ -26,13 +36,18 @@ var commands = map[string]func(ctx context.Context, args []string, out io.Writer
 	"ten-million": tenMillion,
 	"naive":       naive,
 	"speed":       speed,
+	"kills":       kills,
+	"faults":      faults,
+	"flips":       flips,
+	flipsWorker:   flipsWork,
+	"mutants":     mutate,
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: go run ./bench COMMAND [ARG...]; commands: quality, verify, generate, ten-million, naive, speed")
+		fmt.Fprintln(os.Stderr, "usage: go run ./bench COMMAND [ARG...]; commands: "+strings.Join(slices.Sorted(maps.Keys(commands)), ", "))
 		os.Exit(2)
 	}
 	if err := commands[os.Args[1]](ctx, os.Args[2:], os.Stdout); err != nil {

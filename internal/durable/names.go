@@ -16,7 +16,7 @@ func Remove(path string) error {
 	}
 	err := step.Done("removed " + filepath.Base(path))
 	if err == nil {
-		err = syncDir(filepath.Dir(path))
+		err = system.syncDir(filepath.Dir(path))
 	}
 	if err != nil {
 		return fmt.Errorf("removing %s: %w", path, err)
@@ -37,18 +37,18 @@ func Rename(from, to string) error {
 // SyncName makes the name that a file has now survive a power cut: for a rename
 // of which nobody knows whether it was durable.
 func SyncName(path string) error {
-	if err := syncDir(filepath.Dir(path)); err != nil {
+	if err := system.syncDir(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("making the name %s durable: %w", path, err)
 	}
 	return nil
 }
 
 func rename(from, to string) error {
-	if err := os.Rename(from, to); err != nil {
+	if err := system.rename(from, to); err != nil {
 		return err
 	}
 	if err := step.Done("renamed " + filepath.Base(from)); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(to))
+	return system.syncDir(filepath.Dir(to))
 }

@@ -21,6 +21,14 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
+// system are the calls whose order is the promise. Tests watch them and let them
+// fail.
+var system = struct {
+	sync    func(*os.File) error
+	rename  func(from, to string) error
+	syncDir func(dir string) error
+}{(*os.File).Sync, os.Rename, syncDir}
+
 // Replace writes a file with write and puts it at path in one step: a temporary
 // file in the same folder, synced, renamed over path, and the folder synced.
 // An existing file keeps its permissions; a symbolic link at path is replaced,
@@ -54,7 +62,7 @@ func replace(path, temp string, write func(*os.File) error) (err error) {
 	}
 	// Without this a file system may order the rename before the data, and
 	// a power cut leaves an empty file under the final name.
-	if err := f.Sync(); err != nil {
+	if err := system.sync(f); err != nil {
 		return err
 	}
 	if err := f.Close(); err != nil {

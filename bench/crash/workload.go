@@ -1,0 +1,143 @@
+package crash
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// A workload is what is run, and run again, in a folder of its own beside that of
+// the inputs.
+type workload struct {
+	name string
+	// steps are run one after the other, each until it ends with its code.
+	steps   []step
+	outputs []string // compared byte for byte
+	// before, if not nil, is done once and undisturbed; each trial starts from
+	// a copy of the folder it leaves.
+	before     *step
+	linked     bool     // the report lies behind a link, and replaces an older one
+	rules      []string // flags that decide what is kept
+	filterOnly bool
+	large      bool // reads c.jsonl before the others
+}
+
+type step struct {
+	args []string
+	code int
+}
+
+const (
+	index       = "index"
+	summaryFile = "summary.json"
+
+	done, bad, full = 0, 3, 4 // exit codes
+)
+
+// The files that every workload reads; see writeInputs.
+var (
+	inputs  = []string{"../in/a.jsonl", "../in/b.jsonl"}
+	gzipIn  = []string{"../in/a.jsonl.gz", "../in/b.jsonl.gz"}
+	zstdIn  = []string{"../in/a.jsonl.zst", "../in/b.jsonl.zst"}
+	large   = "../in/c.jsonl"
+	outputs = []string{"kept.jsonl", "dups.jsonl", "bad.jsonl"}
+)
+
+func ending(names []string, with string) []string {
+	names = slices.Clone(names)
+	for i := range names {
+		names[i] += with
+	}
+	return names
+}
+
+// allOutputs is a command with all outputs on the index.
+func allOutputs(outputs, inputs []string, flags ...string) []string {
+	args := append([]string{
+		"dedup", "-q", "--index", index, "--out", outputs[0], "--report", outputs[1], "--rejects", outputs[2],
+		"--summary", summaryFile,
+	}, flags...)
+	return append(args, inputs...)
+}
+
+func fileWorkloads() []*workload {
+	one := func(name string, outputs, inputs []string, flags ...string) *workload {
+		return &workload{name: name, outputs: outputs, steps: []step{{allOutputs(outputs, inputs, flags...), bad}}}
+	}
+	const often, seldom = "--checkpoint-bytes=60k", "--checkpoint-bytes=400k"
+	small := "--memtable-keys=1500"
+	merges := one("merges", outputs, inputs, "--docs", "3k", often, small)
+	slow := one("slow-merges", outputs, append([]string{large}, inputs...), "--docs", "10k", seldom, "--memtable-keys=9000")
+	slow.large = true
+	growth := one("growth", outputs, inputs, "--docs", "20", often, small)
+	gzip := one("gzip", ending(outputs, ".gz"), gzipIn, "--docs", "3k", often, small, "-j", "2")
+	zstd := one("zstd", ending(outputs, ".zst"), zstdIn, "--docs", "3k", seldom, "--mosaics=remove")
+	zstd.rules = []string{"--mosaics=remove"}
+	annotate := one("annotate", outputs, inputs, "--docs", "3k", often, "--annotate")
+	linked := one("linked", outputs, inputs, "--docs", "3k", seldom)
+	linked.linked = true
+	keyed := one("keyed", outputs, inputs, "--docs", "3k", often, small, "--key")
+	// A filter that takes a while to write makes the end long.
+	finish := one("finish", outputs, inputs, "--memory", "48MiB")
+	second := one("second", outputs, inputs, "--docs", "3k", often, small)
+	second.before = &step{[]string{"dedup", "-q", "--index", index, "--docs", "3k", small, inputs[0]}, bad}
+	stop := &workload{name: "full", outputs: outputs, steps: []step{
+		{allOutputs(outputs, inputs, "--docs", "100", often, small, "--on-full", "stop"), full},
+		{allOutputs(outputs, inputs, "--docs", "3k", often, small, "--on-full", "stop"), bad},
+	}}
+	filterOnly := one("filter-only", outputs, inputs, "--memory", "4MiB", "--filter-only")
+	filterOnly.filterOnly = true
+	return []*workload{merges, slow, growth, gzip, zstd, annotate, linked, keyed, finish, second, stop, filterOnly}
+}
+
+// choose returns the workloads of that name, or all.
+func choose(all []*workload, name string) ([]*workload, error) {
+	if name == "" {
+		return all, nil
+	}
+	var names []string
+	for _, w := range all {
+		if w.name == name {
+			return []*workload{w}, nil
+		}
+		names = append(names, w.name)
+	}
+	return nil, fmt.Errorf("no workload %q among %v", name, names)
+}
+
+// again is the command that must keep nothing once all is over.
+func (w *workload) again() []string {
+	args := []string{"dedup", "-q", "--index", index, "--out", "again.jsonl"}
+	args = append(args, w.rules...)
+	if w.filterOnly {
+		args = append(args, "--filter-only")
+	}
+	if w.large {
+		args = append(args, large)
+	}
+	return append(args, inputs...)
+}
+
+// setUp makes the folder of a trial.
+func (w *workload) setUp(root, dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	if w.before != nil {
+		if err := os.CopyFS(filepath.Join(dir, index), os.DirFS(filepath.Join(root, w.name+"-before", index))); err != nil {
+			return err
+		}
+	}
+	if !w.linked {
+		return nil
+	}
+	older := filepath.Join(dir, "older")
+	if err := os.Mkdir(older, 0o777); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(older, "report"), []byte("an older report\n"), 0o666); err != nil {
+		return err
+	}
+	return os.Symlink(filepath.Join("older", "report"), filepath.Join(dir, w.outputs[1]))
+}
