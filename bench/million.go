@@ -16,6 +16,9 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/pipeline"
+	"github.com/firstseen/firstseen/report"
 )
 
 // millionConfig is what tenMillion was asked for.
@@ -82,41 +85,41 @@ func runMillion(ctx context.Context, cfg millionConfig, out io.Writer) (r *milli
 			return nil, err
 		}
 		defer os.RemoveAll(cfg.dir)
-	} else if _, err := os.Stat(filepath.Join(cfg.dir, dedup.FilterFile)); err == nil {
+	} else if _, err := os.Stat(filepath.Join(cfg.dir, index.FilterFile)); err == nil {
 		return nil, fmt.Errorf("%s holds an index already", cfg.dir)
 	}
 	g, err := gen.New(cfg.gen)
 	if err != nil {
 		return nil, err
 	}
-	options := dedup.IndexOptions{
+	options := index.Options{
 		Shape: bloomstore.ForMemory(cfg.memory), FilterOnly: cfg.filterOnly, MemtableKeys: cfg.memtable,
 	}
-	index, err := dedup.OpenIndex(cfg.dir, options)
+	x, err := index.Open(cfg.dir, options)
 	if err != nil {
 		return nil, err
 	}
-	w := newWatcher(cfg, g, index, out)
+	w := newWatcher(cfg, g, x, out)
 	summary, err := w.run(ctx)
 	if err != nil {
-		return nil, errors.Join(err, index.Close(false))
+		return nil, errors.Join(err, x.Close(false))
 	}
 	w.report.Summary = summary
 	return w.report, w.afterwards(options)
 }
 
 // run is the measured part.
-func (w *watcher) run(ctx context.Context) (*dedup.Summary, error) {
+func (w *watcher) run(ctx context.Context) (*report.Summary, error) {
 	reader := w.gen.NewReader()
 	source := corpus.NewSource([]corpus.Input{{Path: corpus.Stdin, Name: "generated", Size: -1}}, corpus.SourceConfig{Stdin: reader})
 	stopPeak := w.peak.watch()
 	w.begin()
-	job := dedup.Job{
-		Source: source, Workers: w.cfg.workers, MaxBad: 0, OnFull: dedup.OnFullWarn,
+	job := pipeline.Job{
+		Source: source, Workers: w.cfg.workers, MaxBad: 0, OnFull: pipeline.OnFullWarn,
 		Each: w.each,
 		Warn: func(s string) { fmt.Fprintln(w.out, "warning:", s) },
 	}
-	summary, err := dedup.Run(ctx, w.index, job)
+	summary, err := pipeline.Run(ctx, w.index, job)
 	w.end()
 	stopPeak()
 	w.report.GeneratorCPU = float64(reader.CPU()) / 1e9
@@ -127,7 +130,7 @@ func (w *watcher) run(ctx context.Context) (*dedup.Summary, error) {
 type watcher struct {
 	cfg    millionConfig
 	gen    *gen.Generator
-	index  *dedup.Index
+	index  *index.Index
 	out    io.Writer
 	report *millionReport
 	peak   peak
@@ -139,13 +142,13 @@ type watcher struct {
 	paused usage // spent on measuring itself
 }
 
-func newWatcher(cfg millionConfig, g *gen.Generator, index *dedup.Index, out io.Writer) *watcher {
+func newWatcher(cfg millionConfig, g *gen.Generator, x *index.Index, out io.Writer) *watcher {
 	every := int64(1_000_000)
 	if cfg.gen.Docs < 5_000_000 {
 		every = max(int64(cfg.gen.Docs/10), 1)
 	}
 	return &watcher{
-		cfg: cfg, gen: g.Clone(), index: index, out: out, every: every,
+		cfg: cfg, gen: g.Clone(), index: x, out: out, every: every,
 		report: newMillionReport(cfg),
 	}
 }

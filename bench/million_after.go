@@ -13,6 +13,7 @@ import (
 	"github.com/firstseen/firstseen/bench/gen"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index"
 )
 
 // latency is how long single look-ups took, in microseconds.
@@ -32,7 +33,7 @@ func (l *latency) write(w io.Writer, what string) {
 
 // afterwards measures what a finished index can do, evaluates and writes the
 // report. It closes the index.
-func (w *watcher) afterwards(options dedup.IndexOptions) (err error) {
+func (w *watcher) afterwards(options index.Options) (err error) {
 	r := w.report
 	r.FilterBytes, r.PeakMemory = w.index.Filter.Shape().Bytes(), w.peak.most()
 	defer func() { err = errors.Join(err, w.index.Close(true)) }()
@@ -54,7 +55,7 @@ func (w *watcher) afterwards(options dedup.IndexOptions) (err error) {
 		}
 		// Afterwards, so that the file is in the page cache for rebuilding, as
 		// it is when a killed run is started again.
-		if len(sets) > 0 && dropCache(filepath.Join(w.cfg.dir, dedup.TableFile)) {
+		if len(sets) > 0 && dropCache(filepath.Join(w.cfg.dir, index.TableFile)) {
 			if r.Cold, err = w.timeChecks(sets[:min(len(sets), 1000)]); err != nil {
 				return err
 			}
@@ -66,23 +67,23 @@ func (w *watcher) afterwards(options dedup.IndexOptions) (err error) {
 }
 
 // timeRebuild opens the index without its filter, as after a crash.
-func (w *watcher) timeRebuild(options dedup.IndexOptions) error {
+func (w *watcher) timeRebuild(options index.Options) error {
 	ones := w.index.Filter.Ones()
 	if err := w.index.Close(false); err != nil {
 		return err
 	}
-	if err := os.Remove(filepath.Join(w.cfg.dir, dedup.FilterFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.Remove(filepath.Join(w.cfg.dir, index.FilterFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	start := now()
-	index, err := dedup.OpenIndex(w.cfg.dir, options)
+	x, err := index.Open(w.cfg.dir, options)
 	if err != nil {
 		return err
 	}
-	w.index = index
+	w.index = x
 	took := now().minus(start)
 	w.report.Rebuild, w.report.RebuildCPU = took.wall, took.cpu
-	w.report.expect(index.Filter.Ones() == ones, "the rebuilt filter is the one that was", "%d bits set, %d before", index.Filter.Ones(), ones)
+	w.report.expect(x.Filter.Ones() == ones, "the rebuilt filter is the one that was", "%d bits set, %d before", x.Filter.Ones(), ones)
 	return nil
 }
 

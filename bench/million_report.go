@@ -7,27 +7,27 @@ import (
 	"math"
 	"strings"
 
-	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/report"
 )
 
 // millionReport is all that a run tells. The JSON form is for comparing runs.
 type millionReport struct {
-	Docs         uint64         `json:"docs"`
-	Seed         uint64         `json:"seed"`
-	Duplicates   float64        `json:"duplicates"`
-	FilterOnly   bool           `json:"filter_only"`
-	FilterBytes  uint64         `json:"filter_bytes"`
-	Rows         []row          `json:"rows"`
-	Total        seconds        `json:"total"`
-	GeneratorCPU float64        `json:"generator_cpu_seconds"`
-	PeakMemory   memory         `json:"peak_memory"`
-	Verdicts     verdicts       `json:"verdicts"`
-	Warm         *latency       `json:"lookup_warm,omitempty"`
-	Cold         *latency       `json:"lookup_cold,omitempty"`
-	Rebuild      float64        `json:"rebuild_seconds"`
-	RebuildCPU   float64        `json:"rebuild_cpu_seconds"`
-	Checks       []check        `json:"checks"`
-	Summary      *dedup.Summary `json:"summary"`
+	Docs         uint64          `json:"docs"`
+	Seed         uint64          `json:"seed"`
+	Duplicates   float64         `json:"duplicates"`
+	FilterOnly   bool            `json:"filter_only"`
+	FilterBytes  uint64          `json:"filter_bytes"`
+	Rows         []row           `json:"rows"`
+	Total        seconds         `json:"total"`
+	GeneratorCPU float64         `json:"generator_cpu_seconds"`
+	PeakMemory   memory          `json:"peak_memory"`
+	Verdicts     verdicts        `json:"verdicts"`
+	Warm         *latency        `json:"lookup_warm,omitempty"`
+	Cold         *latency        `json:"lookup_cold,omitempty"`
+	Rebuild      float64         `json:"rebuild_seconds"`
+	RebuildCPU   float64         `json:"rebuild_cpu_seconds"`
+	Checks       []check         `json:"checks"`
+	Summary      *report.Summary `json:"summary"`
 
 	start usage
 }

@@ -18,8 +18,9 @@ import (
 	"github.com/firstseen/firstseen/bench/gen"
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/pipeline"
 )
 
 // naive runs the same documents through firstseen and through the plain design,
@@ -41,7 +42,7 @@ func naive(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	shape := bloomstore.ForItems(cfg.Docs * dedup.KeysPerDoc(feature.Scheme{}, false))
+	shape := bloomstore.ForItems(cfg.Docs * index.KeysPerDoc(feature.Scheme{}, false))
 	start := now()
 	ours, err := runFirstseen(ctx, g, shape, filepath.Join(dir, "index"))
 	if err != nil {
@@ -77,15 +78,15 @@ func generated(g *gen.Generator) *corpus.Source {
 }
 
 func runFirstseen(ctx context.Context, g *gen.Generator, shape bloomstore.Shape, dir string) (result, error) {
-	index, err := dedup.OpenIndex(dir, dedup.IndexOptions{Shape: shape})
+	x, err := index.Open(dir, index.Options{Shape: shape})
 	if err != nil {
 		return result{}, err
 	}
-	summary, err := dedup.Run(ctx, index, dedup.Job{Source: generated(g), Workers: runtime.NumCPU(), OnFull: dedup.OnFullWarn})
-	if err := errors.Join(err, index.Close(err == nil)); err != nil {
+	summary, err := pipeline.Run(ctx, x, pipeline.Job{Source: generated(g), Workers: runtime.NumCPU(), OnFull: pipeline.OnFullWarn})
+	if err := errors.Join(err, x.Close(err == nil)); err != nil {
 		return result{}, err
 	}
-	size, err := fileSize(filepath.Join(dir, dedup.TableFile))
+	size, err := fileSize(filepath.Join(dir, index.TableFile))
 	return result{summary.Duplicates, size}, err
 }
 

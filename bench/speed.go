@@ -15,7 +15,8 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/pipeline"
 )
 
 // speed measures the whole pipeline, from files to kept lines and report, in CPU
@@ -86,7 +87,7 @@ func speedOnce(ctx context.Context, path string, jobs int, memory uint64) (c cos
 	defer os.RemoveAll(dir)
 	runtime.GC()
 	start := cpuTime()
-	x, err := dedup.OpenIndex(filepath.Join(dir, "index"), dedup.IndexOptions{Shape: bloomstore.ForMemory(memory)})
+	x, err := index.Open(filepath.Join(dir, "index"), index.Options{Shape: bloomstore.ForMemory(memory)})
 	if err != nil {
 		return c, 0, err
 	}
@@ -97,7 +98,7 @@ func speedOnce(ctx context.Context, path string, jobs int, memory uint64) (c cos
 		return c, 0, errors.Join(err, x.Close(false))
 	}
 	begun, start := time.Now(), cpuTime()
-	s, err := dedup.Run(ctx, x, job)
+	s, err := pipeline.Run(ctx, x, job)
 	c.wall, c.cpu = time.Since(begun), cpuTime()-start
 	start = cpuTime()
 	err = errors.Join(err, x.Close(true))
@@ -116,12 +117,12 @@ func touch(f *bloomstore.Filter) {
 	f.Add(keys)
 }
 
-func speedJob(path, dir string, jobs int) (job dedup.Job, err error) {
+func speedJob(path, dir string, jobs int) (job pipeline.Job, err error) {
 	inputs, _, err := corpus.Expand([]string{path})
 	if err != nil {
 		return job, err
 	}
-	job = dedup.Job{Source: corpus.NewSource(inputs, corpus.SourceConfig{}), Workers: jobs, MaxBad: -1}
+	job = pipeline.Job{Source: corpus.NewSource(inputs, corpus.SourceConfig{}), Workers: jobs, MaxBad: -1}
 	if job.Outputs.Kept, err = corpus.Create(filepath.Join(dir, "kept.jsonl")); err != nil {
 		return job, err
 	}

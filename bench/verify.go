@@ -10,6 +10,7 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/dedup/oracle"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index"
 )
 
 // verify holds every verdict of the real index (filter, runs, merges) against
@@ -38,7 +39,7 @@ func verifyScore(path string, docs []document, score dedup.Score, out io.Writer)
 		return err
 	}
 	defer os.RemoveAll(dir)
-	x, err := dedup.OpenIndex(dir, dedup.IndexOptions{MemtableKeys: 20_000})
+	x, err := index.Open(dir, index.Options{MemtableKeys: 20_000})
 	if err != nil {
 		return err
 	}

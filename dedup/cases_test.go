@@ -15,6 +15,7 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/dedup/oracle"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/report"
 )
 
 const casesDir = "../testdata/decision"
@@ -107,7 +108,7 @@ func tell(r *dedup.Result) []string {
 }
 
 func rounded(share float64) string {
-	text, _ := dedup.Share(share).MarshalJSON()
+	text, _ := report.Share(share).MarshalJSON()
 	return string(text)
 }
 

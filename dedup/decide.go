@@ -91,12 +91,12 @@ func (j *judge) denominator(p int) uint64 {
 }
 
 func (j *judge) reaches(weight uint64, p int) bool {
-	return share(weight, j.denominator(p)) >= j.rules.Threshold
+	return Share(weight, j.denominator(p)) >= j.rules.Threshold
 }
 
 // share is exact to the last bit while both are below 2^53: a quotient that equals
 // the decimal number given as the threshold is the same double.
-func share(weight, of uint64) float64 {
+func Share(weight, of uint64) float64 {
 	if of == 0 {
 		return 0
 	}
@@ -182,7 +182,7 @@ type candidate struct {
 // verdict decides from the postings of the features looked up: what one source
 // brings about goes before what all bring about together.
 func (j *judge) verdict(table Table, r *Result) error {
-	r.Seen = share(j.gather(), j.whole)
+	r.Seen = Share(j.gather(), j.whole)
 	witness, relation, err := j.alone(table)
 	switch {
 	case err != nil:
@@ -223,9 +223,9 @@ func (j *judge) alone(table Table) (witness, relation candidate, err error) {
 		whole := j.reaches(weight, len(j.set.Features))
 		switch {
 		case whole && j.enough(p):
-			witness = better(witness, candidate{i, share(weight, j.whole), p, doc.Features})
+			witness = better(witness, candidate{i, Share(weight, j.whole), p, doc.Features})
 		case whole || p >= minComparable && j.reaches(over, p):
-			relation = better(relation, candidate{i, share(over, j.denominator(p)), p, doc.Features})
+			relation = better(relation, candidate{i, Share(over, j.denominator(p)), p, doc.Features})
 		}
 	}
 	return witness, relation, nil
@@ -269,7 +269,7 @@ func (j *judge) explain(table Table, c candidate, r *Result) error {
 		}
 	}
 	if c.source < 0 && len(r.Also) > 0 {
-		r.Score = share(r.Also[0].Weight, j.whole)
+		r.Score = Share(r.Also[0].Weight, j.whole)
 	}
 	return nameSources(table, r)
 }

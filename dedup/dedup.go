@@ -2,12 +2,9 @@
 // before and in which earlier document.
 //
 // A [Deduper] takes documents one at a time, in order, and keeps what it has
-// seen in a filter and a [Table]; [Run] drives it over inputs with extraction in
-// parallel. Decisions depend on the documents and their order alone: not on the
+// seen in a filter and a [Table]. Decisions depend on the documents and their order alone: not on the
 // number of workers, on the filter's false positives, nor on how the table is
 // laid out. The rules are those of docs/design.md, "The decision".
-//
-// This is the only package that knows feature, bloomstore, docmap and corpus.
 package dedup
 
 import (
@@ -82,14 +79,14 @@ type Config struct {
 
 // Deduper judges documents one after another. It is not for concurrent use.
 type Deduper struct {
-	cfg       Config
+	Cfg       Config
 	disk      *docmap.Table // the table, where it is one that can be closed
 	judge     judge
 	extractor *feature.Extractor
 	set       feature.Set
-	keys      []uint64
+	Keys      []uint64
 	ask       []uint64
-	seen      []bool
+	Seen      []bool
 	counts    Counts
 }
 
@@ -136,7 +133,7 @@ func New(cfg Config) (*Deduper, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Deduper{cfg: cfg, disk: disk, extractor: extractor, judge: judge{rules: rules}}, nil
+	return &Deduper{Cfg: cfg, disk: disk, extractor: extractor, judge: judge{rules: rules}}, nil
 }
 
 // See judges a text and, if it is kept, remembers it under id.
@@ -172,7 +169,7 @@ func (d *Deduper) check(set *feature.Set) (Result, error) {
 	if err := d.ready(); err != nil {
 		return Result{}, err
 	}
-	if d.cfg.Table == nil {
+	if d.Cfg.Table == nil {
 		return d.checkFilter(set), nil
 	}
 	return d.checkTable(set)
@@ -181,13 +178,13 @@ func (d *Deduper) check(set *feature.Set) (Result, error) {
 // ready reports what is missing: a document the filter has not seen would else be
 // judged without a word from a table that is gone.
 func (d *Deduper) ready() error {
-	filter := d.cfg.Filter
+	filter := d.Cfg.Filter
 	switch {
 	case d.disk != nil && d.disk.Closed():
 		return errTableClosed
 	case filter != nil && filter.Closed():
 		return errFilterClosed
-	case filter == nil && d.cfg.Table == nil:
+	case filter == nil && d.Cfg.Table == nil:
 		return errNothing
 	}
 	return nil
@@ -197,31 +194,31 @@ func (d *Deduper) ready() error {
 func (d *Deduper) Counts() Counts { return d.counts }
 
 // UseFilter replaces the filter, by a larger one holding the same keys.
-func (d *Deduper) UseFilter(f *bloomstore.Filter) { d.cfg.Filter = f }
+func (d *Deduper) UseFilter(f *bloomstore.Filter) { d.Cfg.Filter = f }
 
 // load brings the document's keys into d.keys, its whole-text fingerprint last,
 // and the filter's answers into d.seen.
 func (d *Deduper) load(set *feature.Set) {
-	d.keys = d.keys[:0]
+	d.Keys = d.Keys[:0]
 	for i := range set.Features {
-		d.keys = append(d.keys, set.Features[i].Key)
+		d.Keys = append(d.Keys, set.Features[i].Key)
 	}
-	d.keys = append(d.keys, set.Whole)
+	d.Keys = append(d.Keys, set.Whole)
 	d.askFilter()
 	d.judge.load(set)
 }
 
 func (d *Deduper) askFilter() {
-	if cap(d.seen) < len(d.keys) {
-		d.seen = make([]bool, 2*len(d.keys))
+	if cap(d.Seen) < len(d.Keys) {
+		d.Seen = make([]bool, 2*len(d.Keys))
 	}
-	d.seen = d.seen[:len(d.keys)]
-	if d.cfg.Filter != nil {
-		d.cfg.Filter.Test(d.keys, d.seen)
+	d.Seen = d.Seen[:len(d.Keys)]
+	if d.Cfg.Filter != nil {
+		d.Cfg.Filter.Test(d.Keys, d.Seen)
 		return
 	}
-	for i := range d.seen {
-		d.seen[i] = true
+	for i := range d.Seen {
+		d.Seen[i] = true
 	}
 }
 
@@ -229,22 +226,22 @@ func (d *Deduper) checkTable(set *feature.Set) (Result, error) {
 	d.load(set)
 	n := len(set.Features)
 	r := Result{Kept: true, Segments: n, Also: d.judge.also[:0]}
-	if d.seen[n] {
+	if d.Seen[n] {
 		if done, err := d.findExact(&r); done || err != nil {
 			return r, err
 		}
 	}
-	if !d.judge.mayReach(d.seen) {
+	if !d.judge.mayReach(d.Seen) {
 		return r, nil
 	}
 	if err := d.lookup(n); err != nil {
 		return r, err
 	}
-	if err := d.judge.verdict(d.cfg.Table, &r); err != nil {
+	if err := d.judge.verdict(d.Cfg.Table, &r); err != nil {
 		return r, err
 	}
 	d.judge.also = r.Also
-	r.Kept = r.Verdict != Duplicate && !(r.Verdict == Mosaic && d.cfg.Rules.RemoveMosaics)
+	r.Kept = r.Verdict != Duplicate && !(r.Verdict == Mosaic && d.Cfg.Rules.RemoveMosaics)
 	return r, nil
 }
 
@@ -254,7 +251,7 @@ func (d *Deduper) checkTable(set *feature.Set) (Result, error) {
 func (d *Deduper) findExact(r *Result) (done bool, err error) {
 	n := r.Segments
 	found := &d.judge.postings
-	if err := d.cfg.Table.Lookup(d.keys[n:], found); err != nil {
+	if err := d.Cfg.Table.Lookup(d.Keys[n:], found); err != nil {
 		return false, err
 	}
 	d.counts.Lookups++
@@ -266,7 +263,7 @@ func (d *Deduper) findExact(r *Result) (done bool, err error) {
 	d.counts.Confirmed++
 	want := stored(d.judge.set)
 	for _, num := range docs {
-		doc, err := d.cfg.Table.Doc(num)
+		doc, err := d.Cfg.Table.Doc(num)
 		if err != nil {
 			return false, err
 		}
@@ -305,12 +302,12 @@ func (d *Deduper) lookup(n int) error {
 	j := &d.judge
 	j.asked, d.ask = j.asked[:0], d.ask[:0]
 	for i := range n {
-		if d.seen[i] {
+		if d.Seen[i] {
 			j.asked = append(j.asked, i)
-			d.ask = append(d.ask, d.keys[i])
+			d.ask = append(d.ask, d.Keys[i])
 		}
 	}
-	if err := d.cfg.Table.Lookup(d.ask, &j.postings); err != nil {
+	if err := d.Cfg.Table.Lookup(d.ask, &j.postings); err != nil {
 		return err
 	}
 	d.counts.Lookups++
@@ -326,19 +323,19 @@ func (d *Deduper) lookup(n int) error {
 
 // remember enters a kept document into filter and table.
 func (d *Deduper) remember(id string, set *feature.Set, v Verdict) error {
-	if d.cfg.Filter != nil {
-		d.cfg.Filter.Add(d.keys)
+	if d.Cfg.Filter != nil {
+		d.Cfg.Filter.Add(d.Keys)
 	}
-	for _, seen := range d.seen {
+	for _, seen := range d.Seen {
 		if !seen {
 			d.counts.Fresh++
 		}
 	}
-	if d.cfg.Table == nil {
+	if d.Cfg.Table == nil {
 		return nil
 	}
 	doc := stored(set)
-	doc.ID, doc.Time, doc.Verdict = id, d.cfg.Now().Unix(), byte(v)
-	_, err := d.cfg.Table.Add(doc, d.keys)
+	doc.ID, doc.Time, doc.Verdict = id, d.Cfg.Now().Unix(), byte(v)
+	_, err := d.Cfg.Table.Add(doc, d.Keys)
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index"
 )
 
 const sentence = "A sentence that is long enough to be a segment of its own."
@@ -29,7 +30,7 @@ func wantError(t *testing.T, d *dedup.Deduper, want string) {
 // which it would not have asked the one that is gone.
 func TestDeduperAfterClose(t *testing.T) {
 	for _, filterOnly := range []bool{false, true} {
-		x, err := dedup.OpenIndex(t.TempDir(), dedup.IndexOptions{FilterOnly: filterOnly})
+		x, err := index.Open(t.TempDir(), index.Options{FilterOnly: filterOnly})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +62,7 @@ func TestDeduperAfterTableClose(t *testing.T) {
 
 // Growing an index closes the filter that its deduper had.
 func TestDeduperAfterGrow(t *testing.T) {
-	x, err := dedup.OpenIndex(t.TempDir(), dedup.IndexOptions{})
+	x, err := index.Open(t.TempDir(), index.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func TestDeduperAfterGrow(t *testing.T) {
 // The fields of an index without a table, as a program would copy them into a
 // Config, and with nothing left to judge by.
 func TestIndexWithoutTable(t *testing.T) {
-	x, err := dedup.OpenIndex(t.TempDir(), dedup.IndexOptions{FilterOnly: true})
+	x, err := index.Open(t.TempDir(), index.Options{FilterOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +124,7 @@ func TestIndexWithoutTable(t *testing.T) {
 
 func TestIndexConfigNamesTable(t *testing.T) {
 	scheme := feature.Scheme{Segments: 7}
-	x, err := dedup.OpenIndex(t.TempDir(), dedup.IndexOptions{Scheme: scheme})
+	x, err := index.Open(t.TempDir(), index.Options{Scheme: scheme})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index"
 )
 
 // A program with no files: documents one by one, everything in memory.
@@ -73,8 +74,8 @@ func ExampleIndex_Config() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	see := func(options dedup.IndexOptions, id, text string) (err error) {
-		x, err := dedup.OpenIndex(dir, options)
+	see := func(options index.Options, id, text string) (err error) {
+		x, err := index.Open(dir, options)
 		if err != nil {
 			return err
 		}
@@ -93,7 +94,7 @@ func ExampleIndex_Config() {
 		return errors.Join(err, x.Close(true)) // and the filter is saved
 	}
 	for _, id := range []string{"today", "tomorrow"} {
-		err := see(dedup.IndexOptions{FilterOnly: true}, id, "The ferry leaves the harbour at seven.")
+		err := see(index.Options{FilterOnly: true}, id, "The ferry leaves the harbour at seven.")
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -15,17 +15,17 @@ const chanceLimit = 1e-9
 // wholeKeys is how many keys the whole text of a document is remembered under, so
 // that copies of any length are found: one key alone is wrongly seen once in
 // 1,700 at design load, four together 1e-13.
-const wholeKeys = 4
+const WholeKeys = 4
 
 // loadFilter brings the keys that stand for a document in a filter without a
 // table into d.keys, and the filter's answers into d.seen.
 func (d *Deduper) loadFilter(set *feature.Set) {
-	d.keys = d.keys[:0]
+	d.Keys = d.Keys[:0]
 	for i := range set.Features {
-		d.keys = append(d.keys, set.Features[i].Key)
+		d.Keys = append(d.Keys, set.Features[i].Key)
 	}
-	for i := range uint64(wholeKeys) {
-		d.keys = append(d.keys, spread(set.Whole+i))
+	for i := range uint64(WholeKeys) {
+		d.Keys = append(d.Keys, spread(set.Whole+i))
 	}
 	d.askFilter()
 	d.judge.load(set)
@@ -45,17 +45,17 @@ func spread(x uint64) uint64 {
 // the segments seen lie in one document nobody can say anyway.
 func (d *Deduper) checkFilter(set *feature.Set) Result {
 	d.loadFilter(set)
-	n, rate := len(set.Features), d.cfg.Filter.Rate()
+	n, rate := len(set.Features), d.Cfg.Filter.Rate()
 	r := Result{Kept: true, Segments: n, Comparable: n}
 	for i := range n {
-		if d.seen[i] {
+		if d.Seen[i] {
 			r.Of.Weight += d.judge.size(i)
 			r.Of.Shared++
 		}
 	}
-	r.Seen = share(r.Of.Weight, d.judge.whole)
-	r.Exact = !slices.Contains(d.seen[n:], false) && math.Pow(rate, wholeKeys) < chanceLimit
-	bySegments := r.Seen >= d.cfg.Rules.Threshold && binomialTail(n, r.Of.Shared, rate) < chanceLimit
+	r.Seen = Share(r.Of.Weight, d.judge.whole)
+	r.Exact = !slices.Contains(d.Seen[n:], false) && math.Pow(rate, WholeKeys) < chanceLimit
+	bySegments := r.Seen >= d.Cfg.Rules.Threshold && binomialTail(n, r.Of.Shared, rate) < chanceLimit
 	if r.Exact || bySegments {
 		r.Verdict, r.Kept = Duplicate, false
 	}

@@ -59,7 +59,7 @@ func TestDifferences(t *testing.T) {
 		},
 		"the summary has ": func(dir string) { write(t, filepath.Join(dir, summaryFile), `{"documents":1}`) },
 		"is damaged": func(dir string) {
-			path := filepath.Join(dir, index, "table.db")
+			path := filepath.Join(dir, indexDir, "table.db")
 			data, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)

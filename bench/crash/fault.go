@@ -91,9 +91,9 @@ func trace(dir string, w *workload, log string, expression ...string) []string {
 	for _, e := range expression {
 		args = append(args, "-e", e)
 	}
-	names := []string{".", index, "older", "older/report", "older/report.partial", summaryFile, summaryFile + ".tmp"}
+	names := []string{".", indexDir, "older", "older/report", "older/report.partial", summaryFile, summaryFile + ".tmp"}
 	for _, name := range []string{"table.db", "table.db.new", "filter.bloom", "filter.bloom.tmp", "key", "key.tmp", "lock"} {
-		names = append(names, filepath.Join(index, name))
+		names = append(names, filepath.Join(indexDir, name))
 	}
 	for _, name := range w.outputs {
 		names = append(names, name, name+".partial")

@@ -251,8 +251,8 @@ func (k *killing) instant() *instant {
 		return &instant{delay: time.Duration(k.rng.Int64N(int64(k.took) * 11 / 10))}
 	case kind < 9:
 		files := []string{
-			index + "/table.db.new", index + "/table.db", index + "/filter.bloom.tmp", index + "/filter.bloom.tmp",
-			index + "/filter.bloom", k.outputs[0] + ".partial", k.outputs[0], k.outputs[len(k.outputs)-1], summaryFile,
+			indexDir + "/table.db.new", indexDir + "/table.db", indexDir + "/filter.bloom.tmp", indexDir + "/filter.bloom.tmp",
+			indexDir + "/filter.bloom", k.outputs[0] + ".partial", k.outputs[0], k.outputs[len(k.outputs)-1], summaryFile,
 		}
 		in.file = files[k.rng.IntN(len(files))]
 		in.gone = k.rng.IntN(2) == 0

@@ -13,8 +13,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/firstseen/firstseen/index"
+
 	"github.com/firstseen/firstseen/bloomstore"
-	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/docmap"
 )
 
@@ -34,7 +35,7 @@ var counted = []string{
 
 func (w *workload) outcome(ctx context.Context, dir string) (*outcome, error) {
 	o := &outcome{files: map[string]string{}}
-	key, err := readKey(filepath.Join(dir, index))
+	key, err := readKey(filepath.Join(dir, indexDir))
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ func (w *workload) outcome(ctx context.Context, dir string) (*outcome, error) {
 	for _, name := range counted {
 		o.summary += fmt.Sprintf("%s %v; ", name, fields[name])
 	}
-	o.content, err = readContent(ctx, filepath.Join(dir, index))
+	o.content, err = readContent(ctx, filepath.Join(dir, indexDir))
 	return o, err
 }
 
@@ -119,7 +120,7 @@ func readContent(ctx context.Context, dir string) (c content, err error) {
 	if err != nil {
 		return c, err
 	}
-	r, err := dedup.OpenReader(dir, key)
+	r, err := index.OpenReader(dir, key)
 	if err != nil {
 		return c, err
 	}
@@ -134,7 +135,7 @@ func readContent(ctx context.Context, dir string) (c content, err error) {
 	if len(findings) > 0 {
 		return c, fmt.Errorf("the table is not sound: %+v", findings)
 	}
-	if err := checkFilter(filepath.Join(dir, dedup.FilterFile), r.Table); err != nil {
+	if err := checkFilter(filepath.Join(dir, index.FilterFile), r.Table); err != nil {
 		return c, err
 	}
 	return tableContent(r.Table, key != nil)

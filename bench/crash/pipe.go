@@ -101,7 +101,7 @@ func (f *feeder) fillQueue() {
 }
 
 func (f *feeder) args() []string {
-	args := []string{"dedup", "-q", "--index", index, "--annotate", "--out", "-", "--memory", "4MiB"}
+	args := []string{"dedup", "-q", "--index", indexDir, "--annotate", "--out", "-", "--memory", "4MiB"}
 	switch {
 	case f.filterOnly:
 		args = append(args, "--filter-only")

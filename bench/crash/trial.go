@@ -13,9 +13,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/firstseen/firstseen/index"
+
 	"github.com/firstseen/firstseen/bloomstore"
-	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/docmap"
+	"github.com/firstseen/firstseen/pipeline"
 )
 
 // A bench is what trials share.
@@ -81,7 +83,7 @@ func (b *bench) reference(ctx context.Context, w *workload) (*reference, error) 
 		return nil, err
 	}
 	r.size = info.Size()
-	header, err := bloomstore.ReadHeader(filepath.Join(dir, index, dedup.FilterFile))
+	header, err := bloomstore.ReadHeader(filepath.Join(dir, indexDir, index.FilterFile))
 	r.items = header.Items
 	return r, err
 }
@@ -127,7 +129,7 @@ func (r *reference) phase(dir string) string {
 			partial++
 		}
 	}
-	table := at(filepath.Join(index, dedup.TableFile))
+	table := at(filepath.Join(indexDir, index.TableFile))
 	switch {
 	case !r.filterOnly && !table:
 		return "before the index"
@@ -136,13 +138,13 @@ func (r *reference) phase(dir string) string {
 	case r.filterOnly && partial > 0:
 		return "deciding"
 	case r.filterOnly:
-		h, err := bloomstore.ReadHeader(filepath.Join(dir, index, dedup.FilterFile))
+		h, err := bloomstore.ReadHeader(filepath.Join(dir, indexDir, index.FilterFile))
 		if err != nil || h.Items != r.items {
 			return "saving the filter"
 		}
 		return "over"
 	}
-	state, merging, err := runState(filepath.Join(dir, index))
+	state, merging, err := runState(filepath.Join(dir, indexDir))
 	switch {
 	case err != nil:
 		return "index refused"
@@ -150,7 +152,7 @@ func (r *reference) phase(dir string) string {
 		return "naming outputs"
 	case state == "ended" && partial > 0:
 		return "all decided"
-	case state == "ended" && at(filepath.Join(index, dedup.FilterFile+".tmp")):
+	case state == "ended" && at(filepath.Join(indexDir, index.FilterFile+".tmp")):
 		return "saving the filter"
 	case state == "ended":
 		return "before the last checkpoint"
@@ -165,7 +167,7 @@ func (r *reference) phase(dir string) string {
 // runState tells of the unfinished run of an index: "" for none, "begun" or
 // "ended"; and whether a merge is half done.
 func runState(dir string) (state string, merging bool, err error) {
-	t, err := docmap.Open(filepath.Join(dir, dedup.TableFile), docmap.Options{ReadOnly: true})
+	t, err := docmap.Open(filepath.Join(dir, index.TableFile), docmap.Options{ReadOnly: true})
 	if err != nil {
 		return "", false, err
 	}
@@ -180,7 +182,7 @@ func runState(dir string) (state string, merging bool, err error) {
 	if len(stored) == 0 {
 		return "", merging, nil
 	}
-	var run struct{ Progress dedup.Progress }
+	var run struct{ Progress pipeline.Progress }
 	if err := json.Unmarshal(stored, &run); err != nil {
 		return "", merging, err
 	}

@@ -29,7 +29,7 @@ type step struct {
 }
 
 const (
-	index       = "index"
+	indexDir    = "index"
 	summaryFile = "summary.json"
 
 	done, bad, full = 0, 3, 4 // exit codes
@@ -55,7 +55,7 @@ func ending(names []string, with string) []string {
 // allOutputs is a command with all outputs on the index.
 func allOutputs(outputs, inputs []string, flags ...string) []string {
 	args := append([]string{
-		"dedup", "-q", "--index", index, "--out", outputs[0], "--report", outputs[1], "--rejects", outputs[2],
+		"dedup", "-q", "--index", indexDir, "--out", outputs[0], "--report", outputs[1], "--rejects", outputs[2],
 		"--summary", summaryFile,
 	}, flags...)
 	return append(args, inputs...)
@@ -81,7 +81,7 @@ func fileWorkloads() []*workload {
 	// A filter that takes a while to write makes the end long.
 	finish := one("finish", outputs, inputs, "--memory", "48MiB")
 	second := one("second", outputs, inputs, "--docs", "3k", often, small)
-	second.before = &step{[]string{"dedup", "-q", "--index", index, "--docs", "3k", small, inputs[0]}, bad}
+	second.before = &step{[]string{"dedup", "-q", "--index", indexDir, "--docs", "3k", small, inputs[0]}, bad}
 	stop := &workload{name: "full", outputs: outputs, steps: []step{
 		{allOutputs(outputs, inputs, "--docs", "100", often, small, "--on-full", "stop"), full},
 		{allOutputs(outputs, inputs, "--docs", "3k", often, small, "--on-full", "stop"), bad},
@@ -108,7 +108,7 @@ func choose(all []*workload, name string) ([]*workload, error) {
 
 // again is the command that must keep nothing once all is over.
 func (w *workload) again() []string {
-	args := []string{"dedup", "-q", "--index", index, "--out", "again.jsonl"}
+	args := []string{"dedup", "-q", "--index", indexDir, "--out", "again.jsonl"}
 	args = append(args, w.rules...)
 	if w.filterOnly {
 		args = append(args, "--filter-only")
@@ -125,7 +125,7 @@ func (w *workload) setUp(root, dir string) error {
 		return err
 	}
 	if w.before != nil {
-		if err := os.CopyFS(filepath.Join(dir, index), os.DirFS(filepath.Join(root, w.name+"-before", index))); err != nil {
+		if err := os.CopyFS(filepath.Join(dir, indexDir), os.DirFS(filepath.Join(root, w.name+"-before", indexDir))); err != nil {
 			return err
 		}
 	}

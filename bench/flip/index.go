@@ -18,6 +18,7 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index"
 )
 
 // sorts are the indexes that are made, by name, with the flags that make them.
@@ -74,7 +75,7 @@ func newAsker(dir string) (*asker, error) {
 	if a.key, err = readKey(dir); err != nil {
 		return nil, err
 	}
-	r, err := dedup.OpenReader(dir, a.key)
+	r, err := index.OpenReader(dir, a.key)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +110,7 @@ func (a *asker) read() (sum uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	r, err := dedup.OpenReader(a.dir, key)
+	r, err := index.OpenReader(a.dir, key)
 	if err != nil {
 		return 0, err
 	}
@@ -131,10 +132,10 @@ func (a *asker) read() (sum uint64, err error) {
 // answers. It may change the folder.
 func (a *asker) write() (sum uint64, err error) {
 	filterOnly := false
-	if _, err := os.Stat(filepath.Join(a.dir, dedup.TableFile)); errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(a.dir, index.TableFile)); errors.Is(err, os.ErrNotExist) {
 		filterOnly = true
 	}
-	x, err := dedup.OpenIndex(a.dir, dedup.IndexOptions{Scheme: a.scheme, FilterOnly: filterOnly, Shape: bloomstore.Shape{}})
+	x, err := index.Open(a.dir, index.Options{Scheme: a.scheme, FilterOnly: filterOnly, Shape: bloomstore.Shape{}})
 	if err != nil {
 		return 0, err
 	}

@@ -1,0 +1,312 @@
+package index
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/internal/durable"
+	"github.com/firstseen/firstseen/internal/keylog"
+)
+
+// newFilterFile is a filter while it is saved during a run. It means nothing before
+// it has the name FilterFile.
+const newFilterFile = FilterFile + ".new"
+
+// chained is one of the journals that go with a filter.
+type chained struct {
+	path   string
+	header keylog.Header
+	size   int64
+}
+
+// Left is what an unclean end of a run over a pipe has left in an index without a
+// table.
+type Left struct {
+	Documents uint64 // of that run, judged and remembered
+	Time      int64  // when they were saved, Unix seconds
+}
+
+func LogName(generation uint64) string { return fmt.Sprintf("filter.%d.log", generation) }
+
+func (x *Index) logPath(generation uint64) string { return x.path(LogName(generation)) }
+
+// logGeneration reads the name of a journal.
+func logGeneration(name string) (generation uint64, ok bool) {
+	number, ok := strings.CutPrefix(name, "filter.")
+	number, is := strings.CutSuffix(number, ".log")
+	generation, err := strconv.ParseUint(number, 10, 64)
+	return generation, ok && is && err == nil && name == LogName(generation)
+}
+
+// logNames returns the names of the journals in an index.
+func logNames(dir string) (names []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if _, ok := logGeneration(e.Name()); ok {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
+}
+
+// findLogs returns the journals in an index, by generation.
+func findLogs(dir string) (logs []chained, err error) {
+	names, err := logNames(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		generation, _ := logGeneration(name)
+		c := chained{path: filepath.Join(dir, name)}
+		if c.header, err = keylog.ReadHeader(c.path); err != nil {
+			return nil, err
+		}
+		if c.header.Generation != generation {
+			return nil, fmt.Errorf("%s is the journal of generation %d under another name; put the index back from a copy", c.path, c.header.Generation)
+		}
+		logs = append(logs, c)
+	}
+	slices.SortFunc(logs, func(a, b chained) int {
+		if a.header.Generation < b.header.Generation {
+			return -1
+		}
+		return 1
+	})
+	return logs, nil
+}
+
+// alone is a filter-only index as it lies on the disk.
+type alone struct {
+	there  bool // there is a filter file
+	header bloomstore.Header
+	at     mark      // of the filter file, or of nothing
+	chain  []chained // the journals that hold what came after it
+	stale  []string  // files that mean nothing
+}
+
+// findAlone reads what tells which files belong together. Nothing is changed.
+func findAlone(dir string) (a alone, err error) {
+	logs, err := findLogs(dir)
+	if err != nil {
+		return a, err
+	}
+	a.header, err = bloomstore.ReadHeader(filepath.Join(dir, FilterFile))
+	switch {
+	case err == nil:
+		a.there = true
+		if a.at, err = markOf(&a.header); err != nil {
+			return a, err
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return a, err
+	case len(logs) > 0:
+		first := &logs[0].header
+		if first.Generation != 0 {
+			return a, fmt.Errorf("%s is gone, and the journals hold only what came after it; put the index back from a copy", FilterFile)
+		}
+		a.at = mark{0, first.Token}
+		a.header = bloomstore.Header{Shape: bloomstore.Shape{Bits: first.Bits, Hashes: int(first.Hashes)}, Scheme: first.Scheme}
+	}
+	for _, c := range logs {
+		if c.header.Generation < a.at.generation {
+			a.stale = append(a.stale, c.path) // in the filter already
+			continue
+		}
+		a.chain = append(a.chain, c)
+	}
+	return a, a.check()
+}
+
+// check refuses journals that are not those of the filter, one after the other.
+func (a *alone) check() error {
+	want := a.at
+	for i := range a.chain {
+		h := &a.chain[i].header
+		ok := h.Generation == want.generation && (i > 0 || h.Token == want.token) &&
+			(i == 0 || h.Before == a.chain[i-1].header.Token) &&
+			h.Bits == a.header.Shape.Bits && int(h.Hashes) == a.header.Shape.Hashes && h.Scheme == a.header.Scheme
+		if !ok {
+			return fmt.Errorf("%s does not belong to the filter and the journals before it: files of several indexes are mixed, or one is missing; put the index back from a copy", a.chain[i].path)
+		}
+		want.generation++
+	}
+	return nil
+}
+
+// load reads the filter and adds what the journals hold.
+func (a *alone) load(dir, scheme string) (f *bloomstore.Filter, left *Left, err error) {
+	if a.there {
+		f, _, err = bloomstore.Open(filepath.Join(dir, FilterFile), scheme)
+	} else if a.header.Scheme != scheme {
+		err = fmt.Errorf("%s: %w: it has %q, wanted is %q; use the options it was made with, or another index",
+			a.chain[0].path, bloomstore.ErrScheme, a.header.Scheme, scheme)
+	} else {
+		f, err = bloomstore.New(a.header.Shape, scheme)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range a.chain {
+		c := &a.chain[i]
+		left = &Left{} // of the last run only
+		_, c.size, _, err = keylog.Read(c.path, func(g keylog.Group) error {
+			f.AddParallel(g.Keys)
+			left.Documents, left.Time = g.Documents, g.Time
+			return nil
+		})
+		if err != nil {
+			return nil, nil, errors.Join(err, f.Close())
+		}
+	}
+	return f, left, nil
+}
+
+// openAlone returns the filter of an index without a table, with what its journals
+// hold. Nothing is changed.
+func openAlone(dir, scheme string) (*bloomstore.Filter, error) {
+	a, err := findAlone(dir)
+	if err != nil {
+		return nil, err
+	}
+	f, _, err := a.load(dir, scheme)
+	return f, err
+}
+
+// markOf reads a filter's stamp. One of version 0.1.0 has none: it is of generation 0
+// and its content is its token.
+func markOf(h *bloomstore.Header) (m mark, err error) {
+	switch len(h.Stamp) {
+	case 0:
+		return mark{0, contentToken(nil, 0, h.Ones, h.Items)}, nil
+	case markBytes:
+		m.generation = binary.LittleEndian.Uint64(h.Stamp[1:])
+		copy(m.token[:], h.Stamp[9:])
+		return m, nil
+	}
+	return m, errors.New("its filter belonged to a side table, which is gone; put the index back from a copy")
+}
+
+// contentToken is a token that depends on nothing but the filter's content.
+func contentToken(id []byte, numbers ...uint64) (t keylog.Token) {
+	b := slices.Clone(id)
+	for _, n := range numbers {
+		b = binary.LittleEndian.AppendUint64(b, n)
+	}
+	return xxh3.Hash128(b).Bytes()
+}
+
+// following is the mark of what is saved or begun next.
+func (x *Index) following() mark {
+	m := mark{generation: x.at.generation + 1}
+	if n := len(x.chain); n > 0 {
+		m.generation = x.chain[n-1].header.Generation + 1
+	}
+	m.token = x.newToken(m.generation)
+	return m
+}
+
+// newToken is random, or, in an index that shall be equal byte for byte to another
+// of the same documents, made of what it holds.
+func (x *Index) newToken(generation uint64) (t keylog.Token) {
+	if x.uuid == [16]byte{} {
+		_, _ = rand.Read(t[:]) // never fails
+		return t
+	}
+	return contentToken(x.uuid[:], generation, x.Filter.Ones(), x.Filter.Items())
+}
+
+// openAlone opens an index without a table.
+func (x *Index) openAlone(shape bloomstore.Shape) error {
+	a, err := findAlone(x.dir)
+	if err != nil {
+		return err
+	}
+	if !a.there && len(a.chain) == 0 {
+		if shape == (bloomstore.Shape{}) {
+			shape = ShapeFor(DefaultDocs, x.scheme, true)
+		}
+		if x.Filter, err = bloomstore.New(shape, x.name); err != nil {
+			return err
+		}
+		x.at.token = x.newToken(0)
+		return nil
+	}
+	if shape != (bloomstore.Shape{}) && shape != a.header.Shape {
+		return fmt.Errorf("index %s: its filter has %d bytes and cannot be resized without a side table; leave out --docs and --memory", x.dir, a.header.Shape.Bytes())
+	}
+	if x.Filter, x.Left, err = a.load(x.dir, x.name); err != nil {
+		return err
+	}
+	x.at, x.chain = a.at, a.chain
+	if n := len(x.chain); n > 0 {
+		if x.state, err = decodeNote(x.chain[n-1].header.Note); err != nil {
+			return fmt.Errorf("%s: %w", x.chain[n-1].path, err)
+		}
+	}
+	for _, path := range a.stale {
+		if err := durable.Remove(path); err != nil {
+			return fmt.Errorf("removing a journal that is in the filter already: %w", err)
+		}
+	}
+	if err := os.Remove(x.path(newFilterFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing a filter that was not finished: %w", err)
+	}
+	return nil
+}
+
+// saveAlone saves the filter, with all that is in it, and removes the journals.
+func (x *Index) saveAlone() error {
+	if x.Journal != nil {
+		err := x.Journal.close()
+		x.Journal = nil
+		if err != nil {
+			return err
+		}
+	}
+	m := x.following()
+	if err := x.Filter.Save(x.path(FilterFile), m.stamp()); err != nil {
+		return err
+	}
+	x.at = m
+	for len(x.chain) > 0 {
+		if x.Hook != nil {
+			x.Hook("the last filter is in place")
+		}
+		if err := durable.Remove(x.chain[0].path); err != nil {
+			return fmt.Errorf("removing a journal that is in the filter now: %w", err)
+		}
+		x.chain = x.chain[1:]
+	}
+	return nil
+}
+
+// A note holds the owner's values.
+func encodeNote(state map[string][]byte) []byte {
+	b, err := json.Marshal(state)
+	if err != nil {
+		panic(err) // strings and bytes only
+	}
+	return b
+}
+
+func decodeNote(b []byte) (state map[string][]byte, err error) {
+	if err := json.Unmarshal(b, &state); err != nil {
+		return nil, fmt.Errorf("the note of the run that made it: %w", err)
+	}
+	return state, nil
+}

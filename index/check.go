@@ -1,0 +1,329 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gofrs/flock"
+
+	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/docmap"
+)
+
+// What a finding means for an index.
+const (
+	// Damaged: the file does not hold what was written to it, or is gone and
+	// nothing can stand for it.
+	Damaged = "damaged"
+	// Unreadable: another version of the program wrote it.
+	Unreadable = "unreadable"
+	// Stale: it belongs to an earlier state of the index, or to another index.
+	// A run makes it anew from what is there, with the same verdicts.
+	Stale = "stale"
+	// Missing: it is not there, and what was asked for needs none.
+	Missing = "missing"
+)
+
+// A Finding is something in an index that is not as a run in good order leaves it.
+// The JSON form is a contract.
+type Finding struct {
+	File   string `json:"file"` // its name in the index's directory
+	State  string `json:"state"`
+	What   string `json:"what"`
+	Remedy string `json:"remedy"` // what to do about it
+}
+
+// wrong reports whether the index cannot be used as it is.
+func (f *Finding) wrong() bool { return f.State == Damaged || f.State == Unreadable }
+
+// Checked is what CheckIndex has found. The JSON form is a contract.
+type Checked struct {
+	Sound      bool         `json:"sound"` // no finding that is Damaged or Unreadable
+	Scheme     string       `json:"scheme"`
+	Table      *TableStats  `json:"table"`  // null without one that can be read
+	Filter     *FilterState `json:"filter"` // null without one that can be read
+	Unfinished bool         `json:"unfinished_run"`
+	Rebuilt    bool         `json:"rebuilt"` // the filter was
+	Findings   []Finding    `json:"findings"`
+}
+
+// CheckOptions say what CheckIndex does beside reading.
+type CheckOptions struct {
+	// Rebuild makes the filter anew where it is not as it should be and the
+	// table is sound. The index is locked then.
+	Rebuild bool
+	// State is the name of the owner's value that is there while a run is
+	// unfinished.
+	State string
+	// Progress, if not nil, is told how much of a step is done, of how much;
+	// of is 0 where that is unknown.
+	Progress func(step string, done, of uint64)
+}
+
+// CheckIndex reads all that the index in dir holds: every checksum, the order of
+// the entries, that each names a document there is, that counts agree, and that
+// every key of the table is in the filter. It needs no key, for keys are compared
+// and no text is hashed. It takes the filter's memory beside the table's.
+//
+// The error is of what kept it from finding out: the context's, ErrLocked,
+// docmap.ErrLocked, no index in dir, or one of the system.
+func Check(ctx context.Context, dir string, o CheckOptions) (_ *Checked, err error) {
+	c := &checker{ctx: ctx, dir: dir, o: o, out: &Checked{Findings: []Finding{}}}
+	if c.o.Progress == nil {
+		c.o.Progress = func(string, uint64, uint64) {}
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	c.out.Sound = !slices.ContainsFunc(c.out.Findings, func(f Finding) bool { return f.wrong() })
+	return c.out, nil
+}
+
+const (
+	restore = "restore the index from a copy, or delete it and build it again"
+	rebuild = "firstseen check --rebuild makes it anew from the table, and so does a run once the file is deleted"
+	nextRun = "the next run makes it anew from the table, and so does firstseen check --rebuild"
+)
+
+// checker is one check of an index.
+type checker struct {
+	ctx   context.Context
+	dir   string
+	o     CheckOptions
+	out   *Checked
+	p     presence
+	table *docmap.Table
+	lock  *flock.Flock
+}
+
+func (c *checker) close() error {
+	var errs []error
+	if c.table != nil {
+		errs = append(errs, c.table.Close())
+	}
+	if c.lock != nil {
+		errs = append(errs, c.lock.Unlock())
+	}
+	return errors.Join(errs...)
+}
+
+func (c *checker) path(name string) string { return filepath.Join(c.dir, name) }
+
+func (c *checker) find(file, state, what, remedy string) {
+	c.out.Findings = append(c.out.Findings, Finding{File: file, State: state, What: what, Remedy: remedy})
+}
+
+func (c *checker) check() error {
+	filterErr, err := c.look()
+	if err == nil && c.o.Rebuild {
+		x := &Index{dir: c.dir, lock: flock.New(c.path(lockFile))}
+		if err := x.takeLock(); err != nil {
+			return err
+		}
+		c.lock = x.lock
+		filterErr, err = c.look()
+	}
+	if err != nil {
+		return err
+	}
+	if c.p.table {
+		if err := c.checkTable(); err != nil {
+			return err
+		}
+	}
+	if err := c.checkFilter(filterErr); err != nil {
+		return err
+	}
+	if c.o.Rebuild && c.rebuildable() {
+		if err := c.rebuild(); err != nil {
+			return err
+		}
+	}
+	return c.checkKey()
+}
+
+// look tells what is there; filterErr is what is wrong with the beginning of the
+// filter.
+func (c *checker) look() (filterErr, err error) {
+	c.p, err = look(c.dir)
+	switch {
+	case wrongFilter(err):
+		return err, nil
+	case err == nil && c.p.none():
+		err = noIndex(c.dir)
+	}
+	return nil, err
+}
+
+// checkTable opens the table, if it can be, and reads all of it.
+func (c *checker) checkTable() error {
+	c.o.Progress("table", 0, 0)
+	t, err := docmap.Open(c.path(TableFile), docmap.Options{ReadOnly: true})
+	switch {
+	case errors.Is(err, docmap.ErrDamaged):
+		c.find(TableFile, Damaged, cause(err, docmap.ErrDamaged), restore)
+		return nil
+	case errors.Is(err, docmap.ErrVersion):
+		c.find(TableFile, Unreadable, cause(err, docmap.ErrVersion), "use the version of firstseen that made it, or build the index again")
+		return nil
+	case err != nil:
+		return err
+	}
+	c.table = t
+	stats := StatsOf(t)
+	c.out.Table, c.out.Scheme = &stats, t.Scheme()
+	stored, err := t.State(c.o.State)
+	if err != nil {
+		return err
+	}
+	c.out.Unfinished = len(stored) > 0
+	found, err := t.Verify(c.ctx)
+	for _, f := range found {
+		c.find(TableFile, Damaged, f.Part+": "+f.What, restore)
+	}
+	return err
+}
+
+// checkFilter reads the filter; filterErr is what was wrong with its beginning.
+func (c *checker) checkFilter(filterErr error) error {
+	switch {
+	case filterErr != nil:
+		c.findFilter(filterErr)
+		return nil
+	case !c.p.filter:
+		c.find(FilterFile, Missing, "no run has saved it, or it was deleted", nextRun)
+		return nil
+	}
+	state := HeaderState(c.p.header)
+	c.out.Filter = &state
+	if c.out.Scheme == "" {
+		c.out.Scheme = c.p.header.Scheme
+	}
+	if !c.p.table && savedWithTable(c.p.header.Stamp) {
+		c.find(TableFile, Damaged, "it is gone: "+FilterFile+" was saved beside it", "put it back from a copy, or build the index again")
+	}
+	if c.table != nil && c.differs() {
+		return nil
+	}
+	c.o.Progress("filter", 0, 0)
+	f, _, err := bloomstore.Open(c.path(FilterFile), c.p.header.Scheme)
+	if wrongFilter(err) {
+		c.findFilter(err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if c.table != nil {
+		err = c.compare(f)
+	}
+	return errors.Join(err, f.Close())
+}
+
+// differs finds a filter that does not belong to the table as it is.
+func (c *checker) differs() bool {
+	switch {
+	case c.p.header.Scheme != c.table.Scheme():
+		c.find(FilterFile, Damaged, fmt.Sprintf("its scheme is %q, and the table's %q", c.p.header.Scheme, c.table.Scheme()), rebuild)
+	case c.p.header.Ones > 0 && c.table.Stats().Docs == 0:
+		c.find(TableFile, Damaged, "it holds no documents, and "+FilterFile+" holds the keys of some", "put it back from a copy, or delete both files to have nothing remembered")
+	case string(c.p.header.Stamp) != string(tableStamp(c.table, 0)):
+		c.find(FilterFile, Stale, "it is of another state of the table, as after a run that did not end, or of another table", nextRun)
+	default:
+		return false
+	}
+	return true
+}
+
+// compare looks for every key of the table in the filter. A table with damage is
+// compared as far as it can be read.
+func (c *checker) compare(f *bloomstore.Filter) error {
+	if c.damaged(TableFile) {
+		return nil // Keys ends at the first damage
+	}
+	var done, missing uint64
+	of := c.table.Stats().Entries
+	seen := make([]bool, rebuildBatch)
+	for keys, err := range c.table.Keys() {
+		if err = errors.Join(err, c.ctx.Err()); err != nil {
+			return fmt.Errorf("comparing the filter with the table: %w", err)
+		}
+		seen = slices.Grow(seen[:0], len(keys))[:len(keys)]
+		f.Test(keys, seen)
+		for _, s := range seen {
+			if !s {
+				missing++
+			}
+		}
+		done += uint64(len(keys))
+		c.o.Progress("keys", done, of)
+	}
+	if missing > 0 {
+		c.find(FilterFile, Damaged, fmt.Sprintf("%d of the table's %d entries have keys that are not in it", missing, of), rebuild)
+	}
+	return nil
+}
+
+// wrongFilter reports whether an error is a finding about the filter file.
+func wrongFilter(err error) bool {
+	return errors.Is(err, bloomstore.ErrDamaged) || errors.Is(err, bloomstore.ErrVersion)
+}
+
+func (c *checker) findFilter(err error) {
+	remedy := rebuild
+	if !c.p.table {
+		remedy = "put it back from a copy, or begin a new index"
+	}
+	if errors.Is(err, bloomstore.ErrVersion) {
+		c.find(FilterFile, Unreadable, cause(err, bloomstore.ErrVersion), remedy)
+		return
+	}
+	c.find(FilterFile, Damaged, cause(err, bloomstore.ErrDamaged), remedy)
+}
+
+// cause is what a store says was wrong, without the path before it and the advice
+// behind, which here are told for themselves.
+func cause(err, kind error) string {
+	text := err.Error()
+	if _, after, ok := strings.Cut(text, kind.Error()+": "); ok {
+		text = after
+	}
+	if i := strings.LastIndex(text, "; "); i >= 0 {
+		text = text[:i]
+	}
+	return text
+}
+
+// damaged reports whether a file was found to be.
+func (c *checker) damaged(file string) bool {
+	return slices.ContainsFunc(c.out.Findings, func(f Finding) bool { return f.File == file && f.wrong() })
+}
+
+// checkKey looks whether the secret is that of the index.
+func (c *checker) checkKey() error {
+	if c.out.Scheme == "" {
+		return nil
+	}
+	key, err := ReadKey(c.dir)
+	if errors.Is(err, ErrBadKey) {
+		c.find(KeyFile, Damaged, fmt.Sprintf("it is not %d hexadecimal digits", 2*keyBytes), "restore it from a backup, without it the index is useless")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := schemeNamed(c.out.Scheme, key); err == nil {
+		return nil
+	}
+	if key == nil {
+		c.find(KeyFile, Missing, fmt.Sprintf("no scheme of this program without a key is %q", c.out.Scheme), "put it back before the index is used, or use the version that made the index")
+		return nil
+	}
+	c.find(KeyFile, Damaged, fmt.Sprintf("it does not make the scheme %q", c.out.Scheme), "put back the key the index was made with, or use the version that made the index")
+	return nil
+}

@@ -1,0 +1,215 @@
+package index
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/docmap"
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/internal/durable"
+)
+
+// DefaultDocs is how many documents a new filter is sized for where nothing is
+// said: 100 MiB. With a table it grows when full.
+const DefaultDocs = 1_000_000
+
+// KeysPerDoc is how many keys a document adds to the filter at most: its
+// segments and its whole text, which without a table takes several.
+func KeysPerDoc(s feature.Scheme, filterOnly bool) uint64 {
+	if s.Segments == 0 {
+		s.Segments = feature.DefaultSegments
+	}
+	if filterOnly {
+		return uint64(s.Segments) + dedup.WholeKeys
+	}
+	return uint64(s.Segments) + 1
+}
+
+// ShapeFor is the size of a filter for so many documents.
+func ShapeFor(docs uint64, s feature.Scheme, filterOnly bool) bloomstore.Shape {
+	const most = 1 << 48 // more is cut to the largest filter there can be
+	return bloomstore.ForItems(min(docs, most) * KeysPerDoc(s, filterOnly))
+}
+
+// stamp ties a filter file to the state of the table it was saved with, ahead
+// checkpoints without new documents from now; see docs/format.md, "The index
+// directory".
+func (x *Index) stamp(ahead uint64) []byte { return tableStamp(x.Table, ahead) }
+
+func tableStamp(t *docmap.Table, ahead uint64) []byte {
+	g := t.Generation()
+	stamp := binary.LittleEndian.AppendUint64(g.UUID[:], g.Sequence+ahead)
+	return binary.LittleEndian.AppendUint64(stamp, g.Content)
+}
+
+// openFilter loads the filter if it is the table's present one and not smaller
+// than asked for; else it builds it anew. A damaged filter is refused, not rebuilt
+// in silence: whatever damaged it may have damaged the table.
+func (x *Index) openFilter(p *presence, shape bloomstore.Shape) error {
+	switch {
+	case x.Table == nil:
+		return x.openAlone(shape)
+	case !p.filter:
+		return x.firstFilter(shape)
+	}
+	present := p.header.Shape
+	if shape.Bits <= present.Bits {
+		// A filter that has grown to hold what is there stays as it is.
+		shape = present
+	}
+	if string(p.header.Stamp) != string(x.stamp(0)) {
+		// Finish stamps a file ahead of the table. It must be gone before
+		// the table comes to that generation with other documents.
+		if err := durable.Remove(x.path(FilterFile)); err != nil {
+			return fmt.Errorf("removing the filter of another state: %w", err)
+		}
+		return x.rebuild(shape, "the last run did not end cleanly, or it is another table's")
+	}
+	if shape != present {
+		return x.rebuild(shape, "a larger one was asked for")
+	}
+	var err error
+	x.Filter, x.saved, err = bloomstore.Open(x.path(FilterFile), x.name)
+	return err
+}
+
+// firstFilter makes a filter where none was saved. Where no size was asked for it
+// gets one that holds the table's keys.
+func (x *Index) firstFilter(shape bloomstore.Shape) error {
+	asked := shape != (bloomstore.Shape{})
+	if !asked {
+		shape = ShapeFor(DefaultDocs, x.scheme, false)
+	}
+	why := ""
+	if x.Table.Stats().Docs > 0 {
+		why = "it was not saved, or is gone"
+	}
+	if err := x.rebuild(shape, why); err != nil {
+		return err
+	}
+	if !asked && x.Full() {
+		return x.grow(why)
+	}
+	return nil
+}
+
+// rebuild replaces the filter by one of the given shape holding all keys of the
+// table.
+func (x *Index) rebuild(shape bloomstore.Shape, why string) error {
+	if err := x.closeFilter(); err != nil {
+		return err
+	}
+	f, err := bloomstore.New(shape, x.name)
+	if err != nil {
+		return err
+	}
+	x.Filter, x.saved = f, nil
+	x.Rebuilt = why
+	return fillFilter(context.Background(), f, x.Table)
+}
+
+// rebuildBatch is how many keys are added at once: enough for all processors to
+// share, and 512 KiB.
+const rebuildBatch = 1 << 16
+
+// fillFilter adds all keys of a table to a filter.
+func fillFilter(ctx context.Context, f *bloomstore.Filter, t *docmap.Table) error {
+	batch := make([]uint64, 0, 2*rebuildBatch)
+	for keys, err := range t.Keys() {
+		if err != nil {
+			return fmt.Errorf("rebuilding the filter: %w", err)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if batch = append(batch, keys...); len(batch) >= rebuildBatch {
+			f.AddParallel(batch)
+			batch = batch[:0]
+		}
+	}
+	f.AddParallel(batch)
+	return nil
+}
+
+// designFill is the share of one bits at design load, 1 - e^(-1/2): two bits for
+// each of the k probes of a key make kn/m = 1/2 whatever k is.
+const designFill = 0.3934693402873666
+
+func full(f *bloomstore.Filter) bool { return f.Fill() >= designFill }
+
+// Full reports whether the filter holds what it was designed for: half the
+// items again would double its false positives. It depends on the bits alone, so
+// a rebuilt filter is full at the same document. A closed index is not full.
+func (x *Index) Full() bool { return x.Filter != nil && full(x.Filter) }
+
+// Load is the share of its capacity that the filter holds, estimated from its
+// bits: 1 at design load. That of a closed index is 0.
+func (x *Index) Load() float64 {
+	if x.Filter == nil {
+		return 0
+	}
+	return -2 * math.Log1p(-x.Filter.Fill())
+}
+
+// Grow replaces the filter by one with the same keys of twice the size, and twice
+// that until it is not full. It needs a side table.
+func (x *Index) Grow() error {
+	switch {
+	case x.closed:
+		return errIndexClosed
+	case x.Table == nil:
+		return fmt.Errorf("index %s: a filter without a side table cannot grow", x.dir)
+	}
+	return x.grow("")
+}
+
+func (x *Index) grow(why string) error {
+	shape := x.Filter.Shape()
+	for {
+		shape = larger(shape, x.Table.Stats().Entries)
+		if err := x.rebuild(shape, why); err != nil || !x.Full() {
+			return err
+		}
+	}
+}
+
+// larger is a shape of twice the size, or of as many times that as a table of so
+// many entries needs for certain: a key has at most 8. So a filter far too small
+// is not rebuilt for each doubling.
+func larger(s bloomstore.Shape, entries uint64) bloomstore.Shape {
+	s.Bits *= 2
+	for s.Capacity() < entries/docmap.MaxHolders {
+		s.Bits *= 2
+	}
+	return s
+}
+
+// saveFilter writes the filter for the state of the table so many checkpoints from
+// now, unless the file is that already.
+func (x *Index) saveFilter(ahead uint64) error {
+	if x.Table == nil {
+		return x.saveAlone()
+	}
+	stamp := x.stamp(ahead)
+	if x.saved != nil && string(stamp) == string(x.saved) {
+		return nil
+	}
+	err := x.Filter.Save(x.path(FilterFile), stamp)
+	if err == nil {
+		x.saved = stamp
+	}
+	return err
+}
+
+func (x *Index) closeFilter() error {
+	if x.Filter == nil {
+		return nil
+	}
+	err := x.Filter.Close()
+	x.Filter = nil
+	return err
+}

@@ -1,0 +1,221 @@
+package index
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/internal/durable"
+	"github.com/firstseen/firstseen/internal/keylog"
+)
+
+const (
+	// journalGroup is how many keys at most wait for the next group: 4 MiB.
+	journalGroup = 512 << 10
+	// A filter is saved anew when its journals have a quarter of its bytes, so
+	// that reading them takes no longer than reading the filter, and disk is
+	// bounded; but not for less than this.
+	journalShare = 4
+	journalLeast = 8 << 20
+)
+
+// journal remembers what a filter without a table learns while it reads a pipe. Keys
+// of kept documents are appended to a log in groups, each after its documents were
+// answered. When the log is long the filter itself is saved, piece by piece,
+// between two documents, while the next log takes the new keys:
+//
+//  1. the log of the next generation is made;
+//  2. the filter is copied; it may hold any bits of documents answered meanwhile;
+//  3. all answers go out, and their keys into the new log: now nothing in the copy
+//     is unanswered;
+//  4. the copy becomes the filter, of the new generation;
+//  5. the logs of the generations before are removed.
+//
+// A crash before 4 leaves the old filter and all logs, one after it the new filter
+// and, perhaps, logs that mean nothing any more.
+type journal struct {
+	index  *Index
+	log    *keylog.Log
+	before int64 // bytes of the logs before it that still count
+	keys   []uint64
+	Saving *bloomstore.Snapshot
+	next   mark // of the filter being saved
+
+	bound int64        // for tests: what limit returns, if not 0
+	Hook  func(string) // for tests: called between every two steps
+}
+
+// mark says which state of a filter-only index a filter or log belongs to.
+type mark struct {
+	generation uint64
+	token      keylog.Token
+}
+
+// markBytes is the length of a stamp that is a mark, and of no stamp of a filter
+// saved beside a table.
+const markBytes = 25
+
+// stamp is the mark as a filter file carries it.
+func (m mark) stamp() []byte {
+	return append(binary.LittleEndian.AppendUint64([]byte{'j'}, m.generation), m.token[:]...)
+}
+
+func (j *journal) step(name string) {
+	if j.Hook != nil {
+		j.Hook(name)
+	}
+}
+
+// BeginJournal makes an index without a table remember what it is given while it is
+// open. state, the owner's values, come back from Value after an unclean end. Until
+// Finish, the index says that a run is under way.
+func (x *Index) BeginJournal(state map[string][]byte) error {
+	j := &journal{index: x, bound: x.Bound, Hook: x.Hook}
+	here, before := x.at, keylog.Token{}
+	if n := len(x.chain); n > 0 {
+		here, before = x.following(), x.chain[n-1].header.Token
+		for _, c := range x.chain {
+			j.before += c.size
+		}
+	}
+	log, err := x.createLog(here, before, state)
+	if err != nil {
+		return fmt.Errorf("beginning the filter's journal: %w", err)
+	}
+	x.Journal, j.log, x.state = j, log, state
+	return nil
+}
+
+// createLog makes the log of a generation, the last of the chain.
+func (x *Index) createLog(m mark, before keylog.Token, state map[string][]byte) (*keylog.Log, error) {
+	shape := x.Filter.Shape()
+	h := keylog.Header{
+		Generation: m.generation, Token: m.token, Before: before,
+		Bits: shape.Bits, Hashes: uint32(shape.Hashes), Scheme: x.name, Note: encodeNote(state),
+	}
+	path := x.logPath(m.generation)
+	log, err := keylog.Create(path, h)
+	if err != nil {
+		return nil, err
+	}
+	x.chain = append(x.chain, chained{path: path, header: h, size: log.Size()})
+	return log, nil
+}
+
+// add takes the keys of a kept document.
+func (j *journal) Add(keys []uint64) { j.keys = append(j.keys, keys...) }
+
+// due reports whether a group should not grow further.
+func (j *journal) Due() bool { return len(j.keys) >= journalGroup }
+
+// commit makes durable what was added. All of it must have been answered.
+func (j *journal) Commit(documents int64, now time.Time) error {
+	err := j.log.Append(keylog.Group{Documents: uint64(documents), Time: now.Unix(), Keys: j.keys})
+	if err != nil {
+		return err
+	}
+	j.keys = j.keys[:0]
+	x := j.index
+	x.chain[len(x.chain)-1].size = j.log.Size()
+	j.step("a group is durable")
+	switch size := j.log.Size(); {
+	case j.Saving == nil && j.before+size >= j.limit():
+		return j.beginSaving()
+	case j.Saving != nil && size >= j.limit():
+		j.hurry()
+	}
+	return nil
+}
+
+func (j *journal) limit() int64 {
+	if j.bound > 0 {
+		return j.bound
+	}
+	return max(journalLeast, int64(j.index.Filter.Shape().Bytes()/journalShare))
+}
+
+// beginSaving is steps 1 and the beginning of 2.
+func (j *journal) beginSaving() error {
+	x := j.index
+	j.step("before the next log")
+	m := x.following()
+	log, err := x.createLog(m, x.chain[len(x.chain)-1].header.Token, x.state)
+	if err != nil {
+		return fmt.Errorf("the filter's next journal: %w", err)
+	}
+	j.step("the next log is there")
+	err = j.log.Close()
+	j.log, j.next = log, m
+	if err != nil {
+		return err
+	}
+	j.Saving, err = x.Filter.Snapshot(x.path(newFilterFile), m.stamp())
+	return err
+}
+
+// copyPiece is a part of step 2.
+func (j *journal) CopyPiece(buf []uint64) {
+	j.Saving.Copy(buf)
+	j.step("a piece is copied")
+}
+
+// hurry saves the rest of the filter at once: the new log has become as long as the
+// old while the disk could not take the filter.
+func (j *journal) hurry() {
+	for {
+		select {
+		case buf := <-j.Saving.Ready():
+			j.CopyPiece(buf)
+		case <-j.Saving.Ended(): // Done will say how
+			return
+		}
+	}
+}
+
+// installSaved is steps 4 and 5. What is in the new filter must have been answered
+// and be in the new log.
+func (j *journal) InstallSaved() error {
+	x := j.index
+	j.step("the filter is written")
+	if err := durable.Rename(x.path(newFilterFile), x.path(FilterFile)); err != nil {
+		return fmt.Errorf("saving the filter: %w", err)
+	}
+	j.Saving, j.before, x.at = nil, 0, j.next
+	j.step("the filter is in place")
+	for len(x.chain) > 1 {
+		if err := durable.Remove(x.chain[0].path); err != nil {
+			return fmt.Errorf("removing a journal that is in the filter now: %w", err)
+		}
+		x.chain = x.chain[1:]
+		j.step("a log is removed")
+	}
+	return nil
+}
+
+// close gives the journal up as it is.
+func (j *journal) close() error {
+	err := j.log.Close()
+	if j.Saving != nil {
+		err = errors.Join(err, j.Saving.Abort())
+		j.Saving = nil
+	}
+	return err
+}
+
+// pieceReady and pieceDone are what the goroutine that owns the filter waits for
+// while it is being saved; nil where it is not.
+func (x *Index) PieceReady() <-chan []uint64 {
+	if x.Journal == nil || x.Journal.Saving == nil {
+		return nil
+	}
+	return x.Journal.Saving.Ready()
+}
+
+func (x *Index) PieceDone() <-chan error {
+	if x.Journal == nil || x.Journal.Saving == nil {
+		return nil
+	}
+	return x.Journal.Saving.Done()
+}

@@ -1,0 +1,360 @@
+package index
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/firstseen/firstseen/internal/indextest"
+
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/internal/step"
+)
+
+// childIndex is the environment variable that makes this test binary work on an
+// index and end, at a step if childStep has a number, or under a limit.
+const (
+	childIndex = "DEDUP_TEST_INDEX"
+	childStep  = "DEDUP_TEST_STEP"
+)
+
+// limitedChild is what a child does where its files are limited, if this system
+// can.
+var limitedChild func(dir string) error
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childIndex); dir != "" {
+		os.Exit(child(dir))
+	}
+	os.Exit(m.Run())
+}
+
+const (
+	childDone, childFailed, childLocked = 0, 1, 2
+)
+
+// child makes a keyed index of 20 documents, or goes on with one, and dies by its
+// own hand at the step it was told.
+func child(dir string) int {
+	at, _ := strconv.Atoi(os.Getenv(childStep))
+	step.Hook = func(string) error {
+		if at--; at == 0 {
+			self, err := os.FindProcess(os.Getpid())
+			if err == nil {
+				err = self.Kill()
+			}
+			if err != nil {
+				return err
+			}
+			select {}
+		}
+		return nil
+	}
+	work := remember20
+	if limitedChild != nil && os.Getenv("DEDUP_TEST_LIMIT") != "" {
+		work = limitedChild
+	}
+	err := work(dir)
+	if errors.Is(err, ErrLocked) {
+		return childLocked
+	}
+	if err != nil {
+		os.Stderr.WriteString(err.Error() + "\n")
+		return childFailed
+	}
+	return childDone
+}
+
+func remember20(dir string) error {
+	o := smallIndex
+	o.Key = KeyRequired
+	x, err := Open(dir, o)
+	if err != nil {
+		return err
+	}
+	d, err := dedup.New(dedup.Config{Scheme: x.Scheme(), Filter: x.Filter, Table: x.Store()})
+	if err != nil {
+		return err
+	}
+	for n := range 20 {
+		if _, err := d.See(strconv.Itoa(n), []byte(indextest.Sentences(n))); err != nil {
+			return err
+		}
+	}
+	return errors.Join(x.Finish(nil), x.Close(true))
+}
+
+func childCommand(dir string, at int) *exec.Cmd {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childIndex+"="+dir, childStep+"="+strconv.Itoa(at))
+	cmd.Stderr = &bytes.Buffer{}
+	return cmd
+}
+
+// TestKilledAtEveryStep kills the creation of an index, and its first run, between
+// every two steps. What is left is an index or none, never damage, and the next
+// start makes of it what it would have been.
+func TestKilledAtEveryStep(t *testing.T) {
+	keyed := smallIndex
+	keyed.Key = KeyRequired
+	for at := 1; ; at++ {
+		dir := filepath.Join(t.TempDir(), "index")
+		cmd := childCommand(dir, at)
+		err := cmd.Run()
+		if cmd.ProcessState.ExitCode() == childDone {
+			if at < 8 {
+				t.Errorf("only %d steps", at-1)
+			}
+			return
+		}
+		if cmd.ProcessState.Exited() && cmd.ProcessState.ExitCode() == childFailed {
+			t.Fatalf("step %d: %v: %s", at, err, cmd.Stderr)
+		}
+		p, err := look(dir)
+		indextest.Must(t, err)
+		files, err := OpenFiles(dir)
+		if (err != nil) != p.none() {
+			t.Errorf("step %d: %+v, opened: %v", at, p, err)
+		}
+		if files != nil {
+			indextest.Must(t, files.Close())
+		}
+		before, err := ReadKey(dir)
+		indextest.Must(t, err)
+		if cmd := childCommand(dir, 0); cmd.Run() != nil {
+			t.Errorf("step %d: the next start: %s", at, cmd.Stderr)
+		}
+		after, err := ReadKey(dir)
+		indextest.Must(t, err)
+		if len(after) == 0 || before != nil && !bytes.Equal(before, after) {
+			t.Errorf("step %d: key %x was %x", at, after, before)
+		}
+		knows(t, dir, keyed, 0, 20, 20)
+	}
+}
+
+// TestLeftByCreation has what a process killed inside a step leaves: files that
+// have not got their names yet, half written.
+func TestLeftByCreation(t *testing.T) {
+	for _, names := range [][]string{
+		{},
+		{lockFile},
+		{lockFile, KeyFile + ".tmp"},
+		{lockFile, TableFile + ".new"},
+		{lockFile, FilterFile + ".tmp"},
+		{lockFile, KeyFile + ".tmp", TableFile + ".new", FilterFile + ".tmp"},
+	} {
+		for _, content := range []string{"", "half of it"} {
+			dir := t.TempDir()
+			for _, name := range names {
+				text := content
+				if name == lockFile {
+					text = ""
+				}
+				indextest.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+			}
+			if _, err := OpenFiles(dir); err == nil {
+				t.Errorf("%v are an index", names)
+			}
+			grown(t, dir, smallIndex, 0, 10)
+			knows(t, dir, smallIndex, 0, 10, 10)
+		}
+	}
+}
+
+// TestTwoCreators: of two processes that make a keyed index at one instant each
+// ends well or is refused, and the index has one key, which all fingerprints are
+// made with.
+func TestTwoCreators(t *testing.T) {
+	keyed := smallIndex
+	keyed.Key = KeyRequired
+	for range 8 {
+		dir := filepath.Join(t.TempDir(), "index")
+		cmds := []*exec.Cmd{childCommand(dir, 0), childCommand(dir, 0), childCommand(dir, 0)}
+		var wg sync.WaitGroup
+		for _, cmd := range cmds {
+			wg.Go(func() { _ = cmd.Run() })
+		}
+		wg.Wait()
+		done := 0
+		for _, cmd := range cmds {
+			switch cmd.ProcessState.ExitCode() {
+			case childDone:
+				done++
+			case childLocked:
+			default:
+				t.Errorf("%v: %s", cmd.ProcessState, cmd.Stderr)
+			}
+		}
+		if done == 0 {
+			t.Error("none was done")
+		}
+		knows(t, dir, keyed, 0, 20, 20)
+	}
+}
+
+var errInjected = errors.New("injected")
+
+// failAt has the step of a name fail, once.
+func failAt(t *testing.T, name string) {
+	t.Helper()
+	failed := false
+	step.Hook = func(s string) error {
+		if s == name && !failed {
+			failed = true
+			return errInjected
+		}
+		return nil
+	}
+	t.Cleanup(func() {
+		step.Hook = nil
+		if !failed {
+			t.Errorf("no step %q", name)
+		}
+	})
+}
+
+// state is an owner's value, of a run that is unfinished.
+func state(s string) map[string][]byte { return map[string][]byte{"run": []byte(s)} }
+
+// TestFinishStopped stops a run between every two steps of finishing it. The run
+// is then not over, the filter is the old one or the new, and whichever it is, all
+// that is known is known and nothing else.
+func TestFinishStopped(t *testing.T) {
+	for _, c := range []struct {
+		step string
+		gone bool // no filter is left on disk when the index was opened again
+	}{
+		{"wrote filter.bloom.tmp", true}, // of the state before
+		{"renamed filter.bloom.tmp", true},
+		{"saved the filter", true},
+		{"", false},
+	} {
+		dir := filepath.Join(t.TempDir(), "index")
+		grown(t, dir, smallIndex, 0, 50)
+		x := opened(t, dir, smallIndex)
+		see(t, x, 50, 100)
+		indextest.Must(t, x.Checkpoint(state("unfinished")))
+		if c.step != "" {
+			failAt(t, c.step)
+		}
+		if err := x.Finish(state("")); c.step != "" && !errors.Is(err, errInjected) || c.step == "" && err != nil {
+			t.Errorf("%q: %v", c.step, err)
+		}
+		step.Hook = nil
+		indextest.Must(t, x.Close(false))
+		x = opened(t, dir, smallIndex)
+		stored, err := x.Table.State("run")
+		indextest.Must(t, err)
+		if unfinished := string(stored) == "unfinished"; unfinished != (c.step != "") {
+			t.Errorf("%q: the run's state is %q", c.step, stored)
+		}
+		if (x.Rebuilt != "") != c.gone {
+			t.Errorf("%q: rebuilt: %q", c.step, x.Rebuilt)
+		}
+		// The table now comes to the generation that the filter was stamped
+		// with. It must not be there any more.
+		if there, err := exists(x.path(FilterFile)); err != nil || there == c.gone {
+			t.Errorf("%q: the filter is there: %v, %v", c.step, there, err)
+		}
+		see(t, x, 100, 150)
+		indextest.Must(t, x.Checkpoint(state("unfinished")))
+		indextest.Must(t, x.Close(false))
+		knows(t, dir, smallIndex, 0, 150, 150)
+	}
+}
+
+// TestRemovalStopped: the stale filter was removed, and nobody knows whether a
+// power cut brings it back. The index is not used then.
+func TestRemovalStopped(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	grown(t, dir, smallIndex, 0, 50)
+	stale := indextest.Copy(t, dir)
+	x := opened(t, dir, smallIndex)
+	see(t, x, 50, 100)
+	indextest.Must(t, x.Checkpoint(nil))
+	indextest.Must(t, x.Close(false))
+	failAt(t, "removed filter.bloom")
+	if _, err := Open(dir, smallIndex); !errors.Is(err, errInjected) {
+		t.Errorf("opened: %v", err)
+	}
+	knows(t, dir, smallIndex, 0, 100, 100)
+	copyFile(t, filepath.Join(stale, FilterFile), filepath.Join(dir, FilterFile)) // the power cut
+	knows(t, dir, smallIndex, 0, 100, 100)
+}
+
+// TestFinishTakesACheckpoint: what is in none yet is in the table before a filter
+// that holds it is on disk.
+func TestFinishTakesACheckpoint(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	x := opened(t, dir, smallIndex)
+	see(t, x, 0, 50)
+	failAt(t, "wrote filter.bloom.tmp")
+	if err := x.Finish(nil); !errors.Is(err, errInjected) {
+		t.Error(err)
+	}
+	indextest.Must(t, x.Close(false))
+	knows(t, dir, smallIndex, 0, 50, 50)
+}
+
+// TestEveryStepFails has the n-th step of an index's first days fail, for every n:
+// its creation, a run, another run that is not finished, one that finds the filter
+// stale. Whatever failed, the next start is right and has the same key.
+func TestEveryStepFails(t *testing.T) {
+	keyed := smallIndex
+	keyed.Key = KeyRequired
+	days := func(dir string) (seen int, err error) {
+		for day := range 4 {
+			x, err := Open(dir, keyed)
+			if err != nil {
+				return seen, err
+			}
+			see(t, x, seen, 20*day+20)
+			if err := x.Checkpoint(state("unfinished")); err != nil {
+				return seen, errors.Join(err, x.Close(false))
+			}
+			seen = 20*day + 20
+			if day != 2 {
+				err = x.Finish(state(""))
+			}
+			if err = errors.Join(err, x.Close(day != 2)); err != nil {
+				return seen, err
+			}
+		}
+		return seen, nil
+	}
+	for n := 1; ; n++ {
+		at, failed := n, ""
+		step.Hook = func(name string) error {
+			if at--; at == 0 {
+				failed = name
+				return errInjected
+			}
+			return nil
+		}
+		dir := filepath.Join(t.TempDir(), "index")
+		seen, err := days(dir)
+		step.Hook = nil
+		if failed == "" {
+			if indextest.Must(t, err); seen != 80 || n < 20 {
+				t.Errorf("%d documents after %d steps", seen, n-1)
+			}
+			return
+		}
+		if !errors.Is(err, errInjected) {
+			t.Errorf("step %d, %s: %v", n, failed, err)
+		}
+		before, err := ReadKey(dir)
+		indextest.Must(t, err)
+		knows(t, dir, keyed, 0, seen, seen)
+		after, err := ReadKey(dir)
+		if indextest.Must(t, err); len(after) == 0 || before != nil && !bytes.Equal(before, after) {
+			t.Errorf("step %d, %s: key %x was %x", n, failed, after, before)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+//go:build unix
+
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestEveryLineIsAnswered sends lines of every kind, each as the first one and each
+// after the answer to the one before: whoever counts lines is never off.
+func TestEveryLineIsAnswered(t *testing.T) {
+	const empty = "(empty line)"
+	kinds := []struct{ line, verdict string }{
+		{"", empty},
+		{" \t\r", empty},
+		{"{}", "bad"},
+		{"x", "bad"},
+		{"PK", "bad"}, // as a zip file begins
+		{"BZh9", "bad"},
+		{"\xff", "bad"},
+		{`{"text":5}`, "bad"},
+		{`{"text":"cut`, "bad"},
+		{`{"text":"has it already","firstseen":1}`, "bad"},
+		{`{"text":"a document of its own"}`, "unique"},
+		{`{"text":"A document, of its own?"}`, "duplicate"},
+	}
+	for first := range kinds {
+		d := startDaemon(t, t.TempDir(), "--docs", "1k")
+		if first == 0 {
+			d.send("\xef\xbb\xbf") // a byte order mark alone is a blank line
+			if got := d.line(); got != "" {
+				t.Errorf("a byte order mark: %q", got)
+			}
+		}
+		for i := range kinds {
+			k := kinds[(first+i)%len(kinds)]
+			d.send(k.line)
+			got := d.line()
+			if k.verdict == empty {
+				if got != "" {
+					t.Errorf("%q: answer %q, want an empty line", k.line, got)
+				}
+				continue
+			}
+			v, want := parseVerdict(t, []byte(got)), k.verdict
+			if first == len(kinds)-1 && want == "duplicate" {
+				want = "unique" // it comes first
+			} else if first == len(kinds)-1 && want == "unique" {
+				want = "duplicate"
+			}
+			if v.Verdict != want || v.Kept != (want == "unique") || want == "bad" != (v.Reason != "") {
+				t.Errorf("%q: answer %q, want %s", k.line, got, want)
+			}
+			if line := 1 + i; want == "bad" && first > 0 && v.Line != line {
+				t.Errorf("%q: answered as line %d, is line %d", k.line, v.Line, line)
+			}
+		}
+		d.end(exitBadRecords)
+	}
+}
+
+// everyVerdict returns documents that get every verdict there is.
+func everyVerdict() (lines []string) {
+	sentences := func(what string, from, to, words int) (text string) {
+		for i := from; i < to; i++ {
+			text += fmt.Sprintf("This is %s %d%s. ", what, i, strings.Repeat(fmt.Sprint(" of ", what, i), words))
+		}
+		return text
+	}
+	for i, text := range []string{
+		sentences("book", 0, 60, 20), // more than are remembered
+		sentences("verse", 0, 8, 3),
+		sentences("song", 0, 8, 3),
+		sentences("verse", 0, 8, 3) + "And a little more.",
+		sentences("verse", 0, 4, 3) + sentences("song", 0, 4, 3),                     // of both
+		sentences("book", 50, 58, 20) + sentences("remark about it by me", 0, 40, 3), // quotes
+	} {
+		lines = append(lines, fmt.Sprintf(`{"id":"doc %d","text":%q}`, i, text))
+	}
+	return lines
+}
+
+// TestRetriedDocuments sends documents again whose answers got lost: a kept one is
+// answered as it was, also after a restart; a removed one is a duplicate again;
+// and of two equal texts with different ids exactly one is kept.
+func TestRetriedDocuments(t *testing.T) {
+	lines := everyVerdict()
+	dir := t.TempDir()
+	d := startDaemon(t, dir, "--docs", "1k", "--checkpoint-every", "1ms")
+	var first []verdict
+	kinds := map[string]int{}
+	for _, line := range lines {
+		d.send(line)
+		first = append(first, d.answer())
+		kinds[first[len(first)-1].Verdict]++
+	}
+	if len(kinds) != 4 {
+		t.Fatalf("the documents have only these verdicts: %v", kinds)
+	}
+	retry := func() {
+		t.Helper()
+		for i, line := range lines {
+			d.send(line)
+			got := d.answer()
+			if first[i].Again || got.Kept != first[i].Kept || got.Verdict != first[i].Verdict || got.Again != got.Kept || got.Again && !got.SameID {
+				t.Errorf("document %d: %+v, at first %+v", i, got, first[i])
+			}
+		}
+	}
+	retry()
+	d.end(exitDone)
+	d = startDaemon(t, dir)
+	retry()
+	d.send(withID("one", 1))
+	d.send(withID("two", 1))
+	if a, b := d.answer(), d.answer(); !a.Kept || b.Kept || b.Again {
+		t.Errorf("two ids with one text: %+v, %+v", a, b)
+	}
+	d.end(exitDone)
+	stats, _ := runProgram(t, dir, exitDone, "stats", "--index", "index")
+	if want := fmt.Sprintf("%d documents", kinds["unique"]+kinds["related"]+kinds["mosaic"]+1); !strings.Contains(stats, want) {
+		t.Errorf("retried documents take room in the table: want %s in\n%s", want, stats)
+	}
+}

@@ -1,0 +1,161 @@
+// Package cli is the command line: it turns flags into checked plans, runs the
+// subcommands, and has all words to the user. Below it nothing sees a flag.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/pipeline"
+)
+
+// Exit codes. They are part of the manual and of --help.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitBadRecords  = 3
+	exitFull        = 4
+	exitTooManyBad  = 5
+	exitInterrupted = 130
+	exitReaderGone  = 141
+)
+
+const exitCodeHelp = `Exit codes:
+  0    done
+  1    failed; the message says why
+  2    wrong usage
+  3    done, but some records were bad (see --rejects)
+  4    stopped: the filter is full (--on-full stop)
+  5    stopped: more bad records than --max-bad allows
+  130  interrupted; with --index, the same command continues
+  141  the reader of the output is gone`
+
+// version is set by the release build; the module's version serves otherwise.
+var version = ""
+
+// Main runs the program and ends it.
+func Main() {
+	// A reader that goes away (| head) shall be an error from write, so that
+	// the index is left in order.
+	signal.Ignore(syscall.SIGPIPE)
+	ignoreFileSizeSignal()
+	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
+	// A second signal ends the program at once: no checkpoint is half done
+	// on disk at any instant.
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run executes one command line and returns its exit code.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	code := exitCode(ctx, err)
+	if err != nil && code != exitReaderGone {
+		fmt.Fprintln(stderr, "firstseen:", message(code, err))
+	}
+	return code
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "firstseen",
+		Short: "Tell whether a text was seen before, and in which earlier document",
+		Long: `firstseen reads a stream of documents once and tells for each whether it was
+seen before, and in which earlier document.
+
+It splits a text at punctuation, takes its 50 longest segments as its features,
+asks a Bloom filter whether they were seen, and a side table by whom.
+
+` + exitCodeHelp,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          knownCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(flagError)
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return checkRanges(cmd.Flags()) }
+	root.AddCommand(newDedupCommand(), newQueryCommand(), newPlanCommand(), newStatsCommand(), newCheckCommand(), newVersionCommand())
+	return root
+}
+
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return usageError{fmt.Errorf("unknown command %q (see %s --help)", args[0], cmd.CommandPath())}
+}
+
+// usageError is a mistake in the command line.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// errBadRecords ends a run that is done, but not with all records.
+var errBadRecords = errors.New("some records were bad and are in no output")
+
+// errInterrupted ends a run that a signal has stopped.
+var errInterrupted = errors.New("interrupted")
+
+// errSaved is part of the error of a run that ended early and in good order.
+var errSaved = errors.New("the outputs are finished and the index is in order up to there")
+
+func exitCode(ctx context.Context, err error) int {
+	var usage usageError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &usage):
+		return exitUsage
+	case errors.Is(err, corpus.ErrReaderGone), errors.Is(err, syscall.EPIPE):
+		return exitReaderGone
+	case errors.Is(err, errBadRecords):
+		return exitBadRecords
+	case errors.Is(err, pipeline.ErrFull):
+		return exitFull
+	case errors.Is(err, pipeline.ErrTooManyBad):
+		return exitTooManyBad
+	case errors.Is(err, errInterrupted), ctx.Err() != nil && errors.Is(err, context.Canceled):
+		return exitInterrupted
+	}
+	return exitFailed
+}
+
+// message adds what to do about an error to what went wrong.
+func message(code int, err error) string {
+	switch {
+	case code == exitInterrupted && !errors.Is(err, errInterrupted):
+		return errInterrupted.Error()
+	case code == exitTooManyBad:
+		return fmt.Sprintf("%v; allow more with --max-bad, or see them all with --rejects FILE", err)
+	case noRoom(err):
+		return fmt.Sprintf("%v; the index is in order up to its last checkpoint: make room and run the same command again", err)
+	}
+	return err.Error()
+}
+
+// noRoom reports whether the disk is full, or the user's share of it, or a file
+// as large as it may be. bbolt passes some errors on as text only.
+func noRoom(err error) bool {
+	for _, cause := range []syscall.Errno{syscall.ENOSPC, syscall.EFBIG, syscall.EDQUOT} {
+		if errors.Is(err, cause) || strings.Contains(err.Error(), cause.Error()) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
+
+	"github.com/firstseen/firstseen/index"
+)
+
+const checkLong = `Read all of an x and tell whether it is sound.
+
+Checked are every checksum, the order of the entries, that each names a document
+that is there, that counts agree, and that every key of the side table is in the
+filter. Nothing is written, and no key file is needed, so a copy can be checked
+that was taken while a run was under way. The x itself must not be in use.
+
+A filter that is missing or of an earlier state is told, and is no damage: the
+next run makes it anew. --rebuild does that now, also where the filter is damaged,
+from a table that is sound; the old filter is replaced in one step.
+
+Exit codes:
+  0    sound, or made so by --rebuild
+  1    damaged, or it could not be read; the output or the message says why
+  2    wrong usage
+  130  interrupted; nothing was changed`
+
+// errUnsound is the outcome of a check that found damage.
+var errUnsound = errors.New("it is not sound; what helps stands with each finding")
+
+// checkFlags are the flags of firstseen check as they were given.
+type checkFlags struct {
+	dir             string
+	rebuild, asJSON bool
+	quiet           bool
+}
+
+func newCheckCommand() *cobra.Command {
+	var f checkFlags
+	cmd := &cobra.Command{
+		Use:     "check --index DIR",
+		Short:   "Read all of an index and tell whether it is sound",
+		Long:    checkLong,
+		Example: "  firstseen check --index seen/\n  firstseen check --index seen/ --rebuild",
+		Args:    noArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&f.dir, "index", "", "directory of the index")
+	fs.BoolVar(&f.rebuild, "rebuild", false, "make the filter anew where it needs to be")
+	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress on standard error")
+	return cmd
+}
+
+func (f *checkFlags) run(cmd *cobra.Command) error {
+	if f.dir == "" {
+		return usageError{errors.New("check: give the index with --index DIR")}
+	}
+	progress, stop := f.progress(cmd.ErrOrStderr())
+	found, err := index.Check(cmd.Context(), f.dir, index.CheckOptions{
+		Rebuild: f.rebuild, State: runState, Progress: progress,
+	})
+	stop()
+	if err != nil {
+		return err
+	}
+	if f.asJSON {
+		err = json.NewEncoder(cmd.OutOrStdout()).Encode(found)
+	} else {
+		err = writeChecked(cmd.OutOrStdout(), found)
+	}
+	if err == nil && !found.Sound {
+		err = fmt.Errorf("index %s: %w", f.dir, errUnsound)
+	}
+	return err
+}
+
+// progress draws a bar while standard error is a terminal. stop removes it.
+func (f *checkFlags) progress(stderr io.Writer) (progress func(string, uint64, uint64), stop func()) {
+	file, ok := stderr.(*os.File)
+	if f.quiet || !ok || !term.IsTerminal(int(file.Fd())) {
+		return nil, func() {}
+	}
+	var step atomic.Value
+	step.Store("")
+	bars := mpb.New(mpb.WithOutput(stderr), mpb.WithRefreshRate(progressInterval))
+	bar := bars.New(0, mpb.BarStyle(),
+		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return "reading the " + step.Load().(string) + " " })),
+		mpb.BarRemoveOnComplete(),
+	)
+	progress = func(name string, done, of uint64) {
+		step.Store(name)
+		// One more than there is: a full bar would be over.
+		bar.SetTotal(int64(of)+1, false)
+		bar.SetCurrent(int64(done))
+	}
+	return progress, func() {
+		bar.Abort(true)
+		bars.Wait()
+	}
+}
+
+// mostFindings of a file are printed for people.
+const mostFindings = 20
+
+func writeChecked(w io.Writer, c *index.Checked) error {
+	out := fmt.Sprintf("scheme   %s\n", c.Scheme)
+	if t := c.Table; t != nil {
+		out += fmt.Sprintf("table    %d documents, %d entries, %s\n", t.Documents, t.Entries, sizeText(uint64(t.Bytes)))
+	}
+	if f := c.Filter; f != nil {
+		out += fmt.Sprintf("filter   %s, %d of %d keys\n", sizeText(f.Bytes), f.Items, f.Capacity)
+	}
+	if c.Unfinished {
+		out += "run      unfinished: run the same command again to finish it\n"
+	}
+	counts := map[string]int{}
+	for _, f := range c.Findings {
+		counts[f.File]++
+		switch n := counts[f.File]; {
+		case n <= mostFindings:
+			out += fmt.Sprintf("%s: %s: %s; %s\n", f.File, f.State, f.What, f.Remedy)
+		case n == mostFindings+1:
+			out += fmt.Sprintf("%s: there is more; --json tells all\n", f.File)
+		}
+	}
+	if c.Rebuilt {
+		out += "the filter was made anew from the table\n"
+	}
+	if c.Sound {
+		out += "sound\n"
+	}
+	_, err := io.WriteString(w, out)
+	return err
+}

@@ -1,0 +1,329 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/step"
+	"github.com/firstseen/firstseen/pipeline"
+	"github.com/firstseen/firstseen/report"
+)
+
+// dedupFlags are the flags of firstseen dedup as they were given.
+type dedupFlags struct {
+	index, docs, memory           string
+	threshold                     float64
+	score, mosaics, onFull        string
+	segments, minWidth            int
+	keyed, unkeyed                bool
+	filterOnly, abandon           bool
+	jobs                          int
+	out, report, rejects, summary string
+	annotate, quiet               bool
+	checkpoint                    string
+	every                         time.Duration
+	memtableKeys                  int
+	textField, idField            string
+	maxBad                        int64
+	limits                        limitFlags
+}
+
+const dedupLong = `Read documents, one JSON object a line, and tell for each whether it was seen
+before, in this run or, with --x, in an earlier one.
+
+INPUT is a file, a glob, a directory (its *.jsonl, *.ndjson and *.json, also .gz
+and .zst, are read in order of their names) or "-" for standard input. gzip and
+zstd are recognised by content.
+
+A document is a duplicate when one earlier kept document holds at least the
+threshold's share of its text. --report names that document for each.
+A document assembled from several earlier ones is a mosaic; it is kept unless
+--mosaics remove. Only kept documents are remembered.
+
+With --x, a run that was interrupted or killed is continued by the same
+command, and its outputs are those of a run that was not. What an earlier run
+has left in OUTPUT.partial is never written over: it is put aside as
+OUTPUT.partial.1, or the next free number, and that is said.`
+
+const dedupExample = `  # the kept lines, and why the others went
+  firstseen dedup --out kept.jsonl --report dups.jsonl crawl/*.jsonl.gz
+
+  # remember for the next run
+  firstseen dedup --x seen/ --out new.jsonl.zst today.jsonl.zst
+
+  # a fixed 1 GiB of memory and no side table, from a pipe
+  crawl | firstseen dedup --filter-only --memory 1GiB --out - -`
+
+func newDedupCommand() *cobra.Command {
+	var f dedupFlags
+	cmd := &cobra.Command{
+		Use:     "dedup [flags] INPUT...",
+		Short:   "Find the documents that were seen before, and in which earlier ones",
+		Long:    dedupLong + "\n\n" + exitCodeHelp,
+		Example: dedupExample,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError{errors.New(`dedup: no INPUT; name files or directories, or "-" for standard input`)}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			plan, err := f.plan(args)
+			if err != nil {
+				return err
+			}
+			tellPassed(plan.passed, cmd.ErrOrStderr())
+			return plan.run(cmd)
+		},
+	}
+	f.register(cmd)
+	return cmd
+}
+
+func (f *dedupFlags) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&f.index, "index", "", "directory that remembers what was seen; without it nothing outlives the run")
+	fs.StringVar(&f.docs, "docs", "", "size the filter for this many documents, such as 10M (default 1M; it grows when full)")
+	fs.StringVar(&f.memory, "memory", "", "size the filter by memory, such as 1GiB (10.5 million documents)")
+	fs.Float64Var(&f.threshold, "threshold", 0, "share of a text that an earlier document must hold (default 0.5; 0.8 with --filter-only)")
+	fs.StringVar(&f.score, "score", "text", "what the share counts: text (words) or segments")
+	fs.StringVar(&f.mosaics, "mosaics", "keep", "documents assembled from several earlier ones: keep or remove")
+	fs.IntVar(&f.segments, "segments", 0, "longest segments of a document taken as its features (default 50)")
+	fs.IntVar(&f.minWidth, "min-width", 0, "narrowest segment, in columns: a Chinese character is 2, a letter 1 (default by scheme, see version)")
+	fs.BoolVar(&f.keyed, "key", false, "fingerprints keyed with a random secret, stored in the index: the default for new ones, unless SOURCE_DATE_EPOCH is set")
+	fs.BoolVar(&f.unkeyed, "no-key", false, "fingerprints without a secret, for indexes that shall be compared; whoever writes the input can then have chosen documents removed")
+	fs.BoolVar(&f.filterOnly, "filter-only", false, "no side table: fixed memory, no earlier document named")
+	fs.StringVar(&f.onFull, "on-full", "", "when the filter is full: grow, stop or warn (default grow; warn with --filter-only)")
+	fs.BoolVar(&f.abandon, "abandon", false, "leave an interrupted run on this index unfinished and start another; what it wrote is put aside")
+	fs.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "processors to use; the output is the same for any number")
+	fs.StringVar(&f.out, "out", "", "write the kept lines here, as they came; .gz or .zst compresses; - is standard output")
+	fs.BoolVar(&f.annotate, "annotate", false, "write all lines to --out, each with its verdict in the field \"firstseen\"")
+	fs.StringVar(&f.report, "report", "", "write one JSON line for every document that is not unique")
+	fs.StringVar(&f.rejects, "rejects", "", "write bad records here, with file, line and reason")
+	fs.StringVar(&f.summary, "summary", "", "write the summary here as JSON")
+	fs.StringVar(&f.textField, "text-field", "text", "field with the text; dots lead into objects")
+	fs.StringVar(&f.idField, "id-field", "id", "field with the id, such as metadata.url; without one a document is FILE:LINE")
+	fs.Int64Var(&f.maxBad, "max-bad", -1, "stop at more bad records than this; 0 stops at the first, -1 never stops")
+	fs.DurationVar(&f.every, "checkpoint-every", time.Second, "with --index and a pipe: remember what was answered this often, against a kill; 0 does not")
+	f.limits.register(fs)
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no summary on standard error")
+	fs.StringVar(&f.checkpoint, "checkpoint-bytes", "", "bytes of lines between checkpoints (default 256MiB)")
+	_ = fs.MarkHidden("checkpoint-bytes") // fails for unknown names only
+	fs.IntVar(&f.memtableKeys, "memtable-keys", 0, "keys of the side table in memory before they become a run; 0 for the default")
+	_ = fs.MarkHidden("memtable-keys")
+}
+
+// run opens everything, runs the job and closes everything.
+func (p *dedupPlan) run(cmd *cobra.Command) (err error) {
+	stderr := cmd.ErrOrStderr()
+	p.jobs = checkJobs(p.jobs, stderr)
+	runtime.GOMAXPROCS(p.jobs)
+	limitHeap(p.source.MaxWindow)
+	sweepTempIndexes(os.TempDir())
+	x, remove, err := p.openIndex()
+	if err != nil {
+		return err
+	}
+	keep := false
+	defer func() { err = errors.Join(err, x.Close(keep), remove()) }()
+	if !p.quiet {
+		p.tellStart(stderr, x)
+	}
+	job, err := p.job(cmd.InOrStdin(), stderr, x)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, job.Outputs.Abort()) }()
+	if p.notice != "" {
+		fmt.Fprintln(stderr, "firstseen:", p.notice)
+	}
+	summaryFile, err := p.openSummary()
+	if err != nil {
+		return err
+	}
+	if summaryFile != nil {
+		defer func() { err = errors.Join(err, summaryFile.Abort()) }()
+	}
+	tellAside(stderr, job.Outputs.Kept, job.Outputs.Report, job.Outputs.Rejects, summaryFile)
+	stop := p.showProgress(stderr, &job)
+	summary, runErr := pipeline.Run(cmd.Context(), x, job)
+	stop()
+	if runErr != nil && !errors.Is(runErr, pipeline.ErrFull) && !p.endsHere(runErr) {
+		return p.stopped(runErr)
+	}
+	if err := p.tell(cmd, summary, summaryFile); err != nil {
+		return err
+	}
+	if errors.Is(runErr, pipeline.ErrFull) && p.resumable() {
+		keep = true
+		return fmt.Errorf("%w; to go on run the same command with --on-full grow, or with more --docs or --memory", runErr)
+	}
+	return p.finish(x, &job, summary, runErr)
+}
+
+// stopped says what can be done about a run that has not come to its end.
+func (p *dedupPlan) stopped(err error) error {
+	switch {
+	case errors.Is(err, corpus.ErrChanged):
+		return inputChanged(err)
+	case !errors.Is(err, context.Canceled):
+		return err
+	case p.resumable():
+		return fmt.Errorf("%w; run the same command again to continue", errInterrupted)
+	case p.index == "" || p.filterOnly:
+		return fmt.Errorf("%w; nothing is remembered, run the same command again", errInterrupted)
+	}
+	return fmt.Errorf("%w; a run that writes a pipe cannot be continued: see the manual about --abandon", errInterrupted)
+}
+
+// openSummary creates the file of the summary; nil without one.
+func (p *dedupPlan) openSummary() (*corpus.Writer, error) {
+	if p.summary == "" || p.summary == corpus.Stdin {
+		return nil, nil
+	}
+	return corpus.Create(p.summary)
+}
+
+// tellAside says where files of earlier runs were put out of the way of the
+// outputs, of which those that are not wanted are nil.
+func tellAside(stderr io.Writer, outputs ...*corpus.Writer) {
+	for _, w := range outputs {
+		if w != nil && w.Aside() != "" {
+			fmt.Fprintf(stderr, "firstseen: an earlier run has left %s unfinished; what it wrote was put aside as %s\n", w.Name(), w.Aside())
+		}
+	}
+}
+
+// heapBudget is the Go heap from which on the collector works harder, in bytes. The
+// filter, the table's memory and lines longer than a chunk are outside of it; beside
+// them a run holds some 30 MiB, and 50 more where two outputs are compressed.
+const heapBudget = 112 << 20
+
+// limitHeap keeps a run within what firstseen plan promises, unless the user has
+// set a limit with GOMEMLIMIT. A large window is held as long as one such input was
+// read: below it the collector would run all the time.
+func limitHeap(maxWindow int64) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(heapBudget + windowBeyond(maxWindow))
+	}
+}
+
+// endsHere reports whether a signal ends the run for good. What a pipe brought
+// cannot be read again, so it is remembered as far as it came. A run over files
+// is as after a kill: it goes on from its last checkpoint, or starts again.
+func (p *dedupPlan) endsHere(runErr error) bool {
+	return errors.Is(runErr, context.Canceled) && p.index != "" && p.readsPipe()
+}
+
+// finish ends a run that is over: because all is read or, where it could not be
+// continued, because the filter is full or a signal came.
+func (p *dedupPlan) finish(x *index.Index, job *pipeline.Job, s *report.Summary, early error) error {
+	// First the outputs: an index that knows documents which are in no output
+	// would have the next run drop them too.
+	err := job.Outputs.Close()
+	if err == nil {
+		err = x.Finish(p.done())
+	}
+	if err == nil {
+		err = step.Done("ended")
+	}
+	if errors.Is(early, context.Canceled) {
+		early = errInterrupted
+	}
+	switch {
+	case err != nil:
+		return errors.Join(early, err)
+	case early != nil:
+		return fmt.Errorf("%w; %w: %d records were read; give the rest to the same --index and other outputs", early, errSaved, s.Documents+s.Bad)
+	}
+	return badRecords(s)
+}
+
+// tellStart says what memory the run will take, before it takes any time.
+func (p *dedupPlan) tellStart(stderr io.Writer, x *index.Index) {
+	if p.index == "" {
+		fmt.Fprintf(stderr, "firstseen: temporary index in %s; set %s to have it elsewhere\n", p.openedIn, tempVariable())
+	}
+	if x.Rebuilt != "" {
+		fmt.Fprintf(stderr, "firstseen: the filter was rebuilt from the side table: %s\n", x.Rebuilt)
+	}
+	shape, perDoc := x.Filter.Shape(), index.KeysPerDoc(p.scheme, p.filterOnly)
+	fmt.Fprintf(stderr, "firstseen: filter of %s for %d keys, %s documents of %d\n",
+		sizeText(shape.Bytes()), shape.Capacity(), countText(float64(shape.Capacity()/perDoc)), perDoc)
+}
+
+// tell writes the summary, to file if it is not nil.
+func (p *dedupPlan) tell(cmd *cobra.Command, s *report.Summary, file *corpus.Writer) error {
+	if !p.quiet {
+		s.WriteText(cmd.ErrOrStderr())
+	}
+	switch {
+	case p.summary == corpus.Stdin:
+		return encodeSummary(cmd.OutOrStdout(), s)
+	case file != nil:
+		return writeSummary(file, s)
+	}
+	return nil
+}
+
+// badRecords says by its error whether records were bad.
+func badRecords(s *report.Summary) error {
+	if s.Bad == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %d of %d lines", errBadRecords, s.Bad, s.Bad+s.Documents)
+}
+
+// job gathers what dedup.Run needs.
+func (p *dedupPlan) job(stdin io.Reader, stderr io.Writer, x *index.Index) (pipeline.Job, error) {
+	job := pipeline.Job{
+		Fields: p.fields, Scheme: p.scheme, Rules: p.rules,
+		Workers: p.jobs, MaxBad: p.maxBad, OnFull: p.onFull, Now: p.now, Live: &pipeline.Live{},
+		CheckpointBytes: p.checkpoint,
+		Warn:            func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) },
+	}
+	u, err := storedRun(x)
+	if err != nil {
+		return job, err
+	}
+	cfg := p.source
+	cfg.Stdin = stdin
+	switch {
+	case u != nil && p.abandon:
+		err = p.giveUp(u, stderr)
+	case u != nil && u.Gone:
+		p.notice = u.missing()
+	case u != nil:
+		err = p.continues(u)
+		job.Resume, p.prints = &u.Progress, u.Prints
+		at := u.Progress.At
+		cfg.SkipInputs, cfg.SkipLines, cfg.SkipSum = at.Input, at.Line-1, at.Sum
+	}
+	if err != nil {
+		return job, err
+	}
+	if p.index != "" && (x.Table != nil || p.readsPipe()) {
+		job.Save = p.saveProgress
+	}
+	if p.index != "" && p.readsPipe() {
+		job.Pipe = true
+		if p.every > 0 {
+			job.Ticks = time.Tick(p.every)
+		}
+	}
+	job.Source = corpus.NewSource(p.inputs, cfg)
+	job.Outputs, err = p.openOutputs(job.Resume)
+	job.Retries = p.annotate && p.readsPipe() && err == nil && job.Outputs.Kept != nil && job.Outputs.Kept.Live()
+	return job, err
+}

@@ -1,0 +1,322 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/pipeline"
+)
+
+const planLong = `Tell what a run will take: memory, disk, time, and how often the filter errs.
+
+Give the number of documents with --docs, or the inputs of the run, or both. Of
+inputs up to 64 MiB are read, the beginning of each; the number of documents
+is estimated from their sizes, and the pipeline is run over the sample on a
+temporary x, for the time that it takes on this machine.
+
+The estimate takes every document for a unique one: duplicates add nothing to
+filter and table.`
+
+// The size of the sample, and of the largest filter it is run with.
+const (
+	sampleBytes  = 64 << 20
+	sampleFilter = 256 << 20
+)
+
+// What a run takes of disk beside its filter: 10 bytes a key, and 32 a document
+// beside its id.
+const (
+	diskPerKey = 10
+	diskPerDoc = 32
+)
+
+// planFlags are the flags of firstseen plan as they were given.
+type planFlags struct {
+	docs, memory string
+	scheme       feature.Scheme
+	fields       corpus.Fields
+	limits       limitFlags
+	source       corpus.SourceConfig // what they say
+	jobs         int
+	asJSON       bool
+}
+
+// forecast is what firstseen plan tells. The JSON form is a contract.
+type forecast struct {
+	Documents       uint64  `json:"documents"`
+	KeysPerDoc      float64 `json:"keys_per_document"`
+	FilterBytes     uint64  `json:"filter_bytes"`
+	Capacity        uint64  `json:"filter_capacity"` // keys at design load
+	Load            float64 `json:"filter_load"`     // share of the capacity used; above 1 the filter grows
+	Rate            float64 `json:"false_positive_rate"`
+	DocRate         float64 `json:"false_positive_rate_document"` // at least one key of a document wrongly seen
+	MemoryBytes     uint64  `json:"memory_bytes"`
+	FilterOnlyBytes uint64  `json:"memory_bytes_filter_only"`
+	TableBytes      uint64  `json:"table_bytes"`
+	DiskBytes       uint64  `json:"disk_bytes"` // of table and filter
+	Sample          *sample `json:"sample"`     // null without inputs
+	Seconds         float64 `json:"seconds"`    // 0 without a sample
+}
+
+// sample is what was measured on the beginning of the inputs.
+type sample struct {
+	Documents   int64   `json:"documents"`
+	Bad         int64   `json:"bad_records"`
+	Removed     int64   `json:"removed"`
+	Bytes       int64   `json:"bytes"`        // of lines
+	Stored      int64   `json:"stored_bytes"` // of the inputs, read for them
+	OfStored    int64   `json:"of_bytes"`     // of all inputs, as stored; -1 unknown
+	KeysPerDoc  float64 `json:"keys_per_document"`
+	IDBytes     float64 `json:"id_bytes"` // of an id, on average
+	Seconds     float64 `json:"seconds"`
+	DocsASecond float64 `json:"documents_per_second"`
+}
+
+func newPlanCommand() *cobra.Command {
+	var f planFlags
+	cmd := &cobra.Command{
+		Use:     "plan [--docs N] [INPUT...]",
+		Short:   "Tell what memory, disk and time a run will take",
+		Long:    planLong,
+		Example: "  firstseen plan --docs 10M\n  firstseen plan --memory 1GiB crawl/",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := f.forecast(cmd, args)
+			if err != nil {
+				return err
+			}
+			if f.asJSON {
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(c)
+			}
+			return c.writeText(cmd.OutOrStdout(), f.jobs)
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&f.docs, "docs", "", "number of documents, such as 10M")
+	fs.StringVar(&f.memory, "memory", "", "size of the filter, such as 1GiB (default: as large as the documents need)")
+	fs.IntVar(&f.scheme.Segments, "segments", 0, "as for dedup")
+	fs.IntVar(&f.scheme.MinWidth, "min-width", 0, "as for dedup")
+	fs.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "processors to use for the sample")
+	fs.StringVar(&f.fields.Text, "text-field", "text", "as for dedup")
+	fs.StringVar(&f.fields.ID, "id-field", "id", "as for dedup")
+	f.limits.register(fs)
+	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// check reads the flags. shape is zero where the documents decide about it.
+func (f *planFlags) check(args []string) (docs uint64, shape bloomstore.Shape, err error) {
+	switch {
+	case f.docs == "" && len(args) == 0:
+		return 0, shape, errors.New("plan: give the number of documents with --docs, or the inputs of the run")
+	case f.jobs < 1:
+		return 0, shape, fmt.Errorf("-j %d: want at least 1", f.jobs)
+	}
+	if f.source, err = f.limits.config(); err != nil {
+		return 0, shape, err
+	}
+	if f.docs != "" {
+		if docs, err = parseCount(f.docs); err != nil {
+			return 0, shape, fmt.Errorf("--docs: %w", err)
+		}
+	}
+	if f.memory != "" {
+		var bytes uint64
+		if bytes, err = parseSize(f.memory); err != nil {
+			return 0, shape, fmt.Errorf("--memory: %w", err)
+		}
+		shape = bloomstore.ForMemory(bytes)
+	}
+	return docs, shape, f.scheme.Validate()
+}
+
+func (f *planFlags) forecast(cmd *cobra.Command, args []string) (*forecast, error) {
+	docs, shape, err := f.check(args)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	var measured *sample
+	if len(args) > 0 {
+		if measured, err = f.measure(cmd, args); err != nil {
+			return nil, err
+		}
+		if docs == 0 {
+			if docs, err = measured.total(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if shape == (bloomstore.Shape{}) {
+		shape = index.ShapeFor(docs, f.scheme, false)
+	}
+	c := predict(docs, shape, f.scheme, measured)
+	c.MemoryBytes = c.FilterBytes + memoryOf(f.source, false)
+	c.FilterOnlyBytes = c.FilterBytes + memoryOf(f.source, true)
+	return c, nil
+}
+
+// predict derives everything from the number of documents, the filter and, if
+// there is one, the sample.
+func predict(docs uint64, shape bloomstore.Shape, scheme feature.Scheme, m *sample) *forecast {
+	c := &forecast{
+		Documents: docs, KeysPerDoc: float64(index.KeysPerDoc(scheme, false)), Sample: m,
+		FilterBytes: shape.Bytes(), Capacity: shape.Capacity(),
+	}
+	idBytes := 32.0
+	if m != nil {
+		c.KeysPerDoc, idBytes = m.KeysPerDoc, m.IDBytes
+		c.Seconds = float64(docs) / m.DocsASecond
+	}
+	keys := float64(docs) * c.KeysPerDoc
+	c.Load = keys / float64(c.Capacity)
+	c.Rate = shape.FalsePositiveRate(uint64(keys))
+	c.DocRate = -math.Expm1(c.KeysPerDoc * math.Log1p(-c.Rate))
+	c.TableBytes = uint64(keys*diskPerKey + float64(docs)*(diskPerDoc+idBytes))
+	c.DiskBytes = c.TableBytes + c.FilterBytes
+	return c
+}
+
+// measure reads a sample of the inputs and runs the pipeline over it.
+func (f *planFlags) measure(cmd *cobra.Command, args []string) (*sample, error) {
+	inputs, passed, err := corpus.Expand(args)
+	if err != nil {
+		return nil, err
+	}
+	tellPassed(passed, cmd.ErrOrStderr())
+	f.jobs = checkJobs(f.jobs, cmd.ErrOrStderr())
+	f.source.Stdin = cmd.InOrStdin()
+	m := &sample{OfStored: -1}
+	if total, known := corpus.TotalSize(inputs); known {
+		m.OfStored = total
+	}
+	lines, err := m.read(cmd.Context(), inputs, f.source)
+	if err != nil {
+		return nil, err
+	}
+	if m.IDBytes, err = f.idBytes(lines); err != nil {
+		return nil, err
+	}
+	return m, f.run(cmd.Context(), m, lines)
+}
+
+// read takes the beginning of every input, as much of each as of the others.
+func (m *sample) read(ctx context.Context, inputs []corpus.Input, cfg corpus.SourceConfig) ([]byte, error) {
+	var lines []byte
+	cfg.ChunkSize = 256 << 10
+	for i := range inputs {
+		limit := sampleBytes / len(inputs) * (i + 1)
+		source := corpus.NewSource(inputs[i:i+1], cfg)
+		var chunk corpus.Chunk
+		var err error
+		for err == nil && len(lines) < limit {
+			if err = source.Next(ctx, &chunk); err == nil {
+				lines = append(lines, chunk.Data...)
+				if n := len(lines); n > 0 && lines[n-1] != '\n' {
+					lines = append(lines, '\n')
+				}
+			}
+		}
+		m.Stored += chunk.Read
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		if err := source.Close(); err != nil {
+			return nil, err
+		}
+	}
+	m.Bytes = int64(len(lines))
+	return lines, nil
+}
+
+// idBytes is the mean length of the ids.
+func (f *planFlags) idBytes(lines []byte) (float64, error) {
+	parser, err := corpus.NewParser(f.fields)
+	if err != nil {
+		return 0, usageError{err}
+	}
+	docs, size := 0, 0
+	for rec := range parser.Parse(&corpus.Chunk{File: "sample", Line: 1, Data: lines}) {
+		if rec.Err == nil {
+			docs++
+			size += len(rec.ID)
+		}
+	}
+	if docs == 0 {
+		return 0, errors.New("plan: the sample holds no document; are --text-field and the inputs right?")
+	}
+	return float64(size) / float64(docs), nil
+}
+
+// run sends the sample through the pipeline and notes what that took.
+func (f *planFlags) run(ctx context.Context, m *sample, lines []byte) (err error) {
+	runtime.GOMAXPROCS(f.jobs)
+	dir, err := makeTempIndex()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	scheme := f.scheme
+	scheme.Key = index.DrawKey() // as a new index has one
+	x, err := index.Open(dir, index.Options{Scheme: scheme, Shape: bloomstore.ForMemory(sampleFilter)})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, x.Close(false)) }()
+	stdin := []corpus.Input{{Path: corpus.Stdin, Name: "sample", Size: int64(len(lines))}}
+	start := time.Now()
+	summary, err := pipeline.Run(ctx, x, pipeline.Job{
+		Source: corpus.NewSource(stdin, corpus.SourceConfig{Stdin: bytes.NewReader(lines)}),
+		Fields: f.fields, Scheme: scheme, Workers: f.jobs, MaxBad: -1,
+	})
+	if err != nil {
+		return fmt.Errorf("running the sample: %w", err)
+	}
+	m.Seconds = max(time.Since(start).Seconds(), 1e-6)
+	m.Documents, m.Bad, m.Removed = summary.Documents, summary.Bad, summary.Removed
+	m.DocsASecond = float64(m.Documents) / m.Seconds
+	m.KeysPerDoc = float64(summary.Table.Entries) / float64(summary.Kept)
+	return nil
+}
+
+// total estimates the documents in all inputs.
+func (m *sample) total() (uint64, error) {
+	if m.OfStored < 0 || m.Stored == 0 {
+		return 0, usageError{errors.New("plan: the size of a pipe is unknown; add --docs")}
+	}
+	return uint64(math.Round(float64(m.Documents) * max(1, float64(m.OfStored)/float64(m.Stored)))), nil
+}
+
+func (c *forecast) writeText(w io.Writer, jobs int) error {
+	origin := "assumed; name inputs to have them measured"
+	if c.Sample != nil {
+		origin = fmt.Sprintf("measured on %d documents, of which %d were duplicates", c.Sample.Documents, c.Sample.Removed)
+	}
+	out := fmt.Sprintf("documents   %s of %.1f keys (%s)\n", countText(float64(c.Documents)), c.KeysPerDoc, origin)
+	out += fmt.Sprintf("filter      %s, made for %s keys, used to %.0f%%\n", sizeText(c.FilterBytes), countText(float64(c.Capacity)), 100*c.Load)
+	if c.Load > 1 {
+		out += "            too small: it will grow, or use more --memory\n"
+	}
+	out += fmt.Sprintf("errors      %.3g of unknown segments taken for seen; in %.3g%% of documents at least one (the side table refutes them)\n", c.Rate, 100*c.DocRate)
+	out += fmt.Sprintf("memory      %s at most, %s with --filter-only\n", sizeText(c.MemoryBytes), sizeText(c.FilterOnlyBytes))
+	out += fmt.Sprintf("disk        %s: side table %s, filter %s\n", sizeText(c.DiskBytes), sizeText(c.TableBytes), sizeText(c.FilterBytes))
+	if c.Sample != nil {
+		out += fmt.Sprintf("time        %s with -j %d, at %s documents/s as measured\n",
+			time.Duration(c.Seconds*float64(time.Second)).Round(time.Second), jobs, countText(c.Sample.DocsASecond))
+	}
+	_, err := io.WriteString(w, out)
+	return err
+}

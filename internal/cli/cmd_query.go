@@ -1,0 +1,205 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/report"
+)
+
+const queryLong = `Tell for each document whether the x has seen it, and in which earlier one.
+
+INPUT is what it is for firstseen dedup; without one, documents are read from
+standard input. With --text each INPUT is one document of plain text.
+
+For every document one line of JSON is printed, as in a report of firstseen
+dedup, also for those that are unique. Nothing is remembered: the x is only
+read, by any number of queries at once, but not while a run is under way.
+An x without a side table names no earlier document.`
+
+// queryFlags are the flags of firstseen query as they were given.
+type queryFlags struct {
+	index     string
+	plain     bool
+	threshold float64
+	score     string
+	fields    corpus.Fields
+	limits    limitFlags
+}
+
+func newQueryCommand() *cobra.Command {
+	var f queryFlags
+	cmd := &cobra.Command{
+		Use:     "query --index DIR [INPUT...]",
+		Short:   "Ask an index about documents, without adding them",
+		Long:    queryLong,
+		Example: "  firstseen query --index seen/ < doc.jsonl\n  firstseen query --index seen/ --text article.txt",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd, args)
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&f.index, "index", "", "directory of the index")
+	fs.BoolVar(&f.plain, "text", false, "each INPUT is one plain text, not JSON lines")
+	fs.Float64Var(&f.threshold, "threshold", 0, "as for dedup")
+	fs.StringVar(&f.score, "score", "text", "as for dedup: text or segments")
+	fs.StringVar(&f.fields.Text, "text-field", "text", "field with the text; dots lead into objects")
+	fs.StringVar(&f.fields.ID, "id-field", "id", "field with the id")
+	f.limits.register(fs)
+	return cmd
+}
+
+func (f *queryFlags) run(cmd *cobra.Command, args []string) (err error) {
+	if f.index == "" {
+		return usageError{errors.New("query: give the index with --index DIR")}
+	}
+	rules, err := chooseRules(f.threshold, f.score)
+	if err != nil {
+		return usageError{err}
+	}
+	parser, err := corpus.NewParser(f.fields)
+	if err != nil {
+		return usageError{err}
+	}
+	cfg, err := f.limits.config()
+	if err != nil {
+		return usageError{err}
+	}
+	cfg.Stdin = cmd.InOrStdin()
+	if len(args) == 0 {
+		args = []string{corpus.Stdin}
+	}
+	inputs, passed, err := corpus.Expand(args)
+	if err != nil {
+		return err
+	}
+	tellPassed(passed, cmd.ErrOrStderr())
+	if err := corpus.CheckOutputs(inputs, f.index, corpus.Stdin); err != nil {
+		return err
+	}
+	key, err := index.ReadKey(f.index)
+	if err != nil {
+		return err
+	}
+	x, err := index.OpenReader(f.index, key)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, x.Close()) }()
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	q, err := newQuery(x, rules, out)
+	if err != nil {
+		return err
+	}
+	if f.plain {
+		err = q.texts(inputs, cfg)
+	} else {
+		err = q.lines(cmd, parser, corpus.NewSource(inputs, cfg))
+	}
+	return errors.Join(err, out.Flush())
+}
+
+// query asks an index about one document after another.
+type query struct {
+	deduper   *dedup.Deduper
+	extractor *feature.Extractor
+	set       feature.Set
+	out       *json.Encoder
+}
+
+func newQuery(x *index.Reader, rules dedup.Rules, w io.Writer) (*query, error) {
+	deduper, err := x.Deduper(rules)
+	if err != nil {
+		return nil, err
+	}
+	extractor, err := feature.NewExtractor(x.Scheme)
+	if err != nil {
+		return nil, err
+	}
+	q := &query{deduper: deduper, extractor: extractor, out: json.NewEncoder(w)}
+	q.out.SetEscapeHTML(false)
+	return q, nil
+}
+
+func (q *query) ask(id string, text []byte, file string, line int64) error {
+	q.extractor.Extract(&q.set, text)
+	r, err := q.deduper.Check(id, &q.set)
+	if err != nil {
+		return err
+	}
+	answer := report.Report(&r, id, &q.set, text)
+	answer.File, answer.Line = file, line
+	return q.out.Encode(answer)
+}
+
+// texts asks about inputs that are one document each.
+func (q *query) texts(inputs []corpus.Input, cfg corpus.SourceConfig) error {
+	for _, in := range inputs {
+		text, err := readWhole(in, cfg)
+		if err != nil {
+			return fmt.Errorf("reading the text: %w", err)
+		}
+		if err := q.ask(in.Name, text, in.Name, 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readWhole(in corpus.Input, cfg corpus.SourceConfig) (text []byte, err error) {
+	r := cfg.Stdin
+	if in.Path != corpus.Stdin {
+		f, err := os.Open(in.Path)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close() // it was only read
+		r = f
+	}
+	text, err = io.ReadAll(io.LimitReader(r, int64(cfg.MaxLine)+1))
+	if len(text) > cfg.MaxLine {
+		return nil, fmt.Errorf("%s is longer than the limit of %d bytes; allow it with --max-record", in.Name, cfg.MaxLine)
+	}
+	return text, err
+}
+
+// lines asks about every document of the inputs and says on standard error which
+// lines are none.
+func (q *query) lines(cmd *cobra.Command, parser *corpus.Parser, source *corpus.Source) error {
+	defer source.Close() // after its end, nothing; before it, another error is told
+	var chunk corpus.Chunk
+	bad, all := 0, 0
+	for {
+		err := source.Next(cmd.Context(), &chunk)
+		switch {
+		case err == io.EOF && bad > 0:
+			return fmt.Errorf("%w: %d of %d lines", errBadRecords, bad, all)
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+		for rec := range parser.Parse(&chunk) {
+			all++
+			if rec.Err != nil {
+				bad++
+				fmt.Fprintln(cmd.ErrOrStderr(), "firstseen:", rec.Err)
+				continue
+			}
+			if err := q.ask(string(rec.ID), rec.Text, rec.File, rec.Line); err != nil {
+				return err
+			}
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/firstseen/firstseen/internal/step"
+)
+
+// stopping is the name under which a test binary is firstseen, and stops after
+// the step whose number is in the environment. See internal/step.
+const (
+	stopping   = "firstseen-stopping"
+	stopNumber = "FIRSTSEEN_STOP_AFTER" // counted from 1; 0: never
+	stopHow    = "FIRSTSEEN_STOP_HOW"   // stopByKill or stopByError
+	stepsFile  = "FIRSTSEEN_STEPS"      // gets the names of the steps, a line each
+)
+
+const (
+	stopByKill  = "kill"
+	stopByError = "error"
+)
+
+var errInjected = errors.New("injected by a test")
+
+func stopAtStep() {
+	at, err := strconv.Atoi(os.Getenv(stopNumber))
+	if err != nil {
+		panic(err)
+	}
+	var done []string
+	step.Hook = func(name string) error {
+		done = append(done, name)
+		if err := os.WriteFile(os.Getenv(stepsFile), []byte(strings.Join(done, "\n")), 0o666); err != nil {
+			return err
+		}
+		if len(done) != at {
+			return nil
+		}
+		if os.Getenv(stopHow) == stopByError {
+			return fmt.Errorf("after %s: %w", name, errInjected)
+		}
+		self, err := os.FindProcess(os.Getpid())
+		if err == nil {
+			err = self.Kill()
+		}
+		if err != nil {
+			return err
+		}
+		select {}
+	}
+	Main()
+}

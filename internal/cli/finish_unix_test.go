@@ -1,0 +1,97 @@
+//go:build unix
+
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+// finishing is what ending a run does, in this order: an index that forgot that
+// a run is under way before all outputs have their names would lose documents.
+const finishing = `synced outputs
+took checkpoint
+closed kept.jsonl.zst
+renamed kept.jsonl.zst.partial
+named kept.jsonl.zst
+closed real
+renamed real.partial
+named real
+closed bad.jsonl.zst
+renamed bad.jsonl.zst.partial
+named bad.jsonl.zst
+closed sum.json
+renamed sum.json.partial
+named sum.json
+wrote filter.bloom.tmp
+renamed filter.bloom.tmp
+saved the filter
+noted the end
+ended`
+
+// TestStoppedWhileFinishing kills runs, and lets them fail, between every two
+// steps of their end, and runs the same command again: all is as if nothing had
+// happened.
+func TestStoppedWhileFinishing(t *testing.T) {
+	k := newKilling(t, ".zst", nil)
+	k.args = append(k.args, "--summary", "sum.json")
+	k.reset()
+	all := k.stopAt(0, "")
+	k.compare()
+	want := strings.Split(finishing, "\n")
+	if len(all) < len(want) || !slices.Equal(all[len(all)-len(want):], want) {
+		t.Fatalf("the steps are\n%s\nand shall end in\n%s", strings.Join(all, "\n"), finishing)
+	}
+	for _, how := range []string{stopByKill, stopByError} {
+		for n := len(all) - len(want) + 1; n <= len(all); n++ {
+			k.reset()
+			k.stopAt(n, how)
+			if !finished(t, k.dir, k.outputs[0]) {
+				runProgram(t, k.dir, exitBadRecords, k.args...)
+			}
+			if t.Run(fmt.Sprintf("%s after %s", how, all[n-1]), func(t *testing.T) {
+				k.t = t
+				k.compare()
+				for _, name := range append([]string{"real"}, k.outputs...) {
+					for _, suffix := range []string{corpus.PartialSuffix, corpus.PartialSuffix + ".1"} {
+						if _, err := os.Stat(filepath.Join(k.dir, name+suffix)); err == nil {
+							t.Errorf("%s is left", name+suffix)
+						}
+					}
+				}
+			}); t.Failed() {
+				return
+			}
+			k.t = t
+		}
+	}
+}
+
+// stopAt runs the command up to the nth step, to its end if that is 0, and
+// returns the steps it did.
+func (k *killing) stopAt(n int, how string) []string {
+	k.t.Helper()
+	_ = os.Remove(filepath.Join(k.dir, "sum.json"+corpus.PartialSuffix+".1"))
+	cmd := k.command()
+	cmd.Args[0] = stopping
+	cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", stopNumber, n), stopHow+"="+how, stepsFile+"="+filepath.Join(k.dir, "steps"))
+	start(k.t, cmd)
+	err := cmd.Wait()
+	code := cmd.ProcessState.ExitCode()
+	said := cmd.Stderr.(*bytes.Buffer).String()
+	switch {
+	case n == 0 && code == exitBadRecords:
+	case n > 0 && how == stopByKill && code == -1:
+	case n > 0 && how == stopByError && code == exitFailed && strings.Contains(said, errInjected.Error()):
+	default:
+		k.t.Fatalf("stopped after step %d by %q: %v\n%s", n, how, err, said)
+	}
+	return strings.Split(string(k.read("steps")), "\n")
+}

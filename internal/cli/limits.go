@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+
+	"github.com/spf13/pflag"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+// limitFlags are the flags that bound what an input can make a run take.
+type limitFlags struct {
+	maxRecord, maxWindow string
+	maxRatio             int
+}
+
+func (f *limitFlags) register(fs *pflag.FlagSet) {
+	fs.StringVar(&f.maxRecord, "max-record", "64MiB", "longest line; a longer one is a bad record")
+	fs.StringVar(&f.maxWindow, "max-window", "128MiB", "largest window of a zstd input (zstd --long); it is held in memory")
+	fs.IntVar(&f.maxRatio, "max-ratio", corpus.DefaultMaxRatio, "refuse an input that expands more than so many times to over 1 GiB; 0: never")
+}
+
+// The least and the most that can be given for limits in bytes: a line of the one
+// can still hold a document, and one of the other is still counted by an int.
+const (
+	leastLimit = 1 << 10
+	mostLimit  = min(1<<40, math.MaxInt/4)
+)
+
+// config is what the flags say of how to read inputs.
+func (f *limitFlags) config() (c corpus.SourceConfig, err error) {
+	record, err := limitSize("--max-record", f.maxRecord, corpus.DefaultMaxRecord)
+	if err != nil {
+		return c, err
+	}
+	if c.MaxWindow, err = limitSize("--max-window", f.maxWindow, corpus.DefaultMaxWindow); err != nil {
+		return c, err
+	}
+	c.MaxLine, c.MaxRatio = int(record), f.maxRatio
+	switch {
+	case f.maxRatio < 0:
+		return c, fmt.Errorf("--max-ratio %d: want 0 or more", f.maxRatio)
+	case f.maxRatio == 0:
+		c.MaxRatio = -1
+	}
+	return c, nil
+}
+
+// limitSize reads a limit in bytes; one that is not given is the default.
+func limitSize(flag, text string, byDefault int64) (int64, error) {
+	if text == "" {
+		return byDefault, nil
+	}
+	n, err := parseSize(text)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("%s: %w", flag, err)
+	case n < leastLimit || n > mostLimit:
+		return 0, fmt.Errorf("%s %s: want from 1KiB to %s", flag, text, sizeText(uint64(mostLimit)))
+	}
+	return int64(n), nil
+}
+
+// What a run takes beside its filter. Lines of up to 16 MiB and windows of up to
+// 8 MiB are part of it. A longer line is in memory twice, as it came and as its
+// text, which is another where the line has escapes, and nothing else is then in
+// flight; a larger window takes what it is larger.
+const (
+	memoryBeside     = 256 << 20
+	memoryFilterOnly = 136 << 20
+	ordinaryRecord   = 16 << 20
+	ordinaryWindow   = 8 << 20
+)
+
+// memoryOf is what a run takes beside its filter, in bytes at most, for any input,
+// any outputs and any number of jobs.
+func memoryOf(c corpus.SourceConfig, filterOnly bool) uint64 {
+	beside := int64(memoryBeside)
+	if filterOnly {
+		beside = memoryFilterOnly
+	}
+	return uint64(beside + 2*max(0, int64(c.MaxLine)-ordinaryRecord) + windowBeyond(c.MaxWindow))
+}
+
+func windowBeyond(window int64) int64 { return max(0, window-ordinaryWindow) }
+
+// processors is how many there are; tests say otherwise.
+var processors = runtime.NumCPU
+
+// jobsPerProcessor: more goroutines than this gain nothing, and each takes memory.
+const jobsPerProcessor = 4
+
+// checkJobs returns the number of jobs to use for -j and says so when it is
+// another.
+func checkJobs(jobs int, stderr io.Writer) int {
+	most := jobsPerProcessor * processors()
+	if jobs <= most {
+		return jobs
+	}
+	fmt.Fprintf(stderr, "firstseen: -j %d is more than %d times the %d processors; %d is used, with the same output\n",
+		jobs, jobsPerProcessor, processors(), most)
+	return most
+}
+
+// tellPassed says what of the directories is not read.
+func tellPassed(passed []corpus.Passed, stderr io.Writer) {
+	for _, p := range passed {
+		fmt.Fprintf(stderr, "firstseen: passed over %s: it is %s, not a file\n", p.Path, p.Why)
+	}
+}

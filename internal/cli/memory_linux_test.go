@@ -1,0 +1,293 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index"
+)
+
+var longMemory = flag.Bool("long", false, "test memory with as much input as a user may have: minutes instead of seconds")
+
+// memoryCase is an input and how it is read.
+type memoryCase struct {
+	name  string
+	args  []string
+	short int // how much of it there is
+	long  int
+	write func(w io.Writer, n int)
+
+	window int64 // of zstd, where it is a large one
+}
+
+// words is text that does not repeat itself, as a line break in JSON is written.
+func words(w *bufio.Writer, seed, size int) {
+	var b []byte
+	x := uint64(seed)*0x9e3779b97f4a7c15 + 1
+	for n := 0; n < size; n += len(b) {
+		b = b[:0]
+		for range 12 {
+			x ^= x << 13
+			x ^= x >> 7
+			x ^= x << 17
+			b = append(strconv.AppendUint(b, x>>44, 36), ' ')
+		}
+		b = append(b, `.\n`...)
+		if n+len(b) > size {
+			b = bytes.ReplaceAll(b[:size-n], []byte(`\`), []byte(" "))
+		}
+		_, _ = w.Write(b)
+	}
+}
+
+// textLines writes lines of a given length, each third the first again.
+func textLines(size int) func(w io.Writer, n int) {
+	return func(to io.Writer, n int) {
+		w := bufio.NewWriterSize(to, 1<<16)
+		for i := range n {
+			head, tail := fmt.Sprintf(`{"id":"%09d","text":"`, i), `"}`
+			_, _ = w.WriteString(head)
+			words(w, i-i%3*(i%3-1)/2*i, size-len(head)-len(tail))
+			_, _ = w.WriteString(tail + "\n")
+		}
+		_ = w.Flush()
+	}
+}
+
+// escapedLines are lines of 60 MiB in which every character is an escape.
+func escapedLines(to io.Writer, n int) {
+	w := bufio.NewWriterSize(to, 1<<16)
+	for i := range n {
+		fmt.Fprintf(w, `{"id":%d,"text":"`, i)
+		for j := range 10 << 20 {
+			fmt.Fprintf(w, `\u%04x`, 0x4e00+(i+j*7919+j>>7)%20000)
+		}
+		_, _ = w.WriteString("\"}\n")
+	}
+	_ = w.Flush()
+}
+
+// repeated writes n lines that are formatted from their number.
+func repeated(format string) func(w io.Writer, n int) {
+	return func(to io.Writer, n int) {
+		w := bufio.NewWriterSize(to, 1<<16)
+		var line []byte
+		for i := range n {
+			line = fmt.Appendf(line[:0], format, i)
+			_, _ = w.Write(append(line, '\n'))
+		}
+		_ = w.Flush()
+	}
+}
+
+// full fills the table's memory, which holds six million keys, with n documents of
+// 50 short segments, and ends in two of the longest lines.
+func full(to io.Writer, n int) {
+	w := bufio.NewWriterSize(to, 1<<16)
+	for i := range n {
+		_, _ = w.WriteString(`{"text":"`)
+		for j := range 50 {
+			fmt.Fprintf(w, "%05d-%06d.", j, i)
+		}
+		_, _ = w.WriteString("\"}\n")
+	}
+	_ = w.Flush()
+	textLines(64<<20)(to, 2)
+}
+
+// zeros writes n MiB of one byte.
+func zeros(w io.Writer, n int) {
+	block := bytes.Repeat([]byte("0"), 1<<20)
+	for range n {
+		_, _ = w.Write(block)
+	}
+}
+
+func gzipOf(write func(io.Writer, int)) func(io.Writer, int) {
+	return func(to io.Writer, n int) {
+		z, _ := gzip.NewWriterLevel(to, gzip.BestSpeed)
+		write(z, n)
+		_ = z.Close()
+	}
+}
+
+func zstdOf(write func(io.Writer, int), window int) func(io.Writer, int) {
+	return func(to io.Writer, n int) {
+		z, err := zstd.NewWriter(to, zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			panic(err)
+		}
+		write(z, n)
+		_ = z.Close()
+	}
+}
+
+func memoryCases() []memoryCase {
+	all := []string{"--annotate", "--out", "out", "--report", "report", "--rejects", "rejects"}
+	packed := []string{"--annotate", "--out", "out.zst", "--report", "report.zst", "--rejects", "rejects.gz"}
+	return []memoryCase{
+		{"longest lines", all, 2, 40, textLines(64 << 20), 0},
+		{"longest lines, packed", packed, 0, 10, textLines(64 << 20), 0},
+		{"escaped lines", all, 1, 40, escapedLines, 0},
+		{"lines of 20 MiB", all, 0, 40, textLines(20 << 20), 0},
+		{"lines of 7 MiB, packed", packed, 5, 100, textLines(7 << 20), 0},
+		{"lines of 1 MiB", all, 60, 5000, textLines(1 << 20), 0},
+		{"ordinary lines", packed, 5_000, 1_000_000, textLines(3600), 0},
+		{"tiny lines", all, 300_000, 20_000_000, repeated(`{"text":"%d"}`), 0},
+		{"bad lines", all, 1_000_000, 50_000_000, repeated("x"), 0},
+		{"a gzip bomb", all, 400, 1000, gzipOf(zeros), 0},
+		{"a gzip bomb of lines", all, 300_000, 50_000_000, gzipOf(repeated(`{"text":"a"}`)), 0},
+		{"a zstd bomb", all, 400, 20_000, zstdOf(zeros, 8<<20), 0},
+		{"a large window", all, 0, 1000, zstdOf(textLines(1<<20), 128<<20), 128 << 20},
+		{"all at once", packed, 20_000, 125_000, full, 0},
+		{"all at once, a large window", packed, 0, 125_000, zstdOf(full, 128<<20), 128 << 20},
+		{"filter only", append([]string{"--filter-only"}, all...), 1, 40, textLines(64 << 20), 0},
+	}
+}
+
+// peak is the most anonymous memory a process has while it runs, in bytes.
+func peak(pid int, done <-chan struct{}) (most int64) {
+	for {
+		select {
+		case <-done:
+			return most
+		case <-time.After(time.Millisecond):
+		}
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		if err != nil {
+			return most
+		}
+		for line := range strings.Lines(string(status)) {
+			if text, ok := strings.CutPrefix(line, "RssAnon:"); ok {
+				kib, _ := strconv.ParseInt(strings.Fields(text)[0], 10, 64)
+				most = max(most, kib<<10)
+			}
+		}
+	}
+}
+
+// TestMemory runs the program on inputs that might take much memory, and holds it
+// to what the manual and firstseen plan promise.
+func TestMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many seconds")
+	}
+	all := []int{1, 4, 64}
+	for i, c := range memoryCases() {
+		n, jobs := c.short, all[i%3:i%3+1]
+		if *longMemory {
+			n, jobs = c.long, all
+		}
+		for _, j := range jobs {
+			t.Run(fmt.Sprintf("%s -j %d", c.name, j), func(t *testing.T) {
+				if n == 0 {
+					t.Skip("only with -long")
+				}
+				runMemory(t, &c, strconv.Itoa(j), n)
+			})
+		}
+	}
+}
+
+func runMemory(t *testing.T, c *memoryCase, jobs string, n int) {
+	dir := t.TempDir()
+	args := []string{"dedup", "-q", "--docs", "10k", "--on-full", "warn", "-j", jobs, "-"}
+	if c.window > 0 {
+		args = append(args, "--max-window", strconv.FormatInt(c.window, 10))
+	} else {
+		args = append(args, "--max-window", "8MiB")
+	}
+	cmd := program(t, dir, append(args, c.args...)...)
+	cmd.Env = append(cmd.Env, processorsVariable+"=64")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	start(t, cmd)
+	done := make(chan struct{})
+	most := make(chan int64)
+	go func() { most <- peak(cmd.Process.Pid, done) }()
+	begun := time.Now()
+	c.write(in, n)
+	in.Close()
+	err = cmd.Wait()
+	close(done)
+	// A bomb may also be refused for how much it expands.
+	code := cmd.ProcessState.ExitCode()
+	if code != exitDone && code != exitBadRecords && !strings.Contains(fmt.Sprint(cmd.Stderr), "--max-ratio 0") {
+		t.Fatalf("%v: %s", err, cmd.Stderr)
+	}
+	limits, err := new(limitFlags).config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	limits.MaxWindow = max(ordinaryWindow, c.window)
+	filterOnly := c.args[0] == "--filter-only"
+	filter := index.ShapeFor(10_000, feature.Scheme{}, filterOnly).Bytes()
+	got, want := <-most, filter+memoryOf(limits, filterOnly)
+	t.Logf("%.1f of %s, %.1f s", float64(got)/(1<<20), sizeText(want), time.Since(begun).Seconds())
+	if uint64(got) > want {
+		t.Errorf("it took %s of memory, and %s are promised", sizeText(uint64(got)), sizeText(want))
+	}
+}
+
+// TestLongLinesAnyJobs gives the same bytes, with lines of every kind of length,
+// whatever the number of jobs, compressed or not.
+func TestLongLinesAnyJobs(t *testing.T) {
+	dir := t.TempDir()
+	f, err := os.Create(filepath.Join(dir, "in.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []int{1 << 20, 300, 1<<20 + 1, 9 << 20, 100, 17 << 20, 5000} {
+		textLines(size)(f, 2)
+		repeated(`{"text":"%d"}`)(f, 2000)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{}
+	for _, jobs := range []string{"1", "3", "64"} {
+		for _, end := range []string{"", ".gz", ".zst"} {
+			names := []string{"out" + end, "report" + end, "rejects" + end, "content"}
+			cmd := program(t, dir, "dedup", "-q", "--docs", "10k", "-j", jobs, "--index", "index", "--checkpoint-bytes", "5M", "--annotate",
+				"--max-record", "16MiB", "--out", names[0], "--report", names[1], "--rejects", names[2], "in.jsonl")
+			cmd.Env = append(cmd.Env, processorsVariable+"=64")
+			start(t, cmd)
+			exits(t, cmd, exitBadRecords)
+			content, err := indexContent(filepath.Join(dir, "index"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			writeFile(t, filepath.Join(dir, "content"), content)
+			for _, name := range names {
+				data, err := os.ReadFile(filepath.Join(dir, name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if sum := fmt.Sprintf("%d bytes, %x", len(data), sha256.Sum256(data)); want[name] == "" {
+					want[name] = sum
+				} else if want[name] != sum {
+					t.Errorf("-j %s: %s has %s, want %s", jobs, name, sum, want[name])
+				}
+			}
+			if err := os.RemoveAll(filepath.Join(dir, "index")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

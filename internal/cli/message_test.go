@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// noInsides fails when a message to the user holds words that only a reader of
+// the source understands.
+func noInsides(t *testing.T, said string) {
+	t.Helper()
+	for _, inside := range []string{"context canceled", "strconv", "json:", "%!", "goroutine", "0x"} {
+		if strings.Contains(said, inside) {
+			t.Errorf("it said %q, and so %q", said, inside)
+		}
+	}
+}
+
+// TestInterruptedMessages: a run that is stopped says whether it can go on, and
+// nothing of how it was stopped.
+func TestInterruptedMessages(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "in.jsonl", documents(50))
+	var made bytes.Buffer
+	if code := run(t.Context(), []string{"dedup", "-q", "--docs", "1k", "--index", "made", "in.jsonl"}, nil, &made, &made); code != exitDone {
+		t.Fatal(made.String())
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range []struct{ args, want string }{
+		{"dedup --docs 1k --index a in.jsonl", "interrupted; run the same command again to continue"},
+		{"dedup --docs 1k --index b --out /dev/null in.jsonl", "interrupted; run the same command again to continue"},
+		{"dedup --docs 1k in.jsonl", "interrupted; nothing is remembered, run the same command again"},
+		{"dedup --docs 1k --filter-only --index c in.jsonl", "interrupted; nothing is remembered, run the same command again"},
+		{"dedup --docs 1k --index d --out - in.jsonl", "interrupted; a run that writes a pipe cannot be continued"},
+		{"query --index made in.jsonl", "interrupted"},
+		{"plan in.jsonl", "interrupted"},
+	} {
+		if strings.Contains(c.args, "/dev/null") && filepath.Separator != '/' {
+			continue
+		}
+		var said bytes.Buffer
+		code := run(ctx, strings.Fields(c.args), strings.NewReader(""), &said, &said)
+		if code != exitInterrupted || !strings.Contains(said.String(), "firstseen: "+c.want) {
+			t.Errorf("%s: exit code %d, %q", c.args, code, said.String())
+		}
+		noInsides(t, said.String())
+	}
+}

@@ -1,0 +1,330 @@
+//go:build unix
+
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/firstseen/firstseen/docmap"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/keylog"
+)
+
+// daemon is a run that reads a pipe and answers every line to another.
+type daemon struct {
+	t       *testing.T
+	cmd     *exec.Cmd
+	in      io.WriteCloser
+	out     *os.File
+	answers *bufio.Reader
+}
+
+func startDaemon(t *testing.T, dir string, args ...string) *daemon {
+	t.Helper()
+	d := &daemon{t: t, cmd: program(t, dir, append([]string{"dedup", "-q", "--annotate", "--index", "index", "--out", "-", "-"}, args...)...)}
+	var err error
+	if d.in, err = d.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	d.cmd.Stdout, d.out, d.answers = w, r, bufio.NewReader(r)
+	start(t, d.cmd)
+	w.Close()
+	return d
+}
+
+func (d *daemon) send(line string) {
+	d.t.Helper()
+	if _, err := io.WriteString(d.in, line+"\n"); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// verdict is what an annotated line says.
+type verdict struct {
+	Verdict, Reason        string
+	Kept, Again            bool
+	SameID                 bool `json:"same_id"`
+	Line, Segments, Shared int
+	Of                     *string
+}
+
+// line returns the answer to what was sent, which must come without anything more
+// being sent.
+func (d *daemon) line() string {
+	d.t.Helper()
+	if err := d.out.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		d.t.Fatal(err)
+	}
+	line, err := d.answers.ReadString('\n')
+	if err != nil {
+		d.t.Fatalf("no answer: %v", err)
+	}
+	return strings.TrimSuffix(line, "\n")
+}
+
+func (d *daemon) answer() verdict {
+	d.t.Helper()
+	return parseVerdict(d.t, []byte(d.line()))
+}
+
+func parseVerdict(t *testing.T, line []byte) verdict {
+	t.Helper()
+	var v struct{ Firstseen verdict }
+	if err := json.Unmarshal(line, &v); err != nil {
+		t.Fatalf("answer %q: %v", line, err)
+	}
+	return v.Firstseen
+}
+
+// kill ends it as a crash does and returns the answers that were under way.
+func (d *daemon) kill() (rest []verdict) {
+	d.t.Helper()
+	if err := d.cmd.Process.Kill(); err != nil {
+		d.t.Fatal(err)
+	}
+	_ = d.cmd.Wait() // killed
+	d.in.Close()
+	left, err := io.ReadAll(d.answers)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for line := range bytes.Lines(left) {
+		if !bytes.HasSuffix(line, []byte("\n")) {
+			break // cut: nobody can use it
+		}
+		rest = append(rest, parseVerdict(d.t, line))
+	}
+	return rest
+}
+
+func (d *daemon) end(code int) (said string) {
+	d.t.Helper()
+	d.in.Close()
+	exits(d.t, d.cmd, code)
+	return d.cmd.Stderr.(*bytes.Buffer).String()
+}
+
+// withID is a document whose text depends on i alone.
+func withID(id string, i int) string {
+	return fmt.Sprintf(`{"id":%q,"text":%q}`, id, plainText(i))
+}
+
+// remembered asks for n documents by their texts, from a pipe again, and returns
+// how many of them, from the first on, are known. Those after the first unknown
+// one must be unknown too: what is remembered is a beginning.
+func remembered(t *testing.T, dir string, n int, args ...string) (known int, said string) {
+	t.Helper()
+	d := startDaemon(t, dir, args...)
+	known = -1
+	for i := range n {
+		d.send(withID(fmt.Sprint("asked", i), i))
+		switch kept := d.answer().Kept; {
+		case kept && known < 0:
+			known = i
+		case !kept && known >= 0:
+			t.Errorf("document %d is remembered and document %d is not", i, known)
+		}
+	}
+	if known < 0 {
+		known = n
+	}
+	return known, d.end(exitDone)
+}
+
+// savedSomething reports whether an index knows documents, as a crash now would
+// leave it.
+func savedSomething(t *testing.T, dir string) bool {
+	t.Helper()
+	if logs, _ := filepath.Glob(filepath.Join(dir, "index", "*.log")); len(logs) == 1 {
+		documents := uint64(0)
+		_, _, _, err := keylog.Read(logs[0], func(g keylog.Group) error {
+			documents = g.Documents
+			return nil
+		})
+		return err == nil && documents > 0
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "index", index.TableFile))
+	if err != nil {
+		return false
+	}
+	path := filepath.Join(t.TempDir(), index.TableFile)
+	writeFile(t, path, string(data))
+	table, err := docmap.Open(path, docmap.Options{ReadOnly: true})
+	if err != nil {
+		return false // copied while it was written
+	}
+	defer table.Close()
+	return table.Stats().Docs > 0
+}
+
+// TestKilledPipe kills runs over pipes at random instants. What is remembered then
+// was answered, all of it; what was answered is remembered but for the last
+// moment; and the next run goes on by itself and says so.
+func TestKilledPipe(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 9))
+	for round := range 6 * *killings {
+		var flags []string
+		if round%2 == 1 {
+			flags = []string{"--filter-only"}
+		}
+		dir := t.TempDir()
+		d := startDaemon(t, dir, append(flags, "--docs", "20k", "--checkpoint-every", "5ms")...)
+		answered, most := 0, 20_000
+		go func() {
+			for i := range most {
+				if _, err := io.WriteString(d.in, withID(fmt.Sprint("d", i), i)+"\n"); err != nil {
+					return
+				}
+			}
+		}()
+		for stop := rng.IntN(3000); answered < stop; answered++ {
+			if !d.answer().Kept {
+				t.Fatalf("round %d: document %d is not kept", round, answered)
+			}
+		}
+		answered += len(d.kill())
+		known, said := remembered(t, dir, answered+100, append(flags, "--checkpoint-every", "0")...)
+		if known > answered {
+			t.Errorf("round %d: %d documents are remembered, only %d were answered", round, known, answered)
+		}
+		// Nobody reads and sends while it asks, so these are those of the index.
+		if !strings.Contains(said, fmt.Sprintf("did not end in order: it is remembered up to document %d (", known)) {
+			t.Errorf("round %d: %d documents are remembered, and the next run said %q", round, known, said)
+		}
+		if _, said := remembered(t, dir, 1, flags...); said != "" {
+			t.Errorf("round %d: after a run that ended in order, the next said %q", round, said)
+		}
+	}
+}
+
+// TestKilledIdlePipe: documents that were answered are remembered after a while,
+// though nothing comes after them.
+func TestKilledIdlePipe(t *testing.T) {
+	for _, flags := range [][]string{{"--filter-only"}, {}} {
+		dir := t.TempDir()
+		d := startDaemon(t, dir, append(flags, "--docs", "1k", "--checkpoint-every", "1ms")...)
+		d.send(withID("a", 0))
+		if !d.answer().Kept {
+			t.Fatal("it is not kept")
+		}
+		d.send(withID("b", 1))
+		if !d.answer().Kept {
+			t.Fatal("it is not kept")
+		}
+		for end := time.Now().Add(time.Minute); !savedSomething(t, dir); {
+			if time.Now().After(end) {
+				t.Fatal("an idle pipe was not saved")
+			}
+		}
+		d.kill()
+		known, said := remembered(t, dir, 3, flags...)
+		if known < 1 || known > 2 || !strings.Contains(said, fmt.Sprintf("remembered up to document %d (checkpoint of 2023-11-14T22:13:20Z)", known)) {
+			t.Errorf("%v: %d documents remembered, want 1 or 2; it said %q", flags, known, said)
+		}
+	}
+}
+
+// TestReaderOfAnswersGone: a document whose answer nobody took is not remembered, and
+// those before it, saved a moment ago, are.
+func TestReaderOfAnswersGone(t *testing.T) {
+	for _, flags := range [][]string{{"--filter-only"}, {}} {
+		dir := t.TempDir()
+		d := startDaemon(t, dir, append(flags, "--docs", "1k", "--checkpoint-every", "1ms")...)
+		d.send(withID("a", 0))
+		d.answer()
+		for end := time.Now().Add(time.Minute); !savedSomething(t, dir); {
+			if time.Now().After(end) {
+				t.Fatal("an idle pipe was not saved")
+			}
+		}
+		if err := d.out.Close(); err != nil {
+			t.Fatal(err)
+		}
+		d.send(withID("b", 1))
+		exits(t, d.cmd, exitReaderGone)
+		if known, said := remembered(t, dir, 3, flags...); known != 1 || !strings.Contains(said, "remembered up to document 1 (") {
+			t.Errorf("%v: %d documents remembered, want 1; it said %q", flags, known, said)
+		}
+	}
+}
+
+// TestKilledWithFiles: where the run wrote files, they may be the only copy of what
+// is remembered. The next run is refused until that is decided.
+func TestKilledWithFiles(t *testing.T) {
+	for _, flags := range [][]string{{"--filter-only"}, {}} {
+		dir := t.TempDir()
+		d := startDaemon(t, dir, append(flags, "--docs", "1k", "--checkpoint-every", "1ms", "--report", "dups.jsonl")...)
+		d.send(withID("a", 0))
+		d.answer()
+		d.kill()
+		writeFile(t, filepath.Join(dir, "in.jsonl"), documents(3))
+		args := append([]string{"dedup", "-q", "--index", "index", "--out", "-", "in.jsonl"}, flags...)
+		if _, said := runProgram(t, dir, exitFailed, args...); !strings.Contains(said, "add --abandon") {
+			t.Errorf("%v: it said %q", flags, said)
+		}
+		runProgram(t, dir, exitDone, append(args, "--abandon")...)
+		runProgram(t, dir, exitDone, args...)
+	}
+}
+
+// TestEndingSignals ends a run over a pipe in good order with each of the signals
+// that do so: everything that was answered is remembered, without a checkpoint
+// before.
+func TestEndingSignals(t *testing.T) {
+	// Where the tests run under nohup, so would the program.
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGHUP)
+	defer signal.Stop(heard)
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		for _, flags := range [][]string{{"--filter-only"}, {}} {
+			dir := t.TempDir()
+			d := startDaemon(t, dir, append(flags, "--docs", "1k", "--checkpoint-every", "0")...)
+			for i := range 3 {
+				d.send(withID("a", i))
+				d.answer()
+			}
+			if err := d.cmd.Process.Signal(sig); err != nil {
+				t.Fatal(err)
+			}
+			exits(t, d.cmd, exitInterrupted)
+			if known, said := remembered(t, dir, 4, flags...); known != 3 || said != "" {
+				t.Errorf("%v, %v: %d documents remembered, want 3; it said %q", sig, flags, known, said)
+			}
+		}
+	}
+}
+
+// TestNohup: a hangup that is ignored from the start stays so.
+func TestNohup(t *testing.T) {
+	signal.Ignore(syscall.SIGHUP)
+	defer signal.Reset(syscall.SIGHUP)
+	d := startDaemon(t, t.TempDir(), "--docs", "1k")
+	d.send(withID("a", 1))
+	d.answer()
+	if err := d.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	d.send(withID("b", 2))
+	if !d.answer().Kept {
+		t.Error("the second document is not kept")
+	}
+	d.end(exitDone)
+}

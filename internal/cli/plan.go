@@ -1,0 +1,313 @@
+package cli
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/pipeline"
+	"github.com/firstseen/firstseen/report"
+)
+
+// dedupPlan is a checked command line: real values, no strings to parse.
+type dedupPlan struct {
+	args        []string
+	inputs      []corpus.Input
+	passed      []corpus.Passed
+	fields      corpus.Fields
+	scheme      feature.Scheme
+	rules       dedup.Rules
+	shape       bloomstore.Shape
+	onFull      pipeline.OnFull
+	index       string
+	openedIn    string // where it is: index, or a temporary directory
+	filterOnly  bool
+	keyed       index.KeyPolicy
+	abandon     bool
+	jobs        int
+	maxBad      int64
+	source      corpus.SourceConfig // its limits
+	out, report string
+	rejects     string
+	summary     string
+	annotate    bool
+	quiet       bool
+	checkpoint  int64         // bytes between checkpoints, 0 for the default
+	every       time.Duration // between checkpoints of a pipe, 0 for none by time
+	notice      string        // what an interrupted run has left unknown, to be told
+	memtable    int           // keys of the table in memory, 0 for the default
+	now         func() time.Time
+	chosen      choices  // of a run that can be resumed
+	prints      []uint64 // of the inputs begun, see unfinished.Prints
+}
+
+// plan checks the flags. All its errors are mistakes of usage, but for inputs
+// that cannot be read.
+func (f *dedupFlags) plan(args []string) (*dedupPlan, error) {
+	p := &dedupPlan{
+		args:   args,
+		fields: corpus.Fields{Text: f.textField, ID: f.idField},
+		scheme: feature.Scheme{Segments: f.segments, MinWidth: f.minWidth},
+		index:  f.index, filterOnly: f.filterOnly, abandon: f.abandon,
+		jobs: f.jobs, maxBad: f.maxBad, out: f.out, report: f.report, rejects: f.rejects,
+		summary: f.summary, annotate: f.annotate, quiet: f.quiet, memtable: f.memtableKeys,
+	}
+	for _, check := range []func(*dedupPlan) error{
+		f.planRules, f.planKey, f.planFilter, f.planOutputs,
+	} {
+		if err := check(p); err != nil {
+			return nil, usageError{err}
+		}
+	}
+	var err error
+	if p.inputs, p.passed, err = corpus.Expand(args); err != nil {
+		return nil, err
+	}
+	if err := corpus.CheckOutputs(p.inputs, p.index, p.out, p.report, p.rejects, p.summary); err != nil {
+		return nil, err
+	}
+	if p.resumable() {
+		p.chosen, err = p.choices()
+	}
+	return p, err
+}
+
+// chooseRules checks the flags that say when a document is a duplicate.
+func chooseRules(threshold float64, score string) (r dedup.Rules, err error) {
+	if !(threshold >= 0 && threshold <= 1) {
+		return r, fmt.Errorf("--threshold %v: want a share above 0 and at most 1", threshold)
+	}
+	r.Threshold = threshold
+	r.Score, err = choose("--score", score, map[string]dedup.Score{"text": dedup.ScoreText, "segments": dedup.ScoreSegments})
+	return r, err
+}
+
+func (f *dedupFlags) planRules(p *dedupPlan) (err error) {
+	if p.rules, err = chooseRules(f.threshold, f.score); err != nil {
+		return err
+	}
+	if p.rules.RemoveMosaics, err = choose("--mosaics", f.mosaics, map[string]bool{"keep": false, "remove": true}); err != nil {
+		return err
+	}
+	if f.jobs < 1 {
+		return fmt.Errorf("-j %d: want at least 1", f.jobs)
+	}
+	if p.source, err = f.limits.config(); err != nil {
+		return err
+	}
+	if f.checkpoint != "" {
+		bytes, err := parseSize(f.checkpoint)
+		if err != nil {
+			return fmt.Errorf("--checkpoint-bytes: %w", err)
+		}
+		p.checkpoint = int64(bytes)
+	}
+	if p.every = f.every; p.every < 0 {
+		return fmt.Errorf("--checkpoint-every %v: want a time such as 1s, or 0 for checkpoints by bytes only", f.every)
+	}
+	if p.now, err = clock(os.Getenv(epochVariable)); err != nil {
+		return err
+	}
+	if _, err := corpus.NewParser(p.fields); err != nil {
+		return err
+	}
+	return p.scheme.Validate()
+}
+
+func (f *dedupFlags) planFilter(p *dedupPlan) (err error) {
+	if f.docs != "" && f.memory != "" {
+		return errors.New("--docs and --memory both size the filter: give one")
+	}
+	switch {
+	case f.docs != "":
+		var docs uint64
+		if docs, err = parseCount(f.docs); err != nil {
+			return fmt.Errorf("--docs: %w", err)
+		}
+		p.shape = index.ShapeFor(docs, p.scheme, p.filterOnly)
+	case f.memory != "":
+		var bytes uint64
+		if bytes, err = parseSize(f.memory); err != nil {
+			return fmt.Errorf("--memory: %w", err)
+		}
+		p.shape = bloomstore.ForMemory(bytes)
+	}
+	onFull := f.onFull
+	switch {
+	case onFull == "" && f.filterOnly:
+		onFull = "warn"
+	case onFull == "":
+		onFull = "grow"
+	case onFull == "grow" && f.filterOnly:
+		return errors.New("--on-full grow needs the side table to grow from; with --filter-only use stop or warn")
+	}
+	p.onFull, err = choose("--on-full", onFull, map[string]pipeline.OnFull{
+		"grow": pipeline.OnFullGrow, "stop": pipeline.OnFullStop, "warn": pipeline.OnFullWarn,
+	})
+	return err
+}
+
+func (f *dedupFlags) planOutputs(p *dedupPlan) error {
+	if f.annotate && f.out == "" {
+		return errors.New("--annotate writes to --out: give that too")
+	}
+	direct := 0
+	for _, name := range []string{p.out, p.report, p.rejects, p.summary} {
+		if name == corpus.Stdin {
+			direct++
+		}
+	}
+	if direct > 1 {
+		return errors.New("only one of --out, --report, --rejects and --summary can be standard output (-)")
+	}
+	return nil
+}
+
+// choose looks up the value of a flag that takes one of a few words.
+func choose[T any](flag, word string, values map[string]T) (T, error) {
+	v, ok := values[word]
+	if !ok {
+		var words []string
+		for w := range values {
+			words = append(words, w)
+		}
+		return v, fmt.Errorf("%s %q: want one of %s", flag, word, strings.Join(sorted(words), ", "))
+	}
+	return v, nil
+}
+
+// epochVariable holds the time, in seconds since 1970, that a reproducible run
+// gives its documents. See reproducible-builds.org/specs/source-date-epoch.
+const epochVariable = "SOURCE_DATE_EPOCH"
+
+// tableID identifies a new table: derived from the scheme where the filter
+// must be reproducible byte for byte, else zero, for one drawn at random.
+func tableID(epoch string, scheme feature.Scheme) (id [16]byte) {
+	if epoch != "" {
+		sum := sha256.Sum256([]byte("firstseen table " + scheme.Name() + " " + epoch))
+		copy(id[:], sum[:])
+	}
+	return id
+}
+
+// clock returns what stamps documents: the time, or the one of SOURCE_DATE_EPOCH
+// for runs that must be reproducible.
+func clock(epoch string) (func() time.Time, error) {
+	if epoch == "" {
+		return time.Now, nil
+	}
+	seconds, err := strconv.ParseInt(epoch, 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("the environment variable %s is %q: want whole seconds since 1970, or unset it", epochVariable, epoch)
+	}
+	t := time.Unix(seconds, 0)
+	return func() time.Time { return t }, nil
+}
+
+// openIndex opens the index, or a temporary one, which remove removes. The plan's
+// scheme gets the index's key.
+func (p *dedupPlan) openIndex() (_ *index.Index, remove func() error, err error) {
+	dir, remove := p.index, func() error { return nil }
+	if dir == "" {
+		if dir, err = makeTempIndex(); err != nil {
+			return nil, nil, err
+		}
+		remove = func() error { return os.RemoveAll(dir) }
+	}
+	if p.index == "" && (p.keyed == index.KeyNew || p.keyed == index.KeyRequired) {
+		p.scheme.Key = index.DrawKey() // for this run alone: nobody has to know it
+	}
+	x, err := index.Open(dir, index.Options{
+		Scheme: p.scheme, Key: p.keyed, Shape: p.shape, FilterOnly: p.filterOnly,
+		UUID: tableID(os.Getenv(epochVariable), p.scheme), MemtableKeys: p.memtable,
+	})
+	switch {
+	case errors.Is(err, index.ErrUnkeyed):
+		err = usageError{fmt.Errorf("index %s was made without a key, and keeps its fingerprints; leave out --key, or give another --index", dir)}
+	case errors.Is(err, index.ErrKeyed):
+		err = usageError{fmt.Errorf("index %s is keyed with a secret, so that its fingerprints compare with those of no other; leave out --no-key, or give another --index", dir)}
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, remove())
+	}
+	p.scheme, p.openedIn = x.Scheme(), dir
+	return x, remove, nil
+}
+
+// openOutputs creates the outputs, or cuts those of an interrupted run back to
+// its last checkpoint.
+func (p *dedupPlan) openOutputs(resume *pipeline.Progress) (o pipeline.Outputs, err error) {
+	o.Annotate = p.annotate
+	for i, out := range []struct {
+		name string
+		to   **corpus.Writer
+	}{{p.out, &o.Kept}, {p.report, &o.Report}, {p.rejects, &o.Rejects}} {
+		switch {
+		case out.name == "":
+		case resume == nil:
+			*out.to, err = corpus.Create(out.name)
+		default:
+			*out.to, err = reopen(out.name, resume.Written[i], resume.Ended)
+		}
+		if err != nil {
+			return o, errors.Join(err, o.Abort())
+		}
+	}
+	return o, nil
+}
+
+// reopen continues an output, and returns nil for one that has its name already:
+// a run that had decided everything was stopped between naming its outputs and
+// noting that it had.
+func reopen(name string, at corpus.Mark, ended bool) (*corpus.Writer, error) {
+	w, err := corpus.OpenAt(name, at)
+	if err == nil {
+		return w, nil
+	}
+	if ended && !errors.Is(err, corpus.ErrBusy) {
+		done, foundErr := corpus.Published(name, at)
+		if done || foundErr != nil {
+			return nil, foundErr
+		}
+	}
+	return nil, outputGone(err)
+}
+
+// writeSummary writes the summary to its file, which gets its name.
+func writeSummary(w *corpus.Writer, s *report.Summary) error {
+	var text bytes.Buffer
+	if err := encodeSummary(&text, s); err != nil {
+		return fmt.Errorf("writing summary: %w", err)
+	}
+	for line := range bytes.Lines(text.Bytes()) {
+		if err := w.WriteLine(bytes.TrimSuffix(line, []byte("\n"))); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+func encodeSummary(w io.Writer, s *report.Summary) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(s)
+}
+
+func sorted(words []string) []string {
+	slices.Sort(words)
+	return words
+}

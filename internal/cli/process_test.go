@@ -1,0 +1,302 @@
+//go:build unix
+
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/index"
+)
+
+// program returns the program itself as a command: TestMain runs main in a test
+// binary that is called firstseen.
+func program(t *testing.T, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Args = append([]string{"firstseen"}, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), epochVariable+"=1700000000", "TMPDIR="+dir)
+	return cmd
+}
+
+// exits waits for a command and checks its exit code.
+func exits(t *testing.T, cmd *exec.Cmd, want int) {
+	t.Helper()
+	err := cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	if got := cmd.ProcessState.ExitCode(); got != want {
+		t.Fatalf("%q: exit code %d, want %d\n%s", cmd.Args, got, want, cmd.Stderr)
+	}
+}
+
+func start(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	if cmd.Stderr == nil {
+		cmd.Stderr = &bytes.Buffer{}
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// runProgram runs the program to its end and returns what it said.
+func runProgram(t *testing.T, dir string, code int, args ...string) (stdout, stderr string) {
+	t.Helper()
+	cmd := program(t, dir, args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	start(t, cmd)
+	exits(t, cmd, code)
+	return out.String(), errs.String()
+}
+
+// TestReaderGone ends quietly when nobody reads the output any more.
+func TestReaderGone(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(2000))
+	for _, args := range [][]string{
+		{"dedup", "--docs", "5k", "--out", "-", "in.jsonl"},
+		{"dedup", "--docs", "5k", "--index", "index", "--report", "-", "in.jsonl", "in.jsonl"},
+		{"query", "--index", "index", "in.jsonl"},
+		{"stats", "--index", "index"},
+	} {
+		if args[0] != "dedup" {
+			runProgram(t, dir, 0, "dedup", "-q", "--docs", "5k", "--index", "index", "in.jsonl")
+		}
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := program(t, dir, args...)
+		cmd.Stdout = w
+		r.Close()
+		start(t, cmd)
+		w.Close()
+		exits(t, cmd, exitReaderGone)
+		if said := cmd.Stderr.(*bytes.Buffer).String(); strings.Contains(said, "pipe") {
+			t.Errorf("%q said %q", args, said)
+		}
+	}
+}
+
+// TestInterruptedWhileWaiting sends an interrupt to a run whose input is a pipe
+// that neither delivers nor ends.
+func TestInterruptedWhileWaiting(t *testing.T) {
+	dir := t.TempDir()
+	cmd := program(t, dir, "dedup", "--docs", "1k", "--index", "index", "-")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = w
+	start(t, cmd)
+	w.Close()
+	// What it says at its start it says after it has prepared for signals.
+	if _, err := io.ReadFull(r, make([]byte, len("firstseen: filter"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	said, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exits(t, cmd, exitInterrupted)
+	if !bytes.Contains(said, []byte("0 records were read")) {
+		t.Errorf("it said %q", said)
+	}
+	noInsides(t, string(said))
+	in.Close()
+}
+
+// TestInterruptedPipe answers documents as they come and, on an interrupt, keeps
+// what it has seen, with a side table and without.
+func TestInterruptedPipe(t *testing.T) {
+	for _, flags := range [][]string{{"--filter-only"}, {}} {
+		dir := t.TempDir()
+		args := append([]string{"dedup", "-q", "--docs", "1k", "--index", "index", "--out", "-", "-"}, flags...)
+		cmd := program(t, dir, args...)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		start(t, cmd)
+		answers := bufio.NewReader(out)
+		for i := range 3 {
+			line := document(i) + "\n"
+			if _, err := io.WriteString(in, line); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := answers.ReadString('\n'); got != line || err != nil {
+				t.Fatalf("document %d: answer %q, %v", i, got, err)
+			}
+		}
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		exits(t, cmd, exitInterrupted)
+		writeFile(t, filepath.Join(dir, "again.jsonl"), documents(4))
+		args[len(args)-1-len(flags)] = "again.jsonl"
+		kept, _ := runProgram(t, dir, exitDone, args...)
+		if want := document(3) + "\n"; kept != want {
+			t.Errorf("kept %q, want %q", kept, want)
+		}
+	}
+}
+
+// TestStoppedWhileReaderWaits ends a run for a bad record while its input is a
+// pipe that stays open.
+func TestStoppedWhileReaderWaits(t *testing.T) {
+	cmd := program(t, t.TempDir(), "dedup", "--docs", "1k", "--max-bad", "0", "-")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	start(t, cmd)
+	// More than a chunk, so that the reader hands it on.
+	line := document(1) + "\n"
+	if _, err := io.WriteString(in, "{\n"+strings.Repeat(line, 3<<20/len(line))); err != nil && !strings.Contains(err.Error(), "pipe") {
+		t.Fatal(err)
+	}
+	exits(t, cmd, exitTooManyBad)
+}
+
+// TestSecondProcess is refused while another has the index.
+func TestSecondProcess(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(10))
+	runProgram(t, dir, 0, "dedup", "-q", "--docs", "1k", "--index", "index", "in.jsonl")
+	scheme, err := (&dedupFlags{score: "text", mosaics: "keep", jobs: 1}).plan([]string{filepath.Join(dir, "in.jsonl")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := index.Open(filepath.Join(dir, "index"), index.Options{Scheme: scheme.scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, said := runProgram(t, dir, 1, "dedup", "-q", "--index", "index", "in.jsonl")
+	if !strings.Contains(said, "another process is using this index; wait for it to end, or give another --index") {
+		t.Errorf("dedup said %q", said)
+	}
+	for _, args := range [][]string{{"query", "--index", "index", "in.jsonl"}, {"stats", "--index", "index"}} {
+		_, said := runProgram(t, dir, 1, args...)
+		if !strings.Contains(said, "wait for it to end") {
+			t.Errorf("%s said %q", args[0], said)
+		}
+	}
+	if err := x.Close(false); err != nil {
+		t.Fatal(err)
+	}
+	runProgram(t, dir, 0, "dedup", "-q", "--index", "index", "in.jsonl")
+}
+
+// TestDamagedTable flips a bit all over the side table: each is refused with what
+// to do, or was in a place that nothing is read from.
+func TestDamagedTable(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(300))
+	runProgram(t, dir, 0, "dedup", "-q", "--docs", "1k", "--index", "index", "in.jsonl")
+	path := filepath.Join(dir, "index", index.TableFile)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, _ := runProgram(t, dir, 0, "query", "--index", "index", "in.jsonl")
+	refused := 0
+	const places = 40
+	for i := range places {
+		at := (2*i + 1) * len(whole) / (2 * places)
+		damaged := bytes.Clone(whole)
+		damaged[at] ^= 4
+		writeFile(t, path, string(damaged))
+		cmd := program(t, dir, "query", "--index", "index", "in.jsonl")
+		var out, errs bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &errs
+		err := cmd.Run()
+		switch {
+		case err == nil && out.String() != want:
+			t.Errorf("byte %d of %d flipped: other answers", at, len(whole))
+		case err == nil:
+		case cmd.ProcessState.ExitCode() == exitFailed && strings.Contains(errs.String(), "restore the index from a copy, or delete it and build it again"):
+			refused++
+		default:
+			t.Errorf("byte %d of %d flipped: %v\n%s", at, len(whole), err, errs.String())
+		}
+	}
+	if refused < places/4 {
+		t.Errorf("only %d of %d refused", refused, places)
+	}
+}
+
+// finished reports whether the run on an index came to its end: what a killed
+// process cannot tell by its exit code.
+func finished(t *testing.T, dir, out string) bool {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(dir, out)); err != nil {
+		return false
+	}
+	if _, err := os.Stat(filepath.Join(dir, out+corpus.PartialSuffix)); err == nil {
+		return false
+	}
+	x, err := index.OpenReader(filepath.Join(dir, "index"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := x.Table.State(runState)
+	if err := errors.Join(err, x.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return len(state) == 0
+}
+
+// resumeInput has what a resumed run must get right: near and exact copies far
+// from their source, bad records, blank lines, two files and no final newline.
+func resumeInput(t *testing.T, dir string) {
+	t.Helper()
+	guide, err := os.ReadFile("../../testdata/bilingual/guide.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	b.Write(guide)
+	for i := range 600 {
+		b.WriteString(document(i) + "\n")
+		switch {
+		case i%50 == 7:
+			fmt.Fprintf(&b, "{\"id\":\"bad %d\",\n", i)
+		case i%50 == 9:
+			b.WriteString("\n")
+		case i%10 == 3:
+			b.WriteString(document(i/2) + "\n")
+		}
+	}
+	writeFile(t, filepath.Join(dir, "a.jsonl"), b.String())
+	writeFile(t, filepath.Join(dir, "b.jsonl"), b.String()[:b.Len()/2]+strings.TrimSuffix(documents(700), "\n"))
+}

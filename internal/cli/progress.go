@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/pipeline"
+)
+
+// progressInterval is how often the bar is brought up to date: a ticker, so that
+// documents cost nothing.
+const progressInterval = 200 * time.Millisecond
+
+// showProgress draws a bar while standard error is a terminal. stop removes it.
+func (p *dedupPlan) showProgress(stderr io.Writer, job *pipeline.Job) (stop func()) {
+	f, ok := stderr.(*os.File)
+	if p.quiet || !ok || !term.IsTerminal(int(f.Fd())) {
+		return func() {}
+	}
+	live := job.Live
+	bars := mpb.New(mpb.WithOutput(stderr), mpb.WithRefreshRate(progressInterval))
+	bar := p.newBar(bars, live)
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(progressInterval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				bar.SetCurrent(live.Stored.Load())
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-ended
+		bar.Abort(true)
+		bars.Wait()
+	}
+}
+
+// newBar is a bar with the share that is read. Where that cannot be known, because
+// an input is a pipe, there is no bar, and no total, only what has been read.
+func (p *dedupPlan) newBar(bars *mpb.Progress, live *pipeline.Live) *mpb.Bar {
+	start := time.Now()
+	total, known := corpus.TotalSize(p.inputs)
+	style, read := mpb.BarFillerBuilder(mpb.BarStyle()), decor.CountersKibiByte("% .1f / % .1f")
+	if !known {
+		total, style, read = 0, mpb.NopStyle(), decor.CurrentKibiByte("% .1f read")
+	}
+	return bars.New(total, style,
+		mpb.PrependDecorators(read),
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return liveText(live, total, time.Since(start)) })),
+		mpb.BarRemoveOnComplete(),
+	)
+}
+
+// liveText is what stands behind the bar.
+func liveText(live *pipeline.Live, total int64, elapsed time.Duration) string {
+	docs, removed, stored := live.Documents.Load(), live.Removed.Load(), live.Stored.Load()
+	s := fmt.Sprintf(" %.0f docs/s", float64(docs)/max(elapsed.Seconds(), 1e-3))
+	if docs > 0 {
+		s += fmt.Sprintf("  %.1f%% removed", 100*float64(removed)/float64(docs))
+	}
+	s += fmt.Sprintf("  filter %.1f%% full", 100*float64(live.LoadPerMillion.Load())/1e6)
+	if total > 0 && stored > 0 && stored < total {
+		left := time.Duration(float64(elapsed) * float64(total-stored) / float64(stored))
+		s += fmt.Sprintf("  %s left", left.Round(time.Second))
+	}
+	return s
+}

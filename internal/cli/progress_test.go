@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/vbauerster/mpb/v8"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/pipeline"
+)
+
+// TestProgressBar shows a total, a bar and the time left of what has a size, and
+// none of them of a pipe.
+func TestProgressBar(t *testing.T) {
+	for size, want := range map[int64][]string{
+		4 << 20: {"1.0 MiB / 4.0 MiB", "]", "7.0% removed", "left"},
+		-1:      {"1.0 MiB read", "7.0% removed"},
+	} {
+		plan := &dedupPlan{inputs: []corpus.Input{{Size: size}}}
+		live := &pipeline.Live{}
+		live.Documents.Store(100)
+		live.Removed.Store(7)
+		live.Stored.Store(1 << 20)
+		refresh := make(chan any)
+		var shown bytes.Buffer
+		bars := mpb.New(mpb.WithOutput(&shown), mpb.WithManualRefresh(refresh), mpb.WithWidth(200))
+		bar := plan.newBar(bars, live)
+		bar.SetCurrent(1 << 20)
+		refresh <- nil
+		refresh <- nil // taken when the first is drawn
+		bar.Abort(false)
+		bars.Wait()
+		for _, s := range want {
+			if !strings.Contains(shown.String(), s) {
+				t.Errorf("size %d: %q lacks %q", size, shown.String(), s)
+			}
+		}
+		if size < 0 {
+			for _, s := range []string{" / ", "]", "left", " 0 b"} {
+				if strings.Contains(shown.String(), s) {
+					t.Errorf("of a pipe: %q has %q", shown.String(), s)
+				}
+			}
+		}
+	}
+}

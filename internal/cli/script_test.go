@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/report"
+)
+
+// scriptCommands are what scripts have beside the commands of testscript.
+var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
+	"exits":     scriptExits,
+	"same":      scriptSame,
+	"split":     scriptSplit,
+	"twice":     scriptTwice,
+	"documents": scriptDocuments,
+	"unpack":    scriptUnpack,
+	"relations": scriptRelations,
+	"content":   scriptContent,
+	"flip":      scriptFlip,
+	"pad":       scriptPad,
+}
+
+func check(ts *testscript.TestScript, neg bool, args []string, want int, usage string) {
+	if neg || len(args) != want {
+		ts.Fatalf("usage: %s", usage)
+	}
+}
+
+func number(ts *testscript.TestScript, s string) int {
+	n, err := strconv.Atoi(s)
+	ts.Check(err)
+	return n
+}
+
+// scriptExits runs a command that must end with the given code.
+func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits code command args...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	code := 0
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		code = exit.ExitCode()
+	case err != nil:
+		ts.Fatalf("%v", err)
+	}
+	if want := number(ts, args[0]); code != want {
+		ts.Fatalf("exit code %d, want %d", code, want)
+	}
+}
+
+// scriptSame compares files of any bytes.
+func scriptSame(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: [!] same file file")
+	}
+	if equal := ts.ReadFile(args[0]) == ts.ReadFile(args[1]); equal == neg {
+		ts.Fatalf("%s and %s: equal is %v", args[0], args[1], equal)
+	}
+}
+
+// scriptSplit cuts a file into n files of whole lines, prefix0 to prefix(n-1),
+// in order.
+func scriptSplit(ts *testscript.TestScript, neg bool, args []string) {
+	check(ts, neg, args, 3, "split file n prefix")
+	lines := strings.SplitAfter(strings.TrimSuffix(ts.ReadFile(args[0]), "\n"), "\n")
+	n := number(ts, args[1])
+	for i := range n {
+		part := strings.Join(lines[len(lines)*i/n:len(lines)*(i+1)/n], "")
+		ts.Check(os.WriteFile(ts.MkAbs(fmt.Sprintf("%s%d.jsonl", args[2], i)), []byte(part), 0o666))
+	}
+}
+
+// scriptTwice writes n documents, each two times in a row.
+func scriptTwice(ts *testscript.TestScript, neg bool, args []string) {
+	check(ts, neg, args, 2, "twice n file")
+	var b strings.Builder
+	for i := range number(ts, args[0]) {
+		fmt.Fprintf(&b, "{\"id\":\"a%d\",\"text\":%q}\n{\"id\":\"b%d\",\"text\":%[2]q}\n", i, plainText(i), i)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(b.String()), 0o666))
+}
+
+// scriptDocuments writes the documents from to to-1, which share nothing.
+func scriptDocuments(ts *testscript.TestScript, neg bool, args []string) {
+	check(ts, neg, args, 3, "documents from to file")
+	var b strings.Builder
+	for i := number(ts, args[0]); i < number(ts, args[1]); i++ {
+		b.WriteString(document(i) + "\n")
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(b.String()), 0o666))
+}
+
+func scriptUnpack(ts *testscript.TestScript, neg bool, args []string) {
+	check(ts, neg, args, 2, "unpack file.gz|file.zst file")
+	data, err := unpack(args[0], []byte(ts.ReadFile(args[0])))
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), data, 0o666))
+}
+
+// unpack decompresses by the ending of the name.
+func unpack(name string, data []byte) ([]byte, error) {
+	var r io.Reader = bytes.NewReader(data)
+	switch filepath.Ext(name) {
+	case ".gz":
+		z, err := gzip.NewReader(r)
+		if err != nil {
+			return nil, err
+		}
+		r = z
+	case ".zst":
+		z, err := zstd.NewReader(r)
+		if err != nil {
+			return nil, err
+		}
+		defer z.Close()
+		r = z
+	}
+	return io.ReadAll(r)
+}
+
+// scriptRelations writes a report's id, verdict and source, a line each.
+func scriptRelations(ts *testscript.TestScript, neg bool, args []string) {
+	check(ts, neg, args, 2, "relations report file")
+	var b strings.Builder
+	lines := bufio.NewScanner(strings.NewReader(ts.ReadFile(args[0])))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var line report.Reported
+		ts.Check(json.Unmarshal(lines.Bytes(), &line))
+		of := "-"
+		if line.Of != nil {
+			of = *line.Of
+		}
+		fmt.Fprintln(&b, line.ID, line.Verdict, of)
+	}
+	ts.Check(lines.Err())
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(b.String()), 0o666))
+}
+
+// scriptContent writes what an index holds: its documents, and who holds each
+// key, whatever the file looks like.
+func scriptContent(ts *testscript.TestScript, neg bool, args []string) {
+	check(ts, neg, args, 2, "content index file")
+	content, err := indexContent(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(content), 0o666))
+}
+
+func indexContent(dir string) (_ string, err error) {
+	key, err := index.ReadKey(dir)
+	if err != nil {
+		return "", err
+	}
+	x, err := index.OpenReader(dir, key)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, x.Close()) }()
+	var lines []string
+	for doc, err := range x.Table.Docs(1) {
+		if err != nil {
+			return "", err
+		}
+		lines = append(lines, fmt.Sprintf("doc %+v", doc))
+	}
+	for posting, err := range x.Table.All() {
+		if err != nil {
+			return "", err
+		}
+		lines = append(lines, fmt.Sprintf("key %+v", posting))
+	}
+	sort.Strings(lines)
+	return strings.Join(lines, "\n") + "\n", nil
+}
+
+// scriptFlip changes one bit of the byte at an offset, counted from the end
+// where it is negative.
+func scriptFlip(ts *testscript.TestScript, neg bool, args []string) {
+	check(ts, neg, args, 2, "flip file offset")
+	data := []byte(ts.ReadFile(args[0]))
+	at := number(ts, args[1])
+	if at < 0 {
+		at += len(data)
+	}
+	data[at] ^= 0x10
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o666))
+}
+
+// scriptPad appends zeros to a file.
+func scriptPad(ts *testscript.TestScript, neg bool, args []string) {
+	check(ts, neg, args, 2, "pad file n")
+	data := append([]byte(ts.ReadFile(args[0])), make([]byte, number(ts, args[1]))...)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o666))
+}

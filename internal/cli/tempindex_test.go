@@ -1,0 +1,103 @@
+//go:build unix
+
+package cli
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/firstseen/firstseen/index"
+)
+
+// startPiped starts a run without an index whose input stays open, and waits until
+// it has answered a document.
+func startPiped(t *testing.T, dir string) (*exec.Cmd, io.Closer) {
+	t.Helper()
+	cmd := program(t, dir, "dedup", "-q", "--docs", "1k", "--out", "-", "-")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	start(t, cmd)
+	line := document(1) + "\n"
+	if _, err := io.WriteString(in, line); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := bufio.NewReader(out).ReadString('\n'); got != line || err != nil {
+		t.Fatalf("answer %q, %v", got, err)
+	}
+	return cmd, in
+}
+
+func tempIndexes(t *testing.T, dir string) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, tempPrefix+"*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// TestTemporaryIndexIsSwept when its run was killed, by the next one; that of a run
+// which is under way is not touched, nor what is no index or not the user's alone.
+func TestTemporaryIndexIsSwept(t *testing.T) {
+	dir := t.TempDir()
+	killed, _ := startPiped(t, dir)
+	left := tempIndexes(t, dir)
+	if err := killed.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = killed.Wait()
+	alive, in := startPiped(t, dir)
+	if len(left) != 1 || slices.Contains(tempIndexes(t, dir), left[0]) {
+		t.Errorf("the index of a killed run, %v, is there after the next start", left)
+	}
+	stay := tempIndexes(t, dir) // of the one that is alive
+	make := func(name string, mode os.FileMode, files ...string) {
+		path := filepath.Join(dir, tempPrefix+name)
+		if err := os.Mkdir(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			writeFile(t, filepath.Join(path, file), "x")
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		stay = append(stay, path)
+	}
+	make("empty", 0o700)
+	make("starting", 0o700, "lock")
+	make("unlocked", 0o700, index.TableFile)
+	make("notes", 0o700, "lock", index.TableFile, "notes.txt")
+	make("shared", 0o777, "lock", index.TableFile)
+	make("links", 0o700, "lock")
+	if err := os.Symlink("/", filepath.Join(dir, tempPrefix+"links", index.TableFile)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(left[0], filepath.Join(dir, tempPrefix+"link")); err != nil {
+		t.Fatal(err)
+	}
+	stay = append(stay, filepath.Join(dir, tempPrefix+"link"))
+	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(3))
+	_, said := runProgram(t, dir, 0, "dedup", "--docs", "1k", "in.jsonl")
+	if want := "firstseen: temporary index in " + filepath.Join(dir, tempPrefix); !strings.Contains(said, want) || !strings.Contains(said, "; set TMPDIR to have it elsewhere\n") {
+		t.Errorf("it said %q, want %q", said, want)
+	}
+	slices.Sort(stay)
+	if got := tempIndexes(t, dir); !slices.Equal(got, stay) {
+		t.Errorf("there are\n%q, want\n%q", got, stay)
+	}
+	in.Close()
+	exits(t, alive, 0)
+}

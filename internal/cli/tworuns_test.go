@@ -1,0 +1,141 @@
+//go:build unix
+
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// twoRuns are two commands that write the same output.
+type twoRuns struct {
+	t     *testing.T
+	dir   string
+	texts [2]string // of the inputs, all documents of which are kept
+}
+
+func newTwoRuns(t *testing.T, n int) *twoRuns {
+	r := &twoRuns{t: t, dir: t.TempDir()}
+	all := strings.SplitAfter(documents(2*n), "\n")
+	r.texts = [2]string{strings.Join(all[:n], ""), strings.Join(all[n:], "")}
+	writeFile(t, filepath.Join(r.dir, "in0.jsonl"), r.texts[0])
+	writeFile(t, filepath.Join(r.dir, "in1.jsonl"), r.texts[1])
+	return r
+}
+
+func (r *twoRuns) out() string {
+	r.t.Helper()
+	data, err := os.ReadFile(filepath.Join(r.dir, "kept.jsonl"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return string(data)
+}
+
+const busyMessage = "kept.jsonl.partial: another run is writing it; wait for it to end, or choose another name"
+
+// TestSecondRunIsRefused starts a second run while the first is under way: it
+// says so and leaves no trace, whichever of its outputs is taken.
+func TestSecondRunIsRefused(t *testing.T) {
+	for _, flags := range [][]string{
+		{"--out", "kept.jsonl"},
+		{"--out", "else.jsonl", "--report", "kept.jsonl"},
+		{"--out", "else.jsonl", "--rejects", "link.jsonl"},
+		{"--report", "else.jsonl", "--summary", "kept.jsonl"},
+	} {
+		r := newTwoRuns(t, 50)
+		if err := os.Symlink("kept.jsonl", filepath.Join(r.dir, "link.jsonl")); err != nil {
+			t.Fatal(err)
+		}
+		cmd := program(t, r.dir, "dedup", "-q", "--docs", "1k", "--out", "kept.jsonl", "--report", "-", "-")
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		start(t, cmd)
+		// Its answer to a duplicate tells that its outputs are open.
+		line := document(0) + "\n"
+		if _, err := io.WriteString(in, line+line); err != nil {
+			t.Fatal(err)
+		}
+		answers := bufio.NewReader(out)
+		if _, err := answers.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		_, said := runProgram(t, r.dir, exitFailed, append([]string{"dedup", "-q", "--docs", "1k", "in1.jsonl"}, flags...)...)
+		if !strings.Contains(said, busyMessage) {
+			t.Errorf("%q said %q", flags, said)
+		}
+		if left, err := filepath.Glob(filepath.Join(r.dir, "else*")); len(left) > 0 || err != nil {
+			t.Errorf("%q left %q, %v", flags, left, err)
+		}
+		if _, err := io.WriteString(in, strings.TrimPrefix(r.texts[0], line)); err != nil {
+			t.Fatal(err)
+		}
+		in.Close()
+		exits(t, cmd, exitDone)
+		if r.out() != r.texts[0] {
+			t.Errorf("%q tore the output of the first run", flags)
+		}
+	}
+}
+
+// TestTwoRunsAtOnce starts two runs with one output, the second at random instants
+// of the first: each is refused, or its output was whole when it ended.
+func TestTwoRunsAtOnce(t *testing.T) {
+	r := newTwoRuns(t, 3000)
+	rng := rand.New(rand.NewPCG(3, 1))
+	began := time.Now()
+	runProgram(t, r.dir, exitDone, "dedup", "-q", "--docs", "5k", "--out", "kept.jsonl", "in0.jsonl")
+	took := time.Since(began)
+	refused := 0
+	for range 25 {
+		if err := os.Remove(filepath.Join(r.dir, "kept.jsonl")); err != nil {
+			t.Fatal(err)
+		}
+		first := program(t, r.dir, "dedup", "-q", "--docs", "5k", "--out", "kept.jsonl", "in0.jsonl")
+		second := program(t, r.dir, "dedup", "-q", "--docs", "5k", "--out", "kept.jsonl", "in1.jsonl")
+		start(t, first)
+		<-time.After(time.Duration(rng.Int64N(int64(took))))
+		start(t, second)
+		var done []int
+		for i, cmd := range []interface{ Wait() error }{first, second} {
+			if cmd.Wait() == nil {
+				done = append(done, i)
+			}
+		}
+		for _, cmd := range []*bytes.Buffer{first.Stderr.(*bytes.Buffer), second.Stderr.(*bytes.Buffer)} {
+			if said := cmd.String(); said != "" {
+				refused++
+				if !strings.Contains(said, busyMessage) {
+					t.Fatalf("one said %q", said)
+				}
+			}
+		}
+		switch got := r.out(); {
+		case len(done) == 0:
+			t.Fatal("each was refused for the other")
+		case len(done) == 1 && got != r.texts[done[0]]:
+			t.Fatalf("the output of %d bytes is not that of the one run that ended well, of %d", len(got), len(r.texts[done[0]]))
+		case got != r.texts[0] && got != r.texts[1]:
+			t.Fatalf("the output of %d bytes is of neither run", len(got))
+		}
+		if left, err := filepath.Glob(filepath.Join(r.dir, "kept.jsonl.*")); len(left) > 0 || err != nil {
+			t.Fatalf("left: %q, %v", left, err)
+		}
+	}
+	if refused == 0 {
+		t.Error("none met the other: nothing was tested")
+	}
+}

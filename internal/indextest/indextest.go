@@ -1,0 +1,34 @@
+// Package indextest has what tests of an index and of what works on one share.
+package indextest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Sentences is a text that has nothing in common with that of another number.
+func Sentences(n int) string {
+	text := ""
+	for i := range 6 {
+		text += fmt.Sprintf("The sentence %d of document %d says what no other one says. ", i, n)
+	}
+	return text
+}
+
+// Must ends the test where there is an error.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Copy copies the index in dir and returns where to.
+func Copy(t testing.TB, dir string) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "copy")
+	Must(t, os.CopyFS(to, os.DirFS(dir)))
+	return to
+}

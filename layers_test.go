@@ -1,0 +1,111 @@
+package main_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/firstseen/firstseen"
+
+// goPackage is what go list tells of a package.
+type goPackage struct {
+	ImportPath, Name                   string
+	Imports, TestImports, XTestImports []string
+}
+
+// modulePackages returns the packages of this module.
+func modulePackages(t *testing.T) []goPackage {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Name,Imports,TestImports,XTestImports", module+"/...")
+	out, err := cmd.Output()
+	if errors.Is(err, exec.ErrNotFound) {
+		t.Skip("no go command to list packages with")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packages []goPackage
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p goPackage
+		if err := dec.Decode(&p); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		packages = append(packages, p)
+	}
+	if len(packages) < 6 {
+		t.Fatalf("go list found only %d packages", len(packages))
+	}
+	return packages
+}
+
+// mayKnow says which packages of this module each may import, beside those of
+// internal that know nothing of us. It is the table of docs/design.md, "Packages".
+var mayKnow = map[string][]string{
+	"":             {"internal/cli"},
+	"feature":      {},
+	"bloomstore":   {},
+	"docmap":       {},
+	"corpus":       {},
+	"dedup":        {"feature", "bloomstore", "docmap"},
+	"index":        {"dedup", "feature", "bloomstore", "docmap"},
+	"report":       {"dedup", "index", "feature"},
+	"pipeline":     {"report", "index", "dedup", "corpus", "feature"},
+	"internal/cli": {"pipeline", "report", "index", "dedup", "corpus", "feature", "bloomstore"},
+}
+
+// TestLayers: data flows one way, and those who are to be tested, replaced and
+// imported alone know nothing of each other.
+func TestLayers(t *testing.T) {
+	for _, p := range modulePackages(t) {
+		name := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+		allowed, listed := mayKnow[name]
+		if !listed {
+			if parent, _, nested := strings.Cut(name, "/"); nested && parent != "bench" && parent != "internal" {
+				allowed = append([]string{parent}, mayKnow[parent]...)
+			} else if parent == "bench" || name == "bench" {
+				continue
+			}
+		}
+		for _, imported := range p.Imports {
+			inside, ours := strings.CutPrefix(imported, module+"/")
+			helper := strings.HasPrefix(inside, "internal/") && inside != "internal/cli"
+			if ours && !helper && !slices.Contains(allowed, inside) {
+				t.Errorf("%s imports %s", name, inside)
+			}
+		}
+	}
+}
+
+// TestNothingImportsBench: measurements depend on the program, never the reverse.
+func TestNothingImportsBench(t *testing.T) {
+	bench := module + "/bench"
+	for _, p := range modulePackages(t) {
+		if p.ImportPath == bench || strings.HasPrefix(p.ImportPath, bench+"/") {
+			continue
+		}
+		for _, imported := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+			if imported == bench || strings.HasPrefix(imported, bench+"/") {
+				t.Errorf("%s imports %s", p.ImportPath, imported)
+			}
+		}
+	}
+}
+
+// TestOnlyTheCommandLineImportsFlags: below the command line nothing sees a flag.
+func TestOnlyTheCommandLineImportsFlags(t *testing.T) {
+	for _, p := range modulePackages(t) {
+		for _, imported := range p.Imports {
+			cobra := strings.HasPrefix(imported, "github.com/spf13/")
+			if cobra && p.ImportPath != module+"/internal/cli" || imported == "flag" && p.Name != "main" {
+				t.Errorf("%s imports %s", p.ImportPath, imported)
+			}
+		}
+	}
+}

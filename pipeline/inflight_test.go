@@ -1,0 +1,121 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/feature"
+)
+
+// batchBytes is what a batch that was filled holds.
+func batchBytes(b *batch) int64 {
+	size := int64(len(b.chunk.Data)) + int64(len(b.features))*int64(unsafe.Sizeof(feature.Feature{})) +
+		int64(len(b.records))*int64(unsafe.Sizeof(record{}))
+	for i := range b.records {
+		r := &b.records[i]
+		size += int64(len(r.text))
+		if r.bad != nil {
+			size += int64(unsafe.Sizeof(*r.bad)) + int64(len(r.bad.Reason))
+		}
+	}
+	return size
+}
+
+// TestWeight bounds what a batch holds once it is parsed by what is known before.
+func TestWeight(t *testing.T) {
+	text := func(unit string, n int) string {
+		var b bytes.Buffer
+		for i := range n {
+			fmt.Fprintf(&b, unit, i+'a')
+		}
+		return b.String()
+	}
+	for name, line := range map[string]string{
+		"ordinary": `{"text":"` + text("The sentence %d is as long as most sentences are in English. ", 40) + "\"}\n",
+		"dense":    `{"text":"` + text("%010d.", 60) + "\"}\n",
+		"wide":     `{"text":"` + text("%c\uFDFA.", 26) + "\"}\n",
+		"long":     `{"text":"\n` + text("A sentence with the number %d.", 70_000) + "\"}\n",
+		"tiny":     "{\"text\":\"a\"}\n",
+		"bad":      "x\n",
+		"blank":    "\n",
+	} {
+		for _, workers := range []int{1, 64} {
+			in := []corpus.Input{{Path: corpus.Stdin, Name: "in"}}
+			job := Job{Workers: workers, Source: corpus.NewSource(in, corpus.SourceConfig{Stdin: strings.NewReader(strings.Repeat(line, 1+1<<20/len(line)))})}
+			p := newPipeline(&job, nil)
+			if n := cap(p.free); n*p.chunk > bufferBytes {
+				t.Errorf("%d batches of %d bytes", n, p.chunk)
+			}
+			if err := checkWeights(p); err != nil {
+				t.Errorf("%s, %d workers: %v", name, workers, err)
+			}
+		}
+	}
+}
+
+func checkWeights(p *pipeline) error {
+	parser, err := corpus.NewParser(p.job.Fields)
+	if err != nil {
+		return err
+	}
+	extractor, err := feature.NewExtractor(p.job.Scheme)
+	if err != nil {
+		return err
+	}
+	var set feature.Set
+	for {
+		b := <-p.free
+		p.held = 0
+		if err := p.job.Source.Next(context.Background(), &b.chunk); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		weight := p.weigh(b)
+		if err := p.settle(context.Background(), weight); err != nil {
+			return err
+		}
+		if p.held != min(weight, inFlightBytes) {
+			return fmt.Errorf("%d bytes are held, the weight is %d", p.held, weight)
+		}
+		b.weight = p.held
+		b.fill(parser, extractor, &set)
+		if got := batchBytes(b); got > weight {
+			return fmt.Errorf("a batch holds %d bytes and was taken for %d", got, weight)
+		}
+		p.giveBack(b)
+	}
+}
+
+// TestAlone has a line whose text and self take all of what may be in flight wait
+// until nothing else is.
+func TestAlone(t *testing.T) {
+	long := strings.Repeat("a", inFlightBytes/2)
+	in := []corpus.Input{{Path: corpus.Stdin, Name: "in"}}
+	job := Job{Workers: 1, Source: corpus.NewSource(in, corpus.SourceConfig{Stdin: strings.NewReader("{}\n" + long + "\n")})}
+	p := newPipeline(&job, nil)
+	go p.read(t.Context())
+	first := <-p.order
+	for range cap(p.free) - 2 {
+		<-p.free // all but the one that is filled
+	}
+	if len(p.order) != 0 || p.inFlight.TryAcquire(inFlightBytes) {
+		t.Error("the long line did not wait")
+	}
+	p.giveBack(first)
+	second := <-p.order
+	if !second.chunk.Long() || second.weight != inFlightBytes || p.inFlight.TryAcquire(1) {
+		t.Errorf("it holds %d bytes", second.weight)
+	}
+	p.giveBack(second)
+	if b := <-p.order; b != nil || p.readErr != nil {
+		t.Errorf("then came %v, %v", b, p.readErr)
+	}
+}

@@ -1,0 +1,174 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/internal/step"
+	"github.com/firstseen/firstseen/report"
+)
+
+// Outputs are the files a run writes. Each may be nil.
+type Outputs struct {
+	Kept     *corpus.Writer // the kept lines or, with Annotate, all of them
+	Report   *corpus.Writer // one line for each document that is not unique
+	Rejects  *corpus.Writer // one line for each bad record
+	Annotate bool           // add the verdict to every line of Kept
+}
+
+// AnnotationField is the field that holds the verdict of an annotated line.
+const AnnotationField = "firstseen"
+
+func (o *Outputs) all() []*corpus.Writer {
+	return []*corpus.Writer{o.Kept, o.Report, o.Rejects}
+}
+
+// Abort gives the outputs up, leaving what was written in partial files.
+func (o *Outputs) Abort() error {
+	var errs []error
+	for _, w := range o.all() {
+		if w != nil {
+			errs = append(errs, w.Abort())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Close finishes all outputs: each gets its name. It goes on after an error.
+func (o *Outputs) Close() error {
+	var errs []error
+	for _, w := range o.all() {
+		if w != nil {
+			errs = append(errs, w.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+type outputs struct {
+	Outputs
+	buf []byte
+}
+
+// annotation is the value of the field in an annotated line.
+type annotation struct {
+	Verdict string        `json:"verdict"`
+	Kept    bool          `json:"kept"`
+	Of      *string       `json:"of,omitempty"`
+	Score   *report.Share `json:"score,omitempty"`
+	Shared  int           `json:"shared,omitempty"`
+	Count   int           `json:"segments"`
+	SameID  bool          `json:"same_id,omitempty"`
+	Again   bool          `json:"again,omitempty"`
+}
+
+// refusal is the value of the field in the line that answers a bad record.
+type refusal struct {
+	Verdict string `json:"verdict"` // "bad"
+	Kept    bool   `json:"kept"`    // false
+	Line    int64  `json:"line"`
+	Reason  string `json:"reason"`
+}
+
+func (o *outputs) wantsReports() bool { return o.Report != nil || o.Annotate }
+
+// document writes one document: raw is its line, line its report if it is not
+// unique.
+func (o *outputs) document(raw []byte, r *dedup.Result, line *report.Reported) error {
+	if o.Report != nil && line != nil {
+		var err error
+		if o.buf, err = report.AppendJSON(o.buf[:0], line); err != nil {
+			return fmt.Errorf("writing report: %w", err)
+		}
+		if err := o.Report.WriteLine(o.buf); err != nil {
+			return err
+		}
+	}
+	if o.Kept == nil || !r.Kept && !o.Annotate {
+		return nil
+	}
+	if !o.Annotate {
+		return o.Kept.WriteLine(raw)
+	}
+	return o.annotated(raw, r, line)
+}
+
+func (o *outputs) annotated(raw []byte, r *dedup.Result, line *report.Reported) error {
+	a := annotation{Verdict: r.Verdict.String(), Kept: r.Kept, Count: r.Segments, SameID: r.SameID, Again: r.Again}
+	if line != nil && !r.Again { // whom it resembled when it was kept is not known any more
+		a.Of, a.Score, a.Shared = line.Of, &line.Score, line.Shared
+	}
+	value, err := json.Marshal(a)
+	if err != nil {
+		return fmt.Errorf("annotating: %w", err)
+	}
+	at, member, err := corpus.Annotation(o.buf[:0], raw, AnnotationField, value)
+	if err != nil {
+		return fmt.Errorf("annotating: %w", err)
+	}
+	o.buf = member
+	return o.Kept.WriteLine(raw[:at], member, raw[at:])
+}
+
+// reject writes a bad record and, where every line has an answer, that one.
+func (o *outputs) reject(bad *corpus.BadRecord) error {
+	if o.Annotate && o.Kept != nil {
+		if err := o.refuse(bad); err != nil {
+			return err
+		}
+	}
+	if o.Rejects == nil {
+		return nil
+	}
+	o.buf = bad.AppendJSON(o.buf[:0])
+	return o.Rejects.WriteLine(o.buf)
+}
+
+func (o *outputs) refuse(bad *corpus.BadRecord) (err error) {
+	answer := map[string]refusal{AnnotationField: {Verdict: "bad", Line: bad.Line, Reason: bad.Reason}}
+	if o.buf, err = report.AppendJSON(o.buf[:0], answer); err != nil {
+		return fmt.Errorf("annotating: %w", err)
+	}
+	return o.Kept.WriteLine(o.buf)
+}
+
+// blank answers a line of nothing but white space.
+func (o *outputs) blank() error {
+	if !o.Annotate || o.Kept == nil {
+		return nil
+	}
+	return o.Kept.WriteLine(nil)
+}
+
+// flush hands on what was written, where somebody waits for it.
+func (o *outputs) flush() error {
+	var errs []error
+	for _, w := range o.all() {
+		if w != nil {
+			errs = append(errs, w.Flush())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// sync brings what was written to the disk and returns how much that is; if
+// ended, no more will be.
+func (o *outputs) sync(ended bool) (written Written, err error) {
+	for i, w := range o.all() {
+		if w == nil {
+			continue
+		}
+		if ended {
+			written[i], err = w.Seal()
+		} else {
+			written[i], err = w.Sync()
+		}
+		if err != nil {
+			return written, err
+		}
+	}
+	return written, step.Done("synced outputs")
+}

@@ -1,0 +1,338 @@
+//go:build unix
+
+package pipeline
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/docmap"
+	"github.com/firstseen/firstseen/index"
+)
+
+// pipeRun is a run from a pipe to a pipe, in this process, on a clock that the
+// test moves.
+type pipeRun struct {
+	t       *testing.T
+	dir     string
+	job     Job
+	index   *index.Index
+	in      *io.PipeWriter
+	fifo    *os.File
+	answers *bufio.Reader
+	ticks   chan time.Time
+	ended   chan error
+	cancel  context.CancelFunc
+}
+
+// patience is how long a test waits for what must come at once.
+const patience = 30 * time.Second
+
+func newPipeRun(t *testing.T, dir string, filterOnly bool) *pipeRun {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "answers")
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fifo, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { fifo.Close() })
+	x, err := index.Open(dir, index.Options{Shape: bloomstore.ForItems(10_000), FilterOnly: filterOnly})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, w := io.Pipe()
+	p := &pipeRun{
+		t: t, dir: dir, index: x, in: w, fifo: fifo, answers: bufio.NewReader(fifo),
+		ticks: make(chan time.Time), ended: make(chan error, 1),
+	}
+	p.job = Job{
+		Source:  corpus.NewSource([]corpus.Input{{Path: corpus.Stdin, Name: "stdin", Size: -1}}, corpus.SourceConfig{Stdin: r}),
+		Workers: 2, MaxBad: -1, OnFull: OnFullWarn, Pipe: true, Ticks: p.ticks, Now: time.Now,
+	}
+	if p.job.Outputs.Kept, err = corpus.Create(name); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (p *pipeRun) start() {
+	var ctx context.Context
+	ctx, p.cancel = context.WithCancel(context.Background())
+	go func() {
+		_, err := Run(ctx, p.index, p.job)
+		p.ended <- err
+	}()
+}
+
+// end waits for the run, which must have ended with want, and leaves the index as
+// a kill would: nothing is saved at the end.
+func (p *pipeRun) end(want error) {
+	p.t.Helper()
+	if err := <-p.ended; !errors.Is(err, want) || want == nil && err != nil {
+		p.t.Fatalf("the run ended with %v, want %v", err, want)
+	}
+	p.cancel()
+	p.in.Close()
+	_ = p.job.Outputs.Abort()
+	if err := p.index.Close(false); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func pipeText(i int) string {
+	return fmt.Sprintf("Document number %d says something long enough. And a second sentence %[1]d that nobody else has.", i)
+}
+
+func pipeLine(i int) string {
+	return fmt.Sprintf(`{"id":"d%d","text":"%s"}`, i, pipeText(i))
+}
+
+func (p *pipeRun) send(line string) {
+	p.t.Helper()
+	if _, err := io.WriteString(p.in, line+"\n"); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// answer reads a line that must be there or come without another document.
+func (p *pipeRun) answer() string {
+	p.t.Helper()
+	if err := p.fifo.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		p.t.Fatal(err)
+	}
+	line, err := p.answers.ReadString('\n')
+	if err != nil {
+		p.t.Fatalf("no answer: %v", err)
+	}
+	return strings.TrimSuffix(line, "\n")
+}
+
+// ask sends a document and checks that it is answered as kept.
+func (p *pipeRun) ask(i int) {
+	p.t.Helper()
+	p.send(pipeLine(i))
+	if got := p.answer(); got != pipeLine(i) {
+		p.t.Fatalf("document %d: answer %q", i, got)
+	}
+}
+
+// tick moves the clock. It is taken when the run has nothing else to do; with the
+// second one, what followed from the first is done.
+func (p *pipeRun) tick() {
+	p.t.Helper()
+	for range 2 {
+		select {
+		case p.ticks <- time.Time{}:
+		case <-time.After(patience):
+			p.t.Fatal("an idle run does not look at its clock")
+		}
+	}
+}
+
+// onDisk opens the table as a crash now would leave it.
+func (p *pipeRun) onDisk() docmap.Stats {
+	p.t.Helper()
+	data, err := os.ReadFile(filepath.Join(p.dir, index.TableFile))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	path := filepath.Join(p.t.TempDir(), index.TableFile)
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	table, err := docmap.Open(path, docmap.Options{ReadOnly: true})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer table.Close()
+	return table.Stats()
+}
+
+// TestIdlePipeIsSavedByTime: what was answered is durable at the next tick though
+// nothing more comes, all of it in one checkpoint, and ticks without documents
+// cost nothing.
+func TestIdlePipeIsSavedByTime(t *testing.T) {
+	p := newPipeRun(t, t.TempDir(), false)
+	p.start()
+	p.tick()
+	before := p.onDisk()
+	for i := range 3 {
+		p.ask(i)
+	}
+	if got := p.onDisk(); got.Docs != 0 {
+		t.Fatalf("%d documents on disk before the clock moved", got.Docs)
+	}
+	p.tick()
+	if got := p.onDisk(); got.Docs != 3 || got.Checkpoints != before.Checkpoints+1 {
+		t.Fatalf("after a tick: %d documents, %d checkpoints more", got.Docs, got.Checkpoints-before.Checkpoints)
+	}
+	p.tick()
+	p.tick()
+	if got := p.onDisk(); got.Checkpoints != before.Checkpoints+1 {
+		t.Fatal("a tick without documents made a checkpoint")
+	}
+	p.in.Close()
+	p.end(nil)
+}
+
+// TestPipeIsMarkedBeforeItsFirstDocument: a run killed at once leaves the mark.
+func TestPipeIsMarkedBeforeItsFirstDocument(t *testing.T) {
+	p := newPipeRun(t, t.TempDir(), false)
+	p.job.Save = func(Progress) map[string][]byte { return map[string][]byte{"run": []byte("x")} }
+	p.start()
+	p.tick()
+	if p.onDisk().Checkpoints == 0 {
+		t.Error("nothing on disk says that a run is under way")
+	}
+	p.in.Close()
+	p.end(nil)
+}
+
+// TestAnswersGoBeforeTheCheckpoint: at the instant at which a document becomes
+// durable its answer is in the reader's hands. The reverse would lose it.
+func TestAnswersGoBeforeTheCheckpoint(t *testing.T) {
+	p := newPipeRun(t, t.TempDir(), false)
+	read, sequence := 0, uint64(0)
+	p.job.CheckpointBytes = 1 // at every document, before the stream is idle
+	p.job.Save = func(at Progress) map[string][]byte {
+		for ; read < int(at.Tally.Kept); read++ {
+			if got := p.answer(); got != pipeLine(read) {
+				t.Errorf("document %d: answer %q", read, got)
+			}
+		}
+		if now := p.index.Table.Generation().Sequence; sequence != 0 && now != sequence+1 {
+			t.Error("the table was written before its answers were out")
+		} else {
+			sequence = now
+		}
+		return nil
+	}
+	p.start()
+	var lines strings.Builder
+	for i := range 20 {
+		lines.WriteString(pipeLine(i) + "\n")
+	}
+	p.send(strings.TrimSuffix(lines.String(), "\n"))
+	p.in.Close()
+	p.end(nil)
+	if read != 20 {
+		t.Errorf("%d answers, want 20", read)
+	}
+}
+
+// TestAnswersGoBeforeTheJournal is the same without a table: of every document in a
+// group, the answer is there when the group is.
+func TestAnswersGoBeforeTheJournal(t *testing.T) {
+	p := newPipeRun(t, t.TempDir(), true)
+	read, decided := 0, 0
+	p.job.CheckpointBytes = 1
+	p.job.Each = func(string, *dedup.Result, dedup.Counts) error {
+		decided++
+		return nil
+	}
+	p.index.Hook = func(step string) {
+		for ; step == "a group is durable" && read < decided; read++ {
+			if got := p.answer(); got != pipeLine(read) {
+				t.Errorf("document %d: answer %q", read, got)
+			}
+		}
+	}
+	p.start()
+	var lines strings.Builder
+	for i := range 20 {
+		lines.WriteString(pipeLine(i) + "\n")
+	}
+	p.send(strings.TrimSuffix(lines.String(), "\n"))
+	p.in.Close()
+	p.end(nil)
+	if read != 20 {
+		t.Errorf("%d answers, want 20", read)
+	}
+}
+
+// TestIdleFilterIsSavedByTime is TestIdlePipeIsSavedByTime without a table, over
+// several filters saved meanwhile: while the stream is idle they are written to
+// their end.
+func TestIdleFilterIsSavedByTime(t *testing.T) {
+	dir := t.TempDir()
+	p := newPipeRun(t, dir, true)
+	p.index.Bound = 2000
+	known := func(i int) bool {
+		x, err := index.Open(copyDir(t, dir), index.Options{FilterOnly: true})
+		if err != nil {
+			t.Error(err)
+			return false
+		}
+		defer x.Close(false)
+		d, err := dedup.New(dedup.Config{Filter: x.Filter})
+		if err != nil {
+			t.Error(err)
+			return false
+		}
+		r, err := d.See("", []byte(pipeText(i)))
+		return err == nil && !r.Kept
+	}
+	decided, groups, filters := 0, atomic.Int32{}, atomic.Int32{}
+	p.job.Each = func(string, *dedup.Result, dedup.Counts) error {
+		decided++
+		return nil
+	}
+	p.index.Hook = func(step string) { // in the goroutine that decides
+		switch step {
+		case "a group is durable":
+			groups.Add(1)
+			if !known(decided - 1) {
+				t.Errorf("document %d is not saved", decided-1)
+			}
+		case "the filter is in place":
+			filters.Add(1)
+		}
+	}
+	p.start()
+	for i := range 40 {
+		before := groups.Load()
+		p.ask(i)
+		p.tick()
+		if groups.Load() == before {
+			t.Fatalf("after a tick document %d is not saved", i)
+		}
+	}
+	for end := time.Now().Add(patience); filters.Load() == 0; p.tick() {
+		if time.Now().After(end) {
+			t.Fatal("the filter was not saved while the stream was idle")
+		}
+	}
+	p.in.Close()
+	p.end(nil)
+}
+
+// TestCancelledPipeIsSaved: a signal saves what was answered before anything else
+// is done, so that a second one finds it on the disk.
+func TestCancelledPipeIsSaved(t *testing.T) {
+	p := newPipeRun(t, t.TempDir(), false)
+	p.start()
+	for i := range 3 {
+		p.ask(i)
+	}
+	p.cancel()
+	p.end(context.Canceled)
+	if got := p.onDisk().Docs; got != 3 {
+		t.Errorf("%d documents remembered, want 3", got)
+	}
+}

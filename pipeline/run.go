@@ -1,0 +1,331 @@
+// Package pipeline drives one run: documents are read and extracted in parallel,
+// decided in the order of the input by one goroutine, and written with their
+// verdicts; checkpoints make index and outputs agree, so that a run that was killed
+// is continued with the same bytes.
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/report"
+)
+
+// Job is one pass over inputs.
+type Job struct {
+	Source *corpus.Source
+	Fields corpus.Fields
+	Scheme feature.Scheme
+	Rules  dedup.Rules
+
+	Workers int // goroutines that parse and extract; at least 1
+
+	Outputs Outputs
+	MaxBad  int64 // bad records allowed; negative: any number
+	OnFull  OnFull
+
+	// CheckpointBytes of lines between checkpoints, 0 means 256 MiB. Another
+	// one is taken whenever the table's memory is full.
+	CheckpointBytes int64
+	// Pipe: what is read cannot be read again. So the index is marked before
+	// the first document, and what was answered is saved before Run returns,
+	// also with an error.
+	Pipe bool
+	// Retries: a document that was kept and comes again, with its id and its
+	// text, is answered as it was the first time: whoever sends it may not
+	// have got that answer. For pipes whose answers somebody waits for; in
+	// files nothing is retried, and both copies would count as kept.
+	Retries bool
+	// Ticks makes checkpoints by time: one at each tick before which
+	// something came. Nil for none. A ticker of one second bounds what a kill
+	// makes a pipe forget; runs over files have none, so that their bytes
+	// depend on the documents alone.
+	Ticks <-chan time.Time
+	// Resume continues a run from its last checkpoint; the source must have
+	// been moved to Resume.At. Nil starts anew.
+	Resume *Progress
+	// Save makes checkpoints carry the run's progress, so that it can be
+	// resumed.
+	Save func(Progress) map[string][]byte
+
+	Now  func() time.Time
+	Live *Live // where to publish progress while running; nil for nowhere
+	Warn func(string)
+	// Each is told every decision, in order, in the goroutine that decides; it
+	// may read the index. r is valid until it returns.
+	Each func(id string, r *dedup.Result, counts dedup.Counts) error
+}
+
+// OnFull says what happens when the filter holds what it was designed for.
+type OnFull uint8
+
+const (
+	// OnFullGrow rebuilds the filter twice as large from the side table.
+	OnFullGrow OnFull = iota
+	// OnFullStop ends the run with ErrFull after a checkpoint.
+	OnFullStop
+	// OnFullWarn goes on, with ever more false positives.
+	OnFullWarn
+)
+
+// ErrFull is returned by Run where the filter is full and OnFull is OnFullStop.
+var ErrFull = errors.New("the filter holds as many segments as it was sized for")
+
+// ErrTooManyBad is returned by Run when more than MaxBad records were bad.
+var ErrTooManyBad = errors.New("too many bad records")
+
+const (
+	defaultCheckpoint = 256 << 20
+	batchesPerWorker  = 3
+)
+
+// Live is a run's progress, safe to read while it runs.
+type Live struct {
+	Documents, Removed, Stored, LineBytes atomic.Int64
+	LoadPerMillion                        atomic.Int64 // of the filter
+}
+
+// batch is a chunk on its way from the reader through a worker to the committer.
+type batch struct {
+	chunk    corpus.Chunk
+	records  []record
+	features []feature.Feature // of all records, one after the other
+	weight   int64             // taken from pipeline.inFlight
+	done     chan struct{}     // the worker is finished with it
+}
+
+// record is what the committer needs of one line. Its slices point into the
+// batch.
+type record struct {
+	id, raw  []byte
+	text     []byte // of a long line only
+	line     int64
+	sum      uint64 // of the line
+	blank    bool
+	bad      *corpus.BadRecord
+	first, n int // its features in batch.features
+	set      feature.Set
+}
+
+// Run reads, judges and writes all documents of the job's source, in order.
+//
+// One goroutine reads, Workers parse and extract, and one decides, in the order
+// of the input. What is decided therefore depends on nothing but the input.
+// Cancelling ctx stops at once; the index then holds the last checkpoint.
+func Run(ctx context.Context, x *index.Index, job Job) (*report.Summary, error) {
+	c, err := newCommitter(x, &job)
+	if err != nil {
+		return nil, err
+	}
+	if job.Pipe {
+		if err := c.begin(); err != nil {
+			return nil, err
+		}
+	}
+	// A filter may be full before the first document: when it was rebuilt for a
+	// run that is resumed, or when this run allows less than the one before.
+	if err = c.watchFilter(); err == nil {
+		err = newPipeline(&job, c).run(ctx)
+	}
+	if err != nil && job.Pipe {
+		err = c.saveAnswered(err)
+	}
+	return c.summary(), err
+}
+
+type pipeline struct {
+	job       *Job
+	committer *committer
+	free      chan *batch // batches to fill
+	work      chan *batch // to any worker
+	order     chan *batch // the same batches, to the committer
+	inFlight  *semaphore.Weighted
+	held      int64 // of inFlight, by the reader, for the batch it fills
+	chunk     int   // bytes of a batch, but for a longer line
+	readErr   error // set before order is closed
+}
+
+func (p *pipeline) run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	// The reader is not waited for when the run is cancelled: it may be
+	// blocked on a terminal or a pipe, which nothing can interrupt.
+	go p.read(ctx)
+	for range max(p.job.Workers, 1) {
+		g.Go(func() error { return p.extract(ctx) })
+	}
+	g.Go(func() error { return p.commit(ctx) })
+	err := g.Wait()
+	go p.release()
+	return err
+}
+
+// read fills batches and hands each to the workers and, in order, to the
+// committer. It waits while too many bytes are in flight.
+func (p *pipeline) read(ctx context.Context) {
+	defer close(p.order)
+	defer close(p.work)
+	p.readErr = p.readAll(ctx)
+	if err := p.job.Source.Close(); p.readErr == nil {
+		p.readErr = err
+	}
+}
+
+func (p *pipeline) readAll(ctx context.Context) error {
+	for {
+		var b *batch
+		select {
+		case b = <-p.free:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		p.held = 0
+		err := p.job.Source.Next(ctx, &b.chunk)
+		if err == nil {
+			err = p.settle(ctx, p.weigh(b))
+		}
+		if err != nil {
+			b.chunk.Release()
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+		b.weight = p.held
+		p.order <- b
+		p.work <- b
+	}
+}
+
+func (p *pipeline) extract(ctx context.Context) error {
+	parser, err := corpus.NewParser(p.job.Fields)
+	if err != nil {
+		return err
+	}
+	parser.KeepBlank = p.job.Outputs.Annotate // every line is answered
+	extractor, err := feature.NewExtractor(p.job.Scheme)
+	if err != nil {
+		return err
+	}
+	var set feature.Set
+	for {
+		// Not a range over work: the reader that closes it may be blocked
+		// for ever when the run is cancelled.
+		var b *batch
+		select {
+		case b = <-p.work:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if b == nil {
+			return nil
+		}
+		b.fill(parser, extractor, &set)
+		if p.job.Outputs.Annotate {
+			b.refuseAnnotated()
+		}
+		b.done <- struct{}{}
+	}
+}
+
+// fill parses the chunk and extracts the features of its documents.
+func (b *batch) fill(parser *corpus.Parser, extractor *feature.Extractor, set *feature.Set) {
+	b.records, b.features = b.records[:0], b.features[:0]
+	for rec := range parser.Parse(&b.chunk) {
+		r := record{
+			id: rec.ID, raw: rec.Raw, line: rec.Line, blank: rec.Blank, sum: corpus.LineSum(rec.Raw), bad: rec.Err, first: len(b.features),
+		}
+		if b.chunk.Long() {
+			r.text = rec.Text
+		}
+		if rec.Err == nil && !rec.Blank {
+			extractor.Extract(set, rec.Text)
+			b.features = append(b.features, set.Features...)
+			r.set = *set
+			r.n = len(set.Features)
+		}
+		b.records = append(b.records, r)
+	}
+	// Only now, when b.features no longer moves.
+	for i := range b.records {
+		r := &b.records[i]
+		r.set.Features = b.features[r.first : r.first+r.n : r.first+r.n]
+	}
+}
+
+// refuseAnnotated makes bad records of documents that could not be annotated.
+func (b *batch) refuseAnnotated() {
+	for i := range b.records {
+		r := &b.records[i]
+		if r.bad != nil || r.blank {
+			continue
+		}
+		if err := corpus.CheckFree(r.raw, AnnotationField); err != nil {
+			r.bad = &corpus.BadRecord{File: b.chunk.File, Line: r.line, Reason: "cannot be annotated: " + err.Error(), Raw: r.raw}
+		}
+	}
+}
+
+func (p *pipeline) commit(ctx context.Context) error {
+	for {
+		b, err := p.next(ctx)
+		if err != nil {
+			return err
+		}
+		if b == nil {
+			if p.readErr != nil {
+				return p.readErr
+			}
+			return p.committer.finish()
+		}
+		if err := p.committer.commit(ctx, b); err != nil {
+			b.chunk.Release()
+			return fmt.Errorf("%s: %w", b.chunk.File, err)
+		}
+		if len(p.order) == 0 { // nothing more has come: let the answers go
+			if err := p.committer.out.flush(); err != nil {
+				return err
+			}
+		}
+		p.giveBack(b)
+	}
+}
+
+// next waits for a batch that a worker has finished with and, meanwhile, does what
+// time asks for. Nil is the end of the input.
+func (p *pipeline) next(ctx context.Context) (b *batch, err error) {
+	order, done := p.order, chan struct{}(nil)
+	for {
+		select {
+		case b = <-order:
+			if b == nil {
+				return nil, nil
+			}
+			order, done = nil, b.done
+		case <-done:
+			return b, nil
+		case <-p.job.Ticks:
+			if err := p.committer.tick(); err != nil {
+				return nil, err
+			}
+		case buf := <-p.committer.index.PieceReady():
+			p.committer.index.Journal.CopyPiece(buf)
+		case err := <-p.committer.index.PieceDone():
+			if err := p.committer.installFilter(err); err != nil {
+				return nil, err
+			}
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}

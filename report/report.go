@@ -1,0 +1,127 @@
+// Package report is what people and their programs are told: a line for each
+// document that is not unique, and the summary of a run.
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
+)
+
+// Reported is one line of a report: a document that is not unique. The JSON form
+// is a contract, described in docs/manual.md; fields may be added, never changed.
+type Reported struct {
+	ID      string    `json:"id"`
+	Verdict string    `json:"verdict"`
+	Kept    bool      `json:"kept"`
+	Of      *string   `json:"of"`            // id of the witness; null where there is no single one
+	Why     string    `json:"why,omitempty"` // why Of is null
+	Exact   bool      `json:"exact"`
+	SameID  bool      `json:"same_id"`
+	Again   bool      `json:"again,omitempty"`
+	Score   Share     `json:"score"`
+	Seen    Share     `json:"seen"`
+	Shared  int       `json:"shared"`
+	Among   int       `json:"comparable"`
+	Count   int       `json:"segments"`
+	OfCount int       `json:"of_segments"`
+	Also    []AlsoDoc `json:"also"`
+	Sample  []string  `json:"sample"`
+	File    string    `json:"file"`
+	Line    int64     `json:"line"`
+}
+
+// AlsoDoc is another earlier document that shares segments.
+type AlsoDoc struct {
+	ID     string `json:"id"`
+	Shared int    `json:"shared"`
+}
+
+// Share is a share from 0 to 1, written with at most four decimals, rounded down
+// so that a share below the threshold never reads as one that reached it.
+type Share float64
+
+// MarshalJSON writes the share as a JSON number.
+func (s Share) MarshalJSON() ([]byte, error) {
+	return strconv.AppendFloat(nil, math.Floor(float64(s)*1e4+1e-9)/1e4, 'f', -1, 64), nil
+}
+
+const (
+	maxSamples     = 3
+	maxSampleBytes = 240
+)
+
+const (
+	whyMosaic     = "several earlier documents together"
+	whyFilterOnly = "the filter alone knows no documents"
+)
+
+// Report turns a result into its line. text is the document's text and set its
+// features, for the samples; either may be nil.
+func Report(r *dedup.Result, id string, set *feature.Set, text []byte) Reported {
+	line := Reported{
+		ID: id, Verdict: r.Verdict.String(), Kept: r.Kept, Exact: r.Exact, SameID: r.SameID, Again: r.Again,
+		Score: Share(r.Score), Seen: Share(r.Seen), Shared: r.Of.Shared,
+		Among: r.Comparable, Count: r.Segments, OfCount: r.OfSegments,
+		Also: make([]AlsoDoc, 0, len(r.Also)), Sample: samples(r, set, text),
+	}
+	switch {
+	case r.Of.Num != 0:
+		line.Of = &r.Of.ID
+	case r.Verdict == dedup.Mosaic:
+		line.Why, line.Shared = whyMosaic, len(r.SharedSegments)
+	case r.Verdict == dedup.Duplicate:
+		line.Why = whyFilterOnly
+	}
+	for _, s := range r.Also {
+		line.Also = append(line.Also, AlsoDoc{s.ID, s.Shared})
+	}
+	return line
+}
+
+// samples quotes the longest shared segments from the document itself.
+func samples(r *dedup.Result, set *feature.Set, text []byte) []string {
+	quotes := []string{}
+	if set == nil || text == nil {
+		return quotes
+	}
+	if r.Exact {
+		for i := range min(maxSamples, len(set.Features)) {
+			quotes = append(quotes, Quote(text, set.Features[i]))
+		}
+		return quotes
+	}
+	for _, i := range r.SharedSegments[:min(maxSamples, len(r.SharedSegments))] {
+		quotes = append(quotes, Quote(text, set.Features[i]))
+	}
+	return quotes
+}
+
+func Quote(text []byte, f feature.Feature) string {
+	s := bytes.TrimSpace(text[f.Start:f.End])
+	if len(s) > maxSampleBytes {
+		cut := maxSampleBytes
+		for cut > 0 && !utf8.RuneStart(s[cut]) {
+			cut--
+		}
+		s = s[:cut]
+	}
+	return string(s)
+}
+
+// appendJSON appends v as JSON without escaping <, > and &, which are common in
+// ids and make reports hard to read.
+func AppendJSON(dst []byte, v any) ([]byte, error) {
+	buf := bytes.NewBuffer(dst)
+	enc := json.NewEncoder(buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return dst, err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}

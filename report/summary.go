@@ -1,0 +1,117 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/index"
+)
+
+// Tally counts what a run decided. It is part of a checkpoint, so a resumed run
+// counts on.
+type Tally struct {
+	Documents  int64 `json:"documents"`
+	Kept       int64 `json:"kept"`
+	Removed    int64 `json:"removed"`
+	Unique     int64 `json:"unique"`
+	Duplicates int64 `json:"duplicates"`
+	Exact      int64 `json:"exact"`   // of the duplicates, those equal in their whole text
+	SameID     int64 `json:"same_id"` // of the duplicates, those whose witness has their id
+	Mosaics    int64 `json:"mosaics"`
+	Related    int64 `json:"related"`
+	Again      int64 `json:"again"` // of the kept, those that had been kept before and were sent again
+	Bad        int64 `json:"bad_records"`
+	LineBytes  int64 `json:"line_bytes"` // of all lines, decompressed
+}
+
+func (t *Tally) Count(r *dedup.Result) {
+	t.Documents++
+	if r.Kept {
+		t.Kept++
+	} else {
+		t.Removed++
+	}
+	if r.Again {
+		t.Again++
+	}
+	switch r.Verdict {
+	case dedup.Unique:
+		t.Unique++
+	case dedup.Mosaic:
+		t.Mosaics++
+	case dedup.Related:
+		t.Related++
+	case dedup.Duplicate:
+		t.Duplicates++
+		if r.Exact {
+			t.Exact++
+		}
+		if r.SameID {
+			t.SameID++
+		}
+	}
+}
+
+// TableState is the side table's condition.
+type TableState struct {
+	index.TableStats
+	Lookups   uint64 `json:"lookups"`   // documents for which it was asked
+	Confirmed uint64 `json:"confirmed"` // filter hits that it knew
+	Refuted   uint64 `json:"refuted"`   // filter hits that were false
+}
+
+// Summary is what a run tells at its end. The JSON form is a contract.
+type Summary struct {
+	Tally
+	Resumed     bool              `json:"resumed"`
+	StoredBytes int64             `json:"stored_bytes"` // read from the inputs, as stored
+	Seconds     float64           `json:"seconds"`      // of this process
+	Filter      index.FilterState `json:"filter"`
+	Table       *TableState       `json:"table"` // null with --filter-only
+	Grown       int               `json:"filter_grown"`
+	Commonest   []CommonSegment   `json:"commonest_segments"`
+}
+
+// WriteText writes the summary for people.
+func (s *Summary) WriteText(w io.Writer) {
+	fmt.Fprintf(w, "%d documents: %d kept, %d removed (%s)\n", s.Documents, s.Kept, s.Removed, percent(s.Removed, s.Documents))
+	fmt.Fprintf(w, "  unique %d, duplicate %d (%d exact, %d of the same id), mosaic %d, related %d\n",
+		s.Unique, s.Duplicates, s.Exact, s.SameID, s.Mosaics, s.Related)
+	if s.Again > 0 {
+		fmt.Fprintf(w, "  sent again, and answered as before: %d\n", s.Again)
+	}
+	if s.Bad > 0 {
+		fmt.Fprintf(w, "  bad records: %d\n", s.Bad)
+	}
+	rate := 0.0
+	if s.Seconds > 0 {
+		rate = float64(s.LineBytes) / 1e6 / s.Seconds
+	}
+	fmt.Fprintf(w, "  %.1f MB of lines in %.1f s (%.0f MB/s)\n", float64(s.LineBytes)/1e6, s.Seconds, rate)
+	fmt.Fprintf(w, "  filter: %.1f MiB, %.1f%% of its bits set, false positives 1 in %s a segment\n",
+		float64(s.Filter.Bytes)/(1<<20), 100*s.Filter.Fill, OneIn(s.Filter.Rate))
+	if t := s.Table; t != nil {
+		fmt.Fprintf(w, "  side table: asked for %d documents, %d filter hits confirmed, %d refuted\n", t.Lookups, t.Confirmed, t.Refuted)
+	}
+	for i, c := range s.Commonest {
+		if i == 3 {
+			break
+		}
+		fmt.Fprintf(w, "  common: %d× %q\n", c.Documents, c.Text)
+	}
+}
+
+func percent(part, whole int64) string {
+	if whole == 0 {
+		return "0%"
+	}
+	return fmt.Sprintf("%.1f%%", 100*float64(part)/float64(whole))
+}
+
+func OneIn(rate float64) string {
+	if rate < 1e-12 {
+		return "10^12"
+	}
+	return fmt.Sprintf("%.3g", 1/rate)
+}
