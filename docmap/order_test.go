@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"go.etcd.io/bbolt"
 )
 
 var manyBins = func() Options {
@@ -222,5 +223,33 @@ func TestPlacesOfBins(t *testing.T) {
 	})
 	if unmapped && len(maps) < 3 || !unmapped && len(maps) != 1 {
 		t.Fatalf("the file was mapped at %d addresses", len(maps))
+	}
+}
+
+// What an interrupted checkpoint left is removed at the next start, by who may write.
+func TestSweep(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	sampleTable(t, path)
+	before := contents(t, path, "")
+	stray := runInfo{id: 1 << 20}
+	tamper(t, path, func(tx *bbolt.Tx) error {
+		b, err := tx.CreateBucket(stray.bucket())
+		if err != nil {
+			return err
+		}
+		return b.Put(binKey(0), []byte("left over"))
+	})
+	opt := smallOptions
+	opt.MemtableKeys = 60
+	for _, opt.ReadOnly = range []bool{true, false} {
+		if err := mustOpen(t, path, opt).Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := contents(t, path, ""); (len(got) == len(before)) == opt.ReadOnly {
+			t.Fatalf("opened with ReadOnly %v: %d values, without the stray run %d", opt.ReadOnly, len(got), len(before))
+		}
+	}
+	if diff := cmp.Diff(before, contents(t, path, "")); diff != "" {
+		t.Fatal(diff)
 	}
 }
