@@ -253,3 +253,33 @@ func TestSweep(t *testing.T) {
 		t.Fatal(diff)
 	}
 }
+
+// How far merges go is a rule of docs/format.md, "Merging".
+func TestPaceOfMerges(t *testing.T) {
+	for level, w := range []int{4, 16, 128, 1024} {
+		if got := defaultSizes.window(level); got != w {
+			t.Errorf("between two merges of level %d lie %d flushes, want %d", level, got, w)
+		}
+		if got, want := defaultSizes.pace(level), 4/(3*float64(w)); got != want {
+			t.Errorf("level %d advances by %v, want %v", level, got, want)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "table")
+	table := mustOpen(t, path, manyBins)
+	r := rand.New(rand.NewPCG(26, 0))
+	for len(table.spaces[ofKeys].runs) < 3 { // the target of a merge and its two sources
+		if _, err := table.Add(Doc{}, docKeys(r, 12)); err != nil {
+			t.Fatal(err)
+		}
+		if table.Full() {
+			if err := table.Checkpoint(nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	// 4/(3·2) of 16 bins are 11, and with the second half of a source's bin 12.
+	target := table.spaces[ofKeys].runs[0]
+	if bins, done := target.shape.bins(), target.binOf(target.high)+1; bins != 16 || done != 12 {
+		t.Fatalf("the first share of the merge is %d of %d bins", done, bins)
+	}
+}
