@@ -93,8 +93,9 @@ func childDoc(i int) (Doc, []uint64) {
 }
 
 // childWrites fills a table, each checkpoint saying in its state how many documents
-// it has. On standard output it says which checkpoints were made. After a failure
-// it opens the table again and goes on from there, once.
+// it has. On standard output it says which checkpoints were made. A checkpoint that
+// failed is tried again where the table allows that; else the table is opened again
+// and goes on from there, once.
 func childWrites(path string) error {
 	err := childFills(path)
 	if err == nil {
@@ -123,8 +124,13 @@ func childFills(path string) (err error) {
 		if (i+1)%childStep != 0 {
 			continue
 		}
-		if err := table.Checkpoint(map[string][]byte{"docs": fmt.Append(nil, i+1)}); err != nil {
-			return err
+		state := map[string][]byte{"docs": fmt.Append(nil, i+1)}
+		if err := table.Checkpoint(state); err != nil {
+			fmt.Println("failed:", err)
+			if again := table.Checkpoint(state); again != nil {
+				return again
+			}
+			fmt.Println("tried again")
 		}
 		fmt.Println("made", i+1)
 	}

@@ -85,6 +85,14 @@ func TestOpenRefusesWhatIsNoFile(t *testing.T) {
 	if _, err := Open(filepath.Join(path, "table"), long); err == nil || !strings.Contains(err.Error(), "too long") {
 		t.Error(err)
 	}
+	// A file that is gone between two looks is not made anew, empty.
+	gone := &Table{path: filepath.Join(path, "gone"), opt: smallOptions}
+	if err := gone.openFile(false, 0); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(gone.path); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
 	path = filepath.Join(path, "no folder", "table")
 	if _, err := Open(path, smallOptions); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"go.etcd.io/bbolt"
 )
 
 var manyBins = func() Options {
@@ -222,5 +223,63 @@ func TestPlacesOfBins(t *testing.T) {
 	})
 	if unmapped && len(maps) < 3 || !unmapped && len(maps) != 1 {
 		t.Fatalf("the file was mapped at %d addresses", len(maps))
+	}
+}
+
+// What an interrupted checkpoint left is removed at the next start, by who may write.
+func TestSweep(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	sampleTable(t, path)
+	before := contents(t, path, "")
+	stray := runInfo{id: 1 << 20}
+	tamper(t, path, func(tx *bbolt.Tx) error {
+		b, err := tx.CreateBucket(stray.bucket())
+		if err != nil {
+			return err
+		}
+		return b.Put(binKey(0), []byte("left over"))
+	})
+	opt := smallOptions
+	opt.MemtableKeys = 60
+	for _, opt.ReadOnly = range []bool{true, false} {
+		if err := mustOpen(t, path, opt).Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := contents(t, path, ""); (len(got) == len(before)) == opt.ReadOnly {
+			t.Fatalf("opened with ReadOnly %v: %d values, without the stray run %d", opt.ReadOnly, len(got), len(before))
+		}
+	}
+	if diff := cmp.Diff(before, contents(t, path, "")); diff != "" {
+		t.Fatal(diff)
+	}
+}
+
+// How far merges go is a rule of docs/format.md, "Merging".
+func TestPaceOfMerges(t *testing.T) {
+	for level, w := range []int{4, 16, 128, 1024} {
+		if got := defaultSizes.window(level); got != w {
+			t.Errorf("between two merges of level %d lie %d flushes, want %d", level, got, w)
+		}
+		if got, want := defaultSizes.pace(level), 4/(3*float64(w)); got != want {
+			t.Errorf("level %d advances by %v, want %v", level, got, want)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "table")
+	table := mustOpen(t, path, manyBins)
+	r := rand.New(rand.NewPCG(26, 0))
+	for len(table.spaces[ofKeys].runs) < 3 { // the target of a merge and its two sources
+		if _, err := table.Add(Doc{}, docKeys(r, 12)); err != nil {
+			t.Fatal(err)
+		}
+		if table.Full() {
+			if err := table.Checkpoint(nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	// 4/(3·2) of 16 bins are 11, and with the second half of a source's bin 12.
+	target := table.spaces[ofKeys].runs[0]
+	if bins, done := target.shape.bins(), target.binOf(target.high)+1; bins != 16 || done != 12 {
+		t.Fatalf("the first share of the merge is %d of %d bins", done, bins)
 	}
 }

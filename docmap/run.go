@@ -141,7 +141,7 @@ func (r *run) locate(key uint64) (b []byte, n, upper, low int) {
 	c, next := uint32(r.counts[at]), uint32(r.counts[at+1])
 	b, n = value[r.offset(sub, c):r.offset(sub+1, next)+8], int(next-c)
 	bucket := int(key>>r.lowBits) & (r.buckets - 1)
-	entry := bucket * n / r.buckets
+	entry := bucket * n >> r.blockBits
 	upper = blockCheck + (bucket+entry)/8
 	low = blockCheck + (r.buckets+n+entry*int(r.lowBits))/8
 	return b, n, upper, low
