@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -100,6 +101,33 @@ func TestLongLineNotCopied(t *testing.T) {
 		}
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// TestLongLineContinued goes on after a long line, at the mark that Sync gave.
+func TestLongLineContinued(t *testing.T) {
+	for _, name := range []string{"out", "out.gz", "out.zst"} {
+		path := filepath.Join(t.TempDir(), name)
+		w, err := Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, last := benchText(9<<20), benchText(100)
+		err = errors.Join(w.WriteLine(last), w.WriteLine(first))
+		at, syncErr := w.Sync()
+		if err := errors.Join(err, syncErr, w.WriteLine(first), w.Abort()); err != nil && !strings.Contains(err.Error(), "given up") {
+			t.Fatal(err)
+		}
+		if w, err = OpenAt(path, at); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if err := errors.Join(w.WriteLine(last), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		want := bytes.Join([][]byte{last, first, last, nil}, newline)
+		if got := readPacked(t, path); !bytes.Equal(got, want) {
+			t.Errorf("%s: %d bytes, want %d others", name, len(got), len(want))
 		}
 	}
 }

@@ -262,9 +262,6 @@ func isUTF16(head []byte) bool {
 // readTo appends to buf until it holds n bytes, the input ends or, from a pipe, a
 // whole line has come.
 func (s *Source) readTo(ctx context.Context, buf []byte, n int) ([]byte, error) {
-	if s.live && bytes.IndexByte(buf, '\n') >= 0 {
-		return buf, s.broken // a first line of two bytes: open has read it
-	}
 	if cap(buf) < n {
 		buf = append(make([]byte, 0, n), buf...)
 	}
