@@ -47,6 +47,7 @@ func newCommitter(x *index.Index, job *Job) (*committer, error) {
 	c := &committer{index: x, job: job, deduper: deduper, out: outputs{Outputs: job.Outputs}, parser: parser, started: time.Now()}
 	c.at = Position{Line: 1}
 	if job.Resume != nil {
+		c.out.before = job.Resume.Written
 		c.tally, c.at = job.Resume.Tally, job.Resume.At
 	}
 	return c, nil

@@ -50,7 +50,8 @@ func (o *Outputs) Close() error {
 
 type outputs struct {
 	Outputs
-	buf []byte
+	before Written // by the run that is continued
+	buf    []byte
 }
 
 // annotation is the value of the field in an annotated line.
@@ -155,10 +156,13 @@ func (o *outputs) flush() error {
 }
 
 // sync brings what was written to the disk and returns how much that is; if
-// ended, no more will be.
+// ended, no more will be. An output that had its name already when the run was
+// continued is as it was: forgetting how long would have the next start make it
+// anew, empty.
 func (o *outputs) sync(ended bool) (written Written, err error) {
 	for i, w := range o.all() {
 		if w == nil {
+			written[i] = o.before[i]
 			continue
 		}
 		if ended {

@@ -74,6 +74,51 @@ func TestStoppedWhileFinishing(t *testing.T) {
 	}
 }
 
+// TestStoppedAgainWhileFinishing kills the run that finishes a killed one, between
+// every two of its steps: what the first had done is not undone.
+func TestStoppedAgainWhileFinishing(t *testing.T) {
+	k := newKilling(t, ".zst", nil)
+	k.args = append(k.args, "--summary", "sum.json")
+	k.reset()
+	steps := len(k.stopAt(0, ""))
+	done := len(strings.Split(finishing, "\n"))
+	firsts := []string{"renamed real.partial", "saved the filter"}
+	if testing.Short() {
+		firsts = firsts[1:]
+	}
+	for n := steps - done + 1; n <= steps; n++ {
+		name := strings.Split(finishing, "\n")[n-1-(steps-done)]
+		if !slices.Contains(firsts, name) {
+			continue
+		}
+		for m := 1; ; m++ {
+			k.reset()
+			k.stopAt(n, stopByKill)
+			if over := k.stopBefore(m); over {
+				break
+			}
+			if !finished(t, k.dir, k.outputs[0]) {
+				runProgram(t, k.dir, exitBadRecords, k.args...)
+			}
+			if k.compare(); t.Failed() {
+				t.Fatalf("killed after %q, and again after %d steps", name, m)
+			}
+		}
+	}
+}
+
+// stopBefore runs the command up to the nth step and reports whether it came to
+// its end before.
+func (k *killing) stopBefore(n int) (over bool) {
+	k.t.Helper()
+	cmd := k.command()
+	cmd.Args[0] = stopping
+	cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", stopNumber, n), stopHow+"="+stopByKill, stepsFile+"="+filepath.Join(k.dir, "steps"))
+	start(k.t, cmd)
+	_ = cmd.Wait() // killed, or at its end with bad records
+	return cmd.ProcessState.ExitCode() == exitBadRecords
+}
+
 // stopAt runs the command up to the nth step, to its end if that is 0, and
 // returns the steps it did.
 func (k *killing) stopAt(n int, how string) []string {
