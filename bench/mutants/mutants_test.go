@@ -29,9 +29,9 @@ func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
 		"in x": "1: want a line",
 		"= a\nin f\ntest .\n-x\n+y\n\n= a\nin f\ntest .\n-x\n+y\n": `the name "a" occurs twice`,
-		"= a\nin f\ntest .\n-x\n+x\n":                                "another new one",
-		"= a\nin f\n-x\n+y\n":                                        "want a package, tests",
-		"= a\ninn f\n":                                                `what is "inn"?`,
+		"= a\nin f\ntest .\n-x\n+x\n":                              "another new one",
+		"= a\nin f\n-x\n+y\n":                                      "want a package, tests",
+		"= a\ninn f\n":                                             `what is "inn"?`,
 	} {
 		if _, err := parse(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
