@@ -2,9 +2,12 @@ package keylog
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"slices"
 	"testing"
+
+	"github.com/zeebo/xxh3"
 )
 
 // TestGroupsInTheirOrder: a group that is left out is damage, for what came after it
@@ -34,6 +37,20 @@ func TestLaterGroupAnywhere(t *testing.T) {
 			if _, _, torn, err := readLog(bad); !errors.Is(err, ErrDamaged) {
 				t.Errorf("a later group after %d bytes: %d torn, %v", start, torn, err)
 			}
+		}
+	}
+}
+
+// TestLaterVersionIsRefused by its number, whatever else it has.
+func TestLaterVersionIsRefused(t *testing.T) {
+	data, ends := writeLog(t, testHeader, testGroups())
+	le := binary.LittleEndian
+	for _, v := range []uint32{0, version + 1, 1 << 31} {
+		le.PutUint32(data[16:], v)
+		sum := ends[0] - sumSize
+		le.PutUint64(data[sum:], xxh3.Hash(data[:sum]))
+		if _, groups, _, err := readLog(data); !errors.Is(err, ErrVersion) {
+			t.Errorf("version %d: %d groups, %v", v, len(groups), err)
 		}
 	}
 }
