@@ -21,7 +21,7 @@ func mutate(ctx context.Context, args []string, out io.Writer) (err error) {
 	path := fs.String("list", "bench/mutants/list.txt", "the list")
 	fs.IntVar(&cfg.Jobs, "j", max(1, runtime.NumCPU()/2), "mutants at a time")
 	fs.DurationVar(&cfg.Limit, "limit", 10*time.Minute, "for the tests of one mutant; what takes longer hangs")
-	only := fs.String("only", "", "only mutants whose name or file contains this")
+	only := fs.String("only", "", "only mutants whose name or package contains this")
 	dir := fs.String("dir", "", "where to work, a temporary folder by default")
 	if err := fs.Parse(args); err != nil {
 		return err
@@ -31,7 +31,7 @@ func mutate(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	for _, m := range list {
-		if strings.Contains(m.Name, *only) || strings.Contains(m.File, *only) {
+		if strings.Contains(m.Name, *only) || strings.Contains(m.Dir, *only) {
 			cfg.List = append(cfg.List, m)
 		}
 	}

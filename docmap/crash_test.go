@@ -77,7 +77,9 @@ func crashAfterEveryTransaction(t *testing.T, opt Options, docs int) {
 		if last := want.seq; seq != last && seq != last-1 {
 			t.Fatalf("after transaction %d the sequence is %d, want %d", crashes, seq, last)
 		}
-		bySeq[seq].equal(t, c)
+		if !testing.Short() || crashes%4 == 0 {
+			bySeq[seq].equal(t, c)
+		}
 		for _, r := range c.spaces[ofKeys].runs {
 			if r.low > 0 && r.entries > 0 {
 				partial++ // a source of which a part is gone
@@ -266,7 +268,7 @@ func TestDamage(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 0))
 	refused := 0
 	places := 1000
-	if unmapped {
+	if unmapped || testing.Short() {
 		places = 200
 	}
 	for pos := 0; pos < len(good); pos += 1 + len(good)/places {

@@ -13,19 +13,19 @@ import (
 // A Mutant is one wrong change. In the list it looks like this:
 //
 //	= lock not taken
-//	file dedup/index.go
-//	test ./dedup .
+//	in index
+//	test ./index ./internal/cli
 //	survives why no test can see it, where that is so
 //	-	case ok:
 //	+	case true:
 //
-// The lines after "-" are the old text, which must occur once in the file, those
-// after "+" the new, either of any number of lines. The first begins and the last
-// ends wherever it likes in its line. Tests are packages, and flags of go test. Lines
+// The lines after "-" are the old text, which must occur once in the package (its
+// files may be cut anew), those after "+" the new, either of any number of lines. The first begins and the last
+// ends wherever it likes in its line. Tests are packages, which begin with a dot, and flags of go test. Lines
 // beginning with # and empty ones are passed over.
 type Mutant struct {
 	Name     string
-	File     string   // in the module, with slashes
+	Dir      string   // of the package, in the module, with slashes
 	Test     []string // arguments of go test
 	Survives string   // the reason, where it is known to
 	Old, New string
@@ -67,8 +67,8 @@ func parse(text string) (list []Mutant, err error) {
 		}
 	}
 	for i := range list {
-		if m := &list[i]; m.File == "" || len(m.Test) == 0 || m.Old == "" || m.Old == m.New {
-			return nil, fmt.Errorf("%d: %s: want a file, tests, an old text and another new one", m.line, m.Name)
+		if m := &list[i]; m.Dir == "" || len(m.packages()) == 0 || m.Old == "" || m.Old == m.New {
+			return nil, fmt.Errorf("%d: %s: want a package, tests, an old text and another new one", m.line, m.Name)
 		}
 	}
 	return list, nil
@@ -86,8 +86,8 @@ func (m *Mutant) add(line string) error {
 	}
 	word, rest, _ := strings.Cut(line, " ")
 	switch word {
-	case "file":
-		m.File = rest
+	case "in":
+		m.Dir = rest
 	case "test":
 		m.Test = strings.Fields(rest)
 	case "survives":
@@ -105,22 +105,56 @@ func join(text, line string) string {
 	return text + "\n" + line
 }
 
-// apply returns the file with the change, which must fit in exactly one place.
-func (m *Mutant) apply(root string) (whole, changed []byte, err error) {
-	whole, err = os.ReadFile(filepath.Join(root, filepath.FromSlash(m.File)))
+// packages are those to test, one after the other until one sees the change.
+func (m *Mutant) packages() (list []string) {
+	for _, arg := range m.Test {
+		if strings.HasPrefix(arg, ".") {
+			list = append(list, arg)
+		}
+	}
+	return list
+}
+
+// flags are those of go test.
+func (m *Mutant) flags() (list []string) {
+	for _, arg := range m.Test {
+		if !strings.HasPrefix(arg, ".") {
+			list = append(list, arg)
+		}
+	}
+	return list
+}
+
+// apply returns the file that has the old text and what it becomes.
+func (m *Mutant) apply(root string) (path string, whole, changed []byte, err error) {
+	dir := filepath.Join(root, filepath.FromSlash(m.Dir))
+	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
-		return nil, nil, fmt.Errorf("mutant %q: %w", m.Name, err)
+		return "", nil, nil, fmt.Errorf("mutant %q: %w", m.Name, err)
 	}
-	if n := strings.Count(string(whole), m.Old); n != 1 {
-		return nil, nil, fmt.Errorf("mutant %q: its old text occurs %d times in %s, want once: adapt it to the code", m.Name, n, m.File)
+	found := 0
+	for _, p := range paths {
+		if strings.HasSuffix(p, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(p)
+		if err != nil {
+			return "", nil, nil, fmt.Errorf("mutant %q: %w", m.Name, err)
+		}
+		if n := strings.Count(string(text), m.Old); n > 0 {
+			found, path, whole = found+n, p, text
+		}
 	}
-	return whole, []byte(strings.Replace(string(whole), m.Old, m.New, 1)), nil
+	if found != 1 {
+		return "", nil, nil, fmt.Errorf("mutant %q: its old text occurs %d times in %s, want once: adapt it to the code", m.Name, found, m.Dir)
+	}
+	return path, whole, []byte(strings.Replace(string(whole), m.Old, m.New, 1)), nil
 }
 
 // Check reports the entries of a list that do not fit the code below root.
 func Check(root string, list []Mutant) (errs []error) {
 	for i := range list {
-		if _, _, err := list[i].apply(root); err != nil {
+		if _, _, _, err := list[i].apply(root); err != nil {
 			errs = append(errs, err)
 		}
 	}

@@ -111,11 +111,10 @@ func copyModule(to, from string) error {
 
 // try tests one mutant. What is the end of what the tests said.
 func (cfg *Config) try(ctx context.Context, root string, m *Mutant) (v verdict, what string) {
-	whole, changed, err := m.apply(root)
+	path, whole, changed, err := m.apply(root)
 	if err != nil {
 		return broken, err.Error()
 	}
-	path := filepath.Join(root, filepath.FromSlash(m.File))
 	if err := os.WriteFile(path, changed, 0o666); err != nil {
 		return broken, err.Error()
 	}
@@ -126,7 +125,18 @@ func (cfg *Config) try(ctx context.Context, root string, m *Mutant) (v verdict, 
 	}()
 	ctx, cancel := context.WithTimeout(ctx, cfg.Limit)
 	defer cancel()
-	args := append([]string{"test", "-trimpath", "-count=1", "-failfast", "-vet=off"}, m.Test...)
+	for _, pkg := range m.packages() {
+		v, what = cfg.test(ctx, root, append(m.flags(), pkg))
+		if v != survived {
+			break
+		}
+	}
+	return v, what
+}
+
+// test runs the tests of one package.
+func (cfg *Config) test(ctx context.Context, root string, args []string) (v verdict, what string) {
+	args = append([]string{"test", "-trimpath", "-count=1", "-failfast", "-vet=off"}, args...)
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "TMPDIR="+cfg.Dir)
@@ -168,10 +178,10 @@ func (t *tally) enter(m *Mutant, v verdict, what string) {
 	defer t.mu.Unlock()
 	if v == survived && m.Survives != "" {
 		t.known++
-		fmt.Fprintf(t.out, "survived, as known: %s (%s): %s\n", m.Name, m.File, m.Survives)
+		fmt.Fprintf(t.out, "survived, as known: %s (%s): %s\n", m.Name, m.Dir, m.Survives)
 		return
 	}
-	dir := filepath.Dir(m.File)
+	dir := m.Dir
 	if t.packages[dir] == nil {
 		t.packages[dir] = new([2]int)
 	}
@@ -182,17 +192,17 @@ func (t *tally) enter(m *Mutant, v verdict, what string) {
 		fmt.Fprintf(t.out, "BROKEN: %s: %s\n", m.Name, strings.TrimSpace(what))
 	case v == survived:
 		t.bad++
-		fmt.Fprintf(t.out, "SURVIVED: %s (%s), tests %s\n", m.Name, m.File, strings.Join(m.Test, " "))
+		fmt.Fprintf(t.out, "SURVIVED: %s (%s), tests %s\n", m.Name, m.Dir, strings.Join(m.Test, " "))
 	case v == hung:
 		t.packages[dir][0]++
 		t.hung++
-		fmt.Fprintf(t.out, "hung: %s (%s)\n", m.Name, m.File)
+		fmt.Fprintf(t.out, "hung: %s (%s)\n", m.Name, m.Dir)
 	case m.Survives != "":
 		t.bad++
-		fmt.Fprintf(t.out, "CAUGHT, though said to survive: %s (%s) by %s\n", m.Name, m.File, what)
+		fmt.Fprintf(t.out, "CAUGHT, though said to survive: %s (%s) by %s\n", m.Name, m.Dir, what)
 	default:
 		t.packages[dir][0]++
-		fmt.Fprintf(t.out, "caught: %s (%s) by %s\n", m.Name, m.File, what)
+		fmt.Fprintf(t.out, "caught: %s (%s) by %s\n", m.Name, m.Dir, what)
 	}
 }
 

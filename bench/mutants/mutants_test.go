@@ -17,8 +17,8 @@ func TestListFitsCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(list) < 80 {
-		t.Errorf("%d mutants, want 80 at least", len(list))
+	if len(list) < 100 {
+		t.Errorf("%d mutants, want 100 at least", len(list))
 	}
 	for _, err := range Check("../..", list) {
 		t.Error(err)
@@ -27,17 +27,17 @@ func TestListFitsCode(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
-		"file x": "1: want a line",
-		"= a\nfile f\ntest .\n-x\n+y\n\n= a\nfile f\ntest .\n-x\n+y\n": `the name "a" occurs twice`,
-		"= a\nfile f\ntest .\n-x\n+x\n":                                "another new one",
-		"= a\nfile f\n-x\n+y\n":                                        "want a file, tests",
-		"= a\nflie f\n":                                                `what is "flie"?`,
+		"in x": "1: want a line",
+		"= a\nin f\ntest .\n-x\n+y\n\n= a\nin f\ntest .\n-x\n+y\n": `the name "a" occurs twice`,
+		"= a\nin f\ntest .\n-x\n+x\n":                              "another new one",
+		"= a\nin f\n-x\n+y\n":                                      "want a package, tests",
+		"= a\ninn f\n":                                             `what is "inn"?`,
 	} {
 		if _, err := parse(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
 	}
-	list, err := parse("# x\n= a\nfile f.go\ntest -short ./x\nsurvives so\n-one\n-\ttwo\n+\n")
+	list, err := parse("# x\n= a\nin f\ntest -short ./x\nsurvives so\n-one\n-\ttwo\n+\n")
 	if err != nil || len(list) != 1 {
 		t.Fatal(list, err)
 	}
@@ -60,33 +60,33 @@ func TestRun(t *testing.T) {
 	}
 	list, err := parse(`
 = sum
-file m.go
+in .
 test .
 -1 + 1
 +1 + 2
 = unseen
-file m.go
+in .
 test .
 -3
 +4
 = equal
-file m.go
+in .
 test .
 survives it is the same
 -1 + 1
 +2
 = nonsense
-file m.go
+in .
 test .
 -3
 +x
 = hangs
-file m.go
+in .
 test -timeout 100ms .
 -1 + 1
 +func() int { select {} }()
 = moved
-file m.go
+in .
 test .
 -gone
 +x
@@ -100,7 +100,7 @@ test .
 		t.Errorf("error %v, want %v", err, ErrSurvived)
 	}
 	for _, want := range []string{
-		"caught: sum (m.go) by TestF", "SURVIVED: unseen (m.go)", "survived, as known: equal (m.go): it is the same",
+		"caught: sum (.) by TestF", "SURVIVED: unseen (.)", "survived, as known: equal (.): it is the same",
 		"BROKEN: nonsense", `BROKEN: mutant "moved": its old text occurs 0 times`, "caught: hangs", "| all | 5 | 2 (40.0%) |",
 	} {
 		if !strings.Contains(strings.ReplaceAll(out.String(), "BROKEN: moved: mutant", "BROKEN: mutant"), want) {

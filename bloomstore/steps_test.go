@@ -1,0 +1,86 @@
+package bloomstore
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// watchedFile notes what is done with a file. The operation of the name failing
+// fails.
+type watchedFile struct {
+	*os.File
+	steps   []string
+	failing string
+}
+
+func (f *watchedFile) step(name string) error {
+	f.steps = append(f.steps, name)
+	if name == f.failing {
+		return errFail
+	}
+	return nil
+}
+
+func (f *watchedFile) Write(b []byte) (int, error) {
+	return len(b), errors.Join(f.step("write"), second(f.File.Write(b)))
+}
+
+func (f *watchedFile) WriteAt(b []byte, at int64) (int, error) {
+	return len(b), errors.Join(f.step("write"), second(f.File.WriteAt(b, at)))
+}
+
+func (f *watchedFile) Sync() error { return errors.Join(f.step("sync"), f.File.Sync()) }
+
+func (f *watchedFile) Close() error { return errors.Join(f.step("close"), f.File.Close()) }
+
+func second(_ int, err error) error { return err }
+
+// TestSnapshotSyncedBehindItsLastWrite: whoever renames the file when Done has given
+// nil may rely on it. That it could not be synced or closed is told.
+func TestSnapshotSyncedBehindItsLastWrite(t *testing.T) {
+	f, err := New(Shape{Bits: 64 * 2 * snapshotWords, Hashes: 8}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, failing := range []string{"", "sync", "close"} {
+		file, err := os.Create(filepath.Join(t.TempDir(), "filter"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		watched := &watchedFile{File: file, failing: failing}
+		err = finishSnapshot(f.snapshot(file.Name(), watched, nil))
+		if failing == "" && err != nil || failing != "" && !errors.Is(err, errFail) {
+			t.Errorf("%q fails: %v", failing, err)
+		}
+		n := len(watched.steps)
+		if n < 3 || !slices.Equal(watched.steps[n-3:], []string{"write", "sync", "close"}) ||
+			slices.Contains(watched.steps[:n-2], "sync") {
+			t.Errorf("%q fails: steps %v, want all writes, then sync and close", failing, watched.steps)
+		}
+	}
+}
+
+// TestEveryBitHasOneOwner: two goroutines that wrote one word would lose bits of it.
+func TestEveryBitHasOneOwner(t *testing.T) {
+	borders := []uint64{0, 64, 192, 256}
+	owners := make([]int, 256)
+	for i := range len(borders) - 1 {
+		all := make([]uint64, 256)
+		for p := range all {
+			all[p] = uint64(p)
+		}
+		for _, p := range within(all, borders[i], borders[i+1]) {
+			owners[p]++
+			if p < borders[i] || p >= borders[i+1] {
+				t.Errorf("bit %d is not in [%d, %d)", p, borders[i], borders[i+1])
+			}
+		}
+	}
+	if i := slices.IndexFunc(owners, func(n int) bool { return n != 1 }); i >= 0 {
+		t.Errorf("bit %d has %d owners", i, owners[i])
+	}
+}

@@ -1,0 +1,27 @@
+package durable
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// TestSyncName: a name of which nobody knows whether it is durable is made so, or it
+// is told that it could not be.
+func TestSyncName(t *testing.T) {
+	dir := t.TempDir()
+	path, want := filepath.Join(dir, "a"), []string{"sync folder " + filepath.Base(dir)}
+	t.Run("done", func(t *testing.T) {
+		steps := watch(t, -1)
+		if err := SyncName(path); err != nil || !slices.Equal(*steps, want) {
+			t.Errorf("steps %q, want %q; %v", *steps, want, err)
+		}
+	})
+	t.Run("failed", func(t *testing.T) {
+		watch(t, 0)
+		if err := SyncName(path); !errors.Is(err, errStep) {
+			t.Errorf("error %v, want %v", err, errStep)
+		}
+	})
+}
