@@ -242,11 +242,13 @@ func (f *faulting) faultyCommand(ctx context.Context, at int) (cmd *exec.Cmd, fa
 	for f.calls[at][pick.call] == 0 {
 		pick = faulty[f.rng.IntN(len(faulty))]
 	}
+	failure := pick.errors[f.rng.IntN(len(pick.errors))]
 	when := strconv.Itoa(1 + f.rng.IntN(f.calls[at][pick.call]))
-	if f.rng.IntN(3) == 0 {
+	// An interrupted call is tried again, for ever if it never gets through.
+	if f.rng.IntN(3) == 0 && failure != "EINTR" {
 		when += "+" // that one and all after it
 	}
-	expression := fmt.Sprintf("%s:error=%s:when=%s", pick.call, pick.errors[f.rng.IntN(len(pick.errors))], when)
+	expression := fmt.Sprintf("%s:error=%s:when=%s", pick.call, failure, when)
 	log = filepath.Join(f.dir, "faults")
 	return f.program.under(ctx, f.dir, trace(f.dir, f.workload, log, "trace="+pick.call, "inject="+expression), s.args...),
 		strings.Replace(expression, ":", " ", 1), log
