@@ -53,7 +53,7 @@ var mayKnow = map[string][]string{
 	"bloomstore":   {},
 	"docmap":       {},
 	"corpus":       {},
-	"dedup":        {"feature", "bloomstore", "docmap"},
+	"dedup":        {"feature", "bloomstore"},
 	"index":        {"dedup", "feature", "bloomstore", "docmap"},
 	"report":       {"dedup", "index", "feature"},
 	"pipeline":     {"report", "index", "dedup", "corpus", "feature"},

@@ -170,7 +170,7 @@ func (t *Table) Docs(from uint32) iter.Seq2[NumberedDoc, error] {
 			d := NumberedDoc{Num: num}
 			err := t.step(version, func() (err error) {
 				if _, err = t.reading(); err == nil {
-					d.Doc, err = t.doc(num)
+					d.Doc, err = t.docCopy(num)
 				}
 				return err
 			})

@@ -221,11 +221,11 @@ func (t *Table) replay(pend *bbolt.Bucket) error {
 		return damage("pending keys end at document %d of %d", next-1, t.head.docs)
 	}
 	for num := t.head.flushed + 1; num <= t.head.docs; num++ {
-		d, err := t.doc(num)
+		id, _, err := t.doc(num)
 		if err != nil {
 			return err
 		}
-		if err := t.addID(d.ID, num); err != nil {
+		if err := t.addID(string(id), num); err != nil {
 			return err
 		}
 	}
