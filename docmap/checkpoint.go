@@ -32,14 +32,14 @@ func (t *Table) Add(ids []string, data [][]byte, keys [][]uint64) (first uint32,
 	}
 	t.version++
 	// All that can fail comes before all that changes something.
-	if err := t.spaces[ofIDs].mem.reserve(len(ids)); err != nil {
+	if err := t.spaces[ofIDs].mem.Reserve(len(ids)); err != nil {
 		return 0, err
 	}
 	total := 0
 	for _, k := range keys {
 		total += len(k)
 	}
-	if err := t.spaces[ofKeys].mem.reserve(total); err != nil {
+	if err := t.spaces[ofKeys].mem.Reserve(total); err != nil {
 		return 0, err
 	}
 	first = t.docs + 1
@@ -54,7 +54,7 @@ func (t *Table) Add(ids []string, data [][]byte, keys [][]uint64) (first uint32,
 // add adds a document for whose keys and id there is room.
 func (t *Table) add(id string, data []byte, keys []uint64) error {
 	num := t.docs + 1
-	if err := t.spaces[ofKeys].mem.addAll(keys, num); err != nil {
+	if err := t.spaces[ofKeys].mem.Add(keys, num); err != nil {
 		return err
 	}
 	if err := t.addID(id, num); err != nil {
@@ -86,7 +86,7 @@ const pendingRecords = 16 << 20
 // memFull also looks at the ids: tiny documents have as many of them as keys, and
 // their table must not grow to the size of that of the keys.
 func (t *Table) memFull() bool {
-	return t.spaces[ofKeys].mem.n >= t.opt.MemtableKeys || t.spaces[ofIDs].mem.n > t.opt.MemtableKeys/4
+	return t.spaces[ofKeys].mem.Len() >= t.opt.MemtableKeys || t.spaces[ofIDs].mem.Len() > t.opt.MemtableKeys/4
 }
 
 // State returns the value the owner last gave that name in a Checkpoint, or
@@ -245,7 +245,7 @@ func (t *Table) stage(next *header) (*flush, error) {
 	for i := range t.spaces {
 		s := &t.spaces[i]
 		f.runs[i] = t.sizes.newRun(runInfo{
-			id: next.nextRun, log: logFor(uint64(s.mem.n)),
+			id: next.nextRun, log: logFor(uint64(s.mem.Len())),
 			first: next.flushed + 1, last: t.docs, high: math.MaxUint64,
 		})
 		next.nextRun++
@@ -272,7 +272,7 @@ func (t *Table) stageRun(s *space, r *run) error {
 		err = t.update(func(tx *bbolt.Tx) error {
 			var err error
 			bin, err = t.writeBins(tx, s, r, bin, r.shape.bins(), t.sizes.sliceBytes, func(in *entries, from, to uint64) error {
-				s.mem.collect(in, from, to)
+				in.take(s.mem, from, to)
 				return nil
 			})
 			return err
@@ -322,7 +322,7 @@ func (f *flush) installed() {
 	for i := range f.t.spaces {
 		s := &f.t.spaces[i]
 		s.runs = append(s.runs, f.runs[i])
-		s.mem.reset()
+		s.mem.Reset()
 	}
 }
 

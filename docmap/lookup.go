@@ -55,9 +55,9 @@ func (t *Table) lookup(keys []uint64, holders []uint32, n []uint8) error {
 				return err
 			}
 		}
-		mem.touch(q.keys)
+		mem.Touch(q.keys)
 		for i, k := range q.keys {
-			q.n[i] = uint8(len(mem.find(q.room(i), k)))
+			q.n[i] = uint8(len(mem.Find(q.room(i), k)))
 		}
 	}
 	return nil
@@ -230,7 +230,7 @@ func (t *Table) byID(id string) ([]uint32, error) {
 			}
 		}
 	}
-	found = s.mem.find(found, key)
+	found = s.mem.Find(found, key)
 	var nums []uint32
 	for _, num := range found {
 		got, _, err := t.doc(num)

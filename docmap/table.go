@@ -8,13 +8,16 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/firstseen/firstseen/docmap/boltcheck"
+	"github.com/firstseen/firstseen/docmap/memtable"
 )
 
 const (
 	keyLimit = 8    // documents a key keeps
 	idLimit  = 1024 // documents an id keeps
 
-	pageSize     = 4096
+	pageSize     = boltcheck.PageSize
 	lockPatience = time.Second
 
 	defaultMemtableKeys = 6 << 20 // 104 MB of slots
@@ -108,7 +111,7 @@ type Table struct {
 
 // A space is one of the two indexes: of keys, of ids.
 type space struct {
-	mem   *memtable
+	mem   *memtable.Table
 	runs  []*run // oldest first; the target of a merge before its sources
 	build builder
 	ahead entries // of the bin after the one being packed
@@ -239,7 +242,7 @@ func (t *Table) Close() error {
 	errs := []error{t.stopReading()}
 	for i := range t.spaces {
 		if m := t.spaces[i].mem; m != nil {
-			errs = append(errs, m.close())
+			errs = append(errs, m.Close())
 		}
 		t.spaces[i] = space{}
 	}

@@ -248,7 +248,7 @@ func TestVerifyPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.WriteAt([]byte{1}, pageHead+8) // in the first header page
+	_, err = f.WriteAt([]byte{1}, 16+8) // in the first header page
 	if err := errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
 	}
