@@ -1,9 +1,9 @@
 package dedup
 
 import (
+	"fmt"
 	"slices"
 
-	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
 )
 
@@ -38,9 +38,11 @@ type judge struct {
 	asked    []int    // the features looked up, in order
 	pairs    []uint64 // one source<<32 | feature for each posting that is evidence
 	sources  []Source
+	strong   []int // of the sources, those that could reach the threshold alone
 	shared   []int
 	also     []Source
-	postings docmap.Postings // of the features looked up
+	postings postings // of the features looked up
+	read     records
 }
 
 // load makes set the document under judgement.
@@ -123,12 +125,12 @@ func (j *judge) mayReach(seen []bool) bool {
 
 // comparable returns how many of the document's features could be among those
 // chosen from d: all of them, or those at or above d's cut-off.
-func (j *judge) comparable(d *docmap.Doc) int {
+func (j *judge) comparable(d *Record) int {
 	features := j.set.Features
 	if d.CutWidth == 0 {
 		return len(features)
 	}
-	p, _ := slices.BinarySearchFunc(features, d, func(f feature.Feature, d *docmap.Doc) int {
+	p, _ := slices.BinarySearchFunc(features, d, func(f feature.Feature, d *Record) int {
 		if f.Width > d.CutWidth || f.Width == d.CutWidth && f.Order <= d.CutKey {
 			return -1
 		}
@@ -149,8 +151,8 @@ func (j *judge) enough(p int) bool {
 func (j *judge) gather() (union uint64) {
 	j.pairs, j.sources = j.pairs[:0], j.sources[:0]
 	for a, i := range j.asked {
-		docs := j.postings.Docs(a)
-		if len(docs) == 0 || len(docs) >= docmap.MaxHolders {
+		docs := j.postings.of(a)
+		if len(docs) == 0 || len(docs) >= MaxHolders {
 			continue
 		}
 		union += j.weight(i)
@@ -181,7 +183,7 @@ type candidate struct {
 
 // verdict decides from the postings of the features looked up: what one source
 // brings about goes before what all bring about together.
-func (j *judge) verdict(table Table, r *Result) error {
+func (j *judge) verdict(table Store, r *Result) error {
 	r.Seen = Share(j.gather(), j.whole)
 	witness, relation, err := j.alone(table)
 	switch {
@@ -206,17 +208,16 @@ func (j *judge) verdict(table Table, r *Result) error {
 // alone finds the best of the sources that reach the threshold alone, of those
 // that justify a removal and of the others. The table is asked for the cut-off of
 // only those whose weight could suffice over the fewest segments that count.
-func (j *judge) alone(table Table) (witness, relation candidate, err error) {
+func (j *judge) alone(table Store) (witness, relation candidate, err error) {
 	witness.source, relation.source = -1, -1
-	floor := min(minComparable, len(j.set.Features))
-	for i := range j.sources {
+	if err := j.fetch(table); err != nil {
+		return witness, relation, err
+	}
+	for at, i := range j.strong {
 		weight := j.sources[i].Weight
-		if !j.reaches(weight, floor) {
-			continue
-		}
-		doc, err := table.Doc(j.sources[i].Num)
+		doc, err := ParseRecord(j.read.data[at])
 		if err != nil {
-			return witness, relation, err
+			return witness, relation, fmt.Errorf("document %d: %w", j.sources[i].Num, err)
 		}
 		p := j.comparable(&doc)
 		over := j.weightOver(j.sources[i].Num, p)
@@ -229,6 +230,19 @@ func (j *judge) alone(table Table) (witness, relation candidate, err error) {
 		}
 	}
 	return witness, relation, nil
+}
+
+// fetch reads what is stored of the sources whose weight could suffice.
+func (j *judge) fetch(table Store) error {
+	floor := min(minComparable, len(j.set.Features))
+	j.strong, j.read.nums = j.strong[:0], j.read.nums[:0]
+	for i := range j.sources {
+		if j.reaches(j.sources[i].Weight, floor) {
+			j.strong = append(j.strong, i)
+			j.read.nums = append(j.read.nums, j.sources[i].Num)
+		}
+	}
+	return j.read.read(table)
 }
 
 // weightOver is the weight that a source holds of the first p features: all it
@@ -254,7 +268,7 @@ func better(best, c candidate) candidate {
 }
 
 // explain fills in whom the document repeats, and with which segments.
-func (j *judge) explain(table Table, c candidate, r *Result) error {
+func (j *judge) explain(table Store, c candidate, r *Result) error {
 	r.Score, r.Comparable, r.OfSegments = c.score, c.comparable, c.segments
 	var of uint32
 	if c.source >= 0 {
@@ -271,7 +285,7 @@ func (j *judge) explain(table Table, c candidate, r *Result) error {
 	if c.source < 0 && len(r.Also) > 0 {
 		r.Score = Share(r.Also[0].Weight, j.whole)
 	}
-	return nameSources(table, r)
+	return j.nameSources(table, r)
 }
 
 func heavierFirst(a, b Source) int {
@@ -298,21 +312,24 @@ func (j *judge) sharedWith(num uint32) []int {
 	return j.shared
 }
 
-// nameSources asks the table for the ids of the sources.
-func nameSources(table Table, r *Result) error {
+// nameSources asks the store for the ids of the sources.
+func (j *judge) nameSources(table Store, r *Result) error {
+	j.read.nums = j.read.nums[:0]
 	if r.Of.Num != 0 {
-		doc, err := table.Doc(r.Of.Num)
-		if err != nil {
-			return err
-		}
-		r.Of.ID = doc.ID
+		j.read.nums = append(j.read.nums, r.Of.Num)
 	}
 	for i := range r.Also {
-		doc, err := table.Doc(r.Also[i].Num)
-		if err != nil {
-			return err
-		}
-		r.Also[i].ID = doc.ID
+		j.read.nums = append(j.read.nums, r.Also[i].Num)
+	}
+	if err := j.read.read(table); err != nil {
+		return err
+	}
+	ids := j.read.ids
+	if r.Of.Num != 0 {
+		r.Of.ID, ids = string(ids[0]), ids[1:]
+	}
+	for i := range r.Also {
+		r.Also[i].ID = string(ids[i])
 	}
 	return nil
 }

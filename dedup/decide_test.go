@@ -37,7 +37,7 @@ func newFilter(t interface {
 var filterSizes = []uint64{0, 1, 40, 100_000}
 
 // newTable returns a table in maps, or one in a file.
-func newTable(t *testing.T, name string) dedup.Table {
+func newTable(t *testing.T, name string) dedup.Store {
 	t.Helper()
 	if name == "" {
 		return &dedup.Memory{}

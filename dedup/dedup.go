@@ -1,19 +1,19 @@
 // Package dedup decides, for every document of a stream, whether it was seen
 // before and in which earlier document.
 //
-// A [Deduper] takes documents one at a time, in order, and keeps what it has
-// seen in a filter and a [Table]. Decisions depend on the documents and their order alone: not on the
-// number of workers, on the filter's false positives, nor on how the table is
-// laid out. The rules are those of docs/design.md, "The decision".
+// A [Deduper] takes documents one at a time, in order, and keeps what it has seen in
+// a filter and a [Store], the side table. Decisions depend on the documents and their
+// order alone: not on the number of workers, on the filter's false positives, nor on
+// how the store is laid out. The rules are those of docs/design.md, "The decision".
 package dedup
 
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/firstseen/firstseen/bloomstore"
-	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
 )
 
@@ -49,19 +49,6 @@ func (r Rules) withDefaults(filterOnly bool) (Rules, error) {
 	return r, nil
 }
 
-// Table is the side table: it answers which kept documents hold a key. The bbolt
-// table of package docmap and the [Memory] of this package are two of them.
-type Table interface {
-	// Add stores a kept document under all its keys and returns its number,
-	// one more than the last. It keeps no reference to d.ID or keys.
-	Add(d docmap.Doc, keys []uint64) (uint32, error)
-	// Lookup finds for every key the earliest documents holding it, at most
-	// docmap.MaxHolders.
-	Lookup(keys []uint64, found *docmap.Postings) error
-	// Doc returns what is stored of a document.
-	Doc(num uint32) (docmap.Doc, error)
-}
-
 // Config is what a [Deduper] works with.
 type Config struct {
 	Scheme feature.Scheme
@@ -70,9 +57,8 @@ type Config struct {
 	// the table is asked for every key: the same verdicts, more slowly.
 	Filter *bloomstore.Filter
 	// Table names the earlier document. Without one, verdicts rest on the
-	// filter alone, and name nobody. A nil *docmap.Table is none; those of an
-	// index are best taken from [Index.Config].
-	Table Table
+	// filter alone, and name nobody. A nil pointer is none.
+	Table Store
 	// Now stamps kept documents; nil means time.Now.
 	Now func() time.Time
 }
@@ -80,7 +66,7 @@ type Config struct {
 // Deduper judges documents one after another. It is not for concurrent use.
 type Deduper struct {
 	Cfg       Config
-	disk      *docmap.Table // the table, where it is one that can be closed
+	closer    closer // the table, where it is one that can be closed
 	judge     judge
 	extractor *feature.Extractor
 	set       feature.Set
@@ -88,7 +74,12 @@ type Deduper struct {
 	ask       []uint64
 	Seen      []bool
 	counts    Counts
+	read      records
+	one       one
 }
+
+// A closer is a Store that can be closed.
+type closer interface{ Closed() bool }
 
 // Counts are running totals of a Deduper's work.
 type Counts struct {
@@ -114,8 +105,7 @@ var (
 // which remain the caller's to save and close. Once one of them is closed, every
 // decision is an error.
 func New(cfg Config) (*Deduper, error) {
-	disk, ok := cfg.Table.(*docmap.Table)
-	if ok && disk == nil {
+	if v := reflect.ValueOf(cfg.Table); v.Kind() == reflect.Pointer && v.IsNil() {
 		cfg.Table = nil // an index without a table has a nil one, which is no nil interface
 	}
 	if cfg.Filter == nil && cfg.Table == nil {
@@ -133,7 +123,8 @@ func New(cfg Config) (*Deduper, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Deduper{Cfg: cfg, disk: disk, extractor: extractor, judge: judge{rules: rules}}, nil
+	closer, _ := cfg.Table.(closer)
+	return &Deduper{Cfg: cfg, closer: closer, extractor: extractor, judge: judge{rules: rules}}, nil
 }
 
 // See judges a text and, if it is kept, remembers it under id.
@@ -180,7 +171,7 @@ func (d *Deduper) check(set *feature.Set) (Result, error) {
 func (d *Deduper) ready() error {
 	filter := d.Cfg.Filter
 	switch {
-	case d.disk != nil && d.disk.Closed():
+	case d.closer != nil && d.closer.Closed():
 		return errTableClosed
 	case filter != nil && filter.Closed():
 		return errFilterClosed
@@ -251,27 +242,31 @@ func (d *Deduper) checkTable(set *feature.Set) (Result, error) {
 func (d *Deduper) findExact(r *Result) (done bool, err error) {
 	n := r.Segments
 	found := &d.judge.postings
-	if err := d.Cfg.Table.Lookup(d.Keys[n:], found); err != nil {
+	if err := found.lookup(d.Cfg.Table, d.Keys[n:]); err != nil {
 		return false, err
 	}
 	d.counts.Lookups++
-	docs := found.Docs(0)
+	docs := found.of(0)
 	if len(docs) == 0 {
 		d.counts.Refuted++
 		return false, nil
 	}
 	d.counts.Confirmed++
-	want := stored(d.judge.set)
+	want := recordOf(d.judge.set)
 	for _, num := range docs {
-		doc, err := d.Cfg.Table.Doc(num)
-		if err != nil {
+		d.read.nums = append(d.read.nums[:0], num) // the first is it, nearly always
+		if err := d.read.read(d.Cfg.Table); err != nil {
 			return false, err
+		}
+		doc, err := ParseRecord(d.read.data[0])
+		if err != nil {
+			return false, fmt.Errorf("document %d: %w", num, err)
 		}
 		if !sameText(&doc, &want) {
 			continue
 		}
 		r.Verdict, r.Kept, r.Exact = Duplicate, false, true
-		r.Of = Source{Num: num, ID: doc.ID, Shared: n, Weight: d.judge.whole}
+		r.Of = Source{Num: num, ID: string(d.read.ids[0]), Shared: n, Weight: d.judge.whole}
 		r.Score, r.Seen = 1, 1
 		r.OfSegments, r.Comparable = doc.Features, n
 		return true, nil
@@ -279,9 +274,9 @@ func (d *Deduper) findExact(r *Result) (done bool, err error) {
 	return false, nil
 }
 
-// stored is what a table keeps of a document's features, beside their keys.
-func stored(set *feature.Set) docmap.Doc {
-	doc := docmap.Doc{Features: len(set.Features), Whole: set.Whole}
+// recordOf is what a store keeps of a document's features, beside their keys.
+func recordOf(set *feature.Set) Record {
+	doc := Record{Features: len(set.Features), Whole: set.Whole}
 	if set.Truncated {
 		last := set.Features[len(set.Features)-1]
 		doc.CutWidth, doc.CutKey = last.Width, last.Order
@@ -291,7 +286,7 @@ func stored(set *feature.Set) docmap.Doc {
 
 // sameText compares what is stored of two texts. One comma more changes the number
 // of segments, of which a text with few would not be found again by the others.
-func sameText(a, b *docmap.Doc) bool {
+func sameText(a, b *Record) bool {
 	few := max(a.Features, b.Features) < minComparable
 	return a.Whole == b.Whole && a.CutWidth == b.CutWidth && a.CutKey == b.CutKey && (few || a.Features == b.Features)
 }
@@ -307,12 +302,12 @@ func (d *Deduper) lookup(n int) error {
 			d.ask = append(d.ask, d.Keys[i])
 		}
 	}
-	if err := d.Cfg.Table.Lookup(d.ask, &j.postings); err != nil {
+	if err := j.postings.lookup(d.Cfg.Table, d.ask); err != nil {
 		return err
 	}
 	d.counts.Lookups++
 	for i := range d.ask {
-		if len(j.postings.Docs(i)) > 0 {
+		if len(j.postings.of(i)) > 0 {
 			d.counts.Confirmed++
 		} else {
 			d.counts.Refuted++
@@ -334,8 +329,7 @@ func (d *Deduper) remember(id string, set *feature.Set, v Verdict) error {
 	if d.Cfg.Table == nil {
 		return nil
 	}
-	doc := stored(set)
-	doc.ID, doc.Time, doc.Verdict = id, d.Cfg.Now().Unix(), byte(v)
-	_, err := d.Cfg.Table.Add(doc, d.Keys)
-	return err
+	rec := recordOf(set)
+	rec.Time, rec.Verdict = d.Cfg.Now().Unix(), v
+	return d.one.add(d.Cfg.Table, id, &rec, d.Keys)
 }

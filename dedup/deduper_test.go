@@ -130,7 +130,7 @@ func TestIndexConfigNamesTable(t *testing.T) {
 	}
 	defer x.Close(false)
 	cfg := x.Config(dedup.Rules{Threshold: 0.7})
-	if cfg.Table != dedup.Table(x.Table) || cfg.Filter != x.Filter || cfg.Scheme.Name() != scheme.Name() || cfg.Rules.Threshold != 0.7 {
+	if cfg.Table != dedup.Store(x.Table) || cfg.Filter != x.Filter || cfg.Scheme.Name() != scheme.Name() || cfg.Rules.Threshold != 0.7 {
 		t.Errorf("%+v", cfg)
 	}
 }
@@ -192,42 +192,6 @@ func TestDefaultThresholds(t *testing.T) {
 	}
 }
 
-func TestMemory(t *testing.T) {
-	var m dedup.Memory
-	if _, err := m.Doc(0); err == nil {
-		t.Error("document 0")
-	}
-	id := []byte("one")
-	num, err := m.Add(docmap.Doc{ID: string(id), Features: 2}, []uint64{7, 7, 8})
-	if num != 1 || err != nil {
-		t.Fatal(num, err)
-	}
-	for range 9 {
-		if _, err := m.Add(docmap.Doc{ID: "more"}, []uint64{8}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var found docmap.Postings
-	if err := m.Lookup([]uint64{8, 9, 7}, &found); err != nil {
-		t.Fatal(err)
-	}
-	if got := found.Docs(0); len(got) != docmap.MaxHolders || got[0] != 1 || got[7] != 8 {
-		t.Errorf("the first eight of ten holders: %v", got)
-	}
-	if len(found.Docs(1)) != 0 || len(found.Docs(2)) != 1 {
-		t.Errorf("nobody and one: %v, %v", found.Docs(1), found.Docs(2))
-	}
-	if doc, err := m.Doc(1); err != nil || doc.ID != "one" || doc.Features != 2 {
-		t.Errorf("%+v, %v", doc, err)
-	}
-	if doc, err := m.Doc(10); err != nil || doc.ID != "more" {
-		t.Errorf("%+v, %v", doc, err)
-	}
-	if _, err := m.Doc(11); err == nil || !strings.Contains(err.Error(), "no document 11 among 10") {
-		t.Error(err)
-	}
-}
-
 // The times that documents are stored with.
 func TestTimeOfDocuments(t *testing.T) {
 	table := &dedup.Memory{}
@@ -239,8 +203,12 @@ func TestTimeOfDocuments(t *testing.T) {
 	if _, err := d.See("id", []byte(sentence)); err != nil {
 		t.Fatal(err)
 	}
-	if doc, err := table.Doc(1); err != nil || doc.Time != at.Unix() {
-		t.Errorf("%+v, %v", doc, err)
+	var id, data [1][]byte
+	if err := table.Records([]uint32{1}, id[:], data[:]); err != nil || string(id[0]) != "id" {
+		t.Fatalf("%q, %v", id, err)
+	}
+	if rec, err := dedup.ParseRecord(data[0]); err != nil || rec.Time != at.Unix() {
+		t.Errorf("%+v, %v", rec, err)
 	}
 }
 

@@ -85,7 +85,7 @@ func TestExactCopyAgreesInAll(t *testing.T) {
 	}
 }
 
-func (m *meeting) check(t *testing.T, table dedup.Table, filterKeys uint64) {
+func (m *meeting) check(t *testing.T, table dedup.Store, filterKeys uint64) {
 	d, err := dedup.New(dedup.Config{Rules: dedup.Rules{Threshold: 0.6}, Table: table, Filter: newFilter(t, filterKeys)})
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestSharedKeyBelowTheCutOff(t *testing.T) {
 }
 
 // checkpoint moves what a file's table holds into the file.
-func checkpoint(t *testing.T, table dedup.Table) {
+func checkpoint(t *testing.T, table dedup.Store) {
 	t.Helper()
 	if disk, ok := table.(*docmap.Table); ok {
 		if err := disk.Checkpoint(nil); err != nil {

@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/dedup"
-	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
 )
 
-// A faulty is a table that fails at the n-th call of one method, and counts.
+// A faulty is a store that fails at the n-th call of one method, or record it reads,
+// and counts.
 type faulty struct {
 	dedup.Memory
 	method string
@@ -20,36 +20,37 @@ type faulty struct {
 
 var errFault = errors.New("the disk is gone")
 
-func (f *faulty) count(method string) error {
+func (f *faulty) count(method string, n int) error {
 	if f.calls == nil {
 		f.calls = map[string]int{}
 	}
-	f.calls[method]++
-	if method == f.method && f.calls[method] == f.at {
+	before := f.calls[method]
+	f.calls[method] += n
+	if method == f.method && before < f.at && f.at <= before+n {
 		return errFault
 	}
 	return nil
 }
 
-func (f *faulty) Add(d docmap.Doc, keys []uint64) (uint32, error) {
-	if err := f.count("Add"); err != nil {
+func (f *faulty) Add(ids []string, data [][]byte, keys [][]uint64) (uint32, error) {
+	if err := f.count("Add", 1); err != nil {
 		return 0, err
 	}
-	return f.Memory.Add(d, keys)
+	return f.Memory.Add(ids, data, keys)
 }
 
-func (f *faulty) Lookup(keys []uint64, found *docmap.Postings) error {
-	if err := f.count("Lookup"); err != nil {
+func (f *faulty) Lookup(keys []uint64, holders []uint32, n []uint8) error {
+	if err := f.count("Lookup", 1); err != nil {
 		return err
 	}
-	return f.Memory.Lookup(keys, found)
+	return f.Memory.Lookup(keys, holders, n)
 }
 
-func (f *faulty) Doc(num uint32) (docmap.Doc, error) {
-	if err := f.count("Doc"); err != nil {
-		return docmap.Doc{}, err
+func (f *faulty) Records(nums []uint32, ids, data [][]byte) error {
+	if err := f.count("Records", len(nums)); err != nil {
+		return err
 	}
-	return f.Memory.Doc(num)
+	return f.Memory.Records(nums, ids, data)
 }
 
 // stream is judged into every kind of verdict: two documents, an exact copy, a
@@ -71,7 +72,7 @@ func TestTableErrorsAreTold(t *testing.T) {
 	if want := "unique unique duplicate duplicate mosaic unique related"; err != nil || verdicts != want {
 		t.Fatalf("%s, %v; want %s", verdicts, err, want)
 	}
-	for _, method := range []string{"Add", "Lookup", "Doc"} {
+	for _, method := range []string{"Add", "Lookup", "Records"} {
 		for at := 1; at <= count.calls[method]; at++ {
 			_, err := judgeStream(&faulty{method: method, at: at})
 			if !errors.Is(err, errFault) || !strings.Contains(err.Error(), `document "id`) {
@@ -81,7 +82,7 @@ func TestTableErrorsAreTold(t *testing.T) {
 	}
 }
 
-func judgeStream(table dedup.Table) (string, error) {
+func judgeStream(table dedup.Store) (string, error) {
 	d, err := dedup.New(dedup.Config{Table: table, Rules: dedup.Rules{Threshold: 0.6}})
 	if err != nil {
 		return "", err
@@ -129,8 +130,8 @@ func TestTableIsAskedOnlyWhereItMatters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if table.calls["Lookup"] != c.lookups || table.calls["Doc"] != c.docs || d.Counts() != c.counts {
-			t.Errorf("document %d (%s): %v, %d look-ups, %d documents read, %+v", i, c.what, r.Verdict, table.calls["Lookup"], table.calls["Doc"], d.Counts())
+		if table.calls["Lookup"] != c.lookups || table.calls["Records"] != c.docs || d.Counts() != c.counts {
+			t.Errorf("document %d (%s): %v, %d look-ups, %d documents read, %+v", i, c.what, r.Verdict, table.calls["Lookup"], table.calls["Records"], d.Counts())
 		}
 	}
 }

@@ -3,50 +3,55 @@ package dedup
 import (
 	"fmt"
 	"slices"
-	"strings"
-
-	"github.com/firstseen/firstseen/docmap"
 )
 
-// Memory is a [Table] in Go maps, for programs that have no files and for tests.
+// Memory is a [Store] in Go maps, for programs that have no files and for tests.
 // It takes about 100 bytes a key. The zero value is empty and ready to use.
 type Memory struct {
-	docs    []docmap.Doc
+	docs    []stored
 	holders map[uint64][]uint32
 }
 
-// Add implements [Table].
-func (m *Memory) Add(d docmap.Doc, keys []uint64) (uint32, error) {
+// stored is a document in memory.
+type stored struct{ id, data []byte }
+
+// Add implements [Store].
+func (m *Memory) Add(ids []string, data [][]byte, keys [][]uint64) (uint32, error) {
 	if m.holders == nil {
 		m.holders = map[uint64][]uint32{}
 	}
-	d.ID = strings.Clone(d.ID)
-	m.docs = append(m.docs, d)
-	num := uint32(len(m.docs))
+	first := uint32(len(m.docs)) + 1
+	for i, id := range ids {
+		m.docs = append(m.docs, stored{[]byte(id), slices.Clone(data[i])})
+		m.hold(uint32(len(m.docs)), keys[i])
+	}
+	return first, nil
+}
+
+func (m *Memory) hold(num uint32, keys []uint64) {
 	for _, k := range keys {
 		held := m.holders[k]
-		if len(held) < docmap.MaxHolders && !slices.Contains(held, num) {
+		if len(held) < MaxHolders && !slices.Contains(held, num) {
 			m.holders[k] = append(held, num)
 		}
 	}
-	return num, nil
 }
 
-// Lookup implements [Table].
-func (m *Memory) Lookup(keys []uint64, found *docmap.Postings) error {
-	found.Reset(len(keys))
+// Lookup implements [Store].
+func (m *Memory) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	for i, k := range keys {
-		for _, num := range m.holders[k] {
-			found.Append(i, num)
-		}
+		n[i] = uint8(copy(holders[i*MaxHolders:], m.holders[k]))
 	}
 	return nil
 }
 
-// Doc implements [Table].
-func (m *Memory) Doc(num uint32) (docmap.Doc, error) {
-	if num < 1 || int(num) > len(m.docs) {
-		return docmap.Doc{}, fmt.Errorf("no document %d among %d", num, len(m.docs))
+// Records implements [Store].
+func (m *Memory) Records(nums []uint32, ids, data [][]byte) error {
+	for i, num := range nums {
+		if num < 1 || int(num) > len(m.docs) {
+			return fmt.Errorf("no document %d among %d", num, len(m.docs))
+		}
+		ids[i], data[i] = m.docs[num-1].id, m.docs[num-1].data
 	}
-	return m.docs[num-1], nil
+	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/dedup"
-	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
 )
 
@@ -18,8 +17,8 @@ import (
 // without computing anything. No oracle has a part in it.
 
 // admit enters a document into a table as if it had been kept.
-func admit(t *rapid.T, table dedup.Table, set *feature.Set) {
-	doc := docmap.Doc{ID: "earlier", Features: len(set.Features), Whole: set.Whole}
+func admit(t *rapid.T, table dedup.Store, set *feature.Set) {
+	doc := dedup.Record{Features: len(set.Features), Whole: set.Whole}
 	var keys []uint64
 	for _, f := range set.Features {
 		keys = append(keys, f.Key)
@@ -28,7 +27,7 @@ func admit(t *rapid.T, table dedup.Table, set *feature.Set) {
 		last := set.Features[len(set.Features)-1]
 		doc.CutWidth, doc.CutKey = last.Width, last.Order
 	}
-	if _, err := table.Add(doc, append(keys, set.Whole)); err != nil {
+	if _, err := table.Add([]string{"earlier"}, [][]byte{doc.Append(nil)}, [][]uint64{append(keys, set.Whole)}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -138,7 +137,7 @@ func TestThirdDocumentSharingOneSegment(t *testing.T) {
 			return
 		}
 		shared := set.Features[s.rng.IntN(len(set.Features))]
-		if s.holders(shared.Key) >= docmap.MaxHolders-1 {
+		if s.holders(shared.Key) >= dedup.MaxHolders-1 {
 			return // it would become common
 		}
 		third := &feature.Set{Whole: 77, Features: []feature.Feature{shared, s.segment(7001), s.segment(7002)}, Units: 99}

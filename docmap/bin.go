@@ -5,6 +5,8 @@ import (
 	"math/bits"
 
 	"github.com/zeebo/xxh3"
+
+	"github.com/firstseen/firstseen/docmap/memtable"
 )
 
 // entries are pairs of a key and a document, in two arrays of equal length.
@@ -31,6 +33,11 @@ func (e *entries) extend(n int) ([]uint64, []uint32) {
 	}
 	e.keys, e.docs = e.keys[:at+n], e.docs[:at+n]
 	return e.keys[at:], e.docs[at:]
+}
+
+// take appends the entries of a table in memory with keys in from..to.
+func (e *entries) take(m *memtable.Table, from, to uint64) {
+	e.keys, e.docs = m.Collect(e.keys, e.docs, from, to)
 }
 
 func (e *entries) cut(n int) { e.keys, e.docs = e.keys[:n], e.docs[:n] }

@@ -12,36 +12,57 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 )
 
-// Add adds a document with all its keys and returns its number, the first
-// being 1. It is in memory only, and lost, until the next Checkpoint; look-ups
-// find it at once. keys may be reused by the caller; a key given twice counts
-// once.
-func (t *Table) Add(d Doc, keys []uint64) (num uint32, err error) {
+// Add adds documents, each with its id, its data and all its keys, and returns the
+// number of the first; the others follow. The first of a table is 1. They are in
+// memory only, and lost, until the next Checkpoint; look-ups find them at once. All
+// slices may be reused by the caller; a key given twice for a document counts once.
+// After an error none was added.
+func (t *Table) Add(ids []string, data [][]byte, keys [][]uint64) (first uint32, err error) {
 	switch {
+	case len(data) != len(ids) || len(keys) != len(ids):
+		return 0, fmt.Errorf("adding documents: %d ids, data of %d and keys of %d", len(ids), len(data), len(keys))
 	case t.db == nil:
 		return 0, errClosed
 	case t.opt.ReadOnly:
 		return 0, errReadOnly
 	case t.unsure:
 		return 0, errUnsure
-	case t.docs == math.MaxUint32-1:
+	case uint64(len(ids)) > math.MaxUint32-1-uint64(t.docs):
 		return 0, fmt.Errorf("%s: the table is full: it has %d documents", t.path, t.docs)
 	}
 	t.version++
-	num = t.docs + 1
 	// All that can fail comes before all that changes something.
-	if err := t.spaces[ofIDs].mem.reserve(1); err != nil {
+	if err := t.spaces[ofIDs].mem.Reserve(len(ids)); err != nil {
 		return 0, err
 	}
-	if err := t.spaces[ofKeys].mem.addAll(keys, num); err != nil {
+	total := 0
+	for _, k := range keys {
+		total += len(k)
+	}
+	if err := t.spaces[ofKeys].mem.Reserve(total); err != nil {
 		return 0, err
 	}
-	if err := t.addID(d.ID, num); err != nil {
-		return 0, err
+	first = t.docs + 1
+	for i, id := range ids {
+		if err := t.add(id, data[i], keys[i]); err != nil {
+			return 0, err
+		}
 	}
-	t.content = digest(t.content, t.recs.add(&d), t.log.add(num, keys))
+	return first, nil
+}
+
+// add adds a document for whose keys and id there is room.
+func (t *Table) add(id string, data []byte, keys []uint64) error {
+	num := t.docs + 1
+	if err := t.spaces[ofKeys].mem.Add(keys, num); err != nil {
+		return err
+	}
+	if err := t.addID(id, num); err != nil {
+		return err
+	}
+	t.content = digest(t.content, t.recs.add(id, data), t.log.add(num, keys))
 	t.docs = num
-	return num, nil
+	return nil
 }
 
 // digest is the content of a table after one more document; see docs/format.md,
@@ -65,7 +86,7 @@ const pendingRecords = 16 << 20
 // memFull also looks at the ids: tiny documents have as many of them as keys, and
 // their table must not grow to the size of that of the keys.
 func (t *Table) memFull() bool {
-	return t.spaces[ofKeys].mem.n >= t.opt.MemtableKeys || t.spaces[ofIDs].mem.n > t.opt.MemtableKeys/4
+	return t.spaces[ofKeys].mem.Len() >= t.opt.MemtableKeys || t.spaces[ofIDs].mem.Len() > t.opt.MemtableKeys/4
 }
 
 // State returns the value the owner last gave that name in a Checkpoint, or
@@ -224,7 +245,7 @@ func (t *Table) stage(next *header) (*flush, error) {
 	for i := range t.spaces {
 		s := &t.spaces[i]
 		f.runs[i] = t.sizes.newRun(runInfo{
-			id: next.nextRun, log: logFor(uint64(s.mem.n)),
+			id: next.nextRun, log: logFor(uint64(s.mem.Len())),
 			first: next.flushed + 1, last: t.docs, high: math.MaxUint64,
 		})
 		next.nextRun++
@@ -251,7 +272,7 @@ func (t *Table) stageRun(s *space, r *run) error {
 		err = t.update(func(tx *bbolt.Tx) error {
 			var err error
 			bin, err = t.writeBins(tx, s, r, bin, r.shape.bins(), t.sizes.sliceBytes, func(in *entries, from, to uint64) error {
-				s.mem.collect(in, from, to)
+				in.take(s.mem, from, to)
 				return nil
 			})
 			return err
@@ -301,7 +322,7 @@ func (f *flush) installed() {
 	for i := range f.t.spaces {
 		s := &f.t.spaces[i]
 		s.runs = append(s.runs, f.runs[i])
-		s.mem.reset()
+		s.mem.Reset()
 	}
 }
 

@@ -118,7 +118,7 @@ func childFills(path string) (err error) {
 	at, _ := strconv.Atoi(string(v)) // 0 where there is none
 	for i := at; i < childDocs; i++ {
 		d, keys := childDoc(i)
-		if num, err := table.Add(d, keys); err != nil || int(num) != i+1 {
+		if num, err := table.addDoc(d, keys); err != nil || int(num) != i+1 {
 			return fmt.Errorf("document %d has number %d: %w", i+1, num, err)
 		}
 		if (i+1)%childStep != 0 {

@@ -13,14 +13,8 @@ import (
 // contentAfter is the rule of docs/format.md, "The table record", once more.
 func contentAfter(content uint64, num uint32, d Doc, keys []uint64) uint64 {
 	le := binary.LittleEndian
-	rest := binary.AppendUvarint([]byte{d.Verdict}, uint64(d.Features))
-	if d.CutWidth > 0 || d.CutKey > 0 {
-		rest = le.AppendUint64(binary.AppendUvarint(rest, uint64(d.CutWidth)+1), d.CutKey)
-	} else {
-		rest = append(rest, 0)
-	}
-	rest = le.AppendUint64(rest, d.Whole)
-	rest = append(binary.AppendVarint(rest, d.Time), d.ID...)
+	rest := append(binary.AppendUvarint(nil, uint64(len(d.Data))), d.Data...)
+	rest = append(rest, d.ID...)
 	record := le.AppendUint32(nil, uint32(xxh3.HashSeed(rest, 5<<56+uint64(num))))
 	record = append(record, rest...)
 	list := binary.AppendUvarint(nil, uint64(len(keys)))
@@ -44,7 +38,7 @@ func contentOf(t *testing.T, docs []docWithKeys, every, memtable int) uint64 {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, opt)
 	for i, d := range docs {
-		if _, err := table.Add(d.Doc, d.keys); err != nil {
+		if _, err := table.addDoc(d.Doc, d.keys); err != nil {
 			t.Fatal(err)
 		}
 		if (i+1)%every != 0 && i+1 < len(docs) {
@@ -67,7 +61,7 @@ func someDocs() []docWithKeys {
 	var docs []docWithKeys
 	for i := range uint64(40) {
 		docs = append(docs, docWithKeys{
-			Doc{ID: fmt.Sprint(i), Features: int(i % 3), CutWidth: uint32(i % 2), Whole: i, Time: int64(i), Verdict: byte(i % 5)},
+			Doc{ID: fmt.Sprint(i), Data: fmt.Append(nil, "data of ", i*i)[:i%10]},
 			[]uint64{i, i * i, 7, 7}[:i%5%4+1],
 		})
 	}
@@ -96,12 +90,10 @@ func TestContentTellsDocumentsApart(t *testing.T) {
 	seen := map[uint64]string{contentOf(t, someDocs(), 5, 50): "nothing"}
 	for name, change := range map[string]func(d *docWithKeys){
 		"id":        func(d *docWithKeys) { d.ID = "another" },
-		"features":  func(d *docWithKeys) { d.Features++ },
-		"cut width": func(d *docWithKeys) { d.CutWidth++ },
-		"cut key":   func(d *docWithKeys) { d.CutKey++ },
-		"whole":     func(d *docWithKeys) { d.Whole++ },
-		"time":      func(d *docWithKeys) { d.Time++ },
-		"verdict":   func(d *docWithKeys) { d.Verdict++ },
+		"data":      func(d *docWithKeys) { d.Data = []byte("daTa") },
+		"more data": func(d *docWithKeys) { d.Data = append(slices.Clone(d.Data), 0) },
+		"no data":   func(d *docWithKeys) { d.Data = nil },
+		"border":    func(d *docWithKeys) { d.ID, d.Data = string(d.Data[2:])+d.ID, d.Data[:2] },
 		"a key":     func(d *docWithKeys) { d.keys = append(slices.Clone(d.keys[1:]), 12345) },
 		"no keys":   func(d *docWithKeys) { d.keys = nil },
 		"repeated":  func(d *docWithKeys) { d.keys = append(slices.Clone(d.keys), d.keys[0]) },
@@ -132,7 +124,7 @@ func TestGenerationIsOfTheLastCheckpoint(t *testing.T) {
 	docs := someDocs()
 	add := func(i int) {
 		t.Helper()
-		if _, err := table.Add(docs[i].Doc, docs[i].keys); err != nil {
+		if _, err := table.addDoc(docs[i].Doc, docs[i].keys); err != nil {
 			t.Fatal(err)
 		}
 	}

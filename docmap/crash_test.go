@@ -33,7 +33,7 @@ func grow(t testing.TB, table *Table, want *oracle, r *rand.Rand, docs int, chec
 	for range docs {
 		d, keys := randomDoc(r, len(want.docs)), docKeys(r, r.IntN(30))
 		want.add(d, keys)
-		if _, err := table.Add(d, keys); err != nil {
+		if _, err := table.addDoc(d, keys); err != nil {
 			t.Fatal(err)
 		}
 		if table.Full() || r.IntN(40) == 0 {
@@ -163,12 +163,12 @@ func answers(table *Table) (uint64, error) {
 		put(p.Key, p.Docs)
 		keys = append(keys, p.Key)
 	}
-	var p Postings
-	if err := table.Lookup(keys, &p); err != nil {
+	var p postings
+	if err := table.ask(keys, &p); err != nil {
 		return 0, err
 	}
 	for i := range keys {
-		put(p.Docs(i))
+		put(p.of(i))
 	}
 	for d, err := range table.Docs(1) {
 		if err != nil {
@@ -226,7 +226,7 @@ func openDamaged(path string) (digest uint64, err error) {
 		return 0, err
 	}
 	// A table that answers can also go on.
-	if _, err := table.Add(Doc{ID: "more"}, []uint64{1, 2, 3}); err != nil {
+	if _, err := table.addDoc(Doc{ID: "more"}, []uint64{1, 2, 3}); err != nil {
 		return 0, err
 	}
 	if err := table.Checkpoint(nil); err != nil {

@@ -1,13 +1,14 @@
 // Package docmap keeps, on disk, which documents hold which 64-bit keys: the
 // side table beside a filter, asked when the filter says a key was seen.
 //
-// A Table is one file. The owner adds documents, each with its keys, looks
-// keys up, and makes a Checkpoint from time to time, which makes everything
-// durable in one transaction together with values of the owner's own:
+// A Table is one file. The owner adds documents, each with an id, data of its own
+// and keys, looks keys up, and makes a Checkpoint from time to time, which makes
+// everything durable in one transaction together with values of the owner's own:
 //
 //	t, err := docmap.Open(path, docmap.Options{Scheme: "fs1-u15-xxh3-n50-w10"})
-//	num, err := t.Add(docmap.Doc{ID: "a"}, keys)
-//	err = t.Lookup(keys, &postings)
+//	first, err := t.Add(ids, data, keys)
+//	err = t.Lookup(keys[0], holders, n)
+//	err = t.Records(holders[:n[0]], ids, data)
 //	if t.Full() {
 //		err = t.Checkpoint(map[string][]byte{"read": progress})
 //	}

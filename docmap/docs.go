@@ -13,65 +13,37 @@ const blockBytes = 32 << 10
 
 // A Doc is what the table keeps of one document.
 type Doc struct {
-	ID       string // the caller's id; may be empty, need not be unique
-	Features int    // segments chosen
-	CutWidth uint32 // width of the last chosen segment where more were there; else 0
-	CutKey   uint64 // its place among segments of that width: feature.Feature.Order; else 0
-	Whole    uint64 // whole-text fingerprint
-	Time     int64  // Unix seconds
-	Verdict  byte   // the caller's: how the document was judged
+	ID   string // the owner's id; may be empty, need not be unique
+	Data []byte // the owner's; the table does not look into it
 }
 
 // appendRecord appends the record of document num.
-func (d *Doc) appendRecord(b []byte, num uint32) []byte {
+func appendRecord(b []byte, num uint32, id string, data []byte) []byte {
 	at := len(b)
-	b = append(b, 0, 0, 0, 0, d.Verdict)
-	b = binary.AppendUvarint(b, uint64(d.Features))
-	if d.CutWidth == 0 && d.CutKey == 0 {
-		b = append(b, 0)
-	} else {
-		b = binary.AppendUvarint(b, uint64(d.CutWidth)+1)
-		b = binary.LittleEndian.AppendUint64(b, d.CutKey)
-	}
-	b = binary.LittleEndian.AppendUint64(b, d.Whole)
-	b = binary.AppendVarint(b, d.Time)
-	b = append(b, d.ID...)
+	b = append(b, 0, 0, 0, 0)
+	b = binary.AppendUvarint(b, uint64(len(data)))
+	b = append(b, data...)
+	b = append(b, id...)
 	sum := xxh3.HashSeed(b[at+4:], seedDoc+uint64(num))
 	binary.LittleEndian.PutUint32(b[at:], uint32(sum))
 	return b
 }
 
-func decodeRecord(b []byte, num uint32) (Doc, error) {
+// splitRecord checks a record and returns its parts.
+func splitRecord(b []byte, num uint32) (id, data []byte, err error) {
 	if len(b) < 4 || uint32(xxh3.HashSeed(b[4:], seedDoc+uint64(num))) != binary.LittleEndian.Uint32(b) {
-		return Doc{}, damage("wrong checksum of document %d", num)
+		return nil, nil, damage("wrong checksum of document %d", num)
 	}
-	var d Doc
-	f := &fields{b: b[4:]}
-	d.Verdict = f.u8()
-	d.Features = int(f.uvarint())
-	if w := f.uvarint(); w > 0 {
-		d.CutWidth, d.CutKey = uint32(w-1), f.u64()
+	n, at := binary.Uvarint(b[4:])
+	if at <= 0 || n > uint64(len(b)-4-at) {
+		return nil, nil, damage("document %d is cut short", num)
 	}
-	d.Whole = f.u64()
-	d.Time = f.varint()
-	d.ID = string(f.b)
-	if f.short {
-		return Doc{}, damage("document %d is cut short", num)
-	}
-	return d, nil
+	rest := b[4+at:]
+	return rest[n:], rest[:n:n], nil
 }
 
 func (f *fields) uvarint() uint64 {
 	v, n := binary.Uvarint(f.b)
-	if n <= 0 {
-		n = len(f.b) + 1
-	}
-	f.next(n)
-	return v
-}
-
-func (f *fields) varint() int64 {
-	v, n := binary.Varint(f.b)
 	if n <= 0 {
 		n = len(f.b) + 1
 	}
@@ -89,9 +61,9 @@ type docBlock struct {
 func (k *docBlock) next() uint32 { return k.first + uint32(len(k.ends)) }
 
 // add reports false, and does nothing, where the block is to be closed first.
-func (k *docBlock) add(d *Doc) bool {
+func (k *docBlock) add(id string, data []byte) bool {
 	at := len(k.recs)
-	recs := d.appendRecord(k.recs, k.next())
+	recs := appendRecord(k.recs, k.next(), id, data)
 	if at > 0 && len(recs) > blockBytes {
 		return false
 	}
@@ -167,7 +139,7 @@ func decodeBlock(b []byte, first uint32) (*docBlock, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, err := decodeRecord(rec, first+uint32(i)); err != nil {
+		if _, _, err := splitRecord(rec, first+uint32(i)); err != nil {
 			return nil, err
 		}
 		k.recs = append(k.recs, rec...)
@@ -192,12 +164,12 @@ type docLog struct {
 func (l *docLog) size() int { return l.bytes + len(l.open.recs) + 4*len(l.open.ends) }
 
 // add returns the record of the document, valid until the next one.
-func (l *docLog) add(d *Doc) []byte {
-	if !l.open.add(d) {
+func (l *docLog) add(id string, data []byte) []byte {
+	if !l.open.add(id, data) {
 		l.bytes = l.size()
 		l.closed = append(l.closed, l.open)
 		l.open = docBlock{first: l.open.next()}
-		l.open.add(d)
+		l.open.add(id, data)
 	}
 	return l.open.last()
 }

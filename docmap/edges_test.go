@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // A record whose parts contradict each other is refused, right checksum or not.
@@ -125,14 +127,14 @@ func TestDocumentsInMemory(t *testing.T) {
 	table := mustOpen(t, path, smallOptions)
 	want := newOracle()
 	for i := range 12 {
-		d := Doc{ID: strings.Repeat("x", 10_000) + string(rune('a'+i)), Verdict: byte(i)}
+		d := Doc{ID: strings.Repeat("x", 10_000) + string(rune('a'+i)), Data: []byte{byte(i)}}
 		want.add(d, []uint64{uint64(i)})
-		if _, err := table.Add(d, []uint64{uint64(i)}); err != nil {
+		if _, err := table.addDoc(d, []uint64{uint64(i)}); err != nil {
 			t.Fatal(err)
 		}
 		want.equal(t, table)
 		for num := range want.docs {
-			if got, err := table.Doc(uint32(num + 1)); err != nil || got != want.docs[num] {
+			if got, err := table.Doc(uint32(num + 1)); err != nil || !cmp.Equal(got, want.docs[num]) {
 				t.Fatalf("with %d documents, number %d is %.20v, %v", i+1, num+1, got, err)
 			}
 		}
@@ -156,7 +158,7 @@ func TestIterations(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, smallOptions)
 	for i := range 50 {
-		if _, err := table.Add(Doc{}, []uint64{uint64(i) << 56, uint64(i)}); err != nil {
+		if _, err := table.addDoc(Doc{}, []uint64{uint64(i) << 56, uint64(i)}); err != nil {
 			t.Fatal(err)
 		}
 		if table.Full() {
@@ -197,7 +199,7 @@ func TestIterations(t *testing.T) {
 			t.Errorf("%s, left at once: %d steps, %v", name, n, err)
 		}
 		err := iterate(func() bool {
-			_, err := table.Add(Doc{}, nil)
+			_, err := table.addDoc(Doc{}, nil)
 			return err == nil
 		})
 		if !errors.Is(err, errChanged) {
@@ -222,13 +224,14 @@ func TestClosedTable(t *testing.T) {
 	if err := errors.Join(table.Close(), table.Close()); err != nil {
 		t.Fatal(err)
 	}
-	_, add := table.Add(Doc{}, nil)
+	_, add := table.addDoc(Doc{}, nil)
 	_, state := table.State("x")
 	_, doc := table.Doc(1)
 	_, byID := table.ByID("x")
 	for name, err := range map[string]error{
 		"Add": add, "State": state, "Doc": doc, "ByID": byID,
-		"Checkpoint": table.Checkpoint(nil), "Lookup": table.Lookup([]uint64{1}, new(Postings)),
+		"Checkpoint": table.Checkpoint(nil), "Lookup": table.ask([]uint64{1}, new(postings)),
+		"Records": table.Records([]uint32{1}, make([][]byte, 1), make([][]byte, 1)),
 	} {
 		if !errors.Is(err, errClosed) {
 			t.Errorf("%s: %v", name, err)
@@ -243,20 +246,31 @@ func TestClosedTable(t *testing.T) {
 func TestFullTable(t *testing.T) {
 	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
 	table.docs = math.MaxUint32 - 1
-	if _, err := table.Add(Doc{}, nil); err == nil || !strings.Contains(err.Error(), "the table is full: it has 4294967294 documents") {
+	if _, err := table.addDoc(Doc{}, nil); err == nil || !strings.Contains(err.Error(), "the table is full: it has 4294967294 documents") {
 		t.Fatal(err)
 	}
 	table.docs = 0
 }
 
-func TestPostingsOfAnotherTable(t *testing.T) {
-	var p Postings
-	p.Reset(2)
-	for num := range uint32(MaxHolders + 3) {
-		p.Append(1, num+1)
+// Slices that do not fit each other are refused, and nothing happens.
+func TestSlicesThatDoNotFit(t *testing.T) {
+	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
+	two := []uint64{1, 2}
+	_, noData := table.Add([]string{"a", "b"}, make([][]byte, 1), make([][]uint64, 2))
+	_, noKeys := table.Add([]string{"a", "b"}, make([][]byte, 2), make([][]uint64, 3))
+	for what, err := range map[string]error{
+		"holders": table.Lookup(two, make([]uint32, 2*MaxHolders-1), make([]uint8, 2)),
+		"counts":  table.Lookup(two, make([]uint32, 2*MaxHolders), make([]uint8, 1)),
+		"ids":     table.Records([]uint32{1, 2}, make([][]byte, 1), make([][]byte, 2)),
+		"data":    table.Records([]uint32{1, 2}, make([][]byte, 2), make([][]byte, 1)),
+		"no data": noData, "no keys": noKeys,
+	} {
+		if err == nil || errors.Is(err, errFault) {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
-	if p.Len() != 2 || len(p.Docs(0)) != 0 || !slices.Equal(p.Docs(1), []uint32{1, 2, 3, 4, 5, 6, 7, 8}) {
-		t.Fatalf("%d: %v, %v", p.Len(), p.Docs(0), p.Docs(1))
+	if n := table.Stats().Docs; n != 0 {
+		t.Errorf("%d documents were added", n)
 	}
 }
 
@@ -268,7 +282,7 @@ func TestLockSchemeAndReadOnly(t *testing.T) {
 		t.Fatalf("reading a table that is not there: %v", err)
 	}
 	table := mustOpen(t, path, smallOptions)
-	if _, err := table.Add(Doc{ID: "a"}, []uint64{5}); err != nil {
+	if _, err := table.addDoc(Doc{ID: "a"}, []uint64{5}); err != nil {
 		t.Fatal(err)
 	}
 	if err := table.Checkpoint(nil); err != nil {
@@ -290,7 +304,7 @@ func TestLockSchemeAndReadOnly(t *testing.T) {
 		if nums, err := table.ByID("a"); err != nil || len(nums) != 1 {
 			t.Fatalf("ByID = %v, %v", nums, err)
 		}
-		if _, err := table.Add(Doc{}, nil); err == nil {
+		if _, err := table.addDoc(Doc{}, nil); err == nil {
 			t.Fatal("a read-only table was added to")
 		}
 		if err := table.Checkpoint(nil); err == nil {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+
+	"github.com/firstseen/firstseen/docmap/boltcheck"
 )
 
 // Errors a caller may want to tell apart with errors.Is. Each arrives wrapped
@@ -35,6 +37,16 @@ var (
 // damage says what is wrong inside a file; annotate adds which file and the hint.
 func damage(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
+}
+
+// checkPages walks the pages of a file; see boltcheck.
+func checkPages(path string) error {
+	err := boltcheck.File(path)
+	var d boltcheck.Damage
+	if errors.As(err, &d) {
+		return damage("%s", d)
+	}
+	return err
 }
 
 // damageText is what was given to damage.

@@ -149,8 +149,8 @@ func TestMessages(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", text, want)
 		}
 	}
-	var p Postings
-	check(table.Lookup([]uint64{key}, &p), "looking keys up: "+what)
+	var p postings
+	check(table.ask([]uint64{key}, &p), "looking keys up: "+what)
 	for _, err := range table.Keys() {
 		if err != nil {
 			check(err, "iterating over keys: "+what)
@@ -165,7 +165,7 @@ func TestMessages(t *testing.T) {
 	r := rand.New(rand.NewPCG(25, 0))
 	var err error
 	for i := 0; err == nil && i < 200; i++ {
-		if _, err = table.Add(randomDoc(r, i), docKeys(r, 20)); err == nil && table.Full() {
+		if _, err = table.addDoc(randomDoc(r, i), docKeys(r, 20)); err == nil && table.Full() {
 			err = table.Checkpoint(nil)
 		}
 	}
@@ -176,7 +176,7 @@ func TestMessages(t *testing.T) {
 	opt.MemtableKeys = 1
 	table = mustOpen(t, path, opt)
 	for range 2 {
-		if _, err := table.Add(Doc{ID: strings.Repeat("x", blockBytes)}, []uint64{1}); err != nil {
+		if _, err := table.addDoc(Doc{ID: strings.Repeat("x", blockBytes)}, []uint64{1}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -216,7 +216,7 @@ func TestOwnFault(t *testing.T) {
 			err = table.guarded(func() error { panic("assertion failed") })
 		} else {
 			fault(table)
-			err = table.Lookup([]uint64{0, 1, 1 << 63, ^uint64(0)}, new(Postings))
+			err = table.ask([]uint64{0, 1, 1 << 63, ^uint64(0)}, new(postings))
 		}
 		text := message(err, path)
 		if !errors.Is(err, errFault) || errors.Is(err, ErrDamaged) || strings.Contains(text, "delete") {
@@ -234,7 +234,7 @@ func TestOwnFault(t *testing.T) {
 func TestFaultInCheckpoint(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, smallOptions)
-	if _, err := table.Add(Doc{ID: "a"}, []uint64{1}); err != nil {
+	if _, err := table.addDoc(Doc{ID: "a"}, []uint64{1}); err != nil {
 		t.Fatal(err)
 	}
 	table.committed = func() { panic("in the middle") }
@@ -242,8 +242,8 @@ func TestFaultInCheckpoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	table.committed = nil
-	_, addErr := table.Add(Doc{}, nil)
-	for _, err := range []error{addErr, table.Checkpoint(nil), table.Lookup(nil, new(Postings))} {
+	_, addErr := table.addDoc(Doc{}, nil)
+	for _, err := range []error{addErr, table.Checkpoint(nil), table.ask(nil, new(postings))} {
 		if !errors.Is(err, errUnsure) {
 			t.Errorf("after the fault: %v", err)
 		}

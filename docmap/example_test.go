@@ -21,10 +21,9 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer t.Close()
-	if _, err := t.Add(docmap.Doc{ID: "first"}, []uint64{0xfeed, 0xbeef}); err != nil {
-		log.Fatal(err)
-	}
-	if _, err := t.Add(docmap.Doc{ID: "second"}, []uint64{0xbeef, 0xcafe}); err != nil {
+	ids := []string{"first", "second"}
+	data := [][]byte{[]byte("what is known"), nil}
+	if _, err := t.Add(ids, data, [][]uint64{{0xfeed, 0xbeef}, {0xbeef, 0xcafe}}); err != nil {
 		log.Fatal(err)
 	}
 	if err := t.Checkpoint(nil); err != nil {
@@ -32,13 +31,13 @@ func Example() {
 	}
 
 	keys := []uint64{0xbeef, 0xcafe, 0xdead}
-	var p docmap.Postings
-	if err := t.Lookup(keys, &p); err != nil {
+	holders, n := make([]uint32, len(keys)*docmap.MaxHolders), make([]uint8, len(keys))
+	if err := t.Lookup(keys, holders, n); err != nil {
 		log.Fatal(err)
 	}
 	for i, key := range keys {
 		fmt.Printf("%x:", key)
-		for _, num := range p.Docs(i) {
+		for _, num := range holders[i*docmap.MaxHolders:][:n[i]] {
 			d, err := t.Doc(num)
 			if err != nil {
 				log.Fatal(err)

@@ -154,7 +154,7 @@ func sameRuns(t *testing.T, sizes sizes) {
 			}
 		}
 		for i := range docs {
-			if _, err := table.Add(randomDoc(r, i), docKeys(r, 20)); err != nil {
+			if _, err := table.addDoc(randomDoc(r, i), docKeys(r, 20)); err != nil {
 				t.Fatal(err)
 			}
 			if table.Full() || i%every == 0 {

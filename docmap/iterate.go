@@ -88,12 +88,12 @@ func (t *Table) collect(s *space, e *entries, from, to uint64) error {
 			return err
 		}
 	}
-	s.mem.collect(e, from, to)
+	e.take(s.mem, from, to)
 	return nil
 }
 
 func (t *Table) entries(space int) uint64 {
-	n := uint64(t.spaces[space].mem.n)
+	n := uint64(t.spaces[space].mem.Len())
 	for _, r := range t.spaces[space].runs {
 		n += r.entries
 	}
@@ -135,10 +135,10 @@ func (t *Table) Keys() iter.Seq2[[]uint64, error] {
 			}
 		}
 		mem := t.spaces[ofKeys].mem
-		shape := t.sizes.shape(logFor(uint64(mem.n)), 0, 0)
+		shape := t.sizes.shape(logFor(uint64(mem.Len())), 0, 0)
 		for bin := range shape.bins() {
 			from, to := shape.lowest(bin), shape.highest(bin)
-			if !batch(func() error { mem.collect(&e, from, to); return nil }) {
+			if !batch(func() error { e.take(mem, from, to); return nil }) {
 				return
 			}
 		}
@@ -170,7 +170,7 @@ func (t *Table) Docs(from uint32) iter.Seq2[NumberedDoc, error] {
 			d := NumberedDoc{Num: num}
 			err := t.step(version, func() (err error) {
 				if _, err = t.reading(); err == nil {
-					d.Doc, err = t.doc(num)
+					d.Doc, err = t.docCopy(num)
 				}
 				return err
 			})

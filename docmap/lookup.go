@@ -1,17 +1,72 @@
 package docmap
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 )
 
-// Postings receives the result of a look-up. It can be used again and again;
-// the zero value is ready.
-type Postings struct {
-	docs   []uint32 // keyLimit for each key
-	n      []uint8
-	blocks []located // of the run being searched
-	warm   byte      // keeps the compiler from dropping loads made for the cache
+// MaxHolders is how many documents a key keeps: the earliest. A key that has so
+// many is known to be common.
+const MaxHolders = keyLimit
+
+// Lookup finds the documents that hold each of keys, which come in any order. Those
+// of keys[i] are holders[i*MaxHolders:][:n[i]] afterwards, the earliest MaxHolders,
+// ascending: holders has to have MaxHolders places for each key, and n one.
+func (t *Table) Lookup(keys []uint64, holders []uint32, n []uint8) error {
+	if len(n) < len(keys) || len(holders) < len(keys)*keyLimit {
+		return fmt.Errorf("looking %d keys up: room for %d counts and %d documents only", len(keys), len(n), len(holders))
+	}
+	err := t.guarded(func() error { return t.lookup(keys, holders, n) })
+	if err != nil {
+		return fmt.Errorf("looking keys up: %w", err)
+	}
+	return nil
+}
+
+// lookupGroup is how many keys are searched for at a time: the cache has to hold
+// two lines of each.
+const lookupGroup = 256
+
+// A question is a group of keys on their way through the runs.
+type question struct {
+	keys    []uint64
+	holders []uint32 // keyLimit for each key
+	n       []uint8
+}
+
+// room is where more documents of key i go.
+func (q *question) room(i int) []uint32 {
+	return q.holders[i*keyLimit : i*keyLimit+int(q.n[i]) : i*keyLimit+keyLimit]
+}
+
+func (t *Table) lookup(keys []uint64, holders []uint32, n []uint8) error {
+	s, err := t.reading()
+	if err != nil {
+		return err
+	}
+	clear(n[:len(keys)])
+	mem := t.spaces[ofKeys].mem
+	for from := 0; from < len(keys); from += lookupGroup {
+		to := min(from+lookupGroup, len(keys))
+		q := question{keys[from:to], holders[from*keyLimit : to*keyLimit], n[from:to]}
+		for _, r := range t.spaces[ofKeys].runs {
+			if err := t.finder.search(s, r, &q); err != nil {
+				return err
+			}
+		}
+		mem.Touch(q.keys)
+		for i, k := range q.keys {
+			q.n[i] = uint8(len(mem.Find(q.room(i), k)))
+		}
+	}
+	return nil
+}
+
+// A finder searches runs. It is memory that every look-up uses again.
+type finder struct {
+	blocks [lookupGroup]located
+	warm   byte // keeps the compiler from dropping loads made for the cache
 }
 
 // located is a sub-block of n entries to search, probably at upper and low.
@@ -23,68 +78,15 @@ type located struct {
 	key   int // which of the keys looked up
 }
 
-func (p *Postings) reset(keys int) {
-	if cap(p.n) < keys {
-		p.n = make([]uint8, keys)
-		p.docs = make([]uint32, keys*keyLimit)
-		p.blocks = make([]located, keys)
-	}
-	p.n = p.n[:keys]
-	p.docs = p.docs[:keys*keyLimit]
-	clear(p.n)
-}
-
-// Len is the number of keys looked up.
-func (p *Postings) Len() int { return len(p.n) }
-
-// Docs returns the documents that hold the i-th key of the look-up, the
-// earliest 8 at most, ascending. They stay valid until the next look-up.
-func (p *Postings) Docs(i int) []uint32 {
-	return p.docs[i*keyLimit : i*keyLimit+int(p.n[i])]
-}
-
-// room is where more documents of key i go.
-func (p *Postings) room(i int) []uint32 {
-	return p.docs[i*keyLimit : i*keyLimit+int(p.n[i]) : i*keyLimit+keyLimit]
-}
-
-// Lookup finds the documents of each of keys, in any order.
-func (t *Table) Lookup(keys []uint64, p *Postings) error {
-	p.reset(len(keys))
-	err := t.guarded(func() error { return t.lookup(keys, p) })
-	if err != nil {
-		return fmt.Errorf("looking keys up: %w", err)
-	}
-	return nil
-}
-
-func (t *Table) lookup(keys []uint64, p *Postings) error {
-	s, err := t.reading()
-	if err != nil {
-		return err
-	}
-	for _, r := range t.spaces[ofKeys].runs {
-		if err := p.search(s, r, keys); err != nil {
-			return err
-		}
-	}
-	mem := t.spaces[ofKeys].mem
-	mem.touch(keys)
-	for i, k := range keys {
-		p.n[i] = uint8(len(mem.find(p.room(i), k)))
-	}
-	return nil
-}
-
 // search looks keys up in one run, in three passes: where are they, load all
 // those places, look at each. The places are scattered over the file, each in
 // a page the TLB does not know, and the processor waits for many at a time as
 // long as the loop that loads them does nothing else. One key after the other
 // took 470 ns each.
-func (p *Postings) search(s *snapshot, r *run, keys []uint64) error {
-	blocks := p.blocks[:0]
-	for i, k := range keys {
-		if r.holds(k) && p.n[i] < keyLimit {
+func (f *finder) search(s *snapshot, r *run, q *question) error {
+	blocks := f.blocks[:0]
+	for i, k := range q.keys {
+		if r.holds(k) && q.n[i] < keyLimit {
 			b, n, upper, low := r.locate(k)
 			blocks = append(blocks, located{b, n, upper, low, i})
 		}
@@ -95,10 +97,10 @@ func (p *Postings) search(s *snapshot, r *run, keys []uint64) error {
 			warm += l.b[l.upper] + l.b[l.low]
 		}
 	}
-	p.warm = warm
+	f.warm = warm
 	for i := range blocks {
 		l := &blocks[i]
-		k, docs := keys[l.key], p.room(l.key)
+		k, docs := q.keys[l.key], q.room(l.key)
 		if l.b != nil {
 			docs = r.search(docs, l.b, l.n, k)
 		} else {
@@ -107,19 +109,56 @@ func (p *Postings) search(s *snapshot, r *run, keys []uint64) error {
 				return err
 			}
 		}
-		p.n[l.key] = uint8(len(docs))
+		q.n[l.key] = uint8(len(docs))
 	}
 	return nil
 }
 
-// Doc returns what is known of document num, be it in the file yet or not.
+// Records brings the ids and the data of documents into ids and data, which have to
+// be as long as nums. They are copies, valid until the next call of Records. The
+// error is ErrNoDoc for a number never given out.
+func (t *Table) Records(nums []uint32, ids, data [][]byte) error {
+	if len(ids) < len(nums) || len(data) < len(nums) {
+		return fmt.Errorf("reading %d documents: room for %d ids and %d data only", len(nums), len(ids), len(data))
+	}
+	t.copies = t.copies[:0]
+	var at uint32
+	err := t.guarded(func() error {
+		if _, err := t.reading(); err != nil {
+			return err
+		}
+		for i, num := range nums {
+			at = num
+			id, d, err := t.doc(num)
+			if err != nil {
+				return err
+			}
+			ids[i], data[i] = t.copied(id), t.copied(d)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("reading document %d: %w", at, err)
+	}
+	return nil
+}
+
+// copied is a copy of bytes of the mapped file: once they are handed out, nobody
+// could tell from a fault of the program that the disk cannot deliver them.
+func (t *Table) copied(b []byte) []byte {
+	at := len(t.copies)
+	t.copies = append(t.copies, b...)
+	return t.copies[at:len(t.copies):len(t.copies)]
+}
+
+// Doc returns what is stored of document num, be it in the file yet or not.
 // The error is ErrNoDoc for a number never given out.
 func (t *Table) Doc(num uint32) (d Doc, err error) {
 	err = t.guarded(func() error {
 		if _, err := t.reading(); err != nil {
 			return err
 		}
-		d, err = t.doc(num)
+		d, err = t.docCopy(num)
 		return err
 	})
 	if err != nil {
@@ -128,12 +167,18 @@ func (t *Table) Doc(num uint32) (d Doc, err error) {
 	return d, nil
 }
 
-func (t *Table) doc(num uint32) (Doc, error) {
+func (t *Table) docCopy(num uint32) (Doc, error) {
+	id, data, err := t.doc(num)
+	return Doc{ID: string(id), Data: bytes.Clone(data)}, err
+}
+
+// doc returns parts of the mapped file, valid while t.reading lasts.
+func (t *Table) doc(num uint32) (id, data []byte, err error) {
 	rec, err := t.record(num)
 	if err != nil {
-		return Doc{}, err
+		return nil, nil, err
 	}
-	return decodeRecord(rec, num)
+	return splitRecord(rec, num)
 }
 
 func (t *Table) record(num uint32) ([]byte, error) {
@@ -185,17 +230,17 @@ func (t *Table) byID(id string) ([]uint32, error) {
 			}
 		}
 	}
-	found = s.mem.find(found, key)
+	found = s.mem.Find(found, key)
 	var nums []uint32
 	for _, num := range found {
-		d, err := t.doc(num)
+		got, _, err := t.doc(num)
 		if errors.Is(err, ErrNoDoc) {
 			return nil, damage("the id %q belongs to document %d of %d", id, num, t.docs)
 		}
 		if err != nil {
 			return nil, err
 		}
-		if d.ID == id { // and not another with the same hash
+		if string(got) == id { // and not another with the same hash
 			nums = append(nums, num)
 		}
 	}

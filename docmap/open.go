@@ -11,6 +11,7 @@ import (
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
+	"github.com/firstseen/firstseen/docmap/memtable"
 	"github.com/firstseen/firstseen/internal/durable"
 )
 
@@ -31,7 +32,7 @@ func (t *Table) open() error {
 		return err
 	}
 	for i, limit := range []int{ofKeys: keyLimit, ofIDs: idLimit} {
-		if t.spaces[i].mem, err = newMemtable(t.opt.MemtableKeys, limit); err != nil {
+		if t.spaces[i].mem, err = memtable.New(t.opt.MemtableKeys, limit); err != nil {
 			return err
 		}
 		t.spaces[i].build.limit = limit
@@ -211,7 +212,7 @@ func (t *Table) replay(pend *bbolt.Bucket) error {
 		var err error
 		next, keys, err = replayChunk(b, chunk, next, keys, func(doc uint32, keys []uint64) error {
 			total += uint64(len(keys))
-			return t.spaces[ofKeys].mem.addAll(keys, doc)
+			return t.spaces[ofKeys].mem.Add(keys, doc)
 		})
 		if err != nil {
 			return err
@@ -221,11 +222,11 @@ func (t *Table) replay(pend *bbolt.Bucket) error {
 		return damage("pending keys end at document %d of %d", next-1, t.head.docs)
 	}
 	for num := t.head.flushed + 1; num <= t.head.docs; num++ {
-		d, err := t.doc(num)
+		id, _, err := t.doc(num)
 		if err != nil {
 			return err
 		}
-		if err := t.addID(d.ID, num); err != nil {
+		if err := t.addID(string(id), num); err != nil {
 			return err
 		}
 	}
@@ -236,7 +237,7 @@ func (t *Table) addID(id string, num uint32) error {
 	if id == "" {
 		return nil
 	}
-	return t.spaces[ofIDs].mem.addAll([]uint64{idKey(id)}, num)
+	return t.spaces[ofIDs].mem.Add([]uint64{idKey(id)}, num)
 }
 
 // idKey is the key of a document id in the index of ids.

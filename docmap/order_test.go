@@ -46,7 +46,7 @@ func TestOrderOfTransactions(t *testing.T) {
 	var records []header
 	merged := 0
 	for flushes := 0; flushes < 12; {
-		if _, err := table.Add(randomDoc(r, flushes), docKeys(r, 12)); err != nil {
+		if _, err := table.addDoc(randomDoc(r, flushes), docKeys(r, 12)); err != nil {
 			t.Fatal(err)
 		}
 		if !table.Full() {
@@ -169,13 +169,13 @@ func TestFirstLookupChecks(t *testing.T) {
 			b[c.at] ^= 4
 			put(t, path, name, binKey(bin), b)
 			table := mustOpen(t, path, manyBins)
-			var p Postings
+			var p postings
 			for range 2 { // what was refused once is refused again
 				for _, i := range order {
 					key := []uint64{inFirst, inSecond}[i]
-					err := table.Lookup([]uint64{key}, &p)
-					if c.bad[i] != errors.Is(err, ErrDamaged) || !c.bad[i] && (err != nil || !slices.Equal(p.Docs(0), want.keys[key])) {
-						t.Errorf("%s damaged, asked for sub-block %d: %v, %v", c.name, i, p.Docs(0), err)
+					err := table.ask([]uint64{key}, &p)
+					if c.bad[i] != errors.Is(err, ErrDamaged) || !c.bad[i] && (err != nil || !slices.Equal(p.of(0), want.keys[key])) {
+						t.Errorf("%s damaged, asked for sub-block %d: %v, %v", c.name, i, p.of(0), err)
 					}
 				}
 			}
@@ -196,13 +196,13 @@ func TestPlacesOfBins(t *testing.T) {
 		for k := range want.keys {
 			keys = append(keys, k)
 		}
-		var p Postings
-		if err := table.Lookup(keys, &p); err != nil {
+		var p postings
+		if err := table.ask(keys, &p); err != nil {
 			t.Fatal(err)
 		}
 		for i, k := range keys {
-			if !slices.Equal(p.Docs(i), want.keys[k]) {
-				t.Fatalf("key %x: %v, want %v", k, p.Docs(i), want.keys[k])
+			if !slices.Equal(p.of(i), want.keys[k]) {
+				t.Fatalf("key %x: %v, want %v", k, p.of(i), want.keys[k])
 			}
 		}
 	}
@@ -268,7 +268,7 @@ func TestPaceOfMerges(t *testing.T) {
 	table := mustOpen(t, path, manyBins)
 	r := rand.New(rand.NewPCG(26, 0))
 	for len(table.spaces[ofKeys].runs) < 3 { // the target of a merge and its two sources
-		if _, err := table.Add(Doc{}, docKeys(r, 12)); err != nil {
+		if _, err := table.addDoc(Doc{}, docKeys(r, 12)); err != nil {
 			t.Fatal(err)
 		}
 		if table.Full() {

@@ -38,10 +38,10 @@ func (t *Table) Stats() Stats {
 	keys, ids := &t.spaces[ofKeys], &t.spaces[ofIDs]
 	st := Stats{
 		Docs: t.docs, Entries: t.entries(ofKeys), IDs: t.entries(ofIDs),
-		MemoryKeys: keys.mem.n, PendingKeys: t.head.pending,
+		MemoryKeys: keys.mem.Len(), PendingKeys: t.head.pending,
 		UnsavedDocs: t.docs - t.head.docs,
 		Merges:      t.head.merges, MergedKeys: t.head.merged,
-		MemoryBytes: int64(len(keys.mem.mem) + len(ids.mem.mem)),
+		MemoryBytes: int64(keys.mem.Bytes() + ids.mem.Bytes()),
 		Checkpoints: t.head.seq,
 	}
 	for _, r := range keys.runs {

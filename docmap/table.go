@@ -8,13 +8,16 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/firstseen/firstseen/docmap/boltcheck"
+	"github.com/firstseen/firstseen/docmap/memtable"
 )
 
 const (
 	keyLimit = 8    // documents a key keeps
 	idLimit  = 1024 // documents an id keeps
 
-	pageSize     = 4096
+	pageSize     = boltcheck.PageSize
 	lockPatience = time.Second
 
 	defaultMemtableKeys = 6 << 20 // 104 MB of slots
@@ -98,6 +101,8 @@ type Table struct {
 	version uint64    // grows with every change; iterators compare it
 	unsure  bool      // the file may not be what is known of it here
 	arena   []byte    // values of the transaction being built
+	finder  finder
+	copies  []byte // that Records handed out
 
 	// committed is called after every transaction, for tests that look at
 	// the file as a crash at that moment would leave it.
@@ -106,7 +111,7 @@ type Table struct {
 
 // A space is one of the two indexes: of keys, of ids.
 type space struct {
-	mem   *memtable
+	mem   *memtable.Table
 	runs  []*run // oldest first; the target of a merge before its sources
 	build builder
 	ahead entries // of the bin after the one being packed
@@ -237,7 +242,7 @@ func (t *Table) Close() error {
 	errs := []error{t.stopReading()}
 	for i := range t.spaces {
 		if m := t.spaces[i].mem; m != nil {
-			errs = append(errs, m.close())
+			errs = append(errs, m.Close())
 		}
 		t.spaces[i] = space{}
 	}

@@ -213,11 +213,11 @@ func (v *verifier) ids(s *snapshot, k *docBlock) error {
 	found := make([]uint32, 0, idLimit)
 	for i := range k.ends {
 		num := k.first + uint32(i)
-		d, err := decodeRecord(k.recs[k.start(i):k.ends[i]], num)
-		if err != nil || d.ID == "" || num > v.t.head.flushed {
+		id, _, err := splitRecord(k.recs[k.start(i):k.ends[i]], num)
+		if err != nil || len(id) == 0 || num > v.t.head.flushed {
 			continue // decodeBlock has said so; or not in a run
 		}
-		key := idKey(d.ID)
+		key := idKey(string(id))
 		for _, r := range v.t.spaces[ofIDs].runs {
 			if num < r.first || num > r.last || !r.holds(key) {
 				continue

@@ -24,7 +24,7 @@ func verifiable(t *testing.T, path string) {
 	r := rand.New(rand.NewPCG(31, 0))
 	add := func(d Doc, keys []uint64) {
 		t.Helper()
-		if _, err := table.Add(d, keys); err != nil {
+		if _, err := table.addDoc(d, keys); err != nil {
 			t.Fatal(err)
 		}
 		if !table.Full() {
@@ -248,7 +248,7 @@ func TestVerifyPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.WriteAt([]byte{1}, pageHead+8) // in the first header page
+	_, err = f.WriteAt([]byte{1}, 16+8) // in the first header page
 	if err := errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +293,7 @@ func TestTornCopies(t *testing.T) {
 	table.committed() // as it was created
 	r := rand.New(rand.NewPCG(33, 0))
 	for i := range 60 {
-		if _, err := table.Add(randomDoc(r, i), docKeys(r, 10)); err != nil {
+		if _, err := table.addDoc(randomDoc(r, i), docKeys(r, 10)); err != nil {
 			t.Fatal(err)
 		}
 		if i%5 == 4 {

@@ -179,7 +179,7 @@ func (x *Index) Config(rules dedup.Rules) dedup.Config {
 }
 
 // Store is x.Table as a Deduper wants it: nil where there is none.
-func (x *Index) Store() dedup.Table {
+func (x *Index) Store() dedup.Store {
 	if x.Table == nil {
 		return nil
 	}

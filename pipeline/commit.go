@@ -125,7 +125,11 @@ func (c *committer) retried(r *dedup.Result) error {
 	if err != nil {
 		return err
 	}
-	r.Verdict, r.Kept, r.Again = dedup.Verdict(doc.Verdict), true, true
+	rec, err := dedup.ParseRecord(doc.Data)
+	if err != nil {
+		return fmt.Errorf("document %d: %w", r.Of.Num, err)
+	}
+	r.Verdict, r.Kept, r.Again = rec.Verdict, true, true
 	return nil
 }
 

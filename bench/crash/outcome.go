@@ -13,10 +13,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/firstseen/firstseen/index"
-
 	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/docmap"
+	"github.com/firstseen/firstseen/index"
 )
 
 // An outcome is what a run came to.
@@ -149,7 +149,11 @@ func tableContent(t *docmap.Table, keyed bool) (c content, err error) {
 		}
 		c.Docs++
 		if keyed {
-			lines = append(lines, fmt.Sprintf("doc %d %q %d", c.Docs, doc.ID, doc.Features))
+			rec, err := dedup.ParseRecord(doc.Data)
+			if err != nil {
+				return c, err
+			}
+			lines = append(lines, fmt.Sprintf("doc %d %q %d", c.Docs, doc.ID, rec.Features))
 		} else {
 			lines = append(lines, fmt.Sprintf("doc %d %+v", c.Docs, doc))
 		}

@@ -1,11 +1,24 @@
-package docmap
+// Package boltcheck walks the pages of a bbolt file and says what is wrong with
+// them. bbolt trusts its pages: a wrong number in one can send it round in circles,
+// have it allocate without end, panic in a goroutine of its own, or write over pages
+// in use. It has checksums on its two header pages only, so whoever stores values
+// with checksums of their own still needs this for what leads to them:
+//
+//	err := boltcheck.File(path) // before bbolt opens it
+//
+// It knows the file format of bbolt as it is in the version that go.mod names; the
+// tests say what to look at when that changes.
+package boltcheck
 
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"io"
 	"os"
+
+	"github.com/bits-and-blooms/bitset"
 )
 
 // bbolt's file format, version 2: pages of a header and elements.
@@ -33,24 +46,31 @@ const (
 	bboltVersion = 2
 )
 
-// pageCheck walks all pages of a file. bbolt trusts them: a wrong number in
-// one can send it round in circles, have it allocate without end, panic in a
-// goroutine of its own, or write over pages in use. What bbolt stores has
-// checksums of ours; this is for what leads to it.
-//
-// It reads the first 4 KiB of every 64 to 128 KiB: 60 ms for 4 GB in the page
+// PageSize is that of all files this package reads.
+const PageSize = 4096
+
+// Damage says what is wrong with a file.
+type Damage string
+
+func (d Damage) Error() string { return string(d) }
+
+func damage(format string, args ...any) error { return Damage(fmt.Sprintf(format, args...)) }
+
+// A walk is on its way through the pages of a file. It reads the first 4 KiB of
+// every 64 to 128 KiB, where values are as long as that: 60 ms for 4 GB in the page
 // cache.
-type pageCheck struct {
+type walk struct {
 	f       io.ReaderAt
 	pages   uint64 // in use
 	free    uint64 // page of the free list
 	root    uint64
-	seen    bitset
+	seen    *bitset.BitSet
 	reached uint64
 }
 
-// checkPages returns ErrDamaged where the structure of the file is broken.
-func checkPages(path string) (err error) {
+// File returns a [Damage] where the pages of the file do not fit each other, and any
+// other error of reading it. Nobody may write to the file meanwhile.
+func File(path string) (err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -60,19 +80,19 @@ func checkPages(path string) (err error) {
 	if err != nil {
 		return err
 	}
-	c := &pageCheck{f: f}
-	if err := c.headers(info.Size()); err != nil {
+	w := &walk{f: f}
+	if err := w.headers(info.Size()); err != nil {
 		return err
 	}
-	c.seen = newBitset(c.pages)
-	if err := c.tree(c.root); err != nil {
+	w.seen = bitset.New(uint(w.pages))
+	if err := w.tree(w.root); err != nil {
 		return err
 	}
-	if err := c.freeList(); err != nil {
+	if err := w.freeList(); err != nil {
 		return err
 	}
-	if c.reached != c.pages-2 {
-		return damage("%d pages belong to nothing", c.pages-2-c.reached)
+	if w.reached != w.pages-2 {
+		return damage("%d pages belong to nothing", w.pages-2-w.reached)
 	}
 	return nil
 }
@@ -80,11 +100,11 @@ func checkPages(path string) (err error) {
 // headers wants both header pages whole. bbolt would go on with one, that is,
 // with an older state of the table if the newer one is damaged. A crash cannot
 // be the reason: a header is shorter than the unit a disk writes.
-func (c *pageCheck) headers(size int64) error {
+func (w *walk) headers(size int64) error {
 	newest := uint64(0)
 	for i := range int64(2) {
 		b := make([]byte, headerBytes)
-		if _, err := c.f.ReadAt(b, i*pageSize+pageHead); err != nil {
+		if _, err := w.f.ReadAt(b, i*PageSize+pageHead); err != nil {
 			return noEOF(err, "it has %d bytes", size)
 		}
 		le := binary.LittleEndian
@@ -95,16 +115,16 @@ func (c *pageCheck) headers(size int64) error {
 			return damage("header page %d is not one of bbolt's", i)
 		case le.Uint64(b[56:]) != sum.Sum64():
 			return damage("wrong checksum of header page %d", i)
-		case le.Uint32(b[4:]) != bboltVersion || le.Uint32(b[8:]) != pageSize:
+		case le.Uint32(b[4:]) != bboltVersion || le.Uint32(b[8:]) != PageSize:
 			return damage("header page %d is of another version of bbolt", i)
 		}
 		if txid := le.Uint64(b[48:]); i == 0 || txid > newest {
 			newest = txid
-			c.root, c.free, c.pages = le.Uint64(b[16:]), le.Uint64(b[32:]), le.Uint64(b[40:])
+			w.root, w.free, w.pages = le.Uint64(b[16:]), le.Uint64(b[32:]), le.Uint64(b[40:])
 		}
 	}
-	if c.pages < 3 || c.pages > uint64(size)/pageSize {
-		return damage("it has %d bytes of %d pages", size, c.pages)
+	if w.pages < 3 || w.pages > uint64(size)/PageSize {
+		return damage("it has %d bytes of %d pages", size, w.pages)
 	}
 	return nil
 }
@@ -127,30 +147,30 @@ type page struct {
 }
 
 // open reads a page, once, and checks its header.
-func (c *pageCheck) open(id uint64) (*page, error) {
-	if id < 2 || id >= c.pages {
-		return nil, damage("page %d of %d is wanted", id, c.pages)
+func (w *walk) open(id uint64) (*page, error) {
+	if id < 2 || id >= w.pages {
+		return nil, damage("page %d of %d is wanted", id, w.pages)
 	}
-	b := make([]byte, pageSize)
-	if _, err := c.f.ReadAt(b, int64(id)*pageSize); err != nil {
+	b := make([]byte, PageSize)
+	if _, err := w.f.ReadAt(b, int64(id)*PageSize); err != nil {
 		return nil, noEOF(err, "page %d is missing", id)
 	}
 	over := uint64(binary.LittleEndian.Uint32(b[12:]))
 	p := &page{
 		id: id, flags: binary.LittleEndian.Uint16(b[8:]),
 		count: int(binary.LittleEndian.Uint16(b[10:])),
-		size:  int64(over+1) * pageSize,
+		size:  int64(over+1) * PageSize,
 	}
-	if binary.LittleEndian.Uint64(b) != id || over >= c.pages-id {
+	if binary.LittleEndian.Uint64(b) != id || over >= w.pages-id {
 		return nil, damage("page %d has a wrong header", id)
 	}
 	for i := id; i <= id+over; i++ {
-		if c.seen.has(i) {
+		if w.seen.Test(uint(i)) {
 			return nil, damage("page %d is used twice", i)
 		}
-		c.seen.set(i)
+		w.seen.Set(uint(i))
 	}
-	c.reached += over + 1
+	w.reached += over + 1
 	n := p.count * elementBytes
 	if p.flags == freePage {
 		n = int(p.size) - pageHead
@@ -163,26 +183,26 @@ func (c *pageCheck) open(id uint64) (*page, error) {
 		return p, nil
 	}
 	p.elems = make([]byte, n)
-	_, err := c.f.ReadAt(p.elems, int64(id)*pageSize+pageHead)
+	_, err := w.f.ReadAt(p.elems, int64(id)*PageSize+pageHead)
 	return p, noEOF(err, "page %d is cut short", id)
 }
 
 // tree walks the pages of a bucket.
-func (c *pageCheck) tree(id uint64) error {
-	p, err := c.open(id)
+func (w *walk) tree(id uint64) error {
+	p, err := w.open(id)
 	if err != nil {
 		return err
 	}
 	switch p.flags {
 	case leafPage:
-		return c.leaf(p)
+		return w.leaf(p)
 	case branchPage:
-		return c.branch(p)
+		return w.branch(p)
 	}
 	return damage("page %d is of kind %x", id, p.flags)
 }
 
-func (c *pageCheck) branch(p *page) error {
+func (w *walk) branch(p *page) error {
 	if p.count == 0 {
 		return damage("page %d is empty", p.id)
 	}
@@ -192,14 +212,14 @@ func (c *pageCheck) branch(p *page) error {
 		if pageHead+int64(i*elementBytes)+int64(pos)+int64(key) > p.size {
 			return damage("page %d: element %d is outside of it", p.id, i)
 		}
-		if err := c.tree(binary.LittleEndian.Uint64(e[8:])); err != nil {
+		if err := w.tree(binary.LittleEndian.Uint64(e[8:])); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *pageCheck) leaf(p *page) error {
+func (w *walk) leaf(p *page) error {
 	for i := range p.count {
 		e := p.elems[i*elementBytes:]
 		at, n, err := leafValue(e, i, p.size)
@@ -214,10 +234,10 @@ func (c *pageCheck) leaf(p *page) error {
 			continue
 		}
 		value := make([]byte, n)
-		if _, err := c.f.ReadAt(value, int64(p.id)*pageSize+at); err != nil {
+		if _, err := w.f.ReadAt(value, int64(p.id)*PageSize+at); err != nil {
 			return noEOF(err, "page %d is cut short", p.id)
 		}
-		if err := c.bucket(value); err != nil {
+		if err := w.bucket(value); err != nil {
 			return err
 		}
 	}
@@ -238,12 +258,12 @@ func leafValue(e []byte, i int, size int64) (at, n int64, err error) {
 }
 
 // bucket checks the value of a bucket and walks its pages.
-func (c *pageCheck) bucket(value []byte) error {
+func (w *walk) bucket(value []byte) error {
 	if len(value) < 16 {
 		return damage("a bucket is cut short")
 	}
 	if root := binary.LittleEndian.Uint64(value); root != 0 {
-		return c.tree(root)
+		return w.tree(root)
 	}
 	in := value[16:]
 	if len(in) < pageHead || binary.LittleEndian.Uint16(in[8:]) != leafPage {
@@ -264,8 +284,8 @@ func (c *pageCheck) bucket(value []byte) error {
 
 // freeList checks that the pages free for reuse are not used. One in use
 // would be written over.
-func (c *pageCheck) freeList() error {
-	p, err := c.open(c.free)
+func (w *walk) freeList() error {
+	p, err := w.open(w.free)
 	if err != nil {
 		return err
 	}
@@ -283,11 +303,11 @@ func (c *pageCheck) freeList() error {
 	last := uint64(1)
 	for i := range n {
 		id := binary.LittleEndian.Uint64(ids[8*i:])
-		if id <= last || id >= c.pages || c.seen.has(id) {
+		if id <= last || id >= w.pages || w.seen.Test(uint(id)) {
 			return damage("page %d cannot be free", id)
 		}
 		last = id
 	}
-	c.reached += n
+	w.reached += n
 	return nil
 }

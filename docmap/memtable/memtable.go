@@ -1,4 +1,16 @@
-package docmap
+// Package memtable keeps pairs of a 64-bit key and a document in memory, outside the
+// Go heap: a hash table that keeps the order of keys. So it answers which documents
+// hold a key, and gives the entries of a range of keys without being sorted.
+//
+//	t, err := memtable.New(n, 8)
+//	err = t.Add(keys, doc) // documents in ascending order
+//	docs = t.Find(docs[:0], key)
+//	keys, docs = t.Collect(keys[:0], docs[:0], from, to)
+//	err = t.Close()
+//
+// A key gives its earliest documents, as many as New was told, in order. Keys have
+// to be uniform hashes: of others time depends on how they cluster.
+package memtable
 
 import (
 	"encoding/binary"
@@ -12,21 +24,22 @@ const (
 	minSlots  = 1 << 12
 )
 
-// A memtable holds recent entries: a hash table that keeps the order of keys
-// (an entry stands at or after the place its key has among all keys), so a
-// range of keys is a range of slots. It lies outside the Go heap.
-type memtable struct {
+// A Table holds entries. One stands at or after the place its key has among all
+// keys, so a range of keys is a range of slots. It is for one goroutine; Collect
+// and Find may run on several while nothing is added.
+type Table struct {
 	mem   []byte
 	slots uint64
 	n     int  // entries
 	limit int  // documents a key keeps
-	full  int  // entries after which the owner empties it
 	warm  byte // keeps the compiler from dropping loads made for the cache
 }
 
-func newMemtable(full, limit int) (*memtable, error) {
-	m := &memtable{limit: limit, full: full}
-	slots := slotsFor(full)
+// New returns a table that keeps limit documents of a key. Its memory grows in
+// steps that end at room for n entries, and goes on beyond.
+func New(n, limit int) (*Table, error) {
+	m := &Table{limit: limit}
+	slots := slotsFor(n)
 	for slots > minSlots {
 		slots = (slots + 1) / 2
 	}
@@ -38,7 +51,7 @@ func newMemtable(full, limit int) (*memtable, error) {
 // is for the document that fills the table.
 func slotsFor(n int) uint64 { return (uint64(n)+uint64(n)/32)*4/3 + 1024 }
 
-func (m *memtable) alloc(slots uint64) error {
+func (m *Table) alloc(slots uint64) error {
 	mem, err := hugemem.Alloc(int(slots) * slotBytes)
 	if err != nil {
 		return err
@@ -47,45 +60,46 @@ func (m *memtable) alloc(slots uint64) error {
 	return nil
 }
 
-func (m *memtable) close() error {
+// Close gives the memory back. The table may be used no more.
+func (m *Table) Close() error {
 	mem := m.mem
 	m.mem, m.slots, m.n = nil, 0, 0
 	return hugemem.Free(mem)
 }
 
-// reset empties the table and keeps its memory.
-func (m *memtable) reset() {
+// Reset empties the table and keeps its memory.
+func (m *Table) Reset() {
 	clear(m.mem)
 	m.n = 0
 }
 
 // home is the slot a key would have if nothing were in its way.
-func (m *memtable) home(key uint64) uint64 {
+func (m *Table) home(key uint64) uint64 {
 	hi, _ := bits.Mul64(key, m.slots)
 	return hi
 }
 
-func (m *memtable) slot(i uint64) (key uint64, doc uint32) {
+func (m *Table) slot(i uint64) (key uint64, doc uint32) {
 	b := m.mem[i*slotBytes : i*slotBytes+slotBytes]
 	return binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint32(b[8:])
 }
 
-// addAll adds a document's keys. A key given twice counts once. Documents must
-// come in ascending order for lookups to give the earliest first.
-func (m *memtable) addAll(keys []uint64, doc uint32) error {
-	if err := m.reserve(len(keys)); err != nil {
+// Add adds a document under its keys. A key given twice counts once. Documents are
+// numbered from 1 and must come in ascending order.
+func (m *Table) Add(keys []uint64, doc uint32) error {
+	if err := m.Reserve(len(keys)); err != nil {
 		return err
 	}
-	m.touch(keys)
+	m.Touch(keys)
 	for _, k := range keys {
 		m.add(k, doc)
 	}
 	return nil
 }
 
-// touch loads the places of keys into the cache. The loads do not depend on
+// Touch loads the places of keys into the cache. The loads do not depend on
 // each other, so their misses overlap; those of the searches would not.
-func (m *memtable) touch(keys []uint64) {
+func (m *Table) Touch(keys []uint64) {
 	sum := byte(0)
 	for _, k := range keys {
 		sum += m.mem[m.home(k)*slotBytes]
@@ -93,7 +107,7 @@ func (m *memtable) touch(keys []uint64) {
 	m.warm = sum
 }
 
-func (m *memtable) add(key uint64, doc uint32) {
+func (m *Table) add(key uint64, doc uint32) {
 	i, same := m.home(key), 0
 	for {
 		k, d := m.slot(i)
@@ -115,8 +129,8 @@ func (m *memtable) add(key uint64, doc uint32) {
 	m.n++
 }
 
-// reserve makes room for n more entries.
-func (m *memtable) reserve(n int) error {
+// Reserve makes room for n more entries, so that adding them cannot fail.
+func (m *Table) Reserve(n int) error {
 	if uint64(m.n+n)*4 <= m.slots*3 {
 		return nil
 	}
@@ -137,10 +151,10 @@ func (m *memtable) reserve(n int) error {
 	}
 	m.addSlots(&old, start, old.slots)
 	m.addSlots(&old, 0, start)
-	return old.close()
+	return old.Close()
 }
 
-func (m *memtable) addSlots(old *memtable, from, to uint64) {
+func (m *Table) addSlots(old *Table, from, to uint64) {
 	for i := from; i < to; i++ {
 		if k, d := old.slot(i); d != 0 {
 			m.add(k, d)
@@ -148,8 +162,8 @@ func (m *memtable) addSlots(old *memtable, from, to uint64) {
 	}
 }
 
-// find appends the documents of key to dst, up to its capacity.
-func (m *memtable) find(dst []uint32, key uint64) []uint32 {
+// Find appends the documents of key to dst, up to its capacity.
+func (m *Table) Find(dst []uint32, key uint64) []uint32 {
 	for i := m.home(key); len(dst) < cap(dst); {
 		k, d := m.slot(i)
 		if d == 0 {
@@ -165,8 +179,9 @@ func (m *memtable) find(dst []uint32, key uint64) []uint32 {
 	return dst
 }
 
-// collect appends the entries with keys in from..to, nearly in order.
-func (m *memtable) collect(e *entries, from, to uint64) {
+// Collect appends the entries with keys in from..to to keys and docs, nearly in
+// order.
+func (m *Table) Collect(keys []uint64, docs []uint32, from, to uint64) ([]uint64, []uint32) {
 	last := m.home(to)
 	i := m.home(from)
 	for steps := uint64(0); steps < m.slots; steps++ {
@@ -175,10 +190,17 @@ func (m *memtable) collect(e *entries, from, to uint64) {
 			break
 		}
 		if d != 0 && k >= from && k <= to {
-			e.add(k, d)
+			keys, docs = append(keys, k), append(docs, d)
 		}
 		if i++; i == m.slots {
 			i = 0
 		}
 	}
+	return keys, docs
 }
+
+// Len is how many entries there are.
+func (m *Table) Len() int { return m.n }
+
+// Bytes is how much memory the table takes.
+func (m *Table) Bytes() int { return len(m.mem) }

@@ -1,0 +1,87 @@
+package dedup
+
+// MaxHolders is how many documents a [Store] names of those that hold a key: the
+// earliest. A key that has so many is common, and no evidence.
+const MaxHolders = 8
+
+// A Store keeps the kept documents: the side table. It knows nothing of texts: a
+// document is an id, some data it does not look into, and 64-bit keys. Documents
+// are numbered from 1, in the order in which they are added, without gaps.
+//
+// All is in batches and in builtin types, so that a store needs to import nothing
+// of ours and one on a network is asked once for many. The slices are the caller's,
+// to be filled: asking allocates nothing. docs/extend.md, "Add a store", has the
+// whole contract, and package storetest holds a store to it.
+//
+// A store that can be closed also has the method Closed() bool; a [Deduper] then
+// refuses to go on. It is used by one goroutine at a time.
+type Store interface {
+	// Lookup finds the documents that hold each key, exactly: none that does not,
+	// and of a key that more than MaxHolders hold the earliest of them. Those of
+	// keys[i] are holders[i*MaxHolders:][:n[i]], ascending. holders has MaxHolders
+	// places for each key, n one.
+	Lookup(keys []uint64, holders []uint32, n []uint8) error
+	// Records brings the id and the data of each document into ids and data, which
+	// are as long as nums. What they point to is valid until the next call of
+	// Records, and not to be changed. A number never given out is an error.
+	Records(nums []uint32, ids, data [][]byte) error
+	// Add stores documents under all their keys and returns the number of the
+	// first. A key that stands twice in a document counts once. Lookup and Records
+	// know them at once. The store keeps none of the slices, which have equal
+	// lengths. After an error none of the documents is stored.
+	Add(ids []string, data [][]byte, keys [][]uint64) (first uint32, err error)
+}
+
+// postings are the answers to a look-up. They are used again and again.
+type postings struct {
+	holders []uint32
+	n       []uint8
+}
+
+// lookup asks the store for keys.
+func (p *postings) lookup(s Store, keys []uint64) error {
+	if cap(p.n) < len(keys) {
+		p.n = make([]uint8, 2*len(keys))
+		p.holders = make([]uint32, 2*len(keys)*MaxHolders)
+	}
+	p.n = p.n[:len(keys)]
+	p.holders = p.holders[:len(keys)*MaxHolders]
+	return s.Lookup(keys, p.holders, p.n)
+}
+
+// of are the documents that hold the i-th key.
+func (p *postings) of(i int) []uint32 { return p.holders[i*MaxHolders:][:p.n[i]] }
+
+// records are documents read from a store. They are used again and again.
+type records struct {
+	nums []uint32
+	ids  [][]byte
+	data [][]byte
+}
+
+// read asks the store for the documents r.nums.
+func (r *records) read(s Store) error {
+	n := len(r.nums)
+	if n == 0 {
+		return nil
+	}
+	if cap(r.ids) < n {
+		r.ids, r.data = make([][]byte, 2*n), make([][]byte, 2*n)
+	}
+	r.ids, r.data = r.ids[:n], r.data[:n]
+	return s.Records(r.nums, r.ids, r.data)
+}
+
+// one is a batch of one document to be added.
+type one struct {
+	id   [1]string
+	data [1][]byte
+	keys [1][]uint64
+}
+
+// add adds a document whose record is rec.
+func (o *one) add(s Store, id string, rec *Record, keys []uint64) error {
+	o.id[0], o.data[0], o.keys[0] = id, rec.Append(o.data[0][:0]), keys
+	_, err := s.Add(o.id[:], o.data[:], o.keys[:])
+	return err
+}

@@ -1,0 +1,22 @@
+package docmap
+
+// addDoc adds one document.
+func (t *Table) addDoc(d Doc, keys []uint64) (uint32, error) {
+	return t.Add([]string{d.ID}, [][]byte{d.Data}, [][]uint64{keys})
+}
+
+// postings are the answers to a look-up.
+type postings struct {
+	holders []uint32
+	n       []uint8
+}
+
+func (p *postings) of(i int) []uint32 { return p.holders[i*MaxHolders:][:p.n[i]] }
+
+// ask looks keys up.
+func (t *Table) ask(keys []uint64, p *postings) error {
+	if len(p.n) < len(keys) {
+		p.n, p.holders = make([]uint8, len(keys)), make([]uint32, len(keys)*MaxHolders)
+	}
+	return t.Lookup(keys, p.holders, p.n)
+}

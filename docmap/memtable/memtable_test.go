@@ -1,0 +1,168 @@
+package memtable
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func newTable(t testing.TB, n, limit int) *Table {
+	t.Helper()
+	m, err := New(n, limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return m
+}
+
+func add(t testing.TB, m *Table, doc uint32, keys ...uint64) {
+	t.Helper()
+	if err := m.Add(keys, doc); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// model is what a table must be equal to.
+type model struct {
+	limit int
+	docs  map[uint64][]uint32
+	n     int
+}
+
+func (w *model) add(doc uint32, keys []uint64) {
+	for _, k := range keys {
+		l := w.docs[k]
+		if len(l) < w.limit && !slices.Contains(l, doc) {
+			w.docs[k] = append(l, doc)
+			w.n++
+		}
+	}
+}
+
+func (w *model) equal(t *testing.T, m *Table) {
+	t.Helper()
+	if m.Len() != w.n {
+		t.Fatalf("%d entries, want %d", m.Len(), w.n)
+	}
+	found := make([]uint32, 0, w.limit)
+	for k, want := range w.docs {
+		if got := m.Find(found[:0], k); !slices.Equal(got, want) {
+			t.Fatalf("key %x: %v, want %v", k, got, want)
+		}
+		if got := m.Find(found[:0], k^1<<20); !slices.Equal(got, w.docs[k^1<<20]) {
+			t.Fatalf("key %x: %v, want %v", k^1<<20, got, w.docs[k^1<<20])
+		}
+	}
+	// Ranges that follow each other give each entry once, a key's in order.
+	all := map[uint64][]uint32{}
+	const parts = 7
+	for i := range uint64(parts) {
+		from, to := i*(1<<64/parts), (i+1)*(1<<64/parts)-1
+		if i == parts-1 {
+			to = 1<<64 - 1
+		}
+		keys, docs := m.Collect(nil, nil, from, to)
+		for j, k := range keys {
+			if k < from || k > to {
+				t.Fatalf("key %x is not in %x..%x", k, from, to)
+			}
+			all[k] = append(all[k], docs[j])
+		}
+	}
+	for k, want := range w.docs {
+		if !slices.Equal(all[k], want) {
+			t.Fatalf("collected of key %x: %v, want %v", k, all[k], want)
+		}
+		delete(all, k)
+	}
+	if len(all) > 0 {
+		t.Fatalf("%d keys too many are collected", len(all))
+	}
+}
+
+// A table is a map with an order: also while it grows, with keys many documents
+// have, with a cluster around the end, and when it is used again.
+func TestTableEqualsModel(t *testing.T) {
+	for _, limit := range []int{1, 8, 100} {
+		r := rand.New(rand.NewPCG(1, uint64(limit)))
+		m := newTable(t, 100_000, limit)
+		for round := range 2 {
+			w := &model{limit: limit, docs: map[uint64][]uint32{}}
+			for doc := uint32(1); doc <= 400; doc++ {
+				keys := make([]uint64, r.IntN(60))
+				for i := range keys {
+					keys[i] = r.Uint64()
+					switch r.IntN(10) {
+					case 0:
+						keys[i] = uint64(r.IntN(20)) * 0x9e3779b97f4a7c15
+					case 1:
+						keys[i] = uint64(r.IntN(6)) - 3 // around the end
+					}
+				}
+				add(t, m, doc, keys...)
+				w.add(doc, keys)
+				if doc%100 == 0 {
+					w.equal(t, m)
+				}
+			}
+			if m.Reset(); m.Len() != 0 || len(m.Find(make([]uint32, 0, 8), 0)) > 0 {
+				t.Fatal("entries are left after a reset in round ", round)
+			}
+		}
+	}
+}
+
+// Find stops where its slice is full.
+func TestFindIsBounded(t *testing.T) {
+	m := newTable(t, 10, 8)
+	for doc := range uint32(5) {
+		add(t, m, doc+1, 7)
+	}
+	if got := m.Find(make([]uint32, 1, 3), 7); !slices.Equal(got, []uint32{0, 1, 2}) {
+		t.Error(got)
+	}
+}
+
+// After Reserve nothing grows: memory is where it was.
+func TestReserve(t *testing.T) {
+	m := newTable(t, 10, 8)
+	before := m.Bytes()
+	if err := m.Reserve(50_000); err != nil {
+		t.Fatal(err)
+	}
+	room := m.Bytes()
+	if room < 50_000*slotBytes || room < before {
+		t.Fatalf("%d bytes, %d before", room, before)
+	}
+	r := rand.New(rand.NewPCG(2, 2))
+	for doc := range uint32(1000) {
+		keys := make([]uint64, 50)
+		for i := range keys {
+			keys[i] = r.Uint64()
+		}
+		add(t, m, doc+1, keys...)
+	}
+	if m.Bytes() != room || m.Len() != 50_000 {
+		t.Errorf("%d entries in %d bytes, want %d", m.Len(), m.Bytes(), room)
+	}
+}
+
+func BenchmarkAdd(b *testing.B) {
+	m := newTable(b, 6<<20, 8)
+	r := rand.New(rand.NewPCG(3, 3))
+	keys := make([]uint64, 51)
+	for doc := uint32(1); b.Loop(); doc++ {
+		for i := range keys {
+			keys[i] = r.Uint64()
+		}
+		if m.Len() > 6<<20 {
+			m.Reset()
+		}
+		add(b, m, doc, keys...)
+	}
+}

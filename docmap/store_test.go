@@ -1,0 +1,41 @@
+package docmap_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/dedup/storetest"
+	"github.com/firstseen/firstseen/docmap"
+)
+
+// A table keeps the contract of a store, in memory alone and with checkpoints,
+// runs and merges between the documents.
+func TestStore(t *testing.T) {
+	t.Run("in memory", func(t *testing.T) {
+		storetest.Run(t, func(t *testing.T) dedup.Store { return openTable(t, 1<<20) })
+	})
+	t.Run("in the file", func(t *testing.T) {
+		storetest.Run(t, func(t *testing.T) dedup.Store { return &eager{openTable(t, 3000)} })
+	})
+}
+
+func openTable(t *testing.T, memtable int) *docmap.Table {
+	t.Helper()
+	table, err := docmap.Open(filepath.Join(t.TempDir(), "table"), docmap.Options{Scheme: "test", MemtableKeys: memtable})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// eager is a table that makes a checkpoint after every few documents.
+type eager struct{ *docmap.Table }
+
+func (e *eager) Add(ids []string, data [][]byte, keys [][]uint64) (uint32, error) {
+	first, err := e.Table.Add(ids, data, keys)
+	if err == nil && (e.Full() || first%10 == 1) {
+		err = e.Checkpoint(nil)
+	}
+	return first, err
+}
