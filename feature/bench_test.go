@@ -56,12 +56,6 @@ func BenchmarkCorpus(b *testing.B) {
 	b.Run("keyed", func(b *testing.B) { benchmark(b, Scheme{Key: make([]byte, 16)}, texts) })
 }
 
-func BenchmarkTables(b *testing.B) {
-	for range b.N {
-		newTables(frozen)
-	}
-}
-
 // benchmark extracts all texts once per iteration.
 func benchmark(b *testing.B, s Scheme, texts [][]byte) {
 	e := newExtractor(b, s)
@@ -126,9 +120,9 @@ func isChinese(text []byte) bool {
 	return 9*han > len(text)
 }
 
-// readSources is the source text of this package.
+// readSources is the source text of package canon.
 func readSources(b *testing.B) string {
-	names, err := filepath.Glob("*.go")
+	names, err := filepath.Glob("canon/*.go")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -28,8 +28,3 @@ func Example() {
 	// "Readers  know this TEXT", 22 columns, seen before: true
 	// "it isn't new", 12 columns, seen before: true
 }
-
-func ExampleCanonical() {
-	fmt.Printf("%s\n", feature.Canonical(nil, []byte("　在２０２４年用 Ｇｏ  Language ")))
-	// Output: 在2024年用go language
-}

@@ -27,6 +27,8 @@ import (
 	"fmt"
 
 	"github.com/dchest/siphash"
+
+	"github.com/firstseen/firstseen/feature/canon"
 )
 
 const (
@@ -40,13 +42,12 @@ const (
 	// MaxSegments and MaxMinWidth bound a Scheme. A minimum above the shortest
 	// piece of a cut segment would lose whole texts that have no punctuation.
 	MaxSegments = 1024
-	MaxMinWidth = minPiece
+	MaxMinWidth = canon.MinPiece
 )
 
-// rules is the version of everything in docs/canonical.md, with the version of
-// Unicode whose tables are frozen in it. It is the first part of a scheme's name
-// and changes with the rules, and not with the toolchain.
-const rules = "fs1-u15"
+// rules is the version of everything in docs/canonical.md, that of the canonical
+// form last. It is the first part of a scheme's name.
+const rules = "fs1-" + canon.Version
 
 // A Scheme says which features a text has. Its zero value is the default.
 type Scheme struct {

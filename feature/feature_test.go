@@ -6,6 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
+
+	"github.com/firstseen/firstseen/feature/canon/canontest"
 )
 
 // failer is what testing.TB and rapid.T have in common.
@@ -37,40 +39,6 @@ func diffOracle(e *Extractor, s Scheme, text string) string {
 	return cmp.Diff(oracle(s, text), got, cmpopts.EquateEmpty())
 }
 
-// awkward are the fragments that texts for property tests are made of: every
-// kind of rune, and the neighbours that rules ask about.
-var awkward = []string{
-	"a", "B", "word", "The Quick", "z9", "1", "23", "456", "7890", "٣", "３", " ", "  ", "\t", "\u00a0", "\u3000", "\u1680",
-	".", ",", "'", "’", "．", "，", "＇", "ʼ", "。", "、", "-", "\n", "\r\n", "\u2028", "\x00", "\ufffd", "\xff", "\xe4\xb8", "\xed\xa0\x80", "\xe0\x80\x80",
-	"=", "<", "→", "😀", "👍🏽", "℃", "´", "゛", "≠", "\u0338", "#️⃣",
-	"中", "文字", "漢", "〇", "々", "ー", "ア", "か", "が", "か\u3099", "ｶ", "ﾞ", "ﾊﾟ", "㈱", "㈠", "⑴", "½", "①", "ﬁ", "Ａ", "ｂ", "ﷺ", "\ufc5e",
-	"é", "É", "e\u0301", "\u0301", "\u0323", "q\u0323\u0307", "q\u0307\u0323", "İ", "ı", "ß", "ẞ", "ς", "Σ", "ΐ", "ᾂ", "ᾳ", "\u0345", "ŉ", "Å", "K",
-	"한", "ᄒ", "ᅡ", "ᆫ", "각", "가", "ㄱ", "ﾡ", "\u115f", "\u3164",
-	"ก", "ำ", "กำ", "ที่", "ู้", "नि", "क़", "ু", "ো",
-	"\u200b", "\u200d", "\u00ad", "\ufeff", "\u202e", "\ufe0f", "\U000e0100", "\u034f", "\u0600", "\ufff9", "\U00013430",
-	"𠀀", "\U0002f800", "\U00030000", "\U0003134b", "\U000f0000", "𝐀", "𝟏", "Ꭰ", "ꭰ", "\U0001e900", "\U00011099\U000110ba", "\U000110a5\U000110ba",
-	"ㅠ", "ㅎ", "ㄶ", "ᄒㅏ", "ﾣ", "\u0378", "\u0378\u0301", "ড়", "शि\u093c", "ײַ", "㌖", "∫∫", "⨌", "𝅗𝅥", "\U0001d160",
-}
-
-// genText draws texts of fragments, some of them repeated so often that
-// segments become overlong.
-func genText() *rapid.Generator[string] {
-	return rapid.Custom(func(t *rapid.T) string {
-		var b []byte
-		for range rapid.IntRange(0, 60).Draw(t, "parts") {
-			s := rapid.SampledFrom(awkward).Draw(t, "part")
-			n := 1
-			if rapid.IntRange(0, 15).Draw(t, "often") == 0 {
-				n = rapid.IntRange(1, 300).Draw(t, "times")
-			}
-			for range n {
-				b = append(b, s...)
-			}
-		}
-		return string(b)
-	})
-}
-
 func genScheme() *rapid.Generator[Scheme] {
 	return rapid.Custom(func(t *rapid.T) Scheme {
 		s := Scheme{
@@ -85,30 +53,16 @@ func genScheme() *rapid.Generator[Scheme] {
 }
 
 func TestExtractEqualsOracle(t *testing.T) {
-	needUnicode(t)
+	canontest.NeedUnicode(t)
 	rapid.Check(t, func(t *rapid.T) {
 		s := genScheme().Draw(t, "scheme")
 		e := newExtractor(t, s)
 		// The second text finds the buffers as the first left them.
 		for _, name := range []string{"first", "second"} {
-			text := genText().Draw(t, name)
+			text := canontest.Text().Draw(t, name)
 			if diff := diffOracle(e, s, text); diff != "" {
 				t.Fatalf("%q (-oracle +extract):\n%s", text, diff)
 			}
-		}
-	})
-}
-
-func TestCanonicalEqualsOracle(t *testing.T) {
-	needUnicode(t)
-	rapid.Check(t, func(t *rapid.T) {
-		text := genText().Draw(t, "text")
-		got := string(Canonical(nil, []byte(text)))
-		if want := oracleCanonical(text); got != want {
-			t.Fatalf("Canonical(%q) = %q, oracle %q", text, got, want)
-		}
-		if again := string(Canonical(nil, []byte(got))); again != got {
-			t.Fatalf("Canonical(%q) = %q, and of that %q", text, got, again)
 		}
 	})
 }

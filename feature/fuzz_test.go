@@ -1,11 +1,15 @@
 package feature
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/firstseen/firstseen/feature/canon/canontest"
+)
 
 func FuzzExtractEqualsOracle(f *testing.F) {
-	needUnicode(f)
-	for i, s := range awkward {
-		f.Add(s+awkward[(i*7+3)%len(awkward)]+s, uint8(i))
+	canontest.NeedUnicode(f)
+	for i, s := range canontest.Fragments {
+		f.Add(s+canontest.Fragments[(i*7+3)%len(canontest.Fragments)]+s, uint8(i))
 	}
 	f.Add("3.14, 1,000 and 2019,2020; rock 'n' roll isn't l’été", uint8(1))
 	var extractors []*Extractor
@@ -25,22 +29,6 @@ func FuzzExtractEqualsOracle(f *testing.F) {
 		i := int(n) % len(schemes)
 		if diff := diffOracle(extractors[i], schemes[i], long); diff != "" {
 			t.Errorf("%+v (-oracle +extract):\n%s", schemes[i], diff)
-		}
-	})
-}
-
-func FuzzCanonical(f *testing.F) {
-	needUnicode(f)
-	for i, s := range awkward {
-		f.Add([]byte(s + awkward[(i*5+1)%len(awkward)] + " " + s))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		once := Canonical(nil, text)
-		if want := oracleCanonical(string(text)); string(once) != want {
-			t.Errorf("Canonical(%q) = %q, oracle %q", text, once, want)
-		}
-		if twice := Canonical(nil, once); string(twice) != string(once) {
-			t.Errorf("Canonical(%q) = %q, and of that %q", text, once, twice)
 		}
 	})
 }

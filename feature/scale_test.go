@@ -11,6 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/firstseen/firstseen/feature/canon"
+	"github.com/firstseen/firstseen/feature/canon/canontest"
 )
 
 func TestOneCharacter(t *testing.T) {
@@ -78,7 +81,7 @@ func TestHugeText(t *testing.T) {
 
 // TestCorpusEqualsOracle takes the texts of the file that BenchmarkCorpus does.
 func TestCorpusEqualsOracle(t *testing.T) {
-	needUnicode(t)
+	canontest.NeedUnicode(t)
 	name := os.Getenv("FIRSTSEEN_CORPUS")
 	if name == "" {
 		t.Skip("FIRSTSEEN_CORPUS is not set")
@@ -98,21 +101,6 @@ func hugeText(size int) []byte {
 		text = append(text, string(rune(0x4E00+rng.IntN(3000)))...)
 	}
 	return text
-}
-
-// TestRunsEqualOracle takes texts around the lengths where runs end.
-func TestRunsEqualOracle(t *testing.T) {
-	needUnicode(t)
-	e := newExtractor(t, Scheme{})
-	for _, unit := range []string{"a", "中", "ab cd ", "e\u0301", "1.", "=", "\u0301", "a\u200b", "ﷺ", "😀 "} {
-		for _, size := range []int{maxRun - 1, maxRun, maxRun + 1} {
-			n := size / len(unit)
-			text := "start. " + strings.Repeat(unit, n) + "中文.5 \u0301x"
-			if diff := diffOracle(e, Scheme{}, text); diff != "" {
-				t.Errorf("%d times %q (-oracle +extract):\n%s", n, unit, diff)
-			}
-		}
-	}
 }
 
 // TestEditSpoilsOnePiece changes one character of a long text without
@@ -135,7 +123,7 @@ func TestNoAllocations(t *testing.T) {
 	e := newExtractor(t, Scheme{})
 	keyed := newExtractor(t, Scheme{Key: make([]byte, 16)})
 	var set Set
-	for _, s := range append(awkward, strings.Repeat(strings.Join(awkward, " "), 50)) {
+	for _, s := range append(canontest.Fragments, strings.Repeat(strings.Join(canontest.Fragments, " "), 50)) {
 		text := []byte(s)
 		run := func() {
 			e.Extract(&set, text)
@@ -151,7 +139,7 @@ func TestNoAllocations(t *testing.T) {
 // TestOrderDoesNotMatter moves the segments of a text around.
 func TestOrderDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		parts := rapid.SliceOfN(genText(), 0, 12).Draw(t, "parts")
+		parts := rapid.SliceOfN(canontest.Text(), 0, 12).Draw(t, "parts")
 		s := genScheme().Draw(t, "scheme")
 		a := extract(t, s, strings.Join(parts, "\n"))
 		b := extract(t, s, strings.Join(rapid.Permutation(parts).Draw(t, "permuted"), "\n"))
@@ -161,19 +149,19 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	})
 }
 
-// TestFeaturesAreCanonical shows what Canonical promises: a feature's key is
+// TestFeaturesAreCanonical shows what canon.Append promises: a feature's key is
 // that of its byte range.
 func TestFeaturesAreCanonical(t *testing.T) {
-	needUnicode(t)
+	canontest.NeedUnicode(t)
 	rapid.Check(t, func(t *rapid.T) {
-		text := genText().Draw(t, "text")
-		if oracleWidth(oracleCanonical(text)) > maxWidth {
+		text := canontest.Text().Draw(t, "text")
+		if canontest.Width(canontest.Canonical(text)) > canon.MaxWidth {
 			t.Skip("may have been cut")
 		}
 		set := extract(t, Scheme{MinWidth: 1, Segments: MaxSegments}, text)
 		for _, f := range set.Features {
-			form := oracleCanonical(text[f.Start:f.End])
-			if oracleKey(Scheme{}, form) != f.Key || oracleWidth(form) != int(f.Width) {
+			form := canontest.Canonical(text[f.Start:f.End])
+			if oracleKey(Scheme{}, form) != f.Key || canontest.Width(form) != int(f.Width) {
 				t.Fatalf("feature %+v is %q in canonical form", f, form)
 			}
 		}

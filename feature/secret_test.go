@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/zeebo/xxh3"
 	"pgregory.net/rapid"
+
+	"github.com/firstseen/firstseen/feature/canon/canontest"
 )
 
 // xxh3Secret is the beginning of the constant that XXH3 mixes in ("kSecret" in
@@ -114,7 +116,7 @@ func TestChoiceIsTheSameForAnySecret(t *testing.T) {
 		secret := rapid.SliceOfN(rapid.Byte(), 16, 16)
 		one := secret.Draw(t, "one")
 		two := secret.Filter(func(b []byte) bool { return !slices.Equal(b, one) }).Draw(t, "two")
-		check(t, Scheme{Segments: 3, MinWidth: 1}, []byte(genText().Draw(t, "text")), one, two)
+		check(t, Scheme{Segments: 3, MinWidth: 1}, []byte(canontest.Text().Draw(t, "text")), one, two)
 	})
 }
 

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/firstseen/firstseen/feature/canon"
 )
 
 // A suiteCase is one paragraph of testdata/feature; its README says how they
@@ -78,7 +80,7 @@ func runForms(t *testing.T, c suiteCase) {
 			t.Fatalf("no arrow in %q", line)
 		}
 		text, want = unquote(t, text), unquote(t, strings.TrimPrefix(want, " "))
-		got := string(Canonical(nil, []byte(text)))
+		got := string(canon.Append(nil, []byte(text)))
 		if c.relation == "segments" {
 			got = strings.Join(pieces(t, text), " | ")
 		}
@@ -93,7 +95,7 @@ func pieces(t *testing.T, text string) (forms []string) {
 	set := extract(t, Scheme{MinWidth: 1, Segments: MaxSegments}, text)
 	slices.SortFunc(set.Features, func(a, b Feature) int { return cmp.Compare(a.Start, b.Start) })
 	for _, f := range set.Features {
-		forms = append(forms, string(Canonical(nil, []byte(text[f.Start:f.End]))))
+		forms = append(forms, string(canon.Append(nil, []byte(text[f.Start:f.End]))))
 	}
 	return forms
 }

@@ -25,6 +25,6 @@ func TestTablesAreGenerated(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("feature/tables.bin has %d bytes that are not the %d generated: run go generate ./feature", len(got), len(want))
+		t.Errorf("feature/canon/tables.bin has %d bytes that are not the %d generated: run go generate ./feature/canon", len(got), len(want))
 	}
 }

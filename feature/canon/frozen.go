@@ -1,4 +1,4 @@
-package feature
+package canon
 
 import (
 	_ "embed"
@@ -12,7 +12,7 @@ import (
 
 // frozen says all that the rules want to know of every code point of Unicode
 // 15.0; gen/main.go describes it. Whatever Unicode the toolchain or
-// golang.org/x/text has, a text has the same features.
+// golang.org/x/text has, a text has the same form.
 //
 //go:embed tables.bin
 var frozen string

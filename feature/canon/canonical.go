@@ -1,4 +1,4 @@
-package feature
+package canon
 
 import (
 	"bytes"
@@ -17,15 +17,15 @@ const modifierApostrophe = 'ʼ'
 // rounds reach it in all of Unicode, and a third sees that nothing changed.
 const maxRounds = 8
 
-// Canonical appends to dst the canonical form of segment: NFKC, full case
+// Append appends to dst the canonical form of segment: NFKC, full case
 // folding, ignorable characters dropped, apostrophes alike, white space next to
 // a CJK character removed and one space elsewhere, none at the edges. It takes
 // all of segment, punctuation too, as part of one segment; bytes that are not
-// UTF-8 count as white space. Canonical(Canonical(x)) equals Canonical(x).
+// UTF-8 count as white space. A canonical form is its own.
 //
-// The key of a feature is the hash of the canonical form of its byte range,
-// unless the feature is a piece of a segment too long to be one.
-func Canonical(dst, segment []byte) []byte {
+// The form of a piece is that of its byte range, unless it was cut from a segment
+// too long to be one.
+func Append(dst, segment []byte) []byte {
 	t := unicodeTables()
 	return appendSpaced(dst, newFolder(t).core(segment), t)
 }

@@ -1,4 +1,4 @@
-package feature
+package canon
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/zeebo/xxh3"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/firstseen/firstseen/feature/canon/canontest"
 )
 
 // TestTablesFrozen fails when the tables or the gear hash change: then the rules
@@ -17,27 +19,26 @@ func TestTablesFrozen(t *testing.T) {
 	h.WriteString(frozen)
 	fmt.Fprint(h, gear)
 	if got, want := h.Sum64(), uint64(0xc09e458acfc1c45f); got != want {
-		t.Errorf("the tables of %s have the digest %#x, want %#x", rules, got, want)
+		t.Errorf("the tables of %s have the digest %#x, want %#x", Version, got, want)
 	}
 }
 
 // TestTablesEqualOracle asks the oracle about every rune.
 func TestTablesEqualOracle(t *testing.T) {
-	needUnicode(t)
-	t.Cleanup(func() { clear(cores) })
+	canontest.NeedUnicode(t)
 	tables := unicodeTables()
 	for r := range rune(utf8.MaxRune + 1) {
 		if 0xD800 <= r && r < 0xE000 {
 			continue
 		}
 		c := tables.of(r)
-		if c.isCJK() != oracleCJK(r) || c.kind() == ignorable != oracleIgnorable(r) {
-			t.Fatalf("%U: class %08b, oracle: CJK %v, ignorable %v", r, c, oracleCJK(r), oracleIgnorable(r))
+		if c.isCJK() != canontest.CJK(r) || c.kind() == ignorable != canontest.Ignorable(r) {
+			t.Fatalf("%U: class %08b, oracle: CJK %v, ignorable %v", r, c, canontest.CJK(r), canontest.Ignorable(r))
 		}
-		if c.width() != oracleWidth(string(r)) {
-			t.Fatalf("%U: width %d, oracle %d", r, c.width(), oracleWidth(string(r)))
+		if c.width() != canontest.Width(string(r)) {
+			t.Fatalf("%U: width %d, oracle %d", r, c.width(), canontest.Width(string(r)))
 		}
-		if tables.has(r, assigned) != oracleAssigned(r) {
+		if tables.has(r, assigned) != canontest.Assigned(r) {
 			t.Fatalf("%U: assigned %v", r, tables.has(r, assigned))
 		}
 		if tables.has(r, letter) != unicode.IsLetter(r) || tables.has(r, digit) != unicode.IsDigit(r) || isSpace(r) != unicode.IsSpace(r) {
@@ -56,10 +57,10 @@ func TestTablesEqualOracle(t *testing.T) {
 // checkForm compares kinds and forms of one rune with the oracle.
 func checkForm(t *testing.T, tables *tables, r rune) {
 	t.Helper()
-	form := oracleCore(string(r))
+	form := canontest.Core(string(r))
 	want := compound
 	switch {
-	case oracleIgnorable(r):
+	case canontest.Ignorable(r):
 		want = ignorable
 	case unicode.Is(unicode.Zs, r) || r == '\t':
 		want = space
@@ -71,9 +72,9 @@ func checkForm(t *testing.T, tables *tables, r rune) {
 			t.Fatalf("%U: form %q of a symbol, oracle %q", r, got, form)
 		}
 		return
-	case oracleStarts(r) && form == string(r):
+	case canontest.Starts(r) && form == string(r):
 		want = plain
-	case oracleStarts(r):
+	case canontest.Starts(r):
 		want = mapped
 	}
 	c := tables.of(r)
@@ -119,5 +120,11 @@ func TestEquivalentsAreOfOneKind(t *testing.T) {
 		if a.separates() != b.separates() || (a.kind() == symbol) != (b.kind() == symbol) {
 			t.Errorf("%U is of class %08b, its decomposition begins with %U of class %08b", r, a, first, b)
 		}
+	}
+}
+
+func BenchmarkTables(b *testing.B) {
+	for range b.N {
+		newTables(frozen)
 	}
 }

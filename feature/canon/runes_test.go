@@ -1,4 +1,4 @@
-package feature
+package canon
 
 import (
 	"cmp"
@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/firstseen/firstseen/feature/canon/canontest"
 )
 
 // runeContexts are texts around one character: in the middle of words, of which
@@ -33,27 +35,26 @@ type runeCost struct {
 	ns float64 // for each byte
 }
 
-func (c *runeCost) measure(e *Extractor, text []byte, times int) {
-	var set Set
+func (c *runeCost) measure(s *Scanner, text []byte, times int) {
 	for range times {
 		start := time.Now()
-		e.Extract(&set, text)
+		pass(s, text)
 		c.ns = min(c.ns, float64(time.Since(start).Nanoseconds())/float64(len(text)))
 	}
 }
 
-// BenchmarkRunes extracts texts made around every assigned character, and tells
+// BenchmarkRunes scans texts made around every assigned character, and tells
 // which take longest by the byte: no character may make a text cost much more
 // than another. Run it once, with -benchtime 1x.
 func BenchmarkRunes(b *testing.B) {
 	for name, text := range runeContexts {
 		b.Run(name, func(b *testing.B) {
-			e := newExtractor(b, Scheme{})
+			s := NewScanner()
 			var costs []runeCost
 			for r := rune(0); r <= utf8.MaxRune; r++ {
-				if oracleAssigned(r) && (r <= 0xE000 || r >= 0xF900) && r <= 0xF0000 {
+				if canontest.Assigned(r) && (r <= 0xE000 || r >= 0xF900) && r <= 0xF0000 {
 					c := runeCost{r, 1e9}
-					c.measure(e, []byte(text(string(r))), 5)
+					c.measure(s, []byte(text(string(r))), 5)
 					costs = append(costs, c)
 				}
 			}
@@ -61,7 +62,7 @@ func BenchmarkRunes(b *testing.B) {
 			slices.SortFunc(costs, bySlowest)
 			slow := costs[:3000] // among them those that were interrupted
 			for i := range slow {
-				slow[i].measure(e, []byte(text(string(slow[i].r))), 50)
+				slow[i].measure(s, []byte(text(string(slow[i].r))), 50)
 			}
 			slices.SortFunc(slow, bySlowest)
 			var list strings.Builder

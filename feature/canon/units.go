@@ -1,4 +1,4 @@
-package feature
+package canon
 
 import (
 	"encoding/binary"
@@ -10,14 +10,14 @@ import (
 // spaces or CJK characters: "two words" has 2, "中文" 2, "用linux的" 3. It is a
 // rule that needs no dictionary, and near enough for a weight. Nearly all pieces
 // are all of one sort, and what was counted while copying says it.
-func (e *Extractor) units(width int) int {
+func (s *Scanner) units(width int) int {
 	switch {
-	case width == 2*e.cjk:
-		return e.cjk
-	case e.cjk == 0 && !e.loose:
-		return e.spaces + 1
+	case width == 2*s.cjk:
+		return s.cjk
+	case s.cjk == 0 && !s.loose:
+		return s.spaces + 1
 	}
-	return e.tables.countWords(e.buf[e.seg:e.w])
+	return s.tables.countWords(s.buf[s.seg:s.w])
 }
 
 // countWords counts the words of a canonical form.
@@ -38,6 +38,40 @@ func (t *tables) countWords(form []byte) int {
 		}
 	}
 	return words.n
+}
+
+// NextUnit returns the next word of a Text, or of a Form, and what is left; nil at
+// the end. A mark belongs to the word before it, and is none alone; what is a symbol,
+// or begins with one, is left out. So a method that works on runs of words needs no
+// pass of its own.
+func (s *Scanner) NextUnit(text []byte) (unit, rest []byte) {
+	for len(text) > 0 {
+		n, isWord := s.tables.unit(text)
+		if isWord {
+			return text[:n], text[n:]
+		}
+		text = text[max(n, 1):] // or a space
+	}
+	return nil, nil
+}
+
+// unit returns the length of what is at the beginning of a canonical form, 0 for a
+// space, and whether it is a word that NextUnit tells.
+func (t *tables) unit(form []byte) (n int, isWord bool) {
+	var words wordCounter
+	first := punct
+	for n < len(form) && form[n] != ' ' {
+		r, size := utf8.DecodeRune(form[n:])
+		c := t.of(r)
+		if n == 0 {
+			first = c.kind()
+		}
+		if words.add(r, c.standing()); words.n > 1 {
+			return n, first != symbol
+		}
+		n += size
+	}
+	return n, words.n == 1 && first != symbol
 }
 
 // A wordCounter counts words rune by rune.

@@ -1,4 +1,4 @@
-package feature
+package canon
 
 import (
 	"fmt"
@@ -8,22 +8,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/transform"
 	"golang.org/x/text/unicode/norm"
-)
 
-// needUnicode skips a test where the oracle's tables are of a later version of
-// Unicode than the rules: it then knows characters that the rules do not.
-func needUnicode(t testing.TB) {
-	t.Helper()
-	if unicode.Version != "15.0.0" || norm.Version != "15.0.0" {
-		t.Skipf("the oracle has Unicode %s, the rules are of 15.0.0", unicode.Version)
-	}
-}
+	"github.com/firstseen/firstseen/feature/canon/canontest"
+)
 
 // guard stands for a golang.org/x/text with a newer Unicode: whoever asks it
 // about a character that Unicode 15.0 does not have would get another answer,
@@ -60,9 +52,8 @@ func guardFolder(f *folder) {
 // TestNewerUnicodeChangesNothing puts every unassigned character of the planes
 // of text, and some of the others, where characters combine.
 func TestNewerUnicodeChangesNothing(t *testing.T) {
-	e := newExtractor(t, Scheme{MinWidth: 1})
+	e := NewScanner()
 	guardFolder(e.folder)
-	var set Set
 	n := 0
 	for r := rune(0); r <= utf8.MaxRune; r++ {
 		if e.tables.has(r, assigned) || r >= 0x32400 && r%101 != 0 || 0xD800 <= r && r < 0xE000 {
@@ -78,9 +69,8 @@ func TestNewerUnicodeChangesNothing(t *testing.T) {
 		if got := string(e.folder.core([]byte(text))); got != want {
 			t.Fatalf("%U: form %q, want %q", r, got, want)
 		}
-		e.Extract(&set, []byte(text))
-		if len(set.Features) != 1 || set.Features[0].Order != order([]byte(want)) {
-			t.Fatalf("%U: %+v", r, set)
+		if got := read(e, text); len(got) != 1 || got[0].Form != want {
+			t.Fatalf("%U: %+v", r, got)
 		}
 	}
 	if n < 10_000 {
@@ -92,12 +82,12 @@ func TestNewerUnicodeChangesNothing(t *testing.T) {
 // the oracle, which asks golang.org/x/text about them: before everything that
 // combines, and before more marks than it takes at once.
 func TestUnassignedStandAlone(t *testing.T) {
-	needUnicode(t)
+	canontest.NeedUnicode(t)
 	f := newFolder(unicodeTables())
 	guardFolder(f)
 	check := func(text string) {
 		t.Helper()
-		if got, want := string(f.core([]byte(text))), oracleFixedPoint(text); got != want {
+		if got, want := string(f.core([]byte(text))), canontest.FixedPoint(text); got != want {
 			t.Fatalf("%q: form %q, oracle %q", text, got, want)
 		}
 	}
@@ -140,14 +130,13 @@ func TestNoOtherTables(t *testing.T) {
 // TestHangulEqualsOracle puts every vowel and final consonant after every
 // character that has a form of its own or makes syllables, alone and in rows.
 func TestHangulEqualsOracle(t *testing.T) {
-	needUnicode(t)
-	e := newExtractor(t, Scheme{MinWidth: 1})
-	var set Set
+	canontest.NeedUnicode(t)
+	e := NewScanner()
 	check := func(text string) {
 		t.Helper()
-		e.Extract(&set, []byte(text))
-		if want := oracleSpacedString(oracleFixedPoint(text)); len(set.Features) != 1 || set.Features[0].Order != order([]byte(want)) {
-			t.Fatalf("%q: %+v, oracle %q", text, set, want)
+		got := read(e, text)
+		if want := canontest.Spaced(canontest.FixedPoint(text)); len(got) != 1 || got[0].Form != want {
+			t.Fatalf("%q: %+v, oracle %q", text, got, want)
 		}
 	}
 	var follow []string
@@ -183,10 +172,9 @@ func (c *counter) Append(out []byte, src ...byte) []byte {
 // as long as a table, is asked about no character that begins anew, about no
 // Hangul, and about a mark upon a letter once.
 func TestCharactersHaveTheirTable(t *testing.T) {
-	e := newExtractor(t, Scheme{})
+	e := NewScanner()
 	var c counter
 	e.folder.nfkc = &c
-	var set Set
 	for r := rune(0); r < tableEnd; r++ {
 		if !e.tables.has(r, assigned) || 0xD800 <= r && r < 0xE000 {
 			continue
@@ -196,26 +184,21 @@ func TestCharactersHaveTheirTable(t *testing.T) {
 			most = maxRounds
 		}
 		c.calls = 0
-		e.Extract(&set, []byte(strings.Repeat("wort"+x+"wort, ", 20)))
+		pass(e, []byte(strings.Repeat("wort"+x+"wort, ", 20)))
 		if c.calls > most {
 			t.Fatalf("%U %q within words: asked %d times", r, r, c.calls)
 		}
 		if most > 0 {
 			continue
 		}
-		if e.Extract(&set, []byte("wort "+strings.Repeat(x, 40))); c.calls > 0 {
+		if pass(e, []byte("wort "+strings.Repeat(x, 40))); c.calls > 0 {
 			t.Fatalf("%U %q in a row: asked %d times", r, r, c.calls)
 		}
 	}
 	for _, x := range []string{"İ", "\u095b", "ΐ", "㌖", "ﷺ", "ㅠ", "한"} {
 		c.calls = 0
-		if e.Extract(&set, []byte("word "+strings.Repeat(x, 20)+" word")); c.calls > 0 {
+		if pass(e, []byte("word "+strings.Repeat(x, 20)+" word")); c.calls > 0 {
 			t.Errorf("%s: asked %d times", x, c.calls)
 		}
 	}
-}
-
-// oracleAssigned reports whether the toolchain's Unicode has r.
-func oracleAssigned(r rune) bool {
-	return unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.Cc, unicode.Cf, unicode.Co)
 }

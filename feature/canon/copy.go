@@ -1,4 +1,4 @@
-package feature
+package canon
 
 import (
 	"encoding/binary"
@@ -82,17 +82,17 @@ func skipSpaces(text []byte, i int) int {
 
 // copyPlain copies plain runes outside ASCII from text[i:stop]. It returns where
 // it came to and, if that is another rune outside ASCII, its class and length.
-func (e *Extractor) copyPlain(text []byte, i, stop int) (int, class, int) {
+func (s *Scanner) copyPlain(text []byte, i, stop int) (int, class, int) {
 	for i < stop && text[i] >= utf8.RuneSelf {
-		if n := e.copyHan(text[:stop], i); n > i {
+		if n := s.copyHan(text[:stop], i); n > i {
 			i = n
 			continue
 		}
-		c, size := e.tables.at(text, i)
+		c, size := s.tables.at(text, i)
 		if !c.isPlain() {
 			return i, c, size
 		}
-		e.addRune(text[i:i+size], c)
+		s.addRune(text[i:i+size], c)
 		i += size
 	}
 	return i, plain, 0
@@ -100,35 +100,35 @@ func (e *Extractor) copyPlain(text []byte, i, stop int) (int, class, int) {
 
 // addRune appends a rune that stands for itself, of class c, after which a
 // space before it may be dropped.
-func (e *Extractor) addRune(b []byte, c class) {
-	if e.buf[e.w-1] == ' ' {
-		e.tighten(c)
+func (s *Scanner) addRune(b []byte, c class) {
+	if s.buf[s.w-1] == ' ' {
+		s.tighten(c)
 		if c.width() == 0 {
-			e.loose = true
+			s.loose = true
 		}
 	}
 	if c.isCJK() {
-		e.cjk++
+		s.cjk++
 	}
 	for _, x := range b {
-		e.buf[e.w] = x
-		e.w++
+		s.buf[s.w] = x
+		s.w++
 	}
-	e.wider += c.width() - len(b)
+	s.wider += c.width() - len(b)
 }
 
 // copyHan copies Han from text[i:] and returns where it ends, or where the text
 // nearly does. The block that Chinese is written in needs no table; of it, two
 // characters go at a time. (To go on by 0, 3 or 6 bytes without a branch is a
 // fifth slower: the next load has to wait for the sum.)
-func (e *Extractor) copyHan(text []byte, i int) int {
+func (s *Scanner) copyHan(text []byte, i int) int {
 	if i+8 > len(text) || !isHan(binary.LittleEndian.Uint32(text[i:])) {
 		return i
 	}
-	if e.buf[e.w-1] == ' ' {
-		e.dropSpace()
+	if s.buf[s.w-1] == ' ' {
+		s.dropSpace()
 	}
-	buf, w, start := e.buf, e.w, i
+	buf, w, start := s.buf, s.w, i
 	for i+8 <= len(text) {
 		x := binary.LittleEndian.Uint64(text[i:])
 		binary.LittleEndian.PutUint64(buf[w:], x)
@@ -141,9 +141,9 @@ func (e *Extractor) copyHan(text []byte, i int) int {
 		w, i = w+6, i+6
 	}
 	n := (i - start) / 3
-	e.w = w
-	e.wider -= n
-	e.cjk += n
+	s.w = w
+	s.wider -= n
+	s.cjk += n
 	return i
 }
 

@@ -1,4 +1,4 @@
-package feature
+package canon
 
 import "unicode/utf8"
 

@@ -1,4 +1,4 @@
-package feature
+package canon
 
 import "unicode/utf8"
 
@@ -16,14 +16,14 @@ const (
 
 // combine appends the form of a cluster of more than one character, or of one
 // that may combine.
-func (e *Extractor) combine(text []byte) {
+func (s *Scanner) combine(text []byte) {
 	r, size := utf8.DecodeRune(text)
-	alone := e.tables.of(r).kind() == compound && !e.tables.has(r, jamo)
-	if alone || !e.tables.allJamo(text[size:]) {
-		e.write(e.form(text))
+	alone := s.tables.of(r).kind() == compound && !s.tables.has(r, jamo)
+	if alone || !s.tables.allJamo(text[size:]) {
+		s.write(s.form(text))
 		return
 	}
-	e.hangul(text)
+	s.hangul(text)
 }
 
 // allJamo reports whether text has nothing but Hangul vowels and final
@@ -42,19 +42,19 @@ func (t *tables) allJamo(text []byte) bool {
 // hangul appends the form of a character and the vowels and final consonants
 // after it. There are as many as people like to add to a sigh (ㅠㅠㅠㅠ), and
 // eleven thousand syllables: too many for the cache.
-func (e *Extractor) hangul(text []byte) {
+func (s *Scanner) hangul(text []byte) {
 	var b [utf8.UTFMax]byte
 	last := none // composes with what comes
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])
-		form := e.tables.formOf(r)
+		form := s.tables.formOf(r)
 		if form == nil {
 			form = text[i : i+size]
 		}
 		i += size
 		next, n := utf8.DecodeRune(form)
 		if n < len(form) { // only the first has such a form, and ends in no Hangul
-			e.write(form)
+			s.write(form)
 			continue
 		}
 		if both := compose(last, next); both != none {
@@ -62,12 +62,12 @@ func (e *Extractor) hangul(text []byte) {
 			continue
 		}
 		if last != none {
-			e.write(utf8.AppendRune(b[:0], last))
+			s.write(utf8.AppendRune(b[:0], last))
 		}
 		last = next
 	}
 	if last != none {
-		e.write(utf8.AppendRune(b[:0], last))
+		s.write(utf8.AppendRune(b[:0], last))
 	}
 }
 

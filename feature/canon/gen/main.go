@@ -1,7 +1,7 @@
-// Command gen computes feature/tables.bin: what the rules of docs/canonical.md
+// Command gen computes feature/canon/tables.bin: what the rules of docs/canonical.md
 // say of every code point of Unicode 15.0. The file is committed and is part of
 // the rules' version: it is not made anew when Unicode changes, but when the
-// rules do. "go generate ./feature" runs it; it needs a toolchain and a
+// rules do. "go generate ./feature/canon" runs it; it needs a toolchain and a
 // golang.org/x/text with the tables of Unicode 15.0 and refuses others.
 //
 // The file is
@@ -28,7 +28,7 @@ import (
 	"golang.org/x/text/width"
 )
 
-// unicodeVersion is the one that the rules fs1 are frozen at.
+// unicodeVersion is the one that the rules u15 are frozen at.
 const unicodeVersion = "15.0.0"
 
 // Bits of class: the kind, the width in columns, and two properties.

@@ -1,4 +1,4 @@
-package feature
+package canon
 
 import "unicode/utf8"
 
@@ -10,7 +10,7 @@ const none rune = -1
 
 // joins reports whether the separator of class c at text[i:i+size] holds a
 // number or a word together and so is no separator.
-func (e *Extractor) joins(text []byte, i, size int, c class) bool {
+func (s *Scanner) joins(text []byte, i, size int, c class) bool {
 	if i+size == len(text) {
 		return false
 	}
@@ -19,11 +19,11 @@ func (e *Extractor) joins(text []byte, i, size int, c class) bool {
 	}
 	switch c.kind() {
 	case dot:
-		return e.isDigit(e.before(text, i)) && e.isDigit(e.after(text, i+size))
+		return s.isDigit(s.before(text, i)) && s.isDigit(s.after(text, i+size))
 	case comma:
-		return e.isDigit(e.before(text, i)) && e.threeDigits(text, i+size)
+		return s.isDigit(s.before(text, i)) && s.threeDigits(text, i+size)
 	case quote:
-		return e.isWord(e.before(text, i), true) && e.isWord(e.after(text, i+size), false)
+		return s.isWord(s.before(text, i), true) && s.isWord(s.after(text, i+size), false)
 	}
 	return false
 }
@@ -33,10 +33,10 @@ func (e *Extractor) joins(text []byte, i, size int, c class) bool {
 func isHanByte(b byte) bool { return 0xE4 <= b && b <= 0xE9 }
 
 // before is the last rune of text[:i] that is not ignorable.
-func (e *Extractor) before(text []byte, i int) rune {
+func (s *Scanner) before(text []byte, i int) rune {
 	for i > 0 {
 		r, size := utf8.DecodeLastRune(text[:i])
-		if e.tables.of(r).kind() != ignorable {
+		if s.tables.of(r).kind() != ignorable {
 			return r
 		}
 		i -= size
@@ -45,17 +45,17 @@ func (e *Extractor) before(text []byte, i int) rune {
 }
 
 // after is the first rune of text[i:] that is not ignorable.
-func (e *Extractor) after(text []byte, i int) rune {
-	r, _ := e.next(text, i)
+func (s *Scanner) after(text []byte, i int) rune {
+	r, _ := s.following(text, i)
 	return r
 }
 
-// next is the same with the position after the rune.
-func (e *Extractor) next(text []byte, i int) (rune, int) {
+// following is the same with the position after the rune.
+func (s *Scanner) following(text []byte, i int) (rune, int) {
 	for i < len(text) {
 		r, size := utf8.DecodeRune(text[i:])
 		i += size
-		if e.tables.of(r).kind() != ignorable {
+		if s.tables.of(r).kind() != ignorable {
 			return r, i
 		}
 	}
@@ -63,32 +63,32 @@ func (e *Extractor) next(text []byte, i int) (rune, int) {
 }
 
 // threeDigits reports whether exactly three digits are at text[i:].
-func (e *Extractor) threeDigits(text []byte, i int) bool {
+func (s *Scanner) threeDigits(text []byte, i int) bool {
 	var r rune
 	for range 3 {
-		if r, i = e.next(text, i); !e.isDigit(r) {
+		if r, i = s.following(text, i); !s.isDigit(r) {
 			return false
 		}
 	}
-	return !e.isDigit(e.after(text, i))
+	return !s.isDigit(s.after(text, i))
 }
 
 // isDigit reports whether r is a decimal digit of any script.
-func (e *Extractor) isDigit(r rune) bool {
+func (s *Scanner) isDigit(r rune) bool {
 	if r < utf8.RuneSelf {
 		return '0' <= r && r <= '9'
 	}
-	return e.tables.has(r, digit)
+	return s.tables.has(r, digit)
 }
 
 // isWord reports whether r is a letter of a script that has apostrophes, or,
 // where a letter may end in one, a mark.
-func (e *Extractor) isWord(r rune, mark bool) bool {
+func (s *Scanner) isWord(r rune, mark bool) bool {
 	switch {
 	case r < utf8.RuneSelf:
 		return 'a' <= r|0x20 && r|0x20 <= 'z'
-	case mark && e.tables.of(r).isMark():
+	case mark && s.tables.of(r).isMark():
 		return true
 	}
-	return e.tables.has(r, letter) && !e.tables.of(r).isCJK()
+	return s.tables.has(r, letter) && !s.tables.of(r).isCJK()
 }

@@ -1,4 +1,4 @@
-package feature
+package canon
 
 // A formCache remembers the canonical form of short clusters and symbols.
 // Texts that have any repeat the same few: the letters of a decomposed text,
@@ -14,19 +14,19 @@ type cachedForm struct {
 
 // form returns the canonical form of a cluster without the treatment of white
 // space, valid until the next call.
-func (e *Extractor) form(text []byte) []byte {
+func (s *Scanner) form(text []byte) []byte {
 	if len(text) > 16 {
-		return e.folder.core(text)
+		return s.folder.core(text)
 	}
 	var key [2]uint64
 	for i, b := range text {
 		key[i/8] |= uint64(b) << (i % 8 * 8)
 	}
-	slot := &e.cache[(key[0]^key[1]*0x9E3779B97F4A7C15)*0xBF58476D1CE4E5B9>>54]
+	slot := &s.cache[(key[0]^key[1]*0x9E3779B97F4A7C15)*0xBF58476D1CE4E5B9>>54]
 	if slot.key == key {
 		return slot.form[:slot.n]
 	}
-	form := e.folder.core(text)
+	form := s.folder.core(text)
 	if len(form) <= len(slot.form) {
 		slot.key, slot.n = key, uint8(len(form))
 		copy(slot.form[:], form)

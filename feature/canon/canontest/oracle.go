@@ -1,0 +1,384 @@
+// Package canontest says what docs/canonical.md says, in the plainest way there is:
+// strings, lists of runes, the toolchain's Unicode tables. It shares nothing with
+// package canon, not even the numbers in the rules, and is for tests: canon and the
+// methods over it are held against it, on the texts it draws.
+package canontest
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+	"golang.org/x/text/width"
+)
+
+// The numbers in the rules.
+const (
+	maxRun    = 64 << 10
+	maxSymbol = 64
+	maxWidth  = 400
+	minPiece  = 64
+	maxPiece  = 256
+)
+
+// NeedUnicode skips a test where the tables of the toolchain are of another version
+// of Unicode than the rules: they then know characters that the rules do not.
+func NeedUnicode(t testing.TB) {
+	t.Helper()
+	if unicode.Version != "15.0.0" || norm.Version != "15.0.0" {
+		t.Skipf("the oracle has Unicode %s, the rules are of 15.0.0", unicode.Version)
+	}
+}
+
+// A Piece is what a piece of a text should be.
+type Piece struct {
+	Form         string
+	Width, Units int
+	Start, End   int // byte range without the white space around it
+}
+
+// Read returns the pieces of text and all of its canonical text.
+func Read(text string) (pieces []Piece, whole string) {
+	var words []string
+	for _, p := range split(text) {
+		if p.symbol {
+			if form := Canonical(text[p.start:p.end]); form != "" {
+				words = append(words, form)
+			}
+			continue
+		}
+		form := spaced(clusters(text, p.start, p.end))
+		if len(form) == 0 {
+			continue
+		}
+		words = append(words, formString(form))
+		for _, c := range cuts(form) {
+			s := formString(c)
+			pieces = append(pieces, Piece{s, Width(s), Units(s), c[0].start, c[len(c)-1].end})
+		}
+	}
+	return pieces, strings.Join(words, " ")
+}
+
+type stretch struct {
+	start, end int
+	symbol     bool
+}
+
+// split splits text at separators.
+func split(text string) []stretch {
+	var pieces []stretch
+	past := func(i int, what func(rune) bool) int {
+		for i < len(text) {
+			r, size := utf8.DecodeRuneInString(text[i:])
+			if !what(r) {
+				break
+			}
+			i += size
+		}
+		return i
+	}
+	mark := func(r rune) bool { return unicode.Is(unicode.M, r) || Ignorable(r) }
+	lead := func(r rune) bool { return mark(r) || unicode.In(r, unicode.Zs) || r == '\t' }
+	start := past(0, lead)
+	i := start
+	for i < len(text) {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case separates(text, start, i, r, size):
+			pieces = append(pieces, stretch{start, i, false})
+			start = past(i+size, lead)
+			if unicode.Is(unicode.S, r) && r != utf8.RuneError {
+				end := min(past(i+size, mark), i+maxSymbol)
+				for !utf8.ValidString(text[i:end]) {
+					end--
+				}
+				pieces = append(pieces, stretch{i, end, true})
+			}
+			i = start
+			continue
+		case i-start >= maxRun:
+			pieces = append(pieces, stretch{start, i, false})
+			start = i
+		}
+		i += size
+	}
+	return append(pieces, stretch{start, len(text), false})
+}
+
+func separates(text string, start, i int, r rune, size int) bool {
+	visible := func(s string) []rune {
+		var out []rune
+		for _, r := range s {
+			if !Ignorable(r) {
+				out = append(out, r)
+			}
+			if len(out) == 8 {
+				break
+			}
+		}
+		return out
+	}
+	digits := func(rs []rune) (n int) {
+		for n < len(rs) && unicode.Is(unicode.Nd, rs[n]) {
+			n++
+		}
+		return n
+	}
+	var before rune = '\n'
+	for j := i; j > 0; {
+		p, n := utf8.DecodeLastRuneInString(text[:j])
+		if !Ignorable(p) {
+			before = p
+			break
+		}
+		j -= n
+	}
+	if i == start && strings.ContainsRune(".．,，'’＇", r) {
+		return true // nothing joins at the start of a segment
+	}
+	switch r {
+	case utf8.RuneError, '\u2028', '\u2029':
+		return true
+	case '\t':
+		return false
+	case '.', '．':
+		after := visible(text[i+size:])
+		return !unicode.Is(unicode.Nd, before) || digits(after) == 0
+	case ',', '，':
+		after := visible(text[i+size:])
+		return !unicode.Is(unicode.Nd, before) || digits(after) != 3
+	case '\'', '’', '＇':
+		after := append(visible(text[i+size:]), '\n')[0]
+		left := unicode.In(before, unicode.L, unicode.M) && !CJK(before)
+		return !left || !unicode.IsLetter(after) || CJK(after)
+	}
+	return unicode.In(r, unicode.P, unicode.S, unicode.Cc)
+}
+
+func Ignorable(r rune) bool {
+	if unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
+		return true
+	}
+	excepted := unicode.Is(unicode.Prepended_Concatenation_Mark, r) ||
+		0xFFF9 <= r && r <= 0xFFFB || 0x13430 <= r && r <= 0x13440
+	return unicode.Is(unicode.Cf, r) && !excepted
+}
+
+func CJK(r rune) bool {
+	return Width(string(r)) == 2 && unicode.In(r, unicode.L, unicode.N) && !unicode.Is(unicode.Hangul, r)
+}
+
+// Units counts CJK characters and the stretches of others, between them
+// and spaces, that have any width.
+func Units(s string) (n int) {
+	between := func(r rune) bool { return r == ' ' || CJK(r) }
+	for _, r := range s {
+		if CJK(r) {
+			n++
+		}
+	}
+	for _, stretch := range strings.FieldsFunc(s, between) {
+		if Width(stretch) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func Width(s string) (n int) {
+	for _, r := range s {
+		kind := width.LookupRune(r).Kind()
+		switch {
+		case unicode.In(r, unicode.Mn, unicode.Me):
+		case kind == width.EastAsianWide || kind == width.EastAsianFullwidth:
+			n += 2
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// forms remembers what Core found, or the oracle would take minutes for a
+// long text.
+var forms = map[string]string{}
+
+// Core applies all rules but those of white space until nothing changes.
+func Core(s string) string {
+	if core, ok := forms[s]; ok {
+		return core
+	}
+	core := FixedPoint(s)
+	if len(s) < 32 {
+		forms[s] = core
+	}
+	return core
+}
+
+func FixedPoint(s string) string {
+	drop := func(r rune) rune {
+		switch {
+		case Ignorable(r):
+			return -1
+		case r == '’' || r == 'ʼ':
+			return '\''
+		case unicode.Is(unicode.Cherokee, r): // see foldCherokee
+			return unicode.ToUpper(r)
+		}
+		return r
+	}
+	for range 100 {
+		next := strings.Map(drop, s)
+		next = cases.Fold().String(norm.NFKC.String(next))
+		next = strings.Map(drop, next)
+		if next == s {
+			return s
+		}
+		s = next
+	}
+	panic("no fixed point: " + s)
+}
+
+// Canonical is Canonical.
+func Canonical(s string) string {
+	return Spaced(Core(strings.ToValidUTF8(s, " ")))
+}
+
+// Spaced is spaced for a form whose bytes do not matter.
+func Spaced(s string) string {
+	var runes []place
+	for _, r := range s {
+		runes = append(runes, place{r: r})
+	}
+	return formString(spaced(runes))
+}
+
+// An place is a rune of a canonical form with the bytes it comes from.
+type place struct {
+	r          rune
+	start, end int
+}
+
+func formString(form []place) string {
+	var b strings.Builder
+	for _, r := range form {
+		b.WriteRune(r.r)
+	}
+	return b.String()
+}
+
+// clusters is the core of text[start:end], cluster by cluster. Nothing
+// combines across clusters, as the property tests of Canonical show.
+func clusters(text string, start, end int) []place {
+	var out []place
+	from, to := start, start
+	flush := func() {
+		for _, r := range Core(text[from:to]) {
+			out = append(out, place{r, from, to})
+		}
+	}
+	closed := true
+	for i, r := range text[start:end] {
+		i += start
+		if Ignorable(r) {
+			continue
+		}
+		alone := unicode.IsSpace(r) || strings.ContainsRune(".．,，'’＇", r)
+		if closed || alone || Starts(r) {
+			flush()
+			from = i
+		}
+		to = i + utf8.RuneLen(r)
+		closed = alone
+	}
+	flush()
+	return out
+}
+
+// Starts reports whether r neither combines with what is before it nor
+// has a form that does.
+func Starts(r rune) bool {
+	return norm.NFKC.PropertiesString(string(r)).BoundaryBefore() &&
+		norm.NFKC.PropertiesString(Core(string(r))).BoundaryBefore()
+}
+
+// spaced puts white space in order.
+func spaced(in []place) []place {
+	var out []place
+	for i, r := range in {
+		if !unicode.IsSpace(r.r) {
+			out = append(out, r)
+			continue
+		}
+		rest := in[i:]
+		for len(rest) > 0 && unicode.IsSpace(rest[0].r) {
+			rest = rest[1:]
+		}
+		base := len(out) - 1
+		for base >= 0 && unicode.Is(unicode.M, out[base].r) {
+			base--
+		}
+		switch {
+		case len(out) == 0, len(rest) == 0, out[len(out)-1].r == ' ':
+		case !unicode.Is(unicode.M, rest[0].r) && (base >= 0 && CJK(out[base].r) || CJK(rest[0].r)):
+		default:
+			out = append(out, place{' ', r.start, r.end})
+		}
+	}
+	return out
+}
+
+// cuts cuts an overlong form, and trims the pieces.
+func cuts(form []place) [][]place {
+	if Width(formString(form)) <= maxWidth {
+		return [][]place{form}
+	}
+	var pieces [][]place
+	var h uint64
+	from, columns := 0, 0
+	for i, r := range form {
+		for _, b := range []byte(string(r.r)) {
+			h = h<<1 + gear[b]
+		}
+		w := Width(string(r.r))
+		columns += w
+		if columns >= minPiece && (h>>58 < uint64(w) || columns >= maxPiece) || i == len(form)-1 {
+			pieces = append(pieces, form[from:i+1])
+			from, columns = i+1, 0
+		}
+	}
+	var out [][]place
+	for _, p := range pieces {
+		if p[0].r == ' ' {
+			p = p[1:]
+		}
+		if n := len(p); n > 0 && p[n-1].r == ' ' {
+			p = p[:n-1]
+		}
+		if len(p) > 0 {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Assigned reports whether the toolchain's Unicode has r.
+func Assigned(r rune) bool {
+	return unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.Cc, unicode.Cf, unicode.Co)
+}
+
+// gear holds the random numbers of the boundary hash: SplitMix64, counted from the
+// ASCII of "boundary".
+var gear = func() (g [256]uint64) {
+	for i := range g {
+		z := uint64(0x626F756E64617279) + uint64(i+1)*0x9E3779B97F4A7C15
+		z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+		z = (z ^ z>>27) * 0x94D049BB133111EB
+		g[i] = z ^ z>>31
+	}
+	return g
+}()

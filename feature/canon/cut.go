@@ -1,0 +1,130 @@
+package canon
+
+import "unicode/utf8"
+
+const (
+	// MaxWidth is the widest segment, in columns, that is one piece: wider than
+	// nearly all sentences. No piece is wider.
+	MaxWidth = 400
+
+	// MinPiece is the least width, in columns, of the pieces that a wider one is
+	// cut into, but for the last. The mean is about 64 above it.
+	MinPiece = 64
+
+	// maxPiece is the most columns of such a piece (one more if the last
+	// character is wide).
+	maxPiece = 256
+)
+
+// A cutter is how far the cutting of an overlong segment has come. Positions are
+// those in the segment's canonical form, but for those of a cluster.
+type cutter struct {
+	h     uint64 // the boundary hash
+	begin int    // where the next piece begins
+	// of the piece given last, without the spaces at its edges
+	from, to     int
+	width, units int
+	// how far it was looked for in the text: text[cluster:after], whose form
+	// ends at w of the buffer; no piece begins or ends with it where it is blank
+	w              int
+	cluster, after int
+	blank          bool
+}
+
+// startCut makes ready to cut the segment under way.
+func (s *Scanner) startCut() {
+	s.cutting = true
+	s.cut = cutter{w: s.seg, cluster: s.start, after: s.start, blank: true}
+}
+
+// nextCut goes on to the next piece of an overlong segment, if there is one.
+// Boundaries depend on the 64 bytes before them alone, so that an edit moves the
+// nearest few and no others.
+func (s *Scanner) nextCut() bool {
+	c, form := &s.cut, s.buf[s.seg:s.w]
+	for c.begin < len(form) {
+		c.from = c.begin
+		s.boundary(form)
+		c.to = c.begin
+		if form[c.from] == ' ' {
+			c.from++
+			c.width--
+		}
+		if c.from < c.to && form[c.to-1] == ' ' {
+			c.to--
+			c.width--
+		}
+		if c.from < c.to {
+			return true
+		}
+	}
+	return false
+}
+
+// boundary goes past the next boundary of form, or to its end, and measures what
+// it passes.
+func (s *Scanner) boundary(form []byte) {
+	c := &s.cut
+	var words wordCounter
+	h, width, i := c.h, 0, c.begin
+	for i < len(form) {
+		r, size := utf8.DecodeRune(form[i:])
+		for _, b := range form[i : i+size] {
+			h = h<<1 + gear[b]
+		}
+		class := s.tables.of(r).standing()
+		columns := class.width()
+		width += columns
+		words.add(r, class)
+		i += size
+		// A wide character is as likely as two narrow ones to end a piece: one
+		// column in 64 is a boundary, in any script.
+		if width >= MinPiece && (int(h>>58) < columns || width >= maxPiece) {
+			break
+		}
+	}
+	c.h, c.begin, c.width, c.units = h, i, width, words.n
+}
+
+// locate finds where in the text the piece given last comes from, by writing the
+// canonical form again, in the same place, one cluster at a time, from where it
+// came to before. A piece begins where the cluster of its first rune does and ends
+// where that of its last does.
+func (s *Scanner) locate() (start, end int) {
+	c, w := &s.cut, s.w
+	s.w, s.wider = c.w, 0
+	open := false
+	for {
+		if !c.blank {
+			if !open && s.w-s.seg > c.from {
+				start, open = c.cluster, true
+			}
+			if open && s.w-s.seg >= c.to {
+				end = c.after
+				break
+			}
+		}
+		if c.after >= s.end {
+			break
+		}
+		c.cluster = c.after
+		r, _ := utf8.DecodeRune(s.text[c.cluster:])
+		c.blank = s.tables.of(r).blank()
+		c.after = s.cluster(s.text, c.cluster, s.end)
+	}
+	c.w, s.w = s.w, w
+	return start, end
+}
+
+// gear holds the random numbers of the boundary hash: splitmix64, counted from
+// the ASCII of "boundary".
+var gear = func() (g [256]uint64) {
+	x := uint64(0x626F756E64617279)
+	for i := range g {
+		x += 0x9E3779B97F4A7C15
+		z := (x ^ x>>30) * 0xBF58476D1CE4E5B9
+		z = (z ^ z>>27) * 0x94D049BB133111EB
+		g[i] = z ^ z>>31
+	}
+	return g
+}()

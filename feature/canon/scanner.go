@@ -1,0 +1,235 @@
+// Package canon brings a text into the canonical form that every method works on,
+// in which width, case, spacing, punctuation and invisible characters no longer
+// matter, and cuts it into pieces at its punctuation. The rules, each with its
+// reason, are in docs/canonical.md; the Unicode tables they rest on are frozen.
+//
+//	s := canon.NewScanner()
+//	for _, text := range texts {
+//		s.Reset(text)
+//		for step := s.Next(); ; step = s.Next() {
+//			switch step {
+//			case canon.Piece: // s.Form(), s.Width(), s.Units(), s.Range()
+//			case canon.Part, canon.End: // s.Text(), s.NextUnit
+//			}
+//			if step == canon.End {
+//				break
+//			}
+//		}
+//	}
+//
+// One pass gives all a method may want: the pieces one by one, and the whole
+// canonical text in parts as they are completed. What is not asked for is not
+// computed: the words of a piece, the place of one that was cut.
+//
+// It promises: equal Versions give equal pieces of equal texts, on every machine,
+// built with any toolchain; no bytes make it fail; it does not allocate once its
+// buffers are there, and holds no more memory for a huge text than for a small one.
+package canon
+
+import "unicode/utf8"
+
+// Version is that of all rules of this package, called by the version of Unicode
+// whose tables are frozen in it. It is part of a scheme's name and changes with the
+// rules, and not with the toolchain.
+const Version = "u15"
+
+const (
+	// maxRun is the longest stretch of text without a separator, in bytes, that
+	// is one segment; a longer one ends at the first character past it. It
+	// bounds the memory for a text without punctuation. Being far longer than
+	// the pieces a segment is cut into, it costs about one of 400 of them.
+	maxRun = 64 << 10
+
+	// maxGrowth is how many bytes of canonical form one byte of text can have:
+	// U+FDFA, three bytes, is written out as 33.
+	maxGrowth = 11
+
+	// flushAt is from which length on canonical text is handed over as a part.
+	flushAt = 64 << 10
+
+	// slack lets the scanner store eight bytes where it has fewer to add.
+	slack = 64
+
+	// maxSymbol is how many bytes of a symbol and the marks upon it count.
+	maxSymbol = 64
+)
+
+// A Step is what a Scanner came to.
+type Step uint8
+
+const (
+	// End is the end of the text. Text is the last part of its canonical form.
+	End Step = iota
+	// Piece is a stretch between separators, or a piece of one that is wider
+	// than MaxWidth columns. Form, Width, Units and Range describe it.
+	Piece
+	// Part says that Text is the next part of the canonical text. Only texts of
+	// more than 64 KiB have parts before the last.
+	Part
+)
+
+// A Scanner goes through texts piece by piece. It is not for concurrent use: have
+// one for each worker. It owns about 800 KiB of buffers, of which ordinary texts
+// touch as much as they are long. What it returns is valid until the next call.
+type Scanner struct {
+	tables *tables
+	folder *folder
+	cache  formCache
+
+	text       []byte
+	at         int  // where in text to go on
+	start, end int  // what of text the piece under way comes from
+	separated  bool // a separator is at text[at:], or the beginning
+	step       Step // what Next returned
+
+	// buf[1:w] is the canonical text not yet handed over, pieces joined by
+	// spaces; buf[0] is a space, so that the byte before a piece always is one.
+	// The piece under way starts at seg. Its width is its bytes plus wider.
+	buf    []byte
+	w      int
+	seg    int
+	wider  int
+	cjk    int  // CJK characters in it
+	spaces int  // spaces in it
+	loose  bool // there may be marks in it that stand alone
+
+	cutting bool // it is wider than MaxWidth, and given in pieces
+	cut     cutter
+}
+
+// NewScanner returns a Scanner of the empty text.
+func NewScanner() *Scanner {
+	t := unicodeTables()
+	s := &Scanner{
+		tables: t,
+		folder: newFolder(t),
+		buf:    make([]byte, 1+flushAt+maxRun*maxGrowth+slack),
+	}
+	s.buf[0] = ' '
+	s.Reset(nil)
+	return s
+}
+
+// Reset makes ready to go through text, which must stay as it is until End. Any
+// bytes will do: those that are not UTF-8 separate pieces.
+func (s *Scanner) Reset(text []byte) {
+	s.text, s.at, s.separated = text, 0, true
+	s.step, s.cutting = Part, false
+}
+
+// Next goes on to the next piece, part, or the end, where it stays.
+func (s *Scanner) Next() Step {
+	switch {
+	case s.cutting && s.nextCut():
+		return Piece
+	case s.step == Piece:
+		s.cutting = false
+		s.join()
+	case s.step == Part:
+		s.begin(1)
+	}
+	s.step = s.next()
+	return s.step
+}
+
+func (s *Scanner) next() Step {
+	for s.w <= flushAt {
+		if s.separated {
+			if s.at = s.gap(s.text, s.at); s.w > flushAt {
+				break
+			}
+		}
+		if s.at >= len(s.text) {
+			s.text, s.at = nil, 0
+			return End
+		}
+		s.start = s.at
+		s.at, s.separated = s.scan(s.text, s.at)
+		s.dropSpace()
+		if s.w == s.seg { // nothing but white space, after a segment that was too long
+			continue
+		}
+		s.end = s.at
+		if s.w-s.seg+s.wider > MaxWidth {
+			s.startCut()
+			if !s.nextCut() {
+				s.cutting = false
+				s.join()
+				continue
+			}
+		}
+		return Piece
+	}
+	return Part
+}
+
+// Form is the canonical form of the piece.
+func (s *Scanner) Form() []byte {
+	if s.cutting {
+		return s.buf[s.seg+s.cut.from : s.seg+s.cut.to]
+	}
+	return s.buf[s.seg:s.w]
+}
+
+// Width is the length of the piece in columns: 2 for a wide (Han, kana, Hangul)
+// character, 0 for a combining mark, 1 for any other.
+func (s *Scanner) Width() int {
+	if s.cutting {
+		return s.cut.width
+	}
+	return s.w - s.seg + s.wider
+}
+
+// Units is the length of the piece in words: a CJK character is one, and so is
+// every stretch of others between spaces or CJK characters.
+func (s *Scanner) Units() int {
+	if s.cutting {
+		return s.cut.units
+	}
+	return s.units(s.w - s.seg + s.wider)
+}
+
+// Range is where the piece is in the text. Of a piece of an overlong segment it is
+// found at some cost; ask only where it matters.
+func (s *Scanner) Range() (start, end int) {
+	if s.cutting {
+		return s.locate()
+	}
+	return s.start, s.end
+}
+
+// Text is the canonical text since the last part, at Part and at End: pieces and
+// symbols, in order, with a space between each two. Parts are joined by a space,
+// too; the last may be empty.
+func (s *Scanner) Text() []byte { return s.buf[1:max(s.w-1, 1)] }
+
+// Trim takes the white space and the invisible characters off the byte
+// range of a piece of text.
+func (s *Scanner) Trim(text []byte, start, end int) (int, int) {
+	for start < end && !isHanByte(text[start]) {
+		r, size := utf8.DecodeRune(text[start:end])
+		if !s.tables.of(r).blank() {
+			break
+		}
+		start += size
+	}
+	for end > start && !(end-start >= 3 && isHanByte(text[end-3])) {
+		r, size := utf8.DecodeLastRune(text[start:end])
+		if !s.tables.of(r).blank() {
+			break
+		}
+		end -= size
+	}
+	return start, end
+}
+
+// join makes ready for the next piece.
+func (s *Scanner) join() {
+	s.buf[s.w] = ' '
+	s.begin(s.w + 1)
+}
+
+// begin starts a piece at buf[w].
+func (s *Scanner) begin(w int) {
+	s.w, s.seg, s.wider, s.cjk, s.spaces, s.loose = w, w, 0, 0, 0, false
+}

@@ -1,0 +1,171 @@
+package canon
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/firstseen/firstseen/feature/canon/canontest"
+)
+
+// pass goes through text and asks for nothing but its pieces.
+func pass(s *Scanner, text []byte) (pieces int) {
+	s.Reset(text)
+	for step := s.Next(); step != End; step = s.Next() {
+		if step == Piece {
+			pieces++
+		}
+	}
+	return pieces
+}
+
+// read is all pieces of text.
+func read(s *Scanner, text string) []canontest.Piece {
+	pieces, _ := readAll(s, text, func(int) bool { return true })
+	return pieces
+}
+
+// readAll is what the scanner tells of text: the pieces, with the place of those
+// asked for, and the canonical text.
+func readAll(s *Scanner, text string, asked func(i int) bool) (pieces []canontest.Piece, whole string) {
+	var parts []string
+	for s.Reset([]byte(text)); ; {
+		switch s.Next() {
+		case Piece:
+			p := canontest.Piece{Form: string(s.Form()), Width: s.Width(), Units: s.Units()}
+			if asked(len(pieces)) {
+				start, end := s.Range()
+				p.Start, p.End = s.Trim([]byte(text), start, end)
+			}
+			pieces = append(pieces, p)
+		case Part:
+			parts = append(parts, string(s.Text()))
+		case End:
+			if len(s.Text()) > 0 {
+				parts = append(parts, string(s.Text()))
+			}
+			return pieces, strings.Join(parts, " ")
+		}
+	}
+}
+
+// diffOracle compares what s tells of text with the oracle. The place of every n-th
+// piece alone is asked for.
+func diffOracle(s *Scanner, text string, n int) string {
+	asked := func(i int) bool { return i%n == n-1 }
+	pieces, whole := readAll(s, text, asked)
+	want, wantWhole := canontest.Read(text)
+	for i := range want {
+		if !asked(i) {
+			want[i].Start, want[i].End = 0, 0
+		}
+	}
+	return cmp.Diff(want, pieces) + cmp.Diff(wantWhole, whole)
+}
+
+func TestScannerEqualsOracle(t *testing.T) {
+	canontest.NeedUnicode(t)
+	s := NewScanner()
+	rapid.Check(t, func(t *rapid.T) {
+		text := canontest.Text().Draw(t, "text")
+		n := rapid.IntRange(1, 3).Draw(t, "asked")
+		if diff := diffOracle(s, text, n); diff != "" {
+			t.Fatalf("%q (-oracle +scanner):\n%s", text, diff)
+		}
+		if s.Next() != End {
+			t.Fatal("something after the end")
+		}
+	})
+}
+
+// TestLongTextsEqualOracle takes texts around the lengths where segments are cut
+// and the canonical text is handed over.
+func TestLongTextsEqualOracle(t *testing.T) {
+	canontest.NeedUnicode(t)
+	s := NewScanner()
+	for i, unit := range []string{"a", "中", "ab cd ", "e\u0301", "1.", "=", "=\u0338", "\u0301", "a\u200b", "ﷺ", "😀 ", "word, "} {
+		for _, size := range []int{maxRun - 1, maxRun, maxRun + 1, 2*flushAt + 7} {
+			n := size / len(unit)
+			text := "start. " + strings.Repeat(unit, n) + "中文.5 \u0301x"
+			if diff := diffOracle(s, text, i%3+1); diff != "" {
+				t.Errorf("%d times %q (-oracle +scanner):\n%s", n, unit, diff)
+			}
+		}
+	}
+}
+
+// TestUnits: the words of a form are as many as it is said to have; of a text's,
+// symbols alone are left out.
+func TestUnits(t *testing.T) {
+	s := NewScanner()
+	words := func(text []byte) (units []string) {
+		for unit, rest := s.NextUnit(text); unit != nil; unit, rest = s.NextUnit(rest) {
+			units = append(units, string(unit))
+		}
+		return units
+	}
+	for text, want := range map[string]string{
+		"":                               "",
+		"Two words":                      "two|words",
+		"用Linux的 3 台":                    "用|linux|的|3|台",
+		"a = b ≠ c":                      "a|b|c",
+		"か\u0301x y\u0301z":              "か\u0301|x|ýz",
+		"price: $5, 20℃ = 68°F; → 3,000": "price|5|20|68|f|3,000",
+	} {
+		_, whole := readAll(s, text, func(int) bool { return false })
+		if got := strings.Join(words([]byte(whole)), "|"); got != want {
+			t.Errorf("%q: units %q, want %q", text, got, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		for _, p := range read(s, canontest.Text().Draw(t, "text")) {
+			units := words([]byte(p.Form))
+			if len(units) != p.Units {
+				t.Fatalf("%q: words %q, counted %d", p.Form, units, p.Units)
+			}
+		}
+	})
+}
+
+func TestScannerAllocatesNothing(t *testing.T) {
+	s := NewScanner()
+	for _, f := range append(canontest.Fragments, strings.Repeat(strings.Join(canontest.Fragments, " "), 50)) {
+		text := []byte(f)
+		pass(s, text)
+		if n := testing.AllocsPerRun(5, func() { pass(s, text) }); n != 0 {
+			t.Errorf("%.20q: %v allocations", f, n)
+		}
+	}
+}
+
+func TestAppendEqualsOracle(t *testing.T) {
+	canontest.NeedUnicode(t)
+	rapid.Check(t, func(t *rapid.T) {
+		text := canontest.Text().Draw(t, "text")
+		got := string(Append(nil, []byte(text)))
+		if want := canontest.Canonical(text); got != want {
+			t.Fatalf("Append(%q) = %q, oracle %q", text, got, want)
+		}
+		if again := string(Append(nil, []byte(got))); again != got {
+			t.Fatalf("Append(%q) = %q, and of that %q", text, got, again)
+		}
+	})
+}
+
+func FuzzAppend(f *testing.F) {
+	canontest.NeedUnicode(f)
+	for i, s := range canontest.Fragments {
+		f.Add([]byte(s + canontest.Fragments[(i*5+1)%len(canontest.Fragments)] + " " + s))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		once := Append(nil, text)
+		if want := canontest.Canonical(string(text)); string(once) != want {
+			t.Errorf("Append(%q) = %q, oracle %q", text, once, want)
+		}
+		if twice := Append(nil, once); string(twice) != string(once) {
+			t.Errorf("Append(%q) = %q, and of that %q", text, once, twice)
+		}
+	})
+}
