@@ -16,12 +16,12 @@ import (
 	"github.com/firstseen/firstseen/index"
 )
 
-const checkLong = `Read all of an x and tell whether it is sound.
+const checkLong = `Read all of an index and tell whether it is sound.
 
 Checked are every checksum, the order of the entries, that each names a document
 that is there, that counts agree, and that every key of the side table is in the
 filter. Nothing is written, and no key file is needed, so a copy can be checked
-that was taken while a run was under way. The x itself must not be in use.
+that was taken while a run was under way. The index itself must not be in use.
 
 A filter that is missing or of an earlier state is told, and is no damage: the
 next run makes it anew. --rebuild does that now, also where the filter is damaged,

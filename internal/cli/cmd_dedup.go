@@ -39,7 +39,7 @@ type dedupFlags struct {
 }
 
 const dedupLong = `Read documents, one JSON object a line, and tell for each whether it was seen
-before, in this run or, with --x, in an earlier one.
+before, in this run or, with --index, in an earlier one.
 
 INPUT is a file, a glob, a directory (its *.jsonl, *.ndjson and *.json, also .gz
 and .zst, are read in order of their names) or "-" for standard input. gzip and
@@ -50,7 +50,7 @@ threshold's share of its text. --report names that document for each.
 A document assembled from several earlier ones is a mosaic; it is kept unless
 --mosaics remove. Only kept documents are remembered.
 
-With --x, a run that was interrupted or killed is continued by the same
+With --index, a run that was interrupted or killed is continued by the same
 command, and its outputs are those of a run that was not. What an earlier run
 has left in OUTPUT.partial is never written over: it is put aside as
 OUTPUT.partial.1, or the next free number, and that is said.`
@@ -59,7 +59,7 @@ const dedupExample = `  # the kept lines, and why the others went
   firstseen dedup --out kept.jsonl --report dups.jsonl crawl/*.jsonl.gz
 
   # remember for the next run
-  firstseen dedup --x seen/ --out new.jsonl.zst today.jsonl.zst
+  firstseen dedup --index seen/ --out new.jsonl.zst today.jsonl.zst
 
   # a fixed 1 GiB of memory and no side table, from a pipe
   crawl | firstseen dedup --filter-only --memory 1GiB --out - -`

@@ -26,7 +26,7 @@ const planLong = `Tell what a run will take: memory, disk, time, and how often t
 Give the number of documents with --docs, or the inputs of the run, or both. Of
 inputs up to 64 MiB are read, the beginning of each; the number of documents
 is estimated from their sizes, and the pipeline is run over the sample on a
-temporary x, for the time that it takes on this machine.
+temporary index, for the time that it takes on this machine.
 
 The estimate takes every document for a unique one: duplicates add nothing to
 filter and table.`
