@@ -70,8 +70,7 @@ type Config struct {
 	// the table is asked for every key: the same verdicts, more slowly.
 	Filter *bloomstore.Filter
 	// Table names the earlier document. Without one, verdicts rest on the
-	// filter alone, and name nobody. A nil *docmap.Table is none; those of an
-	// index are best taken from [Index.Config].
+	// filter alone, and name nobody. A nil *docmap.Table is none.
 	Table Table
 	// Now stamps kept documents; nil means time.Now.
 	Now func() time.Time

@@ -156,8 +156,8 @@ func TestCheckFinds(t *testing.T) {
 				return
 			}
 			x := opened(t, dir, Options{})
-			if x.Rebuilt != "" {
-				t.Errorf("opening it rebuilds the filter: %s", x.Rebuilt)
+			if x.rebuilt != "" {
+				t.Errorf("opening it rebuilds the filter: %s", x.rebuilt)
 			}
 			indextest.Must(t, x.Close(false))
 			knows(t, dir, smallIndex, 0, 200, 200)
@@ -174,7 +174,7 @@ func TestCheckFindsEveryFlip(t *testing.T) {
 	x := opened(t, base, o)
 	for n := range 8 {
 		see(t, x, 50*n, 50*n+50)
-		indextest.Must(t, x.Checkpoint(nil))
+		indextest.Must(t, x.Checkpoint())
 	}
 	indextest.Must(t, x.Finish(nil))
 	indextest.Must(t, x.Close(true))
@@ -200,7 +200,7 @@ func TestCheckFindsEveryFlip(t *testing.T) {
 			}
 			copyFile(t, filepath.Join(base, name), path)
 		}
-		if name == FilterFile && refused != places || refused < places/4 { // much of a small table is free pages
+		if name == FilterFile && refused != places || refused < places/5 { // much of a small table, written often, is free pages
 			t.Errorf("%s: %d of %d flips found", name, refused, places)
 		}
 	}
@@ -214,7 +214,7 @@ func TestCheckOfACopy(t *testing.T) {
 	at := t.TempDir()
 	x := opened(t, dir, smallIndex)
 	see(t, x, 100, 150)
-	indextest.Must(t, x.Checkpoint(state("so far")))
+	indextest.Must(t, checkpoint(x, "so far"))
 	see(t, x, 150, 200)
 	for _, name := range []string{TableFile, FilterFile} {
 		copyFile(t, filepath.Join(dir, name), filepath.Join(at, name))
@@ -295,7 +295,7 @@ func TestRebuildNeedsASoundTable(t *testing.T) {
 	o.MemtableKeys = 1000
 	x := opened(t, base, o)
 	see(t, x, 0, 200)
-	indextest.Must(t, x.Checkpoint(nil))
+	indextest.Must(t, x.Checkpoint())
 	indextest.Must(t, x.Finish(nil))
 	indextest.Must(t, x.Close(true))
 	saveFilterWith(t, base, "", []byte("stale"))

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/pipeline"
 )
 
@@ -126,7 +127,7 @@ func exitCode(ctx context.Context, err error) int {
 		return exitReaderGone
 	case errors.Is(err, errBadRecords):
 		return exitBadRecords
-	case errors.Is(err, pipeline.ErrFull):
+	case errors.Is(err, index.ErrFull):
 		return exitFull
 	case errors.Is(err, pipeline.ErrTooManyBad):
 		return exitTooManyBad

@@ -159,13 +159,13 @@ func (p *dedupPlan) run(cmd *cobra.Command) (err error) {
 	stop := p.showProgress(stderr, &job)
 	summary, runErr := pipeline.Run(cmd.Context(), x, job)
 	stop()
-	if runErr != nil && !errors.Is(runErr, pipeline.ErrFull) && !p.endsHere(runErr) {
+	if runErr != nil && !errors.Is(runErr, index.ErrFull) && !p.endsHere(runErr) {
 		return p.stopped(runErr)
 	}
 	if err := p.tell(cmd, summary, summaryFile); err != nil {
 		return err
 	}
-	if errors.Is(runErr, pipeline.ErrFull) && p.resumable() {
+	if errors.Is(runErr, index.ErrFull) && p.resumable() {
 		keep = true
 		return fmt.Errorf("%w; to go on run the same command with --on-full grow, or with more --docs or --memory", runErr)
 	}
@@ -255,10 +255,10 @@ func (p *dedupPlan) tellStart(stderr io.Writer, x *index.Index) {
 	if p.index == "" {
 		fmt.Fprintf(stderr, "firstseen: temporary index in %s; set %s to have it elsewhere\n", p.openedIn, tempVariable())
 	}
-	if x.Rebuilt != "" {
-		fmt.Fprintf(stderr, "firstseen: the filter was rebuilt from the side table: %s\n", x.Rebuilt)
+	if x.Rebuilt() != "" {
+		fmt.Fprintf(stderr, "firstseen: the filter was rebuilt from the side table: %s\n", x.Rebuilt())
 	}
-	shape, perDoc := x.Filter.Shape(), index.KeysPerDoc(p.scheme, p.filterOnly)
+	shape, perDoc := x.Filter().Shape(), index.KeysPerDoc(p.scheme, p.filterOnly)
 	fmt.Fprintf(stderr, "firstseen: filter of %s for %d keys, %s documents of %d\n",
 		sizeText(shape.Bytes()), shape.Capacity(), countText(float64(shape.Capacity()/perDoc)), perDoc)
 }
@@ -313,7 +313,7 @@ func (p *dedupPlan) job(stdin io.Reader, stderr io.Writer, x *index.Index) (pipe
 	if err != nil {
 		return job, err
 	}
-	if p.index != "" && (x.Table != nil || p.readsPipe()) {
+	if p.index != "" && (x.Table() != nil || p.readsPipe()) {
 		job.Save = p.saveProgress
 	}
 	if p.index != "" && p.readsPipe() {

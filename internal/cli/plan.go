@@ -31,7 +31,7 @@ type dedupPlan struct {
 	scheme      feature.Scheme
 	rules       dedup.Rules
 	shape       bloomstore.Shape
-	onFull      pipeline.OnFull
+	onFull      index.OnFull
 	index       string
 	openedIn    string // where it is: index, or a temporary directory
 	filterOnly  bool
@@ -154,8 +154,8 @@ func (f *dedupFlags) planFilter(p *dedupPlan) (err error) {
 	case onFull == "grow" && f.filterOnly:
 		return errors.New("--on-full grow needs the side table to grow from; with --filter-only use stop or warn")
 	}
-	p.onFull, err = choose("--on-full", onFull, map[string]pipeline.OnFull{
-		"grow": pipeline.OnFullGrow, "stop": pipeline.OnFullStop, "warn": pipeline.OnFullWarn,
+	p.onFull, err = choose("--on-full", onFull, map[string]index.OnFull{
+		"grow": index.OnFullGrow, "stop": index.OnFullStop, "warn": index.OnFullWarn,
 	})
 	return err
 }

@@ -141,7 +141,7 @@ func storedRun(x *index.Index) (*unfinished, error) {
 	if json.Unmarshal(stored, u) != nil {
 		return &unfinished{foreign: true}, nil
 	}
-	if left := x.Left; left != nil {
+	if left := x.Left(); left != nil {
 		u.Progress.Tally.Documents, u.Saved = int64(left.Documents), left.Time
 	}
 	return u, nil
