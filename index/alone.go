@@ -79,7 +79,7 @@ func findLogs(dir string) (logs []chained, err error) {
 			return nil, err
 		}
 		if c.header.Generation != generation {
-			return nil, fmt.Errorf("%s is the journal of generation %d under another name; put the index back from a copy", c.path, c.header.Generation)
+			return nil, &misplacedError{c.path, fmt.Sprintf("is the journal of generation %d under another name", c.header.Generation)}
 		}
 		logs = append(logs, c)
 	}
@@ -119,7 +119,7 @@ func findAlone(dir string) (a alone, err error) {
 	case len(logs) > 0:
 		first := &logs[0].header
 		if first.Generation != 0 {
-			return a, fmt.Errorf("%s is gone, and the journals hold only what came after it; put the index back from a copy", FilterFile)
+			return a, &misplacedError{FilterFile, "is gone, and the journals hold only what came after it"}
 		}
 		a.at = mark{0, first.Token}
 		a.header = bloomstore.Header{Shape: bloomstore.Shape{Bits: first.Bits, Hashes: int(first.Hashes)}, Scheme: first.Scheme}
@@ -143,7 +143,7 @@ func (a *alone) check() error {
 			(i == 0 || h.Before == a.chain[i-1].header.Token) &&
 			h.Bits == a.header.Shape.Bits && int(h.Hashes) == a.header.Shape.Hashes && h.Scheme == a.header.Scheme
 		if !ok {
-			return fmt.Errorf("%s does not belong to the filter and the journals before it: files of several indexes are mixed, or one is missing; put the index back from a copy", a.chain[i].path)
+			return &misplacedError{a.chain[i].path, "does not belong to the filter and the journals before it: files of several indexes are mixed, or one is missing"}
 		}
 		want.generation++
 	}

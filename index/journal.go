@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/internal/durable"
 	"github.com/firstseen/firstseen/internal/keylog"
 	"github.com/firstseen/firstseen/internal/step"
@@ -129,7 +131,21 @@ func (j *journal) limit() int64 {
 	if j.bound > 0 {
 		return j.bound
 	}
-	return max(journalLeast, int64(j.index.filter.Shape().Bytes()/journalShare))
+	return journalLimit(j.index.filter.Shape())
+}
+
+func journalLimit(s bloomstore.Shape) int64 {
+	return max(journalLeast, int64(s.Bytes()/journalShare))
+}
+
+// StreamDisk is the most disk, in bytes, that an index without a table takes while a
+// stream is added to it: the filter, the one that is written to replace it, and the
+// journals before and beside that, each as long as they become before something is
+// done, and a group longer. Runs that are killed again and again while a filter is
+// written leave more, until one is.
+func StreamDisk(s bloomstore.Shape) uint64 {
+	const most = 8*(journalGroup+dedup.WholeKeys+feature.MaxSegments) + 64<<10 // a group, and what a log tells of itself
+	return 2*(s.Bytes()+4<<10) + 2*(uint64(journalLimit(s))+most)
 }
 
 // beginSaving is steps 1 and the beginning of 2.

@@ -3,6 +3,8 @@ package index
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -207,4 +209,54 @@ func TestSeeServesItsJournal(t *testing.T) {
 	indextest.Must(t, x.Checkpoint())
 	indextest.Must(t, x.Close(false)) // as a kill would
 	knows(t, dir, Options{FilterOnly: true}, 0, n, n)
+}
+
+// TestStreamDisk: a filter without a table takes the disk that is said beforehand, and
+// most of it, when nobody writes it but where its journals have become too long.
+func TestStreamDisk(t *testing.T) {
+	dir := t.TempDir()
+	most, saved := int64(0), 0
+	l := &life{t: t}
+	l.onStep(func(name string) {
+		if name == "the filter is in place" {
+			saved++
+		}
+		size := int64(0)
+		entries, err := os.ReadDir(dir)
+		indextest.Must(t, err)
+		for _, e := range entries {
+			if info, err := e.Info(); err == nil {
+				size += info.Size()
+			}
+		}
+		most = max(most, size)
+	})
+	x := opened(t, dir, Options{Shape: lifeShape, FilterOnly: true})
+	indextest.Must(t, x.Begin(Policy{Stream: true, OnFull: OnFullWarn}))
+	rng := rand.New(rand.NewPCG(3, 4))
+	set := feature.Set{Features: make([]feature.Feature, 50)}
+	for saved < 2 {
+		for i := range set.Features {
+			set.Features[i] = feature.Feature{Key: rng.Uint64(), Order: rng.Uint64(), Width: uint32(100 - i), Units: 10}
+		}
+		set.Whole, set.Units = rng.Uint64(), 500
+		r, err := x.Decide("", &set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !r.Kept { // the filter is more than full
+			x.journal.add(x.deduper.Keys)
+		}
+		indextest.Must(t, x.Answered(1000))
+		if x.journal.saving != nil && x.since == 0 {
+			select {
+			case err := <-x.Written():
+				indextest.Must(t, x.Install(err))
+			default: // no piece is copied before it must be
+			}
+		}
+	}
+	if want := int64(StreamDisk(lifeShape)); most > want || most < want/2 {
+		t.Errorf("%d bytes at most, said were %d", most, want)
+	}
 }
