@@ -115,7 +115,7 @@ func (w *watcher) run(ctx context.Context) (*report.Summary, error) {
 	stopPeak := w.peak.watch()
 	w.begin()
 	job := pipeline.Job{
-		Source: source, Workers: w.cfg.workers, MaxBad: 0, OnFull: pipeline.OnFullWarn,
+		Source: source, Workers: w.cfg.workers, MaxBad: 0, OnFull: index.OnFullWarn,
 		Each: w.each,
 		Warn: func(s string) { fmt.Fprintln(w.out, "warning:", s) },
 	}
@@ -196,7 +196,7 @@ func (w *watcher) each(id string, r *dedup.Result, counts dedup.Counts) error {
 
 // measure makes a row out of the state of the run.
 func (w *watcher) measure(took usage) row {
-	f := w.index.Filter
+	f := w.index.Filter()
 	r := row{
 		Docs: w.done, Rate: float64(w.every) / took.wall, CPU: took.cpu,
 		CPUMicros: took.cpu / float64(w.every) * 1e6, Memory: readMemory(),
@@ -206,7 +206,7 @@ func (w *watcher) measure(took usage) row {
 	w.peak.note(r.Memory)
 	r.Probes = w.cfg.probes
 	r.Hits = probe(f, uint64(w.done), w.cfg.probes)
-	if t := w.index.Table; t != nil {
+	if t := w.index.Table(); t != nil {
 		st := t.Stats()
 		r.Entries, r.Merges, r.FileBytes, r.FreeBytes = st.Entries, st.Merges, st.FileBytes, st.FreeBytes
 		for _, l := range st.Runs {

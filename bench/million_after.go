@@ -35,7 +35,7 @@ func (l *latency) write(w io.Writer, what string) {
 // report. It closes the index.
 func (w *watcher) afterwards(options index.Options) (err error) {
 	r := w.report
-	r.FilterBytes, r.PeakMemory = w.index.Filter.Shape().Bytes(), w.peak.most()
+	r.FilterBytes, r.PeakMemory = w.index.Filter().Shape().Bytes(), w.peak.most()
 	defer func() { err = errors.Join(err, w.index.Close(true)) }()
 	var sets []feature.Set
 	if w.cfg.lookups > 0 && w.cfg.gen.Duplicates > 0 {
@@ -68,7 +68,7 @@ func (w *watcher) afterwards(options index.Options) (err error) {
 
 // timeRebuild opens the index without its filter, as after a crash.
 func (w *watcher) timeRebuild(options index.Options) error {
-	ones := w.index.Filter.Ones()
+	ones := w.index.Filter().Ones()
 	if err := w.index.Close(false); err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (w *watcher) timeRebuild(options index.Options) error {
 	w.index = x
 	took := now().minus(start)
 	w.report.Rebuild, w.report.RebuildCPU = took.wall, took.cpu
-	w.report.expect(x.Filter.Ones() == ones, "the rebuilt filter is the one that was", "%d bits set, %d before", x.Filter.Ones(), ones)
+	w.report.expect(x.Filter().Ones() == ones, "the rebuilt filter is the one that was", "%d bits set, %d before", x.Filter().Ones(), ones)
 	return nil
 }
 
@@ -113,9 +113,9 @@ func (w *watcher) copies(count int) ([]feature.Set, error) {
 
 // timeChecks judges documents one at a time, remembering none.
 func (w *watcher) timeChecks(sets []feature.Set) (*latency, error) {
-	cfg := dedup.Config{Filter: w.index.Filter}
-	if w.index.Table != nil {
-		cfg.Table = w.index.Table
+	cfg := dedup.Config{Filter: w.index.Filter()}
+	if w.index.Table() != nil {
+		cfg.Table = w.index.Table()
 	}
 	d, err := dedup.New(cfg)
 	if err != nil {

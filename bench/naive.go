@@ -82,7 +82,7 @@ func runFirstseen(ctx context.Context, g *gen.Generator, shape bloomstore.Shape,
 	if err != nil {
 		return result{}, err
 	}
-	summary, err := pipeline.Run(ctx, x, pipeline.Job{Source: generated(g), Workers: runtime.NumCPU(), OnFull: pipeline.OnFullWarn})
+	summary, err := pipeline.Run(ctx, x, pipeline.Job{Source: generated(g), Workers: runtime.NumCPU(), OnFull: index.OnFullWarn})
 	if err := errors.Join(err, x.Close(err == nil)); err != nil {
 		return result{}, err
 	}

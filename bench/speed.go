@@ -91,7 +91,7 @@ func speedOnce(ctx context.Context, path string, jobs int, memory uint64) (c cos
 	if err != nil {
 		return c, 0, err
 	}
-	touch(x.Filter)
+	touch(x.Filter())
 	c.filter = cpuTime() - start
 	job, err := speedJob(path, dir, jobs)
 	if err != nil {

@@ -45,7 +45,7 @@ func verifyScore(path string, docs []document, score dedup.Score, out io.Writer)
 	}
 	defer x.Close(false)
 	rules := dedup.Rules{Threshold: dedup.DefaultThreshold, Score: score}
-	d, err := dedup.New(dedup.Config{Rules: rules, Filter: x.Filter, Table: x.Table})
+	d, err := dedup.New(dedup.Config{Rules: rules, Filter: x.Filter(), Table: x.Table()})
 	if err != nil {
 		return err
 	}
@@ -61,13 +61,13 @@ func verifyScore(path string, docs []document, score dedup.Score, out io.Writer)
 			return fmt.Errorf("%s: document %d (%s):\noracle  %+v\ndeduper %+v", path, i, docs[i].id, want, got)
 		}
 		verdicts[got.Verdict]++
-		if i%checkpointEvery == 0 || x.Table.Full() {
-			if err := x.Checkpoint(nil); err != nil {
+		if i%checkpointEvery == 0 || x.Table().Full() {
+			if err := x.Checkpoint(); err != nil {
 				return err
 			}
 		}
 	}
-	s := x.Table.Stats()
+	s := x.Table().Stats()
 	fmt.Fprintf(out, "%s score=%d: %d verdicts equal the oracle's: %v; %d entries, runs by level %v\n", path, score, len(docs), verdicts, s.Entries, s.Runs)
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
-	"github.com/firstseen/firstseen/index"
 )
 
 const sentence = "A sentence that is long enough to be a segment of its own."
@@ -28,26 +27,6 @@ func wantError(t *testing.T, d *dedup.Deduper, want string) {
 
 // A deduper whose table or filter was closed says so, also about documents for
 // which it would not have asked the one that is gone.
-func TestDeduperAfterClose(t *testing.T) {
-	for _, filterOnly := range []bool{false, true} {
-		x, err := index.Open(t.TempDir(), index.Options{FilterOnly: filterOnly})
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, err := dedup.New(x.Config(dedup.Rules{}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r, err := d.See("id", []byte(sentence)); err != nil || !r.Kept {
-			t.Fatalf("before: %+v, %v", r, err)
-		}
-		if err := x.Close(false); err != nil {
-			t.Fatal(err)
-		}
-		wantError(t, d, "was closed")
-	}
-}
-
 func TestDeduperAfterTableClose(t *testing.T) {
 	table := newTable(t, "table.db").(*docmap.Table)
 	d, err := dedup.New(dedup.Config{Table: table, Filter: newFilter(t, 1000)})
@@ -60,78 +39,42 @@ func TestDeduperAfterTableClose(t *testing.T) {
 	wantError(t, d, "the table was closed")
 }
 
-// Growing an index closes the filter that its deduper had.
-func TestDeduperAfterGrow(t *testing.T) {
-	x, err := index.Open(t.TempDir(), index.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer x.Close(false)
-	d, err := dedup.New(x.Config(dedup.Rules{}))
+// A filter that has grown is another one, and the old one is closed.
+func TestDeduperAfterFilterClose(t *testing.T) {
+	table, small := newTable(t, "table.db"), newFilter(t, 1000)
+	d, err := dedup.New(dedup.Config{Table: table, Filter: small})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := d.See("first", []byte(sentence)); err != nil {
 		t.Fatal(err)
 	}
-	if err := x.Checkpoint(nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := x.Grow(); err != nil {
+	if err := small.Close(); err != nil {
 		t.Fatal(err)
 	}
 	wantError(t, d, "UseFilter")
-	d.UseFilter(x.Filter)
-	if r, err := d.See("second", []byte(sentence)); err != nil || r.Of.ID != "first" {
-		t.Errorf("with the new filter: %+v, %v", r, err)
-	}
 	d.UseFilter(nil) // a table alone will do
-	if r, err := d.See("third", []byte(sentence)); err != nil || r.Of.ID != "first" {
+	if r, err := d.See("second", []byte(sentence)); err != nil || r.Of.ID != "first" {
 		t.Errorf("without a filter: %+v, %v", r, err)
 	}
 }
 
-// The fields of an index without a table, as a program would copy them into a
-// Config, and with nothing left to judge by.
-func TestIndexWithoutTable(t *testing.T) {
-	x, err := index.Open(t.TempDir(), index.Options{FilterOnly: true})
+// A filter alone, and with nothing left to judge by.
+func TestDeduperWithoutTable(t *testing.T) {
+	var none *docmap.Table
+	d, err := dedup.New(dedup.Config{Filter: newFilter(t, 1000), Table: none})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer x.Close(false)
-	for name, cfg := range map[string]dedup.Config{
-		"Config": x.Config(dedup.Rules{}),
-		"fields": {Filter: x.Filter, Table: x.Table},
-	} {
-		d, err := dedup.New(cfg)
-		if err != nil {
-			t.Fatal(name, err)
+	for _, want := range []dedup.Verdict{dedup.Unique, dedup.Duplicate} {
+		if r, err := d.See("id", []byte(sentence)); err != nil || r.Verdict != want {
+			t.Errorf("%+v, %v; want %v", r, err, want)
 		}
-		for _, want := range []dedup.Verdict{dedup.Unique, dedup.Duplicate} {
-			r, err := d.See("id", []byte(name+" "+sentence))
-			if err != nil || r.Verdict != want {
-				t.Errorf("%s: %+v, %v; want %v", name, r, err, want)
-			}
-		}
-		d.UseFilter(nil)
-		wantError(t, d, "neither a filter nor a table")
 	}
-	var none *docmap.Table
+	d.UseFilter(nil)
+	wantError(t, d, "neither a filter nor a table")
 	if _, err := dedup.New(dedup.Config{Table: none}); err == nil {
 		t.Error("a Deduper with nothing at all")
-	}
-}
-
-func TestIndexConfigNamesTable(t *testing.T) {
-	scheme := feature.Scheme{Segments: 7}
-	x, err := index.Open(t.TempDir(), index.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer x.Close(false)
-	cfg := x.Config(dedup.Rules{Threshold: 0.7})
-	if cfg.Table != dedup.Store(x.Table) || cfg.Filter != x.Filter || cfg.Scheme.Name() != scheme.Name() || cfg.Rules.Threshold != 0.7 {
-		t.Errorf("%+v", cfg)
 	}
 }
 

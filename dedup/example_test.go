@@ -1,15 +1,12 @@
 package dedup_test
 
 import (
-	"errors"
 	"fmt"
 	"log"
-	"os"
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
-	"github.com/firstseen/firstseen/index"
 )
 
 // A program with no files: documents one by one, everything in memory.
@@ -64,42 +61,4 @@ func ExampleNew_filterOnly() {
 	// Output:
 	// unique true
 	// duplicate false
-}
-
-// An index in a directory, without a table as with one: what was seen is known to
-// the next program that opens it.
-func ExampleIndex_Config() {
-	dir, err := os.MkdirTemp("", "seen-")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	see := func(options index.Options, id, text string) (err error) {
-		x, err := index.Open(dir, options)
-		if err != nil {
-			return err
-		}
-		d, err := dedup.New(x.Config(dedup.Rules{}))
-		if err != nil {
-			return errors.Join(err, x.Close(false))
-		}
-		r, err := d.See(id, []byte(text))
-		if err != nil {
-			return errors.Join(err, x.Close(false))
-		}
-		fmt.Printf("%s: %v, kept: %v\n", id, r.Verdict, r.Kept)
-		if x.Table != nil {
-			err = x.Checkpoint(nil) // what was seen is durable
-		}
-		return errors.Join(err, x.Close(true)) // and the filter is saved
-	}
-	for _, id := range []string{"today", "tomorrow"} {
-		err := see(index.Options{FilterOnly: true}, id, "The ferry leaves the harbour at seven.")
-		if err != nil {
-			log.Fatal(err)
-		}
-	}
-	// Output:
-	// today: unique, kept: true
-	// tomorrow: duplicate, kept: false
 }

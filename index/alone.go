@@ -18,6 +18,7 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/internal/durable"
 	"github.com/firstseen/firstseen/internal/keylog"
+	"github.com/firstseen/firstseen/internal/step"
 )
 
 // newFilterFile is a filter while it is saved during a run. It means nothing before
@@ -31,13 +32,14 @@ type chained struct {
 	size   int64
 }
 
-// Left is what an unclean end of a run over a pipe has left in an index without a
+// Left is what an unclean end of a run over a stream has left in an index without a
 // table.
 type Left struct {
 	Documents uint64 // of that run, judged and remembered
 	Time      int64  // when they were saved, Unix seconds
 }
 
+// LogName is the name of the journal that goes with a generation of the filter.
 func LogName(generation uint64) string { return fmt.Sprintf("filter.%d.log", generation) }
 
 func (x *Index) logPath(generation uint64) string { return x.path(LogName(generation)) }
@@ -77,7 +79,7 @@ func findLogs(dir string) (logs []chained, err error) {
 			return nil, err
 		}
 		if c.header.Generation != generation {
-			return nil, fmt.Errorf("%s is the journal of generation %d under another name; put the index back from a copy", c.path, c.header.Generation)
+			return nil, &misplacedError{c.path, fmt.Sprintf("is the journal of generation %d under another name", c.header.Generation)}
 		}
 		logs = append(logs, c)
 	}
@@ -117,7 +119,7 @@ func findAlone(dir string) (a alone, err error) {
 	case len(logs) > 0:
 		first := &logs[0].header
 		if first.Generation != 0 {
-			return a, fmt.Errorf("%s is gone, and the journals hold only what came after it; put the index back from a copy", FilterFile)
+			return a, &misplacedError{FilterFile, "is gone, and the journals hold only what came after it"}
 		}
 		a.at = mark{0, first.Token}
 		a.header = bloomstore.Header{Shape: bloomstore.Shape{Bits: first.Bits, Hashes: int(first.Hashes)}, Scheme: first.Scheme}
@@ -141,7 +143,7 @@ func (a *alone) check() error {
 			(i == 0 || h.Before == a.chain[i-1].header.Token) &&
 			h.Bits == a.header.Shape.Bits && int(h.Hashes) == a.header.Shape.Hashes && h.Scheme == a.header.Scheme
 		if !ok {
-			return fmt.Errorf("%s does not belong to the filter and the journals before it: files of several indexes are mixed, or one is missing; put the index back from a copy", a.chain[i].path)
+			return &misplacedError{a.chain[i].path, "does not belong to the filter and the journals before it: files of several indexes are mixed, or one is missing"}
 		}
 		want.generation++
 	}
@@ -227,7 +229,7 @@ func (x *Index) newToken(generation uint64) (t keylog.Token) {
 		_, _ = rand.Read(t[:]) // never fails
 		return t
 	}
-	return contentToken(x.uuid[:], generation, x.Filter.Ones(), x.Filter.Items())
+	return contentToken(x.uuid[:], generation, x.filter.Ones(), x.filter.Items())
 }
 
 // openAlone opens an index without a table.
@@ -240,7 +242,7 @@ func (x *Index) openAlone(shape bloomstore.Shape) error {
 		if shape == (bloomstore.Shape{}) {
 			shape = ShapeFor(DefaultDocs, x.scheme, true)
 		}
-		if x.Filter, err = bloomstore.New(shape, x.name); err != nil {
+		if x.filter, err = bloomstore.New(shape, x.name); err != nil {
 			return err
 		}
 		x.at.token = x.newToken(0)
@@ -249,7 +251,7 @@ func (x *Index) openAlone(shape bloomstore.Shape) error {
 	if shape != (bloomstore.Shape{}) && shape != a.header.Shape {
 		return fmt.Errorf("index %s: its filter has %d bytes and cannot be resized without a side table; leave out --docs and --memory", x.dir, a.header.Shape.Bytes())
 	}
-	if x.Filter, x.Left, err = a.load(x.dir, x.name); err != nil {
+	if x.filter, x.left, err = a.load(x.dir, x.name); err != nil {
 		return err
 	}
 	x.at, x.chain = a.at, a.chain
@@ -271,21 +273,21 @@ func (x *Index) openAlone(shape bloomstore.Shape) error {
 
 // saveAlone saves the filter, with all that is in it, and removes the journals.
 func (x *Index) saveAlone() error {
-	if x.Journal != nil {
-		err := x.Journal.close()
-		x.Journal = nil
+	if x.journal != nil {
+		err := x.journal.close()
+		x.journal = nil
 		if err != nil {
 			return err
 		}
 	}
 	m := x.following()
-	if err := x.Filter.Save(x.path(FilterFile), m.stamp()); err != nil {
+	if err := x.filter.Save(x.path(FilterFile), m.stamp()); err != nil {
 		return err
 	}
 	x.at = m
 	for len(x.chain) > 0 {
-		if x.Hook != nil {
-			x.Hook("the last filter is in place")
+		if err := step.Done("the last filter is in place"); err != nil {
+			return err
 		}
 		if err := durable.Remove(x.chain[0].path); err != nil {
 			return fmt.Errorf("removing a journal that is in the filter now: %w", err)

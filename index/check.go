@@ -40,7 +40,7 @@ type Finding struct {
 // wrong reports whether the index cannot be used as it is.
 func (f *Finding) wrong() bool { return f.State == Damaged || f.State == Unreadable }
 
-// Checked is what CheckIndex has found. The JSON form is a contract.
+// Checked is what Check has found. The JSON form is a contract.
 type Checked struct {
 	Sound      bool         `json:"sound"` // no finding that is Damaged or Unreadable
 	Scheme     string       `json:"scheme"`
@@ -51,7 +51,7 @@ type Checked struct {
 	Findings   []Finding    `json:"findings"`
 }
 
-// CheckOptions say what CheckIndex does beside reading.
+// CheckOptions say what Check does beside reading.
 type CheckOptions struct {
 	// Rebuild makes the filter anew where it is not as it should be and the
 	// table is sound. The index is locked then.
@@ -64,9 +64,9 @@ type CheckOptions struct {
 	Progress func(step string, done, of uint64)
 }
 
-// CheckIndex reads all that the index in dir holds: every checksum, the order of
+// Check reads all that the index in dir holds: every checksum, the order of
 // the entries, that each names a document there is, that counts agree, and that
-// every key of the table is in the filter. It needs no key, for keys are compared
+// every key of the table is in the filter; without a table, its journals. It needs no key, for keys are compared
 // and no text is hashed. It takes the filter's memory beside the table's.
 //
 // The error is of what kept it from finding out: the context's, ErrLocked,
@@ -139,6 +139,11 @@ func (c *checker) check() error {
 	if err := c.checkFilter(filterErr); err != nil {
 		return err
 	}
+	if !c.p.table && c.p.logs && filterErr == nil {
+		if err := c.checkJournals(); err != nil {
+			return err
+		}
+	}
 	if c.o.Rebuild && c.rebuildable() {
 		if err := c.rebuild(); err != nil {
 			return err
@@ -195,6 +200,8 @@ func (c *checker) checkFilter(filterErr error) error {
 	case filterErr != nil:
 		c.findFilter(filterErr)
 		return nil
+	case !c.p.filter && c.p.logs && !c.p.table:
+		return nil // the journals of the first run hold all
 	case !c.p.filter:
 		c.find(FilterFile, Missing, "no run has saved it, or it was deleted", nextRun)
 		return nil

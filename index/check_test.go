@@ -156,8 +156,8 @@ func TestCheckFinds(t *testing.T) {
 				return
 			}
 			x := opened(t, dir, Options{})
-			if x.Rebuilt != "" {
-				t.Errorf("opening it rebuilds the filter: %s", x.Rebuilt)
+			if x.rebuilt != "" {
+				t.Errorf("opening it rebuilds the filter: %s", x.rebuilt)
 			}
 			indextest.Must(t, x.Close(false))
 			knows(t, dir, smallIndex, 0, 200, 200)
@@ -174,7 +174,7 @@ func TestCheckFindsEveryFlip(t *testing.T) {
 	x := opened(t, base, o)
 	for n := range 8 {
 		see(t, x, 50*n, 50*n+50)
-		indextest.Must(t, x.Checkpoint(nil))
+		indextest.Must(t, x.Checkpoint())
 	}
 	indextest.Must(t, x.Finish(nil))
 	indextest.Must(t, x.Close(true))
@@ -200,7 +200,7 @@ func TestCheckFindsEveryFlip(t *testing.T) {
 			}
 			copyFile(t, filepath.Join(base, name), path)
 		}
-		if name == FilterFile && refused != places || refused < places/4 { // much of a small table is free pages
+		if name == FilterFile && refused != places || refused < places/5 { // much of a small table, written often, is free pages
 			t.Errorf("%s: %d of %d flips found", name, refused, places)
 		}
 	}
@@ -214,7 +214,7 @@ func TestCheckOfACopy(t *testing.T) {
 	at := t.TempDir()
 	x := opened(t, dir, smallIndex)
 	see(t, x, 100, 150)
-	indextest.Must(t, x.Checkpoint(state("so far")))
+	indextest.Must(t, checkpoint(x, "so far"))
 	see(t, x, 150, 200)
 	for _, name := range []string{TableFile, FilterFile} {
 		copyFile(t, filepath.Join(dir, name), filepath.Join(at, name))
@@ -295,7 +295,7 @@ func TestRebuildNeedsASoundTable(t *testing.T) {
 	o.MemtableKeys = 1000
 	x := opened(t, base, o)
 	see(t, x, 0, 200)
-	indextest.Must(t, x.Checkpoint(nil))
+	indextest.Must(t, x.Checkpoint())
 	indextest.Must(t, x.Finish(nil))
 	indextest.Must(t, x.Close(true))
 	saveFilterWith(t, base, "", []byte("stale"))
@@ -350,5 +350,83 @@ func TestRebuildTakesTheLock(t *testing.T) {
 	}
 	if _, err := Check(context.Background(), dir, CheckOptions{Rebuild: true}); !errors.Is(err, ErrLocked) {
 		t.Errorf("a rebuild while the lock is held: %v", err)
+	}
+}
+
+// TestCheckOfJournals: a filter without a table and its journals are read, all of
+// them, and what a kill leaves is told for what it is.
+func TestCheckOfJournals(t *testing.T) {
+	dir := t.TempDir()
+	l := openLife(t, dir, 0)
+	l.feed(5)
+	l.save()
+	l.crash()
+	if c := checkIndex(t, dir, CheckOptions{}); !c.Sound || !c.Unfinished || c.Scheme == "" || len(c.Findings) > 0 {
+		t.Errorf("the first journal of an index: %+v", c)
+	}
+	l = openLife(t, dir, 0)
+	indextest.Must(t, l.index.Finish(nil))
+	l.crash()
+	for range 3 {
+		l = openLife(t, dir, 0)
+		l.feed(4)
+		l.save()
+		l.feed(4)
+		l.save()
+		l.crash()
+	}
+	names, err := logNames(dir)
+	indextest.Must(t, err)
+	first, last := names[0], names[len(names)-1]
+	change := func(name string, change func([]byte) []byte) func(string) error {
+		return func(dir string) error {
+			path := filepath.Join(dir, name)
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(path, change(data), 0o666)
+		}
+	}
+	flip := func(at int) func([]byte) []byte {
+		return func(data []byte) []byte {
+			data[(at+len(data))%len(data)] ^= 8
+			return data
+		}
+	}
+	for _, c := range []struct {
+		name string
+		harm func(dir string) error
+		want []string
+	}{
+		{"none", func(string) error { return nil }, nil},
+		{"torn", change(last, func(b []byte) []byte { return b[:len(b)-3] }), []string{last + " torn"}},
+		{"a group", change(first, flip(-250)), []string{first + " damaged"}},
+		{"a header", change(first, flip(40)), []string{first + " damaged"}},
+		{"a later version", change(last, flip(16)), []string{last + " unreadable"}},
+		{"one missing", func(dir string) error { return os.Remove(filepath.Join(dir, first)) }, []string{names[1] + " damaged"}},
+		{"no filter", func(dir string) error { return os.Remove(filepath.Join(dir, FilterFile)) }, []string{FilterFile + " damaged"}},
+		{"another name", func(dir string) error {
+			return os.Rename(filepath.Join(dir, last), filepath.Join(dir, LogName(9)))
+		}, []string{LogName(9) + " damaged"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := indextest.Copy(t, dir)
+			indextest.Must(t, c.harm(dir))
+			got := checkIndex(t, dir, CheckOptions{})
+			if !slices.Equal(got.findings(), c.want) || got.Sound != (c.want == nil || c.name == "torn") {
+				t.Errorf("sound %v, %+v", got.Sound, got.Findings)
+			}
+		})
+	}
+	// A kill after the filter was saved, before its journals were removed.
+	at := indextest.Copy(t, dir)
+	x := opened(t, dir, Options{FilterOnly: true})
+	indextest.Must(t, x.Finish(nil))
+	indextest.Must(t, x.Close(false))
+	copyFile(t, filepath.Join(dir, FilterFile), filepath.Join(at, FilterFile))
+	c := checkIndex(t, at, CheckOptions{})
+	if !c.Sound || c.Unfinished || len(c.Findings) != len(names) || c.Findings[0].State != Stale {
+		t.Errorf("%+v", c)
 	}
 }

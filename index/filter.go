@@ -38,7 +38,7 @@ func ShapeFor(docs uint64, s feature.Scheme, filterOnly bool) bloomstore.Shape {
 // stamp ties a filter file to the state of the table it was saved with, ahead
 // checkpoints without new documents from now; see docs/format.md, "The index
 // directory".
-func (x *Index) stamp(ahead uint64) []byte { return tableStamp(x.Table, ahead) }
+func (x *Index) stamp(ahead uint64) []byte { return tableStamp(x.table, ahead) }
 
 func tableStamp(t *docmap.Table, ahead uint64) []byte {
 	g := t.Generation()
@@ -51,7 +51,7 @@ func tableStamp(t *docmap.Table, ahead uint64) []byte {
 // in silence: whatever damaged it may have damaged the table.
 func (x *Index) openFilter(p *presence, shape bloomstore.Shape) error {
 	switch {
-	case x.Table == nil:
+	case x.table == nil:
 		return x.openAlone(shape)
 	case !p.filter:
 		return x.firstFilter(shape)
@@ -73,7 +73,7 @@ func (x *Index) openFilter(p *presence, shape bloomstore.Shape) error {
 		return x.rebuild(shape, "a larger one was asked for")
 	}
 	var err error
-	x.Filter, x.saved, err = bloomstore.Open(x.path(FilterFile), x.name)
+	x.filter, x.saved, err = bloomstore.Open(x.path(FilterFile), x.name)
 	return err
 }
 
@@ -85,7 +85,7 @@ func (x *Index) firstFilter(shape bloomstore.Shape) error {
 		shape = ShapeFor(DefaultDocs, x.scheme, false)
 	}
 	why := ""
-	if x.Table.Stats().Docs > 0 {
+	if x.table.Stats().Docs > 0 {
 		why = "it was not saved, or is gone"
 	}
 	if err := x.rebuild(shape, why); err != nil {
@@ -107,9 +107,12 @@ func (x *Index) rebuild(shape bloomstore.Shape, why string) error {
 	if err != nil {
 		return err
 	}
-	x.Filter, x.saved = f, nil
-	x.Rebuilt = why
-	return fillFilter(context.Background(), f, x.Table)
+	x.filter, x.saved = f, nil
+	x.rebuilt = why
+	if x.deduper != nil {
+		x.deduper.UseFilter(f)
+	}
+	return fillFilter(context.Background(), f, x.table)
 }
 
 // rebuildBatch is how many keys are added at once: enough for all processors to
@@ -144,15 +147,15 @@ func full(f *bloomstore.Filter) bool { return f.Fill() >= designFill }
 // Full reports whether the filter holds what it was designed for: half the
 // items again would double its false positives. It depends on the bits alone, so
 // a rebuilt filter is full at the same document. A closed index is not full.
-func (x *Index) Full() bool { return x.Filter != nil && full(x.Filter) }
+func (x *Index) Full() bool { return x.filter != nil && full(x.filter) }
 
 // Load is the share of its capacity that the filter holds, estimated from its
 // bits: 1 at design load. That of a closed index is 0.
 func (x *Index) Load() float64 {
-	if x.Filter == nil {
+	if x.filter == nil {
 		return 0
 	}
-	return -2 * math.Log1p(-x.Filter.Fill())
+	return -2 * math.Log1p(-x.filter.Fill())
 }
 
 // Grow replaces the filter by one with the same keys of twice the size, and twice
@@ -161,16 +164,16 @@ func (x *Index) Grow() error {
 	switch {
 	case x.closed:
 		return errIndexClosed
-	case x.Table == nil:
+	case x.table == nil:
 		return fmt.Errorf("index %s: a filter without a side table cannot grow", x.dir)
 	}
 	return x.grow("")
 }
 
 func (x *Index) grow(why string) error {
-	shape := x.Filter.Shape()
+	shape := x.filter.Shape()
 	for {
-		shape = larger(shape, x.Table.Stats().Entries)
+		shape = larger(shape, x.table.Stats().Entries)
 		if err := x.rebuild(shape, why); err != nil || !x.Full() {
 			return err
 		}
@@ -191,14 +194,14 @@ func larger(s bloomstore.Shape, entries uint64) bloomstore.Shape {
 // saveFilter writes the filter for the state of the table so many checkpoints from
 // now, unless the file is that already.
 func (x *Index) saveFilter(ahead uint64) error {
-	if x.Table == nil {
+	if x.table == nil {
 		return x.saveAlone()
 	}
 	stamp := x.stamp(ahead)
 	if x.saved != nil && string(stamp) == string(x.saved) {
 		return nil
 	}
-	err := x.Filter.Save(x.path(FilterFile), stamp)
+	err := x.filter.Save(x.path(FilterFile), stamp)
 	if err == nil {
 		x.saved = stamp
 	}
@@ -206,10 +209,10 @@ func (x *Index) saveFilter(ahead uint64) error {
 }
 
 func (x *Index) closeFilter() error {
-	if x.Filter == nil {
+	if x.filter == nil {
 		return nil
 	}
-	err := x.Filter.Close()
-	x.Filter = nil
+	err := x.filter.Close()
+	x.filter = nil
 	return err
 }

@@ -1,16 +1,15 @@
-// Package index is an index on disk: the side table, the filter derived from it,
-// its lock, its secret, and, without a table, the journals of a filter. It opens or
-// makes one, ties its files to each other, grows the filter, makes what was seen
-// durable, and says what is wrong with it:
+// Package index is an index on disk and what is done with one: the side table, the
+// filter derived from it, its lock, its secret and, without a table, the journals of
+// the filter. An [Index] is open for adding, by one process at a time:
 //
 //	x, err := index.Open("seen", index.Options{})
-//	d, err := dedup.New(x.Config(dedup.Rules{}))
-//	... // d.See
-//	err = x.Checkpoint(nil)
+//	r, err := x.See("id", text) // and so on
+//	err = x.Finish(nil)
 //	err = x.Close(true)
 //
-// One process writes an index at a time. [OpenReader] asks one, [Check] reads all
-// of it.
+// Under a [Policy] it grows the filter, stops or warns when that is full, and takes
+// checkpoints when enough has come. What was decided becomes durable only after it
+// was answered. [OpenReader] asks an index without writing, [Check] reads all of it.
 package index
 
 import (
@@ -23,20 +22,19 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/firstseen/firstseen/bloomstore"
-	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// ErrLocked is returned by OpenIndex when another process has the index open.
+// ErrLocked is returned by Open when another process has the index open.
 var ErrLocked = errors.New("another process is using this index")
 
 var errIndexClosed = errors.New("the index is closed")
 
-// IndexOptions say how to open an index.
+// Options say how to open an index.
 type Options struct {
-	// Scheme makes the fingerprints. Where it has no key, OpenIndex gives it
+	// Scheme makes the fingerprints. Where it has no key, Open gives it
 	// that of the index; see [Index.Scheme].
 	Scheme feature.Scheme
 	// Key says whether a new index draws a secret for its fingerprints, which
@@ -52,6 +50,10 @@ type Options struct {
 	// MemtableKeys is how many keys the table holds in memory before it
 	// writes a run; 0 is its default. Tests make it small.
 	MemtableKeys int
+	// JournalBytes is how long the journals of a filter without a table become
+	// before it is saved anew; 0 is a quarter of its bytes, and at least 8 MiB.
+	// Tests make it small.
+	JournalBytes int64
 	// UUID identifies the table if it is a new one; zero has one drawn at
 	// random. Two filters of the same documents are equal byte for byte only
 	// where the tables have the same.
@@ -67,35 +69,30 @@ type Options struct {
 // the table: bits of documents that were lost would make their second reading
 // look like a duplicate.
 type Index struct {
-	Table  *docmap.Table      // nil when FilterOnly
-	Filter *bloomstore.Filter // replaced by Grow; nil after Close
+	dir     string
+	scheme  feature.Scheme
+	name    string // of the scheme
+	lock    *flock.Flock
+	table   *docmap.Table      // nil in an index without one
+	filter  *bloomstore.Filter // nil after Close
+	saved   []byte             // stamp of the filter file as it is on disk
+	rebuilt string             // why the filter was, when the index was opened
+	closed  bool
 
-	// Rebuilt tells why the filter was rebuilt when the index was opened, or
-	// is empty.
-	Rebuilt string
-
-	dir    string
-	scheme feature.Scheme
-	name   string // of the scheme
-	lock   *flock.Flock
-	saved  []byte // stamp of the filter file as it is on disk
-	closed bool
+	session // what is done while it is open
 
 	// Of an index without a table, see alone.go and journal.go.
-
-	// Left is not nil where the last run over a pipe has not ended in order.
-	Left *Left
 
 	uuid    [16]byte
 	at      mark              // of the filter file
 	chain   []chained         // journals that go with it
-	Journal *journal          // nil but while a pipe is read
+	left    *Left             // of the last run, where that has not ended in order
+	journal *journal          // nil but while a stream is added
 	state   map[string][]byte // the owner's, of the run that is under way or was
-	Bound   int64             // for tests: journal.bound
-	Hook    func(string)      // for tests: journal.hook
+	bound   int64             // Options.JournalBytes
 }
 
-// OpenIndex opens the index in dir, or creates one. Until it has its table, or
+// Open opens the index in dir, or creates one. Until it has its table, or
 // without one its filter, a directory is no index: a process killed while it
 // creates one leaves what the next one begins with.
 func Open(dir string, o Options) (_ *Index, err error) {
@@ -105,7 +102,7 @@ func Open(dir string, o Options) (_ *Index, err error) {
 	if err := step.Done("made the directory"); err != nil {
 		return nil, err
 	}
-	x := &Index{dir: dir, scheme: o.Scheme, uuid: o.UUID, lock: flock.New(filepath.Join(dir, lockFile))}
+	x := &Index{dir: dir, scheme: o.Scheme, uuid: o.UUID, bound: o.JournalBytes, lock: flock.New(filepath.Join(dir, lockFile))}
 	if err := x.takeLock(); err != nil {
 		return nil, err
 	}
@@ -133,14 +130,14 @@ func (x *Index) open(o *Options) error {
 	}
 	x.name = x.scheme.Name()
 	if !o.FilterOnly {
-		x.Table, err = docmap.Open(x.path(TableFile), docmap.Options{
+		x.table, err = docmap.Open(x.path(TableFile), docmap.Options{
 			Scheme: x.name, MemtableKeys: o.MemtableKeys, UUID: o.UUID,
 		})
 		if err != nil {
 			return err
 		}
 	}
-	if err := p.emptied(x.dir, x.Table); err != nil {
+	if err := p.emptied(x.dir, x.table); err != nil {
 		return err
 	}
 	return x.openFilter(&p, o.Shape)
@@ -172,19 +169,20 @@ func (x *Index) findKey(p *presence, policy KeyPolicy) (err error) {
 // Scheme is what the index makes its fingerprints with, its key included.
 func (x *Index) Scheme() feature.Scheme { return x.scheme }
 
-// Config is what a [Deduper] over the index needs, under the index's scheme. Once
-// Grow has replaced the filter, UseFilter gives the Deduper the new one.
-func (x *Index) Config(rules dedup.Rules) dedup.Config {
-	return dedup.Config{Scheme: x.scheme, Rules: rules, Filter: x.Filter, Table: x.Store()}
-}
+// Table is the side table, to be looked at: what is added to it here the filter does
+// not know. It is nil in an index without one.
+func (x *Index) Table() *docmap.Table { return x.table }
 
-// Store is x.Table as a Deduper wants it: nil where there is none.
-func (x *Index) Store() dedup.Store {
-	if x.Table == nil {
-		return nil
-	}
-	return x.Table
-}
+// Filter is the filter, to be looked at. Grow closes it and has another; after Close
+// it is nil.
+func (x *Index) Filter() *bloomstore.Filter { return x.filter }
+
+// Rebuilt tells why the filter was rebuilt when the index was opened, or is empty.
+func (x *Index) Rebuilt() string { return x.rebuilt }
+
+// Left tells what the last run over a stream has left that has not ended in order;
+// nil where it has, and in an index with a table.
+func (x *Index) Left() *Left { return x.left }
 
 func (x *Index) path(name string) string { return filepath.Join(x.dir, name) }
 
@@ -219,29 +217,16 @@ func (p *presence) checkKind(dir string, filterOnly bool) error {
 	return nil
 }
 
-// Checkpoint makes everything remembered so far durable in one transaction,
-// together with the owner's state. An index without a table has none: see
-// BeginJournal.
-func (x *Index) Checkpoint(state map[string][]byte) error {
-	switch {
-	case x.closed:
-		return errIndexClosed
-	case x.Table == nil:
-		return fmt.Errorf("index %s: no checkpoint without a side table", x.dir)
-	}
-	return x.Table.Checkpoint(state)
-}
-
 // Value returns what the owner last gave that name: nil when the run that it
 // belongs to has ended in order.
 func (x *Index) Value(name string) ([]byte, error) {
 	switch {
 	case x.closed:
 		return nil, errIndexClosed
-	case x.Table == nil:
+	case x.table == nil:
 		return x.state[name], nil
 	}
-	return x.Table.State(name)
+	return x.table.State(name)
 }
 
 // Close saves the filter, if it is not saved already, and releases the index.
@@ -253,7 +238,7 @@ func (x *Index) Close(save bool) error {
 		return nil
 	}
 	var err error
-	if save && x.Filter != nil && (x.Table == nil || x.Table.Stats().UnsavedDocs == 0) {
+	if save && x.filter != nil && (x.table == nil || x.table.Stats().UnsavedDocs == 0) {
 		err = x.saveFilter(0)
 	}
 	return errors.Join(err, x.release())
@@ -267,19 +252,19 @@ func (x *Index) Finish(state map[string][]byte) error {
 	if x.closed {
 		return errIndexClosed
 	}
-	if x.Table != nil && x.Table.Stats().UnsavedDocs > 0 {
+	if x.table != nil && x.table.Stats().UnsavedDocs > 0 {
 		// The stamp tells of documents that are in the table's file.
-		if err := x.Checkpoint(nil); err != nil {
+		if err := x.table.Checkpoint(nil); err != nil {
 			return err
 		}
 	}
 	if err := x.saveFilter(1); err != nil {
 		return err
 	}
-	if err := step.Done("saved the filter"); err != nil || x.Table == nil {
+	if err := step.Done("saved the filter"); err != nil || x.table == nil {
 		return err
 	}
-	if err := x.Checkpoint(state); err != nil {
+	if err := x.table.Checkpoint(state); err != nil {
 		return err
 	}
 	return step.Done("noted the end")
@@ -288,13 +273,13 @@ func (x *Index) Finish(state map[string][]byte) error {
 func (x *Index) release() error {
 	x.closed = true
 	var err error
-	if x.Journal != nil {
-		err = x.Journal.close()
-		x.Journal = nil
+	if x.journal != nil {
+		err = x.journal.close()
+		x.journal = nil
 	}
 	err = errors.Join(err, x.closeFilter())
-	if x.Table != nil {
-		err = errors.Join(err, x.Table.Close())
+	if x.table != nil {
+		err = errors.Join(err, x.table.Close())
 	}
 	return errors.Join(err, x.lock.Unlock())
 }

@@ -33,12 +33,11 @@ func opened(t *testing.T, dir string, o Options) *Index {
 // see judges the documents from to to-1 and returns how many were kept.
 func see(t *testing.T, x *Index, from, to int) (kept int) {
 	t.Helper()
-	d, err := dedup.New(dedup.Config{Scheme: x.Scheme(), Filter: x.Filter, Table: x.Store()})
-	if err != nil {
-		t.Fatal(err)
+	if x.deduper == nil {
+		indextest.Must(t, x.Begin(Policy{OnFull: OnFullWarn}))
 	}
 	for n := from; n < to; n++ {
-		r, err := d.See(fmt.Sprint(n), []byte(indextest.Sentences(n)))
+		r, err := x.See(fmt.Sprint(n), []byte(indextest.Sentences(n)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,6 +48,14 @@ func see(t *testing.T, x *Index, from, to int) (kept int) {
 	return kept
 }
 
+// checkpoint takes one with a value of the owner's.
+func checkpoint(x *Index, value string) error {
+	x.policy.Settle = func(bool) (map[string][]byte, error) { return state(value), nil }
+	err := x.Checkpoint()
+	x.policy.Settle = nil
+	return err
+}
+
 // grown makes an index, or goes on with one, so that it knows the documents from
 // to to-1 too.
 func grown(t *testing.T, dir string, o Options, from, to int) {
@@ -57,8 +64,8 @@ func grown(t *testing.T, dir string, o Options, from, to int) {
 	if kept := see(t, x, from, to); kept != to-from {
 		t.Fatalf("%d of %d new documents were kept", kept, to-from)
 	}
-	if x.Table != nil {
-		indextest.Must(t, x.Checkpoint(nil))
+	if x.table != nil {
+		indextest.Must(t, x.Checkpoint())
 	}
 	indextest.Must(t, x.Finish(nil))
 	indextest.Must(t, x.Close(true))
@@ -251,34 +258,34 @@ func TestFilterKeepsItsSize(t *testing.T) {
 	tiny := Options{Shape: bloomstore.ForItems(50)}
 	x := opened(t, dir, tiny)
 	see(t, x, 0, 100)
-	indextest.Must(t, x.Checkpoint(nil))
+	indextest.Must(t, x.Checkpoint())
 	if !x.Full() {
 		t.Fatal("the filter is not full")
 	}
 	indextest.Must(t, x.Grow())
-	want := x.Filter.Shape()
+	want := x.filter.Shape()
 	if x.Full() || want.Bits <= 2*tiny.Shape.Bits {
 		t.Fatalf("it grew to %d bits", want.Bits)
 	}
 	indextest.Must(t, x.Close(true))
 	for _, shape := range []bloomstore.Shape{{}, tiny.Shape, want} {
 		x := opened(t, dir, Options{Shape: shape})
-		if x.Filter.Shape() != want || x.Rebuilt != "" {
-			t.Errorf("asked for %d bits: %d bits, rebuilt: %q", shape.Bits, x.Filter.Shape().Bits, x.Rebuilt)
+		if x.filter.Shape() != want || x.rebuilt != "" {
+			t.Errorf("asked for %d bits: %d bits, rebuilt: %q", shape.Bits, x.filter.Shape().Bits, x.rebuilt)
 		}
 		indextest.Must(t, x.Close(true))
 	}
 	// The filter is gone: where no size is asked for it holds what is there.
 	indextest.Must(t, os.Remove(filepath.Join(dir, FilterFile)))
 	x = opened(t, dir, Options{})
-	if x.Full() || x.Rebuilt == "" {
-		t.Errorf("full: %v, rebuilt: %q", x.Full(), x.Rebuilt)
+	if x.Full() || x.rebuilt == "" {
+		t.Errorf("full: %v, rebuilt: %q", x.Full(), x.rebuilt)
 	}
 	indextest.Must(t, x.Close(false))
 	large := bloomstore.ForItems(100_000)
 	x = opened(t, dir, Options{Shape: large})
-	if x.Filter.Shape() != large {
-		t.Errorf("a larger one was asked for: %d bits", x.Filter.Shape().Bits)
+	if x.filter.Shape() != large {
+		t.Errorf("a larger one was asked for: %d bits", x.filter.Shape().Bits)
 	}
 	indextest.Must(t, x.Close(true))
 	knows(t, dir, tiny, 0, 100, 100)
@@ -307,7 +314,7 @@ func TestCloseForgetsWhatIsInNoCheckpoint(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	x := opened(t, dir, smallIndex)
 	see(t, x, 0, 50)
-	indextest.Must(t, x.Checkpoint(nil))
+	indextest.Must(t, x.Checkpoint())
 	see(t, x, 50, 100)
 	indextest.Must(t, x.Close(true))
 	if there, err := exists(filepath.Join(dir, FilterFile)); there || err != nil {
@@ -325,7 +332,7 @@ func TestAfterClose(t *testing.T) {
 		indextest.Must(t, x.Close(true))
 		indextest.Must(t, x.Close(true))
 		for name, err := range map[string]error{
-			"Checkpoint": x.Checkpoint(nil), "Finish": x.Finish(nil), "Grow": x.Grow(),
+			"Checkpoint": x.Checkpoint(), "Finish": x.Finish(nil), "Grow": x.Grow(),
 		} {
 			if !errors.Is(err, errIndexClosed) {
 				t.Errorf("%s after Close: %v", name, err)
@@ -343,7 +350,7 @@ func TestAfterClose(t *testing.T) {
 		}
 	}
 	x := opened(t, t.TempDir(), Options{FilterOnly: true, Shape: smallIndex.Shape})
-	if x.Checkpoint(nil) == nil || x.Grow() == nil {
+	if x.Checkpoint() == nil || x.Grow() == nil {
 		t.Error("an index without a table had a checkpoint, or grew")
 	}
 }

@@ -7,8 +7,11 @@ import (
 	"time"
 
 	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/internal/durable"
 	"github.com/firstseen/firstseen/internal/keylog"
+	"github.com/firstseen/firstseen/internal/step"
 )
 
 const (
@@ -40,11 +43,10 @@ type journal struct {
 	log    *keylog.Log
 	before int64 // bytes of the logs before it that still count
 	keys   []uint64
-	Saving *bloomstore.Snapshot
+	saving *bloomstore.Snapshot
 	next   mark // of the filter being saved
 
-	bound int64        // for tests: what limit returns, if not 0
-	Hook  func(string) // for tests: called between every two steps
+	bound int64 // of the logs; see Options.JournalBytes
 }
 
 // mark says which state of a filter-only index a filter or log belongs to.
@@ -62,17 +64,11 @@ func (m mark) stamp() []byte {
 	return append(binary.LittleEndian.AppendUint64([]byte{'j'}, m.generation), m.token[:]...)
 }
 
-func (j *journal) step(name string) {
-	if j.Hook != nil {
-		j.Hook(name)
-	}
-}
-
-// BeginJournal makes an index without a table remember what it is given while it is
+// beginJournal makes an index without a table remember what it is given while it is
 // open. state, the owner's values, come back from Value after an unclean end. Until
 // Finish, the index says that a run is under way.
-func (x *Index) BeginJournal(state map[string][]byte) error {
-	j := &journal{index: x, bound: x.Bound, Hook: x.Hook}
+func (x *Index) beginJournal(state map[string][]byte) error {
+	j := &journal{index: x, bound: x.bound}
 	here, before := x.at, keylog.Token{}
 	if n := len(x.chain); n > 0 {
 		here, before = x.following(), x.chain[n-1].header.Token
@@ -84,13 +80,13 @@ func (x *Index) BeginJournal(state map[string][]byte) error {
 	if err != nil {
 		return fmt.Errorf("beginning the filter's journal: %w", err)
 	}
-	x.Journal, j.log, x.state = j, log, state
+	x.journal, j.log, x.state = j, log, state
 	return nil
 }
 
 // createLog makes the log of a generation, the last of the chain.
 func (x *Index) createLog(m mark, before keylog.Token, state map[string][]byte) (*keylog.Log, error) {
-	shape := x.Filter.Shape()
+	shape := x.filter.Shape()
 	h := keylog.Header{
 		Generation: m.generation, Token: m.token, Before: before,
 		Bits: shape.Bits, Hashes: uint32(shape.Hashes), Scheme: x.name, Note: encodeNote(state),
@@ -105,26 +101,28 @@ func (x *Index) createLog(m mark, before keylog.Token, state map[string][]byte) 
 }
 
 // add takes the keys of a kept document.
-func (j *journal) Add(keys []uint64) { j.keys = append(j.keys, keys...) }
+func (j *journal) add(keys []uint64) { j.keys = append(j.keys, keys...) }
 
 // due reports whether a group should not grow further.
-func (j *journal) Due() bool { return len(j.keys) >= journalGroup }
+func (j *journal) due() bool { return len(j.keys) >= journalGroup }
 
 // commit makes durable what was added. All of it must have been answered.
-func (j *journal) Commit(documents int64, now time.Time) error {
-	err := j.log.Append(keylog.Group{Documents: uint64(documents), Time: now.Unix(), Keys: j.keys})
+func (j *journal) commit(documents uint64, now time.Time) error {
+	err := j.log.Append(keylog.Group{Documents: documents, Time: now.Unix(), Keys: j.keys})
 	if err != nil {
 		return err
 	}
 	j.keys = j.keys[:0]
 	x := j.index
 	x.chain[len(x.chain)-1].size = j.log.Size()
-	j.step("a group is durable")
+	if err := step.Done("a group is durable"); err != nil {
+		return err
+	}
 	switch size := j.log.Size(); {
-	case j.Saving == nil && j.before+size >= j.limit():
+	case j.saving == nil && j.before+size >= j.limit():
 		return j.beginSaving()
-	case j.Saving != nil && size >= j.limit():
-		j.hurry()
+	case j.saving != nil && size >= j.limit():
+		return j.hurry()
 	}
 	return nil
 }
@@ -133,63 +131,86 @@ func (j *journal) limit() int64 {
 	if j.bound > 0 {
 		return j.bound
 	}
-	return max(journalLeast, int64(j.index.Filter.Shape().Bytes()/journalShare))
+	return journalLimit(j.index.filter.Shape())
+}
+
+func journalLimit(s bloomstore.Shape) int64 {
+	return max(journalLeast, int64(s.Bytes()/journalShare))
+}
+
+// StreamDisk is the most disk, in bytes, that an index without a table takes while a
+// stream is added to it: the filter, the one that is written to replace it, and the
+// journals before and beside that, each as long as they become before something is
+// done, and a group longer. Runs that are killed again and again while a filter is
+// written leave more, until one is.
+func StreamDisk(s bloomstore.Shape) uint64 {
+	const most = 8*(journalGroup+dedup.WholeKeys+feature.MaxSegments) + 64<<10 // a group, and what a log tells of itself
+	return 2*(s.Bytes()+4<<10) + 2*(uint64(journalLimit(s))+most)
 }
 
 // beginSaving is steps 1 and the beginning of 2.
 func (j *journal) beginSaving() error {
 	x := j.index
-	j.step("before the next log")
+	if err := step.Done("before the next log"); err != nil {
+		return err
+	}
 	m := x.following()
 	log, err := x.createLog(m, x.chain[len(x.chain)-1].header.Token, x.state)
 	if err != nil {
 		return fmt.Errorf("the filter's next journal: %w", err)
 	}
-	j.step("the next log is there")
-	err = j.log.Close()
+	err = errors.Join(step.Done("the next log is there"), j.log.Close())
 	j.log, j.next = log, m
 	if err != nil {
 		return err
 	}
-	j.Saving, err = x.Filter.Snapshot(x.path(newFilterFile), m.stamp())
+	j.saving, err = x.filter.Snapshot(x.path(newFilterFile), m.stamp())
 	return err
 }
 
 // copyPiece is a part of step 2.
-func (j *journal) CopyPiece(buf []uint64) {
-	j.Saving.Copy(buf)
-	j.step("a piece is copied")
+func (j *journal) copyPiece(buf []uint64) error {
+	j.saving.Copy(buf)
+	return step.Done("a piece is copied")
 }
 
 // hurry saves the rest of the filter at once: the new log has become as long as the
 // old while the disk could not take the filter.
-func (j *journal) hurry() {
+func (j *journal) hurry() error {
 	for {
 		select {
-		case buf := <-j.Saving.Ready():
-			j.CopyPiece(buf)
-		case <-j.Saving.Ended(): // Done will say how
-			return
+		case buf := <-j.saving.Ready():
+			if err := j.copyPiece(buf); err != nil {
+				return err
+			}
+		case <-j.saving.Ended(): // Done will say how
+			return nil
 		}
 	}
 }
 
 // installSaved is steps 4 and 5. What is in the new filter must have been answered
 // and be in the new log.
-func (j *journal) InstallSaved() error {
+func (j *journal) installSaved() error {
 	x := j.index
-	j.step("the filter is written")
+	if err := step.Done("the filter is written"); err != nil {
+		return err
+	}
 	if err := durable.Rename(x.path(newFilterFile), x.path(FilterFile)); err != nil {
 		return fmt.Errorf("saving the filter: %w", err)
 	}
-	j.Saving, j.before, x.at = nil, 0, j.next
-	j.step("the filter is in place")
+	j.saving, j.before, x.at = nil, 0, j.next
+	if err := step.Done("the filter is in place"); err != nil {
+		return err
+	}
 	for len(x.chain) > 1 {
 		if err := durable.Remove(x.chain[0].path); err != nil {
 			return fmt.Errorf("removing a journal that is in the filter now: %w", err)
 		}
 		x.chain = x.chain[1:]
-		j.step("a log is removed")
+		if err := step.Done("a log is removed"); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -197,25 +218,9 @@ func (j *journal) InstallSaved() error {
 // close gives the journal up as it is.
 func (j *journal) close() error {
 	err := j.log.Close()
-	if j.Saving != nil {
-		err = errors.Join(err, j.Saving.Abort())
-		j.Saving = nil
+	if j.saving != nil {
+		err = errors.Join(err, j.saving.Abort())
+		j.saving = nil
 	}
 	return err
-}
-
-// pieceReady and pieceDone are what the goroutine that owns the filter waits for
-// while it is being saved; nil where it is not.
-func (x *Index) PieceReady() <-chan []uint64 {
-	if x.Journal == nil || x.Journal.Saving == nil {
-		return nil
-	}
-	return x.Journal.Saving.Ready()
-}
-
-func (x *Index) PieceDone() <-chan error {
-	if x.Journal == nil || x.Journal.Saving == nil {
-		return nil
-	}
-	return x.Journal.Saving.Done()
 }

@@ -30,11 +30,11 @@ const (
 	KeyRefused                   // ErrKeyed where it has one
 )
 
-// ErrKeyed is returned by OpenIndex where an index without a key is asked for and
+// ErrKeyed is returned by Open where an index without a key is asked for and
 // the one in the directory has one.
 var ErrKeyed = errors.New("it is keyed with a secret")
 
-// ErrUnkeyed is returned by OpenIndex where a keyed index is asked for and the
+// ErrUnkeyed is returned by Open where a keyed index is asked for and the
 // one in the directory was made without a key.
 var ErrUnkeyed = errors.New("it was made without a key")
 

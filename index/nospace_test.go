@@ -52,7 +52,7 @@ func TestFilterDoesNotFit(t *testing.T) {
 	grown(t, dir, largeIndex, 0, 50)
 	x := opened(t, dir, largeIndex)
 	see(t, x, 50, 100)
-	indextest.Must(t, x.Checkpoint(state("unfinished")))
+	indextest.Must(t, checkpoint(x, "unfinished"))
 	indextest.Must(t, x.Close(true))
 	const header, size = 4096, 4096 + 1<<20 + 8
 	for _, limit := range []int{0, 1, header - 1, header, size / 2, size - 9, size - 1} {

@@ -41,9 +41,18 @@ func StatsOf(t *docmap.Table) TableStats {
 	return s
 }
 
+// TableStats returns what the index's table holds, nil where there is none.
+func (x *Index) TableStats() *TableStats {
+	if x.table == nil {
+		return nil
+	}
+	s := StatsOf(x.table)
+	return &s
+}
+
 // State returns the condition of the index's filter, zero after Close.
 func (x *Index) State() FilterState {
-	f := x.Filter
+	f := x.filter
 	if f == nil {
 		return FilterState{}
 	}

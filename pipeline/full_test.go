@@ -53,9 +53,9 @@ func TestFullBeforeTheFirstDocument(t *testing.T) {
 	whole := opened(t, filepath.Join(t.TempDir(), "index"), tiny)
 	want, _, err := runLines(whole, 0, 100, Job{})
 	indextest.Must(t, err)
-	size := whole.Filter.Shape()
+	size := whole.Filter().Shape()
 
-	for _, onFull := range []OnFull{OnFullGrow, OnFullStop, OnFullWarn} {
+	for _, onFull := range []index.OnFull{index.OnFullGrow, index.OnFullStop, index.OnFullWarn} {
 		x := opened(t, indextest.Copy(t, base), tiny)
 		if !x.Full() {
 			t.Fatal("the rebuilt filter is not full")
@@ -66,14 +66,14 @@ func TestFullBeforeTheFirstDocument(t *testing.T) {
 			OnFull: onFull, Warn: func(w string) { warned += w },
 			Save: func(p Progress) map[string][]byte { saved = append(saved, p); return nil },
 			Each: func(string, *dedup.Result, dedup.Counts) error {
-				if judged++; judged == 1 && (x.Full() != (onFull == OnFullWarn) || (warned != "") != (onFull == OnFullWarn)) {
+				if judged++; judged == 1 && (x.Full() != (onFull == index.OnFullWarn) || (warned != "") != (onFull == index.OnFullWarn)) {
 					t.Errorf("%d: at the first document: full %v, warned %q", onFull, x.Full(), warned)
 				}
 				return nil
 			},
 		})
-		if onFull == OnFullStop {
-			if !errors.Is(err, ErrFull) || judged > 0 || s.Documents > 0 {
+		if onFull == index.OnFullStop {
+			if !errors.Is(err, index.ErrFull) || judged > 0 || s.Documents > 0 {
 				t.Errorf("stop: %v after %d documents", err, judged)
 			}
 			if len(saved) != 1 || saved[0].At != (Position{Line: 1}) {
@@ -85,11 +85,11 @@ func TestFullBeforeTheFirstDocument(t *testing.T) {
 		if first+verdicts != want {
 			t.Errorf("%d: other verdicts than those of an undisturbed run", onFull)
 		}
-		if n := strings.Count(warned, "design load"); onFull == OnFullWarn && n != 1 {
+		if n := strings.Count(warned, "design load"); onFull == index.OnFullWarn && n != 1 {
 			t.Errorf("warned %d times: %s", n, warned)
 		}
-		if onFull == OnFullGrow && x.Filter.Shape() != size {
-			t.Errorf("it grew to %d bits, and to %d in an undisturbed run", x.Filter.Shape().Bits, size.Bits)
+		if onFull == index.OnFullGrow && x.Filter().Shape() != size {
+			t.Errorf("it grew to %d bits, and to %d in an undisturbed run", x.Filter().Shape().Bits, size.Bits)
 		}
 	}
 }

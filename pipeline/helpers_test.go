@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/step"
 )
 
 func opened(t *testing.T, dir string, o index.Options) *index.Index {
@@ -14,4 +15,14 @@ func opened(t *testing.T, dir string, o index.Options) *index.Index {
 	}
 	t.Cleanup(func() { x.Close(false) })
 	return x
+}
+
+// onStep has hook told each step that is done while the test runs.
+func onStep(t *testing.T, hook func(name string)) {
+	t.Helper()
+	step.Hook = func(name string) error {
+		hook(name)
+		return nil
+	}
+	t.Cleanup(func() { step.Hook = nil })
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/indextest"
 )
 
 // pipeRun is a run from a pipe to a pipe, in this process, on a clock that the
@@ -43,6 +44,12 @@ const patience = 30 * time.Second
 
 func newPipeRun(t *testing.T, dir string, filterOnly bool) *pipeRun {
 	t.Helper()
+	return newJournalRun(t, dir, filterOnly, 0)
+}
+
+// newJournalRun has the filter saved when its journals are so long.
+func newJournalRun(t *testing.T, dir string, filterOnly bool, journalBytes int64) *pipeRun {
+	t.Helper()
 	name := filepath.Join(t.TempDir(), "answers")
 	if err := syscall.Mkfifo(name, 0o600); err != nil {
 		t.Fatal(err)
@@ -52,7 +59,7 @@ func newPipeRun(t *testing.T, dir string, filterOnly bool) *pipeRun {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { fifo.Close() })
-	x, err := index.Open(dir, index.Options{Shape: bloomstore.ForItems(10_000), FilterOnly: filterOnly})
+	x, err := index.Open(dir, index.Options{Shape: bloomstore.ForItems(10_000), FilterOnly: filterOnly, JournalBytes: journalBytes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +70,7 @@ func newPipeRun(t *testing.T, dir string, filterOnly bool) *pipeRun {
 	}
 	p.job = Job{
 		Source:  corpus.NewSource([]corpus.Input{{Path: corpus.Stdin, Name: "stdin", Size: -1}}, corpus.SourceConfig{Stdin: r}),
-		Workers: 2, MaxBad: -1, OnFull: OnFullWarn, Pipe: true, Ticks: p.ticks, Now: time.Now,
+		Workers: 2, MaxBad: -1, OnFull: index.OnFullWarn, Pipe: true, Ticks: p.ticks, Now: time.Now,
 	}
 	if p.job.Outputs.Kept, err = corpus.Create(name); err != nil {
 		t.Fatal(err)
@@ -216,7 +223,7 @@ func TestAnswersGoBeforeTheCheckpoint(t *testing.T) {
 				t.Errorf("document %d: answer %q", read, got)
 			}
 		}
-		if now := p.index.Table.Generation().Sequence; sequence != 0 && now != sequence+1 {
+		if now := p.index.Table().Generation().Sequence; sequence != 0 && now != sequence+1 {
 			t.Error("the table was written before its answers were out")
 		} else {
 			sequence = now
@@ -246,13 +253,13 @@ func TestAnswersGoBeforeTheJournal(t *testing.T) {
 		decided++
 		return nil
 	}
-	p.index.Hook = func(step string) {
+	onStep(t, func(step string) {
 		for ; step == "a group is durable" && read < decided; read++ {
 			if got := p.answer(); got != pipeLine(read) {
 				t.Errorf("document %d: answer %q", read, got)
 			}
 		}
-	}
+	})
 	p.start()
 	var lines strings.Builder
 	for i := range 20 {
@@ -271,16 +278,15 @@ func TestAnswersGoBeforeTheJournal(t *testing.T) {
 // their end.
 func TestIdleFilterIsSavedByTime(t *testing.T) {
 	dir := t.TempDir()
-	p := newPipeRun(t, dir, true)
-	p.index.Bound = 2000
+	p := newJournalRun(t, dir, true, 2000)
 	known := func(i int) bool {
-		x, err := index.Open(copyDir(t, dir), index.Options{FilterOnly: true})
+		x, err := index.Open(indextest.Copy(t, dir), index.Options{FilterOnly: true})
 		if err != nil {
 			t.Error(err)
 			return false
 		}
 		defer x.Close(false)
-		d, err := dedup.New(dedup.Config{Filter: x.Filter})
+		d, err := dedup.New(dedup.Config{Filter: x.Filter()})
 		if err != nil {
 			t.Error(err)
 			return false
@@ -293,7 +299,7 @@ func TestIdleFilterIsSavedByTime(t *testing.T) {
 		decided++
 		return nil
 	}
-	p.index.Hook = func(step string) { // in the goroutine that decides
+	onStep(t, func(step string) { // in the goroutine that decides
 		switch step {
 		case "a group is durable":
 			groups.Add(1)
@@ -303,7 +309,7 @@ func TestIdleFilterIsSavedByTime(t *testing.T) {
 		case "the filter is in place":
 			filters.Add(1)
 		}
-	}
+	})
 	p.start()
 	for i := range 40 {
 		before := groups.Load()

@@ -33,7 +33,7 @@ type Job struct {
 
 	Outputs Outputs
 	MaxBad  int64 // bad records allowed; negative: any number
-	OnFull  OnFull
+	OnFull  index.OnFull
 
 	// CheckpointBytes of lines between checkpoints, 0 means 256 MiB. Another
 	// one is taken whenever the table's memory is full.
@@ -67,28 +67,10 @@ type Job struct {
 	Each func(id string, r *dedup.Result, counts dedup.Counts) error
 }
 
-// OnFull says what happens when the filter holds what it was designed for.
-type OnFull uint8
-
-const (
-	// OnFullGrow rebuilds the filter twice as large from the side table.
-	OnFullGrow OnFull = iota
-	// OnFullStop ends the run with ErrFull after a checkpoint.
-	OnFullStop
-	// OnFullWarn goes on, with ever more false positives.
-	OnFullWarn
-)
-
-// ErrFull is returned by Run where the filter is full and OnFull is OnFullStop.
-var ErrFull = errors.New("the filter holds as many segments as it was sized for")
-
 // ErrTooManyBad is returned by Run when more than MaxBad records were bad.
 var ErrTooManyBad = errors.New("too many bad records")
 
-const (
-	defaultCheckpoint = 256 << 20
-	batchesPerWorker  = 3
-)
+const batchesPerWorker = 3
 
 // Live is a run's progress, safe to read while it runs.
 type Live struct {
@@ -128,18 +110,12 @@ func Run(ctx context.Context, x *index.Index, job Job) (*report.Summary, error) 
 	if err != nil {
 		return nil, err
 	}
-	if job.Pipe {
-		if err := c.begin(); err != nil {
-			return nil, err
-		}
-	}
-	// A filter may be full before the first document: when it was rebuilt for a
-	// run that is resumed, or when this run allows less than the one before.
-	if err = c.watchFilter(); err == nil {
+	// The filter may be full before the first document.
+	if err = x.Room(); err == nil {
 		err = newPipeline(&job, c).run(ctx)
 	}
 	if err != nil && job.Pipe {
-		err = c.saveAnswered(err)
+		err = x.Stop(err)
 	}
 	return c.summary(), err
 }
@@ -315,13 +291,15 @@ func (p *pipeline) next(ctx context.Context) (b *batch, err error) {
 		case <-done:
 			return b, nil
 		case <-p.job.Ticks:
-			if err := p.committer.tick(); err != nil {
+			if err := p.committer.index.Tick(); err != nil {
 				return nil, err
 			}
-		case buf := <-p.committer.index.PieceReady():
-			p.committer.index.Journal.CopyPiece(buf)
-		case err := <-p.committer.index.PieceDone():
-			if err := p.committer.installFilter(err); err != nil {
+		case buf := <-p.committer.index.Pieces():
+			if err := p.committer.index.CopyPiece(buf); err != nil {
+				return nil, err
+			}
+		case err := <-p.committer.index.Written():
+			if err := p.committer.index.Install(err); err != nil {
 				return nil, err
 			}
 		case <-ctx.Done():

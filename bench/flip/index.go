@@ -140,9 +140,9 @@ func (a *asker) write() (sum uint64, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, x.Close(false)) }()
-	cfg := dedup.Config{Scheme: a.scheme, Filter: x.Filter}
-	if x.Table != nil {
-		cfg.Table = x.Table
+	cfg := dedup.Config{Scheme: a.scheme, Filter: x.Filter()}
+	if x.Table() != nil {
+		cfg.Table = x.Table()
 	}
 	d, err := dedup.New(cfg)
 	if err != nil {

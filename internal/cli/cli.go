@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/pipeline"
 )
 
@@ -29,16 +30,6 @@ const (
 	exitInterrupted = 130
 	exitReaderGone  = 141
 )
-
-const exitCodeHelp = `Exit codes:
-  0    done
-  1    failed; the message says why
-  2    wrong usage
-  3    done, but some records were bad (see --rejects)
-  4    stopped: the filter is full (--on-full stop)
-  5    stopped: more bad records than --max-bad allows
-  130  interrupted; with --index, the same command continues
-  141  the reader of the output is gone`
 
 // version is set by the release build; the module's version serves otherwise.
 var version = ""
@@ -63,25 +54,19 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	code := exitCode(ctx, err)
 	if err != nil && code != exitReaderGone {
-		fmt.Fprintln(stderr, "firstseen:", message(code, err))
+		fmt.Fprintln(stderr, "firstseen:", message(code, err, keepsIndex(cmd)))
 	}
 	return code
 }
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "firstseen",
-		Short: "Tell whether a text was seen before, and in which earlier document",
-		Long: `firstseen reads a stream of documents once and tells for each whether it was
-seen before, and in which earlier document.
-
-It splits a text at punctuation, takes its 50 longest segments as its features,
-asks a Bloom filter whether they were seen, and a side table by whom.
-
-` + exitCodeHelp,
+		Use:           "firstseen",
+		Short:         "Tell whether a text was seen before, and in which earlier document",
+		Long:          rootLong + exitCodeHelp,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          knownCommand,
@@ -126,7 +111,7 @@ func exitCode(ctx context.Context, err error) int {
 		return exitReaderGone
 	case errors.Is(err, errBadRecords):
 		return exitBadRecords
-	case errors.Is(err, pipeline.ErrFull):
+	case errors.Is(err, index.ErrFull):
 		return exitFull
 	case errors.Is(err, pipeline.ErrTooManyBad):
 		return exitTooManyBad
@@ -136,15 +121,23 @@ func exitCode(ctx context.Context, err error) int {
 	return exitFailed
 }
 
+// keepsIndex reports whether a command adds to an index that outlasts it.
+func keepsIndex(cmd *cobra.Command) bool {
+	dir := cmd.Flags().Lookup("index")
+	return cmd.Name() == "dedup" && dir != nil && dir.Value.String() != ""
+}
+
 // message adds what to do about an error to what went wrong.
-func message(code int, err error) string {
+func message(code int, err error, index bool) string {
 	switch {
 	case code == exitInterrupted && !errors.Is(err, errInterrupted):
 		return errInterrupted.Error()
 	case code == exitTooManyBad:
 		return fmt.Sprintf("%v; allow more with --max-bad, or see them all with --rejects FILE", err)
-	case noRoom(err):
+	case noRoom(err) && index:
 		return fmt.Sprintf("%v; the index is in order up to its last checkpoint: make room and run the same command again", err)
+	case noRoom(err):
+		return fmt.Sprintf("%v; make room and run the same command again", err)
 	}
 	return err.Error()
 }

@@ -14,24 +14,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/pipeline"
 )
-
-const checkLong = `Read all of an x and tell whether it is sound.
-
-Checked are every checksum, the order of the entries, that each names a document
-that is there, that counts agree, and that every key of the side table is in the
-filter. Nothing is written, and no key file is needed, so a copy can be checked
-that was taken while a run was under way. The x itself must not be in use.
-
-A filter that is missing or of an earlier state is told, and is no damage: the
-next run makes it anew. --rebuild does that now, also where the filter is damaged,
-from a table that is sound; the old filter is replaced in one step.
-
-Exit codes:
-  0    sound, or made so by --rebuild
-  1    damaged, or it could not be read; the output or the message says why
-  2    wrong usage
-  130  interrupted; nothing was changed`
 
 // errUnsound is the outcome of a check that found damage.
 var errUnsound = errors.New("it is not sound; what helps stands with each finding")
@@ -68,7 +52,7 @@ func (f *checkFlags) run(cmd *cobra.Command) error {
 	}
 	progress, stop := f.progress(cmd.ErrOrStderr())
 	found, err := index.Check(cmd.Context(), f.dir, index.CheckOptions{
-		Rebuild: f.rebuild, State: runState, Progress: progress,
+		Rebuild: f.rebuild, State: pipeline.LedgerName, Progress: progress,
 	})
 	stop()
 	if err != nil {

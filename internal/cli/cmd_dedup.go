@@ -14,7 +14,6 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/step"
 	"github.com/firstseen/firstseen/pipeline"
 	"github.com/firstseen/firstseen/report"
 )
@@ -37,32 +36,6 @@ type dedupFlags struct {
 	maxBad                        int64
 	limits                        limitFlags
 }
-
-const dedupLong = `Read documents, one JSON object a line, and tell for each whether it was seen
-before, in this run or, with --x, in an earlier one.
-
-INPUT is a file, a glob, a directory (its *.jsonl, *.ndjson and *.json, also .gz
-and .zst, are read in order of their names) or "-" for standard input. gzip and
-zstd are recognised by content.
-
-A document is a duplicate when one earlier kept document holds at least the
-threshold's share of its text. --report names that document for each.
-A document assembled from several earlier ones is a mosaic; it is kept unless
---mosaics remove. Only kept documents are remembered.
-
-With --x, a run that was interrupted or killed is continued by the same
-command, and its outputs are those of a run that was not. What an earlier run
-has left in OUTPUT.partial is never written over: it is put aside as
-OUTPUT.partial.1, or the next free number, and that is said.`
-
-const dedupExample = `  # the kept lines, and why the others went
-  firstseen dedup --out kept.jsonl --report dups.jsonl crawl/*.jsonl.gz
-
-  # remember for the next run
-  firstseen dedup --x seen/ --out new.jsonl.zst today.jsonl.zst
-
-  # a fixed 1 GiB of memory and no side table, from a pipe
-  crawl | firstseen dedup --filter-only --memory 1GiB --out - -`
 
 func newDedupCommand() *cobra.Command {
 	var f dedupFlags
@@ -140,9 +113,13 @@ func (p *dedupPlan) run(cmd *cobra.Command) (err error) {
 	if !p.quiet {
 		p.tellStart(stderr, x)
 	}
-	job, err := p.job(cmd.InOrStdin(), stderr, x)
+	ledger, err := pipeline.OpenLedger(x, p.command())
 	if err != nil {
 		return err
+	}
+	job, err := p.job(cmd.InOrStdin(), stderr, ledger)
+	if err != nil {
+		return refusal(err)
 	}
 	defer func() { err = errors.Join(err, job.Outputs.Abort()) }()
 	if p.notice != "" {
@@ -159,27 +136,27 @@ func (p *dedupPlan) run(cmd *cobra.Command) (err error) {
 	stop := p.showProgress(stderr, &job)
 	summary, runErr := pipeline.Run(cmd.Context(), x, job)
 	stop()
-	if runErr != nil && !errors.Is(runErr, pipeline.ErrFull) && !p.endsHere(runErr) {
-		return p.stopped(runErr)
+	if runErr != nil && !errors.Is(runErr, index.ErrFull) && !p.endsHere(runErr) {
+		return p.stopped(runErr, ledger)
 	}
 	if err := p.tell(cmd, summary, summaryFile); err != nil {
 		return err
 	}
-	if errors.Is(runErr, pipeline.ErrFull) && p.resumable() {
+	if errors.Is(runErr, index.ErrFull) && ledger.CanContinue() {
 		keep = true
 		return fmt.Errorf("%w; to go on run the same command with --on-full grow, or with more --docs or --memory", runErr)
 	}
-	return p.finish(x, &job, summary, runErr)
+	return p.finish(ledger, &job, summary, runErr)
 }
 
 // stopped says what can be done about a run that has not come to its end.
-func (p *dedupPlan) stopped(err error) error {
+func (p *dedupPlan) stopped(err error, ledger *pipeline.Ledger) error {
 	switch {
 	case errors.Is(err, corpus.ErrChanged):
 		return inputChanged(err)
 	case !errors.Is(err, context.Canceled):
 		return err
-	case p.resumable():
+	case ledger.CanContinue():
 		return fmt.Errorf("%w; run the same command again to continue", errInterrupted)
 	case p.index == "" || p.filterOnly:
 		return fmt.Errorf("%w; nothing is remembered, run the same command again", errInterrupted)
@@ -228,15 +205,10 @@ func (p *dedupPlan) endsHere(runErr error) bool {
 
 // finish ends a run that is over: because all is read or, where it could not be
 // continued, because the filter is full or a signal came.
-func (p *dedupPlan) finish(x *index.Index, job *pipeline.Job, s *report.Summary, early error) error {
-	// First the outputs: an index that knows documents which are in no output
-	// would have the next run drop them too.
-	err := job.Outputs.Close()
+func (p *dedupPlan) finish(ledger *pipeline.Ledger, job *pipeline.Job, s *report.Summary, early error) error {
+	err := ledger.Publish(&job.Outputs)
 	if err == nil {
-		err = x.Finish(p.done())
-	}
-	if err == nil {
-		err = step.Done("ended")
+		err = ledger.Note()
 	}
 	if errors.Is(early, context.Canceled) {
 		early = errInterrupted
@@ -255,10 +227,10 @@ func (p *dedupPlan) tellStart(stderr io.Writer, x *index.Index) {
 	if p.index == "" {
 		fmt.Fprintf(stderr, "firstseen: temporary index in %s; set %s to have it elsewhere\n", p.openedIn, tempVariable())
 	}
-	if x.Rebuilt != "" {
-		fmt.Fprintf(stderr, "firstseen: the filter was rebuilt from the side table: %s\n", x.Rebuilt)
+	if x.Rebuilt() != "" {
+		fmt.Fprintf(stderr, "firstseen: the filter was rebuilt from the side table: %s\n", x.Rebuilt())
 	}
-	shape, perDoc := x.Filter.Shape(), index.KeysPerDoc(p.scheme, p.filterOnly)
+	shape, perDoc := x.Filter().Shape(), index.KeysPerDoc(p.scheme, p.filterOnly)
 	fmt.Fprintf(stderr, "firstseen: filter of %s for %d keys, %s documents of %d\n",
 		sizeText(shape.Bytes()), shape.Capacity(), countText(float64(shape.Capacity()/perDoc)), perDoc)
 }
@@ -285,36 +257,44 @@ func badRecords(s *report.Summary) error {
 	return fmt.Errorf("%w: %d of %d lines", errBadRecords, s.Bad, s.Bad+s.Documents)
 }
 
-// job gathers what dedup.Run needs.
-func (p *dedupPlan) job(stdin io.Reader, stderr io.Writer, x *index.Index) (pipeline.Job, error) {
+// command is the plan as the ledger of the run stores and compares it.
+func (p *dedupPlan) command() pipeline.Command {
+	return pipeline.Command{
+		Args: p.args, Inputs: p.inputs, Outputs: [3]string{p.out, p.report, p.rejects}, Annotate: p.annotate,
+		Rules: p.rules, Fields: p.fields, MaxLine: p.source.MaxLine, Lasting: p.index != "", Now: p.now,
+	}
+}
+
+func (p *dedupPlan) readsPipe() bool {
+	c := p.command()
+	return c.ReadsPipe()
+}
+
+// job gathers what pipeline.Run needs, and goes on with an unfinished run or leaves
+// it.
+func (p *dedupPlan) job(stdin io.Reader, stderr io.Writer, ledger *pipeline.Ledger) (pipeline.Job, error) {
 	job := pipeline.Job{
 		Fields: p.fields, Scheme: p.scheme, Rules: p.rules,
 		Workers: p.jobs, MaxBad: p.maxBad, OnFull: p.onFull, Now: p.now, Live: &pipeline.Live{},
-		CheckpointBytes: p.checkpoint,
-		Warn:            func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) },
+		CheckpointBytes: p.checkpoint, Save: ledger.Save,
+		Warn: func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) },
 	}
-	u, err := storedRun(x)
-	if err != nil {
-		return job, err
-	}
-	cfg := p.source
-	cfg.Stdin = stdin
-	switch {
+	source := p.source
+	source.Stdin = stdin
+	var err error
+	switch u := ledger.Unfinished(); {
 	case u != nil && p.abandon:
-		err = p.giveUp(u, stderr)
+		err = giveUp(ledger, stderr)
 	case u != nil && u.Gone:
-		p.notice = u.missing()
+		p.notice = missing(u)
 	case u != nil:
-		err = p.continues(u)
-		job.Resume, p.prints = &u.Progress, u.Prints
-		at := u.Progress.At
-		cfg.SkipInputs, cfg.SkipLines, cfg.SkipSum = at.Input, at.Line-1, at.Sum
+		if job.Resume, err = ledger.Continue(); err == nil {
+			at := job.Resume.At
+			source.SkipInputs, source.SkipLines, source.SkipSum = at.Input, at.Line-1, at.Sum
+		}
 	}
 	if err != nil {
 		return job, err
-	}
-	if p.index != "" && (x.Table != nil || p.readsPipe()) {
-		job.Save = p.saveProgress
 	}
 	if p.index != "" && p.readsPipe() {
 		job.Pipe = true
@@ -322,8 +302,21 @@ func (p *dedupPlan) job(stdin io.Reader, stderr io.Writer, x *index.Index) (pipe
 			job.Ticks = time.Tick(p.every)
 		}
 	}
-	job.Source = corpus.NewSource(p.inputs, cfg)
-	job.Outputs, err = p.openOutputs(job.Resume)
+	job.Source = corpus.NewSource(p.inputs, source)
+	job.Outputs, err = ledger.OpenOutputs()
 	job.Retries = p.annotate && p.readsPipe() && err == nil && job.Outputs.Kept != nil && job.Outputs.Kept.Live()
 	return job, err
+}
+
+// giveUp leaves the unfinished run for good, and says what that means.
+func giveUp(ledger *pipeline.Ledger, stderr io.Writer) error {
+	u := ledger.Unfinished()
+	if !u.Foreign {
+		fmt.Fprintln(stderr, "firstseen:", givenUp(u))
+	}
+	left, err := ledger.GiveUp()
+	for _, name := range left {
+		fmt.Fprintf(stderr, "firstseen: the only copy of what it wrote is %s\n", name)
+	}
+	return err
 }

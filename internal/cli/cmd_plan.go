@@ -21,16 +21,6 @@ import (
 	"github.com/firstseen/firstseen/pipeline"
 )
 
-const planLong = `Tell what a run will take: memory, disk, time, and how often the filter errs.
-
-Give the number of documents with --docs, or the inputs of the run, or both. Of
-inputs up to 64 MiB are read, the beginning of each; the number of documents
-is estimated from their sizes, and the pipeline is run over the sample on a
-temporary x, for the time that it takes on this machine.
-
-The estimate takes every document for a unique one: duplicates add nothing to
-filter and table.`
-
 // The size of the sample, and of the largest filter it is run with.
 const (
 	sampleBytes  = 64 << 20
@@ -68,8 +58,11 @@ type forecast struct {
 	FilterOnlyBytes uint64  `json:"memory_bytes_filter_only"`
 	TableBytes      uint64  `json:"table_bytes"`
 	DiskBytes       uint64  `json:"disk_bytes"` // of table and filter
-	Sample          *sample `json:"sample"`     // null without inputs
-	Seconds         float64 `json:"seconds"`    // 0 without a sample
+	// With --filter-only, a pipe and --index: the filter, the one that replaces
+	// it, and its journals.
+	FilterOnlyDisk uint64  `json:"disk_bytes_filter_only"`
+	Sample         *sample `json:"sample"`  // null without inputs
+	Seconds        float64 `json:"seconds"` // 0 without a sample
 }
 
 // sample is what was measured on the beginning of the inputs.
@@ -166,6 +159,7 @@ func (f *planFlags) forecast(cmd *cobra.Command, args []string) (*forecast, erro
 	c := predict(docs, shape, f.scheme, measured)
 	c.MemoryBytes = c.FilterBytes + memoryOf(f.source, false)
 	c.FilterOnlyBytes = c.FilterBytes + memoryOf(f.source, true)
+	c.FilterOnlyDisk = index.StreamDisk(shape)
 	return c, nil
 }
 
@@ -312,7 +306,8 @@ func (c *forecast) writeText(w io.Writer, jobs int) error {
 	}
 	out += fmt.Sprintf("errors      %.3g of unknown segments taken for seen; in %.3g%% of documents at least one (the side table refutes them)\n", c.Rate, 100*c.DocRate)
 	out += fmt.Sprintf("memory      %s at most, %s with --filter-only\n", sizeText(c.MemoryBytes), sizeText(c.FilterOnlyBytes))
-	out += fmt.Sprintf("disk        %s: side table %s, filter %s\n", sizeText(c.DiskBytes), sizeText(c.TableBytes), sizeText(c.FilterBytes))
+	out += fmt.Sprintf("disk        %s: side table %s, filter %s; up to %s with --filter-only and a pipe\n",
+		sizeText(c.DiskBytes), sizeText(c.TableBytes), sizeText(c.FilterBytes), sizeText(c.FilterOnlyDisk))
 	if c.Sample != nil {
 		out += fmt.Sprintf("time        %s with -j %d, at %s documents/s as measured\n",
 			time.Duration(c.Seconds*float64(time.Second)).Round(time.Second), jobs, countText(c.Sample.DocsASecond))

@@ -17,16 +17,6 @@ import (
 	"github.com/firstseen/firstseen/report"
 )
 
-const queryLong = `Tell for each document whether the x has seen it, and in which earlier one.
-
-INPUT is what it is for firstseen dedup; without one, documents are read from
-standard input. With --text each INPUT is one document of plain text.
-
-For every document one line of JSON is printed, as in a report of firstseen
-dedup, also for those that are unique. Nothing is remembered: the x is only
-read, by any number of queries at once, but not while a run is under way.
-An x without a side table names no earlier document.`
-
 // queryFlags are the flags of firstseen query as they were given.
 type queryFlags struct {
 	index     string

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/pipeline"
 )
 
 // indexStats is what firstseen stats tells. The JSON form is a contract.
@@ -63,7 +64,7 @@ func readStats(dir string) (_ *indexStats, err error) {
 	}
 	t := index.StatsOf(files.Table)
 	s.Table = &t
-	stored, err := files.Table.State(runState)
+	stored, err := files.Table.State(pipeline.LedgerName)
 	s.Unfinished = len(stored) > 0
 	return s, err
 }

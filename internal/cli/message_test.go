@@ -3,8 +3,10 @@ package cli
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -38,6 +40,7 @@ func TestInterruptedMessages(t *testing.T) {
 		{"dedup --docs 1k --index d --out - in.jsonl", "interrupted; a run that writes a pipe cannot be continued"},
 		{"query --index made in.jsonl", "interrupted"},
 		{"plan in.jsonl", "interrupted"},
+		{"check --index made", "interrupted\n"},
 	} {
 		if strings.Contains(c.args, "/dev/null") && filepath.Separator != '/' {
 			continue
@@ -48,5 +51,26 @@ func TestInterruptedMessages(t *testing.T) {
 			t.Errorf("%s: exit code %d, %q", c.args, code, said.String())
 		}
 		noInsides(t, said.String())
+	}
+}
+
+// TestNoRoomMessages: only a command that keeps an index speaks of one.
+func TestNoRoomMessages(t *testing.T) {
+	full := fmt.Errorf("writing: %w", syscall.ENOSPC)
+	const again = "make room and run the same command again"
+	for args, want := range map[string]bool{
+		"dedup --index seen in.jsonl": true, "dedup in.jsonl": false, "check --index seen": false, "plan in.jsonl": false,
+	} {
+		cmd, rest, err := newRoot().Find(strings.Fields(args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.ParseFlags(rest); err != nil {
+			t.Fatal(err)
+		}
+		got := message(exitFailed, full, keepsIndex(cmd))
+		if !strings.HasSuffix(got, again) || strings.Contains(got, "the index is in order") != want {
+			t.Errorf("%s: %q", args, got)
+		}
 	}
 }

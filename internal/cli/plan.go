@@ -18,7 +18,6 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/pipeline"
 	"github.com/firstseen/firstseen/report"
 )
 
@@ -31,7 +30,7 @@ type dedupPlan struct {
 	scheme      feature.Scheme
 	rules       dedup.Rules
 	shape       bloomstore.Shape
-	onFull      pipeline.OnFull
+	onFull      index.OnFull
 	index       string
 	openedIn    string // where it is: index, or a temporary directory
 	filterOnly  bool
@@ -50,8 +49,6 @@ type dedupPlan struct {
 	notice      string        // what an interrupted run has left unknown, to be told
 	memtable    int           // keys of the table in memory, 0 for the default
 	now         func() time.Time
-	chosen      choices  // of a run that can be resumed
-	prints      []uint64 // of the inputs begun, see unfinished.Prints
 }
 
 // plan checks the flags. All its errors are mistakes of usage, but for inputs
@@ -79,10 +76,7 @@ func (f *dedupFlags) plan(args []string) (*dedupPlan, error) {
 	if err := corpus.CheckOutputs(p.inputs, p.index, p.out, p.report, p.rejects, p.summary); err != nil {
 		return nil, err
 	}
-	if p.resumable() {
-		p.chosen, err = p.choices()
-	}
-	return p, err
+	return p, nil
 }
 
 // chooseRules checks the flags that say when a document is a duplicate.
@@ -154,8 +148,8 @@ func (f *dedupFlags) planFilter(p *dedupPlan) (err error) {
 	case onFull == "grow" && f.filterOnly:
 		return errors.New("--on-full grow needs the side table to grow from; with --filter-only use stop or warn")
 	}
-	p.onFull, err = choose("--on-full", onFull, map[string]pipeline.OnFull{
-		"grow": pipeline.OnFullGrow, "stop": pipeline.OnFullStop, "warn": pipeline.OnFullWarn,
+	p.onFull, err = choose("--on-full", onFull, map[string]index.OnFull{
+		"grow": index.OnFullGrow, "stop": index.OnFullStop, "warn": index.OnFullWarn,
 	})
 	return err
 }
@@ -245,45 +239,6 @@ func (p *dedupPlan) openIndex() (_ *index.Index, remove func() error, err error)
 	}
 	p.scheme, p.openedIn = x.Scheme(), dir
 	return x, remove, nil
-}
-
-// openOutputs creates the outputs, or cuts those of an interrupted run back to
-// its last checkpoint.
-func (p *dedupPlan) openOutputs(resume *pipeline.Progress) (o pipeline.Outputs, err error) {
-	o.Annotate = p.annotate
-	for i, out := range []struct {
-		name string
-		to   **corpus.Writer
-	}{{p.out, &o.Kept}, {p.report, &o.Report}, {p.rejects, &o.Rejects}} {
-		switch {
-		case out.name == "":
-		case resume == nil:
-			*out.to, err = corpus.Create(out.name)
-		default:
-			*out.to, err = reopen(out.name, resume.Written[i], resume.Ended)
-		}
-		if err != nil {
-			return o, errors.Join(err, o.Abort())
-		}
-	}
-	return o, nil
-}
-
-// reopen continues an output, and returns nil for one that has its name already:
-// a run that had decided everything was stopped between naming its outputs and
-// noting that it had.
-func reopen(name string, at corpus.Mark, ended bool) (*corpus.Writer, error) {
-	w, err := corpus.OpenAt(name, at)
-	if err == nil {
-		return w, nil
-	}
-	if ended && !errors.Is(err, corpus.ErrBusy) {
-		done, foundErr := corpus.Published(name, at)
-		if done || foundErr != nil {
-			return nil, foundErr
-		}
-	}
-	return nil, outputGone(err)
 }
 
 // writeSummary writes the summary to its file, which gets its name.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/pipeline"
 )
 
 // program returns the program itself as a command: TestMain runs main in a test
@@ -269,7 +270,7 @@ func finished(t *testing.T, dir, out string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	state, err := x.Table.State(runState)
+	state, err := x.Table.State(pipeline.LedgerName)
 	if err := errors.Join(err, x.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,26 +1,23 @@
-package pipeline
+package index
 
 import (
-	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/firstseen/firstseen/bloomstore"
-	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
-	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/step"
 )
 
 // life is one opening of an index without a table, fed without a pipe so that what
 // happens between two documents can be said exactly.
 type life struct {
 	t       *testing.T
-	index   *index.Index
-	c       *committer
+	index   *Index
 	next    int // document
 	durable int // documents in groups that are on the disk
 }
@@ -34,54 +31,64 @@ func lifeText(i int) string {
 
 func openLife(t *testing.T, dir string, bound int64) *life {
 	t.Helper()
-	x, err := index.Open(dir, index.Options{Shape: lifeShape, FilterOnly: true})
+	x, err := Open(dir, Options{Shape: lifeShape, FilterOnly: true, JournalBytes: bound})
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := &life{t: t, index: x}
-	x.Bound = bound
-	job := Job{Now: time.Now, MaxBad: -1, OnFull: OnFullWarn, Pipe: true}
-	job.Save = func(Progress) map[string][]byte { return map[string][]byte{"run": []byte("it")} }
-	x.Hook = func(step string) {
-		if step == "a group is durable" {
-			l.durable = l.next
-		}
-	}
-	if l.c, err = newCommitter(x, &job); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.c.begin(); err != nil {
+	l.onStep(func(string) {})
+	err = x.Begin(Policy{OnFull: OnFullWarn, Stream: true, Settle: func(bool) (map[string][]byte, error) { return state("it"), nil }})
+	if err != nil {
 		t.Fatal(err)
 	}
 	return l
 }
 
+// journalSteps are the places between two steps of a journal.
+var journalSteps = []string{
+	"a group is durable", "before the next log", "the next log is there", "a piece is copied",
+	"the filter is written", "the filter is in place", "a log is removed", "the last filter is in place",
+}
+
+// onStep has hook told each step of the life's journal, and counts what is durable.
+func (l *life) onStep(hook func(name string)) {
+	l.t.Helper()
+	step.Hook = func(name string) error {
+		if !slices.Contains(journalSteps, name) {
+			return nil // also of opening the index to look at it
+		}
+		if name == "a group is durable" {
+			l.durable = l.next
+		}
+		hook(name)
+		return nil
+	}
+	l.t.Cleanup(func() { step.Hook = nil })
+}
+
 // feed decides n documents.
 func (l *life) feed(n int) {
 	l.t.Helper()
-	parser, err := corpus.NewParser(corpus.Fields{})
-	if err != nil {
-		l.t.Fatal(err)
-	}
 	extractor, err := feature.NewExtractor(feature.Scheme{})
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	var lines strings.Builder
+	var set feature.Set
 	for range n {
-		lines.WriteString(`{"text":"` + lifeText(l.next) + `"}` + "\n")
+		extractor.Extract(&set, []byte(lifeText(l.next)))
 		l.next++
-	}
-	b := &batch{chunk: corpus.Chunk{File: "f", Line: 1, Data: []byte(lines.String())}}
-	b.fill(parser, extractor, &feature.Set{})
-	if err := l.c.commit(context.Background(), b); err != nil {
-		l.t.Fatal(err)
+		if _, err := l.index.Decide("", &set); err != nil {
+			l.t.Fatal(err)
+		}
+		if err := l.index.Answered(100); err != nil {
+			l.t.Fatal(err)
+		}
 	}
 }
 
 func (l *life) save() {
 	l.t.Helper()
-	if err := l.c.checkpoint(false); err != nil {
+	if err := l.index.Checkpoint(); err != nil {
 		l.t.Fatal(err)
 	}
 }
@@ -98,15 +105,11 @@ func (l *life) crash() {
 // a beginning.
 func rememberedIn(t *testing.T, dir string, n int) (known int) {
 	t.Helper()
-	x, err := index.Open(dir, index.Options{FilterOnly: true})
+	x, err := Open(dir, Options{FilterOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer x.Close(false)
-	d, err := dedup.New(dedup.Config{Filter: x.Filter})
-	if err != nil {
-		t.Fatal(err)
-	}
 	extractor, err := feature.NewExtractor(feature.Scheme{})
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +117,7 @@ func rememberedIn(t *testing.T, dir string, n int) (known int) {
 	var set feature.Set
 	for i := range n {
 		extractor.Extract(&set, []byte(lifeText(i)))
-		r, err := d.Check("", &set)
+		r, err := x.Check("", &set)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,15 +131,6 @@ func rememberedIn(t *testing.T, dir string, n int) (known int) {
 	return known
 }
 
-func copyDir(t *testing.T, from string) (to string) {
-	t.Helper()
-	to = t.TempDir()
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		t.Fatal(err)
-	}
-	return to
-}
-
 // TestCrashWhileTheFilterIsSaved stops between every two steps of saving a filter
 // under a running stream. What is remembered then is what is in a group on the
 // disk: all of it, and nothing that was decided later, though the new filter holds
@@ -144,28 +138,27 @@ func copyDir(t *testing.T, from string) (to string) {
 func TestCrashWhileTheFilterIsSaved(t *testing.T) {
 	dir := t.TempDir()
 	l := openLife(t, dir, 10_000)
-	note, seen := l.index.Hook, map[string]int{}
-	l.index.Journal.Hook = func(step string) {
-		note(step)
+	seen := map[string]int{}
+	l.onStep(func(step string) {
 		seen[step]++
-		if got := rememberedIn(t, copyDir(t, dir), l.next); got != l.durable {
+		if got := rememberedIn(t, indextest.Copy(t, dir), l.next); got != l.durable {
 			t.Errorf("a crash after %q: %d documents remembered, %d are durable, %d decided", step, got, l.durable, l.next)
 		}
-	}
+	})
 	for range 2 { // the second filter replaces one that is there
-		for l.index.Journal.Saving == nil {
+		for l.index.journal.saving == nil {
 			l.feed(10)
 			l.save()
 		}
-		saving := l.index.Journal.Saving
+		saving := l.index.journal.saving
 		for i := 0; saving.Ready() != nil; i++ {
-			l.index.Journal.CopyPiece(<-saving.Ready())
+			indextest.Must(t, l.index.CopyPiece(<-l.index.Pieces()))
 			l.feed(3) // decided, and in no group
 			if i == 1 {
 				l.save()
 			}
 		}
-		if err := l.c.installFilter(<-saving.Done()); err != nil {
+		if err := l.index.Install(<-saving.Done()); err != nil {
 			t.Fatal(err)
 		}
 		if l.durable != l.next {
@@ -176,10 +169,7 @@ func TestCrashWhileTheFilterIsSaved(t *testing.T) {
 	if got := rememberedIn(t, dir, l.next+5); got != l.next {
 		t.Errorf("%d documents remembered, want %d", got, l.next)
 	}
-	for _, step := range []string{
-		"a group is durable", "before the next log", "the next log is there", "a piece is copied",
-		"the filter is written", "the filter is in place", "a log is removed",
-	} {
+	for _, step := range journalSteps[:7] {
 		if seen[step] < 2 {
 			t.Errorf("%q happened %d times", step, seen[step])
 		}
@@ -204,7 +194,7 @@ func TestCrashAtTheEnd(t *testing.T) {
 		t.Fatalf("after three lives %d documents are remembered, want %d", got, next)
 	}
 	l := openLife(t, dir, 0)
-	if left := l.index.Left; left == nil || left.Documents != 5 {
+	if left := l.index.Left(); left == nil || left.Documents != 5 {
 		t.Errorf("left over: %+v", left)
 	}
 	if value, err := l.index.Value("run"); string(value) != "it" || err != nil {
@@ -214,12 +204,12 @@ func TestCrashAtTheEnd(t *testing.T) {
 	l.feed(5)
 	next += 5
 	steps := 0
-	l.index.Hook = func(step string) {
+	l.onStep(func(step string) {
 		steps++
-		if got := rememberedIn(t, copyDir(t, dir), next+5); got != next {
+		if got := rememberedIn(t, indextest.Copy(t, dir), next+5); got != next {
 			t.Errorf("a crash after %q: %d documents remembered, want %d", step, got, next)
 		}
-	}
+	})
 	if err := l.index.Finish(nil); err != nil {
 		t.Fatal(err)
 	}
@@ -234,12 +224,12 @@ func TestCrashAtTheEnd(t *testing.T) {
 	if got := rememberedIn(t, dir, next+5); got != next {
 		t.Errorf("after an end in order %d documents are remembered, want %d", got, next)
 	}
-	x, err := index.Open(dir, index.Options{FilterOnly: true})
+	x, err := Open(dir, Options{FilterOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x.Left != nil {
-		t.Errorf("after an end in order something is left: %+v", x.Left)
+	if x.left != nil {
+		t.Errorf("after an end in order something is left: %+v", x.left)
 	}
 	l.index = x
 	l.crash()
@@ -269,11 +259,11 @@ func TestJournalIsBounded(t *testing.T) {
 		if group := int64(3000); size > 2*10_000+2*group {
 			t.Fatalf("%d logs have %d bytes", len(logs), size)
 		}
-		if s := l.index.Journal.Saving; s != nil {
+		if s := l.index.journal.saving; s != nil {
 			select {
 			case err := <-s.Done():
 				saves++
-				if err := l.c.installFilter(err); err != nil {
+				if err := l.index.Install(err); err != nil {
 					t.Fatal(err)
 				}
 			default:
@@ -310,32 +300,32 @@ func TestMixedFilesAreRefused(t *testing.T) {
 	}
 	a, b := make(), make()
 	for name, damage := range map[string]func(dir string) error{
-		"the filter of another index": func(dir string) error { return copyNamed(b, dir, index.FilterFile) },
-		"the first log of another":    func(dir string) error { return copyNamed(b, dir, index.LogName(1)) },
-		"a later log of another":      func(dir string) error { return copyNamed(b, dir, index.LogName(2)) },
-		"no filter":                   func(dir string) error { return os.Remove(filepath.Join(dir, index.FilterFile)) },
-		"no first log":                func(dir string) error { return os.Remove(filepath.Join(dir, index.LogName(1))) },
-		"no second log":               func(dir string) error { return os.Remove(filepath.Join(dir, index.LogName(2))) },
+		"the filter of another index": func(dir string) error { return copyNamed(b, dir, FilterFile) },
+		"the first log of another":    func(dir string) error { return copyNamed(b, dir, LogName(1)) },
+		"a later log of another":      func(dir string) error { return copyNamed(b, dir, LogName(2)) },
+		"no filter":                   func(dir string) error { return os.Remove(filepath.Join(dir, FilterFile)) },
+		"no first log":                func(dir string) error { return os.Remove(filepath.Join(dir, LogName(1))) },
+		"no second log":               func(dir string) error { return os.Remove(filepath.Join(dir, LogName(2))) },
 		"a log under another name": func(dir string) error {
-			return os.Rename(filepath.Join(dir, index.LogName(3)), filepath.Join(dir, index.LogName(4)))
+			return os.Rename(filepath.Join(dir, LogName(3)), filepath.Join(dir, LogName(4)))
 		},
 	} {
-		dir := copyDir(t, a)
+		dir := indextest.Copy(t, a)
 		if err := damage(dir); err != nil {
 			t.Fatal(err)
 		}
-		if x, err := index.Open(dir, index.Options{FilterOnly: true}); err == nil {
+		if x, err := Open(dir, Options{FilterOnly: true}); err == nil {
 			t.Errorf("%s: accepted", name)
 			x.Close(false)
 		} else if !strings.Contains(err.Error(), "put the index back from a copy") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if r, err := index.OpenReader(dir, nil); err == nil {
+		if r, err := OpenReader(dir, nil); err == nil {
 			t.Errorf("%s: a reader accepts it", name)
 			r.Close()
 		}
 	}
-	if x, err := index.Open(a, index.Options{}); err == nil || !strings.Contains(err.Error(), "run with --filter-only") {
+	if x, err := Open(a, Options{}); err == nil || !strings.Contains(err.Error(), "run with --filter-only") {
 		t.Errorf("opened with a table: %v, %v", x, err)
 	}
 }

@@ -1,0 +1,91 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/firstseen/firstseen/internal/keylog"
+)
+
+// Torn: the end of the file is not whole, as after a kill while it was written. What
+// was in it is not remembered, and was never said to be; the rest counts.
+const Torn = "torn"
+
+const fromACopy = "put the index back from a copy, or begin a new one"
+
+// misplacedError is returned for a journal that does not go with the files beside it.
+type misplacedError struct{ path, what string }
+
+func (e *misplacedError) Error() string {
+	return e.path + " " + e.what + "; put the index back from a copy"
+}
+
+// checkJournals reads the journals of a filter without a table: whether each belongs
+// to what is before it, and the checksums of all their groups.
+func (c *checker) checkJournals() error {
+	names, err := logNames(c.dir)
+	if err != nil {
+		return err
+	}
+	readable := true
+	for _, name := range names {
+		_, err := keylog.ReadHeader(c.path(name))
+		if found, err := c.findJournal(name, err); err != nil {
+			return err
+		} else if found {
+			readable = false
+		}
+	}
+	if !readable {
+		return nil
+	}
+	a, err := findAlone(c.dir)
+	if misplaced := (*misplacedError)(nil); errors.As(err, &misplaced) {
+		c.find(filepath.Base(misplaced.path), Damaged, "it "+misplaced.what, fromACopy)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	c.out.Unfinished = len(a.chain) > 0
+	if c.out.Scheme == "" {
+		c.out.Scheme = a.header.Scheme
+	}
+	for _, path := range a.stale {
+		c.find(filepath.Base(path), Stale, "what it holds is in the filter already, as after a kill while that was saved", "the next run removes it")
+	}
+	for i := range a.chain {
+		if err := c.checkJournal(a.chain[i].path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *checker) checkJournal(path string) error {
+	name := filepath.Base(path)
+	c.o.Progress("journal", 0, 0)
+	_, _, torn, err := keylog.Read(path, func(keylog.Group) error { return c.ctx.Err() })
+	if found, err := c.findJournal(name, err); found || err != nil {
+		return err
+	}
+	if torn > 0 {
+		c.find(name, Torn, fmt.Sprintf("its last %d bytes are no whole group, as after a kill while they were written", torn),
+			"the next run goes on without them, and keeps the documents of that instant again")
+	}
+	return nil
+}
+
+// findJournal makes a finding of an error about a journal, where it is one.
+func (c *checker) findJournal(name string, err error) (found bool, _ error) {
+	switch {
+	case errors.Is(err, keylog.ErrDamaged):
+		c.find(name, Damaged, cause(err, keylog.ErrDamaged), fromACopy+", or remove it: what was kept in that time will be kept again")
+	case errors.Is(err, keylog.ErrVersion):
+		c.find(name, Unreadable, cause(err, keylog.ErrVersion), "use the version of firstseen that made it, or build the index again")
+	default:
+		return false, err
+	}
+	return true, nil
+}

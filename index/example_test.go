@@ -1,0 +1,36 @@
+package index_test
+
+import (
+	"errors"
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/firstseen/firstseen/index"
+)
+
+// An index in a directory: what was seen is known to the next program that opens it.
+func Example() {
+	dir, err := os.MkdirTemp("", "seen-")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	for _, id := range []string{"today", "tomorrow"} {
+		x, err := index.Open(dir, index.Options{})
+		if err != nil {
+			log.Fatal(err)
+		}
+		r, err := x.See(id, []byte("The ferry leaves the harbour at seven."))
+		if err == nil {
+			fmt.Printf("%s: %v, kept: %v\n", id, r.Verdict, r.Kept)
+			err = x.Finish(nil) // what was seen is durable, and the filter is saved
+		}
+		if err = errors.Join(err, x.Close(false)); err != nil {
+			log.Fatal(err)
+		}
+	}
+	// Output:
+	// today: unique, kept: true
+	// tomorrow: duplicate, kept: false
+}

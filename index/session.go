@@ -1,0 +1,358 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/internal/step"
+)
+
+// Policy says how documents are judged and how an index is kept while they are added.
+// The zero value grows a full filter, where there is a table to grow it from, and
+// takes a checkpoint when much has come.
+type Policy struct {
+	Rules dedup.Rules
+	// Now stamps kept documents; nil means time.Now.
+	Now    func() time.Time
+	OnFull OnFull
+	// CheckpointBytes told to Answered between two checkpoints, 0 means 256 MiB.
+	// Another one is taken whenever the table's memory is full.
+	CheckpointBytes int64
+	// Stream: what is added cannot be had again. So Begin marks the index, which
+	// then tells of an end that was none, and without a table a journal makes
+	// durable what a filter learns.
+	Stream bool
+	// Settle is called before anything becomes durable. It hands on all answers
+	// given so far, for a document that is remembered and was never answered is
+	// lost, and returns the owner's values, to be stored in the same transaction.
+	// ended says that no document will come. Nil: answers are given by return,
+	// and there are no values.
+	Settle func(ended bool) (values map[string][]byte, err error)
+	// Warn is told, once, that the filter is full and goes on being filled; nil
+	// for nobody.
+	Warn func(FilterState)
+}
+
+// OnFull says what happens when the filter holds what it was designed for.
+type OnFull uint8
+
+const (
+	// OnFullGrow rebuilds the filter twice as large from the side table; without
+	// one it is OnFullWarn.
+	OnFullGrow OnFull = iota
+	// OnFullStop ends the work with ErrFull after a checkpoint.
+	OnFullStop
+	// OnFullWarn goes on, with ever more false positives.
+	OnFullWarn
+)
+
+// ErrFull is returned where the filter is full and the policy is OnFullStop.
+var ErrFull = errors.New("the filter holds as many segments as it was sized for")
+
+const defaultCheckpoint = 256 << 20
+
+// session is what an index knows of the documents that are being added to it.
+type session struct {
+	policy  Policy
+	deduper *dedup.Deduper // nil before Begin
+	decided uint64         // documents
+	since   int64          // bytes answered since the last checkpoint
+	seen    int64          // bytes of the text that See judged last
+	owing   bool           // the last document is decided and not answered
+	ended   bool           // the last checkpoint is made
+	grown   int
+	warned  bool
+}
+
+// Begin has the documents from here on judged and added under a policy. Without it
+// the first of them begins under the zero one.
+func (x *Index) Begin(p Policy) error {
+	if x.closed {
+		return errIndexClosed
+	}
+	cfg := dedup.Config{Scheme: x.scheme, Rules: p.Rules, Filter: x.filter, Now: p.Now}
+	if x.table != nil {
+		cfg.Table = x.table
+	}
+	deduper, err := dedup.New(cfg)
+	if err != nil {
+		return err
+	}
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	if p.CheckpointBytes <= 0 {
+		p.CheckpointBytes = defaultCheckpoint
+	}
+	x.session = session{policy: p, deduper: deduper}
+	switch {
+	case !p.Stream:
+		return nil
+	case x.table != nil:
+		return x.checkpoint(false)
+	}
+	values, err := x.settle(false)
+	if err != nil {
+		return err
+	}
+	return x.beginJournal(values)
+}
+
+func (x *Index) begun() error {
+	switch {
+	case x.closed:
+		return errIndexClosed
+	case x.deduper == nil:
+		return x.Begin(Policy{})
+	}
+	return nil
+}
+
+// Check judges a document and remembers nothing. set was extracted with the index's
+// own scheme. The result is valid until the next call.
+func (x *Index) Check(id string, set *feature.Set) (dedup.Result, error) {
+	if err := x.begun(); err != nil {
+		return dedup.Result{}, err
+	}
+	return x.deduper.Check(id, set)
+}
+
+// Decide judges a document and, if it is kept, adds it. Once its answer is handed on,
+// Answered is to be called.
+func (x *Index) Decide(id string, set *feature.Set) (dedup.Result, error) {
+	if err := x.begun(); err != nil {
+		return dedup.Result{}, err
+	}
+	x.owing = true
+	r, err := x.deduper.Decide(id, set)
+	return x.added(r, err)
+}
+
+// See is Decide for programs that answer by return: it extracts the features itself,
+// and takes what it has returned for answered when it is called again.
+func (x *Index) See(id string, text []byte) (dedup.Result, error) {
+	if err := x.begun(); err != nil {
+		return dedup.Result{}, err
+	}
+	if x.owing {
+		if err := x.Answered(x.seen); err != nil {
+			return dedup.Result{}, err
+		}
+	}
+	if err := x.serve(); err != nil {
+		return dedup.Result{}, err
+	}
+	x.owing, x.seen = true, int64(len(text))
+	r, err := x.deduper.See(id, text)
+	return x.added(r, err)
+}
+
+// added notes what was decided.
+func (x *Index) added(r dedup.Result, err error) (dedup.Result, error) {
+	if err != nil {
+		return r, err
+	}
+	x.decided++
+	if r.Kept && x.journal != nil {
+		x.journal.add(x.deduper.Keys)
+	}
+	return r, nil
+}
+
+// Answered says that all answers are handed on to where Settle can make them safe, and
+// of how many bytes of input since the last call. It acts when the filter is full, and
+// takes a checkpoint where one is due: at places that depend on the documents alone,
+// not on time.
+func (x *Index) Answered(bytes int64) error {
+	x.since += bytes
+	x.owing = false
+	if err := x.Room(); err != nil {
+		return err
+	}
+	due := x.table != nil && x.table.Full() || x.journal != nil && x.journal.due()
+	if x.since < x.policy.CheckpointBytes && !due {
+		return nil
+	}
+	return x.checkpoint(false)
+}
+
+// Room does what the policy says where the filter is full. Answered calls it after
+// each document; before the first one it may be full as well, when it was rebuilt
+// for a run that is resumed, or when this run allows less than the one before.
+func (x *Index) Room() error {
+	if x.warned || !x.Full() {
+		return nil
+	}
+	switch {
+	case x.policy.OnFull == OnFullGrow && x.table != nil:
+		if err := x.Grow(); err != nil {
+			return fmt.Errorf("growing the filter: %w", err)
+		}
+		x.grown++
+	case x.policy.OnFull == OnFullStop:
+		if err := x.checkpoint(false); err != nil {
+			return err
+		}
+		return ErrFull
+	default:
+		x.warned = true
+		if x.policy.Warn != nil {
+			x.policy.Warn(x.State())
+		}
+	}
+	return nil
+}
+
+// Checkpoint makes durable what was decided, after its answers. An index without a
+// table has none but while a stream is added.
+func (x *Index) Checkpoint() error {
+	switch {
+	case x.closed:
+		return errIndexClosed
+	case x.table == nil && x.journal == nil:
+		return fmt.Errorf("index %s: no checkpoint without a side table", x.dir)
+	}
+	return x.checkpoint(false)
+}
+
+// Tick takes a checkpoint if something has come since the last. For streams, whose
+// input may pause for hours.
+func (x *Index) Tick() error {
+	if x.since == 0 {
+		return nil
+	}
+	return x.checkpoint(false)
+}
+
+// End takes the last checkpoint: all is decided.
+func (x *Index) End() error {
+	err := x.checkpoint(true)
+	x.ended = err == nil
+	return err
+}
+
+// Stop takes the last checkpoint of a stream that cause has ended, and returns what
+// went wrong. A document that was decided and not answered is not remembered: nobody
+// has it.
+func (x *Index) Stop(cause error) error {
+	if x.owing || x.ended {
+		return cause
+	}
+	err := x.checkpoint(false)
+	if errors.Is(cause, err) {
+		return cause // of an answer that could not be handed on, told once
+	}
+	return errors.Join(cause, err)
+}
+
+func (x *Index) settle(ended bool) (map[string][]byte, error) {
+	if x.policy.Settle == nil {
+		return nil, nil
+	}
+	return x.policy.Settle(ended)
+}
+
+// checkpoint makes durable what was decided. The answers go out first: a document
+// that is remembered and was never answered is lost, one that was answered and is
+// not remembered is merely kept again.
+func (x *Index) checkpoint(ended bool) error {
+	x.since = 0
+	if x.table == nil && x.journal == nil {
+		return nil
+	}
+	values, err := x.settle(ended)
+	switch {
+	case err != nil:
+		return err
+	case x.table == nil:
+		return x.journal.commit(x.decided, x.policy.Now())
+	}
+	if err := x.table.Checkpoint(values); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	return step.Done("took checkpoint")
+}
+
+// Counts are totals of the look-ups since Begin.
+func (x *Index) Counts() dedup.Counts {
+	if x.deduper == nil {
+		return dedup.Counts{}
+	}
+	return x.deduper.Counts()
+}
+
+// Grown is how often the filter has grown since Begin because it was full.
+func (x *Index) Grown() int { return x.grown }
+
+// SeenBefore tells of each feature of the document judged last whether the filter had
+// seen it. It is valid until the next one.
+func (x *Index) SeenBefore() []bool { return x.deduper.Seen }
+
+// Kept is what the side table knows of a kept document, by its number.
+func (x *Index) Kept(num uint32) (id string, r dedup.Record, err error) {
+	switch {
+	case x.closed:
+		return "", r, errIndexClosed
+	case x.table == nil:
+		return "", r, fmt.Errorf("index %s: no documents without a side table", x.dir)
+	}
+	doc, err := x.table.Doc(num)
+	if err != nil {
+		return "", r, err
+	}
+	r, err = dedup.ParseRecord(doc.Data)
+	return doc.ID, r, err
+}
+
+// Pieces, CopyPiece, Written and Install save the filter of an index without a table
+// while a stream is added. The goroutine that decides serves both channels between two
+// documents; they are nil while nothing is being saved:
+//
+//	case buf := <-x.Pieces():
+//		err = x.CopyPiece(buf)
+//	case err := <-x.Written():
+//		err = x.Install(err)
+func (x *Index) Pieces() <-chan []uint64 {
+	if x.journal == nil || x.journal.saving == nil {
+		return nil
+	}
+	return x.journal.saving.Ready()
+}
+
+// CopyPiece copies the next piece of the filter into a buffer from Pieces.
+func (x *Index) CopyPiece(buf []uint64) error { return x.journal.copyPiece(buf) }
+
+// Written gives, once, how the writing of the filter has ended. See Pieces.
+func (x *Index) Written() <-chan error {
+	if x.journal == nil || x.journal.saving == nil {
+		return nil
+	}
+	return x.journal.saving.Done()
+}
+
+// Install puts the filter that was written in its place; err is from Written. It may
+// hold bits of all documents until now, so their answers go out first.
+func (x *Index) Install(err error) error {
+	if err != nil {
+		return err
+	}
+	if err := x.checkpoint(false); err != nil {
+		return err
+	}
+	return x.journal.installSaved()
+}
+
+// serve does what Pieces and Written have, without waiting.
+func (x *Index) serve() error {
+	select {
+	case buf := <-x.Pieces():
+		return x.CopyPiece(buf)
+	case err := <-x.Written():
+		return x.Install(err)
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,262 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/docmap"
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/internal/indextest"
+)
+
+// tiny is full after a few documents.
+var tiny = Options{Shape: bloomstore.ForItems(50)}
+
+// TestSeeGrows: an index that is merely given texts grows its filter, and takes
+// checkpoints where its table is full.
+func TestSeeGrows(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	o := tiny
+	o.MemtableKeys = 100
+	x := opened(t, dir, o)
+	indextest.Must(t, x.Begin(Policy{}))
+	if kept := see(t, x, 0, 100); kept != 100 {
+		t.Fatalf("%d of 100 new documents were kept", kept)
+	}
+	if x.Grown() == 0 || x.State().Bytes <= tiny.Shape.Bytes() || x.Rebuilt() != "" {
+		t.Errorf("grown %d times, to %+v", x.Grown(), x.State())
+	}
+	if s := x.TableStats(); s.Checkpoints == 0 || x.Table().Stats().UnsavedDocs == 100 {
+		t.Errorf("no checkpoint: %+v", s)
+	}
+	if c := x.Counts(); c.Fresh == 0 {
+		t.Errorf("%+v", c)
+	}
+	indextest.Must(t, x.Finish(nil))
+	indextest.Must(t, x.Close(false))
+	knows(t, dir, o, 0, 100, 100)
+}
+
+// TestPolicyOfFull has what happens when a filter is full, with a table and without.
+func TestPolicyOfFull(t *testing.T) {
+	for _, filterOnly := range []bool{false, true} {
+		for _, onFull := range []OnFull{OnFullGrow, OnFullStop, OnFullWarn} {
+			o := tiny
+			o.FilterOnly = filterOnly
+			x := opened(t, filepath.Join(t.TempDir(), "index"), o)
+			warned := 0
+			indextest.Must(t, x.Begin(Policy{OnFull: onFull, Warn: func(f FilterState) {
+				if warned++; f.Rate <= 0 {
+					t.Errorf("%+v", f)
+				}
+			}}))
+			var err error
+			for n := 0; n < 50 && err == nil; n++ {
+				_, err = x.See(fmt.Sprint(n), []byte(indextest.Sentences(n)))
+			}
+			grows := onFull == OnFullGrow && !filterOnly
+			switch {
+			case onFull == OnFullStop:
+				if !errors.Is(err, ErrFull) {
+					t.Errorf("without table %v: %v", filterOnly, err)
+				}
+			case err != nil:
+				t.Error(err)
+			case (warned == 1) == grows || (x.Grown() > 0) != grows:
+				t.Errorf("policy %d, without table %v: warned %d times, grown %d times", onFull, filterOnly, warned, x.Grown())
+			}
+		}
+	}
+}
+
+// TestSettledBeforeSaved: answers are safe before anything is durable, and where they
+// are not, nothing is.
+func TestSettledBeforeSaved(t *testing.T) {
+	x := opened(t, filepath.Join(t.TempDir(), "index"), smallIndex)
+	broken := errors.New("nobody reads the answers")
+	var settled []bool
+	fails := false
+	indextest.Must(t, x.Begin(Policy{CheckpointBytes: 10, Settle: func(ended bool) (map[string][]byte, error) {
+		settled = append(settled, ended)
+		if fails {
+			return nil, broken
+		}
+		return state("far"), nil
+	}}))
+	var set feature.Set
+	set.Whole, set.Units = 7, 3
+	_, err := x.Decide("a", &set)
+	indextest.Must(t, err)
+	indextest.Must(t, x.Answered(9))
+	if len(settled) != 0 {
+		t.Error("a checkpoint before it was due")
+	}
+	indextest.Must(t, x.Answered(1))
+	indextest.Must(t, x.Tick()) // nothing has come
+	if !slices.Equal(settled, []bool{false}) || x.Table().Stats().UnsavedDocs != 0 {
+		t.Errorf("settled %v", settled)
+	}
+	if v, err := x.Value("run"); string(v) != "far" || err != nil {
+		t.Errorf("%q, %v", v, err)
+	}
+	set.Whole++
+	_, err = x.Decide("b", &set)
+	indextest.Must(t, err)
+	if err := x.Stop(broken); err != broken || len(settled) != 1 {
+		t.Errorf("what nobody has was saved: %v", err)
+	}
+	fails = true
+	if err := x.Answered(10); !errors.Is(err, broken) || x.Table().Stats().UnsavedDocs != 1 {
+		t.Errorf("saved without its answer: %v", err)
+	}
+	if err := x.Stop(broken); err != broken {
+		t.Errorf("told twice: %v", err)
+	}
+	if err := x.End(); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	fails = false
+	indextest.Must(t, x.End())
+	if err := x.Stop(broken); err != broken || !settled[len(settled)-1] {
+		t.Errorf("%v, %v", err, settled)
+	}
+}
+
+// TestAskingAddsNothing, and what is known of a document can be had.
+func TestAskingAddsNothing(t *testing.T) {
+	at := time.Unix(1700000000, 0)
+	for _, filterOnly := range []bool{false, true} {
+		o := smallIndex
+		o.FilterOnly = filterOnly
+		x := opened(t, filepath.Join(t.TempDir(), "index"), o)
+		if x.Counts() != (dedup.Counts{}) {
+			t.Error("counts before the first document")
+		}
+		set := feature.Set{Whole: 9, Units: 4}
+		for range 2 {
+			if r, err := x.Check("a", &set); err != nil || !r.Kept {
+				t.Errorf("%+v, %v", r, err)
+			}
+		}
+		indextest.Must(t, x.Begin(Policy{Now: func() time.Time { return at }}))
+		_, err := x.Decide("a", &set)
+		indextest.Must(t, err)
+		if r, err := x.Check("b", &set); err != nil || r.Kept || len(x.SeenBefore()) == 0 {
+			t.Errorf("%+v, %v", r, err)
+		}
+		id, doc, err := x.Kept(1)
+		if filterOnly != (err != nil) || !filterOnly && (id != "a" || doc.Time != at.Unix()) {
+			t.Errorf("%+v, %v", doc, err)
+		}
+		if filterOnly != (x.TableStats() == nil) || filterOnly != (x.Table() == nil) || x.Filter() == nil {
+			t.Error("table and filter")
+		}
+		indextest.Must(t, x.Close(false))
+		for name, err := range map[string]error{"Begin": x.Begin(Policy{}), "See": second(x.See("", nil)), "Check": second(x.Check("", &set)), "Decide": second(x.Decide("", &set))} {
+			if !errors.Is(err, errIndexClosed) {
+				t.Errorf("%s after Close: %v", name, err)
+			}
+		}
+		if _, _, err := x.Kept(1); !errors.Is(err, errIndexClosed) {
+			t.Error(err)
+		}
+	}
+}
+
+func second(_ dedup.Result, err error) error { return err }
+
+// TestBeginRefuses rules that mean nothing.
+func TestBeginRefuses(t *testing.T) {
+	x := opened(t, t.TempDir(), smallIndex)
+	if err := x.Begin(Policy{Rules: dedup.Rules{Threshold: 2}}); err == nil {
+		t.Error("a threshold of 2")
+	}
+	if err := x.Begin(Policy{Stream: true, Settle: func(bool) (map[string][]byte, error) { return nil, docmap.ErrDamaged }}); err == nil {
+		t.Error("begun without its answers")
+	}
+}
+
+// TestSeeServesItsJournal: a filter without a table is saved under a stream of texts
+// whose owner serves no channel.
+func TestSeeServesItsJournal(t *testing.T) {
+	dir := t.TempDir()
+	saved := 0
+	l := &life{t: t}
+	l.onStep(func(name string) {
+		if name == "the filter is in place" {
+			saved++
+		}
+	})
+	x := opened(t, dir, Options{Shape: lifeShape, FilterOnly: true, JournalBytes: 5000})
+	indextest.Must(t, x.Begin(Policy{Stream: true, OnFull: OnFullWarn, CheckpointBytes: 1000}))
+	n := 0
+	for ; saved < 2; n++ {
+		if _, err := x.See("", []byte(indextest.Sentences(n))); err != nil {
+			t.Fatal(err)
+		}
+		if n > 100_000 {
+			t.Fatal("the filter was never saved")
+		}
+	}
+	indextest.Must(t, x.Checkpoint())
+	indextest.Must(t, x.Close(false)) // as a kill would
+	knows(t, dir, Options{FilterOnly: true}, 0, n, n)
+}
+
+// TestStreamDisk: a filter without a table takes the disk that is said beforehand, and
+// most of it, when nobody writes it but where its journals have become too long.
+func TestStreamDisk(t *testing.T) {
+	dir := t.TempDir()
+	most, saved := int64(0), 0
+	l := &life{t: t}
+	l.onStep(func(name string) {
+		if name == "the filter is in place" {
+			saved++
+		}
+		size := int64(0)
+		entries, err := os.ReadDir(dir)
+		indextest.Must(t, err)
+		for _, e := range entries {
+			if info, err := e.Info(); err == nil {
+				size += info.Size()
+			}
+		}
+		most = max(most, size)
+	})
+	x := opened(t, dir, Options{Shape: lifeShape, FilterOnly: true})
+	indextest.Must(t, x.Begin(Policy{Stream: true, OnFull: OnFullWarn}))
+	rng := rand.New(rand.NewPCG(3, 4))
+	set := feature.Set{Features: make([]feature.Feature, 50)}
+	for saved < 2 {
+		for i := range set.Features {
+			set.Features[i] = feature.Feature{Key: rng.Uint64(), Order: rng.Uint64(), Width: uint32(100 - i), Units: 10}
+		}
+		set.Whole, set.Units = rng.Uint64(), 500
+		r, err := x.Decide("", &set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !r.Kept { // the filter is more than full
+			x.journal.add(x.deduper.Keys)
+		}
+		indextest.Must(t, x.Answered(1000))
+		if x.journal.saving != nil && x.since == 0 {
+			select {
+			case err := <-x.Written():
+				indextest.Must(t, x.Install(err))
+			default: // no piece is copied before it must be
+			}
+		}
+	}
+	if want := int64(StreamDisk(lifeShape)); most > want || most < want/2 {
+		t.Errorf("%d bytes at most, said were %d", most, want)
+	}
+}

@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/pipeline"
+)
+
+// The words of the commands: what each says of itself, and what is said of runs.
+
+const exitCodeHelp = `Exit codes:
+  0    done
+  1    failed; the message says why
+  2    wrong usage
+  3    done, but some records were bad (see --rejects)
+  4    stopped: the filter is full (--on-full stop)
+  5    stopped: more bad records than --max-bad allows
+  130  interrupted; with --index, the same command continues
+  141  the reader of the output is gone`
+
+const rootLong = `firstseen reads a stream of documents once and tells for each whether it was
+seen before, and in which earlier document.
+
+It splits a text at punctuation, takes its 50 longest segments as its features,
+asks a Bloom filter whether they were seen, and a side table by whom.
+
+`
+
+const dedupLong = `Read documents, one JSON object a line, and tell for each whether it was seen
+before, in this run or, with --index, in an earlier one.
+
+INPUT is a file, a glob, a directory (its *.jsonl, *.ndjson and *.json, also .gz
+and .zst, are read in order of their names) or "-" for standard input. gzip and
+zstd are recognised by content.
+
+A document is a duplicate when one earlier kept document holds at least the
+threshold's share of its text. --report names that document for each.
+A document assembled from several earlier ones is a mosaic; it is kept unless
+--mosaics remove. Only kept documents are remembered.
+
+With --index, a run that was interrupted or killed is continued by the same
+command, and its outputs are those of a run that was not. What an earlier run
+has left in OUTPUT.partial is never written over: it is put aside as
+OUTPUT.partial.1, or the next free number, and that is said.`
+
+const dedupExample = `  # the kept lines, and why the others went
+  firstseen dedup --out kept.jsonl --report dups.jsonl crawl/*.jsonl.gz
+
+  # remember for the next run
+  firstseen dedup --index seen/ --out new.jsonl.zst today.jsonl.zst
+
+  # a fixed 1 GiB of memory and no side table, from a pipe
+  crawl | firstseen dedup --filter-only --memory 1GiB --out - -`
+
+const queryLong = `Tell for each document whether the index has seen it, and in which earlier one.
+
+INPUT is what it is for firstseen dedup; without one, documents are read from
+standard input. With --text each INPUT is one document of plain text.
+
+For every document one line of JSON is printed, as in a report of firstseen
+dedup, also for those that are unique. Nothing is remembered: the index is only
+read, by any number of queries at once, but not while a run is under way.
+An index without a side table names no earlier document.`
+
+const planLong = `Tell what a run will take: memory, disk, time, and how often the filter errs.
+
+Give the number of documents with --docs, or the inputs of the run, or both. Of
+inputs up to 64 MiB are read, the beginning of each; the number of documents
+is estimated from their sizes, and the pipeline is run over the sample on a
+temporary index, for the time that it takes on this machine.
+
+The estimate takes every document for a unique one: duplicates add nothing to
+filter and table.`
+
+const checkLong = `Read all of an index and tell whether it is sound.
+
+Checked are every checksum, the order of the entries, that each names a document
+that is there, that counts agree, and that every key of the side table is in the
+filter or, without one, that the journals of the filter are whole. Nothing is written, and no key file is needed, so a copy can be checked
+that was taken while a run was under way. The index itself must not be in use.
+
+A filter that is missing or of an earlier state is told, and is no damage: the
+next run makes it anew. --rebuild does that now, also where the filter is damaged,
+from a table that is sound; the old filter is replaced in one step.
+
+Exit codes:
+  0    sound, or made so by --rebuild
+  1    damaged, or it could not be read; the output or the message says why
+  2    wrong usage
+  130  interrupted; nothing was changed`
+
+// Parts that messages share.
+const (
+	putFileBack = "put the file back, or add --abandon to leave the run unfinished"
+	staysKnown  = "what it has kept so far stays known"
+)
+
+// refusal adds what to do to an error about a run that is not continued.
+func refusal(err error) error {
+	var r *pipeline.RefusedError
+	if !errors.As(err, &r) {
+		return err
+	}
+	over := strings.Join(r.Run.Args, " ")
+	switch r.Why {
+	case pipeline.OtherVersion:
+		return errors.New("a run of another version of firstseen was interrupted on this index: finish it with that version, " +
+			"or add --abandon to leave it; " + staysKnown)
+	case pipeline.OverPipe:
+		return fmt.Errorf("a run over %s was interrupted on this index after %d documents, and cannot be continued because it read or wrote a pipe; "+
+			"the documents it kept stay known, so what it wrote (files ending in %s) is the only copy; add --abandon to go on, which puts them aside",
+			over, r.Run.Documents, corpus.PartialSuffix)
+	case pipeline.OtherCommand:
+		return fmt.Errorf("a run over %s was interrupted on this index: run the same command again (inputs unchanged) to finish it, "+
+			"or add --abandon to leave it; %s", over, staysKnown)
+	case pipeline.InputChanged:
+		return inputChanged(r.Err)
+	}
+	return fmt.Errorf("%w; %s; a later run with the same output may have put it aside (%s.1)", err, putFileBack, corpus.PartialSuffix)
+}
+
+// inputChanged adds what to do to an error about an input that is another one
+// since the run was interrupted.
+func inputChanged(err error) error {
+	return fmt.Errorf("continuing the interrupted run: %w; put back what it read and run the same command again, or add --abandon to leave the run unfinished", err)
+}
+
+// missing says what the index does not know of a run over a pipe that was killed.
+func missing(u *pipeline.Unfinished) string {
+	if u.Decided {
+		return fmt.Sprintf("the last run over a pipe was killed at its end; its %d documents are all remembered", u.Documents)
+	}
+	return fmt.Sprintf("the last run over a pipe did not end in order: it is remembered up to document %d (checkpoint of %s); "+
+		"what came later will be kept again", u.Documents, u.Saved.UTC().Format(time.RFC3339))
+}
+
+// givenUp says what becomes of a run that is left unfinished for good.
+func givenUp(u *pipeline.Unfinished) string {
+	return fmt.Sprintf("the interrupted run over %s is given up; what it kept up to its last checkpoint, %d documents, stays known",
+		strings.Join(u.Args, " "), u.Kept)
+}

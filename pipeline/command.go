@@ -1,0 +1,99 @@
+package pipeline
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/dedup"
+)
+
+// Command is what a run was told to do, as far as its ledger stores and compares it.
+type Command struct {
+	Args     []string // the INPUT arguments, for messages
+	Inputs   []corpus.Input
+	Outputs  [3]string // kept, report, rejects; "" for none
+	Annotate bool
+	Rules    dedup.Rules
+	Fields   corpus.Fields
+	MaxLine  int
+	// Lasting: the index outlasts the process.
+	Lasting bool
+	Now     func() time.Time
+}
+
+// choices are all that decides what the outputs of a run will be, beside the
+// index itself. The filter's size is not among them: a run that stopped because
+// it was full goes on with a larger one.
+type choices struct {
+	Inputs    []inputID   `json:"inputs"`
+	Outputs   []string    `json:"outputs"`
+	Annotate  bool        `json:"annotate"`
+	Rules     dedup.Rules `json:"rules"`
+	TextField string      `json:"text_field"`
+	IDField   string      `json:"id_field"`
+	MaxRecord int         `json:"max_record"`
+}
+
+// inputID tells whether an input is still the same.
+type inputID struct {
+	Path string `json:"path"`
+	Size int64  `json:"size"`
+	Time int64  `json:"mtime"` // ns since 1970
+}
+
+func (c *Command) choices() (choices, error) {
+	chosen := choices{
+		Annotate: c.Annotate, Rules: c.Rules, TextField: c.Fields.Text, IDField: c.Fields.ID,
+		MaxRecord: c.MaxLine,
+	}
+	for _, in := range c.Inputs {
+		path, err := filepath.Abs(in.Path)
+		if err != nil {
+			return chosen, err
+		}
+		info, err := os.Stat(in.Path)
+		if err != nil {
+			return chosen, err
+		}
+		chosen.Inputs = append(chosen.Inputs, inputID{path, info.Size(), info.ModTime().UnixNano()})
+	}
+	for _, out := range c.Outputs {
+		if out != "" {
+			abs, err := filepath.Abs(out)
+			if err != nil {
+				return chosen, err
+			}
+			out = abs
+		}
+		chosen.Outputs = append(chosen.Outputs, out)
+	}
+	return chosen, nil
+}
+
+// ReadsPipe reports whether an input cannot be read a second time.
+func (c *Command) ReadsPipe() bool {
+	return slices.ContainsFunc(c.Inputs, func(in corpus.Input) bool { return in.Size < 0 || in.Path == corpus.Stdin })
+}
+
+func (c *Command) writesPipe() bool { return slices.ContainsFunc(c.Outputs[:], isDirect) }
+
+// leavesNothing reports whether the next run may go on, without being told, where this
+// one was killed: its input cannot be read again, and nothing it wrote is left that
+// could be the only copy of a document.
+func (c *Command) leavesNothing() bool {
+	isFile := func(name string) bool { return name != "" && !isDirect(name) }
+	return c.ReadsPipe() && !slices.ContainsFunc(c.Outputs[:], isFile)
+}
+
+// isDirect reports whether an output is written as it comes and cannot be cut
+// back: standard output, a pipe, a device that keeps anything.
+func isDirect(name string) bool {
+	if name == "" || name == corpus.Stdin {
+		return name == corpus.Stdin
+	}
+	info, err := os.Stat(name)
+	return err == nil && !info.Mode().IsRegular() && !corpus.Swallows(name)
+}

@@ -1,0 +1,284 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/step"
+	"github.com/firstseen/firstseen/report"
+)
+
+// LedgerName is the name under which an index stores the run that is under way.
+const LedgerName = "run"
+
+// Position is a place between two records.
+type Position struct {
+	Input int   `json:"input"` // index into the inputs
+	Line  int64 `json:"line"`  // of the next record, from 1
+	// Sum is corpus.AddLine over all records of the input before it.
+	Sum uint64 `json:"sum"`
+}
+
+// Written is how far each output was written: kept, report, rejects.
+type Written [3]corpus.Mark
+
+// Progress is how far a run has come. It is stored in the same transaction as
+// what the run has remembered so far.
+type Progress struct {
+	At      Position     `json:"at"`
+	Tally   report.Tally `json:"tally"`
+	Written Written      `json:"written"`
+	Ended   bool         `json:"ended"` // all is decided; outputs may not have their names yet
+}
+
+// Ledger is a run as its index knows it, from one process to the next. It goes
+// through four states, and a process stopped in any of them, or between two, leaves
+// what the next one goes on with:
+//
+//	reading    Save stores how far the run has come
+//	decided    Save stores that all is decided, and how long the outputs are
+//	published  Publish gives the outputs their names
+//	noted      Note stores that no run is unfinished
+//
+// Without an index that outlasts the process it stores nothing, and the rest is as
+// with one.
+type Ledger struct {
+	index   *index.Index
+	command Command
+	chosen  choices  // of a run that can be continued
+	prints  []uint64 // of the inputs begun, see entry.Prints
+	found   *entry   // what another run has left; nil for nothing
+	goesOn  *Progress
+}
+
+// entry is a run as its checkpoints store it: the command, so that only the same one
+// continues it, and how far it came.
+type entry struct {
+	Command  []string `json:"command"` // the INPUT arguments, for messages
+	Choices  choices  `json:"choices"`
+	Progress Progress `json:"progress"`
+	Pipe     bool     `json:"pipe"`  // cannot be continued: it read or wrote a pipe
+	Gone     bool     `json:"gone"`  // it read a pipe and wrote nothing that is still here: no file
+	Saved    int64    `json:"saved"` // time of the checkpoint, Unix seconds
+	// Prints are corpus.Fingerprint of the inputs begun, 0 where unknown. Those
+	// after them have not been looked at, so they may be any.
+	Prints []uint64 `json:"prints"`
+
+	foreign bool // by another version: nothing else is known of it
+}
+
+// Unfinished is a run that was stopped before it was over.
+type Unfinished struct {
+	Args      []string // its INPUT arguments
+	Documents int64    // judged up to its last checkpoint
+	Kept      int64
+	Saved     time.Time // when that was
+	Decided   bool      // all its documents were
+	// Foreign: it is of another version, and nothing else is known of it.
+	Foreign bool
+	// Pipe: it read or wrote a pipe, and cannot be continued.
+	Pipe bool
+	// Gone: it read a pipe and wrote no file, so that nothing it left can be the
+	// only copy of a document, and another run may begin.
+	Gone bool
+}
+
+// Refusal says why an unfinished run is not continued.
+type Refusal uint8
+
+const (
+	OtherVersion Refusal = iota + 1 // of the program has begun it
+	OverPipe                        // it read or wrote one
+	OtherCommand                    // has begun it, or on other inputs
+	InputChanged                    // since it was read; Err says which
+	OutputGone                      // or is not as it was left; Err says which
+)
+
+// RefusedError is returned where an unfinished run is not continued.
+type RefusedError struct {
+	Why Refusal
+	Run Unfinished
+	Err error // what was found, or nil
+}
+
+func (e *RefusedError) Error() string {
+	if e.Err != nil {
+		return "continuing the interrupted run: " + e.Err.Error()
+	}
+	return fmt.Sprintf("a run over %s was interrupted on this index", strings.Join(e.Run.Args, " "))
+}
+
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+// OpenLedger reads what the index knows of runs before this one. The command is of a
+// run that begins, or goes on.
+func OpenLedger(x *index.Index, c Command) (*Ledger, error) {
+	l := &Ledger{index: x, command: c}
+	var err error
+	if l.CanContinue() {
+		if l.chosen, err = c.choices(); err != nil {
+			return nil, err
+		}
+	}
+	stored, err := x.Value(LedgerName)
+	if err != nil || len(stored) == 0 {
+		return l, err
+	}
+	l.found = new(entry)
+	if json.Unmarshal(stored, l.found) != nil {
+		l.found = &entry{foreign: true}
+	} else if left := x.Left(); left != nil {
+		l.found.Progress.Tally.Documents, l.found.Saved = int64(left.Documents), left.Time
+	}
+	return l, nil
+}
+
+// Unfinished is the run that another process has left; nil where there is none.
+func (l *Ledger) Unfinished() *Unfinished {
+	if l.found == nil {
+		return nil
+	}
+	e := l.found
+	return &Unfinished{
+		Args: e.Command, Documents: e.Progress.Tally.Documents, Kept: e.Progress.Tally.Kept, Saved: time.Unix(e.Saved, 0),
+		Decided: e.Progress.Ended, Foreign: e.foreign, Pipe: e.Pipe, Gone: e.Gone,
+	}
+}
+
+// CanContinue reports whether this run could be continued if it were stopped: the
+// inputs can be read again, the outputs cut back, and the index knows how far it came.
+func (l *Ledger) CanContinue() bool {
+	return l.command.Lasting && l.index.Table() != nil && !l.command.ReadsPipe() && !l.command.writesPipe()
+}
+
+// Continue returns how far the unfinished run has come, or a RefusedError unless this
+// is its command, its inputs are as they were and it can be continued.
+func (l *Ledger) Continue() (*Progress, error) {
+	e := l.found
+	refused := func(why Refusal, err error) (*Progress, error) {
+		return nil, &RefusedError{Why: why, Run: *l.Unfinished(), Err: err}
+	}
+	switch {
+	case e.foreign:
+		return refused(OtherVersion, nil)
+	case e.Pipe:
+		return refused(OverPipe, nil)
+	case !l.CanContinue() || !reflect.DeepEqual(l.chosen, e.Choices):
+		return refused(OtherCommand, nil)
+	}
+	inputs := l.command.Inputs
+	for i, in := range inputs[:min(len(e.Prints), len(inputs))] {
+		print, err := corpus.Fingerprint(in.Path)
+		if err != nil {
+			return nil, fmt.Errorf("looking at the inputs again: %w", err)
+		}
+		if e.Prints[i] != 0 && e.Prints[i] != print {
+			return refused(InputChanged, fmt.Errorf("%s: %w", in.Name, corpus.ErrChanged))
+		}
+	}
+	l.goesOn, l.prints = &e.Progress, e.Prints
+	return l.goesOn, nil
+}
+
+// GiveUp leaves the unfinished run for good and returns the files that are the only
+// copy of what it wrote. What it wrote since its last checkpoint the index does not
+// know and a run over the same files writes again, so that is cut off; of a pipe
+// nothing could be had again.
+func (l *Ledger) GiveUp() (left []string, err error) {
+	e := l.found
+	if e.foreign || e.Pipe {
+		return nil, nil
+	}
+	for i, name := range e.Choices.Outputs {
+		if name == "" {
+			continue
+		}
+		there, err := corpus.CutPartial(name, e.Progress.Written[i])
+		if err != nil {
+			return left, err
+		}
+		if there {
+			left = append(left, name+corpus.PartialSuffix)
+		}
+	}
+	return left, nil
+}
+
+// OpenOutputs creates the outputs or, after Continue, cuts those of the unfinished run
+// back to its last checkpoint. An error leaves none open.
+func (l *Ledger) OpenOutputs() (o Outputs, err error) {
+	o.Annotate = l.command.Annotate
+	for i, to := range []**corpus.Writer{&o.Kept, &o.Report, &o.Rejects} {
+		name := l.command.Outputs[i]
+		switch {
+		case name == "":
+		case l.goesOn == nil:
+			*to, err = corpus.Create(name)
+		default:
+			*to, err = l.reopen(name, l.goesOn.Written[i])
+		}
+		if err != nil {
+			return o, errors.Join(err, o.Abort())
+		}
+	}
+	return o, nil
+}
+
+// reopen continues an output, and returns nil for one that has its name already:
+// a run that had decided everything was stopped between publishing and noting.
+func (l *Ledger) reopen(name string, at corpus.Mark) (*corpus.Writer, error) {
+	w, err := corpus.OpenAt(name, at)
+	if err == nil || errors.Is(err, corpus.ErrBusy) {
+		return w, err
+	}
+	if l.goesOn.Ended {
+		done, foundErr := corpus.Published(name, at)
+		if done || foundErr != nil {
+			return nil, foundErr
+		}
+	}
+	return nil, &RefusedError{Why: OutputGone, Run: *l.Unfinished(), Err: err}
+}
+
+// Save is what a checkpoint stores of the run, reading or decided; nil where nobody
+// would ask for it.
+func (l *Ledger) Save(p Progress) map[string][]byte {
+	c := &l.command
+	if !c.Lasting || l.index.Table() == nil && !c.ReadsPipe() {
+		return nil
+	}
+	e := entry{
+		Command: c.Args, Choices: l.chosen, Progress: p,
+		Pipe: !l.CanContinue(), Gone: c.leavesNothing(), Saved: c.Now().Unix(),
+	}
+	if !e.Pipe {
+		for _, in := range c.Inputs[len(l.prints) : p.At.Input+1] {
+			print, _ := corpus.Fingerprint(in.Path) // gone meanwhile: unknown
+			l.prints = append(l.prints, print)
+		}
+		e.Prints = l.prints
+	}
+	stored, err := json.Marshal(e)
+	if err != nil {
+		panic(err) // plain values only
+	}
+	return map[string][]byte{LedgerName: stored}
+}
+
+// Publish gives all outputs their names. That comes before Note: an index that knows
+// documents which are in no output would have the next run drop them too.
+func (l *Ledger) Publish(o *Outputs) error { return o.Close() }
+
+// Note saves the index and stores that no run is unfinished.
+func (l *Ledger) Note() error {
+	if err := l.index.Finish(map[string][]byte{LedgerName: nil}); err != nil {
+		return err
+	}
+	return step.Done("ended")
+}

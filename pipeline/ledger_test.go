@@ -1,0 +1,367 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/step"
+)
+
+// told is a run over files that can be stopped, and started again.
+type told struct {
+	t       *testing.T
+	dir     string
+	command Command
+}
+
+var errStopped = errors.New("stopped by a test")
+
+func newTold(t *testing.T) *told {
+	t.Helper()
+	dir := t.TempDir()
+	var lines strings.Builder
+	for n := range 60 {
+		fmt.Fprintf(&lines, "{\"id\":\"%d\",\"text\":%q}\n", n, indextest.Sentences(n%40))
+		if n%20 == 7 {
+			lines.WriteString("no document\n")
+		}
+	}
+	r := &told{t: t, dir: dir}
+	for _, name := range []string{"a.jsonl", "b.jsonl"} {
+		indextest.Must(t, os.WriteFile(r.path(name), []byte(lines.String()), 0o666))
+	}
+	inputs, _, err := corpus.Expand([]string{r.path("a.jsonl"), r.path("b.jsonl")})
+	indextest.Must(t, err)
+	r.command = Command{
+		Args: []string{"a.jsonl", "b.jsonl"}, Inputs: inputs, Fields: corpus.Fields{Text: "text", ID: "id"}, Lasting: true,
+		Outputs: [3]string{r.path("kept.jsonl"), r.path("report.jsonl"), r.path("bad.jsonl")},
+		Now:     func() time.Time { return time.Unix(1700000000, 0) },
+	}
+	return r
+}
+
+func (r *told) path(name string) string { return filepath.Join(r.dir, name) }
+
+// open opens the index and its ledger, as a process does.
+func (r *told) open() (*index.Index, *Ledger, error) {
+	x, err := index.Open(r.path("index"), index.Options{Shape: bloomstore.ForItems(4000), UUID: [16]byte{1}})
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := OpenLedger(x, r.command)
+	if err != nil {
+		return nil, nil, errors.Join(err, x.Close(false))
+	}
+	return x, l, nil
+}
+
+// run is one process: it begins the run, or goes on with it.
+func (r *told) run() (err error) {
+	x, l, err := r.open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, x.Close(false)) }()
+	job := Job{
+		Fields: r.command.Fields, Scheme: x.Scheme(), Workers: 1, MaxBad: -1, CheckpointBytes: 5000,
+		Now: r.command.Now, Save: l.Save,
+	}
+	var source corpus.SourceConfig
+	if l.Unfinished() != nil {
+		if job.Resume, err = l.Continue(); err != nil {
+			return err
+		}
+		at := job.Resume.At
+		source.SkipInputs, source.SkipLines, source.SkipSum = at.Input, at.Line-1, at.Sum
+	}
+	if job.Outputs, err = l.OpenOutputs(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, job.Outputs.Abort()) }()
+	job.Source = corpus.NewSource(r.command.Inputs, source)
+	if _, err := Run(context.Background(), x, job); err != nil {
+		return err
+	}
+	if err := l.Publish(&job.Outputs); err != nil {
+		return err
+	}
+	return l.Note()
+}
+
+// stopAfter runs with the nth step failing, which leaves what a kill there leaves.
+func (r *told) stopAfter(n int) (name string, err error) {
+	step.Hook = func(s string) error {
+		if n--; n == 0 {
+			name = s
+			return errStopped
+		}
+		return nil
+	}
+	defer func() { step.Hook = nil }()
+	return name, r.run()
+}
+
+// files are the outputs, and what is left of them under a name that is not theirs.
+func (r *told) files() map[string]string {
+	r.t.Helper()
+	all := map[string]string{}
+	for _, name := range r.command.Outputs {
+		for _, name := range []string{name, name + corpus.PartialSuffix} {
+			data, err := os.ReadFile(name)
+			if !errors.Is(err, fs.ErrNotExist) {
+				indextest.Must(r.t, err)
+				all[filepath.Base(name)] = string(data)
+			}
+		}
+	}
+	return all
+}
+
+// remembered is how many documents the index holds; its filter must be that of its
+// table.
+func (r *told) remembered() uint32 {
+	r.t.Helper()
+	x, l, err := r.open()
+	indextest.Must(r.t, err)
+	if x.Rebuilt() != "" || l.Unfinished() != nil {
+		r.t.Errorf("rebuilt: %q, unfinished: %+v", x.Rebuilt(), l.Unfinished())
+	}
+	docs := x.TableStats().Documents
+	indextest.Must(r.t, x.Close(false))
+	return docs
+}
+
+func (r *told) reset() {
+	r.t.Helper()
+	indextest.Must(r.t, os.RemoveAll(r.path("index")))
+	for _, name := range r.command.Outputs {
+		all, err := filepath.Glob(name + "*")
+		indextest.Must(r.t, err)
+		for _, name := range all {
+			indextest.Must(r.t, os.Remove(name))
+		}
+	}
+}
+
+// TestStoppedBetweenSteps stops a run between every two of its steps, and what
+// continues it once more, and runs it again until it is over: all is as if nothing had
+// happened.
+func TestStoppedBetweenSteps(t *testing.T) {
+	r := newTold(t)
+	indextest.Must(t, r.run())
+	want, docs := r.files(), r.remembered()
+	if want["kept.jsonl"] == "" || want["bad.jsonl"] == "" || want["report.jsonl"] == "" {
+		t.Fatal("an output is empty")
+	}
+	seen := map[string]bool{}
+	for n := 1; ; n++ {
+		r.reset()
+		name, err := r.stopAfter(n)
+		if name == "" {
+			indextest.Must(t, err)
+			if n < 30 {
+				t.Errorf("only %d steps", n-1)
+			}
+			break
+		}
+		if !errors.Is(err, errStopped) {
+			t.Fatalf("stopped after %s: %v", name, err)
+		}
+		seen[name] = true
+		if over(name) {
+			continue
+		}
+		again, err := r.stopAfter(n/3 + 2)
+		if again != "" && !errors.Is(err, errStopped) || again == "" && err != nil {
+			t.Fatalf("stopped after %s, then after %q: %v", name, again, err)
+		}
+		if !over(again) && r.run() != nil {
+			t.Fatalf("stopped after %s, then after %q", name, again)
+		}
+		got := r.files()
+		for file := range want {
+			if got[file] != want[file] {
+				t.Fatalf("stopped after %s, then after %q: %s has %d bytes, and %d if nothing happens", name, again, file, len(got[file]), len(want[file]))
+			}
+		}
+		if n := r.remembered(); n != docs {
+			t.Errorf("stopped after %s: %d documents remembered, want %d", name, n, docs)
+		}
+		if len(got) != len(want) {
+			t.Errorf("stopped after %s: files of %d names are left, want %d", name, len(got), len(want))
+		}
+	}
+	for _, name := range []string{"synced outputs", "took checkpoint", "named kept.jsonl", "saved the filter", "noted the end", "ended"} {
+		if !seen[name] {
+			t.Errorf("no step %q", name)
+		}
+	}
+}
+
+// over says that a run which was stopped there, or nowhere, is over.
+func over(name string) bool { return name == "" || name == "noted the end" || name == "ended" }
+
+// halfway leaves a run that is under way, stopped at its third checkpoint.
+func halfway(t *testing.T) *told {
+	t.Helper()
+	r := newTold(t)
+	checkpoints := 0
+	step.Hook = func(name string) error {
+		if name == "took checkpoint" {
+			if checkpoints++; checkpoints == 3 {
+				return errStopped
+			}
+		}
+		return nil
+	}
+	err := r.run()
+	step.Hook = nil
+	if !errors.Is(err, errStopped) {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestNotContinued has what keeps a run from being continued.
+func TestNotContinued(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		harm func(r *told) error
+		want Refusal
+	}{
+		{"another output", func(r *told) error { r.command.Outputs[0] = r.path("other.jsonl"); return nil }, OtherCommand},
+		{"other rules", func(r *told) error { r.command.Rules.Threshold = 0.9; return nil }, OtherCommand},
+		{"other fields", func(r *told) error { r.command.Fields.ID = "url"; return nil }, OtherCommand},
+		{"an input less", func(r *told) error { r.command.Inputs = r.command.Inputs[:1]; return nil }, OtherCommand},
+		{"to a pipe", func(r *told) error { r.command.Outputs[0] = corpus.Stdin; return nil }, OtherCommand},
+		{"an input changed", func(r *told) error { return rewrite(r.path("a.jsonl")) }, InputChanged},
+		{"an output gone", func(r *told) error { return os.Remove(r.path("kept.jsonl.partial")) }, OutputGone},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := halfway(t)
+			indextest.Must(t, c.harm(r))
+			var refused *RefusedError
+			err := r.run()
+			if !errors.As(err, &refused) || refused.Why != c.want || refused.Error() == "" || refused.Run.Documents == 0 {
+				t.Fatalf("%v", err)
+			}
+			if (refused.Unwrap() != nil) != (c.want == InputChanged || c.want == OutputGone) {
+				t.Errorf("found: %v", refused.Err)
+			}
+		})
+	}
+}
+
+// rewrite changes a byte of a file and nothing else that is seen from outside.
+func rewrite(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	data[20] ^= 1
+	return errors.Join(os.WriteFile(path, data, 0o666), os.Chtimes(path, info.ModTime(), info.ModTime()))
+}
+
+// TestGivenUp: outputs are cut back to the last checkpoint and stay the only copy.
+func TestGivenUp(t *testing.T) {
+	r := halfway(t)
+	x, l, err := r.open()
+	indextest.Must(t, err)
+	defer x.Close(false)
+	u := l.Unfinished()
+	if u == nil || u.Foreign || u.Pipe || u.Decided || u.Kept == 0 || u.Saved.Unix() != 1700000000 || !slices.Equal(u.Args, r.command.Args) {
+		t.Errorf("%+v", u)
+	}
+	left, err := l.GiveUp()
+	if err != nil || len(left) != 3 || left[0] != r.path("kept.jsonl.partial") {
+		t.Errorf("%q, %v", left, err)
+	}
+}
+
+// TestLedgerOfAnotherVersion is not read, and neither continued nor cut.
+func TestLedgerOfAnotherVersion(t *testing.T) {
+	r := newTold(t)
+	x, _, err := r.open()
+	indextest.Must(t, err)
+	indextest.Must(t, x.Begin(index.Policy{Settle: func(bool) (map[string][]byte, error) {
+		return map[string][]byte{LedgerName: []byte("run 2: 17 documents")}, nil
+	}}))
+	indextest.Must(t, errors.Join(x.Checkpoint(), x.Close(false)))
+	var refused *RefusedError
+	if err := r.run(); !errors.As(err, &refused) || refused.Why != OtherVersion {
+		t.Error(err)
+	}
+	x, l, err := r.open()
+	indextest.Must(t, err)
+	defer x.Close(false)
+	if left, err := l.GiveUp(); left != nil || err != nil || !l.Unfinished().Foreign {
+		t.Errorf("%q, %v", left, err)
+	}
+}
+
+// TestLedgerOfAPipe: such a run is told of and not continued, and the next may begin
+// unasked where it has left no file.
+func TestLedgerOfAPipe(t *testing.T) {
+	for _, gone := range []bool{false, true} {
+		r := newTold(t)
+		r.command.Inputs = []corpus.Input{{Path: corpus.Stdin, Name: "stdin", Size: -1}}
+		if gone {
+			r.command.Outputs = [3]string{corpus.Stdin}
+		}
+		x, l, err := r.open()
+		indextest.Must(t, err)
+		if l.CanContinue() || l.Unfinished() != nil {
+			t.Error("a pipe can be continued")
+		}
+		indextest.Must(t, x.Begin(index.Policy{Stream: true, Settle: func(bool) (map[string][]byte, error) {
+			return l.Save(Progress{}), nil
+		}}))
+		indextest.Must(t, x.Close(false))
+		x, l, err = r.open()
+		indextest.Must(t, err)
+		if u := l.Unfinished(); u == nil || !u.Pipe || u.Gone != gone {
+			t.Errorf("%+v", u)
+		}
+		var refused *RefusedError
+		if _, err := l.Continue(); !errors.As(err, &refused) || refused.Why != OverPipe {
+			t.Error(err)
+		}
+		if left, err := l.GiveUp(); left != nil || err != nil {
+			t.Errorf("%q, %v", left, err)
+		}
+		indextest.Must(t, x.Close(false))
+	}
+}
+
+// TestNoLedgerWithoutAnIndex that outlasts the process.
+func TestNoLedgerWithoutAnIndex(t *testing.T) {
+	r := newTold(t)
+	r.command.Lasting = false
+	x, l, err := r.open()
+	indextest.Must(t, err)
+	defer x.Close(false)
+	if l.Save(Progress{}) != nil || l.CanContinue() {
+		t.Error("it stores a run")
+	}
+	r.command.Lasting = true
+	r.command.Inputs[0].Path = r.path("nothing")
+	if _, err := OpenLedger(x, r.command); err == nil {
+		t.Error("an input that is not there")
+	}
+}
