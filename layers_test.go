@@ -55,9 +55,9 @@ var mayKnow = map[string][]string{
 	"corpus":       {},
 	"dedup":        {"feature", "bloomstore", "docmap"},
 	"index":        {"dedup", "feature", "bloomstore", "docmap"},
-	"report":       {"dedup", "index", "feature"},
+	"report":       {"dedup", "index", "corpus", "feature"},
 	"pipeline":     {"report", "index", "dedup", "corpus", "feature"},
-	"internal/cli": {"pipeline", "report", "index", "dedup", "corpus", "feature", "bloomstore"},
+	"internal/cli": {"pipeline", "report", "index", "dedup", "corpus", "corpus/jsonl", "feature", "bloomstore"},
 }
 
 // TestLayers: data flows one way, and those who are to be tested, replaced and

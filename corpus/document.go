@@ -3,14 +3,15 @@ package corpus
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"time"
 )
 
 // Document is one record of an input: a document, or the reason why it is none.
-// A parser fills it; how long its slices are valid says [BlockParser].
+// A parser fills it; how long its slices are valid says [Parser].
 type Document struct {
-	ID    []byte     // the document's id, or [Chunk.Name] where it has none
+	ID    []byte     // the document's id, or [Block.Name] where it has none
 	Text  []byte     // decoded, valid UTF-8
 	Time  time.Time  // when the document was made, for windows of time; zero where the format does not tell
 	Attrs []Attr     // what else the record says that was asked for, in the order of asking
@@ -31,7 +32,7 @@ type Attr struct {
 // before it.
 type Slot struct {
 	At   int
-	Lead string
+	Lead []byte
 }
 
 // Place is where a record stands in its input. It is made by who reads the input,
@@ -66,11 +67,13 @@ func (p Place) Append(dst []byte) []byte {
 func (p Place) String() string { return string(p.Append(nil)) }
 
 // MarshalJSON writes the place as JSON.
-func (p Place) MarshalJSON() ([]byte, error) {
-	if p.Part != 0 {
-		return json.Marshal([2]int64{p.Part, p.Record})
+func (p Place) MarshalJSON() ([]byte, error) { return p.appendJSON(nil), nil }
+
+func (p Place) appendJSON(dst []byte) []byte {
+	if p.Part == 0 {
+		return strconv.AppendInt(dst, p.Record, 10)
 	}
-	return json.Marshal(p.Record)
+	return fmt.Appendf(dst, "[%d,%d]", p.Part, p.Record)
 }
 
 // UnmarshalJSON reads what MarshalJSON has written.

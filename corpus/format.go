@@ -11,7 +11,7 @@ import "iter"
 // one is told in docs/extend.md.
 type Format interface {
 	// Endings are those of names by which a directory's files are known to be
-	// of this format, such as ".jsonl", the usual one first.
+	// of this format, such as ".jsonl"; at least one.
 	Endings() []string
 	// Noun is what people call a record: "line".
 	Noun() string
@@ -22,7 +22,7 @@ type Format interface {
 	// hands out empty records too, finds the Slot of each document, and a
 	// document that cannot have the field is bad. A format that cannot be
 	// annotated at all returns an error.
-	NewParser(annotate string) (BlockParser, error)
+	NewParser(annotate string) (Parser, error)
 	Printer
 }
 
@@ -44,6 +44,9 @@ type Cutter interface {
 	// End returns the index behind the first end of a record in data that is
 	// not within its first from bytes, or -1. Data may begin inside a record.
 	End(data []byte, from int) int
+	// Terminator is what ends a record. It belongs behind the last of an input
+	// that lacks it when something shall follow.
+	Terminator() []byte
 	// Strip takes away what ends a record, which the last of an input may lack,
 	// and tells whether the record is empty, and so none to count.
 	Strip(record []byte) (raw []byte, empty bool)
@@ -52,15 +55,15 @@ type Cutter interface {
 // MaxTerminator is how many bytes the end of a record may take.
 const MaxTerminator = 16
 
-// BlockParser turns blocks into documents. It is for one goroutine.
-type BlockParser interface {
+// Parser turns blocks into documents. It is for one goroutine.
+type Parser interface {
 	// Parse returns the documents of a block in the order of its records.
 	// Empty records are passed over unless all are answered.
 	//
 	// A Document itself is valid until the next one, all it points to until the
 	// block is filled again, parsed again or released: it is in the block's
-	// Data or in its memory, see [Chunk.Room].
-	Parse(b *Chunk) iter.Seq[*Document]
+	// Data or in its memory, see [Block.Room].
+	Parse(b *Block) iter.Seq[*Document]
 }
 
 // Printer writes records, with their verdicts, to an output.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
@@ -59,7 +60,7 @@ func openLife(t *testing.T, dir string, bound int64) *life {
 // feed decides n documents.
 func (l *life) feed(n int) {
 	l.t.Helper()
-	parser, err := corpus.NewParser(corpus.Fields{})
+	parser, err := jsonl.Format{}.NewParser("")
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func (l *life) feed(n int) {
 		lines.WriteString(`{"text":"` + lifeText(l.next) + `"}` + "\n")
 		l.next++
 	}
-	b := &batch{chunk: corpus.Chunk{File: "f", Line: 1, Data: []byte(lines.String())}}
+	b := &batch{block: corpus.Block{File: "f", First: corpus.Place{Record: 1}, Data: []byte(lines.String())}}
 	b.fill(parser, extractor, &feature.Set{})
 	if err := l.c.commit(context.Background(), b); err != nil {
 		l.t.Fatal(err)

@@ -288,7 +288,7 @@ func badRecords(s *report.Summary) error {
 // job gathers what dedup.Run needs.
 func (p *dedupPlan) job(stdin io.Reader, stderr io.Writer, x *index.Index) (pipeline.Job, error) {
 	job := pipeline.Job{
-		Fields: p.fields, Scheme: p.scheme, Rules: p.rules,
+		Scheme: p.scheme, Rules: p.rules,
 		Workers: p.jobs, MaxBad: p.maxBad, OnFull: p.onFull, Now: p.now, Live: &pipeline.Live{},
 		CheckpointBytes: p.checkpoint,
 		Warn:            func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) },
@@ -308,7 +308,7 @@ func (p *dedupPlan) job(stdin io.Reader, stderr io.Writer, x *index.Index) (pipe
 		err = p.continues(u)
 		job.Resume, p.prints = &u.Progress, u.Prints
 		at := u.Progress.At
-		cfg.SkipInputs, cfg.SkipLines, cfg.SkipSum = at.Input, at.Line-1, at.Sum
+		cfg.SkipInputs, cfg.SkipTo, cfg.SkipSum = at.Input, at.At, at.Sum
 	}
 	if err != nil {
 		return job, err
@@ -322,7 +322,7 @@ func (p *dedupPlan) job(stdin io.Reader, stderr io.Writer, x *index.Index) (pipe
 			job.Ticks = time.Tick(p.every)
 		}
 	}
-	job.Source = corpus.NewSource(p.inputs, cfg)
+	job.Source = corpus.NewSource(p.inputs, formatOf(p.fields), cfg)
 	job.Outputs, err = p.openOutputs(job.Resume)
 	job.Retries = p.annotate && p.readsPipe() && err == nil && job.Outputs.Kept != nil && job.Outputs.Kept.Live()
 	return job, err

@@ -105,7 +105,7 @@ func isDirect(name string) bool {
 func (p *dedupPlan) choices() (choices, error) {
 	c := choices{
 		Annotate: p.annotate, Rules: p.rules, TextField: p.fields.Text, IDField: p.fields.ID,
-		MaxRecord: p.source.MaxLine,
+		MaxRecord: p.source.MaxRecord,
 	}
 	for _, in := range p.inputs {
 		path, err := filepath.Abs(in.Path)
