@@ -58,9 +58,9 @@ var mayKnow = map[string][]string{
 
 	"dedup":        {"feature", "bloomstore"},
 	"index":        {"dedup", "feature", "bloomstore", "docmap"},
-	"report":       {"dedup", "index", "feature"},
+	"report":       {"dedup", "index", "corpus", "feature"},
 	"pipeline":     {"report", "index", "dedup", "corpus", "feature"},
-	"internal/cli": {"pipeline", "report", "index", "dedup", "corpus", "feature", "bloomstore"},
+	"internal/cli": {"pipeline", "report", "index", "dedup", "corpus", "corpus/jsonl", "feature", "bloomstore"},
 
 	"feature":       {"feature/canon"},
 	"feature/canon": {},

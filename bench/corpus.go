@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/feature"
 )
 
@@ -23,7 +24,7 @@ type document struct {
 
 // readDocuments reads all documents of JSONL files and extracts their features.
 func readDocuments(ctx context.Context, scheme feature.Scheme, paths ...string) ([]document, error) {
-	inputs, _, err := corpus.Expand(paths)
+	inputs, _, err := corpus.Expand(paths, jsonl.Format{}.Endings())
 	if err != nil {
 		return nil, err
 	}
@@ -31,22 +32,22 @@ func readDocuments(ctx context.Context, scheme feature.Scheme, paths ...string) 
 	if err != nil {
 		return nil, err
 	}
-	parser, err := corpus.NewParser(corpus.Fields{})
+	parser, err := jsonl.Format{}.NewParser("")
 	if err != nil {
 		return nil, err
 	}
-	src := corpus.NewSource(inputs, corpus.SourceConfig{})
+	src := corpus.NewSource(inputs, jsonl.Format{}, corpus.SourceConfig{})
 	defer src.Close()
 	var docs []document
-	var chunk corpus.Chunk
+	var block corpus.Block
 	for {
-		if err := src.Next(ctx, &chunk); err == io.EOF {
+		if err := src.Next(ctx, &block); err == io.EOF {
 			return docs, nil
 		} else if err != nil {
 			return nil, err
 		}
-		for rec := range parser.Parse(&chunk) {
-			if rec.Err != nil {
+		for rec := range parser.Parse(&block) {
+			if rec.Bad != nil {
 				continue
 			}
 			d := document{id: string(rec.ID), text: string(rec.Text)}

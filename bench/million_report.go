@@ -176,7 +176,7 @@ func (r *millionReport) evaluateTimes() {
 
 // write tells all but the rows, which were written as they came.
 func (r *millionReport) write(w io.Writer) {
-	mb := float64(r.Summary.LineBytes) / 1e6
+	mb := float64(r.Summary.RecordBytes) / 1e6
 	fmt.Fprintf(w, "\n%d documents, %.0f MB in %.1f s (%.0f documents/s, %.0f MB/s); %.1f CPU s, %.1f of them the generator's (%.0f MB/s)\n",
 		r.Docs, mb, r.Total.Wall, float64(r.Docs)/r.Total.Wall, mb/r.Total.Wall, r.Total.CPU, r.GeneratorCPU, mb/r.GeneratorCPU)
 	fmt.Fprintf(w, "peak memory: resident %d MiB, anonymous %d MiB; filter %d MiB\n",

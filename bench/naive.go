@@ -18,6 +18,7 @@ import (
 	"github.com/firstseen/firstseen/bench/gen"
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/pipeline"
@@ -73,7 +74,7 @@ type result struct {
 func (o result) mib() float64 { return float64(o.bytes) / mib }
 
 func generated(g *gen.Generator) *corpus.Source {
-	return corpus.NewSource([]corpus.Input{{Path: corpus.Stdin, Name: "generated", Size: -1}},
+	return corpus.NewSource([]corpus.Input{{Path: corpus.Stdin, Name: "generated", Size: -1}}, jsonl.Format{},
 		corpus.SourceConfig{Stdin: g.NewReader()})
 }
 
@@ -136,7 +137,7 @@ func runNaive(ctx context.Context, g *gen.Generator, shape bloomstore.Shape, pat
 // the next, and an error at most once, at the end.
 func documents(ctx context.Context, g *gen.Generator) iter.Seq2[*feature.Set, error] {
 	return func(yield func(*feature.Set, error) bool) {
-		parser, err := corpus.NewParser(corpus.Fields{})
+		parser, err := jsonl.Format{}.NewParser("")
 		if err != nil {
 			yield(nil, err)
 			return
@@ -147,18 +148,18 @@ func documents(ctx context.Context, g *gen.Generator) iter.Seq2[*feature.Set, er
 			return
 		}
 		source := generated(g)
-		var chunk corpus.Chunk
+		var block corpus.Block
 		var set feature.Set
 		for {
-			if err := source.Next(ctx, &chunk); err != nil {
+			if err := source.Next(ctx, &block); err != nil {
 				if err != io.EOF {
 					yield(nil, err)
 				}
 				return
 			}
-			for rec := range parser.Parse(&chunk) {
-				if rec.Err != nil {
-					yield(nil, rec.Err)
+			for rec := range parser.Parse(&block) {
+				if rec.Bad != nil {
+					yield(nil, rec.Bad)
 					return
 				}
 				extractor.Extract(&set, rec.Text)

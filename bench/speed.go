@@ -15,6 +15,7 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/pipeline"
 )
@@ -103,7 +104,7 @@ func speedOnce(ctx context.Context, path string, jobs int, memory uint64) (c cos
 	start = cpuTime()
 	err = errors.Join(err, x.Close(true))
 	c.close = cpuTime() - start
-	return c, s.LineBytes, err
+	return c, s.RecordBytes, err
 }
 
 // touch has the system zero all pages of the filter now: eight bits of each of so
@@ -118,11 +119,11 @@ func touch(f *bloomstore.Filter) {
 }
 
 func speedJob(path, dir string, jobs int) (job pipeline.Job, err error) {
-	inputs, _, err := corpus.Expand([]string{path})
+	inputs, _, err := corpus.Expand([]string{path}, nil)
 	if err != nil {
 		return job, err
 	}
-	job = pipeline.Job{Source: corpus.NewSource(inputs, corpus.SourceConfig{}), Workers: jobs, MaxBad: -1}
+	job = pipeline.Job{Source: corpus.NewSource(inputs, jsonl.Format{}, corpus.SourceConfig{}), Workers: jobs, MaxBad: -1}
 	if job.Outputs.Kept, err = corpus.Create(filepath.Join(dir, "kept.jsonl")); err != nil {
 		return job, err
 	}

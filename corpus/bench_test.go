@@ -2,9 +2,7 @@ package corpus
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,83 +43,10 @@ func benchData(b *testing.B, run func(b *testing.B, data []byte)) {
 	}
 }
 
-// chunks cuts data as a Source does.
-func chunks(tb testing.TB, data []byte, size int) []*Chunk {
-	src := NewSource([]Input{{Path: Stdin, Name: "bench"}}, SourceConfig{ChunkSize: size, Stdin: bytes.NewReader(data)})
-	var all []*Chunk
-	for {
-		c := new(Chunk)
-		err := src.Next(context.Background(), c)
-		if err == io.EOF {
-			return all
-		}
-		if err != nil {
-			tb.Fatal(err)
-		}
-		all = append(all, c)
-	}
-}
-
-func BenchmarkParse(b *testing.B) {
-	benchData(b, func(b *testing.B, data []byte) {
-		p, cs := newParser(b, Fields{}), chunks(b, data, 0)
-		b.SetBytes(int64(len(data)))
-		b.ReportAllocs()
-		for b.Loop() {
-			for _, c := range cs {
-				for rec := range p.Parse(c) {
-					if rec.Err != nil {
-						b.Fatal(rec.Err)
-					}
-				}
-			}
-		}
-	})
-}
-
-func BenchmarkAnnotate(b *testing.B) {
-	benchData(b, func(b *testing.B, data []byte) {
-		lines := bytes.Split(bytes.TrimSpace(data), newline)
-		var dst []byte
-		b.SetBytes(int64(len(data)))
-		b.ReportAllocs()
-		for b.Loop() {
-			for _, line := range lines {
-				var err error
-				if dst, err = Annotate(dst[:0], line, "firstseen", []byte(`{"verdict":"unique"}`)); err != nil {
-					b.Fatal(err)
-				}
-			}
-		}
-	})
-}
-
-// BenchmarkSource reads only, as one goroutine does for all parsers.
-func BenchmarkSource(b *testing.B) {
-	data := append(benchLines(benchTexts["english"], 16<<20), benchLines(benchTexts["chinese"], 16<<20)...)
-	for name, stored := range map[string][]byte{"plain": data, "gzip": gzipped(data), "zstd": zstded(data)} {
-		b.Run(name, func(b *testing.B) {
-			var c Chunk
-			b.SetBytes(int64(len(data)))
-			b.ReportAllocs()
-			for b.Loop() {
-				src := NewSource(oneStdin, SourceConfig{Stdin: bytes.NewReader(stored)})
-				var err error
-				for err == nil {
-					err = src.Next(context.Background(), &c)
-				}
-				if err != io.EOF {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
 // BenchmarkWriter writes without a disk: what the calling goroutine waits for.
 func BenchmarkWriter(b *testing.B) {
 	benchData(b, func(b *testing.B, data []byte) {
-		lines := bytes.Split(bytes.TrimSpace(data), newline)
+		lines := bytes.Split(bytes.TrimSpace(data), Newline)
 		for _, name := range outputNames {
 			b.Run(filepath.Ext(name), func(b *testing.B) {
 				b.SetBytes(int64(len(data)))
@@ -130,7 +55,7 @@ func BenchmarkWriter(b *testing.B) {
 				for b.Loop() {
 					w := openWriter(name, nil, nullFile{}, false)
 					for _, line := range lines {
-						if err := w.WriteLine(line); err != nil {
+						if err := w.WriteRecord(line, Newline); err != nil {
 							b.Fatal(err)
 						}
 					}

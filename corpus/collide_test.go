@@ -30,7 +30,7 @@ func TestCheckOutputs(t *testing.T) {
 	} {
 		mustLink(t, os.Symlink, target, link)
 	}
-	inputs, _, err := Expand([]string{"in.jsonl", "part.jsonl.partial", "-"})
+	inputs, _, err := Expand([]string{"in.jsonl", "part.jsonl.partial", "-"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestCheckOutputs(t *testing.T) {
 func TestCheckStandardStreams(t *testing.T) {
 	const env = "CORPUS_TEST_STREAMS"
 	if args := os.Getenv(env); args != "" {
-		inputs, _, err := Expand(strings.Fields(args)[:1])
+		inputs, _, err := Expand(strings.Fields(args)[:1], nil)
 		if err == nil {
 			err = CheckOutputs(inputs, "index", strings.Fields(args)[1:]...)
 		}

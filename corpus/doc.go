@@ -1,33 +1,33 @@
 // Package corpus turns files into documents and verdicts into files.
 //
-// On the way in, [Expand] makes a list of inputs from files, globs,
-// directories and "-", a [Source] reads them one after the other as chunks of
-// whole lines (plain, gzip or zstd, recognised by content), and a [Parser]
-// turns a chunk into records. The source belongs to one goroutine; chunks may
-// be parsed by as many goroutines as there are parsers, which is how one large
-// file is read in parallel:
+// On the way in, [Expand] makes a list of inputs from files, globs, directories
+// and "-", a [Source] reads them one after the other as blocks of whole records
+// (plain, gzip or zstd, recognised by content), and a [Parser] turns a block into
+// documents. What a record is, and what it says, a [Format] knows, such as that
+// of package jsonl. The source belongs to one goroutine; blocks may be parsed by
+// as many goroutines as there are parsers, which is how one large file is read in
+// parallel:
 //
-//	inputs, passed, err := corpus.Expand([]string{"crawl/"})
-//	src := corpus.NewSource(inputs, corpus.SourceConfig{})
-//	for src.Next(ctx, chunk) == nil {
-//		for rec := range parser.Parse(chunk) {
-//			// rec.ID, rec.Text, or rec.Err
+//	inputs, passed, err := corpus.Expand([]string{"crawl/"}, format.Endings())
+//	src := corpus.NewSource(inputs, format, corpus.SourceConfig{})
+//	for src.Next(ctx, block) == nil {
+//		for doc := range parser.Parse(block) {
+//			// doc.ID, doc.Text, or doc.Bad
 //		}
 //	}
 //
-// On the way out, a [Writer] takes lines, compresses them by the ending of the
-// file's name, and makes the file appear under its name only when it is whole.
-// [Annotate] adds a field to a line without touching its other bytes.
+// On the way out, the format writes documents to a [Writer], as they came or with
+// their verdict. It compresses them by the ending of the file's name, and makes
+// the file appear under its name only when it is whole.
 //
 // What it promises:
 //
-//   - The records are those of the input, whatever the chunk size: where a
-//     chunk ends has no influence on any record.
-//   - A bad line is a value ([BadRecord]) with file, line and reason. Only
+//   - The documents are those of the input, whatever the block size: where a
+//     block ends has no influence on any document.
+//   - A bad record is a value ([BadRecord]) with file, place and reason. Only
 //     input and output themselves can fail with an error.
-//   - JSON is read strictly: what encoding/json refuses is refused, and so is
-//     invalid UTF-8 and a wanted field that occurs twice. A lone surrogate
-//     escape becomes U+FFFD, as in encoding/json.
-//   - The bytes of an output depend only on the lines written and on where
+//   - Reading goes on at any [Place] that a document had, and finds out if what
+//     stands before it is not what was read.
+//   - The bytes of an output depend only on the records written and on where
 //     [Writer.Sync] was called, never on timing or the number of processors.
 package corpus

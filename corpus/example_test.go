@@ -6,40 +6,36 @@ import (
 	"strings"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/jsonl"
 )
 
 func Example() {
-	inputs, _, err := corpus.Expand([]string{"-"})
+	format := jsonl.Format{Fields: jsonl.Fields{Text: "body", ID: "meta.url"}}
+	inputs, _, err := corpus.Expand([]string{"-"}, format.Endings())
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	src := corpus.NewSource(inputs, corpus.SourceConfig{Stdin: strings.NewReader(
+	src := corpus.NewSource(inputs, format, corpus.SourceConfig{Stdin: strings.NewReader(
 		`{"meta":{"url":"a.example"},"body":"Hello, \u4e16\u754c"}` + "\n" +
 			`{"body":"no id"}` + "\n" +
 			`{"body":5}` + "\n")})
-	parser, err := corpus.NewParser(corpus.Fields{Text: "body", ID: "meta.url"})
+	parser, err := format.NewParser("")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for chunk := new(corpus.Chunk); src.Next(context.Background(), chunk) == nil; {
-		for rec := range parser.Parse(chunk) {
-			if rec.Err != nil {
-				fmt.Println("bad:", rec.Err)
+	for block := new(corpus.Block); src.Next(context.Background(), block) == nil; {
+		for doc := range parser.Parse(block) {
+			if doc.Bad != nil {
+				fmt.Println("bad:", doc.Bad)
 				continue
 			}
-			fmt.Printf("%s: %s\n", rec.ID, rec.Text)
+			fmt.Printf("%s: %s\n", doc.ID, doc.Text)
 		}
 	}
 	// Output:
 	// a.example: Hello, 世界
 	// stdin:2: no id
 	// bad: stdin:3: field "body" is a number, not a string
-}
-
-func ExampleAnnotate() {
-	line, err := corpus.Annotate(nil, []byte(`{"id":1, "text":"x" }`), "firstseen", []byte(`{"verdict":"unique"}`))
-	fmt.Println(string(line), err)
-	// Output: {"id":1, "text":"x" ,"firstseen":{"verdict":"unique"}} <nil>
 }

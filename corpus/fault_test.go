@@ -69,7 +69,7 @@ func TestWriterFaults(t *testing.T) {
 				f := &fault{call: call, n: n, err: syscall.ENOSPC}
 				w := openWriter(path, made(t, path), f, true)
 				for i, line := range lines {
-					err := w.WriteLine(line)
+					err := w.WriteRecord(line, Newline)
 					if err == nil && i%500 == 499 {
 						_, err = w.Sync()
 					}

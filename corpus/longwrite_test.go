@@ -29,7 +29,7 @@ func TestLongLinesWritten(t *testing.T) {
 				line := benchText(n)
 				cut := n / 3 * i % (n + 1)
 				want = append(append(want, line...), '\n')
-				if err := w.WriteLine(line[:cut], nil, line[cut:]); err != nil {
+				if err := w.WriteRecord(line[:cut], nil, line[cut:], Newline); err != nil {
 					t.Fatal(err)
 				}
 				clear(line) // it is the caller's again
@@ -60,12 +60,12 @@ func TestLongLinesWritten(t *testing.T) {
 
 // benchText is text of n bytes.
 func benchText(n int) []byte {
-	return bytes.ReplaceAll(benchLines("some text ", n+100)[:n:n], newline, []byte(" "))
+	return bytes.ReplaceAll(benchLines("some text ", n+100)[:n:n], Newline, []byte(" "))
 }
 
 func readPacked(t *testing.T, path string) []byte {
 	t.Helper()
-	inputs, _, err := Expand([]string{path})
+	inputs, _, err := Expand([]string{path}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestLongLineNotCopied(t *testing.T) {
 		line := make([]byte, 64<<20)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		err = w.WriteLine(line[:7], line[7:])
+		err = w.WriteRecord(line[:7], line[7:], Newline)
 		runtime.ReadMemStats(&after)
 		if took := after.TotalAlloc - before.TotalAlloc; err != nil || took > 20<<20 {
 			t.Errorf("%s: %v, %d bytes of the heap were taken", name, err, took)
@@ -114,18 +114,18 @@ func TestLongLineContinued(t *testing.T) {
 			t.Fatal(err)
 		}
 		first, last := benchText(9<<20), benchText(100)
-		err = errors.Join(w.WriteLine(last), w.WriteLine(first))
+		err = errors.Join(w.WriteRecord(last, Newline), w.WriteRecord(first, Newline))
 		at, syncErr := w.Sync()
-		if err := errors.Join(err, syncErr, w.WriteLine(first), w.Abort()); err != nil && !strings.Contains(err.Error(), "given up") {
+		if err := errors.Join(err, syncErr, w.WriteRecord(first, Newline), w.Abort()); err != nil && !strings.Contains(err.Error(), "given up") {
 			t.Fatal(err)
 		}
 		if w, err = OpenAt(path, at); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if err := errors.Join(w.WriteLine(last), w.Close()); err != nil {
+		if err := errors.Join(w.WriteRecord(last, Newline), w.Close()); err != nil {
 			t.Fatal(err)
 		}
-		want := bytes.Join([][]byte{last, first, last, nil}, newline)
+		want := bytes.Join([][]byte{last, first, last, nil}, Newline)
 		if got := readPacked(t, path); !bytes.Equal(got, want) {
 			t.Errorf("%s: %d bytes, want %d others", name, len(got), len(want))
 		}

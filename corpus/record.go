@@ -2,47 +2,35 @@ package corpus
 
 import (
 	"fmt"
-	"strconv"
 	"unicode/utf8"
 )
 
-// Record is one line of an input: a document, or the reason why it is none.
-type Record struct {
-	ID    []byte     // the document's id, or "file:line" where it has none
-	Text  []byte     // the text, unescaped, valid UTF-8
-	File  string     // name of the input
-	Line  int64      // number of the line, from 1
-	Raw   []byte     // the line as it came, without its '\n'; a '\r' before that belongs to it
-	Blank bool       // the line is nothing but white space: see Parser.KeepBlank
-	Err   *BadRecord // not nil: the line is no document, ID and Text are empty
-}
-
-// BadRecord is a line that is no document.
+// BadRecord is a record that is no document.
 type BadRecord struct {
 	File   string
-	Line   int64
+	At     Place
 	Reason string // in plain words, one line
-	Raw    []byte // the line; of one beyond the length limit only the head
+	Raw    []byte // the record; of one beyond the length limit only the head
 }
 
-// Error returns file, line and reason, so that a bad record can end a run
+// Error returns file, place and reason, so that a bad record can end a run
 // where the user allows none.
 func (b *BadRecord) Error() string {
-	return fmt.Sprintf("%s:%d: %s", b.File, b.Line, b.Reason)
+	return fmt.Sprintf("%s:%v: %s", b.File, b.At, b.Reason)
 }
 
-// maxRejectRaw bounds the bytes of a bad line that are written to a rejects
+// maxRejectRaw bounds the bytes of a bad record that are written to a rejects
 // file: enough to recognise it, and the file stays small.
 const maxRejectRaw = 1024
 
-// AppendJSON appends the record as one JSON object to dst: file, line, reason,
-// and raw, the first 1024 bytes of the line with U+FFFD for every byte that is
-// not UTF-8. It is a line of a rejects file, without its end.
+// AppendJSON appends the record as one JSON object to dst: file, line (its
+// place), reason, and raw, the first 1024 bytes of it with U+FFFD for every byte
+// that is not UTF-8. It is a line of a rejects file, without its end.
 func (b *BadRecord) AppendJSON(dst []byte) []byte {
 	dst = append(dst, `{"file":`...)
 	dst = appendString(dst, []byte(b.File))
 	dst = append(dst, `,"line":`...)
-	dst = strconv.AppendInt(dst, b.Line, 10)
+	dst = b.At.appendJSON(dst)
 	dst = append(dst, `,"reason":`...)
 	dst = appendString(dst, []byte(b.Reason))
 	dst = append(dst, `,"raw":`...)

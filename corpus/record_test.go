@@ -1,4 +1,4 @@
-package corpus
+package corpus_test
 
 import (
 	"encoding/json"
@@ -10,6 +10,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	. "github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/jsonl"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -20,17 +23,17 @@ func TestOddities(t *testing.T) {
 	inputs := []Input{{Path: filepath.Join("testdata", "oddities.jsonl"), Name: "oddities.jsonl"}}
 	golden := filepath.Join("testdata", "oddities.golden")
 	for _, chunk := range []int{0, 1, 100} {
-		records, err := readAll(t, inputs, SourceConfig{ChunkSize: chunk, MaxLine: 400}, Fields{})
+		records, err := readAll(t, inputs, SourceConfig{BlockSize: chunk, MaxRecord: 400}, jsonl.Fields{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []byte
 		for _, r := range records {
 			if r.Reason != "" {
-				got = (&BadRecord{r.File, r.Line, r.Reason, []byte(r.Raw)}).AppendJSON(got)
+				got = (&BadRecord{File: r.File, At: Place{Record: r.Line}, Reason: r.Reason, Raw: []byte(r.Raw)}).AppendJSON(got)
 			} else {
-				got = append(appendString(append(got, "document "...), []byte(r.ID)), ' ')
-				got = appendString(got, []byte(r.Text))
+				got = append(AppendString(append(got, "document "...), []byte(r.ID)), ' ')
+				got = AppendString(got, []byte(r.Text))
 			}
 			got = append(got, '\n')
 		}
@@ -56,7 +59,7 @@ func TestBadRecordJSON(t *testing.T) {
 		{strings.Repeat("世", 400), strings.Repeat("世", 341)},
 		{strings.Repeat("\x80", 2000), strings.Repeat("\ufffd", 1024)},
 	} {
-		bad := BadRecord{File: "dir/\"f\"\xff.jsonl", Line: 7, Reason: "why", Raw: []byte(test.raw)}
+		bad := BadRecord{File: "dir/\"f\"\xff.jsonl", At: Place{Record: 7}, Reason: "why", Raw: []byte(test.raw)}
 		line := bad.AppendJSON(nil)
 		var got struct {
 			File, Reason, Raw string
@@ -72,7 +75,7 @@ func TestBadRecordJSON(t *testing.T) {
 }
 
 func TestBadRecordError(t *testing.T) {
-	var err error = &BadRecord{File: "a.jsonl", Line: 3, Reason: "it is odd"}
+	var err error = &BadRecord{File: "a.jsonl", At: Place{Record: 3}, Reason: "it is odd"}
 	if err.Error() != "a.jsonl:3: it is odd" {
 		t.Error(err)
 	}

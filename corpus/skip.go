@@ -1,7 +1,6 @@
 package corpus
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -14,43 +13,40 @@ import (
 // ErrChanged is returned for an input that is not the one that was read before.
 var ErrChanged = errors.New("the input was changed")
 
-// LineSum is the checksum of a record's line.
-func LineSum(raw []byte) uint64 { return xxh3.Hash(raw) }
+// RecordSum is the checksum of a record, without its end.
+func RecordSum(raw []byte) uint64 { return xxh3.Hash(raw) }
 
-// AddLine adds a line to the checksum of the lines before it, whose order it
-// holds fast. The sum of no line is 0.
-func AddLine(sum, line uint64) uint64 {
-	return (bits.RotateLeft64(sum*0x9e3779b97f4a7c15, 29) + line) | 1
+// AddRecord adds a record to the checksum of the records before it, whose order it
+// holds fast. The sum of no record is 0.
+func AddRecord(sum, record uint64) uint64 {
+	return (bits.RotateLeft64(sum*0x9e3779b97f4a7c15, 29) + record) | 1
 }
 
-// skipped are the lines passed over so far.
+// skipped are the records passed over so far.
 type skipped struct {
 	sum  uint64
 	over bool
 }
 
-// pass takes the lines up to SkipLines away from the chunk. ended says that the
+// pass takes the records before SkipTo away from the block. ended says that the
 // input has no more.
-func (s *skipped) pass(c *Chunk, cfg *SourceConfig, ended bool) error {
-	for len(c.Data) > 0 && c.Line <= cfg.SkipLines {
-		raw, rest, whole := bytes.Cut(c.Data, newline)
-		if !blank(raw, c.Reject) {
-			s.sum = AddLine(s.sum, LineSum(raw))
+func (k *skipped) pass(b *Block, s *Source, ended bool) error {
+	for len(b.Data) > 0 && b.First.Compare(s.cfg.SkipTo) < 0 {
+		end, whole := s.format.Cut(b.Data, 1)
+		if whole == 0 { // the end of the input, or a record that is too long
+			end = len(b.Data)
 		}
-		c.Data = rest
-		if !whole {
-			c.Lines = 0
+		if raw, empty := b.Strip(s.format, b.Data[:end]); !empty {
+			k.sum = AddRecord(k.sum, RecordSum(raw))
 		}
-		if whole { // else the end of the input, or a line that is too long
-			c.Line++
-			c.Lines--
-			c.Offset += int64(len(raw) + 1)
-		}
+		b.Data = b.Data[end:]
+		b.First.Record += int64(whole)
+		b.Records--
 	}
-	s.over = ended || len(c.Data) > 0
-	if s.over && cfg.SkipSum != 0 && s.sum != cfg.SkipSum {
-		c.Data = nil
-		return fmt.Errorf("%w: its first %d lines are not those that were read before", ErrChanged, cfg.SkipLines)
+	k.over = ended || len(b.Data) > 0
+	if k.over && s.cfg.SkipSum != 0 && k.sum != s.cfg.SkipSum {
+		b.Data = nil
+		return fmt.Errorf("%w: its first %d %ss are not those that were read before", ErrChanged, s.cfg.SkipTo.Record-1, s.format.Noun())
 	}
 	return nil
 }

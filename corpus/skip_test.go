@@ -1,4 +1,4 @@
-package corpus
+package corpus_test
 
 import (
 	"bytes"
@@ -8,26 +8,29 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	. "github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/jsonl"
 )
 
-// lineSums returns, for each line of data, AddLine over the records up to it, as
+// recordSums returns, for each line of data, AddRecord over the records up to it, as
 // a run adds them up while it reads.
-func lineSums(t *testing.T, data []byte, cfg SourceConfig) []uint64 {
+func recordSums(t *testing.T, data []byte, cfg SourceConfig) []uint64 {
 	t.Helper()
 	cfg.Stdin = bytes.NewReader(data)
-	source, parser, sums := NewSource(oneStdin, cfg), newParser(t, Fields{}), []uint64{0}
+	source, parser, sums := NewSource(oneStdin, jsonl.Format{}, cfg), newParser(t, jsonl.Fields{}), []uint64{0}
 	for {
-		var c Chunk
+		var c Block
 		if err := source.Next(context.Background(), &c); err == io.EOF {
 			return sums
 		} else if err != nil {
 			t.Fatal(err)
 		}
 		for rec := range parser.Parse(&c) {
-			for int64(len(sums)) < rec.Line {
+			for int64(len(sums)) < rec.At.Record {
 				sums = append(sums, sums[len(sums)-1]) // a line of white space
 			}
-			sums = append(sums, AddLine(sums[len(sums)-1], LineSum(rec.Raw)))
+			sums = append(sums, AddRecord(sums[len(sums)-1], RecordSum(rec.Raw)))
 		}
 	}
 }
@@ -39,13 +42,13 @@ func TestSkipSum(t *testing.T) {
 		`{"id":3,"text":"a line that is longer than what is allowed in a line"}` + "\n" + `{"id":4,"text":"four"}`)
 	long, longEnd := bytes.Index(data, []byte(`{"id":3`)), bytes.Index(data, []byte(`{"id":4`))
 	for _, chunk := range []int{0, 1, 30} {
-		cfg := SourceConfig{ChunkSize: chunk, MaxLine: 60}
-		sums := lineSums(t, data, cfg)
+		cfg := SourceConfig{BlockSize: chunk, MaxRecord: 60}
+		sums := recordSums(t, data, cfg)
 		if len(sums) != 8 {
 			t.Fatalf("%d sums", len(sums))
 		}
 		for line, sum := range sums {
-			cfg.SkipLines, cfg.SkipSum = int64(line), sum
+			cfg.SkipTo, cfg.SkipSum = Place{Record: int64(line) + 1}, sum
 			read := 0
 			for range line {
 				read += bytes.IndexByte(append(data[read:], '\n'), '\n') + 1
@@ -56,13 +59,13 @@ func TestSkipSum(t *testing.T) {
 					if changed[at] == '\n' || changed[at] == ' ' {
 						continue // other lines, or white space in the place of white space
 					}
-					if at > long+cfg.MaxLine && at < longEnd {
+					if at > long+cfg.MaxRecord && at < longEnd {
 						continue // nothing is known of the rest of a line that is too long
 					}
 					changed[at] ^= 1
 				}
 				cfg.Stdin = bytes.NewReader(changed)
-				got, err := readAll(t, oneStdin, cfg, Fields{})
+				got, err := readAll(t, oneStdin, cfg, jsonl.Fields{})
 				want := sum != 0 && at >= 0 && at < read
 				if errors.Is(err, ErrChanged) != want || err != nil && !want {
 					t.Fatalf("chunks of %d, line %d, byte %d changed: %v", chunk, line, at, err)
@@ -73,12 +76,12 @@ func TestSkipSum(t *testing.T) {
 			}
 		}
 		// The end is missing, or lines changed places.
-		cfg.SkipLines, cfg.SkipSum = 7, sums[7]
-		lines := bytes.SplitAfter(data, newline)
+		cfg.SkipTo, cfg.SkipSum = Place{Record: 8}, sums[7]
+		lines := bytes.SplitAfter(data, Newline)
 		lines[0], lines[3] = lines[3], lines[0]
 		for what, other := range map[string][]byte{"cut": data[:30], "empty": nil, "another order": bytes.Join(lines, nil)} {
 			cfg.Stdin = bytes.NewReader(other)
-			if _, err := readAll(t, oneStdin, cfg, Fields{}); !errors.Is(err, ErrChanged) {
+			if _, err := readAll(t, oneStdin, cfg, jsonl.Fields{}); !errors.Is(err, ErrChanged) {
 				t.Errorf("chunks of %d, %s: %v", chunk, what, err)
 			}
 		}
@@ -100,7 +103,7 @@ func TestFingerprint(t *testing.T) {
 		}
 		return sum
 	}
-	for _, size := range []int{1, 5, tailSize, tailSize + 1, 2*tailSize - 1, 2 * tailSize, 3*tailSize + 7} {
+	for _, size := range []int{1, 5, TailSize, TailSize + 1, 2*TailSize - 1, 2 * TailSize, 3*TailSize + 7} {
 		data := bytes.Repeat([]byte("x"), size)
 		want := print(data)
 		if print(data) != want {
@@ -109,8 +112,8 @@ func TestFingerprint(t *testing.T) {
 		if print(data[:size-1]) == want {
 			t.Errorf("size %d: one byte less makes no difference", size)
 		}
-		for _, at := range []int{0, 1, tailSize - 1, tailSize, size - tailSize, size - 2, size - 1} {
-			if at < 0 || at >= size || at >= tailSize && at < size-tailSize {
+		for _, at := range []int{0, 1, TailSize - 1, TailSize, size - TailSize, size - 2, size - 1} {
+			if at < 0 || at >= size || at >= TailSize && at < size-TailSize {
 				continue
 			}
 			data[at] = 'y'

@@ -18,7 +18,7 @@ import (
 // A program that wants to see it must ignore SIGPIPE.
 var ErrReaderGone = errors.New("the reader of the output is gone")
 
-// Writer writes lines to a file, compressed with gzip or zstd when the file's
+// Writer writes records to a file, compressed with gzip or zstd when the file's
 // name ends in .gz or .zst. It is for one goroutine; compression and writing
 // happen on others.
 //
@@ -27,9 +27,9 @@ var ErrReaderGone = errors.New("the reader of the output is gone")
 // not a regular file, such as a pipe or /dev/null, is written directly.
 //
 // Compressed output is a sequence of frames (zstd) or members (gzip), each of
-// them whole lines: a frame ends with the first line that brings it to 2 MiB,
-// before and after a line above 8 MiB, and at Sync. So its bytes depend on the
-// lines and the places of Sync only.
+// them whole records: a frame ends with the first record that brings it to 2 MiB,
+// before and after a record above 8 MiB, and at Sync. So its bytes depend on the
+// records and the places of Sync only.
 type Writer struct {
 	name   string   // as given, for messages
 	part   *partial // nil when written directly
@@ -38,9 +38,9 @@ type Writer struct {
 	codec  codec
 	size   int // bytes at which a frame ends
 	frame  *frame
-	stream streamEncoder // for long lines, made for the first
+	stream streamEncoder // for long records, made for the first
 	free   chan *frame
-	room   *semaphore.Weighted // bytes of lines in frames on their way
+	room   *semaphore.Weighted // bytes of records in frames on their way
 	queue  chan *frame
 	ended  chan struct{}
 	done   bool  // closed or aborted
@@ -229,10 +229,9 @@ func (w *Writer) err() error {
 	return nil
 }
 
-// WriteLine writes a line, given in parts, and its end. The line must not hold a
-// '\n'; it is copied, or written before WriteLine returns. An error may be that
-// of an earlier line.
-func (w *Writer) WriteLine(parts ...[]byte) error {
+// WriteRecord writes a record, given in parts, with what ends it. It is copied, or
+// written before WriteRecord returns. An error may be that of an earlier record.
+func (w *Writer) WriteRecord(parts ...[]byte) error {
 	if w.done {
 		return fmt.Errorf("writing %s: %w", w.name, os.ErrClosed)
 	}
@@ -246,7 +245,6 @@ func (w *Writer) WriteLine(parts ...[]byte) error {
 	for _, p := range parts {
 		w.frame.src = append(w.frame.src, p...)
 	}
-	w.frame.src = append(w.frame.src, '\n')
 	if len(w.frame.src) >= w.size {
 		w.send()
 	}
@@ -266,7 +264,7 @@ func (w *Writer) send() {
 	w.frame = <-w.free
 }
 
-// reuse empties a buffer, or drops it if one long line has made it large.
+// reuse empties a buffer, or drops it if one long record has made it large.
 func reuse(b []byte, size int) []byte {
 	if cap(b) > 2*size {
 		return nil
@@ -274,7 +272,7 @@ func reuse(b []byte, size int) []byte {
 	return b[:0]
 }
 
-// Live reports whether the output may have a reader that waits for every line: it
+// Live reports whether the output may have a reader that waits for every record: it
 // is plain and goes to a pipe or a terminal.
 func (w *Writer) Live() bool { return w.part == nil && !w.durab && w.size == plainFrame }
 
@@ -310,7 +308,7 @@ func (w *Writer) wait() {
 	<-barrier
 }
 
-// Seal is Sync behind the last line: what it returns is the mark of the whole
+// Seal is Sync behind the last record: what it returns is the mark of the whole
 // file, at which Published knows it. Only Close may follow.
 func (w *Writer) Seal() (Mark, error) {
 	at, err := w.Sync()

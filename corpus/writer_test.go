@@ -82,7 +82,7 @@ func writeLines(tb testing.TB, w *Writer, lines [][]byte, syncs ...int) (marks [
 				marks = append(marks, at)
 			}
 		}
-		if err := w.WriteLine(line); err != nil {
+		if err := w.WriteRecord(line, Newline); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -95,7 +95,7 @@ var outputNames = []string{"out.jsonl", "out.jsonl.gz", "out.jsonl.zst"}
 func someLines() [][]byte {
 	data := benchLines(benchTexts["english"], 3<<20)
 	data = append(data, benchLines(benchTexts["chinese"], 3<<20)...)
-	return bytes.Split(bytes.TrimSuffix(data, newline), newline)
+	return bytes.Split(bytes.TrimSuffix(data, Newline), Newline)
 }
 
 func TestWriterRoundTrip(t *testing.T) {
@@ -228,7 +228,7 @@ func TestAbortKeepsTheOldFile(t *testing.T) {
 	if w.Close() == nil {
 		t.Error("Close after Abort says all is well")
 	}
-	if err := w.WriteLine(nil); !errors.Is(err, os.ErrClosed) {
+	if err := w.WriteRecord(nil); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("write after Abort: %v", err)
 	}
 	if _, err := w.Sync(); !errors.Is(err, os.ErrClosed) {

@@ -17,8 +17,10 @@ type Command struct {
 	Outputs  [3]string // kept, report, rejects; "" for none
 	Annotate bool
 	Rules    dedup.Rules
-	Fields   corpus.Fields
-	MaxLine  int
+	// Format names the format of the inputs with what it was told, such as where
+	// its texts are.
+	Format    string
+	MaxRecord int // bytes
 	// Lasting: the index outlasts the process.
 	Lasting bool
 	Now     func() time.Time
@@ -32,8 +34,7 @@ type choices struct {
 	Outputs   []string    `json:"outputs"`
 	Annotate  bool        `json:"annotate"`
 	Rules     dedup.Rules `json:"rules"`
-	TextField string      `json:"text_field"`
-	IDField   string      `json:"id_field"`
+	Format    string      `json:"format"`
 	MaxRecord int         `json:"max_record"`
 }
 
@@ -46,8 +47,7 @@ type inputID struct {
 
 func (c *Command) choices() (choices, error) {
 	chosen := choices{
-		Annotate: c.Annotate, Rules: c.Rules, TextField: c.Fields.Text, IDField: c.Fields.ID,
-		MaxRecord: c.MaxLine,
+		Annotate: c.Annotate, Rules: c.Rules, Format: c.Format, MaxRecord: c.MaxRecord,
 	}
 	for _, in := range c.Inputs {
 		path, err := filepath.Abs(in.Path)

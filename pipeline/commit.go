@@ -18,7 +18,6 @@ type committer struct {
 	index  *index.Index
 	job    *Job
 	out    outputs
-	parser *corpus.Parser // reads a line again, for quotes
 	common report.Commonest
 
 	tally   report.Tally
@@ -28,12 +27,11 @@ type committer struct {
 }
 
 func newCommitter(x *index.Index, job *Job) (*committer, error) {
-	parser, err := corpus.NewParser(job.Fields)
-	if err != nil {
-		return nil, err
+	c := &committer{index: x, job: job, out: outputs{Outputs: job.Outputs}, started: time.Now()}
+	if job.Source != nil {
+		c.out.format = job.Source.Format()
 	}
-	c := &committer{index: x, job: job, out: outputs{Outputs: job.Outputs}, parser: parser, started: time.Now()}
-	c.at = Position{Line: 1}
+	c.at = Position{At: corpus.Place{Record: 1}}
 	if job.Resume != nil {
 		c.out.before = job.Resume.Written
 		c.tally, c.at = job.Resume.Tally, job.Resume.At
@@ -57,22 +55,22 @@ func (c *committer) commit(ctx context.Context, b *batch) error {
 			return err
 		}
 	}
-	c.stored = b.chunk.Read
+	c.stored = b.block.Read
 	c.publish()
 	return nil
 }
 
 func (c *committer) record(b *batch, rec *record) error {
-	if c.at.Input != b.chunk.Input {
+	if c.at.Input != b.block.Input {
 		c.at.Sum = 0
 	}
-	if rec.blank { // no record of the sum
-		c.at = Position{Input: b.chunk.Input, Line: rec.line + 1, Sum: c.at.Sum}
-		return c.out.blank()
+	if rec.empty { // none of those that are summed up
+		c.at = Position{Input: b.block.Input, At: rec.at.Next(), Sum: c.at.Sum}
+		return c.out.empty()
 	}
 	length := int64(len(rec.raw)) + 1
-	c.tally.LineBytes += length
-	c.at = Position{Input: b.chunk.Input, Line: rec.line + 1, Sum: corpus.AddLine(c.at.Sum, rec.sum)}
+	c.tally.RecordBytes += length
+	c.at = Position{Input: b.block.Input, At: rec.at.Next(), Sum: corpus.AddRecord(c.at.Sum, rec.sum)}
 	if rec.bad != nil {
 		return c.reject(rec.bad, length)
 	}
@@ -117,52 +115,35 @@ func (c *committer) reject(bad *corpus.BadRecord, length int64) error {
 		return err
 	}
 	if c.job.MaxBad >= 0 && c.tally.Bad > c.job.MaxBad {
-		return fmt.Errorf("%w: %d, the last at line %d: %s", ErrTooManyBad, c.tally.Bad, bad.Line, bad.Reason)
+		return fmt.Errorf("%w: %d, the last at %s %v: %s", ErrTooManyBad, c.tally.Bad, c.out.format.Noun(), bad.At, bad.Reason)
 	}
 	return c.index.Answered(length)
 }
 
-// write sends the document to the outputs. The text is parsed again where it is
-// quoted: only for documents that are not unique, so that batches need not hold
-// it.
+// write sends the document to the outputs.
 func (c *committer) write(b *batch, rec *record, id string, r *dedup.Result) error {
 	if r.Kept && !r.Again {
-		c.countCommon(b, rec)
+		c.countCommon(rec)
 	}
 	var line *report.Reported
 	if (r.Verdict != dedup.Unique || r.Again) && c.out.wantsReports() {
-		text := c.text(b, rec)
-		reported := report.Report(r, id, &rec.set, text)
-		reported.File, reported.Line = b.chunk.File, rec.line
+		reported := report.Report(r, id, &rec.set, rec.text)
+		reported.File, reported.Line = b.block.File, rec.at
 		line = &reported
 	}
-	return c.out.document(rec.raw, r, line)
+	return c.out.document(rec, r, line)
 }
 
 // countCommon counts the segments of a kept document that were seen before.
-func (c *committer) countCommon(b *batch, rec *record) {
-	var text []byte
+func (c *committer) countCommon(rec *record) {
 	for i, f := range rec.set.Features {
 		if !c.index.SeenBefore()[i] {
 			continue
 		}
-		n := c.common.Add(f.Key, f.Order)
-		if n == nil {
-			continue
+		if n := c.common.Add(f.Key, f.Order); n != nil {
+			n.Text = report.Quote(rec.text, f)
 		}
-		if text == nil {
-			text = c.text(b, rec)
-		}
-		n.Text = report.Quote(text, f)
 	}
-}
-
-// text is the text of a record; valid until the next call.
-func (c *committer) text(b *batch, rec *record) []byte {
-	if rec.text != nil {
-		return rec.text
-	}
-	return c.parser.ParseLine(b.chunk.File, rec.line, rec.raw).Text
 }
 
 // full tells that a full filter goes on being filled.
@@ -198,7 +179,6 @@ func (c *committer) publish() {
 	}
 	live.Documents.Store(c.tally.Documents)
 	live.Removed.Store(c.tally.Removed)
-	live.LineBytes.Store(c.tally.LineBytes)
 	live.Stored.Store(c.stored)
 	live.LoadPerMillion.Store(int64(c.index.Load() * 1e6))
 }

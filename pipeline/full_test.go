@@ -14,6 +14,7 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/report"
 )
@@ -25,8 +26,7 @@ func runLines(x *index.Index, from, to int, job Job) (verdicts string, s *report
 		fmt.Fprintf(&in, "{\"id\":\"%d\",\"text\":%q}\n", n, indextest.Sentences(n%70))
 	}
 	inputs := []corpus.Input{{Path: corpus.Stdin, Name: "in", Size: -1}}
-	job.Source = corpus.NewSource(inputs, corpus.SourceConfig{Stdin: &in})
-	job.Fields = corpus.Fields{Text: "text", ID: "id"}
+	job.Source = corpus.NewSource(inputs, jsonl.Format{}, corpus.SourceConfig{Stdin: &in})
 	job.Scheme, job.Workers, job.MaxBad = x.Scheme(), 1, -1
 	each := job.Each
 	job.Each = func(id string, r *dedup.Result, c dedup.Counts) error {
@@ -76,7 +76,7 @@ func TestFullBeforeTheFirstDocument(t *testing.T) {
 			if !errors.Is(err, index.ErrFull) || judged > 0 || s.Documents > 0 {
 				t.Errorf("stop: %v after %d documents", err, judged)
 			}
-			if len(saved) != 1 || saved[0].At != (Position{Line: 1}) {
+			if len(saved) != 1 || saved[0].At != (Position{At: corpus.Place{Record: 1}}) {
 				t.Errorf("stop: progress %+v", saved)
 			}
 			continue

@@ -9,15 +9,16 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// What a run holds of its input: never more than this in lines that are read and
-// not yet decided, with what was made of them, and half of it in buffers kept for
-// the next ones, whatever the number of workers. A line that would take all of it,
-// twice its length being counted, for its text, has the pipeline to itself.
+// What a run holds of its input: never more than this in records that are read
+// and not yet decided, with what was made of them, and half of it in buffers kept
+// for the next ones, whatever the number of workers. Of every record twice its
+// length is counted, for its text; one that would take all of it has the pipeline
+// to itself.
 const (
 	inFlightBytes = 32 << 20
 	bufferBytes   = inFlightBytes / 2
-	minChunk      = 64 << 10
-	maxChunk      = 1 << 20
+	minBlock      = 32 << 10
+	maxBlock      = 1 << 20
 )
 
 func newPipeline(job *Job, c *committer) *pipeline {
@@ -26,12 +27,12 @@ func newPipeline(job *Job, c *committer) *pipeline {
 		job: job, committer: c,
 		free: make(chan *batch, n), work: make(chan *batch, n), order: make(chan *batch, n),
 		inFlight: semaphore.NewWeighted(inFlightBytes),
-		chunk:    min(max(bufferBytes/n, minChunk), maxChunk),
+		size:     min(max(bufferBytes/(2*n), minBlock), maxBlock),
 	}
 	for range n {
 		p.free <- &batch{done: make(chan struct{}, 1)}
 	}
-	job.Source.Bound(p.chunk, func(ctx context.Context, n int) error {
+	job.Source.Bound(p.size, func(ctx context.Context, n int) error {
 		return p.take(ctx, 2*int64(n))
 	})
 	return p
@@ -51,7 +52,7 @@ func (p *pipeline) take(ctx context.Context, bytes int64) error {
 	return nil
 }
 
-// settle has the reader hold just so many bytes: it may have taken more for a line
+// settle has the reader hold just so many bytes: it may have taken more for a record
 // whose end it did not know.
 func (p *pipeline) settle(ctx context.Context, bytes int64) error {
 	if over := p.held - min(bytes, inFlightBytes); over > 0 {
@@ -61,34 +62,31 @@ func (p *pipeline) settle(ctx context.Context, bytes int64) error {
 	return p.take(ctx, bytes)
 }
 
-// recordBytes is what a batch holds of a line beside its bytes and features: a bad
+// recordBytes is what a batch holds of one beside its bytes and features: a bad
 // one has its reason.
 const recordBytes = int64(unsafe.Sizeof(record{})) + 128
 
-// shortest is the least that a segment takes of a line, in bytes: a character that
+// shortest is the least that a segment takes of a record, in bytes: a character that
 // is written out in full is wide enough for one, and something must end it.
 const shortest = 4
 
 // weigh bounds what a batch will hold before it is parsed.
 func (p *pipeline) weigh(b *batch) int64 {
-	size, lines := int64(len(b.chunk.Data)), int64(b.chunk.Lines)
+	size, records := int64(len(b.block.Data)), int64(b.block.Records)
 	segments := int64(p.job.Scheme.Segments)
 	if segments == 0 {
 		segments = feature.DefaultSegments
 	}
-	features := min(lines*segments, size/shortest)
-	weight := size + lines*recordBytes + features*int64(unsafe.Sizeof(feature.Feature{}))
-	if b.chunk.Long() {
-		weight += size // its text
-	}
-	return weight
+	features := min(records*segments, size/shortest)
+	texts := size // as the block's room holds them
+	return size + texts + records*recordBytes + features*int64(unsafe.Sizeof(feature.Feature{}))
 }
 
-// giveBack makes a batch ready for other lines. What the next may not need is
+// giveBack makes a batch ready for other records. What the next may not need is
 // dropped with it.
 func (p *pipeline) giveBack(b *batch) {
-	b.chunk.Release()
-	if cap(b.features)*int(unsafe.Sizeof(feature.Feature{})) > p.chunk {
+	b.block.Release()
+	if cap(b.features)*int(unsafe.Sizeof(feature.Feature{})) > p.size {
 		b.features = nil
 	}
 	p.inFlight.Release(b.weight)
@@ -98,6 +96,6 @@ func (p *pipeline) giveBack(b *batch) {
 // release gives back what a failed run leaves in flight, once the reader is done.
 func (p *pipeline) release() {
 	for b := range p.order {
-		b.chunk.Release()
+		b.block.Release()
 	}
 }

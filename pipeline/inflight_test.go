@@ -11,12 +11,13 @@ import (
 	"unsafe"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/feature"
 )
 
 // batchBytes is what a batch that was filled holds.
 func batchBytes(b *batch) int64 {
-	size := int64(len(b.chunk.Data)) + int64(len(b.features))*int64(unsafe.Sizeof(feature.Feature{})) +
+	size := int64(len(b.block.Data)) + int64(len(b.features))*int64(unsafe.Sizeof(feature.Feature{})) +
 		int64(len(b.records))*int64(unsafe.Sizeof(record{}))
 	for i := range b.records {
 		r := &b.records[i]
@@ -48,10 +49,10 @@ func TestWeight(t *testing.T) {
 	} {
 		for _, workers := range []int{1, 64} {
 			in := []corpus.Input{{Path: corpus.Stdin, Name: "in"}}
-			job := Job{Workers: workers, Source: corpus.NewSource(in, corpus.SourceConfig{Stdin: strings.NewReader(strings.Repeat(line, 1+1<<20/len(line)))})}
+			job := Job{Workers: workers, Source: corpus.NewSource(in, jsonl.Format{}, corpus.SourceConfig{Stdin: strings.NewReader(strings.Repeat(line, 1+1<<20/len(line)))})}
 			p := newPipeline(&job, nil)
-			if n := cap(p.free); n*p.chunk > bufferBytes {
-				t.Errorf("%d batches of %d bytes", n, p.chunk)
+			if n := cap(p.free); n*p.size > bufferBytes {
+				t.Errorf("%d batches of %d bytes", n, p.size)
 			}
 			if err := checkWeights(p); err != nil {
 				t.Errorf("%s, %d workers: %v", name, workers, err)
@@ -61,7 +62,7 @@ func TestWeight(t *testing.T) {
 }
 
 func checkWeights(p *pipeline) error {
-	parser, err := corpus.NewParser(p.job.Fields)
+	parser, err := p.job.newParser()
 	if err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func checkWeights(p *pipeline) error {
 	for {
 		b := <-p.free
 		p.held = 0
-		if err := p.job.Source.Next(context.Background(), &b.chunk); errors.Is(err, io.EOF) {
+		if err := p.job.Source.Next(context.Background(), &b.block); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
 			return err
@@ -99,7 +100,7 @@ func checkWeights(p *pipeline) error {
 func TestAlone(t *testing.T) {
 	long := strings.Repeat("a", inFlightBytes/2)
 	in := []corpus.Input{{Path: corpus.Stdin, Name: "in"}}
-	job := Job{Workers: 1, Source: corpus.NewSource(in, corpus.SourceConfig{Stdin: strings.NewReader("{}\n" + long + "\n")})}
+	job := Job{Workers: 1, Source: corpus.NewSource(in, jsonl.Format{}, corpus.SourceConfig{Stdin: strings.NewReader("{}\n" + long + "\n")})}
 	p := newPipeline(&job, nil)
 	go p.read(t.Context())
 	first := <-p.order
@@ -111,7 +112,7 @@ func TestAlone(t *testing.T) {
 	}
 	p.giveBack(first)
 	second := <-p.order
-	if !second.chunk.Long() || second.weight != inFlightBytes || p.inFlight.TryAcquire(1) {
+	if !second.block.Long() || second.weight != inFlightBytes || p.inFlight.TryAcquire(1) {
 		t.Errorf("it holds %d bytes", second.weight)
 	}
 	p.giveBack(second)

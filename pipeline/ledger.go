@@ -19,9 +19,9 @@ const LedgerName = "run"
 
 // Position is a place between two records.
 type Position struct {
-	Input int   `json:"input"` // index into the inputs
-	Line  int64 `json:"line"`  // of the next record, from 1
-	// Sum is corpus.AddLine over all records of the input before it.
+	Input int          `json:"input"` // index into the inputs
+	At    corpus.Place `json:"line"`  // of the next record
+	// Sum is corpus.AddRecord over all records of the input before it.
 	Sum uint64 `json:"sum"`
 }
 

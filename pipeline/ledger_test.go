@@ -14,6 +14,7 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/indextest"
 	"github.com/firstseen/firstseen/internal/step"
@@ -42,10 +43,10 @@ func newTold(t *testing.T) *told {
 	for _, name := range []string{"a.jsonl", "b.jsonl"} {
 		indextest.Must(t, os.WriteFile(r.path(name), []byte(lines.String()), 0o666))
 	}
-	inputs, _, err := corpus.Expand([]string{r.path("a.jsonl"), r.path("b.jsonl")})
+	inputs, _, err := corpus.Expand([]string{r.path("a.jsonl"), r.path("b.jsonl")}, jsonl.Format{}.Endings())
 	indextest.Must(t, err)
 	r.command = Command{
-		Args: []string{"a.jsonl", "b.jsonl"}, Inputs: inputs, Fields: corpus.Fields{Text: "text", ID: "id"}, Lasting: true,
+		Args: []string{"a.jsonl", "b.jsonl"}, Inputs: inputs, Format: "jsonl", Lasting: true,
 		Outputs: [3]string{r.path("kept.jsonl"), r.path("report.jsonl"), r.path("bad.jsonl")},
 		Now:     func() time.Time { return time.Unix(1700000000, 0) },
 	}
@@ -75,7 +76,7 @@ func (r *told) run() (err error) {
 	}
 	defer func() { err = errors.Join(err, x.Close(false)) }()
 	job := Job{
-		Fields: r.command.Fields, Scheme: x.Scheme(), Workers: 1, MaxBad: -1, CheckpointBytes: 5000,
+		Scheme: x.Scheme(), Workers: 1, MaxBad: -1, CheckpointBytes: 5000,
 		Now: r.command.Now, Save: l.Save,
 	}
 	var source corpus.SourceConfig
@@ -84,13 +85,13 @@ func (r *told) run() (err error) {
 			return err
 		}
 		at := job.Resume.At
-		source.SkipInputs, source.SkipLines, source.SkipSum = at.Input, at.Line-1, at.Sum
+		source.SkipInputs, source.SkipTo, source.SkipSum = at.Input, at.At, at.Sum
 	}
 	if job.Outputs, err = l.OpenOutputs(); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, job.Outputs.Abort()) }()
-	job.Source = corpus.NewSource(r.command.Inputs, source)
+	job.Source = corpus.NewSource(r.command.Inputs, jsonl.Format{}, source)
 	if _, err := Run(context.Background(), x, job); err != nil {
 		return err
 	}
@@ -243,7 +244,7 @@ func TestNotContinued(t *testing.T) {
 	}{
 		{"another output", func(r *told) error { r.command.Outputs[0] = r.path("other.jsonl"); return nil }, OtherCommand},
 		{"other rules", func(r *told) error { r.command.Rules.Threshold = 0.9; return nil }, OtherCommand},
-		{"other fields", func(r *told) error { r.command.Fields.ID = "url"; return nil }, OtherCommand},
+		{"other fields", func(r *told) error { r.command.Format = "jsonl id url"; return nil }, OtherCommand},
 		{"an input less", func(r *told) error { r.command.Inputs = r.command.Inputs[:1]; return nil }, OtherCommand},
 		{"to a pipe", func(r *told) error { r.command.Outputs[0] = corpus.Stdin; return nil }, OtherCommand},
 		{"an input changed", func(r *told) error { return rewrite(r.path("a.jsonl")) }, InputChanged},

@@ -13,13 +13,13 @@ import (
 
 // Outputs are the files a run writes. Each may be nil.
 type Outputs struct {
-	Kept     *corpus.Writer // the kept lines or, with Annotate, all of them
-	Report   *corpus.Writer // one line for each document that is not unique
-	Rejects  *corpus.Writer // one line for each bad record
-	Annotate bool           // add the verdict to every line of Kept
+	Kept     *corpus.Writer // the kept records or, with Annotate, all of them
+	Report   *corpus.Writer // a line of JSON for each document that is not unique
+	Rejects  *corpus.Writer // a line of JSON for each bad record
+	Annotate bool           // add the verdict to every record of Kept
 }
 
-// AnnotationField is the field that holds the verdict of an annotated line.
+// AnnotationField is the field that holds the verdict of an annotated record.
 const AnnotationField = "firstseen"
 
 func (o *Outputs) all() []*corpus.Writer {
@@ -50,11 +50,12 @@ func (o *Outputs) Close() error {
 
 type outputs struct {
 	Outputs
-	before Written // by the run that is continued
+	format corpus.Format // of the inputs, and of Kept
+	before Written       // by the run that is continued
 	buf    []byte
 }
 
-// annotation is the value of the field in an annotated line.
+// annotation is the value of the field in an annotated record.
 type annotation struct {
 	Verdict string        `json:"verdict"`
 	Kept    bool          `json:"kept"`
@@ -66,38 +67,42 @@ type annotation struct {
 	Again   bool          `json:"again,omitempty"`
 }
 
-// refusal is the value of the field in the line that answers a bad record.
+// refusal is the value of the field in the record that answers a bad one.
 type refusal struct {
-	Verdict string `json:"verdict"` // "bad"
-	Kept    bool   `json:"kept"`    // false
-	Line    int64  `json:"line"`
-	Reason  string `json:"reason"`
+	Verdict string       `json:"verdict"` // "bad"
+	Kept    bool         `json:"kept"`    // false
+	Line    corpus.Place `json:"line"`
+	Reason  string       `json:"reason"`
 }
 
 func (o *outputs) wantsReports() bool { return o.Report != nil || o.Annotate }
 
-// document writes one document: raw is its line, line its report if it is not
-// unique.
-func (o *outputs) document(raw []byte, r *dedup.Result, line *report.Reported) error {
+// document writes one document; line is its report if it is not unique.
+func (o *outputs) document(rec *record, r *dedup.Result, line *report.Reported) error {
 	if o.Report != nil && line != nil {
-		var err error
-		if o.buf, err = report.AppendJSON(o.buf[:0], line); err != nil {
-			return fmt.Errorf("writing report: %w", err)
-		}
-		if err := o.Report.WriteLine(o.buf); err != nil {
+		if err := o.line(o.Report, line); err != nil {
 			return err
 		}
 	}
-	if o.Kept == nil || !r.Kept && !o.Annotate {
+	switch {
+	case o.Kept == nil || !r.Kept && !o.Annotate:
 		return nil
+	case o.Annotate:
+		return o.annotated(rec, r, line)
 	}
-	if !o.Annotate {
-		return o.Kept.WriteLine(raw)
-	}
-	return o.annotated(raw, r, line)
+	return o.format.Keep(o.Kept, rec.raw)
 }
 
-func (o *outputs) annotated(raw []byte, r *dedup.Result, line *report.Reported) error {
+// line writes v as a line of JSON.
+func (o *outputs) line(w *corpus.Writer, v any) (err error) {
+	if o.buf, err = report.AppendJSON(o.buf[:0], v); err != nil {
+		return fmt.Errorf("writing report: %w", err)
+	}
+	o.buf = append(o.buf, '\n')
+	return w.WriteRecord(o.buf)
+}
+
+func (o *outputs) annotated(rec *record, r *dedup.Result, line *report.Reported) error {
 	a := annotation{Verdict: r.Verdict.String(), Kept: r.Kept, Count: r.Segments, SameID: r.SameID, Again: r.Again}
 	if line != nil && !r.Again { // whom it resembled when it was kept is not known any more
 		a.Of, a.Score, a.Shared = line.Of, &line.Score, line.Shared
@@ -106,15 +111,10 @@ func (o *outputs) annotated(raw []byte, r *dedup.Result, line *report.Reported) 
 	if err != nil {
 		return fmt.Errorf("annotating: %w", err)
 	}
-	at, member, err := corpus.Annotation(o.buf[:0], raw, AnnotationField, value)
-	if err != nil {
-		return fmt.Errorf("annotating: %w", err)
-	}
-	o.buf = member
-	return o.Kept.WriteLine(raw[:at], member, raw[at:])
+	return o.format.Annotate(o.Kept, rec.raw, rec.slot, value)
 }
 
-// reject writes a bad record and, where every line has an answer, that one.
+// reject writes a bad record and, where every record has an answer, that one.
 func (o *outputs) reject(bad *corpus.BadRecord) error {
 	if o.Annotate && o.Kept != nil {
 		if err := o.refuse(bad); err != nil {
@@ -124,24 +124,24 @@ func (o *outputs) reject(bad *corpus.BadRecord) error {
 	if o.Rejects == nil {
 		return nil
 	}
-	o.buf = bad.AppendJSON(o.buf[:0])
-	return o.Rejects.WriteLine(o.buf)
+	o.buf = append(bad.AppendJSON(o.buf[:0]), '\n')
+	return o.Rejects.WriteRecord(o.buf)
 }
 
 func (o *outputs) refuse(bad *corpus.BadRecord) (err error) {
-	answer := map[string]refusal{AnnotationField: {Verdict: "bad", Line: bad.Line, Reason: bad.Reason}}
+	answer := refusal{Verdict: "bad", Line: bad.At, Reason: bad.Reason}
 	if o.buf, err = report.AppendJSON(o.buf[:0], answer); err != nil {
 		return fmt.Errorf("annotating: %w", err)
 	}
-	return o.Kept.WriteLine(o.buf)
+	return o.format.Answer(o.Kept, AnnotationField, o.buf)
 }
 
-// blank answers a line of nothing but white space.
-func (o *outputs) blank() error {
+// empty answers a record that holds nothing.
+func (o *outputs) empty() error {
 	if !o.Annotate || o.Kept == nil {
 		return nil
 	}
-	return o.Kept.WriteLine(nil)
+	return o.format.Keep(o.Kept, nil)
 }
 
 // flush hands on what was written, where somebody waits for it.

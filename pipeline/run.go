@@ -25,7 +25,6 @@ import (
 // Job is one pass over inputs.
 type Job struct {
 	Source *corpus.Source
-	Fields corpus.Fields
 	Scheme feature.Scheme
 	Rules  dedup.Rules
 
@@ -35,7 +34,7 @@ type Job struct {
 	MaxBad  int64 // bad records allowed; negative: any number
 	OnFull  index.OnFull
 
-	// CheckpointBytes of lines between checkpoints, 0 means 256 MiB. Another
+	// CheckpointBytes of records between checkpoints, 0 means 256 MiB. Another
 	// one is taken whenever the table's memory is full.
 	CheckpointBytes int64
 	// Pipe: what is read cannot be read again. So the index is marked before
@@ -74,30 +73,30 @@ const batchesPerWorker = 3
 
 // Live is a run's progress, safe to read while it runs.
 type Live struct {
-	Documents, Removed, Stored, LineBytes atomic.Int64
-	LoadPerMillion                        atomic.Int64 // of the filter
+	Documents, Removed, Stored atomic.Int64
+	LoadPerMillion             atomic.Int64 // of the filter
 }
 
-// batch is a chunk on its way from the reader through a worker to the committer.
+// batch is a block on its way from the reader through a worker to the committer.
 type batch struct {
-	chunk    corpus.Chunk
+	block    corpus.Block
 	records  []record
 	features []feature.Feature // of all records, one after the other
 	weight   int64             // taken from pipeline.inFlight
 	done     chan struct{}     // the worker is finished with it
 }
 
-// record is what the committer needs of one line. Its slices point into the
+// record is what the committer needs of one record. Its slices point into the
 // batch.
 type record struct {
-	id, raw  []byte
-	text     []byte // of a long line only
-	line     int64
-	sum      uint64 // of the line
-	blank    bool
-	bad      *corpus.BadRecord
-	first, n int // its features in batch.features
-	set      feature.Set
+	id, raw, text []byte
+	at            corpus.Place
+	slot          corpus.Slot
+	sum           uint64 // of raw
+	empty         bool
+	bad           *corpus.BadRecord
+	first, n      int // its features in batch.features
+	set           feature.Set
 }
 
 // Run reads, judges and writes all documents of the job's source, in order.
@@ -128,7 +127,7 @@ type pipeline struct {
 	order     chan *batch // the same batches, to the committer
 	inFlight  *semaphore.Weighted
 	held      int64 // of inFlight, by the reader, for the batch it fills
-	chunk     int   // bytes of a batch, but for a longer line
+	size      int   // bytes of a block, but for a longer record
 	readErr   error // set before order is closed
 }
 
@@ -166,12 +165,12 @@ func (p *pipeline) readAll(ctx context.Context) error {
 			return ctx.Err()
 		}
 		p.held = 0
-		err := p.job.Source.Next(ctx, &b.chunk)
+		err := p.job.Source.Next(ctx, &b.block)
 		if err == nil {
 			err = p.settle(ctx, p.weigh(b))
 		}
 		if err != nil {
-			b.chunk.Release()
+			b.block.Release()
 			if err == io.EOF {
 				return nil
 			}
@@ -184,11 +183,10 @@ func (p *pipeline) readAll(ctx context.Context) error {
 }
 
 func (p *pipeline) extract(ctx context.Context) error {
-	parser, err := corpus.NewParser(p.job.Fields)
+	parser, err := p.job.newParser()
 	if err != nil {
 		return err
 	}
-	parser.KeepBlank = p.job.Outputs.Annotate // every line is answered
 	extractor, err := feature.NewExtractor(p.job.Scheme)
 	if err != nil {
 		return err
@@ -207,25 +205,30 @@ func (p *pipeline) extract(ctx context.Context) error {
 			return nil
 		}
 		b.fill(parser, extractor, &set)
-		if p.job.Outputs.Annotate {
-			b.refuseAnnotated()
-		}
 		b.done <- struct{}{}
 	}
 }
 
-// fill parses the chunk and extracts the features of its documents.
-func (b *batch) fill(parser *corpus.Parser, extractor *feature.Extractor, set *feature.Set) {
+// newParser returns a parser for a worker. With annotations every record is
+// answered.
+func (j *Job) newParser() (corpus.Parser, error) {
+	field := ""
+	if j.Outputs.Annotate {
+		field = AnnotationField
+	}
+	return j.Source.Format().NewParser(field)
+}
+
+// fill parses the block and extracts the features of its documents.
+func (b *batch) fill(parser corpus.Parser, extractor *feature.Extractor, set *feature.Set) {
 	b.records, b.features = b.records[:0], b.features[:0]
-	for rec := range parser.Parse(&b.chunk) {
+	for doc := range parser.Parse(&b.block) {
 		r := record{
-			id: rec.ID, raw: rec.Raw, line: rec.Line, blank: rec.Blank, sum: corpus.LineSum(rec.Raw), bad: rec.Err, first: len(b.features),
+			id: doc.ID, raw: doc.Raw, text: doc.Text, at: doc.At, slot: doc.Slot,
+			sum: corpus.RecordSum(doc.Raw), empty: doc.Empty, bad: doc.Bad, first: len(b.features),
 		}
-		if b.chunk.Long() {
-			r.text = rec.Text
-		}
-		if rec.Err == nil && !rec.Blank {
-			extractor.Extract(set, rec.Text)
+		if doc.Bad == nil && !doc.Empty {
+			extractor.Extract(set, doc.Text)
 			b.features = append(b.features, set.Features...)
 			r.set = *set
 			r.n = len(set.Features)
@@ -236,19 +239,6 @@ func (b *batch) fill(parser *corpus.Parser, extractor *feature.Extractor, set *f
 	for i := range b.records {
 		r := &b.records[i]
 		r.set.Features = b.features[r.first : r.first+r.n : r.first+r.n]
-	}
-}
-
-// refuseAnnotated makes bad records of documents that could not be annotated.
-func (b *batch) refuseAnnotated() {
-	for i := range b.records {
-		r := &b.records[i]
-		if r.bad != nil || r.blank {
-			continue
-		}
-		if err := corpus.CheckFree(r.raw, AnnotationField); err != nil {
-			r.bad = &corpus.BadRecord{File: b.chunk.File, Line: r.line, Reason: "cannot be annotated: " + err.Error(), Raw: r.raw}
-		}
 	}
 }
 
@@ -265,8 +255,8 @@ func (p *pipeline) commit(ctx context.Context) error {
 			return p.committer.finish()
 		}
 		if err := p.committer.commit(ctx, b); err != nil {
-			b.chunk.Release()
-			return fmt.Errorf("%s: %w", b.chunk.File, err)
+			b.block.Release()
+			return fmt.Errorf("%s: %w", b.block.File, err)
 		}
 		if len(p.order) == 0 { // nothing more has come: let the answers go
 			if err := p.committer.out.flush(); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/report"
@@ -85,8 +86,8 @@ func outputsUnder(t *testing.T, secret, lines []byte) (kept, report string, comm
 	}
 	inputs := []corpus.Input{{Path: corpus.Stdin, Name: "in", Size: int64(len(lines))}}
 	summary, err := Run(context.Background(), x, Job{
-		Source: corpus.NewSource(inputs, corpus.SourceConfig{Stdin: bytes.NewReader(lines)}),
-		Fields: corpus.Fields{Text: "text", ID: "id"}, Scheme: scheme, Workers: 2, MaxBad: 0,
+		Source: corpus.NewSource(inputs, jsonl.Format{}, corpus.SourceConfig{Stdin: bytes.NewReader(lines)}),
+		Scheme: scheme, Workers: 2, MaxBad: 0,
 		Outputs: Outputs{Kept: writers[0], Report: writers[1]},
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 )
@@ -16,24 +17,24 @@ import (
 // Reported is one line of a report: a document that is not unique. The JSON form
 // is a contract, described in docs/manual.md; fields may be added, never changed.
 type Reported struct {
-	ID      string    `json:"id"`
-	Verdict string    `json:"verdict"`
-	Kept    bool      `json:"kept"`
-	Of      *string   `json:"of"`            // id of the witness; null where there is no single one
-	Why     string    `json:"why,omitempty"` // why Of is null
-	Exact   bool      `json:"exact"`
-	SameID  bool      `json:"same_id"`
-	Again   bool      `json:"again,omitempty"`
-	Score   Share     `json:"score"`
-	Seen    Share     `json:"seen"`
-	Shared  int       `json:"shared"`
-	Among   int       `json:"comparable"`
-	Count   int       `json:"segments"`
-	OfCount int       `json:"of_segments"`
-	Also    []AlsoDoc `json:"also"`
-	Sample  []string  `json:"sample"`
-	File    string    `json:"file"`
-	Line    int64     `json:"line"`
+	ID      string       `json:"id"`
+	Verdict string       `json:"verdict"`
+	Kept    bool         `json:"kept"`
+	Of      *string      `json:"of"`            // id of the witness; null where there is no single one
+	Why     string       `json:"why,omitempty"` // why Of is null
+	Exact   bool         `json:"exact"`
+	SameID  bool         `json:"same_id"`
+	Again   bool         `json:"again,omitempty"`
+	Score   Share        `json:"score"`
+	Seen    Share        `json:"seen"`
+	Shared  int          `json:"shared"`
+	Among   int          `json:"comparable"`
+	Count   int          `json:"segments"`
+	OfCount int          `json:"of_segments"`
+	Also    []AlsoDoc    `json:"also"`
+	Sample  []string     `json:"sample"`
+	File    string       `json:"file"`
+	Line    corpus.Place `json:"line"` // where the document stands in File
 }
 
 // AlsoDoc is another earlier document that shares segments.

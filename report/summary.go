@@ -11,18 +11,18 @@ import (
 // Tally counts what a run decided. It is part of a checkpoint, so a resumed run
 // counts on.
 type Tally struct {
-	Documents  int64 `json:"documents"`
-	Kept       int64 `json:"kept"`
-	Removed    int64 `json:"removed"`
-	Unique     int64 `json:"unique"`
-	Duplicates int64 `json:"duplicates"`
-	Exact      int64 `json:"exact"`   // of the duplicates, those equal in their whole text
-	SameID     int64 `json:"same_id"` // of the duplicates, those whose witness has their id
-	Mosaics    int64 `json:"mosaics"`
-	Related    int64 `json:"related"`
-	Again      int64 `json:"again"` // of the kept, those that had been kept before and were sent again
-	Bad        int64 `json:"bad_records"`
-	LineBytes  int64 `json:"line_bytes"` // of all lines, decompressed
+	Documents   int64 `json:"documents"`
+	Kept        int64 `json:"kept"`
+	Removed     int64 `json:"removed"`
+	Unique      int64 `json:"unique"`
+	Duplicates  int64 `json:"duplicates"`
+	Exact       int64 `json:"exact"`   // of the duplicates, those equal in their whole text
+	SameID      int64 `json:"same_id"` // of the duplicates, those whose witness has their id
+	Mosaics     int64 `json:"mosaics"`
+	Related     int64 `json:"related"`
+	Again       int64 `json:"again"` // of the kept, those that had been kept before and were sent again
+	Bad         int64 `json:"bad_records"`
+	RecordBytes int64 `json:"line_bytes"` // of all records, decompressed
 }
 
 func (t *Tally) Count(r *dedup.Result) {
@@ -86,9 +86,9 @@ func (s *Summary) WriteText(w io.Writer) {
 	}
 	rate := 0.0
 	if s.Seconds > 0 {
-		rate = float64(s.LineBytes) / 1e6 / s.Seconds
+		rate = float64(s.RecordBytes) / 1e6 / s.Seconds
 	}
-	fmt.Fprintf(w, "  %.1f MB of lines in %.1f s (%.0f MB/s)\n", float64(s.LineBytes)/1e6, s.Seconds, rate)
+	fmt.Fprintf(w, "  %.1f MB of lines in %.1f s (%.0f MB/s)\n", float64(s.RecordBytes)/1e6, s.Seconds, rate)
 	fmt.Fprintf(w, "  filter: %.1f MiB, %.1f%% of its bits set, false positives 1 in %s a segment\n",
 		float64(s.Filter.Bytes)/(1<<20), 100*s.Filter.Fill, OneIn(s.Filter.Rate))
 	if t := s.Table; t != nil {

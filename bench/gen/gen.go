@@ -2,7 +2,7 @@
 // the same seed, with planted copies whose source is known.
 //
 //	g, err := gen.New(gen.Config{Docs: 10_000_000, Seed: 1, Duplicates: 0.1})
-//	src := corpus.NewSource(stdin, corpus.SourceConfig{Stdin: g.NewReader()})
+//	src := corpus.NewSource(stdin, jsonl.Format{}, corpus.SourceConfig{Stdin: g.NewReader()})
 //	...
 //	truth := g.Truth(4711) // what document 4711 is, without making it
 //

@@ -261,7 +261,7 @@ func badRecords(s *report.Summary) error {
 func (p *dedupPlan) command() pipeline.Command {
 	return pipeline.Command{
 		Args: p.args, Inputs: p.inputs, Outputs: [3]string{p.out, p.report, p.rejects}, Annotate: p.annotate,
-		Rules: p.rules, Fields: p.fields, MaxLine: p.source.MaxLine, Lasting: p.index != "", Now: p.now,
+		Rules: p.rules, Format: fmt.Sprintf("jsonl text %q id %q", p.fields.Text, p.fields.ID), MaxRecord: p.source.MaxRecord, Lasting: p.index != "", Now: p.now,
 	}
 }
 
@@ -274,7 +274,7 @@ func (p *dedupPlan) readsPipe() bool {
 // it.
 func (p *dedupPlan) job(stdin io.Reader, stderr io.Writer, ledger *pipeline.Ledger) (pipeline.Job, error) {
 	job := pipeline.Job{
-		Fields: p.fields, Scheme: p.scheme, Rules: p.rules,
+		Scheme: p.scheme, Rules: p.rules,
 		Workers: p.jobs, MaxBad: p.maxBad, OnFull: p.onFull, Now: p.now, Live: &pipeline.Live{},
 		CheckpointBytes: p.checkpoint, Save: ledger.Save,
 		Warn: func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) },
@@ -290,7 +290,7 @@ func (p *dedupPlan) job(stdin io.Reader, stderr io.Writer, ledger *pipeline.Ledg
 	case u != nil:
 		if job.Resume, err = ledger.Continue(); err == nil {
 			at := job.Resume.At
-			source.SkipInputs, source.SkipLines, source.SkipSum = at.Input, at.Line-1, at.Sum
+			source.SkipInputs, source.SkipTo, source.SkipSum = at.Input, at.At, at.Sum
 		}
 	}
 	if err != nil {
@@ -302,7 +302,7 @@ func (p *dedupPlan) job(stdin io.Reader, stderr io.Writer, ledger *pipeline.Ledg
 			job.Ticks = time.Tick(p.every)
 		}
 	}
-	job.Source = corpus.NewSource(p.inputs, source)
+	job.Source = corpus.NewSource(p.inputs, formatOf(p.fields), source)
 	job.Outputs, err = ledger.OpenOutputs()
 	job.Retries = p.annotate && p.readsPipe() && err == nil && job.Outputs.Kept != nil && job.Outputs.Kept.Live()
 	return job, err

@@ -16,6 +16,7 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/pipeline"
@@ -38,7 +39,7 @@ const (
 type planFlags struct {
 	docs, memory string
 	scheme       feature.Scheme
-	fields       corpus.Fields
+	fields       jsonl.Fields
 	limits       limitFlags
 	source       corpus.SourceConfig // what they say
 	jobs         int
@@ -186,7 +187,7 @@ func predict(docs uint64, shape bloomstore.Shape, scheme feature.Scheme, m *samp
 
 // measure reads a sample of the inputs and runs the pipeline over it.
 func (f *planFlags) measure(cmd *cobra.Command, args []string) (*sample, error) {
-	inputs, passed, err := corpus.Expand(args)
+	inputs, passed, err := corpus.Expand(args, formatOf(f.fields).Endings())
 	if err != nil {
 		return nil, err
 	}
@@ -197,34 +198,34 @@ func (f *planFlags) measure(cmd *cobra.Command, args []string) (*sample, error) 
 	if total, known := corpus.TotalSize(inputs); known {
 		m.OfStored = total
 	}
-	lines, err := m.read(cmd.Context(), inputs, f.source)
+	records, err := m.read(cmd.Context(), inputs, formatOf(f.fields), f.source)
 	if err != nil {
 		return nil, err
 	}
-	if m.IDBytes, err = f.idBytes(lines); err != nil {
+	if m.IDBytes, err = f.idBytes(cmd.Context(), records); err != nil {
 		return nil, err
 	}
-	return m, f.run(cmd.Context(), m, lines)
+	return m, f.run(cmd.Context(), m, records)
 }
 
 // read takes the beginning of every input, as much of each as of the others.
-func (m *sample) read(ctx context.Context, inputs []corpus.Input, cfg corpus.SourceConfig) ([]byte, error) {
-	var lines []byte
-	cfg.ChunkSize = 256 << 10
+func (m *sample) read(ctx context.Context, inputs []corpus.Input, format corpus.Format, cfg corpus.SourceConfig) ([]byte, error) {
+	var records []byte
+	cfg.BlockSize = 256 << 10
 	for i := range inputs {
 		limit := sampleBytes / len(inputs) * (i + 1)
-		source := corpus.NewSource(inputs[i:i+1], cfg)
-		var chunk corpus.Chunk
+		source := corpus.NewSource(inputs[i:i+1], format, cfg)
+		var block corpus.Block
 		var err error
-		for err == nil && len(lines) < limit {
-			if err = source.Next(ctx, &chunk); err == nil {
-				lines = append(lines, chunk.Data...)
-				if n := len(lines); n > 0 && lines[n-1] != '\n' {
-					lines = append(lines, '\n')
+		for err == nil && len(records) < limit {
+			if err = source.Next(ctx, &block); err == nil {
+				records = append(records, block.Data...)
+				if end := format.Terminator(); !bytes.HasSuffix(records, end) {
+					records = append(records, end...)
 				}
 			}
 		}
-		m.Stored += chunk.Read
+		m.Stored += block.Read
 		if err != nil && err != io.EOF {
 			return nil, err
 		}
@@ -232,31 +233,46 @@ func (m *sample) read(ctx context.Context, inputs []corpus.Input, cfg corpus.Sou
 			return nil, err
 		}
 	}
-	m.Bytes = int64(len(lines))
-	return lines, nil
+	m.Bytes = int64(len(records))
+	return records, nil
+}
+
+// sampleSource reads the sample.
+func sampleSource(records []byte, format corpus.Format) *corpus.Source {
+	inputs := []corpus.Input{{Path: corpus.Stdin, Name: "sample", Size: int64(len(records))}}
+	return corpus.NewSource(inputs, format, corpus.SourceConfig{Stdin: bytes.NewReader(records)})
 }
 
 // idBytes is the mean length of the ids.
-func (f *planFlags) idBytes(lines []byte) (float64, error) {
-	parser, err := corpus.NewParser(f.fields)
+func (f *planFlags) idBytes(ctx context.Context, records []byte) (float64, error) {
+	parser, err := formatOf(f.fields).NewParser("")
 	if err != nil {
 		return 0, usageError{err}
 	}
 	docs, size := 0, 0
-	for rec := range parser.Parse(&corpus.Chunk{File: "sample", Line: 1, Data: lines}) {
-		if rec.Err == nil {
-			docs++
-			size += len(rec.ID)
+	source := sampleSource(records, formatOf(f.fields))
+	for block := new(corpus.Block); ; {
+		if err = source.Next(ctx, block); err != nil {
+			break
+		}
+		for doc := range parser.Parse(block) {
+			if doc.Bad == nil {
+				docs++
+				size += len(doc.ID)
+			}
 		}
 	}
-	if docs == 0 {
+	switch {
+	case err != io.EOF:
+		return 0, err
+	case docs == 0:
 		return 0, errors.New("plan: the sample holds no document; are --text-field and the inputs right?")
 	}
 	return float64(size) / float64(docs), nil
 }
 
 // run sends the sample through the pipeline and notes what that took.
-func (f *planFlags) run(ctx context.Context, m *sample, lines []byte) (err error) {
+func (f *planFlags) run(ctx context.Context, m *sample, records []byte) (err error) {
 	runtime.GOMAXPROCS(f.jobs)
 	dir, err := makeTempIndex()
 	if err != nil {
@@ -270,11 +286,10 @@ func (f *planFlags) run(ctx context.Context, m *sample, lines []byte) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, x.Close(false)) }()
-	stdin := []corpus.Input{{Path: corpus.Stdin, Name: "sample", Size: int64(len(lines))}}
 	start := time.Now()
 	summary, err := pipeline.Run(ctx, x, pipeline.Job{
-		Source: corpus.NewSource(stdin, corpus.SourceConfig{Stdin: bytes.NewReader(lines)}),
-		Fields: f.fields, Scheme: scheme, Workers: f.jobs, MaxBad: -1,
+		Source: sampleSource(records, formatOf(f.fields)),
+		Scheme: scheme, Workers: f.jobs, MaxBad: -1,
 	})
 	if err != nil {
 		return fmt.Errorf("running the sample: %w", err)

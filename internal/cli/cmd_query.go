@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
@@ -23,7 +24,7 @@ type queryFlags struct {
 	plain     bool
 	threshold float64
 	score     string
-	fields    corpus.Fields
+	fields    jsonl.Fields
 	limits    limitFlags
 }
 
@@ -58,7 +59,8 @@ func (f *queryFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return usageError{err}
 	}
-	parser, err := corpus.NewParser(f.fields)
+	format := formatOf(f.fields)
+	parser, err := format.NewParser("")
 	if err != nil {
 		return usageError{err}
 	}
@@ -70,7 +72,7 @@ func (f *queryFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if len(args) == 0 {
 		args = []string{corpus.Stdin}
 	}
-	inputs, passed, err := corpus.Expand(args)
+	inputs, passed, err := corpus.Expand(args, format.Endings())
 	if err != nil {
 		return err
 	}
@@ -95,7 +97,7 @@ func (f *queryFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if f.plain {
 		err = q.texts(inputs, cfg)
 	} else {
-		err = q.lines(cmd, parser, corpus.NewSource(inputs, cfg))
+		err = q.documents(cmd, parser, corpus.NewSource(inputs, format, cfg))
 	}
 	return errors.Join(err, out.Flush())
 }
@@ -122,14 +124,14 @@ func newQuery(x *index.Reader, rules dedup.Rules, w io.Writer) (*query, error) {
 	return q, nil
 }
 
-func (q *query) ask(id string, text []byte, file string, line int64) error {
+func (q *query) ask(id string, text []byte, file string, at corpus.Place) error {
 	q.extractor.Extract(&q.set, text)
 	r, err := q.deduper.Check(id, &q.set)
 	if err != nil {
 		return err
 	}
 	answer := report.Report(&r, id, &q.set, text)
-	answer.File, answer.Line = file, line
+	answer.File, answer.Line = file, at
 	return q.out.Encode(answer)
 }
 
@@ -140,7 +142,7 @@ func (q *query) texts(inputs []corpus.Input, cfg corpus.SourceConfig) error {
 		if err != nil {
 			return fmt.Errorf("reading the text: %w", err)
 		}
-		if err := q.ask(in.Name, text, in.Name, 1); err != nil {
+		if err := q.ask(in.Name, text, in.Name, corpus.Place{Record: 1}); err != nil {
 			return err
 		}
 	}
@@ -157,37 +159,37 @@ func readWhole(in corpus.Input, cfg corpus.SourceConfig) (text []byte, err error
 		defer f.Close() // it was only read
 		r = f
 	}
-	text, err = io.ReadAll(io.LimitReader(r, int64(cfg.MaxLine)+1))
-	if len(text) > cfg.MaxLine {
-		return nil, fmt.Errorf("%s is longer than the limit of %d bytes; allow it with --max-record", in.Name, cfg.MaxLine)
+	text, err = io.ReadAll(io.LimitReader(r, int64(cfg.MaxRecord)+1))
+	if len(text) > cfg.MaxRecord {
+		return nil, fmt.Errorf("%s is longer than the limit of %d bytes; allow it with --max-record", in.Name, cfg.MaxRecord)
 	}
 	return text, err
 }
 
-// lines asks about every document of the inputs and says on standard error which
-// lines are none.
-func (q *query) lines(cmd *cobra.Command, parser *corpus.Parser, source *corpus.Source) error {
+// documents asks about every document of the inputs and says on standard error
+// which records are none.
+func (q *query) documents(cmd *cobra.Command, parser corpus.Parser, source *corpus.Source) error {
 	defer source.Close() // after its end, nothing; before it, another error is told
-	var chunk corpus.Chunk
+	var block corpus.Block
 	bad, all := 0, 0
 	for {
-		err := source.Next(cmd.Context(), &chunk)
+		err := source.Next(cmd.Context(), &block)
 		switch {
 		case err == io.EOF && bad > 0:
-			return fmt.Errorf("%w: %d of %d lines", errBadRecords, bad, all)
+			return fmt.Errorf("%w: %d of %d %ss", errBadRecords, bad, all, source.Format().Noun())
 		case err == io.EOF:
 			return nil
 		case err != nil:
 			return err
 		}
-		for rec := range parser.Parse(&chunk) {
+		for doc := range parser.Parse(&block) {
 			all++
-			if rec.Err != nil {
+			if doc.Bad != nil {
 				bad++
-				fmt.Fprintln(cmd.ErrOrStderr(), "firstseen:", rec.Err)
+				fmt.Fprintln(cmd.ErrOrStderr(), "firstseen:", doc.Bad)
 				continue
 			}
-			if err := q.ask(string(rec.ID), rec.Text, rec.File, rec.Line); err != nil {
+			if err := q.ask(string(doc.ID), doc.Text, block.File, doc.At); err != nil {
 				return err
 			}
 		}

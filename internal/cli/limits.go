@@ -39,7 +39,7 @@ func (f *limitFlags) config() (c corpus.SourceConfig, err error) {
 	if c.MaxWindow, err = limitSize("--max-window", f.maxWindow, corpus.DefaultMaxWindow); err != nil {
 		return c, err
 	}
-	c.MaxLine, c.MaxRatio = int(record), f.maxRatio
+	c.MaxRecord, c.MaxRatio = int(record), f.maxRatio
 	switch {
 	case f.maxRatio < 0:
 		return c, fmt.Errorf("--max-ratio %d: want 0 or more", f.maxRatio)
@@ -82,7 +82,7 @@ func memoryOf(c corpus.SourceConfig, filterOnly bool) uint64 {
 	if filterOnly {
 		beside = memoryFilterOnly
 	}
-	return uint64(beside + 2*max(0, int64(c.MaxLine)-ordinaryRecord) + windowBeyond(c.MaxWindow))
+	return uint64(beside + 2*max(0, int64(c.MaxRecord)-ordinaryRecord) + windowBeyond(c.MaxWindow))
 }
 
 func windowBeyond(window int64) int64 { return max(0, window-ordinaryWindow) }

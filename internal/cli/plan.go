@@ -15,6 +15,7 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
@@ -26,7 +27,7 @@ type dedupPlan struct {
 	args        []string
 	inputs      []corpus.Input
 	passed      []corpus.Passed
-	fields      corpus.Fields
+	fields      jsonl.Fields
 	scheme      feature.Scheme
 	rules       dedup.Rules
 	shape       bloomstore.Shape
@@ -56,7 +57,7 @@ type dedupPlan struct {
 func (f *dedupFlags) plan(args []string) (*dedupPlan, error) {
 	p := &dedupPlan{
 		args:   args,
-		fields: corpus.Fields{Text: f.textField, ID: f.idField},
+		fields: jsonl.Fields{Text: f.textField, ID: f.idField},
 		scheme: feature.Scheme{Segments: f.segments, MinWidth: f.minWidth},
 		index:  f.index, filterOnly: f.filterOnly, abandon: f.abandon,
 		jobs: f.jobs, maxBad: f.maxBad, out: f.out, report: f.report, rejects: f.rejects,
@@ -70,7 +71,7 @@ func (f *dedupFlags) plan(args []string) (*dedupPlan, error) {
 		}
 	}
 	var err error
-	if p.inputs, p.passed, err = corpus.Expand(args); err != nil {
+	if p.inputs, p.passed, err = corpus.Expand(args, formatOf(p.fields).Endings()); err != nil {
 		return nil, err
 	}
 	if err := corpus.CheckOutputs(p.inputs, p.index, p.out, p.report, p.rejects, p.summary); err != nil {
@@ -115,7 +116,7 @@ func (f *dedupFlags) planRules(p *dedupPlan) (err error) {
 	if p.now, err = clock(os.Getenv(epochVariable)); err != nil {
 		return err
 	}
-	if _, err := corpus.NewParser(p.fields); err != nil {
+	if _, err := formatOf(p.fields).NewParser(""); err != nil {
 		return err
 	}
 	return p.scheme.Validate()
@@ -248,7 +249,7 @@ func writeSummary(w *corpus.Writer, s *report.Summary) error {
 		return fmt.Errorf("writing summary: %w", err)
 	}
 	for line := range bytes.Lines(text.Bytes()) {
-		if err := w.WriteLine(bytes.TrimSuffix(line, []byte("\n"))); err != nil {
+		if err := w.WriteRecord(line); err != nil {
 			return err
 		}
 	}

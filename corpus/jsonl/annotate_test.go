@@ -1,4 +1,4 @@
-package corpus
+package jsonl
 
 import (
 	"bytes"
@@ -7,7 +7,20 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/firstseen/firstseen/corpus/jsonl/jsonltest"
 )
+
+// annotated appends the line with one more field to dst.
+func annotated(dst, raw []byte, field string, value []byte) ([]byte, error) {
+	l := leads(field)
+	slot, err := slotOf(raw, field, &l)
+	if err != nil {
+		return dst, err
+	}
+	dst = append(append(dst, raw[:slot.At]...), slot.Lead...)
+	return append(append(dst, value...), raw[slot.At:]...), nil
+}
 
 func TestAnnotate(t *testing.T) {
 	for _, test := range []struct{ line, want string }{ // want "" is an error
@@ -22,7 +35,7 @@ func TestAnnotate(t *testing.T) {
 		{`{"a":1`, ``},
 		{``, ``},
 	} {
-		got, err := Annotate([]byte("kept"), []byte(test.line), "firstseen", []byte("1"))
+		got, err := annotated([]byte("kept"), []byte(test.line), "firstseen", []byte("1"))
 		if test.want == "" {
 			if err == nil || string(got) != "kept" {
 				t.Errorf("%s: %q and error %v", test.line, got, err)
@@ -42,7 +55,7 @@ func checkAnnotate(t *testing.T, raw []byte) {
 	var object map[string]json.RawMessage
 	isObject := json.Unmarshal(raw, &object) == nil && object != nil && utf8.Valid(raw)
 	_, taken := object["firstseen"]
-	got, err := Annotate(nil, raw, "firstseen", []byte(value))
+	got, err := annotated(nil, raw, "firstseen", []byte(value))
 	if (err == nil) != (isObject && !taken) {
 		t.Fatalf("%q: error %v, object %v, field taken %v", raw, err, isObject, taken)
 	}
@@ -61,7 +74,7 @@ func checkAnnotate(t *testing.T, raw []byte) {
 
 func TestAnnotateDrawn(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		checkAnnotate(t, rapid.OneOf(rapid.Custom(genLine), rapid.Custom(genObject)).Draw(rt, "line"))
+		checkAnnotate(t, rapid.OneOf(rapid.Custom(jsonltest.Line), rapid.Custom(jsonltest.Object)).Draw(rt, "line"))
 	})
 }
 

@@ -1,27 +1,14 @@
-package corpus
+package jsonl
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
 	"iter"
-	"strconv"
 	"strings"
+
+	"github.com/firstseen/firstseen/corpus"
 )
-
-// Fields names the fields of a JSON object that make a document.
-//
-// A name with dots, such as "metadata.url", is a path through nested objects,
-// unless the object has a field of that very name, which wins.
-type Fields struct {
-	Text string // "" means "text"
-	ID   string // "" means "id"
-}
-
-// keepText is the length of a line, in bytes, above which ParseLine keeps no
-// buffer for its text: one huge document must not hold its memory for ever. Parse
-// keeps up to a chunk, and has the text of a long line in the chunk.
-const keepText = defaultChunk
 
 // maxID is the longest id in bytes. Tables and reports hold ids, and the
 // documents between two checkpoints theirs in memory.
@@ -33,12 +20,11 @@ const maxEscape = len(`\u0061`)
 // maxPath is how many names a path may have.
 const maxPath = 32
 
-// Parser turns chunks of JSON lines into records. It is for one goroutine;
-// its buffers are used again for every record.
-type Parser struct {
-	// KeepBlank hands out lines of nothing but white space as records that
-	// are Blank, for whoever answers every line.
-	KeepBlank bool
+// parser turns blocks of lines into documents. It is for one goroutine; its
+// buffers are used again for every document.
+type parser struct {
+	answers string    // the field with which every line is answered, "" where they are not
+	leads   [2][]byte // before an annotation, in an object without members and with some
 
 	fields  Fields
 	targets []target
@@ -47,11 +33,10 @@ type Parser struct {
 	level   int  // names of a path matched above the object being read
 	twice   int  // a target with a name that occurs twice, or -1
 	key     []byte
-	text    [2][]byte // what textLiteral and textPath led to
-	buf     [2][]byte // for text, used again
-	long    *Chunk    // what is parsed, if it is one long line
-	longest int       // bytes of the longest name in a path
-	rec     Record
+	text    [2][]byte     // what textLiteral and textPath led to
+	block   *corpus.Block // that is parsed
+	longest int           // bytes of the longest name in a path
+	doc     corpus.Document
 }
 
 // target is one way to a wanted value.
@@ -71,16 +56,14 @@ const (
 	targetCount
 )
 
-// NewParser returns a parser for the fields. It fails when a path is longer
-// than 32 names.
-func NewParser(fields Fields) (*Parser, error) {
+func newParser(fields Fields, answers string) (*parser, error) {
 	if fields.Text == "" {
 		fields.Text = "text"
 	}
 	if fields.ID == "" {
 		fields.ID = "id"
 	}
-	p := &Parser{fields: fields, targets: make([]target, targetCount), twice: -1}
+	p := &parser{fields: fields, targets: make([]target, targetCount), twice: -1}
 	p.visit = p.member
 	for i, name := range []string{fields.Text, fields.ID} {
 		path := strings.Split(name, ".")
@@ -93,106 +76,93 @@ func NewParser(fields Fields) (*Parser, error) {
 			p.targets[2*i+1].path = path
 		}
 	}
+	if answers != "" {
+		p.answers, p.leads = answers, leads(answers)
+	}
 	return p, nil
 }
 
-// Parse returns the records of a chunk in the order of its lines. Lines of
-// nothing but white space are passed over, unless KeepBlank is set.
-//
-// The record and its Text are valid until the next record, the Text of a long
-// line as long as its ID. ID and Raw, and the whole of Err, are valid until the
-// chunk is filled again, parsed again or released.
-func (p *Parser) Parse(c *Chunk) iter.Seq[*Record] {
-	return func(yield func(*Record) bool) {
-		c.ids = c.ids[:0]
-		if p.long = nil; c.Long() {
-			p.long = c
-		}
-		line := c.Line
-		for rest := c.Data; len(rest) > 0; line++ {
-			raw, more, _ := bytes.Cut(rest, newline)
-			rest = more
-			p.rec = Record{File: c.File, Line: line, Raw: raw}
-			switch {
-			case blank(raw, c.Reject):
-				if !p.KeepBlank {
-					continue
-				}
-				p.rec.Blank = true
-			case c.Reject != "":
-				p.bad(c.Reject)
-			default:
-				c.ids = p.parse(c.ids)
+// Parse returns the documents of a block in the order of its lines. Lines of
+// nothing but white space are passed over, unless all are answered.
+func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
+	return func(yield func(*corpus.Document) bool) {
+		b.Rewind()
+		p.block = b
+		at := b.First
+		for rest := b.Data; len(rest) > 0; at = at.Next() {
+			line := rest
+			if end := bytes.IndexByte(rest, '\n') + 1; end > 0 {
+				line = rest[:end]
 			}
-			if !yield(&p.rec) {
+			rest = rest[len(line):]
+			raw, empty := b.Strip(Format{}, line)
+			if empty && p.answers == "" {
+				continue
+			}
+			p.doc = corpus.Document{Raw: raw, At: at, Empty: empty}
+			switch {
+			case empty:
+			case b.Reject != "":
+				p.bad(b.Reject)
+			default:
+				p.parse()
+			}
+			if !yield(&p.doc) {
 				return
 			}
 		}
 	}
 }
 
-// blank tells whether a line is passed over. Of a line rejected for its length
-// only the head is known, so that being white space means nothing.
-func blank(raw []byte, reject string) bool {
-	return len(raw) == 0 || reject == "" && skipSpace(raw, 0) == len(raw)
+func (p *parser) bad(reason string) {
+	p.doc.ID, p.doc.Text = nil, nil
+	p.doc.Bad = &corpus.BadRecord{File: p.block.File, At: p.doc.At, Reason: reason, Raw: p.doc.Raw}
 }
 
-var newline = []byte{'\n'}
-
-// ParseLine reads a single line, which must not end in '\n'. The record is
-// valid until the next call of a method of p.
-func (p *Parser) ParseLine(file string, line int64, raw []byte) *Record {
-	p.rec = Record{File: file, Line: line, Raw: raw}
-	p.long = nil
-	p.parse(nil)
-	return &p.rec
-}
-
-func (p *Parser) bad(reason string) {
-	p.rec.ID, p.rec.Text = nil, nil
-	p.rec.Err = &BadRecord{File: p.rec.File, Line: p.rec.Line, Reason: reason, Raw: p.rec.Raw}
-}
-
-// parse fills p.rec from its Raw. An id that is not in the line as it is goes
-// to the end of ids, which is returned.
-func (p *Parser) parse(ids []byte) []byte {
-	raw := p.rec.Raw
+// parse fills p.doc from its Raw.
+func (p *parser) parse() {
+	raw := p.doc.Raw
 	if err := p.scan(raw); err != nil {
 		p.bad(err.Error())
-		return ids
+		return
 	}
 	if p.twice >= 0 {
 		p.bad(fmt.Sprintf("field %q occurs twice", p.fieldOf(p.twice)))
-		return ids
+		return
 	}
 	way := p.found(textLiteral, textPath)
 	text := p.targets[way].value
 	if text.kind != kindString {
 		p.bad(p.unfit(p.fields.Text, text.kind, "a string"))
-		return ids
+		return
 	}
 	id := p.targets[p.found(idLiteral, idPath)].value
-	ids, ok := p.setID(ids, id)
-	switch {
+	switch ok := p.setID(id); {
 	case !ok:
 		p.bad(p.unfit(p.fields.ID, id.kind, "a string or a number"))
-		return ids
-	case len(p.rec.ID) > maxID:
+		return
+	case len(p.doc.ID) > maxID:
 		p.bad(fmt.Sprintf("field %q is longer than %d bytes", p.fields.ID, maxID))
-		return ids
+		return
 	}
-	p.rec.Text = p.text[way]
-	return ids
+	p.doc.Text = p.text[way]
+	if p.answers == "" {
+		return
+	}
+	var err error
+	if p.doc.Slot, err = slotOf(raw, p.answers, &p.leads); err != nil {
+		p.bad("cannot be annotated: " + err.Error())
+	}
 }
 
-func (p *Parser) fieldOf(target int) string {
+func (p *parser) fieldOf(target int) string {
 	if target < idLiteral {
 		return p.fields.Text
 	}
 	return p.fields.ID
 }
 
-func (p *Parser) unfit(field string, k kind, wanted string) string {
+func (p *parser) unfit(field string, k kind, wanted string) string {
 	if k == missing || k == kindNull {
 		return fmt.Sprintf("field %q is %s", field, k)
 	}
@@ -200,37 +170,34 @@ func (p *Parser) unfit(field string, k kind, wanted string) string {
 }
 
 // found returns the way that led to a value, the first if none did.
-func (p *Parser) found(literal, path int) int {
+func (p *parser) found(literal, path int) int {
 	if p.targets[literal].value.kind == missing && p.targets[path].value.kind != missing {
 		return path
 	}
 	return literal
 }
 
-// setID sets the record's id. A null or empty id names nothing and counts as
+// setID sets the document's id. A null or empty id names nothing and counts as
 // none.
-func (p *Parser) setID(ids []byte, id value) ([]byte, bool) {
-	at := len(ids)
+func (p *parser) setID(id value) bool {
 	switch {
 	case id.kind == missing || id.kind == kindNull || id.kind == kindString && id.start == id.end:
-		ids = append(append(ids, p.rec.File...), ':')
-		ids = strconv.AppendInt(ids, p.rec.Line, 10)
+		p.doc.ID = p.block.Name(p.doc.At)
 	case id.kind == kindString && id.escaped && id.end-id.start <= maxEscape*maxID:
-		ids, _, _ = decodeString(ids, p.rec.Raw[:id.end+1], id.start)
+		decoded, _, _ := decodeString(p.block.Room(), p.doc.Raw[:id.end+1], id.start)
+		p.doc.ID = p.block.Hold(decoded)
 	case id.kind == kindString || id.kind == kindNumber:
-		p.rec.ID = p.rec.Raw[id.start:id.end]
-		return ids, true
+		p.doc.ID = p.doc.Raw[id.start:id.end]
 	default:
-		return ids, false
+		return false
 	}
-	p.rec.ID = ids[at:len(ids):len(ids)]
-	return ids, true
+	return true
 }
 
 var errNotObject = errors.New("the line is not a JSON object")
 
 // scan checks the line and notes the wanted values in p.targets.
-func (p *Parser) scan(raw []byte) error {
+func (p *parser) scan(raw []byte) error {
 	p.active, p.level, p.twice = 0, 0, -1
 	for i := range p.targets {
 		t := &p.targets[i]
@@ -265,7 +232,7 @@ func scanLine(raw []byte, visit keyFunc) error {
 }
 
 // member handles one key of an object that a path may lead through.
-func (p *Parser) member(b []byte, key value, i, depth int) (int, error) {
+func (p *parser) member(b []byte, key value, i, depth int) (int, error) {
 	here, below := p.match(b, key)
 	if below != 0 && i < len(b) && b[i] == '{' {
 		active := p.active
@@ -283,38 +250,36 @@ func (p *Parser) member(b []byte, key value, i, depth int) (int, error) {
 	return end, err
 }
 
-func (p *Parser) decodeText(b []byte, here uint, i int) (int, error) {
+func (p *parser) decodeText(b []byte, here uint, i int) (int, error) {
 	way := textLiteral
 	if here>>textLiteral&1 == 0 {
 		way = textPath
 	}
-	text, end, err := p.readText(way, b, i+1)
+	text, end, err := p.readText(b, i+1)
 	p.text[way] = text
 	p.note(here, value{kindString, true, i + 1, end})
 	return end + 1, err
 }
 
 // readText returns the content of the string whose first byte after the quote
-// is b[i]. A long text that needs no unescaping is not copied, and of its memory
-// none is kept.
-func (p *Parser) readText(way int, b []byte, i int) (text []byte, end int, err error) {
-	if p.long == nil && len(b) <= keepText {
-		text, end, err = decodeString(p.buf[way][:0], b, i)
-		p.buf[way] = text
-		return text, end, err
+// is b[i]: a piece of the line, if there is nothing to decode, or in the room of
+// its block. Of a long line's room nothing is touched before it is needed.
+func (p *parser) readText(b []byte, i int) (text []byte, end int, err error) {
+	if p.block.Long() {
+		end, escaped, err := scanString(b, i)
+		if err != nil || !escaped {
+			return b[i:end:end], end, err
+		}
+		b = b[:end+1]
 	}
-	end, escaped, err := scanString(b, i)
-	if err != nil || !escaped {
+	text, end, err = decodeString(p.block.Room(), b, i)
+	if err != nil || len(text) == end-i { // nothing was decoded: the content is never longer
 		return b[i:end:end], end, err
 	}
-	var room []byte
-	if p.long != nil {
-		room = p.long.text[way].hold(nil, end-i+16)
-	}
-	return decodeString(room, b[:end+1], i)
+	return p.block.Hold(text), end, nil
 }
 
-func (p *Parser) note(here uint, v value) {
+func (p *parser) note(here uint, v value) {
 	for t := range p.targets {
 		if here>>t&1 != 0 {
 			p.targets[t].value = v
@@ -324,7 +289,7 @@ func (p *Parser) note(here uint, v value) {
 
 // match returns the targets whose value belongs to the key, and those whose
 // path goes on below it.
-func (p *Parser) match(b []byte, key value) (here, below uint) {
+func (p *parser) match(b []byte, key value) (here, below uint) {
 	name := b[key.start:key.end]
 	if key.escaped {
 		if len(name) > maxEscape*p.longest {

@@ -1,4 +1,6 @@
-package corpus
+// Package jsonltest says what a reader of JSON lines should find, and draws lines
+// to read. It is for tests of jsonl and of what is tested with JSON lines.
+package jsonltest
 
 import (
 	"bytes"
@@ -78,8 +80,8 @@ func oracleField(object []oracleMember, name string) (v any, found, twice bool) 
 	return v, found, twice
 }
 
-// oracleParse returns id and text, or the reason why there are none.
-func oracleParse(fields Fields, file string, line int64, raw []byte) (id, text, reason string) {
+// Parse returns id and text, or the reason why there are none.
+func Parse(textField, idField, file string, line int64, raw []byte) (id, text, reason string) {
 	if !json.Valid(raw) {
 		return "", "", "invalid JSON"
 	}
@@ -92,14 +94,14 @@ func oracleParse(fields Fields, file string, line int64, raw []byte) (id, text, 
 	if !isObject {
 		return "", "", "not a JSON object"
 	}
-	textValue, _, twice := oracleField(object, fields.Text)
-	idValue, idFound, idTwice := oracleField(object, fields.ID)
+	textValue, _, twice := oracleField(object, textField)
+	idValue, idFound, idTwice := oracleField(object, idField)
 	if twice || idTwice {
 		return "", "", "occurs twice"
 	}
 	text, isString := textValue.(string)
 	if !isString {
-		return "", "", fmt.Sprintf("field %q is", fields.Text)
+		return "", "", fmt.Sprintf("field %q is", textField)
 	}
 	switch v := idValue.(type) {
 	case string:
@@ -108,7 +110,7 @@ func oracleParse(fields Fields, file string, line int64, raw []byte) (id, text, 
 		id = v.String()
 	case nil:
 	default:
-		return "", "", fmt.Sprintf("field %q is", fields.ID)
+		return "", "", fmt.Sprintf("field %q is", idField)
 	}
 	if !idFound || id == "" {
 		id = fmt.Sprintf("%s:%d", file, line)
@@ -116,7 +118,8 @@ func oracleParse(fields Fields, file string, line int64, raw []byte) (id, text, 
 	return id, text, ""
 }
 
-type oracleRecord struct {
+// Record is what was found in a line: a document, or a reason why it is none.
+type Record struct {
 	File     string
 	Line     int64
 	Raw      string
@@ -124,17 +127,20 @@ type oracleRecord struct {
 	Reason   string
 }
 
-// oracleLines reads a decoded input the plain way: all of it, cut at '\n'.
-func oracleLines(fields Fields, file string, data []byte, maxLine int) []oracleRecord {
-	var records []oracleRecord
-	utf16 := isUTF16(data)
+// Lines reads a decoded input the plain way: all of it, cut at '\n'.
+func Lines(textField, idField, file string, data []byte, maxLine int) []Record {
+	var records []Record
+	utf16 := false
+	for _, head := range []string{"\xff\xfe", "\xfe\xff", "{\x00", "\x00{"} {
+		utf16 = utf16 || bytes.HasPrefix(data, []byte(head))
+	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	for i, raw := range bytes.Split(data, []byte("\n")) {
-		r := oracleRecord{File: file, Line: int64(i + 1), Raw: string(raw)}
+		r := Record{File: file, Line: int64(i + 1), Raw: string(raw)}
 		switch {
 		case maxLine > 0 && len(raw) > maxLine:
 			r.Reason = "longer than the limit"
-			r.Raw = string(raw[:min(maxLine+1, overlongHead)])
+			r.Raw = string(raw[:min(maxLine+1, 4096)])
 		case len(raw) == 0:
 			continue
 		case utf16:
@@ -142,7 +148,7 @@ func oracleLines(fields Fields, file string, data []byte, maxLine int) []oracleR
 		case len(bytes.Trim(raw, " \t\r")) == 0:
 			continue
 		default:
-			r.ID, r.Text, r.Reason = oracleParse(fields, file, r.Line, raw)
+			r.ID, r.Text, r.Reason = Parse(textField, idField, file, r.Line, raw)
 		}
 		records = append(records, r)
 	}

@@ -1,0 +1,114 @@
+package corpus
+
+import (
+	"slices"
+
+	"github.com/firstseen/firstseen/internal/hugemem"
+)
+
+// Block is a piece of one input: whole records, in the order of the input. Its
+// zero value is ready for [Source.Next], and a block should be used again, for
+// its buffers.
+type Block struct {
+	Input   int    // index into the inputs
+	File    string // name of the input, for documents and messages
+	First   Place  // of the first record
+	Read    int64  // stored bytes of all inputs read so far, for progress
+	Data    []byte // the records; only the last one of an input may lack its end
+	Records int    // how many there are in Data, empty ones too
+	Reject  string // if not empty, every record in Data is bad for this reason
+
+	buf   []byte // Data and the beginning of the next block
+	long  memory // Data where it is one long record
+	room  []byte // see Room
+	names []byte // see Name
+	apart memory // room, where it is that of a long record
+}
+
+// roomBeside is what the room of a block has beyond the length of its data, for
+// parsers that write a few bytes more than they take.
+const roomBeside = 64
+
+// Long tells whether the block is one record longer than BlockSize.
+func (b *Block) Long() bool { return b.long.mem != nil }
+
+// Release gives back the memory of a long record, which is none of the Go heap;
+// Data and the documents are gone then. [Source.Next] does so too.
+func (b *Block) Release() {
+	if b.Long() {
+		b.Data = nil
+	}
+	b.long.free()
+	b.Rewind()
+}
+
+// Rewind forgets what Room and Name have given out. A parser begins with it.
+func (b *Block) Rewind() {
+	if b.apart.mem != nil {
+		b.apart.free()
+		b.room = nil
+	}
+	b.room, b.names = b.room[:0], b.names[:0]
+}
+
+// Room is the memory of the block for what cannot be pointed at in Data: texts
+// that have to be decoded. It is an empty slice to append to, and what is then
+// given to Hold stays until the block is filled again, parsed again or released.
+//
+// All that is held of a block may take as many bytes as Data has: no format
+// makes a record longer by decoding it. The slice has room for what is left of
+// these, and for 64 bytes more.
+func (b *Block) Room() []byte {
+	if need := len(b.Data) + roomBeside; cap(b.room) < need {
+		if b.Long() {
+			b.room = b.apart.hold(nil, need)
+		} else {
+			b.room = slices.Grow(b.room[:0], need)
+		}
+	}
+	return b.room[len(b.room):]
+}
+
+// Hold keeps what was appended to the slice that Room returned last.
+func (b *Block) Hold(data []byte) []byte {
+	n := len(b.room)
+	b.room = b.room[:n+len(data)]
+	return b.room[n : n+len(data) : n+len(data)]
+}
+
+// Name is the id of a record that has none, FILE:PLACE, valid as what Hold keeps.
+func (b *Block) Name(at Place) []byte {
+	n := len(b.names)
+	b.names = at.Append(append(append(b.names, b.File...), ':'))
+	return b.names[n:len(b.names):len(b.names)]
+}
+
+// Strip takes away what ends a record of the block. Of a record that is rejected
+// only the head may be known, so that looking empty means nothing.
+func (b *Block) Strip(f Cutter, record []byte) (raw []byte, empty bool) {
+	raw, empty = f.Strip(record)
+	return raw, len(raw) == 0 || empty && b.Reject == ""
+}
+
+// memory is that of a long record, or its room. It is no part of the Go heap: it comes
+// back at once when it is freed, has the collector run no more often, and of its
+// capacity only what is touched is taken.
+type memory struct{ mem []byte }
+
+// hold makes room for n bytes and begins it with data, which may be of the same
+// memory, and returns what it then holds.
+func (m *memory) hold(data []byte, n int) []byte {
+	mem, err := hugemem.Alloc(n)
+	if err != nil { // address space is short: then from the heap
+		mem = make([]byte, n)
+	}
+	held := mem[:copy(mem, data)]
+	m.free()
+	m.mem = mem
+	return held
+}
+
+func (m *memory) free() {
+	_ = hugemem.Free(m.mem) // it refuses what is of the heap
+	m.mem = nil
+}

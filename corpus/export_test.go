@@ -1,0 +1,49 @@
+package corpus
+
+import (
+	"bytes"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// What the tests need that read JSON lines, and so cannot be in this package.
+const (
+	OverlongHead = overlongHead
+	RecordCost   = recordCost
+	TailSize     = tailSize
+)
+
+var (
+	Newline          = []byte{'\n'}
+	BenchLines       = benchLines
+	Chdir            = chdir
+	IsZstd           = isZstd
+	OtherCompression = otherCompression
+	AppendString     = appendString
+)
+
+// Buffer is the memory that a block is read into.
+func (b *Block) Buffer() []byte { return b.buf }
+
+// lineEndings are some endings of inputs.
+var lineEndings = []string{".jsonl", ".ndjson", ".json"}
+
+// Gzipped packs data.
+func Gzipped(data []byte) []byte {
+	var buf bytes.Buffer
+	w := gzip.NewWriter(&buf)
+	_, _ = w.Write(data)
+	_ = w.Close()
+	return buf.Bytes()
+}
+
+// Zstded packs data.
+func Zstded(data []byte) []byte {
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		panic(err)
+	}
+	defer enc.Close()
+	return enc.EncodeAll(data, nil)
+}

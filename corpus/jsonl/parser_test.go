@@ -1,0 +1,271 @@
+package jsonl
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/jsonl/jsonltest"
+)
+
+var oneStdin = []corpus.Input{{Path: corpus.Stdin, Name: "f", Size: -1}}
+
+// parserOf returns a parser of these fields, with a line at a time.
+func parserOf(tb testing.TB, fields Fields) *lineParser {
+	tb.Helper()
+	p, err := newParser(fields, "")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return &lineParser{parser: p}
+}
+
+type lineParser struct {
+	*parser
+	block corpus.Block
+}
+
+// line parses one line, which may not be blank, of the file f.
+func (p *lineParser) line(n int64, raw []byte) (rec *corpus.Document) {
+	p.block = corpus.Block{File: "f", First: corpus.Place{Record: n}}
+	p.block.Data = raw
+	p.parser.block, p.doc = &p.block, corpus.Document{Raw: raw, At: p.block.First}
+	p.parse()
+	return &p.doc
+}
+
+// found is what the parser made of a line, as the oracle says it.
+func found(rec *corpus.Document) jsonltest.Record {
+	r := jsonltest.Record{File: "f", Line: rec.At.Record, Raw: string(rec.Raw), ID: string(rec.ID), Text: string(rec.Text)}
+	if rec.Bad != nil {
+		r.Reason = rec.Bad.Reason
+	}
+	return r
+}
+
+// wanted is what the oracle says of a line.
+func (p *lineParser) wanted(n int64, raw []byte) jsonltest.Record {
+	id, text, reason := jsonltest.Parse(p.fields.Text, p.fields.ID, "f", n, raw)
+	return jsonltest.Record{File: "f", Line: n, Raw: string(raw), ID: id, Text: text, Reason: reason}
+}
+
+// TestCases runs testdata/cases.txt: a line of input, then what is expected.
+func TestCases(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("testdata", "cases.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := parserOf(t, Fields{Text: "text", ID: "meta.id"})
+	for i, line := range strings.Split(string(data), "\n") {
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		raw, want, ok := strings.Cut(line, " => ")
+		if !ok {
+			t.Fatalf("cases.txt:%d: no => in %q", i+1, line)
+		}
+		rec := p.line(int64(i+1), []byte(raw))
+		got := fmt.Sprintf("%s %+q", rec.ID, rec.Text)
+		if rec.Bad != nil {
+			got = rec.Bad.Reason
+		}
+		if got != strings.ReplaceAll(want, "@", fmt.Sprintf("f:%d", i+1)) {
+			t.Errorf("cases.txt:%d: %s\n got %s\nwant %s", i+1, raw, got, want)
+		}
+		jsonltest.Same(t, found(rec), p.wanted(int64(i+1), []byte(raw)))
+	}
+}
+
+func TestNesting(t *testing.T) {
+	p := parserOf(t, Fields{})
+	for _, depth := range []int{maxDepth - 2, maxDepth - 1, maxDepth, 100 * maxDepth} {
+		raw := []byte(`{"text":"x","deep":` + strings.Repeat("[", depth) + strings.Repeat("]", depth) + "}")
+		rec := p.line(1, raw)
+		want := p.wanted(1, raw)
+		if (rec.Bad != nil) != (want.Reason != "") || string(rec.ID) != want.ID || string(rec.Text) != want.Text {
+			t.Errorf("depth %d: got %v, the oracle says %q", depth, rec.Bad, want.Reason)
+		}
+	}
+}
+
+func TestParserRefusesLongPath(t *testing.T) {
+	if _, err := (Format{Fields{Text: strings.Repeat("a.", maxPath) + "a"}}).NewParser(""); err == nil {
+		t.Error("no error")
+	}
+}
+
+// TestRecordsKeepIDs holds on to ids and raw lines to the end of the chunk, as
+// documented.
+func TestRecordsKeepIDs(t *testing.T) {
+	var data []byte
+	for i := range 1000 {
+		data = fmt.Appendf(data, `{"id":"\u0061%d","text":"x"}`+"\n"+`{"text":"y"}`+"\n", i)
+	}
+	p, c := parserOf(t, Fields{}), &corpus.Block{File: "f", First: corpus.Place{Record: 1}, Data: data}
+	for range 2 { // the second time over buffers in use
+		var ids [][]byte
+		for rec := range p.Parse(c) {
+			ids = append(ids, rec.ID)
+		}
+		for i, id := range ids {
+			want := fmt.Sprintf("a%d", i/2)
+			if i%2 == 1 {
+				want = fmt.Sprintf("f:%d", i+1)
+			}
+			if string(id) != want {
+				t.Fatalf("id %d became %q, want %q", i, id, want)
+			}
+		}
+	}
+}
+
+func TestParseAllocatesNothing(t *testing.T) {
+	c := &corpus.Block{File: "f", First: corpus.Place{Record: 1}, Data: bytes.Repeat(
+		[]byte(`{"id":"\u0061","text":"some \"text\" 世界\n"}`+"\n"+`{"text":"no id"}`+"\n"), 500)}
+	p := parserOf(t, Fields{})
+	records := 0
+	allocs := testing.AllocsPerRun(20, func() {
+		for range p.Parse(c) {
+			records++
+		}
+	})
+	if allocs > 1 {
+		t.Errorf("%v allocations for a chunk of 1000 records", allocs)
+	}
+	if records != 21*1000 {
+		t.Errorf("%d records", records)
+	}
+}
+
+// TestHugeTexts reads lines too long for the kept buffer between short ones,
+// and looks whether any touches another or its chunk.
+func TestHugeTexts(t *testing.T) {
+	huge := strings.Repeat("x", 1<<20)
+	texts := []string{"a", huge, "b\n", huge + "\n", "c", "", huge, "d"}
+	var data []byte
+	for _, text := range texts {
+		data = fmt.Appendf(data, "{\"text\":%q}\n", text)
+	}
+	p, c := parserOf(t, Fields{}), &corpus.Block{File: "f", First: corpus.Place{Record: 1}, Data: bytes.Clone(data)}
+	i := 0
+	for rec := range p.Parse(c) {
+		if rec.Bad != nil || string(rec.Text) != texts[i] {
+			t.Errorf("text %d: %d bytes, %v", i, len(rec.Text), rec.Bad)
+		}
+		i++
+	}
+	if i != len(texts) || !bytes.Equal(c.Data, data) {
+		t.Errorf("%d records, chunk untouched: %v", i, bytes.Equal(c.Data, data))
+	}
+}
+
+func TestParseStops(t *testing.T) {
+	n := 0
+	for range parserOf(t, Fields{}).Parse(&corpus.Block{Data: []byte("{}\n{}\n{}\n")}) {
+		if n++; n == 2 {
+			break
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d records after a break at 2", n)
+	}
+}
+
+func TestParserIsOracle(t *testing.T) {
+	parsers := []*lineParser{
+		parserOf(t, Fields{}), parserOf(t, Fields{ID: "meta.id"}), parserOf(t, Fields{Text: "meta.id", ID: "meta"}),
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		raw := rapid.OneOf(rapid.Custom(jsonltest.Line), rapid.Custom(jsonltest.Object)).Draw(rt, "line")
+		p := rapid.SampledFrom(parsers).Draw(rt, "parser")
+		jsonltest.Same(t, found(p.line(3, raw)), p.wanted(3, raw))
+	})
+}
+
+func FuzzParseLine(f *testing.F) {
+	for _, seed := range []string{
+		`{"id":"a","text":"b"}`, `{"id":1e5,"text":"\ud83d\ude00\n世界 é","x":[true,null,{"a":-0.1}]}`,
+		`{"meta":{"id":"x"},"meta.id":"y","text":"z"}`, "{\"text\":\"\xff\"}", `{"text":"\ud800"}`, `[1,2]`, "\r", `{"t\u0065xt":"a"}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	parsers := []*lineParser{parserOf(f, Fields{}), parserOf(f, Fields{ID: "meta.id"})}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		for _, p := range parsers {
+			jsonltest.Same(t, found(p.line(3, raw)), p.wanted(3, raw))
+		}
+	})
+}
+
+// TestEveryLineAnswered: where every line is answered, each of an input is one record, in order,
+// wherever chunks end and whatever the line is.
+func TestEveryLineAnswered(t *testing.T) {
+	text := "\n{\"text\":\"a\"}\n \t\r\n\nno\n{\"text\":\"b\"}\n" + strings.Repeat("x", 40) + "\n\n \n"
+	want := []string{"blank", "text", "blank", "blank", "bad", "text", "bad", "blank", "blank"}
+	for size := 1; size < len(text)+2; size++ {
+		source := corpus.NewSource(oneStdin, Format{}, corpus.SourceConfig{BlockSize: size, MaxRecord: 30, Stdin: strings.NewReader(text)})
+		parser, err := Format{}.NewParser("verdict")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		var chunk corpus.Block
+		for source.Next(t.Context(), &chunk) == nil {
+			for rec := range parser.Parse(&chunk) {
+				kind := "text"
+				switch {
+				case rec.Empty:
+					kind = "blank"
+				case rec.Bad != nil:
+					kind = "bad"
+				}
+				got = append(got, kind)
+				if int(rec.At.Record) != len(got) {
+					t.Fatalf("chunks of %d: record %d has line %d", size, len(got), rec.At.Record)
+				}
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("chunks of %d: %q, want %q", size, got, want)
+		}
+	}
+}
+
+// TestLongEscapedKey has a key of megabytes in escapes, which cannot be wanted.
+func TestLongEscapedKey(t *testing.T) {
+	line := `{"` + strings.Repeat(`\u0061`, 1<<20) + `":1,"text":"a","t\u0065xt2":""}`
+	p := parserOf(t, Fields{})
+	if rec := p.line(1, []byte(line)); rec.Bad != nil || string(rec.Text) != "a" {
+		t.Errorf("%v, %q", rec.Bad, rec.Text)
+	}
+	if cap(p.key) > 4096 {
+		t.Errorf("a buffer of %d bytes", cap(p.key))
+	}
+	if _, err := checkFree([]byte(line), "text2"); err == nil {
+		t.Error("the field text2 is not seen")
+	}
+}
+
+// TestLongID refuses an id above 64 KiB, however it is written.
+func TestLongID(t *testing.T) {
+	p := parserOf(t, Fields{})
+	for _, unit := range []string{"i", `\u0069`, `\n`} {
+		for more := range 2 {
+			line := `{"text":"a","id":"` + strings.Repeat(unit, 64<<10+more) + `"}`
+			rec := p.line(1, []byte(line))
+			switch {
+			case more == 0 && (rec.Bad != nil || len(rec.ID) != 64<<10):
+				t.Errorf("%s: %v", unit, rec.Bad)
+			case more == 1 && (rec.Bad == nil || rec.Bad.Reason != `field "id" is longer than 65536 bytes`):
+				t.Errorf("%s: %v", unit, rec.Bad)
+			}
+		}
+	}
+}

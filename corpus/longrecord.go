@@ -1,0 +1,66 @@
+package corpus
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+)
+
+// longRecord puts a record that does not fit into a block, and of which b.buf is
+// the beginning, into b.
+func (s *Source) longRecord(ctx context.Context, b *Block) error {
+	record, granted := b.buf, 0
+	for {
+		n := len(record)
+		want := min(n+s.cfg.BlockSize, s.limit)
+		if want > granted && s.room != nil {
+			granted = min(2*want, s.limit)
+			if err := s.room(ctx, granted); err != nil {
+				return err
+			}
+		}
+		if want > len(b.long.mem) {
+			record = b.long.hold(record, min(growth*want, s.limit))
+		}
+		var err error
+		record, err = s.gather(ctx, record, want)
+		if end := s.format.End(record, n); end >= 0 {
+			s.emit(b, record[:end], 1)
+			s.unread(record[end:])
+			return err
+		}
+		switch {
+		case err != nil:
+			return err
+		case len(record) == s.limit:
+			return s.overlong(ctx, b, record)
+		case s.eof && len(s.carry) == 0:
+			s.emit(b, record, 0)
+			return nil
+		}
+	}
+}
+
+// overlong reads over a record whose beginning is given and of which it keeps only
+// the head, and hands it out as a block of its own.
+func (s *Source) overlong(ctx context.Context, b *Block, record []byte) error {
+	head, seen := bytes.Clone(record[:min(len(record), overlongHead)]), tailOf(record)
+	b.long.free()
+	var err error
+	for err == nil && !(s.eof && len(s.carry) == 0) {
+		b.buf, err = s.gather(ctx, append(b.buf[:0], seen...), s.cfg.BlockSize+MaxTerminator)
+		if end := s.format.End(b.buf, len(seen)); end >= 0 {
+			s.unread(b.buf[end:])
+			break
+		}
+		seen = tailOf(b.buf)
+	}
+	s.emit(b, head, 0)
+	s.next = s.next.Next()
+	b.Reject = fmt.Sprintf("the %s is longer than the limit of %d bytes", s.format.Noun(), s.cfg.MaxRecord)
+	return err
+}
+
+// tailOf copies of what was read all that may be part of an end that is not
+// whole yet.
+func tailOf(b []byte) []byte { return bytes.Clone(b[max(0, len(b)-MaxTerminator+1):]) }
