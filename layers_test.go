@@ -51,9 +51,10 @@ var mayKnow = map[string][]string{
 	"":           {"internal/cli"},
 	"feature":    {},
 	"bloomstore": {},
-	"docmap":     {"docmap/memtable", "docmap/boltcheck"},
+	"docmap":     {"docmap/sorted", "docmap/memtable", "docmap/boltcheck"},
 	"corpus":     {},
 
+	"docmap/sorted":    {},
 	"docmap/memtable":  {},
 	"docmap/boltcheck": {},
 

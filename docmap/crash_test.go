@@ -95,7 +95,7 @@ func crashAfterEveryTransaction(t *testing.T, opt Options, docs int) {
 		}
 	})
 	st := table.Stats()
-	if st.Merges < 6 || crashes < 60 || opt.sizes.blockBits == 3 && (partial < 20 || len(st.Runs) < 4) {
+	if st.Merges < 6 || crashes < 60 || opt.sizes.division.BlockBits == 3 && (partial < 20 || len(st.Runs) < 4) {
 		t.Fatalf("%d merges, %d transactions, %d runs cut, %d levels: too few to mean anything", st.Merges, crashes, partial, len(st.Runs))
 	}
 	want.equal(t, table)

@@ -137,7 +137,7 @@ func TestSameDocumentsGiveTheSameRuns(t *testing.T) {
 
 func sameRuns(t *testing.T, sizes sizes) {
 	docs := 2000
-	if sizes.blockBits != 0 {
+	if sizes.division.BlockBits != 0 {
 		docs = 500
 	}
 	build := func(slice, every, reopen int) map[string]string {
