@@ -263,6 +263,7 @@ func TestSlicesThatDoNotFit(t *testing.T) {
 }
 
 func TestLockSchemeAndReadOnly(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "table")
 	ro := smallOptions
 	ro.ReadOnly = true

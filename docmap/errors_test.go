@@ -251,6 +251,7 @@ func TestFaultInCheckpoint(t *testing.T) {
 
 // Pages that change under an open table are damage, whatever bbolt makes of them.
 func TestPagesChangedUnderATable(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("a mapped file cannot be written to")
 	}

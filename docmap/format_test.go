@@ -130,8 +130,12 @@ func contents(t *testing.T, path, skip string) map[string]string {
 // The same documents give the same runs, however often the table is
 // checkpointed, closed and opened, and however transactions are divided.
 func TestSameDocumentsGiveTheSameRuns(t *testing.T) {
+	t.Parallel()
 	for name, sizes := range smallSizes {
-		t.Run(name, func(t *testing.T) { sameRuns(t, sizes) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sameRuns(t, sizes)
+		})
 	}
 }
 

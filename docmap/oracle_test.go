@@ -222,6 +222,7 @@ func randomDoc(r *rand.Rand, num int) Doc {
 }
 
 func TestTableEqualsOracle(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	run := 0
 	rapid.Check(t, func(rt *rapid.T) {

@@ -43,6 +43,7 @@ func onDisk(t *testing.T, path string) header {
 // which the record says nothing; then, in one transaction, everything that was
 // promised; then merges, which change runs and nothing else.
 func TestOrderOfTransactions(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, manyBins)
 	r := rand.New(rand.NewPCG(21, 0))
@@ -200,6 +201,7 @@ func TestFirstLookupChecks(t *testing.T) {
 
 // Places of bins are kept, also of small ones, and not beyond a mapping.
 func TestPlacesOfBins(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, manyBins)
 	want := newOracle()

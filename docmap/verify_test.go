@@ -87,6 +87,7 @@ func rebuilt(t *testing.T, r *run, bin uint64, b []byte, change func(e *sorted.E
 }
 
 func TestVerifyFindsAll(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	sound := filepath.Join(dir, "sound")
 	verifiable(t, sound)
@@ -282,6 +283,7 @@ func TestVerifyStops(t *testing.T) {
 // A copy made page by page while somebody writes is one of the states the table
 // was in, or refused, and never a third thing.
 func TestTornCopies(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "table")
 	table := mustOpen(t, path, manyBins)
