@@ -161,8 +161,11 @@ func BenchmarkLookup(b *testing.B) {
 	b.Run("doc", func(b *testing.B) {
 		b.ReportAllocs()
 		r := rand.New(rand.NewPCG(1, 1))
+		var num [1]uint32
+		var id, data [1][]byte
 		for b.Loop() {
-			if _, err := t.Doc(uint32(1 + r.IntN(*benchDocs))); err != nil {
+			num[0] = uint32(1 + r.IntN(*benchDocs))
+			if err := t.Records(num[:], id[:], data[:]); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -10,6 +10,8 @@ import (
 	"github.com/zeebo/xxh3"
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
 // Add adds documents, each with its id, its data and all its keys, and returns the
@@ -245,7 +247,7 @@ func (t *Table) stage(next *header) (*flush, error) {
 	for i := range t.spaces {
 		s := &t.spaces[i]
 		f.runs[i] = t.sizes.newRun(runInfo{
-			id: next.nextRun, log: logFor(uint64(s.mem.Len())),
+			id: next.nextRun, log: sorted.LogFor(uint64(s.mem.Len())),
 			first: next.flushed + 1, last: t.docs, high: math.MaxUint64,
 		})
 		next.nextRun++
@@ -268,11 +270,11 @@ func (t *Table) stageRun(s *space, r *run) error {
 		_, err = tx.CreateBucket(r.bucket())
 		return err
 	})
-	for bin := uint64(0); err == nil && bin < r.shape.bins(); {
+	for bin := uint64(0); err == nil && bin < r.Bins(); {
 		err = t.update(func(tx *bbolt.Tx) error {
 			var err error
-			bin, err = t.writeBins(tx, s, r, bin, r.shape.bins(), t.sizes.sliceBytes, func(in *entries, from, to uint64) error {
-				in.take(s.mem, from, to)
+			bin, err = t.writeBins(tx, s, r, bin, r.Bins(), t.sizes.sliceBytes, func(in *sorted.Entries, from, to uint64) error {
+				take(in, s.mem, from, to)
 				return nil
 			})
 			return err
@@ -292,18 +294,17 @@ func (t *Table) writeBins(tx *bbolt.Tx, s *space, r *run, bin, end uint64, limit
 	ahead := t.collectAhead(s, r, bin, end, collect)
 	defer ahead.stop()
 	for ; bin < end && len(t.arena) < limit; bin++ {
-		if err := ahead.next(&s.build.in); err != nil {
+		if err := ahead.next(&s.build.In); err != nil {
 			return bin, err
 		}
 		at, n := len(t.arena), 0
-		t.arena, n = s.build.build(t.arena, &r.shape, r.id, bin, r.first)
+		t.arena, n = s.build.Build(t.arena, r.Run, bin)
 		value := t.arena[at:len(t.arena):len(t.arena)]
 		if err := bucket.Put(binKey(bin), value); err != nil {
 			return bin, err
 		}
 		r.entries += uint64(n)
-		r.dirOK.set(bin)
-		r.blocks.setRange(bin<<r.subBits, 1<<r.subBits)
+		r.Trust(bin)
 	}
 	return bin, nil
 }

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strconv"
 	"testing"
+
+	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
 // childEnv has the test program do something to a table instead of running tests.
@@ -78,7 +80,7 @@ func childCreates(path string) error {
 
 var childOptions = Options{
 	Scheme: "test", MemtableKeys: 60, UUID: [16]byte{1},
-	sizes: sizes{blockBits: 3, maxSubBits: 1, low: 2, high: 2, sliceBytes: 300},
+	sizes: sizes{division: sorted.Division{BlockBits: 3, MaxSubBits: 1}, low: 2, high: 2, sliceBytes: 300},
 }
 
 const (

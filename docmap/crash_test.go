@@ -46,8 +46,10 @@ func grow(t testing.TB, table *Table, want *oracle, r *rand.Rand, docs int, chec
 // A crash after any transaction, those within a flush or a merge too, leaves
 // the table as after the last checkpoint.
 func TestCrashAfterEveryTransaction(t *testing.T) {
+	t.Parallel()
 	for name, sizes := range smallSizes {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			opt := smallOptions
 			opt.sizes = sizes
 			docs := 110
@@ -97,7 +99,7 @@ func crashAfterEveryTransaction(t *testing.T, opt Options, docs int) {
 		}
 	})
 	st := table.Stats()
-	if st.Merges < 6 || crashes < 60 || opt.sizes.blockBits == 3 && (partial < 20 || len(st.Runs) < 4) {
+	if st.Merges < 6 || crashes < 60 || opt.sizes.division.BlockBits == 3 && (partial < 20 || len(st.Runs) < 4) {
 		t.Fatalf("%d merges, %d transactions, %d runs cut, %d levels: too few to mean anything", st.Merges, crashes, partial, len(st.Runs))
 	}
 	want.equal(t, table)
@@ -105,6 +107,7 @@ func crashAfterEveryTransaction(t *testing.T, opt Options, docs int) {
 
 // A disk that is full fails the checkpoint, not the table.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	failures := 0
 	for limit := 160 << 10; limit < 500<<10; limit += 80 << 10 {
 		path := filepath.Join(t.TempDir(), fmt.Sprint(limit))
@@ -248,6 +251,7 @@ func wantDamaged(t testing.TB, what string, err error) {
 
 // Flipped bytes, and cut files, are refused or make no difference.
 func TestDamage(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path, bad := filepath.Join(dir, "table"), filepath.Join(dir, "bad")
 	sampleTable(t, path)
@@ -318,6 +322,7 @@ func tamper(t *testing.T, path string, f func(tx *bbolt.Tx) error) {
 }
 
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	firstRun := runInfo{id: 1}
 	for _, c := range []struct {
 		name   string

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/firstseen/firstseen/docmap/boltcheck"
+	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
 // Errors a caller may want to tell apart with errors.Is. Each arrives wrapped
@@ -39,15 +40,24 @@ func damage(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
-// checkPages walks the pages of a file; see boltcheck.
-func checkPages(path string) error {
-	err := boltcheck.File(path)
-	var d boltcheck.Damage
-	if errors.As(err, &d) {
-		return damage("%s", d)
+// damaged makes ErrDamaged of what is found in bins and pages.
+func damaged(err error) error {
+	if err == nil {
+		return nil
+	}
+	var bin sorted.Damage
+	var page boltcheck.Damage
+	switch {
+	case errors.As(err, &bin):
+		return damage("%s", bin)
+	case errors.As(err, &page):
+		return damage("%s", page)
 	}
 	return err
 }
+
+// checkPages walks the pages of a file.
+func checkPages(path string) error { return damaged(boltcheck.File(path)) }
 
 // damageText is what was given to damage.
 func damageText(err error) string {

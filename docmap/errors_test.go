@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
 const advice = "; restore the index from a copy, or delete it and build it again"
@@ -111,24 +113,14 @@ func damagedRun(t *testing.T) (path string, key uint64) {
 		}
 	})
 	r, bin := firstBin(t, table)
-	s, err := table.reading()
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := r.view(s, bin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var e entries
-	v.appendBlock(&e, 0, v.lowest(bin))
-	b := append([]byte(nil), v.b...)
+	b, e := binOfTwo(t, table, r, bin)
 	name := r.bucket()
 	if err := table.Close(); err != nil {
 		t.Fatal(err)
 	}
 	b[0] ^= 1
 	put(t, path, name, binKey(bin), b)
-	return path, e.keys[0]
+	return path, e.Keys[0]
 }
 
 // Each message names the file once and gives its advice once, however many
@@ -206,7 +198,7 @@ func TestOwnFault(t *testing.T) {
 	opt := smallOptions
 	opt.ReadOnly = true
 	for says, fault := range map[string]func(table *Table){
-		"index out of range":     func(table *Table) { table.spaces[ofKeys].runs[0].dirOK = nil },
+		"index out of range":     func(table *Table) { table.spaces[ofKeys].runs[0].Run = new(sorted.Run) },
 		"invalid memory address": func(table *Table) { table.spaces[ofKeys].runs[0] = nil },
 		"assertion failed":       nil, // as bbolt has it
 	} {
@@ -259,6 +251,7 @@ func TestFaultInCheckpoint(t *testing.T) {
 
 // Pages that change under an open table are damage, whatever bbolt makes of them.
 func TestPagesChangedUnderATable(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("a mapped file cannot be written to")
 	}

@@ -70,49 +70,58 @@ func acknowledged(t *testing.T, out string) int {
 // The n-th write, sync or change of size of the table's file fails: the table is
 // opened again, has what was acknowledged or the one checkpoint after, and goes on.
 func TestFailingCalls(t *testing.T) {
+	t.Parallel()
 	for _, calls := range []string{"pwrite64", "fdatasync", "ftruncate", "fsync", "renameat"} {
-		failed, inPlace, reopened := 0, 0, 0
-		for n, step := 1, 1; ; n += step {
-			if testing.Short() && n > 40 {
-				break
-			}
-			path := filepath.Join(t.TempDir(), "table")
-			out, err, hit := traced(t, "write", path, calls, "error=EIO", n)
-			if err != nil {
-				t.Fatalf("%s number %d: %v\n%s", calls, n, err, out)
-			}
-			if !hit {
-				break
-			}
-			failed++
-			if !strings.Contains(out, "failed:") {
-				t.Fatalf("%s number %d failed, and nobody noticed:\n%s", calls, n, out)
-			}
-			if strings.Contains(out, "damaged") {
-				t.Fatalf("%s number %d: a sound table is called damaged:\n%s", calls, n, out)
-			}
-			if strings.Contains(out, "tried again") {
-				inPlace++
-			}
-			if strings.Contains(out, errUnsure.Error()) {
-				reopened++
-			}
-			table := mustOpen(t, path, childOptions)
-			want := oracleOfChild(childDocs)
-			want.seq = table.Generation().Sequence // one more where a merge failed
-			want.equal(t, table)
-			step = 1 + failed/2
+		t.Run(calls, func(t *testing.T) {
+			t.Parallel()
+			failingCalls(t, calls)
+		})
+	}
+}
+
+func failingCalls(t *testing.T, calls string) {
+	failed, inPlace, reopened := 0, 0, 0
+	for n, step := 1, 1; ; n += step {
+		if testing.Short() && n > 40 {
+			break
 		}
-		t.Logf("%s: %d calls failed, %d checkpoints were tried again, %d tables opened again", calls, failed, inPlace, reopened)
-		if failed == 0 || calls == "fdatasync" && (inPlace == 0 || reopened == 0) {
-			t.Errorf("%s: too few to mean anything", calls)
+		path := filepath.Join(t.TempDir(), "table")
+		out, err, hit := traced(t, "write", path, calls, "error=EIO", n)
+		if err != nil {
+			t.Fatalf("%s number %d: %v\n%s", calls, n, err, out)
 		}
+		if !hit {
+			break
+		}
+		failed++
+		if !strings.Contains(out, "failed:") {
+			t.Fatalf("%s number %d failed, and nobody noticed:\n%s", calls, n, out)
+		}
+		if strings.Contains(out, "damaged") {
+			t.Fatalf("%s number %d: a sound table is called damaged:\n%s", calls, n, out)
+		}
+		if strings.Contains(out, "tried again") {
+			inPlace++
+		}
+		if strings.Contains(out, errUnsure.Error()) {
+			reopened++
+		}
+		table := mustOpen(t, path, childOptions)
+		want := oracleOfChild(childDocs)
+		want.seq = table.Generation().Sequence // one more where a merge failed
+		want.equal(t, table)
+		step = 1 + failed/2
+	}
+	t.Logf("%s: %d calls failed, %d checkpoints were tried again, %d tables opened again", calls, failed, inPlace, reopened)
+	if failed == 0 || calls == "fdatasync" && (inPlace == 0 || reopened == 0) {
+		t.Errorf("%s: too few to mean anything", calls)
 	}
 }
 
 // Killed in the n-th write or sync, the table has what was acknowledged or the one
 // checkpoint after it.
 func TestKilledInCalls(t *testing.T) {
+	t.Parallel()
 	for _, calls := range []string{"pwrite64", "fdatasync"} {
 		killed := 0
 		for n, step := 1, 1; ; n += step {
@@ -144,6 +153,7 @@ func TestKilledInCalls(t *testing.T) {
 // Killed anywhere while a table is created, there is none, or a whole one; and
 // it can be created again.
 func TestKilledInCreation(t *testing.T) {
+	t.Parallel()
 	for _, calls := range []string{"openat", "unlinkat", "pwrite64", "fdatasync", "ftruncate", "renameat", "fsync"} {
 		for n := 1; ; n++ {
 			path := filepath.Join(t.TempDir(), "table")

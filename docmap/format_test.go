@@ -130,14 +130,18 @@ func contents(t *testing.T, path, skip string) map[string]string {
 // The same documents give the same runs, however often the table is
 // checkpointed, closed and opened, and however transactions are divided.
 func TestSameDocumentsGiveTheSameRuns(t *testing.T) {
+	t.Parallel()
 	for name, sizes := range smallSizes {
-		t.Run(name, func(t *testing.T) { sameRuns(t, sizes) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sameRuns(t, sizes)
+		})
 	}
 }
 
 func sameRuns(t *testing.T, sizes sizes) {
 	docs := 2000
-	if sizes.blockBits != 0 {
+	if sizes.division.BlockBits != 0 {
 		docs = 500
 	}
 	build := func(slice, every, reopen int) map[string]string {

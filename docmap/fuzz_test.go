@@ -108,59 +108,6 @@ func FuzzPending(f *testing.F) {
 	})
 }
 
-// FuzzBin packs entries and reads them back in both ways.
-func FuzzBin(f *testing.F) {
-	f.Add([]byte("\x01\x02\x03\x04\x05\x06\x07\x08\x09"), uint8(9), uint32(1000))
-	f.Add(make([]byte, 300), uint8(0), uint32(0))
-	f.Fuzz(func(t *testing.T, b []byte, log uint8, span uint32) {
-		const first = 5
-		span = min(span, 1<<31)
-		z := defaultSizes
-		z.blockBits, z.maxSubBits = 3+uint(log)%5, uint(log)%7
-		s := z.shape(minLog+log%(maxLog-minLog), first, first+span)
-		bin := uint64(len(b)) % s.bins()
-		in := builder{limit: keyLimit}
-		want := map[uint64][]uint32{}
-		for i := 0; i+9 <= len(b); i += 9 {
-			key := s.lowest(bin) | binary.LittleEndian.Uint64(b[i:])&(s.highest(bin)-s.lowest(bin))
-			doc := first + uint32(uint64(b[i+8])*uint64(span)/255)
-			if !slices.Contains(want[key], doc) {
-				in.in.add(key, doc)
-				want[key] = append(want[key], doc)
-			}
-		}
-		for key := range want {
-			slices.Sort(want[key])
-			want[key] = want[key][:min(len(want[key]), keyLimit)]
-		}
-		value, n := in.build(nil, &s, 3, bin, first)
-		checkBin(t, &binView{shape: &s, b: value, place: place(3, bin), first: first}, bin, n, want)
-	})
-}
-
-func checkBin(t *testing.T, v *binView, bin uint64, n int, want map[uint64][]uint32) {
-	t.Helper()
-	if err := v.verify(); err != nil {
-		t.Fatal(err)
-	}
-	var e entries
-	if err := v.appendRange(&e, bin, 0, 1<<64-1); err != nil || len(e.keys) != n {
-		t.Fatalf("%d entries, want %d: %v", len(e.keys), n, err)
-	}
-	got := map[uint64][]uint32{}
-	for i, key := range e.keys {
-		got[key] = append(got[key], e.docs[i])
-	}
-	r := run{runInfo: runInfo{first: v.first}, shape: *v.shape}
-	for key, docs := range want {
-		b, m := v.block(r.subOf(key))
-		found := r.search(make([]uint32, 0, keyLimit), b, m, key)
-		if !slices.Equal(got[key], docs) || !slices.Equal(found, docs) {
-			t.Fatalf("key %x: decoded %v, found %v, want %v", key, got[key], found, docs)
-		}
-	}
-}
-
 // FuzzOpen writes over three places of a table: it is refused, or answers as
 // before.
 func FuzzOpen(f *testing.F) {

@@ -3,6 +3,9 @@ package docmap
 import (
 	"fmt"
 	"iter"
+
+	"github.com/firstseen/firstseen/docmap/memtable"
+	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
 // A Posting is a key and the documents that hold it: the earliest 8 at most,
@@ -24,23 +27,23 @@ func (t *Table) All() iter.Seq2[Posting, error] {
 		version := t.version
 		s := &t.spaces[ofKeys]
 		// Slices of the key space of about 4096 keys, however many runs.
-		shape := t.sizes.shape(logFor(t.entries(ofKeys)), 0, 0)
-		b := builder{limit: keyLimit}
-		for bin := uint64(0); bin < shape.bins(); bin++ {
+		shape := t.sizes.division.Shape(sorted.LogFor(t.entries(ofKeys)), 0, 0)
+		b := sorted.Builder{Limit: keyLimit}
+		var found *sorted.Entries
+		for bin := uint64(0); bin < shape.Bins(); bin++ {
 			err := t.step(version, func() error {
-				b.in.reset()
-				if err := t.collect(s, &b.in, shape.lowest(bin), shape.highest(bin)); err != nil {
+				b.In.Reset()
+				if err := t.collect(s, &b.In, shape.Lowest(bin), shape.Highest(bin)); err != nil {
 					return err
 				}
-				b.sort(&shape)
-				b.trim()
+				found = b.Sort(&shape)
 				return nil
 			})
 			if err != nil {
 				yield(Posting{}, fmt.Errorf("iterating over keys: %w", err))
 				return
 			}
-			if !b.sorted.yield(yield) {
+			if !yieldGroups(found, yield) {
 				return
 			}
 			if t.version != version {
@@ -51,14 +54,14 @@ func (t *Table) All() iter.Seq2[Posting, error] {
 	}
 }
 
-// yield gives groups of equal keys to f.
-func (e *entries) yield(f func(Posting, error) bool) bool {
-	for i := 0; i < len(e.keys); {
+// yieldGroups gives groups of equal keys to f.
+func yieldGroups(e *sorted.Entries, f func(Posting, error) bool) bool {
+	for i := 0; i < len(e.Keys); {
 		j := i + 1
-		for j < len(e.keys) && e.keys[j] == e.keys[i] {
+		for j < len(e.Keys) && e.Keys[j] == e.Keys[i] {
 			j++
 		}
-		if !f(Posting{Key: e.keys[i], Docs: e.docs[i:j:j]}, nil) {
+		if !f(Posting{Key: e.Keys[i], Docs: e.Docs[i:j:j]}, nil) {
 			return false
 		}
 		i = j
@@ -77,8 +80,13 @@ func (t *Table) step(version uint64, f func() error) error {
 	return t.guarded(f)
 }
 
+// take appends the entries of a table in memory with keys in from..to.
+func take(e *sorted.Entries, m *memtable.Table, from, to uint64) {
+	e.Keys, e.Docs = m.Collect(e.Keys, e.Docs, from, to)
+}
+
 // collect appends all entries with keys in from..to, runs first.
-func (t *Table) collect(s *space, e *entries, from, to uint64) error {
+func (t *Table) collect(s *space, e *sorted.Entries, from, to uint64) error {
 	snap, err := t.reading()
 	if err != nil {
 		return err
@@ -88,7 +96,7 @@ func (t *Table) collect(s *space, e *entries, from, to uint64) error {
 			return err
 		}
 	}
-	e.take(s.mem, from, to)
+	take(e, s.mem, from, to)
 	return nil
 }
 
@@ -111,14 +119,14 @@ func (t *Table) Keys() iter.Seq2[[]uint64, error] {
 			return
 		}
 		version := t.version
-		var e entries
+		var e sorted.Entries
 		batch := func(f func() error) bool {
-			e.reset()
+			e.Reset()
 			if err := t.step(version, f); err != nil {
 				yield(nil, fmt.Errorf("iterating over keys: %w", err))
 				return false
 			}
-			if len(e.keys) > 0 && !yield(e.keys, nil) {
+			if len(e.Keys) > 0 && !yield(e.Keys, nil) {
 				return false
 			}
 			if t.version != version {
@@ -128,30 +136,30 @@ func (t *Table) Keys() iter.Seq2[[]uint64, error] {
 			return true
 		}
 		for _, r := range t.spaces[ofKeys].runs {
-			for bin := r.binOf(r.low); bin <= r.binOf(r.high); bin++ {
+			for bin := r.BinOf(r.low); bin <= r.BinOf(r.high); bin++ {
 				if !batch(func() error { return t.collectBin(r, &e, bin) }) {
 					return
 				}
 			}
 		}
 		mem := t.spaces[ofKeys].mem
-		shape := t.sizes.shape(logFor(uint64(mem.Len())), 0, 0)
-		for bin := range shape.bins() {
-			from, to := shape.lowest(bin), shape.highest(bin)
-			if !batch(func() error { e.take(mem, from, to); return nil }) {
+		shape := t.sizes.division.Shape(sorted.LogFor(uint64(mem.Len())), 0, 0)
+		for bin := range shape.Bins() {
+			from, to := shape.Lowest(bin), shape.Highest(bin)
+			if !batch(func() error { take(&e, mem, from, to); return nil }) {
 				return
 			}
 		}
 	}
 }
 
-func (t *Table) collectBin(r *run, e *entries, bin uint64) error {
+func (t *Table) collectBin(r *run, e *sorted.Entries, bin uint64) error {
 	s, err := t.reading()
 	if err != nil {
 		return err
 	}
 	r.prefetch(s, bin)
-	return r.collect(s, e, r.lowest(bin), r.highest(bin))
+	return r.collect(s, e, r.Lowest(bin), r.Highest(bin))
 }
 
 // A NumberedDoc is a document with its number.

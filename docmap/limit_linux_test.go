@@ -39,6 +39,7 @@ func childUnderLimit(path string) error {
 // Under `ulimit -v` a table works with the address space there is, and leaves most
 // of it to others.
 func TestAddressSpaceLimit(t *testing.T) {
+	t.Parallel()
 	for _, left := range []int{300 << 20, 3 << 30} {
 		path := filepath.Join(t.TempDir(), "table")
 		cmd := exec.Command(os.Args[0], path)

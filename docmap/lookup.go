@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+
+	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
 // MaxHolders is how many documents a key keeps: the earliest. A key that has so
@@ -69,13 +71,10 @@ type finder struct {
 	warm   byte // keeps the compiler from dropping loads made for the cache
 }
 
-// located is a sub-block of n entries to search, probably at upper and low.
+// located is where to search for one of the keys looked up.
 type located struct {
-	b     []byte
-	n     int
-	upper int
-	low   int
-	key   int // which of the keys looked up
+	sorted.Place
+	key int
 }
 
 // search looks keys up in one run, in three passes: where are they, load all
@@ -87,22 +86,19 @@ func (f *finder) search(s *snapshot, r *run, q *question) error {
 	blocks := f.blocks[:0]
 	for i, k := range q.keys {
 		if r.holds(k) && q.n[i] < keyLimit {
-			b, n, upper, low := r.locate(k)
-			blocks = append(blocks, located{b, n, upper, low, i})
+			blocks = append(blocks, located{r.Locate(k), i})
 		}
 	}
 	warm := byte(0)
 	for i := range blocks {
-		if l := &blocks[i]; l.low < len(l.b) {
-			warm += l.b[l.upper] + l.b[l.low]
-		}
+		warm += blocks[i].Touch()
 	}
 	f.warm = warm
 	for i := range blocks {
 		l := &blocks[i]
 		k, docs := q.keys[l.key], q.room(l.key)
-		if l.b != nil {
-			docs = r.search(docs, l.b, l.n, k)
+		if l.Known() {
+			docs = r.Search(docs, &l.Place, k)
 		} else {
 			var err error
 			if docs, err = r.find(s, docs, k); err != nil {

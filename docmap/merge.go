@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
 // merge does the merging that is due after a flush.
@@ -87,7 +89,7 @@ func (t *Table) start(space, at, level int) error {
 		total += r.entries
 	}
 	info := runInfo{
-		id: t.head.nextRun, level: uint8(level + 1), log: logFor(total),
+		id: t.head.nextRun, level: uint8(level + 1), log: sorted.LogFor(total),
 		first: sources[0].first, last: sources[len(sources)-1].last,
 	}
 	return t.advance(space, &run{runInfo: info}, t.sizes.pace(level))
@@ -109,7 +111,7 @@ type slice struct {
 func (t *Table) advance(space int, target *run, share float64) error {
 	for goal := uint64(0); ; {
 		sl := t.newSlice(space, target)
-		bins := sl.target.shape.bins()
+		bins := sl.target.Bins()
 		if goal == 0 {
 			goal = sl.from + uint64(math.Ceil(share*float64(bins)))
 			goal = min(bins, (goal+sl.step-1)/sl.step*sl.step)
@@ -118,7 +120,7 @@ func (t *Table) advance(space int, target *run, share float64) error {
 			return err
 		}
 		target = sl.target
-		if target.high == math.MaxUint64 || sl.target.binOf(target.high)+1 >= goal {
+		if target.high == math.MaxUint64 || sl.target.BinOf(target.high)+1 >= goal {
 			return nil
 		}
 	}
@@ -135,18 +137,18 @@ func (t *Table) newSlice(space int, target *run) *slice {
 	} else {
 		c := *target
 		sl.target = &c
-		sl.from = c.binOf(c.high) + 1
+		sl.from = c.BinOf(c.high) + 1
 	}
-	widest := sl.target.binBits
+	widest := sl.target.BinBits()
 	for _, r := range t.spaces[space].runs {
 		if r.target == id || sl.fresh && r.id != id && r.first >= target.first && r.last <= target.last {
 			c := *r
 			c.target = id
 			sl.sources = append(sl.sources, &c)
-			widest = min(widest, r.binBits)
+			widest = min(widest, r.BinBits())
 		}
 	}
-	sl.step = 1 << (sl.target.binBits - widest)
+	sl.step = 1 << (sl.target.BinBits() - widest)
 	return sl
 }
 
@@ -170,7 +172,7 @@ func (sl *slice) run(goal uint64) error {
 	})
 	// bbolt has moved the bins beside those removed and those added.
 	for _, r := range append(sl.sources, sl.target) {
-		r.forget()
+		r.Forget()
 	}
 	if err != nil {
 		return err
@@ -189,7 +191,7 @@ func (sl *slice) move(tx *bbolt.Tx, goal uint64, next *header) error {
 		return err
 	}
 	before := r.entries
-	collect := func(in *entries, from, to uint64) error {
+	collect := func(in *sorted.Entries, from, to uint64) error {
 		for _, src := range sl.sources {
 			if err := src.collect(snap, in, from, to); err != nil {
 				return err
@@ -202,14 +204,14 @@ func (sl *slice) move(tx *bbolt.Tx, goal uint64, next *header) error {
 	for _, src := range sl.sources {
 		total += src.entries
 	}
-	left := r.shape.bins() - sl.from
-	perBin := total*r.width/8/left + uint64(r.size(0))
+	left := r.Bins() - sl.from
+	perBin := total*r.EntryBits()/8/left + uint64(r.Size(0))
 	n := max(1, uint64(sl.t.sizes.sliceBytes)/perBin/sl.step) * sl.step
 	end := min(goal, sl.from+n)
 	if _, err := sl.t.writeBins(tx, s, r, sl.from, end, math.MaxInt, collect); err != nil {
 		return err
 	}
-	r.high = r.highest(end - 1)
+	r.high = r.Highest(end - 1)
 	next.merged += r.entries - before
 	for _, src := range sl.sources {
 		if err := src.dropBelow(tx, snap, r.high); err != nil {
@@ -226,12 +228,12 @@ func (r *run) dropBelow(tx *bbolt.Tx, s *snapshot, high uint64) error {
 		return tx.DeleteBucket(r.bucket())
 	}
 	bucket := tx.Bucket(r.bucket())
-	for bin := r.binOf(r.low); bin <= r.binOf(high); bin++ {
+	for bin := r.BinOf(r.low); bin <= r.BinOf(high); bin++ {
 		v, err := r.view(s, bin)
 		if err != nil {
 			return err
 		}
-		r.entries -= uint64(v.count(v.subs()))
+		r.entries -= uint64(v.Len())
 		if err := bucket.Delete(binKey(bin)); err != nil {
 			return err
 		}

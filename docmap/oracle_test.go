@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
+
+	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
 // oracle is what a Table must be equal to: Go maps with the same limits.
@@ -167,9 +169,9 @@ func (o *oracle) equalDocs(t tb, table *Table) {
 // bins, merges that stop in the middle, several levels, many transactions.
 var smallSizes = map[string]sizes{
 	"as they are":   {},
-	"many bins":     {blockBits: 3, maxSubBits: 1, low: 2, high: 2, sliceBytes: 500},
-	"one sub-block": {blockBits: 4, maxSubBits: 0, low: 3, high: 2, sliceBytes: 1},
-	"one slice":     {blockBits: 5, maxSubBits: 2, low: 2, high: 3, sliceBytes: 1 << 20},
+	"many bins":     {division: sorted.Division{BlockBits: 3, MaxSubBits: 1}, low: 2, high: 2, sliceBytes: 500},
+	"one sub-block": {division: sorted.Division{BlockBits: 4, MaxSubBits: 0}, low: 3, high: 2, sliceBytes: 1},
+	"one slice":     {division: sorted.Division{BlockBits: 5, MaxSubBits: 2}, low: 2, high: 3, sliceBytes: 1 << 20},
 }
 
 var smallOptions = Options{Scheme: "test", MemtableKeys: 300, PendingKeys: 50, UUID: [16]byte{1}, noSync: true}
@@ -220,6 +222,7 @@ func randomDoc(r *rand.Rand, num int) Doc {
 }
 
 func TestTableEqualsOracle(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	run := 0
 	rapid.Check(t, func(rt *rapid.T) {

@@ -1,6 +1,7 @@
 package docmap
 
 import (
+	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.etcd.io/bbolt"
+
+	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
 var manyBins = func() Options {
@@ -40,6 +43,7 @@ func onDisk(t *testing.T, path string) header {
 // which the record says nothing; then, in one transaction, everything that was
 // promised; then merges, which change runs and nothing else.
 func TestOrderOfTransactions(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, manyBins)
 	r := rand.New(rand.NewPCG(21, 0))
@@ -108,18 +112,40 @@ func firstBin(t *testing.T, table *Table) (r *run, bin uint64) {
 		t.Fatal(err)
 	}
 	for _, r := range table.spaces[ofKeys].runs {
-		for bin := r.binOf(r.low); bin <= r.binOf(r.high); bin++ {
-			v, err := r.view(s, bin)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if r.shape.bins() > 1 && v.count(1) > 0 && v.count(v.subs()) > v.count(1) {
+		for bin := r.BinOf(r.low); bin <= r.BinOf(r.high); bin++ {
+			b := s.tx.Bucket(r.bucket()).Get(binKey(bin))
+			if n := inFirst(b); r.Bins() > 1 && n > 0 && binary.LittleEndian.Uint32(b[16:]) > n {
 				return r, bin
 			}
 		}
 	}
 	t.Fatal("no such bin")
 	return nil, 0
+}
+
+// Where things are in a bin of two sub-blocks of 8 buckets; see docs/format.md,
+// "Bins".
+const (
+	binHead    = 12 + 4*2
+	blockExtra = 4 + 1 + 1
+)
+
+// inFirst is how many entries the first sub-block of such a bin has.
+func inFirst(b []byte) uint32 { return binary.LittleEndian.Uint32(b[12:]) }
+
+// binOfTwo is the value of such a bin, and its entries.
+func binOfTwo(t *testing.T, table *Table, r *run, bin uint64) ([]byte, *sorted.Entries) {
+	t.Helper()
+	s, err := table.reading()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := slices.Clone(s.tx.Bucket(r.bucket()).Get(binKey(bin)))
+	var e sorted.Entries
+	if err := r.Read(&e, bin, b); err != nil {
+		t.Fatal(err)
+	}
+	return b, &e
 }
 
 // A look-up checks what it reads before it believes it: the directory of a bin and
@@ -134,22 +160,9 @@ func TestFirstLookupChecks(t *testing.T) {
 		}
 	})
 	r, bin := firstBin(t, table)
-	s, err := table.reading()
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := r.view(s, bin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var e entries
-	v.appendBlock(&e, 0, v.lowest(bin))
-	inFirst := e.keys[0]
-	e.reset()
-	v.appendBlock(&e, 1, v.lowest(bin))
-	inSecond := e.keys[0]
-	good, name := slices.Clone(v.b), r.bucket()
-	second := v.offset(1, v.count(1))
+	good, e := binOfTwo(t, table, r, bin)
+	inFirst, inSecond := e.Keys[0], e.Keys[inFirst(good)]
+	name, second := r.bucket(), binHead+blockExtra+int(uint64(binary.LittleEndian.Uint32(good[12:]))*r.EntryBits()/8)
 	if err := table.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -160,9 +173,9 @@ func TestFirstLookupChecks(t *testing.T) {
 	}{
 		{"directory checksum", 0, []bool{true, true}},
 		{"directory", 9, []bool{true, true}},
-		{"first sub-block", v.head() + blockCheck, []bool{true, false}},
+		{"first sub-block", binHead + 4, []bool{true, false}},
 		{"checksum of the second sub-block", second, []bool{false, true}},
-		{"second sub-block", second + blockCheck, []bool{false, true}},
+		{"second sub-block", second + 4, []bool{false, true}},
 	} {
 		for _, order := range [][]int{{0, 1}, {1, 0}} {
 			b := slices.Clone(good)
@@ -188,6 +201,7 @@ func TestFirstLookupChecks(t *testing.T) {
 
 // Places of bins are kept, also of small ones, and not beyond a mapping.
 func TestPlacesOfBins(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, manyBins)
 	want := newOracle()
@@ -211,7 +225,10 @@ func TestPlacesOfBins(t *testing.T) {
 		ask()
 		r, bin := table.spaces[ofKeys].runs, uint64(0)
 		if len(r) > 0 {
-			if bin = r[0].binOf(r[0].low); r[0].bins[bin] == nil && r[0].bins[r[0].binOf(r[0].high)] == nil {
+			bin = r[0].BinOf(r[0].low)
+			_, lowest := r[0].Bin(bin)
+			_, highest := r[0].Bin(r[0].BinOf(r[0].high))
+			if !lowest && !highest {
 				t.Fatal("after look-ups of all keys the places of bins are not known")
 			}
 		}
@@ -279,7 +296,7 @@ func TestPaceOfMerges(t *testing.T) {
 	}
 	// 4/(3·2) of 16 bins are 11, and with the second half of a source's bin 12.
 	target := table.spaces[ofKeys].runs[0]
-	if bins, done := target.shape.bins(), target.binOf(target.high)+1; bins != 16 || done != 12 {
+	if bins, done := target.Bins(), target.BinOf(target.high)+1; bins != 16 || done != 12 {
 		t.Fatalf("the first share of the merge is %d of %d bins", done, bins)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/zeebo/xxh3"
+
+	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
 const (
@@ -184,7 +186,7 @@ func (h *header) check() error {
 		next := uint32(1)
 		for i := range runs {
 			r := &runs[i]
-			bad := r.log < minLog || r.log > maxLog || r.last < r.first || r.low > r.high ||
+			bad := r.log < sorted.MinLog || r.log > sorted.MaxLog || r.last < r.first || r.low > r.high ||
 				r.id == 0 || r.id >= h.nextRun || r.first != next
 			if bad {
 				return damage("run record %d contradicts itself", r.id)

@@ -12,6 +12,7 @@ import (
 
 // TestScheme opens a table without knowing its scheme.
 func TestScheme(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "table.db")
 	open := func() (string, error) {
 		table, err := docmap.Open(path, docmap.Options{ReadOnly: true})

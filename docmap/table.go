@@ -11,6 +11,7 @@ import (
 
 	"github.com/firstseen/firstseen/docmap/boltcheck"
 	"github.com/firstseen/firstseen/docmap/memtable"
+	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
 const (
@@ -113,8 +114,8 @@ type Table struct {
 type space struct {
 	mem   *memtable.Table
 	runs  []*run // oldest first; the target of a merge before its sources
-	build builder
-	ahead entries // of the bin after the one being packed
+	build sorted.Builder
+	ahead sorted.Entries // of the bin after the one being packed
 }
 
 // Open opens the table in the file path, creating it if there is none and
@@ -162,7 +163,7 @@ func (t *Table) reading() (*snapshot, error) {
 	if at := t.db.Info().Data; at != t.mapping {
 		for i := range t.spaces {
 			for _, r := range t.spaces[i].runs {
-				r.forget()
+				r.Forget()
 			}
 		}
 		t.mapping = at

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
 // A Finding is one thing that is wrong with a table.
@@ -85,7 +87,7 @@ func (v *verifier) add(format string, args ...any) {
 
 // runs checks the runs of one space, each alone.
 func (v *verifier) runs(s *snapshot, space int) error {
-	limit := v.t.spaces[space].build.limit
+	limit := v.t.spaces[space].build.Limit
 	for _, r := range v.t.spaces[space].runs {
 		if err := v.note(v.run(s, r, limit)); err != nil {
 			return err
@@ -102,7 +104,7 @@ func (v *verifier) run(s *snapshot, r *run, limit int) error {
 		return damage("run %d is missing", r.id)
 	}
 	total := uint64(0)
-	for bin := r.binOf(r.low); bin <= r.binOf(r.high); bin++ {
+	for bin := r.BinOf(r.low); bin <= r.BinOf(r.high); bin++ {
 		if err := v.ctx.Err(); err != nil {
 			return err
 		}
@@ -116,7 +118,7 @@ func (v *verifier) run(s *snapshot, r *run, limit int) error {
 	if total != r.entries {
 		v.add("run %d has %d entries, not %d", r.id, total, r.entries)
 	}
-	want := r.binOf(r.high) - r.binOf(r.low) + 1
+	want := r.BinOf(r.high) - r.BinOf(r.low) + 1
 	if bins := countKeys(bucket); bins != want {
 		v.add("run %d has %d bins, not %d", r.id, bins, want)
 	}
@@ -139,28 +141,24 @@ func (r *run) verifyBin(bucket *bbolt.Bucket, bin uint64, limit int) (uint64, er
 	if b == nil {
 		return 0, damage("run %d: bin %d is missing", r.id, bin)
 	}
-	v := binView{shape: &r.shape, b: b, place: place(r.id, bin), first: r.first}
-	if err := v.verify(); err != nil {
-		return 0, err
+	var e sorted.Entries
+	if err := r.Read(&e, bin, b); err != nil {
+		return 0, damaged(err)
 	}
-	var e entries
-	for i := range v.subs() {
-		v.appendBlock(&e, i, v.lowest(bin))
-	}
-	return uint64(len(e.keys)), r.verifyEntries(&e, limit)
+	return uint64(len(e.Keys)), r.verifyEntries(&e, limit)
 }
 
-func (r *run) verifyEntries(e *entries, limit int) error {
+func (r *run) verifyEntries(e *sorted.Entries, limit int) error {
 	same := 0
-	for i, k := range e.keys {
-		if d := e.docs[i]; d < r.first || d > r.last {
+	for i, k := range e.Keys {
+		if d := e.Docs[i]; d < r.first || d > r.last {
 			return damage("run %d has an entry of document %d", r.id, d)
 		}
 		same++
-		if i > 0 && k != e.keys[i-1] || i == 0 {
+		if i > 0 && k != e.Keys[i-1] || i == 0 {
 			same = 1
 		}
-		disorder := i > 0 && (k < e.keys[i-1] || k == e.keys[i-1] && e.docs[i] <= e.docs[i-1])
+		disorder := i > 0 && (k < e.Keys[i-1] || k == e.Keys[i-1] && e.Docs[i] <= e.Docs[i-1])
 		if disorder || same > limit {
 			return damage("run %d is out of order at key %x", r.id, k)
 		}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/zeebo/xxh3"
 	"go.etcd.io/bbolt"
+
+	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
 // verifiable makes a table with runs of several bins, a merge that stopped in the
@@ -74,19 +76,18 @@ func bucketOf(t *testing.T, path string, space int) *run {
 }
 
 // rebuilt packs the entries of a bin again, after a change, with right checksums.
-func rebuilt(r *run, bin uint64, b []byte, change func(e *entries)) []byte {
-	v := binView{shape: &r.shape, b: b, place: place(r.id, bin), first: r.first}
-	var build builder
-	for i := range v.subs() {
-		v.appendBlock(&build.sorted, i, v.lowest(bin))
+func rebuilt(t *testing.T, r *run, bin uint64, b []byte, change func(e *sorted.Entries)) []byte {
+	t.Helper()
+	var e sorted.Entries
+	if err := r.Read(&e, bin, b); err != nil {
+		t.Fatal(err)
 	}
-	change(&build.sorted)
-	dst := make([]byte, r.size(len(build.sorted.keys)))
-	build.pack(dst, &r.shape, place(r.id, bin), r.first)
-	return dst
+	change(&e)
+	return sorted.Pack(nil, r.Run, bin, &e)
 }
 
 func TestVerifyFindsAll(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	sound := filepath.Join(dir, "sound")
 	verifiable(t, sound)
@@ -94,17 +95,21 @@ func TestVerifyFindsAll(t *testing.T) {
 		t.Fatalf("in a sound table: %v", found)
 	}
 	keys, ids := bucketOf(t, sound, ofKeys), bucketOf(t, sound, ofIDs)
-	inBins := func(r *run, n int, change func(e *entries)) func(tx *bbolt.Tx) error {
+	inBins := func(r *run, n int, change func(e *sorted.Entries)) func(tx *bbolt.Tx) error {
 		return func(tx *bbolt.Tx) error {
 			b := tx.Bucket(r.bucket())
 			changed := 0
-			for bin := r.binOf(r.low); bin < r.shape.bins() && changed < n; bin++ {
-				v := binView{shape: &r.shape, b: b.Get(binKey(bin))}
-				if v.count(v.subs()) < 2 {
+			for bin := r.BinOf(r.low); bin < r.Bins() && changed < n; bin++ {
+				value := b.Get(binKey(bin))
+				var e sorted.Entries
+				if err := r.Read(&e, bin, value); err != nil {
+					return err
+				}
+				if len(e.Keys) < 2 {
 					continue
 				}
 				changed++
-				if err := b.Put(binKey(bin), rebuilt(r, bin, v.b, change)); err != nil {
+				if err := b.Put(binKey(bin), rebuilt(t, r, bin, value, change)); err != nil {
 					return err
 				}
 			}
@@ -132,49 +137,49 @@ func TestVerifyFindsAll(t *testing.T) {
 		want   []Finding // What is a part of the text
 	}{
 		{
-			"two bins damaged", flip(keys.bucket(), 3+keys.binOf(keys.low), 4+keys.binOf(keys.low)),
+			"two bins damaged", flip(keys.bucket(), 3+keys.BinOf(keys.low), 4+keys.BinOf(keys.low)),
 			[]Finding{{PartKeys, "wrong checksum"}, {PartKeys, "wrong checksum"}, {PartKeys, "entries, not"}},
 		},
 		{
 			"a bin gone", func(tx *bbolt.Tx) error {
-				return tx.Bucket(keys.bucket()).Delete(binKey(keys.binOf(keys.low)))
+				return tx.Bucket(keys.bucket()).Delete(binKey(keys.BinOf(keys.low)))
 			},
 			[]Finding{{PartKeys, "is missing"}, {PartKeys, "entries, not"}, {PartKeys, "bins, not"}},
 		},
 		{
 			"a bin too many", func(tx *bbolt.Tx) error {
-				return tx.Bucket(keys.bucket()).Put(binKey(keys.shape.bins()), []byte("x"))
+				return tx.Bucket(keys.bucket()).Put(binKey(keys.Bins()), []byte("x"))
 			},
 			[]Finding{{PartKeys, "bins, not"}},
 		},
 		{"a run gone", func(tx *bbolt.Tx) error { return tx.DeleteBucket(keys.bucket()) }, []Finding{{PartKeys, "is missing"}}},
 		{
-			"entries out of order", inBins(keys, 2, func(e *entries) { e.keys[0] |= 1; e.keys[1] = e.keys[0] - 1 }),
+			"entries out of order", inBins(keys, 2, func(e *sorted.Entries) { e.Keys[0] |= 1; e.Keys[1] = e.Keys[0] - 1 }),
 			[]Finding{{PartKeys, "out of order"}, {PartKeys, "out of order"}},
 		},
 		{
-			"an entry twice", inBins(keys, 1, func(e *entries) { e.keys[1], e.docs[1] = e.keys[0], e.docs[0] }),
+			"an entry twice", inBins(keys, 1, func(e *sorted.Entries) { e.Keys[1], e.Docs[1] = e.Keys[0], e.Docs[0] }),
 			[]Finding{{PartKeys, "out of order"}},
 		},
 		{
-			"an entry of another run's document", inBins(keys, 1, func(e *entries) { e.docs[0] = keys.last + 1 }),
+			"an entry of another run's document", inBins(keys, 1, func(e *sorted.Entries) { e.Docs[0] = keys.last + 1 }),
 			[]Finding{{PartKeys, "entry of document"}},
 		},
 		{
-			"an entry lost", inBins(keys, 1, func(e *entries) { e.cut(1) }),
+			"an entry lost", inBins(keys, 1, func(e *sorted.Entries) { e.Keys, e.Docs = e.Keys[:1], e.Docs[:1] }),
 			[]Finding{{PartKeys, "entries, not"}},
 		},
 		{
-			"an id of another document", inBins(ids, 1, func(e *entries) { e.docs[0] = otherDoc(ids, e.docs[0]) }),
+			"an id of another document", inBins(ids, 1, func(e *sorted.Entries) { e.Docs[0] = otherDoc(ids, e.Docs[0]) }),
 			[]Finding{{PartDocs, "is not in the index of ids"}},
 		},
 		{
-			"an id's entry lost and another's twice", inBins(ids, 1, func(e *entries) { e.keys[0]++ }),
+			"an id's entry lost and another's twice", inBins(ids, 1, func(e *sorted.Entries) { e.Keys[0]++ }),
 			[]Finding{{PartDocs, "is not in the index of ids"}},
 		},
 		{
 			"an id of no document", func(tx *bbolt.Tx) error {
-				if err := inBins(ids, 1, func(e *entries) { e.add(e.keys[len(e.keys)-1]+1, ids.last) })(tx); err != nil {
+				if err := inBins(ids, 1, func(e *sorted.Entries) { e.Add(e.Keys[len(e.Keys)-1]+1, ids.last) })(tx); err != nil {
 					return err
 				}
 				return changeRecord(tx, func(h *header) { h.runs[ofIDs][len(h.runs[ofIDs])-1].entries++ })
@@ -183,7 +188,7 @@ func TestVerifyFindsAll(t *testing.T) {
 		},
 		{
 			"a document damaged, and the ids", func(tx *bbolt.Tx) error {
-				return errors.Join(flip(bucketDocs, 1)(tx), flip(ids.bucket(), ids.binOf(ids.low))(tx))
+				return errors.Join(flip(bucketDocs, 1)(tx), flip(ids.bucket(), ids.BinOf(ids.low))(tx))
 			},
 			[]Finding{{PartIDs, "wrong checksum"}, {PartIDs, "entries, not"}, {PartDocs, "document"}, {PartDocs, "missing"}},
 		},
@@ -278,6 +283,7 @@ func TestVerifyStops(t *testing.T) {
 // A copy made page by page while somebody writes is one of the states the table
 // was in, or refused, and never a third thing.
 func TestTornCopies(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "table")
 	table := mustOpen(t, path, manyBins)

@@ -1,81 +1,50 @@
-package docmap
+package sorted
 
 import (
 	"encoding/binary"
 	"math/bits"
 
 	"github.com/zeebo/xxh3"
-
-	"github.com/firstseen/firstseen/docmap/memtable"
 )
 
-// entries are pairs of a key and a document, in two arrays of equal length.
-type entries struct {
-	keys []uint64
-	docs []uint32
-}
-
-func (e *entries) reset() { e.keys, e.docs = e.keys[:0], e.docs[:0] }
-
-func (e *entries) add(key uint64, doc uint32) {
-	e.keys = append(e.keys, key)
-	e.docs = append(e.docs, doc)
-}
-
-// extend makes room for n more and returns it.
-func (e *entries) extend(n int) ([]uint64, []uint32) {
-	at := len(e.keys)
-	for cap(e.keys) < at+n {
-		e.keys = append(e.keys[:cap(e.keys)], 0)
-	}
-	for cap(e.docs) < at+n {
-		e.docs = append(e.docs[:cap(e.docs)], 0)
-	}
-	e.keys, e.docs = e.keys[:at+n], e.docs[:at+n]
-	return e.keys[at:], e.docs[at:]
-}
-
-// take appends the entries of a table in memory with keys in from..to.
-func (e *entries) take(m *memtable.Table, from, to uint64) {
-	e.keys, e.docs = m.Collect(e.keys, e.docs, from, to)
-}
-
-func (e *entries) cut(n int) { e.keys, e.docs = e.keys[:n], e.docs[:n] }
-
-// A binView reads one bin of a run.
-type binView struct {
-	*shape
+// A Bin reads one bin of a run.
+type Bin struct {
+	*Shape
 	b     []byte // the value
+	num   uint64 // of the bin
 	place uint64
 	first uint32 // document number that is stored as 0
 }
 
+// Len is how many entries a bin has whose directory is right.
+func (v *Bin) Len() int { return int(v.count(v.subs())) }
+
 // count returns the entries before sub-block i.
-func (v *binView) count(i int) uint32 { return binary.LittleEndian.Uint32(v.b[8+4*i:]) }
+func (v *Bin) count(i int) uint32 { return binary.LittleEndian.Uint32(v.b[8+4*i:]) }
 
 // verifyDirectory checks all that later reads rely on to stay inside the value.
-func (v *binView) verifyDirectory() error {
-	if len(v.b) < v.size(0) {
+func (v *Bin) verifyDirectory() error {
+	if len(v.b) < v.Size(0) {
 		return damage("bin %x has %d bytes", v.place, len(v.b))
 	}
 	if xxh3.HashSeed(v.b[8:v.head()], v.place) != binary.LittleEndian.Uint64(v.b) {
 		return damage("bin %x: wrong checksum of its directory", v.place)
 	}
-	if n := v.count(v.subs()); len(v.b) != v.size(int(n)) {
+	if n := v.count(v.subs()); len(v.b) != v.Size(int(n)) {
 		return damage("bin %x has %d bytes for %d entries", v.place, len(v.b), n)
 	}
 	return nil
 }
 
 // block returns the bytes of sub-block i and how many entries it has.
-func (v *binView) block(i int) ([]byte, int) {
+func (v *Bin) block(i int) ([]byte, int) {
 	c, next := v.count(i), v.count(i+1)
 	return v.b[v.offset(i, c) : v.offset(i+1, next)+8], int(next - c)
 }
 
 func blockSeed(place uint64, i int) uint64 { return place + uint64(i+1)<<56 }
 
-func (v *binView) verifyBlock(i int) error {
+func (v *Bin) verifyBlock(i int) error {
 	b, _ := v.block(i)
 	if uint32(xxh3.HashSeed(b[blockCheck:len(b)-8], blockSeed(v.place, i))) != binary.LittleEndian.Uint32(b) {
 		return damage("bin %x: wrong checksum of sub-block %d", v.place, i)
@@ -83,22 +52,9 @@ func (v *binView) verifyBlock(i int) error {
 	return nil
 }
 
-// verify checks every checksum of the bin.
-func (v *binView) verify() error {
-	if err := v.verifyDirectory(); err != nil {
-		return err
-	}
-	for i := range v.subs() {
-		if err := v.verifyBlock(i); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // appendBlock appends the entries of sub-block i, in order. base holds the
 // bits of a key above the sub-block's.
-func (v *binView) appendBlock(e *entries, i int, base uint64) {
+func (v *Bin) appendBlock(e *Entries, i int, base uint64) {
 	b, n := v.block(i)
 	keys, docs := e.extend(n)
 	base |= uint64(i) << (v.lowBits + v.blockBits)
@@ -118,44 +74,31 @@ func (v *binView) appendBlock(e *entries, i int, base uint64) {
 	}
 }
 
-// appendRange appends the entries with keys in from..to, checking what it reads.
-// verified tells whether sub-blocks need no check.
-func (v *binView) appendRange(e *entries, bin, from, to uint64) error {
+// AppendRange appends the entries with keys in from..to, checking all that it reads.
+func (v *Bin) AppendRange(e *Entries, from, to uint64) error {
 	if err := v.verifyDirectory(); err != nil {
 		return err
 	}
-	base := v.lowest(bin)
+	base := v.Lowest(v.num)
 	span := v.lowBits + v.blockBits
 	lo, hi := 0, v.subs()-1
 	if from > base {
 		lo = int((from - base) >> span)
 	}
-	if last := v.highest(bin); to < last {
+	if last := v.Highest(v.num); to < last {
 		hi = int((to - base) >> span)
 	}
 	for i := lo; i <= hi; i++ {
 		if err := v.verifyBlock(i); err != nil {
 			return err
 		}
-		at := len(e.keys)
+		at := len(e.Keys)
 		v.appendBlock(e, i, base)
 		if i == lo || i == hi {
 			e.keep(at, from, to)
 		}
 	}
 	return nil
-}
-
-// keep drops entries from position at on whose keys are outside from..to.
-func (e *entries) keep(at int, from, to uint64) {
-	n := at
-	for i := at; i < len(e.keys); i++ {
-		if e.keys[i] >= from && e.keys[i] <= to {
-			e.keys[n], e.docs[n] = e.keys[i], e.docs[i]
-			n++
-		}
-	}
-	e.cut(n)
 }
 
 // findBucket returns the first entry of a bucket of a sub-block, and how many

@@ -1,4 +1,4 @@
-package docmap
+package sorted
 
 import (
 	"encoding/binary"

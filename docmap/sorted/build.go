@@ -1,4 +1,4 @@
-package docmap
+package sorted
 
 import (
 	"encoding/binary"
@@ -7,36 +7,50 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// A builder sorts the entries of one bin and packs them.
-type builder struct {
-	in     entries // of the bin, in any order
-	sorted entries
+// A Builder sorts the entries of one bin and packs them. It is used for one bin
+// after another.
+type Builder struct {
+	In    Entries // of the bin, in any order
+	Limit int     // documents a key keeps
+
+	sorted Entries
 	starts []uint32 // by bucket
-	limit  int      // documents a key keeps
 }
 
-// build packs the entries in b.in as bin number bin of a run, appended to dst,
-// and says how many were kept.
-func (b *builder) build(dst []byte, s *shape, id uint32, bin uint64, first uint32) ([]byte, int) {
+// Build packs the entries in b.In as bin number bin of the run, appended to dst, and
+// says how many were kept.
+func (b *Builder) Build(dst []byte, r *Run, bin uint64) ([]byte, int) {
+	sorted := b.Sort(&r.Shape)
+	return Pack(dst, r, bin, sorted), len(sorted.Keys)
+}
+
+// Sort returns the entries in b.In, which are of one bin of a run of this shape, in
+// order, and of each key the first Limit documents. They are valid until the next
+// call.
+func (b *Builder) Sort(s *Shape) *Entries {
 	b.sort(s)
 	b.trim()
-	n := len(b.sorted.keys)
-	at := len(dst)
-	dst = slices.Grow(dst, s.size(n))[:at+s.size(n)]
+	return &b.sorted
+}
+
+// Pack packs entries in their order as bin number bin of the run, appended to dst.
+func Pack(dst []byte, r *Run, bin uint64, e *Entries) []byte {
+	at, size := len(dst), r.Size(len(e.Keys))
+	dst = slices.Grow(dst, size)[:at+size]
 	clear(dst[at:])
-	b.pack(dst[at:], s, place(id, bin), first)
-	return dst, n
+	e.pack(dst[at:], &r.Shape, place(r.id, bin), r.first)
+	return dst
 }
 
 // sort brings the entries in order. Keys are uniform, so counting by bucket
 // leaves about one in each, and an insertion sort finds little to move:
 // 4 to 5 ns an entry for any number of sources, where a merge of sorted
 // streams mispredicts a branch at every second one.
-func (b *builder) sort(s *shape) {
+func (b *Builder) sort(s *Shape) {
 	shift, mask := s.lowBits, uint64(1)<<(s.subBits+s.blockBits)-1
 	b.starts = slices.Grow(b.starts[:0], int(mask)+2)[:mask+2]
 	clear(b.starts)
-	for _, k := range b.in.keys {
+	for _, k := range b.In.Keys {
 		b.starts[k>>shift&mask+1]++
 	}
 	sum := uint32(0)
@@ -44,11 +58,11 @@ func (b *builder) sort(s *shape) {
 		sum += c
 		b.starts[i] = sum
 	}
-	b.sorted.reset()
-	keys, docs := b.sorted.extend(len(b.in.keys))
-	for i, k := range b.in.keys {
+	b.sorted.Reset()
+	keys, docs := b.sorted.extend(len(b.In.Keys))
+	for i, k := range b.In.Keys {
 		p := &b.starts[k>>shift&mask]
-		keys[*p], docs[*p] = k, b.in.docs[i]
+		keys[*p], docs[*p] = k, b.In.Docs[i]
 		*p++
 	}
 	insertionSort(keys, docs)
@@ -66,8 +80,8 @@ func insertionSort(keys []uint64, docs []uint32) {
 }
 
 // trim keeps the first documents of each key.
-func (b *builder) trim() {
-	keys, docs := b.sorted.keys, b.sorted.docs
+func (b *Builder) trim() {
+	keys, docs := b.sorted.Keys, b.sorted.Docs
 	n, same := 0, 0
 	for i, k := range keys {
 		if i > 0 && k == keys[i-1] {
@@ -75,7 +89,7 @@ func (b *builder) trim() {
 		} else {
 			same = 0
 		}
-		if same >= b.limit {
+		if same >= b.Limit {
 			continue
 		}
 		// n never passes i, and keys[i-1] is looked at before position
@@ -86,9 +100,9 @@ func (b *builder) trim() {
 	b.sorted.cut(n)
 }
 
-// pack writes a bin of zeroed bytes; see docs/format.md, "Bins".
-func (b *builder) pack(dst []byte, s *shape, place uint64, first uint32) {
-	keys, docs := b.sorted.keys, b.sorted.docs
+// pack writes a bin of zeroed bytes.
+func (e *Entries) pack(dst []byte, s *Shape, place uint64, first uint32) {
+	keys, docs := e.Keys, e.Docs
 	shift, mask := s.lowBits+s.blockBits, uint64(s.subs()-1)
 	at := 0
 	for i := range s.subs() {
@@ -107,7 +121,7 @@ func (b *builder) pack(dst []byte, s *shape, place uint64, first uint32) {
 	binary.LittleEndian.PutUint64(dst, sum)
 }
 
-func packBlock(dst []byte, s *shape, keys []uint64, docs []uint32, first uint32) {
+func packBlock(dst []byte, s *Shape, keys []uint64, docs []uint32, first uint32) {
 	inBlock := uint64(s.buckets - 1)
 	for i, k := range keys {
 		p := 8*blockCheck + i + int(k>>s.lowBits&inBlock)

@@ -1,0 +1,43 @@
+package sorted
+
+// Entries are pairs of a key and a document, in two slices of equal length.
+type Entries struct {
+	Keys []uint64
+	Docs []uint32
+}
+
+// Reset removes all and keeps the memory.
+func (e *Entries) Reset() { e.cut(0) }
+
+// Add appends an entry.
+func (e *Entries) Add(key uint64, doc uint32) {
+	e.Keys = append(e.Keys, key)
+	e.Docs = append(e.Docs, doc)
+}
+
+// extend makes room for n more and returns it.
+func (e *Entries) extend(n int) ([]uint64, []uint32) {
+	at := len(e.Keys)
+	for cap(e.Keys) < at+n {
+		e.Keys = append(e.Keys[:cap(e.Keys)], 0)
+	}
+	for cap(e.Docs) < at+n {
+		e.Docs = append(e.Docs[:cap(e.Docs)], 0)
+	}
+	e.Keys, e.Docs = e.Keys[:at+n], e.Docs[:at+n]
+	return e.Keys[at:], e.Docs[at:]
+}
+
+func (e *Entries) cut(n int) { e.Keys, e.Docs = e.Keys[:n], e.Docs[:n] }
+
+// keep drops entries from position at on whose keys are outside from..to.
+func (e *Entries) keep(at int, from, to uint64) {
+	n := at
+	for i := at; i < len(e.Keys); i++ {
+		if e.Keys[i] >= from && e.Keys[i] <= to {
+			e.Keys[n], e.Docs[n] = e.Keys[i], e.Docs[i]
+			n++
+		}
+	}
+	e.cut(n)
+}

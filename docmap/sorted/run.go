@@ -1,0 +1,163 @@
+package sorted
+
+import "math"
+
+// A Run is what is known of a run's bins: its owner has them, and gives each when it
+// is wanted. Where bins are is kept, with their directories, and which checksums were
+// right. A directory of a run of 500 million entries takes 8 MB here; in the file,
+// reading it would be one more page out of the reach of the TLB for every look-up.
+type Run struct {
+	Shape
+	id    uint32
+	first uint32 // document number that is stored as 0
+
+	bins   [][]byte
+	counts []uint16 // subs+1 for each bin
+	dirOK  bitset
+	blocks bitset
+}
+
+// NewRun returns a run of which nothing is known yet. id is part of its checksums'
+// seeds, first the number of its first document.
+func NewRun(s Shape, id, first uint32) *Run {
+	n := s.Bins()
+	return &Run{
+		Shape: s, id: id, first: first,
+		bins:   make([][]byte, n),
+		counts: make([]uint16, n*uint64(s.subs()+1)),
+		dirOK:  newBitset(n),
+		blocks: newBitset(n << s.subBits),
+	}
+}
+
+// Forget drops what is known of where bins are, not which checksums were right.
+func (r *Run) Forget() { clear(r.bins) }
+
+// Trust says that a bin has just been written, so that its checksums are right.
+func (r *Run) Trust(bin uint64) {
+	r.dirOK.set(bin)
+	r.blocks.setRange(bin<<r.subBits, 1<<r.subBits)
+}
+
+// Bin returns a bin whose place is known.
+func (r *Run) Bin(bin uint64) (v Bin, ok bool) {
+	v = r.at(bin, r.bins[bin])
+	return v, v.b != nil
+}
+
+func (r *Run) at(bin uint64, value []byte) Bin {
+	return Bin{Shape: &r.Shape, b: value, num: bin, place: place(r.id, bin), first: r.first}
+}
+
+// Open returns the bin that value is, its directory verified the first time. If lasts,
+// value stays where it is until Forget, and is remembered.
+func (r *Run) Open(bin uint64, value []byte, lasts bool) (Bin, error) {
+	v := r.at(bin, value)
+	if !r.dirOK.has(bin) {
+		if err := v.verifyDirectory(); err != nil {
+			return v, err
+		}
+		r.dirOK.set(bin)
+	}
+	if lasts {
+		r.remember(bin, &v)
+	}
+	return v, nil
+}
+
+// remember keeps the place and the directory of a verified bin, if that is possible:
+// keys that are not uniform may have bins too large for the short directory.
+func (r *Run) remember(bin uint64, v *Bin) {
+	n := v.subs()
+	if v.count(n) > math.MaxUint16 {
+		return
+	}
+	counts := r.counts[bin*uint64(n+1):][:n+1]
+	for i := range counts {
+		counts[i] = uint16(v.count(i))
+	}
+	r.bins[bin] = v.b
+}
+
+// Read appends all entries of the bin that value is, whatever was read of it before,
+// and verifies every checksum.
+func (r *Run) Read(e *Entries, bin uint64, value []byte) error {
+	v := r.at(bin, value)
+	return v.AppendRange(e, 0, math.MaxUint64)
+}
+
+// Find appends the documents of key, which belongs to v, to dst, up to its capacity.
+// The sub-block is verified the first time.
+func (r *Run) Find(dst []uint32, v *Bin, key uint64) ([]uint32, error) {
+	sub := r.subOf(key)
+	if at := v.num<<r.subBits + uint64(sub); !r.blocks.has(at) {
+		if err := v.verifyBlock(sub); err != nil {
+			return dst, err
+		}
+		r.blocks.set(at)
+	}
+	b, n := v.block(sub)
+	return r.search(dst, b, n, key), nil
+}
+
+// A Place is a sub-block of n entries in which to search for a key, probably at upper
+// and low.
+type Place struct {
+	b     []byte
+	n     int
+	upper int
+	low   int
+}
+
+// Known says that the place is known and right. Else [Run.Find] has to look.
+func (p *Place) Known() bool { return p.b != nil }
+
+// Touch loads the two cache lines that a search will look at.
+func (p *Place) Touch() byte {
+	if p.low < len(p.b) {
+		return p.b[p.upper] + p.b[p.low]
+	}
+	return 0
+}
+
+// Locate returns where to search for a key: keys are uniform.
+func (r *Run) Locate(key uint64) Place {
+	bin, sub := r.BinOf(key), r.subOf(key)
+	value := r.bins[bin]
+	if value == nil || !r.blocks.has(bin<<r.subBits+uint64(sub)) {
+		return Place{}
+	}
+	at := bin*uint64(r.subs()+1) + uint64(sub)
+	c, next := uint32(r.counts[at]), uint32(r.counts[at+1])
+	b, n := value[r.offset(sub, c):r.offset(sub+1, next)+8], int(next-c)
+	bucket := int(key>>r.lowBits) & (r.buckets - 1)
+	entry := bucket * n >> r.blockBits
+	return Place{
+		b: b, n: n,
+		upper: blockCheck + (bucket+entry)/8,
+		low:   blockCheck + (r.buckets+n+entry*int(r.lowBits))/8,
+	}
+}
+
+// Search appends the documents of key to dst, up to its capacity, from its place.
+func (r *Run) Search(dst []uint32, p *Place, key uint64) []uint32 {
+	return r.search(dst, p.b, p.n, key)
+}
+
+// search appends the documents of key to dst, up to its capacity, from the
+// key's sub-block of n entries.
+func (r *Run) search(dst []uint32, b []byte, n int, key uint64) []uint32 {
+	at, m := findBucket(b, int(key>>r.lowBits)&(r.buckets-1))
+	low, doc := uint64(r.lowBits), uint64(r.docBits)
+	start := uint64(8*blockCheck + r.buckets + n)
+	mask := uint64(1)<<low - 1
+	want := key & mask
+	for j := uint64(at); j < uint64(at+m) && len(dst) < cap(dst); j++ {
+		if got := load(b, start+j*low, mask); got != want {
+			continue
+		}
+		num := load(b, start+uint64(n)*low+j*doc, uint64(1)<<doc-1)
+		dst = append(dst, r.first+uint32(num))
+	}
+	return dst
+}

@@ -1,0 +1,95 @@
+package sorted
+
+import "math/bits"
+
+// The least and the largest logarithm of a run's buckets.
+const (
+	MinLog = 7  // so that the low part of a key has at most 57 bits
+	MaxLog = 40 // of 2^40 entries: 8 TB
+)
+
+const blockCheck = 4
+
+// A Division says how bins are divided. It is the same for all runs but those of
+// tests, which reach with few entries what takes many otherwise.
+type Division struct {
+	BlockBits  uint // 2^this buckets in a sub-block, 3 to MinLog
+	MaxSubBits uint // at most 2^this sub-blocks in a bin
+}
+
+// DefaultDivision is that of the format.
+var DefaultDivision = Division{BlockBits: 7, MaxSubBits: 6}
+
+// A Shape is how a run divides the key space and a bin its bytes. From the top, the
+// bits of a key are bin, sub, block (the bucket in a sub-block), low.
+type Shape struct {
+	binBits, subBits, blockBits, lowBits uint
+	docBits                              uint
+	width                                uint64 // bits of an entry
+	buckets                              int    // in a sub-block
+	extra                                int    // bytes of a sub-block beside its entries
+}
+
+// LogFor returns q, the logarithm of the buckets, for a run of at most n entries.
+func LogFor(n uint64) uint8 {
+	q := 0
+	if n > 1 {
+		q = bits.Len64(n - 1)
+	}
+	return uint8(max(MinLog, q))
+}
+
+// Shape is that of a run of 2^log buckets, MinLog to MaxLog, and the documents first
+// to last.
+func (d Division) Shape(log uint8, first, last uint32) Shape {
+	s := Shape{
+		subBits:   min(d.MaxSubBits, uint(log)-d.BlockBits),
+		blockBits: d.BlockBits,
+		lowBits:   64 - uint(log),
+		docBits:   uint(bits.Len32(last - first)),
+		buckets:   1 << d.BlockBits,
+		extra:     blockCheck + 1<<d.BlockBits/8 + 1,
+	}
+	s.binBits = uint(log) - s.blockBits - s.subBits
+	s.width = uint64(1 + s.lowBits + s.docBits)
+	return s
+}
+
+// Bins is the number of bins in the run, a power of two.
+func (s *Shape) Bins() uint64 { return 1 << s.binBits }
+
+// BinBits is the logarithm of Bins.
+func (s *Shape) BinBits() uint { return s.binBits }
+
+// EntryBits is what an entry takes in a bin.
+func (s *Shape) EntryBits() uint64 { return s.width }
+
+// subs is the number of sub-blocks in a bin.
+func (s *Shape) subs() int { return 1 << s.subBits }
+
+// head is the length of a bin's checksum and directory.
+func (s *Shape) head() int { return 12 + 4*s.subs() }
+
+// offset returns where sub-block i starts, c entries being before it.
+func (s *Shape) offset(i int, c uint32) int {
+	return s.head() + s.extra*i + int(uint64(c)*s.width>>3)
+}
+
+// Size is the length of a bin of n entries.
+func (s *Shape) Size(n int) int { return s.offset(s.subs(), uint32(n)) + 8 }
+
+// BinOf returns the bin a key belongs to.
+func (s *Shape) BinOf(key uint64) uint64 { return key >> (64 - s.binBits) }
+
+// Lowest is the first key of a bin. (A shift by 64 gives 0
+// in Go, which is right for the run of one bin.)
+func (s *Shape) Lowest(bin uint64) uint64 { return bin << (64 - s.binBits) }
+
+// Highest is the last key of a bin.
+func (s *Shape) Highest(bin uint64) uint64 { return s.Lowest(bin) + (1<<(64-s.binBits) - 1) }
+
+// subOf returns the sub-block of its bin a key belongs to.
+func (s *Shape) subOf(key uint64) int { return int(key << s.binBits >> (64 - s.subBits)) }
+
+// place is the part of a checksum's seed that says which bin of which run.
+func place(id uint32, bin uint64) uint64 { return uint64(id)<<32 + bin }
