@@ -2,6 +2,8 @@ package corpus
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -62,6 +64,65 @@ func TestSyncedBeforeItsMarkAndItsName(t *testing.T) {
 		want := []string{"write", "sync", "write", "sync", "write", "sync", "close"}
 		if !slices.Equal(f.steps, want) || absent(path) {
 			t.Errorf("%s: steps %v, want %v", name, f.steps, want)
+		}
+	}
+}
+
+// TestMarksOfAContinuedOutput are those of one that was written in one go: the next
+// continuation goes by them, and Published does.
+func TestMarksOfAContinuedOutput(t *testing.T) {
+	lines := [][]byte{[]byte("first"), bytes.Repeat([]byte("x"), 3*tailSize), []byte("third"), []byte("last")}
+	for _, name := range outputNames {
+		path := filepath.Join(t.TempDir(), name)
+		w := create(t, path)
+		want := writeLines(t, w, lines, 1, 2, 3)
+		whole, err := w.Seal()
+		if err := errors.Join(err, w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		want, stored := append(want, whole), readFile(t, path)
+		for from := 1; from <= 3; from++ { // killed behind so many lines, and a part of the next
+			path := filepath.Join(t.TempDir(), name)
+			put(t, path+PartialSuffix, string(stored[:want[from-1].Size])+"half of a")
+			w, err := OpenAt(path, want[from-1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []Mark
+			for _, line := range lines[from:] {
+				at, err := w.Sync()
+				if err := errors.Join(err, w.WriteLine(line)); err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, at)
+			}
+			whole, err := w.Seal()
+			if err := errors.Join(err, w.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if got = append(got, whole); !slices.Equal(got, want[from-1:]) || !bytes.Equal(readFile(t, path), stored) {
+				t.Errorf("%s, continued behind line %d: marks %v, want %v", name, from, got, want[from-1:])
+			}
+		}
+	}
+}
+
+// TestCutOffAnywhere: a compressed file that is not whole is an error wherever it
+// ends, in its header too, once its first bytes say what it is.
+func TestCutOffAnywhere(t *testing.T) {
+	for name, known := range map[string]int{"in.gz": 2, "in.zst": 4} {
+		path := filepath.Join(t.TempDir(), name)
+		w := create(t, path)
+		writeLines(t, w, [][]byte{[]byte(`{"id":"1","text":"a text that is in the file"}`)})
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		stored := readFile(t, path)
+		for n := known; n < len(stored); n++ {
+			_, err := readAll(t, oneStdin, SourceConfig{Stdin: bytes.NewReader(stored[:n])}, Fields{})
+			if !errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Errorf("%s cut to %d of %d bytes: %v", name, n, len(stored), err)
+			}
 		}
 	}
 }
