@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -144,5 +145,18 @@ func TestIndexInUseIsNotRemoved(t *testing.T) {
 	knows(t, dir, smallIndex, 0, 10, 10)
 	if done, err := RemoveLeftIndex(dir); !done || err != nil {
 		t.Errorf("once it is closed: %v, %v", done, err)
+	}
+}
+
+// TestJournalsWithoutTheirFilter hold only what came after it; it is said which file
+// is to be put back.
+func TestJournalsWithoutTheirFilter(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	x := life(t, dir, 0, 0, 10)
+	indextest.Must(t, errors.Join(x.Finish(nil), x.Close(true)))
+	indextest.Must(t, life(t, dir, 0, 10, 20).Close(false))
+	indextest.Must(t, os.Remove(filepath.Join(dir, FilterFile)))
+	if _, err := Open(dir, aloneOptions); err == nil || !strings.Contains(err.Error(), FilterFile+" is gone") {
+		t.Errorf("the error is %v", err)
 	}
 }
