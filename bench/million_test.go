@@ -71,8 +71,12 @@ func checkRun(t *testing.T, r *millionReport, cfg *millionConfig) {
 }
 
 func TestNaiveRuns(t *testing.T) {
+	docs := "3000"
+	if testing.Short() {
+		docs = "300"
+	}
 	var out bytes.Buffer
-	if err := naive(context.Background(), []string{"-docs", "3000", "-duplicates", "0.3"}, &out); err != nil {
+	if err := naive(context.Background(), []string{"-docs", docs, "-duplicates", "0.3"}, &out); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Contains(out.Bytes(), []byte("| ratio |")) {

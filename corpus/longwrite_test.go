@@ -17,6 +17,9 @@ func TestLongLinesWritten(t *testing.T) {
 	const m = 1 << 20
 	lengths := []int{10, m - 1, 4 * m, 4*m + 1, 30, 8 * m, 8*m + 1, 8*m + 2, 0, 5}
 	for _, name := range []string{"out", "out.gz", "out.zst"} {
+		if testing.Short() && name == "out.gz" {
+			continue // slower than zstd, and framed in the same way
+		}
 		var want, first []byte
 		for round := range 2 {
 			path := filepath.Join(t.TempDir(), name)

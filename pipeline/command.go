@@ -95,5 +95,5 @@ func isDirect(name string) bool {
 		return name == corpus.Stdin
 	}
 	info, err := os.Stat(name)
-	return err == nil && !info.Mode().IsRegular() && !corpus.Swallows(name)
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir() && !corpus.Swallows(name)
 }

@@ -88,11 +88,15 @@ func TestMeanDocument(t *testing.T) {
 
 // No segment of weight is in two documents, but for those of sites and leads.
 func TestUniqueIsUnique(t *testing.T) {
-	g := newGenerator(t, 4000, 0)
+	docs := uint64(4000)
+	if testing.Short() {
+		docs = 1000
+	}
+	g := newGenerator(t, docs, 0)
 	e, _ := feature.NewExtractor(feature.Scheme{})
 	holders := map[uint64]map[uint64]bool{}
 	sizes := map[uint64]int{}
-	for n := range uint64(4000) {
+	for n := range docs {
 		set := features(e, parse(t, g.AppendLine(nil, n)).Text)
 		sizes[n] = len(set.Features)
 		for _, f := range set.Features {
@@ -103,9 +107,9 @@ func TestUniqueIsUnique(t *testing.T) {
 		}
 	}
 	shared := map[uint64]int{}
-	for _, docs := range holders {
-		if len(docs) > 1 {
-			for n := range docs {
+	for _, those := range holders {
+		if len(those) > 1 {
+			for n := range those {
 				shared[n]++
 			}
 		}
@@ -124,11 +128,14 @@ func TestTruth(t *testing.T) {
 	g := newGenerator(t, docs, 0.5)
 	e, _ := feature.NewExtractor(feature.Scheme{})
 	text := func(n uint64) string { return parse(t, g.AppendLine(nil, n)).Text }
-	seen := map[Kind]int{}
+	seen, most := map[Kind]int{}, 300
+	if testing.Short() {
+		most = 100
+	}
 	for n := uint64(0); n < docs; n++ {
 		truth := g.Truth(n)
 		seen[truth.Kind]++
-		if truth.Kind == Unique || seen[truth.Kind] > 300 {
+		if truth.Kind == Unique || seen[truth.Kind] > most {
 			continue
 		}
 		set := features(e, text(n))

@@ -1,0 +1,38 @@
+package index
+
+import (
+	"testing"
+
+	"github.com/firstseen/firstseen/internal/indextest"
+)
+
+// TestNothingUnansweredIsInstalled: documents decided after the filter began to be
+// saved and before its first piece was copied are whole in the copy. It becomes the
+// filter only when their answers are out and their keys in the journal: a crash
+// before would leave documents remembered that nobody was answered.
+func TestNothingUnansweredIsInstalled(t *testing.T) {
+	dir := t.TempDir()
+	l := openLife(t, dir, 10_000)
+	for l.index.journal.saving == nil {
+		l.feed(10)
+		l.save()
+	}
+	l.feed(7) // in no group
+	for l.index.Pieces() != nil {
+		indextest.Must(t, l.index.CopyPiece(<-l.index.Pieces()))
+	}
+	installed := false
+	l.onStep(func(step string) {
+		installed = installed || step == "the filter is in place"
+		if got := rememberedIn(t, indextest.Copy(t, dir), l.next); got != l.durable {
+			t.Errorf("a crash after %q: %d documents remembered, %d are durable, %d decided", step, got, l.durable, l.next)
+		}
+	})
+	if err := l.index.Install(<-l.index.Written()); err != nil {
+		t.Fatal(err)
+	}
+	if !installed || l.durable != l.next {
+		t.Errorf("installed: %v; %d of %d documents are durable", installed, l.durable, l.next)
+	}
+	l.crash()
+}

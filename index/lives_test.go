@@ -1,0 +1,162 @@
+package index
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/internal/indextest"
+)
+
+// aloneOptions are of an index without a table, whose filter is one piece.
+var aloneOptions = Options{FilterOnly: true, Shape: bloomstore.Shape{Bits: 1 << 20, Hashes: 8}}
+
+// begun opens the index, begins a journal that is long at bound bytes, and makes the
+// keys from to to-1 durable.
+func begun(t *testing.T, dir string, bound int64, from, to uint64) *Index {
+	t.Helper()
+	x := opened(t, dir, aloneOptions)
+	x.bound = bound
+	indextest.Must(t, x.beginJournal(state("it")))
+	remember(t, x, from, to)
+	return x
+}
+
+func remember(t *testing.T, x *Index, from, to uint64) {
+	t.Helper()
+	for key := from; key < to; key++ {
+		x.filter.Add([]uint64{key})
+		x.journal.add([]uint64{key})
+	}
+	indextest.Must(t, x.journal.commit(to, time.Unix(0, 0)))
+}
+
+// holds fails unless a new opening of the index has the keys below n.
+func holds(t *testing.T, dir string, n uint64) {
+	t.Helper()
+	x := opened(t, dir, aloneOptions)
+	defer x.Close(false)
+	keys := make([]uint64, n)
+	for i := range keys {
+		keys[i] = uint64(i)
+	}
+	seen := make([]bool, n)
+	x.filter.Test(keys, seen)
+	if i := slices.Index(seen, false); i >= 0 {
+		t.Errorf("key %d of %d is forgotten", i, n)
+	}
+}
+
+// install finishes the saving of the filter.
+func install(t *testing.T, x *Index) {
+	t.Helper()
+	for {
+		select {
+		case buf := <-x.Pieces():
+			indextest.Must(t, x.journal.copyPiece(buf))
+			continue
+		case err := <-x.Written():
+			indextest.Must(t, err)
+		}
+		indextest.Must(t, x.journal.installSaved())
+		return
+	}
+}
+
+// TestJournalsOfManyLives count together: however often a run is killed, the filter
+// is saved when they are long, so that opening the index stays quick.
+func TestJournalsOfManyLives(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	const perLife, bound = 100, 3000 // a life's journal has 800 bytes of keys, and a header
+	saved := 0
+	for n := range uint64(8) {
+		x := begun(t, dir, bound, n*perLife, (n+1)*perLife)
+		if x.journal.saving != nil {
+			saved++
+			install(t, x)
+		}
+		indextest.Must(t, x.Close(false)) // as a kill leaves it
+		holds(t, dir, (n+1)*perLife)
+		logs, err := logNames(dir)
+		indextest.Must(t, err)
+		size := int64(0)
+		for _, name := range logs {
+			size += stat(t, filepath.Join(dir, name)).Size()
+		}
+		if size > bound+2000 {
+			t.Errorf("after %d lives %d journals have %d bytes", n+1, len(logs), size)
+		}
+	}
+	if saved == 0 {
+		t.Error("the filter was never saved")
+	}
+}
+
+// TestStateOfARunWhoseFilterWasSaved is in the journal that follows: killed then, the
+// next run still knows whose it was.
+func TestStateOfARunWhoseFilterWasSaved(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	x := begun(t, dir, 500, 0, 100)
+	if x.journal.saving == nil {
+		t.Fatal("the filter is not saved")
+	}
+	install(t, x)
+	remember(t, x, 100, 101) // into the journal behind the new filter
+	indextest.Must(t, x.Close(false))
+	x = opened(t, dir, aloneOptions)
+	if value, err := x.Value("run"); string(value) != "it" || err != nil {
+		t.Errorf("the state of the run is %q, %v", value, err)
+	}
+	if x.left == nil || x.left.Documents != 101 {
+		t.Errorf("left over: %+v", x.left)
+	}
+	indextest.Must(t, x.Close(false))
+	holds(t, dir, 101)
+}
+
+// TestHalfAFilterIsRemoved: a kill while the filter is saved leaves a part of it,
+// which has gigabytes and means nothing.
+func TestHalfAFilterIsRemoved(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	indextest.Must(t, begun(t, dir, 0, 0, 10).Close(false))
+	half := filepath.Join(dir, newFilterFile)
+	indextest.Must(t, os.WriteFile(half, []byte("half a filter"), 0o666))
+	holds(t, dir, 10)
+	if _, err := os.Stat(half); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is still there: %v", err)
+	}
+}
+
+// TestIndexInUseIsNotRemoved though it looks like one that was left.
+func TestIndexInUseIsNotRemoved(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	grown(t, dir, smallIndex, 0, 10)
+	x := opened(t, dir, smallIndex)
+	if done, err := RemoveLeftIndex(dir); done || err != nil {
+		t.Errorf("%v, %v", done, err)
+	}
+	indextest.Must(t, x.Close(false))
+	knows(t, dir, smallIndex, 0, 10, 10)
+	if done, err := RemoveLeftIndex(dir); !done || err != nil {
+		t.Errorf("once it is closed: %v, %v", done, err)
+	}
+}
+
+// TestJournalsWithoutTheirFilter hold only what came after it; it is said which file
+// is to be put back.
+func TestJournalsWithoutTheirFilter(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	x := begun(t, dir, 0, 0, 10)
+	indextest.Must(t, errors.Join(x.Finish(nil), x.Close(true)))
+	indextest.Must(t, begun(t, dir, 0, 10, 20).Close(false))
+	indextest.Must(t, os.Remove(filepath.Join(dir, FilterFile)))
+	if _, err := Open(dir, aloneOptions); err == nil || !strings.Contains(err.Error(), FilterFile+" is gone") {
+		t.Errorf("the error is %v", err)
+	}
+}

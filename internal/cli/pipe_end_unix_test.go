@@ -1,0 +1,56 @@
+//go:build unix
+
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestPipeWhoseOutputCannotBeNamed is ended by a signal while a folder stands where
+// its report is to be. What it wrote has no name yet, so the index must go on saying
+// that a run is unfinished, and the next one must not begin without a word.
+func TestPipeWhoseOutputCannotBeNamed(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"dedup", "-q", "--docs", "1k", "--index", "index", "--out", "-", "--report", "dups.jsonl", "-"}
+	cmd := program(t, dir, args...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	start(t, cmd)
+	line := document(1) + "\n"
+	if _, err := io.WriteString(in, line+line); err != nil { // the second is in the report
+		t.Fatal(err)
+	}
+	if got, err := bufio.NewReader(out).ReadString('\n'); got != line || err != nil {
+		t.Fatalf("answer %q, %v", got, err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "dups.jsonl", "in the way"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	exits(t, cmd, exitInterrupted)
+	if said := cmd.Stderr.(*bytes.Buffer).String(); !strings.Contains(said, "dups.jsonl") {
+		t.Errorf("it does not say which output has no name:\n%s", said)
+	}
+	next := program(t, dir, append(args[:len(args)-3:len(args)-3], "--report", "other.jsonl", "-")...)
+	next.Stdin = strings.NewReader(line)
+	start(t, next)
+	exits(t, next, exitFailed)
+	if said := next.Stderr.(*bytes.Buffer).String(); !strings.Contains(said, "was interrupted on this index") {
+		t.Errorf("the next run says:\n%s", said)
+	}
+}
