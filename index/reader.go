@@ -13,15 +13,50 @@ import (
 // Reader is an index opened for questions: nothing is written, and several
 // processes can have one open as long as no run is under way.
 type Reader struct {
-	// Scheme is the one the index was made with.
-	Scheme feature.Scheme
-	// Table is nil in an index without a side table.
-	Table *docmap.Table
-	// Filter is nil where there is a table, which is asked for every key: a
+	scheme feature.Scheme
+	table  *docmap.Table
+	// filter is nil where there is a table, which is asked for every key: a
 	// look-up costs microseconds and loading a filter seconds.
-	Filter *bloomstore.Filter
-
+	filter *bloomstore.Filter
 	closed bool
+}
+
+// Scheme is the one the index was made with.
+func (r *Reader) Scheme() feature.Scheme { return r.scheme }
+
+// Table is nil in an index without a side table.
+func (r *Reader) Table() *docmap.Table { return r.table }
+
+// Filter is nil where there is a table.
+func (r *Reader) Filter() *bloomstore.Filter { return r.filter }
+
+// Kept is a kept document, as the side table stores it.
+type Kept struct {
+	Number uint32
+	docmap.Doc
+}
+
+// ByID returns the kept documents of an id, in the order in which they came, at most
+// the first 1024.
+func (r *Reader) ByID(id string) ([]Kept, error) {
+	switch {
+	case r.closed:
+		return nil, errIndexClosed
+	case r.table == nil:
+		return nil, errors.New("an index without a side table stores no ids")
+	}
+	nums, err := r.table.ByID(id)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]Kept, len(nums))
+	for i, num := range nums {
+		found[i].Number = num
+		if found[i].Doc, err = r.table.Doc(num); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
 }
 
 // OpenReader opens the index in dir. key is the secret of its fingerprints, nil
@@ -31,10 +66,10 @@ func OpenReader(dir string, key []byte) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{Table: files.Table}
-	r.Scheme, err = schemeNamed(files.Scheme(), key)
-	if err == nil && r.Table == nil {
-		r.Filter, err = openAlone(dir, files.Scheme())
+	r := &Reader{table: files.Table}
+	r.scheme, err = schemeNamed(files.Scheme(), key)
+	if err == nil && r.table == nil {
+		r.filter, err = openAlone(dir, files.Scheme())
 	} else if err != nil {
 		err = fmt.Errorf("index %s: %w", dir, err)
 	}
@@ -68,9 +103,9 @@ func (r *Reader) Deduper(rules dedup.Rules) (*dedup.Deduper, error) {
 	if r.closed {
 		return nil, errIndexClosed
 	}
-	cfg := dedup.Config{Scheme: r.Scheme, Rules: rules, Filter: r.Filter}
-	if r.Table != nil {
-		cfg.Table = r.Table
+	cfg := dedup.Config{Scheme: r.scheme, Rules: rules, Filter: r.filter}
+	if r.table != nil {
+		cfg.Table = r.table
 	}
 	return dedup.New(cfg)
 }
@@ -79,11 +114,11 @@ func (r *Reader) Deduper(rules dedup.Rules) (*dedup.Deduper, error) {
 func (r *Reader) Close() error {
 	r.closed = true
 	var errs []error
-	if r.Table != nil {
-		errs = append(errs, r.Table.Close())
+	if r.table != nil {
+		errs = append(errs, r.table.Close())
 	}
-	if r.Filter != nil {
-		errs = append(errs, r.Filter.Close())
+	if r.filter != nil {
+		errs = append(errs, r.filter.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +23,7 @@ import (
 type queryFlags struct {
 	index     string
 	plain     bool
+	ids       bool
 	threshold float64
 	score     string
 	fields    jsonl.Fields
@@ -34,7 +36,7 @@ func newQueryCommand() *cobra.Command {
 		Use:     "query --index DIR [INPUT...]",
 		Short:   "Ask an index about documents, without adding them",
 		Long:    queryLong,
-		Example: "  firstseen query --index seen/ < doc.jsonl\n  firstseen query --index seen/ --text article.txt",
+		Example: "  firstseen query --index seen/ < doc.jsonl\n  firstseen query --index seen/ --text article.txt\n  firstseen query --index seen/ --id https://example.org/7",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd, args)
 		},
@@ -43,6 +45,7 @@ func newQueryCommand() *cobra.Command {
 	fs.SortFlags = false
 	fs.StringVar(&f.index, "index", "", "directory of the index")
 	fs.BoolVar(&f.plain, "text", false, "each INPUT is one plain text, not JSON lines")
+	fs.BoolVar(&f.ids, "id", false, "each INPUT is the id of a document: tell what is stored of it")
 	fs.Float64Var(&f.threshold, "threshold", 0, "as for dedup")
 	fs.StringVar(&f.score, "score", "text", "as for dedup: text or segments")
 	fs.StringVar(&f.fields.Text, "text-field", "text", "field with the text; dots lead into objects")
@@ -54,6 +57,9 @@ func newQueryCommand() *cobra.Command {
 func (f *queryFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if f.index == "" {
 		return usageError{errors.New("query: give the index with --index DIR")}
+	}
+	if f.ids {
+		return f.askIDs(args, cmd.OutOrStdout())
 	}
 	rules, err := chooseRules(f.threshold, f.score)
 	if err != nil {
@@ -102,6 +108,53 @@ func (f *queryFlags) run(cmd *cobra.Command, args []string) (err error) {
 	return errors.Join(err, out.Flush())
 }
 
+// stored is what firstseen query --id tells of an id. The JSON form is a contract.
+type stored struct {
+	ID        string      `json:"id"`
+	Documents []storedDoc `json:"documents"` // empty where none was kept
+}
+
+type storedDoc struct {
+	Number   uint32    `json:"number"` // in order of arrival, from 1
+	Verdict  string    `json:"verdict"`
+	Time     time.Time `json:"time"`     // when it was kept
+	Segments int       `json:"segments"` // chosen as its features
+}
+
+// askIDs tells what is stored of the documents of ids.
+func (f *queryFlags) askIDs(ids []string, w io.Writer) (err error) {
+	if len(ids) == 0 || f.plain {
+		return usageError{errors.New("query --id: give the ids of documents, and no --text")}
+	}
+	key, err := index.ReadKey(f.index)
+	if err != nil {
+		return err
+	}
+	x, err := index.OpenReader(f.index, key)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, x.Close()) }()
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	for _, id := range ids {
+		found, err := x.ByID(id)
+		if err != nil {
+			return err
+		}
+		answer := stored{ID: id, Documents: []storedDoc{}}
+		for _, d := range found {
+			answer.Documents = append(answer.Documents, storedDoc{
+				Number: d.Number, Verdict: dedup.Verdict(d.Verdict).String(), Time: time.Unix(d.Time, 0).UTC(), Segments: d.Features,
+			})
+		}
+		if err := out.Encode(answer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // query asks an index about one document after another.
 type query struct {
 	deduper   *dedup.Deduper
@@ -115,7 +168,7 @@ func newQuery(x *index.Reader, rules dedup.Rules, w io.Writer) (*query, error) {
 	if err != nil {
 		return nil, err
 	}
-	extractor, err := feature.NewExtractor(x.Scheme)
+	extractor, err := feature.NewExtractor(x.Scheme())
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,30 @@ standard input. With --text each INPUT is one document of plain text.
 For every document one line of JSON is printed, as in a report of firstseen
 dedup, also for those that are unique. Nothing is remembered: the index is only
 read, by any number of queries at once, but not while a run is under way.
-An index without a side table names no earlier document.`
+An index without a side table names no earlier document.
+
+With --id each INPUT is the id of a document, and one line of JSON tells what is
+stored of every kept document of this id.`
+
+const filterLong = `Hand the filter of an index to other programs and indexes, and take theirs.
+
+The form is that of github.com/bits-and-blooms/bloom/v3: a filter that is exported
+answers there as here, for keys added as their 8 little-endian bytes. Filters of
+equal size can be joined: what any of them has seen, the joined one has.
+
+Only fingerprints without a secret mean the same in two indexes: make them with
+dedup --no-key, and give all the same size.`
+
+const exportLong = `Write the filter of an index as github.com/bits-and-blooms/bloom/v3 does. FILE "-" is
+standard output. Without a side table, what the journals hold is part of it; beside
+one, the filter must be of its present state. Scheme and checksums are not part of
+the form: the scheme that made the keys is told on standard error.`
+
+const importLong = `Add filters that filter export has written to an index without a side table, or make
+an index of them: what they have seen, it has seen. They must have the size of the
+index's filter, and keys made by its scheme, which the form does not tell.
+
+Several filters that were filled on different machines are joined by importing all.`
 
 const planLong = `Tell what a run will take: memory, disk, time, and how often the filter errs.
 

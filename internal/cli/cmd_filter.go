@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/durable"
+)
+
+func newFilterCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "filter",
+		Short: "Hand filters to other programs and indexes, and take theirs",
+		Long:  filterLong,
+		Args:  knownCommand,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newExportCommand(), newImportCommand())
+	return cmd
+}
+
+func newExportCommand() *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:     "export --index DIR FILE",
+		Short:   "Write the filter of an index as bits-and-blooms does",
+		Long:    exportLong,
+		Example: "  firstseen filter export --index seen/ seen.bloom",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case dir == "":
+				return usageError{errors.New("filter export: give the index with --index DIR")}
+			case len(args) != 1:
+				return usageError{errors.New(`filter export: give one FILE, or "-" for standard output`)}
+			}
+			return exportFilter(dir, args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	cmd.Flags().StringVar(&dir, "index", "", "directory of the index")
+	return cmd
+}
+
+func exportFilter(dir, name string, stdout, stderr io.Writer) error {
+	if err := corpus.CheckOutputs(nil, dir, name); err != nil {
+		return err
+	}
+	scheme, err := "", error(nil)
+	if name == corpus.Stdin {
+		scheme, err = index.Export(dir, stdout)
+	} else {
+		err = durable.Replace(name, func(f *os.File) (err error) {
+			scheme, err = index.Export(dir, f)
+			return err
+		})
+	}
+	if err == nil {
+		fmt.Fprintln(stderr, "firstseen: the keys are made by the scheme", scheme)
+	}
+	return err
+}
+
+func newImportCommand() *cobra.Command {
+	var dir string
+	var scheme feature.Scheme
+	cmd := &cobra.Command{
+		Use:     "import --index DIR FILE...",
+		Short:   "Add exported filters to an index without a side table, or make one of them",
+		Long:    importLong,
+		Example: "  firstseen filter import --index all/ node1.bloom node2.bloom",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case dir == "":
+				return usageError{errors.New("filter import: give the index with --index DIR")}
+			case len(args) == 0:
+				return usageError{errors.New("filter import: no FILE; name filters that filter export has written")}
+			}
+			if err := scheme.Validate(); err != nil {
+				return usageError{err}
+			}
+			f, err := index.Import(dir, scheme, args...)
+			if err == nil {
+				fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: filter of %s, about %d of %d keys\n", sizeText(f.Bytes), f.Items, f.Capacity)
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&dir, "index", "", "directory of the index")
+	cmd.Flags().IntVar(&scheme.Segments, "segments", 0, "of a new index: as for dedup")
+	cmd.Flags().IntVar(&scheme.MinWidth, "min-width", 0, "of a new index: as for dedup")
+	return cmd
+}
