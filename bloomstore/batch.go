@@ -37,21 +37,6 @@ func (f *Filter) Test(keys []uint64, seen []bool) {
 	}
 }
 
-// TestAndAdd does what Test and then Add do, at the price of one of them when
-// there are at most 1024/k keys. seen tells of the filter before the call: a
-// key that occurs twice in keys does not make itself seen.
-func (f *Filter) TestAndAdd(keys []uint64, seen []bool) {
-	if len(keys) > blockPositions/f.shape.Hashes {
-		f.Test(keys, seen)
-		f.Add(keys)
-		return
-	}
-	f.items += uint64(len(keys))
-	pos := f.locate(f.scratch[:], keys)
-	f.test(pos, seen[:len(keys)])
-	f.ones += set(f.words, pos)
-}
-
 // locate puts the positions of keys, k for each, into dst and returns the part used.
 func (f *Filter) locate(dst, keys []uint64) []uint64 {
 	k := f.shape.Hashes

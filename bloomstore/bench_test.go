@@ -54,7 +54,6 @@ func perBatch(b *testing.B, f func(keys []uint64, seen []bool)) {
 func BenchmarkKey(b *testing.B) {
 	for _, s := range benchShapes {
 		f := benchFilter(b, s.shape)
-		b.Run("TestAndAdd/"+s.name, func(b *testing.B) { perBatch(b, f.TestAndAdd) })
 		b.Run("Test/"+s.name, func(b *testing.B) { perBatch(b, f.Test) })
 		b.Run("TestThenAdd/"+s.name, func(b *testing.B) {
 			perBatch(b, func(keys []uint64, seen []bool) { f.Test(keys, seen); f.Add(keys) })

@@ -4,7 +4,8 @@
 //	f, err := bloomstore.New(bloomstore.ForItems(500_000_000), "my-keys-v1")
 //	...
 //	seen := make([]bool, len(keys))
-//	f.TestAndAdd(keys, seen) // seen[i]: keys[i] was added before this call
+//	f.Test(keys, seen) // seen[i]: keys[i] was added before
+//	f.Add(keys)
 //	err = f.Save("filter", nil)
 //
 // A key that was added is always reported as seen. A key that was not is

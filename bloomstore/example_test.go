@@ -18,7 +18,9 @@ func Example() {
 
 	f.Add([]uint64{10, 20, 30})
 	seen := make([]bool, 3)
-	f.TestAndAdd([]uint64{20, 40, 50}, seen)
+	keys := []uint64{20, 40, 50}
+	f.Test(keys, seen)
+	f.Add(keys)
 	fmt.Println(seen, f.Items(), "keys,", f.Ones(), "ones")
 
 	dir, err := os.MkdirTemp("", "example")

@@ -139,13 +139,6 @@ func TestModel(t *testing.T) {
 				f.Test(keys, seen)
 				check(keys, seen)
 			},
-			"testAndAdd": func(t *rapid.T) {
-				keys := batch.Draw(t, "keys")
-				seen := make([]bool, len(keys))
-				f.TestAndAdd(keys, seen)
-				check(keys, seen) // before the library adds them
-				add(keys)
-			},
 			"": func(t *rapid.T) {
 				checkCount(t, f)
 				if f.Items() != uint64(items) {
@@ -174,23 +167,6 @@ func TestReduceIsModulo(t *testing.T) {
 	})
 }
 
-func TestSeenIsOfBeforeTheCall(t *testing.T) {
-	f := mustNew(t, ForItems(10000), "s")
-	for _, n := range []int{2, 1000} { // one block, and several
-		keys := randomKeys(uint64(n), n)
-		keys[n-1] = keys[0]
-		seen := make([]bool, n)
-		f.TestAndAdd(keys, seen)
-		if slices.Contains(seen, true) {
-			t.Fatalf("%d keys: a key made itself seen", n)
-		}
-		f.TestAndAdd(keys, seen)
-		if slices.Contains(seen, false) {
-			t.Fatalf("%d keys: a key added is not seen", n)
-		}
-	}
-}
-
 // TestSideBySide has its point under the race detector.
 func TestSideBySide(t *testing.T) {
 	f := mustNew(t, ForItems(10000), "s")
@@ -214,7 +190,6 @@ func TestNoAllocations(t *testing.T) {
 	keys, seen := randomKeys(1, 50), make([]bool, 50)
 	allocs := testing.AllocsPerRun(100, func() {
 		f.Test(keys, seen)
-		f.TestAndAdd(keys, seen)
 		f.Add(keys)
 	})
 	if allocs != 0 {
