@@ -86,11 +86,7 @@ func (f *queryFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err := corpus.CheckOutputs(inputs, f.index, corpus.Stdin); err != nil {
 		return err
 	}
-	key, err := index.ReadKey(f.index)
-	if err != nil {
-		return err
-	}
-	x, err := index.OpenReader(f.index, key)
+	x, err := f.open()
 	if err != nil {
 		return err
 	}
@@ -106,6 +102,15 @@ func (f *queryFlags) run(cmd *cobra.Command, args []string) (err error) {
 		err = q.documents(cmd, parser, corpus.NewSource(inputs, format, cfg))
 	}
 	return errors.Join(err, out.Flush())
+}
+
+// open opens the index with its own key.
+func (f *queryFlags) open() (*index.Reader, error) {
+	key, err := index.ReadKey(f.index)
+	if err != nil {
+		return nil, err
+	}
+	return index.OpenReader(f.index, key)
 }
 
 // stored is what firstseen query --id tells of an id. The JSON form is a contract.
@@ -126,11 +131,7 @@ func (f *queryFlags) askIDs(ids []string, w io.Writer) (err error) {
 	if len(ids) == 0 || f.plain {
 		return usageError{errors.New("query --id: give the ids of documents, and no --text")}
 	}
-	key, err := index.ReadKey(f.index)
-	if err != nil {
-		return err
-	}
-	x, err := index.OpenReader(f.index, key)
+	x, err := f.open()
 	if err != nil {
 		return err
 	}
