@@ -35,14 +35,14 @@ func ShapeFor(docs uint64, s feature.Scheme, filterOnly bool) bloomstore.Shape {
 	return bloomstore.ForItems(min(docs, most) * KeysPerDoc(s, filterOnly))
 }
 
-// stamp ties a filter file to the state of the table it was saved with, ahead
-// checkpoints without new documents from now; see docs/format.md, "The index
+// stamp ties a filter file to the state of the table that it is saved with: the
+// present one, or that of so many checkpoints without new documents later; see docs/format.md, "The index
 // directory".
-func (x *Index) stamp(ahead uint64) []byte { return tableStamp(x.table, ahead) }
+func (x *Index) stamp(later uint64) []byte { return tableStamp(x.table, later) }
 
-func tableStamp(t *docmap.Table, ahead uint64) []byte {
+func tableStamp(t *docmap.Table, later uint64) []byte {
 	g := t.Generation()
-	stamp := binary.LittleEndian.AppendUint64(g.UUID[:], g.Sequence+ahead)
+	stamp := binary.LittleEndian.AppendUint64(g.UUID[:], g.Sequence+later)
 	return binary.LittleEndian.AppendUint64(stamp, g.Content)
 }
 
@@ -193,11 +193,11 @@ func larger(s bloomstore.Shape, entries uint64) bloomstore.Shape {
 
 // saveFilter writes the filter for the state of the table so many checkpoints from
 // now, unless the file is that already.
-func (x *Index) saveFilter(ahead uint64) error {
+func (x *Index) saveFilter(later uint64) error {
 	if x.table == nil {
 		return x.saveAlone()
 	}
-	stamp := x.stamp(ahead)
+	stamp := x.stamp(later)
 	if x.saved != nil && string(stamp) == string(x.saved) {
 		return nil
 	}

@@ -33,7 +33,8 @@ func (r *Reader) Filter() *bloomstore.Filter { return r.filter }
 // Kept is a kept document, as the side table stores it.
 type Kept struct {
 	Number uint32
-	docmap.Doc
+	ID     string
+	dedup.Record
 }
 
 // ByID returns the kept documents of an id, in the order in which they came, at most
@@ -51,12 +52,23 @@ func (r *Reader) ByID(id string) ([]Kept, error) {
 	}
 	found := make([]Kept, len(nums))
 	for i, num := range nums {
-		found[i].Number = num
-		if found[i].Doc, err = r.table.Doc(num); err != nil {
+		if found[i], err = keptIn(r.table, num); err != nil {
 			return nil, err
 		}
 	}
 	return found, nil
+}
+
+func keptIn(table *docmap.Table, num uint32) (Kept, error) {
+	doc, err := table.Doc(num)
+	if err != nil {
+		return Kept{}, err
+	}
+	r, err := dedup.ParseRecord(doc.Data)
+	if err != nil {
+		return Kept{}, fmt.Errorf("document %d: %w", num, err)
+	}
+	return Kept{Number: num, ID: doc.ID, Record: r}, nil
 }
 
 // OpenReader opens the index in dir. key is the secret of its fingerprints, nil

@@ -292,19 +292,14 @@ func (x *Index) Grown() int { return x.grown }
 func (x *Index) SeenBefore() []bool { return x.deduper.Seen }
 
 // Kept is what the side table knows of a kept document, by its number.
-func (x *Index) Kept(num uint32) (id string, r dedup.Record, err error) {
+func (x *Index) Kept(num uint32) (Kept, error) {
 	switch {
 	case x.closed:
-		return "", r, errIndexClosed
+		return Kept{}, errIndexClosed
 	case x.table == nil:
-		return "", r, fmt.Errorf("index %s: no documents without a side table", x.dir)
+		return Kept{}, fmt.Errorf("index %s: no documents without a side table", x.dir)
 	}
-	doc, err := x.table.Doc(num)
-	if err != nil {
-		return "", r, err
-	}
-	r, err = dedup.ParseRecord(doc.Data)
-	return doc.ID, r, err
+	return keptIn(x.table, num)
 }
 
 // Pieces, CopyPiece, Written and Install save the filter of an index without a table

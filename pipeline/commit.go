@@ -101,11 +101,11 @@ func (c *committer) retried(r *dedup.Result) error {
 	if !c.job.Retries || c.index.Table() == nil || !r.Exact || !r.SameID {
 		return nil
 	}
-	_, rec, err := c.index.Kept(r.Of.Num)
+	kept, err := c.index.Kept(r.Of.Num)
 	if err != nil {
-		return fmt.Errorf("document %d: %w", r.Of.Num, err)
+		return err
 	}
-	r.Verdict, r.Kept, r.Again = rec.Verdict, true, true
+	r.Verdict, r.Kept, r.Again = kept.Verdict, true, true
 	return nil
 }
 

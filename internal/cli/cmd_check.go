@@ -20,38 +20,31 @@ import (
 // errUnsound is the outcome of a check that found damage.
 var errUnsound = errors.New("it is not sound; what helps stands with each finding")
 
-// checkFlags are the flags of firstseen check as they were given.
-type checkFlags struct {
-	dir             string
-	rebuild, asJSON bool
-	quiet           bool
-}
-
 func newCheckCommand() *cobra.Command {
-	var f checkFlags
+	var f settings
 	cmd := &cobra.Command{
 		Use:     "check --index DIR",
 		Short:   "Read all of an index and tell whether it is sound",
 		Long:    checkLong,
 		Example: "  firstseen check --index seen/\n  firstseen check --index seen/ --rebuild",
 		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.checkIndex(cmd) },
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&f.dir, "index", "", "directory of the index")
+	fs.StringVar(&f.index, "index", "", "directory of the index")
 	fs.BoolVar(&f.rebuild, "rebuild", false, "make the filter anew where it needs to be")
 	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress on standard error")
 	return cmd
 }
 
-func (f *checkFlags) run(cmd *cobra.Command) error {
-	if f.dir == "" {
+func (f *settings) checkIndex(cmd *cobra.Command) error {
+	if f.index == "" {
 		return usageError{errors.New("check: give the index with --index DIR")}
 	}
-	progress, stop := f.progress(cmd.ErrOrStderr())
-	found, err := index.Check(cmd.Context(), f.dir, index.CheckOptions{
+	progress, stop := f.checkProgress(cmd.ErrOrStderr())
+	found, err := index.Check(cmd.Context(), f.index, index.CheckOptions{
 		Rebuild: f.rebuild, State: pipeline.LedgerName, Progress: progress,
 	})
 	stop()
@@ -64,13 +57,13 @@ func (f *checkFlags) run(cmd *cobra.Command) error {
 		err = writeChecked(cmd.OutOrStdout(), found)
 	}
 	if err == nil && !found.Sound {
-		err = fmt.Errorf("index %s: %w", f.dir, errUnsound)
+		err = fmt.Errorf("index %s: %w", f.index, errUnsound)
 	}
 	return err
 }
 
-// progress draws a bar while standard error is a terminal. stop removes it.
-func (f *checkFlags) progress(stderr io.Writer) (progress func(string, uint64, uint64), stop func()) {
+// checkProgress draws a bar while standard error is a terminal. stop removes it.
+func (f *settings) checkProgress(stderr io.Writer) (progress func(string, uint64, uint64), stop func()) {
 	file, ok := stderr.(*os.File)
 	if f.quiet || !ok || !term.IsTerminal(int(file.Fd())) {
 		return nil, func() {}

@@ -18,27 +18,8 @@ import (
 	"github.com/firstseen/firstseen/report"
 )
 
-// dedupFlags are the flags of firstseen dedup as they were given.
-type dedupFlags struct {
-	index, docs, memory           string
-	threshold                     float64
-	score, mosaics, onFull        string
-	segments, minWidth            int
-	keyed, unkeyed                bool
-	filterOnly, abandon           bool
-	jobs                          int
-	out, report, rejects, summary string
-	annotate, quiet               bool
-	checkpoint                    string
-	every                         time.Duration
-	memtableKeys                  int
-	textField, idField            string
-	maxBad                        int64
-	limits                        limitFlags
-}
-
 func newDedupCommand() *cobra.Command {
-	var f dedupFlags
+	var f settings
 	cmd := &cobra.Command{
 		Use:     "dedup [flags] INPUT...",
 		Short:   "Find the documents that were seen before, and in which earlier ones",
@@ -51,19 +32,19 @@ func newDedupCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			plan, err := f.plan(args)
+			task, err := f.task(args)
 			if err != nil {
 				return err
 			}
-			tellPassed(plan.passed, cmd.ErrOrStderr())
-			return plan.run(cmd)
+			tellPassed(task.passed, cmd.ErrOrStderr())
+			return task.run(cmd)
 		},
 	}
-	f.register(cmd)
+	f.registerDedup(cmd)
 	return cmd
 }
 
-func (f *dedupFlags) register(cmd *cobra.Command) {
+func (f *settings) registerDedup(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&f.index, "index", "", "directory that remembers what was seen; without it nothing outlives the run")
@@ -72,8 +53,8 @@ func (f *dedupFlags) register(cmd *cobra.Command) {
 	fs.Float64Var(&f.threshold, "threshold", 0, "share of a text that an earlier document must hold (default 0.5; 0.8 with --filter-only)")
 	fs.StringVar(&f.score, "score", "text", "what the share counts: text (words) or segments")
 	fs.StringVar(&f.mosaics, "mosaics", "keep", "documents assembled from several earlier ones: keep or remove")
-	fs.IntVar(&f.segments, "segments", 0, "longest segments of a document taken as its features (default 50)")
-	fs.IntVar(&f.minWidth, "min-width", 0, "narrowest segment, in columns: a Chinese character is 2, a letter 1 (default by scheme, see version)")
+	fs.IntVar(&f.scheme.Segments, "segments", 0, "longest segments of a document taken as its features (default 50)")
+	fs.IntVar(&f.scheme.MinWidth, "min-width", 0, "narrowest segment, in columns: a Chinese character is 2, a letter 1 (default by scheme, see version)")
 	fs.BoolVar(&f.keyed, "key", false, "fingerprints keyed with a random secret, stored in the index: the default for new ones, unless SOURCE_DATE_EPOCH is set")
 	fs.BoolVar(&f.unkeyed, "no-key", false, "fingerprints without a secret, for indexes that shall be compared; whoever writes the input can then have chosen documents removed")
 	fs.BoolVar(&f.filterOnly, "filter-only", false, "no side table: fixed memory, no earlier document named")
@@ -85,8 +66,8 @@ func (f *dedupFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.report, "report", "", "write one JSON line for every document that is not unique")
 	fs.StringVar(&f.rejects, "rejects", "", "write bad records here, with file, line and reason")
 	fs.StringVar(&f.summary, "summary", "", "write the summary here as JSON")
-	fs.StringVar(&f.textField, "text-field", "text", "field with the text; dots lead into objects")
-	fs.StringVar(&f.idField, "id-field", "id", "field with the id, such as metadata.url; without one a document is FILE:LINE")
+	fs.StringVar(&f.fields.Text, "text-field", "text", "field with the text; dots lead into objects")
+	fs.StringVar(&f.fields.ID, "id-field", "id", "field with the id, such as metadata.url; without one a document is FILE:LINE")
 	fs.Int64Var(&f.maxBad, "max-bad", -1, "stop at more bad records than this; 0 stops at the first, -1 never stops")
 	fs.DurationVar(&f.every, "checkpoint-every", time.Second, "with --index and a pipe: remember what was answered this often, against a kill; 0 does not")
 	f.limits.register(fs)
@@ -98,34 +79,34 @@ func (f *dedupFlags) register(cmd *cobra.Command) {
 }
 
 // run opens everything, runs the job and closes everything.
-func (p *dedupPlan) run(cmd *cobra.Command) (err error) {
+func (t *task) run(cmd *cobra.Command) (err error) {
 	stderr := cmd.ErrOrStderr()
-	p.jobs = checkJobs(p.jobs, stderr)
-	runtime.GOMAXPROCS(p.jobs)
-	limitHeap(p.source.MaxWindow)
+	t.jobs = checkJobs(t.jobs, stderr)
+	runtime.GOMAXPROCS(t.jobs)
+	limitHeap(t.source.MaxWindow)
 	sweepTempIndexes(os.TempDir())
-	x, remove, err := p.openIndex()
+	x, remove, err := t.openIndex()
 	if err != nil {
 		return err
 	}
 	keep := false
 	defer func() { err = errors.Join(err, x.Close(keep), remove()) }()
-	if !p.quiet {
-		p.tellStart(stderr, x)
+	if !t.quiet {
+		t.tellStart(stderr, x)
 	}
-	ledger, err := pipeline.OpenLedger(x, p.command())
+	ledger, err := pipeline.OpenLedger(x, t.command())
 	if err != nil {
 		return err
 	}
-	job, err := p.job(cmd.InOrStdin(), stderr, ledger)
+	job, err := t.job(cmd.InOrStdin(), stderr, ledger)
 	if err != nil {
 		return refusal(err)
 	}
 	defer func() { err = errors.Join(err, job.Outputs.Abort()) }()
-	if p.notice != "" {
-		fmt.Fprintln(stderr, "firstseen:", p.notice)
+	if t.notice != "" {
+		fmt.Fprintln(stderr, "firstseen:", t.notice)
 	}
-	summaryFile, err := p.openSummary()
+	summaryFile, err := t.openSummary()
 	if err != nil {
 		return err
 	}
@@ -133,24 +114,24 @@ func (p *dedupPlan) run(cmd *cobra.Command) (err error) {
 		defer func() { err = errors.Join(err, summaryFile.Abort()) }()
 	}
 	tellAside(stderr, job.Outputs.Kept, job.Outputs.Report, job.Outputs.Rejects, summaryFile)
-	stop := p.showProgress(stderr, &job)
+	stop := t.showProgress(stderr, &job)
 	summary, runErr := pipeline.Run(cmd.Context(), x, job)
 	stop()
-	if runErr != nil && !errors.Is(runErr, index.ErrFull) && !p.endsHere(runErr) {
-		return p.stopped(runErr, ledger)
+	if runErr != nil && !errors.Is(runErr, index.ErrFull) && !t.endsHere(runErr) {
+		return t.stopped(runErr, ledger)
 	}
-	if err := p.tell(cmd, summary, summaryFile); err != nil {
+	if err := t.tell(cmd, summary, summaryFile); err != nil {
 		return err
 	}
 	if errors.Is(runErr, index.ErrFull) && ledger.CanContinue() {
 		keep = true
 		return fmt.Errorf("%w; to go on run the same command with --on-full grow, or with more --docs or --memory", runErr)
 	}
-	return p.finish(ledger, &job, summary, runErr)
+	return t.finish(ledger, &job, summary, runErr)
 }
 
 // stopped says what can be done about a run that has not come to its end.
-func (p *dedupPlan) stopped(err error, ledger *pipeline.Ledger) error {
+func (t *task) stopped(err error, ledger *pipeline.Ledger) error {
 	switch {
 	case errors.Is(err, corpus.ErrChanged):
 		return inputChanged(err)
@@ -158,18 +139,18 @@ func (p *dedupPlan) stopped(err error, ledger *pipeline.Ledger) error {
 		return err
 	case ledger.CanContinue():
 		return fmt.Errorf("%w; run the same command again to continue", errInterrupted)
-	case p.index == "" || p.filterOnly:
+	case t.index == "" || t.filterOnly:
 		return fmt.Errorf("%w; nothing is remembered, run the same command again", errInterrupted)
 	}
 	return fmt.Errorf("%w; a run that writes a pipe cannot be continued: see the manual about --abandon", errInterrupted)
 }
 
 // openSummary creates the file of the summary; nil without one.
-func (p *dedupPlan) openSummary() (*corpus.Writer, error) {
-	if p.summary == "" || p.summary == corpus.Stdin {
+func (t *task) openSummary() (*corpus.Writer, error) {
+	if t.summary == "" || t.summary == corpus.Stdin {
 		return nil, nil
 	}
-	return corpus.Create(p.summary)
+	return corpus.Create(t.summary)
 }
 
 // tellAside says where files of earlier runs were put out of the way of the
@@ -199,13 +180,13 @@ func limitHeap(maxWindow int64) {
 // endsHere reports whether a signal ends the run for good. What a pipe brought
 // cannot be read again, so it is remembered as far as it came. A run over files
 // is as after a kill: it goes on from its last checkpoint, or starts again.
-func (p *dedupPlan) endsHere(runErr error) bool {
-	return errors.Is(runErr, context.Canceled) && p.index != "" && p.readsPipe()
+func (t *task) endsHere(runErr error) bool {
+	return errors.Is(runErr, context.Canceled) && t.index != "" && t.readsPipe()
 }
 
 // finish ends a run that is over: because all is read or, where it could not be
 // continued, because the filter is full or a signal came.
-func (p *dedupPlan) finish(ledger *pipeline.Ledger, job *pipeline.Job, s *report.Summary, early error) error {
+func (t *task) finish(ledger *pipeline.Ledger, job *pipeline.Job, s *report.Summary, early error) error {
 	err := ledger.Publish(&job.Outputs)
 	if err == nil {
 		err = ledger.Note()
@@ -223,25 +204,25 @@ func (p *dedupPlan) finish(ledger *pipeline.Ledger, job *pipeline.Job, s *report
 }
 
 // tellStart says what memory the run will take, before it takes any time.
-func (p *dedupPlan) tellStart(stderr io.Writer, x *index.Index) {
-	if p.index == "" {
-		fmt.Fprintf(stderr, "firstseen: temporary index in %s; set %s to have it elsewhere\n", p.openedIn, tempVariable())
+func (t *task) tellStart(stderr io.Writer, x *index.Index) {
+	if t.index == "" {
+		fmt.Fprintf(stderr, "firstseen: temporary index in %s; set %s to have it elsewhere\n", t.openedIn, tempVariable())
 	}
 	if x.Rebuilt() != "" {
 		fmt.Fprintf(stderr, "firstseen: the filter was rebuilt from the side table: %s\n", x.Rebuilt())
 	}
-	shape, perDoc := x.Filter().Shape(), index.KeysPerDoc(p.scheme, p.filterOnly)
+	shape, perDoc := x.Filter().Shape(), index.KeysPerDoc(t.scheme, t.filterOnly)
 	fmt.Fprintf(stderr, "firstseen: filter of %s for %d keys, %s documents of %d\n",
 		sizeText(shape.Bytes()), shape.Capacity(), countText(float64(shape.Capacity()/perDoc)), perDoc)
 }
 
 // tell writes the summary, to file if it is not nil.
-func (p *dedupPlan) tell(cmd *cobra.Command, s *report.Summary, file *corpus.Writer) error {
-	if !p.quiet {
+func (t *task) tell(cmd *cobra.Command, s *report.Summary, file *corpus.Writer) error {
+	if !t.quiet {
 		s.WriteText(cmd.ErrOrStderr())
 	}
 	switch {
-	case p.summary == corpus.Stdin:
+	case t.summary == corpus.Stdin:
 		return encodeSummary(cmd.OutOrStdout(), s)
 	case file != nil:
 		return writeSummary(file, s)
@@ -257,36 +238,36 @@ func badRecords(s *report.Summary) error {
 	return fmt.Errorf("%w: %d of %d lines", errBadRecords, s.Bad, s.Bad+s.Documents)
 }
 
-// command is the plan as the ledger of the run stores and compares it.
-func (p *dedupPlan) command() pipeline.Command {
+// command is the task as the ledger of the run stores and compares it.
+func (t *task) command() pipeline.Command {
 	return pipeline.Command{
-		Args: p.args, Inputs: p.inputs, Outputs: [3]string{p.out, p.report, p.rejects}, Annotate: p.annotate,
-		Rules: p.rules, Format: fmt.Sprintf("jsonl text %q id %q", p.fields.Text, p.fields.ID), MaxRecord: p.source.MaxRecord, Lasting: p.index != "", Now: p.now,
+		Args: t.args, Inputs: t.inputs, Outputs: [3]string{t.out, t.report, t.rejects}, Annotate: t.annotate,
+		Rules: t.rules, Format: fmt.Sprintf("jsonl text %q id %q", t.fields.Text, t.fields.ID), MaxRecord: t.source.MaxRecord, Lasting: t.index != "", Now: t.now,
 	}
 }
 
-func (p *dedupPlan) readsPipe() bool {
-	c := p.command()
+func (t *task) readsPipe() bool {
+	c := t.command()
 	return c.ReadsPipe()
 }
 
 // job gathers what pipeline.Run needs, and goes on with an unfinished run or leaves
 // it.
-func (p *dedupPlan) job(stdin io.Reader, stderr io.Writer, ledger *pipeline.Ledger) (pipeline.Job, error) {
+func (t *task) job(stdin io.Reader, stderr io.Writer, ledger *pipeline.Ledger) (pipeline.Job, error) {
 	job := pipeline.Job{
-		Scheme: p.scheme, Rules: p.rules,
-		Workers: p.jobs, MaxBad: p.maxBad, OnFull: p.onFull, Now: p.now, Live: &pipeline.Live{},
-		CheckpointBytes: p.checkpoint, Save: ledger.Save,
+		Scheme: t.scheme, Rules: t.rules,
+		Workers: t.jobs, MaxBad: t.maxBad, OnFull: t.onFull, Now: t.now, Live: &pipeline.Live{},
+		CheckpointBytes: t.checkpoint, Save: ledger.Save,
 		Warn: func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) },
 	}
-	source := p.source
+	source := t.source
 	source.Stdin = stdin
 	var err error
 	switch u := ledger.Unfinished(); {
-	case u != nil && p.abandon:
+	case u != nil && t.abandon:
 		err = giveUp(ledger, stderr)
 	case u != nil && u.Gone:
-		p.notice = missing(u)
+		t.notice = missing(u)
 	case u != nil:
 		if job.Resume, err = ledger.Continue(); err == nil {
 			at := job.Resume.At
@@ -296,15 +277,15 @@ func (p *dedupPlan) job(stdin io.Reader, stderr io.Writer, ledger *pipeline.Ledg
 	if err != nil {
 		return job, err
 	}
-	if p.index != "" && p.readsPipe() {
+	if t.index != "" && t.readsPipe() {
 		job.Pipe = true
-		if p.every > 0 {
-			job.Ticks = time.Tick(p.every)
+		if t.every > 0 {
+			job.Ticks = time.Tick(t.every)
 		}
 	}
-	job.Source = corpus.NewSource(p.inputs, formatOf(p.fields), source)
+	job.Source = corpus.NewSource(t.inputs, formatOf(t.fields), source)
 	job.Outputs, err = ledger.OpenOutputs()
-	job.Retries = p.annotate && p.readsPipe() && err == nil && job.Outputs.Kept != nil && job.Outputs.Kept.Live()
+	job.Retries = t.annotate && t.readsPipe() && err == nil && job.Outputs.Kept != nil && job.Outputs.Kept.Live()
 	return job, err
 }
 

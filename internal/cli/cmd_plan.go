@@ -35,17 +35,6 @@ const (
 	diskPerDoc = 32
 )
 
-// planFlags are the flags of firstseen plan as they were given.
-type planFlags struct {
-	docs, memory string
-	scheme       feature.Scheme
-	fields       jsonl.Fields
-	limits       limitFlags
-	source       corpus.SourceConfig // what they say
-	jobs         int
-	asJSON       bool
-}
-
 // forecast is what firstseen plan tells. The JSON form is a contract.
 type forecast struct {
 	Documents       uint64  `json:"documents"`
@@ -81,21 +70,25 @@ type sample struct {
 }
 
 func newPlanCommand() *cobra.Command {
-	var f planFlags
+	var f settings
 	cmd := &cobra.Command{
 		Use:     "plan [--docs N] [INPUT...]",
 		Short:   "Tell what memory, disk and time a run will take",
 		Long:    planLong,
 		Example: "  firstseen plan --docs 10M\n  firstseen plan --memory 1GiB crawl/",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := f.forecast(cmd, args)
+			p, err := f.foresee(args)
+			if err != nil {
+				return usageError{err}
+			}
+			c, err := p.forecast(cmd)
 			if err != nil {
 				return err
 			}
 			if f.asJSON {
 				return json.NewEncoder(cmd.OutOrStdout()).Encode(c)
 			}
-			return c.writeText(cmd.OutOrStdout(), f.jobs)
+			return c.writeText(cmd.OutOrStdout(), p.jobs)
 		},
 	}
 	fs := cmd.Flags()
@@ -112,55 +105,64 @@ func newPlanCommand() *cobra.Command {
 	return cmd
 }
 
-// check reads the flags. shape is zero where the documents decide about it.
-func (f *planFlags) check(args []string) (docs uint64, shape bloomstore.Shape, err error) {
+// foreseen is a run to be told of in advance, checked: real values.
+type foreseen struct {
+	args   []string
+	docs   uint64           // 0 where the inputs tell
+	shape  bloomstore.Shape // zero where the documents decide about it
+	scheme feature.Scheme
+	fields jsonl.Fields
+	source corpus.SourceConfig
+	jobs   int
+}
+
+// foresee checks the flags.
+func (f *settings) foresee(args []string) (*foreseen, error) {
+	p := &foreseen{args: args, scheme: f.scheme, fields: f.fields, jobs: f.jobs}
 	switch {
 	case f.docs == "" && len(args) == 0:
-		return 0, shape, errors.New("plan: give the number of documents with --docs, or the inputs of the run")
+		return nil, errors.New("plan: give the number of documents with --docs, or the inputs of the run")
 	case f.jobs < 1:
-		return 0, shape, fmt.Errorf("-j %d: want at least 1", f.jobs)
+		return nil, fmt.Errorf("-j %d: want at least 1", f.jobs)
 	}
-	if f.source, err = f.limits.config(); err != nil {
-		return 0, shape, err
+	var err error
+	if p.source, err = f.limits.config(); err != nil {
+		return nil, err
 	}
 	if f.docs != "" {
-		if docs, err = parseCount(f.docs); err != nil {
-			return 0, shape, fmt.Errorf("--docs: %w", err)
+		if p.docs, err = parseCount(f.docs); err != nil {
+			return nil, fmt.Errorf("--docs: %w", err)
 		}
 	}
 	if f.memory != "" {
-		var bytes uint64
-		if bytes, err = parseSize(f.memory); err != nil {
-			return 0, shape, fmt.Errorf("--memory: %w", err)
+		bytes, err := parseSize(f.memory)
+		if err != nil {
+			return nil, fmt.Errorf("--memory: %w", err)
 		}
-		shape = bloomstore.ForMemory(bytes)
+		p.shape = bloomstore.ForMemory(bytes)
 	}
-	return docs, shape, f.scheme.Validate()
+	return p, f.scheme.Validate()
 }
 
-func (f *planFlags) forecast(cmd *cobra.Command, args []string) (*forecast, error) {
-	docs, shape, err := f.check(args)
-	if err != nil {
-		return nil, usageError{err}
-	}
+func (p *foreseen) forecast(cmd *cobra.Command) (_ *forecast, err error) {
 	var measured *sample
-	if len(args) > 0 {
-		if measured, err = f.measure(cmd, args); err != nil {
+	if len(p.args) > 0 {
+		if measured, err = p.measure(cmd); err != nil {
 			return nil, err
 		}
-		if docs == 0 {
-			if docs, err = measured.total(); err != nil {
+		if p.docs == 0 {
+			if p.docs, err = measured.total(); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if shape == (bloomstore.Shape{}) {
-		shape = index.ShapeFor(docs, f.scheme, false)
+	if p.shape == (bloomstore.Shape{}) {
+		p.shape = index.ShapeFor(p.docs, p.scheme, false)
 	}
-	c := predict(docs, shape, f.scheme, measured)
-	c.MemoryBytes = c.FilterBytes + memoryOf(f.source, false)
-	c.FilterOnlyBytes = c.FilterBytes + memoryOf(f.source, true)
-	c.FilterOnlyDisk = index.StreamDisk(shape)
+	c := predict(p.docs, p.shape, p.scheme, measured)
+	c.MemoryBytes = c.FilterBytes + memoryOf(p.source, false)
+	c.FilterOnlyBytes = c.FilterBytes + memoryOf(p.source, true)
+	c.FilterOnlyDisk = index.StreamDisk(p.shape)
 	return c, nil
 }
 
@@ -186,26 +188,26 @@ func predict(docs uint64, shape bloomstore.Shape, scheme feature.Scheme, m *samp
 }
 
 // measure reads a sample of the inputs and runs the pipeline over it.
-func (f *planFlags) measure(cmd *cobra.Command, args []string) (*sample, error) {
-	inputs, passed, err := corpus.Expand(args, formatOf(f.fields).Endings())
+func (p *foreseen) measure(cmd *cobra.Command) (*sample, error) {
+	inputs, passed, err := corpus.Expand(p.args, formatOf(p.fields).Endings())
 	if err != nil {
 		return nil, err
 	}
 	tellPassed(passed, cmd.ErrOrStderr())
-	f.jobs = checkJobs(f.jobs, cmd.ErrOrStderr())
-	f.source.Stdin = cmd.InOrStdin()
+	p.jobs = checkJobs(p.jobs, cmd.ErrOrStderr())
+	p.source.Stdin = cmd.InOrStdin()
 	m := &sample{OfStored: -1}
 	if total, known := corpus.TotalSize(inputs); known {
 		m.OfStored = total
 	}
-	records, err := m.read(cmd.Context(), inputs, formatOf(f.fields), f.source)
+	records, err := m.read(cmd.Context(), inputs, formatOf(p.fields), p.source)
 	if err != nil {
 		return nil, err
 	}
-	if m.IDBytes, err = f.idBytes(cmd.Context(), records); err != nil {
+	if m.IDBytes, err = p.idBytes(cmd.Context(), records); err != nil {
 		return nil, err
 	}
-	return m, f.run(cmd.Context(), m, records)
+	return m, p.run(cmd.Context(), m, records)
 }
 
 // read takes the beginning of every input, as much of each as of the others.
@@ -244,13 +246,13 @@ func sampleSource(records []byte, format corpus.Format) *corpus.Source {
 }
 
 // idBytes is the mean length of the ids.
-func (f *planFlags) idBytes(ctx context.Context, records []byte) (float64, error) {
-	parser, err := formatOf(f.fields).NewParser("")
+func (p *foreseen) idBytes(ctx context.Context, records []byte) (float64, error) {
+	parser, err := formatOf(p.fields).NewParser("")
 	if err != nil {
 		return 0, usageError{err}
 	}
 	docs, size := 0, 0
-	source := sampleSource(records, formatOf(f.fields))
+	source := sampleSource(records, formatOf(p.fields))
 	for block := new(corpus.Block); ; {
 		if err = source.Next(ctx, block); err != nil {
 			break
@@ -272,14 +274,14 @@ func (f *planFlags) idBytes(ctx context.Context, records []byte) (float64, error
 }
 
 // run sends the sample through the pipeline and notes what that took.
-func (f *planFlags) run(ctx context.Context, m *sample, records []byte) (err error) {
-	runtime.GOMAXPROCS(f.jobs)
+func (p *foreseen) run(ctx context.Context, m *sample, records []byte) (err error) {
+	runtime.GOMAXPROCS(p.jobs)
 	dir, err := makeTempIndex()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	scheme := f.scheme
+	scheme := p.scheme
 	scheme.Key = index.DrawKey() // as a new index has one
 	x, err := index.Open(dir, index.Options{Scheme: scheme, Shape: bloomstore.ForMemory(sampleFilter)})
 	if err != nil {
@@ -288,8 +290,8 @@ func (f *planFlags) run(ctx context.Context, m *sample, records []byte) (err err
 	defer func() { err = errors.Join(err, x.Close(false)) }()
 	start := time.Now()
 	summary, err := pipeline.Run(ctx, x, pipeline.Job{
-		Source: sampleSource(records, formatOf(f.fields)),
-		Scheme: scheme, Workers: f.jobs, MaxBad: -1,
+		Source: sampleSource(records, formatOf(p.fields)),
+		Scheme: scheme, Workers: p.jobs, MaxBad: -1,
 	})
 	if err != nil {
 		return fmt.Errorf("running the sample: %w", err)

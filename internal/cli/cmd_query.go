@@ -12,33 +12,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/report"
 )
 
-// queryFlags are the flags of firstseen query as they were given.
-type queryFlags struct {
-	index     string
-	plain     bool
-	ids       bool
-	threshold float64
-	score     string
-	fields    jsonl.Fields
-	limits    limitFlags
-}
-
 func newQueryCommand() *cobra.Command {
-	var f queryFlags
+	var f settings
 	cmd := &cobra.Command{
 		Use:     "query --index DIR [INPUT...]",
 		Short:   "Ask an index about documents, without adding them",
 		Long:    queryLong,
 		Example: "  firstseen query --index seen/ < doc.jsonl\n  firstseen query --index seen/ --text article.txt\n  firstseen query --index seen/ --id https://example.org/7",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, args)
+			return f.query(cmd, args)
 		},
 	}
 	fs := cmd.Flags()
@@ -54,7 +42,7 @@ func newQueryCommand() *cobra.Command {
 	return cmd
 }
 
-func (f *queryFlags) run(cmd *cobra.Command, args []string) (err error) {
+func (f *settings) query(cmd *cobra.Command, args []string) (err error) {
 	if f.index == "" {
 		return usageError{errors.New("query: give the index with --index DIR")}
 	}
@@ -86,7 +74,7 @@ func (f *queryFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err := corpus.CheckOutputs(inputs, f.index, corpus.Stdin); err != nil {
 		return err
 	}
-	x, err := f.open()
+	x, err := f.openReader()
 	if err != nil {
 		return err
 	}
@@ -105,7 +93,7 @@ func (f *queryFlags) run(cmd *cobra.Command, args []string) (err error) {
 }
 
 // open opens the index with its own key.
-func (f *queryFlags) open() (*index.Reader, error) {
+func (f *settings) openReader() (*index.Reader, error) {
 	key, err := index.ReadKey(f.index)
 	if err != nil {
 		return nil, err
@@ -127,11 +115,11 @@ type storedDoc struct {
 }
 
 // askIDs tells what is stored of the documents of ids.
-func (f *queryFlags) askIDs(ids []string, w io.Writer) (err error) {
+func (f *settings) askIDs(ids []string, w io.Writer) (err error) {
 	if len(ids) == 0 || f.plain {
 		return usageError{errors.New("query --id: give the ids of documents, and no --text")}
 	}
-	x, err := f.open()
+	x, err := f.openReader()
 	if err != nil {
 		return err
 	}
@@ -146,7 +134,7 @@ func (f *queryFlags) askIDs(ids []string, w io.Writer) (err error) {
 		answer := stored{ID: id, Documents: []storedDoc{}}
 		for _, d := range found {
 			answer.Documents = append(answer.Documents, storedDoc{
-				Number: d.Number, Verdict: dedup.Verdict(d.Verdict).String(), Time: time.Unix(d.Time, 0).UTC(), Segments: d.Features,
+				Number: d.Number, Verdict: d.Verdict.String(), Time: time.Unix(d.Time, 0).UTC(), Segments: d.Features,
 			})
 		}
 		if err := out.Encode(answer); err != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/firstseen/firstseen/index"
 )
 
-// planKey reads --key and --no-key. A run that can be repeated byte for byte has
+// taskKey reads --key and --no-key. A run that can be repeated byte for byte has
 // no secret unless it is demanded.
-func (f *dedupFlags) planKey(p *dedupPlan) error {
+func (f *settings) taskKey(p *task) error {
 	switch {
 	case f.keyed && f.unkeyed:
 		return errors.New("--key and --no-key are opposites: give one")

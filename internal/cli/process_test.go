@@ -194,7 +194,7 @@ func TestSecondProcess(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(10))
 	runProgram(t, dir, 0, "dedup", "-q", "--docs", "1k", "--index", "index", "in.jsonl")
-	scheme, err := (&dedupFlags{score: "text", mosaics: "keep", jobs: 1}).plan([]string{filepath.Join(dir, "in.jsonl")})
+	scheme, err := (&settings{score: "text", mosaics: "keep", jobs: 1}).task([]string{filepath.Join(dir, "in.jsonl")})
 	if err != nil {
 		t.Fatal(err)
 	}

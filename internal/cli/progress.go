@@ -19,14 +19,14 @@ import (
 const progressInterval = 200 * time.Millisecond
 
 // showProgress draws a bar while standard error is a terminal. stop removes it.
-func (p *dedupPlan) showProgress(stderr io.Writer, job *pipeline.Job) (stop func()) {
+func (t *task) showProgress(stderr io.Writer, job *pipeline.Job) (stop func()) {
 	f, ok := stderr.(*os.File)
-	if p.quiet || !ok || !term.IsTerminal(int(f.Fd())) {
+	if t.quiet || !ok || !term.IsTerminal(int(f.Fd())) {
 		return func() {}
 	}
 	live := job.Live
 	bars := mpb.New(mpb.WithOutput(stderr), mpb.WithRefreshRate(progressInterval))
-	bar := p.newBar(bars, live)
+	bar := t.newBar(bars, live)
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -51,9 +51,9 @@ func (p *dedupPlan) showProgress(stderr io.Writer, job *pipeline.Job) (stop func
 
 // newBar is a bar with the share that is read. Where that cannot be known, because
 // an input is a pipe, there is no bar, and no total, only what has been read.
-func (p *dedupPlan) newBar(bars *mpb.Progress, live *pipeline.Live) *mpb.Bar {
+func (t *task) newBar(bars *mpb.Progress, live *pipeline.Live) *mpb.Bar {
 	start := time.Now()
-	total, known := corpus.TotalSize(p.inputs)
+	total, known := corpus.TotalSize(t.inputs)
 	style, read := mpb.BarFillerBuilder(mpb.BarStyle()), decor.CountersKibiByte("% .1f / % .1f")
 	if !known {
 		total, style, read = 0, mpb.NopStyle(), decor.CurrentKibiByte("% .1f read")

@@ -18,7 +18,7 @@ func TestProgressBar(t *testing.T) {
 		4 << 20: {"1.0 MiB / 4.0 MiB", "]", "7.0% removed", "left"},
 		-1:      {"1.0 MiB read", "7.0% removed"},
 	} {
-		plan := &dedupPlan{inputs: []corpus.Input{{Size: size}}}
+		task := &task{inputs: []corpus.Input{{Size: size}}}
 		live := &pipeline.Live{}
 		live.Documents.Store(100)
 		live.Removed.Store(7)
@@ -26,7 +26,7 @@ func TestProgressBar(t *testing.T) {
 		refresh := make(chan any)
 		var shown bytes.Buffer
 		bars := mpb.New(mpb.WithOutput(&shown), mpb.WithManualRefresh(refresh), mpb.WithWidth(200))
-		bar := plan.newBar(bars, live)
+		bar := task.newBar(bars, live)
 		bar.SetCurrent(1 << 20)
 		refresh <- nil
 		refresh <- nil // taken when the first is drawn

@@ -22,8 +22,8 @@ import (
 	"github.com/firstseen/firstseen/report"
 )
 
-// dedupPlan is a checked command line: real values, no strings to parse.
-type dedupPlan struct {
+// task is a dedup that was asked for and checked: real values, no strings to parse.
+type task struct {
 	args        []string
 	inputs      []corpus.Input
 	passed      []corpus.Passed
@@ -52,19 +52,19 @@ type dedupPlan struct {
 	now         func() time.Time
 }
 
-// plan checks the flags. All its errors are mistakes of usage, but for inputs
+// task checks the flags. All its errors are mistakes of usage, but for inputs
 // that cannot be read.
-func (f *dedupFlags) plan(args []string) (*dedupPlan, error) {
-	p := &dedupPlan{
+func (f *settings) task(args []string) (*task, error) {
+	p := &task{
 		args:   args,
-		fields: jsonl.Fields{Text: f.textField, ID: f.idField},
-		scheme: feature.Scheme{Segments: f.segments, MinWidth: f.minWidth},
+		fields: f.fields,
+		scheme: f.scheme,
 		index:  f.index, filterOnly: f.filterOnly, abandon: f.abandon,
 		jobs: f.jobs, maxBad: f.maxBad, out: f.out, report: f.report, rejects: f.rejects,
 		summary: f.summary, annotate: f.annotate, quiet: f.quiet, memtable: f.memtableKeys,
 	}
-	for _, check := range []func(*dedupPlan) error{
-		f.planRules, f.planKey, f.planFilter, f.planOutputs,
+	for _, check := range []func(*task) error{
+		f.taskRules, f.taskKey, f.taskFilter, f.taskOutputs,
 	} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
@@ -90,7 +90,7 @@ func chooseRules(threshold float64, score string) (r dedup.Rules, err error) {
 	return r, err
 }
 
-func (f *dedupFlags) planRules(p *dedupPlan) (err error) {
+func (f *settings) taskRules(p *task) (err error) {
 	if p.rules, err = chooseRules(f.threshold, f.score); err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (f *dedupFlags) planRules(p *dedupPlan) (err error) {
 	return p.scheme.Validate()
 }
 
-func (f *dedupFlags) planFilter(p *dedupPlan) (err error) {
+func (f *settings) taskFilter(p *task) (err error) {
 	if f.docs != "" && f.memory != "" {
 		return errors.New("--docs and --memory both size the filter: give one")
 	}
@@ -155,7 +155,7 @@ func (f *dedupFlags) planFilter(p *dedupPlan) (err error) {
 	return err
 }
 
-func (f *dedupFlags) planOutputs(p *dedupPlan) error {
+func (f *settings) taskOutputs(p *task) error {
 	if f.annotate && f.out == "" {
 		return errors.New("--annotate writes to --out: give that too")
 	}
@@ -212,22 +212,22 @@ func clock(epoch string) (func() time.Time, error) {
 	return func() time.Time { return t }, nil
 }
 
-// openIndex opens the index, or a temporary one, which remove removes. The plan's
+// openIndex opens the index, or a temporary one, which remove removes. The task's
 // scheme gets the index's key.
-func (p *dedupPlan) openIndex() (_ *index.Index, remove func() error, err error) {
-	dir, remove := p.index, func() error { return nil }
+func (t *task) openIndex() (_ *index.Index, remove func() error, err error) {
+	dir, remove := t.index, func() error { return nil }
 	if dir == "" {
 		if dir, err = makeTempIndex(); err != nil {
 			return nil, nil, err
 		}
 		remove = func() error { return os.RemoveAll(dir) }
 	}
-	if p.index == "" && (p.keyed == index.KeyNew || p.keyed == index.KeyRequired) {
-		p.scheme.Key = index.DrawKey() // for this run alone: nobody has to know it
+	if t.index == "" && (t.keyed == index.KeyNew || t.keyed == index.KeyRequired) {
+		t.scheme.Key = index.DrawKey() // for this run alone: nobody has to know it
 	}
 	x, err := index.Open(dir, index.Options{
-		Scheme: p.scheme, Key: p.keyed, Shape: p.shape, FilterOnly: p.filterOnly,
-		UUID: tableID(os.Getenv(epochVariable), p.scheme), MemtableKeys: p.memtable,
+		Scheme: t.scheme, Key: t.keyed, Shape: t.shape, FilterOnly: t.filterOnly,
+		UUID: tableID(os.Getenv(epochVariable), t.scheme), MemtableKeys: t.memtable,
 	})
 	switch {
 	case errors.Is(err, index.ErrUnkeyed):
@@ -238,7 +238,7 @@ func (p *dedupPlan) openIndex() (_ *index.Index, remove func() error, err error)
 	if err != nil {
 		return nil, nil, errors.Join(err, remove())
 	}
-	p.scheme, p.openedIn = x.Scheme(), dir
+	t.scheme, t.openedIn = x.Scheme(), dir
 	return x, remove, nil
 }
 
