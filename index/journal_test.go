@@ -1,6 +1,8 @@
 package index
 
 import (
+	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -336,4 +338,75 @@ func copyNamed(from, to, name string) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(to, name), data, 0o666)
+}
+
+// TestJournalStepsFail has every step of a journal fail, once: what was said to be
+// durable is, and the next life goes on.
+func TestJournalStepsFail(t *testing.T) {
+	for _, name := range journalSteps {
+		dir := t.TempDir()
+		l := openLife(t, dir, 10_000)
+		failed := false
+		work := func() error {
+			for range 60 {
+				l.feed(10)
+				if err := l.index.Checkpoint(); err != nil {
+					return err
+				}
+				for served := true; served; {
+					select {
+					case buf := <-l.index.Pieces():
+						if err := l.index.CopyPiece(buf); err != nil {
+							return err
+						}
+					case err := <-l.index.Written():
+						if err := l.index.Install(err); err != nil {
+							return err
+						}
+					default:
+						served = l.index.journal.saving != nil && l.next%50 == 0
+					}
+				}
+			}
+			return l.index.Finish(nil)
+		}
+		l.onStep(func(string) {})
+		count := step.Hook
+		step.Hook = func(s string) error {
+			if err := count(s); err != nil || s != name || failed {
+				return err
+			}
+			failed = true
+			return errInjected
+		}
+		if err := work(); !failed || !errors.Is(err, errInjected) {
+			t.Errorf("%s: failed %v, %v", name, failed, err)
+		}
+		step.Hook = nil
+		indextest.Must(t, l.index.Close(false))
+		if got := rememberedIn(t, dir, l.next); got < l.durable {
+			t.Errorf("%s failed: %d documents remembered, %d were durable", name, got, l.durable)
+		}
+		l = openLife(t, dir, 10_000)
+		indextest.Must(t, errors.Join(l.index.Finish(nil), l.index.Close(false)))
+	}
+}
+
+// TestReproducibleJournals: where the identity is given, what is written depends on the
+// documents alone.
+func TestReproducibleJournals(t *testing.T) {
+	var files [2][]byte
+	for i := range files {
+		dir := t.TempDir()
+		x := opened(t, dir, Options{Shape: lifeShape, FilterOnly: true, UUID: [16]byte{7}})
+		indextest.Must(t, x.Begin(Policy{Stream: true, OnFull: OnFullWarn}))
+		see(t, x, 0, 20)
+		indextest.Must(t, errors.Join(x.Tick(), x.Finish(nil), x.Close(false)))
+		var err error
+		files[i], err = os.ReadFile(filepath.Join(dir, FilterFile))
+		indextest.Must(t, err)
+	}
+	if !bytes.Equal(files[0], files[1]) {
+		t.Error("two filters of the same documents differ")
+	}
 }

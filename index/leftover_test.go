@@ -1,0 +1,51 @@
+package index
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/firstseen/firstseen/internal/indextest"
+)
+
+// TestRemoveLeftIndex: a temporary index is removed when nobody has it, and nothing
+// else ever is.
+func TestRemoveLeftIndex(t *testing.T) {
+	made := func(names ...string) string {
+		dir := filepath.Join(t.TempDir(), "left")
+		indextest.Must(t, os.Mkdir(dir, 0o777))
+		for _, name := range names {
+			indextest.Must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o666))
+		}
+		return dir
+	}
+	held := filepath.Join(t.TempDir(), "held")
+	opened(t, held, smallIndex)
+	left := filepath.Join(t.TempDir(), "left")
+	grown(t, left, smallIndex, 0, 5)
+	nested := made(lockFile, TableFile)
+	indextest.Must(t, os.Mkdir(filepath.Join(nested, FilterFile), 0o777))
+	for _, c := range []struct {
+		name, dir string
+		want      bool
+	}{
+		{"an index", left, true},
+		{"one half made", made(lockFile, TableFile+".new", KeyFile+".tmp"), true},
+		{"one that a process has", held, false},
+		{"a lock alone", made(lockFile), false},
+		{"no lock", made(TableFile, FilterFile), false},
+		{"somebody's notes", made(lockFile, TableFile, "notes.txt"), false},
+		{"a folder in it", nested, false},
+	} {
+		removed, err := RemoveLeftIndex(c.dir)
+		if removed != c.want || err != nil {
+			t.Errorf("%s: removed %v, %v", c.name, removed, err)
+		}
+		if there, err := exists(c.dir); there == c.want || err != nil {
+			t.Errorf("%s: it is there: %v, %v", c.name, there, err)
+		}
+	}
+	if removed, err := RemoveLeftIndex(filepath.Join(left, "gone")); removed || err == nil {
+		t.Errorf("what is not there: %v, %v", removed, err)
+	}
+}
