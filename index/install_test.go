@@ -36,3 +36,20 @@ func TestNothingUnansweredIsInstalled(t *testing.T) {
 	}
 	l.crash()
 }
+
+// TestGroupOfKeysIsBounded: when so many keys wait that they take megabytes, they are
+// saved before the bytes of lines or a tick ask for it.
+func TestGroupOfKeysIsBounded(t *testing.T) {
+	l := openLife(t, t.TempDir(), 0)
+	groups := 0
+	l.index.Journal.Hook = func(string) { groups++ }
+	l.index.Journal.Add(make([]uint64, 512<<10-1))
+	if err := l.c.maybeCheckpoint(); err != nil || groups != 0 {
+		t.Fatalf("%d groups, %v", groups, err)
+	}
+	l.index.Journal.Add(make([]uint64, 1))
+	if err := l.c.maybeCheckpoint(); err != nil || groups != 1 || l.index.Journal.Due() {
+		t.Errorf("%d groups, %v", groups, err)
+	}
+	l.crash()
+}
