@@ -25,10 +25,10 @@ func add(s dedup.Store, want uint32, docs ...doc) error {
 	}
 	first, err := s.Add(ids, data, keys)
 	if err != nil {
-		return fmt.Errorf("Add of %d documents: %w", len(docs), err)
+		return fmt.Errorf("an Add of %d documents: %w", len(docs), err)
 	}
 	if first != want {
-		return fmt.Errorf("Add of %d documents gives %d as the first number, want %d", len(docs), first, want)
+		return fmt.Errorf("an Add of %d documents gives %d as the first number, want %d", len(docs), first, want)
 	}
 	return nil
 }
@@ -39,12 +39,12 @@ func lookup(s dedup.Store, keys ...uint64) ([][]uint32, error) {
 	const places = dedup.MaxHolders
 	holders, n := slices.Repeat([]uint32{7777}, len(keys)*places), bytes.Repeat([]byte{99}, len(keys))
 	if err := s.Lookup(keys, holders, n); err != nil {
-		return nil, fmt.Errorf("Lookup of %d keys: %w", len(keys), err)
+		return nil, fmt.Errorf("a Lookup of %d keys: %w", len(keys), err)
 	}
 	found := make([][]uint32, len(keys))
 	for i := range keys {
 		if n[i] > places {
-			return nil, fmt.Errorf("Lookup of %d keys: key %x has %d holders", len(keys), keys[i], n[i])
+			return nil, fmt.Errorf("a Lookup of %d keys: key %x has %d holders", len(keys), keys[i], n[i])
 		}
 		found[i] = holders[i*places:][:n[i]]
 	}
@@ -59,7 +59,7 @@ func want(s dedup.Store, keys []uint64, holders [][]uint32) error {
 	}
 	for i, k := range keys {
 		if !slices.Equal(found[i], holders[i]) {
-			return fmt.Errorf("Lookup of %d keys: key %x has the holders %v, want %v", len(keys), k, found[i], holders[i])
+			return fmt.Errorf("a Lookup of %d keys: key %x has the holders %v, want %v", len(keys), k, found[i], holders[i])
 		}
 	}
 	return nil
@@ -69,11 +69,11 @@ func want(s dedup.Store, keys []uint64, holders [][]uint32) error {
 func wantRecords(s dedup.Store, nums []uint32, docs []doc) error {
 	ids, data := make([][]byte, len(nums)), make([][]byte, len(nums))
 	if err := s.Records(nums, ids, data); err != nil {
-		return fmt.Errorf("Records of %v: %w", nums, err)
+		return fmt.Errorf("reading %v: %w", nums, err)
 	}
 	for i, d := range docs {
 		if string(ids[i]) != d.id || string(data[i]) != d.data {
-			return fmt.Errorf("Records of %v: document %d is %q with %q, want %q with %q", nums, nums[i], ids[i], data[i], d.id, d.data)
+			return fmt.Errorf("reading %v: document %d is %q with %q, want %q with %q", nums, nums[i], ids[i], data[i], d.id, d.data)
 		}
 	}
 	return nil

@@ -14,7 +14,7 @@ func empty(s dedup.Store) error {
 		return errors.New("a new store is closed")
 	}
 	if err := s.Records([]uint32{1}, make([][]byte, 1), make([][]byte, 1)); err == nil {
-		return errors.New("Records of document 1 of none is no error")
+		return errors.New("reading document 1 of none is no error")
 	}
 	return want(s, []uint64{0, 1, math.MaxUint64}, make([][]uint32, 3))
 }
@@ -79,7 +79,7 @@ func unknownNumbers(s dedup.Store) error {
 	}
 	for _, nums := range [][]uint32{{0}, {3}, {math.MaxUint32}, {1, 3}, {0, 2}} {
 		if err := s.Records(nums, make([][]byte, len(nums)), make([][]byte, len(nums))); err == nil {
-			return fmt.Errorf("Records of %v is no error, of two documents", nums)
+			return fmt.Errorf("reading %v is no error, of two documents", nums)
 		}
 	}
 	return wantRecords(s, []uint32{2}, []doc{{id: "b"}})
@@ -168,7 +168,7 @@ func extremeKeys(s dedup.Store) error {
 
 func emptyBatches(s dedup.Store) error {
 	if _, err := s.Add(nil, nil, nil); err != nil {
-		return fmt.Errorf("Add of no documents: %w", err)
+		return fmt.Errorf("an Add of no documents: %w", err)
 	}
 	return firstError(
 		add(s, 1, doc{"a", "", []uint64{1}}),
@@ -208,10 +208,10 @@ func closed(s dedup.Store) error {
 		return err
 	}
 	if err := firstError(c.Close(), c.Close()); err != nil {
-		return fmt.Errorf("Close, twice: %w", err)
+		return fmt.Errorf("closing twice: %w", err)
 	}
 	if !state.Closed() {
-		return errors.New("Closed is false after Close")
+		return errors.New("it says that it is not closed after Close")
 	}
 	_, adding := s.Add([]string{"b"}, make([][]byte, 1), make([][]uint64, 1))
 	for what, err := range map[string]error{
