@@ -79,7 +79,7 @@ func (b *Block) Hold(data []byte) []byte {
 // Name is the id of a record that has none, FILE:PLACE, valid as what Hold keeps.
 func (b *Block) Name(at Place) []byte {
 	n := len(b.names)
-	b.names = at.Append(append(append(b.names, b.File...), ':'))
+	b.names = at.appendTo(append(append(b.names, b.File...), ':'))
 	return b.names[n:len(b.names):len(b.names)]
 }
 

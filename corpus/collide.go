@@ -80,7 +80,7 @@ func (p place) inside(folder place) bool {
 }
 
 // taken are the places that an output writes to; none for what is no regular
-// file and can take the lines of several outputs, such as /dev/null.
+// file and can take the records of several outputs, such as /dev/null.
 func taken(name string) []place {
 	if name == Stdin {
 		info, err := os.Stdout.Stat()

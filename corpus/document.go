@@ -50,21 +50,21 @@ type Place struct {
 // the first of the next part.
 func (p Place) Next() Place { return Place{p.Part, p.Record + 1} }
 
-// Compare returns -1 where p stands before o, 0 where it is o, and 1 behind it.
-func (p Place) Compare(o Place) int {
+// compare returns -1 where p stands before o, 0 where it is o, and 1 behind it.
+func (p Place) compare(o Place) int {
 	return cmp.Or(cmp.Compare(p.Part, o.Part), cmp.Compare(p.Record, o.Record))
 }
 
-// Append appends the place as messages and ids have it: "17", or "3:17" in the
+// appendTo appends the place as messages and ids have it: "17", or "3:17" in the
 // part 3.
-func (p Place) Append(dst []byte) []byte {
+func (p Place) appendTo(dst []byte) []byte {
 	if p.Part != 0 {
 		dst = append(strconv.AppendInt(dst, p.Part, 10), ':')
 	}
 	return strconv.AppendInt(dst, p.Record, 10)
 }
 
-func (p Place) String() string { return string(p.Append(nil)) }
+func (p Place) String() string { return string(p.appendTo(nil)) }
 
 // MarshalJSON writes the place as JSON.
 func (p Place) MarshalJSON() ([]byte, error) { return p.appendJSON(nil), nil }

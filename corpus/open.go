@@ -113,7 +113,7 @@ const headSize = 10
 
 // peekHead returns the first bytes of an input, no more than it takes to know that
 // they are not those of a compression: whoever waits for the answer to a first
-// line of two bytes sends no third.
+// record of two bytes sends no third.
 func peekHead(br *bufio.Reader) (head []byte, err error) {
 	for n := 1; n <= headSize; n++ {
 		if head, err = br.Peek(n); err != nil || !beginsLikeCompressed(head) {
@@ -177,7 +177,7 @@ func isZstd(head []byte) bool {
 }
 
 // otherCompression names formats that would otherwise be read as thousands of
-// bad lines.
+// bad records.
 func otherCompression(head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte(xzMagic)):

@@ -31,7 +31,7 @@ type skipped struct {
 // pass takes the records before SkipTo away from the block. ended says that the
 // input has no more.
 func (k *skipped) pass(b *Block, s *Source, ended bool) error {
-	for len(b.Data) > 0 && b.First.Compare(s.cfg.SkipTo) < 0 {
+	for len(b.Data) > 0 && b.First.compare(s.cfg.SkipTo) < 0 {
 		end, whole := s.format.Cut(b.Data, 1)
 		if whole == 0 { // the end of the input, or a record that is too long
 			end = len(b.Data)

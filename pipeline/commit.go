@@ -56,7 +56,7 @@ func (c *committer) commit(ctx context.Context, b *batch) error {
 		}
 	}
 	c.stored = b.block.Read
-	c.publish()
+	c.showLive()
 	return nil
 }
 
@@ -172,7 +172,7 @@ func (c *committer) finish() error {
 	return c.out.Close()
 }
 
-func (c *committer) publish() {
+func (c *committer) showLive() {
 	live := c.job.Live
 	if live == nil {
 		return

@@ -1,0 +1,110 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/indextest"
+)
+
+// sourceOf reads text as the input "in".
+func sourceOf(text string) *corpus.Source {
+	inputs := []corpus.Input{{Path: corpus.Stdin, Name: "in", Size: -1}}
+	return corpus.NewSource(inputs, jsonl.Format{}, corpus.SourceConfig{Stdin: strings.NewReader(text)})
+}
+
+// TestTooManyBad: a run ends at the first bad record above the number allowed, and
+// says which that is.
+func TestTooManyBad(t *testing.T) {
+	lines := "no\n{\"text\":\"a\"}\n{}\n[]\n"
+	for allowed := range int64(4) {
+		x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{})
+		s, err := Run(t.Context(), x, Job{Source: sourceOf(lines), MaxBad: allowed})
+		last := map[int64]string{0: "1, the last at line 1: ", 1: "2, the last at line 3: ", 2: "3, the last at line 4: "}[allowed]
+		switch {
+		case last == "" && (err != nil || s.Bad != 3 || s.Documents != 1):
+			t.Errorf("%d allowed: %+v, %v", allowed, s.Tally, err)
+		case last != "" && (!errors.Is(err, ErrTooManyBad) || !strings.Contains(err.Error(), last)):
+			t.Errorf("%d allowed: %v, want %s", allowed, err, last)
+		}
+	}
+}
+
+// TestRetries: a document that was kept and is sent again gets the answer that it
+// had, where answers may have been lost, and is a duplicate where not.
+func TestRetries(t *testing.T) {
+	x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{})
+	_, _, err := runLines(x, 0, 3, Job{})
+	indextest.Must(t, err)
+	live := new(Live)
+	verdicts, s, err := runLines(x, 0, 4, Job{Retries: true, Live: live})
+	indextest.Must(t, err)
+	if s.Again != 3 || s.Kept != 4 || s.Unique != 4 || live.Documents.Load() != 4 || live.Removed.Load() != 0 || live.Stored.Load() == 0 {
+		t.Errorf("%s%+v", verdicts, s.Tally)
+	}
+	if _, s, err = runLines(x, 0, 4, Job{Live: live}); err != nil || s.Duplicates != 4 || s.SameID != 4 || live.Removed.Load() != 4 {
+		t.Errorf("%+v, %v", s.Tally, err)
+	}
+}
+
+// TestOutputFails: an output that cannot be written ends the run, whichever it is
+// and whatever should be written to it.
+func TestOutputFails(t *testing.T) {
+	gone := func(name string) *corpus.Writer {
+		w, err := corpus.Create(filepath.Join(t.TempDir(), name))
+		indextest.Must(t, errors.Join(err, w.Abort()))
+		return w
+	}
+	document := fmt.Sprintf("{\"text\":%q}\n", indextest.Sentences(1))
+	for name, c := range map[string]struct {
+		outputs Outputs
+		lines   string
+	}{
+		"kept":          {Outputs{Kept: gone("kept")}, document},
+		"annotated":     {Outputs{Kept: gone("annotated"), Annotate: true}, document},
+		"report":        {Outputs{Report: gone("report")}, document + document},
+		"rejects":       {Outputs{Rejects: gone("rejects")}, "no\n"},
+		"answer":        {Outputs{Kept: gone("answer"), Annotate: true}, "no\n"},
+		"empty":         {Outputs{Kept: gone("empty"), Annotate: true}, "\n"},
+		"at the end":    {Outputs{Rejects: gone("end")}, document},
+		"of a filter":   {Outputs{Report: gone("filter")}, document + document},
+		"before a mark": {Outputs{Rejects: gone("mark")}, document + document},
+	} {
+		x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{FilterOnly: name == "of a filter"})
+		job := Job{Source: sourceOf(c.lines), MaxBad: -1, Outputs: c.outputs, OnFull: OnFullWarn}
+		if name == "before a mark" {
+			job.CheckpointBytes = 1
+		}
+		if _, err := Run(t.Context(), x, job); !errors.Is(err, os.ErrClosed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestIndexFails: the error of an index, or of whoever is told the decisions, ends
+// the run, and names the input.
+func TestIndexFails(t *testing.T) {
+	document := fmt.Sprintf("{\"text\":%q}\n", indextest.Sentences(1))
+	x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{})
+	told := errors.New("told")
+	job := Job{Source: sourceOf(document), Each: func(string, *dedup.Result, dedup.Counts) error { return told }}
+	if _, err := Run(t.Context(), x, job); !errors.Is(err, told) || !strings.HasPrefix(err.Error(), "in: ") {
+		t.Errorf("error %v", err)
+	}
+	job = Job{Source: corpus.NewSource(nil, jsonl.Format{Fields: jsonl.Fields{Text: strings.Repeat("a.", 40)}}, corpus.SourceConfig{})}
+	if _, err := Run(t.Context(), x, job); err == nil || !strings.Contains(err.Error(), "a path may have at most") {
+		t.Errorf("a path that is too long: %v", err)
+	}
+	indextest.Must(t, x.Close(false))
+	if _, err := Run(t.Context(), x, Job{Source: sourceOf(document)}); err == nil {
+		t.Error("a closed index is asked")
+	}
+}

@@ -1,0 +1,188 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index"
+)
+
+const quoted = "The first sentence is the longest of all of them. The second one is short. A third."
+
+// quotedSet are the features of quoted, the longest first.
+func quotedSet(t *testing.T) *feature.Set {
+	t.Helper()
+	extractor, err := feature.NewExtractor(feature.Scheme{MinWidth: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := new(feature.Set)
+	extractor.Extract(set, []byte(quoted))
+	if len(set.Features) != 3 {
+		t.Fatalf("%d features", len(set.Features))
+	}
+	return set
+}
+
+// line returns a line of a report as it is written.
+func line(t *testing.T, r *dedup.Result, set *feature.Set, text string) string {
+	t.Helper()
+	reported := Report(r, "<d&>", set, []byte(text))
+	reported.File, reported.Line = "in.jsonl", corpus.Place{Record: 7}
+	got, err := AppendJSON([]byte("before "), reported)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimPrefix(string(got), "before ")
+}
+
+// TestReported has one line of each kind, to the byte: programs read them.
+func TestReported(t *testing.T) {
+	set := quotedSet(t)
+	source := dedup.Source{Num: 3, ID: "e", Shared: 2}
+	for _, c := range []struct {
+		r    dedup.Result
+		want string
+	}{
+		{
+			dedup.Result{Verdict: dedup.Duplicate, Of: source, Score: 0.79999, Seen: 0.8, Comparable: 3, Segments: 3, OfSegments: 4, SharedSegments: []int{0, 2}, Also: []dedup.Source{{ID: "f", Shared: 1}}},
+			`{"id":"<d&>","verdict":"duplicate","kept":false,"of":"e","exact":false,"same_id":false,"score":0.7999,"seen":0.8,"shared":2,"comparable":3,"segments":3,"of_segments":4,"also":[{"id":"f","shared":1}],"sample":["The first sentence is the longest of all of them","A third"],"file":"in.jsonl","line":7}`,
+		},
+		{
+			dedup.Result{Verdict: dedup.Duplicate, Exact: true, SameID: true, Of: source, Score: 1, Seen: 1, Segments: 3},
+			`{"id":"<d&>","verdict":"duplicate","kept":false,"of":"e","exact":true,"same_id":true,"score":1,"seen":1,"shared":2,"comparable":0,"segments":3,"of_segments":0,"also":[],"sample":["The first sentence is the longest of all of them","The second one is short","A third"],"file":"in.jsonl","line":7}`,
+		},
+		{
+			dedup.Result{Verdict: dedup.Mosaic, Kept: true, SharedSegments: []int{1}},
+			`{"id":"<d&>","verdict":"mosaic","kept":true,"of":null,"why":"several earlier documents together","exact":false,"same_id":false,"score":0,"seen":0,"shared":1,"comparable":0,"segments":0,"of_segments":0,"also":[],"sample":["The second one is short"],"file":"in.jsonl","line":7}`,
+		},
+		{
+			dedup.Result{Verdict: dedup.Duplicate},
+			`{"id":"<d&>","verdict":"duplicate","kept":false,"of":null,"why":"the filter alone knows no documents","exact":false,"same_id":false,"score":0,"seen":0,"shared":0,"comparable":0,"segments":0,"of_segments":0,"also":[],"sample":[],"file":"in.jsonl","line":7}`,
+		},
+	} {
+		if got := line(t, &c.r, set, quoted); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+	if r := Report(&dedup.Result{Exact: true}, "", nil, nil); len(r.Sample) != 0 {
+		t.Errorf("quoted from nothing: %q", r.Sample)
+	}
+	if _, err := AppendJSON(nil, func() {}); err == nil {
+		t.Error("a function is JSON")
+	}
+}
+
+// TestQuote cuts a long segment, not inside a character.
+func TestQuote(t *testing.T) {
+	for text, want := range map[string]string{
+		"  a b\n":                     "a b",
+		strings.Repeat("x", 300):      strings.Repeat("x", 240),
+		"x" + strings.Repeat("世", 99): "x" + strings.Repeat("世", 79),
+	} {
+		if got := Quote([]byte(text), feature.Feature{End: uint32(len(text))}); got != want {
+			t.Errorf("%q quoted as %q", text, got)
+		}
+	}
+}
+
+// TestCommonest counts drawn keys, more than there are counters: what is often is
+// found, with counts that are never too low, and quoted.
+func TestCommonest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var c Commonest
+	counts, quotes := map[uint64]uint64{}, 0
+	for range 40_000 {
+		key := uint64(rng.IntN(10))
+		if rng.IntN(2) == 0 {
+			key = 10 + uint64(rng.IntN(5000))
+		}
+		counts[key]++
+		if n := c.Add(key, key); n != nil {
+			n.Text, quotes = fmt.Sprint(key), quotes+1
+		}
+	}
+	least := c.heap[0].count
+	top := c.Top(10)
+	if len(top) != 10 || len(c.heap) != maxCounters || quotes < 10 {
+		t.Fatalf("%d of the commonest, %d counters, %d quotes", len(top), len(c.heap), quotes)
+	}
+	for i, s := range top {
+		var key uint64
+		if _, err := fmt.Sscan(s.Text, &key); err != nil || key >= 10 {
+			t.Errorf("%q is among the commonest", s.Text)
+		}
+		if s.Documents < counts[key] || s.Documents > counts[key]+least {
+			t.Errorf("key %d: %d, in truth %d", key, s.Documents, counts[key])
+		}
+		if i > 0 && s.Documents > top[i-1].Documents {
+			t.Errorf("%v is behind %v", s, top[i-1])
+		}
+	}
+	if none := new(Commonest).Top(3); none == nil || len(none) != 0 {
+		t.Errorf("of nothing: %v", none)
+	}
+}
+
+// TestTally counts every verdict once.
+func TestTally(t *testing.T) {
+	var got Tally
+	for _, r := range []dedup.Result{
+		{Verdict: dedup.Unique, Kept: true},
+		{Verdict: dedup.Unique, Kept: true, Again: true},
+		{Verdict: dedup.Related, Kept: true},
+		{Verdict: dedup.Mosaic, Kept: true},
+		{Verdict: dedup.Mosaic},
+		{Verdict: dedup.Duplicate},
+		{Verdict: dedup.Duplicate, Exact: true},
+		{Verdict: dedup.Duplicate, Exact: true, SameID: true},
+	} {
+		got.Count(&r)
+	}
+	want := Tally{Documents: 8, Kept: 4, Removed: 4, Unique: 2, Duplicates: 3, Exact: 2, SameID: 1, Mosaics: 2, Related: 1, Again: 1}
+	if got != want {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	written, err := json.Marshal(Tally{RecordBytes: 5})
+	if err != nil || !strings.Contains(string(written), `"line_bytes":5}`) {
+		t.Errorf("%s, %v", written, err)
+	}
+}
+
+// TestSummaryText is what people see.
+func TestSummaryText(t *testing.T) {
+	s := Summary{
+		Tally:   Tally{Documents: 8, Kept: 6, Removed: 2, Unique: 3, Duplicates: 2, Exact: 1, Mosaics: 2, Related: 1, Again: 1, Bad: 4, RecordBytes: 3_000_000},
+		Seconds: 1.5, Filter: index.FilterState{Bytes: 1 << 20, Fill: 0.25, Rate: 1e-3},
+		Table:     &TableState{Lookups: 5, Confirmed: 6, Refuted: 7},
+		Commonest: []CommonSegment{{"a", 4}, {"b", 3}, {"c", 2}, {"not told", 1}},
+	}
+	var b bytes.Buffer
+	s.WriteText(&b)
+	want := `8 documents: 6 kept, 2 removed (25.0%)
+  unique 3, duplicate 2 (1 exact, 0 of the same id), mosaic 2, related 1
+  sent again, and answered as before: 1
+  bad records: 4
+  3.0 MB of lines in 1.5 s (2 MB/s)
+  filter: 1.0 MiB, 25.0% of its bits set, false positives 1 in 1e+03 a segment
+  side table: asked for 5 documents, 6 filter hits confirmed, 7 refuted
+  common: 4× "a"
+  common: 3× "b"
+  common: 2× "c"
+`
+	if b.String() != want {
+		t.Errorf("got\n%s", b.String())
+	}
+	b.Reset()
+	new(Summary).WriteText(&b)
+	if got := b.String(); !strings.HasPrefix(got, "0 documents: 0 kept, 0 removed (0%)\n") || strings.Contains(got, "side table") || !strings.Contains(got, "1 in 10^12") {
+		t.Errorf("of nothing:\n%s", got)
+	}
+}
