@@ -57,14 +57,16 @@ var mayKnow = map[string][]string{
 	"docmap/memtable":  {},
 	"docmap/boltcheck": {},
 
-	"dedup":        {"feature", "bloomstore"},
+	"dedup":        {"feature", "feature/method", "bloomstore"},
 	"index":        {"dedup", "feature", "bloomstore", "docmap"},
 	"report":       {"dedup", "index", "corpus", "feature"},
 	"pipeline":     {"report", "index", "dedup", "corpus", "feature"},
 	"internal/cli": {"pipeline", "report", "index", "dedup", "corpus", "corpus/jsonl", "feature", "bloomstore"},
 
-	"feature":       {"feature/canon"},
-	"feature/canon": {},
+	"feature":          {"feature/method", "feature/segments"},
+	"feature/method":   {},
+	"feature/canon":    {},
+	"feature/segments": {"feature/method", "feature/canon"},
 }
 
 // TestLayers: data flows one way, and those who are to be tested, replaced and

@@ -15,6 +15,7 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/feature/method"
 )
 
 // Rules are the choices behind a decision. The zero value is the default.
@@ -67,14 +68,14 @@ type Config struct {
 type Deduper struct {
 	Cfg       Config
 	closer    closer // the table, where it is one that can be closed
-	judge     judge
-	extractor *feature.Extractor
-	set       feature.Set
+	decision  decision
+	extractor method.Extractor
+	sketch    feature.Sketch
 	Keys      []uint64
 	ask       []uint64
 	Seen      []bool
 	counts    Counts
-	read      records
+	record    Record
 	one       one
 }
 
@@ -119,36 +120,39 @@ func New(cfg Config) (*Deduper, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	extractor, err := feature.NewExtractor(cfg.Scheme)
+	m, err := cfg.Scheme.New()
 	if err != nil {
 		return nil, err
 	}
 	closer, _ := cfg.Table.(closer)
-	return &Deduper{Cfg: cfg, closer: closer, extractor: extractor, judge: judge{rules: rules}}, nil
+	return &Deduper{
+		Cfg: cfg, closer: closer, extractor: m.NewExtractor(),
+		decision: decision{rules: rules, judge: m.NewJudge(method.Rules{Threshold: rules.Threshold, Score: rules.Score})},
+	}, nil
 }
 
 // See judges a text and, if it is kept, remembers it under id.
 func (d *Deduper) See(id string, text []byte) (Result, error) {
-	d.extractor.Extract(&d.set, text)
-	return d.Decide(id, &d.set)
+	d.extractor.Extract(&d.sketch, text)
+	return d.Decide(id, &d.sketch)
 }
 
 // Decide is See for a document whose features were extracted elsewhere, with the
 // Deduper's own scheme.
-func (d *Deduper) Decide(id string, set *feature.Set) (Result, error) {
-	r, err := d.Check(id, set)
+func (d *Deduper) Decide(id string, s *feature.Sketch) (Result, error) {
+	r, err := d.Check(id, s)
 	if err != nil || !r.Kept {
 		return r, err
 	}
-	if err := d.remember(id, set, r.Verdict); err != nil {
+	if err := d.remember(id, r.Verdict); err != nil {
 		return r, fmt.Errorf("remembering document %q: %w", id, err)
 	}
 	return r, nil
 }
 
 // Check judges a document and remembers nothing.
-func (d *Deduper) Check(id string, set *feature.Set) (Result, error) {
-	r, err := d.check(set)
+func (d *Deduper) Check(id string, s *feature.Sketch) (Result, error) {
+	r, err := d.check(s)
 	if err != nil {
 		return Result{}, fmt.Errorf("judging document %q: %w", id, err)
 	}
@@ -156,14 +160,14 @@ func (d *Deduper) Check(id string, set *feature.Set) (Result, error) {
 	return r, nil
 }
 
-func (d *Deduper) check(set *feature.Set) (Result, error) {
+func (d *Deduper) check(s *feature.Sketch) (Result, error) {
 	if err := d.ready(); err != nil {
 		return Result{}, err
 	}
 	if d.Cfg.Table == nil {
-		return d.checkFilter(set), nil
+		return d.checkFilter(s), nil
 	}
-	return d.checkTable(set)
+	return d.decide(s)
 }
 
 // ready reports what is missing: a document the filter has not seen would else be
@@ -187,137 +191,9 @@ func (d *Deduper) Counts() Counts { return d.counts }
 // UseFilter replaces the filter, by a larger one holding the same keys.
 func (d *Deduper) UseFilter(f *bloomstore.Filter) { d.Cfg.Filter = f }
 
-// load brings the document's keys into d.keys, its whole-text fingerprint last,
-// and the filter's answers into d.seen.
-func (d *Deduper) load(set *feature.Set) {
-	d.Keys = d.Keys[:0]
-	for i := range set.Features {
-		d.Keys = append(d.Keys, set.Features[i].Key)
-	}
-	d.Keys = append(d.Keys, set.Whole)
-	d.askFilter()
-	d.judge.load(set)
-}
-
-func (d *Deduper) askFilter() {
-	if cap(d.Seen) < len(d.Keys) {
-		d.Seen = make([]bool, 2*len(d.Keys))
-	}
-	d.Seen = d.Seen[:len(d.Keys)]
-	if d.Cfg.Filter != nil {
-		d.Cfg.Filter.Test(d.Keys, d.Seen)
-		return
-	}
-	for i := range d.Seen {
-		d.Seen[i] = true
-	}
-}
-
-func (d *Deduper) checkTable(set *feature.Set) (Result, error) {
-	d.load(set)
-	n := len(set.Features)
-	r := Result{Kept: true, Segments: n, Also: d.judge.also[:0]}
-	if d.Seen[n] {
-		if done, err := d.findExact(&r); done || err != nil {
-			return r, err
-		}
-	}
-	if !d.judge.mayReach(d.Seen) {
-		return r, nil
-	}
-	if err := d.lookup(n); err != nil {
-		return r, err
-	}
-	if err := d.judge.verdict(d.Cfg.Table, &r); err != nil {
-		return r, err
-	}
-	d.judge.also = r.Also
-	r.Kept = r.Verdict != Duplicate && !(r.Verdict == Mosaic && d.Cfg.Rules.RemoveMosaics)
-	return r, nil
-}
-
-// findExact looks for a kept document with the same whole text: the best witness
-// there is, found by one key however common the segments. That key may also be
-// one of a segment, so what is stored of its holders is compared.
-func (d *Deduper) findExact(r *Result) (done bool, err error) {
-	n := r.Segments
-	found := &d.judge.postings
-	if err := found.lookup(d.Cfg.Table, d.Keys[n:]); err != nil {
-		return false, err
-	}
-	d.counts.Lookups++
-	docs := found.of(0)
-	if len(docs) == 0 {
-		d.counts.Refuted++
-		return false, nil
-	}
-	d.counts.Confirmed++
-	want := recordOf(d.judge.set)
-	for _, num := range docs {
-		d.read.nums = append(d.read.nums[:0], num) // the first is it, nearly always
-		if err := d.read.read(d.Cfg.Table); err != nil {
-			return false, err
-		}
-		doc, err := ParseRecord(d.read.data[0])
-		if err != nil {
-			return false, fmt.Errorf("document %d: %w", num, err)
-		}
-		if !sameText(&doc, &want) {
-			continue
-		}
-		r.Verdict, r.Kept, r.Exact = Duplicate, false, true
-		r.Of = Source{Num: num, ID: string(d.read.ids[0]), Shared: n, Weight: d.judge.whole}
-		r.Score, r.Seen = 1, 1
-		r.OfSegments, r.Comparable = doc.Features, n
-		return true, nil
-	}
-	return false, nil
-}
-
-// recordOf is what a store keeps of a document's features, beside their keys.
-func recordOf(set *feature.Set) Record {
-	doc := Record{Features: len(set.Features), Whole: set.Whole}
-	if set.Truncated {
-		last := set.Features[len(set.Features)-1]
-		doc.CutWidth, doc.CutKey = last.Width, last.Order
-	}
-	return doc
-}
-
-// sameText compares what is stored of two texts. One comma more changes the number
-// of segments, of which a text with few would not be found again by the others.
-func sameText(a, b *Record) bool {
-	few := max(a.Features, b.Features) < minComparable
-	return a.Whole == b.Whole && a.CutWidth == b.CutWidth && a.CutKey == b.CutKey && (few || a.Features == b.Features)
-}
-
-// lookup asks the table for the first n keys that the filter has seen, and hands
-// the answers to the judge. The other keys are absent for certain.
-func (d *Deduper) lookup(n int) error {
-	j := &d.judge
-	j.asked, d.ask = j.asked[:0], d.ask[:0]
-	for i := range n {
-		if d.Seen[i] {
-			j.asked = append(j.asked, i)
-			d.ask = append(d.ask, d.Keys[i])
-		}
-	}
-	if err := j.postings.lookup(d.Cfg.Table, d.ask); err != nil {
-		return err
-	}
-	d.counts.Lookups++
-	for i := range d.ask {
-		if len(j.postings.of(i)) > 0 {
-			d.counts.Confirmed++
-		} else {
-			d.counts.Refuted++
-		}
-	}
-	return nil
-}
-
-// remember enters a kept document into filter and table.
-func (d *Deduper) remember(id string, set *feature.Set, v Verdict) error {
+// remember enters the document judged last, which is kept, into filter and table
+// (rule 10).
+func (d *Deduper) remember(id string, v Verdict) error {
 	if d.Cfg.Filter != nil {
 		d.Cfg.Filter.Add(d.Keys)
 	}
@@ -329,7 +205,7 @@ func (d *Deduper) remember(id string, set *feature.Set, v Verdict) error {
 	if d.Cfg.Table == nil {
 		return nil
 	}
-	rec := recordOf(set)
-	rec.Time, rec.Verdict = d.Cfg.Now().Unix(), v
-	return d.one.add(d.Cfg.Table, id, &rec, d.Keys)
+	d.record.Time, d.record.Verdict = d.Cfg.Now().Unix(), v
+	d.record.Sketch = d.decision.judge.Record(d.record.Sketch[:0])
+	return d.one.add(d.Cfg.Table, id, &d.record, d.Keys)
 }

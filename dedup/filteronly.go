@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/feature/method"
 )
 
 // Without a table nobody can refute the filter, so a verdict must be one that
@@ -19,16 +20,16 @@ const WholeKeys = 4
 
 // loadFilter brings the keys that stand for a document in a filter without a
 // table into d.keys, and the filter's answers into d.seen.
-func (d *Deduper) loadFilter(set *feature.Set) {
+func (d *Deduper) loadFilter(s *feature.Sketch) {
 	d.Keys = d.Keys[:0]
-	for i := range set.Features {
-		d.Keys = append(d.Keys, set.Features[i].Key)
+	for i := range s.Features {
+		d.Keys = append(d.Keys, s.Features[i].Key)
 	}
 	for i := range uint64(WholeKeys) {
-		d.Keys = append(d.Keys, spread(set.Whole+i))
+		d.Keys = append(d.Keys, spread(s.Whole+i))
 	}
 	d.askFilter()
-	d.judge.load(set)
+	d.decision.load(s)
 }
 
 // spread is the finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection
@@ -43,17 +44,18 @@ func spread(x uint64) uint64 {
 // checkFilter judges by the share of the document's text that was seen. It counts
 // words, not runs of three as beside a table: the threshold is higher, and that
 // the segments seen lie in one document nobody can say anyway.
-func (d *Deduper) checkFilter(set *feature.Set) Result {
-	d.loadFilter(set)
-	n, rate := len(set.Features), d.Cfg.Filter.Rate()
+func (d *Deduper) checkFilter(s *feature.Sketch) Result {
+	d.loadFilter(s)
+	j := d.decision.judge
+	n, rate := len(s.Features), d.Cfg.Filter.Rate()
 	r := Result{Kept: true, Segments: n, Comparable: n}
 	for i := range n {
 		if d.Seen[i] {
-			r.Of.Weight += d.judge.size(i)
+			r.Of.Weight += j.Size(i)
 			r.Of.Shared++
 		}
 	}
-	r.Seen = Share(r.Of.Weight, d.judge.whole)
+	r.Seen = method.Share(r.Of.Weight, j.Whole())
 	r.Exact = !slices.Contains(d.Seen[n:], false) && math.Pow(rate, WholeKeys) < chanceLimit
 	bySegments := r.Seen >= d.Cfg.Rules.Threshold && binomialTail(n, r.Of.Shared, rate) < chanceLimit
 	if r.Exact || bySegments {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/feature/method"
+	"github.com/firstseen/firstseen/feature/segments"
 )
 
 // What a verdict may become when something changes that a person can judge
@@ -18,14 +20,12 @@ import (
 
 // admit enters a document into a table as if it had been kept.
 func admit(t *rapid.T, table dedup.Store, set *feature.Set) {
-	doc := dedup.Record{Features: len(set.Features), Whole: set.Whole}
+	j := segments.NewJudge(method.Rules{Threshold: 0.5})
+	j.Load(set)
+	doc := dedup.Record{Sketch: j.Record(nil)}
 	var keys []uint64
 	for _, f := range set.Features {
 		keys = append(keys, f.Key)
-	}
-	if set.Truncated {
-		last := set.Features[len(set.Features)-1]
-		doc.CutWidth, doc.CutKey = last.Width, last.Order
 	}
 	if _, err := table.Add([]string{"earlier"}, [][]byte{doc.Append(nil)}, [][]uint64{append(keys, set.Whole)}); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,21 @@
 package dedup
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/firstseen/firstseen/feature/method"
+)
+
+// Score says what a share is a share of.
+type Score = method.Score
+
+const (
+	// ScoreText weighs a segment by the runs of three words it holds: shares are
+	// shares of text.
+	ScoreText = method.ScoreText
+	// ScoreSegments counts every segment as one, the slide's rule.
+	ScoreSegments = method.ScoreSegments
+)
 
 // Verdict is what was decided about a document. The numbers are part of the side
 // table's format.

@@ -18,15 +18,12 @@ import (
 const DefaultDocs = 1_000_000
 
 // KeysPerDoc is how many keys a document adds to the filter at most: its
-// segments and its whole text, which without a table takes several.
+// features and its whole text, which without a table takes several.
 func KeysPerDoc(s feature.Scheme, filterOnly bool) uint64 {
-	if s.Segments == 0 {
-		s.Segments = feature.DefaultSegments
-	}
 	if filterOnly {
-		return uint64(s.Segments) + dedup.WholeKeys
+		return uint64(s.Features()) + dedup.WholeKeys
 	}
-	return uint64(s.Segments) + 1
+	return uint64(s.Features()) + 1
 }
 
 // ShapeFor is the size of a filter for so many documents.

@@ -38,17 +38,21 @@ func TestNothingUnansweredIsInstalled(t *testing.T) {
 }
 
 // TestGroupOfKeysIsBounded: when so many keys wait that they take megabytes, they are
-// saved before the bytes of lines or a tick ask for it.
+// saved before the bytes of records or a tick ask for it.
 func TestGroupOfKeysIsBounded(t *testing.T) {
 	l := openLife(t, t.TempDir(), 0)
 	groups := 0
-	l.index.Journal.Hook = func(string) { groups++ }
-	l.index.Journal.Add(make([]uint64, 512<<10-1))
-	if err := l.c.maybeCheckpoint(); err != nil || groups != 0 {
+	l.onStep(func(step string) {
+		if step == "a group is durable" {
+			groups++
+		}
+	})
+	l.index.journal.add(make([]uint64, 512<<10-1))
+	if err := l.index.Answered(1); err != nil || groups != 0 {
 		t.Fatalf("%d groups, %v", groups, err)
 	}
-	l.index.Journal.Add(make([]uint64, 1))
-	if err := l.c.maybeCheckpoint(); err != nil || groups != 1 || l.index.Journal.Due() {
+	l.index.journal.add(make([]uint64, 1))
+	if err := l.index.Answered(1); err != nil || groups != 1 || l.index.journal.due() {
 		t.Errorf("%d groups, %v", groups, err)
 	}
 	l.crash()

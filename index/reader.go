@@ -91,17 +91,11 @@ func OpenReader(dir string, key []byte) (*Reader, error) {
 	return r, nil
 }
 
-// schemeNamed returns the scheme of a name. The two numbers in it are all that
-// can be chosen beside the key; the rest of the name must then come out the same.
+// schemeNamed returns the scheme of a name.
 func schemeNamed(name string, key []byte) (feature.Scheme, error) {
-	s := feature.Scheme{Key: key}
-	for at := range name {
-		if n, _ := fmt.Sscanf(name[at:], "-n%d-w%d", &s.Segments, &s.MinWidth); n == 2 {
-			break
-		}
-	}
+	s, ok := feature.Named(name, key)
 	switch {
-	case s.Validate() == nil && s.Name() == name:
+	case ok:
 		return s, nil
 	case key == nil:
 		return s, fmt.Errorf("it was made with the scheme %q, which is not one of this program without a key; put its file %s back if it had one, or use the version it was made with", name, KeyFile)

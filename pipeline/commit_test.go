@@ -79,7 +79,7 @@ func TestOutputFails(t *testing.T) {
 		"before a mark": {Outputs{Rejects: gone("mark")}, document + document},
 	} {
 		x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{FilterOnly: name == "of a filter"})
-		job := Job{Source: sourceOf(c.lines), MaxBad: -1, Outputs: c.outputs, OnFull: OnFullWarn}
+		job := Job{Source: sourceOf(c.lines), MaxBad: -1, Outputs: c.outputs, OnFull: index.OnFullWarn}
 		if name == "before a mark" {
 			job.CheckpointBytes = 1
 		}

@@ -73,11 +73,7 @@ const shortest = 4
 // weigh bounds what a batch will hold before it is parsed.
 func (p *pipeline) weigh(b *batch) int64 {
 	size, records := int64(len(b.block.Data)), int64(b.block.Records)
-	segments := int64(p.job.Scheme.Segments)
-	if segments == 0 {
-		segments = feature.DefaultSegments
-	}
-	features := min(records*segments, size/shortest)
+	features := min(records*int64(p.job.Scheme.Features()), size/shortest)
 	texts := size // as the block's room holds them
 	return size + texts + records*recordBytes + features*int64(unsafe.Sizeof(feature.Feature{}))
 }

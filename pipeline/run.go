@@ -5,6 +5,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -231,6 +232,7 @@ func (b *batch) fill(parser corpus.Parser, extractor *feature.Extractor, set *fe
 			extractor.Extract(set, doc.Text)
 			b.features = append(b.features, set.Features...)
 			r.set = *set
+			r.set.Data = bytes.Clone(set.Data) // nil, but for methods with signatures
 			r.n = len(set.Features)
 		}
 		b.records = append(b.records, r)

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature/method"
 )
 
 // TestShareAtTheThreshold: for any threshold written with up to six decimals, and
@@ -19,14 +19,14 @@ func TestShareAtTheThreshold(t *testing.T) {
 		threshold, _ := big.NewRat(decimals, scale).Float64()
 		edge := decimals * of / scale
 		for weight := max(0, edge-2); weight <= edge+2; weight++ {
-			got := dedup.Share(uint64(weight), uint64(of)) >= threshold
+			got := method.Share(uint64(weight), uint64(of)) >= threshold
 			want := weight*scale >= decimals*of
 			if got != want {
 				t.Fatalf("%d of %d reaches %d/%d: %v, want %v", weight, of, decimals, scale, got, want)
 			}
 		}
 	})
-	if dedup.Share(0, 0) != 0 {
+	if method.Share(0, 0) != 0 {
 		t.Error("a share of nothing")
 	}
 }

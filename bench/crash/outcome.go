@@ -16,6 +16,7 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/docmap"
+	"github.com/firstseen/firstseen/feature/segments"
 	"github.com/firstseen/firstseen/index"
 )
 
@@ -153,7 +154,11 @@ func tableContent(t *docmap.Table, keyed bool) (c content, err error) {
 			if err != nil {
 				return c, err
 			}
-			lines = append(lines, fmt.Sprintf("doc %d %q %d", c.Docs, doc.ID, rec.Features))
+			kept, err := segments.ParseRecord(rec.Sketch)
+			if err != nil {
+				return c, err
+			}
+			lines = append(lines, fmt.Sprintf("doc %d %q %d", c.Docs, doc.ID, kept.Features))
 		} else {
 			lines = append(lines, fmt.Sprintf("doc %d %+v", c.Docs, doc))
 		}

@@ -41,8 +41,8 @@ func (t *tables) countWords(form []byte) int {
 }
 
 // NextUnit returns the next word of a Text, or of a Form, and what is left; nil at
-// the end. A mark belongs to the word before it, and is none alone; what is a symbol,
-// or begins with one, is left out. So a method that works on runs of words needs no
+// the end. A mark belongs to the word before it. Marks and symbols alone are left out. So
+// a method that works on runs of words needs no
 // pass of its own.
 func (s *Scanner) NextUnit(text []byte) (unit, rest []byte) {
 	for len(text) > 0 {
@@ -59,19 +59,16 @@ func (s *Scanner) NextUnit(text []byte) (unit, rest []byte) {
 // space, and whether it is a word that NextUnit tells.
 func (t *tables) unit(form []byte) (n int, isWord bool) {
 	var words wordCounter
-	first := punct
 	for n < len(form) && form[n] != ' ' {
 		r, size := utf8.DecodeRune(form[n:])
 		c := t.of(r)
-		if n == 0 {
-			first = c.kind()
-		}
 		if words.add(r, c.standing()); words.n > 1 {
-			return n, first != symbol
+			break
 		}
+		isWord = isWord || c.width() > 0 && c.kind() != symbol
 		n += size
 	}
-	return n, words.n == 1 && first != symbol
+	return n, isWord
 }
 
 // A wordCounter counts words rune by rune.

@@ -108,10 +108,9 @@ type stored struct {
 }
 
 type storedDoc struct {
-	Number   uint32    `json:"number"` // in order of arrival, from 1
-	Verdict  string    `json:"verdict"`
-	Time     time.Time `json:"time"`     // when it was kept
-	Segments int       `json:"segments"` // chosen as its features
+	Number  uint32    `json:"number"` // in order of arrival, from 1
+	Verdict string    `json:"verdict"`
+	Time    time.Time `json:"time"` // when it was kept
 }
 
 // askIDs tells what is stored of the documents of ids.
@@ -134,7 +133,7 @@ func (f *settings) askIDs(ids []string, w io.Writer) (err error) {
 		answer := stored{ID: id, Documents: []storedDoc{}}
 		for _, d := range found {
 			answer.Documents = append(answer.Documents, storedDoc{
-				Number: d.Number, Verdict: d.Verdict.String(), Time: time.Unix(d.Time, 0).UTC(), Segments: d.Features,
+				Number: d.Number, Verdict: d.Verdict.String(), Time: time.Unix(d.Time, 0).UTC(),
 			})
 		}
 		if err := out.Encode(answer); err != nil {

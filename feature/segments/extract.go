@@ -1,8 +1,11 @@
-package feature
+package segments
 
-import "github.com/firstseen/firstseen/feature/canon"
+import (
+	"github.com/firstseen/firstseen/feature/canon"
+	"github.com/firstseen/firstseen/feature/method"
+)
 
-// An Extractor computes Sets. It is not for concurrent use: have one for each
+// An Extractor makes sketches. It is not for concurrent use: have one for each
 // worker. It owns about 900 KiB of buffers, of which ordinary documents touch
 // as much as they are long.
 type Extractor struct {
@@ -29,7 +32,7 @@ func NewExtractor(s Scheme) (*Extractor, error) {
 
 // Extract overwrites dst with what is known of text. It keeps no reference to
 // either. Any bytes will do: those that are not UTF-8 separate segments.
-func (e *Extractor) Extract(dst *Set, text []byte) {
+func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 	e.short = length{}
 	e.chosen.reset()
 	e.hash.reset()
@@ -74,7 +77,7 @@ func (e *Extractor) piece() {
 		return
 	}
 	start, end := s.Range()
-	e.chosen.add(Feature{
+	e.chosen.add(method.Feature{
 		Key: e.hash.segment(form, order), Order: order,
 		Width: uint32(width), Units: uint32(s.Units()),
 		Start: offset(start), End: offset(end),

@@ -1,4 +1,4 @@
-package feature
+package segments
 
 import (
 	"encoding/binary"
@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/feature/canon/canontest"
+	"github.com/firstseen/firstseen/feature/method"
 )
 
 // xxh3Secret is the beginning of the constant that XXH3 mixes in ("kSecret" in
@@ -89,12 +90,12 @@ func randomSecret(rng *rand.Rand) []byte {
 // one width, so that the tie at the cut-off decides.
 func TestChoiceIsTheSameForAnySecret(t *testing.T) {
 	check := func(t failer, s Scheme, text, one, two []byte) {
-		var sets [3]Set
+		var sets [3]method.Sketch
 		for i, key := range [][]byte{nil, one, two} {
 			s.Key = key
 			newExtractor(t, s).Extract(&sets[i], text)
 		}
-		ignore := cmp.Options{cmpopts.IgnoreFields(Set{}, "Whole"), cmpopts.IgnoreFields(Feature{}, "Key"), cmpopts.EquateEmpty()}
+		ignore := cmp.Options{cmpopts.IgnoreFields(method.Sketch{}, "Whole"), cmpopts.IgnoreFields(method.Feature{}, "Key"), cmpopts.EquateEmpty()}
 		for _, keyed := range sets[1:] {
 			if diff := cmp.Diff(sets[0], keyed, ignore); diff != "" {
 				t.Fatal("the secret changes the choice (-without +with):\n" + diff)
@@ -107,7 +108,7 @@ func TestChoiceIsTheSameForAnySecret(t *testing.T) {
 		}
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
-	for _, text := range readTexts(t, "../testdata/bilingual/guide.jsonl") {
+	for _, text := range readTexts(t, "../../testdata/bilingual/guide.jsonl") {
 		for _, n := range []int{0, 3, 10} {
 			check(t, Scheme{Segments: n}, text, randomSecret(rng), randomSecret(rng))
 		}
@@ -123,19 +124,19 @@ func TestChoiceIsTheSameForAnySecret(t *testing.T) {
 // TestOneOrderTwoSegments gives the chooser what only an attacker can make: two
 // segments of one width and order. Both stay, wherever they stand.
 func TestOneOrderTwoSegments(t *testing.T) {
-	a := Feature{Key: 1, Order: 7, Width: 20, Start: 50}
-	b := Feature{Key: 2, Order: 7, Width: 20, Start: 0}
-	again := Feature{Key: 1, Order: 7, Width: 20, Start: 90}
-	for n, want := range map[int][]Feature{1: {a}, 2: {a, b}, 3: {a, b}} {
+	a := method.Feature{Key: 1, Order: 7, Width: 20, Start: 50}
+	b := method.Feature{Key: 2, Order: 7, Width: 20, Start: 0}
+	again := method.Feature{Key: 1, Order: 7, Width: 20, Start: 90}
+	for n, want := range map[int][]method.Feature{1: {a}, 2: {a, b}, 3: {a, b}} {
 		c := newChooser(n)
 		for range 500 {
-			for _, f := range []Feature{b, a, again} {
+			for _, f := range []method.Feature{b, a, again} {
 				if c.wants(int(f.Width)) && c.wantsOrder(int(f.Width), f.Order) {
 					c.add(f)
 				}
 			}
 		}
-		var set Set
+		var set method.Sketch
 		c.result(&set)
 		if !cmp.Equal(set.Features, want) || set.Truncated != (n == 1) {
 			t.Errorf("%d chosen: %+v, truncated %v", n, set.Features, set.Truncated)

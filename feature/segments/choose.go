@@ -1,8 +1,11 @@
-package feature
+package segments
 
 import (
 	"cmp"
 	"slices"
+
+	"github.com/firstseen/firstseen/feature/canon"
+	"github.com/firstseen/firstseen/feature/method"
 )
 
 // A chooser keeps the n first of the distinct features it is given, in the
@@ -11,21 +14,21 @@ import (
 // than looking at each; from then on it knows the last that could be chosen.
 type chooser struct {
 	n         int
-	features  []Feature
-	spare     []Feature // as large
+	features  []method.Feature
+	spare     []method.Feature // as large
 	ranks     []uint64
 	counts    [widthLimit + 2]uint16
-	last      Feature // the n-th so far
-	full      bool    // last is known
-	truncated bool    // something distinct was thrown away
+	last      method.Feature // the n-th so far
+	full      bool           // last is known
+	truncated bool           // something distinct was thrown away
 }
 
 func newChooser(n int) chooser {
 	size := max(2*n, 128)
 	return chooser{
 		n:        n,
-		features: make([]Feature, 0, size),
-		spare:    make([]Feature, 0, size),
+		features: make([]method.Feature, 0, size),
+		spare:    make([]method.Feature, 0, size),
 		ranks:    make([]uint64, 0, size),
 	}
 }
@@ -38,7 +41,7 @@ func (c *chooser) reset() {
 // compare orders features: the widest first, then by Order, and occurrences of
 // one segment by position. The key, which depends on the secret, decides only
 // between segments that were made to have one Order.
-func compare(a, b Feature) int {
+func compare(a, b method.Feature) int {
 	return cmp.Or(
 		cmp.Compare(b.Width, a.Width),
 		cmp.Compare(a.Order, b.Order),
@@ -67,7 +70,7 @@ func (c *chooser) wantsOrder(width int, order uint64) bool {
 	return false
 }
 
-func (c *chooser) add(f Feature) {
+func (c *chooser) add(f method.Feature) {
 	c.features = append(c.features, f)
 	if len(c.features) == cap(c.features) {
 		c.compact()
@@ -78,7 +81,7 @@ func (c *chooser) add(f Feature) {
 func (c *chooser) compact() {
 	if !c.sortByRank() {
 		slices.SortFunc(c.features, compare)
-		c.features = slices.CompactFunc(c.features, func(a, b Feature) bool {
+		c.features = slices.CompactFunc(c.features, func(a, b method.Feature) bool {
 			return a.Key == b.Key && a.Width == b.Width
 		})
 	}
@@ -98,6 +101,8 @@ const (
 	widthBits  = 9
 	widthLimit = 1<<widthBits - 1
 	placeMask  = 1<<12 - 1
+
+	_ = uint(widthLimit - canon.MaxWidth) // each width has a place
 )
 
 // sortByRank sorts and drops repeats as compare would, in a fifth of the time.
@@ -151,7 +156,7 @@ func (c *chooser) rank() {
 }
 
 // result writes what was chosen to dst and leaves the other fields zero.
-func (c *chooser) result(dst *Set) {
+func (c *chooser) result(dst *method.Sketch) {
 	c.compact()
-	*dst = Set{Features: append(dst.Features[:0], c.features...), Truncated: c.truncated}
+	*dst = method.Sketch{Features: append(dst.Features[:0], c.features...), Truncated: c.truncated}
 }

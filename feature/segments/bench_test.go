@@ -1,4 +1,4 @@
-package feature
+package segments
 
 import (
 	"bufio"
@@ -11,13 +11,15 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/firstseen/firstseen/feature/method"
 )
 
 // BenchmarkExtract takes documents of 4 KiB: English and Chinese of the Debian
 // installation guide (see testdata/bilingual), source text of Go, and scripts
 // that cannot go the shortest way.
 func BenchmarkExtract(b *testing.B) {
-	guide := readTexts(b, "../testdata/bilingual/guide.jsonl")
+	guide := readTexts(b, "../../testdata/bilingual/guide.jsonl")
 	var english, chinese strings.Builder
 	for _, t := range guide {
 		if isChinese(t) {
@@ -45,7 +47,7 @@ func BenchmarkExtract(b *testing.B) {
 // BenchmarkCorpus reads documents, one {"text": ...} a line, from the file
 // named by FIRSTSEEN_CORPUS, up to 32 MiB of them:
 //
-//	FIRSTSEEN_CORPUS=docs.jsonl go test -run '^$' -bench Corpus ./feature
+//	FIRSTSEEN_CORPUS=docs.jsonl go test -run '^$' -bench Corpus ./feature/segments
 func BenchmarkCorpus(b *testing.B) {
 	name := os.Getenv("FIRSTSEEN_CORPUS")
 	if name == "" {
@@ -59,7 +61,7 @@ func BenchmarkCorpus(b *testing.B) {
 // benchmark extracts all texts once per iteration.
 func benchmark(b *testing.B, s Scheme, texts [][]byte) {
 	e := newExtractor(b, s)
-	var set Set
+	var set method.Sketch
 	var size int64
 	for _, t := range texts {
 		e.Extract(&set, t)
@@ -122,7 +124,7 @@ func isChinese(text []byte) bool {
 
 // readSources is the source text of package canon.
 func readSources(b *testing.B) string {
-	names, err := filepath.Glob("canon/*.go")
+	names, err := filepath.Glob("../canon/*.go")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package feature
+package segments
 
 import (
 	"encoding/binary"
@@ -9,14 +9,15 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/firstseen/firstseen/feature/canon/canontest"
+	"github.com/firstseen/firstseen/feature/method"
 )
 
 // oracle is what the Extractor of the scheme should make of text: a list, a sort,
 // and the pieces as canontest reads them.
-func oracle(s Scheme, text string) Set {
+func oracle(s Scheme, text string) method.Sketch {
 	s = s.filled()
-	var all []Feature
-	var set Set
+	var all []method.Feature
+	var set method.Sketch
 	pieces, whole := canontest.Read(text)
 	for _, p := range pieces {
 		if p.Width < s.MinWidth {
@@ -24,12 +25,12 @@ func oracle(s Scheme, text string) Set {
 			set.Units += uint64(p.Units)
 			continue
 		}
-		all = append(all, Feature{
+		all = append(all, method.Feature{
 			Key: oracleKey(s, p.Form), Order: xxh3.HashString(p.Form), Width: uint32(p.Width), Units: uint32(p.Units),
 			Start: uint32(p.Start), End: uint32(p.End),
 		})
 	}
-	slices.SortStableFunc(all, func(a, b Feature) int {
+	slices.SortStableFunc(all, func(a, b method.Feature) int {
 		if a.Width != b.Width {
 			return int(b.Width) - int(a.Width)
 		}

@@ -1,4 +1,4 @@
-package feature
+package segments
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/feature/canon"
+	"github.com/firstseen/firstseen/feature/method"
 )
 
 // A suiteCase is one paragraph of testdata/feature; its README says how they
@@ -23,7 +24,7 @@ type suiteCase struct {
 }
 
 func TestSuite(t *testing.T) {
-	files, err := filepath.Glob("../testdata/feature/*.txt")
+	files, err := filepath.Glob("../../testdata/feature/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no files in testdata/feature", err)
 	}
@@ -93,7 +94,7 @@ func runForms(t *testing.T, c suiteCase) {
 // pieces are the canonical forms of all pieces of text, in order, each once.
 func pieces(t *testing.T, text string) (forms []string) {
 	set := extract(t, Scheme{MinWidth: 1, Segments: MaxSegments}, text)
-	slices.SortFunc(set.Features, func(a, b Feature) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortFunc(set.Features, func(a, b method.Feature) int { return cmp.Compare(a.Start, b.Start) })
 	for _, f := range set.Features {
 		forms = append(forms, string(canon.Append(nil, []byte(text[f.Start:f.End]))))
 	}
@@ -102,7 +103,7 @@ func pieces(t *testing.T, text string) (forms []string) {
 
 // runPairs checks each text against each other.
 func runPairs(t *testing.T, c suiteCase) {
-	var sets []Set
+	var sets []method.Sketch
 	for _, line := range c.texts {
 		sets = append(sets, extract(t, Scheme{}, unquote(t, line)))
 	}
@@ -129,16 +130,16 @@ func runPairs(t *testing.T, c suiteCase) {
 }
 
 // share counts the features two sets have in common.
-func share(a, b Set) (n int) {
+func share(a, b method.Sketch) (n int) {
 	for _, f := range a.Features {
-		if slices.ContainsFunc(b.Features, func(g Feature) bool { return f.Key == g.Key && f.Width == g.Width }) {
+		if slices.ContainsFunc(b.Features, func(g method.Feature) bool { return f.Key == g.Key && f.Width == g.Width }) {
 			n++
 		}
 	}
 	return n
 }
 
-func describe(text string, s Set) string {
+func describe(text string, s method.Sketch) string {
 	return fmt.Sprintf("%s: %d features, width %d, whole %016x", text, len(s.Features), s.Width, s.Whole)
 }
 

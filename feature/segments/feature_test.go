@@ -1,4 +1,4 @@
-package feature
+package segments
 
 import (
 	"testing"
@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/feature/canon/canontest"
+	"github.com/firstseen/firstseen/feature/method"
 )
 
 // failer is what testing.TB and rapid.T have in common.
@@ -26,7 +27,7 @@ func newExtractor(t failer, s Scheme) *Extractor {
 }
 
 // extract is what a fresh Extractor makes of text.
-func extract(t failer, s Scheme, text string) (set Set) {
+func extract(t failer, s Scheme, text string) (set method.Sketch) {
 	t.Helper()
 	newExtractor(t, s).Extract(&set, []byte(text))
 	return set
@@ -34,7 +35,7 @@ func extract(t failer, s Scheme, text string) (set Set) {
 
 // diffOracle compares what e makes of text with the oracle.
 func diffOracle(e *Extractor, s Scheme, text string) string {
-	var got Set
+	var got method.Sketch
 	e.Extract(&got, []byte(text))
 	return cmp.Diff(oracle(s, text), got, cmpopts.EquateEmpty())
 }

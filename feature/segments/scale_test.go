@@ -1,4 +1,4 @@
-package feature
+package segments
 
 import (
 	"fmt"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/firstseen/firstseen/feature/canon"
 	"github.com/firstseen/firstseen/feature/canon/canontest"
+	"github.com/firstseen/firstseen/feature/method"
 )
 
 func TestOneCharacter(t *testing.T) {
@@ -65,7 +66,7 @@ func TestManySegments(t *testing.T) {
 func TestHugeText(t *testing.T) {
 	words := hugeText(16 << 20)
 	e := newExtractor(t, Scheme{})
-	var set Set
+	var set method.Sketch
 	e.Extract(&set, words[:1<<20])
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -122,7 +123,7 @@ func TestEditSpoilsOnePiece(t *testing.T) {
 func TestNoAllocations(t *testing.T) {
 	e := newExtractor(t, Scheme{})
 	keyed := newExtractor(t, Scheme{Key: make([]byte, 16)})
-	var set Set
+	var set method.Sketch
 	for _, s := range append(canontest.Fragments, strings.Repeat(strings.Join(canontest.Fragments, " "), 50)) {
 		text := []byte(s)
 		run := func() {

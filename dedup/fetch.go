@@ -1,0 +1,67 @@
+package dedup
+
+import "fmt"
+
+// The second step of a decision: what is stored of the documents that matter is read.
+// Nothing is decided here.
+
+// fetch reads the records of the candidates that the method wants to compare.
+func (c *decision) fetch(table Store) error {
+	c.selected = c.judge.Select(c.selected[:0], c.candidates)
+	c.read.nums = c.read.nums[:0]
+	for _, i := range c.selected {
+		c.read.nums = append(c.read.nums, c.candidates[i].Num)
+	}
+	return c.fetchSketches(table)
+}
+
+// fetchOne reads the record of one document.
+func (c *decision) fetchOne(table Store, num uint32) error {
+	c.read.nums = append(c.read.nums[:0], num)
+	return c.fetchSketches(table)
+}
+
+// fetchSketches reads the records of c.read.nums and leaves in c.sketches what the
+// method stored of each.
+func (c *decision) fetchSketches(table Store) error {
+	c.sketches = c.sketches[:0]
+	if len(c.read.nums) == 0 {
+		return nil
+	}
+	if err := c.read.read(table); err != nil {
+		return err
+	}
+	for at, data := range c.read.data {
+		r, err := ParseRecord(data)
+		if err != nil {
+			return fmt.Errorf("document %d: %w", c.read.nums[at], err)
+		}
+		c.sketches = append(c.sketches, r.Sketch)
+	}
+	return nil
+}
+
+// nameSources asks the store for the ids of the documents in a result.
+func (c *decision) nameSources(table Store, r *Result) error {
+	c.read.nums = c.read.nums[:0]
+	if r.Of.Num != 0 {
+		c.read.nums = append(c.read.nums, r.Of.Num)
+	}
+	for i := range r.Also {
+		c.read.nums = append(c.read.nums, r.Also[i].Num)
+	}
+	if len(c.read.nums) == 0 {
+		return nil
+	}
+	if err := c.read.read(table); err != nil {
+		return err
+	}
+	ids := c.read.ids
+	if r.Of.Num != 0 {
+		r.Of.ID, ids = string(ids[0]), ids[1:]
+	}
+	for i := range r.Also {
+		r.Also[i].ID = string(ids[i])
+	}
+	return nil
+}

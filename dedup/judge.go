@@ -1,0 +1,135 @@
+package dedup
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/firstseen/firstseen/feature/method"
+)
+
+// The third step of a decision: by what is known of the candidates. Nothing here reads
+// or writes anything. What two documents are to each other the method says; what
+// follows of several is rule 9.
+
+// found is a candidate that reaches the threshold alone.
+type found struct {
+	candidate int // position in decision.candidates, -1 for none
+	method.Finding
+}
+
+// verdict decides by the records that were fetched: what one document brings about
+// goes before what all bring about together (rule 9).
+func (c *decision) verdict(r *Result) error {
+	witness, relation, err := c.alone()
+	if err != nil {
+		return err
+	}
+	whole := c.judge.Whole()
+	r.Seen = method.Share(c.union, whole)
+	switch {
+	case witness.candidate >= 0:
+		r.Verdict, r.Score = Duplicate, witness.Score
+		c.explain(witness, r)
+	case relation.candidate >= 0:
+		r.Verdict, r.Score = Related, relation.Share
+		c.explain(relation, r)
+	case len(c.candidates) > 0 && r.Seen >= c.rules.Threshold:
+		r.Verdict = Mosaic
+		c.explain(found{candidate: -1, Finding: method.Finding{Comparable: r.Segments}}, r)
+		r.Score = method.Share(r.Also[0].Weight, whole)
+	default:
+		// Of a unique document the share seen is not told: where the table was
+		// not asked it is unknown.
+		r.Seen = 0
+	}
+	r.Kept = r.Verdict != Duplicate && !(r.Verdict == Mosaic && c.rules.RemoveMosaics)
+	return nil
+}
+
+// alone finds the best of the candidates that stand for the document, and of those
+// that it is only related to: on a tie the earliest.
+func (c *decision) alone() (witness, relation found, err error) {
+	witness.candidate, relation.candidate = -1, -1
+	for at, i := range c.selected {
+		e := &c.candidates[i]
+		f, err := c.judge.Compare(e, c.sketches[at])
+		if err != nil {
+			return witness, relation, c.damaged(e.Num, err)
+		}
+		switch f.Relation {
+		case method.Copy:
+			if c.better(i, f.Score, &witness, witness.Score) {
+				witness = found{i, f}
+			}
+		case method.Related:
+			if c.better(i, f.Share, &relation, relation.Share) {
+				relation = found{i, f}
+			}
+		}
+	}
+	return witness, relation, nil
+}
+
+// better reports whether candidate i, with that share, goes before the best so far.
+func (c *decision) better(i int, share float64, best *found, bestShare float64) bool {
+	return best.candidate < 0 || share > bestShare ||
+		share == bestShare && c.candidates[i].Num < c.candidates[best.candidate].Num
+}
+
+// damaged says of which document the record cannot be read.
+func (c *decision) damaged(num uint32, err error) error {
+	return fmt.Errorf("document %d: %w", num, err)
+}
+
+// exact is rule 2: the result of a document that has the same text as num, the
+// features of which are so many.
+func (c *decision) exact(num uint32, features int, r *Result) {
+	r.Verdict, r.Kept, r.Exact = Duplicate, false, true
+	r.Of = Source{Num: num, Shared: r.Segments, Weight: c.judge.Whole()}
+	r.Score, r.Seen = 1, 1
+	r.OfSegments, r.Comparable = features, r.Segments
+}
+
+// explain fills in whom the document repeats, and with which features.
+func (c *decision) explain(f found, r *Result) {
+	r.Comparable, r.OfSegments = f.Comparable, f.Features
+	c.sources = c.sources[:0]
+	for i := range c.candidates {
+		e := &c.candidates[i]
+		s := Source{Num: e.Num, Shared: len(e.Shared), Weight: e.Weight}
+		if i == f.candidate {
+			r.Of = s
+		} else {
+			c.sources = append(c.sources, s)
+		}
+	}
+	slices.SortFunc(c.sources, heavierFirst)
+	r.Also = append(r.Also, c.sources[:min(MaxAlso, len(c.sources))]...)
+	r.SharedSegments = c.sharedWith(f.candidate)
+}
+
+func heavierFirst(a, b Source) int {
+	switch {
+	case a.Weight > b.Weight:
+		return -1
+	case a.Weight < b.Weight:
+		return 1
+	}
+	return int(a.Num) - int(b.Num)
+}
+
+// sharedWith lists the features that a candidate holds, or any where it is -1, longest
+// first.
+func (c *decision) sharedWith(candidate int) []int {
+	positions := c.positions
+	if candidate >= 0 {
+		positions = c.candidates[candidate].Shared
+	}
+	c.shared = c.shared[:0]
+	for _, i := range positions {
+		c.shared = append(c.shared, int(i))
+	}
+	slices.Sort(c.shared)
+	c.shared = slices.Compact(c.shared)
+	return c.shared
+}

@@ -1,0 +1,173 @@
+// Package method says what a method is: how a text becomes a sketch, and what two
+// sketches say of each other. Package dedup knows methods by these types alone, and
+// package feature has the list of them.
+//
+// A [Method] makes of a text a [Sketch]: features, each with a key to look up, and
+// what is stored with the document. An [Extractor] does it, one for each worker. A
+// [Judge], one for each goroutine that decides, holds the sketch of the document
+// under judgement and compares it with what was stored of others. Neither reads or
+// writes anything but what it is given, so both can be tried alone.
+//
+// docs/extend.md, "Add a method", goes through it step by step, and says how the
+// known methods fit.
+package method
+
+// A Method is a way to tell near copies, with its settings.
+type Method interface {
+	// Name identifies the method, its rules, its settings and its secret in every
+	// file made with it. Sketches under two names cannot be compared.
+	Name() string
+	// Features is the most features that a text can have.
+	Features() int
+	// NewExtractor returns an Extractor, for one goroutine.
+	NewExtractor() Extractor
+	// NewJudge returns a Judge, for one goroutine.
+	NewJudge(Rules) Judge
+}
+
+// An Extractor makes sketches.
+type Extractor interface {
+	// Extract overwrites dst with the sketch of text, whatever its bytes, and keeps
+	// no reference to text. Data is valid until the next call.
+	Extract(dst *Sketch, text []byte)
+}
+
+// A Feature is what a document can have in common with another: a segment, a run of
+// words, a band of a signature.
+type Feature struct {
+	// Key is what is looked up: a hash under the secret of the index, if it has one.
+	Key uint64
+
+	// Order is a hash of the same without the secret, so that what is chosen by it
+	// is the same under any. It is no proof that two features are the same:
+	// collisions can be constructed.
+	Order uint64
+
+	// Width is the length in columns, and Units in words; see package canon. 0 where
+	// the method has no use for it.
+	Width, Units uint32
+
+	// Start and End are the byte range in the text that a report may quote, both 0
+	// for none. A text's part beyond 4 GiB is treated as all other text, but
+	// offsets stop there.
+	Start, End uint32
+}
+
+// A Sketch is what is known of one text. It holds no pointers into the text and is
+// made to be used again and again.
+type Sketch struct {
+	// Features are distinct, in the method's order; at most Method.Features.
+	Features []Feature
+
+	// Whole is the fingerprint of the whole text: of all its canonical words and
+	// symbols in order, however short it is.
+	Whole uint64
+
+	// Width is the text's length in columns: of the chosen features, once each, and
+	// of every piece too short to be one. As the denominator of a share of text it
+	// has a meaning only when the sketch is not Truncated.
+	Width uint64
+
+	// Units is the same in words.
+	Units uint64
+
+	// Truncated says that the text has more features than were chosen.
+	Truncated bool
+
+	// Data is what else the method keeps, such as a signature: at most 128 bytes.
+	Data []byte
+}
+
+// Rules are what the user chooses of the judging.
+type Rules struct {
+	// Threshold is the share, above 0 and at most 1, that makes a near copy.
+	Threshold float64
+	// Score says what the share is a share of, where the method leaves a choice.
+	Score Score
+}
+
+// Score says what a share is a share of.
+type Score uint8
+
+const (
+	// ScoreText weighs features by the words they hold: shares are shares of text.
+	ScoreText Score = iota
+	// ScoreSegments counts every feature as one.
+	ScoreSegments
+)
+
+// A Judge holds the document under judgement. Weights are in a unit of the method's
+// own, of which Whole says how many are all of the document.
+type Judge interface {
+	// Load makes s the document under judgement, until the next Load.
+	Load(s *Sketch)
+	// Record appends what is stored with the document to dst.
+	Record(dst []byte) []byte
+	// Same reports whether what was stored of a document says that it is the same
+	// text, which is asked of those that were kept under the same Whole; and how
+	// many features that document has.
+	Same(record []byte) (same bool, features int, err error)
+
+	// Weight is what sharing the i-th feature counts, Size what the feature counts
+	// as a part of the text: no less.
+	Weight(i int) uint64
+	Size(i int) uint64
+	// Whole is the size of the document.
+	Whole() uint64
+
+	// MayReach reports whether the document could be anything but unique, if it
+	// shared all features that are marked, and no others. A no costs no look-up.
+	MayReach(seen []bool) bool
+	// Evidence reports whether the documents that hold the i-th feature are
+	// candidates for it. A common one is held by more than are named.
+	Evidence(i int, common bool) bool
+	// Select appends the positions of those candidates whose records are to be
+	// compared to dst: the fewer, the less is read.
+	Select(dst []int, candidates []Candidate) []int
+	// Compare says what the document is to a candidate, by what was stored of it.
+	Compare(c *Candidate, record []byte) (Finding, error)
+}
+
+// A Candidate is an earlier document that holds some of the features.
+type Candidate struct {
+	Num    uint32   // the store's number of it; a lower one is earlier
+	Shared []uint32 // positions of the features, ascending
+	Weight uint64   // of them
+}
+
+// A Relation is what one document is to another.
+type Relation uint8
+
+const (
+	// Unrelated: nothing that matters.
+	Unrelated Relation = iota
+	// Related: it shares enough to be told of, and is kept.
+	Related
+	// Copy: the other stands for it.
+	Copy
+)
+
+// A Finding is the outcome of a comparison.
+type Finding struct {
+	Relation Relation
+	// Score is the share of the whole document that the candidate holds: of several
+	// of which it is a Copy, that with the best counts.
+	Score float64
+	// Share is the share of what can be compared: of several to which it is
+	// Related, that with the largest counts.
+	Share float64
+	// Comparable is how many of its features the candidate could have shared.
+	Comparable int
+	// Features is how many the candidate has.
+	Features int
+}
+
+// Share is the quotient of two weights, 0 where there is nothing. It is exact to
+// the last bit while both are below 2^53: a quotient that equals the decimal number
+// given as the threshold is the same double (rule 11 of docs/design.md).
+func Share(weight, of uint64) float64 {
+	if of == 0 {
+		return 0
+	}
+	return float64(weight) / float64(of)
+}

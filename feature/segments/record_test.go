@@ -1,0 +1,55 @@
+package segments
+
+import (
+	"bytes"
+	"encoding/hex"
+	"testing"
+)
+
+// What is stored of a document's segments is as docs/format.md has it.
+func TestRecordFormat(t *testing.T) {
+	for want, r := range map[string]Record{
+		"00" + "00" + "0000000000000000": {},
+		"32" + "19" + "8877665544332211" + "0102030000000000": {
+			Features: 50, CutWidth: 24, CutOrder: 0x1122334455667788, Whole: 0x30201,
+		},
+		"ac02" + "01" + "0100000000000000" + "ffffffffffffffff":       {Features: 300, CutOrder: 1, Whole: 1<<64 - 1},
+		"01" + "8080808010" + "0000000000000000" + "0000000000000000": {Features: 1, CutWidth: 1<<32 - 1},
+	} {
+		b := r.Append([]byte("before"))
+		if got := hex.EncodeToString(b[6:]); got != want {
+			t.Errorf("%+v is %s, want %s", r, got, want)
+		}
+		if got, err := ParseRecord(b[6:]); err != nil || got != r {
+			t.Errorf("read back %+v, %v; want %+v", got, err, r)
+		}
+		for n := range b[6:] {
+			if got, err := ParseRecord(b[6 : 6+n]); err == nil {
+				t.Errorf("%d bytes of %x are %+v", n, b[6:], got)
+			}
+		}
+		if got, err := ParseRecord(append(b[6:], 0)); err == nil {
+			t.Errorf("a byte more is %+v", got)
+		}
+	}
+}
+
+// Whatever is read back is written as it was, but for numbers written longer than
+// they need be.
+func FuzzRecord(f *testing.F) {
+	r := Record{Features: 50, CutWidth: 7, CutOrder: 8, Whole: 9}
+	f.Add(r.Append(nil))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := ParseRecord(b)
+		if err != nil {
+			return
+		}
+		again := r.Append(nil)
+		if got, err := ParseRecord(again); err != nil || got != r || len(again) > len(b) {
+			t.Fatalf("%x is %+v, written again %x, %v", b, r, again, err)
+		}
+		if len(again) == len(b) && !bytes.Equal(again, b) {
+			t.Fatalf("%x, written again %x", b, again)
+		}
+	})
+}
