@@ -31,7 +31,7 @@ type decisionCase struct {
 type caseDoc struct {
 	id, text string
 	want     []string // items of the expectation, as written
-	set      feature.Set
+	set      feature.Sketch
 }
 
 func TestDecisionCases(t *testing.T) {
@@ -77,7 +77,7 @@ func (c *decisionCase) run(t *testing.T, cfg dedup.Config) {
 	}
 }
 
-func weights(set *feature.Set) (weight uint32) {
+func weights(set *feature.Sketch) (weight uint32) {
 	for _, f := range set.Features {
 		weight += max(f.Units, 2) - 2
 	}

@@ -53,6 +53,9 @@ func (r Rules) withDefaults(filterOnly bool) (Rules, error) {
 // Config is what a [Deduper] works with.
 type Config struct {
 	Scheme feature.Scheme
+	// Method, where there is one, takes the place of the Scheme's: one of the
+	// caller's own.
+	Method method.Method
 	Rules  Rules
 	// Filter answers at once for most keys that were never seen. Without one
 	// the table is asked for every key: the same verdicts, more slowly.
@@ -120,9 +123,11 @@ func New(cfg Config) (*Deduper, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	m, err := cfg.Scheme.New()
-	if err != nil {
-		return nil, err
+	m := cfg.Method
+	if m == nil {
+		if m, err = cfg.Scheme.New(); err != nil {
+			return nil, err
+		}
 	}
 	closer, _ := cfg.Table.(closer)
 	return &Deduper{

@@ -99,8 +99,8 @@ func nan() float64 {
 
 // The thresholds of the manual, seen by documents just at them.
 func TestDefaultThresholds(t *testing.T) {
-	half := func(shared int) *feature.Set { // of ten segments of 12 units, weight 10, in 120 units
-		set := &feature.Set{Whole: uint64(1000 + shared)}
+	half := func(shared int) *feature.Sketch { // of ten segments of 12 units, weight 10, in 120 units
+		set := &feature.Sketch{Whole: uint64(1000 + shared)}
 		for i := range 10 {
 			key := uint64(i + 1)
 			if i >= shared {
@@ -171,7 +171,7 @@ func TestSameID(t *testing.T) {
 	}
 	for i, c := range []struct {
 		id   string
-		set  *feature.Set
+		set  *feature.Sketch
 		want bool
 	}{
 		{"a", segmentsOf(1, 11, 12, 13), false},

@@ -14,14 +14,14 @@ import (
 // secret; what must come of it is shown on the level of keys.
 type meeting struct {
 	name    string
-	earlier []*feature.Set
-	set     *feature.Set
+	earlier []*feature.Sketch
+	set     *feature.Sketch
 	of      string // the witness; empty where the document is to be kept
 }
 
 // segmentsOf makes features of the given keys, the widest first.
-func segmentsOf(whole uint64, keys ...uint64) *feature.Set {
-	set := &feature.Set{Whole: whole}
+func segmentsOf(whole uint64, keys ...uint64) *feature.Sketch {
+	set := &feature.Sketch{Whole: whole}
 	for i, key := range keys {
 		set.Features = append(set.Features, feature.Feature{Key: key, Order: 3 * key, Width: uint32(90 - i), Units: 9})
 		set.Units += 9
@@ -29,13 +29,13 @@ func segmentsOf(whole uint64, keys ...uint64) *feature.Set {
 	return set
 }
 
-func truncated(set *feature.Set) *feature.Set {
+func truncated(set *feature.Sketch) *feature.Sketch {
 	set.Truncated = true
 	return set
 }
 
 // holders makes n documents that hold the key as one of their segments.
-func holders(n int, key uint64) (sets []*feature.Set) {
+func holders(n int, key uint64) (sets []*feature.Sketch) {
 	for i := range uint64(n) {
 		sets = append(sets, segmentsOf(900+i, 910+i, 920+i, key, 930+i))
 	}
@@ -43,33 +43,33 @@ func holders(n int, key uint64) (sets []*feature.Set) {
 }
 
 func meetings() []meeting {
-	article := func() *feature.Set { return segmentsOf(500, 1, 2, 3, 4, 5) }
-	note := func() *feature.Set { return segmentsOf(500, 1, 2, 3, 4) }
-	long := func(last uint64) *feature.Set { return truncated(segmentsOf(500, 1, 2, 3, last)) }
-	forged := func(n int) *feature.Set { return segmentsOf(500, []uint64{71, 72, 73, 74, 75, 76}[:n]...) }
+	article := func() *feature.Sketch { return segmentsOf(500, 1, 2, 3, 4, 5) }
+	note := func() *feature.Sketch { return segmentsOf(500, 1, 2, 3, 4) }
+	long := func(last uint64) *feature.Sketch { return truncated(segmentsOf(500, 1, 2, 3, last)) }
+	forged := func(n int) *feature.Sketch { return segmentsOf(500, []uint64{71, 72, 73, 74, 75, 76}[:n]...) }
 	other := segmentsOf(600, 61, 62, 500, 63, 64) // one of its segments has the key
 	wider := long(4)
 	wider.Features[3].Width--
 	return []meeting{
-		{"the same text", []*feature.Set{article()}, article(), "doc0"},
-		{"a segment has the key of the text", []*feature.Set{other}, article(), ""},
-		{"a short text, a segment has its key", []*feature.Set{segmentsOf(600, 61, 500), segmentsOf(601, 500)}, note(), ""},
-		{"a forged text of one segment", []*feature.Set{forged(1)}, article(), ""},
-		{"a forged text without segments", []*feature.Set{forged(0)}, article(), ""},
-		{"one segment fewer", []*feature.Set{forged(4)}, article(), ""},
-		{"one segment more", []*feature.Set{forged(6)}, article(), ""},
-		{"five after four", []*feature.Set{note()}, forged(5), ""},
-		{"a short text cut otherwise", []*feature.Set{forged(1)}, note(), "doc0"},
-		{"a short text not cut at all", []*feature.Set{forged(0)}, note(), "doc0"},
-		{"a segment, a forged text, and then the same text", []*feature.Set{other, forged(1), article()}, article(), "doc2"},
+		{"the same text", []*feature.Sketch{article()}, article(), "doc0"},
+		{"a segment has the key of the text", []*feature.Sketch{other}, article(), ""},
+		{"a short text, a segment has its key", []*feature.Sketch{segmentsOf(600, 61, 500), segmentsOf(601, 500)}, note(), ""},
+		{"a forged text of one segment", []*feature.Sketch{forged(1)}, article(), ""},
+		{"a forged text without segments", []*feature.Sketch{forged(0)}, article(), ""},
+		{"one segment fewer", []*feature.Sketch{forged(4)}, article(), ""},
+		{"one segment more", []*feature.Sketch{forged(6)}, article(), ""},
+		{"five after four", []*feature.Sketch{note()}, forged(5), ""},
+		{"a short text cut otherwise", []*feature.Sketch{forged(1)}, note(), "doc0"},
+		{"a short text not cut at all", []*feature.Sketch{forged(0)}, note(), "doc0"},
+		{"a segment, a forged text, and then the same text", []*feature.Sketch{other, forged(1), article()}, article(), "doc2"},
 		{"seven others have the key", append(holders(7, 500), article()), article(), "doc7"},
 		{"eight others have the key, so the table does not know", append(holders(8, 500), forged(5)), article(), ""},
-		{"the same long text", []*feature.Set{long(4)}, long(4), "doc0"},
-		{"a text with more segments is not one without", []*feature.Set{truncated(forged(4))}, note(), ""},
-		{"a text without more segments is not one with", []*feature.Set{forged(4)}, long(4), ""},
-		{"a cut-off at another segment", []*feature.Set{truncated(forged(4))}, long(4), ""},
-		{"a cut-off at another width", []*feature.Set{truncated(segmentsOf(500, 71, 72, 73, 4))}, wider, ""},
-		{"the empty text", []*feature.Set{forged(0)}, forged(0), "doc0"},
+		{"the same long text", []*feature.Sketch{long(4)}, long(4), "doc0"},
+		{"a text with more segments is not one without", []*feature.Sketch{truncated(forged(4))}, note(), ""},
+		{"a text without more segments is not one with", []*feature.Sketch{forged(4)}, long(4), ""},
+		{"a cut-off at another segment", []*feature.Sketch{truncated(forged(4))}, long(4), ""},
+		{"a cut-off at another width", []*feature.Sketch{truncated(segmentsOf(500, 71, 72, 73, 4))}, wider, ""},
+		{"the empty text", []*feature.Sketch{forged(0)}, forged(0), "doc0"},
 	}
 }
 

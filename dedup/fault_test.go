@@ -55,13 +55,13 @@ func (f *faulty) Records(nums []uint32, ids, data [][]byte) error {
 
 // stream is judged into every kind of verdict: two documents, an exact copy, a
 // near copy that shares with both, one assembled from both, a page that quotes.
-func stream() []*feature.Set {
+func stream() []*feature.Sketch {
 	a, b := segmentsOf(1, 11, 12, 13, 14, 15, 16), segmentsOf(2, 21, 22, 23, 24, 25, 26)
 	near := segmentsOf(3, 11, 12, 13, 14, 15, 21)
 	mosaic := segmentsOf(4, 11, 12, 13, 21, 22, 23)
 	long := truncated(segmentsOf(5, 31, 32, 33, 34, 35))
 	page := segmentsOf(6, 31, 32, 33, 34, 35, 61, 62, 63, 64)
-	return []*feature.Set{a, b, a, near, mosaic, long, page}
+	return []*feature.Sketch{a, b, a, near, mosaic, long, page}
 }
 
 // Every call to the table may fail, and whatever fails is told: no verdict, and
@@ -112,7 +112,7 @@ func TestTableIsAskedOnlyWhereItMatters(t *testing.T) {
 	}
 	// Units are 9 a segment, weights 7.
 	for i, c := range []struct {
-		set           *feature.Set
+		set           *feature.Sketch
 		lookups, docs int
 		counts        dedup.Counts
 		what          string

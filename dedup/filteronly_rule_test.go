@@ -38,7 +38,7 @@ func chance(n, hits int, rate float64) float64 {
 
 // byFilter decides by the letter of docs/design.md, "Without a table", and says
 // which of its conditions held.
-func byFilter(f *bloomstore.Filter, threshold float64, set *feature.Set) (r dedup.Result, why string) {
+func byFilter(f *bloomstore.Filter, threshold float64, set *feature.Sketch) (r dedup.Result, why string) {
 	n := len(set.Features)
 	r = dedup.Result{Kept: true, Segments: n, Comparable: n}
 	seen := func(key uint64) bool {
@@ -128,7 +128,7 @@ func TestFilterOnlyExactUntilFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := &feature.Set{Whole: 500}
+	text := &feature.Sketch{Whole: 500}
 	if r, err := d.Decide("", text); err != nil || !r.Kept {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -156,7 +156,7 @@ func TestFilterOnlySegmentIsNoWholeText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, set := range []*feature.Set{segmentsOf(600, 500, 501, 502, 503), segmentsOf(500, 71, 72)} {
+	for _, set := range []*feature.Sketch{segmentsOf(600, 500, 501, 502, 503), segmentsOf(500, 71, 72)} {
 		r, err := d.Decide("", set)
 		if err != nil || !r.Kept || r.Exact {
 			t.Fatalf("%+v, %v", r, err)
@@ -175,7 +175,7 @@ func TestFilterOnlyAsksForAllFourKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, whole := range []uint64{500, near} {
-			if r, err := d.Decide("", &feature.Set{Whole: whole}); err != nil || !r.Kept || r.Exact {
+			if r, err := d.Decide("", &feature.Sketch{Whole: whole}); err != nil || !r.Kept || r.Exact {
 				t.Errorf("%d: %+v, %v", whole, r, err)
 			}
 		}

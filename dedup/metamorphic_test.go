@@ -19,7 +19,7 @@ import (
 // without computing anything. No oracle has a part in it.
 
 // admit enters a document into a table as if it had been kept.
-func admit(t *rapid.T, table dedup.Store, set *feature.Set) {
+func admit(t *rapid.T, table dedup.Store, set *feature.Sketch) {
 	j := segments.NewJudge(method.Rules{Threshold: 0.5})
 	j.Load(set)
 	doc := dedup.Record{Sketch: j.Record(nil)}
@@ -33,7 +33,7 @@ func admit(t *rapid.T, table dedup.Store, set *feature.Set) {
 }
 
 // judge gives the result on a document after others.
-func judge(t *rapid.T, rules dedup.Rules, earlier []*feature.Set, set *feature.Set) dedup.Result {
+func judge(t *rapid.T, rules dedup.Rules, earlier []*feature.Sketch, set *feature.Sketch) dedup.Result {
 	table := &dedup.Memory{}
 	for _, e := range earlier {
 		admit(t, table, e)
@@ -53,8 +53,8 @@ func judge(t *rapid.T, rules dedup.Rules, earlier []*feature.Set, set *feature.S
 type scene struct {
 	*world
 	rules   dedup.Rules
-	history []*feature.Set
-	judged  []*feature.Set
+	history []*feature.Sketch
+	judged  []*feature.Sketch
 }
 
 func drawScene(t *rapid.T) *scene {
@@ -71,7 +71,7 @@ func drawScene(t *rapid.T) *scene {
 
 // checkScenes calls f for many documents and demands that some had the verdict
 // that the property is about.
-func checkScenes(t *testing.T, about dedup.Verdict, f func(t *rapid.T, s *scene, set *feature.Set, before dedup.Result)) {
+func checkScenes(t *testing.T, about dedup.Verdict, f func(t *rapid.T, s *scene, set *feature.Sketch, before dedup.Result)) {
 	met := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		s := drawScene(rt)
@@ -89,7 +89,7 @@ func checkScenes(t *testing.T, about dedup.Verdict, f func(t *rapid.T, s *scene,
 }
 
 func TestKeptIsWhatTheVerdictSays(t *testing.T) {
-	checkScenes(t, dedup.Related, func(t *rapid.T, s *scene, set *feature.Set, before dedup.Result) {
+	checkScenes(t, dedup.Related, func(t *rapid.T, s *scene, set *feature.Sketch, before dedup.Result) {
 		if before.Kept != (before.Verdict == dedup.Unique || before.Verdict == dedup.Related) {
 			t.Fatalf("where mosaics are removed: %+v", before)
 		}
@@ -108,7 +108,7 @@ func TestKeptIsWhatTheVerdictSays(t *testing.T) {
 
 // A document that shares nothing changes nothing.
 func TestUnrelatedDocumentChangesNothing(t *testing.T) {
-	checkScenes(t, dedup.Mosaic, func(t *rapid.T, s *scene, set *feature.Set, before dedup.Result) {
+	checkScenes(t, dedup.Mosaic, func(t *rapid.T, s *scene, set *feature.Sketch, before dedup.Result) {
 		other := s.set([]int{5001, 5002, 5003, 5004, 5005, 5006})
 		after := judge(t, s.rules, append(s.history, other), set)
 		if diff := gocmp.Diff(before, after, cmpopts.EquateEmpty()); diff != "" && !sharesKey(other, set) {
@@ -117,11 +117,11 @@ func TestUnrelatedDocumentChangesNothing(t *testing.T) {
 	})
 }
 
-func sharesKey(a, b *feature.Set) bool {
+func sharesKey(a, b *feature.Sketch) bool {
 	return slices.ContainsFunc(keysOf(a), func(k uint64) bool { return slices.Contains(keysOf(b), k) })
 }
 
-func keysOf(set *feature.Set) []uint64 {
+func keysOf(set *feature.Sketch) []uint64 {
 	keys := []uint64{set.Whole}
 	for _, f := range set.Features {
 		keys = append(keys, f.Key)
@@ -132,7 +132,7 @@ func keysOf(set *feature.Set) []uint64 {
 // One more document that shares a single segment: what one earlier document
 // decides alone stays decided.
 func TestThirdDocumentSharingOneSegment(t *testing.T) {
-	checkScenes(t, dedup.Related, func(t *rapid.T, s *scene, set *feature.Set, before dedup.Result) {
+	checkScenes(t, dedup.Related, func(t *rapid.T, s *scene, set *feature.Sketch, before dedup.Result) {
 		if len(set.Features) == 0 {
 			return
 		}
@@ -140,7 +140,7 @@ func TestThirdDocumentSharingOneSegment(t *testing.T) {
 		if s.holders(shared.Key) >= dedup.MaxHolders-1 {
 			return // it would become common
 		}
-		third := &feature.Set{Whole: 77, Features: []feature.Feature{shared, s.segment(7001), s.segment(7002)}, Units: 99}
+		third := &feature.Sketch{Whole: 77, Features: []feature.Feature{shared, s.segment(7001), s.segment(7002)}, Units: 99}
 		choose(third, len(third.Features))
 		after := judge(t, s.rules, append(s.history, third), set)
 		byThird := after.Of.Num == uint32(len(s.history)+1)
@@ -167,7 +167,7 @@ func (s *scene) holders(key uint64) (n int) {
 
 // A segment that turns into one nobody has never makes a document more of a copy.
 func TestLessEvidenceIsNoMoreCopy(t *testing.T) {
-	checkScenes(t, dedup.Mosaic, func(t *rapid.T, s *scene, set *feature.Set, before dedup.Result) {
+	checkScenes(t, dedup.Mosaic, func(t *rapid.T, s *scene, set *feature.Sketch, before dedup.Result) {
 		if before.Exact || len(set.Features) == 0 {
 			return
 		}
@@ -186,7 +186,7 @@ func TestLessEvidenceIsNoMoreCopy(t *testing.T) {
 // Text of its own, too short to be a segment, never makes a document more of a
 // copy.
 func TestShortTextOfItsOwn(t *testing.T) {
-	checkScenes(t, dedup.Duplicate, func(t *rapid.T, s *scene, set *feature.Set, before dedup.Result) {
+	checkScenes(t, dedup.Duplicate, func(t *rapid.T, s *scene, set *feature.Sketch, before dedup.Result) {
 		longer := *set
 		longer.Units += uint64(1 + s.rng.IntN(20))
 		longer.Whole++
@@ -201,7 +201,7 @@ func TestShortTextOfItsOwn(t *testing.T) {
 
 // A higher threshold finds no more.
 func TestHigherThresholdFindsNoMore(t *testing.T) {
-	checkScenes(t, dedup.Related, func(t *rapid.T, s *scene, set *feature.Set, before dedup.Result) {
+	checkScenes(t, dedup.Related, func(t *rapid.T, s *scene, set *feature.Sketch, before dedup.Result) {
 		higher := s.rules
 		higher.Threshold = min(1, s.rules.Threshold+s.rng.Float64()/2)
 		after := judge(t, higher, s.history, set)
@@ -217,7 +217,7 @@ func TestHigherThresholdFindsNoMore(t *testing.T) {
 // In which order the earlier documents came decides whom a document is said to
 // repeat where several are as good, and nothing else.
 func TestOrderOfEarlierDocuments(t *testing.T) {
-	checkScenes(t, dedup.Mosaic, func(t *rapid.T, s *scene, set *feature.Set, before dedup.Result) {
+	checkScenes(t, dedup.Mosaic, func(t *rapid.T, s *scene, set *feature.Sketch, before dedup.Result) {
 		if before.Exact || s.holders(set.Whole) > 0 {
 			return // the first copies alone are known of a text
 		}
@@ -228,7 +228,7 @@ func TestOrderOfEarlierDocuments(t *testing.T) {
 	})
 }
 
-func reversed(sets []*feature.Set) []*feature.Set {
+func reversed(sets []*feature.Sketch) []*feature.Sketch {
 	sets = slices.Clone(sets)
 	slices.Reverse(sets)
 	return sets
@@ -244,7 +244,7 @@ func TestCheckRemembersNothing(t *testing.T) {
 		}
 		for i, set := range append(s.history, s.judged...) {
 			var got [3]string
-			for j, f := range []func(string, *feature.Set) (dedup.Result, error){d.Check, d.Check, d.Decide} {
+			for j, f := range []func(string, *feature.Sketch) (dedup.Result, error){d.Check, d.Check, d.Decide} {
 				r, err := f("id", set)
 				if err != nil {
 					rt.Fatal(err)

@@ -93,7 +93,7 @@ type Result struct {
 	// Also lists the other sources, the heaviest first, at most MaxAlso. The
 	// slice is reused by the next decision.
 	Also []Source
-	// SharedSegments are the positions in feature.Set.Features of the
+	// SharedSegments are the positions in feature.Sketch.Features of the
 	// segments shared with Of (with any source, for a Mosaic), longest
 	// first. The slice is reused by the next decision. Empty for an exact
 	// copy, all of whose segments are shared.

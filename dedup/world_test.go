@@ -16,7 +16,7 @@ type world struct {
 	widths  int // distinct widths: few make ties
 	most    int // segments chosen of a document
 	footer  int // segments that many documents end with
-	earlier []*feature.Set
+	earlier []*feature.Sketch
 	ids     [][]int // of all segments of each earlier document
 }
 
@@ -47,7 +47,7 @@ func (w *world) segment(id int) feature.Feature {
 }
 
 // document draws one: new, or made of earlier ones in some way.
-func (w *world) document() *feature.Set {
+func (w *world) document() *feature.Sketch {
 	var ids []int
 	if len(w.earlier) > 0 {
 		switch w.rng.IntN(8) {
@@ -90,7 +90,7 @@ func (w *world) part(of int) []int {
 
 // again is an exact copy, or one that an adversary made: the same whole text over
 // other segments.
-func (w *world) again(set *feature.Set) *feature.Set {
+func (w *world) again(set *feature.Sketch) *feature.Sketch {
 	if w.rng.IntN(4) > 0 {
 		return set
 	}
@@ -100,15 +100,15 @@ func (w *world) again(set *feature.Set) *feature.Set {
 	return w.keep(forged, ids)
 }
 
-func (w *world) keep(set *feature.Set, ids []int) *feature.Set {
+func (w *world) keep(set *feature.Sketch, ids []int) *feature.Sketch {
 	w.earlier, w.ids = append(w.earlier, set), append(w.ids, ids)
 	return set
 }
 
 // set makes the features that a text of these segments would have, and sometimes
 // a collision: a segment's key that is the key of a whole text, or the reverse.
-func (w *world) set(ids []int) *feature.Set {
-	set := &feature.Set{Whole: 1}
+func (w *world) set(ids []int) *feature.Sketch {
+	set := &feature.Sketch{Whole: 1}
 	seen := map[int]bool{}
 	for _, id := range ids {
 		if !seen[id] {
@@ -134,7 +134,7 @@ func (w *world) set(ids []int) *feature.Set {
 }
 
 // choose leaves the first most features in the order of choice.
-func choose(set *feature.Set, most int) {
+func choose(set *feature.Sketch, most int) {
 	slices.SortFunc(set.Features, func(a, b feature.Feature) int {
 		return cmp.Or(cmp.Compare(b.Width, a.Width), cmp.Compare(a.Order, b.Order))
 	})

@@ -43,7 +43,7 @@ func New(rules dedup.Rules) *Oracle {
 }
 
 // Decide judges a document and remembers it if it is kept.
-func (o *Oracle) Decide(id string, set *feature.Set) dedup.Result {
+func (o *Oracle) Decide(id string, set *feature.Sketch) dedup.Result {
 	r := o.Check(id, set)
 	if r.Kept {
 		o.Remember(id, set)
@@ -52,7 +52,7 @@ func (o *Oracle) Decide(id string, set *feature.Set) dedup.Result {
 }
 
 // Remember takes a document for kept, whatever the verdict on it would be.
-func (o *Oracle) Remember(id string, set *feature.Set) {
+func (o *Oracle) Remember(id string, set *feature.Sketch) {
 	d := newDocument(id, set)
 	o.docs = append(o.docs, d)
 	num := len(o.docs)
@@ -64,7 +64,7 @@ func (o *Oracle) Remember(id string, set *feature.Set) {
 	}
 }
 
-func newDocument(id string, set *feature.Set) document {
+func newDocument(id string, set *feature.Sketch) document {
 	d := document{id: id, features: slices.Clone(set.Features), whole: set.Whole}
 	if set.Truncated {
 		d.cut = &d.features[len(d.features)-1]
@@ -73,7 +73,7 @@ func newDocument(id string, set *feature.Set) document {
 }
 
 // Check judges a document and remembers nothing.
-func (o *Oracle) Check(id string, set *feature.Set) dedup.Result {
+func (o *Oracle) Check(id string, set *feature.Sketch) dedup.Result {
 	d := newDocument(id, set)
 	r := dedup.Result{Kept: true, Segments: len(d.features)}
 	if num := o.exact(d); num != 0 {
@@ -109,7 +109,7 @@ func sameCut(a, b *feature.Feature) bool {
 	return a.Width == b.Width && a.Order == b.Order
 }
 
-func (o *Oracle) nameExact(set *feature.Set, num int, r *dedup.Result) {
+func (o *Oracle) nameExact(set *feature.Sketch, num int, r *dedup.Result) {
 	n, e := len(set.Features), o.docs[num-1]
 	r.Verdict, r.Kept, r.Exact, r.Score, r.Seen = dedup.Duplicate, false, true, 1, 1
 	r.Of = dedup.Source{Num: uint32(num), ID: e.id, Shared: n, Weight: uint64(o.whole(set))}
@@ -137,7 +137,7 @@ func (o *Oracle) size(features []feature.Feature) (size int64) {
 }
 
 // whole is the denominator of rule 4.
-func (o *Oracle) whole(set *feature.Set) int64 {
+func (o *Oracle) whole(set *feature.Sketch) int64 {
 	if o.rules.Score == dedup.ScoreSegments || set.Truncated {
 		return o.size(set.Features)
 	}
@@ -156,7 +156,7 @@ type claim struct {
 }
 
 // claims lists the documents that share a segment, in order of arrival.
-func (o *Oracle) claims(set *feature.Set) []claim {
+func (o *Oracle) claims(set *feature.Sketch) []claim {
 	shared := map[int][]int{}
 	for i, f := range set.Features {
 		if nums := o.first(f.Key); len(nums) < common {
@@ -186,7 +186,7 @@ func (o *Oracle) claims(set *feature.Set) []claim {
 }
 
 // comparable is rule 7: what is at or above e's cut-off in the order of choice.
-func comparable(set *feature.Set, e document) []feature.Feature {
+func comparable(set *feature.Sketch, e document) []feature.Feature {
 	if e.cut == nil {
 		return set.Features
 	}
@@ -223,7 +223,7 @@ func (o *Oracle) removes(c claim, of int) bool {
 
 // single gives the verdicts that one document brings about: the first two of
 // rule 9.
-func (o *Oracle) single(set *feature.Set, claims []claim, r *dedup.Result) bool {
+func (o *Oracle) single(set *feature.Sketch, claims []claim, r *dedup.Result) bool {
 	var witness, relation *claim
 	for i := range claims {
 		c := &claims[i]
@@ -252,7 +252,7 @@ func (o *Oracle) single(set *feature.Set, claims []claim, r *dedup.Result) bool 
 
 // together gives the verdict that only several documents bring about: the third
 // of rule 9.
-func (o *Oracle) together(set *feature.Set, claims []claim, r *dedup.Result) {
+func (o *Oracle) together(set *feature.Sketch, claims []claim, r *dedup.Result) {
 	seen := o.seen(set, claims)
 	if !o.reaches(seen) {
 		return
@@ -271,7 +271,7 @@ func (o *Oracle) together(set *feature.Set, claims []claim, r *dedup.Result) {
 }
 
 // seen is the share that all documents together hold.
-func (o *Oracle) seen(set *feature.Set, claims []claim) float64 {
+func (o *Oracle) seen(set *feature.Sketch, claims []claim) float64 {
 	var weight int64
 	for i, f := range set.Features {
 		if sharedByAny(claims, i) {
