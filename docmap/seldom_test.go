@@ -31,3 +31,51 @@ func TestRecordAheadOfItsDocuments(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// Pending keys are the only copy of what was added last: whichever bit of them is
+// another, and under whatever number they are found, they are refused.
+func TestPendingKeysAreChecked(t *testing.T) {
+	var l keyLog
+	l.add(1, []uint64{11, 12})
+	l.add(2, []uint64{13})
+	good := slices.Clone(l.chunks(5)[0])
+	replay := func(b []byte, chunk uint32) error {
+		_, _, err := replayChunk(b, chunk, 1, nil, func(uint32, []uint64) error { return nil })
+		return err
+	}
+	if err := replay(good, 5); err != nil {
+		t.Fatal(err)
+	}
+	if err := replay(good, 6); !errors.Is(err, ErrDamaged) {
+		t.Errorf("under another number: %v", err)
+	}
+	for bit := range 8 * len(good) {
+		bad := slices.Clone(good)
+		bad[bit/8] ^= 1 << (bit % 8)
+		if err := replay(bad, 5); !errors.Is(err, ErrDamaged) {
+			t.Fatalf("bit %d: %v", bit, err)
+		}
+	}
+}
+
+// A bin has exactly the bytes that its entries take: one that is longer or shorter is
+// not what was written.
+func TestBinOfAnotherLength(t *testing.T) {
+	s := defaultSizes.shape(minLog, 5, 100)
+	b := builder{limit: keyLimit}
+	b.in.add(s.lowest(0)+1, 6)
+	b.in.add(s.lowest(0)+2, 7)
+	value, _ := b.build(nil, &s, 3, 0, 5)
+	check := func(value []byte) error {
+		v := binView{shape: &s, b: value, place: place(3, 0), first: 5}
+		return v.verifyDirectory()
+	}
+	if err := check(value); err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range [][]byte{append(slices.Clone(value), 0), append(slices.Clone(value), make([]byte, 8)...), value[:len(value)-1]} {
+		if err := check(other); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%d bytes instead of %d: %v", len(other), len(value), err)
+		}
+	}
+}
