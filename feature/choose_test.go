@@ -1,0 +1,74 @@
+package feature
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// choice is what of a stream of features is to be chosen: all distinct ones in order,
+// the n first, and whether there were more.
+func choice(stream []Feature, n int) (chosen []Feature, truncated bool) {
+	for _, f := range stream {
+		if !slices.ContainsFunc(chosen, func(o Feature) bool { return o.Width == f.Width && o.Key == f.Key }) {
+			chosen = append(chosen, f)
+		}
+	}
+	slices.SortFunc(chosen, func(a, b Feature) int {
+		switch {
+		case a.Width != b.Width:
+			return int(b.Width) - int(a.Width)
+		case a.Order != b.Order && a.Order < b.Order, a.Order == b.Order && a.Key < b.Key:
+			return -1
+		}
+		return 1
+	})
+	return chosen[:min(n, len(chosen))], len(chosen) > n
+}
+
+// choose gives a stream to a chooser as an Extractor does.
+func choose(c *chooser, stream []Feature) (set Set) {
+	c.reset()
+	for _, f := range stream {
+		if c.wants(int(f.Width)) && c.wantsOrder(int(f.Width), f.Order) {
+			c.add(f)
+		}
+	}
+	c.result(&set)
+	return set
+}
+
+// TestChooserIsTheRule draws streams long enough that the chooser throws away on its
+// way, of few segments that come again and again: their widths and orders are equal,
+// or differ in the last bits only, and their number is about the one to be chosen.
+func TestChooserIsTheRule(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 1))
+	for round := range 3000 {
+		n := 1 + rng.IntN(6)
+		c := newChooser(n)
+		segments := make([]Feature, 1+rng.IntN(2*n))
+		for i := range segments {
+			order := uint64(rng.IntN(3))
+			if round%2 == 0 {
+				order <<= 62
+			}
+			segments[i] = Feature{Width: uint32(10 + rng.IntN(3)), Order: order, Key: uint64(i*7919%13) + 1}
+		}
+		var stream []Feature
+		late := rng.IntN(len(segments)) // comes after all others were thrown together
+		for i := range 400 {
+			pick := rng.IntN(len(segments))
+			if pick == late && i < 300 {
+				continue
+			}
+			f := segments[pick]
+			f.Start = uint32(i)
+			stream = append(stream, f)
+		}
+		want, truncated := choice(stream, n)
+		got := choose(&c, stream)
+		if !slices.Equal(got.Features, want) || got.Truncated != truncated {
+			t.Fatalf("round %d: %d of %d segments\ngot  %v, truncated %v\nwant %v, truncated %v", round, n, len(segments), got.Features, got.Truncated, want, truncated)
+		}
+	}
+}
