@@ -57,25 +57,3 @@ func TestPendingKeysAreChecked(t *testing.T) {
 		}
 	}
 }
-
-// A bin has exactly the bytes that its entries take: one that is longer or shorter is
-// not what was written.
-func TestBinOfAnotherLength(t *testing.T) {
-	s := defaultSizes.shape(minLog, 5, 100)
-	b := builder{limit: keyLimit}
-	b.in.add(s.lowest(0)+1, 6)
-	b.in.add(s.lowest(0)+2, 7)
-	value, _ := b.build(nil, &s, 3, 0, 5)
-	check := func(value []byte) error {
-		v := binView{shape: &s, b: value, place: place(3, 0), first: 5}
-		return v.verifyDirectory()
-	}
-	if err := check(value); err != nil {
-		t.Fatal(err)
-	}
-	for _, other := range [][]byte{append(slices.Clone(value), 0), append(slices.Clone(value), make([]byte, 8)...), value[:len(value)-1]} {
-		if err := check(other); !errors.Is(err, ErrDamaged) {
-			t.Errorf("%d bytes instead of %d: %v", len(other), len(value), err)
-		}
-	}
-}

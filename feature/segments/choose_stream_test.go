@@ -1,20 +1,22 @@
-package feature
+package segments
 
 import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/firstseen/firstseen/feature/method"
 )
 
 // choice is what of a stream of features is to be chosen: all distinct ones in order,
 // the n first, and whether there were more.
-func choice(stream []Feature, n int) (chosen []Feature, truncated bool) {
+func choice(stream []method.Feature, n int) (chosen []method.Feature, truncated bool) {
 	for _, f := range stream {
-		if !slices.ContainsFunc(chosen, func(o Feature) bool { return o.Width == f.Width && o.Key == f.Key }) {
+		if !slices.ContainsFunc(chosen, func(o method.Feature) bool { return o.Width == f.Width && o.Key == f.Key }) {
 			chosen = append(chosen, f)
 		}
 	}
-	slices.SortFunc(chosen, func(a, b Feature) int {
+	slices.SortFunc(chosen, func(a, b method.Feature) int {
 		switch {
 		case a.Width != b.Width:
 			return int(b.Width) - int(a.Width)
@@ -27,7 +29,7 @@ func choice(stream []Feature, n int) (chosen []Feature, truncated bool) {
 }
 
 // choose gives a stream to a chooser as an Extractor does.
-func choose(c *chooser, stream []Feature) (set Set) {
+func choose(c *chooser, stream []method.Feature) (set method.Sketch) {
 	c.reset()
 	for _, f := range stream {
 		if c.wants(int(f.Width)) && c.wantsOrder(int(f.Width), f.Order) {
@@ -46,15 +48,15 @@ func TestChooserIsTheRule(t *testing.T) {
 	for round := range 3000 {
 		n := 1 + rng.IntN(6)
 		c := newChooser(n)
-		segments := make([]Feature, 1+rng.IntN(2*n))
+		segments := make([]method.Feature, 1+rng.IntN(2*n))
 		for i := range segments {
 			order := uint64(rng.IntN(3))
 			if round%2 == 0 {
 				order <<= 62
 			}
-			segments[i] = Feature{Width: uint32(10 + rng.IntN(3)), Order: order, Key: uint64(i*7919%13) + 1}
+			segments[i] = method.Feature{Width: uint32(10 + rng.IntN(3)), Order: order, Key: uint64(i*7919%13) + 1}
 		}
-		var stream []Feature
+		var stream []method.Feature
 		late := rng.IntN(len(segments)) // comes after all others were thrown together
 		for i := range 400 {
 			pick := rng.IntN(len(segments))
