@@ -27,6 +27,7 @@ func speed(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("speed", flag.ContinueOnError)
 	memory := fs.Uint64("memory", 1<<30, "bytes of the filter")
 	rounds := fs.Int("rounds", 3, "runs of each kind; the least CPU time counts")
+	unkeyed := fs.Bool("no-key", false, "fingerprints without a secret")
 	profile := fs.String("cpuprofile", "", "write a CPU profile here")
 	if err := fs.Parse(args); err != nil {
 		return err
@@ -49,7 +50,7 @@ func speed(ctx context.Context, args []string, out io.Writer) error {
 	fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|")
 	for _, path := range fs.Args() {
 		for _, jobs := range []int{1, 2} {
-			if err := speedOf(ctx, path, jobs, *memory, *rounds, out); err != nil {
+			if err := speedOf(ctx, path, jobs, speedOptions(*memory, *unkeyed), *rounds, out); err != nil {
 				return err
 			}
 		}
@@ -57,14 +58,23 @@ func speed(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
+// speedOptions are those of an index as a run makes it.
+func speedOptions(memory uint64, unkeyed bool) index.Options {
+	o := index.Options{Shape: bloomstore.ForMemory(memory), Key: index.KeyNew}
+	if unkeyed {
+		o.Key = index.KeyAsIs
+	}
+	return o
+}
+
 // cost is what one run took.
 type cost struct{ wall, cpu, filter, close time.Duration }
 
-func speedOf(ctx context.Context, path string, jobs int, memory uint64, rounds int, out io.Writer) error {
+func speedOf(ctx context.Context, path string, jobs int, o index.Options, rounds int, out io.Writer) error {
 	var best cost
 	var bytes int64
 	for i := range rounds {
-		c, n, err := speedOnce(ctx, path, jobs, memory)
+		c, n, err := speedOnce(ctx, path, jobs, o)
 		if err != nil {
 			return err
 		}
@@ -79,7 +89,7 @@ func speedOf(ctx context.Context, path string, jobs int, memory uint64, rounds i
 	return nil
 }
 
-func speedOnce(ctx context.Context, path string, jobs int, memory uint64) (c cost, bytes int64, err error) {
+func speedOnce(ctx context.Context, path string, jobs int, o index.Options) (c cost, bytes int64, err error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(jobs))
 	dir, err := os.MkdirTemp("", "firstseen-speed-")
 	if err != nil {
@@ -88,7 +98,7 @@ func speedOnce(ctx context.Context, path string, jobs int, memory uint64) (c cos
 	defer os.RemoveAll(dir)
 	runtime.GC()
 	start := cpuTime()
-	x, err := index.Open(filepath.Join(dir, "index"), index.Options{Shape: bloomstore.ForMemory(memory)})
+	x, err := index.Open(filepath.Join(dir, "index"), o)
 	if err != nil {
 		return c, 0, err
 	}
