@@ -1,0 +1,13 @@
+package cli
+
+import "testing"
+
+// TestNoRatio: --max-ratio 0 is no limit, and not the default of package corpus.
+func TestNoRatio(t *testing.T) {
+	for given, want := range map[int]int{0: -1, 1: 1, 1000: 1000} {
+		c, err := (&limitFlags{maxRatio: given}).config()
+		if err != nil || c.MaxRatio != want {
+			t.Errorf("--max-ratio %d: %d, %v; want %d", given, c.MaxRatio, err, want)
+		}
+	}
+}
