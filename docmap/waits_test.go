@@ -1,0 +1,100 @@
+package docmap
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The owner's values stay until they are given again or taken away.
+func TestValuesStay(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	table := mustOpen(t, path, smallOptions)
+	for _, state := range []map[string][]byte{{"a": []byte("1"), "b": []byte("2")}, {"a": []byte("3")}, nil, {"c": []byte("4")}} {
+		if err := table.Checkpoint(state); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, reopen := range []bool{false, true} {
+		if reopen {
+			if err := table.Close(); err != nil {
+				t.Fatal(err)
+			}
+			table = mustOpen(t, path, smallOptions)
+		}
+		for name, want := range map[string]string{"a": "3", "b": "2", "c": "4", "d": ""} {
+			if got, err := table.State(name); string(got) != want || err != nil {
+				t.Errorf("reopened %v: %s is %q, %v; want %q", reopen, name, got, err, want)
+			}
+		}
+	}
+}
+
+// A block of documents closes when the next record would bring its records beyond 32
+// KiB, to the byte: the division is that of the format.
+func TestBlockIsFullToTheByte(t *testing.T) {
+	k := docBlock{first: 1}
+	id := strings.Repeat("x", 1000)
+	for len(k.recs)+1100 < blockBytes {
+		if !k.add(id, nil) {
+			t.Fatalf("closed at %d bytes", len(k.recs))
+		}
+	}
+	head := len(appendRecord(nil, k.next(), id, nil)) - len(id)
+	id = strings.Repeat("y", blockBytes-len(k.recs)-head+1)
+	if k.add(id, nil) {
+		t.Errorf("a record is taken that makes %d bytes", len(k.recs)+len(id)+head)
+	}
+	if !k.add(id[1:], nil) || len(k.recs) != blockBytes {
+		t.Errorf("%d bytes, want the block full at %d", len(k.recs), blockBytes)
+	}
+}
+
+// Full asks for a checkpoint where records of documents wait, though they have hardly
+// a key, and flushes where ids fill the memory.
+func TestRecordsAndIDsDoNotWaitWithoutEnd(t *testing.T) {
+	table := mustOpen(t, filepath.Join(t.TempDir(), "records"), Options{Scheme: "test", noSync: true})
+	long := strings.Repeat("i", 60<<10)
+	n := 0
+	for ; !table.Full(); n++ {
+		if n > pendingRecords/len(long) {
+			t.Fatalf("%d documents of %d bytes wait", n, len(long))
+		}
+		if _, err := table.addDoc(Doc{ID: long}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n < pendingRecords/len(long)/2 {
+		t.Errorf("full at %d documents", n)
+	}
+	table = mustOpen(t, filepath.Join(t.TempDir(), "ids"), smallOptions)
+	for n = 0; !table.memFull(); n++ {
+		if n > smallOptions.MemtableKeys {
+			t.Fatalf("%d ids wait", n)
+		}
+		if _, err := table.addDoc(Doc{ID: strings.Repeat("k", n+1)}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n != smallOptions.MemtableKeys/4+1 {
+		t.Errorf("flushed at %d ids", n)
+	}
+}
+
+// An id is compared itself, and not its hash alone: that of another may be equal.
+func TestIDsOfOneHash(t *testing.T) {
+	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
+	for _, id := range []string{"one", "two"} {
+		if _, err := table.addDoc(Doc{ID: id}, []uint64{1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// As if "two" had the hash of "one".
+	if err := table.spaces[ofIDs].mem.Add([]uint64{idKey("one")}, 2); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := table.ByID("one"); !slices.Equal(got, []uint32{1}) || err != nil {
+		t.Errorf("documents %v, %v", got, err)
+	}
+}
