@@ -69,11 +69,22 @@ func drawScene(t *rapid.T) *scene {
 	return s
 }
 
+// checkUntil checks a property, and goes on with other draws until they have shown
+// enough: with -short there are 20 of them, which may all miss what is seldom.
+func checkUntil(t *testing.T, enough func() bool, property func(t *rapid.T)) {
+	for range 25 {
+		rapid.Check(t, property)
+		if t.Failed() || enough() {
+			return
+		}
+	}
+}
+
 // checkScenes calls f for many documents and demands that some had the verdict
 // that the property is about.
 func checkScenes(t *testing.T, about dedup.Verdict, f func(t *rapid.T, s *scene, set *feature.Sketch, before dedup.Result)) {
 	met := 0
-	rapid.Check(t, func(rt *rapid.T) {
+	checkUntil(t, func() bool { return met >= 3 }, func(rt *rapid.T) {
 		s := drawScene(rt)
 		for _, set := range s.judged {
 			before := judge(rt, s.rules, s.history, set)
