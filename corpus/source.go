@@ -249,7 +249,7 @@ func (s *Source) fill(ctx context.Context, b *Block) error {
 		if end > 0 {
 			s.emit(b, buf[:end], records)
 			s.unread(buf[end:])
-			return err
+			return nil // an error is met again, behind the records that are still whole
 		}
 		switch {
 		case err != nil:

@@ -318,6 +318,10 @@ func FuzzSource(f *testing.F) {
 		if (err == nil) != (otherErr == nil) {
 			t.Fatalf("chunks of %d: %v, of 1 MiB: %v", chunk, err, otherErr)
 		}
+		if err != nil { // how much of damaged data a decoder gives before the error, it does not promise
+			n := min(len(got), len(other))
+			got, other = got[:n], other[:n]
+		}
 		sameRecords(t, got, other)
 		head := stored[:min(10, len(stored))]
 		if !bytes.HasPrefix(head, []byte("\x1f\x8b")) && !IsZstd(head) && OtherCompression(head) == "" {
