@@ -27,7 +27,7 @@ func (s *Source) longRecord(ctx context.Context, b *Block) error {
 		if end := s.format.End(record, n); end >= 0 {
 			s.emit(b, record[:end], 1)
 			s.unread(record[end:])
-			return err
+			return nil // as in fill: an error is met again
 		}
 		switch {
 		case err != nil:
@@ -46,19 +46,22 @@ func (s *Source) longRecord(ctx context.Context, b *Block) error {
 func (s *Source) overlong(ctx context.Context, b *Block, record []byte) error {
 	head, seen := bytes.Clone(record[:min(len(record), overlongHead)]), tailOf(record)
 	b.long.free()
-	var err error
-	for err == nil && !(s.eof && len(s.carry) == 0) {
+	for !(s.eof && len(s.carry) == 0) {
+		var err error
 		b.buf, err = s.gather(ctx, append(b.buf[:0], seen...), s.cfg.BlockSize+MaxTerminator)
 		if end := s.format.End(b.buf, len(seen)); end >= 0 {
 			s.unread(b.buf[end:])
 			break
+		}
+		if err != nil {
+			return err
 		}
 		seen = tailOf(b.buf)
 	}
 	s.emit(b, head, 0)
 	s.next = s.next.Next()
 	b.Reject = fmt.Sprintf("the %s is longer than the limit of %d bytes", s.format.Noun(), s.cfg.MaxRecord)
-	return err
+	return nil
 }
 
 // tailOf copies of what was read all that may be part of an end that is not
