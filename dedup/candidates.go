@@ -78,36 +78,49 @@ func (d *Deduper) count(keys int) {
 }
 
 // gather makes candidates of the documents that hold features which were looked up,
-// in order of arrival, but for features that the method says are no evidence (rule
-// 6). It notes the weight that all hold together.
+// in order of arrival. A feature that MaxHolders hold is common (rule 6): it counts
+// apart. gather notes the weight that all hold together of the others.
 func (c *decision) gather() {
-	c.pairs, c.union = c.pairs[:0], 0
+	c.pairs, c.found.Common, c.union = c.pairs[:0], c.found.Common[:0], 0
 	for a, i := range c.asked {
 		docs := c.postings.of(a)
-		if len(docs) == 0 || !c.judge.Evidence(i, len(docs) >= MaxHolders) {
-			continue
+		what := uint64(i)
+		switch {
+		case len(docs) >= MaxHolders:
+			what |= commonPair
+			c.found.Common = append(c.found.Common, uint32(i))
+		case len(docs) > 0:
+			c.union += c.judge.Weight(i)
 		}
-		c.union += c.judge.Weight(i)
 		for _, num := range docs {
-			c.pairs = append(c.pairs, uint64(num)<<32|uint64(i))
+			c.pairs = append(c.pairs, uint64(num)<<32|what)
 		}
 	}
 	slices.Sort(c.pairs)
 	c.group()
 }
 
+// commonPair marks a pair of a document and a common feature.
+const commonPair = 1 << 31
+
 // group turns the pairs, which are sorted, into candidates.
 func (c *decision) group() {
-	c.candidates = c.candidates[:0]
+	candidates := c.found.Candidates[:0]
 	c.positions = slices.Grow(c.positions[:0], len(c.pairs)) // does not move below
 	for _, pair := range c.pairs {
 		num, i := uint32(pair>>32), uint32(pair)
-		if last := len(c.candidates) - 1; last < 0 || c.candidates[last].Num != num {
-			c.candidates = append(c.candidates, method.Candidate{Num: num, Shared: c.positions[len(c.positions):]})
+		if last := len(candidates) - 1; last < 0 || candidates[last].Num != num {
+			candidates = append(candidates, method.Candidate{Num: num, Shared: c.positions[len(c.positions):]})
 		}
-		e := &c.candidates[len(c.candidates)-1]
+		e := &candidates[len(candidates)-1]
+		weight := c.judge.Weight(int(i &^ commonPair))
+		if i&commonPair != 0 {
+			e.CommonWeight += weight
+			continue
+		}
 		c.positions = append(c.positions, i)
 		e.Shared = e.Shared[:len(e.Shared)+1]
-		e.Weight += c.judge.Weight(int(i))
+		e.Weight += weight
 	}
+	c.found.Candidates = candidates
 }

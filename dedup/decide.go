@@ -14,12 +14,12 @@ type decision struct {
 	judge  method.Judge
 	sketch *feature.Sketch
 
-	asked      []int // the features looked up, in order
-	postings   postings
-	pairs      []uint64 // one document<<32 | feature for each posting that is evidence
-	positions  []uint32 // the features of pairs
-	candidates []method.Candidate
-	union      uint64 // the weight of all features that are evidence
+	asked     []int // the features looked up, in order
+	postings  postings
+	pairs     []uint64 // one document<<32 | feature for each posting
+	positions []uint32 // the features of pairs that are not common
+	found     method.Found
+	union     uint64 // the weight of all features held that are not common
 
 	selected []int // the candidates to compare
 	read     records
@@ -41,9 +41,9 @@ func (c *decision) load(s *feature.Sketch) {
 func (d *Deduper) decide(s *feature.Sketch) (Result, error) {
 	d.load(s)
 	c, n := &d.decision, len(s.Features)
-	r := Result{Kept: true, Segments: n, Also: c.also[:0]}
+	r := Result{Kept: true, Segments: s.Parts(), Also: c.also[:0]}
 	if d.Seen[n] {
-		if done, err := d.decideExact(&r); done || err != nil {
+		if done, err := d.decideExact(n, &r); done || err != nil {
 			return r, err
 		}
 	}
@@ -66,9 +66,10 @@ func (d *Deduper) decide(s *feature.Sketch) (Result, error) {
 
 // decideExact looks for a kept document with the same whole text: the best witness
 // there is, found by one key however common the features (rule 2). That key may also
-// be one of a feature, so what is stored of its holders is compared.
-func (d *Deduper) decideExact(r *Result) (done bool, err error) {
-	nums, err := d.lookupWhole(r.Segments)
+// be one of a feature, so what is stored of its holders is compared. n is how many
+// features there are.
+func (d *Deduper) decideExact(n int, r *Result) (done bool, err error) {
+	nums, err := d.lookupWhole(n)
 	if err != nil {
 		return false, err
 	}

@@ -33,14 +33,17 @@ type Rules struct {
 // The thresholds where none is given. Without a table nobody checks that the
 // segments seen come from one document, so more of them must have been.
 const (
-	DefaultThreshold       = 0.5
-	DefaultFilterThreshold = 0.8
+	DefaultThreshold         = 0.6
+	DefaultSegmentsThreshold = 0.5 // with ScoreSegments
+	DefaultFilterThreshold   = 0.8
 )
 
 func (r Rules) withDefaults(filterOnly bool) (Rules, error) {
 	switch {
 	case r.Threshold == 0 && filterOnly:
 		r.Threshold = DefaultFilterThreshold
+	case r.Threshold == 0 && r.Score == ScoreSegments:
+		r.Threshold = DefaultSegmentsThreshold
 	case r.Threshold == 0:
 		r.Threshold = DefaultThreshold
 	}

@@ -7,10 +7,10 @@ import "fmt"
 
 // fetch reads the records of the candidates that the method wants to compare.
 func (c *decision) fetch(table Store) error {
-	c.selected = c.judge.Select(c.selected[:0], c.candidates)
+	c.selected = c.judge.Select(c.selected[:0], &c.found)
 	c.read.nums = c.read.nums[:0]
 	for _, i := range c.selected {
-		c.read.nums = append(c.read.nums, c.candidates[i].Num)
+		c.read.nums = append(c.read.nums, c.found.Candidates[i].Num)
 	}
 	return c.fetchSketches(table)
 }

@@ -22,7 +22,7 @@ const WholeKeys = 4
 // table into d.keys, and the filter's answers into d.seen.
 func (d *Deduper) loadFilter(s *feature.Sketch) {
 	d.Keys = d.Keys[:0]
-	for i := range s.Features {
+	for i := range s.Parts() {
 		d.Keys = append(d.Keys, s.Features[i].Key)
 	}
 	for i := range uint64(WholeKeys) {
@@ -47,7 +47,7 @@ func spread(x uint64) uint64 {
 func (d *Deduper) checkFilter(s *feature.Sketch) Result {
 	d.loadFilter(s)
 	j := d.decision.judge
-	n, rate := len(s.Features), d.Cfg.Filter.Rate()
+	n, rate := s.Parts(), d.Cfg.Filter.Rate()
 	r := Result{Kept: true, Segments: n, Comparable: n}
 	for i := range n {
 		if d.Seen[i] {

@@ -13,7 +13,7 @@ import (
 
 // found is a candidate that reaches the threshold alone.
 type found struct {
-	candidate int // position in decision.candidates, -1 for none
+	candidate int // position in decision.found.Candidates, -1 for none
 	method.Finding
 }
 
@@ -29,14 +29,17 @@ func (c *decision) verdict(r *Result) error {
 	switch {
 	case witness.candidate >= 0:
 		r.Verdict, r.Score = Duplicate, witness.Score
+		r.Contained, r.Estimated = witness.Contained, witness.Estimated
 		c.explain(witness, r)
 	case relation.candidate >= 0:
 		r.Verdict, r.Score = Related, relation.Share
+		r.Contained, r.Estimated = relation.Contained, relation.Estimated
 		c.explain(relation, r)
-	case len(c.candidates) > 0 && r.Seen >= c.rules.Threshold:
+	case r.Seen > 0 && r.Seen >= c.rules.Threshold:
 		r.Verdict = Mosaic
 		c.explain(found{candidate: -1, Finding: method.Finding{Comparable: r.Segments}}, r)
 		r.Score = method.Share(r.Also[0].Weight, whole)
+		r.Contained = r.Score
 	default:
 		// Of a unique document the share seen is not told: where the table was
 		// not asked it is unknown.
@@ -51,7 +54,7 @@ func (c *decision) verdict(r *Result) error {
 func (c *decision) alone() (witness, relation found, err error) {
 	witness.candidate, relation.candidate = -1, -1
 	for at, i := range c.selected {
-		e := &c.candidates[i]
+		e := &c.found.Candidates[i]
 		f, err := c.judge.Compare(e, c.sketches[at])
 		if err != nil {
 			return witness, relation, c.damaged(e.Num, err)
@@ -73,7 +76,7 @@ func (c *decision) alone() (witness, relation found, err error) {
 // better reports whether candidate i, with that share, goes before the best so far.
 func (c *decision) better(i int, share float64, best *found, bestShare float64) bool {
 	return best.candidate < 0 || share > bestShare ||
-		share == bestShare && c.candidates[i].Num < c.candidates[best.candidate].Num
+		share == bestShare && c.found.Candidates[i].Num < c.found.Candidates[best.candidate].Num
 }
 
 // damaged says of which document the record cannot be read.
@@ -86,7 +89,7 @@ func (c *decision) damaged(num uint32, err error) error {
 func (c *decision) exact(num uint32, features int, r *Result) {
 	r.Verdict, r.Kept, r.Exact = Duplicate, false, true
 	r.Of = Source{Num: num, Shared: r.Segments, Weight: c.judge.Whole()}
-	r.Score, r.Seen = 1, 1
+	r.Score, r.Seen, r.Contained = 1, 1, 1
 	r.OfSegments, r.Comparable = features, r.Segments
 }
 
@@ -94,12 +97,13 @@ func (c *decision) exact(num uint32, features int, r *Result) {
 func (c *decision) explain(f found, r *Result) {
 	r.Comparable, r.OfSegments = f.Comparable, f.Features
 	c.sources = c.sources[:0]
-	for i := range c.candidates {
-		e := &c.candidates[i]
-		s := Source{Num: e.Num, Shared: len(e.Shared), Weight: e.Weight}
-		if i == f.candidate {
+	for i := range c.found.Candidates {
+		e := &c.found.Candidates[i]
+		s := Source{Num: e.Num, Shared: len(c.told(e.Shared)), Weight: e.Weight}
+		switch {
+		case i == f.candidate:
 			r.Of = s
-		} else {
+		case s.Shared > 0:
 			c.sources = append(c.sources, s)
 		}
 	}
@@ -121,15 +125,23 @@ func heavierFirst(a, b Source) int {
 // sharedWith lists the features that a candidate holds, or any where it is -1, longest
 // first.
 func (c *decision) sharedWith(candidate int) []int {
-	positions := c.positions
-	if candidate >= 0 {
-		positions = c.candidates[candidate].Shared
-	}
 	c.shared = c.shared[:0]
-	for _, i := range positions {
-		c.shared = append(c.shared, int(i))
+	for i := range c.found.Candidates {
+		if i != candidate && candidate >= 0 {
+			continue
+		}
+		for _, at := range c.told(c.found.Candidates[i].Shared) {
+			c.shared = append(c.shared, int(at))
+		}
 	}
 	slices.Sort(c.shared)
 	c.shared = slices.Compact(c.shared)
 	return c.shared
+}
+
+// told are those of a candidate's features, which are ascending, that a result tells
+// of.
+func (c *decision) told(shared []uint32) []uint32 {
+	n, _ := slices.BinarySearch(shared, uint32(c.sketch.Parts()))
+	return shared[:n]
 }

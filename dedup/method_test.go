@@ -80,7 +80,6 @@ func (j *simhashJudge) Record(dst []byte) []byte       { return append(dst, j.sk
 func (j *simhashJudge) Weight(int) uint64              { return 0 }
 func (j *simhashJudge) Size(int) uint64                { return 1 }
 func (j *simhashJudge) Whole() uint64                  { return simhashBlocks }
-func (j *simhashJudge) Evidence(int, bool) bool        { return true }
 func (j *simhashJudge) Same([]byte) (bool, int, error) { return true, simhashBlocks, nil }
 
 func (j *simhashJudge) MayReach(seen []bool) bool {
@@ -92,8 +91,8 @@ func (j *simhashJudge) MayReach(seen []bool) bool {
 	return false
 }
 
-func (j *simhashJudge) Select(dst []int, candidates []method.Candidate) []int {
-	for i := range candidates {
+func (j *simhashJudge) Select(dst []int, f *method.Found) []int {
+	for i := range f.Candidates {
 		dst = append(dst, i)
 	}
 	return dst

@@ -81,6 +81,11 @@ type Result struct {
 	// Score is the share, 0 to 1, that Of holds: of the whole text, for a
 	// Related of what can be compared; for a Mosaic, that of the best source.
 	Score float64
+	// Contained is the share, 0 to 1, of the document that stands in Of, as far as
+	// is known, whatever else Of holds; and Estimated says that it and Score come
+	// from sketches of the whole texts and not from the segments shared.
+	Contained float64
+	Estimated bool
 	// Seen is the share, 0 to 1, that all earlier documents together hold of
 	// the document; 0 for a Unique, of which it was not asked. Segments that
 	// MaxHolders kept documents hold already are no evidence, neither here nor

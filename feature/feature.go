@@ -21,11 +21,13 @@ import (
 
 	"github.com/firstseen/firstseen/feature/method"
 	"github.com/firstseen/firstseen/feature/segments"
+	"github.com/firstseen/firstseen/feature/twostage"
 )
 
 // methods are all there are, the default first. A new one is a line here; see
 // docs/extend.md, "Add a method".
 var methods = []registered{
+	{"twostage", newTwoStage, namedTwoStage},
 	{"segments", newSegments, namedSegments},
 }
 
@@ -55,7 +57,8 @@ type (
 // A Scheme says how texts are told to be alike: a method with its settings. Its zero
 // value is the default.
 type Scheme struct {
-	// Method is the name of the method; "" is "segments", the longest segments.
+	// Method is the name of the method; "" is "twostage", in which the longest
+	// segments find and sketches decide. "segments" is the longest segments alone.
 	Method string
 
 	// Segments is how many of the longest distinct segments are chosen,
@@ -130,12 +133,30 @@ func NewExtractor(s Scheme) (*Extractor, error) {
 	return &Extractor{m.NewExtractor()}, nil
 }
 
+func newTwoStage(s Scheme) (method.Method, error) {
+	m := twostage.Scheme{Scheme: s.segments()}
+	return m, m.Validate()
+}
+
+func namedTwoStage(name string, key []byte) (Scheme, bool) {
+	m, ok := twostage.Named(name, key)
+	return of("", m.Scheme), ok
+}
+
 func newSegments(s Scheme) (method.Method, error) {
-	m := segments.Scheme{Segments: s.Segments, MinWidth: s.MinWidth, Key: s.Key}
+	m := s.segments()
 	return m, m.Validate()
 }
 
 func namedSegments(name string, key []byte) (Scheme, bool) {
 	m, ok := segments.Named(name, key)
-	return Scheme{Segments: m.Segments, MinWidth: m.MinWidth, Key: m.Key}, ok
+	return of("segments", m), ok
+}
+
+func (s Scheme) segments() segments.Scheme {
+	return segments.Scheme{Segments: s.Segments, MinWidth: s.MinWidth, Key: s.Key}
+}
+
+func of(name string, s segments.Scheme) Scheme {
+	return Scheme{Method: name, Segments: s.Segments, MinWidth: s.MinWidth, Key: s.Key}
 }

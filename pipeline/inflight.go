@@ -62,8 +62,8 @@ func (p *pipeline) settle(ctx context.Context, bytes int64) error {
 	return p.take(ctx, bytes)
 }
 
-// recordBytes is what a batch holds of one beside its bytes and features: a bad
-// one has its reason.
+// recordBytes is what a batch holds of one beside its bytes and features: a bad one
+// has its reason, any other the data of its sketch.
 const recordBytes = int64(unsafe.Sizeof(record{})) + 128
 
 // shortest is the least that a segment takes of a record, in bytes: a character that

@@ -5,7 +5,6 @@
 package pipeline
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -83,6 +82,7 @@ type batch struct {
 	block    corpus.Block
 	records  []record
 	features []feature.Feature // of all records, one after the other
+	data     []byte            // of their sketches, likewise
 	weight   int64             // taken from pipeline.inFlight
 	done     chan struct{}     // the worker is finished with it
 }
@@ -96,7 +96,8 @@ type record struct {
 	sum           uint64 // of raw
 	empty         bool
 	bad           *corpus.BadRecord
-	first, n      int // its features in batch.features
+	first         int // where its features begin in batch.features
+	firstData     int // where its data do in batch.data
 	set           feature.Set
 }
 
@@ -222,25 +223,27 @@ func (j *Job) newParser() (corpus.Parser, error) {
 
 // fill parses the block and extracts the features of its documents.
 func (b *batch) fill(parser corpus.Parser, extractor *feature.Extractor, set *feature.Set) {
-	b.records, b.features = b.records[:0], b.features[:0]
+	b.records, b.features, b.data = b.records[:0], b.features[:0], b.data[:0]
 	for doc := range parser.Parse(&b.block) {
 		r := record{
 			id: doc.ID, raw: doc.Raw, text: doc.Text, at: doc.At, slot: doc.Slot,
-			sum: corpus.RecordSum(doc.Raw), empty: doc.Empty, bad: doc.Bad, first: len(b.features),
+			sum: corpus.RecordSum(doc.Raw), empty: doc.Empty, bad: doc.Bad,
+			first: len(b.features), firstData: len(b.data),
 		}
 		if doc.Bad == nil && !doc.Empty {
 			extractor.Extract(set, doc.Text)
 			b.features = append(b.features, set.Features...)
+			b.data = append(b.data, set.Data...)
 			r.set = *set
-			r.set.Data = bytes.Clone(set.Data) // nil, but for methods with signatures
-			r.n = len(set.Features)
 		}
 		b.records = append(b.records, r)
 	}
-	// Only now, when b.features no longer moves.
+	// Only now, when neither moves any more.
 	for i := range b.records {
 		r := &b.records[i]
-		r.set.Features = b.features[r.first : r.first+r.n : r.first+r.n]
+		features, data := len(r.set.Features), len(r.set.Data)
+		r.set.Features = b.features[r.first:][:features:features]
+		r.set.Data = b.data[r.firstData:][:data:data]
 	}
 }
 

@@ -154,7 +154,7 @@ func tableContent(t *docmap.Table, keyed bool) (c content, err error) {
 			if err != nil {
 				return c, err
 			}
-			kept, err := segments.ParseRecord(rec.Sketch)
+			kept, _, err := segments.ParseRecord(rec.Sketch)
 			if err != nil {
 				return c, err
 			}

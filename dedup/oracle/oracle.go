@@ -16,18 +16,22 @@ import (
 
 // The numbers in the rules.
 const (
-	common        = 8 // rule 6: kept documents under a key that is no evidence
-	fewest        = 5 // rules 2, 8 and 9: segments whose number says something
-	boundaryUnits = 2 // rule 3
-	listed        = 8 // results: documents under also
+	common        = 8  // rule 6: kept documents under a key that is no evidence
+	fewest        = 5  // rules 2, 8 and 9: segments whose number says something
+	boundaryUnits = 2  // rule 3
+	listed        = 8  // results: documents under also
+	fewestRuns    = 20 // rule 13: of which a sketch is made
 )
 
 // document is what was kept of one, rule 10.
 type document struct {
 	id       string
 	features []feature.Feature
+	runKeys  []uint64
 	whole    uint64
 	cut      *feature.Feature // its last chosen segment, where it has more
+	runs     int64
+	sketch   []int // of each bin its number, 0 for none
 }
 
 // Oracle is an exact deduper in memory.
@@ -58,18 +62,34 @@ func (o *Oracle) Remember(id string, set *feature.Sketch) {
 	num := len(o.docs)
 	o.under[d.whole] = append(o.under[d.whole], num)
 	for _, f := range d.features {
-		if !slices.Contains(o.under[f.Key], num) {
-			o.under[f.Key] = append(o.under[f.Key], num)
-		}
+		o.hold(f.Key, num)
+	}
+	for _, key := range d.runKeys {
+		o.hold(key, num)
+	}
+}
+
+func (o *Oracle) hold(key uint64, num int) {
+	if !slices.Contains(o.under[key], num) {
+		o.under[key] = append(o.under[key], num)
 	}
 }
 
 func newDocument(id string, set *feature.Sketch) document {
-	d := document{id: id, features: slices.Clone(set.Features), whole: set.Whole}
+	d := document{id: id, features: segments(set), whole: set.Whole}
+	for _, f := range set.Features[len(d.features):] {
+		d.runKeys = append(d.runKeys, f.Key)
+	}
 	if set.Truncated {
 		d.cut = &d.features[len(d.features)-1]
 	}
+	d.runs, d.sketch = readSketch(set.Data)
 	return d
+}
+
+// segments are the features that are no run keys.
+func segments(set *feature.Sketch) []feature.Feature {
+	return slices.Clone(set.Features[:len(set.Features)-set.Leads])
 }
 
 // Check judges a document and remembers nothing.
@@ -78,7 +98,7 @@ func (o *Oracle) Check(id string, set *feature.Sketch) dedup.Result {
 	r := dedup.Result{Kept: true, Segments: len(d.features)}
 	if num := o.exact(d); num != 0 {
 		o.nameExact(set, num, &r)
-	} else if claims := o.claims(set); !o.single(set, claims, &r) {
+	} else if claims := o.claims(d, set); !o.single(set, claims, &r) {
 		o.together(set, claims, &r)
 	}
 	r.SameID = r.Of.Num != 0 && r.Of.ID == id
@@ -110,8 +130,8 @@ func sameCut(a, b *feature.Feature) bool {
 }
 
 func (o *Oracle) nameExact(set *feature.Sketch, num int, r *dedup.Result) {
-	n, e := len(set.Features), o.docs[num-1]
-	r.Verdict, r.Kept, r.Exact, r.Score, r.Seen = dedup.Duplicate, false, true, 1, 1
+	n, e := len(segments(set)), o.docs[num-1]
+	r.Verdict, r.Kept, r.Exact, r.Score, r.Seen, r.Contained = dedup.Duplicate, false, true, 1, 1, 1
 	r.Of = dedup.Source{Num: uint32(num), ID: e.id, Shared: n, Weight: uint64(o.whole(set))}
 	r.OfSegments, r.Comparable = len(e.features), n
 }
@@ -139,7 +159,7 @@ func (o *Oracle) size(features []feature.Feature) (size int64) {
 // whole is the denominator of rule 4.
 func (o *Oracle) whole(set *feature.Sketch) int64 {
 	if o.rules.Score == dedup.ScoreSegments || set.Truncated {
-		return o.size(set.Features)
+		return o.size(segments(set))
 	}
 	return int64(set.Units)
 }
@@ -149,49 +169,107 @@ type claim struct {
 	num        int
 	shared     []int // positions of shared segments, rule 6
 	weight     int64
+	withCommon int64             // and of the common ones it is named for
+	runKeys    int               // shared ones that are not common
 	comparable []feature.Feature // rule 7
 	over       int64             // weight of those that are shared
 	score      float64           // rule 4, over the whole
 	share      float64           // rule 7, over the comparable
+	compared   bool              // rule 12
+	sketched   bool              // rule 13 decides, with
+	contained  float64
+	longer     float64 // the share of the longer of both
 }
 
-// claims lists the documents that share a segment, in order of arrival.
-func (o *Oracle) claims(set *feature.Sketch) []claim {
-	shared := map[int][]int{}
-	for i, f := range set.Features {
-		if nums := o.first(f.Key); len(nums) < common {
+// claims lists the documents that share a segment or a run key, in order of arrival.
+func (o *Oracle) claims(d document, set *feature.Sketch) []claim {
+	found := map[int]*claim{}
+	of := func(num int) *claim {
+		if found[num] == nil {
+			found[num] = &claim{num: num}
+		}
+		return found[num]
+	}
+	for i, f := range d.features {
+		nums := o.first(f.Key)
+		for _, num := range nums {
+			c := of(num)
+			c.withCommon += o.weight(f)
+			if len(nums) < common {
+				c.shared = append(c.shared, i)
+				c.weight += o.weight(f)
+			}
+		}
+	}
+	for _, key := range d.runKeys {
+		if nums := o.first(key); len(nums) < common {
 			for _, num := range nums {
-				shared[num] = append(shared[num], i)
+				of(num).runKeys++
 			}
 		}
 	}
 	var claims []claim
-	for num, positions := range shared {
-		c := claim{num: num, shared: positions, comparable: comparable(set, o.docs[num-1])}
-		for _, i := range positions {
-			c.weight += o.weight(set.Features[i])
-			if slices.Contains(c.comparable, set.Features[i]) {
-				c.over += o.weight(set.Features[i])
-			}
-		}
-		c.score = quotient(c.weight, o.whole(set))
-		c.share = c.score
-		if len(c.comparable) < len(set.Features) {
-			c.share = quotient(c.over, o.size(c.comparable))
-		}
-		claims = append(claims, c)
+	for _, c := range found {
+		o.compare(d, set, c)
+		claims = append(claims, *c)
 	}
 	sort.Slice(claims, func(a, b int) bool { return claims[a].num < claims[b].num })
 	return claims
 }
 
+// compare fills in what the claim amounts to.
+func (o *Oracle) compare(d document, set *feature.Sketch, c *claim) {
+	e := o.docs[c.num-1]
+	c.comparable = comparable(d, e)
+	for _, i := range c.shared {
+		if slices.Contains(c.comparable, d.features[i]) {
+			c.over += o.weight(d.features[i])
+		}
+	}
+	c.score = quotient(c.weight, o.whole(set))
+	c.share = c.score
+	if len(c.comparable) < len(d.features) {
+		c.share = quotient(c.over, o.size(c.comparable))
+	}
+	c.compared = o.comparedWith(d, set, c)
+	c.sketched = o.rules.Score == dedup.ScoreText && d.runs >= fewestRuns && e.runs >= fewestRuns && e.runs <= 2*d.runs
+	if c.sketched {
+		c.contained, c.longer = estimate(d, e)
+	} else {
+		c.contained = c.score
+	}
+}
+
+// comparedWith is rule 12.
+func (o *Oracle) comparedWith(d document, set *feature.Sketch, c *claim) bool {
+	whole := o.whole(set)
+	if isFifth(c.weight, whole) || c.runKeys >= 3 || o.reaches(quotient(c.weight, whole)) ||
+		c.withCommon > c.weight && 2*c.withCommon >= whole {
+		return true
+	}
+	for n := fewest; n < len(d.features); n++ {
+		var weight int64
+		for _, i := range c.shared {
+			if i < n {
+				weight += o.weight(d.features[i])
+			}
+		}
+		if o.reaches(quotient(weight, o.size(d.features[:n]))) {
+			return true
+		}
+	}
+	return false
+}
+
+func isFifth(weight, whole int64) bool { return weight > 0 && 5*weight >= whole }
+
 // comparable is rule 7: what is at or above e's cut-off in the order of choice.
-func comparable(set *feature.Sketch, e document) []feature.Feature {
+func comparable(d, e document) []feature.Feature {
 	if e.cut == nil {
-		return set.Features
+		return d.features
 	}
 	var above []feature.Feature
-	for _, f := range set.Features {
+	for _, f := range d.features {
 		if f.Width > e.cut.Width || f.Width == e.cut.Width && f.Order <= e.cut.Order {
 			above = append(above, f)
 		}
@@ -215,33 +293,93 @@ func (o *Oracle) alone(c claim) bool {
 	return o.reaches(c.score) || len(c.comparable) >= fewest && o.reaches(c.share)
 }
 
-// removes is the first verdict of rule 9.
-func (o *Oracle) removes(c claim, of int) bool {
-	n := len(c.comparable)
-	return o.reaches(c.score) && (n == of || n >= fewest && 2*n >= of)
+// removal is the first verdict of rule 9: the score by which a claim removes, or -1.
+func (o *Oracle) removal(d document, set *feature.Sketch, c claim) float64 {
+	if c.sketched {
+		return o.removalBySketch(d, set, c)
+	}
+	n, all := len(c.comparable), len(d.features)
+	if o.reaches(c.score) && (n == all || n >= fewest && 2*n >= all) {
+		return c.score
+	}
+	return -1
+}
+
+// removalBySketch is rules 12 to 14.
+func (o *Oracle) removalBySketch(d document, set *feature.Sketch, c claim) float64 {
+	t := o.rules.Threshold
+	if !c.compared {
+		return -1
+	}
+	score := c.longer
+	if c.contained >= .8 && o.reaches(c.contained) {
+		score = c.contained
+	}
+	asked := max(t, .8)
+	if c.runKeys >= 3 {
+		asked = max(t, .65)
+	}
+	if isFifth(c.weight, o.whole(set)) {
+		asked = t
+	}
+	if score >= asked {
+		return score
+	}
+	return o.removalOutsideCommon(d, set, c)
+}
+
+// removalOutsideCommon is rule 14.
+func (o *Oracle) removalOutsideCommon(d document, set *feature.Sketch, c claim) float64 {
+	var isCommon, uncommon int64
+	for _, f := range d.features {
+		if len(o.first(f.Key)) == common {
+			isCommon += o.size([]feature.Feature{f})
+		} else {
+			uncommon += o.weight(f)
+		}
+	}
+	e := o.docs[c.num-1]
+	score := quotient(c.weight, uncommon)
+	if 4*isCommon >= o.whole(set) && len(c.shared) >= 12 && o.reaches(score) &&
+		5*min(d.runs, e.runs) >= 4*max(d.runs, e.runs) {
+		return score
+	}
+	return -1
+}
+
+// relation is the second verdict of rule 9: the share by which a claim is told of,
+// or -1.
+func (o *Oracle) relation(c claim) float64 {
+	switch {
+	case c.sketched && o.reaches(c.contained) && c.compared:
+		return c.contained
+	case o.alone(c):
+		return c.share
+	}
+	return -1
 }
 
 // single gives the verdicts that one document brings about: the first two of
 // rule 9.
 func (o *Oracle) single(set *feature.Sketch, claims []claim, r *dedup.Result) bool {
+	d := newDocument("", set)
 	var witness, relation *claim
+	var score, share float64
 	for i := range claims {
 		c := &claims[i]
-		if o.removes(*c, len(set.Features)) && (witness == nil || c.score > witness.score) {
-			witness = c
+		if by := o.removal(d, set, *c); by >= 0 && (witness == nil || by > score) {
+			witness, score = c, by
 		}
-		if o.alone(*c) && (relation == nil || c.share > relation.share) {
-			relation = c
+		if by := o.relation(*c); by >= 0 && (relation == nil || by > share) {
+			relation, share = c, by
 		}
 	}
 	switch {
 	case witness != nil:
-		r.Verdict, r.Kept = dedup.Duplicate, false
-		r.Score = witness.score
+		r.Verdict, r.Kept, r.Score = dedup.Duplicate, false, score
 		o.name(*witness, claims, r)
 	case relation != nil:
-		r.Verdict = dedup.Related
-		r.Score = relation.share
+		r.Verdict, r.Score = dedup.Related, share
 		o.name(*relation, claims, r)
 	default:
 		return false
@@ -258,8 +396,8 @@ func (o *Oracle) together(set *feature.Sketch, claims []claim, r *dedup.Result) 
 		return
 	}
 	r.Verdict, r.Kept, r.Seen = dedup.Mosaic, !o.rules.RemoveMosaics, seen
-	r.Comparable = len(set.Features)
-	for i := range set.Features {
+	r.Comparable = len(segments(set))
+	for i := range segments(set) {
 		if sharedByAny(claims, i) {
 			r.SharedSegments = append(r.SharedSegments, i)
 		}
@@ -267,13 +405,14 @@ func (o *Oracle) together(set *feature.Sketch, claims []claim, r *dedup.Result) 
 	for _, c := range claims {
 		r.Score = max(r.Score, c.score)
 	}
+	r.Contained = r.Score
 	r.Also = o.also(claims, 0)
 }
 
 // seen is the share that all documents together hold.
 func (o *Oracle) seen(set *feature.Sketch, claims []claim) float64 {
 	var weight int64
-	for i, f := range set.Features {
+	for i, f := range segments(set) {
 		if sharedByAny(claims, i) {
 			weight += o.weight(f)
 		}
@@ -288,13 +427,14 @@ func sharedByAny(claims []claim, position int) bool {
 func (o *Oracle) name(c claim, claims []claim, r *dedup.Result) {
 	r.Of = o.source(c)
 	r.OfSegments, r.Comparable = len(o.docs[c.num-1].features), len(c.comparable)
+	r.Contained, r.Estimated = c.contained, c.sketched
 	r.SharedSegments = c.shared
 	r.Also = o.also(claims, c.num)
 }
 
 // also lists the other documents, the heaviest first, then the earliest.
 func (o *Oracle) also(claims []claim, but int) (also []dedup.Source) {
-	others := slices.DeleteFunc(slices.Clone(claims), func(c claim) bool { return c.num == but })
+	others := slices.DeleteFunc(slices.Clone(claims), func(c claim) bool { return c.num == but || len(c.shared) == 0 })
 	sort.SliceStable(others, func(a, b int) bool { return others[a].weight > others[b].weight })
 	for _, c := range others[:min(listed, len(others))] {
 		also = append(also, o.source(c))

@@ -27,8 +27,8 @@ type Method interface {
 
 // An Extractor makes sketches.
 type Extractor interface {
-	// Extract overwrites dst with the sketch of text, whatever its bytes, and keeps
-	// no reference to text. Data is valid until the next call.
+	// Extract overwrites dst with the sketch of text, whatever its bytes, using the
+	// memory that dst has, and keeps no reference to either.
 	Extract(dst *Sketch, text []byte)
 }
 
@@ -59,6 +59,10 @@ type Sketch struct {
 	// Features are distinct, in the method's order; at most Method.Features.
 	Features []Feature
 
+	// Leads is how many of them, the last, only find candidates: they are no parts
+	// of the text that a result counts and shows.
+	Leads int
+
 	// Whole is the fingerprint of the whole text: of all its canonical words and
 	// symbols in order, however short it is.
 	Whole uint64
@@ -77,6 +81,9 @@ type Sketch struct {
 	// Data is what else the method keeps, such as a signature: at most 128 bytes.
 	Data []byte
 }
+
+// Parts is how many of the features, the first, are parts of the text.
+func (s *Sketch) Parts() int { return len(s.Features) - s.Leads }
 
 // Rules are what the user chooses of the judging.
 type Rules struct {
@@ -118,21 +125,30 @@ type Judge interface {
 	// MayReach reports whether the document could be anything but unique, if it
 	// shared all features that are marked, and no others. A no costs no look-up.
 	MayReach(seen []bool) bool
-	// Evidence reports whether the documents that hold the i-th feature are
-	// candidates for it. A common one is held by more than are named.
-	Evidence(i int, common bool) bool
 	// Select appends the positions of those candidates whose records are to be
 	// compared to dst: the fewer, the less is read.
-	Select(dst []int, candidates []Candidate) []int
+	Select(dst []int, f *Found) []int
 	// Compare says what the document is to a candidate, by what was stored of it.
 	Compare(c *Candidate, record []byte) (Finding, error)
+}
+
+// Found is what the table says of the document's features.
+type Found struct {
+	// Candidates are the documents that hold any of them, in order of arrival.
+	Candidates []Candidate
+	// Common are the positions of the features that are held by more documents
+	// than are named, ascending.
+	Common []uint32
 }
 
 // A Candidate is an earlier document that holds some of the features.
 type Candidate struct {
 	Num    uint32   // the store's number of it; a lower one is earlier
-	Shared []uint32 // positions of the features, ascending
+	Shared []uint32 // positions of the features that are not common, ascending
 	Weight uint64   // of them
+	// CommonWeight is that of the common features it is named for. They are
+	// seldom evidence: many others hold them too.
+	CommonWeight uint64
 }
 
 // A Relation is what one document is to another.
@@ -160,6 +176,10 @@ type Finding struct {
 	Comparable int
 	// Features is how many the candidate has.
 	Features int
+	// Contained is the share of the document that stands in the candidate, and
+	// Estimated whether it and Score were estimated from sketches.
+	Contained float64
+	Estimated bool
 }
 
 // Share is the quotient of two weights, 0 where there is nothing. It is exact to

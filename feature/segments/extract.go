@@ -14,6 +14,10 @@ type Extractor struct {
 	scanner *canon.Scanner
 	chosen  chooser
 	short   length // of the pieces too short to be segments
+
+	// Part, if not nil, is called when the scanner has come to a part of the
+	// canonical text, for a method that wants more of it.
+	Part func(*canon.Scanner)
 }
 
 // NewExtractor returns an Extractor for the scheme, or the error of Validate.
@@ -44,8 +48,10 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 			e.piece()
 		} else {
 			e.hash.part(s.Text())
+			e.tell()
 		}
 	}
+	e.tell()
 	e.chosen.result(dst)
 	for i := range dst.Features {
 		f := &dst.Features[i]
@@ -58,6 +64,15 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 	dst.Units += e.short.units
 	dst.Whole = e.hash.text(s.Text())
 }
+
+func (e *Extractor) tell() {
+	if e.Part != nil {
+		e.Part(e.scanner)
+	}
+}
+
+// Key is the key of a segment of that canonical form.
+func (e *Extractor) Key(form []byte) uint64 { return e.hash.segment(form, order(form)) }
 
 // piece takes the piece that the scanner came to.
 func (e *Extractor) piece() {

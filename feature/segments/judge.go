@@ -99,41 +99,60 @@ func (j *Judge) MayReach(seen []bool) bool {
 	return false
 }
 
-// Evidence is the last sentence of rule 6: a common segment is shared with nobody.
-func (j *Judge) Evidence(_ int, common bool) bool { return !common }
-
-// Select picks those whose weight could suffice over the fewest segments that count.
-func (j *Judge) Select(dst []int, candidates []method.Candidate) []int {
-	floor := min(minComparable, len(j.sketch.Features))
-	for i := range candidates {
-		if j.reaches(candidates[i].Weight, floor) {
+// Select picks those whose weight could suffice. A common segment is shared with
+// nobody (rule 6).
+func (j *Judge) Select(dst []int, f *method.Found) []int {
+	for i := range f.Candidates {
+		if j.reaches(f.Candidates[i].Weight, min(minComparable, len(j.sketch.Features))) {
 			dst = append(dst, i)
 		}
 	}
 	return dst
 }
 
+// MayReachWith is MayReach of those segments alone that a candidate shares.
+func (j *Judge) MayReachWith(shared []uint32) bool {
+	n := len(j.sketch.Features)
+	var weight uint64
+	for i := range n {
+		if len(shared) > 0 && int(shared[0]) == i {
+			weight += j.Weight(i)
+			shared = shared[1:]
+		}
+		if p := i + 1; (p >= minComparable || p == n) && j.reaches(weight, p) {
+			return true
+		}
+	}
+	return false
+}
+
 // Compare is rules 7 and 8, and of rule 9 whether enough is comparable to justify a
 // removal.
 func (j *Judge) Compare(c *method.Candidate, data []byte) (method.Finding, error) {
-	r, err := ParseRecord(data)
-	if err != nil {
-		return method.Finding{}, err
+	r, rest, err := ParseRecord(data)
+	if err != nil || len(rest) > 0 {
+		return method.Finding{}, errRecord
 	}
-	p := j.comparable(&r)
+	return j.CompareRecord(c, &r), nil
+}
+
+// CompareRecord is Compare with a record that was parsed.
+func (j *Judge) CompareRecord(c *method.Candidate, r *Record) method.Finding {
+	p := j.comparable(r)
 	over := j.weightOver(c, p)
 	f := method.Finding{
 		Score:      method.Share(c.Weight, j.whole),
 		Share:      method.Share(over, j.denominator(p)),
 		Comparable: p, Features: r.Features,
 	}
+	f.Contained = f.Score
 	switch whole := f.Score >= j.rules.Threshold; {
 	case whole && j.enough(p):
 		f.Relation = method.Copy
 	case whole || p >= minComparable && f.Share >= j.rules.Threshold:
 		f.Relation = method.Related
 	}
-	return f, nil
+	return f
 }
 
 // comparable returns how many of the document's features could be among those chosen
@@ -179,7 +198,7 @@ func (j *Judge) Record(dst []byte) []byte {
 // Same is the comparison of rule 2. One comma more changes the number of segments, of
 // which a text with few would not be found again by the others.
 func (j *Judge) Same(data []byte) (same bool, features int, err error) {
-	a, err := ParseRecord(data)
+	a, _, err := ParseRecord(data)
 	b := recordOf(j.sketch)
 	few := max(a.Features, b.Features) < minComparable
 	same = err == nil && a.Whole == b.Whole && a.CutWidth == b.CutWidth && a.CutOrder == b.CutOrder &&

@@ -112,10 +112,7 @@ func TestMayReach(t *testing.T) {
 			t.Errorf("%s: %v", seen, got)
 		}
 	}
-	if !j.Evidence(0, false) || j.Evidence(0, true) {
-		t.Error("common segments are evidence, or others are not")
-	}
-	got := j.Select(nil, []method.Candidate{{Weight: 10}, {Weight: 30}, {Weight: 29}, {Weight: 31}})
+	got := j.Select(nil, &method.Found{Candidates: []method.Candidate{{Weight: 10, CommonWeight: 50}, {Weight: 30}, {Weight: 29}, {Weight: 31}}})
 	if !slices.Equal(got, []int{1, 3}) {
 		t.Errorf("selected %v of those that weigh 10, 30, 29, 31 of 60", got)
 	}

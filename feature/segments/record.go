@@ -40,24 +40,24 @@ func (r *Record) Append(b []byte) []byte {
 	return binary.LittleEndian.AppendUint64(b, r.Whole)
 }
 
-// ParseRecord reads what Append has written, all of b.
-func ParseRecord(b []byte) (Record, error) {
-	var r Record
+// ParseRecord reads what Append has written at the beginning of b, and returns the
+// rest.
+func ParseRecord(b []byte) (r Record, rest []byte, err error) {
 	features, n := binary.Uvarint(b)
 	if n <= 0 || features > 1<<31 {
-		return r, errRecord
+		return r, b, errRecord
 	}
 	r.Features, b = int(features), b[n:]
 	width, n := binary.Uvarint(b)
 	if b = b[max(n, 0):]; n <= 0 || width > 1<<32 || width > 0 && len(b) < 8 {
-		return r, errRecord
+		return r, b, errRecord
 	}
 	if width > 0 {
 		r.CutWidth, r.CutOrder, b = uint32(width-1), binary.LittleEndian.Uint64(b), b[8:]
 	}
-	if len(b) != 8 {
-		return r, errRecord
+	if len(b) < 8 {
+		return r, b, errRecord
 	}
 	r.Whole = binary.LittleEndian.Uint64(b)
-	return r, nil
+	return r, b[8:], nil
 }

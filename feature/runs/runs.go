@@ -1,0 +1,136 @@
+// Package runs makes of a text's runs of five words a sketch of 64 bytes, from which
+// the share of text that two documents have in common can be estimated, and names a
+// few runs to find candidates by.
+//
+// The sketch is a one-permutation min-hash (Li, Owen, Zhang, "One Permutation
+// Hashing", NIPS 2012) of 128 bins, of which four bits each are kept (b-bit minwise
+// hashing, Li and König, WWW 2010). Words and their order in the text count, not
+// where lines or sentences end.
+//
+// No secret enters: whether two documents are alike must not depend on one.
+package runs
+
+import (
+	"math/bits"
+
+	"github.com/firstseen/firstseen/feature/canon"
+)
+
+const (
+	// Width is how many words a run has.
+	Width = 5
+	// Bins is how many minima a sketch has.
+	Bins = 128
+	// MaxKeys is how many runs a Maker names.
+	MaxKeys = 8
+
+	binShift = 64 - 7 // a run's bin is the highest 7 bits of its hash
+	turn     = 13     // bits by which a run's hash is rotated for each word
+)
+
+// A Maker makes sketches. It is not for concurrent use. Its buffers are 6 KiB.
+type Maker struct {
+	words  int
+	least  [Bins]uint64 // the least hash of each bin, without the bits that say which
+	hash   uint64       // of the last four words
+	hashes [Width - 1 + batch]uint64
+}
+
+// batch is how many words are hashed before their runs are.
+const batch = 512
+
+// none is the value of a bin without a run.
+const none = ^uint64(0)
+
+// NewMaker returns a Maker.
+func NewMaker() *Maker {
+	m := new(Maker)
+	m.Reset()
+	return m
+}
+
+// Reset makes ready for the next text.
+func (m *Maker) Reset() {
+	m.words, m.hash = 0, 0
+	for i := range m.least {
+		m.least[i] = none
+	}
+	clear(m.hashes[:Width-1])
+}
+
+// Part takes the part of a canonical text that a scanner came to. Runs go on from one
+// part to the next.
+func (m *Maker) Part(s *canon.Scanner) {
+	for text := s.Text(); len(text) > 0; {
+		var n int
+		n, text = s.HashUnits(m.hashes[Width-1:], text)
+		m.add(n)
+	}
+}
+
+// add takes n words, of which the hashes stand behind those of the four before.
+//
+// The hash of a run is the XOR of its words' hashes, each rotated by 13 bits for each
+// word behind it (cyclic polynomial, Cohen, ACM TOIS 15, 1997). Its seven highest
+// bits are its bin, the others what is least there.
+func (m *Maker) add(n int) {
+	skip := max(Width-1-m.words, 0) // runs that begin before the text
+	m.words += n
+	h := m.hash
+	in := m.hashes[Width-1:][:n]
+	out := m.hashes[:n]
+	for i, word := range in {
+		h = bits.RotateLeft64(h, turn) ^ word
+		if i >= skip {
+			bin := &m.least[h>>binShift]
+			*bin = min(*bin, h<<(64-binShift))
+		}
+		h ^= bits.RotateLeft64(out[i], turn*(Width-1))
+	}
+	m.hash = h
+	copy(m.hashes[:Width-1], m.hashes[n:])
+}
+
+// Runs is how many runs the text has, repeated ones included: four less than it has
+// words.
+func (m *Maker) Runs() int { return max(m.words-(Width-1), 0) }
+
+// AppendKeys appends hashes of the n runs, or fewer, that are least of all in their
+// bins and over these. Texts that have most runs in common have most of these in common.
+func (m *Maker) AppendKeys(dst []uint64, n int) []uint64 {
+	from := len(dst)
+	for bin, least := range m.least {
+		if least == none {
+			continue
+		}
+		at := len(dst)
+		for at > from && dst[at-1]&^(Bins-1) > least {
+			at--
+		}
+		if at-from == n {
+			continue
+		}
+		if len(dst)-from < n {
+			dst = append(dst, 0)
+		}
+		copy(dst[at+1:], dst[at:])
+		dst[at] = least | uint64(bin)
+	}
+	return dst
+}
+
+// Sketch brings the sketch of the text into s.
+func (m *Maker) Sketch(s *Sketch) {
+	*s = Sketch{}
+	for bin, least := range m.least {
+		if least != none {
+			s.set(bin, nibble(least))
+		}
+	}
+}
+
+// nibble is what is kept of the least hash in a bin, 1 to 15: a number of its lowest
+// bits, which are not those by which it is the least.
+func nibble(least uint64) uint64 {
+	return 1 + least>>(64-binShift)&(1<<32-1)*15>>32
+}

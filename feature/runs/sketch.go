@@ -1,0 +1,144 @@
+package runs
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/bits"
+)
+
+// A Sketch is of each bin a number from 1 to 15, or 0 where the text has no run in
+// it: sixteen bins of four bits a word, the lowest first.
+type Sketch [Bins / perWord]uint64
+
+const (
+	perWord = 16
+	lows    = 0x1111_1111_1111_1111 // the lowest bit of each four
+	values  = 15                    // of a bin that is not empty
+)
+
+func (s *Sketch) set(bin int, v uint64) { s[bin/perWord] |= v << (bin % perWord * 4) }
+
+func (s *Sketch) at(bin int) uint64 { return s[bin/perWord] >> (bin % perWord * 4) & 15 }
+
+// filled marks of each four bits the lowest where they are not 0.
+func filled(x uint64) uint64 {
+	x |= x >> 2
+	return (x | x>>1) & lows
+}
+
+// size is how many bins are not empty.
+func (s *Sketch) size() (n int) {
+	for _, x := range s {
+		n += bits.OnesCount64(filled(x))
+	}
+	return n
+}
+
+// whole is the length in bytes of a sketch that says every bin.
+const whole = Bins / 2
+
+// Append appends the sketch to b, as docs/format.md has it: one that is mostly empty
+// by the bins that are not, another by all.
+func (s *Sketch) Append(b []byte) []byte {
+	n := s.size()
+	b = append(b, byte(n))
+	if short := Bins/8 + (n+1)/2; short >= whole {
+		for _, x := range s {
+			b = binary.LittleEndian.AppendUint64(b, x)
+		}
+		return b
+	}
+	mask, from := len(b), len(b)+Bins/8
+	b = append(b, make([]byte, Bins/8+(n+1)/2)...)
+	i := 0
+	for bin := range Bins {
+		if v := s.at(bin); v != 0 {
+			b[mask+bin/8] |= 1 << (bin % 8)
+			b[from+i/2] |= byte(v << (i % 2 * 4))
+			i++
+		}
+	}
+	return b
+}
+
+var errSketch = errors.New("the sketch of a document is not what was written: the store is damaged, or another program's")
+
+// Parse reads what Append has written at the beginning of b, and returns the rest.
+func (s *Sketch) Parse(b []byte) (rest []byte, err error) {
+	*s = Sketch{}
+	if len(b) == 0 || b[0] > Bins {
+		return b, errSketch
+	}
+	n := int(b[0])
+	b = b[1:]
+	length := min(whole, Bins/8+(n+1)/2)
+	if len(b) < length {
+		return b, errSketch
+	}
+	if length == whole {
+		for i := range s {
+			s[i] = binary.LittleEndian.Uint64(b[8*i:])
+		}
+	} else if !s.parseFew(b[:Bins/8], b[Bins/8:length]) {
+		return b, errSketch
+	}
+	if s.size() != n {
+		return b, errSketch
+	}
+	return b[length:], nil
+}
+
+// parseFew reads the numbers of those bins that the mask has. It reports whether
+// there are as many.
+func (s *Sketch) parseFew(mask, numbers []byte) bool {
+	i := 0
+	for bin := range Bins {
+		if mask[bin/8]>>(bin%8)&1 == 0 {
+			continue
+		}
+		if i/2 >= len(numbers) {
+			return false
+		}
+		s.set(bin, uint64(numbers[i/2]>>(i%2*4)&15))
+		i++
+	}
+	return i%2 == 0 || numbers[i/2]>>4 == 0
+}
+
+// An Overlap is how much of two documents is common, as far as their sketches tell,
+// as a fraction: so many runs of each stand in the other. It is exact arithmetic on
+// whole numbers, so that every machine comes to the same.
+type Overlap struct {
+	Num, Den uint64 // Num < 2^44, Den < 2^12
+}
+
+// Compare estimates the overlap of two documents of a and b runs.
+//
+// Of the n bins in which either has a run, raw have equal numbers in both, and both
+// is in how many each has one. Two different minima have equal numbers by chance
+// once in 15, so the Jaccard similarity is estimated by
+//
+//	J = (raw - both/15) / ((1 - 1/15) n) = (15 raw - both) / (14 n)
+//
+// and the runs in common by J (a + b) / (1 + J), which is Num / Den.
+func (s *Sketch) Compare(t *Sketch, a, b uint64) Overlap {
+	var raw, both, either int
+	for i, x := range s {
+		y := t[i]
+		fx, fy := filled(x), filled(y)
+		both += bits.OnesCount64(fx & fy)
+		either += bits.OnesCount64(fx | fy)
+		raw += bits.OnesCount64(fx & fy &^ filled(x^y))
+	}
+	j := uint64(max(values*raw-both, 0))
+	return Overlap{Num: j * (a + b), Den: uint64((values-1)*either) + j}
+}
+
+// Share is the share of a document of n runs that is common, 0 to 1.
+func (o Overlap) Share(n uint64) float64 {
+	of := o.Den * n
+	if of == 0 {
+		return 0
+	}
+	return min(1, float64(o.Num)/float64(of))
+}

@@ -1,0 +1,132 @@
+// Package twostage is the method that decides in two stages: the longest segments of
+// a text, and a few of its runs of five words, find the candidates; sketches of the
+// whole texts say how alike they are.
+//
+// It is package segments with package runs beside it. Segments alone have to be both
+// kind and strict; here they need only name whom to look at, and stay what guards
+// against boilerplate. The rules are those of docs/design.md, "The decision".
+package twostage
+
+import (
+	"encoding/binary"
+	"strings"
+
+	"github.com/firstseen/firstseen/feature/canon"
+	"github.com/firstseen/firstseen/feature/method"
+	"github.com/firstseen/firstseen/feature/runs"
+	"github.com/firstseen/firstseen/feature/segments"
+)
+
+// minRuns is how many runs a text has at least for a sketch to be made of it. In
+// single sentences one word more or less changes half of them.
+const minRuns = 20
+
+// The version in a scheme's name, and that of the method of segments alone.
+const (
+	version = "fs2-"
+	alone   = "fs1-"
+)
+
+// A Scheme is the method with its settings, those of the segments.
+type Scheme struct{ segments.Scheme }
+
+// Name identifies the scheme in every file made with it, for instance
+// "fs2-u15-xxh3-n50-w10". See [segments.Scheme.Name].
+func (s Scheme) Name() string {
+	return version + strings.TrimPrefix(s.Scheme.Name(), alone)
+}
+
+// Named returns the scheme of a name, and whether it is one of this method under this
+// key.
+func Named(name string, key []byte) (Scheme, bool) {
+	rest, ok := strings.CutPrefix(name, version)
+	if !ok {
+		return Scheme{}, false
+	}
+	s, ok := segments.Named(alone+rest, key)
+	return Scheme{s}, ok
+}
+
+// NewExtractor returns an Extractor. The scheme must be valid.
+func (s Scheme) NewExtractor() method.Extractor { return NewExtractor(s) }
+
+// NewJudge returns a Judge by the rules.
+func (s Scheme) NewJudge(r method.Rules) method.Judge { return NewJudge(r) }
+
+// An Extractor makes sketches. It is not for concurrent use: have one for each
+// worker.
+type Extractor struct {
+	segments *segments.Extractor
+	runs     *runs.Maker
+	most     int
+	keys     []uint64
+}
+
+// NewExtractor returns an Extractor for the scheme, which must be valid.
+func NewExtractor(s Scheme) *Extractor {
+	inner, err := segments.NewExtractor(s.Scheme)
+	if err != nil {
+		panic(err)
+	}
+	e := &Extractor{segments: inner, runs: runs.NewMaker(), most: s.Features()}
+	inner.Part = func(at *canon.Scanner) { e.runs.Part(at) }
+	return e
+}
+
+// Extract overwrites dst with the sketch of text, whatever its bytes.
+func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
+	e.runs.Reset()
+	e.segments.Extract(dst, text)
+	known := known{runs: uint64(e.runs.Runs())}
+	if known.runs >= minRuns {
+		e.runs.Sketch(&known.sketch)
+		e.addRunKeys(dst)
+	}
+	dst.Data = known.append(dst.Data[:0])
+}
+
+// addRunKeys puts keys of runs into the places that the segments leave free.
+func (e *Extractor) addRunKeys(dst *method.Sketch) {
+	e.keys = e.runs.AppendKeys(e.keys[:0], min(runs.MaxKeys, e.most-len(dst.Features)))
+	for _, run := range e.keys {
+		// No canonical form of a segment begins with a zero.
+		var form [9]byte
+		binary.LittleEndian.PutUint64(form[1:], run)
+		dst.Features = append(dst.Features, method.Feature{Key: e.segments.Key(form[:]), Order: run})
+	}
+	dst.Leads = len(e.keys)
+}
+
+// known is what is known of a text's runs. It is the end of what is stored of a
+// document, and all of Sketch.Data.
+type known struct {
+	runs   uint64
+	sketch runs.Sketch // where runs >= minRuns
+}
+
+func (k *known) append(b []byte) []byte {
+	b = binary.AppendUvarint(b, k.runs)
+	if k.runs >= minRuns {
+		b = k.sketch.Append(b)
+	}
+	return b
+}
+
+// parse reads what append has written, all of b.
+func (k *known) parse(b []byte) error {
+	n := 0
+	if k.runs, n = binary.Uvarint(b); n <= 0 || k.runs > 1<<40 {
+		return errRecord
+	}
+	b = b[n:]
+	if k.runs >= minRuns {
+		var err error
+		if b, err = k.sketch.Parse(b); err != nil {
+			return err
+		}
+	}
+	if len(b) > 0 {
+		return errRecord
+	}
+	return nil
+}
