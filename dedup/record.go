@@ -17,22 +17,30 @@ var errRecord = errors.New("the data of a document is not what was stored: the s
 
 // Append appends the data to b.
 func (r *Record) Append(b []byte) []byte {
-	b = append(b, byte(r.Verdict))
+	b = append(b, recordVersion, byte(r.Verdict))
 	b = binary.AppendVarint(b, r.Time)
+	b = append(b, 0) // length of what later versions add
 	return append(b, r.Sketch...)
 }
+
+const recordVersion = 1
 
 // ParseRecord reads what Append has written, all of b, which Sketch then is a part of.
 func ParseRecord(b []byte) (Record, error) {
 	var r Record
-	if len(b) == 0 {
+	if len(b) < 2 || b[0] != recordVersion {
 		return r, errRecord
 	}
-	r.Verdict, b = Verdict(b[0]), b[1:]
+	r.Verdict, b = Verdict(b[1]), b[2:]
 	n := 0
 	if r.Time, n = binary.Varint(b); n <= 0 {
 		return r, errRecord
 	}
-	r.Sketch = b[n:]
+	b = b[n:]
+	added, n := binary.Uvarint(b)
+	if n <= 0 || added > uint64(len(b)-n) {
+		return r, errRecord
+	}
+	r.Sketch = b[n+int(added):]
 	return r, nil
 }

@@ -335,7 +335,7 @@ func TestRefusals(t *testing.T) {
 			b[8]++
 			binary.LittleEndian.PutUint64(b[len(b)-8:], xxh3.HashSeed(b[:len(b)-8], seedRecord))
 			return tx.Bucket(bucketMeta).Put(keyTable, b)
-		}, ErrVersion, "format 3"},
+		}, ErrVersion, "format 4"},
 		{"no table record", func(tx *bbolt.Tx) error { return tx.Bucket(bucketMeta).Delete(keyTable) }, ErrDamaged, "delete it"},
 		{"no values", func(tx *bbolt.Tx) error { return tx.Bucket(bucketMeta).Delete(keyState) }, ErrDamaged, "delete it"},
 		{"no documents", func(tx *bbolt.Tx) error { return tx.DeleteBucket(bucketDocs) }, ErrDamaged, "missing"},

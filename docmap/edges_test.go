@@ -73,9 +73,14 @@ func TestRecordContradictions(t *testing.T) {
 	b := sound().encode()
 	b[8] = 7
 	_, err := decodeHeader(reseal(b[:len(b)-8], seedRecord))
-	const want = "table of another version: it has format 7, this program reads 2; use the version of the program that wrote it, or a later one"
+	const want = "table of another version: it has format 7, this program reads 3; use the version of the program that wrote it, or a later one"
 	if !errors.Is(err, ErrVersion) || err.Error() != want {
 		t.Errorf("a later version: %v", err)
+	}
+	h := sound()
+	h.needs = 1 << 2
+	if _, err := decodeHeader(h.encode()); !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "(0x4)") {
+		t.Errorf("a table that needs more: %v", err)
 	}
 }
 

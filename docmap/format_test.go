@@ -57,19 +57,19 @@ func writeFixture(t *testing.T, name, path string) {
 	}
 }
 
-// A table of version 2, as it was first written, can be read; and what is
+// A table of version 3, as it was first written, can be read; and what is
 // written now has the same values. (Not the same pages: bbolt writes the
 // buckets of a transaction in the order of a Go map.)
-func TestFormatVersion2(t *testing.T) {
+func TestFormatVersion3(t *testing.T) {
 	dir := t.TempDir()
 	now, then := filepath.Join(dir, "now"), filepath.Join(dir, "then")
 	sampleTable(t, now)
 	if *update {
-		writeFixture(t, "v2.table.gz", now)
+		writeFixture(t, "v3.table.gz", now)
 	}
-	fixture(t, "v2.table.gz", then)
+	fixture(t, "v3.table.gz", then)
 	if diff := cmp.Diff(contents(t, then, ""), contents(t, now, "")); diff != "" {
-		t.Fatalf("the same documents do not give the same values as in version 2 (-then +now):\n%.2000s", diff)
+		t.Fatalf("the same documents do not give the same values as in version 3 (-then +now):\n%.2000s", diff)
 	}
 	got, err := openDamaged(then)
 	if err != nil {
@@ -81,15 +81,22 @@ func TestFormatVersion2(t *testing.T) {
 	}
 }
 
-// A table of version 1 is refused, for reading as for writing, and left as it is.
-func TestFormatVersion1(t *testing.T) {
+// A table of an earlier version is refused, for reading as for writing, and left as it
+// is.
+func TestEarlierFormats(t *testing.T) {
+	for v := 1; v < version; v++ {
+		t.Run(fmt.Sprint(v), func(t *testing.T) { refusesFormat(t, v) })
+	}
+}
+
+func refusesFormat(t *testing.T, v int) {
 	path := filepath.Join(t.TempDir(), "table")
-	fixture(t, "v1.table.gz", path)
+	fixture(t, fmt.Sprintf("v%d.table.gz", v), path)
 	before, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "opening the table: " + path + ": table of another version: it has format 1, this program reads 2; " +
+	want := "opening the table: " + path + fmt.Sprintf(": table of another version: it has format %d, this program reads %d; ", v, version) +
 		"build the index again from the documents, or go on with the version of the program that wrote it"
 	for _, opt := range []Options{smallOptions, {ReadOnly: true}} {
 		if _, err := Open(path, opt); !errors.Is(err, ErrVersion) || err.Error() != want {

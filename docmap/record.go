@@ -13,7 +13,7 @@ import (
 
 const (
 	magic   = "fsdocmap"
-	version = 2
+	version = 3
 )
 
 // Seeds of the checksums outside runs; see docs/format.md.
@@ -39,6 +39,7 @@ type header struct {
 	nextRun       uint32
 	merges        uint64
 	merged        uint64
+	needs         uint32       // what a reader has to know beside; nothing so far
 	runs          [2][]runInfo // of keys, of ids
 }
 
@@ -69,6 +70,8 @@ func (h *header) encode() []byte {
 	b = le.AppendUint32(b, h.nextRun)
 	b = le.AppendUint64(b, h.merges)
 	b = le.AppendUint64(b, h.merged)
+	b = le.AppendUint32(b, h.needs)
+	b = le.AppendUint32(b, 0) // length of what it needs
 	for _, runs := range h.runs {
 		b = le.AppendUint32(b, uint32(len(runs)))
 		for i := range runs {
@@ -148,6 +151,10 @@ func decodeHeader(b []byte) (*header, error) {
 	h.pending = f.u64()
 	h.openBlock, h.nextRun = f.u32(), f.u32()
 	h.merges, h.merged = f.u64(), f.u64()
+	h.needs = f.u32()
+	if extra := f.u32(); h.needs != 0 || extra != 0 {
+		return nil, needsMore(h.needs)
+	}
 	for i := range h.runs {
 		for range f.u32() {
 			h.runs[i] = append(h.runs[i], decodeRun(f))
@@ -168,6 +175,12 @@ func otherVersion(v uint32) error {
 		hint = "build the index again from the documents, or go on with the version of the program that wrote it"
 	}
 	return fmt.Errorf("%w: it has format %d, this program reads %d; %s", ErrVersion, v, version, hint)
+}
+
+// needsMore is the error for a table in which documents were forgotten, or the like,
+// by a later program: to read it without knowing that would be to answer wrongly.
+func needsMore(needs uint32) error {
+	return fmt.Errorf("%w: it uses what this program does not know (%#x); use the version of the program that wrote it, or a later one", ErrVersion, needs)
 }
 
 func decodeRun(f *fields) runInfo {
