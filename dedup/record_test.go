@@ -14,9 +14,9 @@ import (
 // The data of a document is as docs/format.md has it.
 func TestRecordFormat(t *testing.T) {
 	for want, r := range map[string]dedup.Record{
-		"0000":                  {},
-		"0380c49fd50c" + "abcd": {Verdict: dedup.Related, Time: 1700000000, Sketch: []byte{0xab, 0xcd}},
-		"0201" + "00":           {Verdict: dedup.Mosaic, Time: -1, Sketch: []byte{0}},
+		"01000000":                  {},
+		"010380c49fd50c" + "00abcd": {Verdict: dedup.Related, Time: 1700000000, Sketch: []byte{0xab, 0xcd}},
+		"010201" + "00" + "00":      {Verdict: dedup.Mosaic, Time: -1, Sketch: []byte{0}},
 	} {
 		b := r.Append([]byte("before"))
 		if got := hex.EncodeToString(b[6:]); got != want {
@@ -29,6 +29,20 @@ func TestRecordFormat(t *testing.T) {
 			if got, err := dedup.ParseRecord(b[6 : 6+n]); err == nil {
 				t.Errorf("%d bytes of %x are %+v", n, b[6:], got)
 			}
+		}
+	}
+}
+
+// TestRecordOfLaterPrograms: what they know more is passed over, another version
+// refused.
+func TestRecordOfLaterPrograms(t *testing.T) {
+	got, err := dedup.ParseRecord([]byte{1, 3, 2, 3, 7, 7, 7, 0xab})
+	if want := (dedup.Record{Verdict: dedup.Related, Time: 1, Sketch: []byte{0xab}}); err != nil || !cmp.Equal(got, want) {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+	for _, b := range [][]byte{{2, 3, 2, 0}, {0, 3, 2, 0}, {1, 3, 2, 3, 7, 7}, {1, 3, 2}, {1, 3, 2, 0x80}} {
+		if got, err := dedup.ParseRecord(b); err == nil {
+			t.Errorf("%x is %+v", b, got)
 		}
 	}
 }
