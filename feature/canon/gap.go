@@ -74,7 +74,8 @@ func (s *Scanner) symbol(text []byte) {
 	}
 	s.dropSpace()
 	if s.w > s.seg {
-		s.join()
+		s.apart = true
+		s.space()
 	}
 	s.begin(s.seg)
 }

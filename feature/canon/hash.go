@@ -3,6 +3,7 @@ package canon
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -34,73 +35,167 @@ func fold(x uint64) uint64 {
 	return hi ^ lo
 }
 
-// HashUnits brings HashUnit of the words of a Text, as NextUnit tells them, into
-// dst until it is nearly full or the text is at its end. It returns how many there
-// are and the rest of the text, nil at the end. dst must have room for 64.
+// A span is a stretch of buf: a segment, or several in ASCII, and what is known of it.
+type span struct {
+	start, end uint32
+	kind       spanKind
+}
+
+type spanKind uint8
+
+const (
+	mixed   spanKind = iota
+	triples          // CJK characters of three bytes each
+	ascii            // also the symbols between segments
+)
+
+// addSpan adds the segment under way, which is whole.
+func (s *Scanner) addSpan() {
+	p := span{start: uint32(s.seg), end: uint32(s.w)}
+	switch {
+	case 3*s.cjk == s.w-s.seg:
+		p.kind = triples
+	case s.wider == 0:
+		p.kind = ascii
+	}
+	if last := len(s.spans) - 1; last >= 0 && p.kind == ascii && s.spans[last].kind == ascii && !s.apart {
+		s.spans[last].end = p.end
+	} else {
+		s.spans = append(s.spans, p)
+	}
+	s.apart = false
+}
+
+// CountUnits makes ready for AppendUnits. It is to be called before a text is begun.
+func (s *Scanner) CountUnits() { s.counting = true }
+
+// AppendUnits appends HashUnit of the words of all segments that ended since the last
+// call to dst, as NextUnit tells them. It has to be called at every Part and at the
+// End, and may be called between. A segment ends with the step after its last piece.
 //
-// Every text goes through here once more, so there are two gears: words in ASCII
-// and Han are found and hashed many bytes at a time, all else by NextUnit.
-func (s *Scanner) HashUnits(dst []uint64, text []byte) (n int, rest []byte) {
-	i := 0
-	for n+hashRoom <= len(dst) {
-		before := i
-		n, i = s.hashASCII(dst, text, n, i)
-		n, i = hashHan(dst, text, n, i)
-		if i > before && i+hashBlock <= len(text) {
+// Every text goes through here once more. Nearly all segments are all Han or the like,
+// or all ASCII, and it is known which: their words are found many bytes at a time. Call
+// it for many segments together: to read bytes back right after they were written,
+// in other pieces than they were written in, makes the processor wait.
+func (s *Scanner) AppendUnits(dst []uint64) []uint64 {
+	for _, p := range s.spans {
+		n := int(p.end - p.start)
+		switch text := s.buf[p.start:]; p.kind {
+		case triples:
+			dst = appendTriples(dst, text, n)
+		case ascii:
+			dst = s.appendASCII(dst, text, n)
+		default:
+			dst = s.appendMixed(dst, text, n)
+		}
+	}
+	s.spans = s.spans[:0]
+	return dst
+}
+
+// appendTriples appends the hashes of characters of three bytes, which text[:n] is
+// made of.
+func appendTriples(dst []uint64, text []byte, n int) []uint64 {
+	at := len(dst)
+	dst = slices.Grow(dst, n/3)[:at+n/3]
+	for i := range dst[at:] {
+		dst[at+i] = fold(uint64(binary.LittleEndian.Uint32(text[3*i:])) & 0xFFFFFF)
+	}
+	return dst
+}
+
+// appendASCII appends the hashes of the words of text[:n], which is ASCII.
+func (s *Scanner) appendASCII(dst []uint64, text []byte, n int) []uint64 {
+	at := len(dst)
+	dst = slices.Grow(dst, n/2+2)[:at+n/2+2]
+	start := 0
+	for base := 0; base < n; base += hashBlock {
+		spaces := spacesIn(text[base:], min(n-base, hashBlock))
+		for ; spaces != 0; spaces &= spaces - 1 {
+			end := base + bits.TrailingZeros64(spaces)
+			at += s.hashOne(&dst[at], text, start, end)
+			start = end + 1
+		}
+	}
+	at += s.hashOne(&dst[at], text, start, n)
+	return dst[:at]
+}
+
+// appendMixed appends the hashes of the words of text[:n].
+func (s *Scanner) appendMixed(dst []uint64, text []byte, n int) []uint64 {
+	for i := 0; i < n; {
+		if text[i] == ' ' {
+			i++
 			continue
 		}
-		unit, left := s.NextUnit(text[i:])
-		if unit == nil {
-			return n, nil
+		if end := plainWord(text, i, n); end > i {
+			var h uint64
+			if s.hashOne(&h, text, i, end) > 0 {
+				dst = append(dst, h)
+			}
+			i = end
+			continue
 		}
-		dst[n] = HashUnit(unit)
-		n++
-		i = len(text) - len(left)
+		unit, rest := s.NextUnit(text[i:n])
+		if unit == nil {
+			break
+		}
+		dst = append(dst, HashUnit(unit))
+		i = n - len(rest)
 	}
-	return n, text[i:]
+	return dst
+}
+
+// plainWord is where the word at text[i:n] ends, if that can be seen at once: a Han
+// character, or ASCII, and behind it the end, ASCII or Han. Else it is i.
+func plainWord(text []byte, i, n int) int {
+	end := i + 3
+	if !isHan(binary.LittleEndian.Uint32(text[i:])) {
+		end = i + asciiWord(binary.LittleEndian.Uint64(text[i:]))
+		if end == i+8 {
+			end += asciiWord(binary.LittleEndian.Uint64(text[i+8:]))
+		}
+		if end = min(end, n); end == i+hashWidth {
+			return i
+		}
+	}
+	if end < n && text[end] >= utf8.RuneSelf && !isHan(binary.LittleEndian.Uint32(text[end:])) {
+		return i
+	}
+	return end
+}
+
+// asciiWord is how many of eight bytes come before a space or what is not ASCII.
+func asciiWord(x uint64) int {
+	blank := x ^ ' '*ones
+	return bits.TrailingZeros64(((blank-ones)&^blank|x)&highs) / 8
 }
 
 const (
-	// hashBlock is how many bytes hashASCII looks at together.
+	// hashBlock is how many bytes appendASCII looks at together.
 	hashBlock = 64
-	// hashRoom is the most words of so many bytes, of which a space follows each,
-	// and two more.
-	hashRoom = hashBlock/2 + 2
+	// hashWidth is how many bytes hashShort looks at.
+	hashWidth = 16
 )
 
-// hashASCII hashes words at text[i:], in blocks that are all ASCII. It ends before a
-// word that is not known to end with a space.
-func (s *Scanner) hashASCII(dst []uint64, text []byte, n, i int) (int, int) {
-	for base := i; n+hashRoom <= len(dst) && base+hashBlock+16 <= len(text); base += hashBlock {
-		spaces, other := spacesIn((*[hashBlock]byte)(text[base:]))
-		if other {
-			break
+// hashOne hashes what is in text[start:end], ASCII without spaces, and returns how many
+// words that is: none if it is empty or a symbol.
+func (s *Scanner) hashOne(dst *uint64, text []byte, start, end int) int {
+	word := (*[hashWidth]byte)(text[start:])
+	isSymbol := int(s.tables.ascii[word[0]].symbol)
+	switch n := end - start; {
+	case n == 0:
+		return 0
+	case n > hashWidth || isSymbol > 0 && n > 1:
+		if _, isWord := s.tables.unit(text[start:end]); !isWord {
+			return 0
 		}
-		for ; spaces != 0; spaces &= spaces - 1 {
-			end := base + bits.TrailingZeros64(spaces)
-			word := (*[16]byte)(text[i:])
-			dst[n] = hashShort(word, end-i)
-			if first := &s.tables.ascii[word[0]]; end-i > 16 || int(first.symbol) > 0 && end-i > 1 {
-				if !s.isUnit(text[i:end]) {
-					n--
-				} else {
-					dst[n] = HashUnit(text[i:end])
-				}
-				n++
-			} else if end > i {
-				n += 1 - int(first.symbol)
-			}
-			i = end + 1
-		}
+		*dst = HashUnit(text[start:end])
+		return 1
+	default:
+		*dst = hashShort(word, n)
+		return 1 - isSymbol
 	}
-	return n, i
-}
-
-// isUnit reports whether a canonical form without spaces is a word, and not a
-// symbol.
-func (s *Scanner) isUnit(form []byte) bool {
-	_, isWord := s.tables.unit(form)
-	return isWord
 }
 
 // hashShort is HashUnit of the first n bytes of word, without a branch.
@@ -116,41 +211,18 @@ func hashShort(word *[16]byte, n int) uint64 {
 	return short
 }
 
-// spacesIn returns where spaces are, a bit for each byte, and whether anything but
-// ASCII is.
-func spacesIn(block *[hashBlock]byte) (spaces uint64, other bool) {
-	var seen uint64
-	for i := 0; i < hashBlock; i += 8 {
-		x := binary.LittleEndian.Uint64(block[i:])
-		seen |= x
-		blank := ^((x ^ ' '*ones) + 0x7F*ones | x) & highs // exact where all is ASCII
-		spaces |= (blank >> 7 * gatherBits >> 56) << i
+// spacesIn returns where spaces are in text[:n], which is ASCII, a bit for each byte; n
+// is at most hashBlock, and there is a block behind it.
+func spacesIn(text []byte, n int) (spaces uint64) {
+	block := (*[hashBlock]byte)(text)
+	for i := 0; i < n; i += 8 {
+		x := binary.LittleEndian.Uint64(block[i&(hashBlock-8):])
+		blank := ^((x ^ ' '*ones) + 0x7F*ones) & highs
+		spaces |= (blank >> 7 * gatherBits >> 56) << (i & (hashBlock - 8))
 	}
-	return spaces, seen&highs != 0
+	return spaces & (^uint64(0) >> ((hashBlock - n) & 63))
 }
 
 // gatherBits brings the lowest bit of each byte, by a multiplication, into the
 // highest byte.
 const gatherBits = 0x0102040810204080
-
-// hashHan hashes Han characters at text[i:], as far as it can be seen that no mark
-// stands upon them.
-func hashHan(dst []uint64, text []byte, n, i int) (int, int) {
-	from := i
-	for n+2 <= len(dst) && i+8 <= len(text) {
-		x := binary.LittleEndian.Uint64(text[i:])
-		if x&0xC0C0F0_C0C0F0 != 0x8080E0_8080E0 || !inHan(x) || !inHan(x>>24) {
-			if isHan(uint32(x)) {
-				dst[n] = fold(x & 0xFFFFFF)
-				n, i = n+1, i+3
-			}
-			break
-		}
-		dst[n], dst[n+1] = fold(x&0xFFFFFF), fold(x>>24&0xFFFFFF)
-		n, i = n+2, i+6
-	}
-	if i > from && (i >= len(text) || text[i] >= utf8.RuneSelf) {
-		return n - 1, i - 3 // what follows may be a mark
-	}
-	return n, i
-}

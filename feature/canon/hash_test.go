@@ -1,7 +1,6 @@
 package canon
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -11,47 +10,85 @@ import (
 	"github.com/firstseen/firstseen/feature/canon/canontest"
 )
 
-// hashUnits is HashUnits told plainly.
-func hashUnits(s *Scanner, text []byte) (hashes []uint64) {
-	for unit, rest := s.NextUnit(text); unit != nil; unit, rest = s.NextUnit(rest) {
-		hashes = append(hashes, HashUnit(unit))
+// appendUnits is AppendUnits told plainly, of the segments of a text.
+func appendUnits(s *Scanner, segments []string) (hashes []uint64) {
+	for _, form := range segments {
+		for unit, rest := s.NextUnit([]byte(form)); unit != nil; unit, rest = s.NextUnit(rest) {
+			hashes = append(hashes, HashUnit(unit))
+		}
 	}
 	return hashes
 }
 
-// gather calls HashUnits with room for so many at a time.
-func gather(s *Scanner, text []byte, room int) (hashes []uint64) {
-	dst := make([]uint64, room)
-	for {
-		n, rest := s.HashUnits(dst, text)
-		hashes = append(hashes, dst[:n]...)
-		if rest == nil {
-			return hashes
+// unitsOf are the hashes that the scanner tells of a text, asked for at every n-th
+// piece, and those of its segments told plainly.
+func unitsOf(s *Scanner, text string, n int) (got, want []uint64) {
+	i := 0
+	ended := func() {
+		for _, p := range s.spans {
+			want = append(want, appendUnits(s, []string{string(s.buf[p.start:p.end])})...)
 		}
-		text = rest
+		got = s.AppendUnits(got)
+	}
+	for s.Reset([]byte(text)); ; {
+		step := s.Next()
+		if i++; step != Piece || i%n == 0 {
+			ended()
+		}
+		if step == End {
+			return got, want
+		}
 	}
 }
 
-// TestHashUnitsEqualsOracle compares both on canonical texts, in a buffer of their
-// own length and with more text behind it, which must not matter.
-func TestHashUnitsEqualsOracle(t *testing.T) {
+// TestAppendUnitsEqualsOracle compares both on the segments of drawn texts: what the
+// buffer has behind them must not matter.
+func TestAppendUnitsEqualsOracle(t *testing.T) {
 	s := NewScanner()
+	s.CountUnits()
 	word := rapid.StringMatching(`[a-z0-9']{1,40}`)
 	rapid.Check(t, func(t *rapid.T) {
 		text := canontest.Text().Draw(t, "text")
 		for _, w := range rapid.SliceOfN(word, 0, 60).Draw(t, "words") {
 			text += rapid.SampledFrom([]string{" ", " ", " ", "的", "过滤器", "⩵", "=", "; ", "é", "e\u0301", "\u0301 "}).Draw(t, "joint") + w
 		}
-		_, whole := readAll(s, text, func(int) bool { return false })
-		want := hashUnits(s, []byte(whole))
-		room := rapid.IntRange(64, 200).Draw(t, "room")
-		behind := bytes.Repeat([]byte("z的"), 8)
-		for _, given := range [][]byte{[]byte(whole), append([]byte(whole), behind...)[:len(whole)]} {
-			if got := gather(s, given, room); !slices.Equal(got, want) {
-				t.Fatalf("%q, %d at a time: %x, want %x", whole, room, got, want)
-			}
+		got, want := unitsOf(s, text, rapid.IntRange(1, 9).Draw(t, "together"))
+		if !slices.Equal(got, want) {
+			t.Fatalf("%q: %x, want %x", text, got, want)
+		}
+		units := 0
+		for _, p := range read(s, text) {
+			units += p.Units
+		}
+		if len(got) > units+2 { // a piece cut within a word counts it twice, never less
+			t.Fatalf("%q: %d words, its pieces have %d", text, len(got), units)
 		}
 	})
+}
+
+// TestUnitsOfLongTexts: the words of a segment too long to be one piece are told once,
+// and none is cut; none is lost where the text is handed over in parts.
+func TestUnitsOfLongTexts(t *testing.T) {
+	s := NewScanner()
+	s.CountUnits()
+	for _, sentence := range []string{"some words without an end ", "没有标点", "naïve ", "one, two; three. ", "短。句子，", "x = y; "} {
+		for _, size := range []int{2 * MaxWidth, 3 * flushAt} {
+			text := strings.Repeat(sentence, size/len(sentence))
+			got, _ := unitsOf(s, text, 64)
+			var want []uint64
+			for range size / len(sentence) {
+				for _, form := range strings.FieldsFunc(strings.NewReplacer("。", " ", "，", " ").Replace(sentence), func(r rune) bool { return strings.ContainsRune(" ,;.=", r) }) {
+					want = append(want, appendUnits(s, []string{form})...)
+				}
+			}
+			if size > maxRun && !strings.ContainsAny(sentence, ",.;。") {
+				continue // cut anywhere after 64 KiB
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%d bytes of %q: %d words, want %d", size, sentence, len(got), len(want))
+			}
+		}
+	}
 }
 
 // TestHashUnit holds the function to values computed from its description by another
@@ -70,25 +107,5 @@ func TestHashUnit(t *testing.T) {
 	}
 	if len(seen) != 40 {
 		t.Errorf("%d different hashes of 40 words", len(seen))
-	}
-}
-
-func BenchmarkHashUnits(b *testing.B) {
-	s := NewScanner()
-	for name, text := range map[string]string{
-		"english": "the filter is what makes most documents cost no look up on disk and it lives in anonymous memory backed by huge pages ",
-		"chinese": "过滤器是派生状态随时可以由副表重建每个探测都是一次缓存未命中 ",
-		"code":    "if err = = nil & & len b . data > 0 return nil ",
-	} {
-		b.Run(name, func(b *testing.B) {
-			text := []byte(strings.Repeat(text, 40_000/len(text)))
-			dst := make([]uint64, 1024)
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
-				for rest := text; rest != nil; {
-					_, rest = s.HashUnits(dst, rest)
-				}
-			}
-		})
 	}
 }

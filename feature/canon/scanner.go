@@ -47,8 +47,9 @@ const (
 	// flushAt is from which length on canonical text is handed over as a part.
 	flushAt = 64 << 10
 
-	// slack lets the scanner store eight bytes where it has fewer to add.
-	slack = 64
+	// slack lets the scanner store eight bytes where it has fewer to add, and read
+	// blocks of hashBlock and hashWidth where fewer are left.
+	slack = hashBlock + hashWidth
 
 	// maxSymbol is how many bytes of a symbol and the marks upon it count.
 	maxSymbol = 64
@@ -95,6 +96,10 @@ type Scanner struct {
 
 	cutting bool // it is wider than MaxWidth, and given in pieces
 	cut     cutter
+
+	counting bool // spans are wanted
+	spans    []span
+	apart    bool // what is not ASCII came since the last one
 }
 
 // NewScanner returns a Scanner of the empty text.
@@ -115,6 +120,7 @@ func NewScanner() *Scanner {
 func (s *Scanner) Reset(text []byte) {
 	s.text, s.at, s.separated = text, 0, true
 	s.step, s.cutting = Part, false
+	s.spans = s.spans[:0]
 }
 
 // Next goes on to the next piece, part, or the end, where it stays.
@@ -126,6 +132,7 @@ func (s *Scanner) Next() Step {
 		s.cutting = false
 		s.join()
 	case s.step == Part:
+		s.spans = s.spans[:0]
 		s.begin(1)
 	}
 	s.step = s.next()
@@ -225,6 +232,14 @@ func (s *Scanner) Trim(text []byte, start, end int) (int, int) {
 
 // join makes ready for the next piece.
 func (s *Scanner) join() {
+	if s.counting {
+		s.addSpan()
+	}
+	s.space()
+}
+
+// space makes ready for what comes after a symbol.
+func (s *Scanner) space() {
 	s.buf[s.w] = ' '
 	s.begin(s.w + 1)
 }

@@ -28,57 +28,60 @@ const (
 	turn     = 13     // bits by which a run's hash is rotated for each word
 )
 
-// A Maker makes sketches. It is not for concurrent use. Its buffers are 6 KiB.
+// A Maker makes sketches. It is not for concurrent use. Its buffers are 5 KiB, and up to
+// 3 MiB once there was a text of that many words without punctuation.
 type Maker struct {
-	words  int
-	least  [Bins]uint64 // the least hash of each bin, without the bits that say which
-	hash   uint64       // of the last four words
-	hashes [Width - 1 + batch]uint64
+	words   int
+	least   [Bins]uint64 // the least hash of each bin, without the bits that say which
+	hash    uint64       // of the last four words
+	hashes  []uint64     // of words, those four first
+	waiting int          // pieces since words were taken
 }
-
-// batch is how many words are hashed before their runs are.
-const batch = 512
 
 // none is the value of a bin without a run.
 const none = ^uint64(0)
 
 // NewMaker returns a Maker.
 func NewMaker() *Maker {
-	m := new(Maker)
+	m := &Maker{hashes: make([]uint64, Width-1, 512)}
 	m.Reset()
 	return m
 }
 
 // Reset makes ready for the next text.
 func (m *Maker) Reset() {
-	m.words, m.hash = 0, 0
+	m.words, m.hash, m.waiting = 0, 0, 0
 	for i := range m.least {
 		m.least[i] = none
 	}
 	clear(m.hashes[:Width-1])
 }
 
-// Part takes the part of a canonical text that a scanner came to. Runs go on from one
-// part to the next.
-func (m *Maker) Part(s *canon.Scanner) {
-	for text := s.Text(); len(text) > 0; {
-		var n int
-		n, text = s.HashUnits(m.hashes[Width-1:], text)
-		m.add(n)
+// Step takes what the scanner of the text came to: every step. The scanner has to count
+// units. Runs go on from one segment to the next.
+func (m *Maker) Step(s *canon.Scanner, step canon.Step) {
+	if m.waiting++; step == canon.Piece && m.waiting < together {
+		return
 	}
+	m.waiting = 0
+	m.hashes = s.AppendUnits(m.hashes[:Width-1])
+	m.add()
 }
 
-// add takes n words, of which the hashes stand behind those of the four before.
+// together is how many pieces are gone through at once.
+const together = 64
+
+// add takes the words of which the hashes stand behind those of the four before.
 //
 // The hash of a run is the XOR of its words' hashes, each rotated by 13 bits for each
 // word behind it (cyclic polynomial, Cohen, ACM TOIS 15, 1997). Its seven highest
 // bits are its bin, the others what is least there.
-func (m *Maker) add(n int) {
+func (m *Maker) add() {
+	n := len(m.hashes) - (Width - 1)
 	skip := max(Width-1-m.words, 0) // runs that begin before the text
 	m.words += n
 	h := m.hash
-	in := m.hashes[Width-1:][:n]
-	out := m.hashes[:n]
+	in, out := m.hashes[Width-1:], m.hashes[:n]
 	for i, word := range in {
 		h = bits.RotateLeft64(h, turn) ^ word
 		if i >= skip {

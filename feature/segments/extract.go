@@ -15,9 +15,8 @@ type Extractor struct {
 	chosen  chooser
 	short   length // of the pieces too short to be segments
 
-	// Part, if not nil, is called when the scanner has come to a part of the
-	// canonical text, for a method that wants more of it.
-	Part func(*canon.Scanner)
+	// step, if not nil, is called with every step of the scanner.
+	step func(*canon.Scanner, canon.Step)
 }
 
 // NewExtractor returns an Extractor for the scheme, or the error of Validate.
@@ -34,6 +33,13 @@ func NewExtractor(s Scheme) (*Extractor, error) {
 	}, nil
 }
 
+// Watch has f called with every step of the scanner through a text, for a method that
+// wants more of it. The scanner counts units.
+func (e *Extractor) Watch(f func(*canon.Scanner, canon.Step)) {
+	e.scanner.CountUnits()
+	e.step = f
+}
+
 // Extract overwrites dst with what is known of text. It keeps no reference to
 // either. Any bytes will do: those that are not UTF-8 separate segments.
 func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
@@ -48,10 +54,14 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 			e.piece()
 		} else {
 			e.hash.part(s.Text())
-			e.tell()
+		}
+		if e.step != nil {
+			e.step(s, step)
 		}
 	}
-	e.tell()
+	if e.step != nil {
+		e.step(s, step)
+	}
 	e.chosen.result(dst)
 	for i := range dst.Features {
 		f := &dst.Features[i]
@@ -63,12 +73,6 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 	dst.Width += e.short.columns
 	dst.Units += e.short.units
 	dst.Whole = e.hash.text(s.Text())
-}
-
-func (e *Extractor) tell() {
-	if e.Part != nil {
-		e.Part(e.scanner)
-	}
 }
 
 // Key is the key of a segment of that canonical form.

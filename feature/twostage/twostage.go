@@ -11,7 +11,6 @@ import (
 	"encoding/binary"
 	"strings"
 
-	"github.com/firstseen/firstseen/feature/canon"
 	"github.com/firstseen/firstseen/feature/method"
 	"github.com/firstseen/firstseen/feature/runs"
 	"github.com/firstseen/firstseen/feature/segments"
@@ -60,6 +59,7 @@ type Extractor struct {
 	runs     *runs.Maker
 	most     int
 	keys     []uint64
+	form     [9]byte // of a run key: no canonical form of a segment begins with a zero
 }
 
 // NewExtractor returns an Extractor for the scheme, which must be valid.
@@ -69,7 +69,7 @@ func NewExtractor(s Scheme) *Extractor {
 		panic(err)
 	}
 	e := &Extractor{segments: inner, runs: runs.NewMaker(), most: s.Features()}
-	inner.Part = func(at *canon.Scanner) { e.runs.Part(at) }
+	inner.Watch(e.runs.Step)
 	return e
 }
 
@@ -89,10 +89,8 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 func (e *Extractor) addRunKeys(dst *method.Sketch) {
 	e.keys = e.runs.AppendKeys(e.keys[:0], min(runs.MaxKeys, e.most-len(dst.Features)))
 	for _, run := range e.keys {
-		// No canonical form of a segment begins with a zero.
-		var form [9]byte
-		binary.LittleEndian.PutUint64(form[1:], run)
-		dst.Features = append(dst.Features, method.Feature{Key: e.segments.Key(form[:]), Order: run})
+		binary.LittleEndian.PutUint64(e.form[1:], run)
+		dst.Features = append(dst.Features, method.Feature{Key: e.segments.Key(e.form[:]), Order: run})
 	}
 	dst.Leads = len(e.keys)
 }
