@@ -2,7 +2,7 @@
 // oracle does, and how fast. Its figures are those of docs/quality.md and
 // docs/performance.md.
 //
-//	go run ./bench quality DIR     labelled sets and raw corpora below DIR
+//	go run ./bench quality DIR...  what is removed from labelled sets and raw corpora
 //	go run ./bench verify FILE...  every verdict against the exact oracle
 //	go run ./bench generate        documents with planted copies, and the truth about them
 //	go run ./bench ten-million     the whole pipeline on ten million of them
