@@ -126,6 +126,7 @@ func (s *labelled) alike(doc, witness int) likeness {
 // countPairs counts what became of the labelled pairs.
 func (s *labelled) countPairs(o *outcome, r *figures) {
 	copies := s.copies(o)
+	r.LeftOf = map[string][2]int{}
 	for i := range s.pairs {
 		p := &s.pairs[i]
 		earlier, later := s.of(p)
@@ -133,7 +134,10 @@ func (s *labelled) countPairs(o *outcome, r *figures) {
 		if p.alike {
 			r.Alike++
 			r.Found += count(removed && copies.of(witness) == copies.of(earlier))
-			r.Left += count(s.isLeft(o, p))
+			left := count(s.isLeft(o, p))
+			r.Left += left
+			of := r.LeftOf[p.label]
+			r.LeftOf[p.label] = [2]int{of[0] + left, of[1] + 1}
 		}
 		if p.negative() {
 			r.Negatives++

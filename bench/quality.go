@@ -15,6 +15,7 @@ func quality(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("quality", flag.ContinueOnError)
 	keys := fs.String("rules", "default", "the `rules` to measure, by their keys with commas, or all")
 	sweep := fs.Bool("thresholds", false, "measure all thresholds with both scores instead")
+	generated := fs.Bool("generated", false, "measure sets made of the texts of the corpora instead")
 	asJSON := fs.Bool("json", false, "one JSON object a line instead of a table")
 	if err := fs.Parse(args); err != nil {
 		return err
@@ -32,6 +33,11 @@ func quality(ctx context.Context, args []string, out io.Writer) error {
 	sets, err := findSets(fs.Args())
 	if err != nil {
 		return err
+	}
+	if *generated {
+		if sets, err = generatedSets(ctx, sets); err != nil {
+			return err
+		}
 	}
 	return measure(ctx, sets, chosen, newRowWriter(out, *asJSON))
 }
@@ -74,6 +80,8 @@ type figures struct {
 	Alike int `json:"alike"`
 	Left  int `json:"left"`
 	Found int `json:"found"`
+	// LeftOf is by label how many of the alike pairs stay, and how many there are.
+	LeftOf map[string][2]int `json:"left_of,omitempty"`
 	// Pairs that are labelled as unlike, and those removed with each other.
 	Negatives        int `json:"negatives"`
 	NegativesRemoved int `json:"negatives_removed"`

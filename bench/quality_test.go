@@ -92,7 +92,7 @@ func TestFigures(t *testing.T) {
 	frame := 2
 	want := &figures{
 		Corpus: "made", Rule: "scripted", Documents: 5, Removed: 3, False: 1, Grey: 2, Frame: &frame,
-		Alike: 2, Left: 0, Found: 1, Negatives: 2, NegativesRemoved: 2, Bytes: 15,
+		Alike: 2, Left: 0, LeftOf: map[string][2]int{"dup": {0, 2}}, Found: 1, Negatives: 2, NegativesRemoved: 2, Bytes: 15,
 	}
 	if g, w := asJSON(t, got), asJSON(t, want); g != w {
 		t.Errorf("got  %s\nwant %s", g, w)
