@@ -78,7 +78,11 @@ func (s *labelled) countRemovals(o *outcome, r *figures) {
 	if s.frame != nil {
 		r.Frame = new(int)
 	}
-	for doc, witness := range o.witness {
+	for doc := range s.docs { // in order, so that the means are the same to the last bit
+		witness, removed := o.witness[doc]
+		if !removed {
+			continue
+		}
 		l := s.alike(doc, witness)
 		r.False += count(s.isFalse(doc, witness, &l))
 		r.Grey += count(l.isGrey())

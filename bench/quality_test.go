@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -116,5 +117,43 @@ func TestChooseRules(t *testing.T) {
 	}
 	if _, err := chooseRules("default,none"); err == nil {
 		t.Error("an unknown rule is no error")
+	}
+}
+
+func TestSample(t *testing.T) {
+	var all [][2]int
+	for i := range 100 {
+		all = append(all, [2]int{i, i + 1})
+	}
+	some, again, other := sample(all, 10, 1), sample(all, 10, 1), sample(all, 10, 2)
+	if len(some) != 10 || !slices.Equal(some, again) || slices.Equal(some, other) {
+		t.Errorf("%v\n%v\n%v", some, again, other)
+	}
+	if !slices.IsSortedFunc(some, func(a, b [2]int) int { return a[0] - b[0] }) {
+		t.Errorf("not in order: %v", some)
+	}
+	if len(sample(all, 0, 1)) != 100 {
+		t.Error("0 is not all")
+	}
+}
+
+// TestProgramIsRule: firstseen removes a copy with the first as witness.
+func TestProgramIsRule(t *testing.T) {
+	for _, maker := range append(rules(), thresholds()...) {
+		rule, err := maker.new()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := wordsFrom(0, 200)
+		for i, want := range []int{-1, -1, 0} {
+			doc := peers.Doc{ID: string(rune('a' + i)), Text: []string{text, wordsFrom(200, 200), text}[i]}
+			witness, removed, err := rule.Decide(doc)
+			if err != nil || removed != (want >= 0) || removed && witness != want {
+				t.Errorf("%s: document %d: removed %v, witness %d, error %v", rule.Name(), i, removed, witness, err)
+			}
+		}
+		if rule.Size() <= 0 {
+			t.Errorf("%s: size %d", rule.Name(), rule.Size())
+		}
 	}
 }

@@ -16,11 +16,12 @@ type ruleMaker struct {
 	new func() (peers.Rule, error)
 }
 
-// rules are those that can be measured, the program's own first.
+// rules are those that can be measured, the program's own first. One that was the
+// default once can stay, with its scheme and its rules spelled out.
 func rules() []ruleMaker {
 	return []ruleMaker{
-		{"default", ours("firstseen", feature.Scheme{}, dedup.Rules{})},
-		{"counted", ours("segments counted", feature.Scheme{}, dedup.Rules{Score: dedup.ScoreSegments})},
+		{"default", ours(feature.Scheme{}, dedup.Rules{})},
+		{"counted", ours(feature.Scheme{Method: "segments"}, dedup.Rules{Score: dedup.ScoreSegments})},
 		{"exact", peer(func() peers.Rule { return peers.NewExact() })},
 		{"simhash", peer(func() peers.Rule { return peers.NewSimHash(3) })},
 		{"minhash.5", minhash(0.5, false)},
@@ -36,9 +37,8 @@ func rules() []ruleMaker {
 func thresholds() (all []ruleMaker) {
 	for _, score := range []dedup.Score{dedup.ScoreText, dedup.ScoreSegments} {
 		for t := 3; t <= 9; t++ {
-			name := fmt.Sprintf("%s %.1f", [...]string{"text", "segments"}[score], float64(t)/10)
 			r := dedup.Rules{Threshold: float64(t) / 10, Score: score}
-			all = append(all, ruleMaker{name, ours(name, feature.Scheme{}, r)})
+			all = append(all, ruleMaker{new: ours(feature.Scheme{}, r)})
 		}
 	}
 	return all
@@ -78,13 +78,24 @@ type program struct {
 	mosaics, related int
 }
 
-func ours(name string, scheme feature.Scheme, rules dedup.Rules) func() (peers.Rule, error) {
+func ours(scheme feature.Scheme, rules dedup.Rules) func() (peers.Rule, error) {
 	return func() (peers.Rule, error) {
-		p := &program{name: name}
+		p := &program{name: nameOf(scheme, rules)}
 		d, err := dedup.New(dedup.Config{Scheme: scheme, Rules: rules, Table: &p.store})
 		p.deduper = d
 		return p, err
 	}
+}
+
+// nameOf says by which scheme and what share a rule decides. It follows the defaults,
+// whatever they are.
+func nameOf(scheme feature.Scheme, rules dedup.Rules) string {
+	version, _, _ := strings.Cut(scheme.Name(), "-")
+	threshold := rules.Threshold
+	if threshold == 0 {
+		threshold = dedup.DefaultThreshold
+	}
+	return fmt.Sprintf("firstseen %s, %s ≥ %g", version, [...]string{"text", "segments"}[rules.Score], threshold)
 }
 
 func (p *program) Name() string { return p.name }
