@@ -87,19 +87,47 @@ func chooseColumns(names string) (chosen []column, err error) {
 
 // writeTable writes the head of a table of Markdown, and returns what writes a row.
 func writeTable(out io.Writer, columns []column) func(*figures) error {
-	var head []string
+	var names []string
 	for _, c := range columns {
-		head = append(head, c.name)
+		names = append(names, c.name)
 	}
-	writeCells(out, head)
-	fmt.Fprintln(out, strings.Repeat("|---", len(columns))+"|")
+	writeHead(out, names)
+	return func(f *figures) error { return writeCells(out, cellsOf(f, columns)) }
+}
+
+// writeBeside returns what writes a table with a row for each set, and in it one cell
+// for each of so many rules.
+func writeBeside(out io.Writer, columns []column, rules int) func(*figures) error {
+	head, cells := []string{"corpus"}, []string(nil)
 	return func(f *figures) error {
-		var cells []string
-		for _, c := range columns {
-			cells = append(cells, c.cell(f))
+		if cells == nil {
+			cells = []string{f.Corpus}
 		}
-		return writeCells(out, cells)
+		cells = append(cells, strings.Join(cellsOf(f, columns), " / "))
+		if len(head) <= rules {
+			if head = append(head, f.Rule); len(head) > rules {
+				writeHead(out, head)
+			}
+		}
+		if len(cells) <= rules {
+			return nil
+		}
+		row := cells
+		cells = nil
+		return writeCells(out, row)
 	}
+}
+
+func cellsOf(f *figures, columns []column) (cells []string) {
+	for _, c := range columns {
+		cells = append(cells, c.cell(f))
+	}
+	return cells
+}
+
+func writeHead(out io.Writer, names []string) {
+	writeCells(out, names)
+	fmt.Fprintln(out, strings.Repeat("|---", len(names))+"|")
 }
 
 func writeCells(out io.Writer, cells []string) error {

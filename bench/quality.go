@@ -15,6 +15,7 @@ func quality(ctx context.Context, args []string, out io.Writer) error {
 	sweep := fs.Bool("thresholds", false, "measure all thresholds with both scores instead")
 	generated := fs.Bool("generated", false, "measure sets made of the texts of the corpora instead")
 	names := fs.String("columns", "", "the `columns` of the table, with commas; none for all")
+	beside := fs.Bool("beside", false, "the rules beside each other, and the columns together in each cell")
 	asJSON := fs.Bool("json", false, "one JSON object a line instead of a table")
 	if err := fs.Parse(args); err != nil {
 		return err
@@ -42,11 +43,13 @@ func quality(ctx context.Context, args []string, out io.Writer) error {
 			return err
 		}
 	}
-	write := writeJSON(out)
-	if !*asJSON {
-		write = writeTable(out, shown)
+	switch {
+	case *asJSON:
+		return measure(ctx, sets, chosen, writeJSON(out))
+	case *beside:
+		return measure(ctx, sets, chosen, writeBeside(out, shown, len(chosen)))
 	}
-	return measure(ctx, sets, chosen, write)
+	return measure(ctx, sets, chosen, writeTable(out, shown))
 }
 
 // measure writes a row for every set and rule.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -17,15 +18,17 @@ func TestOtherPage(t *testing.T) {
 		want        bool
 	}{
 		{"git-doc/doc/git-rev-list.html", "git-doc/doc/git-log.html", true},
-		{"git-doc/doc/git-rev-list.html", "git-doc/doc/git-log.txt", false},
+		{"git-doc/doc/git-rev-list.html", "git-doc/doc/git-log.txt", true},
+		{"git-doc/doc/git-log.html", "git-doc/doc/git-log.txt", false},
 		{"git-doc/doc/git-log.html", "other-doc/doc/git-rev-list.html", false},
 		{"d/html/_sources/a.rst.txt", "d/Documentation/a.rst.gz", false},
 		{"d/html/_sources/a.rst.txt", "d/Documentation/b.rst.gz", true},
 		{"d/html/a/index.html", "d/html/b/index.html", true},
+		{"d/html/a/index.html", "d/Documentation/b/index.rst.gz", false},
 		{"d/zh_CN/a/index.html", "d/zh_TW/a/index.html", false},
+		{"d/zh_CN/index.html", "d/html/index.html", false},
+		{"perl/pod/perlfaq.pod", "perl/man/man1/perlfaq.1.gz", false},
 		{"d/man3/list.3.gz", "d/man7/slist.7.gz", true},
-		{"d/man3/list.3.gz", "d/man3/list.3.gz", false},
-		{"d/README", "d/b/README", false},
 	} {
 		if got := otherPage(c.id, c.witness); got != c.want {
 			t.Errorf("%s, witness %s: %v", c.id, c.witness, got)
@@ -154,6 +157,41 @@ func TestProgramIsRule(t *testing.T) {
 		}
 		if rule.Size() <= 0 {
 			t.Errorf("%s: size %d", rule.Name(), rule.Size())
+		}
+	}
+}
+
+func TestTables(t *testing.T) {
+	all := []*figures{
+		{Corpus: "a", Rule: "x", Removed: 1, Alike: 2, Left: 1},
+		{Corpus: "a", Rule: "y", Removed: 2},
+		{Corpus: "b", Rule: "x", Removed: 3},
+		{Corpus: "b", Rule: "y", Removed: 4},
+	}
+	chosen, err := chooseColumns("removed,left")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chooseColumns("removed,none"); err == nil {
+		t.Error("an unknown column is no error")
+	}
+	for want, write := range map[string]func(io.Writer) func(*figures) error{
+		"| removed | left |\n|---|---|\n| 1 | 50.0% |\n| 2 | - |\n| 3 | - |\n| 4 | - |\n": func(w io.Writer) func(*figures) error {
+			return writeTable(w, chosen)
+		},
+		"| corpus | x | y |\n|---|---|---|\n| a | 1 / 50.0% | 2 / - |\n| b | 3 / - | 4 / - |\n": func(w io.Writer) func(*figures) error {
+			return writeBeside(w, chosen, 2)
+		},
+	} {
+		var b strings.Builder
+		row := write(&b)
+		for _, f := range all {
+			if err := row(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if b.String() != want {
+			t.Errorf("got\n%swant\n%s", b.String(), want)
 		}
 	}
 }

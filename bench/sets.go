@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/firstseen/firstseen/bench/alike"
@@ -17,7 +18,7 @@ type labelled struct {
 	docs       []peers.Doc
 	pairs      []pair
 	// frame says of a removal that is grey whether the witness is another page of
-	// the same kind, by the ids; nil where the ids do not tell.
+	// the same work, by the ids; nil where the ids do not tell.
 	frame func(id, witness string) bool
 	// origin is what the text of each document was made of, where that is known:
 	// a removal with a witness of another origin is false. nil: by likeness.
@@ -95,33 +96,34 @@ func (s *labelled) of(p *pair) (earlier, later int) {
 }
 
 // otherPage reports whether two ids of debian_docs, which are a package and the path
-// of a file in it, are different pages of one kind: of the same package and with the
-// same ending, but under another name. Not so a page and its source, whose endings
-// differ, nor a page and its translation or other version, which have one name.
+// of a file in it, are different pages of one package: under another name, or with the
+// same ending in a directory of another name. Not so a page and its source, nor a page
+// and its translation.
 func otherPage(id, witness string) bool {
 	a, b := pageOf(id), pageOf(witness)
-	return a.pkg == b.pkg && a.kind == b.kind && a.name != b.name
+	return a.pkg == b.pkg && (a.name != b.name || a.ending == b.ending && a.dir != b.dir)
 }
 
 // page is what an id of debian_docs says of a page.
-type page struct{ pkg, name, kind string }
+type page struct{ pkg, dir, name, ending string }
 
-// pageOf takes an id apart. An index is named by its directory too. That a file is
-// compressed, or the copy of a source, does not count, nor the section of a manual.
+// roots are directories that do not tell pages apart: the top ones and those of a
+// language.
+var roots = regexp.MustCompile(`^(html|_sources|Documentation|[a-z]{2}_[A-Z]{2})$`)
+
+// pageOf takes an id apart. That a file is compressed, or the copy of a source, does not
+// count.
 func pageOf(id string) page {
 	pkg, path, _ := strings.Cut(id, "/")
 	path = strings.TrimSuffix(path, ".gz")
 	if source, ok := strings.CutSuffix(path, ".rst.txt"); ok {
 		path = source + ".rst"
 	}
-	kind := filepath.Ext(path)
-	path = strings.TrimSuffix(path, kind)
-	if len(kind) > 1 && kind[1] >= '0' && kind[1] <= '9' {
-		kind = ".man"
+	ending := filepath.Ext(path)
+	return page{
+		pkg:    pkg,
+		dir:    roots.ReplaceAllString(filepath.Base(filepath.Dir(path)), ""),
+		name:   strings.TrimSuffix(filepath.Base(path), ending),
+		ending: ending,
 	}
-	name := filepath.Base(path)
-	if name == "index" {
-		name = filepath.Base(filepath.Dir(path)) + "/index"
-	}
-	return page{pkg, name, kind}
 }
