@@ -18,49 +18,65 @@ import (
 // document is one text with its features, for measurements that keep a whole
 // corpus in memory.
 type document struct {
-	id, text string
-	set      feature.Set
+	id  string
+	set feature.Set
 }
 
 // readDocuments reads all documents of JSONL files and extracts their features.
-func readDocuments(ctx context.Context, scheme feature.Scheme, paths ...string) ([]document, error) {
-	inputs, _, err := corpus.Expand(paths, jsonl.Format{}.Endings())
-	if err != nil {
-		return nil, err
-	}
+func readDocuments(ctx context.Context, scheme feature.Scheme, paths ...string) (docs []document, err error) {
 	extractor, err := feature.NewExtractor(scheme)
 	if err != nil {
 		return nil, err
 	}
+	err = readRecords(ctx, paths, func(id, text []byte) {
+		d := document{id: string(id)}
+		extractor.Extract(&d.set, text)
+		docs = append(docs, d)
+	})
+	return docs, err
+}
+
+// readRecords hands the id and the text of each document of JSONL files to do. Both
+// are valid during the call.
+func readRecords(ctx context.Context, paths []string, do func(id, text []byte)) error {
+	inputs, _, err := corpus.Expand(paths, jsonl.Format{}.Endings())
+	if err != nil {
+		return err
+	}
 	parser, err := jsonl.Format{}.NewParser("")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	src := corpus.NewSource(inputs, jsonl.Format{}, corpus.SourceConfig{})
 	defer src.Close()
-	var docs []document
 	var block corpus.Block
 	for {
 		if err := src.Next(ctx, &block); err == io.EOF {
-			return docs, nil
+			return nil
 		} else if err != nil {
-			return nil, err
+			return err
 		}
 		for rec := range parser.Parse(&block) {
-			if rec.Bad != nil {
-				continue
+			if rec.Bad == nil {
+				do(rec.ID, rec.Text)
 			}
-			d := document{id: string(rec.ID), text: string(rec.Text)}
-			extractor.Extract(&d.set, rec.Text)
-			docs = append(docs, d)
 		}
 	}
 }
 
+// alikeLCS is from where the two texts of a pair are alike: 2·LCS/(n+m) over units.
+const alikeLCS = 0.8
+
 // pair is a labelled pair of documents.
 type pair struct {
 	a, b, label string
-	lcs         float64
+	alike       bool
+}
+
+// negative reports whether the texts are labelled as unlike: as unrelated ones made to
+// share two sentences, or sentences that mean different things.
+func (p *pair) negative() bool {
+	return strings.HasPrefix(p.label, "hardneg") || p.label == "0"
 }
 
 // readPairs reads a pairs.tsv: id1, id2, label, jac5, cont5, lcs, seg.
@@ -87,11 +103,13 @@ func readPairs(path string) ([]pair, error) {
 			}
 			continue
 		}
-		p := pair{a: cells[0], b: cells[1], label: cells[2], lcs: -1}
+		p := pair{a: cells[0], b: cells[1], label: cells[2]}
 		if at, ok := columns["lcs"]; ok {
-			if p.lcs, err = strconv.ParseFloat(cells[at], 64); err != nil {
+			lcs, err := strconv.ParseFloat(cells[at], 64)
+			if err != nil {
 				return nil, fmt.Errorf("%s: %w", path, err)
 			}
+			p.alike = lcs >= alikeLCS
 		}
 		pairs = append(pairs, p)
 	}

@@ -2,7 +2,8 @@
 // oracle does, and how fast. Its figures are those of docs/quality.md and
 // docs/performance.md.
 //
-//	go run ./bench quality DIR     labelled sets and raw corpora below DIR
+//	go run ./bench quality DIR...  what is removed from labelled sets and raw corpora
+//	go run ./bench pairs DIR...    removals and their witnesses side by side
 //	go run ./bench verify FILE...  every verdict against the exact oracle
 //	go run ./bench generate        documents with planted copies, and the truth about them
 //	go run ./bench ten-million     the whole pipeline on ten million of them
@@ -31,6 +32,7 @@ import (
 // commands are what bench can do.
 var commands = map[string]func(ctx context.Context, args []string, out io.Writer) error{
 	"quality":     quality,
+	"pairs":       pairs,
 	"verify":      verify,
 	"generate":    generate,
 	"ten-million": tenMillion,

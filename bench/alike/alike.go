@@ -5,8 +5,10 @@ package alike
 
 import (
 	"hash/maphash"
+	"iter"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // ShingleUnits is how many neighbouring units make a shingle.
@@ -30,31 +32,13 @@ func NewVocabulary() *Vocabulary {
 	return &Vocabulary{numbers: map[string]uint32{}, seed: maphash.MakeSeed()}
 }
 
-// Text cuts s into units: a CJK character, or a run of other letters, digits and
-// underscores, in lower case.
+// Text prepares s.
 func (v *Vocabulary) Text(s string) *Text {
-	t := &Text{shingles: map[uint64]struct{}{}}
-	word := -1
-	flush := func(end int) {
-		if word >= 0 {
-			t.units = append(t.units, v.number(strings.ToLower(s[word:end])))
-			word = -1
-		}
+	t := &Text{}
+	for unit := range Units(s) {
+		t.units = append(t.units, v.number(unit))
 	}
-	for i, r := range s {
-		switch {
-		case isCJK(r):
-			flush(i)
-			t.units = append(t.units, v.number(string(r)))
-		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '_':
-			if word < 0 {
-				word = i
-			}
-		default:
-			flush(i)
-		}
-	}
-	flush(len(s))
+	t.shingles = make(map[uint64]struct{}, len(t.units))
 	for i := 0; i+ShingleUnits <= len(t.units); i++ {
 		t.shingles[maphash.Comparable(v.seed, [ShingleUnits]uint32(t.units[i:]))] = struct{}{}
 	}
@@ -64,6 +48,45 @@ func (v *Vocabulary) Text(s string) *Text {
 		t.shingles[maphash.Comparable(v.seed, short)] = struct{}{}
 	}
 	return t
+}
+
+// Units cuts s into units: a CJK character, or a run of other letters, digits and
+// underscores, in lower case.
+func Units(s string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for start, end := range Spans(s) {
+			if !yield(strings.ToLower(s[start:end])) {
+				return
+			}
+		}
+	}
+}
+
+// Spans gives where in s each unit begins and ends, in bytes.
+func Spans(s string) iter.Seq2[int, int] {
+	return func(yield func(start, end int) bool) {
+		word := -1 // where the word begins that we are in
+		for i, r := range s {
+			cjk := isCJK(r)
+			if !cjk && inWord(r) {
+				if word < 0 {
+					word = i
+				}
+				continue
+			}
+			if word >= 0 && !yield(word, i) || cjk && !yield(i, i+utf8.RuneLen(r)) {
+				return
+			}
+			word = -1
+		}
+		if word >= 0 {
+			yield(word, len(s))
+		}
+	}
+}
+
+func inWord(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '_'
 }
 
 func (v *Vocabulary) number(unit string) uint32 {
@@ -76,6 +99,9 @@ func (v *Vocabulary) number(unit string) uint32 {
 }
 
 func isCJK(r rune) bool {
+	if r < 0x1100 {
+		return false
+	}
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
 
@@ -95,72 +121,28 @@ func Jaccard(a, b *Text) (jaccard, containment float64) {
 	if len(a.shingles) == 0 {
 		return 0, 0
 	}
-	common := 0
-	for s := range a.shingles {
-		if _, ok := b.shingles[s]; ok {
-			common++
-		}
-	}
+	common := a.common(b)
 	union := len(a.shingles) + len(b.shingles) - common
 	return float64(common) / float64(union), float64(common) / float64(len(a.shingles))
 }
 
-// LCS returns 2·LCS/(n+m) over units, 0 to 1. It takes n·m/64 steps: the
-// bit-parallel algorithm of Hyyrö, "Bit-Parallel LCS-length Computation
-// Revisited" (2004).
-func LCS(a, b *Text) float64 {
-	if len(a.units)+len(b.units) == 0 {
+// Contained is the share, 0 to 1, of the distinct shingles of a that b has too: all,
+// where a has none.
+func Contained(a, b *Text) float64 {
+	if len(a.shingles) == 0 {
 		return 1
 	}
-	if len(a.units) > len(b.units) {
-		a, b = b, a
-	}
-	where := positions(a.units)
-	row := make([]uint64, (len(a.units)+63)/64)
-	for i := range row {
-		row[i] = ^uint64(0)
-	}
-	for _, u := range b.units {
-		if match := where[u]; match != nil {
-			step(row, match)
-		}
-	}
-	length := 0
-	for i := range a.units {
-		if row[i/64]>>(i%64)&1 == 0 {
-			length++
-		}
-	}
-	return 2 * float64(length) / float64(len(a.units)+len(b.units))
+	common := a.common(b)
+	return float64(common) / float64(len(a.shingles))
 }
 
-// positions maps every unit to the bit set of where it stands.
-func positions(units []uint32) map[uint32][]uint64 {
-	where := map[uint32][]uint64{}
-	for i, u := range units {
-		if where[u] == nil {
-			where[u] = make([]uint64, (len(units)+63)/64)
+// common counts the shingles that both have.
+func (t *Text) common(other *Text) int {
+	n := 0
+	for s := range t.shingles {
+		if _, ok := other.shingles[s]; ok {
+			n++
 		}
-		where[u][i/64] |= 1 << (i % 64)
 	}
-	return where
-}
-
-// step computes row = (row + (row AND match)) OR (row AND NOT match) over words.
-func step(row, match []uint64) {
-	var carry uint64
-	for i, v := range row {
-		u := v & match[i]
-		sum := v + u
-		c := uint64(0)
-		if sum < v {
-			c = 1
-		}
-		sum2 := sum + carry
-		if sum2 < sum {
-			c = 1
-		}
-		carry = c
-		row[i] = sum2 | v&^match[i]
-	}
+	return n
 }

@@ -3,6 +3,8 @@ package alike
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -27,6 +29,38 @@ func TestMeasures(t *testing.T) {
 	}
 }
 
+func TestContained(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want float64
+	}{
+		{"", "a b", 1},
+		{"a b", "", 0},
+		{"a b c d e f", "x a b c d e y", 0.5},
+		{"a b c d e", "a b c d e f g h i j k", 1},
+		{"a b c d e f g h i j k", "a b c d e", 1. / 7},
+	} {
+		v := NewVocabulary()
+		if got := Contained(v.Text(c.a), v.Text(c.b)); !near(got, c.want) {
+			t.Errorf("%q in %q: %v, want %v", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+func TestSpansEqualUnits(t *testing.T) {
+	const text = "Ünits 中文, the_end"
+	var got, want []string
+	for start, end := range Spans(text) {
+		got = append(got, strings.ToLower(text[start:end]))
+	}
+	for unit := range Units(text) {
+		want = append(want, unit)
+	}
+	if !slices.Equal(got, want) || !slices.Equal(want, []string{"ünits", "中", "文", "the_end"}) {
+		t.Errorf("spans %q, units %q", got, want)
+	}
+}
+
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-12 }
 
 func TestLCSEqualsDynamicProgramming(t *testing.T) {
@@ -41,8 +75,9 @@ func TestLCSEqualsDynamicProgramming(t *testing.T) {
 
 func randomText(rng *rand.Rand) *Text {
 	t := &Text{}
-	for range rng.IntN(200) {
-		t.units = append(t.units, uint32(rng.IntN(6)))
+	units := 1 + rng.IntN(100) // few make carries, many words without a match
+	for range rng.IntN(300) {
+		t.units = append(t.units, uint32(rng.IntN(units)))
 	}
 	return t
 }

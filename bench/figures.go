@@ -1,0 +1,153 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// figures are what a rule did to a set: documents, unless it says otherwise.
+type figures struct {
+	Corpus    string `json:"corpus"`
+	Rule      string `json:"rule"`
+	Documents int    `json:"documents"`
+	Removed   int    `json:"removed"`
+	False     int    `json:"false"`
+	Grey      int    `json:"grey"`
+	Frame     *int   `json:"frame,omitempty"` // nil: the ids do not tell
+	// Pairs: alike ones, those of which both stay, those of which the later one was
+	// removed with the other or its copy as witness.
+	Alike int `json:"alike"`
+	Left  int `json:"left"`
+	Found int `json:"found"`
+	// LeftOf is by label how many of the alike pairs stay, and how many there are.
+	LeftOf map[string][2]int `json:"left_of,omitempty"`
+	// Pairs that are labelled as unlike, and those removed with each other.
+	Negatives        int `json:"negatives"`
+	NegativesRemoved int `json:"negatives_removed"`
+	Mosaics          int `json:"mosaics"`
+	Related          int `json:"related"`
+	// Means over all removals, 0 to 1.
+	Jaccard     float64 `json:"jaccard"`
+	Containment float64 `json:"containment"`
+	LCS         float64 `json:"lcs"`
+	// Bytes remembered of a kept document.
+	Bytes float64 `json:"bytes"`
+}
+
+// column is one of the table.
+type column struct {
+	name string
+	cell func(*figures) string
+}
+
+// columns are all there are. Shares are of the removals, or of the pairs.
+var columns = []column{
+	{"corpus", func(f *figures) string { return f.Corpus }},
+	{"rule", func(f *figures) string { return f.Rule }},
+	{"documents", func(f *figures) string { return fmt.Sprint(f.Documents) }},
+	{"removed", func(f *figures) string { return fmt.Sprint(f.Removed) }},
+	{"false", func(f *figures) string { return fmt.Sprintf("%d (%.2f%%)", f.False, percent(f.False, f.Removed)) }},
+	{"grey", func(f *figures) string { return fmt.Sprint(f.Grey) }},
+	{"frame", (*figures).frame},
+	{"left", func(f *figures) string { return ifAny(f.Alike, "%.1f%%", percent(f.Left, f.Alike)) }},
+	{"recall", func(f *figures) string { return ifAny(f.Alike, "%.4f of %d", percent(f.Found, f.Alike)/100, f.Alike) }},
+	{"negatives removed", func(f *figures) string { return ifAny(f.Negatives, "%d of %d", f.NegativesRemoved, f.Negatives) }},
+	{"mosaics", func(f *figures) string { return fmt.Sprint(f.Mosaics) }},
+	{"related", func(f *figures) string { return fmt.Sprint(f.Related) }},
+	{"Jaccard", func(f *figures) string { return fmt.Sprintf("%.3f", f.Jaccard) }},
+	{"containment", func(f *figures) string { return fmt.Sprintf("%.3f", f.Containment) }},
+	{"lcs", func(f *figures) string { return fmt.Sprintf("%.3f", f.LCS) }},
+	{"bytes", func(f *figures) string { return fmt.Sprintf("%.0f", f.Bytes) }},
+}
+
+func (f *figures) frame() string {
+	if f.Frame == nil {
+		return "-"
+	}
+	return fmt.Sprint(*f.Frame)
+}
+
+// chooseColumns are those with these names, divided by commas; "" is all.
+func chooseColumns(names string) (chosen []column, err error) {
+	if names == "" {
+		return columns, nil
+	}
+	for name := range strings.SplitSeq(names, ",") {
+		i := slices.IndexFunc(columns, func(c column) bool { return c.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no column %q", name)
+		}
+		chosen = append(chosen, columns[i])
+	}
+	return chosen, nil
+}
+
+// writeTable writes the head of a table of Markdown, and returns what writes a row.
+func writeTable(out io.Writer, columns []column) func(*figures) error {
+	var names []string
+	for _, c := range columns {
+		names = append(names, c.name)
+	}
+	writeHead(out, names)
+	return func(f *figures) error { return writeCells(out, cellsOf(f, columns)) }
+}
+
+// writeBeside returns what writes a table with a row for each set, and in it one cell
+// for each of so many rules.
+func writeBeside(out io.Writer, columns []column, rules int) func(*figures) error {
+	head, cells := []string{"corpus"}, []string(nil)
+	return func(f *figures) error {
+		if cells == nil {
+			cells = []string{f.Corpus}
+		}
+		cells = append(cells, strings.Join(cellsOf(f, columns), " / "))
+		if len(head) <= rules {
+			if head = append(head, f.Rule); len(head) > rules {
+				writeHead(out, head)
+			}
+		}
+		if len(cells) <= rules {
+			return nil
+		}
+		row := cells
+		cells = nil
+		return writeCells(out, row)
+	}
+}
+
+func cellsOf(f *figures, columns []column) (cells []string) {
+	for _, c := range columns {
+		cells = append(cells, c.cell(f))
+	}
+	return cells
+}
+
+func writeHead(out io.Writer, names []string) {
+	writeCells(out, names)
+	fmt.Fprintln(out, strings.Repeat("|---", len(names))+"|")
+}
+
+func writeCells(out io.Writer, cells []string) error {
+	_, err := fmt.Fprintf(out, "| %s |\n", strings.Join(cells, " | "))
+	return err
+}
+
+// writeJSON returns what writes a line of JSON.
+func writeJSON(out io.Writer) func(*figures) error {
+	enc := json.NewEncoder(out)
+	return func(f *figures) error { return enc.Encode(f) }
+}
+
+// percent is 0 of none.
+func percent(part, whole int) float64 { return 100 * float64(part) / float64(max(whole, 1)) }
+
+// ifAny formats the cell of a set that has such pairs.
+func ifAny(pairs int, format string, args ...any) string {
+	if pairs == 0 {
+		return "-"
+	}
+	return fmt.Sprintf(format, args...)
+}

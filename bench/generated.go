@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/firstseen/firstseen/bench/peers"
+	"github.com/firstseen/firstseen/bench/vary"
+)
+
+const (
+	generatedPairs = 250 // of a set of web pages, or of texts with wrong letters
+	inoculations   = 20
+	generatedSeed  = 1
+)
+
+// quotingPages are how many pages quote an article before its copy comes.
+var quotingPages = []int{5, 6, 7, 10, 20}
+
+// generatedSets makes sets out of the corpora below directories.
+func generatedSets(ctx context.Context, sets []*labelled) (made []*labelled, err error) {
+	for _, language := range []string{"en", "zh"} {
+		m, err := readMaterial(ctx, sets, language)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range vary.Frames {
+			made = append(made, labelledOf(vary.Skinned(m, f, generatedPairs, generatedSeed)))
+		}
+		for _, inLines := range []bool{false, true} {
+			made = append(made, labelledOf(vary.Scanned(m, generatedPairs, inLines, generatedSeed)))
+		}
+		for _, quoting := range quotingPages {
+			made = append(made, labelledOf(vary.Inoculated(m, inoculations, quoting, generatedSeed)))
+		}
+	}
+	return made, nil
+}
+
+// labelledOf is a generated set, of which it is known which pages show one article.
+func labelledOf(set *vary.Set) *labelled {
+	s := &labelled{name: set.Name}
+	for _, d := range set.Docs {
+		s.docs = append(s.docs, peers.Doc{ID: d.ID, Text: d.Text})
+		s.origin = append(s.origin, d.Origin)
+	}
+	for _, p := range set.Pairs {
+		s.pairs = append(s.pairs, pair{p.A, p.B, p.Label, true})
+	}
+	return s
+}
+
+// originals are the ids of documents of the injected sets that nobody has edited.
+var originals = regexp.MustCompile(`^[bd][0-9]+$`)
+
+// readMaterial reads the articles of a language from the injected set, and sentences
+// from another.
+func readMaterial(ctx context.Context, sets []*labelled, language string) (*vary.Material, error) {
+	m := &vary.Material{Language: language}
+	parse, others := vary.NewswireArticle, "minhash_articles"
+	if language == "zh" {
+		parse, others = vary.BulletinArticle, "raw/xitu_tech_zh"
+	}
+	var unlike vary.Unlike
+	err := readSet(ctx, sets, "inject_"+language+"*", func(id, text []byte) {
+		if !originals.Match(id) || len(m.Articles) == generatedPairs {
+			return
+		}
+		if a := parse(string(text)); len(a.Paragraphs) > 2 && unlike.Take(a.Text()) {
+			m.Articles = append(m.Articles, a)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(m.Articles) < generatedPairs {
+		return nil, fmt.Errorf("inject_%s has %d articles, fewer than %d", language, len(m.Articles), generatedPairs)
+	}
+	seen := map[string]bool{}
+	return m, readSet(ctx, sets, others, func(_, text []byte) {
+		for line := range strings.Lines(string(text)) {
+			for _, s := range vary.Sentences(line) {
+				if vary.IsProse(s) && !seen[s] {
+					seen[s] = true
+					m.Sentences = append(m.Sentences, s)
+				}
+			}
+		}
+	})
+}
+
+// readSet reads the records of the set whose name matches a pattern.
+func readSet(ctx context.Context, sets []*labelled, pattern string, do func(id, text []byte)) error {
+	for _, s := range sets {
+		if ok, err := filepath.Match(pattern, s.name); err != nil || ok {
+			return readRecords(ctx, []string{s.path}, do)
+		}
+	}
+	return fmt.Errorf("there is no set %s to take texts from", pattern)
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/firstseen/firstseen/bench/beside"
+)
+
+// pairsOptions say which pairs are shown, and how.
+type pairsOptions struct {
+	of, rule, set string
+	generated     bool
+	n             int
+	seed          uint64
+	style         beside.Style
+}
+
+func (c *pairsOptions) register(fs *flag.FlagSet) {
+	fs.StringVar(&c.of, "of", "grey", "which `kind` of removal: all, grey, frame or false; or left: pairs that are alike and stay")
+	fs.StringVar(&c.rule, "rule", "default", "the `key` of the rule that decides")
+	fs.StringVar(&c.set, "set", "*", "only the sets whose names match this `pattern`")
+	fs.BoolVar(&c.generated, "generated", false, "take sets made of the texts of the corpora")
+	fs.IntVar(&c.n, "n", 10, "how many of each set, 0 for all")
+	fs.Uint64Var(&c.seed, "seed", 1, "which ones")
+	fs.IntVar(&c.style.Width, "width", terminalWidth(), "`columns` of both texts together")
+	fs.BoolVar(&c.style.Color, "color", term.IsTerminal(int(os.Stdout.Fd())), "mark by colours and not by brackets")
+	fs.BoolVar(&c.style.Whole, "whole", false, "do not fold what is alike")
+}
+
+// pairs prints removals with their witnesses side by side, for a person to judge.
+func pairs(ctx context.Context, args []string, out io.Writer) error {
+	var c pairsOptions
+	fs := flag.NewFlagSet("pairs", flag.ContinueOnError)
+	c.register(fs)
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	if choices[c.of] == nil || fs.NArg() == 0 {
+		return errors.New("pairs: give the directory of the corpora, and -of all, grey, frame, false or left")
+	}
+	chosen, err := chooseRules(c.rule)
+	if err != nil {
+		return err
+	}
+	sets, err := findSets(fs.Args())
+	if err == nil && c.generated {
+		sets, err = generatedSets(ctx, sets)
+	}
+	if err != nil {
+		return err
+	}
+	for _, s := range sets {
+		if ok, err := filepath.Match(c.set, filepath.Base(s.name)); err != nil {
+			return err
+		} else if !ok {
+			continue
+		}
+		if err := s.showPairs(ctx, out, chosen[0], &c); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	return nil
+}
+
+// showPairs lets a rule decide about the set and shows what came of it.
+func (s *labelled) showPairs(ctx context.Context, out io.Writer, maker ruleMaker, c *pairsOptions) error {
+	if err := s.load(ctx); err != nil {
+		return err
+	}
+	defer s.unload()
+	rule, err := maker.new()
+	if err != nil {
+		return err
+	}
+	o, err := s.decide(ctx, rule)
+	if err != nil {
+		return err
+	}
+	return s.show(out, sample(choices[c.of](s, o), c.n, c.seed), c.style)
+}
+
+func terminalWidth() int {
+	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
+		return width
+	}
+	return 160
+}
+
+// choices are the pairs of documents, the earlier one first, that can be shown.
+var choices = map[string]func(*labelled, *outcome) [][2]int{
+	"all":   removals(func(*labelled, int, int, *likeness) bool { return true }),
+	"grey":  removals(func(_ *labelled, _, _ int, l *likeness) bool { return l.isGrey() }),
+	"frame": removals((*labelled).isFrame),
+	"false": removals((*labelled).isFalse),
+	"left":  (*labelled).left,
+}
+
+// removals are those for which want holds, in the order of the documents.
+func removals(want func(s *labelled, doc, witness int, l *likeness) bool) func(*labelled, *outcome) [][2]int {
+	return func(s *labelled, o *outcome) (found [][2]int) {
+		for doc := range s.docs {
+			if witness, removed := o.witness[doc]; removed {
+				if l := s.alike(doc, witness); want(s, doc, witness, &l) {
+					found = append(found, [2]int{witness, doc})
+				}
+			}
+		}
+		return found
+	}
+}
+
+// left are the alike pairs of which both documents stay.
+func (s *labelled) left(o *outcome) (found [][2]int) {
+	for i := range s.pairs {
+		if p := &s.pairs[i]; p.alike && s.isLeft(o, p) {
+			earlier, later := s.of(p)
+			found = append(found, [2]int{earlier, later})
+		}
+	}
+	return found
+}
+
+// sample takes n of them by the seed, in their order.
+func sample(all [][2]int, n int, seed uint64) [][2]int {
+	if n == 0 || n >= len(all) {
+		return all
+	}
+	chosen := rand.New(rand.NewPCG(seed, 0)).Perm(len(all))[:n]
+	slices.Sort(chosen)
+	var some [][2]int
+	for _, i := range chosen {
+		some = append(some, all[i])
+	}
+	return some
+}
+
+// show prints pairs.
+func (s *labelled) show(out io.Writer, pairs [][2]int, style beside.Style) error {
+	for i, p := range pairs {
+		earlier, later := &s.docs[p[0]], &s.docs[p[1]]
+		l := s.alike(p[1], p[0])
+		fmt.Fprintf(out, "%s\n%s, %d of %d: Jaccard %.2f, containment %.2f, contained %.2f, lcs %.2f\nearlier %s\nlater   %s\n",
+			strings.Repeat("━", style.Width), s.name, i+1, len(pairs), l.jaccard, l.containment, l.contained, l.lcs, earlier.ID, later.ID)
+		if err := beside.Write(out, earlier.Text, later.Text, style); err != nil {
+			return err
+		}
+	}
+	return nil
+}
