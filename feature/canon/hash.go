@@ -104,36 +104,65 @@ func appendTriples(dst []uint64, text []byte, n int) []uint64 {
 	return dst
 }
 
-// appendASCII appends the hashes of the words of text[:n], which is ASCII.
+// appendASCII appends the hashes of the words of text[:n], which is ASCII. What stands
+// alone and is a symbol is none; no word begins with one.
 func (s *Scanner) appendASCII(dst []uint64, text []byte, n int) []uint64 {
-	at := len(dst)
+	symbols := &s.tables.ascii
+	at, start := len(dst), 0
 	dst = slices.Grow(dst, n/2+2)[:at+n/2+2]
-	start := 0
-	for base := 0; base < n; base += hashBlock {
-		spaces := spacesIn(text[base:], min(n-base, hashBlock))
-		for ; spaces != 0; spaces &= spaces - 1 {
-			end := base + bits.TrailingZeros64(spaces)
-			at += s.hashOne(&dst[at], text, start, end)
+	for base := 0; base <= n; base += hashBlock {
+		// The end counts as a space, also where it is that of a block.
+		ends := spacesIn(text[base:], min(n-base, hashBlock))
+		if n-base < hashBlock {
+			ends |= 1 << (n - base)
+		}
+		for ; ends != 0; ends &= ends - 1 {
+			end := base + bits.TrailingZeros64(ends)
+			word := (*[hashWidth]byte)(text[start:])
+			if length := end - start; length <= hashWidth {
+				dst[at] = hashShort(binary.LittleEndian.Uint64(word[:]), binary.LittleEndian.Uint64(word[8:]), length)
+			} else {
+				dst[at] = HashUnit(text[start:end])
+			}
+			at += 1 - int(symbols[word[0]].symbol)
 			start = end + 1
 		}
 	}
-	at += s.hashOne(&dst[at], text, start, n)
 	return dst[:at]
 }
 
-// appendMixed appends the hashes of the words of text[:n].
+const (
+	// hashBlock is how many bytes appendASCII looks at together.
+	hashBlock = 64
+	// hashWidth is how many bytes hashShort looks at.
+	hashWidth = 16
+)
+
+// hashShort is HashUnit of the first n of 16 bytes, 1 to 16 of them, without a branch.
+func hashShort(a, b uint64, n int) uint64 {
+	cut := uint(max(64-8*n, 0))
+	short := fold(a << (cut & 63) >> (cut & 63))
+	cut = uint(128-8*n) & 63
+	long := fold(fold(a) ^ b<<cut>>cut)
+	if n > 8 {
+		return long
+	}
+	return short
+}
+
+// appendMixed appends the hashes of the words of text[:n], a segment.
 func (s *Scanner) appendMixed(dst []uint64, text []byte, n int) []uint64 {
 	for i := 0; i < n; {
-		if text[i] == ' ' {
-			i++
+		x := binary.LittleEndian.Uint64(text[i:])
+		length := wordIn(x)
+		if end := i + length; length > 0 && (end >= n || startsPlainly(binary.LittleEndian.Uint32(text[end:]))) {
+			length = min(length, n-i)
+			dst = append(dst, fold(x&(1<<(8*length)-1)))
+			i += length
 			continue
 		}
-		if end := plainWord(text, i, n); end > i {
-			var h uint64
-			if s.hashOne(&h, text, i, end) > 0 {
-				dst = append(dst, h)
-			}
-			i = end
+		if text[i] == ' ' {
+			i++
 			continue
 		}
 		unit, rest := s.NextUnit(text[i:n])
@@ -146,70 +175,18 @@ func (s *Scanner) appendMixed(dst []uint64, text []byte, n int) []uint64 {
 	return dst
 }
 
-// plainWord is where the word at text[i:n] ends, if that can be seen at once: a Han
-// character, or ASCII, and behind it the end, ASCII or Han. Else it is i.
-func plainWord(text []byte, i, n int) int {
-	end := i + 3
-	if !isHan(binary.LittleEndian.Uint32(text[i:])) {
-		end = i + asciiWord(binary.LittleEndian.Uint64(text[i:]))
-		if end == i+8 {
-			end += asciiWord(binary.LittleEndian.Uint64(text[i+8:]))
-		}
-		if end = min(end, n); end == i+hashWidth {
-			return i
-		}
+// wordIn is the length of the word that eight bytes begin with, if it is a Han character
+// or less than eight in ASCII; else 0.
+func wordIn(x uint64) int {
+	if isHan(uint32(x)) {
+		return 3
 	}
-	if end < n && text[end] >= utf8.RuneSelf && !isHan(binary.LittleEndian.Uint32(text[end:])) {
-		return i
-	}
-	return end
-}
-
-// asciiWord is how many of eight bytes come before a space or what is not ASCII.
-func asciiWord(x uint64) int {
 	blank := x ^ ' '*ones
-	return bits.TrailingZeros64(((blank-ones)&^blank|x)&highs) / 8
+	return bits.TrailingZeros64(((blank-ones)&^blank|x)&highs) / 8 & 7
 }
 
-const (
-	// hashBlock is how many bytes appendASCII looks at together.
-	hashBlock = 64
-	// hashWidth is how many bytes hashShort looks at.
-	hashWidth = 16
-)
-
-// hashOne hashes what is in text[start:end], ASCII without spaces, and returns how many
-// words that is: none if it is empty or a symbol.
-func (s *Scanner) hashOne(dst *uint64, text []byte, start, end int) int {
-	word := (*[hashWidth]byte)(text[start:])
-	isSymbol := int(s.tables.ascii[word[0]].symbol)
-	switch n := end - start; {
-	case n == 0:
-		return 0
-	case n > hashWidth || isSymbol > 0 && n > 1:
-		if _, isWord := s.tables.unit(text[start:end]); !isWord {
-			return 0
-		}
-		*dst = HashUnit(text[start:end])
-		return 1
-	default:
-		*dst = hashShort(word, n)
-		return 1 - isSymbol
-	}
-}
-
-// hashShort is HashUnit of the first n bytes of word, without a branch.
-func hashShort(word *[16]byte, n int) uint64 {
-	a, b := binary.LittleEndian.Uint64(word[:]), binary.LittleEndian.Uint64(word[8:])
-	cut := uint(max(64-8*n, 0)) & 63
-	short := fold(a << cut >> cut)
-	cut = uint(128-8*n) & 63
-	long := fold(fold(a) ^ b<<cut>>cut)
-	if n > 8 {
-		return long
-	}
-	return short
-}
+// startsPlainly reports whether it is seen that four bytes begin with no mark.
+func startsPlainly(x uint32) bool { return byte(x) < utf8.RuneSelf || isHan(x) }
 
 // spacesIn returns where spaces are in text[:n], which is ASCII, a bit for each byte; n
 // is at most hashBlock, and there is a block behind it.
