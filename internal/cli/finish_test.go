@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/firstseen/firstseen/internal/step"
+	"github.com/firstseen/firstseen/internal/step/steptest"
 )
 
 // stopping is the name under which a test binary is firstseen, and stops after
@@ -43,14 +44,7 @@ func stopAtStep() {
 		if os.Getenv(stopHow) == stopByError {
 			return fmt.Errorf("after %s: %w", name, errInjected)
 		}
-		self, err := os.FindProcess(os.Getpid())
-		if err == nil {
-			err = self.Kill()
-		}
-		if err != nil {
-			return err
-		}
-		select {}
+		return steptest.KillSelf()
 	}
 	Main()
 }
