@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -31,6 +32,28 @@ func tempIndexes(t *testing.T, dir string) []string {
 		t.Fatal(err)
 	}
 	return names
+}
+
+// TestSecretOfATemporaryIndex is in memory alone.
+func TestSecretOfATemporaryIndex(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	t.Setenv(epochVariable, "")
+	path := filepath.Join(t.TempDir(), "in.jsonl")
+	writeFile(t, path, documents(1))
+	task, err := (&settings{docs: "1k", score: "text", mosaics: "keep", jobs: 1}).task([]string{path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, remove, err := task.openIndex()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stored, err := index.ReadKey(task.openedIn); len(task.scheme.Key) == 0 || stored != nil || err != nil {
+		t.Errorf("the secret is %x, the stored one %x, %v", task.scheme.Key, stored, err)
+	}
+	if err := errors.Join(x.Close(false), remove()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestTemporaryIndexIsSwept when its run was killed, by the next one; that of a run
