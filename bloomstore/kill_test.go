@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/internal/durable"
+	"github.com/firstseen/firstseen/internal/step/steptest"
 )
 
 // TestKilledBeforeRename lets a child process die when it has written the whole
@@ -22,7 +23,7 @@ func TestKilledBeforeRename(t *testing.T) {
 			if err := f.encode(file, []byte("new")); err != nil {
 				return err
 			}
-			return killSelf()
+			return steptest.KillSelf()
 		})
 		t.Fatalf("still alive: %v", err)
 	}
@@ -53,16 +54,4 @@ func TestKilledBeforeRename(t *testing.T) {
 	if _, err := os.Stat(path + ".tmp"); err == nil {
 		t.Fatal("the next Save left the child's file there")
 	}
-}
-
-// killSelf ends the process as a power cut would: nothing deferred runs.
-func killSelf() error {
-	self, err := os.FindProcess(os.Getpid())
-	if err != nil {
-		return err
-	}
-	if err := self.Kill(); err != nil {
-		return err
-	}
-	select {}
 }

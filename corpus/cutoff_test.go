@@ -8,9 +8,32 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/klauspost/compress/gzip"
+
 	. "github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 )
+
+// TestSecondMemberCutOff: a gzip file that ends anywhere in a later member is not
+// whole, also where the header of that has names, which the decoder reads to their
+// end.
+func TestSecondMemberCutOff(t *testing.T) {
+	first := Gzipped([]byte("{\"text\":\"a\"}\n"))
+	var second bytes.Buffer
+	w := gzip.NewWriter(&second)
+	w.Name, w.Comment, w.Extra = "b.jsonl", "the second of two", []byte("more")
+	_, err := w.Write([]byte("{\"text\":\"b\"}\n"))
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	stored := join(first, second.Bytes())
+	for n := len(first) + 1; n < len(stored); n++ {
+		_, err := readAll(t, oneStdin, SourceConfig{Stdin: bytes.NewReader(stored[:n])}, jsonl.Fields{})
+		if !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("cut to %d of %d bytes, %d of the second member: %v", n, len(stored), n-len(first), err)
+		}
+	}
+}
 
 // TestCutOffAnywhere: a compressed file that is not whole is an error wherever it
 // ends, in its header too, once its first bytes say what it is.

@@ -187,7 +187,7 @@ func zstdWindow(t *testing.T, window int, single bool, data []byte) []byte {
 // with window and limit, and reads it where it is allowed.
 func TestZstdWindow(t *testing.T) {
 	line := []byte("{\"text\":\"" + strings.Repeat("a ", 300_000) + "\"}\n")
-	small, large := zstdWindow(t, 1<<16, false, line), zstdWindow(t, 1<<20, false, line)
+	small, large := zstdWindow(t, 1<<16, false, line), zstdWindow(t, 1<<18, false, line)
 	single := zstdWindow(t, 1<<20, true, line)
 	skipped := []byte("\x50\x2a\x4d\x18\x03\x00\x00\x00abc")
 	for _, c := range []struct {
@@ -195,9 +195,9 @@ func TestZstdWindow(t *testing.T) {
 		before int
 		window int
 	}{
-		{large, 0, 1 << 20},
-		{join(small, large), 1, 1 << 20},
-		{join(small, skipped, large), 1, 1 << 20},
+		{large, 0, 1 << 18},
+		{join(small, large), 1, 1 << 18},
+		{join(small, skipped, large), 1, 1 << 18},
 		{join(skipped, single), 0, len(line)},
 		{join(small, small, single, small), 2, len(line)},
 	} {

@@ -3,7 +3,6 @@ package corpus
 import (
 	"bytes"
 	"errors"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -45,10 +44,7 @@ func TestLongLinesWritten(t *testing.T) {
 			if err := w.Close(); err != nil {
 				t.Fatal(err)
 			}
-			stored, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			stored := readFile(t, path)
 			if got := readPacked(t, path); !bytes.Equal(got, want) {
 				t.Errorf("%s: %d bytes, want %d others", name, len(got), len(want))
 			}

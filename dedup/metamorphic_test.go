@@ -176,6 +176,14 @@ func (s *scene) holders(key uint64) (n int) {
 	return n
 }
 
+func noMoreOfACopy(t *rapid.T, before, after dedup.Result) {
+	switch {
+	case after.Verdict == dedup.Duplicate && before.Verdict != dedup.Duplicate,
+		after.Verdict == dedup.Mosaic && before.Verdict == dedup.Unique:
+		t.Fatalf("before %+v\nafter %+v", before, after)
+	}
+}
+
 // A segment that turns into one nobody has never makes a document more of a copy.
 func TestLessEvidenceIsNoMoreCopy(t *testing.T) {
 	checkScenes(t, dedup.Mosaic, func(t *rapid.T, s *scene, set *feature.Sketch, before dedup.Result) {
@@ -186,11 +194,7 @@ func TestLessEvidenceIsNoMoreCopy(t *testing.T) {
 		less.Features = slices.Clone(set.Features)
 		less.Features[s.rng.IntN(len(set.Features))].Key++ // keeps its place in the order
 		after := judge(t, s.rules, s.history, &less)
-		switch {
-		case after.Verdict == dedup.Duplicate && before.Verdict != dedup.Duplicate,
-			after.Verdict == dedup.Mosaic && before.Verdict == dedup.Unique:
-			t.Fatalf("before %+v\nafter %+v", before, after)
-		}
+		noMoreOfACopy(t, before, after)
 	})
 }
 
@@ -202,11 +206,7 @@ func TestShortTextOfItsOwn(t *testing.T) {
 		longer.Units += uint64(1 + s.rng.IntN(20))
 		longer.Whole++
 		after := judge(t, s.rules, s.history, &longer)
-		switch {
-		case after.Verdict == dedup.Duplicate && before.Verdict != dedup.Duplicate,
-			after.Verdict == dedup.Mosaic && before.Verdict == dedup.Unique:
-			t.Fatalf("before %+v\nafter %+v", before, after)
-		}
+		noMoreOfACopy(t, before, after)
 	})
 }
 

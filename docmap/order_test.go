@@ -3,6 +3,8 @@ package docmap
 import (
 	"encoding/binary"
 	"errors"
+	"io/fs"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -196,6 +198,58 @@ func TestFirstLookupChecks(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+	}
+}
+
+// A checkpoint that fails when a part of its runs is written can be tried again: what
+// it left has the names that the next one gives.
+func TestFlushTriedAgain(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "table")
+	table := mustOpen(t, path, manyBins)
+	want := newOracle()
+	r := rand.New(rand.NewPCG(25, 0))
+	for !table.memFull() {
+		d, keys := randomDoc(r, len(want.docs)), docKeys(r, 12)
+		want.add(d, keys)
+		if _, err := table.addDoc(d, keys); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for fail := 1; ; fail++ {
+		done := 0
+		table.committed = func() {
+			if done++; done == fail && table.head.seq == 0 {
+				table.path = path + ".gone" // so the next transaction does not begin
+			}
+		}
+		err := table.Checkpoint(nil)
+		table.path = path
+		if table.head.seq > 0 {
+			if err != nil || fail < 5 {
+				t.Fatalf("after %d failures: %v", fail-1, err)
+			}
+			break
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Fatalf("transaction %d: %v", fail+1, err)
+		}
+	}
+	want.seq++
+	want.equal(t, table)
+}
+
+// A table that is not told otherwise takes the memory that Options promises.
+func TestDefaultMemory(t *testing.T) {
+	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), Options{Scheme: "test"})
+	keys, most := table.spaces[ofKeys].mem, table.opt.MemtableKeys
+	for n := 1; n < 2*most; n *= 2 { // it grows by steps, as documents come
+		if err := keys.Reserve(min(n, most)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := float64(keys.Bytes()) / 1e6; math.Round(got) != 104 {
+		t.Errorf("%.1f MB, want 104", got)
 	}
 }
 

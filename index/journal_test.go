@@ -12,6 +12,7 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/keylog"
 	"github.com/firstseen/firstseen/internal/step"
 )
 
@@ -408,5 +409,42 @@ func TestReproducibleJournals(t *testing.T) {
 	}
 	if !bytes.Equal(files[0], files[1]) {
 		t.Error("two filters of the same documents differ")
+	}
+}
+
+// TestChainOfJournals: a journal counts only where everything of its header says that
+// it follows the filter, or the journal before it.
+func TestChainOfJournals(t *testing.T) {
+	shape := bloomstore.Shape{Bits: 512, Hashes: 3}
+	chain := func() *alone {
+		first := keylog.Header{Generation: 4, Token: keylog.Token{1}, Scheme: "s", Bits: 512, Hashes: 3}
+		second := first
+		second.Generation, second.Token, second.Before = 5, keylog.Token{2}, first.Token
+		return &alone{
+			header: bloomstore.Header{Shape: shape, Scheme: "s"}, at: mark{4, first.Token},
+			chain: []chained{{header: first}, {header: second}},
+		}
+	}
+	indextest.Must(t, chain().check())
+	for name, change := range map[string]func(h *keylog.Header){
+		"generation": func(h *keylog.Header) { h.Generation++ },
+		"scheme":     func(h *keylog.Header) { h.Scheme = "t" },
+		"bits":       func(h *keylog.Header) { h.Bits *= 2 },
+		"hashes":     func(h *keylog.Header) { h.Hashes++ },
+	} {
+		for i := range 2 {
+			a := chain()
+			if change(&a.chain[i].header); a.check() == nil {
+				t.Errorf("another %s in journal %d: it is taken", name, i)
+			}
+		}
+	}
+	a := chain()
+	if a.chain[0].header.Token[0]++; a.check() == nil {
+		t.Error("a journal of another filter is taken")
+	}
+	a = chain()
+	if a.chain[1].header.Before[0]++; a.check() == nil {
+		t.Error("a journal behind another one is taken")
 	}
 }

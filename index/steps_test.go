@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/internal/indextest"
-
 	"github.com/firstseen/firstseen/internal/step"
+	"github.com/firstseen/firstseen/internal/step/steptest"
 )
 
 // childIndex is the environment variable that makes this test binary work on an
@@ -43,14 +43,7 @@ func child(dir string) int {
 	at, _ := strconv.Atoi(os.Getenv(childStep))
 	step.Hook = func(string) error {
 		if at--; at == 0 {
-			self, err := os.FindProcess(os.Getpid())
-			if err == nil {
-				err = self.Kill()
-			}
-			if err != nil {
-				return err
-			}
-			select {}
+			return steptest.KillSelf()
 		}
 		return nil
 	}

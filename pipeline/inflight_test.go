@@ -62,15 +62,10 @@ func TestWeight(t *testing.T) {
 }
 
 func checkWeights(p *pipeline) error {
-	parser, err := p.job.newParser()
+	w, err := p.job.newWorker()
 	if err != nil {
 		return err
 	}
-	extractor, err := feature.NewExtractor(p.job.Scheme)
-	if err != nil {
-		return err
-	}
-	var set feature.Set
 	for {
 		b := <-p.free
 		p.held = 0
@@ -87,7 +82,7 @@ func checkWeights(p *pipeline) error {
 			return fmt.Errorf("%d bytes are held, the weight is %d", p.held, weight)
 		}
 		b.weight = p.held
-		b.fill(parser, extractor, &set)
+		w.fill(b)
 		if got := batchBytes(b); got > weight {
 			return fmt.Errorf("a batch holds %d bytes and was taken for %d", got, weight)
 		}

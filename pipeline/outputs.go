@@ -27,22 +27,17 @@ func (o *Outputs) all() []*corpus.Writer {
 }
 
 // Abort gives the outputs up, leaving what was written in partial files.
-func (o *Outputs) Abort() error {
-	var errs []error
-	for _, w := range o.all() {
-		if w != nil {
-			errs = append(errs, w.Abort())
-		}
-	}
-	return errors.Join(errs...)
-}
+func (o *Outputs) Abort() error { return o.each((*corpus.Writer).Abort) }
 
 // Close finishes all outputs: each gets its name. It goes on after an error.
-func (o *Outputs) Close() error {
+func (o *Outputs) Close() error { return o.each((*corpus.Writer).Close) }
+
+// each calls f for every output there is, after an error too.
+func (o *Outputs) each(f func(*corpus.Writer) error) error {
 	var errs []error
 	for _, w := range o.all() {
 		if w != nil {
-			errs = append(errs, w.Close())
+			errs = append(errs, f(w))
 		}
 	}
 	return errors.Join(errs...)
@@ -145,15 +140,7 @@ func (o *outputs) empty() error {
 }
 
 // flush hands on what was written, where somebody waits for it.
-func (o *outputs) flush() error {
-	var errs []error
-	for _, w := range o.all() {
-		if w != nil {
-			errs = append(errs, w.Flush())
-		}
-	}
-	return errors.Join(errs...)
-}
+func (o *outputs) flush() error { return o.each((*corpus.Writer).Flush) }
 
 // sync brings what was written to the disk and returns how much that is; if
 // ended, no more will be. An output that had its name already when the run was

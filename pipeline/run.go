@@ -185,15 +185,10 @@ func (p *pipeline) readAll(ctx context.Context) error {
 }
 
 func (p *pipeline) extract(ctx context.Context) error {
-	parser, err := p.job.newParser()
+	w, err := p.job.newWorker()
 	if err != nil {
 		return err
 	}
-	extractor, err := feature.NewExtractor(p.job.Scheme)
-	if err != nil {
-		return err
-	}
-	var set feature.Set
 	for {
 		// Not a range over work: the reader that closes it may be blocked
 		// for ever when the run is cancelled.
@@ -206,35 +201,49 @@ func (p *pipeline) extract(ctx context.Context) error {
 		if b == nil {
 			return nil
 		}
-		b.fill(parser, extractor, &set)
+		w.fill(b)
 		b.done <- struct{}{}
 	}
 }
 
-// newParser returns a parser for a worker. With annotations every record is
-// answered.
-func (j *Job) newParser() (corpus.Parser, error) {
+// worker is what one of the goroutines that parse and extract needs for itself.
+type worker struct {
+	parser    corpus.Parser
+	extractor *feature.Extractor
+	set       feature.Set
+}
+
+// newWorker returns a worker. With annotations every record is answered.
+func (j *Job) newWorker() (*worker, error) {
 	field := ""
 	if j.Outputs.Annotate {
 		field = AnnotationField
 	}
-	return j.Source.Format().NewParser(field)
+	parser, err := j.Source.Format().NewParser(field)
+	if err != nil {
+		return nil, err
+	}
+	extractor, err := feature.NewExtractor(j.Scheme)
+	if err != nil {
+		return nil, err
+	}
+	return &worker{parser: parser, extractor: extractor}, nil
 }
 
 // fill parses the block and extracts the features of its documents.
-func (b *batch) fill(parser corpus.Parser, extractor *feature.Extractor, set *feature.Set) {
+func (w *worker) fill(b *batch) {
 	b.records, b.features, b.data = b.records[:0], b.features[:0], b.data[:0]
-	for doc := range parser.Parse(&b.block) {
+	for doc := range w.parser.Parse(&b.block) {
 		r := record{
 			id: doc.ID, raw: doc.Raw, text: doc.Text, at: doc.At, slot: doc.Slot,
 			sum: corpus.RecordSum(doc.Raw), empty: doc.Empty, bad: doc.Bad,
 			first: len(b.features), firstData: len(b.data),
 		}
 		if doc.Bad == nil && !doc.Empty {
-			extractor.Extract(set, doc.Text)
-			b.features = append(b.features, set.Features...)
-			b.data = append(b.data, set.Data...)
-			r.set = *set
+			w.extractor.Extract(&w.set, doc.Text)
+			b.features = append(b.features, w.set.Features...)
+			b.data = append(b.data, w.set.Data...)
+			r.set = w.set
 		}
 		b.records = append(b.records, r)
 	}

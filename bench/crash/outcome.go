@@ -36,7 +36,7 @@ var counted = []string{
 
 func (w *workload) outcome(ctx context.Context, dir string) (*outcome, error) {
 	o := &outcome{files: map[string]string{}}
-	key, err := readKey(filepath.Join(dir, indexDir))
+	key, err := index.ReadKey(filepath.Join(dir, indexDir))
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ type content struct {
 // readContent also checks the index: the whole table, and that the filter knows
 // every key.
 func readContent(ctx context.Context, dir string) (c content, err error) {
-	key, err := readKey(dir)
+	key, err := index.ReadKey(dir)
 	if err != nil {
 		return c, err
 	}
@@ -208,16 +208,4 @@ func checkFilter(path string, t *docmap.Table) (err error) {
 		}
 	}
 	return nil
-}
-
-// readKey reads the secret of an index, nil where it has none.
-func readKey(dir string) ([]byte, error) {
-	text, err := os.ReadFile(filepath.Join(dir, "key"))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return hex.DecodeString(strings.TrimSpace(string(text)))
 }

@@ -3,7 +3,6 @@ package flip
 import (
 	"context"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
@@ -72,7 +71,7 @@ type asker struct {
 func newAsker(dir string) (*asker, error) {
 	a := &asker{dir: dir}
 	var err error
-	if a.key, err = readKey(dir); err != nil {
+	if a.key, err = index.ReadKey(dir); err != nil {
 		return nil, err
 	}
 	r, err := index.OpenReader(dir, a.key)
@@ -106,7 +105,7 @@ func extract(scheme feature.Scheme) ([]feature.Set, error) {
 
 // read opens the index for questions and returns a sum of all answers.
 func (a *asker) read() (sum uint64, err error) {
-	key, err := readKey(a.dir)
+	key, err := index.ReadKey(a.dir)
 	if err != nil {
 		return 0, err
 	}
@@ -184,16 +183,4 @@ func sumResult(h hash.Hash64, r *dedup.Result) {
 		put(uint64(s.Num), uint64(s.Shared), s.Weight)
 		h.Write([]byte(s.ID))
 	}
-}
-
-// readKey reads the secret of an index, nil where it has none.
-func readKey(dir string) ([]byte, error) {
-	text, err := os.ReadFile(filepath.Join(dir, "key"))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return hex.DecodeString(strings.TrimSpace(string(text)))
 }

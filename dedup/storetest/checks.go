@@ -185,7 +185,7 @@ func slicesReused(s dedup.Store) error {
 	if _, err := s.Add(ids, all, lists); err != nil {
 		return err
 	}
-	copy(data, "XXXX")
+	copy(data, "over")
 	copy(keys, []uint64{7, 8, 9})
 	ids[0], all[0], lists[0] = "X", nil, nil
 	return firstError(

@@ -117,14 +117,21 @@ func (f *pageFile) root() []byte {
 
 func (f *pageFile) free() []byte { return f.page(binary.LittleEndian.Uint64(f.newest()[32:])) }
 
-// bucketValue is the value of a bucket whose pages are not in it.
-func (f *pageFile) bucketValue() []byte {
+// buckets are the values of all buckets.
+func (f *pageFile) buckets() (values [][]byte) {
 	le := binary.LittleEndian
 	root := f.root()
 	for i := range int(le.Uint16(root[10:])) {
 		e := root[pageHead+i*elementBytes:]
-		value := e[le.Uint32(e[4:])+le.Uint32(e[8:]):]
-		if le.Uint64(value) != 0 {
+		values = append(values, e[le.Uint32(e[4:])+le.Uint32(e[8:]):])
+	}
+	return values
+}
+
+// bucketValue is the value of a bucket whose pages are not in it.
+func (f *pageFile) bucketValue() []byte {
+	for _, value := range f.buckets() {
+		if binary.LittleEndian.Uint64(value) != 0 {
 			return value
 		}
 	}
@@ -134,12 +141,8 @@ func (f *pageFile) bucketValue() []byte {
 
 // smallBucket is the page within the value of a small bucket.
 func (f *pageFile) smallBucket() []byte {
-	le := binary.LittleEndian
-	root := f.root()
-	for i := range int(le.Uint16(root[10:])) {
-		e := root[pageHead+i*elementBytes:]
-		value := e[le.Uint32(e[4:])+le.Uint32(e[8:]):]
-		if le.Uint64(value) == 0 && le.Uint16(value[26:]) > 0 {
+	for _, value := range f.buckets() {
+		if le := binary.LittleEndian; le.Uint64(value) == 0 && le.Uint16(value[26:]) > 0 {
 			return value[16:]
 		}
 	}

@@ -96,6 +96,36 @@ func TestLongTextsEqualOracle(t *testing.T) {
 	}
 }
 
+// TestWidestPiece: a segment as wide as a piece may be is one, and is cut where it is
+// wider by a column.
+func TestWidestPiece(t *testing.T) {
+	s := NewScanner()
+	for _, text := range []string{strings.Repeat("a", MaxWidth), strings.Repeat("中", MaxWidth/2), strings.Repeat("e\u0301", MaxWidth)} {
+		pieces := read(s, text)
+		if len(pieces) != 1 || pieces[0].Width != MaxWidth {
+			t.Errorf("%.10q is %d pieces, the first %d wide", text, len(pieces), pieces[0].Width)
+		}
+		if n := len(read(s, text+"a")); n < 2 {
+			t.Errorf("%.10q and a column more is %d piece", text, n)
+		}
+	}
+}
+
+// TestCachedForms: clusters that begin with the same eight bytes and share a place in
+// the cache have each its own form.
+func TestCachedForms(t *testing.T) {
+	s := NewScanner()
+	for a := rune(0x300); a < 0x340; a++ {
+		for b := rune(0x300); b < 0x340; b++ {
+			cluster := []byte("x\u0331\u0331\u0331\u0331" + string([]rune{a, b}))
+			got := string(s.form(cluster))
+			if want := string(s.folder.core(cluster)); got != want {
+				t.Fatalf("%+q has the form %+q, want %+q", cluster, got, want)
+			}
+		}
+	}
+}
+
 // TestUnits: the words of a form are as many as it is said to have; of a text's,
 // symbols alone are left out.
 func TestUnits(t *testing.T) {

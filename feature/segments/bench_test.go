@@ -2,6 +2,7 @@ package segments
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"io"
 	"os"
@@ -19,7 +20,7 @@ import (
 // installation guide (see testdata/bilingual), source text of Go, and scripts
 // that cannot go the shortest way.
 func BenchmarkExtract(b *testing.B) {
-	guide := readTexts(b, "../../testdata/bilingual/guide.jsonl")
+	guide := readTexts(b, guideName)
 	var english, chinese strings.Builder
 	for _, t := range guide {
 		if isChinese(t) {
@@ -45,15 +46,11 @@ func BenchmarkExtract(b *testing.B) {
 }
 
 // BenchmarkCorpus reads documents, one {"text": ...} a line, from the file
-// named by FIRSTSEEN_CORPUS, up to 32 MiB of them:
+// named by FIRSTSEEN_CORPUS, up to 32 MiB of them, or else from the guide:
 //
 //	FIRSTSEEN_CORPUS=docs.jsonl go test -run '^$' -bench Corpus ./feature/segments
 func BenchmarkCorpus(b *testing.B) {
-	name := os.Getenv("FIRSTSEEN_CORPUS")
-	if name == "" {
-		b.Skip("FIRSTSEEN_CORPUS is not set")
-	}
-	texts := readTexts(b, name)
+	texts := readTexts(b, corpusName())
 	b.Run("plain", func(b *testing.B) { benchmark(b, Scheme{}, texts) })
 	b.Run("keyed", func(b *testing.B) { benchmark(b, Scheme{Key: make([]byte, 16)}, texts) })
 }
@@ -85,6 +82,10 @@ func documents(text string, size int) (docs [][]byte) {
 	}
 	return append(docs, []byte(text))
 }
+
+const guideName = "../../testdata/bilingual/guide.jsonl"
+
+func corpusName() string { return cmp.Or(os.Getenv("FIRSTSEEN_CORPUS"), guideName) }
 
 // readTexts is up to 32 MiB of texts.
 func readTexts(b testing.TB, name string) (texts [][]byte) {

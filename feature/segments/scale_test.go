@@ -3,7 +3,6 @@ package segments
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -83,12 +82,8 @@ func TestHugeText(t *testing.T) {
 // TestCorpusEqualsOracle takes the texts of the file that BenchmarkCorpus does.
 func TestCorpusEqualsOracle(t *testing.T) {
 	canontest.NeedUnicode(t)
-	name := os.Getenv("FIRSTSEEN_CORPUS")
-	if name == "" {
-		t.Skip("FIRSTSEEN_CORPUS is not set")
-	}
 	e := newExtractor(t, Scheme{})
-	for i, text := range readTexts(t, name) {
+	for i, text := range readTexts(t, corpusName()) {
 		if diff := diffOracle(e, Scheme{}, string(text)); diff != "" {
 			t.Errorf("text %d (-oracle +extract):\n%s", i, diff)
 		}

@@ -6,8 +6,10 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/firstseen/firstseen/internal/step"
+	"github.com/firstseen/firstseen/internal/step/steptest"
 )
 
 // stopping is the name under which a test binary is firstseen, and stops after
@@ -15,13 +17,14 @@ import (
 const (
 	stopping   = "firstseen-stopping"
 	stopNumber = "FIRSTSEEN_STOP_AFTER" // counted from 1; 0: never
-	stopHow    = "FIRSTSEEN_STOP_HOW"   // stopByKill or stopByError
+	stopHow    = "FIRSTSEEN_STOP_HOW"   // stopByKill, stopByError or stopByWaiting
 	stepsFile  = "FIRSTSEEN_STEPS"      // gets the names of the steps, a line each
 )
 
 const (
-	stopByKill  = "kill"
-	stopByError = "error"
+	stopByKill    = "kill"
+	stopByError   = "error"
+	stopByWaiting = "wait"
 )
 
 var errInjected = errors.New("injected by a test")
@@ -40,17 +43,13 @@ func stopAtStep() {
 		if len(done) != at {
 			return nil
 		}
-		if os.Getenv(stopHow) == stopByError {
+		switch os.Getenv(stopHow) {
+		case stopByError:
 			return fmt.Errorf("after %s: %w", name, errInjected)
+		case stopByWaiting:
+			time.Sleep(time.Hour)
 		}
-		self, err := os.FindProcess(os.Getpid())
-		if err == nil {
-			err = self.Kill()
-		}
-		if err != nil {
-			return err
-		}
-		select {}
+		return steptest.KillSelf()
 	}
 	Main()
 }

@@ -6,10 +6,13 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/firstseen/firstseen/corpus"
 )
@@ -110,13 +113,57 @@ func TestStoppedAgainWhileFinishing(t *testing.T) {
 	}
 }
 
+// stopAfter has the program stop after its nth step. It notes its steps in a file of
+// the folder it runs in.
+func stopAfter(cmd *exec.Cmd, n int, how string) {
+	cmd.Args[0] = stopping
+	cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", stopNumber, n), stopHow+"="+how, stepsFile+"="+filepath.Join(cmd.Dir, "steps"))
+}
+
+// TestSecondSignal: a first signal lets what is under way come to its end, a second
+// one does not wait for it.
+func TestSecondSignal(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(3))
+	cmd := program(t, dir, "dedup", "-q", "--docs", "1k", "in.jsonl")
+	stopAfter(cmd, 1, stopByWaiting)
+	start(t, cmd)
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(dir, "steps")); err == nil {
+			break
+		}
+		if time.Since(begun) > time.Minute {
+			t.Fatal("it does not come to its first step")
+		}
+	}
+	// How long it takes until a signal was noticed nobody can see, so that there may
+	// be more than two.
+	for sent := 1; sent < 100; sent++ {
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-ended:
+			status := cmd.ProcessState.Sys().(syscall.WaitStatus)
+			if sent == 1 || status.Signal() != syscall.SIGTERM {
+				t.Errorf("signal %d ended it with %v", sent, err)
+			}
+			return
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	_ = cmd.Process.Kill()
+	t.Error("it waits in spite of a second signal")
+}
+
 // stopBefore runs the command up to the nth step and reports whether it came to
 // its end before.
 func (k *killing) stopBefore(n int) (over bool) {
 	k.t.Helper()
 	cmd := k.command()
-	cmd.Args[0] = stopping
-	cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", stopNumber, n), stopHow+"="+stopByKill, stepsFile+"="+filepath.Join(k.dir, "steps"))
+	stopAfter(cmd, n, stopByKill)
 	start(k.t, cmd)
 	_ = cmd.Wait() // killed, or at its end with bad records
 	return cmd.ProcessState.ExitCode() == exitBadRecords
@@ -128,8 +175,7 @@ func (k *killing) stopAt(n int, how string) []string {
 	k.t.Helper()
 	_ = os.Remove(filepath.Join(k.dir, "sum.json"+corpus.PartialSuffix+".1"))
 	cmd := k.command()
-	cmd.Args[0] = stopping
-	cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", stopNumber, n), stopHow+"="+how, stepsFile+"="+filepath.Join(k.dir, "steps"))
+	stopAfter(cmd, n, how)
 	start(k.t, cmd)
 	err := cmd.Wait()
 	code := cmd.ProcessState.ExitCode()

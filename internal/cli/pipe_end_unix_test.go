@@ -3,9 +3,7 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,22 +18,9 @@ func TestPipeWhoseOutputCannotBeNamed(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"dedup", "-q", "--docs", "1k", "--index", "index", "--out", "-", "--report", "dups.jsonl", "-"}
 	cmd := program(t, dir, args...)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	start(t, cmd)
+	in, out := startPiped(t, cmd)
 	line := document(1) + "\n"
-	if _, err := io.WriteString(in, line+line); err != nil { // the second is in the report
-		t.Fatal(err)
-	}
-	if got, err := bufio.NewReader(out).ReadString('\n'); got != line || err != nil {
-		t.Fatalf("answer %q, %v", got, err)
-	}
+	wantKept(t, in, out, line+line) // the second is in the report
 	if err := os.MkdirAll(filepath.Join(dir, "dups.jsonl", "in the way"), 0o777); err != nil {
 		t.Fatal(err)
 	}

@@ -57,6 +57,33 @@ func start(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
+// startPiped starts a command with pipes to its input and from its output.
+func startPiped(t *testing.T, cmd *exec.Cmd) (in io.WriteCloser, out *bufio.Reader) {
+	t.Helper()
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	start(t, cmd)
+	return in, bufio.NewReader(answers)
+}
+
+// wantKept sends text and wants its first line back, as that of a kept document.
+func wantKept(t *testing.T, in io.Writer, out *bufio.Reader, text string) {
+	t.Helper()
+	if _, err := io.WriteString(in, text); err != nil {
+		t.Fatal(err)
+	}
+	want, _, _ := strings.Cut(text, "\n")
+	if got, err := out.ReadString('\n'); got != want+"\n" || err != nil {
+		t.Fatalf("answer %q, %v, want %q", got, err, want)
+	}
+}
+
 // runProgram runs the program to its end and returns what it said.
 func runProgram(t *testing.T, dir string, code int, args ...string) (stdout, stderr string) {
 	t.Helper()
@@ -139,24 +166,9 @@ func TestInterruptedPipe(t *testing.T) {
 		dir := t.TempDir()
 		args := append([]string{"dedup", "-q", "--docs", "1k", "--index", "index", "--out", "-", "-"}, flags...)
 		cmd := program(t, dir, args...)
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		start(t, cmd)
-		answers := bufio.NewReader(out)
+		in, out := startPiped(t, cmd)
 		for i := range 3 {
-			line := document(i) + "\n"
-			if _, err := io.WriteString(in, line); err != nil {
-				t.Fatal(err)
-			}
-			if got, err := answers.ReadString('\n'); got != line || err != nil {
-				t.Fatalf("document %d: answer %q, %v", i, got, err)
-			}
+			wantKept(t, in, out, document(i)+"\n")
 		}
 		if err := cmd.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)

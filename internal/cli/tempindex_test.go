@@ -3,7 +3,7 @@
 package cli
 
 import (
-	"bufio"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -15,27 +15,13 @@ import (
 	"github.com/firstseen/firstseen/index"
 )
 
-// startPiped starts a run without an index whose input stays open, and waits until
-// it has answered a document.
-func startPiped(t *testing.T, dir string) (*exec.Cmd, io.Closer) {
+// startWithoutIndex starts a run without an index whose input stays open, and waits
+// until it has answered a document.
+func startWithoutIndex(t *testing.T, dir string) (*exec.Cmd, io.Closer) {
 	t.Helper()
 	cmd := program(t, dir, "dedup", "-q", "--docs", "1k", "--out", "-", "-")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	start(t, cmd)
-	line := document(1) + "\n"
-	if _, err := io.WriteString(in, line); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := bufio.NewReader(out).ReadString('\n'); got != line || err != nil {
-		t.Fatalf("answer %q, %v", got, err)
-	}
+	in, out := startPiped(t, cmd)
+	wantKept(t, in, out, document(1)+"\n")
 	return cmd, in
 }
 
@@ -48,17 +34,39 @@ func tempIndexes(t *testing.T, dir string) []string {
 	return names
 }
 
+// TestSecretOfATemporaryIndex is in memory alone.
+func TestSecretOfATemporaryIndex(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	t.Setenv(epochVariable, "")
+	path := filepath.Join(t.TempDir(), "in.jsonl")
+	writeFile(t, path, documents(1))
+	task, err := (&settings{docs: "1k", score: "text", mosaics: "keep", jobs: 1}).task([]string{path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, remove, err := task.openIndex()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stored, err := index.ReadKey(task.openedIn); len(task.scheme.Key) == 0 || stored != nil || err != nil {
+		t.Errorf("the secret is %x, the stored one %x, %v", task.scheme.Key, stored, err)
+	}
+	if err := errors.Join(x.Close(false), remove()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestTemporaryIndexIsSwept when its run was killed, by the next one; that of a run
 // which is under way is not touched, nor what is no index or not the user's alone.
 func TestTemporaryIndexIsSwept(t *testing.T) {
 	dir := t.TempDir()
-	killed, _ := startPiped(t, dir)
+	killed, _ := startWithoutIndex(t, dir)
 	left := tempIndexes(t, dir)
 	if err := killed.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = killed.Wait()
-	alive, in := startPiped(t, dir)
+	alive, in := startWithoutIndex(t, dir)
 	if len(left) != 1 || slices.Contains(tempIndexes(t, dir), left[0]) {
 		t.Errorf("the index of a killed run, %v, is there after the next start", left)
 	}

@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
 	"io"
 	"math/rand/v2"
@@ -55,22 +54,13 @@ func TestSecondRunIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		cmd := program(t, r.dir, "dedup", "-q", "--docs", "1k", "--out", "kept.jsonl", "--report", "-", "-")
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		start(t, cmd)
+		in, out := startPiped(t, cmd)
 		// Its answer to a duplicate tells that its outputs are open.
 		line := document(0) + "\n"
 		if _, err := io.WriteString(in, line+line); err != nil {
 			t.Fatal(err)
 		}
-		answers := bufio.NewReader(out)
-		if _, err := answers.ReadString('\n'); err != nil {
+		if _, err := out.ReadString('\n'); err != nil {
 			t.Fatal(err)
 		}
 		_, said := runProgram(t, r.dir, exitFailed, append([]string{"dedup", "-q", "--docs", "1k", "in1.jsonl"}, flags...)...)

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/firstseen/firstseen/internal/step/steptest"
 )
 
 func put(text string) func(*os.File) error {
@@ -120,14 +122,7 @@ func TestKilledBeforeRename(t *testing.T) {
 			if err := put("new")(f); err != nil {
 				return err
 			}
-			self, err := os.FindProcess(os.Getpid())
-			if err != nil {
-				return err
-			}
-			if err := self.Kill(); err != nil {
-				return err
-			}
-			select {}
+			return steptest.KillSelf()
 		})
 		t.Fatalf("still alive: %v", err)
 	}
