@@ -72,6 +72,10 @@ func TestReported(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, c.want)
 		}
 	}
+	set.Features, set.Leads = append(set.Features[:2:2], feature.Feature{}), 1 // of a run
+	if r := Report(&dedup.Result{Exact: true}, "", set, []byte(quoted)); len(r.Sample) != 2 {
+		t.Errorf("what only finds candidates is quoted: %q", r.Sample)
+	}
 	if r := Report(&dedup.Result{Exact: true}, "", nil, nil); len(r.Sample) != 0 {
 		t.Errorf("quoted from nothing: %q", r.Sample)
 	}
