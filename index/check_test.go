@@ -329,8 +329,8 @@ func TestRebuildHoldsTheTable(t *testing.T) {
 	grown(t, dir, tiny, 0, 100)
 	saveFilterWith(t, dir, "", []byte("stale"))
 	c := checkIndex(t, dir, CheckOptions{Rebuild: true})
-	if !c.Rebuilt || c.Filter.Fill >= designFill || c.Filter.Capacity < 700 || c.Filter.Capacity > 2*700 {
-		t.Errorf("a filter for 700 keys: %+v", c.Filter)
+	if !c.Rebuilt || c.Filter.Fill >= designFill || c.Filter.Capacity < 1500 || c.Filter.Capacity > 2*1500 {
+		t.Errorf("a filter for 1500 keys: %+v", c.Filter)
 	}
 	knows(t, dir, tiny, 0, 100, 100)
 }

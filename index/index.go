@@ -107,7 +107,7 @@ func Open(dir string, o Options) (_ *Index, err error) {
 		return nil, err
 	}
 	if err := x.open(&o); err != nil {
-		return nil, errors.Join(err, x.release())
+		return nil, errors.Join(x.otherRules(err), x.release())
 	}
 	return x, nil
 }

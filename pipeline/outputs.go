@@ -52,14 +52,16 @@ type outputs struct {
 
 // annotation is the value of the field in an annotated record.
 type annotation struct {
-	Verdict string        `json:"verdict"`
-	Kept    bool          `json:"kept"`
-	Of      *string       `json:"of,omitempty"`
-	Score   *report.Share `json:"score,omitempty"`
-	Shared  int           `json:"shared,omitempty"`
-	Count   int           `json:"segments"`
-	SameID  bool          `json:"same_id,omitempty"`
-	Again   bool          `json:"again,omitempty"`
+	Verdict   string        `json:"verdict"`
+	Kept      bool          `json:"kept"`
+	Of        *string       `json:"of,omitempty"`
+	Score     *report.Share `json:"score,omitempty"`
+	Contained *report.Share `json:"contained,omitempty"`
+	Estimated bool          `json:"estimated,omitempty"`
+	Shared    int           `json:"shared,omitempty"`
+	Count     int           `json:"segments"`
+	SameID    bool          `json:"same_id,omitempty"`
+	Again     bool          `json:"again,omitempty"`
 }
 
 // refusal is the value of the field in the record that answers a bad one.
@@ -101,6 +103,7 @@ func (o *outputs) annotated(rec *record, r *dedup.Result, line *report.Reported)
 	a := annotation{Verdict: r.Verdict.String(), Kept: r.Kept, Count: r.Segments, SameID: r.SameID, Again: r.Again}
 	if line != nil && !r.Again { // whom it resembled when it was kept is not known any more
 		a.Of, a.Score, a.Shared = line.Of, &line.Score, line.Shared
+		a.Contained, a.Estimated = &line.Contained, line.Estimated
 	}
 	value, err := json.Marshal(a)
 	if err != nil {

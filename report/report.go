@@ -17,24 +17,26 @@ import (
 // Reported is one line of a report: a document that is not unique. The JSON form
 // is a contract, described in docs/manual.md; fields may be added, never changed.
 type Reported struct {
-	ID      string       `json:"id"`
-	Verdict string       `json:"verdict"`
-	Kept    bool         `json:"kept"`
-	Of      *string      `json:"of"`            // id of the witness; null where there is no single one
-	Why     string       `json:"why,omitempty"` // why Of is null
-	Exact   bool         `json:"exact"`
-	SameID  bool         `json:"same_id"`
-	Again   bool         `json:"again,omitempty"`
-	Score   Share        `json:"score"`
-	Seen    Share        `json:"seen"`
-	Shared  int          `json:"shared"`
-	Among   int          `json:"comparable"`
-	Count   int          `json:"segments"`
-	OfCount int          `json:"of_segments"`
-	Also    []AlsoDoc    `json:"also"`
-	Sample  []string     `json:"sample"`
-	File    string       `json:"file"`
-	Line    corpus.Place `json:"line"` // where the document stands in File
+	ID        string       `json:"id"`
+	Verdict   string       `json:"verdict"`
+	Kept      bool         `json:"kept"`
+	Of        *string      `json:"of"`            // id of the witness; null where there is no single one
+	Why       string       `json:"why,omitempty"` // why Of is null
+	Exact     bool         `json:"exact"`
+	SameID    bool         `json:"same_id"`
+	Again     bool         `json:"again,omitempty"`
+	Score     Share        `json:"score"`
+	Seen      Share        `json:"seen"`
+	Contained Share        `json:"contained"`
+	Estimated bool         `json:"estimated,omitempty"` // Contained, by sketches of the whole texts
+	Shared    int          `json:"shared"`
+	Among     int          `json:"comparable"`
+	Count     int          `json:"segments"`
+	OfCount   int          `json:"of_segments"`
+	Also      []AlsoDoc    `json:"also"`
+	Sample    []string     `json:"sample"`
+	File      string       `json:"file"`
+	Line      corpus.Place `json:"line"` // where the document stands in File
 }
 
 // AlsoDoc is another earlier document that shares segments.
@@ -67,8 +69,9 @@ const (
 func Report(r *dedup.Result, id string, set *feature.Set, text []byte) Reported {
 	line := Reported{
 		ID: id, Verdict: r.Verdict.String(), Kept: r.Kept, Exact: r.Exact, SameID: r.SameID, Again: r.Again,
-		Score: Share(r.Score), Seen: Share(r.Seen), Shared: r.Of.Shared,
-		Among: r.Comparable, Count: r.Segments, OfCount: r.OfSegments,
+		Score: Share(r.Score), Seen: Share(r.Seen), Contained: Share(r.Contained), Estimated: r.Estimated,
+		Shared: r.Of.Shared,
+		Among:  r.Comparable, Count: r.Segments, OfCount: r.OfSegments,
 		Also: make([]AlsoDoc, 0, len(r.Also)), Sample: samples(r, set, text),
 	}
 	switch {
@@ -92,7 +95,7 @@ func samples(r *dedup.Result, set *feature.Set, text []byte) []string {
 		return quotes
 	}
 	if r.Exact {
-		for i := range min(maxSamples, len(set.Features)) {
+		for i := range min(maxSamples, set.Parts()) {
 			quotes = append(quotes, Quote(text, set.Features[i]))
 		}
 		return quotes

@@ -28,11 +28,11 @@ const (
 	sampleFilter = 256 << 20
 )
 
-// What a run takes of disk beside its filter: 10 bytes a key, and 32 a document
-// beside its id.
+// What a run takes of disk beside its filter: 10 bytes a key, and 100 a document
+// beside its id, of which its sketch is up to 67.
 const (
 	diskPerKey = 10
-	diskPerDoc = 32
+	diskPerDoc = 100
 )
 
 // forecast is what firstseen plan tells. The JSON form is a contract.

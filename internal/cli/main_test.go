@@ -93,10 +93,11 @@ func document(n int) string {
 	return fmt.Sprintf(`{"id":"doc %d","text":"%s"}`, n, plainText(n))
 }
 
+// plainText has its number in every five words: with another it shares no run.
 func plainText(n int) string {
 	text := ""
 	for i := range 6 {
-		text += fmt.Sprintf("The sentence %d of document %d says what no other one says. ", i, n)
+		text += fmt.Sprintf("Sentence %d of %d says what only %[2]d says and %[2]d means. ", i, n)
 	}
 	return text
 }

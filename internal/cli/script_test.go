@@ -18,6 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/report"
 )
@@ -32,6 +33,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"unpack":    scriptUnpack,
 	"relations": scriptRelations,
 	"content":   scriptContent,
+	"older":     scriptOlder,
 	"flip":      scriptFlip,
 	"pad":       scriptPad,
 }
@@ -163,6 +165,26 @@ func scriptContent(ts *testscript.TestScript, neg bool, args []string) {
 	content, err := indexContent(ts.MkAbs(args[0]))
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(content), 0o666))
+}
+
+// scriptOlder makes an index by the rules of segments alone, of the documents of a
+// file, with a side table or, after --filter-only, without.
+func scriptOlder(ts *testscript.TestScript, neg bool, args []string) {
+	alone := len(args) > 0 && args[0] == "--filter-only"
+	if alone {
+		args = args[1:]
+	}
+	check(ts, neg, args, 2, "older [--filter-only] index file")
+	x, err := index.Open(ts.MkAbs(args[0]), index.Options{Scheme: feature.Scheme{Method: "segments"}, FilterOnly: alone})
+	ts.Check(err)
+	for line := range strings.Lines(ts.ReadFile(args[1])) {
+		var doc struct{ ID, Text string }
+		ts.Check(json.Unmarshal([]byte(line), &doc))
+		_, err := x.See(doc.ID, []byte(doc.Text))
+		ts.Check(err)
+	}
+	ts.Check(x.Finish(nil))
+	ts.Check(x.Close(true))
 }
 
 func indexContent(dir string) (_ string, err error) {

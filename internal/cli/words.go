@@ -26,7 +26,8 @@ const rootLong = `firstseen reads a stream of documents once and tells for each 
 seen before, and in which earlier document.
 
 It splits a text at punctuation, takes its 50 longest segments as its features,
-asks a Bloom filter whether they were seen, and a side table by whom.
+asks a Bloom filter whether they were seen, and a side table by whom. Sketches of
+the whole texts, in runs of five words, say how much the two have in common.
 
 `
 
@@ -37,10 +38,20 @@ INPUT is a file, a glob, a directory (its *.jsonl, *.ndjson and *.json, also .gz
 and .zst, are read in order of their names) or "-" for standard input. gzip and
 zstd are recognised by content.
 
-A document is a duplicate when one earlier kept document holds at least the
-threshold's share of its text. --report names that document for each.
-A document assembled from several earlier ones is a mosaic; it is kept unless
---mosaics remove. Only kept documents are remembered.
+A document is a duplicate, and removed, when it and an earlier kept one have at
+least 60% (--threshold) of their text in common, counted in runs of five words or
+characters of the longer of the two, or when 80% of it stands in an earlier one.
+--report names that document for each. One that shares less, or quotes a long
+passage, may be related: that is told, and it is kept. A document assembled from
+several earlier ones is a mosaic; it is kept unless --mosaics remove. Only kept
+documents are remembered.
+
+On the scale of --threshold, 1 is a copy; 0.9 is one word changed in fifty; 0.6 is
+one in ten, or two fifths written anew. The same as a Jaccard similarity of runs:
+0.67 is 0.5, 0.82 is 0.7, 0.89 is 0.8. In texts of fewer than 24 words or characters,
+and beside an earlier one more than twice as long, whole segments are counted: see
+the manual. --score segments counts nothing else, each as one, and --filter-only
+asks what share of the text was seen before, wherever.
 
 With --index, a run that was interrupted or killed is continued by the same
 command, and its outputs are those of a run that was not. What an earlier run

@@ -12,7 +12,7 @@ import (
 func Sentences(n int) string {
 	text := ""
 	for i := range 6 {
-		text += fmt.Sprintf("The sentence %d of document %d says what no other one says. ", i, n)
+		text += fmt.Sprintf("Sentence %d of %d says what only %[2]d says and %[2]d means. ", i, n)
 	}
 	return text
 }

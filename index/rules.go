@@ -1,0 +1,53 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/docmap"
+	"github.com/firstseen/firstseen/feature"
+)
+
+// otherRules says what to do where the index cannot be opened because other rules made
+// it, and not only other settings.
+func (x *Index) otherRules(err error) error {
+	if !errors.Is(err, docmap.ErrScheme) && !errors.Is(err, bloomstore.ErrScheme) {
+		return err
+	}
+	name, readErr := x.madeWith()
+	if readErr != nil || rulesOf(name) == rulesOf(x.name) {
+		return err
+	}
+	help := "or use the version of firstseen that it was made with"
+	if _, ok := feature.Named(name, x.scheme.Key); ok {
+		help = "firstseen query still answers from it, by its own rules"
+	}
+	return &otherRulesError{err, fmt.Sprintf("index %s was made by the rules %s (scheme %q), and new documents are judged by %s: build it again from the documents, under another --index; %s",
+		x.dir, rulesOf(name), name, rulesOf(x.name), help)}
+}
+
+// madeWith is the name of the scheme that the files have.
+func (x *Index) madeWith() (string, error) {
+	files, err := OpenFiles(x.dir)
+	if err != nil {
+		return "", err
+	}
+	return files.Scheme(), files.Close()
+}
+
+// rulesOf is the version of the rules, the first part of a scheme's name.
+func rulesOf(scheme string) string {
+	version, _, _ := strings.Cut(scheme, "-")
+	return version
+}
+
+// otherRulesError is an error of another scheme in other words.
+type otherRulesError struct {
+	err  error
+	text string
+}
+
+func (e *otherRulesError) Error() string { return e.text }
+func (e *otherRulesError) Unwrap() error { return e.err }

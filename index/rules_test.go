@@ -1,0 +1,48 @@
+package index
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/docmap"
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/internal/indextest"
+)
+
+// TestOtherRules: an index that other rules made is refused with words of its own,
+// which say what helps; other settings are no other rules.
+func TestOtherRules(t *testing.T) {
+	segments := feature.Scheme{Method: "segments"}
+	const query = "firstseen query still answers from it, by its own rules"
+	for _, c := range []struct {
+		name string
+		make func(dir string)
+		only bool // without a table
+		kind error
+		want string
+	}{
+		{"a table", func(dir string) { grown(t, dir, Options{Scheme: segments, Shape: smallIndex.Shape}, 0, 5) }, false, docmap.ErrScheme, query},
+		{"a filter", func(dir string) {
+			grown(t, dir, Options{Scheme: segments, FilterOnly: true, Shape: smallIndex.Shape}, 0, 5)
+		}, true, bloomstore.ErrScheme, query},
+		{"rules to come", func(dir string) {
+			table, err := docmap.Open(filepath.Join(dir, TableFile), docmap.Options{Scheme: "fs9-x"})
+			indextest.Must(t, err)
+			indextest.Must(t, table.Close())
+		}, false, docmap.ErrScheme, "or use the version of firstseen that it was made with"},
+	} {
+		dir := t.TempDir()
+		c.make(dir)
+		_, err := Open(dir, Options{FilterOnly: c.only})
+		if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), "judged by fs2: build it again from the documents") || !strings.HasSuffix(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		_, err = Open(dir, Options{Scheme: feature.Scheme{Method: "segments", Segments: 7}, FilterOnly: c.only})
+		if same := strings.Contains(err.Error(), "made by the rules"); same != (c.name == "rules to come") {
+			t.Errorf("%s, with other settings: %v", c.name, err)
+		}
+	}
+}
