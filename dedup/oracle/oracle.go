@@ -176,6 +176,7 @@ type claim struct {
 	score      float64           // rule 4, over the whole
 	share      float64           // rule 7, over the comparable
 	compared   bool              // rule 12
+	leadsAll   bool              // rule 12 (d)
 	sketched   bool              // rule 13 decides, with
 	contained  float64
 	longer     float64 // the share of the longer of both
@@ -243,8 +244,8 @@ func (o *Oracle) compare(d document, set *feature.Sketch, c *claim) {
 // comparedWith is rule 12.
 func (o *Oracle) comparedWith(d document, set *feature.Sketch, c *claim) bool {
 	whole := o.whole(set)
-	if isFifth(c.weight, whole) || c.runKeys >= 3 || o.reaches(quotient(c.weight, whole)) ||
-		c.withCommon > c.weight && 2*c.withCommon >= whole {
+	c.leadsAll = c.withCommon > c.weight && 2*c.withCommon >= whole
+	if isFifth(c.weight, whole) || c.runKeys >= 3 || o.reaches(quotient(c.weight, whole)) || c.leadsAll {
 		return true
 	}
 	for n := fewest; n < len(d.features); n++ {
@@ -315,11 +316,12 @@ func (o *Oracle) removalBySketch(d document, set *feature.Sketch, c claim) float
 	if c.contained >= .8 && o.reaches(c.contained) {
 		score = c.contained
 	}
+	common := quotient(o.common(d), o.whole(set))
 	asked := max(t, .8)
-	if c.runKeys >= 3 {
-		asked = max(t, .65)
+	if isFifth(c.weight, o.whole(set)) || c.runKeys >= 3 {
+		asked = min(common+(1-common)*t, asked)
 	}
-	if isFifth(c.weight, o.whole(set)) {
+	if c.leadsAll {
 		asked = t
 	}
 	if score >= asked {
@@ -330,21 +332,30 @@ func (o *Oracle) removalBySketch(d document, set *feature.Sketch, c claim) float
 
 // removalOutsideCommon is rule 14.
 func (o *Oracle) removalOutsideCommon(d document, set *feature.Sketch, c claim) float64 {
-	var isCommon, uncommon int64
+	var uncommon int64
 	for _, f := range d.features {
-		if len(o.first(f.Key)) == common {
-			isCommon += o.size([]feature.Feature{f})
-		} else {
+		if len(o.first(f.Key)) < common {
 			uncommon += o.weight(f)
 		}
 	}
-	e := o.docs[c.num-1]
+	e, whole := o.docs[c.num-1], o.whole(set)
 	score := quotient(c.weight, uncommon)
-	if 4*isCommon >= o.whole(set) && len(c.shared) >= 12 && o.reaches(score) &&
+	share := quotient(o.common(d), whole)
+	if 8*o.common(d) >= whole && len(c.shared) >= 10 && o.reaches(score) && share+(1-share)*score >= .72 &&
 		5*min(d.runs, e.runs) >= 4*max(d.runs, e.runs) {
 		return score
 	}
 	return -1
+}
+
+// common is the size of the common segments.
+func (o *Oracle) common(d document) (size int64) {
+	for _, f := range d.features {
+		if len(o.first(f.Key)) == common {
+			size += o.size([]feature.Feature{f})
+		}
+	}
+	return size
 }
 
 // relation is the second verdict of rule 9: the share by which a claim is told of,

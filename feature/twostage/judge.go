@@ -19,18 +19,15 @@ const (
 	// sketches to tell how much of it stands there (rule 13).
 	maxLonger = 2
 	// contained is the share of a document that makes a copy of it whatever else the
-	// candidate holds (rule 13).
+	// candidate holds, and the most that is asked of one (rule 13).
 	contained = 0.8
-	// byRuns is the least score of a candidate whose segments are below minShare:
-	// before runs there is no guard against boilerplate (rule 13).
-	byRuns = 0.65
-	// byCommon is the same where common segments alone made it a candidate.
-	byCommon = 0.8
-	// Pages with menus (rule 14): one part in minCommon of the text has to be
-	// common, so many segments that are not have to be shared, and the lengths be no
-	// further apart than minLength to minLength+1.
-	minCommon = 4
-	minShared = 12
+	// Pages with menus (rule 14): one part in minCommon of the text has to be common,
+	// so many segments that are not have to be shared, both together hold explained
+	// of the document, and the lengths be no further apart than minLength to
+	// minLength+1.
+	minCommon = 8
+	minShared = 10
+	explained = 0.72
 	minLength = 4
 )
 
@@ -196,25 +193,27 @@ func (j *Judge) bySketch(c *method.Candidate, f *method.Finding) {
 	}
 }
 
-// asked is the score that a candidate has to reach, by what made it one.
+// asked is the score that a candidate has to reach, by what made it one: the share T of
+// the text that is not common, unless all of the text leads to it.
 func (j *Judge) asked(c *method.Candidate) float64 {
 	t := j.rules.Threshold
-	switch {
-	case j.enough(c.Weight, 0):
+	switch common := method.Share(j.common, j.Whole()); {
+	case j.holdsHalf(c):
 		return t
-	case j.enough(0, j.runKeys(c)):
-		return max(t, byRuns)
+	case j.enough(c.Weight, j.runKeys(c)):
+		return min(common+(1-common)*t, max(t, contained))
 	}
-	return max(t, byCommon)
+	return max(t, contained)
 }
 
-// sameOutsideCommon is rule 14: two pages of one length, of which a good part is
-// common, a menu, are copies by the rest of their text.
+// sameOutsideCommon is rule 14: two pages of one length, of which a part is common, a
+// menu, are copies by the rest of their text.
 func (j *Judge) sameOutsideCommon(c *method.Candidate) bool {
 	least, most := min(j.known.runs, j.other.runs), max(j.known.runs, j.other.runs)
+	common, shared := method.Share(j.common, j.Whole()), method.Share(c.Weight, j.uncommon)
 	return minCommon*j.common >= j.Whole() && j.ownShared(c) >= minShared &&
 		(minLength+1)*least >= minLength*most &&
-		method.Share(c.Weight, j.uncommon) >= j.rules.Threshold
+		shared >= j.rules.Threshold && common+(1-common)*shared >= explained
 }
 
 // Record appends what is stored of the document.
