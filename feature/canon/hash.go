@@ -7,31 +7,27 @@ import (
 	"unicode/utf8"
 )
 
-// The constants of HashUnit: digits of pi and of the golden ratio, both odd.
+// The constants of HashUnit: digits of pi and of the golden ratio.
 const (
 	hashSeed   = 0x243f6a8885a308d3
 	hashFactor = 0x9e3779b97f4a7c15
 )
 
-// HashUnit is a 64-bit hash of a word: of its bytes, taken eight at a time as
-// little-endian numbers, the last filled up with zeros, each is added by XOR to
-// what came before, multiplied, and both halves of the product joined by XOR
-// (folded multiplication, as in wyhash). It has no secret: words that
-// collide can be constructed.
-func HashUnit(unit []byte) (h uint64) {
-	for len(unit) >= 8 {
-		h = fold(h ^ binary.LittleEndian.Uint64(unit))
-		if unit = unit[8:]; len(unit) == 0 {
-			return h
-		}
-	}
-	var last [8]byte
-	copy(last[:], unit)
-	return fold(h ^ binary.LittleEndian.Uint64(last[:]))
+// HashUnit is a 64-bit hash of a word of n bytes: of the number that its first eight
+// bytes are, little-endian, of that of its last eight, and of n. A word of less than
+// eight has both of these filled up with zeros at its end. The second is rotated by half, all
+// three are added, and the sum is multiplied, both halves of the product joined by
+// XOR (folded multiplication, as in wyhash). It has no secret, and looks at 16 bytes at
+// most: words that collide can be constructed.
+func HashUnit(unit []byte) uint64 {
+	var first, last [8]byte
+	copy(first[:], unit)
+	copy(last[:], unit[max(len(unit)-8, 0):])
+	return hashEnds(binary.LittleEndian.Uint64(first[:]), binary.LittleEndian.Uint64(last[:]), len(unit))
 }
 
-func fold(x uint64) uint64 {
-	hi, lo := bits.Mul64(x^hashSeed, hashFactor)
+func hashEnds(first, last uint64, n int) uint64 {
+	hi, lo := bits.Mul64((first+bits.RotateLeft64(last, 32)+uint64(n))^hashSeed, hashFactor)
 	return hi ^ lo
 }
 
@@ -99,56 +95,40 @@ func appendTriples(dst []uint64, text []byte, n int) []uint64 {
 	at := len(dst)
 	dst = slices.Grow(dst, n/3)[:at+n/3]
 	for i := range dst[at:] {
-		dst[at+i] = fold(uint64(binary.LittleEndian.Uint32(text[3*i:])) & 0xFFFFFF)
+		x := uint64(binary.LittleEndian.Uint32(text[3*i:])) & 0xFFFFFF
+		dst[at+i] = hashEnds(x, x, 3)
 	}
 	return dst
 }
 
-// appendASCII appends the hashes of the words of text[:n], which is ASCII. What stands
+// appendASCII appends the hashes of the words of text[:size], which is ASCII. What stands
 // alone and is a symbol is none; no word begins with one.
-func (s *Scanner) appendASCII(dst []uint64, text []byte, n int) []uint64 {
+func (s *Scanner) appendASCII(dst []uint64, text []byte, size int) []uint64 {
 	symbols := &s.tables.ascii
 	at, start := len(dst), 0
-	dst = slices.Grow(dst, n/2+2)[:at+n/2+2]
-	for base := 0; base <= n; base += hashBlock {
+	dst = slices.Grow(dst, size/2+2)[:at+size/2+2]
+	for base := 0; base <= size; base += hashBlock {
 		// The end counts as a space, also where it is that of a block.
-		ends := spacesIn(text[base:], min(n-base, hashBlock))
-		if n-base < hashBlock {
-			ends |= 1 << (n - base)
+		ends := spacesIn(text[base:], min(size-base, hashBlock))
+		if size-base < hashBlock {
+			ends |= 1 << (size - base)
 		}
 		for ; ends != 0; ends &= ends - 1 {
 			end := base + bits.TrailingZeros64(ends)
-			word := (*[hashWidth]byte)(text[start:])
-			if length := end - start; length <= hashWidth {
-				dst[at] = hashShort(binary.LittleEndian.Uint64(word[:]), binary.LittleEndian.Uint64(word[8:]), length)
-			} else {
-				dst[at] = HashUnit(text[start:end])
-			}
-			at += 1 - int(symbols[word[0]].symbol)
+			n := end - start
+			first := binary.LittleEndian.Uint64(text[start:])
+			last := binary.LittleEndian.Uint64(text[start+max(n-8, 0):])
+			cut := uint(max(64-8*n, 0)) & 63
+			dst[at] = hashEnds(first<<cut>>cut, last<<cut>>cut, n)
+			at += 1 - int(symbols[byte(first)].symbol)
 			start = end + 1
 		}
 	}
 	return dst[:at]
 }
 
-const (
-	// hashBlock is how many bytes appendASCII looks at together.
-	hashBlock = 64
-	// hashWidth is how many bytes hashShort looks at.
-	hashWidth = 16
-)
-
-// hashShort is HashUnit of the first n of 16 bytes, 1 to 16 of them, without a branch.
-func hashShort(a, b uint64, n int) uint64 {
-	cut := uint(max(64-8*n, 0))
-	short := fold(a << (cut & 63) >> (cut & 63))
-	cut = uint(128-8*n) & 63
-	long := fold(fold(a) ^ b<<cut>>cut)
-	if n > 8 {
-		return long
-	}
-	return short
-}
+// hashBlock is how many bytes appendASCII looks at together.
+const hashBlock = 64
 
 // appendMixed appends the hashes of the words of text[:n], a segment.
 func (s *Scanner) appendMixed(dst []uint64, text []byte, n int) []uint64 {
@@ -157,7 +137,8 @@ func (s *Scanner) appendMixed(dst []uint64, text []byte, n int) []uint64 {
 		length := wordIn(x)
 		if end := i + length; length > 0 && (end >= n || startsPlainly(binary.LittleEndian.Uint32(text[end:]))) {
 			length = min(length, n-i)
-			dst = append(dst, fold(x&(1<<(8*length)-1)))
+			x &= 1<<(8*length) - 1
+			dst = append(dst, hashEnds(x, x, length))
 			i += length
 			continue
 		}

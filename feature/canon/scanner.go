@@ -48,8 +48,8 @@ const (
 	flushAt = 64 << 10
 
 	// slack lets the scanner store eight bytes where it has fewer to add, and read
-	// blocks of hashBlock and hashWidth where fewer are left.
-	slack = hashBlock + hashWidth
+	// a block where fewer are left.
+	slack = hashBlock + 8
 
 	// maxSymbol is how many bytes of a symbol and the marks upon it count.
 	maxSymbol = 64

@@ -111,8 +111,11 @@ func (j *Judge) Select(dst []int, f *method.Found) []int {
 }
 
 // MayReachWith is MayReach of those segments alone that a candidate shares.
-func (j *Judge) MayReachWith(shared []uint32) bool {
-	n := len(j.sketch.Features)
+func (j *Judge) MayReachWith(c *method.Candidate) bool {
+	n, shared := len(j.sketch.Features), c.Shared
+	if !j.reaches(c.Weight, min(minComparable, n)) {
+		return false // nor over more, where it is no heavier
+	}
 	var weight uint64
 	for i := range n {
 		if len(shared) > 0 && int(shared[0]) == i {

@@ -122,7 +122,7 @@ func (j *Judge) Select(dst []int, f *method.Found) []int {
 	j.weigh(f)
 	for i := range f.Candidates {
 		c := &f.Candidates[i]
-		if j.enough(c.Weight, j.runKeys(c)) || j.holdsHalf(c) || j.segments.MayReachWith(c.Shared) {
+		if j.enough(c.Weight, j.runKeys(c)) || j.holdsHalf(c) || j.segments.MayReachWith(c) {
 			dst = append(dst, i)
 		}
 	}

@@ -76,13 +76,14 @@ func NewExtractor(s Scheme) *Extractor {
 // Extract overwrites dst with the sketch of text, whatever its bytes.
 func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 	e.runs.Reset()
+	data := dst.Data[:0]
 	e.segments.Extract(dst, text)
 	known := known{runs: uint64(e.runs.Runs())}
 	if known.runs >= minRuns {
 		e.runs.Sketch(&known.sketch)
 		e.addRunKeys(dst)
 	}
-	dst.Data = known.append(dst.Data[:0])
+	dst.Data = known.append(data)
 }
 
 // addRunKeys puts keys of runs into the places that the segments leave free.
