@@ -136,7 +136,7 @@ func (c *committer) write(b *batch, rec *record, id string, r *dedup.Result) err
 
 // countCommon counts the segments of a kept document that were seen before.
 func (c *committer) countCommon(rec *record) {
-	for i, f := range rec.set.Features {
+	for i, f := range rec.set.Features[:rec.set.Parts()] {
 		if !c.index.SeenBefore()[i] {
 			continue
 		}
