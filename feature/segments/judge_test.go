@@ -60,14 +60,17 @@ func TestCompare(t *testing.T) {
 		j := NewJudge(method.Rules{Threshold: .5, Score: c.score})
 		j.Load(ten)
 		got, err := j.Compare(candidate(j, c.shared...), c.of.Append(nil))
+		c.want.Contained = c.want.Score
 		if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v\n%s", name, err, diff)
 		}
 	}
 	j := NewJudge(method.Rules{Threshold: .5})
 	j.Load(ten)
-	if _, err := j.Compare(candidate(j, 1), []byte{1}); err == nil {
-		t.Error("a record of one byte compared")
+	for _, record := range [][]byte{{1}, append(complete.Append(nil), 0)} {
+		if _, err := j.Compare(candidate(j, 1), record); err == nil {
+			t.Errorf("%x was compared", record)
+		}
 	}
 }
 
