@@ -74,6 +74,21 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// TestHalfComparable: of eleven segments, the first five of which are heavy, five are
+// less than half and six are more.
+func TestHalfComparable(t *testing.T) {
+	eleven := sketchOf(0, 42, 42, 42, 42, 42, 12, 12, 12, 12, 12, 12)
+	for n, want := range map[int]method.Relation{5: method.Related, 6: method.Copy} {
+		j := NewJudge(method.Rules{Threshold: .5})
+		j.Load(eleven)
+		last := eleven.Features[n-1]
+		r := Record{Features: 50, CutWidth: last.Width, CutOrder: last.Order}
+		if f, err := j.Compare(candidate(j, 0, 1, 2, 3, 4), r.Append(nil)); err != nil || f.Relation != want || f.Comparable != n || f.Score < .5 {
+			t.Errorf("%d of 11: %+v, %v", n, f, err)
+		}
+	}
+}
+
 func TestWhole(t *testing.T) {
 	for name, c := range map[string]struct {
 		score  method.Score
