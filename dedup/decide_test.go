@@ -14,6 +14,7 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/dedup/oracle"
 	"github.com/firstseen/firstseen/docmap"
+	"github.com/firstseen/firstseen/feature"
 )
 
 // newFilter returns a filter with room for so many keys; nil for none.
@@ -77,26 +78,27 @@ var allEvents = []string{
 // whatever the filter, and sees that every kind of verdict came up.
 func TestVerdictsEqualOracle(t *testing.T) {
 	events := map[string]int{}
+	wanted := slices.Concat(allEvents, allWays)
 	allSeen := func() bool {
-		return !slices.ContainsFunc(allEvents, func(e string) bool { return events[e] == 0 })
+		return !slices.ContainsFunc(wanted, func(e string) bool { return events[e] == 0 })
 	}
 	checkUntil(t, allSeen, func(rt *rapid.T) {
-		w := newWorld(rapid.Uint64().Draw(rt, "seed"))
 		rules := dedup.Rules{
-			Threshold:     drawThreshold(w.rng),
-			Score:         rapid.SampledFrom([]dedup.Score{dedup.ScoreText, dedup.ScoreSegments}).Draw(rt, "score"),
+			Score:         rapid.SampledFrom([]dedup.Score{dedup.ScoreText, dedup.ScoreText, dedup.ScoreSegments}).Draw(rt, "score"),
 			RemoveMosaics: rapid.Bool().Draw(rt, "remove mosaics"),
 		}
-		cfg := dedup.Config{Rules: rules, Table: &dedup.Memory{}}
+		w, scheme := drawWorld(rt, &rules)
+		cfg := dedup.Config{Scheme: scheme, Rules: rules, Table: &dedup.Memory{}}
 		cfg.Filter = newFilter(rt, rapid.SampledFrom(filterSizes).Draw(rt, "filter keys"))
 		d, err := dedup.New(cfg)
 		if err != nil {
 			rt.Fatal(err)
 		}
 		o := oracle.New(rules)
+		watched := &watch{threshold: rules.Threshold, holders: map[uint64]int{}}
 		for i := range 120 {
 			set := w.document()
-			id := fmt.Sprint("doc", w.rng.IntN(40))
+			id := fmt.Sprint("doc", i*i%40)
 			want := o.Decide(id, set)
 			got, err := d.Decide(id, set)
 			if err != nil {
@@ -106,14 +108,32 @@ func TestVerdictsEqualOracle(t *testing.T) {
 				rt.Fatalf("document %d (-oracle +deduper):\n%s", i, diff)
 			}
 			events[event(&got)]++
+			for _, way := range watched.see(set, &got) {
+				events[way]++
+			}
 		}
 	})
 	t.Log(events)
-	for _, e := range allEvents {
+	for _, e := range wanted {
 		if events[e] == 0 {
 			t.Errorf("no decision was %q: the documents drawn show too little", e)
 		}
 	}
+}
+
+// drawWorld draws a world of either kind, and a threshold for it.
+func drawWorld(t *rapid.T, rules *dedup.Rules) (drawer, feature.Scheme) {
+	seed := rapid.Uint64().Draw(t, "seed")
+	if rapid.Bool().Draw(t, "texts") {
+		w := newTextWorld(seed, rapid.SampledFrom(secrets).Draw(t, "secret"))
+		if rules.Threshold = dedup.DefaultThreshold; w.rng.IntN(2) == 0 {
+			rules.Threshold = drawThreshold(w.rng)
+		}
+		return w, w.scheme
+	}
+	w := newWorld(seed)
+	rules.Threshold = drawThreshold(w.rng)
+	return w, feature.Scheme{}
 }
 
 // The table in a file gives the verdicts of the one in maps, over checkpoints,

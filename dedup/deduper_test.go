@@ -99,19 +99,20 @@ func nan() float64 {
 
 // The thresholds of the manual, seen by documents just at them.
 func TestDefaultThresholds(t *testing.T) {
-	half := func(shared int) *feature.Sketch { // of ten segments of 12 units, weight 10, in 120 units
+	some := func(shared int) *feature.Sketch { // of ten segments of 8 units, weight 6, in 80 units
 		set := &feature.Sketch{Whole: uint64(1000 + shared)}
 		for i := range 10 {
 			key := uint64(i + 1)
 			if i >= shared {
 				key = uint64(100*shared + i)
 			}
-			set.Features = append(set.Features, feature.Feature{Key: key, Order: 3 * key, Width: uint32(90 - i), Units: 12})
+			set.Features = append(set.Features, feature.Feature{Key: key, Order: 3 * key, Width: uint32(90 - i), Units: 8})
 		}
-		set.Units = 120
+		set.Units = 80
 		return set
 	}
 	table := dedup.Config{Table: &dedup.Memory{}}
+	bySegments := dedup.Config{Table: &dedup.Memory{}, Rules: dedup.Rules{Score: dedup.ScoreSegments}}
 	filter := dedup.Config{Filter: newFilter(t, 100_000)}
 	for _, c := range []struct {
 		cfg    dedup.Config
@@ -119,17 +120,20 @@ func TestDefaultThresholds(t *testing.T) {
 		want   dedup.Verdict
 	}{
 		{table, 10, dedup.Unique},   // the first is shared by the others
-		{table, 5, dedup.Unique},    // 50/120
-		{table, 6, dedup.Duplicate}, // 60/120
+		{table, 7, dedup.Unique},    // 42/80
+		{table, 8, dedup.Duplicate}, // 48/80
+		{bySegments, 10, dedup.Unique},
+		{bySegments, 4, dedup.Unique},
+		{bySegments, 5, dedup.Duplicate},
 		{filter, 10, dedup.Unique},
-		{filter, 7, dedup.Unique},    // 84/120
-		{filter, 8, dedup.Duplicate}, // 96/120
+		{filter, 7, dedup.Unique},    // 56/80
+		{filter, 8, dedup.Duplicate}, // 64/80
 	} {
 		d, err := dedup.New(c.cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, err := d.Decide("", half(c.shared)); err != nil || r.Verdict != c.want {
+		if r, err := d.Decide("", some(c.shared)); err != nil || r.Verdict != c.want {
 			t.Errorf("%d shared: %+v, %v; want %v", c.shared, r, err, c.want)
 		}
 	}

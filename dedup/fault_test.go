@@ -110,7 +110,7 @@ func TestTableIsAskedOnlyWhereItMatters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Units are 9 a segment, weights 7.
+	// Units are 9 a segment, weights 7: a fifth of eight segments, 72, is 14.4.
 	for i, c := range []struct {
 		set           *feature.Sketch
 		lookups, docs int
@@ -118,12 +118,16 @@ func TestTableIsAskedOnlyWhereItMatters(t *testing.T) {
 		what          string
 	}{
 		{segmentsOf(1, 11, 12, 13, 14, 15, 16, 17, 18), 0, 0, dedup.Counts{Fresh: 9}, "nothing was seen"},
-		{segmentsOf(2, 81, 82, 83, 84, 85, 16, 17, 18), 0, 0, dedup.Counts{Fresh: 15}, "21 of 72 are seen, and 0 of the first 45"},
-		{segmentsOf(5, 11, 12, 71, 72, 73, 74, 75, 76), 0, 0, dedup.Counts{Fresh: 22}, "14 of the first 18 are seen, but of the first five, the fewest that count, 14 of 45"},
-		{segmentsOf(3, 11, 12, 13, 14, 95, 96, 97, 98, 99, 90), 1, 1, dedup.Counts{Fresh: 29, Lookups: 1, Confirmed: 4}, "28 of the first 45 are seen, so a cut-off may matter; one document could have them"},
-		{segmentsOf(4, 11, 12, 13, 14), 1, 5, dedup.Counts{Fresh: 29, Lookups: 2, Confirmed: 8}, "28 of 36: a duplicate; two documents are read for their cut-offs, and three, which share something, for their ids"},
-		{segmentsOf(6, 81, 82, 83, 61, 74, 75, 62, 63), 1, 0, dedup.Counts{Fresh: 33, Lookups: 3, Confirmed: 13}, "28 of the first 45 are seen, but one document has 21: too little to be read for its cut-off"},
-		{segmentsOf(1, 11, 12, 13, 14, 15, 16, 17, 18), 1, 1, dedup.Counts{Fresh: 33, Lookups: 4, Confirmed: 14}, "an exact copy: one key, one document"},
+		{segmentsOf(2, 81, 82, 83, 84, 85, 86, 17, 18), 0, 0, dedup.Counts{Fresh: 16}, "14 of 72 are seen, and 0 of the first 45"},
+		{segmentsOf(5, 11, 12, 71, 72, 73, 74, 75, 76), 0, 0, dedup.Counts{Fresh: 23}, "14 of the first 18 are seen, but of the first five, the fewest that count, 14 of 45"},
+		{segmentsOf(3, 11, 12, 13, 14, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100, 101), 1, 1, dedup.Counts{Fresh: 36, Lookups: 1, Confirmed: 4}, "28 of the first 45 are seen, so a cut-off may matter; one document could have them"},
+		{segmentsOf(4, 11, 12, 13, 14), 1, 6, dedup.Counts{Fresh: 36, Lookups: 2, Confirmed: 8}, "28 of 36: a duplicate; three documents are compared, which have a fifth, and asked for their ids"},
+		{segmentsOf(6, 81, 82, 73, 61, 62, 63, 64, 65), 1, 0, dedup.Counts{Fresh: 42, Lookups: 3, Confirmed: 11}, "21 of 72 are seen, but one document has 14: too little to be compared"},
+		{segmentsOf(1, 11, 12, 13, 14, 15, 16, 17, 18), 1, 1, dedup.Counts{Fresh: 42, Lookups: 4, Confirmed: 12}, "an exact copy: one key, one document"},
+		{withRunKeys(segmentsOf(7, 41, 42), 501, 502, 503, 504), 0, 0, dedup.Counts{Fresh: 49, Lookups: 4, Confirmed: 12}, "run keys, of which nothing was seen"},
+		{withRunKeys(segmentsOf(8, 43, 44), 501, 502, 506), 0, 0, dedup.Counts{Fresh: 53, Lookups: 4, Confirmed: 12}, "two run keys are seen"},
+		{withRunKeys(segmentsOf(9, 45, 46), 502, 503, 506), 1, 0, dedup.Counts{Fresh: 56, Lookups: 5, Confirmed: 15}, "three are seen, but no document has more than two"},
+		{withRunKeys(segmentsOf(10, 47, 48), 502, 503, 504), 1, 1, dedup.Counts{Fresh: 59, Lookups: 6, Confirmed: 18}, "three are seen, and one document has them all"},
 	} {
 		table.calls = nil
 		r, err := d.Decide("id", c.set)
@@ -134,6 +138,15 @@ func TestTableIsAskedOnlyWhereItMatters(t *testing.T) {
 			t.Errorf("document %d (%s): %v, %d look-ups, %d documents read, %+v", i, c.what, r.Verdict, table.calls["Lookup"], table.calls["Records"], d.Counts())
 		}
 	}
+}
+
+// withRunKeys adds run keys to segments.
+func withRunKeys(set *feature.Sketch, keys ...uint64) *feature.Sketch {
+	for _, key := range keys {
+		set.Features = append(set.Features, feature.Feature{Key: key, Order: key})
+	}
+	set.Leads = len(keys)
+	return set
 }
 
 // Keys that the filter has falsely seen are counted as refuted.

@@ -12,7 +12,6 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/method"
-	"github.com/firstseen/firstseen/feature/segments"
 )
 
 // What a verdict may become when something changes that a person can judge
@@ -20,7 +19,11 @@ import (
 
 // admit enters a document into a table as if it had been kept.
 func admit(t *rapid.T, table dedup.Store, set *feature.Sketch) {
-	j := segments.NewJudge(method.Rules{Threshold: 0.5})
+	m, err := feature.Scheme{}.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := m.NewJudge(method.Rules{Threshold: 0.5})
 	j.Load(set)
 	doc := dedup.Record{Sketch: j.Record(nil)}
 	var keys []uint64

@@ -34,7 +34,7 @@ func newTold(t *testing.T) *told {
 	dir := t.TempDir()
 	var lines strings.Builder
 	for n := range 60 {
-		fmt.Fprintf(&lines, "{\"id\":\"%d\",\"text\":%q}\n", n, indextest.Sentences(n%40))
+		fmt.Fprintf(&lines, "{\"id\":\"%d\",\"text\":%q}\n", n, indextest.Sentences(n%30))
 		if n%20 == 7 {
 			lines.WriteString("no document\n")
 		}

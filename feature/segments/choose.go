@@ -155,8 +155,8 @@ func (c *chooser) rank() {
 	}
 }
 
-// result writes what was chosen to dst and leaves the other fields zero.
+// result writes what was chosen to dst and leaves the other fields empty.
 func (c *chooser) result(dst *method.Sketch) {
 	c.compact()
-	*dst = method.Sketch{Features: append(dst.Features[:0], c.features...), Truncated: c.truncated}
+	*dst = method.Sketch{Features: append(dst.Features[:0], c.features...), Truncated: c.truncated, Data: dst.Data[:0]}
 }

@@ -165,7 +165,7 @@ func (j *Judge) comparable(r *Record) int {
 	if r.CutWidth == 0 {
 		return len(features)
 	}
-	p, _ := slices.BinarySearchFunc(features, r, func(f method.Feature, r *Record) int {
+	p, _ := slices.BinarySearchFunc(features, *r, func(f method.Feature, r Record) int {
 		if f.Width > r.CutWidth || f.Width == r.CutWidth && f.Order <= r.CutOrder {
 			return -1
 		}

@@ -60,14 +60,32 @@ func TestCompare(t *testing.T) {
 		j := NewJudge(method.Rules{Threshold: .5, Score: c.score})
 		j.Load(ten)
 		got, err := j.Compare(candidate(j, c.shared...), c.of.Append(nil))
+		c.want.Contained = c.want.Score
 		if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v\n%s", name, err, diff)
 		}
 	}
 	j := NewJudge(method.Rules{Threshold: .5})
 	j.Load(ten)
-	if _, err := j.Compare(candidate(j, 1), []byte{1}); err == nil {
-		t.Error("a record of one byte compared")
+	for _, record := range [][]byte{{1}, append(complete.Append(nil), 0)} {
+		if _, err := j.Compare(candidate(j, 1), record); err == nil {
+			t.Errorf("%x was compared", record)
+		}
+	}
+}
+
+// TestHalfComparable: of eleven segments, the first five of which are heavy, five are
+// less than half and six are more.
+func TestHalfComparable(t *testing.T) {
+	eleven := sketchOf(0, 42, 42, 42, 42, 42, 12, 12, 12, 12, 12, 12)
+	for n, want := range map[int]method.Relation{5: method.Related, 6: method.Copy} {
+		j := NewJudge(method.Rules{Threshold: .5})
+		j.Load(eleven)
+		last := eleven.Features[n-1]
+		r := Record{Features: 50, CutWidth: last.Width, CutOrder: last.Order}
+		if f, err := j.Compare(candidate(j, 0, 1, 2, 3, 4), r.Append(nil)); err != nil || f.Relation != want || f.Comparable != n || f.Score < .5 {
+			t.Errorf("%d of 11: %+v, %v", n, f, err)
+		}
 	}
 }
 

@@ -20,16 +20,16 @@ func TestRecordFormat(t *testing.T) {
 		if got := hex.EncodeToString(b[6:]); got != want {
 			t.Errorf("%+v is %s, want %s", r, got, want)
 		}
-		if got, err := parseOne(b[6:]); err != nil || got != r {
-			t.Errorf("read back %+v, %v; want %+v", got, err, r)
-		}
-		for n := range b[6:] {
-			if got, err := parseOne(b[6 : 6+n]); err == nil {
-				t.Errorf("%d bytes of %x are %+v", n, b[6:], got)
+		for _, rest := range []string{"", "\x00", "of another"} {
+			got, left, err := ParseRecord(append(b[6:], rest...))
+			if err != nil || got != r || string(left) != rest {
+				t.Errorf("read back %+v and %q, %v; want %+v and %q", got, left, err, r, rest)
 			}
 		}
-		if got, err := parseOne(append(b[6:], 0)); err == nil {
-			t.Errorf("a byte more is %+v", got)
+		for n := range b[6:] {
+			if got, _, err := ParseRecord(b[6 : 6+n]); err == nil {
+				t.Errorf("%d bytes of %x are %+v", n, b[6:], got)
+			}
 		}
 	}
 }
@@ -40,25 +40,17 @@ func FuzzRecord(f *testing.F) {
 	r := Record{Features: 50, CutWidth: 7, CutOrder: 8, Whole: 9}
 	f.Add(r.Append(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r, err := parseOne(b)
+		r, rest, err := ParseRecord(b)
 		if err != nil {
 			return
 		}
+		b = b[:len(b)-len(rest)]
 		again := r.Append(nil)
-		if got, err := parseOne(again); err != nil || got != r || len(again) > len(b) {
+		if got, rest, err := ParseRecord(again); err != nil || got != r || len(rest) > 0 || len(again) > len(b) {
 			t.Fatalf("%x is %+v, written again %x, %v", b, r, again, err)
 		}
 		if len(again) == len(b) && !bytes.Equal(again, b) {
 			t.Fatalf("%x, written again %x", b, again)
 		}
 	})
-}
-
-// parseOne is ParseRecord of all of b.
-func parseOne(b []byte) (Record, error) {
-	r, rest, err := ParseRecord(b)
-	if err == nil && len(rest) > 0 {
-		err = errRecord
-	}
-	return r, err
 }

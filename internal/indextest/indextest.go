@@ -12,7 +12,7 @@ import (
 func Sentences(n int) string {
 	text := ""
 	for i := range 6 {
-		text += fmt.Sprintf("Sentence %d of %d says what only %[2]d says and %[2]d means. ", i, n)
+		text += fmt.Sprintf("The sentence s%[1]dd%[2]d of document d%[2]d says what only%[2]d it says%[2]d. ", i, n)
 	}
 	return text
 }

@@ -1,0 +1,154 @@
+package dedup_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
+)
+
+// What a person expects of texts, where sketches decide. No oracle has a part in it.
+
+// A textScene is a history of texts and some to judge after it.
+type textScene struct {
+	*textWorld
+	rules   dedup.Rules
+	history []*feature.Sketch
+	judged  []string
+}
+
+func drawTextScene(t *rapid.T) *textScene {
+	w := newTextWorld(rapid.Uint64().Draw(t, "seed"), nil)
+	s := &textScene{textWorld: w, rules: dedup.Rules{Threshold: dedup.DefaultThreshold}}
+	if w.rng.IntN(2) == 0 {
+		s.rules.Threshold = drawThreshold(w.rng)
+	}
+	for range 1 + w.rng.IntN(40) {
+		s.history = append(s.history, w.document())
+	}
+	for range 8 {
+		w.document()
+		s.judged = append(s.judged, w.text)
+	}
+	return s
+}
+
+// checkTexts calls f for many texts with what was decided about them, and demands that
+// some were told to be copies by their sketches and some to be new.
+func checkTexts(t *testing.T, f func(t *rapid.T, s *textScene, text string, before dedup.Result)) {
+	copies, others := 0, 0
+	checkUntil(t, func() bool { return copies >= 10 && others >= 10 }, func(rt *rapid.T) {
+		s := drawTextScene(rt)
+		for _, text := range s.judged {
+			before := judge(rt, s.rules, s.history, s.extract(text))
+			switch {
+			case before.Verdict == dedup.Duplicate && before.Estimated:
+				copies++
+			case before.Kept:
+				others++
+			}
+			f(rt, s, text, before)
+		}
+	})
+	if copies < 10 || others < 10 {
+		t.Errorf("%d copies and %d others: the texts drawn show too little", copies, others)
+	}
+}
+
+// An exact copy of what was kept is removed, whatever else there is.
+func TestExactCopyIsAlwaysRemoved(t *testing.T) {
+	checkTexts(t, func(t *rapid.T, s *textScene, text string, _ dedup.Result) {
+		history := append(s.history, s.extract(text))
+		if after := judge(t, s.rules, history, s.extract(text)); after.Kept || !after.Exact || after.Score != 1 {
+			t.Fatalf("%q: %+v", text, after)
+		}
+	})
+}
+
+// A text of which nobody has a word changes nothing.
+func TestUnrelatedTextChangesNothing(t *testing.T) {
+	other := ""
+	for i := range 200 {
+		other += fmt.Sprintf("other%d ", i)
+		if i%10 == 9 {
+			other += ". "
+		}
+	}
+	checkTexts(t, func(t *rapid.T, s *textScene, text string, before dedup.Result) {
+		after := judge(t, s.rules, append(s.history, s.extract(other)), s.extract(text))
+		if diff := gocmp.Diff(before, after, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("%q (-before +after):\n%s", text, diff)
+		}
+	})
+}
+
+// A higher threshold removes no more of the documents that come after one history.
+func TestHigherThresholdRemovesNoMore(t *testing.T) {
+	checkTexts(t, func(t *rapid.T, s *textScene, text string, before dedup.Result) {
+		higher := s.rules
+		higher.Threshold = min(1, s.rules.Threshold+s.rng.Float64()/2)
+		if after := judge(t, higher, s.history, s.extract(text)); before.Kept && !after.Kept {
+			t.Fatalf("%q\nat %v %+v\nat %v %+v", text, s.rules.Threshold, before, higher.Threshold, after)
+		}
+	})
+}
+
+// Case, width, other punctuation and line ends change nothing.
+func TestWritingChangesNothing(t *testing.T) {
+	wide := func(r rune) rune {
+		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
+			return r + 'Ａ' - 'A'
+		}
+		return r
+	}
+	checkTexts(t, func(t *rapid.T, s *textScene, text string, before dedup.Result) {
+		for _, other := range []string{
+			strings.ToUpper(text), strings.Map(wide, text), strings.ReplaceAll(text, ". ", "!\r\n"), strings.ReplaceAll(text, ". ", "；"),
+		} {
+			after := judge(t, s.rules, s.history, s.extract(other))
+			if diff := gocmp.Diff(before, after, cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("%q\n%q (-before +after):\n%s", text, other, diff)
+			}
+		}
+	})
+}
+
+// The secret decides nothing: a stream of documents gets the same answers under any.
+func TestSecretChangesNoVerdict(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		seed := rapid.Uint64().Draw(rt, "seed")
+		var first []dedup.Result
+		for _, key := range secrets {
+			results := judgeTexts(rt, newTextWorld(seed, key))
+			if first == nil {
+				first = results
+			}
+			if diff := gocmp.Diff(first, results, cmpopts.EquateEmpty()); diff != "" {
+				rt.Fatalf("without a secret, and under %q:\n%s", key, diff)
+			}
+		}
+	})
+}
+
+// judgeTexts is what is said of a hundred documents.
+func judgeTexts(t *rapid.T, w *textWorld) (results []dedup.Result) {
+	d, err := dedup.New(dedup.Config{Scheme: w.scheme, Table: &dedup.Memory{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 100 {
+		r, err := d.Decide(fmt.Sprint(i), w.document())
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Also, r.SharedSegments = append([]dedup.Source{}, r.Also...), append([]int{}, r.SharedSegments...)
+		results = append(results, r)
+	}
+	return results
+}

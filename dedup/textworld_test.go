@@ -1,0 +1,220 @@
+package dedup_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
+)
+
+// A textWorld draws texts that are made of each other: copied, edited, cut, shuffled,
+// quoted, under menus. The real extractor makes the sketches.
+type textWorld struct {
+	rng       *rand.Rand
+	extractor *feature.Extractor
+	scheme    feature.Scheme
+	menus     [2][]string
+	famous    []string   // what many quote
+	earlier   [][]string // sentences of each document
+	text      string     // of the document drawn last
+}
+
+// secrets are what a scheme may be keyed with.
+var secrets = [][]byte{nil, []byte("0123456789abcdef"), []byte("another secret!!")}
+
+func newTextWorld(seed uint64, key []byte) *textWorld {
+	rng := rand.New(rand.NewPCG(seed, 8))
+	scheme := feature.Scheme{Segments: []int{6, 12, 50, 50}[rng.IntN(4)], Key: key}
+	e, err := feature.NewExtractor(scheme)
+	if err != nil {
+		panic(err)
+	}
+	w := &textWorld{rng: rng, extractor: e, scheme: scheme}
+	for i := range w.menus {
+		for range 6 + rng.IntN(10) {
+			w.menus[i] = append(w.menus[i], w.words(3+rng.IntN(4)))
+		}
+	}
+	w.famous = w.fresh(6 + rng.IntN(10))
+	return w
+}
+
+// words is a sentence of so many words, in English or in Chinese.
+func (w *textWorld) words(n int) string {
+	var b strings.Builder
+	chinese := w.rng.IntN(3) == 0
+	for range n {
+		if chinese {
+			b.WriteRune('一' + rune(w.rng.IntN(9000)))
+			b.WriteRune('一' + rune(w.rng.IntN(9000)))
+			continue
+		}
+		fmt.Fprintf(&b, "w%x ", w.rng.IntN(3000))
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func (w *textWorld) fresh(n int) (sentences []string) {
+	for range n {
+		sentences = append(sentences, w.words(3+w.rng.IntN(14)))
+	}
+	return sentences
+}
+
+// document draws one and returns its sketch.
+func (w *textWorld) document() *feature.Sketch {
+	d := w.draw()
+	w.earlier = append(w.earlier, d)
+	w.text = strings.Join(d, ". ")
+	return w.extract(w.text)
+}
+
+func (w *textWorld) extract(text string) *feature.Sketch {
+	var s feature.Sketch
+	w.extractor.Extract(&s, []byte(text))
+	return &s
+}
+
+func (w *textWorld) draw() []string {
+	if len(w.earlier) == 0 {
+		return w.fresh(12)
+	}
+	old := slices.Clone(w.earlier[w.rng.IntN(len(w.earlier))])
+	switch w.rng.IntN(18) {
+	case 0:
+		return old
+	case 1:
+		return w.edit(old, 1)
+	case 2:
+		return w.edit(old, 4)
+	case 3: // truncated
+		return old[:w.rng.IntN(len(old)+1)]
+	case 4:
+		w.rng.Shuffle(len(old), func(i, j int) { old[i], old[j] = old[j], old[i] })
+		return old
+	case 5: // a quotation, or a longer edition
+		return append(old, w.fresh(w.rng.IntN(1+2*len(old)))...)
+	case 6: // of another one too
+		both := append(old, w.earlier[w.rng.IntN(len(w.earlier))]...)
+		return both[:min(60, len(both))]
+	case 7: // single words
+		return []string{w.words(w.rng.IntN(30))}
+	case 8, 9: // a page that quotes what many quote
+		return append(w.fresh(2*len(w.famous)+w.rng.IntN(20)), w.famous...)
+	case 10, 15: // or has it as its own
+		return w.edit(w.famous, 1+w.rng.IntN(5))
+	case 11, 16: // an article under the other menu
+		return w.underMenu(w.withoutMenu(old))
+	case 12, 13:
+		return w.underMenu(w.fresh(8 + w.rng.IntN(16)))
+	}
+	return w.fresh(1 + w.rng.IntN(60))
+}
+
+// edit changes a word of every so many sentences.
+func (w *textWorld) edit(sentences []string, every int) []string {
+	sentences = slices.Clone(sentences)
+	for i := w.rng.IntN(every); i < len(sentences); i += every {
+		words := []rune(sentences[i])
+		if len(words) > 0 {
+			words[w.rng.IntN(len(words))] = 'x'
+		}
+		sentences[i] = string(words)
+	}
+	return sentences
+}
+
+func (w *textWorld) underMenu(sentences []string) []string {
+	return append(slices.Clone(w.menus[w.rng.IntN(2)]), sentences...)
+}
+
+func (w *textWorld) withoutMenu(sentences []string) []string {
+	return slices.DeleteFunc(sentences, func(s string) bool {
+		return slices.Contains(w.menus[0], s) || slices.Contains(w.menus[1], s)
+	})
+}
+
+// A drawer is a world of either kind.
+type drawer interface{ document() *feature.Sketch }
+
+// A watch names by which way of rules 12 to 14 a document came to its verdict.
+type watch struct {
+	threshold float64
+	kept      []*feature.Sketch
+	holders   map[uint64]int
+}
+
+// see returns the ways of a result, and takes the document for kept if it is.
+func (w *watch) see(set *feature.Sketch, r *dedup.Result) (ways []string) {
+	if r.Of.Num != 0 && !r.Exact && r.Estimated {
+		ways = w.ways(set, r)
+	}
+	if r.Kept {
+		w.kept = append(w.kept, set)
+		for _, key := range keysOf(set) {
+			w.holders[key]++
+		}
+	}
+	return ways
+}
+
+func (w *watch) ways(set *feature.Sketch, r *dedup.Result) (ways []string) {
+	of := w.kept[r.Of.Num-1]
+	a, b := runsOf(set), runsOf(of)
+	longer := r.Contained * a / max(a, b)
+	share := float64(r.Of.Weight) / float64(wholeOf(set))
+	switch {
+	case r.Verdict == dedup.Related && share >= w.threshold:
+		return []string{"sketches forbid what segments allow"}
+	case r.Verdict == dedup.Related && r.Score == r.Contained:
+		return []string{"related by what is contained"}
+	case r.Verdict != dedup.Duplicate:
+		return nil
+	case r.Score != r.Contained && (r.Score > longer+1e-9 || r.Score < longer-1e-9):
+		return []string{"a menu"}
+	case longer < w.threshold:
+		ways = append(ways, "contained")
+	}
+	switch {
+	case share >= .2:
+		return append(ways, "by a fifth")
+	case w.runKeys(set, of) >= 3:
+		return append(ways, "by run keys")
+	case r.Of.Shared == 0:
+		return append(ways, "by common segments")
+	}
+	return ways
+}
+
+var allWays = []string{
+	"by a fifth", "by run keys", "by common segments", "a menu", "contained",
+	"related by what is contained", "sketches forbid what segments allow",
+}
+
+func (w *watch) runKeys(a, b *feature.Sketch) (n int) {
+	for _, f := range a.Features[a.Parts():] {
+		if w.holders[f.Key] < dedup.MaxHolders && slices.Contains(keysOf(b), f.Key) {
+			n++
+		}
+	}
+	return n
+}
+
+func runsOf(set *feature.Sketch) float64 {
+	runs, _ := binary.Uvarint(set.Data)
+	return float64(runs)
+}
+
+func wholeOf(set *feature.Sketch) (units uint64) {
+	if !set.Truncated {
+		return set.Units
+	}
+	for _, f := range set.Features {
+		units += uint64(f.Units)
+	}
+	return units
+}

@@ -1,0 +1,237 @@
+package runs
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/firstseen/firstseen/feature/canon"
+	"github.com/firstseen/firstseen/feature/canon/canontest"
+)
+
+// read gives a text to m, and returns how many parts it had.
+func read(m *Maker, s *canon.Scanner, text []byte) (parts int) {
+	m.Reset()
+	for s.Reset(text); ; {
+		step := s.Next()
+		if step == canon.Piece {
+			continue
+		}
+		m.Part(s)
+		if parts++; step == canon.End {
+			return parts
+		}
+	}
+}
+
+// plainRuns are the hashes of a text's runs, told plainly: words joined five by five.
+func plainRuns(text string) (hashes []uint64) {
+	var words []uint64
+	s := canon.NewScanner()
+	_, whole := canontest.Read(text)
+	for unit, rest := s.NextUnit([]byte(whole)); unit != nil; unit, rest = s.NextUnit(rest) {
+		words = append(words, canon.HashUnit(unit))
+	}
+	for i := 0; i+5 <= len(words); i++ {
+		var h uint64
+		for j, word := range words[i : i+5] {
+			h ^= bits.RotateLeft64(word, 13*(4-j))
+		}
+		hashes = append(hashes, h)
+	}
+	return hashes
+}
+
+// plainKeys are the least hash of each bin as keys, sorted: the bits that are not the
+// bin's number first, then that.
+func plainKeys(hashes []uint64) (keys []uint64) {
+	least := map[uint64]uint64{}
+	for _, h := range hashes {
+		bin, key := h>>57, h<<7|h>>57
+		if known, ok := least[bin]; !ok || key < known {
+			least[bin] = key
+		}
+	}
+	for _, key := range least {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// plainSketch is of each bin the number that is kept.
+func plainSketch(keys []uint64) (numbers [128]uint64) {
+	for _, key := range keys {
+		low32 := key >> 7 & 0xffffffff
+		numbers[key&127] = 1 + low32*15/(1<<32)
+	}
+	return numbers
+}
+
+// checkText holds all that is made of a text against the oracle.
+func checkText(t interface{ Fatalf(string, ...any) }, m *Maker, s *canon.Scanner, text string) {
+	read(m, s, []byte(text))
+	hashes := plainRuns(text)
+	if m.Runs() != len(hashes) {
+		t.Fatalf("%.80q: %d runs, want %d", text, m.Runs(), len(hashes))
+	}
+	keys := plainKeys(hashes)
+	for _, n := range []int{0, 1, 3, MaxKeys, Bins + 1} {
+		got := m.AppendKeys([]uint64{1, 2}, n)
+		if want := append([]uint64{1, 2}, keys[:min(n, len(keys))]...); !slices.Equal(got, want) {
+			t.Fatalf("%.80q: the first %d keys are %x, want %x", text, n, got, want)
+		}
+	}
+	var got Sketch
+	m.Sketch(&got)
+	for bin, want := range plainSketch(keys) {
+		if got.at(bin) != want {
+			t.Fatalf("%.80q: bin %d has %d, want %d", text, bin, got.at(bin), want)
+		}
+	}
+}
+
+func TestMakerEqualsOracle(t *testing.T) {
+	canontest.NeedUnicode(t)
+	m, s := NewMaker(), canon.NewScanner()
+	rapid.Check(t, func(t *rapid.T) {
+		text := ""
+		for range rapid.IntRange(1, 30).Draw(t, "pieces") {
+			text += canontest.Text().Draw(t, "text") + " " + rapid.StringMatching(`([a-z]{1,9}|[的是茶馆]|=|,) ?`).Draw(t, "word")
+		}
+		checkText(t, m, s, text)
+	})
+}
+
+// TestRunsGoOnOverParts: of a text that comes in parts no run is lost where one ends,
+// wherever words lie, and none is made up.
+func TestRunsGoOnOverParts(t *testing.T) {
+	m, s := NewMaker(), canon.NewScanner()
+	for shift := range 9 {
+		rng := rand.New(rand.NewPCG(1, uint64(shift)))
+		var b strings.Builder
+		b.WriteString(strings.Repeat("x", shift))
+		for b.Len() < 200<<10 {
+			switch rng.IntN(12) {
+			case 0:
+				b.WriteString("。")
+			case 1:
+				b.WriteString(", ")
+			case 2:
+				b.WriteString("茶馆")
+			case 3:
+				b.WriteString(" + é ")
+			default:
+				fmt.Fprintf(&b, "%x ", rng.Uint32N(1<<20))
+			}
+		}
+		if parts := read(m, s, []byte(b.String())); parts < 3 {
+			t.Fatalf("%d parts", parts)
+		}
+		checkText(t, m, s, b.String())
+	}
+}
+
+func TestLongWordsAndShortTexts(t *testing.T) {
+	m, s := NewMaker(), canon.NewScanner()
+	for _, text := range []string{
+		"", "+ + +", "one", "one two three four", "one two three four five", "一二三四", "一二三四五",
+		strings.Repeat("abcdefgh", 20<<10) + " two three four five six",
+		strings.Repeat("same word ", 40<<10),
+	} {
+		checkText(t, m, s, text)
+	}
+}
+
+// stored are sketches and the first keys of texts, from a program that knows nothing
+// of this one: words split by hand, HashUnit by its description.
+var stored = []struct {
+	text, sketch string
+	keys         []uint64
+}{
+	{
+		"The ferry leaves the harbour at seven, and returns long after nightfall, when the market has closed.",
+		"0d20004000040820940000011040042000a759d276682e06",
+		[]uint64{0x17df70c57ad474a2, 0x22eea24d21f58c96, 0x5d2db4b85609ef3f},
+	},
+	{
+		"老周的茶馆开在南门外的河边，门口没有招牌",
+		"0f28084000000010404814000c0100100155c36c3f6e98580d",
+		[]uint64{0x13b6f5c22007ce60, 0x1b68bc6bc9ce04f8, 0x28ae1ea598099b05},
+	},
+	{
+		numbered(1000),
+		"80433469e6ea1115f8a146fd164496c92f46bcb4cc15e434aa98788fccb77747" +
+			"ebe139bb15c9b94738cbe66d61d8399c9af742c9b535d3799f598ba7112c8a5428",
+		[]uint64{0x3701121c36fd03, 0xd8ee3196f170d5, 0xf1297edc6d8eee},
+	},
+}
+
+// numbered is a text of n words.
+func numbered(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "word%d ", i)
+	}
+	return b.String()
+}
+
+// TestStored: what is stored may never change.
+func TestStored(t *testing.T) {
+	m, s := NewMaker(), canon.NewScanner()
+	for _, want := range stored {
+		read(m, s, []byte(want.text))
+		var sketch Sketch
+		m.Sketch(&sketch)
+		if got := hex.EncodeToString(sketch.Append(nil)); got != want.sketch {
+			t.Errorf("%.30q: sketch %s, want %s", want.text, got, want.sketch)
+		}
+		if got := m.AppendKeys(nil, len(want.keys)); !slices.Equal(got, want.keys) {
+			t.Errorf("%.30q: keys %x, want %x", want.text, got, want.keys)
+		}
+	}
+}
+
+// TestWordsCount: case, width and punctuation do not, nor where lines end.
+func TestWordsCount(t *testing.T) {
+	m, s := NewMaker(), canon.NewScanner()
+	sketch := func(text string) (got Sketch) {
+		read(m, s, []byte(text))
+		m.Sketch(&got)
+		return got
+	}
+	a := sketch("The ferry leaves at seven, and it returns. Nobody knows when 茶馆开门。")
+	if b := sketch("THE FERRY\nleaves； at “seven” and it ｒｅｔｕｒｎｓ nobody = knows + when 茶 馆，开门"); a != b {
+		t.Errorf("%x is not %x", a, b)
+	}
+	if b := sketch("The ferry leaves at eight, and it returns. Nobody knows when 茶馆开门。"); a == b {
+		t.Error("another word makes no other sketch")
+	}
+}
+
+func TestNoAllocation(t *testing.T) {
+	m, s := NewMaker(), canon.NewScanner()
+	text := []byte(strings.Repeat("Some words that are read again and again. 一二三四五六七。", 3000))
+	keys, data := make([]uint64, 0, MaxKeys), make([]byte, 0, 1+Bins/2)
+	var a, b Sketch
+	share := 0.0
+	allocs := testing.AllocsPerRun(10, func() {
+		read(m, s, text)
+		keys = m.AppendKeys(keys[:0], MaxKeys)
+		m.Sketch(&a)
+		data = a.Append(data[:0])
+		if _, err := b.Parse(data); err != nil {
+			panic(err)
+		}
+		share += a.Compare(&b, 9, 9).Share(9)
+	})
+	if allocs > 0 {
+		t.Errorf("%v allocations a text", allocs)
+	}
+}

@@ -1,0 +1,228 @@
+package runs
+
+import (
+	"bytes"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// drawSketch draws one of so many bins.
+func drawSketch(rng *rand.Rand, n int) (s Sketch) {
+	for _, bin := range rng.Perm(Bins)[:n] {
+		s.set(bin, 1+rng.Uint64N(values))
+	}
+	return s
+}
+
+func TestSketchRoundTrip(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	for n := range Bins + 1 {
+		want := drawSketch(rng, n)
+		b := want.Append([]byte("before"))[6:]
+		if most := 1 + min(64, 16+(n+1)/2); len(b) != most || int(b[0]) != n {
+			t.Errorf("%d bins take %d bytes, want %d", n, len(b), most)
+		}
+		for _, rest := range []string{"", "\x00", "behind"} {
+			var got Sketch
+			left, err := got.Parse(append(bytes.Clone(b), rest...))
+			if err != nil || got != want || string(left) != rest {
+				t.Errorf("%d bins: read back %x and %q, %v; want %x and %q", n, got, left, err, want, rest)
+			}
+		}
+		checkDamage(t, n, b)
+	}
+}
+
+// checkDamage: whatever is too short is refused, and so is a number of bins that is
+// not that of those told.
+func checkDamage(t *testing.T, n int, b []byte) {
+	var got Sketch
+	for short := range b {
+		if _, err := got.Parse(b[:short]); err == nil {
+			t.Errorf("%d bins: %d bytes of %d are %x", n, short, len(b), got)
+		}
+	}
+	for bit := range 8 * len(b) {
+		other := bytes.Clone(b)
+		other[bit/8] ^= 1 << (bit % 8)
+		_, err := got.Parse(other)
+		switch {
+		case err == nil && bit < 8:
+			t.Errorf("%d bins are read as %d", n, other[0])
+		case err == nil && got.size() != n:
+			t.Errorf("%d bins with bit %d flipped are %d bins", n, bit, got.size())
+		}
+	}
+}
+
+// Whatever is read back is a sketch of as many bins as are told, and lasts.
+func FuzzSketch(f *testing.F) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	for _, n := range []int{0, 1, 2, 50, 94, 95, 96, 128} {
+		s := drawSketch(rng, n)
+		f.Add(s.Append(nil))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var s, again Sketch
+		rest, err := s.Parse(b)
+		if err != nil {
+			return
+		}
+		written := s.Append(nil)
+		if left, err := again.Parse(written); err != nil || again != s || len(left) > 0 || len(written) != len(b)-len(rest) {
+			t.Fatalf("%x is %x, written again %x, which is %x, %v", b, s, written, again, err)
+		}
+		if s.size() != int(b[0]) || s.Compare(&s, 7, 7).Share(7) != float64(min(1, s.size())) {
+			t.Fatalf("%x has %d bins", b, s.size())
+		}
+	})
+}
+
+// plainOverlap is the arithmetic of rule 13 of docs/design.md: the share of n runs
+// that two documents of a and b runs have in common.
+func plainOverlap(s, t *Sketch, a, b, n uint64) float64 {
+	var raw, both, either int64
+	for bin := range Bins {
+		x, y := s.at(bin), t.at(bin)
+		if x != 0 || y != 0 {
+			either++
+		}
+		if x != 0 && y != 0 {
+			both++
+		}
+		if x != 0 && x == y {
+			raw++
+		}
+	}
+	if either == 0 {
+		return 0
+	}
+	jaccard := new(big.Rat).Sub(big.NewRat(raw, 1), big.NewRat(both, 15))
+	jaccard.Quo(jaccard, new(big.Rat).Mul(big.NewRat(either, 1), big.NewRat(14, 15)))
+	if jaccard.Sign() < 0 {
+		return 0
+	}
+	common := new(big.Rat).Mul(jaccard, new(big.Rat).SetInt(new(big.Int).SetUint64(a+b)))
+	common.Quo(common, new(big.Rat).Add(big.NewRat(1, 1), jaccard))
+	share, _ := common.Quo(common, new(big.Rat).SetInt(new(big.Int).SetUint64(n))).Float64()
+	return min(share, 1)
+}
+
+func TestCompareEqualsFractions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 4))
+		s := drawSketch(rng, rng.IntN(Bins+1))
+		other := drawSketch(rng, rng.IntN(Bins+1))
+		for bin := range Bins { // of which some are the same
+			if rng.IntN(3) > 0 && other.at(bin) == 0 {
+				other.set(bin, s.at(bin))
+			}
+		}
+		a, b := 20+rng.Uint64()>>(24+rng.IntN(38)), 20+rng.Uint64()>>(24+rng.IntN(38))
+		o := s.Compare(&other, a, b)
+		if back := other.Compare(&s, b, a); back != o {
+			t.Fatalf("%v one way, %v the other", o, back)
+		}
+		for _, n := range []uint64{a, b} {
+			if got, want := o.Share(n), plainOverlap(&s, &other, a, b, n); got != want {
+				t.Fatalf("%v of %d and %d runs: %v, want %v", o, a, b, got, want)
+			}
+		}
+	})
+}
+
+func TestCompareAtTheEnds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	var empty Sketch
+	if o := empty.Compare(&empty, 0, 0); o.Share(0) != 0 || o.Share(20) != 0 {
+		t.Errorf("two of nothing have %v in common", o)
+	}
+	for n := 1; n <= Bins; n++ {
+		s := drawSketch(rng, n)
+		if got := s.Compare(&s, 1000, 1000).Share(1000); got != 1 {
+			t.Errorf("%d equal bins: %v", n, got)
+		}
+		if got := s.Compare(&empty, 1000, 0).Share(1000); got != 0 {
+			t.Errorf("%d bins and none: %v", n, got)
+		}
+		other := s
+		for i, x := range other { // another number in every bin
+			for at := 0; at < 64; at += 4 {
+				if v := x >> at & 15; v != 0 {
+					other[i] = other[i]&^(15<<at) | (1+v%values)<<at
+				}
+			}
+		}
+		if got := s.Compare(&other, 1000, 1000).Share(1000); got != 0 {
+			t.Errorf("%d other bins: %v", n, got)
+		}
+	}
+	s := drawSketch(rng, Bins)
+	if got := s.Compare(&s, 20, 40).Share(20); got != 1 {
+		t.Errorf("a share above 1: %v", got)
+	}
+}
+
+// drawPair makes sketches of two documents of n runs that have the share of them in
+// common.
+func drawPair(rng *rand.Rand, share float64, n int) (s, t Sketch) {
+	a, b := NewMaker(), NewMaker()
+	for i := range n {
+		h := rng.Uint64()
+		a.put(h)
+		if float64(i) >= share*float64(n) {
+			h = rng.Uint64()
+		}
+		b.put(h)
+	}
+	a.Sketch(&s)
+	b.Sketch(&t)
+	return s, t
+}
+
+func (m *Maker) put(h uint64) {
+	bin := &m.least[h>>binShift]
+	*bin = min(*bin, h<<(64-binShift))
+}
+
+// spreadOf is the standard deviation of an estimate if every bin were drawn by itself.
+// They are drawn of one document's runs, so it is an upper bound.
+func spreadOf(share float64) float64 {
+	jaccard := share / (2 - share)
+	equal := jaccard + (1-jaccard)/values // the chance that a bin has equal numbers
+	deviation := math.Sqrt(equal*(1-equal)/Bins) * values / (values - 1)
+	return deviation * 2 / ((1 + jaccard) * (1 + jaccard))
+}
+
+// TestEstimates: estimates lie around the true shares, as near as docs/design.md, rule
+// 13, says.
+func TestEstimates(t *testing.T) {
+	for _, runs := range []int{40, 400} {
+		for _, share := range []float64{.3, .45, .6, .8, .95} {
+			rng := rand.New(rand.NewPCG(6, uint64(1000*share)))
+			const draws = 20_000
+			var sum, squares, high float64
+			for range draws {
+				a, b := drawPair(rng, share, runs)
+				got := a.Compare(&b, uint64(runs), uint64(runs)).Share(uint64(runs))
+				sum += got
+				squares += (got - share) * (got - share)
+				if got >= .6 {
+					high++
+				}
+			}
+			mean, spread := sum/draws, math.Sqrt(squares/draws)
+			t.Logf("%d runs, share %v: mean %.4f, spread %.4f, %v of them at least .6", runs, share, mean, spread, high/draws)
+			if math.Abs(mean-share) > .01 || spread > spreadOf(share) {
+				t.Errorf("%d runs, share %v: mean %v, spread %v, want at most %v", runs, share, mean, spread, spreadOf(share))
+			}
+			if share == .3 && high > 0 || share == .45 && high/draws > 3e-3 {
+				t.Errorf("%d runs, share %v: taken for .6 with %v", runs, share, high/draws)
+			}
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package twostage
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/dchest/siphash"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/zeebo/xxh3"
+	"pgregory.net/rapid"
+
+	"github.com/firstseen/firstseen/feature/canon"
+	"github.com/firstseen/firstseen/feature/canon/canontest"
+	"github.com/firstseen/firstseen/feature/method"
+	"github.com/firstseen/firstseen/feature/runs"
+	"github.com/firstseen/firstseen/feature/segments"
+)
+
+var secret = []byte("0123456789abcdef")
+
+// schemeOf is one of so many segments.
+func schemeOf(n int, key []byte) Scheme {
+	return Scheme{segments.Scheme{Segments: n, Key: key}}
+}
+
+func TestNames(t *testing.T) {
+	if got := (Scheme{}).Name(); got != "fs2-u15-xxh3-n50-w10" {
+		t.Error(got)
+	}
+	for _, want := range []Scheme{{}, schemeOf(3, nil), schemeOf(7, secret), {segments.Scheme{MinWidth: 64, Key: secret}}} {
+		got, ok := Named(want.Name(), want.Key)
+		if !ok || got.Name() != want.Name() || got.Features() != want.Features() {
+			t.Errorf("%s: %+v, %v", want.Name(), got, ok)
+		}
+	}
+	for _, name := range []string{"", "fs2-", "fs1-u15-xxh3-n50-w10", "fs2-u15-xxh3-n0-w10", "fs2-u14-xxh3-n50-w10", "fs2-u15-xxh3-n50-w10x", schemeOf(50, secret).Name()} {
+		if got, ok := Named(name, nil); ok {
+			t.Errorf("%q is %+v", name, got)
+		}
+	}
+	defer func() {
+		if r := recover(); r == nil || !strings.Contains(r.(error).Error(), "-1 segments") {
+			t.Error("an Extractor of a scheme that is out of range", r)
+		}
+	}()
+	schemeOf(-1, nil).NewExtractor()
+}
+
+// oracle is what the Extractor of the scheme should make of text: the segments' sketch,
+// then run keys in the places left.
+func oracle(s Scheme, text string) (want method.Sketch) {
+	s.Scheme.NewExtractor().Extract(&want, []byte(text))
+	m := runsOf(text)
+	want.Data = binary.AppendUvarint(nil, uint64(m.Runs()))
+	if m.Runs() < 20 {
+		return want
+	}
+	var sketch runs.Sketch
+	m.Sketch(&sketch)
+	want.Data = sketch.Append(want.Data)
+	for _, run := range m.AppendKeys(nil, min(8, s.Features()-len(want.Features))) {
+		form := append([]byte{0}, binary.LittleEndian.AppendUint64(nil, run)...)
+		key := xxh3.Hash(form)
+		if s.Key != nil {
+			h := siphash.New(s.Key)
+			h.Write(form)
+			key = h.Sum64()
+		}
+		want.Features = append(want.Features, method.Feature{Key: key, Order: run})
+		want.Leads++
+	}
+	return want
+}
+
+func runsOf(text string) *runs.Maker {
+	m, s := runs.NewMaker(), canon.NewScanner()
+	for s.Reset([]byte(text)); ; {
+		step := s.Next()
+		if step != canon.Piece {
+			m.Part(s)
+		}
+		if step == canon.End {
+			return m
+		}
+	}
+}
+
+func checkText(t interface{ Fatalf(string, ...any) }, e method.Extractor, s Scheme, text string) method.Sketch {
+	var got method.Sketch
+	e.Extract(&got, []byte(text))
+	if diff := cmp.Diff(oracle(s, text), got, cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("%.200q by %s (-oracle +extract):\n%s", text, s.Name(), diff)
+	}
+	if len(got.Features) > s.Features() || len(got.Data) > 128 || got.Leads > 8 {
+		t.Fatalf("%.200q by %s: %d features, of which %d are run keys, and %d bytes", text, s.Name(), len(got.Features), got.Leads, len(got.Data))
+	}
+	return got
+}
+
+func TestExtractEqualsOracle(t *testing.T) {
+	canontest.NeedUnicode(t)
+	rapid.Check(t, func(t *rapid.T) {
+		s := schemeOf(rapid.SampledFrom([]int{0, 1, 6, 12, 1024}).Draw(t, "segments"), nil)
+		if rapid.Bool().Draw(t, "keyed") {
+			s.Key = secret
+		}
+		e := s.NewExtractor()
+		for range 2 { // the second text finds the buffers as the first left them
+			text := canontest.Text().Draw(t, "text")
+			for range rapid.IntRange(0, 40).Draw(t, "words") {
+				text += rapid.StringMatching(`[a-z]{1,9}[ ,.] ?|[的是茶馆]{1,9}。?`).Draw(t, "word")
+			}
+			checkText(t, e, s, text)
+		}
+	})
+}
+
+// TestRunKeysTakeWhatIsLeft: of a text with fewer segments than there may be features
+// there are up to eight, of one with as many or more none.
+func TestRunKeysTakeWhatIsLeft(t *testing.T) {
+	for _, c := range []struct{ sentences, most, want int }{
+		{4, 50, 8}, {41, 50, 8}, {42, 50, 8}, {43, 50, 7}, {49, 50, 1}, {50, 50, 0}, {51, 50, 0}, {300, 50, 0}, {4, 6, 2}, {4, 4, 0},
+	} {
+		var text strings.Builder
+		for i := range c.sentences {
+			fmt.Fprintf(&text, "In sentence s%d of %d there are t%d words. ", i, c.sentences, i)
+		}
+		s := schemeOf(c.most, nil)
+		got := checkText(t, s.NewExtractor(), s, text.String())
+		if got.Leads != c.want || got.Truncated != (c.sentences > c.most) {
+			t.Errorf("%d sentences: %d run keys, want %d; %v", c.sentences, got.Leads, c.want, got.Truncated)
+		}
+	}
+}
+
+// TestSketchesFromTwentyRuns: of fewer than 24 words only their number is told.
+func TestSketchesFromTwentyRuns(t *testing.T) {
+	e := Scheme{}.NewExtractor()
+	for words, leads := range map[int]int{0: 0, 3: 0, 4: 0, 5: 0, 23: 0, 24: 8} {
+		for _, text := range []string{english(words), chinese(words)} {
+			got := checkText(t, e, Scheme{}, text)
+			if runs := max(0, words-4); got.Leads != leads || int(got.Data[0]) != runs || (len(got.Data) > 1) != (leads > 0) {
+				t.Errorf("%d words: %d run keys, data %x", words, got.Leads, got.Data)
+			}
+		}
+	}
+}
+
+func english(words int) (text string) {
+	for i := range words {
+		text += fmt.Sprintf("word%d ", i)
+	}
+	return text
+}
+
+func chinese(words int) (text string) {
+	for i := range words {
+		text += string(rune('一' + 7*i))
+	}
+	return text
+}
+
+// TestSecretDecidesKeysAlone: everything else is the same under any.
+func TestSecretDecidesKeysAlone(t *testing.T) {
+	var plain, keyed method.Sketch
+	Scheme{}.NewExtractor().Extract(&plain, []byte(english(200)))
+	schemeOf(0, secret).NewExtractor().Extract(&keyed, []byte(english(200)))
+	for i := range plain.Features {
+		if plain.Features[i].Key == keyed.Features[i].Key {
+			t.Errorf("feature %d has the same key under a secret", i)
+		}
+		plain.Features[i].Key = keyed.Features[i].Key
+	}
+	plain.Whole = keyed.Whole
+	if diff := cmp.Diff(plain, keyed); diff != "" {
+		t.Errorf("(-plain +keyed)\n%s", diff)
+	}
+}

@@ -1,0 +1,385 @@
+package twostage
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstseen/firstseen/feature/method"
+	"github.com/firstseen/firstseen/feature/runs"
+)
+
+// A bins says what two sketches have: so many bins with equal numbers in both, with
+// other numbers, and with one in the first alone.
+type bins struct{ equal, other, first int }
+
+// sketches makes two.
+func (b bins) sketches(t *testing.T) (d, e runs.Sketch) {
+	var first, second []byte // numbers of each bin, as runs.Sketch.Append writes them
+	for i := range runs.Bins {
+		x, y := byte(1+i%15), byte(1+i%15)
+		switch {
+		case i < b.equal:
+		case i < b.equal+b.other:
+			y = 1 + (x+3)%15
+		case i < b.equal+b.other+b.first:
+			y = 0
+		default:
+			x, y = 0, 0
+		}
+		first, second = append(first, x), append(second, y)
+	}
+	return parsed(t, first), parsed(t, second)
+}
+
+// parsed is the sketch of these numbers.
+func parsed(t *testing.T, numbers []byte) (s runs.Sketch) {
+	t.Helper()
+	mask, packed, n := make([]byte, 16), make([]byte, 64), 0
+	for i, v := range numbers {
+		if v > 0 {
+			mask[i/8] |= 1 << (i % 8)
+			packed[n/2] |= v << (n % 2 * 4)
+			n++
+		}
+	}
+	b := append([]byte{byte(n)}, append(mask, packed[:(n+1)/2]...)...)
+	if 16+(n+1)/2 >= 64 {
+		b = b[:1]
+		for i := 0; i < len(numbers); i += 2 {
+			b = append(b, numbers[i]|numbers[i+1]<<4)
+		}
+	}
+	if _, err := s.Parse(b); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// same has all bins in common, so that the Jaccard similarity is 1.
+var same = bins{equal: 128}
+
+// A document has segments of so many units, which weigh two less, other units, and run
+// keys.
+type document struct {
+	units []uint32
+	other uint64
+	keys  int
+	runs  uint64
+}
+
+func (d document) sketch(s runs.Sketch) *method.Sketch {
+	set := &method.Sketch{Whole: 77, Units: d.other, Leads: d.keys}
+	for i, u := range d.units {
+		set.Features = append(set.Features, method.Feature{Key: uint64(i) + 1, Order: 3 * uint64(i), Width: uint32(90 - i), Units: u})
+		set.Units += uint64(u)
+	}
+	for i := range d.keys {
+		set.Features = append(set.Features, method.Feature{Key: uint64(i) + 1000, Order: uint64(i)})
+	}
+	k := known{runs: d.runs, sketch: s}
+	set.Data = k.append(nil)
+	return set
+}
+
+// A meeting is a document and what an earlier one is to it.
+type meeting struct {
+	d      document
+	runs   uint64 // of the earlier one
+	bins   bins
+	shared int  // segments, the first
+	keys   int  // run keys
+	common int  // segments, the last
+	of     bool // whether the earlier one is named for those
+	t      float64
+}
+
+// judge returns whether the earlier document is selected, and what it is.
+func (m *meeting) judge(t *testing.T) (selected bool, f method.Finding) {
+	t.Helper()
+	j := Scheme{}.NewJudge(method.Rules{Threshold: m.t})
+	first, second := m.bins.sketches(t)
+	earlier := m.d
+	earlier.runs = m.runs
+	j.Load(earlier.sketch(second))
+	record := j.Record(nil)
+	j.Load(m.d.sketch(first))
+	found := m.found(j)
+	selected = len(j.Select(nil, found)) > 0
+	f, err := j.Compare(&found.Candidates[0], record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return selected, f
+}
+
+func (m *meeting) found(j method.Judge) *method.Found {
+	c := method.Candidate{Num: 1}
+	for i := range m.shared {
+		c.Shared = append(c.Shared, uint32(i))
+		c.Weight += j.Weight(i)
+	}
+	for i := range m.keys {
+		c.Shared = append(c.Shared, uint32(len(m.d.units)+i))
+	}
+	f := &method.Found{}
+	for i := len(m.d.units) - m.common; i < len(m.d.units); i++ {
+		f.Common = append(f.Common, uint32(i))
+		if m.of {
+			c.CommonWeight += j.Weight(i)
+		}
+	}
+	f.Candidates = []method.Candidate{c}
+	return f
+}
+
+// ten has ten segments that weigh 10 each, of 200 units: two are a fifth.
+func ten(runs uint64) document {
+	return document{units: slices.Repeat([]uint32{12}, 10), other: 80, keys: 8, runs: runs}
+}
+
+// TestWhoIsCompared is rule 12 at its edges.
+func TestWhoIsCompared(t *testing.T) {
+	three := document{units: []uint32{12, 12, 12}, other: 64, runs: 100}
+	below := ten(100)
+	below.other++
+	// Of the first five segments, 60 of 60 units, the threshold of a third is 20.
+	prefix := document{units: []uint32{12, 12, 12, 12, 12, 400, 400}, runs: 100}
+	for _, c := range []struct {
+		name string
+		m    meeting
+		want bool
+	}{
+		{"a fifth", meeting{d: ten(100), shared: 4, t: .9}, true},
+		{"less than a fifth", meeting{d: below, shared: 4, t: .9}, false},
+		{"three run keys", meeting{d: ten(100), keys: 3, t: .9}, true},
+		{"two run keys", meeting{d: ten(100), keys: 2, t: .9}, false},
+		{"two run keys and a segment", meeting{d: ten(100), keys: 2, shared: 1, t: .9}, false},
+		{"the threshold, less than a fifth", meeting{d: three, shared: 1, t: .1}, true},
+		{"less than the threshold", meeting{d: three, shared: 1, t: .11}, false},
+		{"the threshold of the first five", meeting{d: prefix, shared: 2, t: 1. / 3}, true},
+		{"less of the first five", meeting{d: prefix, shared: 2, t: .34}, false},
+		{"half with common ones", meeting{d: ten(100), shared: 1, common: 9, of: true, t: .9}, true},
+		{"half, none of it common", meeting{d: document{units: []uint32{102, 12}, other: 86, runs: 100}, common: 1, of: true, t: .9}, false},
+		{"half by common ones alone", meeting{d: document{units: []uint32{22, 102}, other: 76, runs: 100}, common: 1, of: true, t: .9}, true},
+		{"less than half with common ones", meeting{d: below, shared: 1, common: 9, of: true, t: .9}, false},
+		{"common ones of others", meeting{d: ten(100), shared: 1, common: 9, t: .9}, false},
+		{"nothing of a text without segments", meeting{d: document{other: 0, runs: 100}, t: .9}, false},
+	} {
+		c.m.runs, c.m.bins = 100, same
+		if got, _ := c.m.judge(t); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+// TestNumbersOfTheDecision is rules 13 and 14 at their edges. Where all bins are equal,
+// (a+b)/2 of a and b runs are common.
+func TestNumbersOfTheDecision(t *testing.T) {
+	// J = 4/11, so of 100 and 200 runs 80 are common: C is .8, M is .4.
+	in := bins{equal: 8, first: 14}
+	const kept, related, removed = method.Unrelated, method.Related, method.Copy
+	menu := document{units: append(slices.Repeat([]uint32{12}, 20), 20, 60), other: 0, runs: 100} // 320
+	less := menu
+	less.other++
+	for _, c := range []struct {
+		name  string
+		m     meeting
+		want  method.Relation
+		score float64
+	}{
+		{"the threshold, by segments", meeting{d: ten(100), runs: 20, bins: same, shared: 4, t: .6}, removed, .6},
+		{"less", meeting{d: ten(101), runs: 20, bins: same, shared: 4, t: .6}, kept, 121. / 202},
+		{"by run keys", meeting{d: ten(100), runs: 30, bins: same, keys: 3, t: .6}, removed, .65},
+		{"by run keys, less", meeting{d: ten(100), runs: 29, bins: same, keys: 3, t: .6}, related, .645},
+		{"by run keys, a higher threshold", meeting{d: ten(100), runs: 41, bins: same, keys: 3, t: .71}, kept, .705},
+		{"by common ones", meeting{d: ten(100), runs: 60, bins: same, shared: 1, common: 9, of: true, t: .6}, removed, .8},
+		{"by common ones, less", meeting{d: ten(100), runs: 59, bins: same, shared: 1, common: 9, of: true, t: .6}, related, .795},
+		{"by common ones, a higher threshold", meeting{d: ten(100), runs: 60, bins: same, shared: 1, common: 9, of: true, t: .81}, kept, .8},
+		{"by run keys and common ones", meeting{d: ten(100), runs: 30, bins: same, keys: 3, common: 9, of: true, t: .6}, removed, .65},
+		{"by a low threshold", meeting{d: ten(100), runs: 60, bins: same, shared: 2, t: .1}, removed, .8},
+		{"by a low threshold, less", meeting{d: ten(100), runs: 59, bins: same, shared: 2, t: .1}, related, .795},
+		{"contained", meeting{d: ten(100), runs: 200, bins: in, shared: 4, t: .6}, removed, .8},
+		{"contained, less", meeting{d: ten(101), runs: 200, bins: in, shared: 4, t: .6}, related, 4. / 15 * 301 / 200},
+		{"contained, less than a higher threshold", meeting{d: ten(100), runs: 200, bins: in, shared: 4, t: .81}, kept, .4},
+		{"contained, by run keys", meeting{d: ten(100), runs: 200, bins: in, keys: 3, t: .6}, removed, .8},
+		{"more than twice as long", meeting{d: ten(100), runs: 201, bins: same, shared: 4, t: .6}, kept, .2},
+		{"more than twice as long, by segments", meeting{d: ten(100), runs: 201, bins: same, shared: 10, t: .5}, removed, .5},
+		{"too short", meeting{d: ten(19), runs: 19, bins: same, shared: 4, t: .6}, kept, .2},
+		{"a shorter one too short", meeting{d: ten(20), runs: 19, bins: same, shared: 4, t: .6}, kept, .2},
+		{"just long enough", meeting{d: ten(20), runs: 20, bins: same, shared: 4, t: .6}, removed, 1},
+		{"segments say yes, sketches no", meeting{d: ten(100), runs: 100, bins: bins{other: 128}, shared: 10, t: .5}, related, 0},
+		{"a menu", meeting{d: menu, runs: 80, bins: bins{other: 128}, shared: 12, common: 2, t: .6}, removed, .6},
+		{"a menu, a longer page", meeting{d: menu, runs: 125, bins: bins{other: 128}, shared: 12, common: 2, t: .6}, removed, .6},
+		{"a menu, too short a page", meeting{d: menu, runs: 79, bins: bins{other: 128}, shared: 12, common: 2, t: .6}, kept, 0},
+		{"a menu, too long a page", meeting{d: menu, runs: 126, bins: bins{other: 128}, shared: 12, common: 2, t: .6}, kept, 0},
+		{"a menu, 11 segments", meeting{d: menu, runs: 100, bins: bins{other: 128}, shared: 11, common: 2, t: .5}, kept, 0},
+		{"a menu, less than the threshold", meeting{d: menu, runs: 100, bins: bins{other: 128}, shared: 12, common: 2, t: .61}, kept, 0},
+		{"a menu, less than a quarter", meeting{d: less, runs: 100, bins: bins{other: 128}, shared: 12, common: 2, t: .6}, kept, 0},
+	} {
+		_, f := c.m.judge(t)
+		if f.Relation != c.want || math.Abs(f.Score-c.score) > 1e-15 {
+			t.Errorf("%s: %+v, want relation %d, score %v", c.name, f, c.want, c.score)
+		}
+	}
+}
+
+// TestFindings has all fields of one by sketches, of one by segments and of one with
+// too little comparable.
+func TestFindings(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		m    meeting
+		want method.Finding
+	}{
+		{"by sketches", meeting{d: ten(100), runs: 60, bins: same, shared: 4, t: .6}, method.Finding{
+			Relation: method.Copy, Score: .8, Share: .2, Comparable: 10, Features: 10, Contained: .8, Estimated: true,
+		}},
+		{"related by sketches", meeting{d: ten(100), runs: 150, bins: bins{equal: 8, first: 14}, shared: 4, t: .6}, method.Finding{
+			Relation: method.Related, Score: 4. / 15 * 250 / 150, Share: 4. / 15 * 2.5, Comparable: 10, Features: 10, Contained: 4. / 15 * 2.5, Estimated: true,
+		}},
+		{"by segments", meeting{d: ten(100), runs: 300, bins: same, shared: 10, t: .5}, method.Finding{
+			Relation: method.Copy, Score: .5, Share: .5, Comparable: 10, Features: 10, Contained: .5,
+		}},
+	} {
+		if _, f := c.m.judge(t); !cmp.Equal(f, c.want, near) {
+			t.Errorf("%s:\n%s", c.name, cmp.Diff(c.want, f))
+		}
+	}
+}
+
+var near = cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-15 })
+
+// TestScoreSegments: where every segment counts one, neither run keys nor sketches do.
+func TestScoreSegments(t *testing.T) {
+	j := NewJudge(method.Rules{Threshold: .5, Score: method.ScoreSegments})
+	s := ten(100).sketch(runs.Sketch{})
+	j.Load(s)
+	record := j.Record(nil)
+	if j.Whole() != 10 || j.Weight(0) != 1 || j.Weight(10) != 0 || j.Size(10) != 0 {
+		t.Error(j.Whole(), j.Weight(0), j.Weight(10), j.Size(10))
+	}
+	seen := make([]bool, 18)
+	for i := range 8 {
+		seen[10+i] = true
+	}
+	if j.MayReach(seen) {
+		t.Error("run keys are asked for")
+	}
+	c := method.Candidate{Shared: []uint32{0, 1, 2, 3, 4, 10, 11, 12}, Weight: 5}
+	if f, err := j.Compare(&c, record); err != nil || f.Estimated || f.Relation != method.Copy || f.Score != .5 {
+		t.Errorf("%+v, %v", f, err)
+	}
+	few := method.Candidate{Shared: []uint32{0, 10, 11, 12}, Weight: 1, CommonWeight: 9}
+	if got := j.Select(nil, &method.Found{Candidates: []method.Candidate{few, c}}); !slices.Equal(got, []int{1}) {
+		t.Errorf("selected %v", got)
+	}
+}
+
+// TestMayReach is rule 5: y marks what was seen, of ten segments and of eight run keys.
+func TestMayReach(t *testing.T) {
+	j := NewJudge(method.Rules{Threshold: .9})
+	j.Load(ten(100).sketch(runs.Sketch{}))
+	for _, c := range []struct {
+		seen string
+		want bool
+	}{
+		{"nnnnnnnnnn nnnnnnnn", false},
+		{"nnnynnnynn nynnnnyn", false},
+		{"nnnynnnynn nynynnyn", true},
+		{"nnnyynnynn nnnnnnnn", false},
+		{"nnnyynnyny nnnnnnnn", true},
+		{"nnnnnnnnnn yynnnnnn", false},
+		{"nnnnnnnnnn yynnnnny", true},
+	} {
+		var marks []bool
+		for _, r := range strings.ReplaceAll(c.seen, " ", "") {
+			marks = append(marks, r == 'y')
+		}
+		if got := j.MayReach(marks); got != c.want {
+			t.Errorf("%s: %v", c.seen, got)
+		}
+	}
+	j = NewJudge(method.Rules{Threshold: .3})
+	j.Load(document{units: []uint32{12, 12, 12, 12, 12, 900}, runs: 100}.sketch(runs.Sketch{}))
+	if !j.MayReach([]bool{true, true, false, false, false, false}) || j.MayReach([]bool{true, false, false, false, false, false}) {
+		t.Error("of the first five segments two weigh a third")
+	}
+}
+
+// TestMadeByHand: a sketch without Data is of no runs, and segments decide.
+func TestMadeByHand(t *testing.T) {
+	j := NewJudge(method.Rules{Threshold: .5})
+	s := document{units: slices.Repeat([]uint32{12}, 10)}.sketch(runs.Sketch{})
+	s.Data = nil
+	j.Load(s)
+	record := j.Record(nil)
+	c := method.Candidate{Shared: []uint32{0, 1, 2, 3, 4, 5}, Weight: 60}
+	if f, err := j.Compare(&c, record); err != nil || f.Relation != method.Copy || f.Estimated || f.Contained != .5 {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if same, n, err := j.Same(record); !same || n != 10 || err != nil {
+		t.Error(same, n, err)
+	}
+}
+
+// TestDamagedRecord: what is too short or too long is no record.
+func TestDamagedRecord(t *testing.T) {
+	for _, runs := range []uint64{0, 19, 20, 1 << 40} {
+		j := NewJudge(method.Rules{Threshold: .5})
+		first, _ := same.sketches(t)
+		j.Load(ten(runs).sketch(first))
+		record := j.Record([]byte("before"))[6:]
+		c := method.Candidate{Shared: []uint32{0}, Weight: 10}
+		if _, err := j.Compare(&c, record); err != nil {
+			t.Errorf("%d runs: %v", runs, err)
+		}
+		for n := range record {
+			if f, err := j.Compare(&c, record[:n]); err == nil {
+				t.Errorf("%d runs: %d of %d bytes are %+v", runs, n, len(record), f)
+			}
+		}
+		if f, err := j.Compare(&c, append(record, 0)); err == nil {
+			t.Errorf("%d runs: a byte more is %+v", runs, f)
+		}
+	}
+	var k known
+	tooMany := known{runs: 1<<40 + 1}
+	if err := k.parse(tooMany.append(nil)); err == nil {
+		t.Error("more runs than any text has")
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a sketch of another method was loaded")
+		}
+	}()
+	NewJudge(method.Rules{}).Load(&method.Sketch{Data: []byte("other")})
+}
+
+func TestNoAllocation(t *testing.T) {
+	e, j := Scheme{}.NewExtractor(), NewJudge(method.Rules{Threshold: .5})
+	text := []byte(strings.Repeat(english(40)+". "+chinese(40)+"。", 30))
+	var s method.Sketch
+	e.Extract(&s, text)
+	j.Load(&s)
+	record, data := j.Record(nil), make([]byte, 0, 256)
+	c := method.Candidate{Shared: []uint32{0, 1, uint32(s.Parts())}, Weight: j.Weight(0) + j.Weight(1)}
+	found := &method.Found{Candidates: []method.Candidate{c}, Common: []uint32{2}}
+	seen, selected := make([]bool, len(s.Features)), make([]int, 0, 1)
+	allocs := testing.AllocsPerRun(20, func() {
+		e.Extract(&s, text)
+		j.Load(&s)
+		j.MayReach(seen)
+		selected = j.Select(selected[:0], found)
+		if _, err := j.Compare(&c, record); err != nil {
+			panic(err)
+		}
+		data = j.Record(data[:0])
+	})
+	if allocs > 0 {
+		t.Errorf("%v allocations a document", allocs)
+	}
+}
