@@ -45,15 +45,20 @@ const (
 	ascii            // also the symbols between segments
 )
 
-// addSpan adds the segment under way, which is whole.
-func (s *Scanner) addSpan() {
-	p := span{start: uint32(s.seg), end: uint32(s.w)}
+// kindOf is the kind of the segment under way, which is whole.
+func (s *Scanner) kindOf() spanKind {
 	switch {
 	case 3*s.cjk == s.w-s.seg:
-		p.kind = triples
+		return triples
 	case s.wider == 0:
-		p.kind = ascii
+		return ascii
 	}
+	return mixed
+}
+
+// addSpan adds the segment under way.
+func (s *Scanner) addSpan() {
+	p := span{start: uint32(s.seg), end: uint32(s.w), kind: s.kind}
 	if last := len(s.spans) - 1; last >= 0 && p.kind == ascii && s.spans[last].kind == ascii && !s.apart {
 		s.spans[last].end = p.end
 	} else {

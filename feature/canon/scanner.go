@@ -93,6 +93,7 @@ type Scanner struct {
 	cjk    int  // CJK characters in it
 	spaces int  // spaces in it
 	loose  bool // there may be marks in it that stand alone
+	kind   spanKind
 
 	cutting bool // it is wider than MaxWidth, and given in pieces
 	cut     cutter
@@ -156,7 +157,7 @@ func (s *Scanner) next() Step {
 		if s.w == s.seg { // nothing but white space, after a segment that was too long
 			continue
 		}
-		s.end = s.at
+		s.end, s.kind = s.at, s.kindOf()
 		if s.w-s.seg+s.wider > MaxWidth {
 			s.startCut()
 			if !s.nextCut() {

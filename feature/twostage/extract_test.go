@@ -77,12 +77,10 @@ func oracle(s Scheme, text string) (want method.Sketch) {
 
 func runsOf(text string) *runs.Maker {
 	m, s := runs.NewMaker(), canon.NewScanner()
+	s.CountUnits()
 	for s.Reset([]byte(text)); ; {
 		step := s.Next()
-		if step != canon.Piece {
-			m.Part(s)
-		}
-		if step == canon.End {
+		if m.Step(s, step); step == canon.End {
 			return m
 		}
 	}

@@ -183,7 +183,9 @@ func TestNumbersOfTheDecision(t *testing.T) {
 	in := bins{equal: 8, first: 14}
 	const kept, related, removed = method.Unrelated, method.Related, method.Copy
 	menu := document{units: append(slices.Repeat([]uint32{12}, 20), 20, 60), other: 0, runs: 100} // 320
-	less := menu
+	fewer := document{units: append(slices.Repeat([]uint32{12}, 12), 20, 28), runs: 100}          // 192
+	eighth := document{units: append(slices.Repeat([]uint32{12}, 20), 40), other: 40, runs: 100}  // 320
+	less := eighth
 	less.other++
 	for _, c := range []struct {
 		name  string
@@ -193,13 +195,18 @@ func TestNumbersOfTheDecision(t *testing.T) {
 	}{
 		{"the threshold, by segments", meeting{d: ten(100), runs: 20, bins: same, shared: 4, t: .6}, removed, .6},
 		{"less", meeting{d: ten(101), runs: 20, bins: same, shared: 4, t: .6}, kept, 121. / 202},
-		{"by run keys", meeting{d: ten(100), runs: 30, bins: same, keys: 3, t: .6}, removed, .65},
-		{"by run keys, less", meeting{d: ten(100), runs: 29, bins: same, keys: 3, t: .6}, related, .645},
-		{"by run keys, a higher threshold", meeting{d: ten(100), runs: 41, bins: same, keys: 3, t: .71}, kept, .705},
-		{"by common ones", meeting{d: ten(100), runs: 60, bins: same, shared: 1, common: 9, of: true, t: .6}, removed, .8},
-		{"by common ones, less", meeting{d: ten(100), runs: 59, bins: same, shared: 1, common: 9, of: true, t: .6}, related, .795},
-		{"by common ones, a higher threshold", meeting{d: ten(100), runs: 60, bins: same, shared: 1, common: 9, of: true, t: .81}, kept, .8},
-		{"by run keys and common ones", meeting{d: ten(100), runs: 30, bins: same, keys: 3, common: 9, of: true, t: .6}, removed, .65},
+		{"by run keys", meeting{d: ten(100), runs: 20, bins: same, keys: 3, t: .6}, removed, .6},
+		{"by run keys, less", meeting{d: ten(100), runs: 20, bins: same, keys: 3, t: .61}, kept, .6},
+		{"a part common", meeting{d: ten(100), runs: 30, bins: same, shared: 4, common: 2, t: .6}, removed, .65},
+		{"a part common, less", meeting{d: ten(100), runs: 29, bins: same, shared: 4, common: 2, t: .6}, related, .645},
+		{"a part common, by run keys", meeting{d: ten(100), runs: 30, bins: same, keys: 3, common: 2, t: .6}, removed, .65},
+		{"a part common, by run keys, less", meeting{d: ten(100), runs: 29, bins: same, keys: 3, common: 2, t: .6}, related, .645},
+		{"most common", meeting{d: ten(100), runs: 60, bins: same, keys: 3, common: 9, t: .6}, removed, .8},
+		{"most common, less", meeting{d: ten(100), runs: 59, bins: same, keys: 3, common: 9, t: .6}, related, .795},
+		{"most common, a higher threshold", meeting{d: ten(100), runs: 60, bins: same, keys: 3, common: 9, t: .81}, kept, .8},
+		{"by common ones", meeting{d: ten(100), runs: 20, bins: same, shared: 1, common: 9, of: true, t: .6}, removed, .6},
+		{"by common ones, less", meeting{d: ten(100), runs: 20, bins: same, shared: 1, common: 9, of: true, t: .61}, kept, .6},
+		{"by run keys and common ones", meeting{d: ten(100), runs: 20, bins: same, keys: 3, shared: 1, common: 9, of: true, t: .6}, removed, .6},
 		{"by a low threshold", meeting{d: ten(100), runs: 60, bins: same, shared: 2, t: .1}, removed, .8},
 		{"by a low threshold, less", meeting{d: ten(100), runs: 59, bins: same, shared: 2, t: .1}, related, .795},
 		{"contained", meeting{d: ten(100), runs: 200, bins: in, shared: 4, t: .6}, removed, .8},
@@ -212,13 +219,16 @@ func TestNumbersOfTheDecision(t *testing.T) {
 		{"a shorter one too short", meeting{d: ten(20), runs: 19, bins: same, shared: 4, t: .6}, kept, .2},
 		{"just long enough", meeting{d: ten(20), runs: 20, bins: same, shared: 4, t: .6}, removed, 1},
 		{"segments say yes, sketches no", meeting{d: ten(100), runs: 100, bins: bins{other: 128}, shared: 10, t: .5}, related, 0},
-		{"a menu", meeting{d: menu, runs: 80, bins: bins{other: 128}, shared: 12, common: 2, t: .6}, removed, .6},
-		{"a menu, a longer page", meeting{d: menu, runs: 125, bins: bins{other: 128}, shared: 12, common: 2, t: .6}, removed, .6},
-		{"a menu, too short a page", meeting{d: menu, runs: 79, bins: bins{other: 128}, shared: 12, common: 2, t: .6}, kept, 0},
-		{"a menu, too long a page", meeting{d: menu, runs: 126, bins: bins{other: 128}, shared: 12, common: 2, t: .6}, kept, 0},
-		{"a menu, 11 segments", meeting{d: menu, runs: 100, bins: bins{other: 128}, shared: 11, common: 2, t: .5}, kept, 0},
-		{"a menu, less than the threshold", meeting{d: menu, runs: 100, bins: bins{other: 128}, shared: 12, common: 2, t: .61}, kept, 0},
-		{"a menu, less than a quarter", meeting{d: less, runs: 100, bins: bins{other: 128}, shared: 12, common: 2, t: .6}, kept, 0},
+		{"a menu", meeting{d: menu, runs: 80, bins: bins{other: 128}, shared: 13, common: 2, t: .6}, removed, .65},
+		{"a menu, a longer page", meeting{d: menu, runs: 125, bins: bins{other: 128}, shared: 13, common: 2, t: .6}, removed, .65},
+		{"a menu, too short a page", meeting{d: menu, runs: 79, bins: bins{other: 128}, shared: 13, common: 2, t: .6}, kept, 0},
+		{"a menu, too long a page", meeting{d: menu, runs: 126, bins: bins{other: 128}, shared: 13, common: 2, t: .6}, kept, 0},
+		{"a menu, less than the threshold", meeting{d: menu, runs: 100, bins: bins{other: 128}, shared: 13, common: 2, t: .66}, kept, 0},
+		{"a menu, .25 + .75 × .6 of the page", meeting{d: menu, runs: 100, bins: bins{other: 128}, shared: 12, common: 2, t: .6}, kept, 0},
+		{"a menu, ten segments", meeting{d: fewer, runs: 100, bins: bins{other: 128}, shared: 10, common: 2, t: .6}, removed, 10. / 12},
+		{"a menu, nine segments", meeting{d: fewer, runs: 100, bins: bins{other: 128}, shared: 9, common: 2, t: .6}, kept, 0},
+		{"a menu, an eighth", meeting{d: eighth, runs: 100, bins: bins{other: 128}, shared: 14, common: 1, t: .6}, removed, .7},
+		{"a menu, less than an eighth", meeting{d: less, runs: 100, bins: bins{other: 128}, shared: 14, common: 1, t: .6}, kept, 0},
 	} {
 		_, f := c.m.judge(t)
 		if f.Relation != c.want || math.Abs(f.Score-c.score) > 1e-15 {
