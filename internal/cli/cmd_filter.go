@@ -4,14 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/durable"
 )
 
 func newFilterCommand() *cobra.Command {
@@ -55,15 +53,37 @@ func exportFilter(dir, name string, stdout, stderr io.Writer) error {
 	if name == corpus.Stdin {
 		scheme, err = index.Export(dir, stdout)
 	} else {
-		err = durable.Replace(name, func(f *os.File) (err error) {
-			scheme, err = index.Export(dir, f)
-			return err
-		})
+		scheme, err = exportFile(dir, name, stderr)
 	}
 	if err == nil {
 		fmt.Fprintln(stderr, "firstseen: the keys are made by the scheme", scheme)
 	}
 	return err
+}
+
+// exportFile writes the filter to a name of the user's, as every other output is
+// written: through links, pipes and devices, and over nothing but a file that is whole.
+func exportFile(dir, name string, stderr io.Writer) (scheme string, err error) {
+	w, err := corpus.CreatePlain(name)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, w.Discard()) }()
+	tellAside(stderr, w)
+	if scheme, err = index.Export(dir, pieces{w}); err != nil {
+		return "", err
+	}
+	return scheme, w.Close()
+}
+
+// pieces writes bytes as records.
+type pieces struct{ w *corpus.Writer }
+
+func (p pieces) Write(b []byte) (int, error) {
+	if err := p.w.WriteRecord(b); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }
 
 func newImportCommand() *cobra.Command {
