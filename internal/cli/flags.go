@@ -59,11 +59,14 @@ var ranges = map[string]struct {
 // smallestShare is above 0 and below what any share of a text can be.
 const smallestShare = 1e-300
 
-// checkRanges refuses numbers that mean nothing, and those that would be taken
-// for "not given".
+// checkRanges refuses numbers that mean nothing, and values that would be taken
+// for "not given": an empty text is most likely a variable that was not set.
 func checkRanges(flags *pflag.FlagSet) error {
 	var err error
 	flags.Visit(func(f *pflag.Flag) {
+		if f.Value.String() == "" && err == nil {
+			err = usageError{fmt.Errorf("%s is given an empty value: give it another, or leave it out", flagName(f))}
+		}
 		r, ok := ranges[f.Name]
 		if !ok || err != nil {
 			return
