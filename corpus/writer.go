@@ -78,13 +78,19 @@ func inFlight() int { return 2 + min(runtime.GOMAXPROCS(0), 4) }
 // aside, see Aside. ErrBusy says that another run is writing it.
 func Create(name string) (*Writer, error) { return begin(name, openWriter) }
 
+// CreateOver is Create, but a partial file that is one of those given is removed and
+// not put aside: the caller knows that nobody needs what is in it.
+func CreateOver(name string, worthless ...FileID) (*Writer, error) {
+	return begin(name, openWriter, worthless...)
+}
+
 // CreatePlain is Create for what is not compressed, whatever its name is.
 func CreatePlain(name string) (*Writer, error) { return begin(name, openPlain) }
 
 // opener makes the writer of a file that is open.
 type opener func(name string, part *partial, f outFile, durable bool) *Writer
 
-func begin(name string, open opener) (*Writer, error) {
+func begin(name string, open opener, worthless ...FileID) (*Writer, error) {
 	path, direct, err := "", true, error(nil)
 	if name != Stdin {
 		path, direct, err = resolve(name)
@@ -95,7 +101,7 @@ func begin(name string, open opener) (*Writer, error) {
 	if direct {
 		return createDirect(name, open)
 	}
-	part, err := newPartial(path)
+	part, err := newPartial(path, worthless...)
 	if err != nil {
 		return nil, fmt.Errorf("creating output: %w", err)
 	}
@@ -178,6 +184,14 @@ func (w *Writer) Aside() string {
 		return ""
 	}
 	return w.part.aside
+}
+
+// ID is the partial file, zero where the output is written directly.
+func (w *Writer) ID() FileID {
+	if w.part == nil {
+		return FileID{}
+	}
+	return w.part.claim.ID()
 }
 
 func newWriter(name string, f outFile, durable bool, c codec, size int) *Writer {

@@ -264,6 +264,9 @@ func (x *Index) checkpoint(ended bool) error {
 		return nil
 	}
 	values, err := x.settle(ended)
+	if err == nil {
+		err = x.forgetBegun()
+	}
 	switch {
 	case err != nil:
 		return err

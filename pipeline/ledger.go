@@ -214,18 +214,25 @@ func (l *Ledger) GiveUp() (left []string, err error) {
 // back to its last checkpoint. An error leaves none open.
 func (l *Ledger) OpenOutputs() (o Outputs, err error) {
 	o.Annotate = l.command.Annotate
+	worthless, err := l.worthless()
+	if err != nil {
+		return o, err
+	}
 	for i, to := range []**corpus.Writer{&o.Kept, &o.Report, &o.Rejects} {
 		name := l.command.Outputs[i]
 		switch {
 		case name == "":
 		case l.goesOn == nil:
-			*to, err = corpus.Create(name)
+			*to, err = corpus.CreateOver(name, worthless...)
 		default:
 			*to, err = l.reopen(name, l.goesOn.Written[i])
 		}
 		if err != nil {
 			return o, errors.Join(err, o.Abort())
 		}
+	}
+	if err := l.noteBegun(&o); err != nil {
+		return o, errors.Join(err, o.Abort())
 	}
 	return o, nil
 }

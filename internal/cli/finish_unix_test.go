@@ -165,8 +165,9 @@ func (k *killing) stopBefore(n int) (over bool) {
 	cmd := k.command()
 	stopAfter(cmd, n, stopByKill)
 	start(k.t, cmd)
-	_ = cmd.Wait() // killed, or at its end with bad records
-	return cmd.ProcessState.ExitCode() == exitBadRecords
+	_ = cmd.Wait() // killed, or at its end
+	code := cmd.ProcessState.ExitCode()
+	return code == exitBadRecords || code == exitDone
 }
 
 // stopAt runs the command up to the nth step, to its end if that is 0, and
