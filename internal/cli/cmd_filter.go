@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -38,38 +37,38 @@ func newExportCommand() *cobra.Command {
 			case len(args) != 1:
 				return usageError{errors.New(`filter export: give one FILE, or "-" for standard output`)}
 			}
-			return exportFilter(dir, args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return exportFilter(cmd, dir, args[0])
 		},
 	}
 	cmd.Flags().StringVar(&dir, "index", "", "directory of the index")
 	return cmd
 }
 
-func exportFilter(dir, name string, stdout, stderr io.Writer) error {
+func exportFilter(cmd *cobra.Command, dir, name string) error {
 	if err := corpus.CheckOutputs(nil, dir, name); err != nil {
 		return err
 	}
 	scheme, err := "", error(nil)
 	if name == corpus.Stdin {
-		scheme, err = index.Export(dir, stdout)
+		scheme, err = index.Export(dir, cmd.OutOrStdout())
 	} else {
-		scheme, err = exportFile(dir, name, stderr)
+		scheme, err = exportFile(cmd, dir, name)
 	}
 	if err == nil {
-		fmt.Fprintln(stderr, "firstseen: the keys are made by the scheme", scheme)
+		fmt.Fprintln(cmd.ErrOrStderr(), "firstseen: the keys are made by the scheme", scheme)
 	}
 	return err
 }
 
 // exportFile writes the filter to a name of the user's, as every other output is
 // written: through links, pipes and devices, and over nothing but a file that is whole.
-func exportFile(dir, name string, stderr io.Writer) (scheme string, err error) {
-	w, err := corpus.CreatePlain(name)
+func exportFile(cmd *cobra.Command, dir, name string) (scheme string, err error) {
+	w, err := opened(cmd.Context(), func() (*corpus.Writer, error) { return corpus.CreatePlain(name) })
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, w.Discard()) }()
-	tellAside(stderr, w)
+	tellAside(cmd.ErrOrStderr(), w)
 	if scheme, err = index.Export(dir, pieces{w}); err != nil {
 		return "", err
 	}
