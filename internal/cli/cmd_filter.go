@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -57,7 +58,11 @@ func exportFilter(cmd *cobra.Command, dir, name string) error {
 	if err == nil {
 		fmt.Fprintln(cmd.ErrOrStderr(), "firstseen: the keys are made by the scheme", scheme)
 	}
-	return err
+	key, keyErr := index.ReadKey(dir)
+	if err == nil && key != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: index %s has a key: only an index with the same key file can use this filter, see filter import --same-key\n", dir)
+	}
+	return errors.Join(err, keyErr)
 }
 
 // exportFile writes the filter to a name of the user's, as every other output is
@@ -88,6 +93,7 @@ func (p pieces) Write(b []byte) (int, error) {
 func newImportCommand() *cobra.Command {
 	var dir string
 	var scheme feature.Scheme
+	var sameKey bool
 	cmd := &cobra.Command{
 		Use:     "import --index DIR FILE...",
 		Short:   "Add exported filters to an index without a side table, or make one of them",
@@ -103,7 +109,19 @@ func newImportCommand() *cobra.Command {
 			if err := scheme.Validate(); err != nil {
 				return usageError{err}
 			}
-			f, err := index.Import(dir, scheme, args...)
+			policy := index.KeyRefused
+			if sameKey {
+				policy = index.KeyRequired
+			}
+			f, err := index.Import(dir, scheme, policy, args...)
+			switch {
+			case errors.Is(err, index.ErrKeyed):
+				err = usageError{fmt.Errorf("index %s has a key, and knows only what was made with this key: add --same-key if the filters were exported "+
+					"from indexes with this very key file; else make all with dedup --no-key", dir)}
+			case errors.Is(err, index.ErrUnkeyed):
+				err = usageError{fmt.Errorf("--same-key: index %s has no key; copy the key file of the index that the filters are from to %s, or leave the flag out",
+					dir, filepath.Join(dir, index.KeyFile))}
+			}
 			if err == nil {
 				fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: filter of %s, about %d of %d keys\n", sizeText(f.Bytes), f.Items, f.Capacity)
 			}
@@ -111,6 +129,7 @@ func newImportCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&dir, "index", "", "directory of the index")
+	cmd.Flags().BoolVar(&sameKey, "same-key", false, "the filters were made with the key that the index has")
 	cmd.Flags().IntVar(&scheme.Segments, "segments", 0, "of a new index: as for dedup")
 	cmd.Flags().IntVar(&scheme.MinWidth, "min-width", 0, "of a new index: as for dedup")
 	return cmd

@@ -75,8 +75,8 @@ The form is that of github.com/bits-and-blooms/bloom/v3: a filter that is export
 answers there as here, for keys added as their 8 little-endian bytes. Filters of
 equal size can be joined: what any of them has seen, the joined one has.
 
-Only fingerprints without a secret mean the same in two indexes: make them with
-dedup --no-key, and give all the same size.`
+Only fingerprints of the same secret, or of none, mean the same in two indexes: make
+them with dedup --no-key, and give all the same size.`
 
 const exportLong = `Write the filter of an index as github.com/bits-and-blooms/bloom/v3 does. FILE "-" is
 standard output. Without a side table, what the journals hold is part of it; beside
@@ -85,7 +85,8 @@ the form: the scheme that made the keys is told on standard error.`
 
 const importLong = `Add filters that filter export has written to an index without a side table, or make
 an index of them: what they have seen, it has seen. They must have the size of the
-index's filter, and keys made by its scheme, which the form does not tell.
+index's filter, and keys made by its scheme, which the form does not tell. An index
+with a key file is refused without --same-key, which says that they were made with it.
 
 Several filters that were filled on different machines are joined by importing all.`
 
