@@ -97,8 +97,9 @@ inputs up to 64 MiB are read, the beginning of each; the number of documents
 is estimated from their sizes, and the pipeline is run over the sample on a
 temporary index, for the time that it takes on this machine.
 
-The estimate takes every document for a unique one: duplicates add nothing to
-filter and table.`
+Every document is taken for a unique one: duplicates add nothing to filter and
+table. Memory is told at most; disk is at most what so many documents take that
+are as those of the sample.`
 
 const checkLong = `Read all of an index and tell whether it is sound.
 
