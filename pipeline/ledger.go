@@ -104,7 +104,9 @@ const (
 type RefusedError struct {
 	Why Refusal
 	Run Unfinished
-	Err error // what was found, or nil
+	// Other is what a command has otherwise, where Why is OtherCommand.
+	Other []Choice
+	Err   error // what was found, or nil
 }
 
 func (e *RefusedError) Error() string {
@@ -169,8 +171,10 @@ func (l *Ledger) Continue() (*Progress, error) {
 		return refused(OtherVersion, nil)
 	case e.Pipe:
 		return refused(OverPipe, nil)
-	case !l.CanContinue() || !reflect.DeepEqual(l.chosen, e.Choices):
-		return refused(OtherCommand, nil)
+	case !l.CanContinue():
+		return nil, &RefusedError{Why: OtherCommand, Run: *l.Unfinished(), Other: []Choice{ChosenPipe}}
+	case !reflect.DeepEqual(l.chosen, e.Choices):
+		return nil, &RefusedError{Why: OtherCommand, Run: *l.Unfinished(), Other: l.chosen.other(e.Choices)}
 	}
 	inputs := l.command.Inputs
 	for i, in := range inputs[:min(len(e.Prints), len(inputs))] {

@@ -105,8 +105,9 @@ const checkLong = `Read all of an index and tell whether it is sound.
 
 Checked are every checksum, the order of the entries, that each names a document
 that is there, that counts agree, and that every key of the side table is in the
-filter or, without one, that the journals of the filter are whole. Nothing is written, and no key file is needed, so a copy can be checked
-that was taken while a run was under way. The index itself must not be in use.
+filter or, without one, that the journals of the filter are whole. Nothing is
+written, and no key file is needed, so a copy can be checked that was taken while
+a run was under way. The index itself must not be in use.
 
 A filter that is missing or of an earlier state is told, and is no damage: the
 next run makes it anew. --rebuild does that now, also where the filter is damaged,
@@ -140,12 +141,28 @@ func refusal(err error) error {
 			"the documents it kept stay known, so what it wrote (files ending in %s) is the only copy; add --abandon to go on, which puts them aside",
 			over, r.Run.Documents, corpus.PartialSuffix)
 	case pipeline.OtherCommand:
-		return fmt.Errorf("a run over %s was interrupted on this index: run the same command again (inputs unchanged) to finish it, "+
-			"or add --abandon to leave it; %s", over, staysKnown)
+		return fmt.Errorf("a run over %s was interrupted on this index, and this command has %s: run the same command again (inputs unchanged) "+
+			"to finish it, or add --abandon to leave it; %s", over, otherChoices(r.Other), staysKnown)
 	case pipeline.InputChanged:
 		return inputChanged(r.Err)
 	}
 	return fmt.Errorf("%w; %s; a later run with the same output may have put it aside (%s.1)", err, putFileBack, corpus.PartialSuffix)
+}
+
+// choiceWords name what a command may have otherwise than the one it would continue.
+var choiceWords = map[pipeline.Choice]string{
+	pipeline.ChosenInputs: "other inputs", pipeline.ChosenInputState: "inputs of another size or time",
+	pipeline.ChosenOutputs: "another --out, --report or --rejects", pipeline.ChosenPipe: "a pipe",
+	pipeline.ChosenAnnotate: "--annotate otherwise", pipeline.ChosenRules: "another --threshold, --score or --mosaics",
+	pipeline.ChosenFormat: "another --text-field or --id-field", pipeline.ChosenMaxRecord: "another --max-record",
+}
+
+func otherChoices(choices []pipeline.Choice) string {
+	var words []string
+	for _, c := range choices {
+		words = append(words, choiceWords[c])
+	}
+	return strings.Join(words, " and ")
 }
 
 // inputChanged adds what to do to an error about an input that is another one
