@@ -35,6 +35,8 @@ func wanted(invalid *pflag.InvalidValueError) string {
 	switch invalid.GetFlag().Value.Type() {
 	case "int", "int64":
 		return "a whole number"
+	case "duration":
+		return "a time such as 1s or 500ms"
 	case "float64":
 		return "a number"
 	case "bool":
