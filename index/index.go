@@ -240,11 +240,10 @@ func (x *Index) Close(save bool) error {
 		return nil
 	}
 	var err error
-	if save {
-		err = x.forgetBegun()
-	}
-	if err == nil && save && x.filter != nil && (x.table == nil || x.table.Stats().UnsavedDocs == 0) {
-		err = x.saveFilter(0)
+	if save && x.filter != nil && (x.table == nil || x.table.Stats().UnsavedDocs == 0) {
+		if err = x.forgetBegun(); err == nil {
+			err = x.saveFilter(0)
+		}
 	}
 	return errors.Join(err, x.release())
 }
