@@ -27,6 +27,10 @@ func (f *Filter) Export(w io.Writer) error {
 	return nil
 }
 
+// ErrTooLarge is wrapped by the error of Import where a filter takes more memory than
+// it may.
+var ErrTooLarge = errors.New("more than the limit")
+
 // Import reads a filter as WriteTo of github.com/bits-and-blooms/bloom/v3 writes
 // it, and not a byte more. The caller vouches that its keys were 8 little-endian
 // bytes made by scheme; nothing in the input tells. limit is the most memory, in
@@ -59,7 +63,7 @@ func importFrom(r io.Reader, scheme string, limit uint64) (*Filter, error) {
 		return nil, damage("it has %d bits for a filter of %d", length, shape.Bits)
 	}
 	if shape.Bytes() > limit {
-		return nil, fmt.Errorf("it takes %d bytes of memory, the limit is %d", shape.Bytes(), limit)
+		return nil, fmt.Errorf("it takes %d bytes of memory, %w of %d", shape.Bytes(), ErrTooLarge, limit)
 	}
 	f, err := New(shape, scheme)
 	if err != nil {

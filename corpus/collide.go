@@ -101,7 +101,9 @@ func taken(name string) []place {
 // CheckOutputs refuses outputs that would write over an input, over each other,
 // or into the folder of an index, named through links of either kind or not
 // there yet. "-" is standard output and, among the inputs, standard input: they
-// count where they are files. Empty names are passed over.
+// count where they are files. So does standard error, and standard output under
+// another name than "-": a file that the shell has opened must not be replaced.
+// Empty names are passed over.
 func CheckOutputs(inputs []Input, index string, outputs ...string) error {
 	var before []place
 	for i, out := range outputs {
@@ -116,12 +118,38 @@ func CheckOutputs(inputs []Input, index string, outputs ...string) error {
 				}
 			}
 		}
+		if err := checkStreams(out, places); err != nil {
+			return err
+		}
 		if err := checkIndex(index, places); err != nil {
 			return err
 		}
 		before = append(before, places...)
 	}
 	return checkInputs(inputs, before)
+}
+
+// checkStreams refuses an output, other than "-", that is a file to which standard
+// output or standard error goes.
+func checkStreams(out string, places []place) error {
+	if out == Stdin {
+		return nil
+	}
+	for _, stream := range []struct {
+		file       *os.File
+		said, what string
+	}{{os.Stdout, "standard output", `give "-"`}, {os.Stderr, "standard error", "choose another name"}} {
+		info, err := stream.file.Stat()
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		for _, p := range places {
+			if p.info != nil && os.SameFile(p.info, info) {
+				return fmt.Errorf("output %s is the file that %s goes to: %s", out, stream.said, stream.what)
+			}
+		}
+	}
+	return nil
 }
 
 // checkIndex refuses outputs in an index directory, and files elsewhere that are

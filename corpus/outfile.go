@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/firstseen/firstseen/internal/claim"
 	"github.com/firstseen/firstseen/internal/durable"
@@ -37,8 +38,8 @@ type partial struct {
 
 // newPartial makes the partial file of an output. One that holds anything is
 // never written over: it may be the only copy of documents that an index takes
-// for known. It is put aside.
-func newPartial(path string) (*partial, error) {
+// for known. It is put aside, unless it is one of those that are worth nothing.
+func newPartial(path string, worthless ...FileID) (*partial, error) {
 	name, aside := path+PartialSuffix, ""
 	for {
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
@@ -59,7 +60,12 @@ func newPartial(path string) (*partial, error) {
 		if err == nil && size == 0 {
 			return &partial{path: path, claim: c, aside: aside}, nil
 		}
-		if err == nil {
+		switch id := c.ID(); {
+		case err != nil:
+		case id != FileID{} && slices.Contains(worthless, id):
+			// A new file, so that nobody takes what comes into it for worthless.
+			err = c.Remove()
+		default:
 			aside, err = putAside(c, name)
 		}
 		if err := errors.Join(err, c.Release()); err != nil {
@@ -67,6 +73,10 @@ func newPartial(path string) (*partial, error) {
 		}
 	}
 }
+
+// FileID tells a file from all others, also from later ones of its name. Zero is
+// unknown.
+type FileID = claim.ID
 
 // take claims the existing partial file of an output.
 func take(path string) (*claim.Claim, error) {

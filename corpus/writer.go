@@ -76,7 +76,21 @@ func inFlight() int { return 2 + min(runtime.GOMAXPROCS(0), 4) }
 // Create starts an output. A regular file of that name stays as it is until
 // Close replaces it. What an earlier run has left in the partial file is put
 // aside, see Aside. ErrBusy says that another run is writing it.
-func Create(name string) (*Writer, error) {
+func Create(name string) (*Writer, error) { return begin(name, openWriter) }
+
+// CreateOver is Create, but a partial file that is one of those given is removed and
+// not put aside: the caller knows that nobody needs what is in it.
+func CreateOver(name string, worthless ...FileID) (*Writer, error) {
+	return begin(name, openWriter, worthless...)
+}
+
+// CreatePlain is Create for what is not compressed, whatever its name is.
+func CreatePlain(name string) (*Writer, error) { return begin(name, openPlain) }
+
+// opener makes the writer of a file that is open.
+type opener func(name string, part *partial, f outFile, durable bool) *Writer
+
+func begin(name string, open opener, worthless ...FileID) (*Writer, error) {
 	path, direct, err := "", true, error(nil)
 	if name != Stdin {
 		path, direct, err = resolve(name)
@@ -85,9 +99,9 @@ func Create(name string) (*Writer, error) {
 		return nil, fmt.Errorf("creating output: %w", err)
 	}
 	if direct {
-		return createDirect(name)
+		return createDirect(name, open)
 	}
-	part, err := newPartial(path)
+	part, err := newPartial(path, worthless...)
 	if err != nil {
 		return nil, fmt.Errorf("creating output: %w", err)
 	}
@@ -95,10 +109,10 @@ func Create(name string) (*Writer, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("creating output: %w", err), part.discard())
 	}
-	return openWriter(name, part, f, true), nil
+	return open(name, part, f, true), nil
 }
 
-func createDirect(name string) (*Writer, error) {
+func createDirect(name string, open opener) (*Writer, error) {
 	if name == Stdin {
 		return newWriter("standard output", stdout{os.Stdout}, isRegular(os.Stdout), plainCodec, plainFrame), nil
 	}
@@ -106,7 +120,7 @@ func createDirect(name string) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening output: %w", err)
 	}
-	return openWriter(name, nil, f, false), nil
+	return open(name, nil, f, false), nil
 }
 
 // OpenAt goes on with an output that was not closed: its partial file is cut
@@ -154,6 +168,12 @@ func openWriter(name string, part *partial, f outFile, durable bool) *Writer {
 	return w
 }
 
+func openPlain(name string, part *partial, f outFile, durable bool) *Writer {
+	w := newWriter(name, f, durable, plainCodec, plainFrame)
+	w.part, w.stream = part, new(plainStream)
+	return w
+}
+
 // Name is the output's name as it was given, for messages.
 func (w *Writer) Name() string { return w.name }
 
@@ -164,6 +184,14 @@ func (w *Writer) Aside() string {
 		return ""
 	}
 	return w.part.aside
+}
+
+// ID is the partial file, zero where the output is written directly.
+func (w *Writer) ID() FileID {
+	if w.part == nil {
+		return FileID{}
+	}
+	return w.part.claim.ID()
 }
 
 func newWriter(name string, f outFile, durable bool, c codec, size int) *Writer {
@@ -346,6 +374,19 @@ func (w *Writer) Abort() error {
 	}
 	w.result = fmt.Errorf("writing %s: given up", w.name)
 	return errors.Join(w.stop(), w.part.discard())
+}
+
+// Discard is Abort for what nobody needs a part of: the partial file is removed.
+func (w *Writer) Discard() error {
+	if w.done {
+		return nil
+	}
+	w.result = fmt.Errorf("writing %s: given up", w.name)
+	err := w.stop()
+	if w.part != nil {
+		err = errors.Join(err, w.part.claim.Remove())
+	}
+	return errors.Join(err, w.part.release())
 }
 
 func (w *Writer) stop() error {

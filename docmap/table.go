@@ -20,9 +20,10 @@ const (
 
 	pageSize     = boltcheck.PageSize
 	lockPatience = time.Second
-
-	defaultMemtableKeys = 6 << 20 // 104 MB of slots
 )
+
+// DefaultMemtableKeys is that of Options: 104 MB of slots.
+const DefaultMemtableKeys = 6 << 20
 
 // The two lists of runs.
 const (
@@ -68,7 +69,7 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	if o.MemtableKeys <= 0 {
-		o.MemtableKeys = defaultMemtableKeys
+		o.MemtableKeys = DefaultMemtableKeys
 	}
 	if o.PendingKeys <= 0 {
 		o.PendingKeys = max(1, o.MemtableKeys/10)

@@ -43,14 +43,26 @@ func (f *Files) load(dir string) (*bloomstore.Filter, error) {
 
 // Import adds filters, in the form that Export writes, to the index without a table in
 // dir, or makes one of them. The caller vouches that their keys were made by the
-// index's scheme, which for a new one is s; their sizes must be equal. After an error
-// the index is as it was.
-func Import(dir string, s feature.Scheme, paths ...string) (_ FilterState, err error) {
+// index's scheme, which for a new one is s, with its secret if it has one; their sizes
+// must be equal. KeyRefused has ErrKeyed returned where it has one, KeyRequired
+// ErrUnkeyed where it has none. After an error the index is as it was.
+func Import(dir string, s feature.Scheme, policy KeyPolicy, paths ...string) (_ FilterState, err error) {
 	p, err := look(dir)
 	if err != nil {
 		return FilterState{}, err
 	}
 	o := Options{Scheme: s, FilterOnly: true}
+	o.Scheme.Key, err = ReadKey(dir)
+	switch {
+	case err != nil:
+	case o.Scheme.Key != nil && policy == KeyRefused:
+		err = fmt.Errorf("index %s: %w", dir, ErrKeyed)
+	case o.Scheme.Key == nil && policy == KeyRequired:
+		err = fmt.Errorf("index %s: %w", dir, ErrUnkeyed)
+	}
+	if err != nil {
+		return FilterState{}, err
+	}
 	if !p.none() {
 		if o.Scheme, err = schemeOf(dir); err != nil {
 			return FilterState{}, err
@@ -75,7 +87,12 @@ func Import(dir string, s feature.Scheme, paths ...string) (_ FilterState, err e
 				return FilterState{}, errors.Join(err, f.Close())
 			}
 		}
-		err = x.filter.Merge(f)
+		if mine, its := x.filter.Shape(), f.Shape(); its != mine {
+			err = fmt.Errorf("it has %d bits and the index's filter %d, and only filters of one size can be joined; "+
+				"give every run that fills one the same --memory, or import it into an index of its own", its.Bits, mine.Bits)
+		} else {
+			err = x.filter.Merge(f)
+		}
 		if err = errors.Join(err, f.Close()); err != nil {
 			return FilterState{}, fmt.Errorf("%s: %w", path, err)
 		}
@@ -115,6 +132,9 @@ func importFile(path, scheme string) (*bloomstore.Filter, error) {
 		return nil, err
 	}
 	f, err := bloomstore.Import(file, scheme, uint64(info.Size()))
+	if errors.Is(err, bloomstore.ErrTooLarge) {
+		return nil, fmt.Errorf("%s: it is cut off, or no exported filter: %w; export it again", path, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -29,10 +29,10 @@ func TestExchange(t *testing.T) {
 		indextest.Must(t, os.WriteFile(paths[i], b.Bytes(), 0o666))
 	}
 	at := filepath.Join(dir, "index")
-	if s, err := Import(at, feature.Scheme{}, paths[0]); err != nil || s.Items == 0 {
+	if s, err := Import(at, feature.Scheme{}, KeyAsIs, paths[0]); err != nil || s.Items == 0 {
 		t.Fatal(s, err)
 	}
-	if _, err := Import(at, feature.Scheme{Segments: 7}, paths[1]); err != nil { // it keeps its scheme
+	if _, err := Import(at, feature.Scheme{Segments: 7}, KeyAsIs, paths[1]); err != nil { // it keeps its scheme
 		t.Fatal(err)
 	}
 	knows(t, at, Options{FilterOnly: true}, 0, 100, 100)
@@ -47,17 +47,17 @@ func TestExchange(t *testing.T) {
 	indextest.Must(t, os.WriteFile(other, b.Bytes(), 0o666))
 	indextest.Must(t, os.WriteFile(filepath.Join(dir, "short"), []byte("short"), 0o666))
 	for want, refused := range map[string][]string{
-		"merging filters": {paths[0], other}, "cut short": {paths[0], filepath.Join(dir, "short")},
+		"only filters of one size": {paths[0], other}, "cut short": {paths[0], filepath.Join(dir, "short")},
 		"no such file": {filepath.Join(dir, "nothing")}, "no filter to import": nil,
 	} {
-		if _, err := Import(at, feature.Scheme{}, refused...); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Import(at, feature.Scheme{}, KeyAsIs, refused...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want an error that says %q: %v", want, err)
 		}
 	}
 	if after, err := os.ReadFile(filepath.Join(at, FilterFile)); err != nil || !bytes.Equal(before, after) {
 		t.Errorf("an import that failed has changed the index: %v", err)
 	}
-	if _, err := Import(filepath.Join(dir, "from", "a"), feature.Scheme{}, paths[1]); err == nil {
+	if _, err := Import(filepath.Join(dir, "from", "a"), feature.Scheme{}, KeyAsIs, paths[1]); err == nil {
 		t.Error("imported beside a table")
 	}
 	indextest.Must(t, os.Remove(filepath.Join(dir, "from", "a", FilterFile)))

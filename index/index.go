@@ -79,6 +79,8 @@ type Index struct {
 	rebuilt string             // why the filter was, when the index was opened
 	closed  bool
 
+	begunGone bool // begunFile is not there
+
 	session // what is done while it is open
 
 	// Of an index without a table, see alone.go and journal.go.
@@ -239,7 +241,9 @@ func (x *Index) Close(save bool) error {
 	}
 	var err error
 	if save && x.filter != nil && (x.table == nil || x.table.Stats().UnsavedDocs == 0) {
-		err = x.saveFilter(0)
+		if err = x.forgetBegun(); err == nil {
+			err = x.saveFilter(0)
+		}
 	}
 	return errors.Join(err, x.release())
 }
@@ -251,6 +255,9 @@ func (x *Index) Close(save bool) error {
 func (x *Index) Finish(state map[string][]byte) error {
 	if x.closed {
 		return errIndexClosed
+	}
+	if err := x.forgetBegun(); err != nil {
+		return err
 	}
 	if x.table != nil && x.table.Stats().UnsavedDocs > 0 {
 		// The stamp tells of documents that are in the table's file.

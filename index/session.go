@@ -248,11 +248,14 @@ func (x *Index) Stop(cause error) error {
 	return errors.Join(cause, err)
 }
 
-func (x *Index) settle(ended bool) (map[string][]byte, error) {
-	if x.policy.Settle == nil {
-		return nil, nil
+func (x *Index) settle(ended bool) (values map[string][]byte, err error) {
+	if x.policy.Settle != nil {
+		values, err = x.policy.Settle(ended)
 	}
-	return x.policy.Settle(ended)
+	if err == nil {
+		err = x.forgetBegun()
+	}
+	return values, err
 }
 
 // checkpoint makes durable what was decided. The answers go out first: a document

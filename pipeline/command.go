@@ -73,6 +73,42 @@ func (c *Command) choices() (choices, error) {
 	return chosen, nil
 }
 
+// Choice is one of the things that decide what the outputs of a run will be.
+type Choice uint8
+
+const (
+	ChosenInputs     Choice = iota + 1 // which, and in which order
+	ChosenInputState                   // their sizes and times
+	ChosenOutputs                      // which
+	ChosenPipe                         // an input or output that is one
+	ChosenAnnotate
+	ChosenRules
+	ChosenFormat
+	ChosenMaxRecord
+)
+
+// other tells in what two commands differ.
+func (c *choices) other(o choices) (other []Choice) {
+	samePath := func(a, b inputID) bool { return a.Path == b.Path }
+	for _, d := range []struct {
+		choice Choice
+		differ bool
+	}{
+		{ChosenInputs, !slices.EqualFunc(c.Inputs, o.Inputs, samePath)},
+		{ChosenInputState, slices.EqualFunc(c.Inputs, o.Inputs, samePath) && !slices.Equal(c.Inputs, o.Inputs)},
+		{ChosenOutputs, !slices.Equal(c.Outputs, o.Outputs)},
+		{ChosenAnnotate, c.Annotate != o.Annotate},
+		{ChosenRules, c.Rules != o.Rules},
+		{ChosenFormat, c.Format != o.Format},
+		{ChosenMaxRecord, c.MaxRecord != o.MaxRecord},
+	} {
+		if d.differ {
+			other = append(other, d.choice)
+		}
+	}
+	return other
+}
+
 // ReadsPipe reports whether an input cannot be read a second time.
 func (c *Command) ReadsPipe() bool {
 	return slices.ContainsFunc(c.Inputs, func(in corpus.Input) bool { return in.Size < 0 || in.Path == corpus.Stdin })

@@ -104,7 +104,9 @@ const (
 type RefusedError struct {
 	Why Refusal
 	Run Unfinished
-	Err error // what was found, or nil
+	// Other is what a command has otherwise, where Why is OtherCommand.
+	Other []Choice
+	Err   error // what was found, or nil
 }
 
 func (e *RefusedError) Error() string {
@@ -169,8 +171,10 @@ func (l *Ledger) Continue() (*Progress, error) {
 		return refused(OtherVersion, nil)
 	case e.Pipe:
 		return refused(OverPipe, nil)
-	case !l.CanContinue() || !reflect.DeepEqual(l.chosen, e.Choices):
-		return refused(OtherCommand, nil)
+	case !l.CanContinue():
+		return nil, &RefusedError{Why: OtherCommand, Run: *l.Unfinished(), Other: []Choice{ChosenPipe}}
+	case !reflect.DeepEqual(l.chosen, e.Choices):
+		return nil, &RefusedError{Why: OtherCommand, Run: *l.Unfinished(), Other: l.chosen.other(e.Choices)}
 	}
 	inputs := l.command.Inputs
 	for i, in := range inputs[:min(len(e.Prints), len(inputs))] {
@@ -214,18 +218,25 @@ func (l *Ledger) GiveUp() (left []string, err error) {
 // back to its last checkpoint. An error leaves none open.
 func (l *Ledger) OpenOutputs() (o Outputs, err error) {
 	o.Annotate = l.command.Annotate
+	worthless, err := l.worthless()
+	if err != nil {
+		return o, err
+	}
 	for i, to := range []**corpus.Writer{&o.Kept, &o.Report, &o.Rejects} {
 		name := l.command.Outputs[i]
 		switch {
 		case name == "":
 		case l.goesOn == nil:
-			*to, err = corpus.Create(name)
+			*to, err = corpus.CreateOver(name, worthless...)
 		default:
 			*to, err = l.reopen(name, l.goesOn.Written[i])
 		}
 		if err != nil {
 			return o, errors.Join(err, o.Abort())
 		}
+	}
+	if err := l.noteBegun(&o); err != nil {
+		return o, errors.Join(err, o.Abort())
 	}
 	return o, nil
 }

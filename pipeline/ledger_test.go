@@ -241,14 +241,19 @@ func TestNotContinued(t *testing.T) {
 		name string
 		harm func(r *told) error
 		want Refusal
+		than []Choice
 	}{
-		{"another output", func(r *told) error { r.command.Outputs[0] = r.path("other.jsonl"); return nil }, OtherCommand},
-		{"other rules", func(r *told) error { r.command.Rules.Threshold = 0.9; return nil }, OtherCommand},
-		{"other fields", func(r *told) error { r.command.Format = "jsonl id url"; return nil }, OtherCommand},
-		{"an input less", func(r *told) error { r.command.Inputs = r.command.Inputs[:1]; return nil }, OtherCommand},
-		{"to a pipe", func(r *told) error { r.command.Outputs[0] = corpus.Stdin; return nil }, OtherCommand},
-		{"an input changed", func(r *told) error { return rewrite(r.path("a.jsonl")) }, InputChanged},
-		{"an output gone", func(r *told) error { return os.Remove(r.path("kept.jsonl.partial")) }, OutputGone},
+		{"another output", func(r *told) error { r.command.Outputs[0] = r.path("other.jsonl"); return nil }, OtherCommand, []Choice{ChosenOutputs}},
+		{"other rules", func(r *told) error { r.command.Rules.Threshold = 0.9; return nil }, OtherCommand, []Choice{ChosenRules}},
+		{"other fields", func(r *told) error { r.command.Format = "jsonl id url"; return nil }, OtherCommand, []Choice{ChosenFormat}},
+		{"an input less", func(r *told) error { r.command.Inputs = r.command.Inputs[:1]; return nil }, OtherCommand, []Choice{ChosenInputs}},
+		{"to a pipe", func(r *told) error { r.command.Outputs[0] = corpus.Stdin; return nil }, OtherCommand, []Choice{ChosenPipe}},
+		{"an input longer", func(r *told) error {
+			r.command.Annotate, r.command.MaxRecord = !r.command.Annotate, 7
+			return os.WriteFile(r.path("b.jsonl"), nil, 0o666)
+		}, OtherCommand, []Choice{ChosenInputState, ChosenAnnotate, ChosenMaxRecord}},
+		{"an input changed", func(r *told) error { return rewrite(r.path("a.jsonl")) }, InputChanged, nil},
+		{"an output gone", func(r *told) error { return os.Remove(r.path("kept.jsonl.partial")) }, OutputGone, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := halfway(t)
@@ -257,6 +262,9 @@ func TestNotContinued(t *testing.T) {
 			err := r.run()
 			if !errors.As(err, &refused) || refused.Why != c.want || refused.Error() == "" || refused.Run.Documents == 0 {
 				t.Fatalf("%v", err)
+			}
+			if !slices.Equal(refused.Other, c.than) {
+				t.Errorf("other is %v, want %v", refused.Other, c.than)
 			}
 			if (refused.Unwrap() != nil) != (c.want == InputChanged || c.want == OutputGone) {
 				t.Errorf("found: %v", refused.Err)

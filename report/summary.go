@@ -110,8 +110,8 @@ func percent(part, whole int64) string {
 }
 
 func OneIn(rate float64) string {
-	if rate < 1e-12 {
-		return "10^12"
+	if rate < 1e-300 { // of an empty filter
+		return "10^300"
 	}
 	return fmt.Sprintf("%.3g", 1/rate)
 }

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/internal/claim"
 )
 
 // TestKilledAndAbandoned kills runs over files and over a pipe behind a checkpoint,
@@ -47,6 +49,68 @@ func TestKilledAndAbandoned(t *testing.T) {
 		}
 		if _, err := os.Stat(filepath.Join(k.dir, "kept.jsonl"+corpus.PartialSuffix)); err == nil {
 			t.Error("a partial file is left")
+		}
+	}
+}
+
+// tellsFiles reports whether the file system tells a file from its successor.
+func tellsFiles(t *testing.T, path string) bool {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	return claim.Identify(f) != claim.ID{}
+}
+
+// TestKilledBeforeCheckpoint kills a run over files of which nothing is remembered,
+// again and again: the same command writes its outputs anew. As soon as something is
+// remembered, or for another command, they are put aside as ever.
+func TestKilledBeforeCheckpoint(t *testing.T) {
+	for _, flags := range [][]string{{"--filter-only"}, {}} {
+		k := &killing{t: t, dir: t.TempDir()}
+		text := documents(4000) // more than a frame, which is then in the file
+		writeFile(t, filepath.Join(k.dir, "in.jsonl"), text)
+		command := append([]string{"dedup", "-q", "--docs", "3k", "--on-full", "warn", "--index", "index", "--out", "kept.jsonl"}, flags...)
+		k.args = append(command, "in.jsonl")
+		// An index that is there, so that every process makes the same steps.
+		writeFile(t, filepath.Join(k.dir, "old.jsonl"), document(9999))
+		runProgram(t, k.dir, exitDone, append([]string{"dedup", "-q", "--docs", "3k", "--index", "index", "old.jsonl"}, flags...)...)
+		partial := "kept.jsonl" + corpus.PartialSuffix
+		aside := func() int {
+			names, err := filepath.Glob(filepath.Join(k.dir, partial+".*"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(names)
+		}
+		// The step before which nothing is remembered, and all is written.
+		written := "synced outputs"
+		if len(flags) > 0 {
+			written = "closed kept.jsonl"
+		}
+		for range 3 {
+			for n := 1; ; n++ {
+				if k.stopBefore(n) || n > 30 {
+					t.Fatalf("%v: it does not come to %q: %s", flags, written, k.read("steps"))
+				}
+				if strings.HasSuffix(string(k.read("steps")), written) {
+					break
+				}
+			}
+			if string(k.read(partial)) != text {
+				t.Fatal("not all was written before the kill")
+			}
+		}
+		if got := aside(); got > 0 && tellsFiles(t, filepath.Join(k.dir, partial)) {
+			t.Errorf("%v: %d files were put aside", flags, got)
+		}
+		had := aside()
+		other := append(slices.Clone(command), "--mosaics", "remove", "in.jsonl")
+		runProgram(t, k.dir, exitDone, other...)
+		if got := aside(); got != had+1 || string(k.read("kept.jsonl")) != text {
+			t.Errorf("%v: another command put %d files aside, want 1", flags, got-had)
 		}
 	}
 }

@@ -52,9 +52,13 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
+	out := &firstError{Writer: stdout}
+	root.SetOut(out)
 	root.SetErr(stderr)
 	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		err = out.err // cobra prints help, and does not look
+	}
 	code := exitCode(ctx, err)
 	if err != nil && code != exitReaderGone {
 		fmt.Fprintln(stderr, "firstseen:", message(code, err, keepsIndex(cmd)))
@@ -62,16 +66,32 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return code
 }
 
+// firstError keeps the first error of a writer.
+type firstError struct {
+	io.Writer
+	err error
+}
+
+func (w *firstError) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if w.err == nil {
+		w.err = err
+	}
+	return n, err
+}
+
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "firstseen",
 		Short:         "Tell whether a text was seen before, and in which earlier document",
 		Long:          rootLong + exitCodeHelp,
+		Version:       versionString(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          knownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate("firstseen {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return checkRanges(cmd.Flags()) }

@@ -98,7 +98,7 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	job, err := t.job(cmd.InOrStdin(), stderr, ledger)
+	job, err := t.job(cmd.Context(), cmd.InOrStdin(), stderr, ledger)
 	if err != nil {
 		return refusal(err)
 	}
@@ -106,7 +106,7 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 	if t.notice != "" {
 		fmt.Fprintln(stderr, "firstseen:", t.notice)
 	}
-	summaryFile, err := t.openSummary()
+	summaryFile, err := opened(cmd.Context(), t.openSummary)
 	if err != nil {
 		return err
 	}
@@ -151,6 +151,32 @@ func (t *task) openSummary() (*corpus.Writer, error) {
 		return nil, nil
 	}
 	return corpus.Create(t.summary)
+}
+
+const openingPatience = time.Second
+
+// opened opens an output. A named pipe is open when it has a reader, which may never
+// come: a signal ends the waiting, and the program with it.
+func opened[T any](ctx context.Context, open func() (T, error)) (T, error) {
+	var output T
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		output, err = open()
+	}()
+	select {
+	case <-done:
+		return output, err
+	case <-ctx.Done():
+	}
+	select {
+	case <-done: // a file is open at once, and the run says how it ends
+		return output, err
+	case <-time.After(openingPatience):
+		var none T
+		return none, fmt.Errorf("%w; an output is a pipe that nobody reads", errInterrupted)
+	}
 }
 
 // tellAside says where files of earlier runs were put out of the way of the
@@ -253,7 +279,7 @@ func (t *task) readsPipe() bool {
 
 // job gathers what pipeline.Run needs, and goes on with an unfinished run or leaves
 // it.
-func (t *task) job(stdin io.Reader, stderr io.Writer, ledger *pipeline.Ledger) (pipeline.Job, error) {
+func (t *task) job(ctx context.Context, stdin io.Reader, stderr io.Writer, ledger *pipeline.Ledger) (pipeline.Job, error) {
 	job := pipeline.Job{
 		Scheme: t.scheme, Rules: t.rules,
 		Workers: t.jobs, MaxBad: t.maxBad, OnFull: t.onFull, Now: t.now, Live: &pipeline.Live{},
@@ -284,7 +310,7 @@ func (t *task) job(stdin io.Reader, stderr io.Writer, ledger *pipeline.Ledger) (
 		}
 	}
 	job.Source = corpus.NewSource(t.inputs, formatOf(t.fields), source)
-	job.Outputs, err = ledger.OpenOutputs()
+	job.Outputs, err = opened(ctx, ledger.OpenOutputs)
 	job.Retries = t.annotate && t.readsPipe() && err == nil && job.Outputs.Kept != nil && job.Outputs.Kept.Live()
 	return job, err
 }

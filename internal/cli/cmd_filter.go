@@ -3,15 +3,13 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/durable"
 )
 
 func newFilterCommand() *cobra.Command {
@@ -40,35 +38,62 @@ func newExportCommand() *cobra.Command {
 			case len(args) != 1:
 				return usageError{errors.New(`filter export: give one FILE, or "-" for standard output`)}
 			}
-			return exportFilter(dir, args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return exportFilter(cmd, dir, args[0])
 		},
 	}
 	cmd.Flags().StringVar(&dir, "index", "", "directory of the index")
 	return cmd
 }
 
-func exportFilter(dir, name string, stdout, stderr io.Writer) error {
+func exportFilter(cmd *cobra.Command, dir, name string) error {
 	if err := corpus.CheckOutputs(nil, dir, name); err != nil {
 		return err
 	}
 	scheme, err := "", error(nil)
 	if name == corpus.Stdin {
-		scheme, err = index.Export(dir, stdout)
+		scheme, err = index.Export(dir, cmd.OutOrStdout())
 	} else {
-		err = durable.Replace(name, func(f *os.File) (err error) {
-			scheme, err = index.Export(dir, f)
-			return err
-		})
+		scheme, err = exportFile(cmd, dir, name)
 	}
 	if err == nil {
-		fmt.Fprintln(stderr, "firstseen: the keys are made by the scheme", scheme)
+		fmt.Fprintln(cmd.ErrOrStderr(), "firstseen: the keys are made by the scheme", scheme)
 	}
-	return err
+	key, keyErr := index.ReadKey(dir)
+	if err == nil && key != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: index %s has a key: only an index with the same key file can use this filter, see filter import --same-key\n", dir)
+	}
+	return errors.Join(err, keyErr)
+}
+
+// exportFile writes the filter to a name of the user's, as every other output is
+// written: through links, pipes and devices, and over nothing but a file that is whole.
+func exportFile(cmd *cobra.Command, dir, name string) (scheme string, err error) {
+	w, err := opened(cmd.Context(), func() (*corpus.Writer, error) { return corpus.CreatePlain(name) })
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, w.Discard()) }()
+	tellAside(cmd.ErrOrStderr(), w)
+	if scheme, err = index.Export(dir, pieces{w}); err != nil {
+		return "", err
+	}
+	return scheme, w.Close()
+}
+
+// pieces writes bytes as records.
+type pieces struct{ w *corpus.Writer }
+
+func (p pieces) Write(b []byte) (int, error) {
+	if err := p.w.WriteRecord(b); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }
 
 func newImportCommand() *cobra.Command {
 	var dir string
 	var scheme feature.Scheme
+	var sameKey bool
 	cmd := &cobra.Command{
 		Use:     "import --index DIR FILE...",
 		Short:   "Add exported filters to an index without a side table, or make one of them",
@@ -84,7 +109,19 @@ func newImportCommand() *cobra.Command {
 			if err := scheme.Validate(); err != nil {
 				return usageError{err}
 			}
-			f, err := index.Import(dir, scheme, args...)
+			policy := index.KeyRefused
+			if sameKey {
+				policy = index.KeyRequired
+			}
+			f, err := index.Import(dir, scheme, policy, args...)
+			switch {
+			case errors.Is(err, index.ErrKeyed):
+				err = usageError{fmt.Errorf("index %s has a key, and knows only what was made with this key: add --same-key if the filters were exported "+
+					"from indexes with this very key file; else make all with dedup --no-key", dir)}
+			case errors.Is(err, index.ErrUnkeyed):
+				err = usageError{fmt.Errorf("--same-key: index %s has no key; copy the key file of the index that the filters are from to %s, or leave the flag out",
+					dir, filepath.Join(dir, index.KeyFile))}
+			}
 			if err == nil {
 				fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: filter of %s, about %d of %d keys\n", sizeText(f.Bytes), f.Items, f.Capacity)
 			}
@@ -92,6 +129,7 @@ func newImportCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&dir, "index", "", "directory of the index")
+	cmd.Flags().BoolVar(&sameKey, "same-key", false, "the filters were made with the key that the index has")
 	cmd.Flags().IntVar(&scheme.Segments, "segments", 0, "of a new index: as for dedup")
 	cmd.Flags().IntVar(&scheme.MinWidth, "min-width", 0, "of a new index: as for dedup")
 	return cmd

@@ -17,6 +17,7 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/pipeline"
@@ -26,13 +27,6 @@ import (
 const (
 	sampleBytes  = 64 << 20
 	sampleFilter = 256 << 20
-)
-
-// What a run takes of disk beside its filter: 10 bytes a key, and 100 a document
-// beside its id, of which its sketch is up to 67.
-const (
-	diskPerKey = 10
-	diskPerDoc = 100
 )
 
 // forecast is what firstseen plan tells. The JSON form is a contract.
@@ -46,8 +40,8 @@ type forecast struct {
 	DocRate         float64 `json:"false_positive_rate_document"` // at least one key of a document wrongly seen
 	MemoryBytes     uint64  `json:"memory_bytes"`
 	FilterOnlyBytes uint64  `json:"memory_bytes_filter_only"`
-	TableBytes      uint64  `json:"table_bytes"`
-	DiskBytes       uint64  `json:"disk_bytes"` // of table and filter
+	TableBytes      uint64  `json:"table_bytes"` // at most, see index.TableDisk
+	DiskBytes       uint64  `json:"disk_bytes"`  // of table and filter
 	// With --filter-only, a pipe and --index: the filter, the one that replaces
 	// it, and its journals.
 	FilterOnlyDisk uint64  `json:"disk_bytes_filter_only"`
@@ -57,16 +51,18 @@ type forecast struct {
 
 // sample is what was measured on the beginning of the inputs.
 type sample struct {
-	Documents   int64   `json:"documents"`
-	Bad         int64   `json:"bad_records"`
-	Removed     int64   `json:"removed"`
-	Bytes       int64   `json:"bytes"`        // of lines
-	Stored      int64   `json:"stored_bytes"` // of the inputs, read for them
-	OfStored    int64   `json:"of_bytes"`     // of all inputs, as stored; -1 unknown
-	KeysPerDoc  float64 `json:"keys_per_document"`
-	IDBytes     float64 `json:"id_bytes"` // of an id, on average
-	Seconds     float64 `json:"seconds"`
-	DocsASecond float64 `json:"documents_per_second"`
+	Documents  int64   `json:"documents"`
+	Bad        int64   `json:"bad_records"`
+	Removed    int64   `json:"removed"`
+	Bytes      int64   `json:"bytes"`        // of lines
+	Stored     int64   `json:"stored_bytes"` // of the inputs, read for them
+	OfStored   int64   `json:"of_bytes"`     // of all inputs, as stored; -1 unknown
+	KeysPerDoc float64 `json:"keys_per_document"`
+	// Those that 8 documents hold already included: on disk for a while.
+	AllKeysPerDoc float64 `json:"all_keys_per_document"`
+	IDBytes       float64 `json:"id_bytes"` // of an id, on average
+	Seconds       float64 `json:"seconds"`
+	DocsASecond   float64 `json:"documents_per_second"`
 }
 
 func newPlanCommand() *cobra.Command {
@@ -179,10 +175,14 @@ func predict(docs uint64, shape bloomstore.Shape, scheme feature.Scheme, m *samp
 		c.Seconds = float64(docs) / m.DocsASecond
 	}
 	keys := float64(docs) * c.KeysPerDoc
+	allKeys := keys
+	if m != nil {
+		allKeys = float64(docs) * m.AllKeysPerDoc
+	}
 	c.Load = keys / float64(c.Capacity)
 	c.Rate = shape.FalsePositiveRate(uint64(keys))
 	c.DocRate = -math.Expm1(c.KeysPerDoc * math.Log1p(-c.Rate))
-	c.TableBytes = uint64(keys*diskPerKey + float64(docs)*(diskPerDoc+idBytes))
+	c.TableBytes = index.TableDisk(float64(docs), allKeys, keys, idBytes, 0)
 	c.DiskBytes = c.TableBytes + c.FilterBytes
 	return c
 }
@@ -289,9 +289,16 @@ func (p *foreseen) run(ctx context.Context, m *sample, records []byte) (err erro
 	}
 	defer func() { err = errors.Join(err, x.Close(false)) }()
 	start := time.Now()
+	keys := 0
 	summary, err := pipeline.Run(ctx, x, pipeline.Job{
 		Source: sampleSource(records, formatOf(p.fields)),
 		Scheme: scheme, Workers: p.jobs, MaxBad: -1,
+		Each: func(_ string, r *dedup.Result, _ dedup.Counts) error {
+			if r.Kept {
+				keys += r.Segments + 1 // and the whole text
+			}
+			return nil
+		},
 	})
 	if err != nil {
 		return fmt.Errorf("running the sample: %w", err)
@@ -300,6 +307,7 @@ func (p *foreseen) run(ctx context.Context, m *sample, records []byte) (err erro
 	m.Documents, m.Bad, m.Removed = summary.Documents, summary.Bad, summary.Removed
 	m.DocsASecond = float64(m.Documents) / m.Seconds
 	m.KeysPerDoc = float64(summary.Table.Entries) / float64(summary.Kept)
+	m.AllKeysPerDoc = float64(keys) / float64(summary.Kept)
 	return nil
 }
 

@@ -89,7 +89,10 @@ func (f *settings) query(cmd *cobra.Command, args []string) (err error) {
 	} else {
 		err = q.documents(cmd, parser, corpus.NewSource(inputs, format, cfg))
 	}
-	return errors.Join(err, out.Flush())
+	if flushErr := out.Flush(); !errors.Is(err, flushErr) { // the same, where it was told already
+		err = errors.Join(err, flushErr)
+	}
+	return err
 }
 
 // open opens the index with its own key.

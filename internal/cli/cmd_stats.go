@@ -10,6 +10,7 @@ import (
 
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/pipeline"
+	"github.com/firstseen/firstseen/report"
 )
 
 // indexStats is what firstseen stats tells. The JSON form is a contract.
@@ -75,8 +76,8 @@ func (s *indexStats) writeText(w io.Writer) error {
 		out += fmt.Sprintf("table    %d documents, %d entries, %s\n", t.Documents, t.Entries, sizeText(uint64(t.Bytes)))
 	}
 	if f := s.Filter; f != nil {
-		out += fmt.Sprintf("filter   %s, %d of %d keys, %.1f%% of its bits set, false positives %.3g a segment\n",
-			sizeText(f.Bytes), f.Items, f.Capacity, 100*f.Fill, f.Rate)
+		out += fmt.Sprintf("filter   %s, %d of %d keys, %.1f%% of its bits set, false positives 1 in %s a segment\n",
+			sizeText(f.Bytes), f.Items, f.Capacity, 100*f.Fill, report.OneIn(f.Rate))
 	}
 	if s.Unfinished {
 		out += "run      unfinished: run the same command again to finish it or, from a pipe, to go on\n"

@@ -5,6 +5,7 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -158,6 +159,40 @@ func TestSecondSignal(t *testing.T) {
 	t.Error("it waits in spite of a second signal")
 }
 
+// TestInterruptedWhileOpening: a signal ends a run whose output is a named pipe that
+// nobody reads.
+func TestInterruptedWhileOpening(t *testing.T) {
+	for _, flag := range []string{"--out", "--report", "--summary"} {
+		dir := t.TempDir()
+		writeFile(t, filepath.Join(dir, "in.jsonl"), documents(3))
+		if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		cmd := program(t, dir, "dedup", "--docs", "1k", "--index", "index", flag, "fifo", "in.jsonl")
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		cmd.Stderr = w
+		start(t, cmd)
+		w.Close()
+		// Said before it opens its outputs.
+		if _, err := io.ReadFull(r, make([]byte, len("firstseen: filter"))); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond) // most likely it waits by now
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		exits(t, cmd, exitInterrupted)
+		if said, err := io.ReadAll(r); err != nil || !strings.Contains(string(said), "firstseen: interrupted; an output is a pipe that nobody reads") {
+			t.Errorf("%s: it said %q, %v", flag, said, err)
+		}
+		runProgram(t, dir, exitDone, "dedup", "-q", "--index", "index", "in.jsonl")
+	}
+}
+
 // stopBefore runs the command up to the nth step and reports whether it came to
 // its end before.
 func (k *killing) stopBefore(n int) (over bool) {
@@ -165,8 +200,9 @@ func (k *killing) stopBefore(n int) (over bool) {
 	cmd := k.command()
 	stopAfter(cmd, n, stopByKill)
 	start(k.t, cmd)
-	_ = cmd.Wait() // killed, or at its end with bad records
-	return cmd.ProcessState.ExitCode() == exitBadRecords
+	_ = cmd.Wait() // killed, or at its end
+	code := cmd.ProcessState.ExitCode()
+	return code == exitBadRecords || code == exitDone
 }
 
 // stopAt runs the command up to the nth step, to its end if that is 0, and

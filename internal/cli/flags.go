@@ -35,6 +35,8 @@ func wanted(invalid *pflag.InvalidValueError) string {
 	switch invalid.GetFlag().Value.Type() {
 	case "int", "int64":
 		return "a whole number"
+	case "duration":
+		return "a time such as 1s or 500ms"
 	case "float64":
 		return "a number"
 	case "bool":
@@ -59,11 +61,14 @@ var ranges = map[string]struct {
 // smallestShare is above 0 and below what any share of a text can be.
 const smallestShare = 1e-300
 
-// checkRanges refuses numbers that mean nothing, and those that would be taken
-// for "not given".
+// checkRanges refuses numbers that mean nothing, and values that would be taken
+// for "not given": an empty text is most likely a variable that was not set.
 func checkRanges(flags *pflag.FlagSet) error {
 	var err error
 	flags.Visit(func(f *pflag.Flag) {
+		if f.Value.String() == "" && err == nil {
+			err = usageError{fmt.Errorf("%s is given an empty value: give it another, or leave it out", flagName(f))}
+		}
 		r, ok := ranges[f.Name]
 		if !ok || err != nil {
 			return

@@ -86,8 +86,8 @@ The form is that of github.com/bits-and-blooms/bloom/v3: a filter that is export
 answers there as here, for keys added as their 8 little-endian bytes. Filters of
 equal size can be joined: what any of them has seen, the joined one has.
 
-Only fingerprints without a secret mean the same in two indexes: make them with
-dedup --no-key, and give all the same size.`
+Only fingerprints of the same secret, or of none, mean the same in two indexes: make
+them with dedup --no-key, and give all the same size.`
 
 const exportLong = `Write the filter of an index as github.com/bits-and-blooms/bloom/v3 does. FILE "-" is
 standard output. Without a side table, what the journals hold is part of it; beside
@@ -96,7 +96,8 @@ the form: the scheme that made the keys is told on standard error.`
 
 const importLong = `Add filters that filter export has written to an index without a side table, or make
 an index of them: what they have seen, it has seen. They must have the size of the
-index's filter, and keys made by its scheme, which the form does not tell.
+index's filter, and keys made by its scheme, which the form does not tell. An index
+with a key file is refused without --same-key, which says that they were made with it.
 
 Several filters that were filled on different machines are joined by importing all.`
 
@@ -107,15 +108,17 @@ inputs up to 64 MiB are read, the beginning of each; the number of documents
 is estimated from their sizes, and the pipeline is run over the sample on a
 temporary index, for the time that it takes on this machine.
 
-The estimate takes every document for a unique one: duplicates add nothing to
-filter and table.`
+Every document is taken for a unique one: duplicates add nothing to filter and
+table. Memory is told at most; disk is at most what so many documents take that
+are as those of the sample.`
 
 const checkLong = `Read all of an index and tell whether it is sound.
 
 Checked are every checksum, the order of the entries, that each names a document
 that is there, that counts agree, and that every key of the side table is in the
-filter or, without one, that the journals of the filter are whole. Nothing is written, and no key file is needed, so a copy can be checked
-that was taken while a run was under way. The index itself must not be in use.
+filter or, without one, that the journals of the filter are whole. Nothing is
+written, and no key file is needed, so a copy can be checked that was taken while
+a run was under way. The index itself must not be in use.
 
 A filter that is missing or of an earlier state is told, and is no damage: the
 next run makes it anew. --rebuild does that now, also where the filter is damaged,
@@ -149,12 +152,28 @@ func refusal(err error) error {
 			"the documents it kept stay known, so what it wrote (files ending in %s) is the only copy; add --abandon to go on, which puts them aside",
 			over, r.Run.Documents, corpus.PartialSuffix)
 	case pipeline.OtherCommand:
-		return fmt.Errorf("a run over %s was interrupted on this index: run the same command again (inputs unchanged) to finish it, "+
-			"or add --abandon to leave it; %s", over, staysKnown)
+		return fmt.Errorf("a run over %s was interrupted on this index, and this command has %s: run the same command again (inputs unchanged) "+
+			"to finish it, or add --abandon to leave it; %s", over, otherChoices(r.Other), staysKnown)
 	case pipeline.InputChanged:
 		return inputChanged(r.Err)
 	}
 	return fmt.Errorf("%w; %s; a later run with the same output may have put it aside (%s.1)", err, putFileBack, corpus.PartialSuffix)
+}
+
+// choiceWords name what a command may have otherwise than the one it would continue.
+var choiceWords = map[pipeline.Choice]string{
+	pipeline.ChosenInputs: "other inputs", pipeline.ChosenInputState: "inputs of another size or time",
+	pipeline.ChosenOutputs: "another --out, --report or --rejects", pipeline.ChosenPipe: "a pipe",
+	pipeline.ChosenAnnotate: "--annotate otherwise", pipeline.ChosenRules: "another --threshold, --score or --mosaics",
+	pipeline.ChosenFormat: "another --text-field or --id-field", pipeline.ChosenMaxRecord: "another --max-record",
+}
+
+func otherChoices(choices []pipeline.Choice) string {
+	var words []string
+	for _, c := range choices {
+		words = append(words, choiceWords[c])
+	}
+	return strings.Join(words, " and ")
 }
 
 // inputChanged adds what to do to an error about an input that is another one

@@ -1,0 +1,60 @@
+package index
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/firstseen/firstseen/internal/claim"
+	"github.com/firstseen/firstseen/internal/indextest"
+)
+
+// TestBegun: what is noted of a run that begins is there until something is
+// remembered, and in no copy of the index.
+func TestBegun(t *testing.T) {
+	for _, filterOnly := range []bool{false, true} {
+		dir, o := filepath.Join(t.TempDir(), "index"), tiny
+		o.FilterOnly = filterOnly
+		const note = `{"a":1}`
+		want := func(x *Index, want string) {
+			t.Helper()
+			if got, err := x.Begun(); string(got) != want || err != nil {
+				t.Errorf("filter only %v: %q, %v; want %q", filterOnly, got, err, want)
+			}
+		}
+		x := opened(t, dir, o)
+		want(x, "")
+		indextest.Must(t, x.NoteBegun([]byte(note)))
+		see(t, x, 0, 1)
+		indextest.Must(t, x.Close(false))
+		if f, err := os.Open(filepath.Join(dir, begunFile)); err != nil || claim.Identify(f) == (claim.ID{}) {
+			t.Logf("this file system does not tell files from copies (%v)", err)
+			return
+		} else {
+			f.Close()
+		}
+		data, err := os.ReadFile(filepath.Join(dir, begunFile))
+		indextest.Must(t, err)
+		indextest.Must(t, os.Rename(filepath.Join(dir, begunFile), filepath.Join(dir, "kept")))
+		indextest.Must(t, os.WriteFile(filepath.Join(dir, begunFile), data, 0o666))
+		x = opened(t, dir, o)
+		want(x, "")
+		indextest.Must(t, x.Close(false))
+		indextest.Must(t, os.Rename(filepath.Join(dir, "kept"), filepath.Join(dir, begunFile)))
+		x = opened(t, dir, o)
+		want(x, note)
+		see(t, x, 0, 1)
+		want(x, note)
+		if filterOnly {
+			indextest.Must(t, x.Finish(nil))
+		} else {
+			indextest.Must(t, x.Checkpoint())
+		}
+		want(x, "")
+		indextest.Must(t, x.NoteBegun([]byte(note)))
+		indextest.Must(t, x.Close(true))
+		x = opened(t, dir, o)
+		want(x, "")
+		indextest.Must(t, x.Close(false))
+	}
+}

@@ -1,0 +1,99 @@
+//go:build unix
+
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/firstseen/firstseen/index"
+)
+
+// pages are documents of which each has the same menu of so many segments, and ten of
+// its own.
+func pages(n, menu int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `{"id":"page %d","text":"`, i)
+		for m := range menu {
+			fmt.Fprintf(&b, "The entry %d of the menu. ", m)
+		}
+		for own := range 10 {
+			fmt.Fprintf(&b, "Sentence %d of page %d says something that is longer than what the menu says. ", own, i)
+		}
+		b.WriteString("\"}\n")
+	}
+	return b.String()
+}
+
+// TestPlannedDisk: a side table takes no more disk than firstseen plan says, also where
+// keys repeat, and not far less.
+func TestPlannedDisk(t *testing.T) {
+	for _, menu := range []int{0, 40} {
+		for _, n := range []int{10, 300, 3000} {
+			dir := t.TempDir()
+			writeFile(t, filepath.Join(dir, "in.jsonl"), pages(n, menu))
+			said, _ := runProgram(t, dir, exitDone, "plan", "--json", "in.jsonl")
+			var plan forecast
+			if err := json.Unmarshal([]byte(said), &plan); err != nil {
+				t.Fatal(err)
+			}
+			if plan.Documents != uint64(n) {
+				t.Errorf("%d documents planned, of %d", plan.Documents, n)
+			}
+			runProgram(t, dir, exitDone, "dedup", "-q", "--docs", fmt.Sprint(plan.Documents), "--index", "index", "in.jsonl")
+			disk := uint64(0)
+			for _, name := range []string{index.TableFile, index.FilterFile} {
+				info, err := os.Stat(filepath.Join(dir, "index", name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if disk += uint64(info.Size()); name == index.TableFile {
+					holdPlan(t, fmt.Sprintf("%d pages with a menu of %d", n, menu), disk, plan.TableBytes)
+				}
+			}
+			holdPlan(t, fmt.Sprintf("%d pages with a menu of %d, with the filter", n, menu), disk, plan.DiskBytes)
+		}
+	}
+}
+
+func holdPlan(t *testing.T, what string, took, planned uint64) {
+	t.Helper()
+	if took > planned || planned > 3*took+1<<20 {
+		t.Errorf("%s: %d bytes taken, %d planned", what, took, planned)
+	}
+}
+
+// TestTableDiskOfRuns: also where keys become runs, and runs are merged.
+func TestTableDiskOfRuns(t *testing.T) {
+	const memtable = 50_000
+	for _, menu := range []int{0, 40} {
+		for _, n := range []int{1000, 4500, 5000, 12_000, 25_000} {
+			dir := t.TempDir()
+			writeFile(t, filepath.Join(dir, "in.jsonl"), pages(n, menu))
+			runProgram(t, dir, exitDone, "dedup", "-q", "--docs", "50k", "--memtable-keys", fmt.Sprint(memtable),
+				"--summary", "sum.json", "--index", "index", "in.jsonl")
+			data, err := os.ReadFile(filepath.Join(dir, "sum.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var sum struct {
+				Kept  float64
+				Table index.TableStats
+			}
+			if err := json.Unmarshal(data, &sum); err != nil {
+				t.Fatal(err)
+			}
+			if sum.Kept != float64(n) {
+				t.Fatalf("%v of %d pages kept", sum.Kept, n)
+			}
+			planned := index.TableDisk(sum.Kept, sum.Kept*float64(11+menu), float64(sum.Table.Entries), 10, memtable)
+			holdPlan(t, fmt.Sprintf("%d pages with a menu of %d, in runs %v", n, menu, sum.Table.Runs), uint64(sum.Table.Bytes), planned)
+			t.Logf("%d pages, menu %d: runs %v, %d of %d", n, menu, sum.Table.Runs, sum.Table.Bytes, planned)
+		}
+	}
+}

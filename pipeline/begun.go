@@ -1,0 +1,68 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"reflect"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+// begun is what an index stores of a run over files until it remembers anything of
+// it: the partial files that the run has made. The same command writes them anew. Of
+// any other they are put aside, for its inputs may not be there any more.
+type begun struct {
+	Choices  choices         `json:"choices"`
+	Partials []corpus.FileID `json:"partials"`
+}
+
+// canStartOver reports whether this run is simply run again where nothing of it was
+// remembered.
+func (l *Ledger) canStartOver() bool { return l.command.Lasting && !l.command.ReadsPipe() }
+
+// worthless are the partial files of a run of this command that the index remembers
+// nothing of.
+func (l *Ledger) worthless() ([]corpus.FileID, error) {
+	if !l.canStartOver() || l.goesOn != nil {
+		return nil, nil
+	}
+	stored, err := l.index.Begun()
+	if err != nil || stored == nil {
+		return nil, err
+	}
+	chosen, err := l.command.choices()
+	if err != nil {
+		return nil, err
+	}
+	var b begun
+	if json.Unmarshal(stored, &b) != nil || !reflect.DeepEqual(b.Choices, chosen) {
+		return nil, nil
+	}
+	return b.Partials, nil
+}
+
+// noteBegun stores which partial files this run has made, before anything is in them.
+func (l *Ledger) noteBegun(o *Outputs) (err error) {
+	if !l.canStartOver() || l.goesOn != nil {
+		return nil
+	}
+	var b begun
+	for _, w := range o.all() {
+		if w == nil {
+			continue
+		}
+		if id := w.ID(); id != (corpus.FileID{}) {
+			b.Partials = append(b.Partials, id)
+		}
+	}
+	if len(b.Partials) == 0 {
+		return nil
+	}
+	if b.Choices, err = l.command.choices(); err != nil {
+		return err
+	}
+	stored, err := json.Marshal(b)
+	if err != nil {
+		panic(err) // plain values only
+	}
+	return l.index.NoteBegun(stored)
+}
