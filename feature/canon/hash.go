@@ -79,39 +79,42 @@ func (s *Scanner) CountUnits() { s.counting = true }
 // it for many segments together: to read bytes back right after they were written,
 // in other pieces than they were written in, makes the processor wait.
 func (s *Scanner) AppendUnits(dst []uint64) []uint64 {
+	at, most := len(dst), 0
 	for _, p := range s.spans {
-		n := int(p.end - p.start)
-		switch text := s.buf[p.start:]; p.kind {
+		most += int(p.end-p.start)/2 + 2 // a word of one byte and what ends it
+	}
+	dst = slices.Grow(dst, most)[:at+most]
+	for _, p := range s.spans {
+		size := int(p.end - p.start)
+		switch text, free := s.buf[p.start:], dst[at:]; p.kind {
 		case triples:
-			dst = appendTriples(dst, text, n)
+			at += hashTriples(free, text, size)
 		case ascii:
-			dst = s.appendASCII(dst, text, n)
+			at += s.hashASCII(free, text, size)
 		default:
-			dst = s.appendMixed(dst, text, n)
+			at += s.hashMixed(free, text, size)
 		}
 	}
 	s.spans = s.spans[:0]
-	return dst
+	return dst[:at]
 }
 
-// appendTriples appends the hashes of characters of three bytes, which text[:n] is
-// made of.
-func appendTriples(dst []uint64, text []byte, n int) []uint64 {
-	at := len(dst)
-	dst = slices.Grow(dst, n/3)[:at+n/3]
-	for i := range dst[at:] {
+// hashTriples hashes characters of three bytes, which text[:size] is made of, and
+// returns how many there are.
+func hashTriples(dst []uint64, text []byte, size int) int {
+	dst = dst[:size/3]
+	for i := range dst {
 		x := uint64(binary.LittleEndian.Uint32(text[3*i:])) & 0xFFFFFF
-		dst[at+i] = hashEnds(x, x, 3)
+		dst[i] = hashEnds(x, x, 3)
 	}
-	return dst
+	return len(dst)
 }
 
-// appendASCII appends the hashes of the words of text[:size], which is ASCII. What stands
-// alone and is a symbol is none; no word begins with one.
-func (s *Scanner) appendASCII(dst []uint64, text []byte, size int) []uint64 {
+// hashASCII hashes the words of text[:size], which is ASCII, and returns how many there
+// are. What stands alone and is a symbol is none; no word begins with one.
+func (s *Scanner) hashASCII(dst []uint64, text []byte, size int) (at int) {
 	symbols := &s.tables.ascii
-	at, start := len(dst), 0
-	dst = slices.Grow(dst, size/2+2)[:at+size/2+2]
+	start := 0
 	for base := 0; base <= size; base += hashBlock {
 		// The end counts as a space, also where it is that of a block.
 		ends := spacesIn(text[base:], min(size-base, hashBlock))
@@ -129,36 +132,38 @@ func (s *Scanner) appendASCII(dst []uint64, text []byte, size int) []uint64 {
 			start = end + 1
 		}
 	}
-	return dst[:at]
+	return at
 }
 
-// hashBlock is how many bytes appendASCII looks at together.
+// hashBlock is how many bytes hashASCII looks at together.
 const hashBlock = 64
 
-// appendMixed appends the hashes of the words of text[:n], a segment.
-func (s *Scanner) appendMixed(dst []uint64, text []byte, n int) []uint64 {
-	for i := 0; i < n; {
+// hashMixed hashes the words of text[:size], a segment, and returns how many there are.
+func (s *Scanner) hashMixed(dst []uint64, text []byte, size int) (at int) {
+	for i := 0; i < size; {
 		x := binary.LittleEndian.Uint64(text[i:])
-		length := wordIn(x)
-		if end := i + length; length > 0 && (end >= n || startsPlainly(binary.LittleEndian.Uint32(text[end:]))) {
-			length = min(length, n-i)
-			x &= 1<<(8*length) - 1
-			dst = append(dst, hashEnds(x, x, length))
-			i += length
+		n := wordIn(x)
+		if end := i + n; n > 0 && (end >= size || startsPlainly(binary.LittleEndian.Uint32(text[end:]))) {
+			n = min(n, size-i)
+			x &= 1<<(8*n) - 1
+			dst[at] = hashEnds(x, x, n)
+			at++
+			i += n
 			continue
 		}
 		if text[i] == ' ' {
 			i++
 			continue
 		}
-		unit, rest := s.NextUnit(text[i:n])
+		unit, rest := s.NextUnit(text[i:size])
 		if unit == nil {
 			break
 		}
-		dst = append(dst, HashUnit(unit))
-		i = n - len(rest)
+		dst[at] = HashUnit(unit)
+		at++
+		i = size - len(rest)
 	}
-	return dst
+	return at
 }
 
 // wordIn is the length of the word that eight bytes begin with, if it is a Han character

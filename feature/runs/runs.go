@@ -31,11 +31,10 @@ const (
 // A Maker makes sketches. It is not for concurrent use. Its buffers are 5 KiB, and up to
 // 3 MiB once there was a text of that many words without punctuation.
 type Maker struct {
-	words   int
-	least   [Bins]uint64 // the least hash of each bin, without the bits that say which
-	hash    uint64       // of the last four words
-	hashes  []uint64     // of words, those four first
-	waiting int          // pieces since words were taken
+	words  int
+	least  [Bins]uint64 // the least hash of each bin, without the bits that say which
+	hash   uint64       // of the last four words
+	hashes []uint64     // of words, those four first
 }
 
 // none is the value of a bin without a run.
@@ -50,33 +49,21 @@ func NewMaker() *Maker {
 
 // Reset makes ready for the next text.
 func (m *Maker) Reset() {
-	m.words, m.hash, m.waiting = 0, 0, 0
+	m.words, m.hash = 0, 0
 	for i := range m.least {
 		m.least[i] = none
 	}
 	clear(m.hashes[:Width-1])
 }
 
-// Step takes what the scanner of the text came to: every step. The scanner has to count
-// units. Runs go on from one segment to the next.
-func (m *Maker) Step(s *canon.Scanner, step canon.Step) {
-	if m.waiting++; step == canon.Piece && m.waiting < together {
-		return
-	}
-	m.waiting = 0
-	m.hashes = s.AppendUnits(m.hashes[:Width-1])
-	m.add()
-}
-
-// together is how many pieces are gone through at once.
-const together = 64
-
-// add takes the words of which the hashes stand behind those of the four before.
+// Segments takes the segments that a scanner, which counts units, has come to. Runs go
+// on from one to the next.
 //
 // The hash of a run is the XOR of its words' hashes, each rotated by 13 bits for each
 // word behind it (cyclic polynomial, Cohen, ACM TOIS 15, 1997). Its seven highest
 // bits are its bin, the others what is least there.
-func (m *Maker) add() {
+func (m *Maker) Segments(s *canon.Scanner) {
+	m.hashes = s.AppendUnits(m.hashes[:Width-1])
 	n := len(m.hashes) - (Width - 1)
 	skip := max(Width-1-m.words, 0) // runs that begin before the text
 	m.words += n

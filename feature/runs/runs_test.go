@@ -27,8 +27,8 @@ func read(m *Maker, s *canon.Scanner, text []byte) (parts int) {
 	m.Reset()
 	for s.Reset(text); ; {
 		step := s.Next()
-		m.Step(s, step)
 		if step != canon.Piece {
+			m.Segments(s)
 			parts++
 		}
 		if step == canon.End {

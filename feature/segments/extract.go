@@ -15,8 +15,8 @@ type Extractor struct {
 	chosen  chooser
 	short   length // of the pieces too short to be segments
 
-	// step, if not nil, is called with every step of the scanner.
-	step func(*canon.Scanner, canon.Step)
+	watch   func(*canon.Scanner) // nil where nobody wants the words
+	waiting int                  // pieces since it was called
 }
 
 // NewExtractor returns an Extractor for the scheme, or the error of Validate.
@@ -33,11 +33,22 @@ func NewExtractor(s Scheme) (*Extractor, error) {
 	}, nil
 }
 
-// Watch has f called with every step of the scanner through a text, for a method that
-// wants more of it. The scanner counts units.
-func (e *Extractor) Watch(f func(*canon.Scanner, canon.Step)) {
+// together is after how many pieces their words are asked for: so many that none was
+// written a moment ago, see [canon.Scanner.AppendUnits].
+const together = 64
+
+// Watch has f called when the scanner has come to some more segments of a text, and at
+// its end, for a method that wants all their words.
+func (e *Extractor) Watch(f func(*canon.Scanner)) {
 	e.scanner.CountUnits()
-	e.step = f
+	e.watch = f
+}
+
+func (e *Extractor) tell() {
+	e.waiting = 0
+	if e.watch != nil {
+		e.watch(e.scanner)
+	}
 }
 
 // Extract overwrites dst with what is known of text. It keeps no reference to
@@ -52,16 +63,15 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 	for ; step != canon.End; step = s.Next() {
 		if step == canon.Piece {
 			e.piece()
+			if e.waiting++; e.waiting < together {
+				continue
+			}
 		} else {
 			e.hash.part(s.Text())
 		}
-		if e.step != nil {
-			e.step(s, step)
-		}
+		e.tell()
 	}
-	if e.step != nil {
-		e.step(s, step)
-	}
+	e.tell()
 	e.chosen.result(dst)
 	for i := range dst.Features {
 		f := &dst.Features[i]

@@ -80,7 +80,7 @@ func runsOf(text string) *runs.Maker {
 	s.CountUnits()
 	for s.Reset([]byte(text)); ; {
 		step := s.Next()
-		if m.Step(s, step); step == canon.End {
+		if m.Segments(s); step == canon.End {
 			return m
 		}
 	}

@@ -69,7 +69,7 @@ func NewExtractor(s Scheme) *Extractor {
 		panic(err)
 	}
 	e := &Extractor{segments: inner, runs: runs.NewMaker(), most: s.Features()}
-	inner.Watch(e.runs.Step)
+	inner.Watch(e.runs.Segments)
 	return e
 }
 
