@@ -109,6 +109,9 @@ type plain struct {
 	found  int64
 }
 
+// bySegments has no keys but those of segments, which are its votes.
+var bySegments = feature.Scheme{Method: "segments"}
+
 var naiveBucket = []byte("segments")
 
 func runNaive(ctx context.Context, g *gen.Generator, shape bloomstore.Shape, path string, batch int) (_ result, err error) {
@@ -142,7 +145,7 @@ func documents(ctx context.Context, g *gen.Generator) iter.Seq2[*feature.Set, er
 			yield(nil, err)
 			return
 		}
-		extractor, err := feature.NewExtractor(feature.Scheme{})
+		extractor, err := feature.NewExtractor(bySegments)
 		if err != nil {
 			yield(nil, err)
 			return

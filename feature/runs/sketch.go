@@ -79,7 +79,7 @@ func (s *Sketch) Parse(b []byte) (rest []byte, err error) {
 		for i := range s {
 			s[i] = binary.LittleEndian.Uint64(b[8*i:])
 		}
-	} else if !s.parseFew(b[:Bins/8], b[Bins/8:length]) {
+	} else if !s.parseFew(n, b[:Bins/8], b[Bins/8:length]) {
 		return b, errSketch
 	}
 	if s.size() != n {
@@ -88,28 +88,28 @@ func (s *Sketch) Parse(b []byte) (rest []byte, err error) {
 	return b[length:], nil
 }
 
-// parseFew reads the numbers of those bins that the mask has. It reports whether
-// there are as many.
-func (s *Sketch) parseFew(mask, numbers []byte) bool {
+// parseFew reads the numbers of the n bins that the mask has. It reports whether it has
+// as many, and what the last byte has over is 0.
+func (s *Sketch) parseFew(n int, mask, numbers []byte) bool {
 	i := 0
 	for bin := range Bins {
 		if mask[bin/8]>>(bin%8)&1 == 0 {
 			continue
 		}
-		if i/2 >= len(numbers) {
+		if i == n {
 			return false
 		}
 		s.set(bin, uint64(numbers[i/2]>>(i%2*4)&15))
 		i++
 	}
-	return i%2 == 0 || numbers[i/2]>>4 == 0
+	return i == n && (n%2 == 0 || numbers[n/2]>>4 == 0)
 }
 
 // An Overlap is how much of two documents is common, as far as their sketches tell,
 // as a fraction: so many runs of each stand in the other. It is exact arithmetic on
 // whole numbers, so that every machine comes to the same.
 type Overlap struct {
-	Num, Den uint64 // Num < 2^44, Den < 2^12
+	Num, Den uint64 // of documents of at most 2^40 runs Num < 2^52, Den < 2^12
 }
 
 // Compare estimates the overlap of two documents of a and b runs.

@@ -37,6 +37,36 @@ func TestSketchRoundTrip(t *testing.T) {
 	}
 }
 
+// TestMaskOfOneMore: where the number of bins is odd, half a byte is left behind their
+// numbers. A mask with one bin more would be read from it; and with a number in it the
+// sketch has as many bins as it says where another number is 0.
+func TestMaskOfOneMore(t *testing.T) {
+	one := func(mask, numbers byte) []byte {
+		b := make([]byte, 1+Bins/8+1)
+		b[0], b[1], b[1+Bins/8] = 1, mask, numbers
+		return b
+	}
+	for _, c := range []struct {
+		name          string
+		mask, numbers byte
+		want          bool
+	}{
+		{"one bin", 0b1, 0x05, true},
+		{"a number behind the last", 0b1, 0x35, false},
+		{"a second bin that is empty", 0b11, 0x05, false},
+		{"a second bin, the first empty", 0b11, 0x50, false},
+		{"two bins", 0b11, 0x35, false},
+		{"a bin that is empty", 0b1, 0x00, false},
+		{"no bin", 0b0, 0x00, false},
+		{"no bin, a number", 0b0, 0x05, false},
+	} {
+		var s Sketch
+		if _, err := s.Parse(one(c.mask, c.numbers)); (err == nil) != c.want {
+			t.Errorf("%s: %v, read as %x", c.name, err, s)
+		}
+	}
+}
+
 // checkDamage: whatever is too short is refused, and so is a number of bins that is
 // not that of those told.
 func checkDamage(t *testing.T, n int, b []byte) {

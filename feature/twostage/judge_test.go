@@ -187,6 +187,9 @@ func TestNumbersOfTheDecision(t *testing.T) {
 	eighth := document{units: append(slices.Repeat([]uint32{12}, 20), 40), other: 40, runs: 100}  // 320
 	less := eighth
 	less.other++
+	explains := document{units: append(slices.Repeat([]uint32{12}, 20), 60), runs: 100} // 300
+	little := explains
+	little.other++
 	for _, c := range []struct {
 		name  string
 		m     meeting
@@ -225,6 +228,8 @@ func TestNumbersOfTheDecision(t *testing.T) {
 		{"a menu, too long a page", meeting{d: menu, runs: 126, bins: bins{other: 128}, shared: 13, common: 2, t: .6}, kept, 0},
 		{"a menu, less than the threshold", meeting{d: menu, runs: 100, bins: bins{other: 128}, shared: 13, common: 2, t: .66}, kept, 0},
 		{"a menu, .25 + .75 × .6 of the page", meeting{d: menu, runs: 100, bins: bins{other: 128}, shared: 12, common: 2, t: .6}, kept, 0},
+		{"a menu, .2 + .8 × .65 of the page", meeting{d: explains, runs: 100, bins: bins{other: 128}, shared: 13, common: 1, t: .6}, removed, .65},
+		{"a menu, less of the page", meeting{d: little, runs: 100, bins: bins{other: 128}, shared: 13, common: 1, t: .6}, kept, 0},
 		{"a menu, ten segments", meeting{d: fewer, runs: 100, bins: bins{other: 128}, shared: 10, common: 2, t: .6}, removed, 10. / 12},
 		{"a menu, nine segments", meeting{d: fewer, runs: 100, bins: bins{other: 128}, shared: 9, common: 2, t: .6}, kept, 0},
 		{"a menu, an eighth", meeting{d: eighth, runs: 100, bins: bins{other: 128}, shared: 14, common: 1, t: .6}, removed, .7},

@@ -10,13 +10,17 @@ import (
 )
 
 // TestRemovedAndSentAgain holds what the manual says of a document that was removed
-// and comes again: an exact copy is removed for ever, and a near copy until its shared
-// segments are common.
+// and comes again: an exact copy is removed for ever, and so is a near copy that shares
+// segments that weigh half of it; another until those are common.
 func TestRemovedAndSentAgain(t *testing.T) {
 	dir := t.TempDir()
-	sentences := func(from, n int) (s []string) {
+	sentences := func(from, n, words int) (s []string) {
 		for i := range n {
-			s = append(s, fmt.Sprintf("Sentence number %d says something that no other sentence says", from+i))
+			sentence := ""
+			for word := range words {
+				sentence += fmt.Sprintf("%c%d ", 'a'+word, from+i)
+			}
+			s = append(s, sentence+"ends")
 		}
 		return s
 	}
@@ -27,12 +31,19 @@ func TestRemovedAndSentAgain(t *testing.T) {
 		}
 		return fmt.Sprintf("{\"id\":%q,\"text\":%q}\n", id, text)
 	}
-	shared := sentences(0, 6)
-	exact, near := line("exact", shared), line("near", shared, sentences(10, 2))
-	writeFile(t, filepath.Join(dir, "first"), line("witness", shared)+exact+near)
+	// Of 168 words 120 are shared, 71%, in segments that weigh 60, 36%. Once these are
+	// common, 80% has to stand in the witness. The 130 words that the other near copy
+	// shares weigh 110 of its 148.
+	shared := sentences(1000, 30, 3)
+	other := sentences(2000, 10, 12)
+	witness := line("witness", shared)
+	exact, near := line("exact", shared), line("near", shared, sentences(3000, 12, 3))
+	wide, most := line("wide", other), line("most", other, sentences(4000, 2, 8))
+	writeFile(t, filepath.Join(dir, "first"), witness+wide+exact+near+most)
 	longer := ""
 	for i := range 12 {
-		longer += line(fmt.Sprint("longer ", i), shared, sentences(100*(i+1), 30))
+		longer += line(fmt.Sprint("longer ", i), shared, sentences(10_000+100*i, 20, 15))
+		longer += line(fmt.Sprint("wider ", i), other, sentences(20_000+100*i, 20, 15))
 	}
 	writeFile(t, filepath.Join(dir, "longer"), longer)
 	keeps := func(input, want string) {
@@ -41,7 +52,7 @@ func TestRemovedAndSentAgain(t *testing.T) {
 			t.Errorf("of %s it keeps %.300q, want %.300q", input, kept, want)
 		}
 	}
-	keeps("first", line("witness", shared))
+	keeps("first", witness+wide)
 	keeps("first", "")
 	keeps("longer", longer)
 	keeps("first", near)

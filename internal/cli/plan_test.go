@@ -5,6 +5,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,16 +15,20 @@ import (
 )
 
 // pages are documents of which each has the same menu of so many segments, and ten of
-// its own.
+// its own, of which nearly every word is, so that none is a copy of another by its runs.
 func pages(n, menu int) string {
 	var b strings.Builder
+	rng := rand.New(rand.NewPCG(uint64(n), uint64(menu)))
 	for i := range n {
 		fmt.Fprintf(&b, `{"id":"page %d","text":"`, i)
 		for m := range menu {
-			fmt.Fprintf(&b, "The entry %d of the menu. ", m)
+			fmt.Fprintf(&b, "Menu entry %d. ", m)
 		}
 		for own := range 10 {
-			fmt.Fprintf(&b, "Sentence %d of page %d says something that is longer than what the menu says. ", own, i)
+			for range 14 {
+				fmt.Fprintf(&b, "%x ", rng.Uint32())
+			}
+			fmt.Fprintf(&b, "says sentence %d. ", own)
 		}
 		b.WriteString("\"}\n")
 	}
@@ -72,7 +77,7 @@ func holdPlan(t *testing.T, what string, took, planned uint64) {
 func TestTableDiskOfRuns(t *testing.T) {
 	const memtable = 50_000
 	for _, menu := range []int{0, 40} {
-		for _, n := range []int{1000, 4500, 5000, 12_000, 25_000} {
+		for _, n := range []int{1000, 4500, 5000, 10_600, 12_000, 25_000} {
 			dir := t.TempDir()
 			writeFile(t, filepath.Join(dir, "in.jsonl"), pages(n, menu))
 			runProgram(t, dir, exitDone, "dedup", "-q", "--docs", "50k", "--memtable-keys", fmt.Sprint(memtable),
@@ -91,7 +96,9 @@ func TestTableDiskOfRuns(t *testing.T) {
 			if sum.Kept != float64(n) {
 				t.Fatalf("%v of %d pages kept", sum.Kept, n)
 			}
-			planned := index.TableDisk(sum.Kept, sum.Kept*float64(11+menu), float64(sum.Table.Entries), 10, memtable)
+			// Ten segments, those of the menu, run keys in the places left, the whole text.
+			keys := min(10+menu+8, 50) + 1
+			planned := index.TableDisk(sum.Kept, sum.Kept*float64(keys), float64(sum.Table.Entries), 10, memtable)
 			holdPlan(t, fmt.Sprintf("%d pages with a menu of %d, in runs %v", n, menu, sum.Table.Runs), uint64(sum.Table.Bytes), planned)
 			t.Logf("%d pages, menu %d: runs %v, %d of %d", n, menu, sum.Table.Runs, sum.Table.Bytes, planned)
 		}
