@@ -21,6 +21,7 @@ type ruleMaker struct {
 func rules() []ruleMaker {
 	return []ruleMaker{
 		{"default", ours(feature.Scheme{}, dedup.Rules{})},
+		{"former", ours(feature.Scheme{Method: "segments"}, dedup.Rules{Threshold: 0.5})},
 		{"counted", ours(feature.Scheme{Method: "segments"}, dedup.Rules{Score: dedup.ScoreSegments})},
 		{"exact", peer(func() peers.Rule { return peers.NewExact() })},
 		{"simhash", peer(func() peers.Rule { return peers.NewSimHash(3) })},
@@ -92,7 +93,10 @@ func ours(scheme feature.Scheme, rules dedup.Rules) func() (peers.Rule, error) {
 func nameOf(scheme feature.Scheme, rules dedup.Rules) string {
 	version, _, _ := strings.Cut(scheme.Name(), "-")
 	threshold := rules.Threshold
-	if threshold == 0 {
+	switch {
+	case threshold == 0 && rules.Score == dedup.ScoreSegments:
+		threshold = dedup.DefaultSegmentsThreshold
+	case threshold == 0:
 		threshold = dedup.DefaultThreshold
 	}
 	return fmt.Sprintf("firstseen %s, %s ≥ %g", version, [...]string{"text", "segments"}[rules.Score], threshold)
