@@ -7,18 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// The constants of HashUnit: digits of pi and of the golden ratio.
+// The constants of HashUnit: digits of the golden ratio and of pi.
 const (
-	hashSeed   = 0x243f6a8885a308d3
-	hashFactor = 0x9e3779b97f4a7c15
+	hashFirst = 0x9e3779b97f4a7c15
+	hashLast  = 0x243f6a8885a308d3
 )
 
 // HashUnit is a 64-bit hash of a word of n bytes: of the number that its first eight
 // bytes are, little-endian, of that of its last eight, and of n. A word of less than
-// eight has both of these filled up with zeros at its end. The second is rotated by half, all
-// three are added, and the sum is multiplied, both halves of the product joined by
-// XOR (folded multiplication, as in wyhash). It has no secret, and looks at 16 bytes at
-// most: words that collide can be constructed.
+// eight has both of these filled up with zeros at its end. The first has hashFirst added
+// by XOR, the second, rotated by half, hashLast and n; both are multiplied with each
+// other, and both halves of the product joined by XOR (folded multiplication, as in
+// wyhash). It has no secret, and looks at 16 bytes at most: words that collide can be
+// constructed.
 func HashUnit(unit []byte) uint64 {
 	var first, last [8]byte
 	copy(first[:], unit)
@@ -27,7 +28,7 @@ func HashUnit(unit []byte) uint64 {
 }
 
 func hashEnds(first, last uint64, n int) uint64 {
-	hi, lo := bits.Mul64((first+bits.RotateLeft64(last, 32)+uint64(n))^hashSeed, hashFactor)
+	hi, lo := bits.Mul64(first^hashFirst, bits.RotateLeft64(last, 32)^hashLast^uint64(n))
 	return hi ^ lo
 }
 
