@@ -65,16 +65,19 @@ func (m *Maker) Reset() {
 func (m *Maker) Segments(s *canon.Scanner) {
 	m.hashes = s.AppendUnits(m.hashes[:Width-1])
 	n := len(m.hashes) - (Width - 1)
-	skip := max(Width-1-m.words, 0) // runs that begin before the text
+	skip := min(max(Width-1-m.words, 0), n) // words with which no run ends yet
 	m.words += n
 	h := m.hash
-	in, out := m.hashes[Width-1:], m.hashes[:n]
+	in, out := m.hashes[Width-1:][:n], m.hashes[:n]
+	for _, word := range in[:skip] {
+		h = bits.RotateLeft64(h, turn) ^ word
+	}
+	in, out = in[skip:], out[skip:]
+	out = out[:len(in)]
 	for i, word := range in {
 		h = bits.RotateLeft64(h, turn) ^ word
-		if i >= skip {
-			bin := &m.least[h>>binShift]
-			*bin = min(*bin, h<<(64-binShift))
-		}
+		bin := &m.least[h>>binShift]
+		*bin = min(*bin, h<<(64-binShift))
 		h ^= bits.RotateLeft64(out[i], turn*(Width-1))
 	}
 	m.hash = h
