@@ -49,7 +49,8 @@ func (s *Sketch) Append(b []byte) []byte {
 		return b
 	}
 	mask, from := len(b), len(b)+Bins/8
-	b = append(b, make([]byte, Bins/8+(n+1)/2)...)
+	var few [whole]byte // fewer are appended
+	b = append(b, few[:Bins/8+(n+1)/2]...)
 	i := 0
 	for bin := range Bins {
 		if v := s.at(bin); v != 0 {
