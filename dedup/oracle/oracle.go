@@ -319,7 +319,7 @@ func (o *Oracle) removalBySketch(d document, set *feature.Sketch, c claim) float
 	common := quotient(o.common(d), o.whole(set))
 	asked := max(t, .8)
 	if isFifth(c.weight, o.whole(set)) || c.runKeys >= 3 {
-		asked = min(common+(1-common)*t, asked)
+		asked = min(common+float64((1-common)*t), asked)
 	}
 	if c.leadsAll {
 		asked = t
@@ -341,7 +341,7 @@ func (o *Oracle) removalOutsideCommon(d document, set *feature.Sketch, c claim) 
 	e, whole := o.docs[c.num-1], o.whole(set)
 	score := quotient(c.weight, uncommon)
 	share := quotient(o.common(d), whole)
-	if 8*o.common(d) >= whole && len(c.shared) >= 10 && o.reaches(score) && share+(1-share)*score >= .72 &&
+	if 8*o.common(d) >= whole && len(c.shared) >= 10 && o.reaches(score) && share+float64((1-share)*score) >= .72 &&
 		5*min(d.runs, e.runs) >= 4*max(d.runs, e.runs) {
 		return score
 	}

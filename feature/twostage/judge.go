@@ -201,10 +201,14 @@ func (j *Judge) asked(c *method.Candidate) float64 {
 	case j.holdsHalf(c):
 		return t
 	case j.enough(c.Weight, j.runKeys(c)):
-		return min(common+(1-common)*t, max(t, contained))
+		return min(restOf(common, t), max(t, contained))
 	}
 	return max(t, contained)
 }
+
+// restOf is what is common of a text and a share of the rest. The product is rounded by
+// itself, so that no processor joins it with the sum and comes to another verdict.
+func restOf(common, share float64) float64 { return common + float64((1-common)*share) }
 
 // sameOutsideCommon is rule 14: two pages of one length, of which a part is common, a
 // menu, are copies by the rest of their text.
@@ -213,7 +217,7 @@ func (j *Judge) sameOutsideCommon(c *method.Candidate) bool {
 	common, shared := method.Share(j.common, j.Whole()), method.Share(c.Weight, j.uncommon)
 	return minCommon*j.common >= j.Whole() && j.ownShared(c) >= minShared &&
 		(minLength+1)*least >= minLength*most &&
-		shared >= j.rules.Threshold && common+(1-common)*shared >= explained
+		shared >= j.rules.Threshold && restOf(common, shared) >= explained
 }
 
 // Record appends what is stored of the document.
