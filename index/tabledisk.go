@@ -12,7 +12,7 @@ import (
 // what is written anew with each checkpoint.
 const (
 	diskPerPending = 9.2
-	diskPerEntry   = 13.5
+	diskPerEntry   = 15
 	diskPerDoc     = 110 // of which its sketch is up to 69
 	diskFixed      = 512 << 10
 )
