@@ -1,6 +1,87 @@
 package oracle
 
-import "math/big"
+import (
+	"math/big"
+
+	"github.com/firstseen/firstseen/feature"
+)
+
+// The second stage: rules 12 to 14.
+
+// comparedWith is rule 12.
+func (o *Oracle) comparedWith(d document, set *feature.Sketch, c *claim) bool {
+	whole := o.whole(set)
+	c.leadsAll = c.withCommon > c.weight && 2*c.withCommon >= whole
+	if isFifth(c.weight, whole) || c.runKeys >= 3 || o.reaches(quotient(c.weight, whole)) || c.leadsAll {
+		return true
+	}
+	for n := fewest; n < len(d.features); n++ {
+		var weight int64
+		for _, i := range c.shared {
+			if i < n {
+				weight += o.weight(d.features[i])
+			}
+		}
+		if o.reaches(quotient(weight, o.size(d.features[:n]))) {
+			return true
+		}
+	}
+	return false
+}
+
+func isFifth(weight, whole int64) bool { return weight > 0 && 5*weight >= whole }
+
+// removalBySketch is rules 12 to 14.
+func (o *Oracle) removalBySketch(d document, set *feature.Sketch, c claim) float64 {
+	t := o.rules.Threshold
+	if !c.compared {
+		return -1
+	}
+	score := c.longer
+	if c.contained >= .8 && o.reaches(c.contained) {
+		score = c.contained
+	}
+	common := quotient(o.common(d), o.whole(set))
+	asked := max(t, .8)
+	if isFifth(c.weight, o.whole(set)) || c.runKeys >= 3 {
+		asked = min(common+float64((1-common)*t), asked)
+	}
+	if c.leadsAll {
+		asked = t
+	}
+	if score >= asked {
+		return score
+	}
+	return o.removalOutsideCommon(d, set, c)
+}
+
+// removalOutsideCommon is rule 14.
+func (o *Oracle) removalOutsideCommon(d document, set *feature.Sketch, c claim) float64 {
+	var uncommon int64
+	for _, f := range d.features {
+		if len(o.first(f.Key)) < common {
+			uncommon += o.weight(f)
+		}
+	}
+	e, whole := o.docs[c.num-1], o.whole(set)
+	score := quotient(c.weight, uncommon)
+	share := quotient(o.common(d), whole)
+	if 8*o.common(d) >= whole && len(c.shared) >= 10 && o.reaches(score) && share+float64((1-share)*score) >= .72 && c.contained >= .6*(1-share)*score &&
+		5*min(d.runs, e.runs) >= 4*max(d.runs, e.runs) {
+		return score
+	}
+	return -1
+}
+
+// common is the size of the common segments.
+func (o *Oracle) common(d document) (size int64) {
+	for _, f := range d.features {
+		if len(o.first(f.Key)) == common {
+			size += o.size([]feature.Feature{f})
+		}
+	}
+	return size
+}
 
 // readSketch reads what a sketch says of a text's runs, as docs/format.md has it: how
 // many there are and, of twenty or more, of each of 128 bins a number from 1 to 15, or

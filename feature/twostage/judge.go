@@ -24,10 +24,12 @@ const (
 	// Pages with menus (rule 14): one part in minCommon of the text has to be common,
 	// so many segments that are not have to be shared, both together hold explained
 	// of the document, and the lengths be no further apart than minLength to
-	// minLength+1.
+	// minLength+1. Of what the shared ones hold sketches have to find the part
+	// confirmed: the longest segments of code are its comments.
 	minCommon = 8
 	minShared = 10
 	explained = 0.72
+	confirmed = 0.6
 	minLength = 4
 )
 
@@ -184,7 +186,7 @@ func (j *Judge) bySketch(c *method.Candidate, f *method.Finding) {
 	switch related := f.Relation != method.Unrelated; {
 	case f.Score >= j.asked(c):
 		f.Relation = method.Copy
-	case j.sameOutsideCommon(c):
+	case j.sameOutsideCommon(c, f.Contained):
 		f.Relation, f.Score = method.Copy, method.Share(c.Weight, j.uncommon)
 	case f.Contained >= j.rules.Threshold:
 		f.Relation, f.Share = method.Related, f.Contained
@@ -212,12 +214,13 @@ func restOf(common, share float64) float64 { return common + float64((1-common)*
 
 // sameOutsideCommon is rule 14: two pages of one length, of which a part is common, a
 // menu, are copies by the rest of their text.
-func (j *Judge) sameOutsideCommon(c *method.Candidate) bool {
+func (j *Judge) sameOutsideCommon(c *method.Candidate, contained float64) bool {
 	least, most := min(j.known.runs, j.other.runs), max(j.known.runs, j.other.runs)
 	common, shared := method.Share(j.common, j.Whole()), method.Share(c.Weight, j.uncommon)
 	return minCommon*j.common >= j.Whole() && j.ownShared(c) >= minShared &&
 		(minLength+1)*least >= minLength*most &&
-		shared >= j.rules.Threshold && restOf(common, shared) >= explained
+		shared >= j.rules.Threshold && restOf(common, shared) >= explained &&
+		contained >= confirmed*(1-common)*shared
 }
 
 // Record appends what is stored of the document.

@@ -183,8 +183,15 @@ func TestNumbersOfTheDecision(t *testing.T) {
 	in := bins{equal: 8, first: 14}
 	const kept, related, removed = method.Unrelated, method.Related, method.Copy
 	menu := document{units: append(slices.Repeat([]uint32{12}, 20), 20, 60), other: 0, runs: 100} // 320
-	fewer := document{units: append(slices.Repeat([]uint32{12}, 12), 20, 28), runs: 100}          // 192
-	eighth := document{units: append(slices.Repeat([]uint32{12}, 20), 40), other: 40, runs: 100}  // 320
+	// C is .42 of pages of one length; .29 is what sketches have to find of .75 × .65.
+	confirmed := bins{equal: 40, other: 88}
+	// longer is M of 100 runs and others, of which so many of 128 bins are equal.
+	longer := func(equal, runs float64) float64 {
+		j := (15*equal - 128) / (14 * 128)
+		return j * (100 + runs) / (1 + j) / max(100, runs)
+	}
+	fewer := document{units: append(slices.Repeat([]uint32{12}, 12), 20, 28), runs: 100}         // 192
+	eighth := document{units: append(slices.Repeat([]uint32{12}, 20), 40), other: 40, runs: 100} // 320
 	less := eighth
 	less.other++
 	explains := document{units: append(slices.Repeat([]uint32{12}, 20), 60), runs: 100} // 300
@@ -222,18 +229,20 @@ func TestNumbersOfTheDecision(t *testing.T) {
 		{"a shorter one too short", meeting{d: ten(20), runs: 19, bins: same, shared: 4, t: .6}, kept, .2},
 		{"just long enough", meeting{d: ten(20), runs: 20, bins: same, shared: 4, t: .6}, removed, 1},
 		{"segments say yes, sketches no", meeting{d: ten(100), runs: 100, bins: bins{other: 128}, shared: 10, t: .5}, related, 0},
-		{"a menu", meeting{d: menu, runs: 80, bins: bins{other: 128}, shared: 13, common: 2, t: .6}, removed, .65},
-		{"a menu, a longer page", meeting{d: menu, runs: 125, bins: bins{other: 128}, shared: 13, common: 2, t: .6}, removed, .65},
-		{"a menu, too short a page", meeting{d: menu, runs: 79, bins: bins{other: 128}, shared: 13, common: 2, t: .6}, kept, 0},
-		{"a menu, too long a page", meeting{d: menu, runs: 126, bins: bins{other: 128}, shared: 13, common: 2, t: .6}, kept, 0},
-		{"a menu, less than the threshold", meeting{d: menu, runs: 100, bins: bins{other: 128}, shared: 13, common: 2, t: .66}, kept, 0},
-		{"a menu, .25 + .75 × .6 of the page", meeting{d: menu, runs: 100, bins: bins{other: 128}, shared: 12, common: 2, t: .6}, kept, 0},
-		{"a menu, .2 + .8 × .65 of the page", meeting{d: explains, runs: 100, bins: bins{other: 128}, shared: 13, common: 1, t: .6}, removed, .65},
-		{"a menu, less of the page", meeting{d: little, runs: 100, bins: bins{other: 128}, shared: 13, common: 1, t: .6}, kept, 0},
-		{"a menu, ten segments", meeting{d: fewer, runs: 100, bins: bins{other: 128}, shared: 10, common: 2, t: .6}, removed, 10. / 12},
-		{"a menu, nine segments", meeting{d: fewer, runs: 100, bins: bins{other: 128}, shared: 9, common: 2, t: .6}, kept, 0},
-		{"a menu, an eighth", meeting{d: eighth, runs: 100, bins: bins{other: 128}, shared: 14, common: 1, t: .6}, removed, .7},
-		{"a menu, less than an eighth", meeting{d: less, runs: 100, bins: bins{other: 128}, shared: 14, common: 1, t: .6}, kept, 0},
+		{"a menu", meeting{d: menu, runs: 80, bins: confirmed, shared: 13, common: 2, t: .6}, removed, .65},
+		{"a menu, a longer page", meeting{d: menu, runs: 125, bins: confirmed, shared: 13, common: 2, t: .6}, removed, .65},
+		{"a menu, too short a page", meeting{d: menu, runs: 79, bins: confirmed, shared: 13, common: 2, t: .6}, kept, longer(40, 79)},
+		{"a menu, too long a page", meeting{d: menu, runs: 126, bins: confirmed, shared: 13, common: 2, t: .6}, kept, longer(40, 126)},
+		{"a menu, less than the threshold", meeting{d: menu, runs: 100, bins: confirmed, shared: 13, common: 2, t: .66}, kept, longer(40, 100)},
+		{"a menu, .25 + .75 × .6 of the page", meeting{d: menu, runs: 100, bins: confirmed, shared: 12, common: 2, t: .6}, kept, longer(40, 100)},
+		{"a menu, .2 + .8 × .65 of the page", meeting{d: explains, runs: 100, bins: confirmed, shared: 13, common: 1, t: .6}, removed, .65},
+		{"a menu, less of the page", meeting{d: little, runs: 100, bins: confirmed, shared: 13, common: 1, t: .6}, kept, longer(40, 100)},
+		{"a menu, ten segments", meeting{d: fewer, runs: 100, bins: confirmed, shared: 10, common: 2, t: .6}, removed, 10. / 12},
+		{"a menu, nine segments", meeting{d: fewer, runs: 100, bins: confirmed, shared: 9, common: 2, t: .6}, kept, longer(40, 100)},
+		{"a menu, an eighth", meeting{d: eighth, runs: 100, bins: confirmed, shared: 14, common: 1, t: .6}, removed, .7},
+		{"a menu, less than an eighth", meeting{d: less, runs: 100, bins: confirmed, shared: 14, common: 1, t: .6}, kept, longer(40, 100)},
+		{"a menu, enough of the rest", meeting{d: menu, runs: 100, bins: bins{equal: 29, other: 99}, shared: 13, common: 2, t: .6}, removed, .65},
+		{"a menu, too little of the rest", meeting{d: menu, runs: 100, bins: bins{equal: 28, other: 100}, shared: 13, common: 2, t: .6}, kept, longer(28, 100)},
 	} {
 		_, f := c.m.judge(t)
 		if f.Relation != c.want || math.Abs(f.Score-c.score) > 1e-15 {
