@@ -1,0 +1,82 @@
+package canon
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/firstseen/firstseen/feature/canon/canontest"
+)
+
+// plainScanner copies byte by byte what others copy many at a time.
+func plainScanner() *Scanner {
+	s := NewScanner()
+	s.copied = copied{}
+	return s
+}
+
+// latin draws texts that are mostly ASCII, with all that may interrupt it, of up to some
+// 10 KB.
+func latin() *rapid.Generator[string] {
+	part := rapid.OneOf(
+		rapid.StringMatching(`([a-zA-Z]{1,9} ){1,12}`),
+		rapid.StringMatching(`([a-z0-9]{1,5}[ .,'=;_+\n]){1,30}`),
+		rapid.StringMatching(`[0-9]{1,4}([.,][0-9]{1,4}){0,3}`),
+		rapid.SampledFrom([]string{
+			". ", "\n\n", "; ", " ", "\t", "    ", "= ", "=", "don't ", "é", "e\u0301", "\u0301", " \u0301", "=\u0338", ",\u0338", "’s",
+			"的", " 过滤器 ", "。", "\u00ad", "'\u00ad", "\x80", "\x00", "⩵", "ﬁ", "，",
+			strings.Repeat(" ", 70), strings.Repeat("long words without an end ", 20), strings.Repeat("=", 100), strings.Repeat("x", 450), strings.Repeat("some words. ", 360),
+		}),
+	)
+	return rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(part, 1, 60).Draw(t, "parts"), "")
+	})
+}
+
+// TestCopiedEqualsOracle: pieces are those of the oracle, copied together or not.
+func TestCopiedEqualsOracle(t *testing.T) {
+	canontest.NeedUnicode(t)
+	scanners := []*Scanner{NewScanner(), plainScanner()}
+	rapid.Check(t, func(t *rapid.T) {
+		text, n := latin().Draw(t, "text"), rapid.IntRange(1, 3).Draw(t, "asked")
+		for i, s := range scanners {
+			if diff := diffOracle(s, text, n); diff != "" {
+				t.Fatalf("scanner %d of %q (-oracle +scanner):\n%s", i, text, diff)
+			}
+		}
+	})
+}
+
+// TestCopiedUnits: the words are the same, copied together or not.
+func TestCopiedUnits(t *testing.T) {
+	vector, plain := NewScanner(), plainScanner()
+	vector.CountUnits()
+	plain.CountUnits()
+	rapid.Check(t, func(t *rapid.T) {
+		text, n := latin().Draw(t, "text"), rapid.IntRange(1, 90).Draw(t, "together")
+		got, _ := unitsOf(vector, text, n)
+		want, _ := unitsOf(plain, text, n)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%q: %x, want %x", text, got, want)
+		}
+	})
+}
+
+// TestCopiedParts: texts of more than a part, in symbols that grow, in batches that end
+// anywhere.
+func TestCopiedParts(t *testing.T) {
+	vector, plain := NewScanner(), plainScanner()
+	all := func(int) bool { return true }
+	for _, sentence := range []string{"Some words, and 1,000 more. ", "x=y;", "=", "a'b", "1.", "no end ", "=\u0338", "word = 的 "} {
+		for size := 3*flushAt - 5; size < 3*flushAt+5; size++ {
+			text := strings.Repeat(sentence, size/len(sentence)+1)[size%len(sentence):]
+			got, whole := readAll(vector, text, all)
+			want, wantWhole := readAll(plain, text, all)
+			if !slices.Equal(got, want) || whole != wantWhole {
+				t.Fatalf("%d bytes of %q differ: %d pieces, want %d", size, sentence, len(got), len(want))
+			}
+		}
+	}
+}
