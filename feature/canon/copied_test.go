@@ -5,10 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/firstseen/firstseen/feature/canon/ascii"
 	"github.com/firstseen/firstseen/feature/canon/canontest"
 )
+
+func all(int) bool { return true }
 
 // plainScanner copies byte by byte what others copy many at a time.
 func plainScanner() *Scanner {
@@ -64,11 +68,30 @@ func TestCopiedUnits(t *testing.T) {
 	})
 }
 
+// TestBatchEnds: what needs the next byte is not cut in two, and a piece as wide as one can
+// be is one.
+func TestBatchEnds(t *testing.T) {
+	vector, plain := NewScanner(), plainScanner()
+	words := strings.Repeat("some words, and more. ", batch/10)
+	for _, text := range []string{"=\u0338", "x=\u0338", "3.5", "12,345,678", "don't", "a' b", ".\u0338", "e\u0301", " 的", strings.Repeat("x", MaxWidth), strings.Repeat("y", MaxWidth+1)} {
+		for n := range 2 * 22 {
+			if n >= 22 { // the words repeat
+				n += batch - 40
+			}
+			text := words[:n] + text + ". " + words[:2*ascii.Block]
+			got, whole := readAll(vector, text, all)
+			want, wantWhole := readAll(plain, text, all)
+			if !slices.Equal(got, want) || whole != wantWhole {
+				t.Fatalf("%d bytes and %q (-plain +copied):\n%s", n, text[n:], cmp.Diff(want, got))
+			}
+		}
+	}
+}
+
 // TestCopiedParts: texts of more than a part, in symbols that grow, in batches that end
 // anywhere.
 func TestCopiedParts(t *testing.T) {
 	vector, plain := NewScanner(), plainScanner()
-	all := func(int) bool { return true }
 	for _, sentence := range []string{"Some words, and 1,000 more. ", "x=y;", "=", "a'b", "1.", "no end ", "=\u0338", "word = 的 "} {
 		for size := 3*flushAt - 5; size < 3*flushAt+5; size++ {
 			text := strings.Repeat(sentence, size/len(sentence)+1)[size%len(sentence):]
