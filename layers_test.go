@@ -65,10 +65,10 @@ var mayKnow = map[string][]string{
 
 	"feature":             {"feature/method", "feature/segments", "feature/twostage"},
 	"feature/method":      {},
-	"feature/canon":       {"feature/canon/ascii"},
+	"feature/canon":       {"feature/canon/vector"},
 	"feature/segments":    {"feature/method", "feature/canon"},
 	"feature/runs":        {"feature/canon"},
-	"feature/canon/ascii": {},
+	"feature/canon/vector": {},
 	"feature/twostage":    {"feature/method", "feature/segments", "feature/runs", "feature/canon"},
 }
 

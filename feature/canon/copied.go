@@ -2,68 +2,107 @@ package canon
 
 import (
 	"bytes"
-	"encoding/binary"
+	"unicode/utf8"
 
-	"github.com/firstseen/firstseen/feature/canon/ascii"
+	"github.com/firstseen/firstseen/feature/canon/vector"
 )
 
-// batch is how many bytes of text are copied together at most: few enough to stay in
-// the nearest cache until they have been looked at.
-const batch = 4 << 10
+const (
+	// batch is how many bytes of text are copied together at most: few enough to stay
+	// in the nearest cache until they have been looked at.
+	batch = 4 << 10
+
+	// fewCopied is how many bytes have to be copied together for it to be tried again
+	// at once.
+	fewCopied = 32
+	// passed is how many separators are passed otherwise before it is.
+	passed = 4
+)
 
 var oneSpace = []byte{' '}
 
-// copied are pieces of ASCII that were copied together, and are handed out one after
-// the other.
+// copied are pieces that were copied together, and are handed out one after the other.
 type copied struct {
-	starts  []ascii.Start // of the pieces, the symbols between them, and what comes; nil where the processor cannot
-	next    int           // of starts
-	out, in int           // what starts count from, in the buffer and in the text
-	open    bool          // what comes is a piece that has begun
+	starts  []vector.Start // of the pieces, the symbols between them, and what comes; nil where the processor cannot
+	next    int            // of starts
+	out, in int            // what starts count from, in the buffer and in the text
+	han     int            // Han characters in all of them
+	open    bool           // what comes is a piece that has begun
+	pass    int            // separators to pass before it is tried again
 }
 
-// asciiClasses are the classes of ASCII as package ascii has them.
-func (t *tables) asciiClasses() *ascii.Classes {
-	c := new(ascii.Classes)
+// vectorClasses are the classes as package vector has them.
+func (t *tables) vectorClasses() *vector.Classes {
+	c := new(vector.Classes)
 	for b := range c.Class {
 		form := byte(b)
 		switch a := t.ascii[b]; a.class.kind() {
 		case plain:
-			c.Class[b], form = ascii.Letter, a.lower
+			c.Class[b], form = vector.Letter, a.lower
 			if t.more[b]&digit != 0 {
-				c.Class[b] = ascii.Digit
+				c.Class[b] = vector.Digit
 			}
-		case space:
-			c.Class[b], form = ascii.Blank, ' '
 		case symbol:
-			c.Class[b] = ascii.Symbol
-		case dot:
-			c.Class[b] = ascii.Dot
-		case comma:
-			c.Class[b] = ascii.Comma
-		case quote:
-			c.Class[b] = ascii.Quote
-		default:
+			c.Class[b] = vector.Symbol
+		case space:
 			form = ' '
+			c.Class[b] = vector.Blank
+		case punct:
+			form = ' '
+		default:
+			c.Class[b] = separating(a.class)
 		}
 		c.Form[b] = form
+	}
+	for i := range rune(64) {
+		c.General[i] = separating(t.class[0x2000+i])
+		c.CJK[i] = separating(t.class[0x3000+i])
+		c.Full[i] = separating(t.class[0xFF00+i])
 	}
 	return c
 }
 
-// copyPieces copies the pieces at text[at:], which is behind a separator, as far as they
-// are ASCII, if that is worth the while. It reports whether it came any further.
+// separating is the class in package vector of what separates, 0 of others.
+func separating(c class) uint8 {
+	switch c.kind() {
+	case space:
+		return vector.Blank
+	case dot:
+		return vector.Dot
+	case comma:
+		return vector.Comma
+	case quote:
+		return vector.Quote
+	case punct:
+		return vector.Separator
+	}
+	return 0
+}
+
+// copyPieces copies the pieces at text[at:], which is behind a separator, as far as that
+// can be done together. It reports whether it came any further.
 func (s *Scanner) copyPieces() bool {
-	c, text := &s.copied, s.text[s.at:]
-	if cap(c.starts) == 0 || !startsASCII(text) {
+	c := &s.copied
+	if cap(c.starts) == 0 || s.at == len(s.text) {
 		return false
 	}
-	if text = s.tables.endBatch(text); len(text) == 0 {
+	if c.pass > 0 {
+		c.pass--
+		return false
+	}
+	text := s.tables.endBatch(s.text[s.at:])
+	if len(text) == 0 {
 		return false
 	}
 	starts := c.starts[:cap(c.starts)]
-	got := ascii.Copy(s.tables.classes, s.buf[s.w:], text, starts)
-	*c = copied{starts: starts[:got.Starts], out: s.w, in: s.at, open: !got.Separated}
+	got := vector.Copy(s.tables.classes, s.buf[s.w:], text, starts)
+	if got.Read < min(fewCopied, len(text)) {
+		c.pass = passed
+	}
+	if got.Read == 0 {
+		return false
+	}
+	c.starts, c.next, c.out, c.in, c.han, c.open = starts[:got.Starts], 0, s.w, s.at, got.Han, !got.Separated
 	s.at += got.Read
 	s.w += got.Written
 	if got.Separated {
@@ -71,29 +110,14 @@ func (s *Scanner) copyPieces() bool {
 			s.buf[s.w] = ' '
 			s.w++
 		}
-		c.starts = append(c.starts, ascii.Start{Out: uint32(s.w - c.out), In: uint32(got.Read)})
+		c.starts = append(c.starts, vector.Start{Out: uint32(s.w - c.out), In: uint32(got.Read), Han: uint32(got.Han)})
+	} else if s.buf[s.w-1] >= utf8.RuneSelf {
+		s.at -= s.tables.blanksAtEnd(text[:got.Read]) // they stay, before a mark
 	}
 	if s.counting && len(c.starts) > 1 {
-		s.addSpan(span{start: uint32(c.out), end: uint32(c.out) + c.starts[len(c.starts)-1].Out - 1, kind: narrow})
+		s.addSpan(span{start: uint32(c.out), end: uint32(c.out) + c.starts[len(c.starts)-1].Out - 1, kind: simple})
 	}
-	return got.Read > 0
-}
-
-// startsASCII reports whether text, which is not empty, is ASCII as far as a block goes.
-func startsASCII(text []byte) bool {
-	if len(text) < ascii.Block {
-		for _, b := range text {
-			if b >= 0x80 {
-				return false
-			}
-		}
-		return len(text) > 0
-	}
-	var all uint64
-	for i := 0; i < ascii.Block; i += 8 {
-		all |= binary.LittleEndian.Uint64(text[i:])
-	}
-	return all&highs == 0
+	return true
 }
 
 // endBatch is what to copy of text at once. It does not end where what is next matters.
@@ -101,11 +125,26 @@ func (t *tables) endBatch(text []byte) []byte {
 	if len(text) <= batch {
 		return text
 	}
-	n := batch
-	for n > 0 && text[n-1] < 0x80 && t.classes.Class[text[n-1]] >= ascii.Symbol {
-		n--
+	text = text[:batch]
+	for len(text) > 0 {
+		r, size := utf8.DecodeLastRune(text)
+		if c := t.of(r); c.isPlain() && (r < utf8.RuneSelf || c.isCJK()) {
+			break
+		}
+		text = text[:len(text)-size]
 	}
-	return text[:n]
+	return text
+}
+
+// blanksAtEnd is how many bytes of white space text ends in.
+func (t *tables) blanksAtEnd(text []byte) (n int) {
+	for {
+		r, size := utf8.DecodeLastRune(text[:len(text)-n])
+		if size == 0 || t.of(r).kind() != space {
+			return n
+		}
+		n += size
+	}
 }
 
 // nextCopied goes on to the next of the copied pieces, if there is one.
@@ -118,37 +157,42 @@ func (s *Scanner) nextCopied() bool {
 		if s.tables.begins[s.buf[s.seg]] == 0 {
 			continue // a symbol
 		}
+		s.cjk = int(to.Han - from.Han)
+		s.wider = -s.cjk
 		s.start, s.end, s.whole = c.in+int(from.In), c.in+int(to.In), true
-		if s.to-s.seg <= MaxWidth || s.cutPiece() {
+		if s.to-s.seg+s.wider <= MaxWidth || s.cutPiece() {
 			return true
 		}
 	}
-	s.endCopied()
+	if c.next < len(c.starts) {
+		s.endCopied(c.starts[c.next])
+	}
 	return false
 }
 
-// endCopied makes ready for what comes behind the copied pieces. The piece that has
-// begun is as scan would have left it.
-func (s *Scanner) endCopied() {
-	c := &s.copied
-	if c.next == len(c.starts) {
-		return
-	}
-	last := c.starts[c.next]
+// endCopied makes ready for what comes behind the copied pieces. A piece that has begun
+// is as scan would have left it.
+func (s *Scanner) endCopied(last vector.Start) {
+	c, w := &s.copied, s.w
 	c.next++
-	w := s.w
 	s.begin(c.out + int(last.Out))
 	s.w = w
 	if c.open {
 		s.start, s.separated, s.begun = c.in+int(last.In), false, true
+		s.cjk = c.han - int(last.Han)
+		s.wider = -s.cjk
 		s.spaces = bytes.Count(s.buf[s.seg:s.w], oneSpace)
 	}
 }
 
 // textEnd is where the piece that was copied, and ends before text[end], ends.
 func (s *Scanner) textEnd(end int) int {
-	for end > s.start && s.tables.ascii[s.text[end-1]].gap != content {
-		end--
+	for end > s.start {
+		r, size := utf8.DecodeLastRune(s.text[s.start:end])
+		if c := s.tables.of(r); !c.separates() && !c.blank() {
+			break
+		}
+		end -= size
 	}
 	return end
 }

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/firstseen/firstseen/feature/canon/ascii"
+	"github.com/firstseen/firstseen/feature/canon/vector"
 )
 
 //go:generate go run ./gen -o tables.bin
@@ -33,7 +33,7 @@ type tables struct {
 	forms   []byte
 	beyond  []stretch // from tableEnd on
 	ascii   [256]asciiByte
-	classes *ascii.Classes
+	classes *vector.Classes
 	begins  [256]uint8 // 1 where a word of a canonical form may begin with the byte
 }
 
@@ -88,7 +88,7 @@ func newTables(packed string) *tables {
 			t.begins[b] = 1
 		}
 	}
-	t.classes = t.asciiClasses()
+	t.classes = t.vectorClasses()
 	return t
 }
 

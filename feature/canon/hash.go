@@ -6,7 +6,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/firstseen/firstseen/feature/canon/ascii"
+	"github.com/firstseen/firstseen/feature/canon/vector"
 )
 
 // HashUnit is a 64-bit hash of a word of n bytes: of the number that its first eight
@@ -20,7 +20,7 @@ func HashUnit(unit []byte) uint64 {
 	var first, last [8]byte
 	copy(first[:], unit)
 	copy(last[:], unit[max(len(unit)-8, 0):])
-	return ascii.HashWord(binary.LittleEndian.Uint64(first[:]), binary.LittleEndian.Uint64(last[:]), len(unit))
+	return vector.HashWord(binary.LittleEndian.Uint64(first[:]), binary.LittleEndian.Uint64(last[:]), len(unit))
 }
 
 // A span is a stretch of buf: a segment, or several in ASCII, and what is known of it.
@@ -34,7 +34,7 @@ type spanKind uint8
 const (
 	mixed   spanKind = iota
 	triples          // CJK characters of three bytes each
-	narrow           // ASCII; also the symbols between segments
+	simple           // what vector.HashWords takes; also the symbols between segments
 )
 
 // kindOf is the kind of the segment under way, which is whole.
@@ -43,14 +43,14 @@ func (s *Scanner) kindOf() spanKind {
 	case 3*s.cjk == s.w-s.seg:
 		return triples
 	case s.wider == 0:
-		return narrow
+		return simple
 	}
 	return mixed
 }
 
 // addSpan adds a stretch of whole segments. Neighbours in ASCII become one.
 func (s *Scanner) addSpan(p span) {
-	if last := len(s.spans) - 1; last >= 0 && p.kind == narrow && s.spans[last].kind == narrow && !s.apart {
+	if last := len(s.spans) - 1; last >= 0 && p.kind == simple && s.spans[last].kind == simple && !s.apart {
 		s.spans[last].end = p.end
 	} else {
 		s.spans = append(s.spans, p)
@@ -80,8 +80,8 @@ func (s *Scanner) AppendUnits(dst []uint64) []uint64 {
 		switch text, free := s.buf[p.start:], dst[at:]; p.kind {
 		case triples:
 			at += hashTriples(free, text, size)
-		case narrow:
-			at += ascii.HashWords(free, text, size, &s.tables.begins)
+		case simple:
+			at += vector.HashWords(free, text, size, &s.tables.begins)
 		default:
 			at += s.hashMixed(free, text, size)
 		}
@@ -96,7 +96,7 @@ func hashTriples(dst []uint64, text []byte, size int) int {
 	dst = dst[:size/3]
 	for i := range dst {
 		x := uint64(binary.LittleEndian.Uint32(text[3*i:])) & 0xFFFFFF
-		dst[i] = ascii.HashWord(x, x, 3)
+		dst[i] = vector.HashWord(x, x, 3)
 	}
 	return len(dst)
 }
@@ -109,7 +109,7 @@ func (s *Scanner) hashMixed(dst []uint64, text []byte, size int) (at int) {
 		if end := i + n; n > 0 && (end >= size || startsPlainly(binary.LittleEndian.Uint32(text[end:]))) {
 			n = min(n, size-i)
 			x &= 1<<(8*n) - 1
-			dst[at] = ascii.HashWord(x, x, n)
+			dst[at] = vector.HashWord(x, x, n)
 			at++
 			i += n
 			continue

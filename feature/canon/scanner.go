@@ -29,7 +29,7 @@ package canon
 import (
 	"unicode/utf8"
 
-	"github.com/firstseen/firstseen/feature/canon/ascii"
+	"github.com/firstseen/firstseen/feature/canon/vector"
 )
 
 // Version is that of all rules of this package, called by the version of Unicode
@@ -53,7 +53,7 @@ const (
 
 	// slack lets the scanner store eight bytes where it has fewer to add, and read
 	// a block where fewer are left.
-	slack = ascii.Block + 8
+	slack = vector.Block + 8
 
 	// maxSymbol is how many bytes of a symbol and the marks upon it count.
 	maxSymbol = 64
@@ -121,8 +121,8 @@ func NewScanner() *Scanner {
 		folder: newFolder(t),
 		buf:    make([]byte, 1+flushAt+maxRun*maxGrowth+slack),
 	}
-	if ascii.CanCopy {
-		s.copied.starts = make([]ascii.Start, 0, batch+1)
+	if vector.CanCopy {
+		s.copied.starts = make([]vector.Start, 0, batch+1)
 	}
 	s.buf[0] = ' '
 	s.Reset(nil)

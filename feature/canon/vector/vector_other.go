@@ -1,6 +1,6 @@
 //go:build !amd64
 
-package ascii
+package vector
 
 const (
 	hasWords = false
@@ -10,6 +10,6 @@ const (
 
 func hashWordsAVX2(*uint64, *byte, int, *[256]uint8) int { panic("not on this processor") }
 
-func copyAVX512(*Classes, *byte, *byte, int, *Start) (read, written, count int, separated bool) {
+func copyAVX512(*Classes, *byte, *byte, int, *Start) (read, written, starting, wide int, separated bool) {
 	panic("not on this processor")
 }

@@ -1,4 +1,4 @@
-package ascii
+package vector
 
 import (
 	"encoding/binary"
@@ -23,9 +23,12 @@ func HashWord(first, last uint64, n int) uint64 {
 // HashWords has as many behind it that can be read.
 const Block = 64
 
-// HashWords writes the hashes of the words of text[:size], of which there is at least
-// one, to dst: stretches between single spaces. Words whose first byte b has
-// begins[b] == 0 are left out, the others have 1. It returns how many it wrote.
+// HashWords writes the hashes of the words of text[:size], which is not empty, to dst:
+// stretches between single spaces. Words whose first byte b has begins[b] == 0 are left
+// out, the others have 1. It returns how many it wrote.
+//
+// The text is ASCII; where CanCopy is true there may also be Han, or any characters of
+// three bytes, each of which is a word and ends the one before.
 //
 // There are Block+8 bytes in text behind its size, and dst has room for size/2+2 hashes.
 func HashWords(dst []uint64, text []byte, size int, begins *[256]uint8) int {

@@ -1,4 +1,4 @@
-package ascii
+package vector
 
 import (
 	"encoding/binary"
@@ -21,8 +21,13 @@ var begins = func() (t [256]uint8) {
 
 // hashesOf are the hashes of the words of text, told plainly.
 func hashesOf(text string) (hashes []uint64) {
-	for word := range strings.SplitSeq(text, " ") {
-		if word != "" && begins[word[0]] == 0 {
+	for _, r := range text {
+		if r >= 0x800 {
+			text = strings.ReplaceAll(text, string(r), " "+string(r)+" ")
+		}
+	}
+	for word := range strings.FieldsSeq(text) {
+		if begins[word[0]] == 0 {
 			continue
 		}
 		var first, last [8]byte
@@ -39,15 +44,24 @@ func behind(text, other string) []byte {
 }
 
 func TestHashWords(t *testing.T) {
-	word := rapid.StringMatching(`[a-z0-9=']{1,70}|[a-z]{1,9}|=`)
+	checkWords(t, rapid.StringMatching(`[a-z0-9=']{1,70}|[a-z]{1,9}|=`), HashWords, hashWords)
+}
+
+// TestHashHan: Han, kana and others of three bytes are words of their own.
+func TestHashHan(t *testing.T) {
+	needCopy(t)
+	checkWords(t, rapid.StringMatching(`[a-z0-9=']{1,70}|[a-z]{1,9}|=|[一-龥]{1,30}|[a-z的か각]{1,9}`), HashWords)
+}
+
+func checkWords(t *testing.T, word *rapid.Generator[string], hash ...func([]uint64, []byte, int, *[256]uint8) int) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(word, 1, 60).Draw(t, "words"), " ")
 		want := hashesOf(text)
-		data := behind(text, rapid.SampledFrom([]string{" ", "x", "=", "\xff"}).Draw(t, "behind"))
-		for name, f := range map[string]func([]uint64, []byte, int, *[256]uint8) int{"HashWords": HashWords, "hashWords": hashWords} {
+		data := behind(text, rapid.SampledFrom([]string{" ", "x", "=", "\xff", "\x80", "中"}).Draw(t, "behind"))
+		for i, f := range hash {
 			got := make([]uint64, len(text)/2+2)
 			if n := f(got, data, len(text), &begins); !slices.Equal(got[:n], want) {
-				t.Fatalf("%s of %q: %x, want %x", name, text, got[:n], want)
+				t.Fatalf("%d of %q: %x, want %x", i, text, got[:n], want)
 			}
 		}
 	})

@@ -1,4 +1,4 @@
-package ascii
+package vector
 
 import "golang.org/x/sys/cpu"
 
@@ -15,4 +15,4 @@ var CanCopy = hasWords && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL &&
 func hashWordsAVX2(dst *uint64, text *byte, size int, begins *[256]uint8) (n int)
 
 //go:noescape
-func copyAVX512(c *Classes, dst, text *byte, size int, starts *Start) (read, written, count int, separated bool)
+func copyAVX512(c *Classes, dst, text *byte, size int, starts *Start) (read, written, starting, wide int, separated bool)
