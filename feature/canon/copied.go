@@ -2,6 +2,8 @@ package canon
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/feature/canon/vector"
@@ -147,20 +149,26 @@ func (t *tables) blanksAtEnd(text []byte) (n int) {
 	}
 }
 
-// nextCopied goes on to the next of the copied pieces, if there is one.
+// nextCopied goes on to the next of the copied pieces that is not passed over, if there
+// is one.
 func (s *Scanner) nextCopied() bool {
 	c := &s.copied
 	for c.next+1 < len(c.starts) {
-		from, to := c.starts[c.next], c.starts[c.next+1]
+		from, to := &c.starts[c.next], &c.starts[c.next+1]
 		c.next++
-		s.seg, s.to = c.out+int(from.Out), c.out+int(to.Out)-1
-		if s.tables.begins[s.buf[s.seg]] == 0 {
+		seg, end := c.out+int(from.Out), c.out+int(to.Out)-1
+		if s.tables.begins[s.buf[seg]] == 0 {
 			continue // a symbol
 		}
-		s.cjk = int(to.Han - from.Han)
-		s.wider = -s.cjk
+		cjk := int(to.Han - from.Han)
+		width := end - seg - cjk
+		if width < s.least {
+			s.pass(s.buf[seg:end], width, cjk)
+			continue
+		}
+		s.seg, s.to, s.cjk, s.wider = seg, end, cjk, -cjk
 		s.start, s.end, s.whole = c.in+int(from.In), c.in+int(to.In), true
-		if s.to-s.seg+s.wider <= MaxWidth || s.cutPiece() {
+		if width <= MaxWidth || s.cutPiece() {
 			return true
 		}
 	}
@@ -168,6 +176,52 @@ func (s *Scanner) nextCopied() bool {
 		s.endCopied(c.starts[c.next])
 	}
 	return false
+}
+
+// Measure has pieces narrower than short columns counted by Short and no more, where that
+// is quicker than to tell of them, and so in all texts to come.
+func (s *Scanner) Measure(short int) { s.short.limit = short }
+
+// Pass has pieces narrower than least columns passed over, where that is quicker than to
+// tell of them, up to the end of the text. Those that are not short are told by Passed.
+func (s *Scanner) Pass(least int) { s.least = max(least, s.short.limit) }
+
+// Short is how long, in columns and in words, the short pieces are that Next passed over.
+func (s *Scanner) Short() (columns, units uint64) { return s.short.columns, s.short.units }
+
+// Passed reports whether other pieces were passed over.
+func (s *Scanner) Passed() bool { return s.passed }
+
+// short is how much text is in short pieces.
+type short struct {
+	limit          int
+	columns, units uint64
+}
+
+// pass passes over a copied piece with so many CJK characters in it.
+func (s *Scanner) pass(form []byte, width, cjk int) {
+	if width >= s.short.limit {
+		s.passed = true
+		return
+	}
+	s.short.columns += uint64(width)
+	s.short.units += uint64(s.tables.unitsCopied(form, width, cjk))
+}
+
+// unitsCopied counts the words of a copied piece.
+func (t *tables) unitsCopied(form []byte, width, cjk int) int {
+	switch {
+	case width == 2*cjk:
+		return cjk
+	case cjk > 0:
+		return t.countWords(form)
+	case len(form) > 8:
+		return 1 + bytes.Count(form, oneSpace)
+	}
+	var word [8]byte
+	copy(word[:], form)
+	x := binary.LittleEndian.Uint64(word[:]) ^ ' '*ones
+	return 1 + bits.OnesCount64(^(x+0x7F*ones)&highs)
 }
 
 // endCopied makes ready for what comes behind the copied pieces. A piece that has begun
@@ -188,9 +242,17 @@ func (s *Scanner) endCopied(last vector.Start) {
 // textEnd is where the piece that was copied, and ends before text[end], ends.
 func (s *Scanner) textEnd(end int) int {
 	for end > s.start {
-		r, size := utf8.DecodeLastRune(s.text[s.start:end])
-		if c := s.tables.of(r); !c.separates() && !c.blank() {
-			break
+		size := 1
+		if b := s.text[end-1]; b < utf8.RuneSelf {
+			if s.tables.ascii[b].gap == content {
+				break
+			}
+		} else {
+			var r rune
+			r, size = utf8.DecodeLastRune(s.text[s.start:end])
+			if c := s.tables.of(r); !c.separates() && !c.blank() {
+				break
+			}
 		}
 		end -= size
 	}

@@ -104,6 +104,9 @@ type Scanner struct {
 
 	copied copied
 	whole  bool // it is one of copied
+	least  int  // columns of those to tell
+	short  short
+	passed bool // one that is not short was passed over
 
 	cutting bool // it is wider than MaxWidth, and given in pieces
 	cut     cutter
@@ -135,6 +138,8 @@ func (s *Scanner) Reset(text []byte) {
 	s.text, s.at, s.separated = text, 0, true
 	s.step, s.cutting, s.begun = Part, false, false
 	s.copied.starts, s.copied.next = s.copied.starts[:0], 0
+	s.short, s.passed = short{limit: s.short.limit}, false
+	s.Pass(0)
 	s.spans = s.spans[:0]
 }
 

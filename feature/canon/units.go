@@ -1,7 +1,6 @@
 package canon
 
 import (
-	"bytes"
 	"encoding/binary"
 	"unicode/utf8"
 )
@@ -13,11 +12,11 @@ import (
 // are all of one sort, and what was counted while copying says it.
 func (s *Scanner) units(width int) int {
 	switch {
+	case s.whole:
+		return s.tables.unitsCopied(s.buf[s.seg:s.to], width, s.cjk)
 	case width == 2*s.cjk:
 		return s.cjk
-	case s.whole && s.cjk == 0:
-		return bytes.Count(s.buf[s.seg:s.to], oneSpace) + 1
-	case !s.whole && s.cjk == 0 && !s.loose:
+	case s.cjk == 0 && !s.loose:
 		return s.spaces + 1
 	}
 	return s.tables.countWords(s.buf[s.seg:s.to])
