@@ -163,7 +163,7 @@ func (s *Scanner) nextCopied() bool {
 		cjk := int(to.Han - from.Han)
 		width := end - seg - cjk
 		if width < s.least {
-			s.pass(s.buf[seg:end], width, cjk)
+			s.pass(seg, end, cjk)
 			continue
 		}
 		s.seg, s.to, s.cjk, s.wider = seg, end, cjk, -cjk
@@ -198,30 +198,30 @@ type short struct {
 	columns, units uint64
 }
 
-// pass passes over a copied piece with so many CJK characters in it.
-func (s *Scanner) pass(form []byte, width, cjk int) {
+// pass passes over a copied piece, buf[seg:end], with so many CJK characters in it.
+func (s *Scanner) pass(seg, end, cjk int) {
+	width := end - seg - cjk
 	if width >= s.short.limit {
 		s.passed = true
 		return
 	}
 	s.short.columns += uint64(width)
-	s.short.units += uint64(s.tables.unitsCopied(form, width, cjk))
+	s.short.units += uint64(s.unitsCopied(seg, end, cjk))
 }
 
-// unitsCopied counts the words of a copied piece.
-func (t *tables) unitsCopied(form []byte, width, cjk int) int {
-	switch {
-	case width == 2*cjk:
+// unitsCopied counts the words of a copied piece, buf[seg:end].
+func (s *Scanner) unitsCopied(seg, end, cjk int) int {
+	switch n := end - seg; {
+	case n == 3*cjk:
 		return cjk
 	case cjk > 0:
-		return t.countWords(form)
-	case len(form) > 8:
-		return 1 + bytes.Count(form, oneSpace)
+		return s.tables.countWords(s.buf[seg:end])
+	case n > 8:
+		return 1 + bytes.Count(s.buf[seg:end], oneSpace)
+	default:
+		x := binary.LittleEndian.Uint64(s.buf[seg:])<<(64-8*n)>>(64-8*n) ^ ' '*ones
+		return 1 + bits.OnesCount64(^(x+0x7F*ones)&highs)
 	}
-	var word [8]byte
-	copy(word[:], form)
-	x := binary.LittleEndian.Uint64(word[:]) ^ ' '*ones
-	return 1 + bits.OnesCount64(^(x+0x7F*ones)&highs)
 }
 
 // endCopied makes ready for what comes behind the copied pieces. A piece that has begun

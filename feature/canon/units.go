@@ -13,7 +13,7 @@ import (
 func (s *Scanner) units(width int) int {
 	switch {
 	case s.whole:
-		return s.tables.unitsCopied(s.buf[s.seg:s.to], width, s.cjk)
+		return s.unitsCopied(s.seg, s.to, s.cjk)
 	case width == 2*s.cjk:
 		return s.cjk
 	case s.cjk == 0 && !s.loose:
