@@ -63,13 +63,13 @@ var mayKnow = map[string][]string{
 	"pipeline":     {"report", "index", "dedup", "corpus", "feature"},
 	"internal/cli": {"pipeline", "report", "index", "dedup", "corpus", "corpus/jsonl", "feature", "bloomstore"},
 
-	"feature":             {"feature/method", "feature/segments", "feature/twostage"},
-	"feature/method":      {},
-	"feature/canon":       {"feature/canon/vector"},
-	"feature/segments":    {"feature/method", "feature/canon"},
-	"feature/runs":        {"feature/canon"},
+	"feature":              {"feature/method", "feature/segments", "feature/twostage"},
+	"feature/method":       {},
+	"feature/canon":        {"feature/canon/vector"},
+	"feature/segments":     {"feature/method", "feature/canon"},
+	"feature/runs":         {"feature/canon"},
 	"feature/canon/vector": {},
-	"feature/twostage":    {"feature/method", "feature/segments", "feature/runs", "feature/canon"},
+	"feature/twostage":     {"feature/method", "feature/segments", "feature/runs", "feature/canon"},
 }
 
 // TestLayers: data flows one way, and those who are to be tested, replaced and
