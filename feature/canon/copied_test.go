@@ -93,8 +93,12 @@ func TestBatchEnds(t *testing.T) {
 // anywhere.
 func TestCopiedParts(t *testing.T) {
 	copying, plain := NewScanner(), plainScanner()
+	sizes := 10
+	if testing.Short() {
+		sizes = 2
+	}
 	for _, sentence := range []string{"Some words, and 1,000 more. ", "x=y;", "=", "a'b", "1.", "没有标点", "一二 三，", "no end ", "=\u0338", "word = 的 "} {
-		for size := 3*flushAt - 5; size < 3*flushAt+5; size++ {
+		for size := 3 * flushAt; size < 3*flushAt+sizes; size++ {
 			text := strings.Repeat(sentence, size/len(sentence)+1)[size%len(sentence):]
 			got, whole := readAll(copying, text, all)
 			want, wantWhole := readAll(plain, text, all)
