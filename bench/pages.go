@@ -33,7 +33,7 @@ func pages(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	shown, err := chooseColumns("removed,recall,false")
+	shown, err := chooseColumns("corpus,recall,false")
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,7 @@ type picker struct {
 	keep  []bool // of each block
 	class []class
 	sum   []sum // of each element
+	home  int32 // the element in which the article's heaviest paragraphs stand
 }
 
 // sum is what is in an element.
@@ -71,6 +72,7 @@ func (p *picker) classify(d *document, regions bool) {
 			p.class[i] = beside
 		}
 	}
+	p.joinLines(d)
 	before := beside
 	for i, c := range p.class {
 		if c == good && p.isTeaser(d, i, before) {
@@ -80,6 +82,35 @@ func (p *picker) classify(d *document, regions bool) {
 			before = c
 		}
 	}
+}
+
+// What lines have to be that stand together to be text, such as poems, dialogue and
+// figures: so many, of so much weight together.
+const (
+	fewLines    = 3
+	linesWeight = 150
+)
+
+// joinLines takes lines that stand together in one element for text. A menu, even one
+// without links, is a list.
+func (p *picker) joinLines(d *document) {
+	for from := 0; from < len(p.class); {
+		to, weight := from, int32(0)
+		for ; to < len(p.class) && p.isLine(d, to) && d.blocks[to].element == d.blocks[from].element; to++ {
+			weight += d.blocks[to].weight - d.blocks[to].link
+		}
+		if to-from >= fewLines && weight >= linesWeight {
+			for i := from; i < to; i++ {
+				p.class[i] = max(p.class[i], near)
+			}
+		}
+		from = max(to, from+1)
+	}
+}
+
+func (p *picker) isLine(d *document, i int) bool {
+	b := &d.blocks[i]
+	return p.class[i] <= good && b.kind == paragraph && !b.rights && b.weight > 0
 }
 
 // class is what a block is by itself.
@@ -157,20 +188,58 @@ func (p *picker) prose(b *block, c class) int64 {
 }
 
 // descend is the innermost element that has nearly all of the prose: from the page
-// inwards, to the element in it that has the most, as long as little is left behind.
+// inwards, to the element in it that has the most, as long as what is left behind is
+// little, or lies behind links.
 func (p *picker) descend(d *document) int32 {
 	at := p.start(d)
 	for {
 		next := p.sum[at].largest
-		if next < 0 || p.sum[next].prose == 0 || p.sum[next].prose*100 < p.sum[at].prose*82 {
+		if next < 0 || p.sum[next].prose == 0 {
 			return at
 		}
 		switch d.elements[next].tag {
 		case list, quote, item, unseen, paragraph:
 			return at
 		}
+		if p.sum[next].prose*100 < p.sum[at].prose*82 && !p.standsApart(d, at, next) {
+			return at
+		}
 		at = next
 	}
+}
+
+// standsApart reports whether an element has more than half of the prose of the one around
+// it, and what is next to it there is less than a tenth as much, up to links.
+func (p *picker) standsApart(d *document, around, in int32) bool {
+	a, s := &p.sum[around], &p.sum[in]
+	if s.prose*2 < a.prose {
+		return false
+	}
+	beside := p.proseUpTo(d, int(s.first), int(a.first)-1, -1, s) + p.proseUpTo(d, int(s.last)-1, int(a.last), 1, s)
+	return beside*10 < s.prose
+}
+
+// reach is how many blocks are looked at to find links, at most.
+const reach = 64
+
+// proseUpTo is the prose outside of an element, from its edge on to the next links. Those
+// at the edge inside of it count too.
+func (p *picker) proseUpTo(d *document, from, to, step int, s *sum) (prose int64) {
+	for i := from; i != to && (i-from)*step < reach; i -= step { // inwards
+		if i < int(s.first) || i >= int(s.last) || p.prose(&d.blocks[i], p.class[i]) > 0 {
+			break
+		}
+		if p.divides(i) {
+			return 0
+		}
+	}
+	for i := from + step; i != to && (i-from)*step < reach; i += step {
+		if p.divides(i) {
+			break
+		}
+		prose += p.prose(&d.blocks[i], p.class[i])
+	}
+	return prose
 }
 
 // start is where to begin to look: at the main part, where the page names one and there
@@ -200,13 +269,17 @@ func (p *picker) mark(d *document, in int32) (weight int64) {
 			weight += int64(d.blocks[i].weight)
 		}
 	}
-	p.lead(d, int(p.sum[in].first), first)
+	p.lead(d, first)
 	return weight
 }
 
+// leadLines are how many blocks may stand from the title of an article to its first
+// paragraph: names, dates, a caption.
+const leadLines = 6
+
 // lead keeps the headings before the first paragraph.
-func (p *picker) lead(d *document, from, first int) {
-	for i := first - 1; i >= from && i >= first-4; i-- {
+func (p *picker) lead(d *document, first int) {
+	for i := first - 1; i >= max(0, first-leadLines); i-- {
 		switch {
 		case p.class[i] == linky || p.class[i] == teased || p.class[i] == good:
 			return
@@ -217,11 +290,12 @@ func (p *picker) lead(d *document, from, first int) {
 }
 
 // trim narrows a range of blocks to where the paragraphs are: from both ends it takes
-// away small groups of them behind links, as teasers and imprints are, if most is in one
-// group.
+// away small groups of them behind links, as comments and imprints are, unless they stand
+// in the same element as most, which has to be in one group.
 func (p *picker) trim(d *document, from, to int) (first, last int) {
 	total, largest := p.groups(d, from, to)
-	small := total / 7
+	p.restore(d, from, to)
+	small := largest / 4
 	if largest*2 < total {
 		small = 0
 	}
@@ -232,18 +306,48 @@ func (p *picker) trim(d *document, from, to int) (first, last int) {
 	return first, last
 }
 
-// groups is what all paragraphs weigh, and those of the heaviest group.
+// groups is what all paragraphs weigh, and those of the heaviest group. It sets home to
+// the element of that group's heaviest paragraph.
 func (p *picker) groups(d *document, from, to int) (total, largest int64) {
-	group := int64(0)
+	group, heaviest, home := int64(0), int64(0), int32(-1)
 	for i := from; i < to; i++ {
 		if p.divides(i) {
-			group = 0
+			group, heaviest = 0, 0
+			continue
 		}
-		group += p.prose(&d.blocks[i], p.class[i])
-		total += p.prose(&d.blocks[i], p.class[i])
-		largest = max(largest, group)
+		w := p.prose(&d.blocks[i], p.class[i])
+		if w > heaviest {
+			heaviest, home = w, d.blocks[i].element
+		}
+		group += w
+		total += w
+		if group > largest {
+			largest, p.home = group, home
+		}
 	}
 	return total, largest
+}
+
+// restore takes those for paragraphs after all that were taken for teasers and stand among
+// four times as many paragraphs in the article's element.
+func (p *picker) restore(d *document, from, to int) {
+	paragraphs, teasers := 0, 0
+	for pass := range 2 {
+		for i := from; i < to; i++ {
+			switch {
+			case d.blocks[i].element != p.home:
+			case p.class[i] == teased && pass == 1:
+				p.class[i] = good
+			case p.class[i] == teased:
+				teasers++
+			case p.class[i] == good:
+				paragraphs++
+			}
+		}
+		if teasers*4 > paragraphs {
+			return
+		}
+	}
 }
 
 // divides reports whether a block stands between two groups.
@@ -264,7 +368,7 @@ func (p *picker) edge(d *document, from, to, step int, small int64) int {
 			if at < 0 {
 				at = i
 			}
-			if group += w; group > small {
+			if group += w; group > small || d.blocks[i].element == p.home {
 				return at
 			}
 		}
@@ -286,13 +390,16 @@ func (p *picker) belongs(d *document, i, first, last int) bool {
 	case item, row, preformatted:
 		return before || after
 	}
+	if b.element == p.home && b.weight-b.link >= goodWeight/2 {
+		return before || after
+	}
 	return before && after
 }
 
 // neighbour reports whether the next block that says something is a paragraph, going on
 // to some place.
 func (p *picker) neighbour(i, to, step int) bool {
-	for n := 0; n < 64; n++ {
+	for range reach {
 		if i += step; i == to {
 			return false
 		}
