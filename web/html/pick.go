@@ -425,9 +425,11 @@ func (p *picker) isArticle(d *document, kept int64) bool {
 		if p.class[i] == linky || p.class[i] == teased {
 			links += int64(b.weight)
 		}
-		rest += int64(b.weight - b.link)
+		if p.class[i] != beside && !b.rights {
+			rest += int64(b.weight - b.link)
+		}
 	}
-	return kept >= sureMain || kept*5 >= links && kept*4 >= rest
+	return kept >= sureMain || kept*3 >= links && kept*2 >= rest
 }
 
 // fallBack keeps what is seen, without what says of itself that it is a menu or the like
