@@ -1,8 +1,8 @@
 package html
 
 import (
-	"bytes"
 	"fmt"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -200,7 +200,8 @@ func check(t rapid.TB, e map[Mode]*Extractor, page []byte) {
 	oracle.reset()
 	runOracle(page, &oracle)
 	oracle.finish()
-	if string(ours.title) != string(oracle.title) || string(ours.text) != string(oracle.text) || !slices.Equal(ours.blocks, oracle.blocks) {
+	differs := string(ours.title) != string(oracle.title) || string(ours.text) != string(oracle.text) || !slices.Equal(ours.blocks, oracle.blocks)
+	if differs && !isOdd(page) {
 		t.Errorf("%q: %q, %q; by the tokenizer of x/net %q, %q", page, ours.title, ours.text, oracle.title, oracle.text)
 	}
 	visible, article := e[Visible].Append([]byte("x"), page), e[Main].Append([]byte("x"), page)
@@ -248,23 +249,17 @@ func FuzzAppend(f *testing.F) {
 	f.Add([]byte(strings.Join(fragments, "x")))
 	e := extractors()
 	f.Fuzz(func(t *testing.T, page []byte) {
-		if bytes.IndexByte(page, 0) >= 0 || oddSlash(page) {
-			return // of these the tokenizer of x/net makes something else
-		}
 		check(t, e, page)
 	})
 }
 
-// oddSlash reports whether a slash stands before an equals sign: x/net takes that for the
-// value of an attribute without a name, the standard for a name that begins with the sign.
-func oddSlash(page []byte) bool {
-	for i, c := range page {
-		if c == '/' && bytes.HasPrefix(bytes.TrimLeft(page[i+1:], " \t\r\n\f/"), []byte("=")) {
-			return true
-		}
-	}
-	return false
-}
+// odd are pages of which the tokenizer of x/net makes something else than the standard
+// says. It takes an equals sign behind a slash for one before a value, where the standard
+// has a name begin with it; goes on as if no comment had begun in a script behind a < that
+// begins no tag; and replaces bytes of zero, as we do not.
+var odd = regexp.MustCompile(`(?is)/[ \t\r\n\f/]*=|<script.*<!--.*<[^a-z/]|\x00`)
+
+func isOdd(page []byte) bool { return odd.Match(page) }
 
 // hostile are pages of about n bytes that are meant to take long.
 var hostile = map[string]func(n int) string{
