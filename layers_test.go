@@ -63,12 +63,15 @@ var mayKnow = map[string][]string{
 	"pipeline":     {"report", "index", "dedup", "corpus", "feature"},
 	"internal/cli": {"pipeline", "report", "index", "dedup", "corpus", "corpus/jsonl", "feature", "bloomstore"},
 
+	"web/charset": {},
+	"web/html":    {},
+
 	"feature":              {"feature/method", "feature/segments", "feature/twostage"},
 	"feature/method":       {},
 	"feature/canon":        {"feature/canon/vector"},
+	"feature/canon/vector": {},
 	"feature/segments":     {"feature/method", "feature/canon"},
 	"feature/runs":         {"feature/canon"},
-	"feature/canon/vector": {},
 	"feature/twostage":     {"feature/method", "feature/segments", "feature/runs", "feature/canon"},
 }
 
