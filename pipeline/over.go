@@ -72,7 +72,7 @@ func (l *Ledger) published(written *Written) (bool, error) {
 // overNow are the runs that are over when this one is, to be stored.
 func (l *Ledger) overNow() ([]byte, error) {
 	runs, err := l.over()
-	if err != nil || l.last == nil || !l.last.Ended || !l.CanContinue() {
+	if err != nil || l.last == nil || !l.CanContinue() {
 		return nil, err
 	}
 	runs = append(runs, over{Command: l.chosen.digest(), Tally: l.last.Tally, Written: l.last.Written})
