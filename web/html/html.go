@@ -39,8 +39,8 @@ func New(mode Mode) *Extractor { return &Extractor{mode: mode} }
 // the lines of pre are kept, and the cells of a row are divided by tabs. What is no UTF-8
 // stays as it is.
 //
-// It takes time in proportion to the page, however it is made, and memory of at most
-// twice its size and 32 MiB, which is used again for the next page.
+// It takes time in proportion to the page, however it is made. What it holds afterwards, to
+// be used again for the next page, is at most twice the page and 32 MiB.
 func (e *Extractor) Append(dst, page []byte) []byte {
 	e.doc.reset()
 	e.page.run(page, &e.doc)

@@ -327,8 +327,15 @@ func TestHostilePages(t *testing.T) {
 			return best
 		}
 		floor := time.Millisecond // below, it is the machine that is measured
-		if a, b := took(small), took(small*times); b > 6*times*max(a, floor) {
-			t.Errorf("%s: %v, sixteen times as much %v", what, a, b)
+		for try := 1; ; try++ {
+			a, b := took(small), took(small*times)
+			if b <= 6*times*max(a, floor) {
+				break
+			}
+			if try == 5 { // it is no other program that took the time
+				t.Errorf("%s: %v, sixteen times as much %v", what, a, b)
+				break
+			}
 		}
 		big := []byte(page(4 << 20))
 		var before, after runtime.MemStats
