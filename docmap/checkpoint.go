@@ -11,6 +11,7 @@ import (
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
+	"github.com/firstseen/firstseen/docmap/memtable"
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
@@ -33,32 +34,44 @@ func (t *Table) Add(ids []string, data [][]byte, keys [][]uint64) (first uint32,
 		return 0, fmt.Errorf("%s: the table is full: it has %d documents", t.path, t.docs)
 	}
 	t.version++
-	// All that can fail comes before all that changes something.
-	if err := t.spaces[ofIDs].mem.Reserve(len(ids)); err != nil {
-		return 0, err
+	by := memtable.Alone
+	if t.spread.Run != nil && len(ids) >= sharedDocs {
+		by = t.spread
 	}
+	// All that can fail comes before all that changes something.
 	total := 0
 	for _, k := range keys {
 		total += len(k)
 	}
-	if err := t.spaces[ofKeys].mem.Reserve(total); err != nil {
+	mem := t.spaces[ofKeys].mem
+	if err := errors.Join(t.spaces[ofIDs].mem.Reserve(len(ids), by), mem.Reserve(total, by)); err != nil {
 		return 0, err
 	}
 	first = t.docs + 1
+	if by.Parts > 1 {
+		if err := mem.AddAll(keys, first, by); err != nil {
+			return 0, err
+		}
+	}
 	for i, id := range ids {
-		if err := t.add(id, data[i], keys[i]); err != nil {
+		if by.Parts == 1 {
+			if err := mem.Add(keys[i], first+uint32(i)); err != nil {
+				return 0, err
+			}
+		}
+		if err := t.enter(id, data[i], keys[i]); err != nil {
 			return 0, err
 		}
 	}
 	return first, nil
 }
 
-// add adds a document for whose keys and id there is room.
-func (t *Table) add(id string, data []byte, keys []uint64) error {
+// sharedDocs is from how many documents on the goroutines of Share are worth waking.
+const sharedDocs = 16
+
+// enter adds what a document has beside its keys in memory. There is room for its id.
+func (t *Table) enter(id string, data []byte, keys []uint64) error {
 	num := t.docs + 1
-	if err := t.spaces[ofKeys].mem.Add(keys, num); err != nil {
-		return err
-	}
 	if err := t.addID(id, num); err != nil {
 		return err
 	}
@@ -79,6 +92,13 @@ func digest(content uint64, record, keys []byte) uint64 {
 // made, and on nothing else.
 func (t *Table) Full() bool {
 	return t.db != nil && (t.memFull() || t.log.n >= t.opt.PendingKeys || t.recs.size() >= pendingRecords)
+}
+
+// Spare is how many keys, documents and bytes of their records, each with its id and 16
+// bytes more, can be added for certain before Full.
+func (t *Table) Spare() (keys, documents, records int) {
+	keys = min(t.opt.MemtableKeys-t.spaces[ofKeys].mem.Len(), t.opt.PendingKeys-t.log.n) - 1
+	return keys, t.opt.MemtableKeys/4 - t.spaces[ofIDs].mem.Len(), pendingRecords - t.recs.size() - 1
 }
 
 // pendingRecords is how many bytes of documents wait for a checkpoint. Ids may be
@@ -336,7 +356,7 @@ func (t *Table) sweep() error {
 		}
 	}
 	var stray [][]byte
-	err := t.read.tx.ForEach(func(name []byte, _ *bbolt.Bucket) error {
+	err := t.own.read.tx.ForEach(func(name []byte, _ *bbolt.Bucket) error {
 		if bytes.HasPrefix(name, []byte("run")) && !known[string(name)] {
 			stray = append(stray, bytes.Clone(name))
 		}

@@ -222,7 +222,7 @@ func (t *Table) replay(pend *bbolt.Bucket) error {
 		return damage("pending keys end at document %d of %d", next-1, t.head.docs)
 	}
 	for num := t.head.flushed + 1; num <= t.head.docs; num++ {
-		id, _, err := t.doc(num)
+		id, _, err := t.own.doc(num)
 		if err != nil {
 			return err
 		}

@@ -162,6 +162,48 @@ func (x *Index) added(r dedup.Result, err error) (dedup.Result, error) {
 	return r, nil
 }
 
+// A Spare is what can be decided before Answered has anything to do, for certain: so
+// many bytes answered, keys and documents, and bytes of ids, each with idBytes more.
+type Spare struct {
+	Bytes                int64
+	Keys, Documents, IDs int
+}
+
+// IDBytes is what an id counts in [Spare] beside its length: what is stored with a
+// document.
+const IDBytes = 256
+
+// Spare returns what can be decided by DecideAll in one batch: nothing where that is
+// not possible.
+func (x *Index) Spare() (s Spare) {
+	if x.begun() != nil || x.table == nil || !x.deduper.CanDecideAll(1<<24) {
+		return s
+	}
+	s.Keys, s.Documents, s.IDs = x.table.Spare()
+	if !x.warned {
+		shape := x.filter.Shape()
+		ones := designFill*float64(shape.Bits) - float64(x.filter.Ones())
+		s.Keys = min(s.Keys, int(ones)/shape.Hashes-1)
+	}
+	s.Bytes = x.policy.CheckpointBytes - x.since - 1
+	return s
+}
+
+// DecideAll is Decide for the documents of a batch, one after the other; see
+// [dedup.Deduper.DecideAll]. Together with what is then told to Answered it must be
+// within Spare.
+func (x *Index) DecideAll(b *dedup.Batch, crew dedup.Crew, tell func(worker, i int, t dedup.Told)) error {
+	if err := x.begun(); err != nil {
+		return err
+	}
+	x.owing = true
+	if err := x.deduper.DecideAll(b, crew, tell); err != nil {
+		return err
+	}
+	x.decided += uint64(b.Len())
+	return nil
+}
+
 // Answered says that all answers are handed on to where Settle can make them safe, and
 // of how many bytes of input since the last call. It acts when the filter is full, and
 // takes a checkpoint where one is due: at places that depend on the documents alone,

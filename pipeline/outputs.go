@@ -74,10 +74,39 @@ type refusal struct {
 
 func (o *outputs) wantsReports() bool { return o.Report != nil || o.Annotate }
 
-// document writes one document; line is its report if it is not unique.
-func (o *outputs) document(rec *record, r *dedup.Result, line *report.Reported) error {
-	if o.Report != nil && line != nil {
-		if err := o.line(o.Report, line); err != nil {
+// lines are what is written of a document beside its record.
+type lines struct {
+	report     []byte // its line of the report, nil for none
+	annotation []byte // with Annotate
+}
+
+// prepare makes the lines of a document, appending them to dst. It touches no output:
+// several goroutines may.
+func (o *outputs) prepare(dst []byte, b *batch, rec *record, r *dedup.Result) (l lines, _ []byte, err error) {
+	var told *report.Reported
+	if (r.Verdict != dedup.Unique || r.Again) && o.wantsReports() {
+		line := report.Report(r, rec.name(), &rec.set, rec.text)
+		line.File, line.Line = b.block.File, rec.at
+		told = &line
+	}
+	if o.Report != nil && told != nil {
+		at := len(dst)
+		if dst, err = report.AppendJSON(dst, told); err != nil {
+			return l, dst, fmt.Errorf("writing report: %w", err)
+		}
+		dst = append(dst, '\n')
+		l.report = dst[at:len(dst):len(dst)]
+	}
+	if o.Kept != nil && o.Annotate {
+		l.annotation, err = annotate(r, told)
+	}
+	return l, dst, err
+}
+
+// document writes one document.
+func (o *outputs) document(rec *record, r *dedup.Result, l *lines) error {
+	if l.report != nil {
+		if err := o.Report.WriteRecord(l.report); err != nil {
 			return err
 		}
 	}
@@ -85,21 +114,13 @@ func (o *outputs) document(rec *record, r *dedup.Result, line *report.Reported) 
 	case o.Kept == nil || !r.Kept && !o.Annotate:
 		return nil
 	case o.Annotate:
-		return o.annotated(rec, r, line)
+		return o.format.Annotate(o.Kept, rec.raw, rec.slot, l.annotation)
 	}
 	return o.format.Keep(o.Kept, rec.raw)
 }
 
-// line writes v as a line of JSON.
-func (o *outputs) line(w *corpus.Writer, v any) (err error) {
-	if o.buf, err = report.AppendJSON(o.buf[:0], v); err != nil {
-		return fmt.Errorf("writing report: %w", err)
-	}
-	o.buf = append(o.buf, '\n')
-	return w.WriteRecord(o.buf)
-}
-
-func (o *outputs) annotated(rec *record, r *dedup.Result, line *report.Reported) error {
+// annotate is the value that is added to a record; line is its report, if it has one.
+func annotate(r *dedup.Result, line *report.Reported) ([]byte, error) {
 	a := annotation{Verdict: r.Verdict.String(), Kept: r.Kept, Count: r.Segments, SameID: r.SameID, Again: r.Again}
 	if line != nil && !r.Again { // whom it resembled when it was kept is not known any more
 		a.Of, a.Score, a.Shared = line.Of, &line.Score, line.Shared
@@ -107,9 +128,9 @@ func (o *outputs) annotated(rec *record, r *dedup.Result, line *report.Reported)
 	}
 	value, err := json.Marshal(a)
 	if err != nil {
-		return fmt.Errorf("annotating: %w", err)
+		return nil, fmt.Errorf("annotating: %w", err)
 	}
-	return o.format.Annotate(o.Kept, rec.raw, rec.slot, value)
+	return value, nil
 }
 
 // reject writes a bad record and, where every record has an answer, that one.
