@@ -74,7 +74,7 @@ func speedOf(ctx context.Context, path string, jobs int, o index.Options, rounds
 	var best cost
 	var bytes int64
 	for i := range rounds {
-		c, n, err := speedOnce(ctx, path, jobs, o)
+		c, n, err := speedOnce(ctx, path, jobs, o, nil)
 		if err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ func speedOf(ctx context.Context, path string, jobs int, o index.Options, rounds
 	return nil
 }
 
-func speedOnce(ctx context.Context, path string, jobs int, o index.Options) (c cost, bytes int64, err error) {
+func speedOnce(ctx context.Context, path string, jobs int, o index.Options, live *pipeline.Live) (c cost, bytes int64, err error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(jobs))
 	dir, err := os.MkdirTemp("", "firstseen-speed-")
 	if err != nil {
@@ -108,6 +108,7 @@ func speedOnce(ctx context.Context, path string, jobs int, o index.Options) (c c
 	if err != nil {
 		return c, 0, errors.Join(err, x.Close(false))
 	}
+	job.Live = live
 	begun, start := time.Now(), cpuTime()
 	s, err := pipeline.Run(ctx, x, job)
 	c.wall, c.cpu = time.Since(begun), cpuTime()-start

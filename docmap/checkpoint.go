@@ -48,20 +48,12 @@ func (t *Table) Add(ids []string, data [][]byte, keys [][]uint64) (first uint32,
 		return 0, err
 	}
 	first = t.docs + 1
-	if by.Parts > 1 {
-		if err := mem.AddAll(keys, first, by); err != nil {
-			return 0, err
-		}
+	if err := t.addToMemory(ids, keys, first, by); err != nil {
+		return 0, err
 	}
 	for i, id := range ids {
-		if by.Parts == 1 {
-			if err := mem.Add(keys[i], first+uint32(i)); err != nil {
-				return 0, err
-			}
-		}
-		if err := t.enter(id, data[i], keys[i]); err != nil {
-			return 0, err
-		}
+		t.docs++
+		t.content = digest(t.content, t.recs.add(id, data[i]), t.log.add(t.docs, keys[i]))
 	}
 	return first, nil
 }
@@ -69,15 +61,33 @@ func (t *Table) Add(ids []string, data [][]byte, keys [][]uint64) (first uint32,
 // sharedDocs is from how many documents on the goroutines of Share are worth waking.
 const sharedDocs = 16
 
-// enter adds what a document has beside its keys in memory. There is room for its id.
-func (t *Table) enter(id string, data []byte, keys []uint64) error {
-	num := t.docs + 1
-	if err := t.addID(id, num); err != nil {
-		return err
+// addToMemory adds the keys and the ids of documents, for which there is room.
+func (t *Table) addToMemory(ids []string, keys [][]uint64, first uint32, by memtable.Spread) error {
+	if by.Parts > 1 {
+		t.idKeys = idKeys(t.idKeys[:0], ids)
+		return errors.Join(t.spaces[ofKeys].mem.AddAll(keys, first, by), t.spaces[ofIDs].mem.AddAll(t.idKeys, first, by))
 	}
-	t.content = digest(t.content, t.recs.add(id, data), t.log.add(num, keys))
-	t.docs = num
+	for i, id := range ids {
+		num := first + uint32(i)
+		if err := errors.Join(t.spaces[ofKeys].mem.Add(keys[i], num), t.addID(id, num)); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// idKeys appends the keys of documents in the index of ids: one of each, none of an
+// empty id.
+func idKeys(dst [][]uint64, ids []string) [][]uint64 {
+	all := make([]uint64, len(ids))
+	for i, id := range ids {
+		n := 0
+		if id != "" {
+			all[i], n = idKey(id), 1
+		}
+		dst = append(dst, all[i:i+n])
+	}
+	return dst
 }
 
 // digest is the content of a table after one more document; see docs/format.md,

@@ -2,6 +2,7 @@ package docmap
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/zeebo/xxh3"
 )
@@ -34,8 +35,10 @@ func (l *keyLog) add(doc uint32, keys []uint64) []byte {
 	}
 	at := len(l.buf)
 	l.buf = binary.AppendUvarint(l.buf, uint64(len(keys)))
-	for _, k := range keys {
-		l.buf = binary.LittleEndian.AppendUint64(l.buf, k)
+	from := len(l.buf)
+	l.buf = slices.Grow(l.buf, 8*len(keys))[:from+8*len(keys)]
+	for i, b := 0, l.buf[from:]; i < len(keys); i, b = i+1, b[8:] {
+		binary.LittleEndian.PutUint64(b, keys[i])
 	}
 	head := l.buf[l.starts[len(l.starts)-1]:]
 	binary.LittleEndian.PutUint32(head[12:], binary.LittleEndian.Uint32(head[12:])+1)

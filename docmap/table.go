@@ -106,6 +106,7 @@ type Table struct {
 	version uint64  // grows with every change; iterators compare it
 	unsure  bool    // the file may not be what is known of it here
 	arena   []byte  // values of the transaction being built
+	idKeys  [][]uint64
 
 	// committed is called after every transaction, for tests that look at
 	// the file as a crash at that moment would leave it.

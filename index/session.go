@@ -65,6 +65,7 @@ type session struct {
 	ended   bool           // the last checkpoint is made
 	grown   int
 	warned  bool
+	saving  time.Duration // in checkpoints
 }
 
 // Begin has the documents from here on judged and added under a policy. Without it
@@ -308,6 +309,8 @@ func (x *Index) checkpoint(ended bool) error {
 	if x.table == nil && x.journal == nil {
 		return nil
 	}
+	begun := time.Now()
+	defer func() { x.saving += time.Since(begun) }()
 	values, err := x.settle(ended)
 	switch {
 	case err != nil:
@@ -328,6 +331,9 @@ func (x *Index) Counts() dedup.Counts {
 	}
 	return x.deduper.Counts()
 }
+
+// Saving is how long the checkpoints since Begin have taken.
+func (x *Index) Saving() time.Duration { return x.saving }
 
 // Grown is how often the filter has grown since Begin because it was full.
 func (x *Index) Grown() int { return x.grown }

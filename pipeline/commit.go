@@ -27,6 +27,7 @@ type committer struct {
 	at      Position
 	stored  int64
 	started time.Time
+	took    time.Duration // in commit
 }
 
 func newCommitter(x *index.Index, job *Job) (*committer, error) {
@@ -165,6 +166,11 @@ func (c *committer) showLive() {
 	live.Documents.Store(c.tally.Documents)
 	live.Removed.Store(c.tally.Removed)
 	live.Stored.Store(c.stored)
+	live.Committing.Store(int64(c.took))
+	live.Saving.Store(int64(c.index.Saving()))
+	if c.crew != nil {
+		live.Together.Store(int64(c.crew.took))
+	}
 	live.LoadPerMillion.Store(int64(c.index.Load() * 1e6))
 }
 

@@ -77,6 +77,10 @@ const batchesPerWorker = 3
 type Live struct {
 	Documents, Removed, Stored atomic.Int64
 	LoadPerMillion             atomic.Int64 // of the filter
+	// Committing is how long the goroutine that commits was at work. For Together of
+	// that the crew could help, and Saving went into checkpoints: the rest is what no
+	// number of processors makes shorter. Nanoseconds.
+	Committing, Together, Saving atomic.Int64
 }
 
 // batch is a block on its way from the reader through a worker to the committer.
