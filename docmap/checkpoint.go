@@ -59,7 +59,7 @@ func (t *Table) Add(ids []string, data [][]byte, keys [][]uint64) (first uint32,
 }
 
 // sharedDocs is from how many documents on the goroutines of Share are worth waking.
-const sharedDocs = 16
+const sharedDocs = 8
 
 // addToMemory adds the keys and the ids of documents, for which there is room.
 func (t *Table) addToMemory(ids []string, keys [][]uint64, first uint32, by memtable.Spread) error {

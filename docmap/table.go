@@ -59,6 +59,8 @@ type Options struct {
 	PendingKeys int
 	// UUID identifies a new table; the zero value has one drawn at random.
 	UUID [16]byte
+	// Temporary: nobody will open the table again, so that nothing has to be durable.
+	Temporary bool
 	// MaxFileSize, if positive, makes a checkpoint that would need a larger
 	// file fail, in bytes.
 	MaxFileSize int

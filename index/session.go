@@ -270,8 +270,12 @@ func (x *Index) Tick() error {
 	return x.checkpoint(false)
 }
 
-// End takes the last checkpoint: all is decided.
+// End takes the last checkpoint: all is decided. A temporary index needs none.
 func (x *Index) End() error {
+	if x.temp {
+		x.ended = true
+		return nil
+	}
 	err := x.checkpoint(true)
 	x.ended = err == nil
 	return err

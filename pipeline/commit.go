@@ -31,7 +31,7 @@ type committer struct {
 }
 
 func newCommitter(x *index.Index, job *Job) (*committer, error) {
-	c := &committer{index: x, job: job, out: outputs{Outputs: job.Outputs}, started: time.Now()}
+	c := &committer{index: x, job: job, out: outputs{Outputs: job.Outputs, late: job.Temporary}, started: time.Now()}
 	if job.Source != nil {
 		c.out.format = job.Source.Format()
 	}
@@ -75,21 +75,22 @@ func (c *committer) record(b *batch, rec *record) error {
 	if r.Kept && !r.Again {
 		c.countSeen(rec)
 	}
-	if err := c.told(rec, &r, &l); err != nil {
+	if err := c.told(rec, &r, &l, false); err != nil {
 		return err
 	}
 	return c.index.Answered(rec.length())
 }
 
-// told counts a document that was decided, and writes it.
-func (c *committer) told(rec *record, r *dedup.Result, l *lines) error {
+// told counts a document that was decided, and writes it. If later, its record is left
+// to keepAll.
+func (c *committer) told(rec *record, r *dedup.Result, l *lines, later bool) error {
 	c.tally.Count(r)
 	if c.job.Each != nil {
 		if err := c.job.Each(rec.name(), r, c.index.Counts()); err != nil {
 			return err
 		}
 	}
-	return c.out.document(rec, r, l)
+	return c.out.document(rec, r, l, later)
 }
 
 // retried turns the answer to a document that was kept before, and is sent again,

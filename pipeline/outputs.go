@@ -47,7 +47,9 @@ type outputs struct {
 	Outputs
 	format corpus.Format // of the inputs, and of Kept
 	before Written       // by the run that is continued
+	late   bool          // nothing need be on the disk before the end
 	buf    []byte
+	kept   [][]byte // records for Kept that keepAll will write
 }
 
 // annotation is the value of the field in an annotated record.
@@ -103,8 +105,8 @@ func (o *outputs) prepare(dst []byte, b *batch, rec *record, r *dedup.Result) (l
 	return l, dst, err
 }
 
-// document writes one document.
-func (o *outputs) document(rec *record, r *dedup.Result, l *lines) error {
+// document writes one document. If later, its record is left to keepAll.
+func (o *outputs) document(rec *record, r *dedup.Result, l *lines, later bool) error {
 	if l.report != nil {
 		if err := o.Report.WriteRecord(l.report); err != nil {
 			return err
@@ -115,8 +117,24 @@ func (o *outputs) document(rec *record, r *dedup.Result, l *lines) error {
 		return nil
 	case o.Annotate:
 		return o.format.Annotate(o.Kept, rec.raw, rec.slot, l.annotation)
+	case later:
+		o.kept = append(o.kept, rec.raw)
+		return nil
 	}
 	return o.format.Keep(o.Kept, rec.raw)
+}
+
+// keepAll writes the records that were left to it.
+func (o *outputs) keepAll(c *crew) error {
+	if len(o.kept) == 0 {
+		return nil
+	}
+	err := o.Kept.WriteRecords(o.kept, o.format.Terminator(), func(tasks int, f func(task int)) {
+		c.run(tasks, func(_, task int) { f(task) })
+	})
+	clear(o.kept)
+	o.kept = o.kept[:0]
+	return err
 }
 
 // annotate is the value that is added to a record; line is its report, if it has one.
@@ -176,9 +194,12 @@ func (o *outputs) sync(ended bool) (written Written, err error) {
 			written[i] = o.before[i]
 			continue
 		}
-		if ended {
+		switch {
+		case ended:
 			written[i], err = w.Seal()
-		} else {
+		case o.late:
+			written[i], err = w.EndFrame()
+		default:
 			written[i], err = w.Sync()
 		}
 		if err != nil {

@@ -38,6 +38,9 @@ type Job struct {
 	// CheckpointBytes of records between checkpoints, 0 means 256 MiB. Another
 	// one is taken whenever the table's memory is full.
 	CheckpointBytes int64
+	// Temporary: the index is, so the run cannot be continued, and what it writes need
+	// not be on the disk before its end.
+	Temporary bool
 	// Pipe: what is read cannot be read again. So the index is marked before
 	// the first document, and what was answered is saved before Run returns,
 	// also with an error.

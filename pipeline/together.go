@@ -14,7 +14,7 @@ import (
 
 // leastTogether is from how many records on they are decided together: of fewer, waking
 // others takes longer than deciding them.
-const leastTogether = 16
+const leastTogether = 8
 
 // group is documents of a batch on their way through one common decision.
 type group struct {
@@ -48,12 +48,15 @@ func (c *committer) commitTogether(b *batch, at int) (n int, err error) {
 		case rec.bad != nil:
 			err = c.reject(rec.bad)
 		default:
-			err = c.told(rec, c.group.told[doc].Result, &c.group.lines[doc])
+			err = c.told(rec, c.group.told[doc].Result, &c.group.lines[doc], true)
 			doc++
 		}
 		if err != nil {
 			return 0, err
 		}
+	}
+	if err := c.out.keepAll(c.crew); err != nil {
+		return 0, err
 	}
 	return n, c.index.Answered(length) // nothing is due yet, see fits
 }
