@@ -21,7 +21,7 @@ import (
 )
 
 // speed measures the whole pipeline, from files to kept lines and report, in CPU
-// time. The fixed cost of a large filter, its memory being zeroed by the system
+// time; or two builds of the program in alternation. The fixed cost of a large filter, its memory being zeroed by the system
 // and its file being written, does not depend on the input and stands apart.
 func speed(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("speed", flag.ContinueOnError)
@@ -29,11 +29,23 @@ func speed(ctx context.Context, args []string, out io.Writer) error {
 	rounds := fs.Int("rounds", 3, "runs of each kind; the least CPU time counts")
 	unkeyed := fs.Bool("no-key", false, "fingerprints without a secret")
 	profile := fs.String("cpuprofile", "", "write a CPU profile here")
+	old := fs.String("old", "", "compare two builds: the firstseen to compare with")
+	fresh := fs.String("new", "", "and the one that is compared")
+	docs := fs.String("docs", "1M", "with two builds: --docs of both")
+	list := fs.String("jobs", "1,4", "with two builds: -j of both, one after the other")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
 	if fs.NArg() == 0 {
 		return errors.New("speed: give uncompressed JSONL files")
+	}
+	if *old != "" || *fresh != "" {
+		jobs, err := readJobs(*list)
+		if err != nil {
+			return err
+		}
+		b := builds{old: *old, new: *fresh, jobs: jobs, docs: *docs, rounds: *rounds}
+		return b.compare(ctx, fs.Args(), out)
 	}
 	if *profile != "" {
 		f, err := os.Create(*profile)
