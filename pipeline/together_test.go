@@ -122,13 +122,14 @@ func TestTogetherIsOneByOne(t *testing.T) {
 	}
 }
 
-// A run ends at the bad record that is one too many, and what came before it is written.
+// A run ends at the bad record that is one too many, and what comes behind it is not
+// remembered.
 func TestTogetherTooManyBad(t *testing.T) {
 	lines := mixedLines(400)
 	for _, workers := range []int{1, 4} {
 		x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{})
 		s, err := Run(t.Context(), x, Job{Source: sourceOf(lines), Workers: workers, MaxBad: 20})
-		if !errors.Is(err, ErrTooManyBad) || s.Bad != 21 || s.Documents != 159 {
+		if !errors.Is(err, ErrTooManyBad) || s.Bad != 21 || s.Documents != 159 || int64(x.Table().Documents()) != s.Kept {
 			t.Errorf("%d workers: %+v, %v", workers, s.Tally, err)
 		}
 	}
