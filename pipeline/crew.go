@@ -14,7 +14,7 @@ type crew struct {
 	size  int // workers, and the goroutine that commits, which is number 0
 	phase atomic.Pointer[phase]
 	idle  chan struct{} // received from by workers that have nothing to extract
-	took  time.Duration // in run
+	took  time.Duration // in run, with more than one task
 }
 
 // phase is work in tasks.
@@ -31,14 +31,14 @@ func newCrew(workers int) *crew { return &crew{size: workers + 1, idle: make(cha
 // run calls f with 0 to tasks-1, and returns when all calls have. It is for the
 // goroutine that commits.
 func (c *crew) run(tasks int, f func(worker, task int)) {
-	begun := time.Now()
-	defer func() { c.took += time.Since(begun) }()
 	if tasks <= 1 {
 		for task := range tasks {
 			f(0, task)
 		}
-		return
+		return // nobody could help
 	}
+	begun := time.Now()
+	defer func() { c.took += time.Since(begun) }()
 	p := &phase{f: f, tasks: int64(tasks), done: make(chan struct{}, 1)}
 	p.left.Store(p.tasks)
 	c.phase.Store(p)
