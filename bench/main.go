@@ -12,6 +12,7 @@
 //	go run ./bench ten-million     the whole pipeline on ten million of them
 //	go run ./bench naive           how much faster it is than the plain design
 //	go run ./bench speed FILE...   the pipeline in CPU time
+//	go run ./bench scale FILE...   the pipeline on 1, 2, 4 and more processors
 //
 // and what docs/robustness.md tells of:
 //
@@ -44,6 +45,7 @@ var commands = map[string]func(ctx context.Context, args []string, out io.Writer
 	"ten-million": tenMillion,
 	"naive":       naive,
 	"speed":       speed,
+	"scale":       scale,
 	"kills":       kills,
 	"faults":      faults,
 	"flips":       flips,

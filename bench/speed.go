@@ -21,7 +21,7 @@ import (
 )
 
 // speed measures the whole pipeline, from files to kept lines and report, in CPU
-// time. The fixed cost of a large filter, its memory being zeroed by the system
+// time; or two builds of the program in alternation. The fixed cost of a large filter, its memory being zeroed by the system
 // and its file being written, does not depend on the input and stands apart.
 func speed(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("speed", flag.ContinueOnError)
@@ -29,11 +29,23 @@ func speed(ctx context.Context, args []string, out io.Writer) error {
 	rounds := fs.Int("rounds", 3, "runs of each kind; the least CPU time counts")
 	unkeyed := fs.Bool("no-key", false, "fingerprints without a secret")
 	profile := fs.String("cpuprofile", "", "write a CPU profile here")
+	old := fs.String("old", "", "compare two builds: the firstseen to compare with")
+	fresh := fs.String("new", "", "and the one that is compared")
+	docs := fs.String("docs", "1M", "with two builds: --docs of both")
+	list := fs.String("jobs", "1,4", "with two builds: -j of both, one after the other")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
 	if fs.NArg() == 0 {
 		return errors.New("speed: give uncompressed JSONL files")
+	}
+	if *old != "" || *fresh != "" {
+		jobs, err := readJobs(*list)
+		if err != nil {
+			return err
+		}
+		b := builds{old: *old, new: *fresh, jobs: jobs, docs: *docs, rounds: *rounds}
+		return b.compare(ctx, fs.Args(), out)
 	}
 	if *profile != "" {
 		f, err := os.Create(*profile)
@@ -74,7 +86,7 @@ func speedOf(ctx context.Context, path string, jobs int, o index.Options, rounds
 	var best cost
 	var bytes int64
 	for i := range rounds {
-		c, n, err := speedOnce(ctx, path, jobs, o)
+		c, n, err := speedOnce(ctx, path, jobs, o, nil)
 		if err != nil {
 			return err
 		}
@@ -89,7 +101,7 @@ func speedOf(ctx context.Context, path string, jobs int, o index.Options, rounds
 	return nil
 }
 
-func speedOnce(ctx context.Context, path string, jobs int, o index.Options) (c cost, bytes int64, err error) {
+func speedOnce(ctx context.Context, path string, jobs int, o index.Options, live *pipeline.Live) (c cost, bytes int64, err error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(jobs))
 	dir, err := os.MkdirTemp("", "firstseen-speed-")
 	if err != nil {
@@ -108,6 +120,7 @@ func speedOnce(ctx context.Context, path string, jobs int, o index.Options) (c c
 	if err != nil {
 		return c, 0, errors.Join(err, x.Close(false))
 	}
+	job.Live = live
 	begun, start := time.Now(), cpuTime()
 	s, err := pipeline.Run(ctx, x, job)
 	c.wall, c.cpu = time.Since(begun), cpuTime()-start

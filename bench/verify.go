@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"reflect"
+	"sync"
+	"sync/atomic"
 
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/dedup/oracle"
@@ -14,15 +17,23 @@ import (
 )
 
 // verify holds every verdict of the real index (filter, runs, merges) against
-// the exact oracle, on every field, for both scores.
+// the exact oracle, on every field, for both scores. With -j it decides batches of
+// documents together.
 func verify(ctx context.Context, args []string, out io.Writer) error {
-	for _, path := range args {
+	fs := flag.NewFlagSet("verify", flag.ContinueOnError)
+	v := verifier{out: out}
+	fs.IntVar(&v.jobs, "j", 1, "goroutines that decide together; 1 decides one document after the other")
+	fs.IntVar(&v.batch, "batch", 200, "documents of a batch: a block of a run has so many of 3.5 KB")
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	for _, path := range fs.Args() {
 		docs, err := readDocuments(ctx, feature.Scheme{}, path)
 		if err != nil {
 			return err
 		}
 		for _, score := range []dedup.Score{dedup.ScoreText, dedup.ScoreSegments} {
-			if err := verifyScore(path, docs, score, out); err != nil {
+			if err := v.verify(path, docs, score); err != nil {
 				return err
 			}
 		}
@@ -33,7 +44,12 @@ func verify(ctx context.Context, args []string, out io.Writer) error {
 // checkpointEvery forces many runs and merges.
 const checkpointEvery = 500
 
-func verifyScore(path string, docs []document, score dedup.Score, out io.Writer) (err error) {
+type verifier struct {
+	jobs, batch int
+	out         io.Writer
+}
+
+func (v *verifier) verify(path string, docs []document, score dedup.Score) (err error) {
 	dir, err := os.MkdirTemp("", "firstseen-verify-")
 	if err != nil {
 		return err
@@ -51,25 +67,65 @@ func verifyScore(path string, docs []document, score dedup.Score, out io.Writer)
 	}
 	o := oracle.New(rules)
 	verdicts := map[dedup.Verdict]int{}
-	for i := range docs {
-		want := o.Decide(docs[i].id, &docs[i].set)
-		got, err := d.Decide(docs[i].id, &docs[i].set)
+	since := 0
+	for at := 0; at < len(docs); {
+		n := min(v.batch, len(docs)-at)
+		if v.jobs == 1 {
+			n = 1
+		}
+		results, err := v.decide(d, docs[at:at+n])
 		if err != nil {
 			return err
 		}
-		if !sameResult(&want, &got) {
-			return fmt.Errorf("%s: document %d (%s):\noracle  %+v\ndeduper %+v", path, i, docs[i].id, want, got)
+		for i, got := range results {
+			doc := &docs[at+i]
+			if want := o.Decide(doc.id, &doc.set); !sameResult(&want, &got) {
+				return fmt.Errorf("%s: document %d (%s):\noracle  %+v\ndeduper %+v", path, at+i, doc.id, want, got)
+			}
+			verdicts[got.Verdict]++
 		}
-		verdicts[got.Verdict]++
-		if i%checkpointEvery == 0 || x.Table().Full() {
+		at, since = at+n, since+n
+		if since >= checkpointEvery || x.Table().Full() {
+			since = 0
 			if err := x.Checkpoint(); err != nil {
 				return err
 			}
 		}
 	}
 	s := x.Table().Stats()
-	fmt.Fprintf(out, "%s score=%d: %d verdicts equal the oracle's: %v; %d entries, runs by level %v\n", path, score, len(docs), verdicts, s.Entries, s.Runs)
+	fmt.Fprintf(v.out, "%s -j %d batch %d score=%d: %d verdicts equal the oracle's: %v; %d entries, runs by level %v\n",
+		path, v.jobs, v.batch, score, len(docs), verdicts, s.Entries, s.Runs)
 	return nil
+}
+
+// decide decides documents, together if there is a crew for it.
+func (v *verifier) decide(d *dedup.Deduper, docs []document) ([]dedup.Result, error) {
+	if v.jobs == 1 {
+		r, err := d.Decide(docs[0].id, &docs[0].set)
+		return []dedup.Result{r}, err
+	}
+	var b dedup.Batch
+	for i := range docs {
+		b.Add(docs[i].id, &docs[i].set)
+	}
+	new(dedup.Linker).Link(&b)
+	results := make([]dedup.Result, len(docs))
+	err := d.DecideAll(&b, dedup.Crew{Size: v.jobs, Run: v.run}, func(_, i int, t dedup.Told) { results[i] = *t.Result })
+	return results, err
+}
+
+// run does tasks on as many goroutines as there are jobs.
+func (v *verifier) run(tasks int, f func(worker, task int)) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for worker := range v.jobs {
+		wg.Go(func() {
+			for task := int(next.Add(1)) - 1; task < tasks; task = int(next.Add(1)) - 1 {
+				f(worker, task)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func sameResult(a, b *dedup.Result) bool {

@@ -1,5 +1,7 @@
 package bloomstore
 
+import "sync/atomic"
+
 // blockPositions is how many positions are worked on at once: 128 keys of 8
 // probes, a document and more. Their 64 KiB of cache lines stay in the second
 // level cache between reading and writing. Explicit prefetching was tried and
@@ -16,6 +18,41 @@ func (f *Filter) Add(keys []uint64) {
 		f.ones += set(f.words, f.locate(f.scratch[:], block))
 		keys = keys[len(block):]
 	}
+}
+
+// AddShared is Add for several goroutines at once, which may not Test meanwhile: a bit
+// that is missing is set by an atomic OR, so that of two that set it one counts it. All
+// words are loaded before, which has their cache misses under way together.
+func (f *Filter) AddShared(keys []uint64) {
+	var scratch [blockPositions / 4]uint64
+	size := len(scratch) / f.shape.Hashes
+	fresh, items := uint64(0), uint64(len(keys))
+	for len(keys) > 0 {
+		block := keys[:min(size, len(keys))]
+		fresh += setShared(f.words, missing(f.words, f.locate(scratch[:], block)))
+		keys = keys[len(block):]
+	}
+	atomic.AddUint64(&f.items, items)
+	atomic.AddUint64(&f.ones, fresh)
+}
+
+// missing keeps those of pos whose bits are zero, in place.
+func missing(words, pos []uint64) []uint64 {
+	n := uint64(0)
+	for _, p := range pos {
+		pos[n] = p
+		n += ^atomic.LoadUint64(&words[p/64]) >> (p % 64) & 1
+	}
+	return pos[:n]
+}
+
+// setShared makes the bits at pos one and returns how many were not.
+func setShared(words, pos []uint64) (fresh uint64) {
+	for _, p := range pos {
+		old := atomic.OrUint64(&words[p/64], 1<<(p%64))
+		fresh += ^old >> (p % 64) & 1
+	}
+	return fresh
 }
 
 // Test sets seen[i] to whether keys[i] is in the filter: true for every key that

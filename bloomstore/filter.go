@@ -14,7 +14,7 @@ import (
 const maxScheme = 255
 
 // A Filter is a Bloom filter of 64-bit keys. Any number of goroutines may Test
-// at the same time; everything else needs the filter for itself. After Close
+// at the same time, or AddShared; everything else needs the filter for itself. After Close
 // only Close and Closed may be called.
 type Filter struct {
 	shape   Shape

@@ -68,7 +68,8 @@ type Parser interface {
 
 // Printer writes records, with their verdicts, to an output.
 type Printer interface {
-	// Keep writes a record as it came, with its end.
+	// Keep writes a record as it came, with its end, the Terminator. Where many
+	// records are kept they are written by [Writer.WriteRecords] instead.
 	Keep(w *Writer, raw []byte) error
 	// Annotate writes a record with value, which is JSON, in its slot. Its
 	// other bytes stay as they are.

@@ -38,6 +38,7 @@ type Writer struct {
 	codec  codec
 	size   int // bytes at which a frame ends
 	frame  *frame
+	starts []int         // of records in frame, see copy
 	stream streamEncoder // for long records, made for the first
 	free   chan *frame
 	room   *semaphore.Weighted // bytes of records in frames on their way
@@ -317,15 +318,23 @@ func (w *Writer) Flush() error {
 // Sync ends the current frame, brings all of it to the disk and returns the
 // place at which OpenAt can go on. For a pipe it only flushes.
 func (w *Writer) Sync() (Mark, error) {
+	at, err := w.EndFrame()
+	if err == nil && w.durab {
+		if err := w.file.Sync(); err != nil {
+			w.fail(err)
+		}
+		err = w.err()
+	}
+	return at, err
+}
+
+// EndFrame is Sync for a file that will not be continued: it ends the current frame, so
+// that the file has the same bytes, and does not wait for the disk.
+func (w *Writer) EndFrame() (Mark, error) {
 	if w.done {
 		return Mark{}, fmt.Errorf("writing %s: %w", w.name, os.ErrClosed)
 	}
 	w.drained()
-	if w.err() == nil && w.durab {
-		if err := w.file.Sync(); err != nil {
-			w.fail(err)
-		}
-	}
 	return mark(w.written, w.tail), w.err()
 }
 

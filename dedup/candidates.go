@@ -13,13 +13,18 @@ import (
 // load brings the sketch's keys into d.Keys, its whole-text fingerprint last, and the
 // filter's answers into d.Seen (rule 1).
 func (d *Deduper) load(s *feature.Sketch) {
-	d.Keys = d.Keys[:0]
-	for i := range s.Features {
-		d.Keys = append(d.Keys, s.Features[i].Key)
-	}
-	d.Keys = append(d.Keys, s.Whole)
+	d.Keys = appendKeys(d.Keys[:0], s)
 	d.askFilter()
-	d.decision.load(s)
+	d.decision.load(s, d.Keys, d.Seen)
+}
+
+// appendKeys appends what a document is looked up and remembered under beside a table:
+// its features, and its whole text last.
+func appendKeys(dst []uint64, s *feature.Sketch) []uint64 {
+	for i := range s.Features {
+		dst = append(dst, s.Features[i].Key)
+	}
+	return append(dst, s.Whole)
 }
 
 func (d *Deduper) askFilter() {
@@ -27,52 +32,55 @@ func (d *Deduper) askFilter() {
 		d.Seen = make([]bool, 2*len(d.Keys))
 	}
 	d.Seen = d.Seen[:len(d.Keys)]
+	d.testFilter(d.Keys, d.Seen)
+}
+
+// testFilter asks the filter, where there is one, for keys.
+func (d *Deduper) testFilter(keys []uint64, seen []bool) {
 	if d.Cfg.Filter != nil {
-		d.Cfg.Filter.Test(d.Keys, d.Seen)
+		d.Cfg.Filter.Test(keys, seen)
 		return
 	}
-	for i := range d.Seen {
-		d.Seen[i] = true
+	for i := range seen {
+		seen[i] = true
 	}
 }
 
 // lookupWhole asks the table who was kept under the document's whole-text fingerprint
-// (rule 2), which is the key after the n features'.
-func (d *Deduper) lookupWhole(n int) (nums []uint32, err error) {
-	found := &d.decision.postings
-	if err := found.lookup(d.Cfg.Table, d.Keys[n:]); err != nil {
+// (rule 2), which is the last key.
+func (c *decision) lookupWhole(table asker) (nums []uint32, err error) {
+	if err := c.postings.lookup(table, c.keys[len(c.keys)-1:]); err != nil {
 		return nil, err
 	}
-	d.count(1)
-	return found.of(0), nil
+	c.count(1)
+	return c.postings.of(0), nil
 }
 
-// lookup asks the table for the first n keys that the filter has seen (rule 6). The
+// lookup asks the table for the keys of features that the filter has seen (rule 6). The
 // other keys are absent for certain.
-func (d *Deduper) lookup(n int) error {
-	c := &d.decision
-	c.asked, d.ask = c.asked[:0], d.ask[:0]
-	for i := range n {
-		if d.Seen[i] {
+func (c *decision) lookup(table asker) error {
+	c.asked, c.ask = c.asked[:0], c.ask[:0]
+	for i := range c.sketch.Features {
+		if c.seen[i] {
 			c.asked = append(c.asked, i)
-			d.ask = append(d.ask, d.Keys[i])
+			c.ask = append(c.ask, c.keys[i])
 		}
 	}
-	if err := c.postings.lookup(d.Cfg.Table, d.ask); err != nil {
+	if err := c.postings.lookup(table, c.ask); err != nil {
 		return err
 	}
-	d.count(len(d.ask))
+	c.count(len(c.ask))
 	return nil
 }
 
 // count counts a look-up of so many keys.
-func (d *Deduper) count(keys int) {
-	d.counts.Lookups++
+func (c *decision) count(keys int) {
+	c.counts.Lookups++
 	for i := range keys {
-		if len(d.decision.postings.of(i)) > 0 {
-			d.counts.Confirmed++
+		if len(c.postings.of(i)) > 0 {
+			c.counts.Confirmed++
 		} else {
-			d.counts.Refuted++
+			c.counts.Refuted++
 		}
 	}
 }

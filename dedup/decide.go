@@ -13,8 +13,12 @@ type decision struct {
 	rules  Rules
 	judge  method.Judge
 	sketch *feature.Sketch
+	keys   []uint64 // of its features, and of the whole text
+	seen   []bool   // what the filter says of each
+	counts Counts
 
 	asked     []int // the features looked up, in order
+	ask       []uint64
 	postings  postings
 	pairs     []uint64 // one document<<32 | feature for each posting
 	positions []uint32 // the features of pairs that are not common
@@ -30,52 +34,57 @@ type decision struct {
 	also    []Source
 }
 
+func newDecision(rules Rules, m method.Method) decision {
+	return decision{rules: rules, judge: m.NewJudge(method.Rules{Threshold: rules.Threshold, Score: rules.Score})}
+}
+
 // load makes s the document to decide about.
-func (c *decision) load(s *feature.Sketch) {
-	c.sketch = s
+func (c *decision) load(s *feature.Sketch, keys []uint64, seen []bool) {
+	c.sketch, c.keys, c.seen = s, keys, seen
 	c.judge.Load(s)
 }
 
-// decide judges a document beside a table, by the rules of docs/design.md, "The
+// decide judges the document beside a table, by the rules of docs/design.md, "The
 // decision".
-func (d *Deduper) decide(s *feature.Sketch) (Result, error) {
-	d.load(s)
-	c, n := &d.decision, len(s.Features)
-	r := Result{Kept: true, Segments: s.Parts(), Also: c.also[:0]}
-	if d.Seen[n] {
-		if done, err := d.decideExact(n, &r); done || err != nil {
+func (c *decision) decide(table asker) (Result, error) {
+	r, n := c.unique(), len(c.sketch.Features)
+	if c.seen[n] {
+		if done, err := c.decideExact(table, &r); done || err != nil {
 			return r, err
 		}
 	}
-	if !c.judge.MayReach(d.Seen[:n]) { // rule 5
+	if !c.judge.MayReach(c.seen[:n]) { // rule 5
 		return r, nil
 	}
-	if err := d.lookup(n); err != nil {
+	if err := c.lookup(table); err != nil {
 		return r, err
 	}
 	c.gather()
-	if err := c.fetch(d.Cfg.Table); err != nil {
+	if err := c.fetch(table); err != nil {
 		return r, err
 	}
 	if err := c.verdict(&r); err != nil {
 		return r, err
 	}
 	c.also = r.Also
-	return r, c.nameSources(d.Cfg.Table, &r)
+	return r, c.nameSources(table, &r)
+}
+
+// unique is the result where nothing else is found.
+func (c *decision) unique() Result {
+	return Result{Kept: true, Segments: c.sketch.Parts(), Also: c.also[:0]}
 }
 
 // decideExact looks for a kept document with the same whole text: the best witness
 // there is, found by one key however common the features (rule 2). That key may also
-// be one of a feature, so what is stored of its holders is compared. n is how many
-// features there are.
-func (d *Deduper) decideExact(n int, r *Result) (done bool, err error) {
-	nums, err := d.lookupWhole(n)
+// be one of a feature, so what is stored of its holders is compared.
+func (c *decision) decideExact(table asker, r *Result) (done bool, err error) {
+	nums, err := c.lookupWhole(table)
 	if err != nil {
 		return false, err
 	}
-	c := &d.decision
 	for _, num := range nums { // the first is it, nearly always
-		if err := c.fetchOne(d.Cfg.Table, num); err != nil {
+		if err := c.fetchOne(table, num); err != nil {
 			return false, err
 		}
 		same, features, err := c.judge.Same(c.sketches[0])

@@ -74,15 +74,15 @@ type Config struct {
 type Deduper struct {
 	Cfg       Config
 	closer    closer // the table, where it is one that can be closed
+	method    method.Method
 	decision  decision
 	extractor method.Extractor
 	sketch    feature.Sketch
 	Keys      []uint64
-	ask       []uint64
 	Seen      []bool
-	counts    Counts
 	record    Record
 	one       one
+	group     group // of DecideAll
 }
 
 // A closer is a Store that can be closed.
@@ -134,8 +134,7 @@ func New(cfg Config) (*Deduper, error) {
 	}
 	closer, _ := cfg.Table.(closer)
 	return &Deduper{
-		Cfg: cfg, closer: closer, extractor: m.NewExtractor(),
-		decision: decision{rules: rules, judge: m.NewJudge(method.Rules{Threshold: rules.Threshold, Score: rules.Score})},
+		Cfg: cfg, closer: closer, method: m, extractor: m.NewExtractor(), decision: newDecision(rules, m),
 	}, nil
 }
 
@@ -175,7 +174,8 @@ func (d *Deduper) check(s *feature.Sketch) (Result, error) {
 	if d.Cfg.Table == nil {
 		return d.checkFilter(s), nil
 	}
-	return d.decide(s)
+	d.load(s)
+	return d.decision.decide(d.Cfg.Table)
 }
 
 // ready reports what is missing: a document the filter has not seen would else be
@@ -194,7 +194,7 @@ func (d *Deduper) ready() error {
 }
 
 // Counts returns the totals since New.
-func (d *Deduper) Counts() Counts { return d.counts }
+func (d *Deduper) Counts() Counts { return d.decision.counts }
 
 // UseFilter replaces the filter, by a larger one holding the same keys.
 func (d *Deduper) UseFilter(f *bloomstore.Filter) { d.Cfg.Filter = f }
@@ -207,7 +207,7 @@ func (d *Deduper) remember(id string, v Verdict) error {
 	}
 	for _, seen := range d.Seen {
 		if !seen {
-			d.counts.Fresh++
+			d.decision.counts.Fresh++
 		}
 	}
 	if d.Cfg.Table == nil {

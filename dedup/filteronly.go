@@ -29,7 +29,7 @@ func (d *Deduper) loadFilter(s *feature.Sketch) {
 		d.Keys = append(d.Keys, spread(s.Whole+i))
 	}
 	d.askFilter()
-	d.decision.load(s)
+	d.decision.load(s, d.Keys, d.Seen)
 }
 
 // spread is the finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection

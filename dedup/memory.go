@@ -45,6 +45,22 @@ func (m *Memory) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	return nil
 }
 
+// Share implements [SharedStore]: maps may be read at once as they are.
+func (m *Memory) Share(int, func(int, func(int))) error { return nil }
+
+// LookupBy implements [SharedStore].
+func (m *Memory) LookupBy(_ int, keys []uint64, holders []uint32, n []uint8) error {
+	return m.Lookup(keys, holders, n)
+}
+
+// RecordsBy implements [SharedStore].
+func (m *Memory) RecordsBy(_ int, nums []uint32, ids, data [][]byte) error {
+	return m.Records(nums, ids, data)
+}
+
+// Documents implements [SharedStore].
+func (m *Memory) Documents() uint32 { return uint32(len(m.docs)) }
+
 // Records implements [Store].
 func (m *Memory) Records(nums []uint32, ids, data [][]byte) error {
 	for i, num := range nums {

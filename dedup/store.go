@@ -32,6 +32,29 @@ type Store interface {
 	Add(ids []string, data [][]byte, keys [][]uint64) (first uint32, err error)
 }
 
+// A SharedStore is a Store that several goroutines can ask at once, which is what
+// [Deduper.DecideAll] needs.
+type SharedStore interface {
+	Store
+	// Share prepares for n readers, numbered from 0, until the store is next changed,
+	// and lets Add use them: run calls f with 0 to tasks-1, at the same time or not,
+	// and returns when all calls have.
+	Share(n int, run func(tasks int, f func(task int))) error
+	// LookupBy and RecordsBy are Lookup and Records by a reader: calls for different
+	// ones may be at the same time. What RecordsBy brings is valid until its next
+	// call for that reader.
+	LookupBy(reader int, keys []uint64, holders []uint32, n []uint8) error
+	RecordsBy(reader int, nums []uint32, ids, data [][]byte) error
+	// Documents is how many there are, and the number of the last.
+	Documents() uint32
+}
+
+// An asker is what a decision needs of a store.
+type asker interface {
+	Lookup(keys []uint64, holders []uint32, n []uint8) error
+	Records(nums []uint32, ids, data [][]byte) error
+}
+
 // postings are the answers to a look-up. They are used again and again.
 type postings struct {
 	holders []uint32
@@ -39,7 +62,7 @@ type postings struct {
 }
 
 // lookup asks the store for keys.
-func (p *postings) lookup(s Store, keys []uint64) error {
+func (p *postings) lookup(s asker, keys []uint64) error {
 	if cap(p.n) < len(keys) {
 		p.n = make([]uint8, 2*len(keys))
 		p.holders = make([]uint32, 2*len(keys)*MaxHolders)
@@ -60,7 +83,7 @@ type records struct {
 }
 
 // read asks the store for the documents r.nums.
-func (r *records) read(s Store) error {
+func (r *records) read(s asker) error {
 	n := len(r.nums)
 	if n == 0 {
 		return nil

@@ -11,6 +11,7 @@ import (
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
+	"github.com/firstseen/firstseen/docmap/memtable"
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
@@ -33,38 +34,60 @@ func (t *Table) Add(ids []string, data [][]byte, keys [][]uint64) (first uint32,
 		return 0, fmt.Errorf("%s: the table is full: it has %d documents", t.path, t.docs)
 	}
 	t.version++
-	// All that can fail comes before all that changes something.
-	if err := t.spaces[ofIDs].mem.Reserve(len(ids)); err != nil {
-		return 0, err
+	by := memtable.Alone
+	if t.spread.Run != nil && len(ids) >= sharedDocs {
+		by = t.spread
 	}
+	// All that can fail comes before all that changes something.
 	total := 0
 	for _, k := range keys {
 		total += len(k)
 	}
-	if err := t.spaces[ofKeys].mem.Reserve(total); err != nil {
+	mem := t.spaces[ofKeys].mem
+	if err := errors.Join(t.spaces[ofIDs].mem.Reserve(len(ids), by), mem.Reserve(total, by)); err != nil {
 		return 0, err
 	}
 	first = t.docs + 1
+	if err := t.addToMemory(ids, keys, first, by); err != nil {
+		return 0, err
+	}
 	for i, id := range ids {
-		if err := t.add(id, data[i], keys[i]); err != nil {
-			return 0, err
-		}
+		t.docs++
+		t.content = digest(t.content, t.recs.add(id, data[i]), t.log.add(t.docs, keys[i]))
 	}
 	return first, nil
 }
 
-// add adds a document for whose keys and id there is room.
-func (t *Table) add(id string, data []byte, keys []uint64) error {
-	num := t.docs + 1
-	if err := t.spaces[ofKeys].mem.Add(keys, num); err != nil {
-		return err
+// sharedDocs is from how many documents on the goroutines of Share are worth waking.
+const sharedDocs = 8
+
+// addToMemory adds the keys and the ids of documents, for which there is room.
+func (t *Table) addToMemory(ids []string, keys [][]uint64, first uint32, by memtable.Spread) error {
+	if by.Parts > 1 {
+		t.idKeys = idKeys(t.idKeys[:0], ids)
+		return errors.Join(t.spaces[ofKeys].mem.AddAll(keys, first, by), t.spaces[ofIDs].mem.AddAll(t.idKeys, first, by))
 	}
-	if err := t.addID(id, num); err != nil {
-		return err
+	for i, id := range ids {
+		num := first + uint32(i)
+		if err := errors.Join(t.spaces[ofKeys].mem.Add(keys[i], num), t.addID(id, num)); err != nil {
+			return err
+		}
 	}
-	t.content = digest(t.content, t.recs.add(id, data), t.log.add(num, keys))
-	t.docs = num
 	return nil
+}
+
+// idKeys appends the keys of documents in the index of ids: one of each, none of an
+// empty id.
+func idKeys(dst [][]uint64, ids []string) [][]uint64 {
+	all := make([]uint64, len(ids))
+	for i, id := range ids {
+		n := 0
+		if id != "" {
+			all[i], n = idKey(id), 1
+		}
+		dst = append(dst, all[i:i+n])
+	}
+	return dst
 }
 
 // digest is the content of a table after one more document; see docs/format.md,
@@ -79,6 +102,13 @@ func digest(content uint64, record, keys []byte) uint64 {
 // made, and on nothing else.
 func (t *Table) Full() bool {
 	return t.db != nil && (t.memFull() || t.log.n >= t.opt.PendingKeys || t.recs.size() >= pendingRecords)
+}
+
+// Spare is how many keys, documents and bytes of their records, each with its id and 16
+// bytes more, can be added for certain before Full.
+func (t *Table) Spare() (keys, documents, records int) {
+	keys = min(t.opt.MemtableKeys-t.spaces[ofKeys].mem.Len(), t.opt.PendingKeys-t.log.n) - 1
+	return keys, t.opt.MemtableKeys/4 - t.spaces[ofIDs].mem.Len(), pendingRecords - t.recs.size() - 1
 }
 
 // pendingRecords is how many bytes of documents wait for a checkpoint. Ids may be
@@ -336,7 +366,7 @@ func (t *Table) sweep() error {
 		}
 	}
 	var stray [][]byte
-	err := t.read.tx.ForEach(func(name []byte, _ *bbolt.Bucket) error {
+	err := t.own.read.tx.ForEach(func(name []byte, _ *bbolt.Bucket) error {
 		if bytes.HasPrefix(name, []byte("run")) && !known[string(name)] {
 			stray = append(stray, bytes.Clone(name))
 		}

@@ -168,7 +168,12 @@ func (l *docLog) add(id string, data []byte) []byte {
 	if !l.open.add(id, data) {
 		l.bytes = l.size()
 		l.closed = append(l.closed, l.open)
-		l.open = docBlock{first: l.open.next()}
+		// Blocks are much alike: without room they would grow by copying.
+		l.open = docBlock{
+			first: l.open.next(),
+			ends:  make([]uint32, 0, len(l.open.ends)+len(l.open.ends)/8),
+			recs:  make([]byte, 0, blockBytes),
+		}
 		l.open.add(id, data)
 	}
 	return l.open.last()

@@ -16,14 +16,7 @@ const MaxHolders = keyLimit
 // of keys[i] are holders[i*MaxHolders:][:n[i]] afterwards, the earliest MaxHolders,
 // ascending: holders has to have MaxHolders places for each key, and n one.
 func (t *Table) Lookup(keys []uint64, holders []uint32, n []uint8) error {
-	if len(n) < len(keys) || len(holders) < len(keys)*keyLimit {
-		return fmt.Errorf("looking %d keys up: room for %d counts and %d documents only", len(keys), len(n), len(holders))
-	}
-	err := t.guarded(func() error { return t.lookup(keys, holders, n) })
-	if err != nil {
-		return fmt.Errorf("looking keys up: %w", err)
-	}
-	return nil
+	return t.own.Lookup(keys, holders, n)
 }
 
 // lookupGroup is how many keys are searched for at a time: the cache has to hold
@@ -42,22 +35,22 @@ func (q *question) room(i int) []uint32 {
 	return q.holders[i*keyLimit : i*keyLimit+int(q.n[i]) : i*keyLimit+keyLimit]
 }
 
-func (t *Table) lookup(keys []uint64, holders []uint32, n []uint8) error {
-	s, err := t.reading()
+func (r *reader) lookup(keys []uint64, holders []uint32, n []uint8) error {
+	s, err := r.reading()
 	if err != nil {
 		return err
 	}
 	clear(n[:len(keys)])
-	mem := t.spaces[ofKeys].mem
+	mem := r.table.spaces[ofKeys].mem
 	for from := 0; from < len(keys); from += lookupGroup {
 		to := min(from+lookupGroup, len(keys))
 		q := question{keys[from:to], holders[from*keyLimit : to*keyLimit], n[from:to]}
-		for _, r := range t.spaces[ofKeys].runs {
-			if err := t.finder.search(s, r, &q); err != nil {
+		for _, run := range r.table.spaces[ofKeys].runs {
+			if err := r.finder.search(s, run, &q); err != nil {
 				return err
 			}
 		}
-		mem.Touch(q.keys)
+		r.finder.warm = mem.Touch(q.keys)
 		for i, k := range q.keys {
 			q.n[i] = uint8(len(mem.Find(q.room(i), k)))
 		}
@@ -114,37 +107,7 @@ func (f *finder) search(s *snapshot, r *run, q *question) error {
 // be as long as nums. They are copies, valid until the next call of Records. The
 // error is ErrNoDoc for a number never given out.
 func (t *Table) Records(nums []uint32, ids, data [][]byte) error {
-	if len(ids) < len(nums) || len(data) < len(nums) {
-		return fmt.Errorf("reading %d documents: room for %d ids and %d data only", len(nums), len(ids), len(data))
-	}
-	t.copies = t.copies[:0]
-	var at uint32
-	err := t.guarded(func() error {
-		if _, err := t.reading(); err != nil {
-			return err
-		}
-		for i, num := range nums {
-			at = num
-			id, d, err := t.doc(num)
-			if err != nil {
-				return err
-			}
-			ids[i], data[i] = t.copied(id), t.copied(d)
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("reading document %d: %w", at, err)
-	}
-	return nil
-}
-
-// copied is a copy of bytes of the mapped file: once they are handed out, nobody
-// could tell from a fault of the program that the disk cannot deliver them.
-func (t *Table) copied(b []byte) []byte {
-	at := len(t.copies)
-	t.copies = append(t.copies, b...)
-	return t.copies[at:len(t.copies):len(t.copies)]
+	return t.own.Records(nums, ids, data)
 }
 
 // Doc returns what is stored of document num, be it in the file yet or not.
@@ -164,39 +127,8 @@ func (t *Table) Doc(num uint32) (d Doc, err error) {
 }
 
 func (t *Table) docCopy(num uint32) (Doc, error) {
-	id, data, err := t.doc(num)
+	id, data, err := t.own.doc(num)
 	return Doc{ID: string(id), Data: bytes.Clone(data)}, err
-}
-
-// doc returns parts of the mapped file, valid while t.reading lasts.
-func (t *Table) doc(num uint32) (id, data []byte, err error) {
-	rec, err := t.record(num)
-	if err != nil {
-		return nil, nil, err
-	}
-	return splitRecord(rec, num)
-}
-
-func (t *Table) record(num uint32) ([]byte, error) {
-	if num == 0 || num > t.docs {
-		return nil, ErrNoDoc
-	}
-	if num >= t.recs.first() {
-		return t.recs.record(num), nil
-	}
-	want := binKey(uint64(num))
-	k, v := t.read.docs.Seek(want)
-	if string(k) != string(want) {
-		if k == nil {
-			k, v = t.read.docs.Last()
-		} else {
-			k, v = t.read.docs.Prev()
-		}
-	}
-	if k == nil {
-		return nil, damage("document %d is missing", num)
-	}
-	return blockRecord(v, num)
 }
 
 // ByID returns the numbers of the documents with an id, ascending, at most
@@ -229,7 +161,7 @@ func (t *Table) byID(id string) ([]uint32, error) {
 	found = s.mem.Find(found, key)
 	var nums []uint32
 	for _, num := range found {
-		got, _, err := t.doc(num)
+		got, _, err := t.own.doc(num)
 		if errors.Is(err, ErrNoDoc) {
 			return nil, damage("the id %q belongs to document %d of %d", id, num, t.docs)
 		}

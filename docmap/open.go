@@ -73,7 +73,9 @@ func (t *Table) openFile(readOnly bool, flags int) error {
 		ReadOnly: readOnly,
 		PageSize: pageSize,
 		MaxSize:  t.opt.MaxFileSize,
-		NoSync:   t.opt.noSync,
+		NoSync:   t.opt.noSync || t.opt.Temporary,
+		// Growing syncs apart from that.
+		NoGrowSync: t.opt.Temporary,
 		// The array keeps free pages in order and hands out the lowest,
 		// so the file stays compact; there are few of them.
 		FreelistType:    bbolt.FreelistArrayType,
@@ -111,6 +113,9 @@ func (t *Table) createFile() error {
 	}
 	if err := errors.Join(err, fresh.Close()); err != nil {
 		return err
+	}
+	if t.opt.Temporary {
+		return os.Rename(fresh.path, t.path)
 	}
 	return durable.Rename(fresh.path, t.path)
 }
@@ -222,7 +227,7 @@ func (t *Table) replay(pend *bbolt.Bucket) error {
 		return damage("pending keys end at document %d of %d", next-1, t.head.docs)
 	}
 	for num := t.head.flushed + 1; num <= t.head.docs; num++ {
-		id, _, err := t.doc(num)
+		id, _, err := t.own.doc(num)
 		if err != nil {
 			return err
 		}

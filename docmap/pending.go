@@ -2,6 +2,7 @@ package docmap
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/zeebo/xxh3"
 )
@@ -14,49 +15,51 @@ const (
 // keyLog holds the keys of the documents since the last checkpoint, in the
 // form they are written in.
 type keyLog struct {
-	buf    []byte
-	starts []int // of chunks in buf
-	n      int   // keys
-	docs   uint32
+	bufs [][]byte // chunks; beyond its length, buffers to use again
+	n    int      // keys
+	docs uint32
 }
 
-func (l *keyLog) reset() {
-	l.buf, l.starts, l.n, l.docs = l.buf[:0], l.starts[:0], 0, 0
+func (l *keyLog) reset() { l.bufs, l.n, l.docs = l.bufs[:0], 0, 0 }
+
+// begin begins a chunk, with document doc.
+func (l *keyLog) begin(doc uint32) {
+	n := len(l.bufs)
+	if l.bufs = slices.Grow(l.bufs, 1)[:n+1]; l.bufs[n] == nil {
+		l.bufs[n] = make([]byte, 0, chunkBytes+1024) // and most of a document
+	}
+	l.bufs[n] = append(l.bufs[n][:0], make([]byte, chunkHead)...)
+	binary.LittleEndian.PutUint32(l.bufs[n][8:], doc)
 }
 
 // add appends a document's keys and returns the bytes they became, valid until
 // the next ones.
 func (l *keyLog) add(doc uint32, keys []uint64) []byte {
-	if len(l.starts) == 0 || len(l.buf)-l.starts[len(l.starts)-1] >= chunkBytes {
-		l.starts = append(l.starts, len(l.buf))
-		l.buf = append(l.buf, make([]byte, chunkHead)...)
-		binary.LittleEndian.PutUint32(l.buf[len(l.buf)-8:], doc)
+	if n := len(l.bufs); n == 0 || len(l.bufs[n-1]) >= chunkBytes {
+		l.begin(doc)
 	}
-	at := len(l.buf)
-	l.buf = binary.AppendUvarint(l.buf, uint64(len(keys)))
-	for _, k := range keys {
-		l.buf = binary.LittleEndian.AppendUint64(l.buf, k)
+	buf := &l.bufs[len(l.bufs)-1]
+	at := len(*buf)
+	*buf = binary.AppendUvarint(*buf, uint64(len(keys)))
+	from := len(*buf)
+	*buf = slices.Grow(*buf, 8*len(keys))[:from+8*len(keys)]
+	for i, b := 0, (*buf)[from:]; i < len(keys); i, b = i+1, b[8:] {
+		binary.LittleEndian.PutUint64(b, keys[i])
 	}
-	head := l.buf[l.starts[len(l.starts)-1]:]
-	binary.LittleEndian.PutUint32(head[12:], binary.LittleEndian.Uint32(head[12:])+1)
+	binary.LittleEndian.PutUint32((*buf)[12:], binary.LittleEndian.Uint32((*buf)[12:])+1)
 	l.n += len(keys)
 	l.docs++
-	return l.buf[at:]
+	return (*buf)[at:]
 }
 
 // chunks returns the values to write, the first of them being chunk number
 // next of the table. They stay valid until the log is added to or reset.
 func (l *keyLog) chunks(next uint32) [][]byte {
-	values := make([][]byte, len(l.starts))
-	for i, start := range l.starts {
-		end := len(l.buf)
-		if i+1 < len(l.starts) {
-			end = l.starts[i+1]
-		}
-		b := l.buf[start:end:end]
+	values := make([][]byte, len(l.bufs))
+	for i, b := range l.bufs {
 		sum := xxh3.HashSeed(b[8:], seedPending+uint64(next)+uint64(i))
 		binary.LittleEndian.PutUint64(b, sum)
-		values[i] = b
+		values[i] = b[:len(b):len(b)]
 	}
 	return values
 }

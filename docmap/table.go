@@ -59,6 +59,8 @@ type Options struct {
 	PendingKeys int
 	// UUID identifies a new table; the zero value has one drawn at random.
 	UUID [16]byte
+	// Temporary: nobody will open the table again, so that nothing has to be durable.
+	Temporary bool
 	// MaxFileSize, if positive, makes a checkpoint that would need a larger
 	// file fail, in bytes.
 	MaxFileSize int
@@ -80,7 +82,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// A Table maps keys to the documents that hold them. It is for one goroutine.
+// A Table maps keys to the documents that hold them. It is for one goroutine, but for
+// what Share allows.
 type Table struct {
 	path  string
 	opt   Options
@@ -97,14 +100,15 @@ type Table struct {
 	docs    uint32 // documents
 	content uint64 // digest of them
 
-	read    *snapshot // held between transactions that write, opened when needed
-	mapping uintptr   // address of the mapped file when runs last looked
-	used    int64     // bytes of it in use
-	version uint64    // grows with every change; iterators compare it
-	unsure  bool      // the file may not be what is known of it here
-	arena   []byte    // values of the transaction being built
-	finder  finder
-	copies  []byte // that Records handed out
+	own     reader
+	readers []*reader // of Share
+	spread  memtable.Spread
+	mapping uintptr // address of the mapped file when runs last looked
+	used    int64   // bytes of it in use
+	version uint64  // grows with every change; iterators compare it
+	unsure  bool    // the file may not be what is known of it here
+	arena   []byte  // values of the transaction being built
+	idKeys  [][]uint64
 
 	// committed is called after every transaction, for tests that look at
 	// the file as a crash at that moment would leave it.
@@ -126,6 +130,7 @@ type space struct {
 func Open(path string, opt Options) (*Table, error) {
 	t := &Table{path: path, opt: opt.withDefaults()}
 	t.sizes = &t.opt.sizes
+	t.own.table = t
 	t.log.reset()
 	if len(opt.Scheme) > math.MaxUint16 {
 		return nil, fmt.Errorf("opening the table %s: the scheme's name is too long", path)
@@ -137,14 +142,6 @@ func Open(path string, opt Options) (*Table, error) {
 	return t, nil
 }
 
-// A snapshot is a transaction that reads. Only through one does anybody learn
-// where in memory a bin is: while it lasts bbolt does not map the file anew. A
-// transaction that writes may when it is committed, and there is no snapshot then.
-type snapshot struct {
-	tx   *bbolt.Tx
-	docs *bbolt.Cursor
-}
-
 // reading returns the long-lived snapshot, of the last transaction that was
 // committed.
 func (t *Table) reading() (*snapshot, error) {
@@ -154,10 +151,10 @@ func (t *Table) reading() (*snapshot, error) {
 	if t.unsure {
 		return nil, errUnsure
 	}
-	if t.read != nil {
-		return t.read, nil
+	if t.own.read != nil {
+		return t.own.read, nil
 	}
-	tx, err := t.db.Begin(false)
+	s, err := newSnapshot(t.db)
 	if err != nil {
 		return nil, err
 	}
@@ -169,21 +166,18 @@ func (t *Table) reading() (*snapshot, error) {
 		}
 		t.mapping = at
 	}
-	t.used = tx.Size()
-	t.read = &snapshot{tx: tx}
-	if docs := tx.Bucket(bucketDocs); docs != nil {
-		t.read.docs = docs.Cursor()
-	}
-	return t.read, nil
+	t.used = s.tx.Size()
+	t.own.read = s
+	return s, nil
 }
 
+// stopReading ends all snapshots.
 func (t *Table) stopReading() error {
-	s := t.read
-	t.read = nil
-	if s == nil {
-		return nil
+	err := t.own.stop()
+	for _, r := range t.readers {
+		err = errors.Join(err, r.stop())
 	}
-	return s.tx.Rollback()
+	return err
 }
 
 // update runs f in a write transaction. What f wants to read it reads from

@@ -47,6 +47,9 @@ type Options struct {
 	Shape bloomstore.Shape
 	// FilterOnly: no side table.
 	FilterOnly bool
+	// Temporary: the index is of no use after Close. Nothing is saved at the end, and
+	// nothing is synced.
+	Temporary bool
 	// MemtableKeys is how many keys the table holds in memory before it
 	// writes a run; 0 is its default. Tests make it small.
 	MemtableKeys int
@@ -78,6 +81,7 @@ type Index struct {
 	saved   []byte             // stamp of the filter file as it is on disk
 	rebuilt string             // why the filter was, when the index was opened
 	closed  bool
+	temp    bool // Options.Temporary
 
 	begunGone bool // begunFile is not there
 
@@ -104,7 +108,7 @@ func Open(dir string, o Options) (_ *Index, err error) {
 	if err := step.Done("made the directory"); err != nil {
 		return nil, err
 	}
-	x := &Index{dir: dir, scheme: o.Scheme, uuid: o.UUID, bound: o.JournalBytes, lock: flock.New(filepath.Join(dir, lockFile))}
+	x := &Index{dir: dir, scheme: o.Scheme, uuid: o.UUID, bound: o.JournalBytes, temp: o.Temporary, lock: flock.New(filepath.Join(dir, lockFile))}
 	if err := x.takeLock(); err != nil {
 		return nil, err
 	}
@@ -133,7 +137,7 @@ func (x *Index) open(o *Options) error {
 	x.name = x.scheme.Name()
 	if !o.FilterOnly {
 		x.table, err = docmap.Open(x.path(TableFile), docmap.Options{
-			Scheme: x.name, MemtableKeys: o.MemtableKeys, UUID: o.UUID,
+			Scheme: x.name, MemtableKeys: o.MemtableKeys, UUID: o.UUID, Temporary: o.Temporary,
 		})
 		if err != nil {
 			return err
@@ -240,7 +244,7 @@ func (x *Index) Close(save bool) error {
 		return nil
 	}
 	var err error
-	if save && x.filter != nil && (x.table == nil || x.table.Stats().UnsavedDocs == 0) {
+	if save && !x.temp && x.filter != nil && (x.table == nil || x.table.Stats().UnsavedDocs == 0) {
 		if err = x.forgetBegun(); err == nil {
 			err = x.saveFilter(0)
 		}
@@ -253,8 +257,11 @@ func (x *Index) Close(save bool) error {
 // same command finishes it. Documents that are in no checkpoint yet get one first,
 // with the state as it was.
 func (x *Index) Finish(state map[string][]byte) error {
-	if x.closed {
+	switch {
+	case x.closed:
 		return errIndexClosed
+	case x.temp:
+		return nil
 	}
 	if err := x.forgetBegun(); err != nil {
 		return err

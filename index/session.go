@@ -65,6 +65,7 @@ type session struct {
 	ended   bool           // the last checkpoint is made
 	grown   int
 	warned  bool
+	saving  time.Duration // in checkpoints
 }
 
 // Begin has the documents from here on judged and added under a policy. Without it
@@ -162,6 +163,48 @@ func (x *Index) added(r dedup.Result, err error) (dedup.Result, error) {
 	return r, nil
 }
 
+// A Spare is what can be decided before Answered has anything to do, for certain: so
+// many bytes answered, keys and documents, and bytes of ids, each with idBytes more.
+type Spare struct {
+	Bytes                int64
+	Keys, Documents, IDs int
+}
+
+// IDBytes is what an id counts in [Spare] beside its length: what is stored with a
+// document.
+const IDBytes = 256
+
+// Spare returns what can be decided by DecideAll in one batch: nothing where that is
+// not possible.
+func (x *Index) Spare() (s Spare) {
+	if x.begun() != nil || x.table == nil || !x.deduper.CanDecideAll(1<<24) {
+		return s
+	}
+	s.Keys, s.Documents, s.IDs = x.table.Spare()
+	if !x.warned {
+		shape := x.filter.Shape()
+		ones := designFill*float64(shape.Bits) - float64(x.filter.Ones())
+		s.Keys = min(s.Keys, int(ones)/shape.Hashes-1)
+	}
+	s.Bytes = x.policy.CheckpointBytes - x.since - 1
+	return s
+}
+
+// DecideAll is Decide for the documents of a batch, one after the other; see
+// [dedup.Deduper.DecideAll]. Together with what is then told to Answered it must be
+// within Spare.
+func (x *Index) DecideAll(b *dedup.Batch, crew dedup.Crew, tell func(worker, i int, t dedup.Told)) error {
+	if err := x.begun(); err != nil {
+		return err
+	}
+	x.owing = true
+	if err := x.deduper.DecideAll(b, crew, tell); err != nil {
+		return err
+	}
+	x.decided += uint64(b.Len())
+	return nil
+}
+
 // Answered says that all answers are handed on to where Settle can make them safe, and
 // of how many bytes of input since the last call. It acts when the filter is full, and
 // takes a checkpoint where one is due: at places that depend on the documents alone,
@@ -227,8 +270,12 @@ func (x *Index) Tick() error {
 	return x.checkpoint(false)
 }
 
-// End takes the last checkpoint: all is decided.
+// End takes the last checkpoint: all is decided. A temporary index needs none.
 func (x *Index) End() error {
+	if x.temp {
+		x.ended = true
+		return nil
+	}
 	err := x.checkpoint(true)
 	x.ended = err == nil
 	return err
@@ -266,6 +313,8 @@ func (x *Index) checkpoint(ended bool) error {
 	if x.table == nil && x.journal == nil {
 		return nil
 	}
+	begun := time.Now()
+	defer func() { x.saving += time.Since(begun) }()
 	values, err := x.settle(ended)
 	switch {
 	case err != nil:
@@ -286,6 +335,9 @@ func (x *Index) Counts() dedup.Counts {
 	}
 	return x.deduper.Counts()
 }
+
+// Saving is how long the checkpoints since Begin have taken.
+func (x *Index) Saving() time.Duration { return x.saving }
 
 // Grown is how often the filter has grown since Begin because it was full.
 func (x *Index) Grown() int { return x.grown }

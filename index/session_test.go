@@ -3,6 +3,7 @@ package index
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -258,5 +259,21 @@ func TestStreamDisk(t *testing.T) {
 	}
 	if want := int64(StreamDisk(lifeShape)); most > want || most < want/2 {
 		t.Errorf("%d bytes at most, said were %d", most, want)
+	}
+}
+
+// A temporary index leaves no filter, and answers until it is closed as any other does.
+func TestTemporary(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	x, err := Open(dir, Options{Temporary: true})
+	indextest.Must(t, err)
+	for i := range 3 {
+		if r, err := x.See("id", []byte(indextest.Sentences(1))); err != nil || r.Kept != (i == 0) {
+			t.Fatal(r, err)
+		}
+	}
+	indextest.Must(t, errors.Join(x.Checkpoint(), x.End(), x.Finish(nil), x.Close(true)))
+	if _, err := os.Stat(filepath.Join(dir, FilterFile)); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("its filter was saved:", err)
 	}
 }

@@ -1,35 +1,42 @@
 package pipeline
 
 import (
-	"context"
 	"fmt"
 	"time"
-	"unsafe"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/report"
 )
 
-// committer decides documents one at a time, in input order, and writes what
-// follows from it. It is the only goroutine that touches index and outputs.
+// committer decides documents, in input order, and writes what follows from it: one
+// after the other or, with a crew, as together.go has it. But for what the crew is asked
+// to do it is the only goroutine that touches index and outputs.
 type committer struct {
 	index  *index.Index
 	job    *Job
 	out    outputs
 	common report.Commonest
+	crew   *crew // nil where documents are decided one after the other
+	group  group
+	buf    []byte
 
 	tally   report.Tally
 	at      Position
 	stored  int64
 	started time.Time
+	took    time.Duration // in commit
 }
 
 func newCommitter(x *index.Index, job *Job) (*committer, error) {
-	c := &committer{index: x, job: job, out: outputs{Outputs: job.Outputs}, started: time.Now()}
+	c := &committer{index: x, job: job, out: outputs{Outputs: job.Outputs, late: job.Temporary}, started: time.Now()}
 	if job.Source != nil {
 		c.out.format = job.Source.Format()
+	}
+	if job.Workers > 1 {
+		c.crew = newCrew(job.Workers)
 	}
 	c.at = Position{At: corpus.Place{Record: 1}}
 	if job.Resume != nil {
@@ -42,57 +49,48 @@ func newCommitter(x *index.Index, job *Job) (*committer, error) {
 	})
 }
 
-// cancelCheck is after how many documents a long batch looks whether the run was
-// cancelled.
-const cancelCheck = 256
-
-func (c *committer) commit(ctx context.Context, b *batch) error {
-	for i := range b.records {
-		if i%cancelCheck == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err := c.record(b, &b.records[i]); err != nil {
+// record commits one record.
+func (c *committer) record(b *batch, rec *record) error {
+	c.pass(b, rec)
+	switch {
+	case rec.empty:
+		return c.out.empty()
+	case rec.bad != nil:
+		if err := c.reject(rec.bad); err != nil {
 			return err
 		}
+		return c.index.Answered(rec.length())
 	}
-	c.stored = b.block.Read
-	c.showLive()
-	return nil
-}
-
-func (c *committer) record(b *batch, rec *record) error {
-	if c.at.Input != b.block.Input {
-		c.at.Sum = 0
-	}
-	if rec.empty { // none of those that are summed up
-		c.at = Position{Input: b.block.Input, At: rec.at.Next(), Sum: c.at.Sum}
-		return c.out.empty()
-	}
-	length := int64(len(rec.raw)) + 1
-	c.tally.RecordBytes += length
-	c.at = Position{Input: b.block.Input, At: rec.at.Next(), Sum: corpus.AddRecord(c.at.Sum, rec.sum)}
-	if rec.bad != nil {
-		return c.reject(rec.bad, length)
-	}
-	// The id is copied by whoever keeps it.
-	id := unsafe.String(unsafe.SliceData(rec.id), len(rec.id))
-	r, err := c.index.Decide(id, &rec.set)
+	r, err := c.index.Decide(rec.name(), &rec.set)
 	if err != nil {
 		return err
 	}
 	if err := c.retried(&r); err != nil {
 		return err
 	}
-	c.tally.Count(&r)
+	var l lines
+	if l, c.buf, err = c.out.prepare(c.buf[:0], b, rec, &r); err != nil {
+		return err
+	}
+	if r.Kept && !r.Again {
+		c.countSeen(rec)
+	}
+	if err := c.told(rec, &r, &l, false); err != nil {
+		return err
+	}
+	return c.index.Answered(rec.length())
+}
+
+// told counts a document that was decided, and writes it. If later, its record is left
+// to keepAll.
+func (c *committer) told(rec *record, r *dedup.Result, l *lines, later bool) error {
+	c.tally.Count(r)
 	if c.job.Each != nil {
-		if err := c.job.Each(id, &r, c.index.Counts()); err != nil {
+		if err := c.job.Each(rec.name(), r, c.index.Counts()); err != nil {
 			return err
 		}
 	}
-	if err := c.write(b, rec, id, &r); err != nil {
-		return err
-	}
-	return c.index.Answered(length)
+	return c.out.document(rec, r, l, later)
 }
 
 // retried turns the answer to a document that was kept before, and is sent again,
@@ -109,7 +107,7 @@ func (c *committer) retried(r *dedup.Result) error {
 	return nil
 }
 
-func (c *committer) reject(bad *corpus.BadRecord, length int64) error {
+func (c *committer) reject(bad *corpus.BadRecord) error {
 	c.tally.Bad++
 	if err := c.out.reject(bad); err != nil {
 		return err
@@ -117,32 +115,21 @@ func (c *committer) reject(bad *corpus.BadRecord, length int64) error {
 	if c.job.MaxBad >= 0 && c.tally.Bad > c.job.MaxBad {
 		return fmt.Errorf("%w: %d, the last at %s %v: %s", ErrTooManyBad, c.tally.Bad, c.out.format.Noun(), bad.At, bad.Reason)
 	}
-	return c.index.Answered(length)
+	return nil
 }
 
-// write sends the document to the outputs.
-func (c *committer) write(b *batch, rec *record, id string, r *dedup.Result) error {
-	if r.Kept && !r.Again {
-		c.countCommon(rec)
+// countSeen counts the segments of a kept document that were seen before.
+func (c *committer) countSeen(rec *record) {
+	for i := range rec.set.Features[:rec.set.Parts()] {
+		if c.index.SeenBefore()[i] {
+			c.countCommon(rec, &rec.set.Features[i])
+		}
 	}
-	var line *report.Reported
-	if (r.Verdict != dedup.Unique || r.Again) && c.out.wantsReports() {
-		reported := report.Report(r, id, &rec.set, rec.text)
-		reported.File, reported.Line = b.block.File, rec.at
-		line = &reported
-	}
-	return c.out.document(rec, r, line)
 }
 
-// countCommon counts the segments of a kept document that were seen before.
-func (c *committer) countCommon(rec *record) {
-	for i, f := range rec.set.Features[:rec.set.Parts()] {
-		if !c.index.SeenBefore()[i] {
-			continue
-		}
-		if n := c.common.Add(f.Key, f.Order); n != nil {
-			n.Text = report.Quote(rec.text, f)
-		}
+func (c *committer) countCommon(rec *record, f *feature.Feature) {
+	if n := c.common.Add(f.Key, f.Order); n != nil {
+		n.Text = report.Quote(rec.text, *f)
 	}
 }
 
@@ -180,6 +167,11 @@ func (c *committer) showLive() {
 	live.Documents.Store(c.tally.Documents)
 	live.Removed.Store(c.tally.Removed)
 	live.Stored.Store(c.stored)
+	live.Committing.Store(int64(c.took))
+	live.Saving.Store(int64(c.index.Saving()))
+	if c.crew != nil {
+		live.Together.Store(int64(c.crew.took))
+	}
 	live.LoadPerMillion.Store(int64(c.index.Load() * 1e6))
 }
 

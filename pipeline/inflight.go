@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 )
 
@@ -26,8 +27,8 @@ func newPipeline(job *Job, c *committer) *pipeline {
 	p := &pipeline{
 		job: job, committer: c,
 		free: make(chan *batch, n), work: make(chan *batch, n), order: make(chan *batch, n),
-		inFlight: semaphore.NewWeighted(inFlightBytes),
-		size:     min(max(bufferBytes/(2*n), minBlock), maxBlock),
+		inFlight: semaphore.NewWeighted(inFlightBytes), committed: make(chan struct{}),
+		size: min(max(bufferBytes/(2*n), minBlock), maxBlock),
 	}
 	for range n {
 		p.free <- &batch{done: make(chan struct{}, 1)}
@@ -64,7 +65,7 @@ func (p *pipeline) settle(ctx context.Context, bytes int64) error {
 
 // recordBytes is what a batch holds of one beside its bytes and features: a bad one
 // has its reason, any other the data of its sketch.
-const recordBytes = int64(unsafe.Sizeof(record{})) + 128
+const recordBytes = int64(unsafe.Sizeof(record{})) + 128 + dedup.BatchDocumentBytes
 
 // shortest is the least that a segment takes of a record, in bytes: a character that
 // is written out in full is wide enough for one, and something must end it.
@@ -74,8 +75,12 @@ const shortest = 4
 func (p *pipeline) weigh(b *batch) int64 {
 	size, records := int64(len(b.block.Data)), int64(b.block.Records)
 	features := min(records*int64(p.job.Scheme.Features()), size/shortest)
+	keys := int64(0)
+	if p.job.Workers > 1 {
+		keys = records + features
+	}
 	texts := size // as the block's room holds them
-	return size + texts + records*recordBytes + features*int64(unsafe.Sizeof(feature.Feature{}))
+	return size + texts + records*recordBytes + features*int64(unsafe.Sizeof(feature.Feature{})) + keys*dedup.BatchKeyBytes
 }
 
 // giveBack makes a batch ready for other records. What the next may not need is
@@ -83,7 +88,7 @@ func (p *pipeline) weigh(b *batch) int64 {
 func (p *pipeline) giveBack(b *batch) {
 	b.block.Release()
 	if cap(b.features)*int(unsafe.Sizeof(feature.Feature{})) > p.size {
-		b.features = nil
+		b.features, b.together = nil, dedup.Batch{}
 	}
 	p.inFlight.Release(b.weight)
 	p.free <- b

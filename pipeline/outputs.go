@@ -47,7 +47,9 @@ type outputs struct {
 	Outputs
 	format corpus.Format // of the inputs, and of Kept
 	before Written       // by the run that is continued
+	late   bool          // nothing need be on the disk before the end
 	buf    []byte
+	kept   [][]byte // records for Kept that keepAll will write
 }
 
 // annotation is the value of the field in an annotated record.
@@ -74,10 +76,39 @@ type refusal struct {
 
 func (o *outputs) wantsReports() bool { return o.Report != nil || o.Annotate }
 
-// document writes one document; line is its report if it is not unique.
-func (o *outputs) document(rec *record, r *dedup.Result, line *report.Reported) error {
-	if o.Report != nil && line != nil {
-		if err := o.line(o.Report, line); err != nil {
+// lines are what is written of a document beside its record.
+type lines struct {
+	report     []byte // its line of the report, nil for none
+	annotation []byte // with Annotate
+}
+
+// prepare makes the lines of a document, appending them to dst. It touches no output:
+// several goroutines may.
+func (o *outputs) prepare(dst []byte, b *batch, rec *record, r *dedup.Result) (l lines, _ []byte, err error) {
+	var told *report.Reported
+	if (r.Verdict != dedup.Unique || r.Again) && o.wantsReports() {
+		line := report.Report(r, rec.name(), &rec.set, rec.text)
+		line.File, line.Line = b.block.File, rec.at
+		told = &line
+	}
+	if o.Report != nil && told != nil {
+		at := len(dst)
+		if dst, err = report.AppendJSON(dst, told); err != nil {
+			return l, dst, fmt.Errorf("writing report: %w", err)
+		}
+		dst = append(dst, '\n')
+		l.report = dst[at:len(dst):len(dst)]
+	}
+	if o.Kept != nil && o.Annotate {
+		l.annotation, err = annotate(r, told)
+	}
+	return l, dst, err
+}
+
+// document writes one document. If later, its record is left to keepAll.
+func (o *outputs) document(rec *record, r *dedup.Result, l *lines, later bool) error {
+	if l.report != nil {
+		if err := o.Report.WriteRecord(l.report); err != nil {
 			return err
 		}
 	}
@@ -85,21 +116,29 @@ func (o *outputs) document(rec *record, r *dedup.Result, line *report.Reported) 
 	case o.Kept == nil || !r.Kept && !o.Annotate:
 		return nil
 	case o.Annotate:
-		return o.annotated(rec, r, line)
+		return o.format.Annotate(o.Kept, rec.raw, rec.slot, l.annotation)
+	case later:
+		o.kept = append(o.kept, rec.raw)
+		return nil
 	}
 	return o.format.Keep(o.Kept, rec.raw)
 }
 
-// line writes v as a line of JSON.
-func (o *outputs) line(w *corpus.Writer, v any) (err error) {
-	if o.buf, err = report.AppendJSON(o.buf[:0], v); err != nil {
-		return fmt.Errorf("writing report: %w", err)
+// keepAll writes the records that were left to it.
+func (o *outputs) keepAll(c *crew) error {
+	if len(o.kept) == 0 {
+		return nil
 	}
-	o.buf = append(o.buf, '\n')
-	return w.WriteRecord(o.buf)
+	err := o.Kept.WriteRecords(o.kept, o.format.Terminator(), func(tasks int, f func(task int)) {
+		c.run(tasks, func(_, task int) { f(task) })
+	})
+	clear(o.kept)
+	o.kept = o.kept[:0]
+	return err
 }
 
-func (o *outputs) annotated(rec *record, r *dedup.Result, line *report.Reported) error {
+// annotate is the value that is added to a record; line is its report, if it has one.
+func annotate(r *dedup.Result, line *report.Reported) ([]byte, error) {
 	a := annotation{Verdict: r.Verdict.String(), Kept: r.Kept, Count: r.Segments, SameID: r.SameID, Again: r.Again}
 	if line != nil && !r.Again { // whom it resembled when it was kept is not known any more
 		a.Of, a.Score, a.Shared = line.Of, &line.Score, line.Shared
@@ -107,9 +146,9 @@ func (o *outputs) annotated(rec *record, r *dedup.Result, line *report.Reported)
 	}
 	value, err := json.Marshal(a)
 	if err != nil {
-		return fmt.Errorf("annotating: %w", err)
+		return nil, fmt.Errorf("annotating: %w", err)
 	}
-	return o.format.Annotate(o.Kept, rec.raw, rec.slot, value)
+	return value, nil
 }
 
 // reject writes a bad record and, where every record has an answer, that one.
@@ -155,9 +194,12 @@ func (o *outputs) sync(ended bool) (written Written, err error) {
 			written[i] = o.before[i]
 			continue
 		}
-		if ended {
+		switch {
+		case ended:
 			written[i], err = w.Seal()
-		} else {
+		case o.late:
+			written[i], err = w.EndFrame()
+		default:
 			written[i], err = w.Sync()
 		}
 		if err != nil {

@@ -12,7 +12,19 @@ import (
 // Agrawal, El Abbadi, "Efficient Computation of Frequent and Top-k Elements in
 // Data Streams", 2005): a new key takes over the smallest counter. A count is
 // never too low and at most too high by the smallest counter.
-type Commonest struct {
+//
+// The counters are in parts, by the order of segments, which is the same for every
+// secret: what a part counts depends on its own segments alone, so several goroutines can
+// count, each for other parts.
+type Commonest struct{ parts [CommonParts]counters }
+
+// CommonParts is how many parts the counters are in.
+const CommonParts = 8
+
+// CommonPart is the part of a segment, by its order.
+func CommonPart(order uint64) int { return int(order % CommonParts) }
+
+type counters struct {
 	counters map[uint64]*counter
 	heap     []*counter // a binary heap, the smallest count on top
 }
@@ -27,13 +39,17 @@ type counter struct {
 }
 
 const (
-	maxCounters = 1024
+	maxCounters = 256 // of a part
 	quoteAt     = 8
 )
 
-// add counts a segment once more, by its key and order, and reports the counter
+// Add counts a segment once more, by its key and order, and reports the counter
 // if it wants its text.
 func (c *Commonest) Add(key, order uint64) (wantsText *counter) {
+	return c.parts[CommonPart(order)].add(key, order)
+}
+
+func (c *counters) add(key, order uint64) (wantsText *counter) {
 	if c.counters == nil {
 		c.counters = make(map[uint64]*counter, maxCounters)
 	}
@@ -61,7 +77,7 @@ func (c *Commonest) Add(key, order uint64) (wantsText *counter) {
 }
 
 // up moves a new counter of count 0 to its place.
-func (c *Commonest) up(n *counter) {
+func (c *counters) up(n *counter) {
 	for n.at > 0 {
 		parent := c.heap[(n.at-1)/2]
 		if parent.count <= n.count {
@@ -72,7 +88,7 @@ func (c *Commonest) up(n *counter) {
 }
 
 // down moves a counter that was incremented to its place.
-func (c *Commonest) down(n *counter) {
+func (c *counters) down(n *counter) {
 	for {
 		least := n
 		for _, at := range [2]int{2*n.at + 1, 2*n.at + 2} {
@@ -87,7 +103,7 @@ func (c *Commonest) down(n *counter) {
 	}
 }
 
-func (c *Commonest) swap(a, b *counter) {
+func (c *counters) swap(a, b *counter) {
 	a.at, b.at = b.at, a.at
 	c.heap[a.at], c.heap[b.at] = a, b
 }
@@ -96,13 +112,17 @@ func (c *Commonest) swap(a, b *counter) {
 type CommonSegment struct {
 	Text string `json:"text"`
 	// Documents is how many kept documents came with it after the first; at
-	// most as many too high as the least of all counters.
+	// most as many too high as the least of all counters of its part.
 	Documents uint64 `json:"documents"`
 }
 
 // top returns the n commonest, the commonest first.
 func (c *Commonest) Top(n int) []CommonSegment {
-	quoted := slices.DeleteFunc(slices.Clone(c.heap), func(n *counter) bool { return n.Text == "" })
+	var quoted []*counter
+	for i := range c.parts {
+		quoted = append(quoted, c.parts[i].heap...)
+	}
+	quoted = slices.DeleteFunc(quoted, func(n *counter) bool { return n.Text == "" })
 	slices.SortFunc(quoted, func(a, b *counter) int {
 		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.order, b.order))
 	})

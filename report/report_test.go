@@ -113,16 +113,21 @@ func TestCommonest(t *testing.T) {
 			n.Text, quotes = fmt.Sprint(key), quotes+1
 		}
 	}
-	least := c.heap[0].count
 	top := c.Top(10)
-	if len(top) != 10 || len(c.heap) != maxCounters || quotes < 10 {
-		t.Fatalf("%d of the commonest, %d counters, %d quotes", len(top), len(c.heap), quotes)
+	if len(top) != 10 || quotes < 10 {
+		t.Fatalf("%d of the commonest, %d quotes", len(top), quotes)
+	}
+	for i := range c.parts {
+		if n := len(c.parts[i].heap); n != maxCounters {
+			t.Errorf("part %d has %d counters", i, n)
+		}
 	}
 	for i, s := range top {
 		var key uint64
 		if _, err := fmt.Sscan(s.Text, &key); err != nil || key >= 10 {
 			t.Errorf("%q is among the commonest", s.Text)
 		}
+		least := c.parts[CommonPart(key)].heap[0].count
 		if s.Documents < counts[key] || s.Documents > counts[key]+least {
 			t.Errorf("key %d: %d, in truth %d", key, s.Documents, counts[key])
 		}

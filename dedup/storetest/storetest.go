@@ -53,6 +53,7 @@ var checks = []check{
 	{"batches equal single calls", batchesEqualSingles},
 	{"a large look-up", largeLookup},
 	{"many documents", manyDocuments},
+	{"several readers", severalReaders},
 	{"a closed store", closed},
 }
 

@@ -14,6 +14,7 @@ package memtable
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
 
 	"github.com/firstseen/firstseen/internal/hugemem"
@@ -32,7 +33,7 @@ type Table struct {
 	slots uint64
 	n     int  // entries
 	limit int  // documents a key keeps
-	warm  byte // keeps the compiler from dropping loads made for the cache
+	warm  byte // see Touch
 }
 
 // New returns a table that keeps limit documents of a key. Its memory grows in
@@ -87,10 +88,10 @@ func (m *Table) slot(i uint64) (key uint64, doc uint32) {
 // Add adds a document under its keys. A key given twice counts once. Documents are
 // numbered from 1 and must come in ascending order.
 func (m *Table) Add(keys []uint64, doc uint32) error {
-	if err := m.Reserve(len(keys)); err != nil {
+	if err := m.Reserve(len(keys), Alone); err != nil {
 		return err
 	}
-	m.Touch(keys)
+	m.warm = m.Touch(keys)
 	for _, k := range keys {
 		m.add(k, doc)
 	}
@@ -98,68 +99,57 @@ func (m *Table) Add(keys []uint64, doc uint32) error {
 }
 
 // Touch loads the places of keys into the cache. The loads do not depend on
-// each other, so their misses overlap; those of the searches would not.
-func (m *Table) Touch(keys []uint64) {
-	sum := byte(0)
+// each other, so their misses overlap; those of the searches would not. What it
+// returns means nothing: it keeps the compiler from dropping the loads, if the
+// caller keeps it.
+func (m *Table) Touch(keys []uint64) (warm byte) {
 	for _, k := range keys {
-		sum += m.mem[m.home(k)*slotBytes]
+		warm += m.mem[m.home(k)*slotBytes]
 	}
-	m.warm = sum
+	return warm
 }
 
 func (m *Table) add(key uint64, doc uint32) {
+	at, found := m.place(key, doc, math.MaxUint64)
+	if found == empty {
+		m.put(at, key, doc)
+		m.n++
+	}
+}
+
+// What place finds.
+const (
+	empty  = iota // the slot where the entry belongs
+	enough        // the entry, or as many of its key as there may be
+	border        // neither, up to the border
+)
+
+// place looks for the slot of an entry, from its home on and no further than border.
+func (m *Table) place(key uint64, doc uint32, end uint64) (at uint64, found int) {
 	i, same := m.home(key), 0
 	for {
 		k, d := m.slot(i)
 		if d == 0 {
-			break
+			return i, empty
 		}
 		if k == key {
 			if same++; d == doc || same == m.limit {
-				return
+				return i, enough
 			}
 		}
-		if i++; i == m.slots {
+		if i++; i == end {
+			return i, border
+		}
+		if i == m.slots {
 			i = 0
 		}
 	}
-	b := m.mem[i*slotBytes : i*slotBytes+slotBytes]
+}
+
+func (m *Table) put(at, key uint64, doc uint32) {
+	b := m.mem[at*slotBytes : at*slotBytes+slotBytes]
 	binary.LittleEndian.PutUint64(b, key)
 	binary.LittleEndian.PutUint32(b[8:], doc)
-	m.n++
-}
-
-// Reserve makes room for n more entries, so that adding them cannot fail.
-func (m *Table) Reserve(n int) error {
-	if uint64(m.n+n)*4 <= m.slots*3 {
-		return nil
-	}
-	slots := 2 * m.slots
-	for uint64(m.n+n)*4 > slots*3 {
-		slots += slots / 4
-	}
-	old := *m
-	if err := m.alloc(slots); err != nil {
-		return err
-	}
-	m.n = 0
-	// From a slot that is empty, so that a cluster around the end of the
-	// table comes in one piece and the documents of a key stay in order.
-	start := uint64(0)
-	for _, d := old.slot(start); d != 0; _, d = old.slot(start) {
-		start++
-	}
-	m.addSlots(&old, start, old.slots)
-	m.addSlots(&old, 0, start)
-	return old.Close()
-}
-
-func (m *Table) addSlots(old *Table, from, to uint64) {
-	for i := from; i < to; i++ {
-		if k, d := old.slot(i); d != 0 {
-			m.add(k, d)
-		}
-	}
 }
 
 // Find appends the documents of key to dst, up to its capacity.

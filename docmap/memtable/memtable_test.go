@@ -3,6 +3,7 @@ package memtable
 import (
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 )
 
@@ -132,7 +133,7 @@ func TestFindIsBounded(t *testing.T) {
 func TestReserve(t *testing.T) {
 	m := newTable(t, 10, 8)
 	before := m.Bytes()
-	if err := m.Reserve(50_000); err != nil {
+	if err := m.Reserve(50_000, Alone); err != nil {
 		t.Fatal(err)
 	}
 	room := m.Bytes()
@@ -164,5 +165,48 @@ func BenchmarkAdd(b *testing.B) {
 			m.Reset()
 		}
 		add(b, m, doc, keys...)
+	}
+}
+
+// AddAll in any number of parts, on any number of goroutines, is Add for one document
+// after the other: also while the table grows, and with clusters across the borders of
+// parts and around the end.
+func TestAddAllEqualsModel(t *testing.T) {
+	for _, parts := range []int{1, 2, 3, 8, 61} {
+		by := Spread{parts, func(n int, f func(int)) {
+			var wg sync.WaitGroup
+			for i := range n {
+				wg.Go(func() { f(i) })
+			}
+			wg.Wait()
+		}}
+		for _, limit := range []int{1, 8} {
+			r := rand.New(rand.NewPCG(uint64(parts), uint64(limit)))
+			m := newTable(t, 60_000, limit)
+			w := &model{limit: limit, docs: map[uint64][]uint32{}}
+			for first := uint32(1); first < 1500; {
+				docs := make([][]uint64, r.IntN(90))
+				for i := range docs {
+					for range r.IntN(50) {
+						key := r.Uint64()
+						switch r.IntN(8) {
+						case 0:
+							key = uint64(r.IntN(20)) * 0x9e3779b97f4a7c15
+						case 1:
+							key = uint64(r.IntN(6)) - 3 // around the end
+						case 2: // just below a border of parts
+							key = (1<<63/uint64(parts))*2*uint64(1+r.IntN(parts)) - 1 - uint64(r.IntN(3))
+						}
+						docs[i] = append(docs[i], key)
+					}
+					w.add(first+uint32(i), docs[i])
+				}
+				if err := m.AddAll(docs, first, by); err != nil {
+					t.Fatal(err)
+				}
+				first += uint32(len(docs))
+			}
+			w.equal(t, m)
+		}
 	}
 }

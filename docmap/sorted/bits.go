@@ -3,6 +3,7 @@ package sorted
 import (
 	"encoding/binary"
 	"math/bits"
+	"sync/atomic"
 )
 
 // load returns the bits of b from position bit on, under mask. The mask has at
@@ -64,12 +65,13 @@ func select1(x uint64, k int) int {
 	return at + bits.TrailingZeros64(x)
 }
 
-// bitset remembers which parts of a run were verified.
+// bitset remembers which parts of a run were verified. What was written before a bit is
+// set is seen by whoever finds it set.
 type bitset []uint64
 
 func newBitset(n uint64) bitset    { return make(bitset, (n+63)/64) }
-func (s bitset) has(i uint64) bool { return s[i>>6]>>(i&63)&1 != 0 }
-func (s bitset) set(i uint64)      { s[i>>6] |= 1 << (i & 63) }
+func (s bitset) has(i uint64) bool { return atomic.LoadUint64(&s[i>>6])>>(i&63)&1 != 0 }
+func (s bitset) set(i uint64)      { atomic.OrUint64(&s[i>>6], 1<<(i&63)) }
 func (s bitset) setRange(i, n uint64) {
 	for ; n > 0; n-- {
 		s.set(i)

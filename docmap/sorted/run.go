@@ -1,16 +1,24 @@
 package sorted
 
-import "math"
+import (
+	"math"
+	"sync"
+)
 
 // A Run is what is known of a run's bins: its owner has them, and gives each when it
 // is wanted. Where bins are is kept, with their directories, and which checksums were
 // right. A directory of a run of 500 million entries takes 8 MB here; in the file,
 // reading it would be one more page out of the reach of the TLB for every look-up.
+//
+// Any number of goroutines may look up at once; Forget and Trust need the run for
+// themselves.
 type Run struct {
 	Shape
 	id    uint32
 	first uint32 // document number that is stored as 0
 
+	learn  sync.Mutex // where bins are
+	known  bitset     // which of bins and counts are set
 	bins   [][]byte
 	counts []uint16 // subs+1 for each bin
 	dirOK  bitset
@@ -23,6 +31,7 @@ func NewRun(s Shape, id, first uint32) *Run {
 	n := s.Bins()
 	return &Run{
 		Shape: s, id: id, first: first,
+		known:  newBitset(n),
 		bins:   make([][]byte, n),
 		counts: make([]uint16, n*uint64(s.subs()+1)),
 		dirOK:  newBitset(n),
@@ -31,7 +40,10 @@ func NewRun(s Shape, id, first uint32) *Run {
 }
 
 // Forget drops what is known of where bins are, not which checksums were right.
-func (r *Run) Forget() { clear(r.bins) }
+func (r *Run) Forget() {
+	clear(r.known)
+	clear(r.bins)
+}
 
 // Trust says that a bin has just been written, so that its checksums are right.
 func (r *Run) Trust(bin uint64) {
@@ -41,8 +53,10 @@ func (r *Run) Trust(bin uint64) {
 
 // Bin returns a bin whose place is known.
 func (r *Run) Bin(bin uint64) (v Bin, ok bool) {
-	v = r.at(bin, r.bins[bin])
-	return v, v.b != nil
+	if !r.known.has(bin) {
+		return r.at(bin, nil), false
+	}
+	return r.at(bin, r.bins[bin]), true
 }
 
 func (r *Run) at(bin uint64, value []byte) Bin {
@@ -72,11 +86,17 @@ func (r *Run) remember(bin uint64, v *Bin) {
 	if v.count(n) > math.MaxUint16 {
 		return
 	}
+	r.learn.Lock()
+	defer r.learn.Unlock()
+	if r.known.has(bin) {
+		return // by another goroutine
+	}
 	counts := r.counts[bin*uint64(n+1):][:n+1]
 	for i := range counts {
 		counts[i] = uint16(v.count(i))
 	}
 	r.bins[bin] = v.b
+	r.known.set(bin)
 }
 
 // Read appends all entries of the bin that value is, whatever was read of it before,
@@ -123,10 +143,10 @@ func (p *Place) Touch() byte {
 // Locate returns where to search for a key: keys are uniform.
 func (r *Run) Locate(key uint64) Place {
 	bin, sub := r.BinOf(key), r.subOf(key)
-	value := r.bins[bin]
-	if value == nil || !r.blocks.has(bin<<r.subBits+uint64(sub)) {
+	if !r.known.has(bin) || !r.blocks.has(bin<<r.subBits+uint64(sub)) {
 		return Place{}
 	}
+	value := r.bins[bin]
 	at := bin*uint64(r.subs()+1) + uint64(sub)
 	c, next := uint32(r.counts[at]), uint32(r.counts[at+1])
 	b, n := value[r.offset(sub, c):r.offset(sub+1, next)+8], int(next-c)

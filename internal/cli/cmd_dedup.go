@@ -298,7 +298,7 @@ func (t *task) job(ctx context.Context, stdin io.Reader, stderr io.Writer, ledge
 	job := pipeline.Job{
 		Scheme: t.scheme, Rules: t.rules,
 		Workers: t.jobs, MaxBad: t.maxBad, OnFull: t.onFull, Now: t.now, Live: &pipeline.Live{},
-		CheckpointBytes: t.checkpoint, Save: ledger.Save,
+		CheckpointBytes: t.checkpoint, Temporary: t.index == "", Save: ledger.Save,
 		Warn: func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) },
 	}
 	source := t.source

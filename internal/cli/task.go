@@ -228,6 +228,7 @@ func (t *task) openIndex() (_ *index.Index, remove func() error, err error) {
 	x, err := index.Open(dir, index.Options{
 		Scheme: t.scheme, Key: t.keyed, Shape: t.shape, FilterOnly: t.filterOnly,
 		UUID: tableID(os.Getenv(epochVariable), t.scheme), MemtableKeys: t.memtable,
+		Temporary: t.index == "",
 	})
 	switch {
 	case errors.Is(err, index.ErrUnkeyed):

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/pprof"
+	"time"
+
+	"github.com/firstseen/firstseen/pipeline"
+)
+
+// scale runs the whole pipeline with 1, 2, 4 and so on processors, and measures what
+// part of a document no number of them makes shorter. What follows for more than this
+// machine has is arithmetic: the larger of that part, and of the CPU time of a document
+// divided by the processors.
+func scale(ctx context.Context, args []string, out io.Writer) error {
+	fs := flag.NewFlagSet("scale", flag.ContinueOnError)
+	memory := fs.Uint64("memory", 1<<28, "bytes of the filter")
+	rounds := fs.Int("rounds", 3, "runs of each kind; the least wall time counts")
+	most := fs.Int("most", runtime.NumCPU(), "most processors")
+	profile := fs.String("cpuprofile", "", "write a CPU profile of the runs with most processors here")
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	if fs.NArg() == 0 {
+		return errors.New("scale: give uncompressed JSONL files")
+	}
+	fmt.Fprintln(out, "| file | -j | wall s | against -j 1 | user CPU s | documents/s | serial ns a document | documents/s on 16 | on 64 |")
+	fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|---|")
+	for _, path := range fs.Args() {
+		var one time.Duration
+		for jobs := 1; jobs <= *most; jobs *= 2 {
+			if *profile != "" && 2*jobs > *most {
+				f, err := os.Create(*profile)
+				if err != nil {
+					return err
+				}
+				defer f.Close()
+				if err := pprof.StartCPUProfile(f); err != nil {
+					return err
+				}
+				defer pprof.StopCPUProfile()
+			}
+			best, err := scaleBest(ctx, path, jobs, *rounds, *memory)
+			if err != nil {
+				return err
+			}
+			if jobs == 1 {
+				one = best.wall
+			}
+			best.print(out, filepath.Base(path), jobs, one)
+		}
+	}
+	return nil
+}
+
+// scaled is what a run took.
+type scaled struct {
+	cost
+	documents int64
+	serial    time.Duration
+}
+
+func scaleBest(ctx context.Context, path string, jobs, rounds int, memory uint64) (best scaled, err error) {
+	for i := range rounds {
+		live := new(pipeline.Live)
+		c, _, err := speedOnce(ctx, path, jobs, speedOptions(memory, false), live)
+		if err != nil {
+			return best, err
+		}
+		if i == 0 || c.wall < best.wall {
+			best = scaled{c, live.Documents.Load(), serialPart(live)}
+		}
+	}
+	return best, nil
+}
+
+// serialPart is how long the goroutine that commits has worked alone, checkpoints aside:
+// they wait for the disk, once in so many keys.
+func serialPart(l *pipeline.Live) time.Duration {
+	return time.Duration(l.Committing.Load() - l.Together.Load() - l.Saving.Load())
+}
+
+func (s *scaled) print(out io.Writer, file string, jobs int, one time.Duration) {
+	serial := float64(s.serial) / float64(s.documents)
+	fmt.Fprintf(out, "| %s | %d | %.2f | %.2f | %.2f | %.0f | %.0f |", file, jobs, s.wall.Seconds(),
+		one.Seconds()/s.wall.Seconds(), s.cpu.Seconds(), float64(s.documents)/s.wall.Seconds(), serial)
+	for _, processors := range []float64{16, 64} {
+		cpu := float64(s.cpu) / float64(s.documents) / processors
+		fmt.Fprintf(out, " %.0f |", 1e9/max(serial, cpu))
+	}
+	fmt.Fprintln(out)
+}

@@ -1,0 +1,150 @@
+package dedup
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/firstseen/firstseen/feature"
+)
+
+// A Batch is documents to be decided together, in order. Whoever extracts them fills
+// it: that needs neither filter nor table. It is used again and again.
+type Batch struct {
+	docs  []batched
+	keys  []uint64 // of all documents, one after the other; of each the whole text's last
+	owner []int32  // the document that each is of
+	// Equal keys are a chain in the order of documents: head is the first, next the
+	// one that follows, or -1.
+	head, next []int32
+}
+
+type batched struct {
+	id      string
+	sketch  *feature.Sketch
+	first   int  // where its keys begin
+	repeats bool // an earlier document of the batch has one of its keys
+}
+
+// What a batch takes of memory: for each document, and for each of its keys, one for each
+// feature and one for the whole text.
+const (
+	BatchDocumentBytes = 40
+	BatchKeyBytes      = 8 + 4 + 4 + 4
+)
+
+// Reset empties the batch.
+func (b *Batch) Reset() { b.docs = b.docs[:0] }
+
+// Len is how many documents there are.
+func (b *Batch) Len() int { return len(b.docs) }
+
+// Keys is how many keys there are. It is known after Link.
+func (b *Batch) Keys() int { return len(b.keys) }
+
+// Add appends a document. Neither id nor sketch may change until the batch is decided.
+func (b *Batch) Add(id string, s *feature.Sketch) {
+	b.docs = append(b.docs, batched{id: id, sketch: s})
+}
+
+// A Linker finds equal keys in batches. It is memory that is used again, for one
+// goroutine.
+type Linker struct{ slots []int32 }
+
+// Link makes the batch ready to be decided, once all documents are added.
+func (l *Linker) Link(b *Batch) {
+	b.keys, b.owner = b.keys[:0], b.owner[:0]
+	for i := range b.docs {
+		doc := &b.docs[i]
+		doc.first = len(b.keys)
+		b.keys = appendKeys(b.keys, doc.sketch)
+		for len(b.owner) < len(b.keys) {
+			b.owner = append(b.owner, int32(i))
+		}
+	}
+	n := len(b.keys)
+	b.head, b.next = slices.Grow(b.head[:0], n)[:n], slices.Grow(b.next[:0], n)[:n]
+	l.chain(b)
+	for p, next := range b.next { // a chain's head comes before the others
+		if b.head[p] < 0 {
+			b.head[p] = int32(p)
+		}
+		if next >= 0 {
+			b.head[next] = b.head[p]
+			if b.owner[next] != b.owner[p] {
+				b.docs[b.owner[next]].repeats = true
+			}
+		}
+	}
+}
+
+// chain puts equal keys into chains by a hash table, from the last on, so that each
+// becomes the first of its chain.
+func (l *Linker) chain(b *Batch) {
+	size := 1 << bits.Len(uint(2*len(b.keys)))
+	if len(l.slots) < size {
+		l.slots = make([]int32, size)
+	}
+	slots := l.slots[:size]
+	clear(slots)
+	shift := 64 - bits.Len(uint(size-1))
+	for p := len(b.keys) - 1; p >= 0; p-- {
+		b.head[p], b.next[p] = -1, -1
+		// Keys are hashes, but not all of them: whole texts may be anything.
+		at := b.keys[p] * 0x9e3779b97f4a7c15 >> shift
+		for ; slots[at] != 0; at = (at + 1) & uint64(size-1) {
+			if q := slots[at] - 1; b.keys[q] == b.keys[p] {
+				b.next[p] = q
+				break
+			}
+		}
+		slots[at] = int32(p + 1)
+	}
+}
+
+// keysOf are where a document's keys begin and end.
+func (b *Batch) keysOf(i int) (from, to int) {
+	from = b.docs[i].first
+	return from, from + len(b.docs[i].sketch.Features) + 1
+}
+
+// earlier reports whether an earlier document of the batch has the key at p.
+func (b *Batch) earlier(p int) bool { return b.owner[b.head[p]] < b.owner[p] }
+
+// A Crew is goroutines that work at once: Run calls f with tasks 0 to tasks-1, each on
+// some goroutine with the number of its worker, below Size, and returns when all calls
+// have. No two calls at the same time have one worker.
+type Crew struct {
+	Size int
+	Run  func(tasks int, f func(worker, task int))
+}
+
+// CanDecideAll reports whether this Deduper has what DecideAll needs: a table that can
+// be asked by several at once, with room for so many documents more.
+func (d *Deduper) CanDecideAll(documents int) bool {
+	s, ok := d.Cfg.Table.(SharedStore)
+	return ok && uint64(s.Documents())+uint64(documents) < math.MaxUint32
+}
+
+// Told is a document of a batch that was decided.
+type Told struct {
+	Result *Result
+	// Seen are the positions in feature.Sketch.Features of those segments of a kept
+	// document that were seen before it.
+	Seen []int
+}
+
+// DecideAll decides the documents of a batch as Decide would one after the other, by
+// all of a crew, and remembers those that are kept. tell is called once for each, in any
+// order and at the same time for several, after the table has them. Where it fails none
+// is remembered.
+//
+// The results are those of Decide, and so is what is in filter and table. Counts may
+// differ a little: that keys of a batch make the filter see another of the same batch,
+// which it does not hold, is not noticed.
+func (d *Deduper) DecideAll(b *Batch, crew Crew, tell func(worker, i int, t Told)) error {
+	if err := d.ready(); err != nil {
+		return err
+	}
+	return d.group.decide(d, b, crew, tell)
+}

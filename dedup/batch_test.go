@@ -1,0 +1,203 @@
+package dedup_test
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/dedup/oracle"
+	"github.com/firstseen/firstseen/docmap"
+	"github.com/firstseen/firstseen/feature"
+)
+
+// crewOf is a crew of so many goroutines, which begin with the last task.
+func crewOf(size int) dedup.Crew {
+	return dedup.Crew{Size: size, Run: func(tasks int, f func(worker, task int)) {
+		left := make(chan int, tasks)
+		for i := range tasks {
+			left <- tasks - 1 - i
+		}
+		close(left)
+		var wg sync.WaitGroup
+		for worker := range size {
+			wg.Go(func() {
+				for task := range left {
+					f(worker, task)
+				}
+			})
+		}
+		wg.Wait()
+	}}
+}
+
+// decideAll decides documents in one batch and returns what is told of them.
+func decideAll(t interface{ Fatal(...any) }, d *dedup.Deduper, crew dedup.Crew, ids []string, sets []*feature.Sketch) []dedup.Result {
+	var b dedup.Batch
+	var linker dedup.Linker
+	for i := range ids {
+		b.Add(ids[i], sets[i])
+	}
+	linker.Link(&b)
+	results := make([]dedup.Result, len(ids))
+	calls := make([]int, len(ids))
+	err := d.DecideAll(&b, crew, func(worker, i int, told dedup.Told) {
+		if calls[i]++; worker < 0 || worker >= crew.Size {
+			panic("a worker that is none of the crew")
+		}
+		results[i] = *told.Result
+		results[i].Also, results[i].SharedSegments = slices.Clone(told.Result.Also), slices.Clone(told.Result.SharedSegments)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, n := range calls {
+		if n != 1 {
+			t.Fatal(fmt.Sprintf("document %d was told %d times", i, n))
+		}
+	}
+	return results
+}
+
+// checkBatches decides documents in
+// batches, each on every field as the oracle has it; then what is stored and in the
+// filter as the documents one by one leave it.
+func checkBatches(rt *rapid.T, w drawer, scheme feature.Scheme, rules dedup.Rules, events map[string]int) {
+	keys := rapid.SampledFrom(filterSizes).Draw(rt, "filter keys")
+	var stores [2]dedup.Memory
+	var dedupers [2]*dedup.Deduper
+	for i := range stores {
+		cfg := dedup.Config{Scheme: scheme, Rules: rules, Table: &stores[i], Filter: newFilter(rt, keys), Now: fixedNow}
+		var err error
+		if dedupers[i], err = dedup.New(cfg); err != nil {
+			rt.Fatal(err)
+		}
+	}
+	o := oracle.New(rules)
+	crew := crewOf(rapid.IntRange(1, 5).Draw(rt, "workers"))
+	most := rapid.SampledFrom([]int{1, 7, 40, 160}).Draw(rt, "batch")
+	for at := 0; at < 160; {
+		var ids []string
+		var sets []*feature.Sketch
+		for range rapid.IntRange(1, most).Draw(rt, "documents") {
+			ids, sets = append(ids, fmt.Sprint("doc", at*at%40)), append(sets, w.document())
+			at++
+		}
+		got := decideAll(rt, dedupers[0], crew, ids, sets)
+		for i, set := range sets {
+			want := o.Decide(ids[i], set)
+			if diff := gocmp.Diff(want, got[i], cmpopts.EquateEmpty()); diff != "" {
+				rt.Fatalf("document %d of a batch of %d (-oracle +batch):\n%s", i, len(sets), diff)
+			}
+			if _, err := dedupers[1].Decide(ids[i], set); err != nil {
+				rt.Fatal(err)
+			}
+			events[event(&want)]++
+		}
+	}
+	if !reflect.DeepEqual(&stores[0], &stores[1]) {
+		rt.Fatal("the batches left another store than the documents one by one")
+	}
+	if keys > 0 && !bytes.Equal(exported(rt, dedupers[0]), exported(rt, dedupers[1])) {
+		rt.Fatal("the batches left another filter than the documents one by one")
+	}
+	if a, b := dedupers[0].Counts(), dedupers[1].Counts(); keys != 1 && keys != 40 && a != b {
+		rt.Fatalf("with no false positives batches count %+v, documents one by one %+v", a, b)
+	}
+}
+
+func exported(t interface{ Fatal(...any) }, d *dedup.Deduper) []byte {
+	var b bytes.Buffer
+	if err := d.Cfg.Filter.Export(&b); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprint(&b, d.Cfg.Filter.Ones(), d.Cfg.Filter.Items())
+	return b.Bytes()
+}
+
+// Documents in batches have the results of documents one by one, on every field, and
+// leave the same filter and the same store.
+func TestBatchesEqualOracle(t *testing.T) {
+	events := map[string]int{}
+	rapid.Check(t, func(rt *rapid.T) {
+		rules := dedup.Rules{
+			Score:         rapid.SampledFrom([]dedup.Score{dedup.ScoreText, dedup.ScoreText, dedup.ScoreSegments}).Draw(rt, "score"),
+			RemoveMosaics: rapid.Bool().Draw(rt, "remove mosaics"),
+		}
+		w, scheme := drawWorld(rt, &rules)
+		checkBatches(rt, w, scheme, rules, events)
+	})
+	for _, e := range allEvents {
+		if events[e] == 0 {
+			t.Errorf("no decision was %q: the documents drawn show too little", e)
+		}
+	}
+}
+
+// One menu under which all documents stand, some of them twins and some of them edited,
+// makes one component of a batch.
+func TestBatchOfOneMenu(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		rules := dedup.Rules{Threshold: dedup.DefaultThreshold}
+		w := newTextWorld(rapid.Uint64().Draw(rt, "seed"), nil)
+		checkBatches(rt, menuWorld{w}, w.scheme, rules, map[string]int{})
+	})
+}
+
+// A menuWorld has every document under one menu.
+type menuWorld struct{ *textWorld }
+
+func (w menuWorld) document() *feature.Sketch {
+	old := w.fresh(4 + w.rng.IntN(8))
+	if n := len(w.earlier); n > 0 {
+		switch w.rng.IntN(4) {
+		case 0:
+			old = w.earlier[n-1]
+		case 1:
+			old = w.edit(w.earlier[w.rng.IntN(n)], 1+w.rng.IntN(3))
+		}
+	}
+	w.earlier = append(w.earlier, old)
+	return w.extract(strings.Join(append(slices.Clone(w.menus[0]), old...), ". "))
+}
+
+// The table in a file, asked by several at once over checkpoints, runs and merges.
+func TestFileTableInBatches(t *testing.T) {
+	for seed := range 6 {
+		table := newTable(t, fmt.Sprint("table", seed, ".db")).(*docmap.Table)
+		rules := dedup.Rules{Threshold: 0.3 + 0.1*float64(seed)}
+		d, err := dedup.New(dedup.Config{Rules: rules, Table: table, Filter: newFilter(t, filterSizes[seed%len(filterSizes)])})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, w, crew := oracle.New(rules), newWorld(uint64(seed)), crewOf(3)
+		for batch := range 12 {
+			var ids []string
+			var sets []*feature.Sketch
+			for range 5 + 7*batch%40 {
+				ids, sets = append(ids, "id"), append(sets, w.document())
+			}
+			for i, got := range decideAll(t, d, crew, ids, sets) {
+				if diff := gocmp.Diff(o.Decide("id", sets[i]), got, cmpopts.EquateEmpty()); diff != "" {
+					t.Fatalf("seed %d, batch %d, document %d (-oracle +batch):\n%s", seed, batch, i, diff)
+				}
+			}
+			if table.Full() {
+				if err := table.Checkpoint(nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
+func fixedNow() time.Time { return time.Unix(1_700_000_000, 0) }

@@ -1,0 +1,331 @@
+package dedup
+
+import (
+	"fmt"
+	"slices"
+)
+
+// How a batch is decided by many at once, with the results of one after the other:
+//
+//  1. Each document by itself. If it could be nothing but unique, even if all documents
+//     before it in the batch were kept, it is. If none of these has a key of it, the
+//     table decides as ever. If the table has its whole text, it is a copy of that. Else
+//     it is open, and the table is asked for its keys.
+//  2. Each open document by itself: where those before it that have a key of it are
+//     removed, or the table names as many holders of the key as there may be, the table
+//     decides.
+//  3. The others depend on each other. Those that have a key in common are a component;
+//     within one, documents are decided in order, by what the table and the kept
+//     documents of the batch hold. Components know nothing of each other.
+//  4. Kept documents are numbered, in order, and added to the table.
+//  5. They are added to the filter, and all are told.
+//
+// Until 4 nothing changes filter or table. In the batch a kept document has a number
+// above all of the table's, in order of documents; which one it gets is known in 4.
+
+// group is a batch on its way.
+type group struct {
+	d     *Deduper
+	batch *Batch
+	store SharedStore
+	base  uint32 // documents in the table
+	now   int64
+	crew  Crew
+
+	members []*member // of the crew, by worker
+	chunk   int       // documents of a task
+	errs    []error   // of tasks
+
+	seen    []bool // of each key, whether the filter has seen it before the batch
+	state   []state
+	results []Result
+	told    []Told
+	data    [][]byte // the record of each kept document
+	number  []uint32 // of each kept document in the table
+	open    []int    // documents that step 1 has left, ascending
+	asked   []asked  // of each document that is open
+	root    []int32  // of an open document, another of its component, or itself
+	parts   [][]int  // components, each ascending
+	shorten bool     // step 3 is under way
+
+	ids  []string // of kept documents
+	recs [][]byte
+	keys [][]uint64
+}
+
+// state is what is known of a document.
+type state uint8
+
+const (
+	open state = iota
+	kept
+	removed
+)
+
+// asked is what the table says of an open document's keys, and the batch.
+type asked struct {
+	n       []uint8  // how many hold each key; 0 where the filter has not seen it
+	holders []uint32 // of one key after the other
+	touched bool     // a document of the batch may be one more
+	links   []int32  // of those that are open, the first for each key
+}
+
+// A member of the crew has what one goroutine needs. Its buffers are used again.
+type member struct {
+	decision
+	group  *group
+	reader int
+
+	possible []bool
+	record   Record
+	view     view
+	stored   records // of the table, for the view
+
+	also    []Source // of results
+	shared  []int
+	told    []int // of Told
+	records []byte
+	n       []uint8 // of asked
+	holders []uint32
+	links   []int32
+}
+
+// Lookup and Records ask the table.
+func (m *member) Lookup(keys []uint64, holders []uint32, n []uint8) error {
+	return m.group.store.LookupBy(m.reader, keys, holders, n)
+}
+
+func (m *member) Records(nums []uint32, ids, data [][]byte) error {
+	return m.group.store.RecordsBy(m.reader, nums, ids, data)
+}
+
+func (g *group) decide(d *Deduper, b *Batch, crew Crew, tell func(worker, i int, t Told)) error {
+	if err := g.begin(d, b, crew); err != nil {
+		return err
+	}
+	for _, step := range []func() error{g.decideAlone, g.decideUntouched, g.decideComponents, g.add} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return g.tell(tell)
+}
+
+func (g *group) begin(d *Deduper, b *Batch, crew Crew) error {
+	g.d, g.batch, g.crew = d, b, crew
+	g.store = d.Cfg.Table.(SharedStore)
+	g.base, g.now = g.store.Documents(), d.Cfg.Now().Unix()
+	for len(g.members) < crew.Size {
+		g.members = append(g.members, &member{decision: newDecision(d.Cfg.Rules, d.method), group: g, reader: len(g.members)})
+	}
+	for _, m := range g.members {
+		m.also, m.shared, m.told, m.records = m.also[:0], m.shared[:0], m.told[:0], m.records[:0]
+		m.n, m.holders, m.links = m.n[:0], m.holders[:0], m.links[:0]
+	}
+	n := b.Len()
+	g.chunk = min(max(n/(8*crew.Size), 1), 64)
+	g.seen = slices.Grow(g.seen[:0], len(b.keys))[:len(b.keys)]
+	g.state = slices.Grow(g.state[:0], n)[:n]
+	g.results = slices.Grow(g.results[:0], n)[:n]
+	g.told = slices.Grow(g.told[:0], n)[:n]
+	g.data = slices.Grow(g.data[:0], n)[:n]
+	g.number = slices.Grow(g.number[:0], n)[:n]
+	g.asked = slices.Grow(g.asked[:0], n)[:n]
+	g.root = slices.Grow(g.root[:0], n)[:n]
+	clear(g.state)
+	return g.store.Share(crew.Size, func(tasks int, f func(task int)) {
+		crew.Run(tasks, func(_, task int) { f(task) })
+	})
+}
+
+// each calls f for 0 to n-1, in tasks of neighbours, and returns the first error of the
+// first task that has one.
+func (g *group) each(n, chunk int, f func(m *member, i int) error) error {
+	tasks := (n + chunk - 1) / chunk
+	g.errs = slices.Grow(g.errs[:0], tasks)[:tasks]
+	clear(g.errs)
+	g.crew.Run(tasks, func(worker, task int) {
+		m := g.members[worker]
+		for i := task * chunk; i < min(n, (task+1)*chunk) && g.errs[task] == nil; i++ {
+			g.errs[task] = f(m, i)
+		}
+	})
+	for _, err := range g.errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadDocument makes document i the one to decide about.
+func (m *member) loadDocument(i int) {
+	g := m.group
+	from, to := g.batch.keysOf(i)
+	m.load(g.batch.docs[i].sketch, g.batch.keys[from:to], g.seen[from:to])
+}
+
+// decideAlone is step 1.
+func (g *group) decideAlone() error {
+	err := g.each(g.batch.Len(), g.chunk, func(m *member, i int) error {
+		from, to := g.batch.keysOf(i)
+		g.d.testFilter(g.batch.keys[from:to], g.seen[from:to])
+		m.loadDocument(i)
+		return m.alone(i)
+	})
+	g.open = g.open[:0]
+	for i, s := range g.state {
+		if s == open {
+			g.open = append(g.open, i)
+		}
+	}
+	return err
+}
+
+func (m *member) alone(i int) error {
+	b := m.group.batch
+	if !b.docs[i].repeats {
+		r, err := m.decide(m)
+		return m.settleNow(i, r, err)
+	}
+	from, to := b.keysOf(i)
+	m.possible = append(m.possible[:0], m.seen...)
+	for p := from; p < to; p++ {
+		m.possible[p-from] = m.possible[p-from] || b.earlier(p)
+	}
+	n := to - from - 1
+	if !m.possible[n] && !m.judge.MayReach(m.possible[:n]) {
+		return m.settleNow(i, m.unique(), nil)
+	}
+	if m.seen[n] {
+		r, before := m.unique(), m.counts
+		if done, err := m.decideExact(m, &r); done || err != nil {
+			return m.settleNow(i, r, err)
+		}
+		m.counts = before // it is asked again
+	}
+	return m.askTable(i)
+}
+
+// settleNow is settle, and lets others see it.
+func (m *member) settleNow(i int, r Result, err error) error {
+	err = m.settle(i, r, err)
+	m.group.publish(i)
+	return err
+}
+
+// publish lets others see whether a document is kept.
+func (g *group) publish(i int) {
+	g.state[i] = removed
+	if g.results[i].Kept {
+		g.state[i] = kept
+	}
+}
+
+// settle notes the result of a document.
+func (m *member) settle(i int, r Result, err error) error {
+	g := m.group
+	id := g.batch.docs[i].id
+	if err != nil {
+		return fmt.Errorf("judging document %q: %w", id, err)
+	}
+	r.SameID = r.Of.Num != 0 && r.Of.ID == id
+	r.Also, m.also = copied(r.Also, m.also)
+	r.SharedSegments, m.shared = copied(r.SharedSegments, m.shared)
+	g.results[i] = r
+	g.told[i] = Told{Result: &g.results[i]}
+	if r.Kept {
+		m.record.Time, m.record.Verdict = g.now, r.Verdict
+		m.record.Sketch = m.judge.Record(m.record.Sketch[:0])
+		at := len(m.records)
+		m.records = m.record.Append(m.records)
+		g.data[i] = m.records[at:len(m.records):len(m.records)]
+	}
+	return nil
+}
+
+// copied returns a copy of values, at the end of memory, and the memory.
+func copied[T any](values, memory []T) (copied, all []T) {
+	at := len(memory)
+	memory = append(memory, values...)
+	return memory[at:len(memory):len(memory)], memory
+}
+
+// add is step 4.
+func (g *group) add() error {
+	g.ids, g.recs, g.keys = g.ids[:0], g.recs[:0], g.keys[:0]
+	next := g.base + 1
+	for i := range g.state {
+		if g.state[i] != kept {
+			continue
+		}
+		g.number[i] = next
+		next++
+		from, to := g.batch.keysOf(i)
+		g.ids, g.recs, g.keys = append(g.ids, g.batch.docs[i].id), append(g.recs, g.data[i]), append(g.keys, g.batch.keys[from:to])
+	}
+	if len(g.ids) == 0 {
+		return nil
+	}
+	if _, err := g.store.Add(g.ids, g.recs, g.keys); err != nil {
+		return fmt.Errorf("remembering document %q and those after it: %w", g.ids[0], err)
+	}
+	return nil
+}
+
+// tell is step 5.
+func (g *group) tell(tell func(worker, i int, t Told)) error {
+	err := g.each(g.batch.Len(), g.chunk, func(m *member, i int) error {
+		if r := &g.results[i]; r.Of.Num != 0 || len(r.Also) > 0 {
+			g.renumber(&r.Of)
+			for a := range r.Also {
+				g.renumber(&r.Also[a])
+			}
+		}
+		if g.state[i] == kept {
+			from, to := g.batch.keysOf(i)
+			if g.d.Cfg.Filter != nil {
+				g.d.Cfg.Filter.AddShared(g.batch.keys[from:to])
+			}
+			g.told[i].Seen = m.seenBefore(i)
+		}
+		tell(m.reader, i, g.told[i])
+		return nil
+	})
+	for _, m := range g.members {
+		g.d.decision.counts.add(&m.counts)
+		m.counts = Counts{}
+	}
+	return err
+}
+
+// seenBefore are the segments of a kept document that were seen before it. The keys that
+// were not are counted.
+func (m *member) seenBefore(i int) []int {
+	g, first := m.group, len(m.told)
+	from, to := g.batch.keysOf(i)
+	parts := g.batch.docs[i].sketch.Parts()
+	for p := from; p < to; p++ {
+		switch seen := g.seen[p] || g.keptBefore(p); {
+		case !seen:
+			m.counts.Fresh++
+		case p-from < parts:
+			m.told = append(m.told, p-from)
+		}
+	}
+	return m.told[first:len(m.told):len(m.told)]
+}
+
+// renumber gives a document of the batch the number it has in the table.
+func (g *group) renumber(s *Source) {
+	if s.Num > g.base {
+		s.Num = g.number[s.Num-g.base-1]
+	}
+}
+
+func (c *Counts) add(o *Counts) {
+	c.Confirmed += o.Confirmed
+	c.Refuted += o.Refuted
+	c.Lookups += o.Lookups
+	c.Fresh += o.Fresh
+}

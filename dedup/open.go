@@ -1,0 +1,220 @@
+package dedup
+
+import "slices"
+
+// Steps 2 and 3 of a batch: the documents that others of it may concern. Of a key that
+// the table names MaxHolders of, no document of the batch is one of the first holders.
+// Of any other, all open documents that have it are in one component.
+
+// askTable has the table name the holders of an open document's keys.
+func (m *member) askTable(i int) error {
+	c := &m.decision
+	c.ask = c.ask[:0]
+	for p, seen := range c.seen {
+		if seen {
+			c.ask = append(c.ask, c.keys[p])
+		}
+	}
+	if err := c.postings.lookup(m, c.ask); err != nil {
+		return m.settle(i, Result{}, err)
+	}
+	a, at, from := 0, len(m.n), len(m.holders)
+	for _, seen := range c.seen {
+		var docs []uint32
+		if seen {
+			docs = c.postings.of(a)
+			a++
+		}
+		m.n, m.holders = append(m.n, uint8(len(docs))), append(m.holders, docs...)
+	}
+	m.group.asked[i] = asked{n: m.n[at:len(m.n):len(m.n)], holders: m.holders[from:len(m.holders):len(m.holders)]}
+	return nil
+}
+
+// decideUntouched is step 2.
+func (g *group) decideUntouched() error {
+	const chunk = 4
+	err := g.each(len(g.open), chunk, func(m *member, o int) error {
+		i := g.open[o]
+		m.findLinks(i)
+		if g.asked[i].touched {
+			return nil
+		}
+		return m.decideOpen(i)
+	})
+	if err != nil {
+		return err
+	}
+	for _, i := range g.open {
+		if !g.asked[i].touched {
+			g.publish(i)
+		}
+	}
+	return nil
+}
+
+// findLinks finds out who of the batch may hold a key of document i before it.
+func (m *member) findLinks(i int) {
+	g, b := m.group, m.group.batch
+	a, at := &g.asked[i], len(m.links)
+	from, to := b.keysOf(i)
+	for p := from; p < to; p++ {
+		if a.n[p-from] >= MaxHolders {
+			continue
+		}
+		for q := b.head[p]; b.owner[q] < int32(i); q = b.next[q] {
+			j := b.owner[q]
+			a.touched = a.touched || g.state[j] != removed
+			if g.state[j] == open {
+				m.links = append(m.links, j)
+				break
+			}
+		}
+	}
+	a.links = m.links[at:len(m.links):len(m.links)]
+}
+
+// decideComponents is step 3.
+func (g *group) decideComponents() error {
+	g.findComponents()
+	g.shorten = true
+	defer func() { g.shorten = false }()
+	return g.each(len(g.parts), 1, func(m *member, part int) error {
+		for _, i := range g.parts[part] {
+			if err := m.decideOpen(i); err != nil {
+				return err
+			}
+			g.publish(i)
+		}
+		return nil
+	})
+}
+
+// findComponents puts the documents that are still open into components. Those of step
+// 2 belong to one too: they may be the only link between two others.
+func (g *group) findComponents() {
+	for _, i := range g.open {
+		g.root[i] = int32(i)
+		for _, j := range g.asked[i].links {
+			g.root[g.rootOf(int32(i))] = g.rootOf(j)
+		}
+	}
+	g.parts = g.parts[:0]
+	where := map[int32]int{}
+	for _, i := range g.open {
+		if !g.asked[i].touched {
+			continue
+		}
+		root := g.rootOf(int32(i))
+		at, known := where[root]
+		if !known {
+			at = len(g.parts)
+			where[root] = at
+			g.parts = slices.Grow(g.parts, 1)[:at+1]
+			g.parts[at] = g.parts[at][:0]
+		}
+		g.parts[at] = append(g.parts[at], i)
+	}
+}
+
+// rootOf finds the document that stands for a component, and shortens the way to it.
+func (g *group) rootOf(i int32) int32 {
+	for g.root[i] != i {
+		g.root[i] = g.root[g.root[i]]
+		i = g.root[i]
+	}
+	return i
+}
+
+// decideOpen decides a document, all before it that concern it being decided.
+func (m *member) decideOpen(i int) error {
+	m.loadDocument(i)
+	g := m.group
+	from, _ := g.batch.keysOf(i)
+	m.view = view{m, &g.asked[i], from}
+	if m.view.asked.touched {
+		for p := range m.seen { // also by the filter, one after the other
+			m.seen[p] = m.seen[p] || g.keptBefore(from+p)
+		}
+	}
+	r, err := m.decide(&m.view)
+	return m.settle(i, r, err)
+}
+
+// keptBefore reports whether an earlier document of the batch is kept that has the key
+// at p.
+func (g *group) keptBefore(p int) bool {
+	return g.batch.earlier(p) && len(g.holders(make([]uint32, 0, 1), p)) > 0
+}
+
+// holders appends the numbers of those documents of the batch before that of the key at
+// p that are kept and have the key, the earliest first, up to the capacity of dst.
+//
+// In step 3 it takes those that are removed out of the chain, which belongs to one
+// component: of a thousand copies of one page each would else look at all before it.
+func (g *group) holders(dst []uint32, p int) []uint32 {
+	b, last := g.batch, int32(-1)
+	for q := b.head[p]; b.owner[q] < b.owner[p] && len(dst) < cap(dst); q = b.next[q] {
+		j := b.owner[q]
+		num := g.base + 1 + uint32(j)
+		if g.state[j] == kept && (len(dst) == 0 || dst[len(dst)-1] != num) {
+			dst = append(dst, num)
+		}
+		if g.state[j] == removed && last >= 0 && g.shorten {
+			b.next[last] = b.next[q]
+			continue
+		}
+		last = q
+	}
+	return dst
+}
+
+// A view is the table as an open document would find it, were all documents of the batch
+// before it decided and added.
+type view struct {
+	m     *member
+	asked *asked
+	first int // of the document's keys in the batch
+}
+
+// Lookup implements asker for keys of the document, in their order.
+func (v *view) Lookup(keys []uint64, holders []uint32, n []uint8) error {
+	at, from := 0, 0
+	for i, key := range keys {
+		for ; v.m.keys[at] != key; at++ {
+			from += int(v.asked.n[at])
+		}
+		named := v.asked.holders[from : from+int(v.asked.n[at])]
+		found := append(holders[i*MaxHolders:i*MaxHolders:(i+1)*MaxHolders], named...)
+		if v.asked.touched {
+			found = v.m.group.holders(found, v.first+at)
+		}
+		n[i] = uint8(len(found))
+	}
+	return nil
+}
+
+// Records implements asker.
+func (v *view) Records(nums []uint32, ids, data [][]byte) error {
+	g, m := v.m.group, v.m
+	m.stored.nums = m.stored.nums[:0]
+	for _, num := range nums {
+		if num <= g.base {
+			m.stored.nums = append(m.stored.nums, num)
+		}
+	}
+	if err := m.stored.read(m); err != nil {
+		return err
+	}
+	stored := 0
+	for i, num := range nums {
+		if num <= g.base {
+			ids[i], data[i] = m.stored.ids[stored], m.stored.data[stored]
+			stored++
+			continue
+		}
+		j := num - g.base - 1
+		ids[i], data[i] = []byte(g.batch.docs[j].id), g.data[j]
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package docmap
+
+import (
+	"fmt"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/firstseen/firstseen/docmap/memtable"
+)
+
+// A snapshot is a transaction that reads. Only through one does anybody learn
+// where in memory a bin is: while it lasts bbolt does not map the file anew. A
+// transaction that writes may when it is committed, and there is no snapshot then.
+type snapshot struct {
+	tx   *bbolt.Tx
+	docs *bbolt.Cursor
+}
+
+func newSnapshot(db *bbolt.DB) (*snapshot, error) {
+	tx, err := db.Begin(false)
+	if err != nil {
+		return nil, err
+	}
+	s := &snapshot{tx: tx}
+	if docs := tx.Bucket(bucketDocs); docs != nil {
+		s.docs = docs.Cursor()
+	}
+	return s, nil
+}
+
+// A reader is what one goroutine needs to ask a table: a snapshot and memory that is
+// used again. The table has one of its own, and others to be shared out.
+type reader struct {
+	table  *Table
+	read   *snapshot // held between transactions that write, opened when needed
+	finder finder
+	copies []byte // that Records handed out
+}
+
+// Share prepares the table for n goroutines that ask it at once, each by a reader of its
+// own, numbered from 0, until the table is next changed; and has Add use them: run
+// calls f with 0 to tasks-1, at the same time or not, and returns when all calls have.
+func (t *Table) Share(n int, run func(tasks int, f func(task int))) error {
+	for len(t.readers) < n {
+		t.readers = append(t.readers, &reader{table: t})
+	}
+	t.spread = memtable.Spread{Parts: n, Run: run}
+	return t.guarded(func() error {
+		_, err := t.reading() // forgets what a new mapping has moved
+		return err
+	})
+}
+
+// LookupBy is Lookup by a reader that Share has prepared.
+func (t *Table) LookupBy(reader int, keys []uint64, holders []uint32, n []uint8) error {
+	return t.readers[reader].Lookup(keys, holders, n)
+}
+
+// RecordsBy is Records by a reader that Share has prepared. What it brings is valid
+// until its next call for that reader.
+func (t *Table) RecordsBy(reader int, nums []uint32, ids, data [][]byte) error {
+	return t.readers[reader].Records(nums, ids, data)
+}
+
+// reading returns the reader's snapshot.
+func (r *reader) reading() (s *snapshot, err error) {
+	t := r.table
+	switch {
+	case r == &t.own:
+		return t.reading()
+	case t.db == nil:
+		return nil, errClosed
+	case t.unsure:
+		return nil, errUnsure
+	case r.read == nil:
+		r.read, err = newSnapshot(t.db)
+	}
+	return r.read, err
+}
+
+func (r *reader) stop() error {
+	s := r.read
+	r.read = nil
+	if s == nil {
+		return nil
+	}
+	return s.tx.Rollback()
+}
+
+// Lookup is that of [Table].
+func (r *reader) Lookup(keys []uint64, holders []uint32, n []uint8) error {
+	if len(n) < len(keys) || len(holders) < len(keys)*keyLimit {
+		return fmt.Errorf("looking %d keys up: room for %d counts and %d documents only", len(keys), len(n), len(holders))
+	}
+	err := r.table.guarded(func() error { return r.lookup(keys, holders, n) })
+	if err != nil {
+		return fmt.Errorf("looking keys up: %w", err)
+	}
+	return nil
+}
+
+// Records is that of [Table].
+func (r *reader) Records(nums []uint32, ids, data [][]byte) error {
+	if len(ids) < len(nums) || len(data) < len(nums) {
+		return fmt.Errorf("reading %d documents: room for %d ids and %d data only", len(nums), len(ids), len(data))
+	}
+	r.copies = r.copies[:0]
+	var at uint32
+	err := r.table.guarded(func() error {
+		if _, err := r.reading(); err != nil {
+			return err
+		}
+		for i, num := range nums {
+			at = num
+			id, d, err := r.doc(num)
+			if err != nil {
+				return err
+			}
+			ids[i], data[i] = r.copied(id), r.copied(d)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("reading document %d: %w", at, err)
+	}
+	return nil
+}
+
+// copied is a copy of bytes of the mapped file: once they are handed out, nobody
+// could tell from a fault of the program that the disk cannot deliver them.
+func (r *reader) copied(b []byte) []byte {
+	at := len(r.copies)
+	r.copies = append(r.copies, b...)
+	return r.copies[at:len(r.copies):len(r.copies)]
+}
+
+// doc returns parts of the mapped file, valid while the snapshot lasts.
+func (r *reader) doc(num uint32) (id, data []byte, err error) {
+	rec, err := r.record(num)
+	if err != nil {
+		return nil, nil, err
+	}
+	return splitRecord(rec, num)
+}
+
+func (r *reader) record(num uint32) ([]byte, error) {
+	t := r.table
+	if num == 0 || num > t.docs {
+		return nil, ErrNoDoc
+	}
+	if num >= t.recs.first() {
+		return t.recs.record(num), nil
+	}
+	want := binKey(uint64(num))
+	k, v := r.read.docs.Seek(want)
+	if string(k) != string(want) {
+		if k == nil {
+			k, v = r.read.docs.Last()
+		} else {
+			k, v = r.read.docs.Prev()
+		}
+	}
+	if k == nil {
+		return nil, damage("document %d is missing", num)
+	}
+	return blockRecord(v, num)
+}
+
+// Documents is how many documents the table has, and the number of the last.
+func (t *Table) Documents() uint32 { return t.docs }

@@ -1,0 +1,204 @@
+package pipeline
+
+import (
+	"context"
+	"slices"
+	"time"
+	"unsafe"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/report"
+)
+
+// leastTogether is from how many records on they are decided together: of fewer, waking
+// others takes longer than deciding them.
+const leastTogether = 8
+
+// group is documents of a batch on their way through one common decision.
+type group struct {
+	batch  dedup.Batch // where it is not all of the batch of records
+	linker dedup.Linker
+	which  []int // the record of each document
+	told   []dedup.Told
+	lines  []lines
+	errs   []error
+	bufs   [][]byte // of lines, by worker
+}
+
+// commitTogether commits as many of a batch's records, from the one at on, as can be
+// decided together, and returns how many: up to where something is due that depends on
+// the documents before it, such as a checkpoint.
+func (c *committer) commitTogether(b *batch, at int) (n int, err error) {
+	n, length := c.fits(b, at)
+	if n < leastTogether {
+		return 0, nil
+	}
+	if err := c.decide(b, at, n); err != nil {
+		return 0, err
+	}
+	doc := 0
+	for i := range b.records[at : at+n] {
+		rec := &b.records[at+i]
+		c.pass(b, rec)
+		switch {
+		case rec.empty:
+			err = c.out.empty()
+		case rec.bad != nil:
+			err = c.reject(rec.bad)
+		default:
+			err = c.told(rec, c.group.told[doc].Result, &c.group.lines[doc], true)
+			doc++
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	if err := c.out.keepAll(c.crew); err != nil {
+		return 0, err
+	}
+	return n, c.index.Answered(length) // nothing is due yet, see fits
+}
+
+// fits is how many records can be decided together, and their length.
+func (c *committer) fits(b *batch, at int) (n int, length int64) {
+	if c.crew == nil || c.job.Retries || len(b.records)-at < leastTogether {
+		return 0, 0
+	}
+	left, bad := c.index.Spare(), c.tally.Bad
+	for i := range b.records[at:] {
+		rec := &b.records[at+i]
+		switch {
+		case rec.empty:
+			n++
+			continue
+		case rec.bad != nil:
+			bad++
+		default:
+			left.Keys -= len(rec.set.Features) + 1
+			left.IDs -= len(rec.id) + index.IDBytes
+			left.Documents--
+		}
+		more := int64(len(rec.raw)) + 1
+		if left.Bytes -= more; min(left.Keys, left.IDs, left.Documents) < 0 || left.Bytes < 0 || c.job.MaxBad >= 0 && bad > c.job.MaxBad {
+			break
+		}
+		n, length = n+1, length+more
+	}
+	return n, length
+}
+
+// decide decides n records from the one at on, and prepares what is written of them.
+func (c *committer) decide(b *batch, at, n int) error {
+	g := &c.group
+	g.which = g.which[:0]
+	for i := range b.records[at : at+n] {
+		if b.records[at+i].isDocument() {
+			g.which = append(g.which, at+i)
+		}
+	}
+	docs := &b.together
+	if n < len(b.records) {
+		docs = &g.batch
+		docs.Reset()
+		for _, i := range g.which {
+			docs.Add(b.records[i].name(), &b.records[i].set)
+		}
+		g.linker.Link(docs)
+	}
+	g.told = slices.Grow(g.told[:0], len(g.which))[:len(g.which)]
+	g.lines = slices.Grow(g.lines[:0], len(g.which))[:len(g.which)]
+	g.errs = append(g.errs[:0], make([]error, c.crew.size)...)
+	if len(g.bufs) < c.crew.size {
+		g.bufs = make([][]byte, c.crew.size)
+	}
+	for i := range g.bufs {
+		g.bufs[i] = g.bufs[i][:0]
+	}
+	err := c.index.DecideAll(docs, dedup.Crew{Size: c.crew.size, Run: c.crew.run}, func(worker, i int, t dedup.Told) {
+		g.told[i] = t
+		var err error
+		g.lines[i], g.bufs[worker], err = c.out.prepare(g.bufs[worker], b, &b.records[g.which[i]], t.Result)
+		if g.errs[worker] == nil {
+			g.errs[worker] = err
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, err := range g.errs {
+		if err != nil {
+			return err
+		}
+	}
+	c.countSeenTogether(b)
+	return nil
+}
+
+// countSeenTogether is countSeen for all documents that were decided, by parts.
+func (c *committer) countSeenTogether(b *batch) {
+	g, seen := &c.group, 0
+	for i := range g.told {
+		seen += len(g.told[i].Seen)
+	}
+	if seen == 0 {
+		return
+	}
+	c.crew.run(report.CommonParts, func(_, part int) {
+		for i := range g.told {
+			rec := &b.records[g.which[i]]
+			for _, at := range g.told[i].Seen {
+				if f := &rec.set.Features[at]; report.CommonPart(f.Order) == part {
+					c.countCommon(rec, f)
+				}
+			}
+		}
+	})
+}
+
+// isDocument reports whether there is something to decide.
+func (r *record) isDocument() bool { return !r.empty && r.bad == nil }
+
+// name is the id of the document. It is copied by whoever keeps it.
+func (r *record) name() string { return unsafe.String(unsafe.SliceData(r.id), len(r.id)) }
+
+// pass moves the place the run has come to behind a record.
+func (c *committer) pass(b *batch, rec *record) {
+	if c.at.Input != b.block.Input {
+		c.at.Sum = 0
+	}
+	sum := c.at.Sum
+	if !rec.empty { // none of those that are summed up
+		c.tally.RecordBytes += rec.length()
+		sum = corpus.AddRecord(sum, rec.sum)
+	}
+	c.at = Position{Input: b.block.Input, At: rec.at.Next(), Sum: sum}
+}
+
+// length is what a record counts, with its end.
+func (r *record) length() int64 { return int64(len(r.raw)) + 1 }
+
+// commit commits a batch of records.
+func (c *committer) commit(ctx context.Context, b *batch) error {
+	begun := time.Now()
+	defer func() { c.took += time.Since(begun) }()
+	for at := 0; at < len(b.records); {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		n, err := c.commitTogether(b, at)
+		if err != nil {
+			return err
+		}
+		at += n
+		for end := min(at+leastTogether, len(b.records)); n == 0 && at < end; at++ {
+			if err := c.record(b, &b.records[at]); err != nil {
+				return err
+			}
+		}
+	}
+	c.stored = b.block.Read
+	c.showLive()
+	return nil
+}
