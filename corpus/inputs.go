@@ -152,8 +152,7 @@ func kindOf(mode fs.FileMode) string {
 
 // means reports whether a name in a directory is that of an input.
 func (l *list) means(name string) bool {
-	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
-	return slices.Contains(l.endings, filepath.Ext(name))
+	return slices.Contains(l.endings, filepath.Ext(uncompressedName(name)))
 }
 
 func (l *list) addFile(path string, info fs.FileInfo) error {

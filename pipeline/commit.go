@@ -28,9 +28,6 @@ type committer struct {
 
 func newCommitter(x *index.Index, job *Job) (*committer, error) {
 	c := &committer{index: x, job: job, out: outputs{Outputs: job.Outputs}, started: time.Now()}
-	if job.Source != nil {
-		c.out.format = job.Source.Format()
-	}
 	c.at = Position{At: corpus.Place{Record: 1}}
 	if job.Resume != nil {
 		c.out.before = job.Resume.Written
@@ -129,6 +126,9 @@ func (c *committer) write(b *batch, rec *record, id string, r *dedup.Result) err
 	if (r.Verdict != dedup.Unique || r.Again) && c.out.wantsReports() {
 		reported := report.Report(r, id, &rec.set, rec.text)
 		reported.File, reported.Line = b.block.File, rec.at
+		if !rec.time.IsZero() {
+			reported.Time = &rec.time
+		}
 		line = &reported
 	}
 	return c.out.document(rec, r, line)

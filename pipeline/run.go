@@ -22,9 +22,17 @@ import (
 	"github.com/firstseen/firstseen/report"
 )
 
+// Source is where the records of a run come from: a [corpus.Source], or blocks that were
+// read before.
+type Source interface {
+	Bound(blockSize int, room func(ctx context.Context, n int) error)
+	Next(ctx context.Context, b *corpus.Block) error
+	Close() error
+}
+
 // Job is one pass over inputs.
 type Job struct {
-	Source *corpus.Source
+	Source Source
 	Scheme feature.Scheme
 	Rules  dedup.Rules
 
@@ -84,6 +92,8 @@ type batch struct {
 	features []feature.Feature // of all records, one after the other
 	data     []byte            // of their sketches, likewise
 	weight   int64             // taken from pipeline.inFlight
+	extra    int64             // taken from pipeline.extra
+	number   int64             // of the batch in the run
 	done     chan struct{}     // the worker is finished with it
 }
 
@@ -99,6 +109,7 @@ type record struct {
 	first         int // where its features begin in batch.features
 	firstData     int // where its data do in batch.data
 	set           feature.Set
+	time          time.Time // of the document, zero where it tells none
 }
 
 // Run reads, judges and writes all documents of the job's source, in order.
@@ -128,6 +139,7 @@ type pipeline struct {
 	work      chan *batch // to any worker
 	order     chan *batch // the same batches, to the committer
 	inFlight  *semaphore.Weighted
+	extra     *extra
 	held      int64 // of inFlight, by the reader, for the batch it fills
 	size      int   // bytes of a block, but for a longer record
 	readErr   error // set before order is closed
@@ -159,6 +171,7 @@ func (p *pipeline) read(ctx context.Context) {
 }
 
 func (p *pipeline) readAll(ctx context.Context) error {
+	number := int64(0)
 	for {
 		var b *batch
 		select {
@@ -178,7 +191,8 @@ func (p *pipeline) readAll(ctx context.Context) error {
 			}
 			return err
 		}
-		b.weight = p.held
+		b.weight, b.number = p.held, number
+		number++
 		p.order <- b
 		p.work <- b
 	}
@@ -201,13 +215,20 @@ func (p *pipeline) extract(ctx context.Context) error {
 		if b == nil {
 			return nil
 		}
-		w.fill(b)
+		b.block.More = func(bytes int) {
+			p.extra.take(ctx, b.number, int64(bytes))
+			b.extra += int64(bytes)
+		}
+		if err := w.fill(b); err != nil {
+			return err
+		}
 		b.done <- struct{}{}
 	}
 }
 
 // worker is what one of the goroutines that parse and extract needs for itself.
 type worker struct {
+	field     string // that is added to every record, "" for none
 	parser    corpus.Parser
 	extractor *feature.Extractor
 	set       feature.Set
@@ -219,24 +240,25 @@ func (j *Job) newWorker() (*worker, error) {
 	if j.Outputs.Annotate {
 		field = AnnotationField
 	}
-	parser, err := j.Source.Format().NewParser(field)
-	if err != nil {
-		return nil, err
-	}
 	extractor, err := feature.NewExtractor(j.Scheme)
 	if err != nil {
 		return nil, err
 	}
-	return &worker{parser: parser, extractor: extractor}, nil
+	return &worker{field: field, extractor: extractor}, nil
 }
 
 // fill parses the block and extracts the features of its documents.
-func (w *worker) fill(b *batch) {
+func (w *worker) fill(b *batch) (err error) {
+	if w.parser == nil {
+		if w.parser, err = b.block.Format.NewParser(w.field); err != nil {
+			return err
+		}
+	}
 	b.records, b.features, b.data = b.records[:0], b.features[:0], b.data[:0]
 	for doc := range w.parser.Parse(&b.block) {
 		r := record{
 			id: doc.ID, raw: doc.Raw, text: doc.Text, at: doc.At, slot: doc.Slot,
-			sum: corpus.RecordSum(doc.Raw), empty: doc.Empty, bad: doc.Bad,
+			sum: corpus.RecordSum(doc.Raw), empty: doc.Empty, bad: doc.Bad, time: doc.Time,
 			first: len(b.features), firstData: len(b.data),
 		}
 		if doc.Bad == nil && !doc.Empty {
@@ -254,6 +276,7 @@ func (w *worker) fill(b *batch) {
 		r.set.Features = b.features[r.first:][:features:features]
 		r.set.Data = b.data[r.firstData:][:data:data]
 	}
+	return nil
 }
 
 func (p *pipeline) commit(ctx context.Context) error {
@@ -268,6 +291,7 @@ func (p *pipeline) commit(ctx context.Context) error {
 			}
 			return p.committer.finish()
 		}
+		p.committer.out.format = b.block.Format
 		if err := p.committer.commit(ctx, b); err != nil {
 			b.block.Release()
 			return fmt.Errorf("%s: %w", b.block.File, err)
@@ -292,6 +316,7 @@ func (p *pipeline) next(ctx context.Context) (b *batch, err error) {
 				return nil, nil
 			}
 			order, done = nil, b.done
+			p.extra.first(b.number)
 		case <-done:
 			return b, nil
 		case <-p.job.Ticks:

@@ -1,9 +1,123 @@
 package cli
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/corpus/page"
+	"github.com/firstseen/firstseen/corpus/warc"
+	"github.com/firstseen/firstseen/pipeline"
 )
 
-// formatOf is the format of all inputs, and of the documents that are written.
-func formatOf(fields jsonl.Fields) corpus.Format { return jsonl.Format{Fields: fields} }
+// reading is how inputs are read: what the flags say of their formats.
+type reading struct {
+	textField, idField string
+	format             string // "auto", or that of all inputs
+	status, types      string // of the records of web archives
+}
+
+func (r *reading) register(fs *pflag.FlagSet) {
+	fs.StringVar(&r.format, "format", "auto", "what the inputs are: jsonl, warc, arc, html or text; auto tells by what each begins with")
+	fs.StringVar(&r.textField, "text-field", "text", "field with the text; dots lead into objects")
+	fs.StringVar(&r.idField, "id-field", "", "field with the id, such as metadata.url, in a WARC of its header, such as WARC-Record-ID (default id, and WARC-Target-URI); without one a document is FILE:LINE")
+	fs.StringVar(&r.status, "status", "200", "of web archives: statuses of HTTP that documents have, such as 200,203 or 2xx, or any")
+	fs.StringVar(&r.types, "mime", strings.Join(warc.DefaultTypes, ","), "of web archives: media types that documents have, or any")
+}
+
+// formats are how inputs can be read, checked: the first is for all that none of the
+// others recognizes.
+type formats struct {
+	jsonl  jsonl.Format
+	warc   warc.Format
+	chosen string
+}
+
+// formats checks the flags.
+func (r *reading) formats(maxRecord int) (f formats, err error) {
+	f.chosen = cmp.Or(r.format, "auto")
+	if !slices.Contains([]string{"auto", "jsonl", "warc", "arc", "html", "text"}, f.chosen) {
+		return f, fmt.Errorf("--format %q: want auto, jsonl, warc, arc, html or text", r.format)
+	}
+	f.jsonl.Fields = jsonl.Fields{Text: r.textField, ID: r.idField}
+	f.warc.IDField, f.warc.MaxBody = r.idField, maxRecord
+	if f.warc.Status, err = warc.ParseStatus(cmp.Or(r.status, "200")); err != nil {
+		return f, fmt.Errorf("--status: %w", err)
+	}
+	for word := range strings.SplitSeq(cmp.Or(r.types, "text/html,application/xhtml+xml,text/plain"), ",") {
+		if word = strings.ToLower(strings.TrimSpace(word)); word == "" || word != "any" && !strings.Contains(word, "/") {
+			return f, fmt.Errorf("--mime %q: want media types such as text/html,text/plain, or any", r.types)
+		}
+		f.warc.Types = append(f.warc.Types, word)
+	}
+	_, err = f.jsonl.NewParser("")
+	return f, err
+}
+
+// all are the formats, by the words of --format.
+func (f formats) all() map[string]corpus.Format {
+	arc := f.warc
+	arc.ARC = true
+	return map[string]corpus.Format{
+		"jsonl": f.jsonl, "warc": f.warc, "arc": arc, "html": page.Format{HTML: true}, "text": page.Format{},
+	}
+}
+
+// of is the format of inputs, and those that are recognized by content.
+func (f formats) of() (format corpus.Format, others []corpus.Format) {
+	all := f.all()
+	if f.chosen != "auto" {
+		return all[f.chosen], nil
+	}
+	return f.jsonl, []corpus.Format{f.jsonl, all["warc"], all["arc"], all["html"], all["text"]}
+}
+
+// source reads inputs.
+func (f formats) source(inputs []corpus.Input, cfg corpus.SourceConfig) *corpus.Source {
+	format, others := f.of()
+	cfg.Formats = others
+	return corpus.NewSource(inputs, format, cfg)
+}
+
+// expand makes inputs of arguments. Of a directory the files of the format are taken or,
+// where none is given, lines of JSON and web archives: a page or a text beside them may be
+// anything.
+func (f formats) expand(args []string) ([]corpus.Input, []corpus.Passed, error) {
+	all := f.all()
+	if f.chosen != "auto" {
+		return corpus.Expand(args, all[f.chosen].Endings())
+	}
+	return corpus.Expand(args, slices.Concat(f.jsonl.Endings(), all["warc"].Endings(), all["arc"].Endings()))
+}
+
+// String names the formats with what they were told, for the ledger of a run.
+func (f formats) String() string {
+	return fmt.Sprintf("%s text %q id %q status %v types %q", f.chosen, f.jsonl.Fields.Text, f.jsonl.Fields.ID, f.warc.Status, f.warc.Types)
+}
+
+// check refuses what the format of the inputs cannot have, before anything is read. It
+// looks at the first bytes of every file, and returns the format of them all, nil where
+// there is no file.
+func (f formats) check(inputs []corpus.Input, cfg corpus.SourceConfig, out string, annotate bool) (corpus.Format, error) {
+	format, others := f.of()
+	cfg.Formats = others
+	found, err := corpus.Recognize(inputs, format, cfg)
+	if err != nil || found == nil {
+		return nil, err
+	}
+	if annotate {
+		if _, err := found.NewParser(pipeline.AnnotationField); err != nil {
+			return nil, usageError{err}
+		}
+	}
+	if _, one := found.(page.Format); one && out != "" {
+		return nil, usageError{errors.New("each input is one document of its own file: leave --out away, and read in --report which to leave out")}
+	}
+	return found, nil
+}
