@@ -63,6 +63,9 @@ var mayKnow = map[string][]string{
 	"pipeline":     {"report", "index", "dedup", "corpus", "feature"},
 	"internal/cli": {"pipeline", "report", "index", "dedup", "corpus", "corpus/jsonl", "corpus/warc", "corpus/page", "feature", "bloomstore"},
 
+	"web/charset": {},
+	"web/html":    {},
+
 	"feature":          {"feature/method", "feature/segments", "feature/twostage"},
 	"feature/method":   {},
 	"feature/canon":    {},

@@ -3,6 +3,7 @@
 // docs/performance.md.
 //
 //	go run ./bench quality DIR...  what is removed from labelled sets and raw corpora
+//	go run ./bench pages DIR...    articles on the pages of two sites, found by their text
 //	go run ./bench pairs DIR...    removals and their witnesses side by side
 //	go run ./bench verify FILE...  every verdict against the exact oracle
 //	go run ./bench generate        documents with planted copies, and the truth about them
@@ -32,6 +33,7 @@ import (
 // commands are what bench can do.
 var commands = map[string]func(ctx context.Context, args []string, out io.Writer) error{
 	"quality":     quality,
+	"pages":       pages,
 	"pairs":       pairs,
 	"verify":      verify,
 	"generate":    generate,

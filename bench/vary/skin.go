@@ -118,11 +118,21 @@ func (s *site) page(articles []Article, i int, rng *rand.Rand) string {
 	return strings.Join(lines, "\n")
 }
 
-// head is the site's name and the menu. On each page some entries are missing and
-// some have a number.
+// head is the site's name and the menu.
 func (s *site) head(rng *rand.Rand) []string {
 	lines := []string{s.name, s.home}
-	var entries []string
+	entries := s.entries(rng)
+	if !s.inLine {
+		return append(lines, entries...)
+	}
+	for chunk := range slices.Chunk(entries, 8) {
+		lines = append(lines, strings.Join(chunk, " | "))
+	}
+	return lines
+}
+
+// entries are those of the menu on one page: some are missing and some have a number.
+func (s *site) entries(rng *rand.Rand) (entries []string) {
 	for _, entry := range s.menu {
 		switch rng.IntN(20) {
 		case 0:
@@ -132,13 +142,7 @@ func (s *site) head(rng *rand.Rand) []string {
 		}
 		entries = append(entries, entry)
 	}
-	if !s.inLine {
-		return append(lines, entries...)
-	}
-	for chunk := range slices.Chunk(entries, 8) {
-		lines = append(lines, strings.Join(chunk, " | "))
-	}
-	return lines
+	return entries
 }
 
 // trail is where the page stands in the site.

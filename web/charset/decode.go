@@ -1,0 +1,257 @@
+package charset
+
+import (
+	"bytes"
+	"encoding/binary"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/korean"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode/utf32"
+	"golang.org/x/text/transform"
+)
+
+const (
+	hz     = "hz-gb-2312"
+	utf16  = "utf-16" // declared without the order of its bytes
+	utf8Of = "utf-8"
+)
+
+// multis are the encodings of one or more bytes a character.
+var multis = map[string]encoding.Encoding{
+	utf8Of:        unicode.UTF8,
+	"gb18030":     simplifiedchinese.GB18030,
+	"big5":        traditionalchinese.Big5,
+	"shift_jis":   japanese.ShiftJIS,
+	"euc-jp":      japanese.EUCJP,
+	"iso-2022-jp": japanese.ISO2022JP,
+	"euc-kr":      korean.EUCKR,
+	hz:            simplifiedchinese.HZGB2312,
+}
+
+// wides are those of two or four bytes a unit.
+var wides = map[string]encoding.Encoding{
+	"utf-16le": unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM),
+	"utf-16be": unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM),
+	"utf-32le": utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM),
+	"utf-32be": utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM),
+}
+
+func isMulti(name string) bool { return multis[name] != nil && name != hz }
+
+// A single is an encoding of one byte a character: what each byte from 0x80 on is, or
+// U+FFFD.
+type single [128]rune
+
+// singles are the single-byte encodings.
+var singles = func() map[string]*single {
+	all := map[string]*single{}
+	for _, e := range charmap.All {
+		cm, ok := e.(*charmap.Charmap)
+		if !ok {
+			continue
+		}
+		name, err := htmlindex.Name(cm)
+		if err != nil {
+			continue // none that a page can declare
+		}
+		s := &single{}
+		for i := range s {
+			s[i] = cm.DecodeByte(byte(0x80 + i))
+		}
+		all[name] = s
+	}
+	return all
+}()
+
+// Faults that are borne: of so many characters, one.
+const (
+	declaredFaults = 1000
+	detectedFaults = 200
+)
+
+// decodeMulti decodes if fewer than one character in so many are faults. A character
+// that the end of body has cut off does not count.
+func decodeMulti(dst, body []byte, name string, among int) (text []byte, ok bool) {
+	return decodeBy(dst, body, multis[name], among)
+}
+
+func decodeBy(dst, body []byte, e encoding.Encoding, among int) (text []byte, ok bool) {
+	text = transformed(dst, body, e)
+	decoded := text[len(dst):]
+	faults := bytes.Count(decoded, replacement)
+	if bytes.HasSuffix(decoded, replacement) {
+		faults--
+	}
+	if faults > 0 && faults*among >= utf8.RuneCount(decoded) {
+		return dst, false
+	}
+	return text, true
+}
+
+var replacement = []byte("\uFFFD")
+
+// transformed appends what body is in an encoding.
+func transformed(dst, body []byte, e encoding.Encoding) []byte {
+	decoder := e.NewDecoder()
+	for {
+		if cap(dst)-len(dst) < utf8.UTFMax+len(body)/4 {
+			dst = append(dst, make([]byte, 64+len(body)+len(body)/2)...)[:len(dst)]
+		}
+		n, read, err := decoder.Transform(dst[len(dst):cap(dst)], body, true)
+		dst, body = dst[:len(dst)+n], body[read:]
+		if err == nil {
+			return dst
+		}
+		if err != transform.ErrShortDst && len(body) > 0 { // cut off at the end
+			dst, body = append(dst, replacement...), body[1:]
+		}
+	}
+}
+
+// decodeSingle decodes if fewer than one character in a thousand are faults: bytes that
+// stand for nothing, or for control characters.
+func decodeSingle(dst, body []byte, s *single) (text []byte, ok bool) {
+	text = dst
+	faults := 0
+	for len(body) > 0 {
+		n := asciiPrefix(body)
+		text = append(text, body[:n]...)
+		for body = body[n:]; len(body) > 0 && body[0] >= 0x80; body = body[1:] {
+			r := s[body[0]-0x80]
+			if r == utf8.RuneError || r < 0xa0 {
+				faults++
+				r = utf8.RuneError
+			}
+			text = utf8.AppendRune(text, r)
+		}
+	}
+	if faults > 0 && faults*declaredFaults >= utf8.RuneCount(text[len(dst):]) {
+		return dst, false
+	}
+	return text, true
+}
+
+// asciiPrefix is how many bytes at the beginning are ASCII.
+func asciiPrefix(b []byte) (n int) {
+	for ; n+8 <= len(b); n += 8 {
+		if binary.LittleEndian.Uint64(b[n:])&0x8080808080808080 != 0 {
+			break
+		}
+	}
+	for n < len(b) && b[n] < 0x80 {
+		n++
+	}
+	return n
+}
+
+// marks are the byte order marks, longer ones before those they begin with.
+var marks = []struct{ mark, name string }{
+	{"\x00\x00\xFE\xFF", "utf-32be"},
+	{"\xFF\xFE\x00\x00", "utf-32le"},
+	{"\xEF\xBB\xBF", utf8Of},
+	{"\xFE\xFF", "utf-16be"},
+	{"\xFF\xFE", "utf-16le"},
+	{"\x84\x31\x95\x33", "gb18030"},
+}
+
+// decodeMarked decodes by a byte order mark. A mark before what it does not fit is none.
+func decodeMarked(dst, body []byte) (text []byte, name string) {
+	for _, m := range marks {
+		rest, marked := bytes.CutPrefix(body, []byte(m.mark))
+		if !marked {
+			continue
+		}
+		e := wides[m.name]
+		if e == nil {
+			e = multis[m.name]
+		}
+		text, ok := decodeBy(dst, rest, e, detectedFaults)
+		if ok && !isBinary(text[len(dst):]) && bytes.IndexByte(text[len(dst):], 0) < 0 {
+			return text, m.name
+		}
+	}
+	return dst, ""
+}
+
+// decodeWide decodes what has bytes of zero: UTF-16 or UTF-32 without a mark, or UTF-8
+// with a stray one, or no text.
+func decodeWide(dst, body []byte) (text []byte, name string, err error) {
+	if zeros := bytes.Count(body, []byte{0}); zeros*1000 <= len(body) && utf8.Valid(body) && !isBinary(body) {
+		return append(dst, body...), utf8Of, nil
+	}
+	for _, name := range []string{"utf-32le", "utf-32be", "utf-16le", "utf-16be"} {
+		if !looksWide(body, name) {
+			continue
+		}
+		if text, ok := decodeBy(dst, body, wides[name], declaredFaults); ok {
+			return text, name, nil
+		}
+	}
+	return dst, "", ErrUnknown
+}
+
+// widePieces is how many units are looked at to tell UTF-16, at most.
+const widePieces = 1 << 15
+
+// looksWide reports whether nearly all units are characters as they stand in texts, and
+// some are white space or ASCII punctuation, as in any text.
+func looksWide(body []byte, name string) bool {
+	order, size := binary.ByteOrder(binary.LittleEndian), 2
+	if name == "utf-16be" || name == "utf-32be" {
+		order = binary.BigEndian
+	}
+	if name[:6] == "utf-32" {
+		size = 4
+	}
+	units, usual, spaces := 0, 0, 0
+	for ; len(body) >= size && units < widePieces; body = body[size:] {
+		u := uint32(order.Uint16(body))
+		if size == 4 {
+			u = order.Uint32(body)
+		}
+		units++
+		if isUsual(u) {
+			usual++
+		}
+		if u == ' ' || u == '\n' || u == '\r' || u == ',' || u == '.' || u == '<' {
+			spaces++
+		}
+	}
+	return units >= 4 && len(body) < size && usual*100 >= units*98 && spaces*400 >= units ||
+		units >= 4 && units == widePieces && usual*100 >= units*98 && spaces*400 >= units
+}
+
+// isUsual reports whether a code point is white space, or one of the scripts in use
+// that is no ideograph of the rarer kind.
+func isUsual(u uint32) bool {
+	switch {
+	case u < 0x20:
+		return u == '\t' || u == '\n' || u == '\r'
+	case u < 0x80:
+		return u != 0x7f
+	default:
+		return 0xa0 <= u && u < 0x1200 || 0x1e00 <= u && u < 0x2700 || 0x3000 <= u && u < 0x3400 ||
+			0x4e00 <= u && u < 0xa000 || 0xac00 <= u && u < 0xd7a4 || 0xf900 <= u && u < 0xfb00 || 0xff00 <= u && u < 0xffef
+	}
+}
+
+// decodeEscaped decodes what changes between sets of characters by escape sequences: its
+// bytes are all ASCII.
+func decodeEscaped(dst, body []byte) (text []byte, name string) {
+	for _, sequence := range []string{"\x1b$B", "\x1b$@", "\x1b(J", "\x1b(I"} {
+		if bytes.Contains(body, []byte(sequence)) && asciiPrefix(body) == len(body) {
+			if text, ok := decodeMulti(dst, body, "iso-2022-jp", detectedFaults); ok {
+				return text, "iso-2022-jp"
+			}
+			return dst, ""
+		}
+	}
+	return dst, ""
+}

@@ -1,0 +1,342 @@
+package charset
+
+import (
+	"math"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// decodeDetected decodes by what the bytes look like. They are not valid UTF-8.
+func decodeDetected(dst, body []byte) (text []byte, name string) {
+	if isNearlyUTF8(body) {
+		return transformed(dst, body, multis[utf8Of]), utf8Of
+	}
+	if name := bestMulti(body); name != "" {
+		if text, ok := decodeMulti(dst, body, name, detectedFaults); ok {
+			return text, name
+		}
+	}
+	if name := bestSingle(body); name != "" {
+		return decodeKnownSingle(dst, body, name)
+	}
+	return dst, ""
+}
+
+func decodeKnownSingle(dst, body []byte, name string) (text []byte, of string) {
+	if text, ok := decodeSingle(dst, body, singles[name]); ok {
+		return text, name
+	}
+	return dst, ""
+}
+
+// isNearlyUTF8 reports whether there are sequences of UTF-8, and twenty times as many as
+// bytes that belong to none: no other encoding has so many by chance.
+func isNearlyUTF8(body []byte) bool {
+	sequences, faults := 0, 0
+	for len(body) > 0 {
+		body = body[asciiPrefix(body):]
+		if len(body) == 0 {
+			break
+		}
+		r, size := utf8.DecodeRune(body)
+		switch {
+		case r != utf8.RuneError || size > 1:
+			sequences++
+		case utf8.FullRune(body): // not one that the end has cut off
+			faults++
+		}
+		body = body[size:]
+	}
+	return sequences >= 2 && sequences >= 20*faults
+}
+
+// sampled is how many bytes are looked at to tell an encoding, at most, and asciiKept how
+// many of a stretch of ASCII on either side of other bytes: markup tells nothing.
+const (
+	sampled   = 1 << 13
+	asciiKept = 8
+)
+
+// sample is the beginning of body without long stretches of ASCII.
+func sample(body []byte) []byte {
+	var piece []byte
+	for len(body) > 0 && len(piece) < sampled {
+		ascii := asciiPrefix(body)
+		if ascii <= 2*asciiKept {
+			piece = append(piece, body[:ascii]...)
+		} else {
+			piece = append(append(piece, body[:asciiKept]...), body[ascii-asciiKept:ascii]...)
+		}
+		body = body[ascii:]
+		other := 0
+		for other < len(body) && body[other] >= 0x80 && len(piece)+other < sampled {
+			other++
+		}
+		piece, body = append(piece, body[:other]...), body[other:]
+	}
+	return piece
+}
+
+// frequent are the characters of which most of the text consists, in each language
+// written with thousands of them.
+var frequent = map[string]*[1 << 16]bool{
+	"gb18030":   setOf(simplifiedCommon, traditionalCommon, "，。、；：？！“”（）《》"),
+	"big5":      setOf(traditionalCommon, "，。、；：？！「」（）《》"),
+	"shift_jis": setOf(japaneseCommon, "、。「」・ー（）"),
+	"euc-kr":    setOf(koreanCommon),
+}
+
+func setOf(characters ...string) *[1 << 16]bool {
+	set := new([1 << 16]bool)
+	for _, r := range strings.Join(characters, "") {
+		set[r] = true
+	}
+	return set
+}
+
+// leastFrequent is the share of the characters beyond ASCII that have to be frequent
+// ones. Texts have a half to nine tenths, and what is decoded by another encoding one in
+// ten or twenty.
+const leastFrequent = 0.3
+
+// bestMulti is the multi-byte encoding in which a text has the most characters that are
+// frequent, "" if in none it has many.
+func bestMulti(body []byte) (best string) {
+	piece := sample(body)
+	score := leastFrequent
+	var buffer []byte
+	for _, c := range []struct{ name, language string }{
+		{"gb18030", "gb18030"},
+		{"big5", "big5"},
+		{"shift_jis", "shift_jis"},
+		{"euc-jp", "shift_jis"},
+		{"euc-kr", "euc-kr"},
+	} {
+		buffer = transformed(buffer[:0], piece, multis[c.name])
+		if s := shareFrequent(buffer, frequent[c.language]); s > score {
+			best, score = c.name, s
+		}
+	}
+	return best
+}
+
+// shareFrequent is the share of the characters beyond ASCII that are frequent ones; 0 if
+// one in a hundred of them is a fault, or there are fewer than three.
+func shareFrequent(text []byte, set *[1 << 16]bool) float64 {
+	characters, known, faults := 0, 0, 0
+	for i := 0; i < len(text); {
+		if text[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(text[i:])
+		i += size
+		characters++
+		if r == utf8.RuneError && i < len(text) {
+			faults++
+		} else if r < 1<<16 && set[r] {
+			known++
+		}
+	}
+	if characters < 3 || faults*100 > characters {
+		return 0
+	}
+	return float64(known) / float64(characters)
+}
+
+// An alphabet is the letters of a language beyond ASCII, and how many of ten thousand
+// each is.
+type alphabet struct {
+	letters string
+	often   []uint16
+}
+
+// A guess is a language in a single-byte encoding: what each byte from 0x80 on is worth.
+type guess struct {
+	name  string
+	kinds [128]kind
+	worth [128]float64 // bits, at most 0
+	doubt float64      // bits
+	latin bool         // few of a text's letters are beyond ASCII
+}
+
+// A kind is what a byte stands for.
+type kind uint8
+
+const (
+	other kind = iota
+	lower
+	upper
+	apostrophe
+)
+
+// What a byte costs that is no letter of the language, in bits, and letters that stand
+// together as they do not in words.
+const (
+	costPunctuation = 5
+	costApostrophe  = 4
+	costForeign     = 10 // a letter of another language, a symbol
+	costNothing     = 14 // no character
+	costCase        = 6  // an upper case letter behind a lower case one
+	costTogether    = 2  // two letters beyond ASCII in a language with few
+	costMixed       = 8  // beside an ASCII letter, in a script that has none
+	costInWord      = 4  // a sign between two letters
+)
+
+// worstGuess is what a byte may cost at most on average: twice what the letters of any
+// language cost.
+const worstGuess = 8
+
+// languages are those told apart in each encoding, and how many bits of evidence it takes
+// to believe in that encoding: more for rarer ones. So a word or two decide for the
+// usual ones.
+var languages = []struct {
+	name, codes string
+	doubt       float64
+}{
+	{"windows-1252", "fr de es pt it ca sv da nb fi", 0},
+	{"windows-1251", "ru uk bg be sr", 2},
+	{"koi8-r", "ru", 6},
+	{"koi8-u", "uk", 6},
+	{"iso-8859-5", "ru bg be sr", 8},
+	{"ibm866", "ru bg be", 8},
+	{"x-mac-cyrillic", "ru uk bg be sr", 12},
+	{"windows-1250", "cs sk pl hu ro sl hr", 8},
+	{"iso-8859-2", "cs sk pl hu ro sl hr", 10},
+	{"windows-1253", "el", 2},
+	{"iso-8859-7", "el", 3},
+	{"windows-1254", "tr", 8},
+	{"windows-1255", "he", 4},
+	{"windows-1256", "ar", 4},
+	{"iso-8859-6", "ar", 6},
+	{"windows-1257", "lt lv et", 14},
+	{"windows-874", "th", 4},
+	{"macintosh", "fr de es pt it sv", 12},
+}
+
+var guesses = func() (all []guess) {
+	for _, l := range languages {
+		for code := range strings.FieldsSeq(l.codes) {
+			all = append(all, newGuess(l.name, code, l.doubt))
+		}
+	}
+	return all
+}()
+
+func newGuess(name, code string, doubt float64) guess {
+	a := alphabets[code]
+	g := guess{name: name, doubt: doubt, latin: strings.ContainsFunc(a.letters, isLatin)}
+	bits := map[rune]float64{}
+	i := 0
+	for _, r := range a.letters {
+		bits[r] = math.Log2(float64(a.often[i]) / 10000)
+		i++
+	}
+	for i, r := range singles[name] {
+		g.worth[i] = worthOf(r, bits)
+		switch {
+		case r == '’':
+			g.kinds[i], g.worth[i] = apostrophe, -costApostrophe
+		case unicode.IsUpper(r):
+			g.kinds[i] = upper
+		case unicode.IsLetter(r) || unicode.Is(unicode.Mn, r):
+			g.kinds[i] = lower
+		}
+	}
+	return g
+}
+
+func isLatin(r rune) bool { return unicode.Is(unicode.Latin, r) }
+
+func worthOf(r rune, bits map[rune]float64) float64 {
+	if w, known := bits[unicode.ToLower(r)]; known {
+		return w
+	}
+	switch {
+	case r == utf8.RuneError || r < 0xa0:
+		return -costNothing
+	case strings.ContainsRune("\u00a0«»“”„‘’‚–—…©®°§№·€¿¡", r):
+		return -costPunctuation
+	}
+	return -costForeign
+}
+
+// bestSingle is the single-byte encoding in which a text is most like one of the
+// languages; windows-1252 where it is like none and could be that; "" where it could not.
+func bestSingle(body []byte) (best string) {
+	piece := sample(body)
+	score := math.Inf(-1)
+	for i := range guesses {
+		if s := guesses[i].of(piece); s > score {
+			best, score = guesses[i].name, s
+		}
+	}
+	switch {
+	case score > -worstGuess:
+		return best
+	case couldBeWestern(body):
+		return "windows-1252"
+	}
+	return ""
+}
+
+// of is what the bytes beyond ASCII are worth, on average, after the doubt.
+func (g *guess) of(piece []byte) float64 {
+	sum, n := 0.0, 0
+	before, high := other, false
+	for i, c := range piece {
+		if c < 0x80 {
+			if high && !g.latin && before != other && asciiKind[c] != other {
+				sum -= costMixed
+			}
+			before, high = asciiKind[c], false
+			continue
+		}
+		k := g.kinds[c-0x80]
+		sum += g.worth[c-0x80]
+		n++
+		switch {
+		case k == other:
+			if before != other && i+1 < len(piece) && g.kindOf(piece[i+1]) != other {
+				sum -= costInWord
+			}
+		case high && before != other && g.latin:
+			sum -= costTogether
+		case !high && before != other && !g.latin:
+			sum -= costMixed
+		}
+		if k == upper && before == lower {
+			sum -= costCase
+		}
+		before, high = k, true
+	}
+	if n == 0 {
+		return math.Inf(-1)
+	}
+	return (sum - g.doubt) / float64(n)
+}
+
+func (g *guess) kindOf(c byte) kind {
+	if c < 0x80 {
+		return asciiKind[c]
+	}
+	return g.kinds[c-0x80]
+}
+
+var asciiKind = func() (t [128]kind) {
+	for c := 'a'; c <= 'z'; c++ {
+		t[c], t[c-'a'+'A'] = lower, upper
+	}
+	return t
+}()
+
+// couldBeWestern reports whether there are few bytes beyond ASCII, one in five, as in a
+// language of Western Europe or in English with signs.
+func couldBeWestern(body []byte) bool {
+	high := 0
+	for _, c := range body {
+		high += int(c >> 7)
+	}
+	return high*5 < len(body)
+}

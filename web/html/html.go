@@ -1,0 +1,61 @@
+// Package html finds the text of web pages: all that a reader sees, or the article
+// alone.
+//
+// It goes over the tokens of a page once and builds no tree, for which hostile pages need
+// more than linear time. From the tokens it makes blocks, which are paragraphs, headings,
+// items of lists and rows of tables, and of the elements that hold them what it takes to
+// tell where the text is. No names of classes count, so that one article comes out alike
+// on any site.
+//
+// docs/web.md has the rules, and what they find.
+package html
+
+// A Mode says what of a page is wanted.
+type Mode int
+
+const (
+	// Main is the title and the article, without menus, side bars, teasers, links to
+	// other pages, and feet. Of a page in which there is no article it is what is seen
+	// outside of those elements that say of themselves that they are menus and the like.
+	Main Mode = iota
+	// Visible is the title and all text that a reader sees.
+	Visible
+)
+
+// An Extractor finds the text of pages, one after the other. It is used by one goroutine
+// at a time.
+type Extractor struct {
+	mode Mode
+	page scanner
+	doc  document
+	pick picker
+}
+
+// New returns an extractor.
+func New(mode Mode) *Extractor { return &Extractor{mode: mode} }
+
+// Append appends the text of a page, which is in UTF-8, to dst: the title, then the
+// blocks, each ended by a line feed. In a block white space is one space, line breaks and
+// the lines of pre are kept, and the cells of a row are divided by tabs. What is no UTF-8
+// stays as it is.
+//
+// It takes time in proportion to the page, however it is made, and memory of at most
+// twice its size and 32 MiB, which is used again for the next page.
+func (e *Extractor) Append(dst, page []byte) []byte {
+	e.doc.reset()
+	e.page.run(page, &e.doc)
+	e.doc.finish()
+	if len(e.doc.title) > 0 {
+		dst = append(append(dst, e.doc.title...), '\n')
+	}
+	if e.mode == Main {
+		e.pick.choose(&e.doc)
+	}
+	for i := range e.doc.blocks {
+		if b := &e.doc.blocks[i]; e.mode == Visible || e.pick.keep[i] {
+			dst = append(append(dst, e.doc.text[b.from:b.to]...), '\n')
+		}
+	}
+	e.doc.shrink()
+	return dst
+}

@@ -1,0 +1,449 @@
+package html
+
+// What blocks have to weigh. Six letters with the space are a word of English, two
+// characters of Chinese.
+const (
+	goodWeight  = 80  // a paragraph with marks in it
+	plainWeight = 200 // one without
+	nearWeight  = 20  // a sentence
+	teaser      = 700 // at most; 140 characters of Chinese weigh 420
+	leastMain   = 140 // an article
+	sureMain    = 600 // one that is believed whatever is around
+)
+
+// A class is what a block is by itself.
+type class uint8
+
+const (
+	short  class = iota // a heading, a label, an item
+	near                // a sentence
+	good                // a paragraph
+	linky               // mostly links
+	teased              // a paragraph alone between links
+	beside              // outside of the article, as the page says itself
+)
+
+// picker finds the article among the blocks of a page.
+type picker struct {
+	keep  []bool // of each block
+	class []class
+	sum   []sum // of each element
+	home  int32 // the element in which the article's heaviest paragraphs stand
+}
+
+// sum is what is in an element.
+type sum struct {
+	prose       int64 // weight of paragraphs
+	first, last int32 // blocks; last is one behind
+	largest     int32 // the element in it with the most prose
+}
+
+// choose decides which blocks to keep.
+func (p *picker) choose(d *document) {
+	n := len(d.blocks)
+	p.keep, p.class = sized(p.keep, n), sized(p.class, n)
+	for _, regions := range []bool{true, false} {
+		p.classify(d, regions)
+		p.add(d)
+		kept := p.mark(d, p.descend(d))
+		if p.isArticle(d, kept) {
+			return
+		}
+	}
+	p.fallBack(d)
+}
+
+// sized is a slice of n zero values.
+func sized[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	s = s[:n]
+	clear(s)
+	return s
+}
+
+// classify says of each block what it is, by its own measures and its neighbours'.
+func (p *picker) classify(d *document, regions bool) {
+	for i := range d.blocks {
+		b := &d.blocks[i]
+		p.class[i] = b.class()
+		if regions && d.elements[b.element].region&outside != 0 {
+			p.class[i] = beside
+		}
+	}
+	p.joinLines(d)
+	before := beside
+	for i, c := range p.class {
+		if c == good && p.isTeaser(d, i, before) {
+			p.class[i] = teased
+		}
+		if c != short || d.blocks[i].kind == heading {
+			before = c
+		}
+	}
+}
+
+// What lines have to be that stand together to be text, such as poems, dialogue and
+// figures: so many, of so much weight together.
+const (
+	fewLines    = 3
+	linesWeight = 150
+)
+
+// joinLines takes lines that stand together in one element for text. A menu, even one
+// without links, is a list.
+func (p *picker) joinLines(d *document) {
+	for from := 0; from < len(p.class); {
+		to, weight := from, int32(0)
+		for ; to < len(p.class) && p.isLine(d, to) && d.blocks[to].element == d.blocks[from].element; to++ {
+			weight += d.blocks[to].weight - d.blocks[to].link
+		}
+		if to-from >= fewLines && weight >= linesWeight {
+			for i := from; i < to; i++ {
+				p.class[i] = max(p.class[i], near)
+			}
+		}
+		from = max(to, from+1)
+	}
+}
+
+func (p *picker) isLine(d *document, i int) bool {
+	b := &d.blocks[i]
+	return p.class[i] <= good && b.kind == paragraph && !b.rights && b.weight > 0
+}
+
+// class is what a block is by itself.
+func (b *block) class() class {
+	text := b.weight - b.link
+	switch {
+	case b.weight == 0:
+		return short
+	case b.link*2 > b.weight:
+		return linky
+	case b.rights || b.kind == heading:
+		return short
+	case b.kind == preformatted && text >= nearWeight*2:
+		return good
+	case text >= plainWeight || text >= goodWeight && b.marks >= 2:
+		if b.link*5 > b.weight*2 {
+			return near
+		}
+		return good
+	case text >= nearWeight && b.ended && b.marks >= 1:
+		return near
+	}
+	return short
+}
+
+// isTeaser reports whether a paragraph stands alone between links, of which one leads to
+// what it tells of.
+func (p *picker) isTeaser(d *document, i int, before class) bool {
+	b := &d.blocks[i]
+	if b.weight-b.link > teaser || b.kind == preformatted {
+		return false
+	}
+	after := beside
+	for j := i + 1; j < len(p.class) && j < i+4; j++ {
+		if p.class[j] != short || d.blocks[j].kind == heading {
+			after = p.class[j]
+			break
+		}
+	}
+	return before == linky && (after == linky || after == beside)
+}
+
+// add sums up what is in each element.
+func (p *picker) add(d *document) {
+	p.sum = sized(p.sum, len(d.elements))
+	for i := range p.sum {
+		p.sum[i].first, p.sum[i].largest = int32(len(d.blocks)), -1
+	}
+	for i := range d.blocks {
+		b := &d.blocks[i]
+		s := &p.sum[b.element]
+		s.first, s.last = min(s.first, int32(i)), max(s.last, int32(i+1))
+		s.prose += p.prose(b, p.class[i])
+	}
+	for i := len(p.sum) - 1; i > 0; i-- {
+		s := &p.sum[i]
+		around := &p.sum[d.elements[i].parent]
+		around.first, around.last = min(around.first, s.first), max(around.last, s.last)
+		around.prose += s.prose
+		if around.largest < 0 || s.prose > p.sum[around.largest].prose {
+			around.largest = int32(i)
+		}
+	}
+}
+
+// prose is how much a block speaks for there being the article.
+func (p *picker) prose(b *block, c class) int64 {
+	switch c {
+	case good:
+		return int64(b.weight - b.link)
+	case near:
+		return int64(b.weight-b.link) / 2
+	}
+	return 0
+}
+
+// descend is the innermost element that has nearly all of the prose: from the page
+// inwards, to the element in it that has the most, as long as what is left behind is
+// little, or lies behind links.
+func (p *picker) descend(d *document) int32 {
+	at := p.start(d)
+	for {
+		next := p.sum[at].largest
+		if next < 0 || p.sum[next].prose == 0 {
+			return at
+		}
+		switch d.elements[next].tag {
+		case list, quote, item, unseen, paragraph:
+			return at
+		}
+		if p.sum[next].prose*100 < p.sum[at].prose*82 && !p.standsApart(d, at, next) {
+			return at
+		}
+		at = next
+	}
+}
+
+// standsApart reports whether an element has more than half of the prose of the one around
+// it, and what is next to it there is less than a tenth as much, up to links.
+func (p *picker) standsApart(d *document, around, in int32) bool {
+	a, s := &p.sum[around], &p.sum[in]
+	if s.prose*2 < a.prose {
+		return false
+	}
+	beside := p.proseUpTo(d, int(s.first), int(a.first)-1, -1, s) + p.proseUpTo(d, int(s.last)-1, int(a.last), 1, s)
+	return beside*10 < s.prose
+}
+
+// reach is how many blocks are looked at to find links, at most.
+const reach = 64
+
+// proseUpTo is the prose outside of an element, from its edge on to the next links. Those
+// at the edge inside of it count too.
+func (p *picker) proseUpTo(d *document, from, to, step int, s *sum) (prose int64) {
+	for i := from; i != to && (i-from)*step < reach; i -= step { // inwards
+		if i < int(s.first) || i >= int(s.last) || p.prose(&d.blocks[i], p.class[i]) > 0 {
+			break
+		}
+		if p.divides(i) {
+			return 0
+		}
+	}
+	for i := from + step; i != to && (i-from)*step < reach; i += step {
+		if p.divides(i) {
+			break
+		}
+		prose += p.prose(&d.blocks[i], p.class[i])
+	}
+	return prose
+}
+
+// start is where to begin to look: at the main part, where the page names one and there
+// is prose in it, or else at the page.
+func (p *picker) start(d *document) int32 {
+	best := int32(0)
+	for i := range d.elements {
+		if d.elements[i].tag == mainPart && p.sum[i].prose*3 > p.sum[0].prose && (best == 0 || p.sum[i].prose > p.sum[best].prose) {
+			best = int32(i)
+		}
+	}
+	return best
+}
+
+// mark keeps the blocks of the article in an element, and returns what they weigh.
+func (p *picker) mark(d *document, in int32) (weight int64) {
+	clear(p.keep)
+	first, last := p.trim(d, int(p.sum[in].first), int(p.sum[in].last))
+	for i := first; i < last; i++ {
+		switch p.class[i] {
+		case good, near:
+			p.keep[i] = true
+		case short:
+			p.keep[i] = p.belongs(d, i, first, last)
+		}
+		if p.keep[i] {
+			weight += int64(d.blocks[i].weight)
+		}
+	}
+	p.lead(d, first)
+	return weight
+}
+
+// leadLines are how many blocks may stand from the title of an article to its first
+// paragraph: names, dates, a caption.
+const leadLines = 6
+
+// lead keeps the headings before the first paragraph.
+func (p *picker) lead(d *document, first int) {
+	for i := first - 1; i >= max(0, first-leadLines); i-- {
+		switch {
+		case p.class[i] == linky || p.class[i] == teased || p.class[i] == good:
+			return
+		case d.blocks[i].kind == heading:
+			p.keep[i] = p.class[i] == short
+		}
+	}
+}
+
+// trim narrows a range of blocks to where the paragraphs are: from both ends it takes
+// away small groups of them behind links, as comments and imprints are, unless they stand
+// in the same element as most, which has to be in one group.
+func (p *picker) trim(d *document, from, to int) (first, last int) {
+	total, largest := p.groups(d, from, to)
+	p.restore(d, from, to)
+	small := largest / 4
+	if largest*2 < total {
+		small = 0
+	}
+	first, last = p.edge(d, from, to, 1, small), p.edge(d, to-1, from-1, -1, small)+1
+	if first >= last {
+		return to, to
+	}
+	return first, last
+}
+
+// groups is what all paragraphs weigh, and those of the heaviest group. It sets home to
+// the element of that group's heaviest paragraph.
+func (p *picker) groups(d *document, from, to int) (total, largest int64) {
+	group, heaviest, home := int64(0), int64(0), int32(-1)
+	for i := from; i < to; i++ {
+		if p.divides(i) {
+			group, heaviest = 0, 0
+			continue
+		}
+		w := p.prose(&d.blocks[i], p.class[i])
+		if w > heaviest {
+			heaviest, home = w, d.blocks[i].element
+		}
+		group += w
+		total += w
+		if group > largest {
+			largest, p.home = group, home
+		}
+	}
+	return total, largest
+}
+
+// restore takes those for paragraphs after all that were taken for teasers and stand among
+// four times as many paragraphs in the article's element.
+func (p *picker) restore(d *document, from, to int) {
+	paragraphs, teasers := 0, 0
+	for pass := range 2 {
+		for i := from; i < to; i++ {
+			switch {
+			case d.blocks[i].element != p.home:
+			case p.class[i] == teased && pass == 1:
+				p.class[i] = good
+			case p.class[i] == teased:
+				teasers++
+			case p.class[i] == good:
+				paragraphs++
+			}
+		}
+		if teasers*4 > paragraphs {
+			return
+		}
+	}
+}
+
+// divides reports whether a block stands between two groups.
+func (p *picker) divides(i int) bool {
+	return p.class[i] == linky || p.class[i] == teased || p.class[i] == beside
+}
+
+// edge is the first paragraph, going from one end to the other, of a group that is not
+// small.
+func (p *picker) edge(d *document, from, to, step int, small int64) int {
+	at, group := -1, int64(0)
+	for i := from; i != to; i += step {
+		if p.divides(i) {
+			at, group = -1, 0
+			continue
+		}
+		if w := p.prose(&d.blocks[i], p.class[i]); w > 0 {
+			if at < 0 {
+				at = i
+			}
+			if group += w; group > small || d.blocks[i].element == p.home {
+				return at
+			}
+		}
+	}
+	return to
+}
+
+// belongs reports whether a block that says little by itself stands among the article's
+// paragraphs: a heading before one, an item or a row beside one, any other between two.
+func (p *picker) belongs(d *document, i, first, last int) bool {
+	b := &d.blocks[i]
+	if b.rights || b.weight == 0 {
+		return false
+	}
+	before, after := p.neighbour(i, first-1, -1), p.neighbour(i, last, 1)
+	switch b.kind {
+	case heading:
+		return after
+	case item, row, preformatted:
+		return before || after
+	}
+	if b.element == p.home && b.weight-b.link >= goodWeight/2 {
+		return before || after
+	}
+	return before && after
+}
+
+// neighbour reports whether the next block that says something is a paragraph, going on
+// to some place.
+func (p *picker) neighbour(i, to, step int) bool {
+	for range reach {
+		if i += step; i == to {
+			return false
+		}
+		switch p.class[i] {
+		case good, near:
+			return true
+		case linky, teased, beside:
+			return false
+		}
+	}
+	return true
+}
+
+// isArticle reports whether what is kept can be what the page is about: enough, and not
+// a notice beside a list of links.
+func (p *picker) isArticle(d *document, kept int64) bool {
+	if kept < leastMain {
+		return false
+	}
+	links, rest := int64(0), int64(0)
+	for i := range d.blocks {
+		b := &d.blocks[i]
+		if p.class[i] == linky || p.class[i] == teased {
+			links += int64(b.weight)
+		}
+		rest += int64(b.weight - b.link)
+	}
+	return kept >= sureMain || kept*5 >= links && kept*4 >= rest
+}
+
+// fallBack keeps what is seen, without what says of itself that it is a menu or the like
+// if anything is left then.
+func (p *picker) fallBack(d *document) {
+	left := int64(0)
+	for i := range d.blocks {
+		b := &d.blocks[i]
+		p.keep[i] = d.elements[b.element].region&outside == 0
+		if p.keep[i] {
+			left += int64(b.weight)
+		}
+	}
+	if left < goodWeight {
+		for i := range p.keep {
+			p.keep[i] = true
+		}
+	}
+}

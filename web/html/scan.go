@@ -1,0 +1,387 @@
+package html
+
+import (
+	"bytes"
+
+	"golang.org/x/net/html"
+)
+
+// scanner goes over the tags and the text of a page, as the tokenizer of the HTML
+// standard (13.2.5) does. It is no more than what is needed here: that of x/net, to which
+// it is held by its tests, takes an allocation for each attribute, so that a page made of
+// attributes takes many times its size, and a small one half of the time there is.
+type scanner struct {
+	page []byte
+	at   int // of what comes next
+	xml  bool
+	ends [tags]int // of raw text: where its next end tag was found; noEnd if there is none
+	d    *document
+}
+
+const noEnd = int(^uint(0) >> 1)
+
+// attributes are those of a tag that matter.
+type attributes struct {
+	href, hidden bool
+	role, style  []byte
+	empty        bool // the tag ends with a slash
+}
+
+// run hands all of a page to a document.
+func (s *scanner) run(page []byte, d *document) {
+	*s = scanner{page: page, d: d, xml: bytes.HasPrefix(bytes.TrimLeft(page, "\ufeff \t\r\n"), []byte("<?xml"))}
+	for s.at < len(page) {
+		i := bytes.IndexByte(page[s.at:], '<')
+		if i < 0 {
+			s.text(page[s.at:])
+			break
+		}
+		s.text(page[s.at : s.at+i])
+		s.at += i
+		s.markup()
+	}
+	s.page, s.d = nil, nil
+}
+
+// text is text with references to characters.
+func (s *scanner) text(text []byte) {
+	if len(text) == 0 {
+		return
+	}
+	if bytes.IndexByte(text, '&') >= 0 && !s.d.isDeaf() {
+		text = []byte(html.UnescapeString(string(text)))
+	}
+	s.d.put(text)
+}
+
+// markup goes over what begins with the < that comes next.
+func (s *scanner) markup() {
+	rest := s.page[s.at:]
+	switch {
+	case len(rest) < 2:
+		s.text(rest)
+		s.at = len(s.page)
+	case isLetter(rest[1]):
+		s.startTag()
+	case rest[1] == '!':
+		s.declaration()
+	case rest[1] == '?':
+		s.passTo(s.at+2, ">")
+	case rest[1] == '/':
+		s.endTag()
+	default:
+		s.text(rest[:1])
+		s.at++
+	}
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// isBlank has the bytes of white space in tags.
+var isBlank = [256]bool{' ': true, '\t': true, '\n': true, '\f': true, '\r': true}
+
+// passTo goes on behind the next place of an end.
+func (s *scanner) passTo(from int, end string) {
+	if i := bytes.Index(s.page[from:], []byte(end)); i >= 0 {
+		s.at = from + i + len(end)
+	} else {
+		s.at = len(s.page)
+	}
+}
+
+// declaration passes over a comment, a doctype or the like.
+func (s *scanner) declaration() {
+	rest := s.page[s.at:]
+	if !bytes.HasPrefix(rest, []byte("<!--")) {
+		s.passTo(s.at+2, ">")
+		return
+	}
+	for _, whole := range []string{"<!-->", "<!--->"} {
+		if bytes.HasPrefix(rest, []byte(whole)) {
+			s.at += len(whole)
+			return
+		}
+	}
+	for from := s.at + len("<!--"); ; {
+		i := bytes.Index(s.page[from:], []byte("--"))
+		if i < 0 {
+			s.at = len(s.page)
+			return
+		}
+		from += i
+		after := bytes.TrimPrefix(s.page[from+2:], []byte("!"))
+		if len(after) > 0 && after[0] == '>' {
+			s.at = len(s.page) - len(after) + 1
+			return
+		}
+		from++
+	}
+}
+
+// endTag goes over an end tag, or what looks like one and is a comment.
+func (s *scanner) endTag() {
+	switch rest := s.page[s.at:]; {
+	case len(rest) < 3:
+		s.text(rest)
+		s.at = len(s.page)
+	case !isLetter(rest[2]):
+		s.passTo(s.at+2, ">")
+	default:
+		name := s.name(s.at + 2)
+		if s.readAttributes(s.at+2+len(name), nil) {
+			s.d.end(lookUp(name))
+		}
+	}
+}
+
+// startTag goes over a start tag and, where no markup is read behind it, the text there.
+func (s *scanner) startTag() {
+	name := s.name(s.at + 1)
+	t := lookUp(name)
+	var a attributes
+	if !s.readAttributes(s.at+1+len(name), &a) {
+		return
+	}
+	empty := a.empty && s.xml
+	switch {
+	case t == link:
+		if a.href || len(name) > 1 {
+			s.d.start(link, link, false)
+		}
+	case t == title || t == silent || t == verbatim:
+		if !empty {
+			s.rawText(t, name)
+		}
+	case isElement[t] || t == paragraph:
+		s.d.start(t, a.roleOr(t), a.isHiding())
+		if empty && isElement[t] {
+			s.d.end(t)
+		}
+	default:
+		s.d.start(t, t, false)
+	}
+}
+
+// longestName is the longest name of an element that matters.
+const longestName = 16
+
+// lookUp is the tag of a name.
+func lookUp(name []byte) tag {
+	if len(name) > longestName {
+		return inline
+	}
+	var lower [longestName]byte
+	for i, c := range name {
+		if 'A' <= c && c <= 'Z' {
+			c |= 0x20
+		}
+		lower[i] = c
+	}
+	return tagOf[string(lower[:len(name)])]
+}
+
+// name is the name of an element that begins there.
+func (s *scanner) name(from int) []byte {
+	to := from
+	for to < len(s.page) && !isBlank[s.page[to]] && s.page[to] != '/' && s.page[to] != '>' {
+		to++
+	}
+	return s.page[from:to]
+}
+
+// readAttributes goes over the attributes of a tag and behind its end. It returns false
+// if the page ends before.
+func (s *scanner) readAttributes(i int, a *attributes) bool {
+	page := s.page
+	for i < len(page) {
+		switch c := page[i]; {
+		case c == '>':
+			if a != nil {
+				a.empty = page[i-1] == '/'
+			}
+			s.at = i + 1
+			return true
+		case c == '/' || isBlank[c]:
+			i++
+		default:
+			from := i
+			for i++; i < len(page) && page[i] != '=' && page[i] != '>' && page[i] != '/' && !isBlank[page[i]]; i++ {
+			}
+			key := page[from:i]
+			var value []byte
+			value, i = s.value(i)
+			if a != nil {
+				a.set(key, value)
+			}
+		}
+	}
+	s.at = len(page)
+	return false
+}
+
+// value is the value of an attribute whose name ends there, and the place behind it.
+func (s *scanner) value(i int) (value []byte, next int) {
+	page := s.page
+	next = i
+	for i < len(page) && isBlank[page[i]] {
+		i++
+	}
+	if i >= len(page) || page[i] != '=' {
+		return nil, next
+	}
+	for i++; i < len(page) && isBlank[page[i]]; i++ {
+	}
+	if i >= len(page) || page[i] == '>' {
+		return nil, i
+	}
+	if quote := page[i]; quote == '"' || quote == '\'' {
+		end := bytes.IndexByte(page[i+1:], quote)
+		if end < 0 {
+			return nil, len(page)
+		}
+		return page[i+1 : i+1+end], i + end + 2
+	}
+	from := i
+	for i < len(page) && page[i] != '>' && !isBlank[page[i]] {
+		i++
+	}
+	return page[from:i], i
+}
+
+// set takes an attribute down if it matters.
+func (a *attributes) set(key, value []byte) {
+	switch len(key) {
+	case len("href"), len("style"), len("hidden"):
+	default:
+		return
+	}
+	switch {
+	case bytes.EqualFold(key, []byte("href")):
+		a.href = true
+	case bytes.EqualFold(key, []byte("role")) && a.role == nil:
+		a.role = value
+	case bytes.EqualFold(key, []byte("style")) && a.style == nil:
+		a.style = value
+	case bytes.EqualFold(key, []byte("hidden")):
+		a.hidden = !bytes.EqualFold(value, []byte("until-found"))
+	}
+}
+
+// roleOr is what the attribute role makes of an element.
+func (a *attributes) roleOr(t tag) tag {
+	if len(a.role) == 0 || len(a.role) > 32 || !isElement[t] || t == unseen {
+		return t
+	}
+	if role, known := roles[string(bytes.ToLower(bytes.TrimSpace(a.role)))]; known {
+		return role
+	}
+	return t
+}
+
+// isHiding reports whether what is in the element is not shown.
+func (a *attributes) isHiding() bool {
+	if a.hidden || len(a.style) == 0 {
+		return a.hidden
+	}
+	style := bytes.ToLower(bytes.ReplaceAll(a.style, []byte(" "), nil))
+	return bytes.Contains(style, []byte("display:none")) || bytes.Contains(style, []byte("visibility:hidden"))
+}
+
+// rawText goes over the text of an element in which no markup is read, and its end tag.
+// A title that does not end would go to the end of the page; it is left out.
+func (s *scanner) rawText(t tag, name []byte) {
+	from := s.at
+	end := s.rawEnd(t, name)
+	if end == noEnd && t == title {
+		return
+	}
+	text := s.page[from:min(end, len(s.page))]
+	switch t {
+	case title:
+		s.d.start(title, title, false)
+		s.text(text)
+		s.d.end(title)
+	case verbatim:
+		s.d.start(preformatted, preformatted, false)
+		s.d.put(text)
+		s.d.end(preformatted)
+	}
+	if end == noEnd {
+		s.at = len(s.page)
+		return
+	}
+	s.passTo(end, ">")
+}
+
+// rawEnd is where the end tag of an element is in which no markup is read.
+func (s *scanner) rawEnd(t tag, name []byte) int {
+	if len(name) == len("plaintext") && name[0]|0x20 == 'p' {
+		return noEnd
+	}
+	if bytes.EqualFold(name, []byte("script")) {
+		return s.scriptEnd()
+	}
+	if t == title {
+		if s.ends[t] < s.at {
+			s.ends[t] = indexEndTag(s.page, s.at, name)
+		}
+		return s.ends[t]
+	}
+	return indexEndTag(s.page, s.at, name)
+}
+
+// indexEndTag is where from some place on the next end tag of an element is.
+func indexEndTag(page []byte, from int, name []byte) int {
+	for {
+		i := bytes.Index(page[from:], []byte("</"))
+		if i < 0 {
+			return noEnd
+		}
+		from += i
+		if isTag(page[from+2:], name) {
+			return from
+		}
+		from += 2
+	}
+}
+
+// isTag reports whether a tag of that name begins with some bytes.
+func isTag(rest, name []byte) bool {
+	if len(rest) <= len(name) || !bytes.EqualFold(rest[:len(name)], name) {
+		return false
+	}
+	c := rest[len(name)]
+	return c == '>' || c == '/' || isBlank[c]
+}
+
+// scriptEnd is where a script ends: at its end tag, unless that stands in a comment in
+// which another script began.
+func (s *scanner) scriptEnd() int {
+	script := []byte("script")
+	escaped, double := false, false
+	for from := s.at; ; {
+		i := bytes.IndexAny(s.page[from:], "<-")
+		if i < 0 {
+			return noEnd
+		}
+		from += i
+		rest := s.page[from:]
+		switch {
+		case rest[0] == '-':
+			if escaped && bytes.HasPrefix(rest, []byte("-->")) {
+				escaped, double = false, false
+			}
+		case bytes.HasPrefix(rest, []byte("</")) && isTag(rest[2:], script):
+			if !double {
+				return from
+			}
+			double = false
+		case !escaped && bytes.HasPrefix(rest, []byte("<!--")):
+			escaped = true
+			from++ // the comment may end with its own dashes
+		case escaped && isTag(rest[1:], script):
+			double = true
+		}
+		from++
+	}
+}
