@@ -27,7 +27,7 @@ type framed struct {
 	told   bool   // the damage was handed out
 	ahead  []byte // the beginning of the next section, if its member is open
 	resync bool   // the next section is behind damage
-	failed error  // what next has found behind the section
+	failed error  // Damage that was found behind the section
 	skip   int    // bytes still to go on by
 	found  *Frame // that did not fit into the block before
 }
@@ -253,10 +253,8 @@ func (f *framed) read(ctx context.Context, s *Source, n int) error {
 		if err == errSection {
 			err = f.follow()
 		}
-		var d *Damage
 		switch {
-		case errors.As(err, &d):
-			f.last, f.damage, f.resync = true, d.Reason, true
+		case f.fail(err):
 		case err != nil:
 			return readError(s.name, err)
 		case idle == 100:
@@ -300,6 +298,8 @@ func (f *framed) section() error {
 		f.w += copy(f.buf[f.w:cap(f.buf)], f.ahead)
 		f.ahead = nil
 		f.enter(f.src.begin)
+		f.fail(f.failed)
+		f.failed = nil
 		return nil
 	}
 	err := f.failed
@@ -320,12 +320,20 @@ func (f *framed) section() error {
 		}
 	}
 	f.enter(f.src.begin)
-	var d *Damage
-	if errors.As(err, &d) {
-		f.last, f.damage, f.resync = true, d.Reason, true
+	if f.fail(err) {
 		return nil
 	}
 	return err
+}
+
+// fail ends the section if an error is Damage.
+func (f *framed) fail(err error) bool {
+	var d *Damage
+	if !errors.As(err, &d) {
+		return false
+	}
+	f.last, f.damage, f.resync = true, d.Reason, true
+	return true
 }
 
 // follow goes from the end of a member to the next, and finds out whether that begins
@@ -345,17 +353,22 @@ func (f *framed) follow() error {
 	}
 	head := make([]byte, RecognizedBy)
 	n, err := io.ReadFull(readsAll{f.src}, head)
-	if head = head[:n]; f.frames.Starts(head) {
+	damaged := errors.As(err, &d)
+	switch head = head[:n]; {
+	case f.frames.Starts(head):
 		f.last, f.ahead = true, head
+		if damaged {
+			f.failed = err
+		}
+		return nil
+	case damaged: // of what it is cannot be told
+		f.last, f.failed = true, err
 		return nil
 	}
 	f.marks = append(f.marks, mark64{f.w, f.src.begin})
 	f.reserve(f.w - f.r + n)
 	f.w += copy(f.buf[f.w:cap(f.buf)], head)
-	if errors.As(err, &d) {
-		return err
-	}
-	return nil // the end, or another error, comes again
+	return nil // the end, or an error of reading, comes again
 }
 
 // readsAll has the end of a member be that of a reader.

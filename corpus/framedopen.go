@@ -41,7 +41,7 @@ func (s *Source) beginFramed(stored *storedInput) error {
 // sections opens what is stored from the offset base of the input on.
 func (s *Source) sections(r counter, base int64) (*sections, error) {
 	began := *r.n
-	src := &sections{raw: &history{r: r, limit: s.cfg.MaxWindow}, frames: s.framed.frames, base: base}
+	src := &sections{raw: &history{r: r, limit: s.cfg.MaxWindow, keeps: true}, frames: s.framed.frames, base: base}
 	src.br = bufio.NewReaderSize(src.raw, readBuffer)
 	head, err := src.br.Peek(RecognizedBy)
 	if err != nil && err != io.EOF {
@@ -50,7 +50,9 @@ func (s *Source) sections(r counter, base int64) (*sections, error) {
 	at := func() int64 { return *r.n - began - int64(src.br.Buffered()) }
 	name := compressionOf(head[:min(len(head), headSize)])
 	if name == "" && !src.frames.Starts(head) { // the beginning may be damaged
-		name = compressionNamed(s.name)
+		if name, err = s.guess(src); err != nil {
+			return nil, err
+		}
 	}
 	switch name {
 	case "gzip":
@@ -61,29 +63,38 @@ func (s *Source) sections(r counter, base int64) (*sections, error) {
 			return nil, err
 		}
 	case "":
+		src.kind = kindPlain
+		src.raw.forget()
 		return src, nil
 	default:
 		src.kind = kindStream
+		src.raw.forget()
 		in, err := s.dec.decodeStream(name, src.br)
 		if err != nil {
 			return nil, readError(s.name, noEOF(err))
 		}
 		src.in = &expansion{r: in, stored: at, most: s.cfg.MaxRatio}
 	}
-	src.raw.keeps = src.kind != kindStream
 	src.ratio = expansion{stored: at, most: s.cfg.MaxRatio}
 	return src, nil
 }
 
-// compressionNamed is the compression that the name of a file tells.
-func compressionNamed(name string) string {
+// guess names the compression of an input that does not begin as any, by its name and by
+// what stands in its first bytes; "" is none.
+func (s *Source) guess(src *sections) (string, error) {
 	switch {
-	case strings.HasSuffix(name, ".gz"):
-		return "gzip"
-	case strings.HasSuffix(name, ".zst"):
-		return "zstd"
+	case strings.HasSuffix(s.name, ".gz"):
+		return "gzip", nil
+	case strings.HasSuffix(s.name, ".zst"):
+		return "zstd", nil
 	}
-	return ""
+	src.gzip = new(gzip.Reader)
+	if err := s.openZstd(src); err != nil {
+		return "", err
+	}
+	kind := src.guess()
+	src.zstd.Close()
+	return map[codecKind]string{kindGzip: "gzip", kindZstd: "zstd"}[kind], nil
 }
 
 // openZstd makes a decoder, with the dictionary that the input may begin with.

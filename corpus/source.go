@@ -220,8 +220,12 @@ func (s *Source) begin(ctx context.Context, stored *storedInput) error {
 	var err error
 	if s.decoded, err = s.dec.decode(s.name, counter{stored, &s.read}); err != nil {
 		// Where the beginning is damaged, a Framer goes on behind it.
-		if f, ok := s.named(s.name).(Framer); ok {
-			return s.chooseFramed(f.(Format), stored)
+		f := s.named(s.name)
+		if len(s.cfg.Formats) == 0 {
+			f = s.format
+		}
+		if _, ok := f.(Framer); ok {
+			return s.chooseFramed(f, stored)
 		}
 		return err
 	}

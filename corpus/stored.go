@@ -109,6 +109,9 @@ func skipZeros(br *bufio.Reader) error {
 // Read reads of the open member. At its end it returns errSection.
 func (s *sections) Read(p []byte) (int, error) {
 	n, err := s.in.Read(p)
+	if err == io.EOF && s.kind == kindZstd && s.frame.err != nil {
+		err = s.frame.err
+	}
 	if s.kind == kindGzip || s.kind == kindZstd {
 		if err := s.ratio.add(n); err != nil {
 			return n, err
@@ -169,6 +172,25 @@ func (s *sections) resync() error {
 	}
 }
 
+// guess finds out how an input is compressed that does not begin as any: whether there is
+// a member with a record in its first bytes.
+func (s *sections) guess() codecKind {
+	head, _ := s.br.Peek(attempt)
+	for kind, magic := range map[codecKind]string{kindGzip: gzipMagic + "\x08", kindZstd: zstdMagic} {
+		s.kind = kind
+		for at := 0; ; at++ {
+			i := bytes.Index(head[at:], []byte(magic))
+			if i < 0 {
+				break
+			}
+			if at += i; s.frames.Starts(s.headOf(head[at:])) {
+				return kind
+			}
+		}
+	}
+	return kindPlain
+}
+
 // headOf decodes the first bytes of what may be a member.
 func (s *sections) headOf(stored []byte) []byte {
 	var r io.Reader
@@ -211,6 +233,11 @@ func (h *history) at() int64 { return h.base + int64(h.pos) }
 func (h *history) mark(at int64) { h.from = at }
 
 func (h *history) rewind(at int64) { h.pos = int(max(at-h.base, 0)) }
+
+// forget says that it need not go back.
+func (h *history) forget() {
+	h.keeps, h.base, h.kept, h.pos = false, h.at(), nil, 0
+}
 
 func (h *history) Read(p []byte) (int, error) {
 	if h.pos < len(h.kept) {

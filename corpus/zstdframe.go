@@ -24,9 +24,11 @@ type zstdFrame struct {
 	state frameState
 	left  int64 // bytes to hand on before the state changes
 	head  []byte
+	block [3]byte
 	out   []byte // of head, not handed on yet
 	sum   bool   // a checksum follows the blocks
 	last  bool   // no block follows
+	err   error  // what is wrong, which the decoder may take for the end
 }
 
 type frameState uint8
@@ -51,6 +53,9 @@ func (f *zstdFrame) Read(p []byte) (int, error) {
 			return n, noEOF(err)
 		}
 		if err := f.advance(); err != nil {
+			if err != io.EOF {
+				f.err = err
+			}
 			return 0, err
 		}
 	}
@@ -71,7 +76,7 @@ func (f *zstdFrame) advance() error {
 			}
 			return nil
 		}
-		head, err := f.take(nil, 3)
+		head, err := f.take(f.block[:0], 3)
 		if err != nil {
 			return err
 		}

@@ -7,19 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// Text makes the text of a page, which may be in any encoding. It may append the text to
-// dst, or return a piece of the page. It is used by one goroutine.
-type Text func(dst, page []byte, contentType string) ([]byte, error)
-
 // Format is files that are one document each.
 type Format struct {
-	HTML bool        // or plain text
-	Text func() Text // makes texts, one for each parser; nil takes a page as it is
+	HTML bool               // or plain text
+	Text func() corpus.Text // makes texts, one for each parser; nil takes a page as it is
 }
 
 var (
@@ -89,19 +84,16 @@ func (f Format) NewParser(annotate string) (corpus.Parser, error) {
 	if annotate != "" {
 		return nil, errors.New("--annotate adds a field to lines of JSON, and each input is one document: leave it out, and read the verdicts in --report")
 	}
-	p := &parser{contentType: "text/plain", text: plainText}
+	p := &parser{contentType: "text/plain", texts: corpus.NewTexts(f.Text)}
 	if f.HTML {
 		p.contentType = "text/html"
-	}
-	if f.Text != nil {
-		p.text = f.Text()
 	}
 	return p, nil
 }
 
 type parser struct {
 	contentType string
-	text        Text
+	texts       *corpus.Texts
 	doc         corpus.Document
 }
 
@@ -114,9 +106,8 @@ func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 			p.doc = corpus.Document{Raw: raw, At: span.At, ID: []byte(b.File)}
 			reason := span.Bad
 			if reason == "" {
-				b.Take(len(raw))
-				text, err := p.text(b.Memory(2*len(raw)+64), raw, p.contentType)
-				if p.doc.Text = text; err != nil {
+				var err error
+				if p.doc.Text, err = p.texts.Make(b, raw, p.contentType); err != nil {
 					reason = err.Error()
 				}
 			}
@@ -129,15 +120,6 @@ func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 			}
 		}
 	}
-}
-
-// plainText is the text of a page that is UTF-8.
-func plainText(_, page []byte, _ string) ([]byte, error) {
-	page = bytes.TrimPrefix(page, []byte("\xef\xbb\xbf"))
-	if !utf8.Valid(page) {
-		return nil, errors.New("it is not UTF-8")
-	}
-	return page, nil
 }
 
 // errOut says why kept files are not written.

@@ -9,20 +9,15 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// Text makes the text of a body, of which only HTTP's codings have been undone, and that
-// may be in any encoding. It may append the text to dst, or return a piece of the body.
-// It is used by one goroutine.
-type Text func(dst, body []byte, contentType string) ([]byte, error)
-
 // Format is WARC or ARC. Its zero value takes what has the status 200, in the
 // [DefaultTypes], and texts that are UTF-8.
 type Format struct {
-	IDField string        // field of the header with the id, "" means WARC-Target-URI; an ARC has its URLs
-	Status  []StatusRange // of HTTP that documents have; none means 200
-	Types   []string      // media types that documents have, in small letters; "any" is all; none means DefaultTypes
-	Text    func() Text   // makes texts, one for each parser; nil takes a body as it is
-	MaxBody int           // bytes of a body when it is decompressed, 0 means corpus.DefaultMaxRecord
-	ARC     bool          // what is written are records of an ARC
+	IDField string             // field of the header with the id, "" means WARC-Target-URI; an ARC has its URLs
+	Status  []StatusRange      // of HTTP that documents have; none means 200
+	Types   []string           // media types that documents have, in small letters; "any" is all; none means DefaultTypes
+	Text    func() corpus.Text // makes texts, one for each parser; nil takes a body as it is
+	MaxBody int                // bytes of a body when it is decompressed, 0 means corpus.DefaultMaxRecord
+	ARC     bool               // what is written are records of an ARC
 }
 
 // DefaultTypes are the media types of documents.
@@ -103,11 +98,7 @@ func (f Format) NewParser(annotate string) (corpus.Parser, error) {
 	if annotate != "" {
 		return nil, errors.New("--annotate adds a field to lines of JSON, and the inputs are web archives: leave it out, and read the verdicts in --report")
 	}
-	p := &parser{format: f, text: plainText}
-	if f.Text != nil {
-		p.text = f.Text()
-	}
-	return p, nil
+	return &parser{format: f, texts: corpus.NewTexts(f.Text)}, nil
 }
 
 // Keep writes a record as it came, decompressed: into a compressed output as a member or

@@ -148,7 +148,7 @@ func (f *frames) broken(data []byte, from int, reason string, end corpus.Section
 // settle decides where the record ends that says it has total bytes.
 func (f *frames) settle(data []byte, r *record, total int, end corpus.SectionEnd) corpus.Frame {
 	if total <= len(data) && endsHere(data[total:], end) {
-		return corpus.Frame{Take: total, Pass: total}
+		return corpus.Frame{Take: total, Pass: total + blank(data[total:])}
 	}
 	// A header that begins before the end may go on behind it.
 	if inside := next(data[:min(total+behind, len(data))], r.head, r.arc); inside >= 0 && inside < total {

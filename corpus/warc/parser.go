@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/corpus"
@@ -17,10 +16,9 @@ const maxID = 64 << 10
 // parser turns blocks of records into documents. It is for one goroutine.
 type parser struct {
 	format Format
-	text   Text
+	texts  *corpus.Texts
 	unpack unpacker
 	chunks []byte // a body that was chunked
-	buf    []byte // a text
 	doc    corpus.Document
 }
 
@@ -80,7 +78,9 @@ func (p *parser) parse(b *corpus.Block) error {
 			return err
 		}
 	}
-	return p.setText(b, body, string(contentType))
+	var err error
+	p.doc.Text, err = p.texts.Make(b, body, string(contentType))
+	return err
 }
 
 // setID sets the id of the document.
@@ -105,12 +105,12 @@ func (p *parser) setID(b *corpus.Block, r *record) error {
 func (p *parser) decode(b *corpus.Block, f fields, body []byte) (_ []byte, err error) {
 	if bytes.Contains(bytes.ToLower(f.get("Transfer-Encoding")), []byte("chunked")) {
 		dst := p.chunks[:0]
-		if len(body) > largeText {
+		if len(body) > smallBody {
 			b.Take(len(body))
 			dst = b.Memory(len(body))
 		}
 		out := dechunked(dst, body)
-		if len(body) <= largeText && len(out) > 0 && &out[0] != &body[0] {
+		if len(body) <= smallBody && len(out) > 0 && &out[0] != &body[0] {
 			p.chunks = out
 		}
 		body = out
@@ -122,41 +122,6 @@ func (p *parser) decode(b *corpus.Block, f fields, body []byte) (_ []byte, err e
 		if body, err = p.unpack.unpack(b, encoding, body, p.format.maxBody()); err != nil {
 			return nil, err
 		}
-	}
-	return body, nil
-}
-
-// largeText is from how many bytes on a text is in memory of its own.
-const largeText = 256 << 10
-
-// setText sets the text of the document.
-func (p *parser) setText(b *corpus.Block, body []byte, contentType string) error {
-	p.buf = slices.Grow(p.buf[:0], 2*min(len(body), largeText)+64)
-	dst := p.buf
-	if len(body) > largeText {
-		b.Take(len(body))
-		dst = b.Memory(2*len(body) + 64)
-	}
-	text, err := p.text(dst, body, contentType)
-	if err != nil {
-		return err
-	}
-	switch {
-	case len(text) == 0:
-		p.doc.Text = nil
-	case len(body) > largeText:
-		p.doc.Text = text // it stays with the block
-	default:
-		p.doc.Text = b.Keep(text)
-	}
-	return nil
-}
-
-// plainText is the text of a body that is UTF-8.
-func plainText(_, body []byte, _ string) ([]byte, error) {
-	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
-	if !utf8.Valid(body) {
-		return nil, errors.New("it is not UTF-8")
 	}
 	return body, nil
 }

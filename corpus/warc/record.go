@@ -136,14 +136,14 @@ func isWARC(data []byte) bool {
 	for n < min(len(version), 8) && (version[n] >= '0' && version[n] <= '9' || version[n] == '.') {
 		n++
 	}
-	return n >= 3 && n < len(version) && (version[n] == '\r' || version[n] == '\n' || version[n] == ' ')
+	return n >= 3 && version[0] != '.' && n < len(version) && (version[n] == '\r' || version[n] == '\n' || version[n] == ' ')
 }
 
 // starts reports whether a record begins here.
 func starts(data []byte) bool { return isWARC(data) || isARC(data) }
 
-// next returns where a record begins behind the first from bytes, at the beginning of a
-// line, or -1. arc says of which kind it is.
+// next returns where a record begins behind the first from bytes, in an ARC at the
+// beginning of a line, or -1. arc says of which kind it is.
 func next(data []byte, from int, arc bool) int {
 	if !arc {
 		for at := from; ; {
@@ -151,7 +151,7 @@ func next(data []byte, from int, arc bool) int {
 			if i < 0 {
 				return -1
 			}
-			if at += i; (at == 0 || data[at-1] == '\n') && isWARC(data[at:]) && hasField(data[at:]) {
+			if at += i; isWARC(data[at:]) && hasField(data[at:]) {
 				return at
 			}
 			at++
@@ -170,9 +170,15 @@ func next(data []byte, from int, arc bool) int {
 	return -1
 }
 
-// hasField reports whether the line behind the first is a field of a header.
+// hasField reports whether the line behind the first is one that the header of a record
+// may begin with.
 func hasField(data []byte) bool {
 	data = data[lineEnd(data):]
 	line := data[:lineEnd(data)]
-	return len(line) > 0 && (isLetter(line[0])) && bytes.IndexByte(line, ':') > 0
+	for _, name := range []string{"WARC-", "Content-"} {
+		if len(line) > len(name) && bytes.EqualFold(line[:len(name)], []byte(name)) {
+			return bytes.IndexByte(line, ':') > 0
+		}
+	}
+	return false
 }

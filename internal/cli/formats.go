@@ -14,6 +14,8 @@ import (
 	"github.com/firstseen/firstseen/corpus/page"
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/pipeline"
+	"github.com/firstseen/firstseen/web/charset"
+	web "github.com/firstseen/firstseen/web/html"
 )
 
 // reading is how inputs are read: what the flags say of their formats.
@@ -21,14 +23,35 @@ type reading struct {
 	textField, idField string
 	format             string // "auto", or that of all inputs
 	status, types      string // of the records of web archives
+	html               string // what of a page is its text
 }
 
 func (r *reading) register(fs *pflag.FlagSet) {
 	fs.StringVar(&r.format, "format", "auto", "what the inputs are: jsonl, warc, arc, html or text; auto tells by what each begins with")
 	fs.StringVar(&r.textField, "text-field", "text", "field with the text; dots lead into objects")
 	fs.StringVar(&r.idField, "id-field", "", "field with the id, such as metadata.url, in a WARC of its header, such as WARC-Record-ID (default id, and WARC-Target-URI); without one a document is FILE:LINE")
+	fs.StringVar(&r.html, "html", "main", "the text of a page of HTML: main (its article), visible (all that is seen) or off (the page as it is, with its tags)")
 	fs.StringVar(&r.status, "status", "200", "of web archives: statuses of HTTP that documents have, such as 200,203 or 2xx, or any")
 	fs.StringVar(&r.types, "mime", strings.Join(warc.DefaultTypes, ","), "of web archives: media types that documents have, or any")
+}
+
+// textOf makes the text of pages and texts in any encoding.
+func textOf(html string) (func() corpus.Text, error) {
+	mode, err := choose("--html", html, map[string]web.Mode{"main": web.Main, "visible": web.Visible, "off": -1})
+	return func() corpus.Text {
+		extractor := web.New(max(mode, web.Main))
+		return func(room func(n int) []byte, body []byte, contentType string) ([]byte, error) {
+			page, _, err := charset.Decode(room(3*len(body)), body, contentType)
+			if err != nil || mode < 0 || !isHTML(contentType) {
+				return page, err
+			}
+			return extractor.Append(room(len(page)), page), nil
+		}
+	}, err
+}
+
+func isHTML(contentType string) bool {
+	return strings.Contains(strings.ToLower(contentType), "html")
 }
 
 // formats are how inputs can be read, checked: the first is for all that none of the
@@ -36,7 +59,9 @@ func (r *reading) register(fs *pflag.FlagSet) {
 type formats struct {
 	jsonl  jsonl.Format
 	warc   warc.Format
+	text   func() corpus.Text
 	chosen string
+	html   string
 }
 
 // formats checks the flags.
@@ -47,6 +72,10 @@ func (r *reading) formats(maxRecord int) (f formats, err error) {
 	}
 	f.jsonl.Fields = jsonl.Fields{Text: r.textField, ID: r.idField}
 	f.warc.IDField, f.warc.MaxBody = r.idField, maxRecord
+	if f.text, err = textOf(cmp.Or(r.html, "main")); err != nil {
+		return f, err
+	}
+	f.warc.Text, f.html = f.text, cmp.Or(r.html, "main")
 	if f.warc.Status, err = warc.ParseStatus(cmp.Or(r.status, "200")); err != nil {
 		return f, fmt.Errorf("--status: %w", err)
 	}
@@ -65,7 +94,7 @@ func (f formats) all() map[string]corpus.Format {
 	arc := f.warc
 	arc.ARC = true
 	return map[string]corpus.Format{
-		"jsonl": f.jsonl, "warc": f.warc, "arc": arc, "html": page.Format{HTML: true}, "text": page.Format{},
+		"jsonl": f.jsonl, "warc": f.warc, "arc": arc, "html": page.Format{HTML: true, Text: f.text}, "text": page.Format{Text: f.text},
 	}
 }
 
@@ -98,7 +127,7 @@ func (f formats) expand(args []string) ([]corpus.Input, []corpus.Passed, error) 
 
 // String names the formats with what they were told, for the ledger of a run.
 func (f formats) String() string {
-	return fmt.Sprintf("%s text %q id %q status %v types %q", f.chosen, f.jsonl.Fields.Text, f.jsonl.Fields.ID, f.warc.Status, f.warc.Types)
+	return fmt.Sprintf("%s text %q id %q status %v types %q html %s", f.chosen, f.jsonl.Fields.Text, f.jsonl.Fields.ID, f.warc.Status, f.warc.Types, f.html)
 }
 
 // check refuses what the format of the inputs cannot have, before anything is read. It
