@@ -114,12 +114,16 @@ func (f *frames) record(data []byte, end corpus.SectionEnd) corpus.Frame {
 		return f.broken(data, head, noLength, end)
 	}
 	total := int64(head) + r.length
-	wanted, need := f.format.wants(&r, data[head:min(total, int64(len(data)))], total <= int64(len(data)) || end != corpus.GoesOn)
+	if total > unverified {
+		content := data[head:min(total, int64(len(data)))]
+		switch wanted, need := f.format.wants(&r, content, end != corpus.GoesOn); {
+		case need > 0:
+			return corpus.Frame{Need: max(head+need, len(data)+1)}
+		case wanted == no:
+			return corpus.Frame{Pass: int(min(total, 1<<62)), Record: true}
+		}
+	}
 	switch {
-	case need > 0:
-		return corpus.Frame{Need: max(head+need, len(data)+1)}
-	case wanted == no && total > unverified:
-		return corpus.Frame{Pass: int(min(total, 1<<62)), Record: true}
 	case total > int64(f.max):
 		return corpus.Frame{Take: len(data), Pass: int(min(total, 1<<62)), Record: true, Bad: fmt.Sprintf("the record is longer than the limit of %d bytes", f.max)}
 	case end == corpus.GoesOn && len(data) < int(total)+behind:
@@ -130,10 +134,12 @@ func (f *frames) record(data []byte, end corpus.SectionEnd) corpus.Frame {
 		return fr
 	}
 	fr.Record = true
-	if wanted == no {
+	switch wanted, _ := f.format.wants(&r, data[head:fr.Take], true); wanted {
+	case no:
 		fr.Take = 0
+	case packed:
+		fr.Alone = true
 	}
-	fr.Alone = wanted == packed
 	return fr
 }
 
