@@ -41,7 +41,12 @@ type mark64 struct {
 // windowSize is the buffer of a framed input while its records are not longer.
 const windowSize = 256 << 10
 
-func (f *framed) close() { f.long.free() }
+func (f *framed) close() {
+	if f.src != nil && f.src.zstd != nil {
+		f.src.zstd.Close()
+	}
+	f.long.free()
+}
 
 // fill puts the next records into b, or none at all where the input has ended.
 func (f *framed) fill(ctx context.Context, s *Source, b *Block) error {
