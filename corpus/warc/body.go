@@ -204,6 +204,8 @@ func (u *unpacker) readAll(b *corpus.Block, encoding string, r io.Reader, max in
 		return nil, fmt.Errorf("%w of %d bytes", errTooLong, max)
 	case err == io.EOF, errors.Is(err, io.ErrUnexpectedEOF) && len(data) > 0:
 		return data, nil
+	case len(data) > 0 && err.Error() == "brotli: excessive input": // a line end behind it
+		return data, nil
 	}
 	return nil, explain(encoding, err)
 }

@@ -102,10 +102,14 @@ func (f *frames) rubbish(data []byte, from int, reason string, end corpus.Sectio
 func (f *frames) record(data []byte, end corpus.SectionEnd) corpus.Frame {
 	head := lineEnd(data)
 	if isWARC(data) {
-		if head = headEnd(data); head < 0 || next(data[:head], 1, false) > 0 {
-			if end == corpus.GoesOn && head < 0 && len(data) < maxHead {
-				return corpus.Frame{Need: min(2*len(data), maxHead)}
-			}
+		var other int
+		switch head, other = recordHead(data); {
+		case other > 0:
+			f.lost = false
+			return corpus.Frame{Take: other, Pass: other, Record: true, Bad: endless}
+		case head < 0 && end == corpus.GoesOn && len(data) < maxHead:
+			return corpus.Frame{Need: min(2*len(data), maxHead)}
+		case head < 0:
 			return f.broken(data, 1, endless, end)
 		}
 	}

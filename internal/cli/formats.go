@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
@@ -41,13 +43,26 @@ func textOf(html string) (func() corpus.Text, error) {
 	return func() corpus.Text {
 		extractor := web.New(max(mode, web.Main))
 		return func(room func(n int) []byte, body []byte, contentType string) ([]byte, error) {
-			page, _, err := charset.Decode(room(3*len(body)), body, contentType)
-			if err != nil || mode < 0 || !isHTML(contentType) {
-				return page, err
+			page := body
+			if !isPlainUTF8(body) {
+				var err error
+				if page, _, err = charset.Decode(room(3*len(body)), body, contentType); err != nil {
+					return nil, err
+				}
+			}
+			if mode < 0 || !isHTML(contentType) {
+				return page, nil
 			}
 			return extractor.Append(room(len(page)), page), nil
 		}
 	}, err
+}
+
+// isPlainUTF8 reports whether a body is UTF-8 as it is: without a byte order mark, and
+// without what encodings of seven bits shift with, which are UTF-8 too.
+func isPlainUTF8(body []byte) bool {
+	return !bytes.HasPrefix(body, []byte("\xef\xbb\xbf")) && bytes.IndexByte(body, 0x1b) < 0 && bytes.IndexByte(body, 0) < 0 &&
+		!bytes.Contains(body, []byte("~{")) && utf8.Valid(body)
 }
 
 func isHTML(contentType string) bool {
