@@ -206,7 +206,7 @@ func (u *unpacker) readAll(b *corpus.Block, encoding string, r io.Reader, max in
 	if u.buf == nil {
 		u.buf = make([]byte, smallBody)
 	}
-	n, err := io.ReadFull(r, u.buf)
+	n, err := fill(r, u.buf)
 	data := u.buf[:n]
 	if err == nil { // there is more, or may be
 		b.Take(smallBody)
@@ -234,19 +234,27 @@ func growing(b *corpus.Block, data []byte, r io.Reader) (_ []byte, err error) {
 		piece := data[len(data):min(cap(data), len(data)+step)]
 		b.Take(len(piece))
 		var n int
-		n, err = io.ReadFull(r, piece)
+		n, err = fill(r, piece)
 		data = data[:len(data)+n]
 	}
-	if err == io.ErrUnexpectedEOF {
-		err = io.EOF // a piece was not filled; an error of the decoder comes again
-		if _, again := r.Read(make([]byte, 1)); again != nil {
-			err = again
-		}
-	}
-	if err == nil {
+	if err == nil { // it is too long
 		err = io.EOF
 	}
 	return data, err
+}
+
+// fill is io.ReadFull, but the error is always that of the reader: io.EOF at its end.
+func fill(r io.Reader, p []byte) (n int, err error) {
+	for idle := 0; n < len(p) && err == nil; idle++ {
+		var got int
+		if got, err = r.Read(p[n:]); got > 0 {
+			idle = 0
+		}
+		if n += got; idle == 100 {
+			err = io.ErrNoProgress
+		}
+	}
+	return n, err
 }
 
 // reversed is the order in which encodings are undone.
