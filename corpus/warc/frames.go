@@ -164,6 +164,9 @@ func (f *frames) settle(data []byte, r *record, total int, end corpus.SectionEnd
 	if inside := next(data[:min(total+behind, len(data))], r.head, r.arc); inside >= 0 && inside < total {
 		return ending(data, r.head, inside)
 	}
+	if total <= len(data) && hasBlankLines(data[total:]) { // rubbish follows
+		return corpus.Frame{Take: total, Pass: total + blank(data[total:])}
+	}
 	switch {
 	case total > len(data) && r.isHTTP() && holdsBody(data[r.head:]):
 		return ending(data, r.head, len(data))
@@ -214,6 +217,10 @@ func endsHere(data []byte, end corpus.SectionEnd) bool {
 	if n == len(data) {
 		return true
 	}
-	return starts(data[n:]) || bytes.HasPrefix(data, []byte("\r\n\r\n")) || bytes.HasPrefix(data, []byte("\n\n")) ||
-		end == corpus.GoesOn && n > 0 && len(data)-n < behind/2
+	return starts(data[n:]) || end == corpus.GoesOn && n > 0 && len(data)-n < behind/2
+}
+
+// hasBlankLines reports whether data begins with what ends a record.
+func hasBlankLines(data []byte) bool {
+	return bytes.HasPrefix(data, []byte("\r\n\r\n")) || bytes.HasPrefix(data, []byte("\n\n"))
 }
