@@ -1,14 +1,13 @@
 package warc_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 	"testing"
-
-	"bytes"
 
 	"github.com/klauspost/compress/gzip"
 

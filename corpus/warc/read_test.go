@@ -71,7 +71,8 @@ func readFrom(tb testing.TB, inputs []corpus.Input, format warc.Format, cfg corp
 func want(tb interface {
 	Helper()
 	Fatalf(string, ...any)
-}, name string, have []got, records []made) {
+}, name string, have []got, records []made,
+) {
 	tb.Helper()
 	n := 0
 	for _, m := range records {

@@ -292,7 +292,7 @@ const (
 	perhapsBlank // the first byte of a no-break space
 )
 
-var classOf = [256]uint8{' ': blank, '\t': blank, '\r': blank, '\f': blank, '\n': lineFeed, 0xc2: perhapsBlank}
+var classOf = [256]uint8{' ': blank, '\t': blank, '\r': lineFeed, '\f': blank, '\n': lineFeed, 0xc2: perhapsBlank}
 
 // putWords appends text, white space as single spaces.
 func (d *document) putWords(s []byte) {
@@ -362,6 +362,9 @@ func isEastAsian(r rune) bool {
 
 // putLines appends text as it stands.
 func (d *document) putLines(s []byte) {
+	if bytes.IndexByte(s, '\r') >= 0 {
+		s = bytes.ReplaceAll(bytes.ReplaceAll(s, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
+	}
 	if d.atPre && len(s) > 0 {
 		d.atPre = false
 		if s[0] == '\n' {
@@ -370,9 +373,6 @@ func (d *document) putLines(s []byte) {
 	}
 	if len(s) == 0 {
 		return
-	}
-	if bytes.IndexByte(s, '\r') >= 0 {
-		s = bytes.ReplaceAll(bytes.ReplaceAll(s, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
 	}
 	for d.breaks > 0 && len(d.text) > d.from {
 		d.text = append(d.text, '\n')
