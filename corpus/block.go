@@ -10,20 +10,35 @@ import (
 // zero value is ready for [Source.Next], and a block should be used again, for
 // its buffers.
 type Block struct {
-	Input   int    // index into the inputs
-	File    string // name of the input, for documents and messages
-	First   Place  // of the first record
-	Read    int64  // stored bytes of all inputs read so far, for progress
-	Data    []byte // the records; only the last one of an input may lack its end
-	Records int    // how many there are in Data, empty ones too
-	Reject  string // if not empty, every record in Data is bad for this reason
+	Input   int             // index into the inputs
+	File    string          // name of the input, for documents and messages
+	First   Place           // of the first record
+	Read    int64           // stored bytes of all inputs read so far, for progress
+	Data    []byte          // the records; only the last one of an input may lack its end
+	Records int             // how many there are in Data, empty ones too
+	Reject  string          // if not empty, every record in Data is bad for this reason
+	Format  Format          // of the input
+	Spans   []Span          // where the records stand in Data, if the format is a [Framer]
+	More    func(bytes int) // unless it is nil, what [Block.Take] calls
+	Passed  bool            // nobody needs what the documents say, only which they are
 
-	buf   []byte // Data and the beginning of the next block
-	long  memory // Data where it is one long record
-	room  []byte // see Room
-	names []byte // see Name
-	apart memory // room, where it is that of a long record
+	buf   []byte   // Data and the beginning of the next block
+	long  memory   // Data where it is one long record
+	room  []byte   // see Room
+	names []byte   // see Name
+	apart memory   // room, where it is that of a long record
+	kept  []memory // see Keep
 }
+
+// Span is a record of a block that a [Framer] has found.
+type Span struct {
+	At         Place
+	Start, End int    // of the record in Data
+	Bad        string // if not empty, the reason why it is no document
+}
+
+// apartFrom is from how many bytes on a piece of memory is none of the Go heap.
+const apartFrom = 256 << 10
 
 // roomBeside is what the room of a block has beyond the length of its data, for
 // parsers that write a few bytes more than they take.
@@ -42,13 +57,31 @@ func (b *Block) Release() {
 	b.Rewind()
 }
 
+// Copy is a block with the same records, in memory of its own.
+func (b *Block) Copy() Block {
+	return Block{
+		Input: b.Input, File: b.File, First: b.First, Read: b.Read, Records: b.Records, Reject: b.Reject, Format: b.Format,
+		Data: slices.Clone(b.Data), Spans: slices.Clone(b.Spans),
+	}
+}
+
+// Refill has the block hold the records of another, which must not change meanwhile.
+func (b *Block) Refill(from *Block) {
+	b.Release()
+	b.Input, b.File, b.First, b.Read, b.Records, b.Reject, b.Format = from.Input, from.File, from.First, from.Read, from.Records, from.Reject, from.Format
+	b.Data, b.Spans = from.Data, from.Spans
+}
+
 // Rewind forgets what Room and Name have given out. A parser begins with it.
 func (b *Block) Rewind() {
 	if b.apart.mem != nil {
 		b.apart.free()
 		b.room = nil
 	}
-	b.room, b.names = b.room[:0], b.names[:0]
+	for i := range b.kept {
+		b.kept[i].free()
+	}
+	b.room, b.names, b.kept = b.room[:0], b.names[:0], b.kept[:0]
 }
 
 // Room is the memory of the block for what cannot be pointed at in Data: texts
@@ -74,6 +107,34 @@ func (b *Block) Hold(data []byte) []byte {
 	n := len(b.room)
 	b.room = b.room[:n+len(data)]
 	return b.room[n : n+len(data) : n+len(data)]
+}
+
+// Keep copies a text into the memory of the block, also one that is longer than what
+// is left of its room: decompressed, a document says more than its record has bytes.
+func (b *Block) Keep(text []byte) []byte {
+	if room := b.Room(); cap(room) >= len(text) {
+		return b.Hold(append(room, text...))
+	}
+	b.Take(len(text))
+	return append(b.Memory(len(text)), text...)
+}
+
+// Memory is an empty slice with room for n bytes, which stays as what Hold keeps. Of a
+// large one only what is touched is taken. Call Take before touching it.
+func (b *Block) Memory(n int) []byte {
+	if n <= apartFrom {
+		return make([]byte, 0, n)
+	}
+	b.kept = append(b.kept, memory{})
+	return b.kept[len(b.kept)-1].hold(nil, n)[:0]
+}
+
+// Take says that so many bytes are about to be taken beside the records and the room
+// of the block. It may wait until others have given back theirs.
+func (b *Block) Take(bytes int) {
+	if b.More != nil {
+		b.More(bytes)
+	}
 }
 
 // Name is the id of a record that has none, FILE:PLACE, valid as what Hold keeps.

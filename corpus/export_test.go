@@ -15,12 +15,12 @@ const (
 )
 
 var (
-	Newline          = []byte{'\n'}
-	BenchLines       = benchLines
-	Chdir            = chdir
-	IsZstd           = isZstd
-	OtherCompression = otherCompression
-	AppendString     = appendString
+	Newline       = []byte{'\n'}
+	BenchLines    = benchLines
+	Chdir         = chdir
+	IsZstd        = isZstd
+	CompressionOf = compressionOf
+	AppendString  = appendString
 )
 
 // Buffer is the memory that a block is read into.

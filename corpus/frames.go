@@ -152,10 +152,18 @@ type expansion struct {
 
 func (e *expansion) Read(p []byte) (int, error) {
 	n, err := e.r.Read(p)
-	if e.decoded += int64(n); e.decoded > ratioFrom && e.most > 0 {
-		if stored := e.stored(); e.decoded/int64(e.most) > stored {
-			return n, &RatioError{Stored: stored, Decoded: e.decoded, Limit: e.most}
-		}
+	if err := e.add(n); err != nil {
+		return n, err
 	}
 	return n, err
+}
+
+// add counts decoded bytes.
+func (e *expansion) add(n int) error {
+	if e.decoded += int64(n); e.decoded > ratioFrom && e.most > 0 {
+		if stored := e.stored(); e.decoded/int64(e.most) > stored {
+			return &RatioError{Stored: stored, Decoded: e.decoded, Limit: e.most}
+		}
+	}
+	return nil
 }

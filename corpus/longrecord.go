@@ -24,7 +24,7 @@ func (s *Source) longRecord(ctx context.Context, b *Block) error {
 		}
 		var err error
 		record, err = s.gather(ctx, record, want)
-		if end := s.format.End(record, n); end >= 0 {
+		if end := s.cutter.End(record, n); end >= 0 {
 			s.emit(b, record[:end], 1)
 			s.unread(record[end:])
 			return nil // as in fill: an error is met again
@@ -49,7 +49,7 @@ func (s *Source) overlong(ctx context.Context, b *Block, record []byte) error {
 	for !(s.eof && len(s.carry) == 0) {
 		var err error
 		b.buf, err = s.gather(ctx, append(b.buf[:0], seen...), s.cfg.BlockSize+MaxTerminator)
-		if end := s.format.End(b.buf, len(seen)); end >= 0 {
+		if end := s.cutter.End(b.buf, len(seen)); end >= 0 {
 			s.unread(b.buf[end:])
 			break
 		}
@@ -60,7 +60,7 @@ func (s *Source) overlong(ctx context.Context, b *Block, record []byte) error {
 	}
 	s.emit(b, head, 0)
 	s.next = s.next.Next()
-	b.Reject = fmt.Sprintf("the %s is longer than the limit of %d bytes", s.format.Noun(), s.cfg.MaxRecord)
+	b.Reject = fmt.Sprintf("the %s is longer than the limit of %d bytes", s.chosen.Noun(), s.cfg.MaxRecord)
 	return nil
 }
 

@@ -71,13 +71,18 @@ func readPacked(t *testing.T, path string) []byte {
 	var d decoders
 	d.maxWindow, d.maxRatio = DefaultMaxWindow, -1
 	defer d.close()
-	r, err := d.openInput(inputs[0], nil, new(int64))
+	f, err := openStored(inputs[0], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.forget()
+	r, err := d.decode(path, counter{f, new(int64)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
 	_, err = b.ReadFrom(r)
-	if err := errors.Join(err, r.Close()); err != nil {
+	if err := errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

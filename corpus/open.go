@@ -3,6 +3,7 @@ package corpus
 import (
 	"bufio"
 	"bytes"
+	"compress/bzip2"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
 )
 
 // readBuffer is what is asked of a compressed file at a time.
@@ -32,7 +34,7 @@ const (
 // decoders undo the compression of one input after the other. They are used
 // again: one for zstd holds as much memory as the largest window so far.
 type decoders struct {
-	maxWindow int64 // of zstd, in bytes
+	maxWindow int64 // of zstd and xz, in bytes
 	maxRatio  int   // decoded bytes for each stored one; negative: any number
 	zstd      *zstd.Decoder
 	gzip      *gzip.Reader
@@ -43,12 +45,6 @@ func (d *decoders) close() {
 		d.zstd.Close()
 		d.zstd = nil
 	}
-}
-
-// stream is the decoded content of one input.
-type stream struct {
-	io.Reader
-	io.Closer
 }
 
 // counter counts the bytes read from an input as stored, for progress.
@@ -63,25 +59,54 @@ func (c counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// openInput opens an input and undoes its compression, adding the stored bytes
-// it reads to count. Errors name the input, but for those of reading.
-func (d *decoders) openInput(in Input, stdin io.Reader, count *int64) (io.ReadCloser, error) {
+// storedInput is an input as it is stored. Until it is told to forget, it can begin
+// again.
+type storedInput struct {
+	r    io.Reader
+	file *os.File // nil unless it is a regular file
+	kept []byte
+	pos  int
+	keep bool
+	io.Closer
+}
+
+// openStored opens an input. The error names it.
+func openStored(in Input, stdin io.Reader) (*storedInput, error) {
 	if in.Path == Stdin {
-		r, err := d.decode(in.Name, counter{stdin, count})
-		return stream{r, io.NopCloser(nil)}, err
+		return &storedInput{r: stdin, keep: true, Closer: io.NopCloser(nil)}, nil
 	}
 	f, err := os.Open(in.Path)
 	if err != nil {
 		return nil, fmt.Errorf("opening input: %w", err)
 	}
-	r, err := d.decode(in.Name, counter{f, count})
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
+	s := &storedInput{r: f, keep: true, Closer: f}
+	if in.Size >= 0 {
+		s.file = f
 	}
-	return stream{r, f}, nil
+	return s, nil
 }
 
-// decode recognises the compression of r and returns the decoded content.
+func (s *storedInput) Read(p []byte) (int, error) {
+	if s.pos < len(s.kept) {
+		n := copy(p, s.kept[s.pos:])
+		s.pos += n
+		return n, nil
+	}
+	n, err := s.r.Read(p)
+	if s.keep {
+		s.kept = append(s.kept, p[:n]...)
+		s.pos = len(s.kept)
+	}
+	return n, err
+}
+
+// again has the input begin again, for the last time.
+func (s *storedInput) again() { s.pos, s.keep = 0, false }
+
+// forget says that it need not begin again.
+func (s *storedInput) forget() { s.keep, s.kept, s.pos = false, nil, 0 }
+
+// decode recognises the compression of an input and returns the decoded content.
 func (d *decoders) decode(name string, r counter) (io.Reader, error) {
 	start := *r.n
 	br := bufio.NewReaderSize(r, readBuffer)
@@ -90,22 +115,39 @@ func (d *decoders) decode(name string, r counter) (io.Reader, error) {
 		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}
 	at := func() int64 { return *r.n - start - int64(br.Buffered()) }
-	var decoded io.Reader
+	decoded, err := d.decoder(head, br, at)
 	switch {
-	case bytes.HasPrefix(head, []byte(gzipMagic)):
-		decoded, err = d.decodeGzip(br, at)
-	case isZstd(head):
-		decoded, err = d.decodeZstd(br, at)
-	default:
-		if other := otherCompression(head); other != "" {
-			return nil, fmt.Errorf("reading %s: it is compressed with %s, which is not supported: unpack it, or use gzip or zstd", name, other)
-		}
+	case err != nil:
+		return nil, readError(name, noEOF(err))
+	case decoded == nil:
 		return br, nil
 	}
-	if err != nil {
-		return nil, readError(name, noEOF(err))
-	}
 	return &expansion{r: decoded, stored: at, most: d.maxRatio}, nil
+}
+
+// decoder undoes the compression that head tells; nil where there is none.
+func (d *decoders) decoder(head []byte, br *bufio.Reader, at func() int64) (io.Reader, error) {
+	switch compressionOf(head) {
+	case "gzip":
+		return d.decodeGzip(br, at)
+	case "zstd":
+		return d.decodeZstd(br, at)
+	}
+	return d.decodeStream(compressionOf(head), br)
+}
+
+// decodeStream undoes one of the compressions that are read as a whole. It returns nil
+// for any other name.
+func (d *decoders) decodeStream(name string, br *bufio.Reader) (io.Reader, error) {
+	switch name {
+	case "bzip2":
+		return bzip2.NewReader(br), nil
+	case "lz4":
+		return &lz4Frames{r: br}, nil
+	case "xz":
+		return xz.NewReader(&xzGuard{r: br, limit: d.maxWindow})
+	}
+	return nil, nil
 }
 
 // headSize is how many bytes at most tell how a file is compressed.
@@ -176,18 +218,19 @@ func isZstd(head []byte) bool {
 		len(head) >= 4 && head[0]&0xf0 == 0x50 && string(head[1:4]) == skippableMagic
 }
 
-// otherCompression names formats that would otherwise be read as thousands of
-// bad records.
-func otherCompression(head []byte) string {
+// compressionOf names how what begins so is compressed; "" if it is not.
+func compressionOf(head []byte) string {
 	switch {
+	case bytes.HasPrefix(head, []byte(gzipMagic)):
+		return "gzip"
+	case isZstd(head):
+		return "zstd"
 	case bytes.HasPrefix(head, []byte(xzMagic)):
 		return "xz"
 	case bytes.HasPrefix(head, []byte(bzip2Magic)) && bytes.HasSuffix(head, []byte(bzip2BlockMagic)):
 		return "bzip2"
 	case bytes.HasPrefix(head, []byte(lz4Magic)):
 		return "lz4"
-	case bytes.HasPrefix(head, []byte(zipMagic)):
-		return "zip"
 	}
 	return ""
 }

@@ -31,24 +31,40 @@ type skipped struct {
 // pass takes the records before SkipTo away from the block. ended says that the
 // input has no more.
 func (k *skipped) pass(b *Block, s *Source, ended bool) error {
-	for len(b.Data) > 0 && b.First.compare(s.cfg.SkipTo) < 0 {
-		end, whole := s.format.Cut(b.Data, 1)
+	if s.cutter == nil {
+		k.passSpans(b, s)
+	}
+	for s.cutter != nil && len(b.Data) > 0 && b.First.compare(s.cfg.SkipTo) < 0 {
+		end, whole := s.cutter.Cut(b.Data, 1)
 		if whole == 0 { // the end of the input, or a record that is too long
 			end = len(b.Data)
 		}
-		if raw, empty := b.Strip(s.format, b.Data[:end]); !empty {
+		if raw, empty := b.Strip(s.cutter, b.Data[:end]); !empty {
 			k.sum = AddRecord(k.sum, RecordSum(raw))
 		}
 		b.Data = b.Data[end:]
 		b.First.Record += int64(whole)
 		b.Records--
 	}
-	k.over = ended || len(b.Data) > 0
+	k.over = ended || b.Records > 0
 	if k.over && s.cfg.SkipSum != 0 && k.sum != s.cfg.SkipSum {
-		b.Data = nil
-		return fmt.Errorf("%w: its first %d %ss are not those that were read before", ErrChanged, s.cfg.SkipTo.Record-1, s.format.Noun())
+		b.Data, b.Records = nil, 0
+		return fmt.Errorf("%w: its first %d %ss are not those that were read before", ErrChanged, s.cfg.SkipTo.Record-1, s.chosen.Noun())
 	}
 	return nil
+}
+
+// passSpans takes the records before SkipTo away from a block of spans.
+func (k *skipped) passSpans(b *Block, s *Source) {
+	for len(b.Spans) > 0 && b.Spans[0].At.compare(s.cfg.SkipTo) < 0 {
+		span := b.Spans[0]
+		k.sum = AddRecord(k.sum, RecordSum(b.Data[span.Start:span.End]))
+		b.Spans = b.Spans[1:]
+		b.Records--
+	}
+	if len(b.Spans) > 0 {
+		b.First = b.Spans[0].At
+	}
 }
 
 // Fingerprint tells files apart by the XXH3 of their size and their first and

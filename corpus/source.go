@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -18,6 +19,10 @@ type SourceConfig struct {
 	MaxRatio  int       // decoded bytes for each stored one, 0 means 1000, negative any number; see DefaultMaxRatio
 	Stdin     io.Reader // what "-" reads, nil means os.Stdin
 
+	// Formats are those that inputs may be of, beside the one given: it is found out
+	// by what they begin with. All inputs are of one format.
+	Formats []Format
+
 	// Reading goes on where an earlier run ended: inputs passed over without
 	// being opened, and records of the input after them, up to a place, that
 	// are read and not handed out. Places and numbers of inputs stay what they are.
@@ -29,29 +34,35 @@ type SourceConfig struct {
 // Source reads inputs one after the other. It is for one goroutine.
 type Source struct {
 	inputs []Input
-	format Format
+	format Format  // of inputs that none of cfg.Formats recognizes, or of all
+	chosen Format  // of the inputs that were opened
+	cutter Cutter  // the same, nil where it is a Framer
+	framed *framed // the input, if so
+	window []byte  // of a framed input, to be used again
+	zipped []entry // what of it is read, if it is a zip archive
 	cfg    SourceConfig
 	limit  int // bytes looked at before a record is too long: MaxRecord and a byte of its end
 	want   int // bytes to gather for the next block, up to BlockSize
 	room   func(ctx context.Context, n int) error
 
-	index  int           // of the next input to open
-	in     io.ReadCloser // nil between inputs
-	dec    decoders
-	name   string
-	reject string
-	live   bool  // the input is a pipe: what came is handed out at once
-	next   Place // of the next record
-	most   int   // records of a block
-	read   int64
-	began  int64  // value of read at the start of the input
-	size   int64  // stored bytes the input had when it was listed, or -1
-	carry  []byte // bytes read and not handed out yet, at most a block
-	back   []byte // the memory of carry
-	eof    bool   // the input has nothing left beyond carry
-	broken error  // the input cannot be read further
-	err    error  // what Next returns from now on
-	skip   skipped
+	index   int       // of the next input to open
+	in      io.Closer // nil between inputs
+	decoded io.Reader // its content, where it is read by a Cutter
+	dec     decoders
+	name    string
+	reject  string
+	live    bool  // the input is a pipe: what came is handed out at once
+	next    Place // of the next record
+	most    int   // records of a block
+	read    int64
+	began   int64  // value of read at the start of the input
+	size    int64  // stored bytes the input had when it was listed, or -1
+	carry   []byte // bytes read and not handed out yet, at most a block
+	back    []byte // the memory of carry
+	eof     bool   // the input has nothing left beyond carry
+	broken  error  // the input cannot be read further
+	err     error  // what Next returns from now on
+	skip    skipped
 }
 
 const (
@@ -97,6 +108,7 @@ func NewSource(inputs []Input, format Format, cfg SourceConfig) *Source {
 		cfg.Stdin = os.Stdin
 	}
 	s := &Source{inputs: inputs, format: format, cfg: cfg, limit: cfg.MaxRecord + 1}
+	s.cutter, _ = format.(Cutter)
 	s.dec = decoders{maxWindow: cfg.MaxWindow, maxRatio: cfg.MaxRatio}
 	s.Bound(cfg.BlockSize, nil)
 	s.index = min(max(cfg.SkipInputs, 0), len(inputs))
@@ -105,9 +117,6 @@ func NewSource(inputs []Input, format Format, cfg SourceConfig) *Source {
 	}
 	return s
 }
-
-// Format is that of the inputs.
-func (s *Source) Format() Format { return s.format }
 
 // Bound has the source keep to the memory of a pipeline, before the first call
 // of Next: blocks have at most blockSize bytes, 0 meaning 1 MiB, and room, unless
@@ -146,7 +155,7 @@ func (s *Source) Next(ctx context.Context, b *Block) error {
 				return s.stop(fmt.Errorf("reading %s: %w", s.name, err))
 			}
 		}
-		if len(b.Data) > 0 {
+		if b.Records > 0 {
 			return nil
 		}
 	}
@@ -174,6 +183,13 @@ func (s *Source) closeInput(err error) error {
 	if s.in == nil {
 		return err
 	}
+	if s.framed != nil {
+		if s.window = nil; s.framed.long.mem == nil {
+			s.window = s.framed.buf[:0]
+		}
+		s.framed.close()
+		s.framed = nil
+	}
 	closeErr := s.in.Close()
 	s.in = nil
 	if err == nil && closeErr != nil {
@@ -189,20 +205,61 @@ func (s *Source) open(ctx context.Context) error {
 	}
 	in := s.inputs[s.index]
 	s.began = s.read
-	stream, err := s.dec.openInput(in, s.cfg.Stdin, &s.read)
+	stored, err := openStored(in, s.cfg.Stdin)
 	if err != nil {
 		return err
 	}
-	s.in, s.name, s.index = stream, in.Name, s.index+1
-	s.next, s.eof = Place{Record: 1}, false
+	s.in, s.name, s.index = stored, in.Name, s.index+1
+	s.next, s.eof, s.reject = Place{Record: 1}, false, ""
 	s.live, s.size = in.Size < 0, in.Size
 	if in.Path == Stdin {
 		s.size = -1 // it may have been read in part
 	}
 	s.most = max(s.cfg.BlockSize/(recordCost+len(s.name)), 1)
+	return s.begin(ctx, stored)
+}
+
+// begin finds out the format of an input that was opened.
+func (s *Source) begin(ctx context.Context, stored *storedInput) error {
+	var err error
+	if s.decoded, err = s.dec.decode(s.name, counter{stored, &s.read}); err != nil {
+		// Where the beginning is damaged, a Framer goes on behind it.
+		f := s.named(s.name)
+		if len(s.cfg.Formats) == 0 {
+			f = s.format
+		}
+		if _, ok := f.(Framer); ok {
+			return s.chooseFramed(f, stored)
+		}
+		return err
+	}
 	// An error here is met again by fill, after what was read before it.
-	s.back, _ = s.readTo(ctx, s.back[:0], 3)
-	passed, reject := s.format.Begin(s.back)
+	s.broken, s.back = nil, s.back[:0]
+	least := 3
+	if !s.live && len(s.cfg.Formats) > 0 {
+		least = RecognizedBy
+	}
+	if s.back, err = s.readTo(ctx, s.back, least); ctx.Err() != nil {
+		return err
+	}
+	for s.live && len(s.back) < RecognizedBy && !s.eof && s.broken == nil && beginsLikeOther(s.back) {
+		s.back, _ = s.readTo(ctx, s.back, len(s.back)+1)
+	}
+	if len(s.cfg.Formats) > 0 && bytes.HasPrefix(s.back, []byte(zipMagic)) {
+		s.zipped = openZip(stored, s.size)
+	}
+	format, err := s.formatOf(s.back)
+	if err == nil {
+		err = s.choose(format)
+	}
+	if err != nil {
+		return err
+	}
+	if s.cutter == nil {
+		return s.beginFramed(stored)
+	}
+	stored.forget()
+	passed, reject := s.cutter.Begin(s.back)
 	s.carry, s.reject = s.back[passed:], reject
 	return nil
 }
@@ -217,14 +274,14 @@ func (s *Source) readTo(ctx context.Context, buf []byte, n int) ([]byte, error) 
 		if err := ctx.Err(); err != nil {
 			return buf, err
 		}
-		got, err := s.in.Read(buf[len(buf):n])
+		got, err := s.decoded.Read(buf[len(buf):n])
 		buf = buf[:len(buf)+got]
 		switch {
 		case err == io.EOF:
 			s.eof = true
 		case err != nil:
 			s.broken = readError(s.name, err)
-		case s.live && s.format.End(buf, len(buf)-got) >= 0:
+		case s.live && s.cutter != nil && s.cutter.End(buf, len(buf)-got) >= 0:
 			// A crawler that waits for the answer to its document sends
 			// no more until it comes.
 			return buf, nil
@@ -239,12 +296,14 @@ func (s *Source) readTo(ctx context.Context, buf []byte, n int) ([]byte, error) 
 
 // fill puts the next whole records into b.Data, or none at all.
 func (s *Source) fill(ctx context.Context, b *Block) error {
-	b.Data = nil
+	if b.Data, b.Spans, b.Records = nil, nil, 0; s.framed != nil {
+		return s.framed.fill(ctx, s, b)
+	}
 	for {
 		want := s.want
 		buf, err := s.gather(ctx, b.buf[:0], want)
 		b.buf = buf
-		end, records := s.format.Cut(buf, s.most)
+		end, records := s.cutter.Cut(buf, s.most)
 		s.adapt(end, records)
 		if end > 0 {
 			s.emit(b, buf[:end], records)
@@ -275,7 +334,7 @@ func (s *Source) gather(ctx context.Context, buf []byte, n int) ([]byte, error) 
 	k := min(len(s.carry), n-len(buf))
 	kept := s.carry[:k]
 	buf, s.carry = append(buf, kept...), s.carry[k:]
-	if len(s.carry) > 0 || s.live && k > 0 && s.format.End(buf, len(buf)-k) >= 0 {
+	if len(s.carry) > 0 || s.live && k > 0 && s.cutter.End(buf, len(buf)-k) >= 0 {
 		return buf, nil
 	}
 	return s.readTo(ctx, buf, n)
@@ -303,7 +362,7 @@ func (s *Source) adapt(bytes, records int) {
 // emit describes data in b. So many of its records are whole.
 func (s *Source) emit(b *Block, data []byte, whole int) {
 	b.Input, b.File, b.First, b.Read = s.index-1, s.name, s.next, s.read
-	b.Data, b.Reject, b.Records = data, s.reject, whole
+	b.Data, b.Reject, b.Records, b.Format = data, s.reject, whole, s.chosen
 	s.next.Record += int64(whole)
 	if whole == 0 && len(data) > 0 {
 		b.Records = 1

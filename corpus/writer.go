@@ -280,6 +280,24 @@ func (w *Writer) WriteRecord(parts ...[]byte) error {
 	return w.err()
 }
 
+// WriteAlone is WriteRecord, but a compressed output has the record in a frame or member
+// of its own.
+func (w *Writer) WriteAlone(parts ...[]byte) error {
+	if w.size != compressedFrame {
+		return w.WriteRecord(parts...)
+	}
+	if len(w.frame.src) > 0 {
+		w.send()
+	}
+	if err := w.WriteRecord(parts...); err != nil {
+		return err
+	}
+	if len(w.frame.src) > 0 {
+		w.send()
+	}
+	return w.err()
+}
+
 // send hands the current frame on and takes a free one, waiting for it when
 // the output is slower than its source.
 func (w *Writer) send() {

@@ -32,9 +32,6 @@ type committer struct {
 
 func newCommitter(x *index.Index, job *Job) (*committer, error) {
 	c := &committer{index: x, job: job, out: outputs{Outputs: job.Outputs, late: job.Temporary}, started: time.Now()}
-	if job.Source != nil {
-		c.out.format = job.Source.Format()
-	}
 	if job.Workers > 1 {
 		c.crew = newCrew(job.Workers)
 	}

@@ -99,7 +99,8 @@ func TestIndexFails(t *testing.T) {
 	if _, err := Run(t.Context(), x, job); !errors.Is(err, told) || !strings.HasPrefix(err.Error(), "in: ") {
 		t.Errorf("error %v", err)
 	}
-	job = Job{Source: corpus.NewSource(nil, jsonl.Format{Fields: jsonl.Fields{Text: strings.Repeat("a.", 40)}}, corpus.SourceConfig{})}
+	job = Job{Source: corpus.NewSource([]corpus.Input{{Path: corpus.Stdin, Name: "in", Size: -1}},
+		jsonl.Format{Fields: jsonl.Fields{Text: strings.Repeat("a.", 40)}}, corpus.SourceConfig{Stdin: strings.NewReader(document)})}
 	if _, err := Run(t.Context(), x, job); err == nil || !strings.Contains(err.Error(), "a path may have at most") {
 		t.Errorf("a path that is too long: %v", err)
 	}

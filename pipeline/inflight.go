@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"sync"
 	"unsafe"
 
 	"golang.org/x/sync/semaphore"
@@ -27,7 +28,7 @@ func newPipeline(job *Job, c *committer) *pipeline {
 	p := &pipeline{
 		job: job, committer: c,
 		free: make(chan *batch, n), work: make(chan *batch, n), order: make(chan *batch, n),
-		inFlight: semaphore.NewWeighted(inFlightBytes), committed: make(chan struct{}),
+		inFlight: semaphore.NewWeighted(inFlightBytes), extra: newExtra(inFlightBytes), committed: make(chan struct{}),
 		size: min(max(bufferBytes/(2*n), minBlock), maxBlock),
 	}
 	for range n {
@@ -91,7 +92,62 @@ func (p *pipeline) giveBack(b *batch) {
 		b.features, b.together = nil, dedup.Batch{}
 	}
 	p.inFlight.Release(b.weight)
+	p.extra.giveBack(b.extra)
+	b.extra = 0
 	p.free <- b
+}
+
+// extra bounds what batches take beside their weight: texts that were compressed, of
+// which nobody knows before how long they are. The batch that is decided next gets all
+// it asks for, or no other would ever give back anything.
+type extra struct {
+	mu    sync.Mutex
+	freed sync.Cond
+	taken int64
+	most  int64
+	next  int64 // the batch that is decided next
+}
+
+func newExtra(most int64) *extra {
+	e := &extra{most: most}
+	e.freed.L = &e.mu
+	return e
+}
+
+// take waits until a batch may have so many bytes more, or the run is over.
+func (e *extra) take(ctx context.Context, batch, bytes int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.taken+bytes > e.most && batch > e.next {
+		defer context.AfterFunc(ctx, e.wake)()
+	}
+	for e.taken+bytes > e.most && batch > e.next && ctx.Err() == nil {
+		e.freed.Wait()
+	}
+	e.taken += bytes
+}
+
+func (e *extra) wake() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.freed.Broadcast()
+}
+
+func (e *extra) giveBack(bytes int64) {
+	if bytes > 0 {
+		e.mu.Lock()
+		e.taken -= bytes
+		e.mu.Unlock()
+		e.freed.Broadcast()
+	}
+}
+
+// first says that a batch is decided next.
+func (e *extra) first(batch int64) {
+	e.mu.Lock()
+	e.next = batch
+	e.mu.Unlock()
+	e.freed.Broadcast()
 }
 
 // release gives back what a failed run leaves in flight, once the reader is done.

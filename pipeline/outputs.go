@@ -89,6 +89,9 @@ func (o *outputs) prepare(dst []byte, b *batch, rec *record, r *dedup.Result) (l
 	if (r.Verdict != dedup.Unique || r.Again) && o.wantsReports() {
 		line := report.Report(r, rec.name(), &rec.set, rec.text)
 		line.File, line.Line = b.block.File, rec.at
+		if !rec.time.IsZero() {
+			line.Time = &rec.time
+		}
 		told = &line
 	}
 	if o.Report != nil && told != nil {
@@ -117,11 +120,17 @@ func (o *outputs) document(rec *record, r *dedup.Result, l *lines, later bool) e
 		return nil
 	case o.Annotate:
 		return o.format.Annotate(o.Kept, rec.raw, rec.slot, l.annotation)
-	case later:
+	case later && endsAlike(o.format):
 		o.kept = append(o.kept, rec.raw)
 		return nil
 	}
 	return o.format.Keep(o.Kept, rec.raw)
+}
+
+// endsAlike reports whether Keep writes a record and its Terminator, and no more.
+func endsAlike(f corpus.Format) bool {
+	_, ok := f.(corpus.Cutter)
+	return ok
 }
 
 // keepAll writes the records that were left to it.

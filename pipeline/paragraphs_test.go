@@ -14,8 +14,12 @@ import (
 // line "# ID". An annotation is a line at its end.
 type paragraphs struct{}
 
-var _ corpus.Format = paragraphs{}
+var (
+	_ corpus.Format = paragraphs{}
+	_ corpus.Cutter = paragraphs{}
+)
 
+func (paragraphs) Name() string      { return "paragraphs" }
 func (paragraphs) Endings() []string { return []string{".txt"} }
 func (paragraphs) Noun() string      { return "paragraph" }
 

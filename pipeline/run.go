@@ -23,9 +23,17 @@ import (
 	"github.com/firstseen/firstseen/report"
 )
 
+// Source is where the records of a run come from: a [corpus.Source], or blocks that were
+// read before.
+type Source interface {
+	Bound(blockSize int, room func(ctx context.Context, n int) error)
+	Next(ctx context.Context, b *corpus.Block) error
+	Close() error
+}
+
 // Job is one pass over inputs.
 type Job struct {
-	Source *corpus.Source
+	Source Source
 	Scheme feature.Scheme
 	Rules  dedup.Rules
 
@@ -94,6 +102,8 @@ type batch struct {
 	data     []byte            // of their sketches, likewise
 	together dedup.Batch       // of all its documents, where there is a crew
 	weight   int64             // taken from pipeline.inFlight
+	extra    int64             // taken from pipeline.extra
+	number   int64             // of the batch in the run
 	done     chan struct{}     // the worker is finished with it
 }
 
@@ -109,6 +119,7 @@ type record struct {
 	first         int // where its features begin in batch.features
 	firstData     int // where its data do in batch.data
 	set           feature.Set
+	time          time.Time // of the document, zero where it tells none
 }
 
 // Run reads, judges and writes all documents of the job's source, in order.
@@ -139,6 +150,7 @@ type pipeline struct {
 	work      chan *batch // to any worker
 	order     chan *batch // the same batches, to the committer
 	inFlight  *semaphore.Weighted
+	extra     *extra
 	held      int64         // of inFlight, by the reader, for the batch it fills
 	size      int           // bytes of a block, but for a longer record
 	readErr   error         // set before order is closed
@@ -171,6 +183,7 @@ func (p *pipeline) read(ctx context.Context) {
 }
 
 func (p *pipeline) readAll(ctx context.Context) error {
+	number := int64(0)
 	for {
 		var b *batch
 		select {
@@ -190,7 +203,8 @@ func (p *pipeline) readAll(ctx context.Context) error {
 			}
 			return err
 		}
-		b.weight = p.held
+		b.weight, b.number = p.held, number
+		number++
 		p.order <- b
 		p.work <- b
 	}
@@ -222,7 +236,13 @@ func (p *pipeline) extract(ctx context.Context, number int) error {
 		if b == nil {
 			return p.helpOn(ctx, w, idle)
 		}
-		w.fill(b)
+		b.block.More = func(bytes int) {
+			p.extra.take(ctx, b.number, int64(bytes))
+			b.extra += int64(bytes)
+		}
+		if err := w.fill(b); err != nil {
+			return err
+		}
 		b.done <- struct{}{}
 		if idle != nil {
 			runtime.Gosched() // to whoever waits for it
@@ -247,6 +267,7 @@ func (p *pipeline) helpOn(ctx context.Context, w *worker, idle chan struct{}) er
 
 // worker is what one of the goroutines that parse and extract needs for itself.
 type worker struct {
+	field     string // that is added to every record, "" for none
 	parser    corpus.Parser
 	extractor *feature.Extractor
 	set       feature.Set
@@ -260,19 +281,20 @@ func (j *Job) newWorker() (*worker, error) {
 	if j.Outputs.Annotate {
 		field = AnnotationField
 	}
-	parser, err := j.Source.Format().NewParser(field)
-	if err != nil {
-		return nil, err
-	}
 	extractor, err := feature.NewExtractor(j.Scheme)
 	if err != nil {
 		return nil, err
 	}
-	return &worker{parser: parser, extractor: extractor}, nil
+	return &worker{field: field, extractor: extractor}, nil
 }
 
 // fill parses the block and extracts the features of its documents.
-func (w *worker) fill(b *batch) {
+func (w *worker) fill(b *batch) (err error) {
+	if w.parser == nil {
+		if w.parser, err = b.block.Format.NewParser(w.field); err != nil {
+			return err
+		}
+	}
 	b.records, b.features, b.data = b.records[:0], b.features[:0], b.data[:0]
 	for doc := range w.parser.Parse(&b.block) {
 		if w.help != nil {
@@ -280,7 +302,7 @@ func (w *worker) fill(b *batch) {
 		}
 		r := record{
 			id: doc.ID, raw: doc.Raw, text: doc.Text, at: doc.At, slot: doc.Slot,
-			sum: corpus.RecordSum(doc.Raw), empty: doc.Empty, bad: doc.Bad,
+			sum: corpus.RecordSum(doc.Raw), empty: doc.Empty, bad: doc.Bad, time: doc.Time,
 			first: len(b.features), firstData: len(b.data),
 		}
 		if doc.Bad == nil && !doc.Empty {
@@ -301,6 +323,7 @@ func (w *worker) fill(b *batch) {
 	if w.help != nil {
 		w.link(b)
 	}
+	return nil
 }
 
 // link prepares the documents of a batch for being decided together.
@@ -327,6 +350,7 @@ func (p *pipeline) commit(ctx context.Context) error {
 			}
 			return p.committer.finish()
 		}
+		p.committer.out.format = b.block.Format
 		if err := p.committer.commit(ctx, b); err != nil {
 			b.block.Release()
 			return fmt.Errorf("%s: %w", b.block.File, err)
@@ -351,6 +375,7 @@ func (p *pipeline) next(ctx context.Context) (b *batch, err error) {
 				return nil, nil
 			}
 			order, done = nil, b.done
+			p.extra.first(b.number)
 		case <-done:
 			return b, nil
 		case <-p.job.Ticks:

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+	"time"
 	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/corpus"
@@ -36,7 +37,8 @@ type Reported struct {
 	Also      []AlsoDoc    `json:"also"`
 	Sample    []string     `json:"sample"`
 	File      string       `json:"file"`
-	Line      corpus.Place `json:"line"` // where the document stands in File
+	Line      corpus.Place `json:"line"`           // where the document stands in File
+	Time      *time.Time   `json:"time,omitempty"` // when it was made, where its format tells
 }
 
 // AlsoDoc is another earlier document that shares segments.

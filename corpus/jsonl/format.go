@@ -18,13 +18,29 @@ type Fields struct {
 	ID   string // "" means "id"
 }
 
-var _ corpus.Format = Format{}
+var (
+	_ corpus.Format = Format{}
+	_ corpus.Cutter = Format{}
+)
+
+// Name is "JSON lines".
+func (Format) Name() string { return "JSON lines" }
 
 // Endings are those of JSON lines in the wild.
 func (Format) Endings() []string { return []string{".jsonl", ".ndjson", ".json"} }
 
 // Noun is "line".
 func (Format) Noun() string { return "line" }
+
+// Recognize tells lines of JSON by the brace of the first.
+func (Format) Recognize(head []byte) bool {
+	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+	i := skipSpace(head, 0)
+	for i < len(head) && head[i] == '\n' {
+		i = skipSpace(head, i+1)
+	}
+	return i < len(head) && head[i] == '{'
+}
 
 // NewParser returns a parser for one goroutine. It fails when the path of a field
 // is longer than 32 names.

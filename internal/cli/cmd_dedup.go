@@ -66,8 +66,7 @@ func (f *settings) registerDedup(cmd *cobra.Command) {
 	fs.StringVar(&f.report, "report", "", "write one JSON line for every document that is not unique")
 	fs.StringVar(&f.rejects, "rejects", "", "write bad records here, with file, line and reason")
 	fs.StringVar(&f.summary, "summary", "", "write the summary here as JSON")
-	fs.StringVar(&f.fields.Text, "text-field", "text", "field with the text; dots lead into objects")
-	fs.StringVar(&f.fields.ID, "id-field", "id", "field with the id, such as metadata.url; without one a document is FILE:LINE")
+	f.reading.register(fs)
 	fs.Int64Var(&f.maxBad, "max-bad", -1, "stop at more bad records than this; 0 stops at the first, -1 never stops")
 	fs.DurationVar(&f.every, "checkpoint-every", time.Second, "with --index and a pipe: remember what was answered this often, against a kill; 0 does not")
 	f.limits.register(fs)
@@ -142,7 +141,7 @@ func (t *task) isOver(stderr io.Writer, over *report.Tally, err error) error {
 	}
 	fmt.Fprintf(stderr, "firstseen: this run is over: of %d documents it kept %d, its outputs are as it left them, and nothing was done; to ask about its documents use firstseen query, to read these inputs against the index again name other outputs\n",
 		over.Documents, over.Kept)
-	return badRecords(&report.Summary{Tally: *over})
+	return t.badRecords(&report.Summary{Tally: *over})
 }
 
 // stopped says what can be done about a run that has not come to its end.
@@ -241,7 +240,7 @@ func (t *task) finish(ledger *pipeline.Ledger, job *pipeline.Job, s *report.Summ
 	case early != nil:
 		return fmt.Errorf("%w; %w: %d records were read; give the rest to the same --index and other outputs", early, errSaved, s.Documents+s.Bad)
 	}
-	return badRecords(s)
+	return t.badRecords(s)
 }
 
 // tellStart says what memory the run will take, before it takes any time.
@@ -272,18 +271,25 @@ func (t *task) tell(cmd *cobra.Command, s *report.Summary, file *corpus.Writer) 
 }
 
 // badRecords says by its error whether records were bad.
-func badRecords(s *report.Summary) error {
+func (t *task) badRecords(s *report.Summary) error {
 	if s.Bad == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: %d of %d lines", errBadRecords, s.Bad, s.Bad+s.Documents)
+	noun, hint := "line", ""
+	if t.found != nil {
+		noun = t.found.Noun()
+	}
+	if s.Documents == 0 && t.formats.chosen == "auto" {
+		hint = "; if the inputs are of another format, say so with --format"
+	}
+	return fmt.Errorf("%w: %d of %d %ss%s", errBadRecords, s.Bad, s.Bad+s.Documents, noun, hint)
 }
 
 // command is the task as the ledger of the run stores and compares it.
 func (t *task) command() pipeline.Command {
 	return pipeline.Command{
 		Args: t.args, Inputs: t.inputs, Outputs: [3]string{t.out, t.report, t.rejects}, Annotate: t.annotate,
-		Rules: t.rules, Format: fmt.Sprintf("jsonl text %q id %q", t.fields.Text, t.fields.ID), MaxRecord: t.source.MaxRecord, Lasting: t.index != "", Now: t.now,
+		Rules: t.rules, Format: t.formats.String(), MaxRecord: t.source.MaxRecord, Lasting: t.index != "", Now: t.now,
 	}
 }
 
@@ -324,7 +330,7 @@ func (t *task) job(ctx context.Context, stdin io.Reader, stderr io.Writer, ledge
 			job.Ticks = time.Tick(t.every)
 		}
 	}
-	job.Source = corpus.NewSource(t.inputs, formatOf(t.fields), source)
+	job.Source = t.formats.source(t.inputs, source)
 	job.Outputs, err = opened(ctx, ledger.OpenOutputs)
 	job.Retries = t.annotate && t.readsPipe() && err == nil && job.Outputs.Kept != nil && job.Outputs.Kept.Live()
 	return job, err

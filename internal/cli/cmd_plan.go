@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
@@ -94,8 +92,7 @@ func newPlanCommand() *cobra.Command {
 	fs.IntVar(&f.scheme.Segments, "segments", 0, "as for dedup")
 	fs.IntVar(&f.scheme.MinWidth, "min-width", 0, "as for dedup")
 	fs.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "processors to use for the sample")
-	fs.StringVar(&f.fields.Text, "text-field", "text", "as for dedup")
-	fs.StringVar(&f.fields.ID, "id-field", "id", "as for dedup")
+	f.reading.register(fs)
 	f.limits.register(fs)
 	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
@@ -103,18 +100,18 @@ func newPlanCommand() *cobra.Command {
 
 // foreseen is a run to be told of in advance, checked: real values.
 type foreseen struct {
-	args   []string
-	docs   uint64           // 0 where the inputs tell
-	shape  bloomstore.Shape // zero where the documents decide about it
-	scheme feature.Scheme
-	fields jsonl.Fields
-	source corpus.SourceConfig
-	jobs   int
+	args    []string
+	docs    uint64           // 0 where the inputs tell
+	shape   bloomstore.Shape // zero where the documents decide about it
+	scheme  feature.Scheme
+	formats formats
+	source  corpus.SourceConfig
+	jobs    int
 }
 
 // foresee checks the flags.
 func (f *settings) foresee(args []string) (*foreseen, error) {
-	p := &foreseen{args: args, scheme: f.scheme, fields: f.fields, jobs: f.jobs}
+	p := &foreseen{args: args, scheme: f.scheme, jobs: f.jobs}
 	switch {
 	case f.docs == "" && len(args) == 0:
 		return nil, errors.New("plan: give the number of documents with --docs, or the inputs of the run")
@@ -123,6 +120,9 @@ func (f *settings) foresee(args []string) (*foreseen, error) {
 	}
 	var err error
 	if p.source, err = f.limits.config(); err != nil {
+		return nil, err
+	}
+	if p.formats, err = f.reading.formats(p.source.MaxRecord); err != nil {
 		return nil, err
 	}
 	if f.docs != "" {
@@ -189,7 +189,7 @@ func predict(docs uint64, shape bloomstore.Shape, scheme feature.Scheme, m *samp
 
 // measure reads a sample of the inputs and runs the pipeline over it.
 func (p *foreseen) measure(cmd *cobra.Command) (*sample, error) {
-	inputs, passed, err := corpus.Expand(p.args, formatOf(p.fields).Endings())
+	inputs, passed, err := p.formats.expand(p.args)
 	if err != nil {
 		return nil, err
 	}
@@ -200,34 +200,32 @@ func (p *foreseen) measure(cmd *cobra.Command) (*sample, error) {
 	if total, known := corpus.TotalSize(inputs); known {
 		m.OfStored = total
 	}
-	records, err := m.read(cmd.Context(), inputs, formatOf(p.fields), p.source)
+	blocks, err := m.read(cmd.Context(), inputs, p.formats, p.source)
 	if err != nil {
 		return nil, err
 	}
-	if m.IDBytes, err = p.idBytes(cmd.Context(), records); err != nil {
+	if m.IDBytes, err = idBytes(blocks); err != nil {
 		return nil, err
 	}
-	return m, p.run(cmd.Context(), m, records)
+	return m, p.run(cmd.Context(), m, blocks)
 }
 
 // read takes the beginning of every input, as much of each as of the others.
-func (m *sample) read(ctx context.Context, inputs []corpus.Input, format corpus.Format, cfg corpus.SourceConfig) ([]byte, error) {
-	var records []byte
+func (m *sample) read(ctx context.Context, inputs []corpus.Input, formats formats, cfg corpus.SourceConfig) (blocks []corpus.Block, err error) {
 	cfg.BlockSize = 256 << 10
 	for i := range inputs {
-		limit := sampleBytes / len(inputs) * (i + 1)
-		source := corpus.NewSource(inputs[i:i+1], format, cfg)
+		limit := int64(sampleBytes / len(inputs) * (i + 1))
+		source := formats.source(inputs[i:i+1], cfg)
 		var block corpus.Block
-		var err error
-		for err == nil && len(records) < limit {
+		err = nil
+		for err == nil && m.Bytes < limit {
 			if err = source.Next(ctx, &block); err == nil {
-				records = append(records, block.Data...)
-				if end := format.Terminator(); !bytes.HasSuffix(records, end) {
-					records = append(records, end...)
-				}
+				blocks = append(blocks, block.Copy())
+				m.Bytes += int64(len(block.Data))
 			}
 		}
 		m.Stored += block.Read
+		block.Release()
 		if err != nil && err != io.EOF {
 			return nil, err
 		}
@@ -235,46 +233,51 @@ func (m *sample) read(ctx context.Context, inputs []corpus.Input, format corpus.
 			return nil, err
 		}
 	}
-	m.Bytes = int64(len(records))
-	return records, nil
+	return blocks, nil
 }
 
-// sampleSource reads the sample.
-func sampleSource(records []byte, format corpus.Format) *corpus.Source {
-	inputs := []corpus.Input{{Path: corpus.Stdin, Name: "sample", Size: int64(len(records))}}
-	return corpus.NewSource(inputs, format, corpus.SourceConfig{Stdin: bytes.NewReader(records)})
+// replay hands out blocks that were read before.
+type replay struct{ blocks []corpus.Block }
+
+func (r *replay) Next(_ context.Context, b *corpus.Block) error {
+	b.Release()
+	if len(r.blocks) == 0 {
+		return io.EOF
+	}
+	b.Refill(&r.blocks[0])
+	r.blocks = r.blocks[1:]
+	return nil
 }
+
+func (r *replay) Bound(int, func(context.Context, int) error) {}
+func (r *replay) Close() error                                { return nil }
 
 // idBytes is the mean length of the ids.
-func (p *foreseen) idBytes(ctx context.Context, records []byte) (float64, error) {
-	parser, err := formatOf(p.fields).NewParser("")
-	if err != nil {
-		return 0, usageError{err}
-	}
+func idBytes(blocks []corpus.Block) (float64, error) {
 	docs, size := 0, 0
-	source := sampleSource(records, formatOf(p.fields))
-	for block := new(corpus.Block); ; {
-		if err = source.Next(ctx, block); err != nil {
-			break
+	var block corpus.Block
+	for i := range blocks {
+		block.Refill(&blocks[i])
+		parser, err := block.Format.NewParser("")
+		if err != nil {
+			return 0, usageError{err}
 		}
-		for doc := range parser.Parse(block) {
+		for doc := range parser.Parse(&block) {
 			if doc.Bad == nil {
 				docs++
 				size += len(doc.ID)
 			}
 		}
+		block.Release()
 	}
-	switch {
-	case err != io.EOF:
-		return 0, err
-	case docs == 0:
+	if docs == 0 {
 		return 0, errors.New("plan: the sample holds no document; are --text-field and the inputs right?")
 	}
 	return float64(size) / float64(docs), nil
 }
 
 // run sends the sample through the pipeline and notes what that took.
-func (p *foreseen) run(ctx context.Context, m *sample, records []byte) (err error) {
+func (p *foreseen) run(ctx context.Context, m *sample, blocks []corpus.Block) (err error) {
 	runtime.GOMAXPROCS(p.jobs)
 	dir, err := makeTempIndex()
 	if err != nil {
@@ -291,7 +294,7 @@ func (p *foreseen) run(ctx context.Context, m *sample, records []byte) (err erro
 	start := time.Now()
 	keys := 0
 	summary, err := pipeline.Run(ctx, x, pipeline.Job{
-		Source: sampleSource(records, formatOf(p.fields)),
+		Source: &replay{blocks},
 		Scheme: scheme, Workers: p.jobs, MaxBad: -1,
 		Each: func(_ string, r *dedup.Result, _ dedup.Counts) error {
 			if r.Kept {

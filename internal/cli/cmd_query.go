@@ -36,8 +36,7 @@ func newQueryCommand() *cobra.Command {
 	fs.BoolVar(&f.ids, "id", false, "each INPUT is the id of a document: tell what is stored of it")
 	fs.Float64Var(&f.threshold, "threshold", 0, "as for dedup")
 	fs.StringVar(&f.score, "score", "text", "as for dedup: text or segments")
-	fs.StringVar(&f.fields.Text, "text-field", "text", "field with the text; dots lead into objects")
-	fs.StringVar(&f.fields.ID, "id-field", "id", "field with the id")
+	f.reading.register(fs)
 	f.limits.register(fs)
 	return cmd
 }
@@ -53,12 +52,11 @@ func (f *settings) query(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return usageError{err}
 	}
-	format := formatOf(f.fields)
-	parser, err := format.NewParser("")
+	cfg, err := f.limits.config()
 	if err != nil {
 		return usageError{err}
 	}
-	cfg, err := f.limits.config()
+	formats, err := f.reading.formats(cfg.MaxRecord)
 	if err != nil {
 		return usageError{err}
 	}
@@ -66,7 +64,7 @@ func (f *settings) query(cmd *cobra.Command, args []string) (err error) {
 	if len(args) == 0 {
 		args = []string{corpus.Stdin}
 	}
-	inputs, passed, err := corpus.Expand(args, format.Endings())
+	inputs, passed, err := formats.expand(args)
 	if err != nil {
 		return err
 	}
@@ -87,7 +85,7 @@ func (f *settings) query(cmd *cobra.Command, args []string) (err error) {
 	if f.plain {
 		err = q.texts(inputs, cfg)
 	} else {
-		err = q.documents(cmd, parser, corpus.NewSource(inputs, format, cfg))
+		err = q.documents(cmd, formats.source(inputs, cfg))
 	}
 	if flushErr := out.Flush(); !errors.Is(err, flushErr) { // the same, where it was told already
 		err = errors.Join(err, flushErr)
@@ -212,19 +210,34 @@ func readWhole(in corpus.Input, cfg corpus.SourceConfig) (text []byte, err error
 
 // documents asks about every document of the inputs and says on standard error
 // which records are none.
-func (q *query) documents(cmd *cobra.Command, parser corpus.Parser, source *corpus.Source) error {
+func (q *query) documents(cmd *cobra.Command, source *corpus.Source) error {
+	return eachDocument(cmd, source, func(b *corpus.Block, doc *corpus.Document) error {
+		return q.ask(string(doc.ID), doc.Text, b.File, doc.At)
+	})
+}
+
+// eachDocument reads the documents of a source and says on standard error which records
+// are none.
+func eachDocument(cmd *cobra.Command, source *corpus.Source, do func(b *corpus.Block, doc *corpus.Document) error) error {
 	defer source.Close() // after its end, nothing; before it, another error is told
 	var block corpus.Block
+	defer block.Release()
+	var parser corpus.Parser
 	bad, all := 0, 0
 	for {
 		err := source.Next(cmd.Context(), &block)
 		switch {
 		case err == io.EOF && bad > 0:
-			return fmt.Errorf("%w: %d of %d %ss", errBadRecords, bad, all, source.Format().Noun())
+			return fmt.Errorf("%w: %d of %d %ss", errBadRecords, bad, all, block.Format.Noun())
 		case err == io.EOF:
 			return nil
 		case err != nil:
 			return err
+		}
+		if parser == nil {
+			if parser, err = block.Format.NewParser(""); err != nil {
+				return err
+			}
 		}
 		for doc := range parser.Parse(&block) {
 			all++
@@ -233,7 +246,7 @@ func (q *query) documents(cmd *cobra.Command, parser corpus.Parser, source *corp
 				fmt.Fprintln(cmd.ErrOrStderr(), "firstseen:", doc.Bad)
 				continue
 			}
-			if err := q.ask(string(doc.ID), doc.Text, block.File, doc.At); err != nil {
+			if err := do(&block, doc); err != nil {
 				return err
 			}
 		}

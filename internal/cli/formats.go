@@ -1,9 +1,167 @@
 package cli
 
 import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/pflag"
+
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/corpus/page"
+	"github.com/firstseen/firstseen/corpus/warc"
+	"github.com/firstseen/firstseen/pipeline"
+	"github.com/firstseen/firstseen/web/charset"
+	web "github.com/firstseen/firstseen/web/html"
 )
 
-// formatOf is the format of all inputs, and of the documents that are written.
-func formatOf(fields jsonl.Fields) corpus.Format { return jsonl.Format{Fields: fields} }
+// reading is how inputs are read: what the flags say of their formats.
+type reading struct {
+	textField, idField string
+	format             string // "auto", or that of all inputs
+	status, types      string // of the records of web archives
+	html               string // what of a page is its text
+}
+
+func (r *reading) register(fs *pflag.FlagSet) {
+	fs.StringVar(&r.format, "format", "auto", "what the inputs are: jsonl, warc, arc, html or text; auto tells by what each begins with")
+	fs.StringVar(&r.textField, "text-field", "text", "field with the text; dots lead into objects")
+	fs.StringVar(&r.idField, "id-field", "", "field with the id, such as metadata.url, in a WARC of its header, such as WARC-Record-ID (default id, and WARC-Target-URI); without one a document is FILE:LINE")
+	fs.StringVar(&r.html, "html", "main", "the text of a page of HTML: main (its article), visible (all that is seen) or off (the page as it is, with its tags)")
+	fs.StringVar(&r.status, "status", "200", "of web archives: statuses of HTTP that documents have, such as 200,203 or 2xx, or any")
+	fs.StringVar(&r.types, "mime", strings.Join(warc.DefaultTypes, ","), "of web archives: media types that documents have, or any")
+}
+
+// textOf makes the text of pages and texts in any encoding.
+func textOf(html string) (func() corpus.Text, error) {
+	mode, err := choose("--html", html, map[string]web.Mode{"main": web.Main, "visible": web.Visible, "off": -1})
+	return func() corpus.Text {
+		extractor := web.New(max(mode, web.Main))
+		return func(room func(n int) []byte, body []byte, contentType string) ([]byte, error) {
+			page := body
+			if !isPlainUTF8(body) {
+				var err error
+				if page, _, err = charset.Decode(room(3*len(body)), body, contentType); err != nil {
+					return nil, err
+				}
+			}
+			if mode < 0 || !isHTML(contentType) {
+				return page, nil
+			}
+			return extractor.Append(room(len(page)), page), nil
+		}
+	}, err
+}
+
+// isPlainUTF8 reports whether a body is UTF-8 as it is: without a byte order mark, and
+// without what encodings of seven bits shift with, which are UTF-8 too.
+func isPlainUTF8(body []byte) bool {
+	return !bytes.HasPrefix(body, []byte("\xef\xbb\xbf")) && bytes.IndexByte(body, 0x1b) < 0 && bytes.IndexByte(body, 0) < 0 &&
+		!bytes.Contains(body, []byte("~{")) && utf8.Valid(body)
+}
+
+func isHTML(contentType string) bool {
+	return strings.Contains(strings.ToLower(contentType), "html")
+}
+
+// formats are how inputs can be read, checked: the first is for all that none of the
+// others recognizes.
+type formats struct {
+	jsonl  jsonl.Format
+	warc   warc.Format
+	text   func() corpus.Text
+	chosen string
+	html   string
+}
+
+// formats checks the flags.
+func (r *reading) formats(maxRecord int) (f formats, err error) {
+	f.chosen = cmp.Or(r.format, "auto")
+	if !slices.Contains([]string{"auto", "jsonl", "warc", "arc", "html", "text"}, f.chosen) {
+		return f, fmt.Errorf("--format %q: want auto, jsonl, warc, arc, html or text", r.format)
+	}
+	f.jsonl.Fields = jsonl.Fields{Text: r.textField, ID: r.idField}
+	f.warc.IDField, f.warc.MaxBody = r.idField, maxRecord
+	if f.text, err = textOf(cmp.Or(r.html, "main")); err != nil {
+		return f, err
+	}
+	f.warc.Text, f.html = f.text, cmp.Or(r.html, "main")
+	if f.warc.Status, err = warc.ParseStatus(cmp.Or(r.status, "200")); err != nil {
+		return f, fmt.Errorf("--status: %w", err)
+	}
+	for word := range strings.SplitSeq(cmp.Or(r.types, "text/html,application/xhtml+xml,text/plain"), ",") {
+		if word = strings.ToLower(strings.TrimSpace(word)); word == "" || word != "any" && !strings.Contains(word, "/") {
+			return f, fmt.Errorf("--mime %q: want media types such as text/html,text/plain, or any", r.types)
+		}
+		f.warc.Types = append(f.warc.Types, word)
+	}
+	_, err = f.jsonl.NewParser("")
+	return f, err
+}
+
+// all are the formats, by the words of --format.
+func (f formats) all() map[string]corpus.Format {
+	arc := f.warc
+	arc.ARC = true
+	return map[string]corpus.Format{
+		"jsonl": f.jsonl, "warc": f.warc, "arc": arc, "html": page.Format{HTML: true, Text: f.text}, "text": page.Format{Text: f.text},
+	}
+}
+
+// of is the format of inputs, and those that are recognized by content.
+func (f formats) of() (format corpus.Format, others []corpus.Format) {
+	all := f.all()
+	if f.chosen != "auto" {
+		return all[f.chosen], nil
+	}
+	return f.jsonl, []corpus.Format{f.jsonl, all["warc"], all["arc"], all["html"], all["text"]}
+}
+
+// source reads inputs.
+func (f formats) source(inputs []corpus.Input, cfg corpus.SourceConfig) *corpus.Source {
+	format, others := f.of()
+	cfg.Formats = others
+	return corpus.NewSource(inputs, format, cfg)
+}
+
+// expand makes inputs of arguments. Of a directory the files of the format are taken or,
+// where none is given, lines of JSON and web archives: a page or a text beside them may be
+// anything.
+func (f formats) expand(args []string) ([]corpus.Input, []corpus.Passed, error) {
+	all := f.all()
+	if f.chosen != "auto" {
+		return corpus.Expand(args, all[f.chosen].Endings())
+	}
+	return corpus.Expand(args, slices.Concat(f.jsonl.Endings(), all["warc"].Endings(), all["arc"].Endings()))
+}
+
+// String names the formats with what they were told, for the ledger of a run.
+func (f formats) String() string {
+	return fmt.Sprintf("%s text %q id %q status %v types %q html %s", f.chosen, f.jsonl.Fields.Text, f.jsonl.Fields.ID, f.warc.Status, f.warc.Types, f.html)
+}
+
+// check refuses what the format of the inputs cannot have, before anything is read. It
+// looks at the first bytes of every file, and returns the format of them all, nil where
+// there is no file.
+func (f formats) check(inputs []corpus.Input, cfg corpus.SourceConfig, out string, annotate bool) (corpus.Format, error) {
+	format, others := f.of()
+	cfg.Formats = others
+	found, err := corpus.Recognize(inputs, format, cfg)
+	if err != nil || found == nil {
+		return nil, err
+	}
+	if annotate {
+		if _, err := found.NewParser(pipeline.AnnotationField); err != nil {
+			return nil, usageError{err}
+		}
+	}
+	if _, one := found.(page.Format); one && out != "" {
+		return nil, usageError{errors.New("each input is one document of its own file: leave --out away, and read in --report which to leave out")}
+	}
+	return found, nil
+}

@@ -3,7 +3,6 @@ package cli
 import (
 	"time"
 
-	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/feature"
 )
 
@@ -24,7 +23,7 @@ type settings struct {
 	score, mosaics string
 
 	// What is read.
-	fields jsonl.Fields
+	reading
 	limits limitFlags
 	maxBad int64
 	plain  bool // query: an input is one text

@@ -15,7 +15,6 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
@@ -27,7 +26,8 @@ type task struct {
 	args        []string
 	inputs      []corpus.Input
 	passed      []corpus.Passed
-	fields      jsonl.Fields
+	formats     formats
+	found       corpus.Format // of the files among the inputs; nil for none
 	scheme      feature.Scheme
 	rules       dedup.Rules
 	shape       bloomstore.Shape
@@ -57,7 +57,6 @@ type task struct {
 func (f *settings) task(args []string) (*task, error) {
 	p := &task{
 		args:   args,
-		fields: f.fields,
 		scheme: f.scheme,
 		index:  f.index, filterOnly: f.filterOnly, abandon: f.abandon,
 		jobs: f.jobs, maxBad: f.maxBad, out: f.out, report: f.report, rejects: f.rejects,
@@ -71,13 +70,14 @@ func (f *settings) task(args []string) (*task, error) {
 		}
 	}
 	var err error
-	if p.inputs, p.passed, err = corpus.Expand(args, formatOf(p.fields).Endings()); err != nil {
+	if p.inputs, p.passed, err = p.formats.expand(args); err != nil {
 		return nil, err
 	}
 	if err := corpus.CheckOutputs(p.inputs, p.index, p.out, p.report, p.rejects, p.summary); err != nil {
 		return nil, err
 	}
-	return p, nil
+	p.found, err = p.formats.check(p.inputs, p.source, p.out, p.annotate)
+	return p, err
 }
 
 // chooseRules checks the flags that say when a document is a duplicate.
@@ -116,7 +116,7 @@ func (f *settings) taskRules(p *task) (err error) {
 	if p.now, err = clock(os.Getenv(epochVariable)); err != nil {
 		return err
 	}
-	if _, err := formatOf(p.fields).NewParser(""); err != nil {
+	if p.formats, err = f.reading.formats(p.source.MaxRecord); err != nil {
 		return err
 	}
 	return p.scheme.Validate()

@@ -31,12 +31,13 @@ the whole texts, in runs of five words, say how much the two have in common.
 
 `
 
-const dedupLong = `Read documents, one JSON object a line, and tell for each whether it was seen
-before, in this run or, with --index, in an earlier one.
+const dedupLong = `Read documents, lines of JSON or records of web archives, and tell for each whether
+it was seen before, in this run or, with --index, in an earlier one.
 
-INPUT is a file, a glob, a directory (its *.jsonl, *.ndjson and *.json, also .gz
-and .zst, are read in order of their names) or "-" for standard input. gzip and
-zstd are recognised by content.
+INPUT is a file, a glob, a directory (its *.jsonl, *.ndjson, *.json, *.warc, *.wet,
+*.wacz and *.arc, also .gz, .zst, .bz2, .xz and .lz4, are read in order of their
+names) or "-" for standard input. Format and compression are recognised by content:
+JSON lines, web archives, single pages of HTML; --format overrides.
 
 A document is a duplicate, and removed, when it and an earlier kept one have at
 least 60% (--threshold) of their text in common, counted in runs of five words or
@@ -79,6 +80,12 @@ An index without a side table names no earlier document.
 
 With --id each INPUT is the id of a document, and one line of JSON tells what is
 stored of every kept document of this id.`
+
+const textsLong = `Print every document of the inputs as firstseen dedup sees it, one line of JSON each:
+its id, its text, the file and the place in it, and its time where the input tells.
+
+What is no document but a bad record is told on standard error, with file, place
+and reason. INPUT and the flags are those of firstseen dedup.`
 
 const filterLong = `Hand the filter of an index to other programs and indexes, and take theirs.
 
@@ -165,7 +172,7 @@ var choiceWords = map[pipeline.Choice]string{
 	pipeline.ChosenInputs: "other inputs", pipeline.ChosenInputState: "inputs of another size or time",
 	pipeline.ChosenOutputs: "another --out, --report or --rejects", pipeline.ChosenPipe: "a pipe",
 	pipeline.ChosenAnnotate: "--annotate otherwise", pipeline.ChosenRules: "another --threshold, --score or --mosaics",
-	pipeline.ChosenFormat: "another --text-field or --id-field", pipeline.ChosenMaxRecord: "another --max-record",
+	pipeline.ChosenFormat: "another --format, --text-field, --id-field, --status or --mime", pipeline.ChosenMaxRecord: "another --max-record",
 }
 
 func otherChoices(choices []pipeline.Choice) string {

@@ -1,0 +1,388 @@
+package corpus
+
+import (
+	"context"
+	"errors"
+	"io"
+)
+
+// framed is an input whose records a [Frames] finds. It shows it one window of what
+// is decoded after the other, and takes what it finds into blocks.
+type framed struct {
+	src    *sections
+	rest   []func() (*sections, error) // what else the input holds, behind src
+	frames Frames
+
+	buf   []byte // what is decoded and not handed out is buf[r:w]
+	r, w  int
+	long  memory // buf, where a record is long
+	gone  int64  // decoded bytes of src before buf
+	marks []mark64
+
+	member int64 // where the member begins in which the last record did
+	number int64 // of the last record in it
+	begun  bool  // a section is open
+	last   bool  // buf holds all that is left of the section
+	damage string
+	told   bool   // the damage was handed out
+	ahead  []byte // the beginning of the next section, if its member is open
+	resync bool   // the next section is behind damage
+	failed error  // Damage that was found behind the section
+	skip   int    // bytes still to go on by
+	found  *Frame // that did not fit into the block before
+}
+
+// mark64 is a member that begins inside a section, and where in buf.
+type mark64 struct {
+	at     int
+	stored int64
+}
+
+// windowSize is the buffer of a framed input while its records are not longer.
+const windowSize = 256 << 10
+
+func (f *framed) close() {
+	if f.src != nil && f.src.zstd != nil {
+		f.src.zstd.Close()
+	}
+	f.long.free()
+}
+
+// fill puts the next records into b, or none at all where the input has ended.
+func (f *framed) fill(ctx context.Context, s *Source, b *Block) error {
+	b.buf, b.Spans, b.Data = b.buf[:0], b.Spans[:0], nil
+	var err error
+	for full := false; !full && err == nil; {
+		full, err = f.step(ctx, s, b)
+	}
+	if err == io.EOF {
+		s.eof, err = true, nil
+	}
+	if len(b.Spans) > 0 {
+		if !b.Long() {
+			b.Data = b.buf
+		}
+		s.next = b.Spans[0].At
+		s.emit(b, b.Data, len(b.Spans))
+	}
+	return err
+}
+
+// step goes on by one frame, and tells whether the block is full.
+func (f *framed) step(ctx context.Context, s *Source, b *Block) (full bool, err error) {
+	if f.begun && f.skip > 0 {
+		return false, f.passOver(ctx, s, b)
+	}
+	if f.r == f.w && f.last {
+		if f.damage != "" && !f.told {
+			f.told = true
+			f.add(b, nil, f.damage)
+			return len(b.Spans) >= s.most, nil
+		}
+		f.begun = false
+	}
+	if !f.begun {
+		return false, f.section()
+	}
+	fr := f.found
+	if f.found = nil; fr == nil {
+		if f.r == f.w {
+			return s.live && len(b.Spans) > 0, f.need(ctx, s, 1)
+		}
+		looked := f.frames.Frame(f.buf[f.r:f.w], f.end())
+		fr = &looked
+	}
+	if fr.Need > 0 && !f.last {
+		if s.live && len(b.Spans) > 0 {
+			return true, nil
+		}
+		return false, f.need(ctx, s, fr.Need)
+	}
+	return f.take(s, b, fr)
+}
+
+// end tells how the window ends.
+func (f *framed) end() SectionEnd {
+	switch {
+	case !f.last:
+		return GoesOn
+	case f.damage == "" && (f.src.kind == kindGzip || f.src.kind == kindZstd):
+		return Whole
+	}
+	return Ends
+}
+
+// take goes on by a frame, and puts its record into the block.
+func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool, err error) {
+	left := f.w - f.r
+	pass := fr.Pass
+	if pass <= 0 { // whoever asks for more at the end gets no further
+		pass = left
+	}
+	handed := fr.Take > 0 || fr.Bad != ""
+	size := min(fr.Take, left)
+	if fr.Bad != "" {
+		size = min(size, overlongHead)
+	}
+	if handed && len(b.Spans) > 0 && (fr.Alone || len(b.buf)+size > s.cfg.BlockSize || len(b.Spans) >= s.most) {
+		f.found = fr
+		return true, nil
+	}
+	if fr.Record {
+		f.count()
+	}
+	reason := fr.Bad
+	if f.last && f.damage != "" && pass >= left && handed && !f.told {
+		reason, f.told = f.damage, true
+		size = min(size, overlongHead)
+	}
+	switch {
+	case handed && size > s.cfg.BlockSize && reason == "":
+		f.handOver(b, size)
+		pass, left, full = pass-size, left-size, true
+	case handed:
+		f.add(b, f.buf[f.r:f.r+size], reason)
+		full = fr.Alone
+	}
+	f.drop(min(pass, f.w-f.r))
+	if f.skip = pass - left; f.skip < 0 {
+		f.skip = 0
+	}
+	return full, nil
+}
+
+// count numbers the record that begins at the window.
+func (f *framed) count() {
+	for len(f.marks) > 0 && f.marks[0].at <= f.r {
+		f.enter(f.marks[0].stored)
+		f.marks = f.marks[1:]
+	}
+	if f.src.kind == kindPlain {
+		f.enter(f.gone + int64(f.r))
+	}
+	f.number++
+}
+
+// enter says that the next record begins in the member at an offset.
+func (f *framed) enter(stored int64) {
+	if !f.src.single {
+		f.member, f.number = f.src.base+stored, 0
+	}
+}
+
+// place is that of the last record, or of the section where none has begun.
+func (f *framed) place() Place { return Place{f.member, max(f.number, 1)} }
+
+// add copies a record into the block.
+func (f *framed) add(b *Block, raw []byte, bad string) {
+	start := len(b.buf)
+	b.buf = append(b.buf, raw...)
+	b.Spans = append(b.Spans, Span{At: f.place(), Start: start, End: len(b.buf), Bad: bad})
+}
+
+// handOver takes a long record from the window and gives it to the block, with the
+// memory it is in unless much of that is needed for what follows.
+func (f *framed) handOver(b *Block, size int) {
+	b.Spans = append(b.Spans, Span{At: f.place(), End: size})
+	if rest := f.w - f.r - size; f.r > 0 || rest > windowSize || f.long.mem == nil {
+		b.Data = b.long.hold(f.buf[f.r:f.r+size], size)
+		f.drop(size)
+		return
+	}
+	b.long, f.long = f.long, memory{}
+	b.Data = b.long.mem[:size:size]
+	rest := append(make([]byte, 0, 4*windowSize), f.buf[size:f.w]...)
+	f.moved(size)
+	f.buf, f.r, f.w = rest[:cap(rest)], 0, len(rest)
+}
+
+// moved notes that the window has lost its first bytes.
+func (f *framed) moved(n int) {
+	f.gone += int64(n)
+	for i := range f.marks {
+		f.marks[i].at -= n
+	}
+}
+
+// drop forgets the first bytes of the window.
+func (f *framed) drop(n int) { f.r += n }
+
+// passOver goes on by what is left of a frame that is longer than the window.
+func (f *framed) passOver(ctx context.Context, s *Source, b *Block) error {
+	if f.r == f.w && !f.last {
+		if err := f.need(ctx, s, 1); err != nil {
+			return err
+		}
+	}
+	n := min(f.skip, f.w-f.r)
+	f.drop(n)
+	f.skip -= n
+	if f.r < f.w || !f.last {
+		return nil
+	}
+	if f.skip > 0 && f.damage == "" {
+		f.add(b, nil, "the record is cut off: the input ends before it does")
+	}
+	f.skip = 0
+	return nil
+}
+
+// need reads until the window has n bytes, or all that is left of the section. It asks
+// for the memory as it comes to be needed: what a record says of its length may not be so.
+func (f *framed) need(ctx context.Context, s *Source, n int) error {
+	for f.w-f.r < n && !f.last {
+		step := min(n, max(2*(f.w-f.r), s.cfg.BlockSize))
+		if step > s.cfg.BlockSize && s.room != nil {
+			if err := s.room(ctx, 2*step); err != nil {
+				return err
+			}
+		}
+		if err := f.read(ctx, s, step); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *framed) read(ctx context.Context, s *Source, n int) error {
+	for idle := 0; f.w-f.r < n && !f.last; idle++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		f.reserve(n)
+		got, err := f.src.Read(f.buf[f.w:min(cap(f.buf), f.w+windowSize)])
+		f.w += got
+		if got > 0 || err == errSection {
+			idle = 0
+		}
+		if err == errSection {
+			err = f.follow()
+		}
+		switch {
+		case f.fail(err):
+		case err != nil:
+			return readError(s.name, err)
+		case idle == 100:
+			return readError(s.name, io.ErrNoProgress)
+		}
+	}
+	return nil
+}
+
+// reserve makes room for the window to grow to n bytes, and for some more.
+func (f *framed) reserve(n int) {
+	held := f.w - f.r
+	if f.r+n <= cap(f.buf) && f.w < cap(f.buf) {
+		f.buf = f.buf[:cap(f.buf)]
+		return
+	}
+	n = max(n, held+1)
+	f.moved(f.r)
+	data := f.buf[f.r:f.w]
+	switch want := n + windowSize; {
+	case want <= cap(f.buf) && (f.long.mem == nil || want > 4*windowSize):
+		copy(f.buf[:cap(f.buf)], data)
+		f.buf = f.buf[:cap(f.buf)]
+	case want <= 4*windowSize:
+		f.buf = append(make([]byte, 0, 4*windowSize), data...)
+		f.buf = f.buf[:cap(f.buf)]
+		f.long.free()
+	default:
+		f.long.hold(data, max(want, min(2*cap(f.buf), 2*want)))
+		f.buf = f.long.mem
+	}
+	f.r, f.w = 0, held
+}
+
+// section opens the next section.
+func (f *framed) section() error {
+	f.begun, f.last, f.damage, f.told = true, false, "", false
+	f.marks = f.marks[:0]
+	if f.ahead != nil {
+		f.reserve(len(f.ahead))
+		f.w += copy(f.buf[f.w:cap(f.buf)], f.ahead)
+		f.ahead = nil
+		f.enter(f.src.begin)
+		f.fail(f.failed)
+		f.failed = nil
+		return nil
+	}
+	err := f.failed
+	f.failed = nil
+	if err == nil && f.resync {
+		f.resync = false
+		err = f.src.resync()
+	}
+	if err == nil {
+		err = f.src.next()
+	}
+	for err == io.EOF && len(f.rest) > 0 {
+		open := f.rest[0]
+		f.rest, f.gone, f.r, f.w = f.rest[1:], 0, 0, 0
+		if f.src, err = open(); err == nil {
+			f.member, f.number = f.src.base, 0
+			err = f.src.next()
+		}
+	}
+	f.enter(f.src.begin)
+	if f.fail(err) {
+		return nil
+	}
+	return err
+}
+
+// fail ends the section if an error is Damage.
+func (f *framed) fail(err error) bool {
+	var d *Damage
+	if !errors.As(err, &d) {
+		return false
+	}
+	f.last, f.damage, f.resync = true, d.Reason, true
+	return true
+}
+
+// follow goes from the end of a member to the next, and finds out whether that begins
+// another section.
+func (f *framed) follow() error {
+	err := f.src.next()
+	var d *Damage
+	switch {
+	case err == io.EOF:
+		f.last = true
+		return nil
+	case errors.As(err, &d):
+		f.last, f.failed = true, err
+		return nil
+	case err != nil:
+		return err
+	}
+	head := make([]byte, RecognizedBy)
+	n, err := io.ReadFull(readsAll{f.src}, head)
+	damaged := errors.As(err, &d)
+	switch head = head[:n]; {
+	case f.frames.Starts(head):
+		f.last, f.ahead = true, head
+		if damaged {
+			f.failed = err
+		}
+		return nil
+	case damaged: // of what it is cannot be told
+		f.last, f.failed = true, err
+		return nil
+	}
+	f.marks = append(f.marks, mark64{f.w, f.src.begin})
+	f.reserve(f.w - f.r + n)
+	f.w += copy(f.buf[f.w:cap(f.buf)], head)
+	return nil // the end, or an error of reading, comes again
+}
+
+// readsAll has the end of a member be that of a reader.
+type readsAll struct{ r io.Reader }
+
+func (a readsAll) Read(p []byte) (int, error) {
+	n, err := a.r.Read(p)
+	if err == errSection {
+		err = io.EOF
+	}
+	return n, err
+}

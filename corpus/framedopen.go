@@ -1,0 +1,210 @@
+package corpus
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// chooseFramed has the input read in a format that is a Framer.
+func (s *Source) chooseFramed(f Format, stored *storedInput) error {
+	if err := s.choose(f); err != nil {
+		return err
+	}
+	return s.beginFramed(stored)
+}
+
+// beginFramed has the input read by a Framer, from its beginning.
+func (s *Source) beginFramed(stored *storedInput) error {
+	s.back, s.carry, s.broken, s.eof = s.back[:0], nil, nil, false
+	stored.again()
+	s.read = s.began
+	f := &framed{buf: s.window, frames: s.chosen.(Framer).Frames(s.cfg.MaxRecord)}
+	s.framed = f
+	if s.zipped != nil {
+		return s.beginEntries(stored)
+	}
+	var err error
+	f.src, err = s.sections(counter{stored, &s.read}, 0)
+	return err
+}
+
+// sections opens what is stored from the offset base of the input on.
+func (s *Source) sections(r counter, base int64) (*sections, error) {
+	began := *r.n
+	src := &sections{raw: &history{r: r, limit: s.cfg.MaxWindow, keeps: true}, frames: s.framed.frames, base: base}
+	src.br = bufio.NewReaderSize(src.raw, readBuffer)
+	head, err := src.br.Peek(RecognizedBy)
+	if err != nil && err != io.EOF {
+		return nil, fmt.Errorf("reading %s: %w", s.name, err)
+	}
+	at := func() int64 { return *r.n - began - int64(src.br.Buffered()) }
+	name := compressionOf(head[:min(len(head), headSize)])
+	if name == "" && !src.frames.Starts(head) { // the beginning may be damaged
+		if name, err = s.guess(src); err != nil {
+			return nil, err
+		}
+	}
+	switch name {
+	case "gzip":
+		src.kind, src.gzip = kindGzip, new(gzip.Reader)
+	case "zstd":
+		src.kind = kindZstd
+		if err := s.openZstd(src); err != nil {
+			return nil, err
+		}
+	case "":
+		src.kind = kindPlain
+		src.raw.forget()
+		return src, nil
+	default:
+		src.kind = kindStream
+		src.raw.forget()
+		in, err := s.dec.decodeStream(name, src.br)
+		if err != nil {
+			return nil, readError(s.name, noEOF(err))
+		}
+		src.in = &expansion{r: in, stored: at, most: s.cfg.MaxRatio}
+	}
+	src.ratio = expansion{stored: at, most: s.cfg.MaxRatio}
+	return src, nil
+}
+
+// guess names the compression of an input that does not begin as any, by its name and by
+// what stands in its first bytes; "" is none.
+func (s *Source) guess(src *sections) (string, error) {
+	switch {
+	case strings.HasSuffix(s.name, ".gz"):
+		return "gzip", nil
+	case strings.HasSuffix(s.name, ".zst"):
+		return "zstd", nil
+	}
+	first, _ := src.br.Peek(attempt) // an error comes again
+	if !bytes.Contains(first, []byte(gzipMagic)) && !bytes.Contains(first, []byte(zstdMagic)) {
+		return "", nil
+	}
+	src.gzip = new(gzip.Reader)
+	if err := s.openZstd(src); err != nil {
+		return "", err
+	}
+	kind := src.guess()
+	src.zstd.Close()
+	return map[codecKind]string{kindGzip: "gzip", kindZstd: "zstd"}[kind], nil
+}
+
+// openZstd makes a decoder, with the dictionary that the input may begin with.
+func (s *Source) openZstd(src *sections) error {
+	options := []zstd.DOption{
+		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(s.cfg.MaxWindow)),
+	}
+	dict, err := readDictionary(src.br, s.cfg.MaxWindow)
+	if err != nil {
+		return fmt.Errorf("reading %s: its dictionary cannot be read, and nothing without it: %w", s.name, err)
+	}
+	if bytes.HasPrefix(dict, []byte("\x37\xa4\x30\xec")) {
+		options = append(options, zstd.WithDecoderDicts(dict))
+	} else if dict != nil {
+		options = append(options, zstd.WithDecoderDictRaw(0, dict))
+	}
+	if src.zstd, err = zstd.NewReader(nil, options...); err != nil {
+		return fmt.Errorf("reading %s: %w", s.name, err)
+	}
+	return nil
+}
+
+// maxEntries is how many files a zip archive may hold: the list is in memory.
+const maxEntries = 100_000
+
+// entry is a file of a zip archive that is read.
+type entry struct {
+	file *zip.File
+	at   int64 // where it begins in the archive
+}
+
+// openZip lists what a WACZ (specs.webrecorder.net/wacz/1.1.1/) has to read: the
+// files below archive/. It is none where there is no such file.
+func openZip(stored *storedInput, size int64) []entry {
+	if stored.file == nil || zipEntries(stored.file, size) > maxEntries {
+		return nil
+	}
+	r, err := zip.NewReader(stored.file, size)
+	if err != nil {
+		return nil
+	}
+	var found []entry
+	for _, f := range r.File {
+		at, err := f.DataOffset()
+		if err != nil || !strings.HasPrefix(f.Name, "archive/") || strings.HasSuffix(f.Name, "/") {
+			continue
+		}
+		found = append(found, entry{f, at})
+	}
+	return found
+}
+
+// zipEntries is how many files a zip archive says that it holds, by the record at its
+// end (APPNOTE.TXT 4.3.14 to 4.3.16); more than can be where that is not found.
+func zipEntries(r io.ReaderAt, size int64) uint64 {
+	const endSize, locatorSize, end64Size = 22, 20, 56
+	tail := make([]byte, min(size, endSize+1<<16))
+	if _, err := r.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {
+		return 1 << 63
+	}
+	i := bytes.LastIndex(tail, []byte("PK\x05\x06"))
+	if i < 0 || len(tail)-i < endSize {
+		return 1 << 63
+	}
+	if n := binary.LittleEndian.Uint16(tail[i+10:]); n != 1<<16-1 {
+		return uint64(n)
+	}
+	if i < locatorSize {
+		return 1<<16 - 1
+	}
+	end64 := make([]byte, end64Size)
+	if _, err := r.ReadAt(end64, int64(binary.LittleEndian.Uint64(tail[i-locatorSize+8:]))); err != nil {
+		return 1 << 63
+	}
+	return binary.LittleEndian.Uint64(end64[32:])
+}
+
+// beginEntries has the entries of a zip archive read, in the order in which they stand
+// in it.
+func (s *Source) beginEntries(stored *storedInput) error {
+	entries := s.zipped
+	s.zipped, s.size = nil, -1
+	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.at, b.at) })
+	for _, e := range entries {
+		s.framed.rest = append(s.framed.rest, func() (*sections, error) { return s.openEntry(stored.file, e) })
+	}
+	var err error
+	s.framed.src, err = s.framed.rest[0]()
+	s.framed.rest = s.framed.rest[1:]
+	return err
+}
+
+// openEntry opens a file of a zip archive. Where it is compressed by zip, offsets in it
+// mean nothing, and its records are counted.
+func (s *Source) openEntry(archive io.ReaderAt, e entry) (*sections, error) {
+	if e.file.Method == zip.Store {
+		return s.sections(counter{io.NewSectionReader(archive, e.at, int64(e.file.CompressedSize64)), &s.read}, e.at)
+	}
+	r, err := e.file.Open()
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %s: %w", s.name, e.file.Name, err)
+	}
+	count := new(int64)
+	src, err := s.sections(counter{&expansion{r: r, stored: func() int64 { return int64(e.file.CompressedSize64) }, most: s.cfg.MaxRatio}, count}, e.at)
+	if err == nil {
+		src.single = true
+	}
+	return src, err
+}

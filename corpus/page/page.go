@@ -1,0 +1,135 @@
+// Package page reads files that are one document each: HTML pages and plain texts. A
+// document's id is the name of its file.
+package page
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+// Format is files that are one document each.
+type Format struct {
+	HTML bool               // or plain text
+	Text func() corpus.Text // makes texts, one for each parser; nil takes a page as it is
+}
+
+var (
+	_ corpus.Format     = Format{}
+	_ corpus.Framer     = Format{}
+	_ corpus.Recognizer = Format{}
+)
+
+// Name is "HTML" or "plain text".
+func (f Format) Name() string {
+	if f.HTML {
+		return "HTML"
+	}
+	return "plain text"
+}
+
+// Endings are those of pages or texts.
+func (f Format) Endings() []string {
+	if f.HTML {
+		return []string{".html", ".htm", ".xhtml"}
+	}
+	return []string{".txt", ".text", ".md"}
+}
+
+// Noun is "file".
+func (Format) Noun() string { return "file" }
+
+// Terminator is nothing.
+func (Format) Terminator() []byte { return nil }
+
+// Recognize tells HTML by its first tag.
+func (f Format) Recognize(head []byte) bool {
+	if !f.HTML {
+		return false
+	}
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
+	for _, tag := range []string{"<!doctype html", "<html", "<head", "<body", "<title", "<!--", "<?xml"} {
+		if len(head) >= len(tag) && bytes.EqualFold(head[:len(tag)], []byte(tag)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Frames returns what takes an input as one record.
+func (Format) Frames(maxRecord int) corpus.Frames { return frames(maxRecord) }
+
+type frames int
+
+func (frames) Starts([]byte) bool { return false }
+
+func (f frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
+	switch {
+	case len(data) > int(f):
+		return corpus.Frame{
+			Take: len(data), Pass: 1 << 62, Record: true,
+			Bad: fmt.Sprintf("the file is longer than the limit of %d bytes", int(f)),
+		}
+	case end == corpus.GoesOn:
+		return corpus.Frame{Need: min(2*len(data), int(f)) + 1}
+	}
+	return corpus.Frame{Take: len(data), Pass: len(data), Record: true}
+}
+
+// NewParser returns a parser for one goroutine. Files cannot be annotated.
+func (f Format) NewParser(annotate string) (corpus.Parser, error) {
+	if annotate != "" {
+		return nil, errors.New("--annotate adds a field to lines of JSON, and each input is one document: leave it out, and read the verdicts in --report")
+	}
+	p := &parser{contentType: "text/plain", texts: corpus.NewTexts(f.Text)}
+	if f.HTML {
+		p.contentType = "text/html"
+	}
+	return p, nil
+}
+
+type parser struct {
+	contentType string
+	texts       *corpus.Texts
+	doc         corpus.Document
+}
+
+// Parse returns the document of a block.
+func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
+	return func(yield func(*corpus.Document) bool) {
+		b.Rewind()
+		for _, span := range b.Spans {
+			raw := b.Data[span.Start:span.End:span.End]
+			p.doc = corpus.Document{Raw: raw, At: span.At, ID: []byte(b.File)}
+			reason := span.Bad
+			if reason == "" {
+				var err error
+				if p.doc.Text, err = p.texts.Make(b, raw, p.contentType); err != nil {
+					reason = err.Error()
+				}
+			}
+			if reason != "" {
+				p.doc.ID, p.doc.Text = nil, nil
+				p.doc.Bad = &corpus.BadRecord{File: b.File, At: span.At, Reason: reason, Raw: raw}
+			}
+			if !yield(&p.doc) {
+				return
+			}
+		}
+	}
+}
+
+// errOut says why kept files are not written.
+var errOut = errors.New("each input is one document of its own file: leave --out away, and read in --report which to leave out")
+
+// Keep fails: files behind one another are no files any more.
+func (Format) Keep(*corpus.Writer, []byte) error { return errOut }
+
+// Annotate fails.
+func (Format) Annotate(*corpus.Writer, []byte, corpus.Slot, []byte) error { return errOut }
+
+// Answer fails.
+func (Format) Answer(*corpus.Writer, string, []byte) error { return errOut }

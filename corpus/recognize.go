@@ -1,0 +1,173 @@
+package corpus
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// known are beginnings of formats that cannot be read, with what to do. Without
+// them a file would end as so many bad records.
+var known = []struct{ magic, name, advice string }{
+	{"PAR1", "a Parquet file", "write its rows as JSON lines first"},
+	{"ARROW1", "an Arrow file", "write its rows as JSON lines first"},
+	{"FEA1", "a Feather file", "write its rows as JSON lines first"},
+	{"\xff\xff\xff\xff", "an Arrow stream", "write its rows as JSON lines first"},
+	{"ORC", "an ORC file", "write its rows as JSON lines first"},
+	{"Obj\x01", "an Avro file", "write its rows as JSON lines first"},
+	{"\x89HDF\r\n\x1a\n", "an HDF5 file", "write its rows as JSON lines first"},
+	{"SQLite format 3\x00", "an SQLite database", "write its rows as JSON lines first"},
+	{"\x93NUMPY", "a NumPy array", "write its rows as JSON lines first"},
+	{"%PDF-", "a PDF", "extract its text first"},
+	{"{\\rtf", "an RTF document", "extract its text first"},
+	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office document", "extract its text first"},
+	{"%!PS", "a PostScript file", "extract its text first"},
+	{"\x89PNG\r\n\x1a\n", "a PNG image", "leave it out"},
+	{"\xff\xd8\xff", "a JPEG image", "leave it out"},
+	{"GIF8", "a GIF image", "leave it out"},
+	{"\x7fELF", "a program", "leave it out"},
+	{zipMagic, "a zip file", "unpack it first"},
+	{"PK\x05\x06", "an empty zip file", "leave it out"},
+	{"7z\xbc\xaf\x27\x1c", "a 7z file", "unpack it first"},
+	{"Rar!\x1a\x07", "a RAR file", "unpack it first"},
+	{"!<arch>\n", "an ar archive", "unpack it first"},
+	{"070701", "a cpio archive", "unpack it first"},
+	{"\x1f\x9d", "compressed with compress", "unpack it first"},
+	{"\x89LZO\x00", "compressed with lzop", "unpack it first"},
+	{"LZIP", "compressed with lzip", "unpack it first"},
+	{"\xff\x06\x00\x00sNaPpY", "compressed with snappy", "unpack it first"},
+}
+
+// tarAt is where a tar archive says what it is.
+const (
+	tarAt    = 257
+	tarMagic = "ustar"
+)
+
+// otherFormat names a format that no reader is for.
+func otherFormat(head []byte) (name, advice string) {
+	for _, k := range known {
+		if bytes.HasPrefix(head, []byte(k.magic)) {
+			return k.name, k.advice
+		}
+	}
+	if len(head) >= tarAt+len(tarMagic) && string(head[tarAt:tarAt+len(tarMagic)]) == tarMagic {
+		return "a tar archive", "unpack it first"
+	}
+	return "", ""
+}
+
+// beginsLikeOther reports whether head, if it went on, could be what is recognised
+// by more bytes.
+func beginsLikeOther(head []byte) bool {
+	if begins(head, "WARC/") || begins(head, "filedesc:") || len(head) > 0 && head[0] == '<' {
+		return true
+	}
+	for _, k := range known {
+		if len(head) < len(k.magic) && begins(head, k.magic) {
+			return true
+		}
+	}
+	return false
+}
+
+// formatOf is the format of the input that is open, by what it begins with and,
+// where that cannot be told, by its name.
+func (s *Source) formatOf(head []byte) (Format, error) {
+	if len(s.zipped) > 0 {
+		if f := s.zippedFormat(); f != nil {
+			return f, nil
+		}
+	}
+	for _, f := range s.cfg.Formats {
+		if r, ok := f.(Recognizer); ok && r.Recognize(head) {
+			return f, nil
+		}
+	}
+	if name, advice := otherFormat(head); name != "" && compressionOf(head) == "" {
+		return nil, fmt.Errorf("reading %s: it is %s, which cannot be read: %s", s.name, name, advice)
+	}
+	if f := s.named(s.name); f != nil {
+		return f, nil
+	}
+	return s.format, nil
+}
+
+// named is the format that a name tells, nil where it tells none.
+func (s *Source) named(name string) Format {
+	for _, f := range s.cfg.Formats {
+		if slices.Contains(f.Endings(), filepath.Ext(uncompressedName(name))) {
+			return f
+		}
+	}
+	return nil
+}
+
+// zippedFormat is the format of the first entry of a zip archive that has a Framer, of
+// whose entries only those of this format are left.
+func (s *Source) zippedFormat() Format {
+	for _, e := range s.zipped {
+		f := s.named(e.file.Name)
+		if _, ok := f.(Framer); !ok {
+			continue
+		}
+		s.zipped = slices.DeleteFunc(s.zipped, func(e entry) bool { return !s.isOf(e, f) })
+		return f
+	}
+	s.zipped = nil
+	return nil
+}
+
+// uncompressedName is a name without the endings of compressions.
+func uncompressedName(name string) string {
+	for _, ending := range []string{".gz", ".zst", ".bz2", ".xz", ".lz4"} {
+		if short, found := strings.CutSuffix(name, ending); found {
+			return short
+		}
+	}
+	return name
+}
+
+// choose has the input read in a format, which must be that of the inputs before it.
+func (s *Source) choose(f Format) error {
+	if s.chosen != nil && s.chosen.Name() != f.Name() {
+		return fmt.Errorf("reading %s: it is %s, and the inputs before it are %s: give each kind a run of its own, with the same --index",
+			s.name, f.Name(), s.chosen.Name())
+	}
+	s.chosen = f
+	s.cutter, _ = f.(Cutter)
+	if _, ok := f.(Framer); !ok && s.cutter == nil {
+		return errors.New("the format " + f.Name() + " finds no records")
+	}
+	return nil
+}
+
+func (s *Source) isOf(e entry, f Format) bool {
+	named := s.named(e.file.Name)
+	return named != nil && named.Name() == f.Name()
+}
+
+// Recognize looks at the first bytes of the files among the inputs and returns their
+// format, nil where there is no file. It is an error where one is of a format that cannot
+// be read, or where two are of different ones.
+func Recognize(inputs []Input, format Format, cfg SourceConfig) (Format, error) {
+	s := NewSource(inputs, format, cfg)
+	defer s.Close() // after an error, or of nothing
+	for s.index < len(inputs) {
+		if in := inputs[s.index]; in.Size < 0 || in.Path == Stdin {
+			s.index++
+			continue
+		}
+		if err := s.open(context.Background()); err != nil {
+			return nil, err
+		}
+		if err := s.closeInput(nil); err != nil {
+			return nil, err
+		}
+	}
+	return s.chosen, nil
+}

@@ -1,0 +1,64 @@
+package corpus
+
+import (
+	"bytes"
+	"errors"
+	"unicode/utf8"
+)
+
+// Text makes the text of a body, which may be in any encoding. It may return a piece of
+// the body, or write into what room returns: an empty slice with room for n bytes, good
+// for two calls. It is used by one goroutine.
+type Text func(room func(n int) []byte, body []byte, contentType string) ([]byte, error)
+
+// Plain is the text of a body that is UTF-8.
+func Plain(_ func(int) []byte, body []byte, _ string) ([]byte, error) {
+	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
+	if !utf8.Valid(body) {
+		return nil, errors.New("it is not UTF-8")
+	}
+	return body, nil
+}
+
+// Texts makes the texts of documents for a parser whose records hold them in other forms.
+type Texts struct {
+	text Text
+	bufs [2][]byte // for what is not long, used again
+	turn int
+}
+
+// NewTexts returns what makes texts, by text or, if that is nil, by [Plain].
+func NewTexts(text func() Text) *Texts {
+	if text == nil {
+		return &Texts{text: Plain}
+	}
+	return &Texts{text: text()}
+}
+
+// longText is from how many bytes on a text is in memory of its own.
+const longText = 1 << 20
+
+// Make makes the text of a body. It stays with the block.
+func (t *Texts) Make(b *Block, body []byte, contentType string) ([]byte, error) {
+	text, err := t.text(func(n int) []byte { return t.room(b, n) }, body, contentType)
+	if err != nil || len(text) == 0 {
+		return nil, err
+	}
+	if len(text) <= longText {
+		return b.Keep(text), nil
+	}
+	return text, nil // it is memory of the block already, or the body
+}
+
+func (t *Texts) room(b *Block, n int) []byte {
+	if n > longText {
+		b.Take(n / 2) // it is asked for at most, and only what is touched is taken
+		return b.Memory(n)
+	}
+	buf := &t.bufs[t.turn]
+	t.turn = 1 - t.turn
+	if cap(*buf) < n {
+		*buf = make([]byte, 0, n+n/4)
+	}
+	return (*buf)[:0]
+}

@@ -1,0 +1,264 @@
+package warc
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+// encodings are those of a body, in the order in which they were applied, without those
+// that mean nothing.
+func encodings(f fields) (list []string) {
+	for word := range bytes.SplitSeq(f.get("Content-Encoding"), []byte(",")) {
+		switch name := mediaType(word); name {
+		case "gzip", "x-gzip":
+			list = append(list, "gzip")
+		case "deflate", "br", "zstd":
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// dechunked undoes the chunked transfer coding (RFC 9112, section 7.1), appending to dst.
+// A body that is not chunked is returned as it is, and what follows a chunk and is none
+// is taken as it is.
+func dechunked(dst, body []byte) []byte {
+	rest := body
+	for chunks := 0; ; chunks++ {
+		size, n := chunkSize(rest)
+		if n == 0 {
+			if chunks == 0 {
+				return body
+			}
+			return append(dst, rest...)
+		}
+		rest = rest[n:]
+		if size == 0 {
+			return dst
+		}
+		size = min(size, len(rest))
+		dst, rest = append(dst, rest[:size]...), rest[size:]
+		switch {
+		case len(rest) == 0: // cut off, or without its end
+			return dst
+		case bytes.HasPrefix(rest, []byte("\r\n")):
+			rest = rest[2:]
+		case rest[0] == '\n':
+			rest = rest[1:]
+		}
+		if len(rest) == 0 {
+			return dst
+		}
+	}
+}
+
+// chunkSize reads the line before a chunk; n is 0 where it is none.
+func chunkSize(data []byte) (size, n int) {
+	const most = 1 << 40
+	digits := 0
+	for digits < len(data) && size < most {
+		d := bytes.IndexByte([]byte("0123456789abcdef"), data[digits]|0x20)
+		if data[digits] < '0' || d < 0 {
+			break
+		}
+		size, digits = size<<4|d, digits+1
+	}
+	if digits == 0 {
+		return 0, 0
+	}
+	line := data[:min(len(data), 256)]
+	i := bytes.IndexByte(line, '\n')
+	if i < 0 {
+		return 0, 0
+	}
+	if rest := bytes.TrimSpace(line[digits:i]); len(rest) > 0 && rest[0] != ';' {
+		return 0, 0
+	}
+	return size, i + 1
+}
+
+// errTooLong is returned for a body that is longer than a record may be.
+var errTooLong = errors.New("decompressed, the body is longer than the limit")
+
+// errCutBody comes with what there is of a body that ends too early.
+var errCutBody = errors.New("the body ends too early")
+
+// whole takes a body that ends too early as far as it goes.
+func whole(data []byte, err error) ([]byte, error) {
+	if err == errCutBody {
+		err = nil
+	}
+	return data, err
+}
+
+// maxBodyWindow is the largest window of a compressed body, which is what browsers take
+// (RFC 9659).
+const maxBodyWindow = 8 << 20
+
+// brotliWindow is the largest window of brotli (RFC 7932).
+const brotliWindow = 16 << 20
+
+// unpacker decompresses bodies. It is for one goroutine.
+type unpacker struct {
+	src  bytes.Reader
+	gzip *gzip.Reader
+	buf  []byte // of small bodies, used again
+}
+
+// unpack undoes an encoding of a body of a record in b; the result has at most max bytes.
+// Where the body plainly is not encoded so, it is returned as it is.
+func (u *unpacker) unpack(b *corpus.Block, encoding string, body []byte, max int) ([]byte, error) {
+	if len(body) == 0 {
+		return body, nil
+	}
+	u.src.Reset(body)
+	switch encoding {
+	case "gzip":
+		if !bytes.HasPrefix(body, []byte("\x1f\x8b")) {
+			return body, nil
+		}
+		if u.gzip == nil {
+			u.gzip = new(gzip.Reader)
+		}
+		if err := u.gzip.Reset(&u.src); err != nil {
+			return nil, explain(encoding, err)
+		}
+		return whole(u.readAll(b, encoding, u.gzip, max))
+	case "deflate":
+		return u.inflate(b, body, max)
+	case "zstd":
+		if !bytes.HasPrefix(body, []byte("\x28\xb5\x2f\xfd")) {
+			return body, nil
+		}
+		var head zstd.Header
+		if err := head.Decode(body); err != nil {
+			return nil, explain(encoding, err)
+		}
+		b.Take(int(min(head.WindowSize+head.FrameContentSize, maxBodyWindow)))
+		dec, err := zstd.NewReader(&u.src, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxBodyWindow))
+		if err != nil {
+			return nil, explain(encoding, err)
+		}
+		defer dec.Close()
+		return whole(u.readAll(b, encoding, dec, max))
+	}
+	decoded, err := u.readAll(b, encoding, brotli.NewReader(&u.src), max)
+	if short := bytes.TrimRight(body, "\r\n"); err != nil && !errors.Is(err, errTooLong) && len(short) < len(body) {
+		// A line end behind it, where the record's length is wrong.
+		u.src.Reset(short)
+		decoded, err = u.readAll(b, encoding, brotli.NewReader(&u.src), max)
+	}
+	return orPlain(body)(decoded, err)
+}
+
+// inflate undoes deflate, which some servers send with the header of zlib and some
+// without.
+func (u *unpacker) inflate(b *corpus.Block, body []byte, max int) ([]byte, error) {
+	if z, err := zlib.NewReader(&u.src); err == nil {
+		return whole(u.readAll(b, "deflate", z, max))
+	}
+	u.src.Reset(body)
+	return orPlain(body)(u.readAll(b, "deflate", flate.NewReader(bufio.NewReader(&u.src)), max))
+}
+
+// orPlain takes a body that cannot be decompressed as it is, if it is text: its header is
+// wrong then.
+func orPlain(body []byte) func([]byte, error) ([]byte, error) {
+	return func(decoded []byte, err error) ([]byte, error) {
+		head := body[:min(len(body), 1<<10)]
+		for len(head) > 0 && !utf8.RuneStart(head[len(head)-1]) {
+			head = head[:len(head)-1]
+		}
+		if len(head) < len(body) && len(head) > 0 {
+			head = head[:len(head)-1]
+		}
+		if err != nil && !errors.Is(err, errTooLong) && utf8.Valid(head) && bytes.IndexByte(head, 0) < 0 {
+			return body, nil
+		}
+		return whole(decoded, err)
+	}
+}
+
+func explain(encoding string, err error) error {
+	return fmt.Errorf("the body cannot be decompressed (%s): %w", encoding, err)
+}
+
+// smallBody is up to how many bytes a body is decompressed into memory used again.
+const smallBody = 256 << 10
+
+// readAll reads what a body is decompressed to, into the memory of the block where it is
+// much. A body that ends too early was cut off by the crawler, and is taken as far as it
+// goes.
+func (u *unpacker) readAll(b *corpus.Block, encoding string, r io.Reader, max int) ([]byte, error) {
+	if u.buf == nil {
+		u.buf = make([]byte, smallBody)
+	}
+	n, err := fill(r, u.buf)
+	data := u.buf[:n]
+	if err == nil { // there is more, or may be
+		b.Take(smallBody)
+		if encoding == "br" { // its window grows with what it decodes
+			b.Take(brotliWindow)
+		}
+		large := append(b.Memory(max+1), data...)
+		data, err = growing(b, large, r)
+	}
+	switch {
+	case len(data) > max:
+		return nil, fmt.Errorf("%w of %d bytes", errTooLong, max)
+	case err == io.EOF:
+		return data, nil
+	case errors.Is(err, io.ErrUnexpectedEOF) && len(data) > 0:
+		return data, errCutBody
+	}
+	return nil, explain(encoding, err)
+}
+
+// growing appends what r has to data, up to its capacity, and says how much that takes.
+func growing(b *corpus.Block, data []byte, r io.Reader) (_ []byte, err error) {
+	const step = 1 << 20
+	for err == nil && len(data) < cap(data) {
+		piece := data[len(data):min(cap(data), len(data)+step)]
+		b.Take(len(piece))
+		var n int
+		n, err = fill(r, piece)
+		data = data[:len(data)+n]
+	}
+	if err == nil { // it is too long
+		err = io.EOF
+	}
+	return data, err
+}
+
+// fill is io.ReadFull, but the error is always that of the reader: io.EOF at its end.
+func fill(r io.Reader, p []byte) (n int, err error) {
+	for idle := 0; n < len(p) && err == nil; idle++ {
+		var got int
+		if got, err = r.Read(p[n:]); got > 0 {
+			idle = 0
+		}
+		if n += got; idle == 100 {
+			err = io.ErrNoProgress
+		}
+	}
+	return n, err
+}
+
+// reversed is the order in which encodings are undone.
+func reversed(list []string) []string {
+	slices.Reverse(list)
+	return list
+}

@@ -1,0 +1,21 @@
+// Package warc reads web archives: WARC of version 0.17 to 1.1 (ISO 28500), of which
+// the WET of Common Crawl is one, and ARC of version 1.
+//
+// Documents are what records of the types response, resource and conversion say, where
+// their status and media type are among those asked for. All other records are passed
+// over: requests, metadata, revisits, which have no content of their own, and resources
+// that wget makes of its own logs. So are the records of an ARC that are of other
+// protocols than HTTP.
+//
+// Files as they are met break the rules. What is done about that:
+//
+//   - A record is as long as its Content-Length says if behind it another begins, or the
+//     input or its compressed member ends. Else the next header is looked for, in it and
+//     then behind it: the record ends there.
+//   - Header lines may be folded and end in LF, URIs may have angle brackets around them
+//     and spaces in them, blank lines may be missing.
+//   - A body that is not chunked, or not compressed, though its header says so, is taken
+//     as it is.
+//   - What is no record is a bad record up to the next header, and so is a damaged
+//     member, once.
+package warc

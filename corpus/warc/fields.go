@@ -1,0 +1,126 @@
+package warc
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// maxHead is how many bytes a header may have, that of a record or of HTTP.
+const maxHead = 64 << 10
+
+// recordHead returns the index behind the header of a record, or -1. Where another record
+// begins in it, it has no end, and that is where.
+func recordHead(data []byte) (end, other int) {
+	data = data[:min(len(data), maxHead)]
+	for at := 0; at < len(data); {
+		i := bytes.IndexByte(data[at:], '\n')
+		switch {
+		case i < 0:
+			return -1, -1
+		case i == 0 || i == 1 && data[at] == '\r':
+			return at + i + 1, -1
+		case at > 0 && isWARC(data[at:]):
+			return -1, at
+		}
+		at += i + 1
+	}
+	return -1, -1
+}
+
+// headEnd returns the index behind the blank line that ends a header, or -1.
+func headEnd(data []byte) int {
+	for at := 0; at < len(data); {
+		i := bytes.IndexByte(data[at:], '\n')
+		if i < 0 {
+			return -1
+		}
+		if i == 0 || i == 1 && data[at] == '\r' {
+			return at + i + 1
+		}
+		at += i + 1
+	}
+	return -1
+}
+
+// fields are the lines of a header behind the first.
+type fields []byte
+
+// fieldsOf returns the lines of a header behind the first.
+func fieldsOf(head []byte) fields {
+	return fields(head[bytes.IndexByte(head, '\n')+1:])
+}
+
+// get returns the value of the first field of a name, lines that were folded put
+// together, and nil where there is none.
+func (f fields) get(name string) []byte {
+	for rest := []byte(f); len(rest) > 0; {
+		line := rest[:lineEnd(rest)]
+		rest = rest[len(line):]
+		value, found := valueOf(line, name)
+		if !found {
+			continue
+		}
+		for len(rest) > 0 && (rest[0] == ' ' || rest[0] == '\t') {
+			more := rest[:lineEnd(rest)]
+			rest = rest[len(more):]
+			if more = bytes.TrimSpace(more); len(more) > 0 {
+				value = append(append(append([]byte(nil), value...), ' '), more...)
+			}
+		}
+		return value
+	}
+	return nil
+}
+
+func lineEnd(data []byte) int {
+	if i := bytes.IndexByte(data, '\n'); i >= 0 {
+		return i + 1
+	}
+	return len(data)
+}
+
+// valueOf returns what stands behind the colon of a line that begins with the name.
+func valueOf(line []byte, name string) (value []byte, found bool) {
+	if len(line) <= len(name) || line[0]|0x20 != name[0]|0x20 {
+		return nil, false
+	}
+	colon := bytes.IndexByte(line, ':')
+	if colon < len(name) || !bytes.EqualFold(bytes.TrimRight(line[:colon], " \t"), []byte(name)) {
+		return nil, false
+	}
+	value = bytes.TrimSpace(line[colon+1:])
+	return value[:len(value):len(value)], true
+}
+
+// is compares a word of a header, in which case means nothing.
+func is(value []byte, word string) bool {
+	return len(value) == len(word) && bytes.EqualFold(value, []byte(word))
+}
+
+// mediaType is the type of a Content-Type without its parameters, in small letters.
+func mediaType(value []byte) string {
+	if i := bytes.IndexByte(value, ';'); i >= 0 {
+		value = value[:i]
+	}
+	if i := bytes.IndexByte(value, ','); i >= 0 { // two headers put together
+		value = value[:i]
+	}
+	return string(bytes.ToLower(bytes.TrimSpace(value)))
+}
+
+// length reads a Content-Length; -1 where it is none.
+func length(value []byte) int64 {
+	n, err := strconv.ParseInt(string(value), 10, 64)
+	if err != nil || n < 0 || value[0] == '+' {
+		return -1
+	}
+	return n
+}
+
+// trimmed takes the brackets away that some writers put around a URI.
+func trimmed(uri []byte) []byte {
+	if n := len(uri); n >= 2 && uri[0] == '<' && uri[n-1] == '>' {
+		uri = uri[1 : n-1]
+	}
+	return uri
+}

@@ -1,0 +1,116 @@
+package warc
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+// Format is WARC or ARC. Its zero value takes what has the status 200, in the
+// [DefaultTypes], and texts that are UTF-8.
+type Format struct {
+	IDField string             // field of the header with the id, "" means WARC-Target-URI; an ARC has its URLs
+	Status  []StatusRange      // of HTTP that documents have; none means 200
+	Types   []string           // media types that documents have, in small letters; "any" is all; none means DefaultTypes
+	Text    func() corpus.Text // makes texts, one for each parser; nil takes a body as it is
+	MaxBody int                // bytes of a body when it is decompressed, 0 means corpus.DefaultMaxRecord
+	ARC     bool               // what is written are records of an ARC
+}
+
+// DefaultTypes are the media types of documents.
+var DefaultTypes = []string{"text/html", "application/xhtml+xml", "text/plain"}
+
+// StatusRange is a range of statuses of HTTP, both ends included.
+type StatusRange struct{ From, To int }
+
+// ParseStatus reads statuses as users write them: "200,203", "2xx" or "any".
+func ParseStatus(text string) (list []StatusRange, err error) {
+	for word := range strings.SplitSeq(text, ",") {
+		word = strings.TrimSpace(word)
+		if word == "any" {
+			return []StatusRange{{0, 999}}, nil
+		}
+		low, high := strings.ReplaceAll(word, "x", "0"), strings.ReplaceAll(word, "x", "9")
+		from, err := strconv.Atoi(low)
+		to, err2 := strconv.Atoi(high)
+		if err != nil || err2 != nil || len(word) != 3 {
+			return nil, fmt.Errorf("status %q: want statuses such as 200,203 or 2xx, or any", word)
+		}
+		list = append(list, StatusRange{from, to})
+	}
+	return list, nil
+}
+
+var (
+	_ corpus.Format     = Format{}
+	_ corpus.Framer     = Format{}
+	_ corpus.Recognizer = Format{}
+)
+
+// Name is "WARC" or "ARC".
+func (f Format) Name() string {
+	if f.ARC {
+		return "ARC"
+	}
+	return "WARC"
+}
+
+// Endings are those of web archives.
+func (f Format) Endings() []string {
+	if f.ARC {
+		return []string{".arc"}
+	}
+	return []string{".warc", ".wet", ".wat", ".wacz"}
+}
+
+// Noun is "record".
+func (Format) Noun() string { return "record" }
+
+// Terminator is two empty lines, or one in an ARC.
+func (f Format) Terminator() []byte {
+	if f.ARC {
+		return []byte("\n")
+	}
+	return []byte("\r\n\r\n")
+}
+
+// Recognize tells a web archive by its first record.
+func (f Format) Recognize(head []byte) bool {
+	head = head[blank(head):]
+	return f.ARC && isARC(head) || !f.ARC && isWARC(head)
+}
+
+// Frames returns what finds the records of one input.
+func (f Format) Frames(maxRecord int) corpus.Frames { return &frames{format: f, max: maxRecord} }
+
+func (f Format) maxBody() int {
+	if f.MaxBody > 0 {
+		return f.MaxBody
+	}
+	return corpus.DefaultMaxRecord
+}
+
+// NewParser returns a parser for one goroutine. Records cannot be annotated.
+func (f Format) NewParser(annotate string) (corpus.Parser, error) {
+	if annotate != "" {
+		return nil, errors.New("--annotate adds a field to lines of JSON, and the inputs are web archives: leave it out, and read the verdicts in --report")
+	}
+	return &parser{format: f, texts: corpus.NewTexts(f.Text)}, nil
+}
+
+// Keep writes a record as it came, decompressed: into a compressed output as a member or
+// frame of its own, so that it can be found by its offset.
+func (f Format) Keep(w *corpus.Writer, raw []byte) error {
+	return w.WriteAlone(raw, f.Terminator())
+}
+
+var errAnnotate = errors.New("web archives cannot be annotated")
+
+// Annotate fails.
+func (Format) Annotate(*corpus.Writer, []byte, corpus.Slot, []byte) error { return errAnnotate }
+
+// Answer fails.
+func (Format) Answer(*corpus.Writer, string, []byte) error { return errAnnotate }

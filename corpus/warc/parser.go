@@ -1,0 +1,127 @@
+package warc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"iter"
+	"unicode/utf8"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+// maxID is the longest id in bytes: tables and reports hold ids.
+const maxID = 64 << 10
+
+// parser turns blocks of records into documents. It is for one goroutine.
+type parser struct {
+	format Format
+	texts  *corpus.Texts
+	unpack unpacker
+	chunks []byte // a body that was chunked
+	doc    corpus.Document
+}
+
+// Parse returns the documents of a block in the order of its records.
+func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
+	return func(yield func(*corpus.Document) bool) {
+		b.Rewind()
+		for _, span := range b.Spans {
+			raw := b.Data[span.Start:span.End:span.End]
+			p.doc = corpus.Document{Raw: raw, At: span.At}
+			reason := span.Bad
+			if reason == "" {
+				if err := p.parse(b); err != nil {
+					reason = err.Error()
+				}
+			}
+			if reason != "" {
+				p.doc.ID, p.doc.Text = nil, nil
+				p.doc.Bad = &corpus.BadRecord{File: b.File, At: span.At, Reason: reason, Raw: raw}
+			}
+			if !yield(&p.doc) {
+				return
+			}
+		}
+	}
+}
+
+var errNoAnswer = errors.New("the header of HTTP cannot be read")
+
+// parse fills p.doc from its Raw.
+func (p *parser) parse(b *corpus.Block) error {
+	raw := p.doc.Raw
+	head := lineEnd(raw)
+	if isWARC(raw) {
+		head = headEnd(raw)
+	}
+	r := parseHead(raw[:head])
+	p.doc.Time = r.time()
+	if err := p.setID(b, &r); err != nil {
+		return err
+	}
+	body, contentType := raw[head:], r.mime
+	if r.isHTTP() {
+		a, _ := parseAnswer(body)
+		if a.head == 0 {
+			return errNoAnswer
+		}
+		body, contentType = body[a.head:], a.fields.get("Content-Type")
+		if len(contentType) == 0 {
+			contentType = r.fields.get("WARC-Identified-Payload-Type")
+		}
+		if len(contentType) == 0 {
+			contentType = []byte("text/html") // it looks like it
+		}
+		var err error
+		if body, err = p.decode(b, a.fields, body); err != nil {
+			return err
+		}
+	}
+	var err error
+	p.doc.Text, err = p.texts.Make(b, body, string(contentType))
+	return err
+}
+
+// setID sets the id of the document.
+func (p *parser) setID(b *corpus.Block, r *record) error {
+	id := r.uri
+	if name := p.format.IDField; name != "" && !r.arc {
+		id = trimmed(r.fields.get(name))
+	}
+	if len(id) > maxID {
+		return fmt.Errorf("its id is longer than %d bytes", maxID)
+	}
+	if p.doc.ID = id; len(id) == 0 {
+		p.doc.ID = b.Name(p.doc.At)
+	}
+	if !utf8.Valid(id) {
+		p.doc.ID = bytes.ToValidUTF8(id, []byte("\ufffd"))
+	}
+	return nil
+}
+
+// decode undoes what HTTP has done to a body.
+func (p *parser) decode(b *corpus.Block, f fields, body []byte) (_ []byte, err error) {
+	if bytes.Contains(bytes.ToLower(f.get("Transfer-Encoding")), []byte("chunked")) {
+		dst := p.chunks[:0]
+		if len(body) > smallBody {
+			b.Take(len(body))
+			dst = b.Memory(len(body))
+		}
+		out := dechunked(dst, body)
+		if len(body) <= smallBody && len(out) > 0 && &out[0] != &body[0] {
+			p.chunks = out
+		}
+		body = out
+	}
+	for i, encoding := range reversed(encodings(f)) {
+		if i > 0 && len(body) <= smallBody { // it is where the next goes
+			body = bytes.Clone(body)
+		}
+		if body, err = p.unpack.unpack(b, encoding, body, p.format.maxBody()); err != nil {
+			return nil, err
+		}
+	}
+	return body, nil
+}

@@ -1,0 +1,263 @@
+package warc_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"pgregory.net/rapid"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/warc"
+)
+
+// got is what was read of a record.
+type got struct {
+	id, text, bad, raw string
+	at                 corpus.Place
+}
+
+var stdin = []corpus.Input{{Path: corpus.Stdin, Name: "f", Size: -1}}
+
+// read reads an input to its end, or to an error.
+func read(tb testing.TB, stored []byte, cfg corpus.SourceConfig) ([]got, error) {
+	tb.Helper()
+	cfg.Stdin = bytes.NewReader(stored)
+	return readFrom(tb, stdin, warc.Format{}, cfg)
+}
+
+func readFrom(tb testing.TB, inputs []corpus.Input, format warc.Format, cfg corpus.SourceConfig) (all []got, err error) {
+	tb.Helper()
+	src := corpus.NewSource(inputs, format, cfg)
+	defer src.Close()
+	p, err := format.NewParser("")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var b corpus.Block
+	defer b.Release()
+	last := corpus.Place{}
+	input := 0
+	for {
+		if err := src.Next(context.Background(), &b); err != nil {
+			if err == io.EOF {
+				err = nil
+			}
+			return all, err
+		}
+		if b.Input != input {
+			last, input = corpus.Place{}, b.Input
+		}
+		for doc := range p.Parse(&b) {
+			g := got{id: string(doc.ID), text: string(doc.Text), raw: string(doc.Raw), at: doc.At}
+			if doc.Bad != nil {
+				g.bad = doc.Bad.Reason
+			}
+			if doc.At.Part < last.Part || doc.At.Part == last.Part && doc.At.Record < last.Record {
+				tb.Fatalf("%v stands behind %v", doc.At, last)
+			}
+			last = doc.At
+			all = append(all, g)
+		}
+	}
+}
+
+// want checks that the documents that were read are those that were made.
+func want(tb interface {
+	Helper()
+	Fatalf(string, ...any)
+}, name string, have []got, records []made,
+) {
+	tb.Helper()
+	n := 0
+	for _, m := range records {
+		if !m.doc {
+			continue
+		}
+		if n >= len(have) || have[n].bad != "" || have[n].id != m.id || have[n].text != m.text {
+			tb.Fatalf("%s: document %d is not %q %q:\n%+v\n%q", name, n, m.id, m.text, have[min(n, len(have)):min(n+2, len(have))], m.bytes)
+		}
+		n++
+	}
+	if n != len(have) {
+		tb.Fatalf("%s: %d documents, want %d: %+v", name, len(have), n, have[n])
+	}
+}
+
+func documents(records []made) (n int) {
+	for _, m := range records {
+		if m.doc {
+			n++
+		}
+	}
+	return n
+}
+
+// variants are the files that records can be written as.
+func variants(t *rapid.T, records []made) map[string][]byte {
+	data := plain(records)
+	files := map[string][]byte{"plain": data, "gzip of all": gzipped(data), "zstd of all": zstded(data)}
+	for _, p := range memberwise() {
+		file := bytes.Clone(p.head)
+		for _, m := range records {
+			file = append(file, p.member(m.bytes)...)
+		}
+		files[p.name] = file
+	}
+	// As bgzip does: members that end anywhere.
+	var pieces []byte
+	for rest := data; len(rest) > 0; {
+		n := min(rapid.IntRange(1, 700).Draw(t, "piece"), len(rest))
+		pieces, rest = append(pieces, gzipped(rest[:n])...), rest[n:]
+	}
+	files["gzip in pieces"] = pieces
+	return files
+}
+
+// TestReadBack writes drawn records in every way and reads them back, whatever the size of
+// blocks and of reads.
+func TestReadBack(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		records := drawRecords(rt)
+		for name, file := range variants(rt, records) {
+			cfg := corpus.SourceConfig{BlockSize: rapid.IntRange(1, 2000).Draw(rt, "block"), Stdin: bytes.NewReader(file)}
+			if rapid.Bool().Draw(rt, "small reads") {
+				cfg.Stdin = iotest.DataErrReader(iotest.HalfReader(cfg.Stdin))
+			}
+			have, err := readFrom(t, stdin, warc.Format{}, cfg)
+			if err != nil {
+				rt.Fatalf("%s: %v", name, err)
+			}
+			want(rt, name, have, records)
+		}
+	})
+}
+
+// TestSkipTo goes on behind every document.
+func TestSkipTo(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		records := drawRecords(rt)
+		for name, file := range variants(rt, records) {
+			all, err := read(t, file, corpus.SourceConfig{})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			sum := uint64(0)
+			for i, g := range all {
+				sum = corpus.AddRecord(sum, corpus.RecordSum([]byte(g.raw)))
+				cfg := corpus.SourceConfig{BlockSize: 100, SkipTo: g.at.Next(), SkipSum: sum}
+				have, err := read(t, file, cfg)
+				if err != nil || fmt.Sprint(have) != fmt.Sprint(all[i+1:]) {
+					rt.Fatalf("%s behind %v: %v, %v", name, g.at, have, err)
+				}
+				cfg.SkipSum++
+				if _, err := read(t, file, cfg); err == nil || !strings.Contains(err.Error(), "was changed") {
+					rt.Fatalf("%s behind %v, another sum: %v", name, g.at, err)
+				}
+			}
+		}
+	})
+}
+
+// TestFlippedMember flips a bit in a member: the record in it is one bad record, told with
+// the offset of the member, and no other is lost.
+func TestFlippedMember(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		records := drawRecords(rt)
+		for _, p := range memberwise() {
+			broken := rapid.IntRange(0, len(records)-1).Draw(rt, "broken")
+			file := bytes.Clone(p.head)
+			at, end := 0, 0
+			for i, m := range records {
+				member := p.member(m.bytes)
+				if i == broken {
+					at = len(file)
+					bit := rapid.IntRange(0, 8*len(member)-1).Draw(rt, "bit")
+					member[bit/8] ^= 1 << (bit % 8)
+				}
+				if file = append(file, member...); i == broken {
+					end = len(file)
+				}
+			}
+			have, err := readFrom(t, stdin, warc.Format{}, corpus.SourceConfig{Stdin: bytes.NewReader(file), BlockSize: 300})
+			if err != nil {
+				rt.Fatalf("%s: %v", p.name, err)
+			}
+			var rest []got
+			bad := 0
+			for _, g := range have {
+				if g.bad == "" {
+					rest = append(rest, g)
+					continue
+				}
+				if bad++; g.at.Part < int64(at) || g.at.Part >= int64(end) {
+					rt.Fatalf("%s: bad record at %v, want %d to %d: %s", p.name, g.at, at, end, g.bad)
+				}
+			}
+			others := append(append([]made(nil), records[:broken]...), records[broken+1:]...)
+			if bad == 0 || len(rest) == documents(records) {
+				// The bit means nothing, such as one of the time in the header of gzip,
+				// or has only taken the checksum away, which is left as rubbish.
+				others = records
+			}
+			if bad > 1 {
+				rt.Fatalf("%s: %d bad records", p.name, bad)
+			}
+			want(rt, p.name, rest, others)
+		}
+	})
+}
+
+// TestRubbish has rubbish between records: told once for each place, and nothing else is
+// lost.
+func TestRubbish(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	rapid.Check(t, func(rt *rapid.T) {
+		records := drawRecords(rt)
+		at := rapid.IntRange(1, len(records)).Draw(rt, "at")
+		rubbish := make([]byte, rapid.IntRange(1, 300_000).Draw(rt, "rubbish"))
+		for i := range rubbish {
+			rubbish[i] = byte(random.Uint32()) | 0x81
+		}
+		for i := range records {
+			m := &records[i]
+			m.bytes = append(m.bytes[:len(m.bytes)-m.blank], "\r\n\r\n"...)
+		}
+		pieces := memberwise()
+		pieces = append(pieces, packed{"plain", nil, func(b []byte) []byte { return b }})
+		for _, p := range pieces {
+			file := bytes.Clone(p.head)
+			for i, m := range records {
+				if i == at {
+					file = append(file, rubbish...)
+				}
+				file = append(file, p.member(m.bytes)...)
+			}
+			if at == len(records) {
+				file = append(file, rubbish...)
+			}
+			have, err := readFrom(t, stdin, warc.Format{}, corpus.SourceConfig{Stdin: bytes.NewReader(file)})
+			if err != nil {
+				rt.Fatalf("%s: %v", p.name, err)
+			}
+			var rest []got
+			bad := 0
+			for _, g := range have {
+				if g.bad == "" {
+					rest = append(rest, g)
+				} else {
+					bad++
+				}
+			}
+			if bad != 1 {
+				rt.Fatalf("%s: %d bad records for one piece of rubbish of %d bytes: %+v", p.name, bad, len(rubbish), have)
+			}
+			want(rt, p.name, rest, records)
+		}
+	})
+}

@@ -1,0 +1,184 @@
+package warc
+
+import (
+	"bytes"
+	"time"
+)
+
+// record is what the header of a record says.
+type record struct {
+	head   int    // bytes of the header
+	length int64  // of the content, -1 where it is not told
+	fields fields // none in an ARC
+	arc    bool
+	kind   string // type of a WARC's record: "response", "resource", "conversion", or ""
+	uri    []byte
+	mime   []byte // Content-Type of the content
+	date   []byte
+}
+
+// parseHead reads a header, which ends at end.
+func parseHead(head []byte) record {
+	if isARC(head) {
+		return parseARC(head)
+	}
+	f := fieldsOf(head)
+	r := record{head: len(head), fields: f, length: length(f.get("Content-Length"))}
+	kind := f.get("WARC-Type")
+	for _, k := range []string{"response", "resource", "conversion"} {
+		if is(kind, k) {
+			r.kind = k
+		}
+	}
+	if r.kind != "" {
+		r.uri, r.mime, r.date = trimmed(f.get("WARC-Target-URI")), f.get("Content-Type"), f.get("WARC-Date")
+	}
+	return r
+}
+
+// parseARC reads the line that begins a record of an ARC,
+//
+//	URL IP-address Archive-date Content-type Archive-length
+//
+// in which the URL may have spaces, and where version 2 puts more fields before the
+// last.
+func parseARC(line []byte) record {
+	r := record{head: len(line), length: -1, arc: true}
+	words := bytes.Fields(line)
+	at := arcDate(words)
+	if at < 0 {
+		return r
+	}
+	r.length = length(words[len(words)-1])
+	r.date, r.mime = words[at], words[at+1]
+	r.uri = bytes.TrimSpace(line[:bytes.LastIndex(line[:bytes.LastIndex(line, words[at])], words[at-1])])
+	if scheme, _, _ := bytes.Cut(r.uri, []byte(":")); is(scheme, "http") || is(scheme, "https") {
+		r.kind = "response"
+	}
+	return r
+}
+
+// arcDate returns which word of a record's line is the date: the last that is one and
+// has the words before and behind it that it needs, or -1.
+func arcDate(words [][]byte) int {
+	for i := len(words) - 3; i >= 2; i-- {
+		if isDate(words[i]) && len(words)-i <= 8 {
+			return i
+		}
+	}
+	return -1
+}
+
+// isDate reports whether a word is a date as ARCs have them, 14 digits or some more.
+func isDate(word []byte) bool {
+	if len(word) < 8 || len(word) > 18 {
+		return false
+	}
+	for _, c := range word {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// isHTTP reports whether the content of the record is an answer of HTTP.
+func (r *record) isHTTP() bool {
+	return r.kind == "response" && (r.arc || mediaType(r.mime) == "application/http" || len(r.mime) == 0)
+}
+
+// time is the record's date, zero where it is none.
+func (r *record) time() time.Time {
+	for _, layout := range []string{time.RFC3339Nano, "20060102150405", "2006-01-02", "20060102"} {
+		if t, err := time.Parse(layout, string(r.date[:min(len(r.date), 40)])); err == nil {
+			return t.UTC()
+		}
+	}
+	if r.arc && len(r.date) > 14 {
+		if t, err := time.Parse("20060102150405", string(r.date[:14])); err == nil {
+			return t
+		}
+	}
+	return time.Time{}
+}
+
+// maxLine bounds the line of an ARC's record.
+const maxLine = 8 << 10
+
+// isARC reports whether data begins with the line of an ARC's record.
+func isARC(data []byte) bool {
+	if len(data) < 5 || bytes.HasPrefix(data, []byte("WARC/")) || !isLetter(data[0]) {
+		return false
+	}
+	line := data[:min(len(data), maxLine)]
+	i := bytes.IndexByte(line, '\n')
+	if i < 0 {
+		return false
+	}
+	line = line[:i]
+	colon := bytes.IndexByte(line[:min(len(line), 16)], ':')
+	if colon <= 0 || bytes.IndexByte(line, 0) >= 0 {
+		return false
+	}
+	return arcDate(bytes.Fields(line)) > 0
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// isWARC reports whether data begins with the line of a WARC's record.
+func isWARC(data []byte) bool {
+	const name = "WARC/"
+	if len(data) < len(name)+4 || string(data[:len(name)]) != name {
+		return false
+	}
+	version := data[len(name):]
+	n := 0
+	for n < min(len(version), 8) && (version[n] >= '0' && version[n] <= '9' || version[n] == '.') {
+		n++
+	}
+	return n >= 3 && version[0] != '.' && n < len(version) && (version[n] == '\r' || version[n] == '\n' || version[n] == ' ')
+}
+
+// starts reports whether a record begins here.
+func starts(data []byte) bool { return isWARC(data) || isARC(data) }
+
+// next returns where a record begins behind the first from bytes, in an ARC at the
+// beginning of a line, or -1. arc says of which kind it is.
+func next(data []byte, from int, arc bool) int {
+	if !arc {
+		for at := from; ; {
+			i := bytes.Index(data[at:], []byte("WARC/"))
+			if i < 0 {
+				return -1
+			}
+			if at += i; isWARC(data[at:]) && hasField(data[at:]) {
+				return at
+			}
+			at++
+		}
+	}
+	for at := from; at < len(data); {
+		if (at == 0 || data[at-1] == '\n') && isARC(data[at:]) {
+			return at
+		}
+		i := bytes.IndexByte(data[at:], '\n')
+		if i < 0 {
+			return -1
+		}
+		at += i + 1
+	}
+	return -1
+}
+
+// hasField reports whether the line behind the first is one that the header of a record
+// may begin with.
+func hasField(data []byte) bool {
+	data = data[lineEnd(data):]
+	line := data[:lineEnd(data)]
+	for _, name := range []string{"WARC-", "Content-"} {
+		if len(line) > len(name) && bytes.EqualFold(line[:len(name)], []byte(name)) {
+			return bytes.IndexByte(line, ':') > 0
+		}
+	}
+	return false
+}

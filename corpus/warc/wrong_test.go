@@ -1,0 +1,260 @@
+package warc_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/warc"
+)
+
+var lengthField = regexp.MustCompile(`(?m)^Content-Length: \d+`)
+
+// relength has a record say another length than it has.
+func relength(m made, by int) made {
+	done := false
+	m.bytes = lengthField.ReplaceAllFunc(m.bytes, func(line []byte) []byte {
+		if done { // that of HTTP
+			return line
+		}
+		done = true
+		n, _ := strconv.Atoi(string(line[len("Content-Length: "):]))
+		return fmt.Appendf(nil, "Content-Length: %d", max(n+by, 0))
+	})
+	return m
+}
+
+// TestWrongLength has records say that they are longer or shorter than they are: they are
+// read as they are, where another follows or their member ends.
+func TestWrongLength(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		records := drawRecords(rt)
+		records = append(records, made{bytes: []byte("WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n")})
+		for i, m := range records[:len(records)-1] {
+			if strings.HasSuffix(string(m.bytes[:len(m.bytes)-m.blank]), "\n") {
+				continue // where such a one ends cannot be told without its length
+			}
+			by := rapid.SampledFrom([]int{-200, -20, -3, -1, 0, 1, 2, 5, 30, 250, 1000}).Draw(rt, "by")
+			m.bytes = append(m.bytes[:len(m.bytes)-m.blank:len(m.bytes)-m.blank], "\r\n\r\n"...)
+			records[i] = relength(m, by)
+		}
+		data := plain(records)
+		files := map[string][]byte{"plain": data, "gzip of all": gzipped(data)}
+		for _, p := range memberwise()[:2] {
+			for _, m := range records {
+				files[p.name] = append(files[p.name], p.member(m.bytes)...)
+			}
+		}
+		for name, file := range files {
+			have, err := readFrom(t, stdin, warc.Format{}, corpus.SourceConfig{Stdin: bytes.NewReader(file), BlockSize: rapid.IntRange(1, 3000).Draw(rt, "block")})
+			if err != nil {
+				rt.Fatalf("%s: %v", name, err)
+			}
+			for i := range have { // of blank lines behind it some may be taken for its own
+				have[i].text = strings.TrimRight(have[i].text, "\r\n")
+			}
+			want(rt, name, have, records)
+		}
+	})
+}
+
+// TestCutOff cuts a file anywhere: what was whole before is read, and that it is cut off
+// is told, unless the cut is between records.
+func TestCutOff(t *testing.T) {
+	var file, packedFile []byte
+	ends, packedEnds := map[int]int{0: 0}, map[int]int{0: 0}
+	for n := range 4 {
+		record := fmt.Appendf(nil, "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: urn:%d\r\nContent-Type: text/plain\r\nContent-Length: 20\r\n\r\ntext of record %05d\r\n\r\n", n, n)
+		file, packedFile = append(file, record...), append(packedFile, gzipped(record)...)
+		for blank := range 5 {
+			ends[len(file)-blank] = n + 1
+		}
+		packedEnds[len(packedFile)] = n + 1
+	}
+	check := func(file []byte, ends map[int]int, name string) {
+		whole := 0
+		for cut := 1; cut <= len(file); cut++ {
+			clean := false
+			if n, ok := ends[cut]; ok {
+				whole, clean = n, true
+			}
+			have, err := read(t, file[:cut], corpus.SourceConfig{})
+			if err != nil {
+				t.Fatalf("%s cut at %d: %v", name, cut, err)
+			}
+			bad := 0
+			if len(have) > 0 && have[len(have)-1].bad != "" {
+				bad = 1
+			}
+			if len(have)-bad != whole || (bad == 0) != clean {
+				t.Errorf("%s cut at %d: %d documents, %d bad, want %d: %+v", name, cut, len(have)-bad, bad, whole, have)
+			}
+		}
+	}
+	check(file, ends, "plain")
+	check(packedFile, packedEnds, "gzip")
+}
+
+const arcHead = "filedesc://x.arc 0.0.0.0 20140102030405 text/plain 76\n1 0 Maker\nURL IP-address Archive-date Content-type Archive-length\n\n123456789\n"
+
+// arcRecord is a record of an ARC.
+func arcRecord(url, body string, by int) string {
+	content := "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n" + body
+	return fmt.Sprintf("%s 93.184.216.119 20140216050221 text/plain %d\n%s\n", url, len(content)+by, content)
+}
+
+// TestARC reads ARCs: spaces in URLs, wrong lengths, other protocols, no length at all.
+func TestARC(t *testing.T) {
+	file := arcHead + "dns:example.org 1.2.3.4 20140216050221 text/dns 10\n0123456789\n" +
+		arcRecord("http://example.org/a b c", "first", 0) + arcRecord("http://example.org/short", "second document", -5) +
+		arcRecord("http://example.org/long", "third document", 30) +
+		"http://example.org/none 1.2.3.4 20140216050221 text/html -1\nHTTP/1.0 200 OK\n\nlost\n" +
+		arcRecord("https://example.org/last", "fourth", 0)
+	var packedFile []byte
+	for _, piece := range strings.SplitAfter(file, "\n\x00") {
+		packedFile = append(packedFile, gzipped([]byte(piece))...)
+	}
+	for name, stored := range map[string][]byte{"plain": []byte(file), "gzip": packedFile, "zstd": zstded([]byte(file))} {
+		for _, block := range []int{1, 100, 0} {
+			have, err := readFrom(t, stdin, warc.Format{ARC: true}, corpus.SourceConfig{Stdin: bytes.NewReader(stored), BlockSize: block})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var all []string
+			for _, g := range have {
+				all = append(all, g.id+"="+g.text+g.bad)
+			}
+			const wanted = "http://example.org/a b c=first|http://example.org/short=second document|http://example.org/long=third document|" +
+				"=the record does not tell its length|https://example.org/last=fourth"
+			if got := strings.Join(all, "|"); got != wanted {
+				t.Errorf("%s, blocks of %d:\n got %s\nwant %s", name, block, got, wanted)
+			}
+		}
+	}
+}
+
+// TestWACZ reads the archives in a WACZ in the order in which they stand there, those that
+// zip has compressed too, and goes on behind every document.
+func TestWACZ(t *testing.T) {
+	record := func(n int) []byte {
+		return fmt.Appendf(nil, "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: urn:%d\r\nContent-Type: text/plain\r\nContent-Length: 20\r\n\r\ntext of record %05d\r\n\r\n", n, n)
+	}
+	path := filepath.Join(t.TempDir(), "x.wacz")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(f)
+	for _, e := range []struct {
+		name   string
+		method uint16
+		data   []byte
+	}{
+		{"datapackage.json", zip.Deflate, []byte("{}")},
+		{"archive/b.warc.gz", zip.Store, append(gzipped(record(1)), gzipped(record(2))...)},
+		{"archive/a.warc", zip.Deflate, append(record(3), record(4)...)},
+		{"pages/pages.jsonl", zip.Deflate, []byte("{}")},
+		{"archive/c.warc.gz", zip.Deflate, append(gzipped(record(5)), gzipped(record(6))...)},
+		{"archive/notes.txt", zip.Deflate, []byte("no archive")},
+		{"archive/d.warc", zip.Store, append(record(7), record(8)...)},
+	} {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: e.name, Method: e.method})
+		if err == nil {
+			_, err = w.Write(e.data)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	inputs := []corpus.Input{{Path: path, Name: path, Size: info.Size()}}
+	cfg := corpus.SourceConfig{Formats: []corpus.Format{warc.Format{}}}
+	all, err := readFrom(t, inputs, warc.Format{}, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, g := range all {
+		ids = append(ids, g.id+g.bad)
+	}
+	if got := strings.Join(ids, " "); got != "urn:1 urn:2 urn:3 urn:4 urn:5 urn:6 urn:7 urn:8" {
+		t.Fatal(got)
+	}
+	stored, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range []int{0, 1} {
+		if at := all[i].at.Part; string(stored[at:at+2]) != "\x1f\x8b" {
+			t.Errorf("no member begins at %d", at)
+		}
+	}
+	for i, g := range all {
+		cfg.SkipTo = g.at.Next()
+		have, err := readFrom(t, inputs, warc.Format{}, cfg)
+		if err != nil || fmt.Sprint(have) != fmt.Sprint(all[i+1:]) {
+			t.Errorf("behind %v: %v, %v", g.at, have, err)
+		}
+	}
+}
+
+// TestLongRecords has records longer than a block, than the limit, and documents behind
+// them.
+func TestLongRecords(t *testing.T) {
+	long := func(n int, kind string) []byte {
+		return fmt.Appendf(nil, "WARC/1.0\r\nWARC-Type: %s\r\nWARC-Target-URI: urn:%d\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
+			kind, n, n, strings.Repeat("x", n))
+	}
+	const limit = 3 << 20
+	sizes := []int{10, 100_000, 2 << 20, 300, limit, limit + 1, 5 << 20, 20, 1_500_000, 20}
+	var plain, members []byte
+	for i, n := range sizes {
+		kind := "resource"
+		if i == 6 {
+			kind = "metadata"
+		}
+		plain, members = append(plain, long(n, kind)...), append(members, gzipped(long(n, kind))...)
+	}
+	for name, file := range map[string][]byte{"plain": plain, "gzip": gzipped(plain), "members": members, "zstd": zstded(plain)} {
+		for _, block := range []int{1000, 0} {
+			have, err := read(t, file, corpus.SourceConfig{BlockSize: block, MaxRecord: limit + 200})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var all []string
+			for _, g := range have {
+				all = append(all, fmt.Sprintf("%s/%d%s", g.id, len(g.text), g.bad))
+			}
+			const wanted = "urn:10/10 urn:100000/100000 urn:2097152/2097152 urn:300/300 urn:3145728/3145728 urn:3145729/3145729 urn:20/20 urn:1500000/1500000 urn:20/20"
+			if got := strings.Join(all, " "); got != wanted {
+				t.Errorf("%s, blocks of %d:\n got %s\nwant %s", name, block, got, wanted)
+			}
+			have, err = read(t, file, corpus.SourceConfig{BlockSize: block, MaxRecord: limit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(have) != 9 || have[4].bad == "" || have[5].bad == "" || !strings.Contains(have[4].bad, "longer than the limit of 3145728 bytes") ||
+				have[6].text != strings.Repeat("x", 20) || len(have[4].raw) > 4096 {
+				t.Errorf("%s, blocks of %d: %d records", name, block, len(have))
+			}
+		}
+	}
+}

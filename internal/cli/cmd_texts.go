@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+func newTextsCommand() *cobra.Command {
+	var f settings
+	cmd := &cobra.Command{
+		Use:     "texts INPUT...",
+		Short:   "Print the documents of inputs as they are seen: id, text, where they stand",
+		Long:    textsLong,
+		Example: "  firstseen texts crawl.warc.gz | head -3",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError{errors.New(`texts: no INPUT; name files or directories, or "-" for standard input`)}
+			}
+			return nil
+		},
+		RunE: f.texts,
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	f.reading.register(fs)
+	f.limits.register(fs)
+	return cmd
+}
+
+// seenText is a line that firstseen texts prints. The JSON form is a contract.
+type seenText struct {
+	ID   string       `json:"id"`
+	Text string       `json:"text"`
+	File string       `json:"file"`
+	Line corpus.Place `json:"line"`
+	Time *time.Time   `json:"time,omitempty"`
+}
+
+func (f *settings) texts(cmd *cobra.Command, args []string) error {
+	cfg, err := f.limits.config()
+	if err != nil {
+		return usageError{err}
+	}
+	formats, err := f.reading.formats(cfg.MaxRecord)
+	if err != nil {
+		return usageError{err}
+	}
+	cfg.Stdin = cmd.InOrStdin()
+	inputs, passed, err := formats.expand(args)
+	if err != nil {
+		return err
+	}
+	tellPassed(passed, cmd.ErrOrStderr())
+	limitHeap(cfg.MaxWindow)
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	lines := json.NewEncoder(out)
+	lines.SetEscapeHTML(false)
+	err = eachDocument(cmd, formats.source(inputs, cfg), func(b *corpus.Block, doc *corpus.Document) error {
+		line := seenText{ID: string(doc.ID), Text: string(doc.Text), File: b.File, Line: doc.At}
+		if !doc.Time.IsZero() {
+			line.Time = &doc.Time
+		}
+		return lines.Encode(line)
+	})
+	if flushErr := out.Flush(); !errors.Is(err, flushErr) { // the same, where it was told already
+		err = errors.Join(err, flushErr)
+	}
+	return err
+}
