@@ -218,25 +218,20 @@ func (s *Source) open(ctx context.Context) error {
 // begin finds out the format of an input that was opened.
 func (s *Source) begin(ctx context.Context, stored *storedInput) error {
 	var err error
-	if s.decoded, err = s.dec.decode(s.name, counter{stored, &s.read}); err != nil {
-		// Where the beginning is damaged, a Framer goes on behind it.
-		f := s.named(s.name)
-		if len(s.cfg.Formats) == 0 {
-			f = s.format
-		}
-		if _, ok := f.(Framer); ok {
-			return s.chooseFramed(f, stored)
-		}
-		return err
-	}
-	// An error here is met again by fill, after what was read before it.
 	s.broken, s.back = nil, s.back[:0]
+	if s.decoded, err = s.dec.decode(s.name, counter{stored, &s.read}); err != nil {
+		return s.beginDamaged(stored, err)
+	}
 	least := 3
 	if !s.live && len(s.cfg.Formats) > 0 {
 		least = RecognizedBy
 	}
 	if s.back, err = s.readTo(ctx, s.back, least); ctx.Err() != nil {
 		return err
+	}
+	// An error behind some bytes is met again by fill.
+	if s.broken != nil && len(s.back) == 0 {
+		return s.beginDamaged(stored, s.broken)
 	}
 	for s.live && len(s.back) < RecognizedBy && !s.eof && s.broken == nil && beginsLikeOther(s.back) {
 		s.back, _ = s.readTo(ctx, s.back, len(s.back)+1)
@@ -258,6 +253,19 @@ func (s *Source) begin(ctx context.Context, stored *storedInput) error {
 	passed, reject := s.cutter.Begin(s.back)
 	s.carry, s.reject = s.back[passed:], reject
 	return nil
+}
+
+// beginDamaged begins an input of which nothing can be decoded: behind the damage a
+// Framer goes on.
+func (s *Source) beginDamaged(stored *storedInput, err error) error {
+	f := s.named(s.name)
+	if len(s.cfg.Formats) == 0 {
+		f = s.format
+	}
+	if _, ok := f.(Framer); ok {
+		return s.chooseFramed(f, stored)
+	}
+	return err
 }
 
 // readTo appends to buf until it holds n bytes, the input ends or, from a pipe, a
