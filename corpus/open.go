@@ -70,13 +70,16 @@ type storedInput struct {
 	io.Closer
 }
 
-// openStored opens an input. The error names it.
-func openStored(in Input, stdin io.Reader) (*storedInput, error) {
+// openStored opens an input, unless that was done for a piece of it. The error names it.
+func openStored(in Input, stdin io.Reader, p *piece) (*storedInput, error) {
 	if in.Path == Stdin {
 		return &storedInput{r: stdin, keep: true, Closer: io.NopCloser(nil)}, nil
 	}
-	f, err := os.Open(in.Path)
-	if err != nil {
+	var f *os.File
+	var err error
+	if p != nil && p.in.file != nil {
+		f = p.in.file
+	} else if f, err = os.Open(in.Path); err != nil {
 		return nil, fmt.Errorf("opening input: %w", err)
 	}
 	s := &storedInput{r: f, keep: true, Closer: f}
