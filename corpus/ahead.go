@@ -59,16 +59,15 @@ const maxDecoders = 8
 
 // DefaultAheadMemory is what decoding ahead takes at most, unless a SourceConfig says
 // otherwise, in bytes.
-const DefaultAheadMemory = 56 << 20
+const DefaultAheadMemory = 48 << 20
 
-// sizesFor divides memory: three parts of seven are buffers, the others the windows of
-// decoders.
+// sizesFor divides memory: half of it are buffers, the other the windows of decoders.
 func sizesFor(n int, memory int64) aheadSizes {
 	n = min(n, maxDecoders)
 	const size = 128 << 10
 	return aheadSizes{
-		decoders: n, chunk: size, buffers: max(int(memory/7*3/size), 2*forTurn),
-		window: memory / 7 * 4 / int64(max(n, 1)), piece: 512 << 10, look: 16 << 20,
+		decoders: n, chunk: size, buffers: max(int(memory/2/size), 2*forTurn),
+		window: memory / 2 / int64(max(n, 1)), piece: 512 << 10, look: 16 << 20,
 	}
 }
 
@@ -89,6 +88,7 @@ type piece struct {
 
 	// Of the queue:
 	done    []chunk
+	ended   bool // all of it is decoded
 	dropped bool // nobody needs it
 	missed  bool // nothing begins at its end
 }
@@ -107,7 +107,7 @@ func startAhead(inputs []Input, first int, limits decoders, sizes aheadSizes) *a
 	ctx, stop := context.WithCancel(context.Background())
 	a := &ahead{
 		inputs: inputs, sizes: sizes, limits: decoders{maxWindow: limits.maxWindow, maxRatio: limits.maxRatio},
-		queue: newQueue(sizes.buffers, sizes.chunk),
+		queue: newQueue(sizes.buffers, sizes.chunk, sizes.decoders),
 		order: make(chan *piece, 2*sizes.decoders),
 		idle:  make(chan *aheadDecoders, sizes.decoders),
 		stop:  stop,

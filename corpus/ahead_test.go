@@ -13,12 +13,14 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 	"github.com/ulikunitz/xz"
+	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
 
 	. "github.com/firstseen/firstseen/corpus"
@@ -286,5 +288,56 @@ func TestAheadWindows(t *testing.T) {
 	}
 	if limit := uint64(window + 40<<20); most > limit {
 		t.Errorf("%d MiB are live, want at most %d", most>>20, limit>>20)
+	}
+}
+
+// BenchmarkAhead reads the files named in the environment variable BENCH_STORED,
+// separated as in PATH, or made ones, with several numbers of decoders.
+func BenchmarkAhead(b *testing.B) {
+	inputs, _, err := Expand(filepath.SplitList(os.Getenv("BENCH_STORED")), endings)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if len(inputs) == 0 {
+		inputs = aheadFiles(b)
+	}
+	read := func(b *testing.B, inputs []Input, n int) (size int64) {
+		src := NewSource(inputs, jsonl.Format{}, SourceConfig{Ahead: n})
+		defer src.Close()
+		var c Block
+		for {
+			switch err := src.Next(context.Background(), &c); err {
+			case nil:
+				size += int64(len(c.Data))
+			case io.EOF:
+				return size
+			default:
+				b.Error(err)
+				return size
+			}
+		}
+	}
+	for _, n := range []int{1, 2, 3, 4, 8} {
+		b.Run(fmt.Sprint("ahead=", n), func(b *testing.B) {
+			for b.Loop() {
+				b.SetBytes(read(b, inputs, n))
+			}
+		})
+		// As fast as it can be: each goroutine reads files of its own.
+		b.Run(fmt.Sprint("apart=", n), func(b *testing.B) {
+			for b.Loop() {
+				var size atomic.Int64
+				var g errgroup.Group
+				g.SetLimit(n)
+				for i := range inputs {
+					g.Go(func() error {
+						size.Add(read(b, inputs[i:i+1], 0))
+						return nil
+					})
+				}
+				_ = g.Wait()
+				b.SetBytes(size.Load())
+			}
+		})
 	}
 }

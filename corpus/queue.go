@@ -16,13 +16,17 @@ type chunk struct {
 }
 
 // queue holds what pieces are decoded to until their turn comes, in a bounded number of
-// buffers. Where they are short, the piece whose turn comes first gets the next, and the
-// last of them are for the piece that is being read: so it always goes on.
+// buffers. The last of them are for the piece that is being read: so it always goes on.
+// The piece whose turn comes next may take all others, those behind it the fewer the
+// longer their turn will take, down to two thirds: where pieces are larger than the buffers, a
+// piece that is ready when its turn comes is worth more than the beginnings of many.
 type queue struct {
 	mu      sync.Mutex
 	moved   sync.Cond // something that is waited for may have come
 	mem     []byte
 	free    [][]byte
+	buffers int
+	ahead   int      // pieces that are decoded at once
 	turn    int64    // the piece that is being read
 	wanting []int64  // pieces that wait for a buffer
 	pieces  []*piece // all that are not done with, in their order
@@ -33,12 +37,12 @@ type queue struct {
 // filled while the other is emptied.
 const forTurn = 2
 
-func newQueue(buffers, size int) *queue {
+func newQueue(buffers, size, ahead int) *queue {
 	mem, err := hugemem.Alloc(buffers * size)
 	if err != nil { // address space is short: then from the heap
 		mem = make([]byte, buffers*size)
 	}
-	q := &queue{mem: mem, turn: -1}
+	q := &queue{mem: mem, buffers: buffers, ahead: ahead, turn: -1}
 	q.moved.L = &q.mu
 	for i := buffers - 1; i >= 0; i-- { // the last is taken first, and again: of the others nothing is touched
 		q.free = append(q.free, mem[i*size:(i+1)*size:(i+1)*size])
@@ -77,7 +81,19 @@ func (q *queue) may(p *piece) bool {
 	if p.number == q.turn {
 		return len(q.free) > 0
 	}
-	return len(q.free) > forTurn && slices.Min(q.wanting) == p.number
+	return len(q.free) > forTurn+q.nearer(p) && slices.Min(q.wanting) == p.number
+}
+
+// nearer is how many buffers are left to pieces between the one that is being read and
+// another.
+func (q *queue) nearer(p *piece) int {
+	between := 0
+	for _, other := range q.pieces {
+		if q.turn < other.number && other.number < p.number && !other.ended {
+			between++
+		}
+	}
+	return between * q.buffers / (3 * q.ahead)
 }
 
 // gone reports whether nobody needs the piece any more.
@@ -92,6 +108,7 @@ func (q *queue) put(p *piece, c chunk) bool {
 		return false
 	}
 	p.done = append(p.done, c)
+	p.ended = c.err != nil
 	q.moved.Broadcast()
 	return true
 }

@@ -20,7 +20,7 @@ type SourceConfig struct {
 	MaxRatio  int   // decoded bytes for each stored one, 0 means 1000, negative any number; see DefaultMaxRatio
 	// Ahead is how many goroutines decode compressed files, and pieces of them, before
 	// they are read, at most 8; 0 and 1 have them decoded as they are read. What is
-	// read is the same. They take AheadMemory bytes at most, 0 meaning 56 MiB. Pipes
+	// read is the same. They take AheadMemory bytes at most, 0 meaning 48 MiB. Pipes
 	// and standard input are not read ahead, nor are inputs of a [Framer].
 	Ahead       int
 	AheadMemory int64

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -209,19 +211,27 @@ func runMemory(t *testing.T, c *memoryCase, jobs string, n int) {
 		args = append(args, "--max-window", "8MiB")
 	}
 	cmd := program(t, dir, append(args, c.args...)...)
-	cmd.Env = append(cmd.Env, processorsVariable+"=64")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+	holdToMemory(t, cmd, c, func() {
+		c.write(in, n)
+		in.Close()
+	})
+}
+
+// holdToMemory runs the program, and feeds it, on a machine with many processors.
+func holdToMemory(t *testing.T, cmd *exec.Cmd, c *memoryCase, feed func()) {
+	t.Helper()
+	cmd.Env = append(cmd.Env, processorsVariable+"=64")
 	start(t, cmd)
 	done := make(chan struct{})
 	most := make(chan int64)
 	go func() { most <- peak(cmd.Process.Pid, done) }()
 	begun := time.Now()
-	c.write(in, n)
-	in.Close()
-	err = cmd.Wait()
+	feed()
+	err := cmd.Wait()
 	close(done)
 	// A bomb may also be refused for how much it expands.
 	code := cmd.ProcessState.ExitCode()
@@ -233,12 +243,57 @@ func runMemory(t *testing.T, c *memoryCase, jobs string, n int) {
 		t.Fatal(err)
 	}
 	limits.MaxWindow = max(ordinaryWindow, c.window)
+	if slices.Contains(c.args, "--max-record") {
+		limits.MaxRecord = ordinaryRecord
+	}
 	filterOnly := c.args[0] == "--filter-only"
 	filter := index.ShapeFor(10_000, feature.Scheme{}, filterOnly).Bytes()
 	got, want := <-most, filter+memoryOf(limits, filterOnly)
 	t.Logf("%.1f of %s, %.1f s", float64(got)/(1<<20), sizeText(want), time.Since(begun).Seconds())
 	if uint64(got) > want {
 		t.Errorf("it took %s of memory, and %s are promised", sizeText(uint64(got)), sizeText(want))
+	}
+}
+
+// TestMemoryAhead runs the program on several compressed files, which it decodes ahead,
+// and holds it to what it promises.
+func TestMemoryAhead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many seconds")
+	}
+	packed := []string{"--annotate", "--out", "out.zst", "--report", "report.zst", "--rejects", "rejects.gz"}
+	filterOnly := []string{"--filter-only", "--annotate", "--out", "out.zst", "--report", "report.zst"}
+	short := func(args []string) []string { return append(slices.Clip(args), "--max-record", "16MiB") }
+	for _, c := range []memoryCase{
+		{"gzip", short(packed), 15_000, 200_000, gzipOf(textLines(3600)), 0},
+		{"windows of 4 MiB", short(packed), 15_000, 200_000, zstdOf(textLines(3600), 4<<20), 0},
+		{"windows of 8 MiB", short(packed), 15_000, 200_000, zstdOf(textLines(3600), 8<<20), 0},
+		{"windows of 128 MiB", short(packed), 150, 1000, zstdOf(textLines(1<<20), 128<<20), 128 << 20},
+		{"a full table", packed, 30_000, 125_000, zstdOf(full, 4<<20), 0},
+		{"filter only, gzip", short(filterOnly), 15_000, 200_000, gzipOf(textLines(3600)), 0},
+		{"filter only, windows of 8 MiB", short(filterOnly), 15_000, 200_000, zstdOf(textLines(3600), 8<<20), 0},
+		{"bombs", short(packed), 100_000, 5_000_000, gzipOf(repeated(`{"text":"a"}`)), 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := c.short
+			if *longMemory {
+				n = c.long
+			}
+			dir := t.TempDir()
+			var data bytes.Buffer
+			c.write(&data, n)
+			var names []string
+			for i := range 4 {
+				names = append(names, fmt.Sprintf("in%d.jsonl.packed", i))
+				writeFile(t, filepath.Join(dir, names[i]), data.String())
+			}
+			data = bytes.Buffer{}
+			window := max(ordinaryWindow, c.window)
+			args := append([]string{"dedup", "-q", "--docs", "10k", "--on-full", "warn", "-j", "64", "--max-window", strconv.FormatInt(window, 10)}, c.args...)
+			cmd := program(t, dir, args...)
+			cmd.Args = append(cmd.Args, names...)
+			holdToMemory(t, cmd, &c, func() {})
+		})
 	}
 }
 
