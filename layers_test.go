@@ -66,12 +66,13 @@ var mayKnow = map[string][]string{
 	"web/charset": {},
 	"web/html":    {},
 
-	"feature":          {"feature/method", "feature/segments", "feature/twostage"},
-	"feature/method":   {},
-	"feature/canon":    {},
-	"feature/segments": {"feature/method", "feature/canon"},
-	"feature/runs":     {"feature/canon"},
-	"feature/twostage": {"feature/method", "feature/segments", "feature/runs", "feature/canon"},
+	"feature":              {"feature/method", "feature/segments", "feature/twostage"},
+	"feature/method":       {},
+	"feature/canon":        {"feature/canon/vector"},
+	"feature/canon/vector": {},
+	"feature/segments":     {"feature/method", "feature/canon"},
+	"feature/runs":         {"feature/canon"},
+	"feature/twostage":     {"feature/method", "feature/segments", "feature/runs", "feature/canon"},
 }
 
 // TestLayers: data flows one way, and those who are to be tested, replaced and

@@ -4,6 +4,8 @@
 //
 //	go run ./bench quality DIR...  what is removed from labelled sets and raw corpora
 //	go run ./bench pages DIR...    articles on the pages of two sites, found by their text
+//	go run ./bench extract FILE... how fast the text of pages is found
+//	go run ./bench charsets DIR    texts in many encodings, and whether they are recognised
 //	go run ./bench pairs DIR...    removals and their witnesses side by side
 //	go run ./bench verify FILE...  every verdict against the exact oracle
 //	go run ./bench generate        documents with planted copies, and the truth about them
@@ -34,6 +36,8 @@ import (
 var commands = map[string]func(ctx context.Context, args []string, out io.Writer) error{
 	"quality":     quality,
 	"pages":       pages,
+	"extract":     extract,
+	"charsets":    charsets,
 	"pairs":       pairs,
 	"verify":      verify,
 	"generate":    generate,

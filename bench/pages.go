@@ -12,6 +12,12 @@ import (
 	"github.com/firstseen/firstseen/web/html"
 )
 
+// modes are those of web/html.
+var modes = []struct {
+	name string
+	mode html.Mode
+}{{"main", html.Main}, {"visible", html.Visible}}
+
 // pages measures how many copies the program finds of articles on the pages of two web
 // sites, by what web/html makes of them.
 func pages(ctx context.Context, args []string, out io.Writer) error {
@@ -42,10 +48,6 @@ func pages(ctx context.Context, args []string, out io.Writer) error {
 
 // pageSets are the sets of pages, each with the text of either mode.
 func pageSets(ctx context.Context, sets []*labelled) (made []*labelled, err error) {
-	modes := []struct {
-		name string
-		mode html.Mode
-	}{{"main", html.Main}, {"visible", html.Visible}}
 	for _, language := range []string{"en", "zh"} {
 		m, err := readMaterial(ctx, sets, language)
 		if err != nil {

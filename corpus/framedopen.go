@@ -28,7 +28,7 @@ func (s *Source) beginFramed(stored *storedInput) error {
 	s.back, s.carry, s.broken, s.eof = s.back[:0], nil, nil, false
 	stored.again()
 	s.read = s.began
-	f := &framed{frames: s.chosen.(Framer).Frames(s.cfg.MaxRecord)}
+	f := &framed{buf: s.window, frames: s.chosen.(Framer).Frames(s.cfg.MaxRecord)}
 	s.framed = f
 	if s.zipped != nil {
 		return s.beginEntries(stored)
@@ -87,6 +87,10 @@ func (s *Source) guess(src *sections) (string, error) {
 		return "gzip", nil
 	case strings.HasSuffix(s.name, ".zst"):
 		return "zstd", nil
+	}
+	first, _ := src.br.Peek(attempt) // an error comes again
+	if !bytes.Contains(first, []byte(gzipMagic)) && !bytes.Contains(first, []byte(zstdMagic)) {
+		return "", nil
 	}
 	src.gzip = new(gzip.Reader)
 	if err := s.openZstd(src); err != nil {

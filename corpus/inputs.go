@@ -54,6 +54,9 @@ func Expand(args, endings []string) (inputs []Input, passed []Passed, err error)
 type Passed struct {
 	Path string
 	Why  string // what it is, such as "a named pipe"
+	// Others, where it is not nil, are how many files of the directory have other
+	// endings of their names than those of inputs.
+	Others map[string]int
 }
 
 // list is what arguments stand for.
@@ -103,10 +106,17 @@ func (l *list) addGlob(pattern string) error {
 func (l *list) addDir(dir string) error {
 	before := len(l.inputs)
 	// The separator makes the walk enter a directory that is itself a link.
+	others := map[string]int{}
 	root := strings.TrimRight(dir, string(filepath.Separator)) + string(filepath.Separator)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !l.means(d.Name()) {
+		switch {
+		case err != nil || d.IsDir():
 			return err
+		case !l.means(d.Name()):
+			if ending := filepath.Ext(d.Name()); ending != PartialSuffix {
+				others[ending]++
+			}
+			return nil
 		}
 		return l.addFound(path)
 	})
@@ -116,7 +126,10 @@ func (l *list) addDir(dir string) error {
 	if len(l.inputs) == before {
 		last := len(l.endings) - 1
 		names := strings.TrimPrefix(strings.Join(l.endings[:last], ", ")+" or "+l.endings[last], " or ")
-		return fmt.Errorf("no %s file (plain, .gz or .zst) in directory %s", names, dir)
+		return fmt.Errorf("no %s file (plain, .gz, .zst, .bz2, .xz or .lz4) in directory %s", names, dir)
+	}
+	if len(others) > 0 {
+		l.passed = append(l.passed, Passed{Path: dir, Others: others})
 	}
 	return nil
 }
@@ -126,12 +139,12 @@ func (l *list) addFound(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ELOOP):
-		l.passed = append(l.passed, Passed{path, "a link that leads nowhere"})
+		l.passed = append(l.passed, Passed{Path: path, Why: "a link that leads nowhere"})
 		return nil
 	case err != nil || info.IsDir():
 		return err
 	case !info.Mode().IsRegular():
-		l.passed = append(l.passed, Passed{path, kindOf(info.Mode())})
+		l.passed = append(l.passed, Passed{Path: path, Why: kindOf(info.Mode())})
 		return nil
 	}
 	return l.addFile(path, info)

@@ -48,6 +48,7 @@ type Source struct {
 	chosen Format  // of the inputs that were opened
 	cutter Cutter  // the same, nil where it is a Framer
 	framed *framed // the input, if so
+	window []byte  // of a framed input, to be used again
 	zipped []entry // what of it is read, if it is a zip archive
 	cfg    SourceConfig
 	limit  int // bytes looked at before a record is too long: MaxRecord and a byte of its end
@@ -198,6 +199,9 @@ func (s *Source) closeInput(err error) error {
 		return err
 	}
 	if s.framed != nil {
+		if s.window = nil; s.framed.long.mem == nil {
+			s.window = s.framed.buf[:0]
+		}
 		s.framed.close()
 		s.framed = nil
 	}

@@ -21,6 +21,7 @@ type formatRun struct {
 	t        *testing.T
 	dir      string
 	input    []corpus.Input
+	format   corpus.Format
 	annotate bool
 	saved    *Progress
 }
@@ -51,7 +52,7 @@ func (f *formatRun) run(stopAfter int) error {
 	}
 	decided := 0
 	job := Job{
-		Source: corpus.NewSource(f.input, paragraphs{}, cfg), Scheme: x.Scheme(), Workers: 2, MaxBad: -1, CheckpointBytes: 300,
+		Source: corpus.NewSource(f.input, f.format, cfg), Scheme: x.Scheme(), Workers: 2, MaxBad: -1, CheckpointBytes: 300,
 		Outputs: Outputs{Kept: f.open(outputNames[0], 0), Report: f.open(outputNames[1], 1), Rejects: f.open(outputNames[2], 2), Annotate: f.annotate},
 		Resume:  f.saved,
 		Save:    func(p Progress) map[string][]byte { f.saved = &p; return nil },
@@ -111,12 +112,12 @@ func TestAnotherFormat(t *testing.T) {
 	indextest.Must(t, err)
 	inputs[0].Name = "in.txt"
 	for _, annotate := range []bool{false, true} {
-		whole := &formatRun{t: t, dir: t.TempDir(), input: inputs, annotate: annotate}
+		whole := &formatRun{t: t, dir: t.TempDir(), input: inputs, format: paragraphs{}, annotate: annotate}
 		indextest.Must(t, whole.run(1<<30))
 		want := whole.outputs()
 		checkAnotherFormat(t, want, annotate)
 		for n := range 12 {
-			f := &formatRun{t: t, dir: t.TempDir(), input: inputs, annotate: annotate}
+			f := &formatRun{t: t, dir: t.TempDir(), input: inputs, format: paragraphs{}, annotate: annotate}
 			if err := f.run(n); !errors.Is(err, errStop) {
 				t.Fatalf("stopped after %d: %v", n, err)
 			}

@@ -141,11 +141,8 @@ func (e *extra) giveBack(bytes int64) {
 func (e *extra) first(batch int64) {
 	e.mu.Lock()
 	e.next = batch
-	waits := e.taken > 0
 	e.mu.Unlock()
-	if waits {
-		e.freed.Broadcast()
-	}
+	e.freed.Broadcast()
 }
 
 // release gives back what a failed run leaves in flight, once the reader is done.

@@ -44,7 +44,7 @@ type Progress struct {
 //	reading    Save stores how far the run has come
 //	decided    Save stores that all is decided, and how long the outputs are
 //	published  Publish gives the outputs their names
-//	noted      Note stores that no run is unfinished
+//	noted      Note stores that no run is unfinished, and that this one is over
 //
 // Without an index that outlasts the process it stores nothing, and the rest is as
 // with one.
@@ -55,6 +55,7 @@ type Ledger struct {
 	prints  []uint64 // of the inputs begun, see entry.Prints
 	found   *entry   // what another run has left; nil for nothing
 	goesOn  *Progress
+	last    *Progress // what Save has stored last
 }
 
 // entry is a run as its checkpoints store it: the command, so that only the same one
@@ -187,6 +188,7 @@ func (l *Ledger) Continue() (*Progress, error) {
 		}
 	}
 	l.goesOn, l.prints = &e.Progress, e.Prints
+	l.last = l.goesOn
 	return l.goesOn, nil
 }
 
@@ -261,6 +263,7 @@ func (l *Ledger) reopen(name string, at corpus.Mark) (*corpus.Writer, error) {
 // would ask for it.
 func (l *Ledger) Save(p Progress) map[string][]byte {
 	c := &l.command
+	l.last = &p
 	if !c.Lasting || l.index.Table() == nil && !c.ReadsPipe() {
 		return nil
 	}
@@ -286,9 +289,17 @@ func (l *Ledger) Save(p Progress) map[string][]byte {
 // documents which are in no output would have the next run drop them too.
 func (l *Ledger) Publish(o *Outputs) error { return o.Close() }
 
-// Note saves the index and stores that no run is unfinished.
+// Note saves the index and stores that no run is unfinished, and that this one is over.
 func (l *Ledger) Note() error {
-	if err := l.index.Finish(map[string][]byte{LedgerName: nil}); err != nil {
+	state := map[string][]byte{LedgerName: nil}
+	runs, err := l.overNow()
+	if err != nil {
+		return err
+	}
+	if runs != nil {
+		state[OverName] = runs
+	}
+	if err := l.index.Finish(state); err != nil {
 		return err
 	}
 	return step.Done("ended")

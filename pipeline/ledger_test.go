@@ -75,6 +75,9 @@ func (r *told) run() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, x.Close(false)) }()
+	if over, err := l.Over(); over != nil || err != nil {
+		return err
+	}
 	job := Job{
 		Scheme: x.Scheme(), Workers: 1, MaxBad: -1, CheckpointBytes: 5000,
 		Now: r.command.Now, Save: l.Save,
@@ -181,15 +184,12 @@ func TestStoppedBetweenSteps(t *testing.T) {
 			t.Fatalf("stopped after %s: %v", name, err)
 		}
 		seen[name] = true
-		if over(name) {
-			continue
-		}
 		again, err := r.stopAfter(n/3 + 2)
 		if again != "" && !errors.Is(err, errStopped) || again == "" && err != nil {
 			t.Fatalf("stopped after %s, then after %q: %v", name, again, err)
 		}
-		if !over(again) && r.run() != nil {
-			t.Fatalf("stopped after %s, then after %q", name, again)
+		if err := r.run(); err != nil {
+			t.Fatalf("stopped after %s, then after %q: %v", name, again, err)
 		}
 		got := r.files()
 		for file := range want {
@@ -210,9 +210,6 @@ func TestStoppedBetweenSteps(t *testing.T) {
 		}
 	}
 }
-
-// over says that a run which was stopped there, or nowhere, is over.
-func over(name string) bool { return name == "" || name == "noted the end" || name == "ended" }
 
 // halfway leaves a run that is under way, stopped at its third checkpoint.
 func halfway(t *testing.T) *told {

@@ -1,6 +1,7 @@
 package vary
 
 import (
+	"html"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -31,7 +32,7 @@ func material(language string, articles int) *Material {
 // sets are one of each kind.
 func sets(m *Material, seed uint64) (all []*Set) {
 	for _, f := range Frames {
-		all = append(all, Skinned(m, f, 10, seed))
+		all = append(all, Skinned(m, f, 10, seed), Pages(m, f, 10, false, seed), Pages(m, f, 10, true, seed))
 	}
 	return append(all, Scanned(m, 10, false, seed), Scanned(m, 10, true, seed), Inoculated(m, 5, 3, seed))
 }
@@ -91,6 +92,33 @@ func TestPagesHoldTheArticle(t *testing.T) {
 			t.Errorf("%s: %d bytes, the lighter frame %d", f.Name, size, before)
 		}
 		before = size
+	}
+}
+
+// TestPagesInHTML: each has the article's paragraphs, in order, and its frame in links.
+func TestPagesInHTML(t *testing.T) {
+	m := material("en", 10)
+	m.Articles[3].Paragraphs[1] += " a < b & c"
+	for _, tables := range []bool{false, true} {
+		before := -1
+		for _, f := range Frames {
+			links := 0
+			for _, d := range Pages(m, f, 10, tables, 1).Docs {
+				rest := d.Text
+				for _, p := range m.Articles[d.Origin].Paragraphs {
+					_, after, found := strings.Cut(rest, html.EscapeString(p))
+					if !found {
+						t.Fatalf("%s lacks %q", d.ID, p)
+					}
+					rest = after
+				}
+				links += strings.Count(d.Text, "<a href")
+			}
+			if links <= before {
+				t.Errorf("%s: %d links, the lighter frame %d", f.Name, links, before)
+			}
+			before = links
+		}
 	}
 }
 

@@ -128,7 +128,14 @@ func decodeString(dst, b []byte, i int) (out []byte, end int, err error) {
 	j := len(dst)
 	dst = slices.Grow(dst, len(b)-i+8)
 	d := dst[:cap(dst)]
+	pass := 0 // stops until blocks are tried again: of a text all in \u escapes there are none
 	for {
+		if pass--; pass < 0 {
+			from := i
+			if i, j = decodeBlocks(d, b, i, j); i < from+fewDecoded {
+				pass = passed
+			}
+		}
 		for i+8 <= len(b) {
 			w := binary.LittleEndian.Uint64(b[i:])
 			binary.LittleEndian.PutUint64(d[j:], w)
@@ -166,6 +173,34 @@ func decodeString(dst, b []byte, i int) (out []byte, end int, err error) {
 			return dst, i, err
 		}
 	}
+}
+
+const (
+	// fewDecoded is how many bytes have to be decoded in blocks for it to be tried again
+	// at once, and passed how many stops are passed otherwise before it is.
+	fewDecoded = 32
+	passed     = 8
+)
+
+// inBlocks says whether strings are decoded in blocks as far as they can.
+var inBlocks = hasDecode
+
+// decodeBlocks decodes b[i:] to d[j:] as far as that can be done 64 bytes at a time, to
+// the beginning of a character, and returns both indexes there.
+func decodeBlocks(d, b []byte, i, j int) (nextI, nextJ int) {
+	if !inBlocks || i < 3 || i+64 > len(b) {
+		return i, j
+	}
+	start := i
+	read, written := decodeAVX512(&d[j], &b[i], len(b)-i, (*[128]byte)(unescaped[:]))
+	i, j = i+read, j+written
+	for i > start && b[i-1] >= utf8.RuneSelf { // it may go on: to be looked at again
+		i, j = i-1, j-1
+		if b[i] >= 0xC0 {
+			break
+		}
+	}
+	return i, j
 }
 
 // decodeUnicode writes the character that the escape at b[i], which is none of

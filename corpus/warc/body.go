@@ -93,6 +93,17 @@ func chunkSize(data []byte) (size, n int) {
 // errTooLong is returned for a body that is longer than a record may be.
 var errTooLong = errors.New("decompressed, the body is longer than the limit")
 
+// errCutBody comes with what there is of a body that ends too early.
+var errCutBody = errors.New("the body ends too early")
+
+// whole takes a body that ends too early as far as it goes.
+func whole(data []byte, err error) ([]byte, error) {
+	if err == errCutBody {
+		err = nil
+	}
+	return data, err
+}
+
 // maxBodyWindow is the largest window of a compressed body, which is what browsers take
 // (RFC 9659).
 const maxBodyWindow = 8 << 20
@@ -125,7 +136,7 @@ func (u *unpacker) unpack(b *corpus.Block, encoding string, body []byte, max int
 		if err := u.gzip.Reset(&u.src); err != nil {
 			return nil, explain(encoding, err)
 		}
-		return u.readAll(b, encoding, u.gzip, max)
+		return whole(u.readAll(b, encoding, u.gzip, max))
 	case "deflate":
 		return u.inflate(b, body, max)
 	case "zstd":
@@ -142,16 +153,22 @@ func (u *unpacker) unpack(b *corpus.Block, encoding string, body []byte, max int
 			return nil, explain(encoding, err)
 		}
 		defer dec.Close()
-		return u.readAll(b, encoding, dec, max)
+		return whole(u.readAll(b, encoding, dec, max))
 	}
-	return orPlain(body)(u.readAll(b, encoding, brotli.NewReader(&u.src), max))
+	decoded, err := u.readAll(b, encoding, brotli.NewReader(&u.src), max)
+	if short := bytes.TrimRight(body, "\r\n"); err != nil && !errors.Is(err, errTooLong) && len(short) < len(body) {
+		// A line end behind it, where the record's length is wrong.
+		u.src.Reset(short)
+		decoded, err = u.readAll(b, encoding, brotli.NewReader(&u.src), max)
+	}
+	return orPlain(body)(decoded, err)
 }
 
 // inflate undoes deflate, which some servers send with the header of zlib and some
 // without.
 func (u *unpacker) inflate(b *corpus.Block, body []byte, max int) ([]byte, error) {
 	if z, err := zlib.NewReader(&u.src); err == nil {
-		return u.readAll(b, "deflate", z, max)
+		return whole(u.readAll(b, "deflate", z, max))
 	}
 	u.src.Reset(body)
 	return orPlain(body)(u.readAll(b, "deflate", flate.NewReader(bufio.NewReader(&u.src)), max))
@@ -171,7 +188,7 @@ func orPlain(body []byte) func([]byte, error) ([]byte, error) {
 		if err != nil && !errors.Is(err, errTooLong) && utf8.Valid(head) && bytes.IndexByte(head, 0) < 0 {
 			return body, nil
 		}
-		return decoded, err
+		return whole(decoded, err)
 	}
 }
 
@@ -189,7 +206,7 @@ func (u *unpacker) readAll(b *corpus.Block, encoding string, r io.Reader, max in
 	if u.buf == nil {
 		u.buf = make([]byte, smallBody)
 	}
-	n, err := io.ReadFull(r, u.buf)
+	n, err := fill(r, u.buf)
 	data := u.buf[:n]
 	if err == nil { // there is more, or may be
 		b.Take(smallBody)
@@ -202,8 +219,10 @@ func (u *unpacker) readAll(b *corpus.Block, encoding string, r io.Reader, max in
 	switch {
 	case len(data) > max:
 		return nil, fmt.Errorf("%w of %d bytes", errTooLong, max)
-	case err == io.EOF, errors.Is(err, io.ErrUnexpectedEOF) && len(data) > 0:
+	case err == io.EOF:
 		return data, nil
+	case errors.Is(err, io.ErrUnexpectedEOF) && len(data) > 0:
+		return data, errCutBody
 	}
 	return nil, explain(encoding, err)
 }
@@ -215,19 +234,27 @@ func growing(b *corpus.Block, data []byte, r io.Reader) (_ []byte, err error) {
 		piece := data[len(data):min(cap(data), len(data)+step)]
 		b.Take(len(piece))
 		var n int
-		n, err = io.ReadFull(r, piece)
+		n, err = fill(r, piece)
 		data = data[:len(data)+n]
 	}
-	if err == io.ErrUnexpectedEOF {
-		err = io.EOF // a piece was not filled; an error of the decoder comes again
-		if _, again := r.Read(make([]byte, 1)); again != nil {
-			err = again
-		}
-	}
-	if err == nil {
+	if err == nil { // it is too long
 		err = io.EOF
 	}
 	return data, err
+}
+
+// fill is io.ReadFull, but the error is always that of the reader: io.EOF at its end.
+func fill(r io.Reader, p []byte) (n int, err error) {
+	for idle := 0; n < len(p) && err == nil; idle++ {
+		var got int
+		if got, err = r.Read(p[n:]); got > 0 {
+			idle = 0
+		}
+		if n += got; idle == 100 {
+			err = io.ErrNoProgress
+		}
+	}
+	return n, err
 }
 
 // reversed is the order in which encodings are undone.

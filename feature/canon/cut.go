@@ -31,17 +31,11 @@ type cutter struct {
 	blank          bool
 }
 
-// startCut makes ready to cut the segment under way.
-func (s *Scanner) startCut() {
-	s.cutting = true
-	s.cut = cutter{w: s.seg, cluster: s.start, after: s.start, blank: true}
-}
-
 // nextCut goes on to the next piece of an overlong segment, if there is one.
 // Boundaries depend on the 64 bytes before them alone, so that an edit moves the
 // nearest few and no others.
 func (s *Scanner) nextCut() bool {
-	c, form := &s.cut, s.buf[s.seg:s.w]
+	c, form := &s.cut, s.buf[s.seg:s.to]
 	for c.begin < len(form) {
 		c.from = c.begin
 		s.boundary(form)

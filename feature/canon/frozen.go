@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/firstseen/firstseen/feature/canon/vector"
 )
 
 //go:generate go run ./gen -o tables.bin
@@ -24,13 +26,15 @@ const tableEnd = 0x30000
 // tables hold the class of every rune below tableEnd, and the canonical form of
 // the mapped ones and of symbols. Han text touches about 20 KiB of the classes.
 type tables struct {
-	class  [tableEnd]class
-	more   [tableEnd]more
-	form   [tableEnd]uint16 // number of the form; 0: the rune itself
-	ends   []uint32         // form n is forms[ends[n-1]:ends[n]]
-	forms  []byte
-	beyond []stretch // from tableEnd on
-	ascii  [256]asciiByte
+	class   [tableEnd]class
+	more    [tableEnd]more
+	form    [tableEnd]uint16 // number of the form; 0: the rune itself
+	ends    []uint32         // form n is forms[ends[n-1]:ends[n]]
+	forms   []byte
+	beyond  []stretch // from tableEnd on
+	ascii   [256]asciiByte
+	classes *vector.Classes
+	begins  [256]uint8 // 1 where a word of a canonical form may begin with the byte
 }
 
 // more says of a rune what is seldom asked.
@@ -80,7 +84,11 @@ func newTables(packed string) *tables {
 	}
 	for b := range t.ascii {
 		t.ascii[b] = asciiOf(t.class[b], byte(b))
+		if t.ascii[b].gap != gapSymbol {
+			t.begins[b] = 1
+		}
 	}
+	t.classes = t.vectorClasses()
 	return t
 }
 

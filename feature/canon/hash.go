@@ -5,12 +5,8 @@ import (
 	"math/bits"
 	"slices"
 	"unicode/utf8"
-)
 
-// The constants of HashUnit: digits of the golden ratio and of pi.
-const (
-	hashFirst = 0x9e3779b97f4a7c15
-	hashLast  = 0x243f6a8885a308d3
+	"github.com/firstseen/firstseen/feature/canon/vector"
 )
 
 // HashUnit is a 64-bit hash of a word of n bytes: of the number that its first eight
@@ -24,12 +20,7 @@ func HashUnit(unit []byte) uint64 {
 	var first, last [8]byte
 	copy(first[:], unit)
 	copy(last[:], unit[max(len(unit)-8, 0):])
-	return hashEnds(binary.LittleEndian.Uint64(first[:]), binary.LittleEndian.Uint64(last[:]), len(unit))
-}
-
-func hashEnds(first, last uint64, n int) uint64 {
-	hi, lo := bits.Mul64(first^hashFirst, bits.RotateLeft64(last, 32)^hashLast^uint64(n))
-	return hi ^ lo
+	return vector.HashWord(binary.LittleEndian.Uint64(first[:]), binary.LittleEndian.Uint64(last[:]), len(unit))
 }
 
 // A span is a stretch of buf: a segment, or several in ASCII, and what is known of it.
@@ -43,7 +34,7 @@ type spanKind uint8
 const (
 	mixed   spanKind = iota
 	triples          // CJK characters of three bytes each
-	ascii            // also the symbols between segments
+	simple           // what vector.HashWords takes; also the symbols between segments
 )
 
 // kindOf is the kind of the segment under way, which is whole.
@@ -52,15 +43,14 @@ func (s *Scanner) kindOf() spanKind {
 	case 3*s.cjk == s.w-s.seg:
 		return triples
 	case s.wider == 0:
-		return ascii
+		return simple
 	}
 	return mixed
 }
 
-// addSpan adds the segment under way.
-func (s *Scanner) addSpan() {
-	p := span{start: uint32(s.seg), end: uint32(s.w), kind: s.kind}
-	if last := len(s.spans) - 1; last >= 0 && p.kind == ascii && s.spans[last].kind == ascii && !s.apart {
+// addSpan adds a stretch of whole segments. Neighbours in ASCII become one.
+func (s *Scanner) addSpan(p span) {
+	if last := len(s.spans) - 1; last >= 0 && p.kind == simple && s.spans[last].kind == simple && !s.apart {
 		s.spans[last].end = p.end
 	} else {
 		s.spans = append(s.spans, p)
@@ -90,8 +80,8 @@ func (s *Scanner) AppendUnits(dst []uint64) []uint64 {
 		switch text, free := s.buf[p.start:], dst[at:]; p.kind {
 		case triples:
 			at += hashTriples(free, text, size)
-		case ascii:
-			at += s.hashASCII(free, text, size)
+		case simple:
+			at += vector.HashWords(free, text, size, &s.tables.begins)
 		default:
 			at += s.hashMixed(free, text, size)
 		}
@@ -106,38 +96,10 @@ func hashTriples(dst []uint64, text []byte, size int) int {
 	dst = dst[:size/3]
 	for i := range dst {
 		x := uint64(binary.LittleEndian.Uint32(text[3*i:])) & 0xFFFFFF
-		dst[i] = hashEnds(x, x, 3)
+		dst[i] = vector.HashWord(x, x, 3)
 	}
 	return len(dst)
 }
-
-// hashASCII hashes the words of text[:size], which is ASCII, and returns how many there
-// are. What stands alone and is a symbol is none; no word begins with one.
-func (s *Scanner) hashASCII(dst []uint64, text []byte, size int) (at int) {
-	symbols := &s.tables.ascii
-	start := 0
-	for base := 0; base <= size; base += hashBlock {
-		// The end counts as a space, also where it is that of a block.
-		ends := spacesIn(text[base:], min(size-base, hashBlock))
-		if size-base < hashBlock {
-			ends |= 1 << (size - base)
-		}
-		for ; ends != 0; ends &= ends - 1 {
-			end := base + bits.TrailingZeros64(ends)
-			n := end - start
-			first := binary.LittleEndian.Uint64(text[start:])
-			last := binary.LittleEndian.Uint64(text[start+max(n-8, 0):])
-			cut := uint(max(64-8*n, 0)) & 63
-			dst[at] = hashEnds(first<<cut>>cut, last<<cut>>cut, n)
-			at += 1 - int(symbols[byte(first)].symbol)
-			start = end + 1
-		}
-	}
-	return at
-}
-
-// hashBlock is how many bytes hashASCII looks at together.
-const hashBlock = 64
 
 // hashMixed hashes the words of text[:size], a segment, and returns how many there are.
 func (s *Scanner) hashMixed(dst []uint64, text []byte, size int) (at int) {
@@ -147,7 +109,7 @@ func (s *Scanner) hashMixed(dst []uint64, text []byte, size int) (at int) {
 		if end := i + n; n > 0 && (end >= size || startsPlainly(binary.LittleEndian.Uint32(text[end:]))) {
 			n = min(n, size-i)
 			x &= 1<<(8*n) - 1
-			dst[at] = hashEnds(x, x, n)
+			dst[at] = vector.HashWord(x, x, n)
 			at++
 			i += n
 			continue
@@ -179,19 +141,3 @@ func wordIn(x uint64) int {
 
 // startsPlainly reports whether it is seen that four bytes begin with no mark.
 func startsPlainly(x uint32) bool { return byte(x) < utf8.RuneSelf || isHan(x) }
-
-// spacesIn returns where spaces are in text[:n], which is ASCII, a bit for each byte; n
-// is at most hashBlock, and there is a block behind it.
-func spacesIn(text []byte, n int) (spaces uint64) {
-	block := (*[hashBlock]byte)(text)
-	for i := 0; i < n; i += 8 {
-		x := binary.LittleEndian.Uint64(block[i&(hashBlock-8):])
-		blank := ^((x ^ ' '*ones) + 0x7F*ones) & highs
-		spaces |= (blank >> 7 * gatherBits >> 56) << (i & (hashBlock - 8))
-	}
-	return spaces & (^uint64(0) >> ((hashBlock - n) & 63))
-}
-
-// gatherBits brings the lowest bit of each byte, by a multiplication, into the
-// highest byte.
-const gatherBits = 0x0102040810204080

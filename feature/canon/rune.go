@@ -43,10 +43,9 @@ func (c class) blank() bool { return c.kind() == space || c.kind() == ignorable 
 // asciiByte is a class with the byte that replaces it. Here letters are plain
 // in both cases.
 type asciiByte struct {
-	class  class
-	lower  byte
-	gap    byte
-	symbol uint8 // 1 where it is one, so that words are counted without a branch
+	class class
+	lower byte
+	gap   byte
 }
 
 // Values of asciiByte.gap: what a byte between segments adds to the canonical
@@ -66,7 +65,7 @@ func asciiOf(c class, b byte) asciiByte {
 	case c.kind() == mapped:
 		a.class, a.lower = plain|1<<widthShift, b|0x20
 	case c.kind() == symbol:
-		a.gap, a.symbol = gapSymbol, 1
+		a.gap = gapSymbol
 	case c.separates() || c.blank():
 		a.gap = gapSkip
 	}

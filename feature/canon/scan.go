@@ -2,7 +2,7 @@ package canon
 
 import "unicode/utf8"
 
-// scan appends the canonical form of the segment that begins at start. It
+// scan appends the canonical form of the segment that begins at start, from i on. It
 // returns where the segment ends, and whether at a separator: if not, then at the
 // end of the text or because it is too long.
 //
@@ -10,9 +10,8 @@ import "unicode/utf8"
 // loops that know nothing else; they make up nearly all of most texts.
 // Everything else goes one cluster at a time: a character with those after it
 // that may combine with it.
-func (s *Scanner) scan(text []byte, start int) (int, bool) {
+func (s *Scanner) scan(text []byte, start, i int) (int, bool) {
 	stop := min(len(text), start+maxRun)
-	i := start
 	for i < stop {
 		var c class
 		size := 1

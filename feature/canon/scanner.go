@@ -26,7 +26,11 @@
 // buffers are there, and holds no more memory for a huge text than for a small one.
 package canon
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/firstseen/firstseen/feature/canon/vector"
+)
 
 // Version is that of all rules of this package, called by the version of Unicode
 // whose tables are frozen in it. It is part of a scheme's name and changes with the
@@ -49,7 +53,7 @@ const (
 
 	// slack lets the scanner store eight bytes where it has fewer to add, and read
 	// a block where fewer are left.
-	slack = hashBlock + 8
+	slack = vector.Block + 8
 
 	// maxSymbol is how many bytes of a symbol and the marks upon it count.
 	maxSymbol = 64
@@ -81,19 +85,28 @@ type Scanner struct {
 	at         int  // where in text to go on
 	start, end int  // what of text the piece under way comes from
 	separated  bool // a separator is at text[at:], or the beginning
+	begun      bool // text[start:at] is of the piece under way
 	step       Step // what Next returned
 
 	// buf[1:w] is the canonical text not yet handed over, pieces joined by
 	// spaces; buf[0] is a space, so that the byte before a piece always is one.
-	// The piece under way starts at seg. Its width is its bytes plus wider.
+	// The piece under way starts at seg, and ends at to when it is known. Its width is its
+	// bytes plus wider.
 	buf    []byte
 	w      int
 	seg    int
+	to     int
 	wider  int
 	cjk    int  // CJK characters in it
 	spaces int  // spaces in it
 	loose  bool // there may be marks in it that stand alone
 	kind   spanKind
+
+	copied copied
+	whole  bool // it is one of copied
+	least  int  // columns of those to tell
+	short  short
+	passed bool // one that is not short was passed over
 
 	cutting bool // it is wider than MaxWidth, and given in pieces
 	cut     cutter
@@ -111,6 +124,9 @@ func NewScanner() *Scanner {
 		folder: newFolder(t),
 		buf:    make([]byte, 1+flushAt+maxRun*maxGrowth+slack),
 	}
+	if vector.CanCopy {
+		s.copied.starts = make([]vector.Start, 0, batch+1)
+	}
 	s.buf[0] = ' '
 	s.Reset(nil)
 	return s
@@ -120,7 +136,10 @@ func NewScanner() *Scanner {
 // bytes will do: those that are not UTF-8 separate pieces.
 func (s *Scanner) Reset(text []byte) {
 	s.text, s.at, s.separated = text, 0, true
-	s.step, s.cutting = Part, false
+	s.step, s.cutting, s.begun = Part, false, false
+	s.copied.starts, s.copied.next = s.copied.starts[:0], 0
+	s.short, s.passed = short{limit: s.short.limit}, false
+	s.Pass(0)
 	s.spans = s.spans[:0]
 }
 
@@ -131,7 +150,9 @@ func (s *Scanner) Next() Step {
 		return Piece
 	case s.step == Piece:
 		s.cutting = false
-		s.join()
+		if !s.whole {
+			s.join()
+		}
 	case s.step == Part:
 		s.spans = s.spans[:0]
 		s.begin(1)
@@ -141,34 +162,55 @@ func (s *Scanner) Next() Step {
 }
 
 func (s *Scanner) next() Step {
-	for s.w <= flushAt {
-		if s.separated {
-			if s.at = s.gap(s.text, s.at); s.w > flushAt {
-				break
+	for !s.nextCopied() {
+		if !s.begun {
+			if s.w <= flushAt && s.separated {
+				if s.copyPieces() {
+					continue
+				}
+				s.at = s.gap(s.text, s.at)
 			}
-		}
-		if s.at >= len(s.text) {
-			s.text, s.at = nil, 0
-			return End
-		}
-		s.start = s.at
-		s.at, s.separated = s.scan(s.text, s.at)
-		s.dropSpace()
-		if s.w == s.seg { // nothing but white space, after a segment that was too long
-			continue
-		}
-		s.end, s.kind = s.at, s.kindOf()
-		if s.w-s.seg+s.wider > MaxWidth {
-			s.startCut()
-			if !s.nextCut() {
-				s.cutting = false
-				s.join()
-				continue
+			if s.w > flushAt {
+				return Part
 			}
+			if s.at >= len(s.text) {
+				s.text, s.at = nil, 0
+				return End
+			}
+			s.start = s.at
 		}
-		return Piece
+		if s.scanned() {
+			break
+		}
 	}
-	return Part
+	return Piece
+}
+
+// scanned goes on to the end of the piece under way. It reports whether there is any.
+func (s *Scanner) scanned() bool {
+	s.whole, s.begun = false, false
+	s.at, s.separated = s.scan(s.text, s.start, s.at)
+	s.dropSpace()
+	if s.w == s.seg { // nothing but white space, after a segment that was too long
+		return false
+	}
+	s.to, s.end, s.kind = s.w, s.at, s.kindOf()
+	if s.w-s.seg+s.wider <= MaxWidth || s.cutPiece() {
+		return true
+	}
+	s.join()
+	return false
+}
+
+// cutPiece begins with the pieces of one that is too wide. It reports whether there are
+// any.
+func (s *Scanner) cutPiece() bool {
+	if s.whole {
+		s.end = s.textEnd(s.end)
+	}
+	s.cut = cutter{w: s.seg, cluster: s.start, after: s.start, blank: true}
+	s.cutting = s.nextCut()
+	return s.cutting
 }
 
 // Form is the canonical form of the piece.
@@ -176,7 +218,7 @@ func (s *Scanner) Form() []byte {
 	if s.cutting {
 		return s.buf[s.seg+s.cut.from : s.seg+s.cut.to]
 	}
-	return s.buf[s.seg:s.w]
+	return s.buf[s.seg:s.to]
 }
 
 // Width is the length of the piece in columns: 2 for a wide (Han, kana, Hangul)
@@ -185,7 +227,7 @@ func (s *Scanner) Width() int {
 	if s.cutting {
 		return s.cut.width
 	}
-	return s.w - s.seg + s.wider
+	return s.to - s.seg + s.wider
 }
 
 // Units is the length of the piece in words: a CJK character is one, and so is
@@ -194,7 +236,7 @@ func (s *Scanner) Units() int {
 	if s.cutting {
 		return s.cut.units
 	}
-	return s.units(s.w - s.seg + s.wider)
+	return s.units(s.to - s.seg + s.wider)
 }
 
 // Range is where the piece is in the text. Of a piece of an overlong segment it is
@@ -202,6 +244,9 @@ func (s *Scanner) Units() int {
 func (s *Scanner) Range() (start, end int) {
 	if s.cutting {
 		return s.locate()
+	}
+	if s.whole {
+		return s.start, s.textEnd(s.end)
 	}
 	return s.start, s.end
 }
@@ -234,7 +279,7 @@ func (s *Scanner) Trim(text []byte, start, end int) (int, int) {
 // join makes ready for the next piece.
 func (s *Scanner) join() {
 	if s.counting {
-		s.addSpan()
+		s.addSpan(span{start: uint32(s.seg), end: uint32(s.w), kind: s.kind})
 	}
 	s.space()
 }

@@ -12,12 +12,14 @@ import (
 // are all of one sort, and what was counted while copying says it.
 func (s *Scanner) units(width int) int {
 	switch {
+	case s.whole:
+		return s.unitsCopied(s.seg, s.to, s.cjk)
 	case width == 2*s.cjk:
 		return s.cjk
 	case s.cjk == 0 && !s.loose:
 		return s.spaces + 1
 	}
-	return s.tables.countWords(s.buf[s.seg:s.w])
+	return s.tables.countWords(s.buf[s.seg:s.to])
 }
 
 // countWords counts the words of a canonical form.

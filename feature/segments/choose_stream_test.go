@@ -1,8 +1,10 @@
 package segments
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/firstseen/firstseen/feature/method"
@@ -71,6 +73,23 @@ func TestChooserIsTheRule(t *testing.T) {
 		got := choose(&c, stream)
 		if !slices.Equal(got.Features, want) || got.Truncated != truncated {
 			t.Fatalf("round %d: %d of %d segments\ngot  %v, truncated %v\nwant %v, truncated %v", round, n, len(segments), got.Features, got.Truncated, want, truncated)
+		}
+	}
+}
+
+// TestPassedOverIsTold: a text of as many segments as are chosen, each twice or more,
+// has no others; with a narrower one it has, though that may never be looked at.
+func TestPassedOverIsTold(t *testing.T) {
+	var text strings.Builder
+	for range 4 {
+		for i := range DefaultSegments {
+			fmt.Fprintf(&text, "this is the segment of a text that has number %d, ", i+100)
+		}
+	}
+	for _, more := range []string{"", "narrow one", "too short", "一个窄的"} {
+		got := extract(t, Scheme{}, text.String()+strings.Repeat(". ", 40)+more+". "+strings.Repeat("x. ", 40))
+		if want := strings.HasPrefix(more, "narrow"); got.Truncated != want || len(got.Features) != DefaultSegments {
+			t.Errorf("with %q: %d features, truncated %t, want %t", more, len(got.Features), got.Truncated, want)
 		}
 	}
 }

@@ -25,12 +25,14 @@ func NewExtractor(s Scheme) (*Extractor, error) {
 		return nil, err
 	}
 	s = s.filled()
-	return &Extractor{
+	e := &Extractor{
 		scheme:  s,
 		hash:    newHasher(s.Key),
 		scanner: canon.NewScanner(),
 		chosen:  newChooser(s.Segments),
-	}, nil
+	}
+	e.scanner.Measure(s.MinWidth)
+	return e, nil
 }
 
 // together is after how many pieces their words are asked for: so many that none was
@@ -72,6 +74,7 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 		e.tell()
 	}
 	e.tell()
+	e.chosen.truncated = e.chosen.truncated || s.Passed()
 	e.chosen.result(dst)
 	for i := range dst.Features {
 		f := &dst.Features[i]
@@ -80,8 +83,9 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 		dst.Width += uint64(f.Width)
 		dst.Units += uint64(f.Units)
 	}
-	dst.Width += e.short.columns
-	dst.Units += e.short.units
+	columns, units := s.Short()
+	dst.Width += e.short.columns + columns
+	dst.Units += e.short.units + units
 	dst.Whole = e.hash.text(s.Text())
 }
 
@@ -111,6 +115,9 @@ func (e *Extractor) piece() {
 		Width: uint32(width), Units: uint32(s.Units()),
 		Start: offset(start), End: offset(end),
 	})
+	if e.chosen.full {
+		s.Pass(int(e.chosen.last.Width))
+	}
 }
 
 // length is a length in both measures.

@@ -97,6 +97,10 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
+	if over, err := ledger.Over(); over != nil || err != nil {
+		keep = true
+		return t.isOver(stderr, over, err)
+	}
 	job, err := t.job(cmd.Context(), cmd.InOrStdin(), stderr, ledger)
 	if err != nil {
 		return refusal(err)
@@ -127,6 +131,17 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 		return fmt.Errorf("%w; to go on run the same command with --on-full grow, or with more --docs or --memory", runErr)
 	}
 	return t.finish(ledger, &job, summary, runErr)
+}
+
+// isOver says that the run of this command has come to its end before, and ends as that
+// has.
+func (t *task) isOver(stderr io.Writer, over *report.Tally, err error) error {
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stderr, "firstseen: this run is over: of %d documents it kept %d, its outputs are as it left them, and nothing was done; to ask about its documents use firstseen query, to read these inputs against the index again name other outputs\n",
+		over.Documents, over.Kept)
+	return t.badRecords(&report.Summary{Tally: *over})
 }
 
 // stopped says what can be done about a run that has not come to its end.

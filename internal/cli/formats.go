@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
@@ -41,13 +43,26 @@ func textOf(html string) (func() corpus.Text, error) {
 	return func() corpus.Text {
 		extractor := web.New(max(mode, web.Main))
 		return func(room func(n int) []byte, body []byte, contentType string) ([]byte, error) {
+			if isPlainUTF8(body) {
+				if mode < 0 || !isHTML(contentType) {
+					return body, nil
+				}
+				return extractor.AppendIn(room(len(body)), body, room(len(body))), nil
+			}
 			page, _, err := charset.Decode(room(3*len(body)), body, contentType)
 			if err != nil || mode < 0 || !isHTML(contentType) {
 				return page, err
 			}
-			return extractor.Append(room(len(page)), page), nil
+			return extractor.AppendIn(page[:0], page, room(len(page))), nil
 		}
 	}, err
+}
+
+// isPlainUTF8 reports whether a body is UTF-8 as it is: without a byte order mark, and
+// without what encodings of seven bits shift with, which are UTF-8 too.
+func isPlainUTF8(body []byte) bool {
+	return !bytes.HasPrefix(body, []byte("\xef\xbb\xbf")) && bytes.IndexByte(body, 0x1b) < 0 && bytes.IndexByte(body, 0) < 0 &&
+		!bytes.Contains(body, []byte("~{")) && utf8.Valid(body)
 }
 
 func isHTML(contentType string) bool {
@@ -147,6 +162,9 @@ func (f formats) check(inputs []corpus.Input, cfg corpus.SourceConfig, out strin
 	}
 	if _, one := found.(page.Format); one && out != "" {
 		return nil, usageError{errors.New("each input is one document of its own file: leave --out away, and read in --report which to leave out")}
+	}
+	if archive, ok := found.(warc.Format); ok && archive.ARC && out != "" {
+		return nil, usageError{warc.ErrARC}
 	}
 	return found, nil
 }

@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
 	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -129,6 +132,36 @@ func checkJobs(jobs int, stderr io.Writer) int {
 // tellPassed says what of the directories is not read.
 func tellPassed(passed []corpus.Passed, stderr io.Writer) {
 	for _, p := range passed {
+		if p.Others != nil {
+			fmt.Fprintln(stderr, "firstseen:", othersText(p))
+			continue
+		}
 		fmt.Fprintf(stderr, "firstseen: passed over %s: it is %s, not a file\n", p.Path, p.Why)
 	}
+}
+
+// othersText says which files of a directory were passed over, the most frequent of their
+// endings.
+func othersText(p corpus.Passed) string {
+	all := 0
+	var endings []string
+	for ending, n := range p.Others {
+		all += n
+		endings = append(endings, ending)
+	}
+	slices.SortFunc(endings, func(a, b string) int {
+		return cmp.Or(cmp.Compare(p.Others[b], p.Others[a]), cmp.Compare(a, b))
+	})
+	var counts []string
+	for _, ending := range endings[:min(len(endings), 5)] {
+		counts = append(counts, fmt.Sprintf("%d %s", p.Others[ending], cmp.Or(ending, "without ending")))
+	}
+	if len(endings) > len(counts) {
+		counts = append(counts, "and others")
+	}
+	files := "files"
+	if all == 1 {
+		files = "file"
+	}
+	return fmt.Sprintf("passed over %d %s of %s, whose names are of other kinds (%s)", all, files, p.Path, strings.Join(counts, ", "))
 }

@@ -36,6 +36,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"older":     scriptOlder,
 	"flip":      scriptFlip,
 	"pad":       scriptPad,
+	"archive":   scriptArchive,
 }
 
 func check(ts *testscript.TestScript, neg bool, args []string, want int, usage string) {
@@ -109,6 +110,35 @@ func scriptDocuments(ts *testscript.TestScript, neg bool, args []string) {
 		b.WriteString(document(i) + "\n")
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(b.String()), 0o666))
+}
+
+// scriptArchive writes the documents from to to-1 as pages of a web archive, with the
+// records of their requests and, for every other, one that was not found. Each record is a
+// member where the name ends in .gz.
+func scriptArchive(ts *testscript.TestScript, neg bool, args []string) {
+	check(ts, neg, args, 3, "archive from to file")
+	var file bytes.Buffer
+	write := func(kind, uri, content string) {
+		record := fmt.Sprintf("WARC/1.1\r\nWARC-Type: %s\r\nWARC-Record-ID: <urn:uuid:%s>\r\nWARC-Target-URI: %s\r\nWARC-Date: 2024-01-02T03:04:05Z\r\n"+
+			"Content-Type: application/http;msgtype=%[1]s\r\nContent-Length: %[4]d\r\n\r\n%[5]s\r\n\r\n", kind, kind+uri, uri, len(content), content)
+		if !strings.HasSuffix(args[2], ".gz") {
+			file.WriteString(record)
+			return
+		}
+		z := gzip.NewWriter(&file)
+		_, err := z.Write([]byte(record))
+		ts.Check(errors.Join(err, z.Close()))
+	}
+	for i := number(ts, args[0]); i < number(ts, args[1]); i++ {
+		uri := fmt.Sprintf("http://example.org/%d", i)
+		write("request", uri, "GET / HTTP/1.1\r\n\r\n")
+		page := fmt.Sprintf("<html><body><p>%s</p></body></html>", plainText(i))
+		write("response", uri, "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"+page)
+		if i%2 == 0 {
+			write("response", uri+"/none", "HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n\r\n<p>not found</p>")
+		}
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), file.Bytes(), 0o666))
 }
 
 func scriptUnpack(ts *testscript.TestScript, neg bool, args []string) {

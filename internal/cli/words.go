@@ -31,8 +31,8 @@ the whole texts, in runs of five words, say how much the two have in common.
 
 `
 
-const dedupLong = `Read documents, lines of JSON or records of web archives, and tell for each whether it was seen
-before, in this run or, with --index, in an earlier one.
+const dedupLong = `Read documents, lines of JSON or records of web archives, and tell for each whether
+it was seen before, in this run or, with --index, in an earlier one.
 
 INPUT is a file, a glob, a directory (its *.jsonl, *.ndjson, *.json, *.warc, *.wet,
 *.wacz and *.arc, also .gz, .zst, .bz2, .xz and .lz4, are read in order of their

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
@@ -237,12 +238,39 @@ func TestBinary(t *testing.T) {
 		"a mark and noise": append([]byte("\xff\xfe"), noise...),
 		"zeros":            make([]byte, 1000),
 		"two encodings":    []byte(strings.Repeat(texts["zh"]+encoded(t, texts["tw"], "big5"), 4)),
+		"two others":       []byte(strings.Repeat(encoded(t, texts["zh"], "gbk")+encoded(t, texts["ru"], "koi8-r"), 4)),
 	} {
 		for _, contentType := range []string{"", "text/html; charset=utf-8", "text/html; charset=gbk", "text/html; charset=windows-1252"} {
 			text, name, err := Decode([]byte("before"), body, contentType)
 			if err == nil || name != "" || string(text) != "before" {
 				t.Errorf("%s as %q: taken for %s, %.60q", what, contentType, name, text)
 			}
+		}
+	}
+}
+
+// TestLongBodies: sixteen times as much takes less than six times sixteen times as long,
+// which what is quadratic would not.
+func TestLongBodies(t *testing.T) {
+	gbk, russian := encoded(t, texts["zh"], "gbk"), encoded(t, texts["ru"], "koi8-r")
+	for what, piece := range map[string]string{
+		"gbk": gbk, "koi8-r": russian, "lead bytes": "\x81", "two encodings": gbk + russian, "escapes": "\x1b$B", "escapes of gbk": "\x1b$B" + gbk,
+		"meta": "<meta charset=gbk \xff", "comments": "<!--\xff", "charsets": "charset \xff", "zeros": "\x00a", "a mark": "\xff\xfe", "gb18030 of four": "\x81\x30\x81",
+		"accents": "caf\xe9 ", "sequences": "\xe4\xb8\xad\xff",
+	} {
+		took := func(n int) time.Duration {
+			body := []byte(strings.Repeat(piece, n/len(piece)))
+			best := time.Hour
+			for range 2 {
+				from := time.Now()
+				_, _, _ = Decode(nil, body, "text/html; charset=big5")
+				best = min(best, time.Since(from))
+			}
+			return best
+		}
+		const small, times = 1 << 15, 16
+		if a, b := took(small), took(small*times); b > 6*times*max(a, time.Millisecond) {
+			t.Errorf("%s: %v, sixteen times as much %v", what, a, b)
 		}
 	}
 }

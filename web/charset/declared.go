@@ -3,6 +3,7 @@ package charset
 import (
 	"bytes"
 	"mime"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/encoding/htmlindex"
@@ -93,6 +94,9 @@ func appendName(names []string, label string) []string {
 	case "":
 		return names
 	case hz, "hz":
+		if slices.Contains(names, hz) {
+			return names
+		}
 		return append(names, hz)
 	}
 	e, err := htmlindex.Get(label)
@@ -105,6 +109,9 @@ func appendName(names []string, label string) []string {
 		return names
 	case name == "gbk":
 		name = "gb18030"
+	}
+	if slices.Contains(names, name) {
+		return names
 	}
 	return append(names, name)
 }

@@ -92,13 +92,23 @@ func (d *document) reset() {
 	}
 }
 
-// keptRoom is how much room for text is kept for the next page, in bytes.
-const keptRoom = 16 << 20
+// What is kept for the next page: as many bytes of text, and as many blocks and elements, as
+// most pages have. There may be an extractor for each of many workers.
+const (
+	keptRoom  = 256 << 10
+	keptCount = 4 << 10
+)
 
 // shrink lets go of room that a page out of the ordinary needed.
 func (d *document) shrink() {
 	if cap(d.text) > keptRoom {
 		d.text = nil
+	}
+	if cap(d.blocks) > keptCount {
+		d.blocks = nil
+	}
+	if cap(d.elements) > keptCount {
+		d.elements = nil
 	}
 }
 
@@ -292,7 +302,7 @@ const (
 	perhapsBlank // the first byte of a no-break space
 )
 
-var classOf = [256]uint8{' ': blank, '\t': blank, '\r': blank, '\f': blank, '\n': lineFeed, 0xc2: perhapsBlank}
+var classOf = [256]uint8{' ': blank, '\t': blank, '\r': lineFeed, '\f': blank, '\n': lineFeed, 0xc2: perhapsBlank}
 
 // putWords appends text, white space as single spaces.
 func (d *document) putWords(s []byte) {
@@ -362,6 +372,9 @@ func isEastAsian(r rune) bool {
 
 // putLines appends text as it stands.
 func (d *document) putLines(s []byte) {
+	if bytes.IndexByte(s, '\r') >= 0 {
+		s = bytes.ReplaceAll(bytes.ReplaceAll(s, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
+	}
 	if d.atPre && len(s) > 0 {
 		d.atPre = false
 		if s[0] == '\n' {
@@ -370,9 +383,6 @@ func (d *document) putLines(s []byte) {
 	}
 	if len(s) == 0 {
 		return
-	}
-	if bytes.IndexByte(s, '\r') >= 0 {
-		s = bytes.ReplaceAll(bytes.ReplaceAll(s, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
 	}
 	for d.breaks > 0 && len(d.text) > d.from {
 		d.text = append(d.text, '\n')

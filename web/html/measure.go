@@ -73,17 +73,25 @@ func endsPhrase(text []byte) bool {
 }
 
 // maxRights is what a notice of copyright weighs, at most.
-const maxRights = 400
+const maxRights = 300
 
-// notices are what notices of copyright have in them.
+// notices are what stands in notices of copyright, and in nothing that tells of such.
 var notices = [][]byte{
-	[]byte("©"), []byte("(c) "), []byte("(C) "), []byte("opyright"), []byte("OPYRIGHT"), []byte("ll rights reserved"),
-	[]byte("版权所有"), []byte("版權所有"), []byte("著作权"), []byte("ICP备"), []byte("ICP证"), []byte("無断転載"),
+	[]byte("©"), []byte("ll rights reserved"), []byte("LL RIGHTS RESERVED"),
+	[]byte("版权所有"), []byte("版權所有"), []byte("ICP备"), []byte("ICP证"), []byte("無断転載"),
 }
 
+// hasRights reports whether a text has a notice of copyright: one of notices, or the word
+// with a year or sign behind it.
 func hasRights(text []byte) bool {
 	for _, n := range notices {
 		if bytes.Contains(text, n) {
+			return true
+		}
+	}
+	for _, word := range []string{"opyright", "OPYRIGHT"} {
+		_, after, found := bytes.Cut(text, []byte(word))
+		if after = bytes.TrimLeft(after, " :"); found && len(after) > 0 && (after[0] == '(' || '0' <= after[0] && after[0] <= '9') {
 			return true
 		}
 	}

@@ -27,8 +27,9 @@ const (
 type picker struct {
 	keep  []bool // of each block
 	class []class
-	sum   []sum // of each element
-	home  int32 // the element in which the article's heaviest paragraphs stand
+	wall  []bool // whether it divides groups
+	sum   []sum  // of each element
+	home  int32  // the element in which the article's heaviest paragraphs stand
 }
 
 // sum is what is in an element.
@@ -36,12 +37,20 @@ type sum struct {
 	prose       int64 // weight of paragraphs
 	first, last int32 // blocks; last is one behind
 	largest     int32 // the element in it with the most prose
+	balance     int32 // paragraphs less teasers
+}
+
+// shrink lets go of what a page out of the ordinary needed.
+func (p *picker) shrink() {
+	if cap(p.keep) > keptCount || cap(p.sum) > keptCount {
+		*p = picker{}
+	}
 }
 
 // choose decides which blocks to keep.
 func (p *picker) choose(d *document) {
 	n := len(d.blocks)
-	p.keep, p.class = sized(p.keep, n), sized(p.class, n)
+	p.keep, p.class, p.wall = sized(p.keep, n), sized(p.class, n), sized(p.wall, n)
 	for _, regions := range []bool{true, false} {
 		p.classify(d, regions)
 		p.add(d)
@@ -80,6 +89,27 @@ func (p *picker) classify(d *document, regions bool) {
 		}
 		if c != short || d.blocks[i].kind == heading {
 			before = c
+		}
+	}
+	p.restore(d)
+	p.build()
+}
+
+// restore takes those for paragraphs after all that were taken for teasers and stand in one
+// element with as many paragraphs.
+func (p *picker) restore(d *document) {
+	p.sum = sized(p.sum, len(d.elements))
+	for i, c := range p.class {
+		switch c {
+		case good:
+			p.sum[d.blocks[i].element].balance++
+		case teased:
+			p.sum[d.blocks[i].element].balance--
+		}
+	}
+	for i, c := range p.class {
+		if s := &p.sum[d.blocks[i].element]; c == teased && s.balance >= 0 {
+			p.class[i] = good
 		}
 	}
 }
@@ -294,7 +324,6 @@ func (p *picker) lead(d *document, first int) {
 // in the same element as most, which has to be in one group.
 func (p *picker) trim(d *document, from, to int) (first, last int) {
 	total, largest := p.groups(d, from, to)
-	p.restore(d, from, to)
 	small := largest / 4
 	if largest*2 < total {
 		small = 0
@@ -328,32 +357,32 @@ func (p *picker) groups(d *document, from, to int) (total, largest int64) {
 	return total, largest
 }
 
-// restore takes those for paragraphs after all that were taken for teasers and stand among
-// four times as many paragraphs in the article's element.
-func (p *picker) restore(d *document, from, to int) {
-	paragraphs, teasers := 0, 0
-	for pass := range 2 {
-		for i := from; i < to; i++ {
-			switch {
-			case d.blocks[i].element != p.home:
-			case p.class[i] == teased && pass == 1:
-				p.class[i] = good
-			case p.class[i] == teased:
-				teasers++
-			case p.class[i] == good:
-				paragraphs++
+// wallLinks are how many links stand in a row where one part of a page ends and another
+// begins. Fewer may be an article's own.
+const wallLinks = 3
+
+// build finds what divides groups of paragraphs: links in a row, with labels between them
+// or not, teasers, and what is outside of the article.
+func (p *picker) build() {
+	for from := 0; from < len(p.class); {
+		to, links, wall := from, 0, false
+		for ; to < len(p.class) && p.class[to] != good && p.class[to] != near; to++ {
+			switch p.class[to] {
+			case linky:
+				links++
+			case teased, beside:
+				wall = true
 			}
 		}
-		if teasers*4 > paragraphs {
-			return
+		for i := from; i < to; i++ {
+			p.wall[i] = (wall || links >= wallLinks) && p.class[i] != short
 		}
+		from = max(to, from+1)
 	}
 }
 
 // divides reports whether a block stands between two groups.
-func (p *picker) divides(i int) bool {
-	return p.class[i] == linky || p.class[i] == teased || p.class[i] == beside
-}
+func (p *picker) divides(i int) bool { return p.wall[i] }
 
 // edge is the first paragraph, going from one end to the other, of a group that is not
 // small.
@@ -425,9 +454,11 @@ func (p *picker) isArticle(d *document, kept int64) bool {
 		if p.class[i] == linky || p.class[i] == teased {
 			links += int64(b.weight)
 		}
-		rest += int64(b.weight - b.link)
+		if p.class[i] != beside && !b.rights {
+			rest += int64(b.weight - b.link)
+		}
 	}
-	return kept >= sureMain || kept*5 >= links && kept*4 >= rest
+	return kept >= sureMain || kept*3 >= links && kept*2 >= rest
 }
 
 // fallBack keeps what is seen, without what says of itself that it is a menu or the like
@@ -441,7 +472,7 @@ func (p *picker) fallBack(d *document) {
 			left += int64(b.weight)
 		}
 	}
-	if left < goodWeight {
+	if left < nearWeight/2 {
 		for i := range p.keep {
 			p.keep[i] = true
 		}

@@ -8,8 +8,8 @@ import (
 
 // scanner goes over the tags and the text of a page, as the tokenizer of the HTML
 // standard (13.2.5) does. It is no more than what is needed here: that of x/net, to which
-// it is held by its tests, takes an allocation for each attribute, so that a page made of
-// attributes takes many times its size, and a small one half of the time there is.
+// it is held by its tests, takes an allocation for each attribute, and alone more time than
+// all that is done with the text. docs/web.md has the figures.
 type scanner struct {
 	page []byte
 	at   int // of what comes next
@@ -20,8 +20,9 @@ type scanner struct {
 
 const noEnd = int(^uint(0) >> 1)
 
-// attributes are those of a tag that matter.
+// attributes are those of a tag that matter. Of several of one name the first counts.
 type attributes struct {
+	seen         uint8 // one bit for each
 	href, hidden bool
 	role, style  []byte
 	empty        bool // the tag ends with a slash
@@ -43,8 +44,23 @@ func (s *scanner) run(page []byte, d *document) {
 	s.page, s.d = nil, nil
 }
 
+// longText is how much text is decoded at once, in bytes.
+const longText = 1 << 16
+
 // text is text with references to characters.
 func (s *scanner) text(text []byte) {
+	for len(text) > longText {
+		cut := longText
+		if i := bytes.LastIndexByte(text[:cut], '&'); i > 0 {
+			cut = i // not through a reference
+		}
+		s.piece(text[:cut])
+		text = text[cut:]
+	}
+	s.piece(text)
+}
+
+func (s *scanner) piece(text []byte) {
 	if len(text) == 0 {
 		return
 	}
@@ -129,9 +145,17 @@ func (s *scanner) endTag() {
 	default:
 		name := s.name(s.at + 2)
 		if s.readAttributes(s.at+2+len(name), nil) {
-			s.d.end(lookUp(name))
+			s.d.end(endOf(lookUp(name)))
 		}
 	}
+}
+
+// endOf is what an end tag ends.
+func endOf(t tag) tag {
+	if t == verbatim {
+		return preformatted
+	}
+	return t
 }
 
 // startTag goes over a start tag and, where no markup is read behind it, the text there.
@@ -170,14 +194,19 @@ func lookUp(name []byte) tag {
 	if len(name) > longestName {
 		return inline
 	}
-	var lower [longestName]byte
+	var room [longestName]byte
+	return tagOf[string(lowered(&room, name))]
+}
+
+// lowered is a short name in lower case.
+func lowered(room *[longestName]byte, name []byte) []byte {
 	for i, c := range name {
 		if 'A' <= c && c <= 'Z' {
 			c |= 0x20
 		}
-		lower[i] = c
+		room[i] = c
 	}
-	return tagOf[string(lower[:len(name)])]
+	return room[:len(name)]
 }
 
 // name is the name of an element that begins there.
@@ -193,15 +222,19 @@ func (s *scanner) name(from int) []byte {
 // if the page ends before.
 func (s *scanner) readAttributes(i int, a *attributes) bool {
 	page := s.page
+	slash := -1 // the last that is part of no attribute
 	for i < len(page) {
 		switch c := page[i]; {
 		case c == '>':
 			if a != nil {
-				a.empty = page[i-1] == '/'
+				a.empty = slash == i-1
 			}
 			s.at = i + 1
 			return true
-		case c == '/' || isBlank[c]:
+		case c == '/':
+			slash = i
+			i++
+		case isBlank[c]:
 			i++
 		default:
 			from := i
@@ -255,16 +288,32 @@ func (a *attributes) set(key, value []byte) {
 	default:
 		return
 	}
-	switch {
-	case bytes.EqualFold(key, []byte("href")):
+	var room [longestName]byte
+	bit := uint8(0)
+	switch name := lowered(&room, key); string(name) {
+	case "href":
 		a.href = true
-	case bytes.EqualFold(key, []byte("role")) && a.role == nil:
-		a.role = value
-	case bytes.EqualFold(key, []byte("style")) && a.style == nil:
-		a.style = value
-	case bytes.EqualFold(key, []byte("hidden")):
-		a.hidden = !bytes.EqualFold(value, []byte("until-found"))
+	case "role":
+		if bit = 1; a.seen&bit == 0 {
+			a.role = unescaped(value)
+		}
+	case "style":
+		if bit = 2; a.seen&bit == 0 {
+			a.style = unescaped(value)
+		}
+	case "hidden":
+		if bit = 4; a.seen&bit == 0 {
+			a.hidden = string(unescaped(value)) != "until-found"
+		}
 	}
+	a.seen |= bit
+}
+
+func unescaped(value []byte) []byte {
+	if bytes.IndexByte(value, '&') < 0 {
+		return value
+	}
+	return []byte(html.UnescapeString(string(value)))
 }
 
 // roleOr is what the attribute role makes of an element.
@@ -283,11 +332,11 @@ func (a *attributes) isHiding() bool {
 	if a.hidden || len(a.style) == 0 {
 		return a.hidden
 	}
-	style := bytes.ToLower(bytes.ReplaceAll(a.style, []byte(" "), nil))
+	style := bytes.ToLower(bytes.Join(bytes.Fields(a.style), nil))
 	return bytes.Contains(style, []byte("display:none")) || bytes.Contains(style, []byte("visibility:hidden"))
 }
 
-// rawText goes over the text of an element in which no markup is read, and its end tag.
+// rawText goes over the text of an element in which no markup is read.
 // A title that does not end would go to the end of the page; it is left out.
 func (s *scanner) rawText(t tag, name []byte) {
 	from := s.at
@@ -295,22 +344,16 @@ func (s *scanner) rawText(t tag, name []byte) {
 	if end == noEnd && t == title {
 		return
 	}
-	text := s.page[from:min(end, len(s.page))]
+	s.at = min(end, len(s.page))
+	text := s.page[from:s.at]
 	switch t {
 	case title:
 		s.d.start(title, title, false)
 		s.text(text)
-		s.d.end(title)
 	case verbatim:
 		s.d.start(preformatted, preformatted, false)
 		s.d.put(text)
-		s.d.end(preformatted)
 	}
-	if end == noEnd {
-		s.at = len(s.page)
-		return
-	}
-	s.passTo(end, ">")
 }
 
 // rawEnd is where the end tag of an element is in which no markup is read.

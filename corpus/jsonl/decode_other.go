@@ -1,0 +1,9 @@
+//go:build !amd64
+
+package jsonl
+
+const hasDecode = false
+
+func decodeAVX512(dst, src *byte, n int, escapes *[128]byte) (read, written int) {
+	panic("not on this processor")
+}

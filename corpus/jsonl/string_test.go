@@ -1,0 +1,61 @@
+package jsonl
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// stringParts draws what is inside a string, right and wrong.
+func stringParts() *rapid.Generator[string] {
+	part := rapid.OneOf(
+		rapid.StringMatching(`[a-z ,.]{1,70}`),
+		rapid.StringMatching(`[一-龥，。]{1,30}`),
+		rapid.StringMatching(`(\\[nt"\\/bfr]){1,40}`),
+		rapid.StringMatching(`([a-z]{1,6}\\[nt"\\]){1,20}`),
+		rapid.SampledFrom([]string{`\u4e2d`, `\u00e9`, `\ud83d\ude00`, `\ud83d`, "é", "😀", "\u0800", "\U0010FFFF", strings.Repeat(`\\`, 64), strings.Repeat(`\u4e2d\u6587`, 20)}),
+		rapid.SampledFrom([]string{"\\", `\x`, `\u12`, "\x01", "\x1f", "\x80", "\xC0\x80", "\xE4", "\xE4\xB8", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xF0\x80\x80\x80", "\xF0\x90\x80", `"`, "a", "b", "c", "d", "e"}),
+	)
+	return rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(part, 0, 30).Draw(t, "parts"), "")
+	})
+}
+
+// decoded is what decodeString says of a string with something behind it.
+func decoded(inside string, blocks bool) string {
+	defer func(was bool) { inBlocks = was }(inBlocks)
+	inBlocks = blocks && inBlocks
+	line := `{"text":"` + inside + `", "other": "something behind it"}`
+	out, end, err := decodeString(make([]byte, 0, len(line)+64), []byte(line), 9)
+	return fmt.Sprintf("%q %d %v", out, end, err)
+}
+
+// TestDecodeInBlocks: what is decoded does not depend on whether blocks are, faults
+// and their places included; and where all is right it is what encoding/json makes of it.
+func TestDecodeInBlocks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { checkDecode(t, stringParts().Draw(t, "inside")) })
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add(strings.Repeat(`text, \n`, 20) + `\"中文\"` + strings.Repeat("é", 40))
+	f.Add(strings.Repeat("中文", 40) + "\xE4\xB8" + strings.Repeat("a", 70))
+	f.Fuzz(func(t *testing.T, inside string) { checkDecode(t, inside) })
+}
+
+func checkDecode(t rapid.TB, inside string) {
+	got, want := decoded(inside, true), decoded(inside, false)
+	if got != want {
+		t.Fatalf("%q (-bytes +blocks):\n%s", inside, cmp.Diff(want, got))
+	}
+	var text string
+	if utf8.ValidString(inside) && json.Unmarshal([]byte(`"`+inside+`"`), &text) == nil {
+		if want := fmt.Sprintf("%q %d %v", text, 9+len(inside), nil); got != want {
+			t.Fatalf("%q (-encoding/json +decodeString):\n%s", inside, cmp.Diff(want, got))
+		}
+	}
+}

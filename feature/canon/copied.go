@@ -1,0 +1,260 @@
+package canon
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+
+	"github.com/firstseen/firstseen/feature/canon/vector"
+)
+
+const (
+	// batch is how many bytes of text are copied together at most: few enough to stay
+	// in the nearest cache until they have been looked at.
+	batch = 4 << 10
+
+	// fewCopied is how many bytes have to be copied together for it to be tried again
+	// at once.
+	fewCopied = 32
+	// passed is how many separators are passed otherwise before it is.
+	passed = 4
+)
+
+var oneSpace = []byte{' '}
+
+// copied are pieces that were copied together, and are handed out one after the other.
+type copied struct {
+	starts  []vector.Start // of the pieces, the symbols between them, and what comes; nil where the processor cannot
+	next    int            // of starts
+	out, in int            // what starts count from, in the buffer and in the text
+	han     int            // Han characters in all of them
+	open    bool           // what comes is a piece that has begun
+	pass    int            // separators to pass before it is tried again
+}
+
+// vectorClasses are the classes as package vector has them.
+func (t *tables) vectorClasses() *vector.Classes {
+	c := new(vector.Classes)
+	for b := range c.Class {
+		form := byte(b)
+		switch a := t.ascii[b]; a.class.kind() {
+		case plain:
+			c.Class[b], form = vector.Letter, a.lower
+			if t.more[b]&digit != 0 {
+				c.Class[b] = vector.Digit
+			}
+		case symbol:
+			c.Class[b] = vector.Symbol
+		case space:
+			form = ' '
+			c.Class[b] = vector.Blank
+		case punct:
+			form = ' '
+		default:
+			c.Class[b] = separating(a.class)
+		}
+		c.Form[b] = form
+	}
+	for i := range rune(64) {
+		c.General[i] = separating(t.class[0x2000+i])
+		c.CJK[i] = separating(t.class[0x3000+i])
+		c.Full[i] = separating(t.class[0xFF00+i])
+	}
+	return c
+}
+
+// separating is the class in package vector of what separates, 0 of others.
+func separating(c class) uint8 {
+	switch c.kind() {
+	case space:
+		return vector.Blank
+	case dot:
+		return vector.Dot
+	case comma:
+		return vector.Comma
+	case quote:
+		return vector.Quote
+	case punct:
+		return vector.Separator
+	}
+	return 0
+}
+
+// copyPieces copies the pieces at text[at:], which is behind a separator, as far as that
+// can be done together. It reports whether it came any further.
+func (s *Scanner) copyPieces() bool {
+	c := &s.copied
+	if cap(c.starts) == 0 || s.at == len(s.text) {
+		return false
+	}
+	if c.pass > 0 {
+		c.pass--
+		return false
+	}
+	text := s.tables.endBatch(s.text[s.at:])
+	if len(text) == 0 {
+		return false
+	}
+	starts := c.starts[:cap(c.starts)]
+	got := vector.Copy(s.tables.classes, s.buf[s.w:], text, starts)
+	if got.Read < min(fewCopied, len(text)) {
+		c.pass = passed
+	}
+	if got.Read == 0 {
+		return false
+	}
+	c.starts, c.next, c.out, c.in, c.han, c.open = starts[:got.Starts], 0, s.w, s.at, got.Han, !got.Separated
+	s.at += got.Read
+	s.w += got.Written
+	if got.Separated {
+		if s.buf[s.w-1] != ' ' {
+			s.buf[s.w] = ' '
+			s.w++
+		}
+		c.starts = append(c.starts, vector.Start{Out: uint32(s.w - c.out), In: uint32(got.Read), Han: uint32(got.Han)})
+	} else if s.buf[s.w-1] >= utf8.RuneSelf {
+		s.at -= s.tables.blanksAtEnd(text[:got.Read]) // they stay, before a mark
+	}
+	if s.counting && len(c.starts) > 1 {
+		s.addSpan(span{start: uint32(c.out), end: uint32(c.out) + c.starts[len(c.starts)-1].Out - 1, kind: simple})
+	}
+	return true
+}
+
+// endBatch is what to copy of text at once. It does not end where what is next matters.
+func (t *tables) endBatch(text []byte) []byte {
+	if len(text) <= batch {
+		return text
+	}
+	text = text[:batch]
+	for len(text) > 0 {
+		r, size := utf8.DecodeLastRune(text)
+		if c := t.of(r); c.isPlain() && (r < utf8.RuneSelf || c.isCJK()) {
+			break
+		}
+		text = text[:len(text)-size]
+	}
+	return text
+}
+
+// blanksAtEnd is how many bytes of white space text ends in.
+func (t *tables) blanksAtEnd(text []byte) (n int) {
+	for {
+		r, size := utf8.DecodeLastRune(text[:len(text)-n])
+		if size == 0 || t.of(r).kind() != space {
+			return n
+		}
+		n += size
+	}
+}
+
+// nextCopied goes on to the next of the copied pieces that is not passed over, if there
+// is one.
+func (s *Scanner) nextCopied() bool {
+	c := &s.copied
+	for c.next+1 < len(c.starts) {
+		from, to := &c.starts[c.next], &c.starts[c.next+1]
+		c.next++
+		seg, end := c.out+int(from.Out), c.out+int(to.Out)-1
+		if s.tables.begins[s.buf[seg]] == 0 {
+			continue // a symbol
+		}
+		cjk := int(to.Han - from.Han)
+		width := end - seg - cjk
+		if width < s.least {
+			s.pass(seg, end, cjk)
+			continue
+		}
+		s.seg, s.to, s.cjk, s.wider = seg, end, cjk, -cjk
+		s.start, s.end, s.whole = c.in+int(from.In), c.in+int(to.In), true
+		if width <= MaxWidth || s.cutPiece() {
+			return true
+		}
+	}
+	if c.next < len(c.starts) {
+		s.endCopied(c.starts[c.next])
+	}
+	return false
+}
+
+// Measure has pieces narrower than short columns counted by Short and no more, where that
+// is quicker than to tell of them, and so in all texts to come.
+func (s *Scanner) Measure(short int) { s.short.limit = short }
+
+// Pass has pieces narrower than least columns passed over, where that is quicker than to
+// tell of them, up to the end of the text. Those that are not short are told by Passed.
+func (s *Scanner) Pass(least int) { s.least = max(least, s.short.limit) }
+
+// Short is how long, in columns and in words, the short pieces are that Next passed over.
+func (s *Scanner) Short() (columns, units uint64) { return s.short.columns, s.short.units }
+
+// Passed reports whether other pieces were passed over.
+func (s *Scanner) Passed() bool { return s.passed }
+
+// short is how much text is in short pieces.
+type short struct {
+	limit          int
+	columns, units uint64
+}
+
+// pass passes over a copied piece, buf[seg:end], with so many CJK characters in it.
+func (s *Scanner) pass(seg, end, cjk int) {
+	width := end - seg - cjk
+	if width >= s.short.limit {
+		s.passed = true
+		return
+	}
+	s.short.columns += uint64(width)
+	s.short.units += uint64(s.unitsCopied(seg, end, cjk))
+}
+
+// unitsCopied counts the words of a copied piece, buf[seg:end].
+func (s *Scanner) unitsCopied(seg, end, cjk int) int {
+	switch n := end - seg; {
+	case n == 3*cjk:
+		return cjk
+	case cjk > 0:
+		return s.tables.countWords(s.buf[seg:end])
+	case n > 8:
+		return 1 + bytes.Count(s.buf[seg:end], oneSpace)
+	default:
+		x := binary.LittleEndian.Uint64(s.buf[seg:])<<(64-8*n)>>(64-8*n) ^ ' '*ones
+		return 1 + bits.OnesCount64(^(x+0x7F*ones)&highs)
+	}
+}
+
+// endCopied makes ready for what comes behind the copied pieces. A piece that has begun
+// is as scan would have left it.
+func (s *Scanner) endCopied(last vector.Start) {
+	c, w := &s.copied, s.w
+	c.next++
+	s.begin(c.out + int(last.Out))
+	s.w = w
+	if c.open {
+		s.start, s.separated, s.begun = c.in+int(last.In), false, true
+		s.cjk = c.han - int(last.Han)
+		s.wider = -s.cjk
+		s.spaces = bytes.Count(s.buf[s.seg:s.w], oneSpace)
+	}
+}
+
+// textEnd is where the piece that was copied, and ends before text[end], ends.
+func (s *Scanner) textEnd(end int) int {
+	for end > s.start {
+		size := 1
+		if b := s.text[end-1]; b < utf8.RuneSelf {
+			if s.tables.ascii[b].gap == content {
+				break
+			}
+		} else {
+			var r rune
+			r, size = utf8.DecodeLastRune(s.text[s.start:end])
+			if c := s.tables.of(r); !c.separates() && !c.blank() {
+				break
+			}
+		}
+		end -= size
+	}
+	return end
+}

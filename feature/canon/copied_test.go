@@ -1,0 +1,110 @@
+package canon
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/firstseen/firstseen/feature/canon/canontest"
+	"github.com/firstseen/firstseen/feature/canon/vector"
+)
+
+func all(int) bool { return true }
+
+// plainScanner copies byte by byte what others copy many at a time.
+func plainScanner() *Scanner {
+	s := NewScanner()
+	s.copied = copied{}
+	return s
+}
+
+// together draws texts that are mostly what is copied together, with all that may
+// interrupt it, of up to some 10 KB.
+func together() *rapid.Generator[string] {
+	part := rapid.OneOf(
+		rapid.StringMatching(`([a-zA-Z]{1,9} ){1,12}`),
+		rapid.StringMatching(`([a-z0-9]{1,5}[ .,'=;_+\n]){1,30}`),
+		rapid.StringMatching(`([一-龥 ]{1,40}[，。、！a ]){1,10}`),
+		rapid.StringMatching(`[0-9]{1,4}([.,][0-9]{1,4}){0,3}`),
+		rapid.SampledFrom([]string{
+			". ", "\n\n", "; ", " ", "\t", "    ", "= ", "=", "don't ", "é", "e\u0301", "\u0301", " \u0301", "=\u0338", ",\u0338", "’s",
+			"的", " 过滤器 ", "。", "用linux 的", "don’t", "“", "—", "　", "1，000", "中 \u0301", "中  b", "b  中", "\u00ad", "'\u00ad", "\x80", "\x00", "⩵", "ﬁ", "，",
+			strings.Repeat(" ", 70), strings.Repeat("long words without an end ", 20), strings.Repeat("=", 100), strings.Repeat("x", 450), strings.Repeat("some words. ", 360),
+		}),
+	)
+	return rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(part, 1, 60).Draw(t, "parts"), "")
+	})
+}
+
+// TestCopiedEqualsOracle: pieces are those of the oracle, copied together or not.
+func TestCopiedEqualsOracle(t *testing.T) {
+	canontest.NeedUnicode(t)
+	scanners := []*Scanner{NewScanner(), plainScanner()}
+	rapid.Check(t, func(t *rapid.T) {
+		text, n := together().Draw(t, "text"), rapid.IntRange(1, 3).Draw(t, "asked")
+		for i, s := range scanners {
+			if diff := diffOracle(s, text, n); diff != "" {
+				t.Fatalf("scanner %d of %q (-oracle +scanner):\n%s", i, text, diff)
+			}
+		}
+	})
+}
+
+// TestCopiedUnits: the words are the same, copied together or not.
+func TestCopiedUnits(t *testing.T) {
+	copying, plain := NewScanner(), plainScanner()
+	copying.CountUnits()
+	plain.CountUnits()
+	rapid.Check(t, func(t *rapid.T) {
+		text, n := together().Draw(t, "text"), rapid.IntRange(1, 90).Draw(t, "together")
+		got, _ := unitsOf(copying, text, n)
+		want, _ := unitsOf(plain, text, n)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%q: %x, want %x", text, got, want)
+		}
+	})
+}
+
+// TestBatchEnds: what needs the next byte is not cut in two, and a piece as wide as one can
+// be is one.
+func TestBatchEnds(t *testing.T) {
+	copying, plain := NewScanner(), plainScanner()
+	words := strings.Repeat("some words, and more. ", batch/10)
+	for _, text := range []string{"=\u0338", "x=\u0338", "3.5", "12,345,678", "don't", "a' b", ".\u0338", "e\u0301", " 的", "　的", "1，0", "n’t", "中 \u0301", "中\u0301", strings.Repeat("x", MaxWidth), strings.Repeat("y", MaxWidth+1)} {
+		for n := range 2 * 22 {
+			if n >= 22 { // the words repeat
+				n += batch - 40
+			}
+			text := words[:n] + text + ". " + words[:2*vector.Block]
+			got, whole := readAll(copying, text, all)
+			want, wantWhole := readAll(plain, text, all)
+			if !slices.Equal(got, want) || whole != wantWhole {
+				t.Fatalf("%d bytes and %q (-plain +copied):\n%s", n, text[n:], cmp.Diff(want, got))
+			}
+		}
+	}
+}
+
+// TestCopiedParts: texts of more than a part, in symbols that grow, in batches that end
+// anywhere.
+func TestCopiedParts(t *testing.T) {
+	copying, plain := NewScanner(), plainScanner()
+	sizes := 10
+	if testing.Short() {
+		sizes = 2
+	}
+	for _, sentence := range []string{"Some words, and 1,000 more. ", "x=y;", "=", "a'b", "1.", "没有标点", "一二 三，", "no end ", "=\u0338", "word = 的 "} {
+		for size := 3 * flushAt; size < 3*flushAt+sizes; size++ {
+			text := strings.Repeat(sentence, size/len(sentence)+1)[size%len(sentence):]
+			got, whole := readAll(copying, text, all)
+			want, wantWhole := readAll(plain, text, all)
+			if !slices.Equal(got, want) || whole != wantWhole {
+				t.Fatalf("%d bytes of %q differ: %d pieces, want %d", size, sentence, len(got), len(want))
+			}
+		}
+	}
+}

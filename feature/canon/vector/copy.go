@@ -1,0 +1,64 @@
+package vector
+
+import "unsafe"
+
+// Classes say what bytes of ASCII and some other characters are, and what becomes of
+// them. What has no class separates in ASCII; elsewhere Copy stops before it. Han from
+// U+4E00 to U+9FFF needs no class.
+type Classes struct {
+	Class [128]uint8
+	Form  [128]byte // what is written: of a letter the lower-case one, of what separates a space
+
+	General [64]uint8 // of U+2000 to U+203F
+	CJK     [64]uint8 // of U+3000 to U+303F
+	Full    [64]uint8 // of U+FF00 to U+FF3F
+}
+
+// Classes of characters.
+const (
+	Letter    uint8 = 1 << iota // in ASCII alone
+	Digit                       // in ASCII alone
+	Blank                       // white space within a line
+	Symbol                      // separates, and is written; in ASCII alone
+	Dot                         // joins digits; separates elsewhere
+	Comma                       // may join digits; separates elsewhere
+	Quote                       // joins letters, as an apostrophe; separates elsewhere
+	Separator                   // beyond ASCII
+)
+
+// A Start is where a piece or a symbol starts, in what was written and in the text, and
+// how many Han characters were before it.
+type Start struct{ Out, In, Han uint32 }
+
+// Copied says how far Copy came.
+type Copied struct {
+	Read, Written int
+	Starts        int
+	Han           int  // characters
+	Separated     bool // what comes starts a new piece
+}
+
+// Copy writes the canonical form of text to dst, whose last byte before was a space,
+// as one behind a separator: pieces and symbols, with one space between each two. Of
+// each it writes the start to starts. Behind the last there is a space if something was
+// read that separates, unless it is a symbol; blanks behind a Han character leave none,
+// behind other words one.
+//
+// It stops at the end of the text, or before it at a byte that depends on others than
+// these: a character without class, what stands before one and may depend on it, a comma
+// between digits, white space before Han.
+//
+// If text goes on behind its end, it must end in a letter, a digit, a character that
+// separates in any case, or Han.
+//
+// dst has room for twice the text and two blocks, starts for as many as text has bytes.
+// Only to be called where CanCopy is true.
+func Copy(c *Classes, dst, text []byte, starts []Start) Copied {
+	_ = dst[2*len(text)+2*Block-1]
+	_ = starts[len(text)-1]
+	var r Copied
+	var starting int
+	r.Read, r.Written, starting, r.Han, r.Separated = copyAVX512(c, &dst[0], &text[0], len(text), &starts[0])
+	r.Starts = starting / int(unsafe.Sizeof(Start{}))
+	return r
+}

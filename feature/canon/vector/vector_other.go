@@ -1,0 +1,15 @@
+//go:build !amd64
+
+package vector
+
+const (
+	hasWords = false
+	// CanCopy is whether the processor can do what Copy does.
+	CanCopy = false
+)
+
+func hashWordsAVX2(*uint64, *byte, int, *[256]uint8) int { panic("not on this processor") }
+
+func copyAVX512(*Classes, *byte, *byte, int, *Start) (read, written, starting, wide int, separated bool) {
+	panic("not on this processor")
+}

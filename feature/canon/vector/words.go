@@ -1,0 +1,82 @@
+package vector
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// The constants of HashWord: digits of the golden ratio and of pi.
+const (
+	hashFirst = 0x9e3779b97f4a7c15
+	hashLast  = 0x243f6a8885a308d3
+)
+
+// HashWord is the hash of a word of n bytes, of which first holds the first eight and
+// last the last eight, little-endian, filled up with zeros where there are fewer. See
+// HashUnit of package canon.
+func HashWord(first, last uint64, n int) uint64 {
+	hi, lo := bits.Mul64(first^hashFirst, bits.RotateLeft64(last, 32)^hashLast^uint64(n))
+	return hi ^ lo
+}
+
+// Block is how many bytes the functions of this package look at together. Text given to
+// HashWords has as many behind it that can be read.
+const Block = 64
+
+// HashWords writes the hashes of the words of text[:size], which is not empty, to dst:
+// stretches between single spaces. Words whose first byte b has begins[b] == 0 are left
+// out, the others have 1. It returns how many it wrote.
+//
+// The text is ASCII; where CanCopy is true there may also be Han, or any characters of
+// three bytes, each of which is a word and ends the one before.
+//
+// There are Block+8 bytes in text behind its size, and dst has room for size/2+2 hashes.
+func HashWords(dst []uint64, text []byte, size int, begins *[256]uint8) int {
+	_ = text[size+Block+7]
+	_ = dst[size/2+1]
+	if hasWords {
+		return hashWordsAVX2(&dst[0], &text[0], size, begins)
+	}
+	return hashWords(dst, text, size, begins)
+}
+
+func hashWords(dst []uint64, text []byte, size int, begins *[256]uint8) (at int) {
+	start := 0
+	for base := 0; base <= size; base += Block {
+		// The end counts as a space, also where it is that of a block.
+		ends := spacesIn(text[base:], min(size-base, Block))
+		if size-base < Block {
+			ends |= 1 << (size - base)
+		}
+		for ; ends != 0; ends &= ends - 1 {
+			end := base + bits.TrailingZeros64(ends)
+			n := end - start
+			first := binary.LittleEndian.Uint64(text[start:])
+			last := binary.LittleEndian.Uint64(text[start+max(n-8, 0):])
+			cut := uint(max(64-8*n, 0)) & 63
+			dst[at] = HashWord(first<<cut>>cut, last<<cut>>cut, n)
+			at += int(begins[byte(first)])
+			start = end + 1
+		}
+	}
+	return at
+}
+
+// spacesIn returns where spaces are in text[:n], which is ASCII, a bit for each byte; n
+// is at most Block, and there is a Block behind it.
+func spacesIn(text []byte, n int) (spaces uint64) {
+	const (
+		ones  = 0x0101010101010101
+		highs = 0x80 * ones
+		// gather brings the lowest bit of each byte, by a multiplication, into the
+		// highest byte.
+		gather = 0x0102040810204080
+	)
+	block := (*[Block]byte)(text)
+	for i := 0; i < n; i += 8 {
+		x := binary.LittleEndian.Uint64(block[i&(Block-8):])
+		blank := ^((x ^ ' '*ones) + 0x7F*ones) & highs
+		spaces |= (blank >> 7 * gather >> 56) << (i & (Block - 8))
+	}
+	return spaces & (^uint64(0) >> ((Block - n) & 63))
+}

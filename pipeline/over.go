@@ -1,0 +1,104 @@
+package pipeline
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/report"
+)
+
+// OverName is the name under which an index stores the runs that are over.
+const OverName = "over"
+
+// maxOver is how many of them it stores, the last.
+const maxOver = 64
+
+// over is a run that is over.
+type over struct {
+	Command string       `json:"command"` // a digest of its choices
+	Tally   report.Tally `json:"tally"`
+	Written Written      `json:"written"`
+}
+
+// Over returns the tally of the run of this very command, if that is over and its outputs
+// are as it has left them; else nil. Given once more, the command would find all its
+// documents removed, and replace the outputs, which may be the only copy of what was
+// kept, by empty ones.
+func (l *Ledger) Over() (*report.Tally, error) {
+	if l.found != nil || !l.CanContinue() || !l.command.writesFile() {
+		return nil, nil
+	}
+	runs, err := l.over()
+	if err != nil {
+		return nil, err
+	}
+	command := l.chosen.digest()
+	for i := len(runs) - 1; i >= 0; i-- {
+		if runs[i].Command == command {
+			there, err := l.published(&runs[i].Written)
+			if err != nil || !there {
+				return nil, err
+			}
+			return &runs[i].Tally, nil
+		}
+	}
+	return nil, nil
+}
+
+// over are the runs that are over, the last at the end.
+func (l *Ledger) over() (runs []over, err error) {
+	stored, err := l.index.Value(OverName)
+	if err != nil || len(stored) == 0 || json.Unmarshal(stored, &runs) != nil {
+		return nil, err // a later version may store it otherwise
+	}
+	return runs, nil
+}
+
+// published reports whether all outputs are as a run has left them.
+func (l *Ledger) published(written *Written) (bool, error) {
+	for i, name := range l.command.Outputs {
+		if name == "" {
+			continue
+		}
+		if there, err := corpus.Published(name, written[i]); err != nil || !there {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// overNow are the runs that are over when this one is, to be stored.
+func (l *Ledger) overNow() ([]byte, error) {
+	runs, err := l.over()
+	if err != nil || l.last == nil || !l.last.Ended || !l.CanContinue() {
+		return nil, err
+	}
+	runs = append(runs, over{Command: l.chosen.digest(), Tally: l.last.Tally, Written: l.last.Written})
+	stored, err := json.Marshal(runs[max(len(runs)-maxOver, 0):])
+	if err != nil {
+		panic(err) // plain values only
+	}
+	return stored, nil
+}
+
+// digest tells choices apart.
+func (c *choices) digest() string {
+	stored, err := json.Marshal(c)
+	if err != nil {
+		panic(err) // plain values only
+	}
+	sum := sha256.Sum256(stored)
+	return hex.EncodeToString(sum[:16])
+}
+
+// writesFile reports whether an output is a file that a run would replace.
+func (c *Command) writesFile() bool {
+	for _, name := range c.Outputs {
+		if name != "" && !isDirect(name) && !corpus.Swallows(name) {
+			return true
+		}
+	}
+	return false
+}
