@@ -47,3 +47,9 @@ func Zstded(data []byte) []byte {
 	defer enc.Close()
 	return enc.EncodeAll(data, nil)
 }
+
+// DecodeAhead has a source decode ahead with sizes of its own.
+func (c *SourceConfig) DecodeAhead(decoders, chunk, buffers int, window, piece, look int64) {
+	c.Ahead = 2
+	c.sizes = &aheadSizes{decoders, chunk, 2*forTurn + buffers, window, piece, look}
+}

@@ -2,7 +2,7 @@ package corpus
 
 import (
 	"bufio"
-	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -11,17 +11,28 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
+// errHandedOver ends the reading of members or frames where what follows is read by
+// another, see piece.
+var errHandedOver = errors.New("what follows is read by another")
+
 // members reads the members of a gzip file one after the other. Zeros between
 // them and behind the last are passed over, as gzip does: tapes, tar and some
 // file systems pad with them.
 type members struct {
 	gzip *gzip.Reader
 	r    *bufio.Reader
-	at   func() int64 // bytes of the file that are used up
+	at   func() int64           // bytes of the file that are used up
+	stop func(begin int64) bool // whether the member that begins there is another's; nil: none is
+	open bool
 }
 
 func (m *members) Read(p []byte) (int, error) {
 	for {
+		if !m.open {
+			if err := m.next(); err != nil {
+				return 0, err
+			}
+		}
 		n, err := m.gzip.Read(p)
 		switch {
 		case err != io.EOF:
@@ -29,35 +40,32 @@ func (m *members) Read(p []byte) (int, error) {
 		case n > 0:
 			return n, nil // the end of the member comes again
 		}
-		if err := m.next(); err != nil {
-			return 0, err
-		}
+		m.open = false
 	}
 }
 
 // next goes to the next member. It returns io.EOF where there is none.
 func (m *members) next() error {
-	zeros, err := m.r.ReadByte()
-	for err == nil && zeros == 0 {
-		zeros, err = m.r.ReadByte()
-	}
-	if err != nil {
+	if err := skipZeros(m.r); err != nil {
 		return err
 	}
-	_ = m.r.UnreadByte() // it follows a ReadByte
+	if m.stop != nil && m.stop(m.at()) {
+		return errHandedOver
+	}
 	head, err := m.r.Peek(2)
 	switch {
-	case err == io.EOF && head[0] == 0x1f:
+	case err == io.EOF && head[0] == gzipMagic[0]:
 		return io.ErrUnexpectedEOF
 	case err != nil && err != io.EOF:
 		return err
-	case !bytes.Equal(head, []byte("\x1f\x8b")):
+	case string(head) != gzipMagic:
 		return fmt.Errorf("what follows byte %d of the file is not gzip: cut it off, or unpack the file yourself", m.at())
 	}
 	if err := m.gzip.Reset(m.r); err != nil {
 		return noEOF(err)
 	}
 	m.gzip.Multistream(false)
+	m.open = true
 	return nil
 }
 
@@ -71,61 +79,83 @@ func (e *WindowError) Error() string {
 		e.Window, e.Limit, e.Window)
 }
 
-// frames reads a zstd file and says of what the decoder refuses what it is and
-// where.
+// frames reads the frames of a zstd file one after the other. Frames that are to be
+// skipped may stand anywhere.
 type frames struct {
-	zstd  *zstd.Decoder
-	r     *bufio.Reader
-	at    func() int64 // bytes of the file that are used up
-	limit int64        // of windows
-	head  []byte       // the short reads since the last long one: a frame's header
-}
+	r       *bufio.Reader
+	at      func() int64           // bytes of the file that are used up
+	stop    func(begin int64) bool // whether the frame that begins there is another's; nil: none is
+	decoder func(window int64) (*zstd.Decoder, error)
+	limit   int64 // of windows
 
-// maxFrameHead is what a header has at most, with the checksum and the header of
-// a skipped frame that may come before it.
-const maxFrameHead = 4 + 8 + zstd.HeaderMaxSize
+	zstd  *zstd.Decoder // of the open frame
+	frame zstdFrame
+	open  bool
+}
 
 func (f *frames) Read(p []byte) (int, error) {
-	n, err := f.zstd.Read(p)
-	return n, f.explain(err)
+	for {
+		if !f.open {
+			if err := f.next(); err != nil {
+				return 0, err
+			}
+		}
+		n, err := f.zstd.Read(p)
+		if err == io.EOF {
+			f.open, err = false, f.frame.err
+		}
+		if n > 0 || err != nil || len(p) == 0 {
+			return n, f.frame.explain(err, f.limit)
+		}
+	}
 }
 
-// frameReader is what the decoder reads from: headers by up to 8 bytes, all else
-// as it comes.
-type frameReader frames
-
-func (f *frameReader) Read(p []byte) (int, error) {
-	n, err := f.r.Read(p)
-	if len(p) > 8 {
-		f.head = f.head[:0]
-	} else {
-		f.head = append(f.head, p[:n]...)
-		f.head = f.head[max(0, len(f.head)-maxFrameHead):]
+// next goes to the next frame. It returns io.EOF where there is none.
+func (f *frames) next() error {
+	for {
+		if f.stop != nil && f.stop(f.at()) {
+			return errHandedOver
+		}
+		head, err := f.r.Peek(4)
+		switch {
+		case len(head) == 0:
+			return err
+		case len(head) < 4:
+			return noEOF(err)
+		case string(head) == zstdMagic:
+			return f.begin()
+		case !isZstd(head):
+			return fmt.Errorf("what follows byte %d of the file is not zstd: cut it off, or unpack the file yourself", f.at())
+		}
+		if err := skipFrame(f.r); err != nil {
+			return noEOF(err)
+		}
 	}
-	return n, err
 }
 
-func (f *frames) explain(err error) error {
-	switch {
-	case errors.Is(err, zstd.ErrMagicMismatch):
-		return fmt.Errorf("what follows byte %d of the file is not zstd: cut it off, or unpack the file yourself", f.at()-4)
-	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		return &WindowError{Window: f.window(), Limit: f.limit}
+// begin begins a frame. Its header is read first, for the size of the window.
+func (f *frames) begin() error {
+	f.frame = zstdFrame{r: f.r}
+	err := f.frame.frameHeader()
+	if err == nil {
+		f.zstd, err = f.decoder(windowOf(f.frame.head, f.limit))
 	}
+	if err == nil {
+		err = f.zstd.Reset(&f.frame)
+	}
+	f.open = err == nil
 	return err
 }
 
-// window is what the frame whose header was read last asks for.
-func (f *frames) window() int64 {
-	at := bytes.LastIndex(f.head, []byte("\x28\xb5\x2f\xfd"))
-	var h zstd.Header
-	if at < 0 || h.Decode(f.head[at:]) != nil {
-		return f.limit + 1
+// skipFrame passes over a frame that is to be skipped, of whose header four bytes are
+// known to be there.
+func skipFrame(r *bufio.Reader) error {
+	head, err := r.Peek(8)
+	if err != nil {
+		return err
 	}
-	if h.SingleSegment {
-		return int64(h.FrameContentSize)
-	}
-	return int64(h.WindowSize)
+	_, err = io.CopyN(io.Discard, r, int64(len(head))+int64(binary.LittleEndian.Uint32(head[4:])))
+	return err
 }
 
 // RatioError says that an input expands as no corpus does.

@@ -71,7 +71,7 @@ func readPacked(t *testing.T, path string) []byte {
 	var d decoders
 	d.maxWindow, d.maxRatio = DefaultMaxWindow, -1
 	defer d.close()
-	f, err := openStored(inputs[0], nil)
+	f, err := openStored(inputs[0], nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,13 +70,16 @@ type storedInput struct {
 	io.Closer
 }
 
-// openStored opens an input. The error names it.
-func openStored(in Input, stdin io.Reader) (*storedInput, error) {
+// openStored opens an input, unless that was done for a piece of it. The error names it.
+func openStored(in Input, stdin io.Reader, p *piece) (*storedInput, error) {
 	if in.Path == Stdin {
 		return &storedInput{r: stdin, keep: true, Closer: io.NopCloser(nil)}, nil
 	}
-	f, err := os.Open(in.Path)
-	if err != nil {
+	var f *os.File
+	var err error
+	if p != nil && p.in.file != nil {
+		f = p.in.file
+	} else if f, err = os.Open(in.Path); err != nil {
 		return nil, fmt.Errorf("opening input: %w", err)
 	}
 	s := &storedInput{r: f, keep: true, Closer: f}
@@ -115,25 +118,20 @@ func (d *decoders) decode(name string, r counter) (io.Reader, error) {
 		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}
 	at := func() int64 { return *r.n - start - int64(br.Buffered()) }
-	decoded, err := d.decoder(head, br, at)
-	switch {
-	case err != nil:
-		return nil, readError(name, noEOF(err))
-	case decoded == nil:
+	var decoded io.Reader
+	switch kind := compressionOf(head); kind {
+	case "":
 		return br, nil
+	case "gzip":
+		decoded = d.members(br, at)
+	case "zstd":
+		decoded = d.frames(br, at)
+	default:
+		if decoded, err = d.decodeStream(kind, br); err != nil {
+			return nil, readError(name, noEOF(err))
+		}
 	}
 	return &expansion{r: decoded, stored: at, most: d.maxRatio}, nil
-}
-
-// decoder undoes the compression that head tells; nil where there is none.
-func (d *decoders) decoder(head []byte, br *bufio.Reader, at func() int64) (io.Reader, error) {
-	switch compressionOf(head) {
-	case "gzip":
-		return d.decodeGzip(br, at)
-	case "zstd":
-		return d.decodeZstd(br, at)
-	}
-	return d.decodeStream(compressionOf(head), br)
 }
 
 // decodeStream undoes one of the compressions that are read as a whole. It returns nil
@@ -188,27 +186,26 @@ func begins(head []byte, magic string) bool {
 	return string(head[:n]) == magic[:n]
 }
 
-func (d *decoders) decodeGzip(r *bufio.Reader, at func() int64) (io.Reader, error) {
+// members reads the members of a gzip file, of which at tells how much is used up.
+func (d *decoders) members(r *bufio.Reader, at func() int64) *members {
 	if d.gzip == nil {
 		d.gzip = new(gzip.Reader)
 	}
-	if err := d.gzip.Reset(r); err != nil {
-		return nil, err
-	}
-	d.gzip.Multistream(false)
-	return &members{gzip: d.gzip, r: r, at: at}, nil
+	return &members{gzip: d.gzip, r: r, at: at}
 }
 
-func (d *decoders) decodeZstd(r *bufio.Reader, at func() int64) (_ io.Reader, err error) {
+// frames reads the frames of a zstd file, of which at tells how much is used up.
+func (d *decoders) frames(r *bufio.Reader, at func() int64) *frames {
+	return &frames{r: r, at: at, limit: d.maxWindow, decoder: d.forWindow}
+}
+
+// forWindow is the decoder for a zstd frame with a window of any size.
+func (d *decoders) forWindow(int64) (_ *zstd.Decoder, err error) {
 	if d.zstd == nil {
 		d.zstd, err = zstd.NewReader(nil,
 			zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(d.maxWindow)))
-		if err != nil {
-			return nil, err
-		}
 	}
-	f := &frames{zstd: d.zstd, r: r, at: at, limit: d.maxWindow}
-	return f, f.explain(d.zstd.Reset((*frameReader)(f)))
+	return d.zstd, err
 }
 
 // isZstd recognises a zstd frame and a skippable frame, with which files of

@@ -155,6 +155,7 @@ func (s *Source) isOf(e entry, f Format) bool {
 // format, nil where there is no file. It is an error where one is of a format that cannot
 // be read, or where two are of different ones.
 func Recognize(inputs []Input, format Format, cfg SourceConfig) (Format, error) {
+	cfg.Ahead = 0 // only the beginnings are read
 	s := NewSource(inputs, format, cfg)
 	defer s.Close() // after an error, or of nothing
 	for s.index < len(inputs) {

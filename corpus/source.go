@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -13,11 +14,18 @@ import (
 // SourceConfig sets how inputs are read and cut into blocks. Its zero value is
 // good.
 type SourceConfig struct {
-	BlockSize int       // most bytes of a block, 0 means 1 MiB; a longer record is a block of its own
-	MaxRecord int       // longest record in bytes, but for one byte of its end, at least 16, 0 means 64 MiB; a longer one becomes a bad record
-	MaxWindow int64     // largest window of a zstd frame in bytes, 0 means 128 MiB; the decoder takes as much memory
-	MaxRatio  int       // decoded bytes for each stored one, 0 means 1000, negative any number; see DefaultMaxRatio
-	Stdin     io.Reader // what "-" reads, nil means os.Stdin
+	BlockSize int   // most bytes of a block, 0 means 1 MiB; a longer record is a block of its own
+	MaxRecord int   // longest record in bytes, but for one byte of its end, at least 16, 0 means 64 MiB; a longer one becomes a bad record
+	MaxWindow int64 // largest window of a zstd frame in bytes, 0 means 128 MiB; the decoder takes as much memory
+	MaxRatio  int   // decoded bytes for each stored one, 0 means 1000, negative any number; see DefaultMaxRatio
+	// Ahead is how many goroutines decode compressed files, and pieces of them, before
+	// they are read, at most 8; 0 and 1 have them decoded as they are read. What is
+	// read is the same. They take AheadMemory bytes at most, 0 meaning 48 MiB. Pipes
+	// and standard input are not read ahead, nor are inputs of a [Framer].
+	Ahead       int
+	AheadMemory int64
+
+	Stdin io.Reader // what "-" reads, nil means os.Stdin
 
 	// Formats are those that inputs may be of, beside the one given: it is found out
 	// by what they begin with. All inputs are of one format.
@@ -29,6 +37,8 @@ type SourceConfig struct {
 	SkipInputs int
 	SkipTo     Place
 	SkipSum    uint64 // AddRecord over the records passed over, 0: not checked
+
+	sizes *aheadSizes // for tests: instead of those that follow from Ahead
 }
 
 // Source reads inputs one after the other. It is for one goroutine.
@@ -49,6 +59,7 @@ type Source struct {
 	in      io.Closer // nil between inputs
 	decoded io.Reader // its content, where it is read by a Cutter
 	dec     decoders
+	ahead   *ahead // nil unless compressed files are decoded ahead
 	name    string
 	reject  string
 	live    bool  // the input is a pipe: what came is handed out at once
@@ -159,12 +170,15 @@ func (s *Source) Next(ctx context.Context, b *Block) error {
 			return nil
 		}
 	}
+	s.err = s.closeInput(s.err)
+	s.closeAhead()
 	return s.err
 }
 
 // stop ends reading with an error.
 func (s *Source) stop(err error) error {
 	s.err = errors.Join(err, s.closeInput(nil))
+	s.closeAhead()
 	return s.err
 }
 
@@ -172,6 +186,7 @@ func (s *Source) stop(err error) error {
 // io.EOF.
 func (s *Source) Close() error {
 	err := s.closeInput(nil)
+	s.closeAhead()
 	s.dec.close()
 	if s.err == nil {
 		s.err = fmt.Errorf("reading inputs: %w", os.ErrClosed)
@@ -205,42 +220,79 @@ func (s *Source) open(ctx context.Context) error {
 	}
 	in := s.inputs[s.index]
 	s.began = s.read
-	stored, err := openStored(in, s.cfg.Stdin)
+	var p *piece
+	if s.ahead != nil {
+		p = s.ahead.input(s.index)
+	}
+	stored, err := openStored(in, s.cfg.Stdin, p)
 	if err != nil {
 		return err
 	}
 	s.in, s.name, s.index = stored, in.Name, s.index+1
-	s.next, s.eof, s.reject = Place{Record: 1}, false, ""
+	s.next, s.reject = Place{Record: 1}, ""
 	s.live, s.size = in.Size < 0, in.Size
 	if in.Path == Stdin {
 		s.size = -1 // it may have been read in part
 	}
 	s.most = max(s.cfg.BlockSize/(recordCost+len(s.name)), 1)
-	return s.begin(ctx, stored)
+	return s.begin(ctx, stored, p)
 }
 
-// begin finds out the format of an input that was opened.
-func (s *Source) begin(ctx context.Context, stored *storedInput) error {
-	var err error
-	if s.decoded, err = s.dec.decode(s.name, counter{stored, &s.read}); err != nil {
-		// Where the beginning is damaged, a Framer goes on behind it.
-		f := s.named(s.name)
-		if len(s.cfg.Formats) == 0 {
-			f = s.format
-		}
-		if _, ok := f.(Framer); ok {
-			return s.chooseFramed(f, stored)
-		}
+// startAhead begins to decode files ahead, if that was asked for: the input that is open
+// from its beginning, which is read so once more, unless it is not compressed or no file.
+func (s *Source) startAhead(ctx context.Context, stored *storedInput) error {
+	sizes := sizesFor(s.cfg.Ahead, cmp.Or(max(s.cfg.AheadMemory, 0), DefaultAheadMemory))
+	if s.cfg.sizes != nil {
+		sizes = *s.cfg.sizes
+	}
+	_, plain := s.decoded.(*bufio.Reader)
+	again := stored.file != nil && !plain
+	first := s.index
+	if again {
+		first--
+	}
+	if s.ahead != nil || s.cfg.Ahead < 2 || first == len(s.inputs) {
+		return nil
+	}
+	s.dec.close()
+	s.ahead = startAhead(s.inputs, first, s.dec, sizes)
+	if !again {
+		return nil
+	}
+	if err := s.closeInput(nil); err != nil {
 		return err
 	}
-	// An error here is met again by fill, after what was read before it.
-	s.broken, s.back = nil, s.back[:0]
+	s.read, s.index = s.began, first
+	return s.open(ctx)
+}
+
+func (s *Source) closeAhead() {
+	if s.ahead != nil {
+		s.ahead.close()
+		s.ahead, s.cfg.Ahead = nil, 0
+	}
+}
+
+// begin finds out the format of an input that was opened. Where it is decoded ahead, p is
+// its first piece.
+func (s *Source) begin(ctx context.Context, stored *storedInput, p *piece) error {
+	var err error
+	s.broken, s.back, s.eof = nil, s.back[:0], false
+	if p != nil && p.in.kind != "" {
+		s.decoded = s.ahead.reader(p, &s.read, s.began)
+	} else if s.decoded, err = s.dec.decode(s.name, counter{stored, &s.read}); err != nil {
+		return s.beginDamaged(stored, err)
+	}
 	least := 3
 	if !s.live && len(s.cfg.Formats) > 0 {
 		least = RecognizedBy
 	}
 	if s.back, err = s.readTo(ctx, s.back, least); ctx.Err() != nil {
 		return err
+	}
+	// An error behind some bytes is met again by fill.
+	if s.broken != nil && len(s.back) == 0 {
+		return s.beginDamaged(stored, s.broken)
 	}
 	for s.live && len(s.back) < RecognizedBy && !s.eof && s.broken == nil && beginsLikeOther(s.back) {
 		s.back, _ = s.readTo(ctx, s.back, len(s.back)+1)
@@ -261,7 +313,20 @@ func (s *Source) begin(ctx context.Context, stored *storedInput) error {
 	stored.forget()
 	passed, reject := s.cutter.Begin(s.back)
 	s.carry, s.reject = s.back[passed:], reject
-	return nil
+	return s.startAhead(ctx, stored)
+}
+
+// beginDamaged begins an input of which nothing can be decoded: behind the damage a
+// Framer goes on.
+func (s *Source) beginDamaged(stored *storedInput, err error) error {
+	f := s.named(s.name)
+	if len(s.cfg.Formats) == 0 {
+		f = s.format
+	}
+	if _, ok := f.(Framer); ok {
+		return s.chooseFramed(f, stored)
+	}
+	return err
 }
 
 // readTo appends to buf until it holds n bytes, the input ends or, from a pipe, a

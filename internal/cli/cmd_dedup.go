@@ -82,7 +82,7 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 	stderr := cmd.ErrOrStderr()
 	t.jobs = checkJobs(t.jobs, stderr)
 	runtime.GOMAXPROCS(t.jobs)
-	limitHeap(t.source.MaxWindow)
+	limitHeap(t.source.MaxWindow, outsideHeap(t.jobs, t.filterOnly))
 	sweepTempIndexes(os.TempDir())
 	x, remove, err := t.openIndex()
 	if err != nil {
@@ -210,10 +210,11 @@ const heapBudget = 112 << 20
 
 // limitHeap keeps a run within what firstseen plan promises, unless the user has
 // set a limit with GOMEMLIMIT. A large window is held as long as one such input was
-// read: below it the collector would run all the time.
-func limitHeap(maxWindow int64) {
+// read: below it the collector would run all the time. What a run has outside of the
+// heap makes that the smaller.
+func limitHeap(maxWindow, outside int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(heapBudget + windowBeyond(maxWindow))
+		debug.SetMemoryLimit(heapBudget + windowBeyond(maxWindow) - outside)
 	}
 }
 
@@ -309,6 +310,7 @@ func (t *task) job(ctx context.Context, stdin io.Reader, stderr io.Writer, ledge
 	}
 	source := t.source
 	source.Stdin = stdin
+	source.Ahead = decodersFor(t.jobs, t.filterOnly)
 	var err error
 	switch u := ledger.Unfinished(); {
 	case u != nil && t.abandon:

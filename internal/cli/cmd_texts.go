@@ -57,7 +57,7 @@ func (f *settings) texts(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	tellPassed(passed, cmd.ErrOrStderr())
-	limitHeap(cfg.MaxWindow)
+	limitHeap(cfg.MaxWindow, 0)
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	lines := json.NewEncoder(out)
 	lines.SetEscapeHTML(false)

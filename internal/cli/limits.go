@@ -88,6 +88,27 @@ func memoryOf(c corpus.SourceConfig, filterOnly bool) uint64 {
 	return uint64(beside + 2*max(0, int64(c.MaxRecord)-ordinaryRecord) + windowBeyond(c.MaxWindow))
 }
 
+// decodersFor is how many goroutines decode compressed inputs ahead. Without a table
+// there is no memory for it.
+func decodersFor(jobs int, filterOnly bool) int {
+	if filterOnly {
+		return 0
+	}
+	return min(jobs, processors())
+}
+
+// outsideHeap is what a run has outside of the heap, in bytes: what is decoded ahead
+// waits there. Without a table the program itself takes some of the little there is.
+func outsideHeap(jobs int, filterOnly bool) int64 {
+	switch {
+	case filterOnly:
+		return 8 << 20
+	case decodersFor(jobs, filterOnly) > 1:
+		return corpus.DefaultAheadMemory / 2
+	}
+	return 0
+}
+
 func windowBeyond(window int64) int64 { return max(0, window-ordinaryWindow) }
 
 // processors is how many there are; tests say otherwise.

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -136,7 +138,42 @@ func zstdOf(write func(io.Writer, int), window int) func(io.Writer, int) {
 	}
 }
 
+// largePages writes a web archive of n pages of 60 MB, in an encoding that grows by being
+// decoded, or with tags at every word.
+func largePages(to io.Writer, n int) {
+	w := bufio.NewWriterSize(to, 1<<16)
+	for i := range n {
+		piece := []byte("<p>一个句子<b>和</b>另一个，words and words. ")
+		if i%2 == 1 {
+			piece = []byte("<p>\xd0\xbd\xd0\xb5 \xce\xd2\xc3\xc7\xb5\xc4\xd6\xd0\xb9\xfa\xa3\xac\xb2\xbb\xca\xc7\xd2\xbb\xb8\xf6. ")
+		}
+		writePage(w, i, "Content-Type: text/html; charset=gbk\r\n", bytes.Repeat(piece, 60_000_000/len(piece)))
+	}
+	_ = w.Flush()
+}
+
+// bombs writes a web archive of n small bodies that expand to 63 MB.
+func bombs(to io.Writer, n int) {
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	_, _ = z.Write(bytes.Repeat([]byte("<p>a sentence that is said again and again. "), 63_000_000/44))
+	_ = z.Close()
+	w := bufio.NewWriterSize(to, 1<<16)
+	for i := range n {
+		writePage(w, i, "Content-Type: text/html\r\nContent-Encoding: gzip\r\n", b.Bytes())
+	}
+	_ = w.Flush()
+}
+
+func writePage(w io.Writer, i int, headers string, body []byte) {
+	head := "HTTP/1.1 200 OK\r\n" + headers + "\r\n"
+	_, _ = fmt.Fprintf(w, "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://x/%d\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s",
+		i, len(head)+len(body), head)
+	_, _ = w.Write(append(body[:len(body):len(body)], "\r\n\r\n"...))
+}
+
 func memoryCases() []memoryCase {
+	kept := []string{"--out", "out", "--report", "report", "--rejects", "rejects"}
 	all := []string{"--annotate", "--out", "out", "--report", "report", "--rejects", "rejects"}
 	packed := []string{"--annotate", "--out", "out.zst", "--report", "report.zst", "--rejects", "rejects.gz"}
 	return []memoryCase{
@@ -155,6 +192,10 @@ func memoryCases() []memoryCase {
 		{"a large window", all, 150, 1000, zstdOf(textLines(1<<20), 128<<20), 128 << 20},
 		{"all at once", packed, 20_000, 125_000, full, 0},
 		{"all at once, a large window", packed, 20_000, 125_000, zstdOf(full, 128<<20), 128 << 20},
+		{"large pages", kept, 3, 40, largePages, 0},
+		{"bodies that are bombs", kept, 12, 80, bombs, 0},
+		{"large pages, all that is seen", append([]string{"--html", "visible"}, kept...), 3, 40, largePages, 0},
+		{"headers without an end", kept, 400_000, 20_000_000, repeated("WARC/1.0\r\nWARC-Type: response %d\r"), 0},
 		{"filter only", append([]string{"--filter-only"}, all...), 1, 40, textLines(64 << 20), 0},
 	}
 }
@@ -209,19 +250,27 @@ func runMemory(t *testing.T, c *memoryCase, jobs string, n int) {
 		args = append(args, "--max-window", "8MiB")
 	}
 	cmd := program(t, dir, append(args, c.args...)...)
-	cmd.Env = append(cmd.Env, processorsVariable+"=64")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+	holdToMemory(t, cmd, c, func() {
+		c.write(in, n)
+		in.Close()
+	})
+}
+
+// holdToMemory runs the program, and feeds it, on a machine with many processors.
+func holdToMemory(t *testing.T, cmd *exec.Cmd, c *memoryCase, feed func()) {
+	t.Helper()
+	cmd.Env = append(cmd.Env, processorsVariable+"=64")
 	start(t, cmd)
 	done := make(chan struct{})
 	most := make(chan int64)
 	go func() { most <- peak(cmd.Process.Pid, done) }()
 	begun := time.Now()
-	c.write(in, n)
-	in.Close()
-	err = cmd.Wait()
+	feed()
+	err := cmd.Wait()
 	close(done)
 	// A bomb may also be refused for how much it expands.
 	code := cmd.ProcessState.ExitCode()
@@ -233,12 +282,57 @@ func runMemory(t *testing.T, c *memoryCase, jobs string, n int) {
 		t.Fatal(err)
 	}
 	limits.MaxWindow = max(ordinaryWindow, c.window)
+	if slices.Contains(c.args, "--max-record") {
+		limits.MaxRecord = ordinaryRecord
+	}
 	filterOnly := c.args[0] == "--filter-only"
 	filter := index.ShapeFor(10_000, feature.Scheme{}, filterOnly).Bytes()
 	got, want := <-most, filter+memoryOf(limits, filterOnly)
 	t.Logf("%.1f of %s, %.1f s", float64(got)/(1<<20), sizeText(want), time.Since(begun).Seconds())
 	if uint64(got) > want {
 		t.Errorf("it took %s of memory, and %s are promised", sizeText(uint64(got)), sizeText(want))
+	}
+}
+
+// TestMemoryAhead runs the program on several compressed files, which it decodes ahead,
+// and holds it to what it promises.
+func TestMemoryAhead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many seconds")
+	}
+	packed := []string{"--annotate", "--out", "out.zst", "--report", "report.zst", "--rejects", "rejects.gz"}
+	filterOnly := []string{"--filter-only", "--annotate", "--out", "out.zst", "--report", "report.zst"}
+	short := func(args []string) []string { return append(slices.Clip(args), "--max-record", "16MiB") }
+	for _, c := range []memoryCase{
+		{"gzip", short(packed), 15_000, 200_000, gzipOf(textLines(3600)), 0},
+		{"windows of 4 MiB", short(packed), 15_000, 200_000, zstdOf(textLines(3600), 4<<20), 0},
+		{"windows of 8 MiB", short(packed), 15_000, 200_000, zstdOf(textLines(3600), 8<<20), 0},
+		{"windows of 128 MiB", short(packed), 150, 1000, zstdOf(textLines(1<<20), 128<<20), 128 << 20},
+		{"a full table", packed, 30_000, 125_000, zstdOf(full, 4<<20), 0},
+		{"filter only, gzip", short(filterOnly), 15_000, 200_000, gzipOf(textLines(3600)), 0},
+		{"filter only, windows of 8 MiB", short(filterOnly), 15_000, 200_000, zstdOf(textLines(3600), 8<<20), 0},
+		{"bombs", short(packed), 100_000, 5_000_000, gzipOf(repeated(`{"text":"a"}`)), 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := c.short
+			if *longMemory {
+				n = c.long
+			}
+			dir := t.TempDir()
+			var data bytes.Buffer
+			c.write(&data, n)
+			var names []string
+			for i := range 4 {
+				names = append(names, fmt.Sprintf("in%d.jsonl.packed", i))
+				writeFile(t, filepath.Join(dir, names[i]), data.String())
+			}
+			data = bytes.Buffer{}
+			window := max(ordinaryWindow, c.window)
+			args := append([]string{"dedup", "-q", "--docs", "10k", "--on-full", "warn", "-j", "64", "--max-window", strconv.FormatInt(window, 10)}, c.args...)
+			cmd := program(t, dir, args...)
+			cmd.Args = append(cmd.Args, names...)
+			holdToMemory(t, cmd, &c, func() {})
+		})
 	}
 }
 
