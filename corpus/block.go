@@ -153,14 +153,19 @@ func (b *Block) Strip(f Cutter, record []byte) (raw []byte, empty bool) {
 
 // memory is that of a long record, or its room. It is no part of the Go heap: it comes
 // back at once when it is freed, has the collector run no more often, and of its
-// capacity only what is touched is taken.
+// capacity only what is touched is taken. A record that is long only beside small blocks
+// is in the heap: asking the system costs more than it takes.
 type memory struct{ mem []byte }
 
 // hold makes room for n bytes and begins it with data, which may be of the same
 // memory, and returns what it then holds.
 func (m *memory) hold(data []byte, n int) []byte {
-	mem, err := hugemem.Alloc(n)
-	if err != nil { // address space is short: then from the heap
+	var mem []byte
+	var err error
+	if n > apartFrom {
+		mem, err = hugemem.Alloc(n)
+	}
+	if mem == nil || err != nil { // short, or address space is
 		mem = make([]byte, n)
 	}
 	held := mem[:copy(mem, data)]

@@ -81,6 +81,8 @@ type Frames interface {
 	// Starts reports whether data is the beginning of a record, or of an input.
 	// It sees at least [RecognizedBy] bytes, or all of a member.
 	Starts(data []byte) bool
+	// Begin says that what follows is another section.
+	Begin()
 	// Frame tells what stands at the beginning of data, which has at least one byte.
 	Frame(data []byte, end SectionEnd) Frame
 }
@@ -98,7 +100,7 @@ const (
 type Frame struct {
 	Need   int    // so many bytes are needed to tell; more than there are
 	Take   int    // bytes of the document; 0 where there is none
-	Pass   int    // bytes to go on by, at least Take; may be more than there are
+	Pass   int    // bytes to go on by, at least Take unless Bad is set; may be more than there are
 	Record bool   // a record begins here, and is numbered, be it a document or not
 	Bad    string // the record is no document but a bad record for this reason; of Take, what is there is shown
 	Alone  bool   // the document may become much longer when it is decoded

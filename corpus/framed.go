@@ -71,7 +71,7 @@ func (f *framed) fill(ctx context.Context, s *Source, b *Block) error {
 // step goes on by one frame, and tells whether the block is full.
 func (f *framed) step(ctx context.Context, s *Source, b *Block) (full bool, err error) {
 	if f.begun && f.skip > 0 {
-		return false, f.passOver(ctx, s, b)
+		return false, f.passOver(ctx, s)
 	}
 	if f.r == f.w && f.last {
 		if f.damage != "" && !f.told {
@@ -208,7 +208,7 @@ func (f *framed) moved(n int) {
 func (f *framed) drop(n int) { f.r += n }
 
 // passOver goes on by what is left of a frame that is longer than the window.
-func (f *framed) passOver(ctx context.Context, s *Source, b *Block) error {
+func (f *framed) passOver(ctx context.Context, s *Source) error {
 	if f.r == f.w && !f.last {
 		if err := f.need(ctx, s, 1); err != nil {
 			return err
@@ -219,9 +219,6 @@ func (f *framed) passOver(ctx context.Context, s *Source, b *Block) error {
 	f.skip -= n
 	if f.r < f.w || !f.last {
 		return nil
-	}
-	if f.skip > 0 && f.damage == "" {
-		f.add(b, nil, "the record is cut off: the input ends before it does")
 	}
 	f.skip = 0
 	return nil
@@ -298,6 +295,7 @@ func (f *framed) reserve(n int) {
 func (f *framed) section() error {
 	f.begun, f.last, f.damage, f.told = true, false, "", false
 	f.marks = f.marks[:0]
+	f.frames.Begin()
 	if f.ahead != nil {
 		f.reserve(len(f.ahead))
 		f.w += copy(f.buf[f.w:cap(f.buf)], f.ahead)

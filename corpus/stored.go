@@ -146,7 +146,7 @@ func (s *sections) damage(err error) error {
 // resync goes to the next member that begins with a record, behind the beginning of
 // the damaged one, or returns io.EOF.
 func (s *sections) resync() error {
-	s.raw.rewind(s.begin + 1)
+	s.raw.rewind(s.begin+1, s.at())
 	s.br.Reset(s.raw)
 	magic := []byte(gzipMagic + "\x08")
 	if s.kind == kindZstd {
@@ -176,15 +176,18 @@ func (s *sections) resync() error {
 // a member with a record in its first bytes.
 func (s *sections) guess() codecKind {
 	head, _ := s.br.Peek(attempt)
-	for kind, magic := range map[codecKind]string{kindGzip: gzipMagic + "\x08", kindZstd: zstdMagic} {
-		s.kind = kind
+	for _, c := range []struct {
+		kind  codecKind
+		magic string
+	}{{kindGzip, gzipMagic + "\x08"}, {kindZstd, zstdMagic}} {
+		s.kind = c.kind
 		for at := 0; ; at++ {
-			i := bytes.Index(head[at:], []byte(magic))
+			i := bytes.Index(head[at:], []byte(c.magic))
 			if i < 0 {
 				break
 			}
 			if at += i; s.frames.Starts(s.headOf(head[at:])) {
-				return kind
+				return c.kind
 			}
 		}
 	}
@@ -219,6 +222,7 @@ type history struct {
 	base  int64 // where kept begins
 	pos   int   // in kept: what is read next; at its end, what r brings
 	from  int64 // marked
+	gone  int64 // back, all in all
 	err   error // of reading, but for the end
 	limit int64 // of windows, for messages
 	keeps bool  // it can go back
@@ -232,7 +236,14 @@ func (h *history) at() int64 { return h.base + int64(h.pos) }
 
 func (h *history) mark(at int64) { h.from = at }
 
-func (h *history) rewind(at int64) { h.pos = int(max(at-h.base, 0)) }
+// rewind goes back to a place, from another behind it. It goes back no further than
+// keeps the time in proportion to the input: damaged members may be made to stand in each
+// other by the thousands.
+func (h *history) rewind(to, from int64) {
+	back := min(from-max(to, h.base), maxHistory+2*from-h.gone)
+	h.gone += back
+	h.pos = int(from - back - h.base)
+}
 
 // forget says that it need not go back.
 func (h *history) forget() {

@@ -66,6 +66,8 @@ type frames int
 
 func (frames) Starts([]byte) bool { return false }
 
+func (frames) Begin() {}
+
 func (f frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	switch {
 	case len(data) > int(f):

@@ -8,25 +8,6 @@ import (
 // maxHead is how many bytes a header may have, that of a record or of HTTP.
 const maxHead = 64 << 10
 
-// recordHead returns the index behind the header of a record, or -1. Where another record
-// begins in it, it has no end, and that is where.
-func recordHead(data []byte) (end, other int) {
-	data = data[:min(len(data), maxHead)]
-	for at := 0; at < len(data); {
-		i := bytes.IndexByte(data[at:], '\n')
-		switch {
-		case i < 0:
-			return -1, -1
-		case i == 0 || i == 1 && data[at] == '\r':
-			return at + i + 1, -1
-		case at > 0 && isWARC(data[at:]):
-			return -1, at
-		}
-		at += i + 1
-	}
-	return -1, -1
-}
-
 // headEnd returns the index behind the blank line that ends a header, or -1.
 func headEnd(data []byte) int {
 	for at := 0; at < len(data); {

@@ -19,17 +19,24 @@ const (
 // frames finds the records of one input.
 type frames struct {
 	format Format
-	max    int  // bytes of a record
-	lost   bool // rubbish was told of, and no record has come since
-	begun  bool // a record has begun in this section
+	max    int   // bytes of a record
+	lost   bool  // rubbish was told of, and no record has come since
+	begun  bool  // a record has begun in this section
+	noEnd  int   // bytes from here on in which no header ends, and no line begins another
+	over   *over // the record that is passed over, nil where none is
 }
 
-// unverified is from how many bytes on a record that is no document is passed over
-// without a look at what follows it, and searched what follows rubbish at a time.
-const (
-	unverified = 1 << 20
-	searched   = 64 << 10
-)
+// over is a record longer than the limit, which is passed over piece by piece.
+type over struct {
+	left   int64 // bytes
+	arc    bool
+	told   bool // it is a bad record
+	first  bool // no record was before it in the section
+	nested bool // it holds an archive itself
+}
+
+// searched is how much of what is no record is looked at at a time.
+const searched = 64 << 10
 
 // behind is how many bytes behind a record tell whether it ends there: more than blank
 // lines take, and most lines of an ARC.
@@ -38,19 +45,23 @@ const behind = 2 << 10
 // Starts reports whether a record begins here.
 func (f *frames) Starts(data []byte) bool { return starts(data) }
 
+// Begin begins a section.
+func (f *frames) Begin() { *f = frames{format: f.format, max: f.max} }
+
 // Frame tells what stands at the beginning of data.
 func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	fr := f.frame(data, end)
-	if fr.Record {
-		f.begun, f.lost = true, false
-	}
-	if end != corpus.GoesOn && fr.Pass >= len(data) {
-		f.begun, f.lost = false, false
+	f.begun = f.begun || fr.Record
+	if fr.Need == 0 {
+		f.noEnd = max(f.noEnd-fr.Pass, 0)
 	}
 	return fr
 }
 
 func (f *frames) frame(data []byte, end corpus.SectionEnd) corpus.Frame {
+	if f.over != nil {
+		return f.passOver(data, end)
+	}
 	if n := blank(data); n > 0 {
 		return corpus.Frame{Pass: n}
 	}
@@ -58,7 +69,7 @@ func (f *frames) frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 		return corpus.Frame{Need: corpus.RecognizedBy}
 	}
 	switch {
-	case isWARC(data), isARC(data):
+	case starts(data):
 		return f.record(data, end)
 	case end == corpus.GoesOn && len(data) < searched:
 		return corpus.Frame{Need: searched}
@@ -78,11 +89,7 @@ func blank(data []byte) int {
 // rubbish passes over what is no record, up to the next, which is not within the first
 // from bytes. It is told of once, however long it is.
 func (f *frames) rubbish(data []byte, from int, reason string, end corpus.SectionEnd) corpus.Frame {
-	arc := isARC(data) && from > 1
-	pass := next(data, min(from, len(data)), arc)
-	if other := next(data, min(from, len(data)), !arc); other >= 0 && from <= 1 && (pass < 0 || other < pass) {
-		pass = other
-	}
+	pass := nearest(data, min(from, len(data)), from <= 1)
 	found := pass >= 0
 	if !found {
 		pass = len(data)
@@ -98,38 +105,74 @@ func (f *frames) rubbish(data []byte, from int, reason string, end corpus.Sectio
 	return fr
 }
 
+// nearest returns where the next record begins, of the kind that data begins with or of
+// either, or -1. It looks no further than four times as far, for that would be done
+// again behind each record.
+func nearest(data []byte, from int, either bool) int {
+	arc := isARC(data)
+	for to := from; to < len(data); {
+		to = min(4*to+searched/16, len(data))
+		found := next(data, from, to, arc)
+		if other := -1; either {
+			if other = next(data, from, to, !arc); found < 0 || other >= 0 && other < found {
+				found = other
+			}
+		}
+		if found >= 0 {
+			return found
+		}
+	}
+	return -1
+}
+
+// header returns where the header ends that begins at an index, or -1. Where another
+// begins at a line of it, it has no end, and that is where. What was looked at in vain
+// is not looked at again, for headers without end may stand close to each other.
+func (f *frames) header(data []byte, from int) (end, other int) {
+	const ahead = 32 // of a line, to tell what it is
+	to := min(len(data), from+maxHead)
+	for at := max(from, f.noEnd-ahead); at < to; {
+		i := bytes.IndexByte(data[at:to], '\n')
+		if i < 0 {
+			break
+		}
+		at += i + 1
+		switch rest := data[at:to]; {
+		case bytes.HasPrefix(rest, []byte("\n")):
+			return at + 1, -1
+		case bytes.HasPrefix(rest, []byte("\r\n")):
+			return at + 2, -1
+		case isWARC(rest):
+			return -1, at
+		}
+	}
+	f.noEnd = max(f.noEnd, to)
+	return -1, -1
+}
+
 // record frames the record that data begins with.
 func (f *frames) record(data []byte, end corpus.SectionEnd) corpus.Frame {
-	head := lineEnd(data)
-	if isWARC(data) {
-		var other int
-		switch head, other = recordHead(data); {
-		case other > 0:
-			f.lost = false
-			return corpus.Frame{Take: other, Pass: other, Record: true, Bad: endless}
-		case head < 0 && end == corpus.GoesOn && len(data) < maxHead:
-			return corpus.Frame{Need: min(2*len(data), maxHead)}
-		case head < 0:
-			return f.broken(data, 1, endless, end)
-		}
+	f.lost = false
+	head, other := 0, 0
+	if !isWARC(data) {
+		head = lineEnd(data)
+	} else if head, other = f.header(data, 0); other > 0 {
+		return corpus.Frame{Take: other, Pass: other, Record: true, Bad: endless}
+	}
+	switch {
+	case head < 0 && end == corpus.GoesOn && len(data) < maxHead:
+		return corpus.Frame{Need: min(2*len(data), maxHead)}
+	case head < 0:
+		return f.broken(data, 1, endless, end)
 	}
 	r := parseHead(data[:head])
 	if r.length < 0 {
 		return f.broken(data, head, noLength, end)
 	}
 	total := int64(head) + r.length
-	if total > unverified {
-		content := data[head:min(total, int64(len(data)))]
-		switch wanted, need := f.format.wants(&r, content, end != corpus.GoesOn); {
-		case need > 0:
-			return corpus.Frame{Need: max(head+need, len(data)+1)}
-		case wanted == no:
-			return corpus.Frame{Pass: int(min(total, 1<<62)), Record: true}
-		}
-	}
 	switch {
-	case total > int64(f.max):
-		return corpus.Frame{Take: len(data), Pass: int(min(total, 1<<62)), Record: true, Bad: fmt.Sprintf("the record is longer than the limit of %d bytes", f.max)}
+	case r.length > int64(f.max)-int64(head):
+		return f.overlong(data, &r, end)
 	case end == corpus.GoesOn && len(data) < int(total)+behind:
 		return corpus.Frame{Need: int(total) + behind}
 	}
@@ -149,23 +192,101 @@ func (f *frames) record(data []byte, end corpus.SectionEnd) corpus.Frame {
 
 // broken passes over a record whose header says too little.
 func (f *frames) broken(data []byte, from int, reason string, end corpus.SectionEnd) corpus.Frame {
-	f.lost = false
+	if end == corpus.GoesOn && len(data) < searched {
+		return corpus.Frame{Need: searched}
+	}
 	fr := f.rubbish(data, max(from, 2), reason, end)
 	fr.Record = true
 	return fr
 }
 
+// overlong frames a record that is longer than the limit. It is told of if it would be a
+// document.
+func (f *frames) overlong(data []byte, r *record, end corpus.SectionEnd) corpus.Frame {
+	content := data[r.head:min(int64(len(data)), int64(r.head)+r.length)]
+	if least := r.head + maxHead + maxLine; end == corpus.GoesOn && len(data) < least {
+		return corpus.Frame{Need: least}
+	}
+	wanted, _ := f.format.wants(r, content, true)
+	f.over = &over{left: r.length, arc: r.arc, told: wanted != no, first: !f.begun, nested: r.holdsArchive(content)}
+	n, _ := f.passable(data[r.head:], end)
+	f.over.left -= int64(n)
+	fr := corpus.Frame{Pass: r.head + n, Record: true}
+	if f.over.told {
+		fr.Take, fr.Bad = len(data), fmt.Sprintf("the record is longer than the limit of %d bytes", f.max)
+	}
+	return f.endOver(fr, data, end)
+}
+
+// passOver goes on by what is left of a record that is longer than the limit. Its length
+// may be wrong, and nobody can hold it until what follows shows that: a whole header of a
+// record in it ends it, unless it is an archive itself.
+func (f *frames) passOver(data []byte, end corpus.SectionEnd) corpus.Frame {
+	n, need := f.passable(data, end)
+	switch {
+	case need > 0:
+		return corpus.Frame{Need: need}
+	case n == 0:
+		f.over = nil
+		return f.frame(data, end)
+	}
+	f.over.left -= int64(n)
+	return f.endOver(corpus.Frame{Pass: n}, data, end)
+}
+
+// endOver says that a record is cut off, and forgets one that has ended.
+func (f *frames) endOver(fr corpus.Frame, data []byte, end corpus.SectionEnd) corpus.Frame {
+	o := f.over
+	if end != corpus.GoesOn && fr.Pass == len(data) && o.left > 0 && !o.told && (end == corpus.Ends || !o.first) {
+		fr.Take, fr.Bad = len(data), cutOff
+	}
+	if o.left == 0 {
+		f.over = nil
+	}
+	return fr
+}
+
+// passable is how many bytes of data, which a record begins with that is longer than the
+// limit, belong to it: 0 where another begins, or where more are needed to tell.
+func (f *frames) passable(data []byte, end corpus.SectionEnd) (n, need int) {
+	o := f.over
+	n = int(min(o.left, int64(len(data))))
+	for at := 0; !o.nested; at++ {
+		if at = next(data, at, n, o.arc); at < 0 {
+			break
+		}
+		whole := o.arc
+		if !o.arc {
+			head, _ := f.header(data, at)
+			whole = head > 0 && parseHead(data[at:head]).length >= 0
+		}
+		switch {
+		case !whole && end == corpus.GoesOn && len(data)-at < maxHead && at == 0:
+			return 0, maxHead
+		case whole, end == corpus.GoesOn && len(data)-at < maxHead:
+			return at, 0
+		}
+	}
+	if end != corpus.GoesOn || n < len(data) {
+		return n, 0
+	}
+	if len(data) < searched {
+		return 0, searched
+	}
+	return n - maxLine, 0 // a header may begin in the last line, and the end is to be seen
+}
+
 // settle decides where the record ends that says it has total bytes.
 func (f *frames) settle(data []byte, r *record, total int, end corpus.SectionEnd) corpus.Frame {
-	if total <= len(data) && endsHere(data[total:], end) {
-		return corpus.Frame{Take: total, Pass: total + blank(data[total:])}
+	view := data[:min(total+behind, len(data))] // the same, however much was read
+	if total <= len(data) && endsHere(view[total:]) {
+		return corpus.Frame{Take: total, Pass: total + blank(view[total:])}
 	}
-	// A header that begins before the end may go on behind it.
-	if inside := next(data[:min(total+behind, len(data))], r.head, r.arc); inside >= 0 && inside < total {
+	if inside := next(view, r.head, min(total, len(view)), r.arc); inside >= 0 {
 		return ending(data, r.head, inside)
 	}
-	if total <= len(data) && hasBlankLines(data[total:]) { // rubbish follows
-		return corpus.Frame{Take: total, Pass: total + blank(data[total:])}
+	if total <= len(data) && hasBlankLines(view[total:]) { // rubbish follows
+		return corpus.Frame{Take: total, Pass: total + blank(view[total:])}
 	}
 	switch {
 	case total > len(data) && r.isHTTP() && holdsBody(data[r.head:]):
@@ -175,17 +296,17 @@ func (f *frames) settle(data []byte, r *record, total int, end corpus.SectionEnd
 	case total > len(data): // the member is whole, and has one record
 		return ending(data, r.head, len(data))
 	}
-	if after := next(data, total, r.arc); after >= 0 {
+	if after := next(data, total, min(f.max, len(data)), r.arc); after >= 0 {
 		return ending(data, r.head, after)
 	}
-	switch {
-	case end != corpus.GoesOn:
+	switch most := f.max + behind; {
+	case len(data) < most && end != corpus.GoesOn:
 		return ending(data, r.head, len(data))
-	case len(data) <= f.max:
-		return corpus.Frame{Need: 2 * len(data)}
+	case len(data) < most:
+		return corpus.Frame{Need: min(2*len(data), most)}
 	}
 	f.lost = true
-	return corpus.Frame{Take: len(data), Pass: len(data) - behind, Record: true, Bad: wrong}
+	return corpus.Frame{Take: f.max, Pass: f.max, Record: true, Bad: wrong}
 }
 
 // holdsBody reports whether an answer of HTTP is as long as it says itself.
@@ -212,12 +333,9 @@ func ending(data []byte, head, end int) corpus.Frame {
 }
 
 // endsHere reports whether what stands behind a record says that it ends there.
-func endsHere(data []byte, end corpus.SectionEnd) bool {
+func endsHere(data []byte) bool {
 	n := blank(data)
-	if n == len(data) {
-		return true
-	}
-	return starts(data[n:]) || end == corpus.GoesOn && n > 0 && len(data)-n < behind/2
+	return n == len(data) || n >= behind/2 || starts(data[n:])
 }
 
 // hasBlankLines reports whether data begins with what ends a record.

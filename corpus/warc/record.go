@@ -111,16 +111,11 @@ func isARC(data []byte) bool {
 		return false
 	}
 	line := data[:min(len(data), maxLine)]
+	if bytes.IndexByte(line[:min(len(line), 16)], ':') <= 0 {
+		return false
+	}
 	i := bytes.IndexByte(line, '\n')
-	if i < 0 {
-		return false
-	}
-	line = line[:i]
-	colon := bytes.IndexByte(line[:min(len(line), 16)], ':')
-	if colon <= 0 || bytes.IndexByte(line, 0) >= 0 {
-		return false
-	}
-	return arcDate(bytes.Fields(line)) > 0
+	return i > 0 && bytes.IndexByte(line[:i], 0) < 0 && arcDate(bytes.Fields(line[:i])) > 0
 }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
@@ -142,26 +137,32 @@ func isWARC(data []byte) bool {
 // starts reports whether a record begins here.
 func starts(data []byte) bool { return isWARC(data) || isARC(data) }
 
-// next returns where a record begins behind the first from bytes, in an ARC at the
-// beginning of a line, or -1. arc says of which kind it is.
-func next(data []byte, from int, arc bool) int {
-	if !arc {
-		for at := from; ; {
-			i := bytes.Index(data[at:], []byte("WARC/"))
-			if i < 0 {
-				return -1
-			}
-			if at += i; isWARC(data[at:]) && hasField(data[at:]) {
-				return at
-			}
-			at++
+// next returns where a record begins, from one index on and before another, in an ARC at
+// the beginning of a line, or -1. arc says of which kind it is. It takes time in
+// proportion to what is between, for what tells a record are a few bytes, or a line.
+func next(data []byte, from, to int, arc bool) int {
+	if arc {
+		return nextARC(data, from, to)
+	}
+	const name = "WARC/"
+	for at := from; at < to; at++ {
+		i := bytes.Index(data[at:min(to+len(name)-1, len(data))], []byte(name))
+		if i < 0 {
+			return -1
+		}
+		if at += i; isWARC(data[at:]) && hasField(data[at:]) {
+			return at
 		}
 	}
-	for at := from; at < len(data); {
+	return -1
+}
+
+func nextARC(data []byte, from, to int) int {
+	for at := from; at < to; {
 		if (at == 0 || data[at-1] == '\n') && isARC(data[at:]) {
 			return at
 		}
-		i := bytes.IndexByte(data[at:], '\n')
+		i := bytes.IndexByte(data[at:to], '\n')
 		if i < 0 {
 			return -1
 		}
@@ -173,12 +174,25 @@ func next(data []byte, from int, arc bool) int {
 // hasField reports whether the line behind the first is one that the header of a record
 // may begin with.
 func hasField(data []byte) bool {
-	data = data[lineEnd(data):]
-	line := data[:lineEnd(data)]
+	const version, field = 64, 64 // bytes
+	end := bytes.IndexByte(data[:min(len(data), version)], '\n')
+	line := data[end+1 : min(len(data), end+1+field)]
+	if i := bytes.IndexByte(line, '\n'); i >= 0 {
+		line = line[:i]
+	}
 	for _, name := range []string{"WARC-", "Content-"} {
 		if len(line) > len(name) && bytes.EqualFold(line[:len(name)], []byte(name)) {
-			return bytes.IndexByte(line, ':') > 0
+			return end >= 0 && bytes.IndexByte(line, ':') > 0
 		}
 	}
 	return false
+}
+
+// holdsArchive reports whether the content of a record is a web archive.
+func (r *record) holdsArchive(content []byte) bool {
+	if a, _ := parseAnswer(content); r.isHTTP() {
+		content = content[a.head:]
+	}
+	content = content[:min(len(content), maxLine)]
+	return starts(content[blank(content):])
 }

@@ -33,6 +33,26 @@ func relength(m made, by int) made {
 	return m
 }
 
+// endsElsewhere reports whether by its length a record holds others, whole: then nothing
+// tells that it is wrong.
+func endsElsewhere(records []made) bool {
+	starts := []int{0}
+	for _, m := range records {
+		starts = append(starts, starts[len(starts)-1]+len(m.bytes))
+	}
+	for i, m := range records {
+		field := lengthField.Find(m.bytes)
+		length, _ := strconv.Atoi(string(field[len("Content-Length: "):]))
+		end := starts[i+1] - m.blank - m.size + length
+		for _, at := range starts[min(i+2, len(starts)):] {
+			if at-16 <= end && end <= at { // blank lines between them
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // TestWrongLength has records say that they are longer or shorter than they are: they are
 // read as they are, where another follows or their member ends.
 func TestWrongLength(t *testing.T) {
@@ -40,21 +60,31 @@ func TestWrongLength(t *testing.T) {
 		records := drawRecords(rt)
 		records = append(records, made{bytes: []byte("WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n")})
 		for i, m := range records[:len(records)-1] {
-			if strings.HasSuffix(string(m.bytes[:len(m.bytes)-m.blank]), "\n") {
+			if bytes.ContainsAny(m.bytes[len(m.bytes)-m.blank-1:][:1], "\r\n") {
 				continue // where such a one ends cannot be told without its length
 			}
 			by := rapid.SampledFrom([]int{-200, -20, -3, -1, 0, 1, 2, 5, 30, 250, 1000}).Draw(rt, "by")
-			m.bytes = append(m.bytes[:len(m.bytes)-m.blank:len(m.bytes)-m.blank], "\r\n\r\n"...)
+			size := len(m.bytes) - m.blank
+			if at := max(size+by, m.head); at < size && (bytes.HasPrefix(m.bytes[at:], []byte("\n\n")) || bytes.HasPrefix(m.bytes[at:], []byte("\r\n\r\n"))) {
+				continue // blank lines there say that the length is right, and what follows is rubbish
+			}
+			m.bytes, m.blank = append(m.bytes[:size:size], "\r\n\r\n"...), 4
 			records[i] = relength(m, by)
 		}
-		data := plain(records)
-		files := map[string][]byte{"plain": data, "gzip of all": gzipped(data)}
-		for _, p := range memberwise()[:2] {
-			for _, m := range records {
-				files[p.name] = append(files[p.name], p.member(m.bytes)...)
-			}
+		if endsElsewhere(records) {
+			rt.Skip("a length that is wrong leads to the beginning of another record")
 		}
-		for name, file := range files {
+		data := plain(records)
+		files := []file{{"plain", data}, {"gzip of all", gzipped(data)}}
+		for _, p := range memberwise()[:2] {
+			f := file{name: p.name}
+			for _, m := range records {
+				f.data = append(f.data, p.member(m.bytes)...)
+			}
+			files = append(files, f)
+		}
+		for _, v := range files {
+			name, file := v.name, v.data
 			have, err := readFrom(t, stdin, warc.Format{}, corpus.SourceConfig{Stdin: bytes.NewReader(file), BlockSize: rapid.IntRange(1, 3000).Draw(rt, "block")})
 			if err != nil {
 				rt.Fatalf("%s: %v", name, err)
