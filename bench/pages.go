@@ -1,11 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 
 	"github.com/firstseen/firstseen/bench/peers"
 	"github.com/firstseen/firstseen/bench/vary"
@@ -22,6 +26,7 @@ var modes = []struct {
 // sites, by what web/html makes of them.
 func pages(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("pages", flag.ContinueOnError)
+	dir := fs.String("write", "", "write the pages to this `directory` instead, a file of JSON lines for each set, for bench/webarchive/skins.py")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
@@ -31,6 +36,9 @@ func pages(ctx context.Context, args []string, out io.Writer) error {
 	sets, err := findSets(fs.Args())
 	if err != nil {
 		return err
+	}
+	if *dir != "" {
+		return writePages(ctx, sets, *dir)
 	}
 	if sets, err = pageSets(ctx, sets); err != nil {
 		return err
@@ -48,24 +56,49 @@ func pages(ctx context.Context, args []string, out io.Writer) error {
 
 // pageSets are the sets of pages, each with the text of either mode.
 func pageSets(ctx context.Context, sets []*labelled) (made []*labelled, err error) {
+	err = eachPages(ctx, sets, func(set *vary.Set) error {
+		for _, mode := range modes {
+			s := labelledOf(set)
+			s.name = fmt.Sprintf("%s, %s", s.name, mode.name)
+			s.extract(html.New(mode.mode))
+			made = append(made, s)
+		}
+		return nil
+	})
+	return made, err
+}
+
+// eachPages makes the sets of pages, of which each article is on two.
+func eachPages(ctx context.Context, sets []*labelled, visit func(*vary.Set) error) error {
 	for _, language := range []string{"en", "zh"} {
 		m, err := readMaterial(ctx, sets, language)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, tables := range []bool{false, true} {
 			for _, f := range vary.Frames {
-				set := vary.Pages(m, f, generatedPairs, tables, generatedSeed)
-				for _, mode := range modes {
-					s := labelledOf(set)
-					s.name = fmt.Sprintf("%s, %s", s.name, mode.name)
-					s.extract(html.New(mode.mode))
-					made = append(made, s)
+				if err := visit(vary.Pages(m, f, generatedPairs, tables, generatedSeed)); err != nil {
+					return err
 				}
 			}
 		}
 	}
-	return made, nil
+	return nil
+}
+
+// writePages writes the sets as files of JSON lines: id, page, and the number of the
+// article in it.
+func writePages(ctx context.Context, sets []*labelled, dir string) error {
+	return eachPages(ctx, sets, func(set *vary.Set) error {
+		var lines bytes.Buffer
+		enc := json.NewEncoder(&lines)
+		for _, doc := range set.Docs {
+			if err := enc.Encode(map[string]any{"id": doc.ID, "page": doc.Text, "article": doc.Origin}); err != nil {
+				return err
+			}
+		}
+		return os.WriteFile(filepath.Join(dir, set.Name+".jsonl"), lines.Bytes(), 0o666)
+	})
 }
 
 // extract puts the text of each page in its place.

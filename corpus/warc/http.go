@@ -16,14 +16,28 @@ const (
 
 // answer is the header of an answer of HTTP.
 type answer struct {
-	head   int // bytes, 0 where there is none
+	head   int // bytes with those of interim answers before it, 0 where there is none
 	status int
 	fields fields
 }
 
 // parseAnswer reads the header that content begins with. It has ended if no more of the
-// content is needed.
+// content is needed. Interim answers, such as 100 Continue, come before the one that
+// counts (RFC 9110, section 15.2).
 func parseAnswer(content []byte) (a answer, ended bool) {
+	a, ended = parseOneAnswer(content)
+	for ended && a.status/100 == 1 && a.head < maxHead {
+		final, all := parseOneAnswer(content[a.head:])
+		if ended = all || len(content) >= maxHead; final.head == 0 {
+			return a, ended
+		}
+		final.head += a.head
+		a = final
+	}
+	return a, ended
+}
+
+func parseOneAnswer(content []byte) (a answer, ended bool) {
 	if !bytes.HasPrefix(content, []byte("HTTP/")) {
 		return answer{}, len(content) >= len("HTTP/")
 	}

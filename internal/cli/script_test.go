@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/text/encoding/htmlindex"
 
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
@@ -37,6 +38,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"flip":      scriptFlip,
 	"pad":       scriptPad,
 	"archive":   scriptArchive,
+	"encodings": scriptEncodings,
 }
 
 func check(ts *testscript.TestScript, neg bool, args []string, want int, usage string) {
@@ -139,6 +141,24 @@ func scriptArchive(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), file.Bytes(), 0o666))
+}
+
+// scriptEncodings writes a web archive of pages of one text in these encodings, each told
+// by the header of HTTP.
+func scriptEncodings(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: encodings text file encoding...")
+	}
+	var file bytes.Buffer
+	for _, name := range args[2:] {
+		e, err := htmlindex.Get(name)
+		ts.Check(err)
+		page, err := e.NewEncoder().String("<!DOCTYPE html>\n<title>T</title>\n<p>" + ts.ReadFile(args[0]))
+		ts.Check(err)
+		content := "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=" + name + "\r\n\r\n" + page
+		fmt.Fprintf(&file, "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://%s/\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", name, len(content), content)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), file.Bytes(), 0o666))
 }
 
 func scriptUnpack(ts *testscript.TestScript, neg bool, args []string) {

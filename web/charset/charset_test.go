@@ -249,6 +249,22 @@ func TestBinary(t *testing.T) {
 	}
 }
 
+// TestSigns: many signs are those of a text; that is, unless there are more of them than
+// words would have. Then they are halves of letters, and whose is not known.
+func TestSigns(t *testing.T) {
+	for what, c := range map[string]struct{ body, name string }{
+		"quotes":              {encoded(t, strings.Repeat("“Yes,” said he. “No!” – “Oh…” ", 20), "windows-1252"), "windows-1252"},
+		"spaces":              {"<p>" + strings.Repeat("\xa0", 30) + strings.Repeat(" some words of English", 20), "windows-1252"},
+		"prices":              {encoded(t, strings.Repeat("A room for one is 120€, for two 200 €.\n", 20), "windows-1252"), "windows-1252"},
+		"Russian in Japanese": {page(encoded(t, texts["ru"], "shift_jis"), ""), ""},
+	} {
+		text, name, err := Decode(nil, []byte(c.body), "text/html")
+		if name != c.name || (err == nil) != (c.name != "") {
+			t.Errorf("%s: taken for %q, %v: %.80q", what, name, err, text)
+		}
+	}
+}
+
 // TestLongBodies: sixteen times as much takes less than six times sixteen times as long,
 // which what is quadratic would not.
 func TestLongBodies(t *testing.T) {

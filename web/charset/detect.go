@@ -181,11 +181,20 @@ const (
 	costTogether    = 2  // two letters beyond ASCII in a language with few
 	costMixed       = 8  // beside an ASCII letter, in a script that has none
 	costInWord      = 4  // a sign between two letters
+	costSpace       = 2  // a space, of which there are many where pages are laid out with them
+	costAlone       = 6  // a word of one letter, in capitals or in a script of letters beyond ASCII
 )
 
 // fewLetters is how many more letters beyond ASCII than others there may be in a language
 // with few.
 const fewLetters = 8
+
+// fewSigns is how many signs beyond ASCII there may be whatever the text. More than there
+// are letters are none: they are halves of two-byte characters.
+const fewSigns = 8
+
+// noBreakSpace is U+00A0 in almost all single-byte encodings.
+const noBreakSpace = 0xa0
 
 // worstGuess is what a byte may cost at most on average. The letters of a language cost
 // one to five bits.
@@ -259,7 +268,9 @@ func worthOf(r rune, bits map[rune]float64) float64 {
 	switch {
 	case r == utf8.RuneError || r < 0xa0:
 		return -costNothing
-	case strings.ContainsRune("\u00a0«»“”„‘’‚–—…©®°§№·€¿¡", r):
+	case r == '\u00a0':
+		return -costSpace
+	case strings.ContainsRune("«»“”„‘’‚–—…©®°§№·€¿¡", r):
 		return -costPunctuation
 	}
 	return -costForeign
@@ -286,7 +297,7 @@ func bestSingle(body []byte) (best string) {
 
 // of is what the bytes beyond ASCII are worth, on average, with the doubt and without.
 func (g *guess) of(piece []byte) (score, fit float64) {
-	sum, n, ascii := 0.0, 0, 0
+	sum, n, ascii, signs, spaces := 0.0, 0, 0, 0, 0
 	before, high := other, false
 	for i, c := range piece {
 		if c < 0x80 {
@@ -304,6 +315,11 @@ func (g *guess) of(piece []byte) (score, fit float64) {
 		n++
 		switch {
 		case k == other:
+			if c == noBreakSpace { // pages are laid out with these
+				spaces++
+			} else {
+				signs++
+			}
 			if before != other && i+1 < len(piece) && g.kindOf(piece[i+1]) != other {
 				sum -= costInWord
 			}
@@ -311,13 +327,16 @@ func (g *guess) of(piece []byte) (score, fit float64) {
 			sum -= costTogether
 		case !high && before != other && !g.latin:
 			sum -= costMixed
+		case (!g.latin || k == upper) && before == other && (i+1 == len(piece) || g.kindOf(piece[i+1]) == other):
+			sum -= costAlone
 		}
 		if k == upper && before == lower {
 			sum -= costCase
 		}
 		before, high = k, true
 	}
-	if n == 0 || g.latin && n > ascii+fewLetters {
+	switch {
+	case n == 0, g.latin && n-spaces > ascii+fewLetters, signs > fewSigns && signs > ascii+n-spaces-signs:
 		return math.Inf(-1), math.Inf(-1)
 	}
 	return (sum - g.doubt) / float64(n), sum / float64(n)
