@@ -40,7 +40,7 @@ func New(mode Mode) *Extractor { return &Extractor{mode: mode} }
 // stays as it is.
 //
 // It takes time in proportion to the page, however it is made. What it holds afterwards, to
-// be used again for the next page, is at most 1 MiB.
+// be used again for the next page, is a few MiB at most.
 func (e *Extractor) Append(dst, page []byte) []byte {
 	dst = e.append(dst, page, e.doc.text)
 	e.doc.shrink()
