@@ -35,8 +35,9 @@ func NewTexts(text func() Text) *Texts {
 	return &Texts{text: text()}
 }
 
-// longText is from how many bytes on a text is in memory of its own.
-const longText = 1 << 20
+// longText is from how many bytes on a text is in memory of its own. Of the room for
+// shorter ones each parser keeps as much, and there may be one for each of many workers.
+const longText = 128 << 10
 
 // Make makes the text of a body. It stays with the block.
 func (t *Texts) Make(b *Block, body []byte, contentType string) ([]byte, error) {
@@ -52,7 +53,7 @@ func (t *Texts) Make(b *Block, body []byte, contentType string) ([]byte, error) 
 
 func (t *Texts) room(b *Block, n int) []byte {
 	if n > longText {
-		b.Take(n / 2) // it is asked for at most, and only what is touched is taken
+		b.Take(n / 2) // it is asked for at most; beyond the heap, only what is touched is taken
 		return b.Memory(n)
 	}
 	buf := &t.bufs[t.turn]

@@ -11,7 +11,8 @@
 //
 //   - A record is as long as its Content-Length says if behind it another begins, or the
 //     input or its compressed member ends. Else the next header is looked for, in it and
-//     then behind it: the record ends there.
+//     then behind it: the record ends there. One longer than the limit is not held until
+//     its end is seen: a whole header in it ends it, unless it is an archive itself.
 //   - Header lines may be folded and end in LF, URIs may have angle brackets around them
 //     and spaces in them, blank lines may be missing.
 //   - A body that is not chunked, or not compressed, though its header says so, is taken

@@ -17,7 +17,7 @@ type Format struct {
 	Types   []string           // media types that documents have, in small letters; "any" is all; none means DefaultTypes
 	Text    func() corpus.Text // makes texts, one for each parser; nil takes a body as it is
 	MaxBody int                // bytes of a body when it is decompressed, 0 means corpus.DefaultMaxRecord
-	ARC     bool               // what is written are records of an ARC
+	ARC     bool               // the inputs are ARCs, which are not written
 }
 
 // DefaultTypes are the media types of documents.
@@ -98,14 +98,21 @@ func (f Format) NewParser(annotate string) (corpus.Parser, error) {
 	if annotate != "" {
 		return nil, errors.New("--annotate adds a field to lines of JSON, and the inputs are web archives: leave it out, and read the verdicts in --report")
 	}
-	return &parser{format: f, texts: corpus.NewTexts(f.Text)}, nil
+	return &parser{format: f, texts: corpus.NewTexts(f.Text), plain: corpus.NewTexts(nil)}, nil
 }
 
 // Keep writes a record as it came, decompressed: into a compressed output as a member or
-// frame of its own, so that it can be found by its offset.
+// frame of its own, so that it can be found by its offset. Of an ARC it fails.
 func (f Format) Keep(w *corpus.Writer, raw []byte) error {
+	if f.ARC {
+		return ErrARC
+	}
 	return w.WriteAlone(raw, f.Terminator())
 }
+
+// ErrARC says that no ARC is written: each begins with a record about itself, which only its
+// maker can write, and without it readers refuse the file.
+var ErrARC = errors.New("ARC files are read and not written: make WARC files of them first, or leave --out away and read in --report which records to leave out")
 
 var errAnnotate = errors.New("web archives cannot be annotated")
 

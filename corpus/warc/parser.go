@@ -17,6 +17,7 @@ const maxID = 64 << 10
 type parser struct {
 	format Format
 	texts  *corpus.Texts
+	plain  *corpus.Texts // of what is UTF-8 by its format
 	unpack unpacker
 	chunks []byte // a body that was chunked
 	doc    corpus.Document
@@ -78,8 +79,12 @@ func (p *parser) parse(b *corpus.Block) error {
 			return err
 		}
 	}
+	texts := p.texts
+	if r.kind == "conversion" && mediaType(contentType) == "text/plain" && utf8.Valid(body) {
+		texts = p.plain // as WET is, whatever characters of control are in it
+	}
 	var err error
-	p.doc.Text, err = p.texts.Make(b, body, string(contentType))
+	p.doc.Text, err = texts.Make(b, body, string(contentType))
 	return err
 }
 

@@ -43,17 +43,17 @@ func textOf(html string) (func() corpus.Text, error) {
 	return func() corpus.Text {
 		extractor := web.New(max(mode, web.Main))
 		return func(room func(n int) []byte, body []byte, contentType string) ([]byte, error) {
-			page := body
-			if !isPlainUTF8(body) {
-				var err error
-				if page, _, err = charset.Decode(room(3*len(body)), body, contentType); err != nil {
-					return nil, err
+			if isPlainUTF8(body) {
+				if mode < 0 || !isHTML(contentType) {
+					return body, nil
 				}
+				return extractor.AppendIn(room(len(body)), body, room(len(body))), nil
 			}
-			if mode < 0 || !isHTML(contentType) {
-				return page, nil
+			page, _, err := charset.Decode(room(3*len(body)), body, contentType)
+			if err != nil || mode < 0 || !isHTML(contentType) {
+				return page, err
 			}
-			return extractor.Append(room(len(page)), page), nil
+			return extractor.AppendIn(page[:0], page, room(len(page))), nil
 		}
 	}, err
 }
@@ -162,6 +162,9 @@ func (f formats) check(inputs []corpus.Input, cfg corpus.SourceConfig, out strin
 	}
 	if _, one := found.(page.Format); one && out != "" {
 		return nil, usageError{errors.New("each input is one document of its own file: leave --out away, and read in --report which to leave out")}
+	}
+	if archive, ok := found.(warc.Format); ok && archive.ARC && out != "" {
+		return nil, usageError{warc.ErrARC}
 	}
 	return found, nil
 }

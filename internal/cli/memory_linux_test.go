@@ -136,7 +136,45 @@ func zstdOf(write func(io.Writer, int), window int) func(io.Writer, int) {
 	}
 }
 
+// largePages writes a web archive of n pages of 60 MB, in an encoding that grows by being
+// decoded, or with tags at every word.
+func largePages(to io.Writer, n int) {
+	w := bufio.NewWriterSize(to, 1<<16)
+	for i := range n {
+		piece := []byte("<p>一个句子<b>和</b>另一个，words and words. ")
+		if i%2 == 1 {
+			piece = []byte("<p>\xd0\xbd\xd0\xb5 \xce\xd2\xc3\xc7\xb5\xc4\xd6\xd0\xb9\xfa\xa3\xac\xb2\xbb\xca\xc7\xd2\xbb\xb8\xf6. ")
+		}
+		writePage(w, i, "Content-Type: text/html; charset=gbk\r\n", bytes.Repeat(piece, 60_000_000/len(piece)))
+	}
+	_ = w.Flush()
+}
+
+// mediumPages writes a web archive of n pages of 3 MB, of which each has as many
+// paragraphs as it can.
+func mediumPages(to io.Writer, n int) {
+	w := bufio.NewWriterSize(to, 1<<16)
+	for i := range n {
+		writePage(w, i, "Content-Type: text/html\r\n", bytes.Repeat(fmt.Appendf(nil, "<p>%d words,", i), 3_000_000/14))
+	}
+	_ = w.Flush()
+}
+
+// bombs writes a web archive of n small bodies that expand to 63 MB.
+func bombs(to io.Writer, n int) {
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	_, _ = z.Write(bytes.Repeat([]byte("<p>a sentence that is said again and again. "), 63_000_000/44))
+	_ = z.Close()
+	w := bufio.NewWriterSize(to, 1<<16)
+	for i := range n {
+		writePage(w, i, "Content-Type: text/html\r\nContent-Encoding: gzip\r\n", b.Bytes())
+	}
+	_ = w.Flush()
+}
+
 func memoryCases() []memoryCase {
+	kept := []string{"--out", "out", "--report", "report", "--rejects", "rejects"}
 	all := []string{"--annotate", "--out", "out", "--report", "report", "--rejects", "rejects"}
 	packed := []string{"--annotate", "--out", "out.zst", "--report", "report.zst", "--rejects", "rejects.gz"}
 	return []memoryCase{
@@ -155,6 +193,12 @@ func memoryCases() []memoryCase {
 		{"a large window", all, 150, 1000, zstdOf(textLines(1<<20), 128<<20), 128 << 20},
 		{"all at once", packed, 20_000, 125_000, full, 0},
 		{"all at once, a large window", packed, 20_000, 125_000, zstdOf(full, 128<<20), 128 << 20},
+		{"large pages", kept, 3, 40, largePages, 0},
+		{"bodies that are bombs", kept, 12, 80, bombs, 0},
+		{"large pages, all that is seen", append([]string{"--html", "visible"}, kept...), 3, 40, largePages, 0},
+		{"large pages, filter only", append([]string{"--filter-only"}, kept...), 3, 40, largePages, 0},
+		{"pages of 3 MB", kept, 60, 1000, mediumPages, 0},
+		{"headers without an end", kept, 400_000, 20_000_000, repeated("WARC/1.0\r\nWARC-Type: response %d\r"), 0},
 		{"filter only", append([]string{"--filter-only"}, all...), 1, 40, textLines(64 << 20), 0},
 	}
 }

@@ -194,6 +194,9 @@ func decodeWide(dst, body []byte) (text []byte, name string, err error) {
 			return text, name, nil
 		}
 	}
+	if utf8.Valid(body) && !isBinary(body) {
+		return append(dst, body...), utf8Of, nil
+	}
 	return dst, "", ErrUnknown
 }
 

@@ -92,13 +92,23 @@ func (d *document) reset() {
 	}
 }
 
-// keptRoom is how much room for text is kept for the next page, in bytes.
-const keptRoom = 16 << 20
+// What is kept for the next page: as many bytes of text, and as many blocks and elements, as
+// most pages have. There may be an extractor for each of many workers.
+const (
+	keptRoom  = 256 << 10
+	keptCount = 4 << 10
+)
 
 // shrink lets go of room that a page out of the ordinary needed.
 func (d *document) shrink() {
 	if cap(d.text) > keptRoom {
 		d.text = nil
+	}
+	if cap(d.blocks) > keptCount {
+		d.blocks = nil
+	}
+	if cap(d.elements) > keptCount {
+		d.elements = nil
 	}
 }
 

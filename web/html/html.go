@@ -40,8 +40,29 @@ func New(mode Mode) *Extractor { return &Extractor{mode: mode} }
 // stays as it is.
 //
 // It takes time in proportion to the page, however it is made, and memory of at most
-// twice its size and 32 MiB, which is used again for the next page.
+// twice its size and 32 MiB, of which up to 1 MiB is kept for the next page.
 func (e *Extractor) Append(dst, page []byte) []byte {
+	dst = e.append(dst, page, e.doc.text)
+	e.doc.shrink()
+	e.pick.shrink()
+	return dst
+}
+
+// AppendIn is Append with room for the text before it is chosen, which the extractor forgets
+// again: as many bytes as the page has are enough but for rare pages, of which the rest is
+// taken from the heap. When dst is written to the page is not read any more, so dst may be
+// in its memory.
+func (e *Extractor) AppendIn(dst, page, room []byte) []byte {
+	own := e.doc.text
+	dst = e.append(dst, page, room)
+	e.doc.text = own
+	e.doc.shrink()
+	e.pick.shrink()
+	return dst
+}
+
+func (e *Extractor) append(dst, page, room []byte) []byte {
+	e.doc.text = room
 	e.doc.reset()
 	e.page.run(page, &e.doc)
 	e.doc.finish()
@@ -56,6 +77,5 @@ func (e *Extractor) Append(dst, page []byte) []byte {
 			dst = append(append(dst, e.doc.text[b.from:b.to]...), '\n')
 		}
 	}
-	e.doc.shrink()
 	return dst
 }

@@ -361,3 +361,25 @@ func BenchmarkAppend(b *testing.B) {
 		}
 	}
 }
+
+// TestAppendIn finds the same text with room of its own, none, or the memory of the page.
+func TestAppendIn(t *testing.T) {
+	for _, mode := range []Mode{Main, Visible} {
+		e := New(mode)
+		for _, page := range []string{
+			"", "<title>t", "<title>A title</title><p>One sentence, and another.<p>" + strings.Repeat("&NotEqualTilde; more, ", 50),
+			strings.Repeat("<p>A paragraph of some length, with a comma.", 300), strings.Repeat("<p>x", 3*keptCount),
+		} {
+			want := string(e.Append(nil, []byte(page)))
+			for _, room := range [][]byte{nil, make([]byte, 0, 10), make([]byte, 0, 100_000)} {
+				own := []byte(page)
+				if got := string(e.AppendIn(own[:0], own, room)); got != want {
+					t.Errorf("with room for %d: %q, want %q", cap(room), got, want)
+				}
+			}
+			if cap(e.doc.text) > keptRoom || cap(e.doc.blocks) > keptCount || cap(e.pick.keep) > keptCount {
+				t.Errorf("of a page of %d bytes too much is kept", len(page))
+			}
+		}
+	}
+}

@@ -40,6 +40,13 @@ type sum struct {
 	balance     int32 // paragraphs less teasers
 }
 
+// shrink lets go of what a page out of the ordinary needed.
+func (p *picker) shrink() {
+	if cap(p.keep) > keptCount || cap(p.sum) > keptCount {
+		*p = picker{}
+	}
+}
+
 // choose decides which blocks to keep.
 func (p *picker) choose(d *document) {
 	n := len(d.blocks)
