@@ -31,8 +31,8 @@ var hostile = []struct {
 }
 
 // TestLinear reads sixteen times as much in not much more than sixteen times the time,
-// and a MiB in seconds: nothing is looked at from each record again. The best of some
-// runs counts, and the bound is far from both.
+// and 2 MiB in seconds: nothing is looked at from each record again. The best of some
+// runs counts, and the bounds are far from what is measured, under any load.
 func TestLinear(t *testing.T) {
 	for _, h := range hostile {
 		took := func(n int) time.Duration {
@@ -49,7 +49,7 @@ func TestLinear(t *testing.T) {
 		}
 		small, large := took(128<<10), took(16*128<<10)
 		t.Logf("%s: %v for 128 KiB, %v for 2 MiB", h.name, small, large)
-		if large > 64*small+200*time.Millisecond {
+		if large > 64*small+time.Second || large > 30*time.Second {
 			t.Errorf("%s: 128 KiB take %v, and 2 MiB take %v", h.name, small, large)
 		}
 	}

@@ -70,10 +70,11 @@ func limitSize(flag, text string, byDefault int64) (int64, error) {
 // What a run takes beside its filter. Lines of up to 16 MiB and windows of up to
 // 8 MiB are part of it. A longer line is in memory twice, as it came and as its
 // text, which is another where the line has escapes, and nothing else is then in
-// flight; a larger window takes what it is larger.
+// flight; a large page is in memory a third time, decoded and not yet without its tags,
+// for which what is left of the rest is enough. A larger window takes what it is larger.
 const (
 	memoryBeside     = 256 << 20
-	memoryFilterOnly = 136 << 20
+	memoryFilterOnly = 168 << 20
 	ordinaryRecord   = 16 << 20
 	ordinaryWindow   = 8 << 20
 )

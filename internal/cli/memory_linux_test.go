@@ -152,6 +152,16 @@ func largePages(to io.Writer, n int) {
 	_ = w.Flush()
 }
 
+// mediumPages writes a web archive of n pages of 3 MB, of which each has as many
+// paragraphs as it can.
+func mediumPages(to io.Writer, n int) {
+	w := bufio.NewWriterSize(to, 1<<16)
+	for i := range n {
+		writePage(w, i, "Content-Type: text/html\r\n", bytes.Repeat(fmt.Appendf(nil, "<p>%d words,", i), 3_000_000/14))
+	}
+	_ = w.Flush()
+}
+
 // bombs writes a web archive of n small bodies that expand to 63 MB.
 func bombs(to io.Writer, n int) {
 	var b bytes.Buffer
@@ -163,13 +173,6 @@ func bombs(to io.Writer, n int) {
 		writePage(w, i, "Content-Type: text/html\r\nContent-Encoding: gzip\r\n", b.Bytes())
 	}
 	_ = w.Flush()
-}
-
-func writePage(w io.Writer, i int, headers string, body []byte) {
-	head := "HTTP/1.1 200 OK\r\n" + headers + "\r\n"
-	_, _ = fmt.Fprintf(w, "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://x/%d\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s",
-		i, len(head)+len(body), head)
-	_, _ = w.Write(append(body[:len(body):len(body)], "\r\n\r\n"...))
 }
 
 func memoryCases() []memoryCase {
@@ -195,6 +198,8 @@ func memoryCases() []memoryCase {
 		{"large pages", kept, 3, 40, largePages, 0},
 		{"bodies that are bombs", kept, 12, 80, bombs, 0},
 		{"large pages, all that is seen", append([]string{"--html", "visible"}, kept...), 3, 40, largePages, 0},
+		{"large pages, filter only", append([]string{"--filter-only"}, kept...), 3, 40, largePages, 0},
+		{"pages of 3 MB", kept, 60, 1000, mediumPages, 0},
 		{"headers without an end", kept, 400_000, 20_000_000, repeated("WARC/1.0\r\nWARC-Type: response %d\r"), 0},
 		{"filter only", append([]string{"--filter-only"}, all...), 1, 40, textLines(64 << 20), 0},
 	}

@@ -1,0 +1,189 @@
+//go:build unix
+
+package cli
+
+import (
+	"archive/tar"
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+	"github.com/ulikunitz/xz"
+)
+
+// Two documents as lines and as the records of a WET.
+const (
+	twoLines = `{"id":"a","text":"one document"}` + "\n" + `{"id":"b","text":"another document"}` + "\n"
+	wetHead  = "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n"
+)
+
+func wet(texts ...string) (file string) {
+	for i, text := range texts {
+		file += fmt.Sprintf(wetHead, string(rune('a'+i)), len(text), text)
+	}
+	return file
+}
+
+// packers compress in every way that is read, but bzip2, which no library writes.
+var packers = map[string]func(io.Writer) (io.WriteCloser, error){
+	"gzip": func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil },
+	"zstd": func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) },
+	"xz":   func(w io.Writer) (io.WriteCloser, error) { return xz.NewWriter(w) },
+	"lz4":  func(w io.Writer) (io.WriteCloser, error) { return lz4.NewWriter(w), nil },
+}
+
+// The two documents as bzip2 packs them.
+const (
+	linesBzip2 = "QlpoOTFBWSZTWQbZA/UAACFZgAAQUAQAED5jlkogAEhKKZGnqehNPU9BKgANANJNOzP8quki3KF0CDRkiCLJY/O8emTlqSOHklIikD4u5IpwoSANsgfq"
+	wetBzip2   = "QlpoOTFBWSZTWUIkpvoAADlfgAASQAPxECgkFoA+599gIACKgqpNQNPUxNpADQaPUAqkU0G1ABiaDRoCoPaUvDhxisVlyGXWKTAqJoor017QxclZei5GsksWovTFSKYJ9GSPKSzE7MW8nRkzOitGGL4koouhyaakIoUZ2Hcos/GCuiTayom/Jlrg2UVMy4/i7kinChIIRJTfQA=="
+)
+
+// texts is what firstseen texts prints of a file.
+func texts(t *testing.T, content string, want int) string {
+	t.Helper()
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "in"), content)
+	cmd := program(t, dir, "texts", "in")
+	var out, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &stderr
+	start(t, cmd)
+	exits(t, cmd, want)
+	return out.String() + stderr.String()
+}
+
+// writePage writes a record of a page.
+func writePage(w io.Writer, i int, headers string, body []byte) {
+	head := "HTTP/1.1 200 OK\r\n" + headers + "\r\n"
+	_, _ = fmt.Fprintf(w, "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://x/%d\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s",
+		i, len(head)+len(body), head)
+	_, _ = w.Write(append(body[:len(body):len(body)], "\r\n\r\n"...))
+}
+
+// TestCompressions reads lines and archives however they are compressed, whatever their
+// names.
+func TestCompressions(t *testing.T) {
+	check := func(name, content string) {
+		out := texts(t, content, exitDone)
+		if !strings.Contains(out, `{"id":"a","text":"one document"`) || !strings.Contains(out, `{"id":"b","text":"another document"`) {
+			t.Errorf("%s: %s", name, out)
+		}
+	}
+	for what, content := range map[string]string{"lines": twoLines, "WET": wet("one document", "another document")} {
+		check(what, content)
+		for name, pack := range packers {
+			var b bytes.Buffer
+			w, err := pack(&b)
+			if err == nil {
+				_, err = io.WriteString(w, content)
+			}
+			if err == nil {
+				err = w.Close()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(what+" in "+name, b.String())
+		}
+	}
+	for what, packed := range map[string]string{"lines": linesBzip2, "WET": wetBzip2} {
+		content, err := base64.StdEncoding.DecodeString(packed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(what+" in bzip2", string(content))
+	}
+}
+
+// TestOtherFormats names what cannot be read, by its content.
+func TestOtherFormats(t *testing.T) {
+	var archive bytes.Buffer
+	w := tar.NewWriter(&archive)
+	err := w.WriteHeader(&tar.Header{Name: "in.jsonl", Size: int64(len(twoLines)), Mode: 0o600})
+	if err == nil {
+		_, err = io.WriteString(w, twoLines)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, _ = z.Write(archive.Bytes())
+	_ = z.Close()
+	for content, name := range map[string]string{
+		archive.String(): "a tar archive", packed.String(): "a tar archive",
+		"PAR1\x15\x04\x15\x10": "a Parquet file", "%PDF-1.7\n%\xe2\xe3": "a PDF", "SQLite format 3\x00\x10\x00": "an SQLite database",
+		"ARROW1\x00\x00": "an Arrow file", "\xff\xff\xff\xff\x10\x01\x00\x00": "an Arrow stream",
+	} {
+		out := texts(t, content, exitFailed)
+		if !strings.Contains(out, "reading in: it is "+name+", which cannot be read: ") || strings.Contains(out, "bad") {
+			t.Errorf("%s: %s", name, out)
+		}
+	}
+}
+
+// TestWETAsItIs takes a WET for UTF-8, whatever characters of control are in it.
+func TestWETAsItIs(t *testing.T) {
+	out := texts(t, wet("a\x1b$B b\x00\x00 ~{ c\x01\x02\x03\x04", "\ufeffwith a mark"), exitDone)
+	for _, part := range []string{`"text":"a\u001b$B b\u0000\u0000 ~{ c\u0001\u0002\u0003\u0004"`, `"text":"with a mark"`} {
+		if !strings.Contains(out, part) {
+			t.Errorf("no %s in %s", part, out)
+		}
+	}
+}
+
+// TestPageOfMostMemory reads a page that takes all of what may be in flight, and more when
+// it is decoded, with one worker: it does not wait for itself.
+func TestPageOfMostMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
+	dir := t.TempDir()
+	var in bytes.Buffer
+	page := bytes.Repeat([]byte("<p>a sentence of a long page, "), 23_000_000/30)
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, _ = z.Write(page)
+	_ = z.Close()
+	for i := range 4 {
+		writePage(&in, 3*i, "Content-Type: text/html\r\n", []byte("<p>short"))
+		writePage(&in, 3*i+1, "Content-Type: text/html\r\n", page)
+		writePage(&in, 3*i+2, "Content-Type: text/html\r\nContent-Encoding: gzip\r\n", packed.Bytes())
+	}
+	writeFile(t, filepath.Join(dir, "in.warc"), in.String())
+	cmd := program(t, dir, "dedup", "--docs", "1000", "-j", "1", "--report", "report", "in.warc")
+	start(t, cmd)
+	exits(t, cmd, exitDone)
+	if told := fmt.Sprint(cmd.Stderr); !strings.Contains(told, "12 documents: 2 kept, 10 removed") {
+		t.Error(told)
+	}
+}
+
+// TestNoARCOut refuses to write what would be no ARC, before anything is written.
+func TestNoARCOut(t *testing.T) {
+	dir := t.TempDir()
+	const record = "HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\ntext"
+	writeFile(t, filepath.Join(dir, "in"), "filedesc://x.arc 0.0.0.0 20140102030405 text/plain 76\n1 0 Maker\nURL IP-address Archive-date Content-type Archive-length\n\n123456789\n"+
+		fmt.Sprintf("http://x/ 1.2.3.4 20140216050221 text/plain %d\n%s\n", len(record), record))
+	cmd := program(t, dir, "dedup", "--docs", "1000", "--out", "out.arc", "in")
+	start(t, cmd)
+	exits(t, cmd, exitUsage)
+	if told := fmt.Sprint(cmd.Stderr); !strings.Contains(told, "ARC files are read and not written") {
+		t.Error(told)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "out*")); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+	cmd = program(t, dir, "dedup", "--docs", "1000", "--report", "report", "in")
+	start(t, cmd)
+	exits(t, cmd, exitDone)
+}
