@@ -187,3 +187,15 @@ func TestNoARCOut(t *testing.T) {
 	start(t, cmd)
 	exits(t, cmd, exitDone)
 }
+
+// TestLongPage has a page over the limit be one bad record, and not cut off as well.
+func TestLongPage(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "in.html"), "<html><p>"+strings.Repeat("x y. ", 100_000))
+	cmd := program(t, dir, "dedup", "--docs", "1000", "--max-record", "1KiB", "--rejects", "bad", "in.html")
+	start(t, cmd)
+	exits(t, cmd, exitBadRecords)
+	if told := fmt.Sprint(cmd.Stderr); !strings.Contains(told, "1 of 1 files") {
+		t.Error(told)
+	}
+}
