@@ -53,3 +53,9 @@ func (c *SourceConfig) DecodeAhead(decoders, chunk, buffers int, window, piece, 
 	c.Ahead = 2
 	c.sizes = &aheadSizes{decoders, chunk, 2*forTurn + buffers, window, piece, look}
 }
+
+// IsOther reports whether an input begins like a format that no reader is for.
+func IsOther(head []byte) bool {
+	name, _ := otherFormat(head)
+	return name != ""
+}
