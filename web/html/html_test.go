@@ -144,6 +144,7 @@ func TestMainFallsBack(t *testing.T) {
 	for what, c := range map[string]struct{ page, want string }{
 		"a list of links":  {"<title>T</title><ul>" + links + "</ul>", "Somewhere else"},
 		"links and a foot": {"<ul>" + links + "</ul><p>This site is run by volunteers, who are not paid, and hosted by friends of theirs in three countries; please be kind to it.</p>", "Somewhere else"},
+		"links and a note": {"<div><ul>" + links + links + links + "</ul></div><div>" + strings.Repeat("<p>This site is run by volunteers, who are not paid, and hosted by friends of theirs; please be kind to it, and to them.</p>", 3) + "</div>", "Somewhere else"},
 		"a short notice":   {"<nav>" + links + "</nav><p>Closed on Monday.</p>", "Closed on Monday."},
 		"only a menu":      {"<nav>" + links + "</nav>", "Somewhere else"},
 		"a forum": {
