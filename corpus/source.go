@@ -149,8 +149,8 @@ func (s *Source) Bound(blockSize int, room func(ctx context.Context, n int) erro
 // overwritten, and its documents with it. A read that blocks is not interrupted
 // by ctx; between reads it is honoured.
 func (s *Source) Next(ctx context.Context, b *Block) error {
-	b.Release()
 	for s.err == nil {
+		b.Release() // also what is passed over
 		if s.in == nil {
 			s.err = s.open(ctx)
 			continue

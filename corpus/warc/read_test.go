@@ -158,7 +158,8 @@ func TestSkipTo(t *testing.T) {
 			sum := uint64(0)
 			for i, g := range all {
 				sum = corpus.AddRecord(sum, corpus.RecordSum([]byte(g.raw)))
-				cfg := corpus.SourceConfig{BlockSize: 100, SkipTo: g.at.Next(), SkipSum: sum}
+				// Records of all sizes about that of a block, so that short ones follow long ones.
+				cfg := corpus.SourceConfig{BlockSize: 100 + 150*(i%4), SkipTo: g.at.Next(), SkipSum: sum}
 				have, err := read(t, file, cfg)
 				if err != nil || fmt.Sprint(have) != fmt.Sprint(all[i+1:]) {
 					rt.Fatalf("%s behind %v: %v, %v", name, g.at, have, err)
