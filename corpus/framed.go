@@ -76,6 +76,7 @@ func (f *framed) step(ctx context.Context, s *Source, b *Block) (full bool, err 
 	if f.r == f.w && f.last {
 		if f.damage != "" && !f.told {
 			f.told = true
+			f.number++
 			f.add(b, nil, f.damage)
 			return len(b.Spans) >= s.most, nil
 		}
@@ -128,7 +129,7 @@ func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool, err error) {
 		f.found = fr
 		return true, nil
 	}
-	if fr.Record {
+	if fr.Record || handed { // what is handed out has a place of its own, to go on from
 		f.count()
 	}
 	reason := fr.Bad
@@ -151,7 +152,7 @@ func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool, err error) {
 	return full, nil
 }
 
-// count numbers the record that begins at the window.
+// count numbers the record, or what is none, that begins at the window.
 func (f *framed) count() {
 	for len(f.marks) > 0 && f.marks[0].at <= f.r {
 		f.enter(f.marks[0].stored)
@@ -170,8 +171,8 @@ func (f *framed) enter(stored int64) {
 	}
 }
 
-// place is that of the last record, or of the section where none has begun.
-func (f *framed) place() Place { return Place{f.member, max(f.number, 1)} }
+// place is that of what was counted last.
+func (f *framed) place() Place { return Place{f.member, f.number} }
 
 // add copies a record into the block.
 func (f *framed) add(b *Block, raw []byte, bad string) {

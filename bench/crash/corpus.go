@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -24,7 +25,7 @@ const largeDocs = 3500
 
 // writeInputs writes a.jsonl and b.jsonl, plain and compressed: documents of all
 // kinds, bad records, blank lines, a menu that everybody has, and no line end at
-// the end. c.jsonl has new documents only.
+// the end. c.jsonl has new documents only. The archives are of writeArchives.
 func writeInputs(dir string) error {
 	t := texts.New(1)
 	var files [2]bytes.Buffer
@@ -55,11 +56,60 @@ func writeInputs(dir string) error {
 			}
 		}
 	}
+	if err := writeArchives(dir); err != nil {
+		return err
+	}
 	more, out := texts.New(2), new(bytes.Buffer)
 	for id := range largeDocs {
 		out.WriteString(texts.Line(fmt.Sprintf("c%d", id), more.Unique()))
 	}
 	return os.WriteFile(filepath.Join(dir, "c.jsonl"), out.Bytes(), 0o666)
+}
+
+// archiveDocs is how many documents the archives have.
+const archiveDocs = 500
+
+// writeArchives writes a.warc.gz, a member for each record, and b.warc: documents of all
+// kinds, answers that are none, rubbish, and now and then a record of 1.2 MB, longer than
+// any block, with short ones behind it.
+func writeArchives(dir string) error {
+	t := texts.New(3)
+	var files [2]bytes.Buffer
+	for id := range archiveDocs {
+		doc, status := t.Next(), 200
+		switch {
+		case id%60 == 17:
+			doc = append(doc, strings.Repeat("A line of a long page that says nothing new. ", 27_000))
+		case id%60 == 40:
+			status = 404
+		}
+		r := archived(fmt.Sprintf("http://d/%d", id), status, strings.Join(doc, " "))
+		if id%60 == 50 {
+			r = append(r, "what is no record\r\n"...)
+		}
+		i := id * len(files) / archiveDocs
+		if i == 0 {
+			packed, err := gzipped(r)
+			if err != nil {
+				return err
+			}
+			r = packed
+		}
+		files[i].Write(r)
+	}
+	for i, name := range []string{"a.warc.gz", "b.warc"} {
+		if err := os.WriteFile(filepath.Join(dir, name), files[i].Bytes(), 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// archived is the record of an answer.
+func archived(uri string, status int, text string) []byte {
+	answer := fmt.Sprintf("HTTP/1.1 %d x\r\nContent-Type: text/plain\r\n\r\n%s", status, text)
+	return fmt.Appendf(nil, "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: %s\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
+		uri, len(answer), answer)
 }
 
 // unpack decompresses by the ending of a name.

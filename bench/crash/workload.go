@@ -21,6 +21,7 @@ type workload struct {
 	rules      []string // flags that decide what is kept
 	filterOnly bool
 	large      bool // reads c.jsonl before the others
+	archives   bool // reads web archives, and nothing else
 }
 
 type step struct {
@@ -37,10 +38,12 @@ const (
 
 // The files that every workload reads; see writeInputs.
 var (
-	inputs  = []string{"../in/a.jsonl", "../in/b.jsonl"}
-	gzipIn  = []string{"../in/a.jsonl.gz", "../in/b.jsonl.gz"}
-	zstdIn  = []string{"../in/a.jsonl.zst", "../in/b.jsonl.zst"}
-	large   = "../in/c.jsonl"
+	inputs = []string{"../in/a.jsonl", "../in/b.jsonl"}
+	gzipIn = []string{"../in/a.jsonl.gz", "../in/b.jsonl.gz"}
+	zstdIn = []string{"../in/a.jsonl.zst", "../in/b.jsonl.zst"}
+	large  = "../in/c.jsonl"
+	// Web archives: of members, and plain.
+	warcIn  = []string{"../in/a.warc.gz", "../in/b.warc"}
 	outputs = []string{"kept.jsonl", "dups.jsonl", "bad.jsonl"}
 )
 
@@ -91,7 +94,10 @@ func fileWorkloads() []*workload {
 	}}
 	filterOnly := one("filter-only", outputs, inputs, "--memory", "4MiB", "--filter-only")
 	filterOnly.filterOnly = true
-	return []*workload{merges, slow, growth, gzip, zstd, annotate, linked, keyed, finish, second, stop, filterOnly}
+	// One worker has the largest blocks, and still there are records longer than one.
+	warc := one("warc", []string{"kept.warc.gz", "dups.jsonl", "bad.jsonl"}, warcIn, "--docs", "3k", often, small)
+	warc.archives = true
+	return []*workload{merges, slow, growth, gzip, zstd, annotate, linked, keyed, finish, second, stop, filterOnly, warc}
 }
 
 // choose returns the workloads of that name, or all.
@@ -116,7 +122,10 @@ func (w *workload) again() []string {
 	if w.filterOnly {
 		args = append(args, "--filter-only")
 	}
-	if w.large {
+	switch {
+	case w.archives:
+		return append(args, warcIn...)
+	case w.large:
 		args = append(args, large)
 	}
 	return append(args, inputs...)

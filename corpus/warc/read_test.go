@@ -25,13 +25,13 @@ type got struct {
 var stdin = []corpus.Input{{Path: corpus.Stdin, Name: "f", Size: -1}}
 
 // read reads an input to its end, or to an error.
-func read(tb testing.TB, stored []byte, cfg corpus.SourceConfig) ([]got, error) {
+func read(tb rapid.TB, stored []byte, cfg corpus.SourceConfig) ([]got, error) {
 	tb.Helper()
 	cfg.Stdin = bytes.NewReader(stored)
 	return readFrom(tb, stdin, warc.Format{}, cfg)
 }
 
-func readFrom(tb testing.TB, inputs []corpus.Input, format warc.Format, cfg corpus.SourceConfig) (all []got, err error) {
+func readFrom(tb rapid.TB, inputs []corpus.Input, format warc.Format, cfg corpus.SourceConfig) (all []got, err error) {
 	tb.Helper()
 	src := corpus.NewSource(inputs, format, cfg)
 	defer src.Close()
@@ -58,8 +58,8 @@ func readFrom(tb testing.TB, inputs []corpus.Input, format warc.Format, cfg corp
 			if doc.Bad != nil {
 				g.bad = doc.Bad.Reason
 			}
-			if doc.At.Part < last.Part || doc.At.Part == last.Part && doc.At.Record < last.Record {
-				tb.Fatalf("%v stands behind %v", doc.At, last)
+			if doc.At.Part < last.Part || doc.At.Part == last.Part && doc.At.Record <= last.Record {
+				tb.Fatalf("%v stands behind %v, also bad records", doc.At, last)
 			}
 			last = doc.At
 			all = append(all, g)
@@ -173,6 +173,21 @@ func TestSkipTo(t *testing.T) {
 	})
 }
 
+// goesOn goes on behind each of the first records of an input, of which all is what there
+// is, bad ones too.
+func goesOn(tb rapid.TB, in corpus.Input, stored []byte, all []got) {
+	tb.Helper()
+	sum := uint64(0)
+	for i, g := range all[:min(len(all), 12)] {
+		sum = corpus.AddRecord(sum, corpus.RecordSum([]byte(g.raw)))
+		cfg := corpus.SourceConfig{BlockSize: 100 + 150*(i%4), SkipTo: g.at.Next(), SkipSum: sum, Stdin: bytes.NewReader(stored)}
+		have, err := readFrom(tb, []corpus.Input{in}, warc.Format{}, cfg)
+		if err != nil || fmt.Sprint(have) != fmt.Sprint(all[i+1:]) {
+			tb.Fatalf("behind %v: %v, %v, want %v", g.at, have, err, all[i+1:])
+		}
+	}
+}
+
 // TestFlippedMember flips a bit in a member: that is told with the offset of the member, once
 // or, where the header in it is broken, twice, and no other record is lost.
 func TestFlippedMember(t *testing.T) {
@@ -195,10 +210,11 @@ func TestFlippedMember(t *testing.T) {
 			}
 			named := stdin[0] // where even what tells the compression is damaged, the name does
 			named.Name += p.ending
-			have, err := readFrom(t, []corpus.Input{named}, warc.Format{}, corpus.SourceConfig{Stdin: bytes.NewReader(file), BlockSize: 300})
+			have, err := readFrom(rt, []corpus.Input{named}, warc.Format{}, corpus.SourceConfig{Stdin: bytes.NewReader(file), BlockSize: 300})
 			if err != nil {
 				rt.Fatalf("%s: %v", p.name, err)
 			}
+			goesOn(rt, named, file, have)
 			var rest []got
 			bad := 0
 			for _, g := range have {
@@ -252,10 +268,11 @@ func TestRubbish(t *testing.T) {
 			if at == len(records) {
 				file = append(file, rubbish...)
 			}
-			have, err := readFrom(t, stdin, warc.Format{}, corpus.SourceConfig{Stdin: bytes.NewReader(file)})
+			have, err := readFrom(rt, stdin, warc.Format{}, corpus.SourceConfig{Stdin: bytes.NewReader(file)})
 			if err != nil {
 				rt.Fatalf("%s: %v", p.name, err)
 			}
+			goesOn(rt, stdin[0], file, have)
 			var rest []got
 			bad := 0
 			for _, g := range have {
