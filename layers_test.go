@@ -4,7 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -94,6 +98,29 @@ func TestLayers(t *testing.T) {
 			if ours && !helper && !slices.Contains(allowed, inside) {
 				t.Errorf("%s imports %s", name, inside)
 			}
+		}
+	}
+}
+
+// TestNoGoroutines: what is pure starts none and locks nothing, so .ci/run need not try
+// it under the race detector.
+func TestNoGoroutines(t *testing.T) {
+	starts := regexp.MustCompile(`(?m)^\s*(go [a-z].*|.*\.Go\(.*|.*sync\.(Mutex|RWMutex|WaitGroup|Pool|Map)\b.*)$`)
+	for _, root := range []string{"feature", "web", "report"} {
+		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			for _, line := range starts.FindAllString(string(text), -1) {
+				if !strings.HasPrefix(strings.TrimSpace(line), "//") {
+					t.Errorf("%s: %s", path, strings.TrimSpace(line))
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }
