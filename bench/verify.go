@@ -106,7 +106,7 @@ func (v *verifier) decide(d *dedup.Deduper, docs []document) ([]dedup.Result, er
 	}
 	var b dedup.Batch
 	for i := range docs {
-		b.Add(docs[i].id, &docs[i].set)
+		b.Add(dedup.Document{ID: docs[i].id, Sketch: &docs[i].set})
 	}
 	new(dedup.Linker).Link(&b)
 	results := make([]dedup.Result, len(docs))

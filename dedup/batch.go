@@ -4,8 +4,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-
-	"github.com/firstseen/firstseen/feature"
 )
 
 // A Batch is documents to be decided together, in order. Whoever extracts them fills
@@ -20,8 +18,7 @@ type Batch struct {
 }
 
 type batched struct {
-	id      string
-	sketch  *feature.Sketch
+	Document
 	first   int  // where its keys begin
 	repeats bool // an earlier document of the batch has one of its keys
 }
@@ -29,7 +26,7 @@ type batched struct {
 // What a batch takes of memory: for each document, and for each of its keys, one for each
 // feature and one for the whole text.
 const (
-	BatchDocumentBytes = 40
+	BatchDocumentBytes = 64
 	BatchKeyBytes      = 8 + 4 + 4 + 4
 )
 
@@ -42,9 +39,9 @@ func (b *Batch) Len() int { return len(b.docs) }
 // Keys is how many keys there are. It is known after Link.
 func (b *Batch) Keys() int { return len(b.keys) }
 
-// Add appends a document. Neither id nor sketch may change until the batch is decided.
-func (b *Batch) Add(id string, s *feature.Sketch) {
-	b.docs = append(b.docs, batched{id: id, sketch: s})
+// Add appends a document. What it has may not change until the batch is decided.
+func (b *Batch) Add(doc Document) {
+	b.docs = append(b.docs, batched{Document: doc})
 }
 
 // A Linker finds equal keys in batches. It is memory that is used again, for one
@@ -57,7 +54,7 @@ func (l *Linker) Link(b *Batch) {
 	for i := range b.docs {
 		doc := &b.docs[i]
 		doc.first = len(b.keys)
-		b.keys = appendKeys(b.keys, doc.sketch)
+		b.keys = appendKeys(b.keys, doc.Sketch)
 		for len(b.owner) < len(b.keys) {
 			b.owner = append(b.owner, int32(i))
 		}
@@ -105,7 +102,7 @@ func (l *Linker) chain(b *Batch) {
 // keysOf are where a document's keys begin and end.
 func (b *Batch) keysOf(i int) (from, to int) {
 	from = b.docs[i].first
-	return from, from + len(b.docs[i].sketch.Features) + 1
+	return from, from + len(b.docs[i].Sketch.Features) + 1
 }
 
 // earlier reports whether an earlier document of the batch has the key at p.

@@ -40,12 +40,20 @@ func crewOf(size int) dedup.Crew {
 	}}
 }
 
+// addedOf is what is stored with a document of an id: of every third nothing.
+func addedOf(id string) []byte {
+	if len(id)%3 == 0 {
+		return nil
+	}
+	return dedup.AppendField(nil, 200, []byte(id))
+}
+
 // decideAll decides documents in one batch and returns what is told of them.
 func decideAll(t interface{ Fatal(...any) }, d *dedup.Deduper, crew dedup.Crew, ids []string, sets []*feature.Sketch) []dedup.Result {
 	var b dedup.Batch
 	var linker dedup.Linker
 	for i := range ids {
-		b.Add(ids[i], sets[i])
+		b.Add(dedup.Document{ID: ids[i], Sketch: sets[i], Added: addedOf(ids[i])})
 	}
 	linker.Link(&b)
 	results := make([]dedup.Result, len(ids))
@@ -98,7 +106,7 @@ func checkBatches(rt *rapid.T, w drawer, scheme feature.Scheme, rules dedup.Rule
 			if diff := gocmp.Diff(want, got[i], cmpopts.EquateEmpty()); diff != "" {
 				rt.Fatalf("document %d of a batch of %d (-oracle +batch):\n%s", i, len(sets), diff)
 			}
-			if _, err := dedupers[1].Decide(ids[i], set); err != nil {
+			if _, err := dedupers[1].DecideDocument(dedup.Document{ID: ids[i], Sketch: set, Added: addedOf(ids[i])}); err != nil {
 				rt.Fatal(err)
 			}
 			events[event(&want)]++

@@ -144,15 +144,28 @@ func (d *Deduper) See(id string, text []byte) (Result, error) {
 	return d.Decide(id, &d.sketch)
 }
 
+// A Document is what is decided about.
+type Document struct {
+	ID     string
+	Sketch *feature.Sketch // extracted with the Deduper's own scheme
+	// Added is stored with a document that is kept: fields, as AppendField writes them.
+	Added []byte
+}
+
 // Decide is See for a document whose features were extracted elsewhere, with the
 // Deduper's own scheme.
 func (d *Deduper) Decide(id string, s *feature.Sketch) (Result, error) {
-	r, err := d.Check(id, s)
+	return d.DecideDocument(Document{ID: id, Sketch: s})
+}
+
+// DecideDocument is Decide for a document of which more is to be stored.
+func (d *Deduper) DecideDocument(doc Document) (Result, error) {
+	r, err := d.Check(doc.ID, doc.Sketch)
 	if err != nil || !r.Kept {
 		return r, err
 	}
-	if err := d.remember(id, r.Verdict); err != nil {
-		return r, fmt.Errorf("remembering document %q: %w", id, err)
+	if err := d.remember(&doc, r.Verdict); err != nil {
+		return r, fmt.Errorf("remembering document %q: %w", doc.ID, err)
 	}
 	return r, nil
 }
@@ -201,7 +214,7 @@ func (d *Deduper) UseFilter(f *bloomstore.Filter) { d.Cfg.Filter = f }
 
 // remember enters the document judged last, which is kept, into filter and table
 // (rule 10).
-func (d *Deduper) remember(id string, v Verdict) error {
+func (d *Deduper) remember(doc *Document, v Verdict) error {
 	if d.Cfg.Filter != nil {
 		d.Cfg.Filter.Add(d.Keys)
 	}
@@ -213,7 +226,7 @@ func (d *Deduper) remember(id string, v Verdict) error {
 	if d.Cfg.Table == nil {
 		return nil
 	}
-	d.record.Time, d.record.Verdict = d.Cfg.Now().Unix(), v
+	d.record.Time, d.record.Verdict, d.record.Added = d.Cfg.Now().Unix(), v, doc.Added
 	d.record.Sketch = d.decision.judge.Record(d.record.Sketch[:0])
-	return d.one.add(d.Cfg.Table, id, &d.record, d.Keys)
+	return d.one.add(d.Cfg.Table, doc.ID, &d.record, d.Keys)
 }

@@ -162,7 +162,7 @@ func (g *group) each(n, chunk int, f func(m *member, i int) error) error {
 func (m *member) loadDocument(i int) {
 	g := m.group
 	from, to := g.batch.keysOf(i)
-	m.load(g.batch.docs[i].sketch, g.batch.keys[from:to], g.seen[from:to])
+	m.load(g.batch.docs[i].Sketch, g.batch.keys[from:to], g.seen[from:to])
 }
 
 // decideAlone is step 1.
@@ -225,7 +225,7 @@ func (g *group) publish(i int) {
 // settle notes the result of a document.
 func (m *member) settle(i int, r Result, err error) error {
 	g := m.group
-	id := g.batch.docs[i].id
+	id := g.batch.docs[i].ID
 	if err != nil {
 		return fmt.Errorf("judging document %q: %w", id, err)
 	}
@@ -235,7 +235,7 @@ func (m *member) settle(i int, r Result, err error) error {
 	g.results[i] = r
 	g.told[i] = Told{Result: &g.results[i]}
 	if r.Kept {
-		m.record.Time, m.record.Verdict = g.now, r.Verdict
+		m.record.Time, m.record.Verdict, m.record.Added = g.now, r.Verdict, g.batch.docs[i].Added
 		m.record.Sketch = m.judge.Record(m.record.Sketch[:0])
 		at := len(m.records)
 		m.records = m.record.Append(m.records)
@@ -262,7 +262,7 @@ func (g *group) add() error {
 		g.number[i] = next
 		next++
 		from, to := g.batch.keysOf(i)
-		g.ids, g.recs, g.keys = append(g.ids, g.batch.docs[i].id), append(g.recs, g.data[i]), append(g.keys, g.batch.keys[from:to])
+		g.ids, g.recs, g.keys = append(g.ids, g.batch.docs[i].ID), append(g.recs, g.data[i]), append(g.keys, g.batch.keys[from:to])
 	}
 	if len(g.ids) == 0 {
 		return nil
@@ -304,7 +304,7 @@ func (g *group) tell(tell func(worker, i int, t Told)) error {
 func (m *member) seenBefore(i int) []int {
 	g, first := m.group, len(m.told)
 	from, to := g.batch.keysOf(i)
-	parts := g.batch.docs[i].sketch.Parts()
+	parts := g.batch.docs[i].Sketch.Parts()
 	for p := from; p < to; p++ {
 		switch seen := g.seen[p] || g.keptBefore(p); {
 		case !seen:

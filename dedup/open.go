@@ -214,7 +214,7 @@ func (v *view) Records(nums []uint32, ids, data [][]byte) error {
 			continue
 		}
 		j := num - g.base - 1
-		ids[i], data[i] = []byte(g.batch.docs[j].id), g.data[j]
+		ids[i], data[i] = []byte(g.batch.docs[j].ID), g.data[j]
 	}
 	return nil
 }

@@ -9,7 +9,8 @@ import (
 // data of docs/format.md, "Data of a document".
 type Record struct {
 	Verdict Verdict // by which it was kept
-	Time    int64   // Unix seconds
+	Time    int64   // of arrival, Unix seconds
+	Added   []byte  // fields, as AppendField writes them
 	Sketch  []byte  // what the method keeps of it, to be judged by
 }
 
@@ -19,13 +20,14 @@ var errRecord = errors.New("the data of a document is not what was stored: the s
 func (r *Record) Append(b []byte) []byte {
 	b = append(b, recordVersion, byte(r.Verdict))
 	b = binary.AppendVarint(b, r.Time)
-	b = append(b, 0) // length of what later versions add
+	b = binary.AppendUvarint(b, uint64(len(r.Added)))
+	b = append(b, r.Added...)
 	return append(b, r.Sketch...)
 }
 
 const recordVersion = 1
 
-// ParseRecord reads what Append has written, all of b, which Sketch then is a part of.
+// ParseRecord reads what Append has written, all of b, which Added and Sketch then are parts of.
 func ParseRecord(b []byte) (Record, error) {
 	var r Record
 	if len(b) < 2 || b[0] != recordVersion {
@@ -41,6 +43,34 @@ func ParseRecord(b []byte) (Record, error) {
 	if n <= 0 || added > uint64(len(b)-n) {
 		return r, errRecord
 	}
-	r.Sketch = b[n+int(added):]
+	r.Added, r.Sketch = b[n:][:added:added], b[n+int(added):]
 	return r, nil
+}
+
+// A Tag says what a field of [Record.Added] is: see docs/format.md, "Data of a document".
+type Tag byte
+
+// AppendField appends a field to those of a document, which stand in the order of their
+// tags, each at most once.
+func AppendField(added []byte, tag Tag, value []byte) []byte {
+	added = append(added, byte(tag))
+	added = binary.AppendUvarint(added, uint64(len(value)))
+	return append(added, value...)
+}
+
+// Field finds a field in Added. The others are passed over, also those that are not
+// known. ok is false where there is none.
+func (r *Record) Field(tag Tag) (value []byte, ok bool, err error) {
+	for b := r.Added; len(b) > 0; {
+		at := Tag(b[0])
+		length, n := binary.Uvarint(b[1:])
+		if n <= 0 || length > uint64(len(b)-1-n) {
+			return nil, false, errRecord
+		}
+		value, b = b[1+n:][:length:length], b[1+n+int(length):]
+		if at == tag {
+			return value, true, nil
+		}
+	}
+	return nil, false, nil
 }

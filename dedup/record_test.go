@@ -14,9 +14,10 @@ import (
 // The data of a document is as docs/format.md has it.
 func TestRecordFormat(t *testing.T) {
 	for want, r := range map[string]dedup.Record{
-		"01000000":                  {},
-		"010380c49fd50c" + "00abcd": {Verdict: dedup.Related, Time: 1700000000, Sketch: []byte{0xab, 0xcd}},
-		"010201" + "00" + "00":      {Verdict: dedup.Mosaic, Time: -1, Sketch: []byte{0}},
+		"01000000":                     {},
+		"010380c49fd50c" + "00abcd":    {Verdict: dedup.Related, Time: 1700000000, Sketch: []byte{0xab, 0xcd}},
+		"010000" + "04c802abcd" + "ef": {Added: dedup.AppendField(nil, 200, []byte{0xab, 0xcd}), Sketch: []byte{0xef}},
+		"010201" + "00" + "00":         {Verdict: dedup.Mosaic, Time: -1, Sketch: []byte{0}},
 	} {
 		b := r.Append([]byte("before"))
 		if got := hex.EncodeToString(b[6:]); got != want {
@@ -37,12 +38,33 @@ func TestRecordFormat(t *testing.T) {
 // refused.
 func TestRecordOfLaterPrograms(t *testing.T) {
 	got, err := dedup.ParseRecord([]byte{1, 3, 2, 3, 7, 7, 7, 0xab})
-	if want := (dedup.Record{Verdict: dedup.Related, Time: 1, Sketch: []byte{0xab}}); err != nil || !cmp.Equal(got, want) {
+	if want := (dedup.Record{Verdict: dedup.Related, Time: 1, Added: []byte{7, 7, 7}, Sketch: []byte{0xab}}); err != nil || !cmp.Equal(got, want) {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
 	for _, b := range [][]byte{{2, 3, 2, 0}, {0, 3, 2, 0}, {1, 3, 2, 3, 7, 7}, {1, 3, 2}, {1, 3, 2, 0x80}} {
 		if got, err := dedup.ParseRecord(b); err == nil {
 			t.Errorf("%x is %+v", b, got)
+		}
+	}
+}
+
+// TestFields: each is found by its tag among others, and what is cut short is refused.
+func TestFields(t *testing.T) {
+	added := dedup.AppendField(dedup.AppendField(dedup.AppendField(nil, 1, []byte("one")), 3, nil), 200, make([]byte, 300))
+	r := dedup.Record{Added: added}
+	for tag, want := range map[dedup.Tag]int{1: 3, 3: 0, 200: 300} {
+		if v, ok, err := r.Field(tag); len(v) != want || !ok || err != nil {
+			t.Errorf("field %d is %q, %v, %v", tag, v, ok, err)
+		}
+	}
+	if v, ok, err := r.Field(2); v != nil || ok || err != nil {
+		t.Errorf("field 2 is %q, %v, %v", v, ok, err)
+	}
+	whole := map[int]bool{0: true, 5: true, 7: true}
+	for n := range added {
+		r := dedup.Record{Added: added[:n]}
+		if _, ok, err := r.Field(200); ok || (err == nil) != whole[n] {
+			t.Errorf("of %d bytes: %v, %v", n, ok, err)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/internal/indextest"
 	"github.com/firstseen/firstseen/internal/keylog"
@@ -80,7 +81,7 @@ func (l *life) feed(n int) {
 	for range n {
 		extractor.Extract(&set, []byte(lifeText(l.next)))
 		l.next++
-		if _, err := l.index.Decide("", &set); err != nil {
+		if _, err := l.index.Decide(dedup.Document{Sketch: &set}); err != nil {
 			l.t.Fatal(err)
 		}
 		if err := l.index.Answered(100); err != nil {

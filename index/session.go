@@ -123,12 +123,12 @@ func (x *Index) Check(id string, set *feature.Set) (dedup.Result, error) {
 
 // Decide judges a document and, if it is kept, adds it. Once its answer is handed on,
 // Answered is to be called.
-func (x *Index) Decide(id string, set *feature.Set) (dedup.Result, error) {
+func (x *Index) Decide(doc dedup.Document) (dedup.Result, error) {
 	if err := x.begun(); err != nil {
 		return dedup.Result{}, err
 	}
 	x.owing = true
-	r, err := x.deduper.Decide(id, set)
+	r, err := x.deduper.DecideDocument(doc)
 	return x.added(r, err)
 }
 

@@ -94,7 +94,7 @@ func TestSettledBeforeSaved(t *testing.T) {
 	}}))
 	var set feature.Set
 	set.Whole, set.Units = 7, 3
-	_, err := x.Decide("a", &set)
+	_, err := x.Decide(dedup.Document{ID: "a", Sketch: &set})
 	indextest.Must(t, err)
 	indextest.Must(t, x.Answered(9))
 	if len(settled) != 0 {
@@ -109,7 +109,7 @@ func TestSettledBeforeSaved(t *testing.T) {
 		t.Errorf("%q, %v", v, err)
 	}
 	set.Whole++
-	_, err = x.Decide("b", &set)
+	_, err = x.Decide(dedup.Document{ID: "b", Sketch: &set})
 	indextest.Must(t, err)
 	if err := x.Stop(broken); err != broken || len(settled) != 1 {
 		t.Errorf("what nobody has was saved: %v", err)
@@ -148,7 +148,7 @@ func TestAskingAddsNothing(t *testing.T) {
 			}
 		}
 		indextest.Must(t, x.Begin(Policy{Now: func() time.Time { return at }}))
-		_, err := x.Decide("a", &set)
+		_, err := x.Decide(dedup.Document{ID: "a", Sketch: &set})
 		indextest.Must(t, err)
 		if r, err := x.Check("b", &set); err != nil || r.Kept || len(x.SeenBefore()) == 0 {
 			t.Errorf("%+v, %v", r, err)
@@ -161,7 +161,7 @@ func TestAskingAddsNothing(t *testing.T) {
 			t.Error("table and filter")
 		}
 		indextest.Must(t, x.Close(false))
-		for name, err := range map[string]error{"Begin": x.Begin(Policy{}), "See": second(x.See("", nil)), "Check": second(x.Check("", &set)), "Decide": second(x.Decide("", &set))} {
+		for name, err := range map[string]error{"Begin": x.Begin(Policy{}), "See": second(x.See("", nil)), "Check": second(x.Check("", &set)), "Decide": second(x.Decide(dedup.Document{Sketch: &set}))} {
 			if !errors.Is(err, errIndexClosed) {
 				t.Errorf("%s after Close: %v", name, err)
 			}
@@ -241,7 +241,7 @@ func TestStreamDisk(t *testing.T) {
 			set.Features[i] = feature.Feature{Key: rng.Uint64(), Order: rng.Uint64(), Width: uint32(100 - i), Units: 10}
 		}
 		set.Whole, set.Units = rng.Uint64(), 500
-		r, err := x.Decide("", &set)
+		r, err := x.Decide(dedup.Document{Sketch: &set})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -58,7 +58,7 @@ func (c *committer) record(b *batch, rec *record) error {
 		}
 		return c.index.Answered(rec.length())
 	}
-	r, err := c.index.Decide(rec.name(), &rec.set)
+	r, err := c.index.Decide(rec.document())
 	if err != nil {
 		return err
 	}

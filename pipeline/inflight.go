@@ -80,8 +80,12 @@ func (p *pipeline) weigh(b *batch) int64 {
 	if p.job.Workers > 1 {
 		keys = records + features
 	}
+	stored := int64(0)
+	if p.job.Store != nil {
+		stored = records * MaxStored
+	}
 	texts := size // as the block's room holds them
-	return size + texts + records*recordBytes + features*int64(unsafe.Sizeof(feature.Feature{})) + keys*dedup.BatchKeyBytes
+	return size + texts + stored + records*recordBytes + features*int64(unsafe.Sizeof(feature.Feature{})) + keys*dedup.BatchKeyBytes
 }
 
 // giveBack makes a batch ready for other records. What the next may not need is

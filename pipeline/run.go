@@ -70,6 +70,11 @@ type Job struct {
 	// resumed.
 	Save func(Progress) map[string][]byte
 
+	// Store appends what is to be stored with a document, if it is kept, to dst: fields
+	// as dedup.AppendField writes them, at most MaxStored bytes. Workers call it. Nil
+	// stores nothing.
+	Store func(dst []byte, file string, doc *corpus.Document) []byte
+
 	Now  func() time.Time
 	Live *Live // where to publish progress while running; nil for nowhere
 	Warn func(string)
@@ -83,6 +88,9 @@ type Job struct {
 var ErrTooManyBad = errors.New("too many bad records")
 
 const batchesPerWorker = 3
+
+// MaxStored is how many bytes can be stored with a document.
+const MaxStored = 1024
 
 // Live is a run's progress, safe to read while it runs.
 type Live struct {
@@ -100,6 +108,7 @@ type batch struct {
 	records  []record
 	features []feature.Feature // of all records, one after the other
 	data     []byte            // of their sketches, likewise
+	added    []byte            // what is to be stored with them, likewise
 	together dedup.Batch       // of all its documents, where there is a crew
 	weight   int64             // taken from pipeline.inFlight
 	extra    int64             // taken from pipeline.extra
@@ -118,6 +127,8 @@ type record struct {
 	bad           *corpus.BadRecord
 	first         int // where its features begin in batch.features
 	firstData     int // where its data do in batch.data
+	firstAdded    int // where added does in batch.added
+	added         []byte
 	set           feature.Set
 	time          time.Time // of the document, zero where it tells none
 }
@@ -273,6 +284,7 @@ type worker struct {
 	set       feature.Set
 	help      func() // with the commit, if that needs any; nil where there is no crew
 	linker    dedup.Linker
+	store     func(dst []byte, file string, doc *corpus.Document) []byte // Job.Store
 }
 
 // newWorker returns a worker. With annotations every record is answered.
@@ -285,7 +297,7 @@ func (j *Job) newWorker() (*worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &worker{field: field, extractor: extractor}, nil
+	return &worker{field: field, extractor: extractor, store: j.Store}, nil
 }
 
 // fill parses the block and extracts the features of its documents.
@@ -295,7 +307,7 @@ func (w *worker) fill(b *batch) (err error) {
 			return err
 		}
 	}
-	b.records, b.features, b.data = b.records[:0], b.features[:0], b.data[:0]
+	b.records, b.features, b.data, b.added = b.records[:0], b.features[:0], b.data[:0], b.added[:0]
 	for doc := range w.parser.Parse(&b.block) {
 		if w.help != nil {
 			w.help()
@@ -303,12 +315,15 @@ func (w *worker) fill(b *batch) (err error) {
 		r := record{
 			id: doc.ID, raw: doc.Raw, text: doc.Text, at: doc.At, slot: doc.Slot,
 			sum: corpus.RecordSum(doc.Raw), empty: doc.Empty, bad: doc.Bad, time: doc.Time,
-			first: len(b.features), firstData: len(b.data),
+			first: len(b.features), firstData: len(b.data), firstAdded: len(b.added),
 		}
 		if doc.Bad == nil && !doc.Empty {
 			w.extractor.Extract(&w.set, doc.Text)
 			b.features = append(b.features, w.set.Features...)
 			b.data = append(b.data, w.set.Data...)
+			if w.store != nil {
+				b.added = w.store(b.added, b.block.File, doc)
+			}
 			r.set = w.set
 		}
 		b.records = append(b.records, r)
@@ -319,6 +334,11 @@ func (w *worker) fill(b *batch) (err error) {
 		features, data := len(r.set.Features), len(r.set.Data)
 		r.set.Features = b.features[r.first:][:features:features]
 		r.set.Data = b.data[r.firstData:][:data:data]
+		end := len(b.added)
+		if i+1 < len(b.records) {
+			end = b.records[i+1].firstAdded
+		}
+		r.added = b.added[r.firstAdded:end:end]
 	}
 	if w.help != nil {
 		w.link(b)
@@ -331,7 +351,7 @@ func (w *worker) link(b *batch) {
 	b.together.Reset()
 	for i := range b.records {
 		if r := &b.records[i]; r.isDocument() {
-			b.together.Add(r.name(), &r.set)
+			b.together.Add(r.document())
 		}
 	}
 	w.linker.Link(&b.together)

@@ -77,7 +77,7 @@ func (c *committer) fits(b *batch, at int) (n int, length int64) {
 			bad++
 		default:
 			left.Keys -= len(rec.set.Features) + 1
-			left.IDs -= len(rec.id) + index.IDBytes
+			left.IDs -= len(rec.id) + len(rec.added) + index.IDBytes
 			left.Documents--
 		}
 		more := int64(len(rec.raw)) + 1
@@ -103,7 +103,7 @@ func (c *committer) decide(b *batch, at, n int) error {
 		docs = &g.batch
 		docs.Reset()
 		for _, i := range g.which {
-			docs.Add(b.records[i].name(), &b.records[i].set)
+			docs.Add(b.records[i].document())
 		}
 		g.linker.Link(docs)
 	}
@@ -162,6 +162,11 @@ func (r *record) isDocument() bool { return !r.empty && r.bad == nil }
 
 // name is the id of the document. It is copied by whoever keeps it.
 func (r *record) name() string { return unsafe.String(unsafe.SliceData(r.id), len(r.id)) }
+
+// document is what is decided about.
+func (r *record) document() dedup.Document {
+	return dedup.Document{ID: r.name(), Sketch: &r.set, Added: r.added}
+}
 
 // pass moves the place the run has come to behind a record.
 func (c *committer) pass(b *batch, rec *record) {
