@@ -18,6 +18,7 @@ type Format struct {
 	Text    func() corpus.Text // makes texts, one for each parser; nil takes a body as it is
 	MaxBody int                // bytes of a body when it is decompressed, 0 means corpus.DefaultMaxRecord
 	ARC     bool               // the inputs are ARCs, which are not written
+	Revisit Revisit            // what is written in the place of a removed record; the zero value: nothing
 }
 
 // DefaultTypes are the media types of documents.

@@ -183,7 +183,9 @@ func (f *frames) record(data []byte, end corpus.SectionEnd) corpus.Frame {
 	fr.Record = true
 	switch wanted, _ := f.format.wants(&r, data[head:fr.Take], true); wanted {
 	case no:
-		fr.Take = 0
+		if fr.Other = f.format.copies(&r, data[head:fr.Take]); !fr.Other {
+			fr.Take = 0
+		}
 	case packed:
 		fr.Alone = true
 	}
@@ -208,7 +210,7 @@ func (f *frames) overlong(data []byte, r *record, end corpus.SectionEnd) corpus.
 		return corpus.Frame{Need: least}
 	}
 	wanted, _ := f.format.wants(r, content, true)
-	f.over = &over{left: r.length, arc: r.arc, told: wanted != no, first: !f.begun, nested: r.holdsArchive(content)}
+	f.over = &over{left: r.length, arc: r.arc, told: wanted != no || f.format.copies(r, content), first: !f.begun, nested: r.holdsArchive(content)}
 	n, _ := f.passable(data[r.head:], end)
 	f.over.left -= int64(n)
 	fr := corpus.Frame{Pass: r.head + n, Record: true}

@@ -29,9 +29,9 @@ func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 		b.Rewind()
 		for _, span := range b.Spans {
 			raw := b.Data[span.Start:span.End:span.End]
-			p.doc = corpus.Document{Raw: raw, At: span.At}
+			p.doc = corpus.Document{Raw: raw, At: span.At, Other: span.Other}
 			reason := span.Bad
-			if reason == "" {
+			if reason == "" && !span.Other {
 				if err := p.parse(b); err != nil {
 					reason = err.Error()
 				}
