@@ -113,7 +113,7 @@ func (f Format) Keep(w *corpus.Writer, raw []byte) error {
 
 // ErrARC says that no ARC is written: each begins with a record about itself, which only its
 // maker can write, and without it readers refuse the file.
-var ErrARC = errors.New("ARC files are read and not written: make WARC files of them first, or leave --out away and read in --report which records to leave out")
+var ErrARC = errors.New("ARC files are read and not written: make WARC files of them first, as warcio recompress IN.arc.gz OUT.warc.gz does, or leave --out away and read in --report which records to leave out")
 
 var errAnnotate = errors.New("web archives cannot be annotated")
 
