@@ -183,11 +183,21 @@ const longestName = 16
 
 // lookUp is the tag of a name.
 func lookUp(name []byte) tag {
-	if len(name) > longestName {
+	if len(name) > longestName || len(name) == 0 {
+		return inline
+	}
+	bucket := named[name[0]&31][len(name)]
+	if len(bucket) == 0 {
 		return inline
 	}
 	var room [longestName]byte
-	return tagOf[string(lowered(&room, name))]
+	lower := lowered(&room, name)
+	for i := range bucket {
+		if bucket[i].name == string(lower) {
+			return bucket[i].tag
+		}
+	}
+	return inline
 }
 
 // lowered is a short name in lower case.
