@@ -82,7 +82,7 @@ func (f *settings) registerDedup(cmd *cobra.Command) {
 func (t *task) run(cmd *cobra.Command) (err error) {
 	stderr := cmd.ErrOrStderr()
 	t.jobs = checkJobs(t.jobs, stderr)
-	runtime.GOMAXPROCS(t.jobs)
+	runtime.GOMAXPROCS(t.processors())
 	limitHeap(t.source.MaxWindow, outsideHeap(t.jobs, t.filterOnly))
 	sweepTempIndexes(os.TempDir())
 	x, remove, err := t.openIndex()
