@@ -78,7 +78,7 @@ func TestRecordContradictions(t *testing.T) {
 		t.Errorf("a later version: %v", err)
 	}
 	h := sound()
-	h.needs = 1 << 2
+	h.needs = 1 << 3
 	if _, err := decodeHeader(h.encode()); !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "(0x4)") {
 		t.Errorf("a table that needs more: %v", err)
 	}

@@ -31,11 +31,17 @@ func (t *Table) open() error {
 	if err := t.openFile(t.opt.ReadOnly, 0); err != nil {
 		return err
 	}
+	if exists && !t.opt.ReadOnly {
+		// Of Compact, while the table is locked.
+		if err := removeLeft(t.path + newSuffix); err != nil {
+			return err
+		}
+	}
 	for i, limit := range []int{ofKeys: keyLimit, ofIDs: idLimit} {
 		if t.spaces[i].mem, err = memtable.New(t.opt.MemtableKeys, limit); err != nil {
 			return err
 		}
-		t.spaces[i].build.Limit = limit
+		t.spaces[i].build.Limit, t.spaces[i].of = limit, i
 	}
 	return t.load()
 }
@@ -104,7 +110,7 @@ const newSuffix = ".new"
 // killed meanwhile must not leave what the next one takes for a damaged table.
 func (t *Table) createFile() error {
 	fresh := &Table{path: t.path + newSuffix, opt: t.opt}
-	if err := os.Remove(fresh.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := removeLeft(fresh.path); err != nil {
 		return err
 	}
 	err := fresh.openFile(false, os.O_CREATE|os.O_EXCL)
@@ -130,10 +136,8 @@ func (t *Table) create() error {
 	t.state = make(map[string][]byte)
 	t.recs.open.first = 1
 	return t.update(func(tx *bbolt.Tx) error {
-		for _, name := range [][]byte{bucketMeta, bucketDocs, bucketPend} {
-			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
-				return err
-			}
+		if err := makeBuckets(tx); err != nil {
+			return err
 		}
 		return putHeader(tx, &t.head, t.state)
 	})
@@ -172,6 +176,10 @@ func (t *Table) load() error {
 	if t.state, err = decodeState(meta.Get(keyState)); err != nil {
 		return err
 	}
+	if err := errors.Join(t.loadGraves(s.tx), t.loadBatches(s.tx)); err != nil {
+		return err
+	}
+	t.watchGraves()
 	if err := t.loadOpenBlock(docs); err != nil {
 		return err
 	}
@@ -227,7 +235,7 @@ func (t *Table) replay(pend *bbolt.Bucket) error {
 		return damage("pending keys end at document %d of %d", next-1, t.head.docs)
 	}
 	for num := t.head.flushed + 1; num <= t.head.docs; num++ {
-		id, _, err := t.own.doc(num)
+		id, _, err := t.own.stored(num)
 		if err != nil {
 			return err
 		}

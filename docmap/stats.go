@@ -6,7 +6,8 @@ import (
 
 // Stats describe a table. Entries are pairs of a key and a document.
 type Stats struct {
-	Docs    uint32 // documents, those not in the file yet included
+	Docs    uint32 // documents, those not in the file yet included, and those taken back
+	Dead    uint32 // of them, taken back
 	Entries uint64 // in the file's runs and in memory
 	IDs     uint64 // entries of the index of ids
 
@@ -37,7 +38,7 @@ func (t *Table) Stats() Stats {
 	}
 	keys, ids := &t.spaces[ofKeys], &t.spaces[ofIDs]
 	st := Stats{
-		Docs: t.docs, Entries: t.entries(ofKeys), IDs: t.entries(ofIDs),
+		Docs: t.docs, Dead: t.graves.dead, Entries: t.entries(ofKeys), IDs: t.entries(ofIDs),
 		MemoryKeys: keys.mem.Len(), PendingKeys: t.head.pending,
 		UnsavedDocs: t.docs - t.head.docs,
 		Merges:      t.head.merges, MergedKeys: t.head.merged,

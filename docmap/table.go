@@ -96,6 +96,9 @@ type Table struct {
 	log    keyLog
 	recs   docLog
 
+	graves  graves
+	batches batches
+
 	// With what is not in the file yet:
 	docs    uint32 // documents
 	content uint64 // digest of them
@@ -117,6 +120,7 @@ type Table struct {
 
 // A space is one of the two indexes: of keys, of ids.
 type space struct {
+	of    int // ofKeys, ofIDs
 	mem   *memtable.Table
 	runs  []*run // oldest first; the target of a merge before its sources
 	build sorted.Builder
