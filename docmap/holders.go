@@ -100,7 +100,7 @@ func (r *reader) leaveOutDead(s *snapshot, q *question) error {
 	g := &r.table.graves
 	for i, key := range q.keys {
 		found := q.holders[i*keyLimit : i*keyLimit+int(q.n[i])]
-		if !slices.ContainsFunc(found, g.has) {
+		if !slices.ContainsFunc(found, func(d uint32) bool { return d == 0 || g.has(d) }) {
 			continue
 		}
 		docs, err := r.all(s, ofKeys, key)
