@@ -20,7 +20,7 @@ func (t *Table) open() error {
 	if err != nil {
 		return err
 	}
-	if !exists && t.opt.ReadOnly {
+	if !exists && (t.opt.ReadOnly || t.opt.AsIs) {
 		return fmt.Errorf("%s: %w", t.path, fs.ErrNotExist)
 	}
 	if !exists {
@@ -169,7 +169,7 @@ func (t *Table) load() error {
 		return err
 	}
 	t.head = *h
-	if follow := t.opt.ReadOnly && t.opt.Scheme == ""; !follow && h.scheme != t.opt.Scheme {
+	if follow := t.opt.AsIs || t.opt.ReadOnly && t.opt.Scheme == ""; !follow && h.scheme != t.opt.Scheme {
 		return fmt.Errorf("%s: %w: it was made with %q, not %q; use the same settings, or another index",
 			t.path, ErrScheme, h.scheme, t.opt.Scheme)
 	}

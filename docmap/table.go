@@ -49,6 +49,8 @@ type Options struct {
 	// ReadOnly opens an existing table for look-ups. Several processes can,
 	// as long as none has it open for writing.
 	ReadOnly bool
+	// AsIs opens an existing table with whatever scheme it has, and creates none.
+	AsIs bool
 	// MemtableKeys is the number of keys kept in memory before they are
 	// sorted into a run: 6,291,456 by default, which take 104 MB. A quarter as
 	// many ids has the same effect. Tables
