@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"sync"
 
 	"go.etcd.io/bbolt"
 
@@ -55,6 +56,9 @@ type compaction struct {
 	ctx        context.Context
 	old, fresh *Table
 	head       header
+
+	locked    sync.Mutex
+	snapshots map[*packer]*snapshot // of the old table, one for each goroutine
 }
 
 func (c *compaction) write() error {
@@ -73,6 +77,7 @@ func (c *compaction) write() error {
 	*h = c.old.head
 	h.flushed, h.chunks, h.pending, h.openBlock, h.needs, h.nextRun = h.docs, 0, 0, 0, 0, 1
 	h.runs = [2][]runInfo{}
+	defer c.stopReading()
 	steps := []func() error{c.blocks, func() error { return c.run(ofKeys) }, func() error { return c.run(ofIDs) }, c.taken, c.removed, c.header}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -161,16 +166,16 @@ func (c *compaction) run(of int) error {
 		return nil
 	}
 	from, to := &c.old.spaces[of], &c.fresh.spaces[of]
-	to.of, to.build.Limit = of, from.build.Limit
+	to.of, to.limit = of, from.limit
 	info := runInfo{id: c.head.nextRun, level: uint8(maxLevel(from.runs)), first: 1, last: c.head.docs, high: math.MaxUint64}
 	if g := &c.old.graves; g.dead > 0 {
 		info.first = 0
-		to.build.Keep = g.compacted
+		to.keep = g.compacted
 		if of == ofIDs {
-			to.build.Keep = c.old.keep(ofIDs, 0, c.head.docs)
+			to.keep = c.old.keep(ofIDs, 0, c.head.docs)
 		}
 	}
-	entries, err := c.count(of, &to.build)
+	entries, err := c.count(of, &sorted.Builder{Limit: to.limit, Keep: to.keep})
 	if err != nil {
 		return err
 	}
@@ -180,13 +185,14 @@ func (c *compaction) run(of int) error {
 		_, err := tx.CreateBucket(r.bucket())
 		return err
 	})
+	perBin := r.binBytes(entries, r.Bins())
 	for bin := uint64(0); err == nil && bin < r.Bins(); {
 		if err = c.ctx.Err(); err != nil {
 			break
 		}
 		err = c.fresh.update(func(tx *bbolt.Tx) (err error) {
-			bin, err = c.fresh.writeBins(tx, to, r, bin, r.Bins(), c.old.sizes.sliceBytes, func(in *sorted.Entries, low, high uint64) error {
-				return c.old.collect(from, in, low, high)
+			bin, err = c.fresh.writeBins(tx, to, r, bin, r.Bins(), perBin, c.old.sizes.sliceBytes, func(p *packer, in *sorted.Entries, low, high uint64) error {
+				return c.collect(p, from, in, low, high)
 			})
 			return err
 		})
@@ -194,6 +200,43 @@ func (c *compaction) run(of int) error {
 	c.head.runs[of] = []runInfo{r.runInfo}
 	c.head.nextRun++
 	return err
+}
+
+// collect brings entries of the old table.
+func (c *compaction) collect(p *packer, from *space, in *sorted.Entries, low, high uint64) error {
+	snap, err := c.snapshot(p)
+	if err != nil {
+		return err
+	}
+	for _, r := range from.runs {
+		if err := r.collect(snap, in, low, high); err != nil {
+			return err
+		}
+	}
+	take(in, from.mem, low, high)
+	return nil
+}
+
+// snapshot is what a goroutine reads the old table by.
+func (c *compaction) snapshot(p *packer) (s *snapshot, err error) {
+	c.locked.Lock()
+	defer c.locked.Unlock()
+	if s = c.snapshots[p]; s != nil {
+		return s, nil
+	}
+	if s, err = newSnapshot(c.old.db); err == nil {
+		if c.snapshots == nil {
+			c.snapshots = map[*packer]*snapshot{}
+		}
+		c.snapshots[p] = s
+	}
+	return s, err
+}
+
+func (c *compaction) stopReading() {
+	for _, s := range c.snapshots {
+		_ = s.tx.Rollback() // it has only read
+	}
 }
 
 // count counts the entries that are kept of a space.

@@ -79,7 +79,7 @@ func TestRecordContradictions(t *testing.T) {
 	}
 	h := sound()
 	h.needs = 1 << 3
-	if _, err := decodeHeader(h.encode()); !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "(0x4)") {
+	if _, err := decodeHeader(h.encode()); !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "(0x8)") {
 		t.Errorf("a table that needs more: %v", err)
 	}
 }

@@ -194,8 +194,12 @@ func (sl *slice) move(tx *bbolt.Tx, goal uint64, next *header) error {
 		return err
 	}
 	before := r.entries
-	s.build.Keep = sl.t.keep(sl.space, r.first, r.last)
-	collect := func(in *sorted.Entries, from, to uint64) error {
+	s.keep = sl.t.keep(sl.space, r.first, r.last)
+	collect := func(p *packer, in *sorted.Entries, from, to uint64) error {
+		snap, err := p.reading()
+		if err != nil {
+			return err
+		}
 		for _, src := range sl.sources {
 			if err := src.collect(snap, in, from, to); err != nil {
 				return err
@@ -209,10 +213,10 @@ func (sl *slice) move(tx *bbolt.Tx, goal uint64, next *header) error {
 		total += src.entries
 	}
 	left := r.Bins() - sl.from
-	perBin := total*r.EntryBits()/8/left + uint64(r.Size(0))
+	perBin := r.binBytes(total, left)
 	n := max(1, uint64(sl.t.sizes.sliceBytes)/perBin/sl.step) * sl.step
 	end := min(goal, sl.from+n)
-	if _, err := sl.t.writeBins(tx, s, r, sl.from, end, math.MaxInt, collect); err != nil {
+	if _, err := sl.t.writeBins(tx, s, r, sl.from, end, perBin, math.MaxInt, collect); err != nil {
 		return err
 	}
 	r.high = r.Highest(end - 1)

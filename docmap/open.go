@@ -41,7 +41,7 @@ func (t *Table) open() error {
 		if t.spaces[i].mem, err = memtable.New(t.opt.MemtableKeys, limit); err != nil {
 			return err
 		}
-		t.spaces[i].build.Limit, t.spaces[i].of = limit, i
+		t.spaces[i].limit, t.spaces[i].of = limit, i
 	}
 	return t.load()
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/firstseen/firstseen/docmap/boltcheck"
 	"github.com/firstseen/firstseen/docmap/memtable"
-	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
 const (
@@ -112,7 +111,8 @@ type Table struct {
 	used    int64   // bytes of it in use
 	version uint64  // grows with every change; iterators compare it
 	unsure  bool    // the file may not be what is known of it here
-	arena   []byte  // values of the transaction being built
+	packers []*packer
+	bins    []packed // of the transaction being built
 	idKeys  [][]uint64
 
 	// committed is called after every transaction, for tests that look at
@@ -124,9 +124,10 @@ type Table struct {
 type space struct {
 	of    int // ofKeys, ofIDs
 	mem   *memtable.Table
-	runs  []*run // oldest first; the target of a merge before its sources
-	build sorted.Builder
-	ahead sorted.Entries // of the bin after the one being packed
+	limit int // documents a key keeps
+	// keep, where there is one, is what the run being written is to have instead.
+	keep func(docs []uint32) []uint32
+	runs []*run // oldest first; the target of a merge before its sources
 }
 
 // Open opens the table in the file path, creating it if there is none and
@@ -182,6 +183,9 @@ func (t *Table) stopReading() error {
 	err := t.own.stop()
 	for _, r := range t.readers {
 		err = errors.Join(err, r.stop())
+	}
+	for _, p := range t.packers {
+		err = errors.Join(err, p.stop())
 	}
 	return err
 }

@@ -151,7 +151,7 @@ func (v *verifier) entries(r *run, e *sorted.Entries, space int) error {
 	if v.t.graves.dead > 0 && space == ofKeys {
 		return v.countedEntries(r, e)
 	}
-	limit, same := v.t.spaces[space].build.Limit, 0
+	limit, same := v.t.spaces[space].limit, 0
 	for i, k := range e.Keys {
 		if d := e.Docs[i]; d < r.first || d > r.last {
 			return damage("run %d has an entry of document %d", r.id, d)
