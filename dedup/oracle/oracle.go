@@ -6,6 +6,7 @@
 package oracle
 
 import (
+	"maps"
 	"math/big"
 	"slices"
 	"sort"
@@ -410,4 +411,13 @@ func (o *Oracle) also(claims []claim, but int) (also []dedup.Source) {
 
 func (o *Oracle) source(c claim) dedup.Source {
 	return dedup.Source{Num: uint32(c.num), ID: o.docs[c.num-1].id, Shared: len(c.shared), Weight: uint64(c.weight)}
+}
+
+// Clone is a copy that goes its own way.
+func (o *Oracle) Clone() *Oracle {
+	c := &Oracle{rules: o.rules, docs: slices.Clone(o.docs), under: map[uint64][]int{}, dead: maps.Clone(o.dead)}
+	for key, held := range o.under {
+		c.under[key] = slices.Clone(held)
+	}
+	return c
 }
