@@ -30,16 +30,31 @@ func (t *Table) Compact(ctx context.Context) error {
 		err = t.guarded(c.write)
 	}
 	if err == nil {
-		err = errors.Join(c.fresh.Close(), t.Close())
+		err = c.fresh.Close()
 	}
 	if err == nil {
-		err = durable.Rename(c.fresh.path, t.path)
+		err = t.replaceBy(c.fresh.path)
 	}
 	if err != nil {
 		err = errors.Join(err, c.fresh.Close(), removeLeft(c.fresh.path))
 		return fmt.Errorf("compacting the table: %w", err)
 	}
 	return nil
+}
+
+// replaceBy puts another file in place of the table, and closes it. Who reads goes on with
+// the file that has lost its name. The desk is gone before the new table is there, so
+// that nobody signs in for that at the old one.
+func (t *Table) replaceBy(path string) error {
+	err := errors.Join(t.stopReading(), t.desk.close(t.path), removeLeft(t.path+deskSuffix))
+	t.desk = nil
+	if err == nil && !canShare {
+		err = t.Close() // or Windows would not rename it
+	}
+	if err == nil {
+		err = durable.Rename(path, t.path)
+	}
+	return errors.Join(err, t.Close())
 }
 
 // removeLeft removes what an interrupted step has left.

@@ -16,6 +16,30 @@ import (
 )
 
 func (t *Table) open() error {
+	beside := false
+	if t.opt.ReadOnly {
+		var err error
+		if beside, err = t.openBeside(); err != nil {
+			return err
+		}
+	}
+	if !beside {
+		if err := t.openAlone(); err != nil {
+			return err
+		}
+	}
+	for i, limit := range []int{ofKeys: keyLimit, ofIDs: idLimit} {
+		var err error
+		if t.spaces[i].mem, err = memtable.New(t.opt.MemtableKeys, limit); err != nil {
+			return err
+		}
+		t.spaces[i].limit, t.spaces[i].of = limit, i
+	}
+	return t.load()
+}
+
+// openAlone opens or creates the file to write it, or to read it while nobody does.
+func (t *Table) openAlone() error {
 	exists, err := t.precheck()
 	if err != nil {
 		return err
@@ -37,13 +61,10 @@ func (t *Table) open() error {
 			return err
 		}
 	}
-	for i, limit := range []int{ofKeys: keyLimit, ofIDs: idLimit} {
-		if t.spaces[i].mem, err = memtable.New(t.opt.MemtableKeys, limit); err != nil {
-			return err
-		}
-		t.spaces[i].limit, t.spaces[i].of = limit, i
+	if t.opt.ReadOnly {
+		return nil
 	}
-	return t.load()
+	return t.openDesk(t.file, int64(initialMapping()))
 }
 
 // precheck walks the pages of an existing file before bbolt follows them. It
@@ -87,7 +108,9 @@ func (t *Table) openFile(readOnly bool, flags int) error {
 		FreelistType:    bbolt.FreelistArrayType,
 		InitialMmapSize: initialMapping(),
 		OpenFile: func(name string, flag int, mode os.FileMode) (*os.File, error) {
-			return os.OpenFile(name, flag&^os.O_CREATE|flags, mode)
+			f, err := os.OpenFile(name, flag&^os.O_CREATE|flags, mode)
+			t.file = f
+			return f, err
 		},
 	}
 	db, err := bbolt.Open(t.path, 0o644, opt)

@@ -100,6 +100,10 @@ type Table struct {
 	graves  graves
 	batches batches
 
+	file     *os.File // that bbolt has opened
+	desk     *desk    // of a table that is written; nil where readers cannot come
+	signedIn *os.File // of one that is read beside a writer: its desk
+
 	// With what is not in the file yet:
 	docs    uint32 // documents
 	content uint64 // digest of them
@@ -192,7 +196,7 @@ func (t *Table) stopReading() error {
 
 // update runs f in a write transaction. What f wants to read it reads from
 // t.reading, which is as the transaction before left it.
-func (t *Table) update(f func(tx *bbolt.Tx) error) error {
+func (t *Table) update(f func(tx *bbolt.Tx) error) (err error) {
 	if err := t.stopReading(); err != nil {
 		return err
 	}
@@ -202,6 +206,10 @@ func (t *Table) update(f func(tx *bbolt.Tx) error) error {
 	}
 	// bbolt grows the file by this much more than it needs.
 	t.db.AllocSize = int(min(32<<20, max(64<<10, info.Size()/16)))
+	if err := t.desk.beforeUpdate(t.db, info.Size()); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.desk.afterUpdate()) }()
 	tx, err := t.db.Begin(true)
 	if err != nil {
 		return err
@@ -245,7 +253,9 @@ func (t *Table) Closed() bool { return t.db == nil }
 func (t *Table) Close() error {
 	t.version++
 	t.unsure = false
-	errs := []error{t.stopReading()}
+	signedOut := t.signOut()
+	errs := []error{t.stopReading(), t.desk.close(t.path)}
+	t.desk = nil
 	for i := range t.spaces {
 		if m := t.spaces[i].mem; m != nil {
 			errs = append(errs, m.Close())
@@ -256,5 +266,6 @@ func (t *Table) Close() error {
 		errs = append(errs, t.db.Close())
 		t.db = nil
 	}
+	errs = append(errs, signedOut())
 	return errors.Join(errs...)
 }
