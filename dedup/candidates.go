@@ -100,12 +100,21 @@ func (c *decision) gather() {
 		case len(docs) > 0:
 			c.union += c.judge.Weight(i)
 		}
-		for _, num := range docs {
+		for _, num := range withoutDead(docs) {
 			c.pairs = append(c.pairs, uint64(num)<<32|what)
 		}
 	}
 	slices.Sort(c.pairs)
 	c.group()
+}
+
+// withoutDead leaves out the zeros that stand, in front, for documents that were taken
+// back.
+func withoutDead(docs []uint32) []uint32 {
+	for len(docs) > 0 && docs[0] == 0 {
+		docs = docs[1:]
+	}
+	return docs
 }
 
 // commonPair marks a pair of a document and a common feature.

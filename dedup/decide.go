@@ -83,7 +83,7 @@ func (c *decision) decideExact(table asker, r *Result) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	for _, num := range nums { // the first is it, nearly always
+	for _, num := range withoutDead(nums) { // the first is it, nearly always
 		if err := c.fetchOne(table, num); err != nil {
 			return false, err
 		}

@@ -19,7 +19,9 @@ type Store interface {
 	// Lookup finds the documents that hold each key, exactly: none that does not,
 	// and of a key that more than MaxHolders hold the earliest of them. Those of
 	// keys[i] are holders[i*MaxHolders:][:n[i]], ascending. holders has MaxHolders
-	// places for each key, n one.
+	// places for each key, n one. A store that can take documents back names them no
+	// more; of a key that is common all the same it puts zeros in front, for MaxHolders
+	// in all (docs/design.md, rule 15).
 	Lookup(keys []uint64, holders []uint32, n []uint8) error
 	// Records brings the id and the data of each document into ids and data, which
 	// are as long as nums. What they point to is valid until the next call of

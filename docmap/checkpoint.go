@@ -101,15 +101,18 @@ func digest(content uint64, record, keys []byte) uint64 {
 // the owner should make a checkpoint before adding many more. It depends on what was added and when checkpoints were
 // made, and on nothing else.
 func (t *Table) Full() bool {
-	return t.db != nil && (t.memFull() || t.log.n >= t.opt.PendingKeys || t.recs.size() >= pendingRecords)
+	return t.db != nil && (t.memFull() || t.log.n >= t.opt.PendingKeys || t.recordBytes() >= pendingRecords || len(t.graves.fresh) >= mostFresh)
 }
 
 // Spare is how many keys, documents and bytes of their records, each with its id and 16
 // bytes more, can be added for certain before Full.
 func (t *Table) Spare() (keys, documents, records int) {
 	keys = min(t.opt.MemtableKeys-t.spaces[ofKeys].mem.Len(), t.opt.PendingKeys-t.log.n) - 1
-	return keys, t.opt.MemtableKeys/4 - t.spaces[ofIDs].mem.Len(), pendingRecords - t.recs.size() - 1
+	return keys, t.opt.MemtableKeys/4 - t.spaces[ofIDs].mem.Len(), pendingRecords - t.recordBytes() - 1
 }
+
+// recordBytes is the memory that records and removed documents take.
+func (t *Table) recordBytes() int { return t.recs.size() + t.batches.removed.bytes }
 
 // pendingRecords is how many bytes of documents wait for a checkpoint. Ids may be
 // long.
@@ -190,6 +193,7 @@ func (t *Table) checkpoint(state map[string][]byte) error {
 		next.openBlock = t.recs.open.first
 	}
 	var flushed *flush
+	taken := t.taken(&next)
 	write := t.writePending
 	if t.memFull() {
 		if flushed, err = t.stage(&next); err != nil {
@@ -204,6 +208,9 @@ func (t *Table) checkpoint(state map[string][]byte) error {
 		if err := t.writeDocs(tx); err != nil {
 			return err
 		}
+		if err := taken.write(tx); err != nil {
+			return err
+		}
 		return putHeader(tx, &next, values)
 	})
 	if err != nil {
@@ -212,6 +219,7 @@ func (t *Table) checkpoint(state map[string][]byte) error {
 	t.head, t.state = next, values
 	t.log.reset()
 	t.recs.closed, t.recs.bytes = t.recs.closed[:0], 0
+	taken.saved()
 	if flushed != nil {
 		flushed.installed()
 		return t.merge()
@@ -292,6 +300,7 @@ func (t *Table) stage(next *header) (*flush, error) {
 }
 
 func (t *Table) stageRun(s *space, r *run) error {
+	s.keep = t.keep(s.of, r.first, r.last)
 	err := t.update(func(tx *bbolt.Tx) error {
 		err := tx.DeleteBucket(r.bucket()) // of a checkpoint that failed
 		if err != nil && !errors.Is(err, bolterrors.ErrBucketNotFound) {

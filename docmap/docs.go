@@ -139,8 +139,10 @@ func decodeBlock(b []byte, first uint32) (*docBlock, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, _, err := splitRecord(rec, first+uint32(i)); err != nil {
-			return nil, err
+		if len(rec) > 0 { // else its document was taken back
+			if _, _, err := splitRecord(rec, first+uint32(i)); err != nil {
+				return nil, err
+			}
 		}
 		k.recs = append(k.recs, rec...)
 		k.ends = append(k.ends, uint32(len(k.recs)))

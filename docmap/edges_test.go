@@ -78,8 +78,8 @@ func TestRecordContradictions(t *testing.T) {
 		t.Errorf("a later version: %v", err)
 	}
 	h := sound()
-	h.needs = 1 << 2
-	if _, err := decodeHeader(h.encode()); !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "(0x4)") {
+	h.needs = 1 << 3
+	if _, err := decodeHeader(h.encode()); !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "(0x8)") {
 		t.Errorf("a table that needs more: %v", err)
 	}
 }

@@ -102,7 +102,7 @@ func (t *Table) blame(r any, stack []byte) error {
 			return damage("byte %d cannot be read: the disk failed, or the file was cut short", at)
 		}
 	}
-	if err := checkPages(t.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := t.checkState(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return fmt.Errorf("%w: %v; please report it with all of these lines:\n%s", errFault, r, stack)

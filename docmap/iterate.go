@@ -9,7 +9,7 @@ import (
 )
 
 // A Posting is a key and the documents that hold it: the earliest 8 at most,
-// ascending.
+// ascending. Of a common key zeros stand for those that were taken back.
 type Posting struct {
 	Key  uint64
 	Docs []uint32
@@ -29,6 +29,10 @@ func (t *Table) All() iter.Seq2[Posting, error] {
 		// Slices of the key space of about 4096 keys, however many runs.
 		shape := t.sizes.division.Shape(sorted.LogFor(t.entries(ofKeys)), 0, 0)
 		b := sorted.Builder{Limit: keyLimit}
+		if t.graves.dead > 0 {
+			var room [keyLimit]uint32
+			b.Keep = func(docs []uint32) []uint32 { return t.graves.named(room[:0], docs) }
+		}
 		var found *sorted.Entries
 		for bin := uint64(0); bin < shape.Bins(); bin++ {
 			err := t.step(version, func() error {
@@ -108,7 +112,7 @@ func (t *Table) entries(space int) uint64 {
 	return n
 }
 
-// Keys iterates over all keys in batches of some thousand, in no particular
+// Keys iterates over all keys that live documents hold, in batches of some thousand, in no particular
 // order, a key once or more. A batch is valid until the next one. It is the
 // fast way to rebuild a filter: one pass over the file. An error ends the
 // iteration, also where the table is changed in the middle of it.
@@ -126,6 +130,7 @@ func (t *Table) Keys() iter.Seq2[[]uint64, error] {
 				yield(nil, fmt.Errorf("iterating over keys: %w", err))
 				return false
 			}
+			t.graves.leaveOut(&e)
 			if len(e.Keys) > 0 && !yield(e.Keys, nil) {
 				return false
 			}
@@ -168,13 +173,16 @@ type NumberedDoc struct {
 	Doc
 }
 
-// Docs iterates over the documents from number from on, in order, those not
+// Docs iterates over the live documents from number from on, in order, those not
 // yet in the file included. An error ends the iteration, also where the table
 // is changed in the middle of it.
 func (t *Table) Docs(from uint32) iter.Seq2[NumberedDoc, error] {
 	return func(yield func(NumberedDoc, error) bool) {
 		version := t.version
 		for num := max(from, 1); num <= t.docs; num++ {
+			if t.graves.has(num) {
+				continue
+			}
 			d := NumberedDoc{Num: num}
 			err := t.step(version, func() (err error) {
 				if _, err = t.reading(); err == nil {

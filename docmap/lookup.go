@@ -14,7 +14,8 @@ const MaxHolders = keyLimit
 
 // Lookup finds the documents that hold each of keys, which come in any order. Those
 // of keys[i] are holders[i*MaxHolders:][:n[i]] afterwards, the earliest MaxHolders,
-// ascending: holders has to have MaxHolders places for each key, and n one.
+// ascending. Of a common key of which some were taken back, zeros in their place come
+// before the others. holders has to have MaxHolders places for each key, and n one.
 func (t *Table) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	return t.own.Lookup(keys, holders, n)
 }
@@ -53,6 +54,11 @@ func (r *reader) lookup(keys []uint64, holders []uint32, n []uint8) error {
 		r.finder.warm = mem.Touch(q.keys)
 		for i, k := range q.keys {
 			q.n[i] = uint8(len(mem.Find(q.room(i), k)))
+		}
+		if r.table.graves.dead > 0 {
+			if err := r.leaveOutDead(s, &q); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -149,18 +155,15 @@ func (t *Table) byID(id string) ([]uint32, error) {
 	if err != nil || id == "" {
 		return nil, err
 	}
-	key, s := idKey(id), &t.spaces[ofIDs]
-	found := make([]uint32, 0, idLimit)
-	for _, r := range s.runs {
-		if r.holds(key) {
-			if found, err = r.find(snap, found, key); err != nil {
-				return nil, err
-			}
-		}
+	found, err := t.own.all(snap, ofIDs, idKey(id))
+	if err != nil {
+		return nil, err
 	}
-	found = s.mem.Find(found, key)
 	var nums []uint32
-	for _, num := range found {
+	for _, num := range t.graves.liveOnly(found) {
+		if len(nums) == idLimit {
+			break
+		}
 		got, _, err := t.own.doc(num)
 		if errors.Is(err, ErrNoDoc) {
 			return nil, damage("the id %q belongs to document %d of %d", id, num, t.docs)

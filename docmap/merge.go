@@ -92,6 +92,9 @@ func (t *Table) start(space, at, level int) error {
 		id: t.head.nextRun, level: uint8(level + 1), log: sorted.LogFor(total),
 		first: sources[0].first, last: sources[len(sources)-1].last,
 	}
+	if info.first == 1 && t.graves.dead > 0 {
+		info.first = 0 // which stands for dead holders
+	}
 	return t.advance(space, &run{runInfo: info}, t.sizes.pace(level))
 }
 
@@ -191,6 +194,7 @@ func (sl *slice) move(tx *bbolt.Tx, goal uint64, next *header) error {
 		return err
 	}
 	before := r.entries
+	s.keep = sl.t.keep(sl.space, r.first, r.last)
 	collect := func(p *packer, in *sorted.Entries, from, to uint64) error {
 		snap, err := p.reading()
 		if err != nil {

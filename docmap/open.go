@@ -16,11 +16,35 @@ import (
 )
 
 func (t *Table) open() error {
+	beside := false
+	if t.opt.ReadOnly {
+		var err error
+		if beside, err = t.openBeside(); err != nil {
+			return err
+		}
+	}
+	if !beside {
+		if err := t.openAlone(); err != nil {
+			return err
+		}
+	}
+	for i, limit := range []int{ofKeys: keyLimit, ofIDs: idLimit} {
+		var err error
+		if t.spaces[i].mem, err = memtable.New(t.opt.MemtableKeys, limit); err != nil {
+			return err
+		}
+		t.spaces[i].limit, t.spaces[i].of = limit, i
+	}
+	return t.load()
+}
+
+// openAlone opens or creates the file to write it, or to read it while nobody does.
+func (t *Table) openAlone() error {
 	exists, err := t.precheck()
 	if err != nil {
 		return err
 	}
-	if !exists && t.opt.ReadOnly {
+	if !exists && (t.opt.ReadOnly || t.opt.AsIs) {
 		return fmt.Errorf("%s: %w", t.path, fs.ErrNotExist)
 	}
 	if !exists {
@@ -31,13 +55,16 @@ func (t *Table) open() error {
 	if err := t.openFile(t.opt.ReadOnly, 0); err != nil {
 		return err
 	}
-	for i, limit := range []int{ofKeys: keyLimit, ofIDs: idLimit} {
-		if t.spaces[i].mem, err = memtable.New(t.opt.MemtableKeys, limit); err != nil {
+	if exists && !t.opt.ReadOnly {
+		// Of Compact, while the table is locked.
+		if err := removeLeft(t.path + newSuffix); err != nil {
 			return err
 		}
-		t.spaces[i].limit = limit
 	}
-	return t.load()
+	if t.opt.ReadOnly {
+		return nil
+	}
+	return t.openDesk(t.file, int64(initialMapping()))
 }
 
 // precheck walks the pages of an existing file before bbolt follows them. It
@@ -81,7 +108,9 @@ func (t *Table) openFile(readOnly bool, flags int) error {
 		FreelistType:    bbolt.FreelistArrayType,
 		InitialMmapSize: initialMapping(),
 		OpenFile: func(name string, flag int, mode os.FileMode) (*os.File, error) {
-			return os.OpenFile(name, flag&^os.O_CREATE|flags, mode)
+			f, err := os.OpenFile(name, flag&^os.O_CREATE|flags, mode)
+			t.file = f
+			return f, err
 		},
 	}
 	db, err := bbolt.Open(t.path, 0o644, opt)
@@ -104,7 +133,7 @@ const newSuffix = ".new"
 // killed meanwhile must not leave what the next one takes for a damaged table.
 func (t *Table) createFile() error {
 	fresh := &Table{path: t.path + newSuffix, opt: t.opt}
-	if err := os.Remove(fresh.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := removeLeft(fresh.path); err != nil {
 		return err
 	}
 	err := fresh.openFile(false, os.O_CREATE|os.O_EXCL)
@@ -130,10 +159,8 @@ func (t *Table) create() error {
 	t.state = make(map[string][]byte)
 	t.recs.open.first = 1
 	return t.update(func(tx *bbolt.Tx) error {
-		for _, name := range [][]byte{bucketMeta, bucketDocs, bucketPend} {
-			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
-				return err
-			}
+		if err := makeBuckets(tx); err != nil {
+			return err
 		}
 		return putHeader(tx, &t.head, t.state)
 	})
@@ -165,13 +192,17 @@ func (t *Table) load() error {
 		return err
 	}
 	t.head = *h
-	if follow := t.opt.ReadOnly && t.opt.Scheme == ""; !follow && h.scheme != t.opt.Scheme {
+	if follow := t.opt.AsIs || t.opt.ReadOnly && t.opt.Scheme == ""; !follow && h.scheme != t.opt.Scheme {
 		return fmt.Errorf("%s: %w: it was made with %q, not %q; use the same settings, or another index",
 			t.path, ErrScheme, h.scheme, t.opt.Scheme)
 	}
 	if t.state, err = decodeState(meta.Get(keyState)); err != nil {
 		return err
 	}
+	if err := errors.Join(t.loadGraves(s.tx), t.loadBatches(s.tx)); err != nil {
+		return err
+	}
+	t.watchGraves()
 	if err := t.loadOpenBlock(docs); err != nil {
 		return err
 	}
@@ -227,7 +258,7 @@ func (t *Table) replay(pend *bbolt.Bucket) error {
 		return damage("pending keys end at document %d of %d", next-1, t.head.docs)
 	}
 	for num := t.head.flushed + 1; num <= t.head.docs; num++ {
-		id, _, err := t.own.doc(num)
+		id, _, err := t.own.stored(num)
 		if err != nil {
 			return err
 		}

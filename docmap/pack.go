@@ -50,7 +50,7 @@ func (t *Table) pack(s *space, r *run, from uint64, out []packed, collect collec
 	var next atomic.Int64
 	by.Run(by.Parts, func(part int) {
 		p := t.packers[part]
-		p.build.Limit = s.limit
+		p.build.Limit, p.build.Keep = s.limit, s.keep
 		for i := next.Add(1) - 1; i < int64(len(out)); i = next.Add(1) - 1 {
 			out[i].err = t.protected(func() error { return p.pack(&out[i], r, from+uint64(i), collect) })
 		}

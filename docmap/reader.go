@@ -31,10 +31,11 @@ func newSnapshot(db *bbolt.DB) (*snapshot, error) {
 // A reader is what one goroutine needs to ask a table: a snapshot and memory that is
 // used again. The table has one of its own, and others to be shared out.
 type reader struct {
-	table  *Table
-	read   *snapshot // held between transactions that write, opened when needed
-	finder finder
-	copies []byte // that Records handed out
+	table   *Table
+	read    *snapshot // held between transactions that write, opened when needed
+	finder  finder
+	copies  []byte   // that Records handed out
+	entries []uint32 // of one key, see all
 }
 
 // Share prepares the table for n goroutines that ask it at once, each by a reader of its
@@ -136,6 +137,14 @@ func (r *reader) copied(b []byte) []byte {
 
 // doc returns parts of the mapped file, valid while the snapshot lasts.
 func (r *reader) doc(num uint32) (id, data []byte, err error) {
+	if r.table.graves.has(num) {
+		return nil, nil, ErrNoDoc
+	}
+	return r.stored(num)
+}
+
+// stored is doc for any document that is stored, also one that was taken back.
+func (r *reader) stored(num uint32) (id, data []byte, err error) {
 	rec, err := r.record(num)
 	if err != nil {
 		return nil, nil, err

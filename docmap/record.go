@@ -24,6 +24,9 @@ const (
 	seedBlock   = 4 << 56
 	seedDoc     = 5 << 56
 	seedState   = 6
+	seedGrave   = 7 << 56
+	seedBatch   = 8 << 56
+	seedRemoved = 9 << 56
 )
 
 // header is the table record: all that is known of the table at a checkpoint.
@@ -39,7 +42,7 @@ type header struct {
 	nextRun       uint32
 	merges        uint64
 	merged        uint64
-	needs         uint32       // what a reader has to know beside; nothing so far
+	needs         uint32       // what a reader has to know beside: needsDead, needsBatches
 	runs          [2][]runInfo // of keys, of ids
 }
 
@@ -152,7 +155,7 @@ func decodeHeader(b []byte) (*header, error) {
 	h.openBlock, h.nextRun = f.u32(), f.u32()
 	h.merges, h.merged = f.u64(), f.u64()
 	h.needs = f.u32()
-	if extra := f.u32(); h.needs != 0 || extra != 0 {
+	if extra := f.u32(); h.needs&^(needsDead|needsBatches) != 0 || extra != 0 {
 		return nil, needsMore(h.needs)
 	}
 	for i := range h.runs {
@@ -200,7 +203,7 @@ func (h *header) check() error {
 		for i := range runs {
 			r := &runs[i]
 			bad := r.log < sorted.MinLog || r.log > sorted.MaxLog || r.last < r.first || r.low > r.high ||
-				r.id == 0 || r.id >= h.nextRun || r.first != next
+				r.id == 0 || r.id >= h.nextRun || r.first != next && !(r.first == 0 && next == 1)
 			if bad {
 				return damage("run record %d contradicts itself", r.id)
 			}

@@ -6,7 +6,9 @@ import (
 
 // Stats describe a table. Entries are pairs of a key and a document.
 type Stats struct {
-	Docs    uint32 // documents, those not in the file yet included
+	Docs    uint32 // documents, those not in the file yet included, and those taken back
+	Dead    uint32 // of them, taken back
+	Batches int    // named ones
 	Entries uint64 // in the file's runs and in memory
 	IDs     uint64 // entries of the index of ids
 
@@ -30,6 +32,30 @@ type LevelStats struct {
 	Entries uint64 // they hold
 }
 
+// A RunStats describes a run of keys or, if IDs, of document ids.
+type RunStats struct {
+	ID          uint32
+	IDs         bool
+	Level       int
+	First, Last uint32 // documents it covers; First is 0 where dead ones were left out
+	Entries     uint64
+	Merging     bool // it takes part in a merge
+}
+
+// Runs lists the runs in the file, those of keys first, the oldest of each first.
+func (t *Table) Runs() []RunStats {
+	var list []RunStats
+	for of := range t.spaces {
+		for _, r := range t.spaces[of].runs {
+			list = append(list, RunStats{
+				ID: r.id, IDs: of == ofIDs, Level: int(r.level), First: r.first, Last: r.last,
+				Entries: r.entries, Merging: r.target != 0 || !r.complete(),
+			})
+		}
+	}
+	return list
+}
+
 // Stats returns the present state of the table.
 func (t *Table) Stats() Stats {
 	if t.db == nil {
@@ -37,7 +63,7 @@ func (t *Table) Stats() Stats {
 	}
 	keys, ids := &t.spaces[ofKeys], &t.spaces[ofIDs]
 	st := Stats{
-		Docs: t.docs, Entries: t.entries(ofKeys), IDs: t.entries(ofIDs),
+		Docs: t.docs, Dead: t.graves.dead, Batches: len(t.batches.spans), Entries: t.entries(ofKeys), IDs: t.entries(ofIDs),
 		MemoryKeys: keys.mem.Len(), PendingKeys: t.head.pending,
 		UnsavedDocs: t.docs - t.head.docs,
 		Merges:      t.head.merges, MergedKeys: t.head.merged,

@@ -48,6 +48,8 @@ type Options struct {
 	// ReadOnly opens an existing table for look-ups. Several processes can,
 	// as long as none has it open for writing.
 	ReadOnly bool
+	// AsIs opens an existing table with whatever scheme it has, and creates none.
+	AsIs bool
 	// MemtableKeys is the number of keys kept in memory before they are
 	// sorted into a run: 6,291,456 by default, which take 104 MB. A quarter as
 	// many ids has the same effect. Tables
@@ -95,6 +97,13 @@ type Table struct {
 	log    keyLog
 	recs   docLog
 
+	graves  graves
+	batches batches
+
+	file     *os.File // that bbolt has opened
+	desk     *desk    // of a table that is written; nil where readers cannot come
+	signedIn *os.File // of one that is read beside a writer: its desk
+
 	// With what is not in the file yet:
 	docs    uint32 // documents
 	content uint64 // digest of them
@@ -117,9 +126,12 @@ type Table struct {
 
 // A space is one of the two indexes: of keys, of ids.
 type space struct {
+	of    int // ofKeys, ofIDs
 	mem   *memtable.Table
-	limit int    // documents a key keeps
-	runs  []*run // oldest first; the target of a merge before its sources
+	limit int // documents a key keeps
+	// keep, where there is one, is what the run being written is to have instead.
+	keep func(docs []uint32) []uint32
+	runs []*run // oldest first; the target of a merge before its sources
 }
 
 // Open opens the table in the file path, creating it if there is none and
@@ -184,7 +196,7 @@ func (t *Table) stopReading() error {
 
 // update runs f in a write transaction. What f wants to read it reads from
 // t.reading, which is as the transaction before left it.
-func (t *Table) update(f func(tx *bbolt.Tx) error) error {
+func (t *Table) update(f func(tx *bbolt.Tx) error) (err error) {
 	if err := t.stopReading(); err != nil {
 		return err
 	}
@@ -194,6 +206,10 @@ func (t *Table) update(f func(tx *bbolt.Tx) error) error {
 	}
 	// bbolt grows the file by this much more than it needs.
 	t.db.AllocSize = int(min(32<<20, max(64<<10, info.Size()/16)))
+	if err := t.desk.beforeUpdate(t.db, info.Size()); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.desk.afterUpdate()) }()
 	tx, err := t.db.Begin(true)
 	if err != nil {
 		return err
@@ -237,7 +253,9 @@ func (t *Table) Closed() bool { return t.db == nil }
 func (t *Table) Close() error {
 	t.version++
 	t.unsure = false
-	errs := []error{t.stopReading()}
+	signedOut := t.signOut()
+	errs := []error{t.stopReading(), t.desk.close(t.path)}
+	t.desk = nil
 	for i := range t.spaces {
 		if m := t.spaces[i].mem; m != nil {
 			errs = append(errs, m.Close())
@@ -248,5 +266,6 @@ func (t *Table) Close() error {
 		errs = append(errs, t.db.Close())
 		t.db = nil
 	}
+	errs = append(errs, signedOut())
 	return errors.Join(errs...)
 }

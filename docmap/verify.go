@@ -38,7 +38,7 @@ func (t *Table) Verify(ctx context.Context) ([]Finding, error) {
 		name  string
 		check func(*snapshot) error
 	}{
-		{PartPages, func(*snapshot) error { return checkPages(t.path) }},
+		{PartPages, func(*snapshot) error { return t.checkState() }},
 		{PartKeys, func(s *snapshot) error { return v.runs(s, ofKeys) }},
 		{PartIDs, func(s *snapshot) error { return v.runs(s, ofIDs) }},
 		{PartDocs, v.docs},
@@ -87,9 +87,8 @@ func (v *verifier) add(format string, args ...any) {
 
 // runs checks the runs of one space, each alone.
 func (v *verifier) runs(s *snapshot, space int) error {
-	limit := v.t.spaces[space].limit
 	for _, r := range v.t.spaces[space].runs {
-		if err := v.note(v.run(s, r, limit)); err != nil {
+		if err := v.note(v.run(s, r, space)); err != nil {
 			return err
 		}
 	}
@@ -98,7 +97,7 @@ func (v *verifier) runs(s *snapshot, space int) error {
 
 // run reads all bins of a run, and wants those that hold its entries and no
 // others.
-func (v *verifier) run(s *snapshot, r *run, limit int) error {
+func (v *verifier) run(s *snapshot, r *run, space int) error {
 	bucket := s.tx.Bucket(r.bucket())
 	if bucket == nil {
 		return damage("run %d is missing", r.id)
@@ -109,7 +108,7 @@ func (v *verifier) run(s *snapshot, r *run, limit int) error {
 			return err
 		}
 		r.prefetch(s, bin)
-		n, err := r.verifyBin(bucket, bin, limit)
+		n, err := v.bin(r, bucket, bin, space)
 		if err := v.note(err); err != nil {
 			return err
 		}
@@ -134,9 +133,9 @@ func countKeys(b *bbolt.Bucket) uint64 {
 	return n
 }
 
-// verifyBin reads a bin of the file, whatever was read of it before, and says
+// bin reads a bin of the file, whatever was read of it before, and says
 // how many entries it has.
-func (r *run) verifyBin(bucket *bbolt.Bucket, bin uint64, limit int) (uint64, error) {
+func (v *verifier) bin(r *run, bucket *bbolt.Bucket, bin uint64, space int) (uint64, error) {
 	b := bucket.Get(binKey(bin))
 	if b == nil {
 		return 0, damage("run %d: bin %d is missing", r.id, bin)
@@ -145,11 +144,14 @@ func (r *run) verifyBin(bucket *bbolt.Bucket, bin uint64, limit int) (uint64, er
 	if err := r.Read(&e, bin, b); err != nil {
 		return 0, damaged(err)
 	}
-	return uint64(len(e.Keys)), r.verifyEntries(&e, limit)
+	return uint64(len(e.Keys)), v.entries(r, &e, space)
 }
 
-func (r *run) verifyEntries(e *sorted.Entries, limit int) error {
-	same := 0
+func (v *verifier) entries(r *run, e *sorted.Entries, space int) error {
+	if v.t.graves.dead > 0 && space == ofKeys {
+		return v.countedEntries(r, e)
+	}
+	limit, same := v.t.spaces[space].limit, 0
 	for i, k := range e.Keys {
 		if d := e.Docs[i]; d < r.first || d > r.last {
 			return damage("run %d has an entry of document %d", r.id, d)
@@ -211,7 +213,17 @@ func (v *verifier) ids(s *snapshot, k *docBlock) error {
 	found := make([]uint32, 0, idLimit)
 	for i := range k.ends {
 		num := k.first + uint32(i)
-		id, _, err := splitRecord(k.recs[k.start(i):k.ends[i]], num)
+		rec := k.recs[k.start(i):k.ends[i]]
+		if v.t.graves.has(num) {
+			if err := v.deadID(s, rec, num); err != nil {
+				return err
+			}
+			continue
+		}
+		if len(rec) == 0 {
+			return damage("the record of document %d is gone, and it was not taken back", num)
+		}
+		id, _, err := splitRecord(rec, num)
 		if err != nil || len(id) == 0 || num > v.t.head.flushed {
 			continue // decodeBlock has said so; or not in a run
 		}

@@ -121,7 +121,7 @@ func (c *checker) find(file, state, what, remedy string) {
 func (c *checker) check() error {
 	filterErr, err := c.look()
 	if err == nil && c.o.Rebuild {
-		x := &Index{dir: c.dir, lock: flock.New(c.path(lockFile))}
+		x := newLocked(c.dir)
 		if err := x.takeLock(); err != nil {
 			return err
 		}

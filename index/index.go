@@ -108,7 +108,8 @@ func Open(dir string, o Options) (_ *Index, err error) {
 	if err := step.Done("made the directory"); err != nil {
 		return nil, err
 	}
-	x := &Index{dir: dir, scheme: o.Scheme, uuid: o.UUID, bound: o.JournalBytes, temp: o.Temporary, lock: flock.New(filepath.Join(dir, lockFile))}
+	x := newLocked(dir)
+	x.scheme, x.uuid, x.bound, x.temp = o.Scheme, o.UUID, o.JournalBytes, o.Temporary
 	if err := x.takeLock(); err != nil {
 		return nil, err
 	}
@@ -116,6 +117,11 @@ func Open(dir string, o Options) (_ *Index, err error) {
 		return nil, errors.Join(x.otherRules(err), x.release())
 	}
 	return x, nil
+}
+
+// newLocked is an index of which there is a lock to be taken.
+func newLocked(dir string) *Index {
+	return &Index{dir: dir, lock: flock.New(filepath.Join(dir, lockFile))}
 }
 
 // open opens or makes the files. Its errors name the file or the index.

@@ -25,6 +25,10 @@ type Policy struct {
 	// then tells of an end that was none, and without a table a journal makes
 	// durable what a filter learns.
 	Stream bool
+	// ReplaceSameID: a document with the id of a kept one takes its place, unless it is
+	// the same or stands in another. Decide does that, and such documents are decided one
+	// after the other.
+	ReplaceSameID bool
 	// Settle is called before anything becomes durable. It hands on all answers
 	// given so far, for a document that is remembered and was never answered is
 	// lost, and returns the owner's values, to be stored in the same transaction.
@@ -128,7 +132,11 @@ func (x *Index) Decide(doc dedup.Document) (dedup.Result, error) {
 		return dedup.Result{}, err
 	}
 	x.owing = true
-	r, err := x.deduper.DecideDocument(doc)
+	decide := x.deduper.DecideDocument
+	if x.policy.ReplaceSameID && x.table != nil {
+		decide = x.decideReplacing
+	}
+	r, err := decide(doc)
 	return x.added(r, err)
 }
 
@@ -177,7 +185,7 @@ const IDBytes = 256
 // Spare returns what can be decided by DecideAll in one batch: nothing where that is
 // not possible.
 func (x *Index) Spare() (s Spare) {
-	if x.begun() != nil || x.table == nil || !x.deduper.CanDecideAll(1<<24) {
+	if x.begun() != nil || x.table == nil || x.policy.ReplaceSameID || !x.deduper.CanDecideAll(1<<24) {
 		return s
 	}
 	s.Keys, s.Documents, s.IDs = x.table.Spare()

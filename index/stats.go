@@ -18,21 +18,23 @@ type FilterState struct {
 
 // TableStats is what a side table holds.
 type TableStats struct {
-	Documents   uint32 `json:"documents"`
-	Entries     uint64 `json:"entries"` // pairs of a key and a document
+	Documents   uint32 `json:"documents"` // those taken back included
+	Entries     uint64 `json:"entries"`   // pairs of a key and a document
 	PendingKeys uint64 `json:"pending_keys"`
 	Runs        []int  `json:"runs"` // how many of each level
 	Merges      uint64 `json:"merges"`
 	Checkpoints uint64 `json:"checkpoints"`
-	Bytes       int64  `json:"bytes"`      // of the file
-	FreeBytes   int64  `json:"free_bytes"` // of it, reusable
+	Bytes       int64  `json:"bytes"`               // of the file
+	FreeBytes   int64  `json:"free_bytes"`          // of it, reusable
+	Forgotten   uint32 `json:"forgotten,omitempty"` // of the documents, taken back
+	Batches     int    `json:"batches,omitempty"`
 }
 
 // StatsOf returns what a table holds.
 func StatsOf(t *docmap.Table) TableStats {
 	st := t.Stats()
 	s := TableStats{
-		Documents: st.Docs, Entries: st.Entries, PendingKeys: st.PendingKeys, Runs: []int{},
+		Documents: st.Docs, Forgotten: st.Dead, Batches: st.Batches, Entries: st.Entries, PendingKeys: st.PendingKeys, Runs: []int{},
 		Merges: st.Merges, Checkpoints: st.Checkpoints, Bytes: st.FileBytes, FreeBytes: st.FreeBytes,
 	}
 	for _, level := range st.Runs {

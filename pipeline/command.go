@@ -24,6 +24,10 @@ type Command struct {
 	// Lasting: the index outlasts the process.
 	Lasting bool
 	Now     func() time.Time
+	// Batch is the name that what is kept gets, "" for none; ReplaceSameID is that of
+	// [index.Policy].
+	Batch         string
+	ReplaceSameID bool
 }
 
 // choices are all that decides what the outputs of a run will be, beside the
@@ -36,6 +40,8 @@ type choices struct {
 	Rules     dedup.Rules `json:"rules"`
 	Format    string      `json:"format"`
 	MaxRecord int         `json:"max_record"`
+	Batch     string      `json:"batch,omitempty"`
+	Replace   bool        `json:"replace,omitempty"`
 }
 
 // inputID tells whether an input is still the same.
@@ -48,6 +54,7 @@ type inputID struct {
 func (c *Command) choices() (choices, error) {
 	chosen := choices{
 		Annotate: c.Annotate, Rules: c.Rules, Format: c.Format, MaxRecord: c.MaxRecord,
+		Batch: c.Batch, Replace: c.ReplaceSameID,
 	}
 	for _, in := range c.Inputs {
 		path, err := filepath.Abs(in.Path)
@@ -85,6 +92,8 @@ const (
 	ChosenRules
 	ChosenFormat
 	ChosenMaxRecord
+	ChosenBatch
+	ChosenSameID
 )
 
 // other tells in what two commands differ.
@@ -101,6 +110,8 @@ func (c *choices) other(o choices) (other []Choice) {
 		{ChosenRules, c.Rules != o.Rules},
 		{ChosenFormat, c.Format != o.Format},
 		{ChosenMaxRecord, c.MaxRecord != o.MaxRecord},
+		{ChosenBatch, c.Batch != o.Batch},
+		{ChosenSameID, c.Replace != o.Replace},
 	} {
 		if d.differ {
 			other = append(other, d.choice)

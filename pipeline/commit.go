@@ -42,7 +42,8 @@ func newCommitter(x *index.Index, job *Job) (*committer, error) {
 	}
 	return c, x.Begin(index.Policy{
 		Rules: job.Rules, Now: job.Now, OnFull: job.OnFull, CheckpointBytes: job.CheckpointBytes, Stream: job.Pipe,
-		Settle: c.settle, Warn: c.full,
+		ReplaceSameID: job.ReplaceSameID,
+		Settle:        c.settle, Warn: c.full,
 	})
 }
 

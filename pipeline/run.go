@@ -40,8 +40,10 @@ type Job struct {
 	Workers int // goroutines that parse and extract; at least 1
 
 	Outputs Outputs
-	MaxBad  int64 // bad records allowed; negative: any number
-	OnFull  index.OnFull
+	// ReplaceSameID: see [index.Policy].
+	ReplaceSameID bool
+	MaxBad        int64 // bad records allowed; negative: any number
+	OnFull        index.OnFull
 
 	// CheckpointBytes of records between checkpoints, 0 means 256 MiB. Another
 	// one is taken whenever the table's memory is full.

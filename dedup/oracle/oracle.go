@@ -6,6 +6,7 @@
 package oracle
 
 import (
+	"maps"
 	"math/big"
 	"slices"
 	"sort"
@@ -38,12 +39,13 @@ type document struct {
 type Oracle struct {
 	rules dedup.Rules
 	docs  []document       // in order of arrival; numbers count from 1
-	under map[uint64][]int // key → numbers of all kept documents under it
+	under map[uint64][]int // key → who counts as holder of it (rule 15); once it is closed, the eight
+	dead  map[int]bool     // taken back
 }
 
 // New returns an empty oracle. rules.Threshold must be set.
 func New(rules dedup.Rules) *Oracle {
-	return &Oracle{rules: rules, under: map[uint64][]int{}}
+	return &Oracle{rules: rules, under: map[uint64][]int{}, dead: map[int]bool{}}
 }
 
 // Decide judges a document and remembers it if it is kept.
@@ -60,7 +62,7 @@ func (o *Oracle) Remember(id string, set *feature.Sketch) {
 	d := newDocument(id, set)
 	o.docs = append(o.docs, d)
 	num := len(o.docs)
-	o.under[d.whole] = append(o.under[d.whole], num)
+	o.hold(d.whole, num)
 	for _, f := range d.features {
 		o.hold(f.Key, num)
 	}
@@ -70,7 +72,7 @@ func (o *Oracle) Remember(id string, set *feature.Sketch) {
 }
 
 func (o *Oracle) hold(key uint64, num int) {
-	if !slices.Contains(o.under[key], num) {
+	if len(o.under[key]) < common && !slices.Contains(o.under[key], num) {
 		o.under[key] = append(o.under[key], num)
 	}
 }
@@ -105,9 +107,38 @@ func (o *Oracle) Check(id string, set *feature.Sketch) dedup.Result {
 	return r
 }
 
+// Forget takes a kept document back, by its number: rule 15.
+func (o *Oracle) Forget(num int) {
+	o.dead[num] = true
+	for key, held := range o.under {
+		if i := slices.Index(held, num); i >= 0 && len(held) < common {
+			o.under[key] = slices.Delete(held, i, i+1)
+		}
+	}
+}
+
+// Compact opens the closed keys that nobody holds any more.
+func (o *Oracle) Compact() {
+	for key := range o.under {
+		if len(o.first(key)) == 0 {
+			delete(o.under, key)
+		}
+	}
+}
+
 // first are the kept documents under a key that a table tells of.
-func (o *Oracle) first(key uint64) []int {
-	return o.under[key][:min(common, len(o.under[key]))]
+func (o *Oracle) first(key uint64) (live []int) {
+	for _, num := range o.under[key] {
+		if !o.dead[num] {
+			live = append(live, num)
+		}
+	}
+	return live
+}
+
+// isCommon is rule 6.
+func (o *Oracle) isCommon(key uint64) bool {
+	return len(o.under[key]) == common && len(o.first(key)) > 0
 }
 
 // exact is rule 2: the number of the witness, or 0.
@@ -196,15 +227,15 @@ func (o *Oracle) claims(d document, set *feature.Sketch) []claim {
 		for _, num := range nums {
 			c := of(num)
 			c.withCommon += o.weight(f)
-			if len(nums) < common {
+			if !o.isCommon(f.Key) {
 				c.shared = append(c.shared, i)
 				c.weight += o.weight(f)
 			}
 		}
 	}
 	for _, key := range d.runKeys {
-		if nums := o.first(key); len(nums) < common {
-			for _, num := range nums {
+		if !o.isCommon(key) {
+			for _, num := range o.first(key) {
 				of(num).runKeys++
 			}
 		}
@@ -380,4 +411,13 @@ func (o *Oracle) also(claims []claim, but int) (also []dedup.Source) {
 
 func (o *Oracle) source(c claim) dedup.Source {
 	return dedup.Source{Num: uint32(c.num), ID: o.docs[c.num-1].id, Shared: len(c.shared), Weight: uint64(c.weight)}
+}
+
+// Clone is a copy that goes its own way.
+func (o *Oracle) Clone() *Oracle {
+	c := &Oracle{rules: o.rules, docs: slices.Clone(o.docs), under: map[uint64][]int{}, dead: maps.Clone(o.dead)}
+	for key, held := range o.under {
+		c.under[key] = slices.Clone(held)
+	}
+	return c
 }

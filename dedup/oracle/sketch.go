@@ -59,7 +59,7 @@ func (o *Oracle) removalBySketch(d document, set *feature.Sketch, c claim) float
 func (o *Oracle) removalOutsideCommon(d document, set *feature.Sketch, c claim) float64 {
 	var uncommon int64
 	for _, f := range d.features {
-		if len(o.first(f.Key)) < common {
+		if !o.isCommon(f.Key) {
 			uncommon += o.weight(f)
 		}
 	}
@@ -76,7 +76,7 @@ func (o *Oracle) removalOutsideCommon(d document, set *feature.Sketch, c claim) 
 // common is the size of the common segments.
 func (o *Oracle) common(d document) (size int64) {
 	for _, f := range d.features {
-		if len(o.first(f.Key)) == common {
+		if o.isCommon(f.Key) {
 			size += o.size([]feature.Feature{f})
 		}
 	}

@@ -39,6 +39,10 @@ type Table struct {
 	most  uint64 // slots for as many entries as New was told of
 	limit int    // documents a key keeps
 	warm  byte   // see Touch
+
+	// Gone, where there is one, says that an entry of document held does not count when
+	// doc comes, so that a key may keep more documents. It is asked by many at once.
+	Gone func(held, doc uint32) bool
 }
 
 // New returns a table that keeps limit documents of a key. Its memory grows in
@@ -138,7 +142,10 @@ func (m *Table) place(key uint64, doc uint32, end uint64) (at uint64, found int)
 			return i, empty
 		}
 		if k == key {
-			if same++; d == doc || same == m.limit {
+			if m.Gone == nil || !m.Gone(d, doc) {
+				same++
+			}
+			if d == doc || same == m.limit {
 				return i, enough
 			}
 		}

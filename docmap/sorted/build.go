@@ -12,6 +12,9 @@ import (
 type Builder struct {
 	In    Entries // of the bin, in any order
 	Limit int     // documents a key keeps
+	// Keep, where there is one, takes the place of Limit: it returns what is kept of
+	// the documents of a key, ascending, in place.
+	Keep func(docs []uint32) []uint32
 
 	sorted Entries
 	starts []uint32 // by bucket
@@ -25,11 +28,15 @@ func (b *Builder) Build(dst []byte, r *Run, bin uint64) ([]byte, int) {
 }
 
 // Sort returns the entries in b.In, which are of one bin of a run of this shape, in
-// order, and of each key the first Limit documents. They are valid until the next
+// order, and of each key the first Limit documents, or what Keep keeps. They are valid until the next
 // call.
 func (b *Builder) Sort(s *Shape) *Entries {
 	b.sort(s)
-	b.trim()
+	if b.Keep != nil {
+		b.keep()
+	} else {
+		b.trim()
+	}
 	return &b.sorted
 }
 
@@ -96,6 +103,25 @@ func (b *Builder) trim() {
 		// i-1 can be written again: only equal keys are dropped.
 		keys[n], docs[n] = k, docs[i]
 		n++
+	}
+	b.sorted.cut(n)
+}
+
+// keep asks Keep about each key.
+func (b *Builder) keep() {
+	keys, docs := b.sorted.Keys, b.sorted.Docs
+	n := 0
+	for i := 0; i < len(keys); {
+		j, key := i+1, keys[i]
+		for j < len(keys) && keys[j] == key {
+			j++
+		}
+		// What is written is never behind what is read.
+		for _, doc := range b.Keep(docs[i:j:j]) {
+			keys[n], docs[n] = key, doc
+			n++
+		}
+		i = j
 	}
 	b.sorted.cut(n)
 }

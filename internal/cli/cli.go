@@ -96,6 +96,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return checkRanges(cmd.Flags()) }
 	root.AddCommand(newDedupCommand(), newQueryCommand(), newTextsCommand(), newPlanCommand(), newStatsCommand(), newCheckCommand(), newFilterCommand(), newVersionCommand())
+	root.AddCommand(newForgetCommand(), newBatchesCommand(), newCancelCommand(), newDumpCommand(), newCompactCommand())
 	return root
 }
 

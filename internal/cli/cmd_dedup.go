@@ -71,6 +71,7 @@ func (f *settings) registerDedup(cmd *cobra.Command) {
 	fs.Int64Var(&f.maxBad, "max-bad", -1, "stop at more bad records than this; 0 stops at the first, -1 never stops")
 	fs.DurationVar(&f.every, "checkpoint-every", time.Second, "with --index and a pipe: remember what was answered this often, against a kill; 0 does not")
 	f.limits.register(fs)
+	f.taking.register(fs)
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no summary on standard error")
 	fs.StringVar(&f.checkpoint, "checkpoint-bytes", "", "bytes of lines between checkpoints (default 256MiB)")
 	_ = fs.MarkHidden("checkpoint-bytes") // fails for unknown names only
@@ -107,6 +108,10 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 		return refusal(err)
 	}
 	defer func() { err = errors.Join(err, job.Outputs.Abort()) }()
+	if err := x.SetBatch(t.batch); err != nil {
+		return err
+	}
+	noting(x, &job)
 	if t.notice != "" {
 		fmt.Fprintln(stderr, "firstseen:", t.notice)
 	}
@@ -292,6 +297,7 @@ func (t *task) command() pipeline.Command {
 	return pipeline.Command{
 		Args: t.args, Inputs: t.inputs, Outputs: [3]string{t.out, t.report, t.rejects}, Annotate: t.annotate,
 		Rules: t.rules, Format: t.formats.String(), MaxRecord: t.source.MaxRecord, Lasting: t.index != "", Now: t.now,
+		Batch: t.batch, ReplaceSameID: t.replace,
 	}
 }
 
@@ -306,7 +312,7 @@ func (t *task) job(ctx context.Context, stdin io.Reader, stderr io.Writer, ledge
 	job := pipeline.Job{
 		Scheme: t.scheme, Rules: t.rules,
 		Workers: t.jobs, MaxBad: t.maxBad, OnFull: t.onFull, Now: t.now, Live: &pipeline.Live{},
-		CheckpointBytes: t.checkpoint, Temporary: t.index == "", Save: ledger.Save,
+		CheckpointBytes: t.checkpoint, Temporary: t.index == "", Save: ledger.Save, ReplaceSameID: t.replace,
 		Warn: func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) },
 	}
 	source := t.source

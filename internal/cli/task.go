@@ -50,6 +50,8 @@ type task struct {
 	notice      string        // what an interrupted run has left unknown, to be told
 	memtable    int           // keys of the table in memory, 0 for the default
 	now         func() time.Time
+	batch       string // name of what is kept
+	replace     bool   // what has the same id
 }
 
 // task checks the flags. All its errors are mistakes of usage, but for inputs
@@ -60,7 +62,7 @@ func (f *settings) task(args []string) (*task, error) {
 		scheme: f.scheme,
 		index:  f.index, filterOnly: f.filterOnly, abandon: f.abandon,
 		jobs: f.jobs, maxBad: f.maxBad, out: f.out, report: f.report, rejects: f.rejects,
-		summary: f.summary, annotate: f.annotate, quiet: f.quiet, memtable: f.memtableKeys,
+		summary: f.summary, annotate: f.annotate, quiet: f.quiet, memtable: f.memtableKeys, batch: f.taking.batch,
 	}
 	for _, check := range []func(*task) error{
 		f.taskRules, f.taskKey, f.taskFilter, f.taskOutputs,
@@ -95,6 +97,9 @@ func (f *settings) taskRules(p *task) (err error) {
 		return err
 	}
 	if p.rules.RemoveMosaics, err = choose("--mosaics", f.mosaics, map[string]bool{"keep": false, "remove": true}); err != nil {
+		return err
+	}
+	if p.replace, err = f.taking.check(f.index, f.filterOnly); err != nil {
 		return err
 	}
 	if f.jobs < 1 {

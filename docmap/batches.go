@@ -1,0 +1,250 @@
+package docmap
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+	"unicode/utf8"
+
+	"github.com/zeebo/xxh3"
+	"go.etcd.io/bbolt"
+)
+
+// MaxBatchName is how long the name of a batch can be, in bytes.
+const MaxBatchName = 255
+
+// A Batch is documents under a common name.
+type Batch struct {
+	Name      string
+	Documents uint32 // added, those taken back since included
+	Live      uint32 // of them, not taken back
+}
+
+// ErrNoBatch: there is no batch of that name.
+var ErrNoBatch = errors.New("no such batch")
+
+// span is a range of documents.
+type span struct{ first, last uint32 }
+
+type namedSpan struct {
+	span
+	name string
+}
+
+// batches are the batches of a table.
+type batches struct {
+	spans   map[string][]span // ascending each
+	sorted  []namedSpan       // of all; nil where it is to be made anew
+	current string            // that documents after from belong to, "" for none
+	from    uint32
+	dirty   map[string]bool // names to be written
+	removed removedLog
+}
+
+const needsBatches = 1 << 2
+
+var bucketBatch = []byte("batch")
+
+// SetBatch has the documents added from here on belong to a batch, which may have some
+// already; to none if name is empty.
+func (t *Table) SetBatch(name string) error {
+	if err := t.writable(); err != nil {
+		return fmt.Errorf("beginning a batch: %w", err)
+	}
+	if len(name) > MaxBatchName || !utf8.ValidString(name) {
+		return fmt.Errorf("beginning a batch: its name has %d bytes, or is not UTF-8: want at most %d", len(name), MaxBatchName)
+	}
+	t.batches.extend(t.docs)
+	t.batches.current, t.batches.from = name, t.docs
+	return nil
+}
+
+// extend gives the current batch the documents up to docs.
+func (b *batches) extend(docs uint32) {
+	if b.current != "" && docs > b.from {
+		if b.spans == nil {
+			b.spans = map[string][]span{}
+		}
+		list := b.spans[b.current]
+		if n := len(list); n > 0 && list[n-1].last == b.from {
+			list[n-1].last = docs
+		} else {
+			list = append(list, span{b.from + 1, docs})
+		}
+		b.spans[b.current] = list
+		b.touch(b.current)
+	}
+	b.from = docs
+}
+
+func (b *batches) touch(name string) {
+	if b.dirty == nil {
+		b.dirty = map[string]bool{}
+	}
+	b.dirty[name], b.sorted = true, nil
+}
+
+// BatchOf is the batch of a document, "" where it has none.
+func (t *Table) BatchOf(num uint32) string {
+	b := &t.batches
+	if num > b.from {
+		return b.current
+	}
+	if b.sorted == nil {
+		b.sorted = []namedSpan{}
+		for name, list := range b.spans {
+			for _, s := range list {
+				b.sorted = append(b.sorted, namedSpan{s, name})
+			}
+		}
+		slices.SortFunc(b.sorted, func(x, y namedSpan) int { return int(int64(x.first) - int64(y.first)) })
+	}
+	i := sort.Search(len(b.sorted), func(i int) bool { return b.sorted[i].last >= num })
+	if i < len(b.sorted) && b.sorted[i].first <= num {
+		return b.sorted[i].name
+	}
+	return ""
+}
+
+// Batches lists all batches by name.
+func (t *Table) Batches() []Batch {
+	t.batches.extend(t.docs)
+	list := []Batch{}
+	for _, name := range slices.Sorted(maps.Keys(t.batches.spans)) {
+		b := Batch{Name: name}
+		for _, s := range t.batches.spans[name] {
+			b.Documents += s.last - s.first + 1
+			for num := s.first; num <= s.last; num++ {
+				if !t.graves.has(num) {
+					b.Live++
+				}
+			}
+		}
+		list = append(list, b)
+	}
+	return list
+}
+
+// BatchDocs are the live documents of a batch, ascending. The error is ErrNoBatch.
+func (t *Table) BatchDocs(name string) ([]uint32, error) {
+	t.batches.extend(t.docs)
+	list, ok := t.batches.spans[name]
+	if !ok {
+		return nil, fmt.Errorf("%w: %q", ErrNoBatch, name)
+	}
+	var nums []uint32
+	for _, s := range list {
+		for num := s.first; num <= s.last; num++ {
+			if !t.graves.has(num) {
+				nums = append(nums, num)
+			}
+		}
+	}
+	return nums, nil
+}
+
+// EndBatch forgets a batch, not its documents: until the next Checkpoint or
+// SaveForgotten that is not durable. The error is ErrNoBatch.
+func (t *Table) EndBatch(name string) error {
+	if err := t.writable(); err != nil {
+		return fmt.Errorf("ending a batch: %w", err)
+	}
+	t.batches.extend(t.docs)
+	if _, ok := t.batches.spans[name]; !ok {
+		return fmt.Errorf("%w: %q", ErrNoBatch, name)
+	}
+	delete(t.batches.spans, name)
+	t.batches.touch(name)
+	return nil
+}
+
+// write stores what has changed.
+func (b *batches) write(tx *bbolt.Tx, next *header) error {
+	b.extend(next.docs)
+	if len(b.dirty) == 0 && b.removed.empty() {
+		return nil
+	}
+	next.needs |= needsBatches
+	bucket, err := tx.CreateBucketIfNotExists(bucketBatch)
+	if err != nil {
+		return err
+	}
+	for name := range b.dirty {
+		if list, ok := b.spans[name]; ok {
+			err = bucket.Put([]byte(name), encodeSpans(name, list))
+		} else {
+			err = bucket.Delete([]byte(name))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return b.removed.write(tx)
+}
+
+func (b *batches) saved() {
+	clear(b.dirty)
+	b.removed.saved()
+}
+
+func encodeSpans(name string, list []span) []byte {
+	le := binary.LittleEndian
+	b := le.AppendUint32(nil, uint32(len(list)))
+	for _, s := range list {
+		b = le.AppendUint32(b, s.first)
+		b = le.AppendUint32(b, s.last)
+	}
+	return le.AppendUint64(b, spansSum(name, b))
+}
+
+func spansSum(name string, body []byte) uint64 {
+	return xxh3.HashSeed(body, xxh3.HashStringSeed(name, seedBatch))
+}
+
+// loadBatches reads what write has stored.
+func (t *Table) loadBatches(tx *bbolt.Tx) error {
+	b := &t.batches
+	b.from = t.head.docs
+	if t.head.needs&needsBatches == 0 {
+		return nil
+	}
+	bucket := tx.Bucket(bucketBatch)
+	if bucket == nil {
+		return damage("the list of batches is missing")
+	}
+	b.spans = map[string][]span{}
+	c := bucket.Cursor()
+	for key, value := c.First(); key != nil; key, value = c.Next() {
+		list, err := decodeSpans(string(key), value, t.head.docs)
+		if err != nil {
+			return err
+		}
+		b.spans[string(key)] = list
+	}
+	return nil
+}
+
+func decodeSpans(name string, b []byte, docs uint32) ([]span, error) {
+	n := len(b) - 8
+	if n < 4 || len(name) > MaxBatchName || spansSum(name, b[:n]) != binary.LittleEndian.Uint64(b[n:]) {
+		return nil, damage("wrong checksum of the batch %.40q", name)
+	}
+	f := &fields{b: b[:n]}
+	count := f.u32()
+	if uint64(count)*8 != uint64(len(f.b)) {
+		return nil, damage("the batch %.40q has a wrong length", name)
+	}
+	list := make([]span, count)
+	next := uint32(1)
+	for i := range list {
+		s := span{f.u32(), f.u32()}
+		if s.first < next || s.last < s.first || s.last > docs {
+			return nil, damage("the batch %.40q has documents %d to %d of %d", name, s.first, s.last, docs)
+		}
+		list[i], next = s, s.last+1
+	}
+	return list, nil
+}

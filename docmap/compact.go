@@ -1,0 +1,327 @@
+package docmap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"sync"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/firstseen/firstseen/docmap/sorted"
+	"github.com/firstseen/firstseen/internal/durable"
+)
+
+// Compact writes the table anew without what dead documents held, gives the space of the
+// rest back, and closes it; the caller opens it again. The new file takes the place of
+// the old one in one step, so that whoever is stopped before it has changed nothing; it
+// needs room for itself beside the old one. A closed key of which no holder is live is
+// open from then on. What is in no checkpoint yet is an error.
+func (t *Table) Compact(ctx context.Context) error {
+	err := t.writable()
+	if err == nil && (t.docs != t.head.docs || len(t.graves.fresh) > 0 || len(t.batches.dirty) > 0) {
+		err = errors.New("there is something in no checkpoint yet")
+	}
+	c := &compaction{ctx: ctx, old: t, fresh: &Table{path: t.path + newSuffix, opt: t.opt, sizes: t.sizes}}
+	if err == nil {
+		err = t.guarded(c.write)
+	}
+	if err == nil {
+		err = c.fresh.Close()
+	}
+	if err == nil {
+		err = t.replaceBy(c.fresh.path)
+	}
+	if err != nil {
+		err = errors.Join(err, c.fresh.Close(), removeLeft(c.fresh.path))
+		return fmt.Errorf("compacting the table: %w", err)
+	}
+	return nil
+}
+
+// replaceBy puts another file in place of the table, and closes it. Who reads goes on with
+// the file that has lost its name. The desk is gone before the new table is there, so
+// that nobody signs in for that at the old one.
+func (t *Table) replaceBy(path string) error {
+	err := errors.Join(t.stopReading(), t.desk.close(t.path), removeLeft(t.path+deskSuffix))
+	t.desk = nil
+	if err == nil && !canShare {
+		err = t.Close() // or Windows would not rename it
+	}
+	if err == nil {
+		err = durable.Rename(path, t.path)
+	}
+	return errors.Join(err, t.Close())
+}
+
+// removeLeft removes what an interrupted step has left.
+func removeLeft(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// A compaction is a table on its way into another file, which nobody reads before it is
+// whole.
+type compaction struct {
+	ctx        context.Context
+	old, fresh *Table
+	head       header
+
+	locked    sync.Mutex
+	snapshots map[*packer]*snapshot // of the old table, one for each goroutine
+}
+
+func (c *compaction) write() error {
+	if err := removeLeft(c.fresh.path); err != nil {
+		return err
+	}
+	c.fresh.own.table = c.fresh
+	c.fresh.opt.noSync = true // one sync at the end is enough
+	if err := c.fresh.openFile(false, os.O_CREATE|os.O_EXCL); err != nil {
+		return err
+	}
+	if err := c.fresh.update(makeBuckets); err != nil {
+		return err
+	}
+	h := &c.head
+	*h = c.old.head
+	h.flushed, h.chunks, h.pending, h.openBlock, h.needs, h.nextRun = h.docs, 0, 0, 0, 0, 1
+	h.runs = [2][]runInfo{}
+	defer c.stopReading()
+	steps := []func() error{c.blocks, func() error { return c.run(ofKeys) }, func() error { return c.run(ofIDs) }, c.taken, c.removed, c.header}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return c.fresh.db.Sync()
+}
+
+func makeBuckets(tx *bbolt.Tx) error {
+	for _, name := range [][]byte{bucketMeta, bucketDocs, bucketPend} {
+		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mostInBlock is how many documents a block has where most of them have no record.
+const mostInBlock = 8192
+
+// blocks writes the blocks of documents.
+func (c *compaction) blocks() error {
+	block, num := &docBlock{first: 1}, uint32(1)
+	for done := false; !done; {
+		if err := c.ctx.Err(); err != nil {
+			return err
+		}
+		err := c.fresh.update(func(tx *bbolt.Tx) error {
+			docs := tx.Bucket(bucketDocs)
+			docs.FillPercent = 1
+			for written := 0; written < c.old.sizes.sliceBytes; {
+				full, err := c.block(block, &num)
+				if done = err == nil && !full; err != nil || block.next() == block.first {
+					return err
+				}
+				value := block.encode()
+				if err := docs.Put(binKey(uint64(block.first)), value); err != nil || done {
+					return err
+				}
+				written += len(value)
+				block = &docBlock{first: num}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if c.head.docs > 0 {
+		c.head.openBlock = block.first
+	}
+	return nil
+}
+
+// block fills a block from document num on. full says that there is one that does not
+// fit into it any more.
+func (c *compaction) block(k *docBlock, num *uint32) (full bool, err error) {
+	if _, err := c.old.reading(); err != nil {
+		return false, err
+	}
+	for ; *num <= c.head.docs; *num++ {
+		var rec []byte
+		if !c.old.graves.has(*num) {
+			if rec, err = c.old.own.record(*num); err != nil {
+				return false, err
+			}
+			if _, _, err := splitRecord(rec, *num); err != nil {
+				return false, err
+			}
+		}
+		n := len(k.ends)
+		if n > 0 && len(rec) > 0 && len(k.recs) > 0 && len(k.recs)+len(rec) > blockBytes || n >= mostInBlock {
+			return true, nil
+		}
+		k.recs = append(k.recs, rec...)
+		k.ends = append(k.ends, uint32(len(k.recs)))
+	}
+	return false, nil
+}
+
+// run writes the one run of a space. Its entries are counted first: how it is divided
+// depends on how many there are.
+func (c *compaction) run(of int) error {
+	if c.head.docs == 0 {
+		return nil
+	}
+	from, to := &c.old.spaces[of], &c.fresh.spaces[of]
+	to.of, to.limit = of, from.limit
+	info := runInfo{id: c.head.nextRun, level: uint8(maxLevel(from.runs)), first: 1, last: c.head.docs, high: math.MaxUint64}
+	if g := &c.old.graves; g.dead > 0 {
+		info.first = 0
+		to.keep = g.compacted
+		if of == ofIDs {
+			to.keep = c.old.keep(ofIDs, 0, c.head.docs)
+		}
+	}
+	entries, err := c.count(of, &sorted.Builder{Limit: to.limit, Keep: to.keep})
+	if err != nil {
+		return err
+	}
+	info.log = sorted.LogFor(entries)
+	r := c.fresh.sizes.newRun(info)
+	err = c.fresh.update(func(tx *bbolt.Tx) error {
+		_, err := tx.CreateBucket(r.bucket())
+		return err
+	})
+	perBin := r.binBytes(entries, r.Bins())
+	for bin := uint64(0); err == nil && bin < r.Bins(); {
+		if err = c.ctx.Err(); err != nil {
+			break
+		}
+		err = c.fresh.update(func(tx *bbolt.Tx) (err error) {
+			bin, err = c.fresh.writeBins(tx, to, r, bin, r.Bins(), perBin, c.old.sizes.sliceBytes, func(p *packer, in *sorted.Entries, low, high uint64) error {
+				return c.collect(p, from, in, low, high)
+			})
+			return err
+		})
+	}
+	c.head.runs[of] = []runInfo{r.runInfo}
+	c.head.nextRun++
+	return err
+}
+
+// collect brings entries of the old table.
+func (c *compaction) collect(p *packer, from *space, in *sorted.Entries, low, high uint64) error {
+	snap, err := c.snapshot(p)
+	if err != nil {
+		return err
+	}
+	for _, r := range from.runs {
+		if err := r.collect(snap, in, low, high); err != nil {
+			return err
+		}
+	}
+	take(in, from.mem, low, high)
+	return nil
+}
+
+// snapshot is what a goroutine reads the old table by.
+func (c *compaction) snapshot(p *packer) (s *snapshot, err error) {
+	c.locked.Lock()
+	defer c.locked.Unlock()
+	if s = c.snapshots[p]; s != nil {
+		return s, nil
+	}
+	if s, err = newSnapshot(c.old.db); err == nil {
+		if c.snapshots == nil {
+			c.snapshots = map[*packer]*snapshot{}
+		}
+		c.snapshots[p] = s
+	}
+	return s, err
+}
+
+func (c *compaction) stopReading() {
+	for _, s := range c.snapshots {
+		_ = s.tx.Rollback() // it has only read
+	}
+}
+
+// count counts the entries that are kept of a space.
+func (c *compaction) count(of int, b *sorted.Builder) (entries uint64, err error) {
+	shape := c.old.sizes.division.Shape(sorted.LogFor(c.old.entries(of)), 0, 0)
+	for bin := range shape.Bins() {
+		if err := c.ctx.Err(); err != nil {
+			return 0, err
+		}
+		b.In.Reset()
+		if err := c.old.collect(&c.old.spaces[of], &b.In, shape.Lowest(bin), shape.Highest(bin)); err != nil {
+			return 0, err
+		}
+		entries += uint64(len(b.Sort(&shape).Keys))
+	}
+	return entries, nil
+}
+
+// taken writes which documents are dead, and the batches.
+func (c *compaction) taken() error {
+	var ranges []grave
+	for num := uint32(1); num <= c.head.docs; num++ {
+		if !c.old.graves.has(num) {
+			continue
+		}
+		if n := len(ranges) - 1; n >= 0 && ranges[n].last+1 == num {
+			ranges[n].last = num
+			continue
+		}
+		ranges = append(ranges, grave{num, num, c.head.docs})
+	}
+	spans := c.old.batches.spans
+	return c.fresh.update(func(tx *bbolt.Tx) error {
+		if err := writeGraves(tx, ranges, &c.head); err != nil || len(spans) == 0 {
+			return err
+		}
+		all := batches{spans: spans, dirty: map[string]bool{}}
+		for name := range spans {
+			all.dirty[name] = true
+		}
+		return all.write(tx, &c.head)
+	})
+}
+
+// removed copies what was removed for the sake of documents that are live.
+func (c *compaction) removed() error {
+	var log removedLog
+	flush := func() error {
+		defer log.saved()
+		return c.fresh.update(log.write)
+	}
+	for r, err := range c.old.Removed() {
+		if err != nil {
+			return err
+		}
+		if c.head.needs&needsBatches == 0 || !c.old.Live(r.Of) {
+			continue
+		}
+		if log.add(r); log.bytes >= c.old.sizes.sliceBytes {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	if log.empty() {
+		return nil
+	}
+	return flush()
+}
+
+func (c *compaction) header() error {
+	return c.fresh.update(func(tx *bbolt.Tx) error { return putHeader(tx, &c.head, c.old.state) })
+}

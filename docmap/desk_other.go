@@ -1,0 +1,14 @@
+//go:build !((linux || darwin || freebsd || netbsd || openbsd) && (amd64 || arm64 || loong64 || mips64 || mips64le || ppc64 || ppc64le || riscv64 || s390x))
+
+package docmap
+
+import "os"
+
+// canShare: who writes is alone with the table here, as bbolt has it.
+const canShare = false
+
+func share(*os.File) error           { return nil }
+func lockShared(*os.File) error      { return nil }
+func lock(*os.File) error            { return nil }
+func unlock(*os.File) error          { return nil }
+func tryLock(*os.File) (bool, error) { return true, nil }

@@ -1,0 +1,164 @@
+package docmap
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/firstseen/firstseen/docmap/boltcheck"
+)
+
+// openBeside opens a table for reading beside a process that writes it. done is false
+// where none does, or may come: then the table is opened as ever, and a writer kept out.
+func (t *Table) openBeside() (done bool, err error) {
+	for canShare {
+		at, err := os.OpenFile(t.path+deskSuffix, os.O_RDWR|os.O_APPEND, 0)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return false, nil
+		case err != nil && t.isWritten():
+			return false, fmt.Errorf("%s is being written, and who reads it meanwhile has to sign in: %w; make that file writable, or wait for the run to end", t.path, err)
+		case err != nil:
+			return false, nil
+		}
+		if err := lockShared(at); err != nil {
+			return false, errors.Join(err, at.Close())
+		}
+		t.signedIn = at
+		named, err := t.attach()
+		if named || err != nil {
+			return true, err
+		}
+		if err := t.leave(); err != nil { // its writer has ended
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+func stillNamed(f *os.File, path string) bool {
+	a, err := f.Stat()
+	b, err2 := os.Stat(path)
+	return err == nil && err2 == nil && os.SameFile(a, b)
+}
+
+// attempts is how often a reader tries to find the newest state unchanged while it signs
+// in, which takes some microseconds.
+const attempts = 1000
+
+// attach opens the newest state and signs in for it. named is false where the desk is no
+// more that of the table.
+func (t *Table) attach() (named bool, err error) {
+	for range attempts {
+		if err := t.openFile(true, 0); err != nil {
+			return false, err
+		}
+		if !stillNamed(t.signedIn, t.path+deskSuffix) {
+			return false, nil
+		}
+		// From here on the desk keeps the state, and the lock of the file nobody out.
+		if err := unlock(t.file); err != nil {
+			return false, err
+		}
+		s, err := newSnapshot(t.db)
+		if err != nil {
+			return false, err
+		}
+		t.own.read = s
+		if err := t.sign(uint64(s.tx.ID())); err != nil {
+			return false, err
+		}
+		newest, err := t.db.Begin(false)
+		if err != nil {
+			return false, err
+		}
+		same := newest.ID() == s.tx.ID()
+		if err := newest.Rollback(); err != nil {
+			return false, err
+		}
+		if same {
+			t.mapping, t.used = t.db.Info().Data, s.tx.Size()
+			return true, t.checkState()
+		}
+		err = errors.Join(t.sign(uint64(s.tx.ID())|signedOut), t.own.stop(), t.db.Close())
+		if t.db = nil; err != nil {
+			return false, err
+		}
+	}
+	return false, fmt.Errorf("%s: %w: it changes faster than it can be opened", t.path, ErrLocked)
+}
+
+func (t *Table) sign(what uint64) error {
+	if _, err := t.signedIn.Write(binary.LittleEndian.AppendUint64(nil, what)); err != nil {
+		return fmt.Errorf("signing in as a reader: %w", err)
+	}
+	return nil
+}
+
+// leave forgets a desk that was not the right one.
+func (t *Table) leave() error {
+	f := t.signedIn
+	t.signedIn = nil
+	err := f.Close()
+	if t.db != nil {
+		err = errors.Join(err, t.db.Close())
+		t.db = nil
+	}
+	return err
+}
+
+// isWritten reports whether a process may be writing the table.
+func (t *Table) isWritten() bool {
+	f, err := os.Open(t.path)
+	if err != nil {
+		return false
+	}
+	defer f.Close() // it is only locked
+	free, err := tryLock(f)
+	return err != nil || !free
+}
+
+// checkState walks the pages of the state that is read.
+func (t *Table) checkState() error {
+	if t.signedIn == nil {
+		return checkPages(t.path)
+	}
+	tx := t.own.read.tx
+	return damaged(boltcheck.Tree(t.path, uint64(tx.Cursor().Bucket().Root()), uint64(tx.Size())/pageSize))
+}
+
+// signOut ends reading beside a writer. It comes before the snapshot is closed, of which
+// it tells, and returns what is to be done when that is.
+func (t *Table) signOut() (after func() error) {
+	if t.signedIn == nil {
+		return func() error { return nil }
+	}
+	f := t.signedIn
+	var err error
+	if t.own.read != nil {
+		err = t.sign(uint64(t.own.read.tx.ID()) | signedOut)
+	}
+	t.signedIn = nil
+	return func() error { return errors.Join(err, t.lastOut(f), f.Close()) }
+}
+
+// lastOut removes the desk where nobody reads or writes any more.
+func (t *Table) lastOut(f *os.File) error {
+	table, err := os.Open(t.path)
+	if err != nil {
+		return nil // it is gone with the table, or no concern of ours
+	}
+	defer table.Close()                                   // and unlocked
+	if free, err := tryLock(table); err != nil || !free { // a writer has it, or begins
+		return err
+	}
+	if free, err := tryLock(f); err != nil || !free {
+		return err
+	}
+	if !stillNamed(f, t.path+deskSuffix) {
+		return nil
+	}
+	return removeLeft(t.path + deskSuffix)
+}

@@ -1,0 +1,128 @@
+package docmap
+
+import (
+	"errors"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+)
+
+// mostFresh is how many documents that were taken back wait for a checkpoint.
+const mostFresh = 1 << 18
+
+// Forget takes documents back: look-ups name them no more, nor does ByID, at once. It
+// is lost until the next Checkpoint or SaveForgotten. Those that were taken back before
+// are passed over; n is how many were live. The error is ErrNoDoc, and nothing is done,
+// where a number was never given out.
+func (t *Table) Forget(nums []uint32) (n int, err error) {
+	if err := t.writable(); err != nil {
+		return 0, fmt.Errorf("forgetting documents: %w", err)
+	}
+	for _, num := range nums {
+		if num == 0 || num > t.docs {
+			return 0, fmt.Errorf("forgetting document %d: %w", num, ErrNoDoc)
+		}
+	}
+	t.version++
+	for _, num := range nums {
+		if !t.graves.has(num) {
+			t.graves.bury(num, t.docs)
+			n++
+		}
+	}
+	t.watchGraves()
+	return n, nil
+}
+
+// Recall undoes Forget for documents of which that is not durable; of the others it
+// changes nothing.
+func (t *Table) Recall(nums []uint32) {
+	t.version++
+	for _, num := range nums {
+		t.graves.unbury(num)
+	}
+}
+
+// Live reports whether a document was added and not taken back.
+func (t *Table) Live(num uint32) bool { return num > 0 && num <= t.docs && !t.graves.has(num) }
+
+func (t *Table) writable() error {
+	switch {
+	case t.db == nil:
+		return errClosed
+	case t.opt.ReadOnly:
+		return errReadOnly
+	case t.unsure:
+		return errUnsure
+	}
+	return nil
+}
+
+// watchGraves has the memory tables count live documents only.
+func (t *Table) watchGraves() {
+	if t.graves.dead > 0 {
+		for i := range t.spaces {
+			t.spaces[i].mem.Gone = t.graves.goneBefore
+		}
+	}
+}
+
+// SaveForgotten makes durable what was taken back, and batches that were ended, in one
+// transaction. The table's generation stays: a filter that was derived from it holds
+// all that it has to. Documents that are in no checkpoint are an error. After an error
+// it can be tried again, unless that is as for Checkpoint.
+func (t *Table) SaveForgotten() error {
+	err := t.writable()
+	if err == nil && t.docs != t.head.docs {
+		err = errors.New("there are documents in no checkpoint yet")
+	}
+	if err != nil {
+		return fmt.Errorf("forgetting documents: %w", err)
+	}
+	t.version++
+	ended := false
+	err = t.guarded(func() error {
+		defer func() { t.unsure = t.unsure || !ended }()
+		next := t.head
+		taken := t.taken(&next)
+		err := t.update(func(tx *bbolt.Tx) error {
+			if err := taken.write(tx); err != nil {
+				return err
+			}
+			return putHeader(tx, &next, nil)
+		})
+		if err == nil {
+			t.head = next
+			taken.saved()
+		}
+		ended = true
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("forgetting documents: %w", err)
+	}
+	return nil
+}
+
+// taken is what a transaction stores beside documents and their keys.
+type taken struct {
+	t      *Table
+	next   *header
+	graves []grave
+}
+
+func (t *Table) taken(next *header) *taken {
+	return &taken{t: t, next: next, graves: t.graves.unsaved()}
+}
+
+func (k *taken) write(tx *bbolt.Tx) error {
+	if err := writeGraves(tx, k.graves, k.next); err != nil {
+		return err
+	}
+	return k.t.batches.write(tx, k.next)
+}
+
+func (k *taken) saved() {
+	k.t.graves.saved(k.graves)
+	k.t.batches.saved()
+}

@@ -1,0 +1,153 @@
+package docmap
+
+import (
+	"slices"
+
+	"github.com/firstseen/firstseen/docmap/sorted"
+)
+
+// The rule of docs/format.md, "Holders": who holds a key follows from which documents
+// came with it and which were taken back, in order. docs are those stored of a key,
+// ascending, dead ones included; 0 stands for a dead one of a closed key.
+
+// count goes through docs up to the one that closes the key, and returns how many these
+// are and, in held, those that count then; for a key that is not closed, at the end.
+func (g *graves) count(held, docs []uint32) (n int, counted []uint32) {
+	for n, doc := range docs {
+		if doc != 0 {
+			held = slices.DeleteFunc(held, func(h uint32) bool { return h != 0 && g.goneBefore(h, doc) })
+		}
+		if held = append(held, doc); len(held) == keyLimit {
+			return n + 1, held
+		}
+	}
+	return len(docs), held
+}
+
+// named appends to dst whom a look-up names: the live holders and, of a key that is
+// common, zeros in front that make them keyLimit.
+func (g *graves) named(dst, docs []uint32) []uint32 {
+	var room [keyLimit]uint32
+	_, held := g.count(room[:0], docs)
+	closed := len(held) == keyLimit
+	held = slices.DeleteFunc(held, func(h uint32) bool { return h == 0 || g.has(h) })
+	if closed && len(held) > 0 {
+		for range keyLimit - len(held) {
+			dst = append(dst, 0)
+		}
+	}
+	return append(dst, held...)
+}
+
+// trim returns those of docs that are stored in a run, in place.
+func (g *graves) trim(docs []uint32) []uint32 {
+	var room [keyLimit]uint32
+	n, _ := g.count(room[:0], docs)
+	return docs[:n]
+}
+
+// trimFirst is trim for a run that covers all documents up to last.
+func (g *graves) trimFirst(docs []uint32, last uint32) []uint32 {
+	var room [keyLimit]uint32
+	n, held := g.count(room[:0], docs)
+	if len(held) < keyLimit {
+		return slices.DeleteFunc(docs[:n], func(d uint32) bool { return g.has(d) && g.gone(d) <= last })
+	}
+	live := slices.DeleteFunc(held, func(h uint32) bool { return h == 0 || g.has(h) })
+	docs = docs[:keyLimit]
+	zeros := keyLimit - len(live)
+	clear(docs[:zeros])
+	copy(docs[zeros:], live)
+	return docs
+}
+
+// compacted is trimFirst for all documents, but that a key of which no holder is live is
+// forgotten.
+func (g *graves) compacted(docs []uint32) []uint32 {
+	docs = g.trimFirst(docs, never)
+	if len(docs) > 0 && docs[len(docs)-1] == 0 {
+		return docs[:0]
+	}
+	return docs
+}
+
+// liveOnly leaves out all dead ones, which is the rule for ids.
+func (g *graves) liveOnly(docs []uint32) []uint32 {
+	return slices.DeleteFunc(docs, func(d uint32) bool { return d == 0 || g.has(d) })
+}
+
+// keep is what a run of a space is to store of a key, nil where that is no more than
+// the first documents.
+func (t *Table) keep(space int, first, last uint32) func(docs []uint32) []uint32 {
+	g := &t.graves
+	switch {
+	case g.dead == 0 && first > 0:
+		return nil
+	case space == ofIDs:
+		return func(docs []uint32) []uint32 {
+			docs = g.liveOnly(docs)
+			return docs[:min(len(docs), idLimit)]
+		}
+	case first == 0:
+		return func(docs []uint32) []uint32 { return g.trimFirst(docs, last) }
+	}
+	return g.trim
+}
+
+// leaveOutDead replaces what was found of keys by whom the rule names, where anybody of
+// them was taken back. Few keys are: of these all entries are read.
+func (r *reader) leaveOutDead(s *snapshot, q *question) error {
+	g := &r.table.graves
+	for i, key := range q.keys {
+		found := q.holders[i*keyLimit : i*keyLimit+int(q.n[i])]
+		if !slices.ContainsFunc(found, func(d uint32) bool { return d == 0 || g.has(d) }) {
+			continue
+		}
+		docs, err := r.all(s, ofKeys, key)
+		if err != nil {
+			return err
+		}
+		q.n[i] = uint8(len(g.named(q.holders[i*keyLimit:i*keyLimit:(i+1)*keyLimit], docs)))
+	}
+	return nil
+}
+
+// all returns every entry of a key that is stored, ascending. It is valid until the next
+// call.
+func (r *reader) all(s *snapshot, of int, key uint64) ([]uint32, error) {
+	space := &r.table.spaces[of]
+	room := max(cap(r.entries), keyLimit)
+	for {
+		if room > cap(r.entries) {
+			r.entries = make([]uint32, 0, room)
+		}
+		docs, err := r.entries[:0], error(nil)
+		for _, run := range space.runs {
+			if !run.holds(key) {
+				continue
+			}
+			if docs, err = run.find(s, docs, key); err != nil {
+				return nil, err
+			}
+		}
+		if docs = space.mem.Find(docs, key); len(docs) < cap(docs) {
+			return docs, nil
+		}
+		room *= 2 // there may be more
+	}
+}
+
+// leaveOut drops the entries of dead documents.
+func (g *graves) leaveOut(e *sorted.Entries) {
+	if g.dead == 0 {
+		return
+	}
+	n := 0
+	for i, doc := range e.Docs {
+		if doc != 0 && !g.has(doc) {
+			e.Keys[n], e.Docs[n] = e.Keys[i], doc
+			n++
+		}
+	}
+	e.Keys, e.Docs = e.Keys[:n], e.Docs[:n]
+}

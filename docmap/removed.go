@@ -1,0 +1,144 @@
+package docmap
+
+import (
+	"encoding/binary"
+	"fmt"
+	"iter"
+
+	"github.com/zeebo/xxh3"
+	"go.etcd.io/bbolt"
+)
+
+// A Removed is a document that is not in the table, for the sake of one that is.
+type Removed struct {
+	Of    uint32 // the document in the table
+	Batch string // of the removed one, "" for none
+	ID    string
+}
+
+// removedLog holds what was noted since the last checkpoint, in the form it is written
+// in, in chunks.
+type removedLog struct {
+	chunks [][]byte
+	bytes  int
+}
+
+var bucketRemoved = []byte("removed")
+
+func (l *removedLog) empty() bool { return len(l.chunks) == 0 }
+
+// NoteRemoved notes that the document of an id was removed for the sake of document of,
+// if that is in another batch than the current one, and not in none: to be listed when
+// that batch is cancelled. It becomes durable with the next Checkpoint.
+func (t *Table) NoteRemoved(of uint32, id string) {
+	b := &t.batches
+	if batch := t.BatchOf(of); batch != "" && batch != b.current {
+		b.removed.add(Removed{of, b.current, id})
+	}
+}
+
+func (l *removedLog) add(r Removed) {
+	n := len(l.chunks) - 1
+	if n < 0 || len(l.chunks[n]) >= chunkBytes {
+		l.chunks = append(l.chunks, make([]byte, 8, 256))
+		n++
+	}
+	before := len(l.chunks[n])
+	b := binary.AppendUvarint(l.chunks[n], uint64(r.Of))
+	b = append(b, byte(len(r.Batch)))
+	b = append(b, r.Batch...)
+	b = binary.AppendUvarint(b, uint64(len(r.ID)))
+	l.chunks[n] = append(b, r.ID...)
+	l.bytes += len(l.chunks[n]) - before
+}
+
+func (l *removedLog) write(tx *bbolt.Tx) error {
+	if l.empty() {
+		return nil
+	}
+	bucket, err := tx.CreateBucketIfNotExists(bucketRemoved)
+	if err != nil {
+		return err
+	}
+	bucket.FillPercent = 1
+	next := uint32(0)
+	if last, _ := bucket.Cursor().Last(); len(last) == 4 {
+		next = binary.BigEndian.Uint32(last) + 1
+	}
+	for _, c := range l.chunks {
+		binary.LittleEndian.PutUint64(c, removedSum(next, c))
+		if err := bucket.Put(binKey(uint64(next)), c); err != nil {
+			return err
+		}
+		next++
+	}
+	return nil
+}
+
+func removedSum(chunk uint32, b []byte) uint64 {
+	return xxh3.HashSeed(b[8:], seedRemoved+uint64(chunk))
+}
+
+// saved lets the chunks go: the transaction that has them is over.
+func (l *removedLog) saved() { l.chunks, l.bytes = nil, 0 }
+
+// Removed iterates over the documents that NoteRemoved has noted and that are in the
+// file, in the order in which they were removed. An error ends it.
+func (t *Table) Removed() iter.Seq2[Removed, error] {
+	return func(yield func(Removed, error) bool) {
+		version := t.version
+		for key := []byte{}; key != nil; {
+			var list []Removed
+			err := t.step(version, func() (err error) {
+				s, err := t.reading()
+				if err != nil {
+					return err
+				}
+				list, key, err = removedChunk(s.tx, key)
+				return err
+			})
+			if err != nil {
+				yield(Removed{}, fmt.Errorf("listing removed documents: %w", err))
+				return
+			}
+			for _, r := range list {
+				if !yield(r, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// removedChunk returns the entries of the chunk at key or behind it, and the key of what
+// follows; nil at the end.
+func removedChunk(tx *bbolt.Tx, at []byte) (list []Removed, next []byte, err error) {
+	bucket := tx.Bucket(bucketRemoved)
+	if bucket == nil {
+		return nil, nil, nil
+	}
+	key, value := bucket.Cursor().Seek(at)
+	if key == nil {
+		return nil, nil, nil
+	}
+	if len(key) != 4 || len(value) < 8 || removedSum(binary.BigEndian.Uint32(key), value) != binary.LittleEndian.Uint64(value) {
+		return nil, nil, damage("wrong checksum of removed documents, chunk %x", key)
+	}
+	f := &fields{b: value[8:]}
+	for len(f.b) > 0 && !f.short {
+		var r Removed
+		r.Of = uint32(f.uvarint())
+		r.Batch = string(f.next(int(f.u8())))
+		n := f.uvarint()
+		if n > uint64(len(f.b)) {
+			f.short = true
+			break
+		}
+		r.ID = string(f.next(int(n)))
+		list = append(list, r)
+	}
+	if f.short {
+		return nil, nil, damage("removed documents, chunk %x, are cut short", key)
+	}
+	return list, binKey(uint64(binary.BigEndian.Uint32(key)) + 1), nil
+}

@@ -1,0 +1,56 @@
+package docmap
+
+import (
+	"slices"
+
+	"github.com/firstseen/firstseen/docmap/sorted"
+)
+
+// countedEntries is entries for a table of which documents were taken back: a key has as
+// many entries as the rule of holders keeps.
+func (v *verifier) countedEntries(r *run, e *sorted.Entries) error {
+	for i := 0; i < len(e.Keys); {
+		j := i + 1
+		for j < len(e.Keys) && e.Keys[j] == e.Keys[i] {
+			j++
+		}
+		docs := e.Docs[i:j]
+		for at, d := range docs {
+			if d < r.first || d > r.last || at > 0 && (d < docs[at-1] || d == docs[at-1] && d != 0) {
+				return damage("run %d has an entry of document %d", r.id, d)
+			}
+		}
+		var room [keyLimit]uint32
+		n, _ := v.t.graves.count(room[:0], docs)
+		if i > 0 && e.Keys[i] < e.Keys[i-1] || n < len(docs) || docs[0] == 0 && len(docs) != keyLimit {
+			return damage("run %d is out of order at key %x", r.id, e.Keys[i])
+		}
+		i = j
+	}
+	return nil
+}
+
+// deadID counts the entry of a dead document in the index of ids, where that has one.
+func (v *verifier) deadID(s *snapshot, rec []byte, num uint32) error {
+	if len(rec) == 0 {
+		return nil
+	}
+	id, _, err := splitRecord(rec, num)
+	if err != nil || len(id) == 0 {
+		return err
+	}
+	key := idKey(string(id))
+	for _, r := range v.t.spaces[ofIDs].runs {
+		if num < r.first || num > r.last || !r.holds(key) {
+			continue
+		}
+		found, err := r.find(s, make([]uint32, 0, idLimit), key)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(found, num) {
+			v.matched[r.id]++
+		}
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/docmap"
+)
+
+// SetBatch has the documents that are kept from here on belong to a batch, by whose name
+// they can be taken back together; see [Editor.Cancel]. An empty name is none.
+func (x *Index) SetBatch(name string) error {
+	switch {
+	case x.closed:
+		return errIndexClosed
+	case x.table == nil && name == "":
+		return nil
+	case x.table == nil:
+		return noTable(x.dir, "has no batches")
+	}
+	return x.table.SetBatch(name)
+}
+
+// NoteRemoved notes, for the day on which a batch is cancelled, for whose sake a document
+// was removed. It becomes durable with the next checkpoint.
+func (x *Index) NoteRemoved(id string, r *dedup.Result) {
+	if x.closed || x.table == nil || r.Kept {
+		return
+	}
+	if r.Of.Num != 0 {
+		x.table.NoteRemoved(r.Of.Num, id)
+		return
+	}
+	noted := map[string]bool{"": true} // a mosaic: once for each batch
+	for i := range r.Also {
+		num := r.Also[i].Num
+		if batch := x.table.BatchOf(num); !noted[batch] {
+			noted[batch] = true
+			x.table.NoteRemoved(num, id)
+		}
+	}
+}
+
+// decideReplacing is Decide for a policy of ReplaceSameID: the kept documents of this id
+// make way for a new version of them. Where all is as it was, or the new text stands in
+// another document, they stay.
+func (x *Index) decideReplacing(doc dedup.Document) (dedup.Result, error) {
+	earlier, err := x.table.ByID(doc.ID)
+	if err != nil || len(earlier) == 0 {
+		if err != nil {
+			return dedup.Result{}, err
+		}
+		return x.deduper.DecideDocument(doc)
+	}
+	r, err := x.deduper.Check(doc.ID, doc.Sketch)
+	if err != nil || r.Exact {
+		return r, err
+	}
+	if _, err := x.table.Forget(earlier); err != nil {
+		return dedup.Result{}, err
+	}
+	r, err = x.deduper.DecideDocument(doc)
+	if err != nil || !r.Kept {
+		x.table.Recall(earlier)
+	}
+	return r, err
+}
+
+func noTable(dir, what string) error {
+	return fmt.Errorf("index %s: an index without a side table %s: a filter knows no documents; use one with a table, made without --filter-only", dir, what)
+}
+
+// An Editor is an index that is open for taking documents back. Its filter is not
+// loaded: that it knows too much changes no verdict. What is taken back is so at once
+// for the Editor, and durable after Save.
+type Editor struct {
+	x       *Index // of which only lock and table are there
+	unsaved int
+}
+
+// MaxBatchName is how long the name of a batch can be, in bytes.
+const MaxBatchName = docmap.MaxBatchName
+
+// ErrNoBatch: there is no batch of that name.
+var ErrNoBatch = docmap.ErrNoBatch
+
+// Edit opens the index in dir for taking back. It is locked, as by [Open].
+func Edit(dir string) (*Editor, error) {
+	p, err := look(dir)
+	switch {
+	case err != nil:
+		return nil, err
+	case p.none():
+		return nil, noIndex(dir)
+	}
+	if err := p.lost(dir); err != nil {
+		return nil, err
+	}
+	if !p.table {
+		return nil, noTable(dir, "takes nothing back")
+	}
+	x := newLocked(dir)
+	if err := x.takeLock(); err != nil {
+		return nil, err
+	}
+	e := &Editor{x: x}
+	if err := e.open(); err != nil {
+		return nil, errors.Join(err, x.lock.Unlock())
+	}
+	if err := p.emptied(dir, x.table); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+func (e *Editor) open() (err error) {
+	e.x.table, err = docmap.Open(e.x.path(TableFile), docmap.Options{AsIs: true})
+	return err
+}
+
+// ByID returns the numbers of the live documents of an id, in the order in which they
+// came, at most the first 1024.
+func (e *Editor) ByID(id string) ([]uint32, error) { return e.x.table.ByID(id) }
+
+// Forget takes documents back, by their numbers, and says how many were live.
+func (e *Editor) Forget(nums []uint32) (n int, err error) {
+	n, err = e.x.table.Forget(nums)
+	if e.unsaved += n; err == nil && e.unsaved >= saveAfter {
+		err = e.Save()
+	}
+	return n, err
+}
+
+// saveAfter bounds what is noted in memory of documents taken back.
+const saveAfter = 1 << 18
+
+// Save makes durable what was taken back, in one step.
+func (e *Editor) Save() error {
+	e.unsaved = 0
+	return e.x.table.SaveForgotten()
+}
+
+// A Victim is a document that was removed for the sake of one that is cancelled.
+type Victim struct {
+	ID    string // of the removed document
+	Batch string // it came with, "" for none
+	Of    string // id of the document that is cancelled
+}
+
+// Victims calls f for the documents of other batches that were removed for the sake of a
+// live one of this batch, in the order in which they were removed.
+func (e *Editor) Victims(batch string, f func(Victim) error) error {
+	for r, err := range e.x.table.Removed() {
+		if err != nil {
+			return err
+		}
+		if e.x.table.BatchOf(r.Of) != batch || !e.x.table.Live(r.Of) {
+			continue
+		}
+		doc, err := e.x.table.Doc(r.Of)
+		if err != nil {
+			return err
+		}
+		if err := f(Victim{ID: r.ID, Batch: r.Batch, Of: doc.ID}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Cancel takes all documents of a batch back, and the batch with them, durably and in one
+// step, and says how many were live. The error is ErrNoBatch where there is none.
+func (e *Editor) Cancel(batch string) (n int, err error) {
+	nums, err := e.x.table.BatchDocs(batch)
+	if err != nil {
+		return 0, err
+	}
+	if n, err = e.x.table.Forget(nums); err != nil {
+		return 0, err
+	}
+	if err := e.x.table.EndBatch(batch); err != nil {
+		return 0, err
+	}
+	return n, e.Save()
+}
+
+// Close releases the index. What was not saved is as before.
+func (e *Editor) Close() error {
+	return errors.Join(e.x.table.Close(), e.x.lock.Unlock())
+}

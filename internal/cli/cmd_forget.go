@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/index"
+)
+
+// forgetting are the flags of firstseen forget.
+type forgetting struct {
+	index, from, batch string
+}
+
+// forgotten is what firstseen forget tells of an id. The JSON form is a contract.
+type forgotten struct {
+	ID        string `json:"id"`
+	Forgotten int    `json:"forgotten"` // documents of this id; 0 where none was there
+}
+
+func newForgetCommand() *cobra.Command {
+	var f forgetting
+	cmd := &cobra.Command{
+		Use:     "forget --index DIR [ID...]",
+		Short:   "Take documents back, so that an index knows them no more",
+		Long:    forgetLong,
+		Example: "  firstseen forget --index seen/ https://example.org/7\n  firstseen forget --index seen/ --from ids.txt\n  firstseen forget --index seen/ --batch monday",
+		RunE:    func(cmd *cobra.Command, ids []string) error { return f.run(cmd, ids) },
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&f.index, "index", "", "directory of the index")
+	fs.StringVar(&f.from, "from", "", "forget the ids in this file too, one a line; - is standard input")
+	fs.StringVar(&f.batch, "batch", "", "forget all documents of this batch, and the batch")
+	return cmd
+}
+
+func (f *forgetting) run(cmd *cobra.Command, ids []string) (err error) {
+	if f.index == "" {
+		return usageError{errors.New("forget: give the index with --index DIR")}
+	}
+	if len(ids) == 0 && f.from == "" && f.batch == "" {
+		return usageError{errors.New("forget: give ids of documents, --from FILE or --batch NAME")}
+	}
+	e, err := index.Edit(f.index)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	w := &forgetter{cmd: cmd, edit: e, buffer: bufio.NewWriter(cmd.OutOrStdout())}
+	w.out = json.NewEncoder(w.buffer)
+	w.out.SetEscapeHTML(false)
+	for _, id := range ids {
+		if err := w.forget(id); err != nil {
+			return err
+		}
+	}
+	if f.from != "" {
+		if err := w.from(f.from); err != nil {
+			return err
+		}
+	}
+	if f.batch != "" {
+		if err := w.batch(f.batch); err != nil {
+			return err
+		}
+	}
+	return w.end()
+}
+
+// A forgetter takes documents back and says which. Its lines come when all is durable,
+// but where they are many.
+type forgetter struct {
+	cmd    *cobra.Command
+	edit   *index.Editor
+	buffer *bufio.Writer
+	out    *json.Encoder
+	known  int // documents forgotten
+	none   int // ids of which there was none
+}
+
+func (w *forgetter) forget(id string) error {
+	if err := w.cmd.Context().Err(); err != nil {
+		return err
+	}
+	nums, err := w.edit.ByID(id)
+	if err != nil {
+		return err
+	}
+	n, err := w.edit.Forget(nums)
+	if err != nil {
+		return err
+	}
+	if w.known += n; n == 0 {
+		w.none++
+	}
+	return w.out.Encode(forgotten{id, n})
+}
+
+// from forgets the ids in a file.
+func (w *forgetter) from(path string) (err error) {
+	r := w.cmd.InOrStdin()
+	if path != corpus.Stdin {
+		file, err := os.Open(path)
+		if err != nil {
+			return fmt.Errorf("reading the ids: %w", err)
+		}
+		defer file.Close() // it is only read
+		r = file
+	}
+	lines := bufio.NewReaderSize(r, 1<<20)
+	for done := false; !done; {
+		line, err := lines.ReadSlice('\n')
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			return fmt.Errorf("reading the ids: %s has a line of more than %d bytes", path, 1<<20)
+		case err != nil && !errors.Is(err, io.EOF):
+			return fmt.Errorf("reading the ids: %w", err)
+		}
+		done = err != nil
+		if id := strings.TrimRight(string(line), "\r\n"); id != "" {
+			if err := w.forget(id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// batch forgets a batch.
+func (w *forgetter) batch(name string) error {
+	if err := w.edit.Save(); err != nil {
+		return err
+	}
+	n, err := w.edit.Cancel(name)
+	if err != nil {
+		return noBatch(err)
+	}
+	w.known += n
+	return w.out.Encode(cancelled{name, n})
+}
+
+func (w *forgetter) end() error {
+	if err := w.edit.Save(); err != nil {
+		return err
+	}
+	if w.none > 0 {
+		fmt.Fprintf(w.cmd.ErrOrStderr(), "firstseen: of %d ids the index knows no document\n", w.none)
+	}
+	return w.buffer.Flush()
+}
