@@ -52,6 +52,8 @@ var mayKnow = map[string][]string{
 	"bloomstore": {},
 	"docmap":     {"docmap/sorted", "docmap/memtable", "docmap/boltcheck"},
 	"corpus":     {},
+	"alike":      {},
+	"beside":     {"alike"},
 
 	"docmap/sorted":    {},
 	"docmap/memtable":  {},

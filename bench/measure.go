@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/firstseen/firstseen/bench/alike"
+	"github.com/firstseen/firstseen/alike"
 	"github.com/firstseen/firstseen/bench/peers"
 )
 
@@ -120,7 +120,7 @@ func (s *labelled) alike(doc, witness int) likeness {
 	if l, ok := s.measured[key]; ok {
 		return l
 	}
-	a, b := s.vocabulary.Text(s.docs[doc].Text), s.vocabulary.Text(s.docs[witness].Text)
+	a, b := alike.New(s.docs[doc].Text), alike.New(s.docs[witness].Text)
 	l := likeness{contained: alike.Contained(a, b), lcs: alike.LCS(a, b)}
 	l.jaccard, l.containment = alike.Jaccard(a, b)
 	s.measured[key] = l

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/firstseen/firstseen/bench/beside"
+	"github.com/firstseen/firstseen/beside"
 )
 
 // pairsOptions say which pairs are shown, and how.

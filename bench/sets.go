@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/firstseen/firstseen/bench/alike"
 	"github.com/firstseen/firstseen/bench/peers"
 )
 
@@ -24,9 +23,8 @@ type labelled struct {
 	// a removal with a witness of another origin is false. nil: by likeness.
 	origin []int
 
-	at         map[string]int // id → position in docs
-	vocabulary *alike.Vocabulary
-	measured   map[[2]int]likeness // of document and witness
+	at       map[string]int      // id → position in docs
+	measured map[[2]int]likeness // of document and witness
 }
 
 // findSets finds the corpora below directories. Their documents are not yet read.
@@ -79,7 +77,7 @@ func (s *labelled) load(ctx context.Context) error {
 			return err
 		}
 	}
-	s.at, s.vocabulary, s.measured = map[string]int{}, alike.NewVocabulary(), map[[2]int]likeness{}
+	s.at, s.measured = map[string]int{}, map[[2]int]likeness{}
 	for i := range s.docs {
 		s.at[s.docs[i].ID] = i
 	}
@@ -87,7 +85,7 @@ func (s *labelled) load(ctx context.Context) error {
 }
 
 // unload lets go of what load has made.
-func (s *labelled) unload() { s.docs, s.at, s.vocabulary, s.measured = nil, nil, nil, nil }
+func (s *labelled) unload() { s.docs, s.at, s.measured = nil, nil, nil }
 
 // of are the positions of a pair's documents, in order.
 func (s *labelled) of(p *pair) (earlier, later int) {

@@ -2,7 +2,7 @@
 // form, to be compared with firstseen on the same documents.
 package peers
 
-import "github.com/firstseen/firstseen/bench/alike"
+import "github.com/firstseen/firstseen/alike"
 
 // A Rule decides about documents one after the other, in order, and names for each
 // one it removes an earlier one that stands for it.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/firstseen/firstseen/bench/alike"
+	"github.com/firstseen/firstseen/alike"
 )
 
 // Style says how to print.
