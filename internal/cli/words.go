@@ -137,6 +137,19 @@ Exit codes:
   2    wrong usage
   130  interrupted; nothing was changed`
 
+const explainLong = `Explain shows two texts side by side and says how alike they are, by every score
+there is, and why the later one is taken for a copy of the earlier one, or not, in
+terms of the rules of docs/design.md.
+
+Give two files, each one plain text, the earlier one first; or a line of a report and
+the inputs of its run. The verdict is that of the two documents alone. In a run it can
+be another: there segments that eight documents have are no evidence, and a third
+document may be the better witness.
+
+What stands in one text alone, in both but elsewhere, and in shared segments is marked,
+on a terminal by colours and else by brackets. Edit distance and longest common
+subsequence are not measured where two long texts differ too much ("-", null).`
+
 // Parts that messages share.
 const (
 	putFileBack = "put the file back, or add --abandon to leave the run unfinished"
