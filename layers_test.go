@@ -66,11 +66,13 @@ var mayKnow = map[string][]string{
 	"web/charset": {},
 	"web/html":    {},
 
-	"feature":              {"feature/method", "feature/segments", "feature/twostage"},
+	"feature":              {"feature/method", "feature/segments", "feature/twostage", "feature/exact"},
 	"feature/method":       {},
 	"feature/canon":        {"feature/canon/vector"},
 	"feature/canon/vector": {},
-	"feature/segments":     {"feature/method", "feature/canon"},
+	"feature/digest":       {},
+	"feature/segments":     {"feature/method", "feature/canon", "feature/digest"},
+	"feature/exact":        {"feature/method", "feature/canon", "feature/digest"},
 	"feature/runs":         {"feature/canon"},
 	"feature/twostage":     {"feature/method", "feature/segments", "feature/runs", "feature/canon"},
 }

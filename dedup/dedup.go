@@ -8,6 +8,7 @@
 package dedup
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -38,8 +39,14 @@ const (
 	DefaultFilterThreshold   = 0.8
 )
 
-func (r Rules) withDefaults(filterOnly bool) (Rules, error) {
+func (r Rules) withDefaults(s feature.Scheme, filterOnly bool) (Rules, error) {
+	info := s.Info()
+	if filterOnly && !info.FilterOnly {
+		return r, fmt.Errorf("the method %s needs a side table", info.Name)
+	}
 	switch {
+	case r.Threshold == 0 && !s.BySegments():
+		r.Threshold = cmp.Or(info.Threshold, 1)
 	case r.Threshold == 0 && filterOnly:
 		r.Threshold = DefaultFilterThreshold
 	case r.Threshold == 0 && r.Score == ScoreSegments:
@@ -118,7 +125,7 @@ func New(cfg Config) (*Deduper, error) {
 	if cfg.Filter == nil && cfg.Table == nil {
 		return nil, fmt.Errorf("deduplicating: %w", errNothing)
 	}
-	rules, err := cfg.Rules.withDefaults(cfg.Table == nil)
+	rules, err := cfg.Rules.withDefaults(cfg.Scheme, cfg.Table == nil)
 	if err != nil {
 		return nil, err
 	}

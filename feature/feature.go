@@ -2,7 +2,7 @@
 // copies of one document show: width, case, spacing, punctuation, line breaks,
 // invisible characters, the order of paragraphs.
 //
-// A [Scheme] chooses a method and its settings; methods is the list of those there
+// A [Scheme] chooses a method and its settings; [Methods] is the list of those there
 // are. What a method is says package feature/method, and package feature/canon has
 // what they share: the canonical form of a text.
 //
@@ -24,17 +24,10 @@ import (
 	"github.com/firstseen/firstseen/feature/twostage"
 )
 
-// methods are all there are, the default first. A new one is a line here; see
-// docs/extend.md, "Add a method".
-var methods = []registered{
-	{"twostage", newTwoStage, namedTwoStage},
-	{"segments", newSegments, namedSegments},
-}
-
 // registered is a method and how it is chosen: by its settings, or by the name of a
 // scheme in a file.
 type registered struct {
-	name  string // Scheme.Method
+	Info
 	make  func(Scheme) (method.Method, error)
 	named func(name string, key []byte) (Scheme, bool)
 }
@@ -57,8 +50,7 @@ type (
 // A Scheme says how texts are told to be alike: a method with its settings. Its zero
 // value is the default.
 type Scheme struct {
-	// Method is the name of the method; "" is "twostage", in which the longest
-	// segments find and sketches decide. "segments" is the longest segments alone.
+	// Method is the name of the method, one of [Methods]; "" is the first of them.
 	Method string
 
 	// Segments is how many of the longest distinct segments are chosen,
@@ -79,7 +71,7 @@ type Scheme struct {
 // New returns the method with its settings, or an error where one is out of range.
 func (s Scheme) New() (method.Method, error) {
 	for _, m := range methods {
-		if s.Method == m.name || s.Method == "" {
+		if s.Method == m.Name || s.Method == "" {
 			return m.make(s)
 		}
 	}
@@ -150,7 +142,7 @@ func newSegments(s Scheme) (method.Method, error) {
 
 func namedSegments(name string, key []byte) (Scheme, bool) {
 	m, ok := segments.Named(name, key)
-	return of("segments", m), ok
+	return of(Former, m), ok
 }
 
 func (s Scheme) segments() segments.Scheme {
