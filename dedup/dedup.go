@@ -89,6 +89,7 @@ type Deduper struct {
 	Seen      []bool
 	record    Record
 	one       one
+	near      *near // nil for a method that finds by equal keys alone
 	group     group // of DecideAll
 }
 
@@ -139,9 +140,13 @@ func New(cfg Config) (*Deduper, error) {
 			return nil, err
 		}
 	}
+	near, err := newNear(m, cfg.Table)
+	if err != nil {
+		return nil, err
+	}
 	closer, _ := cfg.Table.(closer)
 	return &Deduper{
-		Cfg: cfg, closer: closer, method: m, extractor: m.NewExtractor(), decision: newDecision(rules, m),
+		Cfg: cfg, closer: closer, method: m, extractor: m.NewExtractor(), decision: newDecision(rules, m), near: near,
 	}, nil
 }
 
@@ -195,6 +200,9 @@ func (d *Deduper) check(s *feature.Sketch) (Result, error) {
 		return d.checkFilter(s), nil
 	}
 	d.load(s)
+	if d.near != nil {
+		d.near.load(&d.decision, s)
+	}
 	return d.decision.decide(d.Cfg.Table)
 }
 
@@ -235,5 +243,9 @@ func (d *Deduper) remember(doc *Document, v Verdict) error {
 	}
 	d.record.Time, d.record.Verdict, d.record.Added = d.Cfg.Now().Unix(), v, doc.Added
 	d.record.Sketch = d.decision.judge.Record(d.record.Sketch[:0])
-	return d.one.add(d.Cfg.Table, doc.ID, &d.record, d.Keys)
+	err := d.one.add(d.Cfg.Table, doc.ID, &d.record, d.Keys)
+	if err == nil && d.near != nil {
+		err = d.near.memory.Add(d.record.Sketch)
+	}
+	return err
 }

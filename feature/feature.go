@@ -21,6 +21,9 @@ import (
 
 	"github.com/firstseen/firstseen/feature/method"
 	"github.com/firstseen/firstseen/feature/segments"
+	"github.com/firstseen/firstseen/feature/shingles"
+	"github.com/firstseen/firstseen/feature/simhash"
+	"github.com/firstseen/firstseen/feature/terms"
 	"github.com/firstseen/firstseen/feature/twostage"
 )
 
@@ -29,13 +32,15 @@ import (
 type registered struct {
 	Info
 	make  func(Scheme) (method.Method, error)
-	named func(name string, key []byte) (Scheme, bool)
+	named func(name string, key []byte, table *terms.Table) (Scheme, bool)
 }
 
 // The limits of a Scheme's settings.
 const (
 	MaxSegments = segments.MaxSegments
 	MaxMinWidth = segments.MaxMinWidth
+	MaxShingle  = shingles.MaxWords
+	MaxDistance = simhash.MaxDistance
 )
 
 type (
@@ -61,6 +66,22 @@ type Scheme struct {
 	// segment, 1 to MaxMinWidth; 0 is 10: five Han characters or about two
 	// English words.
 	MinWidth int
+
+	// Shingle is how many words a shingle has, 1 to MaxShingle; 0 is 5. Bands and Rows are
+	// how its signatures are looked up; both 0 is what suits the default threshold. Of the
+	// method shingles alone.
+	Shingle, Bands, Rows int
+
+	// Distance is the number of bits in which the fingerprints of copies may differ, 1 to
+	// MaxDistance; 0 is 3. Of the method simhash alone.
+	Distance int
+
+	// Terms says how rare a term is. The method imatch needs it, simhash can use it.
+	Terms *terms.Table
+
+	// LeastRare and MostRare are how rare terms are that count, in hundredths of the
+	// rarest; MostRare 0 is 20 and 80. Of the method imatch alone.
+	LeastRare, MostRare int
 
 	// Key, if not nil, is a secret of 16 bytes under which texts are hashed.
 	// Without it anybody can write plain words that collide with a text of his
@@ -102,10 +123,14 @@ func (s Scheme) Name() string { return s.must().Name() }
 // Features is the most features that a text can have. The scheme must be valid.
 func (s Scheme) Features() int { return s.must().Features() }
 
-// Named returns the scheme of a name, with that key, and whether there is one.
-func Named(name string, key []byte) (Scheme, bool) {
+// Named returns the scheme of a name, with that key, and whether there is one that needs
+// no table of terms.
+func Named(name string, key []byte) (Scheme, bool) { return NamedWith(name, key, nil) }
+
+// NamedWith is Named of schemes with that table of terms; nil is none.
+func NamedWith(name string, key []byte, table *terms.Table) (Scheme, bool) {
 	for _, m := range methods {
-		if s, ok := m.named(name, key); ok {
+		if s, ok := m.named(name, key, table); ok {
 			return s, true
 		}
 	}
@@ -130,7 +155,7 @@ func newTwoStage(s Scheme) (method.Method, error) {
 	return m, m.Validate()
 }
 
-func namedTwoStage(name string, key []byte) (Scheme, bool) {
+func namedTwoStage(name string, key []byte, _ *terms.Table) (Scheme, bool) {
 	m, ok := twostage.Named(name, key)
 	return of("", m.Scheme), ok
 }
@@ -140,7 +165,7 @@ func newSegments(s Scheme) (method.Method, error) {
 	return m, m.Validate()
 }
 
-func namedSegments(name string, key []byte) (Scheme, bool) {
+func namedSegments(name string, key []byte, _ *terms.Table) (Scheme, bool) {
 	m, ok := segments.Named(name, key)
 	return of(Former, m), ok
 }

@@ -4,7 +4,11 @@ import (
 	"slices"
 
 	"github.com/firstseen/firstseen/feature/exact"
+	"github.com/firstseen/firstseen/feature/imatch"
 	"github.com/firstseen/firstseen/feature/method"
+	"github.com/firstseen/firstseen/feature/shingles"
+	"github.com/firstseen/firstseen/feature/simhash"
+	"github.com/firstseen/firstseen/feature/terms"
 )
 
 // An Info is what is told of a method to who chooses one.
@@ -37,6 +41,21 @@ var methods = []registered{
 		Help:  "the whole text is the same, but for case, width, spaces and punctuation",
 		Score: "1",
 	}, newExact, namedExact},
+	{Info{
+		Name: "shingles", Threshold: shingles.DefaultThreshold,
+		Help:  "the sets of all runs of five words are alike, as min-hash estimates it",
+		Score: "the Jaccard similarity of the two sets of runs",
+	}, newShingles, namedShingles},
+	{Info{
+		Name:  "imatch",
+		Help:  "the terms that are neither common nor rare are the same (I-Match); needs --terms",
+		Score: "1",
+	}, newIMatch, namedIMatch},
+	{Info{
+		Name:  "simhash",
+		Help:  "fingerprints of 64 bits, made of weighted terms, differ in at most --distance bits",
+		Score: "the share of the 64 bits that are the same",
+	}, newSimHash, namedSimHash},
 	{Info{Name: Former, Threshold: 0.5, FilterOnly: true}, newSegments, namedSegments},
 }
 
@@ -71,7 +90,37 @@ func newExact(s Scheme) (method.Method, error) {
 	return m, m.Validate()
 }
 
-func namedExact(name string, key []byte) (Scheme, bool) {
+func namedExact(name string, key []byte, _ *terms.Table) (Scheme, bool) {
 	m, ok := exact.Named(name, key)
 	return Scheme{Method: "exact", Key: m.Key}, ok
+}
+
+func newShingles(s Scheme) (method.Method, error) {
+	m := shingles.Scheme{Words: s.Shingle, Bands: s.Bands, Rows: s.Rows, Key: s.Key}
+	return m, m.Validate()
+}
+
+func namedShingles(name string, key []byte, _ *terms.Table) (Scheme, bool) {
+	m, ok := shingles.Named(name, key)
+	return Scheme{Method: "shingles", Shingle: m.Words, Bands: m.Bands, Rows: m.Rows, Key: m.Key}, ok
+}
+
+func newIMatch(s Scheme) (method.Method, error) {
+	m := imatch.Scheme{Terms: s.Terms, Least: s.LeastRare, Most: s.MostRare, Key: s.Key}
+	return m, m.Validate()
+}
+
+func namedIMatch(name string, key []byte, table *terms.Table) (Scheme, bool) {
+	m, ok := imatch.Named(name, key, table)
+	return Scheme{Method: "imatch", Terms: m.Terms, LeastRare: m.Least, MostRare: m.Most, Key: m.Key}, ok
+}
+
+func newSimHash(s Scheme) (method.Method, error) {
+	m := simhash.Scheme{Distance: s.Distance, Terms: s.Terms, Key: s.Key}
+	return m, m.Validate()
+}
+
+func namedSimHash(name string, key []byte, table *terms.Table) (Scheme, bool) {
+	m, ok := simhash.Named(name, key, table)
+	return Scheme{Method: "simhash", Distance: m.Distance, Terms: m.Terms, Key: m.Key}, ok
 }
