@@ -21,8 +21,8 @@ type ruleMaker struct {
 func rules() []ruleMaker {
 	return []ruleMaker{
 		{"default", ours(feature.Scheme{}, dedup.Rules{})},
-		{"former", ours(feature.Scheme{Method: "segments"}, dedup.Rules{Threshold: 0.5})},
-		{"counted", ours(feature.Scheme{Method: "segments"}, dedup.Rules{Score: dedup.ScoreSegments})},
+		{"former", ours(feature.Scheme{Method: feature.Former}, dedup.Rules{Threshold: 0.5})},
+		{"counted", ours(feature.Scheme{Method: feature.Former}, dedup.Rules{Score: dedup.ScoreSegments})},
 		{"exact", peer(func() peers.Rule { return peers.NewExact() })},
 		{"simhash", peer(func() peers.Rule { return peers.NewSimHash(3) })},
 		{"minhash.5", minhash(0.5, false)},

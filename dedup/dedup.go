@@ -8,6 +8,7 @@
 package dedup
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -38,8 +39,14 @@ const (
 	DefaultFilterThreshold   = 0.8
 )
 
-func (r Rules) withDefaults(filterOnly bool) (Rules, error) {
+func (r Rules) withDefaults(s feature.Scheme, filterOnly bool) (Rules, error) {
+	info := s.Info()
+	if filterOnly && !info.FilterOnly {
+		return r, fmt.Errorf("the method %s needs a side table", info.Name)
+	}
 	switch {
+	case r.Threshold == 0 && !s.BySegments():
+		r.Threshold = cmp.Or(info.Threshold, 1)
 	case r.Threshold == 0 && filterOnly:
 		r.Threshold = DefaultFilterThreshold
 	case r.Threshold == 0 && r.Score == ScoreSegments:
@@ -82,6 +89,7 @@ type Deduper struct {
 	Seen      []bool
 	record    Record
 	one       one
+	near      *near // nil for a method that finds by equal keys alone
 	group     group // of DecideAll
 }
 
@@ -118,7 +126,7 @@ func New(cfg Config) (*Deduper, error) {
 	if cfg.Filter == nil && cfg.Table == nil {
 		return nil, fmt.Errorf("deduplicating: %w", errNothing)
 	}
-	rules, err := cfg.Rules.withDefaults(cfg.Table == nil)
+	rules, err := cfg.Rules.withDefaults(cfg.Scheme, cfg.Table == nil)
 	if err != nil {
 		return nil, err
 	}
@@ -132,9 +140,13 @@ func New(cfg Config) (*Deduper, error) {
 			return nil, err
 		}
 	}
+	near, err := newNear(m, cfg.Table)
+	if err != nil {
+		return nil, err
+	}
 	closer, _ := cfg.Table.(closer)
 	return &Deduper{
-		Cfg: cfg, closer: closer, method: m, extractor: m.NewExtractor(), decision: newDecision(rules, m),
+		Cfg: cfg, closer: closer, method: m, extractor: m.NewExtractor(), decision: newDecision(rules, m), near: near,
 	}, nil
 }
 
@@ -188,6 +200,9 @@ func (d *Deduper) check(s *feature.Sketch) (Result, error) {
 		return d.checkFilter(s), nil
 	}
 	d.load(s)
+	if d.near != nil {
+		d.near.load(&d.decision, s)
+	}
 	return d.decision.decide(d.Cfg.Table)
 }
 
@@ -228,5 +243,9 @@ func (d *Deduper) remember(doc *Document, v Verdict) error {
 	}
 	d.record.Time, d.record.Verdict, d.record.Added = d.Cfg.Now().Unix(), v, doc.Added
 	d.record.Sketch = d.decision.judge.Record(d.record.Sketch[:0])
-	return d.one.add(d.Cfg.Table, doc.ID, &d.record, d.Keys)
+	err := d.one.add(d.Cfg.Table, doc.ID, &d.record, d.Keys)
+	if err == nil && d.near != nil {
+		err = d.near.memory.Add(d.record.Sketch)
+	}
+	return err
 }

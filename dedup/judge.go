@@ -30,6 +30,7 @@ func (c *decision) verdict(r *Result) error {
 	case witness.candidate >= 0:
 		r.Verdict, r.Score = Duplicate, witness.Score
 		r.Contained, r.Estimated = witness.Contained, witness.Estimated
+		r.Distance, r.ByDistance = witness.Distance, witness.ByDistance
 		c.explain(witness, r)
 	case relation.candidate >= 0:
 		r.Verdict, r.Score = Related, relation.Share

@@ -30,6 +30,7 @@ type Reported struct {
 	Seen      Share        `json:"seen"`
 	Contained Share        `json:"contained"`
 	Estimated bool         `json:"estimated,omitempty"` // Contained, by sketches of the whole texts
+	Distance  *int         `json:"distance,omitempty"`  // bits in which the fingerprints differ, by the method simhash
 	Shared    int          `json:"shared"`
 	Among     int          `json:"comparable"`
 	Count     int          `json:"segments"`
@@ -75,6 +76,9 @@ func Report(r *dedup.Result, id string, set *feature.Set, text []byte) Reported 
 		Shared: r.Of.Shared,
 		Among:  r.Comparable, Count: r.Segments, OfCount: r.OfSegments,
 		Also: make([]AlsoDoc, 0, len(r.Also)), Sample: samples(r, set, text),
+	}
+	if r.ByDistance {
+		line.Distance = &r.Distance
 	}
 	switch {
 	case r.Of.Num != 0:

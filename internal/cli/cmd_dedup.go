@@ -53,6 +53,7 @@ func (f *settings) registerDedup(cmd *cobra.Command) {
 	fs.Float64Var(&f.threshold, "threshold", 0, "share of its text that a document must have in common with an earlier one to be removed (default 0.6; 0.5 with --score segments; 0.8 with --filter-only)")
 	fs.StringVar(&f.score, "score", "text", "what the share counts: text (runs of five words; in short texts segments, by their words) or segments (each as one)")
 	fs.StringVar(&f.mosaics, "mosaics", "keep", "documents assembled from several earlier ones: keep or remove")
+	f.method.register(fs)
 	fs.IntVar(&f.scheme.Segments, "segments", 0, "longest segments of a document taken as its features (default 50)")
 	fs.IntVar(&f.scheme.MinWidth, "min-width", 0, "narrowest segment, in columns: a Chinese character is 2, a letter 1 (default by scheme, see version)")
 	fs.BoolVar(&f.keyed, "key", false, "fingerprints keyed with a random secret, stored in the index: the default for new ones, unless SOURCE_DATE_EPOCH is set")

@@ -19,6 +19,7 @@ type settings struct {
 	filterOnly           bool
 
 	// What a copy is.
+	method         methodFlags
 	threshold      float64
 	score, mosaics string
 

@@ -63,7 +63,7 @@ func (f *settings) task(args []string) (*task, error) {
 		summary: f.summary, annotate: f.annotate, quiet: f.quiet, memtable: f.memtableKeys,
 	}
 	for _, check := range []func(*task) error{
-		f.taskRules, f.taskKey, f.taskFilter, f.taskOutputs,
+		f.taskMethod, f.taskRules, f.taskKey, f.taskFilter, f.taskOutputs,
 	} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
