@@ -54,6 +54,7 @@ var mayKnow = map[string][]string{
 	"corpus":     {},
 	"alike":      {},
 	"beside":     {"alike"},
+	"confirm":    {"alike", "corpus", "dedup", "feature", "feature/method"},
 	"explain":    {"alike", "beside", "corpus", "dedup", "feature", "feature/method", "report"},
 
 	"docmap/sorted":    {},
@@ -64,7 +65,7 @@ var mayKnow = map[string][]string{
 	"index":        {"dedup", "feature", "bloomstore", "docmap"},
 	"report":       {"dedup", "index", "corpus", "feature"},
 	"pipeline":     {"report", "index", "dedup", "corpus", "feature"},
-	"internal/cli": {"alike", "beside", "explain", "pipeline", "report", "index", "dedup", "corpus", "corpus/jsonl", "corpus/warc", "corpus/page", "web/charset", "web/html", "feature", "bloomstore"},
+	"internal/cli": {"alike", "beside", "confirm", "explain", "pipeline", "report", "index", "dedup", "corpus", "corpus/jsonl", "corpus/warc", "corpus/page", "web/charset", "web/html", "feature", "bloomstore"},
 
 	"web/charset": {},
 	"web/html":    {},

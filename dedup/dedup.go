@@ -29,6 +29,9 @@ type Rules struct {
 	Score Score
 	// RemoveMosaics removes documents assembled from several earlier ones.
 	RemoveMosaics bool
+	// Confirm names the condition by which copies are confirmed, so that runs can tell
+	// whether theirs is the same; "" for none. Config.Confirm does it.
+	Confirm string `json:",omitempty"`
 }
 
 // The thresholds where none is given. Without a table nobody checks that the
@@ -75,6 +78,9 @@ type Config struct {
 	Table Store
 	// Now stamps kept documents; nil means time.Now.
 	Now func() time.Time
+	// Confirm, where there is one, is asked before a document is removed, by what is
+	// decided, not by Check. Needs a table. See [Confirmer].
+	Confirm Confirmer
 }
 
 // Deduper judges documents one after another. It is not for concurrent use.
@@ -111,9 +117,10 @@ type Counts struct {
 
 // Errors of a Deduper that has lost what it works with.
 var (
-	errNothing      = errors.New("neither a filter nor a table given")
-	errTableClosed  = errors.New("the table was closed: open the index again and make a new Deduper")
-	errFilterClosed = errors.New("the filter was closed: open the index again and make a new Deduper, or, if the filter has grown, give the new one to UseFilter")
+	errNothing       = errors.New("neither a filter nor a table given")
+	errUnconfirmable = errors.New("copies are confirmed by one earlier document: that needs a table, and mosaics that are kept")
+	errTableClosed   = errors.New("the table was closed: open the index again and make a new Deduper")
+	errFilterClosed  = errors.New("the filter was closed: open the index again and make a new Deduper, or, if the filter has grown, give the new one to UseFilter")
 )
 
 // New checks the configuration and returns a Deduper over its filter and table,
@@ -131,6 +138,9 @@ func New(cfg Config) (*Deduper, error) {
 		return nil, err
 	}
 	cfg.Rules = rules
+	if cfg.Confirm != nil && (cfg.Table == nil || rules.RemoveMosaics) {
+		return nil, errUnconfirmable
+	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
@@ -146,14 +156,14 @@ func New(cfg Config) (*Deduper, error) {
 	}
 	closer, _ := cfg.Table.(closer)
 	return &Deduper{
-		Cfg: cfg, closer: closer, method: m, extractor: m.NewExtractor(), decision: newDecision(rules, m), near: near,
+		Cfg: cfg, closer: closer, method: m, extractor: m.NewExtractor(), decision: newDecision(rules, m, cfg.Confirm), near: near,
 	}, nil
 }
 
 // See judges a text and, if it is kept, remembers it under id.
 func (d *Deduper) See(id string, text []byte) (Result, error) {
 	d.extractor.Extract(&d.sketch, text)
-	return d.Decide(id, &d.sketch)
+	return d.DecideDocument(Document{ID: id, Sketch: &d.sketch, Text: text})
 }
 
 // A Document is what is decided about.
@@ -162,6 +172,8 @@ type Document struct {
 	Sketch *feature.Sketch // extracted with the Deduper's own scheme
 	// Added is stored with a document that is kept: fields, as AppendField writes them.
 	Added []byte
+	// Text is what Config.Confirm compares; without one it is not needed.
+	Text []byte
 }
 
 // Decide is See for a document whose features were extracted elsewhere, with the
@@ -172,7 +184,9 @@ func (d *Deduper) Decide(id string, s *feature.Sketch) (Result, error) {
 
 // DecideDocument is Decide for a document of which more is to be stored.
 func (d *Deduper) DecideDocument(doc Document) (Result, error) {
+	d.decision.confirming.begin(doc.Text)
 	r, err := d.Check(doc.ID, doc.Sketch)
+	d.decision.confirming.end()
 	if err != nil || !r.Kept {
 		return r, err
 	}

@@ -20,7 +20,11 @@ type found struct {
 // verdict decides by the records that were fetched: what one document brings about
 // goes before what all bring about together (rule 9).
 func (c *decision) verdict(r *Result) error {
-	witness, relation, err := c.alone()
+	alone := c.alone
+	if c.confirming.active {
+		alone = func() (found, found, error) { return c.aloneConfirmed(r) }
+	}
+	witness, relation, err := alone()
 	if err != nil {
 		return err
 	}

@@ -90,6 +90,10 @@ type Result struct {
 	// goes by that, which ByDistance says. Not of an exact copy.
 	Distance   int
 	ByDistance bool
+	// Confirm is what comparing the texts came to, where Asked says that copies had to
+	// be confirmed: of a Duplicate with Of, of others with the best that was none.
+	Confirm Confirmation
+	Asked   bool
 	// Seen is the share, 0 to 1, that all earlier documents together hold of
 	// the document; 0 for a Unique, of which it was not asked. Segments that
 	// MaxHolders kept documents hold already are no evidence, neither here nor

@@ -75,6 +75,9 @@ type Job struct {
 	// stores nothing.
 	Store func(dst []byte, file string, doc *corpus.Document) []byte
 
+	// Confirm, where there is one, is asked before a document is removed.
+	Confirm dedup.Confirmer
+
 	Now  func() time.Time
 	Live *Live // where to publish progress while running; nil for nowhere
 	Warn func(string)

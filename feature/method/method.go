@@ -184,6 +184,9 @@ type Finding struct {
 	// that, which ByDistance says.
 	Distance   int
 	ByDistance bool
+	// Open: the document is so short that what is stored of the two does not settle
+	// whether it is a copy. Who knows both texts should look at them.
+	Open bool
 }
 
 // Share is the quotient of two weights, 0 where there is nothing. It is exact to

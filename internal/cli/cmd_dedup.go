@@ -54,6 +54,7 @@ func (f *settings) registerDedup(cmd *cobra.Command) {
 	fs.StringVar(&f.score, "score", "text", "what the share counts: text (runs of five words; in short texts segments, by their words) or segments (each as one)")
 	fs.StringVar(&f.mosaics, "mosaics", "keep", "documents assembled from several earlier ones: keep or remove")
 	f.method.register(fs)
+	f.confirm.register(fs)
 	fs.IntVar(&f.scheme.Segments, "segments", 0, "longest segments of a document taken as its features (default 50)")
 	fs.IntVar(&f.scheme.MinWidth, "min-width", 0, "narrowest segment, in columns: a Chinese character is 2, a letter 1 (default by scheme, see version)")
 	fs.BoolVar(&f.keyed, "key", false, "fingerprints keyed with a random secret, stored in the index: the default for new ones, unless SOURCE_DATE_EPOCH is set")
@@ -106,7 +107,7 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return refusal(err)
 	}
-	defer func() { err = errors.Join(err, job.Outputs.Abort()) }()
+	defer func() { err = errors.Join(err, job.Outputs.Abort(), t.confirming.close()) }()
 	if t.notice != "" {
 		fmt.Fprintln(stderr, "firstseen:", t.notice)
 	}
@@ -308,6 +309,9 @@ func (t *task) job(ctx context.Context, stdin io.Reader, stderr io.Writer, ledge
 		Workers: t.jobs, MaxBad: t.maxBad, OnFull: t.onFull, Now: t.now, Live: &pipeline.Live{},
 		CheckpointBytes: t.checkpoint, Temporary: t.index == "", Save: ledger.Save,
 		Warn: func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) },
+	}
+	if err := t.confirm(ctx, &job); err != nil {
+		return job, err
 	}
 	source := t.source
 	source.Stdin = stdin

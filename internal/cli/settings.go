@@ -20,6 +20,7 @@ type settings struct {
 
 	// What a copy is.
 	method         methodFlags
+	confirm        confirmFlags
 	threshold      float64
 	score, mosaics string
 

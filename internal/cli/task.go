@@ -50,6 +50,7 @@ type task struct {
 	notice      string        // what an interrupted run has left unknown, to be told
 	memtable    int           // keys of the table in memory, 0 for the default
 	now         func() time.Time
+	confirming  confirming
 }
 
 // task checks the flags. All its errors are mistakes of usage, but for inputs
@@ -63,7 +64,7 @@ func (f *settings) task(args []string) (*task, error) {
 		summary: f.summary, annotate: f.annotate, quiet: f.quiet, memtable: f.memtableKeys,
 	}
 	for _, check := range []func(*task) error{
-		f.taskMethod, f.taskRules, f.taskKey, f.taskFilter, f.taskOutputs,
+		f.taskMethod, f.taskRules, f.taskConfirm, f.taskKey, f.taskFilter, f.taskOutputs,
 	} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
@@ -74,6 +75,9 @@ func (f *settings) task(args []string) (*task, error) {
 		return nil, err
 	}
 	if err := corpus.CheckOutputs(p.inputs, p.index, p.out, p.report, p.rejects, p.summary); err != nil {
+		return nil, err
+	}
+	if err := p.checkConfirm(); err != nil {
 		return nil, err
 	}
 	p.found, err = p.formats.check(p.inputs, p.source, p.out, p.annotate)

@@ -184,7 +184,7 @@ func refusal(err error) error {
 var choiceWords = map[pipeline.Choice]string{
 	pipeline.ChosenInputs: "other inputs", pipeline.ChosenInputState: "inputs of another size or time",
 	pipeline.ChosenOutputs: "another --out, --report or --rejects", pipeline.ChosenPipe: "a pipe",
-	pipeline.ChosenAnnotate: "--annotate otherwise", pipeline.ChosenRules: "another --threshold, --score or --mosaics",
+	pipeline.ChosenAnnotate: "--annotate otherwise", pipeline.ChosenRules: "another --threshold, --score, --mosaics or --confirm",
 	pipeline.ChosenFormat: "another --format, --text-field, --id-field, --status or --mime", pipeline.ChosenMaxRecord: "another --max-record",
 }
 
