@@ -58,6 +58,8 @@ var mayKnow = map[string][]string{
 	"docmap/boltcheck": {},
 
 	"dedup":        {"feature", "feature/method", "bloomstore"},
+	"dedup/oracle/naive": {"feature/canon", "feature/canon/canontest"},
+
 	"index":        {"dedup", "feature", "feature/terms", "bloomstore", "docmap"},
 	"report":       {"dedup", "index", "corpus", "feature"},
 	"pipeline":     {"report", "index", "dedup", "corpus", "feature"},

@@ -16,7 +16,7 @@ import (
 
 const termsLong = `Count in how many documents each term stands, for --method imatch and simhash.
 
-A term is a word, or two Chinese, Japanese or Korean characters side by side. The
+A term is a word, or two Chinese or Japanese characters side by side. The
 table has the terms that stand in at least two documents (--min-docs), and at most
 4 million: of more the rarest are forgotten, and it is said by how many documents a
 count may be too low. Any collection of the same kind of texts will do, some ten
