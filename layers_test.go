@@ -62,10 +62,12 @@ var mayKnow = map[string][]string{
 	"docmap/boltcheck": {},
 
 	"dedup":        {"feature", "feature/method", "bloomstore"},
-	"index":        {"dedup", "feature", "bloomstore", "docmap"},
+	"dedup/oracle/naive": {"feature/canon", "feature/canon/canontest"},
+
+	"index":        {"dedup", "feature", "feature/terms", "bloomstore", "docmap"},
 	"report":       {"dedup", "index", "corpus", "feature"},
 	"pipeline":     {"report", "index", "dedup", "corpus", "feature"},
-	"internal/cli": {"alike", "beside", "confirm", "explain", "pipeline", "report", "index", "dedup", "corpus", "corpus/jsonl", "corpus/warc", "corpus/page", "web/charset", "web/html", "feature", "bloomstore"},
+	"internal/cli": {"alike", "beside", "confirm", "explain", "pipeline", "report", "index", "dedup", "corpus", "corpus/jsonl", "corpus/warc", "corpus/page", "web/charset", "web/html", "feature", "feature/terms", "feature/words", "bloomstore"},
 
 	"web/charset": {},
 	"web/html":    {},

@@ -31,6 +31,7 @@ import (
 // scheme in a file.
 type registered struct {
 	Info
+	rules string // the first part of its schemes' names
 	make  func(Scheme) (method.Method, error)
 	named func(name string, key []byte, table *terms.Table) (Scheme, bool)
 }

@@ -2,6 +2,7 @@ package feature
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/firstseen/firstseen/feature/exact"
 	"github.com/firstseen/firstseen/feature/imatch"
@@ -35,28 +36,28 @@ var methods = []registered{
 		Name: "segments", Threshold: 0.6, FilterOnly: true,
 		Help:  "the longest segments and a few runs of five words find, sketches of the whole texts decide",
 		Score: "the share of the text, in runs of five words, that both have in common",
-	}, newTwoStage, namedTwoStage},
+	}, "fs2", newTwoStage, namedTwoStage},
 	{Info{
 		Name: "exact", FilterOnly: true,
 		Help:  "the whole text is the same, but for case, width, spaces and punctuation",
 		Score: "1",
-	}, newExact, namedExact},
+	}, "exact1", newExact, namedExact},
 	{Info{
 		Name: "shingles", Threshold: shingles.DefaultThreshold,
 		Help:  "the sets of all runs of five words are alike, as min-hash estimates it",
 		Score: "the Jaccard similarity of the two sets of runs",
-	}, newShingles, namedShingles},
+	}, "shingles1", newShingles, namedShingles},
 	{Info{
 		Name:  "imatch",
 		Help:  "the terms that are neither common nor rare are the same (I-Match); needs --terms",
 		Score: "1",
-	}, newIMatch, namedIMatch},
+	}, "imatch1", newIMatch, namedIMatch},
 	{Info{
 		Name:  "simhash",
 		Help:  "fingerprints of 64 bits, made of weighted terms, differ in at most --distance bits",
 		Score: "the share of the 64 bits that are the same",
-	}, newSimHash, namedSimHash},
-	{Info{Name: Former, Threshold: 0.5, FilterOnly: true}, newSegments, namedSegments},
+	}, "simhash1", newSimHash, namedSimHash},
+	{Info{Name: Former, Threshold: 0.5, FilterOnly: true}, "fs1", newSegments, namedSegments},
 }
 
 // Methods are the methods that can be chosen, the default first.
@@ -67,6 +68,36 @@ func Methods() (infos []Info) {
 		}
 	}
 	return infos
+}
+
+// MethodOf is the method that a scheme of that name has, "" for none of this program.
+func MethodOf(scheme string) string {
+	rules, _, _ := strings.Cut(scheme, "-")
+	for _, m := range methods {
+		if m.rules == rules {
+			return m.Name
+		}
+	}
+	return ""
+}
+
+// WeighsTerms reports whether the method can use a table of terms, and NeedsTerms
+// whether it has to have one.
+func (s Scheme) WeighsTerms() bool { return s.Method == "simhash" || s.NeedsTerms() }
+
+// NeedsTerms reports whether the method has to have a table of terms.
+func (s Scheme) NeedsTerms() bool { return s.Method == "imatch" }
+
+// MemoryFor is about how many bytes a run with so many kept documents has in memory for
+// the method, beside the filter and what every method needs. The scheme must be valid.
+func (s Scheme) MemoryFor(documents uint64) (bytes uint64) {
+	if s.Terms != nil {
+		bytes = uint64(s.Terms.Bytes())
+	}
+	if m, ok := s.must().(method.Rememberer); ok {
+		bytes += m.MemoryFor(documents)
+	}
+	return bytes
 }
 
 // Info is what is told of the scheme's method; the zero Info where there is none of its
@@ -94,6 +125,10 @@ func namedExact(name string, key []byte, _ *terms.Table) (Scheme, bool) {
 	m, ok := exact.Named(name, key)
 	return Scheme{Method: "exact", Key: m.Key}, ok
 }
+
+// BandsFor chooses the bands of the method shingles for a threshold: see
+// [shingles.BandsFor].
+func BandsFor(threshold float64) (bands, rows int) { return shingles.BandsFor(threshold) }
 
 func newShingles(s Scheme) (method.Method, error) {
 	m := shingles.Scheme{Words: s.Shingle, Bands: s.Bands, Rows: s.Rows, Key: s.Key}

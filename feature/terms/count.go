@@ -2,9 +2,6 @@ package terms
 
 import "slices"
 
-// mostCounted is how many terms a Counter holds at most; tests make it small.
-const mostCounted = MaxTerms
-
 // A Counter counts the documents in which terms stand, one document after the other. Its
 // zero value is ready. It holds some 200 MiB at most, however many terms there are: by
 // lossy counting (Manku, Motwani, "Approximate Frequency Counts over Data Streams", VLDB
@@ -21,6 +18,20 @@ type Counter struct {
 // counted is how often a term was seen since it was last forgotten, and in how many
 // documents it may have been before.
 type counted struct{ seen, before uint32 }
+
+// AppendDistinct appends terms of a document to those found before, and now and then
+// leaves out those that are twice, so that a long text takes no more than what is
+// different in it.
+func AppendDistinct(found, more []uint64) []uint64 {
+	const often = 1 << 17
+	before := len(found) / often
+	found = append(found, more...)
+	if len(found)/often > before {
+		slices.Sort(found)
+		found = slices.Compact(found)
+	}
+	return found
+}
 
 // Add counts a document, whose terms may repeat.
 func (c *Counter) Add(terms []uint64) {
@@ -40,7 +51,7 @@ func (c *Counter) Add(terms []uint64) {
 	}
 	most := c.Most
 	if most == 0 {
-		most = mostCounted
+		most = MaxTerms
 	}
 	for len(c.counted) > most {
 		c.forget()

@@ -84,7 +84,7 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 	stderr := cmd.ErrOrStderr()
 	t.jobs = checkJobs(t.jobs, stderr)
 	runtime.GOMAXPROCS(t.jobs)
-	limitHeap(t.source.MaxWindow, outsideHeap(t.jobs, t.filterOnly))
+	limitHeap(t.source.MaxWindow, outsideHeap(t.jobs, t.filterOnly)-termsBytes(t.scheme))
 	sweepTempIndexes(os.TempDir())
 	x, remove, err := t.openIndex()
 	if err != nil {
