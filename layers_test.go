@@ -55,6 +55,7 @@ var mayKnow = map[string][]string{
 	"alike":      {},
 	"beside":     {"alike"},
 	"confirm":    {"alike", "corpus", "dedup", "feature", "feature/method"},
+	"eval":       {"alike", "dedup", "feature", "feature/terms", "feature/words"},
 	"explain":    {"alike", "beside", "corpus", "dedup", "feature", "feature/method", "report"},
 
 	"docmap/sorted":    {},
@@ -67,7 +68,7 @@ var mayKnow = map[string][]string{
 	"index":        {"dedup", "feature", "feature/terms", "bloomstore", "docmap"},
 	"report":       {"dedup", "index", "corpus", "feature"},
 	"pipeline":     {"report", "index", "dedup", "corpus", "feature"},
-	"internal/cli": {"alike", "beside", "confirm", "explain", "pipeline", "report", "index", "dedup", "corpus", "corpus/jsonl", "corpus/warc", "corpus/page", "web/charset", "web/html", "feature", "feature/terms", "feature/words", "bloomstore"},
+	"internal/cli": {"alike", "beside", "confirm", "eval", "explain", "pipeline", "report", "index", "dedup", "corpus", "corpus/jsonl", "corpus/warc", "corpus/page", "web/charset", "web/html", "feature", "feature/terms", "feature/words", "bloomstore"},
 
 	"web/charset": {},
 	"web/html":    {},
