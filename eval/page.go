@@ -38,11 +38,34 @@ type chart struct {
 	Curves        []curve
 	Right, Low    float64 // the edges of the field
 	Left, Top     float64
+
+	xs, ys scale
 }
 
+// A scale is the part of an axis that is shown.
+type scale struct{ low, high float64 }
+
+// scaleOf is the part of 0 to 1 in which values lie, between whole tenths.
+func scaleOf(rows []*Row, of func(*Row) float64) scale {
+	s := scale{1, 0}
+	for _, r := range rows {
+		s.low, s.high = min(s.low, clamp(of(r))), max(s.high, clamp(of(r)))
+	}
+	s.low, s.high = math.Floor(s.low*10+1e-9)/10, math.Ceil(s.high*10-1e-9)/10
+	if s.high-s.low < 0.1 {
+		s.low, s.high = max(0, s.low-0.1), max(s.high, 0.1)
+	}
+	return s
+}
+
+// at is where a value is on the scale, 0 to 1.
+func (s scale) at(v float64) float64 { return (clamp(v) - s.low) / (s.high - s.low) }
+
+func (s scale) tick(part float64) float64 { return s.low + part*(s.high-s.low) }
+
 type tick struct {
-	Text string
-	X, Y float64 // of the value on both axes
+	X, Y         float64
+	TextX, TextY string
 }
 
 type curve struct {
@@ -134,9 +157,10 @@ func newChart(title, x, y string, rows []*Row, xOf, yOf func(*Row) float64) *cha
 		Title: title, X: x, Y: y, Width: chartWidth, Height: chartHeight,
 		Left: marginLeft, Top: marginTop, Right: chartWidth - marginRight, Low: chartHeight - marginLow,
 	}
+	c.xs, c.ys = scaleOf(rows, xOf), scaleOf(rows, yOf)
 	for i := range 6 {
-		v := float64(i) / 5
-		c.Ticks = append(c.Ticks, tick{fmt.Sprintf("%.1f", v), c.x(v), c.y(v)})
+		x, y := c.xs.tick(float64(i)/5), c.ys.tick(float64(i)/5)
+		c.Ticks = append(c.Ticks, tick{c.x(x), c.y(y), fmt.Sprintf("%.3g", x), fmt.Sprintf("%.3g", y)})
 	}
 	for len(rows) > 0 {
 		n := 1
@@ -149,8 +173,8 @@ func newChart(title, x, y string, rows []*Row, xOf, yOf func(*Row) float64) *cha
 	return c
 }
 
-func (c *chart) x(v float64) float64 { return round(c.Left + clamp(v)*(c.Right-c.Left)) }
-func (c *chart) y(v float64) float64 { return round(c.Low - clamp(v)*(c.Low-c.Top)) }
+func (c *chart) x(v float64) float64 { return round(c.Left + c.xs.at(v)*(c.Right-c.Left)) }
+func (c *chart) y(v float64) float64 { return round(c.Low - c.ys.at(v)*(c.Low-c.Top)) }
 
 func clamp(v float64) float64 { return min(max(v, 0), 1) }
 func round(v float64) float64 { return math.Round(10*v) / 10 }
