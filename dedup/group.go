@@ -120,7 +120,7 @@ func (g *group) begin(d *Deduper, b *Batch, crew Crew) error {
 	g.store = d.Cfg.Table.(SharedStore)
 	g.base, g.now = g.store.Documents(), d.Cfg.Now().Unix()
 	for len(g.members) < crew.Size {
-		g.members = append(g.members, &member{decision: newDecision(d.Cfg.Rules, d.method), group: g, reader: len(g.members)})
+		g.members = append(g.members, &member{decision: newDecision(d.Cfg.Rules, d.method, d.Cfg.Confirm), group: g, reader: len(g.members)})
 	}
 	for _, m := range g.members {
 		m.also, m.shared, m.told, m.records = m.also[:0], m.shared[:0], m.told[:0], m.records[:0]
@@ -191,6 +191,7 @@ func (g *group) eachAgain(f func(m *member, i int)) {
 func (m *member) loadDocument(i int) {
 	g := m.group
 	from, to := g.batch.keysOf(i)
+	m.confirming.begin(g.batch.docs[i].Text)
 	m.load(g.batch.docs[i].Sketch, g.batch.keys[from:to], g.seen[from:to])
 }
 

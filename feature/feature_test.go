@@ -7,7 +7,7 @@ import (
 
 func TestScheme(t *testing.T) {
 	key := []byte("0123456789abcdef")
-	for _, s := range []Scheme{{}, {Method: "segments"}, {Segments: 7, MinWidth: 20, Key: key}} {
+	for _, s := range []Scheme{{}, {Method: "segments"}, {Method: "exact"}, {Method: Former}, {Segments: 7, MinWidth: 20, Key: key}} {
 		got, ok := Named(s.Name(), s.Key)
 		if !ok || got.Name() != s.Name() || got.Features() != s.Features() || s.Validate() != nil {
 			t.Errorf("%+v: named %+v, %v", s, got, ok)

@@ -140,6 +140,9 @@ func (x *Index) open(o *Options) error {
 	if err := x.findKey(&p, o.Key); err != nil {
 		return err
 	}
+	if err := x.keepTerms(&p); err != nil {
+		return err
+	}
 	x.name = x.scheme.Name()
 	if !o.FilterOnly {
 		x.table, err = docmap.Open(x.path(TableFile), docmap.Options{

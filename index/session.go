@@ -18,6 +18,8 @@ type Policy struct {
 	// Now stamps kept documents; nil means time.Now.
 	Now    func() time.Time
 	OnFull OnFull
+	// Confirm, where there is one, is asked before a document is removed.
+	Confirm dedup.Confirmer
 	// CheckpointBytes told to Answered between two checkpoints, 0 means 256 MiB.
 	// Another one is taken whenever the table's memory is full.
 	CheckpointBytes int64
@@ -78,7 +80,7 @@ func (x *Index) Begin(p Policy) error {
 	if x.closed {
 		return errIndexClosed
 	}
-	cfg := dedup.Config{Scheme: x.scheme, Rules: p.Rules, Filter: x.filter, Now: p.Now}
+	cfg := dedup.Config{Scheme: x.scheme, Rules: p.Rules, Filter: x.filter, Now: p.Now, Confirm: p.Confirm}
 	if x.table != nil {
 		cfg.Table = x.table
 	}

@@ -41,7 +41,7 @@ func newCommitter(x *index.Index, job *Job) (*committer, error) {
 		c.tally, c.at = job.Resume.Tally, job.Resume.At
 	}
 	return c, x.Begin(index.Policy{
-		Rules: job.Rules, Now: job.Now, OnFull: job.OnFull, CheckpointBytes: job.CheckpointBytes, Stream: job.Pipe,
+		Rules: job.Rules, Now: job.Now, Confirm: job.Confirm, OnFull: job.OnFull, CheckpointBytes: job.CheckpointBytes, Stream: job.Pipe,
 		ReplaceSameID: job.ReplaceSameID,
 		Settle:        c.settle, Warn: c.full,
 	})

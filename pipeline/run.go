@@ -81,6 +81,9 @@ type Job struct {
 	// tells whether that leads to the same bytes. Nil writes nothing.
 	Instead func(w *corpus.Writer, r Removal) (revisit bool, err error)
 
+	// Confirm, where there is one, is asked before a document is removed.
+	Confirm dedup.Confirmer
+
 	Now  func() time.Time
 	Live *Live // where to publish progress while running; nil for nowhere
 	Warn func(string)

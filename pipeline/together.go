@@ -168,7 +168,7 @@ func (r *record) name() string { return unsafe.String(unsafe.SliceData(r.id), le
 
 // document is what is decided about.
 func (r *record) document() dedup.Document {
-	return dedup.Document{ID: r.name(), Sketch: &r.set, Added: r.added}
+	return dedup.Document{ID: r.name(), Sketch: &r.set, Added: r.added, Text: r.text}
 }
 
 // pass moves the place the run has come to behind a record.

@@ -53,6 +53,8 @@ func (f *settings) registerDedup(cmd *cobra.Command) {
 	fs.Float64Var(&f.threshold, "threshold", 0, "share of its text that a document must have in common with an earlier one to be removed (default 0.6; 0.5 with --score segments; 0.8 with --filter-only)")
 	fs.StringVar(&f.score, "score", "text", "what the share counts: text (runs of five words; in short texts segments, by their words) or segments (each as one)")
 	fs.StringVar(&f.mosaics, "mosaics", "keep", "documents assembled from several earlier ones: keep or remove")
+	f.method.register(fs)
+	f.confirm.register(fs)
 	fs.IntVar(&f.scheme.Segments, "segments", 0, "longest segments of a document taken as its features (default 50)")
 	fs.IntVar(&f.scheme.MinWidth, "min-width", 0, "narrowest segment, in columns: a Chinese character is 2, a letter 1 (default by scheme, see version)")
 	fs.BoolVar(&f.keyed, "key", false, "fingerprints keyed with a random secret, stored in the index: the default for new ones, unless SOURCE_DATE_EPOCH is set")
@@ -84,7 +86,7 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 	stderr := cmd.ErrOrStderr()
 	t.jobs = checkJobs(t.jobs, stderr)
 	runtime.GOMAXPROCS(t.processors())
-	limitHeap(t.source.MaxWindow, outsideHeap(t.jobs, t.filterOnly))
+	limitHeap(t.source.MaxWindow, outsideHeap(t.jobs, t.filterOnly)-termsBytes(t.scheme))
 	sweepTempIndexes(os.TempDir())
 	x, remove, err := t.openIndex()
 	if err != nil {
@@ -107,7 +109,7 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return refusal(err)
 	}
-	defer func() { err = errors.Join(err, job.Outputs.Abort()) }()
+	defer func() { err = errors.Join(err, job.Outputs.Abort(), t.confirming.close()) }()
 	if err := x.SetBatch(t.batch); err != nil {
 		return err
 	}
@@ -314,6 +316,9 @@ func (t *task) job(ctx context.Context, stdin io.Reader, stderr io.Writer, ledge
 		Workers: t.jobs, MaxBad: t.maxBad, OnFull: t.onFull, Now: t.now, Live: &pipeline.Live{},
 		CheckpointBytes: t.checkpoint, Temporary: t.index == "", Save: ledger.Save, ReplaceSameID: t.replace,
 		Warn: func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) },
+	}
+	if err := t.confirm(ctx, &job); err != nil {
+		return job, err
 	}
 	source := t.source
 	source.Stdin = stdin

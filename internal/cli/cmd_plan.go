@@ -37,9 +37,9 @@ type forecast struct {
 	Rate            float64 `json:"false_positive_rate"`
 	DocRate         float64 `json:"false_positive_rate_document"` // at least one key of a document wrongly seen
 	MemoryBytes     uint64  `json:"memory_bytes"`
-	FilterOnlyBytes uint64  `json:"memory_bytes_filter_only"`
-	TableBytes      uint64  `json:"table_bytes"` // at most, see index.TableDisk
-	DiskBytes       uint64  `json:"disk_bytes"`  // of table and filter
+	FilterOnlyBytes uint64  `json:"memory_bytes_filter_only"` // 0 where the method needs a table
+	TableBytes      uint64  `json:"table_bytes"`              // at most, see index.TableDisk
+	DiskBytes       uint64  `json:"disk_bytes"`               // of table and filter
 	// With --filter-only, a pipe and --index: the filter, the one that replaces
 	// it, and its journals.
 	FilterOnlyDisk uint64  `json:"disk_bytes_filter_only"`
@@ -89,6 +89,7 @@ func newPlanCommand() *cobra.Command {
 	fs.SortFlags = false
 	fs.StringVar(&f.docs, "docs", "", "number of documents, such as 10M")
 	fs.StringVar(&f.memory, "memory", "", "size of the filter, such as 1GiB (default: as large as the documents need)")
+	f.method.register(fs)
 	fs.IntVar(&f.scheme.Segments, "segments", 0, "as for dedup")
 	fs.IntVar(&f.scheme.MinWidth, "min-width", 0, "as for dedup")
 	fs.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "processors to use for the sample")
@@ -137,7 +138,10 @@ func (f *settings) foresee(args []string) (*foreseen, error) {
 		}
 		p.shape = bloomstore.ForMemory(bytes)
 	}
-	return p, f.scheme.Validate()
+	if err := f.method.complete(&p.scheme, "", 0); err != nil {
+		return nil, err
+	}
+	return p, p.scheme.Validate()
 }
 
 func (p *foreseen) forecast(cmd *cobra.Command) (_ *forecast, err error) {
@@ -156,9 +160,11 @@ func (p *foreseen) forecast(cmd *cobra.Command) (_ *forecast, err error) {
 		p.shape = index.ShapeFor(p.docs, p.scheme, false)
 	}
 	c := predict(p.docs, p.shape, p.scheme, measured)
-	c.MemoryBytes = c.FilterBytes + memoryOf(p.source, false)
-	c.FilterOnlyBytes = c.FilterBytes + memoryOf(p.source, true)
-	c.FilterOnlyDisk = index.StreamDisk(p.shape)
+	c.MemoryBytes = c.FilterBytes + memoryOf(p.source, false) + p.scheme.MemoryFor(p.docs)
+	if p.scheme.Info().FilterOnly {
+		c.FilterOnlyBytes = c.FilterBytes + memoryOf(p.source, true)
+		c.FilterOnlyDisk = index.StreamDisk(p.shape)
+	}
 	return c, nil
 }
 
@@ -299,6 +305,9 @@ func (p *foreseen) run(ctx context.Context, m *sample, blocks []corpus.Block) (e
 		Each: func(_ string, r *dedup.Result, _ dedup.Counts) error {
 			if r.Kept {
 				keys += r.Segments + 1 // and the whole text
+				if !scheme.BySegments() {
+					keys += scheme.Features()
+				}
 			}
 			return nil
 		},
@@ -333,9 +342,14 @@ func (c *forecast) writeText(w io.Writer, jobs int) error {
 		out += "            too small: it will grow, or use more --memory\n"
 	}
 	out += fmt.Sprintf("errors      %.3g of unknown segments taken for seen; in %.3g%% of documents at least one (the side table refutes them)\n", c.Rate, 100*c.DocRate)
-	out += fmt.Sprintf("memory      %s at most, %s with --filter-only\n", sizeText(c.MemoryBytes), sizeText(c.FilterOnlyBytes))
-	out += fmt.Sprintf("disk        %s: side table %s, filter %s; up to %s with --filter-only and a pipe\n",
-		sizeText(c.DiskBytes), sizeText(c.TableBytes), sizeText(c.FilterBytes), sizeText(c.FilterOnlyDisk))
+	memory, disk := "", ""
+	if c.FilterOnlyBytes > 0 {
+		memory = fmt.Sprintf(", %s with --filter-only", sizeText(c.FilterOnlyBytes))
+		disk = fmt.Sprintf("; up to %s with --filter-only and a pipe", sizeText(c.FilterOnlyDisk))
+	}
+	out += fmt.Sprintf("memory      %s at most%s\n", sizeText(c.MemoryBytes), memory)
+	out += fmt.Sprintf("disk        %s: side table %s, filter %s%s\n",
+		sizeText(c.DiskBytes), sizeText(c.TableBytes), sizeText(c.FilterBytes), disk)
 	if c.Sample != nil {
 		out += fmt.Sprintf("time        %s with -j %d, at %s documents/s as measured\n",
 			time.Duration(c.Seconds*float64(time.Second)).Round(time.Second), jobs, countText(c.Sample.DocsASecond))

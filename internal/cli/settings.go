@@ -19,6 +19,8 @@ type settings struct {
 	filterOnly           bool
 
 	// What a copy is.
+	method         methodFlags
+	confirm        confirmFlags
 	threshold      float64
 	score, mosaics string
 

@@ -52,6 +52,7 @@ type task struct {
 	now         func() time.Time
 	batch       string // name of what is kept
 	replace     bool   // what has the same id
+	confirming  confirming
 }
 
 // task checks the flags. All its errors are mistakes of usage, but for inputs
@@ -65,7 +66,7 @@ func (f *settings) task(args []string) (*task, error) {
 		summary: f.summary, annotate: f.annotate, quiet: f.quiet, memtable: f.memtableKeys, batch: f.taking.batch,
 	}
 	for _, check := range []func(*task) error{
-		f.taskRules, f.taskKey, f.taskFilter, f.taskOutputs,
+		f.taskMethod, f.taskRules, f.taskConfirm, f.taskKey, f.taskFilter, f.taskOutputs,
 	} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
@@ -76,6 +77,9 @@ func (f *settings) task(args []string) (*task, error) {
 		return nil, err
 	}
 	if err := corpus.CheckOutputs(p.inputs, p.index, p.out, p.report, p.rejects, p.summary); err != nil {
+		return nil, err
+	}
+	if err := p.checkConfirm(); err != nil {
 		return nil, err
 	}
 	p.found, err = p.formats.check(p.inputs, p.source, p.out, p.annotate)

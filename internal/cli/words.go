@@ -140,6 +140,39 @@ Exit codes:
   2    wrong usage
   130  interrupted; nothing was changed`
 
+const explainLong = `Explain shows two texts side by side and says how alike they are, by every score
+there is, and why the later one is taken for a copy of the earlier one, or not, in
+terms of the rules of docs/design.md.
+
+Give two files, each one plain text, the earlier one first; or a line of a report and
+the inputs of its run. The verdict is that of the two documents alone. In a run it can
+be another: there segments that eight documents have are no evidence, and a third
+document may be the better witness.
+
+What stands in one text alone, in both but elsewhere, and in shared segments is marked,
+on a terminal by colours and else by brackets. Edit distance and longest common
+subsequence are not measured where two long texts differ too much ("-", null).`
+
+const evalLong = `Eval has each method judge documents whose copies are known, at several thresholds,
+and tells how well it did. The documents are held in memory; nothing is written but
+the table, or --json, and the page of --page.
+
+  precision, recall, F1   of pairs of documents that are taken for copies of each
+                          other: those joined by removals, each with its witness
+  ARI                     adjusted Rand index of the two clusterings
+  left                    of the pairs that are alike, those of which both stay
+  false, grey             removals whose text is not, or not quite, the witness's:
+                          Jaccard below 0.3 and containment below 0.5; lcs and the
+                          share that stands in the witness below 0.8
+  documents/s             on one processor, all in memory
+  bytes                   remembered of a kept document
+
+Pairs with a column lcs, 2·LCS/(n+m) over words, are alike from 0.8 on and unlike below
+0.5; others are by their label: 1, dup, duplicate, copy, true, yes or positive, and 0,
+non, none, unlike, false, no, negative or hardneg... Of a pair that is not listed
+nothing is known, unless --complete says so. A star marks the defaults. The methods
+imatch and simhash weigh terms by these documents themselves.`
+
 // Parts that messages share.
 const (
 	putFileBack = "put the file back, or add --abandon to leave the run unfinished"
@@ -174,7 +207,7 @@ func refusal(err error) error {
 var choiceWords = map[pipeline.Choice]string{
 	pipeline.ChosenInputs: "other inputs", pipeline.ChosenInputState: "inputs of another size or time",
 	pipeline.ChosenOutputs: "another --out, --report or --rejects", pipeline.ChosenPipe: "a pipe",
-	pipeline.ChosenAnnotate: "--annotate otherwise", pipeline.ChosenRules: "another --threshold, --score or --mosaics",
+	pipeline.ChosenAnnotate: "--annotate otherwise", pipeline.ChosenRules: "another --threshold, --score, --mosaics or --confirm",
 	pipeline.ChosenFormat: "another --format, --text-field, --id-field, --status or --mime", pipeline.ChosenMaxRecord: "another --max-record",
 	pipeline.ChosenBatch: "another --batch", pipeline.ChosenSameID: "another --same-id",
 }

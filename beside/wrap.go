@@ -10,8 +10,9 @@ import (
 
 // cell is a rune to print.
 type cell struct {
-	r     rune
-	state state
+	r      rune
+	state  state
+	marked bool // of a range
 }
 
 // row is what fits into one line of a column.
@@ -19,7 +20,7 @@ type row []cell
 
 func textRow(s string) (r row) {
 	for _, c := range s {
-		r = append(r, cell{c, aligned})
+		r = append(r, cell{r: c, state: aligned})
 	}
 	return r
 }
@@ -62,7 +63,7 @@ func wrap(cells []cell, columns int) (rows []row) {
 			continue
 		case unicode.IsSpace(c.r):
 			c.r = ' '
-		case unicode.IsControl(c.r):
+		case unicode.IsControl(c.r), unicode.Is(unicode.Bidi_Control, c.r):
 			c.r = '·'
 		}
 		if line.columns()+Columns(c.r) > columns {
@@ -101,18 +102,33 @@ func (r *rowPair) write(w io.Writer, columns int, style Style) error {
 	return err
 }
 
+const plain = "\x1b[0m"
+
+// colour is the sequence that begins the colour of a cell.
+func (c *cell) colour() string {
+	switch {
+	case c.state == onlyHere:
+		return "\x1b[31m"
+	case c.state == elsewhere:
+		return "\x1b[33m"
+	case c.marked:
+		return "\x1b[32m"
+	}
+	return plain
+}
+
 // print is the row with its colours.
 func (r row) print(style Style) string {
 	var b strings.Builder
-	at := aligned
+	at := plain
 	for _, c := range r {
-		if style.Color && c.state != at {
-			at = c.state
-			b.WriteString([...]string{onlyHere: "\x1b[31m", elsewhere: "\x1b[33m", aligned: "\x1b[0m"}[at])
+		if colour := c.colour(); style.Color && colour != at {
+			at = colour
+			b.WriteString(at)
 		}
 		b.WriteRune(c.r)
 	}
-	if at != aligned {
+	if at != plain {
 		b.WriteString("\x1b[0m")
 	}
 	return b.String()

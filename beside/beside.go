@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/firstseen/firstseen/bench/alike"
+	"github.com/firstseen/firstseen/alike"
 )
 
 // Style says how to print.
@@ -17,6 +17,9 @@ type Style struct {
 	Width int  // columns of both texts together, at least 20
 	Color bool // marks are colours, and not brackets
 	Whole bool // what is alike is not folded
+	// Left and Right are ranges of bytes of the texts that are marked by « » or green,
+	// ascending, such as shared segments.
+	Left, Right [][2]int
 }
 
 // foldRows is from how many rows in a row that are alike only the first and the last
@@ -52,6 +55,8 @@ func Write(w io.Writer, left, right string, style Style) error {
 func rowsOf(left, right string, column int, style Style) (rows []rowPair) {
 	a, b := newSide(left), newSide(right)
 	a.mark(b)
+	a.markRanges(style.Left)
+	b.markRanges(style.Right)
 	for _, block := range blocks(a, b) {
 		x := wrap(a.cells(block.a, block.aEnd, style), column)
 		y := wrap(b.cells(block.b, block.bEnd, style), column)
@@ -86,6 +91,9 @@ type side struct {
 	spans  [][2]int // of each unit, in bytes
 	states []state
 	match  []int // of each unit, in the other side; -1 for none
+	// Where ranges that are marked begin and end, in bytes.
+	begins, ends map[int]bool
+	inside       bool // one of them, as far as cells were made
 }
 
 func newSide(text string) *side {
@@ -123,6 +131,24 @@ func (s *side) markRuns(other *side) {
 			for k := range longestRun {
 				s.states[i+k] = elsewhere
 			}
+		}
+	}
+}
+
+// markRanges notes the ranges that are marked, without the white space around them.
+func (s *side) markRanges(ranges [][2]int) {
+	s.begins, s.ends = map[int]bool{}, map[int]bool{}
+	end := 0
+	for _, r := range ranges {
+		if r[0] < end || r[1] > len(s.text) {
+			continue
+		}
+		whole := s.text[r[0]:r[1]]
+		from := r[0] + len(whole) - len(strings.TrimLeft(whole, " \t\r\n"))
+		to := r[0] + len(strings.TrimRight(whole, " \t\r\n"))
+		if from < to {
+			s.begins[from], s.ends[to] = true, true
+			end = to
 		}
 	}
 }
@@ -193,24 +219,44 @@ func (s *side) cells(from, to int, style Style) (out []cell) {
 		next := s.states[i]
 		if next != at {
 			out = append(out, closing(at, style)...)
-			out = appendCells(out, s.text[from:start], aligned)
+			out = s.append(out, from, start, aligned, style)
 			out = append(out, opening(next, style)...)
 			at = next
 		} else {
-			out = appendCells(out, s.text[from:start], at)
+			out = s.append(out, from, start, at, style)
 		}
-		out = appendCells(out, s.text[start:end], at)
+		out = s.append(out, start, end, at, style)
 		from = end
 	}
 	out = append(out, closing(at, style)...)
-	return appendCells(out, s.text[from:to], aligned)
+	return s.append(out, from, to, aligned, style)
 }
 
-func appendCells(dst []cell, text string, s state) []cell {
-	for _, r := range text {
-		dst = append(dst, cell{r, s})
+// append appends the runes of text[from:to] in a state.
+func (s *side) append(dst []cell, from, to int, at state, style Style) []cell {
+	for i, r := range s.text[from:to] {
+		if s.inside && s.ends[from+i] {
+			s.inside = false
+			dst = append(dst, rangeMark('»', style)...)
+		}
+		if s.begins[from+i] {
+			s.inside = true
+			dst = append(dst, rangeMark('«', style)...)
+		}
+		dst = append(dst, cell{r, at, s.inside})
+	}
+	if s.inside && s.ends[to] {
+		s.inside = false
+		dst = append(dst, rangeMark('»', style)...)
 	}
 	return dst
+}
+
+func rangeMark(r rune, style Style) []cell {
+	if style.Color {
+		return nil
+	}
+	return []cell{{r: r, state: aligned}}
 }
 
 func opening(s state, style Style) []cell { return bracket(s, style, '⟦', '⟨') }
@@ -220,9 +266,9 @@ func bracket(s state, style Style, only, moved rune) []cell {
 	switch {
 	case style.Color:
 	case s == onlyHere:
-		return []cell{{only, s}}
+		return []cell{{r: only, state: s}}
 	case s == elsewhere:
-		return []cell{{moved, s}}
+		return []cell{{r: moved, state: s}}
 	}
 	return nil
 }

@@ -20,8 +20,7 @@ func TestMeasures(t *testing.T) {
 		{"天地玄黄宇宙", "天地玄黄宇 洪", 1. / 3, 0.5, 10. / 12},
 		{"a b c d e f g h", "a b c d e", 0.25, 1, 10. / 13},
 	} {
-		v := NewVocabulary()
-		a, b := v.Text(c.a), v.Text(c.b)
+		a, b := New(c.a), New(c.b)
 		j, cont := Jaccard(a, b)
 		if lcs := LCS(a, b); !near(j, c.jaccard) || !near(cont, c.cont) || !near(lcs, c.lcs) {
 			t.Errorf("%q, %q: jaccard %v containment %v lcs %v, want %v %v %v", c.a, c.b, j, cont, lcs, c.jaccard, c.cont, c.lcs)
@@ -40,8 +39,7 @@ func TestContained(t *testing.T) {
 		{"a b c d e", "a b c d e f g h i j k", 1},
 		{"a b c d e f g h i j k", "a b c d e", 1. / 7},
 	} {
-		v := NewVocabulary()
-		if got := Contained(v.Text(c.a), v.Text(c.b)); !near(got, c.want) {
+		if got := Contained(New(c.a), New(c.b)); !near(got, c.want) {
 			t.Errorf("%q in %q: %v, want %v", c.a, c.b, got, c.want)
 		}
 	}
@@ -77,12 +75,12 @@ func randomText(rng *rand.Rand) *Text {
 	t := &Text{}
 	units := 1 + rng.IntN(100) // few make carries, many words without a match
 	for range rng.IntN(300) {
-		t.units = append(t.units, uint32(rng.IntN(units)))
+		t.units = append(t.units, uint64(rng.IntN(units)))
 	}
 	return t
 }
 
-func slowLCS(a, b []uint32) float64 {
+func slowLCS(a, b []uint64) float64 {
 	if len(a)+len(b) == 0 {
 		return 1
 	}

@@ -1,0 +1,67 @@
+package dedup
+
+import (
+	"fmt"
+
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/feature/method"
+)
+
+// Why is [Deduper.Check] and the steps that led to its result, in words: for a person who
+// asks about one document, beside a table. The words may change with any version.
+func (d *Deduper) Why(id string, s *feature.Sketch) (r Result, why []method.Reason, err error) {
+	if d.Cfg.Table == nil {
+		return r, nil, errNothing
+	}
+	if r, err = d.Check(id, s); err != nil {
+		return r, nil, err
+	}
+	c, n := &d.decision, len(s.Features)
+	say := func(rule, format string, args ...any) {
+		why = append(why, method.Reason{Rule: rule, Says: fmt.Sprintf(format, args...)})
+	}
+	seen := 0
+	for _, is := range d.Seen[:s.Parts()] {
+		if is {
+			seen++
+		}
+	}
+	switch {
+	case r.Exact:
+		say("2", "the whole text is that of the earlier document, but for width, case, spacing, punctuation and invisible characters: an exact copy")
+	case !c.judge.MayReach(d.Seen[:n]):
+		say("5", "%d of %d segments were seen, too little for any earlier document to matter: none is compared", seen, s.Parts())
+	case len(c.found.Candidates) == 0:
+		say("6", "no earlier document holds any of the %d segments", s.Parts())
+	default:
+		if why, err = c.reasons(d.Cfg.Table, why); err != nil {
+			return r, nil, err
+		}
+	}
+	kept := "kept"
+	if !r.Kept {
+		kept = "removed"
+	}
+	say("9", "%v: the document is %s", r.Verdict, kept)
+	return r, why, nil
+}
+
+// reasons appends those of every candidate there is, selected or not, in order of arrival.
+func (c *decision) reasons(table asker, why []method.Reason) ([]method.Reason, error) {
+	judge, ok := c.judge.(method.Reasoner)
+	if !ok {
+		return why, nil
+	}
+	for i := range c.found.Candidates {
+		e := &c.found.Candidates[i]
+		if err := c.fetchOne(table, e.Num); err != nil {
+			return nil, err
+		}
+		more, err := judge.Reasons(e, c.sketches[0])
+		if err != nil {
+			return nil, c.damaged(e.Num, err)
+		}
+		why = append(why, more...)
+	}
+	return why, nil
+}

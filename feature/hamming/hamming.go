@@ -1,0 +1,180 @@
+// Package hamming finds, among many 64-bit numbers in memory, those that differ from
+// another in a few bits: all of them, and no others.
+//
+// A number is cut into one block more than bits may differ, so of two that are near at
+// least one block is the same (Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web
+// Crawling", WWW 2007). For each block there is a table from its value to the numbers that
+// have it, which lie together and are all looked at: a few in every 2^16 of what is there,
+// one after the other in memory. Measured against tables of longer prefixes it takes the
+// least memory, and at 50 million numbers microseconds; see docs/quality.md, "SimHash".
+package hamming
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"runtime"
+
+	"github.com/firstseen/firstseen/internal/hugemem"
+)
+
+// MaxDistance is the most bits that may differ: with more, blocks would be so short that
+// every look-up goes through most of the numbers.
+const MaxDistance = 7
+
+// The layout of the memory, in bytes. A chunk has its numbers, then the chunk before it in
+// its list, and how many numbers it has.
+const (
+	chunkBytes  = 256
+	perChunk    = (chunkBytes - 8) / 8
+	nextAt      = perChunk * 8
+	countAt     = nextAt + 4
+	slabBytes   = 4 << 20
+	perSlab     = slabBytes / chunkBytes
+	mostKeyBits = 20 // of a table: of a longer block its lowest bits
+)
+
+// An Index is a collection of 64-bit numbers. Find may be called by several goroutines
+// at once, but not while Add is.
+type Index struct {
+	distance int
+	tables   []table
+	slabs    [][]byte
+	chunks   uint32 // given out; the first has the number 1
+	n        int
+}
+
+// A table has for each value of a block the list of numbers that have it.
+type table struct {
+	shift int
+	mask  uint64   // of the block, shifted
+	key   uint64   // of its lowest bits, by which lists are found
+	heads []uint32 // the last chunk of each list, 0 for none
+}
+
+// New returns an empty Index for numbers that differ in at most so many bits, 1 to
+// MaxDistance.
+func New(distance int) (*Index, error) {
+	if distance < 1 || distance > MaxDistance {
+		return nil, fmt.Errorf("a distance of %d bits: want 1 to %d", distance, MaxDistance)
+	}
+	x := &Index{distance: distance}
+	blocks := distance + 1
+	for i := range blocks {
+		from, to := 64*i/blocks, 64*(i+1)/blocks
+		key := min(to-from, mostKeyBits)
+		x.tables = append(x.tables, table{
+			shift: from, mask: lowest(to - from), key: lowest(key), heads: make([]uint32, 1<<key),
+		})
+	}
+	return x, nil
+}
+
+func lowest(n int) uint64 { return 1<<n - 1 }
+
+// Len is how many numbers there are.
+func (x *Index) Len() int { return x.n }
+
+// Bytes is the memory taken.
+func (x *Index) Bytes() int64 {
+	b := int64(len(x.slabs)) * slabBytes
+	for i := range x.tables {
+		b += 4 * int64(len(x.tables[i].heads))
+	}
+	return b
+}
+
+// BytesFor is the most memory that an index of n numbers takes: in each table nine bytes
+// a number, and a chunk for each list that there is.
+func BytesFor(n uint64, distance int) (total uint64) {
+	blocks := distance + 1
+	for i := range blocks {
+		lists := uint64(1) << min(64*(i+1)/blocks-64*i/blocks, mostKeyBits)
+		total += 4*lists + n*chunkBytes/perChunk + min(n, lists)*chunkBytes
+	}
+	return total + slabBytes
+}
+
+// Add adds a number, which may be there already. It fails where there is no memory.
+func (x *Index) Add(number uint64) error {
+	for i := range x.tables {
+		t := &x.tables[i]
+		head := &t.heads[number>>t.shift&t.key]
+		if *head == 0 || binary.LittleEndian.Uint32(x.chunk(*head)[countAt:]) == perChunk {
+			chunk, err := x.take(*head)
+			if err != nil {
+				return err
+			}
+			*head = chunk
+		}
+		c := x.chunk(*head)
+		n := binary.LittleEndian.Uint32(c[countAt:])
+		binary.LittleEndian.PutUint64(c[8*n:], number)
+		binary.LittleEndian.PutUint32(c[countAt:], n+1)
+	}
+	x.n++
+	return nil
+}
+
+// take gives out an empty chunk with another behind it.
+func (x *Index) take(next uint32) (uint32, error) {
+	if int(x.chunks) == len(x.slabs)*perSlab {
+		slab, err := hugemem.Alloc(slabBytes)
+		if err != nil {
+			return 0, fmt.Errorf("memory for %d numbers: %w", x.n, err)
+		}
+		if len(x.slabs) == 0 {
+			runtime.SetFinalizer(x, (*Index).free)
+		}
+		x.slabs = append(x.slabs, slab)
+	}
+	x.chunks++
+	binary.LittleEndian.PutUint32(x.chunk(x.chunks)[nextAt:], next)
+	return x.chunks, nil
+}
+
+func (x *Index) chunk(i uint32) []byte {
+	at := int(i-1) % perSlab * chunkBytes
+	return x.slabs[int(i-1)/perSlab][at : at+chunkBytes : at+chunkBytes]
+}
+
+// free gives the memory back, once nobody has the index any more.
+func (x *Index) free() {
+	for _, s := range x.slabs {
+		_ = hugemem.Free(s) // nobody is left to be told
+	}
+	x.slabs = nil
+}
+
+// Find appends to dst all numbers that differ from number in at most the index's
+// distance, each as often as it was added, and returns how many it looked at.
+func (x *Index) Find(dst []uint64, number uint64) (found []uint64, looked int) {
+	for i := range x.tables {
+		t := &x.tables[i]
+		for at := t.heads[number>>t.shift&t.key]; at != 0; {
+			c := x.chunk(at)
+			at = binary.LittleEndian.Uint32(c[nextAt:])
+			n := int(binary.LittleEndian.Uint32(c[countAt:]))
+			looked += n
+			for j := 0; j < 8*n; j += 8 {
+				other := binary.LittleEndian.Uint64(c[j:])
+				if bits.OnesCount64(other^number) <= x.distance && x.first(other^number, i) {
+					dst = append(dst, other)
+				}
+			}
+		}
+	}
+	runtime.KeepAlive(x)
+	return dst, looked
+}
+
+// first reports whether the i-th block is the first in which two numbers, that differ in
+// these bits, are the same.
+func (x *Index) first(differ uint64, i int) bool {
+	for j := range x.tables[:i] {
+		if t := &x.tables[j]; differ>>t.shift&t.mask == 0 {
+			return false
+		}
+	}
+	return x.tables[i].mask&(differ>>x.tables[i].shift) == 0
+}
