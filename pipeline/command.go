@@ -8,6 +8,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/index"
 )
 
 // Command is what a run was told to do, as far as its ledger stores and compares it.
@@ -21,6 +22,7 @@ type Command struct {
 	// its texts are.
 	Format    string
 	MaxRecord int // bytes
+	Against   []index.AgainstID // further indexes, whose documents count as earlier
 	// Lasting: the index outlasts the process.
 	Lasting bool
 	Now     func() time.Time
@@ -36,6 +38,8 @@ type choices struct {
 	Rules     dedup.Rules `json:"rules"`
 	Format    string      `json:"format"`
 	MaxRecord int         `json:"max_record"`
+	// Against is left out where there is none: so the command is that of earlier versions.
+	Against []index.AgainstID `json:"against,omitempty"`
 }
 
 // inputID tells whether an input is still the same.
@@ -48,6 +52,7 @@ type inputID struct {
 func (c *Command) choices() (choices, error) {
 	chosen := choices{
 		Annotate: c.Annotate, Rules: c.Rules, Format: c.Format, MaxRecord: c.MaxRecord,
+		Against: c.Against,
 	}
 	for _, in := range c.Inputs {
 		path, err := filepath.Abs(in.Path)
@@ -85,6 +90,7 @@ const (
 	ChosenRules
 	ChosenFormat
 	ChosenMaxRecord
+	ChosenAgainst // further indexes, or what they hold
 )
 
 // other tells in what two commands differ.
@@ -101,6 +107,7 @@ func (c *choices) other(o choices) (other []Choice) {
 		{ChosenRules, c.Rules != o.Rules},
 		{ChosenFormat, c.Format != o.Format},
 		{ChosenMaxRecord, c.MaxRecord != o.MaxRecord},
+		{ChosenAgainst, !slices.Equal(c.Against, o.Against)},
 	} {
 		if d.differ {
 			other = append(other, d.choice)

@@ -93,7 +93,7 @@ func (c *committer) told(rec *record, r *dedup.Result, l *lines, later bool) err
 // retried turns the answer to a document that was kept before, and is sent again,
 // into the one that it had.
 func (c *committer) retried(r *dedup.Result) error {
-	if !c.job.Retries || c.index.Table() == nil || !r.Exact || !r.SameID {
+	if !c.job.Retries || c.index.Table() == nil || !r.Exact || !r.SameID || !c.index.Owns(r.Of.Num) {
 		return nil
 	}
 	kept, err := c.index.Kept(r.Of.Num)

@@ -70,6 +70,7 @@ func (f *settings) registerDedup(cmd *cobra.Command) {
 	fs.Int64Var(&f.maxBad, "max-bad", -1, "stop at more bad records than this; 0 stops at the first, -1 never stops")
 	fs.DurationVar(&f.every, "checkpoint-every", time.Second, "with --index and a pipe: remember what was answered this often, against a kill; 0 does not")
 	f.limits.register(fs)
+	f.further.register(fs)
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no summary on standard error")
 	fs.StringVar(&f.checkpoint, "checkpoint-bytes", "", "bytes of lines between checkpoints (default 256MiB)")
 	_ = fs.MarkHidden("checkpoint-bytes") // fails for unknown names only
@@ -84,12 +85,19 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 	runtime.GOMAXPROCS(t.jobs)
 	limitHeap(t.source.MaxWindow, outsideHeap(t.jobs, t.filterOnly))
 	sweepTempIndexes(os.TempDir())
+	if err := t.openAgainst(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.against.Close()) }()
 	x, remove, err := t.openIndex()
 	if err != nil {
 		return err
 	}
 	keep := false
 	defer func() { err = errors.Join(err, x.Close(keep), remove()) }()
+	if err := t.useAgainst(x); err != nil {
+		return err
+	}
 	if !t.quiet {
 		t.tellStart(stderr, x)
 	}
@@ -255,6 +263,7 @@ func (t *task) tellStart(stderr io.Writer, x *index.Index) {
 	shape, perDoc := x.Filter().Shape(), index.KeysPerDoc(t.scheme, t.filterOnly)
 	fmt.Fprintf(stderr, "firstseen: filter of %s for %d keys, %s documents of %d\n",
 		sizeText(shape.Bytes()), shape.Capacity(), countText(float64(shape.Capacity()/perDoc)), perDoc)
+	t.tellAgainst(stderr)
 }
 
 // tell writes the summary, to file if it is not nil.
@@ -291,6 +300,7 @@ func (t *task) command() pipeline.Command {
 	return pipeline.Command{
 		Args: t.args, Inputs: t.inputs, Outputs: [3]string{t.out, t.report, t.rejects}, Annotate: t.annotate,
 		Rules: t.rules, Format: t.formats.String(), MaxRecord: t.source.MaxRecord, Lasting: t.index != "", Now: t.now,
+		Against: t.against.IDs(),
 	}
 }
 

@@ -25,6 +25,7 @@ type settings struct {
 	// What is read.
 	reading
 	limits limitFlags
+	further
 	maxBad int64
 	plain  bool // query: an input is one text
 	ids    bool // query: an argument is an id

@@ -49,6 +49,8 @@ type task struct {
 	every       time.Duration // between checkpoints of a pipe, 0 for none by time
 	notice      string        // what an interrupted run has left unknown, to be told
 	memtable    int           // keys of the table in memory, 0 for the default
+	further     further
+	against     *index.Against // nil for none
 	now         func() time.Time
 }
 
@@ -61,9 +63,10 @@ func (f *settings) task(args []string) (*task, error) {
 		index:  f.index, filterOnly: f.filterOnly, abandon: f.abandon,
 		jobs: f.jobs, maxBad: f.maxBad, out: f.out, report: f.report, rejects: f.rejects,
 		summary: f.summary, annotate: f.annotate, quiet: f.quiet, memtable: f.memtableKeys,
+		further: f.further,
 	}
 	for _, check := range []func(*task) error{
-		f.taskRules, f.taskKey, f.taskFilter, f.taskOutputs,
+		f.taskRules, f.taskKey, f.taskFilter, f.taskOutputs, f.taskFurther,
 	} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
@@ -222,13 +225,13 @@ func (t *task) openIndex() (_ *index.Index, remove func() error, err error) {
 		}
 		remove = func() error { return os.RemoveAll(dir) }
 	}
-	if t.index == "" && (t.keyed == index.KeyNew || t.keyed == index.KeyRequired) {
+	if t.index == "" && t.against == nil && (t.keyed == index.KeyNew || t.keyed == index.KeyRequired) {
 		t.scheme.Key = index.DrawKey() // for this run alone: nobody has to know it
 	}
 	x, err := index.Open(dir, index.Options{
 		Scheme: t.scheme, Key: t.keyed, Shape: t.shape, FilterOnly: t.filterOnly,
 		UUID: tableID(os.Getenv(epochVariable), t.scheme), MemtableKeys: t.memtable,
-		Temporary: t.index == "",
+		Temporary: t.index == "", Secret: t.secret(),
 	})
 	switch {
 	case errors.Is(err, index.ErrUnkeyed):

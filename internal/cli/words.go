@@ -173,6 +173,7 @@ var choiceWords = map[pipeline.Choice]string{
 	pipeline.ChosenOutputs: "another --out, --report or --rejects", pipeline.ChosenPipe: "a pipe",
 	pipeline.ChosenAnnotate: "--annotate otherwise", pipeline.ChosenRules: "another --threshold, --score or --mosaics",
 	pipeline.ChosenFormat: "another --format, --text-field, --id-field, --status or --mime", pipeline.ChosenMaxRecord: "another --max-record",
+	pipeline.ChosenAgainst: "another --against, or other documents in it",
 }
 
 func otherChoices(choices []pipeline.Choice) string {
