@@ -21,7 +21,7 @@ type Command struct {
 	// Format names the format of the inputs with what it was told, such as where
 	// its texts are.
 	Format    string
-	MaxRecord int // bytes
+	MaxRecord int               // bytes
 	Against   []index.AgainstID // further indexes, whose documents count as earlier
 	// Lasting: the index outlasts the process.
 	Lasting bool
