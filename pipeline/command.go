@@ -17,6 +17,8 @@ type Command struct {
 	Inputs   []corpus.Input
 	Outputs  [3]string // kept, report, rejects; "" for none
 	Annotate bool
+	Others   bool // Outputs.Others
+	Spans    bool // Outputs.Spans
 	Rules    dedup.Rules
 	// Format names the format of the inputs with what it was told, such as where
 	// its texts are.
@@ -38,7 +40,9 @@ type choices struct {
 	Rules     dedup.Rules `json:"rules"`
 	Format    string      `json:"format"`
 	MaxRecord int         `json:"max_record"`
-	// Against is left out where there is none: so the command is that of earlier versions.
+	// These are left out where there are none: so the command is that of earlier versions.
+	Others  bool              `json:"others,omitempty"`
+	Spans   bool              `json:"spans,omitempty"`
 	Against []index.AgainstID `json:"against,omitempty"`
 }
 
@@ -52,7 +56,7 @@ type inputID struct {
 func (c *Command) choices() (choices, error) {
 	chosen := choices{
 		Annotate: c.Annotate, Rules: c.Rules, Format: c.Format, MaxRecord: c.MaxRecord,
-		Against: c.Against,
+		Against: c.Against, Others: c.Others, Spans: c.Spans,
 	}
 	for _, in := range c.Inputs {
 		path, err := filepath.Abs(in.Path)
@@ -91,6 +95,8 @@ const (
 	ChosenFormat
 	ChosenMaxRecord
 	ChosenAgainst // further indexes, or what they hold
+	ChosenOthers  // which records are written
+	ChosenSpans
 )
 
 // other tells in what two commands differ.
@@ -108,6 +114,8 @@ func (c *choices) other(o choices) (other []Choice) {
 		{ChosenFormat, c.Format != o.Format},
 		{ChosenMaxRecord, c.MaxRecord != o.MaxRecord},
 		{ChosenAgainst, !slices.Equal(c.Against, o.Against)},
+		{ChosenOthers, c.Others != o.Others},
+		{ChosenSpans, c.Spans != o.Spans},
 	} {
 		if d.differ {
 			other = append(other, d.choice)

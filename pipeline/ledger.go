@@ -219,7 +219,7 @@ func (l *Ledger) GiveUp() (left []string, err error) {
 // OpenOutputs creates the outputs or, after Continue, cuts those of the unfinished run
 // back to its last checkpoint. An error leaves none open.
 func (l *Ledger) OpenOutputs() (o Outputs, err error) {
-	o.Annotate = l.command.Annotate
+	o.Annotate, o.Others, o.Spans = l.command.Annotate, l.command.Others, l.command.Spans
 	worthless, err := l.worthless()
 	if err != nil {
 		return o, err

@@ -37,7 +37,7 @@ func newDedupCommand() *cobra.Command {
 				return err
 			}
 			tellPassed(task.passed, cmd.ErrOrStderr())
-			return task.run(cmd)
+			return task.derive(cmd, task.run(cmd))
 		},
 	}
 	f.registerDedup(cmd)
@@ -71,6 +71,7 @@ func (f *settings) registerDedup(cmd *cobra.Command) {
 	fs.DurationVar(&f.every, "checkpoint-every", time.Second, "with --index and a pipe: remember what was answered this often, against a kill; 0 does not")
 	f.limits.register(fs)
 	f.further.register(fs)
+	f.derived.register(fs)
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no summary on standard error")
 	fs.StringVar(&f.checkpoint, "checkpoint-bytes", "", "bytes of lines between checkpoints (default 256MiB)")
 	_ = fs.MarkHidden("checkpoint-bytes") // fails for unknown names only
@@ -300,7 +301,7 @@ func (t *task) command() pipeline.Command {
 	return pipeline.Command{
 		Args: t.args, Inputs: t.inputs, Outputs: [3]string{t.out, t.report, t.rejects}, Annotate: t.annotate,
 		Rules: t.rules, Format: t.formats.String(), MaxRecord: t.source.MaxRecord, Lasting: t.index != "", Now: t.now,
-		Against: t.against.IDs(),
+		Against: t.against.IDs(), Others: t.others, Spans: t.spans,
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/report"
+	"github.com/firstseen/firstseen/report/clusters"
 )
 
 // task is a dedup that was asked for and checked: real values, no strings to parse.
@@ -51,6 +52,11 @@ type task struct {
 	memtable    int           // keys of the table in memory, 0 for the default
 	further     further
 	against     *index.Against // nil for none
+	derived     derived
+	others      bool // --out has what is removed
+	spans       bool // of what is shared, in the report
+	links       clusters.Links
+	names       []string // of inputs in a tree of outputs, where there is one
 	now         func() time.Time
 }
 
@@ -66,7 +72,7 @@ func (f *settings) task(args []string) (*task, error) {
 		further: f.further,
 	}
 	for _, check := range []func(*task) error{
-		f.taskRules, f.taskKey, f.taskFilter, f.taskOutputs, f.taskFurther,
+		f.taskRules, f.taskKey, f.taskFilter, f.taskOutputs, f.taskFurther, f.taskDerived,
 	} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
@@ -79,8 +85,10 @@ func (f *settings) task(args []string) (*task, error) {
 	if err := corpus.CheckOutputs(p.inputs, p.index, p.out, p.report, p.rejects, p.summary); err != nil {
 		return nil, err
 	}
-	p.found, err = p.formats.check(p.inputs, p.source, p.out, p.annotate)
-	return p, err
+	if p.found, err = p.formats.check(p.inputs, p.source, p.out, p.annotate); err != nil {
+		return nil, err
+	}
+	return p, p.checkDerived()
 }
 
 // chooseRules checks the flags that say when a document is a duplicate.
