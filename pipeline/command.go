@@ -24,6 +24,7 @@ type Command struct {
 	// its texts are.
 	Format    string
 	MaxRecord int               // bytes
+	By        string            // By.Field, "" for none
 	Against   []index.AgainstID // further indexes, whose documents count as earlier
 	// Lasting: the index outlasts the process.
 	Lasting bool
@@ -43,6 +44,7 @@ type choices struct {
 	// These are left out where there are none: so the command is that of earlier versions.
 	Others  bool              `json:"others,omitempty"`
 	Spans   bool              `json:"spans,omitempty"`
+	By      string            `json:"by,omitempty"`
 	Against []index.AgainstID `json:"against,omitempty"`
 }
 
@@ -56,7 +58,7 @@ type inputID struct {
 func (c *Command) choices() (choices, error) {
 	chosen := choices{
 		Annotate: c.Annotate, Rules: c.Rules, Format: c.Format, MaxRecord: c.MaxRecord,
-		Against: c.Against, Others: c.Others, Spans: c.Spans,
+		Against: c.Against, Others: c.Others, Spans: c.Spans, By: c.By,
 	}
 	for _, in := range c.Inputs {
 		path, err := filepath.Abs(in.Path)
@@ -97,6 +99,7 @@ const (
 	ChosenAgainst // further indexes, or what they hold
 	ChosenOthers  // which records are written
 	ChosenSpans
+	ChosenBy // what is counted
 )
 
 // other tells in what two commands differ.
@@ -116,6 +119,7 @@ func (c *choices) other(o choices) (other []Choice) {
 		{ChosenAgainst, !slices.Equal(c.Against, o.Against)},
 		{ChosenOthers, c.Others != o.Others},
 		{ChosenSpans, c.Spans != o.Spans},
+		{ChosenBy, c.By != o.By},
 	} {
 		if d.differ {
 			other = append(other, d.choice)

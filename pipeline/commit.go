@@ -24,6 +24,7 @@ type committer struct {
 	buf    []byte
 
 	tally   report.Tally
+	groups  *report.Groups // nil where nothing is counted by a value
 	at      Position
 	stored  int64
 	started time.Time
@@ -39,6 +40,10 @@ func newCommitter(x *index.Index, job *Job) (*committer, error) {
 	if job.Resume != nil {
 		c.out.before = job.Resume.Written
 		c.tally, c.at = job.Resume.Tally, job.Resume.At
+		c.groups = job.Resume.Groups.Clone()
+	}
+	if job.By != nil && c.groups == nil {
+		c.groups = &report.Groups{Field: job.By.Field, List: []report.Group{}}
 	}
 	return c, x.Begin(index.Policy{
 		Rules: job.Rules, Now: job.Now, OnFull: job.OnFull, CheckpointBytes: job.CheckpointBytes, Stream: job.Pipe,
@@ -82,6 +87,9 @@ func (c *committer) record(b *batch, rec *record) error {
 // to keepAll.
 func (c *committer) told(rec *record, r *dedup.Result, l *lines, later bool) error {
 	c.tally.Count(r)
+	if c.groups != nil {
+		c.groups.Count(rec.value, r)
+	}
 	if c.job.Each != nil {
 		if err := c.job.Each(rec.name(), r, c.index.Counts()); err != nil {
 			return err
@@ -145,7 +153,7 @@ func (c *committer) settle(ended bool) (map[string][]byte, error) {
 	if err != nil || c.job.Save == nil {
 		return nil, err
 	}
-	return c.job.Save(Progress{At: c.at, Tally: c.tally, Written: written, Ended: ended}), nil
+	return c.job.Save(Progress{At: c.at, Tally: c.tally, Groups: c.groups.Clone(), Written: written, Ended: ended}), nil
 }
 
 // finish is called when all inputs are read and decided.
@@ -176,7 +184,7 @@ func (c *committer) summary() *report.Summary {
 	s := &report.Summary{
 		Tally: c.tally, Resumed: c.job.Resume != nil, StoredBytes: c.stored,
 		Seconds: time.Since(c.started).Seconds(), Filter: c.index.State(), Grown: c.index.Grown(),
-		Commonest: c.common.Top(10),
+		Commonest: c.common.Top(10), By: c.groups,
 	}
 	if table := c.index.TableStats(); table != nil {
 		counts := c.index.Counts()

@@ -31,10 +31,12 @@ type Written [3]corpus.Mark
 // Progress is how far a run has come. It is stored in the same transaction as
 // what the run has remembered so far.
 type Progress struct {
-	At      Position     `json:"at"`
-	Tally   report.Tally `json:"tally"`
-	Written Written      `json:"written"`
-	Ended   bool         `json:"ended"` // all is decided; outputs may not have their names yet
+	At    Position     `json:"at"`
+	Tally report.Tally `json:"tally"`
+	// Groups are there where documents are counted by a value too.
+	Groups  *report.Groups `json:"groups,omitempty"`
+	Written Written        `json:"written"`
+	Ended   bool           `json:"ended"` // all is decided; outputs may not have their names yet
 }
 
 // Ledger is a run as its index knows it, from one process to the next. It goes

@@ -87,7 +87,7 @@ func (l *Ledger) overNow() ([]byte, error) {
 // reason to read everything again and find it removed.
 func (c *choices) digest() string {
 	told := *c
-	told.Spans = false
+	told.Spans, told.By = false, ""
 	stored, err := json.Marshal(told)
 	if err != nil {
 		panic(err) // plain values only

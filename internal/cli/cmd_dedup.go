@@ -72,6 +72,7 @@ func (f *settings) registerDedup(cmd *cobra.Command) {
 	f.limits.register(fs)
 	f.further.register(fs)
 	f.derived.register(fs)
+	f.registerBy(fs)
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no summary on standard error")
 	fs.StringVar(&f.checkpoint, "checkpoint-bytes", "", "bytes of lines between checkpoints (default 256MiB)")
 	_ = fs.MarkHidden("checkpoint-bytes") // fails for unknown names only
@@ -301,7 +302,7 @@ func (t *task) command() pipeline.Command {
 	return pipeline.Command{
 		Args: t.args, Inputs: t.inputs, Outputs: [3]string{t.out, t.report, t.rejects}, Annotate: t.annotate,
 		Rules: t.rules, Format: t.formats.String(), MaxRecord: t.source.MaxRecord, Lasting: t.index != "", Now: t.now,
-		Against: t.against.IDs(), Others: t.others, Spans: t.spans,
+		Against: t.against.IDs(), Others: t.others, Spans: t.spans, By: t.by.name(),
 	}
 }
 
@@ -316,6 +317,7 @@ func (t *task) job(ctx context.Context, stdin io.Reader, stderr io.Writer, ledge
 	job := pipeline.Job{
 		Scheme: t.scheme, Rules: t.rules,
 		Workers: t.jobs, MaxBad: t.maxBad, OnFull: t.onFull, Now: t.now, Live: &pipeline.Live{},
+		By:              t.by.of(),
 		CheckpointBytes: t.checkpoint, Temporary: t.index == "", Save: ledger.Save,
 		Warn: func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) },
 	}

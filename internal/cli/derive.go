@@ -112,6 +112,10 @@ func (t *task) checkDerived() error {
 // treeNames are the names of inputs in a tree of outputs: below a folder that was given
 // their path in it, else their name. Two of one name are an error.
 func treeNames(args []string, inputs []corpus.Input) ([]string, error) {
+	args, err := readLists(args)
+	if err != nil {
+		return nil, err
+	}
 	var roots []string
 	for _, arg := range args {
 		matches := []string{arg}

@@ -27,6 +27,7 @@ type settings struct {
 	limits limitFlags
 	further
 	derived
+	by     string
 	maxBad int64
 	plain  bool // query: an input is one text
 	ids    bool // query: an argument is an id

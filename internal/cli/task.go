@@ -56,6 +56,7 @@ type task struct {
 	others      bool // --out has what is removed
 	spans       bool // of what is shared, in the report
 	links       clusters.Links
+	by          countedBy
 	names       []string // of inputs in a tree of outputs, where there is one
 	now         func() time.Time
 }
@@ -72,7 +73,7 @@ func (f *settings) task(args []string) (*task, error) {
 		further: f.further,
 	}
 	for _, check := range []func(*task) error{
-		f.taskRules, f.taskKey, f.taskFilter, f.taskOutputs, f.taskFurther, f.taskDerived,
+		f.taskRules, f.taskKey, f.taskFilter, f.taskOutputs, f.taskFurther, f.taskDerived, f.taskBy,
 	} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}

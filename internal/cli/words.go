@@ -174,7 +174,7 @@ var choiceWords = map[pipeline.Choice]string{
 	pipeline.ChosenAnnotate: "--annotate otherwise", pipeline.ChosenRules: "another --threshold, --score or --mosaics",
 	pipeline.ChosenFormat: "another --format, --text-field, --id-field, --status or --mime", pipeline.ChosenMaxRecord: "another --max-record",
 	pipeline.ChosenAgainst: "another --against, or other documents in it",
-	pipeline.ChosenOthers:  "another --keep", pipeline.ChosenSpans: "--spans or --attributes otherwise",
+	pipeline.ChosenOthers:  "another --keep", pipeline.ChosenSpans: "--spans or --attributes otherwise", pipeline.ChosenBy: "another --by",
 }
 
 func otherChoices(choices []pipeline.Choice) string {
