@@ -61,11 +61,12 @@ var mayKnow = map[string][]string{
 	"index":           {"dedup", "feature", "bloomstore", "docmap"},
 	"report/lines":    {"corpus", "corpus/jsonl"},
 	"report/beside":   {"corpus", "report/lines"},
+	"report/show":     {"report/lines"},
 	"report/rows":     {"corpus"},
 	"report/clusters": {"report/lines"},
 	"report":          {"dedup", "index", "corpus", "feature"},
 	"pipeline":        {"report", "index", "dedup", "corpus", "feature"},
-	"internal/cli":    {"pipeline", "report", "report/lines", "report/clusters", "report/rows", "report/beside", "index", "dedup", "corpus", "corpus/jsonl", "corpus/warc", "corpus/page", "web/charset", "web/html", "feature", "bloomstore"},
+	"internal/cli":    {"pipeline", "report", "report/lines", "report/clusters", "report/rows", "report/beside", "report/show", "index", "dedup", "corpus", "corpus/jsonl", "corpus/warc", "corpus/page", "web/charset", "web/html", "feature", "bloomstore"},
 
 	"web/charset": {},
 	"web/html":    {},
