@@ -9,7 +9,7 @@ import (
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("page").Parse(pageText))
+var page = template.Must(template.New("page").Funcs(template.FuncMap{"clean": clean}).Parse(pageText))
 
 // pageData is what the page is made of.
 type pageData struct {

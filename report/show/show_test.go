@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"golang.org/x/net/html"
 	"pgregory.net/rapid"
@@ -93,6 +94,11 @@ func TestHostilePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	allowed := strings.Fields("html head meta title style body h1 h2 p div b i span section table tr th td bdi small br mark")
+	for _, r := range b.String() {
+		if r != '\n' && !unicode.IsPrint(r) {
+			t.Errorf("%U is in the page", r)
+		}
+	}
 	z := html.NewTokenizer(&b)
 	elements := 0
 	for z.Next() != html.ErrorToken {
