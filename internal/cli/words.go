@@ -65,6 +65,9 @@ const dedupExample = `  # the kept lines, and why the others went
   # remember for the next run
   firstseen dedup --index seen/ --out new.jsonl.zst today.jsonl.zst
 
+  # against what other indexes know, and which documents belong together
+  firstseen dedup --against 2023/ --against 2024/ --out kept.jsonl --report dups.jsonl --clusters clusters.csv 2025/
+
   # a fixed 1 GiB of memory and no side table, from a pipe
   crawl | firstseen dedup --filter-only --memory 1GiB --out - -`
 
