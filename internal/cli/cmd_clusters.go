@@ -1,8 +1,8 @@
 package cli
 
 import (
-	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -71,12 +71,12 @@ func newClustersCommand() *cobra.Command {
 				return usageError{err}
 			}
 			if out != "" {
-				if err := writeClusters(cmd.Context(), report, out, chosen); err != nil {
+				if err := writeClusters(cmd, report, out, chosen); err != nil {
 					return err
 				}
 			}
 			if pairs != "" {
-				return writePairs(cmd.Context(), report, pairs)
+				return writePairs(cmd, report, pairs)
 			}
 			return nil
 		},
@@ -93,14 +93,22 @@ func chooseLinks(word string) (clusters.Links, error) {
 	return choose("--links", word, map[string]clusters.Links{"all": clusters.All, "duplicates": clusters.Duplicates})
 }
 
+// tellTableAside is tellAside for a table.
+func tellTableAside(cmd *cobra.Command, name string, t *rows.Table) {
+	if aside := t.Aside(); aside != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: an earlier run has left %s unfinished; what it wrote was put aside as %s\n", name, aside)
+	}
+}
+
 // writeClusters writes the clusters of a report to a file.
-func writeClusters(ctx context.Context, report *lines.Reports, name string, links clusters.Links) (err error) {
+func writeClusters(cmd *cobra.Command, report *lines.Reports, name string, links clusters.Links) (err error) {
 	t, err := rows.Create(name, "id", "cluster", "size", "verdict")
 	if err != nil {
 		return err
 	}
+	tellTableAside(cmd, name, t)
 	defer func() { err = errors.Join(err, t.Discard()) }()
-	err = clusters.Write(func(f func(*lines.Line) error) error { return report.Each(ctx, f) }, links, func(r *clusters.Row) error {
+	err = clusters.Write(func(f func(*lines.Line) error) error { return report.Each(cmd.Context(), f) }, links, func(r *clusters.Row) error {
 		return t.Write(r.ID, r.Cluster, r.Size, r.Verdict)
 	})
 	if err != nil {
@@ -110,13 +118,14 @@ func writeClusters(ctx context.Context, report *lines.Reports, name string, link
 }
 
 // writePairs writes the documents of a report that have one source, with that.
-func writePairs(ctx context.Context, report *lines.Reports, name string) (err error) {
+func writePairs(cmd *cobra.Command, report *lines.Reports, name string) (err error) {
 	t, err := rows.Create(name, "id", "of", "verdict", "score", "contained", "exact")
 	if err != nil {
 		return err
 	}
+	tellTableAside(cmd, name, t)
 	defer func() { err = errors.Join(err, t.Discard()) }()
-	err = report.Each(ctx, func(l *lines.Line) error {
+	err = report.Each(cmd.Context(), func(l *lines.Line) error {
 		if l.Of == nil {
 			return nil
 		}

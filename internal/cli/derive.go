@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -195,16 +194,16 @@ func (t *task) derive(cmd *cobra.Command, ended error) error {
 	}
 	ctx := cmd.Context()
 	if d.clusters != "" {
-		err = writeClusters(ctx, report, d.clusters, t.links)
+		err = writeClusters(cmd, report, d.clusters, t.links)
 	}
 	if err == nil && d.pairs != "" {
-		err = writePairs(ctx, report, d.pairs)
+		err = writePairs(cmd, report, d.pairs)
 	}
 	if err == nil && d.attributes != "" {
-		err = beside.Attributes(ctx, t.formats.source(t.inputs, t.source), t.names, report, d.attributes)
+		err = beside.Attributes(ctx, t.formats.source(t.inputs, t.source), t.names, report, d.attributes, func(w *corpus.Writer) { tellAside(cmd.ErrOrStderr(), w) })
 	}
 	if err == nil && (d.copyTo != "" || d.keptFiles != "") {
-		err = t.placeKept(ctx, report)
+		err = t.placeKept(cmd, report)
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("the run is over; the same command again makes what it was to make of the report: %w", err), ended)
@@ -213,16 +212,17 @@ func (t *task) derive(cmd *cobra.Command, ended error) error {
 }
 
 // placeKept writes the names of the kept files, and puts them into their tree.
-func (t *task) placeKept(ctx context.Context, report *lines.Reports) (err error) {
+func (t *task) placeKept(cmd *cobra.Command, report *lines.Reports) (err error) {
 	d := &t.derived
 	var names *rows.Table
 	if d.keptFiles != "" {
 		if names, err = rows.CreateList(d.keptFiles); err != nil {
 			return err
 		}
+		tellTableAside(cmd, d.keptFiles, names)
 		defer func() { err = errors.Join(err, names.Discard()) }()
 	}
-	err = beside.KeptFiles(ctx, t.formats.source(t.inputs, t.source), t.inputs, report, t.others, func(input int) error {
+	err = beside.KeptFiles(cmd.Context(), t.formats.source(t.inputs, t.source), t.inputs, report, t.others, func(input int) error {
 		if names != nil {
 			if err := names.Write(t.inputs[input].Path); err != nil {
 				return err

@@ -90,8 +90,9 @@ func AttributesName(name string) string {
 }
 
 // Attributes writes, for every input, a file of that name below dir with a row for every
-// record, in their order. The files that are there are replaced, each in one step.
-func Attributes(ctx context.Context, source *corpus.Source, names []string, report *lines.Reports, dir string) (err error) {
+// record, in their order. The files that are there are replaced, each in one step. opened is
+// told of every file that is begun.
+func Attributes(ctx context.Context, source *corpus.Source, names []string, report *lines.Reports, dir string, opened func(*corpus.Writer)) (err error) {
 	var out *corpus.Writer
 	defer func() {
 		if out != nil {
@@ -113,7 +114,9 @@ func Attributes(ctx context.Context, source *corpus.Source, names []string, repo
 			return fmt.Errorf("making the folder of attributes: %w", err)
 		}
 		var err error
-		out, err = corpus.Create(path)
+		if out, err = corpus.Create(path); err == nil {
+			opened(out)
+		}
 		return err
 	}
 	var buf bytes.Buffer

@@ -109,6 +109,10 @@ func (t *Table) writeJSON(values []any) error {
 	return t.out.WriteRecord(t.buf.Bytes())
 }
 
+// Aside is where a partial file of an earlier program was put out of the way, "" where
+// there was none.
+func (t *Table) Aside() string { return t.out.Aside() }
+
 // Close finishes the table.
 func (t *Table) Close() error { return t.out.Close() }
 
