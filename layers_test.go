@@ -68,11 +68,15 @@ var mayKnow = map[string][]string{
 
 	"dedup":              {"feature", "feature/method", "bloomstore"},
 	"dedup/oracle/naive": {"feature/canon", "feature/canon/canontest"},
-
-	"index":        {"dedup", "feature", "feature/terms", "bloomstore", "docmap"},
-	"report":       {"dedup", "index", "corpus", "feature"},
-	"pipeline":     {"report", "index", "dedup", "corpus", "feature"},
-	"internal/cli": {"alike", "beside", "confirm", "eval", "explain", "pipeline", "report", "index", "dedup", "corpus", "corpus/jsonl", "corpus/warc", "corpus/page", "web/charset", "web/html", "feature", "feature/terms", "feature/words", "bloomstore"},
+	"index":              {"dedup", "feature", "feature/terms", "bloomstore", "docmap"},
+	"report":             {"dedup", "index", "corpus", "feature"},
+	"pipeline":           {"report", "index", "dedup", "corpus", "feature"},
+	"internal/cli":       {"alike", "beside", "confirm", "eval", "explain", "pipeline", "report", "index", "dedup", "corpus", "corpus/jsonl", "corpus/warc", "corpus/page", "web/charset", "web/html", "feature", "feature/terms", "feature/words", "bloomstore", "report/lines", "report/clusters", "report/rows", "report/beside", "report/show"},
+	"report/lines":       {"corpus", "corpus/jsonl"},
+	"report/beside":      {"corpus", "report/lines"},
+	"report/show":        {"report/lines"},
+	"report/rows":        {"corpus"},
+	"report/clusters":    {"report/lines"},
 
 	"web/charset": {},
 	"web/html":    {},

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/firstseen/firstseen/bloomstore"
@@ -76,6 +77,9 @@ type Config struct {
 	// Table names the earlier document. Without one, verdicts rest on the
 	// filter alone, and name nobody. A nil pointer is none.
 	Table Store
+	// Earlier are the filters of the earlier stores, where Table is a [Stack] and there
+	// is a Filter. Nothing is added to them.
+	Earlier []*bloomstore.Filter
 	// Now stamps kept documents; nil means time.Now.
 	Now func() time.Time
 	// Confirm, where there is one, is asked before a document is removed, by what is
@@ -227,7 +231,7 @@ func (d *Deduper) ready() error {
 	switch {
 	case d.closer != nil && d.closer.Closed():
 		return errTableClosed
-	case filter != nil && filter.Closed():
+	case filter != nil && filter.Closed(), slices.ContainsFunc(d.Cfg.Earlier, (*bloomstore.Filter).Closed):
 		return errFilterClosed
 	case filter == nil && d.Cfg.Table == nil:
 		return errNothing

@@ -84,6 +84,9 @@ func (x *Index) Begin(p Policy) error {
 	if x.table != nil {
 		cfg.Table = x.table
 	}
+	if x.against != nil {
+		x.against.put(&cfg, x.table)
+	}
 	deduper, err := dedup.New(cfg)
 	if err != nil {
 		return err
@@ -356,13 +359,20 @@ func (x *Index) Grown() int { return x.grown }
 // seen it. It is valid until the next one.
 func (x *Index) SeenBefore() []bool { return x.deduper.Seen }
 
-// Kept is what the side table knows of a kept document, by its number.
+// Kept is what the side table knows of a kept document, by its number in a result.
 func (x *Index) Kept(num uint32) (Kept, error) {
 	switch {
 	case x.closed:
 		return Kept{}, errIndexClosed
 	case x.table == nil:
 		return Kept{}, fmt.Errorf("index %s: no documents without a side table", x.dir)
+	}
+	if x.against != nil {
+		k, own, err := x.against.kept(num)
+		if err != nil || own == 0 {
+			return k, err
+		}
+		num = own
 	}
 	return keptIn(x.table, num)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/index"
 )
 
 // Command is what a run was told to do, as far as its ledger stores and compares it.
@@ -16,11 +17,15 @@ type Command struct {
 	Inputs   []corpus.Input
 	Outputs  [3]string // kept, report, rejects; "" for none
 	Annotate bool
+	Others   bool // Outputs.Others
+	Spans    bool // Outputs.Spans
 	Rules    dedup.Rules
 	// Format names the format of the inputs with what it was told, such as where
 	// its texts are.
 	Format    string
-	MaxRecord int // bytes
+	MaxRecord int               // bytes
+	By        string            // By.Field, "" for none
+	Against   []index.AgainstID // further indexes, whose documents count as earlier
 	// Lasting: the index outlasts the process.
 	Lasting bool
 	Now     func() time.Time
@@ -42,6 +47,11 @@ type choices struct {
 	MaxRecord int         `json:"max_record"`
 	Batch     string      `json:"batch,omitempty"`
 	Replace   bool        `json:"replace,omitempty"`
+	// These are left out where there are none: so the command is that of earlier versions.
+	Others  bool              `json:"others,omitempty"`
+	Spans   bool              `json:"spans,omitempty"`
+	By      string            `json:"by,omitempty"`
+	Against []index.AgainstID `json:"against,omitempty"`
 }
 
 // inputID tells whether an input is still the same.
@@ -55,6 +65,7 @@ func (c *Command) choices() (choices, error) {
 	chosen := choices{
 		Annotate: c.Annotate, Rules: c.Rules, Format: c.Format, MaxRecord: c.MaxRecord,
 		Batch: c.Batch, Replace: c.ReplaceSameID,
+		Against: c.Against, Others: c.Others, Spans: c.Spans, By: c.By,
 	}
 	for _, in := range c.Inputs {
 		path, err := filepath.Abs(in.Path)
@@ -94,6 +105,10 @@ const (
 	ChosenMaxRecord
 	ChosenBatch
 	ChosenSameID
+	ChosenAgainst // further indexes, or what they hold
+	ChosenOthers  // which records are written
+	ChosenSpans
+	ChosenBy // what is counted
 )
 
 // other tells in what two commands differ.
@@ -112,6 +127,10 @@ func (c *choices) other(o choices) (other []Choice) {
 		{ChosenMaxRecord, c.MaxRecord != o.MaxRecord},
 		{ChosenBatch, c.Batch != o.Batch},
 		{ChosenSameID, c.Replace != o.Replace},
+		{ChosenAgainst, !slices.Equal(c.Against, o.Against)},
+		{ChosenOthers, c.Others != o.Others},
+		{ChosenSpans, c.Spans != o.Spans},
+		{ChosenBy, c.By != o.By},
 	} {
 		if d.differ {
 			other = append(other, d.choice)

@@ -31,10 +31,12 @@ type Written [3]corpus.Mark
 // Progress is how far a run has come. It is stored in the same transaction as
 // what the run has remembered so far.
 type Progress struct {
-	At      Position     `json:"at"`
-	Tally   report.Tally `json:"tally"`
-	Written Written      `json:"written"`
-	Ended   bool         `json:"ended"` // all is decided; outputs may not have their names yet
+	At    Position     `json:"at"`
+	Tally report.Tally `json:"tally"`
+	// Groups are there where documents are counted by a value too.
+	Groups  *report.Groups `json:"groups,omitempty"`
+	Written Written        `json:"written"`
+	Ended   bool           `json:"ended"` // all is decided; outputs may not have their names yet
 }
 
 // Ledger is a run as its index knows it, from one process to the next. It goes
@@ -219,7 +221,7 @@ func (l *Ledger) GiveUp() (left []string, err error) {
 // OpenOutputs creates the outputs or, after Continue, cuts those of the unfinished run
 // back to its last checkpoint. An error leaves none open.
 func (l *Ledger) OpenOutputs() (o Outputs, err error) {
-	o.Annotate = l.command.Annotate
+	o.Annotate, o.Others, o.Spans = l.command.Annotate, l.command.Others, l.command.Spans
 	worthless, err := l.worthless()
 	if err != nil {
 		return o, err

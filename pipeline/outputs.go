@@ -17,6 +17,8 @@ type Outputs struct {
 	Report   *corpus.Writer // a line of JSON for each document that is not unique
 	Rejects  *corpus.Writer // a line of JSON for each bad record
 	Annotate bool           // add the verdict to every record of Kept
+	Others   bool           // Kept has the records that are removed instead
+	Spans    bool           // Report tells where the shared passages are
 }
 
 // AnnotationField is the field that holds the verdict of an annotated record.
@@ -92,6 +94,9 @@ func (o *outputs) prepare(dst []byte, b *batch, rec *record, r *dedup.Result) (l
 		if !rec.time.IsZero() {
 			line.Time = &rec.time
 		}
+		if o.Spans {
+			line.Spans = report.Spans(r, &rec.set, rec.text)
+		}
 		told = &line
 	}
 	if o.Report != nil && told != nil {
@@ -116,7 +121,7 @@ func (o *outputs) document(rec *record, r *dedup.Result, l *lines, later bool) e
 		}
 	}
 	switch {
-	case o.Kept == nil || !r.Kept && !o.Annotate:
+	case o.Kept == nil || r.Kept == o.Others && !o.Annotate:
 		return nil
 	case o.Annotate:
 		return o.format.Annotate(o.Kept, rec.raw, rec.slot, l.annotation)

@@ -84,6 +84,7 @@ type Job struct {
 	// Confirm, where there is one, is asked before a document is removed.
 	Confirm dedup.Confirmer
 
+	By   *By // count documents by a value too; nil for none
 	Now  func() time.Time
 	Live *Live // where to publish progress while running; nil for nowhere
 	Warn func(string)
@@ -118,6 +119,8 @@ type batch struct {
 	features []feature.Feature // of all records, one after the other
 	data     []byte            // of their sketches, likewise
 	added    []byte            // what is to be stored with them, likewise
+	values   []byte            // of all records, see By
+	valued   []valued          // where they are in values
 	together dedup.Batch       // of all its documents, where there is a crew
 	weight   int64             // taken from pipeline.inFlight
 	extra    int64             // taken from pipeline.extra
@@ -139,6 +142,7 @@ type record struct {
 	firstData     int // where its data do in batch.data
 	firstAdded    int // where added does in batch.added
 	added         []byte
+	value         []byte // see By
 	set           feature.Set
 	time          time.Time // of the document, zero where it tells none
 }
@@ -294,6 +298,7 @@ type worker struct {
 	set       feature.Set
 	help      func() // with the commit, if that needs any; nil where there is no crew
 	linker    dedup.Linker
+	grouper   *grouper                                                   // nil where nothing is counted by a value
 	store     func(dst []byte, file string, doc *corpus.Document) []byte // Job.Store
 }
 
@@ -307,7 +312,11 @@ func (j *Job) newWorker() (*worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &worker{field: field, extractor: extractor, store: j.Store}, nil
+	w := &worker{field: field, extractor: extractor, store: j.Store}
+	if j.By != nil {
+		w.grouper = &grouper{by: j.By}
+	}
+	return w, nil
 }
 
 // fill parses the block and extracts the features of its documents.
@@ -318,6 +327,12 @@ func (w *worker) fill(b *batch) (err error) {
 		}
 	}
 	b.records, b.features, b.data, b.added = b.records[:0], b.features[:0], b.data[:0], b.added[:0]
+	nextValue := 0
+	if w.grouper != nil {
+		if err := w.grouper.find(b); err != nil {
+			return err
+		}
+	}
 	for doc := range w.parser.Parse(&b.block) {
 		if w.help != nil {
 			w.help()
@@ -335,6 +350,9 @@ func (w *worker) fill(b *batch) (err error) {
 				b.added = w.store(b.added, b.block.File, doc)
 			}
 			r.set = w.set
+		}
+		if w.grouper != nil {
+			r.value = w.grouper.of(b, doc.At, &nextValue)
 		}
 		b.records = append(b.records, r)
 	}

@@ -38,6 +38,7 @@ type Reported struct {
 	OfCount   int          `json:"of_segments"`
 	Also      []AlsoDoc    `json:"also"`
 	Sample    []string     `json:"sample"`
+	Spans     [][2]int     `json:"spans,omitzero"` // see Spans; nil where they were not asked for
 	File      string       `json:"file"`
 	Line      corpus.Place `json:"line"`           // where the document stands in File
 	Time      *time.Time   `json:"time,omitempty"` // when it was made, where its format tells

@@ -82,6 +82,7 @@ type Summary struct {
 	Table       *TableState       `json:"table"` // null with --filter-only
 	Grown       int               `json:"filter_grown"`
 	Commonest   []CommonSegment   `json:"commonest_segments"`
+	By          *Groups           `json:"by,omitempty"` // with --by
 }
 
 // WriteText writes the summary for people.
@@ -120,6 +121,9 @@ func (s *Summary) WriteText(w io.Writer) {
 			break
 		}
 		fmt.Fprintf(w, "  common: %d× %q\n", c.Documents, c.Text)
+	}
+	if s.By != nil {
+		s.By.WriteText(w)
 	}
 }
 

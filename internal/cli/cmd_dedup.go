@@ -37,7 +37,7 @@ func newDedupCommand() *cobra.Command {
 				return err
 			}
 			tellPassed(task.passed, cmd.ErrOrStderr())
-			return task.run(cmd)
+			return task.derive(cmd, task.run(cmd))
 		},
 	}
 	f.registerDedup(cmd)
@@ -74,6 +74,9 @@ func (f *settings) registerDedup(cmd *cobra.Command) {
 	fs.DurationVar(&f.every, "checkpoint-every", time.Second, "with --index and a pipe: remember what was answered this often, against a kill; 0 does not")
 	f.limits.register(fs)
 	f.taking.register(fs)
+	f.further.register(fs)
+	f.derived.register(fs)
+	f.registerBy(fs)
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no summary on standard error")
 	fs.StringVar(&f.checkpoint, "checkpoint-bytes", "", "bytes of lines between checkpoints (default 256MiB)")
 	_ = fs.MarkHidden("checkpoint-bytes") // fails for unknown names only
@@ -88,12 +91,19 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 	runtime.GOMAXPROCS(t.processors())
 	limitHeap(t.source.MaxWindow, outsideHeap(t.jobs, t.filterOnly)-termsBytes(t.scheme))
 	sweepTempIndexes(os.TempDir())
+	if err := t.openAgainst(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.against.Close()) }()
 	x, remove, err := t.openIndex()
 	if err != nil {
 		return err
 	}
 	keep := false
 	defer func() { err = errors.Join(err, x.Close(keep), remove()) }()
+	if err := t.useAgainst(x); err != nil {
+		return err
+	}
 	if !t.quiet {
 		t.tellStart(stderr, x)
 	}
@@ -263,6 +273,7 @@ func (t *task) tellStart(stderr io.Writer, x *index.Index) {
 	shape, perDoc := x.Filter().Shape(), index.KeysPerDoc(t.scheme, t.filterOnly)
 	fmt.Fprintf(stderr, "firstseen: filter of %s for %d keys, %s documents of %d\n",
 		sizeText(shape.Bytes()), shape.Capacity(), countText(float64(shape.Capacity()/perDoc)), perDoc)
+	t.tellAgainst(stderr)
 }
 
 // tell writes the summary, to file if it is not nil.
@@ -300,6 +311,7 @@ func (t *task) command() pipeline.Command {
 		Args: t.args, Inputs: t.inputs, Outputs: [3]string{t.out, t.report, t.rejects}, Annotate: t.annotate,
 		Rules: t.rules, Format: t.formats.String(), MaxRecord: t.source.MaxRecord, Lasting: t.index != "", Now: t.now,
 		Batch: t.batch, ReplaceSameID: t.replace,
+		Against: t.against.IDs(), Others: t.others, Spans: t.spans, By: t.by.name(),
 	}
 }
 
@@ -314,6 +326,7 @@ func (t *task) job(ctx context.Context, stdin io.Reader, stderr io.Writer, ledge
 	job := pipeline.Job{
 		Scheme: t.scheme, Rules: t.rules,
 		Workers: t.jobs, MaxBad: t.maxBad, OnFull: t.onFull, Now: t.now, Live: &pipeline.Live{},
+		By:              t.by.of(),
 		CheckpointBytes: t.checkpoint, Temporary: t.index == "", Save: ledger.Save, ReplaceSameID: t.replace,
 		Warn: func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) },
 	}

@@ -134,6 +134,10 @@ func (f formats) source(inputs []corpus.Input, cfg corpus.SourceConfig) *corpus.
 // anything.
 func (f formats) expand(args []string) ([]corpus.Input, []corpus.Passed, error) {
 	all := f.all()
+	args, err := readLists(args)
+	if err != nil {
+		return nil, nil, err
+	}
 	if f.chosen != "auto" {
 		return corpus.Expand(args, all[f.chosen].Endings())
 	}

@@ -28,6 +28,9 @@ type settings struct {
 	reading
 	limits limitFlags
 	taking taking
+	further
+	derived
+	by     string
 	maxBad int64
 	plain  bool // query: an input is one text
 	ids    bool // query: an argument is an id

@@ -19,6 +19,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/report"
+	"github.com/firstseen/firstseen/report/clusters"
 )
 
 // task is a dedup that was asked for and checked: real values, no strings to parse.
@@ -49,6 +50,14 @@ type task struct {
 	every       time.Duration // between checkpoints of a pipe, 0 for none by time
 	notice      string        // what an interrupted run has left unknown, to be told
 	memtable    int           // keys of the table in memory, 0 for the default
+	further     further
+	against     *index.Against // nil for none
+	derived     derived
+	others      bool // --out has what is removed
+	spans       bool // of what is shared, in the report
+	links       clusters.Links
+	by          countedBy
+	names       []string // of inputs in a tree of outputs, where there is one
 	now         func() time.Time
 	batch       string // name of what is kept
 	replace     bool   // what has the same id
@@ -64,9 +73,10 @@ func (f *settings) task(args []string) (*task, error) {
 		index:  f.index, filterOnly: f.filterOnly, abandon: f.abandon,
 		jobs: f.jobs, maxBad: f.maxBad, out: f.out, report: f.report, rejects: f.rejects,
 		summary: f.summary, annotate: f.annotate, quiet: f.quiet, memtable: f.memtableKeys, batch: f.taking.batch,
+		further: f.further,
 	}
 	for _, check := range []func(*task) error{
-		f.taskMethod, f.taskRules, f.taskConfirm, f.taskKey, f.taskFilter, f.taskOutputs,
+		f.taskMethod, f.taskRules, f.taskConfirm, f.taskKey, f.taskFilter, f.taskOutputs, f.taskFurther, f.taskDerived, f.taskBy,
 	} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
@@ -82,8 +92,10 @@ func (f *settings) task(args []string) (*task, error) {
 	if err := p.checkConfirm(); err != nil {
 		return nil, err
 	}
-	p.found, err = p.formats.check(p.inputs, p.source, p.out, p.annotate)
-	return p, err
+	if p.found, err = p.formats.check(p.inputs, p.source, p.out, p.annotate); err != nil {
+		return nil, err
+	}
+	return p, p.checkDerived()
 }
 
 // chooseRules checks the flags that say when a document is a duplicate.
@@ -234,13 +246,13 @@ func (t *task) openIndex() (_ *index.Index, remove func() error, err error) {
 		}
 		remove = func() error { return os.RemoveAll(dir) }
 	}
-	if t.index == "" && (t.keyed == index.KeyNew || t.keyed == index.KeyRequired) {
+	if t.index == "" && t.against == nil && (t.keyed == index.KeyNew || t.keyed == index.KeyRequired) {
 		t.scheme.Key = index.DrawKey() // for this run alone: nobody has to know it
 	}
 	x, err := index.Open(dir, index.Options{
 		Scheme: t.scheme, Key: t.keyed, Shape: t.shape, FilterOnly: t.filterOnly,
 		UUID: tableID(os.Getenv(epochVariable), t.scheme), MemtableKeys: t.memtable,
-		Temporary: t.index == "",
+		Temporary: t.index == "", Secret: t.secret(),
 	})
 	switch {
 	case errors.Is(err, index.ErrUnkeyed):

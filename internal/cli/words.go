@@ -68,6 +68,9 @@ const dedupExample = `  # the kept lines, and why the others went
   # remember for the next run
   firstseen dedup --index seen/ --out new.jsonl.zst today.jsonl.zst
 
+  # against what other indexes know, and which documents belong together
+  firstseen dedup --against 2023/ --against 2024/ --out kept.jsonl --report dups.jsonl --clusters clusters.csv 2025/
+
   # a fixed 1 GiB of memory and no side table, from a pipe
   crawl | firstseen dedup --filter-only --memory 1GiB --out - -`
 
@@ -210,6 +213,8 @@ var choiceWords = map[pipeline.Choice]string{
 	pipeline.ChosenAnnotate: "--annotate otherwise", pipeline.ChosenRules: "another --threshold, --score, --mosaics or --confirm",
 	pipeline.ChosenFormat: "another --format, --text-field, --id-field, --status or --mime", pipeline.ChosenMaxRecord: "another --max-record",
 	pipeline.ChosenBatch: "another --batch", pipeline.ChosenSameID: "another --same-id",
+	pipeline.ChosenAgainst: "another --against, or other documents in it",
+	pipeline.ChosenOthers:  "another --keep", pipeline.ChosenSpans: "--spans or --attributes otherwise", pipeline.ChosenBy: "another --by",
 }
 
 func otherChoices(choices []pipeline.Choice) string {
