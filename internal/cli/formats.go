@@ -161,7 +161,7 @@ func (f formats) check(inputs []corpus.Input, cfg corpus.SourceConfig, out strin
 		}
 	}
 	if _, one := found.(page.Format); one && out != "" {
-		return nil, usageError{errors.New("each input is one document of its own file: leave --out away, and read in --report which to leave out")}
+		return nil, usageError{errors.New("each input is one document of its own file: write the kept files with --out-dir, or leave --out away and read in --report which to leave out")}
 	}
 	if archive, ok := found.(warc.Format); ok && archive.ARC && out != "" {
 		return nil, usageError{warc.ErrARC}

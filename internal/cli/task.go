@@ -43,6 +43,8 @@ type task struct {
 	out, report string
 	rejects     string
 	summary     string
+	tree        *corpus.TreePlan // what is written of each input; nil for none
+	shard       int64            // bytes of its files, 0 for one of each input
 	annotate    bool
 	quiet       bool
 	checkpoint  int64         // bytes between checkpoints, 0 for the default
@@ -63,7 +65,7 @@ func (f *settings) task(args []string) (*task, error) {
 		summary: f.summary, annotate: f.annotate, quiet: f.quiet, memtable: f.memtableKeys,
 	}
 	for _, check := range []func(*task) error{
-		f.taskRules, f.taskKey, f.taskFilter, f.taskOutputs,
+		f.taskRules, f.taskKey, f.taskFilter, f.taskOutputs, f.trees.task,
 	} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
@@ -76,8 +78,10 @@ func (f *settings) task(args []string) (*task, error) {
 	if err := corpus.CheckOutputs(p.inputs, p.index, p.out, p.report, p.rejects, p.summary); err != nil {
 		return nil, err
 	}
-	p.found, err = p.formats.check(p.inputs, p.source, p.out, p.annotate)
-	return p, err
+	if p.found, err = p.formats.check(p.inputs, p.source, p.out, p.annotate); err != nil {
+		return nil, err
+	}
+	return p, p.planTree(&f.trees)
 }
 
 // chooseRules checks the flags that say when a document is a duplicate.
@@ -156,7 +160,7 @@ func (f *settings) taskFilter(p *task) (err error) {
 }
 
 func (f *settings) taskOutputs(p *task) error {
-	if f.annotate && f.out == "" {
+	if f.annotate && f.out == "" && f.trees.outDir == "" {
 		return errors.New("--annotate writes to --out: give that too")
 	}
 	direct := 0
