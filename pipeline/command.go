@@ -13,9 +13,11 @@ import (
 
 // Command is what a run was told to do, as far as its ledger stores and compares it.
 type Command struct {
-	Args     []string // the INPUT arguments, for messages
-	Inputs   []corpus.Input
-	Outputs  [3]string // kept, report, rejects; "" for none
+	Args    []string // the INPUT arguments, for messages
+	Inputs  []corpus.Input
+	Outputs [3]string // kept, report, rejects; "" for none
+	// Tree is what is written where each input has an output of its own; nil for none.
+	Tree     *corpus.TreePlan
 	Annotate bool
 	Others   bool // Outputs.Others
 	Spans    bool // Outputs.Spans
@@ -41,6 +43,8 @@ type Command struct {
 type choices struct {
 	Inputs    []inputID   `json:"inputs"`
 	Outputs   []string    `json:"outputs"`
+	Dir       string      `json:"dir,omitempty"`  // of a tree, absolute
+	Tree      string      `json:"tree,omitempty"` // its plan's digest
 	Annotate  bool        `json:"annotate"`
 	Rules     dedup.Rules `json:"rules"`
 	Format    string      `json:"format"`
@@ -88,7 +92,17 @@ func (c *Command) choices() (choices, error) {
 		}
 		chosen.Outputs = append(chosen.Outputs, out)
 	}
-	return chosen, nil
+	return chosen, chosen.addTree(c.Tree)
+}
+
+func (c *choices) addTree(p *corpus.TreePlan) (err error) {
+	if p == nil {
+		return nil
+	}
+	if c.Dir, err = filepath.Abs(p.Dir); err == nil {
+		c.Tree, err = p.Digest()
+	}
+	return err
 }
 
 // Choice is one of the things that decide what the outputs of a run will be.
@@ -120,7 +134,7 @@ func (c *choices) other(o choices) (other []Choice) {
 	}{
 		{ChosenInputs, !slices.EqualFunc(c.Inputs, o.Inputs, samePath)},
 		{ChosenInputState, slices.EqualFunc(c.Inputs, o.Inputs, samePath) && !slices.Equal(c.Inputs, o.Inputs)},
-		{ChosenOutputs, !slices.Equal(c.Outputs, o.Outputs)},
+		{ChosenOutputs, !slices.Equal(c.Outputs, o.Outputs) || c.Tree != o.Tree},
 		{ChosenAnnotate, c.Annotate != o.Annotate},
 		{ChosenRules, c.Rules != o.Rules},
 		{ChosenFormat, c.Format != o.Format},

@@ -171,11 +171,18 @@ func (c *committer) settle(ended bool) (map[string][]byte, error) {
 	if err != nil || c.job.Save == nil {
 		return nil, err
 	}
-	return c.job.Save(Progress{At: c.at, Tally: c.tally, Groups: c.groups.Clone(), Written: written, Ended: ended}), nil
+	tree, err := c.out.syncTree()
+	if err != nil {
+		return nil, err
+	}
+	return c.job.Save(Progress{At: c.at, Tally: c.tally, Groups: c.groups.Clone(), Written: written, Tree: tree, Ended: ended}), nil
 }
 
 // finish is called when all inputs are read and decided.
 func (c *committer) finish() error {
+	if err := c.out.Tree.End(); err != nil {
+		return err
+	}
 	if err := c.index.End(); err != nil {
 		return err
 	}

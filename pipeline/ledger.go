@@ -36,7 +36,9 @@ type Progress struct {
 	// Groups are there where documents are counted by a value too.
 	Groups  *report.Groups `json:"groups,omitempty"`
 	Written Written        `json:"written"`
-	Ended   bool           `json:"ended"` // all is decided; outputs may not have their names yet
+	// Tree is how far the outputs are that each input has, nil where there are none.
+	Tree  *corpus.TreeMark `json:"tree,omitempty"`
+	Ended bool             `json:"ended"` // all is decided; outputs may not have their names yet
 }
 
 // Ledger is a run as its index knows it, from one process to the next. It goes
@@ -203,6 +205,15 @@ func (l *Ledger) GiveUp() (left []string, err error) {
 	if e.foreign || e.Pipe {
 		return nil, nil
 	}
+	if tree := e.Progress.Tree; tree != nil {
+		folder, err := corpus.CutTree(e.Choices.Dir, *tree)
+		if err != nil {
+			return left, err
+		}
+		if folder != "" {
+			left = append(left, folder)
+		}
+	}
 	for i, name := range e.Choices.Outputs {
 		if name == "" {
 			continue
@@ -238,6 +249,9 @@ func (l *Ledger) OpenOutputs() (o Outputs, err error) {
 		if err != nil {
 			return o, errors.Join(err, o.Abort())
 		}
+	}
+	if o.Tree, err = l.openTree(worthless); err != nil {
+		return o, errors.Join(err, o.Abort())
 	}
 	if err := l.noteBegun(&o); err != nil {
 		return o, errors.Join(err, o.Abort())

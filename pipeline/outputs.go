@@ -19,20 +19,24 @@ type Outputs struct {
 	Annotate bool           // add the verdict to every record of Kept
 	Others   bool           // Kept has the records that are removed instead
 	Spans    bool           // Report tells where the shared passages are
+	Tree     *corpus.Tree   // if not nil, Kept is one of its outputs after the other
 }
 
 // AnnotationField is the field that holds the verdict of an annotated record.
 const AnnotationField = "firstseen"
 
 func (o *Outputs) all() []*corpus.Writer {
+	if o.Tree != nil {
+		return []*corpus.Writer{nil, o.Report, o.Rejects}
+	}
 	return []*corpus.Writer{o.Kept, o.Report, o.Rejects}
 }
 
 // Abort gives the outputs up, leaving what was written in partial files.
-func (o *Outputs) Abort() error { return o.each((*corpus.Writer).Abort) }
+func (o *Outputs) Abort() error { return errors.Join(o.each((*corpus.Writer).Abort), o.Tree.Abort()) }
 
 // Close finishes all outputs: each gets its name. It goes on after an error.
-func (o *Outputs) Close() error { return o.each((*corpus.Writer).Close) }
+func (o *Outputs) Close() error { return errors.Join(o.each((*corpus.Writer).Close), o.Tree.Close()) }
 
 // each calls f for every output there is, after an error too.
 func (o *Outputs) each(f func(*corpus.Writer) error) error {
@@ -120,9 +124,13 @@ func (o *outputs) document(rec *record, r *dedup.Result, l *lines, later bool) e
 			return err
 		}
 	}
-	switch {
-	case o.Kept == nil || r.Kept == o.Others && !o.Annotate:
+	if o.Kept == nil || r.Kept == o.Others && !o.Annotate {
 		return nil
+	}
+	if err := o.shard(len(rec.raw)); err != nil {
+		return err
+	}
+	switch {
 	case o.Annotate:
 		return o.format.Annotate(o.Kept, rec.raw, rec.slot, l.annotation)
 	case later && endsAlike(o.format):
@@ -140,12 +148,17 @@ func endsAlike(f corpus.Format) bool {
 
 // keepAll writes the records that were left to it.
 func (o *outputs) keepAll(c *crew) error {
+	return o.writeKept(func(tasks int, f func(task int)) {
+		c.run(tasks, func(_, task int) { f(task) })
+	})
+}
+
+// writeKept is keepAll with another way to run tasks.
+func (o *outputs) writeKept(run func(tasks int, f func(task int))) error {
 	if len(o.kept) == 0 {
 		return nil
 	}
-	err := o.Kept.WriteRecords(o.kept, o.format.Terminator(), func(tasks int, f func(task int)) {
-		c.run(tasks, func(_, task int) { f(task) })
-	})
+	err := o.Kept.WriteRecords(o.kept, o.format.Terminator(), run)
 	clear(o.kept)
 	o.kept = o.kept[:0]
 	return err

@@ -399,7 +399,10 @@ func (p *pipeline) commit(ctx context.Context) error {
 			return p.committer.finish()
 		}
 		p.committer.out.format = b.block.Format
-		if err := p.committer.commit(ctx, b); err != nil {
+		if err = p.committer.turn(b); err == nil {
+			err = p.committer.commit(ctx, b)
+		}
+		if err != nil {
 			b.block.Release()
 			return fmt.Errorf("%s: %w", b.block.File, err)
 		}

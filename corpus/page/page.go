@@ -106,8 +106,15 @@ func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 	})
 }
 
-// errOut says why kept files are not written.
-var errOut = errors.New("each input is one document of its own file: leave --out away, and read in --report which to leave out")
+// errOut says why files are not answered.
+var errOut = errors.New("each input is one document of its own file, to which nothing can be added")
 
-// Keep fails: files behind one another are no files any more.
-func (Format) Keep(*corpus.Writer, []byte) error { return errOut }
+// Keep writes the file as it came. Files behind one another are no files any more, so
+// each wants an output of its own.
+func (Format) Keep(w *corpus.Writer, raw []byte) error { return w.WriteRecord(raw) }
+
+// Annotate fails.
+func (Format) Annotate(*corpus.Writer, []byte, corpus.Slot, []byte) error { return errOut }
+
+// Answer fails.
+func (Format) Answer(*corpus.Writer, string, []byte) error { return errOut }

@@ -64,6 +64,7 @@ func (f *settings) registerDedup(cmd *cobra.Command) {
 	fs.BoolVar(&f.abandon, "abandon", false, "leave an interrupted run on this index unfinished and start another; what it wrote is put aside")
 	fs.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "processors to use; the output is the same for any number")
 	fs.StringVar(&f.out, "out", "", "write the kept lines here, as they came; .gz or .zst compresses; - is standard output")
+	f.trees.register(fs)
 	fs.BoolVar(&f.annotate, "annotate", false, "write all lines to --out, each with its verdict in the field \"firstseen\"")
 	fs.StringVar(&f.report, "report", "", "write one JSON line for every document that is not unique")
 	fs.StringVar(&f.rejects, "rejects", "", "write bad records here, with file, line and reason")
@@ -134,6 +135,7 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 	if summaryFile != nil {
 		defer func() { err = errors.Join(err, summaryFile.Abort()) }()
 	}
+	tellTreeAside(stderr, job.Outputs.Tree)
 	tellAside(stderr, job.Outputs.Kept, job.Outputs.Report, job.Outputs.Rejects, summaryFile)
 	stop := t.showProgress(stderr, &job)
 	summary, runErr := pipeline.Run(cmd.Context(), x, job)
@@ -308,7 +310,7 @@ func (t *task) badRecords(s *report.Summary) error {
 // command is the task as the ledger of the run stores and compares it.
 func (t *task) command() pipeline.Command {
 	return pipeline.Command{
-		Args: t.args, Inputs: t.inputs, Outputs: [3]string{t.out, t.report, t.rejects}, Annotate: t.annotate,
+		Args: t.args, Inputs: t.inputs, Outputs: [3]string{t.out, t.report, t.rejects}, Tree: t.tree, Annotate: t.annotate,
 		Rules: t.rules, Format: t.formats.String(), MaxRecord: t.source.MaxRecord, Lasting: t.index != "", Now: t.now,
 		Batch: t.batch, ReplaceSameID: t.replace,
 		Against: t.against.IDs(), Others: t.others, Spans: t.spans, By: t.by.name(),
@@ -358,6 +360,9 @@ func (t *task) job(ctx context.Context, stdin io.Reader, stderr io.Writer, ledge
 		}
 	}
 	t.formats.writeRevisits(&job)
+	if t.tree != nil {
+		t.tree.Early = ledger.CanContinue()
+	}
 	job.Source = t.formats.source(t.inputs, source)
 	job.Outputs, err = opened(ctx, ledger.OpenOutputs)
 	job.Retries = t.annotate && t.readsPipe() && err == nil && job.Outputs.Kept != nil && job.Outputs.Kept.Live()

@@ -165,7 +165,7 @@ func (f formats) check(inputs []corpus.Input, cfg corpus.SourceConfig, out strin
 		}
 	}
 	if _, one := found.(page.Format); one && out != "" {
-		return nil, usageError{errors.New("each input is one document of its own file: leave --out away, and read in --report which to leave out")}
+		return nil, usageError{errors.New("each input is one document of its own file: write the kept files with --out-dir, or leave --out away and read in --report which to leave out")}
 	}
 	if err := checkRevisits(f.warc.Revisit, found); err != nil {
 		return nil, usageError{err}

@@ -32,6 +32,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"twice":     scriptTwice,
 	"documents": scriptDocuments,
 	"unpack":    scriptUnpack,
+	"joined":    scriptJoined,
 	"relations": scriptRelations,
 	"content":   scriptContent,
 	"older":     scriptOlder,

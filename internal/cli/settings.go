@@ -39,6 +39,7 @@ type settings struct {
 	out, report, rejects, summary string
 	annotate, asJSON, quiet       bool
 	revisit                       revisitFlags
+	trees                         treeFlags
 
 	// How the work is done.
 	jobs         int

@@ -44,6 +44,8 @@ type task struct {
 	out, report string
 	rejects     string
 	summary     string
+	tree        *corpus.TreePlan // what is written of each input; nil for none
+	shard       int64            // bytes of its files, 0 for one of each input
 	annotate    bool
 	quiet       bool
 	checkpoint  int64         // bytes between checkpoints, 0 for the default
@@ -76,7 +78,7 @@ func (f *settings) task(args []string) (*task, error) {
 		further: f.further,
 	}
 	for _, check := range []func(*task) error{
-		f.taskMethod, f.taskRules, f.taskConfirm, f.taskKey, f.taskFilter, f.taskOutputs, f.taskFurther, f.taskDerived, f.taskBy,
+		f.taskMethod, f.taskRules, f.taskConfirm, f.taskKey, f.taskFilter, f.taskOutputs, f.trees.task, f.taskFurther, f.taskDerived, f.taskBy,
 	} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
@@ -93,6 +95,9 @@ func (f *settings) task(args []string) (*task, error) {
 		return nil, err
 	}
 	if p.found, err = p.formats.check(p.inputs, p.source, p.out, p.annotate); err != nil {
+		return nil, err
+	}
+	if err := p.planTree(&f.trees); err != nil {
 		return nil, err
 	}
 	return p, p.checkDerived()
@@ -180,7 +185,7 @@ func (f *settings) taskFilter(p *task) (err error) {
 }
 
 func (f *settings) taskOutputs(p *task) error {
-	if f.annotate && f.out == "" {
+	if f.annotate && f.out == "" && f.trees.outDir == "" {
 		return errors.New("--annotate writes to --out: give that too")
 	}
 	direct := 0

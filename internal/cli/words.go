@@ -209,7 +209,7 @@ func refusal(err error) error {
 // choiceWords name what a command may have otherwise than the one it would continue.
 var choiceWords = map[pipeline.Choice]string{
 	pipeline.ChosenInputs: "other inputs", pipeline.ChosenInputState: "inputs of another size or time",
-	pipeline.ChosenOutputs: "another --out, --report or --rejects", pipeline.ChosenPipe: "a pipe",
+	pipeline.ChosenOutputs: "another --out, --out-dir, --report or --rejects", pipeline.ChosenPipe: "a pipe",
 	pipeline.ChosenAnnotate: "--annotate otherwise", pipeline.ChosenRules: "another --threshold, --score, --mosaics or --confirm",
 	pipeline.ChosenFormat: "another --format, --text-field, --id-field, --status or --mime", pipeline.ChosenMaxRecord: "another --max-record",
 	pipeline.ChosenBatch: "another --batch", pipeline.ChosenSameID: "another --same-id",
