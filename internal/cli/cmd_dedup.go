@@ -41,6 +41,7 @@ func newDedupCommand() *cobra.Command {
 		},
 	}
 	f.registerDedup(cmd)
+	inSections(cmd, dedupSections)
 	return cmd
 }
 
