@@ -134,6 +134,7 @@ func TestInstead(t *testing.T) {
 		{"chunks of other sizes", capture("http://x/1", "2024-01-01T00:00:00Z", inChunks, string(chunked([]byte(bodyText), 9))), again(inChunks, cutUp), payloadDigest(bodyText)},
 		{"chunks put together", kept(), again(inChunks, bodyText), payloadDigest(bodyText)},
 		{"chunks cut off", kept(), again(inChunks, strings.TrimSuffix(cutUp, "0\r\n\r\n")), "metadata"},
+		{"both cut off in a chunk", capture("http://x/1", "2024-01-01T00:00:00Z", inChunks, cutUp[:len(cutUp)-9]), again(inChunks, cutUp[:len(cutUp)-9]), "metadata"},
 		{"something behind chunks", kept(), again(inChunks, cutUp+"more"), "metadata"},
 		{"another coding", kept(), again(html+"\r\nTransfer-Encoding: gzip, chunked", cutUp), "metadata"},
 		{"another byte", kept(), again(html, strings.ToUpper(bodyText)), "metadata"},
