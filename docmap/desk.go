@@ -38,6 +38,10 @@ const deskSuffix = ".readers"
 // growthRoom is how much of the mapping has to be left for snapshots to be held.
 const growthRoom = 1 << 30
 
+// ReadBesideWriter says whether a table can be read while another process writes it. That
+// is so where locks are those of flock and address space is not short.
+const ReadBesideWriter = canShare
+
 // A desk is the writer's side.
 type desk struct {
 	file   *os.File

@@ -33,6 +33,7 @@
 // Keys have to be uniform hashes. Others are kept correctly, but time and
 // space then depend on how they cluster.
 //
-// A Table is for one goroutine. Several processes can have a table open with
-// Options.ReadOnly; one that writes is alone with it.
+// A Table is for one goroutine. One process writes a table at a time. Several can have it
+// open with Options.ReadOnly, and beside one that writes, where ReadBesideWriter is true:
+// each has the last transaction before it came.
 package docmap

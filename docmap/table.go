@@ -45,8 +45,8 @@ type Options struct {
 	// in a new table and must equal that of an existing one. A table that is
 	// only read may be opened without: its owner then follows [Table.Scheme].
 	Scheme string
-	// ReadOnly opens an existing table for look-ups. Several processes can,
-	// as long as none has it open for writing.
+	// ReadOnly opens an existing table for look-ups. Several processes can, also
+	// beside one that writes it; see ReadBesideWriter.
 	ReadOnly bool
 	// AsIs opens an existing table with whatever scheme it has, and creates none.
 	AsIs bool

@@ -214,9 +214,9 @@ func (x *Index) takeLock() error {
 		case err != nil:
 			return fmt.Errorf("locking the index: %w", err)
 		case ok:
-			return nil
+			return x.signLock()
 		case time.Now().After(end):
-			return fmt.Errorf("index %s: %w; wait for it to end, or give another --index", x.dir, ErrLocked)
+			return fmt.Errorf("index %s: %w%s; wait for it to end, or give another --index", x.dir, ErrLocked, x.owner())
 		}
 	}
 }

@@ -15,6 +15,7 @@ var indexFiles = map[string]bool{
 	lockFile: true, TableFile: true, TableFile + ".new": true, FilterFile: true, FilterFile + ".tmp": true,
 	KeyFile: true, KeyFile + ".tmp": true, begunFile: true,
 	TermsFile: true, TermsFile + ".tmp": true,
+	TableFile + ".readers": true,
 }
 
 // RemoveLeftIndex removes a temporary index that a killed process has left, and

@@ -10,8 +10,13 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// Reader is an index opened for questions: nothing is written, and several
-// processes can have one open as long as no run is under way.
+// ReadBesideWriter says whether an index with a table can be read while a run is under
+// way: as its last checkpoint left it. It is so but on Windows and where address space is
+// short.
+const ReadBesideWriter = docmap.ReadBesideWriter
+
+// Reader is an index opened for questions: it is not changed, and several processes can
+// have one open, also while a run is under way where ReadBesideWriter is true.
 type Reader struct {
 	scheme feature.Scheme
 	table  *docmap.Table

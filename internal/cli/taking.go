@@ -22,6 +22,9 @@ func (f *taking) register(fs *pflag.FlagSet) {
 
 // check checks the flags for an index. replace is what --same-id says.
 func (f *taking) check(dir string, filterOnly bool) (replace bool, err error) {
+	if f.sameID == "" { // not one of the flags of this command
+		f.sameID = "keep"
+	}
 	if replace, err = choose("--same-id", f.sameID, map[string]bool{"keep": false, "replace": true}); err != nil {
 		return false, err
 	}

@@ -81,7 +81,8 @@ standard input. With --text each INPUT is one document of plain text.
 
 For every document one line of JSON is printed, as in a report of firstseen
 dedup, also for those that are unique. Nothing is remembered: the index is only
-read, by any number of queries at once, but not while a run is under way.
+read, by any number of queries at once. While a run is under way they see its last
+checkpoint (not on Windows, nor without a side table: there the index is in use).
 An index without a side table names no earlier document.
 
 With --id each INPUT is the id of a document, and one line of JSON tells what is
@@ -131,7 +132,7 @@ Checked are every checksum, the order of the entries, that each names a document
 that is there, that counts agree, and that every key of the side table is in the
 filter or, without one, that the journals of the filter are whole. Nothing is
 written, and no key file is needed, so a copy can be checked that was taken while
-a run was under way. The index itself must not be in use.
+a run was under way. Beside a run the last checkpoint of the side table is checked.
 
 A filter that is missing or of an earlier state is told, and is no damage: the
 next run makes it anew. --rebuild does that now, also where the filter is damaged,
