@@ -3,7 +3,7 @@
 //
 // [Of] gives all scores of a pair. Those that could take long, the longest common
 // subsequence and the edit distance, stop after so many steps that depend on the texts
-// alone; texts of 64 MiB are measured as long as they differ in some ten thousand places.
+// alone; texts of 64 MiB are measured as long as they differ in no more than some ten thousand places.
 package alike
 
 import (

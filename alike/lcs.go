@@ -5,9 +5,9 @@ import (
 	"math/bits"
 )
 
-// MaxSteps is how long a measure may take that grows with the product of two lengths:
-// some seconds. What needs more is not measured.
-const MaxSteps = 1 << 31
+// MaxSteps is how long a measure may take that grows with the product of two lengths, some
+// ten seconds in the worst case. What needs more is not measured.
+const MaxSteps = 1 << 29
 
 // LCS returns 2·LCS/(n+m) over units, 0 to 1, however long it takes.
 func LCS(a, b *Text) float64 {

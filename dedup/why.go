@@ -30,9 +30,9 @@ func (d *Deduper) Why(id string, s *feature.Sketch) (r Result, why []method.Reas
 	case r.Exact:
 		say("2", "the whole text is that of the earlier document, but for width, case, spacing, punctuation and invisible characters: an exact copy")
 	case !c.judge.MayReach(d.Seen[:n]):
-		say("5", "%d of %d segments were seen, too little for any earlier document to matter: none is compared", seen, s.Parts())
+		say("5", "%d of %d parts of it were seen, too little for any earlier document to matter: none is compared", seen, s.Parts())
 	case len(c.found.Candidates) == 0:
-		say("6", "no earlier document holds any of the %d segments", s.Parts())
+		say("6", "no earlier document is found by any of the %d keys", n)
 	default:
 		if why, err = c.reasons(d.Cfg.Table, why); err != nil {
 			return r, nil, err
@@ -48,20 +48,34 @@ func (d *Deduper) Why(id string, s *feature.Sketch) (r Result, why []method.Reas
 
 // reasons appends those of every candidate there is, selected or not, in order of arrival.
 func (c *decision) reasons(table asker, why []method.Reason) ([]method.Reason, error) {
-	judge, ok := c.judge.(method.Reasoner)
-	if !ok {
-		return why, nil
-	}
+	judge, explains := c.judge.(method.Reasoner)
 	for i := range c.found.Candidates {
 		e := &c.found.Candidates[i]
 		if err := c.fetchOne(table, e.Num); err != nil {
 			return nil, err
 		}
-		more, err := judge.Reasons(e, c.sketches[0])
+		if explains {
+			more, err := judge.Reasons(e, c.sketches[0])
+			if err != nil {
+				return nil, c.damaged(e.Num, err)
+			}
+			why = append(why, more...)
+			continue
+		}
+		f, err := c.judge.Compare(e, c.sketches[0])
 		if err != nil {
 			return nil, c.damaged(e.Num, err)
 		}
-		why = append(why, more...)
+		why = append(why, method.Reason{Rule: "-", Says: c.findingText(&f)})
 	}
 	return why, nil
+}
+
+// findingText says what a method found that has no words of its own.
+func (c *decision) findingText(f *method.Finding) string {
+	relation := [...]string{method.Unrelated: "nothing that matters", method.Related: "related", method.Copy: "a copy"}[f.Relation]
+	if f.ByDistance {
+		return fmt.Sprintf("the fingerprints differ in %d of 64 bits: %s", f.Distance, relation)
+	}
+	return fmt.Sprintf("a score of %.4f, beside the threshold of %.4f: %s", f.Score, c.rules.Threshold, relation)
 }

@@ -32,12 +32,12 @@ var dashes = []string{"", "6 3", "2 3", "8 3 2 3", "1 2", "10 4"}
 
 // A chart shows one value against another, a curve for each method.
 type chart struct {
-	Title, X, Y   string
-	Width, Height float64
-	Ticks         []tick
-	Curves        []curve
-	Right, Low    float64 // the edges of the field
-	Left, Top     float64
+	Title, X, Y    string
+	Width, Height  float64
+	TicksX, TicksY []tick
+	Curves         []curve
+	Right, Low     float64 // the edges of the field
+	Left, Top      float64
 
 	xs, ys scale
 }
@@ -61,11 +61,26 @@ func scaleOf(rows []*Row, of func(*Row) float64) scale {
 // at is where a value is on the scale, 0 to 1.
 func (s scale) at(v float64) float64 { return (clamp(v) - s.low) / (s.high - s.low) }
 
-func (s scale) tick(part float64) float64 { return s.low + part*(s.high-s.low) }
+// ticks are round values on the scale.
+func (s scale) ticks() (values []float64) {
+	step := 0.2
+	switch length := s.high - s.low; {
+	case length < 0.15:
+		step = 0.02
+	case length < 0.35:
+		step = 0.05
+	case length < 0.65:
+		step = 0.1
+	}
+	for i := int(math.Ceil(s.low/step - 1e-9)); float64(i)*step <= s.high+1e-9; i++ {
+		values = append(values, float64(i)*step)
+	}
+	return values
+}
 
 type tick struct {
-	X, Y         float64
-	TextX, TextY string
+	At   float64 // in pixels
+	Text string
 }
 
 type curve struct {
@@ -158,9 +173,11 @@ func newChart(title, x, y string, rows []*Row, xOf, yOf func(*Row) float64) *cha
 		Left: marginLeft, Top: marginTop, Right: chartWidth - marginRight, Low: chartHeight - marginLow,
 	}
 	c.xs, c.ys = scaleOf(rows, xOf), scaleOf(rows, yOf)
-	for i := range 6 {
-		x, y := c.xs.tick(float64(i)/5), c.ys.tick(float64(i)/5)
-		c.Ticks = append(c.Ticks, tick{c.x(x), c.y(y), fmt.Sprintf("%.3g", x), fmt.Sprintf("%.3g", y)})
+	for _, v := range c.xs.ticks() {
+		c.TicksX = append(c.TicksX, tick{c.x(v), fmt.Sprintf("%.3g", v)})
+	}
+	for _, v := range c.ys.ticks() {
+		c.TicksY = append(c.TicksY, tick{c.y(v), fmt.Sprintf("%.3g", v)})
 	}
 	for len(rows) > 0 {
 		n := 1

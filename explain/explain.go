@@ -35,8 +35,8 @@ type Explanation struct {
 	Reasons []method.Reason `json:"reasons"`
 	// Shared are the segments that both have, as chosen, the longest first.
 	Shared []Segment `json:"shared_segments"`
-	// RunKeys is how many run keys both have.
-	RunKeys int `json:"run_keys"`
+	// OtherKeys is how many keys both have that are no segments, such as those of runs.
+	OtherKeys int `json:"other_keys"`
 }
 
 // A Segment stands in both texts, in bytes from the beginning of each.
@@ -108,7 +108,7 @@ func (e *Explanation) share(first, second *feature.Sketch) {
 		switch {
 		case !both:
 		case i >= second.Parts() || j >= first.Parts():
-			e.RunKeys++
+			e.OtherKeys++
 		default:
 			g := first.Features[j]
 			e.Shared = append(e.Shared, Segment{

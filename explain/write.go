@@ -83,7 +83,7 @@ func (e *Explanation) writeVerdict(out *bufio.Writer) {
 }
 
 func (e *Explanation) writeShared(out *bufio.Writer) {
-	fmt.Fprintf(out, "\nShared: %d of the %d segments of the later text, and %d run keys\n", len(e.Shared), e.Later.Segments, e.RunKeys)
+	fmt.Fprintf(out, "\nShared: %d of the %d segments of the later text, and %d other keys\n", len(e.Shared), e.Later.Segments, e.OtherKeys)
 	for i, s := range e.Shared {
 		if i == maxListed {
 			fmt.Fprintf(out, "  and %d more\n", len(e.Shared)-i)

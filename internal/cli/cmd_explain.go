@@ -41,6 +41,7 @@ func newExplainCommand() *cobra.Command {
 	fs.StringVar(&f.report, "report", "", "explain a line of this report, whose documents stand in the INPUTs (default the file that the line names)")
 	fs.IntVar(&f.line, "line", 1, "which line of the report, from 1")
 	fs.BoolVar(&f.weigh, "weigh", false, "with --report: weigh words for the cosine by how many documents of the INPUTs have them, all of which are read")
+	f.method.register(fs)
 	fs.Float64Var(&f.threshold, "threshold", 0, "as for dedup")
 	fs.StringVar(&f.score, "score", "text", "as for dedup: text or segments")
 	fs.IntVar(&f.scheme.Segments, "segments", 0, "as for dedup")
@@ -56,6 +57,9 @@ func newExplainCommand() *cobra.Command {
 
 func (f *explaining) run(cmd *cobra.Command, args []string) error {
 	rules, err := chooseRules(f.threshold, f.score)
+	if err == nil {
+		err = f.method.complete(&f.scheme, "", f.threshold)
+	}
 	if err == nil {
 		err = f.scheme.Validate()
 	}
