@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -51,10 +52,10 @@ func (d *derived) reads() (report, again bool) {
 func (f *settings) taskDerived(p *task) (err error) {
 	d := &p.derived
 	*d = f.derived
-	if p.others, err = choose("--keep", d.keep, map[string]bool{"originals": false, "duplicates": true}); err != nil {
+	if p.others, err = choose("--keep", cmp.Or(d.keep, "originals"), map[string]bool{"originals": false, "duplicates": true}); err != nil {
 		return err
 	}
-	if p.links, err = chooseLinks(d.links); err != nil {
+	if p.links, err = chooseLinks(cmp.Or(d.links, "all")); err != nil {
 		return err
 	}
 	p.spans = d.spans || d.attributes != ""
