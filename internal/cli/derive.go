@@ -65,10 +65,21 @@ func (f *settings) taskDerived(p *task) (err error) {
 		return errors.New("--annotate writes all records: leave out --keep")
 	case d.spans && p.report == "":
 		return errors.New("--spans adds to the lines of --report: give that too")
-	case reads && (p.report == "" || p.report == corpus.Stdin):
+	case reads && strings.HasSuffix(p.report, ".parquet"):
+		return errors.New("--clusters, --pairs, --attributes, --copy-to and --kept-files are made of a report in lines of JSON: give --report another name")
+	case reads && !isKept(p.report):
 		return errors.New("--clusters, --pairs, --attributes, --copy-to and --kept-files are made of the report: give --report FILE too")
 	}
 	return nil
+}
+
+// isKept reports whether what is written under a name can be read again: it is a file.
+func isKept(name string) bool {
+	if name == "" || name == corpus.Stdin {
+		return false
+	}
+	info, err := os.Stat(name)
+	return err != nil || info.Mode().IsRegular()
 }
 
 // checkDerived refuses what would write over something, or cannot be made of these inputs.
