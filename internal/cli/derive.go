@@ -82,6 +82,33 @@ func isKept(name string) bool {
 	return err != nil || info.Mode().IsRegular()
 }
 
+// names are those of the files that are made, and one for each tree, of a file in it; ""
+// for what is not asked for.
+func (d *derived) names() []string {
+	names := []string{d.clusters, d.pairs, d.keptFiles}
+	for _, dir := range []string{d.attributes, d.copyTo} {
+		if dir != "" {
+			dir = filepath.Join(dir, "x")
+		}
+		names = append(names, dir)
+	}
+	return names
+}
+
+// checkFile refuses the name of an output that cannot be a file.
+func checkFile(name string) error {
+	if name == "" || name == corpus.Stdin {
+		return nil
+	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return fmt.Errorf("output %s is a directory: give the name of a file", name)
+	}
+	if _, err := os.Stat(filepath.Dir(name)); err != nil {
+		return fmt.Errorf("output %s: %w", name, err)
+	}
+	return nil
+}
+
 // checkDerived refuses what would write over something, or cannot be made of these inputs.
 func (t *task) checkDerived() error {
 	d := &t.derived
@@ -89,14 +116,13 @@ func (t *task) checkDerived() error {
 	if !reads {
 		return nil
 	}
-	folders := []string{"", ""}
-	for i, dir := range []string{d.attributes, d.copyTo} {
-		if dir != "" {
-			folders[i] = filepath.Join(dir, "x") // what will be in it
-		}
-	}
-	if err := corpus.CheckOutputs(t.inputs, t.index, t.out, t.report, t.rejects, t.summary, d.clusters, d.pairs, d.keptFiles, folders[0], folders[1]); err != nil {
+	if err := corpus.CheckOutputs(t.inputs, t.index, append(d.names(), t.out, t.report, t.rejects, t.summary)...); err != nil {
 		return err
+	}
+	for _, name := range []string{d.clusters, d.pairs, d.keptFiles} {
+		if err := checkFile(name); err != nil { // now, and not when the run is over
+			return err
+		}
 	}
 	if !again {
 		return nil
