@@ -64,7 +64,7 @@ func (t *task) checkAgainst() error {
 		return usageError{errors.New("the indexes of --against are keyed with a secret, which a new --index takes over; leave out --no-key")}
 	}
 	for _, dir := range t.further.against {
-		if err := corpus.CheckOutputs(nil, dir, t.out, t.report, t.rejects, t.summary); err != nil {
+		if err := corpus.CheckOutputs(nil, dir, append(t.derived.names(), t.out, t.report, t.rejects, t.summary)...); err != nil {
 			return usageError{err}
 		}
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -51,10 +52,10 @@ func (d *derived) reads() (report, again bool) {
 func (f *settings) taskDerived(p *task) (err error) {
 	d := &p.derived
 	*d = f.derived
-	if p.others, err = choose("--keep", d.keep, map[string]bool{"originals": false, "duplicates": true}); err != nil {
+	if p.others, err = choose("--keep", cmp.Or(d.keep, "originals"), map[string]bool{"originals": false, "duplicates": true}); err != nil {
 		return err
 	}
-	if p.links, err = chooseLinks(d.links); err != nil {
+	if p.links, err = chooseLinks(cmp.Or(d.links, "all")); err != nil {
 		return err
 	}
 	p.spans = d.spans || d.attributes != ""
@@ -64,8 +65,46 @@ func (f *settings) taskDerived(p *task) (err error) {
 		return errors.New("--annotate writes all records: leave out --keep")
 	case d.spans && p.report == "":
 		return errors.New("--spans adds to the lines of --report: give that too")
-	case reads && (p.report == "" || p.report == corpus.Stdin):
+	case reads && strings.HasSuffix(p.report, ".parquet"):
+		return errors.New("--clusters, --pairs, --attributes, --copy-to and --kept-files are made of a report in lines of JSON: give --report another name")
+	case reads && !isKept(p.report):
 		return errors.New("--clusters, --pairs, --attributes, --copy-to and --kept-files are made of the report: give --report FILE too")
+	}
+	return nil
+}
+
+// isKept reports whether what is written under a name can be read again: it is a file.
+func isKept(name string) bool {
+	if name == "" || name == corpus.Stdin {
+		return false
+	}
+	info, err := os.Stat(name)
+	return err != nil || info.Mode().IsRegular()
+}
+
+// names are those of the files that are made, and one for each tree, of a file in it; ""
+// for what is not asked for.
+func (d *derived) names() []string {
+	names := []string{d.clusters, d.pairs, d.keptFiles}
+	for _, dir := range []string{d.attributes, d.copyTo} {
+		if dir != "" {
+			dir = filepath.Join(dir, "x")
+		}
+		names = append(names, dir)
+	}
+	return names
+}
+
+// checkFile refuses the name of an output that cannot be a file.
+func checkFile(name string) error {
+	if name == "" || name == corpus.Stdin {
+		return nil
+	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return fmt.Errorf("output %s is a directory: give the name of a file", name)
+	}
+	if _, err := os.Stat(filepath.Dir(name)); err != nil {
+		return fmt.Errorf("output %s: %w", name, err)
 	}
 	return nil
 }
@@ -77,14 +116,13 @@ func (t *task) checkDerived() error {
 	if !reads {
 		return nil
 	}
-	folders := []string{"", ""}
-	for i, dir := range []string{d.attributes, d.copyTo} {
-		if dir != "" {
-			folders[i] = filepath.Join(dir, "x") // what will be in it
-		}
-	}
-	if err := corpus.CheckOutputs(t.inputs, t.index, t.out, t.report, t.rejects, t.summary, d.clusters, d.pairs, d.keptFiles, folders[0], folders[1]); err != nil {
+	if err := corpus.CheckOutputs(t.inputs, t.index, append(d.names(), t.out, t.report, t.rejects, t.summary)...); err != nil {
 		return err
+	}
+	for _, name := range []string{d.clusters, d.pairs, d.keptFiles} {
+		if err := checkFile(name); err != nil { // now, and not when the run is over
+			return err
+		}
 	}
 	if !again {
 		return nil
