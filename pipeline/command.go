@@ -18,7 +18,9 @@ type Command struct {
 	// Tree is what is written where each input has an output of its own; nil for none.
 	Tree     *corpus.TreePlan
 	Annotate bool
-	Rules    dedup.Rules
+	// Enclosure is how the kept records are written to one file; nil: one after the other.
+	Enclosure corpus.Enclosure
+	Rules     dedup.Rules
 	// Format names the format of the inputs with what it was told, such as where
 	// its texts are.
 	Format    string

@@ -44,6 +44,7 @@ type task struct {
 	rejects     string
 	summary     string
 	tree        *corpus.TreePlan // what is written of each input; nil for none
+	enclosure   corpus.Enclosure // of --out; nil for none
 	shard       int64            // bytes of its files, 0 for one of each input
 	annotate    bool
 	quiet       bool
@@ -71,6 +72,7 @@ func (f *settings) task(args []string) (*task, error) {
 			return nil, usageError{err}
 		}
 	}
+	p.formats.parquet.Rows = p.out != "" || f.trees.outDir != ""
 	var err error
 	if p.inputs, p.passed, err = p.formats.expand(args); err != nil {
 		return nil, err
@@ -81,7 +83,10 @@ func (f *settings) task(args []string) (*task, error) {
 	if p.found, err = p.formats.check(p.inputs, p.source, p.out, p.annotate); err != nil {
 		return nil, err
 	}
-	return p, p.planTree(&f.trees)
+	if err := p.planTree(&f.trees); err != nil {
+		return nil, err
+	}
+	return p, p.enclose()
 }
 
 // chooseRules checks the flags that say when a document is a duplicate.
