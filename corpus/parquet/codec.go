@@ -43,13 +43,13 @@ func (d *decompressor) close() {
 
 // decompress fills dst, whose length is what is said of the size.
 func (d *decompressor) decompress(codec int32, dst, src []byte) (err error) {
-	n := len(dst)
+	n := 0
 	switch codec {
 	case codecNone:
-		n = copy(dst, src)
 		if len(src) != len(dst) {
 			return errSize
 		}
+		n = copy(dst, src)
 	case codecSnappy:
 		size, err := snappy.DecodedLen(src)
 		if err != nil {

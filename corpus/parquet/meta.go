@@ -28,7 +28,7 @@ const (
 )
 
 const (
-	maxFooter  = 64 << 20 // bytes
+	maxFooter  = 32 << 20 // bytes; what is made of it takes some six times as much
 	maxColumns = 10_000
 	maxGroups  = 1 << 20
 )
@@ -209,6 +209,9 @@ func readChunks(t *thriftReader) (chunks []chunk) {
 				t.skip(typ)
 			}
 		})
+		if c.typ < 0 || c.data == 0 {
+			t.fail(errThrift) // what has to be there takes bytes, and so bounds the memory
+		}
 		chunks = append(chunks, c)
 	}
 	return chunks
