@@ -61,7 +61,7 @@ var mayKnow = map[string][]string{
 	"index":        {"dedup", "feature", "bloomstore", "docmap"},
 	"report":       {"dedup", "index", "corpus", "feature"},
 	"pipeline":     {"report", "index", "dedup", "corpus", "feature"},
-	"internal/cli": {"pipeline", "report", "index", "dedup", "corpus", "corpus/jsonl", "corpus/warc", "corpus/page", "corpus/parquet", "web/charset", "web/html", "feature", "bloomstore"},
+	"internal/cli": {"pipeline", "report", "index", "dedup", "corpus", "corpus/jsonl", "corpus/warc", "corpus/page", "corpus/parquet", "corpus/plain", "web/charset", "web/html", "feature", "bloomstore"},
 
 	"web/charset": {},
 	"web/html":    {},
