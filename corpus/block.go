@@ -20,6 +20,7 @@ type Block struct {
 	Format  Format          // of the input
 	Spans   []Span          // where the records stand in Data, if the format is a [Framer]
 	More    func(bytes int) // unless it is nil, what [Block.Take] calls
+	Opened  Rows            // what the records are of, if the format is an [Opener]: for what does not change
 	Passed  bool            // nobody needs what the documents say, only which they are
 
 	buf   []byte   // Data and the beginning of the next block
@@ -61,7 +62,7 @@ func (b *Block) Release() {
 // Copy is a block with the same records, in memory of its own.
 func (b *Block) Copy() Block {
 	return Block{
-		Input: b.Input, File: b.File, First: b.First, Read: b.Read, Records: b.Records, Reject: b.Reject, Format: b.Format,
+		Input: b.Input, File: b.File, First: b.First, Read: b.Read, Records: b.Records, Reject: b.Reject, Format: b.Format, Opened: b.Opened,
 		Data: slices.Clone(b.Data), Spans: slices.Clone(b.Spans),
 	}
 }
@@ -70,7 +71,7 @@ func (b *Block) Copy() Block {
 func (b *Block) Refill(from *Block) {
 	b.Release()
 	b.Input, b.File, b.First, b.Read, b.Records, b.Reject, b.Format = from.Input, from.File, from.First, from.Read, from.Records, from.Reject, from.Format
-	b.Data, b.Spans = from.Data, from.Spans
+	b.Data, b.Spans, b.Opened = from.Data, from.Spans, from.Opened
 }
 
 // Rewind forgets what Room and Name have given out. A parser begins with it.

@@ -48,6 +48,7 @@ type Source struct {
 	chosen Format  // of the inputs that were opened
 	cutter Cutter  // the same, nil where it is a Framer
 	framed *framed // the input, if so
+	opened *opened // the input, if its format is an Opener
 	window []byte  // of a framed input, to be used again
 	zipped []entry // what of it is read, if it is a zip archive
 	cfg    SourceConfig
@@ -198,6 +199,10 @@ func (s *Source) closeInput(err error) error {
 	if s.in == nil {
 		return err
 	}
+	if s.opened != nil {
+		s.opened.rows.Close()
+		s.opened = nil
+	}
 	if s.framed != nil {
 		if s.window = nil; s.framed.long.mem == nil {
 			s.window = s.framed.buf[:0]
@@ -307,6 +312,9 @@ func (s *Source) begin(ctx context.Context, stored *storedInput, p *piece) error
 	if err != nil {
 		return err
 	}
+	if o, ok := s.chosen.(Opener); ok {
+		return s.beginOpened(o, stored)
+	}
 	if s.cutter == nil {
 		return s.beginFramed(stored)
 	}
@@ -361,7 +369,9 @@ func (s *Source) readTo(ctx context.Context, buf []byte, n int) ([]byte, error) 
 
 // fill puts the next whole records into b.Data, or none at all.
 func (s *Source) fill(ctx context.Context, b *Block) error {
-	if b.Data, b.Spans, b.Records = nil, nil, 0; s.framed != nil {
+	if b.Data, b.Spans, b.Records = nil, nil, 0; s.opened != nil {
+		return s.fillOpened(ctx, b)
+	} else if s.framed != nil {
 		return s.framed.fill(ctx, s, b)
 	}
 	for {

@@ -154,11 +154,12 @@ func (t *Tree) reopen() error {
 	if t.stage.claim == nil {
 		return fmt.Errorf("%s: %w", t.stage.path(f.Name), errOtherFile)
 	}
-	return t.open(t.plan.output(t.at.Begun-1), f.Mark)
+	return t.open(t.at.Begun-1, f.Mark)
 }
 
-// open opens an output in the stage, at a mark.
-func (t *Tree) open(out TreeOutput, at Mark) error {
+// open opens the nth output in the stage, at a mark.
+func (t *Tree) open(n int, at Mark) error {
+	out := t.plan.output(n)
 	path := t.stage.path(out.Name)
 	flags := os.O_RDWR | os.O_CREATE
 	if at.Size == 0 {
@@ -182,6 +183,9 @@ func (t *Tree) open(out TreeOutput, at Mark) error {
 	name := filepath.Join(t.plan.Dir, out.Name)
 	w := openKind(out.Kind)(name, &partial{path: name}, f, false)
 	w.written, w.tail = at.Size, tail
+	if err := t.plan.enclose(w, n); err != nil {
+		return errors.Join(err, w.stop())
+	}
 	if t.used != nil {
 		w.inherit(t.used)
 		t.used = nil
@@ -189,6 +193,18 @@ func (t *Tree) open(out TreeOutput, at Mark) error {
 	t.current = w
 	t.at.Open = &TreeFile{Name: out.Name, Mark: at}
 	return nil
+}
+
+// enclose has an output that was opened be enclosed, if that is planned.
+func (p *TreePlan) enclose(w *Writer, n int) error {
+	if p.Enclose == nil {
+		return nil
+	}
+	e, err := p.Enclose(n)
+	if err != nil {
+		return err
+	}
+	return w.Enclose(e)
 }
 
 // Turn returns the output of an input, by its number; those before it are whole then. Of
@@ -213,7 +229,7 @@ func (t *Tree) begin() error {
 	if err := t.end(); err != nil {
 		return err
 	}
-	if err := t.open(t.plan.output(t.at.Begun), Mark{}); err != nil {
+	if err := t.open(t.at.Begun, Mark{}); err != nil {
 		return fmt.Errorf("creating output: %w", err)
 	}
 	t.at.Begun++

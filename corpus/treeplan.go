@@ -23,6 +23,9 @@ type TreePlan struct {
 	Ending    string
 	Kind      string // of compression, of shards
 
+	// Enclose encloses the nth output; nil: none is.
+	Enclose func(n int) (Enclosure, error)
+
 	// Early: an output gets its name as soon as it is whole and a checkpoint knows of
 	// it, and not when the run is done. For runs that can be continued.
 	Early bool

@@ -40,12 +40,14 @@ type Writer struct {
 	frame  *frame
 	starts []int         // of records in frame, see copy
 	stream streamEncoder // for long records, made for the first
-	free   chan *frame
-	room   *semaphore.Weighted // bytes of records in frames on their way
-	queue  chan *frame
-	ended  chan struct{}
-	done   bool  // closed or aborted
-	result error // of Close
+
+	enclosure Enclosure // nil for none
+	free      chan *frame
+	room      *semaphore.Weighted // bytes of records in frames on their way
+	queue     chan *frame
+	ended     chan struct{}
+	done      bool  // closed or aborted
+	result    error // of Close
 
 	failed atomic.Pointer[error]
 	// By the writing goroutine, read by others after a barrier.
@@ -369,6 +371,9 @@ func (w *Writer) wait() {
 // Seal is Sync behind the last record: what it returns is the mark of the whole
 // file, at which Published knows it. Only Close may follow.
 func (w *Writer) Seal() (Mark, error) {
+	if err := w.closeEnclosure(); err != nil {
+		return Mark{}, err
+	}
 	at, err := w.Sync()
 	if err == nil && w.written == 0 && w.size == compressedFrame {
 		w.send() // an empty file is not a valid gzip file

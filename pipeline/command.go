@@ -21,7 +21,9 @@ type Command struct {
 	Annotate bool
 	Others   bool // Outputs.Others
 	Spans    bool // Outputs.Spans
-	Rules    dedup.Rules
+	// Enclosure is how the kept records are written to one file; nil: one after the other.
+	Enclosure corpus.Enclosure
+	Rules     dedup.Rules
 	// Format names the format of the inputs with what it was told, such as where
 	// its texts are.
 	Format    string

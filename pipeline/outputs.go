@@ -55,6 +55,7 @@ type outputs struct {
 	before Written       // by the run that is continued
 	late   bool          // nothing need be on the disk before the end
 	buf    []byte
+	raw    []byte   // the record that is answered
 	kept   [][]byte // records for Kept that keepAll will write
 }
 
@@ -193,9 +194,15 @@ func (o *outputs) reject(bad *corpus.BadRecord) error {
 }
 
 func (o *outputs) refuse(bad *corpus.BadRecord) (err error) {
+	if err := o.shard(len(bad.Raw)); err != nil {
+		return err
+	}
 	answer := refusal{Verdict: "bad", Line: bad.At, Reason: bad.Reason}
 	if o.buf, err = report.AppendJSON(o.buf[:0], answer); err != nil {
 		return fmt.Errorf("annotating: %w", err)
+	}
+	if f, ok := o.format.(corpus.RecordAnswerer); ok {
+		return f.AnswerRecord(o.Kept, o.raw, o.buf)
 	}
 	return o.format.Answer(o.Kept, AnnotationField, o.buf)
 }

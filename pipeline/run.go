@@ -99,8 +99,9 @@ var ErrTooManyBad = errors.New("too many bad records")
 
 const batchesPerWorker = 3
 
-// MaxStored is how many bytes can be stored with a document.
-const MaxStored = 1024
+// MaxStored is how many bytes can be stored with a document: a place and what a revisit
+// record says, at their longest.
+const MaxStored = 1536
 
 // Live is a run's progress, safe to read while it runs.
 type Live struct {

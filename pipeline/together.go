@@ -176,6 +176,7 @@ func (c *committer) pass(b *batch, rec *record) {
 	if c.at.Input != b.block.Input {
 		c.at.Sum = 0
 	}
+	c.out.raw = rec.raw
 	sum := c.at.Sum
 	if !rec.empty { // none of those that are summed up
 		c.tally.RecordBytes += rec.length()

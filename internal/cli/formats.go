@@ -14,6 +14,8 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/corpus/page"
+	"github.com/firstseen/firstseen/corpus/parquet"
+	"github.com/firstseen/firstseen/corpus/plain"
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/pipeline"
 	"github.com/firstseen/firstseen/web/charset"
@@ -29,8 +31,8 @@ type reading struct {
 }
 
 func (r *reading) register(fs *pflag.FlagSet) {
-	fs.StringVar(&r.format, "format", "auto", "what the inputs are: jsonl, warc, arc, html or text; auto tells by what each begins with")
-	fs.StringVar(&r.textField, "text-field", "text", "field with the text; dots lead into objects")
+	fs.StringVar(&r.format, "format", "auto", "what the inputs are: jsonl, parquet, warc, arc, html, text (a file each), lines or paragraphs; auto tells by what each begins with")
+	fs.StringVar(&r.textField, "text-field", "text", "field or column with the text; dots lead into objects")
 	fs.StringVar(&r.idField, "id-field", "", "field with the id, such as metadata.url, in a WARC of its header, such as WARC-Record-ID (default id, and WARC-Target-URI); without one a document is FILE:LINE")
 	fs.StringVar(&r.html, "html", "main", "the text of a page of HTML: main (its article), visible (all that is seen) or off (the page as it is, with its tags)")
 	fs.StringVar(&r.status, "status", "200", "of web archives: statuses of HTTP that documents have, such as 200,203 or 2xx, or any")
@@ -72,20 +74,22 @@ func isHTML(contentType string) bool {
 // formats are how inputs can be read, checked: the first is for all that none of the
 // others recognizes.
 type formats struct {
-	jsonl  jsonl.Format
-	warc   warc.Format
-	text   func() corpus.Text
-	chosen string
-	html   string
+	jsonl   jsonl.Format
+	parquet parquet.Format
+	warc    warc.Format
+	text    func() corpus.Text
+	chosen  string
+	html    string
 }
 
 // formats checks the flags.
 func (r *reading) formats(maxRecord int) (f formats, err error) {
 	f.chosen = cmp.Or(r.format, "auto")
-	if !slices.Contains([]string{"auto", "jsonl", "warc", "arc", "html", "text"}, f.chosen) {
-		return f, fmt.Errorf("--format %q: want auto, jsonl, warc, arc, html or text", r.format)
+	if !slices.Contains([]string{"auto", "jsonl", "parquet", "warc", "arc", "html", "text", "lines", "paragraphs"}, f.chosen) {
+		return f, fmt.Errorf("--format %q: want auto, jsonl, parquet, warc, arc, html, text, lines or paragraphs", r.format)
 	}
 	f.jsonl.Fields = jsonl.Fields{Text: r.textField, ID: r.idField}
+	f.parquet.Text, f.parquet.ID = r.textField, r.idField
 	f.warc.IDField, f.warc.MaxBody = r.idField, maxRecord
 	if f.text, err = textOf(cmp.Or(r.html, "main")); err != nil {
 		return f, err
@@ -109,7 +113,8 @@ func (f formats) all() map[string]corpus.Format {
 	arc := f.warc
 	arc.ARC = true
 	return map[string]corpus.Format{
-		"jsonl": f.jsonl, "warc": f.warc, "arc": arc, "html": page.Format{HTML: true, Text: f.text}, "text": page.Format{Text: f.text},
+		"jsonl": f.jsonl, "parquet": f.parquet, "warc": f.warc, "arc": arc, "html": page.Format{HTML: true, Text: f.text}, "text": page.Format{Text: f.text},
+		"lines": plain.Format{}, "paragraphs": plain.Format{Paragraphs: true},
 	}
 }
 
@@ -119,7 +124,7 @@ func (f formats) of() (format corpus.Format, others []corpus.Format) {
 	if f.chosen != "auto" {
 		return all[f.chosen], nil
 	}
-	return f.jsonl, []corpus.Format{f.jsonl, all["warc"], all["arc"], all["html"], all["text"]}
+	return f.jsonl, []corpus.Format{f.jsonl, f.parquet, all["warc"], all["arc"], all["html"], all["text"]}
 }
 
 // source reads inputs.
@@ -141,7 +146,7 @@ func (f formats) expand(args []string) ([]corpus.Input, []corpus.Passed, error) 
 	if f.chosen != "auto" {
 		return corpus.Expand(args, all[f.chosen].Endings())
 	}
-	return corpus.Expand(args, slices.Concat(f.jsonl.Endings(), all["warc"].Endings(), all["arc"].Endings()))
+	return corpus.Expand(args, slices.Concat(f.jsonl.Endings(), f.parquet.Endings(), all["warc"].Endings(), all["arc"].Endings()))
 }
 
 // String names the formats with what they were told, for the ledger of a run.

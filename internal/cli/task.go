@@ -45,6 +45,7 @@ type task struct {
 	rejects     string
 	summary     string
 	tree        *corpus.TreePlan // what is written of each input; nil for none
+	enclosure   corpus.Enclosure // of --out; nil for none
 	shard       int64            // bytes of its files, 0 for one of each input
 	annotate    bool
 	quiet       bool
@@ -84,6 +85,7 @@ func (f *settings) task(args []string) (*task, error) {
 			return nil, usageError{err}
 		}
 	}
+	p.formats.parquet.Rows = p.out != "" || f.trees.outDir != ""
 	var err error
 	if p.inputs, p.passed, err = p.formats.expand(args); err != nil {
 		return nil, err
@@ -98,6 +100,9 @@ func (f *settings) task(args []string) (*task, error) {
 		return nil, err
 	}
 	if err := p.planTree(&f.trees); err != nil {
+		return nil, err
+	}
+	if err := p.enclose(); err != nil {
 		return nil, err
 	}
 	return p, p.checkDerived()

@@ -80,3 +80,26 @@ func tellTreeAside(stderr io.Writer, tree *corpus.Tree) {
 		fmt.Fprintf(stderr, "firstseen: an earlier run has left files for %s unfinished; what it wrote was put aside as %s\n", tree.Name(), tree.Aside())
 	}
 }
+
+// enclose says how records are written whose format makes more of a file than one record
+// after the other.
+func (t *task) enclose() (err error) {
+	e, ok := t.found.(corpus.Encloser)
+	if !ok || t.out == "" && t.tree == nil {
+		return nil
+	}
+	one := func(inputs []corpus.Input) (corpus.Enclosure, error) { return e.Enclose(inputs, t.annotate) }
+	switch {
+	case t.out == corpus.Stdin:
+		return usageError{fmt.Errorf("%s is no stream: name a file with --out", t.found.Name())}
+	case t.tree == nil:
+		t.enclosure, err = one(t.inputs)
+	case t.shard > 0:
+		var all corpus.Enclosure
+		all, err = one(t.inputs)
+		t.tree.Enclose = func(int) (corpus.Enclosure, error) { return all, nil }
+	default:
+		t.tree.Enclose = func(n int) (corpus.Enclosure, error) { return one(t.inputs[n : n+1]) }
+	}
+	return err
+}

@@ -1,0 +1,57 @@
+package parquet_test
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/firstseen/firstseen/corpus/parquet"
+)
+
+// TestCutAndFlipped: of a file that is cut anywhere nothing is read, and one with a byte
+// changed gives its rows or an error, and never a panic.
+func TestCutAndFlipped(t *testing.T) {
+	for _, path := range fixtures(t) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := 0; n < len(data); n += 1 + n/40 {
+			if _, err := parquet.ReadAll(parquet.Format{Rows: true}, bytes.NewReader(data[:n]), int64(n)); err == nil {
+				t.Errorf("%s: cut to %d bytes it is read", path, n)
+			}
+		}
+		failed := 0
+		for i := range data {
+			if testing.Short() && i%5 != 0 {
+				continue
+			}
+			damaged := bytes.Clone(data)
+			damaged[i] ^= byte(1 + i%255)
+			if _, err := parquet.ReadAll(parquet.Format{Rows: true}, bytes.NewReader(damaged), int64(len(damaged))); err != nil {
+				failed++
+			}
+		}
+		if failed == 0 {
+			t.Errorf("%s: no changed byte was noticed", path)
+		}
+	}
+}
+
+func FuzzParquet(f *testing.F) {
+	for _, path := range fixtures(f) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, rows := range []bool{false, true} {
+			n, err := parquet.ReadAll(parquet.Format{Rows: rows}, bytes.NewReader(data), int64(len(data)))
+			if err == nil && n > 10_000*(1<<16) {
+				t.Errorf("%d bytes of rows", n)
+			}
+		}
+	})
+}
