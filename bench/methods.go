@@ -74,7 +74,7 @@ func compared(c *plainly.Collection, table *terms.Table) []comparedMethod {
 	return []comparedMethod{
 		{feature.Scheme{Method: "exact"}, &plainly.Exact{}},
 		{feature.Scheme{Method: "shingles"}, &plainly.Shingles{Words: 5, Bands: bands, Rows: rows, Threshold: feature.Scheme{Method: "shingles"}.Info().Threshold}},
-		{feature.Scheme{Method: "imatch", Terms: table}, &plainly.IMatch{Collection: c, MinDocs: minDocs, Least: 20, Most: 80}},
+		{feature.Scheme{Method: "imatch", Terms: table}, &plainly.IMatch{Collection: c, MinDocs: minDocs, Least: 30, Most: 70}},
 		{feature.Scheme{Method: "simhash"}, &plainly.SimHash{Distance: near}},
 		{feature.Scheme{Method: "simhash", Terms: table}, &plainly.SimHash{Distance: near, Collection: c, MinDocs: minDocs}},
 	}

@@ -130,7 +130,7 @@ func TestOrderAndRepetition(t *testing.T) {
 // TestBandsFor: bands are within the places, as long as they can be, and fewer and longer
 // the more alike copies are.
 func TestBandsFor(t *testing.T) {
-	if b, r := BandsFor(DefaultThreshold); b != 32 || r != 4 {
+	if b, r := BandsFor(DefaultThreshold); b != 42 || r != 3 {
 		t.Errorf("%d bands of %d", b, r)
 	}
 	last := 0
@@ -156,10 +156,10 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s is %+v, %v", s.Name(), got, ok)
 		}
 	}
-	if name := (Scheme{}).Name(); name != "shingles1-u15-xxh3-w5-b32-r4" {
+	if name := (Scheme{}).Name(); name != "shingles1-u15-xxh3-w5-b42-r3" {
 		t.Error(name)
 	}
-	for _, name := range []string{"", "shingles1-u15-xxh3", "shingles1-u15-xxh3-w0-b32-r4", "shingles1-u15-xxh3-w5-b65-r2", "shingles1-u15-xxh3-w05-b32-r4"} {
+	for _, name := range []string{"", "shingles1-u15-xxh3", "shingles1-u15-xxh3-w0-b42-r3", "shingles1-u15-xxh3-w5-b65-r2", "shingles1-u15-xxh3-w05-b42-r3"} {
 		if s, ok := Named(name, nil); ok {
 			t.Errorf("%s is %+v", name, s)
 		}

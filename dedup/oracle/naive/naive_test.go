@@ -52,9 +52,9 @@ func methods(c *collection, key []byte) []both {
 	bands, rows := feature.BandsFor(.4)
 	return []both{
 		{feature.Scheme{Method: "exact", Key: key}, dedup.Rules{}, &naive.Exact{}},
-		{feature.Scheme{Method: "shingles", Key: key}, dedup.Rules{}, &naive.Shingles{Words: 5, Bands: 32, Rows: 4, Threshold: .7}},
+		{feature.Scheme{Method: "shingles", Key: key}, dedup.Rules{}, &naive.Shingles{Words: 5, Bands: 42, Rows: 3, Threshold: .6}},
 		{feature.Scheme{Method: "shingles", Shingle: 2, Bands: bands, Rows: rows, Key: key}, dedup.Rules{Threshold: .4}, &naive.Shingles{Words: 2, Bands: bands, Rows: rows, Threshold: .4}},
-		{feature.Scheme{Method: "imatch", Terms: c.table, Key: key}, dedup.Rules{}, &naive.IMatch{Collection: &c.plain, MinDocs: minDocs, Least: 20, Most: 80}},
+		{feature.Scheme{Method: "imatch", Terms: c.table, Key: key}, dedup.Rules{}, &naive.IMatch{Collection: &c.plain, MinDocs: minDocs, Least: 30, Most: 70}},
 		{feature.Scheme{Method: "imatch", Terms: c.table, LeastRare: 5, MostRare: 100, Key: key}, dedup.Rules{}, &naive.IMatch{Collection: &c.plain, MinDocs: minDocs, Least: 5, Most: 100}},
 		{feature.Scheme{Method: "simhash", Key: key}, dedup.Rules{}, &naive.SimHash{Distance: 3}},
 		{feature.Scheme{Method: "simhash", Terms: c.table, Distance: 7, Key: key}, dedup.Rules{}, &naive.SimHash{Distance: 7, Collection: &c.plain, MinDocs: minDocs}},
