@@ -97,7 +97,13 @@ func fileWorkloads() []*workload {
 	// One worker has the largest blocks, and still there are records longer than one.
 	warc := one("warc", []string{"kept.warc.gz", "dups.jsonl", "bad.jsonl"}, warcIn, "--docs", "3k", often, small)
 	warc.archives = true
-	return []*workload{merges, slow, growth, gzip, zstd, annotate, linked, keyed, finish, second, stop, filterOnly, warc}
+	all := []*workload{merges, slow, growth, gzip, zstd, annotate, linked, keyed, finish, second, stop, filterOnly, warc}
+	for _, method := range []string{"exact", "shingles", "simhash"} {
+		w := one(method, outputs, inputs, "--docs", "3k", often, small, "--method="+method)
+		w.rules = []string{"--method=" + method}
+		all = append(all, w)
+	}
+	return all
 }
 
 // choose returns the workloads of that name, or all.
