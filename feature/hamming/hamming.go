@@ -6,7 +6,7 @@
 // Crawling", WWW 2007). For each block there is a table from its value to the numbers that
 // have it, which lie together and are all looked at: a few in every 2^16 of what is there,
 // one after the other in memory. Measured against tables of longer prefixes it takes the
-// least memory, and at 50 million numbers microseconds; see docs/quality.md, "SimHash".
+// least memory, and at 50 million numbers microseconds; see docs/methods.md.
 package hamming
 
 import (
