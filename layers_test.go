@@ -57,7 +57,7 @@ var mayKnow = map[string][]string{
 	"docmap/memtable":  {},
 	"docmap/boltcheck": {},
 
-	"dedup":        {"feature", "feature/method", "bloomstore"},
+	"dedup":              {"feature", "feature/method", "bloomstore"},
 	"dedup/oracle/naive": {"feature/canon", "feature/canon/canontest"},
 
 	"index":        {"dedup", "feature", "feature/terms", "bloomstore", "docmap"},

@@ -105,12 +105,11 @@ func drawn(rng *rand.Rand, like []uint64) (number uint64) {
 
 // flipped is a number with so many other bits.
 func flipped(rng *rand.Rand, n uint64, distance int) uint64 {
-	for other := n; ; other = n {
-		for bits.OnesCount64(other^n) < distance {
-			other ^= 1 << rng.IntN(64)
-		}
-		return other
+	other := n
+	for bits.OnesCount64(other^n) < distance {
+		other ^= 1 << rng.IntN(64)
 	}
+	return other
 }
 
 // allPairs compares what is found with all pairs.

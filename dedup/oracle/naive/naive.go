@@ -95,7 +95,7 @@ func (s *Shingles) Decide(text string) Verdict {
 		return v
 	}
 	d := signed{number: number}
-	words := wordsOfPieces(text, pieces, whole)
+	words := wordsOfPieces(text, pieces)
 	if len(words) > 0 {
 		d.signature = signature(shingleSet(words, s.Words))
 		if v := s.best(&d); v.Removed {
@@ -373,24 +373,26 @@ func units(form string) (all []string) {
 	return all
 }
 
-// wordsOfPieces are the hashes of the words of a text's pieces. Where one was so long that
-// it was cut they are those of the whole text, in which also a symbol that is written with
-// letters is a word.
-func wordsOfPieces(text string, pieces []canontest.Piece, whole string) (words []uint64) {
-	cut := false
-	var forms []string
-	for i, p := range pieces {
-		forms = append(forms, p.Form)
-		if i > 0 {
-			from, to := pieces[i-1].End, p.Start
-			cut = cut || to <= from || strings.TrimSpace(text[from:to]) == ""
+// wordsOfPieces are the hashes of the words of a text's segments: of one that was so long
+// that it was cut, those of its whole form.
+func wordsOfPieces(text string, pieces []canontest.Piece) (words []uint64) {
+	for i := 0; i < len(pieces); {
+		form, end := pieces[i].Form, i+1
+		for end < len(pieces) && !separated(text, pieces[end-1].End, pieces[end].Start) {
+			end++
 		}
-	}
-	if !cut {
-		whole = strings.Join(forms, " ")
-	}
-	for _, unit := range units(whole) {
-		words = append(words, canon.HashUnit([]byte(unit)))
+		if end > i+1 {
+			form = canontest.Canonical(text[pieces[i].Start:pieces[end-1].End])
+		}
+		for _, unit := range units(form) {
+			words = append(words, canon.HashUnit([]byte(unit)))
+		}
+		i = end
 	}
 	return words
+}
+
+// separated reports whether there is more between two pieces than white space in a line.
+func separated(text string, from, to int) bool {
+	return to > from && (strings.TrimSpace(text[from:to]) != "" || strings.ContainsAny(text[from:to], "\n\r\v\f\u0085\u2028\u2029"))
 }
