@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -139,9 +140,12 @@ func TestDrawnTexts(t *testing.T) {
 func TestGuide(t *testing.T) {
 	canontest.NeedUnicode(t)
 	texts := guide(t)
+	if testing.Short() {
+		texts = slices.Concat(texts[20:36], texts[56:72]) // the same of two architectures
+	}
 	c := collect(texts)
 	for _, m := range methods(c, nil) {
-		if removed := checkVerdicts(t, m, texts, nil); removed < 40 || removed == len(texts) {
+		if removed := checkVerdicts(t, m, texts, nil); 4*removed < len(texts) || removed == len(texts) {
 			t.Errorf("%s removes %d of %d", m.scheme.Name(), removed, len(texts))
 		}
 	}
@@ -152,12 +156,12 @@ func TestGuide(t *testing.T) {
 func TestCrowds(t *testing.T) {
 	canontest.NeedUnicode(t)
 	var texts []string
-	for i := range 120 {
+	for i := range 60 {
 		var b strings.Builder
 		for j := range 30 {
 			if fmt.Fprintf(&b, "common%d ", j); j%10 == 9 {
 				for k := range 20 {
-					fmt.Fprintf(&b, "own%d ", (1+i%40)*1000+20*j+k*(1+i/80))
+					fmt.Fprintf(&b, "own%d ", (1+i%20)*1000+20*j+k*(1+i/40))
 				}
 			}
 		}
@@ -171,7 +175,7 @@ func TestCrowds(t *testing.T) {
 		{feature.Scheme{Method: "simhash", Distance: 7}, dedup.Rules{}, &naive.SimHash{Distance: 7}},
 		{feature.Scheme{Method: "simhash", Terms: c.table}, dedup.Rules{}, &naive.SimHash{Distance: 3, Collection: &c.plain, MinDocs: minDocs}},
 	} {
-		if removed := checkVerdicts(t, m, texts, nil); removed == 0 || removed > 110 {
+		if removed := checkVerdicts(t, m, texts, nil); removed == 0 || removed > 50 {
 			t.Errorf("%s removes %d of %d", m.scheme.Name(), removed, len(texts))
 		}
 	}
