@@ -32,7 +32,21 @@ func rules() []ruleMaker {
 		{"minhash.5v", minhash(0.5, true)},
 		{"minhash.7v", minhash(0.7, true)},
 		{"minhash.8v", minhash(0.8, true)},
+		{"method.exact", ours(feature.Scheme{Method: "exact"}, dedup.Rules{})},
+		{"method.shingles.5", ours(shinglesAt(0.5), dedup.Rules{Threshold: 0.5})},
+		{"method.shingles.6", ours(shinglesAt(0.6), dedup.Rules{Threshold: 0.6})},
+		{"method.shingles.7", ours(shinglesAt(0.7), dedup.Rules{Threshold: 0.7})},
+		{"method.shingles.8", ours(shinglesAt(0.8), dedup.Rules{Threshold: 0.8})},
+		{"method.simhash.3", ours(feature.Scheme{Method: "simhash"}, dedup.Rules{})},
+		{"method.simhash.6", ours(feature.Scheme{Method: "simhash", Distance: 6}, dedup.Rules{})},
 	}
+}
+
+// shinglesAt is the method of shingles with the bands for a threshold.
+func shinglesAt(threshold float64) feature.Scheme {
+	s := feature.Scheme{Method: "shingles"}
+	s.Bands, s.Rows = feature.BandsFor(threshold)
+	return s
 }
 
 // thresholds are the program's rules at all thresholds and with both scores.

@@ -81,7 +81,7 @@ type Scheme struct {
 	Terms *terms.Table
 
 	// LeastRare and MostRare are how rare terms are that count, in hundredths of the
-	// rarest; MostRare 0 is 20 and 80. Of the method imatch alone.
+	// rarest; MostRare 0 is 30 and 70. Of the method imatch alone.
 	LeastRare, MostRare int
 
 	// Key, if not nil, is a secret of 16 bytes under which texts are hashed.

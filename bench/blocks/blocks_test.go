@@ -10,7 +10,7 @@ import (
 // TestFindsAll: the tables of a layout together find what a search through all does.
 func TestFindsAll(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	numbers := make([]uint64, 3000)
+	numbers := make([]uint64, 600)
 	for i := range numbers {
 		if numbers[i] = rng.Uint64(); i > 0 && i%2 == 0 {
 			numbers[i] = numbers[rng.IntN(i)]

@@ -6,7 +6,7 @@
 // Crawling", WWW 2007). For each block there is a table from its value to the numbers that
 // have it, which lie together and are all looked at: a few in every 2^16 of what is there,
 // one after the other in memory. Measured against tables of longer prefixes it takes the
-// least memory, and at 50 million numbers microseconds; see docs/quality.md, "SimHash".
+// least memory, and at 50 million numbers microseconds; see docs/methods.md.
 package hamming
 
 import (
@@ -22,15 +22,16 @@ import (
 // every look-up goes through most of the numbers.
 const MaxDistance = 7
 
-// The layout of the memory, in bytes. A chunk has its numbers, then the chunk before it in
-// its list, and how many numbers it has.
+// The layout of the memory, in bytes. A list is chunks, each twice as long as the one
+// before it up to 4 KiB: those of a short list waste little, and most of a long one lies
+// together, which is read four times as fast. A chunk begins with the number of the one
+// before it in its list, u32, how many numbers it has, u24, and its size class, u8.
 const (
-	chunkBytes  = 256
-	perChunk    = (chunkBytes - 8) / 8
-	nextAt      = perChunk * 8
-	countAt     = nextAt + 4
+	unitBytes   = 256
+	mostClass   = 4 // of a chunk of unitBytes << class
+	headBytes   = 8
 	slabBytes   = 4 << 20
-	perSlab     = slabBytes / chunkBytes
+	perSlab     = slabBytes / unitBytes
 	mostKeyBits = 20 // of a table: of a longer block its lowest bits
 )
 
@@ -40,7 +41,7 @@ type Index struct {
 	distance int
 	tables   []table
 	slabs    [][]byte
-	chunks   uint32 // given out; the first has the number 1
+	units    uint32 // given out; a chunk goes by the number of its first, from 1
 	n        int
 }
 
@@ -84,15 +85,17 @@ func (x *Index) Bytes() int64 {
 	return b
 }
 
-// BytesFor is the most memory that an index of n numbers takes: in each table nine bytes
-// a number, and a chunk for each list that there is.
+// BytesFor is the most memory that an index of n numbers takes: of each number eight bytes
+// in each table, and what is free in the last chunk of each list.
 func BytesFor(n uint64, distance int) (total uint64) {
+	const first, last = unitBytes / 8, unitBytes << mostClass / 8
 	blocks := distance + 1
 	for i := range blocks {
 		lists := uint64(1) << min(64*(i+1)/blocks-64*i/blocks, mostKeyBits)
-		total += 4*lists + n*chunkBytes/perChunk + min(n, lists)*chunkBytes
+		used := min(n, lists)
+		total += 4*lists + 8*min(2*n+first*used, n+n/first+last*used)
 	}
-	return total + slabBytes
+	return total + total/256 + slabBytes // ends of slabs
 }
 
 // Add adds a number, which may be there already. It fails where there is no memory.
@@ -100,25 +103,36 @@ func (x *Index) Add(number uint64) error {
 	for i := range x.tables {
 		t := &x.tables[i]
 		head := &t.heads[number>>t.shift&t.key]
-		if *head == 0 || binary.LittleEndian.Uint32(x.chunk(*head)[countAt:]) == perChunk {
-			chunk, err := x.take(*head)
+		n, class, room := 0, -1, 0
+		if *head != 0 {
+			n, class = x.filled(*head)
+			room = unitBytes<<class/8 - 1
+		}
+		if n == room {
+			chunk, err := x.take(*head, min(class+1, mostClass))
 			if err != nil {
 				return err
 			}
-			*head = chunk
+			*head, n = chunk, 0
 		}
 		c := x.chunk(*head)
-		n := binary.LittleEndian.Uint32(c[countAt:])
-		binary.LittleEndian.PutUint64(c[8*n:], number)
-		binary.LittleEndian.PutUint32(c[countAt:], n+1)
+		binary.LittleEndian.PutUint64(c[headBytes+8*n:], number)
+		c[4], c[5], c[6] = byte(n+1), byte((n+1)>>8), byte((n+1)>>16)
 	}
 	x.n++
 	return nil
 }
 
+// filled is how many numbers a chunk has, and its class.
+func (x *Index) filled(chunk uint32) (n, class int) {
+	v := binary.LittleEndian.Uint32(x.chunk(chunk)[4:])
+	return int(v & (1<<24 - 1)), int(v >> 24)
+}
+
 // take gives out an empty chunk with another behind it.
-func (x *Index) take(next uint32) (uint32, error) {
-	if int(x.chunks) == len(x.slabs)*perSlab {
+func (x *Index) take(next uint32, class int) (uint32, error) {
+	units := uint32(1) << class
+	if left := uint32(len(x.slabs)*perSlab) - x.units; left < units {
 		slab, err := hugemem.Alloc(slabBytes)
 		if err != nil {
 			return 0, fmt.Errorf("memory for %d numbers: %w", x.n, err)
@@ -127,15 +141,19 @@ func (x *Index) take(next uint32) (uint32, error) {
 			runtime.SetFinalizer(x, (*Index).free)
 		}
 		x.slabs = append(x.slabs, slab)
+		x.units += left // a chunk is in one slab
 	}
-	x.chunks++
-	binary.LittleEndian.PutUint32(x.chunk(x.chunks)[nextAt:], next)
-	return x.chunks, nil
+	chunk := x.units + 1
+	x.units += units
+	c := x.chunk(chunk)
+	binary.LittleEndian.PutUint32(c, next)
+	c[7] = byte(class)
+	return chunk, nil
 }
 
+// chunk is a chunk, and what is behind it in its slab.
 func (x *Index) chunk(i uint32) []byte {
-	at := int(i-1) % perSlab * chunkBytes
-	return x.slabs[int(i-1)/perSlab][at : at+chunkBytes : at+chunkBytes]
+	return x.slabs[int(i-1)/perSlab][int(i-1)%perSlab*unitBytes:]
 }
 
 // free gives the memory back, once nobody has the index any more.
@@ -152,12 +170,12 @@ func (x *Index) Find(dst []uint64, number uint64) (found []uint64, looked int) {
 	for i := range x.tables {
 		t := &x.tables[i]
 		for at := t.heads[number>>t.shift&t.key]; at != 0; {
+			n, _ := x.filled(at)
 			c := x.chunk(at)
-			at = binary.LittleEndian.Uint32(c[nextAt:])
-			n := int(binary.LittleEndian.Uint32(c[countAt:]))
+			at = binary.LittleEndian.Uint32(c)
 			looked += n
-			for j := 0; j < 8*n; j += 8 {
-				other := binary.LittleEndian.Uint64(c[j:])
+			for c = c[headBytes : headBytes+8*n]; len(c) >= 8; c = c[8:] {
+				other := binary.LittleEndian.Uint64(c)
 				if bits.OnesCount64(other^number) <= x.distance && x.first(other^number, i) {
 					dst = append(dst, other)
 				}

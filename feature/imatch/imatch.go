@@ -25,8 +25,8 @@ const version = "imatch1-" + canon.Version + "-"
 // What counts of a text where nothing else is said, in hundredths of the rarity of a term
 // that is in one document, and how many terms there have to be.
 const (
-	DefaultLeast = 20
-	DefaultMost  = 80
+	DefaultLeast = 30
+	DefaultMost  = 70
 	MinTerms     = 5
 )
 
@@ -66,7 +66,7 @@ func (s Scheme) filled() Scheme {
 	return s
 }
 
-// Name identifies the scheme, for instance "imatch1-u15-xxh3-t0123456789abcdef-i20-80":
+// Name identifies the scheme, for instance "imatch1-u15-xxh3-t0123456789abcdef-i30-70":
 // version, canonical form, hash, digest of the table of terms, rarities.
 func (s Scheme) Name() string {
 	s = s.filled()

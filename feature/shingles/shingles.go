@@ -31,7 +31,7 @@ const (
 	DefaultWords = 5
 	MaxWords     = 32
 	// DefaultThreshold is the Jaccard similarity from which on documents are copies.
-	DefaultThreshold = 0.7
+	DefaultThreshold = 0.6
 )
 
 // A Scheme is the method with its settings. Its zero value is the default.
@@ -80,7 +80,7 @@ func (s Scheme) Validate() error {
 	return digest.Check(s.Key)
 }
 
-// Name identifies the scheme, for instance "shingles1-u15-xxh3-w5-b32-r4": version,
+// Name identifies the scheme, for instance "shingles1-u15-xxh3-w5-b42-r3": version,
 // canonical form, hash, words of a shingle, bands and their places.
 func (s Scheme) Name() string {
 	s = s.filled()

@@ -14,10 +14,9 @@ package terms
 import (
 	"encoding/hex"
 	"math/bits"
-	"slices"
 )
 
-// MaxTerms is how many terms a table can have: 48 MiB in memory and as a file.
+// MaxTerms is how many terms a table can have: 56 MiB in memory, and 48 as a file.
 const MaxTerms = 4 << 20
 
 // A Table says in how many of a number of documents each of its terms stands. It is not
@@ -26,6 +25,7 @@ type Table struct {
 	documents uint32
 	hashes    []uint64 // ascending
 	counts    []uint32
+	rarities  []uint16 // what follows of them
 	first     []uint32 // of each value of the highest bits, where its hashes begin
 	digest    [digestBytes]byte
 }
@@ -42,6 +42,10 @@ func newTable(documents uint32, hashes []uint64, counts []uint32) *Table {
 		}
 		t.first[i] = uint32(at)
 	}
+	t.rarities = make([]uint16, len(counts))
+	for i, n := range counts {
+		t.rarities[i] = uint16(t.rarityOf(n)) // at most 256 times 32
+	}
 	t.digest = t.sum()
 	return t
 }
@@ -53,7 +57,7 @@ func (t *Table) Documents() uint32 { return t.documents }
 func (t *Table) Len() int { return len(t.hashes) }
 
 // Bytes is the memory it takes.
-func (t *Table) Bytes() int64 { return int64(12*len(t.hashes) + 4*len(t.first)) }
+func (t *Table) Bytes() int64 { return int64(14*len(t.hashes) + 4*len(t.first)) }
 
 // Digest tells tables apart: 16 hexadecimal digits.
 func (t *Table) Digest() string { return hex.EncodeToString(t.digest[:8]) }
@@ -61,31 +65,51 @@ func (t *Table) Digest() string { return hex.EncodeToString(t.digest[:8]) }
 // Count is in how many documents a term stands, as far as is known: 0 for one that is
 // not in the table.
 func (t *Table) Count(term uint64) uint32 {
-	from, to := t.first[term>>(64-firstBits)], t.first[term>>(64-firstBits)+1]
-	at, ok := slices.BinarySearch(t.hashes[from:to], term)
+	at, ok := t.find(term)
 	if !ok {
 		return 0
 	}
-	return t.counts[int(from)+at]
+	return t.counts[at]
+}
+
+// find finds a term among the few that begin with the same bits.
+func (t *Table) find(term uint64) (at int, ok bool) {
+	from, to := t.first[term>>(64-firstBits)], t.first[term>>(64-firstBits)+1]
+	for to-from > 16 {
+		if middle := from + (to-from)/2; t.hashes[middle] <= term {
+			from = middle
+		} else {
+			to = middle
+		}
+	}
+	for at := from; at < to; at++ {
+		if t.hashes[at] >= term {
+			return int(at), t.hashes[at] == term
+		}
+	}
+	return 0, false
 }
 
 // Rarity is the inverse document frequency of a term in 256ths of a bit, rounded down:
 // 256 log2((documents + 1) / (count + 1)). One that is not in the table is taken to
 // stand in one document.
 func (t *Table) Rarity(term uint64) uint32 {
+	at, ok := t.find(term)
+	if !ok {
+		return t.MaxRarity()
+	}
+	return uint32(t.rarities[at])
+}
+
+func (t *Table) rarityOf(count uint32) uint32 {
 	if t.documents == 0 {
 		return 0
 	}
-	return log2(uint64(t.documents)+1, uint64(max(t.Count(term), 1))+1)
+	return log2(uint64(t.documents)+1, uint64(count)+1)
 }
 
 // MaxRarity is that of a term that is not in the table: no other is rarer.
-func (t *Table) MaxRarity() uint32 {
-	if t.documents == 0 {
-		return 0
-	}
-	return log2(uint64(t.documents)+1, 2)
-}
+func (t *Table) MaxRarity() uint32 { return t.rarityOf(1) }
 
 // log2 is the binary logarithm of a/b in 256ths, rounded down, for 2^33 > a >= b > 0. Of
 // the quotient, scaled to be in 1 to 2, each squaring shows another bit.

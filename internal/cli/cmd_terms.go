@@ -21,7 +21,7 @@ table has the terms that stand in at least two documents (--min-docs), and at mo
 4 million: of more the rarest are forgotten, and it is said by how many documents a
 count may be too low. Any collection of the same kind of texts will do, some ten
 thousand documents of it; the table need not be made of the documents that are
-judged. Memory is bounded by some 300 MiB.`
+judged. Memory stays below 500 MiB.`
 
 // termsTold is what firstseen terms prints. The JSON form is a contract.
 type termsTold struct {

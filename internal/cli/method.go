@@ -19,7 +19,7 @@ type methodFlags struct {
 func (m *methodFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&m.name, "method", feature.Methods()[0].Name, "how copies are told: "+methodNames()+"; see the manual, \"Methods\"")
 	fs.StringVar(&m.terms, "terms", "", "with --method imatch or simhash: the table of terms that firstseen terms has made; the index keeps a copy")
-	fs.StringVar(&m.rarity, "rarity", "", "with --method imatch: how rare terms are that count, in hundredths of the rarest (default 20-80)")
+	fs.StringVar(&m.rarity, "rarity", "", "with --method imatch: how rare terms are that count, in hundredths of the rarest (default 30-70)")
 	fs.IntVar(&m.shingle, "shingle", 0, "with --method shingles: words or Chinese characters in a shingle (default 5)")
 	fs.IntVar(&m.distance, "distance", 0, "with --method simhash: bits in which the fingerprints of copies may differ (default 3)")
 }
@@ -49,7 +49,7 @@ func (m *methodFlags) complete(s *feature.Scheme, dir string, threshold float64)
 	}
 	if m.rarity != "" {
 		if n, err := fmt.Sscanf(m.rarity, "%d-%d", &s.LeastRare, &s.MostRare); n != 2 || err != nil || s.LeastRare < 0 || s.LeastRare >= s.MostRare || s.MostRare > 100 {
-			return fmt.Errorf("--rarity %s: want two numbers of 0 to 100, the smaller first, such as 20-80", m.rarity)
+			return fmt.Errorf("--rarity %s: want two numbers of 0 to 100, the smaller first, such as 30-70", m.rarity)
 		}
 	}
 	var err error

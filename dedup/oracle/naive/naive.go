@@ -6,16 +6,8 @@
 package naive
 
 import (
-	"math"
 	"math/bits"
 	"slices"
-	"strings"
-	"unicode/utf8"
-
-	"github.com/zeebo/xxh3"
-
-	"github.com/firstseen/firstseen/feature/canon"
-	"github.com/firstseen/firstseen/feature/canon/canontest"
 )
 
 // A Verdict is what was decided about a document.
@@ -63,7 +55,7 @@ type Exact struct{ texts texts }
 
 // Decide implements Rule.
 func (e *Exact) Decide(text string) Verdict {
-	_, whole := canontest.Read(text)
+	_, whole := read(text)
 	v, number, done := e.texts.exact(whole)
 	if !done {
 		e.texts.keep(whole, number)
@@ -89,13 +81,13 @@ type signed struct {
 
 // Decide implements Rule.
 func (s *Shingles) Decide(text string) Verdict {
-	pieces, whole := canontest.Read(text)
+	pieces, whole := read(text)
 	v, number, done := s.texts.exact(whole)
 	if done {
 		return v
 	}
 	d := signed{number: number}
-	words := wordsOfPieces(text, pieces, whole)
+	words := wordsOfPieces(text, pieces)
 	if len(words) > 0 {
 		d.signature = signature(shingleSet(words, s.Words))
 		if v := s.best(&d); v.Removed {
@@ -194,203 +186,4 @@ func splitMix(x uint64) uint64 {
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9
 	z = (z ^ (z >> 27)) * 0x94d049bb133111eb
 	return z ^ (z >> 31)
-}
-
-// A Collection says in how many of its documents a term stands.
-type Collection struct {
-	Documents int
-	Count     map[string]int
-}
-
-// Add counts a document.
-func (c *Collection) Add(text string) {
-	if c.Count == nil {
-		c.Count = map[string]int{}
-	}
-	c.Documents++
-	seen := map[string]bool{}
-	for _, term := range Terms(text) {
-		if !seen[term] {
-			c.Count[term]++
-		}
-		seen[term] = true
-	}
-}
-
-// rarity is that of a term, in 256ths of a bit. Terms in fewer than least documents are
-// taken to stand in one.
-func (c *Collection) rarity(term string, least int) int {
-	count := c.Count[term]
-	if count < least {
-		count = 1
-	}
-	return logarithm(c.Documents+1, count+1)
-}
-
-// logarithm is 256 times the binary logarithm of a/b, rounded down. Only where the
-// quotient is a power of two is that a whole number.
-func logarithm(a, b int) int {
-	if a%b == 0 && a/b&(a/b-1) == 0 {
-		return 256 * (bits.Len(uint(a/b)) - 1)
-	}
-	return int(math.Floor(256 * math.Log2(float64(a)/float64(b))))
-}
-
-// IMatch is the method imatch, by a collection whose terms in fewer than MinDocs documents
-// are not counted.
-type IMatch struct {
-	Collection  *Collection
-	MinDocs     int
-	Least, Most int // hundredths of the rarity of a term in one document
-
-	texts texts
-	of    map[string]int
-}
-
-// Decide implements Rule.
-func (m *IMatch) Decide(text string) Verdict {
-	_, whole := canontest.Read(text)
-	v, number, done := m.texts.exact(whole)
-	if done {
-		return v
-	}
-	var chosen []string
-	most := logarithm(m.Collection.Documents+1, 2)
-	for _, term := range Terms(text) {
-		r := 100 * m.Collection.rarity(term, m.MinDocs)
-		if r >= m.Least*most && r <= m.Most*most {
-			chosen = append(chosen, term)
-		}
-	}
-	slices.Sort(chosen)
-	chosen = slices.Compact(chosen)
-	key := strings.Join(chosen, " ")
-	if of, ok := m.of[key]; ok && len(chosen) >= 5 {
-		return Verdict{Removed: true, Of: of, Score: 1}
-	}
-	m.texts.keep(whole, number)
-	if m.of == nil {
-		m.of = map[string]int{}
-	}
-	if _, ok := m.of[key]; !ok {
-		m.of[key] = number
-	}
-	return kept
-}
-
-// SimHash is the method simhash; without a collection every term weighs one.
-type SimHash struct {
-	Distance   int
-	Collection *Collection
-	MinDocs    int
-
-	texts   texts
-	numbers []int
-	prints  []uint64
-}
-
-// Decide implements Rule: all that are kept are compared.
-func (s *SimHash) Decide(text string) Verdict {
-	_, whole := canontest.Read(text)
-	v, number, done := s.texts.exact(whole)
-	if done {
-		return v
-	}
-	fingerprint, weight := s.fingerprint(text)
-	best := Verdict{Of: -1, Distance: s.Distance + 1}
-	for i, other := range s.prints {
-		if d := bits.OnesCount64(fingerprint ^ other); weight > 0 && d < best.Distance {
-			best = Verdict{Removed: true, Of: s.numbers[i], Score: float64(64-d) / 64, Distance: d}
-		}
-	}
-	if best.Removed {
-		return best
-	}
-	s.texts.keep(whole, number)
-	if weight > 0 {
-		s.prints, s.numbers = append(s.prints, fingerprint), append(s.numbers, number)
-	}
-	return kept
-}
-
-// fingerprint has the bits that terms of more than half of the weight have.
-func (s *SimHash) fingerprint(text string) (fingerprint uint64, all int) {
-	var ones [64]int
-	for _, term := range Terms(text) {
-		weight := 1
-		if s.Collection != nil {
-			weight = s.Collection.rarity(term, s.MinDocs)
-		}
-		all += weight
-		for bit := range ones {
-			if xxh3.HashString(term)>>bit&1 == 1 {
-				ones[bit] += weight
-			}
-		}
-	}
-	for bit, n := range ones {
-		if 2*n > all {
-			fingerprint |= 1 << bit
-		}
-	}
-	return fingerprint, all
-}
-
-// Terms are the terms of a text: words, and of CJK characters side by side each two.
-func Terms(text string) (terms []string) {
-	_, whole := canontest.Read(text)
-	for stretch := range strings.SplitSeq(whole, " ") {
-		units := units(stretch)
-		for i, unit := range units {
-			before := i > 0 && isCJK(units[i-1])
-			after := i+1 < len(units) && isCJK(units[i+1])
-			switch {
-			case !isCJK(unit):
-				terms = append(terms, unit)
-			case before:
-				terms = append(terms, units[i-1]+unit)
-			case !after:
-				terms = append(terms, unit)
-			}
-		}
-	}
-	return terms
-}
-
-func isCJK(unit string) bool {
-	r, _ := utf8.DecodeRuneInString(unit)
-	return canontest.CJK(r)
-}
-
-// scanner tells words; that changes nothing in it.
-var scanner = canon.NewScanner()
-
-// units are the words of canonical text.
-func units(form string) (all []string) {
-	for unit, rest := scanner.NextUnit([]byte(form)); unit != nil; unit, rest = scanner.NextUnit(rest) {
-		all = append(all, string(unit))
-	}
-	return all
-}
-
-// wordsOfPieces are the hashes of the words of a text's pieces. Where one was so long that
-// it was cut they are those of the whole text, in which also a symbol that is written with
-// letters is a word.
-func wordsOfPieces(text string, pieces []canontest.Piece, whole string) (words []uint64) {
-	cut := false
-	var forms []string
-	for i, p := range pieces {
-		forms = append(forms, p.Form)
-		if i > 0 {
-			from, to := pieces[i-1].End, p.Start
-			cut = cut || to <= from || strings.TrimSpace(text[from:to]) == ""
-		}
-	}
-	if !cut {
-		whole = strings.Join(forms, " ")
-	}
-	for _, unit := range units(whole) {
-		words = append(words, canon.HashUnit([]byte(unit)))
-	}
-	return words
 }
