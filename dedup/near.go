@@ -39,15 +39,20 @@ func newNear(m method.Method, table Store) (*near, error) {
 	return n, n.fill(table, counted.Documents())
 }
 
+// A liver is a Store that can take documents back, of which it then knows nothing.
+type liver interface{ Live(num uint32) bool }
+
 // fill reads what is stored of all documents.
 func (n *near) fill(table Store, documents uint32) error {
 	const together = 1024
 	var r records
+	dead, someDead := table.(liver)
 	for done := uint32(0); done < documents; {
 		r.nums = r.nums[:0]
 		for len(r.nums) < together && done < documents {
-			done++
-			r.nums = append(r.nums, done)
+			if done++; !someDead || dead.Live(done) {
+				r.nums = append(r.nums, done)
+			}
 		}
 		if err := r.read(table); err != nil {
 			return fmt.Errorf("reading what is kept: %w", err)

@@ -47,6 +47,19 @@ func (s *Stack) Documents() uint32 {
 
 func (s *Stack) last() SharedStore { return s.stores[len(s.stores)-1] }
 
+// Live reports whether a document is there and was not taken back.
+func (s *Stack) Live(num uint32) bool {
+	for _, store := range s.stores {
+		if count := store.Documents(); num > count {
+			num -= count
+			continue
+		}
+		l, ok := store.(liver)
+		return num > 0 && (!ok || l.Live(num))
+	}
+	return false
+}
+
 // Closed reports whether one of the stores is.
 func (s *Stack) Closed() bool {
 	return slices.ContainsFunc(s.stores, func(store SharedStore) bool {
@@ -149,16 +162,32 @@ func (l *layers) lookup(stores []SharedStore, a ask, keys []uint64, holders []ui
 			return err
 		}
 		for j, i := range l.of {
-			for _, num := range l.holders[j*MaxHolders:][:l.n[j]] {
-				if n[i] < MaxHolders {
-					holders[i*MaxHolders+int(n[i])] = before + num
-					n[i]++
-				}
-			}
+			more := l.holders[j*MaxHolders:][:l.n[j]]
+			n[i] = behind(holders[i*MaxHolders:][:MaxHolders], n[i], more, before)
 		}
 		before += store.Documents()
 	}
 	return nil
+}
+
+// behind puts the holders that a later store names behind the n of earlier ones, and
+// returns how many there are. A key that is common in the later one, though some of its
+// holders there were taken back, is common.
+func behind(holders []uint32, n uint8, more []uint32, before uint32) uint8 {
+	live := withoutDead(more)
+	for _, num := range live {
+		if n < MaxHolders {
+			holders[n] = before + num
+			n++
+		}
+	}
+	if len(live) == len(more) || n == MaxHolders {
+		return n
+	}
+	dead := MaxHolders - int(n)
+	copy(holders[dead:], holders[:n])
+	clear(holders[:dead])
+	return MaxHolders
 }
 
 // records asks each store once, for the documents that are its own: what it brings is

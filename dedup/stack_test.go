@@ -211,3 +211,47 @@ func (r recorder) Add(ids []string, data [][]byte, keys [][]uint64) (uint32, err
 	}
 	return r.Memory.Add(ids, data, keys)
 }
+
+// TestStackWithoutTheForgotten: of a key that was closed in a later store the live
+// holders of both are named, and it is common; and whoever was taken back is not live.
+func TestStackWithoutTheForgotten(t *testing.T) {
+	type forgetful interface {
+		dedup.SharedStore
+		Forget(nums []uint32) (int, error)
+	}
+	first, last := newTable(t, "first.db").(forgetful), newTable(t, "last.db").(forgetful)
+	add := func(s dedup.Store, keys ...uint64) {
+		t.Helper()
+		if _, err := s.Add([]string{""}, [][]byte{nil}, [][]uint64{keys}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const common, rare = 1 << 60, 2 << 60
+	add(first, common, rare)
+	add(first, common)
+	for range dedup.MaxHolders {
+		add(last, common)
+	}
+	add(last, rare)
+	for s, nums := range map[forgetful][]uint32{first: {2}, last: {1, 2, 3, 4, 5}} {
+		if n, err := s.Forget(nums); n != len(nums) || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	stack := dedup.NewStack([]dedup.SharedStore{first}, last)
+	holders, n := make([]uint32, 2*dedup.MaxHolders), make([]uint8, 2)
+	if err := stack.Lookup([]uint64{common, rare}, holders, n); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := holders[:n[0]], []uint32{0, 0, 0, 0, 1, 8, 9, 10}; !slices.Equal(got, want) {
+		t.Errorf("the common key is held by %v, want %v", got, want)
+	}
+	if got, want := holders[dedup.MaxHolders:][:n[1]], []uint32{1, 11}; !slices.Equal(got, want) {
+		t.Errorf("the rare key is held by %v, want %v", got, want)
+	}
+	for num := range uint32(13) {
+		if want := num == 1 || num >= 8 && num <= 11; stack.Live(num) != want {
+			t.Errorf("document %d is live: %v", num, !want)
+		}
+	}
+}
