@@ -214,6 +214,13 @@ func (a *Against) kept(num uint32) (k Kept, own uint32, err error) {
 
 // Owns reports whether a document, by the number that a result has, is one of this
 // index and not of another that it is used with.
-func (x *Index) Owns(num uint32) bool {
-	return x.against == nil || uint64(num) > x.against.Documents()
+func (x *Index) Owns(num uint32) bool { return uint64(num) > x.before() }
+
+// before is how many documents the indexes have that this one is used with: in results
+// they have the numbers before those of its own.
+func (x *Index) before() uint64 {
+	if x.against == nil {
+		return 0
+	}
+	return x.against.Documents()
 }

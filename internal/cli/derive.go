@@ -63,6 +63,8 @@ func (f *settings) taskDerived(p *task) (err error) {
 	switch {
 	case p.others && f.annotate:
 		return errors.New("--annotate writes all records: leave out --keep")
+	case p.others && f.revisit.write:
+		return errors.New("--revisit writes records that stand for removed ones, and --keep duplicates writes these themselves: leave one of them out")
 	case d.spans && p.report == "":
 		return errors.New("--spans adds to the lines of --report: give that too")
 	case reads && strings.HasSuffix(p.report, ".parquet"):
