@@ -13,9 +13,15 @@ func TestScheme(t *testing.T) {
 	c.Add([]uint64{1, 2, 3})
 	table := c.Table(1)
 	for _, s := range []Scheme{
-		{}, {Method: "segments"}, {Method: Former}, {Segments: 7, MinWidth: 20, Key: key},
-		{Method: "exact"}, {Method: "shingles", Shingle: 3, Key: key}, {Method: "simhash", Distance: 2},
-		{Method: "imatch", Terms: table, Key: key}, {Method: "simhash", Terms: table},
+		{},
+		{Method: "segments"},
+		{Method: Former},
+		{Segments: 7, MinWidth: 20, Key: key},
+		{Method: "exact"},
+		{Method: "shingles", Shingle: 3, Key: key},
+		{Method: "simhash", Distance: 2},
+		{Method: "imatch", Terms: table, Key: key},
+		{Method: "simhash", Terms: table},
 	} {
 		got, ok := NamedWith(s.Name(), s.Key, s.Terms)
 		if named := MethodOf(s.Name()); named != s.Info().Name || got.Info() != s.Info() {
