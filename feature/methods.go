@@ -34,27 +34,27 @@ const Former = "fs1"
 var methods = []registered{
 	{Info{
 		Name: "segments", Threshold: 0.6, FilterOnly: true,
-		Help:  "the longest segments and a few runs of five words find, sketches of the whole texts decide",
-		Score: "the share of the text, in runs of five words, that both have in common",
+		Help:  "segments and runs of five words find, sketches of whole texts decide",
+		Score: "the share of the text that both have in common",
 	}, "fs2", newTwoStage, namedTwoStage},
 	{Info{
 		Name: "exact", FilterOnly: true,
-		Help:  "the whole text is the same, but for case, width, spaces and punctuation",
+		Help:  "the whole text is the same, but for case, spaces and punctuation",
 		Score: "1",
 	}, "exact1", newExact, namedExact},
 	{Info{
 		Name: "shingles", Threshold: shingles.DefaultThreshold,
-		Help:  "the sets of all runs of five words are alike, as min-hash estimates it",
+		Help:  "the sets of runs of five words are alike, as min-hash estimates it",
 		Score: "the Jaccard similarity of the two sets of runs",
 	}, "shingles1", newShingles, namedShingles},
 	{Info{
 		Name:  "imatch",
-		Help:  "the terms that are neither common nor rare are the same (I-Match); needs --terms",
+		Help:  "the terms neither common nor rare are the same (I-Match); needs --terms",
 		Score: "1",
 	}, "imatch1", newIMatch, namedIMatch},
 	{Info{
 		Name:  "simhash",
-		Help:  "fingerprints of 64 bits, made of weighted terms, differ in at most --distance bits",
+		Help:  "fingerprints of 64 bits, of weighted terms, differ in at most 3 bits",
 		Score: "the share of the 64 bits that are the same",
 	}, "simhash1", newSimHash, namedSimHash},
 	{Info{Name: Former, Threshold: 0.5, FilterOnly: true}, "fs1", newSegments, namedSegments},

@@ -34,6 +34,19 @@ func methodNames() string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
+// methodsHelp says what each method is.
+func methodsHelp() string {
+	help := "Methods (--method):\n"
+	for _, m := range feature.Methods() {
+		threshold := "no threshold"
+		if m.Threshold > 0 {
+			threshold = fmt.Sprintf("threshold %g", m.Threshold)
+		}
+		help += fmt.Sprintf("  %-8s  %s;\n            %s; score: %s\n", m.Name, m.Help, threshold, m.Score)
+	}
+	return help
+}
+
 // complete brings the method and its settings into a scheme that has the others. dir is
 // the index, "" for none: one that is there has its table of terms.
 func (m *methodFlags) complete(s *feature.Scheme, dir string, threshold float64) error {
