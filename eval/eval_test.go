@@ -254,3 +254,23 @@ func TestRunAndPage(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func FuzzLabels(f *testing.F) {
+	f.Add("id1\tid2\tlabel\tlcs\na\tb\tversion\t0.8\n")
+	f.Add("id\tcluster\na\tx\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		name := filepath.Join(t.TempDir(), "labels")
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		pairs, err := ReadPairs(name, ByLCS)
+		for _, p := range pairs {
+			if err == nil && p.Alike && p.Unlike {
+				t.Fatalf("%+v is alike and unlike", p)
+			}
+		}
+		if clusters, err := ReadClusters(name); err == nil && len(clusters) > strings.Count(text, "\n") {
+			t.Fatalf("%d documents of %q", len(clusters), text)
+		}
+	})
+}

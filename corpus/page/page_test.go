@@ -152,13 +152,12 @@ func TestRecognize(t *testing.T) {
 	}
 }
 
-// TestNotWritten: files that are one document each are not put behind one another, and take
-// no verdict.
-func TestNotWritten(t *testing.T) {
+// TestNotAnnotated: files that are one document each take no verdict.
+func TestNotAnnotated(t *testing.T) {
 	for _, f := range []page.Format{{}, {HTML: true}} {
 		_, annotated := f.NewParser("firstseen")
 		for what, err := range map[string]error{
-			"Keep": f.Keep(nil, nil), "Annotate": f.Annotate(nil, nil, corpus.Slot{}, nil), "Answer": f.Answer(nil, "", nil), "NewParser": annotated,
+			"Annotate": f.Annotate(nil, nil, corpus.Slot{}, nil), "Answer": f.Answer(nil, "", nil), "NewParser": annotated,
 		} {
 			if err == nil {
 				t.Errorf("%s, %s: no error", f.Name(), what)
