@@ -206,7 +206,7 @@ func TestRunAndPage(t *testing.T) {
 	if err := s.Run(t.Context(), tries, nil, func(r *Row) error { rows = append(rows, r); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) != 3+1+4+1+3 {
+	if len(rows) != 3+1+3+1+3 {
 		t.Fatalf("%d rows", len(rows))
 	}
 	for _, r := range rows {
