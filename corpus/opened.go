@@ -81,7 +81,7 @@ func (s *Source) fillOpened(ctx context.Context, b *Block) error {
 			break
 		}
 	}
-	if err != nil && err != io.EOF {
+	if err != nil && err != io.EOF && o.err == nil {
 		err = readError(s.name, err)
 	}
 	o.err = err

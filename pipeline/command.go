@@ -23,7 +23,9 @@ type Command struct {
 	Spans    bool // Outputs.Spans
 	// Enclosure is how the kept records are written to one file; nil: one after the other.
 	Enclosure corpus.Enclosure
-	Rules     dedup.Rules
+	// Report is the same of the report.
+	Report corpus.Enclosure
+	Rules  dedup.Rules
 	// Format names the format of the inputs with what it was told, such as where
 	// its texts are.
 	Format    string

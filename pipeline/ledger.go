@@ -250,10 +250,8 @@ func (l *Ledger) OpenOutputs() (o Outputs, err error) {
 			return o, errors.Join(err, o.Abort())
 		}
 	}
-	if e := l.command.Enclosure; e != nil && o.Kept != nil {
-		if err := o.Kept.Enclose(e); err != nil {
-			return o, errors.Join(err, o.Abort())
-		}
+	if err := errors.Join(enclose(o.Kept, l.command.Enclosure), enclose(o.Report, l.command.Report)); err != nil {
+		return o, errors.Join(err, o.Abort())
 	}
 	if o.Tree, err = l.openTree(worthless); err != nil {
 		return o, errors.Join(err, o.Abort())

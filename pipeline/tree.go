@@ -78,3 +78,11 @@ func (l *Ledger) treeIsAs(at *corpus.TreeMark) (bool, error) {
 	}
 	return l.command.Tree.TreeIsAs(*at)
 }
+
+// enclose has an output be enclosed, if there is one that shall be.
+func enclose(w *corpus.Writer, e corpus.Enclosure) error {
+	if w == nil || e == nil {
+		return nil
+	}
+	return w.Enclose(e)
+}

@@ -2,9 +2,14 @@ package parquet_test
 
 import (
 	"bytes"
+	"encoding/binary"
+	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/parquet"
 )
 
@@ -23,7 +28,7 @@ func TestCutAndFlipped(t *testing.T) {
 		}
 		failed := 0
 		for i := range data {
-			if testing.Short() && i%5 != 0 {
+			if testing.Short() && i%17 != 0 {
 				continue
 			}
 			damaged := bytes.Clone(data)
@@ -35,6 +40,38 @@ func TestCutAndFlipped(t *testing.T) {
 		if failed == 0 {
 			t.Errorf("%s: no changed byte was noticed", path)
 		}
+	}
+}
+
+// TestDamageIsTold: damage ends the reading behind the rows before it, with the file, the
+// row group, the column and the page.
+func TestDamageIsTold(t *testing.T) {
+	data, err := os.ReadFile("testdata/pyarrow-zstd-crc.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "damaged.parquet")
+	told := map[string]int{}
+	pages := len(data) - 8 - int(binary.LittleEndian.Uint32(data[len(data)-8:]))
+	for i := 4; i < pages; i += 7 {
+		damaged := bytes.Clone(data)
+		damaged[i] ^= 0x10
+		if err := os.WriteFile(path, damaged, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		lines, err := read(parquet.Format{}, path, corpus.SourceConfig{BlockSize: 50})
+		switch {
+		case err == nil && len(lines) != 20:
+			t.Fatalf("byte %d: %d rows", i, len(lines))
+		case err == nil:
+		case strings.Count(err.Error(), "reading f: row group ") != 1 || !strings.Contains(err.Error(), ": column "):
+			t.Errorf("byte %d: %v", i, err)
+		case strings.Contains(err.Error(), "its checksum is wrong: it is damaged"):
+			told[fmt.Sprintf("%d rows", len(lines))]++
+		}
+	}
+	if len(told) < 3 {
+		t.Errorf("damage was told behind %v", told)
 	}
 }
 

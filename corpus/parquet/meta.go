@@ -37,6 +37,7 @@ const (
 // nobody here understands.
 type meta struct {
 	version   int64
+	rows      int64
 	schemaRaw []byte // the list of elements
 	kvRaw     []byte // key_value_metadata, or nil
 	ordersRaw []byte // column_orders, or nil
@@ -123,6 +124,8 @@ func readMeta(r io.ReaderAt, size int64) (*meta, error) {
 			m.version = t.int()
 		case id == 2 && typ == thriftList:
 			m.schemaRaw = t.raw(typ)
+		case id == 3 && typ == thriftI64:
+			m.rows = t.int()
 		case id == 4 && typ == thriftList:
 			m.groups = readGroups(t)
 		case id == 5 && typ == thriftList:
@@ -250,8 +253,10 @@ func (c *chunk) start() int64 {
 
 // check refuses what cannot be, before anything is read by it.
 func (m *meta) check(size int64) error {
+	rows := int64(0)
 	for g := range m.groups {
 		group := &m.groups[g]
+		rows += group.rows
 		if len(group.chunks) != len(m.leaves) || group.rows < 0 {
 			return fmt.Errorf("row group %d has %d columns of %d, and %d rows", g, len(group.chunks), len(m.leaves), group.rows)
 		}
@@ -269,6 +274,9 @@ func (m *meta) check(size int64) error {
 				return fmt.Errorf("row group %d: column %s lies outside of the file", g, name)
 			}
 		}
+	}
+	if rows != m.rows {
+		return fmt.Errorf("its row groups have %d rows, and the file says it has %d: it is damaged", rows, m.rows)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package parquet
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 )
 
 // A record of this format is a row: where rows are written again, 8 bytes that tell the
@@ -18,16 +19,23 @@ var errRow = errors.New("a row is not as it was read")
 // errLong is returned where a row is longer than the limit. It is passed over.
 var errLong = errors.New("the row is longer than the limit")
 
+// maxEntries is how many values a row may have in a list: a few bytes can say that there
+// are thousands of millions.
+const maxEntries = 1 << 24
+
 // appendRow appends the entries of the row that c stands at, and goes behind it. What it
 // returns has no more than limit bytes.
 func (c *column) appendRow(dst []byte, limit int) ([]byte, error) {
-	long, from := false, len(dst)
+	long, from, count := false, len(dst), 0
 	for first := true; c.more && (first || c.rep > 0); first = false {
 		if first == (c.rep > 0) {
 			return dst, c.fail(errors.New("a row begins inside of a list"))
 		}
 		if !first && !long {
 			dst = append(dst, byte(c.rep))
+		}
+		if count++; count > maxEntries {
+			return dst, c.fail(fmt.Errorf("a row has more than %d values in it", maxEntries))
 		}
 		if c.leaf.maxDef > 0 {
 			dst = append(dst, byte(c.def))

@@ -46,6 +46,7 @@ type task struct {
 	summary     string
 	tree        *corpus.TreePlan // what is written of each input; nil for none
 	enclosure   corpus.Enclosure // of --out; nil for none
+	tabled      corpus.Enclosure // of --report, likewise
 	shard       int64            // bytes of its files, 0 for one of each input
 	annotate    bool
 	quiet       bool

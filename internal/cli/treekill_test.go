@@ -158,6 +158,7 @@ func (k *treeKilling) finish() {
 // TestTreeKilled kills runs at random instants and runs the same command again until it
 // ends: the tree is that of a run that was not killed.
 func TestTreeKilled(t *testing.T) {
+	arrived := 0
 	for _, flags := range [][]string{nil, {"--skip-empty", "-j", "1"}, {"--annotate"}} {
 		k := newTreeKilling(t, flags...)
 		for range *killings {
@@ -175,9 +176,14 @@ func TestTreeKilled(t *testing.T) {
 				if !cmd.ProcessState.Sys().(syscall.WaitStatus).Signaled() {
 					t.Fatalf("attempt %d: %v\n%s", tries, err, cmd.Stderr)
 				}
+				arrived++
 			}
 			k.compare("killed at random")
 		}
+	}
+	t.Logf("%d runs were killed", arrived)
+	if arrived == 0 {
+		t.Error("no run was killed: all ended too early")
 	}
 }
 

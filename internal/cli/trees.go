@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/page"
+	"github.com/firstseen/firstseen/corpus/parquet"
 	"github.com/firstseen/firstseen/corpus/warc"
 )
 
@@ -84,6 +86,11 @@ func tellTreeAside(stderr io.Writer, tree *corpus.Tree) {
 // enclose says how records are written whose format makes more of a file than one record
 // after the other.
 func (t *task) enclose() (err error) {
+	if strings.HasSuffix(t.report, ".parquet") {
+		if t.tabled, err = parquet.Report(); err != nil {
+			return err
+		}
+	}
 	e, ok := t.found.(corpus.Encloser)
 	if !ok || t.out == "" && t.tree == nil {
 		return nil
