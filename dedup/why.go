@@ -66,7 +66,7 @@ func (c *decision) reasons(table asker, why []method.Reason) ([]method.Reason, e
 		if err != nil {
 			return nil, c.damaged(e.Num, err)
 		}
-		why = append(why, method.Reason{Rule: "-", Says: c.findingText(&f)})
+		why = append(why, method.Reason{Says: c.findingText(&f)})
 	}
 	return why, nil
 }

@@ -78,7 +78,11 @@ func (e *Explanation) writeScores(out *bufio.Writer) {
 func (e *Explanation) writeVerdict(out *bufio.Writer) {
 	fmt.Fprintf(out, "\nVerdict of these two alone: %s\n", e.Verdict.Verdict)
 	for _, r := range e.Reasons {
-		fmt.Fprintf(out, "  rule %-3s %s\n", r.Rule, r.Says)
+		rule := "rule " + r.Rule
+		if r.Rule == "" {
+			rule = "method"
+		}
+		fmt.Fprintf(out, "  %-8s %s\n", rule, r.Says)
 	}
 }
 

@@ -3,7 +3,7 @@ package method
 // A Reason is a step of a judgement in words, for a person.
 type Reason struct {
 	// Rule is the rule of docs/design.md, "The decision", by which it was taken, such
-	// as "13".
+	// as "13"; "" where the method has its own.
 	Rule string `json:"rule"`
 	Says string `json:"says"`
 }
