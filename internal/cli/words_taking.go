@@ -49,8 +49,9 @@ const dumpLong = `Print what an index holds, as lines of JSON, in an order that 
 the documents.
 
 --what documents: {"document":1,"id":...,"verdict":...,"time":...,"batch":...}, those that
-were not forgotten. --what keys: {"key":"0123456789abcdef","documents":[1],"common":false},
-a line for each fingerprint that is stored, with the first eight documents that hold it.
+were not forgotten. --what keys: {"key":"0123456789abcdef","documents":[1],"common":
+false}, a line for each fingerprint that is stored, with the first eight documents that
+hold it.
 --what runs: the sorted runs of the side table. --what batches: the batches.`
 
 const compactLong = `Drop from an index what only forgotten documents had, merge all runs of its side table
