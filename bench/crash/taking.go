@@ -43,6 +43,7 @@ func Takings(ctx context.Context, cfg Config, out io.Writer) error {
 		return err
 	}
 	want, took := t.came, t.took
+	fmt.Fprintf(out, "undisturbed: %s", want)
 	arrived, differ, byStep := 0, 0, make([]int, len(takingSteps))
 	for trial := cfg.From; arrived < cfg.N; trial++ {
 		r := rand.New(rand.NewPCG(cfg.Seed, uint64(trial)))
