@@ -18,6 +18,11 @@ func kills(ctx context.Context, args []string, out io.Writer) error {
 	return disturb(ctx, "kills", 1000, args, out, crash.Kills)
 }
 
+// takings kills commands that forget, replace, cancel and compact.
+func takings(ctx context.Context, args []string, out io.Writer) error {
+	return disturb(ctx, "takings", 300, args, out, crash.Takings)
+}
+
 // faults runs the program on files under strace, which lets system calls fail, then
 // gives the same command again, and compares likewise.
 func faults(ctx context.Context, args []string, out io.Writer) error {

@@ -30,9 +30,6 @@ func (t *Table) Compact(ctx context.Context) error {
 		err = t.guarded(c.write)
 	}
 	if err == nil {
-		err = c.fresh.Close()
-	}
-	if err == nil {
 		err = t.replaceBy(c.fresh.path)
 	}
 	if err != nil {
@@ -99,7 +96,25 @@ func (c *compaction) write() error {
 			return err
 		}
 	}
-	return c.fresh.db.Sync()
+	return c.cut()
+}
+
+// cut ends the file behind its last page, where bbolt has made it longer in advance, and
+// makes it durable.
+func (c *compaction) cut() error {
+	s, err := c.fresh.reading()
+	if err != nil {
+		return err
+	}
+	size := s.tx.Size()
+	if err := c.fresh.Close(); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(c.fresh.path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Truncate(size), f.Sync(), f.Close())
 }
 
 func makeBuckets(tx *bbolt.Tx) error {

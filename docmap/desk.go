@@ -21,8 +21,8 @@ import (
 //   - A reader holds a shared lock on the desk as long as it reads. It opens a snapshot,
 //     appends the number of its transaction to the desk, and looks whether that is still
 //     the newest; if not, it tries again.
-//   - Before each transaction the writer opens a snapshot of the newest state, and keeps
-//     the one of the transaction before until then. So whoever finds that its state is
+//   - With each transaction the writer opens a snapshot of the newest state, and keeps it
+//     until it has looked at the desk before the next. So whoever finds that its state is
 //     the newest after having signed in finds it held by the next look at the desk. Where
 //     nobody holds a lock the desk is emptied.
 //   - A process that begins to write finds out whether all who read do so in the newest
@@ -135,7 +135,7 @@ func (d *desk) note(sign uint64) {
 
 // beforeUpdate makes sure that the transaction to come changes no page that somebody
 // reads. size is the length of the file.
-func (d *desk) beforeUpdate(db *bbolt.DB, size int64) error {
+func (d *desk) beforeUpdate(size int64) error {
 	if d == nil {
 		return nil
 	}
@@ -148,17 +148,13 @@ func (d *desk) beforeUpdate(db *bbolt.DB, size int64) error {
 		d.read = 0
 		return errors.Join(d.release(), d.file.Truncate(0))
 	}
-	if _, err := d.look(); err != nil {
-		return err
-	}
-	tx, err := db.Begin(false)
+	_, err := d.look()
 	if err != nil {
 		return err
 	}
 	if d.last != nil {
-		d.held = append(d.held, d.last)
+		d.held, d.last = append(d.held, d.last), nil
 	}
-	d.last = tx
 	d.held = slices.DeleteFunc(d.held, func(tx *bbolt.Tx) bool {
 		drop := d.wanted[tx.ID()] == 0
 		if drop {
@@ -166,6 +162,15 @@ func (d *desk) beforeUpdate(db *bbolt.DB, size int64) error {
 		}
 		return drop
 	})
+	return err
+}
+
+// hold opens a snapshot of the newest state, which a transaction that has begun will leave
+// behind. Before it has, bbolt would keep the pages of one state more for it.
+func (d *desk) hold(db *bbolt.DB) (err error) {
+	if d != nil && !d.alone {
+		d.last, err = db.Begin(false)
+	}
 	return err
 }
 

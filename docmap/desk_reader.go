@@ -13,7 +13,10 @@ import (
 // openBeside opens a table for reading beside a process that writes it. done is false
 // where none does, or may come: then the table is opened as ever, and a writer kept out.
 func (t *Table) openBeside() (done bool, err error) {
-	for canShare {
+	if !canShare {
+		return false, nil
+	}
+	for {
 		at, err := os.OpenFile(t.path+deskSuffix, os.O_RDWR|os.O_APPEND, 0)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -35,7 +38,6 @@ func (t *Table) openBeside() (done bool, err error) {
 			return false, err
 		}
 	}
-	return false, nil
 }
 
 func stillNamed(f *os.File, path string) bool {

@@ -358,3 +358,35 @@ func forgetBatch(t *testing.T, table *Table, want *takenOracle, r *rand.Rand) {
 		must(t, table.SetBatch(""))
 	}
 }
+
+// A table says what a program has to know to read it, and no more than that.
+func TestNeeds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	table := mustOpen(t, path, smallOptions)
+	_, err := table.addDoc(Doc{ID: "a"}, []uint64{1})
+	must(t, err)
+	must(t, table.Checkpoint(nil))
+	if table.head.needs != 0 {
+		t.Errorf("a table of before needs %#x", table.head.needs)
+	}
+	if _, err := table.Forget([]uint32{2}); !errors.Is(err, ErrNoDoc) {
+		t.Errorf("a document that there is not: %v", err)
+	}
+	before := table.Generation()
+	_, err = table.Forget([]uint32{1})
+	must(t, err)
+	must(t, table.SaveForgotten())
+	if table.head.needs != needsDead || table.Generation() != before {
+		t.Errorf("needs %#x, %+v, before %+v", table.head.needs, table.Generation(), before)
+	}
+	must(t, table.SetBatch("b"))
+	_, err = table.addDoc(Doc{ID: "a"}, []uint64{1})
+	must(t, err)
+	if err := table.SaveForgotten(); err == nil {
+		t.Error("saved beside a document in no checkpoint")
+	}
+	must(t, table.Checkpoint(nil))
+	if table.head.needs != needsDead|needsBatches {
+		t.Errorf("needs %#x", table.head.needs)
+	}
+}

@@ -93,22 +93,19 @@ func (g *graves) unsaved() []grave {
 
 // saved says that ranges, which unsaved gave, are in the file.
 func (g *graves) saved(ranges []grave) {
-	if len(ranges) == 0 {
-		return
-	}
 	g.old = append(g.old, ranges...)
 	slices.SortFunc(g.old, func(a, b grave) int { return int(int64(a.first) - int64(b.first)) })
 	clear(g.fresh)
 }
 
-const (
-	graveBytes = 16
-	needsDead  = 1 << 1
-)
+const needsDead = 1 << 1
 
 var bucketDead = []byte("dead")
 
-// writeGraves stores ranges.
+// graveChunk is how long a list of ranges is, about.
+const graveChunk = 2 << 10
+
+// writeGraves stores ranges, which are ascending.
 func writeGraves(tx *bbolt.Tx, ranges []grave, next *header) error {
 	if len(ranges) == 0 {
 		return nil
@@ -118,19 +115,28 @@ func writeGraves(tx *bbolt.Tx, ranges []grave, next *header) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range ranges {
-		if err := bucket.Put(binKey(uint64(r.first)), r.encode()); err != nil {
+	for len(ranges) > 0 {
+		value, rest := encodeGraves(ranges)
+		if err := bucket.Put(binKey(uint64(ranges[0].first)), value); err != nil {
 			return err
 		}
+		ranges = rest
 	}
 	return nil
 }
 
-func (r *grave) encode() []byte {
-	le := binary.LittleEndian
-	b := le.AppendUint32(make([]byte, 0, graveBytes), r.last)
-	b = le.AppendUint32(b, r.when)
-	return le.AppendUint64(b, xxh3.HashSeed(b, seedGrave+uint64(r.first)))
+// encodeGraves packs the first of ranges that were taken back at one moment, and returns
+// those that are left.
+func encodeGraves(ranges []grave) (b []byte, rest []grave) {
+	first, when := ranges[0].first, ranges[0].when
+	b = binary.LittleEndian.AppendUint32(nil, when)
+	for end := first; len(ranges) > 0 && ranges[0].when == when && len(b) < graveChunk; ranges = ranges[1:] {
+		r := &ranges[0]
+		b = binary.AppendUvarint(b, uint64(r.first-end))
+		b = binary.AppendUvarint(b, uint64(r.last-r.first))
+		end = r.last
+	}
+	return binary.LittleEndian.AppendUint64(b, xxh3.HashSeed(b, seedGrave+uint64(first))), ranges
 }
 
 // loadGraves reads what writeGraves has stored.
@@ -143,35 +149,45 @@ func (t *Table) loadGraves(tx *bbolt.Tx) error {
 		return nil
 	}
 	g := &t.graves
-	next := uint32(1)
 	c := bucket.Cursor()
 	for key, value := c.First(); key != nil; key, value = c.Next() {
-		r, err := decodeGrave(key, value)
-		if err != nil {
+		if err := g.load(key, value, t.head.docs); err != nil {
 			return err
 		}
-		if r.first < next || r.last < r.first || r.last > t.head.docs || r.when < r.last || r.when > t.head.docs {
-			return damage("the documents %d to %d cannot have been taken back at %d of %d", r.first, r.last, r.when, t.head.docs)
-		}
-		for num := r.first; num <= r.last; num++ {
-			g.mark(num)
-		}
-		g.old = append(g.old, r)
-		next = r.last + 1
 	}
 	if len(g.old) == 0 {
 		return damage("the list of documents that were taken back is empty")
 	}
+	g.saved(nil)
 	return nil
 }
 
-func decodeGrave(key, value []byte) (grave, error) {
-	if len(key) != 4 || len(value) != graveBytes {
-		return grave{}, damage("a range of documents that were taken back has %d and %d bytes", len(key), len(value))
+// load reads a list of ranges.
+func (g *graves) load(key, value []byte, docs uint32) error {
+	n := len(value) - 8
+	if len(key) != 4 || n < 4 {
+		return damage("a list of documents that were taken back has %d and %d bytes", len(key), len(value))
 	}
-	r := grave{binary.BigEndian.Uint32(key), binary.LittleEndian.Uint32(value), binary.LittleEndian.Uint32(value[4:])}
-	if xxh3.HashSeed(value[:8], seedGrave+uint64(r.first)) != binary.LittleEndian.Uint64(value[8:]) {
-		return grave{}, damage("wrong checksum of the documents taken back from %d on", r.first)
+	end := uint64(binary.BigEndian.Uint32(key))
+	if xxh3.HashSeed(value[:n], seedGrave+end) != binary.LittleEndian.Uint64(value[n:]) {
+		return damage("wrong checksum of the documents taken back from %d on", end)
 	}
-	return r, nil
+	f := &fields{b: value[:n]}
+	for when := f.u32(); len(f.b) > 0; {
+		first := end + f.uvarint()
+		last := first + f.uvarint()
+		if f.short || first < end || last < first || first == 0 || last > uint64(when) || when > docs {
+			return damage("documents %d to %d cannot have been taken back at %d of %d", first, last, when, docs)
+		}
+		r := grave{uint32(first), uint32(last), when}
+		for num := r.first; num <= r.last; num++ {
+			if g.has(num) {
+				return damage("document %d was taken back twice", num)
+			}
+			g.mark(num)
+		}
+		g.old = append(g.old, r)
+		end = last
+	}
+	return nil
 }

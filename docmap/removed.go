@@ -124,7 +124,12 @@ func removedChunk(tx *bbolt.Tx, at []byte) (list []Removed, next []byte, err err
 	if len(key) != 4 || len(value) < 8 || removedSum(binary.BigEndian.Uint32(key), value) != binary.LittleEndian.Uint64(value) {
 		return nil, nil, damage("wrong checksum of removed documents, chunk %x", key)
 	}
-	f := &fields{b: value[8:]}
+	list, err = removedEntries(value[8:])
+	return list, binKey(uint64(binary.BigEndian.Uint32(key)) + 1), err
+}
+
+func removedEntries(b []byte) (list []Removed, err error) {
+	f := &fields{b: b}
 	for len(f.b) > 0 && !f.short {
 		var r Removed
 		r.Of = uint32(f.uvarint())
@@ -138,7 +143,7 @@ func removedChunk(tx *bbolt.Tx, at []byte) (list []Removed, next []byte, err err
 		list = append(list, r)
 	}
 	if f.short {
-		return nil, nil, damage("removed documents, chunk %x, are cut short", key)
+		return nil, damage("a chunk of removed documents is cut short")
 	}
-	return list, binKey(uint64(binary.BigEndian.Uint32(key)) + 1), nil
+	return list, nil
 }

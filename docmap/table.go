@@ -206,7 +206,7 @@ func (t *Table) update(f func(tx *bbolt.Tx) error) (err error) {
 	}
 	// bbolt grows the file by this much more than it needs.
 	t.db.AllocSize = int(min(32<<20, max(64<<10, info.Size()/16)))
-	if err := t.desk.beforeUpdate(t.db, info.Size()); err != nil {
+	if err := t.desk.beforeUpdate(info.Size()); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.desk.afterUpdate()) }()
@@ -215,6 +215,9 @@ func (t *Table) update(f func(tx *bbolt.Tx) error) (err error) {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit, does nothing
+	if err := t.desk.hold(t.db); err != nil {
+		return err
+	}
 	if err := f(tx); err != nil {
 		return err
 	}

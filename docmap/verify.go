@@ -20,11 +20,12 @@ type Finding struct {
 // The parts of a table. None can be made from the others, but PartIDs, which is
 // derived from the documents.
 const (
-	PartPages   = "pages"        // bbolt's own structure
-	PartKeys    = "keys"         // the runs of keys
-	PartIDs     = "ids"          // the runs of document ids
-	PartDocs    = "documents"    // what is known of each document
-	PartPending = "pending keys" // keys not in a run yet
+	PartPages   = "pages"             // bbolt's own structure
+	PartKeys    = "keys"              // the runs of keys
+	PartIDs     = "ids"               // the runs of document ids
+	PartDocs    = "documents"         // what is known of each document
+	PartPending = "pending keys"      // keys not in a run yet
+	PartRemoved = "removed documents" // what was removed for the sake of batches
 )
 
 // Verify reads the whole file and returns all that is wrong: pages that do not
@@ -43,6 +44,7 @@ func (t *Table) Verify(ctx context.Context) ([]Finding, error) {
 		{PartIDs, func(s *snapshot) error { return v.runs(s, ofIDs) }},
 		{PartDocs, v.docs},
 		{PartPending, v.pending},
+		{PartRemoved, v.removed},
 	} {
 		v.part = part.name
 		err := t.protected(func() error {

@@ -54,3 +54,20 @@ func (v *verifier) deadID(s *snapshot, rec []byte, num uint32) error {
 	}
 	return nil
 }
+
+// removed reads what was removed for the sake of batches.
+func (v *verifier) removed(s *snapshot) error {
+	for key := []byte{}; key != nil; {
+		list, next, err := removedChunk(s.tx, key)
+		if err != nil {
+			return err
+		}
+		for _, r := range list {
+			if r.Of == 0 || r.Of > v.t.head.docs {
+				v.add("%q was removed for the sake of document %d of %d", r.ID, r.Of, v.t.head.docs)
+			}
+		}
+		key = next
+	}
+	return nil
+}

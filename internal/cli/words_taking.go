@@ -33,8 +33,9 @@ const cancelLong = `Take back all documents that firstseen dedup --batch NAME ha
 First, one line of JSON is printed for every document of another batch, or of none, that
 was removed for the sake of one that is cancelled: {"removed":ID,"batch":...,"of":ID}.
 Feed these documents again: what is no copy of another kept one is then kept. The last
-line is {"cancelled":NAME,"documents":N}; when it is there, all is durable. Whoever is
-stopped before it has cancelled nothing, and runs the same command again.
+line is {"cancelled":NAME,"documents":N}; when it is there, all is durable. The list is
+whole before anything is cancelled: whoever is stopped runs the same command again, and
+where the batch is gone it was done.
 
 Documents that a batch removed for the sake of its own are not listed: they are of the
 crawl that is undone. Nor are those that were removed before the batch had a name.
@@ -43,14 +44,15 @@ Exit codes:
   0    done
   1    failed; the message says why
   2    wrong usage
-  130  interrupted; nothing was cancelled`
+  130  interrupted; the same command does it, or says that the batch is gone`
 
 const dumpLong = `Print what an index holds, as lines of JSON, in an order that depends on nothing but
 the documents.
 
 --what documents: {"document":1,"id":...,"verdict":...,"time":...,"batch":...}, those that
-were not forgotten. --what keys: {"key":"0123456789abcdef","documents":[1],"common":false},
-a line for each fingerprint that is stored, with the first eight documents that hold it.
+were not forgotten. --what keys: {"key":"0123456789abcdef","documents":[1],"common":
+false}, a line for each fingerprint that is stored, with the first eight documents that
+hold it.
 --what runs: the sorted runs of the side table. --what batches: the batches.`
 
 const compactLong = `Drop from an index what only forgotten documents had, merge all runs of its side table
