@@ -33,6 +33,15 @@ func (f *settings) taskBy(p *task) error {
 	return nil
 }
 
+// check refuses a field of inputs that have none to count by.
+func (b countedBy) check(found corpus.Format) error {
+	by := b.of()
+	if found == nil || by == nil || by.Format == nil || by.Format(found) != nil {
+		return nil
+	}
+	return usageError{fmt.Errorf("--by %s: the inputs are %s, of which no field can be counted by: use @file or @folder", b, found.Name())}
+}
+
 func (b countedBy) name() string { return string(b) }
 
 // of is what the pipeline counts by, nil for nothing.

@@ -100,6 +100,9 @@ func (f *settings) task(args []string) (*task, error) {
 	if p.found, err = p.formats.check(p.inputs, p.source, p.out, p.annotate); err != nil {
 		return nil, err
 	}
+	if err := p.by.check(p.found); err != nil {
+		return nil, err
+	}
 	if err := p.planTree(&f.trees); err != nil {
 		return nil, err
 	}
