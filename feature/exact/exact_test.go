@@ -23,7 +23,7 @@ func TestSameText(t *testing.T) {
 			b = strings.ReplaceAll(strings.ToUpper(a), ",", " ;")
 		}
 		if rapid.IntRange(0, 24).Draw(t, "long") == 0 {
-			long := strings.Repeat("Nothing but the same, again. ", 2300)
+			long := strings.Repeat("Nothing but the same, again. ", 2600)
 			a, b = long+a, strings.ReplaceAll(long, "n. ", "n ;\n")+b
 		}
 		var x, y method.Sketch
