@@ -305,3 +305,85 @@ func TestTreeOfOthers(t *testing.T) {
 		}
 	}
 }
+
+// TestShards: a shard ends with the record that fills it, the one that began it counted.
+func TestShards(t *testing.T) {
+	plan := &TreePlan{Dir: filepath.Join(t.TempDir(), "out"), ShardSize: 10, Ending: ".txt"}
+	tree, err := CreateTree(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, record := range []string{"aaaa\n", "bbbb\n", "cccc\n", "ddd\n", "\n", "eeeeeeeeeeeeeee\n", "f\n"} {
+		out, err := tree.Turn(0)
+		if err == nil && tree.Full(len(record)) {
+			out, err = tree.NextShard()
+		}
+		if err == nil {
+			err = out.WriteRecord([]byte(record))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(tree.End(), tree.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range []string{"aaaa\nbbbb\n", "cccc\nddd\n\n", "eeeeeeeeeeeeeee\n", "f\n"} {
+		if got, err := os.ReadFile(filepath.Join(plan.Dir, plan.output(n).Name)); string(got) != want {
+			t.Errorf("shard %d is %q, want %q, %v", n, got, want, err)
+		}
+	}
+}
+
+// TestTreeGone: a run goes on with what a mark knows of, though it be empty, and not where
+// an output of it is gone or the stage is another run's.
+func TestTreeGone(t *testing.T) {
+	plan := &TreePlan{Dir: filepath.Join(t.TempDir(), "out"), Early: true, Files: []TreeOutput{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
+	create := func() (*Tree, TreeMark) {
+		t.Helper()
+		tree, err := CreateTree(plan)
+		if err == nil {
+			_, err = tree.Turn(1)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, err := tree.Sync()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tree, at
+	}
+	tree, at := create()
+	if err := tree.Abort(); err != nil {
+		t.Fatal(err)
+	}
+	tree, err := OpenTree(plan, at)
+	if err != nil {
+		t.Fatal("empty outputs that are known of are gone:", err)
+	}
+	if _, err := tree.Sync(); err != nil { // a has its place
+		t.Fatal(err)
+	}
+	if err := tree.Abort(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(plan.Dir, "a")); err != nil {
+		t.Fatal(err)
+	}
+	if tree, err := OpenTree(plan, at); !errors.Is(err, errOtherFile) {
+		t.Errorf("an output is gone: %v", errors.Join(err, tree.Abort()))
+	}
+	second, other := create()
+	if err := second.Abort(); err != nil {
+		t.Fatal(err)
+	}
+	if tree, err := OpenTree(plan, at); !errors.Is(err, errOtherFile) {
+		t.Errorf("another run's stage: %v", errors.Join(err, tree.Abort()))
+	}
+	if tree, err := OpenTree(plan, other); err != nil {
+		t.Error(err)
+	} else if err := errors.Join(tree.End(), tree.Close()); err != nil {
+		t.Error(err)
+	}
+}

@@ -212,6 +212,36 @@ func (r recorder) Add(ids []string, data [][]byte, keys [][]uint64) (uint32, err
 	return r.Memory.Add(ids, data, keys)
 }
 
+// TestStackOfLongDocuments: the filters of earlier stores are asked for all keys of a
+// document, however many it has; that of its whole text is the last.
+func TestStackOfLongDocuments(t *testing.T) {
+	scheme := feature.Scheme{Segments: 500}
+	extractor, err := feature.NewExtractor(scheme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := ""
+	for i := range 200 {
+		text += fmt.Sprintf("This is sentence number s%d of a long document.\n", i)
+	}
+	var set feature.Sketch
+	extractor.Extract(&set, []byte(text))
+	earlier, filter := &dedup.Memory{}, newFilter(t, 1000)
+	for i, cfg := range []dedup.Config{
+		{Table: earlier, Filter: filter},
+		{Table: dedup.NewStack([]dedup.SharedStore{earlier}, &dedup.Memory{}), Filter: newFilter(t, 1000), Earlier: []*bloomstore.Filter{filter}},
+	} {
+		cfg.Scheme, cfg.Now = scheme, fixedNow
+		d, err := dedup.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := d.Decide("x", &set); err != nil || r.Segments < 150 || r.Exact != (i == 1) {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+}
+
 // TestStackWithoutTheForgotten: of a key that was closed in a later store the live
 // holders of both are named, and it is common; and whoever was taken back is not live.
 func TestStackWithoutTheForgotten(t *testing.T) {

@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"crypto/sha256"
 	"strings"
 	"testing"
 
@@ -22,7 +23,7 @@ func TestSameText(t *testing.T) {
 			b = strings.ReplaceAll(strings.ToUpper(a), ",", " ;")
 		}
 		if rapid.IntRange(0, 24).Draw(t, "long") == 0 {
-			long := strings.Repeat("Nothing but the same, again. ", 2300)
+			long := strings.Repeat("Nothing but the same, again. ", 2600)
 			a, b = long+a, strings.ReplaceAll(long, "n. ", "n ;\n")+b
 		}
 		var x, y method.Sketch
@@ -34,6 +35,9 @@ func TestSameText(t *testing.T) {
 		same, _, err := j.Same(record)
 		_, wholeA := canontest.Read(a)
 		_, wholeB := canontest.Read(b)
+		if sum := sha256.Sum256([]byte(wholeA)); string(record) != string(sum[:sumBytes]) {
+			t.Fatalf("%q: %x is not of its canonical text", a, record)
+		}
 		if err != nil || same != (wholeA == wholeB) || same && x.Whole != y.Whole || len(y.Features) != 0 {
 			t.Fatalf("%q and %q: %v, %v", a, b, same, err)
 		}

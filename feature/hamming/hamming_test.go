@@ -64,6 +64,24 @@ func TestFindsAll(t *testing.T) {
 	})
 }
 
+// TestLongList: numbers that all have the same block fill many chunks, of which none is in
+// two slabs or longer than one.
+func TestLongList(t *testing.T) {
+	const n = 1_100_000
+	x, err := New(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range n {
+		if err := x.Add(1 << 40); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found, looked := x.Find(nil, 1<<40); len(found) != n || looked != 2*n {
+		t.Errorf("%d of %d found, %d looked at", len(found), n, looked)
+	}
+}
+
 // TestMemory: what BytesFor says is enough, and not far more than what is taken.
 func TestMemory(t *testing.T) {
 	for _, distance := range []int{1, 3, 7} {

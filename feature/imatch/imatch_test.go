@@ -62,6 +62,9 @@ func TestWhatCounts(t *testing.T) {
 	if got := sketch(s, "x xx xxx xxxx the once"); len(got.Features) != 0 || len(got.Data) != 0 {
 		t.Errorf("four words: %+v", got)
 	}
+	if got := sketch(s, "x xx xxx xxxx xxxxx the once"); len(got.Features) != 1 {
+		t.Errorf("five words: %+v", got)
+	}
 	if got := sketch(Scheme{Terms: s.Terms, Least: 0, Most: 100}, all+" once"); string(got.Data) == string(first.Data) {
 		t.Error("with all rarities the rarest word does not count")
 	}

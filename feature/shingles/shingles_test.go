@@ -85,6 +85,26 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
+// TestScore: of the places with equal bytes those are taken off that are so by chance.
+func TestScore(t *testing.T) {
+	j := Scheme{}.NewJudge(method.Rules{Threshold: .5})
+	sketch := method.Sketch{Units: 10, Data: make([]byte, Places)}
+	j.Load(&sketch)
+	record := j.Record(nil)
+	for differ, want := range map[int]float64{0: 1, 64: (64./128 - 1./256) / (1 - 1./256), 127: (1./128 - 1./256) / (1 - 1./256), 128: 0} {
+		for i := range sketch.Data {
+			sketch.Data[i] = 0
+			if i < differ {
+				sketch.Data[i] = 1
+			}
+		}
+		f, err := j.Compare(nil, record)
+		if err != nil || math.Abs(f.Score-want) > 1e-12 || !f.Estimated || (f.Relation == method.Copy) != (want >= .5) {
+			t.Errorf("%d places differ: %+v, %v, want %v", differ, f, err, want)
+		}
+	}
+}
+
 // TestOtherTexts: texts with nothing in common share no bands and have no score.
 func TestOtherTexts(t *testing.T) {
 	e := NewExtractor(Scheme{})

@@ -137,6 +137,23 @@ func TestWithoutWeight(t *testing.T) {
 	}
 }
 
+// TestDistance: a document is a copy where as many bits differ as may, and none where one
+// more does.
+func TestDistance(t *testing.T) {
+	for distance := range MaxDistance + 1 {
+		s := Scheme{Distance: distance}
+		j := s.NewJudge(method.Rules{})
+		j.Load(&method.Sketch{Data: make([]byte, 8)})
+		most := s.filled().Distance
+		for differ, want := range map[int]method.Relation{0: method.Copy, most: method.Copy, most + 1: method.Unrelated} {
+			record := binary.LittleEndian.AppendUint64(make([]byte, 8), 1<<differ-1)
+			if f, err := j.Compare(nil, record); err != nil || f.Relation != want || f.Distance != differ || f.Score != float64(64-differ)/64 {
+				t.Errorf("%d bits of %d differ: %+v, %v", differ, most, f, err)
+			}
+		}
+	}
+}
+
 // TestMemoryFindsAll: every kept fingerprint that is near is named, by the key that its
 // document was kept under, once.
 func TestMemoryFindsAll(t *testing.T) {

@@ -61,6 +61,29 @@ func TestCounts(t *testing.T) {
 	})
 }
 
+// TestOneBeginning: of many terms that begin with the same bits each is found, and no
+// other.
+func TestOneBeginning(t *testing.T) {
+	var c Counter
+	const beginning, n = 7 << 48, 300
+	for i := range uint64(n) {
+		var doc []uint64
+		for k := range i + 1 {
+			doc = append(doc, beginning+3*k)
+		}
+		c.Add(doc)
+	}
+	table := c.Table(1)
+	for i := range uint64(n) {
+		if got := table.Count(beginning + 3*i); got != uint32(n-i) {
+			t.Errorf("term %d: %d", i, got)
+		}
+		if got := table.Count(beginning + 3*i + 1); got != 0 {
+			t.Errorf("behind term %d: %d", i, got)
+		}
+	}
+}
+
 // logarithm is 256 times the binary logarithm of a/b, rounded down.
 func logarithm(a, b int) uint32 {
 	if a%b == 0 && bits.OnesCount(uint(a/b)) == 1 {
