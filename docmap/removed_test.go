@@ -1,6 +1,7 @@
 package docmap
 
 import (
+	"encoding/binary"
 	"context"
 	"path/filepath"
 	"slices"
@@ -144,8 +145,16 @@ func TestTrimFirst(t *testing.T) {
 	}
 }
 
-// TestGravesThatCannotBe: ranges that overlap, in a file whose checksums are right.
+// TestGravesThatCannotBe: ranges that overlap, or of documents that had not come, in a
+// file whose checksums are right.
 func TestGravesThatCannotBe(t *testing.T) {
+	for _, g := range []grave{{1, 4, 3}, {4, 4, 3}, {1, 2, 6}, {0, 2, 5}} {
+		list, _ := encodeGraves([]grave{g})
+		key := binary.BigEndian.AppendUint32(nil, g.first)
+		if err := new(graves).load(key, list, 5); err == nil {
+			t.Errorf("documents %d to %d were taken back at %d of 5", g.first, g.last, g.when)
+		}
+	}
 	path := filepath.Join(t.TempDir(), "table")
 	table, err := Open(path, smallOptions)
 	must(t, err)
