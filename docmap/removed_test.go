@@ -1,8 +1,8 @@
 package docmap
 
 import (
-	"encoding/binary"
 	"context"
+	"encoding/binary"
 	"path/filepath"
 	"slices"
 	"testing"
