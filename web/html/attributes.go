@@ -1,10 +1,6 @@
 package html
 
-import (
-	"bytes"
-
-	"golang.org/x/net/html"
-)
+import "bytes"
 
 // attributes are those of a tag that matter. Of several of one name the first counts.
 type attributes struct {
@@ -109,7 +105,7 @@ func unescaped(value []byte) []byte {
 	if bytes.IndexByte(value, '&') < 0 {
 		return value
 	}
-	return []byte(html.UnescapeString(string(value)))
+	return appendDecoded(nil, value)
 }
 
 // roleOr is what the attribute role makes of an element.

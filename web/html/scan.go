@@ -1,10 +1,6 @@
 package html
 
-import (
-	"bytes"
-
-	"golang.org/x/net/html"
-)
+import "bytes"
 
 // scanner goes over the tags and the text of a page, as the tokenizer of the HTML
 // standard (13.2.5) does. It is no more than what is needed here: that of x/net, to which
@@ -16,13 +12,14 @@ type scanner struct {
 	xml  bool
 	ends [tags]int // of raw text: where its next end tag was found; noEnd if there is none
 	d    *document
+	room []byte // of text that was decoded
 }
 
 const noEnd = int(^uint(0) >> 1)
 
 // run hands all of a page to a document.
 func (s *scanner) run(page []byte, d *document) {
-	*s = scanner{page: page, d: d, xml: bytes.HasPrefix(bytes.TrimLeft(page, "\ufeff \t\r\n"), []byte("<?xml"))}
+	*s = scanner{page: page, d: d, room: s.room, xml: bytes.HasPrefix(bytes.TrimLeft(page, "\ufeff \t\r\n"), []byte("<?xml"))}
 	for s.at < len(page) {
 		i := bytes.IndexByte(page[s.at:], '<')
 		if i < 0 {
@@ -57,7 +54,8 @@ func (s *scanner) piece(text []byte) {
 		return
 	}
 	if bytes.IndexByte(text, '&') >= 0 && !s.d.isDeaf() {
-		text = []byte(html.UnescapeString(string(text)))
+		s.room = appendDecoded(s.room[:0], text)
+		text = s.room
 	}
 	s.d.put(text)
 }
