@@ -12,16 +12,21 @@ const (
 	followsMark = 1 << 3
 	wideMark    = 1 << 4 // a mark beyond ASCII begins with it
 	notLast     = 1 << 5 // it may follow the mark that ends a sentence
-	ofSign      = 1 << 6 // a notice of copyright beyond ASCII has it, and few other texts
-	letterG     = 1 << 7
-	letterH     = 1 << 8
-	letterYV    = 1 << 9
-	ofNotice    = letterG | letterH | letterYV // a notice in ASCII has all three
+	lowerG      = 1 << 6
+	lowerYV     = 1 << 7
+	upperG      = 1 << 8
+	upperYV     = 1 << 9
+	lowerH      = 1 << 10
+	upperC      = 1 << 11
+	upperP      = 1 << 12
+	byteC2      = 1 << 13
+	byteE7      = 1 << 14
+	byte89      = 1 << 15
 )
 
 // traits are those of each byte. A letter or digit weighs 1, and a character of Chinese,
 // Japanese or Korean 3, for it stands for more than half a word.
-var traits = func() (t [256]uint16) {
+var traits = func() (t [256]uint32) {
 	for c := range 256 {
 		switch {
 		case '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z':
@@ -32,8 +37,9 @@ var traits = func() (t [256]uint16) {
 			t[c] = 3
 		}
 	}
-	for what, of := range map[uint16]string{
-		mark: ",.;:!?", wideMark: "\xe3\xef\xd8", letterG: "gG", letterH: "hH", letterYV: "yYvV", ofSign: "\xc2\xe7P", notLast: " \n\t\"')]}",
+	for what, of := range map[uint32]string{
+		mark: ",.;:!?", wideMark: "\xe3\xef\xd8", lowerG: "g", lowerYV: "yv", lowerH: "h", upperG: "G", upperYV: "YV", notLast: " \n\t\"')]}",
+		upperC: "C", upperP: "P", byteC2: "\xc2", byteE7: "\xe7", byte89: "\x89",
 		followsMark: " \n\t\"')\xe2\xc2",
 	} {
 		for _, c := range []byte(of) {
@@ -58,7 +64,7 @@ func weigh(text []byte) (weight int32) {
 // or white space, a quotation mark or Chinese follows; that is told without a branch, which
 // would be taken wrongly for most words.
 func (b *block) measure(text []byte) {
-	weight, marks, before, all := int32(0), int32(0), uint16(0), uint16(0)
+	weight, marks, before, all := int32(0), int32(0), uint32(0), uint32(0)
 	for i, c := range text {
 		t := traits[c]
 		weight += int32(t & weighs)
@@ -71,7 +77,7 @@ func (b *block) measure(text []byte) {
 	}
 	b.weight, b.marks = weight, marks+int32(before/mark&1)
 	b.ended = endsSentence(text)
-	b.rights = weight < maxRights && (all&ofNotice == ofNotice && hasNotice(text) || all&ofSign != 0 && hasSign(text))
+	b.rights = weight < maxRights && (hasNotice(text, all) || hasSign(text, all))
 }
 
 // endsSentence reports whether a text ends with a mark, and closing brackets and quotation
@@ -110,28 +116,47 @@ func isWideMark(text []byte) bool {
 // maxRights is what a notice of copyright weighs, at most.
 const maxRights = 300
 
-// signs are what stands in notices of copyright, and in nothing that tells of such.
-var signs = [][]byte{
-	[]byte("©"), []byte("版权所有"), []byte("版權所有"), []byte("ICP备"), []byte("ICP证"), []byte("無断転載"),
+// signs are what stands in notices of copyright, and in nothing that tells of such, each
+// with what it has of traits: few other texts have all of that.
+var signs = []struct {
+	traits uint32
+	text   []byte
+}{
+	{byteC2, []byte("©")},
+	{byteE7 | byte89, []byte("版权所有")},
+	{byteE7 | byte89, []byte("版權所有")},
+	{byteE7 | byte89, []byte("無断転載")},
+	{upperC | upperP, []byte("ICP备")},
+	{upperC | upperP, []byte("ICP证")},
 }
 
-// hasSign reports whether a text has one of signs.
-func hasSign(text []byte) bool {
-	for _, s := range signs {
-		if bytes.Contains(text, s) {
+// hasSign reports whether a text, which has those traits, has one of signs.
+func hasSign(text []byte, traits uint32) bool {
+	for i := range signs {
+		if s := &signs[i]; traits&s.traits == s.traits && bytes.Contains(text, s.text) {
 			return true
 		}
 	}
 	return false
 }
 
-// hasNotice reports whether a text says that all rights are reserved, or whose the copyright
-// is: the first time it has that word a year or a sign follows. Where that tells of something
-// else, so does the text.
-func hasNotice(text []byte) bool {
-	if !bytes.Contains(text, []byte("right")) && !bytes.Contains(text, []byte("RIGHT")) {
-		return false // most texts
-	}
+// Of a notice of copyright in ASCII, what of traits it has.
+const (
+	lowerNotice = lowerG | lowerH | lowerYV
+	upperNotice = upperG | upperYV
+)
+
+// hasNotice reports whether a text, which has those traits, says that all rights are
+// reserved, or whose the copyright is.
+func hasNotice(text []byte, traits uint32) bool {
+	lower := traits&lowerNotice == lowerNotice && (bytes.Contains(text, []byte("yright")) || bytes.Contains(text, []byte("ghts res")))
+	upper := traits&upperNotice == upperNotice && (bytes.Contains(text, []byte("YRIGHT")) || bytes.Contains(text, []byte("GHTS RES")))
+	return (lower || upper) && isNotice(text)
+}
+
+// isNotice is hasNotice of the few texts that look like it. A year or a sign follows the word
+// the first time it is there: where that tells of something else, so does the text.
+func isNotice(text []byte) bool {
 	if bytes.Contains(text, []byte("ll rights reserved")) || bytes.Contains(text, []byte("LL RIGHTS RESERVED")) {
 		return true
 	}
