@@ -21,13 +21,15 @@ const noEnd = int(^uint(0) >> 1)
 func (s *scanner) run(page []byte, d *document) {
 	*s = scanner{page: page, d: d, room: s.room, xml: bytes.HasPrefix(bytes.TrimLeft(page, "\ufeff \t\r\n"), []byte("<?xml"))}
 	for s.at < len(page) {
-		i := bytes.IndexByte(page[s.at:], '<')
-		if i < 0 {
-			s.text(page[s.at:])
-			break
+		if page[s.at] != '<' { // else one tag follows another
+			i := bytes.IndexByte(page[s.at:], '<')
+			if i < 0 {
+				s.text(page[s.at:])
+				break
+			}
+			s.text(page[s.at : s.at+i])
+			s.at += i
 		}
-		s.text(page[s.at : s.at+i])
-		s.at += i
 		s.markup()
 	}
 	s.page, s.d = nil, nil
