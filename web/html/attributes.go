@@ -1,10 +1,6 @@
 package html
 
-import (
-	"bytes"
-
-	"golang.org/x/net/html"
-)
+import "bytes"
 
 // attributes are those of a tag that matter. Of several of one name the first counts.
 type attributes struct {
@@ -33,14 +29,19 @@ func (s *scanner) readAttributes(i int, a *attributes) bool {
 		case isBlank[c]:
 			i++
 		default:
-			from := i
-			for i++; i < len(page) && page[i] != '=' && page[i] != '>' && page[i] != '/' && !isBlank[page[i]]; i++ {
+			from, name := i, key(inName[c])
+			for i++; i < len(page); i++ {
+				c := inName[page[i]]
+				if c == 0 || c == '=' {
+					break
+				}
+				name = name<<8 | key(c)
 			}
-			key := page[from:i]
+			short := i-from <= longestKey
 			var value []byte
 			value, i = s.value(i)
-			if a != nil {
-				a.set(key, value)
+			if short && a != nil {
+				a.set(name, value)
 			}
 		}
 	}
@@ -52,6 +53,13 @@ func (s *scanner) readAttributes(i int, a *attributes) bool {
 func (s *scanner) value(i int) (value []byte, next int) {
 	page := s.page
 	next = i
+	if i+1 < len(page) && page[i] == '=' && page[i+1] == '"' { // most of them
+		end := bytes.IndexByte(page[i+2:], '"')
+		if end < 0 {
+			return nil, len(page)
+		}
+		return page[i+2 : i+2+end], i + end + 3
+	}
 	for i < len(page) && isBlank[page[i]] {
 		i++
 	}
@@ -77,27 +85,29 @@ func (s *scanner) value(i int) (value []byte, next int) {
 	return page[from:i], i
 }
 
+// keys of the attributes that matter.
+var (
+	hrefKey   = keyOf("href")
+	roleKey   = keyOf("role")
+	styleKey  = keyOf("style")
+	hiddenKey = keyOf("hidden")
+)
+
 // set takes an attribute down if it matters.
-func (a *attributes) set(key, value []byte) {
-	switch len(key) {
-	case len("href"), len("style"), len("hidden"):
-	default:
-		return
-	}
-	var room [longestName]byte
+func (a *attributes) set(name key, value []byte) {
 	bit := uint8(0)
-	switch name := lowered(&room, key); string(name) {
-	case "href":
+	switch name {
+	case hrefKey:
 		a.href = true
-	case "role":
+	case roleKey:
 		if bit = 1; a.seen&bit == 0 {
 			a.role = unescaped(value)
 		}
-	case "style":
+	case styleKey:
 		if bit = 2; a.seen&bit == 0 {
 			a.style = unescaped(value)
 		}
-	case "hidden":
+	case hiddenKey:
 		if bit = 4; a.seen&bit == 0 {
 			a.hidden = string(unescaped(value)) != "until-found"
 		}
@@ -109,7 +119,7 @@ func unescaped(value []byte) []byte {
 	if bytes.IndexByte(value, '&') < 0 {
 		return value
 	}
-	return []byte(html.UnescapeString(string(value)))
+	return appendDecoded(nil, value)
 }
 
 // roleOr is what the attribute role makes of an element.

@@ -1,10 +1,6 @@
 package html
 
-import (
-	"bytes"
-
-	"golang.org/x/net/html"
-)
+import "bytes"
 
 // scanner goes over the tags and the text of a page, as the tokenizer of the HTML
 // standard (13.2.5) does. It is no more than what is needed here: that of x/net, to which
@@ -16,21 +12,24 @@ type scanner struct {
 	xml  bool
 	ends [tags]int // of raw text: where its next end tag was found; noEnd if there is none
 	d    *document
+	room []byte // of text that was decoded
 }
 
 const noEnd = int(^uint(0) >> 1)
 
 // run hands all of a page to a document.
 func (s *scanner) run(page []byte, d *document) {
-	*s = scanner{page: page, d: d, xml: bytes.HasPrefix(bytes.TrimLeft(page, "\ufeff \t\r\n"), []byte("<?xml"))}
+	*s = scanner{page: page, d: d, room: s.room, xml: bytes.HasPrefix(bytes.TrimLeft(page, "\ufeff \t\r\n"), []byte("<?xml"))}
 	for s.at < len(page) {
-		i := bytes.IndexByte(page[s.at:], '<')
-		if i < 0 {
-			s.text(page[s.at:])
-			break
+		if page[s.at] != '<' { // else one tag follows another
+			i := bytes.IndexByte(page[s.at:], '<')
+			if i < 0 {
+				s.text(page[s.at:])
+				break
+			}
+			s.text(page[s.at : s.at+i])
+			s.at += i
 		}
-		s.text(page[s.at : s.at+i])
-		s.at += i
 		s.markup()
 	}
 	s.page, s.d = nil, nil
@@ -57,7 +56,8 @@ func (s *scanner) piece(text []byte) {
 		return
 	}
 	if bytes.IndexByte(text, '&') >= 0 && !s.d.isDeaf() {
-		text = []byte(html.UnescapeString(string(text)))
+		s.room = appendDecoded(s.room[:0], text)
+		text = s.room
 	}
 	s.d.put(text)
 }
@@ -135,9 +135,9 @@ func (s *scanner) endTag() {
 	case !isLetter(rest[2]):
 		s.passTo(s.at+2, ">")
 	default:
-		name := s.name(s.at + 2)
+		name, key := s.name(s.at + 2)
 		if s.readAttributes(s.at+2+len(name), nil) {
-			s.d.end(endOf(lookUp(name)))
+			s.d.end(endOf(lookUp(name, key)))
 		}
 	}
 }
@@ -152,8 +152,8 @@ func endOf(t tag) tag {
 
 // startTag goes over a start tag and, where no markup is read behind it, the text there.
 func (s *scanner) startTag() {
-	name := s.name(s.at + 1)
-	t := lookUp(name)
+	name, key := s.name(s.at + 1)
+	t := lookUp(name, key)
 	var a attributes
 	if !s.readAttributes(s.at+1+len(name), &a) {
 		return
@@ -178,46 +178,38 @@ func (s *scanner) startTag() {
 	}
 }
 
-// longestName is the longest name of an element that matters.
-const longestName = 16
-
 // lookUp is the tag of a name.
-func lookUp(name []byte) tag {
-	if len(name) > longestName || len(name) == 0 {
-		return inline
+func lookUp(name []byte, k key) tag {
+	if len(name) > longestKey {
+		return longNamed(name)
 	}
-	bucket := named[name[0]&31][len(name)]
-	if len(bucket) == 0 {
-		return inline
-	}
-	var room [longestName]byte
-	lower := lowered(&room, name)
-	for i := range bucket {
-		if bucket[i].name == string(lower) {
-			return bucket[i].tag
-		}
+	if place := &named[k.place()]; place.key == k {
+		return place.tag
 	}
 	return inline
 }
 
-// lowered is a short name in lower case.
-func lowered(room *[longestName]byte, name []byte) []byte {
-	for i, c := range name {
-		if 'A' <= c && c <= 'Z' {
-			c |= 0x20
-		}
-		room[i] = c
+// longNamed is the tag of a name that has no key. There are few.
+func longNamed(name []byte) tag {
+	var lower [len("blockquote")]byte
+	if len(name) > len(lower) {
+		return inline
 	}
-	return room[:len(name)]
+	for i, c := range name {
+		lower[i] = inName[c]
+	}
+	return tagOf[string(lower[:len(name)])]
 }
 
 // name is the name of an element that begins there.
-func (s *scanner) name(from int) []byte {
-	to := from
-	for to < len(s.page) && !isBlank[s.page[to]] && s.page[to] != '/' && s.page[to] != '>' {
-		to++
+func (s *scanner) name(from int) (name []byte, k key) {
+	for i, c := range s.page[from:] {
+		if c = inName[c]; c == 0 {
+			return s.page[from : from+i], k
+		}
+		k = k<<8 | key(c)
 	}
-	return s.page[from:to]
+	return s.page[from:], k
 }
 
 // rawText goes over the text of an element in which no markup is read.

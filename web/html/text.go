@@ -25,45 +25,6 @@ func (d *document) put(s []byte) {
 	}
 }
 
-// classes of bytes for putWords.
-const (
-	visible = iota
-	blank
-	lineFeed
-	perhapsBlank // the first byte of a no-break space
-)
-
-var classOf = [256]uint8{' ': blank, '\t': blank, '\r': lineFeed, '\f': blank, '\n': lineFeed, 0xc2: perhapsBlank}
-
-// putWords appends text, white space as single spaces.
-func (d *document) putWords(s []byte) {
-	for i := 0; i < len(s); {
-		switch classOf[s[i]] {
-		case lineFeed:
-			d.space, d.lineSpace = true, true
-			i++
-			continue
-		case blank:
-			d.space = true
-			i++
-			continue
-		case perhapsBlank:
-			if i+1 < len(s) && s[i+1] == 0xa0 {
-				d.space = true
-				i += 2
-				continue
-			}
-		}
-		word := i
-		for i++; i < len(s) && (classOf[s[i]] == visible || classOf[s[i]] == perhapsBlank && !(i+1 < len(s) && s[i+1] == 0xa0)); i++ {
-		}
-		if d.space || d.breaks > 0 || d.tab || len(d.text) == d.from {
-			d.separate(s[word:i])
-		}
-		d.text = append(d.text, s[word:i]...)
-	}
-}
-
 // separate puts what stands between the block's text and the next word.
 func (d *document) separate(next []byte) {
 	if d.breaks > 1 {
