@@ -88,6 +88,11 @@ func FuzzParquet(f *testing.F) {
 		}
 		f.Add(data)
 	}
+	for _, c := range bombs {
+		if data := c.file.Bytes(); len(data) < 10<<10 {
+			f.Add(data)
+		}
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, rows := range []bool{false, true} {
 			began := time.Now()

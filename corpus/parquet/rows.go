@@ -76,7 +76,12 @@ func (m *meta) print() []byte {
 	return binary.LittleEndian.AppendUint64(nil, xxh3.Hash(m.schemaRaw))
 }
 
-// Next appends the next row to dst. It returns io.EOF behind the last.
+// blankRoom is how many bytes a row may be above the limit for what stands in it in the
+// place of values that are too long.
+const blankRoom = 1 << 20
+
+// Next appends the next row to dst. It returns io.EOF behind the last. Of a row that is
+// too long, columns that do not fit are blank.
 func (r *rows) Next(dst []byte) (row []byte, at corpus.Place, bad string, err error) {
 	for !r.open || r.row == r.meta.groups[r.group].rows {
 		if r.open {
@@ -105,13 +110,13 @@ func (r *rows) Next(dst []byte) (row []byte, at corpus.Place, bad string, err er
 		switch {
 		case errors.Is(rowErr, errLong):
 			bad = fmt.Sprintf("the row is longer than the limit of %d bytes", r.limit)
-			dst = dst[:start]
+			dst = c.leaf.appendBlank(dst)
 		case rowErr != nil:
 			return dst, at, "", r.fail(rowErr)
 		}
 	}
-	if bad != "" {
-		dst = dst[:start]
+	if bad != "" && (len(r.print) == 0 || len(dst)-start > r.limit+blankRoom) {
+		dst = dst[:start] // nobody asks for it, or nobody can have it
 	}
 	return dst, at, bad, nil
 }
