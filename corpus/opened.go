@@ -13,9 +13,18 @@ import (
 // given the file, and hands out one record after the other; the rest is done for it as
 // for a [Framer], but that inputs must be files that are not compressed.
 type Opener interface {
-	// Open reads what a file says of itself. Records longer than maxRecord bytes shall
-	// be told as bad.
-	Open(file io.ReaderAt, size int64, maxRecord int) (Rows, error)
+	// Open reads what a file says of itself.
+	Open(file io.ReaderAt, size int64, limits Limits) (Rows, error)
+}
+
+// Limits are for a file that an [Opener] reads.
+type Limits struct {
+	Record int // bytes; a longer record shall be told as bad
+	// Spend shall be told of all work on what the file says, before it is done: bytes
+	// that are read or decompressed, and values, as a byte each. Once it is more than the
+	// file's size allows for, it returns an error that shall end the reading. So what a
+	// few bytes claim cannot take more time than they may.
+	Spend func(n int64) error
 }
 
 // Rows are the records of a file, for one goroutine.
@@ -32,7 +41,7 @@ type Rows interface {
 // opened is an input that an [Opener] has opened.
 type opened struct {
 	rows    Rows
-	ratio   expansion
+	ratio   expansion // of records
 	pending []byte // a record that did not fit into the block before
 	span    Span   // of it
 	has     bool
@@ -50,7 +59,8 @@ func (s *Source) beginOpened(o Opener, stored *storedInput) error {
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", s.name, err)
 	}
-	rows, err := o.Open(stored.file, info.Size(), s.cfg.MaxRecord)
+	work := &expansion{stored: info.Size, most: s.cfg.MaxRatio}
+	rows, err := o.Open(stored.file, info.Size(), Limits{Record: s.cfg.MaxRecord, Spend: work.spend})
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", s.name, err)
 	}

@@ -31,14 +31,35 @@ var errSize = errors.New("it is decompressed to another size than is said")
 
 // decompressor undoes the compression of pages. It is for one goroutine.
 type decompressor struct {
-	zstd *zstd.Decoder
-	gzip *gzip.Reader
+	zstd   *zstd.Decoder
+	gzip   *gzip.Reader
+	brotli *brotli.Reader
 }
 
 func (d *decompressor) close() {
 	if d.zstd != nil {
 		d.zstd.Close()
 	}
+}
+
+// mostOf is how many bytes so many can be decompressed to at most: with snappy 64 for a
+// copy of three (or 11 for two), with lz4 255 for each byte of a length, with deflate 258
+// for two bits, with zstd a block of 128 KiB for four bytes. Brotli can repeat 16 MiB for
+// a few bytes. It is there to make no room for what cannot come.
+func mostOf(codec int32, stored int) int {
+	switch codec {
+	case codecNone:
+		return stored
+	case codecSnappy:
+		return 22 * stored
+	case codecLZ4, codecLZ4Raw:
+		return 256 * stored
+	case codecGzip:
+		return 1033 * stored
+	case codecZstd:
+		return min(stored, maxPage>>15) << 15
+	}
+	return maxPage
 }
 
 // decompress fills dst, whose length is what is said of the size.
@@ -80,7 +101,13 @@ func (d *decompressor) decompress(codec int32, dst, src []byte) (err error) {
 		}
 		return fillFrom(d.gzip, dst)
 	case codecBrotli:
-		return fillFrom(brotli.NewReader(bytes.NewReader(src)), dst)
+		if d.brotli == nil {
+			d.brotli = new(brotli.Reader)
+		}
+		if err := d.brotli.Reset(bytes.NewReader(src)); err != nil {
+			return err
+		}
+		return fillFrom(d.brotli, dst)
 	case codecLZ4Raw:
 		n, err = lz4.UncompressBlock(src, dst)
 	case codecLZ4:

@@ -4,16 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
-	"io"
 	"slices"
-)
-
-// Limits of pages, in bytes: of one, and of what is held of all columns. DuckDB makes
-// pages of 100 MB.
-const (
-	maxPage  = 256 << 20
-	maxPages = 512 << 20
 )
 
 // Types of pages (parquet.thrift, PageType).
@@ -26,10 +17,8 @@ const (
 
 // column reads a column of a row group, entry by entry: a value or a null, with its levels.
 type column struct {
-	leaf *leaf
-	file io.ReaderAt
-	tool *decompressor
-	held *int64 // bytes that all columns of the file hold
+	leaf  *leaf
+	pages *pages
 
 	chunk chunk
 	at    int64 // of the next page
@@ -37,11 +26,13 @@ type column struct {
 	left  int64 // entries in pages that were not begun
 	page  int   // number of the page that is open, for messages
 
-	stored, data, words []byte // a page as stored and decompressed, and the dictionary
-	dict                *dictionary
-	entries             int // left in the page
-	reps, defs          hybrid
-	values              values
+	data, words []byte   // a page, and the dictionary
+	levels      []byte   // of a page of version 2
+	starts      []uint32 // memory for those of the dictionary
+	dict        *dictionary
+	entries     int // left in the page
+	reps, defs  hybrid
+	values      values
 
 	// The entry that is next, if more is set.
 	more     bool
@@ -125,38 +116,26 @@ func (c *column) nextPage() error {
 		c.at += int64(h.stored)
 		return nil
 	}
-	if c.stored, err = c.grow(c.stored, int(h.stored)); err != nil {
-		return err
-	}
-	if _, err := c.file.ReadAt(c.stored, c.at); err != nil {
-		return err
-	}
-	c.at += int64(h.stored)
-	if h.checked && crc32.ChecksumIEEE(c.stored) != uint32(h.crc) {
-		return errors.New("its checksum is wrong: it is damaged")
-	}
 	if !h.described {
 		return errors.New("its header lacks what its type wants")
 	}
+	if h.typ != pageDict {
+		if err := c.begin(h); err != nil {
+			return err
+		}
+	}
+	stored, err := c.pages.read(c.at, h)
+	if err != nil {
+		return err
+	}
+	c.at += int64(h.stored)
 	switch h.typ {
 	case pageDict:
-		return c.openDictionary(h)
+		return c.openDictionary(h, stored)
 	case pageData:
-		return c.openV1(h)
+		return c.openV1(h, stored)
 	}
-	return c.openV2(h)
-}
-
-// grow makes a buffer of so many bytes, to be overwritten.
-func (c *column) grow(buf []byte, n int) ([]byte, error) {
-	if n <= cap(buf) {
-		return buf[:n], nil
-	}
-	*c.held += int64(n - cap(buf))
-	if *c.held > maxPages {
-		return nil, fmt.Errorf("the pages of all columns that are read take more than the limit of %d bytes: write the file again with smaller pages, or leave out columns", maxPages)
-	}
-	return make([]byte, n), nil
+	return c.openV2(h, stored)
 }
 
 // header reads the header of the page at c.at, and goes behind it.
@@ -168,7 +147,7 @@ func (c *column) header() (*header, error) {
 			return nil, errShort
 		}
 		buf = slices.Grow(buf[:0], int(n))[:n]
-		if _, err := c.file.ReadAt(buf, c.at); err != nil {
+		if err := c.pages.readAt(buf, c.at); err != nil {
 			return nil, err
 		}
 		t := &thriftReader{data: buf}
@@ -235,20 +214,19 @@ func (h *header) describe(t *thriftReader, kind int) {
 	})
 }
 
-func (c *column) openDictionary(h *header) (err error) {
+func (c *column) openDictionary(h *header, stored []byte) (err error) {
 	if c.dict != nil {
 		return errors.New("it is a second dictionary")
 	}
 	if h.encoding != encPlain && h.encoding != encPlainDict {
 		return fmt.Errorf("it is a dictionary in the encoding %d", h.encoding)
 	}
-	if c.words, err = c.grow(c.words, int(h.size)); err != nil {
+	if c.words, err = c.pages.decompress(c.words, int(h.size), c.chunk.codec, stored); err != nil {
 		return err
 	}
-	if err := c.tool.decompress(c.chunk.codec, c.words, c.stored); err != nil {
-		return err
+	if c.dict, err = newDictionary(c.leaf, c.words, c.starts, c.pages); err == nil {
+		c.starts = c.dict.starts
 	}
-	c.dict, err = newDictionary(c.leaf, c.words)
 	return err
 }
 
@@ -259,17 +237,12 @@ func (c *column) begin(h *header) error {
 	}
 	c.entries = int(h.entries)
 	c.left -= int64(h.entries)
-	return nil
+	// Each is gone through, though a few bytes can say that there are thousands of millions.
+	return c.pages.spend(int64(h.entries))
 }
 
-func (c *column) openV1(h *header) (err error) {
-	if err := c.begin(h); err != nil {
-		return err
-	}
-	if c.data, err = c.grow(c.data, int(h.size)); err != nil {
-		return err
-	}
-	if err := c.tool.decompress(c.chunk.codec, c.data, c.stored); err != nil {
+func (c *column) openV1(h *header, stored []byte) (err error) {
+	if c.data, err = c.pages.decompress(c.data, int(h.size), c.chunk.codec, stored); err != nil {
 		return err
 	}
 	rest := c.data
@@ -298,28 +271,23 @@ func (c *column) openV1(h *header) (err error) {
 	return err
 }
 
-func (c *column) openV2(h *header) (err error) {
-	if err := c.begin(h); err != nil {
-		return err
-	}
+func (c *column) openV2(h *header, stored []byte) (err error) {
 	levels := int64(h.repLength) + int64(h.defLength)
-	if h.repLength < 0 || h.defLength < 0 || levels > int64(len(c.stored)) || levels > int64(h.size) {
+	if h.repLength < 0 || h.defLength < 0 || levels > int64(len(stored)) || levels > int64(h.size) {
 		return errLevels
 	}
-	c.reps = newHybrid(c.stored[:h.repLength], bitsFor(c.leaf.maxRep))
-	c.defs = newHybrid(c.stored[h.repLength:levels], bitsFor(c.leaf.maxDef))
-	body := c.stored[levels:]
-	if c.data, err = c.grow(c.data, int(int64(h.size)-levels)); err != nil {
+	if c.levels, err = c.pages.grow(c.levels, int(levels)); err != nil {
 		return err
 	}
+	copy(c.levels, stored)
+	c.reps = newHybrid(c.levels[:h.repLength], bitsFor(c.leaf.maxRep))
+	c.defs = newHybrid(c.levels[h.repLength:], bitsFor(c.leaf.maxDef))
 	codec := c.chunk.codec
 	if !h.compressed {
 		codec = codecNone
 	}
-	if len(body) > 0 || len(c.data) > 0 {
-		if err := c.tool.decompress(codec, c.data, body); err != nil {
-			return err
-		}
+	if c.data, err = c.pages.decompress(c.data, int(int64(h.size)-levels), codec, stored[levels:]); err != nil {
+		return err
 	}
 	c.values, err = newValues(h.encoding, c.leaf, c.data, c.entries, c.dict)
 	return err

@@ -67,10 +67,16 @@ func (f Format) enclosure(m *meta, annotate bool) (e *enclosure, err error) {
 		return nil, err
 	}
 	e.leaves = m.leaves
+	var chunks []chunk
+	if len(m.groups) > 0 {
+		if chunks, err = m.groups[0].read(nil); err != nil {
+			return nil, err
+		}
+	}
 	for i := range m.leaves {
 		codec := int32(codecZstd)
-		if len(m.groups) > 0 {
-			codec = writing(m.groups[0].chunks[i].codec)
+		if len(chunks) > 0 {
+			codec = writing(chunks[i].codec)
 		}
 		e.codecs = append(e.codecs, codec)
 	}

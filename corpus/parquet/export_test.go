@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,14 +23,17 @@ func Dump(path string) (string, error) {
 	defer file.Close()
 	var out strings.Builder
 	fmt.Fprintf(&out, "%q %q %q\n", m.schemaRaw, m.kvRaw, m.ordersRaw)
-	held := int64(0)
 	for i := range m.leaves {
-		tool := new(decompressor)
-		defer tool.close()
-		c := &column{leaf: &m.leaves[i], file: file, tool: tool, held: &held}
+		p := &pages{file: file, spend: func(int64) error { return nil }}
+		defer p.tool.close()
+		c := &column{leaf: &m.leaves[i], pages: p}
 		fmt.Fprintf(&out, "%s:", m.leaves[i].name())
 		for _, g := range m.groups {
-			if err := c.open(g.chunks[i]); err != nil {
+			chunks, err := g.read(nil)
+			if err != nil {
+				return "", err
+			}
+			if err := c.open(chunks[i]); err != nil {
 				return "", err
 			}
 			for c.more {
@@ -44,14 +48,25 @@ func Dump(path string) (string, error) {
 	return out.String(), nil
 }
 
-// ReadAll reads all rows of a file, whatever they hold, and returns how many bytes.
-func ReadAll(f Format, file io.ReaderAt, size int64) (total int, err error) {
-	rows, err := f.Open(file, size, 1<<16)
+// ErrSpent is what [ReadAll] returns where a file takes too much work.
+var ErrSpent = errors.New("the reading takes more than it may")
+
+// ReadAll reads all rows of a file, whatever they hold, and returns how many bytes they
+// have. Rows and work may be so many bytes at most.
+func ReadAll(f Format, file io.ReaderAt, size, most int64) (total int64, err error) {
+	spent := int64(0)
+	spend := func(n int64) error {
+		if spent += n; spent > most {
+			return ErrSpent
+		}
+		return nil
+	}
+	rows, err := f.Open(file, size, corpus.Limits{Record: 1 << 16, Spend: spend})
 	if err != nil {
 		return 0, err
 	}
 	defer rows.Close()
-	for n := 0; n < 10_000; n++ {
+	for {
 		data, _, _, err := rows.Next(nil)
 		if err == io.EOF {
 			return total, nil
@@ -59,9 +74,10 @@ func ReadAll(f Format, file io.ReaderAt, size int64) (total int, err error) {
 		if err != nil {
 			return total, err
 		}
-		total += len(data)
+		if total += int64(len(data)); total > most {
+			return total, ErrSpent
+		}
 	}
-	return total, nil
 }
 
 var _ corpus.Rows = (*rows)(nil)

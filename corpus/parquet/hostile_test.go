@@ -8,10 +8,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/parquet"
 )
+
+// fuzzed is how many bytes of work may be spent on a file here, and on its rows. At
+// least one file is read with some 30 MB a second.
+const fuzzed = 1 << 20
 
 // TestCutAndFlipped: of a file that is cut anywhere nothing is read, and one with a byte
 // changed gives its rows or an error, and never a panic.
@@ -22,7 +27,7 @@ func TestCutAndFlipped(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n := 0; n < len(data); n += 1 + n/40 {
-			if _, err := parquet.ReadAll(parquet.Format{Rows: true}, bytes.NewReader(data[:n]), int64(n)); err == nil {
+			if _, err := parquet.ReadAll(parquet.Format{Rows: true}, bytes.NewReader(data[:n]), int64(n), fuzzed); err == nil {
 				t.Errorf("%s: cut to %d bytes it is read", path, n)
 			}
 		}
@@ -33,7 +38,7 @@ func TestCutAndFlipped(t *testing.T) {
 			}
 			damaged := bytes.Clone(data)
 			damaged[i] ^= byte(1 + i%255)
-			if _, err := parquet.ReadAll(parquet.Format{Rows: true}, bytes.NewReader(damaged), int64(len(damaged))); err != nil {
+			if _, err := parquet.ReadAll(parquet.Format{Rows: true}, bytes.NewReader(damaged), int64(len(damaged)), fuzzed); err != nil {
 				failed++
 			}
 		}
@@ -83,11 +88,17 @@ func FuzzParquet(f *testing.F) {
 		}
 		f.Add(data)
 	}
+	for _, c := range bombs {
+		if data := c.file.Bytes(); len(data) < 10<<10 {
+			f.Add(data)
+		}
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, rows := range []bool{false, true} {
-			n, err := parquet.ReadAll(parquet.Format{Rows: rows}, bytes.NewReader(data), int64(len(data)))
-			if err == nil && n > 10_000*(1<<16) {
-				t.Errorf("%d bytes of rows", n)
+			began := time.Now()
+			_, _ = parquet.ReadAll(parquet.Format{Rows: rows}, bytes.NewReader(data), int64(len(data)), fuzzed)
+			if d := time.Since(began); d > 5*time.Second {
+				t.Errorf("it takes %v, with %d bytes to be spent", d, fuzzed)
 			}
 		}
 	})

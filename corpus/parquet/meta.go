@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 )
 
@@ -28,7 +29,7 @@ const (
 )
 
 const (
-	maxFooter  = 32 << 20 // bytes; what is made of it takes some six times as much
+	maxFooter  = 32 << 20 // bytes; beside it, what is made of it takes no more than as much again
 	maxColumns = 10_000
 	maxGroups  = 1 << 20
 )
@@ -77,6 +78,24 @@ type leaf struct {
 // name is the path as flags have it.
 func (l *leaf) name() string { return strings.Join(l.path, ".") }
 
+// named tells whether this is the name. It does not make the name: the columns of a
+// hostile file have long ones in common.
+func (l *leaf) named(name string) bool {
+	for i, part := range l.path {
+		if i > 0 {
+			if !strings.HasPrefix(name, ".") {
+				return false
+			}
+			name = name[1:]
+		}
+		if !strings.HasPrefix(name, part) {
+			return false
+		}
+		name = name[len(part):]
+	}
+	return name == ""
+}
+
 // width is how many bytes a value has, 0 where that differs.
 func (l *leaf) width() int {
 	switch l.typ {
@@ -96,8 +115,8 @@ func (l *leaf) width() int {
 
 // group is a row group.
 type group struct {
-	rows   int64
-	chunks []chunk
+	rows int64
+	raw  []byte // a piece of the footer
 }
 
 // chunk is a column of a row group.
@@ -173,29 +192,36 @@ func readFooter(r io.ReaderAt, size int64) ([]byte, error) {
 	return footer, err
 }
 
+// readGroups finds the row groups. What they say of their columns is read when they are:
+// it takes many times the bytes that it has in the footer.
 func readGroups(t *thriftReader) (groups []group) {
 	n, typ := t.list()
 	if typ != thriftStruct && n > 0 || n > maxGroups {
 		t.fail(errThrift)
 	}
 	for i := 0; i < n && t.err == nil; i++ {
-		var g group
-		t.each(func(id int, typ byte) {
-			switch {
-			case id == 1 && typ == thriftList:
-				g.chunks = readChunks(t)
-			case id == 3 && typ == thriftI64:
-				g.rows = t.int()
-			default:
-				t.skip(typ)
-			}
-		})
-		groups = append(groups, g)
+		groups = append(groups, group{raw: t.raw(thriftStruct)})
 	}
 	return groups
 }
 
-func readChunks(t *thriftReader) (chunks []chunk) {
+// read appends the columns of a group to chunks, and notes how many rows it has.
+func (g *group) read(chunks []chunk) ([]chunk, error) {
+	t := &thriftReader{data: g.raw}
+	t.each(func(id int, typ byte) {
+		switch {
+		case id == 1 && typ == thriftList:
+			chunks = readChunks(t, chunks[:0])
+		case id == 3 && typ == thriftI64:
+			g.rows = t.int()
+		default:
+			t.skip(typ)
+		}
+	})
+	return chunks, t.err
+}
+
+func readChunks(t *thriftReader, chunks []chunk) []chunk {
 	n, typ := t.list()
 	if typ != thriftStruct && n > 0 || n > maxColumns {
 		t.fail(errThrift)
@@ -212,9 +238,6 @@ func readChunks(t *thriftReader) (chunks []chunk) {
 				t.skip(typ)
 			}
 		})
-		if c.typ < 0 || c.data == 0 {
-			t.fail(errThrift) // what has to be there takes bytes, and so bounds the memory
-		}
 		chunks = append(chunks, c)
 	}
 	return chunks
@@ -252,26 +275,21 @@ func (c *chunk) start() int64 {
 }
 
 // check refuses what cannot be, before anything is read by it.
-func (m *meta) check(size int64) error {
+func (m *meta) check(size int64) (err error) {
 	rows := int64(0)
+	var chunks []chunk
 	for g := range m.groups {
 		group := &m.groups[g]
-		rows += group.rows
-		if len(group.chunks) != len(m.leaves) || group.rows < 0 {
-			return fmt.Errorf("row group %d has %d columns of %d, and %d rows", g, len(group.chunks), len(m.leaves), group.rows)
+		if chunks, err = group.read(chunks[:0]); err != nil {
+			return fmt.Errorf("row group %d: %w", g, err)
 		}
-		for i := range group.chunks {
-			c := &group.chunks[i]
-			name := m.leaves[i].name()
-			switch {
-			case c.elsewhere:
-				return fmt.Errorf("row group %d: column %s is in another file, which is not read", g, name)
-			case c.enc:
-				return fmt.Errorf("row group %d: column %s is encrypted: decrypt it first", g, name)
-			case c.typ != m.leaves[i].typ:
-				return fmt.Errorf("row group %d: column %s has another type than the schema says", g, name)
-			case c.values < 0 || c.start() < 4 || c.size < 0 || c.start() > size || c.size > size-c.start():
-				return fmt.Errorf("row group %d: column %s lies outside of the file", g, name)
+		if len(chunks) != len(m.leaves) || group.rows < 0 || group.rows > math.MaxInt64-rows {
+			return fmt.Errorf("row group %d has %d columns of %d, and %d rows", g, len(chunks), len(m.leaves), group.rows)
+		}
+		rows += group.rows
+		for i := range chunks {
+			if reason := chunks[i].check(&m.leaves[i], size); reason != "" {
+				return fmt.Errorf("row group %d: column %s %s", g, m.leaves[i].name(), reason)
 			}
 		}
 	}
@@ -279,4 +297,19 @@ func (m *meta) check(size int64) error {
 		return fmt.Errorf("its row groups have %d rows, and the file says it has %d: it is damaged", rows, m.rows)
 	}
 	return nil
+}
+
+// check returns what cannot be, if there is anything.
+func (c *chunk) check(l *leaf, size int64) (reason string) {
+	switch {
+	case c.elsewhere:
+		return "is in another file, which is not read"
+	case c.enc:
+		return "is encrypted: decrypt it first"
+	case c.typ != l.typ:
+		return "has another type than the schema says"
+	case c.values < 0 || c.start() < 4 || c.size < 0 || c.start() > size || c.size > size-c.start():
+		return "lies outside of the file"
+	}
+	return ""
 }

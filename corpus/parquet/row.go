@@ -66,6 +66,22 @@ func (c *column) appendRow(dst []byte, limit int) ([]byte, error) {
 	return dst, nil
 }
 
+// appendBlank appends the entries of a row that has no value: a null, or a list of nothing,
+// or what is nearest to that in a column that must have one.
+func (l *leaf) appendBlank(dst []byte) []byte {
+	if l.maxDef > 0 {
+		dst = append(dst, 0)
+	} else if width := l.width(); width > 0 {
+		dst = append(dst, make([]byte, width)...)
+	} else {
+		dst = append(dst, 0) // its length
+	}
+	if l.maxRep > 0 {
+		dst = append(dst, 0)
+	}
+	return dst
+}
+
 // entry is an entry of a column in a row.
 type entry struct {
 	rep, def int

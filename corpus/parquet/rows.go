@@ -14,21 +14,21 @@ import (
 // rows reads the rows of a file. It is a [corpus.Rows].
 type rows struct {
 	meta    *meta
+	chunks  []chunk   // of the group
 	columns []*column // in the order in which a row has them
 	order   []int     // of each in the schema
-	tool    decompressor
 	hasID   bool
 	idAt    int    // of columns, the id
 	print   []byte // before each row; empty where rows are not written again
 	limit   int
-	held    int64
+	pages   pages
 	group   int // that is read
 	row     int64
 	open    bool
 }
 
 // Open reads the footer of a file and begins with its first row.
-func (f Format) Open(file io.ReaderAt, size int64, maxRecord int) (corpus.Rows, error) {
+func (f Format) Open(file io.ReaderAt, size int64, limits corpus.Limits) (corpus.Rows, error) {
 	m, err := readMeta(file, size)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (f Format) Open(file io.ReaderAt, size int64, maxRecord int) (corpus.Rows, 
 	if err != nil {
 		return nil, err
 	}
-	r := &rows{meta: m, order: order, limit: maxRecord, hasID: id >= 0}
+	r := &rows{meta: m, order: order, limit: limits.Record, hasID: id >= 0, pages: pages{file: file, spend: limits.Spend}}
 	if id >= 0 && id != order[0] {
 		r.idAt = 1
 	}
@@ -45,7 +45,7 @@ func (f Format) Open(file io.ReaderAt, size int64, maxRecord int) (corpus.Rows, 
 		r.print = m.print()
 	}
 	for _, i := range order {
-		r.columns = append(r.columns, &column{leaf: &m.leaves[i], file: file, tool: &r.tool, held: &r.held})
+		r.columns = append(r.columns, &column{leaf: &m.leaves[i], pages: &r.pages})
 	}
 	return r, nil
 }
@@ -76,7 +76,12 @@ func (m *meta) print() []byte {
 	return binary.LittleEndian.AppendUint64(nil, xxh3.Hash(m.schemaRaw))
 }
 
-// Next appends the next row to dst. It returns io.EOF behind the last.
+// blankRoom is how many bytes a row may be above the limit for what stands in it in the
+// place of values that are too long.
+const blankRoom = 1 << 20
+
+// Next appends the next row to dst. It returns io.EOF behind the last. Of a row that is
+// too long, columns that do not fit are blank.
 func (r *rows) Next(dst []byte) (row []byte, at corpus.Place, bad string, err error) {
 	for !r.open || r.row == r.meta.groups[r.group].rows {
 		if r.open {
@@ -88,11 +93,8 @@ func (r *rows) Next(dst []byte) (row []byte, at corpus.Place, bad string, err er
 		if r.open = r.group < len(r.meta.groups); !r.open {
 			return dst, at, "", io.EOF
 		}
-		r.row = 0
-		for i, c := range r.columns {
-			if err := c.open(r.meta.groups[r.group].chunks[r.order[i]]); err != nil {
-				return dst, at, "", r.fail(err)
-			}
+		if err := r.openGroup(); err != nil {
+			return dst, at, "", r.fail(err)
 		}
 	}
 	r.row++
@@ -108,15 +110,29 @@ func (r *rows) Next(dst []byte) (row []byte, at corpus.Place, bad string, err er
 		switch {
 		case errors.Is(rowErr, errLong):
 			bad = fmt.Sprintf("the row is longer than the limit of %d bytes", r.limit)
-			dst = dst[:start]
+			dst = c.leaf.appendBlank(dst)
 		case rowErr != nil:
 			return dst, at, "", r.fail(rowErr)
 		}
 	}
-	if bad != "" {
-		dst = dst[:start]
+	if bad != "" && (len(r.print) == 0 || len(dst)-start > r.limit+blankRoom) {
+		dst = dst[:start] // nobody asks for it, or nobody can have it
 	}
 	return dst, at, bad, nil
+}
+
+// openGroup begins a row group.
+func (r *rows) openGroup() (err error) {
+	r.row = 0
+	if r.chunks, err = r.meta.groups[r.group].read(r.chunks[:0]); err != nil {
+		return err
+	}
+	for i, c := range r.columns {
+		if err := c.open(r.chunks[r.order[i]]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkEnd refuses columns that have more rows than their group.
@@ -140,4 +156,4 @@ func (r *rows) Read() int64 {
 }
 
 // Close gives the memory back.
-func (r *rows) Close() { r.tool.close() }
+func (r *rows) Close() { r.pages.tool.close() }

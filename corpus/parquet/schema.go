@@ -119,7 +119,7 @@ func (m *meta) addLeaves(nodes []element, n int, path []string, def, rep int) ([
 
 // column finds a column by its dotted path, -1 where there is none.
 func (m *meta) column(name string) int {
-	return slices.IndexFunc(m.leaves, func(l leaf) bool { return l.name() == name })
+	return slices.IndexFunc(m.leaves, func(l leaf) bool { return l.named(name) })
 }
 
 // textColumn finds the column of the text.

@@ -130,21 +130,31 @@ type dictionary struct {
 	starts []uint32 // of values that have no width, and the end of the last, with 4 bytes more
 }
 
-func newDictionary(l *leaf, data []byte) (*dictionary, error) {
-	d := &dictionary{data: data, width: l.width()}
+// newDictionary reads a dictionary; starts is what has been held for another.
+func newDictionary(l *leaf, data []byte, starts []uint32, p *pages) (*dictionary, error) {
+	d := &dictionary{data: data, width: l.width(), starts: starts[:0]}
 	if l.typ == typeBoolean {
 		return nil, errors.New("it is a dictionary of truth values")
 	}
 	if d.width > 0 {
 		return d, nil
 	}
-	at := uint64(0)
-	for at+4 <= uint64(len(data)) {
-		d.starts = append(d.starts, uint32(at)+4)
+	count, at := 0, uint64(0)
+	for ; at+4 <= uint64(len(data)); count++ {
 		at += 4 + uint64(binary.LittleEndian.Uint32(data[at:]))
 	}
 	if at != uint64(len(data)) {
 		return nil, errValues
+	}
+	if more := count + 1 - cap(starts); more > 0 {
+		if err := p.hold(4 * more); err != nil {
+			return nil, err
+		}
+		d.starts = make([]uint32, 0, count+1)
+	}
+	for at = 0; at < uint64(len(data)); {
+		d.starts = append(d.starts, uint32(at)+4)
+		at += 4 + uint64(binary.LittleEndian.Uint32(data[at:]))
 	}
 	d.starts = append(d.starts, uint32(at)+4)
 	return d, nil
