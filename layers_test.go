@@ -71,7 +71,7 @@ var mayKnow = map[string][]string{
 	"index":              {"dedup", "feature", "feature/terms", "bloomstore", "docmap"},
 	"report":             {"dedup", "index", "corpus", "feature"},
 	"pipeline":           {"report", "index", "dedup", "corpus", "feature"},
-	"internal/cli":       {"alike", "beside", "confirm", "eval", "explain", "pipeline", "report", "index", "dedup", "corpus", "corpus/jsonl", "corpus/warc", "corpus/page", "web/charset", "web/html", "feature", "feature/terms", "feature/words", "bloomstore", "report/lines", "report/clusters", "report/rows", "report/beside", "report/show", "corpus/parquet", "corpus/plain"},
+	"internal/cli":       {"alike", "beside", "confirm", "eval", "explain", "pipeline", "report", "index", "dedup", "corpus", "corpus/jsonl", "corpus/warc", "corpus/page", "web/charset", "web/html", "feature", "feature/terms", "feature/words", "bloomstore", "report/lines", "report/clusters", "report/rows", "report/beside", "report/show", "corpus/parquet", "corpus/plain", "corpus/csv"},
 	"report/lines":       {"corpus", "corpus/jsonl"},
 	"report/beside":      {"corpus", "report/lines"},
 	"report/show":        {"report/lines"},
