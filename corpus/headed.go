@@ -18,7 +18,8 @@ type Headed interface {
 }
 
 // Head reads what an input begins with that belongs in front of its output: nil where its
-// format has no such thing, or the input is empty. It reads no more than a block.
+// format has no such thing, or the input is empty. It reads no more than a block. An input
+// that begins otherwise is an error, since no record of it could be a document.
 func Head(ctx context.Context, in Input, format Format, cfg SourceConfig) (head []byte, err error) {
 	f, ok := format.(Framer)
 	if !ok {
@@ -44,6 +45,9 @@ func Head(ctx context.Context, in Input, format Format, cfg SourceConfig) (head 
 		if err := s.fill(ctx, &b); err != nil && err != io.EOF {
 			return nil, err
 		}
+	}
+	if h.Head() == nil && len(b.Spans) > 0 && b.Spans[0].Bad != "" {
+		return nil, fmt.Errorf("reading %s: %s", in.Name, b.Spans[0].Bad)
 	}
 	return h.Head(), nil
 }

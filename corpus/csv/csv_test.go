@@ -161,7 +161,9 @@ func TestCSV(t *testing.T) {
 		{"id,text\n1,\"a\" b\n2,c\n3\n4,d,e\n\xff,f\n,\n", ','},
 		{"\n\r\n\"text\",\"a\nname\"\n\"x\",y", ','},
 		{"id,text\n1,\"a\"\r", ','},
-		{"", ','}, {"text", ','}, {"\n\n", ','},
+		{"", ','},
+		{"text", ','},
+		{"\n\n", ','},
 	} {
 		compare(t, c.text, c.d)
 	}
