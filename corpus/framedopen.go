@@ -35,7 +35,7 @@ func (s *Source) beginFramed(stored *storedInput) error {
 	}
 	var err error
 	if f.src, err = s.sections(counter{stored, &s.read}, 0); err == nil {
-		_, f.src.single = f.frames.(Headed)
+		_, f.src.single = f.frames.(Numbered)
 	}
 	return err
 }

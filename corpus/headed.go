@@ -7,11 +7,17 @@ import (
 	"io"
 )
 
-// Headed is a [Frames] of inputs that begin with what belongs in front of every output,
-// such as the names of columns. Its records are numbered by [Frame.Number], so that no
-// record's place has a part, however the input is compressed.
-type Headed interface {
+// Numbered is a [Frames] that numbers its records itself, by [Frame.Number]: no record's
+// place has a part, however the input is compressed.
+type Numbered interface {
 	Frames
+	Numbered()
+}
+
+// Headed is a [Frames] of inputs that begin with what belongs in front of every output,
+// such as the names of columns.
+type Headed interface {
+	Numbered
 	// Head is what the input began with, nil as long as it was not seen. It stays
 	// valid, and does not change once a record was found.
 	Head() []byte

@@ -28,6 +28,9 @@ func (f *frames) Head() []byte {
 	return f.head.raw
 }
 
+// Numbered says that rows have the numbers of their lines.
+func (*frames) Numbered() {}
+
 // Starts is false: a row can begin anywhere in a compressed file.
 func (f *frames) Starts([]byte) bool { return false }
 
