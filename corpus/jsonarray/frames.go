@@ -60,8 +60,8 @@ func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	if n := len(data) - len(bytes.TrimLeft(data, space)); n > 0 {
 		return corpus.Frame{Pass: n}
 	}
-	c, next := data[0], f.want
-	switch {
+	var next expected
+	switch c := data[0]; {
 	case f.want == wantArray && c == '[':
 		next = wantFirst
 	case (f.want == wantFirst || f.want == wantComma) && c == ']':
