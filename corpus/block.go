@@ -19,6 +19,7 @@ type Block struct {
 	Reject  string          // if not empty, every record in Data is bad for this reason
 	Format  Format          // of the input
 	Spans   []Span          // where the records stand in Data, if the format is a [Framer]
+	Frames  Frames          // what has found them, if so: for what does not change
 	More    func(bytes int) // unless it is nil, what [Block.Take] calls
 	Opened  Rows            // what the records are of, if the format is an [Opener]: for what does not change
 	Passed  bool            // nobody needs what the documents say, only which they are
@@ -62,7 +63,7 @@ func (b *Block) Release() {
 // Copy is a block with the same records, in memory of its own.
 func (b *Block) Copy() Block {
 	return Block{
-		Input: b.Input, File: b.File, First: b.First, Read: b.Read, Records: b.Records, Reject: b.Reject, Format: b.Format, Opened: b.Opened,
+		Input: b.Input, File: b.File, First: b.First, Read: b.Read, Records: b.Records, Reject: b.Reject, Format: b.Format, Opened: b.Opened, Frames: b.Frames,
 		Data: slices.Clone(b.Data), Spans: slices.Clone(b.Spans),
 	}
 }
@@ -71,7 +72,7 @@ func (b *Block) Copy() Block {
 func (b *Block) Refill(from *Block) {
 	b.Release()
 	b.Input, b.File, b.First, b.Read, b.Records, b.Reject, b.Format = from.Input, from.File, from.First, from.Read, from.Records, from.Reject, from.Format
-	b.Data, b.Spans, b.Opened = from.Data, from.Spans, from.Opened
+	b.Data, b.Spans, b.Opened, b.Frames = from.Data, from.Spans, from.Opened, from.Frames
 }
 
 // Rewind forgets what Room and Name have given out. A parser begins with it.

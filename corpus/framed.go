@@ -64,6 +64,7 @@ func (f *framed) fill(ctx context.Context, s *Source, b *Block) error {
 		}
 		s.next = b.Spans[0].At
 		s.emit(b, b.Data, len(b.Spans))
+		b.Frames = f.frames
 	}
 	return err
 }
@@ -130,7 +131,7 @@ func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool, err error) {
 		return true, nil
 	}
 	if fr.Record || handed { // what is handed out has a place of its own, to go on from
-		f.count()
+		f.count(fr.Number)
 	}
 	reason := fr.Bad
 	if f.last && f.damage != "" && pass >= left && handed && !f.told {
@@ -155,7 +156,7 @@ func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool, err error) {
 }
 
 // count numbers the record, or what is none, that begins at the window.
-func (f *framed) count() {
+func (f *framed) count(number int64) {
 	for len(f.marks) > 0 && f.marks[0].at <= f.r {
 		f.enter(f.marks[0].stored)
 		f.marks = f.marks[1:]
@@ -163,7 +164,7 @@ func (f *framed) count() {
 	if f.src.kind == kindPlain {
 		f.enter(f.gone + int64(f.r))
 	}
-	f.number++
+	f.number = max(f.number+1, number)
 }
 
 // enter says that the next record begins in the member at an offset.

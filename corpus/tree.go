@@ -183,7 +183,7 @@ func (t *Tree) open(n int, at Mark) error {
 	name := filepath.Join(t.plan.Dir, out.Name)
 	w := openKind(out.Kind)(name, &partial{path: name}, f, false)
 	w.written, w.tail = at.Size, tail
-	if err := t.plan.enclose(w, n); err != nil {
+	if err := errors.Join(t.plan.enclose(w, n), t.plan.lead(w, n)); err != nil {
 		return errors.Join(err, w.stop())
 	}
 	if t.used != nil {
@@ -205,6 +205,18 @@ func (p *TreePlan) enclose(w *Writer, n int) error {
 		return err
 	}
 	return w.Enclose(e)
+}
+
+// lead has an output that was opened begin with what is planned.
+func (p *TreePlan) lead(w *Writer, n int) error {
+	if p.Head == nil {
+		return nil
+	}
+	head, err := p.Head(n)
+	if err != nil {
+		return err
+	}
+	return w.Lead(head)
 }
 
 // Turn returns the output of an input, by its number; those before it are whole then. Of

@@ -26,6 +26,9 @@ type TreePlan struct {
 	// Enclose encloses the nth output; nil: none is.
 	Enclose func(n int) (Enclosure, error)
 
+	// Head is what stands in front of the nth output; nil: nothing.
+	Head func(n int) ([]byte, error)
+
 	// Early: an output gets its name as soon as it is whole and a checkpoint knows of
 	// it, and not when the run is done. For runs that can be continued.
 	Early bool

@@ -42,6 +42,8 @@ type Writer struct {
 	stream streamEncoder // for long records, made for the first
 
 	enclosure Enclosure // nil for none
+	head      []byte    // see Lead
+	owed      bool      // head is to be written
 	free      chan *frame
 	room      *semaphore.Weighted // bytes of records in frames on their way
 	queue     chan *frame
@@ -269,6 +271,7 @@ func (w *Writer) WriteRecord(parts ...[]byte) error {
 	if w.done {
 		return fmt.Errorf("writing %s: %w", w.name, os.ErrClosed)
 	}
+	w.lead()
 	length := 0
 	for _, p := range parts {
 		length += len(p)
@@ -373,6 +376,9 @@ func (w *Writer) wait() {
 func (w *Writer) Seal() (Mark, error) {
 	if err := w.closeEnclosure(); err != nil {
 		return Mark{}, err
+	}
+	if !w.done {
+		w.lead()
 	}
 	at, err := w.Sync()
 	if err == nil && w.written == 0 && w.size == compressedFrame {

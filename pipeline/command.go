@@ -23,6 +23,9 @@ type Command struct {
 	Spans    bool // Outputs.Spans
 	// Enclosure is how the kept records are written to one file; nil: one after the other.
 	Enclosure corpus.Enclosure
+	// Head is what stands in front of the kept records in one file; nil: nothing, or what
+	// the first input that is a pipe begins with.
+	Head []byte
 	// Report is the same of the report.
 	Report corpus.Enclosure
 	Rules  dedup.Rules

@@ -250,7 +250,7 @@ func (l *Ledger) OpenOutputs() (o Outputs, err error) {
 			return o, errors.Join(err, o.Abort())
 		}
 	}
-	if err := errors.Join(enclose(o.Kept, l.command.Enclosure), enclose(o.Report, l.command.Report)); err != nil {
+	if err := errors.Join(enclose(o.Kept, l.command.Enclosure), enclose(o.Report, l.command.Report), lead(o.Kept, l.command.Head)); err != nil {
 		return o, errors.Join(err, o.Abort())
 	}
 	if o.Tree, err = l.openTree(worthless); err != nil {

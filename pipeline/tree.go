@@ -13,8 +13,11 @@ const mostWaiting = 4096
 // behind the last record of an input, when that output is whole.
 func (c *committer) turn(b *batch) (err error) {
 	tree := c.out.Tree
-	if tree == nil || len(b.records) == 0 {
+	if len(b.records) == 0 {
 		return nil
+	}
+	if tree == nil {
+		return leadBy(c.out.Kept, b.block.Frames)
 	}
 	if c.job.Save != nil && !c.job.Temporary && c.index.Table() != nil && tree.Waiting() >= mostWaiting {
 		if err := c.index.Checkpoint(); err != nil {
@@ -23,6 +26,22 @@ func (c *committer) turn(b *batch) (err error) {
 	}
 	c.out.Kept, err = tree.Turn(b.block.Input)
 	return err
+}
+
+// lead has an output begin with what is planned.
+func lead(w *corpus.Writer, head []byte) error {
+	if w == nil || head == nil {
+		return nil
+	}
+	return w.Lead(head)
+}
+
+// leadBy has an output begin with what the input of a batch begins with.
+func leadBy(w *corpus.Writer, frames corpus.Frames) error {
+	if h, ok := frames.(corpus.Headed); ok {
+		return lead(w, h.Head())
+	}
+	return nil
 }
 
 // shard begins another shard where a record of so many bytes does not belong in the one

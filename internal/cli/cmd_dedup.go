@@ -311,7 +311,7 @@ func (t *task) badRecords(s *report.Summary) error {
 // command is the task as the ledger of the run stores and compares it.
 func (t *task) command() pipeline.Command {
 	return pipeline.Command{
-		Args: t.args, Inputs: t.inputs, Outputs: [3]string{t.out, t.report, t.rejects}, Tree: t.tree, Enclosure: t.enclosure, Report: t.tabled, Annotate: t.annotate,
+		Args: t.args, Inputs: t.inputs, Outputs: [3]string{t.out, t.report, t.rejects}, Tree: t.tree, Enclosure: t.enclosure, Head: t.head, Report: t.tabled, Annotate: t.annotate,
 		Rules: t.rules, Format: t.formats.String(), MaxRecord: t.source.MaxRecord, Lasting: t.index != "", Now: t.now,
 		Batch: t.batch, ReplaceSameID: t.replace,
 		Against: t.against.IDs(), Others: t.others, Spans: t.spans, By: t.by.name(),

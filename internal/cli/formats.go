@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/csv"
+	"github.com/firstseen/firstseen/corpus/jsonarray"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/corpus/page"
 	"github.com/firstseen/firstseen/corpus/parquet"
@@ -31,7 +33,7 @@ type reading struct {
 }
 
 func (r *reading) register(fs *pflag.FlagSet) {
-	fs.StringVar(&r.format, "format", "auto", "what the inputs are: jsonl, parquet, warc, arc, html, text (a file each), lines or paragraphs; auto tells by what each begins with")
+	fs.StringVar(&r.format, "format", "auto", "what the inputs are: jsonl, array (of JSON), csv (TSV too), parquet, warc, arc, html, text (a file each), lines or paragraphs; auto tells by what each begins with")
 	fs.StringVar(&r.textField, "text-field", "text", "field or column with the text; dots lead into objects")
 	fs.StringVar(&r.idField, "id-field", "", "field with the id, such as metadata.url, in a WARC of its header, such as WARC-Record-ID (default id, and WARC-Target-URI); without one a document is FILE:LINE")
 	fs.StringVar(&r.html, "html", "main", "the text of a page of HTML: main (its article), visible (all that is seen) or off (the page as it is, with its tags)")
@@ -85,8 +87,8 @@ type formats struct {
 // formats checks the flags.
 func (r *reading) formats(maxRecord int) (f formats, err error) {
 	f.chosen = cmp.Or(r.format, "auto")
-	if !slices.Contains([]string{"auto", "jsonl", "parquet", "warc", "arc", "html", "text", "lines", "paragraphs"}, f.chosen) {
-		return f, fmt.Errorf("--format %q: want auto, jsonl, parquet, warc, arc, html, text, lines or paragraphs", r.format)
+	if !slices.Contains([]string{"auto", "jsonl", "array", "csv", "parquet", "warc", "arc", "html", "text", "lines", "paragraphs"}, f.chosen) {
+		return f, fmt.Errorf("--format %q: want auto, jsonl, array, csv, parquet, warc, arc, html, text, lines or paragraphs", r.format)
 	}
 	f.jsonl.Fields = jsonl.Fields{Text: r.textField, ID: r.idField}
 	f.parquet.Text, f.parquet.ID = r.textField, r.idField
@@ -113,7 +115,7 @@ func (f formats) all() map[string]corpus.Format {
 	arc := f.warc
 	arc.ARC = true
 	return map[string]corpus.Format{
-		"jsonl": f.jsonl, "parquet": f.parquet, "warc": f.warc, "arc": arc, "html": page.Format{HTML: true, Text: f.text}, "text": page.Format{Text: f.text},
+		"csv": csv.Format{Text: f.parquet.Text, ID: f.parquet.ID}, "jsonl": f.jsonl, "array": jsonarray.Format{Fields: f.jsonl.Fields}, "parquet": f.parquet, "warc": f.warc, "arc": arc, "html": page.Format{HTML: true, Text: f.text}, "text": page.Format{Text: f.text},
 		"lines": plain.Format{}, "paragraphs": plain.Format{Paragraphs: true},
 	}
 }
@@ -124,7 +126,7 @@ func (f formats) of() (format corpus.Format, others []corpus.Format) {
 	if f.chosen != "auto" {
 		return all[f.chosen], nil
 	}
-	return f.jsonl, []corpus.Format{f.jsonl, f.parquet, all["warc"], all["arc"], all["html"], all["text"]}
+	return f.jsonl, []corpus.Format{f.jsonl, f.parquet, all["warc"], all["arc"], all["html"], all["text"], all["csv"], all["array"]}
 }
 
 // source reads inputs.

@@ -46,6 +46,7 @@ type task struct {
 	summary     string
 	tree        *corpus.TreePlan // what is written of each input; nil for none
 	enclosure   corpus.Enclosure // of --out; nil for none
+	head        []byte           // what stands in front of the records in --out
 	tabled      corpus.Enclosure // of --report, likewise
 	shard       int64            // bytes of its files, 0 for one of each input
 	annotate    bool
@@ -106,7 +107,7 @@ func (f *settings) task(args []string) (*task, error) {
 	if err := p.planTree(&f.trees); err != nil {
 		return nil, err
 	}
-	if err := p.enclose(); err != nil {
+	if err := errors.Join(p.enclose(), p.lead()); err != nil {
 		return nil, err
 	}
 	return p, p.checkDerived()
