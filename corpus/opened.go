@@ -42,8 +42,8 @@ type Rows interface {
 type opened struct {
 	rows    Rows
 	ratio   expansion // of records
-	pending []byte // a record that did not fit into the block before
-	span    Span   // of it
+	pending []byte    // a record that did not fit into the block before
+	span    Span      // of it
 	has     bool
 	err     error // behind the records that were handed out
 }
