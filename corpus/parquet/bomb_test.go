@@ -58,13 +58,13 @@ var bombs = map[string]struct {
 		Codec: parquet.Zstd, Encoding: parquet.DeltaBytes, Page: append(zeroDeltas(many), zeroDeltas(many)...), Entries: many, Rows: many, Values: many,
 	}, `row group 0: column text, page 0: `},
 	"a large page": {parquet.Bomb{
-		Codec: parquet.Brotli, Page: make([]byte, 64<<20), Entries: 1, Rows: 1, Values: 1,
+		Codec: parquet.Brotli, Page: make([]byte, 4<<20), Entries: 1, Rows: 1, Values: 1,
 	}, `row group 0: column text, page 0: `},
 	"a page in many row groups": {parquet.Bomb{
 		Codec: parquet.Zstd, Page: behind(make([]byte, 500_000)), Entries: 1, Rows: 1, Values: 1, Groups: 100_000,
 	}, `column text, page 0: `},
 	"columns with a long name in common": {parquet.Bomb{
-		Parts: []int{8 << 20}, Columns: 5000, Page: behind(nil), Entries: 1, Rows: 1, Values: 1,
+		Parts: []int{4 << 20}, Columns: 5000, Page: behind(nil), Entries: 1, Rows: 1, Values: 1,
 	}, `it has no column "text"`},
 }
 

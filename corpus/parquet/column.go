@@ -29,6 +29,7 @@ type column struct {
 	data, words []byte   // a page, and the dictionary
 	levels      []byte   // of a page of version 2
 	starts      []uint32 // memory for those of the dictionary
+	joined      []byte   // memory for a value of which deltas are stored
 	dict        *dictionary
 	entries     int // left in the page
 	reps, defs  hybrid
@@ -267,7 +268,7 @@ func (c *column) openV1(h *header, stored []byte) (err error) {
 	if c.defs, err = level(c.leaf.maxDef, h.defEncoding); err != nil {
 		return err
 	}
-	c.values, err = newValues(h.encoding, c.leaf, rest, c.entries, c.dict)
+	c.values, err = c.newValues(h.encoding, rest)
 	return err
 }
 
@@ -289,6 +290,6 @@ func (c *column) openV2(h *header, stored []byte) (err error) {
 	if c.data, err = c.pages.decompress(c.data, int(int64(h.size)-levels), codec, stored[levels:]); err != nil {
 		return err
 	}
-	c.values, err = newValues(h.encoding, c.leaf, c.data, c.entries, c.dict)
+	c.values, err = c.newValues(h.encoding, c.data)
 	return err
 }

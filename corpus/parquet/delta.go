@@ -147,11 +147,11 @@ type deltaBytes struct {
 	prefixes *deltas
 	suffixes *deltaLength
 	value    []byte
-	width    int // 0: any
+	column   *column
 }
 
-func newDeltaBytes(data []byte, l *leaf, n int) (*deltaBytes, error) {
-	prefixes, err := newDeltas(data, n)
+func newDeltaBytes(data []byte, c *column) (*deltaBytes, error) {
+	prefixes, err := newDeltas(data, c.entries)
 	if err != nil {
 		return nil, err
 	}
@@ -159,8 +159,8 @@ func newDeltaBytes(data []byte, l *leaf, n int) (*deltaBytes, error) {
 	if err != nil {
 		return nil, err
 	}
-	suffixes, err := newDeltaLength(rest, n)
-	return &deltaBytes{prefixes: prefixes, suffixes: suffixes, width: l.width()}, err
+	suffixes, err := newDeltaLength(rest, c.entries)
+	return &deltaBytes{prefixes: prefixes, suffixes: suffixes, value: c.joined[:0], column: c}, err
 }
 
 func (d *deltaBytes) next() ([]byte, error) {
@@ -172,8 +172,26 @@ func (d *deltaBytes) next() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.value = append(d.value[:n], suffix...); d.width > 0 && len(d.value) != d.width {
+	if err := d.room(int(n) + len(suffix)); err != nil {
+		return nil, err
+	}
+	d.value = append(d.value[:n], suffix...)
+	if width := d.column.leaf.width(); width > 0 && len(d.value) != width {
 		return nil, errValues
 	}
 	return d.value, nil
+}
+
+// room makes room for a value of so many bytes, behind what there is of it.
+func (d *deltaBytes) room(size int) error {
+	if size <= cap(d.value) {
+		return nil
+	}
+	value, err := d.column.pages.grow(d.value, max(size, min(2*cap(d.value), maxPage)))
+	if err != nil {
+		return err
+	}
+	d.value = value[:copy(value, d.value)]
+	d.column.joined = d.value
+	return nil
 }

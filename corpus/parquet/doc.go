@@ -10,5 +10,11 @@
 // behind it, so that a file can be gone on with; see [enclosure].
 //
 // Nothing in a file is believed before it is checked. Memory is that of a page and a
-// dictionary for each column that is read, see maxPages.
+// dictionary for each column that is read, see [Memory]; work is bounded by what a file
+// holds and is decompressed to, see [corpus.Limits].
+//
+// Reader and writer are our own, because github.com/parquet-go/parquet-go (0.32) allocates
+// for a page whatever its header claims, up to 2 GiB, before a byte is decompressed; has a
+// fixed table of codecs, without the LZ4 of old files and with no way to add it; and reads
+// pages with no place to count what they are expanded to.
 package parquet

@@ -14,6 +14,10 @@ const (
 	maxPages = 512 << 20
 )
 
+// Memory is what the reading of a file takes at most, in bytes: pages, and its footer with
+// what is made of that. Files as most writers make them take a few MiB for each column.
+const Memory = maxPages + 2*maxFooter
+
 // pages reads the pages of all columns of a file, one at a time: it holds one as it is
 // stored, and counts what the columns hold of theirs. All that is read, made and gone
 // through is told to spend first, see [corpus.Limits].

@@ -26,9 +26,10 @@ type values interface {
 	next() ([]byte, error)
 }
 
-// newValues reads n values in an encoding, in the bytes of a page. It takes no memory for
-// what they say of their number.
-func newValues(encoding int32, l *leaf, data []byte, n int, d *dictionary) (values, error) {
+// newValues reads the values of a page in an encoding, in its bytes. It takes no memory
+// for what they say of their number.
+func (c *column) newValues(encoding int32, data []byte) (values, error) {
+	l, n, d := c.leaf, c.entries, c.dict
 	switch {
 	case encoding == encPlain && l.typ == typeBoolean:
 		return &plainBits{data: data}, nil
@@ -58,7 +59,7 @@ func newValues(encoding int32, l *leaf, data []byte, n int, d *dictionary) (valu
 	case encoding == encDeltaLength && l.typ == typeBytes:
 		return newDeltaLength(data, n)
 	case encoding == encDeltaBytes && (l.typ == typeBytes || l.typ == typeFixed):
-		return newDeltaBytes(data, l, n)
+		return newDeltaBytes(data, c)
 	case encoding == encByteSplit && l.typ != typeBytes && l.typ != typeBoolean:
 		if n <= 0 || len(data)%l.width() != 0 {
 			return &byteSplit{}, nil

@@ -91,7 +91,7 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 	stderr := cmd.ErrOrStderr()
 	t.jobs = checkJobs(t.jobs, stderr)
 	runtime.GOMAXPROCS(t.processors())
-	limitHeap(t.source.MaxWindow, outsideHeap(t.jobs, t.filterOnly)-termsBytes(t.scheme))
+	limitHeap(t.source.MaxWindow, outsideHeap(t.jobs, t.filterOnly)-termsBytes(t.scheme)-int64(memoryOfParquet(t.found)))
 	sweepTempIndexes(os.TempDir())
 	if err := t.openAgainst(); err != nil {
 		return err

@@ -106,6 +106,7 @@ type foreseen struct {
 	shape   bloomstore.Shape // zero where the documents decide about it
 	scheme  feature.Scheme
 	formats formats
+	found   corpus.Format // of the inputs or, without any, of --format
 	source  corpus.SourceConfig
 	jobs    int
 }
@@ -126,6 +127,7 @@ func (f *settings) foresee(args []string) (*foreseen, error) {
 	if p.formats, err = f.reading.formats(p.source.MaxRecord); err != nil {
 		return nil, err
 	}
+	p.found, _ = p.formats.of()
 	if f.docs != "" {
 		if p.docs, err = parseCount(f.docs); err != nil {
 			return nil, fmt.Errorf("--docs: %w", err)
@@ -160,9 +162,10 @@ func (p *foreseen) forecast(cmd *cobra.Command) (_ *forecast, err error) {
 		p.shape = index.ShapeFor(p.docs, p.scheme, false)
 	}
 	c := predict(p.docs, p.shape, p.scheme, measured)
-	c.MemoryBytes = c.FilterBytes + memoryOf(p.source, false) + p.scheme.MemoryFor(p.docs)
+	beside := memoryOfParquet(p.found)
+	c.MemoryBytes = c.FilterBytes + memoryOf(p.source, false) + p.scheme.MemoryFor(p.docs) + beside
 	if p.scheme.Info().FilterOnly {
-		c.FilterOnlyBytes = c.FilterBytes + memoryOf(p.source, true)
+		c.FilterOnlyBytes = c.FilterBytes + memoryOf(p.source, true) + beside
 		c.FilterOnlyDisk = index.StreamDisk(p.shape)
 	}
 	return c, nil
@@ -202,6 +205,9 @@ func (p *foreseen) measure(cmd *cobra.Command) (*sample, error) {
 	tellPassed(passed, cmd.ErrOrStderr())
 	p.jobs = checkJobs(p.jobs, cmd.ErrOrStderr())
 	p.source.Stdin = cmd.InOrStdin()
+	if p.found, err = p.formats.check(inputs, p.source, "", false); err != nil {
+		return nil, err
+	}
 	m := &sample{OfStored: -1}
 	if total, known := corpus.TotalSize(inputs); known {
 		m.OfStored = total

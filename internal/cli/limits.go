@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/parquet"
 )
 
 // limitFlags are the flags that bound what an input can make a run take.
@@ -87,6 +88,19 @@ func memoryOf(c corpus.SourceConfig, filterOnly bool) uint64 {
 		beside = memoryFilterOnly
 	}
 	return uint64(beside + 2*max(0, int64(c.MaxRecord)-ordinaryRecord) + windowBeyond(c.MaxWindow))
+}
+
+// parquetWritten is what the writing of Parquet takes beyond that of other formats: rows of
+// frames by columns, and their pages, for each output that is compressed.
+const parquetWritten = 130 << 20
+
+// memoryOfParquet is what a run over such inputs takes beside that, in bytes at most, when
+// it writes their rows again.
+func memoryOfParquet(found corpus.Format) uint64 {
+	if _, ok := found.(parquet.Format); !ok {
+		return 0
+	}
+	return parquet.Memory + parquetWritten
 }
 
 // decodersFor is how many goroutines decode compressed inputs ahead. Without a table
