@@ -300,10 +300,11 @@ func (t *Table) stageRun(s *space, r *run) error {
 		_, err = tx.CreateBucket(r.bucket())
 		return err
 	})
+	perBin := r.binBytes(uint64(s.mem.Len()), r.Bins())
 	for bin := uint64(0); err == nil && bin < r.Bins(); {
 		err = t.update(func(tx *bbolt.Tx) error {
 			var err error
-			bin, err = t.writeBins(tx, s, r, bin, r.Bins(), t.sizes.sliceBytes, func(in *sorted.Entries, from, to uint64) error {
+			bin, err = t.writeBins(tx, s, r, bin, r.Bins(), perBin, t.sizes.sliceBytes, func(_ *packer, in *sorted.Entries, from, to uint64) error {
 				take(in, s.mem, from, to)
 				return nil
 			})
@@ -313,28 +314,28 @@ func (t *Table) stageRun(s *space, r *run) error {
 	return err
 }
 
-// writeBins writes bins of a run to its bucket, from number bin on, up to end or
-// until they have limit bytes, and returns where it stopped. collect brings the
-// entries of a range of keys into the given ones; it runs one bin ahead, on another
-// processor if there is one, as decoding takes as long as packing.
-func (t *Table) writeBins(tx *bbolt.Tx, s *space, r *run, bin, end uint64, limit int, collect collectFunc) (uint64, error) {
+// writeBins writes bins of a run, of about perBin bytes each, to its bucket, from number
+// bin on, up to end or until they have limit bytes, and returns where it stopped. collect
+// brings the entries of a range of keys into the given ones.
+func (t *Table) writeBins(tx *bbolt.Tx, s *space, r *run, bin, end, perBin uint64, limit int, collect collectFunc) (uint64, error) {
 	bucket := tx.Bucket(r.bucket())
 	bucket.FillPercent = 1
-	t.arena = t.arena[:0]
-	ahead := t.collectAhead(s, r, bin, end, collect)
-	defer ahead.stop()
-	for ; bin < end && len(t.arena) < limit; bin++ {
-		if err := ahead.next(&s.build.In); err != nil {
+	round := min(max(uint64(limit)/perBin, 1), roundBins)
+	for used, bytes := 0, 0; bin < end && bytes < limit; {
+		bins := t.packedBins(used, int(min(round, end-bin)))
+		if err := t.pack(s, r, bin, bins, collect); err != nil {
 			return bin, err
 		}
-		at, n := len(t.arena), 0
-		t.arena, n = s.build.Build(t.arena, r.Run, bin)
-		value := t.arena[at:len(t.arena):len(t.arena)]
-		if err := bucket.Put(binKey(bin), value); err != nil {
-			return bin, err
+		for i := range bins {
+			if err := bucket.Put(binKey(bin), bins[i].value); err != nil {
+				return bin, err
+			}
+			bytes += len(bins[i].value)
+			r.entries += uint64(bins[i].n)
+			r.Trust(bin)
+			bin++
 		}
-		r.entries += uint64(n)
-		r.Trust(bin)
+		used += len(bins)
 	}
 	return bin, nil
 }

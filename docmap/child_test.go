@@ -113,6 +113,9 @@ func childFills(path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, table.Close()) }()
+	if err := table.Share(3, together); err != nil {
+		return err
+	}
 	v, err := table.State("docs")
 	if err != nil {
 		return err

@@ -66,6 +66,9 @@ func crashAfterEveryTransaction(t *testing.T, opt Options, docs int) {
 	path, crashed := filepath.Join(dir, "table"), filepath.Join(dir, "crashed")
 	opt.MemtableKeys = 300 * docs / 330
 	table := mustOpen(t, path, opt)
+	if err := table.Share(3, together); err != nil {
+		t.Fatal(err)
+	}
 	want, crashes, partial := newOracle(), 0, 0
 	bySeq := map[uint64]*oracle{0: newOracle()}
 	table.committed = func() {

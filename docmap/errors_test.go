@@ -153,7 +153,10 @@ func TestMessages(t *testing.T) {
 			check(err, "iterating over keys: "+what)
 		}
 	}
-	// Merging reads it ahead of packing.
+	// Merging reads it, in one of several goroutines.
+	if err := table.Share(3, together); err != nil {
+		t.Fatal(err)
+	}
 	r := rand.New(rand.NewPCG(25, 0))
 	var err error
 	for i := 0; err == nil && i < 200; i++ {
@@ -218,6 +221,26 @@ func TestOwnFault(t *testing.T) {
 			!strings.Contains(text, "please report it with all of these lines:\n") || !strings.Contains(text, "docmap.(*Table).guarded") {
 			t.Fatalf("got %s", text)
 		}
+	}
+}
+
+// So does one in a goroutine that packs.
+func TestOwnFaultInPacking(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	table := mustOpen(t, path, manyBins)
+	if err := table.Share(3, together); err != nil {
+		t.Fatal(err)
+	}
+	r := table.sizes.newRun(runInfo{id: 1, log: 9, first: 1, last: 1})
+	collect := func(_ *packer, _ *sorted.Entries, from, _ uint64) error {
+		if from == r.Lowest(4) {
+			panic("in the middle")
+		}
+		return nil
+	}
+	err := table.pack(&table.spaces[ofKeys], r, 0, make([]packed, 5), collect)
+	if !errors.Is(err, errFault) || !strings.Contains(err.Error(), "in the middle") {
+		t.Fatal(err)
 	}
 }
 

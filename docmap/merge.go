@@ -191,7 +191,11 @@ func (sl *slice) move(tx *bbolt.Tx, goal uint64, next *header) error {
 		return err
 	}
 	before := r.entries
-	collect := func(in *sorted.Entries, from, to uint64) error {
+	collect := func(p *packer, in *sorted.Entries, from, to uint64) error {
+		snap, err := p.reading()
+		if err != nil {
+			return err
+		}
 		for _, src := range sl.sources {
 			if err := src.collect(snap, in, from, to); err != nil {
 				return err
@@ -205,10 +209,10 @@ func (sl *slice) move(tx *bbolt.Tx, goal uint64, next *header) error {
 		total += src.entries
 	}
 	left := r.Bins() - sl.from
-	perBin := total*r.EntryBits()/8/left + uint64(r.Size(0))
+	perBin := r.binBytes(total, left)
 	n := max(1, uint64(sl.t.sizes.sliceBytes)/perBin/sl.step) * sl.step
 	end := min(goal, sl.from+n)
-	if _, err := sl.t.writeBins(tx, s, r, sl.from, end, math.MaxInt, collect); err != nil {
+	if _, err := sl.t.writeBins(tx, s, r, sl.from, end, perBin, math.MaxInt, collect); err != nil {
 		return err
 	}
 	r.high = r.Highest(end - 1)

@@ -35,7 +35,7 @@ func (t *Table) open() error {
 		if t.spaces[i].mem, err = memtable.New(t.opt.MemtableKeys, limit); err != nil {
 			return err
 		}
-		t.spaces[i].build.Limit = limit
+		t.spaces[i].limit = limit
 	}
 	return t.load()
 }

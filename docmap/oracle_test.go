@@ -232,7 +232,15 @@ func TestTableEqualsOracle(t *testing.T) {
 		opt := smallOptions
 		opt.MemtableKeys = rapid.SampledFrom([]int{20, 200, 600}).Draw(rt, "memtable")
 		opt.sizes = smallSizes[rapid.SampledFrom(slices.Sorted(maps.Keys(smallSizes))).Draw(rt, "sizes")]
-		table, err := Open(path, opt)
+		workers := rapid.IntRange(0, 3).Draw(rt, "workers")
+		open := func() (*Table, error) {
+			table, err := Open(path, opt)
+			if err == nil && workers > 0 {
+				err = table.Share(workers, together)
+			}
+			return table, err
+		}
+		table, err := open()
 		if err != nil {
 			rt.Fatalf("%v", err)
 		}
@@ -241,7 +249,7 @@ func TestTableEqualsOracle(t *testing.T) {
 			if err := table.Close(); err != nil {
 				rt.Fatalf("%v", err)
 			}
-			if table, err = Open(path, opt); err != nil {
+			if table, err = open(); err != nil {
 				rt.Fatalf("%v", err)
 			}
 			want = saved.clone()

@@ -1,6 +1,7 @@
 package docmap
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -25,8 +26,8 @@ func together(tasks int, f func(task int)) {
 func TestSharedTable(t *testing.T) {
 	t.Parallel()
 	const readers = 4
-	one := mustOpen(t, filepath.Join(t.TempDir(), "one"), manyBins)
-	many := mustOpen(t, filepath.Join(t.TempDir(), "many"), manyBins)
+	paths := []string{filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "many")}
+	one, many := mustOpen(t, paths[0], manyBins), mustOpen(t, paths[1], manyBins)
 	rng := rand.New(rand.NewPCG(7, 7))
 	var asked []uint64
 	for range 60 {
@@ -74,6 +75,13 @@ func TestSharedTable(t *testing.T) {
 	}
 	if x, _ := one.ByID("same"); len(x) == 0 || !slices.Equal(x, second(many.ByID("same"))) {
 		t.Error("documents of one id differ")
+	}
+	// Flushes and merges were the work of several too, and left the same.
+	if err := errors.Join(one.Close(), many.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(contents(t, paths[0], ""), contents(t, paths[1], "")); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/firstseen/firstseen/docmap/boltcheck"
 	"github.com/firstseen/firstseen/docmap/memtable"
-	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
 const (
@@ -107,7 +106,8 @@ type Table struct {
 	used    int64   // bytes of it in use
 	version uint64  // grows with every change; iterators compare it
 	unsure  bool    // the file may not be what is known of it here
-	arena   []byte  // values of the transaction being built
+	packers []*packer
+	bins    []packed // of the transaction being built
 	idKeys  [][]uint64
 
 	// committed is called after every transaction, for tests that look at
@@ -118,9 +118,8 @@ type Table struct {
 // A space is one of the two indexes: of keys, of ids.
 type space struct {
 	mem   *memtable.Table
+	limit int    // documents a key keeps
 	runs  []*run // oldest first; the target of a merge before its sources
-	build sorted.Builder
-	ahead sorted.Entries // of the bin after the one being packed
 }
 
 // Open opens the table in the file path, creating it if there is none and
@@ -176,6 +175,9 @@ func (t *Table) stopReading() error {
 	err := t.own.stop()
 	for _, r := range t.readers {
 		err = errors.Join(err, r.stop())
+	}
+	for _, p := range t.packers {
+		err = errors.Join(err, p.stop())
 	}
 	return err
 }

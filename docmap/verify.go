@@ -87,7 +87,7 @@ func (v *verifier) add(format string, args ...any) {
 
 // runs checks the runs of one space, each alone.
 func (v *verifier) runs(s *snapshot, space int) error {
-	limit := v.t.spaces[space].build.Limit
+	limit := v.t.spaces[space].limit
 	for _, r := range v.t.spaces[space].runs {
 		if err := v.note(v.run(s, r, limit)); err != nil {
 			return err

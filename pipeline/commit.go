@@ -56,7 +56,7 @@ func (c *committer) record(b *batch, rec *record) error {
 		if err := c.reject(rec.bad); err != nil {
 			return err
 		}
-		return c.index.Answered(rec.length())
+		return c.answered(rec.length())
 	}
 	r, err := c.index.Decide(rec.document())
 	if err != nil {
@@ -75,7 +75,16 @@ func (c *committer) record(b *batch, rec *record) error {
 	if err := c.told(rec, &r, &l, false); err != nil {
 		return err
 	}
-	return c.index.Answered(rec.length())
+	return c.answered(rec.length())
+}
+
+// answered says that answers are handed on. What the crew does of a checkpoint counts as
+// part of it.
+func (c *committer) answered(bytes int64) error {
+	if c.crew != nil {
+		defer func(took time.Duration) { c.crew.took = took }(c.crew.took)
+	}
+	return c.index.Answered(bytes)
 }
 
 // told counts a document that was decided, and writes it. If later, its record is left

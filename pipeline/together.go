@@ -58,7 +58,7 @@ func (c *committer) commitTogether(b *batch, at int) (n int, err error) {
 	if err := c.out.keepAll(c.crew); err != nil {
 		return 0, err
 	}
-	return n, c.index.Answered(length) // nothing is due yet, see fits
+	return n, c.answered(length) // nothing is due yet, see fits
 }
 
 // fits is how many records can be decided together, and their length.

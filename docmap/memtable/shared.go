@@ -35,15 +35,20 @@ func (m *Table) AddAll(docs [][]uint64, first uint32, by Spread) error {
 	return nil
 }
 
-// Reserve makes room for n more entries, so that adding them cannot fail. Slots are
-// doubled and nothing else, so that they come to as many as New was told of.
+// Reserve makes room for n more entries, so that adding them cannot fail. Slots become
+// growth times as many and nothing else, so that they come to as many as New was told
+// of; beyond, they are doubled.
 func (m *Table) Reserve(n int, by Spread) error {
 	if uint64(m.n+n)*4 <= m.slots*3 {
 		return nil
 	}
-	slots := 2 * m.slots
+	slots := m.slots
 	for uint64(m.n+n)*4 > slots*3 {
-		slots *= 2
+		if slots < m.most {
+			slots *= growth
+		} else {
+			slots *= 2
+		}
 	}
 	old := *m
 	if err := m.alloc(slots); err != nil {
