@@ -35,6 +35,7 @@ type Span struct {
 	At         Place
 	Start, End int    // of the record in Data
 	Bad        string // if not empty, the reason why it is no document
+	Other      bool   // it is none, but is written as it came
 }
 
 // apartFrom is from how many bytes on a piece of memory is none of the Go heap.

@@ -140,9 +140,11 @@ func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool, err error) {
 	switch {
 	case handed && size > s.cfg.BlockSize && reason == "":
 		f.handOver(b, size)
+		b.Spans[len(b.Spans)-1].Other = fr.Other
 		pass, left, full = pass-size, left-size, true
 	case handed:
 		f.add(b, f.buf[f.r:f.r+size], reason)
+		b.Spans[len(b.Spans)-1].Other = fr.Other && reason == ""
 		full = fr.Alone
 	}
 	f.drop(min(pass, f.w-f.r))

@@ -57,6 +57,11 @@ func (c *committer) record(b *batch, rec *record) error {
 			return err
 		}
 		return c.answered(rec.length())
+	case rec.other:
+		if err := c.out.other(rec); err != nil {
+			return err
+		}
+		return c.answered(rec.length())
 	}
 	r, err := c.index.Decide(rec.document())
 	if err != nil {
@@ -96,7 +101,10 @@ func (c *committer) told(rec *record, r *dedup.Result, l *lines, later bool) err
 			return err
 		}
 	}
-	return c.out.document(rec, r, l, later)
+	if err := c.out.document(rec, r, l, later); err != nil || r.Kept {
+		return err
+	}
+	return c.instead(rec, r)
 }
 
 // retried turns the answer to a document that was kept before, and is sent again,

@@ -75,6 +75,10 @@ type Job struct {
 	// stores nothing.
 	Store func(dst []byte, file string, doc *corpus.Document) []byte
 
+	// Instead writes to Outputs.Kept what stands there for a document that is removed, and
+	// tells whether that leads to the same bytes. Nil writes nothing.
+	Instead func(w *corpus.Writer, r Removal) (revisit bool, err error)
+
 	Now  func() time.Time
 	Live *Live // where to publish progress while running; nil for nowhere
 	Warn func(string)
@@ -124,6 +128,7 @@ type record struct {
 	slot          corpus.Slot
 	sum           uint64 // of raw
 	empty         bool
+	other         bool // no document: written as it came
 	bad           *corpus.BadRecord
 	first         int // where its features begin in batch.features
 	firstData     int // where its data do in batch.data
@@ -314,10 +319,10 @@ func (w *worker) fill(b *batch) (err error) {
 		}
 		r := record{
 			id: doc.ID, raw: doc.Raw, text: doc.Text, at: doc.At, slot: doc.Slot,
-			sum: corpus.RecordSum(doc.Raw), empty: doc.Empty, bad: doc.Bad, time: doc.Time,
+			sum: corpus.RecordSum(doc.Raw), empty: doc.Empty, other: doc.Other, bad: doc.Bad, time: doc.Time,
 			first: len(b.features), firstData: len(b.data), firstAdded: len(b.added),
 		}
-		if doc.Bad == nil && !doc.Empty {
+		if r.isDocument() {
 			w.extractor.Extract(&w.set, doc.Text)
 			b.features = append(b.features, w.set.Features...)
 			b.data = append(b.data, w.set.Data...)

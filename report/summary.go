@@ -20,7 +20,8 @@ type Tally struct {
 	SameID      int64 `json:"same_id"` // of the duplicates, those whose witness has their id
 	Mosaics     int64 `json:"mosaics"`
 	Related     int64 `json:"related"`
-	Again       int64 `json:"again"` // of the kept, those that had been kept before and were sent again
+	Again       int64 `json:"again"`              // of the kept, those that had been kept before and were sent again
+	Revisits    int64 `json:"revisits,omitempty"` // of the removed, those that revisit records stand for
 	Bad         int64 `json:"bad_records"`
 	RecordBytes int64 `json:"line_bytes"` // of all records, decompressed
 }
@@ -80,6 +81,9 @@ func (s *Summary) WriteText(w io.Writer) {
 		s.Unique, s.Duplicates, s.Exact, s.SameID, s.Mosaics, s.Related)
 	if s.Again > 0 {
 		fmt.Fprintf(w, "  sent again, and answered as before: %d\n", s.Again)
+	}
+	if s.Revisits > 0 {
+		fmt.Fprintf(w, "  removed, with revisit records in their places: %d\n", s.Revisits)
 	}
 	if s.Bad > 0 {
 		fmt.Fprintf(w, "  bad records: %d\n", s.Bad)

@@ -66,6 +66,7 @@ func (f *settings) registerDedup(cmd *cobra.Command) {
 	fs.StringVar(&f.report, "report", "", "write one JSON line for every document that is not unique")
 	fs.StringVar(&f.rejects, "rejects", "", "write bad records here, with file, line and reason")
 	fs.StringVar(&f.summary, "summary", "", "write the summary here as JSON")
+	f.revisit.register(fs)
 	f.reading.register(fs)
 	fs.Int64Var(&f.maxBad, "max-bad", -1, "stop at more bad records than this; 0 stops at the first, -1 never stops")
 	fs.DurationVar(&f.every, "checkpoint-every", time.Second, "with --index and a pipe: remember what was answered this often, against a kill; 0 does not")
@@ -81,7 +82,7 @@ func (f *settings) registerDedup(cmd *cobra.Command) {
 func (t *task) run(cmd *cobra.Command) (err error) {
 	stderr := cmd.ErrOrStderr()
 	t.jobs = checkJobs(t.jobs, stderr)
-	runtime.GOMAXPROCS(t.jobs)
+	runtime.GOMAXPROCS(t.processors())
 	limitHeap(t.source.MaxWindow, outsideHeap(t.jobs, t.filterOnly))
 	sweepTempIndexes(os.TempDir())
 	x, remove, err := t.openIndex()
@@ -332,6 +333,7 @@ func (t *task) job(ctx context.Context, stdin io.Reader, stderr io.Writer, ledge
 			job.Ticks = time.Tick(t.every)
 		}
 	}
+	t.formats.writeRevisits(&job)
 	job.Source = t.formats.source(t.inputs, source)
 	job.Outputs, err = opened(ctx, ledger.OpenOutputs)
 	job.Retries = t.annotate && t.readsPipe() && err == nil && job.Outputs.Kept != nil && job.Outputs.Kept.Live()

@@ -142,7 +142,7 @@ func (f formats) expand(args []string) ([]corpus.Input, []corpus.Passed, error) 
 
 // String names the formats with what they were told, for the ledger of a run.
 func (f formats) String() string {
-	return fmt.Sprintf("%s text %q id %q status %v types %q html %s", f.chosen, f.jsonl.Fields.Text, f.jsonl.Fields.ID, f.warc.Status, f.warc.Types, f.html)
+	return fmt.Sprintf("%s text %q id %q status %v types %q html %s%s", f.chosen, f.jsonl.Fields.Text, f.jsonl.Fields.ID, f.warc.Status, f.warc.Types, f.html, revisitText(f.warc.Revisit))
 }
 
 // check refuses what the format of the inputs cannot have, before anything is read. It
@@ -162,6 +162,9 @@ func (f formats) check(inputs []corpus.Input, cfg corpus.SourceConfig, out strin
 	}
 	if _, one := found.(page.Format); one && out != "" {
 		return nil, usageError{errors.New("each input is one document of its own file: leave --out away, and read in --report which to leave out")}
+	}
+	if err := checkRevisits(f.warc.Revisit, found); err != nil {
+		return nil, usageError{err}
 	}
 	if archive, ok := found.(warc.Format); ok && archive.ARC && out != "" {
 		return nil, usageError{warc.ErrARC}

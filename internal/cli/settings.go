@@ -32,6 +32,7 @@ type settings struct {
 	// What is written.
 	out, report, rejects, summary string
 	annotate, asJSON, quiet       bool
+	revisit                       revisitFlags
 
 	// How the work is done.
 	jobs         int

@@ -119,6 +119,9 @@ func (f *settings) taskRules(p *task) (err error) {
 	if p.formats, err = f.reading.formats(p.source.MaxRecord); err != nil {
 		return err
 	}
+	if p.formats.warc.Revisit, err = f.revisit.check(f); err != nil {
+		return err
+	}
 	return p.scheme.Validate()
 }
 

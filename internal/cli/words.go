@@ -54,6 +54,9 @@ and beside an earlier one more than twice as long, whole segments are counted: s
 the manual. --score segments counts nothing else, each as one, and --filter-only
 asks what share of the text was seen before, wherever.
 
+Of web archives --revisit writes revisit records to --out for removed records that
+have the payload of an earlier one, so that the output can be replayed.
+
 With --index, a run that was interrupted or killed is continued by the same
 command, and its outputs are those of a run that was not. What an earlier run
 has left in OUTPUT.partial is never written over: it is put aside as

@@ -20,14 +20,6 @@ type scanner struct {
 
 const noEnd = int(^uint(0) >> 1)
 
-// attributes are those of a tag that matter. Of several of one name the first counts.
-type attributes struct {
-	seen         uint8 // one bit for each
-	href, hidden bool
-	role, style  []byte
-	empty        bool // the tag ends with a slash
-}
-
 // run hands all of a page to a document.
 func (s *scanner) run(page []byte, d *document) {
 	*s = scanner{page: page, d: d, xml: bytes.HasPrefix(bytes.TrimLeft(page, "\ufeff \t\r\n"), []byte("<?xml"))}
@@ -191,11 +183,21 @@ const longestName = 16
 
 // lookUp is the tag of a name.
 func lookUp(name []byte) tag {
-	if len(name) > longestName {
+	if len(name) > longestName || len(name) == 0 {
+		return inline
+	}
+	bucket := named[name[0]&31][len(name)]
+	if len(bucket) == 0 {
 		return inline
 	}
 	var room [longestName]byte
-	return tagOf[string(lowered(&room, name))]
+	lower := lowered(&room, name)
+	for i := range bucket {
+		if bucket[i].name == string(lower) {
+			return bucket[i].tag
+		}
+	}
+	return inline
 }
 
 // lowered is a short name in lower case.
@@ -216,124 +218,6 @@ func (s *scanner) name(from int) []byte {
 		to++
 	}
 	return s.page[from:to]
-}
-
-// readAttributes goes over the attributes of a tag and behind its end. It returns false
-// if the page ends before.
-func (s *scanner) readAttributes(i int, a *attributes) bool {
-	page := s.page
-	slash := -1 // the last that is part of no attribute
-	for i < len(page) {
-		switch c := page[i]; {
-		case c == '>':
-			if a != nil {
-				a.empty = slash == i-1
-			}
-			s.at = i + 1
-			return true
-		case c == '/':
-			slash = i
-			i++
-		case isBlank[c]:
-			i++
-		default:
-			from := i
-			for i++; i < len(page) && page[i] != '=' && page[i] != '>' && page[i] != '/' && !isBlank[page[i]]; i++ {
-			}
-			key := page[from:i]
-			var value []byte
-			value, i = s.value(i)
-			if a != nil {
-				a.set(key, value)
-			}
-		}
-	}
-	s.at = len(page)
-	return false
-}
-
-// value is the value of an attribute whose name ends there, and the place behind it.
-func (s *scanner) value(i int) (value []byte, next int) {
-	page := s.page
-	next = i
-	for i < len(page) && isBlank[page[i]] {
-		i++
-	}
-	if i >= len(page) || page[i] != '=' {
-		return nil, next
-	}
-	for i++; i < len(page) && isBlank[page[i]]; i++ {
-	}
-	if i >= len(page) || page[i] == '>' {
-		return nil, i
-	}
-	if quote := page[i]; quote == '"' || quote == '\'' {
-		end := bytes.IndexByte(page[i+1:], quote)
-		if end < 0 {
-			return nil, len(page)
-		}
-		return page[i+1 : i+1+end], i + end + 2
-	}
-	from := i
-	for i < len(page) && page[i] != '>' && !isBlank[page[i]] {
-		i++
-	}
-	return page[from:i], i
-}
-
-// set takes an attribute down if it matters.
-func (a *attributes) set(key, value []byte) {
-	switch len(key) {
-	case len("href"), len("style"), len("hidden"):
-	default:
-		return
-	}
-	var room [longestName]byte
-	bit := uint8(0)
-	switch name := lowered(&room, key); string(name) {
-	case "href":
-		a.href = true
-	case "role":
-		if bit = 1; a.seen&bit == 0 {
-			a.role = unescaped(value)
-		}
-	case "style":
-		if bit = 2; a.seen&bit == 0 {
-			a.style = unescaped(value)
-		}
-	case "hidden":
-		if bit = 4; a.seen&bit == 0 {
-			a.hidden = string(unescaped(value)) != "until-found"
-		}
-	}
-	a.seen |= bit
-}
-
-func unescaped(value []byte) []byte {
-	if bytes.IndexByte(value, '&') < 0 {
-		return value
-	}
-	return []byte(html.UnescapeString(string(value)))
-}
-
-// roleOr is what the attribute role makes of an element.
-func (a *attributes) roleOr(t tag) tag {
-	if len(a.role) == 0 || len(a.role) > 32 || !isElement[t] || t == unseen {
-		return t
-	}
-	if role, known := roles[string(bytes.ToLower(bytes.TrimSpace(a.role)))]; known {
-		return role
-	}
-	return t
-}
-
-// isHiding reports whether what is in the element is not shown.
-func (a *attributes) isHiding() bool {
-	if a.hidden || len(a.style) == 0 {
-		return a.hidden
-	}
-	style := bytes.ToLower(bytes.Join(bytes.Fields(a.style), nil))
-	return bytes.Contains(style, []byte("display:none")) || bytes.Contains(style, []byte("visibility:hidden"))
 }
 
 // rawText goes over the text of an element in which no markup is read.

@@ -66,8 +66,19 @@ func init() {
 	} {
 		for _, name := range names {
 			tagOf[name] = t
+			bucket := &named[name[0]&31][len(name)]
+			*bucket = append(*bucket, namedTag{name, t})
 		}
 	}
+}
+
+// named has the same by first letter and length, where few stand together: a tag is looked
+// up more often than anything else.
+var named [32][longestName + 1][]namedTag
+
+type namedTag struct {
+	name string
+	tag  tag
 }
 
 // isElement has the tags of which it matters what is in them.
