@@ -45,10 +45,10 @@ def mix(mix_entrypoint, root, name, **stream):
     out = f"{root}/{name}"
     os.makedirs(out)
     for work in ("in", "out"):
-        os.makedirs(f"{root}/work/{work}", exist_ok=True)
+        os.makedirs(f"{root}/mixing/{work}", exist_ok=True)
     mix_entrypoint(json.dumps({
         "processes": 1,
-        "work_dir": {"input": f"{root}/work/in", "output": f"{root}/work/out"},
+        "work_dir": {"input": f"{root}/mixing/in", "output": f"{root}/mixing/out"},
         "streams": [{
             "name": name, "documents": [f"{root}/documents/**/*.gz"], "attributes": ["firstseen"],
             "output": {"path": out, "max_size_in_bytes": 1 << 30}, **stream,
