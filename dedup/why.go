@@ -16,7 +16,7 @@ func (d *Deduper) Why(id string, s *feature.Sketch) (r Result, why []method.Reas
 	if r, err = d.Check(id, s); err != nil {
 		return r, nil, err
 	}
-	c, n := &d.decision, len(s.Features)
+	c := &d.decision // which a method with a memory has given other features than s has
 	say := func(rule, format string, args ...any) {
 		why = append(why, method.Reason{Rule: rule, Says: fmt.Sprintf(format, args...)})
 	}
@@ -29,10 +29,10 @@ func (d *Deduper) Why(id string, s *feature.Sketch) (r Result, why []method.Reas
 	switch {
 	case r.Exact:
 		say("2", "the whole text is that of the earlier document, but for width, case, spacing, punctuation and invisible characters: an exact copy")
-	case !c.judge.MayReach(d.Seen[:n]):
+	case !c.judge.MayReach(c.seen[:len(c.sketch.Features)]):
 		say("5", "%d of %d parts of it were seen, too little for any earlier document to matter: none is compared", seen, s.Parts())
 	case len(c.found.Candidates) == 0:
-		say("6", "no earlier document is found by any of the %d keys", n)
+		say("6", "no earlier document is found by any of the %d keys", len(s.Features))
 	default:
 		if why, err = c.reasons(d.Cfg.Table, why); err != nil {
 			return r, nil, err

@@ -97,14 +97,8 @@ var ErrNoBatch = docmap.ErrNoBatch
 
 // Edit opens the index in dir for taking back. It is locked, as by [Open].
 func Edit(dir string) (*Editor, error) {
-	p, err := look(dir)
-	switch {
-	case err != nil:
-		return nil, err
-	case p.none():
-		return nil, noIndex(dir)
-	}
-	if err := p.lost(dir); err != nil {
+	p, err := lookAtIndex(dir)
+	if err != nil {
 		return nil, err
 	}
 	if !p.table {

@@ -2,7 +2,6 @@ package csv_test
 
 import (
 	"bytes"
-	"context"
 	stdcsv "encoding/csv"
 	"fmt"
 	"io"
@@ -15,34 +14,21 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/corpustest"
 	"github.com/firstseen/firstseen/corpus/csv"
 )
 
 // read returns the rows of a table.
 func read(f csv.Format, in io.Reader, cfg corpus.SourceConfig) (got []string, err error) {
 	cfg.Stdin = in
-	s := corpus.NewSource([]corpus.Input{{Path: corpus.Stdin, Name: "f", Size: -1}}, f, cfg)
-	defer s.Close()
-	p, err := f.NewParser("")
-	if err != nil {
-		return nil, err
-	}
-	var b corpus.Block
-	defer b.Release()
-	for {
-		if err := s.Next(context.Background(), &b); err == io.EOF {
-			return got, nil
-		} else if err != nil {
-			return got, err
+	err = corpustest.Each(f, corpustest.Stdin, cfg, func(_ *corpus.Block, doc *corpus.Document) {
+		if doc.Bad != nil {
+			got = append(got, fmt.Sprintf("%v bad: %s %q", doc.At, doc.Bad.Reason, doc.Bad.Raw))
+		} else {
+			got = append(got, fmt.Sprintf("%v %s %q", doc.At, doc.ID, doc.Text))
 		}
-		for doc := range p.Parse(&b) {
-			if doc.Bad != nil {
-				got = append(got, fmt.Sprintf("%v bad: %s %q", doc.At, doc.Bad.Reason, doc.Bad.Raw))
-			} else {
-				got = append(got, fmt.Sprintf("%v %s %q", doc.At, doc.ID, doc.Text))
-			}
-		}
-	}
+	})
+	return got, err
 }
 
 // slowRow reads a row character by character, by RFC 4180 and what the package says

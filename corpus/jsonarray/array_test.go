@@ -2,7 +2,6 @@ package jsonarray_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,35 +14,21 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/corpustest"
 	"github.com/firstseen/firstseen/corpus/jsonarray"
 )
 
 // read returns the records of an array, each document with what Keep would write.
 func read(in io.Reader, cfg corpus.SourceConfig) (got []string, err error) {
-	f := jsonarray.Format{}
 	cfg.Stdin = in
-	s := corpus.NewSource([]corpus.Input{{Path: corpus.Stdin, Name: "f", Size: -1}}, f, cfg)
-	defer s.Close()
-	p, err := f.NewParser("")
-	if err != nil {
-		return nil, err
-	}
-	var b corpus.Block
-	defer b.Release()
-	for {
-		if err := s.Next(context.Background(), &b); err == io.EOF {
-			return got, nil
-		} else if err != nil {
-			return got, err
+	err = corpustest.Each(jsonarray.Format{}, corpustest.Stdin, cfg, func(_ *corpus.Block, doc *corpus.Document) {
+		if doc.Bad != nil {
+			got = append(got, fmt.Sprintf("%v bad: %s %q", doc.At, doc.Bad.Reason, doc.Bad.Raw))
+		} else {
+			got = append(got, fmt.Sprintf("%v %s %q", doc.At, doc.ID, doc.Text))
 		}
-		for doc := range p.Parse(&b) {
-			if doc.Bad != nil {
-				got = append(got, fmt.Sprintf("%v bad: %s %q", doc.At, doc.Bad.Reason, doc.Bad.Raw))
-			} else {
-				got = append(got, fmt.Sprintf("%v %s %q", doc.At, doc.ID, doc.Text))
-			}
-		}
-	}
+	})
+	return got, err
 }
 
 // readAnyhow reads an array in blocks of several sizes, and as it comes byte by byte: what

@@ -2,10 +2,8 @@ package page_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/corpustest"
 	"github.com/firstseen/firstseen/corpus/page"
 )
 
@@ -32,27 +31,14 @@ func read(f page.Format, cfg corpus.SourceConfig, dir string, files ...[]byte) (
 		}
 		inputs = append(inputs, corpus.Input{Path: path, Name: fmt.Sprintf("in-%d", i), Size: int64(len(data))})
 	}
-	src := corpus.NewSource(inputs, f, cfg)
-	defer func() { err = errors.Join(err, src.Close()) }()
-	parser, err := f.NewParser("")
-	if err != nil {
-		return nil, err
-	}
-	for b := new(corpus.Block); ; {
-		if err := src.Next(context.Background(), b); err != nil {
-			if err == io.EOF {
-				err = nil
-			}
-			return all, err
+	err = corpustest.Each(f, inputs, cfg, func(_ *corpus.Block, doc *corpus.Document) {
+		g := got{id: string(doc.ID), text: string(doc.Text), raw: string(doc.Raw)}
+		if doc.Bad != nil {
+			g.bad = doc.Bad.Reason
 		}
-		for doc := range parser.Parse(b) {
-			g := got{id: string(doc.ID), text: string(doc.Text), raw: string(doc.Raw)}
-			if doc.Bad != nil {
-				g.bad = doc.Bad.Reason
-			}
-			all = append(all, g)
-		}
-	}
+		all = append(all, g)
+	})
+	return all, err
 }
 
 func packed(members ...[]byte) []byte {

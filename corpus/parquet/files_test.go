@@ -2,7 +2,6 @@ package parquet_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/corpustest"
 	"github.com/firstseen/firstseen/corpus/parquet"
 )
 
@@ -54,28 +54,14 @@ func read(f parquet.Format, path string, cfg corpus.SourceConfig) (lines []strin
 	if err != nil {
 		return nil, err
 	}
-	s := corpus.NewSource([]corpus.Input{{Path: path, Name: "f", Size: info.Size()}}, f, cfg)
-	defer s.Close()
-	p, err := f.NewParser("")
-	if err != nil {
-		return nil, err
-	}
-	var b corpus.Block
-	defer b.Release()
-	for {
-		if err := s.Next(context.Background(), &b); err == io.EOF {
-			return lines, nil
-		} else if err != nil {
-			return lines, err
-		}
-		for doc := range p.Parse(&b) {
-			if doc.Bad != nil {
-				lines = append(lines, fmt.Sprintf("%v bad %s", doc.At, doc.Bad.Reason))
-				continue
-			}
+	err = corpustest.Each(f, []corpus.Input{{Path: path, Name: "f", Size: info.Size()}}, cfg, func(_ *corpus.Block, doc *corpus.Document) {
+		if doc.Bad != nil {
+			lines = append(lines, fmt.Sprintf("%v bad %s", doc.At, doc.Bad.Reason))
+		} else {
 			lines = append(lines, fmt.Sprintf("%v %s %q", doc.At, doc.ID, doc.Text))
 		}
-	}
+	})
+	return lines, err
 }
 
 // TestFiles reads files of three writers, with all their codecs, both versions of pages,

@@ -1,9 +1,7 @@
 package plain_test
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,34 +11,21 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/corpustest"
 	"github.com/firstseen/firstseen/corpus/plain"
 )
 
 // read returns the records of a text, read in blocks of a size.
 func read(f plain.Format, text string, cfg corpus.SourceConfig) (got []string, err error) {
 	cfg.Stdin = strings.NewReader(text)
-	s := corpus.NewSource([]corpus.Input{{Path: corpus.Stdin, Name: "f", Size: -1}}, f, cfg)
-	defer s.Close()
-	p, err := f.NewParser("")
-	if err != nil {
-		return nil, err
-	}
-	var b corpus.Block
-	defer b.Release()
-	for {
-		if err := s.Next(context.Background(), &b); err == io.EOF {
-			return got, nil
-		} else if err != nil {
-			return got, err
+	err = corpustest.Each(f, corpustest.Stdin, cfg, func(_ *corpus.Block, doc *corpus.Document) {
+		if doc.Bad != nil {
+			got = append(got, fmt.Sprintf("%v bad: %s", doc.At, doc.Bad.Reason))
+		} else {
+			got = append(got, fmt.Sprintf("%s %q", doc.ID, doc.Text))
 		}
-		for doc := range p.Parse(&b) {
-			if doc.Bad != nil {
-				got = append(got, fmt.Sprintf("%v bad: %s", doc.At, doc.Bad.Reason))
-			} else {
-				got = append(got, fmt.Sprintf("%s %q", doc.ID, doc.Text))
-			}
-		}
-	}
+	})
+	return got, err
 }
 
 // oracle does the same with the whole text at hand, by the rules of the package.

@@ -2,7 +2,6 @@ package warc_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/base32"
@@ -15,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/corpustest"
 	"github.com/firstseen/firstseen/corpus/warc"
 )
 
@@ -240,22 +240,13 @@ func readFormat(dir string, f warc.Format, data []byte) (all []corpus.Document, 
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		return nil, err
 	}
-	src := corpus.NewSource([]corpus.Input{{Path: path, Name: "in.warc", Size: int64(len(data))}}, f, corpus.SourceConfig{})
-	parser, err := f.NewParser("")
-	if err != nil {
-		return nil, err
-	}
-	var b corpus.Block
-	for {
-		if src.Next(context.Background(), &b) != nil {
-			return all, src.Close()
-		}
-		for doc := range parser.Parse(&b) {
-			d := *doc
-			d.ID, d.Raw, d.Text = bytes.Clone(doc.ID), bytes.Clone(doc.Raw), bytes.Clone(doc.Text)
-			all = append(all, d)
-		}
-	}
+	inputs := []corpus.Input{{Path: path, Name: "in.warc", Size: int64(len(data))}}
+	err = corpustest.Each(f, inputs, corpus.SourceConfig{}, func(_ *corpus.Block, doc *corpus.Document) {
+		d := *doc
+		d.ID, d.Raw, d.Text = bytes.Clone(doc.ID), bytes.Clone(doc.Raw), bytes.Clone(doc.Text)
+		all = append(all, d)
+	})
+	return all, err
 }
 
 // TestWitnessDamaged: what is stored of a witness and is no such thing is an error, and

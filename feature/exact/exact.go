@@ -94,7 +94,10 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 var joint = []byte{' '}
 
 // A Judge compares documents by their hashes.
-type Judge struct{ sketch *method.Sketch }
+type Judge struct {
+	method.ByKeys
+	sketch *method.Sketch
+}
 
 var errRecord = errors.New("what is stored of a document is no hash of its text: the store is damaged, or another program's")
 
@@ -111,21 +114,6 @@ func (j *Judge) Same(record []byte) (same bool, features int, err error) {
 	}
 	return bytes.Equal(record, j.sketch.Data), 0, nil
 }
-
-// Weight, Size and Whole are of features, of which there are none.
-func (*Judge) Weight(int) uint64 { return 0 }
-
-// Size is 0.
-func (*Judge) Size(int) uint64 { return 0 }
-
-// Whole is 0.
-func (*Judge) Whole() uint64 { return 0 }
-
-// MayReach is false: beside the whole text nothing is looked up.
-func (*Judge) MayReach([]bool) bool { return false }
-
-// Select selects nothing.
-func (*Judge) Select(dst []int, _ *method.Found) []int { return dst }
 
 // Compare is never asked.
 func (*Judge) Compare(*method.Candidate, []byte) (method.Finding, error) {

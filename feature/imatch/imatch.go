@@ -163,7 +163,10 @@ func (e *Extractor) distinct() {
 }
 
 // A Judge compares documents by the hashes of their terms.
-type Judge struct{ sketch *method.Sketch }
+type Judge struct {
+	method.ByKeys
+	sketch *method.Sketch
+}
 
 var errRecord = errors.New("what is stored of a document is no hash of its terms: the store is damaged, or another program's")
 
@@ -188,26 +191,6 @@ func parse(record []byte) (whole uint64, sum []byte, err error) {
 func (j *Judge) Same(record []byte) (same bool, features int, err error) {
 	whole, sum, err := parse(record)
 	return err == nil && whole == j.sketch.Whole && bytes.Equal(sum, j.sketch.Data), 0, err
-}
-
-// Weight is 0: the terms together are no part of the text.
-func (*Judge) Weight(int) uint64 { return 0 }
-
-// Size is 0.
-func (*Judge) Size(int) uint64 { return 0 }
-
-// Whole is 0.
-func (*Judge) Whole() uint64 { return 0 }
-
-// MayReach reports whether the terms were seen.
-func (*Judge) MayReach(seen []bool) bool { return slices.Contains(seen, true) }
-
-// Select selects all that have the key of the terms.
-func (*Judge) Select(dst []int, f *method.Found) []int {
-	for i := range f.Candidates {
-		dst = append(dst, i)
-	}
-	return dst
 }
 
 // Compare compares the terms.

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"slices"
 
 	"github.com/firstseen/firstseen/feature/method"
 )
 
 // A Judge compares one document with others by their signatures.
 type Judge struct {
+	method.ByKeys
 	threshold float64
 	sketch    *method.Sketch
 }
@@ -59,26 +59,6 @@ func (j *Judge) Same(record []byte) (same bool, features int, err error) {
 		return false, 0, err
 	}
 	return s.whole == j.sketch.Whole && s.shingles == j.sketch.Units && bytes.Equal(s.signature, j.sketch.Data), 0, nil
-}
-
-// Weight is 0: a band is no part of the text.
-func (*Judge) Weight(int) uint64 { return 0 }
-
-// Size is 0.
-func (*Judge) Size(int) uint64 { return 0 }
-
-// Whole is 0.
-func (*Judge) Whole() uint64 { return 0 }
-
-// MayReach reports whether a band was seen.
-func (*Judge) MayReach(seen []bool) bool { return slices.Contains(seen, true) }
-
-// Select selects all that share a band.
-func (*Judge) Select(dst []int, f *method.Found) []int {
-	for i := range f.Candidates {
-		dst = append(dst, i)
-	}
-	return dst
 }
 
 // Compare estimates the Jaccard similarity. Of the places, raw have equal bytes, which two

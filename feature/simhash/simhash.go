@@ -185,6 +185,7 @@ func (v *Votes) Fingerprint() (f uint64) {
 
 // A Judge compares documents by their fingerprints.
 type Judge struct {
+	method.ByKeys
 	distance int
 	sketch   *method.Sketch
 }
@@ -212,26 +213,6 @@ func (j *Judge) Record(dst []byte) []byte {
 func (j *Judge) Same(record []byte) (same bool, features int, err error) {
 	whole, fingerprint, err := parse(record)
 	return err == nil && whole == j.sketch.Whole && string(fingerprint) == string(j.sketch.Data), 0, err
-}
-
-// Weight is 0: a fingerprint is no part of the text.
-func (*Judge) Weight(int) uint64 { return 0 }
-
-// Size is 0.
-func (*Judge) Size(int) uint64 { return 0 }
-
-// Whole is 0.
-func (*Judge) Whole() uint64 { return 0 }
-
-// MayReach is true where there is anything to look up: what a Memory has found.
-func (*Judge) MayReach(seen []bool) bool { return len(seen) > 0 }
-
-// Select selects all.
-func (*Judge) Select(dst []int, f *method.Found) []int {
-	for i := range f.Candidates {
-		dst = append(dst, i)
-	}
-	return dst
 }
 
 // Compare counts the bits that differ. The score is the share of those that do not.

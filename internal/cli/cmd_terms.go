@@ -60,21 +60,11 @@ func newTermsCommand() *cobra.Command {
 }
 
 func (f *settings) countTerms(cmd *cobra.Command, args []string, least uint32) error {
-	cfg, err := f.limits.config()
-	if err != nil {
-		return usageError{err}
-	}
-	formats, err := f.reading.formats(cfg.MaxRecord)
-	if err != nil {
-		return usageError{err}
-	}
-	cfg.Stdin = cmd.InOrStdin()
-	inputs, passed, err := formats.expand(args)
+	in, err := f.toRead(cmd, args)
 	if err != nil {
 		return err
 	}
-	tellPassed(passed, cmd.ErrOrStderr())
-	if err := corpus.CheckOutputs(inputs, "", f.out); err != nil {
+	if err := corpus.CheckOutputs(in.inputs, "", f.out); err != nil {
 		return err
 	}
 	var counter terms.Counter
@@ -82,7 +72,7 @@ func (f *settings) countTerms(cmd *cobra.Command, args []string, least uint32) e
 	var found []uint64
 	take := func(more []uint64) { found = terms.AppendDistinct(found, more) }
 	// Bad records are told and left out.
-	bad := eachDocument(cmd, formats.source(inputs, cfg), func(_ *corpus.Block, doc *corpus.Document) error {
+	bad := eachDocument(cmd, in.source(), func(_ *corpus.Block, doc *corpus.Document) error {
 		if counter.Documents() == math.MaxUint32 {
 			return errors.New("more than 4,294,967,295 documents: give fewer")
 		}
