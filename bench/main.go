@@ -9,6 +9,7 @@
 //	go run ./bench pairs DIR...    removals and their witnesses side by side
 //	go run ./bench verify FILE...  every verdict against the exact oracle
 //	go run ./bench generate        documents with planted copies, and the truth about them
+//	go run ./bench longer FILE     real text several times over, with other words
 //	go run ./bench ten-million     the whole pipeline on ten million of them
 //	go run ./bench naive           how much faster it is than the plain design
 //	go run ./bench speed FILE...   the pipeline in CPU time
@@ -57,6 +58,7 @@ var commands = map[string]func(ctx context.Context, args []string, out io.Writer
 	flipsWorker:   flipsWork,
 	"mutants":     mutate,
 	"methods":     methods,
+	"longer":      longer,
 }
 
 func main() {

@@ -43,7 +43,8 @@ func (w *Writer) fitting(records [][]byte, end []byte) (n int) {
 	return n
 }
 
-// copy appends records to the frame.
+// copy appends records to the frame. Tasks are even in bytes: one record may be most of
+// them.
 func (w *Writer) copy(records [][]byte, end []byte, run func(tasks int, f func(task int))) {
 	w.starts = w.starts[:0]
 	at := len(w.frame.src)
@@ -51,16 +52,29 @@ func (w *Writer) copy(records [][]byte, end []byte, run func(tasks int, f func(t
 		w.starts = append(w.starts, at)
 		at += len(r) + len(end)
 	}
-	tasks := max((at-len(w.frame.src))/copyTask, 1)
 	if cap(w.frame.src) < at {
 		w.frame.src = slices.Grow(w.frame.src, max(at, w.size+w.size/4)-len(w.frame.src))
 	}
+	first, length := len(w.frame.src), at-len(w.frame.src)
 	w.frame.src = w.frame.src[:at]
+	tasks := max(length/copyTask, 1)
 	run(tasks, func(task int) {
-		from, to := task*len(records)/tasks, (task+1)*len(records)/tasks
-		for i := from; i < to; i++ {
-			b := w.frame.src[w.starts[i]:]
-			copy(b[copy(b, records[i]):], end)
-		}
+		w.copyPart(records, end, first+task*length/tasks, first+(task+1)*length/tasks)
 	})
+}
+
+// copyPart copies what of the records and their ends lies in a part of the frame.
+func (w *Writer) copyPart(records [][]byte, end []byte, from, to int) {
+	i, found := slices.BinarySearch(w.starts, from)
+	if !found {
+		i--
+	}
+	for at := from; at < to; {
+		part, inside := records[i], at-w.starts[i]
+		if inside >= len(part) {
+			part, inside = end, inside-len(part)
+			i++
+		}
+		at += copy(w.frame.src[at:to], part[inside:])
+	}
 }

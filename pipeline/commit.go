@@ -83,8 +83,13 @@ func (c *committer) record(b *batch, rec *record) error {
 	if r.Kept && !r.Again {
 		c.countSeen(rec)
 	}
-	if err := c.told(rec, &r, &l, false); err != nil {
+	if err := c.told(rec, &r, &l, c.crew != nil); err != nil {
 		return err
+	}
+	if c.crew != nil { // a record that is decided alone may be a long one
+		if err := c.out.keepAll(c.crew); err != nil {
+			return err
+		}
 	}
 	return c.answered(rec.length())
 }
