@@ -49,7 +49,7 @@ func (f *settings) registerDedup(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&f.index, "index", "", "directory that remembers what was seen; without it nothing outlives the run")
-	fs.StringVar(&f.docs, "docs", "", "size the filter for this many documents, such as 10M (default 1M; it grows when full)")
+	fs.StringVar(&f.docs, "docs", "", "size the filter for this many documents, such as 10M (default 1M, fewer for small files without --index; it grows when full)")
 	fs.StringVar(&f.memory, "memory", "", "size the filter by memory, such as 1GiB (10.5 million documents)")
 	fs.Float64Var(&f.threshold, "threshold", 0, "share of its text that a document must have in common with an earlier one to be removed (default 0.6; 0.5 with --score segments; 0.8 with --filter-only); with --method shingles the Jaccard similarity (default 0.6)")
 	fs.StringVar(&f.score, "score", "text", "what the share counts: text (runs of five words; in short texts segments, by their words) or segments (each as one)")

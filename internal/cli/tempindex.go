@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/index"
 )
 
@@ -29,6 +31,28 @@ func makeTempIndex() (string, error) {
 	}
 	return dir, nil
 }
+
+// tempShape is the size of the filter of a temporary index that grows: less than the usual
+// one, of which every page has to be zeroed, where the inputs cannot have that many keys.
+// A text has a key in 16 bytes at most and is packed to an eighth at best, so there is one
+// in two bytes on the disk; of more, the filter grows. Zero is the usual size.
+func (t *task) tempShape() (none bloomstore.Shape) {
+	var bytes int64
+	for _, in := range t.inputs {
+		if in.Size < 0 || in.Path == corpus.Stdin {
+			return none
+		}
+		bytes += in.Size
+	}
+	usual := index.ShapeFor(index.DefaultDocs, t.scheme, false)
+	if keys := max(uint64(bytes)/2, leastTempKeys); keys < usual.Capacity() {
+		return bloomstore.ForItems(keys)
+	}
+	return none
+}
+
+// leastTempKeys take a filter of 128 KiB.
+const leastTempKeys = 1 << 16
 
 // sweepTempIndexes removes the temporary indexes in dir that killed runs have
 // left. What cannot be removed, or is no such thing for certain, stays: to tidy

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -11,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/firstseen/firstseen/index"
 )
@@ -32,6 +35,54 @@ func tempIndexes(t *testing.T, dir string) []string {
 		t.Fatal(err)
 	}
 	return names
+}
+
+// TestFilterOfATemporaryIndex is as small as the inputs, and grows where they hold more
+// than their size tells: what is written is the same.
+func TestFilterOfATemporaryIndex(t *testing.T) {
+	dir := t.TempDir()
+	words := make([]string, 26)
+	var lines strings.Builder
+	for i := range 4000 { // a hundred times as much as it is packed
+		for j := range words {
+			words[j] = fmt.Sprintf("%c the same words and %c%c%c.", 'A'+j, 'a'+i%26, 'a'+i/26%26, 'a'+i/676)
+		}
+		fmt.Fprintf(&lines, `{"id":"%d","text":"%s"}`+"\n", i, strings.Join(words, " "))
+	}
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(dir, "in.jsonl"), lines.String())
+	writeFile(t, filepath.Join(dir, "in.jsonl.zst"), string(w.EncodeAll([]byte(lines.String()), nil)))
+	filter := func(args ...string) string {
+		_, told := runProgram(t, dir, 0, append([]string{"dedup", "--out", "out", "--report", "report"}, args...)...)
+		_, told, _ = strings.Cut(told, "firstseen: filter of ")
+		size, _, _ := strings.Cut(told, " for")
+		kept, err := os.ReadFile(filepath.Join(dir, "out"))
+		removed, err2 := os.ReadFile(filepath.Join(dir, "report"))
+		if err := errors.Join(err, err2); err != nil {
+			t.Fatal(err)
+		}
+		if grown := strings.Contains(told, "filter: 0.5 MiB"); size == "128 KiB" && !grown {
+			t.Errorf("the filter has not grown: %s", told)
+		}
+		return size + " " + string(kept) + string(removed)
+	}
+	rest := strings.TrimPrefix(filter("--docs", "1M", "in.jsonl"), "97.3 MiB ")
+	for _, c := range []struct {
+		size string
+		args []string
+	}{
+		{"2.7 MiB", []string{"in.jsonl"}},
+		{"128 KiB", []string{"in.jsonl.zst"}}, // grows
+		{"97.3 MiB", []string{"--index", "index", "in.jsonl"}},
+		{"97.3 MiB", []string{"--on-full", "stop", "in.jsonl"}},
+	} {
+		if size, others := strings.CutSuffix(filter(c.args...), " "+rest); size != c.size || !others {
+			t.Errorf("%q: a filter of %s, want %s; the same output: %v", c.args, size, c.size, others)
+		}
+	}
 }
 
 // TestSecretOfATemporaryIndex is in memory alone.
