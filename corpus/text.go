@@ -3,7 +3,6 @@ package corpus
 import (
 	"bytes"
 	"errors"
-	"unicode/utf8"
 )
 
 // Text makes the text of a body, which may be in any encoding. It may return a piece of
@@ -14,7 +13,7 @@ type Text func(room func(n int) []byte, body []byte, contentType string) ([]byte
 // Plain is the text of a body that is UTF-8.
 func Plain(_ func(int) []byte, body []byte, _ string) ([]byte, error) {
 	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
-	if !utf8.Valid(body) {
+	if !ValidUTF8(body) {
 		return nil, errors.New("it is not UTF-8")
 	}
 	return body, nil

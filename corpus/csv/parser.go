@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/corpus"
 )
@@ -27,7 +26,7 @@ func (p *parser) read(b *corpus.Block) error {
 		return errors.New("the first row is missing")
 	}
 	h := f.head
-	if !utf8.Valid(p.doc.Raw) {
+	if !corpus.ValidUTF8(p.doc.Raw) {
 		return errors.New("the row is not valid UTF-8")
 	}
 	var text, id []byte

@@ -154,9 +154,10 @@ func hadoopLZ4(src, dst []byte) (int, error) {
 	return lz4.UncompressBlock(src, dst)
 }
 
-// encoders are for zstd, which takes long to make.
+// encoders are for zstd, which takes long to make. They are those of its level 1, as pyarrow
+// writes unless told otherwise.
 var encoders = sync.Pool{New: func() any {
-	enc, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)) // fails only on invalid options
+	enc, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest)) // fails only on invalid options
 	return enc
 }}
 

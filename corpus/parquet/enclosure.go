@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"sync"
 
 	"github.com/firstseen/firstseen/corpus"
 )
@@ -22,6 +23,7 @@ type enclosure struct {
 	version        int64
 	schema, orders []byte
 	kv             []byte
+	writers        sync.Pool // *[]columnWriter, for their memory
 }
 
 // Enclose reads the footers of the inputs.

@@ -39,7 +39,16 @@ type columnWriter struct {
 	entries    int64
 	pages      []byte
 	plain      int64 // bytes of pages, before compression
-	scratch    []byte
+
+	page, body []byte // memory for one, plainly and compressed
+}
+
+// reset makes ready for another row group, in the same memory.
+func (c *columnWriter) reset() {
+	*c = columnWriter{
+		leaf: c.leaf, codec: c.codec,
+		reps: c.reps[:0], defs: c.defs[:0], values: c.values[:0], pages: c.pages[:0], page: c.page, body: c.body,
+	}
 }
 
 func (c *columnWriter) add(e entry) {
@@ -64,7 +73,7 @@ func (c *columnWriter) flush() (err error) {
 	if c.count == 0 {
 		return nil
 	}
-	page := c.scratch[:0]
+	page := c.page[:0]
 	if c.leaf.maxRep > 0 {
 		page = appendLevels(page, c.reps, bitsFor(c.leaf.maxRep))
 	}
@@ -76,13 +85,12 @@ func (c *columnWriter) flush() (err error) {
 	} else {
 		page = append(page, c.values...)
 	}
-	c.scratch = page
-	body, err := compress(c.codec, nil, page)
-	if err != nil {
+	c.page = page
+	if c.body, err = compress(c.codec, c.body[:0], page); err != nil {
 		return err
 	}
-	head := pageHeader(len(page), len(body), c.count)
-	c.pages = append(append(c.pages, head...), body...)
+	head := pageHeader(len(page), len(c.body), c.count)
+	c.pages = append(append(c.pages, head...), c.body...)
 	c.plain += int64(len(head) + len(page))
 	c.entries += int64(c.count)
 	c.count, c.reps, c.defs, c.values = 0, c.reps[:0], c.defs[:0], c.values[:0]
@@ -136,11 +144,29 @@ func appendBits(dst, values []byte) []byte {
 	return dst
 }
 
-// Frame makes a row group of rows.
-func (e *enclosure) Frame(dst, records []byte) ([]byte, error) {
+// keptFrame is up to how many bytes of rows the memory for them is used again.
+const keptFrame = 16 << 20
+
+// columns are to write a row group, in the memory of an earlier one if there is any.
+func (e *enclosure) columns() []columnWriter {
+	if used, ok := e.writers.Get().(*[]columnWriter); ok {
+		for i := range *used {
+			(*used)[i].reset()
+		}
+		return *used
+	}
 	columns := make([]columnWriter, len(e.leaves))
 	for i := range columns {
 		columns[i] = columnWriter{leaf: &e.leaves[i], codec: e.codecs[i]}
+	}
+	return columns
+}
+
+// Frame makes a row group of rows.
+func (e *enclosure) Frame(dst, records []byte) ([]byte, error) {
+	columns := e.columns()
+	if len(records) <= keptFrame {
+		defer e.writers.Put(&columns)
 	}
 	rows := uint64(0)
 	for len(records) > 0 {

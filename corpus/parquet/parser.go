@@ -60,7 +60,7 @@ func (p *parser) fill(b *corpus.Block, r *rows, raw []byte, span corpus.Span) (t
 		return nil, err.Error()
 	case e.value == nil:
 		return nil, "the text is null"
-	case !utf8.Valid(e.value):
+	case !corpus.ValidUTF8(e.value):
 		return e.value, "the text is not UTF-8"
 	}
 	p.doc.Text, p.doc.ID = e.value, nil

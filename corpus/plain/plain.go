@@ -10,7 +10,6 @@ import (
 	"bytes"
 	"errors"
 	"iter"
-	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/corpus"
 )
@@ -149,7 +148,7 @@ func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 func (p *parser) fill(b *corpus.Block, raw []byte, at corpus.Place) {
 	p.doc = corpus.Document{Raw: raw, At: at}
 	reason := b.Reject
-	if reason == "" && !utf8.Valid(raw) {
+	if reason == "" && !corpus.ValidUTF8(raw) {
 		reason = "it is not UTF-8"
 	}
 	if reason != "" {

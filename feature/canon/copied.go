@@ -37,24 +37,18 @@ type copied struct {
 func (t *tables) vectorClasses() *vector.Classes {
 	c := new(vector.Classes)
 	for b := range c.Class {
-		form := byte(b)
 		switch a := t.ascii[b]; a.class.kind() {
 		case plain:
-			c.Class[b], form = vector.Letter, a.lower
+			c.Class[b] = vector.Letter
 			if t.more[b]&digit != 0 {
 				c.Class[b] = vector.Digit
 			}
 		case symbol:
 			c.Class[b] = vector.Symbol
-		case space:
-			form = ' '
-			c.Class[b] = vector.Blank
-		case punct:
-			form = ' '
+		case punct: // in ASCII it has no class
 		default:
 			c.Class[b] = separating(a.class)
 		}
-		c.Form[b] = form
 	}
 	for i := range rune(64) {
 		c.General[i] = separating(t.class[0x2000+i])

@@ -2,12 +2,11 @@ package vector
 
 import "unsafe"
 
-// Classes say what bytes of ASCII and some other characters are, and what becomes of
-// them. What has no class separates in ASCII; elsewhere Copy stops before it. Han from
-// U+4E00 to U+9FFF needs no class.
+// Classes say what bytes of ASCII and some other characters are. What has no class
+// separates in ASCII; elsewhere Copy stops before it. Han from U+4E00 to U+9FFF needs no
+// class.
 type Classes struct {
 	Class [128]uint8
-	Form  [128]byte // what is written: of a letter the lower-case one, of what separates a space
 
 	General [64]uint8 // of U+2000 to U+203F
 	CJK     [64]uint8 // of U+3000 to U+303F
@@ -16,7 +15,7 @@ type Classes struct {
 
 // Classes of characters.
 const (
-	Letter    uint8 = 1 << iota // in ASCII alone
+	Letter    uint8 = 1 << iota // in ASCII alone, A to Z and a to z; written in lower case
 	Digit                       // in ASCII alone
 	Blank                       // white space within a line
 	Symbol                      // separates, and is written; in ASCII alone
@@ -54,11 +53,18 @@ type Copied struct {
 // dst has room for twice the text and two blocks, starts for as many as text has bytes.
 // Only to be called where CanCopy is true.
 func Copy(c *Classes, dst, text []byte, starts []Start) Copied {
+	return copyWith(hasAVX512, c, dst, text, starts)
+}
+
+func copyWith(avx512 bool, c *Classes, dst, text []byte, starts []Start) (r Copied) {
 	_ = dst[2*len(text)+2*Block-1]
 	_ = starts[len(text)-1]
-	var r Copied
 	var starting int
-	r.Read, r.Written, starting, r.Han, r.Separated = copyAVX512(c, &dst[0], &text[0], len(text), &starts[0])
+	if avx512 {
+		r.Read, r.Written, starting, r.Han, r.Separated = copyAVX512(c, &dst[0], &text[0], len(text), &starts[0])
+	} else {
+		r.Read, r.Written, starting, r.Han, r.Separated = copyAVX2(c, &dst[0], &text[0], len(text), &starts[0])
+	}
 	r.Starts = starting / int(unsafe.Sizeof(Start{}))
 	return r
 }

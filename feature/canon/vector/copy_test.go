@@ -13,21 +13,20 @@ import (
 var classes = func() *Classes {
 	c := new(Classes)
 	for b := range c.Class {
-		c.Form[b] = ' '
 		switch {
 		case 'a' <= b|0x20 && b|0x20 <= 'z':
-			c.Class[b], c.Form[b] = Letter, byte(b|0x20)
+			c.Class[b] = Letter
 		case '0' <= b && b <= '9':
-			c.Class[b], c.Form[b] = Digit, byte(b)
+			c.Class[b] = Digit
 		case b == ' ' || b == '\t':
 			c.Class[b] = Blank
 		case strings.IndexByte("$+<=>^`|~", byte(b)) >= 0:
-			c.Class[b], c.Form[b] = Symbol, byte(b)
+			c.Class[b] = Symbol
 		}
 	}
-	c.Class['.'], c.Form['.'] = Dot, '.'
-	c.Class[','], c.Form[','] = Comma, ','
-	c.Class['\''], c.Form['\''] = Quote, '\''
+	c.Class['.'] = Dot
+	c.Class[','] = Comma
+	c.Class['\''] = Quote
 	for r, class := range map[rune]uint8{'—': Separator, '“': Separator, '”': Separator, '’': Quote, '\u2003': Blank} {
 		c.General[r-0x2000] = class
 	}
@@ -174,8 +173,15 @@ func FuzzCopy(f *testing.F) {
 }
 
 func checkCopy(t rapid.TB, text string) {
+	checkCopyWith(t, text, false)
+	if hasAVX512 {
+		checkCopyWith(t, text, true)
+	}
+}
+
+func checkCopyWith(t rapid.TB, text string, avx512 bool) {
 	dst, starts := make([]byte, 2*len(text)+2*Block), make([]Start, len(text))
-	c := Copy(classes, dst, []byte(text), starts)
+	c := copyWith(avx512, classes, dst, []byte(text), starts)
 	for i := 0; i < c.Read; {
 		if _, must := mayStop(text, i); must {
 			t.Fatalf("%q: read %d bytes, should have stopped before %q", text, c.Read, text[i:])
@@ -198,6 +204,7 @@ func checkCopy(t rapid.TB, text string) {
 }
 
 func BenchmarkCopy(b *testing.B) {
+	needCopy(b)
 	for name, text := range map[string]string{
 		"prose":   "Some words of a text, that is not there to be read; but it's to be copied 3.5 times.\n",
 		"code":    "func f(x int) int { if x > 3 && y[x] == '7' { return x+4 } return f(x - 1) }\n",
@@ -205,11 +212,16 @@ func BenchmarkCopy(b *testing.B) {
 	} {
 		data := []byte(strings.Repeat(text, 4096/len(text)))
 		dst, starts := make([]byte, 2*len(data)+2*Block), make([]Start, len(data))
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(data)))
-			for b.Loop() {
-				Copy(classes, dst, data, starts)
-			}
-		})
+		run := func(name string, avx512 bool) {
+			b.Run(name, func(b *testing.B) {
+				b.SetBytes(int64(len(data)))
+				for b.Loop() {
+					copyWith(avx512, classes, dst, data, starts)
+				}
+			})
+		}
+		if run(name+"/avx2", false); hasAVX512 {
+			run(name+"/avx512", true)
+		}
 	}
 }

@@ -6,13 +6,53 @@ import "golang.org/x/sys/cpu"
 // 2013, of AMD since 2015.
 var hasWords = cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasBMI2
 
-// CanCopy is whether the processor can do what Copy does: of Intel's servers those since
+// CanCopy is whether the processor can do what Copy does: of Intel those since 2013, of AMD
+// since 2015.
+var CanCopy = hasWords && cpu.X86.HasPOPCNT
+
+// hasAVX512 is whether the processor can do what copyAVX512 does: of Intel's servers those since
 // 2021, of AMD since 2022.
-var CanCopy = hasWords && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL &&
-	cpu.X86.HasAVX512VBMI && cpu.X86.HasAVX512VBMI2 && cpu.X86.HasPOPCNT
+var hasAVX512 = CanCopy && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL &&
+	cpu.X86.HasAVX512VBMI && cpu.X86.HasAVX512VBMI2
 
 //go:noescape
 func hashWordsAVX2(dst *uint64, text *byte, size int, begins *[256]uint8) (n int)
 
 //go:noescape
 func copyAVX512(c *Classes, dst, text *byte, size int, starts *Start) (read, written, starting, wide int, separated bool)
+
+//go:noescape
+func copyAVX2(c *Classes, dst, text *byte, size int, starts *Start) (read, written, starting, wide int, separated bool)
+
+// shuffles are what copyAVX2 has in the place of compression.
+//
+//lint:ignore U1000 it is for assembly
+var shuffles = newShuffles()
+
+type shuffleTable struct {
+	// For each mask of eight bytes which of them it takes, in order.
+	packed [256][8]byte
+	// For each mask of which of four bytes have a space before them and, four bits higher,
+	// which of them there are, what is taken: number 4 is a space.
+	spaced [256][8]byte
+}
+
+func newShuffles() (t shuffleTable) {
+	for mask := range 256 {
+		packed, spaced := t.packed[mask][:0], t.spaced[mask][:0]
+		for i := range 8 {
+			if mask>>i&1 != 0 {
+				packed = append(packed, byte(i))
+			}
+		}
+		for i := range 4 {
+			if mask>>i&1 != 0 {
+				spaced = append(spaced, 4)
+			}
+			if mask>>(4+i)&1 != 0 {
+				spaced = append(spaced, byte(i))
+			}
+		}
+	}
+	return t
+}

@@ -3,7 +3,8 @@
 package vector
 
 const (
-	hasWords = false
+	hasWords  = false
+	hasAVX512 = false
 	// CanCopy is whether the processor can do what Copy does.
 	CanCopy = false
 )
@@ -11,5 +12,9 @@ const (
 func hashWordsAVX2(*uint64, *byte, int, *[256]uint8) int { panic("not on this processor") }
 
 func copyAVX512(*Classes, *byte, *byte, int, *Start) (read, written, starting, wide int, separated bool) {
+	panic("not on this processor")
+}
+
+func copyAVX2(*Classes, *byte, *byte, int, *Start) (read, written, starting, wide int, separated bool) {
 	panic("not on this processor")
 }

@@ -1,46 +1,29 @@
-#include "textflag.h"
+// The part of Copy that is the same whatever instructions there are: arithmetic with masks of
+// a block of 64 bytes. It is included by a function for each sort of vectors, which defines
+//
+//	MASK(c, register)     a bit for each byte in ASCII of the class c
+//	JOINING(register)     the same for all classes of what may join: Symbol, Dot, Comma, Quote
+//	PUT(what, register)   writes what over the bytes of the form of which the mask has bits
+//
+// and has, behind the body,
+//
+//	classify   reads the block and finds classes and form: DX no ASCII. Then to classified. R12,
+//	           R13 and BX stay
+//	wide       for a block in which not all is ASCII, or that stands behind Han: puts DX into
+//	           other, BX into ahead, and finds at first bytes of characters of three: BX Han, CX
+//	           what separates, DX white space, R11 what may join a number, R14 what may join a
+//	           word. Then to found
+//	write      writes the bytes of the form that BX has, a space before those that R12 has, and
+//	           goes on with DI. Then to next. R11 stays
+//
+// All through: SI the block, R8 how many bytes are left from there on, DI where to write, R9 where
+// the next start goes, R10 the classes, R15 how many Han characters were read. On the stack are
+// masks of the block before, of which the highest bit counts: letters, digits, symbols, gaps
+// (what becomes a space), separators (also those with blanks behind them), and han (also with
+// blanks behind it, which go). AX, and what is not named, may be changed by anyone.
 
-// Offsets in Classes, and the size of a Start.
-#define CLASS   0
-#define FORM    128
-#define GENERAL 256 // of characters that begin with E2 80
-#define CJK     320 // with E3 80
-#define FULL    384 // with EF BC
-#define START   12
-
-// The bytes that are compared with.
-DATA constants<>+0(SB)/8, $0x4020100804020120
-DATA constants<>+8(SB)/8, $0x800627B8BCEFE4C0
-DATA constants<>+16(SB)/8, $0x000000000000E3E2
-GLOBL constants<>(SB), RODATA|NOPTR, $24
-
-#define BROADCAST(i, register) VPBROADCASTB constants<>+i(SB), register
-
-#define SPACES  Z16
-#define LETTER  Z17
-#define DIGIT   Z18
-#define BLANK   Z19
-#define SYMBOL  Z20
-#define DOT     Z21
-#define COMMA   Z22
-#define QUOTE   Z23
-
-// Of what is not ASCII: bounds of bytes.
-#define XC0     Z8
-#define XE4     Z9
-#define XEF     Z10
-#define XBC     Z11
-#define XB8     Z12
-#define APOSTROPHE Z13
-#define SIX     Z14
-#define X80     Z15
-#define XE2     Z29
-#define XE3     Z30
-
-// MASK has a bit for each byte of the block whose class has the bit.
-#define MASK(bit, register) \
-	VPTESTMB bit, Z1, K1 \
-	KMOVQ    K1, register
+// The size of a Start.
+#define START 12
 
 // BEHIND moves a mask by one byte, with the last of the block before. It changes AX.
 #define BEHIND(before, mask, register) \
@@ -48,34 +31,11 @@ GLOBL constants<>(SB), RODATA|NOPTR, $24
 	MOVQ mask, register   \
 	SHLQ $1, AX, register
 
-// func copyAVX512(c *Classes, dst, text *byte, size int, starts *Start) (read, written, starting, wide int, separated bool)
-//
-// All through: SI the block, R8 how many bytes are left from there on, DI where to write, R9 where
-// the next start goes, R10 the classes, R15 how many Han characters were read. On the stack are
-// masks of the block before, of which the highest bit counts: letters, digits, symbols, gaps
-// (what becomes a space), separators (also those with blanks behind them), and han (also with
-// blanks behind it, which go).
-TEXT ·copyAVX512(SB), NOSPLIT, $136-73
-	MOVQ c+0(FP), R10
 	MOVQ dst+8(FP), DI
 	MOVQ text+16(FP), SI
 	MOVQ size+24(FP), R8
 	MOVQ starts+32(FP), R9
 	XORL R15, R15
-
-	VMOVDQU64 (CLASS+0)(R10), Z24
-	VMOVDQU64 (CLASS+64)(R10), Z25
-	VMOVDQU64 (FORM+0)(R10), Z26
-	VMOVDQU64 (FORM+64)(R10), Z27
-	BROADCAST(0, SPACES)
-	BROADCAST(1, LETTER)
-	BROADCAST(2, DIGIT)
-	BROADCAST(3, BLANK)
-	BROADCAST(4, SYMBOL)
-	BROADCAST(5, DOT)
-	BROADCAST(6, COMMA)
-	BROADCAST(7, QUOTE)
-	VPSRLW $8, SPACES, Z28 // words of a space and nothing
 
 	// Before the text is a separator, and a space was written.
 	XORL AX, AX
@@ -83,7 +43,6 @@ TEXT ·copyAVX512(SB), NOSPLIT, $136-73
 	MOVQ AX, digits-16(SP)
 	MOVQ AX, symbols-24(SP)
 	MOVQ AX, han-56(SP)
-	MOVQ AX, ready-64(SP) // whether the bounds are in their registers
 	NOTQ AX
 	MOVQ AX, gaps-32(SP)
 	MOVQ AX, separators-40(SP)
@@ -95,8 +54,7 @@ block:
 	XORL R13, R13
 	XORL BX, BX
 	CMPQ R8, $64
-	JLE  end
-	VMOVDQU64 (SI), Z0
+	JLE  classify
 	MOVBLZX 64(SI), AX
 	MOVL    AX, BX
 	SHRL    $7, BX
@@ -107,21 +65,9 @@ block:
 	CMOVLNE AX, R12
 	MOVL    R12, R13
 	SHRL    $1, R13
-	JMP  classify
+	JMP     classify
 
-end:
-	MOVQ  $-1, AX
-	BZHIQ R8, AX, AX
-	KMOVQ AX, K1
-	VMOVDQU8.Z (SI), K1, Z0
-
-classify:
-	VMOVDQA64 Z0, Z1
-	VPERMI2B  Z25, Z24, Z1
-	VMOVDQA64 Z0, Z2
-	VPERMI2B  Z27, Z26, Z2
-	VPMOVB2M  Z0, K2
-	KMOVQ     K2, DX
+classified:
 	MOVQ      han-56(SP), AX
 	SHRQ      $63, AX
 	ORQ       DX, AX
@@ -130,10 +76,7 @@ classify:
 	// What joins a number or a word: AX. What has to be left to others: BX.
 	XORL R11, R11
 	SHRQ $1, BX, R11 // no ASCII behind
-	VPORQ DOT, COMMA, Z3
-	VPORQ QUOTE, SYMBOL, Z4
-	VPORQ Z3, Z4, Z3
-	MASK(Z3, BX)
+	JOINING(BX)
 	ANDQ R11, BX
 
 	MASK(DIGIT, DX)
@@ -175,8 +118,7 @@ classify:
 	ORQ   DX, AX
 	NOTQ  AX
 	BZHIQ R11, AX, BX
-	KMOVQ BX, K2
-	VMOVDQU8 SPACES, K2, Z2
+	PUT(SPACES, BX)
 
 	// R14: what separates: others and symbols without blanks.
 	MOVQ  BX, R14
@@ -238,47 +180,7 @@ start:
 	BLSRQ   R13, R13
 	JNZ     start
 
-write:
-	TESTQ R12, R12
-	JNZ   insert
-	KMOVQ BX, K1
-	VPCOMPRESSB.Z Z2, K1, Z3
-	VMOVDQU64 Z3, (DI)
-	POPCNTQ BX, BX
-	ADDQ    BX, DI
-	JMP     next
-
-insert:
-	// Each byte with a space before it, and a mask that takes of both what is wanted.
-	MOVQ $0x5555555555555555, AX
-	MOVQ $0xAAAAAAAAAAAAAAAA, DX
-
-	VPMOVZXBW Y2, Z3
-	VPSLLW    $8, Z3, Z3
-	VPORQ     Z28, Z3, Z3
-	VEXTRACTI64X4 $1, Z2, Y4
-	VPMOVZXBW Y4, Z4
-	VPSLLW    $8, Z4, Z4
-	VPORQ     Z28, Z4, Z4
-
-	PDEPQ AX, R12, CX
-	PDEPQ DX, BX, R14
-	ORQ   R14, CX
-	KMOVQ CX, K1
-	VPCOMPRESSB.Z Z3, K1, Z3
-	VMOVDQU64 Z3, (DI)
-	POPCNTQ CX, CX
-	ADDQ    CX, DI
-	SHRQ  $32, R12
-	SHRQ  $32, BX
-	PDEPQ AX, R12, CX
-	PDEPQ DX, BX, R14
-	ORQ   R14, CX
-	KMOVQ CX, K1
-	VPCOMPRESSB.Z Z4, K1, Z4
-	VMOVDQU64 Z4, (DI)
-	POPCNTQ CX, CX
-	ADDQ    CX, DI
+	JMP write
 
 next:
 	CMPQ R11, $64
@@ -299,79 +201,7 @@ stopped:
 	ANDL $1, AX
 	JMP  return
 
-wide:
-	// There is something beside ASCII in the block, DX, or there was a Han character before it.
-	MOVQ ready-64(SP), AX
-	TESTQ AX, AX
-	JNZ  bounds
-	MOVQ R10, ready-64(SP)
-	BROADCAST(8, XC0)
-	BROADCAST(9, XE4)
-	BROADCAST(10, XEF)
-	BROADCAST(11, XBC)
-	BROADCAST(12, XB8)
-	BROADCAST(13, APOSTROPHE)
-	BROADCAST(14, SIX)
-	BROADCAST(15, X80)
-	BROADCAST(16, XE2)
-	BROADCAST(17, XE3)
-
-bounds:
-	MOVQ DX, other-72(SP)
-	MOVQ BX, ahead-80(SP)
-	KNOTQ K2, K1
-	VMOVDQU8.Z Z1, K1, Z1 // only ASCII has these classes
-
-	// Z5, Z6: the bytes one and two further on, as far as the text goes.
-	MOVQ    $-1, CX
-	MOVL    $64, AX
-	XORL    BX, BX
-	LEAQ    -1(R8), R11
-	CMPQ    R11, AX
-	CMOVQGT AX, R11
-	BZHIQ   R11, CX, R11
-	KMOVQ   R11, K1
-	VMOVDQU8.Z 1(SI), K1, Z5
-	LEAQ    -2(R8), R11
-	CMPQ    R11, AX
-	CMOVQGT AX, R11
-	TESTQ   R11, R11
-	CMOVQLT BX, R11
-	BZHIQ   R11, CX, R11
-	KMOVQ   R11, K1
-	VMOVDQU8.Z 2(SI), K1, Z6
-
-	// K3: two continuations follow. K4: Han, E4 B8 80 to E9 BF BF. Z7: classes of others.
-	VPCMPB   $1, XC0, Z5, K3
-	VPCMPB   $1, XC0, Z6, K3, K3
-	VPSUBB   XE4, Z0, Z7
-	VPCMPUB  $1, SIX, Z7, K3, K4
-	VPCMPEQB XE4, Z0, K4, K5
-	VPCMPUB  $1, XB8, Z5, K5, K5
-	KANDNQ   K4, K5, K4
-	VPXORQ   Z7, Z7, Z7
-	VPCMPEQB X80, Z5, K3, K5
-	VPCMPEQB XE2, Z0, K5, K6
-	VPERMB   GENERAL(R10), Z6, K6, Z7
-	VPCMPEQB XE3, Z0, K5, K6
-	VPERMB   CJK(R10), Z6, K6, Z7
-	VPCMPEQB XBC, Z5, K3, K5
-	VPCMPEQB XEF, Z0, K5, K6
-	VPERMB   FULL(R10), Z6, K6, Z7
-
-	// At their first bytes: BX Han, CX what separates, DX white space, R11 what may join a
-	// number, R14 what may join a word.
-	KMOVQ    K4, BX
-	VPMOVB2M Z7, K5
-	KMOVQ    K5, CX
-	VPTESTMB BLANK, Z7, K5
-	KMOVQ    K5, DX
-	VPORQ    DOT, COMMA, Z3
-	VPTESTMB Z3, Z7, K5
-	KMOVQ    K5, R11
-	VPTESTMB QUOTE, Z7, K5
-	KMOVQ    K5, R14
-
+found:
 	// Where the block is cut, to be gone on with as a new one: before a character that does not
 	// end in it, or whose next byte is not in it. Behind the text there is nothing.
 	MOVQ $-1, AX
@@ -389,9 +219,7 @@ bounds:
 	SHLQ $61, AX
 	ORQ  cut-88(SP), AX
 	MOVQ AX, cut-88(SP)
-	VPORQ QUOTE, SYMBOL, Z4
-	VPORQ Z3, Z4, Z4
-	MASK(Z4, AX)
+	JOINING(AX)
 	SHRQ $63, AX
 	ANDQ ahead-80(SP), AX
 	SHLQ $63, AX
@@ -423,9 +251,7 @@ uncut:
 	// BX: what has to be left to others. CX: bytes of words.
 	MOVQ DX, BX
 	SHRQ $1, BX
-	VPORQ QUOTE, SYMBOL, Z4
-	VPORQ Z3, Z4, Z4
-	MASK(Z4, AX)
+	JOINING(AX)
 	ANDQ AX, BX // it follows
 	ORQ  DX, BX
 
@@ -465,8 +291,7 @@ uncut:
 	SHRQ $3, R13
 	ANDQ R13, R12 // and before one
 	MOVQ R12, quote-112(SP)
-	KMOVQ R12, K1
-	VMOVDQU8 APOSTROPHE, K1, Z2
+	PUT(APOSTROPHE, R12)
 	MOVQ R12, AX
 	SHLQ $1, AX
 	ORQ  AX, R12
@@ -574,8 +399,7 @@ within:
 	ANDNQ AX, DX, AX
 	SUBQ  BX, AX
 	ANDQ  DX, AX
-	KMOVQ R12, K1
-	VMOVDQU8 Z0, K1, Z2
+	PUT(BYTES, R12)
 	ORQ   AX, R12
 	MOVQ  R12, han-56(SP)
 	ORQ   dropped-128(SP), AX
@@ -586,8 +410,7 @@ within:
 	ORQ   DX, AX
 	NOTQ  AX
 	BZHIQ R11, AX, BX
-	KMOVQ BX, K2
-	VMOVDQU8 SPACES, K2, Z2
+	PUT(SPACES, BX)
 	ANDQ  CX, R13
 	BEHIND(gaps-32(SP), BX, R14)
 	MOVQ  BX, gaps-32(SP)
