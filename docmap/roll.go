@@ -103,11 +103,14 @@ func (t *Table) sweepGraves() error {
 	var keys [][]byte
 	c := bucket.Cursor()
 	for key, value := c.First(); key != nil; key, value = c.Next() {
-		g := graves{base: binary.BigEndian.Uint32(append(bytes.Clone(key), 0, 0, 0, 0)) / 64}
+		var g graves
+		if len(key) == 4 {
+			g.base = binary.BigEndian.Uint32(key) / 64
+		}
 		if err := g.load(key, value, t.head.docs); err != nil {
 			return err
 		}
-		if g.old[len(g.old)-1].last < t.head.win.watermark() {
+		if n := len(g.old); n > 0 && g.old[n-1].last < t.head.win.watermark() {
 			keys = append(keys, bytes.Clone(key))
 		}
 	}
