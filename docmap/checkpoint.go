@@ -47,14 +47,10 @@ func (t *Table) Add(ids []string, data [][]byte, keys [][]uint64) (first uint32,
 	if err := errors.Join(t.spaces[ofIDs].mem.Reserve(len(ids), by), mem.Reserve(total, by)); err != nil {
 		return 0, err
 	}
-	times, err := t.timesOf(data)
-	if err != nil {
+	if err := t.addTimes(len(ids)); err != nil {
 		return 0, fmt.Errorf("adding documents: %w", err)
 	}
 	first = t.docs + 1
-	for i, time := range times {
-		t.graves.win.add(first+uint32(i), time)
-	}
 	if err := t.addToMemory(ids, keys, first, by); err != nil {
 		return 0, err
 	}

@@ -58,9 +58,6 @@ type Options struct {
 	// PendingKeys is the number of keys after which Full asks for a
 	// checkpoint: by default a tenth of MemtableKeys.
 	PendingKeys int
-	// TimeOf is the time of a document with that data, in a table with a window: Unix
-	// seconds from the edge to the clock. Nil has each be of the clock.
-	TimeOf func(data []byte) uint32
 	// UUID identifies a new table; the zero value has one drawn at random.
 	UUID [16]byte
 	// Temporary: nobody will open the table again, so that nothing has to be durable.
@@ -121,7 +118,6 @@ type Table struct {
 	packers []*packer
 	bins    []packed // of the transaction being built
 	idKeys  [][]uint64
-	times   []uint32 // of documents being added
 
 	// committed is called after every transaction, for tests that look at
 	// the file as a crash at that moment would leave it.

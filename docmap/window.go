@@ -14,7 +14,8 @@ type window struct {
 	clock  uint32 // latest time of a document judged
 	edge   uint32 // documents of an earlier time do not count
 	slices []timeSlice
-	due    bool // the next document is to begin a slice
+	now    uint32 // time of the next document
+	due    bool   // the next document is to begin a slice
 }
 
 // A timeSlice is a range of documents and their times.
@@ -180,9 +181,9 @@ func (t *Table) Window() (seconds, clock, edge uint32) {
 	return w.length, w.clock, w.edge
 }
 
-// Advance tells the time of the next document, before that is looked up. late says that
-// it does not count: then it must not be added. If the table is Full afterwards, a
-// checkpoint is to be taken before the document is added: it may begin a slice. Without
+// Advance tells the time of the documents that are added next, before they are looked up. late says that
+// it does not count: then it must not be added. If BeginsSlice afterwards, a
+// checkpoint is to be taken before the document is added. Without
 // a window Advance does nothing.
 func (t *Table) Advance(time uint32) (late bool) {
 	w := &t.graves.win
@@ -191,41 +192,27 @@ func (t *Table) Advance(time uint32) (late bool) {
 	}
 	t.version++
 	w.advance(time)
+	w.now = time
 	return time < w.edge
 }
 
-// Moves says whether Advance would move the edge or begin a slice: not before a document
-// of which it does can documents be added in one call.
-func (t *Table) Moves(time uint32) bool {
-	w := &t.graves.win
-	if w.length == 0 || time <= w.clock {
-		return false
-	}
-	then := *w
-	then.slices = []timeSlice{*w.open()}
-	then.advance(time)
-	return then.edge != w.edge || then.due != w.due
-}
+// BeginsSlice says that a checkpoint is due before the next document is added, with which
+// that begins a slice.
+func (t *Table) BeginsSlice() bool { return t.graves.win.due }
 
-// timesOf are the times of documents to be added.
-func (t *Table) timesOf(data [][]byte) ([]uint32, error) {
+// addTimes notes the times of n documents that are about to be added.
+func (t *Table) addTimes(n int) error {
 	w := &t.graves.win
-	if w.length == 0 {
-		return nil, nil
+	switch {
+	case w.length == 0 || n == 0:
+		return nil
+	case w.due && len(w.open().times) > 0:
+		return errors.New("a checkpoint is due, with which a slice begins")
+	case w.now < w.edge:
+		return fmt.Errorf("documents of %d are older than the window, which begins with %d", w.now, w.edge)
 	}
-	if w.due && len(data) > 0 && t.docs >= w.open().first {
-		return nil, errors.New("a checkpoint is due, with which a slice begins")
+	for i := range n {
+		w.add(t.docs+1+uint32(i), w.now)
 	}
-	t.times = t.times[:0]
-	for _, d := range data {
-		time := w.clock
-		if t.opt.TimeOf != nil {
-			time = t.opt.TimeOf(d)
-		}
-		if time < w.edge || time > w.clock {
-			return nil, fmt.Errorf("a document of %d is not between the edge %d and the clock %d", time, w.edge, w.clock)
-		}
-		t.times = append(t.times, time)
-	}
-	return t.times, nil
+	return nil
 }

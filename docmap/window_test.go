@@ -176,7 +176,7 @@ func (o *windowOracle) equalDocs(t *testing.T, table *Table) {
 			}
 			continue
 		}
-		if err != nil || got.ID != d.id || timeOf(got.Data) != d.time || !table.Live(num) {
+		if err != nil || got.ID != d.id || binary.LittleEndian.Uint32(got.Data) != d.time || !table.Live(num) {
 			t.Fatalf("document %d: %v, %v", num, got, err)
 		}
 		ids[d.id] = append(ids[d.id], num)
@@ -191,8 +191,6 @@ func (o *windowOracle) equalDocs(t *testing.T, table *Table) {
 		t.Fatalf("%d of %d documents dead, want %d of %d", st.Dead, st.Docs, dead, len(o.docs))
 	}
 }
-
-func timeOf(data []byte) uint32 { return binary.LittleEndian.Uint32(data) }
 
 // windowSequences is how many random sequences TestWindow does.
 var windowSequences = flag.Int("windows", 50, "random sequences of TestWindow")
@@ -240,7 +238,6 @@ func goThrough(t *testing.T, path string, r *rand.Rand, crash bool) *windowRun {
 	opt.MemtableKeys = []int{20, 60, 300}[r.IntN(3)]
 	names := slices.Sorted(maps.Keys(smallSizes))
 	opt.sizes = smallSizes[names[r.IntN(len(names))]]
-	opt.TimeOf = timeOf
 	window := []uint32{1, 7, 50, 400, 20_000}[r.IntN(5)]
 	w := &windowRun{
 		r: r, want: newWindowOracle(window), space: 1 + r.IntN(60), crash: crash, disorder: r.IntN(4),

@@ -29,6 +29,13 @@ type Policy struct {
 	// the same or stands in another. Decide does that, and such documents are decided one
 	// after the other.
 	ReplaceSameID bool
+	// Window, if positive, is how many seconds documents count: see docs/design.md, rule
+	// 16. Else the index has the window that it was begun with, if any. Documents are then decided
+	// one after the other.
+	Window uint32
+	// TellsTimes: documents tell their times, as a field of TagTime in what is stored
+	// with them, and one that does not has that of the latest. Else times are those of Now.
+	TellsTimes bool
 	// Settle is called before anything becomes durable. It hands on all answers
 	// given so far, for a document that is remembered and was never answered is
 	// lost, and returns the owner's values, to be stored in the same transaction.
@@ -69,6 +76,7 @@ type session struct {
 	ended   bool           // the last checkpoint is made
 	grown   int
 	warned  bool
+	late    uint64        // documents older than the window when they came
 	saving  time.Duration // in checkpoints
 }
 
@@ -91,6 +99,9 @@ func (x *Index) Begin(p Policy) error {
 	}
 	if p.CheckpointBytes <= 0 {
 		p.CheckpointBytes = defaultCheckpoint
+	}
+	if err := x.beginWindow(p.Window); err != nil {
+		return err
 	}
 	x.session = session{policy: p, deduper: deduper}
 	switch {
@@ -131,9 +142,16 @@ func (x *Index) Decide(doc dedup.Document) (dedup.Result, error) {
 	if err := x.begun(); err != nil {
 		return dedup.Result{}, err
 	}
+	late, err := x.advance(doc.Added)
+	if err != nil {
+		return dedup.Result{}, err
+	}
 	x.owing = true
 	decide := x.deduper.DecideDocument
-	if x.policy.ReplaceSameID && x.table != nil {
+	switch {
+	case late:
+		decide = x.checkLate
+	case x.policy.ReplaceSameID && x.table != nil:
 		decide = x.decideReplacing
 	}
 	r, err := decide(doc)
@@ -152,6 +170,9 @@ func (x *Index) See(id string, text []byte) (dedup.Result, error) {
 		}
 	}
 	if err := x.serve(); err != nil {
+		return dedup.Result{}, err
+	}
+	if _, err := x.advance(nil); err != nil {
 		return dedup.Result{}, err
 	}
 	x.owing, x.seen = true, int64(len(text))
@@ -185,7 +206,7 @@ const IDBytes = 256
 // Spare returns what can be decided by DecideAll in one batch: nothing where that is
 // not possible.
 func (x *Index) Spare() (s Spare) {
-	if x.begun() != nil || x.table == nil || x.policy.ReplaceSameID || !x.deduper.CanDecideAll(1<<24) {
+	if x.begun() != nil || x.table == nil || x.policy.ReplaceSameID || x.windowed() || !x.deduper.CanDecideAll(1<<24) {
 		return s
 	}
 	s.Keys, s.Documents, s.IDs = x.table.Spare()

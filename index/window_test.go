@@ -1,0 +1,224 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/dedup/oracle"
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/internal/indextest"
+)
+
+// TestWindow: whatever the times of documents are, and wherever a run ends, in order or by
+// a crash, every verdict and every witness is that of the oracle under rule 16.
+func TestWindow(t *testing.T) {
+	t.Parallel()
+	n := *takings
+	if testing.Short() {
+		n = min(n, 8)
+	}
+	seen := map[string]int{}
+	for seed := range n {
+		w := newWindowed(t, uint64(seed))
+		w.runs()
+		for what, n := range w.count {
+			seen[what] += n
+		}
+	}
+	for _, what := range []string{"unique", "duplicate", "related", "exact", "late", "late and kept", "expired", "slices", "lost", "forgotten"} {
+		if seen[what] == 0 {
+			t.Errorf("no %s in all sequences: %v", what, seen)
+		}
+	}
+	t.Log(seen)
+}
+
+// inWindow is what is to be: an oracle, and rule 16 beside it.
+type inWindow struct {
+	oracle      *oracle.Oracle
+	ids         []string
+	times       []int64
+	dead        map[int]bool
+	clock, edge int64
+	begun       int64 // the clock at the first document of the slice
+	empty       bool  // the slice
+}
+
+func (b *inWindow) clone() *inWindow {
+	c := *b
+	c.oracle, c.ids, c.times, c.dead = b.oracle.Clone(), slices.Clone(b.ids), slices.Clone(b.times), maps.Clone(b.dead)
+	return &c
+}
+
+func (b *inWindow) forget(num int) {
+	b.dead[num] = true
+	b.oracle.Forget(num)
+}
+
+type windowed struct {
+	sequence
+	window     int64
+	tells      bool
+	now, saved *inWindow
+	at         int64 // the system's time
+	pace, late int64
+}
+
+func newWindowed(t *testing.T, seed uint64) *windowed {
+	w := &windowed{sequence: sequence{t: t, r: rand.New(rand.NewPCG(seed, 5)), dir: filepath.Join(t.TempDir(), "index"), count: map[string]int{}}}
+	w.opt = Options{Shape: bloomstore.ForItems(uint64(50 + w.r.IntN(3000))), MemtableKeys: []int{40, 200, 1000}[w.r.IntN(3)]}
+	w.window = []int64{5, 60, 7200, 172800}[seed%4]
+	w.tells = seed%3 > 0
+	w.pace, w.late = 1+w.window/[]int64{100, 30, 10}[w.r.IntN(3)], 1+w.window*2/[]int64{1, 3, 100}[seed/2%3]
+	w.now = &inWindow{oracle: oracle.New(dedup.Rules{Threshold: dedup.DefaultThreshold}), dead: map[int]bool{}, empty: true}
+	w.saved, w.at = w.now.clone(), 1_700_000_000
+	return w
+}
+
+func (w *windowed) runs() {
+	for range 3 + w.r.IntN(4) {
+		x, err := Open(w.dir, w.opt)
+		indextest.Must(w.t, err)
+		w.index = x
+		indextest.Must(w.t, x.Begin(Policy{
+			Window: uint32(w.window), TellsTimes: w.tells, Now: func() time.Time { return time.Unix(w.at, 0) },
+			Settle: func(bool) (map[string][]byte, error) { w.saved = w.now.clone(); return nil, nil },
+		}))
+		for range w.r.IntN(60) {
+			w.judge()
+		}
+		if w.r.IntN(4) == 0 { // a crash
+			indextest.Must(w.t, x.Close(false))
+			if len(w.now.ids) > len(w.saved.ids) {
+				w.count["lost"]++
+			}
+			w.now = w.saved.clone()
+		} else {
+			indextest.Must(w.t, x.Finish(nil))
+			indextest.Must(w.t, x.Close(true))
+		}
+		w.forgetSome()
+		w.saved = w.now.clone()
+	}
+	found, err := Check(context.Background(), w.dir, CheckOptions{})
+	indextest.Must(w.t, err)
+	if !found.Sound {
+		w.t.Fatalf("%+v", found)
+	}
+}
+
+// judge has one document judged by both.
+func (w *windowed) judge() {
+	w.at += w.r.Int64N(w.pace + 1)
+	if w.r.IntN(40) == 0 {
+		w.at += w.r.Int64N(2 * w.window)
+	}
+	told, added := w.at, []byte(nil)
+	if w.r.IntN(3) == 0 {
+		told -= w.r.Int64N(w.late + 1)
+	}
+	switch {
+	case !w.tells:
+		told = w.at
+	case w.r.IntN(8) == 0:
+		told = w.now.clock // it tells none
+	default:
+		added = AppendTime(nil, told)
+	}
+	extractor, err := feature.NewExtractor(w.index.Scheme())
+	indextest.Must(w.t, err)
+	var set feature.Set
+	extractor.Extract(&set, []byte(w.text()))
+	id := fmt.Sprint("page-", w.r.IntN(20))
+	// Settle may be called before the document is judged, with what is so then.
+	late := w.advance(told)
+	got, err := w.index.Decide(dedup.Document{ID: id, Sketch: &set, Added: added})
+	indextest.Must(w.t, err)
+	want := w.now.oracle.Check(id, &set)
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		w.t.Fatalf("document %d (-want +got):\n%s", len(w.texts), diff)
+	}
+	w.remember(id, &set, told, late, &want)
+	indextest.Must(w.t, w.index.Answered(100))
+}
+
+// advance is rule 16 up to the verdict.
+func (w *windowed) advance(told int64) (late bool) {
+	b := w.now
+	b.clock = max(b.clock, told)
+	step := max(1, w.window/4096)
+	b.edge = max(b.edge, (b.clock-w.window)/step*step)
+	for i, at := range b.times {
+		if at < b.edge && !b.dead[i+1] {
+			b.forget(i + 1)
+			w.count["expired"]++
+		}
+	}
+	return told < b.edge
+}
+
+func (w *windowed) remember(id string, set *feature.Set, told int64, late bool, r *dedup.Result) {
+	b := w.now
+	w.count[r.Verdict.String()]++
+	if r.Exact {
+		w.count["exact"]++
+	}
+	if late {
+		w.count["late"]++
+	}
+	switch {
+	case !r.Kept:
+		return
+	case late:
+		w.count["late and kept"]++
+		return
+	case !b.empty && b.clock-b.begun >= max(1, w.window/8):
+		b.oracle.NextSlice()
+		b.empty = true
+		w.count["slices"]++
+	}
+	if b.empty {
+		b.begun, b.empty = b.clock, false
+	}
+	b.oracle.Remember(id, set)
+	b.ids, b.times = append(b.ids, id), append(b.times, told)
+}
+
+// forgetSome takes documents back, between two runs.
+func (w *windowed) forgetSome() {
+	e, err := Edit(w.dir)
+	indextest.Must(w.t, err)
+	for range w.r.IntN(3) {
+		id := fmt.Sprint("page-", w.r.IntN(20))
+		nums, err := e.ByID(id)
+		indextest.Must(w.t, err)
+		var want []uint32
+		for i := range w.now.ids {
+			if w.now.ids[i] == id && !w.now.dead[i+1] {
+				want = append(want, uint32(i+1))
+			}
+		}
+		if !slices.Equal(nums, want) {
+			w.t.Fatalf("%s: %v, want %v", id, nums, want)
+		}
+		_, err = e.Forget(nums)
+		indextest.Must(w.t, err)
+		for _, num := range want {
+			w.now.forget(int(num))
+			w.count["forgotten"]++
+		}
+	}
+	indextest.Must(w.t, e.Save())
+	indextest.Must(w.t, e.Close())
+}
