@@ -28,6 +28,7 @@ type Command struct {
 	// [index.Policy].
 	Batch         string
 	ReplaceSameID bool
+	Window        Window
 }
 
 // choices are all that decides what the outputs of a run will be, beside the
@@ -42,6 +43,7 @@ type choices struct {
 	MaxRecord int         `json:"max_record"`
 	Batch     string      `json:"batch,omitempty"`
 	Replace   bool        `json:"replace,omitempty"`
+	Window    *Window     `json:"window,omitempty"`
 }
 
 // inputID tells whether an input is still the same.
@@ -55,6 +57,9 @@ func (c *Command) choices() (choices, error) {
 	chosen := choices{
 		Annotate: c.Annotate, Rules: c.Rules, Format: c.Format, MaxRecord: c.MaxRecord,
 		Batch: c.Batch, Replace: c.ReplaceSameID,
+	}
+	if c.Window != (Window{}) {
+		chosen.Window = &c.Window
 	}
 	for _, in := range c.Inputs {
 		path, err := filepath.Abs(in.Path)
@@ -94,6 +99,7 @@ const (
 	ChosenMaxRecord
 	ChosenBatch
 	ChosenSameID
+	ChosenWindow
 )
 
 // other tells in what two commands differ.
@@ -112,12 +118,20 @@ func (c *choices) other(o choices) (other []Choice) {
 		{ChosenMaxRecord, c.MaxRecord != o.MaxRecord},
 		{ChosenBatch, c.Batch != o.Batch},
 		{ChosenSameID, c.Replace != o.Replace},
+		{ChosenWindow, c.window() != o.window()},
 	} {
 		if d.differ {
 			other = append(other, d.choice)
 		}
 	}
 	return other
+}
+
+func (c *choices) window() Window {
+	if c.Window == nil {
+		return Window{}
+	}
+	return *c.Window
 }
 
 // ReadsPipe reports whether an input cannot be read a second time.

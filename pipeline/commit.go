@@ -40,10 +40,13 @@ func newCommitter(x *index.Index, job *Job) (*committer, error) {
 		c.out.before = job.Resume.Written
 		c.tally, c.at = job.Resume.Tally, job.Resume.At
 	}
+	if job.Window.Seconds > 0 {
+		job.began = job.whenBegun()
+	}
 	return c, x.Begin(index.Policy{
-		Rules: job.Rules, Now: job.Now, OnFull: job.OnFull, CheckpointBytes: job.CheckpointBytes, Stream: job.Pipe,
-		ReplaceSameID: job.ReplaceSameID,
-		Settle:        c.settle, Warn: c.full,
+		Rules: job.Rules, Now: job.arrival(), OnFull: job.OnFull, CheckpointBytes: job.CheckpointBytes, Stream: job.Pipe,
+		ReplaceSameID: job.ReplaceSameID, Window: job.Window.Seconds, TellsTimes: job.Window.Told,
+		Settle: c.settle, Warn: c.full,
 	})
 }
 
@@ -155,7 +158,7 @@ func (c *committer) settle(ended bool) (map[string][]byte, error) {
 	if err != nil || c.job.Save == nil {
 		return nil, err
 	}
-	return c.job.Save(Progress{At: c.at, Tally: c.tally, Written: written, Ended: ended}), nil
+	return c.job.Save(Progress{At: c.at, Tally: c.tally, Written: written, Ended: ended, Began: c.job.began}), nil
 }
 
 // finish is called when all inputs are read and decided.

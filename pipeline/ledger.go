@@ -34,7 +34,8 @@ type Progress struct {
 	At      Position     `json:"at"`
 	Tally   report.Tally `json:"tally"`
 	Written Written      `json:"written"`
-	Ended   bool         `json:"ended"` // all is decided; outputs may not have their names yet
+	Began   int64        `json:"began,omitempty"` // the run, Unix seconds; only with a window
+	Ended   bool         `json:"ended"`           // all is decided; outputs may not have their names yet
 }
 
 // Ledger is a run as its index knows it, from one process to the next. It goes

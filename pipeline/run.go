@@ -42,6 +42,7 @@ type Job struct {
 	Outputs Outputs
 	// ReplaceSameID: see [index.Policy].
 	ReplaceSameID bool
+	Window        Window
 	MaxBad        int64 // bad records allowed; negative: any number
 	OnFull        index.OnFull
 
@@ -84,6 +85,8 @@ type Job struct {
 	// may read the index, which with more than one worker may know some documents
 	// more. r is valid until it returns.
 	Each func(id string, r *dedup.Result, counts dedup.Counts) error
+
+	began int64 // of a run with a window, by Run: see whenBegun
 }
 
 // ErrTooManyBad is returned by Run when more than MaxBad records were bad.
@@ -287,6 +290,7 @@ type worker struct {
 	help      func() // with the commit, if that needs any; nil where there is no crew
 	linker    dedup.Linker
 	store     func(dst []byte, file string, doc *corpus.Document) []byte // Job.Store
+	system    func() time.Time                                           // where documents tell their times, else nil
 }
 
 // newWorker returns a worker. With annotations every record is answered.
@@ -299,7 +303,11 @@ func (j *Job) newWorker() (*worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &worker{field: field, extractor: extractor, store: j.Store}, nil
+	w := &worker{field: field, extractor: extractor, store: j.Store}
+	if j.Window.Told {
+		w.system = j.system
+	}
+	return w, nil
 }
 
 // fill parses the block and extracts the features of its documents.
@@ -323,6 +331,9 @@ func (w *worker) fill(b *batch) (err error) {
 			w.extractor.Extract(&w.set, doc.Text)
 			b.features = append(b.features, w.set.Features...)
 			b.data = append(b.data, w.set.Data...)
+			if w.system != nil {
+				b.added = appendTime(b.added, doc, w.system)
+			}
 			if w.store != nil {
 				b.added = w.store(b.added, b.block.File, doc)
 			}

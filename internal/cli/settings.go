@@ -26,6 +26,7 @@ type settings struct {
 	reading
 	limits limitFlags
 	taking taking
+	window windowFlags
 	maxBad int64
 	plain  bool // query: an input is one text
 	ids    bool // query: an argument is an id

@@ -18,6 +18,7 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/pipeline"
 	"github.com/firstseen/firstseen/report"
 )
 
@@ -50,6 +51,7 @@ type task struct {
 	notice      string        // what an interrupted run has left unknown, to be told
 	memtable    int           // keys of the table in memory, 0 for the default
 	now         func() time.Time
+	window      pipeline.Window
 	batch       string // name of what is kept
 	replace     bool   // what has the same id
 }
@@ -79,6 +81,7 @@ func (f *settings) task(args []string) (*task, error) {
 		return nil, err
 	}
 	p.found, err = p.formats.check(p.inputs, p.source, p.out, p.annotate)
+	p.window.Told = p.window.Seconds > 0 && (p.window.Told || tells(p.found) || tells(p.formats.all()[p.formats.chosen]))
 	return p, err
 }
 
@@ -102,6 +105,9 @@ func (f *settings) taskRules(p *task) (err error) {
 	if p.replace, err = f.taking.check(f.index, f.filterOnly); err != nil {
 		return err
 	}
+	if p.window, err = f.window.check(f.index, f.filterOnly); err != nil {
+		return err
+	}
 	if f.jobs < 1 {
 		return fmt.Errorf("-j %d: want at least 1", f.jobs)
 	}
@@ -122,6 +128,10 @@ func (f *settings) taskRules(p *task) (err error) {
 		return err
 	}
 	if p.formats, err = f.reading.formats(p.source.MaxRecord); err != nil {
+		return err
+	}
+	p.formats.jsonl.Fields.Time = f.window.field
+	if _, err := p.formats.jsonl.NewParser(""); err != nil {
 		return err
 	}
 	return p.scheme.Validate()

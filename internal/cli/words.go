@@ -175,6 +175,7 @@ var choiceWords = map[pipeline.Choice]string{
 	pipeline.ChosenAnnotate: "--annotate otherwise", pipeline.ChosenRules: "another --threshold, --score or --mosaics",
 	pipeline.ChosenFormat: "another --format, --text-field, --id-field, --status or --mime", pipeline.ChosenMaxRecord: "another --max-record",
 	pipeline.ChosenBatch: "another --batch", pipeline.ChosenSameID: "another --same-id",
+	pipeline.ChosenWindow: "another --window or --time-field",
 }
 
 func otherChoices(choices []pipeline.Choice) string {
