@@ -76,6 +76,8 @@ type session struct {
 	ended   bool           // the last checkpoint is made
 	grown   int
 	warned  bool
+	arrived bool          // the next document, as Arrives was told
+	isLate  bool          // it is older than the window
 	late    uint64        // documents older than the window when they came
 	saving  time.Duration // in checkpoints
 }
@@ -142,14 +144,15 @@ func (x *Index) Decide(doc dedup.Document) (dedup.Result, error) {
 	if err := x.begun(); err != nil {
 		return dedup.Result{}, err
 	}
-	late, err := x.advance(doc.Added)
-	if err != nil {
-		return dedup.Result{}, err
+	if !x.arrived {
+		if err := x.Arrives(doc.Added); err != nil {
+			return dedup.Result{}, err
+		}
 	}
-	x.owing = true
+	x.arrived, x.owing = false, true
 	decide := x.deduper.DecideDocument
 	switch {
-	case late:
+	case x.isLate:
 		decide = x.checkLate
 	case x.policy.ReplaceSameID && x.table != nil:
 		decide = x.decideReplacing
@@ -172,7 +175,7 @@ func (x *Index) See(id string, text []byte) (dedup.Result, error) {
 	if err := x.serve(); err != nil {
 		return dedup.Result{}, err
 	}
-	if _, err := x.advance(nil); err != nil {
+	if err := x.advance(nil); err != nil {
 		return dedup.Result{}, err
 	}
 	x.owing, x.seen = true, int64(len(text))

@@ -55,12 +55,23 @@ func (x *Index) beginWindow(seconds uint32) error {
 	return err
 }
 
-// advance moves the window for a document with these fields, which is to be judged next,
-// and takes the checkpoint that is due then. late says that the document is older than
-// the window.
-func (x *Index) advance(added []byte) (late bool, err error) {
-	if !x.windowed() {
-		return false, nil
+// Arrives tells what is stored with the next document, which Decide is then called with.
+// It moves the window to its time, and takes the checkpoint that may be due then: so
+// whoever stores in Settle how far he has come calls Arrives before he counts the
+// document. Others need not.
+func (x *Index) Arrives(added []byte) error {
+	if err := x.begun(); err != nil {
+		return err
+	}
+	err := x.advance(added)
+	x.arrived = err == nil
+	return err
+}
+
+// advance moves the window for a document with these fields, which is to be judged next.
+func (x *Index) advance(added []byte) error {
+	if x.isLate = false; !x.windowed() {
+		return nil
 	}
 	time, told := toldTime(added)
 	if !x.policy.TellsTimes || !told {
@@ -69,13 +80,13 @@ func (x *Index) advance(added []byte) (late bool, err error) {
 			time = max(clock, uint32(min(max(x.policy.Now().Unix(), 0), math.MaxUint32)))
 		}
 	}
-	if late = x.table.Advance(time); late {
+	if x.isLate = x.table.Advance(time); x.isLate {
 		x.late++
 	}
 	if x.table.BeginsSlice() {
-		err = x.checkpoint(false)
+		return x.checkpoint(false)
 	}
-	return late, err
+	return nil
 }
 
 // checkLate judges a document that is older than the window: nobody's witness, it is not

@@ -52,6 +52,11 @@ func newCommitter(x *index.Index, job *Job) (*committer, error) {
 
 // record commits one record.
 func (c *committer) record(b *batch, rec *record) error {
+	if rec.isDocument() {
+		if err := c.index.Arrives(rec.added); err != nil {
+			return err
+		}
+	}
 	c.pass(b, rec)
 	switch {
 	case rec.empty:
