@@ -32,12 +32,15 @@ func toldTime(added []byte) (time uint32, ok bool) {
 	return binary.LittleEndian.Uint32(b), true
 }
 
-func (x *Index) windowed() bool {
+func (x *Index) windowed() bool { return x.Window() > 0 }
+
+// Window is how many seconds documents count, 0 for ever.
+func (x *Index) Window() uint32 {
 	if x.table == nil {
-		return false
+		return 0
 	}
-	length, _, _ := x.table.Window()
-	return length > 0
+	seconds, _, _ := x.table.Window()
+	return seconds
 }
 
 // beginWindow has documents count for so many seconds, if positive.

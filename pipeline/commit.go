@@ -40,6 +40,9 @@ func newCommitter(x *index.Index, job *Job) (*committer, error) {
 		c.out.before = job.Resume.Written
 		c.tally, c.at = job.Resume.Tally, job.Resume.At
 	}
+	if job.Window.Seconds == 0 && x.Window() > 0 {
+		return nil, errWindow
+	}
 	if job.Window.Seconds > 0 {
 		job.began = job.whenBegun()
 	}

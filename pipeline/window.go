@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"time"
 
 	"github.com/firstseen/firstseen/corpus"
@@ -10,11 +11,14 @@ import (
 // Window says how long documents count; see docs/design.md, rule 16. The zero value is
 // for ever.
 type Window struct {
-	Seconds uint32 // 0: as the index has it
+	Seconds uint32 // 0 for an index without a window
 	// Told: documents tell their times, and one that does not has that of the latest.
 	// Else the time is that of arrival: for a pipe now, for files when the run began.
 	Told bool
 }
+
+// errWindow: without it nobody would know what the times of the documents are.
+var errWindow = errors.New("the index has a window of time: give --window, and --time-field if its documents tell their times")
 
 // mostAhead is how long after its arrival a document may be made: clocks differ.
 const mostAhead = 24 * time.Hour

@@ -20,7 +20,7 @@ type windowFlags struct {
 }
 
 func (f *windowFlags) register(fs *pflag.FlagSet) {
-	fs.DurationVar(&f.length, "window", 0, "documents count for so long, such as 48h, and no longer; needs --index, begun with a window. 0: for ever, or as the index has it")
+	fs.DurationVar(&f.length, "window", 0, "documents count for so long, such as 48h, and no longer; needs --index, begun with a window")
 	fs.StringVar(&f.field, "time-field", "", "with --window: field with the time of a document, RFC 3339 or Unix seconds (default: WARC-Date, else arrival)")
 }
 
