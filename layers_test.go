@@ -4,7 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -52,25 +56,45 @@ var mayKnow = map[string][]string{
 	"bloomstore": {},
 	"docmap":     {"docmap/sorted", "docmap/memtable", "docmap/boltcheck"},
 	"corpus":     {},
+	"alike":      {},
+	"beside":     {"alike"},
+	"confirm":    {"alike", "corpus", "dedup", "feature", "feature/method"},
+	"eval":       {"alike", "dedup", "feature", "feature/terms", "feature/words"},
+	"explain":    {"alike", "beside", "corpus", "dedup", "feature", "feature/method", "report"},
 
 	"docmap/sorted":    {},
 	"docmap/memtable":  {},
 	"docmap/boltcheck": {},
 
-	"dedup":        {"feature", "feature/method", "bloomstore"},
-	"index":        {"dedup", "feature", "bloomstore", "docmap"},
-	"report":       {"dedup", "index", "corpus", "feature"},
-	"pipeline":     {"report", "index", "dedup", "corpus", "feature"},
-	"internal/cli": {"pipeline", "report", "index", "dedup", "corpus", "corpus/jsonl", "corpus/warc", "corpus/page", "web/charset", "web/html", "feature", "bloomstore"},
+	"dedup":              {"feature", "feature/method", "bloomstore"},
+	"dedup/oracle/naive": {"feature/canon", "feature/canon/canontest"},
+	"index":              {"dedup", "feature", "feature/terms", "bloomstore", "docmap"},
+	"report":             {"dedup", "index", "corpus", "feature"},
+	"pipeline":           {"report", "index", "dedup", "corpus", "feature"},
+	"internal/cli":       {"alike", "beside", "confirm", "eval", "explain", "pipeline", "report", "index", "dedup", "corpus", "corpus/jsonl", "corpus/warc", "corpus/page", "web/charset", "web/html", "feature", "feature/terms", "feature/words", "bloomstore", "report/lines", "report/clusters", "report/rows", "report/beside", "report/show", "corpus/parquet", "corpus/plain", "corpus/csv", "corpus/jsonarray"},
+	"corpus/jsonarray":   {"corpus", "corpus/jsonl"},
+	"report/lines":       {"corpus", "corpus/jsonl"},
+	"report/beside":      {"corpus", "report/lines"},
+	"report/show":        {"report/lines"},
+	"report/rows":        {"corpus"},
+	"report/clusters":    {"report/lines"},
 
 	"web/charset": {},
 	"web/html":    {},
 
-	"feature":              {"feature/method", "feature/segments", "feature/twostage"},
+	"feature":              {"feature/method", "feature/segments", "feature/twostage", "feature/exact", "feature/shingles", "feature/imatch", "feature/simhash", "feature/terms"},
 	"feature/method":       {},
 	"feature/canon":        {"feature/canon/vector"},
 	"feature/canon/vector": {},
-	"feature/segments":     {"feature/method", "feature/canon"},
+	"feature/digest":       {},
+	"feature/segments":     {"feature/method", "feature/canon", "feature/digest"},
+	"feature/words":        {"feature/canon", "feature/digest"},
+	"feature/terms":        {"feature/canon"},
+	"feature/hamming":      {},
+	"feature/shingles":     {"feature/method", "feature/canon", "feature/digest", "feature/words"},
+	"feature/imatch":       {"feature/method", "feature/canon", "feature/digest", "feature/words", "feature/terms"},
+	"feature/simhash":      {"feature/method", "feature/canon", "feature/digest", "feature/words", "feature/terms", "feature/hamming"},
+	"feature/exact":        {"feature/method", "feature/canon", "feature/digest"},
 	"feature/runs":         {"feature/canon"},
 	"feature/twostage":     {"feature/method", "feature/segments", "feature/runs", "feature/canon"},
 }
@@ -94,6 +118,29 @@ func TestLayers(t *testing.T) {
 			if ours && !helper && !slices.Contains(allowed, inside) {
 				t.Errorf("%s imports %s", name, inside)
 			}
+		}
+	}
+}
+
+// TestNoGoroutines: what is pure starts none and locks nothing, so .ci/run need not try
+// it under the race detector.
+func TestNoGoroutines(t *testing.T) {
+	starts := regexp.MustCompile(`(?m)^\s*(go [a-z].*|.*\.Go\(.*|.*sync\.(Mutex|RWMutex|WaitGroup|Pool|Map)\b.*)$`)
+	for _, root := range []string{"feature", "web", "report"} {
+		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			for _, line := range starts.FindAllString(string(text), -1) {
+				if !strings.HasPrefix(strings.TrimSpace(line), "//") {
+					t.Errorf("%s: %s", path, strings.TrimSpace(line))
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }

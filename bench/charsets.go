@@ -94,7 +94,9 @@ func recognised(lines []string, name string, size int) (right, all int, err erro
 			return 0, 0, err
 		}
 		text, _, err := charset.Decode(nil, []byte(body), "")
-		right += count(err == nil && string(text) == want)
+		if err == nil && string(text) == want {
+			right++
+		}
 		all++
 	}
 	return right, all, nil

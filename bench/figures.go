@@ -6,64 +6,39 @@ import (
 	"io"
 	"slices"
 	"strings"
-)
 
-// figures are what a rule did to a set: documents, unless it says otherwise.
-type figures struct {
-	Corpus    string `json:"corpus"`
-	Rule      string `json:"rule"`
-	Documents int    `json:"documents"`
-	Removed   int    `json:"removed"`
-	False     int    `json:"false"`
-	Grey      int    `json:"grey"`
-	Frame     *int   `json:"frame,omitempty"` // nil: the ids do not tell
-	// Pairs: alike ones, those of which both stay, those of which the later one was
-	// removed with the other or its copy as witness.
-	Alike int `json:"alike"`
-	Left  int `json:"left"`
-	Found int `json:"found"`
-	// LeftOf is by label how many of the alike pairs stay, and how many there are.
-	LeftOf map[string][2]int `json:"left_of,omitempty"`
-	// Pairs that are labelled as unlike, and those removed with each other.
-	Negatives        int `json:"negatives"`
-	NegativesRemoved int `json:"negatives_removed"`
-	Mosaics          int `json:"mosaics"`
-	Related          int `json:"related"`
-	// Means over all removals, 0 to 1.
-	Jaccard     float64 `json:"jaccard"`
-	Containment float64 `json:"containment"`
-	LCS         float64 `json:"lcs"`
-	// Bytes remembered of a kept document.
-	Bytes float64 `json:"bytes"`
-}
+	"github.com/firstseen/firstseen/eval"
+)
 
 // column is one of the table.
 type column struct {
 	name string
-	cell func(*figures) string
+	cell func(*eval.Figures) string
 }
 
 // columns are all there are. Shares are of the removals, or of the pairs.
 var columns = []column{
-	{"corpus", func(f *figures) string { return f.Corpus }},
-	{"rule", func(f *figures) string { return f.Rule }},
-	{"documents", func(f *figures) string { return fmt.Sprint(f.Documents) }},
-	{"removed", func(f *figures) string { return fmt.Sprint(f.Removed) }},
-	{"false", func(f *figures) string { return fmt.Sprintf("%d (%.2f%%)", f.False, percent(f.False, f.Removed)) }},
-	{"grey", func(f *figures) string { return fmt.Sprint(f.Grey) }},
-	{"frame", (*figures).frame},
-	{"left", func(f *figures) string { return ifAny(f.Alike, "%.1f%%", percent(f.Left, f.Alike)) }},
-	{"recall", func(f *figures) string { return ifAny(f.Alike, "%.4f of %d", percent(f.Found, f.Alike)/100, f.Alike) }},
-	{"negatives removed", func(f *figures) string { return ifAny(f.Negatives, "%d of %d", f.NegativesRemoved, f.Negatives) }},
-	{"mosaics", func(f *figures) string { return fmt.Sprint(f.Mosaics) }},
-	{"related", func(f *figures) string { return fmt.Sprint(f.Related) }},
-	{"Jaccard", func(f *figures) string { return fmt.Sprintf("%.3f", f.Jaccard) }},
-	{"containment", func(f *figures) string { return fmt.Sprintf("%.3f", f.Containment) }},
-	{"lcs", func(f *figures) string { return fmt.Sprintf("%.3f", f.LCS) }},
-	{"bytes", func(f *figures) string { return fmt.Sprintf("%.0f", f.Bytes) }},
+	{"corpus", func(f *eval.Figures) string { return f.Corpus }},
+	{"rule", func(f *eval.Figures) string { return f.Rule }},
+	{"documents", func(f *eval.Figures) string { return fmt.Sprint(f.Documents) }},
+	{"removed", func(f *eval.Figures) string { return fmt.Sprint(f.Removed) }},
+	{"false", func(f *eval.Figures) string { return fmt.Sprintf("%d (%.2f%%)", f.False, percent(f.False, f.Removed)) }},
+	{"grey", func(f *eval.Figures) string { return fmt.Sprint(f.Grey) }},
+	{"frame", frameCell},
+	{"left", func(f *eval.Figures) string { return ifAny(f.Alike, "%.1f%%", percent(f.Left, f.Alike)) }},
+	{"recall", func(f *eval.Figures) string {
+		return ifAny(f.Alike, "%.4f of %d", percent(f.Found, f.Alike)/100, f.Alike)
+	}},
+	{"negatives removed", func(f *eval.Figures) string { return ifAny(f.Negatives, "%d of %d", f.NegativesRemoved, f.Negatives) }},
+	{"mosaics", func(f *eval.Figures) string { return fmt.Sprint(f.Mosaics) }},
+	{"related", func(f *eval.Figures) string { return fmt.Sprint(f.Related) }},
+	{"Jaccard", func(f *eval.Figures) string { return fmt.Sprintf("%.3f", f.Jaccard) }},
+	{"containment", func(f *eval.Figures) string { return fmt.Sprintf("%.3f", f.Containment) }},
+	{"lcs", func(f *eval.Figures) string { return fmt.Sprintf("%.3f", f.LCS) }},
+	{"bytes", func(f *eval.Figures) string { return fmt.Sprintf("%.0f", f.Bytes) }},
 }
 
-func (f *figures) frame() string {
+func frameCell(f *eval.Figures) string {
 	if f.Frame == nil {
 		return "-"
 	}
@@ -86,20 +61,20 @@ func chooseColumns(names string) (chosen []column, err error) {
 }
 
 // writeTable writes the head of a table of Markdown, and returns what writes a row.
-func writeTable(out io.Writer, columns []column) func(*figures) error {
+func writeTable(out io.Writer, columns []column) func(*eval.Figures) error {
 	var names []string
 	for _, c := range columns {
 		names = append(names, c.name)
 	}
 	writeHead(out, names)
-	return func(f *figures) error { return writeCells(out, cellsOf(f, columns)) }
+	return func(f *eval.Figures) error { return writeCells(out, cellsOf(f, columns)) }
 }
 
 // writeBeside returns what writes a table with a row for each set, and in it one cell
 // for each of so many rules.
-func writeBeside(out io.Writer, columns []column, rules int) func(*figures) error {
+func writeBeside(out io.Writer, columns []column, rules int) func(*eval.Figures) error {
 	head, cells := []string{"corpus"}, []string(nil)
-	return func(f *figures) error {
+	return func(f *eval.Figures) error {
 		if cells == nil {
 			cells = []string{f.Corpus}
 		}
@@ -118,7 +93,7 @@ func writeBeside(out io.Writer, columns []column, rules int) func(*figures) erro
 	}
 }
 
-func cellsOf(f *figures, columns []column) (cells []string) {
+func cellsOf(f *eval.Figures, columns []column) (cells []string) {
 	for _, c := range columns {
 		cells = append(cells, c.cell(f))
 	}
@@ -136,9 +111,9 @@ func writeCells(out io.Writer, cells []string) error {
 }
 
 // writeJSON returns what writes a line of JSON.
-func writeJSON(out io.Writer) func(*figures) error {
+func writeJSON(out io.Writer) func(*eval.Figures) error {
 	enc := json.NewEncoder(out)
-	return func(f *figures) error { return enc.Encode(f) }
+	return func(f *eval.Figures) error { return enc.Encode(f) }
 }
 
 // percent is 0 of none.

@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/firstseen/firstseen/bench/peers"
 	"github.com/firstseen/firstseen/bench/vary"
+	"github.com/firstseen/firstseen/eval"
 )
 
 const (
@@ -42,13 +42,14 @@ func generatedSets(ctx context.Context, sets []*labelled) (made []*labelled, err
 
 // labelledOf is a generated set, of which it is known which pages show one article.
 func labelledOf(set *vary.Set) *labelled {
-	s := &labelled{name: set.Name}
+	s := &labelled{}
+	s.Name = set.Name
 	for _, d := range set.Docs {
-		s.docs = append(s.docs, peers.Doc{ID: d.ID, Text: d.Text})
-		s.origin = append(s.origin, d.Origin)
+		s.Docs = append(s.Docs, eval.Doc{ID: d.ID, Text: d.Text})
+		s.Origin = append(s.Origin, d.Origin)
 	}
 	for _, p := range set.Pairs {
-		s.pairs = append(s.pairs, pair{p.A, p.B, p.Label, true})
+		s.Pairs = append(s.Pairs, eval.Pair{A: p.A, B: p.B, Label: p.Label, Alike: true})
 	}
 	return s
 }
@@ -95,7 +96,7 @@ func readMaterial(ctx context.Context, sets []*labelled, language string) (*vary
 // readSet reads the records of the set whose name matches a pattern.
 func readSet(ctx context.Context, sets []*labelled, pattern string, do func(id, text []byte)) error {
 	for _, s := range sets {
-		if ok, err := filepath.Match(pattern, s.name); err != nil || ok {
+		if ok, err := filepath.Match(pattern, s.Name); err != nil || ok {
 			return readRecords(ctx, []string{s.path}, do)
 		}
 	}

@@ -13,6 +13,8 @@
 //	go run ./bench naive           how much faster it is than the plain design
 //	go run ./bench speed FILE...   the pipeline in CPU time
 //	go run ./bench scale FILE...   the pipeline on 1, 2, 4 and more processors
+//	go run ./bench methods DIR...  verdicts of the methods against their rules told plainly
+//	go run ./bench simhash         fingerprints that are near: recall, candidates, time
 //
 // and what docs/robustness.md tells of:
 //
@@ -47,12 +49,14 @@ var commands = map[string]func(ctx context.Context, args []string, out io.Writer
 	"naive":       naive,
 	"speed":       speed,
 	"scale":       scale,
+	"simhash":     simhash,
 	"kills":       kills,
 	"takings":     takings,
 	"faults":      faults,
 	"flips":       flips,
 	flipsWorker:   flipsWork,
 	"mutants":     mutate,
+	"methods":     methods,
 }
 
 func main() {

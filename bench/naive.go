@@ -110,7 +110,7 @@ type plain struct {
 }
 
 // bySegments has no keys but those of segments, which are its votes.
-var bySegments = feature.Scheme{Method: "segments"}
+var bySegments = feature.Scheme{Method: feature.Former}
 
 var naiveBucket = []byte("segments")
 

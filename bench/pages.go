@@ -11,8 +11,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/firstseen/firstseen/bench/peers"
 	"github.com/firstseen/firstseen/bench/vary"
+	"github.com/firstseen/firstseen/eval"
 	"github.com/firstseen/firstseen/web/html"
 )
 
@@ -59,7 +59,7 @@ func pageSets(ctx context.Context, sets []*labelled) (made []*labelled, err erro
 	err = eachPages(ctx, sets, func(set *vary.Set) error {
 		for _, mode := range modes {
 			s := labelledOf(set)
-			s.name = fmt.Sprintf("%s, %s", s.name, mode.name)
+			s.Name = fmt.Sprintf("%s, %s", s.Name, mode.name)
 			s.extract(html.New(mode.mode))
 			made = append(made, s)
 		}
@@ -103,7 +103,7 @@ func writePages(ctx context.Context, sets []*labelled, dir string) error {
 
 // extract puts the text of each page in its place.
 func (s *labelled) extract(e *html.Extractor) {
-	for i, doc := range s.docs {
-		s.docs[i] = peers.Doc{ID: doc.ID, Text: string(e.Append(nil, []byte(doc.Text)))}
+	for i, doc := range s.Docs {
+		s.Docs[i] = eval.Doc{ID: doc.ID, Text: string(e.Append(nil, []byte(doc.Text)))}
 	}
 }

@@ -14,7 +14,8 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/firstseen/firstseen/bench/beside"
+	"github.com/firstseen/firstseen/beside"
+	"github.com/firstseen/firstseen/eval"
 )
 
 // pairsOptions say which pairs are shown, and how.
@@ -61,13 +62,13 @@ func pairs(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	for _, s := range sets {
-		if ok, err := filepath.Match(c.set, filepath.Base(s.name)); err != nil {
+		if ok, err := filepath.Match(c.set, filepath.Base(s.Name)); err != nil {
 			return err
 		} else if !ok {
 			continue
 		}
 		if err := s.showPairs(ctx, out, chosen[0], &c); err != nil {
-			return fmt.Errorf("%s: %w", s.name, err)
+			return fmt.Errorf("%s: %w", s.Name, err)
 		}
 	}
 	return nil
@@ -83,7 +84,7 @@ func (s *labelled) showPairs(ctx context.Context, out io.Writer, maker ruleMaker
 	if err != nil {
 		return err
 	}
-	o, err := s.decide(ctx, rule)
+	o, err := s.Decide(ctx, rule)
 	if err != nil {
 		return err
 	}
@@ -98,20 +99,20 @@ func terminalWidth() int {
 }
 
 // choices are the pairs of documents, the earlier one first, that can be shown.
-var choices = map[string]func(*labelled, *outcome) [][2]int{
-	"all":   removals(func(*labelled, int, int, *likeness) bool { return true }),
-	"grey":  removals(func(_ *labelled, _, _ int, l *likeness) bool { return l.isGrey() }),
-	"frame": removals((*labelled).isFrame),
-	"false": removals((*labelled).isFalse),
+var choices = map[string]func(*labelled, *eval.Outcome) [][2]int{
+	"all":   removals(func(*labelled, int, int, *eval.Likeness) bool { return true }),
+	"grey":  removals(func(_ *labelled, _, _ int, l *eval.Likeness) bool { return l.IsGrey() }),
+	"frame": removals(func(s *labelled, doc, witness int, l *eval.Likeness) bool { return s.IsFrame(doc, witness, l) }),
+	"false": removals(func(s *labelled, doc, witness int, l *eval.Likeness) bool { return s.IsFalse(doc, witness, l) }),
 	"left":  (*labelled).left,
 }
 
 // removals are those for which want holds, in the order of the documents.
-func removals(want func(s *labelled, doc, witness int, l *likeness) bool) func(*labelled, *outcome) [][2]int {
-	return func(s *labelled, o *outcome) (found [][2]int) {
-		for doc := range s.docs {
-			if witness, removed := o.witness[doc]; removed {
-				if l := s.alike(doc, witness); want(s, doc, witness, &l) {
+func removals(want func(s *labelled, doc, witness int, l *eval.Likeness) bool) func(*labelled, *eval.Outcome) [][2]int {
+	return func(s *labelled, o *eval.Outcome) (found [][2]int) {
+		for doc := range s.Docs {
+			if witness, removed := o.Witness[doc]; removed {
+				if l := s.Alike(doc, witness); want(s, doc, witness, &l) {
 					found = append(found, [2]int{witness, doc})
 				}
 			}
@@ -121,10 +122,10 @@ func removals(want func(s *labelled, doc, witness int, l *likeness) bool) func(*
 }
 
 // left are the alike pairs of which both documents stay.
-func (s *labelled) left(o *outcome) (found [][2]int) {
-	for i := range s.pairs {
-		if p := &s.pairs[i]; p.alike && s.isLeft(o, p) {
-			earlier, later := s.of(p)
+func (s *labelled) left(o *eval.Outcome) (found [][2]int) {
+	for i := range s.Pairs {
+		if p := &s.Pairs[i]; p.Alike && s.IsLeft(o, p) {
+			earlier, later := s.Of(p)
 			found = append(found, [2]int{earlier, later})
 		}
 	}
@@ -148,10 +149,10 @@ func sample(all [][2]int, n int, seed uint64) [][2]int {
 // show prints pairs.
 func (s *labelled) show(out io.Writer, pairs [][2]int, style beside.Style) error {
 	for i, p := range pairs {
-		earlier, later := &s.docs[p[0]], &s.docs[p[1]]
-		l := s.alike(p[1], p[0])
+		earlier, later := &s.Docs[p[0]], &s.Docs[p[1]]
+		l := s.Alike(p[1], p[0])
 		fmt.Fprintf(out, "%s\n%s, %d of %d: Jaccard %.2f, containment %.2f, contained %.2f, lcs %.2f\nearlier %s\nlater   %s\n",
-			strings.Repeat("━", style.Width), s.name, i+1, len(pairs), l.jaccard, l.containment, l.contained, l.lcs, earlier.ID, later.ID)
+			strings.Repeat("━", style.Width), s.Name, i+1, len(pairs), l.Jaccard, l.Containment, l.Contained, l.LCS, earlier.ID, later.ID)
 		if err := beside.Write(out, earlier.Text, later.Text, style); err != nil {
 			return err
 		}

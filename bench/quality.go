@@ -6,6 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+
+	"github.com/firstseen/firstseen/eval"
 )
 
 // quality measures what rules remove from every corpus below directories.
@@ -53,21 +55,21 @@ func quality(ctx context.Context, args []string, out io.Writer) error {
 }
 
 // measure writes a row for every set and rule.
-func measure(ctx context.Context, sets []*labelled, chosen []ruleMaker, write func(*figures) error) error {
+func measure(ctx context.Context, sets []*labelled, chosen []ruleMaker, write func(*eval.Figures) error) error {
 	for _, s := range sets {
 		if err := s.load(ctx); err != nil {
-			return fmt.Errorf("%s: %w", s.name, err)
+			return fmt.Errorf("%s: %w", s.Name, err)
 		}
 		for _, maker := range chosen {
 			rule, err := maker.new()
 			if err != nil {
 				return err
 			}
-			o, err := s.decide(ctx, rule)
+			o, err := s.Decide(ctx, rule)
 			if err != nil {
-				return fmt.Errorf("%s, %s: %w", s.name, rule.Name(), err)
+				return fmt.Errorf("%s, %s: %w", s.Name, rule.Name(), err)
 			}
-			if err := write(s.figures(o, rule.Name())); err != nil {
+			if err := write(s.Figures(o, rule.Name())); err != nil {
 				return err
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firstseen/firstseen/bench/peers"
+	"github.com/firstseen/firstseen/eval"
 )
 
 func TestOtherPage(t *testing.T) {
@@ -57,7 +57,7 @@ type scripted struct {
 
 func (*scripted) Name() string { return "scripted" }
 
-func (s *scripted) Decide(peers.Doc) (int, bool, error) {
+func (s *scripted) Decide(eval.Doc) (int, bool, error) {
 	w, removed := s.witness[s.at]
 	s.at++
 	return w, removed, nil
@@ -67,34 +67,34 @@ func (*scripted) Size() int64 { return 30 }
 
 // TestFigures: documents 0 and 1 are copies, 2 shares half with 0, 3 and 4 nothing.
 func TestFigures(t *testing.T) {
-	s := &labelled{
-		name: "made",
-		docs: []peers.Doc{
+	s := &labelled{Set: eval.Set{
+		Name: "made",
+		Docs: []eval.Doc{
 			{ID: "p/a.html", Text: wordsFrom(0, 100)},
 			{ID: "p/b.html", Text: wordsFrom(0, 100)},
 			{ID: "p/c.html", Text: wordsFrom(0, 60) + wordsFrom(300, 40)},
 			{ID: "p/d.html", Text: wordsFrom(400, 100)},
 			{ID: "p/e.html", Text: wordsFrom(500, 100)},
 		},
-		pairs: []pair{
-			{"p/a.html", "p/b.html", "dup", true},
-			{"p/e.html", "p/b.html", "dup", true},
-			{"p/a.html", "p/c.html", "hardneg", false},
-			{"p/e.html", "p/d.html", "0", false},
+		Pairs: []eval.Pair{
+			{A: "p/a.html", B: "p/b.html", Label: "dup", Alike: true},
+			{A: "p/e.html", B: "p/b.html", Label: "dup", Alike: true},
+			{A: "p/a.html", B: "p/c.html", Label: "hardneg"},
+			{A: "p/e.html", B: "p/d.html", Label: "0"},
 		},
-		frame: otherPage,
-	}
+		Frame: otherPage,
+	}}
 	if err := s.load(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	o, err := s.decide(context.Background(), &scripted{witness: map[int]int{1: 0, 2: 0, 4: 3}})
+	o, err := s.Decide(context.Background(), &scripted{witness: map[int]int{1: 0, 2: 0, 4: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := s.figures(o, "scripted")
+	got := s.Figures(o, "scripted")
 	got.Jaccard, got.Containment, got.LCS = 0, 0, 0
 	frame := 2
-	want := &figures{
+	want := &eval.Figures{
 		Corpus: "made", Rule: "scripted", Documents: 5, Removed: 3, False: 1, Grey: 2, Frame: &frame,
 		Alike: 2, Left: 0, LeftOf: map[string][2]int{"dup": {0, 2}}, Found: 1, Negatives: 2, NegativesRemoved: 2, Bytes: 15,
 	}
@@ -103,7 +103,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-func asJSON(t *testing.T, f *figures) string {
+func asJSON(t *testing.T, f *eval.Figures) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := json.NewEncoder(&b).Encode(f); err != nil {
@@ -149,7 +149,7 @@ func TestProgramIsRule(t *testing.T) {
 		}
 		text := wordsFrom(0, 200)
 		for i, want := range []int{-1, -1, 0} {
-			doc := peers.Doc{ID: string(rune('a' + i)), Text: []string{text, wordsFrom(200, 200), text}[i]}
+			doc := eval.Doc{ID: string(rune('a' + i)), Text: []string{text, wordsFrom(200, 200), text}[i]}
 			witness, removed, err := rule.Decide(doc)
 			if err != nil || removed != (want >= 0) || removed && witness != want {
 				t.Errorf("%s: document %d: removed %v, witness %d, error %v", rule.Name(), i, removed, witness, err)
@@ -162,7 +162,7 @@ func TestProgramIsRule(t *testing.T) {
 }
 
 func TestTables(t *testing.T) {
-	all := []*figures{
+	all := []*eval.Figures{
 		{Corpus: "a", Rule: "x", Removed: 1, Alike: 2, Left: 1},
 		{Corpus: "a", Rule: "y", Removed: 2},
 		{Corpus: "b", Rule: "x", Removed: 3},
@@ -175,11 +175,11 @@ func TestTables(t *testing.T) {
 	if _, err := chooseColumns("removed,none"); err == nil {
 		t.Error("an unknown column is no error")
 	}
-	for want, write := range map[string]func(io.Writer) func(*figures) error{
-		"| removed | left |\n|---|---|\n| 1 | 50.0% |\n| 2 | - |\n| 3 | - |\n| 4 | - |\n": func(w io.Writer) func(*figures) error {
+	for want, write := range map[string]func(io.Writer) func(*eval.Figures) error{
+		"| removed | left |\n|---|---|\n| 1 | 50.0% |\n| 2 | - |\n| 3 | - |\n| 4 | - |\n": func(w io.Writer) func(*eval.Figures) error {
 			return writeTable(w, chosen)
 		},
-		"| corpus | x | y |\n|---|---|---|\n| a | 1 / 50.0% | 2 / - |\n| b | 3 / - | 4 / - |\n": func(w io.Writer) func(*figures) error {
+		"| corpus | x | y |\n|---|---|---|\n| a | 1 / 50.0% | 2 / - |\n| b | 3 / - | 4 / - |\n": func(w io.Writer) func(*eval.Figures) error {
 			return writeBeside(w, chosen, 2)
 		},
 	} {

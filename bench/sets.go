@@ -8,25 +8,13 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/firstseen/firstseen/bench/alike"
-	"github.com/firstseen/firstseen/bench/peers"
+	"github.com/firstseen/firstseen/eval"
 )
 
 // labelled is a corpus, with labelled pairs or none.
 type labelled struct {
-	name, path string // path is empty for a set that was generated
-	docs       []peers.Doc
-	pairs      []pair
-	// frame says of a removal that is grey whether the witness is another page of
-	// the same work, by the ids; nil where the ids do not tell.
-	frame func(id, witness string) bool
-	// origin is what the text of each document was made of, where that is known:
-	// a removal with a witness of another origin is false. nil: by likeness.
-	origin []int
-
-	at         map[string]int // id → position in docs
-	vocabulary *alike.Vocabulary
-	measured   map[[2]int]likeness // of document and witness
+	eval.Set
+	path string // empty for a set that was generated
 }
 
 // findSets finds the corpora below directories. Their documents are not yet read.
@@ -54,15 +42,16 @@ func setOf(path string) (*labelled, error) {
 	dir, file := filepath.Split(path)
 	switch {
 	case file == "docs.jsonl.gz":
-		pairs, err := readPairs(filepath.Join(dir, "pairs.tsv"))
+		pairs, err := eval.ReadPairs(filepath.Join(dir, "pairs.tsv"), eval.ByLCS)
 		if err != nil && !os.IsNotExist(err) {
 			return nil, err
 		}
-		return &labelled{name: filepath.Base(dir), path: path, pairs: pairs}, nil
+		return &labelled{eval.Set{Name: filepath.Base(dir), Pairs: pairs}, path}, nil
 	case filepath.Base(dir) == "raw" && strings.Contains(file, ".jsonl"):
-		s := &labelled{name: "raw/" + strings.TrimSuffix(strings.TrimSuffix(file, ".zst"), ".jsonl"), path: path}
-		if s.name == "raw/debian_docs" {
-			s.frame = otherPage
+		s := &labelled{path: path}
+		s.Name = "raw/" + strings.TrimSuffix(strings.TrimSuffix(file, ".zst"), ".jsonl")
+		if s.Name == "raw/debian_docs" {
+			s.Frame = otherPage
 		}
 		return s, nil
 	}
@@ -73,27 +62,17 @@ func setOf(path string) (*labelled, error) {
 func (s *labelled) load(ctx context.Context) error {
 	if s.path != "" {
 		err := readRecords(ctx, []string{s.path}, func(id, text []byte) {
-			s.docs = append(s.docs, peers.Doc{ID: string(id), Text: string(text)})
+			s.Docs = append(s.Docs, eval.Doc{ID: string(id), Text: string(text)})
 		})
 		if err != nil {
 			return err
 		}
 	}
-	s.at, s.vocabulary, s.measured = map[string]int{}, alike.NewVocabulary(), map[[2]int]likeness{}
-	for i := range s.docs {
-		s.at[s.docs[i].ID] = i
-	}
-	return nil
+	return s.Set.Load()
 }
 
 // unload lets go of what load has made.
-func (s *labelled) unload() { s.docs, s.at, s.vocabulary, s.measured = nil, nil, nil, nil }
-
-// of are the positions of a pair's documents, in order.
-func (s *labelled) of(p *pair) (earlier, later int) {
-	a, b := s.at[p.a], s.at[p.b]
-	return min(a, b), max(a, b)
-}
+func (s *labelled) unload() { s.Unload() }
 
 // otherPage reports whether two ids of debian_docs, which are a package and the path
 // of a file in it, are different pages of one package: under another name, or with the

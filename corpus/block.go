@@ -19,7 +19,9 @@ type Block struct {
 	Reject  string          // if not empty, every record in Data is bad for this reason
 	Format  Format          // of the input
 	Spans   []Span          // where the records stand in Data, if the format is a [Framer]
+	Frames  Frames          // what has found them, if so: for what does not change
 	More    func(bytes int) // unless it is nil, what [Block.Take] calls
+	Opened  Rows            // what the records are of, if the format is an [Opener]: for what does not change
 	Passed  bool            // nobody needs what the documents say, only which they are
 
 	buf   []byte   // Data and the beginning of the next block
@@ -35,6 +37,7 @@ type Span struct {
 	At         Place
 	Start, End int    // of the record in Data
 	Bad        string // if not empty, the reason why it is no document
+	Other      bool   // it is none, but is written as it came
 }
 
 // apartFrom is from how many bytes on a piece of memory is none of the Go heap.
@@ -60,7 +63,7 @@ func (b *Block) Release() {
 // Copy is a block with the same records, in memory of its own.
 func (b *Block) Copy() Block {
 	return Block{
-		Input: b.Input, File: b.File, First: b.First, Read: b.Read, Records: b.Records, Reject: b.Reject, Format: b.Format,
+		Input: b.Input, File: b.File, First: b.First, Read: b.Read, Records: b.Records, Reject: b.Reject, Format: b.Format, Opened: b.Opened, Frames: b.Frames,
 		Data: slices.Clone(b.Data), Spans: slices.Clone(b.Spans),
 	}
 }
@@ -69,7 +72,7 @@ func (b *Block) Copy() Block {
 func (b *Block) Refill(from *Block) {
 	b.Release()
 	b.Input, b.File, b.First, b.Read, b.Records, b.Reject, b.Format = from.Input, from.File, from.First, from.Read, from.Records, from.Reject, from.Format
-	b.Data, b.Spans = from.Data, from.Spans
+	b.Data, b.Spans, b.Opened, b.Frames = from.Data, from.Spans, from.Opened, from.Frames
 }
 
 // Rewind forgets what Room and Name have given out. A parser begins with it.

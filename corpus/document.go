@@ -19,6 +19,7 @@ type Document struct {
 	At    Place      // where it stands
 	Slot  Slot       // where an annotation belongs, if the parser was asked for it
 	Empty bool       // a record that holds nothing, such as a white line; only where every record is answered
+	Other bool       // no document, but a record that is written as it came
 	Bad   *BadRecord // not nil: the record is no document; ID and Text are empty
 }
 

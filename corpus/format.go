@@ -104,6 +104,8 @@ type Frame struct {
 	Record bool   // a record begins here, and is numbered, be it a document or not
 	Bad    string // the record is no document but a bad record for this reason; of Take, what is there is shown
 	Alone  bool   // the document may become much longer when it is decoded
+	Other  bool   // what is taken is no document, but is written as it came
+	Number int64  // of the record in its input, where that is not the one behind the last; only of a [Numbered]
 }
 
 // MaxTerminator is how many bytes the end of a record may take.

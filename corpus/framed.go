@@ -64,6 +64,7 @@ func (f *framed) fill(ctx context.Context, s *Source, b *Block) error {
 		}
 		s.next = b.Spans[0].At
 		s.emit(b, b.Data, len(b.Spans))
+		b.Frames = f.frames
 	}
 	return err
 }
@@ -130,7 +131,7 @@ func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool, err error) {
 		return true, nil
 	}
 	if fr.Record || handed { // what is handed out has a place of its own, to go on from
-		f.count()
+		f.count(fr.Number)
 	}
 	reason := fr.Bad
 	if f.last && f.damage != "" && pass >= left && handed && !f.told {
@@ -140,9 +141,11 @@ func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool, err error) {
 	switch {
 	case handed && size > s.cfg.BlockSize && reason == "":
 		f.handOver(b, size)
+		b.Spans[len(b.Spans)-1].Other = fr.Other
 		pass, left, full = pass-size, left-size, true
 	case handed:
 		f.add(b, f.buf[f.r:f.r+size], reason)
+		b.Spans[len(b.Spans)-1].Other = fr.Other && reason == ""
 		full = fr.Alone
 	}
 	f.drop(min(pass, f.w-f.r))
@@ -153,7 +156,7 @@ func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool, err error) {
 }
 
 // count numbers the record, or what is none, that begins at the window.
-func (f *framed) count() {
+func (f *framed) count(number int64) {
 	for len(f.marks) > 0 && f.marks[0].at <= f.r {
 		f.enter(f.marks[0].stored)
 		f.marks = f.marks[1:]
@@ -161,7 +164,7 @@ func (f *framed) count() {
 	if f.src.kind == kindPlain {
 		f.enter(f.gone + int64(f.r))
 	}
-	f.number++
+	f.number = max(f.number+1, number)
 }
 
 // enter says that the next record begins in the member at an offset.

@@ -34,7 +34,9 @@ func (s *Source) beginFramed(stored *storedInput) error {
 		return s.beginEntries(stored)
 	}
 	var err error
-	f.src, err = s.sections(counter{stored, &s.read}, 0)
+	if f.src, err = s.sections(counter{stored, &s.read}, 0); err == nil {
+		_, f.src.single = f.frames.(Numbered)
+	}
 	return err
 }
 

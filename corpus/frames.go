@@ -189,8 +189,11 @@ func (e *expansion) Read(p []byte) (int, error) {
 }
 
 // add counts decoded bytes.
-func (e *expansion) add(n int) error {
-	if e.decoded += int64(n); e.decoded > ratioFrom && e.most > 0 {
+func (e *expansion) add(n int) error { return e.spend(int64(n)) }
+
+// spend counts decoded bytes, or what takes as long.
+func (e *expansion) spend(n int64) error {
+	if e.decoded += n; e.decoded > ratioFrom && e.most > 0 {
 		if stored := e.stored(); e.decoded/int64(e.most) > stored {
 			return &RatioError{Stored: stored, Decoded: e.decoded, Limit: e.most}
 		}

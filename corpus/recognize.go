@@ -140,7 +140,8 @@ func (s *Source) choose(f Format) error {
 	}
 	s.chosen = f
 	s.cutter, _ = f.(Cutter)
-	if _, ok := f.(Framer); !ok && s.cutter == nil {
+	_, frames := f.(Framer)
+	if _, opens := f.(Opener); !frames && !opens && s.cutter == nil {
 		return errors.New("the format " + f.Name() + " finds no records")
 	}
 	return nil

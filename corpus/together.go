@@ -9,6 +9,9 @@ const copyTask = 64 << 10
 // other. They are copied by tasks: run calls f with 0 to tasks-1, at the same time or
 // not, and returns when all calls have.
 func (w *Writer) WriteRecords(records [][]byte, end []byte, run func(tasks int, f func(task int))) error {
+	if len(records) > 0 && !w.done {
+		w.lead()
+	}
 	for len(records) > 0 {
 		n := w.fitting(records, end)
 		if n == 0 || w.done {

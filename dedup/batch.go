@@ -117,10 +117,10 @@ type Crew struct {
 }
 
 // CanDecideAll reports whether this Deduper has what DecideAll needs: a table that can
-// be asked by several at once, with room for so many documents more.
+// be asked by several at once, a method that finds by equal keys, with room for so many documents more.
 func (d *Deduper) CanDecideAll(documents int) bool {
 	s, ok := d.Cfg.Table.(SharedStore)
-	return ok && uint64(s.Documents())+uint64(documents) < math.MaxUint32
+	return ok && d.near == nil && uint64(s.Documents())+uint64(documents) < math.MaxUint32
 }
 
 // Told is a document of a batch that was decided.

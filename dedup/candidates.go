@@ -39,6 +39,7 @@ func (d *Deduper) askFilter() {
 func (d *Deduper) testFilter(keys []uint64, seen []bool) {
 	if d.Cfg.Filter != nil {
 		d.Cfg.Filter.Test(keys, seen)
+		testEarlier(d.Cfg.Earlier, keys, seen)
 		return
 	}
 	for i := range seen {

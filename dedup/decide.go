@@ -29,13 +29,15 @@ type decision struct {
 	read     records
 	sketches [][]byte // what is stored of those read
 
+	confirming confirming
+
 	sources []Source
 	shared  []int
 	also    []Source
 }
 
-func newDecision(rules Rules, m method.Method) decision {
-	return decision{rules: rules, judge: m.NewJudge(method.Rules{Threshold: rules.Threshold, Score: rules.Score})}
+func newDecision(rules Rules, m method.Method, ask Confirmer) decision {
+	return decision{rules: rules, confirming: confirming{ask: ask}, judge: m.NewJudge(method.Rules{Threshold: rules.Threshold, Score: rules.Score})}
 }
 
 // load makes s the document to decide about.
@@ -47,6 +49,14 @@ func (c *decision) load(s *feature.Sketch, keys []uint64, seen []bool) {
 // decide judges the document beside a table, by the rules of docs/design.md, "The
 // decision".
 func (c *decision) decide(table asker) (Result, error) {
+	r, err := c.byRules(table)
+	if err == nil {
+		c.keepUnconfirmed(&r)
+	}
+	return r, err
+}
+
+func (c *decision) byRules(table asker) (Result, error) {
 	r, n := c.unique(), len(c.sketch.Features)
 	if c.seen[n] {
 		if done, err := c.decideExact(table, &r); done || err != nil {
@@ -90,6 +100,11 @@ func (c *decision) decideExact(table asker, r *Result) (done bool, err error) {
 		same, features, err := c.judge.Same(c.sketches[0])
 		if err != nil {
 			return false, c.damaged(num, err)
+		}
+		if same {
+			if same, err = c.confirmExact(num, features, r); err != nil {
+				return false, err
+			}
 		}
 		if same {
 			c.exact(num, features, r)

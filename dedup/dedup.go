@@ -8,9 +8,11 @@
 package dedup
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/firstseen/firstseen/bloomstore"
@@ -28,6 +30,9 @@ type Rules struct {
 	Score Score
 	// RemoveMosaics removes documents assembled from several earlier ones.
 	RemoveMosaics bool
+	// Confirm names the condition by which copies are confirmed, so that runs can tell
+	// whether theirs is the same; "" for none. Config.Confirm does it.
+	Confirm string `json:",omitempty"`
 }
 
 // The thresholds where none is given. Without a table nobody checks that the
@@ -38,8 +43,14 @@ const (
 	DefaultFilterThreshold   = 0.8
 )
 
-func (r Rules) withDefaults(filterOnly bool) (Rules, error) {
+func (r Rules) withDefaults(s feature.Scheme, filterOnly bool) (Rules, error) {
+	info := s.Info()
+	if filterOnly && !info.FilterOnly {
+		return r, fmt.Errorf("the method %s needs a side table", info.Name)
+	}
 	switch {
+	case r.Threshold == 0 && !s.BySegments():
+		r.Threshold = cmp.Or(info.Threshold, 1)
 	case r.Threshold == 0 && filterOnly:
 		r.Threshold = DefaultFilterThreshold
 	case r.Threshold == 0 && r.Score == ScoreSegments:
@@ -66,8 +77,14 @@ type Config struct {
 	// Table names the earlier document. Without one, verdicts rest on the
 	// filter alone, and name nobody. A nil pointer is none.
 	Table Store
+	// Earlier are the filters of the earlier stores, where Table is a [Stack] and there
+	// is a Filter. Nothing is added to them.
+	Earlier []*bloomstore.Filter
 	// Now stamps kept documents; nil means time.Now.
 	Now func() time.Time
+	// Confirm, where there is one, is asked before a document is removed, by what is
+	// decided, not by Check. Needs a table. See [Confirmer].
+	Confirm Confirmer
 }
 
 // Deduper judges documents one after another. It is not for concurrent use.
@@ -82,6 +99,7 @@ type Deduper struct {
 	Seen      []bool
 	record    Record
 	one       one
+	near      *near // nil for a method that finds by equal keys alone
 	group     group // of DecideAll
 }
 
@@ -103,9 +121,10 @@ type Counts struct {
 
 // Errors of a Deduper that has lost what it works with.
 var (
-	errNothing      = errors.New("neither a filter nor a table given")
-	errTableClosed  = errors.New("the table was closed: open the index again and make a new Deduper")
-	errFilterClosed = errors.New("the filter was closed: open the index again and make a new Deduper, or, if the filter has grown, give the new one to UseFilter")
+	errNothing       = errors.New("neither a filter nor a table given")
+	errUnconfirmable = errors.New("copies are confirmed by one earlier document: that needs a table, and mosaics that are kept")
+	errTableClosed   = errors.New("the table was closed: open the index again and make a new Deduper")
+	errFilterClosed  = errors.New("the filter was closed: open the index again and make a new Deduper, or, if the filter has grown, give the new one to UseFilter")
 )
 
 // New checks the configuration and returns a Deduper over its filter and table,
@@ -118,11 +137,14 @@ func New(cfg Config) (*Deduper, error) {
 	if cfg.Filter == nil && cfg.Table == nil {
 		return nil, fmt.Errorf("deduplicating: %w", errNothing)
 	}
-	rules, err := cfg.Rules.withDefaults(cfg.Table == nil)
+	rules, err := cfg.Rules.withDefaults(cfg.Scheme, cfg.Table == nil)
 	if err != nil {
 		return nil, err
 	}
 	cfg.Rules = rules
+	if cfg.Confirm != nil && (cfg.Table == nil || rules.RemoveMosaics) {
+		return nil, errUnconfirmable
+	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
@@ -132,16 +154,20 @@ func New(cfg Config) (*Deduper, error) {
 			return nil, err
 		}
 	}
+	near, err := newNear(m, cfg.Table)
+	if err != nil {
+		return nil, err
+	}
 	closer, _ := cfg.Table.(closer)
 	return &Deduper{
-		Cfg: cfg, closer: closer, method: m, extractor: m.NewExtractor(), decision: newDecision(rules, m),
+		Cfg: cfg, closer: closer, method: m, extractor: m.NewExtractor(), decision: newDecision(rules, m, cfg.Confirm), near: near,
 	}, nil
 }
 
 // See judges a text and, if it is kept, remembers it under id.
 func (d *Deduper) See(id string, text []byte) (Result, error) {
 	d.extractor.Extract(&d.sketch, text)
-	return d.Decide(id, &d.sketch)
+	return d.DecideDocument(Document{ID: id, Sketch: &d.sketch, Text: text})
 }
 
 // A Document is what is decided about.
@@ -150,6 +176,8 @@ type Document struct {
 	Sketch *feature.Sketch // extracted with the Deduper's own scheme
 	// Added is stored with a document that is kept: fields, as AppendField writes them.
 	Added []byte
+	// Text is what Config.Confirm compares; without one it is not needed.
+	Text []byte
 }
 
 // Decide is See for a document whose features were extracted elsewhere, with the
@@ -160,7 +188,9 @@ func (d *Deduper) Decide(id string, s *feature.Sketch) (Result, error) {
 
 // DecideDocument is Decide for a document of which more is to be stored.
 func (d *Deduper) DecideDocument(doc Document) (Result, error) {
+	d.decision.confirming.begin(doc.Text)
 	r, err := d.Check(doc.ID, doc.Sketch)
+	d.decision.confirming.end()
 	if err != nil || !r.Kept {
 		return r, err
 	}
@@ -188,6 +218,9 @@ func (d *Deduper) check(s *feature.Sketch) (Result, error) {
 		return d.checkFilter(s), nil
 	}
 	d.load(s)
+	if d.near != nil {
+		d.near.load(&d.decision, s)
+	}
 	return d.decision.decide(d.Cfg.Table)
 }
 
@@ -198,7 +231,7 @@ func (d *Deduper) ready() error {
 	switch {
 	case d.closer != nil && d.closer.Closed():
 		return errTableClosed
-	case filter != nil && filter.Closed():
+	case filter != nil && filter.Closed(), slices.ContainsFunc(d.Cfg.Earlier, (*bloomstore.Filter).Closed):
 		return errFilterClosed
 	case filter == nil && d.Cfg.Table == nil:
 		return errNothing
@@ -228,5 +261,9 @@ func (d *Deduper) remember(doc *Document, v Verdict) error {
 	}
 	d.record.Time, d.record.Verdict, d.record.Added = d.Cfg.Now().Unix(), v, doc.Added
 	d.record.Sketch = d.decision.judge.Record(d.record.Sketch[:0])
-	return d.one.add(d.Cfg.Table, doc.ID, &d.record, d.Keys)
+	err := d.one.add(d.Cfg.Table, doc.ID, &d.record, d.Keys)
+	if err == nil && d.near != nil {
+		err = d.near.memory.Add(d.record.Sketch)
+	}
+	return err
 }

@@ -3,6 +3,7 @@ package dedup
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 )
 
 // How a batch is decided by many at once, with the results of one after the other:
@@ -32,9 +33,11 @@ type group struct {
 	now   int64
 	crew  Crew
 
-	members []*member // of the crew, by worker
-	chunk   int       // documents of a task
-	errs    []error   // of tasks
+	members []*member     // of the crew, by worker
+	chunk   int           // documents of a task
+	errs    []error       // of tasks
+	owner   []int         // of the tasks of step 1, who had it
+	taken   []atomic.Bool // of these, in step 5
 
 	seen    []bool // of each key, whether the filter has seen it before the batch
 	state   []state
@@ -108,7 +111,8 @@ func (g *group) decide(d *Deduper, b *Batch, crew Crew, tell func(worker, i int,
 			return err
 		}
 	}
-	return g.tell(tell)
+	g.tell(tell)
+	return nil
 }
 
 func (g *group) begin(d *Deduper, b *Batch, crew Crew) error {
@@ -116,7 +120,7 @@ func (g *group) begin(d *Deduper, b *Batch, crew Crew) error {
 	g.store = d.Cfg.Table.(SharedStore)
 	g.base, g.now = g.store.Documents(), d.Cfg.Now().Unix()
 	for len(g.members) < crew.Size {
-		g.members = append(g.members, &member{decision: newDecision(d.Cfg.Rules, d.method), group: g, reader: len(g.members)})
+		g.members = append(g.members, &member{decision: newDecision(d.Cfg.Rules, d.method, d.Cfg.Confirm), group: g, reader: len(g.members)})
 	}
 	for _, m := range g.members {
 		m.also, m.shared, m.told, m.records = m.also[:0], m.shared[:0], m.told[:0], m.records[:0]
@@ -124,6 +128,11 @@ func (g *group) begin(d *Deduper, b *Batch, crew Crew) error {
 	}
 	n := b.Len()
 	g.chunk = min(max(n/(8*crew.Size), 1), 64)
+	tasks := (n + g.chunk - 1) / g.chunk
+	g.owner = slices.Grow(g.owner[:0], tasks)[:tasks]
+	if len(g.taken) < tasks {
+		g.taken = make([]atomic.Bool, tasks)
+	}
 	g.seen = slices.Grow(g.seen[:0], len(b.keys))[:len(b.keys)]
 	g.state = slices.Grow(g.state[:0], n)[:n]
 	g.results = slices.Grow(g.results[:0], n)[:n]
@@ -158,16 +167,38 @@ func (g *group) each(n, chunk int, f func(m *member, i int) error) error {
 	return nil
 }
 
+// eachAgain is each for all documents once more, in the tasks that owner tells of, most
+// of them by who has had them: what he has loaded for them may be in his cache still.
+func (g *group) eachAgain(f func(m *member, i int)) {
+	for task := range g.taken {
+		g.taken[task].Store(false)
+	}
+	g.crew.Run(min(len(g.owner), g.crew.Size), func(worker, _ int) {
+		for _, others := range []bool{false, true} {
+			for task, owner := range g.owner {
+				if others == (owner == worker) || g.taken[task].Swap(true) {
+					continue
+				}
+				for i := task * g.chunk; i < min(g.batch.Len(), (task+1)*g.chunk); i++ {
+					f(g.members[worker], i)
+				}
+			}
+		}
+	})
+}
+
 // loadDocument makes document i the one to decide about.
 func (m *member) loadDocument(i int) {
 	g := m.group
 	from, to := g.batch.keysOf(i)
+	m.confirming.begin(g.batch.docs[i].Text)
 	m.load(g.batch.docs[i].Sketch, g.batch.keys[from:to], g.seen[from:to])
 }
 
 // decideAlone is step 1.
 func (g *group) decideAlone() error {
 	err := g.each(g.batch.Len(), g.chunk, func(m *member, i int) error {
+		g.owner[i/g.chunk] = m.reader
 		from, to := g.batch.keysOf(i)
 		g.d.testFilter(g.batch.keys[from:to], g.seen[from:to])
 		m.loadDocument(i)
@@ -274,8 +305,8 @@ func (g *group) add() error {
 }
 
 // tell is step 5.
-func (g *group) tell(tell func(worker, i int, t Told)) error {
-	err := g.each(g.batch.Len(), g.chunk, func(m *member, i int) error {
+func (g *group) tell(tell func(worker, i int, t Told)) {
+	g.eachAgain(func(m *member, i int) {
 		if r := &g.results[i]; r.Of.Num != 0 || len(r.Also) > 0 {
 			g.renumber(&r.Of)
 			for a := range r.Also {
@@ -290,13 +321,11 @@ func (g *group) tell(tell func(worker, i int, t Told)) error {
 			g.told[i].Seen = m.seenBefore(i)
 		}
 		tell(m.reader, i, g.told[i])
-		return nil
 	})
 	for _, m := range g.members {
 		g.d.decision.counts.add(&m.counts)
 		m.counts = Counts{}
 	}
-	return err
 }
 
 // seenBefore are the segments of a kept document that were seen before it. The keys that

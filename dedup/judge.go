@@ -20,7 +20,11 @@ type found struct {
 // verdict decides by the records that were fetched: what one document brings about
 // goes before what all bring about together (rule 9).
 func (c *decision) verdict(r *Result) error {
-	witness, relation, err := c.alone()
+	alone := c.alone
+	if c.confirming.active {
+		alone = func() (found, found, error) { return c.aloneConfirmed(r) }
+	}
+	witness, relation, err := alone()
 	if err != nil {
 		return err
 	}
@@ -30,6 +34,7 @@ func (c *decision) verdict(r *Result) error {
 	case witness.candidate >= 0:
 		r.Verdict, r.Score = Duplicate, witness.Score
 		r.Contained, r.Estimated = witness.Contained, witness.Estimated
+		r.Distance, r.ByDistance = witness.Distance, witness.ByDistance
 		c.explain(witness, r)
 	case relation.candidate >= 0:
 		r.Verdict, r.Score = Related, relation.Share

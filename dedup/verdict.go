@@ -86,6 +86,14 @@ type Result struct {
 	// from sketches of the whole texts and not from the segments shared.
 	Contained float64
 	Estimated bool
+	// Distance is in how many bits the fingerprints of the two differ, where the method
+	// goes by that, which ByDistance says. Not of an exact copy.
+	Distance   int
+	ByDistance bool
+	// Confirm is what comparing the texts came to, where Asked says that copies had to
+	// be confirmed: of a Duplicate with Of, of others with the best that was none.
+	Confirm Confirmation
+	Asked   bool
 	// Seen is the share, 0 to 1, that all earlier documents together hold of
 	// the document; 0 for a Unique, of which it was not asked. Segments that
 	// MaxHolders kept documents hold already are no evidence, neither here nor

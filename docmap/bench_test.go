@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 
 	"go.etcd.io/bbolt"
 )
@@ -183,4 +185,41 @@ func BenchmarkLookup(b *testing.B) {
 			b.ReportMetric(float64((cpuTime()-cpu).Nanoseconds())/float64(b.N*n), "cpu-ns/key")
 		}
 	})
+}
+
+// BenchmarkLookupSorted asks for the keys of 200 documents, as many as a block has: of
+// one after the other, of all at once, and of all in the order of bins.
+func BenchmarkLookupSorted(b *testing.B) {
+	const together = 200
+	t := mustOpen(b, filepath.Join(b.TempDir(), "table"), Options{Scheme: "bench"})
+	fill(b, t, &stream{seed: 7}, *benchDocs)
+	holders, n := make([]uint32, together*keysPerDoc*MaxHolders), make([]uint8, together*keysPerDoc)
+	for _, c := range []struct {
+		name string
+		sort bool
+		step int
+	}{{"apart", false, keysPerDoc}, {"together", false, together * keysPerDoc}, {"sorted", true, together * keysPerDoc}} {
+		b.Run(c.name, func(b *testing.B) {
+			s, r := &stream{seed: 7}, rand.New(rand.NewPCG(1, 1))
+			keys := make([]uint64, 0, together*keysPerDoc)
+			took := time.Duration(0)
+			for b.Loop() {
+				keys = keys[:0]
+				for range together {
+					keys = append(keys, s.fill(1+r.IntN(*benchDocs))...)
+				}
+				begun := cpuTime()
+				if c.sort {
+					slices.Sort(keys)
+				}
+				for at := 0; at < len(keys); at += c.step {
+					if err := t.Lookup(keys[at:at+c.step], holders, n); err != nil {
+						b.Fatal(err)
+					}
+				}
+				took += cpuTime() - begun
+			}
+			b.ReportMetric(float64(took.Nanoseconds())/float64(b.N*together), "cpu-ns/document")
+		})
+	}
 }

@@ -231,8 +231,13 @@ func TestOwnFaultInPacking(t *testing.T) {
 	if err := table.Share(3, together); err != nil {
 		t.Fatal(err)
 	}
-	collect := func(*packer, *sorted.Entries, uint64, uint64) error { panic("in the middle") }
 	r := table.sizes.newRun(runInfo{id: 1, log: 9, first: 1, last: 1})
+	collect := func(_ *packer, _ *sorted.Entries, from, _ uint64) error {
+		if from == r.Lowest(4) {
+			panic("in the middle")
+		}
+		return nil
+	}
 	err := table.pack(&table.spaces[ofKeys], r, 0, make([]packed, 5), collect)
 	if !errors.Is(err, errFault) || !strings.Contains(err.Error(), "in the middle") {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"sort"
 )
 
-// A window has documents count for some time and no longer: design rule 16, and
+// A window has documents count for some time and no longer: design rule 17, and
 // docs/format.md, "Slices of a window". The zero value is none.
 type window struct {
 	length uint32 // seconds; 0 for none

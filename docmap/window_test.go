@@ -17,7 +17,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// windowOracle is design rule 16 with maps, written from the rule: every document is
+// windowOracle is design rule 17 with maps, written from the rule: every document is
 // there for ever, and who counts is told by its time.
 type windowOracle struct {
 	window, clock, edge uint32
@@ -196,7 +196,7 @@ func (o *windowOracle) equalDocs(t *testing.T, table *Table) {
 var windowSequences = flag.Int("windows", 50, "random sequences of TestWindow")
 
 // Any sequence of documents of any time, of taking back, saving and crashing leaves what
-// rule 16 says.
+// rule 17 says.
 func TestWindow(t *testing.T) {
 	t.Parallel()
 	n := *windowSequences

@@ -2,7 +2,7 @@
 // copies of one document show: width, case, spacing, punctuation, line breaks,
 // invisible characters, the order of paragraphs.
 //
-// A [Scheme] chooses a method and its settings; methods is the list of those there
+// A [Scheme] chooses a method and its settings; [Methods] is the list of those there
 // are. What a method is says package feature/method, and package feature/canon has
 // what they share: the canonical form of a text.
 //
@@ -21,28 +21,27 @@ import (
 
 	"github.com/firstseen/firstseen/feature/method"
 	"github.com/firstseen/firstseen/feature/segments"
+	"github.com/firstseen/firstseen/feature/shingles"
+	"github.com/firstseen/firstseen/feature/simhash"
+	"github.com/firstseen/firstseen/feature/terms"
 	"github.com/firstseen/firstseen/feature/twostage"
 )
-
-// methods are all there are, the default first. A new one is a line here; see
-// docs/extend.md, "Add a method".
-var methods = []registered{
-	{"twostage", newTwoStage, namedTwoStage},
-	{"segments", newSegments, namedSegments},
-}
 
 // registered is a method and how it is chosen: by its settings, or by the name of a
 // scheme in a file.
 type registered struct {
-	name  string // Scheme.Method
+	Info
+	rules string // the first part of its schemes' names
 	make  func(Scheme) (method.Method, error)
-	named func(name string, key []byte) (Scheme, bool)
+	named func(name string, key []byte, table *terms.Table) (Scheme, bool)
 }
 
 // The limits of a Scheme's settings.
 const (
 	MaxSegments = segments.MaxSegments
 	MaxMinWidth = segments.MaxMinWidth
+	MaxShingle  = shingles.MaxWords
+	MaxDistance = simhash.MaxDistance
 )
 
 type (
@@ -57,8 +56,7 @@ type (
 // A Scheme says how texts are told to be alike: a method with its settings. Its zero
 // value is the default.
 type Scheme struct {
-	// Method is the name of the method; "" is "twostage", in which the longest
-	// segments find and sketches decide. "segments" is the longest segments alone.
+	// Method is the name of the method, one of [Methods]; "" is the first of them.
 	Method string
 
 	// Segments is how many of the longest distinct segments are chosen,
@@ -70,6 +68,22 @@ type Scheme struct {
 	// English words.
 	MinWidth int
 
+	// Shingle is how many words a shingle has, 1 to MaxShingle; 0 is 5. Bands and Rows are
+	// how its signatures are looked up; both 0 is what suits the default threshold. Of the
+	// method shingles alone.
+	Shingle, Bands, Rows int
+
+	// Distance is the number of bits in which the fingerprints of copies may differ, 1 to
+	// MaxDistance; 0 is 3. Of the method simhash alone.
+	Distance int
+
+	// Terms says how rare a term is. The method imatch needs it, simhash can use it.
+	Terms *terms.Table
+
+	// LeastRare and MostRare are how rare terms are that count, in hundredths of the
+	// rarest; MostRare 0 is 30 and 70. Of the method imatch alone.
+	LeastRare, MostRare int
+
 	// Key, if not nil, is a secret of 16 bytes under which texts are hashed.
 	// Without it anybody can write plain words that collide with a text of his
 	// choice. Which features are chosen does not depend on it.
@@ -79,7 +93,7 @@ type Scheme struct {
 // New returns the method with its settings, or an error where one is out of range.
 func (s Scheme) New() (method.Method, error) {
 	for _, m := range methods {
-		if s.Method == m.name || s.Method == "" {
+		if s.Method == m.Name || s.Method == "" {
 			return m.make(s)
 		}
 	}
@@ -110,10 +124,14 @@ func (s Scheme) Name() string { return s.must().Name() }
 // Features is the most features that a text can have. The scheme must be valid.
 func (s Scheme) Features() int { return s.must().Features() }
 
-// Named returns the scheme of a name, with that key, and whether there is one.
-func Named(name string, key []byte) (Scheme, bool) {
+// Named returns the scheme of a name, with that key, and whether there is one that needs
+// no table of terms.
+func Named(name string, key []byte) (Scheme, bool) { return NamedWith(name, key, nil) }
+
+// NamedWith is Named of schemes with that table of terms; nil is none.
+func NamedWith(name string, key []byte, table *terms.Table) (Scheme, bool) {
 	for _, m := range methods {
-		if s, ok := m.named(name, key); ok {
+		if s, ok := m.named(name, key, table); ok {
 			return s, true
 		}
 	}
@@ -138,7 +156,7 @@ func newTwoStage(s Scheme) (method.Method, error) {
 	return m, m.Validate()
 }
 
-func namedTwoStage(name string, key []byte) (Scheme, bool) {
+func namedTwoStage(name string, key []byte, _ *terms.Table) (Scheme, bool) {
 	m, ok := twostage.Named(name, key)
 	return of("", m.Scheme), ok
 }
@@ -148,9 +166,9 @@ func newSegments(s Scheme) (method.Method, error) {
 	return m, m.Validate()
 }
 
-func namedSegments(name string, key []byte) (Scheme, bool) {
+func namedSegments(name string, key []byte, _ *terms.Table) (Scheme, bool) {
 	m, ok := segments.Named(name, key)
-	return of("segments", m), ok
+	return of(Former, m), ok
 }
 
 func (s Scheme) segments() segments.Scheme {

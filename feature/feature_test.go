@@ -3,12 +3,30 @@ package feature
 import (
 	"strings"
 	"testing"
+
+	"github.com/firstseen/firstseen/feature/terms"
 )
 
 func TestScheme(t *testing.T) {
 	key := []byte("0123456789abcdef")
-	for _, s := range []Scheme{{}, {Method: "segments"}, {Segments: 7, MinWidth: 20, Key: key}} {
-		got, ok := Named(s.Name(), s.Key)
+	var c terms.Counter
+	c.Add([]uint64{1, 2, 3})
+	table := c.Table(1)
+	for _, s := range []Scheme{
+		{},
+		{Method: "segments"},
+		{Method: Former},
+		{Segments: 7, MinWidth: 20, Key: key},
+		{Method: "exact"},
+		{Method: "shingles", Shingle: 3, Key: key},
+		{Method: "simhash", Distance: 2},
+		{Method: "imatch", Terms: table, Key: key},
+		{Method: "simhash", Terms: table},
+	} {
+		got, ok := NamedWith(s.Name(), s.Key, s.Terms)
+		if named := MethodOf(s.Name()); named != s.Info().Name || got.Info() != s.Info() {
+			t.Errorf("%s is of the method %q", s.Name(), named)
+		}
 		if !ok || got.Name() != s.Name() || got.Features() != s.Features() || s.Validate() != nil {
 			t.Errorf("%+v: named %+v, %v", s, got, ok)
 		}
@@ -19,6 +37,9 @@ func TestScheme(t *testing.T) {
 	}{
 		{Scheme{Method: "magic"}, `no method "magic"`},
 		{Scheme{Segments: -1}, "-1 segments"},
+		{Scheme{Method: "imatch"}, "needs a table of terms"},
+		{Scheme{Method: "shingles", Shingle: 33}, "33 words"},
+		{Scheme{Method: "simhash", Distance: 8}, "8 bits"},
 	} {
 		if _, err := NewExtractor(c.scheme); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c.scheme, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/docmap"
+	"github.com/firstseen/firstseen/feature/terms"
 )
 
 // What a finding means for an index.
@@ -324,7 +325,15 @@ func (c *checker) checkKey() error {
 	if err != nil {
 		return err
 	}
-	if _, err := schemeNamed(c.out.Scheme, key); err == nil {
+	_, err = schemeIn(c.dir, c.out.Scheme, key)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, terms.ErrTable):
+		c.find(TermsFile, Damaged, cause(err, terms.ErrTable), "put back the table of terms that the index was made with")
+		return nil
+	case errors.Is(err, errTermsGone):
+		c.find(TermsFile, Damaged, fmt.Sprintf("it is gone, and the scheme %q weighs terms", c.out.Scheme), "put back the table of terms that the index was made with")
 		return nil
 	}
 	if key == nil {

@@ -59,6 +59,18 @@ func noIndex(dir string) error {
 	return fmt.Errorf("there is no index in %s: neither a side table nor a filter", dir)
 }
 
+// lookAtIndex is look where there has to be an index.
+func lookAtIndex(dir string) (presence, error) {
+	p, err := look(dir)
+	switch {
+	case err != nil:
+		return p, err
+	case p.none():
+		return p, noIndex(dir)
+	}
+	return p, p.lost(dir)
+}
+
 // lost refuses a filter whose table is gone: used alone it would forget whom it
 // has seen, and a new table beside it would know nobody.
 func (p *presence) lost(dir string) error {
@@ -107,14 +119,8 @@ type Files struct {
 // OpenFiles opens the index in dir for reading. Several processes can, as long as
 // no run is under way.
 func OpenFiles(dir string) (*Files, error) {
-	p, err := look(dir)
-	switch {
-	case err != nil:
-		return nil, err
-	case p.none():
-		return nil, noIndex(dir)
-	}
-	if err := p.lost(dir); err != nil {
+	p, err := lookAtIndex(dir)
+	if err != nil {
 		return nil, err
 	}
 	f := &Files{}

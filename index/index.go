@@ -40,6 +40,8 @@ type Options struct {
 	// Key says whether a new index draws a secret for its fingerprints, which
 	// it stores in KeyFile, and whether one with or without is refused.
 	Key KeyPolicy
+	// Secret is what a new index that gets one takes in place of one that is drawn.
+	Secret []byte
 	// Shape is the filter's size; zero means as it is, or for DefaultDocs
 	// when there is none yet. Beside a table a larger one than the stored
 	// filter's has it rebuilt; a smaller one changes nothing, as the filter
@@ -83,7 +85,8 @@ type Index struct {
 	closed  bool
 	temp    bool // Options.Temporary
 
-	begunGone bool // begunFile is not there
+	against   *Against // whose documents count as earlier; nil for none
+	begunGone bool     // begunFile is not there
 
 	session // what is done while it is open
 
@@ -137,7 +140,10 @@ func (x *Index) open(o *Options) error {
 	if err != nil {
 		return err
 	}
-	if err := x.findKey(&p, o.Key); err != nil {
+	if err := x.findKey(&p, o); err != nil {
+		return err
+	}
+	if err := x.keepTerms(&p); err != nil {
 		return err
 	}
 	x.name = x.scheme.Name()
@@ -157,7 +163,8 @@ func (x *Index) open(o *Options) error {
 
 // findKey completes the scheme by the key of the index, or by a fresh one where a
 // new index is to have one.
-func (x *Index) findKey(p *presence, policy KeyPolicy) (err error) {
+func (x *Index) findKey(p *presence, o *Options) (err error) {
+	policy := o.Key
 	if x.scheme.Key != nil {
 		return nil
 	}
@@ -170,7 +177,7 @@ func (x *Index) findKey(p *presence, policy KeyPolicy) (err error) {
 	case x.scheme.Key != nil || policy == KeyAsIs || policy == KeyRefused:
 		return nil
 	case p.none():
-		x.scheme.Key, err = makeKey(x.dir)
+		x.scheme.Key, err = makeKey(x.dir, o.Secret)
 		return err
 	case policy == KeyRequired:
 		return fmt.Errorf("index %s: %w", x.dir, ErrUnkeyed)

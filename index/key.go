@@ -65,10 +65,12 @@ func DrawKey() []byte {
 	return key
 }
 
-// makeKey draws a secret and stores it. The caller holds the lock of the index:
+// makeKey stores a secret, and draws it where there is none. The caller holds the lock of the index:
 // of two processes that make it at one instant, one draws the key of both.
-func makeKey(dir string) ([]byte, error) {
-	key := DrawKey()
+func makeKey(dir string, key []byte) ([]byte, error) {
+	if key == nil {
+		key = DrawKey()
+	}
 	err := durable.Replace(filepath.Join(dir, KeyFile), func(f *os.File) error {
 		// Before the secret is in it.
 		if err := f.Chmod(0o600); err != nil {

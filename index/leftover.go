@@ -13,8 +13,9 @@ import (
 // unfinished steps included.
 var indexFiles = map[string]bool{
 	lockFile: true, TableFile: true, TableFile + ".new": true, FilterFile: true, FilterFile + ".tmp": true,
+	KeyFile: true, KeyFile + ".tmp": true, begunFile: true,
+	TermsFile: true, TermsFile + ".tmp": true,
 	TableFile + ".readers": true,
-	KeyFile:                true, KeyFile + ".tmp": true, begunFile: true,
 }
 
 // RemoveLeftIndex removes a temporary index that a killed process has left, and

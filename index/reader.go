@@ -84,7 +84,7 @@ func OpenReader(dir string, key []byte) (*Reader, error) {
 		return nil, err
 	}
 	r := &Reader{table: files.Table}
-	r.scheme, err = schemeNamed(files.Scheme(), key)
+	r.scheme, err = schemeIn(dir, files.Scheme(), key)
 	if err == nil && r.table == nil {
 		r.filter, err = openAlone(dir, files.Scheme())
 	} else if err != nil {

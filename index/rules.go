@@ -20,6 +20,10 @@ func (x *Index) otherRules(err error) error {
 	if readErr != nil || rulesOf(name) == rulesOf(x.name) {
 		return err
 	}
+	if made := feature.MethodOf(name); made != feature.Former && made != feature.MethodOf(x.name) && made != "" {
+		return &otherRulesError{err, fmt.Sprintf("index %s was made by the method %s (scheme %q), and this run is to use %s: use --method %s, or another --index",
+			x.dir, made, name, feature.MethodOf(x.name), made)}
+	}
 	help := "or use the version of firstseen that it was made with"
 	if _, ok := feature.Named(name, x.scheme.Key); ok {
 		help = "firstseen query still answers from it, by its own rules"

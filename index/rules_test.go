@@ -15,7 +15,7 @@ import (
 // TestOtherRules: an index that other rules made is refused with words of its own,
 // which say what helps; other settings are no other rules.
 func TestOtherRules(t *testing.T) {
-	segments := feature.Scheme{Method: "segments"}
+	segments := feature.Scheme{Method: feature.Former}
 	const query = "firstseen query still answers from it, by its own rules"
 	for _, c := range []struct {
 		name string
@@ -40,7 +40,7 @@ func TestOtherRules(t *testing.T) {
 		if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), "judged by fs2: build it again from the documents") || !strings.HasSuffix(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		_, err = Open(dir, Options{Scheme: feature.Scheme{Method: "segments", Segments: 7}, FilterOnly: c.only})
+		_, err = Open(dir, Options{Scheme: feature.Scheme{Method: feature.Former, Segments: 7}, FilterOnly: c.only})
 		if same := strings.Contains(err.Error(), "made by the rules"); same != (c.name == "rules to come") {
 			t.Errorf("%s, with other settings: %v", c.name, err)
 		}

@@ -23,18 +23,25 @@ func (x *Index) SetBatch(name string) error {
 }
 
 // NoteRemoved notes, for the day on which a batch is cancelled, for whose sake a document
-// was removed. It becomes durable with the next checkpoint.
+// was removed, if that is a document of this index. It becomes durable with the next
+// checkpoint.
 func (x *Index) NoteRemoved(id string, r *dedup.Result) {
 	if x.closed || x.table == nil || r.Kept {
 		return
 	}
+	before := uint32(x.before())
 	if r.Of.Num != 0 {
-		x.table.NoteRemoved(r.Of.Num, id)
+		if r.Of.Num > before {
+			x.table.NoteRemoved(r.Of.Num-before, id)
+		}
 		return
 	}
 	noted := map[string]bool{"": true} // a mosaic: once for each batch
 	for i := range r.Also {
-		num := r.Also[i].Num
+		if r.Also[i].Num <= before {
+			continue
+		}
+		num := r.Also[i].Num - before
 		if batch := x.table.BatchOf(num); !noted[batch] {
 			noted[batch] = true
 			x.table.NoteRemoved(num, id)
@@ -54,8 +61,11 @@ func (x *Index) decideReplacing(doc dedup.Document) (dedup.Result, error) {
 		return x.deduper.DecideDocument(doc)
 	}
 	r, err := x.deduper.Check(doc.ID, doc.Sketch)
-	if err != nil || r.Exact {
+	if err != nil {
 		return r, err
+	}
+	if r.Exact {
+		return x.deduper.DecideDocument(doc) // it may have to be confirmed
 	}
 	if _, err := x.table.Forget(earlier); err != nil {
 		return dedup.Result{}, err
@@ -87,14 +97,8 @@ var ErrNoBatch = docmap.ErrNoBatch
 
 // Edit opens the index in dir for taking back. It is locked, as by [Open].
 func Edit(dir string) (*Editor, error) {
-	p, err := look(dir)
-	switch {
-	case err != nil:
-		return nil, err
-	case p.none():
-		return nil, noIndex(dir)
-	}
-	if err := p.lost(dir); err != nil {
+	p, err := lookAtIndex(dir)
+	if err != nil {
 		return nil, err
 	}
 	if !p.table {

@@ -21,7 +21,7 @@ import (
 )
 
 // TestWindow: whatever the times of documents are, and wherever a run ends, in order or by
-// a crash, every verdict and every witness is that of the oracle under rule 16.
+// a crash, every verdict and every witness is that of the oracle under rule 17.
 func TestWindow(t *testing.T) {
 	t.Parallel()
 	n := *takings
@@ -44,7 +44,7 @@ func TestWindow(t *testing.T) {
 	t.Log(seen)
 }
 
-// inWindow is what is to be: an oracle, and rule 16 beside it.
+// inWindow is what is to be: an oracle, and rule 17 beside it.
 type inWindow struct {
 	oracle      *oracle.Oracle
 	ids         []string
@@ -153,7 +153,7 @@ func (w *windowed) judge() {
 	indextest.Must(w.t, w.index.Answered(100))
 }
 
-// advance is rule 16 up to the verdict.
+// advance is rule 17 up to the verdict.
 func (w *windowed) advance(told int64) (late bool) {
 	b := w.now
 	b.clock = max(b.clock, told)

@@ -54,6 +54,9 @@ func (l *Ledger) noteBegun(o *Outputs) (err error) {
 			b.Partials = append(b.Partials, id)
 		}
 	}
+	if o.Tree != nil && o.Tree.ID() != (corpus.FileID{}) {
+		b.Partials = append(b.Partials, o.Tree.ID())
+	}
 	if len(b.Partials) == 0 {
 		return nil
 	}

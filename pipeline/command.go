@@ -8,19 +8,33 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/index"
 )
 
 // Command is what a run was told to do, as far as its ledger stores and compares it.
 type Command struct {
-	Args     []string // the INPUT arguments, for messages
-	Inputs   []corpus.Input
-	Outputs  [3]string // kept, report, rejects; "" for none
+	Args    []string // the INPUT arguments, for messages
+	Inputs  []corpus.Input
+	Outputs [3]string // kept, report, rejects; "" for none
+	// Tree is what is written where each input has an output of its own; nil for none.
+	Tree     *corpus.TreePlan
 	Annotate bool
-	Rules    dedup.Rules
+	Others   bool // Outputs.Others
+	Spans    bool // Outputs.Spans
+	// Enclosure is how the kept records are written to one file; nil: one after the other.
+	Enclosure corpus.Enclosure
+	// Head is what stands in front of the kept records in one file; nil: nothing, or what
+	// the first input that is a pipe begins with.
+	Head []byte
+	// Report is the same of the report.
+	Report corpus.Enclosure
+	Rules  dedup.Rules
 	// Format names the format of the inputs with what it was told, such as where
 	// its texts are.
 	Format    string
-	MaxRecord int // bytes
+	MaxRecord int               // bytes
+	By        string            // By.Field, "" for none
+	Against   []index.AgainstID // further indexes, whose documents count as earlier
 	// Lasting: the index outlasts the process.
 	Lasting bool
 	Now     func() time.Time
@@ -37,13 +51,20 @@ type Command struct {
 type choices struct {
 	Inputs    []inputID   `json:"inputs"`
 	Outputs   []string    `json:"outputs"`
+	Dir       string      `json:"dir,omitempty"`  // of a tree, absolute
+	Tree      string      `json:"tree,omitempty"` // its plan's digest
 	Annotate  bool        `json:"annotate"`
 	Rules     dedup.Rules `json:"rules"`
 	Format    string      `json:"format"`
 	MaxRecord int         `json:"max_record"`
 	Batch     string      `json:"batch,omitempty"`
 	Replace   bool        `json:"replace,omitempty"`
-	Window    *Window     `json:"window,omitempty"`
+	// These are left out where there are none: so the command is that of earlier versions.
+	Others  bool              `json:"others,omitempty"`
+	Spans   bool              `json:"spans,omitempty"`
+	By      string            `json:"by,omitempty"`
+	Against []index.AgainstID `json:"against,omitempty"`
+	Window  *Window           `json:"window,omitempty"`
 }
 
 // inputID tells whether an input is still the same.
@@ -57,6 +78,7 @@ func (c *Command) choices() (choices, error) {
 	chosen := choices{
 		Annotate: c.Annotate, Rules: c.Rules, Format: c.Format, MaxRecord: c.MaxRecord,
 		Batch: c.Batch, Replace: c.ReplaceSameID,
+		Against: c.Against, Others: c.Others, Spans: c.Spans, By: c.By,
 	}
 	if c.Window != (Window{}) {
 		chosen.Window = &c.Window
@@ -82,7 +104,17 @@ func (c *Command) choices() (choices, error) {
 		}
 		chosen.Outputs = append(chosen.Outputs, out)
 	}
-	return chosen, nil
+	return chosen, chosen.addTree(c.Tree)
+}
+
+func (c *choices) addTree(p *corpus.TreePlan) (err error) {
+	if p == nil {
+		return nil
+	}
+	if c.Dir, err = filepath.Abs(p.Dir); err == nil {
+		c.Tree, err = p.Digest()
+	}
+	return err
 }
 
 // Choice is one of the things that decide what the outputs of a run will be.
@@ -99,6 +131,10 @@ const (
 	ChosenMaxRecord
 	ChosenBatch
 	ChosenSameID
+	ChosenAgainst // further indexes, or what they hold
+	ChosenOthers  // which records are written
+	ChosenSpans
+	ChosenBy // what is counted
 	ChosenWindow
 )
 
@@ -111,13 +147,17 @@ func (c *choices) other(o choices) (other []Choice) {
 	}{
 		{ChosenInputs, !slices.EqualFunc(c.Inputs, o.Inputs, samePath)},
 		{ChosenInputState, slices.EqualFunc(c.Inputs, o.Inputs, samePath) && !slices.Equal(c.Inputs, o.Inputs)},
-		{ChosenOutputs, !slices.Equal(c.Outputs, o.Outputs)},
+		{ChosenOutputs, !slices.Equal(c.Outputs, o.Outputs) || c.Tree != o.Tree},
 		{ChosenAnnotate, c.Annotate != o.Annotate},
 		{ChosenRules, c.Rules != o.Rules},
 		{ChosenFormat, c.Format != o.Format},
 		{ChosenMaxRecord, c.MaxRecord != o.MaxRecord},
 		{ChosenBatch, c.Batch != o.Batch},
 		{ChosenSameID, c.Replace != o.Replace},
+		{ChosenAgainst, !slices.Equal(c.Against, o.Against)},
+		{ChosenOthers, c.Others != o.Others},
+		{ChosenSpans, c.Spans != o.Spans},
+		{ChosenBy, c.By != o.By},
 		{ChosenWindow, c.window() != o.window()},
 	} {
 		if d.differ {

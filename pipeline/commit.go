@@ -24,6 +24,7 @@ type committer struct {
 	buf    []byte
 
 	tally   report.Tally
+	groups  *report.Groups // nil where nothing is counted by a value
 	at      Position
 	stored  int64
 	started time.Time
@@ -39,6 +40,10 @@ func newCommitter(x *index.Index, job *Job) (*committer, error) {
 	if job.Resume != nil {
 		c.out.before = job.Resume.Written
 		c.tally, c.at = job.Resume.Tally, job.Resume.At
+		c.groups = job.Resume.Groups.Clone()
+	}
+	if job.By != nil && c.groups == nil {
+		c.groups = &report.Groups{Field: job.By.Field, List: []report.Group{}}
 	}
 	if job.Window.Seconds == 0 && x.Window() > 0 {
 		return nil, errWindow
@@ -47,7 +52,7 @@ func newCommitter(x *index.Index, job *Job) (*committer, error) {
 		job.began = job.whenBegun()
 	}
 	return c, x.Begin(index.Policy{
-		Rules: job.Rules, Now: job.arrival(), OnFull: job.OnFull, CheckpointBytes: job.CheckpointBytes, Stream: job.Pipe,
+		Rules: job.Rules, Now: job.arrival(), Confirm: job.Confirm, OnFull: job.OnFull, CheckpointBytes: job.CheckpointBytes, Stream: job.Pipe,
 		ReplaceSameID: job.ReplaceSameID, Window: job.Window.Seconds, TellsTimes: job.Window.Told,
 		Settle: c.settle, Warn: c.full,
 	})
@@ -66,6 +71,11 @@ func (c *committer) record(b *batch, rec *record) error {
 		return c.out.empty()
 	case rec.bad != nil:
 		if err := c.reject(rec.bad); err != nil {
+			return err
+		}
+		return c.answered(rec.length())
+	case rec.other:
+		if err := c.out.other(rec); err != nil {
 			return err
 		}
 		return c.answered(rec.length())
@@ -103,18 +113,24 @@ func (c *committer) answered(bytes int64) error {
 // to keepAll.
 func (c *committer) told(rec *record, r *dedup.Result, l *lines, later bool) error {
 	c.tally.Count(r)
+	if c.groups != nil {
+		c.groups.Count(rec.value, r)
+	}
 	if c.job.Each != nil {
 		if err := c.job.Each(rec.name(), r, c.index.Counts()); err != nil {
 			return err
 		}
 	}
-	return c.out.document(rec, r, l, later)
+	if err := c.out.document(rec, r, l, later); err != nil || r.Kept {
+		return err
+	}
+	return c.instead(rec, r)
 }
 
 // retried turns the answer to a document that was kept before, and is sent again,
 // into the one that it had.
 func (c *committer) retried(r *dedup.Result) error {
-	if !c.job.Retries || c.index.Table() == nil || !r.Exact || !r.SameID {
+	if !c.job.Retries || c.index.Table() == nil || !r.Exact || !r.SameID || !c.index.Owns(r.Of.Num) {
 		return nil
 	}
 	kept, err := c.index.Kept(r.Of.Num)
@@ -166,11 +182,18 @@ func (c *committer) settle(ended bool) (map[string][]byte, error) {
 	if err != nil || c.job.Save == nil {
 		return nil, err
 	}
-	return c.job.Save(Progress{At: c.at, Tally: c.tally, Written: written, Ended: ended, Began: c.job.began}), nil
+	tree, err := c.out.syncTree()
+	if err != nil {
+		return nil, err
+	}
+	return c.job.Save(Progress{At: c.at, Tally: c.tally, Groups: c.groups.Clone(), Written: written, Tree: tree, Ended: ended, Began: c.job.began}), nil
 }
 
 // finish is called when all inputs are read and decided.
 func (c *committer) finish() error {
+	if err := c.out.Tree.End(); err != nil {
+		return err
+	}
 	if err := c.index.End(); err != nil {
 		return err
 	}
@@ -197,7 +220,7 @@ func (c *committer) summary() *report.Summary {
 	s := &report.Summary{
 		Tally: c.tally, Resumed: c.job.Resume != nil, StoredBytes: c.stored,
 		Seconds: time.Since(c.started).Seconds(), Filter: c.index.State(), Grown: c.index.Grown(),
-		Commonest: c.common.Top(10),
+		Commonest: c.common.Top(10), By: c.groups,
 	}
 	if table := c.index.TableStats(); table != nil {
 		counts := c.index.Counts()

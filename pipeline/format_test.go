@@ -24,6 +24,7 @@ type formatRun struct {
 	format   corpus.Format
 	annotate bool
 	saved    *Progress
+	change   func(*Job) // nil for none
 }
 
 var outputNames = [3]string{"kept.txt", "report.jsonl", "rejects.jsonl"}
@@ -62,6 +63,9 @@ func (f *formatRun) run(stopAfter int) error {
 			}
 			return nil
 		},
+	}
+	if f.change != nil {
+		f.change(&job)
 	}
 	_, err = Run(f.t.Context(), x, job)
 	if err != nil {

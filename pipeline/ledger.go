@@ -31,11 +31,15 @@ type Written [3]corpus.Mark
 // Progress is how far a run has come. It is stored in the same transaction as
 // what the run has remembered so far.
 type Progress struct {
-	At      Position     `json:"at"`
-	Tally   report.Tally `json:"tally"`
-	Written Written      `json:"written"`
-	Began   int64        `json:"began,omitempty"` // the run, Unix seconds; only with a window
-	Ended   bool         `json:"ended"`           // all is decided; outputs may not have their names yet
+	At    Position     `json:"at"`
+	Tally report.Tally `json:"tally"`
+	// Groups are there where documents are counted by a value too.
+	Groups  *report.Groups `json:"groups,omitempty"`
+	Written Written        `json:"written"`
+	// Tree is how far the outputs are that each input has, nil where there are none.
+	Tree  *corpus.TreeMark `json:"tree,omitempty"`
+	Began int64            `json:"began,omitempty"` // the run, Unix seconds; only with a window
+	Ended bool             `json:"ended"`           // all is decided; outputs may not have their names yet
 }
 
 // Ledger is a run as its index knows it, from one process to the next. It goes
@@ -202,6 +206,15 @@ func (l *Ledger) GiveUp() (left []string, err error) {
 	if e.foreign || e.Pipe {
 		return nil, nil
 	}
+	if tree := e.Progress.Tree; tree != nil {
+		folder, err := corpus.CutTree(e.Choices.Dir, *tree)
+		if err != nil {
+			return left, err
+		}
+		if folder != "" {
+			left = append(left, folder)
+		}
+	}
 	for i, name := range e.Choices.Outputs {
 		if name == "" {
 			continue
@@ -220,7 +233,7 @@ func (l *Ledger) GiveUp() (left []string, err error) {
 // OpenOutputs creates the outputs or, after Continue, cuts those of the unfinished run
 // back to its last checkpoint. An error leaves none open.
 func (l *Ledger) OpenOutputs() (o Outputs, err error) {
-	o.Annotate = l.command.Annotate
+	o.Annotate, o.Others, o.Spans = l.command.Annotate, l.command.Others, l.command.Spans
 	worthless, err := l.worthless()
 	if err != nil {
 		return o, err
@@ -237,6 +250,12 @@ func (l *Ledger) OpenOutputs() (o Outputs, err error) {
 		if err != nil {
 			return o, errors.Join(err, o.Abort())
 		}
+	}
+	if err := errors.Join(enclose(o.Kept, l.command.Enclosure), enclose(o.Report, l.command.Report), lead(o.Kept, l.command.Head)); err != nil {
+		return o, errors.Join(err, o.Abort())
+	}
+	if o.Tree, err = l.openTree(worthless); err != nil {
+		return o, errors.Join(err, o.Abort())
 	}
 	if err := l.noteBegun(&o); err != nil {
 		return o, errors.Join(err, o.Abort())

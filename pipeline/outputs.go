@@ -17,20 +17,26 @@ type Outputs struct {
 	Report   *corpus.Writer // a line of JSON for each document that is not unique
 	Rejects  *corpus.Writer // a line of JSON for each bad record
 	Annotate bool           // add the verdict to every record of Kept
+	Others   bool           // Kept has the records that are removed instead
+	Spans    bool           // Report tells where the shared passages are
+	Tree     *corpus.Tree   // if not nil, Kept is one of its outputs after the other
 }
 
 // AnnotationField is the field that holds the verdict of an annotated record.
 const AnnotationField = "firstseen"
 
 func (o *Outputs) all() []*corpus.Writer {
+	if o.Tree != nil {
+		return []*corpus.Writer{nil, o.Report, o.Rejects}
+	}
 	return []*corpus.Writer{o.Kept, o.Report, o.Rejects}
 }
 
 // Abort gives the outputs up, leaving what was written in partial files.
-func (o *Outputs) Abort() error { return o.each((*corpus.Writer).Abort) }
+func (o *Outputs) Abort() error { return errors.Join(o.each((*corpus.Writer).Abort), o.Tree.Abort()) }
 
 // Close finishes all outputs: each gets its name. It goes on after an error.
-func (o *Outputs) Close() error { return o.each((*corpus.Writer).Close) }
+func (o *Outputs) Close() error { return errors.Join(o.each((*corpus.Writer).Close), o.Tree.Close()) }
 
 // each calls f for every output there is, after an error too.
 func (o *Outputs) each(f func(*corpus.Writer) error) error {
@@ -49,6 +55,7 @@ type outputs struct {
 	before Written       // by the run that is continued
 	late   bool          // nothing need be on the disk before the end
 	buf    []byte
+	raw    []byte   // the record that is answered
 	kept   [][]byte // records for Kept that keepAll will write
 }
 
@@ -92,6 +99,9 @@ func (o *outputs) prepare(dst []byte, b *batch, rec *record, r *dedup.Result) (l
 		if !rec.time.IsZero() {
 			line.Time = &rec.time
 		}
+		if o.Spans {
+			line.Spans = report.Spans(r, &rec.set, rec.text)
+		}
 		told = &line
 	}
 	if o.Report != nil && told != nil {
@@ -115,9 +125,13 @@ func (o *outputs) document(rec *record, r *dedup.Result, l *lines, later bool) e
 			return err
 		}
 	}
-	switch {
-	case o.Kept == nil || !r.Kept && !o.Annotate:
+	if o.Kept == nil || r.Kept == o.Others && !o.Annotate {
 		return nil
+	}
+	if err := o.shard(len(rec.raw)); err != nil {
+		return err
+	}
+	switch {
 	case o.Annotate:
 		return o.format.Annotate(o.Kept, rec.raw, rec.slot, l.annotation)
 	case later && endsAlike(o.format):
@@ -135,12 +149,17 @@ func endsAlike(f corpus.Format) bool {
 
 // keepAll writes the records that were left to it.
 func (o *outputs) keepAll(c *crew) error {
+	return o.writeKept(func(tasks int, f func(task int)) {
+		c.run(tasks, func(_, task int) { f(task) })
+	})
+}
+
+// writeKept is keepAll with another way to run tasks.
+func (o *outputs) writeKept(run func(tasks int, f func(task int))) error {
 	if len(o.kept) == 0 {
 		return nil
 	}
-	err := o.Kept.WriteRecords(o.kept, o.format.Terminator(), func(tasks int, f func(task int)) {
-		c.run(tasks, func(_, task int) { f(task) })
-	})
+	err := o.Kept.WriteRecords(o.kept, o.format.Terminator(), run)
 	clear(o.kept)
 	o.kept = o.kept[:0]
 	return err
@@ -175,9 +194,15 @@ func (o *outputs) reject(bad *corpus.BadRecord) error {
 }
 
 func (o *outputs) refuse(bad *corpus.BadRecord) (err error) {
+	if err := o.shard(len(bad.Raw)); err != nil {
+		return err
+	}
 	answer := refusal{Verdict: "bad", Line: bad.At, Reason: bad.Reason}
 	if o.buf, err = report.AppendJSON(o.buf[:0], answer); err != nil {
 		return fmt.Errorf("annotating: %w", err)
+	}
+	if f, ok := o.format.(corpus.RecordAnswerer); ok {
+		return f.AnswerRecord(o.Kept, o.raw, o.buf)
 	}
 	return o.format.Answer(o.Kept, AnnotationField, o.buf)
 }

@@ -20,6 +20,8 @@ type over struct {
 	Command string       `json:"command"` // a digest of its choices
 	Tally   report.Tally `json:"tally"`
 	Written Written      `json:"written"`
+	// Tree has no more than how many outputs there are, and the sum of them all.
+	Tree *corpus.TreeMark `json:"tree,omitempty"`
 }
 
 // Over returns the tally of the run of this very command, if that is over and its outputs
@@ -38,6 +40,9 @@ func (l *Ledger) Over() (*report.Tally, error) {
 	for i := len(runs) - 1; i >= 0; i-- {
 		if runs[i].Command == command {
 			there, err := l.published(&runs[i].Written)
+			if err == nil && there {
+				there, err = l.treeIsAs(runs[i].Tree)
+			}
 			if err != nil || !there {
 				return nil, err
 			}
@@ -75,7 +80,11 @@ func (l *Ledger) overNow() ([]byte, error) {
 	if err != nil || l.last == nil || !l.CanContinue() {
 		return nil, err
 	}
-	runs = append(runs, over{Command: l.chosen.digest(), Tally: l.last.Tally, Written: l.last.Written})
+	now := over{Command: l.chosen.digest(), Tally: l.last.Tally, Written: l.last.Written}
+	if tree := l.last.Tree; tree != nil {
+		now.Tree = &corpus.TreeMark{Begun: tree.Begun, Sum: tree.Sum}
+	}
+	runs = append(runs, now)
 	stored, err := json.Marshal(runs[max(len(runs)-maxOver, 0):])
 	if err != nil {
 		panic(err) // plain values only
@@ -83,9 +92,12 @@ func (l *Ledger) overNow() ([]byte, error) {
 	return stored, nil
 }
 
-// digest tells choices apart.
+// digest tells choices apart, but for what the report tells beside: to be told more is no
+// reason to read everything again and find it removed.
 func (c *choices) digest() string {
-	stored, err := json.Marshal(c)
+	told := *c
+	told.Spans, told.By = false, ""
+	stored, err := json.Marshal(told)
 	if err != nil {
 		panic(err) // plain values only
 	}
@@ -95,6 +107,9 @@ func (c *choices) digest() string {
 
 // writesFile reports whether an output is a file that a run would replace.
 func (c *Command) writesFile() bool {
+	if c.Tree != nil {
+		return true
+	}
 	for _, name := range c.Outputs {
 		if name != "" && !isDirect(name) && !corpus.Swallows(name) {
 			return true

@@ -78,6 +78,14 @@ type Job struct {
 	// stores nothing.
 	Store func(dst []byte, file string, doc *corpus.Document) []byte
 
+	// Instead writes to Outputs.Kept what stands there for a document that is removed, and
+	// tells whether that leads to the same bytes. Nil writes nothing.
+	Instead func(w *corpus.Writer, r Removal) (revisit bool, err error)
+
+	// Confirm, where there is one, is asked before a document is removed.
+	Confirm dedup.Confirmer
+
+	By   *By // count documents by a value too; nil for none
 	Now  func() time.Time
 	Live *Live // where to publish progress while running; nil for nowhere
 	Warn func(string)
@@ -94,8 +102,9 @@ var ErrTooManyBad = errors.New("too many bad records")
 
 const batchesPerWorker = 3
 
-// MaxStored is how many bytes can be stored with a document.
-const MaxStored = 1024
+// MaxStored is how many bytes can be stored with a document: a place and what a revisit
+// record says, at their longest.
+const MaxStored = 1536
 
 // Live is a run's progress, safe to read while it runs.
 type Live struct {
@@ -114,6 +123,8 @@ type batch struct {
 	features []feature.Feature // of all records, one after the other
 	data     []byte            // of their sketches, likewise
 	added    []byte            // what is to be stored with them, likewise
+	values   []byte            // of all records, see By
+	valued   []valued          // where they are in values
 	together dedup.Batch       // of all its documents, where there is a crew
 	weight   int64             // taken from pipeline.inFlight
 	extra    int64             // taken from pipeline.extra
@@ -129,11 +140,13 @@ type record struct {
 	slot          corpus.Slot
 	sum           uint64 // of raw
 	empty         bool
+	other         bool // no document: written as it came
 	bad           *corpus.BadRecord
 	first         int // where its features begin in batch.features
 	firstData     int // where its data do in batch.data
 	firstAdded    int // where added does in batch.added
 	added         []byte
+	value         []byte // see By
 	set           feature.Set
 	time          time.Time // of the document, zero where it tells none
 }
@@ -281,95 +294,6 @@ func (p *pipeline) helpOn(ctx context.Context, w *worker, idle chan struct{}) er
 	return nil
 }
 
-// worker is what one of the goroutines that parse and extract needs for itself.
-type worker struct {
-	field     string // that is added to every record, "" for none
-	parser    corpus.Parser
-	extractor *feature.Extractor
-	set       feature.Set
-	help      func() // with the commit, if that needs any; nil where there is no crew
-	linker    dedup.Linker
-	store     func(dst []byte, file string, doc *corpus.Document) []byte // Job.Store
-	system    func() time.Time                                           // where documents tell their times, else nil
-}
-
-// newWorker returns a worker. With annotations every record is answered.
-func (j *Job) newWorker() (*worker, error) {
-	field := ""
-	if j.Outputs.Annotate {
-		field = AnnotationField
-	}
-	extractor, err := feature.NewExtractor(j.Scheme)
-	if err != nil {
-		return nil, err
-	}
-	w := &worker{field: field, extractor: extractor, store: j.Store}
-	if j.Window.Told {
-		w.system = j.system
-	}
-	return w, nil
-}
-
-// fill parses the block and extracts the features of its documents.
-func (w *worker) fill(b *batch) (err error) {
-	if w.parser == nil {
-		if w.parser, err = b.block.Format.NewParser(w.field); err != nil {
-			return err
-		}
-	}
-	b.records, b.features, b.data, b.added = b.records[:0], b.features[:0], b.data[:0], b.added[:0]
-	for doc := range w.parser.Parse(&b.block) {
-		if w.help != nil {
-			w.help()
-		}
-		r := record{
-			id: doc.ID, raw: doc.Raw, text: doc.Text, at: doc.At, slot: doc.Slot,
-			sum: corpus.RecordSum(doc.Raw), empty: doc.Empty, bad: doc.Bad, time: doc.Time,
-			first: len(b.features), firstData: len(b.data), firstAdded: len(b.added),
-		}
-		if doc.Bad == nil && !doc.Empty {
-			w.extractor.Extract(&w.set, doc.Text)
-			b.features = append(b.features, w.set.Features...)
-			b.data = append(b.data, w.set.Data...)
-			if w.system != nil {
-				b.added = appendTime(b.added, doc, w.system)
-			}
-			if w.store != nil {
-				b.added = w.store(b.added, b.block.File, doc)
-			}
-			r.set = w.set
-		}
-		b.records = append(b.records, r)
-	}
-	// Only now, when neither moves any more.
-	for i := range b.records {
-		r := &b.records[i]
-		features, data := len(r.set.Features), len(r.set.Data)
-		r.set.Features = b.features[r.first:][:features:features]
-		r.set.Data = b.data[r.firstData:][:data:data]
-		end := len(b.added)
-		if i+1 < len(b.records) {
-			end = b.records[i+1].firstAdded
-		}
-		r.added = b.added[r.firstAdded:end:end]
-	}
-	if w.help != nil {
-		w.link(b)
-	}
-	return nil
-}
-
-// link prepares the documents of a batch for being decided together.
-func (w *worker) link(b *batch) {
-	b.together.Reset()
-	for i := range b.records {
-		if r := &b.records[i]; r.isDocument() {
-			b.together.Add(r.document())
-		}
-	}
-	w.linker.Link(&b.together)
-}
-
 func (p *pipeline) commit(ctx context.Context) error {
 	defer close(p.committed)
 	for {
@@ -384,7 +308,10 @@ func (p *pipeline) commit(ctx context.Context) error {
 			return p.committer.finish()
 		}
 		p.committer.out.format = b.block.Format
-		if err := p.committer.commit(ctx, b); err != nil {
+		if err = p.committer.turn(b); err == nil {
+			err = p.committer.commit(ctx, b)
+		}
+		if err != nil {
 			b.block.Release()
 			return fmt.Errorf("%s: %w", b.block.File, err)
 		}

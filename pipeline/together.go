@@ -47,6 +47,8 @@ func (c *committer) commitTogether(b *batch, at int) (n int, err error) {
 			err = c.out.empty()
 		case rec.bad != nil:
 			err = c.reject(rec.bad)
+		case rec.other:
+			err = c.out.other(rec)
 		default:
 			err = c.told(rec, c.group.told[doc].Result, &c.group.lines[doc], true)
 			doc++
@@ -75,6 +77,7 @@ func (c *committer) fits(b *batch, at int) (n int, length int64) {
 			continue
 		case rec.bad != nil:
 			bad++
+		case rec.other:
 		default:
 			left.Keys -= len(rec.set.Features) + 1
 			left.IDs -= len(rec.id) + len(rec.added) + index.IDBytes
@@ -158,14 +161,14 @@ func (c *committer) countSeenTogether(b *batch) {
 }
 
 // isDocument reports whether there is something to decide.
-func (r *record) isDocument() bool { return !r.empty && r.bad == nil }
+func (r *record) isDocument() bool { return !r.empty && r.bad == nil && !r.other }
 
 // name is the id of the document. It is copied by whoever keeps it.
 func (r *record) name() string { return unsafe.String(unsafe.SliceData(r.id), len(r.id)) }
 
 // document is what is decided about.
 func (r *record) document() dedup.Document {
-	return dedup.Document{ID: r.name(), Sketch: &r.set, Added: r.added}
+	return dedup.Document{ID: r.name(), Sketch: &r.set, Added: r.added, Text: r.text}
 }
 
 // pass moves the place the run has come to behind a record.
@@ -173,6 +176,7 @@ func (c *committer) pass(b *batch, rec *record) {
 	if c.at.Input != b.block.Input {
 		c.at.Sum = 0
 	}
+	c.out.raw = rec.raw
 	sum := c.at.Sum
 	if !rec.empty { // none of those that are summed up
 		c.tally.RecordBytes += rec.length()

@@ -8,7 +8,7 @@ import (
 	"github.com/firstseen/firstseen/index"
 )
 
-// Window says how long documents count; see docs/design.md, rule 16. The zero value is
+// Window says how long documents count; see docs/design.md, rule 17. The zero value is
 // for ever.
 type Window struct {
 	Seconds uint32 // 0 for an index without a window

@@ -30,15 +30,25 @@ type Reported struct {
 	Seen      Share        `json:"seen"`
 	Contained Share        `json:"contained"`
 	Estimated bool         `json:"estimated,omitempty"` // Contained, by sketches of the whole texts
+	Distance  *int         `json:"distance,omitempty"`  // bits in which the fingerprints differ, by the method simhash
+	Confirm   *Confirm     `json:"confirm,omitempty"`   // what comparing the texts came to, with --confirm
 	Shared    int          `json:"shared"`
 	Among     int          `json:"comparable"`
 	Count     int          `json:"segments"`
 	OfCount   int          `json:"of_segments"`
 	Also      []AlsoDoc    `json:"also"`
 	Sample    []string     `json:"sample"`
+	Spans     [][2]int     `json:"spans,omitzero"` // see Spans; nil where they were not asked for
 	File      string       `json:"file"`
 	Line      corpus.Place `json:"line"`           // where the document stands in File
 	Time      *time.Time   `json:"time,omitempty"` // when it was made, where its format tells
+}
+
+// Confirm is what comparing the texts of two documents came to.
+type Confirm struct {
+	OK    bool   `json:"ok"`
+	Score *Share `json:"score,omitempty"` // where they were compared
+	Why   string `json:"why,omitempty"`   // why they were not
 }
 
 // AlsoDoc is another earlier document that shares segments.
@@ -75,6 +85,15 @@ func Report(r *dedup.Result, id string, set *feature.Set, text []byte) Reported 
 		Shared: r.Of.Shared,
 		Among:  r.Comparable, Count: r.Segments, OfCount: r.OfSegments,
 		Also: make([]AlsoDoc, 0, len(r.Also)), Sample: samples(r, set, text),
+	}
+	if r.ByDistance {
+		line.Distance = &r.Distance
+	}
+	if r.Asked {
+		line.Confirm = &Confirm{OK: r.Confirm.OK, Why: r.Confirm.Why}
+		if r.Confirm.Why == "" {
+			line.Confirm.Score = (*Share)(&r.Confirm.Value)
+		}
 	}
 	switch {
 	case r.Of.Num != 0:

@@ -11,17 +11,22 @@ import (
 // Tally counts what a run decided. It is part of a checkpoint, so a resumed run
 // counts on.
 type Tally struct {
-	Documents   int64 `json:"documents"`
-	Kept        int64 `json:"kept"`
-	Removed     int64 `json:"removed"`
-	Unique      int64 `json:"unique"`
-	Duplicates  int64 `json:"duplicates"`
-	Exact       int64 `json:"exact"`   // of the duplicates, those equal in their whole text
-	SameID      int64 `json:"same_id"` // of the duplicates, those whose witness has their id
-	Mosaics     int64 `json:"mosaics"`
-	Related     int64 `json:"related"`
-	Again       int64 `json:"again"` // of the kept, those that had been kept before and were sent again
-	Bad         int64 `json:"bad_records"`
+	Documents  int64 `json:"documents"`
+	Kept       int64 `json:"kept"`
+	Removed    int64 `json:"removed"`
+	Unique     int64 `json:"unique"`
+	Duplicates int64 `json:"duplicates"`
+	Exact      int64 `json:"exact"`   // of the duplicates, those equal in their whole text
+	SameID     int64 `json:"same_id"` // of the duplicates, those whose witness has their id
+	Mosaics    int64 `json:"mosaics"`
+	Related    int64 `json:"related"`
+	Again      int64 `json:"again"`              // of the kept, those that had been kept before and were sent again
+	Revisits   int64 `json:"revisits,omitempty"` // of the removed, those that revisit records stand for
+	Bad        int64 `json:"bad_records"`
+	// Copies that were kept, for their texts did not confirm it, and of these those whose
+	// texts could not be compared.
+	Unconfirmed int64 `json:"unconfirmed,omitempty"`
+	Uncompared  int64 `json:"uncompared,omitempty"`
 	RecordBytes int64 `json:"line_bytes"` // of all records, decompressed
 }
 
@@ -34,6 +39,12 @@ func (t *Tally) Count(r *dedup.Result) {
 	}
 	if r.Again {
 		t.Again++
+	}
+	if r.Asked && r.Kept {
+		t.Unconfirmed++
+		if r.Confirm.Why != "" {
+			t.Uncompared++
+		}
 	}
 	switch r.Verdict {
 	case dedup.Unique:
@@ -71,6 +82,7 @@ type Summary struct {
 	Table       *TableState       `json:"table"` // null with --filter-only
 	Grown       int               `json:"filter_grown"`
 	Commonest   []CommonSegment   `json:"commonest_segments"`
+	By          *Groups           `json:"by,omitempty"` // with --by
 }
 
 // WriteText writes the summary for people.
@@ -80,6 +92,16 @@ func (s *Summary) WriteText(w io.Writer) {
 		s.Unique, s.Duplicates, s.Exact, s.SameID, s.Mosaics, s.Related)
 	if s.Again > 0 {
 		fmt.Fprintf(w, "  sent again, and answered as before: %d\n", s.Again)
+	}
+	if s.Revisits > 0 {
+		fmt.Fprintf(w, "  removed, with revisit records in their places: %d\n", s.Revisits)
+	}
+	if s.Unconfirmed > 0 {
+		fmt.Fprintf(w, "  copies that their texts do not confirm, and that are kept: %d", s.Unconfirmed)
+		if s.Uncompared > 0 {
+			fmt.Fprintf(w, " (%d could not be compared, see \"confirm\" in --report)", s.Uncompared)
+		}
+		fmt.Fprintln(w)
 	}
 	if s.Bad > 0 {
 		fmt.Fprintf(w, "  bad records: %d\n", s.Bad)
@@ -99,6 +121,9 @@ func (s *Summary) WriteText(w io.Writer) {
 			break
 		}
 		fmt.Fprintf(w, "  common: %d× %q\n", c.Documents, c.Text)
+	}
+	if s.By != nil {
+		s.By.WriteText(w)
 	}
 }
 

@@ -70,7 +70,7 @@ func writeInputs(dir string) error {
 const archiveDocs = 500
 
 // writeArchives writes a.warc.gz, a member for each record, and b.warc: documents of all
-// kinds, answers that are none, rubbish, and now and then a record of 1.2 MB, longer than
+// kinds, answers that are none, revisits, rubbish, and now and then a record of 1.2 MB, longer than
 // any block, with short ones behind it.
 func writeArchives(dir string) error {
 	t := texts.New(3)
@@ -86,6 +86,9 @@ func writeArchives(dir string) error {
 		r := archived(fmt.Sprintf("http://d/%d", id), status, strings.Join(doc, " "))
 		if id%60 == 50 {
 			r = append(r, "what is no record\r\n"...)
+		}
+		if id%20 == 10 {
+			r = append(r, "WARC/1.1\r\nWARC-Type: revisit\r\nWARC-Target-URI: http://d/0\r\nContent-Length: 0\r\n\r\n\r\n\r\n"...)
 		}
 		i := id * len(files) / archiveDocs
 		if i == 0 {
@@ -108,7 +111,7 @@ func writeArchives(dir string) error {
 // archived is the record of an answer.
 func archived(uri string, status int, text string) []byte {
 	answer := fmt.Sprintf("HTTP/1.1 %d x\r\nContent-Type: text/plain\r\n\r\n%s", status, text)
-	return fmt.Appendf(nil, "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: %s\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
+	return fmt.Appendf(nil, "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: %s\r\nWARC-Date: 2024-01-02T03:04:05Z\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
 		uri, len(answer), answer)
 }
 

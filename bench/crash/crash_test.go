@@ -20,7 +20,7 @@ func TestKills(t *testing.T) {
 	if cfg.Program, err = Build(context.Background(), "github.com/firstseen/firstseen", cfg.Dir); err != nil {
 		t.Fatal(err)
 	}
-	for _, cfg.Workload = range []string{"merges", "zstd", "second", "filter-only", "warc"} {
+	for _, cfg.Workload = range []string{"merges", "zstd", "second", "filter-only", "revisit"} {
 		var out bytes.Buffer
 		if err := Kills(context.Background(), cfg, &out); err != nil {
 			t.Errorf("%s: %v\n%s", cfg.Workload, err, &out)

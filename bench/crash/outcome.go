@@ -31,7 +31,7 @@ type outcome struct {
 // continued.
 var counted = []string{
 	"documents", "kept", "removed", "unique", "duplicates", "exact", "same_id", "mosaics", "related",
-	"bad_records", "line_bytes",
+	"revisits", "bad_records", "line_bytes",
 }
 
 func (w *workload) outcome(ctx context.Context, dir string) (*outcome, error) {
@@ -158,7 +158,7 @@ func tableContent(t *docmap.Table, keyed bool) (c content, err error) {
 			if err != nil {
 				return c, err
 			}
-			lines = append(lines, fmt.Sprintf("doc %d %q %d", c.Docs, doc.ID, kept.Features))
+			lines = append(lines, fmt.Sprintf("doc %d %q %d %x", c.Docs, doc.ID, kept.Features, rec.Added))
 		} else {
 			lines = append(lines, fmt.Sprintf("doc %d %+v", c.Docs, doc))
 		}

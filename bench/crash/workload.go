@@ -96,8 +96,15 @@ func fileWorkloads() []*workload {
 	filterOnly.filterOnly = true
 	// One worker has the largest blocks, and still there are records longer than one.
 	warc := one("warc", []string{"kept.warc.gz", "dups.jsonl", "bad.jsonl"}, warcIn, "--docs", "3k", often, small)
-	warc.archives = true
-	return []*workload{merges, slow, growth, gzip, zstd, annotate, linked, keyed, finish, second, stop, filterOnly, warc}
+	revisit := one("revisit", []string{"kept.warc.gz", "dups.jsonl", "bad.jsonl"}, warcIn, "--docs", "3k", often, small, "--revisit", "--near=keep", "-j", "2")
+	warc.archives, revisit.archives = true, true
+	all := []*workload{merges, slow, growth, gzip, zstd, annotate, linked, keyed, finish, second, stop, filterOnly, warc, revisit}
+	for _, method := range []string{"exact", "shingles", "simhash"} {
+		w := one(method, outputs, inputs, "--docs", "3k", often, small, "--method="+method)
+		w.rules = []string{"--method=" + method}
+		all = append(all, w)
+	}
+	return all
 }
 
 // choose returns the workloads of that name, or all.

@@ -2,25 +2,16 @@
 // form, to be compared with firstseen on the same documents.
 package peers
 
-import "github.com/firstseen/firstseen/bench/alike"
+import (
+	"github.com/firstseen/firstseen/alike"
+	"github.com/firstseen/firstseen/eval"
+)
 
-// A Rule decides about documents one after the other, in order, and names for each
-// one it removes an earlier one that stands for it.
-type Rule interface {
-	// Name says which method it is, with its settings.
-	Name() string
-	// Decide judges the next document and, unless it is removed, remembers it. The
-	// witness of a removal is the number of a kept document, counted from 0 over
-	// all that were judged.
-	Decide(doc Doc) (witness int, removed bool, err error)
-	// Size is how many bytes it has to remember of all documents kept: 8 for each
-	// key it looks up and 4 for the number that stands there, and the signatures it
-	// compares. Ids, and the free room of tables, are not counted.
-	Size() int64
-}
-
-// A Doc is a document to judge.
-type Doc struct{ ID, Text string }
+// A Rule is what each of them is, and a Doc what it judges.
+type (
+	Rule = eval.Rule
+	Doc  = eval.Doc
+)
 
 // keyBytes is what one entry of a table takes.
 const keyBytes = 8 + 4

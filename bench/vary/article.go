@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/firstseen/firstseen/bench/alike"
+	"github.com/firstseen/firstseen/alike"
 )
 
 // NewswireArticle takes apart a text of the English news wire: a headline, and
@@ -44,8 +44,7 @@ func BulletinArticle(text string) Article {
 
 // An Unlike tells texts that have little in common with those before.
 type Unlike struct {
-	vocabulary *alike.Vocabulary
-	taken      []*alike.Text
+	taken []*alike.Text
 }
 
 // mostShared is the share of a text's shingles that one before may have.
@@ -54,10 +53,7 @@ const mostShared = 0.1
 // Take reports whether no text taken before has much in common with this one, which
 // then is taken.
 func (u *Unlike) Take(text string) bool {
-	if u.vocabulary == nil {
-		u.vocabulary = alike.NewVocabulary()
-	}
-	t := u.vocabulary.Text(text)
+	t := alike.New(text)
 	for _, other := range u.taken {
 		if alike.Contained(t, other) > mostShared || alike.Contained(other, t) > mostShared {
 			return false

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/firstseen/firstseen/bench/alike"
+	"github.com/firstseen/firstseen/alike"
 	"github.com/firstseen/firstseen/bench/texts"
 )
 
@@ -131,8 +131,7 @@ func TestQuotingPagesHoldTheArticle(t *testing.T) {
 	for _, d := range s.Docs {
 		article := m.Articles[d.Origin].Text()
 		if strings.HasSuffix(d.ID, "-copy") {
-			v := alike.NewVocabulary()
-			if lcs := alike.LCS(v.Text(d.Text), v.Text(article)); lcs < 0.8 || lcs == 1 {
+			if lcs := alike.LCS(alike.New(d.Text), alike.New(article)); lcs < 0.8 || lcs == 1 {
 				t.Errorf("%s: lcs %.3f", d.ID, lcs)
 			}
 		} else if !strings.Contains(d.Text, article) {
@@ -149,11 +148,10 @@ func TestMisread(t *testing.T) {
 		if misread(text, 0, rng) != text {
 			t.Error("mistakes at a rate of 0")
 		}
-		v := alike.NewVocabulary()
 		before := 1.0
 		for _, rate := range []float64{0.01, 0.03, 0.1} {
 			read := misread(text, rate, rng)
-			lcs := alike.LCS(v.Text(read), v.Text(text))
+			lcs := alike.LCS(alike.New(read), alike.New(text))
 			if !utf8.ValidString(read) || lcs >= before || lcs < 0.3 {
 				t.Errorf("rate %v: lcs %.3f, before %.3f", rate, lcs, before)
 			}

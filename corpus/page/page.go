@@ -13,6 +13,8 @@ import (
 
 // Format is files that are one document each.
 type Format struct {
+	corpus.Unannotated
+
 	HTML bool               // or plain text
 	Text func() corpus.Text // makes texts, one for each parser; nil takes a page as it is
 }
@@ -50,13 +52,9 @@ func (f Format) Recognize(head []byte) bool {
 	if !f.HTML {
 		return false
 	}
+	xml := []byte("<?xml")
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
-	for _, tag := range []string{"<!doctype html", "<html", "<head", "<body", "<title", "<!--", "<?xml"} {
-		if len(head) >= len(tag) && bytes.EqualFold(head[:len(tag)], []byte(tag)) {
-			return true
-		}
-	}
-	return false
+	return corpus.LooksLikeHTML(head) || len(head) >= len(xml) && bytes.EqualFold(head[:len(xml)], xml)
 }
 
 // Frames returns what takes an input as one record.
@@ -101,34 +99,19 @@ type parser struct {
 
 // Parse returns the document of a block.
 func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
-	return func(yield func(*corpus.Document) bool) {
-		b.Rewind()
-		for _, span := range b.Spans {
-			raw := b.Data[span.Start:span.End:span.End]
-			p.doc = corpus.Document{Raw: raw, At: span.At, ID: []byte(b.File)}
-			reason := span.Bad
-			if reason == "" {
-				var err error
-				if p.doc.Text, err = p.texts.Make(b, raw, p.contentType); err != nil {
-					reason = err.Error()
-				}
-			}
-			if reason != "" {
-				p.doc.ID, p.doc.Text = nil, nil
-				p.doc.Bad = &corpus.BadRecord{File: b.File, At: span.At, Reason: reason, Raw: raw}
-			}
-			if !yield(&p.doc) {
-				return
-			}
-		}
-	}
+	return b.Documents(&p.doc, func() (err error) {
+		p.doc.ID = []byte(b.File)
+		p.doc.Text, err = p.texts.Make(b, p.doc.Raw, p.contentType)
+		return err
+	})
 }
 
-// errOut says why kept files are not written.
-var errOut = errors.New("each input is one document of its own file: leave --out away, and read in --report which to leave out")
+// errOut says why files are not answered.
+var errOut = errors.New("each input is one document of its own file, to which nothing can be added")
 
-// Keep fails: files behind one another are no files any more.
-func (Format) Keep(*corpus.Writer, []byte) error { return errOut }
+// Keep writes the file as it came. Files behind one another are no files any more, so
+// each wants an output of its own.
+func (Format) Keep(w *corpus.Writer, raw []byte) error { return w.WriteRecord(raw) }
 
 // Annotate fails.
 func (Format) Annotate(*corpus.Writer, []byte, corpus.Slot, []byte) error { return errOut }

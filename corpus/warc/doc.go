@@ -19,4 +19,9 @@
 //     as it is.
 //   - What is no record is a bad record up to the next header, and so is a damaged
 //     member, once.
+//
+// Kept records are written byte for byte. In the place of a removed one [Format.Instead]
+// writes a revisit record, if its payload is that of an earlier one, of which
+// [Format.AppendWitness] says what has to be stored; it trusts no digest that a header
+// states.
 package warc

@@ -12,12 +12,15 @@ import (
 // Format is WARC or ARC. Its zero value takes what has the status 200, in the
 // [DefaultTypes], and texts that are UTF-8.
 type Format struct {
+	corpus.Unannotated
+
 	IDField string             // field of the header with the id, "" means WARC-Target-URI; an ARC has its URLs
 	Status  []StatusRange      // of HTTP that documents have; none means 200
 	Types   []string           // media types that documents have, in small letters; "any" is all; none means DefaultTypes
 	Text    func() corpus.Text // makes texts, one for each parser; nil takes a body as it is
 	MaxBody int                // bytes of a body when it is decompressed, 0 means corpus.DefaultMaxRecord
 	ARC     bool               // the inputs are ARCs, which are not written
+	Revisit Revisit            // what is written in the place of a removed record; the zero value: nothing
 }
 
 // DefaultTypes are the media types of documents.
@@ -112,12 +115,4 @@ func (f Format) Keep(w *corpus.Writer, raw []byte) error {
 
 // ErrARC says that no ARC is written: each begins with a record about itself, which only its
 // maker can write, and without it readers refuse the file.
-var ErrARC = errors.New("ARC files are read and not written: make WARC files of them first, or leave --out away and read in --report which records to leave out")
-
-var errAnnotate = errors.New("web archives cannot be annotated")
-
-// Annotate fails.
-func (Format) Annotate(*corpus.Writer, []byte, corpus.Slot, []byte) error { return errAnnotate }
-
-// Answer fails.
-func (Format) Answer(*corpus.Writer, string, []byte) error { return errAnnotate }
+var ErrARC = errors.New("ARC files are read and not written: make WARC files of them first, as warcio recompress IN.arc.gz OUT.warc.gz does, or leave --out away and read in --report which records to leave out")

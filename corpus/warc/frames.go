@@ -183,7 +183,9 @@ func (f *frames) record(data []byte, end corpus.SectionEnd) corpus.Frame {
 	fr.Record = true
 	switch wanted, _ := f.format.wants(&r, data[head:fr.Take], true); wanted {
 	case no:
-		fr.Take = 0
+		if fr.Other = f.format.copies(&r, data[head:fr.Take]); !fr.Other {
+			fr.Take = 0
+		}
 	case packed:
 		fr.Alone = true
 	}
@@ -208,7 +210,7 @@ func (f *frames) overlong(data []byte, r *record, end corpus.SectionEnd) corpus.
 		return corpus.Frame{Need: least}
 	}
 	wanted, _ := f.format.wants(r, content, true)
-	f.over = &over{left: r.length, arc: r.arc, told: wanted != no, first: !f.begun, nested: r.holdsArchive(content)}
+	f.over = &over{left: r.length, arc: r.arc, told: wanted != no || f.format.copies(r, content), first: !f.begun, nested: r.holdsArchive(content)}
 	n, _ := f.passable(data[r.head:], end)
 	f.over.left -= int64(n)
 	fr := corpus.Frame{Pass: r.head + n, Record: true}
@@ -283,25 +285,25 @@ func (f *frames) settle(data []byte, r *record, total int, end corpus.SectionEnd
 		return corpus.Frame{Take: total, Pass: total + blank(view[total:])}
 	}
 	if inside := next(view, r.head, min(total, len(view)), r.arc); inside >= 0 {
-		return ending(data, r.head, inside)
+		return ending(data, r, inside)
 	}
 	if total <= len(data) && hasBlankLines(view[total:]) { // rubbish follows
 		return corpus.Frame{Take: total, Pass: total + blank(view[total:])}
 	}
 	switch {
 	case total > len(data) && r.isHTTP() && holdsBody(data[r.head:]):
-		return ending(data, r.head, len(data))
+		return ending(data, r, len(data))
 	case total > len(data) && (end == corpus.Ends || f.begun):
 		return corpus.Frame{Take: len(data), Pass: len(data), Record: true, Bad: cutOff}
 	case total > len(data): // the member is whole, and has one record
-		return ending(data, r.head, len(data))
+		return ending(data, r, len(data))
 	}
 	if after := next(data, total, min(f.max, len(data)), r.arc); after >= 0 {
-		return ending(data, r.head, after)
+		return ending(data, r, after)
 	}
 	switch most := f.max + behind; {
 	case len(data) < most && end != corpus.GoesOn:
-		return ending(data, r.head, len(data))
+		return ending(data, r, len(data))
 	case len(data) < most:
 		return corpus.Frame{Need: min(2*len(data), most)}
 	}
@@ -319,12 +321,19 @@ func holdsBody(content []byte) bool {
 	return n >= 0 && int64(len(content)-a.head) >= n
 }
 
-// ending is a record that ends before another, without the blank lines between them.
-func ending(data []byte, head, end int) corpus.Frame {
+// ending is a record that ends before another, without what stands between them: two line
+// ends, and one of an ARC, where a line end before that is of the record.
+func ending(data []byte, r *record, end int) corpus.Frame {
 	pass := end
+	if r.arc {
+		if end > r.head && data[end-1] == '\n' {
+			end--
+		}
+		return corpus.Frame{Take: end, Pass: pass}
+	}
 	for range 2 {
-		if end > head && data[end-1] == '\n' {
-			if end--; end > head && data[end-1] == '\r' {
+		if end > r.head && data[end-1] == '\n' {
+			if end--; end > r.head && data[end-1] == '\r' {
 				end--
 			}
 		}

@@ -1,14 +1,16 @@
 package warc_test
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/warc"
 )
 
 // FuzzRead reads any bytes as a web archive: no panic, places that ascend, and the same
-// records for two sizes of blocks.
+// records for two sizes of blocks; what is written in the place of a record is read as one.
 func FuzzRead(f *testing.F) {
 	record := []byte("WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: <urn:1>\r\nWARC-Date: 2024-01-02T03:04:05Z\r\nContent-Length: 72\r\n\r\n" +
 		"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n<p>hi\r\n0\r\n\r\n\r\n\r\n")
@@ -29,5 +31,24 @@ func FuzzRead(f *testing.F) {
 		if (err == nil) != (otherErr == nil) || fmt.Sprint(all) != fmt.Sprint(other) {
 			t.Fatalf("blocks of %d: %v, %v\nof 1 MiB: %v, %v", cfg.BlockSize, other, otherErr, all, err)
 		}
+		for _, g := range all {
+			if g.bad == "" {
+				checkInsteadOf(t, g.raw)
+			}
+		}
 	})
+}
+
+// checkInsteadOf: what is written in the place of a record is one record, which is copied
+// when it is read again, and ends where it says.
+func checkInsteadOf(t *testing.T, raw string) {
+	t.Helper()
+	for _, written := range warc.InsteadOf([]byte(raw)) {
+		end := revisits.Terminator()
+		frames := revisits.Frames(1 << 30)
+		fr := frames.Frame(append(bytes.Clone(written), end...), corpus.Ends)
+		if !fr.Other || fr.Bad != "" || fr.Take != len(written) || fr.Pass != len(written)+len(end) {
+			t.Fatalf("for %q\nthere is %q\nwhich is read as %+v", raw, written, fr)
+		}
+	}
 }

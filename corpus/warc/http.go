@@ -3,6 +3,8 @@ package warc
 import (
 	"bytes"
 	"slices"
+
+	"github.com/firstseen/firstseen/corpus"
 )
 
 // verdict says whether a record is a document.
@@ -88,7 +90,7 @@ func (f Format) wants(r *record, content []byte, all bool) (v verdict, need int)
 	if len(mime) == 0 {
 		if body := content[a.head:]; len(body) < sniffed && !all {
 			return no, a.head + sniffed
-		} else if !looksLikeHTML(body) {
+		} else if !corpus.LooksLikeHTML(body) {
 			return no, 0
 		}
 		mime = []byte("text/html")
@@ -121,15 +123,3 @@ func (f Format) hasStatus(status int) bool {
 
 // sniffed is how many bytes of a body tell whether it is HTML, where no header does.
 const sniffed = 256
-
-// looksLikeHTML reports whether a body without a type is HTML: whether it begins like
-// it.
-func looksLikeHTML(body []byte) bool {
-	body = bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), " \t\r\n")
-	for _, tag := range []string{"<!doctype html", "<html", "<head", "<body", "<title", "<!--"} {
-		if len(body) >= len(tag) && bytes.EqualFold(body[:len(tag)], []byte(tag)) {
-			return true
-		}
-	}
-	return false
-}

@@ -25,26 +25,7 @@ type parser struct {
 
 // Parse returns the documents of a block in the order of its records.
 func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
-	return func(yield func(*corpus.Document) bool) {
-		b.Rewind()
-		for _, span := range b.Spans {
-			raw := b.Data[span.Start:span.End:span.End]
-			p.doc = corpus.Document{Raw: raw, At: span.At}
-			reason := span.Bad
-			if reason == "" {
-				if err := p.parse(b); err != nil {
-					reason = err.Error()
-				}
-			}
-			if reason != "" {
-				p.doc.ID, p.doc.Text = nil, nil
-				p.doc.Bad = &corpus.BadRecord{File: b.File, At: span.At, Reason: reason, Raw: raw}
-			}
-			if !yield(&p.doc) {
-				return
-			}
-		}
-	}
+	return b.Documents(&p.doc, func() error { return p.parse(b) })
 }
 
 var errNoAnswer = errors.New("the header of HTTP cannot be read")

@@ -2,9 +2,7 @@ package warc_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -13,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/corpustest"
 	"github.com/firstseen/firstseen/corpus/warc"
 )
 
@@ -22,7 +21,7 @@ type got struct {
 	at                 corpus.Place
 }
 
-var stdin = []corpus.Input{{Path: corpus.Stdin, Name: "f", Size: -1}}
+var stdin = corpustest.Stdin
 
 // read reads an input to its end, or to an error.
 func read(tb rapid.TB, stored []byte, cfg corpus.SourceConfig) ([]got, error) {
@@ -33,38 +32,23 @@ func read(tb rapid.TB, stored []byte, cfg corpus.SourceConfig) ([]got, error) {
 
 func readFrom(tb rapid.TB, inputs []corpus.Input, format warc.Format, cfg corpus.SourceConfig) (all []got, err error) {
 	tb.Helper()
-	src := corpus.NewSource(inputs, format, cfg)
-	defer src.Close()
-	p, err := format.NewParser("")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	var b corpus.Block
-	defer b.Release()
 	last := corpus.Place{}
 	input := 0
-	for {
-		if err := src.Next(context.Background(), &b); err != nil {
-			if err == io.EOF {
-				err = nil
-			}
-			return all, err
-		}
+	err = corpustest.Each(format, inputs, cfg, func(b *corpus.Block, doc *corpus.Document) {
 		if b.Input != input {
 			last, input = corpus.Place{}, b.Input
 		}
-		for doc := range p.Parse(&b) {
-			g := got{id: string(doc.ID), text: string(doc.Text), raw: string(doc.Raw), at: doc.At}
-			if doc.Bad != nil {
-				g.bad = doc.Bad.Reason
-			}
-			if doc.At.Part < last.Part || doc.At.Part == last.Part && doc.At.Record <= last.Record {
-				tb.Fatalf("%v stands behind %v, also bad records", doc.At, last)
-			}
-			last = doc.At
-			all = append(all, g)
+		g := got{id: string(doc.ID), text: string(doc.Text), raw: string(doc.Raw), at: doc.At}
+		if doc.Bad != nil {
+			g.bad = doc.Bad.Reason
 		}
-	}
+		if doc.At.Part < last.Part || doc.At.Part == last.Part && doc.At.Record <= last.Record {
+			tb.Fatalf("%v stands behind %v, also bad records", doc.At, last)
+		}
+		last = doc.At
+		all = append(all, g)
+	})
+	return all, err
 }
 
 // want checks that the documents that were read are those that were made.

@@ -12,6 +12,7 @@ type record struct {
 	fields fields // none in an ARC
 	arc    bool
 	kind   string // type of a WARC's record: "response", "resource", "conversion", or ""
+	other  string // "revisit", "metadata", or ""
 	uri    []byte
 	mime   []byte // Content-Type of the content
 	date   []byte
@@ -28,6 +29,11 @@ func parseHead(head []byte) record {
 	for _, k := range []string{"response", "resource", "conversion"} {
 		if is(kind, k) {
 			r.kind = k
+		}
+	}
+	for _, k := range []string{"revisit", "metadata"} {
+		if is(kind, k) {
+			r.other = k
 		}
 	}
 	if r.kind != "" {

@@ -142,11 +142,11 @@ func arcRecord(url, body string, by int) string {
 	return fmt.Sprintf("%s 93.184.216.119 20140216050221 text/plain %d\n%s\n", url, len(content)+by, content)
 }
 
-// TestARC reads ARCs: spaces in URLs, wrong lengths, other protocols, no length at all.
+// TestARC reads ARCs: spaces in URLs, wrong lengths, which take no line end of the content, other protocols, no length at all.
 func TestARC(t *testing.T) {
 	file := arcHead + "dns:example.org 1.2.3.4 20140216050221 text/dns 10\n0123456789\n" +
-		arcRecord("http://example.org/a b c", "first", 0) + arcRecord("http://example.org/short", "second document", -5) +
-		arcRecord("http://example.org/long", "third document", 30) +
+		arcRecord("http://example.org/a b c", "first", 0) + arcRecord("http://example.org/short", "second document\n\n", -5) +
+		arcRecord("http://example.org/long", "third document\n", 30) +
 		"http://example.org/none 1.2.3.4 20140216050221 text/html -1\nHTTP/1.0 200 OK\n\nlost\n" +
 		arcRecord("https://example.org/last", "fourth", 0)
 	var packedFile []byte
@@ -163,7 +163,7 @@ func TestARC(t *testing.T) {
 			for _, g := range have {
 				all = append(all, g.id+"="+g.text+g.bad)
 			}
-			const wanted = "http://example.org/a b c=first|http://example.org/short=second document|http://example.org/long=third document|" +
+			const wanted = "http://example.org/a b c=first|http://example.org/short=second document\n\n|http://example.org/long=third document\n|" +
 				"=the record does not tell its length|https://example.org/last=fourth"
 			if got := strings.Join(all, "|"); got != wanted {
 				t.Errorf("%s, blocks of %d:\n got %s\nwant %s", name, block, got, wanted)

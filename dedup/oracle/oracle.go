@@ -39,7 +39,7 @@ type document struct {
 type Oracle struct {
 	rules dedup.Rules
 	docs  []document // in order of arrival; numbers count from 1
-	// under is who counts as holder of a key in each slice (rules 15 and 16); once it is
+	// under is who counts as holder of a key in each slice (rules 15 and 17); once it is
 	// closed there, the eight. Without a window there is one slice.
 	under map[uint64][][]int
 	slice int          // of the next document
@@ -126,7 +126,7 @@ func (o *Oracle) Forget(num int) {
 	}
 }
 
-// NextSlice has the next document begin a slice: rule 16.
+// NextSlice has the next document begin a slice: rule 17.
 func (o *Oracle) NextSlice() { o.slice++ }
 
 // Compact opens the closed keys that nobody holds any more.
@@ -155,7 +155,7 @@ func (o *Oracle) live(held []int) (live []int) {
 	return live
 }
 
-// isCommon is rule 6, with rules 15 and 16.
+// isCommon is rule 6, with rules 15 and 17.
 func (o *Oracle) isCommon(key uint64) bool {
 	closed := func(held []int) bool { return len(held) == common && len(o.live(held)) > 0 }
 	return len(o.first(key)) == common || slices.ContainsFunc(o.under[key], closed)

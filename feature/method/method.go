@@ -180,6 +180,13 @@ type Finding struct {
 	// Estimated whether it and Score were estimated from sketches.
 	Contained float64
 	Estimated bool
+	// Distance is in how many bits the fingerprints differ, where the method goes by
+	// that, which ByDistance says.
+	Distance   int
+	ByDistance bool
+	// Open: the document is so short that what is stored of the two does not settle
+	// whether it is a copy. Who knows both texts should look at them.
+	Open bool
 }
 
 // Share is the quotient of two weights, 0 where there is nothing. It is exact to
@@ -190,4 +197,24 @@ func Share(weight, of uint64) float64 {
 		return 0
 	}
 	return float64(weight) / float64(of)
+}
+
+// A Rememberer is a Method whose documents are found by more than equal keys: it has all
+// that were kept in memory, where the near ones are looked for. What is found is looked up
+// in the store as ever. Its documents are decided one after the other.
+type Rememberer interface {
+	Method
+	// NewMemory returns an empty Memory.
+	NewMemory() (Memory, error)
+	// MemoryFor is about how many bytes a Memory of so many documents takes.
+	MemoryFor(documents uint64) uint64
+}
+
+// A Memory knows all kept documents by what is stored of them. It is for one goroutine.
+type Memory interface {
+	// Add takes a document, by what its Judge's Record wrote.
+	Add(record []byte) error
+	// Near appends the features, without those twice, of all documents added that could
+	// be found for s. Their order decides nothing.
+	Near(dst []Feature, s *Sketch) []Feature
 }

@@ -2,6 +2,7 @@ package segments
 
 import (
 	"github.com/firstseen/firstseen/feature/canon"
+	"github.com/firstseen/firstseen/feature/digest"
 	"github.com/firstseen/firstseen/feature/method"
 )
 
@@ -10,7 +11,7 @@ import (
 // as much as they are long.
 type Extractor struct {
 	scheme  Scheme
-	hash    hasher
+	hash    digest.Hasher
 	scanner *canon.Scanner
 	chosen  chooser
 	short   length // of the pieces too short to be segments
@@ -27,7 +28,7 @@ func NewExtractor(s Scheme) (*Extractor, error) {
 	s = s.filled()
 	e := &Extractor{
 		scheme:  s,
-		hash:    newHasher(s.Key),
+		hash:    digest.New(s.Key),
 		scanner: canon.NewScanner(),
 		chosen:  newChooser(s.Segments),
 	}
@@ -58,7 +59,7 @@ func (e *Extractor) tell() {
 func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 	e.short = length{}
 	e.chosen.reset()
-	e.hash.reset()
+	e.hash.Reset()
 	s := e.scanner
 	s.Reset(text)
 	step := s.Next()
@@ -69,7 +70,7 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 				continue
 			}
 		} else {
-			e.hash.part(s.Text())
+			e.hash.Part(s.Text())
 		}
 		e.tell()
 	}
@@ -86,11 +87,11 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 	columns, units := s.Short()
 	dst.Width += e.short.columns + columns
 	dst.Units += e.short.units + units
-	dst.Whole = e.hash.text(s.Text())
+	dst.Whole = e.hash.Text(s.Text())
 }
 
 // Key is the key of a segment of that canonical form.
-func (e *Extractor) Key(form []byte) uint64 { return e.hash.segment(form, order(form)) }
+func (e *Extractor) Key(form []byte) uint64 { return e.hash.Key(form, digest.Order(form)) }
 
 // piece takes the piece that the scanner came to.
 func (e *Extractor) piece() {
@@ -105,13 +106,13 @@ func (e *Extractor) piece() {
 		return
 	}
 	form := s.Form()
-	order := order(form)
+	order := digest.Order(form)
 	if !e.chosen.wantsOrder(width, order) {
 		return
 	}
 	start, end := s.Range()
 	e.chosen.add(method.Feature{
-		Key: e.hash.segment(form, order), Order: order,
+		Key: e.hash.Key(form, order), Order: order,
 		Width: uint32(width), Units: uint32(s.Units()),
 		Start: offset(start), End: offset(end),
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/firstseen/firstseen/feature/canon/canontest"
+	"github.com/firstseen/firstseen/feature/digest"
 	"github.com/firstseen/firstseen/feature/method"
 )
 
@@ -66,7 +67,7 @@ func oracleKey(s Scheme, form string) uint64 {
 
 func oracleWhole(s Scheme, form string) uint64 {
 	if s.Key == nil {
-		return xxh3.HashStringSeed(form, wholeSeed)
+		return xxh3.HashStringSeed(form, digest.WholeSeed)
 	}
 	var key []byte
 	for i := range 4 {

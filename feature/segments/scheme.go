@@ -23,12 +23,10 @@
 package segments
 
 import (
-	"encoding/binary"
 	"fmt"
 
-	"github.com/dchest/siphash"
-
 	"github.com/firstseen/firstseen/feature/canon"
+	"github.com/firstseen/firstseen/feature/digest"
 	"github.com/firstseen/firstseen/feature/method"
 )
 
@@ -76,10 +74,7 @@ func (s Scheme) Validate() error {
 	if s.MinWidth < 0 || s.MinWidth > MaxMinWidth {
 		return fmt.Errorf("feature scheme: minimum width %d, want 1 to %d", s.MinWidth, MaxMinWidth)
 	}
-	if s.Key != nil && len(s.Key) != 16 {
-		return fmt.Errorf("feature scheme: a key of %d bytes, want 16", len(s.Key))
-	}
-	return nil
+	return digest.Check(s.Key)
 }
 
 // Name identifies the scheme in every file made with it, for instance
@@ -90,12 +85,7 @@ func (s Scheme) Validate() error {
 // different names cannot be compared. The scheme must be valid.
 func (s Scheme) Name() string {
 	s = s.filled()
-	hash := "xxh3"
-	if s.Key != nil {
-		k0, k1 := sipKey(s.Key)
-		hash = fmt.Sprintf("siphash+highway(%08x)", uint32(siphash.Hash(k0, k1, []byte("firstseen key id"))))
-	}
-	return fmt.Sprintf("%s-%s-n%d-w%d", rules, hash, s.Segments, s.MinWidth)
+	return fmt.Sprintf("%s-%s-n%d-w%d", rules, digest.Name(s.Key), s.Segments, s.MinWidth)
 }
 
 // Named returns the scheme of a name, and whether it is one of this method under this
@@ -135,9 +125,4 @@ func (s Scheme) filled() Scheme {
 		s.MinWidth = DefaultMinWidth
 	}
 	return s
-}
-
-// sipKey splits a 16-byte key as SipHash's authors do, little-endian.
-func sipKey(key []byte) (k0, k1 uint64) {
-	return binary.LittleEndian.Uint64(key), binary.LittleEndian.Uint64(key[8:])
 }

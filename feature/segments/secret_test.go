@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/feature/canon/canontest"
+	"github.com/firstseen/firstseen/feature/digest"
 	"github.com/firstseen/firstseen/feature/method"
 )
 
@@ -59,22 +60,22 @@ func collisions(text []byte, seed uint64) (all [][]byte) {
 func TestSecretTellsCollisionsApart(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 128))
 	text := []byte("sixty-four bytes of plain words, as anybody could write them, :)")
-	segments, texts := collisions(text, 0), collisions(text, wholeSeed)
-	plain := newHasher(nil)
+	segments, texts := collisions(text, 0), collisions(text, digest.WholeSeed)
+	plain := digest.New(nil)
 	for i := range segments {
-		if xxh3.Hash(segments[i]) != xxh3.Hash(text) || plain.text(texts[i]) != plain.text(text) {
+		if xxh3.Hash(segments[i]) != xxh3.Hash(text) || plain.Text(texts[i]) != plain.Text(text) {
 			t.Fatal("the constructed texts do not collide: the test proves nothing")
 		}
 	}
 	for range 1000 {
-		h := newHasher(randomSecret(rng))
+		h := digest.New(randomSecret(rng))
 		keys, wholes := map[uint64]bool{}, map[uint64]bool{}
 		for i := range segments {
-			keys[h.segment(segments[i], order(segments[i]))] = true
-			wholes[h.text(texts[i])] = true
-			h.reset() // and in parts, as long texts are
-			h.part(texts[i][:30])
-			wholes[h.text(texts[i][30:])] = true
+			keys[h.Key(segments[i], digest.Order(segments[i]))] = true
+			wholes[h.Text(texts[i])] = true
+			h.Reset() // and in parts, as long texts are
+			h.Part(texts[i][:30])
+			wholes[h.Text(texts[i][30:])] = true
 		}
 		if len(keys) != len(segments) || len(wholes) != 2*len(texts) {
 			t.Fatalf("%d keys and %d fingerprints of %d texts", len(keys), len(wholes), len(texts))

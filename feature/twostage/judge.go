@@ -169,6 +169,7 @@ func (j *Judge) Compare(c *method.Candidate, record []byte) (method.Finding, err
 		return method.Finding{}, err
 	}
 	f := j.segments.CompareRecord(c, &r)
+	f.Open = !j.bySegments() && j.known.runs < minRuns
 	if !j.bySegments() && j.known.runs >= minRuns && j.other.runs >= minRuns && j.other.runs <= maxLonger*j.known.runs {
 		j.bySketch(c, &f)
 	}

@@ -95,8 +95,7 @@ func newRoot() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return checkRanges(cmd.Flags()) }
-	root.AddCommand(newDedupCommand(), newQueryCommand(), newTextsCommand(), newPlanCommand(), newStatsCommand(), newCheckCommand(), newFilterCommand(), newVersionCommand())
-	root.AddCommand(newForgetCommand(), newBatchesCommand(), newCancelCommand(), newDumpCommand(), newCompactCommand())
+	commandGroups(root)
 	return root
 }
 

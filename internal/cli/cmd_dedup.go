@@ -23,7 +23,7 @@ func newDedupCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "dedup [flags] INPUT...",
 		Short:   "Find the documents that were seen before, and in which earlier ones",
-		Long:    dedupLong + "\n\n" + exitCodeHelp,
+		Long:    dedupLong + "\n\n" + methodsHelp() + "\n" + exitCodeHelp,
 		Example: dedupExample,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -37,10 +37,11 @@ func newDedupCommand() *cobra.Command {
 				return err
 			}
 			tellPassed(task.passed, cmd.ErrOrStderr())
-			return task.run(cmd)
+			return task.derive(cmd, task.run(cmd))
 		},
 	}
 	f.registerDedup(cmd)
+	inSections(cmd, dedupSections)
 	return cmd
 }
 
@@ -50,9 +51,11 @@ func (f *settings) registerDedup(cmd *cobra.Command) {
 	fs.StringVar(&f.index, "index", "", "directory that remembers what was seen; without it nothing outlives the run")
 	fs.StringVar(&f.docs, "docs", "", "size the filter for this many documents, such as 10M (default 1M; it grows when full)")
 	fs.StringVar(&f.memory, "memory", "", "size the filter by memory, such as 1GiB (10.5 million documents)")
-	fs.Float64Var(&f.threshold, "threshold", 0, "share of its text that a document must have in common with an earlier one to be removed (default 0.6; 0.5 with --score segments; 0.8 with --filter-only)")
+	fs.Float64Var(&f.threshold, "threshold", 0, "share of its text that a document must have in common with an earlier one to be removed (default 0.6; 0.5 with --score segments; 0.8 with --filter-only); with --method shingles the Jaccard similarity (default 0.6)")
 	fs.StringVar(&f.score, "score", "text", "what the share counts: text (runs of five words; in short texts segments, by their words) or segments (each as one)")
 	fs.StringVar(&f.mosaics, "mosaics", "keep", "documents assembled from several earlier ones: keep or remove")
+	f.method.register(fs)
+	f.confirm.register(fs)
 	fs.IntVar(&f.scheme.Segments, "segments", 0, "longest segments of a document taken as its features (default 50)")
 	fs.IntVar(&f.scheme.MinWidth, "min-width", 0, "narrowest segment, in columns: a Chinese character is 2, a letter 1 (default by scheme, see version)")
 	fs.BoolVar(&f.keyed, "key", false, "fingerprints keyed with a random secret, stored in the index: the default for new ones, unless SOURCE_DATE_EPOCH is set")
@@ -62,15 +65,20 @@ func (f *settings) registerDedup(cmd *cobra.Command) {
 	fs.BoolVar(&f.abandon, "abandon", false, "leave an interrupted run on this index unfinished and start another; what it wrote is put aside")
 	fs.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "processors to use; the output is the same for any number")
 	fs.StringVar(&f.out, "out", "", "write the kept lines here, as they came; .gz or .zst compresses; - is standard output")
+	f.trees.register(fs)
 	fs.BoolVar(&f.annotate, "annotate", false, "write all lines to --out, each with its verdict in the field \"firstseen\"")
 	fs.StringVar(&f.report, "report", "", "write one JSON line for every document that is not unique")
 	fs.StringVar(&f.rejects, "rejects", "", "write bad records here, with file, line and reason")
 	fs.StringVar(&f.summary, "summary", "", "write the summary here as JSON")
+	f.revisit.register(fs)
 	f.reading.register(fs)
 	fs.Int64Var(&f.maxBad, "max-bad", -1, "stop at more bad records than this; 0 stops at the first, -1 never stops")
 	fs.DurationVar(&f.every, "checkpoint-every", time.Second, "with --index and a pipe: remember what was answered this often, against a kill; 0 does not")
 	f.limits.register(fs)
 	f.taking.register(fs)
+	f.further.register(fs)
+	f.derived.register(fs)
+	f.registerBy(fs)
 	f.window.register(fs)
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no summary on standard error")
 	fs.StringVar(&f.checkpoint, "checkpoint-bytes", "", "bytes of lines between checkpoints (default 256MiB)")
@@ -83,15 +91,22 @@ func (f *settings) registerDedup(cmd *cobra.Command) {
 func (t *task) run(cmd *cobra.Command) (err error) {
 	stderr := cmd.ErrOrStderr()
 	t.jobs = checkJobs(t.jobs, stderr)
-	runtime.GOMAXPROCS(t.jobs)
-	limitHeap(t.source.MaxWindow, outsideHeap(t.jobs, t.filterOnly))
+	runtime.GOMAXPROCS(t.processors())
+	limitHeap(t.source.MaxWindow, outsideHeap(t.jobs, t.filterOnly)-termsBytes(t.scheme)-int64(memoryOfParquet(t.found)))
 	sweepTempIndexes(os.TempDir())
+	if err := t.openAgainst(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.against.Close()) }()
 	x, remove, err := t.openIndex()
 	if err != nil {
 		return err
 	}
 	keep := false
 	defer func() { err = errors.Join(err, x.Close(keep), remove()) }()
+	if err := t.useAgainst(x); err != nil {
+		return err
+	}
 	if !t.quiet {
 		t.tellStart(stderr, x)
 	}
@@ -107,7 +122,7 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return refusal(err)
 	}
-	defer func() { err = errors.Join(err, job.Outputs.Abort()) }()
+	defer func() { err = errors.Join(err, job.Outputs.Abort(), t.confirming.close()) }()
 	if err := x.SetBatch(t.batch); err != nil {
 		return err
 	}
@@ -122,6 +137,7 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 	if summaryFile != nil {
 		defer func() { err = errors.Join(err, summaryFile.Abort()) }()
 	}
+	tellTreeAside(stderr, job.Outputs.Tree)
 	tellAside(stderr, job.Outputs.Kept, job.Outputs.Report, job.Outputs.Rejects, summaryFile)
 	stop := t.showProgress(stderr, &job)
 	summary, runErr := pipeline.Run(cmd.Context(), x, job)
@@ -261,6 +277,7 @@ func (t *task) tellStart(stderr io.Writer, x *index.Index) {
 	shape, perDoc := x.Filter().Shape(), index.KeysPerDoc(t.scheme, t.filterOnly)
 	fmt.Fprintf(stderr, "firstseen: filter of %s for %d keys, %s documents of %d\n",
 		sizeText(shape.Bytes()), shape.Capacity(), countText(float64(shape.Capacity()/perDoc)), perDoc)
+	t.tellAgainst(stderr)
 }
 
 // tell writes the summary, to file if it is not nil.
@@ -295,9 +312,10 @@ func (t *task) badRecords(s *report.Summary) error {
 // command is the task as the ledger of the run stores and compares it.
 func (t *task) command() pipeline.Command {
 	return pipeline.Command{
-		Args: t.args, Inputs: t.inputs, Outputs: [3]string{t.out, t.report, t.rejects}, Annotate: t.annotate,
+		Args: t.args, Inputs: t.inputs, Outputs: [3]string{t.out, t.report, t.rejects}, Tree: t.tree, Enclosure: t.enclosure, Head: t.head, Report: t.tabled, Annotate: t.annotate,
 		Rules: t.rules, Format: t.formats.String(), MaxRecord: t.source.MaxRecord, Lasting: t.index != "", Now: t.now,
 		Batch: t.batch, ReplaceSameID: t.replace, Window: t.window,
+		Against: t.against.IDs(), Others: t.others, Spans: t.spans, By: t.by.name(),
 	}
 }
 
@@ -312,8 +330,12 @@ func (t *task) job(ctx context.Context, stdin io.Reader, stderr io.Writer, ledge
 	job := pipeline.Job{
 		Scheme: t.scheme, Rules: t.rules,
 		Workers: t.jobs, MaxBad: t.maxBad, OnFull: t.onFull, Now: t.now, Live: &pipeline.Live{},
+		By:              t.by.of(),
 		CheckpointBytes: t.checkpoint, Temporary: t.index == "", Save: ledger.Save, ReplaceSameID: t.replace, Window: t.window,
 		Warn: func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) },
+	}
+	if err := t.confirm(ctx, &job); err != nil {
+		return job, err
 	}
 	source := t.source
 	source.Stdin = stdin
@@ -338,6 +360,10 @@ func (t *task) job(ctx context.Context, stdin io.Reader, stderr io.Writer, ledge
 		if t.every > 0 {
 			job.Ticks = time.Tick(t.every)
 		}
+	}
+	t.formats.writeRevisits(&job)
+	if t.tree != nil {
+		t.tree.Early = ledger.CanContinue()
 	}
 	job.Source = t.formats.source(t.inputs, source)
 	job.Outputs, err = opened(ctx, ledger.OpenOutputs)

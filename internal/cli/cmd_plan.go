@@ -37,9 +37,9 @@ type forecast struct {
 	Rate            float64 `json:"false_positive_rate"`
 	DocRate         float64 `json:"false_positive_rate_document"` // at least one key of a document wrongly seen
 	MemoryBytes     uint64  `json:"memory_bytes"`
-	FilterOnlyBytes uint64  `json:"memory_bytes_filter_only"`
-	TableBytes      uint64  `json:"table_bytes"` // at most, see index.TableDisk
-	DiskBytes       uint64  `json:"disk_bytes"`  // of table and filter
+	FilterOnlyBytes uint64  `json:"memory_bytes_filter_only"` // 0 where the method needs a table
+	TableBytes      uint64  `json:"table_bytes"`              // at most, see index.TableDisk
+	DiskBytes       uint64  `json:"disk_bytes"`               // of table and filter
 	// With --filter-only, a pipe and --index: the filter, the one that replaces
 	// it, and its journals.
 	FilterOnlyDisk uint64  `json:"disk_bytes_filter_only"`
@@ -89,6 +89,7 @@ func newPlanCommand() *cobra.Command {
 	fs.SortFlags = false
 	fs.StringVar(&f.docs, "docs", "", "number of documents, such as 10M")
 	fs.StringVar(&f.memory, "memory", "", "size of the filter, such as 1GiB (default: as large as the documents need)")
+	f.method.register(fs)
 	fs.IntVar(&f.scheme.Segments, "segments", 0, "as for dedup")
 	fs.IntVar(&f.scheme.MinWidth, "min-width", 0, "as for dedup")
 	fs.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "processors to use for the sample")
@@ -105,6 +106,7 @@ type foreseen struct {
 	shape   bloomstore.Shape // zero where the documents decide about it
 	scheme  feature.Scheme
 	formats formats
+	found   corpus.Format // of the inputs or, without any, of --format
 	source  corpus.SourceConfig
 	jobs    int
 }
@@ -125,6 +127,7 @@ func (f *settings) foresee(args []string) (*foreseen, error) {
 	if p.formats, err = f.reading.formats(p.source.MaxRecord); err != nil {
 		return nil, err
 	}
+	p.found, _ = p.formats.of()
 	if f.docs != "" {
 		if p.docs, err = parseCount(f.docs); err != nil {
 			return nil, fmt.Errorf("--docs: %w", err)
@@ -137,7 +140,10 @@ func (f *settings) foresee(args []string) (*foreseen, error) {
 		}
 		p.shape = bloomstore.ForMemory(bytes)
 	}
-	return p, f.scheme.Validate()
+	if err := f.method.complete(&p.scheme, "", 0); err != nil {
+		return nil, err
+	}
+	return p, p.scheme.Validate()
 }
 
 func (p *foreseen) forecast(cmd *cobra.Command) (_ *forecast, err error) {
@@ -156,9 +162,12 @@ func (p *foreseen) forecast(cmd *cobra.Command) (_ *forecast, err error) {
 		p.shape = index.ShapeFor(p.docs, p.scheme, false)
 	}
 	c := predict(p.docs, p.shape, p.scheme, measured)
-	c.MemoryBytes = c.FilterBytes + memoryOf(p.source, false)
-	c.FilterOnlyBytes = c.FilterBytes + memoryOf(p.source, true)
-	c.FilterOnlyDisk = index.StreamDisk(p.shape)
+	beside := memoryOfParquet(p.found)
+	c.MemoryBytes = c.FilterBytes + memoryOf(p.source, false) + p.scheme.MemoryFor(p.docs) + beside
+	if p.scheme.Info().FilterOnly {
+		c.FilterOnlyBytes = c.FilterBytes + memoryOf(p.source, true) + beside
+		c.FilterOnlyDisk = index.StreamDisk(p.shape)
+	}
 	return c, nil
 }
 
@@ -196,6 +205,9 @@ func (p *foreseen) measure(cmd *cobra.Command) (*sample, error) {
 	tellPassed(passed, cmd.ErrOrStderr())
 	p.jobs = checkJobs(p.jobs, cmd.ErrOrStderr())
 	p.source.Stdin = cmd.InOrStdin()
+	if p.found, err = p.formats.check(inputs, p.source, "", false); err != nil {
+		return nil, err
+	}
 	m := &sample{OfStored: -1}
 	if total, known := corpus.TotalSize(inputs); known {
 		m.OfStored = total
@@ -299,6 +311,9 @@ func (p *foreseen) run(ctx context.Context, m *sample, blocks []corpus.Block) (e
 		Each: func(_ string, r *dedup.Result, _ dedup.Counts) error {
 			if r.Kept {
 				keys += r.Segments + 1 // and the whole text
+				if !scheme.BySegments() {
+					keys += scheme.Features()
+				}
 			}
 			return nil
 		},
@@ -333,9 +348,14 @@ func (c *forecast) writeText(w io.Writer, jobs int) error {
 		out += "            too small: it will grow, or use more --memory\n"
 	}
 	out += fmt.Sprintf("errors      %.3g of unknown segments taken for seen; in %.3g%% of documents at least one (the side table refutes them)\n", c.Rate, 100*c.DocRate)
-	out += fmt.Sprintf("memory      %s at most, %s with --filter-only\n", sizeText(c.MemoryBytes), sizeText(c.FilterOnlyBytes))
-	out += fmt.Sprintf("disk        %s: side table %s, filter %s; up to %s with --filter-only and a pipe\n",
-		sizeText(c.DiskBytes), sizeText(c.TableBytes), sizeText(c.FilterBytes), sizeText(c.FilterOnlyDisk))
+	memory, disk := "", ""
+	if c.FilterOnlyBytes > 0 {
+		memory = fmt.Sprintf(", %s with --filter-only", sizeText(c.FilterOnlyBytes))
+		disk = fmt.Sprintf("; up to %s with --filter-only and a pipe", sizeText(c.FilterOnlyDisk))
+	}
+	out += fmt.Sprintf("memory      %s at most%s\n", sizeText(c.MemoryBytes), memory)
+	out += fmt.Sprintf("disk        %s: side table %s, filter %s%s\n",
+		sizeText(c.DiskBytes), sizeText(c.TableBytes), sizeText(c.FilterBytes), disk)
 	if c.Sample != nil {
 		out += fmt.Sprintf("time        %s with -j %d, at %s documents/s as measured\n",
 			time.Duration(c.Seconds*float64(time.Second)).Round(time.Second), jobs, countText(c.Sample.DocsASecond))

@@ -52,24 +52,14 @@ func (f *settings) query(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return usageError{err}
 	}
-	cfg, err := f.limits.config()
-	if err != nil {
-		return usageError{err}
-	}
-	formats, err := f.reading.formats(cfg.MaxRecord)
-	if err != nil {
-		return usageError{err}
-	}
-	cfg.Stdin = cmd.InOrStdin()
 	if len(args) == 0 {
 		args = []string{corpus.Stdin}
 	}
-	inputs, passed, err := formats.expand(args)
+	in, err := f.toRead(cmd, args)
 	if err != nil {
 		return err
 	}
-	tellPassed(passed, cmd.ErrOrStderr())
-	if err := corpus.CheckOutputs(inputs, f.index, corpus.Stdin); err != nil {
+	if err := corpus.CheckOutputs(in.inputs, f.index, corpus.Stdin); err != nil {
 		return err
 	}
 	x, err := f.openReader()
@@ -83,9 +73,9 @@ func (f *settings) query(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	if f.plain {
-		err = q.texts(inputs, cfg)
+		err = q.texts(in.inputs, in.cfg)
 	} else {
-		err = q.documents(cmd, formats.source(inputs, cfg))
+		err = q.documents(cmd, in.source())
 	}
 	if flushErr := out.Flush(); !errors.Is(err, flushErr) { // the same, where it was told already
 		err = errors.Join(err, flushErr)

@@ -43,25 +43,15 @@ type seenText struct {
 }
 
 func (f *settings) texts(cmd *cobra.Command, args []string) error {
-	cfg, err := f.limits.config()
-	if err != nil {
-		return usageError{err}
-	}
-	formats, err := f.reading.formats(cfg.MaxRecord)
-	if err != nil {
-		return usageError{err}
-	}
-	cfg.Stdin = cmd.InOrStdin()
-	inputs, passed, err := formats.expand(args)
+	in, err := f.toRead(cmd, args)
 	if err != nil {
 		return err
 	}
-	tellPassed(passed, cmd.ErrOrStderr())
-	limitHeap(cfg.MaxWindow, 0)
+	limitHeap(in.cfg.MaxWindow, 0)
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	lines := json.NewEncoder(out)
 	lines.SetEscapeHTML(false)
-	err = eachDocument(cmd, formats.source(inputs, cfg), func(b *corpus.Block, doc *corpus.Document) error {
+	err = eachDocument(cmd, in.source(), func(b *corpus.Block, doc *corpus.Document) error {
 		line := seenText{ID: string(doc.ID), Text: string(doc.Text), File: b.File, Line: doc.At}
 		if !doc.Time.IsZero() {
 			line.Time = &doc.Time

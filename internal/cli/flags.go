@@ -54,6 +54,8 @@ var ranges = map[string]struct {
 	"threshold": {least: smallestShare, most: 1, want: "a share above 0 and at most 1"},
 	"segments":  {least: 1, most: feature.MaxSegments, want: fmt.Sprintf("1 to %d", feature.MaxSegments)},
 	"min-width": {least: 1, most: feature.MaxMinWidth, want: fmt.Sprintf("1 to %d", feature.MaxMinWidth)},
+	"shingle":   {least: 1, most: feature.MaxShingle, want: fmt.Sprintf("1 to %d", feature.MaxShingle)},
+	"distance":  {least: 1, most: feature.MaxDistance, want: fmt.Sprintf("1 to %d", feature.MaxDistance)},
 	"jobs":      {least: 1, most: 1 << 31, want: "at least 1"},
 	"max-bad":   {least: -1, most: 1 << 63, want: "at least 0, or -1 for any number"},
 }

@@ -12,8 +12,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/csv"
+	"github.com/firstseen/firstseen/corpus/jsonarray"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/corpus/page"
+	"github.com/firstseen/firstseen/corpus/parquet"
+	"github.com/firstseen/firstseen/corpus/plain"
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/pipeline"
 	"github.com/firstseen/firstseen/web/charset"
@@ -29,8 +33,8 @@ type reading struct {
 }
 
 func (r *reading) register(fs *pflag.FlagSet) {
-	fs.StringVar(&r.format, "format", "auto", "what the inputs are: jsonl, warc, arc, html or text; auto tells by what each begins with")
-	fs.StringVar(&r.textField, "text-field", "text", "field with the text; dots lead into objects")
+	fs.StringVar(&r.format, "format", "auto", "what the inputs are: jsonl, array (of JSON), csv (TSV too), parquet, warc, arc, html, text (a file each), lines or paragraphs; auto tells by what each begins with")
+	fs.StringVar(&r.textField, "text-field", "text", "field or column with the text; dots lead into objects")
 	fs.StringVar(&r.idField, "id-field", "", "field with the id, such as metadata.url, in a WARC of its header, such as WARC-Record-ID (default id, and WARC-Target-URI); without one a document is FILE:LINE")
 	fs.StringVar(&r.html, "html", "main", "the text of a page of HTML: main (its article), visible (all that is seen) or off (the page as it is, with its tags)")
 	fs.StringVar(&r.status, "status", "200", "of web archives: statuses of HTTP that documents have, such as 200,203 or 2xx, or any")
@@ -72,20 +76,22 @@ func isHTML(contentType string) bool {
 // formats are how inputs can be read, checked: the first is for all that none of the
 // others recognizes.
 type formats struct {
-	jsonl  jsonl.Format
-	warc   warc.Format
-	text   func() corpus.Text
-	chosen string
-	html   string
+	jsonl   jsonl.Format
+	parquet parquet.Format
+	warc    warc.Format
+	text    func() corpus.Text
+	chosen  string
+	html    string
 }
 
 // formats checks the flags.
 func (r *reading) formats(maxRecord int) (f formats, err error) {
 	f.chosen = cmp.Or(r.format, "auto")
-	if !slices.Contains([]string{"auto", "jsonl", "warc", "arc", "html", "text"}, f.chosen) {
-		return f, fmt.Errorf("--format %q: want auto, jsonl, warc, arc, html or text", r.format)
+	if !slices.Contains([]string{"auto", "jsonl", "array", "csv", "parquet", "warc", "arc", "html", "text", "lines", "paragraphs"}, f.chosen) {
+		return f, fmt.Errorf("--format %q: want auto, jsonl, array, csv, parquet, warc, arc, html, text, lines or paragraphs", r.format)
 	}
 	f.jsonl.Fields = jsonl.Fields{Text: r.textField, ID: r.idField}
+	f.parquet.Text, f.parquet.ID = r.textField, r.idField
 	f.warc.IDField, f.warc.MaxBody = r.idField, maxRecord
 	if f.text, err = textOf(cmp.Or(r.html, "main")); err != nil {
 		return f, err
@@ -109,7 +115,8 @@ func (f formats) all() map[string]corpus.Format {
 	arc := f.warc
 	arc.ARC = true
 	return map[string]corpus.Format{
-		"jsonl": f.jsonl, "warc": f.warc, "arc": arc, "html": page.Format{HTML: true, Text: f.text}, "text": page.Format{Text: f.text},
+		"csv": csv.Format{Text: f.parquet.Text, ID: f.parquet.ID}, "jsonl": f.jsonl, "array": jsonarray.Format{Fields: f.jsonl.Fields}, "parquet": f.parquet, "warc": f.warc, "arc": arc, "html": page.Format{HTML: true, Text: f.text}, "text": page.Format{Text: f.text},
+		"lines": plain.Format{}, "paragraphs": plain.Format{Paragraphs: true},
 	}
 }
 
@@ -119,7 +126,7 @@ func (f formats) of() (format corpus.Format, others []corpus.Format) {
 	if f.chosen != "auto" {
 		return all[f.chosen], nil
 	}
-	return f.jsonl, []corpus.Format{f.jsonl, all["warc"], all["arc"], all["html"], all["text"]}
+	return f.jsonl, []corpus.Format{f.jsonl, f.parquet, all["warc"], all["arc"], all["html"], all["text"], all["csv"], all["array"]}
 }
 
 // source reads inputs.
@@ -134,15 +141,19 @@ func (f formats) source(inputs []corpus.Input, cfg corpus.SourceConfig) *corpus.
 // anything.
 func (f formats) expand(args []string) ([]corpus.Input, []corpus.Passed, error) {
 	all := f.all()
+	args, err := readLists(args)
+	if err != nil {
+		return nil, nil, err
+	}
 	if f.chosen != "auto" {
 		return corpus.Expand(args, all[f.chosen].Endings())
 	}
-	return corpus.Expand(args, slices.Concat(f.jsonl.Endings(), all["warc"].Endings(), all["arc"].Endings()))
+	return corpus.Expand(args, slices.Concat(f.jsonl.Endings(), f.parquet.Endings(), all["warc"].Endings(), all["arc"].Endings()))
 }
 
 // String names the formats with what they were told, for the ledger of a run.
 func (f formats) String() string {
-	name := fmt.Sprintf("%s text %q id %q status %v types %q html %s", f.chosen, f.jsonl.Fields.Text, f.jsonl.Fields.ID, f.warc.Status, f.warc.Types, f.html)
+	name := fmt.Sprintf("%s text %q id %q status %v types %q html %s%s", f.chosen, f.jsonl.Fields.Text, f.jsonl.Fields.ID, f.warc.Status, f.warc.Types, f.html, revisitText(f.warc.Revisit))
 	if f.jsonl.Fields.Time != "" {
 		name += fmt.Sprintf(" time %q", f.jsonl.Fields.Time)
 	}
@@ -165,7 +176,10 @@ func (f formats) check(inputs []corpus.Input, cfg corpus.SourceConfig, out strin
 		}
 	}
 	if _, one := found.(page.Format); one && out != "" {
-		return nil, usageError{errors.New("each input is one document of its own file: leave --out away, and read in --report which to leave out")}
+		return nil, usageError{errors.New("each input is one document of its own file: write the kept files with --out-dir, or leave --out away and read in --report which to leave out")}
+	}
+	if err := checkRevisits(f.warc.Revisit, found); err != nil {
+		return nil, usageError{err}
 	}
 	if archive, ok := found.(warc.Format); ok && archive.ARC && out != "" {
 		return nil, usageError{warc.ErrARC}

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // TestHelpIsWrapped: the texts of the help fit a window.
@@ -22,4 +23,28 @@ func TestHelpIsWrapped(t *testing.T) {
 		}
 	}
 	look(newRoot())
+}
+
+// TestSections: each flag of dedup that is shown is in one section of its help.
+func TestSections(t *testing.T) {
+	cmd, _, err := newRoot().Find([]string{"dedup"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.InitDefaultHelpFlag()
+	in := map[string]int{}
+	for _, s := range dedupSections {
+		for name := range strings.FieldsSeq(s.flags) {
+			in[name]++
+		}
+	}
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if n := in[f.Name]; !f.Hidden && n != 1 {
+			t.Errorf("--%s is in %d sections", f.Name, n)
+		}
+		delete(in, f.Name)
+	})
+	for name := range in {
+		t.Errorf("there is no --%s", name)
+	}
 }

@@ -121,7 +121,7 @@ func TestOtherFormats(t *testing.T) {
 	_ = z.Close()
 	for content, name := range map[string]string{
 		archive.String(): "a tar archive", packed.String(): "a tar archive",
-		"PAR1\x15\x04\x15\x10": "a Parquet file", "%PDF-1.7\n%\xe2\xe3": "a PDF", "SQLite format 3\x00\x10\x00": "an SQLite database",
+		"%PDF-1.7\n%\xe2\xe3": "a PDF", "SQLite format 3\x00\x10\x00": "an SQLite database",
 		"ARROW1\x00\x00": "an Arrow file", "\xff\xff\xff\xff\x10\x01\x00\x00": "an Arrow stream",
 	} {
 		out := texts(t, content, exitFailed)

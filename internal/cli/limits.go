@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/parquet"
 )
 
 // limitFlags are the flags that bound what an input can make a run take.
@@ -89,6 +90,19 @@ func memoryOf(c corpus.SourceConfig, filterOnly bool) uint64 {
 	return uint64(beside + 2*max(0, int64(c.MaxRecord)-ordinaryRecord) + windowBeyond(c.MaxWindow))
 }
 
+// parquetWritten is what the writing of Parquet takes beyond that of other formats: rows of
+// frames by columns, and their pages, for each output that is compressed.
+const parquetWritten = 130 << 20
+
+// memoryOfParquet is what a run over such inputs takes beside that, in bytes at most, when
+// it writes their rows again.
+func memoryOfParquet(found corpus.Format) uint64 {
+	if _, ok := found.(parquet.Format); !ok {
+		return 0
+	}
+	return parquet.Memory + parquetWritten
+}
+
 // decodersFor is how many goroutines decode compressed inputs ahead. Without a table
 // there is no memory for it.
 func decodersFor(jobs int, filterOnly bool) int {
@@ -114,6 +128,15 @@ func windowBeyond(window int64) int64 { return max(0, window-ordinaryWindow) }
 
 // processors is how many there are; tests say otherwise.
 var processors = runtime.NumCPU
+
+// processors is how many a run is given. One job over web archives has one more, if there
+// is one: to decompress them and to find their records takes half of the time.
+func (t *task) processors() int {
+	if _, framed := t.found.(corpus.Framer); framed && t.jobs == 1 {
+		return min(2, processors())
+	}
+	return t.jobs
+}
 
 // jobsPerProcessor: more goroutines than this gain nothing, and each takes memory.
 const jobsPerProcessor = 4

@@ -40,6 +40,7 @@ func TestScripts(t *testing.T) {
 		Cmds:                scriptCommands,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("GUIDE", guide)
+			e.Setenv("PARQUET", filepath.Join(filepath.Dir(guide), "../../corpus/parquet/testdata"))
 			e.Setenv("SOURCE_DATE_EPOCH", "1700000000")
 			return os.Mkdir(filepath.Join(e.WorkDir, "tmp"), 0o777)
 		},

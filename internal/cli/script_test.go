@@ -32,6 +32,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"twice":     scriptTwice,
 	"documents": scriptDocuments,
 	"unpack":    scriptUnpack,
+	"joined":    scriptJoined,
 	"relations": scriptRelations,
 	"content":   scriptContent,
 	"older":     scriptOlder,
@@ -225,7 +226,7 @@ func scriptOlder(ts *testscript.TestScript, neg bool, args []string) {
 		args = args[1:]
 	}
 	check(ts, neg, args, 2, "older [--filter-only] index file")
-	x, err := index.Open(ts.MkAbs(args[0]), index.Options{Scheme: feature.Scheme{Method: "segments"}, FilterOnly: alone})
+	x, err := index.Open(ts.MkAbs(args[0]), index.Options{Scheme: feature.Scheme{Method: feature.Former}, FilterOnly: alone})
 	ts.Check(err)
 	for line := range strings.Lines(ts.ReadFile(args[1])) {
 		var doc struct{ ID, Text string }

@@ -19,6 +19,8 @@ type settings struct {
 	filterOnly           bool
 
 	// What a copy is.
+	method         methodFlags
+	confirm        confirmFlags
 	threshold      float64
 	score, mosaics string
 
@@ -26,6 +28,9 @@ type settings struct {
 	reading
 	limits limitFlags
 	taking taking
+	further
+	derived
+	by     string
 	window windowFlags
 	maxBad int64
 	plain  bool // query: an input is one text
@@ -34,6 +39,8 @@ type settings struct {
 	// What is written.
 	out, report, rejects, summary string
 	annotate, asJSON, quiet       bool
+	revisit                       revisitFlags
+	trees                         treeFlags
 
 	// How the work is done.
 	jobs         int

@@ -20,6 +20,7 @@ import (
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/pipeline"
 	"github.com/firstseen/firstseen/report"
+	"github.com/firstseen/firstseen/report/clusters"
 )
 
 // task is a dedup that was asked for and checked: real values, no strings to parse.
@@ -44,16 +45,30 @@ type task struct {
 	out, report string
 	rejects     string
 	summary     string
+	tree        *corpus.TreePlan // what is written of each input; nil for none
+	enclosure   corpus.Enclosure // of --out; nil for none
+	head        []byte           // what stands in front of the records in --out
+	tabled      corpus.Enclosure // of --report, likewise
+	shard       int64            // bytes of its files, 0 for one of each input
 	annotate    bool
 	quiet       bool
 	checkpoint  int64         // bytes between checkpoints, 0 for the default
 	every       time.Duration // between checkpoints of a pipe, 0 for none by time
 	notice      string        // what an interrupted run has left unknown, to be told
 	memtable    int           // keys of the table in memory, 0 for the default
+	further     further
+	against     *index.Against // nil for none
+	derived     derived
+	others      bool // --out has what is removed
+	spans       bool // of what is shared, in the report
+	links       clusters.Links
+	by          countedBy
+	names       []string // of inputs in a tree of outputs, where there is one
 	now         func() time.Time
 	window      pipeline.Window
 	batch       string // name of what is kept
 	replace     bool   // what has the same id
+	confirming  confirming
 }
 
 // task checks the flags. All its errors are mistakes of usage, but for inputs
@@ -65,14 +80,16 @@ func (f *settings) task(args []string) (*task, error) {
 		index:  f.index, filterOnly: f.filterOnly, abandon: f.abandon,
 		jobs: f.jobs, maxBad: f.maxBad, out: f.out, report: f.report, rejects: f.rejects,
 		summary: f.summary, annotate: f.annotate, quiet: f.quiet, memtable: f.memtableKeys, batch: f.taking.batch,
+		further: f.further,
 	}
 	for _, check := range []func(*task) error{
-		f.taskRules, f.taskKey, f.taskFilter, f.taskOutputs,
+		f.taskMethod, f.taskRules, f.taskConfirm, f.taskKey, f.taskFilter, f.taskOutputs, f.trees.task, f.taskFurther, f.taskDerived, f.taskBy,
 	} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
 		}
 	}
+	p.formats.parquet.Rows = p.out != "" || f.trees.outDir != ""
 	var err error
 	if p.inputs, p.passed, err = p.formats.expand(args); err != nil {
 		return nil, err
@@ -80,9 +97,23 @@ func (f *settings) task(args []string) (*task, error) {
 	if err := corpus.CheckOutputs(p.inputs, p.index, p.out, p.report, p.rejects, p.summary); err != nil {
 		return nil, err
 	}
-	p.found, err = p.formats.check(p.inputs, p.source, p.out, p.annotate)
+	if err := p.checkConfirm(); err != nil {
+		return nil, err
+	}
+	if p.found, err = p.formats.check(p.inputs, p.source, p.out, p.annotate); err != nil {
+		return nil, err
+	}
 	p.window.Told = p.window.Seconds > 0 && (p.window.Told || tells(p.found) || tells(p.formats.all()[p.formats.chosen]))
-	return p, err
+	if err := p.by.check(p.found); err != nil {
+		return nil, err
+	}
+	if err := p.planTree(&f.trees); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(p.enclose(), p.lead()); err != nil {
+		return nil, err
+	}
+	return p, p.checkDerived()
 }
 
 // chooseRules checks the flags that say when a document is a duplicate.
@@ -134,6 +165,9 @@ func (f *settings) taskRules(p *task) (err error) {
 	if _, err := p.formats.jsonl.NewParser(""); err != nil {
 		return err
 	}
+	if p.formats.warc.Revisit, err = f.revisit.check(f); err != nil {
+		return err
+	}
 	return p.scheme.Validate()
 }
 
@@ -171,7 +205,7 @@ func (f *settings) taskFilter(p *task) (err error) {
 }
 
 func (f *settings) taskOutputs(p *task) error {
-	if f.annotate && f.out == "" {
+	if f.annotate && f.out == "" && f.trees.outDir == "" {
 		return errors.New("--annotate writes to --out: give that too")
 	}
 	direct := 0
@@ -237,13 +271,13 @@ func (t *task) openIndex() (_ *index.Index, remove func() error, err error) {
 		}
 		remove = func() error { return os.RemoveAll(dir) }
 	}
-	if t.index == "" && (t.keyed == index.KeyNew || t.keyed == index.KeyRequired) {
+	if t.index == "" && t.against == nil && (t.keyed == index.KeyNew || t.keyed == index.KeyRequired) {
 		t.scheme.Key = index.DrawKey() // for this run alone: nobody has to know it
 	}
 	x, err := index.Open(dir, index.Options{
 		Scheme: t.scheme, Key: t.keyed, Shape: t.shape, FilterOnly: t.filterOnly,
 		UUID: tableID(os.Getenv(epochVariable), t.scheme), MemtableKeys: t.memtable,
-		Temporary: t.index == "",
+		Temporary: t.index == "", Secret: t.secret(),
 	})
 	switch {
 	case errors.Is(err, index.ErrUnkeyed):

@@ -34,10 +34,11 @@ the whole texts, in runs of five words, say how much the two have in common.
 const dedupLong = `Read documents, lines of JSON or records of web archives, and tell for each whether
 it was seen before, in this run or, with --index, in an earlier one.
 
-INPUT is a file, a glob, a directory (its *.jsonl, *.ndjson, *.json, *.warc, *.wet,
-*.wacz and *.arc, also .gz, .zst, .bz2, .xz and .lz4, are read in order of their
+INPUT is a file, a glob, a directory (its *.jsonl, *.ndjson, *.json, *.parquet, *.warc,
+*.wet, *.wacz and *.arc, also .gz, .zst, .bz2, .xz and .lz4, are read in order of their
 names) or "-" for standard input. Format and compression are recognised by content:
-JSON lines, web archives, single pages of HTML; --format overrides.
+JSON lines and arrays, Parquet, web archives, single pages of HTML, and CSV by its
+name; --format overrides.
 
 A document is a duplicate, and removed, when it and an earlier kept one have at
 least 60% (--threshold) of their text in common, counted in runs of five words or
@@ -54,6 +55,9 @@ and beside an earlier one more than twice as long, whole segments are counted: s
 the manual. --score segments counts nothing else, each as one, and --filter-only
 asks what share of the text was seen before, wherever.
 
+Of web archives --revisit writes revisit records to --out for removed records that
+have the payload of an earlier one, so that the output can be replayed.
+
 With --index, a run that was interrupted or killed is continued by the same
 command, and its outputs are those of a run that was not. What an earlier run
 has left in OUTPUT.partial is never written over: it is put aside as
@@ -64,6 +68,9 @@ const dedupExample = `  # the kept lines, and why the others went
 
   # remember for the next run
   firstseen dedup --index seen/ --out new.jsonl.zst today.jsonl.zst
+
+  # against what other indexes know, and which documents belong together
+  firstseen dedup --against 2023/ --against 2024/ --out kept.jsonl --report dups.jsonl --clusters clusters.csv 2025/
 
   # a fixed 1 GiB of memory and no side table, from a pipe
   crawl | firstseen dedup --filter-only --memory 1GiB --out - -`
@@ -138,6 +145,39 @@ Exit codes:
   2    wrong usage
   130  interrupted; nothing was changed`
 
+const explainLong = `Explain shows two texts side by side and says how alike they are, by every score
+there is, and why the later one is taken for a copy of the earlier one, or not, in
+terms of the rules of docs/design.md.
+
+Give two files, each one plain text, the earlier one first; or a line of a report and
+the inputs of its run. The verdict is that of the two documents alone. In a run it can
+be another: there segments that eight documents have are no evidence, and a third
+document may be the better witness.
+
+What stands in one text alone, in both but elsewhere, and in shared segments is marked,
+on a terminal by colours and else by brackets. Edit distance and longest common
+subsequence are not measured where two long texts differ too much ("-", null).`
+
+const evalLong = `Eval has each method judge documents whose copies are known, at several thresholds,
+and tells how well it did. The documents are held in memory; nothing is written but
+the table, or --json, and the page of --page.
+
+  precision, recall, F1   of pairs of documents that are taken for copies of each
+                          other: those joined by removals, each with its witness
+  ARI                     adjusted Rand index of the two clusterings
+  left                    of the pairs that are alike, those of which both stay
+  false, grey             removals whose text is not, or not quite, the witness's:
+                          Jaccard below 0.3 and containment below 0.5; lcs and the
+                          share that stands in the witness below 0.8
+  documents/s             on one processor, all in memory
+  bytes                   remembered of a kept document
+
+Pairs with a column lcs, 2·LCS/(n+m) over words, are alike from 0.8 on and unlike below
+0.5; others are by their label: 1, dup, duplicate, copy, true, yes or positive, and 0,
+non, none, unlike, false, no, negative or hardneg... Of a pair that is not listed
+nothing is known, unless --complete says so. A star marks the defaults. The methods
+imatch and simhash weigh terms by these documents themselves.`
+
 // Parts that messages share.
 const (
 	putFileBack = "put the file back, or add --abandon to leave the run unfinished"
@@ -171,10 +211,12 @@ func refusal(err error) error {
 // choiceWords name what a command may have otherwise than the one it would continue.
 var choiceWords = map[pipeline.Choice]string{
 	pipeline.ChosenInputs: "other inputs", pipeline.ChosenInputState: "inputs of another size or time",
-	pipeline.ChosenOutputs: "another --out, --report or --rejects", pipeline.ChosenPipe: "a pipe",
-	pipeline.ChosenAnnotate: "--annotate otherwise", pipeline.ChosenRules: "another --threshold, --score or --mosaics",
+	pipeline.ChosenOutputs: "another --out, --out-dir, --report or --rejects", pipeline.ChosenPipe: "a pipe",
+	pipeline.ChosenAnnotate: "--annotate otherwise", pipeline.ChosenRules: "another --threshold, --score, --mosaics or --confirm",
 	pipeline.ChosenFormat: "another --format, --text-field, --id-field, --status or --mime", pipeline.ChosenMaxRecord: "another --max-record",
 	pipeline.ChosenBatch: "another --batch", pipeline.ChosenSameID: "another --same-id",
+	pipeline.ChosenAgainst: "another --against, or other documents in it",
+	pipeline.ChosenOthers:  "another --keep", pipeline.ChosenSpans: "--spans or --attributes otherwise", pipeline.ChosenBy: "another --by",
 	pipeline.ChosenWindow: "another --window or --time-field",
 }
 

@@ -1,10 +1,32 @@
 package html
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
-// letters is what each byte of a text weighs. A letter or digit weighs 1, and a character
-// of Chinese, Japanese or Korean 3, for it stands for more than half a word.
-var letters = func() (t [256]uint8) {
+// What a byte is in a text.
+const (
+	weighs      = 1<<2 - 1 // how much; see traits
+	mark        = 1 << 2   // of ASCII, which ends a phrase where a byte that followsMark is next
+	followsMark = 1 << 3
+	wideMark    = 1 << 4 // a mark beyond ASCII begins with it
+	notLast     = 1 << 5 // it may follow the mark that ends a sentence
+	lowerG      = 1 << 6
+	lowerYV     = 1 << 7
+	upperG      = 1 << 8
+	upperYV     = 1 << 9
+	lowerH      = 1 << 10
+	upperC      = 1 << 11
+	upperP      = 1 << 12
+	byteC2      = 1 << 13
+	byteE7      = 1 << 14
+	byte89      = 1 << 15
+)
+
+// traits are those of each byte. A letter or digit weighs 1, and a character of Chinese,
+// Japanese or Korean 3, for it stands for more than half a word.
+var traits = func() (t [256]uint32) {
 	for c := range 256 {
 		switch {
 		case '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z':
@@ -15,85 +37,137 @@ var letters = func() (t [256]uint8) {
 			t[c] = 3
 		}
 	}
+	for what, of := range map[uint32]string{
+		mark: ",.;:!?", wideMark: "\xe3\xef\xd8", lowerG: "g", lowerYV: "yv", lowerH: "h", upperG: "G", upperYV: "YV", notLast: " \n\t\"')]}",
+		upperC: "C", upperP: "P", byteC2: "\xc2", byteE7: "\xe7", byte89: "\x89",
+		followsMark: " \n\t\"')\xe2\xc2",
+	} {
+		for _, c := range []byte(of) {
+			t[c] |= what
+		}
+	}
+	for c := 0xe3; c < 0x100; c++ {
+		t[c] |= followsMark // Chinese with marks of ASCII
+	}
 	return t
 }()
 
 // weigh is the weight of a text.
 func weigh(text []byte) (weight int32) {
 	for _, c := range text {
-		weight += int32(letters[c])
+		weight += int32(traits[c] & weighs)
 	}
 	return weight
 }
 
-// isMark has the bytes that marks begin with.
-var isMark = [256]bool{',': true, '.': true, ';': true, ':': true, '!': true, '?': true, 0xe3: true, 0xef: true, 0xd8: true}
-
-// measure sets what the block's text says of it.
+// measure sets what the block's text says of it. A mark of ASCII counts where the text ends
+// or white space, a quotation mark or Chinese follows; that is told without a branch, which
+// would be taken wrongly for most words.
 func (b *block) measure(text []byte) {
+	weight, marks, before, all := int32(0), int32(0), uint32(0), uint32(0)
 	for i, c := range text {
-		b.weight += int32(letters[c])
-		if isMark[c] && endsPhrase(text[i:]) {
-			b.marks++
+		t := traits[c]
+		weight += int32(t & weighs)
+		marks += int32(before & (t >> 1) / mark & 1)
+		if t&wideMark != 0 && isWideMark(text[i:]) {
+			marks++
 		}
+		all |= t
+		before = t
 	}
-	end := bytes.TrimRight(text, " \n\t\"')]}")
-	for _, quote := range []string{"”", "’", "»", "」", "』", "）"} {
-		end = bytes.TrimSuffix(end, []byte(quote))
-	}
-	for _, mark := range []string{".", "!", "?", ":", "…", "。", "！", "？", "：", "；"} {
-		b.ended = b.ended || bytes.HasSuffix(end, []byte(mark))
-	}
-	b.rights = b.weight < maxRights && hasRights(text)
+	b.weight, b.marks = weight, marks+int32(before/mark&1)
+	b.ended = endsSentence(text)
+	b.rights = weight < maxRights && (hasNotice(text, all) || hasSign(text, all))
 }
 
-// endsPhrase reports whether a text begins with a mark and, unless it is of Chinese or
-// Japanese, white space or a closing quotation mark.
-func endsPhrase(text []byte) bool {
-	if text[0] < 0x80 {
-		if len(text) == 1 {
-			return true
-		}
-		switch text[1] {
-		case ' ', '\n', '\t', '"', '\'', ')', 0xe2, 0xc2:
-			return true
-		}
-		return text[1] >= 0xe3 // Chinese with marks of ASCII
+// endsSentence reports whether a text ends with a mark, and closing brackets and quotation
+// marks behind it.
+func endsSentence(text []byte) bool {
+	for len(text) > 0 && traits[text[len(text)-1]]&notLast != 0 {
+		text = text[:len(text)-1]
 	}
+	for {
+		r, n := utf8.DecodeLastRune(text)
+		switch r {
+		case '”', '’', '»', '」', '』', '）':
+			text = text[:len(text)-n]
+			continue
+		case '.', '!', '?', ':', '…', '。', '！', '？', '：', '；':
+			return true
+		}
+		return false
+	}
+}
+
+// isWideMark reports whether a text begins with a mark of Chinese, Japanese or Arabic.
+func isWideMark(text []byte) bool {
 	if len(text) < 3 {
 		return false
 	}
-	switch [3]byte(text[:3]) {
-	case [3]byte{0xe3, 0x80, 0x81}, [3]byte{0xe3, 0x80, 0x82}, // 、。
-		[3]byte{0xef, 0xbc, 0x8c}, [3]byte{0xef, 0xbc, 0x81}, [3]byte{0xef, 0xbc, 0x9f}, // ，！？
-		[3]byte{0xef, 0xbc, 0x9b}, [3]byte{0xef, 0xbc, 0x9a}: // ；：
-		return true
+	switch text[0] {
+	case 0xe3: // 、。
+		return text[1] == 0x80 && (text[2] == 0x81 || text[2] == 0x82)
+	case 0xef: // ，！？；：
+		return text[1] == 0xbc && (text[2] == 0x8c || text[2] == 0x81 || text[2] == 0x9f || text[2] == 0x9b || text[2] == 0x9a)
 	}
-	return text[0] == 0xd8 && (text[1] == 0x8c || text[1] == 0x9b || text[1] == 0x9f) // Arabic
+	return text[1] == 0x8c || text[1] == 0x9b || text[1] == 0x9f // Arabic
 }
 
 // maxRights is what a notice of copyright weighs, at most.
 const maxRights = 300
 
-// notices are what stands in notices of copyright, and in nothing that tells of such.
-var notices = [][]byte{
-	[]byte("©"), []byte("ll rights reserved"), []byte("LL RIGHTS RESERVED"),
-	[]byte("版权所有"), []byte("版權所有"), []byte("ICP备"), []byte("ICP证"), []byte("無断転載"),
+// signs are what stands in notices of copyright, and in nothing that tells of such, each
+// with what it has of traits: few other texts have all of that.
+var signs = []struct {
+	traits uint32
+	text   []byte
+}{
+	{byteC2, []byte("©")},
+	{byteE7 | byte89, []byte("版权所有")},
+	{byteE7 | byte89, []byte("版權所有")},
+	{byteE7 | byte89, []byte("無断転載")},
+	{upperC | upperP, []byte("ICP备")},
+	{upperC | upperP, []byte("ICP证")},
 }
 
-// hasRights reports whether a text has a notice of copyright: one of notices, or the word
-// with a year or sign behind it.
-func hasRights(text []byte) bool {
-	for _, n := range notices {
-		if bytes.Contains(text, n) {
-			return true
-		}
-	}
-	for _, word := range []string{"opyright", "OPYRIGHT"} {
-		_, after, found := bytes.Cut(text, []byte(word))
-		if after = bytes.TrimLeft(after, " :"); found && len(after) > 0 && (after[0] == '(' || '0' <= after[0] && after[0] <= '9') {
+// hasSign reports whether a text, which has those traits, has one of signs.
+func hasSign(text []byte, traits uint32) bool {
+	for i := range signs {
+		if s := &signs[i]; traits&s.traits == s.traits && bytes.Contains(text, s.text) {
 			return true
 		}
 	}
 	return false
+}
+
+// Of a notice of copyright in ASCII, what of traits it has.
+const (
+	lowerNotice = lowerG | lowerH | lowerYV
+	upperNotice = upperG | upperYV
+)
+
+// hasNotice reports whether a text, which has those traits, says that all rights are
+// reserved, or whose the copyright is.
+func hasNotice(text []byte, traits uint32) bool {
+	lower := traits&lowerNotice == lowerNotice && (bytes.Contains(text, []byte("yright")) || bytes.Contains(text, []byte("ghts res")))
+	upper := traits&upperNotice == upperNotice && (bytes.Contains(text, []byte("YRIGHT")) || bytes.Contains(text, []byte("GHTS RES")))
+	return (lower || upper) && isNotice(text)
+}
+
+// isNotice is hasNotice of the few texts that look like it. A year or a sign follows the word
+// the first time it is there: where that tells of something else, so does the text.
+func isNotice(text []byte) bool {
+	if bytes.Contains(text, []byte("ll rights reserved")) || bytes.Contains(text, []byte("LL RIGHTS RESERVED")) {
+		return true
+	}
+	const word = len("opyright")
+	at := bytes.Index(text, []byte("opyright"))
+	if upper := bytes.Index(text, []byte("OPYRIGHT")); at < 0 || upper >= 0 && upper < at {
+		at = upper
+	}
+	if at < 0 {
+		return false
+	}
+	after := bytes.TrimLeft(text[at+word:], " :")
+	return len(after) > 0 && (after[0] == '(' || '0' <= after[0] && after[0] <= '9')
 }

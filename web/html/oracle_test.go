@@ -33,8 +33,8 @@ func runOracle(page []byte, d *document) {
 			for more {
 				var key, value []byte
 				key, value, more = z.TagAttr()
-				if len(key) <= longestName {
-					a.set(key, bytes.ReplaceAll(value, []byte("&"), []byte("&amp;")))
+				if len(key) <= longestKey {
+					a.set(keyOf(string(key)), bytes.ReplaceAll(value, []byte("&"), []byte("&amp;")))
 				}
 			}
 			raw = startOracle(z, page[at:], d, t, name, a, xml && token == html.SelfClosingTagToken)

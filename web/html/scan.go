@@ -1,10 +1,6 @@
 package html
 
-import (
-	"bytes"
-
-	"golang.org/x/net/html"
-)
+import "bytes"
 
 // scanner goes over the tags and the text of a page, as the tokenizer of the HTML
 // standard (13.2.5) does. It is no more than what is needed here: that of x/net, to which
@@ -16,29 +12,24 @@ type scanner struct {
 	xml  bool
 	ends [tags]int // of raw text: where its next end tag was found; noEnd if there is none
 	d    *document
+	room []byte // of text that was decoded
 }
 
 const noEnd = int(^uint(0) >> 1)
 
-// attributes are those of a tag that matter. Of several of one name the first counts.
-type attributes struct {
-	seen         uint8 // one bit for each
-	href, hidden bool
-	role, style  []byte
-	empty        bool // the tag ends with a slash
-}
-
 // run hands all of a page to a document.
 func (s *scanner) run(page []byte, d *document) {
-	*s = scanner{page: page, d: d, xml: bytes.HasPrefix(bytes.TrimLeft(page, "\ufeff \t\r\n"), []byte("<?xml"))}
+	*s = scanner{page: page, d: d, room: s.room, xml: bytes.HasPrefix(bytes.TrimLeft(page, "\ufeff \t\r\n"), []byte("<?xml"))}
 	for s.at < len(page) {
-		i := bytes.IndexByte(page[s.at:], '<')
-		if i < 0 {
-			s.text(page[s.at:])
-			break
+		if page[s.at] != '<' { // else one tag follows another
+			i := bytes.IndexByte(page[s.at:], '<')
+			if i < 0 {
+				s.text(page[s.at:])
+				break
+			}
+			s.text(page[s.at : s.at+i])
+			s.at += i
 		}
-		s.text(page[s.at : s.at+i])
-		s.at += i
 		s.markup()
 	}
 	s.page, s.d = nil, nil
@@ -65,7 +56,8 @@ func (s *scanner) piece(text []byte) {
 		return
 	}
 	if bytes.IndexByte(text, '&') >= 0 && !s.d.isDeaf() {
-		text = []byte(html.UnescapeString(string(text)))
+		s.room = appendDecoded(s.room[:0], text)
+		text = s.room
 	}
 	s.d.put(text)
 }
@@ -143,9 +135,9 @@ func (s *scanner) endTag() {
 	case !isLetter(rest[2]):
 		s.passTo(s.at+2, ">")
 	default:
-		name := s.name(s.at + 2)
+		name, key := s.name(s.at + 2)
 		if s.readAttributes(s.at+2+len(name), nil) {
-			s.d.end(endOf(lookUp(name)))
+			s.d.end(endOf(lookUp(name, key)))
 		}
 	}
 }
@@ -160,8 +152,8 @@ func endOf(t tag) tag {
 
 // startTag goes over a start tag and, where no markup is read behind it, the text there.
 func (s *scanner) startTag() {
-	name := s.name(s.at + 1)
-	t := lookUp(name)
+	name, key := s.name(s.at + 1)
+	t := lookUp(name, key)
 	var a attributes
 	if !s.readAttributes(s.at+1+len(name), &a) {
 		return
@@ -186,154 +178,38 @@ func (s *scanner) startTag() {
 	}
 }
 
-// longestName is the longest name of an element that matters.
-const longestName = 16
-
 // lookUp is the tag of a name.
-func lookUp(name []byte) tag {
-	if len(name) > longestName {
-		return inline
+func lookUp(name []byte, k key) tag {
+	if len(name) > longestKey {
+		return longNamed(name)
 	}
-	var room [longestName]byte
-	return tagOf[string(lowered(&room, name))]
+	if place := &named[k.place()]; place.key == k {
+		return place.tag
+	}
+	return inline
 }
 
-// lowered is a short name in lower case.
-func lowered(room *[longestName]byte, name []byte) []byte {
-	for i, c := range name {
-		if 'A' <= c && c <= 'Z' {
-			c |= 0x20
-		}
-		room[i] = c
+// longNamed is the tag of a name that has no key. There are few.
+func longNamed(name []byte) tag {
+	var lower [len("blockquote")]byte
+	if len(name) > len(lower) {
+		return inline
 	}
-	return room[:len(name)]
+	for i, c := range name {
+		lower[i] = inName[c]
+	}
+	return tagOf[string(lower[:len(name)])]
 }
 
 // name is the name of an element that begins there.
-func (s *scanner) name(from int) []byte {
-	to := from
-	for to < len(s.page) && !isBlank[s.page[to]] && s.page[to] != '/' && s.page[to] != '>' {
-		to++
-	}
-	return s.page[from:to]
-}
-
-// readAttributes goes over the attributes of a tag and behind its end. It returns false
-// if the page ends before.
-func (s *scanner) readAttributes(i int, a *attributes) bool {
-	page := s.page
-	slash := -1 // the last that is part of no attribute
-	for i < len(page) {
-		switch c := page[i]; {
-		case c == '>':
-			if a != nil {
-				a.empty = slash == i-1
-			}
-			s.at = i + 1
-			return true
-		case c == '/':
-			slash = i
-			i++
-		case isBlank[c]:
-			i++
-		default:
-			from := i
-			for i++; i < len(page) && page[i] != '=' && page[i] != '>' && page[i] != '/' && !isBlank[page[i]]; i++ {
-			}
-			key := page[from:i]
-			var value []byte
-			value, i = s.value(i)
-			if a != nil {
-				a.set(key, value)
-			}
+func (s *scanner) name(from int) (name []byte, k key) {
+	for i, c := range s.page[from:] {
+		if c = inName[c]; c == 0 {
+			return s.page[from : from+i], k
 		}
+		k = k<<8 | key(c)
 	}
-	s.at = len(page)
-	return false
-}
-
-// value is the value of an attribute whose name ends there, and the place behind it.
-func (s *scanner) value(i int) (value []byte, next int) {
-	page := s.page
-	next = i
-	for i < len(page) && isBlank[page[i]] {
-		i++
-	}
-	if i >= len(page) || page[i] != '=' {
-		return nil, next
-	}
-	for i++; i < len(page) && isBlank[page[i]]; i++ {
-	}
-	if i >= len(page) || page[i] == '>' {
-		return nil, i
-	}
-	if quote := page[i]; quote == '"' || quote == '\'' {
-		end := bytes.IndexByte(page[i+1:], quote)
-		if end < 0 {
-			return nil, len(page)
-		}
-		return page[i+1 : i+1+end], i + end + 2
-	}
-	from := i
-	for i < len(page) && page[i] != '>' && !isBlank[page[i]] {
-		i++
-	}
-	return page[from:i], i
-}
-
-// set takes an attribute down if it matters.
-func (a *attributes) set(key, value []byte) {
-	switch len(key) {
-	case len("href"), len("style"), len("hidden"):
-	default:
-		return
-	}
-	var room [longestName]byte
-	bit := uint8(0)
-	switch name := lowered(&room, key); string(name) {
-	case "href":
-		a.href = true
-	case "role":
-		if bit = 1; a.seen&bit == 0 {
-			a.role = unescaped(value)
-		}
-	case "style":
-		if bit = 2; a.seen&bit == 0 {
-			a.style = unescaped(value)
-		}
-	case "hidden":
-		if bit = 4; a.seen&bit == 0 {
-			a.hidden = string(unescaped(value)) != "until-found"
-		}
-	}
-	a.seen |= bit
-}
-
-func unescaped(value []byte) []byte {
-	if bytes.IndexByte(value, '&') < 0 {
-		return value
-	}
-	return []byte(html.UnescapeString(string(value)))
-}
-
-// roleOr is what the attribute role makes of an element.
-func (a *attributes) roleOr(t tag) tag {
-	if len(a.role) == 0 || len(a.role) > 32 || !isElement[t] || t == unseen {
-		return t
-	}
-	if role, known := roles[string(bytes.ToLower(bytes.TrimSpace(a.role)))]; known {
-		return role
-	}
-	return t
-}
-
-// isHiding reports whether what is in the element is not shown.
-func (a *attributes) isHiding() bool {
-	if a.hidden || len(a.style) == 0 {
-		return a.hidden
-	}
-	style := bytes.ToLower(bytes.Join(bytes.Fields(a.style), nil))
-	return bytes.Contains(style, []byte("display:none")) || bytes.Contains(style, []byte("visibility:hidden"))
+	return s.page[from:], k
 }
 
 // rawText goes over the text of an element in which no markup is read.

@@ -66,9 +66,57 @@ func init() {
 	} {
 		for _, name := range names {
 			tagOf[name] = t
+			if len(name) <= longestKey {
+				place := &named[keyOf(name).place()]
+				for place.key != 0 {
+					panic("html: two names in one place: choose another factor for them")
+				}
+				*place = namedTag{keyOf(name), t}
+			}
 		}
 	}
 }
+
+// A key is a short name in lower case, its letters the bytes of a number from the highest
+// on. A byte that is zero stands as 1, which is in no name that matters; so no two names
+// have the same key.
+type key uint64
+
+// longestKey is the longest name that has a key.
+const longestKey = 8
+
+func keyOf(name string) (k key) {
+	for _, c := range []byte(name) {
+		k = k<<8 | key(inName[c])
+	}
+	return k
+}
+
+// place is where a key stands in named, alone: a tag is looked up more often than anything
+// else. The factor was found by trying.
+func (k key) place() uint64 { return uint64(k) * 0x8b8b39109a983805 >> (64 - 8) }
+
+var named [1 << 8]namedTag
+
+type namedTag struct {
+	key key
+	tag tag
+}
+
+// inName is what each byte of the name of a tag or attribute is in its key; 0 for those that
+// end the name of a tag.
+var inName = func() (t [256]uint8) {
+	for c := range 256 {
+		switch {
+		case isBlank[c] || c == '/' || c == '>':
+		case 'A' <= c && c <= 'Z':
+			t[c] = uint8(c) | 0x20
+		default:
+			t[c] = max(uint8(c), 1)
+		}
+	}
+	return t
+}()
 
 // isElement has the tags of which it matters what is in them.
 var isElement = [tags]bool{

@@ -1,0 +1,153 @@
+// Package alike measures how alike two texts are, each read whole: by the measures that
+// near-duplicate detection is judged by. It shares no code with the features it judges.
+//
+// [Of] gives all scores of a pair. Those that could take long, the longest common
+// subsequence and the edit distance, stop after so many steps that depend on the texts
+// alone; texts of 64 MiB are measured as long as they differ in no more than some ten thousand places.
+package alike
+
+import (
+	"hash/maphash"
+	"iter"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// ShingleUnits is how many neighbouring units make a shingle.
+const ShingleUnits = 5
+
+// Text is a document prepared for comparison: 8 bytes for each unit, and 8 for each
+// distinct shingle.
+type Text struct {
+	text     string
+	units    []uint64 // the hash of each
+	shingles []uint64 // hashes of the distinct runs of ShingleUnits units, ascending
+}
+
+// seed is drawn anew by every process, so that nobody can write units that collide.
+var seed = maphash.MakeSeed()
+
+// New prepares s, which it keeps. Units are compared by hashes of 64 bits.
+func New(s string) *Text {
+	t := &Text{text: s}
+	for unit := range Units(s) {
+		t.units = append(t.units, maphash.String(seed, unit))
+	}
+	t.shingles = distinct(shinglesOf(t.units))
+	return t
+}
+
+// shinglesOf hashes the runs of ShingleUnits units, in order; where there are fewer
+// units, all of them are one run.
+func shinglesOf(units []uint64) (runs []uint64) {
+	if n := len(units); n > 0 && n < ShingleUnits {
+		var short [ShingleUnits]uint64
+		copy(short[:], units)
+		return []uint64{maphash.Comparable(seed, short)}
+	}
+	for i := 0; i+ShingleUnits <= len(units); i++ {
+		runs = append(runs, maphash.Comparable(seed, [ShingleUnits]uint64(units[i:])))
+	}
+	return runs
+}
+
+// distinct sorts hashes, each once.
+func distinct(hashes []uint64) []uint64 {
+	slices.Sort(hashes)
+	return slices.Compact(hashes)
+}
+
+// Units cuts s into units: a CJK character, or a run of other letters, digits and
+// underscores, in lower case.
+func Units(s string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for start, end := range Spans(s) {
+			if !yield(strings.ToLower(s[start:end])) {
+				return
+			}
+		}
+	}
+}
+
+// Spans gives where in s each unit begins and ends, in bytes.
+func Spans(s string) iter.Seq2[int, int] {
+	return func(yield func(start, end int) bool) {
+		word := -1 // where the word begins that we are in
+		for i, r := range s {
+			cjk := isCJK(r)
+			if !cjk && inWord(r) {
+				if word < 0 {
+					word = i
+				}
+				continue
+			}
+			if word >= 0 && !yield(word, i) || cjk && !yield(i, i+utf8.RuneLen(r)) {
+				return
+			}
+			word = -1
+		}
+		if word >= 0 {
+			yield(word, len(s))
+		}
+	}
+}
+
+func inWord(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '_'
+}
+
+func isCJK(r rune) bool {
+	if r < 0x1100 {
+		return false
+	}
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+}
+
+// Units is the length of the text.
+func (t *Text) Units() int { return len(t.units) }
+
+// Jaccard and containment of the shingles (Broder, "On the resemblance and containment
+// of documents", 1997): the share of all that both have, and the share of the smaller
+// text's that the other has. Two texts without a unit are alike.
+func Jaccard(a, b *Text) (jaccard, containment float64) {
+	if len(a.shingles) > len(b.shingles) {
+		a, b = b, a
+	}
+	if len(b.shingles) == 0 {
+		return 1, 1
+	}
+	if len(a.shingles) == 0 {
+		return 0, 0
+	}
+	common := a.common(b)
+	union := len(a.shingles) + len(b.shingles) - common
+	return float64(common) / float64(union), float64(common) / float64(len(a.shingles))
+}
+
+// Contained is the share, 0 to 1, of the distinct shingles of a that b has too: all,
+// where a has none.
+func Contained(a, b *Text) float64 {
+	if len(a.shingles) == 0 {
+		return 1
+	}
+	return float64(a.common(b)) / float64(len(a.shingles))
+}
+
+// common counts the shingles that both have.
+func (t *Text) common(other *Text) (n int) {
+	x, y := t.shingles, other.shingles
+	for len(x) > 0 && len(y) > 0 {
+		switch {
+		case x[0] < y[0]:
+			x = x[1:]
+		case x[0] > y[0]:
+			y = y[1:]
+		default:
+			n++
+			x, y = x[1:], y[1:]
+		}
+	}
+	return n
+}

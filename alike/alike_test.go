@@ -1,0 +1,100 @@
+package alike
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestMeasures(t *testing.T) {
+	for _, c := range []struct {
+		a, b               string
+		jaccard, cont, lcs float64
+	}{
+		{"", "", 1, 1, 1},
+		{"a", "", 0, 0, 0},
+		{"One two, three!", "one TWO three", 1, 1, 1},
+		{"a b c d e f", "a b c d e g", 1. / 3, 0.5, 10. / 12},
+		{"天地玄黄宇宙", "天地玄黄宇 洪", 1. / 3, 0.5, 10. / 12},
+		{"a b c d e f g h", "a b c d e", 0.25, 1, 10. / 13},
+	} {
+		a, b := New(c.a), New(c.b)
+		j, cont := Jaccard(a, b)
+		if lcs := LCS(a, b); !near(j, c.jaccard) || !near(cont, c.cont) || !near(lcs, c.lcs) {
+			t.Errorf("%q, %q: jaccard %v containment %v lcs %v, want %v %v %v", c.a, c.b, j, cont, lcs, c.jaccard, c.cont, c.lcs)
+		}
+	}
+}
+
+func TestContained(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want float64
+	}{
+		{"", "a b", 1},
+		{"a b", "", 0},
+		{"a b c d e f", "x a b c d e y", 0.5},
+		{"a b c d e", "a b c d e f g h i j k", 1},
+		{"a b c d e f g h i j k", "a b c d e", 1. / 7},
+	} {
+		if got := Contained(New(c.a), New(c.b)); !near(got, c.want) {
+			t.Errorf("%q in %q: %v, want %v", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+func TestSpansEqualUnits(t *testing.T) {
+	const text = "Ünits 中文, the_end"
+	var got, want []string
+	for start, end := range Spans(text) {
+		got = append(got, strings.ToLower(text[start:end]))
+	}
+	for unit := range Units(text) {
+		want = append(want, unit)
+	}
+	if !slices.Equal(got, want) || !slices.Equal(want, []string{"ünits", "中", "文", "the_end"}) {
+		t.Errorf("spans %q, units %q", got, want)
+	}
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) < 1e-12 }
+
+func TestLCSEqualsDynamicProgramming(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		a, b := randomText(rng), randomText(rng)
+		if got, want := LCS(a, b), slowLCS(a.units, b.units); !near(got, want) {
+			t.Fatalf("%v\n%v\nLCS %v, want %v", a.units, b.units, got, want)
+		}
+	}
+}
+
+func randomText(rng *rand.Rand) *Text {
+	t := &Text{}
+	units := 1 + rng.IntN(100) // few make carries, many words without a match
+	for range rng.IntN(300) {
+		t.units = append(t.units, uint64(rng.IntN(units)))
+	}
+	return t
+}
+
+func slowLCS(a, b []uint64) float64 {
+	if len(a)+len(b) == 0 {
+		return 1
+	}
+	best := make([][]int, len(a)+1)
+	for i := range best {
+		best[i] = make([]int, len(b)+1)
+	}
+	for i := range a {
+		for j := range b {
+			best[i+1][j+1] = max(best[i][j+1], best[i+1][j])
+			if a[i] == b[j] {
+				best[i+1][j+1] = best[i][j] + 1
+			}
+		}
+	}
+	return 2 * float64(best[len(a)][len(b)]) / float64(len(a)+len(b))
+}

@@ -1,0 +1,126 @@
+package alike
+
+import (
+	"hash/maphash"
+	"maps"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+)
+
+// Frequencies say how many of some documents have a unit. The zero value knows no
+// documents: every unit is then worth the same.
+type Frequencies struct {
+	documents int
+	in        map[uint64]int // by unit, of those that are counted
+}
+
+// CountUnits returns Frequencies that count the units of these texts, and no others: as
+// much memory as those take, however many documents are added.
+func CountUnits(texts ...*Text) *Frequencies {
+	f := &Frequencies{in: map[uint64]int{}}
+	for _, t := range texts {
+		for _, u := range t.units {
+			f.in[u] = 0
+		}
+	}
+	return f
+}
+
+// Add counts a document.
+func (f *Frequencies) Add(text string) {
+	f.documents++
+	seen := map[uint64]bool{}
+	for unit := range Units(text) {
+		u := maphash.String(seed, unit)
+		if n, counted := f.in[u]; counted && !seen[u] {
+			seen[u] = true
+			f.in[u] = n + 1
+		}
+	}
+}
+
+// Documents is how many were added.
+func (f *Frequencies) Documents() int { return f.documents }
+
+// weight is the inverse document frequency of a unit, smoothed as if one more document
+// had every unit: 1 + ln((1+N)/(1+df)).
+func (f *Frequencies) weight(unit uint64) float64 {
+	return 1 + math.Log(float64(1+f.documents)/float64(1+f.in[unit]))
+}
+
+// Cosine of the TF-IDF vectors of two texts, 0 to 1: each unit counts how often it stands
+// in the text, times its inverse document frequency. Two texts without a unit are alike.
+func Cosine(a, b *Text, f *Frequencies) float64 {
+	if len(a.units) == 0 && len(b.units) == 0 {
+		return 1
+	}
+	x, y := counts(a.units), counts(b.units)
+	var product, xx, yy float64
+	// In order of the counts' keys, so that sums are the same to the last bits within a process.
+	for _, u := range slices.Sorted(maps.Keys(x)) {
+		w := f.weight(u)
+		product += w * w * x[u] * y[u]
+		xx += w * w * x[u] * x[u]
+	}
+	for _, u := range slices.Sorted(maps.Keys(y)) {
+		w := f.weight(u)
+		yy += w * w * y[u] * y[u]
+	}
+	if xx == 0 || yy == 0 {
+		return 0
+	}
+	return min(1, product/math.Sqrt(xx*yy))
+}
+
+func counts(units []uint64) map[uint64]float64 {
+	n := map[uint64]float64{}
+	for _, u := range units {
+		n[u]++
+	}
+	return n
+}
+
+// SimHash is Charikar's fingerprint, "Similarity estimation techniques from rounding
+// algorithms" (2002), of the runs of five units, each as often as it stands in the text:
+// bit i is set where more than half of their hashes have it. A run is hashed by the XXH3
+// of its units, in lower case with a zero byte behind each. A text of fewer units is one
+// run; 0 is that of a text without a unit.
+func SimHash(text string) (fingerprint uint64) {
+	var ones [64]int
+	runs := 0
+	var ring [ShingleUnits]string
+	count := func(units []string) {
+		var buf []byte
+		for _, u := range units {
+			buf = append(append(buf, u...), 0)
+		}
+		h := xxh3.Hash(buf)
+		for bit := range ones {
+			ones[bit] += int(h >> bit & 1)
+		}
+		runs++
+	}
+	n := 0
+	for unit := range Units(text) {
+		copy(ring[:], ring[1:])
+		ring[ShingleUnits-1] = unit
+		if n++; n >= ShingleUnits {
+			count(ring[:])
+		}
+	}
+	if n > 0 && n < ShingleUnits {
+		count(ring[ShingleUnits-n:])
+	}
+	for bit, n := range ones {
+		if 2*n > runs {
+			fingerprint |= 1 << bit
+		}
+	}
+	return fingerprint
+}
+
+// Hamming is in how many of 64 bits the SimHash of two texts differs.
+func Hamming(a, b *Text) int { return bits.OnesCount64(SimHash(a.text) ^ SimHash(b.text)) }

@@ -1,0 +1,191 @@
+package alike
+
+import (
+	"math"
+	"strings"
+)
+
+// Edit is the edit-distance ratio, 0 to 1, however long it takes.
+func Edit(a, b *Text) float64 {
+	share, _ := EditWithin(a, b, math.MaxInt64)
+	return share
+}
+
+// EditWithin is 1 − d/max(n,m), where d is the Levenshtein distance of two texts of n and
+// m characters: how many have to be put in, taken out or replaced to make one of the
+// other. The characters are those of the units, in lower case, with one space between two
+// units of which neither is a CJK character; so punctuation and spacing do not count. Two
+// texts without a unit are alike. ok is false where it would take more steps than that.
+//
+// Short texts go through Myers' bit-parallel algorithm, "A fast bit-vector algorithm for
+// approximate string matching based on dynamic programming" (1999), in the form for long
+// patterns of Hyyrö (2003): n·m/64 steps. Long ones go along the diagonals (Ukkonen,
+// 1985): some n + d² steps.
+func EditWithin(a, b *Text, steps int64) (share float64, ok bool) {
+	all, other := characters(a.text), characters(b.text)
+	longest := max(len(all), len(other))
+	if longest == 0 {
+		return 1, true
+	}
+	x, y, _ := middle(all, other)
+	if len(x) > len(y) {
+		x, y = y, x
+	}
+	var distance int
+	if words := int64(len(x)+63) / 64; words == 0 || int64(len(y)) <= steps/words {
+		distance = levenshtein(x, y)
+	} else if distance, ok = diagonals(x, y, true, steps); !ok {
+		return 0, false
+	}
+	return 1 - float64(distance)/float64(longest), true
+}
+
+// characters are those that an edit distance counts.
+func characters(s string) (all []rune) {
+	wide := true // the last unit was a CJK character
+	for start, end := range Spans(s) {
+		first := len(all)
+		for _, r := range strings.ToLower(s[start:end]) {
+			all = append(all, r)
+		}
+		if first == len(all) {
+			continue
+		}
+		before := wide
+		if wide = isCJK(all[first]); !wide && !before {
+			all = append(all, 0)
+			copy(all[first+1:], all[first:])
+			all[first] = ' '
+		}
+	}
+	return all
+}
+
+// column is a word of a column of the matrix: bit i of up is 1 where the distance grows
+// by one from row i-1 to row i, of down where it falls.
+type column struct{ up, down uint64 }
+
+// levenshtein is the distance of x and y, of which x is the shorter. Along y one column
+// of the matrix is kept, 64 rows a word.
+func levenshtein(x, y []rune) (distance int) {
+	if len(x) == 0 {
+		return len(y)
+	}
+	where := positions(x)
+	words := make([]column, (len(x)+63)/64)
+	for i := range words {
+		words[i].up = ^uint64(0)
+	}
+	distance = len(x)
+	last := uint64(1) << ((len(x) - 1) % 64)
+	for _, r := range y {
+		found := where[r]
+		in := 1 // the first row is the number of characters of y
+		for i := range words {
+			equal := uint64(0)
+			if len(found) > 0 && found[0].word == i {
+				equal, found = found[0].bits, found[1:]
+			}
+			top := uint64(1) << 63
+			if i == len(words)-1 {
+				top = last
+			}
+			in = words[i].advance(equal, in, top)
+		}
+		distance += in
+	}
+	return distance
+}
+
+// advance goes to the next character of y: equal are the rows whose character it is, in
+// the difference that comes from the word above; it returns the one at the row of top.
+func (c *column) advance(equal uint64, in int, top uint64) (out int) {
+	diagonal := equal | c.down
+	if in < 0 {
+		equal |= 1
+	}
+	same := ((equal & c.up) + c.up) ^ c.up | equal
+	more, less := c.down|^(same|c.up), c.up&same
+	switch {
+	case more&top != 0:
+		out = 1
+	case less&top != 0:
+		out = -1
+	}
+	more, less = more<<1, less<<1
+	switch {
+	case in > 0:
+		more |= 1
+	case in < 0:
+		less |= 1
+	}
+	c.up, c.down = less|^(diagonal|more), more&diagonal
+	return out
+}
+
+// diagonals is how many elements have to be put in or taken out, or with replace also be
+// replaced, to make y of x: for each number of edits it goes along every diagonal as far
+// as so many bring it. ok is false where that takes more steps.
+func diagonals[T comparable](x, y []T, replace bool, steps int64) (edits int, ok bool) {
+	end := len(y) - len(x) // the diagonal that ends where both do; on k, j = i+k
+	before, now := newReach(0), newReach(0)
+	for edits = 0; ; edits++ {
+		now = newReachIn(now, edits)
+		for k := max(-edits, -len(x)); k <= min(edits, len(y)); k++ {
+			i := 0
+			if edits > 0 {
+				i = max(before.at(k-1), before.at(k+1)+1)
+				if replace {
+					i = max(i, before.at(k)+1)
+				}
+			}
+			i = min(i, len(x), len(y)-k)
+			from := i
+			for i < len(x) && i+k < len(y) && i+k >= 0 && x[i] == y[i+k] {
+				i++
+			}
+			now.set(k, i)
+			if steps -= int64(i-from) + 1; steps < 0 {
+				return 0, false
+			}
+			if k == end && i == len(x) {
+				return edits, true
+			}
+		}
+		before, now = now, before
+	}
+}
+
+// reach is how far x is gone through on each diagonal from -edits to edits.
+type reach struct {
+	edits int
+	rows  []int
+}
+
+// unreached is before any row that can be.
+const unreached = math.MinInt / 2
+
+func newReach(edits int) reach { return newReachIn(reach{}, edits) }
+
+// newReachIn is a reach of so many edits in the memory of another.
+func newReachIn(old reach, edits int) reach {
+	n := 2*edits + 1
+	rows := old.rows[:0]
+	if cap(rows) < n {
+		rows = make([]int, 0, 2*n)
+	}
+	rows = rows[:n]
+	for i := range rows {
+		rows[i] = unreached
+	}
+	return reach{edits, rows}
+}
+
+func (r *reach) at(k int) int {
+	if k < -r.edits || k > r.edits {
+		return unreached
+	}
+	return r.rows[k+r.edits]
+}
+
+func (r *reach) set(k, row int) { r.rows[k+r.edits] = row }

@@ -1,0 +1,84 @@
+package alike
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Scores are all measures of a pair, each 0 to 1, but for Hamming, which is 0 to 64 bits.
+// LCS and Edit are nil where the texts are so long, and so different, that measuring them
+// takes more than MaxSteps.
+type Scores struct {
+	Jaccard     float64  `json:"jaccard"`     // of the shingles of five units
+	Containment float64  `json:"containment"` // of the smaller text's shingles in the other
+	Contained   float64  `json:"contained"`   // of the first text's in the second
+	LCS         *float64 `json:"lcs"`         // 2·LCS/(n+m) over units
+	Edit        *float64 `json:"edit"`        // 1 − distance/longer, over characters
+	Cosine      float64  `json:"cosine"`      // of TF-IDF vectors over units
+	Hamming     int      `json:"hamming"`     // of SimHash
+}
+
+// Of measures a pair. f may be nil: then all units weigh the same.
+func Of(a, b *Text, f *Frequencies) (s Scores) {
+	if f == nil {
+		f = &Frequencies{}
+	}
+	s.Jaccard, s.Containment = Jaccard(a, b)
+	s.Contained, s.Cosine, s.Hamming = Contained(a, b), Cosine(a, b, f), Hamming(a, b)
+	if lcs, ok := LCSWithin(a, b, MaxSteps); ok {
+		s.LCS = &lcs
+	}
+	if edit, ok := EditWithin(a, b, MaxSteps); ok {
+		s.Edit = &edit
+	}
+	return s
+}
+
+// A Condition is what a score of two texts has to reach, such as lcs>=0.8.
+type Condition struct {
+	Score string  // one of ConditionScores
+	Least float64 // above 0 and at most 1
+}
+
+// conditionScores measure the later text against the earlier one. ok is false where it
+// takes too long.
+var conditionScores = map[string]func(later, earlier *Text) (value float64, ok bool){
+	"lcs":  func(l, e *Text) (float64, bool) { return LCSWithin(l, e, MaxSteps) },
+	"edit": func(l, e *Text) (float64, bool) { return EditWithin(l, e, MaxSteps) },
+	"jaccard": func(l, e *Text) (float64, bool) {
+		jaccard, _ := Jaccard(l, e)
+		return jaccard, true
+	},
+	"containment": func(l, e *Text) (float64, bool) {
+		_, containment := Jaccard(l, e)
+		return containment, true
+	},
+	"contained": func(l, e *Text) (float64, bool) { return Contained(l, e), true },
+}
+
+// ConditionScores are the scores that a Condition can ask for.
+var ConditionScores = []string{"contained", "containment", "edit", "jaccard", "lcs"}
+
+// ParseCondition reads a condition: a score, >= and a number above 0 and at most 1.
+func ParseCondition(s string) (c Condition, err error) {
+	name, number, ok := strings.Cut(s, ">=")
+	c.Score = strings.TrimSpace(name)
+	if ok && slices.Contains(ConditionScores, c.Score) {
+		if c.Least, err = strconv.ParseFloat(strings.TrimSpace(number), 64); err == nil && c.Least > 0 && c.Least <= 1 {
+			return c, nil
+		}
+	}
+	return Condition{}, fmt.Errorf("%q: want a score, >= and a share above 0 and at most 1, such as lcs>=0.8; scores are %s", s, strings.Join(ConditionScores, ", "))
+}
+
+func (c Condition) String() string {
+	return c.Score + ">=" + strconv.FormatFloat(c.Least, 'g', -1, 64)
+}
+
+// Measure is the score of a later text beside an earlier one; ok is false where the texts
+// are too long for it.
+func (c Condition) Measure(later, earlier *Text) (value float64, ok bool) {
+	return conditionScores[c.Score](later, earlier)
+}

@@ -1,0 +1,135 @@
+package beside
+
+import (
+	"io"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/width"
+)
+
+// cell is a rune to print.
+type cell struct {
+	r      rune
+	state  state
+	marked bool // of a range
+}
+
+// row is what fits into one line of a column.
+type row []cell
+
+func textRow(s string) (r row) {
+	for _, c := range s {
+		r = append(r, cell{r: c, state: aligned})
+	}
+	return r
+}
+
+// Columns is how many columns of a terminal a rune takes: none, one or two.
+func Columns(r rune) int {
+	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
+		return 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}
+
+func (r row) columns() (n int) {
+	for _, c := range r {
+		n += Columns(c.r)
+	}
+	return n
+}
+
+// wrap breaks cells into rows of so many columns: at a line's end, else after the last
+// space, else anywhere. Empty lines are left out.
+func wrap(cells []cell, columns int) (rows []row) {
+	var line row
+	end := func() {
+		if len(line) > 0 {
+			rows = append(rows, line)
+		}
+		line = nil
+	}
+	for _, c := range cells {
+		switch {
+		case c.r == '\n':
+			end()
+			continue
+		case unicode.IsSpace(c.r) && len(line) == 0:
+			continue
+		case unicode.IsSpace(c.r):
+			c.r = ' '
+		case unicode.IsControl(c.r), unicode.Is(unicode.Bidi_Control, c.r):
+			c.r = '·'
+		}
+		if line.columns()+Columns(c.r) > columns {
+			rest := line.split()
+			end()
+			line = rest
+		}
+		line = append(line, c)
+	}
+	end()
+	return rows
+}
+
+// split cuts the row after its last space and returns what stands after it: nothing,
+// where there is no space in its second half.
+func (r *row) split() (rest row) {
+	for i := len(*r) - 1; i > len(*r)/2; i-- {
+		if (*r)[i].r == ' ' {
+			rest = append(rest, (*r)[i+1:]...)
+			*r = (*r)[:i]
+			return rest
+		}
+	}
+	return nil
+}
+
+// rowPair is a line of both columns.
+type rowPair struct {
+	left, right row
+	alike       bool
+}
+
+func (r *rowPair) write(w io.Writer, columns int, style Style) error {
+	left := r.left.print(style) + strings.Repeat(" ", columns-r.left.columns())
+	_, err := io.WriteString(w, strings.TrimRight(left+" │ "+r.right.print(style), " ")+"\n")
+	return err
+}
+
+const plain = "\x1b[0m"
+
+// colour is the sequence that begins the colour of a cell.
+func (c *cell) colour() string {
+	switch {
+	case c.state == onlyHere:
+		return "\x1b[31m"
+	case c.state == elsewhere:
+		return "\x1b[33m"
+	case c.marked:
+		return "\x1b[32m"
+	}
+	return plain
+}
+
+// print is the row with its colours.
+func (r row) print(style Style) string {
+	var b strings.Builder
+	at := plain
+	for _, c := range r {
+		if colour := c.colour(); style.Color && colour != at {
+			at = colour
+			b.WriteString(at)
+		}
+		b.WriteRune(c.r)
+	}
+	if at != plain {
+		b.WriteString("\x1b[0m")
+	}
+	return b.String()
+}

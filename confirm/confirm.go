@@ -1,0 +1,116 @@
+package confirm
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+
+	"github.com/firstseen/firstseen/alike"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/feature/method"
+)
+
+// Why a copy was not confirmed, where the texts were not compared. A report says so.
+const (
+	WhyNoPlace = "it is not known where the earlier text stands: it was kept by a run without --confirm"
+	WhyGone    = "the input of the earlier text is gone"
+	WhyRead    = "the input of the earlier text cannot be read again"
+	WhyChanged = "the earlier text is no longer at its place: its input has changed"
+	WhyLong    = "the texts are too long and too different to be compared"
+)
+
+// large is from how many bytes on the texts of a pair are compared while no other large
+// pair is: that takes some times as much memory as they have bytes.
+const large = 4 << 20
+
+// A Confirmer says of copies whether a condition holds. It is for use by several goroutines.
+type Confirmer struct {
+	condition alike.Condition
+	inputs    *Inputs
+	method    method.Method
+	rules     method.Rules
+	workers   sync.Pool // of *worker
+	one       sync.Mutex
+}
+
+// worker is what one goroutine needs to know a text again.
+type worker struct {
+	extractor method.Extractor
+	judge     method.Judge
+	sketch    feature.Sketch
+	text      []byte
+	record    []byte
+}
+
+// New returns a Confirmer of documents of a scheme, whose texts inputs reads again.
+func New(c alike.Condition, scheme feature.Scheme, inputs *Inputs) (*Confirmer, error) {
+	m, err := scheme.New()
+	if err != nil {
+		return nil, err
+	}
+	f := &Confirmer{condition: c, inputs: inputs, method: m, rules: method.Rules{Threshold: 1}}
+	f.workers.New = func() any { return &worker{extractor: m.NewExtractor(), judge: m.NewJudge(f.rules)} }
+	return f, nil
+}
+
+// Confirm implements dedup.Confirmer.
+func (f *Confirmer) Confirm(text, id []byte, record *dedup.Record) (dedup.Confirmation, error) {
+	w := f.workers.Get().(*worker)
+	defer f.workers.Put(w)
+	why, err := f.readEarlier(w, id, record)
+	if why != "" || err != nil {
+		return dedup.Confirmation{Why: why}, err
+	}
+	return f.compare(text, w.text), nil
+}
+
+// readEarlier reads the earlier text again, into w.text; why says that it is not to be
+// had.
+func (f *Confirmer) readEarlier(w *worker, id []byte, record *dedup.Record) (why string, err error) {
+	place, known, err := PlaceOf(record)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("reading the earlier text: %w", err)
+	case !known:
+		return WhyNoPlace, nil
+	}
+	found, text, err := f.inputs.Text(place, w.text[:0])
+	switch {
+	case err != nil && f.inputs.Lost() != nil:
+		return "", f.inputs.Lost()
+	case errors.Is(err, errNotThere):
+		return WhyChanged, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return WhyGone, nil
+	case err != nil:
+		return WhyRead, nil
+	}
+	w.text = text
+	if found != string(id) || !w.knows(record) {
+		return WhyChanged, nil
+	}
+	return "", nil
+}
+
+// knows reports whether w.text is the text of which that was stored: its sketch is.
+func (w *worker) knows(record *dedup.Record) bool {
+	w.extractor.Extract(&w.sketch, w.text)
+	w.judge.Load(&w.sketch)
+	w.record = w.judge.Record(w.record[:0])
+	return bytes.Equal(w.record, record.Sketch)
+}
+
+func (f *Confirmer) compare(later, earlier []byte) dedup.Confirmation {
+	if len(later)+len(earlier) > large {
+		f.one.Lock()
+		defer f.one.Unlock()
+	}
+	value, ok := f.condition.Measure(alike.New(string(later)), alike.New(string(earlier)))
+	if !ok {
+		return dedup.Confirmation{Why: WhyLong}
+	}
+	return dedup.Confirmation{OK: value >= f.condition.Least, Value: value}
+}

@@ -1,0 +1,330 @@
+package confirm
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+// blockSize is how much is read at a time, and found by one look-up: in each GiB that is
+// read again 4,096 blocks, of which some 100 bytes each are remembered.
+const blockSize = 256 << 10
+
+// maxOpen is how many inputs may be read at the same time, each up to where a document was
+// asked for. Of more, the first is read to its end.
+const maxOpen = 4
+
+// Inputs reads the documents of inputs again, in any order. Each input is read once more
+// from its beginning, as far as documents are asked for. What lies in a plain file is then
+// read where it is; texts of other inputs are written to a temporary file, which has no
+// name where the system allows that, and takes as much room as they have bytes.
+//
+// It is for use by several goroutines.
+type Inputs struct {
+	ctx    context.Context
+	source func(corpus.Input) *corpus.Source
+
+	mu     sync.Mutex
+	known  map[string]*input
+	open   []*input // that are not read to their end, the first asked for first
+	spool  *os.File
+	length int64 // of spool
+	buf    []byte
+	block  corpus.Block // to parse a piece of a plain file
+	broken error        // of the spool: the run cannot go on
+}
+
+// NewInputs returns Inputs whose documents source reads as the run did.
+func NewInputs(ctx context.Context, source func(corpus.Input) *corpus.Source) *Inputs {
+	return &Inputs{ctx: ctx, source: source, known: map[string]*input{}}
+}
+
+// input is one that a document was asked of.
+type input struct {
+	name    string
+	format  corpus.Format  // as soon as it is known
+	source  *corpus.Source // nil where it is read to its end
+	block   corpus.Block
+	parser  corpus.Parser
+	pieces  []piece // in the order of places
+	last    corpus.Place
+	at      int64    // in the file, where the next block should begin
+	plain   *os.File // while it is read: blocks have stood in it as they are so far
+	failure error    // why no more of it can be read
+}
+
+// piece is a block of an input.
+type piece struct {
+	first   corpus.Place
+	offset  int64 // in the plain file, or in the spool
+	length  int
+	records int // of a piece of a plain file; 0 of the spool
+}
+
+// errNotThere: the input has no document at that place.
+var errNotThere = errors.New("there is no document at its place")
+
+// Text appends the text of the document at a place to dst. The error says why it is not to
+// be had; it is that of the context where that is over.
+func (in *Inputs) Text(p Place, dst []byte) (id string, text []byte, err error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	x := in.input(p.File)
+	for x.failure == nil && x.source != nil && compare(x.last, p.At) < 0 {
+		in.advance(x)
+	}
+	if err := in.lost(); err != nil {
+		return "", nil, err
+	}
+	at, found := slices.BinarySearchFunc(x.pieces, p.At, func(q piece, at corpus.Place) int { return compare(q.first, at) })
+	if !found {
+		at--
+	}
+	switch {
+	case at >= 0 && compare(p.At, x.last) <= 0:
+		return in.read(x, &x.pieces[at], p.At, dst)
+	case x.failure != nil:
+		return "", nil, x.failure
+	}
+	return "", nil, errNotThere
+}
+
+// Lost is why nothing can be read any more, whatever the input: other than a fault of an
+// input it ends the run, for one that is continued would decide otherwise.
+func (in *Inputs) Lost() error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.lost()
+}
+
+func (in *Inputs) lost() error {
+	if in.broken != nil {
+		return in.broken
+	}
+	return in.ctx.Err()
+}
+
+func compare(a, b corpus.Place) int {
+	return cmp.Or(cmp.Compare(a.Part, b.Part), cmp.Compare(a.Record, b.Record))
+}
+
+// input is the one of a name, which is opened where it is not known.
+func (in *Inputs) input(name string) *input {
+	if x := in.known[name]; x != nil {
+		return x
+	}
+	x := &input{name: name}
+	in.known[name] = x
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		x.failure = err
+		return x
+	case !info.Mode().IsRegular():
+		x.failure = fmt.Errorf("%s is not a file that can be read again", name)
+		return x
+	}
+	for len(in.open) >= maxOpen {
+		for first := in.open[0]; first.source != nil; {
+			in.advance(first)
+		}
+	}
+	x.source = in.source(corpus.Input{Path: name, Name: name, Size: info.Size()})
+	x.source.Bound(blockSize, nil)
+	x.plain, _ = os.Open(name) // without it texts go to the spool
+	if mark := make([]byte, 3); x.plain != nil {
+		if _, err := x.plain.ReadAt(mark, 0); err == nil && string(mark) == "\xef\xbb\xbf" {
+			x.at = 3 // which the format passes over
+		}
+	}
+	in.open = append(in.open, x)
+	return x
+}
+
+// advance reads one more block of an input.
+func (in *Inputs) advance(x *input) {
+	err := x.source.Next(in.ctx, &x.block)
+	if err == nil {
+		err = in.keep(x)
+	}
+	if err != nil {
+		in.finish(x, err)
+	}
+}
+
+// finish ends the reading of an input, at its end or by an error.
+func (in *Inputs) finish(x *input, err error) {
+	if err != io.EOF {
+		x.failure = err
+	}
+	_ = x.source.Close() // it was only read
+	if x.plain != nil {
+		_ = x.plain.Close()
+	}
+	x.block.Release()
+	x.source, x.plain, x.parser, x.block = nil, nil, nil, corpus.Block{}
+	in.open = slices.DeleteFunc(in.open, func(o *input) bool { return o == x })
+}
+
+// keep notes where the documents of the block that was read are found.
+func (in *Inputs) keep(x *input) error {
+	b := &x.block
+	if x.parser == nil {
+		parser, err := b.Format.NewParser("")
+		if err != nil {
+			return err
+		}
+		x.parser, x.format = parser, b.Format
+	}
+	if in.standsInFile(x) {
+		x.pieces = append(x.pieces, piece{first: b.First, offset: x.at, length: len(b.Data), records: b.Records})
+		x.last = corpus.Place{Part: b.First.Part, Record: b.First.Record + int64(b.Records) - 1}
+		x.at += int64(len(b.Data))
+		return nil
+	}
+	return in.spoolBlock(x)
+}
+
+// standsInFile reports whether the block is what the file has at x.at, as it is. Only then
+// it can be read again there: of a compressed file it is not, nor behind a byte order mark.
+func (in *Inputs) standsInFile(x *input) bool {
+	if x.plain == nil {
+		return false
+	}
+	b := &x.block
+	_, cutter := b.Format.(corpus.Cutter)
+	in.buf = slices.Grow(in.buf[:0], len(b.Data))[:len(b.Data)]
+	if cutter && b.Reject == "" && len(b.Data) > 0 {
+		if _, err := x.plain.ReadAt(in.buf, x.at); err == nil && bytes.Equal(in.buf, b.Data) {
+			return true
+		}
+	}
+	_ = x.plain.Close()
+	x.plain = nil
+	return false
+}
+
+// spoolBlock writes the documents of a block behind each other: part, record, length of the
+// id, id, length of the text, text.
+func (in *Inputs) spoolBlock(x *input) error {
+	if in.spool == nil {
+		f, err := os.CreateTemp("", "firstseen-confirm-")
+		if err != nil {
+			in.broken = fmt.Errorf("making a temporary file: %w; set TMPDIR to have it elsewhere", err)
+			return in.broken
+		}
+		_ = os.Remove(f.Name()) // some systems do not while it is open; Close does
+		in.spool = f
+	}
+	out := in.buf[:0]
+	p := piece{offset: in.length}
+	for doc := range x.parser.Parse(&x.block) {
+		if doc.Bad != nil || doc.Empty {
+			continue
+		}
+		if p.first == (corpus.Place{}) {
+			p.first = doc.At
+		}
+		x.last = doc.At
+		out = binary.AppendUvarint(out, uint64(doc.At.Part))
+		out = binary.AppendUvarint(out, uint64(doc.At.Record))
+		out = append(binary.AppendUvarint(out, uint64(len(doc.ID))), doc.ID...)
+		out = append(binary.AppendUvarint(out, uint64(len(doc.Text))), doc.Text...)
+	}
+	in.buf = out
+	if p.first == (corpus.Place{}) {
+		return nil
+	}
+	if _, err := in.spool.WriteAt(out, in.length); err != nil {
+		in.broken = fmt.Errorf("writing texts to a temporary file: %w; set TMPDIR to have it elsewhere", err)
+		return in.broken
+	}
+	p.length = len(out)
+	in.length += int64(len(out))
+	x.pieces = append(x.pieces, p)
+	return nil
+}
+
+// read finds a document in a piece.
+func (in *Inputs) read(x *input, p *piece, at corpus.Place, dst []byte) (id string, text []byte, err error) {
+	in.buf = slices.Grow(in.buf[:0], p.length)[:p.length]
+	if p.records == 0 {
+		if _, err := in.spool.ReadAt(in.buf, p.offset); err != nil {
+			in.broken = fmt.Errorf("reading a temporary file: %w", err)
+			return "", nil, in.broken
+		}
+		return spooled(in.buf, at, dst)
+	}
+	f, err := os.Open(x.name)
+	if err != nil {
+		return "", nil, err
+	}
+	defer f.Close() // it was only read
+	if _, err := f.ReadAt(in.buf, p.offset); err != nil {
+		return "", nil, err
+	}
+	return in.parse(x, p, at, dst)
+}
+
+// spooled finds a document among those of a piece of the spool.
+func spooled(b []byte, at corpus.Place, dst []byte) (id string, text []byte, err error) {
+	next := func() (v uint64) {
+		v, n := binary.Uvarint(b)
+		b = b[max(n, 0):]
+		return v
+	}
+	take := func() (v []byte) {
+		n := min(next(), uint64(len(b)))
+		v, b = b[:n], b[n:]
+		return v
+	}
+	for len(b) > 0 {
+		place := corpus.Place{Part: int64(next()), Record: int64(next())}
+		id, text := take(), take()
+		if place == at {
+			return string(id), append(dst, text...), nil
+		}
+	}
+	return "", nil, errNotThere
+}
+
+// parse finds a document in in.buf, which is a piece of a plain file.
+func (in *Inputs) parse(x *input, p *piece, at corpus.Place, dst []byte) (id string, text []byte, err error) {
+	parser, err := x.format.NewParser("")
+	if err != nil {
+		return "", nil, err
+	}
+	in.block.Refill(&corpus.Block{File: x.name, First: p.first, Data: in.buf, Records: p.records, Format: x.format})
+	defer in.block.Release()
+	for doc := range parser.Parse(&in.block) {
+		if doc.At == at && doc.Bad == nil && !doc.Empty {
+			return string(doc.ID), append(dst, doc.Text...), nil
+		}
+	}
+	return "", nil, errNotThere
+}
+
+// Close gives everything back.
+func (in *Inputs) Close() error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for len(in.open) > 0 {
+		in.finish(in.open[0], os.ErrClosed)
+	}
+	if in.spool == nil {
+		return nil
+	}
+	err := in.spool.Close()
+	_ = os.Remove(in.spool.Name())
+	in.spool = nil
+	return err
+}

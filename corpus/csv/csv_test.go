@@ -1,0 +1,276 @@
+package csv_test
+
+import (
+	"bytes"
+	stdcsv "encoding/csv"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode/utf8"
+
+	"github.com/klauspost/compress/gzip"
+	"pgregory.net/rapid"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/corpustest"
+	"github.com/firstseen/firstseen/corpus/csv"
+)
+
+// read returns the rows of a table.
+func read(f csv.Format, in io.Reader, cfg corpus.SourceConfig) (got []string, err error) {
+	cfg.Stdin = in
+	err = corpustest.Each(f, corpustest.Stdin, cfg, func(_ *corpus.Block, doc *corpus.Document) {
+		if doc.Bad != nil {
+			got = append(got, fmt.Sprintf("%v bad: %s %q", doc.At, doc.Bad.Reason, doc.Bad.Raw))
+		} else {
+			got = append(got, fmt.Sprintf("%v %s %q", doc.At, doc.ID, doc.Text))
+		}
+	})
+	return got, err
+}
+
+// slowRow reads a row character by character, by RFC 4180 and what the package says
+// beyond it. size is 0 where a quote is not closed or has something behind it.
+func slowRow(s string, d byte) (fields []string, size int, why string) {
+	i := 0
+	for {
+		var b strings.Builder
+		if i < len(s) && s[i] == '"' {
+			for i++; ; i++ {
+				if i == len(s) {
+					return nil, 0, "a quote is not closed"
+				}
+				if s[i] != '"' {
+					b.WriteByte(s[i])
+				} else if strings.HasPrefix(s[i:], `""`) {
+					b.WriteByte('"')
+					i++
+				} else {
+					i++
+					break
+				}
+			}
+		} else {
+			for i < len(s) && s[i] != d && s[i] != '\n' && s[i:] != "\r" && !strings.HasPrefix(s[i:], "\r\n") {
+				b.WriteByte(s[i])
+				i++
+			}
+			if s[i:] == "\r" {
+				i++
+			}
+		}
+		fields = append(fields, b.String())
+		switch {
+		case i == len(s):
+			return fields, i, ""
+		case s[i] == d:
+			i++
+		case s[i] == '\n':
+			return fields, i + 1, ""
+		case strings.HasPrefix(s[i:], "\r\n"):
+			return fields, i + 2, ""
+		default:
+			return nil, 0, "something stands between a closing quote and the end of its field"
+		}
+	}
+}
+
+// oracle reads a table that has one row of names, under the delimiter it is told.
+func oracle(text string, d byte) (want []string) {
+	text = strings.TrimPrefix(text, "\xef\xbb\xbf")
+	var names []string
+	line := 1
+	for text != "" {
+		if text[0] == '\n' || strings.HasPrefix(text, "\r\n") {
+			_, text, _ = strings.Cut(text, "\n")
+			line++
+			continue
+		}
+		fields, size, why := slowRow(text, d)
+		if why != "" {
+			first := strings.SplitAfter(text, "\n")[0]
+			want = append(want, fmt.Sprintf("%d bad: %s %q", line, why, first))
+			text = text[len(first):]
+			line++
+			continue
+		}
+		raw := text[:size]
+		text = text[size:]
+		switch {
+		case names == nil:
+			names = fields
+		case !utf8.ValidString(raw):
+			want = append(want, fmt.Sprintf("%d bad: the row is not valid UTF-8 %q", line, raw))
+		case len(fields) != len(names):
+			want = append(want, fmt.Sprintf("%d bad: the row has %d fields, and the first one %d %q", line, len(fields), len(names), raw))
+		default:
+			id, said := fmt.Sprintf("f:%d", line), ""
+			for i, name := range names {
+				if name == "id" && fields[i] != "" {
+					id = fields[i]
+				} else if name == "text" {
+					said = fields[i]
+				}
+			}
+			want = append(want, fmt.Sprintf("%d %s %q", line, id, said))
+		}
+		line += strings.Count(raw, "\n")
+	}
+	return want
+}
+
+func compare(t interface{ Errorf(string, ...any) }, text string, d byte) {
+	want := strings.Join(oracle(text, d), "\n")
+	for _, size := range []int{1, 3, 64, 1 << 20} {
+		for i, in := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text))} {
+			got, err := read(csv.Format{}, in, corpus.SourceConfig{BlockSize: size})
+			if err != nil || strings.Join(got, "\n") != want {
+				t.Errorf("%q in blocks of %d, reader %d:\n%s\nwant\n%s\n%v", text, size, i, strings.Join(got, "\n"), want, err)
+			}
+		}
+	}
+}
+
+// TestCSV holds drawn tables against the oracle, at every size of blocks.
+func TestCSV(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		d    byte
+	}{
+		{"id,text\n1,a\n", ','},
+		{"\xef\xbb\xbfid;text;more\r\n1;\"第一,行\r\n第二\"\"行\"\"\";x\r\n\r\n2;b;\r\n", ';'},
+		{"text\tid\na \"quoted\" word\t7\n\"two\tcells\"\t8", '\t'},
+		{"text\nevery line\na, b\n", ','},
+		{"x|text\n\"open|a\n2|b\n3|\"never closed\n4|c\n", '|'},
+		{"id,text\n1,\"a\" b\n2,c\n3\n4,d,e\n\xff,f\n,\n", ','},
+		{"\n\r\n\"text\",\"a\nname\"\n\"x\",y", ','},
+		{"id,text\n1,\"a\"\r", ','},
+		{"", ','},
+		{"text", ','},
+		{"\n\n", ','},
+	} {
+		compare(t, c.text, c.d)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		d := rapid.SampledFrom([]byte(",\t;|")).Draw(t, "delimiter")
+		cell := rapid.SampledFrom([]string{string(d), string(d), "\n", "\n", "\r\n", "\r", "\"", "\"\"", " ", "a", "字", "\xff", ",", "long enough"})
+		head := rapid.SampledFrom([]string{"id%stext\n", "\xef\xbb\xbf\"text\"%sb\r\n", "\nmore%[1]stext%[1]sid\n", "text%s\"\"\"x\ny\"\n"}).Draw(t, "head")
+		compare(t, fmt.Sprintf(head, string(d))+strings.Join(rapid.SliceOfN(cell, 0, 14).Draw(t, "rows"), ""), d)
+	})
+}
+
+// TestWrittenByOthers: what encoding/csv writes is read as it was.
+func TestWrittenByOthers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var b bytes.Buffer
+		w := stdcsv.NewWriter(&b)
+		w.Comma = rapid.SampledFrom([]rune(",\t;|")).Draw(t, "delimiter")
+		if err := w.Write([]string{"id", "text", "third"}); err != nil {
+			t.Fatal(err)
+		}
+		cell := rapid.StringOf(rapid.SampledFrom([]rune("ab \"',;|\t\n字。")))
+		var want []string
+		line := 2
+		for n := range rapid.IntRange(0, 5).Draw(t, "rows") {
+			row := []string{fmt.Sprint("n", n), cell.Draw(t, "text"), cell.Draw(t, "third")}
+			want = append(want, fmt.Sprintf("%d %s %q", line, row[0], row[1]))
+			line += 1 + strings.Count(strings.Join(row, ""), "\n")
+			if err := w.Write(row); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.Flush()
+		got, err := read(csv.Format{}, &b, corpus.SourceConfig{BlockSize: 50})
+		if err != nil || strings.Join(got, "|") != strings.Join(want, "|") {
+			t.Fatalf("%q\nwant %q\n%v", got, want, err)
+		}
+	})
+}
+
+// TestLimits: rows and quotes that are too long are bad records of bounded size, and what
+// stands behind them is read.
+func TestLimits(t *testing.T) {
+	long := strings.Repeat("long ", 8)
+	for text, want := range map[string]string{
+		"id,text\n1," + long + "\n2,b\n":                 `2 bad: the row is longer than the limit of 32 bytes "1,` + long + `\n"|3 2 "b"`,
+		"id,text\n1,\"a\n" + long + "\n2,b\n3,c":         `2 bad: a quote is not closed within the limit of 32 bytes "1,\"a\n"|3 bad: the row is longer than the limit of 32 bytes "` + long + `\n"|4 2 "b"|5 3 "c"`,
+		"id,text\n1," + strings.Repeat("x", 1<<15):       "2 bad: the row is longer than the limit of 32 bytes \"1," + strings.Repeat("x", 4094) + "\"",
+		"id,text\n1," + strings.Repeat("x", 30) + "\r\n": `2 1 "` + strings.Repeat("x", 30) + `"`,
+	} {
+		for _, size := range []int{1, 40, 1 << 20} {
+			got, err := read(csv.Format{}, strings.NewReader(text), corpus.SourceConfig{MaxRecord: 32, BlockSize: size})
+			if err != nil || strings.Join(got, "|") != want {
+				t.Errorf("%.60q in blocks of %d: %q, %v", text, size, got, err)
+			}
+		}
+	}
+}
+
+// TestRefused: a table whose first row names no text is one bad record, which says what
+// stands there.
+func TestRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"id,body\n1,a\n2,b\n":                     `the first row does not name one column "text", between commas, tabs, semicolons or pipes: name that of the text with --text-field; it begins with "id,body"`,
+		"text,text\n1,2\n":                        `the first row does not name one column "text"`,
+		"\"text,id\n1,2\n":                        `the first row does not name one column "text"`,
+		"\xff\xfet\x00e\x00":                      "the file is UTF-16, not UTF-8",
+		strings.Repeat("x,", 1<<16) + "text\n1\n": `the first row does not name one column "text"`,
+	} {
+		got, err := read(csv.Format{}, strings.NewReader(text), corpus.SourceConfig{})
+		if err != nil || len(got) != 1 || !strings.HasPrefix(got[0], "1 bad: "+want) {
+			t.Errorf("%.40q: %q, %v", text, got, err)
+		}
+	}
+	got, err := read(csv.Format{Text: "body", ID: "body"}, strings.NewReader("id,body\n1,a\n"), corpus.SourceConfig{})
+	if err != nil || strings.Join(got, "|") != `2 a "a"` {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := (csv.Format{}).NewParser("firstseen"); err == nil {
+		t.Error("rows can be annotated")
+	}
+}
+
+// TestMembers: where the members of a compressed table end means nothing; behind damage
+// no row is taken for one.
+func TestMembers(t *testing.T) {
+	var packed bytes.Buffer
+	var parts [][]byte
+	for _, part := range []string{"id,te", "xt\n1,\"a\nb", "\"\n2,c\n"} {
+		w := gzip.NewWriter(&packed)
+		if _, err := w.Write([]byte(part)); err != nil || w.Close() != nil {
+			t.Fatal(err)
+		}
+		parts = append(parts, bytes.Clone(packed.Bytes()))
+		packed.Reset()
+	}
+	got, err := read(csv.Format{}, bytes.NewReader(bytes.Join(parts, nil)), corpus.SourceConfig{})
+	if want := `2 1 "a\nb"|4 2 "c"`; err != nil || strings.Join(got, "|") != want {
+		t.Errorf("%q, %v", got, err)
+	}
+	parts[1][len(parts[1])-8] ^= 1 // its checksum
+	got, err = read(csv.Format{}, bytes.NewReader(bytes.Join(parts, nil)), corpus.SourceConfig{})
+	if err != nil || len(got) == 0 {
+		t.Errorf("%q, %v", got, err)
+	}
+	for _, row := range got {
+		if !strings.Contains(row, " bad: ") {
+			t.Errorf("behind damage: %q of %q", row, got)
+		}
+	}
+}
+
+func FuzzCSV(f *testing.F) {
+	f.Add("id,text\n1,\"a\nb\"\n2,\"x\"y\n")
+	f.Add("\xef\xbb\xbftext\tid\r\n\"第\"\"一\"\t1\r\n")
+	f.Fuzz(func(t *testing.T, rows string) {
+		if len(rows) > 1<<12 {
+			return
+		}
+		compare(t, "id,text\n"+rows, ',')
+		for _, size := range []int{1, 1 << 20} { // any first row: no panic, and an end
+			_, _ = read(csv.Format{}, strings.NewReader(rows), corpus.SourceConfig{BlockSize: size, MaxRecord: 64})
+		}
+	})
+}

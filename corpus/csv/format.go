@@ -1,0 +1,60 @@
+package csv
+
+import (
+	"cmp"
+	"errors"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+// Format is CSV and TSV. Its zero value reads the columns "text" and, where there is one,
+// "id".
+type Format struct {
+	corpus.Unannotated
+
+	Text string // name of the column of the text; "" is "text"
+	ID   string // of the id; "" is "id", if there is such a column
+}
+
+var (
+	_ corpus.Format = Format{}
+	_ corpus.Framer = Format{}
+	_ corpus.Headed = (*frames)(nil)
+)
+
+func (f Format) text() string { return cmp.Or(f.Text, "text") }
+
+// Name is "CSV".
+func (Format) Name() string { return "CSV" }
+
+// Endings are ".csv" and ".tsv".
+func (Format) Endings() []string { return []string{".csv", ".tsv"} }
+
+// Noun is "row".
+func (Format) Noun() string { return "row" }
+
+// Terminator is a line end.
+func (Format) Terminator() []byte { return newline }
+
+var newline = []byte{'\n'}
+
+// Frames returns what finds the rows of an input.
+func (f Format) Frames(maxRecord int) corpus.Frames {
+	return &frames{format: f, maxRecord: maxRecord, line: 1}
+}
+
+// NewParser returns a parser for one goroutine. Rows cannot be annotated.
+func (f Format) NewParser(annotate string) (corpus.Parser, error) {
+	if annotate != "" {
+		return nil, errors.New("--annotate adds a field to lines of JSON, and a row has one for each column: leave it out, and read the verdicts in --report")
+	}
+	return &parser{}, nil
+}
+
+// Keep writes a row as it came, and a line end behind the last of a file that lacks one.
+func (Format) Keep(w *corpus.Writer, raw []byte) error {
+	if n := len(raw); n > 0 && raw[n-1] == '\n' {
+		return w.WriteRecord(raw)
+	}
+	return w.WriteRecord(raw, newline)
+}

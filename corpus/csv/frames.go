@@ -1,0 +1,121 @@
+package csv
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+// frames finds the rows of one input.
+type frames struct {
+	format    Format
+	maxRecord int
+	head      *header // nil before it was seen
+	line      int64   // that the next row begins in
+	inLine    bool    // in a line that was too long, of which the rest is passed over
+	sections  int
+}
+
+// shown is how many bytes of a bad record are taken where it has many.
+const shown = 4 << 10
+
+// Head is the first row.
+func (f *frames) Head() []byte {
+	if f.head == nil {
+		return nil
+	}
+	return f.head.raw
+}
+
+// Numbered says that rows have the numbers of their lines.
+func (*frames) Numbered() {}
+
+// Starts is false: a row can begin anywhere in a compressed file.
+func (f *frames) Starts([]byte) bool { return false }
+
+// Begin begins a section. What follows damage is the second.
+func (f *frames) Begin() { f.sections++ }
+
+// Frame tells what row, or what else, data begins with.
+func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
+	switch {
+	case f.sections > 1:
+		return f.reject(data, end, "it stands behind what is damaged, where it cannot be told where a row begins")
+	case f.inLine:
+		return f.restOfLine(data)
+	case f.head == nil:
+		return f.header(data, end)
+	case len(data) == 1 && data[0] == '\r' && end == corpus.GoesOn:
+		return corpus.Frame{Need: 2}
+	}
+	if n := blank(data); n > 0 {
+		f.line++
+		return corpus.Frame{Pass: n}
+	}
+	last := end != corpus.GoesOn
+	n, open, err := row(data[:min(len(data), f.maxRecord+2)], f.head.delimiter, last && len(data) <= f.maxRecord+2)
+	switch {
+	case err != nil:
+		return f.bad(data, end, err.Error())
+	case n > 0 && len(bytes.TrimRight(data[:n], "\r\n")) <= f.maxRecord:
+		return f.row(data, n)
+	case n == 0 && !last && len(data) < f.maxRecord+2:
+		return corpus.Frame{Need: f.more(len(data))}
+	case n == 0 && open:
+		return f.bad(data, end, fmt.Sprintf("a quote is not closed within the limit of %d bytes", f.maxRecord))
+	}
+	return f.bad(data, end, fmt.Sprintf("the row is longer than the limit of %d bytes", f.maxRecord))
+}
+
+// more is how many bytes to ask for where n are too few. Whoever waits for an answer to a
+// row sends no more than that, so that only of long ones as much is asked for as spares
+// looking at the same bytes too often.
+func (f *frames) more(n int) int {
+	if n < 1<<20 {
+		return n + 1
+	}
+	return min(n+n/2, f.maxRecord+2)
+}
+
+// row hands out a row of n bytes.
+func (f *frames) row(data []byte, n int) corpus.Frame {
+	fr := corpus.Frame{Take: n, Pass: n, Record: true, Number: f.line}
+	f.line += int64(bytes.Count(data[:n], newline))
+	return fr
+}
+
+// bad hands out the line that data begins with as a bad record.
+func (f *frames) bad(data []byte, end corpus.SectionEnd, reason string) corpus.Frame {
+	n := bytes.IndexByte(data, '\n') + 1
+	if n == 0 && len(data) < shown && end == corpus.GoesOn {
+		return corpus.Frame{Need: len(data) + 1}
+	}
+	if n == 0 {
+		n, f.inLine = len(data), true
+	}
+	fr := corpus.Frame{Take: min(n, shown), Pass: n, Record: true, Bad: reason, Number: f.line}
+	if !f.inLine {
+		f.line++
+	}
+	return fr
+}
+
+// restOfLine passes over what is left of a line.
+func (f *frames) restOfLine(data []byte) corpus.Frame {
+	n := bytes.IndexByte(data, '\n') + 1
+	if n == 0 {
+		return corpus.Frame{Pass: len(data)}
+	}
+	f.inLine = false
+	f.line++
+	return corpus.Frame{Pass: n}
+}
+
+// reject hands out all that is left as one bad record.
+func (f *frames) reject(data []byte, end corpus.SectionEnd, reason string) corpus.Frame {
+	if len(data) < shown && end == corpus.GoesOn { // what is shown shall not depend on how much has come
+		return corpus.Frame{Need: shown}
+	}
+	return corpus.Frame{Take: min(len(data), shown), Pass: 1 << 62, Record: true, Bad: reason, Number: f.line}
+}

@@ -1,0 +1,121 @@
+package csv
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+// delimiters are what may stand between fields, the first preferred.
+const delimiters = ",\t;|"
+
+// maxHeader is how many bytes the first row may have.
+const maxHeader = 64 << 10
+
+// header is what the first row of an input says.
+type header struct {
+	raw       []byte // with a byte order mark and a line end, if it has them
+	delimiter byte
+	columns   int
+	text, id  int // numbers of columns; id is -1 where there is none
+	textName  string
+}
+
+const byteOrderMark = "\xef\xbb\xbf"
+
+// header reads the first row. The frame passes over it, or refuses the input.
+func (f *frames) header(data []byte, end corpus.SectionEnd) corpus.Frame {
+	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
+		return f.reject(data, end, "the file is UTF-16, not UTF-8: convert it first, for example with iconv -f UTF-16 -t UTF-8")
+	}
+	whole := data
+	data = data[:min(len(data), maxHeader)]
+	last := end != corpus.GoesOn && len(data) == len(whole)
+	start := 0
+	if f.line == 1 && bytes.HasPrefix(data, []byte(byteOrderMark)) {
+		start = len(byteOrderMark)
+	}
+	for n := 1; n > 0; start += n { // empty lines before it
+		if n = blank(data[start:]); n > 0 {
+			f.line++
+		}
+	}
+	if start == len(data) && last {
+		return corpus.Frame{Pass: len(data)}
+	}
+	best, waits := f.sniff(data, start, last)
+	switch {
+	case best != nil:
+		f.head = best
+		f.line += int64(bytes.Count(best.raw[start:], newline))
+		return corpus.Frame{Pass: len(best.raw)}
+	case waits && len(data) < maxHeader:
+		f.line = 1 // all is looked at again
+		return corpus.Frame{Need: len(data) + 1}
+	}
+	f.line = 1
+	return f.reject(whole, end, f.noHeader(data[start:]))
+}
+
+// sniff tries every delimiter. It waits where a row goes on behind data under one that
+// could be it.
+func (f *frames) sniff(data []byte, start int, last bool) (best *header, waits bool) {
+	for _, d := range []byte(delimiters) {
+		end, _, err := row(data[start:], d, last)
+		if end == 0 && err == nil {
+			waits = true
+		}
+		if end == 0 || err != nil {
+			continue
+		}
+		h := f.read(data[start:start+end], d)
+		if h != nil && (best == nil || h.columns > best.columns && best.columns == 1) {
+			h.raw, best = bytes.Clone(data[:start+end]), h
+		}
+	}
+	return best, waits && best == nil
+}
+
+// read is the header that a first row is with a delimiter, nil where that names no column
+// of text, or names a wanted one twice.
+func (f *frames) read(first []byte, delimiter byte) *header {
+	h := &header{delimiter: delimiter, text: -1, id: -1, textName: f.format.text()}
+	twice := false
+	h.columns = fields(first, delimiter, func(n int, raw []byte) {
+		switch name := string(content(nil, raw)); {
+		case name == h.textName:
+			twice = twice || h.text >= 0
+			h.text = n
+			if name == f.format.ID {
+				h.id = n
+			}
+		case name == f.format.ID || f.format.ID == "" && name == "id":
+			twice = twice || h.id >= 0
+			h.id = n
+		}
+	})
+	if h.text < 0 || twice {
+		return nil
+	}
+	return h
+}
+
+// noHeader says why there is no header.
+func (f *frames) noHeader(data []byte) string {
+	first, _, _ := strings.Cut(string(data[:min(len(data), 200)]), "\n")
+	return fmt.Sprintf("the first row does not name one column %q, between commas, tabs, semicolons or pipes: name that of the text with --text-field; it begins with %q",
+		f.format.text(), strings.ToValidUTF8(strings.TrimSuffix(first, "\r"), "\uFFFD"))
+}
+
+// blank is how many bytes an empty line at the beginning of data has.
+func blank(data []byte) int {
+	switch {
+	case bytes.HasPrefix(data, newline):
+		return 1
+	case bytes.HasPrefix(data, []byte("\r\n")):
+		return 2
+	}
+	return 0
+}

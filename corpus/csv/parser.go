@@ -1,0 +1,71 @@
+package csv
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"iter"
+	"unicode/utf8"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+// maxID is the longest id in bytes, as of other formats.
+const maxID = 64 << 10
+
+type parser struct{ doc corpus.Document }
+
+// Parse returns the documents of a block.
+func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
+	return b.Documents(&p.doc, func() error { return p.read(b) })
+}
+
+// read fills in the document from its row.
+func (p *parser) read(b *corpus.Block) error {
+	f, ok := b.Frames.(*frames)
+	if !ok || f.head == nil {
+		return errors.New("the first row is missing")
+	}
+	h := f.head
+	if !utf8.Valid(p.doc.Raw) {
+		return errors.New("the row is not valid UTF-8")
+	}
+	var text, id []byte
+	count := fields(p.doc.Raw, h.delimiter, func(n int, raw []byte) {
+		if n == h.text {
+			text = raw
+		}
+		if n == h.id {
+			id = raw
+		}
+	})
+	if count != h.columns {
+		return fmt.Errorf("the row has %d fields, and the first one %d", count, h.columns)
+	}
+	p.doc.Text = said(b, text)
+	switch {
+	case h.id == h.text:
+		p.doc.ID = p.doc.Text
+	case h.id >= 0:
+		p.doc.ID = said(b, id)
+	}
+	if len(p.doc.ID) == 0 {
+		p.doc.ID = b.Name(p.doc.At)
+	}
+	if len(p.doc.ID) > maxID {
+		return fmt.Errorf("the id is longer than %d bytes", maxID)
+	}
+	return nil
+}
+
+// said is what a field says: a piece of the row, unless quotes in it are doubled.
+func said(b *corpus.Block, raw []byte) []byte {
+	if len(raw) < 2 || raw[0] != quote {
+		return raw
+	}
+	inside := raw[1 : len(raw)-1 : len(raw)-1]
+	if bytes.IndexByte(inside, quote) < 0 {
+		return inside
+	}
+	return b.Hold(content(b.Room(), raw))
+}

@@ -1,0 +1,160 @@
+package jsonarray_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"pgregory.net/rapid"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/corpustest"
+	"github.com/firstseen/firstseen/corpus/jsonarray"
+)
+
+// read returns the records of an array, each document with what Keep would write.
+func read(in io.Reader, cfg corpus.SourceConfig) (got []string, err error) {
+	cfg.Stdin = in
+	err = corpustest.Each(jsonarray.Format{}, corpustest.Stdin, cfg, func(_ *corpus.Block, doc *corpus.Document) {
+		if doc.Bad != nil {
+			got = append(got, fmt.Sprintf("%v bad: %s %q", doc.At, doc.Bad.Reason, doc.Bad.Raw))
+		} else {
+			got = append(got, fmt.Sprintf("%v %s %q", doc.At, doc.ID, doc.Text))
+		}
+	})
+	return got, err
+}
+
+// readAnyhow reads an array in blocks of several sizes, and as it comes byte by byte: what
+// is found must be the same.
+func readAnyhow(t interface{ Errorf(string, ...any) }, text string, cfg corpus.SourceConfig) string {
+	first := ""
+	for i, size := range []int{1 << 20, 1, 7} {
+		for k, in := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text))} {
+			cfg.BlockSize = size
+			got, err := read(in, cfg)
+			joined := strings.Join(got, "\n")
+			if i == 0 && k == 0 {
+				first = joined
+			}
+			if err != nil || joined != first {
+				t.Errorf("%q in blocks of %d, reader %d:\n%s\nand before\n%s\n%v", text, size, k, joined, first, err)
+			}
+		}
+	}
+	return first
+}
+
+// TestArray holds drawn arrays against encoding/json.
+func TestArray(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		type object struct {
+			ID    string `json:"id"`
+			Text  string `json:"text"`
+			Other any    `json:"other"`
+		}
+		words := rapid.StringOf(rapid.SampledFrom([]rune("ab {}[],:\"\\\n\t字。")))
+		var all []object
+		var want []string
+		for n := range rapid.IntRange(0, 6).Draw(t, "records") {
+			o := object{fmt.Sprint("n", n), words.Draw(t, "text"), []any{map[string]any{"}": words.Draw(t, "other")}, 1}}
+			all = append(all, o)
+			want = append(want, fmt.Sprintf("%d %s %q", n+1, o.ID, o.Text))
+		}
+		data, err := json.MarshalIndent(all, rapid.SampledFrom([]string{"", " "}).Draw(t, "prefix"), rapid.SampledFrom([]string{"", "\t"}).Draw(t, "indent"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all == nil {
+			data = []byte("\xef\xbb\xbf \n[ ] ")
+		}
+		if got := readAnyhow(t, string(data), corpus.SourceConfig{}); got != strings.Join(want, "\n") {
+			t.Fatalf("%s:\n%s\nwant\n%s", data, got, strings.Join(want, "\n"))
+		}
+	})
+}
+
+// TestOdd: what is no record is bad, with its number; those before it are read, and those
+// behind it where it can be told where they begin.
+func TestOdd(t *testing.T) {
+	long := strings.Repeat(`\"]},`, 12)
+	for text, want := range map[string]string{
+		`[{"text":"a"},7,"}",{"text":"b"}]`:              `1 f:1 "a"|2 bad: the record is not a JSON object "7"|3 bad: the record is not a JSON object "\"}\""|4 f:4 "b"`,
+		`[{"text":"a"]},{"text":"b"}]`:                   `1 bad: invalid JSON at byte 12: expected ',' or '}' "{\"text\":\"a\"]"|2 bad: a comma or ] should stand behind a record`,
+		`[{"text":[}},{"text":"b"}]`:                     `1 bad: invalid JSON at byte 10: no value begins like this`,
+		`[{"text":"a"} {"text":"b"}]`:                    `1 f:1 "a"|2 bad: a comma or ] should stand behind a record`,
+		`[{"text":"a"},]`:                                `1 f:1 "a"|2 bad: a record should stand here`,
+		`[{"text":"a"}] x`:                               `1 f:1 "a"|2 bad: something follows the array`,
+		`[{"text":"a"},{"text":"b`:                       `1 f:1 "a"|2 bad: the file ends inside the record`,
+		`[{"text":"a"}`:                                  `1 f:1 "a"`,
+		`{"text":"a"}`:                                   `1 bad: the file is no array of JSON`,
+		`[{"text":"` + long + `"},{"text":"b"}]`:         `1 bad: the record is longer than the limit of 32 bytes "{\"text\":\"` + strings.ReplaceAll(strings.ReplaceAll(long[:24], `\`, `\\`), `"`, `\"`) + `"|2 f:2 "b"`,
+		`[` + strings.Repeat("1", 40) + `,{"text":"b"}]`: `1 bad: the record is longer than the limit of 32 bytes "` + strings.Repeat("1", 33) + `"|2 f:2 "b"`,
+		"": "", "[": "", " \n": "",
+	} {
+		got := strings.ReplaceAll(readAnyhow(t, text, corpus.SourceConfig{MaxRecord: 32}), "\n", "|")
+		if !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%s: %s\nwant %s", text, got, want)
+		}
+	}
+}
+
+// TestKeep: records are written on a line each, and say what they said.
+func TestKeep(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out.json")
+	w, err := corpus.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := jsonarray.Format{}
+	raw := []byte("{\r\n  \"text\": \"a\\n  b\",\n\t\"n\": [\n1\n,2 ]\n}")
+	if err := f.Keep(w, raw); err != nil {
+		t.Fatal(err)
+	}
+	slot := corpus.Slot{At: bytes.LastIndexByte(raw, '}'), Lead: []byte(`,"x":`)}
+	if err := f.Annotate(w, raw, slot, []byte("1")); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	want := `{"text": "a\n  b","n": [1,2 ]}` + "\n" + `{"text": "a\n  b","n": [1,2 ],"x":1}` + "\n"
+	if err != nil || string(data) != want {
+		t.Errorf("%s, %v\nwant %s", data, err, want)
+	}
+}
+
+func TestRecognize(t *testing.T) {
+	for head, want := range map[string]bool{
+		`[{"a":1}]`: true, "\xef\xbb\xbf\n [\r\n\t{": true, `[1,2]`: false, `[[{`: false, `[`: false, `{"a":[{}]}`: false, "": false,
+	} {
+		if got := (jsonarray.Format{}).Recognize([]byte(head)); got != want {
+			t.Errorf("%q: %v", head, got)
+		}
+	}
+}
+
+func FuzzArray(f *testing.F) {
+	f.Add(`[{"text":"a\"]"},{"id":1,"text":"第"} , 7]`)
+	f.Add("[\n{\"text\":[{}]}\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 1<<12 {
+			return
+		}
+		if !strings.HasPrefix(text, "[") { // else it may begin as what cannot be read at all
+			text = "[" + text
+		}
+		got := readAnyhow(t, text, corpus.SourceConfig{MaxRecord: 48})
+		var all []json.RawMessage
+		if json.Unmarshal([]byte(text), &all) == nil && got != "" && strings.Count(got, "\n")+1 != len(all) {
+			t.Errorf("%q: %d records, and found\n%s", text, len(all), got)
+		}
+	})
+}

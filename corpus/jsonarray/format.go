@@ -1,0 +1,95 @@
+// Package jsonarray reads files of JSON that are one array, [{...}, {...}]: each of its
+// values is a record, which is read as a line of [jsonl] is, whatever its white space. One
+// after the other they are in memory, never the array.
+//
+// Records are told apart by brackets and strings; what each of them says is looked at by
+// the parser, so that one of invalid JSON is a bad record and the others are read. Behind
+// what can be no part of an array nothing is read. An array that is not closed is read as
+// far as it goes; a record that is cut off is a bad one. The place of a record is its
+// number in the array.
+//
+// Kept records are written as lines of JSON: as they came, without line ends and the white
+// space behind these.
+package jsonarray
+
+import (
+	"bytes"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/jsonl"
+)
+
+// Format is JSON arrays. Its zero value reads the fields "text" and "id".
+type Format struct{ Fields jsonl.Fields }
+
+var (
+	_ corpus.Format     = Format{}
+	_ corpus.Framer     = Format{}
+	_ corpus.Recognizer = Format{}
+	_ corpus.Numbered   = (*frames)(nil)
+)
+
+// Name is "JSON arrays".
+func (Format) Name() string { return "JSON arrays" }
+
+// Endings are ".json".
+func (Format) Endings() []string { return []string{".json"} }
+
+// Noun is "record".
+func (Format) Noun() string { return "record" }
+
+// Terminator is a line end, since records are written as lines.
+func (Format) Terminator() []byte { return []byte{'\n'} }
+
+// Recognize tells an array by its bracket and the brace of its first object.
+func (Format) Recognize(head []byte) bool {
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte(byteOrderMark)), space)
+	if len(head) == 0 || head[0] != '[' {
+		return false
+	}
+	head = bytes.TrimLeft(head[1:], space)
+	return len(head) > 0 && head[0] == '{'
+}
+
+// Frames returns what finds the records of an array.
+func (Format) Frames(maxRecord int) corpus.Frames { return &frames{maxRecord: maxRecord} }
+
+// NewParser returns a parser for one goroutine.
+func (f Format) NewParser(annotate string) (corpus.Parser, error) {
+	return jsonl.Format{Fields: f.Fields}.NewSpanParser(annotate)
+}
+
+// Keep writes a record as a line.
+func (Format) Keep(w *corpus.Writer, raw []byte) error {
+	return jsonl.Format{}.Keep(w, line(raw))
+}
+
+// Annotate writes a record as a line with one more field.
+func (Format) Annotate(w *corpus.Writer, raw []byte, at corpus.Slot, value []byte) error {
+	before := line(raw[:at.At])
+	joined := append(bytes.Clone(before), line(raw[at.At:])...)
+	return jsonl.Format{}.Annotate(w, joined, corpus.Slot{At: len(before), Lead: at.Lead}, value)
+}
+
+// Answer writes an object of one field.
+func (Format) Answer(w *corpus.Writer, field string, value []byte) error {
+	return jsonl.Format{}.Answer(w, field, value)
+}
+
+// line is a record of valid JSON on one line. In strings line ends are escaped, so those
+// that are there mean nothing, and neither does what is white behind them.
+func line(raw []byte) []byte {
+	if bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0 {
+		return raw
+	}
+	out := make([]byte, 0, len(raw))
+	for len(raw) > 0 {
+		i := bytes.IndexAny(raw, "\r\n")
+		if i < 0 {
+			return append(out, raw...)
+		}
+		out = append(out, raw[:i]...)
+		raw = bytes.TrimLeft(raw[i:], space)
+	}
+	return out
+}

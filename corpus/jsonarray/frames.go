@@ -1,0 +1,170 @@
+package jsonarray
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+const (
+	space         = " \t\r\n"
+	byteOrderMark = "\xef\xbb\xbf"
+	shown         = 4 << 10 // bytes that are taken of a bad record that has many
+)
+
+// expected is what may stand where a frame begins.
+type expected uint8
+
+const (
+	wantArray expected = iota // the opening bracket
+	wantFirst                 // a value or the closing bracket
+	wantValue                 // a value, behind a comma
+	wantComma                 // a comma or the closing bracket
+	wantEnd                   // nothing
+	inLong                    // the rest of a record that is too long
+)
+
+// frames finds the values of one array.
+type frames struct {
+	maxRecord int
+	want      expected
+	number    int64 // of the last record
+	sections  int
+	value     value
+}
+
+// Numbered says that records have numbers alone.
+func (*frames) Numbered() {}
+
+// Starts is false: the members of a compressed array mean nothing.
+func (*frames) Starts([]byte) bool { return false }
+
+// Begin begins a section. What follows damage is the second.
+func (f *frames) Begin() { f.sections++ }
+
+// Frame tells what data begins with: white space, a part of the array, or a record.
+func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
+	if f.sections > 1 {
+		return f.reject(data, end, "it stands behind what is damaged, where it cannot be told where a record begins")
+	}
+	if f.want == inLong {
+		return f.restOfLong(data, end)
+	}
+	if f.want == wantArray && bytes.HasPrefix(data, []byte(byteOrderMark)) {
+		return corpus.Frame{Pass: len(byteOrderMark)}
+	}
+	if f.want == wantArray && len(data) < len(byteOrderMark) && data[0] == byteOrderMark[0] && end == corpus.GoesOn {
+		return corpus.Frame{Need: len(byteOrderMark)}
+	}
+	if n := len(data) - len(bytes.TrimLeft(data, space)); n > 0 {
+		return corpus.Frame{Pass: n}
+	}
+	var next expected
+	switch c := data[0]; {
+	case f.want == wantArray && c == '[':
+		next = wantFirst
+	case (f.want == wantFirst || f.want == wantComma) && c == ']':
+		next = wantEnd
+	case f.want == wantComma && c == ',':
+		next = wantValue
+	case (f.want == wantFirst || f.want == wantValue) && c != ',' && c != ']' && c != '}' && c != ':':
+		return f.record(data, end)
+	default:
+		return f.reject(data, end, [...]string{
+			"the file is no array of JSON: it does not begin with [", "a record should stand here",
+			"a record should stand here", "a comma or ] should stand behind a record", "something follows the array",
+		}[f.want])
+	}
+	f.want = next
+	return corpus.Frame{Pass: 1}
+}
+
+// record hands out the value that data begins with.
+func (f *frames) record(data []byte, end corpus.SectionEnd) corpus.Frame {
+	n, whole := f.value.scan(data[:min(len(data), f.maxRecord+1)])
+	switch {
+	case whole && n <= f.maxRecord:
+		return f.hand(n, n, "")
+	case n <= f.maxRecord && end == corpus.GoesOn:
+		return corpus.Frame{Need: len(data) + 1}
+	case n <= f.maxRecord:
+		return f.hand(min(n, shown), n, "the file ends inside the record")
+	}
+	long := f.value
+	fr := f.hand(min(n, shown), n, fmt.Sprintf("the record is longer than the limit of %d bytes", f.maxRecord))
+	if !whole {
+		long.seen = 0
+		f.want, f.value = inLong, long
+	}
+	return fr
+}
+
+// hand makes a frame of a record, of which so many bytes are taken and passed.
+func (f *frames) hand(take, pass int, bad string) corpus.Frame {
+	f.number++
+	f.want, f.value = wantComma, value{}
+	return corpus.Frame{Take: take, Pass: pass, Record: true, Bad: bad, Number: f.number}
+}
+
+// restOfLong passes over what is left of a record that is too long.
+func (f *frames) restOfLong(data []byte, end corpus.SectionEnd) corpus.Frame {
+	n, whole := f.value.scan(data)
+	f.value.seen = 0
+	if whole {
+		f.want, f.value = wantComma, value{}
+	}
+	if n == 0 { // the byte that ended it
+		return f.Frame(data, end)
+	}
+	return corpus.Frame{Pass: n}
+}
+
+// reject hands out all that is left as one bad record.
+func (f *frames) reject(data []byte, end corpus.SectionEnd, reason string) corpus.Frame {
+	if len(data) < shown && end == corpus.GoesOn { // what is shown shall not depend on how much has come
+		return corpus.Frame{Need: shown}
+	}
+	f.number++
+	return corpus.Frame{Take: min(len(data), shown), Pass: 1 << 62, Record: true, Bad: reason, Number: f.number}
+}
+
+// value is how far a value was gone over.
+type value struct {
+	depth             int
+	inString, escaped bool
+	bare              bool // it is no object, array or string
+	seen              int  // bytes
+}
+
+// scan goes on over the value that data begins with, of which v.seen bytes are known. It
+// returns the index behind it, or behind what is there.
+func (v *value) scan(data []byte) (n int, whole bool) {
+	for ; v.seen < len(data); v.seen++ {
+		c := data[v.seen]
+		switch {
+		case v.escaped:
+			v.escaped = false
+		case v.inString:
+			v.escaped, v.inString = c == '\\', c != '"'
+			if !v.inString && v.depth == 0 {
+				return v.seen + 1, true
+			}
+		case v.bare:
+			if c == ',' || c == ']' || bytes.IndexByte([]byte(space), c) >= 0 {
+				return v.seen, true
+			}
+		case c == '"':
+			v.inString = true
+		case c == '{' || c == '[':
+			v.depth++
+		case c == '}' || c == ']':
+			if v.depth--; v.depth == 0 {
+				return v.seen + 1, true
+			}
+		case v.depth == 0:
+			v.bare = true
+		}
+	}
+	return v.seen, false
+}

@@ -1,0 +1,242 @@
+package corpus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// Opener is a format whose files are not read from their beginning to their end. It is
+// given the file, and hands out one record after the other; the rest is done for it as
+// for a [Framer], but that inputs must be files that are not compressed.
+type Opener interface {
+	// Open reads what a file says of itself.
+	Open(file io.ReaderAt, size int64, limits Limits) (Rows, error)
+}
+
+// Limits are for a file that an [Opener] reads.
+type Limits struct {
+	Record int // bytes; a longer record shall be told as bad
+	// Spend shall be told of all work on what the file says, before it is done: bytes
+	// that are read or decompressed, and values, as a byte each. Once it is more than the
+	// file's size allows for, it returns an error that shall end the reading. So what a
+	// few bytes claim cannot take more time than they may.
+	Spend func(n int64) error
+}
+
+// Rows are the records of a file, for one goroutine.
+type Rows interface {
+	// Next appends the next record to dst, and returns where it stands and, if that is
+	// not empty, why it is no document; io.EOF behind the last. An error says which part
+	// of the file cannot be read.
+	Next(dst []byte) (records []byte, at Place, bad string, err error)
+	// Read is about how many bytes of the file have been read, for progress.
+	Read() int64
+	Close()
+}
+
+// opened is an input that an [Opener] has opened.
+type opened struct {
+	rows    Rows
+	ratio   expansion // of records
+	pending []byte    // a record that did not fit into the block before
+	span    Span      // of it
+	has     bool
+	err     error // behind the records that were handed out
+}
+
+// beginOpened has the input read by an Opener.
+func (s *Source) beginOpened(o Opener, stored *storedInput) error {
+	s.back, s.carry, s.broken, s.eof = s.back[:0], nil, nil, false
+	s.read = s.began
+	if _, plain := s.decoded.(interface{ Peek(int) ([]byte, error) }); stored.file == nil || !plain {
+		return fmt.Errorf("reading %s: %s is read at random, so it must be a file, and not compressed as a whole: write it to a file, or unpack it first", s.name, s.chosen.Name())
+	}
+	info, err := stored.file.Stat()
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", s.name, err)
+	}
+	work := &expansion{stored: info.Size, most: s.cfg.MaxRatio}
+	rows, err := o.Open(stored.file, info.Size(), Limits{Record: s.cfg.MaxRecord, Spend: work.spend})
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", s.name, err)
+	}
+	stored.forget()
+	s.opened = &opened{rows: rows}
+	s.opened.ratio = expansion{stored: info.Size, most: s.cfg.MaxRatio}
+	return nil
+}
+
+// fillOpened puts the next records into b, or none at all where the input has ended.
+func (s *Source) fillOpened(ctx context.Context, b *Block) error {
+	o := s.opened
+	b.buf, b.Spans, b.Data = b.buf[:0], b.Spans[:0], nil
+	if o.has {
+		o.has = false
+		b.buf = append(b.buf, o.pending...)
+		b.Spans = append(b.Spans, o.span)
+		if o.pending = o.pending[:0]; cap(o.pending) > 4*s.cfg.BlockSize {
+			o.pending = nil
+		}
+	}
+	err := o.err
+	for err == nil && len(b.buf) < s.cfg.BlockSize && len(b.Spans) < s.most {
+		if err = ctx.Err(); err == nil {
+			err = o.add(b, s.cfg.BlockSize)
+		}
+		if o.has {
+			break
+		}
+	}
+	if err != nil && err != io.EOF && o.err == nil {
+		err = readError(s.name, err)
+	}
+	o.err = err
+	if err == io.EOF {
+		s.eof, err = true, nil
+		s.read = s.began + max(s.size, 0)
+	} else {
+		s.read = s.began + o.rows.Read()
+	}
+	if len(b.Spans) == 0 {
+		return err
+	}
+	if err := s.settleOpened(ctx, b); err != nil {
+		return err
+	}
+	s.next = b.Spans[0].At
+	s.emit(b, b.Data, len(b.Spans))
+	b.Opened = o.rows
+	return nil // an error is met again, behind the records before it
+}
+
+// settleOpened gives a long record memory of its own.
+func (s *Source) settleOpened(ctx context.Context, b *Block) error {
+	b.Data = b.buf
+	if len(b.buf) <= s.cfg.BlockSize || len(b.buf) <= apartFrom {
+		return nil
+	}
+	if s.room != nil {
+		if err := s.room(ctx, 2*len(b.buf)); err != nil {
+			return err
+		}
+	}
+	b.Data = b.long.hold(b.buf, len(b.buf))
+	b.buf = nil
+	return nil
+}
+
+// add appends the next record to a block or, where that has not the room for it, keeps it
+// for the next.
+func (o *opened) add(b *Block, size int) error {
+	start := len(b.buf)
+	data, at, bad, err := o.rows.Next(b.buf)
+	if err != nil {
+		return err
+	}
+	if err := o.ratio.add(len(data) - start); err != nil {
+		return err
+	}
+	span := Span{At: at, Start: start, End: len(data), Bad: bad}
+	if b.buf = data; start > 0 && len(data) > size {
+		o.pending = append(o.pending[:0], data[start:]...)
+		o.span = Span{At: at, End: len(data) - start, Bad: bad}
+		o.has, b.buf = true, data[:start]
+		return nil
+	}
+	b.Spans = append(b.Spans, span)
+	return nil
+}
+
+// Encloser is a format whose outputs are more than their records behind one another.
+type Encloser interface {
+	// Enclose says how an output is written for records of the inputs, which are
+	// written with Keep or, if annotate, with Annotate.
+	Enclose(inputs []Input, annotate bool) (Enclosure, error)
+}
+
+// RecordAnswerer is a format that answers a bad record with the record and a verdict,
+// and not with a verdict alone.
+type RecordAnswerer interface {
+	AnswerRecord(w *Writer, raw, value []byte) error
+}
+
+// Enclosure makes a file of records.
+type Enclosure interface {
+	// Frame appends to dst what stands in the file for some records. Several goroutines
+	// may call it at once.
+	Frame(dst, records []byte) ([]byte, error)
+	// End returns what belongs behind the last frame of a file of so many bytes, and
+	// nothing where it is there.
+	End(file io.ReaderAt, size int64) ([]byte, error)
+}
+
+// enclosedFrame is how many bytes of records make a frame of an enclosed output.
+const enclosedFrame = 8 << 20
+
+// Enclose has an output be enclosed. Nothing may have been written since it was opened.
+func (w *Writer) Enclose(e Enclosure) error {
+	if w.part == nil {
+		return fmt.Errorf("writing %s: this format is no stream: name a file", w.name)
+	}
+	w.size, w.enclosure = enclosedFrame, e
+	w.room = semaphore.NewWeighted(int64(cap(w.free) * w.size))
+	w.codec = func(f *frame, dst []byte) []byte {
+		out, err := e.Frame(dst, f.src)
+		if err != nil {
+			w.fail(err)
+		}
+		return out
+	}
+	w.stream = &enclosedStream{w: w}
+	return nil
+}
+
+// enclosedStream writes a long record as a frame of its own.
+type enclosedStream struct {
+	w   *Writer
+	out io.Writer
+	src []byte
+}
+
+func (s *enclosedStream) Reset(out io.Writer) { s.out, s.src = out, nil }
+
+func (s *enclosedStream) Write(p []byte) (int, error) {
+	s.src = append(s.src, p...)
+	return len(p), nil
+}
+
+func (s *enclosedStream) Close() error {
+	out, err := s.w.enclosure.Frame(nil, s.src)
+	if err == nil {
+		_, err = s.out.Write(out)
+	}
+	s.src = nil
+	return err
+}
+
+// closeEnclosure writes what belongs behind the last frame.
+func (w *Writer) closeEnclosure() error {
+	if w.enclosure == nil {
+		return nil
+	}
+	w.drained()
+	if w.err() != nil {
+		return w.err()
+	}
+	file, ok := w.file.(io.ReaderAt)
+	if !ok {
+		return fmt.Errorf("writing %s: %w", w.name, errors.ErrUnsupported)
+	}
+	end, err := w.enclosure.End(file, w.written)
+	if err == nil && len(end) > 0 {
+		_, err = direct{w}.Write(end)
+	}
+	if err != nil {
+		w.fail(err)
+	}
+	return w.err()
+}

@@ -1,0 +1,120 @@
+package parquet_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/parquet"
+)
+
+// run is a run of one number, of so many bits as there are bytes in value times 8.
+func run(n uint64, value ...byte) []byte {
+	return append(binary.AppendUvarint(nil, n<<1), value...)
+}
+
+// behind puts a length of four bytes before data.
+func behind(data []byte) []byte {
+	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(data))), data...)
+}
+
+// zeroDeltas are n deltas of 0 in the largest blocks that are read.
+func zeroDeltas(n int) []byte {
+	const block = 1 << 16
+	data := binary.AppendUvarint(nil, block)
+	data = binary.AppendUvarint(data, 1)
+	data = binary.AppendUvarint(data, uint64(n))
+	return append(data, make([]byte, 1+2*(n/block+1))...)
+}
+
+const many = 1 << 30
+
+// bombs are small files that claim much: thousands of millions of values, or bytes.
+var bombs = map[string]struct {
+	file parquet.Bomb
+	want string // of the error
+}{
+	"nulls in a list": {parquet.Bomb{
+		List: true, Page: append(behind(append(run(1, 0), run(many-1, 1)...)), behind(run(many, 0))...), Entries: many, Rows: 1, Values: many,
+	}, `row group 0: column list, page 0: `},
+	"null texts": {parquet.Bomb{
+		Repetition: parquet.Optional,
+		Page:       behind(run(many, 0)), Entries: many, Rows: many, Values: many,
+	}, `row group 0: column text, page 0: `},
+	"one text many times": {parquet.Bomb{
+		Codec: parquet.Zstd, Dict: behind(make([]byte, 60_000)), Encoding: parquet.Dict,
+		Page: append([]byte{0}, run(many)...), Entries: many, Rows: many, Values: many,
+	}, `row group 0: column text, page 1: `},
+	"texts of a length in deltas": {parquet.Bomb{
+		Codec: parquet.Zstd, Encoding: parquet.DeltaLength, Page: zeroDeltas(many), Entries: many, Rows: many, Values: many,
+	}, `row group 0: column text, page 0: `},
+	"texts with deltas": {parquet.Bomb{
+		Codec: parquet.Zstd, Encoding: parquet.DeltaBytes, Page: append(zeroDeltas(many), zeroDeltas(many)...), Entries: many, Rows: many, Values: many,
+	}, `row group 0: column text, page 0: `},
+	"a large page": {parquet.Bomb{
+		Codec: parquet.Brotli, Page: make([]byte, 4<<20), Entries: 1, Rows: 1, Values: 1,
+	}, `row group 0: column text, page 0: `},
+	"a page in many row groups": {parquet.Bomb{
+		Codec: parquet.Zstd, Page: behind(make([]byte, 500_000)), Entries: 1, Rows: 1, Values: 1, Groups: 100_000,
+	}, `column text, page 0: `},
+	"columns with a long name in common": {parquet.Bomb{
+		Parts: []int{4 << 20}, Columns: 5000, Page: behind(nil), Entries: 1, Rows: 1, Values: 1,
+	}, `it has no column "text"`},
+}
+
+// TestBombs: the work on a file ends where it is more than may be spent, and soon: a
+// reader without limits would go through all that they claim.
+func TestBombs(t *testing.T) {
+	for name, c := range bombs {
+		data := c.file.Bytes()
+		began := time.Now()
+		_, err := parquet.ReadAll(parquet.Format{Rows: true}, bytes.NewReader(data), int64(len(data)), fuzzed)
+		took := time.Since(began)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.HasPrefix(c.want, "row") && !errors.Is(err, parquet.ErrSpent) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+		if took > 2*time.Second {
+			t.Errorf("%s: it takes %v", name, took)
+		}
+	}
+}
+
+// TestClaimedSizes: no room is made for more than a codec can give of a page.
+func TestClaimedSizes(t *testing.T) {
+	for _, codec := range []int32{0, parquet.Snappy, parquet.Gzip, parquet.LZ4, parquet.Zstd} {
+		b := parquet.Bomb{Codec: codec, Page: behind([]byte("a text")), Size: 200 << 20, Entries: 1, Rows: 1, Values: 1}
+		data := b.Bytes()
+		_, err := parquet.ReadAll(parquet.Format{}, bytes.NewReader(data), int64(len(data)), many)
+		if err == nil || !strings.Contains(err.Error(), "column text, page 0: it says it has 209715200 bytes decompressed, and with its codec") {
+			t.Errorf("codec %d: %v", codec, err)
+		}
+		// What a codec gives at most is read.
+		most := parquet.Bomb{Codec: codec, Page: behind(make([]byte, 3<<20)), Entries: 1, Rows: 1, Values: 1}
+		data = most.Bytes()
+		if _, err := parquet.ReadAll(parquet.Format{}, bytes.NewReader(data), int64(len(data)), many); err != nil {
+			t.Errorf("codec %d: %v", codec, err)
+		}
+	}
+}
+
+// TestBombIsTold: with what --max-ratio allows, the run ends with the file, the row group
+// and the column.
+func TestBombIsTold(t *testing.T) {
+	b := bombs["null texts"].file
+	b.Entries, b.Rows, b.Values = 1<<31-1, 1<<31-1, 1<<31-1
+	path := filepath.Join(t.TempDir(), "bomb.parquet")
+	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err := read(parquet.Format{}, path, corpus.SourceConfig{MaxRatio: corpus.DefaultMaxRatio})
+	var ratio *corpus.RatioError
+	if !errors.As(err, &ratio) || !strings.HasPrefix(err.Error(), "reading f: row group 0: column text, page 0: ") {
+		t.Error(err)
+	}
+}

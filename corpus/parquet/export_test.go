@@ -1,0 +1,83 @@
+package parquet
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+// Dump tells all entries of all columns of a file, its schema and its metadata.
+func Dump(path string) (string, error) {
+	m, err := metaOf(path)
+	if err != nil {
+		return "", err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	var out strings.Builder
+	fmt.Fprintf(&out, "%q %q %q\n", m.schemaRaw, m.kvRaw, m.ordersRaw)
+	for i := range m.leaves {
+		p := &pages{file: file, spend: func(int64) error { return nil }}
+		defer p.tool.close()
+		c := &column{leaf: &m.leaves[i], pages: p}
+		fmt.Fprintf(&out, "%s:", m.leaves[i].name())
+		for _, g := range m.groups {
+			chunks, err := g.read(nil)
+			if err != nil {
+				return "", err
+			}
+			if err := c.open(chunks[i]); err != nil {
+				return "", err
+			}
+			for c.more {
+				fmt.Fprintf(&out, " %d,%d,%q", c.rep, c.def, c.value)
+				if err := c.advance(); err != nil {
+					return "", err
+				}
+			}
+		}
+		out.WriteString("\n")
+	}
+	return out.String(), nil
+}
+
+// ErrSpent is what [ReadAll] returns where a file takes too much work.
+var ErrSpent = errors.New("the reading takes more than it may")
+
+// ReadAll reads all rows of a file, whatever they hold, and returns how many bytes they
+// have. Rows and work may be so many bytes at most.
+func ReadAll(f Format, file io.ReaderAt, size, most int64) (total int64, err error) {
+	spent := int64(0)
+	spend := func(n int64) error {
+		if spent += n; spent > most {
+			return ErrSpent
+		}
+		return nil
+	}
+	rows, err := f.Open(file, size, corpus.Limits{Record: 1 << 16, Spend: spend})
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	for {
+		data, _, _, err := rows.Next(nil)
+		if err == io.EOF {
+			return total, nil
+		}
+		if err != nil {
+			return total, err
+		}
+		if total += int64(len(data)); total > most {
+			return total, ErrSpent
+		}
+	}
+}
+
+var _ corpus.Rows = (*rows)(nil)

@@ -1,0 +1,75 @@
+package parquet
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+// Format is Apache Parquet. Its zero value reads the columns "text" and, where there is
+// one, "id".
+type Format struct {
+	Text string // dotted path of the column of the text; "" is "text"
+	ID   string // of the id; "" is "id", if there is such a column
+	Rows bool   // rows are to be written again, so that all columns are read
+}
+
+var (
+	_ corpus.Format     = Format{}
+	_ corpus.Opener     = Format{}
+	_ corpus.Encloser   = Format{}
+	_ corpus.Recognizer = Format{}
+)
+
+func (f Format) text() string { return cmp.Or(f.Text, "text") }
+
+// Name is "Parquet".
+func (Format) Name() string { return "Parquet" }
+
+// Endings are ".parquet" and ".parq".
+func (Format) Endings() []string { return []string{".parquet", ".parq"} }
+
+// Noun is "row".
+func (Format) Noun() string { return "row" }
+
+// Terminator is nothing.
+func (Format) Terminator() []byte { return nil }
+
+// Recognize tells a file by its first four bytes.
+func (Format) Recognize(head []byte) bool {
+	return bytes.HasPrefix(head, []byte(fileMagic)) || bytes.HasPrefix(head, []byte(cryptMagic))
+}
+
+// Columns that are added to rows with their verdicts.
+const (
+	verdictColumn = "firstseen_verdict"
+	ofColumn      = "firstseen_of"
+	scoreColumn   = "firstseen_score"
+)
+
+// Keep writes a row as it came.
+func (Format) Keep(w *corpus.Writer, raw []byte) error { return w.WriteRecord(frameRow(raw, nil)...) }
+
+// Annotate writes a row with the columns of its verdict.
+func (Format) Annotate(w *corpus.Writer, raw []byte, _ corpus.Slot, value []byte) error {
+	added, err := verdictRow(value)
+	if err != nil {
+		return err
+	}
+	return w.WriteRecord(frameRow(raw, added)...)
+}
+
+// AnswerRecord writes a bad row with the columns of its verdict.
+func (f Format) AnswerRecord(w *corpus.Writer, raw, value []byte) error {
+	if len(raw) == 0 {
+		return errors.New("a row above --max-record is so even without its long values, and cannot be answered: allow longer ones, or leave --annotate out")
+	}
+	return f.Annotate(w, raw, corpus.Slot{}, value)
+}
+
+// Answer fails: a row has all columns of its file.
+func (Format) Answer(*corpus.Writer, string, []byte) error {
+	return errors.New("a row cannot be made of a verdict alone")
+}

@@ -1,0 +1,214 @@
+package parquet
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+// reported is a line of a report (docs/manual.md, "The report"), with the fields that have
+// columns.
+type reported struct {
+	ID         string          `json:"id"`
+	Verdict    string          `json:"verdict"`
+	Kept       bool            `json:"kept"`
+	Of         *string         `json:"of"`
+	Why        *string         `json:"why"`
+	Exact      bool            `json:"exact"`
+	SameID     bool            `json:"same_id"`
+	Again      bool            `json:"again"`
+	Score      float64         `json:"score"`
+	Seen       float64         `json:"seen"`
+	Contained  float64         `json:"contained"`
+	Estimated  bool            `json:"estimated"`
+	Shared     int32           `json:"shared"`
+	Comparable int32           `json:"comparable"`
+	Segments   int32           `json:"segments"`
+	OfSegments int32           `json:"of_segments"`
+	Also       []reportedOther `json:"also"`
+	Sample     []string        `json:"sample"`
+	File       string          `json:"file"`
+	Line       corpus.Place    `json:"line"`
+	Time       *string         `json:"time"`
+}
+
+type reportedOther struct {
+	ID     string `json:"id"`
+	Shared int32  `json:"shared"`
+}
+
+// reportNode is a node of the schema of reports, in the order of a depth-first walk.
+type reportNode struct {
+	name       string
+	typ        int64 // -1: a group
+	repetition int64
+	children   int64
+	text, list bool
+}
+
+var reportSchema = []reportNode{
+	{name: "schema", typ: -1, repetition: -1, children: 22},
+	{name: "id", typ: typeBytes, text: true},
+	{name: "verdict", typ: typeBytes, text: true},
+	{name: "kept", typ: typeBoolean},
+	{name: "of", typ: typeBytes, repetition: optional, text: true},
+	{name: "why", typ: typeBytes, repetition: optional, text: true},
+	{name: "exact", typ: typeBoolean},
+	{name: "same_id", typ: typeBoolean},
+	{name: "again", typ: typeBoolean},
+	{name: "score", typ: typeDouble},
+	{name: "seen", typ: typeDouble},
+	{name: "contained", typ: typeDouble},
+	{name: "estimated", typ: typeBoolean},
+	{name: "shared", typ: typeInt32},
+	{name: "comparable", typ: typeInt32},
+	{name: "segments", typ: typeInt32},
+	{name: "of_segments", typ: typeInt32},
+	{name: "also", typ: -1, repetition: optional, children: 1, list: true},
+	{name: "list", typ: -1, repetition: repeated, children: 1},
+	{name: "element", typ: -1, children: 2},
+	{name: "id", typ: typeBytes, text: true},
+	{name: "shared", typ: typeInt32},
+	{name: "sample", typ: -1, repetition: optional, children: 1, list: true},
+	{name: "list", typ: -1, repetition: repeated, children: 1},
+	{name: "element", typ: typeBytes, text: true},
+	{name: "file", typ: typeBytes, text: true},
+	{name: "part", typ: typeInt64},
+	{name: "line", typ: typeInt64},
+	{name: "time", typ: typeBytes, repetition: optional, text: true},
+}
+
+// reportEnclosure makes a file of the lines of a report.
+type reportEnclosure struct{ enclosure }
+
+// Report encloses a report: its lines are rows, their fields columns. The place of a
+// document is part and line, the first of which is 0 where its input has no parts.
+func Report() (corpus.Enclosure, error) {
+	w := &thriftWriter{}
+	w.list(len(reportSchema), thriftStruct)
+	for i := range reportSchema {
+		reportSchema[i].write(w)
+	}
+	m := &meta{schemaRaw: w.data}
+	if err := m.readSchema(); err != nil {
+		return nil, fmt.Errorf("the schema of reports: %w", err)
+	}
+	e := &reportEnclosure{enclosure{schema: w.data, version: 1, leaves: m.leaves}}
+	e.print = binary.LittleEndian.AppendUint64(nil, xxh3.Hash(w.data))
+	for i := range m.leaves {
+		e.order, e.codecs = append(e.order, i), append(e.codecs, codecZstd)
+	}
+	return e, nil
+}
+
+func (n *reportNode) write(w *thriftWriter) {
+	w.begin()
+	if n.typ >= 0 {
+		w.i32(1, n.typ)
+	}
+	if n.repetition >= 0 {
+		w.i32(3, n.repetition)
+	}
+	w.field(4, thriftBinary)
+	w.string(n.name)
+	if n.children > 0 {
+		w.i32(5, n.children)
+	}
+	const utf8Converted, listConverted, stringLogical, listLogical = 0, 3, 1, 3
+	switch {
+	case n.text:
+		w.logical(utf8Converted, stringLogical)
+	case n.list:
+		w.logical(listConverted, listLogical)
+	}
+	w.end()
+}
+
+// logical writes what a node means: its converted type, and a union of which one field is
+// set.
+func (w *thriftWriter) logical(converted int64, field int) {
+	w.i32(6, converted)
+	w.field(10, thriftStruct)
+	w.begin()
+	w.field(field, thriftStruct)
+	w.data = append(w.data, 0)
+	w.end()
+}
+
+// Frame makes a row group of lines.
+func (e *reportEnclosure) Frame(dst, lines []byte) ([]byte, error) {
+	var rows []byte
+	for line := range bytes.Lines(lines) {
+		var r reported
+		if err := json.Unmarshal(line, &r); err != nil {
+			return dst, fmt.Errorf("a line of the report: %w", err)
+		}
+		at := len(rows)
+		rows = append(rows, 0, 0, 0, 0)
+		rows = r.append(append(rows, e.print...))
+		binary.LittleEndian.PutUint32(rows[at:], uint32(len(rows)-at-4))
+	}
+	return e.enclosure.Frame(dst, rows)
+}
+
+// append appends the entries of all columns, in the order of the schema.
+func (r *reported) append(dst []byte) []byte {
+	dst = appendText(appendText(dst, r.ID), r.Verdict)
+	dst = appendBool(dst, r.Kept)
+	dst = appendOptional(appendOptional(dst, r.Of), r.Why)
+	dst = appendBool(appendBool(appendBool(dst, r.Exact), r.SameID), r.Again)
+	for _, v := range []float64{r.Score, r.Seen, r.Contained} {
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(v))
+	}
+	dst = appendBool(dst, r.Estimated)
+	for _, v := range []int32{r.Shared, r.Comparable, r.Segments, r.OfSegments} {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(v))
+	}
+	dst = appendList(dst, r.Also, func(dst []byte, o reportedOther) []byte { return appendText(dst, o.ID) })
+	dst = appendList(dst, r.Also, func(dst []byte, o reportedOther) []byte {
+		return binary.LittleEndian.AppendUint32(dst, uint32(o.Shared))
+	})
+	dst = appendList(dst, r.Sample, appendText)
+	dst = appendText(dst, r.File)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(r.Line.Part))
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(r.Line.Record))
+	return appendOptional(dst, r.Time)
+}
+
+func appendBool(dst []byte, v bool) []byte {
+	if v {
+		return append(dst, 1)
+	}
+	return append(dst, 0)
+}
+
+func appendOptional(dst []byte, s *string) []byte {
+	if s == nil {
+		return append(dst, 0)
+	}
+	return appendText(append(dst, 1), *s)
+}
+
+// appendList appends the entries of a list: none is a null, and one that is empty has a
+// place of its own, at the definition level between the two.
+func appendList[T any](dst []byte, list []T, value func([]byte, T) []byte) []byte {
+	if list == nil {
+		return append(dst, 0, 0)
+	}
+	if len(list) == 0 {
+		return append(dst, 1, 0)
+	}
+	for i, v := range list {
+		if i > 0 {
+			dst = append(dst, 1) // the repetition level
+		}
+		dst = value(append(dst, 2), v)
+	}
+	return append(dst, 0)
+}

@@ -1,0 +1,110 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+)
+
+// verdictLeaves are the columns that are added to rows with their verdicts.
+var verdictLeaves = []leaf{
+	{element: element{name: verdictColumn, typ: typeBytes}, path: []string{verdictColumn}, maxDef: 1},
+	{element: element{name: ofColumn, typ: typeBytes}, path: []string{ofColumn}, maxDef: 1},
+	{element: element{name: scoreColumn, typ: typeDouble}, path: []string{scoreColumn}, maxDef: 1},
+}
+
+// verdictRow makes the entries of these columns of an annotation.
+func verdictRow(value []byte) (row []byte, err error) {
+	var v struct {
+		Verdict string   `json:"verdict"`
+		Of      *string  `json:"of"`
+		Score   *float64 `json:"score"`
+	}
+	if err := json.Unmarshal(value, &v); err != nil {
+		return nil, fmt.Errorf("reading a verdict: %w", err)
+	}
+	row = appendText(append(row, 1), v.Verdict)
+	if v.Of != nil {
+		row = appendText(append(row, 1), *v.Of)
+	} else {
+		row = append(row, 0)
+	}
+	if v.Score == nil {
+		return append(row, 0), nil
+	}
+	return binary.LittleEndian.AppendUint64(append(row, 1), math.Float64bits(*v.Score)), nil
+}
+
+func appendText(dst []byte, s string) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
+}
+
+// withVerdicts adds these columns to the schema, and to the orders of columns.
+func (m *meta) withVerdicts() (schema, orders []byte, err error) {
+	for _, l := range verdictLeaves {
+		for _, e := range m.elements {
+			if e.name == l.name() {
+				return nil, nil, fmt.Errorf("it has a column %s already: it was annotated before, so leave --annotate out, or take the column out", e.name)
+			}
+		}
+	}
+	w := &thriftWriter{}
+	w.list(len(m.elements)+len(verdictLeaves), thriftStruct)
+	w.root(m.elements[0], len(verdictLeaves))
+	for _, e := range m.elements[1:] {
+		w.data = append(w.data, e.raw...)
+	}
+	for _, l := range verdictLeaves {
+		w.element(&l)
+	}
+	if m.ordersRaw == nil {
+		return w.data, nil, nil
+	}
+	t := &thriftReader{data: m.ordersRaw}
+	n, typ := t.list()
+	o := &thriftWriter{}
+	o.list(n+len(verdictLeaves), typ)
+	o.data = append(o.data, m.ordersRaw[t.at:]...)
+	for range verdictLeaves {
+		o.begin() // ColumnOrder, of which TypeDefinedOrder is the field 1
+		o.field(1, thriftStruct)
+		o.data = append(o.data, 0)
+		o.end()
+	}
+	return w.data, o.data, nil
+}
+
+// root writes the root of a schema with more children.
+func (w *thriftWriter) root(e element, more int) {
+	w.begin()
+	t := &thriftReader{data: e.raw}
+	t.each(func(id int, typ byte) {
+		raw := t.raw(typ)
+		if id == 5 {
+			w.i32(5, int64(int(e.children)+more))
+			return
+		}
+		w.field(id, typ) // of a truth value the type is all
+		w.data = append(w.data, raw...)
+	})
+	w.end()
+}
+
+// element writes a column of texts or of fractions.
+func (w *thriftWriter) element(l *leaf) {
+	w.begin()
+	w.i32(1, int64(l.typ))
+	w.i32(3, optional)
+	w.field(4, thriftBinary)
+	w.string(l.element.name)
+	if l.typ == typeBytes {
+		w.i32(6, 0) // UTF8
+		w.field(10, thriftStruct)
+		w.begin()
+		w.field(1, thriftStruct) // STRING
+		w.data = append(w.data, 0)
+		w.end()
+	}
+	w.end()
+}

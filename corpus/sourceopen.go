@@ -1,0 +1,128 @@
+package corpus
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+)
+
+func (s *Source) open(ctx context.Context) error {
+	if s.index == len(s.inputs) {
+		s.dec.close()
+		return io.EOF
+	}
+	in := s.inputs[s.index]
+	s.began = s.read
+	var p *piece
+	if s.ahead != nil {
+		p = s.ahead.input(s.index)
+	}
+	stored, err := openStored(in, s.cfg.Stdin, p)
+	if err != nil {
+		return err
+	}
+	s.in, s.name, s.index = stored, in.Name, s.index+1
+	s.next, s.reject = Place{Record: 1}, ""
+	s.live, s.size = in.Size < 0, in.Size
+	if in.Path == Stdin {
+		s.size = -1 // it may have been read in part
+	}
+	s.most = max(s.cfg.BlockSize/(recordCost+len(s.name)), 1)
+	return s.begin(ctx, stored, p)
+}
+
+// startAhead begins to decode files ahead, if that was asked for: the input that is open
+// from its beginning, which is read so once more, unless it is not compressed or no file.
+func (s *Source) startAhead(ctx context.Context, stored *storedInput) error {
+	sizes := sizesFor(s.cfg.Ahead, cmp.Or(max(s.cfg.AheadMemory, 0), DefaultAheadMemory))
+	if s.cfg.sizes != nil {
+		sizes = *s.cfg.sizes
+	}
+	_, plain := s.decoded.(*bufio.Reader)
+	again := stored.file != nil && !plain
+	first := s.index
+	if again {
+		first--
+	}
+	if s.ahead != nil || s.cfg.Ahead < 2 || first == len(s.inputs) {
+		return nil
+	}
+	s.dec.close()
+	s.ahead = startAhead(s.inputs, first, s.dec, sizes)
+	if !again {
+		return nil
+	}
+	if err := s.closeInput(nil); err != nil {
+		return err
+	}
+	s.read, s.index = s.began, first
+	return s.open(ctx)
+}
+
+func (s *Source) closeAhead() {
+	if s.ahead != nil {
+		s.ahead.close()
+		s.ahead, s.cfg.Ahead = nil, 0
+	}
+}
+
+// begin finds out the format of an input that was opened. Where it is decoded ahead, p is
+// its first piece.
+func (s *Source) begin(ctx context.Context, stored *storedInput, p *piece) error {
+	var err error
+	s.broken, s.back, s.eof = nil, s.back[:0], false
+	if p != nil && p.in.kind != "" {
+		s.decoded = s.ahead.reader(p, &s.read, s.began)
+	} else if s.decoded, err = s.dec.decode(s.name, counter{stored, &s.read}); err != nil {
+		return s.beginDamaged(stored, err)
+	}
+	least := 3
+	if !s.live && len(s.cfg.Formats) > 0 {
+		least = RecognizedBy
+	}
+	if s.back, err = s.readTo(ctx, s.back, least); ctx.Err() != nil {
+		return err
+	}
+	// An error behind some bytes is met again by fill.
+	if s.broken != nil && len(s.back) == 0 {
+		return s.beginDamaged(stored, s.broken)
+	}
+	for s.live && len(s.back) < RecognizedBy && !s.eof && s.broken == nil && beginsLikeOther(s.back) {
+		s.back, _ = s.readTo(ctx, s.back, len(s.back)+1)
+	}
+	if len(s.cfg.Formats) > 0 && bytes.HasPrefix(s.back, []byte(zipMagic)) {
+		s.zipped = openZip(stored, s.size)
+	}
+	format, err := s.formatOf(s.back)
+	if err == nil {
+		err = s.choose(format)
+	}
+	if err != nil {
+		return err
+	}
+	if o, ok := s.chosen.(Opener); ok {
+		return s.beginOpened(o, stored)
+	}
+	if s.cutter == nil {
+		return s.beginFramed(stored)
+	}
+	stored.forget()
+	passed, reject := s.cutter.Begin(s.back)
+	s.carry, s.reject = s.back[passed:], reject
+	return s.startAhead(ctx, stored)
+}
+
+// beginDamaged begins an input of which nothing can be decoded: behind the damage a
+// Framer goes on.
+func (s *Source) beginDamaged(stored *storedInput, err error) error {
+	f := s.named(s.name)
+	if len(s.cfg.Formats) == 0 {
+		f = s.format
+	}
+	if _, ok := f.(Framer); ok {
+		return s.chooseFramed(f, stored)
+	}
+	return err
+}

@@ -1,0 +1,53 @@
+package corpus
+
+import (
+	"bytes"
+	"errors"
+	"iter"
+)
+
+// Documents goes over the records that a [Framer] has found: what its parser does. read
+// fills in *doc, of which there are Raw and At, or says why it is no document.
+func (b *Block) Documents(doc *Document, read func() error) iter.Seq[*Document] {
+	return func(yield func(*Document) bool) {
+		b.Rewind()
+		for _, span := range b.Spans {
+			*doc = Document{Raw: b.Data[span.Start:span.End:span.End], At: span.At, Other: span.Other}
+			reason := span.Bad
+			if reason == "" && !span.Other {
+				if err := read(); err != nil {
+					reason = err.Error()
+				}
+			}
+			if reason != "" {
+				doc.ID, doc.Text = nil, nil
+				doc.Bad = &BadRecord{File: b.File, At: span.At, Reason: reason, Raw: doc.Raw}
+			}
+			if !yield(doc) {
+				return
+			}
+		}
+	}
+}
+
+var errNoFields = errors.New("only lines of JSON can be annotated")
+
+// Unannotated has the methods of a format whose records take no field.
+type Unannotated struct{}
+
+// Annotate fails.
+func (Unannotated) Annotate(*Writer, []byte, Slot, []byte) error { return errNoFields }
+
+// Answer fails.
+func (Unannotated) Answer(*Writer, string, []byte) error { return errNoFields }
+
+// LooksLikeHTML reports whether a body without a type begins like a page.
+func LooksLikeHTML(body []byte) bool {
+	body = bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), " \t\r\n")
+	for _, tag := range []string{"<!doctype html", "<html", "<head", "<body", "<title", "<!--"} {
+		if len(body) >= len(tag) && bytes.EqualFold(body[:len(tag)], []byte(tag)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,201 @@
+package warc
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+// Revisit says what is written in the place of a removed record.
+type Revisit struct {
+	Write bool // a revisit record for one with the payload of its witness, a metadata record for any other
+	Keep  bool // and with that the record itself, as it came
+}
+
+// Removed is a record that is removed.
+type Removed struct {
+	Raw     []byte
+	Own     []byte // what AppendWitness says of it
+	Of      string // id of the witness, "" where there is none
+	Witness []byte // what AppendWitness has said of that, nil where nothing is stored
+	Verdict string // as in reports
+	Score   string // as in reports
+}
+
+// Instead writes what stands in the output for a removed record: a revisit record, if its
+// payload is that of its witness, for whoever replays it is shown the witness's bytes; and
+// a metadata record if not. Nothing is written for the very capture that the witness is,
+// which came again. What is written depends on nothing but Removed. revisit tells that it
+// is a revisit record.
+func (f Format) Instead(w *corpus.Writer, r Removed) (revisit bool, err error) {
+	if !isWARC(r.Raw) {
+		return false, errNoWARC
+	}
+	var own, of witness
+	same := r.Own != nil && r.Witness != nil
+	if same {
+		if own, err = parseWitness(r.Own, r.Of); err != nil { // its URI is not used
+			return false, err
+		}
+		if of, err = parseWitness(r.Witness, r.Of); err != nil {
+			return false, err
+		}
+		same = own.digest == of.digest
+	}
+	head := parseHead(r.Raw[:headEnd(r.Raw)])
+	switch {
+	case same && bytes.Equal(head.uri, of.uri) && bytes.Equal(head.date, of.date):
+		return false, nil
+	case same:
+		return true, w.WriteAlone(revisitOf(&head, r.Raw, &of), f.Terminator())
+	case f.Revisit.Keep:
+		if err := f.Keep(w, r.Raw); err != nil {
+			return false, err
+		}
+	}
+	return false, w.WriteAlone(metadataOf(&head, r.Raw, &r, f.Revisit.Keep), f.Terminator())
+}
+
+var errNoWARC = errors.New("--revisit writes records of web archives, and the input is none: leave it out")
+
+// Fields of the header that a revisit record has of its own.
+var ownFields = []string{
+	"WARC-Type", "WARC-Record-ID", "WARC-Profile", "WARC-Refers-To", "WARC-Refers-To-Target-URI", "WARC-Refers-To-Date",
+	"WARC-Payload-Digest", "WARC-Block-Digest", "WARC-Truncated", "Content-Type", "Content-Length",
+}
+
+// revisitOf is the revisit record of a record that has the payload of another (WARC 1.1,
+// section 6.7.2): its fields, but for those that would be of the payload, and its header
+// of HTTP.
+func revisitOf(r *record, raw []byte, of *witness) []byte {
+	p, _ := payloadOf(r, raw)
+	version := versionOf(raw)
+	b := fmt.Appendf(nil, "WARC/%s\r\nWARC-Type: revisit\r\nWARC-Record-ID: %s\r\n", version, derivedID("revisit", raw[:r.head]))
+	b = appendFields(b, r.fields, ownFields)
+	b = fmt.Appendf(b, "WARC-Profile: http://netpreserve.org/warc/%s/revisit/identical-payload-digest\r\n", version)
+	b = fmt.Appendf(b, "WARC-Refers-To-Target-URI: %s\r\nWARC-Refers-To-Date: %s\r\n", of.uri, of.date)
+	b = fmt.Appendf(b, "WARC-Payload-Digest: %s\r\nWARC-Truncated: length\r\n", of.payloadDigest())
+	return appendBlock(b, r.mime, p.head)
+}
+
+// metadataOf is a record that tells why another was removed.
+func metadataOf(r *record, raw []byte, removed *Removed, kept bool) []byte {
+	block := fmt.Appendf(nil, "%sverdict: %s\r\n", ourMetadata, removed.Verdict)
+	if removed.Of != "" {
+		block = fmt.Appendf(block, "of: %s\r\n", oneLine(removed.Of))
+	}
+	block = fmt.Appendf(block, "score: %s\r\n%s%t\r\n", removed.Score, keptField, kept)
+	b := fmt.Appendf(nil, "WARC/%s\r\nWARC-Type: metadata\r\nWARC-Record-ID: %s\r\n", versionOf(raw), derivedID("metadata", raw[:r.head]))
+	for _, name := range []string{"WARC-Target-URI", "WARC-Date", "WARC-Warcinfo-ID"} {
+		if value := r.fields.get(name); value != nil {
+			b = fmt.Appendf(b, "%s: %s\r\n", name, value)
+		}
+	}
+	if id := r.fields.get("WARC-Record-ID"); id != nil {
+		b = fmt.Appendf(b, "WARC-Refers-To: %s\r\n", id)
+		if kept {
+			b = fmt.Appendf(b, "WARC-Concurrent-To: %s\r\n", id)
+		}
+	}
+	return appendBlock(b, []byte("application/warc-fields"), block)
+}
+
+// What the content of a metadata record of ours begins with, and the field that says
+// whether the record it tells of is there.
+const (
+	ourMetadata = "software: firstseen\r\n"
+	keptField   = "kept: "
+)
+
+// copies reports whether a record that is no document is written as it came: revisits,
+// and what was told of records that are no longer there. What is told of one that is
+// there is told anew.
+func (f Format) copies(r *record, content []byte) bool {
+	switch {
+	case !f.Revisit.Write || f.ARC:
+		return false
+	case r.other == "revisit":
+		return true
+	}
+	return r.other == "metadata" && bytes.HasPrefix(content, []byte(ourMetadata)) && bytes.HasSuffix(content, []byte(keptField+"false\r\n"))
+}
+
+// appendBlock appends what ends a header, and the block behind it.
+func appendBlock(b, contentType, block []byte) []byte {
+	sum := sha1.Sum(block)
+	b = fmt.Appendf(b, "WARC-Block-Digest: %s\r\n", sha1Digest(sum[:]))
+	if len(contentType) > 0 {
+		b = fmt.Appendf(b, "Content-Type: %s\r\n", contentType)
+	}
+	b = fmt.Appendf(b, "Content-Length: %d\r\n\r\n", len(block))
+	return append(b, block...)
+}
+
+// appendFields appends the fields of a header, each in one line, but for some.
+func appendFields(dst []byte, f fields, but []string) []byte {
+	for rest := []byte(f); len(rest) > 0; {
+		line := rest[:lineEnd(rest)]
+		rest = rest[len(line):]
+		name, value, found := bytes.Cut(line, []byte(":"))
+		name = bytes.TrimRight(name, " \t")
+		if !found || len(name) == 0 || name[0] == ' ' || name[0] == '\t' {
+			continue // folded, or none
+		}
+		if slices.ContainsFunc(but, func(b string) bool { return is(name, b) }) {
+			continue
+		}
+		dst = fmt.Appendf(dst, "%s: %s", name, bytes.TrimSpace(value))
+		for len(rest) > 0 && (rest[0] == ' ' || rest[0] == '\t') {
+			more := rest[:lineEnd(rest)]
+			rest = rest[len(more):]
+			if more = bytes.TrimSpace(more); len(more) > 0 {
+				dst = append(append(dst, ' '), more...)
+			}
+		}
+		dst = append(dst, "\r\n"...)
+	}
+	return dst
+}
+
+// versionOf is the version of a record, of those that there are.
+func versionOf(raw []byte) string {
+	for _, version := range []string{"0.17", "0.18", "1.0", "1.1"} {
+		if bytes.HasPrefix(raw[len("WARC/"):], []byte(version)) {
+			return version
+		}
+	}
+	return "1.1"
+}
+
+// derivedID is the id of a record that is written of another, whose header it is made
+// of: always the same, by SHA-1 (version 5 of RFC 9562, section 5.5, in the name space of
+// URLs).
+func derivedID(kind string, head []byte) string {
+	h := sha1.New()
+	h.Write([]byte("\x6b\xa7\xb8\x11\x9d\xad\x11\xd1\x80\xb4\x00\xc0\x4f\xd4\x30\xc8"))
+	fmt.Fprintf(h, "https://github.com/firstseen/firstseen#%s\n", kind)
+	h.Write(head)
+	id := h.Sum(nil)
+	id[6], id[8] = id[6]&0x0f|0x50, id[8]&0x3f|0x80
+	return fmt.Sprintf("<urn:uuid:%x-%x-%x-%x-%x>", id[:4], id[4:6], id[6:8], id[8:10], id[10:16])
+}
+
+// oneLine writes what would end a line as URIs do.
+func oneLine(text string) string {
+	if !hasControl([]byte(text)) {
+		return text
+	}
+	var b []byte
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c == 0x7f {
+			b = fmt.Appendf(b, "%%%02X", c)
+		} else {
+			b = append(b, c)
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,153 @@
+package dedup
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/firstseen/firstseen/feature/method"
+)
+
+// Where copies have to be confirmed, what the method calls one is asked for before it is
+// removed: of the candidates that are copies the best first, and, of a document so short
+// that its method leaves it open, those that are not as well. Nothing is removed that was
+// not confirmed.
+
+// maxAsked is of how many candidates the texts are compared for one document. They are
+// asked best first, so that the rest hardly ever matter.
+const maxAsked = 8
+
+// A Confirmer compares the text of a document with that of an earlier one which its method
+// calls a copy, or leaves open. What it returns may depend on the two alone: it is called
+// by several goroutines, in any order, and for a pair more than once. An error ends the
+// run. record and id are valid during the call.
+type Confirmer func(text []byte, id []byte, record *Record) (Confirmation, error)
+
+// A Confirmation is what comparing two texts came to.
+type Confirmation struct {
+	OK    bool    // the document is a copy of the earlier one
+	Value float64 // the score, 0 to 1, where the texts were compared
+	Why   string  // why they were not; "" where they were
+}
+
+// confirming is what a decision has of it.
+type confirming struct {
+	ask    Confirmer
+	text   []byte
+	active bool // for this document
+	tries  []try
+	exact  failed // the exact copy that was not confirmed
+}
+
+// A try is a candidate to be asked about, at a position in decision.selected.
+type try struct {
+	at int
+	found
+}
+
+// failed is a document whose text did not confirm an exact copy.
+type failed struct {
+	num      uint32
+	features int
+	id       string
+	Confirmation
+}
+
+// begin makes text that of the document to decide about.
+func (c *confirming) begin(text []byte) {
+	c.text, c.active, c.exact = text, c.ask != nil, failed{}
+}
+
+// end has what is judged without being decided not confirmed.
+func (c *confirming) end() { c.text, c.active = nil, false }
+
+// confirm asks about the at-th of the documents that were read last.
+func (c *decision) confirm(at int) (Confirmation, error) {
+	record, err := ParseRecord(c.read.data[at])
+	if err != nil {
+		return Confirmation{}, c.damaged(c.read.nums[at], err)
+	}
+	return c.confirming.ask(c.confirming.text, c.read.ids[at], &record)
+}
+
+// confirmExact asks about an exact copy, which was read last.
+func (c *decision) confirmExact(num uint32, features int, r *Result) (ok bool, err error) {
+	if !c.confirming.active {
+		return true, nil
+	}
+	answer, err := c.confirm(0)
+	if err != nil {
+		return false, err
+	}
+	if answer.OK {
+		r.Confirm, r.Asked = answer, true
+	} else if c.confirming.exact.num == 0 {
+		c.confirming.exact = failed{num, features, string(c.read.ids[0]), answer}
+	}
+	return answer.OK, nil
+}
+
+// aloneConfirmed is alone where copies have to be confirmed.
+func (c *decision) aloneConfirmed(r *Result) (witness, relation found, err error) {
+	witness.candidate, relation.candidate = -1, -1
+	tries := c.confirming.tries[:0]
+	for at, i := range c.selected {
+		e := &c.found.Candidates[i]
+		f, err := c.judge.Compare(e, c.sketches[at])
+		if err != nil {
+			return witness, relation, c.damaged(e.Num, err)
+		}
+		if f.Relation == method.Copy || f.Open {
+			tries = append(tries, try{at, found{i, f}})
+		} else {
+			c.relate(found{i, f}, &relation)
+		}
+	}
+	slices.SortStableFunc(tries, func(a, b try) int { // candidates are in order of arrival
+		return cmp.Or(cmp.Compare(b.Relation, a.Relation), cmp.Compare(b.Score, a.Score))
+	})
+	c.confirming.tries = tries
+	for n, t := range tries {
+		if n < maxAsked {
+			answer, err := c.confirm(t.at)
+			if err != nil {
+				return witness, relation, err
+			}
+			if answer.OK {
+				if t.Relation != method.Copy {
+					t.Score, t.Estimated = answer.Value, false
+				}
+				r.Confirm, r.Asked = answer, true
+				return t.found, relation, nil
+			}
+			if t.Relation == method.Copy && !r.Asked {
+				r.Confirm, r.Asked = answer, true
+			}
+		}
+		if t.Relation == method.Copy {
+			t.Relation, t.Share = method.Related, t.Score
+		}
+		c.relate(t.found, &relation)
+	}
+	return witness, relation, nil
+}
+
+// relate makes f the relation that is told of, if it is one and goes before it.
+func (c *decision) relate(f found, best *found) {
+	if f.Relation == method.Related && c.better(f.candidate, f.Share, best, best.Share) {
+		*best = f
+	}
+}
+
+// keepUnconfirmed tells of an exact copy that was not confirmed, where nothing else is
+// known of the document.
+func (c *decision) keepUnconfirmed(r *Result) {
+	e := &c.confirming.exact
+	if !c.confirming.active || e.num == 0 || r.Verdict != Unique {
+		return
+	}
+	r.Verdict, r.Kept = Related, true
+	r.Of = Source{Num: e.num, ID: e.id, Shared: r.Segments, Weight: c.judge.Whole()}
+	r.Score, r.Seen, r.Contained = 1, 1, 1
+	r.OfSegments, r.Comparable = e.features, r.Segments
+	r.Confirm, r.Asked = e.Confirmation, true
+}

@@ -1,0 +1,216 @@
+package dedup_test
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/zeebo/xxh3"
+	"pgregory.net/rapid"
+
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
+)
+
+// post draws a text of a few clauses that others have too: many are exact copies, many too
+// short for a sketch.
+func post(rt *rapid.T) string {
+	n := rapid.SampledFrom([]int{1, 2, 3, 12}).Draw(rt, "clauses")
+	var clauses []string
+	for range n {
+		clauses = append(clauses, fmt.Sprintf("the clause with number %d of them all", rapid.IntRange(0, 14).Draw(rt, "clause")))
+	}
+	return strings.Join(clauses, ", ")
+}
+
+// denying confirms all but one in so many pairs, by a hash of the two; 0: all of them.
+func denying(oneIn uint64) dedup.Confirmer {
+	return func(text, id []byte, record *dedup.Record) (dedup.Confirmation, error) {
+		h := xxh3.Hash(append(append(slices.Clone(text), 0), id...))
+		if _, ok, err := record.Field(200); !ok || err != nil {
+			return dedup.Confirmation{}, errors.New("the record has not the field that was stored")
+		}
+		if oneIn > 0 && h%oneIn == 0 {
+			return dedup.Confirmation{Value: 0.25, Why: [...]string{"", "gone"}[h>>32%2]}, nil
+		}
+		return dedup.Confirmation{OK: true, Value: 0.75}, nil
+	}
+}
+
+func decideTexts(rt *rapid.T, confirm dedup.Confirmer, texts []string, crew *dedup.Crew) (results []dedup.Result, store *dedup.Memory) {
+	store = &dedup.Memory{}
+	d, err := dedup.New(dedup.Config{Table: store, Now: fixedNow, Confirm: confirm})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	extractor, err := feature.NewExtractor(feature.Scheme{})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	var b dedup.Batch
+	for i, text := range texts {
+		doc := dedup.Document{ID: fmt.Sprint("doc", i), Sketch: &feature.Sketch{}, Text: []byte(text), Added: dedup.AppendField(nil, 200, []byte{1})}
+		extractor.Extract(doc.Sketch, doc.Text)
+		if crew != nil {
+			b.Add(doc)
+			continue
+		}
+		r, err := d.DecideDocument(doc)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		r.Also, r.SharedSegments = slices.Clone(r.Also), slices.Clone(r.SharedSegments)
+		results = append(results, r)
+	}
+	if crew == nil {
+		return results, store
+	}
+	var linker dedup.Linker
+	linker.Link(&b)
+	results = make([]dedup.Result, len(texts))
+	err = d.DecideAll(&b, *crew, func(_, i int, told dedup.Told) {
+		results[i] = *told.Result
+		results[i].Also, results[i].SharedSegments = slices.Clone(told.Result.Also), slices.Clone(told.Result.SharedSegments)
+	})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	return results, store
+}
+
+// TestNothingUnconfirmedIsRemoved: with any answers, one after the other and together,
+// what is removed was confirmed against the document that is named, and both ways come to
+// the same.
+func TestNothingUnconfirmedIsRemoved(t *testing.T) {
+	events := map[string]int{}
+	rapid.Check(t, func(rt *rapid.T) {
+		var texts []string
+		for range rapid.IntRange(2, 40).Draw(rt, "documents") {
+			texts = append(texts, post(rt))
+		}
+		oneIn := rapid.SampledFrom([]uint64{0, 1, 2, 5}).Draw(rt, "one in")
+		ask := denying(oneIn)
+		want, store := decideTexts(rt, ask, texts, nil)
+		crew := crewOf(rapid.IntRange(1, 4).Draw(rt, "workers"))
+		got, other := decideTexts(rt, ask, texts, &crew)
+		if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			rt.Fatalf("(-one by one +together)\n%s", diff)
+		}
+		if !reflect.DeepEqual(store, other) {
+			rt.Fatal("the batch left another store than the documents one by one")
+		}
+		plain, _ := decideTexts(rt, nil, texts, nil)
+		for i, r := range want {
+			record := dedup.Record{Added: dedup.AppendField(nil, 200, []byte{1})}
+			switch again, err := ask([]byte(texts[i]), []byte(r.Of.ID), &record); {
+			case err != nil:
+				rt.Fatal(err)
+			case !r.Kept && (!again.OK || !r.Asked || r.Confirm != again):
+				rt.Fatalf("document %d was removed for %s, which says %+v, by %+v", i, r.Of.ID, again, r)
+			case r.Kept && r.Asked && r.Confirm.OK, r.Kept != (r.Verdict != dedup.Duplicate):
+				rt.Fatalf("document %d: %+v", i, r)
+			}
+			if oneIn == 1 && !r.Kept {
+				rt.Fatal("a copy was removed that nothing confirms")
+			}
+			if oneIn == 0 && i > 0 && plain[i].Exact && !r.Exact && r.Kept {
+				rt.Fatalf("an exact copy that is confirmed was kept: %+v", r)
+			}
+			switch {
+			case !r.Kept && r.Exact:
+				events["exact"]++
+			case !r.Kept && r.Score == 0.75:
+				events["left open, and confirmed"]++
+			case !r.Kept:
+				events["copy"]++
+			case r.Asked && r.Score == 1:
+				events["exact, not confirmed"]++
+			case r.Asked:
+				events["not confirmed"]++
+			}
+		}
+	})
+	for _, e := range []string{"left open, and confirmed", "not confirmed"} {
+		if events[e] == 0 {
+			t.Errorf("no document was %s: %v", e, events)
+		}
+	}
+}
+
+// TestExactCopiesAreConfirmedToo: one that is not is kept, and told of, also where it has no
+// segment by which it would be found again; the next copy is asked about both.
+func TestExactCopiesAreConfirmedToo(t *testing.T) {
+	for _, text := range []string{"short", "one clause that is long enough, and another one that is as long"} {
+		var asked []string
+		d, err := dedup.New(dedup.Config{Table: &dedup.Memory{}, Confirm: func(_, id []byte, _ *dedup.Record) (dedup.Confirmation, error) {
+			asked = append(asked, string(id))
+			return dedup.Confirmation{OK: string(id) == "b", Value: 0.5, Why: "gone"}, nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var results []dedup.Result
+		for _, id := range []string{"a", "b", "c"} {
+			r, err := d.See(id, []byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			results = append(results, r)
+		}
+		b, c := results[1], results[2]
+		if b.Verdict != dedup.Related || !b.Kept || b.Exact || b.Of.ID != "a" || b.Score < 0.6 || !b.Asked || b.Confirm.Why != "gone" {
+			t.Errorf("%s: an exact copy that is not confirmed: %+v", text, b)
+		}
+		if c.Verdict != dedup.Duplicate || !c.Exact || c.Of.ID != "b" || !c.Confirm.OK {
+			t.Errorf("%s: the next: %+v", text, c)
+		}
+		if !slices.Contains(asked, "a") || asked[len(asked)-1] != "b" {
+			t.Errorf("%s: asked about %v", text, asked)
+		}
+	}
+}
+
+// TestConfirmingIsForDecisions: Check asks nobody, and what cannot be confirmed is refused.
+func TestConfirmingIsForDecisions(t *testing.T) {
+	asked := 0
+	failing := func([]byte, []byte, *dedup.Record) (dedup.Confirmation, error) {
+		asked++
+		return dedup.Confirmation{}, errors.New("the disk is gone")
+	}
+	d, err := dedup.New(dedup.Config{Table: &dedup.Memory{}, Confirm: failing})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = "one clause that is long enough, and another one that is as long"
+	if _, err := d.See("a", []byte(text)); err != nil || asked > 0 {
+		t.Fatal(err, asked)
+	}
+	var s feature.Sketch
+	extractor, err := feature.NewExtractor(feature.Scheme{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	extractor.Extract(&s, []byte(text))
+	if r, err := d.Check("b", &s); err != nil || r.Kept || r.Asked || asked > 0 {
+		t.Errorf("Check: %+v %v, asked %d", r, err, asked)
+	}
+	if _, err := d.See("b", []byte(text)); err == nil || !strings.Contains(err.Error(), "the disk is gone") {
+		t.Errorf("an error of the confirmer is %v", err)
+	}
+	if r, err := d.Check("b", &s); err != nil || r.Kept {
+		t.Errorf("Check after an error: %+v %v", r, err)
+	}
+	for _, cfg := range []dedup.Config{
+		{Table: &dedup.Memory{}, Rules: dedup.Rules{RemoveMosaics: true}, Confirm: failing},
+		{Filter: newFilter(t, 1000), Confirm: failing},
+	} {
+		if _, err := dedup.New(cfg); err == nil || !strings.Contains(err.Error(), "that needs a table") {
+			t.Errorf("%+v: %v", cfg.Rules, err)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package dedup
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/feature/method"
+)
+
+// A near is what a method has that finds documents by more than equal keys: a memory of
+// all that are kept, which names the features that those near a document were kept under.
+// These are looked up in place of the document's own.
+type near struct {
+	memory method.Memory
+	sketch feature.Sketch // of the document, with those features
+	keys   []uint64
+	seen   []bool
+}
+
+var errUncounted = errors.New("this method has all kept documents in memory, and the store does not say how many it has: use another method, or a store with the method Documents")
+
+// newNear fills a method's memory with what the store has; nil for a method without one,
+// and without a store.
+func newNear(m method.Method, table Store) (*near, error) {
+	r, ok := m.(method.Rememberer)
+	if !ok || table == nil {
+		return nil, nil
+	}
+	counted, ok := table.(interface{ Documents() uint32 })
+	if !ok {
+		return nil, errUncounted
+	}
+	memory, err := r.NewMemory()
+	if err != nil {
+		return nil, err
+	}
+	n := &near{memory: memory}
+	return n, n.fill(table, counted.Documents())
+}
+
+// A liver is a Store that can take documents back, of which it then knows nothing.
+type liver interface{ Live(num uint32) bool }
+
+// fill reads what is stored of all documents.
+func (n *near) fill(table Store, documents uint32) error {
+	const together = 1024
+	var r records
+	dead, someDead := table.(liver)
+	for done := uint32(0); done < documents; {
+		r.nums = r.nums[:0]
+		for len(r.nums) < together && done < documents {
+			if done++; !someDead || dead.Live(done) {
+				r.nums = append(r.nums, done)
+			}
+		}
+		if err := r.read(table); err != nil {
+			return fmt.Errorf("reading what is kept: %w", err)
+		}
+		for i, data := range r.data {
+			record, err := ParseRecord(data)
+			if err == nil {
+				err = n.memory.Add(record.Sketch)
+			}
+			if err != nil {
+				return fmt.Errorf("document %d: %w", r.nums[i], err)
+			}
+		}
+	}
+	return nil
+}
+
+// load makes s, whose own keys are loaded already, the document of c, to be looked up by
+// what is near.
+func (n *near) load(c *decision, s *feature.Sketch) {
+	own := len(c.keys) - 1
+	n.sketch = method.Sketch{
+		Features: n.memory.Near(n.sketch.Features[:0], s),
+		Whole:    s.Whole, Width: s.Width, Units: s.Units, Truncated: s.Truncated, Data: s.Data,
+	}
+	n.sketch.Leads = len(n.sketch.Features)
+	n.keys, n.seen = appendKeys(n.keys[:0], &n.sketch), n.seen[:0]
+	for range n.sketch.Features {
+		n.seen = append(n.seen, true) // the memory has seen them
+	}
+	n.seen = append(n.seen, c.seen[own])
+	c.load(&n.sketch, n.keys, n.seen)
+}

@@ -1,0 +1,189 @@
+// Package naive decides by the rules of the methods exact, shingles, imatch and simhash as
+// their papers and docs/methods.md have them, with lists and maps in memory and nothing
+// else: no filter, no store, no index of fingerprints, and no code of the methods that it
+// judges. Only words are told by package canon, which has an oracle of its own. It is slow
+// and plain on purpose; tests and the bench hold the methods against it.
+package naive
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// A Verdict is what was decided about a document.
+type Verdict struct {
+	Removed  bool
+	Exact    bool
+	Of       int // which of all documents judged stands for it, from 0; -1 for none
+	Score    float64
+	Distance int
+}
+
+var kept = Verdict{Of: -1}
+
+// A Rule decides about documents, one after the other.
+type Rule interface {
+	Decide(text string) Verdict
+}
+
+// texts are the whole texts of kept documents: of each the first that has it.
+type texts struct {
+	judged int
+	of     map[string]int
+}
+
+// exact decides whether a text was there before, and says the number of the document. A
+// text that is kept has to be remembered.
+func (t *texts) exact(whole string) (v Verdict, number int, done bool) {
+	number = t.judged
+	t.judged++
+	if of, ok := t.of[whole]; ok {
+		return Verdict{Removed: true, Exact: true, Of: of, Score: 1}, number, true
+	}
+	return kept, number, false
+}
+
+func (t *texts) keep(whole string, number int) {
+	if t.of == nil {
+		t.of = map[string]int{}
+	}
+	t.of[whole] = number
+}
+
+// Exact is the method exact.
+type Exact struct{ texts texts }
+
+// Decide implements Rule.
+func (e *Exact) Decide(text string) Verdict {
+	_, whole := read(text)
+	v, number, done := e.texts.exact(whole)
+	if !done {
+		e.texts.keep(whole, number)
+	}
+	return v
+}
+
+// Shingles is the method shingles.
+type Shingles struct {
+	Words, Bands, Rows int
+	Threshold          float64
+
+	texts texts
+	docs  []signed
+	under map[string][]int // by band, in words, the documents kept
+}
+
+// signed is a kept document.
+type signed struct {
+	number    int
+	signature [128]uint64
+}
+
+// Decide implements Rule.
+func (s *Shingles) Decide(text string) Verdict {
+	pieces, whole := read(text)
+	v, number, done := s.texts.exact(whole)
+	if done {
+		return v
+	}
+	d := signed{number: number}
+	words := wordsOfPieces(text, pieces)
+	if len(words) > 0 {
+		d.signature = signature(shingleSet(words, s.Words))
+		if v := s.best(&d); v.Removed {
+			return v
+		}
+	}
+	s.texts.keep(whole, number)
+	if s.under == nil {
+		s.under = map[string][]int{}
+	}
+	if len(words) > 0 {
+		for _, band := range s.bands(&d) {
+			s.under[band] = append(s.under[band], len(s.docs))
+		}
+	}
+	s.docs = append(s.docs, d)
+	return kept
+}
+
+// bands are the places of each, written out.
+func (s *Shingles) bands(d *signed) (bands []string) {
+	for b := range s.Bands {
+		band := []byte{byte(b)}
+		for _, v := range d.signature[b*s.Rows : (b+1)*s.Rows] {
+			for shift := 0; shift < 64; shift += 8 {
+				band = append(band, byte(v>>shift))
+			}
+		}
+		bands = append(bands, string(band))
+	}
+	return bands
+}
+
+// best compares those that share a band, of each the first eight.
+func (s *Shingles) best(d *signed) Verdict {
+	best := kept
+	var candidates []int
+	for _, band := range s.bands(d) {
+		under := s.under[band]
+		candidates = append(candidates, under[:min(8, len(under))]...)
+	}
+	slices.Sort(candidates)
+	for _, c := range slices.Compact(candidates) {
+		equal := 0
+		for i, v := range s.docs[c].signature {
+			if v%256 == d.signature[i]%256 {
+				equal++
+			}
+		}
+		score := max(0, float64(256*equal-128)) / (255 * 128)
+		if score >= s.Threshold && score > best.Score {
+			best = Verdict{Removed: true, Of: s.docs[c].number, Score: score}
+		}
+	}
+	return best
+}
+
+// shingleSet are the hashes of the shingles.
+func shingleSet(words []uint64, w int) (shingles []uint64) {
+	w = min(w, len(words))
+	for i := 0; i+w <= len(words); i++ {
+		var h uint64
+		for j, word := range words[i : i+w] {
+			h ^= bits.RotateLeft64(word, 13*(w-1-j))
+		}
+		shingles = append(shingles, splitMix(h))
+	}
+	return shingles
+}
+
+// signature is of each place the least of the shingles whose seven highest bits are its
+// number, by the others, and where there is none what another place has.
+func signature(shingles []uint64) (places [128]uint64) {
+	least := map[uint64]uint64{}
+	for _, h := range shingles {
+		if v, ok := least[h>>57]; !ok || h<<7 < v {
+			least[h>>57] = h << 7
+		}
+	}
+	for i := range uint64(128) {
+		from := i
+		for attempt := uint64(0); ; attempt++ {
+			if _, ok := least[from]; ok {
+				break
+			}
+			from = splitMix(i<<32+attempt) >> 57
+		}
+		places[i] = splitMix(least[from])
+	}
+	return places
+}
+
+// splitMix is the output function of SplitMix64.
+func splitMix(x uint64) uint64 {
+	z := x + 0x9e3779b97f4a7c15
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb
+	return z ^ (z >> 31)
+}

@@ -1,0 +1,245 @@
+package dedup
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/firstseen/firstseen/bloomstore"
+)
+
+// A Stack is a [SharedStore] of several: earlier ones, which are only asked, and one that
+// documents are added to. It answers as one store would to which all their documents had
+// been added, first those of the earlier stores in their order: its numbers are those of
+// that store, and of a key it names the first MaxHolders.
+//
+// A document of an earlier store that repeats one of another is in both, as it would be
+// in one store that was told to keep it. The earlier stores may not be changed while the
+// stack is in use; nobody else may ask the stores meanwhile.
+type Stack struct {
+	stores  []SharedStore // the last is added to
+	own     layers
+	readers []*layers
+}
+
+// NewStack returns the stack of stores of which the last is added to. It does not close
+// them.
+func NewStack(earlier []SharedStore, last SharedStore) *Stack {
+	return &Stack{stores: append(slices.Clone(earlier), last)}
+}
+
+var errTooMany = errors.New("no more than 4294967295 documents have a number, those of the earlier stores among them")
+
+// Before is how many documents the earlier stores have: those that are added have the
+// numbers behind.
+func (s *Stack) Before() (n uint32) {
+	for _, store := range s.stores[:len(s.stores)-1] {
+		n += store.Documents()
+	}
+	return n
+}
+
+// Documents implements [SharedStore].
+func (s *Stack) Documents() uint32 {
+	all := uint64(s.Before()) + uint64(s.last().Documents())
+	return uint32(min(all, math.MaxUint32)) // CanDecideAll is then false, and Add an error
+}
+
+func (s *Stack) last() SharedStore { return s.stores[len(s.stores)-1] }
+
+// Live reports whether a document is there and was not taken back.
+func (s *Stack) Live(num uint32) bool {
+	for _, store := range s.stores {
+		if count := store.Documents(); num > count {
+			num -= count
+			continue
+		}
+		l, ok := store.(liver)
+		return num > 0 && (!ok || l.Live(num))
+	}
+	return false
+}
+
+// Closed reports whether one of the stores is.
+func (s *Stack) Closed() bool {
+	return slices.ContainsFunc(s.stores, func(store SharedStore) bool {
+		c, ok := store.(closer)
+		return ok && c.Closed()
+	})
+}
+
+// Add implements [Store].
+func (s *Stack) Add(ids []string, data [][]byte, keys [][]uint64) (uint32, error) {
+	before := s.Before()
+	if uint64(before)+uint64(s.last().Documents())+uint64(len(ids)) > math.MaxUint32 {
+		return 0, errTooMany
+	}
+	first, err := s.last().Add(ids, data, keys)
+	return before + first, err
+}
+
+// Share implements [SharedStore].
+func (s *Stack) Share(n int, run func(tasks int, f func(task int))) error {
+	for len(s.readers) < n {
+		s.readers = append(s.readers, &layers{})
+	}
+	for _, store := range s.stores {
+		if err := store.Share(n, run); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Lookup implements [Store].
+func (s *Stack) Lookup(keys []uint64, holders []uint32, n []uint8) error {
+	return s.own.lookup(s.stores, ask{}, keys, holders, n)
+}
+
+// Records implements [Store].
+func (s *Stack) Records(nums []uint32, ids, data [][]byte) error {
+	return s.own.records(s.stores, ask{}, nums, ids, data)
+}
+
+// LookupBy implements [SharedStore].
+func (s *Stack) LookupBy(reader int, keys []uint64, holders []uint32, n []uint8) error {
+	return s.readers[reader].lookup(s.stores, ask{reader, true}, keys, holders, n)
+}
+
+// RecordsBy implements [SharedStore].
+func (s *Stack) RecordsBy(reader int, nums []uint32, ids, data [][]byte) error {
+	return s.readers[reader].records(s.stores, ask{reader, true}, nums, ids, data)
+}
+
+// ask is who asks a store: a reader of it, or its owner.
+type ask struct {
+	reader int
+	shared bool
+}
+
+func (a ask) lookup(s SharedStore, keys []uint64, holders []uint32, n []uint8) error {
+	if a.shared {
+		return s.LookupBy(a.reader, keys, holders, n)
+	}
+	return s.Lookup(keys, holders, n)
+}
+
+func (a ask) records(s SharedStore, nums []uint32, ids, data [][]byte) error {
+	if a.shared {
+		return s.RecordsBy(a.reader, nums, ids, data)
+	}
+	return s.Records(nums, ids, data)
+}
+
+// layers is what one goroutine needs to ask a stack: the answers of one store. It is used
+// again and again.
+type layers struct {
+	keys    []uint64
+	of      []int // which of those asked for each of keys is
+	holders []uint32
+	n       []uint8
+	read    records
+	at      []int // which of those asked for each of read is
+}
+
+// lookup asks the stores one after the other, each for the keys that have too few holders
+// so far.
+func (l *layers) lookup(stores []SharedStore, a ask, keys []uint64, holders []uint32, n []uint8) error {
+	if err := a.lookup(stores[0], keys, holders, n); err != nil {
+		return err
+	}
+	before := stores[0].Documents()
+	for _, store := range stores[1:] {
+		l.keys, l.of = l.keys[:0], l.of[:0]
+		for i, key := range keys {
+			if n[i] < MaxHolders {
+				l.keys, l.of = append(l.keys, key), append(l.of, i)
+			}
+		}
+		l.n = slices.Grow(l.n[:0], len(l.keys))[:len(l.keys)]
+		l.holders = slices.Grow(l.holders[:0], len(l.keys)*MaxHolders)[:len(l.keys)*MaxHolders]
+		if err := a.lookup(store, l.keys, l.holders, l.n); err != nil {
+			return err
+		}
+		for j, i := range l.of {
+			more := l.holders[j*MaxHolders:][:l.n[j]]
+			n[i] = behind(holders[i*MaxHolders:][:MaxHolders], n[i], more, before)
+		}
+		before += store.Documents()
+	}
+	return nil
+}
+
+// behind puts the holders that a later store names behind the n of earlier ones, and
+// returns how many there are. A key that is common in the later one, though some of its
+// holders there were taken back, is common.
+func behind(holders []uint32, n uint8, more []uint32, before uint32) uint8 {
+	live := withoutDead(more)
+	for _, num := range live {
+		if n < MaxHolders {
+			holders[n] = before + num
+			n++
+		}
+	}
+	if len(live) == len(more) || n == MaxHolders {
+		return n
+	}
+	dead := MaxHolders - int(n)
+	copy(holders[dead:], holders[:n])
+	clear(holders[:dead])
+	return MaxHolders
+}
+
+// records asks each store once, for the documents that are its own: what it brings is
+// valid until it is asked again.
+func (l *layers) records(stores []SharedStore, a ask, nums []uint32, ids, data [][]byte) error {
+	left, before := len(nums), uint32(0)
+	for at, store := range stores {
+		count := store.Documents()
+		l.read.nums, l.at = l.read.nums[:0], l.at[:0]
+		for i, num := range nums {
+			if num > before && (num-before <= count || at+1 == len(stores)) {
+				l.read.nums, l.at = append(l.read.nums, num-before), append(l.at, i)
+			}
+		}
+		if err := l.readFrom(store, a, ids, data); err != nil {
+			return err
+		}
+		left, before = left-len(l.at), before+count
+	}
+	if left > 0 {
+		return errors.New("there is no document 0")
+	}
+	return nil
+}
+
+// readFrom reads l.read.nums from a store, into their places.
+func (l *layers) readFrom(store SharedStore, a ask, ids, data [][]byte) error {
+	n := len(l.read.nums)
+	if n == 0 {
+		return nil
+	}
+	l.read.ids = slices.Grow(l.read.ids[:0], n)[:n]
+	l.read.data = slices.Grow(l.read.data[:0], n)[:n]
+	if err := a.records(store, l.read.nums, l.read.ids, l.read.data); err != nil {
+		return err
+	}
+	for j, i := range l.at {
+		ids[i], data[i] = l.read.ids[j], l.read.data[j]
+	}
+	return nil
+}
+
+// testEarlier adds to what one filter has seen of keys what others have.
+func testEarlier(filters []*bloomstore.Filter, keys []uint64, seen []bool) {
+	for _, f := range filters {
+		var more [64]bool
+		for from := 0; from < len(keys); from += len(more) {
+			to := min(from+len(more), len(keys))
+			f.Test(keys[from:to], more[:])
+			for i, s := range more[:to-from] {
+				seen[from+i] = seen[from+i] || s
+			}
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package dedup
+
+import (
+	"fmt"
+
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/feature/method"
+)
+
+// Why is [Deduper.Check] and the steps that led to its result, in words: for a person who
+// asks about one document, beside a table. The words may change with any version.
+func (d *Deduper) Why(id string, s *feature.Sketch) (r Result, why []method.Reason, err error) {
+	if d.Cfg.Table == nil {
+		return r, nil, errNothing
+	}
+	if r, err = d.Check(id, s); err != nil {
+		return r, nil, err
+	}
+	c := &d.decision // which a method with a memory has given other features than s has
+	say := func(rule, format string, args ...any) {
+		why = append(why, method.Reason{Rule: rule, Says: fmt.Sprintf(format, args...)})
+	}
+	seen := 0
+	for _, is := range d.Seen[:s.Parts()] {
+		if is {
+			seen++
+		}
+	}
+	switch {
+	case r.Exact:
+		say("2", "the whole text is that of the earlier document, but for width, case, spacing, punctuation and invisible characters: an exact copy")
+	case !c.judge.MayReach(c.seen[:len(c.sketch.Features)]):
+		say("5", "%d of %d parts of it were seen, too little for any earlier document to matter: none is compared", seen, s.Parts())
+	case len(c.found.Candidates) == 0:
+		say("6", "no earlier document is found by any of the %d keys", len(s.Features))
+	default:
+		if why, err = c.reasons(d.Cfg.Table, why); err != nil {
+			return r, nil, err
+		}
+	}
+	kept := "kept"
+	if !r.Kept {
+		kept = "removed"
+	}
+	say("9", "%v: the document is %s", r.Verdict, kept)
+	return r, why, nil
+}
+
+// reasons appends those of every candidate there is, selected or not, in order of arrival.
+func (c *decision) reasons(table asker, why []method.Reason) ([]method.Reason, error) {
+	judge, explains := c.judge.(method.Reasoner)
+	for i := range c.found.Candidates {
+		e := &c.found.Candidates[i]
+		if err := c.fetchOne(table, e.Num); err != nil {
+			return nil, err
+		}
+		if explains {
+			more, err := judge.Reasons(e, c.sketches[0])
+			if err != nil {
+				return nil, c.damaged(e.Num, err)
+			}
+			why = append(why, more...)
+			continue
+		}
+		f, err := c.judge.Compare(e, c.sketches[0])
+		if err != nil {
+			return nil, c.damaged(e.Num, err)
+		}
+		why = append(why, method.Reason{Says: c.findingText(&f)})
+	}
+	return why, nil
+}
+
+// findingText says what a method found that has no words of its own.
+func (c *decision) findingText(f *method.Finding) string {
+	relation := [...]string{method.Unrelated: "nothing that matters", method.Related: "related", method.Copy: "a copy"}[f.Relation]
+	if f.ByDistance {
+		return fmt.Sprintf("the fingerprints differ in %d of 64 bits: %s", f.Distance, relation)
+	}
+	return fmt.Sprintf("a score of %.4f, beside the threshold of %.4f: %s", f.Score, c.rules.Threshold, relation)
+}

@@ -1,0 +1,80 @@
+package dedup_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/feature/method"
+)
+
+// TestWhySaysWhatCheckDecides: with every method and both scores. Of a duplicate one reason
+// calls somebody a copy, and of a document that is kept none does.
+func TestWhySaysWhatCheckDecides(t *testing.T) {
+	schemes := []feature.Scheme{{}, {Method: "shingles"}, {Method: "simhash"}, {Method: "exact"}}
+	rapid.Check(t, func(rt *rapid.T) {
+		scheme := rapid.SampledFrom(schemes).Draw(rt, "scheme")
+		rules := dedup.Rules{}
+		if scheme.Method == "" {
+			rules.Score = rapid.SampledFrom([]dedup.Score{dedup.ScoreText, dedup.ScoreSegments}).Draw(rt, "score")
+		}
+		cfg := dedup.Config{Scheme: scheme, Rules: rules, Table: &dedup.Memory{}, Now: fixedNow}
+		if rapid.Bool().Draw(rt, "filter") {
+			cfg.Filter = newFilter(rt, 5000)
+		}
+		d, err := dedup.New(cfg)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		extractor, err := feature.NewExtractor(scheme)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for i := range rapid.IntRange(1, 12).Draw(rt, "documents") {
+			var s feature.Sketch
+			id := fmt.Sprint("doc", i)
+			extractor.Extract(&s, []byte(post(rt)))
+			want, err := d.Check(id, &s)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			want.Also, want.SharedSegments = slices.Clone(want.Also), slices.Clone(want.SharedSegments)
+			got, why, err := d.Why(id, &s)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+				rt.Fatalf("(-check +why)\n%s", diff)
+			}
+			if last := why[len(why)-1]; last.Rule != "9" || !strings.HasPrefix(last.Says, got.Verdict.String()+":") {
+				rt.Fatalf("%v is told as %v", got.Verdict, last)
+			}
+			copies := slices.ContainsFunc(why, func(r method.Reason) bool {
+				return strings.HasSuffix(r.Says, "a copy") || strings.HasSuffix(r.Says, "an exact copy")
+			})
+			if copies != (got.Verdict == dedup.Duplicate) {
+				rt.Fatalf("%+v, because %v", got, why)
+			}
+			if _, err := d.Decide(id, &s); err != nil {
+				rt.Fatal(err)
+			}
+		}
+	})
+}
+
+func TestWhyNeedsATable(t *testing.T) {
+	d, err := dedup.New(dedup.Config{Filter: newFilter(t, 1000)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := d.Why("a", &feature.Sketch{}); err == nil {
+		t.Error("no error without a table")
+	}
+}

@@ -1,0 +1,30 @@
+package eval
+
+// Figures are what a rule did to a set: documents, unless it says otherwise.
+type Figures struct {
+	Corpus    string `json:"corpus"`
+	Rule      string `json:"rule"`
+	Documents int    `json:"documents"`
+	Removed   int    `json:"removed"`
+	False     int    `json:"false"`
+	Grey      int    `json:"grey"`
+	Frame     *int   `json:"frame,omitempty"` // nil: the ids do not tell
+	// Pairs: alike ones, those of which both stay, those of which the later one was
+	// removed with the other or its copy as witness.
+	Alike int `json:"alike"`
+	Left  int `json:"left"`
+	Found int `json:"found"`
+	// LeftOf is by label how many of the alike pairs stay, and how many there are.
+	LeftOf map[string][2]int `json:"left_of,omitempty"`
+	// Pairs that are labelled as unlike, and those removed with each other.
+	Negatives        int `json:"negatives"`
+	NegativesRemoved int `json:"negatives_removed"`
+	Mosaics          int `json:"mosaics"`
+	Related          int `json:"related"`
+	// Means over all removals, 0 to 1.
+	Jaccard     float64 `json:"jaccard"`
+	Containment float64 `json:"containment"`
+	LCS         float64 `json:"lcs"`
+	// Bytes remembered of a kept document.
+	Bytes float64 `json:"bytes"`
+}

@@ -1,0 +1,73 @@
+package eval
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// columns are those of the table, with what is in a row.
+var columns = []struct {
+	name string
+	cell func(*Row) string
+}{
+	{"set", func(r *Row) string { return r.Corpus }},
+	{"method", func(r *Row) string { return r.Method }},
+	{"threshold", func(r *Row) string { return r.threshold() }},
+	{"removed", func(r *Row) string { return fmt.Sprint(r.Removed) }},
+	{"precision", func(r *Row) string { return fmt.Sprintf("%.4f", r.Precision) }},
+	{"recall", func(r *Row) string { return fmt.Sprintf("%.4f", r.Agreement.Recall) }},
+	{"F1", func(r *Row) string { return fmt.Sprintf("%.4f", r.F1) }},
+	{"ARI", func(r *Row) string { return fmt.Sprintf("%.4f", r.ARI) }},
+	{"left", func(r *Row) string {
+		if r.Alike == 0 {
+			return "-"
+		}
+		return fmt.Sprintf("%.1f%%", 100*float64(r.Left)/float64(r.Alike))
+	}},
+	{"false", func(r *Row) string { return fmt.Sprint(r.False) }},
+	{"grey", func(r *Row) string { return fmt.Sprint(r.Grey) }},
+	{"documents/s", func(r *Row) string { return fmt.Sprintf("%.0f", r.PerSecond) }},
+	{"bytes", func(r *Row) string { return fmt.Sprintf("%.0f", r.Bytes) }},
+}
+
+// threshold is how a threshold is shown: SimHash's as bits.
+func (r *Row) threshold() string {
+	text := "-"
+	switch {
+	case r.Method == "simhash":
+		text = fmt.Sprintf("%.0f bits", 64*(1-r.Threshold))
+	case r.Threshold > 0:
+		text = fmt.Sprintf("%.3g", r.Threshold)
+	}
+	if r.Default {
+		text += " *"
+	}
+	return text
+}
+
+// WriteTable writes the head of a table of Markdown, and returns what writes a row. A star
+// marks what a method takes where nothing is given.
+func WriteTable(out io.Writer) func(*Row) error {
+	var names []string
+	for _, c := range columns {
+		names = append(names, c.name)
+	}
+	fmt.Fprintf(out, "| %s |\n%s|\n", strings.Join(names, " | "), strings.Repeat("|---", len(names)))
+	return func(r *Row) error {
+		var cells []string
+		for _, c := range columns {
+			cells = append(cells, c.cell(r))
+		}
+		_, err := fmt.Fprintf(out, "| %s |\n", strings.Join(cells, " | "))
+		return err
+	}
+}
+
+// WriteJSON returns what writes a line of JSON for each row.
+func WriteJSON(out io.Writer) func(*Row) error {
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	return func(r *Row) error { return enc.Encode(r) }
+}

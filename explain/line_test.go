@@ -1,0 +1,68 @@
+package explain
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+func FuzzReadLine(f *testing.F) {
+	f.Add("{\"id\":\"b\",\"of\":\"a\",\"file\":\"in.jsonl\",\"line\":[3,7]}\n", 1)
+	f.Add("{\"of\":null,\"why\":\"x\",\"file\":\"in\",\"line\":1}", 1)
+	f.Fuzz(func(t *testing.T, text string, number int) {
+		name := filepath.Join(t.TempDir(), "report")
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		l, err := ReadLine(name, number, 1<<16)
+		if err == nil && (l.Of == nil || l.File == "") {
+			t.Fatalf("a line without its documents: %+v", l)
+		}
+		if err != nil && !strings.Contains(err.Error(), name) {
+			t.Fatalf("an error that does not name the report: %v", err)
+		}
+	})
+}
+
+// TestFind: the later document is the one at the place, the earlier one the first with its
+// id that is another.
+func TestFind(t *testing.T) {
+	docs := []struct{ id, text string }{{"a", "first"}, {"x", "other"}, {"a", "second"}, {"b", "copy"}, {"b", "later"}}
+	each := func(do func(*corpus.Block, *corpus.Document) bool) error {
+		for i, d := range docs {
+			doc := &corpus.Document{ID: []byte(d.id), Text: []byte(d.text), At: corpus.Place{Record: int64(i + 1)}}
+			if !do(&corpus.Block{File: "in"}, doc) {
+				break
+			}
+		}
+		return nil
+	}
+	for _, c := range []struct {
+		id, of         string
+		file           string
+		line           int64
+		earlier, later string
+		others         bool
+	}{
+		{"b", "a", "in", 4, "first", "copy", true},
+		{"x", "a", "in", 2, "first", "other", false},
+		{"a", "a", "in", 3, "first", "second", false},
+		{"b", "b", "in", 5, "copy", "later", false},
+		{"b", "a", "in", 3, "", "", false},
+		{"b", "a", "else", 4, "", "", false},
+		{"b", "q", "in", 4, "", "", false},
+	} {
+		l := Line{ID: c.id, Of: &c.of, File: c.file, Line: corpus.Place{Record: c.line}}
+		earlier, later, others, err := l.Find(each)
+		if (err != nil) != (c.later == "") || err != nil && !errors.Is(err, errNotThere) {
+			t.Errorf("%+v: %v", c, err)
+		}
+		if err == nil && (earlier.Text != c.earlier || later.Text != c.later || others != c.others) {
+			t.Errorf("%+v: %q, %q, others %v", c, earlier.Text, later.Text, others)
+		}
+	}
+}

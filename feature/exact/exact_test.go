@@ -1,0 +1,67 @@
+package exact
+
+import (
+	"crypto/sha256"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/firstseen/firstseen/feature/canon/canontest"
+	"github.com/firstseen/firstseen/feature/method"
+)
+
+// TestSameText: two texts are one exactly where their canonical texts are, short or so long
+// that they come in parts.
+func TestSameText(t *testing.T) {
+	canontest.NeedUnicode(t)
+	e, j := Scheme{}.NewExtractor(), Scheme{}.NewJudge(method.Rules{})
+	rapid.Check(t, func(t *rapid.T) {
+		a := canontest.Text().Draw(t, "a")
+		b := canontest.Text().Draw(t, "b")
+		if rapid.Bool().Draw(t, "alike") {
+			b = strings.ReplaceAll(strings.ToUpper(a), ",", " ;")
+		}
+		if rapid.IntRange(0, 24).Draw(t, "long") == 0 {
+			long := strings.Repeat("Nothing but the same, again. ", 2600)
+			a, b = long+a, strings.ReplaceAll(long, "n. ", "n ;\n")+b
+		}
+		var x, y method.Sketch
+		e.Extract(&x, []byte(a))
+		j.Load(&x)
+		record := j.Record(nil)
+		e.Extract(&y, []byte(b))
+		j.Load(&y)
+		same, _, err := j.Same(record)
+		_, wholeA := canontest.Read(a)
+		_, wholeB := canontest.Read(b)
+		if sum := sha256.Sum256([]byte(wholeA)); string(record) != string(sum[:sumBytes]) {
+			t.Fatalf("%q: %x is not of its canonical text", a, record)
+		}
+		if err != nil || same != (wholeA == wholeB) || same && x.Whole != y.Whole || len(y.Features) != 0 {
+			t.Fatalf("%q and %q: %v, %v", a, b, same, err)
+		}
+	})
+}
+
+func TestNamesAndRecords(t *testing.T) {
+	key := []byte("0123456789abcdef")
+	for _, s := range []Scheme{{}, {Key: key}} {
+		if got, ok := Named(s.Name(), s.Key); !ok || got.Name() != s.Name() {
+			t.Errorf("%s: %v", s.Name(), ok)
+		}
+	}
+	if _, ok := Named("exact1-u15-xxh3", key); ok || (Scheme{Key: key[:1]}).Validate() == nil {
+		t.Error("a name without its key, or a short key")
+	}
+	j := Scheme{}.NewJudge(method.Rules{})
+	j.Load(&method.Sketch{Data: make([]byte, sumBytes)})
+	for n := range 40 {
+		if same, _, err := j.Same(make([]byte, n)); same != (n == sumBytes) || (err == nil) != same {
+			t.Errorf("%d bytes: %v, %v", n, same, err)
+		}
+	}
+	if j.MayReach(nil) || len(j.Select(nil, &method.Found{})) > 0 {
+		t.Error("features are looked up")
+	}
+}

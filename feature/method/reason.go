@@ -1,0 +1,17 @@
+package method
+
+// A Reason is a step of a judgement in words, for a person.
+type Reason struct {
+	// Rule is the rule of docs/design.md, "The decision", by which it was taken, such
+	// as "13"; "" where the method has its own.
+	Rule string `json:"rule"`
+	Says string `json:"says"`
+}
+
+// A Reasoner is a [Judge] that can say how Compare comes to its finding. Nothing of a
+// decision asks for it: it is for who wants to know why, of one pair.
+type Reasoner interface {
+	// Reasons explains the comparison of the document under judgement with a candidate,
+	// after Select was asked.
+	Reasons(c *Candidate, record []byte) ([]Reason, error)
+}

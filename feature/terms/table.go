@@ -1,0 +1,129 @@
+// Package terms counts in how many documents of a collection a term stands, and keeps it
+// in a file: what methods weigh words by. A term is a 64-bit hash; package words says of
+// what.
+//
+//	var c terms.Counter
+//	for each document {
+//		c.Add(hashes) // of its terms
+//	}
+//	err := c.Table(2).Write(w)
+//
+// How rare a term is, is told in whole numbers, so that every machine comes to the same.
+package terms
+
+import (
+	"encoding/hex"
+	"math/bits"
+)
+
+// MaxTerms is how many terms a table can have: 56 MiB in memory, and 48 as a file.
+const MaxTerms = 4 << 20
+
+// A Table says in how many of a number of documents each of its terms stands. It is not
+// changed, and can be read by many goroutines.
+type Table struct {
+	documents uint32
+	hashes    []uint64 // ascending
+	counts    []uint32
+	rarities  []uint16 // what follows of them
+	first     []uint32 // of each value of the highest bits, where its hashes begin
+	digest    [digestBytes]byte
+}
+
+const firstBits = 16
+
+// newTable makes the table of terms, which are ascending.
+func newTable(documents uint32, hashes []uint64, counts []uint32) *Table {
+	t := &Table{documents: documents, hashes: hashes, counts: counts, first: make([]uint32, 1<<firstBits+1)}
+	at := 0
+	for i := range t.first {
+		for at < len(hashes) && hashes[at]>>(64-firstBits) < uint64(i) {
+			at++
+		}
+		t.first[i] = uint32(at)
+	}
+	t.rarities = make([]uint16, len(counts))
+	for i, n := range counts {
+		t.rarities[i] = uint16(t.rarityOf(n)) // at most 256 times 32
+	}
+	t.digest = t.sum()
+	return t
+}
+
+// Documents is how many documents were counted.
+func (t *Table) Documents() uint32 { return t.documents }
+
+// Len is how many terms there are.
+func (t *Table) Len() int { return len(t.hashes) }
+
+// Bytes is the memory it takes.
+func (t *Table) Bytes() int64 { return int64(14*len(t.hashes) + 4*len(t.first)) }
+
+// Digest tells tables apart: 16 hexadecimal digits.
+func (t *Table) Digest() string { return hex.EncodeToString(t.digest[:8]) }
+
+// Count is in how many documents a term stands, as far as is known: 0 for one that is
+// not in the table.
+func (t *Table) Count(term uint64) uint32 {
+	at, ok := t.find(term)
+	if !ok {
+		return 0
+	}
+	return t.counts[at]
+}
+
+// find finds a term among the few that begin with the same bits.
+func (t *Table) find(term uint64) (at int, ok bool) {
+	from, to := t.first[term>>(64-firstBits)], t.first[term>>(64-firstBits)+1]
+	for to-from > 16 {
+		if middle := from + (to-from)/2; t.hashes[middle] <= term {
+			from = middle
+		} else {
+			to = middle
+		}
+	}
+	for at := from; at < to; at++ {
+		if t.hashes[at] >= term {
+			return int(at), t.hashes[at] == term
+		}
+	}
+	return 0, false
+}
+
+// Rarity is the inverse document frequency of a term in 256ths of a bit, rounded down:
+// 256 log2((documents + 1) / (count + 1)). One that is not in the table is taken to
+// stand in one document.
+func (t *Table) Rarity(term uint64) uint32 {
+	at, ok := t.find(term)
+	if !ok {
+		return t.MaxRarity()
+	}
+	return uint32(t.rarities[at])
+}
+
+func (t *Table) rarityOf(count uint32) uint32 {
+	if t.documents == 0 {
+		return 0
+	}
+	return log2(uint64(t.documents)+1, uint64(count)+1)
+}
+
+// MaxRarity is that of a term that is not in the table: no other is rarer.
+func (t *Table) MaxRarity() uint32 { return t.rarityOf(1) }
+
+// log2 is the binary logarithm of a/b in 256ths, rounded down, for 2^33 > a >= b > 0. Of
+// the quotient, scaled to be in 1 to 2, each squaring shows another bit.
+func log2(a, b uint64) uint32 {
+	e := bits.Len64(a/b) - 1
+	m := a << 31 / (b << e) // in 2^31ths
+	result := uint32(e)
+	for range 8 {
+		m = m * m >> 31
+		result <<= 1
+		if m >= 1<<32 {
+			m >>= 1
+			result |= 1
+		}
+	}
+	return result
+}

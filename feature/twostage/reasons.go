@@ -1,0 +1,102 @@
+package twostage
+
+import (
+	"fmt"
+
+	"github.com/firstseen/firstseen/feature/method"
+	"github.com/firstseen/firstseen/feature/segments"
+)
+
+// Reasons implements method.Reasoner.
+func (j *Judge) Reasons(c *method.Candidate, record []byte) (why []method.Reason, err error) {
+	r, rest, err := segments.ParseRecord(record)
+	if err != nil {
+		return nil, err
+	}
+	if err := j.other.parse(rest); err != nil {
+		return nil, err
+	}
+	say := func(rule, format string, args ...any) {
+		why = append(why, method.Reason{Rule: rule, Says: fmt.Sprintf(format, args...)})
+	}
+	f := j.segments.CompareRecord(c, &r)
+	say("4", "segments shared: %d; they weigh %d of %s, a score of %s by segments, beside the threshold of %s", j.ownShared(c), c.Weight, j.unitsOf(), share(f.Score), share(j.rules.Threshold))
+	if f.Comparable < len(j.own.Features) {
+		say("7", "the earlier document is known down to its %d longest segments: %d of %d can be compared, and it holds %s of them", f.Features, f.Comparable, len(j.own.Features), share(f.Share))
+	}
+	if j.bySegments() {
+		say("9", "with --score segments these decide: %s", relationText(f.Relation))
+		return why, nil
+	}
+	say("12", "%s", j.candidateText(c))
+	a, b := j.known.runs, j.other.runs
+	switch {
+	case a < minRuns || b < minRuns:
+		say("13", "sketches are of texts with %d runs of five words or more, and these have %d and %d: segments decide, %s", minRuns, a, b, relationText(f.Relation))
+	case b > maxLonger*a:
+		say("13", "the earlier document has %d runs of five words, more than twice the %d of this one: segments decide, %s", b, a, relationText(f.Relation))
+	default:
+		j.sketchReasons(c, &f, say)
+	}
+	return why, nil
+}
+
+// sketchReasons says what rules 13 and 14 come to.
+func (j *Judge) sketchReasons(c *method.Candidate, f *method.Finding, say func(rule, format string, args ...any)) {
+	a, b := j.known.runs, j.other.runs
+	o := j.known.sketch.Compare(&j.other.sketch, a, b)
+	say("13", "by the sketches of %d and %d runs, C = %s of the document stands in the earlier one, and M = %s of the longer one is common", a, b, share(o.Share(a)), share(o.Share(max(a, b))))
+	asked := j.asked(c)
+	j.bySketch(c, f)
+	score, which := o.Share(max(a, b)), "M, for C is below 0.8"
+	if o.Share(a) >= max(contained, j.rules.Threshold) {
+		score, which = o.Share(a), "C"
+	}
+	switch {
+	case score >= asked:
+		say("13", "the score is %s (%s) and reaches the %s that is asked: a copy", share(score), which, share(asked))
+	case f.Relation == method.Copy:
+		say("14", "two pages under one menu: outside of what is common their segments agree to %s, and the sketches confirm it: a copy", share(f.Score))
+	default:
+		say("13", "the score is %s (%s) and does not reach the %s that is asked: %s", share(score), which, share(asked), relationText(f.Relation))
+	}
+}
+
+// candidateText says by what a document became a candidate.
+func (j *Judge) candidateText(c *method.Candidate) string {
+	var text string
+	switch own, keys := method.Share(c.Weight, j.Whole()), j.runKeys(c); {
+	case c.Weight > 0 && minShare*c.Weight >= j.Whole():
+		text = fmt.Sprintf("a candidate: the segments shared weigh %s of the document, and a fifth is asked (a)", share(own))
+	case keys >= minRunKeys:
+		text = fmt.Sprintf("a candidate: %d run keys are shared, and %d are asked (b)", keys, minRunKeys)
+	case j.holdsHalf(c):
+		text = "a candidate: with common segments it holds half of the document (d)"
+	case j.segments.MayReachWith(c):
+		text = "a candidate: the segments shared reach the threshold over the longest ones (c)"
+	default:
+		text = fmt.Sprintf("no candidate: the segments shared weigh %s of the document and %d run keys are shared; a fifth, or %d keys, are asked", share(own), keys, minRunKeys)
+	}
+	if j.common > 0 {
+		text += fmt.Sprintf("; %s of it is common to eight documents or more, and no evidence", share(method.Share(j.common, j.Whole())))
+	}
+	return text
+}
+
+// unitsOf is what the score by segments refers to.
+func (j *Judge) unitsOf() string {
+	if j.bySegments() {
+		return fmt.Sprintf("%d", j.Whole())
+	}
+	return fmt.Sprintf("%d words or characters", j.Whole())
+}
+
+func relationText(r method.Relation) string {
+	return [...]string{
+		method.Unrelated: "nothing that matters", method.Related: "related, and kept", method.Copy: "a copy",
+	}[r]
+}
+
+// share writes a share as reports do, rounded down, so that one below a threshold never
+// reads as one that reached it.
+func share(s float64) string { return fmt.Sprintf("%.4f", float64(int(s*1e4+1e-9))/1e4) }

@@ -1,0 +1,104 @@
+package index
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/internal/indextest"
+)
+
+func openedAgainst(t *testing.T, dirs ...string) *Against {
+	t.Helper()
+	a, err := OpenAgainst(dirs, func(func(string) ([]byte, error)) error { return nil })
+	indextest.Must(t, err)
+	t.Cleanup(func() { a.Close() })
+	return a
+}
+
+// TestNumbersAgainst: documents are numbered through all indexes, each by its own place.
+func TestNumbersAgainst(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	grown(t, a, smallIndex, 0, 2)
+	grown(t, b, smallIndex, 2, 5)
+	x := opened(t, filepath.Join(dir, "own"), smallIndex)
+	indextest.Must(t, x.UseAgainst(openedAgainst(t, a, b)))
+	if kept := see(t, x, 0, 7); kept != 2 {
+		t.Errorf("%d kept, want 2", kept)
+	}
+	for num, id := range []string{"0", "1", "2", "3", "4", "5", "6"} {
+		num := uint32(num + 1)
+		k, err := x.Kept(num)
+		if err != nil || k.ID != id || x.Owns(num) != (num > 5) {
+			t.Errorf("document %d is %q (%v), own: %v", num, k.ID, err, x.Owns(num))
+		}
+	}
+}
+
+// TestIdentityAgainst: indexes of one origin and with as many documents are two, if these
+// are others.
+func TestIdentityAgainst(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	grown(t, dir, smallIndex, 0, 2)
+	twin := indextest.Copy(t, dir)
+	id := func(dir string) AgainstID {
+		a := openedAgainst(t, dir)
+		defer func() { indextest.Must(t, a.Close()) }()
+		return a.IDs()[0]
+	}
+	if x, y := id(dir), id(twin); x != y {
+		t.Errorf("a copy is another: %v, %v", x, y)
+	}
+	grown(t, dir, smallIndex, 2, 3)
+	grown(t, twin, smallIndex, 3, 4)
+	if x, y := id(dir), id(twin); x.Documents != y.Documents || x == y {
+		t.Errorf("other documents, and they are the same: %v, %v", x, y)
+	}
+}
+
+// TestStaleFilterAgainst: a filter that is of another state of the table is not asked.
+func TestStaleFilterAgainst(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	grown(t, dir, smallIndex, 0, 2)
+	stale, err := os.ReadFile(filepath.Join(dir, FilterFile))
+	indextest.Must(t, err)
+	grown(t, dir, smallIndex, 2, 4)
+	indextest.Must(t, os.WriteFile(filepath.Join(dir, FilterFile), stale, 0o666))
+	x := opened(t, filepath.Join(t.TempDir(), "own"), smallIndex)
+	indextest.Must(t, x.UseAgainst(openedAgainst(t, dir)))
+	if kept := see(t, x, 0, 4); kept != 0 {
+		t.Errorf("%d documents of the other index are kept", kept)
+	}
+}
+
+// TestMosaicIsNotedOnceForABatch: a mosaic that is removed is listed once for each batch
+// of its sources in this index, and for none in another.
+func TestMosaicIsNotedOnceForABatch(t *testing.T) {
+	dir := t.TempDir()
+	other, own := filepath.Join(dir, "other"), filepath.Join(dir, "own")
+	grown(t, other, smallIndex, 0, 2)
+	x := opened(t, own, smallIndex)
+	indextest.Must(t, x.UseAgainst(openedAgainst(t, other)))
+	indextest.Must(t, x.Begin(Policy{}))
+	indextest.Must(t, x.SetBatch("a"))
+	see(t, x, 2, 4)
+	indextest.Must(t, x.SetBatch("b"))
+	see(t, x, 4, 5)
+	indextest.Must(t, x.SetBatch("c"))
+	x.NoteRemoved("mosaic", &dedup.Result{Verdict: dedup.Mosaic, Also: []dedup.Source{{Num: 1}, {Num: 3}, {Num: 4}, {Num: 5}}})
+	indextest.Must(t, x.Finish(nil))
+	indextest.Must(t, x.Close(true))
+	e, err := Edit(own)
+	indextest.Must(t, err)
+	defer func() { indextest.Must(t, e.Close()) }()
+	for batch, want := range map[string][]Victim{"a": {{"mosaic", "c", "2"}}, "b": {{"mosaic", "c", "4"}}, "c": nil} {
+		var got []Victim
+		indextest.Must(t, e.Victims(batch, func(v Victim) error { got = append(got, v); return nil }))
+		if !slices.Equal(got, want) {
+			t.Errorf("removed for the sake of %s: %v, want %v", batch, got, want)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/pflag"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/pipeline"
+)
+
+// further are the flags about other indexes than the one that is added to.
+type further struct {
+	against []string
+}
+
+func (f *further) register(fs *pflag.FlagSet) {
+	fs.StringArrayVar(&f.against, "against", nil, "a further index, only read, whose documents count as earlier; may be given several times, the earliest first")
+}
+
+func (f *settings) taskFurther(p *task) error {
+	if len(f.against) > 0 && f.filterOnly {
+		return errors.New("--against names documents of other indexes, which takes a side table: leave out --filter-only; filters alone can be merged, see firstseen filter")
+	}
+	return nil
+}
+
+// openAgainst opens the further indexes.
+func (t *task) openAgainst() (err error) {
+	if len(t.further.against) == 0 {
+		return nil
+	}
+	if t.against, err = index.OpenAgainst(t.further.against, pipeline.CheckOver); err != nil {
+		return err
+	}
+	if err = t.checkAgainst(); err != nil {
+		return errors.Join(err, t.against.Close())
+	}
+	keyed := t.against.Scheme().Key != nil
+	switch { // a new index is to compare with them
+	case !keyed && t.keyed == index.KeyNew:
+		t.keyed = index.KeyAsIs
+	case keyed && t.keyed == index.KeyAsIs:
+		t.keyed = index.KeyNew
+	}
+	if t.index == "" {
+		t.scheme.Key = t.against.Scheme().Key
+	}
+	return nil
+}
+
+// checkAgainst refuses what cannot be meant.
+func (t *task) checkAgainst() error {
+	keyed := t.against.Scheme().Key != nil
+	switch {
+	case t.index != "" && t.against.Has(t.index):
+		return usageError{fmt.Errorf("%s is given as --index and as --against: the documents of --index count as earlier anyway", t.index)}
+	case !keyed && t.keyed == index.KeyRequired:
+		return usageError{errors.New("the indexes of --against were made without a key, and fingerprints with one compare with none of theirs; leave out --key")}
+	case keyed && t.keyed == index.KeyRefused:
+		return usageError{errors.New("the indexes of --against are keyed with a secret, which a new --index takes over; leave out --no-key")}
+	}
+	for _, dir := range t.further.against {
+		if err := corpus.CheckOutputs(nil, dir, append(t.derived.names(), t.out, t.report, t.rejects, t.summary)...); err != nil {
+			return usageError{err}
+		}
+	}
+	return nil
+}
+
+// secret is that of the further indexes, which a new index takes over.
+func (t *task) secret() []byte {
+	if t.against == nil {
+		return nil
+	}
+	return t.against.Scheme().Key
+}
+
+func (t *task) useAgainst(x *index.Index) error {
+	if t.against == nil {
+		return nil
+	}
+	return x.UseAgainst(t.against)
+}
+
+// tellAgainst says what the further indexes hold and take.
+func (t *task) tellAgainst(stderr io.Writer) {
+	if t.against != nil {
+		fmt.Fprintf(stderr, "firstseen: against %d documents of %d further indexes, whose filters take %s more\n",
+			t.against.Documents(), len(t.further.against), sizeText(t.against.Bytes()))
+	}
+}

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestAgainstEqualsOneRun: wherever a stream is divided, into parts each of which has an
+// index of its own and is read against those before it, all that is kept and reported is,
+// byte for byte, that of one run.
+func TestAgainstEqualsOneRun(t *testing.T) {
+	t.Setenv(epochVariable, "1700000000")
+	guide, err := os.ReadFile("../../testdata/bilingual/guide.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := bytes.SplitAfter(bytes.TrimSuffix(guide, []byte("\n")), []byte("\n"))
+	all[len(all)-1] = append(all[len(all)-1], '\n')
+	for seed := range 6 { // each is some ten runs with indexes on disk
+		rng := rand.New(rand.NewPCG(uint64(seed), 13))
+		lines := slices.Clone(all)
+		if seed > 0 {
+			rng.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+		}
+		parts := divided(rng, lines)
+		dir := t.TempDir()
+		dedup := func(name string, lines [][]byte, args ...string) (kept, report string) {
+			return dedupIn(t, 1+rng.IntN(4), dir, name, lines, args...)
+		}
+		wantKept, wantReport := dedup("in", lines)
+		var kept, report strings.Builder
+		var against []string
+		for i, part := range parts {
+			own := filepath.Join(dir, fmt.Sprint("index", i))
+			k, r := dedup("in", part, append([]string{"--index", own}, against...)...)
+			kept.WriteString(k)
+			report.WriteString(r)
+			against = append(against, "--against", own)
+		}
+		if kept.String() != wantKept {
+			t.Error("the parts keep other lines than one run")
+		}
+		// Places are in the parts, so they are left out.
+		if withoutPlaces(report.String()) != withoutPlaces(wantReport) {
+			t.Errorf("the parts report\n%s\nand one run\n%s", withoutPlaces(report.String()), withoutPlaces(wantReport))
+		}
+	}
+}
+
+// divided draws where lines are divided.
+func divided(rng *rand.Rand, lines [][]byte) (parts [][][]byte) {
+	for range 1 + rng.IntN(3) {
+		n := rng.IntN(len(lines) + 1)
+		parts = append(parts, lines[:n])
+		lines = lines[n:]
+	}
+	return append(parts, lines)
+}
+
+// dedupIn runs dedup over lines and returns what it kept and reported.
+func dedupIn(t *testing.T, jobs int, dir, name string, lines [][]byte, args ...string) (kept, report string) {
+	in, out, told := filepath.Join(dir, name), filepath.Join(dir, "kept"), filepath.Join(dir, "report")
+	if err := os.WriteFile(in, bytes.Join(lines, nil), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	args = append([]string{"dedup", "-q", "--docs", "1k", "-j", strconv.Itoa(jobs), "--out", out, "--report", told, in}, args...)
+	var stderr bytes.Buffer
+	if code := run(context.Background(), args, nil, new(bytes.Buffer), &stderr); code != exitDone {
+		t.Fatalf("%v: exit code %d, %s", args, code, &stderr)
+	}
+	k, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := os.ReadFile(told)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(k), string(r)
+}
+
+// withoutPlaces are lines of a report without file and line.
+func withoutPlaces(report string) string {
+	var b strings.Builder
+	for line := range strings.Lines(report) {
+		line, _, _ = strings.Cut(line, `,"file":`)
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/report/clusters"
+	"github.com/firstseen/firstseen/report/lines"
+	"github.com/firstseen/firstseen/report/rows"
+)
+
+const clustersLong = `Tell which documents belong together, from one report of firstseen dedup or several.
+
+A line of a report links a document to an earlier one: the one it copies or, unless
+--links duplicates, is related to. Documents that are linked, over others too, are a
+cluster. It is called by the id of its first document. For every document of a
+cluster of two and more there is a line:
+
+  {"id":"page-7","cluster":"page-2","size":3,"verdict":"duplicate"}
+
+The first has the verdict "unique", unless it has a line of its own in the report.
+Several reports, in the order of their runs on one index, are taken as one. Documents
+of one id count as one page, seen several times.
+
+A file whose name ends in .csv or .tsv is a table for spreadsheets; .gz and .zst
+compress. Reports are read twice. For each document in them 45 bytes of memory are
+needed, 80 while they grow.`
+
+const clustersExample = `  # which pages have copies, the largest clusters first
+  firstseen clusters dups.jsonl | jq -s 'sort_by(-.size)[]' -c
+
+  # as tables
+  firstseen clusters --out clusters.csv --pairs pairs.csv dups.jsonl`
+
+func newClustersCommand() *cobra.Command {
+	var out, pairs, links string
+	cmd := &cobra.Command{
+		Use:     "clusters REPORT...",
+		Short:   "Tell which documents belong together, from a report",
+		Long:    clustersLong,
+		Example: clustersExample,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError{errors.New("clusters: no REPORT; name what firstseen dedup --report has written")}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			chosen, err := chooseLinks(links)
+			if err != nil {
+				return usageError{err}
+			}
+			if out == "" && pairs == "" {
+				out = corpus.Stdin
+			}
+			report, err := lines.Open(args, cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			if out != "" && report.Once() {
+				return usageError{errors.New("clusters: a report is read twice, and one is a pipe: give files; --pairs alone reads it once")}
+			}
+			inputs, _, err := corpus.Expand(args, []string{".jsonl"})
+			if err != nil {
+				return err
+			}
+			if err := corpus.CheckOutputs(inputs, "", out, pairs); err != nil {
+				return usageError{err}
+			}
+			if out != "" {
+				if err := writeClusters(cmd, report, out, chosen); err != nil {
+					return err
+				}
+			}
+			if pairs != "" {
+				return writePairs(cmd, report, pairs)
+			}
+			return nil
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&out, "out", "", "write the clusters here (default standard output, where there is no --pairs)")
+	fs.StringVar(&pairs, "pairs", "", "write each document with the one that it repeats here")
+	fs.StringVar(&links, "links", "all", "what joins documents: all (copies, and what is related) or duplicates")
+	return cmd
+}
+
+func chooseLinks(word string) (clusters.Links, error) {
+	return choose("--links", word, map[string]clusters.Links{"all": clusters.All, "duplicates": clusters.Duplicates})
+}
+
+// tellTableAside is tellAside for a table.
+func tellTableAside(cmd *cobra.Command, name string, t *rows.Table) {
+	if aside := t.Aside(); aside != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: an earlier run has left %s unfinished; what it wrote was put aside as %s\n", name, aside)
+	}
+}
+
+// writeClusters writes the clusters of a report to a file.
+func writeClusters(cmd *cobra.Command, report *lines.Reports, name string, links clusters.Links) (err error) {
+	t, err := rows.Create(name, "id", "cluster", "size", "verdict")
+	if err != nil {
+		return err
+	}
+	tellTableAside(cmd, name, t)
+	defer func() { err = errors.Join(err, t.Discard()) }()
+	err = clusters.Write(func(f func(*lines.Line) error) error { return report.Each(cmd.Context(), f) }, links, func(r *clusters.Row) error {
+		return t.Write(r.ID, r.Cluster, r.Size, r.Verdict)
+	})
+	if err != nil {
+		return err
+	}
+	return t.Close()
+}
+
+// writePairs writes the documents of a report that have one source, with that.
+func writePairs(cmd *cobra.Command, report *lines.Reports, name string) (err error) {
+	t, err := rows.Create(name, "id", "of", "verdict", "score", "contained", "exact")
+	if err != nil {
+		return err
+	}
+	tellTableAside(cmd, name, t)
+	defer func() { err = errors.Join(err, t.Discard()) }()
+	err = report.Each(cmd.Context(), func(l *lines.Line) error {
+		if l.Of == nil {
+			return nil
+		}
+		return t.Write(l.ID, *l.Of, l.Verdict, l.Score, l.Contained, l.Exact)
+	})
+	if err != nil {
+		return err
+	}
+	return t.Close()
+}

@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/firstseen/firstseen/alike"
+	"github.com/firstseen/firstseen/beside"
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/explain"
+)
+
+// explaining are the flags of firstseen explain.
+type explaining struct {
+	settings
+	line   int
+	weigh  bool
+	width  int
+	whole  bool
+	colour string
+}
+
+func newExplainCommand() *cobra.Command {
+	var f explaining
+	cmd := &cobra.Command{
+		Use:     "explain EARLIER LATER | explain --report FILE --line N [INPUT...]",
+		Short:   "Show two texts side by side, how alike they are, and why one is a copy",
+		Long:    explainLong,
+		Example: "  firstseen explain old.txt new.txt\n  firstseen explain --report dups.jsonl --line 1 corpus.jsonl | less",
+		RunE:    f.run,
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&f.report, "report", "", "explain a line of this report, whose documents stand in the INPUTs (default the file that the line names)")
+	fs.IntVar(&f.line, "line", 1, "which line of the report, from 1")
+	fs.BoolVar(&f.weigh, "weigh", false, "with --report: weigh words for the cosine by how many documents of the INPUTs have them, all of which are read")
+	f.method.register(fs)
+	fs.Float64Var(&f.threshold, "threshold", 0, "as for dedup")
+	fs.StringVar(&f.score, "score", "text", "as for dedup: text or segments")
+	fs.IntVar(&f.scheme.Segments, "segments", 0, "as for dedup")
+	fs.IntVar(&f.scheme.MinWidth, "min-width", 0, "as for dedup")
+	fs.BoolVar(&f.asJSON, "json", false, "one JSON object, without the texts")
+	fs.IntVar(&f.width, "width", 0, "columns of both texts together (default those of the terminal, or 120)")
+	fs.BoolVar(&f.whole, "whole", false, "do not fold what is alike")
+	fs.StringVar(&f.colour, "color", "auto", "mark by colours and not by brackets: auto (on a terminal), always or never")
+	f.reading.register(fs)
+	f.limits.register(fs)
+	return cmd
+}
+
+func (f *explaining) run(cmd *cobra.Command, args []string) error {
+	rules, err := chooseRules(f.threshold, f.score)
+	if err == nil {
+		err = f.method.complete(&f.scheme, "", f.threshold)
+	}
+	if err == nil {
+		err = f.scheme.Validate()
+	}
+	if err != nil {
+		return usageError{err}
+	}
+	style, err := f.style(cmd.OutOrStdout())
+	if err != nil {
+		return usageError{err}
+	}
+	cfg, err := f.limits.config()
+	if err != nil {
+		return usageError{err}
+	}
+	cfg.Stdin = cmd.InOrStdin()
+	pair := explain.Rules{Scheme: f.scheme, Rules: rules}
+	var earlier, later explain.Document
+	switch {
+	case f.report != "":
+		earlier, later, err = f.reported(cmd, args, cfg, &pair)
+	case f.weigh:
+		err = usageError{errors.New("explain: --weigh needs the documents of a corpus: use it with --report")}
+	case len(args) != 2:
+		err = usageError{errors.New("explain: give two files, the earlier text first, or --report FILE with the INPUTs it is of")}
+	default:
+		earlier, later, err = twoFiles(args, cfg)
+	}
+	if err != nil {
+		return err
+	}
+	e, err := explain.Pair(earlier, later, pair)
+	if err != nil {
+		return err
+	}
+	if f.asJSON {
+		out := json.NewEncoder(cmd.OutOrStdout())
+		out.SetEscapeHTML(false)
+		return out.Encode(e)
+	}
+	return e.Write(cmd.OutOrStdout(), style)
+}
+
+// style is how texts are shown on an output.
+func (f *explaining) style(out io.Writer) (style beside.Style, err error) {
+	file, isFile := out.(*os.File)
+	if w, ok := out.(*firstError); ok {
+		file, isFile = w.Writer.(*os.File)
+	}
+	terminal := isFile && term.IsTerminal(int(file.Fd()))
+	style = beside.Style{Width: f.width, Whole: f.whole}
+	if style.Width == 0 {
+		style.Width = 120
+		if terminal {
+			if columns, _, err := term.GetSize(int(file.Fd())); err == nil {
+				style.Width = columns
+			}
+		}
+	}
+	if style.Width < 20 || style.Width > 1000 {
+		return style, fmt.Errorf("--width %d: want 20 to 1000", f.width)
+	}
+	style.Color, err = choose("--color", f.colour, map[string]bool{"auto": terminal && os.Getenv("NO_COLOR") == "", "always": true, "never": false})
+	return style, err
+}
+
+// twoFiles reads two files, each one text.
+func twoFiles(args []string, cfg corpus.SourceConfig) (earlier, later explain.Document, err error) {
+	var docs [2]explain.Document
+	for i, name := range args {
+		text, err := readWhole(corpus.Input{Name: name, Path: name}, cfg)
+		if err != nil {
+			return earlier, later, fmt.Errorf("reading the text: %w", err)
+		}
+		docs[i] = explain.Document{ID: name, Text: string(text)}
+	}
+	return docs[0], docs[1], nil
+}
+
+// reported finds the two documents that a line of a report tells of.
+func (f *explaining) reported(cmd *cobra.Command, args []string, cfg corpus.SourceConfig, rules *explain.Rules) (earlier, later explain.Document, err error) {
+	line, err := explain.ReadLine(f.report, f.line, cfg.MaxRecord)
+	if err != nil {
+		return earlier, later, err
+	}
+	formats, err := f.reading.formats(cfg.MaxRecord)
+	if err != nil {
+		return earlier, later, usageError{err}
+	}
+	if len(args) == 0 {
+		args = []string{line.File}
+	}
+	inputs, _, err := formats.expand(args)
+	if err != nil {
+		return earlier, later, err
+	}
+	each := func(do func(*corpus.Block, *corpus.Document) bool) error {
+		return someDocuments(cmd.Context(), formats.source(inputs, cfg), do)
+	}
+	earlier, later, others, err := line.Find(each)
+	if err != nil {
+		return earlier, later, err
+	}
+	if others {
+		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: several documents have the id %q: the first is shown\n", earlier.ID)
+	}
+	if f.weigh {
+		rules.Frequencies = alike.CountUnits(alike.New(earlier.Text), alike.New(later.Text))
+		err = each(func(_ *corpus.Block, doc *corpus.Document) bool {
+			rules.Frequencies.Add(string(doc.Text))
+			return true
+		})
+	}
+	return earlier, later, err
+}
+
+// someDocuments reads the documents of a source, as long as do wants more, and passes over
+// records that are none.
+func someDocuments(ctx context.Context, source *corpus.Source, do func(*corpus.Block, *corpus.Document) bool) (err error) {
+	defer func() { err = errors.Join(err, source.Close()) }()
+	var block corpus.Block
+	defer block.Release()
+	var parser corpus.Parser
+	for {
+		if err := source.Next(ctx, &block); err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+		if parser == nil {
+			if parser, err = block.Format.NewParser(""); err != nil {
+				return err
+			}
+		}
+		for doc := range parser.Parse(&block) {
+			if doc.Bad == nil && !doc.Empty && !do(&block, doc) {
+				return nil
+			}
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/feature/terms"
+	textwords "github.com/firstseen/firstseen/feature/words"
+	"github.com/firstseen/firstseen/index"
+)
+
+const termsLong = `Count in how many documents each term stands, for --method imatch and simhash.
+
+A term is a word, or two Chinese or Japanese characters side by side. The
+table has the terms that stand in at least two documents (--min-docs), and at most
+4 million: of more the rarest are forgotten, and it is said by how many documents a
+count may be too low. Any collection of the same kind of texts will do, some ten
+thousand documents of it; the table need not be made of the documents that are
+judged. Memory stays below 500 MiB.`
+
+// termsTold is what firstseen terms prints. The JSON form is a contract.
+type termsTold struct {
+	Documents uint32 `json:"documents"`
+	Terms     int    `json:"terms"`
+	Missed    uint32 `json:"missed"` // documents that a count may be too low by
+	Digest    string `json:"digest"` // of the table, in the names of schemes
+	Bytes     int64  `json:"bytes"`
+}
+
+func newTermsCommand() *cobra.Command {
+	var f settings
+	least := 0
+	cmd := &cobra.Command{
+		Use:     "terms INPUT... --out FILE",
+		Short:   "Count in how many documents terms stand, for methods that weigh them",
+		Long:    termsLong,
+		Example: "  firstseen terms --out terms.fst crawl/*.jsonl.gz\n  firstseen dedup --method imatch --terms terms.fst --out kept.jsonl crawl/*.jsonl.gz",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0:
+				return usageError{errors.New(`terms: no INPUT; name files or directories, or "-" for standard input`)}
+			case f.out == "" || f.out == corpus.Stdin:
+				return usageError{errors.New("terms: give the file of the table with --out FILE")}
+			}
+			return f.countTerms(cmd, args, uint32(least))
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&f.out, "out", "", "write the table here; it is replaced when all is counted")
+	fs.IntVar(&least, "min-docs", 2, "leave out terms that stand in fewer documents")
+	f.reading.register(fs)
+	f.limits.register(fs)
+	return cmd
+}
+
+func (f *settings) countTerms(cmd *cobra.Command, args []string, least uint32) error {
+	in, err := f.toRead(cmd, args)
+	if err != nil {
+		return err
+	}
+	if err := corpus.CheckOutputs(in.inputs, "", f.out); err != nil {
+		return err
+	}
+	var counter terms.Counter
+	reader := textwords.NewReader(nil)
+	var found []uint64
+	take := func(more []uint64) { found = terms.AppendDistinct(found, more) }
+	// Bad records are told and left out.
+	bad := eachDocument(cmd, in.source(), func(_ *corpus.Block, doc *corpus.Document) error {
+		if counter.Documents() == math.MaxUint32 {
+			return errors.New("more than 4,294,967,295 documents: give fewer")
+		}
+		found = found[:0]
+		reader.Terms(doc.Text, take)
+		counter.Add(found)
+		return nil
+	})
+	if bad != nil && !errors.Is(bad, errBadRecords) {
+		return bad
+	}
+	table := counter.Table(least)
+	if err := index.WriteTermsFile(f.out, table); err != nil {
+		return err
+	}
+	if n := counter.Missed(); n > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: more than %d terms: the rarest were forgotten, and a count may be too low by up to %d documents\n", terms.MaxTerms, n)
+	}
+	err = json.NewEncoder(cmd.OutOrStdout()).Encode(termsTold{
+		Documents: table.Documents(), Terms: table.Len(), Missed: counter.Missed(), Digest: table.Digest(), Bytes: table.Size(),
+	})
+	return errors.Join(err, bad)
+}

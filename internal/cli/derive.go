@@ -1,0 +1,281 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/page"
+	"github.com/firstseen/firstseen/report/beside"
+	"github.com/firstseen/firstseen/report/lines"
+	"github.com/firstseen/firstseen/report/rows"
+)
+
+// derived are the flags about what is made of a report once that is finished. Whoever
+// finds the run over makes it, so nothing of it has to be continued, and it is the same
+// whenever that is.
+type derived struct {
+	clusters, pairs, links string
+	attributes, copyTo     string
+	keptFiles              string
+	keep                   string
+	spans                  bool
+}
+
+func (d *derived) register(fs *pflag.FlagSet) {
+	fs.StringVar(&d.keep, "keep", "originals", "what --out, --copy-to and --kept-files have: originals, or duplicates, the documents that are removed")
+	fs.BoolVar(&d.spans, "spans", false, "have --report tell where the shared passages are, in characters")
+	fs.StringVar(&d.clusters, "clusters", "", "write which documents belong together, made of --report; .csv, .tsv or lines of JSON")
+	fs.StringVar(&d.pairs, "pairs", "", "write each document with the one that it repeats, made of --report; .csv, .tsv or lines of JSON")
+	fs.StringVar(&d.links, "links", "all", "what --clusters joins: all (copies, and what is related) or duplicates")
+	fs.StringVar(&d.attributes, "attributes", "", "write a tree of attributes here as dolma has them, a file for each input and a line for each record")
+	fs.StringVar(&d.copyTo, "copy-to", "", "where inputs are a document each: put the kept files here, in the same tree, as hard links where that can be")
+	fs.StringVar(&d.keptFiles, "kept-files", "", "where inputs are a document each: write the names of the kept files here, one a line")
+}
+
+// reads reports whether anything is made of the report, and again whether the inputs are
+// read again for it.
+func (d *derived) reads() (report, again bool) {
+	again = d.attributes != "" || d.copyTo != "" || d.keptFiles != ""
+	return again || d.clusters != "" || d.pairs != "", again
+}
+
+func (f *settings) taskDerived(p *task) (err error) {
+	d := &p.derived
+	*d = f.derived
+	if p.others, err = choose("--keep", cmp.Or(d.keep, "originals"), map[string]bool{"originals": false, "duplicates": true}); err != nil {
+		return err
+	}
+	if p.links, err = chooseLinks(cmp.Or(d.links, "all")); err != nil {
+		return err
+	}
+	p.spans = d.spans || d.attributes != ""
+	reads, _ := d.reads()
+	switch {
+	case p.others && f.annotate:
+		return errors.New("--annotate writes all records: leave out --keep")
+	case p.others && f.revisit.write:
+		return errors.New("--revisit writes records that stand for removed ones, and --keep duplicates writes these themselves: leave one of them out")
+	case d.spans && p.report == "":
+		return errors.New("--spans adds to the lines of --report: give that too")
+	case reads && strings.HasSuffix(p.report, ".parquet"):
+		return errors.New("--clusters, --pairs, --attributes, --copy-to and --kept-files are made of a report in lines of JSON: give --report another name")
+	case reads && !isKept(p.report):
+		return errors.New("--clusters, --pairs, --attributes, --copy-to and --kept-files are made of the report: give --report FILE too")
+	}
+	return nil
+}
+
+// isKept reports whether what is written under a name can be read again: it is a file.
+func isKept(name string) bool {
+	if name == "" || name == corpus.Stdin {
+		return false
+	}
+	info, err := os.Stat(name)
+	return err != nil || info.Mode().IsRegular()
+}
+
+// names are those of the files that are made, and one for each tree, of a file in it; ""
+// for what is not asked for.
+func (d *derived) names() []string {
+	names := []string{d.clusters, d.pairs, d.keptFiles}
+	for _, dir := range []string{d.attributes, d.copyTo} {
+		if dir != "" {
+			dir = filepath.Join(dir, "x")
+		}
+		names = append(names, dir)
+	}
+	return names
+}
+
+// checkFile refuses the name of an output that cannot be a file.
+func checkFile(name string) error {
+	if name == "" || name == corpus.Stdin {
+		return nil
+	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return fmt.Errorf("output %s is a directory: give the name of a file", name)
+	}
+	if _, err := os.Stat(filepath.Dir(name)); err != nil {
+		return fmt.Errorf("output %s: %w", name, err)
+	}
+	return nil
+}
+
+// checkDerived refuses what would write over something, or cannot be made of these inputs.
+func (t *task) checkDerived() error {
+	d := &t.derived
+	reads, again := d.reads()
+	if !reads {
+		return nil
+	}
+	if err := corpus.CheckOutputs(t.inputs, t.index, append(d.names(), t.out, t.report, t.rejects, t.summary)...); err != nil {
+		return err
+	}
+	for _, name := range []string{d.clusters, d.pairs, d.keptFiles} {
+		if err := checkFile(name); err != nil { // now, and not when the run is over
+			return err
+		}
+	}
+	if !again {
+		return nil
+	}
+	if t.readsPipe() {
+		return errors.New("--attributes, --copy-to and --kept-files read the inputs a second time, and one of them is a pipe: give files")
+	}
+	if _, one := t.found.(page.Format); !one && (d.copyTo != "" || d.keptFiles != "") {
+		return errors.New("--copy-to and --kept-files are for inputs that are a document each, such as pages or texts (--format): of these, --out writes the kept records")
+	}
+	names, err := treeNames(t.args, t.inputs)
+	if err != nil {
+		return err
+	}
+	t.names = names
+	for _, dir := range []string{d.attributes, d.copyTo} {
+		if err := checkTree(dir, names, t.inputs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// treeNames are the names of inputs in a tree of outputs: below a folder that was given
+// their path in it, else their name. Two of one name are an error.
+func treeNames(args []string, inputs []corpus.Input) ([]string, error) {
+	args, err := readLists(args)
+	if err != nil {
+		return nil, err
+	}
+	var roots []string
+	for _, arg := range args {
+		matches := []string{arg}
+		if _, err := os.Stat(arg); err != nil {
+			matches, _ = filepath.Glob(arg) // it was one that means something
+		}
+		for _, m := range matches {
+			if info, err := os.Stat(m); err == nil && info.IsDir() {
+				roots = append(roots, strings.TrimRight(m, string(filepath.Separator))+string(filepath.Separator))
+			}
+		}
+	}
+	names := make([]string, len(inputs))
+	whose := map[string]string{}
+	for i, in := range inputs {
+		names[i] = filepath.Base(in.Path)
+		for _, root := range roots {
+			if inside, ok := strings.CutPrefix(in.Path, root); ok {
+				names[i] = inside
+				break
+			}
+		}
+		if other, twice := whose[names[i]]; twice {
+			return nil, fmt.Errorf("%s and %s would have one name in the tree, %s: give the folder that both are in", other, in.Path, names[i])
+		}
+		whose[names[i]] = in.Path
+	}
+	return names, nil
+}
+
+// checkTree refuses a tree that would have a file of the name of an input.
+func checkTree(dir string, names []string, inputs []corpus.Input) error {
+	if dir == "" {
+		return nil
+	}
+	real := map[string]string{} // of folders
+	path := func(name string) string {
+		folder, base := filepath.Split(name)
+		if folder == "" {
+			folder = "."
+		}
+		if _, known := real[folder]; !known {
+			real[folder], _ = filepath.EvalSymlinks(folder)
+			if abs, err := filepath.Abs(real[folder]); err == nil && real[folder] != "" {
+				real[folder] = abs
+			}
+		}
+		return filepath.Join(real[folder], base)
+	}
+	read := map[string]bool{}
+	for _, in := range inputs {
+		read[path(in.Path)] = true
+	}
+	for _, name := range names {
+		for _, to := range []string{name, beside.AttributesName(name)} {
+			if to = filepath.Join(dir, to); read[path(to)] {
+				return fmt.Errorf("%s is an input, and the tree in %s would have a file of its name: choose another folder", to, dir)
+			}
+		}
+	}
+	return nil
+}
+
+// derive makes what is made of the report, once a run is over; ended is how that ended.
+func (t *task) derive(cmd *cobra.Command, ended error) error {
+	reads, _ := t.derived.reads()
+	if !reads || ended != nil && !errors.Is(ended, errBadRecords) {
+		return ended
+	}
+	if os.Getenv("GOMEMLIMIT") == "" { // the index is closed, and its memory is free
+		debug.SetMemoryLimit(math.MaxInt64)
+	}
+	d := &t.derived
+	report, err := lines.Open([]string{t.report}, nil)
+	if err != nil {
+		return errors.Join(err, ended)
+	}
+	ctx := cmd.Context()
+	if d.clusters != "" {
+		err = writeClusters(cmd, report, d.clusters, t.links)
+	}
+	if err == nil && d.pairs != "" {
+		err = writePairs(cmd, report, d.pairs)
+	}
+	if err == nil && d.attributes != "" {
+		err = beside.Attributes(ctx, t.formats.source(t.inputs, t.source), t.names, report, d.attributes, func(w *corpus.Writer) { tellAside(cmd.ErrOrStderr(), w) })
+	}
+	if err == nil && (d.copyTo != "" || d.keptFiles != "") {
+		err = t.placeKept(cmd, report)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("the run is over; the same command again makes what it was to make of the report: %w", err), ended)
+	}
+	return ended
+}
+
+// placeKept writes the names of the kept files, and puts them into their tree.
+func (t *task) placeKept(cmd *cobra.Command, report *lines.Reports) (err error) {
+	d := &t.derived
+	var names *rows.Table
+	if d.keptFiles != "" {
+		if names, err = rows.CreateList(d.keptFiles); err != nil {
+			return err
+		}
+		tellTableAside(cmd, d.keptFiles, names)
+		defer func() { err = errors.Join(err, names.Discard()) }()
+	}
+	err = beside.KeptFiles(cmd.Context(), t.formats.source(t.inputs, t.source), t.inputs, report, t.others, func(input int) error {
+		if names != nil {
+			if err := names.Write(t.inputs[input].Path); err != nil {
+				return err
+			}
+		}
+		if d.copyTo == "" {
+			return nil
+		}
+		_, err := beside.Place(t.inputs[input].Path, filepath.Join(d.copyTo, t.names[input]))
+		return err
+	})
+	if err != nil || names == nil {
+		return err
+	}
+	return names.Close()
+}

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+// lead finds what outputs begin with, where the format has such a thing, and refuses
+// inputs that have none. Inputs that come into one file must begin with the same.
+func (t *task) lead() error {
+	if t.found == nil {
+		return nil
+	}
+	read := func(in corpus.Input) ([]byte, error) {
+		return corpus.Head(context.Background(), in, t.found, t.source)
+	}
+	apart := t.tree != nil && t.shard == 0 // each input has an output
+	first := ""
+	for _, in := range t.inputs {
+		if in.Size < 0 || in.Path == corpus.Stdin {
+			continue
+		}
+		head, err := read(in)
+		if err != nil {
+			return err
+		}
+		if t.head == nil {
+			t.head, first = head, in.Name
+		}
+		together := (t.out != "" || t.tree != nil) && !apart
+		if together && head != nil && !corpus.SameHead(head, t.head) {
+			return usageError{fmt.Errorf("%s and %s: %w", first, in.Name, corpus.ErrOtherHead)}
+		}
+	}
+	switch {
+	case t.head == nil || t.tree == nil:
+	case apart:
+		t.tree.Head = func(n int) ([]byte, error) { return read(t.inputs[n]) }
+	default:
+		t.tree.Head = func(int) ([]byte, error) { return t.head, nil }
+	}
+	return nil
+}

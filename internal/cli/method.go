@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index"
+)
+
+// methodFlags are the flags that choose how texts are told to be alike.
+type methodFlags struct {
+	name, terms, rarity string
+	shingle, distance   int
+}
+
+func (m *methodFlags) register(fs *pflag.FlagSet) {
+	fs.StringVar(&m.name, "method", feature.Methods()[0].Name, "how copies are told: "+methodNames()+"; see the manual, \"Methods\"")
+	fs.StringVar(&m.terms, "terms", "", "with --method imatch or simhash: the table of terms that firstseen terms has made; the index keeps a copy")
+	fs.StringVar(&m.rarity, "rarity", "", "with --method imatch: how rare terms are that count, in hundredths of the rarest (default 30-70)")
+	fs.IntVar(&m.shingle, "shingle", 0, "with --method shingles: words or Chinese characters in a shingle (default 5)")
+	fs.IntVar(&m.distance, "distance", 0, "with --method simhash: bits in which the fingerprints of copies may differ (default 3)")
+}
+
+// methodNames are the names of the methods, for people to read.
+func methodNames() string {
+	var names []string
+	for _, m := range feature.Methods() {
+		names = append(names, m.Name)
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// methodsHelp says what each method is.
+func methodsHelp() string {
+	help := "Methods (--method):\n"
+	for _, m := range feature.Methods() {
+		threshold := "no threshold"
+		if m.Threshold > 0 {
+			threshold = fmt.Sprintf("threshold %g", m.Threshold)
+		}
+		help += fmt.Sprintf("  %-8s  %s;\n            %s; score: %s\n", m.Name, m.Help, threshold, m.Score)
+	}
+	return help
+}
+
+// complete brings the method and its settings into a scheme that has the others. dir is
+// the index, "" for none: one that is there has its table of terms.
+func (m *methodFlags) complete(s *feature.Scheme, dir string, threshold float64) error {
+	if err := m.choose(s); err != nil {
+		return err
+	}
+	if err := m.refuse(s); err != nil {
+		return err
+	}
+	s.Shingle, s.Distance = m.shingle, m.distance
+	if s.Method == "shingles" && threshold > 0 {
+		s.Bands, s.Rows = feature.BandsFor(threshold)
+	}
+	if m.rarity != "" {
+		if n, err := fmt.Sscanf(m.rarity, "%d-%d", &s.LeastRare, &s.MostRare); n != 2 || err != nil || s.LeastRare < 0 || s.LeastRare >= s.MostRare || s.MostRare > 100 {
+			return fmt.Errorf("--rarity %s: want two numbers of 0 to 100, the smaller first, such as 30-70", m.rarity)
+		}
+	}
+	var err error
+	switch {
+	case m.terms != "":
+		s.Terms, err = index.ReadTermsFile(m.terms)
+	case s.WeighsTerms() && dir != "":
+		s.Terms, err = index.ReadTerms(dir)
+	}
+	return err
+}
+
+// choose brings the method's name into a scheme.
+func (m *methodFlags) choose(s *feature.Scheme) error {
+	for i, info := range feature.Methods() {
+		if info.Name == m.name || i == 0 && m.name == "" {
+			s.Method = m.name
+			return nil
+		}
+	}
+	return fmt.Errorf("--method %q: want %s", m.name, methodNames())
+}
+
+// refuse refuses settings of other methods.
+func (m *methodFlags) refuse(s *feature.Scheme) error {
+	return firstGiven(s.Info().Name, []given{
+		{s.Segments != 0 && !s.BySegments(), "--segments"},
+		{s.MinWidth != 0 && !s.BySegments(), "--min-width"},
+		{m.shingle != 0 && s.Method != "shingles", "--shingle"},
+		{m.distance != 0 && s.Method != "simhash", "--distance"},
+		{m.rarity != "" && s.Method != "imatch", "--rarity"},
+		{m.terms != "" && !s.WeighsTerms(), "--terms"},
+	})
+}
+
+// given is a flag that has no meaning with a method, and whether it was given.
+type given struct {
+	is   bool
+	flag string
+}
+
+func firstGiven(method string, flags []given) error {
+	for _, g := range flags {
+		if g.is {
+			return fmt.Errorf("%s has no meaning with --method %s: leave it out", g.flag, method)
+		}
+	}
+	return nil
+}
+
+// taskMethod checks the method and the flags that are not of every one.
+func (f *settings) taskMethod(p *task) error {
+	if err := f.method.complete(&p.scheme, f.index, f.threshold); err != nil {
+		return err
+	}
+	info, others := p.scheme.Info(), !p.scheme.BySegments()
+	return firstGiven(info.Name, []given{
+		{others && f.score != "text", "--score"},
+		{others && f.mosaics != "keep", "--mosaics"},
+		{f.threshold != 0 && info.Threshold == 0, "--threshold"},
+		{f.filterOnly && !info.FilterOnly, "--filter-only"},
+	})
+}
+
+// termsBytes is what a table of terms has in the heap.
+func termsBytes(s feature.Scheme) int64 {
+	if s.Terms == nil {
+		return 0
+	}
+	return s.Terms.Bytes()
+}

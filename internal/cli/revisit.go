@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/warc"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/pipeline"
+	"github.com/firstseen/firstseen/report"
+)
+
+// revisitFlags are the flags that say what is written for a removed record of a WARC.
+type revisitFlags struct {
+	write bool
+	near  string
+}
+
+func (f *revisitFlags) register(fs *pflag.FlagSet) {
+	fs.BoolVar(&f.write, "revisit", false, "of web archives: write a revisit record to --out for a removed record whose payload is that of its witness, a metadata record for any other, and copy the revisit records of the inputs")
+	fs.StringVar(&f.near, "near", "drop", "with --revisit: removed records with another payload than their witness: drop or keep")
+}
+
+// check makes of the flags what is to be written.
+func (f *revisitFlags) check(of *settings) (r warc.Revisit, err error) {
+	keep, err := choose("--near", orDrop(f.near), map[string]bool{"drop": false, "keep": true})
+	switch {
+	case err != nil:
+		return r, err
+	case !f.write && keep:
+		return r, errors.New("--near says what happens to records that no revisit record can stand for: give --revisit too")
+	case !f.write:
+		return r, nil
+	case of.out == "":
+		return r, errors.New("--revisit writes to --out: give that too")
+	case of.filterOnly:
+		return r, errors.New("--revisit needs the side table, which knows the earlier record: leave --filter-only out")
+	}
+	return warc.Revisit{Write: true, Keep: keep}, nil
+}
+
+// orDrop is the default for commands that do not have the flag.
+func orDrop(near string) string {
+	if near == "" {
+		return "drop"
+	}
+	return near
+}
+
+// checkRevisits refuses revisit records of what is no WARC.
+func checkRevisits(r warc.Revisit, found corpus.Format) error {
+	if _, ok := found.(warc.Format); r.Write && found != nil && !ok {
+		return fmt.Errorf("--revisit writes records of web archives, and the inputs are %s: leave it out", found.Name())
+	}
+	return nil
+}
+
+// revisitText names what is written for removed records, for the ledger of a run.
+func revisitText(r warc.Revisit) string {
+	if !r.Write {
+		return ""
+	}
+	return fmt.Sprintf(" revisit, near kept %t", r.Keep)
+}
+
+// tagWebRecord is the field with what a revisit record says of a web record:
+// docs/format.md, "Data of a document".
+const tagWebRecord dedup.Tag = 3
+
+// writeRevisits has a run store what revisit records need, and write them.
+func (f formats) writeRevisits(job *pipeline.Job) {
+	archive := f.warc
+	if !archive.Revisit.Write {
+		return
+	}
+	store := job.Store
+	job.Store = func(dst []byte, file string, doc *corpus.Document) []byte {
+		if store != nil {
+			dst = store(dst, file, doc)
+		}
+		if of := archive.AppendWitness(nil, doc.Raw, doc.ID); of != nil {
+			dst = dedup.AppendField(dst, tagWebRecord, of)
+		}
+		return dst
+	}
+	job.Instead = func(w *corpus.Writer, r pipeline.Removal) (bool, error) {
+		removed := warc.Removed{Raw: r.Raw, Of: r.Result.Of.ID, Verdict: r.Result.Verdict.String()}
+		score, err := report.Share(r.Result.Score).MarshalJSON()
+		if err == nil {
+			removed.Score = string(score)
+			removed.Own, _, err = r.Own.Field(tagWebRecord)
+		}
+		if err == nil {
+			removed.Witness, _, err = r.Of.Field(tagWebRecord)
+		}
+		if err != nil {
+			return false, err
+		}
+		return archive.Instead(w, removed)
+	}
+}

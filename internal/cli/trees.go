@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/page"
+	"github.com/firstseen/firstseen/corpus/parquet"
+	"github.com/firstseen/firstseen/corpus/warc"
+)
+
+// treeFlags are the flags of outputs that are a folder.
+type treeFlags struct {
+	outDir, shardSize string
+	skipEmpty         bool
+}
+
+func (f *treeFlags) register(fs *pflag.FlagSet) {
+	fs.StringVar(&f.outDir, "out-dir", "", "write the kept records of each input to a file of its own below this folder, with the subfolder, name and compression of the input")
+	fs.BoolVar(&f.skipEmpty, "skip-empty", false, "with --out-dir: write no file for an input of which nothing is kept")
+	fs.StringVar(&f.shardSize, "shard-size", "", "with --out-dir: write shard-00000 and so on of this size before compression, such as 1GiB, and not one file for each input")
+}
+
+// task checks the flags.
+func (f *treeFlags) task(p *task) error {
+	switch {
+	case f.outDir == "" && (f.skipEmpty || f.shardSize != ""):
+		return errors.New("--skip-empty and --shard-size are about the files of --out-dir: give that too")
+	case f.outDir == "":
+		return nil
+	case p.out != "":
+		return errors.New("--out writes one file and --out-dir one for each input: give one of them")
+	case f.shardSize == "":
+		return nil
+	}
+	size, err := parseSize(f.shardSize)
+	if err != nil {
+		return fmt.Errorf("--shard-size: %w", err)
+	}
+	if size < leastShard || size > mostLimit {
+		return fmt.Errorf("--shard-size %s: want from 64KiB to %s", f.shardSize, sizeText(uint64(mostLimit)))
+	}
+	p.shard = int64(size)
+	return nil
+}
+
+// leastShard keeps a mistake in the unit from making millions of files.
+const leastShard = 64 << 10
+
+// planTree says which files are written, and refuses what their format cannot have.
+func (t *task) planTree(f *treeFlags) (err error) {
+	if f.outDir == "" {
+		return nil
+	}
+	if archive, ok := t.found.(warc.Format); ok && archive.ARC {
+		return usageError{warc.ErrARC}
+	}
+	_, single := t.found.(page.Format)
+	if t.shard == 0 {
+		t.tree, err = corpus.PlanTree(f.outDir, t.args, t.inputs)
+	} else if single {
+		return usageError{errors.New("--shard-size: each input is one document of its own file, which cannot be part of another")}
+	} else {
+		t.tree, err = corpus.PlanShards(f.outDir, t.inputs, t.shard)
+	}
+	if err != nil {
+		return err
+	}
+	// Of a file that is one document nothing is left where that is removed.
+	t.tree.SkipEmpty = f.skipEmpty || single
+	return t.tree.Check(t.args, t.inputs, t.index, t.out, t.report, t.rejects, t.summary)
+}
+
+// tellTreeAside says where the files of an earlier run were put.
+func tellTreeAside(stderr io.Writer, tree *corpus.Tree) {
+	if tree != nil && tree.Aside() != "" {
+		fmt.Fprintf(stderr, "firstseen: an earlier run has left files for %s unfinished; what it wrote was put aside as %s\n", tree.Name(), tree.Aside())
+	}
+}
+
+// enclose says how records are written whose format makes more of a file than one record
+// after the other.
+func (t *task) enclose() (err error) {
+	if strings.HasSuffix(t.report, ".parquet") {
+		if t.tabled, err = parquet.Report(); err != nil {
+			return err
+		}
+	}
+	e, ok := t.found.(corpus.Encloser)
+	if !ok || t.out == "" && t.tree == nil {
+		return nil
+	}
+	one := func(inputs []corpus.Input) (corpus.Enclosure, error) { return e.Enclose(inputs, t.annotate) }
+	switch {
+	case t.out == corpus.Stdin:
+		return usageError{fmt.Errorf("%s is no stream: name a file with --out", t.found.Name())}
+	case t.tree == nil:
+		t.enclosure, err = one(t.inputs)
+	case t.shard > 0:
+		var all corpus.Enclosure
+		all, err = one(t.inputs)
+		t.tree.Enclose = func(int) (corpus.Enclosure, error) { return all, nil }
+	default:
+		t.tree.Enclose = func(n int) (corpus.Enclosure, error) { return one(t.inputs[n : n+1]) }
+	}
+	return err
+}

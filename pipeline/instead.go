@@ -1,0 +1,40 @@
+package pipeline
+
+import "github.com/firstseen/firstseen/dedup"
+
+// Removal is a document that is removed, for [Job.Instead]. What it points to is valid
+// until that returns.
+type Removal struct {
+	Raw    []byte // the record as it came
+	Result *dedup.Result
+	Own    dedup.Record // of which there is only Added: what Job.Store said of the document
+	Of     dedup.Record // what is stored of the witness; zero where there is none
+}
+
+// instead writes what stands in the output for a document that is removed.
+func (c *committer) instead(rec *record, r *dedup.Result) error {
+	if c.job.Instead == nil || c.out.Kept == nil {
+		return nil
+	}
+	removal := Removal{Raw: rec.raw, Result: r, Own: dedup.Record{Added: rec.added}}
+	if r.Of.Num != 0 && c.index.Table() != nil {
+		kept, err := c.index.Kept(r.Of.Num)
+		if err != nil {
+			return err
+		}
+		removal.Of = kept.Record
+	}
+	revisit, err := c.job.Instead(c.out.Kept, removal)
+	if revisit {
+		c.tally.Revisits++
+	}
+	return err
+}
+
+// other writes a record that is no document, as it came.
+func (o *outputs) other(rec *record) error {
+	if o.Kept == nil {
+		return nil
+	}
+	return o.format.Keep(o.Kept, rec.raw)
+}

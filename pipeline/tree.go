@@ -1,0 +1,107 @@
+package pipeline
+
+import (
+	"github.com/firstseen/firstseen/corpus"
+)
+
+// mostWaiting is how many outputs of a tree are whole before a checkpoint is taken, so
+// that they can have their places: a checkpoint stores the names of all of them.
+const mostWaiting = 4096
+
+// turn has what is kept written to the output of the batch's input, if each input has
+// one. A batch without records is passed over: a run that goes on may meet it again,
+// behind the last record of an input, when that output is whole.
+func (c *committer) turn(b *batch) (err error) {
+	tree := c.out.Tree
+	if len(b.records) == 0 {
+		return nil
+	}
+	if tree == nil {
+		return leadBy(c.out.Kept, b.block.Frames)
+	}
+	if c.job.Save != nil && !c.job.Temporary && c.index.Table() != nil && tree.Waiting() >= mostWaiting {
+		if err := c.index.Checkpoint(); err != nil {
+			return err
+		}
+	}
+	c.out.Kept, err = tree.Turn(b.block.Input)
+	return err
+}
+
+// lead has an output begin with what is planned.
+func lead(w *corpus.Writer, head []byte) error {
+	if w == nil || head == nil {
+		return nil
+	}
+	return w.Lead(head)
+}
+
+// leadBy has an output begin with what the input of a batch begins with.
+func leadBy(w *corpus.Writer, frames corpus.Frames) error {
+	if h, ok := frames.(corpus.Headed); ok {
+		return lead(w, h.Head())
+	}
+	return nil
+}
+
+// shard begins another shard where a record of so many bytes does not belong in the one
+// that is open. What was left to keepAll is written before.
+func (o *outputs) shard(record int) (err error) {
+	if !o.Tree.Full(record) {
+		return nil
+	}
+	inOrder := func(tasks int, f func(task int)) {
+		for task := range tasks {
+			f(task)
+		}
+	}
+	if err := o.writeKept(inOrder); err != nil {
+		return err
+	}
+	o.Kept, err = o.Tree.NextShard()
+	return err
+}
+
+// syncTree is sync for a tree; nil where there is none, or nobody could go on from it.
+func (o *outputs) syncTree() (*corpus.TreeMark, error) {
+	if o.Tree == nil || !o.Tree.Early() {
+		return nil, nil
+	}
+	at, err := o.Tree.Sync()
+	return &at, err
+}
+
+// openTree creates the tree or, after Continue, goes on with that of the unfinished run.
+func (l *Ledger) openTree(worthless []corpus.FileID) (*corpus.Tree, error) {
+	plan := l.command.Tree
+	switch {
+	case plan == nil:
+		return nil, nil
+	case l.goesOn == nil || l.goesOn.Tree == nil:
+		return corpus.CreateTree(plan, worthless...)
+	}
+	t, err := corpus.OpenTree(plan, *l.goesOn.Tree)
+	if err != nil {
+		return nil, &RefusedError{Why: OutputGone, Run: *l.Unfinished(), Err: err}
+	}
+	return t, nil
+}
+
+// treeIsAs reports whether the tree is as a run that is over has left it.
+func (l *Ledger) treeIsAs(at *corpus.TreeMark) (bool, error) {
+	if l.command.Tree == nil {
+		return true, nil
+	}
+	if at == nil {
+		return false, nil
+	}
+	return l.command.Tree.TreeIsAs(*at)
+}
+
+// enclose has an output be enclosed, if there is one that shall be.
+func enclose(w *corpus.Writer, e corpus.Enclosure) error {
+	if w == nil || e == nil {
+		return nil
+	}
+	return w.Enclose(e)
+}

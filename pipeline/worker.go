@@ -1,0 +1,111 @@
+package pipeline
+
+import (
+	"time"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
+)
+
+// worker is what one of the goroutines that parse and extract needs for itself.
+type worker struct {
+	field     string // that is added to every record, "" for none
+	parser    corpus.Parser
+	extractor *feature.Extractor
+	set       feature.Set
+	help      func() // with the commit, if that needs any; nil where there is no crew
+	linker    dedup.Linker
+	grouper   *grouper                                                   // nil where nothing is counted by a value
+	store     func(dst []byte, file string, doc *corpus.Document) []byte // Job.Store
+	system    func() time.Time                                           // where documents tell their times, else nil
+}
+
+// newWorker returns a worker. With annotations every record is answered.
+func (j *Job) newWorker() (*worker, error) {
+	field := ""
+	if j.Outputs.Annotate {
+		field = AnnotationField
+	}
+	extractor, err := feature.NewExtractor(j.Scheme)
+	if err != nil {
+		return nil, err
+	}
+	w := &worker{field: field, extractor: extractor, store: j.Store}
+	if j.By != nil {
+		w.grouper = &grouper{by: j.By}
+	}
+	if j.Window.Told {
+		w.system = j.system
+	}
+	return w, nil
+}
+
+// fill parses the block and extracts the features of its documents.
+func (w *worker) fill(b *batch) (err error) {
+	if w.parser == nil {
+		if w.parser, err = b.block.Format.NewParser(w.field); err != nil {
+			return err
+		}
+	}
+	b.records, b.features, b.data, b.added = b.records[:0], b.features[:0], b.data[:0], b.added[:0]
+	nextValue := 0
+	if w.grouper != nil {
+		if err := w.grouper.find(b); err != nil {
+			return err
+		}
+	}
+	for doc := range w.parser.Parse(&b.block) {
+		if w.help != nil {
+			w.help()
+		}
+		r := record{
+			id: doc.ID, raw: doc.Raw, text: doc.Text, at: doc.At, slot: doc.Slot,
+			sum: corpus.RecordSum(doc.Raw), empty: doc.Empty, other: doc.Other, bad: doc.Bad, time: doc.Time,
+			first: len(b.features), firstData: len(b.data), firstAdded: len(b.added),
+		}
+		if r.isDocument() {
+			w.extractor.Extract(&w.set, doc.Text)
+			b.features = append(b.features, w.set.Features...)
+			b.data = append(b.data, w.set.Data...)
+			if w.system != nil {
+				b.added = appendTime(b.added, doc, w.system)
+			}
+			if w.store != nil {
+				b.added = w.store(b.added, b.block.File, doc)
+			}
+			r.set = w.set
+		}
+		if w.grouper != nil {
+			r.value = w.grouper.of(b, doc.At, &nextValue)
+		}
+		b.records = append(b.records, r)
+	}
+	// Only now, when neither moves any more.
+	for i := range b.records {
+		r := &b.records[i]
+		features, data := len(r.set.Features), len(r.set.Data)
+		r.set.Features = b.features[r.first:][:features:features]
+		r.set.Data = b.data[r.firstData:][:data:data]
+		end := len(b.added)
+		if i+1 < len(b.records) {
+			end = b.records[i+1].firstAdded
+		}
+		r.added = b.added[r.firstAdded:end:end]
+	}
+	if w.help != nil {
+		w.link(b)
+	}
+	return nil
+}
+
+// link prepares the documents of a batch for being decided together.
+func (w *worker) link(b *batch) {
+	b.together.Reset()
+	for i := range b.records {
+		if r := &b.records[i]; r.isDocument() {
+			b.together.Add(r.document())
+		}
+	}
+	w.linker.Link(&b.together)
+}

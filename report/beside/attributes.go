@@ -1,0 +1,145 @@
+package beside
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/report/lines"
+)
+
+// Attributes names: each is a list of spans [start, end, value] of the text, in
+// characters (code points), as the attributes of dolma are.
+const (
+	Removed = "firstseen__removed" // of all of the text of a document that was not kept; its score
+	Related = "firstseen__related" // likewise, of one that is kept and related to another
+	Mosaic  = "firstseen__mosaic"  // likewise, of one made of several
+	Shared  = "firstseen__shared"  // the passages that the earlier document has; 1
+	Bad     = "firstseen__bad"     // of a record that is no document; 1
+)
+
+// ErrNoSpans is returned for a report that was written without the spans of what is
+// shared.
+var ErrNoSpans = errors.New("the report does not say where the shared passages are: run firstseen dedup with --spans, or with --attributes")
+
+// span is one value of an attribute.
+type span struct {
+	Start, End int
+	Value      float64
+}
+
+// MarshalJSON writes [start, end, value].
+func (s span) MarshalJSON() ([]byte, error) {
+	return json.Marshal([]any{s.Start, s.End, s.Value})
+}
+
+// row is a line of a file of attributes.
+type row struct {
+	ID         string            `json:"id"`
+	Attributes map[string][]span `json:"attributes"`
+}
+
+// rowOf is the row of a record with its line of the report, nil for none.
+func rowOf(doc *corpus.Document, line *lines.Line) (r row, err error) {
+	r.ID, r.Attributes = string(doc.ID), map[string][]span{}
+	if doc.Bad != nil {
+		r.Attributes[Bad] = []span{{0, 0, 1}}
+		return r, nil
+	}
+	if line == nil {
+		return r, nil
+	}
+	length := utf8.RuneCount(doc.Text)
+	whole := []span{{0, length, line.Score}}
+	switch {
+	case !line.Kept:
+		r.Attributes[Removed] = whole
+	case line.Verdict == "related":
+		r.Attributes[Related] = whole
+	case line.Verdict == "mosaic":
+		r.Attributes[Mosaic] = whole
+	}
+	if line.Spans == nil {
+		return r, ErrNoSpans
+	}
+	for _, s := range line.Spans {
+		if s[0] < 0 || s[0] > s[1] || s[1] > length {
+			return r, fmt.Errorf("%w; the passages of %q do not lie in its text", ErrOther, line.ID)
+		}
+		r.Attributes[Shared] = append(r.Attributes[Shared], span{s[0], s[1], 1})
+	}
+	return r, nil
+}
+
+// AttributesName is the name of the file of attributes of an input of that name: the
+// same, where it is of lines of JSON and plain, .gz or .zst, else with .jsonl.gz behind.
+func AttributesName(name string) string {
+	plain := strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+	switch filepath.Ext(plain) {
+	case ".jsonl", ".json", ".ndjson":
+		return name
+	}
+	return name + ".jsonl.gz"
+}
+
+// Attributes writes, for every input, a file of that name below dir with a row for every
+// record, in their order. The files that are there are replaced, each in one step. opened is
+// told of every file that is begun.
+func Attributes(ctx context.Context, source *corpus.Source, names []string, report *lines.Reports, dir string, opened func(*corpus.Writer)) (err error) {
+	var out *corpus.Writer
+	defer func() {
+		if out != nil {
+			err = errors.Join(err, out.Discard())
+		}
+	}()
+	finish := func() error {
+		if out == nil {
+			return nil
+		}
+		return out.Close()
+	}
+	begin := func(input int) error {
+		if err := finish(); err != nil {
+			return err
+		}
+		path := filepath.Join(dir, AttributesName(names[input]))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return fmt.Errorf("making the folder of attributes: %w", err)
+		}
+		var err error
+		if out, err = corpus.Create(path); err == nil {
+			opened(out)
+		}
+		return err
+	}
+	var buf bytes.Buffer
+	lines := json.NewEncoder(&buf)
+	lines.SetEscapeHTML(false)
+	err = Each(ctx, source, len(names), report, begin, writeRow(&buf, lines, &out))
+	if err != nil {
+		return fmt.Errorf("writing attributes: %w", err)
+	}
+	return finish()
+}
+
+// writeRow returns what writes the row of a record to the file that is open.
+func writeRow(buf *bytes.Buffer, enc *json.Encoder, out **corpus.Writer) func(*corpus.Document, *lines.Line) error {
+	return func(doc *corpus.Document, line *lines.Line) error {
+		r, err := rowOf(doc, line)
+		if err != nil {
+			return err
+		}
+		buf.Reset()
+		if err := enc.Encode(r); err != nil {
+			return err
+		}
+		return (*out).WriteRecord(buf.Bytes())
+	}
+}

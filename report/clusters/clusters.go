@@ -1,0 +1,141 @@
+// Package clusters derives from a report which documents belong together: those that are
+// linked by its lines, each of which has an earlier document, its source. A cluster is a
+// connected component of that, and is called by the id of its first document.
+//
+// A document is known by its id. Documents of one id are therefore in one cluster, which
+// is what is wanted of a page that was fetched twice.
+package clusters
+
+import (
+	"errors"
+
+	"github.com/firstseen/firstseen/report/lines"
+)
+
+// Row is a document that is in a cluster of two and more.
+type Row struct {
+	ID      string
+	Cluster string // id of the first document of the cluster
+	Size    int    // documents in the cluster
+	// Verdict is that of the document's line. One that has no line has "unique": it was
+	// when it came or, where that was in an earlier run, whatever that found.
+	Verdict string
+}
+
+// Links says which lines link documents.
+type Links uint8
+
+const (
+	All        Links = iota // every line that names one source: copies, and documents that are related
+	Duplicates              // copies only
+)
+
+// ErrTwice is returned where the second reading of a report found other lines.
+var ErrTwice = errors.New("the report has changed while it was read")
+
+// Write calls row for every document that is in a cluster: for the first of a cluster
+// before its others, else in the order of the lines. Each is called twice, to call f for
+// all lines of the report.
+//
+// For each document in the report it takes 45 bytes at most, and while it grows 80. Of
+// ids it keeps only those of clusters in which a source has a source itself.
+func Write(each func(f func(*lines.Line) error) error, links Links, row func(*Row) error) error {
+	w := &writer{forest: newForest(), links: links, ids: map[uint32]string{}, row: row}
+	if err := each(w.learn); err != nil {
+		return err
+	}
+	for n, flag := range w.forest.flags {
+		if flag&named != 0 && flag&hasLine == 0 {
+			w.forest.size[w.forest.rootOf(uint32(n))]++
+		}
+	}
+	w.known = len(w.forest.hash)
+	return each(w.write)
+}
+
+type writer struct {
+	forest *forest
+	links  Links
+	known  int               // nodes after the first reading
+	ids    map[uint32]string // of roots that are deep
+	row    func(*Row) error
+}
+
+// linked reports whether a line links its document to another.
+func (w *writer) linked(l *lines.Line) bool {
+	return l.Of != nil && (w.links == All || l.Verdict == "duplicate")
+}
+
+// learn is the first reading.
+func (w *writer) learn(l *lines.Line) error {
+	f := w.forest
+	of, linked := uint32(0), w.linked(l)
+	if linked {
+		of, _ = f.node(*l.Of)
+		f.flags[of] |= named
+	}
+	doc, fresh := f.node(l.ID)
+	root := f.rootOf(doc)
+	f.size[root]++
+	if !linked && root != doc { // another of this id is linked
+		f.flags[root] |= deep
+	}
+	if l.Kept {
+		f.flags[doc] |= hasLine
+	}
+	if linked {
+		f.join(of, doc, fresh)
+	}
+	return nil
+}
+
+// write is the second reading.
+func (w *writer) write(l *lines.Line) error {
+	f := w.forest
+	if w.linked(l) {
+		of, _ := f.node(*l.Of)
+		w.remember(of, *l.Of)
+		if f.flags[of]&(hasLine|written) == 0 {
+			f.flags[of] |= written
+			if err := w.put(of, *l.Of, *l.Of, "unique"); err != nil {
+				return err
+			}
+		}
+	}
+	doc, _ := f.node(l.ID)
+	if len(f.hash) != w.known {
+		return ErrTwice
+	}
+	w.remember(doc, l.ID)
+	source := l.ID
+	if w.linked(l) {
+		source = *l.Of
+	}
+	return w.put(doc, l.ID, source, l.Verdict)
+}
+
+// remember keeps the id of a document that others will be called by.
+func (w *writer) remember(n uint32, id string) {
+	if w.forest.rootOf(n) == n && w.forest.flags[n]&deep != 0 {
+		w.ids[n] = id
+	}
+}
+
+// put writes a row. The cluster is called by the document itself, by its source or, where
+// that has a source too, by one that was remembered.
+func (w *writer) put(n uint32, id, source, verdict string) error {
+	f := w.forest
+	root := f.rootOf(n)
+	if f.size[root] < 2 {
+		return nil
+	}
+	cluster, deep := w.ids[root]
+	switch {
+	case deep:
+	case root == n:
+		cluster = id
+	default:
+		cluster = source
+	}
+	return w.row(&Row{ID: id, Cluster: cluster, Size: int(f.size[root]), Verdict: verdict})
+}

@@ -1,0 +1,149 @@
+// Package lines reads reports: the lines that firstseen dedup --report has written, in
+// files compressed or not. What it does not know of a line it passes over, so that it
+// reads the reports of later versions too.
+package lines
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/jsonl"
+)
+
+// Line is a line of a report, as far as others than its writer need it; see
+// docs/manual.md, "The report".
+type Line struct {
+	ID        string       `json:"id"`
+	Verdict   string       `json:"verdict"`
+	Kept      bool         `json:"kept"`
+	Of        *string      `json:"of"` // nil where there is no single source
+	Exact     bool         `json:"exact"`
+	SameID    bool         `json:"same_id"`
+	Again     bool         `json:"again"`
+	Score     float64      `json:"score"`
+	Seen      float64      `json:"seen"`
+	Contained float64      `json:"contained"`
+	Shared    int          `json:"shared"`
+	Also      []Also       `json:"also"`
+	Sample    []string     `json:"sample"`
+	Spans     [][2]int     `json:"spans"` // characters of the text; nil where none were asked for
+	File      string       `json:"file"`
+	At        corpus.Place `json:"line"`
+}
+
+// Also is another earlier document.
+type Also struct {
+	ID     string `json:"id"`
+	Shared int    `json:"shared"`
+}
+
+// Verdicts that a line can have.
+var verdicts = []string{"unique", "duplicate", "mosaic", "related"}
+
+// check refuses what is JSON and no line of a report.
+func (l *Line) check() error {
+	switch {
+	case l.Verdict == "":
+		return errors.New("it has no verdict")
+	case !slices.Contains(verdicts, l.Verdict):
+		return fmt.Errorf("it has the verdict %q, which is not known", l.Verdict)
+	case !(l.Score >= 0 && l.Score <= 1 && l.Contained >= 0 && l.Contained <= 1):
+		return errors.New("it has a share that is not from 0 to 1")
+	}
+	return nil
+}
+
+// Reports are files to be read, one after the other, as one report.
+type Reports struct {
+	inputs []corpus.Input
+	stdin  io.Reader
+}
+
+// Open looks for the files; "-" is standard input. Nothing is read.
+func Open(names []string, stdin io.Reader) (*Reports, error) {
+	inputs, _, err := corpus.Expand(names, []string{".jsonl"})
+	return &Reports{inputs, stdin}, err
+}
+
+// Once reports whether they can be read one time only.
+func (r *Reports) Once() bool {
+	return slices.ContainsFunc(r.inputs, func(in corpus.Input) bool { return in.Path == corpus.Stdin || in.Size < 0 })
+}
+
+// Each calls f for every line, in order. A line is valid until f returns; its strings
+// stay. Memory does not grow with the report. A line that is none of a report is an error
+// that names file and line.
+func (r *Reports) Each(ctx context.Context, f func(*Line) error) error {
+	for line, err := range r.All(ctx) {
+		if err != nil {
+			return err
+		}
+		if err := f(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// All are the lines, as Each has them. An error is the last.
+func (r *Reports) All(ctx context.Context) iter.Seq2[*Line, error] {
+	return func(yield func(*Line, error) bool) {
+		format := jsonl.Format{Fields: jsonl.Fields{Text: "id", ID: "id"}}
+		source := corpus.NewSource(r.inputs, format, corpus.SourceConfig{Stdin: r.stdin})
+		defer source.Close() // only read
+		var b corpus.Block
+		defer b.Release()
+		for {
+			err := ctx.Err()
+			if err == nil {
+				err = source.Next(ctx, &b)
+			}
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				yield(nil, fmt.Errorf("reading the report: %w", err))
+				return
+			}
+			if !yieldOf(&b, format, yield) {
+				return
+			}
+		}
+	}
+}
+
+func yieldOf(b *corpus.Block, format jsonl.Format, yield func(*Line, error) bool) bool {
+	at := b.First
+	for record := range bytes.Lines(b.Data) {
+		raw, empty := b.Strip(format, record)
+		if !empty {
+			line, err := parse(b.Reject, raw)
+			if err != nil {
+				err = fmt.Errorf("%s:%v: this is no line of a report: %w; give what firstseen dedup --report has written", b.File, at, err)
+			}
+			if !yield(line, err) || err != nil {
+				return false
+			}
+		}
+		at = at.Next()
+	}
+	return true
+}
+
+func parse(reject string, raw []byte) (*Line, error) {
+	if reject != "" {
+		return nil, errors.New(reject)
+	}
+	line := new(Line)
+	if err := json.Unmarshal(raw, line); err != nil {
+		return nil, err
+	}
+	return line, line.check()
+}

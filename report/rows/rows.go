@@ -1,0 +1,120 @@
+// Package rows writes tables: lines of JSON, each an object with its columns in order,
+// or, where the name of the file ends in .csv or .tsv, values between commas or tabs
+// under a line of their names, as RFC 4180 has them. A name ending in .gz or .zst behind
+// that is compressed.
+package rows
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+// Table is a table that is written. A file gets its name when it is closed.
+type Table struct {
+	out     *corpus.Writer
+	columns []string
+	csv     *csv.Writer // nil: lines of JSON
+	buf     bytes.Buffer
+	fields  []string
+	list    bool
+}
+
+// Create begins a table; "-" is standard output.
+func Create(name string, columns ...string) (*Table, error) {
+	out, err := corpus.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{out: out, columns: columns}
+	separator, ok := separatorOf(name)
+	if !ok {
+		return t, nil
+	}
+	t.csv = csv.NewWriter(&t.buf)
+	t.csv.Comma = separator
+	if err := t.writeCSV(columns); err != nil {
+		return nil, errors.Join(err, out.Discard())
+	}
+	return t, nil
+}
+
+// CreateList begins a file of one value a line, as it is, whatever the name of the file:
+// names of files, for programs that take such lists.
+func CreateList(name string) (*Table, error) {
+	out, err := corpus.Create(name)
+	return &Table{out: out, list: true}, err
+}
+
+// separatorOf is what stands between values in a file of that name; ok is false for JSON.
+func separatorOf(name string) (separator rune, ok bool) {
+	name = strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(name), ".gz"), ".zst")
+	switch filepath.Ext(name) {
+	case ".csv":
+		return ',', true
+	case ".tsv":
+		return '\t', true
+	}
+	return 0, false
+}
+
+// Write writes a row: a value for each column, a string, a number, a bool or nil.
+func (t *Table) Write(values ...any) error {
+	if t.list {
+		return t.out.WriteRecord(fmt.Appendln(nil, values...))
+	}
+	if t.csv == nil {
+		return t.writeJSON(values)
+	}
+	t.fields = t.fields[:0]
+	for _, v := range values {
+		if v == nil {
+			v = ""
+		}
+		t.fields = append(t.fields, fmt.Sprint(v))
+	}
+	return t.writeCSV(t.fields)
+}
+
+func (t *Table) writeCSV(fields []string) error {
+	t.buf.Reset()
+	if err := t.csv.Write(fields); err != nil {
+		return err
+	}
+	if t.csv.Flush(); t.csv.Error() != nil {
+		return t.csv.Error()
+	}
+	return t.out.WriteRecord(t.buf.Bytes())
+}
+
+func (t *Table) writeJSON(values []any) error {
+	t.buf.Reset()
+	enc := json.NewEncoder(&t.buf)
+	enc.SetEscapeHTML(false)
+	for i, v := range values {
+		t.buf.WriteString([]string{"{", ","}[min(i, 1)])
+		fmt.Fprintf(&t.buf, "%q:", t.columns[i]) // names of ours
+		if err := enc.Encode(v); err != nil {
+			return err
+		}
+		t.buf.Truncate(t.buf.Len() - 1) // the end of the line that Encode adds
+	}
+	t.buf.WriteString("}\n")
+	return t.out.WriteRecord(t.buf.Bytes())
+}
+
+// Aside is where a partial file of an earlier program was put out of the way, "" where
+// there was none.
+func (t *Table) Aside() string { return t.out.Aside() }
+
+// Close finishes the table.
+func (t *Table) Close() error { return t.out.Close() }
+
+// Discard gives it up. After Close it does nothing.
+func (t *Table) Discard() error { return t.out.Discard() }

@@ -1,0 +1,90 @@
+package show
+
+import (
+	_ "embed"
+	"html/template"
+	"io"
+)
+
+//go:embed page.html
+var pageText string
+
+var page = template.Must(template.New("page").Funcs(template.FuncMap{"clean": clean}).Parse(pageText))
+
+// pageData is what the page is made of.
+type pageData struct {
+	*Digest
+	Title  string
+	Bars   []bar
+	Tables []table
+	Kinds  []kind
+}
+
+// bar is a bin of the histogram; widths are per cent of the page.
+type bar struct {
+	From          float64
+	All           int64
+	Dup, Rel, Mos float64
+}
+
+type table struct {
+	Title, Head, What string
+	Counts            []Count
+}
+
+type kind struct {
+	Title    string
+	Examples []shownExample
+}
+
+type shownExample struct {
+	Example
+	Shares string
+}
+
+// WriteHTML writes the digest as one page that needs nothing else: no script, no file, no
+// network. Whatever stands in ids and texts is shown and does nothing.
+func (d *Digest) WriteHTML(w io.Writer, title string) error {
+	data := pageData{Digest: d, Title: title, Bars: d.bars()}
+	copies := make([]Count, len(d.Copies))
+	for i, c := range d.Copies {
+		copies[i] = Count{c.Site + " ← " + c.Of, c.Count, c.Over}
+	}
+	data.Tables = []table{
+		{"Copied most", "copies", "document", d.Documents},
+		{"Copied most, by site", "copies", "site", d.Sites},
+		{"Who copies whom", "copies", "site ← source", copies},
+		{"Removed most, by input", "removed", "input", d.Files},
+	}
+	for _, k := range Kinds {
+		shown := kind{Title: kindTitles[k]}
+		for i := range d.Examples {
+			if e := d.Examples[i]; e.Kind == k {
+				shown.Examples = append(shown.Examples, shownExample{e, e.shares()})
+			}
+		}
+		data.Kinds = append(data.Kinds, shown)
+	}
+	return page.Execute(w, data)
+}
+
+// bars are the bins from the first to the last that has something.
+func (d *Digest) bars() (bars []bar) {
+	most := int64(0)
+	for i := range d.Histogram {
+		most = max(most, d.Histogram[i].all())
+	}
+	last := 0
+	for i := range d.Histogram {
+		b := &d.Histogram[i]
+		if b.all() == 0 && len(bars) == 0 {
+			continue
+		}
+		share := func(n int64) float64 { return 100 * float64(n) / float64(max(most, 1)) }
+		bars = append(bars, bar{b.From, b.all(), share(b.Duplicates), share(b.Related), share(b.Mosaics)})
+		if b.all() > 0 {
+			last = len(bars)
+		}
+	}
+	return bars[:last]
+}

@@ -1,0 +1,206 @@
+// Package show makes of a report what people want to see of it first: how many documents
+// are what, which sources are copied most, how sure the decisions are, and examples. Memory
+// does not grow with the report. It is told as text, as JSON and as a page of HTML.
+package show
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/firstseen/firstseen/report/lines"
+)
+
+// Digest is what a report says in short. The JSON form is a contract.
+type Digest struct {
+	Lines      int64 `json:"lines"` // documents that are not unique
+	Removed    int64 `json:"removed"`
+	Duplicates int64 `json:"duplicates"`
+	Exact      int64 `json:"exact"`   // of the duplicates, those equal in their whole text
+	SameID     int64 `json:"same_id"` // of the duplicates, those whose source has their id
+	Related    int64 `json:"related"`
+	Mosaics    int64 `json:"mosaics"`
+
+	// Documents that are copied most, sites whose documents are, which site copies which,
+	// and the inputs with the most removed documents. Sites are those of ids that are URLs.
+	Documents []Count    `json:"documents"`
+	Sites     []Count    `json:"sites"`
+	Copies    []SiteCopy `json:"copies"`
+	Files     []Count    `json:"files"`
+
+	// Histogram of the scores of what is no exact copy, in Bins equal steps from 0 to 1.
+	// A score on a step belongs to the bin above, and 1 to the last.
+	Histogram [Bins]Bin `json:"histogram"`
+	// Examples: removed on the least evidence, the nearest related, and mosaics.
+	Examples []Example `json:"examples"`
+}
+
+// Bins is how many bins a histogram has.
+const Bins = 20
+
+// Bin counts documents whose scores are in one step.
+type Bin struct {
+	From       float64 `json:"from"`
+	Duplicates int64   `json:"duplicates"`
+	Related    int64   `json:"related"`
+	Mosaics    int64   `json:"mosaics"`
+}
+
+// SiteCopy is how often documents of one site repeat those of another.
+type SiteCopy struct {
+	Site  string `json:"site"`
+	Of    string `json:"of"`
+	Count int64  `json:"count"`
+	Over  int64  `json:"over,omitempty"`
+}
+
+// Example is a line of the report that is worth a look.
+type Example struct {
+	Kind      string   `json:"kind"` // which of Kinds
+	ID        string   `json:"id"`
+	Of        string   `json:"of"`             // "" for a mosaic
+	Also      []string `json:"also,omitempty"` // of a mosaic
+	Score     float64  `json:"score"`
+	Contained float64  `json:"contained"`
+	Shared    []string `json:"shared"` // passages, as the report quotes them
+	Where     string   `json:"where"`  // file and line
+}
+
+// Kinds of examples, in their order.
+var Kinds = []string{"least evidence", "related", "mosaic"}
+
+// perKind is how many examples of a kind are shown.
+const perKind = 8
+
+// Collector reads a report, line by line.
+type Collector struct {
+	d                               Digest
+	documents, sites, copies, files top
+	examples                        map[string][]ranked
+}
+
+type ranked struct {
+	Example
+	rank float64
+}
+
+// Add takes a line in. It keeps nothing of it but strings.
+func (c *Collector) Add(l *lines.Line) error {
+	c.count(l)
+	c.countSources(l)
+	at := min(int(l.Score*Bins+1e-9), Bins-1)
+	bin := &c.d.Histogram[at]
+	switch {
+	case l.Verdict == "duplicate" && !l.Exact:
+		bin.Duplicates++
+		c.keep("least evidence", l, l.Score)
+	case l.Verdict == "related":
+		bin.Related++
+		c.keep("related", l, -max(l.Score, l.Contained))
+	case l.Verdict == "mosaic":
+		bin.Mosaics++
+		c.keep("mosaic", l, -l.Seen)
+	}
+	return nil
+}
+
+func (c *Collector) count(l *lines.Line) {
+	d := &c.d
+	d.Lines++
+	if !l.Kept {
+		d.Removed++
+		c.files.add(l.File)
+	}
+	switch l.Verdict {
+	case "duplicate":
+		d.Duplicates++
+		if l.Exact {
+			d.Exact++
+		}
+		if l.SameID {
+			d.SameID++
+		}
+	case "related":
+		d.Related++
+	case "mosaic":
+		d.Mosaics++
+	}
+}
+
+// countSources counts whom a copy is of.
+func (c *Collector) countSources(l *lines.Line) {
+	if l.Verdict != "duplicate" || l.Of == nil {
+		return
+	}
+	c.documents.add(*l.Of)
+	of := siteOf(*l.Of)
+	if of == "" {
+		return
+	}
+	c.sites.add(of)
+	if site := siteOf(l.ID); site != "" && site != of {
+		c.copies.add(site + "\n" + of) // neither has the end of a line
+	}
+}
+
+// siteOf is the host of an id that is a URL, else "".
+func siteOf(id string) string {
+	if !strings.Contains(id[:min(len(id), 16)], "://") {
+		return ""
+	}
+	u, err := url.Parse(id)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Hostname())
+}
+
+// keep keeps a line as an example where it ranks before others.
+func (c *Collector) keep(kind string, l *lines.Line, rank float64) {
+	if c.examples == nil {
+		c.examples = map[string][]ranked{}
+	}
+	kept := c.examples[kind]
+	if len(kept) == perKind && rank >= kept[perKind-1].rank {
+		return
+	}
+	e := Example{
+		Kind: kind, ID: l.ID, Score: l.Score, Contained: l.Contained,
+		Shared: append([]string{}, l.Sample...), Where: l.File + ":" + l.At.String(),
+	}
+	if l.Of != nil {
+		e.Of = *l.Of
+	} else {
+		for i := range l.Also {
+			e.Also = append(e.Also, l.Also[i].ID)
+		}
+	}
+	at, _ := slices.BinarySearchFunc(kept, rank, func(r ranked, rank float64) int {
+		return cmp.Or(cmp.Compare(r.rank, rank), -1) // behind its equals
+	})
+	kept = slices.Insert(kept, at, ranked{e, rank})
+	c.examples[kind] = kept[:min(len(kept), perKind)]
+}
+
+// Digest is what all lines say.
+func (c *Collector) Digest() *Digest {
+	const n = 15
+	d := c.d
+	d.Documents, d.Sites, d.Files = c.documents.most(n), c.sites.most(n), c.files.most(n)
+	d.Copies = []SiteCopy{}
+	for _, m := range c.copies.most(n) {
+		site, of, _ := strings.Cut(m.Value, "\n")
+		d.Copies = append(d.Copies, SiteCopy{site, of, m.Count, m.Over})
+	}
+	for i := range d.Histogram {
+		d.Histogram[i].From = float64(i) / Bins
+	}
+	d.Examples = []Example{}
+	for _, kind := range Kinds {
+		for _, r := range c.examples[kind] {
+			d.Examples = append(d.Examples, r.Example)
+		}
+	}
+	return &d
+}

@@ -1,0 +1,204 @@
+package show
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"golang.org/x/net/html"
+	"pgregory.net/rapid"
+
+	"github.com/firstseen/firstseen/report/lines"
+)
+
+// TestTop: as long as there are counters for all, counts are exact; beyond that they are
+// too high by at most what is said, and never too low.
+func TestTop(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		counts := map[string]int64{}
+		var top top
+		for _, n := range rapid.SliceOfN(rapid.IntRange(0, 30), 0, 300).Draw(rt, "values") {
+			v := fmt.Sprint(n)
+			counts[v]++
+			top.add(v)
+		}
+		last := int64(1 << 60)
+		for _, c := range top.most(1000) {
+			if c.Count != counts[c.Value] || c.Over != 0 || c.Count > last {
+				rt.Fatalf("%+v, want %d", c, counts[c.Value])
+			}
+			last = c.Count
+			delete(counts, c.Value)
+		}
+		if len(counts) > 0 {
+			rt.Fatalf("not told of: %v", counts)
+		}
+	})
+	var many top
+	for i := range 3 * maxCounters {
+		many.add(fmt.Sprint("once ", i))
+		if i%8 == 0 {
+			many.add("often")
+		}
+	}
+	if len(many.heap) != maxCounters || len(many.at) != maxCounters {
+		t.Fatalf("%d counters, %d values", len(many.heap), len(many.at))
+	}
+	c := many.most(1)[0]
+	if want := int64(3 * maxCounters / 8); c.Value != "often" || c.Count < want || c.Count-c.Over > want {
+		t.Errorf("%+v, want %d", c, want)
+	}
+}
+
+// hostile are ids that a page or a terminal could act on.
+var hostile = []string{
+	"<script>alert(1)</script>", `"><img src=x onerror=alert(1)>`, "\x1b]0;title\x07\x1b[2J", "a\u202egpj.exe",
+	"{{.Title}}", "javascript:alert(1)", "</title><script>", "https://例え.jp/<b>?a=1&b=2", "\x00\x9b31m", "渡轮\u3000早上",
+}
+
+func digestOf(t *testing.T, all []lines.Line) *Digest {
+	t.Helper()
+	var c Collector
+	for i := range all {
+		if err := c.Add(&all[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c.Digest()
+}
+
+func hostileReport() (all []lines.Line) {
+	for i, id := range hostile {
+		of := hostile[(i+1)%len(hostile)]
+		for _, verdict := range []string{"duplicate", "related", "mosaic"} {
+			l := lines.Line{ID: id, Of: &of, Verdict: verdict, Kept: verdict != "duplicate", Score: float64(i) / 10, Sample: []string{id, of}, File: id}
+			if verdict == "mosaic" {
+				l.Of, l.Also = nil, []lines.Also{{ID: of}}
+			}
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// TestHostilePage: whatever ids and texts hold, the page has the elements of its own
+// template and nothing that loads or runs.
+func TestHostilePage(t *testing.T) {
+	var b bytes.Buffer
+	if err := digestOf(t, hostileReport()).WriteHTML(&b, hostile[6]); err != nil {
+		t.Fatal(err)
+	}
+	allowed := strings.Fields("html head meta title style body h1 h2 p div b i span section table tr th td bdi small br mark")
+	for _, r := range b.String() {
+		if r != '\n' && !unicode.IsPrint(r) {
+			t.Errorf("%U is in the page", r)
+		}
+	}
+	z := html.NewTokenizer(&b)
+	elements := 0
+	for z.Next() != html.ErrorToken {
+		token := z.Token()
+		if token.Type != html.StartTagToken && token.Type != html.SelfClosingTagToken {
+			continue
+		}
+		elements++
+		if !slices.Contains(allowed, token.Data) {
+			t.Errorf("an element of another's: %v", token)
+		}
+		for _, a := range token.Attr {
+			if !slices.Contains(strings.Fields("lang charset http-equiv content name class style"), a.Key) || strings.Contains(a.Val, "alert") {
+				t.Errorf("an attribute of another's: %v", token)
+			}
+		}
+	}
+	if z.Err() != io.EOF || elements < 200 {
+		t.Errorf("%d elements, %v", elements, z.Err())
+	}
+}
+
+// TestHostileText: no byte that a terminal acts on comes from the report.
+func TestHostileText(t *testing.T) {
+	for _, columns := range []int{0, 1, 41, 100, 1000} {
+		var b bytes.Buffer
+		if err := digestOf(t, hostileReport()).WriteText(&b, Style{Columns: columns}); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(b.String()) {
+			line = strings.TrimSuffix(line, "\n")
+			if line != clean(line) {
+				t.Errorf("%q", line)
+			}
+			if most := max(columns, 40); columns > 0 && len(pad(line, most)) != len(line)+max(0, most-widthOf(line)) {
+				t.Errorf("%q", line)
+			}
+		}
+		if !strings.Contains(b.String(), `\u001b`) || strings.Contains(b.String(), "\x1b") {
+			t.Error("what a terminal acts on is not written as a number")
+		}
+	}
+}
+
+func widthOf(s string) (n int) {
+	for _, r := range s {
+		n += columnsOf(r)
+	}
+	return n
+}
+
+// TestWrap: nothing is lost, and no line is longer than it may be.
+func TestWrap(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := clean(rapid.StringOf(rapid.RuneFrom([]rune("ab 渡轮é\u0301ｗ"))).Draw(rt, "text"))
+		columns := rapid.IntRange(3, 12).Draw(rt, "columns")
+		all := wrap(s, columns)
+		if strings.Join(all, "") != s {
+			rt.Fatalf("%q of %q", all, s)
+		}
+		for _, line := range all {
+			if widthOf(line) > columns {
+				rt.Fatalf("%q has more than %d columns", line, columns)
+			}
+		}
+		if widthOf(cut(s, columns)) > columns {
+			rt.Fatalf("%q has more than %d columns", cut(s, columns), columns)
+		}
+	})
+}
+
+// TestDigest counts every line once, whatever order examples come in.
+func TestDigest(t *testing.T) {
+	var all []lines.Line
+	of := "https://a.example/1"
+	for i := range 100 {
+		all = append(all, lines.Line{
+			ID: fmt.Sprintf("https://b.example/%d", i), Of: &of, Verdict: "duplicate", Exact: i%4 == 0, SameID: i%10 == 0,
+			Score: float64(100-i) / 100, File: "in",
+		})
+	}
+	d := digestOf(t, all)
+	sum := int64(0)
+	for _, b := range d.Histogram {
+		sum += b.all()
+	}
+	if d.Lines != 100 || d.Removed != 100 || d.Exact != 25 || d.SameID != 10 || sum != 75 {
+		t.Errorf("%+v", d)
+	}
+	if d.Documents[0] != (Count{Value: of, Count: 100}) || d.Sites[0].Value != "a.example" || d.Copies[0] != (SiteCopy{"b.example", "a.example", 100, 0}) {
+		t.Errorf("%+v %+v %+v", d.Documents, d.Sites, d.Copies)
+	}
+	if len(d.Examples) != perKind || d.Examples[0].Score != 0.01 || d.Examples[7].Score != 0.1 {
+		t.Errorf("%+v", d.Examples)
+	}
+	if d.Histogram[0].Duplicates != 3 { // 0.01 to 0.04, and every fourth is exact
+		t.Errorf("%+v", d.Histogram)
+	}
+	written, err := json.Marshal(digestOf(t, nil))
+	if err != nil || !strings.Contains(string(written), `"documents":[]`) || !strings.Contains(string(written), `"examples":[]`) {
+		t.Errorf("of nothing: %s, %v", written, err)
+	}
+}

@@ -1,0 +1,181 @@
+package html
+
+// What blocks have to weigh. Six letters with the space are a word of English, two
+// characters of Chinese.
+const (
+	goodWeight  = 80  // a paragraph with marks in it
+	plainWeight = 200 // one without
+	nearWeight  = 20  // a sentence
+	teaser      = 700 // at most; 140 characters of Chinese weigh 420
+	leastMain   = 140 // an article
+	sureMain    = 600 // one that is believed whatever is around
+)
+
+// A class is what a block is by itself.
+type class uint8
+
+const (
+	short  class = iota // a heading, a label, an item
+	near                // a sentence
+	good                // a paragraph
+	linky               // mostly links
+	teased              // a paragraph alone between links
+	beside              // outside of the article, as the page says itself
+)
+
+// classify says of each block what it is, by its own measures and its neighbours'.
+func (p *picker) classify(d *document, regions bool) {
+	for i := range d.blocks {
+		b := &d.blocks[i]
+		p.class[i] = b.class()
+		if regions && d.elements[b.element].region&outside != 0 {
+			p.class[i] = beside
+		}
+	}
+	p.joinLines(d)
+	before := beside
+	for i, c := range p.class {
+		if c == good && p.isTeaser(d, i, before) {
+			p.class[i] = teased
+		}
+		if c != short || d.blocks[i].kind == heading {
+			before = c
+		}
+	}
+	p.restore(d)
+	p.build()
+}
+
+// restore takes those for paragraphs after all that were taken for teasers and stand in one
+// element with as many paragraphs.
+func (p *picker) restore(d *document) {
+	p.sum = sized(p.sum, len(d.elements))
+	for i, c := range p.class {
+		switch c {
+		case good:
+			p.sum[d.blocks[i].element].balance++
+		case teased:
+			p.sum[d.blocks[i].element].balance--
+		}
+	}
+	for i, c := range p.class {
+		if s := &p.sum[d.blocks[i].element]; c == teased && s.balance >= 0 {
+			p.class[i] = good
+		}
+	}
+}
+
+// What lines have to be that stand together to be text, such as poems, dialogue and
+// figures: so many, of so much weight together.
+const (
+	fewLines    = 3
+	linesWeight = 150
+)
+
+// joinLines takes lines that stand together in one element for text. A menu, even one
+// without links, is a list. What a site puts between the paragraphs of an article, which is
+// in elements of its own, stands between its lines too.
+func (p *picker) joinLines(d *document) {
+	for from := 0; from < len(p.class); {
+		to, weight := p.lines(d, from)
+		if to-from < fewLines {
+			from = max(to, from+1)
+			continue
+		}
+		end := to
+		for next := p.behindGap(d, end); next > 0; next = p.behindGap(d, end) {
+			to, more := p.lines(d, next)
+			end, weight = to, weight+more
+			if to-next < fewLines {
+				break
+			}
+		}
+		if weight >= linesWeight {
+			p.joined(d, from, end)
+		}
+		from = end
+	}
+}
+
+// lines are those that stand one behind the other in the element of the first: where they
+// end, and what they weigh.
+func (p *picker) lines(d *document, from int) (to int, weight int32) {
+	for to = from; to < len(p.class) && p.isLine(d, to) && d.blocks[to].element == d.blocks[from].element; to++ {
+		weight += d.blocks[to].weight - d.blocks[to].link
+	}
+	return to, weight
+}
+
+// behindGap is where more lines stand in the element of the one before an end, behind
+// labels and links of other elements, too few to be where a part of the page ends; 0 where
+// there are none.
+func (p *picker) behindGap(d *document, end int) int {
+	element, links := d.blocks[end-1].element, 0
+	for i := end; i < min(len(p.class), end+2*wallLinks); i++ {
+		switch {
+		case d.blocks[i].element == element && p.isLine(d, i):
+			return i
+		case d.blocks[i].element == element || p.class[i] != short && p.class[i] != linky:
+			return 0
+		case p.class[i] == linky:
+			if links++; links >= wallLinks {
+				return 0
+			}
+		}
+	}
+	return 0
+}
+
+// joined takes the lines of one element for text, and not what stands between them.
+func (p *picker) joined(d *document, from, to int) {
+	for i := from; i < to; i++ {
+		if d.blocks[i].element == d.blocks[from].element {
+			p.class[i] = max(p.class[i], near)
+		}
+	}
+}
+
+func (p *picker) isLine(d *document, i int) bool {
+	b := &d.blocks[i]
+	return p.class[i] <= good && b.kind == paragraph && !b.rights && b.weight > 0
+}
+
+// class is what a block is by itself.
+func (b *block) class() class {
+	text := b.weight - b.link
+	switch {
+	case b.weight == 0:
+		return short
+	case b.link*2 > b.weight:
+		return linky
+	case b.rights || b.kind == heading:
+		return short
+	case b.kind == preformatted && text >= nearWeight*2:
+		return good
+	case text >= plainWeight || text >= goodWeight && b.marks >= 2:
+		if b.link*5 > b.weight*2 {
+			return near
+		}
+		return good
+	case text >= nearWeight && b.ended && b.marks >= 1:
+		return near
+	}
+	return short
+}
+
+// isTeaser reports whether a paragraph stands alone between links, of which one leads to
+// what it tells of.
+func (p *picker) isTeaser(d *document, i int, before class) bool {
+	b := &d.blocks[i]
+	if b.weight-b.link > teaser || b.kind == preformatted {
+		return false
+	}
+	after := beside
+	for j := i + 1; j < len(p.class) && j < i+4; j++ {
+		if p.class[j] != short || d.blocks[j].kind == heading {
+			after = p.class[j]
+			break
+		}
+	}
+	return before == linky && (after == linky || after == beside)
+}

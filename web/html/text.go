@@ -1,0 +1,180 @@
+package html
+
+import (
+	"bytes"
+	"unicode"
+	"unicode/utf8"
+)
+
+// finish ends what is open at the end of the page.
+func (d *document) finish() {
+	d.endBlock()
+	d.title = trimmed(d.title)
+}
+
+// put is text.
+func (d *document) put(s []byte) {
+	switch {
+	case d.inTitle:
+		d.putTitle(s)
+	case d.isHidden():
+	case d.pre > 0:
+		d.putLines(s)
+	default:
+		d.putWords(s)
+	}
+}
+
+// separate puts what stands between the block's text and the next word.
+func (d *document) separate(next []byte) {
+	if d.breaks > 1 {
+		d.endBlock()
+	}
+	if len(d.text) == d.from {
+		d.starter = d.here()
+	} else {
+		switch {
+		case d.tab && d.cells:
+			d.text = append(d.text, '\t')
+		case d.breaks > 0:
+			d.text = append(d.text, '\n')
+			d.lines = true
+		case d.lineSpace && isWide(d.text, next):
+		case d.space || d.tab:
+			d.text = append(d.text, ' ')
+		}
+	}
+	d.space, d.lineSpace, d.breaks, d.tab = false, false, 0, false
+}
+
+// isWide reports whether a line of the source ends between characters of Chinese or
+// Japanese, between which browsers show nothing (CSS Text 3, 4.1.3).
+func isWide(before, next []byte) bool {
+	if before[len(before)-1] < 0x80 || next[0] < 0x80 {
+		return false
+	}
+	a, _ := utf8.DecodeLastRune(before)
+	b, _ := utf8.DecodeRune(next)
+	return isEastAsian(a) && isEastAsian(b)
+}
+
+func isEastAsian(r rune) bool {
+	return 0x3000 <= r && r < 0x3100 || 0xff00 <= r && r < 0xff61 || unicode.Is(unicode.Han, r)
+}
+
+// putLines appends text as it stands.
+func (d *document) putLines(s []byte) {
+	if bytes.IndexByte(s, '\r') >= 0 {
+		s = bytes.ReplaceAll(bytes.ReplaceAll(s, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
+	}
+	if d.atPre && len(s) > 0 {
+		d.atPre = false
+		if s[0] == '\n' {
+			s = s[1:]
+		}
+	}
+	if len(s) == 0 {
+		return
+	}
+	for d.breaks > 0 && len(d.text) > d.from {
+		d.text = append(d.text, '\n')
+		d.breaks--
+	}
+	if len(d.text) == d.from {
+		d.starter = d.here()
+	}
+	d.space, d.lineSpace, d.breaks, d.tab = false, false, 0, false
+	d.text = append(d.text, s...)
+}
+
+func (d *document) putTitle(s []byte) {
+	for _, c := range s {
+		if len(d.title) >= maxTitle {
+			return
+		}
+		if classOf[c] == blank || classOf[c] == lineFeed {
+			d.space = true
+			continue
+		}
+		if d.space && len(d.title) > 0 {
+			d.title = append(d.title, ' ')
+		}
+		d.space = false
+		d.title = append(d.title, c)
+	}
+}
+
+// trimmed is without a character that was cut in two at its end.
+func trimmed(b []byte) []byte {
+	for i := 1; i <= 3 && i <= len(b); i++ {
+		if c := b[len(b)-i]; utf8.RuneStart(c) {
+			if !utf8.FullRune(b[len(b)-i:]) {
+				return b[:len(b)-i]
+			}
+			break
+		}
+	}
+	return b
+}
+
+func (d *document) endLink() {
+	if d.linked {
+		d.countLink()
+		d.linked = false
+	}
+}
+
+// countLink adds what was read of a link in this block.
+func (d *document) countLink() {
+	if from := max(d.linkFrom, d.from); from < len(d.text) {
+		d.linkWeight += weigh(d.text[from:])
+	}
+	d.linkFrom = len(d.text)
+}
+
+// endBlock ends the block that is being read.
+func (d *document) endBlock() {
+	if d.linked {
+		d.countLink()
+	}
+	to := len(d.text)
+	if d.pre > 0 {
+		for to > d.from && classOf[d.text[to-1]] != visible {
+			to--
+		}
+		d.text = d.text[:to]
+	}
+	if to > d.from {
+		d.addBlock(to)
+	}
+	d.from = len(d.text)
+	d.linkFrom, d.linkWeight = d.from, 0
+	d.space, d.lineSpace, d.breaks, d.tab, d.lines, d.cells = false, false, 0, false, false, false
+}
+
+func (d *document) addBlock(to int) {
+	if len(d.blocks) >= maxBlocks {
+		d.blocks[len(d.blocks)-1].to = int32(to)
+		d.text = append(d.text, '\n')
+		return
+	}
+	b := block{from: int32(d.from), to: int32(to), element: d.starter, link: d.linkWeight, kind: d.kind()}
+	b.measure(d.text[d.from:to])
+	d.blocks = append(d.blocks, b)
+	d.text = append(d.text, '\n')
+}
+
+// kind is what the block is part of.
+func (d *document) kind() tag {
+	switch {
+	case d.pre > 0:
+		return preformatted
+	case d.head != 0:
+		return heading
+	case d.cells || d.outer[cell] >= 0 && d.outer[cell] > d.outer[division]:
+		return row
+	case d.outer[item] >= 0 && d.outer[item] > d.outer[division]:
+		return item
+	}
+	return paragraph
+}
