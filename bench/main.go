@@ -10,6 +10,7 @@
 //	go run ./bench verify FILE...  every verdict against the exact oracle
 //	go run ./bench generate        documents with planted copies, and the truth about them
 //	go run ./bench ten-million     the whole pipeline on ten million of them
+//	go run ./bench window          twenty million of them through a window of five million
 //	go run ./bench naive           how much faster it is than the plain design
 //	go run ./bench speed FILE...   the pipeline in CPU time
 //	go run ./bench scale FILE...   the pipeline on 1, 2, 4 and more processors
@@ -46,6 +47,7 @@ var commands = map[string]func(ctx context.Context, args []string, out io.Writer
 	"verify":      verify,
 	"generate":    generate,
 	"ten-million": tenMillion,
+	"window":      windowed,
 	"naive":       naive,
 	"speed":       speed,
 	"scale":       scale,
