@@ -20,7 +20,7 @@
 // and what docs/robustness.md tells of:
 //
 //	go run ./bench kills           runs killed at random, and continued
-//	go run ./bench takings         runs that take documents back, killed likewise
+//	go run ./bench takings         commands that take documents back or outlive them, killed likewise
 //	go run ./bench faults          runs whose n-th system call fails
 //	go run ./bench flips           every bit of an index flipped
 //	go run ./bench mutants         small wrong changes, and whether a test sees them
