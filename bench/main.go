@@ -11,6 +11,7 @@
 //	go run ./bench generate        documents with planted copies, and the truth about them
 //	go run ./bench longer FILE     real text several times over, with other words
 //	go run ./bench ten-million     the whole pipeline on ten million of them
+//	go run ./bench window          twenty million of them through a window of five million
 //	go run ./bench naive           how much faster it is than the plain design
 //	go run ./bench speed FILE...   the pipeline in CPU time
 //	go run ./bench scale FILE...   the pipeline on 1, 2, 4 and more processors
@@ -20,8 +21,9 @@
 // and what docs/robustness.md tells of:
 //
 //	go run ./bench kills           runs killed at random, and continued
-//	go run ./bench takings         runs that take documents back, killed likewise
+//	go run ./bench takings         commands that take documents back or outlive them, killed likewise
 //	go run ./bench faults          runs whose n-th system call fails
+//	go run ./bench readers FILE... an index asked while runs write it, every answer held against the oracle
 //	go run ./bench flips           every bit of an index flipped
 //	go run ./bench mutants         small wrong changes, and whether a test sees them
 package main
@@ -47,6 +49,7 @@ var commands = map[string]func(ctx context.Context, args []string, out io.Writer
 	"verify":      verify,
 	"generate":    generate,
 	"ten-million": tenMillion,
+	"window":      windowed,
 	"naive":       naive,
 	"speed":       speed,
 	"scale":       scale,
@@ -54,6 +57,7 @@ var commands = map[string]func(ctx context.Context, args []string, out io.Writer
 	"kills":       kills,
 	"takings":     takings,
 	"faults":      faults,
+	"readers":     readers,
 	"flips":       flips,
 	flipsWorker:   flipsWork,
 	"mutants":     mutate,

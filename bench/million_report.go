@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -26,8 +25,8 @@ type millionReport struct {
 	Cold         *latency        `json:"lookup_cold,omitempty"`
 	Rebuild      float64         `json:"rebuild_seconds"`
 	RebuildCPU   float64         `json:"rebuild_cpu_seconds"`
-	Checks       []check         `json:"checks"`
 	Summary      *report.Summary `json:"summary"`
+	checks
 
 	start usage
 }
@@ -65,13 +64,6 @@ type memory struct {
 	Anonymous int64 `json:"anonymous"`
 }
 
-// check is a promise and whether it was kept.
-type check struct {
-	What string `json:"what"`
-	Got  string `json:"got"`
-	OK   bool   `json:"ok"`
-}
-
 func newMillionReport(cfg millionConfig) *millionReport {
 	return &millionReport{
 		Docs: cfg.gen.Docs, Seed: cfg.gen.Seed, Duplicates: cfg.gen.Duplicates, FilterOnly: cfg.filterOnly,
@@ -94,22 +86,6 @@ func (r *row) write(w io.Writer) {
 	fmt.Fprintf(w, "| %d | %.0f | %.1f | %.1f | %d | %d | %.1f | %s | %s | %d | %.4f | %.3g | %.3g |\n",
 		r.Docs, r.Rate, r.CPU, r.CPUMicros, r.Memory.Resident/mib, r.Memory.Anonymous/mib, float64(r.Keys)/1e6,
 		perKey, runs, r.Merges, r.Fill, float64(r.Hits)/float64(r.Probes), r.Predicted)
-}
-
-// expect adds a check.
-func (r *millionReport) expect(ok bool, what, format string, got ...any) {
-	r.Checks = append(r.Checks, check{what, fmt.Sprintf(format, got...), ok})
-}
-
-// failed returns the checks that were not kept, as an error.
-func (r *millionReport) failed() error {
-	var errs []error
-	for _, c := range r.Checks {
-		if !c.OK {
-			errs = append(errs, fmt.Errorf("%s: %s", c.What, c.Got))
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // diskPerDoc is the most bytes of a document's record, its id and sketch included.
@@ -193,11 +169,5 @@ func (r *millionReport) write(w io.Writer) {
 		fmt.Fprintf(w, "filter rebuilt from the table, opening included, in %.1f s (%.1f CPU s)\n", r.Rebuild, r.RebuildCPU)
 	}
 	r.Verdicts.write(w)
-	for _, c := range r.Checks {
-		mark := "ok  "
-		if !c.OK {
-			mark = "FAIL"
-		}
-		fmt.Fprintf(w, "%s %s: %s\n", mark, c.What, c.Got)
-	}
+	r.checks.write(w)
 }

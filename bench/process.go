@@ -30,6 +30,14 @@ func (p *peak) most() memory {
 	return p.m
 }
 
+// take returns the most memory since it was taken before.
+func (p *peak) take() (m memory) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m, p.m = p.m, memory{}
+	return m
+}
+
 // watch notes the memory every so often until the returned function is called.
 func (p *peak) watch() (stop func()) {
 	// Adding up the pages of gigabytes takes the kernel some milliseconds.

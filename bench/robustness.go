@@ -18,7 +18,7 @@ func kills(ctx context.Context, args []string, out io.Writer) error {
 	return disturb(ctx, "kills", 1000, args, out, crash.Kills)
 }
 
-// takings kills commands that forget, replace, cancel and compact.
+// takings kills commands that forget, replace, cancel, outlive and compact.
 func takings(ctx context.Context, args []string, out io.Writer) error {
 	return disturb(ctx, "takings", 300, args, out, crash.Takings)
 }

@@ -47,6 +47,9 @@ func (t *Table) Add(ids []string, data [][]byte, keys [][]uint64) (first uint32,
 	if err := errors.Join(t.spaces[ofIDs].mem.Reserve(len(ids), by), mem.Reserve(total, by)); err != nil {
 		return 0, err
 	}
+	if err := t.addTimes(len(ids)); err != nil {
+		return 0, fmt.Errorf("adding documents: %w", err)
+	}
 	first = t.docs + 1
 	if err := t.addToMemory(ids, keys, first, by); err != nil {
 		return 0, err
@@ -101,7 +104,7 @@ func digest(content uint64, record, keys []byte) uint64 {
 // the owner should make a checkpoint before adding many more. It depends on what was added and when checkpoints were
 // made, and on nothing else.
 func (t *Table) Full() bool {
-	return t.db != nil && (t.memFull() || t.log.n >= t.opt.PendingKeys || t.recordBytes() >= pendingRecords || len(t.graves.fresh) >= mostFresh)
+	return t.db != nil && (t.memFull() || t.graves.win.due || t.log.n >= t.opt.PendingKeys || t.recordBytes() >= pendingRecords || len(t.graves.fresh) >= mostFresh)
 }
 
 // Spare is how many keys, documents and bytes of their records, each with its id and 16
@@ -189,23 +192,32 @@ func (t *Table) checkpoint(state map[string][]byte) error {
 	next := t.head
 	next.seq++
 	next.docs, next.content = t.docs, t.content
-	if t.docs > 0 {
+	if next.openBlock = 0; len(t.recs.open.ends) > 0 {
 		next.openBlock = t.recs.open.first
 	}
 	var flushed *flush
+	roll := t.roll(&next)
 	taken := t.taken(&next)
 	write := t.writePending
-	if t.memFull() {
+	switch {
+	case roll.all:
+		next.flushed, next.chunks, next.pending = t.docs, 0, 0
+		write = clearPending
+	case next.flushed < t.docs && (t.memFull() || t.graves.win.due):
 		if flushed, err = t.stage(&next); err != nil {
 			return err
 		}
-		write = flushed.finish
+		write = clearPending
 	}
+	roll.drop(&next)
 	err = t.update(func(tx *bbolt.Tx) error {
 		if err := write(tx, &next); err != nil {
 			return err
 		}
 		if err := t.writeDocs(tx); err != nil {
+			return err
+		}
+		if err := t.graves.win.writeTimes(tx, t.head.docs); err != nil {
 			return err
 		}
 		if err := taken.write(tx); err != nil {
@@ -216,15 +228,22 @@ func (t *Table) checkpoint(state map[string][]byte) error {
 	if err != nil {
 		return err
 	}
+	dropped := next.win.watermark() > t.head.win.watermark()
 	t.head, t.state = next, values
 	t.log.reset()
 	t.recs.closed, t.recs.bytes = t.recs.closed[:0], 0
 	taken.saved()
 	if flushed != nil {
 		flushed.installed()
-		return t.merge()
 	}
-	return nil
+	roll.rolled()
+	if dropped {
+		err = t.sweepSlices()
+	}
+	if flushed != nil && err == nil {
+		err = t.merge()
+	}
+	return err
 }
 
 // mergeState returns the owner's values with those of a checkpoint.
@@ -349,8 +368,8 @@ func (t *Table) writeBins(tx *bbolt.Tx, s *space, r *run, bin, end, perBin uint6
 	return bin, nil
 }
 
-// finish is the part of a flush in the checkpoint's own transaction.
-func (f *flush) finish(tx *bbolt.Tx, _ *header) error {
+// clearPending is the part of a flush in the checkpoint's own transaction.
+func clearPending(tx *bbolt.Tx, _ *header) error {
 	if err := tx.DeleteBucket(bucketPend); err != nil {
 		return err
 	}
@@ -365,32 +384,4 @@ func (f *flush) installed() {
 		s.runs = append(s.runs, f.runs[i])
 		s.mem.Reset()
 	}
-}
-
-// sweep removes buckets of runs that no record names, left by a crash.
-func (t *Table) sweep() error {
-	known := make(map[string]bool)
-	for i := range t.spaces {
-		for _, r := range t.spaces[i].runs {
-			known[string(r.bucket())] = true
-		}
-	}
-	var stray [][]byte
-	err := t.own.read.tx.ForEach(func(name []byte, _ *bbolt.Bucket) error {
-		if bytes.HasPrefix(name, []byte("run")) && !known[string(name)] {
-			stray = append(stray, bytes.Clone(name))
-		}
-		return nil
-	})
-	if err != nil || len(stray) == 0 {
-		return err
-	}
-	return t.update(func(tx *bbolt.Tx) error {
-		for _, name := range stray {
-			if err := tx.DeleteBucket(name); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }

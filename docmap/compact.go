@@ -25,6 +25,9 @@ func (t *Table) Compact(ctx context.Context) error {
 	if err == nil && (t.docs != t.head.docs || len(t.graves.fresh) > 0 || len(t.batches.dirty) > 0) {
 		err = errors.New("there is something in no checkpoint yet")
 	}
+	if err == nil && t.head.needs&needsWindow != 0 {
+		err = errors.New("it has a window, and gives space back by that: there is nothing to compact")
+	}
 	c := &compaction{ctx: ctx, old: t, fresh: &Table{path: t.path + newSuffix, opt: t.opt, sizes: t.sizes}}
 	if err == nil {
 		err = t.guarded(c.write)

@@ -181,6 +181,15 @@ func (l *docLog) add(id string, data []byte) []byte {
 	return l.open.last()
 }
 
+// closeBlock has the next document begin a block.
+func (l *docLog) closeBlock() {
+	if len(l.open.ends) > 0 {
+		l.bytes = l.size()
+		l.closed = append(l.closed, l.open)
+		l.open = docBlock{first: l.open.next()}
+	}
+}
+
 // first is the first document that is found here rather than in the file.
 func (l *docLog) first() uint32 {
 	if len(l.closed) > 0 {

@@ -60,7 +60,7 @@ func (t *Table) writable() error {
 
 // watchGraves has the memory tables count live documents only.
 func (t *Table) watchGraves() {
-	if t.graves.dead > 0 {
+	if t.graves.any() {
 		for i := range t.spaces {
 			t.spaces[i].mem.Gone = t.graves.goneBefore
 		}

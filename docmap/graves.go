@@ -19,20 +19,29 @@ type grave struct{ first, last, when uint32 }
 
 // graves are the documents that were taken back.
 type graves struct {
-	bits  []uint64          // which they are, bit num%64 of word num/64
+	bits  []uint64          // which they are, bit num%64 of word num/64 - base
+	base  uint32            // words of documents below the watermark, which are not there
 	old   []grave           // in the file; ascending
 	fresh map[uint32]uint32 // not in the file yet: document → when
 	dead  uint32            // how many they are
+	win   window            // of which others have gone
 }
 
-func (g *graves) has(num uint32) bool {
-	word := int(num / 64)
-	return word < len(g.bits) && g.bits[word]>>(num%64)&1 != 0
+// has says whether a document is dead: taken back, or older than the window.
+func (g *graves) has(num uint32) bool { return g.buried(num) || g.win.expired(num) }
+
+// any says that documents may be dead.
+func (g *graves) any() bool { return g.dead > 0 || g.win.length > 0 }
+
+// buried says whether a document was taken back by Forget.
+func (g *graves) buried(num uint32) bool {
+	word := int(num/64) - int(g.base)
+	return word >= 0 && word < len(g.bits) && g.bits[word]>>(num%64)&1 != 0
 }
 
-// gone is when a document was taken back.
+// gone is when a document was taken back by Forget.
 func (g *graves) gone(num uint32) uint32 {
-	if !g.has(num) {
+	if !g.buried(num) {
 		return never
 	}
 	if when, ok := g.fresh[num]; ok {
@@ -42,11 +51,13 @@ func (g *graves) gone(num uint32) uint32 {
 	return g.old[i].when
 }
 
-// goneBefore says whether a document was taken back before another came.
-func (g *graves) goneBefore(num, doc uint32) bool { return g.has(num) && g.gone(num) < doc }
+// goneBefore says whether a document was dead before another came.
+func (g *graves) goneBefore(num, doc uint32) bool {
+	return g.buried(num) && g.gone(num) < doc || g.win.expiredBefore(num, doc)
+}
 
 func (g *graves) mark(num uint32) {
-	word := int(num / 64)
+	word := int(num/64) - int(g.base)
 	if word >= len(g.bits) {
 		g.bits = append(g.bits, make([]uint64, word+1-len(g.bits))...)
 	}
@@ -67,8 +78,22 @@ func (g *graves) bury(num, when uint32) {
 func (g *graves) unbury(num uint32) {
 	if _, ok := g.fresh[num]; ok {
 		delete(g.fresh, num)
-		g.bits[num/64] &^= 1 << (num % 64)
+		g.bits[num/64-g.base] &^= 1 << (num % 64)
 		g.dead--
+	}
+}
+
+// dropBelow lets go of what is known of documents below a watermark. None of them is
+// fresh.
+func (g *graves) dropBelow(mark uint32) {
+	for len(g.old) > 0 && g.old[0].last < mark {
+		g.dead -= g.old[0].last - g.old[0].first + 1
+		g.old = g.old[1:]
+	}
+	g.old = slices.Clone(g.old)
+	if base := mark / 64; base > g.base {
+		g.bits = slices.Clone(g.bits[min(int(base-g.base), len(g.bits)):])
+		g.base = base
 	}
 }
 
@@ -155,10 +180,11 @@ func (t *Table) loadGraves(tx *bbolt.Tx) error {
 			return err
 		}
 	}
-	if len(g.old) == 0 {
+	if len(g.old) == 0 && g.win.length == 0 {
 		return damage("the list of documents that were taken back is empty")
 	}
 	g.saved(nil)
+	g.dropBelow(g.win.watermark())
 	return nil
 }
 
@@ -181,7 +207,7 @@ func (g *graves) load(key, value []byte, docs uint32) error {
 		}
 		r := grave{uint32(first), uint32(last), when}
 		for num := r.first; num <= r.last; num++ {
-			if g.has(num) {
+			if g.buried(num) {
 				return damage("document %d was taken back twice", num)
 			}
 			g.mark(num)

@@ -27,6 +27,9 @@ func (g *graves) count(held, docs []uint32) (n int, counted []uint32) {
 // named appends to dst whom a look-up names: the live holders and, of a key that is
 // common, zeros in front that make them keyLimit.
 func (g *graves) named(dst, docs []uint32) []uint32 {
+	if g.win.length > 0 {
+		return g.namedInSlices(dst, docs)
+	}
 	var room [keyLimit]uint32
 	_, held := g.count(room[:0], docs)
 	closed := len(held) == keyLimit
@@ -37,6 +40,26 @@ func (g *graves) named(dst, docs []uint32) []uint32 {
 		}
 	}
 	return append(dst, held...)
+}
+
+// namedInSlices is named for a table with a window: each slice closes keys for itself.
+func (g *graves) namedInSlices(dst, docs []uint32) []uint32 {
+	var room, all [keyLimit]uint32
+	n, closed := 0, false
+	for len(docs) > 0 {
+		end := g.win.endOfSlice(docs)
+		_, held := g.count(room[:0], docs[:end])
+		live := slices.DeleteFunc(held, g.has)
+		closed = closed || len(held) == keyLimit && len(live) > 0
+		n += copy(all[n:], live)
+		docs = docs[end:]
+	}
+	if closed {
+		for range keyLimit - n {
+			dst = append(dst, 0)
+		}
+	}
+	return append(dst, all[:n]...)
 }
 
 // trim returns those of docs that are stored in a run, in place.
@@ -81,7 +104,7 @@ func (g *graves) liveOnly(docs []uint32) []uint32 {
 func (t *Table) keep(space int, first, last uint32) func(docs []uint32) []uint32 {
 	g := &t.graves
 	switch {
-	case g.dead == 0 && first > 0:
+	case !g.any() && first > 0:
 		return nil
 	case space == ofIDs:
 		return func(docs []uint32) []uint32 {
@@ -139,7 +162,7 @@ func (r *reader) all(s *snapshot, of int, key uint64) ([]uint32, error) {
 
 // leaveOut drops the entries of dead documents.
 func (g *graves) leaveOut(e *sorted.Entries) {
-	if g.dead == 0 {
+	if !g.any() {
 		return
 	}
 	n := 0

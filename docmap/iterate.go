@@ -29,7 +29,7 @@ func (t *Table) All() iter.Seq2[Posting, error] {
 		// Slices of the key space of about 4096 keys, however many runs.
 		shape := t.sizes.division.Shape(sorted.LogFor(t.entries(ofKeys)), 0, 0)
 		b := sorted.Builder{Limit: keyLimit}
-		if t.graves.dead > 0 {
+		if t.graves.any() {
 			var room [keyLimit]uint32
 			b.Keep = func(docs []uint32) []uint32 { return t.graves.named(room[:0], docs) }
 		}
@@ -179,7 +179,7 @@ type NumberedDoc struct {
 func (t *Table) Docs(from uint32) iter.Seq2[NumberedDoc, error] {
 	return func(yield func(NumberedDoc, error) bool) {
 		version := t.version
-		for num := max(from, 1); num <= t.docs; num++ {
+		for num := max(from, t.graves.win.watermark()); num <= t.docs; num++ {
 			if t.graves.has(num) {
 				continue
 			}

@@ -55,7 +55,7 @@ func (r *reader) lookup(keys []uint64, holders []uint32, n []uint8) error {
 		for i, k := range q.keys {
 			q.n[i] = uint8(len(mem.Find(q.room(i), k)))
 		}
-		if r.table.graves.dead > 0 {
+		if r.table.graves.any() {
 			if err := r.leaveOutDead(s, &q); err != nil {
 				return err
 			}

@@ -29,7 +29,7 @@ func (t *Table) mergeSpace(space int) error {
 				return err
 			}
 		}
-		at := s.mergeable(level, t.sizes.fanIn(level))
+		at := s.mergeable(level, t.sizes.fanIn(level), t.apart)
 		if at < 0 {
 			continue
 		}
@@ -37,7 +37,7 @@ func (t *Table) mergeSpace(space int) error {
 			if err := t.advance(space, target, 1); err != nil {
 				return err
 			}
-			at = s.mergeable(level, t.sizes.fanIn(level))
+			at = s.mergeable(level, t.sizes.fanIn(level), t.apart)
 		}
 		if err := t.start(space, at, level); err != nil {
 			return err
@@ -64,11 +64,19 @@ func (s *space) merging(level int) *run {
 	return nil
 }
 
+// apart says that runs that end and begin with these documents are of two slices.
+func (t *Table) apart(last, first uint32) bool {
+	return t.head.win.first(last) != t.head.win.first(first)
+}
+
 // mergeable returns where so many neighbouring runs of a level stand that take no
-// part in a merge, or -1.
-func (s *space) mergeable(level, fanIn int) int {
+// part in a merge and are not apart, or -1.
+func (s *space) mergeable(level, fanIn int, apart func(last, first uint32) bool) int {
 	n := 0
 	for i, r := range s.runs {
+		if i > 0 && apart(s.runs[i-1].last, r.first) {
+			n = 0
+		}
 		idle := r.target == 0 && r.high == math.MaxUint64
 		if n++; !idle || int(r.level) != level {
 			n = 0
@@ -92,7 +100,7 @@ func (t *Table) start(space, at, level int) error {
 		id: t.head.nextRun, level: uint8(level + 1), log: sorted.LogFor(total),
 		first: sources[0].first, last: sources[len(sources)-1].last,
 	}
-	if info.first == 1 && t.graves.dead > 0 {
+	if info.first == 1 && t.graves.dead > 0 && t.graves.win.length == 0 {
 		info.first = 0 // which stands for dead holders
 	}
 	return t.advance(space, &run{runInfo: info}, t.sizes.pace(level))

@@ -199,6 +199,9 @@ func (t *Table) load() error {
 	if t.state, err = decodeState(meta.Get(keyState)); err != nil {
 		return err
 	}
+	if t.graves.win, err = readWindow(s.tx, h); err != nil {
+		return err
+	}
 	if err := errors.Join(t.loadGraves(s.tx), t.loadBatches(s.tx)); err != nil {
 		return err
 	}
@@ -217,13 +220,16 @@ func (t *Table) load() error {
 	if t.opt.ReadOnly {
 		return nil
 	}
+	if h.needs&needsWindow != 0 {
+		return t.sweepSlices()
+	}
 	return t.sweep()
 }
 
 // loadOpenBlock reads the block of documents that the next one is added to.
 func (t *Table) loadOpenBlock(docs *bbolt.Bucket) error {
 	t.docs, t.content = t.head.docs, t.head.content
-	t.recs.open.first = 1
+	t.recs.open.first = t.docs + 1
 	if first := t.head.openBlock; first > 0 {
 		open, err := decodeBlock(docs.Get(binKey(uint64(first))), first)
 		if err != nil {

@@ -27,6 +27,7 @@ const (
 	seedGrave   = 7 << 56
 	seedBatch   = 8 << 56
 	seedRemoved = 9 << 56
+	seedTimes   = 10 << 56
 )
 
 // header is the table record: all that is known of the table at a checkpoint.
@@ -42,7 +43,8 @@ type header struct {
 	nextRun       uint32
 	merges        uint64
 	merged        uint64
-	needs         uint32       // what a reader has to know beside: needsDead, needsBatches
+	needs         uint32       // what a reader has to know beside: needsWindow, needsDead, needsBatches
+	win           windowInfo   // with needsWindow
 	runs          [2][]runInfo // of keys, of ids
 }
 
@@ -74,7 +76,12 @@ func (h *header) encode() []byte {
 	b = le.AppendUint64(b, h.merges)
 	b = le.AppendUint64(b, h.merged)
 	b = le.AppendUint32(b, h.needs)
-	b = le.AppendUint32(b, 0) // length of what it needs
+	var extra []byte
+	if h.needs&needsWindow != 0 {
+		extra = h.win.encode()
+	}
+	b = le.AppendUint32(b, uint32(len(extra)))
+	b = append(b, extra...)
 	for _, runs := range h.runs {
 		b = le.AppendUint32(b, uint32(len(runs)))
 		for i := range runs {
@@ -155,8 +162,11 @@ func decodeHeader(b []byte) (*header, error) {
 	h.openBlock, h.nextRun = f.u32(), f.u32()
 	h.merges, h.merged = f.u64(), f.u64()
 	h.needs = f.u32()
-	if extra := f.u32(); h.needs&^(needsDead|needsBatches) != 0 || extra != 0 {
+	if h.needs&^(needsWindow|needsDead|needsBatches) != 0 {
 		return nil, needsMore(h.needs)
+	}
+	if err := h.decodeExtra(f.next(int(f.u32()))); err != nil {
+		return nil, err
 	}
 	for i := range h.runs {
 		for range f.u32() {
@@ -170,6 +180,17 @@ func decodeHeader(b []byte) (*header, error) {
 		return nil, damage("the table record has a wrong length")
 	}
 	return h, h.check()
+}
+
+// decodeExtra reads what the table needs beside the record's fields.
+func (h *header) decodeExtra(extra []byte) (err error) {
+	switch {
+	case h.needs&needsWindow != 0:
+		h.win, err = decodeWindow(extra, h.docs)
+	case len(extra) != 0:
+		err = needsMore(h.needs)
+	}
+	return err
 }
 
 func otherVersion(v uint32) error {
@@ -195,15 +216,17 @@ func decodeRun(f *fields) runInfo {
 
 // check refuses a record whose parts contradict each other.
 func (h *header) check() error {
-	if h.flushed > h.docs || h.openBlock > h.docs || h.docs > 0 && h.openBlock == 0 {
+	empty := h.docs == h.win.first(h.docs+1)-1 // the open slice
+	if h.flushed > h.docs || h.openBlock > h.docs || !empty && h.openBlock == 0 || h.flushed < h.win.watermark()-1 {
 		return damage("the table record contradicts itself")
 	}
 	for _, runs := range h.runs {
-		next := uint32(1)
+		next := h.win.watermark()
 		for i := range runs {
 			r := &runs[i]
 			bad := r.log < sorted.MinLog || r.log > sorted.MaxLog || r.last < r.first || r.low > r.high ||
-				r.id == 0 || r.id >= h.nextRun || r.first != next && !(r.first == 0 && next == 1)
+				r.id == 0 || r.id >= h.nextRun || r.first != next && !(r.first == 0 && next == 1) ||
+				h.win.first(r.first) != h.win.first(r.last)
 			if bad {
 				return damage("run record %d contradicts itself", r.id)
 			}

@@ -7,7 +7,7 @@ import (
 // Stats describe a table. Entries are pairs of a key and a document.
 type Stats struct {
 	Docs    uint32 // documents, those not in the file yet included, and those taken back
-	Dead    uint32 // of them, taken back
+	Dead    uint32 // of them, taken back or older than the window
 	Batches int    // named ones
 	Entries uint64 // in the file's runs and in memory
 	IDs     uint64 // entries of the index of ids
@@ -56,6 +56,20 @@ func (t *Table) Runs() []RunStats {
 	return list
 }
 
+// dead counts the documents that were taken back or are older than the window.
+func (t *Table) dead() uint32 {
+	if t.graves.win.length == 0 {
+		return t.graves.dead
+	}
+	n := t.graves.win.watermark() - 1
+	for num := n + 1; num <= t.docs; num++ {
+		if t.graves.has(num) {
+			n++
+		}
+	}
+	return n
+}
+
 // Stats returns the present state of the table.
 func (t *Table) Stats() Stats {
 	if t.db == nil {
@@ -63,7 +77,7 @@ func (t *Table) Stats() Stats {
 	}
 	keys, ids := &t.spaces[ofKeys], &t.spaces[ofIDs]
 	st := Stats{
-		Docs: t.docs, Dead: t.graves.dead, Batches: len(t.batches.spans), Entries: t.entries(ofKeys), IDs: t.entries(ofIDs),
+		Docs: t.docs, Dead: t.dead(), Batches: len(t.batches.spans), Entries: t.entries(ofKeys), IDs: t.entries(ofIDs),
 		MemoryKeys: keys.mem.Len(), PendingKeys: t.head.pending,
 		UnsavedDocs: t.docs - t.head.docs,
 		Merges:      t.head.merges, MergedKeys: t.head.merged,

@@ -11,6 +11,7 @@ import (
 
 	"github.com/firstseen/firstseen/docmap/boltcheck"
 	"github.com/firstseen/firstseen/docmap/memtable"
+	"github.com/firstseen/firstseen/internal/step"
 )
 
 const (
@@ -232,6 +233,9 @@ func (t *Table) update(f func(tx *bbolt.Tx) error) (err error) {
 	}
 	if t.committed != nil {
 		t.committed()
+	}
+	if step.Committed != nil {
+		step.Committed(t.path)
 	}
 	return nil
 }

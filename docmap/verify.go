@@ -43,6 +43,7 @@ func (t *Table) Verify(ctx context.Context) ([]Finding, error) {
 		{PartKeys, func(s *snapshot) error { return v.runs(s, ofKeys) }},
 		{PartIDs, func(s *snapshot) error { return v.runs(s, ofIDs) }},
 		{PartDocs, v.docs},
+		{PartDocs, v.times},
 		{PartPending, v.pending},
 		{PartRemoved, v.removed},
 	} {
@@ -150,7 +151,7 @@ func (v *verifier) bin(r *run, bucket *bbolt.Bucket, bin uint64, space int) (uin
 }
 
 func (v *verifier) entries(r *run, e *sorted.Entries, space int) error {
-	if v.t.graves.dead > 0 && space == ofKeys {
+	if v.t.graves.any() && space == ofKeys {
 		return v.countedEntries(r, e)
 	}
 	limit, same := v.t.spaces[space].limit, 0
@@ -173,10 +174,10 @@ func (v *verifier) entries(r *run, e *sorted.Entries, space int) error {
 // docs reads all blocks of documents, and looks for each id in the runs of ids.
 func (v *verifier) docs(s *snapshot) error {
 	v.matched = make(map[uint32]uint64)
-	next := uint32(1)
+	next := v.t.head.win.watermark()
 	whole := true
 	c := s.tx.Bucket(bucketDocs).Cursor()
-	for key, value := c.First(); key != nil; key, value = c.Next() {
+	for key, value := c.Seek(binKey(uint64(next))); key != nil; key, value = c.Next() {
 		if err := v.ctx.Err(); err != nil {
 			return err
 		}

@@ -55,6 +55,12 @@ func (v *verifier) deadID(s *snapshot, rec []byte, num uint32) error {
 	return nil
 }
 
+// times reads the times of documents once more.
+func (v *verifier) times(s *snapshot) error {
+	_, err := readWindow(s.tx, &v.t.head)
+	return err
+}
+
 // removed reads what was removed for the sake of batches.
 func (v *verifier) removed(s *snapshot) error {
 	for key := []byte{}; key != nil; {

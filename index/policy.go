@@ -28,6 +28,13 @@ type Policy struct {
 	// the same or stands in another. Decide does that, and such documents are decided one
 	// after the other.
 	ReplaceSameID bool
+	// Window, if positive, is how many seconds documents count: see docs/design.md, rule
+	// 17. Else the index has the window that it was begun with, if any. Documents are then decided
+	// one after the other.
+	Window uint32
+	// TellsTimes: documents tell their times, as a field of TagTime in what is stored
+	// with them, and one that does not has that of the latest. Else times are those of Now.
+	TellsTimes bool
 	// Settle is called before anything becomes durable. It hands on all answers
 	// given so far, for a document that is remembered and was never answered is
 	// lost, and returns the owner's values, to be stored in the same transaction.

@@ -21,6 +21,9 @@ type session struct {
 	ended   bool           // the last checkpoint is made
 	grown   int
 	warned  bool
+	arrived bool          // the next document, as Arrives was told
+	isLate  bool          // it is older than the window
+	late    uint64        // documents older than the window when they came
 	saving  time.Duration // in checkpoints
 }
 
@@ -46,6 +49,9 @@ func (x *Index) Begin(p Policy) error {
 	}
 	if p.CheckpointBytes <= 0 {
 		p.CheckpointBytes = defaultCheckpoint
+	}
+	if err := x.beginWindow(p.Window); err != nil {
+		return err
 	}
 	x.session = session{policy: p, deduper: deduper}
 	switch {
@@ -86,9 +92,17 @@ func (x *Index) Decide(doc dedup.Document) (dedup.Result, error) {
 	if err := x.begun(); err != nil {
 		return dedup.Result{}, err
 	}
-	x.owing = true
+	if !x.arrived {
+		if err := x.Arrives(doc.Added); err != nil {
+			return dedup.Result{}, err
+		}
+	}
+	x.arrived, x.owing = false, true
 	decide := x.deduper.DecideDocument
-	if x.policy.ReplaceSameID && x.table != nil {
+	switch {
+	case x.isLate:
+		decide = x.checkLate
+	case x.policy.ReplaceSameID && x.table != nil:
 		decide = x.decideReplacing
 	}
 	r, err := decide(doc)
@@ -107,6 +121,9 @@ func (x *Index) See(id string, text []byte) (dedup.Result, error) {
 		}
 	}
 	if err := x.serve(); err != nil {
+		return dedup.Result{}, err
+	}
+	if err := x.advance(nil); err != nil {
 		return dedup.Result{}, err
 	}
 	x.owing, x.seen = true, int64(len(text))
@@ -140,7 +157,7 @@ const IDBytes = 256
 // Spare returns what can be decided by DecideAll in one batch: nothing where that is
 // not possible.
 func (x *Index) Spare() (s Spare) {
-	if x.begun() != nil || x.table == nil || x.policy.ReplaceSameID || !x.deduper.CanDecideAll(1<<24) {
+	if x.begun() != nil || x.table == nil || x.policy.ReplaceSameID || x.windowed() || !x.deduper.CanDecideAll(1<<24) {
 		return s
 	}
 	s.Keys, s.Documents, s.IDs = x.table.Spare()

@@ -42,6 +42,7 @@ type Command struct {
 	// [index.Policy].
 	Batch         string
 	ReplaceSameID bool
+	Window        Window
 }
 
 // choices are all that decides what the outputs of a run will be, beside the
@@ -63,6 +64,7 @@ type choices struct {
 	Spans   bool              `json:"spans,omitempty"`
 	By      string            `json:"by,omitempty"`
 	Against []index.AgainstID `json:"against,omitempty"`
+	Window  *Window           `json:"window,omitempty"`
 }
 
 // inputID tells whether an input is still the same.
@@ -77,6 +79,9 @@ func (c *Command) choices() (choices, error) {
 		Annotate: c.Annotate, Rules: c.Rules, Format: c.Format, MaxRecord: c.MaxRecord,
 		Batch: c.Batch, Replace: c.ReplaceSameID,
 		Against: c.Against, Others: c.Others, Spans: c.Spans, By: c.By,
+	}
+	if c.Window != (Window{}) {
+		chosen.Window = &c.Window
 	}
 	for _, in := range c.Inputs {
 		path, err := filepath.Abs(in.Path)
@@ -130,6 +135,7 @@ const (
 	ChosenOthers  // which records are written
 	ChosenSpans
 	ChosenBy // what is counted
+	ChosenWindow
 )
 
 // other tells in what two commands differ.
@@ -152,12 +158,20 @@ func (c *choices) other(o choices) (other []Choice) {
 		{ChosenOthers, c.Others != o.Others},
 		{ChosenSpans, c.Spans != o.Spans},
 		{ChosenBy, c.By != o.By},
+		{ChosenWindow, c.window() != o.window()},
 	} {
 		if d.differ {
 			other = append(other, d.choice)
 		}
 	}
 	return other
+}
+
+func (c *choices) window() Window {
+	if c.Window == nil {
+		return Window{}
+	}
+	return *c.Window
 }
 
 // ReadsPipe reports whether an input cannot be read a second time.

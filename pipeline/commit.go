@@ -45,15 +45,26 @@ func newCommitter(x *index.Index, job *Job) (*committer, error) {
 	if job.By != nil && c.groups == nil {
 		c.groups = &report.Groups{Field: job.By.Field, List: []report.Group{}}
 	}
+	if job.Window.Seconds == 0 && x.Window() > 0 {
+		return nil, errWindow
+	}
+	if job.Window.Seconds > 0 {
+		job.began = job.whenBegun()
+	}
 	return c, x.Begin(index.Policy{
-		Rules: job.Rules, Now: job.Now, Confirm: job.Confirm, OnFull: job.OnFull, CheckpointBytes: job.CheckpointBytes, Stream: job.Pipe,
-		ReplaceSameID: job.ReplaceSameID,
-		Settle:        c.settle, Warn: c.full,
+		Rules: job.Rules, Now: job.arrival(), Confirm: job.Confirm, OnFull: job.OnFull, CheckpointBytes: job.CheckpointBytes, Stream: job.Pipe,
+		ReplaceSameID: job.ReplaceSameID, Window: job.Window.Seconds, TellsTimes: job.Window.Told,
+		Settle: c.settle, Warn: c.full,
 	})
 }
 
 // record commits one record.
 func (c *committer) record(b *batch, rec *record) error {
+	if rec.isDocument() {
+		if err := c.index.Arrives(rec.added); err != nil {
+			return err
+		}
+	}
 	c.pass(b, rec)
 	switch {
 	case rec.empty:
@@ -180,7 +191,7 @@ func (c *committer) settle(ended bool) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.job.Save(Progress{At: c.at, Tally: c.tally, Groups: c.groups.Clone(), Written: written, Tree: tree, Ended: ended}), nil
+	return c.job.Save(Progress{At: c.at, Tally: c.tally, Groups: c.groups.Clone(), Written: written, Tree: tree, Ended: ended, Began: c.job.began}), nil
 }
 
 // finish is called when all inputs are read and decided.

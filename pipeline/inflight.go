@@ -84,6 +84,9 @@ func (p *pipeline) weigh(b *batch) int64 {
 	if p.job.Store != nil {
 		stored = records * MaxStored
 	}
+	if p.job.Window.Told {
+		stored += records * storedTime
+	}
 	texts := size // as the block's room holds them
 	return size + texts + stored + records*recordBytes + features*int64(unsafe.Sizeof(feature.Feature{})) + keys*dedup.BatchKeyBytes
 }

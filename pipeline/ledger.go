@@ -38,7 +38,8 @@ type Progress struct {
 	Written Written        `json:"written"`
 	// Tree is how far the outputs are that each input has, nil where there are none.
 	Tree  *corpus.TreeMark `json:"tree,omitempty"`
-	Ended bool             `json:"ended"` // all is decided; outputs may not have their names yet
+	Began int64            `json:"began,omitempty"` // the run, Unix seconds; only with a window
+	Ended bool             `json:"ended"`           // all is decided; outputs may not have their names yet
 }
 
 // Ledger is a run as its index knows it, from one process to the next. It goes

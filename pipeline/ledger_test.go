@@ -25,6 +25,7 @@ type told struct {
 	t       *testing.T
 	dir     string
 	command Command
+	format  jsonl.Format
 }
 
 var errStopped = errors.New("stopped by a test")
@@ -80,7 +81,7 @@ func (r *told) run() (err error) {
 	}
 	job := Job{
 		Scheme: x.Scheme(), Workers: 1, MaxBad: -1, CheckpointBytes: 5000,
-		Now: r.command.Now, Save: l.Save,
+		Now: r.command.Now, Save: l.Save, Window: r.command.Window,
 	}
 	var source corpus.SourceConfig
 	if l.Unfinished() != nil {
@@ -94,7 +95,7 @@ func (r *told) run() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, job.Outputs.Abort()) }()
-	job.Source = corpus.NewSource(r.command.Inputs, jsonl.Format{}, source)
+	job.Source = corpus.NewSource(r.command.Inputs, r.format, source)
 	if _, err := Run(context.Background(), x, job); err != nil {
 		return err
 	}

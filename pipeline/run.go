@@ -42,6 +42,7 @@ type Job struct {
 	Outputs Outputs
 	// ReplaceSameID: see [index.Policy].
 	ReplaceSameID bool
+	Window        Window
 	MaxBad        int64 // bad records allowed; negative: any number
 	OnFull        index.OnFull
 
@@ -92,6 +93,8 @@ type Job struct {
 	// may read the index, which with more than one worker may know some documents
 	// more. r is valid until it returns.
 	Each func(id string, r *dedup.Result, counts dedup.Counts) error
+
+	began int64 // of a run with a window, by Run: see whenBegun
 }
 
 // ErrTooManyBad is returned by Run when more than MaxBad records were bad.

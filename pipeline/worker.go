@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"time"
+
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
@@ -16,6 +18,7 @@ type worker struct {
 	linker    dedup.Linker
 	grouper   *grouper                                                   // nil where nothing is counted by a value
 	store     func(dst []byte, file string, doc *corpus.Document) []byte // Job.Store
+	system    func() time.Time                                           // where documents tell their times, else nil
 }
 
 // newWorker returns a worker. With annotations every record is answered.
@@ -31,6 +34,9 @@ func (j *Job) newWorker() (*worker, error) {
 	w := &worker{field: field, extractor: extractor, store: j.Store}
 	if j.By != nil {
 		w.grouper = &grouper{by: j.By}
+	}
+	if j.Window.Told {
+		w.system = j.system
 	}
 	return w, nil
 }
@@ -62,6 +68,9 @@ func (w *worker) fill(b *batch) (err error) {
 			w.extractor.Extract(&w.set, doc.Text)
 			b.features = append(b.features, w.set.Features...)
 			b.data = append(b.data, w.set.Data...)
+			if w.system != nil {
+				b.added = appendTime(b.added, doc, w.system)
+			}
 			if w.store != nil {
 				b.added = w.store(b.added, b.block.File, doc)
 			}

@@ -10,62 +10,143 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
 
-// takingSteps keep two batches, and take of both back.
-var takingSteps = [][]string{
-	{"dedup", "-q", "--index", indexDir, "--no-key", "--docs", "3k", "--checkpoint-bytes=60k", "--memtable-keys=1500", "--batch", "first", "--out", "1.jsonl", inputs[0]},
-	{"dedup", "-q", "--index", indexDir, "--no-key", "--checkpoint-bytes=60k", "--memtable-keys=1500", "--batch", "second", "--same-id", "replace", "--out", "2.jsonl", inputs[1]},
-	{"forget", "--index", indexDir, "--from", "../in/ids.txt"},
-	{"compact", "--index", indexDir},
-	{"cancel", "--index", indexDir, "second"},
-	{"dedup", "-q", "--index", indexDir, "--no-key", "--checkpoint-bytes=60k", "--memtable-keys=1500", "--out", "3.jsonl", inputs[0], inputs[1]},
-	{"forget", "--index", indexDir, "--from", "../in/ids.txt"},
-	{"compact", "--index", indexDir},
+// A taking is a series of commands in which documents are taken back, in a folder of its
+// own beside that of the inputs.
+type taking struct {
+	name  string
+	steps [][]string
 }
 
-// Takings kills the steps of a run in which documents are forgotten, replaced, cancelled
-// and compacted, each at a random instant, until cfg.N kills have arrived; gives the
-// command again until it ends; and compares outputs and index with those of a run that
-// was not disturbed. The error is ErrDifferences if any differed.
+func takings() []taking {
+	keep := func(out string, args ...string) []string {
+		return append([]string{"dedup", "-q", "--index", indexDir, "--no-key", "--checkpoint-bytes=60k", "--memtable-keys=1500", "--out", out}, args...)
+	}
+	within := func(length, out string, args ...string) []string {
+		return append(keep(out, "--window", length, "--time-field", "at"), args...)
+	}
+	forget := []string{"forget", "--index", indexDir, "--from", "../in/ids.txt"}
+	cancel := []string{"cancel", "--index", indexDir, "second"}
+	compact := []string{"compact", "--index", indexDir}
+	return []taking{
+		{"for-ever", [][]string{
+			keep("1.jsonl", "--docs", "3k", "--batch", "first", inputs[0]),
+			keep("2.jsonl", "--batch", "second", "--same-id", "replace", inputs[1]),
+			forget, compact, cancel,
+			keep("3.jsonl", inputs[0], inputs[1]),
+			forget, compact,
+		}},
+		// A window of a third of the inputs, which come once more and then hours later; its
+		// slices have some 50 documents.
+		{"window", [][]string{
+			within("7h", "1.jsonl", "--docs", "300", "--batch", "first", timedIn[0]),
+			within("7h", "2.jsonl", "--batch", "second", "--same-id", "replace", timedIn[1]),
+			forget, cancel,
+			within("9h", "3.jsonl", timedIn[2]),
+			forget,
+			within("5h", "4.jsonl", timedIn[3]),
+		}},
+	}
+}
+
+// Takings kills the commands of series in which documents are forgotten, replaced,
+// cancelled, outlived and compacted, each at a random instant, until cfg.N kills have
+// arrived; gives the command again until it ends; and compares outputs and index with
+// those of a series that was not disturbed. The error is ErrDifferences if any differed.
 func Takings(ctx context.Context, cfg Config, out io.Writer) error {
 	in := filepath.Join(cfg.Dir, "in")
 	if err := os.MkdirAll(in, 0o777); err != nil {
 		return err
 	}
-	if err := errors.Join(writeInputs(in), writeIDs(in)); err != nil {
+	if err := errors.Join(writeInputs(in), writeIDs(in), writeTimed(in)); err != nil {
 		return err
 	}
-	t := &takingTrial{program: cfg.Program, dir: filepath.Join(cfg.Dir, "whole")}
-	if err := t.run(ctx, nil); err != nil {
-		return err
+	var undisturbed []*takingTrial
+	for _, what := range takings() {
+		if cfg.Workload != "" && cfg.Workload != what.name {
+			continue
+		}
+		t := &takingTrial{taking: what, program: cfg.Program, dir: filepath.Join(cfg.Dir, what.name)}
+		if err := t.run(ctx, nil); err != nil {
+			return err
+		}
+		t.killed = make([]int, len(what.steps))
+		fmt.Fprintf(out, "%s, undisturbed:\n%s", what.name, t.came)
+		undisturbed = append(undisturbed, t)
 	}
-	want, took := t.came, t.took
-	fmt.Fprintf(out, "undisturbed: %s", want)
-	arrived, differ, byStep := 0, 0, make([]int, len(takingSteps))
+	if len(undisturbed) == 0 {
+		return fmt.Errorf("no series %q", cfg.Workload)
+	}
+	arrived, trials, differ := 0, 0, 0
 	for trial := cfg.From; arrived < cfg.N; trial++ {
 		r := rand.New(rand.NewPCG(cfg.Seed, uint64(trial)))
-		t := &takingTrial{program: cfg.Program, dir: filepath.Join(cfg.Dir, fmt.Sprint("trial-", trial)), took: took, killed: byStep}
+		whole := undisturbed[trial%len(undisturbed)]
+		t := *whole
+		t.dir, t.came = filepath.Join(cfg.Dir, fmt.Sprint("trial-", trial)), nil
 		if err := t.run(ctx, r); err != nil {
 			return fmt.Errorf("trial %d: %w", trial, err)
 		}
-		arrived += t.kills
-		if !bytes.Equal(t.came, want) {
+		trials, arrived = trials+1, arrived+t.kills
+		if !bytes.Equal(t.came, whole.came) {
 			differ++
-			fmt.Fprintf(out, "trial %d differs\n", trial)
+			fmt.Fprintf(out, "trial %d, %s, differs:\n%s", trial, t.name, t.came)
+			if cfg.Keep {
+				continue
+			}
 		}
 		if err := os.RemoveAll(t.dir); err != nil {
 			return err
 		}
 	}
-	fmt.Fprintf(out, "%d kills arrived, %d trials differed; by step:\n", arrived, differ)
-	for i, n := range byStep {
-		fmt.Fprintf(out, "  %-8s %d\n", takingSteps[i][0], n)
+	fmt.Fprintf(out, "%d kills arrived in %d trials, %d trials differed; by step:\n", arrived, trials, differ)
+	for _, t := range undisturbed {
+		for i, n := range t.killed {
+			fmt.Fprintf(out, "  %-9s %-8s %d\n", t.name, t.steps[i][0], n)
+		}
 	}
 	if differ > 0 {
 		return ErrDifferences
+	}
+	return nil
+}
+
+// timedIn are the inputs of writeTimed.
+var timedIn = []string{"../in/1.timed", "../in/2.timed", "../in/3.timed", "../in/4.timed"}
+
+// writeTimed writes the lines of a.jsonl and b.jsonl, and of both together, with times of
+// one a minute: both together come an hour later, and then eight. Some come late or tell
+// none.
+func writeTimed(dir string) error {
+	at := 1_600_000_000
+	for i, names := range [][]string{{"a.jsonl"}, {"b.jsonl"}, {"a.jsonl", "b.jsonl"}, {"a.jsonl", "b.jsonl"}} {
+		var out strings.Builder
+		for _, name := range names {
+			text, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil {
+				return err
+			}
+			for n, line := range strings.Split(string(text), "\n") {
+				told := at
+				switch at += 60; n % 17 {
+				case 4:
+					told -= 2 * 3600
+				case 9:
+					told -= 8 * 3600
+				}
+				if rest, is := strings.CutPrefix(line, "{"); is && n%17 != 13 {
+					line = fmt.Sprintf("{\"at\":%d,%s", told, rest)
+				}
+				out.WriteString(line + "\n")
+			}
+		}
+		if err := os.WriteFile(filepath.Join(dir, filepath.Base(timedIn[i])), []byte(out.String()), 0o666); err != nil {
+			return err
+		}
+		at += []int{0, 3600, 8 * 3600, 0}[i]
 	}
 	return nil
 }
@@ -89,6 +170,7 @@ func writeIDs(dir string) error {
 }
 
 type takingTrial struct {
+	taking
 	program *Program
 	dir     string
 	took    []time.Duration // by each step, undisturbed
@@ -102,7 +184,7 @@ func (t *takingTrial) run(ctx context.Context, r *rand.Rand) error {
 	if err := os.MkdirAll(t.dir, 0o777); err != nil {
 		return err
 	}
-	for i, args := range takingSteps {
+	for i, args := range t.steps {
 		for n := 0; r != nil && n < 2; n++ {
 			if t.kill(ctx, i, time.Duration(r.Float64()*1.1*float64(t.took[i]))) {
 				t.kills++
@@ -124,7 +206,7 @@ func (t *takingTrial) run(ctx context.Context, r *rand.Rand) error {
 
 // kill runs a step for so long, and reports whether it was killed.
 func (t *takingTrial) kill(ctx context.Context, i int, after time.Duration) bool {
-	cmd := t.program.command(ctx, t.dir, takingSteps[i]...)
+	cmd := t.program.command(ctx, t.dir, t.steps[i]...)
 	if err := cmd.Start(); err != nil {
 		return false
 	}
@@ -136,12 +218,16 @@ func (t *takingTrial) kill(ctx context.Context, i int, after time.Duration) bool
 
 // look notes what outputs and index hold, and checks the index.
 func (t *takingTrial) look(ctx context.Context) error {
-	for _, name := range []string{"1.jsonl", "2.jsonl", "3.jsonl"} {
-		text, err := os.ReadFile(filepath.Join(t.dir, name))
+	for _, args := range t.steps {
+		i := slices.Index(args, "--out") + 1
+		if i == 0 {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(t.dir, args[i]))
 		if err != nil {
 			return err
 		}
-		t.came = fmt.Appendf(t.came, "%s %d %x\n", name, len(text), sha256.Sum256(text))
+		t.came = fmt.Appendf(t.came, "%s %d %x\n", args[i], len(text), sha256.Sum256(text))
 	}
 	c, err := readContent(ctx, filepath.Join(t.dir, indexDir))
 	t.came = fmt.Appendf(t.came, "%+v\n", c)

@@ -28,6 +28,8 @@ type Config struct {
 	// one: exact copies and near copies. A fiftieth as many again are quotations
 	// and a hundredth are mosaics.
 	Duplicates float64
+	// Start, if positive, has documents tell when they were made, Unix seconds: see Time.
+	Start int64
 }
 
 const (
@@ -73,12 +75,30 @@ func Number(id string) (uint64, error) {
 	return strconv.ParseUint(id[1:], 10, 64)
 }
 
+// MostDelay is how many seconds after it was made a document comes at most.
+const MostDelay = 1000
+
+// Time is when document n was made: one each second from Start on, of which every
+// eighth comes up to MostDelay later than its time says.
+func (g *Generator) Time(n uint64) int64 {
+	at := g.cfg.Start + int64(n)
+	if h := mix(n ^ g.cfg.Seed ^ 0x7e11); h&7 == 0 {
+		at -= int64((h >> 3) % MostDelay)
+	}
+	return at
+}
+
 // AppendLine appends document n, from 0, as a line of JSON with its end. n may
 // lie beyond Config.Docs.
 func (g *Generator) AppendLine(dst []byte, n uint64) []byte {
 	dst = append(dst, `{"id":"`...)
 	dst = AppendID(dst, n)
-	dst = append(dst, `","text":"`...)
+	if g.cfg.Start > 0 {
+		dst = strconv.AppendInt(append(dst, `","at":`...), g.Time(n), 10)
+		dst = append(dst, `,"text":"`...)
+	} else {
+		dst = append(dst, `","text":"`...)
+	}
 	dst = g.appendText(dst, n)
 	return append(dst, "\"}\n"...)
 }

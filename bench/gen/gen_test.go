@@ -48,6 +48,37 @@ func TestReaderGivesTheLines(t *testing.T) {
 	}
 }
 
+// With a time of the first document all tell theirs, and are the same otherwise.
+func TestTimes(t *testing.T) {
+	plain := newGenerator(t, 3000, 0.5)
+	cfg := plain.cfg
+	cfg.Start = 1_600_000_000
+	g, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	delayed := 0
+	for n := range uint64(3000) {
+		var doc struct {
+			line
+			At int64
+		}
+		if err := json.Unmarshal(g.AppendLine(nil, n), &doc); err != nil {
+			t.Fatal(err)
+		}
+		late := cfg.Start + int64(n) - doc.At
+		if doc.line != parse(t, plain.AppendLine(nil, n)) || doc.At != g.Time(n) || late < 0 || late >= MostDelay {
+			t.Fatalf("document %d: %+v, %d s late", n, doc, late)
+		}
+		if late > 0 {
+			delayed++
+		}
+	}
+	if delayed < 300 || delayed > 450 {
+		t.Errorf("%d of 3000 come late", delayed)
+	}
+}
+
 func TestDocumentsAreReproducible(t *testing.T) {
 	a, b := newGenerator(t, 100, 0.5), newGenerator(t, 100, 0.5)
 	for _, n := range []uint64{6001, 0, 77777, 12} {

@@ -16,6 +16,7 @@ type Format struct{ Fields Fields }
 type Fields struct {
 	Text string // "" means "text"
 	ID   string // "" means "id"
+	Time string // when the document was made, RFC 3339 or Unix seconds; "" for none
 }
 
 var (

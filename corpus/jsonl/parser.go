@@ -47,12 +47,14 @@ type target struct {
 }
 
 // textTargets and the rest are the ways to the text; the first that leads to
-// a value is taken. Behind them are those to the id.
+// a value is taken. Behind them are those to the id and to the time.
 const (
 	textLiteral = iota
 	textPath
 	idLiteral
 	idPath
+	timeLiteral
+	timePath
 	targetCount
 )
 
@@ -65,7 +67,10 @@ func newParser(fields Fields, answers string) (*parser, error) {
 	}
 	p := &parser{fields: fields, targets: make([]target, targetCount), twice: -1}
 	p.visit = p.member
-	for i, name := range []string{fields.Text, fields.ID} {
+	for i, name := range []string{fields.Text, fields.ID, fields.Time} {
+		if name == "" {
+			continue
+		}
 		path := strings.Split(name, ".")
 		if len(path) > maxPath {
 			return nil, fmt.Errorf("field %q: a path may have at most %d names", name, maxPath)
@@ -146,6 +151,7 @@ func (p *parser) parse() {
 		return
 	}
 	p.doc.Text = p.text[way]
+	p.doc.Time = readTime(raw, p.targets[p.found(timeLiteral, timePath)].value)
 	if p.answers == "" {
 		return
 	}
@@ -156,10 +162,7 @@ func (p *parser) parse() {
 }
 
 func (p *parser) fieldOf(target int) string {
-	if target < idLiteral {
-		return p.fields.Text
-	}
-	return p.fields.ID
+	return []string{p.fields.Text, p.fields.ID, p.fields.Time}[target/2]
 }
 
 func (p *parser) unfit(field string, k kind, wanted string) string {

@@ -38,14 +38,17 @@ type document struct {
 // Oracle is an exact deduper in memory.
 type Oracle struct {
 	rules dedup.Rules
-	docs  []document       // in order of arrival; numbers count from 1
-	under map[uint64][]int // key → who counts as holder of it (rule 15); once it is closed, the eight
-	dead  map[int]bool     // taken back
+	docs  []document // in order of arrival; numbers count from 1
+	// under is who counts as holder of a key in each slice (rules 15 and 17); once it is
+	// closed there, the eight. Without a window there is one slice.
+	under map[uint64][][]int
+	slice int          // of the next document
+	dead  map[int]bool // taken back
 }
 
 // New returns an empty oracle. rules.Threshold must be set.
 func New(rules dedup.Rules) *Oracle {
-	return &Oracle{rules: rules, under: map[uint64][]int{}, dead: map[int]bool{}}
+	return &Oracle{rules: rules, under: map[uint64][][]int{}, dead: map[int]bool{}}
 }
 
 // Decide judges a document and remembers it if it is kept.
@@ -72,8 +75,12 @@ func (o *Oracle) Remember(id string, set *feature.Sketch) {
 }
 
 func (o *Oracle) hold(key uint64, num int) {
-	if len(o.under[key]) < common && !slices.Contains(o.under[key], num) {
-		o.under[key] = append(o.under[key], num)
+	for len(o.under[key]) <= o.slice {
+		o.under[key] = append(o.under[key], nil)
+	}
+	held := &o.under[key][o.slice]
+	if len(*held) < common && !slices.Contains(*held, num) {
+		*held = append(*held, num)
 	}
 }
 
@@ -110,12 +117,17 @@ func (o *Oracle) Check(id string, set *feature.Sketch) dedup.Result {
 // Forget takes a kept document back, by its number: rule 15.
 func (o *Oracle) Forget(num int) {
 	o.dead[num] = true
-	for key, held := range o.under {
-		if i := slices.Index(held, num); i >= 0 && len(held) < common {
-			o.under[key] = slices.Delete(held, i, i+1)
+	for _, in := range o.under {
+		for s, held := range in {
+			if i := slices.Index(held, num); i >= 0 && len(held) < common {
+				in[s] = slices.Delete(held, i, i+1)
+			}
 		}
 	}
 }
+
+// NextSlice has the next document begin a slice: rule 17.
+func (o *Oracle) NextSlice() { o.slice++ }
 
 // Compact opens the closed keys that nobody holds any more.
 func (o *Oracle) Compact() {
@@ -128,7 +140,14 @@ func (o *Oracle) Compact() {
 
 // first are the kept documents under a key that a table tells of.
 func (o *Oracle) first(key uint64) (live []int) {
-	for _, num := range o.under[key] {
+	for _, held := range o.under[key] {
+		live = append(live, o.live(held)...)
+	}
+	return live[:min(len(live), common)]
+}
+
+func (o *Oracle) live(held []int) (live []int) {
+	for _, num := range held {
 		if !o.dead[num] {
 			live = append(live, num)
 		}
@@ -136,9 +155,10 @@ func (o *Oracle) first(key uint64) (live []int) {
 	return live
 }
 
-// isCommon is rule 6.
+// isCommon is rule 6, with rules 15 and 17.
 func (o *Oracle) isCommon(key uint64) bool {
-	return len(o.under[key]) == common && len(o.first(key)) > 0
+	closed := func(held []int) bool { return len(held) == common && len(o.live(held)) > 0 }
+	return len(o.first(key)) == common || slices.ContainsFunc(o.under[key], closed)
 }
 
 // exact is rule 2: the number of the witness, or 0.
@@ -415,9 +435,11 @@ func (o *Oracle) source(c claim) dedup.Source {
 
 // Clone is a copy that goes its own way.
 func (o *Oracle) Clone() *Oracle {
-	c := &Oracle{rules: o.rules, docs: slices.Clone(o.docs), under: map[uint64][]int{}, dead: maps.Clone(o.dead)}
-	for key, held := range o.under {
-		c.under[key] = slices.Clone(held)
+	c := &Oracle{rules: o.rules, docs: slices.Clone(o.docs), under: map[uint64][][]int{}, slice: o.slice, dead: maps.Clone(o.dead)}
+	for key, in := range o.under {
+		for _, held := range in {
+			c.under[key] = append(c.under[key], slices.Clone(held))
+		}
 	}
 	return c
 }

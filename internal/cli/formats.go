@@ -153,7 +153,11 @@ func (f formats) expand(args []string) ([]corpus.Input, []corpus.Passed, error) 
 
 // String names the formats with what they were told, for the ledger of a run.
 func (f formats) String() string {
-	return fmt.Sprintf("%s text %q id %q status %v types %q html %s%s", f.chosen, f.jsonl.Fields.Text, f.jsonl.Fields.ID, f.warc.Status, f.warc.Types, f.html, revisitText(f.warc.Revisit))
+	name := fmt.Sprintf("%s text %q id %q status %v types %q html %s%s", f.chosen, f.jsonl.Fields.Text, f.jsonl.Fields.ID, f.warc.Status, f.warc.Types, f.html, revisitText(f.warc.Revisit))
+	if f.jsonl.Fields.Time != "" {
+		name += fmt.Sprintf(" time %q", f.jsonl.Fields.Time)
+	}
+	return name
 }
 
 // check refuses what the format of the inputs cannot have, before anything is read. It

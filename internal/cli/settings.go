@@ -31,6 +31,7 @@ type settings struct {
 	further
 	derived
 	by     string
+	window windowFlags
 	maxBad int64
 	plain  bool // query: an input is one text
 	ids    bool // query: an argument is an id

@@ -18,6 +18,7 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/pipeline"
 	"github.com/firstseen/firstseen/report"
 	"github.com/firstseen/firstseen/report/clusters"
 )
@@ -64,6 +65,7 @@ type task struct {
 	by          countedBy
 	names       []string // of inputs in a tree of outputs, where there is one
 	now         func() time.Time
+	window      pipeline.Window
 	batch       string // name of what is kept
 	replace     bool   // what has the same id
 	confirming  confirming
@@ -101,6 +103,7 @@ func (f *settings) task(args []string) (*task, error) {
 	if p.found, err = p.formats.check(p.inputs, p.source, p.out, p.annotate); err != nil {
 		return nil, err
 	}
+	p.window.Told = p.window.Seconds > 0 && (p.window.Told || tells(p.found) || tells(p.formats.all()[p.formats.chosen]))
 	if err := p.by.check(p.found); err != nil {
 		return nil, err
 	}
@@ -133,6 +136,9 @@ func (f *settings) taskRules(p *task) (err error) {
 	if p.replace, err = f.taking.check(f.index, f.filterOnly); err != nil {
 		return err
 	}
+	if p.window, err = f.window.check(f.index, f.filterOnly); err != nil {
+		return err
+	}
 	if f.jobs < 1 {
 		return fmt.Errorf("-j %d: want at least 1", f.jobs)
 	}
@@ -153,6 +159,10 @@ func (f *settings) taskRules(p *task) (err error) {
 		return err
 	}
 	if p.formats, err = f.reading.formats(p.source.MaxRecord); err != nil {
+		return err
+	}
+	p.formats.jsonl.Fields.Time = f.window.field
+	if _, err := p.formats.jsonl.NewParser(""); err != nil {
 		return err
 	}
 	if p.formats.warc.Revisit, err = f.revisit.check(f); err != nil {

@@ -217,6 +217,7 @@ var choiceWords = map[pipeline.Choice]string{
 	pipeline.ChosenBatch: "another --batch", pipeline.ChosenSameID: "another --same-id",
 	pipeline.ChosenAgainst: "another --against, or other documents in it",
 	pipeline.ChosenOthers:  "another --keep", pipeline.ChosenSpans: "--spans or --attributes otherwise", pipeline.ChosenBy: "another --by",
+	pipeline.ChosenWindow: "another --window or --time-field",
 }
 
 func otherChoices(choices []pipeline.Choice) string {

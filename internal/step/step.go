@@ -15,3 +15,8 @@ func Done(name string) error {
 	}
 	return Hook(name)
 }
+
+// Committed is told of each transaction of a side table that is on the disk, with its
+// file: also of those within a flush, a merge or a sweep, which are no steps. It is for
+// tests, as Hook is.
+var Committed func(file string)

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/firstseen/firstseen/bench/gen"
+	"github.com/firstseen/firstseen/dedup"
+)
+
+// windowTruth holds verdicts in a window against what the generator knows: design rule 17
+// for documents with times.
+type windowTruth struct {
+	gen         *gen.Generator
+	start       int64 // no document is made before it
+	window      int64 // seconds
+	clock, edge int64
+	// newest is, of each source, the time of the latest kept document that has four
+	// fifths of it or more, itself included: seconds after start, plus one; 0 for none.
+	newest []uint32
+	kinds  [gen.Kinds]windowCount
+	wrong  []string
+}
+
+// windowCount counts documents of one kind.
+type windowCount struct {
+	documents, must, found, missed int64 // must: of those, a copy is in the window
+	expired                        int64 // all copies have left the window: nobody is to be named
+	late, unlike                   int64 // named: outside the window, or nothing like it
+}
+
+func newWindowTruth(g *gen.Generator, cfg gen.Config, window int64) *windowTruth {
+	t := &windowTruth{gen: g, start: cfg.Start - gen.MostDelay, window: window, newest: make([]uint32, cfg.Docs)}
+	for i := range t.newest { // so that its pages are there from the beginning
+		t.newest[i] = 1
+		t.newest[i] = 0
+	}
+	return t
+}
+
+// judge counts the verdict on document n. All before it were.
+func (w *windowTruth) judge(n uint64, r *dedup.Result) {
+	at := w.gen.Time(n)
+	w.clock = max(w.clock, at)
+	step := max(1, w.window/4096)
+	w.edge = max(w.edge, (w.clock-w.window)/step*step)
+
+	t := w.gen.Truth(n)
+	source := n
+	if t.Kind != gen.Unique {
+		source = t.Sources[0]
+	}
+	c := &w.kinds[t.Kind]
+	c.documents++
+	there := w.newest[source] > 0 && w.start+int64(w.newest[source])-1 >= w.edge
+	removed := r.Verdict == dedup.Duplicate
+	switch {
+	case there && mustFind(t.Kind, false):
+		c.must++
+		if removed {
+			c.found++
+		} else {
+			c.missed++
+			w.note(n, &t, r, "missed")
+		}
+	case t.Kind <= gen.Near80:
+		c.expired++
+	}
+	w.judgeNamed(n, &t, r, c)
+	if r.Kept && (t.Kind == gen.Unique || mustFind(t.Kind, false)) && at >= w.edge {
+		w.newest[source] = max(w.newest[source], uint32(at-w.start)+1)
+	}
+}
+
+// judgeNamed counts who is named that must not be.
+func (w *windowTruth) judgeNamed(n uint64, t *gen.Truth, r *dedup.Result, c *windowCount) {
+	named := r.Also
+	if r.Of.Num != 0 {
+		named = append(named[:len(named):len(named)], r.Of)
+	}
+	for i := range named {
+		of, err := gen.Number(named[i].ID)
+		if err != nil || of >= n || w.gen.Time(of) < w.edge {
+			c.late++
+			w.note(n, t, r, "names "+named[i].ID+" outside the window")
+		}
+	}
+	if r.Verdict != dedup.Duplicate && !(t.Kind == gen.Unique && r.Verdict != dedup.Unique) {
+		return
+	}
+	of, _ := gen.Number(r.Of.ID)
+	alike := t.Kind != gen.Unique && (of == t.Sources[0] || r.Score >= t.Overlap || sameSource(w.gen, of, t))
+	if !alike {
+		c.unlike++
+		w.note(n, t, r, "unlike")
+	}
+}
+
+func (w *windowTruth) note(n uint64, t *gen.Truth, r *dedup.Result, what string) {
+	if len(w.wrong) < maxWrong {
+		w.wrong = append(w.wrong, fmt.Sprintf("%s: document %d, %v of %v: %v of %q, score %.3f", what, n, t.Kind, t.Sources, r.Verdict, r.Of.ID, r.Score))
+	}
+}
+
+// evaluate adds the checks of verdicts.
+func (w *windowTruth) evaluate(c *checks) {
+	var sum windowCount
+	for _, k := range w.kinds {
+		sum.must += k.must
+		sum.missed += k.missed
+		sum.late += k.late
+		sum.unlike += k.unlike
+		sum.expired += k.expired
+	}
+	c.expect(sum.missed == 0 && sum.must > 0, "no duplicate inside the window missed", "%d of %d", sum.missed, sum.must)
+	c.expect(sum.late == 0 && sum.expired > 0, "none outside named", "%d", sum.late)
+	c.expect(sum.unlike == 0, "nothing else called a duplicate", "%d", sum.unlike)
+}
+
+func (w *windowTruth) write(out io.Writer) {
+	fmt.Fprint(out, "\n| kind | documents | copy in the window | found | missed | none in the window | named outside | unlike |\n|---|---|---|---|---|---|---|---|\n")
+	for k := range gen.Kind(gen.Kinds) {
+		c := &w.kinds[k]
+		fmt.Fprintf(out, "| %v | %d | %d | %d | %d | %d | %d | %d |\n", k, c.documents, c.must, c.found, c.missed, c.expired, c.late, c.unlike)
+	}
+	fmt.Fprintln(out)
+	for _, text := range w.wrong {
+		fmt.Fprintln(out, "unexpected:", text)
+	}
+}

@@ -1,0 +1,90 @@
+package jsonl
+
+import (
+	"testing"
+	"time"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+// A time is what the field tells, or none.
+func TestTimes(t *testing.T) {
+	const some = 1_700_000_000
+	for _, c := range []struct {
+		line string
+		want int64 // Unix seconds; none is -1
+	}{
+		{`{"text":"a","at":1700000000}`, some},
+		{`{"text":"a","at":1700000000.9}`, some},
+		{`{"text":"a","at":1.7e9}`, some},
+		{`{"text":"a","at":"1700000000"}`, some},
+		{`{"text":"a","at":"2023-11-14T22:13:20Z"}`, some},
+		{`{"text":"a","at":"2023-11-14t22:13:20.75z"}`, some},
+		{`{"text":"a","at":"2023-11-15T06:13:20+08:00"}`, some},
+		{`{"at":0,"text":"a"}`, 0},
+		{`{"text":"a","at":-1.5}`, -2},
+		{`{"text":"a","at":1700000000000}`, -1}, // milliseconds
+		{`{"text":"a","at":1e999}`, -1},
+		{`{"text":"a","at":"yesterday"}`, -1},
+		{`{"text":"a","at":"1.7e9"}`, -1},
+		{`{"text":"a","at":""}`, -1},
+		{`{"text":"a","at":"2023-11-14"}`, -1},
+		{`{"text":"a","at":"2023-13-14T22:13:20Z"}`, -1},
+		{`{"text":"a","at":null}`, -1},
+		{`{"text":"a","at":[1700000000]}`, -1},
+		{`{"text":"a","At":1700000000}`, -1},
+		{`{"text":"a"}`, -1},
+	} {
+		for _, in := range []string{"at", "meta.at"} {
+			line := c.line
+			if in != "at" {
+				line = `{"text":"b","meta":` + line + `}`
+			}
+			p, err := newParser(Fields{Time: in}, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := corpus.Block{File: "f", Data: []byte(line + "\n"), First: corpus.Place{Record: 1}, Records: 1}
+			n := 0
+			for doc := range p.Parse(&b) {
+				n++
+				want := time.Unix(c.want, 0).UTC()
+				if c.want == -1 {
+					want = time.Time{}
+				}
+				if doc.Bad != nil || !doc.Time.Equal(want) {
+					t.Errorf("%s: %v, %v, want %v", line, doc.Time, doc.Bad, want)
+				}
+			}
+			if n != 1 {
+				t.Errorf("%s: %d documents", line, n)
+			}
+		}
+	}
+}
+
+// A field that occurs twice tells nothing that could be relied on, and a document whose
+// time is also its id has both.
+func TestTimeBesideOthers(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"text":"a","at":1,"at":2}`: `field "at" occurs twice`,
+		`{"text":"a","at":1}`:        "",
+	} {
+		p, err := newParser(Fields{Time: "at", ID: "at"}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := corpus.Block{File: "f", Data: []byte(line + "\n"), First: corpus.Place{Record: 1}, Records: 1}
+		for doc := range p.Parse(&b) {
+			got := ""
+			if doc.Bad != nil {
+				got = doc.Bad.Reason
+			} else if string(doc.ID) != "1" || doc.Time.Unix() != 1 {
+				t.Errorf("%s: id %q, time %v", line, doc.ID, doc.Time)
+			}
+			if got != want {
+				t.Errorf("%s: %q, want %q", line, got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,218 @@
+package docmap
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+)
+
+// A window has documents count for some time and no longer: design rule 17, and
+// docs/format.md, "Slices of a window". The zero value is none.
+type window struct {
+	length uint32 // seconds; 0 for none
+	clock  uint32 // latest time of a document judged
+	edge   uint32 // documents of an earlier time do not count
+	slices []timeSlice
+	now    uint32 // time of the next document
+	due    bool   // the next document is to begin a slice
+}
+
+// A timeSlice is a range of documents and their times.
+type timeSlice struct {
+	first  uint32 // document; the last is before the next slice's first
+	begun  uint32 // the clock at that document, or now
+	newest uint32 // time of a document
+	times  []uint32
+	edges  []edgeMove // ascending; the first is at document first
+}
+
+// An edgeMove says where the edge was from a document on.
+type edgeMove struct{ doc, edge uint32 }
+
+const (
+	sliceShare = 8    // slices begin so often in a window, or more seldom
+	edgeShare  = 4096 // the edge moves so often in a window, or more seldom
+)
+
+// watermark is the first document that may be there.
+func (w *window) watermark() uint32 {
+	if w.length == 0 {
+		return 1
+	}
+	return w.slices[0].first
+}
+
+func (w *window) open() *timeSlice { return &w.slices[len(w.slices)-1] }
+
+// sliceOf is where in w.slices a document is that is not below the watermark.
+func (w *window) sliceOf(num uint32) int {
+	i := len(w.slices) - 1
+	for i > 0 && w.slices[i].first > num {
+		i--
+	}
+	return i
+}
+
+// endOfSlice is how many of docs, ascending, are of the slice of the first.
+func (w *window) endOfSlice(docs []uint32) int {
+	i := w.sliceOf(docs[0]) + 1
+	if i == len(w.slices) {
+		return len(docs)
+	}
+	end, _ := slices.BinarySearch(docs, w.slices[i].first)
+	return end
+}
+
+// expired says that a document does not count any more.
+func (w *window) expired(num uint32) bool {
+	if w.length == 0 {
+		return false
+	}
+	time, ok := w.time(num)
+	return !ok || time < w.edge
+}
+
+// expiredBefore says that a document had ceased to count when doc came.
+func (w *window) expiredBefore(num, doc uint32) bool {
+	if w.length == 0 {
+		return false
+	}
+	time, ok := w.time(num)
+	return !ok || time < w.edgeAt(doc)
+}
+
+// time is that of a document; ok is false below the watermark.
+func (w *window) time(num uint32) (time uint32, ok bool) {
+	if num < w.watermark() {
+		return 0, false
+	}
+	s := &w.slices[w.sliceOf(num)]
+	return s.times[num-s.first], true
+}
+
+// edgeAt is where the edge was when a document came that is not below the watermark.
+func (w *window) edgeAt(doc uint32) uint32 {
+	s := &w.slices[w.sliceOf(doc)]
+	if uint64(doc-s.first) >= uint64(len(s.times)) {
+		return w.edge
+	}
+	i := sort.Search(len(s.edges), func(i int) bool { return s.edges[i].doc > doc })
+	return s.edges[i-1].edge
+}
+
+// advance moves clock and edge for a document of a time.
+func (w *window) advance(time uint32) {
+	w.clock = max(w.clock, time)
+	if w.clock > w.length {
+		edge := w.clock - w.length
+		w.edge = max(w.edge, edge-edge%max(1, w.length/edgeShare))
+	}
+	s := w.open()
+	if len(s.times) == 0 {
+		s.begun = w.clock
+	}
+	w.due = w.due || w.clock-s.begun >= max(1, w.length/sliceShare)
+}
+
+// add appends the time of the next document.
+func (w *window) add(num, time uint32) {
+	s := w.open()
+	if n := len(s.edges); n == 0 || s.edges[n-1].edge != w.edge {
+		s.edges = append(s.edges, edgeMove{num, w.edge})
+	}
+	s.times = append(s.times, time)
+	s.newest = max(s.newest, time)
+}
+
+// allExpired says that no document of the table counts.
+func (w *window) allExpired() bool {
+	for i := range w.slices {
+		if s := &w.slices[i]; len(s.times) > 0 && s.newest >= w.edge {
+			return false
+		}
+	}
+	return true
+}
+
+// next is how the slices are where document num begins one, and the oldest that have
+// expired are dropped.
+func (w *window) next(num uint32) []timeSlice {
+	list := append(w.slices[:len(w.slices):len(w.slices)], timeSlice{first: num, begun: w.clock})
+	for len(list) > 1 && (len(list[0].times) == 0 || list[0].newest < w.edge) {
+		list = list[1:]
+	}
+	return list
+}
+
+// ErrNoWindow: the table has documents and no window, so that of these nobody knows the
+// time.
+var ErrNoWindow = errors.New("it has documents and no window")
+
+// SetWindow has documents count for so many seconds, 1 or more, of those that Advance
+// tells of; those that have ceased to count stay so. It becomes durable with the next
+// checkpoint. The error is ErrNoWindow for a table of documents that have no time.
+func (t *Table) SetWindow(seconds uint32) error {
+	err := t.writable()
+	w := &t.graves.win
+	switch {
+	case err != nil:
+	case seconds == 0:
+		err = errors.New("want one second or more")
+	case w.length == 0 && t.docs > 0:
+		err = ErrNoWindow
+	}
+	if err != nil {
+		return fmt.Errorf("setting the window: %w", err)
+	}
+	if t.version++; w.length == 0 {
+		w.slices = []timeSlice{{first: 1}}
+	}
+	w.length = seconds
+	t.watchGraves()
+	return nil
+}
+
+// Window is how many seconds documents count, 0 for ever; the clock, which is the
+// latest time that Advance was told; and the edge: documents of an earlier time do not
+// count. Times are in Unix seconds.
+func (t *Table) Window() (seconds, clock, edge uint32) {
+	w := &t.graves.win
+	return w.length, w.clock, w.edge
+}
+
+// Advance tells the time of the documents that are added next, before they are looked up. late says that
+// it does not count: then it must not be added. If BeginsSlice afterwards, a
+// checkpoint is to be taken before the document is added. Without
+// a window Advance does nothing.
+func (t *Table) Advance(time uint32) (late bool) {
+	w := &t.graves.win
+	if w.length == 0 {
+		return false
+	}
+	t.version++
+	w.advance(time)
+	w.now = time
+	return time < w.edge
+}
+
+// BeginsSlice says that a checkpoint is due before the next document is added, with which
+// that begins a slice.
+func (t *Table) BeginsSlice() bool { return t.graves.win.due }
+
+// addTimes notes the times of n documents that are about to be added.
+func (t *Table) addTimes(n int) error {
+	w := &t.graves.win
+	switch {
+	case w.length == 0 || n == 0:
+		return nil
+	case w.due && len(w.open().times) > 0:
+		return errors.New("a checkpoint is due, with which a slice begins")
+	case w.now < w.edge:
+		return fmt.Errorf("documents of %d are older than the window, which begins with %d", w.now, w.edge)
+	}
+	for i := range n {
+		w.add(t.docs+1+uint32(i), w.now)
+	}
+	return nil
+}

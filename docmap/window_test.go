@@ -1,0 +1,381 @@
+package docmap
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.etcd.io/bbolt"
+)
+
+// windowOracle is design rule 17 with maps, written from the rule: every document is
+// there for ever, and who counts is told by its time.
+type windowOracle struct {
+	window, clock, edge uint32
+	docs                []windowDoc
+	slice               int    // of the next document
+	begun               uint32 // the clock at the first document of that slice
+	empty               bool   // it has none
+	keys                map[uint64]map[int]*holding
+}
+
+type windowDoc struct {
+	id    string
+	time  uint32
+	slice int
+	keys  []uint64
+	dead  bool // taken back, or below the edge once
+}
+
+func newWindowOracle(window uint32) *windowOracle {
+	return &windowOracle{window: window, empty: true, keys: map[uint64]map[int]*holding{}}
+}
+
+func (o *windowOracle) clone() *windowOracle {
+	c := *o
+	c.docs = slices.Clone(o.docs)
+	c.keys = map[uint64]map[int]*holding{}
+	for k, by := range o.keys {
+		c.keys[k] = map[int]*holding{}
+		for s, h := range by {
+			c.keys[k][s] = &holding{h.closed, slices.Clone(h.by)}
+		}
+	}
+	return &c
+}
+
+// advance moves the clock for a document, and takes back who does not count any more.
+func (o *windowOracle) advance(time uint32) (late bool) {
+	o.clock = max(o.clock, time)
+	step := max(1, o.window/4096)
+	if o.clock > o.window {
+		o.edge = max(o.edge, (o.clock-o.window)/step*step)
+	}
+	for i := range o.docs {
+		if !o.docs[i].dead && o.docs[i].time < o.edge {
+			o.takeBack(uint32(i + 1))
+		}
+	}
+	return time < o.edge
+}
+
+func (o *windowOracle) takeBack(num uint32) {
+	d := &o.docs[num-1]
+	d.dead = true
+	for _, k := range d.keys {
+		h := o.keys[k][d.slice]
+		if i := slices.Index(h.by, num); i >= 0 && !h.closed {
+			h.by = slices.Delete(h.by, i, i+1)
+		}
+	}
+}
+
+func (o *windowOracle) add(id string, time uint32, keys []uint64) {
+	if !o.empty && o.clock-o.begun >= max(1, o.window/8) {
+		o.slice, o.empty = o.slice+1, true
+	}
+	if o.empty {
+		o.begun, o.empty = o.clock, false
+	}
+	o.docs = append(o.docs, windowDoc{id: id, time: time, slice: o.slice, keys: keys})
+	num := uint32(len(o.docs))
+	for _, k := range keys {
+		if o.keys[k] == nil {
+			o.keys[k] = map[int]*holding{}
+		}
+		h := o.keys[k][o.slice]
+		if h == nil {
+			h = &holding{}
+			o.keys[k][o.slice] = h
+		}
+		if !h.closed && !slices.Contains(h.by, num) {
+			h.by = append(h.by, num)
+			h.closed = len(h.by) == 8
+		}
+	}
+}
+
+func (o *windowOracle) named(key uint64) []uint32 {
+	var live []uint32
+	common := false
+	for _, s := range slices.Sorted(maps.Keys(o.keys[key])) {
+		h := o.keys[key][s]
+		n := len(live)
+		for _, num := range h.by {
+			if !o.docs[num-1].dead {
+				live = append(live, num)
+			}
+		}
+		common = common || h.closed && len(live) > n
+	}
+	if live = live[:min(len(live), 8)]; common {
+		return append(make([]uint32, 8-len(live)), live...)
+	}
+	return live
+}
+
+// equal compares all that a table can be asked.
+func (o *windowOracle) equal(t *testing.T, table *Table) {
+	t.Helper()
+	if found, err := table.Verify(context.Background()); err != nil || len(found) > 0 {
+		t.Fatalf("%v, %v", found, err)
+	}
+	if length, clock, edge := table.Window(); length != o.window || clock != o.clock || edge != o.edge {
+		t.Fatalf("window %d, clock %d, edge %d, want %d, %d, %d", length, clock, edge, o.window, o.clock, o.edge)
+	}
+	all := slices.Sorted(maps.Keys(o.keys))
+	held := map[uint64]bool{}
+	var p postings
+	for part := range slices.Chunk(all, 61) {
+		must(t, table.ask(part, &p))
+		for i, k := range part {
+			want := o.named(k)
+			if !slices.Equal(p.of(i), want) {
+				t.Fatalf("Lookup(%x) = %v, want %v", k, p.of(i), want)
+			}
+			held[k] = len(want) > 0
+		}
+	}
+	for p, err := range table.All() {
+		if err != nil || !held[p.Key] || !slices.Equal(p.Docs, o.named(p.Key)) {
+			t.Fatalf("All: %x: %v, %v, want %v", p.Key, p.Docs, err, o.named(p.Key))
+		}
+	}
+	for keys, err := range table.Keys() {
+		must(t, err)
+		for _, k := range keys {
+			delete(held, k)
+		}
+	}
+	for k, there := range held {
+		if there {
+			t.Fatalf("Keys lacks %x", k)
+		}
+	}
+	o.equalDocs(t, table)
+}
+
+func (o *windowOracle) equalDocs(t *testing.T, table *Table) {
+	t.Helper()
+	ids, dead := map[string][]uint32{}, uint32(0)
+	for i := range o.docs {
+		d, num := &o.docs[i], uint32(i+1)
+		got, err := table.Doc(num)
+		if d.dead {
+			if dead++; !errors.Is(err, ErrNoDoc) || table.Live(num) {
+				t.Fatalf("dead document %d: %v, %v", num, got, err)
+			}
+			continue
+		}
+		if err != nil || got.ID != d.id || binary.LittleEndian.Uint32(got.Data) != d.time || !table.Live(num) {
+			t.Fatalf("document %d: %v, %v", num, got, err)
+		}
+		ids[d.id] = append(ids[d.id], num)
+	}
+	for i := range o.docs {
+		id := o.docs[i].id
+		if got, err := table.ByID(id); err != nil || !slices.Equal(got, ids[id]) {
+			t.Fatalf("ByID(%q) = %v, %v, want %v", id, got, err, ids[id])
+		}
+	}
+	if st := table.Stats(); st.Dead != dead || int(st.Docs) != len(o.docs) {
+		t.Fatalf("%d of %d documents dead, want %d of %d", st.Dead, st.Docs, dead, len(o.docs))
+	}
+}
+
+// windowSequences is how many random sequences TestWindow does.
+var windowSequences = flag.Int("windows", 50, "random sequences of TestWindow")
+
+// Any sequence of documents of any time, of taking back, saving and crashing leaves what
+// rule 17 says.
+func TestWindow(t *testing.T) {
+	t.Parallel()
+	n := *windowSequences
+	if testing.Short() {
+		n = min(n, 20)
+	}
+	dir := t.TempDir()
+	rolled, crashes := 0, 0
+	for seed := range n {
+		w := goThrough(t, filepath.Join(dir, "table"), rand.New(rand.NewPCG(uint64(seed), 16)), seed%10 == 3)
+		rolled, crashes = rolled+w.rolled, crashes+w.crashes
+		if t.Failed() {
+			t.Fatalf("in sequence %d", seed)
+		}
+	}
+	t.Logf("slices were dropped %d times, %d crashes", rolled, crashes)
+	if rolled < n || crashes < n {
+		t.Fatalf("slices were dropped %d times, %d crashes: too few to mean anything", rolled, crashes)
+	}
+}
+
+// A windowRun is a random sequence on its way through a table and the oracle.
+type windowRun struct {
+	r           *rand.Rand
+	table       *Table
+	want, saved *windowOracle
+	space       int    // of keys: how often they meet
+	pace, late  uint32 // seconds that the times go on and back, at most
+	fashion     uint64 // what keys are of now, for they come and go
+	disorder    int    // of four documents, how many come late
+	rolled      int    // times that slices were dropped
+	crash       bool   // look at what a crash would leave after every transaction
+	crashes     int
+}
+
+func goThrough(t *testing.T, path string, r *rand.Rand, crash bool) *windowRun {
+	defer os.Remove(path)
+	opt := smallOptions
+	opt.MemtableKeys = []int{20, 60, 300}[r.IntN(3)]
+	names := slices.Sorted(maps.Keys(smallSizes))
+	opt.sizes = smallSizes[names[r.IntN(len(names))]]
+	window := []uint32{1, 7, 50, 400, 20_000}[r.IntN(5)]
+	w := &windowRun{
+		r: r, want: newWindowOracle(window), space: 1 + r.IntN(60), crash: crash, disorder: r.IntN(4),
+		pace: 1 + window/[]uint32{1000, 300, 80, 8}[r.IntN(4)], late: 1 + window/[]uint32{1000, 8, 1}[r.IntN(3)],
+	}
+	w.saved = w.want.clone()
+	var err error
+	w.table, err = Open(path, opt)
+	must(t, err)
+	defer func() { must(t, w.table.Close()) }()
+	must(t, w.table.SetWindow(window))
+	must(t, w.table.Checkpoint(nil))
+	for range 15 + r.IntN(50) {
+		switch op := r.IntN(20); {
+		case op < 12:
+			for range 1 + r.IntN(20) {
+				w.judge(t)
+			}
+		case op == 12:
+			pause := r.Uint32N(window + 1)
+			w.fashion += uint64(r.IntN(2))
+			if r.IntN(4) == 0 {
+				pause += window
+			}
+			w.want.advance(w.want.clock + pause) // by a document that is removed
+			w.table.Advance(w.want.clock)
+		case op < 15 && len(w.want.docs) > 0:
+			num := 1 + r.Uint32N(uint32(len(w.want.docs)))
+			for ; num <= uint32(len(w.want.docs)) && r.IntN(4) > 0; num++ {
+				if !w.want.docs[num-1].dead {
+					w.want.takeBack(num)
+				}
+				_, err := w.table.Forget([]uint32{num})
+				must(t, err)
+			}
+		case op == 15:
+			must(t, w.table.Close())
+			w.table, err = Open(path, opt)
+			must(t, err)
+			w.want = w.saved.clone()
+		default:
+			w.checkpoint(t)
+		}
+		if r.IntN(6) == 0 {
+			w.want.equal(t, w.table)
+		}
+	}
+	w.want.equal(t, w.table)
+	return w
+}
+
+// judge is what a run does with a document, which it keeps or removes.
+func (w *windowRun) judge(t *testing.T) {
+	time := w.want.clock + w.r.Uint32N(w.pace+1)
+	if w.r.IntN(4) < w.disorder {
+		time -= min(time, w.r.Uint32N(w.late+1))
+	}
+	late := w.want.advance(time)
+	if got := w.table.Advance(time); got != late {
+		t.Fatalf("a document of %d: late %v, want %v", time, got, late)
+	}
+	if w.table.Full() {
+		w.checkpoint(t)
+	}
+	if late || w.r.IntN(5) == 0 {
+		return // not remembered
+	}
+	id := fmt.Sprint("id-", w.r.IntN(200))
+	keys := fewKeys(w.r, w.space)
+	for i := range keys {
+		keys[i] += w.fashion
+	}
+	w.want.add(id, time, keys)
+	_, err := w.table.addDoc(Doc{ID: id, Data: binary.LittleEndian.AppendUint32(nil, time)}, keys)
+	must(t, err)
+}
+
+func (w *windowRun) checkpoint(t *testing.T) {
+	before, next := w.saved, w.want.clone()
+	seq, mark := w.table.head.seq, w.table.head.win.watermark()
+	if w.crash {
+		w.table.committed = func() {
+			crashed := w.table.path + "-crashed"
+			copyFile(t, w.table.path, crashed)
+			c, err := Open(crashed, w.table.opt)
+			must(t, err)
+			want := before
+			if c.head.seq > seq {
+				want = next
+			}
+			if w.crashes++; w.crashes%8 == 0 {
+				want.equal(t, c)
+			}
+			nothingLeft(t, c)
+			must(t, c.Close())
+		}
+	}
+	must(t, w.table.Checkpoint(nil))
+	w.table.committed = nil
+	w.saved = next
+	nothingLeft(t, w.table)
+	if w.table.head.win.watermark() > mark {
+		w.rolled++
+	}
+}
+
+// nothingLeft wants nothing in the file of what is below the watermark.
+func nothingLeft(t *testing.T, table *Table) {
+	t.Helper()
+	s, err := table.reading()
+	must(t, err)
+	mark := table.head.win.watermark()
+	for _, name := range [][]byte{bucketDocs, bucketTime} {
+		if b := s.tx.Bucket(name); b != nil {
+			if key, _ := b.Cursor().First(); key != nil && binary.BigEndian.Uint32(key) < mark {
+				t.Fatalf("bucket %s has %x, below %d", name, key, mark)
+			}
+		}
+	}
+	buckets := 0
+	must(t, s.tx.ForEach(func(name []byte, _ *bbolt.Bucket) error {
+		if strings.HasPrefix(string(name), "run") {
+			buckets++
+		}
+		return nil
+	}))
+	runs := table.Runs()
+	if buckets != len(runs) {
+		t.Fatalf("%d buckets of runs, %d runs", buckets, len(runs))
+	}
+	for _, r := range runs {
+		if r.First < mark || table.head.win.first(r.First) != table.head.win.first(r.Last) {
+			t.Fatalf("a run of documents %d to %d, slices %v", r.First, r.Last, table.head.win.slices)
+		}
+	}
+	for _, g := range table.graves.old {
+		if g.last < mark {
+			t.Fatalf("documents %d to %d are listed, below %d", g.first, g.last, mark)
+		}
+	}
+}

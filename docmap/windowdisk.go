@@ -1,0 +1,183 @@
+package docmap
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+	"go.etcd.io/bbolt"
+)
+
+const needsWindow = 1 << 0
+
+var bucketTime = []byte("time")
+
+// timeChunk is how many documents a chunk of times has.
+const timeChunk = 4096
+
+// windowInfo is what the table record has of a window.
+type windowInfo struct {
+	length, clock, edge uint32
+	slices              []sliceInfo
+}
+
+type sliceInfo struct{ first, begun, newest uint32 }
+
+// watermark is the first document that is not dropped.
+func (i *windowInfo) watermark() uint32 {
+	if len(i.slices) == 0 {
+		return 1
+	}
+	return i.slices[0].first
+}
+
+// first is the first document of the slice of a document.
+func (i *windowInfo) first(num uint32) uint32 {
+	first := uint32(1)
+	for _, s := range i.slices {
+		if s.first <= num {
+			first = s.first
+		}
+	}
+	return first
+}
+
+// info is what is stored of a window with these slices.
+func (w *window) info(list []timeSlice) windowInfo {
+	i := windowInfo{length: w.length, clock: w.clock, edge: w.edge}
+	for k := range list {
+		i.slices = append(i.slices, sliceInfo{list[k].first, list[k].begun, list[k].newest})
+	}
+	return i
+}
+
+func (i *windowInfo) encode() []byte {
+	le := binary.LittleEndian
+	b := le.AppendUint32(nil, i.length)
+	b = le.AppendUint32(b, i.clock)
+	b = le.AppendUint32(b, i.edge)
+	b = le.AppendUint32(b, uint32(len(i.slices)))
+	for _, s := range i.slices {
+		b = le.AppendUint32(b, s.first)
+		b = le.AppendUint32(b, s.begun)
+		b = le.AppendUint32(b, s.newest)
+	}
+	return b
+}
+
+// decodeWindow reads what encode has written, for a table of so many documents.
+func decodeWindow(b []byte, docs uint32) (i windowInfo, err error) {
+	f := &fields{b: b}
+	i.length, i.clock, i.edge = f.u32(), f.u32(), f.u32()
+	n := f.u32()
+	if f.short || uint64(len(f.b)) != 12*uint64(n) || n == 0 || i.length == 0 || i.edge > i.clock {
+		return i, damage("the window in the table record contradicts itself")
+	}
+	var before sliceInfo
+	for range n {
+		s := sliceInfo{f.u32(), f.u32(), f.u32()}
+		bad := s.first <= before.first || s.first > docs+1 || s.begun < before.begun || s.begun > i.clock || s.newest > i.clock
+		if bad {
+			return i, damage("the slice of document %d contradicts itself", s.first)
+		}
+		i.slices = append(i.slices, s)
+		before = s
+	}
+	return i, nil
+}
+
+// writeTimes stores the times of the open slice's documents that come after saved.
+func (w *window) writeTimes(tx *bbolt.Tx, saved uint32) error {
+	if w.length == 0 {
+		return nil
+	}
+	bucket, err := tx.CreateBucketIfNotExists(bucketTime)
+	if err != nil {
+		return err
+	}
+	bucket.FillPercent = 1
+	s := w.open()
+	at := 0
+	if saved >= s.first {
+		at = int(saved-s.first+1) / timeChunk * timeChunk
+	}
+	for ; at < len(s.times); at += timeChunk {
+		first := s.first + uint32(at)
+		value := w.encodeTimes(first, s.times[at:min(at+timeChunk, len(s.times))])
+		if err := bucket.Put(binKey(uint64(first)), value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *window) encodeTimes(first uint32, times []uint32) []byte {
+	edge := w.edgeAt(first)
+	b := binary.LittleEndian.AppendUint32(nil, edge)
+	for i, time := range times {
+		now := w.edgeAt(first + uint32(i))
+		b = binary.AppendUvarint(b, uint64(now-edge))
+		b = binary.AppendUvarint(b, uint64(time-now))
+		edge = now
+	}
+	return binary.LittleEndian.AppendUint64(b, xxh3.HashSeed(b, seedTimes+uint64(first)))
+}
+
+// loadTimes appends a chunk of n documents to the last of w's slices.
+func (w *window) loadTimes(value []byte, first uint32, n int) error {
+	end := len(value) - 8
+	if end < 4 || xxh3.HashSeed(value[:end], seedTimes+uint64(first)) != binary.LittleEndian.Uint64(value[end:]) {
+		return damage("wrong checksum of the times from document %d on", first)
+	}
+	f := &fields{b: value[:end]}
+	s, edge := w.open(), uint64(f.u32())
+	for i := range n {
+		edge += f.uvarint()
+		time := edge + f.uvarint()
+		before := uint64(0)
+		if k := len(s.edges); k > 0 {
+			before = uint64(s.edges[k-1].edge)
+		}
+		if f.short || time < edge || time > uint64(s.newest) || edge > uint64(w.edge) || edge < before {
+			return damage("the time of document %d contradicts the others", first+uint32(i))
+		}
+		if len(s.edges) == 0 || edge != before {
+			s.edges = append(s.edges, edgeMove{first + uint32(i), uint32(edge)})
+		}
+		s.times = append(s.times, uint32(time))
+	}
+	if len(f.b) != 0 {
+		return damage("the times from document %d on have a wrong length", first)
+	}
+	return nil
+}
+
+// readWindow reads a window from the file.
+func readWindow(tx *bbolt.Tx, h *header) (w window, err error) {
+	info := &h.win
+	if h.needs&needsWindow == 0 {
+		return w, nil
+	}
+	w.length, w.clock, w.edge = info.length, info.clock, info.edge
+	bucket := tx.Bucket(bucketTime)
+	for i, s := range info.slices {
+		w.slices = append(w.slices, timeSlice{first: s.first, begun: s.begun, newest: s.newest})
+		next := uint64(h.docs) + 1
+		if i+1 < len(info.slices) {
+			next = uint64(info.slices[i+1].first)
+		}
+		for at := uint64(s.first); at < next; at += timeChunk {
+			var value []byte
+			if bucket != nil {
+				value = bucket.Get(binKey(at))
+			}
+			if err := w.loadTimes(value, uint32(at), int(min(timeChunk, next-at))); err != nil {
+				return w, err
+			}
+		}
+		if got := w.open(); len(got.times) > 0 && slices.Max(got.times) != s.newest {
+			return w, damage("the newest document of the slice of %d is not of %d", s.first, s.newest)
+		}
+	}
+	return w, nil
+}

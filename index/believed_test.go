@@ -1,0 +1,187 @@
+package index
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/dedup/oracle"
+	"github.com/firstseen/firstseen/feature"
+)
+
+// believed is what an index is to be, by the rules of docs/design.md: the oracle for
+// verdicts, and lists for what stands beside it, ids and batches, rule 15 for what was
+// taken back, rule 17 for times.
+type believed struct {
+	oracle *oracle.Oracle
+	docs   []believedDoc // kept and remembered; numbers count from 1
+	gone   []believedVictim
+
+	clock, edge int64
+	begun       int64 // the clock at the first document of the slice
+	empty       bool  // the slice
+}
+
+type believedDoc struct {
+	id, batch string
+	time      int64
+	dead      bool // taken back, or below the edge once
+}
+
+type believedVictim struct {
+	of int
+	Victim
+}
+
+// arrival is a document that comes.
+type arrival struct {
+	id, batch string
+	set       *feature.Set
+	window    int64 // seconds, 0 for none
+	time      int64 // its own
+	replace   bool
+}
+
+func newBelieved() *believed {
+	return &believed{oracle: oracle.New(dedup.Rules{Threshold: dedup.DefaultThreshold}), empty: true}
+}
+
+func (b *believed) clone() *believed {
+	c := *b
+	c.oracle, c.docs, c.gone = b.oracle.Clone(), slices.Clone(b.docs), slices.Clone(b.gone)
+	return &c
+}
+
+// advance is rule 17 up to the verdict.
+func (b *believed) advance(a *arrival) {
+	if a.window == 0 {
+		return
+	}
+	b.clock = max(b.clock, a.time)
+	step := max(1, a.window/4096)
+	b.edge = max(b.edge, (b.clock-a.window)/step*step)
+	for i := range b.docs {
+		if b.docs[i].time < b.edge {
+			b.forget(i + 1)
+		}
+	}
+}
+
+func (b *believed) late(a *arrival) bool { return a.window > 0 && a.time < b.edge }
+
+// judge gives the verdict on a document, and remembers it if it is kept. replaced says
+// that it took the place of others.
+func (b *believed) judge(a *arrival) (r dedup.Result, replaced bool) {
+	r = b.oracle.Check(a.id, a.set)
+	if b.late(a) {
+		return r, false
+	}
+	if earlier := b.byID(a.id); a.replace && len(earlier) > 0 && !r.Exact {
+		without := b.clone()
+		for _, num := range earlier {
+			without.forget(int(num))
+		}
+		if r = without.oracle.Check(a.id, a.set); r.Kept {
+			*b, replaced = *without, true
+		}
+	}
+	if r.Kept {
+		b.remember(a)
+	}
+	return r, replaced
+}
+
+func (b *believed) remember(a *arrival) {
+	if !b.empty && a.window > 0 && b.clock-b.begun >= max(1, a.window/8) {
+		b.oracle.NextSlice()
+		b.empty = true
+	}
+	if b.empty {
+		b.begun, b.empty = b.clock, false
+	}
+	b.oracle.Remember(a.id, a.set)
+	b.docs = append(b.docs, believedDoc{id: a.id, batch: a.batch, time: a.time})
+}
+
+// note is what is to be remembered of a document that is removed, for the day on which
+// the batch of its witness is cancelled: of a mosaic once for each batch.
+func (b *believed) note(a *arrival, r *dedup.Result) {
+	if r.Kept {
+		return
+	}
+	sources := r.Also
+	if r.Of.Num != 0 {
+		sources = []dedup.Source{r.Of}
+	}
+	noted := map[string]bool{"": true, a.batch: true}
+	for _, s := range sources {
+		of := b.docs[s.Num-1]
+		if !noted[of.batch] {
+			noted[of.batch] = true
+			b.gone = append(b.gone, believedVictim{int(s.Num), Victim{ID: a.id, Batch: a.batch, Of: of.id}})
+		}
+	}
+}
+
+// byID are the numbers of the live documents of an id.
+func (b *believed) byID(id string) (nums []uint32) {
+	for i := range b.docs {
+		if b.docs[i].id == id && !b.docs[i].dead {
+			nums = append(nums, uint32(i+1))
+		}
+	}
+	return nums
+}
+
+func (b *believed) forget(num int) {
+	if !b.docs[num-1].dead {
+		b.docs[num-1].dead = true
+		b.oracle.Forget(num)
+	}
+}
+
+// victims are the documents that were removed for the sake of live ones of a batch.
+func (b *believed) victims(batch string) (list []Victim) {
+	for _, v := range b.gone {
+		if of := b.docs[v.of-1]; !of.dead && of.batch == batch {
+			list = append(list, v.Victim)
+		}
+	}
+	return list
+}
+
+// batches are their counts by name, of all documents and of the live ones.
+func (b *believed) batches() []BatchLine {
+	by := map[string]*BatchLine{}
+	for _, d := range b.docs {
+		if by[d.batch] == nil {
+			by[d.batch] = &BatchLine{Batch: d.batch}
+		}
+		by[d.batch].Documents++
+		if !d.dead {
+			by[d.batch].Live++
+		}
+	}
+	delete(by, "")
+	lines := []BatchLine{}
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		lines = append(lines, *by[name])
+	}
+	return lines
+}
+
+// cancel takes a batch back, and says how many of it were live, and whether it was there.
+func (b *believed) cancel(batch string) (live int, any bool) {
+	for i := range b.docs {
+		d := &b.docs[i]
+		if d.batch != batch {
+			continue
+		}
+		if any = true; !d.dead {
+			live++
+			b.forget(i + 1)
+		}
+		d.batch = ""
+	}
+	return live, any
+}

@@ -1,0 +1,103 @@
+package index
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/docmap"
+)
+
+// TagTime is the field that has the time of a document as the input tells it; see
+// AppendTime.
+const TagTime dedup.Tag = 1
+
+// AppendTime appends the time of a document, in Unix seconds, to what is stored with it.
+// A time before 1970 is 1970, and one after 2106 the last of that year. It is for
+// [Policy.TellsTimes].
+func AppendTime(added []byte, seconds int64) []byte {
+	seconds = min(max(seconds, 0), math.MaxUint32)
+	return dedup.AppendField(added, TagTime, binary.LittleEndian.AppendUint32(nil, uint32(seconds)))
+}
+
+// toldTime is what AppendTime has appended.
+func toldTime(added []byte) (time uint32, ok bool) {
+	r := dedup.Record{Added: added}
+	b, ok, err := r.Field(TagTime)
+	if err != nil || !ok || len(b) != 4 {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint32(b), true
+}
+
+func (x *Index) windowed() bool { return x.Window() > 0 }
+
+// Window is how many seconds documents count, 0 for ever.
+func (x *Index) Window() uint32 {
+	if x.table == nil {
+		return 0
+	}
+	seconds, _, _ := x.table.Window()
+	return seconds
+}
+
+// beginWindow has documents count for so many seconds, if positive.
+func (x *Index) beginWindow(seconds uint32) error {
+	switch {
+	case seconds == 0:
+		return nil
+	case x.table == nil:
+		return noTable(x.dir, "has no window")
+	}
+	err := x.table.SetWindow(seconds)
+	if errors.Is(err, docmap.ErrNoWindow) {
+		return fmt.Errorf("index %s has documents of which nobody knows the time: begin another one for a window", x.dir)
+	}
+	return err
+}
+
+// Arrives tells what is stored with the next document, which Decide is then called with.
+// It moves the window to its time, and takes the checkpoint that may be due then: so
+// whoever stores in Settle how far he has come calls Arrives before he counts the
+// document. Others need not.
+func (x *Index) Arrives(added []byte) error {
+	if err := x.begun(); err != nil {
+		return err
+	}
+	err := x.advance(added)
+	x.arrived = err == nil
+	return err
+}
+
+// advance moves the window for a document with these fields, which is to be judged next.
+func (x *Index) advance(added []byte) error {
+	if x.isLate = false; !x.windowed() {
+		return nil
+	}
+	time, told := toldTime(added)
+	if !x.policy.TellsTimes || !told {
+		_, clock, _ := x.table.Window()
+		if time = clock; !x.policy.TellsTimes {
+			time = max(clock, uint32(min(max(x.policy.Now().Unix(), 0), math.MaxUint32)))
+		}
+	}
+	if x.isLate = x.table.Advance(time); x.isLate {
+		x.late++
+	}
+	if x.table.BeginsSlice() {
+		return x.checkpoint(false)
+	}
+	return nil
+}
+
+// checkLate judges a document that is older than the window: nobody's witness, it is not
+// remembered.
+func (x *Index) checkLate(doc dedup.Document) (dedup.Result, error) {
+	return x.deduper.Check(doc.ID, doc.Sketch)
+}
+
+// Late is how many documents since Begin were older than the window when they came.
+// Those of them that are kept are not remembered.
+func (x *Index) Late() uint64 { return x.late }

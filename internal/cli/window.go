@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/warc"
+	"github.com/firstseen/firstseen/pipeline"
+)
+
+// windowFlags are the flags of a window of time.
+type windowFlags struct {
+	length time.Duration
+	field  string
+}
+
+func (f *windowFlags) register(fs *pflag.FlagSet) {
+	fs.DurationVar(&f.length, "window", 0, "documents count for so long, such as 48h, and no longer; needs --index, begun with a window")
+	fs.StringVar(&f.field, "time-field", "", "with --window: field with the time of a document, RFC 3339 or Unix seconds (default: WARC-Date, else arrival)")
+}
+
+// check checks the flags for an index.
+func (f *windowFlags) check(dir string, filterOnly bool) (w pipeline.Window, err error) {
+	const most = math.MaxUint32 * time.Second
+	switch {
+	case f.length < 0 || f.length%time.Second != 0 || f.length > most:
+		return w, fmt.Errorf("--window %v: want whole seconds, such as 48h, and at most %v", f.length, most)
+	case f.length == 0 && f.field != "":
+		return w, errors.New("--time-field is for --window: give that too")
+	case f.length > 0 && filterOnly:
+		return w, errors.New("--window needs the side table, and --filter-only has none: a filter cannot forget")
+	case f.length > 0 && dir == "":
+		return w, errors.New("--window needs --index: an index keeps the time from one run to the next")
+	}
+	return pipeline.Window{Seconds: uint32(f.length / time.Second), Told: f.field != ""}, nil
+}
+
+// tells says whether documents of a format tell their times without a field.
+func tells(format corpus.Format) bool {
+	_, archive := format.(warc.Format)
+	return archive
+}

@@ -1,0 +1,67 @@
+package pipeline
+
+import (
+	"errors"
+	"time"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/index"
+)
+
+// Window says how long documents count; see docs/design.md, rule 17. The zero value is
+// for ever.
+type Window struct {
+	Seconds uint32 // 0 for an index without a window
+	// Told: documents tell their times, and one that does not has that of the latest.
+	// Else the time is that of arrival: for a pipe now, for files when the run began.
+	Told bool
+}
+
+// errWindow: without it nobody would know what the times of the documents are.
+var errWindow = errors.New("the index has a window of time: give --window, and --time-field if its documents tell their times")
+
+// mostAhead is how long after its arrival a document may be made: clocks differ.
+const mostAhead = 24 * time.Hour
+
+// storedTime is how many bytes the time of a document takes of what is stored with it.
+const storedTime = 6
+
+// whenBegun is when a run with a window began, be it in another process: Unix seconds.
+// Where documents tell their times that is the system's time whatever Now says: it only
+// tells which of them are yet to come.
+func (j *Job) whenBegun() int64 {
+	switch {
+	case j.Resume != nil && j.Resume.Began != 0:
+		return j.Resume.Began
+	case j.Window.Told || j.Now == nil:
+		return time.Now().Unix()
+	}
+	return j.Now().Unix()
+}
+
+// arrival is what stamps documents: the same for all of a run over files that has a
+// window of times of arrival, so that it is the same again where the run is continued.
+func (j *Job) arrival() func() time.Time {
+	if j.Window.Seconds == 0 || j.Window.Told || j.Pipe {
+		return j.Now
+	}
+	return func() time.Time { return time.Unix(j.began, 0) }
+}
+
+// system is the time by which documents that are told to be made later are not believed.
+// Several goroutines may ask.
+func (j *Job) system() time.Time {
+	if j.Pipe {
+		return time.Now()
+	}
+	return time.Unix(j.began, 0)
+}
+
+// appendTime appends the time that a document tells to what is stored with it. A time
+// that is yet to come is no time.
+func appendTime(added []byte, doc *corpus.Document, system func() time.Time) []byte {
+	if doc.Time.IsZero() || doc.Time.After(system().Add(mostAhead)) {
+		return added
+	}
+	return index.AppendTime(added, doc.Time.Unix())
+}

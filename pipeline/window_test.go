@@ -1,0 +1,113 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/internal/indextest"
+)
+
+// A run with a window that is stopped, and continued hours later, ends as if nothing had
+// happened: also where times are those of arrival.
+func TestWindowIsContinued(t *testing.T) {
+	for _, tells := range []bool{true, false} {
+		r := newTold(t)
+		withTimes(t, r)
+		r.command.Window = Window{Seconds: 1000, Told: tells}
+		processes := int64(0)
+		r.command.Now = func() time.Time { return time.Unix(1_700_000_000+processes*2000, 0) }
+		indextest.Must(t, r.run())
+		want := r.files()
+		kept := strings.Count(want["kept.jsonl"], "\n")
+		r.reset()
+		r.command.Window = Window{}
+		indextest.Must(t, r.run())
+		if same := strings.Count(r.files()["kept.jsonl"], "\n") == kept; same == tells {
+			t.Fatalf("told %v: %d are kept, as without a window: %v", tells, kept, same)
+		}
+		r.command.Window = Window{Seconds: 1000, Told: tells}
+		n, continued := 1, 0
+		every := 1
+		if testing.Short() {
+			every = 3
+		}
+		for ; ; n += every {
+			r.reset()
+			processes = 0
+			name, err := r.stopAfter(n)
+			if name == "" {
+				indextest.Must(t, err)
+				break
+			}
+			if !errors.Is(err, errStopped) {
+				t.Fatal(err)
+			}
+			processes++
+			continued++
+			indextest.Must(t, r.run())
+			if got := r.files(); !maps.Equal(got, want) {
+				t.Fatalf("told %v: stopped after step %d (%s) and continued (-want +got):\n%s", tells, n, name, cmp.Diff(want, got))
+			}
+		}
+		if continued < 5 {
+			t.Errorf("stopped %d times: too few to mean anything", continued)
+		}
+	}
+}
+
+// withTimes gives the documents of a run times: most follow each other, and some come
+// late, tell none, or one that is yet to come.
+func withTimes(t *testing.T, r *told) {
+	t.Helper()
+	var lines strings.Builder
+	for n := range 60 {
+		at := fmt.Sprint(1_600_000_000 + 40*n)
+		switch n % 12 {
+		case 5:
+			at = fmt.Sprint(1_600_000_000 + 40*n - 700)
+		case 7:
+			at = "null"
+		case 9:
+			at = "4102444800"
+		}
+		fmt.Fprintf(&lines, "{\"id\":\"%d\",\"at\":%s,\"text\":%q}\n", n, at, indextest.Sentences(n%30))
+	}
+	for _, in := range r.command.Inputs {
+		indextest.Must(t, os.WriteFile(in.Path, []byte(lines.String()), 0o666))
+	}
+	// Their sizes are others now.
+	paths := []string{r.command.Inputs[0].Path, r.command.Inputs[1].Path}
+	inputs, _, err := corpus.Expand(paths, jsonl.Format{}.Endings())
+	indextest.Must(t, err)
+	r.command.Inputs = inputs
+	r.format.Fields = jsonl.Fields{Time: "at"}
+}
+
+// A time that is yet to come is no time.
+func TestTimesToCome(t *testing.T) {
+	system := func() time.Time { return time.Unix(1_700_000_000, 0) }
+	for ahead, want := range map[time.Duration]bool{
+		-50 * 365 * 24 * time.Hour: true, 0: true, mostAhead: true, mostAhead + time.Second: false,
+	} {
+		doc := corpus.Document{Time: system().Add(ahead)}
+		if got := len(appendTime(nil, &doc, system)) > 0; got != want {
+			t.Errorf("a document of %v from now: %v, want %v", ahead, got, want)
+		}
+	}
+	if len(appendTime(nil, &corpus.Document{}, system)) > 0 {
+		t.Error("a document that tells no time has one")
+	}
+	doc := corpus.Document{Time: system()}
+	if got := len(appendTime(nil, &doc, system)); got != storedTime {
+		t.Errorf("a time takes %d bytes, not %d", got, storedTime)
+	}
+}
