@@ -32,7 +32,7 @@ func TestConfirm(t *testing.T) {
 	name := write(t, "in.jsonl", []byte(`{"id":"a","text":"`+earlier+`"}`+"\n"+`{"id":"b","text":"other"}`+"\n"))
 	place := Place{File: name, At: corpus.Place{Record: 1}}
 	confirm := func(least float64, id string, record *dedup.Record) dedup.Confirmation {
-		in := NewInputs(t.Context(), func(i corpus.Input) *corpus.Source { return sourceOf(i) })
+		in := NewInputs(t.Context(), corpus.NewFinder(nil, corpus.SourceConfig{}).Find, func(i corpus.Input) *corpus.Source { return sourceOf(i) })
 		defer in.Close()
 		f, err := New(alike.Condition{Score: "lcs", Least: least}, feature.Scheme{}, in)
 		if err != nil {

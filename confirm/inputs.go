@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/internal/scratch"
 )
 
 // blockSize is how much is read at a time, and found by one look-up: in each GiB that is
@@ -31,6 +32,7 @@ const maxOpen = 4
 // It is for use by several goroutines.
 type Inputs struct {
 	ctx    context.Context
+	find   func(name string) (corpus.Input, error)
 	source func(corpus.Input) *corpus.Source
 
 	mu     sync.Mutex
@@ -43,23 +45,24 @@ type Inputs struct {
 	broken error        // of the spool: the run cannot go on
 }
 
-// NewInputs returns Inputs whose documents source reads as the run did.
-func NewInputs(ctx context.Context, source func(corpus.Input) *corpus.Source) *Inputs {
-	return &Inputs{ctx: ctx, source: source, known: map[string]*input{}}
+// NewInputs returns Inputs that find knows by their names, and whose documents source reads
+// as the run did.
+func NewInputs(ctx context.Context, find func(name string) (corpus.Input, error), source func(corpus.Input) *corpus.Source) *Inputs {
+	return &Inputs{ctx: ctx, find: find, source: source, known: map[string]*input{}}
 }
 
 // input is one that a document was asked of.
 type input struct {
-	name    string
+	corpus.Input
 	format  corpus.Format  // as soon as it is known
 	source  *corpus.Source // nil where it is read to its end
 	block   corpus.Block
 	parser  corpus.Parser
 	pieces  []piece // in the order of places
 	last    corpus.Place
-	at      int64    // in the file, where the next block should begin
-	plain   *os.File // while it is read: blocks have stood in it as they are so far
-	failure error    // why no more of it can be read
+	at      int64        // in the file, where the next block should begin
+	plain   *corpus.File // while it is read: blocks have stood in it as they are so far
+	failure error        // why no more of it can be read
 }
 
 // piece is a block of an input.
@@ -122,14 +125,14 @@ func (in *Inputs) input(name string) *input {
 	if x := in.known[name]; x != nil {
 		return x
 	}
-	x := &input{name: name}
+	found, err := in.find(name)
+	x := &input{Input: found}
 	in.known[name] = x
-	info, err := os.Stat(name)
 	switch {
 	case err != nil:
 		x.failure = err
 		return x
-	case !info.Mode().IsRegular():
+	case found.Size < 0:
 		x.failure = fmt.Errorf("%s is not a file that can be read again", name)
 		return x
 	}
@@ -138,11 +141,13 @@ func (in *Inputs) input(name string) *input {
 			in.advance(first)
 		}
 	}
-	x.source = in.source(corpus.Input{Path: name, Name: name, Size: info.Size()})
+	x.source = in.source(found)
 	x.source.Bound(blockSize, nil)
-	x.plain, _ = os.Open(name) // without it texts go to the spool
-	if mark := make([]byte, 3); x.plain != nil {
-		if _, err := x.plain.ReadAt(mark, 0); err == nil && string(mark) == "\xef\xbb\xbf" {
+	if f, err := found.Open(); err == nil { // without it texts go to the spool
+		x.plain = f
+	}
+	if mark := make([]byte, 3); x.plain != nil && x.plain.At != nil {
+		if _, err := x.plain.At.ReadAt(mark, 0); err == nil && string(mark) == "\xef\xbb\xbf" {
 			x.at = 3 // which the format passes over
 		}
 	}
@@ -203,8 +208,8 @@ func (in *Inputs) standsInFile(x *input) bool {
 	b := &x.block
 	_, cutter := b.Format.(corpus.Cutter)
 	in.buf = slices.Grow(in.buf[:0], len(b.Data))[:len(b.Data)]
-	if cutter && b.Reject == "" && len(b.Data) > 0 {
-		if _, err := x.plain.ReadAt(in.buf, x.at); err == nil && bytes.Equal(in.buf, b.Data) {
+	if cutter && b.Reject == "" && len(b.Data) > 0 && x.plain.At != nil {
+		if _, err := x.plain.At.ReadAt(in.buf, x.at); err == nil && bytes.Equal(in.buf, b.Data) {
 			return true
 		}
 	}
@@ -217,13 +222,9 @@ func (in *Inputs) standsInFile(x *input) bool {
 // id, id, length of the text, text.
 func (in *Inputs) spoolBlock(x *input) error {
 	if in.spool == nil {
-		f, err := os.CreateTemp("", "firstseen-confirm-")
-		if err != nil {
-			in.broken = fmt.Errorf("making a temporary file: %w; set TMPDIR to have it elsewhere", err)
+		if in.spool, in.broken = scratch.New(); in.broken != nil {
 			return in.broken
 		}
-		_ = os.Remove(f.Name()) // some systems do not while it is open; Close does
-		in.spool = f
 	}
 	out := in.buf[:0]
 	p := piece{offset: in.length}
@@ -264,12 +265,12 @@ func (in *Inputs) read(x *input, p *piece, at corpus.Place, dst []byte) (id stri
 		}
 		return spooled(in.buf, at, dst)
 	}
-	f, err := os.Open(x.name)
+	f, err := x.Open()
 	if err != nil {
 		return "", nil, err
 	}
 	defer f.Close() // it was only read
-	if _, err := f.ReadAt(in.buf, p.offset); err != nil {
+	if _, err := f.At.ReadAt(in.buf, p.offset); err != nil {
 		return "", nil, err
 	}
 	return in.parse(x, p, at, dst)
@@ -303,7 +304,7 @@ func (in *Inputs) parse(x *input, p *piece, at corpus.Place, dst []byte) (id str
 	if err != nil {
 		return "", nil, err
 	}
-	in.block.Refill(&corpus.Block{File: x.name, First: p.first, Data: in.buf, Records: p.records, Format: x.format})
+	in.block.Refill(&corpus.Block{File: x.Name, First: p.first, Data: in.buf, Records: p.records, Format: x.format})
 	defer in.block.Release()
 	for doc := range parser.Parse(&in.block) {
 		if doc.At == at && doc.Bad == nil && !doc.Empty {
@@ -324,7 +325,6 @@ func (in *Inputs) Close() error {
 		return nil
 	}
 	err := in.spool.Close()
-	_ = os.Remove(in.spool.Name())
 	in.spool = nil
 	return err
 }

@@ -154,7 +154,7 @@ func TestTextsAreReadAgain(t *testing.T) {
 	}
 	rng.Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
 	docs = docs[:3000]
-	in := NewInputs(t.Context(), func(i corpus.Input) *corpus.Source { return sourceOf(i) })
+	in := NewInputs(t.Context(), corpus.NewFinder(nil, corpus.SourceConfig{}).Find, func(i corpus.Input) *corpus.Source { return sourceOf(i) })
 	var wg sync.WaitGroup
 	for worker := range 3 {
 		wg.Go(func() {
@@ -185,7 +185,7 @@ func TestTextsThatAreNotThere(t *testing.T) {
 	name := write(t, "in.jsonl", []byte("{\"id\":\"a\",\"text\":\"x\"}\n\n{\"id\":\"b\",\"text\":\"y\"}\n"))
 	torn := write(t, "torn.jsonl.gz", gzipped(lines(rand.New(rand.NewPCG(2, 2))))[:9000])
 	ctx, cancel := context.WithCancel(t.Context())
-	in := NewInputs(ctx, func(i corpus.Input) *corpus.Source { return sourceOf(i) })
+	in := NewInputs(ctx, corpus.NewFinder(nil, corpus.SourceConfig{}).Find, func(i corpus.Input) *corpus.Source { return sourceOf(i) })
 	defer in.Close()
 	at := func(file string, part, record int64) Place {
 		return Place{File: file, At: corpus.Place{Part: part, Record: record}}
@@ -210,12 +210,12 @@ func TestTextsThatAreNotThere(t *testing.T) {
 	t.Setenv("TMPDIR", filepath.Join(name, "none"))
 	t.Setenv("TMP", filepath.Join(name, "none"))
 	whole := write(t, "whole.jsonl.gz", gzipped([]byte("{\"id\":\"a\",\"text\":\"x\"}\n")))
-	homeless := NewInputs(ctx, func(i corpus.Input) *corpus.Source { return sourceOf(i) })
+	homeless := NewInputs(ctx, corpus.NewFinder(nil, corpus.SourceConfig{}).Find, func(i corpus.Input) *corpus.Source { return sourceOf(i) })
 	if _, _, err := homeless.Text(at(whole, 0, 1), nil); err == nil || !strings.Contains(err.Error(), "set TMPDIR") || homeless.Lost() == nil {
 		t.Errorf("without a place for a temporary file: %v", err)
 	}
 	cancel()
-	other := NewInputs(ctx, func(i corpus.Input) *corpus.Source { return sourceOf(i) })
+	other := NewInputs(ctx, corpus.NewFinder(nil, corpus.SourceConfig{}).Find, func(i corpus.Input) *corpus.Source { return sourceOf(i) })
 	if _, _, err := other.Text(at(name, 0, 1), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("after an interrupt: %v", err)
 	}
@@ -223,7 +223,7 @@ func TestTextsThatAreNotThere(t *testing.T) {
 
 // TestManyInputs: no more than a few are open at a time.
 func TestManyInputs(t *testing.T) {
-	in := NewInputs(t.Context(), func(i corpus.Input) *corpus.Source { return sourceOf(i) })
+	in := NewInputs(t.Context(), corpus.NewFinder(nil, corpus.SourceConfig{}).Find, func(i corpus.Input) *corpus.Source { return sourceOf(i) })
 	defer in.Close()
 	data := lines(rand.New(rand.NewPCG(3, 3)))
 	for i := range 12 {

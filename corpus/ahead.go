@@ -73,8 +73,8 @@ func sizesFor(n int, memory int64) aheadSizes {
 // aheadInput is a file of which pieces are decoded.
 type aheadInput struct {
 	index int
-	file  *os.File // nil: not opened
-	kind  string   // of compression; "": left to whoever reads it
+	file  *File  // nil: not opened
+	kind  string // of compression; "": left to whoever reads it
 	over  atomic.Bool
 }
 
@@ -173,16 +173,19 @@ func look(index int, input Input) *aheadInput {
 		return in
 	}
 	// Opening what has become a pipe would wait for its writer.
-	if info, err := os.Stat(input.Path); err != nil || !info.Mode().IsRegular() {
+	if info, err := os.Stat(input.File()); err != nil || !info.Mode().IsRegular() {
 		return in
 	}
-	f, err := os.Open(input.Path)
+	f, err := input.Open()
 	if err != nil {
 		return in
 	}
-	var head [headSize]byte
-	n, _ := f.ReadAt(head[:], 0)
-	in.file, in.kind = f, compressionOf(head[:n])
+	in.file = f
+	if f.At != nil {
+		var head [headSize]byte
+		n, _ := f.At.ReadAt(head[:], 0)
+		in.kind = compressionOf(head[:n])
+	}
 	return in
 }
 
@@ -201,7 +204,7 @@ func (a *ahead) nextPiece(in *aheadInput, start int64) int64 {
 	}
 	from := start + a.sizes.piece
 	for at := from; at < from+a.sizes.look; {
-		n, err := in.file.ReadAt(a.looked, at)
+		n, err := in.file.At.ReadAt(a.looked, at)
 		if i := begins(a.looked[:n]); i >= 0 {
 			return at + int64(i)
 		}
@@ -269,7 +272,7 @@ func (a *ahead) decode(p *piece, d *aheadDecoders) {
 		d.buf = bufio.NewReaderSize(nil, max(a.sizes.chunk, 16))
 	}
 	read := p.start
-	d.buf.Reset(counter{io.NewSectionReader(p.in.file, p.start, math.MaxInt64-p.start), &read})
+	d.buf.Reset(counter{io.NewSectionReader(p.in.file.At, p.start, math.MaxInt64-p.start), &read})
 	used := func() int64 { return read - int64(d.buf.Buffered()) }
 	r, err := a.decoder(p, d, used)
 	if err != nil {

@@ -194,7 +194,7 @@ func statInput(in Input) (fs.FileInfo, error) {
 	if in.Path == Stdin {
 		return os.Stdin.Stat()
 	}
-	return os.Stat(in.Path)
+	return os.Stat(in.File())
 }
 
 // Swallows reports whether an output is the null device, which takes everything

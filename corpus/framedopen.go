@@ -1,11 +1,9 @@
 package corpus
 
 import (
-	"archive/zip"
 	"bufio"
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"slices"
@@ -13,6 +11,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/firstseen/firstseen/corpus/archive"
 )
 
 // chooseFramed has the input read in a format that is a Framer.
@@ -123,59 +123,23 @@ func (s *Source) openZstd(src *sections) error {
 	return nil
 }
 
-// maxEntries is how many files a zip archive may hold: the list is in memory.
-const maxEntries = 100_000
-
-// entry is a file of a zip archive that is read.
-type entry struct {
-	file *zip.File
-	at   int64 // where it begins in the archive
-}
-
 // openZip lists what a WACZ (specs.webrecorder.net/wacz/1.1.1/) has to read: the
 // files below archive/. It is none where there is no such file.
-func openZip(stored *storedInput, size int64) []entry {
-	if stored.file == nil || zipEntries(stored.file, size) > maxEntries {
+func openZip(stored *storedInput, size int64) []archive.Member {
+	if stored.file == nil {
 		return nil
 	}
-	r, err := zip.NewReader(stored.file, size)
+	l := archive.Lister{Want: func(name string) bool { return strings.HasPrefix(name, "archive/") }}
+	found, err := l.Zip(stored.file.At, size)
 	if err != nil {
 		return nil
 	}
-	var found []entry
-	for _, f := range r.File {
-		at, err := f.DataOffset()
-		if err != nil || !strings.HasPrefix(f.Name, "archive/") || strings.HasSuffix(f.Name, "/") {
-			continue
-		}
-		found = append(found, entry{f, at})
-	}
-	return found
+	return found.Members
 }
 
-// zipEntries is how many files a zip archive says that it holds, by the record at its
-// end (APPNOTE.TXT 4.3.14 to 4.3.16); more than can be where that is not found.
-func zipEntries(r io.ReaderAt, size int64) uint64 {
-	const endSize, locatorSize, end64Size = 22, 20, 56
-	tail := make([]byte, min(size, endSize+1<<16))
-	if _, err := r.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {
-		return 1 << 63
-	}
-	i := bytes.LastIndex(tail, []byte("PK\x05\x06"))
-	if i < 0 || len(tail)-i < endSize {
-		return 1 << 63
-	}
-	if n := binary.LittleEndian.Uint16(tail[i+10:]); n != 1<<16-1 {
-		return uint64(n)
-	}
-	if i < locatorSize {
-		return 1<<16 - 1
-	}
-	end64 := make([]byte, end64Size)
-	if _, err := r.ReadAt(end64, int64(binary.LittleEndian.Uint64(tail[i-locatorSize+8:]))); err != nil {
-		return 1 << 63
-	}
-	return binary.LittleEndian.Uint64(end64[32:])
+// isInWACZ reports whether a name is that of a web archive in a WACZ.
+func isInWACZ(name string) bool {
+	return strings.HasPrefix(name, "archive/") && strings.HasSuffix(uncompressedName(name), ".warc")
 }
 
 // beginEntries has the entries of a zip archive read, in the order in which they stand
@@ -183,9 +147,9 @@ func zipEntries(r io.ReaderAt, size int64) uint64 {
 func (s *Source) beginEntries(stored *storedInput) error {
 	entries := s.zipped
 	s.zipped, s.size = nil, -1
-	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.at, b.at) })
+	slices.SortFunc(entries, func(a, b archive.Member) int { return cmp.Compare(a.At(), b.At()) })
 	for _, e := range entries {
-		s.framed.rest = append(s.framed.rest, func() (*sections, error) { return s.openEntry(stored.file, e) })
+		s.framed.rest = append(s.framed.rest, func() (*sections, error) { return s.openEntry(stored.file.At, &e) })
 	}
 	var err error
 	s.framed.src, err = s.framed.rest[0]()
@@ -195,16 +159,11 @@ func (s *Source) beginEntries(stored *storedInput) error {
 
 // openEntry opens a file of a zip archive. Where it is compressed by zip, offsets in it
 // mean nothing, and its records are counted.
-func (s *Source) openEntry(archive io.ReaderAt, e entry) (*sections, error) {
-	if e.file.Method == zip.Store {
-		return s.sections(counter{io.NewSectionReader(archive, e.at, int64(e.file.CompressedSize64)), &s.read}, e.at)
+func (s *Source) openEntry(file io.ReaderAt, e *archive.Member) (*sections, error) {
+	if e.Plain() {
+		return s.sections(counter{e.Stored(file), &s.read}, e.At())
 	}
-	r, err := e.file.Open()
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %s: %w", s.name, e.file.Name, err)
-	}
-	count := new(int64)
-	src, err := s.sections(counter{&expansion{r: r, stored: func() int64 { return int64(e.file.CompressedSize64) }, most: s.cfg.MaxRatio}, count}, e.at)
+	src, err := s.sections(counter{content(e, file, s.cfg.MaxRatio), new(int64)}, e.At())
 	if err == nil {
 		src.single = true
 	}

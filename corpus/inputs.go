@@ -15,11 +15,13 @@ import (
 // for standard output as the name of an output.
 const Stdin = "-"
 
-// Input is one thing to read: a file, or standard input.
+// Input is one thing to read: a file, a member of an archive, or standard input.
 type Input struct {
-	Path string // as it is opened; "-" is standard input
+	Path string // of the file, or ARCHIVE/MEMBER; "-" is standard input
 	Name string // as it appears in records and messages; "stdin" for "-"
-	Size int64  // bytes as stored, -1 where it cannot be known (pipes)
+	Size int64  // bytes as stored, of a member as unpacked; -1 where it cannot be known (pipes)
+
+	member *member // nil for what is no member of an archive
 }
 
 // Expand turns command line arguments into inputs, in the order given.
@@ -30,6 +32,11 @@ type Input struct {
 // it with one of the endings, also with .gz or .zst after it, in lexical order; links to directories inside it are not followed. A file named
 // twice is read twice.
 //
+// A tar or zip archive, told by the ending of its name, stands for the files in it as a
+// directory does, in the order in which it has them; ARCHIVE/MEMBER is one of them. What
+// is wanted of a tar archive that is compressed is unpacked into a temporary file, which is
+// gone when the process ends. Archives in archives are passed over.
+//
 // In a directory, what is no file, such as a named pipe, a socket, a device or a
 // link that leads nowhere, is passed over: reading it might wait for ever. It is
 // returned beside the inputs, for the user to know of it. Named as an argument, a
@@ -38,7 +45,12 @@ type Input struct {
 // It is an error when an argument stands for nothing or names what cannot be
 // opened, as does a file in a directory: better now than hours into a run.
 func Expand(args, endings []string) (inputs []Input, passed []Passed, err error) {
-	l := list{endings: endings}
+	return ExpandWithin(args, endings, SourceConfig{})
+}
+
+// ExpandWithin is Expand with the limits of a configuration, for archives.
+func ExpandWithin(args, endings []string, cfg SourceConfig) (inputs []Input, passed []Passed, err error) {
+	l := list{endings: endings, limits: cfg.withDefaults().decoders()}
 	for _, arg := range args {
 		if arg == Stdin && slices.ContainsFunc(l.inputs, func(in Input) bool { return in.Path == Stdin }) {
 			return nil, nil, errors.New("standard input (-) is named twice")
@@ -57,6 +69,10 @@ type Passed struct {
 	// Others, where it is not nil, are how many files of the directory have other
 	// endings of their names than those of inputs.
 	Others map[string]int
+	Like   int // how many more of its kind an archive has
+	// Unpacked, where it is not 0, is how many bytes were written to a temporary file to
+	// read the archive at Path: all that it means is read.
+	Unpacked int64
 }
 
 // list is what arguments stand for.
@@ -64,6 +80,8 @@ type list struct {
 	endings []string // of the files of a directory that are meant
 	inputs  []Input
 	passed  []Passed
+	limits  decoders
+	listed  map[string]*contents // archives of which members were named
 }
 
 func (l *list) add(arg string) error {
@@ -72,6 +90,11 @@ func (l *list) add(arg string) error {
 		return nil
 	}
 	info, err := os.Stat(arg)
+	if err != nil {
+		if found, err := l.addMember(arg); found || err != nil {
+			return err
+		}
+	}
 	if errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(arg, "*?[") {
 		return l.addGlob(arg)
 	}
@@ -82,6 +105,8 @@ func (l *list) add(arg string) error {
 		return l.addDir(arg)
 	case info.Mode()&fs.ModeSocket != 0:
 		return fmt.Errorf("input %s is a socket, which cannot be opened: have a program connect to it, and read that from a pipe", arg)
+	case info.Mode().IsRegular() && isArchive(arg):
+		return l.addArchive(arg, info, true)
 	}
 	return l.addFile(arg, info)
 }
@@ -112,7 +137,7 @@ func (l *list) addDir(dir string) error {
 		switch {
 		case err != nil || d.IsDir():
 			return err
-		case !l.means(d.Name()):
+		case !l.means(d.Name()) && !isArchive(d.Name()):
 			if ending := filepath.Ext(d.Name()); ending != PartialSuffix {
 				others[ending]++
 			}
@@ -124,14 +149,19 @@ func (l *list) addDir(dir string) error {
 		return fmt.Errorf("listing %s: %w", dir, err)
 	}
 	if len(l.inputs) == before {
-		last := len(l.endings) - 1
-		names := strings.TrimPrefix(strings.Join(l.endings[:last], ", ")+" or "+l.endings[last], " or ")
-		return fmt.Errorf("no %s file (plain, .gz, .zst, .bz2, .xz or .lz4) in directory %s", names, dir)
+		return fmt.Errorf("no %s in directory %s", l.meant(), dir)
 	}
 	if len(others) > 0 {
 		l.passed = append(l.passed, Passed{Path: dir, Others: others})
 	}
 	return nil
+}
+
+// meant says which files of a directory are meant.
+func (l *list) meant() string {
+	last := len(l.endings) - 1
+	names := strings.TrimPrefix(strings.Join(l.endings[:last], ", ")+" or "+l.endings[last], " or ")
+	return names + " file (plain, .gz, .zst, .bz2, .xz or .lz4)"
 }
 
 // addFound adds what was found in a directory.
@@ -146,6 +176,8 @@ func (l *list) addFound(path string) error {
 	case !info.Mode().IsRegular():
 		l.passed = append(l.passed, Passed{Path: path, Why: kindOf(info.Mode())})
 		return nil
+	case isArchive(path):
+		return l.addArchive(path, info, false)
 	}
 	return l.addFile(path, info)
 }

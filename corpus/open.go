@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -63,7 +62,7 @@ func (c counter) Read(p []byte) (int, error) {
 // again.
 type storedInput struct {
 	r    io.Reader
-	file *os.File // nil unless it is a regular file
+	file *File // nil unless it can be read at any place
 	kept []byte
 	pos  int
 	keep bool
@@ -75,15 +74,15 @@ func openStored(in Input, stdin io.Reader, p *piece) (*storedInput, error) {
 	if in.Path == Stdin {
 		return &storedInput{r: stdin, keep: true, Closer: io.NopCloser(nil)}, nil
 	}
-	var f *os.File
+	var f *File
 	var err error
 	if p != nil && p.in.file != nil {
 		f = p.in.file
-	} else if f, err = os.Open(in.Path); err != nil {
-		return nil, fmt.Errorf("opening input: %w", err)
+	} else if f, err = in.Open(); err != nil {
+		return nil, err
 	}
 	s := &storedInput{r: f, keep: true, Closer: f}
-	if in.Size >= 0 {
+	if f.At != nil {
 		s.file = f
 	}
 	return s, nil

@@ -55,18 +55,19 @@ func (s *Source) beginOpened(o Opener, stored *storedInput) error {
 	if _, plain := s.decoded.(interface{ Peek(int) ([]byte, error) }); stored.file == nil || !plain {
 		return fmt.Errorf("reading %s: %s is read at random, so it must be a file, and not compressed as a whole: write it to a file, or unpack it first", s.name, s.chosen.Name())
 	}
-	info, err := stored.file.Stat()
+	size, err := stored.file.Size()
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", s.name, err)
 	}
-	work := &expansion{stored: info.Size, most: s.cfg.MaxRatio}
-	rows, err := o.Open(stored.file, info.Size(), Limits{Record: s.cfg.MaxRecord, Spend: work.spend})
+	length := func() int64 { return size }
+	work := &expansion{stored: length, most: s.cfg.MaxRatio}
+	rows, err := o.Open(stored.file.At, size, Limits{Record: s.cfg.MaxRecord, Spend: work.spend})
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", s.name, err)
 	}
 	stored.forget()
 	s.opened = &opened{rows: rows}
-	s.opened.ratio = expansion{stored: info.Size, most: s.cfg.MaxRatio}
+	s.opened.ratio = expansion{stored: length, most: s.cfg.MaxRatio}
 	return nil
 }
 

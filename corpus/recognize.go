@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/firstseen/firstseen/corpus/archive"
 )
 
 // known are beginnings of formats that cannot be read, with what to do. Without
@@ -30,7 +32,7 @@ var known = []struct{ magic, name, advice string }{
 	{"\xff\xd8\xff", "a JPEG image", "leave it out"},
 	{"GIF8", "a GIF image", "leave it out"},
 	{"\x7fELF", "a program", "leave it out"},
-	{zipMagic, "a zip file", "unpack it first"},
+	{zipMagic, "a zip file", "give it as a file whose name ends in .zip"},
 	{"PK\x05\x06", "an empty zip file", "leave it out"},
 	{"7z\xbc\xaf\x27\x1c", "a 7z file", "unpack it first"},
 	{"Rar!\x1a\x07", "a RAR file", "unpack it first"},
@@ -56,7 +58,7 @@ func otherFormat(head []byte) (name, advice string) {
 		}
 	}
 	if len(head) >= tarAt+len(tarMagic) && string(head[tarAt:tarAt+len(tarMagic)]) == tarMagic {
-		return "a tar archive", "unpack it first"
+		return "a tar archive", "give it as a file whose name ends in .tar, also with the ending of a compression"
 	}
 	return "", ""
 }
@@ -111,11 +113,11 @@ func (s *Source) named(name string) Format {
 // whose entries only those of this format are left.
 func (s *Source) zippedFormat() Format {
 	for _, e := range s.zipped {
-		f := s.named(e.file.Name)
+		f := s.named(e.Name)
 		if _, ok := f.(Framer); !ok {
 			continue
 		}
-		s.zipped = slices.DeleteFunc(s.zipped, func(e entry) bool { return !s.isOf(e, f) })
+		s.zipped = slices.DeleteFunc(s.zipped, func(e archive.Member) bool { return !s.isOf(e.Name, f) })
 		return f
 	}
 	s.zipped = nil
@@ -147,8 +149,8 @@ func (s *Source) choose(f Format) error {
 	return nil
 }
 
-func (s *Source) isOf(e entry, f Format) bool {
-	named := s.named(e.file.Name)
+func (s *Source) isOf(name string, f Format) bool {
+	named := s.named(name)
 	return named != nil && named.Name() == f.Name()
 }
 

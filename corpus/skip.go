@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
-	"os"
 
 	"github.com/zeebo/xxh3"
 )
@@ -67,22 +66,22 @@ func (k *skipped) passSpans(b *Block, s *Source) {
 	}
 }
 
-// Fingerprint tells files apart by the XXH3 of their size and their first and
-// last 64 KiB, as stored. It reads no more than that.
-func Fingerprint(path string) (sum uint64, err error) {
-	f, err := os.Open(path)
+// Fingerprint tells inputs that are files apart by the XXH3 of their size and their first
+// and last 64 KiB, as stored. It reads no more than that.
+func Fingerprint(in Input) (sum uint64, err error) {
+	f, err := in.openRaw()
 	if err != nil {
 		return 0, err
 	}
 	defer f.Close() // only read
-	info, err := f.Stat()
+	size, err := f.Size()
 	if err != nil {
 		return 0, err
 	}
 	h := xxh3.New()
-	_, _ = fmt.Fprintln(h, info.Size()) // never fails
-	last := max(min(info.Size(), tailSize), info.Size()-tailSize)
-	for _, part := range []io.Reader{io.NewSectionReader(f, 0, tailSize), io.NewSectionReader(f, last, tailSize)} {
+	_, _ = fmt.Fprintln(h, size) // never fails
+	last := max(min(size, tailSize), size-tailSize)
+	for _, part := range []io.Reader{io.NewSectionReader(f.At, 0, tailSize), io.NewSectionReader(f.At, last, tailSize)} {
 		if _, err := io.Copy(h, part); err != nil {
 			return 0, err
 		}

@@ -97,7 +97,7 @@ func TestFingerprint(t *testing.T) {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		sum, err := Fingerprint(path)
+		sum, err := Fingerprint(Input{Path: path})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func TestFingerprint(t *testing.T) {
 			data[at] = 'x'
 		}
 	}
-	if _, err := Fingerprint(path + "none"); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Fingerprint(Input{Path: path + "none"}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
 }

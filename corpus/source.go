@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/firstseen/firstseen/corpus/archive"
 )
 
 // SourceConfig sets how inputs are read and cut into blocks. Its zero value is
@@ -42,13 +44,13 @@ type SourceConfig struct {
 // Source reads inputs one after the other. It is for one goroutine.
 type Source struct {
 	inputs []Input
-	format Format  // of inputs that none of cfg.Formats recognizes, or of all
-	chosen Format  // of the inputs that were opened
-	cutter Cutter  // the same, nil where it is a Framer
-	framed *framed // the input, if so
-	opened *opened // the input, if its format is an Opener
-	window []byte  // of a framed input, to be used again
-	zipped []entry // what of it is read, if it is a zip archive
+	format Format           // of inputs that none of cfg.Formats recognizes, or of all
+	chosen Format           // of the inputs that were opened
+	cutter Cutter           // the same, nil where it is a Framer
+	framed *framed          // the input, if so
+	opened *opened          // the input, if its format is an Opener
+	window []byte           // of a framed input, to be used again
+	zipped []archive.Member // what of it is read, if it is a zip archive
 	cfg    SourceConfig
 	limit  int // bytes looked at before a record is too long: MaxRecord and a byte of its end
 	want   int // bytes to gather for the next block, up to BlockSize
@@ -104,6 +106,20 @@ const (
 // NewSource returns a source over the inputs, which are all of one format. Files
 // are opened when their turn comes, one at a time.
 func NewSource(inputs []Input, format Format, cfg SourceConfig) *Source {
+	cfg = cfg.withDefaults()
+	s := &Source{inputs: inputs, format: format, cfg: cfg, limit: cfg.MaxRecord + 1}
+	s.cutter, _ = format.(Cutter)
+	s.dec = cfg.decoders()
+	s.Bound(cfg.BlockSize, nil)
+	s.index = min(max(cfg.SkipInputs, 0), len(inputs))
+	for _, in := range inputs[:s.index] {
+		s.read += max(in.Size, 0)
+	}
+	return s
+}
+
+// withDefaults has a value for every limit.
+func (cfg SourceConfig) withDefaults() SourceConfig {
 	if cfg.MaxRecord <= 0 {
 		cfg.MaxRecord = DefaultMaxRecord
 	}
@@ -117,15 +133,11 @@ func NewSource(inputs []Input, format Format, cfg SourceConfig) *Source {
 	if cfg.Stdin == nil {
 		cfg.Stdin = os.Stdin
 	}
-	s := &Source{inputs: inputs, format: format, cfg: cfg, limit: cfg.MaxRecord + 1}
-	s.cutter, _ = format.(Cutter)
-	s.dec = decoders{maxWindow: cfg.MaxWindow, maxRatio: cfg.MaxRatio}
-	s.Bound(cfg.BlockSize, nil)
-	s.index = min(max(cfg.SkipInputs, 0), len(inputs))
-	for _, in := range inputs[:s.index] {
-		s.read += max(in.Size, 0)
-	}
-	return s
+	return cfg
+}
+
+func (cfg SourceConfig) decoders() decoders {
+	return decoders{maxWindow: cfg.MaxWindow, maxRatio: cfg.MaxRatio}
 }
 
 // Bound has the source keep to the memory of a pipeline, before the first call

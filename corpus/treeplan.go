@@ -67,7 +67,29 @@ func PlanTree(dir string, args []string, inputs []Input) (*TreePlan, error) {
 		from[key] = in.Name
 		p.Files = append(p.Files, out)
 	}
-	return p, nil
+	return p, p.checkNames(inputs, from)
+}
+
+// maxPart is how long a part of a name may be on the usual file systems, in bytes.
+const maxPart = 255
+
+// checkNames refuses names that files have not, but members of archives may have: such that
+// are too long, and those of a file and of a folder at once.
+func (p *TreePlan) checkNames(inputs []Input, from map[string]string) error {
+	for i, out := range p.Files {
+		if inputs[i].member == nil {
+			continue
+		}
+		for name := out.Name; name != "."; name = filepath.Dir(name) {
+			if len(filepath.Base(name)) > maxPart {
+				return fmt.Errorf("the input %s has a name that is too long for a file: write it with --out", inputs[i].Name)
+			}
+			if other, is := from[foldName(name)]; is && name != out.Name {
+				return fmt.Errorf("the output of %s would be the folder in which that of %s is: write them with --out", other, inputs[i].Name)
+			}
+		}
+	}
+	return nil
 }
 
 // PlanShards plans shards of one stream, of the kind and the compression of the first
@@ -117,7 +139,7 @@ func rootOf(args []string, inputs []Input) (string, error) {
 		if in.Path == Stdin || in.Size < 0 {
 			return "", fmt.Errorf("%s is no file, and has no name that its output could have: write it with --out", in.Name)
 		}
-		folders = append(folders, filepath.Dir(in.Path))
+		folders = append(folders, filepath.Dir(in.File()))
 	}
 	root := ""
 	for i, folder := range folders {
@@ -151,9 +173,14 @@ func planned(root string, in Input) (out TreeOutput, err error) {
 			return out, err
 		}
 	}
-	head, err := headOf(in.Path)
+	f, err := in.Open()
 	if err != nil {
 		return out, err
+	}
+	defer f.Close() // only read
+	head, err := headOf(f)
+	if err != nil {
+		return out, fmt.Errorf("reading %s: %w", in.Name, err)
 	}
 	out = TreeOutput{Name: name, Kind: compressionOf(head)}
 	switch {
@@ -166,16 +193,11 @@ func planned(root string, in Input) (out TreeOutput, err error) {
 }
 
 // headOf are the first bytes of a file.
-func headOf(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() // only read
+func headOf(f io.Reader) ([]byte, error) {
 	head := make([]byte, headSize)
 	n, err := io.ReadFull(f, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
+		return nil, err
 	}
 	return head[:n], nil
 }
@@ -221,12 +243,12 @@ func (p *TreePlan) Check(args []string, inputs []Input, index string, outputs ..
 func checkBeside(dir string, folder place, inputs []Input) error {
 	seen := map[string]bool{}
 	for _, in := range inputs {
-		at := filepath.Dir(in.Path)
+		at := filepath.Dir(in.File())
 		if folder.info == nil || seen[at] {
 			continue // in what is not there yet lies nothing
 		}
 		seen[at] = true
-		if locate(in.Path).inside(folder) {
+		if locate(in.File()).inside(folder) {
 			return fmt.Errorf("input %s lies in the output folder %s: choose another place", in.Name, dir)
 		}
 	}

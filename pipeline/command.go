@@ -88,7 +88,7 @@ func (c *Command) choices() (choices, error) {
 		if err != nil {
 			return chosen, err
 		}
-		info, err := os.Stat(in.Path)
+		info, err := os.Stat(in.File())
 		if err != nil {
 			return chosen, err
 		}

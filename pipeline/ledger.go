@@ -184,7 +184,7 @@ func (l *Ledger) Continue() (*Progress, error) {
 	}
 	inputs := l.command.Inputs
 	for i, in := range inputs[:min(len(e.Prints), len(inputs))] {
-		print, err := corpus.Fingerprint(in.Path)
+		print, err := corpus.Fingerprint(in)
 		if err != nil {
 			return nil, fmt.Errorf("looking at the inputs again: %w", err)
 		}
@@ -293,7 +293,7 @@ func (l *Ledger) Save(p Progress) map[string][]byte {
 	}
 	if !e.Pipe {
 		for _, in := range c.Inputs[len(l.prints) : p.At.Input+1] {
-			print, _ := corpus.Fingerprint(in.Path) // gone meanwhile: unknown
+			print, _ := corpus.Fingerprint(in) // gone meanwhile: unknown
 			l.prints = append(l.prints, print)
 		}
 		e.Prints = l.prints

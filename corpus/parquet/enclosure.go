@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"sync"
 
@@ -33,7 +32,7 @@ func (f Format) Enclose(inputs []corpus.Input, annotate bool) (corpus.Enclosure,
 	}
 	var e *enclosure
 	for _, in := range inputs {
-		m, err := metaOf(in.Path)
+		m, err := metaOf(in)
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", in.Name, err)
 		}
@@ -50,17 +49,17 @@ func (f Format) Enclose(inputs []corpus.Input, annotate bool) (corpus.Enclosure,
 	return e, nil
 }
 
-func metaOf(path string) (*meta, error) {
-	file, err := os.Open(path)
+func metaOf(in corpus.Input) (*meta, error) {
+	file, err := in.Open()
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close() // only read
-	info, err := file.Stat()
+	size, err := file.Size()
 	if err != nil {
 		return nil, err
 	}
-	return readMeta(file, info.Size())
+	return readMeta(file.At, size)
 }
 
 func (f Format) enclosure(m *meta, annotate bool) (e *enclosure, err error) {

@@ -12,7 +12,7 @@ import (
 
 // Dump tells all entries of all columns of a file, its schema and its metadata.
 func Dump(path string) (string, error) {
-	m, err := metaOf(path)
+	m, err := metaOf(corpus.Input{Path: path})
 	if err != nil {
 		return "", err
 	}

@@ -141,7 +141,7 @@ func (f *evaluating) check(args []string) (e *evaluation, err error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
-	if e.inputs, _, err = e.formats.expand(args); err != nil {
+	if e.inputs, _, err = e.formats.expand(args, e.source); err != nil {
 		return nil, err
 	}
 	return e, corpus.CheckOutputs(e.inputs, "", f.page)

@@ -128,8 +128,13 @@ func (f *explaining) style(out io.Writer) (style beside.Style, err error) {
 // twoFiles reads two files, each one text.
 func twoFiles(args []string, cfg corpus.SourceConfig) (earlier, later explain.Document, err error) {
 	var docs [2]explain.Document
+	inputs := corpus.NewFinder(nil, cfg)
 	for i, name := range args {
-		text, err := readWhole(corpus.Input{Name: name, Path: name}, cfg)
+		in, err := inputs.Find(name)
+		if err != nil {
+			return earlier, later, fmt.Errorf("reading the text: %w", err)
+		}
+		text, err := readWhole(in, cfg)
 		if err != nil {
 			return earlier, later, fmt.Errorf("reading the text: %w", err)
 		}
@@ -151,7 +156,7 @@ func (f *explaining) reported(cmd *cobra.Command, args []string, cfg corpus.Sour
 	if len(args) == 0 {
 		args = []string{line.File}
 	}
-	inputs, _, err := formats.expand(args)
+	inputs, _, err := formats.expand(args, cfg)
 	if err != nil {
 		return earlier, later, err
 	}

@@ -198,7 +198,7 @@ func predict(docs uint64, shape bloomstore.Shape, scheme feature.Scheme, m *samp
 
 // measure reads a sample of the inputs and runs the pipeline over it.
 func (p *foreseen) measure(cmd *cobra.Command) (*sample, error) {
-	inputs, passed, err := p.formats.expand(p.args)
+	inputs, passed, err := p.formats.expand(p.args, p.source)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -184,7 +183,7 @@ func (q *query) texts(inputs []corpus.Input, cfg corpus.SourceConfig) error {
 func readWhole(in corpus.Input, cfg corpus.SourceConfig) (text []byte, err error) {
 	r := cfg.Stdin
 	if in.Path != corpus.Stdin {
-		f, err := os.Open(in.Path)
+		f, err := in.Open()
 		if err != nil {
 			return nil, err
 		}

@@ -57,7 +57,7 @@ func (t *task) confirm(ctx context.Context, job *pipeline.Job) error {
 	if t.confirming.condition == nil {
 		return nil
 	}
-	t.confirming.inputs = confirm.NewInputs(ctx, func(in corpus.Input) *corpus.Source {
+	t.confirming.inputs = confirm.NewInputs(ctx, corpus.NewFinder(t.inputs, t.source).Find, func(in corpus.Input) *corpus.Source {
 		return t.formats.source([]corpus.Input{in}, t.source)
 	})
 	c, err := confirm.New(*t.confirming.condition, t.scheme, t.confirming.inputs)

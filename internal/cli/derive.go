@@ -170,7 +170,8 @@ func treeNames(args []string, inputs []corpus.Input) ([]string, error) {
 	names := make([]string, len(inputs))
 	whose := map[string]string{}
 	for i, in := range inputs {
-		names[i] = filepath.Base(in.Path)
+		file := in.File() // of members of an archive the one that holds them, as a folder
+		names[i] = filepath.Base(file) + in.Path[len(file):]
 		for _, root := range roots {
 			if inside, ok := strings.CutPrefix(in.Path, root); ok {
 				names[i] = inside
@@ -206,7 +207,7 @@ func checkTree(dir string, names []string, inputs []corpus.Input) error {
 	}
 	read := map[string]bool{}
 	for _, in := range inputs {
-		read[path(in.Path)] = true
+		read[path(in.File())] = true
 	}
 	for _, name := range names {
 		for _, to := range []string{name, beside.AttributesName(name)} {
@@ -271,7 +272,7 @@ func (t *task) placeKept(cmd *cobra.Command, report *lines.Reports) (err error) 
 		if d.copyTo == "" {
 			return nil
 		}
-		_, err := beside.Place(t.inputs[input].Path, filepath.Join(d.copyTo, t.names[input]))
+		_, err := beside.Place(t.inputs[input], filepath.Join(d.copyTo, t.names[input]))
 		return err
 	})
 	if err != nil || names == nil {

@@ -139,16 +139,16 @@ func (f formats) source(inputs []corpus.Input, cfg corpus.SourceConfig) *corpus.
 // expand makes inputs of arguments. Of a directory the files of the format are taken or,
 // where none is given, lines of JSON and web archives: a page or a text beside them may be
 // anything.
-func (f formats) expand(args []string) ([]corpus.Input, []corpus.Passed, error) {
+func (f formats) expand(args []string, cfg corpus.SourceConfig) ([]corpus.Input, []corpus.Passed, error) {
 	all := f.all()
 	args, err := readLists(args)
 	if err != nil {
 		return nil, nil, err
 	}
 	if f.chosen != "auto" {
-		return corpus.Expand(args, all[f.chosen].Endings())
+		return corpus.ExpandWithin(args, all[f.chosen].Endings(), cfg)
 	}
-	return corpus.Expand(args, slices.Concat(f.jsonl.Endings(), f.parquet.Endings(), all["warc"].Endings(), all["arc"].Endings()))
+	return corpus.ExpandWithin(args, slices.Concat(f.jsonl.Endings(), f.parquet.Endings(), all["warc"].Endings(), all["arc"].Endings()), cfg)
 }
 
 // String names the formats with what they were told, for the ledger of a run.

@@ -160,6 +160,13 @@ func tellPassed(passed []corpus.Passed, stderr io.Writer) {
 			fmt.Fprintln(stderr, "firstseen:", othersText(p))
 			continue
 		}
+		if p.Unpacked > 0 {
+			fmt.Fprintf(stderr, "firstseen: %s is unpacked into a temporary file of %s; set %s to have it elsewhere\n", p.Path, sizeText(uint64(p.Unpacked)), tempVariable())
+			continue
+		}
+		if p.Like > 0 {
+			p.Why = fmt.Sprintf("%s, as are %d more", p.Why, p.Like)
+		}
 		fmt.Fprintf(stderr, "firstseen: passed over %s: it is %s, not a file\n", p.Path, p.Why)
 	}
 }

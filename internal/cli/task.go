@@ -91,7 +91,7 @@ func (f *settings) task(args []string) (*task, error) {
 	}
 	p.formats.parquet.Rows = p.out != "" || f.trees.outDir != ""
 	var err error
-	if p.inputs, p.passed, err = p.formats.expand(args); err != nil {
+	if p.inputs, p.passed, err = p.formats.expand(args, p.source); err != nil {
 		return nil, err
 	}
 	if err := corpus.CheckOutputs(p.inputs, p.index, p.out, p.report, p.rejects, p.summary); err != nil {

@@ -23,7 +23,7 @@ func (f *settings) toRead(cmd *cobra.Command, args []string) (g toRead, err erro
 	}
 	g.cfg.Stdin = cmd.InOrStdin()
 	var passed []corpus.Passed
-	if g.inputs, passed, err = g.formats.expand(args); err == nil {
+	if g.inputs, passed, err = g.formats.expand(args, g.cfg); err == nil {
 		tellPassed(passed, cmd.ErrOrStderr())
 	}
 	return g, err

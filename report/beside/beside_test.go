@@ -134,14 +134,14 @@ func TestPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, err := Place(from, to); err != nil {
+		if _, err := Place(corpus.Input{Path: from}, to); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := errors.Join(os.Remove(to), os.WriteFile(to, []byte("another"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	linked, err := Place(from, to)
+	linked, err := Place(corpus.Input{Path: from}, to)
 	text, readErr := os.ReadFile(to)
 	if linked || err != nil || readErr != nil || string(text) != "the text" {
 		t.Errorf("%v, %q, %v", linked, text, errors.Join(err, readErr))
@@ -149,10 +149,10 @@ func TestPlace(t *testing.T) {
 	if err := errors.Join(os.Remove(to), os.Mkdir(to, 0o777)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Place(from, to); err == nil {
+	if _, err := Place(corpus.Input{Path: from}, to); err == nil {
 		t.Error("a folder was replaced by a file")
 	}
-	if _, err := Place(filepath.Join(dir, "nothing"), to); err == nil {
+	if _, err := Place(corpus.Input{Path: filepath.Join(dir, "nothing")}, to); err == nil {
 		t.Error("nothing has another name")
 	}
 }

@@ -44,9 +44,13 @@ func KeptFiles(ctx context.Context, source *corpus.Source, inputs []corpus.Input
 
 // Place puts a file at another name too: as a hard link where that is possible, else as a
 // copy with its permissions and time. What is there is replaced in one step, unless it is
-// that very file.
-func Place(from, to string) (linked bool, err error) {
-	if from, err = filepath.EvalSymlinks(from); err != nil { // a link to a link leads elsewhere
+// that very file. A member of an archive is unpacked, as a new file.
+func Place(in corpus.Input, to string) (linked bool, err error) {
+	if in.File() != in.Path {
+		return false, unpack(in, to)
+	}
+	from, err := filepath.EvalSymlinks(in.Path)
+	if err != nil { // a link to a link leads elsewhere
 		return false, err
 	}
 	source, err := os.Stat(from)
@@ -68,6 +72,26 @@ func Place(from, to string) (linked bool, err error) {
 		return true, nil
 	}
 	return false, copyFile(from, to, source)
+}
+
+// unpack writes a member of an archive to a file.
+func unpack(in corpus.Input, to string) error {
+	member, err := in.Open()
+	if err != nil {
+		return err
+	}
+	defer member.Close() // only read
+	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+		return err
+	}
+	err = durable.Replace(to, func(out *os.File) error {
+		_, err := io.Copy(out, member)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("unpacking %s: %w", in.Name, err)
+	}
+	return nil
 }
 
 func copyFile(from, to string, info fs.FileInfo) error {

@@ -1,0 +1,132 @@
+// Package archive tells which files a tar or zip archive holds, and where in it their
+// bytes are. It unpacks nothing to a place, and follows nothing: a name is only a name.
+//
+//	l := archive.Lister{Want: func(name string) bool { return path.Ext(name) == ".jsonl" }}
+//	contents, err := l.Zip(file, size)
+//	for i := range contents.Members {
+//		r, err := contents.Members[i].Open(file)
+//		...
+//	}
+//
+// Tar is read in all forms that archive/tar knows (v7, ustar, PAX, GNU, sparse files), zip
+// with stored and deflated members, and with the sizes of zip64 (APPNOTE.TXT 6.3.10).
+//
+// What it promises, of any bytes:
+//
+//   - Names are relative, in UTF-8, with slashes and without "." and "..", and such that
+//     joined to a folder they lead nowhere else.
+//   - An archive that is cut off or damaged, one whose members lie in each other, and a
+//     wanted member that cannot be read is an error that says so.
+//   - It takes some 200 bytes of memory for a member, at most MaxMembers of them, and
+//     512 for each file of a zip archive while that is listed.
+package archive
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path"
+)
+
+// MaxMembers is how many members an archive may have: the list is in memory.
+const MaxMembers = 2 << 20
+
+// maxNames is how many bytes their names may have, all together.
+const maxNames = 256 << 20
+
+// Member is a file of an archive.
+type Member struct {
+	Name   string // see the promises of the package
+	Size   int64  // bytes of its content
+	at     int64  // where its stored bytes are: in the archive or, if it is spooled, there
+	stored int64
+	sum    uint32 // CRC-32 of the content, in a zip archive
+	how    method
+}
+
+// method is how the content of a member is stored.
+type method uint8
+
+const (
+	asItIs method = iota // in a tar archive
+	spooled
+	zipStored
+	zipDeflated
+)
+
+// Contents is what an archive holds.
+type Contents struct {
+	Members []Member       // those that are wanted, in the order of the archive
+	Others  map[string]int // how many files are not wanted, by the endings of their names
+	Left    []Left         // what has a wanted name, and is no file that can be read
+}
+
+// Left are things of one kind.
+type Left struct {
+	Kind  string // such as "symbolic link"
+	Count int
+	First string // the name of the first
+}
+
+// A Lister lists archives.
+type Lister struct {
+	// Want tells which names are those of files that shall be read.
+	Want func(name string) bool
+	// Spool is where the contents of wanted members of a tar archive go that cannot be read
+	// where they are; it is not called where there are none. Members count on being the
+	// first to write to it.
+	Spool func() (io.Writer, error)
+}
+
+// listing is a list that is being made.
+type listing struct {
+	Lister
+	Contents
+	spool   io.Writer
+	spooled int64
+	entries int
+	names   int
+}
+
+// entry counts an entry of the archive, which may be of any kind, with its cleaned name.
+func (l *listing) entry(name string) error {
+	l.entries++
+	l.names += len(name)
+	if l.entries > MaxMembers || l.names > maxNames {
+		return fmt.Errorf("it has more than %d members, or names of more than %d MiB: unpack it first", MaxMembers, maxNames>>20)
+	}
+	return nil
+}
+
+// wants tells whether a file is wanted; others are counted.
+func (l *listing) wants(name string) bool {
+	if l.Want(name) {
+		return true
+	}
+	if l.Others == nil {
+		l.Others = map[string]int{}
+	}
+	l.Others[path.Ext(name)]++
+	return false
+}
+
+// leave counts what is no file to be read.
+func (l *listing) leave(kind, name string) {
+	for i := range l.Left {
+		if l.Left[i].Kind == kind {
+			l.Left[i].Count++
+			return
+		}
+	}
+	l.Left = append(l.Left, Left{Kind: kind, Count: 1, First: name})
+}
+
+// Kinds of what is left, beside those of tar.
+const (
+	kindName = "member whose name leads nowhere"
+	kindFork = "resource fork of macOS"
+	kindLink = "symbolic link"
+	kindNone = "device, named pipe or other thing that is no file"
+)
+
+var errCutOff = errors.New("the archive is cut off")

@@ -1,0 +1,62 @@
+package archive
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"path"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/simplifiedchinese"
+)
+
+// maxName is the longest name, in bytes: what a path may have where archives are made.
+const maxName = 4096
+
+// clean makes a path of the name of a member that stays below any folder it is joined to;
+// ok is false where none can be made.
+func clean(name string) (_ string, ok bool) {
+	if len(name) > maxName || strings.IndexByte(name, 0) >= 0 {
+		return name[:min(len(name), maxName)], false
+	}
+	name = path.Clean("/" + name)[1:]
+	return name, name != "" && filepath.IsLocal(filepath.FromSlash(name))
+}
+
+// isFork reports whether a member is what macOS adds to an archive for each file: what it
+// knows of it beside its content.
+func isFork(name string) bool { return strings.HasPrefix(name, "__MACOSX/") }
+
+// decode makes UTF-8 of a name. What is none was most likely written on a Chinese Windows,
+// in GBK, of which GB18030 is the whole; else it is as DOS had it (APPNOTE.TXT, appendix D).
+func decode(name string, isUTF8 bool) string {
+	if isUTF8 {
+		return name
+	}
+	if text, err := simplifiedchinese.GB18030.NewDecoder().String(name); err == nil && !strings.ContainsRune(text, utf8.RuneError) {
+		return text
+	}
+	text, _ := charmap.CodePage437.NewDecoder().String(name) // it has a character for every byte
+	return text
+}
+
+// unicodePath is the name in the field "Info-ZIP Unicode Path" of a zip member (APPNOTE.TXT
+// 4.6.9), which goes with the name that the member has; "" where there is none.
+func unicodePath(extra []byte, name string) string {
+	const id, head = 0x7075, 5 // of a version and a checksum
+	for len(extra) >= 4 {
+		tag, size := binary.LittleEndian.Uint16(extra), int(binary.LittleEndian.Uint16(extra[2:]))
+		extra = extra[4:]
+		if size > len(extra) {
+			return ""
+		}
+		field := extra[:size]
+		extra = extra[size:]
+		if tag == id && size > head && field[0] == 1 && binary.LittleEndian.Uint32(field[1:]) == crc32.ChecksumIEEE([]byte(name)) && utf8.Valid(field[head:]) {
+			return string(field[head:])
+		}
+	}
+	return ""
+}

@@ -1,0 +1,184 @@
+package archive
+
+import (
+	"archive/tar"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Tar lists a tar archive. Where r is an [io.Seeker] it must be at its beginning, and what
+// is wanted is read in the archive later on, but for sparse files; else all of it is
+// spooled. Archives behind one another are one, as with tar -i.
+func (l Lister) Tar(r io.Reader) (*Contents, error) {
+	list := &listing{Lister: l}
+	t := &tape{r: r}
+	t.seeker, _ = r.(io.Seeker)
+	for more := true; more; {
+		err := list.tar(t)
+		if err == nil {
+			more, err = t.another()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return &list.Contents, nil
+}
+
+// tar lists the archive that begins at the tape.
+func (l *listing) tar(t *tape) error {
+	begin, last := t.at, ""
+	tr := tar.NewReader(t)
+	for {
+		h, err := tr.Next()
+		switch {
+		case err == io.EOF && t.zeros < blockSize:
+			return fmt.Errorf("%w: the zeros are missing that end it; if it is whole, append them, as truncate -s +1024 does", errCutOff)
+		case err == io.EOF:
+			return nil
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return fmt.Errorf("%w, in or behind its member %q", errCutOff, last)
+		case errors.Is(err, tar.ErrHeader) && last == "" && begin == 0:
+			return errors.New("it is no tar archive, or its beginning is damaged")
+		case errors.Is(err, tar.ErrHeader) && last == "":
+			return fmt.Errorf("what stands behind the end of the archive, at byte %d, is no other archive", begin)
+		case errors.Is(err, tar.ErrHeader):
+			return fmt.Errorf("it is damaged behind its member %q, before byte %d", last, t.at)
+		case err != nil && !errors.Is(err, tar.ErrInsecurePath): // names are cleaned here
+			return err
+		}
+		last = decode(h.Name, utf8.ValidString(h.Name))
+		if err := l.header(t, tr, h, last); err != nil {
+			return err
+		}
+	}
+}
+
+// header adds the member that a header is of.
+func (l *listing) header(t *tape, tr *tar.Reader, h *tar.Header, name string) error {
+	kind := ""
+	switch h.Typeflag {
+	case tar.TypeDir, tar.TypeXGlobalHeader:
+		return l.entry("")
+	case tar.TypeReg, tar.TypeCont, tar.TypeGNUSparse:
+	case tar.TypeSymlink:
+		kind = kindLink
+	case tar.TypeLink:
+		kind = "hard link to another member"
+	default:
+		kind = kindNone
+	}
+	name, local := clean(name)
+	if err := l.entry(name); err != nil || !l.wants(name) {
+		return err
+	}
+	switch {
+	case kind != "":
+	case !local:
+		kind = kindName
+	case isFork(name):
+		kind = kindFork
+	}
+	if kind != "" {
+		l.leave(kind, name)
+		return nil
+	}
+	m := Member{Name: name, Size: h.Size, at: t.at, stored: h.Size}
+	if t.seeker == nil || isSparse(h) {
+		if err := l.spoolMember(&m, tr); err != nil {
+			return fmt.Errorf("member %q: %w", name, err)
+		}
+	}
+	l.Members = append(l.Members, m)
+	return nil
+}
+
+// isSparse reports whether a file is stored without its holes.
+func isSparse(h *tar.Header) bool {
+	for key := range h.PAXRecords {
+		if strings.HasPrefix(key, "GNU.sparse.") {
+			return true
+		}
+	}
+	return h.Typeflag == tar.TypeGNUSparse
+}
+
+// spoolMember copies a member to the spool.
+func (l *listing) spoolMember(m *Member, content io.Reader) (err error) {
+	if l.spool == nil {
+		if l.spool, err = l.Spool(); err != nil {
+			return err
+		}
+	}
+	m.how, m.at = spooled, l.spooled
+	n, err := io.Copy(l.spool, content)
+	l.spooled += n
+	if errors.Is(err, io.ErrUnexpectedEOF) || err == nil && n != m.Size {
+		err = errCutOff
+	}
+	return err
+}
+
+// blockSize is that of tar.
+const blockSize = 512
+
+// tape is the archive under a tar.Reader: how much of it was read, and by how many zeros
+// that ends.
+type tape struct {
+	r      io.Reader
+	seeker io.Seeker
+	at     int64
+	zeros  int
+	back   []byte // to be read once more
+}
+
+func (t *tape) Read(p []byte) (n int, err error) {
+	if len(t.back) > 0 {
+		n = copy(p, t.back)
+		t.back = t.back[n:]
+	} else {
+		n, err = t.r.Read(p)
+	}
+	t.at += int64(n)
+	end := n
+	for end > 0 && p[end-1] == 0 {
+		end--
+	}
+	if end > 0 {
+		t.zeros = 0
+	}
+	t.zeros = min(t.zeros+n-end, 2*blockSize)
+	return n, err
+}
+
+// Seek is for archive/tar, which passes over contents so where it can.
+func (t *tape) Seek(offset int64, whence int) (int64, error) {
+	if t.seeker == nil || len(t.back) > 0 {
+		return 0, errors.ErrUnsupported
+	}
+	at, err := t.seeker.Seek(offset, whence)
+	if err == nil && at != t.at {
+		t.at, t.zeros = at, 0
+	}
+	return at, err
+}
+
+// another goes over the zeros at the end of an archive to one behind it.
+func (t *tape) another() (more bool, err error) {
+	var block [blockSize]byte
+	for {
+		n, err := io.ReadFull(t, block[:])
+		switch {
+		case t.zeros < n: // it is not all zeros
+			t.back, t.at = block[:n], t.at-int64(n)
+			return true, nil
+		case err == io.EOF, err == io.ErrUnexpectedEOF:
+			return false, nil
+		case err != nil:
+			return false, err
+		}
+	}
+}

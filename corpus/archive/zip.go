@@ -1,0 +1,190 @@
+package archive
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/klauspost/compress/flate"
+)
+
+// Zip lists a zip archive of so many bytes.
+func (l Lister) Zip(r io.ReaderAt, size int64) (*Contents, error) {
+	list := &listing{Lister: l}
+	if n := zipEntries(r, size); n > MaxMembers {
+		return nil, fmt.Errorf("it is no zip archive, is cut off, or has more than %d members", MaxMembers)
+	}
+	z, err := zip.NewReader(r, size)
+	switch {
+	case errors.Is(err, zip.ErrFormat), errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, errors.New("it is no zip archive, or the list of its members, at its end, is damaged")
+	case err != nil && !errors.Is(err, zip.ErrInsecurePath): // names are cleaned here
+		return nil, err
+	}
+	allUTF8 := true // of names that do not say so: one tool has written them all
+	left := uint64(size)
+	for _, f := range z.File {
+		allUTF8 = allUTF8 && utf8.ValidString(f.Name)
+		if f.CompressedSize64 > left {
+			return nil, errors.New("its members have more bytes than it has: they lie in each other, or it is cut off")
+		}
+		left -= f.CompressedSize64
+	}
+	for _, f := range z.File {
+		if err := list.zip(f, zipName(f, allUTF8), size); err != nil {
+			return nil, err
+		}
+	}
+	return &list.Contents, nil
+}
+
+// utf8Flag says that a name is UTF-8 (APPNOTE.TXT 4.4.4, bit 11), encryptedFlag that a
+// member is encrypted.
+const (
+	utf8Flag      = 1 << 11
+	encryptedFlag = 1 << 0
+)
+
+// zipName is the name of a member, not cleaned.
+func zipName(f *zip.File, allUTF8 bool) string {
+	name := unicodePath(f.Extra, f.Name)
+	if name == "" {
+		name = decode(f.Name, allUTF8 || f.Flags&utf8Flag != 0 && utf8.ValidString(f.Name))
+	}
+	return strings.ReplaceAll(name, `\`, "/") // a zip archive has no other separators
+}
+
+// zip adds a file.
+func (l *listing) zip(f *zip.File, raw string, size int64) error {
+	name, local := clean(raw)
+	if err := l.entry(name); err != nil || strings.HasSuffix(raw, "/") || !l.wants(name) {
+		return err
+	}
+	kind := ""
+	switch mode := f.Mode(); {
+	case mode&fs.ModeSymlink != 0:
+		kind = kindLink
+	case !mode.IsRegular():
+		kind = kindNone
+	case !local:
+		kind = kindName
+	case isFork(name):
+		kind = kindFork
+	}
+	if kind != "" {
+		l.leave(kind, name)
+		return nil
+	}
+	m := Member{Name: name, Size: int64(f.UncompressedSize64), stored: int64(f.CompressedSize64), sum: f.CRC32, how: zipStored}
+	switch {
+	case f.Flags&encryptedFlag != 0:
+		return fmt.Errorf("its member %q is encrypted: unpack it first, with its password", name)
+	case f.Method == zip.Deflate:
+		m.how = zipDeflated
+	case f.Method != zip.Store:
+		return fmt.Errorf("its member %q is compressed by %s, and only deflate is read: unpack it first", name, methodName(f.Method))
+	}
+	var err error
+	if m.at, err = f.DataOffset(); err != nil || m.Size < 0 || m.at > size-m.stored {
+		return fmt.Errorf("it is cut off or damaged: its member %q is not where it should be", name)
+	}
+	l.Members = append(l.Members, m)
+	return nil
+}
+
+// methodName names a method of compression (APPNOTE.TXT 4.4.5).
+func methodName(method uint16) string {
+	switch method {
+	case 9:
+		return "Deflate64"
+	case 12:
+		return "bzip2"
+	case 14:
+		return "LZMA"
+	case 93:
+		return "zstd"
+	case 95:
+		return "xz"
+	case 99:
+		return "a method that is encrypted"
+	}
+	return fmt.Sprintf("the method %d", method)
+}
+
+// zipEntries is how many files a zip archive says that it holds, by the record at its
+// end (APPNOTE.TXT 4.3.14 to 4.3.16); more than can be where that is not found.
+func zipEntries(r io.ReaderAt, size int64) uint64 {
+	const endSize, locatorSize, end64Size = 22, 20, 56
+	tail := make([]byte, min(size, endSize+1<<16))
+	if _, err := r.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {
+		return 1 << 63
+	}
+	i := bytes.LastIndex(tail, []byte("PK\x05\x06"))
+	if i < 0 || len(tail)-i < endSize {
+		return 1 << 63
+	}
+	if n := binary.LittleEndian.Uint16(tail[i+10:]); n != 1<<16-1 {
+		return uint64(n)
+	}
+	if i < locatorSize {
+		return 1<<16 - 1
+	}
+	end64 := make([]byte, end64Size)
+	if _, err := r.ReadAt(end64, int64(binary.LittleEndian.Uint64(tail[i-locatorSize+8:]))); err != nil {
+		return 1 << 63
+	}
+	return binary.LittleEndian.Uint64(end64[32:])
+}
+
+// checked reads the content of a member of a zip archive, and finds out at its end whether
+// it is that.
+type checked struct {
+	r    io.Reader
+	back *sync.Pool // of r, once it has ended
+	sum  hash.Hash32
+	left int64
+	want uint32
+	err  error
+}
+
+// inflaters are used again: each takes 40 KiB, and members may be small.
+var inflaters = sync.Pool{New: func() any { return flate.NewReader(nil) }}
+
+func newChecked(m *Member, stored io.Reader) *checked {
+	c := &checked{r: stored, sum: crc32.NewIEEE(), left: m.Size, want: m.sum}
+	if m.how == zipDeflated {
+		inflater := inflaters.Get()
+		_ = inflater.(flate.Resetter).Reset(stored, nil) // never fails
+		c.r, c.back = inflater.(io.Reader), &inflaters
+	}
+	return c
+}
+
+func (c *checked) Read(p []byte) (int, error) {
+	if c.err != nil {
+		return 0, c.err
+	}
+	n, err := c.r.Read(p)
+	_, _ = c.sum.Write(p[:n]) // never fails
+	c.left -= int64(n)
+	switch {
+	case c.left < 0, err == io.EOF && c.left > 0:
+		err = errors.New("the archive says that it has another length: it is damaged")
+	case err == io.EOF && c.want != 0 && c.sum.Sum32() != c.want: // some tools leave 0 there
+		err = errors.New("its content is not what was packed: the checksum is another")
+	}
+	if c.err = err; err != nil && c.back != nil {
+		c.back.Put(c.r)
+		c.r, c.back = nil, nil
+	}
+	return n, err
+}
