@@ -153,7 +153,7 @@ func (p *parser) fill(b *corpus.Block, raw []byte, at corpus.Place) {
 		reason = "it is not UTF-8"
 	}
 	if reason != "" {
-		p.doc.Bad = &corpus.BadRecord{File: b.File, At: at, Reason: reason, Raw: raw}
+		p.doc.Bad = b.Bad(at, raw, reason)
 		return
 	}
 	p.doc.ID, p.doc.Text = b.Name(at), raw

@@ -30,6 +30,7 @@ type reading struct {
 	format             string // "auto", or that of all inputs
 	status, types      string // of the records of web archives
 	html               string // what of a page is its text
+	encoding           encodingFlag
 }
 
 func (r *reading) register(fs *pflag.FlagSet) {
@@ -39,6 +40,7 @@ func (r *reading) register(fs *pflag.FlagSet) {
 	fs.StringVar(&r.html, "html", "main", "the text of a page of HTML: main (its article), visible (all that is seen) or off (the page as it is, with its tags)")
 	fs.StringVar(&r.status, "status", "200", "of web archives: statuses of HTTP that documents have, such as 200,203 or 2xx, or any")
 	fs.StringVar(&r.types, "mime", strings.Join(warc.DefaultTypes, ","), "of web archives: media types that documents have, or any")
+	r.encoding.register(fs)
 }
 
 // textOf makes the text of pages and texts in any encoding.
@@ -82,6 +84,8 @@ type formats struct {
 	text    func() corpus.Text
 	chosen  string
 	html    string
+	encoded encodingFlag
+	decoder corpus.Encoding
 }
 
 // formats checks the flags.
@@ -105,6 +109,10 @@ func (r *reading) formats(maxRecord int) (f formats, err error) {
 			return f, fmt.Errorf("--mime %q: want media types such as text/html,text/plain, or any", r.types)
 		}
 		f.warc.Types = append(f.warc.Types, word)
+	}
+	f.encoded = r.encoding
+	if f.decoder, err = r.encoding.encoding(); err != nil {
+		return f, err
 	}
 	_, err = f.jsonl.NewParser("")
 	return f, err
@@ -132,7 +140,7 @@ func (f formats) of() (format corpus.Format, others []corpus.Format) {
 // source reads inputs.
 func (f formats) source(inputs []corpus.Input, cfg corpus.SourceConfig) *corpus.Source {
 	format, others := f.of()
-	cfg.Formats = others
+	cfg.Formats, cfg.Encoding = others, f.decoder
 	return corpus.NewSource(inputs, format, cfg)
 }
 
@@ -153,7 +161,7 @@ func (f formats) expand(args []string) ([]corpus.Input, []corpus.Passed, error) 
 
 // String names the formats with what they were told, for the ledger of a run.
 func (f formats) String() string {
-	return fmt.Sprintf("%s text %q id %q status %v types %q html %s%s", f.chosen, f.jsonl.Fields.Text, f.jsonl.Fields.ID, f.warc.Status, f.warc.Types, f.html, revisitText(f.warc.Revisit))
+	return fmt.Sprintf("%s text %q id %q status %v types %q html %s%s%s", f.chosen, f.jsonl.Fields.Text, f.jsonl.Fields.ID, f.warc.Status, f.warc.Types, f.html, revisitText(f.warc.Revisit), f.encoded.text())
 }
 
 // check refuses what the format of the inputs cannot have, before anything is read. It
@@ -161,10 +169,13 @@ func (f formats) String() string {
 // there is no file.
 func (f formats) check(inputs []corpus.Input, cfg corpus.SourceConfig, out string, annotate bool) (corpus.Format, error) {
 	format, others := f.of()
-	cfg.Formats = others
+	cfg.Formats, cfg.Encoding = others, f.decoder
 	found, err := corpus.Recognize(inputs, format, cfg)
 	if err != nil || found == nil {
 		return nil, err
+	}
+	if err := f.encoded.check(found); err != nil {
+		return nil, usageError{err}
 	}
 	if annotate {
 		if _, err := found.NewParser(pipeline.AnnotationField); err != nil {
