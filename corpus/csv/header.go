@@ -28,7 +28,7 @@ const byteOrderMark = "\xef\xbb\xbf"
 // header reads the first row. The frame passes over it, or refuses the input.
 func (f *frames) header(data []byte, end corpus.SectionEnd) corpus.Frame {
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
-		return f.reject(data, end, "the file is UTF-16, not UTF-8: convert it first, for example with iconv -f UTF-16 -t UTF-8")
+		return f.reject(data, end, "the file is UTF-16, not UTF-8: say so with --encoding utf-16le or utf-16be")
 	}
 	whole := data
 	data = data[:min(len(data), maxHeader)]

@@ -56,7 +56,7 @@ func (Format) Begin(head []byte) (passed int, reject string) {
 		return len(byteOrderMark), ""
 	}
 	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
-		return 0, "the file is UTF-16: convert it to UTF-8"
+		return 0, "the file is UTF-16, not UTF-8: say so with --encoding utf-16le or utf-16be"
 	}
 	return 0, ""
 }
