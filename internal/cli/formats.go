@@ -31,6 +31,7 @@ type reading struct {
 	status, types      string // of the records of web archives
 	html               string // what of a page is its text
 	encoding           encodingFlag
+	records            recordsFlag
 }
 
 func (r *reading) register(fs *pflag.FlagSet) {
@@ -41,6 +42,7 @@ func (r *reading) register(fs *pflag.FlagSet) {
 	fs.StringVar(&r.status, "status", "200", "of web archives: statuses of HTTP that documents have, such as 200,203 or 2xx, or any")
 	fs.StringVar(&r.types, "mime", strings.Join(warc.DefaultTypes, ","), "of web archives: media types that documents have, or any")
 	r.encoding.register(fs)
+	r.records.register(fs)
 }
 
 // textOf makes the text of pages and texts in any encoding.
@@ -86,6 +88,8 @@ type formats struct {
 	html    string
 	encoded encodingFlag
 	decoder corpus.Encoding
+	records recordsFlag
+	path    jsonl.Path // the same, nil for none
 }
 
 // formats checks the flags.
@@ -114,6 +118,10 @@ func (r *reading) formats(maxRecord int) (f formats, err error) {
 	if f.decoder, err = r.encoding.encoding(); err != nil {
 		return f, err
 	}
+	f.records = r.records
+	if f.path, err = r.records.path(f.chosen); err != nil {
+		return f, err
+	}
 	_, err = f.jsonl.NewParser("")
 	return f, err
 }
@@ -130,6 +138,9 @@ func (f formats) all() map[string]corpus.Format {
 
 // of is the format of inputs, and those that are recognized by content.
 func (f formats) of() (format corpus.Format, others []corpus.Format) {
+	if f.path != nil {
+		return f.nested()
+	}
 	all := f.all()
 	if f.chosen != "auto" {
 		return all[f.chosen], nil
@@ -153,6 +164,9 @@ func (f formats) expand(args []string) ([]corpus.Input, []corpus.Passed, error) 
 	if err != nil {
 		return nil, nil, err
 	}
+	if f.path != nil {
+		return corpus.Expand(args, f.jsonl.Endings())
+	}
 	if f.chosen != "auto" {
 		return corpus.Expand(args, all[f.chosen].Endings())
 	}
@@ -161,7 +175,7 @@ func (f formats) expand(args []string) ([]corpus.Input, []corpus.Passed, error) 
 
 // String names the formats with what they were told, for the ledger of a run.
 func (f formats) String() string {
-	return fmt.Sprintf("%s text %q id %q status %v types %q html %s%s%s", f.chosen, f.jsonl.Fields.Text, f.jsonl.Fields.ID, f.warc.Status, f.warc.Types, f.html, revisitText(f.warc.Revisit), f.encoded.text())
+	return fmt.Sprintf("%s text %q id %q status %v types %q html %s%s%s%s", f.chosen, f.jsonl.Fields.Text, f.jsonl.Fields.ID, f.warc.Status, f.warc.Types, f.html, revisitText(f.warc.Revisit), f.encoded.text(), f.records.text())
 }
 
 // check refuses what the format of the inputs cannot have, before anything is read. It
