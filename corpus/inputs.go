@@ -59,6 +59,9 @@ type Passed struct {
 	Others map[string]int
 }
 
+// ErrNone is the error of a directory in which no file has one of the endings.
+var ErrNone = errors.New("no")
+
 // list is what arguments stand for.
 type list struct {
 	endings []string // of the files of a directory that are meant
@@ -126,7 +129,7 @@ func (l *list) addDir(dir string) error {
 	if len(l.inputs) == before {
 		last := len(l.endings) - 1
 		names := strings.TrimPrefix(strings.Join(l.endings[:last], ", ")+" or "+l.endings[last], " or ")
-		return fmt.Errorf("no %s file (plain, .gz, .zst, .bz2, .xz or .lz4) in directory %s", names, dir)
+		return fmt.Errorf("%w %s file (plain, .gz, .zst, .bz2, .xz or .lz4) in directory %s", ErrNone, names, dir)
 	}
 	if len(others) > 0 {
 		l.passed = append(l.passed, Passed{Path: dir, Others: others})

@@ -90,6 +90,7 @@ type formats struct {
 	decoder corpus.Encoding
 	records recordsFlag
 	path    jsonl.Path // the same, nil for none
+	columns bool       // for the verdicts of rows
 }
 
 // formats checks the flags.
@@ -131,7 +132,7 @@ func (f formats) all() map[string]corpus.Format {
 	arc := f.warc
 	arc.ARC = true
 	return map[string]corpus.Format{
-		"csv": csv.Format{Text: f.parquet.Text, ID: f.parquet.ID}, "jsonl": f.jsonl, "array": jsonarray.Format{Fields: f.jsonl.Fields}, "parquet": f.parquet, "warc": f.warc, "arc": arc, "html": page.Format{HTML: true, Text: f.text}, "text": page.Format{Text: f.text},
+		"csv": csv.Format{Text: f.parquet.Text, ID: f.parquet.ID, Annotated: f.columns}, "jsonl": f.jsonl, "array": jsonarray.Format{Fields: f.jsonl.Fields}, "parquet": f.parquet, "warc": f.warc, "arc": arc, "html": page.Format{HTML: true, Text: f.text}, "text": page.Format{Text: f.text},
 		"lines": plain.Format{}, "paragraphs": plain.Format{Paragraphs: true},
 	}
 }
@@ -156,8 +157,8 @@ func (f formats) source(inputs []corpus.Input, cfg corpus.SourceConfig) *corpus.
 }
 
 // expand makes inputs of arguments. Of a directory the files of the format are taken or,
-// where none is given, lines of JSON and web archives: a page or a text beside them may be
-// anything.
+// where none is given, JSON, Parquet and web archives: a page or a text beside them may be
+// anything, and so may a table. Only where there are none of these, tables are taken.
 func (f formats) expand(args []string) ([]corpus.Input, []corpus.Passed, error) {
 	all := f.all()
 	args, err := readLists(args)
@@ -170,7 +171,14 @@ func (f formats) expand(args []string) ([]corpus.Input, []corpus.Passed, error) 
 	if f.chosen != "auto" {
 		return corpus.Expand(args, all[f.chosen].Endings())
 	}
-	return corpus.Expand(args, slices.Concat(f.jsonl.Endings(), f.parquet.Endings(), all["warc"].Endings(), all["arc"].Endings()))
+	inputs, passed, err := corpus.Expand(args, slices.Concat(f.jsonl.Endings(), f.parquet.Endings(), all["warc"].Endings(), all["arc"].Endings()))
+	if !errors.Is(err, corpus.ErrNone) {
+		return inputs, passed, err
+	}
+	if tables, others, noTable := corpus.Expand(args, all["csv"].Endings()); noTable == nil {
+		return tables, others, nil
+	}
+	return nil, nil, fmt.Errorf("%w, and no table (.csv, .tsv)", err)
 }
 
 // String names the formats with what they were told, for the ledger of a run.
