@@ -18,6 +18,7 @@ type Block struct {
 	Records int             // how many there are in Data, empty ones too
 	Reject  string          // if not empty, every record in Data is bad for this reason
 	Format  Format          // of the input
+	Charset string          // that the input is decoded from; "" is none
 	Spans   []Span          // where the records stand in Data, if the format is a [Framer]
 	Frames  Frames          // what has found them, if so: for what does not change
 	More    func(bytes int) // unless it is nil, what [Block.Take] calls
@@ -64,7 +65,7 @@ func (b *Block) Release() {
 func (b *Block) Copy() Block {
 	return Block{
 		Input: b.Input, File: b.File, First: b.First, Read: b.Read, Records: b.Records, Reject: b.Reject, Format: b.Format, Opened: b.Opened, Frames: b.Frames,
-		Data: slices.Clone(b.Data), Spans: slices.Clone(b.Spans),
+		Charset: b.Charset, Data: slices.Clone(b.Data), Spans: slices.Clone(b.Spans),
 	}
 }
 
@@ -72,7 +73,7 @@ func (b *Block) Copy() Block {
 func (b *Block) Refill(from *Block) {
 	b.Release()
 	b.Input, b.File, b.First, b.Read, b.Records, b.Reject, b.Format = from.Input, from.File, from.First, from.Read, from.Records, from.Reject, from.Format
-	b.Data, b.Spans, b.Opened, b.Frames = from.Data, from.Spans, from.Opened, from.Frames
+	b.Data, b.Spans, b.Opened, b.Frames, b.Charset = from.Data, from.Spans, from.Opened, from.Frames, from.Charset
 }
 
 // Rewind forgets what Room and Name have given out. A parser begins with it.

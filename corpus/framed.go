@@ -131,7 +131,7 @@ func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool, err error) {
 		return true, nil
 	}
 	if fr.Record || handed { // what is handed out has a place of its own, to go on from
-		f.count(fr.Number)
+		f.count(fr)
 	}
 	reason := fr.Bad
 	if f.last && f.damage != "" && pass >= left && handed && !f.told {
@@ -156,7 +156,7 @@ func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool, err error) {
 }
 
 // count numbers the record, or what is none, that begins at the window.
-func (f *framed) count(number int64) {
+func (f *framed) count(fr *Frame) {
 	for len(f.marks) > 0 && f.marks[0].at <= f.r {
 		f.enter(f.marks[0].stored)
 		f.marks = f.marks[1:]
@@ -164,7 +164,9 @@ func (f *framed) count(number int64) {
 	if f.src.kind == kindPlain {
 		f.enter(f.gone + int64(f.r))
 	}
-	f.number = max(f.number+1, number)
+	if f.number = max(f.number+1, fr.Number); fr.Part > 0 {
+		f.member, f.number = fr.Part, fr.Number
+	}
 }
 
 // enter says that the next record begins in the member at an offset.

@@ -25,11 +25,15 @@ func (s *Source) chooseFramed(f Format, stored *storedInput) error {
 
 // beginFramed has the input read by a Framer, from its beginning.
 func (s *Source) beginFramed(stored *storedInput) error {
-	s.back, s.carry, s.broken, s.eof = s.back[:0], nil, nil, false
-	stored.again()
-	s.read = s.began
 	f := &framed{buf: s.window, frames: s.chosen.(Framer).Frames(s.cfg.MaxRecord)}
 	s.framed = f
+	if s.charset != "" && Decodes(s.chosen) {
+		s.frameDecoded(stored)
+		return nil
+	}
+	s.back, s.carry, s.broken, s.eof, s.charset = s.back[:0], nil, nil, false, ""
+	stored.again()
+	s.read = s.began
 	if s.zipped != nil {
 		return s.beginEntries(stored)
 	}

@@ -75,6 +75,9 @@ type Passed struct {
 	Unpacked int64
 }
 
+// ErrNone is the error of a directory in which no file has one of the endings.
+var ErrNone = errors.New("no")
+
 // list is what arguments stand for.
 type list struct {
 	endings []string // of the files of a directory that are meant
@@ -149,7 +152,7 @@ func (l *list) addDir(dir string) error {
 		return fmt.Errorf("listing %s: %w", dir, err)
 	}
 	if len(l.inputs) == before {
-		return fmt.Errorf("no %s in directory %s", l.meant(), dir)
+		return fmt.Errorf("%w %s in directory %s", ErrNone, l.meant(), dir)
 	}
 	if len(others) > 0 {
 		l.passed = append(l.passed, Passed{Path: dir, Others: others})

@@ -31,6 +31,8 @@ type SourceConfig struct {
 	// by what they begin with. All inputs are of one format.
 	Formats []Format
 
+	Encoding Encoding // of what is not UTF-8; the zero value takes all inputs as they are
+
 	// Reading goes on where an earlier run ended: inputs passed over without
 	// being opened, and records of the input after them, up to a place, that
 	// are read and not handed out. Places and numbers of inputs stay what they are.
@@ -63,9 +65,10 @@ type Source struct {
 	ahead   *ahead // nil unless compressed files are decoded ahead
 	name    string
 	reject  string
-	live    bool  // the input is a pipe: what came is handed out at once
-	next    Place // of the next record
-	most    int   // records of a block
+	charset string // that the input is decoded from; "" is none
+	live    bool   // the input is a pipe: what came is handed out at once
+	next    Place  // of the next record
+	most    int    // records of a block
 	read    int64
 	began   int64  // value of read at the start of the input
 	size    int64  // stored bytes the input had when it was listed, or -1
@@ -328,7 +331,7 @@ func (s *Source) adapt(bytes, records int) {
 // emit describes data in b. So many of its records are whole.
 func (s *Source) emit(b *Block, data []byte, whole int) {
 	b.Input, b.File, b.First, b.Read = s.index-1, s.name, s.next, s.read
-	b.Data, b.Reject, b.Records, b.Format = data, s.reject, whole, s.chosen
+	b.Data, b.Reject, b.Records, b.Format, b.Charset = data, s.reject, whole, s.chosen, s.charset
 	s.next.Record += int64(whole)
 	if whole == 0 && len(data) > 0 {
 		b.Records = 1

@@ -89,6 +89,10 @@ func (s *Source) begin(ctx context.Context, stored *storedInput, p *piece) error
 	if s.broken != nil && len(s.back) == 0 {
 		return s.beginDamaged(stored, s.broken)
 	}
+	stream := s.decoded
+	if err = s.decodeText(ctx, least); err != nil {
+		return err
+	}
 	for s.live && len(s.back) < RecognizedBy && !s.eof && s.broken == nil && beginsLikeOther(s.back) {
 		s.back, _ = s.readTo(ctx, s.back, len(s.back)+1)
 	}
@@ -103,6 +107,7 @@ func (s *Source) begin(ctx context.Context, stored *storedInput, p *piece) error
 		return err
 	}
 	if o, ok := s.chosen.(Opener); ok {
+		s.decoded = stream
 		return s.beginOpened(o, stored)
 	}
 	if s.cutter == nil {

@@ -21,7 +21,7 @@ func (b *Block) Documents(doc *Document, read func() error) iter.Seq[*Document] 
 			}
 			if reason != "" {
 				doc.ID, doc.Text = nil, nil
-				doc.Bad = &BadRecord{File: b.File, At: span.At, Reason: reason, Raw: doc.Raw}
+				doc.Bad = b.Bad(span.At, doc.Raw, reason)
 			}
 			if !yield(doc) {
 				return

@@ -228,7 +228,7 @@ func TestRefused(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 	if _, err := (csv.Format{}).NewParser("firstseen"); err == nil {
-		t.Error("rows can be annotated")
+		t.Error("rows can be annotated where the first has no columns for it")
 	}
 }
 

@@ -10,10 +10,10 @@ import (
 // Format is CSV and TSV. Its zero value reads the columns "text" and, where there is one,
 // "id".
 type Format struct {
-	corpus.Unannotated
-
 	Text string // name of the column of the text; "" is "text"
 	ID   string // of the id; "" is "id", if there is such a column
+	// Annotated has outputs begin with three more columns, for the verdicts of rows.
+	Annotated bool
 }
 
 var (
@@ -43,10 +43,11 @@ func (f Format) Frames(maxRecord int) corpus.Frames {
 	return &frames{format: f, maxRecord: maxRecord, line: 1}
 }
 
-// NewParser returns a parser for one goroutine. Rows cannot be annotated.
+// NewParser returns a parser for one goroutine. Rows can be annotated if outputs begin with
+// the columns for that.
 func (f Format) NewParser(annotate string) (corpus.Parser, error) {
-	if annotate != "" {
-		return nil, errors.New("--annotate adds a field to lines of JSON, and a row has one for each column: leave it out, and read the verdicts in --report")
+	if annotate != "" && !f.Annotated {
+		return nil, errors.New("the first row of the output has no columns for verdicts")
 	}
 	return &parser{}, nil
 }

@@ -25,7 +25,7 @@ func (f *frames) Head() []byte {
 	if f.head == nil {
 		return nil
 	}
-	return f.head.raw
+	return f.head.first
 }
 
 // Numbered says that rows have the numbers of their lines.

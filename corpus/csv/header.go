@@ -2,7 +2,9 @@ package csv
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/firstseen/firstseen/corpus"
@@ -17,10 +19,13 @@ const maxHeader = 64 << 10
 // header is what the first row of an input says.
 type header struct {
 	raw       []byte // with a byte order mark and a line end, if it has them
+	first     []byte // the same, as outputs begin with it
 	delimiter byte
 	columns   int
 	text, id  int // numbers of columns; id is -1 where there is none
 	textName  string
+	lead      []byte // the delimiter
+	taken     string // a column that was to be added, and is there
 }
 
 const byteOrderMark = "\xef\xbb\xbf"
@@ -28,7 +33,7 @@ const byteOrderMark = "\xef\xbb\xbf"
 // header reads the first row. The frame passes over it, or refuses the input.
 func (f *frames) header(data []byte, end corpus.SectionEnd) corpus.Frame {
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
-		return f.reject(data, end, "the file is UTF-16, not UTF-8: convert it first, for example with iconv -f UTF-16 -t UTF-8")
+		return f.reject(data, end, "the file is UTF-16, not UTF-8: say so with --encoding utf-16le or utf-16be")
 	}
 	whole := data
 	data = data[:min(len(data), maxHeader)]
@@ -47,6 +52,9 @@ func (f *frames) header(data []byte, end corpus.SectionEnd) corpus.Frame {
 	}
 	best, waits := f.sniff(data, start, last)
 	switch {
+	case best != nil && best.taken != "":
+		f.line = 1
+		return f.reject(whole, end, fmt.Sprintf("it has a column %s already: it was annotated before, so leave --annotate out, or take the column out", best.taken))
 	case best != nil:
 		f.head = best
 		f.line += int64(bytes.Count(best.raw[start:], newline))
@@ -73,6 +81,9 @@ func (f *frames) sniff(data []byte, start int, last bool) (best *header, waits b
 		h := f.read(data[start:start+end], d)
 		if h != nil && (best == nil || h.columns > best.columns && best.columns == 1) {
 			h.raw, best = bytes.Clone(data[:start+end]), h
+			if h.first = h.raw; f.format.Annotated {
+				h.first = h.annotated()
+			}
 		}
 	}
 	return best, waits && best == nil
@@ -81,10 +92,12 @@ func (f *frames) sniff(data []byte, start int, last bool) (best *header, waits b
 // read is the header that a first row is with a delimiter, nil where that names no column
 // of text, or names a wanted one twice.
 func (f *frames) read(first []byte, delimiter byte) *header {
-	h := &header{delimiter: delimiter, text: -1, id: -1, textName: f.format.text()}
+	h := &header{delimiter: delimiter, lead: []byte{delimiter}, text: -1, id: -1, textName: f.format.text()}
 	twice := false
 	h.columns = fields(first, delimiter, func(n int, raw []byte) {
 		switch name := string(content(nil, raw)); {
+		case f.format.Annotated && slices.Contains(added, name):
+			h.taken = cmp.Or(h.taken, name)
 		case name == h.textName:
 			twice = twice || h.text >= 0
 			h.text = n

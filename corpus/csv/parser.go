@@ -51,6 +51,7 @@ func (p *parser) read(b *corpus.Block) error {
 	if len(p.doc.ID) == 0 {
 		p.doc.ID = b.Name(p.doc.At)
 	}
+	p.doc.Slot = corpus.Slot{At: lineEnd(p.doc.Raw), Lead: h.lead}
 	if len(p.doc.ID) > maxID {
 		return fmt.Errorf("the id is longer than %d bytes", maxID)
 	}

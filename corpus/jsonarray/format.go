@@ -20,7 +20,12 @@ import (
 )
 
 // Format is JSON arrays. Its zero value reads the fields "text" and "id".
-type Format struct{ Fields jsonl.Fields }
+type Format struct {
+	Fields jsonl.Fields
+	// Stream has records stand behind one another, on as many lines as they like, and in
+	// no array.
+	Stream bool
+}
 
 var (
 	_ corpus.Format     = Format{}
@@ -52,7 +57,18 @@ func (Format) Recognize(head []byte) bool {
 }
 
 // Frames returns what finds the records of an array.
-func (Format) Frames(maxRecord int) corpus.Frames { return &frames{maxRecord: maxRecord} }
+func (f Format) Frames(maxRecord int) corpus.Frames {
+	return &frames{maxRecord: maxRecord, stream: f.Stream}
+}
+
+// EndsInside reports whether data, which begins with an object, ends inside of that, and
+// of no string: as the first line of one does that is written on several.
+func EndsInside(data []byte) bool {
+	var v value
+	data = bytes.TrimLeft(data, space)
+	_, whole := v.scan(data)
+	return len(data) > 0 && data[0] == '{' && !whole && !v.inString
+}
 
 // NewParser returns a parser for one goroutine.
 func (f Format) NewParser(annotate string) (corpus.Parser, error) {

@@ -28,6 +28,7 @@ const (
 // frames finds the values of one array.
 type frames struct {
 	maxRecord int
+	stream    bool // records are in no array
 	want      expected
 	number    int64 // of the last record
 	sections  int
@@ -56,6 +57,9 @@ func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	}
 	if f.want == wantArray && len(data) < len(byteOrderMark) && data[0] == byteOrderMark[0] && end == corpus.GoesOn {
 		return corpus.Frame{Need: len(byteOrderMark)}
+	}
+	if f.want == wantArray && f.stream {
+		f.want = wantValue
 	}
 	if n := len(data) - len(bytes.TrimLeft(data, space)); n > 0 {
 		return corpus.Frame{Pass: n}
@@ -103,8 +107,15 @@ func (f *frames) record(data []byte, end corpus.SectionEnd) corpus.Frame {
 // hand makes a frame of a record, of which so many bytes are taken and passed.
 func (f *frames) hand(take, pass int, bad string) corpus.Frame {
 	f.number++
-	f.want, f.value = wantComma, value{}
+	f.recorded()
 	return corpus.Frame{Take: take, Pass: pass, Record: true, Bad: bad, Number: f.number}
+}
+
+// recorded says that a record is over.
+func (f *frames) recorded() {
+	if f.want, f.value = wantComma, (value{}); f.stream {
+		f.want = wantValue
+	}
 }
 
 // restOfLong passes over what is left of a record that is too long.
@@ -112,7 +123,7 @@ func (f *frames) restOfLong(data []byte, end corpus.SectionEnd) corpus.Frame {
 	n, whole := f.value.scan(data)
 	f.value.seen = 0
 	if whole {
-		f.want, f.value = wantComma, value{}
+		f.recorded()
 	}
 	if n == 0 { // the byte that ended it
 		return f.Frame(data, end)

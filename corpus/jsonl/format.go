@@ -55,7 +55,7 @@ func (Format) Begin(head []byte) (passed int, reject string) {
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
 		return 3, ""
 	case isUTF16(head):
-		return 0, "the file is UTF-16, not UTF-8: convert it first, for example with iconv -f UTF-16 -t UTF-8"
+		return 0, "the file is UTF-16, not UTF-8: say so with --encoding utf-16le or utf-16be"
 	}
 	return 0, ""
 }

@@ -121,7 +121,7 @@ func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 
 func (p *parser) bad(reason string) {
 	p.doc.ID, p.doc.Text = nil, nil
-	p.doc.Bad = &corpus.BadRecord{File: p.block.File, At: p.doc.At, Reason: reason, Raw: p.doc.Raw}
+	p.doc.Bad = p.block.Bad(p.doc.At, p.doc.Raw, reason)
 }
 
 // parse fills p.doc from its Raw.

@@ -44,9 +44,9 @@ func (Format) Recognize(head []byte) bool {
 
 // Columns that are added to rows with their verdicts.
 const (
-	verdictColumn = "firstseen_verdict"
-	ofColumn      = "firstseen_of"
-	scoreColumn   = "firstseen_score"
+	verdictColumn = corpus.VerdictColumn
+	ofColumn      = corpus.OfColumn
+	scoreColumn   = corpus.ScoreColumn
 )
 
 // Keep writes a row as it came.

@@ -44,7 +44,7 @@ func (p *parser) parse(b *corpus.Block, r *rows, span corpus.Span) {
 	text, reason := p.fill(b, r, raw, span)
 	if reason != "" {
 		p.doc.ID, p.doc.Text = nil, nil
-		p.doc.Bad = &corpus.BadRecord{File: b.File, At: span.At, Reason: reason, Raw: text}
+		p.doc.Bad = b.Bad(span.At, text, reason)
 	}
 }
 

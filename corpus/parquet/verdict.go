@@ -2,9 +2,10 @@ package parquet
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"math"
+
+	"github.com/firstseen/firstseen/corpus"
 )
 
 // verdictLeaves are the columns that are added to rows with their verdicts.
@@ -16,13 +17,9 @@ var verdictLeaves = []leaf{
 
 // verdictRow makes the entries of these columns of an annotation.
 func verdictRow(value []byte) (row []byte, err error) {
-	var v struct {
-		Verdict string   `json:"verdict"`
-		Of      *string  `json:"of"`
-		Score   *float64 `json:"score"`
-	}
-	if err := json.Unmarshal(value, &v); err != nil {
-		return nil, fmt.Errorf("reading a verdict: %w", err)
+	v, err := corpus.ReadVerdict(value)
+	if err != nil {
+		return nil, err
 	}
 	row = appendText(append(row, 1), v.Verdict)
 	if v.Of != nil {

@@ -55,7 +55,7 @@ func (Format) Begin(head []byte) (passed int, reject string) {
 		return len(byteOrderMark), ""
 	}
 	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
-		return 0, "the file is UTF-16: convert it to UTF-8"
+		return 0, "the file is UTF-16, not UTF-8: say so with --encoding utf-16le or utf-16be"
 	}
 	return 0, ""
 }
@@ -152,7 +152,7 @@ func (p *parser) fill(b *corpus.Block, raw []byte, at corpus.Place) {
 		reason = "it is not UTF-8"
 	}
 	if reason != "" {
-		p.doc.Bad = &corpus.BadRecord{File: b.File, At: at, Reason: reason, Raw: raw}
+		p.doc.Bad = b.Bad(at, raw, reason)
 		return
 	}
 	p.doc.ID, p.doc.Text = b.Name(at), raw

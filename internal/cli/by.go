@@ -6,7 +6,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/jsonarray"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/corpus/nested"
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/pipeline"
 )
@@ -55,6 +57,12 @@ func (b countedBy) of() *pipeline.By {
 	return &pipeline.By{Field: string(b), Format: func(f corpus.Format) corpus.Format {
 		switch f := f.(type) {
 		case jsonl.Format:
+			f.Fields.ID = string(b)
+			return f
+		case jsonarray.Format:
+			f.Fields.ID = string(b)
+			return f
+		case nested.Format:
 			f.Fields.ID = string(b)
 			return f
 		case warc.Format:

@@ -46,11 +46,17 @@ func tables(t *testing.T, dir string) {
 }
 
 // TestTablesKilled: each output has its first row once, however often the run is killed,
-// and has the same bytes with another number of jobs.
+// and has the same bytes with another number of jobs, also with verdicts in columns.
 func TestTablesKilled(t *testing.T) {
+	t.Run("kept", func(t *testing.T) { tablesKilled(t, "") })
+	t.Run("annotated", func(t *testing.T) { tablesKilled(t, ",firstseen_verdict,firstseen_of,firstseen_score", "--annotate") })
+}
+
+func tablesKilled(t *testing.T, added string, flags ...string) {
 	k := &treeKilling{killing: killing{t: t, dir: t.TempDir(), signal: syscall.SIGKILL, rng: rand.New(rand.NewPCG(5, 8))}}
 	tables(t, k.dir)
 	k.args = []string{"dedup", "-q", "--no-key", "--docs", "3k", "--checkpoint-bytes", "12k", "--format", "csv", "--index", "index", "--report", "dups.jsonl", "--out-dir", "out", "in"}
+	k.args = append(k.args, flags...)
 	begun := time.Now()
 	runProgram(t, k.dir, exitBadRecords, k.args...)
 	k.took = time.Since(begun)
@@ -64,7 +70,7 @@ func TestTablesKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if head := fmt.Sprintf("text,id,\"column\n%d\"\r\n", i); !bytes.HasPrefix(data, []byte(head)) || bytes.Count(data, []byte("column")) != 1 {
+		if head := fmt.Sprintf("text,id,\"column\n%d\"%s\r\n", i, added); !bytes.HasPrefix(data, []byte(head)) || bytes.Count(data, []byte("column")) != 1 {
 			t.Errorf("%s: %.60q", f.name, data)
 		}
 	}

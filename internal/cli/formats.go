@@ -30,6 +30,8 @@ type reading struct {
 	format             string // "auto", or that of all inputs
 	status, types      string // of the records of web archives
 	html               string // what of a page is its text
+	encoding           encodingFlag
+	records            recordsFlag
 }
 
 func (r *reading) register(fs *pflag.FlagSet) {
@@ -39,6 +41,8 @@ func (r *reading) register(fs *pflag.FlagSet) {
 	fs.StringVar(&r.html, "html", "main", "the text of a page of HTML: main (its article), visible (all that is seen) or off (the page as it is, with its tags)")
 	fs.StringVar(&r.status, "status", "200", "of web archives: statuses of HTTP that documents have, such as 200,203 or 2xx, or any")
 	fs.StringVar(&r.types, "mime", strings.Join(warc.DefaultTypes, ","), "of web archives: media types that documents have, or any")
+	r.encoding.register(fs)
+	r.records.register(fs)
 }
 
 // textOf makes the text of pages and texts in any encoding.
@@ -82,6 +86,11 @@ type formats struct {
 	text    func() corpus.Text
 	chosen  string
 	html    string
+	encoded encodingFlag
+	decoder corpus.Encoding
+	records recordsFlag
+	path    jsonl.Path // the same, nil for none
+	columns bool       // for the verdicts of rows
 }
 
 // formats checks the flags.
@@ -106,6 +115,14 @@ func (r *reading) formats(maxRecord int) (f formats, err error) {
 		}
 		f.warc.Types = append(f.warc.Types, word)
 	}
+	f.encoded = r.encoding
+	if f.decoder, err = r.encoding.encoding(); err != nil {
+		return f, err
+	}
+	f.records = r.records
+	if f.path, err = r.records.path(f.chosen); err != nil {
+		return f, err
+	}
 	_, err = f.jsonl.NewParser("")
 	return f, err
 }
@@ -115,13 +132,16 @@ func (f formats) all() map[string]corpus.Format {
 	arc := f.warc
 	arc.ARC = true
 	return map[string]corpus.Format{
-		"csv": csv.Format{Text: f.parquet.Text, ID: f.parquet.ID}, "jsonl": f.jsonl, "array": jsonarray.Format{Fields: f.jsonl.Fields}, "parquet": f.parquet, "warc": f.warc, "arc": arc, "html": page.Format{HTML: true, Text: f.text}, "text": page.Format{Text: f.text},
+		"csv": csv.Format{Text: f.parquet.Text, ID: f.parquet.ID, Annotated: f.columns}, "jsonl": f.jsonl, "array": jsonarray.Format{Fields: f.jsonl.Fields}, "parquet": f.parquet, "warc": f.warc, "arc": arc, "html": page.Format{HTML: true, Text: f.text}, "text": page.Format{Text: f.text},
 		"lines": plain.Format{}, "paragraphs": plain.Format{Paragraphs: true},
 	}
 }
 
 // of is the format of inputs, and those that are recognized by content.
 func (f formats) of() (format corpus.Format, others []corpus.Format) {
+	if f.path != nil {
+		return f.nested()
+	}
 	all := f.all()
 	if f.chosen != "auto" {
 		return all[f.chosen], nil
@@ -132,28 +152,38 @@ func (f formats) of() (format corpus.Format, others []corpus.Format) {
 // source reads inputs.
 func (f formats) source(inputs []corpus.Input, cfg corpus.SourceConfig) *corpus.Source {
 	format, others := f.of()
-	cfg.Formats = others
+	cfg.Formats, cfg.Encoding = others, f.decoder
 	return corpus.NewSource(inputs, format, cfg)
 }
 
 // expand makes inputs of arguments. Of a directory the files of the format are taken or,
-// where none is given, lines of JSON and web archives: a page or a text beside them may be
-// anything.
+// where none is given, JSON, Parquet and web archives: a page or a text beside them may be
+// anything, and so may a table. Only where there are none of these, tables are taken.
 func (f formats) expand(args []string, cfg corpus.SourceConfig) ([]corpus.Input, []corpus.Passed, error) {
 	all := f.all()
 	args, err := readLists(args)
 	if err != nil {
 		return nil, nil, err
 	}
+	if f.path != nil {
+		return corpus.ExpandWithin(args, f.jsonl.Endings(), cfg)
+	}
 	if f.chosen != "auto" {
 		return corpus.ExpandWithin(args, all[f.chosen].Endings(), cfg)
 	}
-	return corpus.ExpandWithin(args, slices.Concat(f.jsonl.Endings(), f.parquet.Endings(), all["warc"].Endings(), all["arc"].Endings()), cfg)
+	inputs, passed, err := corpus.ExpandWithin(args, slices.Concat(f.jsonl.Endings(), f.parquet.Endings(), all["warc"].Endings(), all["arc"].Endings()), cfg)
+	if !errors.Is(err, corpus.ErrNone) {
+		return inputs, passed, err
+	}
+	if tables, others, noTable := corpus.ExpandWithin(args, all["csv"].Endings(), cfg); noTable == nil {
+		return tables, others, nil
+	}
+	return nil, nil, fmt.Errorf("%w, and no table (.csv, .tsv)", err)
 }
 
 // String names the formats with what they were told, for the ledger of a run.
 func (f formats) String() string {
-	name := fmt.Sprintf("%s text %q id %q status %v types %q html %s%s", f.chosen, f.jsonl.Fields.Text, f.jsonl.Fields.ID, f.warc.Status, f.warc.Types, f.html, revisitText(f.warc.Revisit))
+	name := fmt.Sprintf("%s text %q id %q status %v types %q html %s%s%s%s", f.chosen, f.jsonl.Fields.Text, f.jsonl.Fields.ID, f.warc.Status, f.warc.Types, f.html, revisitText(f.warc.Revisit), f.encoded.text(), f.records.text())
 	if f.jsonl.Fields.Time != "" {
 		name += fmt.Sprintf(" time %q", f.jsonl.Fields.Time)
 	}
@@ -165,10 +195,13 @@ func (f formats) String() string {
 // there is no file.
 func (f formats) check(inputs []corpus.Input, cfg corpus.SourceConfig, out string, annotate bool) (corpus.Format, error) {
 	format, others := f.of()
-	cfg.Formats = others
+	cfg.Formats, cfg.Encoding = others, f.decoder
 	found, err := corpus.Recognize(inputs, format, cfg)
 	if err != nil || found == nil {
 		return nil, err
+	}
+	if err := f.encoded.check(found); err != nil {
+		return nil, usageError{err}
 	}
 	if annotate {
 		if _, err := found.NewParser(pipeline.AnnotationField); err != nil {

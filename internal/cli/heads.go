@@ -13,8 +13,10 @@ func (t *task) lead() error {
 	if t.found == nil {
 		return nil
 	}
+	cfg := t.source
+	cfg.Encoding = t.formats.decoder
 	read := func(in corpus.Input) ([]byte, error) {
-		return corpus.Head(context.Background(), in, t.found, t.source)
+		return corpus.Head(context.Background(), in, t.found, cfg)
 	}
 	apart := t.tree != nil && t.shard == 0 // each input has an output
 	first := ""

@@ -40,6 +40,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"pad":       scriptPad,
 	"archive":   scriptArchive,
 	"encodings": scriptEncodings,
+	"encode":    scriptEncode,
 }
 
 func check(ts *testscript.TestScript, neg bool, args []string, want int, usage string) {
@@ -160,6 +161,22 @@ func scriptEncodings(ts *testscript.TestScript, neg bool, args []string) {
 		fmt.Fprintf(&file, "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://%s/\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", name, len(content), content)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), file.Bytes(), 0o666))
+}
+
+// scriptEncode writes a file in an encoding, behind a byte order mark if that is asked for.
+func scriptEncode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: encode from to encoding [mark]")
+	}
+	e, err := htmlindex.Get(args[2])
+	ts.Check(err)
+	text := ts.ReadFile(args[0])
+	if len(args) > 3 {
+		text = "\ufeff" + text
+	}
+	text, err = e.NewEncoder().String(text)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o666))
 }
 
 func scriptUnpack(ts *testscript.TestScript, neg bool, args []string) {

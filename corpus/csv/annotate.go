@@ -1,0 +1,86 @@
+package csv
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+// added are the columns of annotated rows, behind all others.
+var added = []string{corpus.VerdictColumn, corpus.OfColumn, corpus.ScoreColumn}
+
+// annotated is the first row with names for them.
+func (h *header) annotated() []byte {
+	end := lineEnd(h.raw)
+	var all []byte
+	all = append(all, h.raw[:end]...)
+	for _, name := range added {
+		all = append(append(all, h.delimiter), name...)
+	}
+	return append(all, h.raw[end:]...)
+}
+
+// lineEnd is where the line end of a row begins.
+func lineEnd(raw []byte) int {
+	return len(bytes.TrimSuffix(bytes.TrimSuffix(raw, newline), []byte{'\r'}))
+}
+
+// Annotate writes a row with its verdict in three more columns.
+func (Format) Annotate(w *corpus.Writer, raw []byte, at corpus.Slot, value []byte) error {
+	fields, err := verdictFields(at.Lead[0], value)
+	if err != nil {
+		return err
+	}
+	end := raw[at.At:]
+	if !bytes.HasSuffix(end, newline) {
+		return w.WriteRecord(raw[:at.At], fields, end, newline)
+	}
+	return w.WriteRecord(raw[:at.At], fields, end)
+}
+
+// Answer writes a row of empty fields before a verdict: what is no row of the table would
+// have others be read wrongly.
+func (Format) Answer(w *corpus.Writer, _ string, value []byte) error {
+	head := w.Head()
+	names := head[:lineEnd(head)]
+	last := len(names) - len(corpus.ScoreColumn) - 1
+	if last < 0 || string(names[last+1:]) != corpus.ScoreColumn {
+		return nil // of a pipe that begins with no names: that is its only record
+	}
+	delimiter := names[last]
+	row, err := verdictFields(delimiter, value)
+	if err != nil {
+		return err
+	}
+	names = bytes.TrimLeft(bytes.TrimPrefix(names, []byte(byteOrderMark)), "\r\n")
+	columns := fields(names, delimiter, func(int, []byte) {}) - len(added)
+	return w.WriteRecord(bytes.Repeat([]byte{delimiter}, columns-1), row, newline)
+}
+
+// verdictFields are the fields that are added to a row.
+func verdictFields(delimiter byte, value []byte) (row []byte, err error) {
+	v, err := corpus.ReadVerdict(value)
+	if err != nil {
+		return nil, err
+	}
+	row = append(append(row, delimiter), v.Verdict...)
+	row = append(row, delimiter)
+	if v.Of != nil {
+		row = appendField(row, *v.Of, delimiter)
+	}
+	row = append(row, delimiter)
+	if v.Score != nil {
+		row = strconv.AppendFloat(row, *v.Score, 'g', -1, 64)
+	}
+	return row, nil
+}
+
+// appendField appends a field, between quotes where that is needed.
+func appendField(row []byte, text string, delimiter byte) []byte {
+	if !strings.ContainsAny(text, "\"\r\n"+string(rune(delimiter))) {
+		return append(row, text...)
+	}
+	return append(append(append(row, quote), strings.ReplaceAll(text, `"`, `""`)...), quote)
+}

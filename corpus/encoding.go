@@ -1,0 +1,106 @@
+package corpus
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Encoding finds out in which encoding the text of an input is, and decodes what is not
+// UTF-8: behind decompression, before records are told apart. So all that follows sees
+// UTF-8, and places, which are numbers of records, are what they are in UTF-8. It is for
+// formats that are cut into records, and whose records have numbers; others decode what
+// they have, or have none.
+type Encoding struct {
+	// Sample is how many bytes Of is to see, unless an input ends before or is a pipe.
+	// A byte order mark it sees in any case.
+	Sample int
+	// Of tells the encoding by the beginning of an input; whole says that this is all of
+	// it, and piped that it may be less than the sample. The zero Decoding is UTF-8.
+	Of func(head []byte, whole, piped bool) (Decoding, error)
+}
+
+// Decoding makes UTF-8 of text.
+type Decoding struct {
+	Name string // of the encoding
+	// Reader decodes. In the place of what is no character it has [Malformed].
+	Reader func(io.Reader) io.Reader
+}
+
+// Malformed is a byte that UTF-8 never has: a record that holds one is bad.
+const Malformed = 0xff
+
+// decodeText has the input that was begun decoded, where its encoding is not UTF-8.
+func (s *Source) decodeText(ctx context.Context, least int) (err error) {
+	if s.charset = ""; s.cfg.Encoding.Of == nil {
+		return nil
+	}
+	want := s.cfg.Encoding.Sample
+	if s.live {
+		want = 0
+	}
+	for _, mark := range []string{"\xff\xfe\x00\x00", "\x00\x00\xfe\xff", "\x84\x31\x95\x33"} {
+		if len(s.back) > 0 && begins(s.back, mark) { // it begins as a byte order mark of four bytes
+			want = max(want, len(mark))
+		}
+	}
+	if s.back, _ = s.readTo(ctx, s.back, want); ctx.Err() != nil { // an error is met again
+		return ctx.Err()
+	}
+	d, err := s.cfg.Encoding.Of(s.back, s.eof, s.live)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", s.name, err)
+	}
+	if d.Reader == nil {
+		return nil
+	}
+	head := bytes.NewReader(bytes.Clone(s.back))
+	rest := s.decoded
+	if s.eof {
+		rest = bytes.NewReader(nil)
+	} else if s.broken != nil {
+		rest = failingReader{errors.Unwrap(s.broken)}
+	}
+	s.charset, s.decoded = d.Name, d.Reader(io.MultiReader(head, rest))
+	s.back, s.eof, s.broken = s.back[:0], false, nil
+	s.back, _ = s.readTo(ctx, s.back, least)
+	return ctx.Err() // an error of reading is met again
+}
+
+// failingReader brings an error again.
+type failingReader struct{ err error }
+
+func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
+
+// Bad is a record of the block that is no document. Where it was to be decoded and has what
+// cannot be, the reason says so.
+func (b *Block) Bad(at Place, raw []byte, reason string) *BadRecord {
+	if b.Charset != "" && bytes.IndexByte(raw, Malformed) >= 0 {
+		reason = fmt.Sprintf("it is not valid %s: decoded, %s", b.Charset, reason)
+	}
+	return &BadRecord{File: b.File, At: at, Reason: reason, Raw: raw}
+}
+
+// frameDecoded has records found in the decoded text of the input, as if that were what is
+// stored.
+func (s *Source) frameDecoded(stored *storedInput) {
+	stored.forget()
+	head := bytes.NewReader(bytes.Clone(s.back))
+	text := &history{r: io.MultiReader(head, s.decoded)}
+	s.framed.src = &sections{raw: text, br: bufio.NewReaderSize(text, readBuffer), frames: s.framed.frames, single: true}
+	s.back, s.carry, s.broken, s.eof = s.back[:0], nil, nil, false
+}
+
+// Decodes reports whether inputs of a format may be in another encoding than UTF-8, and are
+// then decoded.
+func Decodes(f Format) bool {
+	if framer, ok := f.(Framer); ok {
+		_, numbered := framer.Frames(DefaultMaxRecord).(Numbered)
+		return numbered
+	}
+	_, cuts := f.(Cutter)
+	return cuts
+}

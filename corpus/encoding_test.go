@@ -1,0 +1,181 @@
+package corpus_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/klauspost/compress/gzip"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/unicode"
+	"pgregory.net/rapid"
+
+	. "github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/corpustest"
+	"github.com/firstseen/firstseen/corpus/csv"
+	"github.com/firstseen/firstseen/corpus/jsonarray"
+	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/corpus/page"
+	"github.com/firstseen/firstseen/corpus/plain"
+	"github.com/firstseen/firstseen/web/charset"
+)
+
+// told takes inputs without a byte order mark to be in one encoding.
+func told(label string, sample int) Encoding {
+	return Encoding{Sample: sample, Of: func(head []byte, _, _ bool) (Decoding, error) {
+		s := charset.Marked(head)
+		if s == nil {
+			var err error
+			if s, err = charset.StreamOf(label); err != nil {
+				return Decoding{}, err
+			}
+		}
+		if s.IsUTF8() {
+			return Decoding{}, nil
+		}
+		return Decoding{Name: s.Name(), Reader: s.NewReader}, nil
+	}}
+}
+
+// seen is what is read of an input: places, ids, texts, what is kept, and reasons.
+func seen(format Format, r io.Reader, cfg SourceConfig) (string, error) {
+	var got strings.Builder
+	cfg.Stdin = r
+	err := corpustest.Each(format, corpustest.Stdin, cfg, func(_ *Block, doc *Document) {
+		fmt.Fprintf(&got, "%v %q %q %q", doc.At, doc.ID, doc.Text, doc.Raw)
+		if doc.Bad != nil {
+			fmt.Fprintf(&got, " bad: %s", doc.Bad.Reason)
+		}
+		got.WriteByte('\n')
+	})
+	return got.String(), err
+}
+
+var textFormats = []Format{jsonl.Format{}, plain.Format{}, plain.Format{Paragraphs: true}, csv.Format{}, jsonarray.Format{}}
+
+// TestEncodings: of a text in any encoding, compressed or not and in blocks of any size,
+// the same is read as of that in UTF-8.
+func TestEncodings(t *testing.T) {
+	var gz bytes.Buffer
+	rapid.Check(t, func(t *rapid.T) {
+		format := textFormats[rapid.IntRange(0, len(textFormats)-1).Draw(t, "format")]
+		piece := rapid.SampledFrom([]string{"\n", "\r\n", "\n\n", ",", `"`, "字", "😀", "�", "a", `{"text":"第一","id":1}` + "\n", `,{"text":"b \u4e00"}`})
+		text := strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(t, "text"), "")
+		text = map[string]string{"CSV": "id,text\n", "JSON arrays": `[{"text":"山"}`}[format.Name()] + text
+		want, err := seen(format, strings.NewReader(text), SourceConfig{MaxRecord: 64})
+		if err != nil {
+			t.Fatal(err)
+		}
+		encoded := func(e encoding.Encoding) []byte {
+			body, err := e.NewEncoder().Bytes([]byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return body
+		}
+		for label, body := range map[string][]byte{
+			"gbk": encoded(simplifiedchinese.GB18030), "utf-16": encoded(unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)),
+			"utf-16be": encoded(unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)), "utf-8": []byte(text),
+			"koi8-r": append([]byte("\xff\xfe"), encoded(unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM))...),
+		} {
+			if format.Name() == "CSV" && label == "koi8-r" {
+				continue // its mark belongs to the first row
+			}
+			gz.Reset()
+			w := gzip.NewWriter(&gz)
+			_, _ = w.Write(body)
+			_ = w.Close()
+			for i, r := range []io.Reader{bytes.NewReader(body), iotest.OneByteReader(bytes.NewReader(body)), iotest.HalfReader(bytes.NewReader(gz.Bytes()))} {
+				cfg := SourceConfig{MaxRecord: 64, BlockSize: []int{1 << 20, 1, 7}[i], Encoding: told(label, 0)}
+				if got, err := seen(format, r, cfg); err != nil || got != want {
+					t.Fatalf("%s, %s, reader %d:\n%s\nwant\n%s\n%v", format.Name(), label, i, got, want, err)
+				}
+			}
+		}
+	})
+}
+
+// TestMalformed: what is no character makes its record a bad one, and no other.
+func TestMalformed(t *testing.T) {
+	for _, c := range []struct {
+		format      Format
+		label, body string
+		bad, good   string
+	}{
+		{jsonl.Format{}, "gbk", "{\"text\":\"\xd6\xd0\"}\n{\"text\":\"\xff\"}\n{\"text\":\"\xce\xc4\"}", `it is not valid gb18030: decoded, invalid UTF-8 at byte 10`, "文"},
+		{plain.Format{}, "big5", "\xa4\xa4\n\xff\n\xa4\xe5", "it is not valid big5: decoded, it is not UTF-8", "文"},
+		{csv.Format{}, "utf-16", "t\x00e\x00x\x00t\x00\n\x00a\x00\n\x00\x00\xd8\n\x00b\x00\n\x00", "it is not valid utf-16le: decoded, the row is not valid UTF-8", `"b"`},
+		{jsonarray.Format{}, "gbk", "[{\"text\":\"\xd6\xd0\"},{\"text\":\"\xff\"},{\"text\":\"\xce\xc4\"}]", `it is not valid gb18030: decoded, invalid UTF-8`, "文"},
+		{plain.Format{}, "utf-16", "a\x00\n\x00b\x00\n\x00c\x00\n\x00x", "it is not valid utf-16le", `"c"`},
+	} {
+		got, err := seen(c.format, strings.NewReader(c.body), SourceConfig{Encoding: told(c.label, 0)})
+		if err != nil || strings.Count(got, "bad: ") != 1 || !strings.Contains(got, c.bad) || !strings.Contains(got, c.good) {
+			t.Errorf("%s, %s:\n%s%v", c.format.Name(), c.label, got, err)
+		}
+	}
+}
+
+// TestEncodingOfAPipe: whoever waits for the answer to a first record of a few bytes gets
+// it, whatever that begins like.
+func TestEncodingOfAPipe(t *testing.T) {
+	for _, first := range []string{"é\n", "\xff\xfea\x00\n\x00", "\xff\xfe\n\x00a\x00\n\x00", "\xef\xbb\xbfa\n", "\x84\n"} {
+		r, w := io.Pipe()
+		src := NewSource(corpustest.Stdin, plain.Format{}, SourceConfig{Stdin: r, Encoding: told("utf-8", 64<<10)})
+		go func() { _, _ = io.WriteString(w, first) }() // and then nothing
+		var b Block
+		if err := src.Next(context.Background(), &b); err != nil || !bytes.HasSuffix(b.Data, []byte("\n")) {
+			t.Errorf("%q: %q, %v", first, b.Data, err)
+		}
+		if err := errors.Join(w.Close(), src.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestEncodingCutOff: of a compressed input that is cut off the records before are read,
+// however little of it is looked at first.
+func TestEncodingCutOff(t *testing.T) {
+	text := strings.Repeat("一行\n", 4000)
+	var gz bytes.Buffer
+	w := gzip.NewWriter(&gz)
+	body, err := simplifiedchinese.GB18030.NewEncoder().Bytes([]byte(text))
+	if _, werr := w.Write(body); err != nil || errors.Join(werr, w.Close()) != nil {
+		t.Fatal(err)
+	}
+	for _, cut := range []int{gz.Len() - 1, gz.Len() / 2} {
+		path := filepath.Join(t.TempDir(), "a.gz")
+		if err := os.WriteFile(path, gz.Bytes()[:cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, sample := range []int{0, 1 << 20} {
+			got := 0
+			err := corpustest.Each(plain.Format{}, []Input{{Path: path, Name: "a.gz", Size: int64(cut)}}, SourceConfig{Encoding: told("gbk", sample)}, func(_ *Block, doc *Document) {
+				if string(doc.Text) == "一行" {
+					got++
+				}
+			})
+			if err == nil || !strings.HasPrefix(err.Error(), "reading a.gz: the compressed data ends too early") || got < 100 {
+				t.Errorf("cut at %d, sample %d: %d lines, %v", cut, sample, got, err)
+			}
+		}
+	}
+}
+
+// TestEncodingIsTheirs: what finds encodings itself is given the bytes as they are.
+func TestEncodingIsTheirs(t *testing.T) {
+	body := "\xff\xfe<\x00p\x00>\x00"
+	got, err := seen(page.Format{HTML: true, Text: func() Text {
+		return func(_ func(int) []byte, body []byte, _ string) ([]byte, error) { return body, nil }
+	}}, strings.NewReader(body), SourceConfig{Encoding: told("gbk", 0)})
+	if err != nil || got != fmt.Sprintf("1 %q %q %[2]q\n", "f", body) {
+		t.Errorf("%s %v", got, err)
+	}
+}

@@ -1,0 +1,31 @@
+package corpus
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Columns that annotated rows get, of formats that have columns.
+const (
+	VerdictColumn = "firstseen_verdict"
+	OfColumn      = "firstseen_of"
+	ScoreColumn   = "firstseen_score"
+)
+
+// Verdict is what an annotation says in columns.
+type Verdict struct {
+	Verdict string   `json:"verdict"`
+	Of      *string  `json:"of"`    // nil where there is no earlier document
+	Score   *float64 `json:"score"` // likewise
+}
+
+// ReadVerdict reads the value of an annotation.
+func ReadVerdict(value []byte) (v Verdict, err error) {
+	if err := json.Unmarshal(value, &v); err != nil {
+		return v, fmt.Errorf("reading a verdict: %w", err)
+	}
+	return v, nil
+}
+
+// Head is what stands in front of the records of the output, nil for nothing.
+func (w *Writer) Head() []byte { return w.head }

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/web/charset"
+)
+
+// encodingFlag says in which encoding inputs of text are that have no byte order mark:
+// the name of one, or auto.
+type encodingFlag string
+
+func (f *encodingFlag) register(fs *pflag.FlagSet) {
+	fs.StringVar((*string)(f), "encoding", "utf-8", "of lines, arrays and tables without a byte order mark: gbk, utf-16le, big5, windows-1251 and so on, or auto, by the beginning of each file; what is written is UTF-8")
+}
+
+// detectedBy is how many bytes of a file tell its encoding.
+const detectedBy = 64 << 10
+
+// encoding checks the flag.
+func (f encodingFlag) encoding() (corpus.Encoding, error) {
+	label := strings.ToLower(string(f))
+	if label == "auto" {
+		return corpus.Encoding{Sample: detectedBy, Of: detected}, nil
+	}
+	if label == "" {
+		label = "utf-8"
+	}
+	given, err := charset.StreamOf(label)
+	if err != nil {
+		return corpus.Encoding{}, fmt.Errorf("--encoding: %w", err)
+	}
+	return corpus.Encoding{Of: func(head []byte, _, _ bool) (corpus.Decoding, error) {
+		if marked := charset.Marked(head); marked != nil {
+			return decoding(marked), nil
+		}
+		return decoding(given), nil
+	}}, nil
+}
+
+// detected tells an encoding by the beginning of a file.
+func detected(head []byte, whole, piped bool) (corpus.Decoding, error) {
+	if piped {
+		return corpus.Decoding{}, errors.New("--encoding auto looks at the beginning of a file, and this is a pipe: name the encoding, such as --encoding gbk")
+	}
+	found, err := charset.Detect(head, whole)
+	if err != nil {
+		return corpus.Decoding{}, fmt.Errorf("--encoding auto: %w: name it with --encoding, or convert the file first", err)
+	}
+	return decoding(found), nil
+}
+
+func decoding(s *charset.Stream) corpus.Decoding {
+	if s.IsUTF8() {
+		return corpus.Decoding{}
+	}
+	return corpus.Decoding{Name: s.Name(), Reader: s.NewReader}
+}
+
+// given reports whether the flag says something.
+func (f encodingFlag) given() bool { return f != "" && strings.ToLower(string(f)) != "utf-8" }
+
+// text names what the flag says for the ledger of a run.
+func (f encodingFlag) text() string {
+	if !f.given() {
+		return ""
+	}
+	return fmt.Sprintf(" encoding %q", string(f))
+}
+
+// check refuses the flag for what finds encodings itself, or has none.
+func (f encodingFlag) check(found corpus.Format) error {
+	if f.given() && !corpus.Decodes(found) {
+		return fmt.Errorf("--encoding %s is for lines, paragraphs, arrays and tables; the inputs are %s, which say themselves in which encoding they are: leave it out", f, found.Name())
+	}
+	return nil
+}

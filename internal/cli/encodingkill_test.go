@@ -1,0 +1,83 @@
+//go:build unix
+
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/unicode"
+)
+
+// reencode writes every file below a folder in another encoding: UTF-16 of both orders,
+// and GB18030.
+func reencode(t *testing.T, dir string) {
+	t.Helper()
+	n := 0
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		packed := strings.HasSuffix(path, ".gz")
+		if packed {
+			if data, err = unpacked(data); err != nil {
+				return err
+			}
+		}
+		e := []encoding.Encoding{
+			simplifiedchinese.GB18030,
+			unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), unicode.UTF16(unicode.BigEndian, unicode.UseBOM),
+		}[n%3]
+		if n++; len(data) > 0 {
+			if data, err = e.NewEncoder().Bytes(data); err != nil {
+				return err
+			}
+		}
+		if packed {
+			var b bytes.Buffer
+			w := gzip.NewWriter(&b)
+			if _, err := w.Write(data); err != nil || w.Close() != nil {
+				return fmt.Errorf("packing %s: %v", path, err)
+			}
+			data = b.Bytes()
+		}
+		return os.WriteFile(path, data, 0o666)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestEncodingsKilled: inputs in other encodings give the outputs and the index that they
+// give in UTF-8, with any number of jobs, and however often the run is killed.
+func TestEncodingsKilled(t *testing.T) {
+	k := newTreeKilling(t)
+	reencode(t, filepath.Join(k.dir, "in"))
+	k.args = append([]string{"dedup", "--encoding", "gbk"}, k.args[1:]...)
+	for _, jobs := range []string{"1", "3"} {
+		k.reset()
+		runProgram(t, k.dir, exitBadRecords, append([]string{"dedup", "-j", jobs}, k.args[1:]...)...)
+		k.compare("with -j " + jobs)
+	}
+	k.reset()
+	steps := k.stopAt(0, "")
+	for n := 1; n < len(steps); n += len(steps)/5 + 1 {
+		k.reset()
+		k.stopAt(n, stopByKill)
+		k.stopBefore(n/2 + 1)
+		k.finish()
+		k.compare(fmt.Sprintf("killed after step %d, %s", n, steps[n-1]))
+	}
+}
