@@ -1,10 +1,22 @@
 package jsonl
 
-import "golang.org/x/sys/cpu"
+import (
+	"golang.org/x/sys/cpu"
 
-// hasDecode is whether the processor can do what decodeAVX512 does.
-var hasDecode = cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512VBMI &&
-	cpu.X86.HasAVX512VBMI2 && cpu.X86.HasBMI1 && cpu.X86.HasBMI2 && cpu.X86.HasPOPCNT
+	"github.com/firstseen/firstseen/internal/packing"
+)
+
+// maxBlock is how many bytes the processor can decode together: 64 by decodeAVX512, 32 by
+// decodeAVX2, or 0.
+var maxBlock = func() int {
+	switch x := cpu.X86; {
+	case !x.HasAVX2 || !x.HasBMI1 || !x.HasBMI2 || !x.HasPOPCNT:
+		return 0
+	case x.HasAVX512BW && x.HasAVX512VL && x.HasAVX512VBMI && x.HasAVX512VBMI2:
+		return 64
+	}
+	return 32
+}()
 
 // decodeAVX512 decodes what is inside a string, at src, as long as there are 64 of the
 // n bytes left, up to what it cannot do: the closing quote, a control character, an
@@ -14,3 +26,13 @@ var hasDecode = cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512V
 //
 //go:noescape
 func decodeAVX512(dst, src *byte, n int, escapes *[128]byte) (read, written int)
+
+// decodeAVX2 is the same for 32 bytes, and reads on as long as there are so many.
+//
+//go:noescape
+func decodeAVX2(dst, src *byte, n int, escapes *[128]byte) (read, written int)
+
+// packed is what decodeAVX2 has in the place of compression.
+//
+//lint:ignore U1000 it is for assembly
+var packed = packing.Shuffles()

@@ -182,17 +182,23 @@ const (
 	passed     = 8
 )
 
-// inBlocks says whether strings are decoded in blocks as far as they can.
-var inBlocks = hasDecode
+// block is how many bytes of a string are decoded together, as far as they can be; 0 where
+// the processor cannot.
+var block = maxBlock
 
-// decodeBlocks decodes b[i:] to d[j:] as far as that can be done 64 bytes at a time, to
+// decodeBlocks decodes b[i:] to d[j:] as far as that can be done block by block, to
 // the beginning of a character, and returns both indexes there.
 func decodeBlocks(d, b []byte, i, j int) (nextI, nextJ int) {
-	if !inBlocks || i < 3 || i+64 > len(b) {
+	if block == 0 || i < 3 || i+64 > len(b) {
 		return i, j
 	}
-	start := i
-	read, written := decodeAVX512(&d[j], &b[i], len(b)-i, (*[128]byte)(unescaped[:]))
+	start, escapes := i, (*[128]byte)(unescaped[:])
+	var read, written int
+	if block == 64 {
+		read, written = decodeAVX512(&d[j], &b[i], len(b)-i, escapes)
+	} else {
+		read, written = decodeAVX2(&d[j], &b[i], len(b)-i, escapes)
+	}
 	i, j = i+read, j+written
 	for i > start && b[i-1] >= utf8.RuneSelf { // it may go on: to be looked at again
 		i, j = i-1, j-1

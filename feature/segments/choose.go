@@ -105,28 +105,39 @@ const (
 	_ = uint(widthLimit - canon.MaxWidth) // each width has a place
 )
 
-// sortByRank sorts and drops repeats as compare would, in a fifth of the time.
-// It leaves the features alone and reports false where two of them differ in
-// nothing that a rank has room for.
+// sortByRank sorts and drops repeats as compare would, in a fifth of the time, and
+// what is narrower than the n-th. It leaves the features alone and reports false where two
+// of them differ in nothing that a rank has room for.
 func (c *chooser) sortByRank() bool {
 	c.rank()
 	sorted := c.spare[:0]
-	for i, rank := range c.ranks {
-		f := c.features[rank&placeMask]
-		if i > 0 && (rank^c.ranks[i-1])&^placeMask == 0 {
-			if last := &sorted[len(sorted)-1]; f.Order != last.Order || f.Key != last.Key {
-				return false
-			}
-			continue
+	for from, to := 0, 0; from < len(c.ranks); from = to {
+		if len(sorted) >= c.n {
+			c.truncated = true
+			break
 		}
-		sorted = append(sorted, f)
+		to = int(c.counts[c.ranks[from]>>(64-widthBits)])
+		ranks := c.ranks[from:to] // of one width
+		if len(ranks) > 1 {
+			slices.Sort(ranks)
+		}
+		for i, rank := range ranks {
+			f := c.features[rank&placeMask]
+			if i > 0 && (rank^ranks[i-1])&^placeMask == 0 {
+				if last := &sorted[len(sorted)-1]; f.Order != last.Order || f.Key != last.Key {
+					return false
+				}
+				continue
+			}
+			sorted = append(sorted, f)
+		}
 	}
 	c.features, c.spare = sorted, c.features
 	return true
 }
 
-// rank fills ranks, in order: first by width, counting, as widths are few; then
-// the few of each width.
+// rank fills ranks by width, counting, as widths are few. Then counts tell where each
+// width ends.
 func (c *chooser) rank() {
 	wide, narrow := uint32(0), uint32(widthLimit)
 	for _, f := range c.features {
@@ -144,14 +155,6 @@ func (c *chooser) rank() {
 		place := &c.counts[widthLimit-f.Width]
 		c.ranks[*place] = uint64(widthLimit-f.Width)<<(64-widthBits) | f.Order>>widthBits&^placeMask | uint64(i)
 		*place++
-	}
-	for from := 0; from < len(c.ranks); {
-		// counts now tell where each width ends.
-		to := int(c.counts[c.ranks[from]>>(64-widthBits)])
-		if to > from+1 {
-			slices.Sort(c.ranks[from:to])
-		}
-		from = to
 	}
 }
 

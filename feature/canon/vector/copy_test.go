@@ -147,6 +147,7 @@ func TestCopy(t *testing.T) {
 		rapid.StringMatching(`[a-zA-Z]{1,12} |[a-z]{1,6}[,.;] |[0-9]{1,3}`),
 		rapid.StringMatching(`[a-z0-9 .,'=+_\n-]{1,10}`),
 		rapid.StringMatching(`[的过滤器一二三]{1,25}[，。、！]?`),
+		rapid.StringMatching(`[\x00-\x7F]{1,10}|[一-龥]{1,10}|[\x{2000}-\x{203F}\x{3000}-\x{303F}\x{FF00}-\x{FF3F}a]{1,5}`),
 		rapid.SampledFrom([]string{"'", ".", ",", " ", "  ", "\t", "\n", "=", "a", "7", "12,345", "don't ", strings.Repeat(" ", 64), strings.Repeat("=", 65), strings.Repeat("x", 63)}),
 		rapid.SampledFrom([]string{"的", "，", "。", "’", "　", "\u2003", "—", "“", "．", "龥", "一", "don’t", "1，000", " 中 ", "中", "用 linux 的", "  的"}),
 		rapid.SampledFrom([]string{"a", "b", " ", "é", "丁", "\u0301", "㐀", "\xE4", "\xE4\xB8", "\xE4\xB7\xBF", "\xEA\x80\x80", "\x80", "０"}),

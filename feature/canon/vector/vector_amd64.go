@@ -1,6 +1,10 @@
 package vector
 
-import "golang.org/x/sys/cpu"
+import (
+	"golang.org/x/sys/cpu"
+
+	"github.com/firstseen/firstseen/internal/packing"
+)
 
 // hasWords is whether the processor can do what hashWordsAVX2 does: of Intel those since
 // 2013, of AMD since 2015.
@@ -30,7 +34,6 @@ func copyAVX2(c *Classes, dst, text *byte, size int, starts *Start) (read, writt
 var shuffles = newShuffles()
 
 type shuffleTable struct {
-	// For each mask of eight bytes which of them it takes, in order.
 	packed [256][8]byte
 	// For each mask of which of four bytes have a space before them and, four bits higher,
 	// which of them there are, what is taken: number 4 is a space.
@@ -38,13 +41,9 @@ type shuffleTable struct {
 }
 
 func newShuffles() (t shuffleTable) {
-	for mask := range 256 {
-		packed, spaced := t.packed[mask][:0], t.spaced[mask][:0]
-		for i := range 8 {
-			if mask>>i&1 != 0 {
-				packed = append(packed, byte(i))
-			}
-		}
+	t.packed = packing.Shuffles()
+	for mask := range t.spaced {
+		spaced := t.spaced[mask][:0]
 		for i := range 4 {
 			if mask>>i&1 != 0 {
 				spaced = append(spaced, 4)

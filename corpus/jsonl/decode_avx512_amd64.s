@@ -1,20 +1,12 @@
 #include "textflag.h"
 
-// Tables of what is wrong with two bytes, by the high and the low half of the first and the high
-// half of the second (Keiser and Lemire, "Validating UTF-8 In Less Than One Instruction Per Byte",
-// 2021). Bits: 1 too short, 2 too long, 4 overlong of three, 8 too large, 10 a surrogate, 20
-// overlong of two, 40 overlong of four or too large, 80 two continuations.
-DATA utf8<>+0(SB)/8, $0x0202020202020202
-DATA utf8<>+8(SB)/8, $0x4915012180808080
-DATA utf8<>+16(SB)/8, $0xCBCBCB8B8383A3E7
-DATA utf8<>+24(SB)/8, $0xCBCBDBCBCBCBCBCB
-DATA utf8<>+32(SB)/8, $0x0101010101010101
-DATA utf8<>+40(SB)/8, $0x01010101BABAAEE6
+#include "decode_amd64.h"
+
 // Bytes: 0F, what takes E0 and F0 to 80, the highest bit.
-DATA utf8<>+48(SB)/8, $0x8070600F
+DATA constants<>+0(SB)/8, $0x8070600F
 // Bytes: a backslash, a quote, the first that is no control character.
-DATA utf8<>+56(SB)/8, $0x20225C
-GLOBL utf8<>(SB), RODATA|NOPTR, $64
+DATA constants<>+8(SB)/8, $0x20225C
+GLOBL constants<>(SB), RODATA|NOPTR, $16
 
 // func decodeAVX512(dst, src *byte, n int, escapes *[128]byte) (read, written int)
 //
@@ -31,13 +23,13 @@ TEXT ·decodeAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTI32X4 utf8<>+0(SB), Z18
 	VBROADCASTI32X4 utf8<>+16(SB), Z19
 	VBROADCASTI32X4 utf8<>+32(SB), Z20
-	VPBROADCASTB utf8<>+48(SB), Z21
-	VPBROADCASTB utf8<>+49(SB), Z22
-	VPBROADCASTB utf8<>+50(SB), Z23
-	VPBROADCASTB utf8<>+51(SB), Z24
-	VPBROADCASTB utf8<>+56(SB), Z25
-	VPBROADCASTB utf8<>+57(SB), Z26
-	VPBROADCASTB utf8<>+58(SB), Z27
+	VPBROADCASTB constants<>+0(SB), Z21
+	VPBROADCASTB constants<>+1(SB), Z22
+	VPBROADCASTB constants<>+2(SB), Z23
+	VPBROADCASTB constants<>+3(SB), Z24
+	VPBROADCASTB constants<>+8(SB), Z25
+	VPBROADCASTB constants<>+9(SB), Z26
+	VPBROADCASTB constants<>+10(SB), Z27
 	MOVQ $0xAAAAAAAAAAAAAAAA, R9
 	JMP  more
 

@@ -1,0 +1,17 @@
+// Package packing has what stands for compression of bytes, which is one instruction in
+// AVX-512 alone, in AVX2: a shuffle for every mask of eight bytes.
+package packing
+
+// Shuffles has for each mask of eight bytes which of them it takes, in order, as an
+// instruction that shuffles bytes wants it.
+func Shuffles() (table [256][8]byte) {
+	for mask := range table {
+		taken := table[mask][:0]
+		for i := range 8 {
+			if mask>>i&1 != 0 {
+				taken = append(taken, byte(i))
+			}
+		}
+	}
+	return table
+}
