@@ -1,7 +1,6 @@
 package corpus
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"fmt"
@@ -48,7 +47,7 @@ func (s *Source) beginFramed(stored *storedInput) error {
 func (s *Source) sections(r counter, base int64) (*sections, error) {
 	began := *r.n
 	src := &sections{raw: &history{r: r, limit: s.cfg.MaxWindow, keeps: true}, frames: s.framed.frames, base: base}
-	src.br = bufio.NewReaderSize(src.raw, readBuffer)
+	src.br = buffered(&s.stored, src.raw)
 	head, err := src.br.Peek(RecognizedBy)
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("reading %s: %w", s.name, err)

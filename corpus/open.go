@@ -37,6 +37,7 @@ type decoders struct {
 	maxRatio  int   // decoded bytes for each stored one; negative: any number
 	zstd      *zstd.Decoder
 	gzip      *gzip.Reader
+	buf       *bufio.Reader
 }
 
 func (d *decoders) close() {
@@ -44,6 +45,16 @@ func (d *decoders) close() {
 		d.zstd.Close()
 		d.zstd = nil
 	}
+}
+
+// buffered is a buffer over r, in memory that is used again: of small files, making it would
+// take longer than all else.
+func buffered(buf **bufio.Reader, r io.Reader) *bufio.Reader {
+	if *buf == nil {
+		*buf = bufio.NewReaderSize(nil, readBuffer)
+	}
+	(*buf).Reset(r)
+	return *buf
 }
 
 // counter counts the bytes read from an input as stored, for progress.
@@ -111,7 +122,7 @@ func (s *storedInput) forget() { s.keep, s.kept, s.pos = false, nil, 0 }
 // decode recognises the compression of an input and returns the decoded content.
 func (d *decoders) decode(name string, r counter) (io.Reader, error) {
 	start := *r.n
-	br := bufio.NewReaderSize(r, readBuffer)
+	br := buffered(&d.buf, r)
 	head, err := peekHead(br)
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("reading %s: %w", name, err)

@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -52,6 +53,7 @@ type Source struct {
 	framed *framed          // the input, if so
 	opened *opened          // the input, if its format is an Opener
 	window []byte           // of a framed input, to be used again
+	stored *bufio.Reader    // over a framed input, likewise
 	zipped []archive.Member // what of it is read, if it is a zip archive
 	cfg    SourceConfig
 	limit  int // bytes looked at before a record is too long: MaxRecord and a byte of its end

@@ -49,7 +49,9 @@ func (s *Source) startAhead(ctx context.Context, stored *storedInput) error {
 	if s.ahead != nil || s.cfg.Ahead < 2 || first == len(s.inputs) {
 		return nil
 	}
-	s.dec.close()
+	if again || plain { // else it is being decoded
+		s.dec.close()
+	}
 	s.ahead = startAhead(s.inputs, first, s.dec, sizes)
 	if !again {
 		return nil
@@ -84,6 +86,10 @@ func (s *Source) begin(ctx context.Context, stored *storedInput, p *piece) error
 	}
 	if s.back, err = s.readTo(ctx, s.back, least); ctx.Err() != nil {
 		return err
+	}
+	if came, ok := s.decoded.(*bufio.Reader); ok && s.live && s.broken == nil {
+		more := max(min(came.Buffered(), RecognizedBy-len(s.back)), 0) // nobody waits for these
+		s.back, _ = s.readTo(ctx, s.back, len(s.back)+more)
 	}
 	// An error behind some bytes is met again by fill.
 	if s.broken != nil && len(s.back) == 0 {

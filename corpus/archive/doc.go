@@ -84,6 +84,7 @@ type listing struct {
 	Contents
 	spool   io.Writer
 	spooled int64
+	end     int64 // in a tar archive: where the contents of the last member end, but for padding, or before
 	entries int
 	names   int
 }

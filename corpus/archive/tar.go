@@ -2,6 +2,7 @@ package archive
 
 import (
 	"archive/tar"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -31,11 +32,12 @@ func (l Lister) Tar(r io.Reader) (*Contents, error) {
 // tar lists the archive that begins at the tape.
 func (l *listing) tar(t *tape) error {
 	begin, last := t.at, ""
+	l.end = begin
 	tr := tar.NewReader(t)
 	for {
 		h, err := tr.Next()
 		switch {
-		case err == io.EOF && t.zeros < blockSize:
+		case err == io.EOF && (t.zeros < blockSize || t.at < l.end+blockSize):
 			return fmt.Errorf("%w: the zeros are missing that end it; if it is whole, append them, as truncate -s +1024 does", errCutOff)
 		case err == io.EOF:
 			return nil
@@ -50,6 +52,7 @@ func (l *listing) tar(t *tape) error {
 		case err != nil && !errors.Is(err, tar.ErrInsecurePath): // names are cleaned here
 			return err
 		}
+		l.end = t.at
 		last = decode(h.Name, utf8.ValidString(h.Name))
 		if err := l.header(t, tr, h, last); err != nil {
 			return err
@@ -71,6 +74,9 @@ func (l *listing) header(t *tape, tr *tar.Reader, h *tar.Header, name string) er
 	default:
 		kind = kindNone
 	}
+	if kind == "" && !isSparse(h) { // else it is not known how many bytes that are
+		l.end += h.Size
+	}
 	name, local := clean(name)
 	if err := l.entry(name); err != nil || !l.wants(name) {
 		return err
@@ -91,6 +97,7 @@ func (l *listing) header(t *tape, tr *tar.Reader, h *tar.Header, name string) er
 		if err := l.spoolMember(&m, tr); err != nil {
 			return fmt.Errorf("member %q: %w", name, err)
 		}
+		l.end = t.at
 	}
 	l.Members = append(l.Members, m)
 	return nil
@@ -131,7 +138,7 @@ type tape struct {
 	r      io.Reader
 	seeker io.Seeker
 	at     int64
-	zeros  int
+	zeros  int64
 	back   []byte // to be read once more
 }
 
@@ -143,14 +150,11 @@ func (t *tape) Read(p []byte) (n int, err error) {
 		n, err = t.r.Read(p)
 	}
 	t.at += int64(n)
-	end := n
-	for end > 0 && p[end-1] == 0 {
-		end--
+	if content := len(bytes.TrimRight(p[:n], "\x00")); content > 0 {
+		t.zeros = int64(n - content)
+	} else {
+		t.zeros += int64(n)
 	}
-	if end > 0 {
-		t.zeros = 0
-	}
-	t.zeros = min(t.zeros+n-end, 2*blockSize)
 	return n, err
 }
 
@@ -172,7 +176,7 @@ func (t *tape) another() (more bool, err error) {
 	for {
 		n, err := io.ReadFull(t, block[:])
 		switch {
-		case t.zeros < n: // it is not all zeros
+		case len(bytes.TrimRight(block[:n], "\x00")) > 0:
 			t.back, t.at = block[:n], t.at-int64(n)
 			return true, nil
 		case err == io.EOF, err == io.ErrUnexpectedEOF:

@@ -1,0 +1,134 @@
+package archive
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestSparse: files with holes, as GNU tar stores them in three forms, have zeros there.
+func TestSparse(t *testing.T) {
+	names, err := filepath.Glob("testdata/sparse-*.tar.gz")
+	if err != nil || len(names) != 3 {
+		t.Fatal(names, err)
+	}
+	want := make([]byte, 200004)
+	copy(want[65536:], "middle\n")
+	copy(want[200000:], "end\n")
+	for _, name := range names {
+		data := unpacked(t, name)
+		for _, streamed := range []bool{false, true} {
+			got, err := read(data, false, streamed, all)
+			if err != nil || len(got.files) != 2 || got.files[0] != (file{"holes.txt", string(want)}) || got.files[1] != (file{"plain.txt", "plain\n"}) {
+				t.Errorf("%s, streamed %v: %d files, %v", name, streamed, len(got.files), err)
+			}
+		}
+	}
+}
+
+// TestRefused: what cannot be read is told, and what to do.
+func TestRefused(t *testing.T) {
+	text := strings.Repeat("some text ", 100)
+	good := zipFiles(t, file{"a.txt", text}, file{"b.txt", text})
+	directory := bytes.Index(good, []byte("PK\x01\x02"))
+	change := func(data []byte, at int, to byte) []byte {
+		data = bytes.Clone(data)
+		data[at] = to
+		return data
+	}
+	method := func(n uint16) []byte {
+		data := bytes.Clone(good)
+		binary.LittleEndian.PutUint16(data[directory+10:], n)
+		return data
+	}
+	twice := bytes.Clone(good) // both members are the first
+	second := directory + 4 + bytes.Index(good[directory+4:], []byte("PK\x01\x02"))
+	copy(twice[second+16:second+28], twice[directory+16:])
+	copy(twice[second+42:second+46], twice[directory+42:])
+	binary.LittleEndian.PutUint32(twice[directory+20:], uint32(len(good)-10))
+	tarball := tarFiles(t, tar.FormatPAX, file{"a.txt", text}, file{"b.txt", text})
+	for _, c := range []struct {
+		name   string
+		data   []byte
+		zipped bool
+		want   string
+	}{
+		{"encrypted", change(good, directory+8, good[directory+8]|1), true, `its member "a.txt" is encrypted: unpack it first, with its password`},
+		{"Deflate64", method(9), true, `its member "a.txt" is compressed by Deflate64, and only deflate is read: unpack it first`},
+		{"zstd", method(93), true, "by zstd"},
+		{"of no known method", method(77), true, "by the method 77"},
+		{"another checksum", change(good, directory+16, good[directory+16]+1), true, "a.txt: its content is not what was packed"},
+		{"a longer member", change(good, directory+24, good[directory+24]+1), true, "a.txt: the archive says that it has another length"},
+		{"a shorter member", change(good, directory+24, good[directory+24]-1), true, "a.txt: the archive says that it has another length"},
+		{"a stored byte", change(good, bytes.LastIndex(good[:directory], []byte("some")), 'S'), true, "b.txt: its content is not what was packed"},
+		{"an inflated byte", change(good, 40, good[40]+1), true, "a.txt: "},
+		{"members in each other", twice, true, "its members have more bytes than it has"},
+		{"no zip", []byte("some text"), true, "it is no zip archive"},
+		{"nothing", nil, true, "it is no zip archive"},
+		{"the beginning of zip", good[:directory], true, "it is no zip archive, is cut off"},
+		{"nothing", nil, false, "the archive is cut off: the zeros are missing that end it"},
+		{"no tar", []byte(text), false, "it is no tar archive, or its beginning is damaged"},
+		{"no end", tarball[:len(tarball)-1024], false, "append them, as truncate -s +1024 does"},
+		{"cut off", tarball[:1000], false, `the archive is cut off, in or behind its member "a.txt"`},
+		{"a header", change(tarball, 1536, 'x'), false, `it is damaged behind its member "a.txt", before byte 2048`},
+	} {
+		_, err := read(c.data, c.zipped, false, all)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+	// Nobody asks for what is not wanted.
+	got, err := read(method(93), true, false, func(name string) bool { return name == "b.txt" })
+	if err != nil || len(got.files) != 1 || got.files[0].content != text {
+		t.Errorf("beside a member that cannot be read: %v", err)
+	}
+}
+
+// TestZip64: more members than zip could have at first.
+func TestZip64(t *testing.T) {
+	const n = 66_000
+	headers := make([]zip.FileHeader, n)
+	for i := range headers {
+		headers[i].Name = fmt.Sprintf("%d.txt", i)
+	}
+	contents := make([]string, n)
+	contents[n-1] = "last"
+	got, err := read(zipOf(t, headers, contents), true, false, all)
+	if err != nil || len(got.files) != n || got.files[n-1] != (file{"65999.txt", "last"}) {
+		t.Errorf("%d files, %v", len(got.files), err)
+	}
+}
+
+// TestTooMany: what would take too much memory is refused before it does.
+func TestTooMany(t *testing.T) {
+	l := listing{entries: MaxMembers}
+	if err := l.entry("a"); err == nil {
+		t.Error("one member more than there may be")
+	}
+	l = listing{}
+	for range maxNames / maxName {
+		if err := l.entry(strings.Repeat("x", maxName)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.entry("a"); err == nil {
+		t.Error("longer names than there may be")
+	}
+	// An archive of some bytes that says it has more.
+	data := zipFiles(t, file{"a.txt", ""})
+	end := len(data) - 22
+	locator := append([]byte("PK\x06\x07\x00\x00\x00\x00"), make([]byte, 12)...)
+	end64 := append([]byte("PK\x06\x06"), make([]byte, 52)...)
+	binary.LittleEndian.PutUint64(end64[32:], MaxMembers+1)
+	binary.LittleEndian.PutUint64(locator[8:], uint64(end))
+	data = bytes.Join([][]byte{data[:end], end64, locator, data[end:]}, nil)
+	copy(data[len(data)-12:], "\xff\xff\xff\xff")
+	if _, err := read(data, true, false, all); err == nil || !strings.Contains(err.Error(), "has more than") {
+		t.Errorf("%v", err)
+	}
+}
