@@ -126,12 +126,15 @@ func TestMalformed(t *testing.T) {
 // TestEncodingOfAPipe: whoever waits for the answer to a first record of a few bytes gets
 // it, whatever that begins like.
 func TestEncodingOfAPipe(t *testing.T) {
-	for _, first := range []string{"é\n", "\xff\xfea\x00\n\x00", "\xff\xfe\n\x00a\x00\n\x00", "\xef\xbb\xbfa\n", "\x84\n"} {
+	for first, want := range map[string]string{
+		"é\n": "é\n", "\xff\xfea\x00\n\x00": "a\n", "\xff\xfe\n\x00a\x00\n\x00": "\na\n", "\xef\xbb\xbfa\n": "a\n", "\x84\n": "\x84\n",
+		"\xff\xfe\x00\x00a\x00\x00\x00\n\x00\x00\x00": "a\n",
+	} {
 		r, w := io.Pipe()
 		src := NewSource(corpustest.Stdin, plain.Format{}, SourceConfig{Stdin: r, Encoding: told("utf-8", 64<<10)})
 		go func() { _, _ = io.WriteString(w, first) }() // and then nothing
 		var b Block
-		if err := src.Next(context.Background(), &b); err != nil || !bytes.HasSuffix(b.Data, []byte("\n")) {
+		if err := src.Next(context.Background(), &b); err != nil || string(b.Data) != want {
 			t.Errorf("%q: %q, %v", first, b.Data, err)
 		}
 		if err := errors.Join(w.Close(), src.Close()); err != nil {

@@ -275,6 +275,9 @@ func (w *Writer) Seal() (Mark, error) {
 	if err := w.closeEnclosure(); err != nil {
 		return Mark{}, err
 	}
+	if err := w.closeArray(); err != nil {
+		return Mark{}, err
+	}
 	if !w.done {
 		w.lead()
 	}

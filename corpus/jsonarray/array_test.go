@@ -133,7 +133,7 @@ func TestKeep(t *testing.T) {
 
 func TestRecognize(t *testing.T) {
 	for head, want := range map[string]bool{
-		`[{"a":1}]`: true, "\xef\xbb\xbf\n [\r\n\t{": true, `[1,2]`: false, `[[{`: false, `[`: false, `{"a":[{}]}`: false, "": false,
+		`[{"a":1}]`: true, "\xef\xbb\xbf\n [\r\n\t{": true, `[1,2]`: false, `[]`: true, "[\n\n]": true, `[[{`: false, `[`: false, `{"a":[{}]}`: false, "": false,
 	} {
 		if got := (jsonarray.Format{}).Recognize([]byte(head)); got != want {
 			t.Errorf("%q: %v", head, got)

@@ -8,12 +8,13 @@
 // far as it goes; a record that is cut off is a bad one. The place of a record is its
 // number in the array.
 //
-// Kept records are written as lines of JSON: as they came, without line ends and the white
-// space behind these.
+// Kept records are written as an array, as they came, or as lines of JSON, without line ends
+// and the white space behind these.
 package jsonarray
 
 import (
 	"bytes"
+	"encoding/json"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/jsonl"
@@ -25,6 +26,8 @@ type Format struct {
 	// Stream has records stand behind one another, on as many lines as they like, and in
 	// no array.
 	Stream bool
+	// Arrays has outputs be arrays too, and not lines.
+	Arrays bool
 }
 
 var (
@@ -32,6 +35,7 @@ var (
 	_ corpus.Framer     = Format{}
 	_ corpus.Recognizer = Format{}
 	_ corpus.Numbered   = (*frames)(nil)
+	_ corpus.Headed     = headed{}
 )
 
 // Name is "JSON arrays".
@@ -46,19 +50,35 @@ func (Format) Noun() string { return "record" }
 // Terminator is a line end, since records are written as lines.
 func (Format) Terminator() []byte { return []byte{'\n'} }
 
-// Recognize tells an array by its bracket and the brace of its first object.
+// Recognize tells an array by its bracket and the brace of its first object, or the other
+// bracket.
 func (Format) Recognize(head []byte) bool {
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte(byteOrderMark)), space)
 	if len(head) == 0 || head[0] != '[' {
 		return false
 	}
 	head = bytes.TrimLeft(head[1:], space)
-	return len(head) > 0 && head[0] == '{'
+	return len(head) > 0 && (head[0] == '{' || head[0] == ']')
 }
 
 // Frames returns what finds the records of an array.
 func (f Format) Frames(maxRecord int) corpus.Frames {
-	return &frames{maxRecord: maxRecord, stream: f.Stream}
+	found := &frames{maxRecord: maxRecord, stream: f.Stream}
+	if f.Arrays {
+		return headed{found}
+	}
+	return found
+}
+
+// headed are frames of an array whose output is one.
+type headed struct{ *frames }
+
+// Head opens the array, as soon as that of the input is.
+func (h headed) Head() []byte {
+	if h.want == wantArray {
+		return nil
+	}
+	return []byte(corpus.ArrayHead)
 }
 
 // EndsInside reports whether data, which begins with an object, ends inside of that, and
@@ -75,13 +95,19 @@ func (f Format) NewParser(annotate string) (corpus.Parser, error) {
 	return jsonl.Format{Fields: f.Fields}.NewSpanParser(annotate)
 }
 
-// Keep writes a record as a line.
+// Keep writes a record as a line or, of an array, as it came.
 func (Format) Keep(w *corpus.Writer, raw []byte) error {
+	if w.IsArray() {
+		return w.WriteElement(raw)
+	}
 	return jsonl.Format{}.Keep(w, line(raw))
 }
 
-// Annotate writes a record as a line with one more field.
+// Annotate writes a record with one more field.
 func (Format) Annotate(w *corpus.Writer, raw []byte, at corpus.Slot, value []byte) error {
+	if w.IsArray() {
+		return w.WriteElement(raw[:at.At], at.Lead, value, raw[at.At:])
+	}
 	before := line(raw[:at.At])
 	joined := append(bytes.Clone(before), line(raw[at.At:])...)
 	return jsonl.Format{}.Annotate(w, joined, corpus.Slot{At: len(before), Lead: at.Lead}, value)
@@ -89,6 +115,13 @@ func (Format) Annotate(w *corpus.Writer, raw []byte, at corpus.Slot, value []byt
 
 // Answer writes an object of one field.
 func (Format) Answer(w *corpus.Writer, field string, value []byte) error {
+	if w.IsArray() {
+		name, err := json.Marshal(field)
+		if err != nil {
+			return err
+		}
+		return w.WriteElement([]byte{'{'}, name, []byte{':'}, value, []byte{'}'})
+	}
 	return jsonl.Format{}.Answer(w, field, value)
 }
 

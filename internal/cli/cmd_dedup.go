@@ -304,7 +304,7 @@ func (t *task) badRecords(s *report.Summary) error {
 		noun = t.found.Noun()
 	}
 	if s.Documents == 0 && t.formats.chosen == "auto" {
-		hint = "; if the inputs are of another format, say so with --format"
+		hint = "; if the inputs are of another format or encoding, say so with --format or --encoding"
 	}
 	return fmt.Errorf("%w: %d of %d %ss%s", errBadRecords, s.Bad, s.Bad+s.Documents, noun, hint)
 }

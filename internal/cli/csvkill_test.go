@@ -77,6 +77,12 @@ func tablesKilled(t *testing.T, added string, flags ...string) {
 	k.reset()
 	runProgram(t, k.dir, exitBadRecords, append([]string{"dedup", "-j", "1"}, k.args[1:]...)...)
 	k.compare("with one job")
+	k.stopSome()
+}
+
+// stopSome kills runs after some of their steps, and once more, and lets them finish.
+func (k *treeKilling) stopSome() {
+	k.t.Helper()
 	k.reset()
 	steps := k.stopAt(0, "")
 	for n := 1; n < len(steps); n += len(steps)/5 + 1 {

@@ -3,9 +3,16 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/firstseen/firstseen/corpus"
 )
+
+// isArrayName reports whether an output of a name is to be an array of JSON, where the inputs
+// are.
+func isArrayName(out string) bool {
+	return strings.HasSuffix(strings.TrimSuffix(strings.TrimSuffix(out, ".gz"), ".zst"), ".json")
+}
 
 // lead finds what outputs begin with, where the format has such a thing, and refuses
 // inputs that have none. Inputs that come into one file must begin with the same.

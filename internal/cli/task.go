@@ -89,7 +89,7 @@ func (f *settings) task(args []string) (*task, error) {
 			return nil, usageError{err}
 		}
 	}
-	p.formats.columns = p.annotate
+	p.formats.columns, p.formats.arrays = p.annotate, f.trees.outDir != "" || isArrayName(p.out)
 	p.formats.parquet.Rows = p.out != "" || f.trees.outDir != ""
 	var err error
 	if p.inputs, p.passed, err = p.formats.expand(args, p.source); err != nil {

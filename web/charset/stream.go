@@ -99,7 +99,7 @@ func Detect(head []byte, whole bool) (*Stream, error) {
 // no character it has one byte [Malformed]. It holds no more than some hundred KiB, and
 // waits for no more than it needs for the next character.
 func (s *Stream) NewReader(r io.Reader) io.Reader {
-	return &streamReader{in: r, own: s.own, decoder: s.encoding.NewDecoder().Transformer, buf: make([]byte, streamBuffer)}
+	return &streamReader{in: r, own: s.own, private: s.name == "gb18030", decoder: s.encoding.NewDecoder().Transformer, buf: make([]byte, streamBuffer)}
 }
 
 // streamBuffer is how many bytes are decoded at a time.
@@ -111,6 +111,7 @@ const streamGrowth = utf8.UTFMax
 type streamReader struct {
 	in      io.Reader
 	own     []byte
+	private bool // it has the characters of userDefined
 	decoder transform.Transformer
 	buf     []byte
 	held    int    // bytes of buf that were read and are not decoded: a part of a character
@@ -161,7 +162,11 @@ func (r *streamReader) decodeFaulty(src []byte, last bool) (n, used int) {
 		if read == 0 {
 			break
 		}
-		if own := r.own != nil && bytes.Equal(src[used:used+read], r.own); !own {
+		switch from := src[used : used+read]; {
+		case r.own != nil && bytes.Equal(from, r.own):
+		case r.private && isUserDefined(from):
+			written = utf8.EncodeRune(r.out[n:], userDefined(from))
+		default:
 			written = len(unreplace(r.out[n : n+written]))
 		}
 		n, used = n+written, used+read
@@ -175,6 +180,33 @@ func (r *streamReader) one(dst, src []byte, last bool) (written, read int) {
 		written, read, _ = r.decoder.Transform(dst, src[:k], last && k == len(src))
 	}
 	return written, read
+}
+
+// isUserDefined reports whether two bytes are a character of the user-defined areas of
+// GB18030: AAA1 to AFFE, F8A1 to FEFE, A140 to A7A0.
+func isUserDefined(b []byte) bool {
+	if len(b) != 2 {
+		return false
+	}
+	lead, trail := b[0], b[1]
+	return (0xaa <= lead && lead <= 0xaf || 0xf8 <= lead && lead <= 0xfe) && 0xa1 <= trail && trail <= 0xfe ||
+		0xa1 <= lead && lead <= 0xa7 && 0x40 <= trail && trail <= 0xa0 && trail != 0x7f
+}
+
+// userDefined is the character for private use that the standard has for them, one area
+// behind the other from U+E000 on, in rows of 94, 94 and 96. The tables of the library have
+// none of these, and texts do, as icons of fonts.
+func userDefined(b []byte) rune {
+	lead, trail := rune(b[0]), rune(b[1])
+	switch {
+	case lead >= 0xf8:
+		return 0xe234 + (lead-0xf8)*94 + trail - 0xa1
+	case lead >= 0xaa:
+		return 0xe000 + (lead-0xaa)*94 + trail - 0xa1
+	case trail > 0x7f:
+		trail--
+	}
+	return 0xe4c6 + (lead-0xa1)*96 + trail - 0x40
 }
 
 // unreplace puts [Malformed] in the place of each U+FFFD.
