@@ -21,6 +21,12 @@ import (
 // slices may be reused by the caller; a key given twice for a document counts once.
 // After an error none was added.
 func (t *Table) Add(ids []string, data [][]byte, keys [][]uint64) (first uint32, err error) {
+	return t.AddAt(ids, data, keys, nil)
+}
+
+// AddAt is Add for a table with a window: times are those of the documents, in Unix
+// seconds, each of which Advance was told. Without a window they mean nothing.
+func (t *Table) AddAt(ids []string, data [][]byte, keys [][]uint64, times []uint32) (first uint32, err error) {
 	switch {
 	case len(data) != len(ids) || len(keys) != len(ids):
 		return 0, fmt.Errorf("adding documents: %d ids, data of %d and keys of %d", len(ids), len(data), len(keys))
@@ -47,7 +53,7 @@ func (t *Table) Add(ids []string, data [][]byte, keys [][]uint64) (first uint32,
 	if err := errors.Join(t.spaces[ofIDs].mem.Reserve(len(ids), by), mem.Reserve(total, by)); err != nil {
 		return 0, err
 	}
-	if err := t.addTimes(len(ids)); err != nil {
+	if err := t.addTimes(len(ids), times); err != nil {
 		return 0, fmt.Errorf("adding documents: %w", err)
 	}
 	first = t.docs + 1

@@ -3,6 +3,7 @@ package docmap
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 )
@@ -14,8 +15,7 @@ type window struct {
 	clock  uint32 // latest time of a document judged
 	edge   uint32 // documents of an earlier time do not count
 	slices []timeSlice
-	now    uint32 // time of the next document
-	due    bool   // the next document is to begin a slice
+	due    bool // the next document is to begin a slice
 }
 
 // A timeSlice is a range of documents and their times.
@@ -181,7 +181,7 @@ func (t *Table) Window() (seconds, clock, edge uint32) {
 	return w.length, w.clock, w.edge
 }
 
-// Advance tells the time of the documents that are added next, before they are looked up. late says that
+// Advance tells the time of the document that comes next, before it is looked up. late says that
 // it does not count: then it must not be added. If BeginsSlice afterwards, a
 // checkpoint is to be taken before the document is added. Without
 // a window Advance does nothing.
@@ -192,7 +192,6 @@ func (t *Table) Advance(time uint32) (late bool) {
 	}
 	t.version++
 	w.advance(time)
-	w.now = time
 	return time < w.edge
 }
 
@@ -200,19 +199,38 @@ func (t *Table) Advance(time uint32) (late bool) {
 // that begins a slice.
 func (t *Table) BeginsSlice() bool { return t.graves.win.due }
 
+// Steady are the first and the last time that a document can have which moves neither the edge
+// nor to another slice, and is not late: such documents can be looked up together. Where there are none
+// last is before first.
+func (t *Table) Steady() (first, last uint32) {
+	w := &t.graves.win
+	switch {
+	case w.length == 0:
+		return 0, math.MaxUint32
+	case w.due || len(w.open().times) == 0: // who is kept first tells when the slice has begun
+		return 1, 0
+	}
+	step := uint64(max(1, w.length/edgeShare))
+	moves := (uint64(w.edge)/step+1)*step + uint64(w.length)
+	ends := uint64(w.open().begun) + uint64(max(1, w.length/sliceShare))
+	return w.edge, uint32(min(moves, ends, math.MaxUint32+1) - 1)
+}
+
 // addTimes notes the times of n documents that are about to be added.
-func (t *Table) addTimes(n int) error {
+func (t *Table) addTimes(n int, times []uint32) error {
 	w := &t.graves.win
 	switch {
 	case w.length == 0 || n == 0:
 		return nil
 	case w.due && len(w.open().times) > 0:
 		return errors.New("a checkpoint is due, with which a slice begins")
-	case w.now < w.edge:
-		return fmt.Errorf("documents of %d are older than the window, which begins with %d", w.now, w.edge)
+	case len(times) != n:
+		return fmt.Errorf("%d documents with %d times", n, len(times))
+	case slices.Min(times) < w.edge:
+		return fmt.Errorf("documents of %d are older than the window, which begins with %d", slices.Min(times), w.edge)
 	}
-	for i := range n {
-		w.add(t.docs+1+uint32(i), w.now)
+	for i, time := range times {
+		w.add(t.docs+1+uint32(i), time)
 	}
 	return nil
 }

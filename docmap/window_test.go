@@ -204,17 +204,17 @@ func TestWindow(t *testing.T) {
 		n = min(n, 20)
 	}
 	dir := t.TempDir()
-	rolled, crashes := 0, 0
+	rolled, crashes, grouped := 0, 0, 0
 	for seed := range n {
 		w := goThrough(t, filepath.Join(dir, "table"), rand.New(rand.NewPCG(uint64(seed), 16)), seed%10 == 3)
-		rolled, crashes = rolled+w.rolled, crashes+w.crashes
+		rolled, crashes, grouped = rolled+w.rolled, crashes+w.crashes, grouped+w.grouped
 		if t.Failed() {
 			t.Fatalf("in sequence %d", seed)
 		}
 	}
-	t.Logf("slices were dropped %d times, %d crashes", rolled, crashes)
-	if rolled < n || crashes < n {
-		t.Fatalf("slices were dropped %d times, %d crashes: too few to mean anything", rolled, crashes)
+	t.Logf("slices were dropped %d times, %d crashes, %d documents added together", rolled, crashes, grouped)
+	if rolled < n || crashes < n || grouped < 10*n {
+		t.Fatalf("slices were dropped %d times, %d crashes, %d documents added together: too few to mean anything", rolled, crashes, grouped)
 	}
 }
 
@@ -228,6 +228,7 @@ type windowRun struct {
 	fashion     uint64 // what keys are of now, for they come and go
 	disorder    int    // of four documents, how many come late
 	rolled      int    // times that slices were dropped
+	grouped     int    // documents that were added together with others
 	crash       bool   // look at what a crash would leave after every transaction
 	crashes     int
 }
@@ -256,6 +257,7 @@ func goThrough(t *testing.T, path string, r *rand.Rand, crash bool) *windowRun {
 			for range 1 + r.IntN(20) {
 				w.judge(t)
 			}
+			w.together(t)
 		case op == 12:
 			pause := r.Uint32N(window + 1)
 			w.fashion += uint64(r.IntN(2))
@@ -289,12 +291,48 @@ func goThrough(t *testing.T, path string, r *rand.Rand, crash bool) *windowRun {
 	return w
 }
 
-// judge is what a run does with a document, which it keeps or removes.
-func (w *windowRun) judge(t *testing.T) {
+// drawTime draws the time of the next document.
+func (w *windowRun) drawTime() uint32 {
 	time := w.want.clock + w.r.Uint32N(w.pace+1)
 	if w.r.IntN(4) < w.disorder {
 		time -= min(time, w.r.Uint32N(w.late+1))
 	}
+	return time
+}
+
+// together adds documents at once, which no window divides.
+func (w *windowRun) together(t *testing.T) {
+	var ids []string
+	var data [][]byte
+	var keys [][]uint64
+	var times []uint32
+	for range 2 * sharedDocs {
+		time := w.drawTime()
+		if first, last := w.table.Steady(); w.table.Full() || time < first || time > last {
+			break
+		}
+		edge, slice := w.want.edge, w.want.slice
+		if w.want.advance(time) || w.table.Advance(time) || w.want.edge != edge {
+			t.Fatalf("the edge goes from %d to %d with a document of %d", edge, w.want.edge, time)
+		}
+		if w.r.IntN(5) == 0 {
+			continue // not remembered
+		}
+		id, has := fmt.Sprint("id-", w.r.IntN(200)), fewKeys(w.r, w.space)
+		w.want.add(id, time, has)
+		if w.want.slice != slice {
+			t.Fatalf("a slice begins with a document of %d", time)
+		}
+		ids, data, keys, times = append(ids, id), append(data, binary.LittleEndian.AppendUint32(nil, time)), append(keys, has), append(times, time)
+	}
+	_, err := w.table.AddAt(ids, data, keys, times)
+	must(t, err)
+	w.grouped += len(ids)
+}
+
+// judge is what a run does with a document, which it keeps or removes.
+func (w *windowRun) judge(t *testing.T) {
+	time := w.drawTime()
 	late := w.want.advance(time)
 	if got := w.table.Advance(time); got != late {
 		t.Fatalf("a document of %d: late %v, want %v", time, got, late)
@@ -311,7 +349,7 @@ func (w *windowRun) judge(t *testing.T) {
 		keys[i] += w.fashion
 	}
 	w.want.add(id, time, keys)
-	_, err := w.table.addDoc(Doc{ID: id, Data: binary.LittleEndian.AppendUint32(nil, time)}, keys)
+	_, err := w.table.AddAt([]string{id}, [][]byte{binary.LittleEndian.AppendUint32(nil, time)}, [][]uint64{keys}, []uint32{time})
 	must(t, err)
 }
 

@@ -23,6 +23,8 @@ type session struct {
 	warned  bool
 	arrived bool          // the next document, as Arrives was told
 	isLate  bool          // it is older than the window
+	time    uint32        // of it, in a window
+	arrival uint32        // of documents that tell no times, in a window
 	late    uint64        // documents older than the window when they came
 	saving  time.Duration // in checkpoints
 }
@@ -97,7 +99,7 @@ func (x *Index) Decide(doc dedup.Document) (dedup.Result, error) {
 			return dedup.Result{}, err
 		}
 	}
-	x.arrived, x.owing = false, true
+	x.arrived, x.owing, doc.Time = false, true, x.time
 	decide := x.deduper.DecideDocument
 	switch {
 	case x.isLate:
@@ -127,7 +129,7 @@ func (x *Index) See(id string, text []byte) (dedup.Result, error) {
 		return dedup.Result{}, err
 	}
 	x.owing, x.seen = true, int64(len(text))
-	r, err := x.deduper.See(id, text)
+	r, err := x.deduper.SeeDocument(dedup.Document{ID: id, Text: text, Time: x.time})
 	return x.added(r, err)
 }
 
@@ -157,9 +159,10 @@ const IDBytes = 256
 // Spare returns what can be decided by DecideAll in one batch: nothing where that is
 // not possible.
 func (x *Index) Spare() (s Spare) {
-	if x.begun() != nil || x.table == nil || x.policy.ReplaceSameID || x.windowed() || !x.deduper.CanDecideAll(1<<24) {
+	if x.begun() != nil || x.table == nil || x.policy.ReplaceSameID || !x.deduper.CanDecideAll(1<<24) {
 		return s
 	}
+	x.lookAtClock()
 	s.Keys, s.Documents, s.IDs = x.table.Spare()
 	if !x.warned {
 		shape := x.filter.Shape()
@@ -172,12 +175,15 @@ func (x *Index) Spare() (s Spare) {
 
 // DecideAll is Decide for the documents of a batch, one after the other; see
 // [dedup.Deduper.DecideAll]. Together with what is then told to Answered it must be
-// within Spare.
+// within Spare, and each document Steady.
 func (x *Index) DecideAll(b *dedup.Batch, crew dedup.Crew, tell func(worker, i int, t dedup.Told)) error {
 	if err := x.begun(); err != nil {
 		return err
 	}
 	x.owing = true
+	if x.windowed() {
+		x.arriveTogether(b)
+	}
 	if err := x.deduper.DecideAll(b, crew, tell); err != nil {
 		return err
 	}

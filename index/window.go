@@ -76,20 +76,54 @@ func (x *Index) advance(added []byte) error {
 	if x.isLate = false; !x.windowed() {
 		return nil
 	}
-	time, told := toldTime(added)
-	if !x.policy.TellsTimes || !told {
-		_, clock, _ := x.table.Window()
-		if time = clock; !x.policy.TellsTimes {
-			time = max(clock, uint32(min(max(x.policy.Now().Unix(), 0), math.MaxUint32)))
-		}
-	}
-	if x.isLate = x.table.Advance(time); x.isLate {
+	x.lookAtClock()
+	x.time = x.timeOf(added)
+	if x.isLate = x.table.Advance(x.time); x.isLate {
 		x.late++
 	}
 	if x.table.BeginsSlice() {
 		return x.checkpoint(false)
 	}
 	return nil
+}
+
+// timeOf is the time of the next document, with these fields.
+func (x *Index) timeOf(added []byte) uint32 {
+	_, clock, _ := x.table.Window()
+	if !x.policy.TellsTimes {
+		return max(clock, x.arrival)
+	}
+	if time, told := toldTime(added); told {
+		return time
+	}
+	return clock
+}
+
+// lookAtClock notes the system's time, where it is that of documents.
+func (x *Index) lookAtClock() {
+	if x.windowed() && !x.policy.TellsTimes {
+		x.arrival = uint32(min(max(x.policy.Now().Unix(), 0), math.MaxUint32))
+	}
+}
+
+// Steady says of a document with these fields that it can be decided by DecideAll with
+// others, within Spare, as far as its time goes.
+func (x *Index) Steady(added []byte) bool {
+	if !x.windowed() {
+		return true
+	}
+	time := x.timeOf(added)
+	first, last := x.table.Steady()
+	return first <= time && time <= last
+}
+
+// arriveTogether is advance for documents which are Steady.
+func (x *Index) arriveTogether(b *dedup.Batch) {
+	for i := range b.Len() {
+		doc := b.Document(i)
+		doc.Time = x.timeOf(doc.Added)
+		x.table.Advance(doc.Time)
+	}
 }
 
 // checkLate judges a document that is older than the window: nobody's witness, it is not
