@@ -204,17 +204,19 @@ func TestWindow(t *testing.T) {
 		n = min(n, 20)
 	}
 	dir := t.TempDir()
-	rolled, crashes, grouped := 0, 0, 0
+	rolled, crashes, grouped, compacted := 0, 0, 0, 0
 	for seed := range n {
 		w := goThrough(t, filepath.Join(dir, "table"), rand.New(rand.NewPCG(uint64(seed), 16)), seed%10 == 3)
 		rolled, crashes, grouped = rolled+w.rolled, crashes+w.crashes, grouped+w.grouped
+		compacted += w.compacted
 		if t.Failed() {
 			t.Fatalf("in sequence %d", seed)
 		}
 	}
-	t.Logf("slices were dropped %d times, %d crashes, %d documents added together", rolled, crashes, grouped)
-	if rolled < n || crashes < n || grouped < 10*n {
-		t.Fatalf("slices were dropped %d times, %d crashes, %d documents added together: too few to mean anything", rolled, crashes, grouped)
+	did := fmt.Sprintf("slices were dropped %d times, %d crashes, %d documents added together, compacted %d times", rolled, crashes, grouped, compacted)
+	t.Log(did)
+	if rolled < n || crashes < n || grouped < 10*n || compacted < n/2 {
+		t.Fatal(did + ": too few to mean anything")
 	}
 }
 
@@ -229,6 +231,7 @@ type windowRun struct {
 	disorder    int    // of four documents, how many come late
 	rolled      int    // times that slices were dropped
 	grouped     int    // documents that were added together with others
+	compacted   int    // times
 	crash       bool   // look at what a crash would leave after every transaction
 	crashes     int
 }
@@ -276,10 +279,16 @@ func goThrough(t *testing.T, path string, r *rand.Rand, crash bool) *windowRun {
 				must(t, err)
 			}
 		case op == 15:
+			if r.IntN(3) == 0 {
+				w.checkpoint(t)
+				must(t, w.table.Compact(context.Background()))
+				w.compacted++
+			}
 			must(t, w.table.Close())
 			w.table, err = Open(path, opt)
 			must(t, err)
 			w.want = w.saved.clone()
+			must(t, w.table.SetBatch(fmt.Sprint("batch-", r.IntN(5))))
 		default:
 			w.checkpoint(t)
 		}
@@ -341,6 +350,9 @@ func (w *windowRun) judge(t *testing.T) {
 		w.checkpoint(t)
 	}
 	if late || w.r.IntN(5) == 0 {
+		if n := uint32(len(w.want.docs)); n > 0 {
+			w.table.NoteRemoved(1+w.r.Uint32N(n), "removed")
+		}
 		return // not remembered
 	}
 	id := fmt.Sprint("id-", w.r.IntN(200))
@@ -411,9 +423,75 @@ func nothingLeft(t *testing.T, table *Table) {
 			t.Fatalf("a run of documents %d to %d, slices %v", r.First, r.Last, table.head.win.slices)
 		}
 	}
+	must(t, s.tx.ForEach(func(name []byte, b *bbolt.Bucket) error {
+		if string(name) == "batch" {
+			return b.ForEach(func(name, value []byte) error {
+				list, err := decodeSpans(string(name), value, table.head.docs)
+				if err == nil && list[0].first < mark {
+					t.Fatalf("batch %s has %v, below %d", name, list, mark)
+				}
+				return err
+			})
+		}
+		if key, value := b.Cursor().First(); string(name) == "removed" && key != nil {
+			if gone, err := removedBefore(value, mark); gone || err != nil {
+				t.Fatalf("a chunk of documents removed for the sake of others below %d is there: %v", mark, err)
+			}
+		}
+		return nil
+	}))
 	for _, g := range table.graves.old {
 		if g.last < mark {
 			t.Fatalf("documents %d to %d are listed, below %d", g.first, g.last, mark)
+		}
+	}
+}
+
+// The runs of a slice that has ended become one, and what a table takes stays as it is: of
+// memory, of the file, and of runs to look into.
+func TestWindowStaysFlat(t *testing.T) {
+	t.Parallel()
+	opt := smallOptions
+	opt.MemtableKeys = 400
+	table, err := Open(filepath.Join(t.TempDir(), "table"), opt)
+	must(t, err)
+	defer func() { must(t, table.Close()) }()
+	must(t, table.SetWindow(8000))
+	r := rand.New(rand.NewPCG(5, 5))
+	var size int64
+	for num := uint32(1); num <= 40_000; num++ { // a window holds 8000
+		table.Advance(num)
+		if table.Full() {
+			must(t, table.Checkpoint(nil))
+			flat(t, table, num)
+		}
+		keys := []uint64{r.Uint64(), r.Uint64(), r.Uint64()}
+		_, err := table.AddAt([]string{fmt.Sprint(num)}, [][]byte{make([]byte, 100)}, [][]uint64{keys}, []uint32{num})
+		must(t, err)
+		if num == 16_000 {
+			size = table.Stats().FileBytes
+		}
+	}
+	if now := table.Stats().FileBytes; now > size+size*15/100 {
+		t.Errorf("the file has grown from %d to %d bytes", size, now)
+	}
+}
+
+func flat(t *testing.T, table *Table, num uint32) {
+	t.Helper()
+	w := &table.graves.win
+	if len(w.slices) > 11 || len(w.open().times) > 1001 {
+		t.Fatalf("%d slices at document %d, %d in the last", len(w.slices), num, len(w.open().times))
+	}
+	for of := range table.spaces {
+		in := map[uint32]int{} // slice → runs
+		for _, r := range table.spaces[of].runs {
+			in[table.head.win.first(r.first)]++
+		}
+		for i := range w.slices[:max(0, len(w.slices)-2)] {
+			if n := in[w.slices[i].first]; n > 1 {
+				t.Fatalf("at document %d slice %d of %d has %d runs", num, i, len(w.slices), n)
+			}
 		}
 	}
 }
