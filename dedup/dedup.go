@@ -196,9 +196,7 @@ func (d *Deduper) Decide(id string, s *feature.Sketch) (Result, error) {
 
 // DecideDocument is Decide for a document of which more is to be stored.
 func (d *Deduper) DecideDocument(doc Document) (Result, error) {
-	d.decision.confirming.begin(doc.Text)
-	r, err := d.Check(doc.ID, doc.Sketch)
-	d.decision.confirming.end()
+	r, err := d.JudgeDocument(doc)
 	if err != nil || !r.Kept {
 		return r, err
 	}
@@ -206,6 +204,13 @@ func (d *Deduper) DecideDocument(doc Document) (Result, error) {
 		return r, fmt.Errorf("remembering document %q: %w", doc.ID, err)
 	}
 	return r, nil
+}
+
+// JudgeDocument is DecideDocument, but that it remembers nothing.
+func (d *Deduper) JudgeDocument(doc Document) (Result, error) {
+	d.decision.confirming.begin(doc.Text)
+	defer d.decision.confirming.end()
+	return d.Check(doc.ID, doc.Sketch)
 }
 
 // Check judges a document and remembers nothing.
@@ -271,7 +276,7 @@ func (d *Deduper) remember(doc *Document, v Verdict) error {
 	d.record.Sketch = d.decision.judge.Record(d.record.Sketch[:0])
 	err := d.one.add(d.Cfg.Table, doc, &d.record, d.Keys)
 	if err == nil && d.near != nil {
-		err = d.near.memory.Add(d.record.Sketch)
+		err = d.near.add(d.record.Sketch)
 	}
 	return err
 }

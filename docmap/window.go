@@ -181,6 +181,12 @@ func (t *Table) Window() (seconds, clock, edge uint32) {
 	return w.length, w.clock, w.edge
 }
 
+// First is the first document that may be there: slices with those before it were dropped.
+func (t *Table) First() uint32 { return t.head.win.watermark() }
+
+// Slices is how many slices there are, 0 without a window.
+func (t *Table) Slices() int { return len(t.graves.win.slices) }
+
 // Advance tells the time of the document that comes next, before it is looked up. late says that
 // it does not count: then it must not be added. If BeginsSlice afterwards, a
 // checkpoint is to be taken before the document is added. Without

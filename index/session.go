@@ -25,7 +25,7 @@ type session struct {
 	isLate  bool          // it is older than the window
 	time    uint32        // of it, in a window
 	arrival uint32        // of documents that tell no times, in a window
-	late    uint64        // documents older than the window when they came
+	first   uint32        // document that the table may have
 	saving  time.Duration // in checkpoints
 }
 
@@ -103,7 +103,7 @@ func (x *Index) Decide(doc dedup.Document) (dedup.Result, error) {
 	decide := x.deduper.DecideDocument
 	switch {
 	case x.isLate:
-		decide = x.checkLate
+		decide = x.deduper.JudgeDocument // it is nobody's witness
 	case x.policy.ReplaceSameID && x.table != nil:
 		decide = x.decideReplacing
 	}
@@ -215,6 +215,9 @@ func (x *Index) Room() error {
 	if x.warned || !x.Full() {
 		return nil
 	}
+	if renewed, err := x.renew(); renewed || err != nil {
+		return err
+	}
 	switch {
 	case x.policy.OnFull == OnFullGrow && x.table != nil:
 		if err := x.Grow(); err != nil {
@@ -310,6 +313,9 @@ func (x *Index) checkpoint(ended bool) error {
 	}
 	if err := x.table.Checkpoint(values); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
+	}
+	if err := x.thin(); err != nil {
+		return fmt.Errorf("forgetting documents older than the window: %w", err)
 	}
 	return step.Done("took checkpoint")
 }

@@ -78,9 +78,7 @@ func (x *Index) advance(added []byte) error {
 	}
 	x.lookAtClock()
 	x.time = x.timeOf(added)
-	if x.isLate = x.table.Advance(x.time); x.isLate {
-		x.late++
-	}
+	x.isLate = x.table.Advance(x.time)
 	if x.table.BeginsSlice() {
 		return x.checkpoint(false)
 	}
@@ -119,6 +117,7 @@ func (x *Index) Steady(added []byte) bool {
 
 // arriveTogether is advance for documents which are Steady.
 func (x *Index) arriveTogether(b *dedup.Batch) {
+	x.isLate = false
 	for i := range b.Len() {
 		doc := b.Document(i)
 		doc.Time = x.timeOf(doc.Added)
@@ -126,12 +125,29 @@ func (x *Index) arriveTogether(b *dedup.Batch) {
 	}
 }
 
-// checkLate judges a document that is older than the window: nobody's witness, it is not
-// remembered.
-func (x *Index) checkLate(doc dedup.Document) (dedup.Result, error) {
-	return x.deduper.Check(doc.ID, doc.Sketch)
+// Late reports whether the document that was decided last is older than the window: if it
+// is kept, it is not remembered.
+func (x *Index) Late() bool { return x.isLate }
+
+// renew makes the filter anew where it is full of what does not count any more, and says
+// whether that has helped: where it may grow, for as long again at least.
+func (x *Index) renew() (bool, error) {
+	if !x.windowed() {
+		return false, nil
+	}
+	err := x.rebuild(x.filter.Shape(), "")
+	if x.policy.OnFull == OnFullGrow {
+		return x.Load() <= 0.5, err
+	}
+	return !x.Full(), err
 }
 
-// Late is how many documents since Begin were older than the window when they came.
-// Those of them that are kept are not remembered.
-func (x *Index) Late() uint64 { return x.late }
+// thin follows a checkpoint, with which slices of a window may have gone.
+func (x *Index) thin() error {
+	first := x.table.First()
+	if first == x.first {
+		return nil
+	}
+	x.first = first
+	return x.deduper.Thin(uint64(x.table.Documents()) + 1 - uint64(first))
+}

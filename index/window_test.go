@@ -36,7 +36,7 @@ func TestWindow(t *testing.T) {
 			seen[what] += n
 		}
 	}
-	for _, what := range []string{"unique", "duplicate", "related", "exact", "late", "late and kept", "expired", "slices", "lost", "forgotten"} {
+	for _, what := range []string{"unique", "duplicate", "related", "exact", "late", "late and kept", "expired", "slices", "lost", "forgotten", "replaced", "together", "compacted"} {
 		if seen[what] == 0 {
 			t.Errorf("no %s in all sequences: %v", what, seen)
 		}
@@ -61,6 +61,15 @@ func (b *inWindow) clone() *inWindow {
 	return &c
 }
 
+func (b *inWindow) byID(id string) (nums []uint32) {
+	for i := range b.ids {
+		if b.ids[i] == id && !b.dead[i+1] {
+			nums = append(nums, uint32(i+1))
+		}
+	}
+	return nums
+}
+
 func (b *inWindow) forget(num int) {
 	b.dead[num] = true
 	b.oracle.Forget(num)
@@ -72,6 +81,7 @@ type windowed struct {
 	tells      bool
 	now, saved *inWindow
 	at         int64 // the system's time
+	instant    int64 // when the index last looked at it
 	pace, late int64
 }
 
@@ -90,13 +100,16 @@ func (w *windowed) runs() {
 	for range 3 + w.r.IntN(4) {
 		x, err := Open(w.dir, w.opt)
 		indextest.Must(w.t, err)
-		w.index = x
+		w.index, w.swap = x, w.r.IntN(3) == 0
 		indextest.Must(w.t, x.Begin(Policy{
-			Window: uint32(w.window), TellsTimes: w.tells, Now: func() time.Time { return time.Unix(w.at, 0) },
+			Window: uint32(w.window), TellsTimes: w.tells, ReplaceSameID: w.swap,
+			Now: func() time.Time { w.instant = w.at; return time.Unix(w.at, 0) },
 			Settle: func(bool) (map[string][]byte, error) { w.saved = w.now.clone(); return nil, nil },
 		}))
 		for range w.r.IntN(60) {
-			w.judge()
+			if w.judge(); !w.swap && w.r.IntN(3) == 0 {
+				w.together()
+			}
 		}
 		if w.r.IntN(4) == 0 { // a crash
 			indextest.Must(w.t, x.Close(false))
@@ -118,14 +131,13 @@ func (w *windowed) runs() {
 	}
 }
 
-// judge has one document judged by both.
-func (w *windowed) judge() {
+// draw draws a document, and the time that it tells or that is its own.
+func (w *windowed) draw() (doc dedup.Document, told int64) {
 	w.at += w.r.Int64N(w.pace + 1)
 	if w.r.IntN(40) == 0 {
 		w.at += w.r.Int64N(2 * w.window)
 	}
-	told, added := w.at, []byte(nil)
-	if w.r.IntN(3) == 0 {
+	if told = w.at; w.r.IntN(3) == 0 {
 		told -= w.r.Int64N(w.late + 1)
 	}
 	switch {
@@ -134,23 +146,86 @@ func (w *windowed) judge() {
 	case w.r.IntN(8) == 0:
 		told = w.now.clock // it tells none
 	default:
-		added = AppendTime(nil, told)
+		doc.Added = AppendTime(nil, told)
 	}
 	extractor, err := feature.NewExtractor(w.index.Scheme())
 	indextest.Must(w.t, err)
-	var set feature.Set
-	extractor.Extract(&set, []byte(w.text()))
-	id := fmt.Sprint("page-", w.r.IntN(20))
+	doc.ID, doc.Sketch = fmt.Sprint("page-", w.r.IntN(20)), &feature.Set{}
+	extractor.Extract(doc.Sketch, []byte(w.text()))
+	return doc, told
+}
+
+// judge has one document judged by both.
+func (w *windowed) judge() {
+	doc, told := w.draw()
 	// Settle may be called before the document is judged, with what is so then.
 	late := w.advance(told)
-	got, err := w.index.Decide(dedup.Document{ID: id, Sketch: &set, Added: added})
+	got, err := w.index.Decide(doc)
 	indextest.Must(w.t, err)
-	want := w.now.oracle.Check(id, &set)
+	w.same(w.believe(doc, told, late), got)
+	if w.index.Late() != late {
+		w.t.Fatalf("document %d: late %v, want %v", len(w.texts), !late, late)
+	}
+	indextest.Must(w.t, w.index.Answered(100))
+}
+
+// together has documents judged in one batch, as many as that can have.
+func (w *windowed) together() {
+	var batch dedup.Batch
+	var want []dedup.Result
+	left := w.index.Spare()
+	for range 20 {
+		doc, told := w.draw()
+		left.Keys, left.Documents = left.Keys-len(doc.Sketch.Features)-1, left.Documents-1
+		if min(left.Keys, left.Documents, int(left.Bytes)-2000) < 0 || !w.index.Steady(doc.Added) {
+			break
+		}
+		if !w.tells {
+			told = max(w.now.clock, w.instant)
+		}
+		want = append(want, w.believe(doc, told, w.advance(told)))
+		batch.Add(doc)
+	}
+	(&dedup.Linker{}).Link(&batch)
+	got := make([]dedup.Result, batch.Len())
+	crew := dedup.Crew{Size: 2, Run: func(tasks int, f func(worker, task int)) {
+		for task := range tasks {
+			f(task%2, task)
+		}
+	}}
+	indextest.Must(w.t, w.index.DecideAll(&batch, crew, func(_, i int, t dedup.Told) {
+		got[i] = *t.Result
+		got[i].Also, got[i].SharedSegments = slices.Clone(got[i].Also), slices.Clone(got[i].SharedSegments)
+	}))
+	for i := range want {
+		w.same(want[i], got[i])
+		w.count["together"]++
+	}
+	indextest.Must(w.t, w.index.Answered(100))
+}
+
+func (w *windowed) same(want, got dedup.Result) {
+	w.t.Helper()
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		w.t.Fatalf("document %d (-want +got):\n%s", len(w.texts), diff)
 	}
-	w.remember(id, &set, told, late, &want)
-	indextest.Must(w.t, w.index.Answered(100))
+}
+
+// believe is what is to be answered to a document, and remembered of it.
+func (w *windowed) believe(doc dedup.Document, told int64, late bool) dedup.Result {
+	r := w.now.oracle.Check(doc.ID, doc.Sketch)
+	if earlier := w.now.byID(doc.ID); w.swap && !late && !r.Exact && len(earlier) > 0 {
+		swapped := w.now.clone()
+		for _, num := range earlier {
+			swapped.forget(int(num))
+		}
+		if r = swapped.oracle.Check(doc.ID, doc.Sketch); r.Kept {
+			*w.now = *swapped
+			w.count["replaced"]++
+		}
+	}
+	w.remember(doc.ID, doc.Sketch, told, late, &r)
+	return r
 }
 
 // advance is rule 17 up to the verdict.
@@ -203,12 +278,7 @@ func (w *windowed) forgetSome() {
 		id := fmt.Sprint("page-", w.r.IntN(20))
 		nums, err := e.ByID(id)
 		indextest.Must(w.t, err)
-		var want []uint32
-		for i := range w.now.ids {
-			if w.now.ids[i] == id && !w.now.dead[i+1] {
-				want = append(want, uint32(i+1))
-			}
-		}
+		want := w.now.byID(id)
 		if !slices.Equal(nums, want) {
 			w.t.Fatalf("%s: %v, want %v", id, nums, want)
 		}
@@ -220,5 +290,10 @@ func (w *windowed) forgetSome() {
 		}
 	}
 	indextest.Must(w.t, e.Save())
+	if w.r.IntN(4) == 0 {
+		_, err := e.Compact(context.Background())
+		indextest.Must(w.t, err)
+		w.count["compacted"]++
+	}
 	indextest.Must(w.t, e.Close())
 }
