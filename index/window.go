@@ -32,6 +32,12 @@ func toldTime(added []byte) (time uint32, ok bool) {
 	return binary.LittleEndian.Uint32(b), true
 }
 
+// TellsTime reports whether AppendTime has appended a time.
+func TellsTime(added []byte) bool {
+	_, told := toldTime(added)
+	return told
+}
+
 func (x *Index) windowed() bool { return x.Window() > 0 }
 
 // Window is how many seconds documents count, 0 for ever.

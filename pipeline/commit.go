@@ -116,6 +116,9 @@ func (c *committer) told(rec *record, r *dedup.Result, l *lines, later bool) err
 	if c.index.Late() {
 		c.tally.Late++
 	}
+	if c.job.Window.Told && !index.TellsTime(rec.added) {
+		c.tally.Undated++
+	}
 	if c.groups != nil {
 		c.groups.Count(rec.value, r)
 	}

@@ -22,6 +22,7 @@ type Tally struct {
 	Related    int64 `json:"related"`
 	Again      int64 `json:"again"`              // of the kept, those that had been kept before and were sent again
 	Revisits   int64 `json:"revisits,omitempty"` // of the removed, those that revisit records stand for
+	Undated    int64 `json:"undated,omitempty"`  // in a window of times that documents tell, those that told none
 	Late       int64 `json:"late,omitempty"`     // older than the window when they came: not remembered
 	Bad        int64 `json:"bad_records"`
 	// Copies that were kept, for their texts did not confirm it, and of these those whose
@@ -96,6 +97,9 @@ func (s *Summary) WriteText(w io.Writer) {
 	}
 	if s.Revisits > 0 {
 		fmt.Fprintf(w, "  removed, with revisit records in their places: %d\n", s.Revisits)
+	}
+	if s.Undated > 0 {
+		fmt.Fprintf(w, "  told no time, and have that of the latest before them: %d\n", s.Undated)
 	}
 	if s.Late > 0 {
 		fmt.Fprintf(w, "  older than the window, and not remembered: %d\n", s.Late)

@@ -8,7 +8,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/csv"
+	"github.com/firstseen/firstseen/corpus/jsonarray"
+	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/pipeline"
 )
@@ -40,8 +42,20 @@ func (f *windowFlags) check(dir string, filterOnly bool) (w pipeline.Window, err
 	return pipeline.Window{Seconds: uint32(f.length / time.Second), Told: f.field != ""}, nil
 }
 
-// tells says whether documents of a format tell their times without a field.
-func tells(format corpus.Format) bool {
-	_, archive := format.(warc.Format)
-	return archive
+// checkTimes says whether the documents tell their times, by the format of the inputs.
+func (t *task) checkTimes() error {
+	format := t.found
+	if format == nil {
+		format = t.formats.all()[t.formats.chosen] // of a pipe; nil where it is not known
+	}
+	switch format.(type) {
+	case warc.Format:
+		t.window.Told = t.window.Seconds > 0
+	case jsonl.Format, jsonarray.Format, csv.Format, nil:
+	default:
+		if t.window.Told {
+			return usageError{fmt.Errorf("--time-field: documents of %s have no field of a time that is read: leave it out, for the time of arrival", format.Name())}
+		}
+	}
+	return nil
 }
