@@ -102,7 +102,7 @@ func (s *Summary) WriteText(w io.Writer) {
 		fmt.Fprintf(w, "  told no time, and have that of the latest before them: %d\n", s.Undated)
 	}
 	if s.Late > 0 {
-		fmt.Fprintf(w, "  older than the window, and not remembered: %d\n", s.Late)
+		fmt.Fprintf(w, "  older than the window when they came: %d\n", s.Late)
 	}
 	if s.Unconfirmed > 0 {
 		fmt.Fprintf(w, "  copies that their texts do not confirm, and that are kept: %d", s.Unconfirmed)
