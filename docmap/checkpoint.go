@@ -37,7 +37,7 @@ func (t *Table) AddAt(ids []string, data [][]byte, keys [][]uint64, times []uint
 	case t.unsure:
 		return 0, errUnsure
 	case uint64(len(ids)) > math.MaxUint32-1-uint64(t.docs):
-		return 0, fmt.Errorf("%s: the table is full: it has %d documents", t.path, t.docs)
+		return 0, fmt.Errorf("%s: the table is full: it has %d documents, those that have gone included, and there are no more numbers; begin another one, which can be asked together with this", t.path, t.docs)
 	}
 	t.version++
 	by := memtable.Alone

@@ -65,7 +65,7 @@ func (t *Table) dead() (dead, expired uint32) {
 	}
 	dead = t.graves.win.watermark() - 1
 	expired = dead
-	for num := dead + 1; num <= t.docs && num != 0; num++ {
+	for num := dead + 1; num <= t.docs; num++ {
 		switch {
 		case t.graves.win.expired(num):
 			expired++

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -494,4 +495,59 @@ func flat(t *testing.T, table *Table, num uint32) {
 			}
 		}
 	}
+}
+
+// Numbers are never given out again: the last ones work, and behind them is an error.
+func TestLastNumbers(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "table")
+	table, err := Open(path, smallOptions)
+	must(t, err)
+	must(t, table.SetWindow(80))
+	table.Advance(1000)
+	const before = math.MaxUint32 - 21 // as if so many had come and gone
+	table.docs, table.head.docs, table.head.flushed, table.recs.open.first = before, before, before, before+1
+	table.batches.from = before
+	table.graves.win.slices[0].first, table.head.win = before+1, table.graves.win.info(nil)
+	add := func(n int) error {
+		for i := range n {
+			table.Advance(1000 + uint32(i))
+			if table.Full() {
+				must(t, table.Checkpoint(nil))
+			}
+			_, err := table.AddAt([]string{fmt.Sprint(i)}, [][]byte{nil}, [][]uint64{{uint64(i)}}, []uint32{1000 + uint32(i)})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	must(t, add(20))
+	for range 2 {
+		if err := add(1); err == nil || !strings.Contains(err.Error(), "begin another one") {
+			t.Fatalf("one more: %v", err)
+		}
+		var p postings
+		must(t, table.ask([]uint64{19}, &p))
+		if nums, err := table.ByID("19"); !slices.Equal(p.of(0), []uint32{math.MaxUint32 - 1}) || !slices.Equal(nums, p.of(0)) || err != nil {
+			t.Fatalf("%v, %v, %v", p.of(0), nums, err)
+		}
+		found, err := table.Verify(context.Background())
+		if st := table.Stats(); err != nil || len(found) > 0 || st.Docs-st.Dead != 20 {
+			t.Fatalf("%v, %v, %+v", found, err, st)
+		}
+		n := 0
+		for _, err := range table.Docs(1) {
+			must(t, err)
+			n++
+		}
+		if n != 20 {
+			t.Fatalf("%d documents", n)
+		}
+		must(t, table.Checkpoint(nil))
+		must(t, table.Compact(context.Background()))
+		table, err = Open(path, smallOptions)
+		must(t, err)
+	}
+	must(t, table.Close())
 }
