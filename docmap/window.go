@@ -23,7 +23,7 @@ type timeSlice struct {
 	first  uint32 // document; the last is before the next slice's first
 	begun  uint32 // the clock at that document, or now
 	newest uint32 // time of a document
-	times  []uint32
+	times  times
 	edges  []edgeMove // ascending; the first is at document first
 }
 
@@ -88,13 +88,13 @@ func (w *window) time(num uint32) (time uint32, ok bool) {
 		return 0, false
 	}
 	s := &w.slices[w.sliceOf(num)]
-	return s.times[num-s.first], true
+	return s.times.at(int(num - s.first)), true
 }
 
 // edgeAt is where the edge was when a document came that is not below the watermark.
 func (w *window) edgeAt(doc uint32) uint32 {
 	s := &w.slices[w.sliceOf(doc)]
-	if uint64(doc-s.first) >= uint64(len(s.times)) {
+	if uint64(doc-s.first) >= uint64(s.times.n) {
 		return w.edge
 	}
 	i := sort.Search(len(s.edges), func(i int) bool { return s.edges[i].doc > doc })
@@ -109,7 +109,7 @@ func (w *window) advance(time uint32) {
 		w.edge = max(w.edge, edge-edge%max(1, w.length/edgeShare))
 	}
 	s := w.open()
-	if len(s.times) == 0 {
+	if s.times.n == 0 {
 		s.begun = w.clock
 	}
 	w.due = w.due || w.clock-s.begun >= max(1, w.length/sliceShare)
@@ -121,14 +121,14 @@ func (w *window) add(num, time uint32) {
 	if n := len(s.edges); n == 0 || s.edges[n-1].edge != w.edge {
 		s.edges = append(s.edges, edgeMove{num, w.edge})
 	}
-	s.times = append(s.times, time)
+	s.times.add(time)
 	s.newest = max(s.newest, time)
 }
 
 // allExpired says that no document of the table counts.
 func (w *window) allExpired() bool {
 	for i := range w.slices {
-		if s := &w.slices[i]; len(s.times) > 0 && s.newest >= w.edge {
+		if s := &w.slices[i]; s.times.n > 0 && s.newest >= w.edge {
 			return false
 		}
 	}
@@ -139,7 +139,7 @@ func (w *window) allExpired() bool {
 // expired are dropped.
 func (w *window) next(num uint32) []timeSlice {
 	list := append(w.slices[:len(w.slices):len(w.slices)], timeSlice{first: num, begun: w.clock})
-	for len(list) > 1 && (len(list[0].times) == 0 || list[0].newest < w.edge) {
+	for len(list) > 1 && (list[0].times.n == 0 || list[0].newest < w.edge) {
 		list = list[1:]
 	}
 	return list
@@ -213,7 +213,7 @@ func (t *Table) Steady() (first, last uint32) {
 	switch {
 	case w.length == 0:
 		return 0, math.MaxUint32
-	case w.due || len(w.open().times) == 0: // who is kept first tells when the slice has begun
+	case w.due || w.open().times.n == 0: // who is kept first tells when the slice has begun
 		return 1, 0
 	}
 	step := uint64(max(1, w.length/edgeShare))
@@ -228,7 +228,7 @@ func (t *Table) addTimes(n int, times []uint32) error {
 	switch {
 	case w.length == 0 || n == 0:
 		return nil
-	case w.due && len(w.open().times) > 0:
+	case w.due && w.open().times.n > 0:
 		return errors.New("a checkpoint is due, with which a slice begins")
 	case len(times) != n:
 		return fmt.Errorf("%d documents with %d times", n, len(times))

@@ -481,8 +481,8 @@ func TestWindowStaysFlat(t *testing.T) {
 func flat(t *testing.T, table *Table, num uint32) {
 	t.Helper()
 	w := &table.graves.win
-	if len(w.slices) > 11 || len(w.open().times) > 1001 {
-		t.Fatalf("%d slices at document %d, %d in the last", len(w.slices), num, len(w.open().times))
+	if len(w.slices) > 11 || w.open().times.n > 1001 {
+		t.Fatalf("%d slices at document %d, %d in the last", len(w.slices), num, w.open().times.n)
 	}
 	for of := range table.spaces {
 		in := map[uint32]int{} // slice → runs
