@@ -163,8 +163,8 @@ func (t *Table) Generation() Generation {
 // to some seconds; a crash meanwhile loses nothing.
 //
 // After an error the table is as before, in memory and in the file, and the
-// checkpoint can be tried again; unless the error is from the merging, which
-// the next checkpoint takes up; or the file's last write failed, or the program
+// checkpoint can be tried again; unless the error is from the merging, or from removing
+// what a window has dropped, which a later checkpoint takes up; or the file's last write failed, or the program
 // did: then it is not known what the file has, and nothing works before the
 // table is closed and opened again, with what that checkpoint or the last one has.
 func (t *Table) Checkpoint(state map[string][]byte) error {

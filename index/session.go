@@ -12,6 +12,7 @@ import (
 
 // session is what an index knows of the documents that are being added to it.
 type session struct {
+	timing
 	policy  Policy
 	deduper *dedup.Deduper // nil before Begin
 	decided uint64         // documents
@@ -21,11 +22,6 @@ type session struct {
 	ended   bool           // the last checkpoint is made
 	grown   int
 	warned  bool
-	arrived bool          // the next document, as Arrives was told
-	isLate  bool          // it is older than the window
-	time    uint32        // of it, in a window
-	arrival uint32        // of documents that tell no times, in a window
-	first   uint32        // document that the table may have
 	saving  time.Duration // in checkpoints
 }
 
@@ -181,9 +177,7 @@ func (x *Index) DecideAll(b *dedup.Batch, crew dedup.Crew, tell func(worker, i i
 		return err
 	}
 	x.owing = true
-	if x.windowed() {
-		x.arriveTogether(b)
-	}
+	x.arriveTogether(b)
 	if err := x.deduper.DecideAll(b, crew, tell); err != nil {
 		return err
 	}
@@ -311,11 +305,11 @@ func (x *Index) checkpoint(ended bool) error {
 	case x.table == nil:
 		return x.journal.commit(x.decided, x.policy.Now())
 	}
-	if err := x.table.Checkpoint(values); err != nil {
-		return fmt.Errorf("checkpoint: %w", err)
+	if err = x.table.Checkpoint(values); err == nil {
+		err = x.thin()
 	}
-	if err := x.thin(); err != nil {
-		return fmt.Errorf("forgetting documents older than the window: %w", err)
+	if err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
 	}
 	return step.Done("took checkpoint")
 }

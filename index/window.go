@@ -38,6 +38,15 @@ func TellsTime(added []byte) bool {
 	return told
 }
 
+// timing is what a session knows of times. All is nothing without a window, but arrived.
+type timing struct {
+	arrived bool   // the next document, as Arrives was told
+	isLate  bool   // it is older than the window
+	time    uint32 // of it
+	arrival uint32 // of documents that tell no times
+	first   uint32 // document that the table may have
+}
+
 func (x *Index) windowed() bool { return x.Window() > 0 }
 
 // Window is how many seconds documents count, 0 for ever.
@@ -123,7 +132,9 @@ func (x *Index) Steady(added []byte) bool {
 
 // arriveTogether is advance for documents which are Steady.
 func (x *Index) arriveTogether(b *dedup.Batch) {
-	x.isLate = false
+	if x.isLate = false; !x.windowed() {
+		return
+	}
 	for i := range b.Len() {
 		doc := b.Document(i)
 		doc.Time = x.timeOf(doc.Added)
