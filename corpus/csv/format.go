@@ -14,6 +14,7 @@ type Format struct {
 
 	Text string // name of the column of the text; "" is "text"
 	ID   string // of the id; "" is "id", if there is such a column
+	Time string // of when the document was made, as corpus.ParseTime reads it; "" is none
 }
 
 var (
