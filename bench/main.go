@@ -24,6 +24,7 @@
 //	go run ./bench takings         commands that take documents back or outlive them, killed likewise
 //	go run ./bench faults          runs whose n-th system call fails
 //	go run ./bench readers FILE... an index asked while runs write it, every answer held against the oracle
+//	go run ./bench halves FILE...  half of an index forgotten, held against one of the other half
 //	go run ./bench flips           every bit of an index flipped
 //	go run ./bench mutants         small wrong changes, and whether a test sees them
 package main
@@ -58,6 +59,7 @@ var commands = map[string]func(ctx context.Context, args []string, out io.Writer
 	"takings":     takings,
 	"faults":      faults,
 	"readers":     readers,
+	"halves":      halves,
 	"flips":       flips,
 	flipsWorker:   flipsWork,
 	"mutants":     mutate,

@@ -27,6 +27,7 @@ type windowCount struct {
 	documents, must, found, missed int64 // must: of those, a copy is in the window
 	expired                        int64 // all copies have left the window: nobody is to be named
 	late, unlike                   int64 // named: outside the window, or nothing like it
+	template                       int64 // named: nothing like it but for a template, which short ones share
 }
 
 func newWindowTruth(g *gen.Generator, cfg gen.Config, window int64) *windowTruth {
@@ -90,11 +91,18 @@ func (w *windowTruth) judgeNamed(n uint64, t *gen.Truth, r *dedup.Result, c *win
 	}
 	of, _ := gen.Number(r.Of.ID)
 	alike := t.Kind != gen.Unique && (of == t.Sources[0] || r.Score >= t.Overlap || sameSource(w.gen, of, t))
-	if !alike {
+	switch {
+	case alike:
+	case t.Kind == gen.Unique && min(w.gen.Clauses(n), w.gen.Clauses(of)) < fewClauses:
+		c.template++
+	default:
 		c.unlike++
 		w.note(n, t, r, "unlike")
 	}
 }
+
+// fewClauses are so many that three words of each tell documents of one template apart.
+const fewClauses = 3
 
 func (w *windowTruth) note(n uint64, t *gen.Truth, r *dedup.Result, what string) {
 	if len(w.wrong) < maxWrong {
@@ -118,10 +126,10 @@ func (w *windowTruth) evaluate(c *checks) {
 }
 
 func (w *windowTruth) write(out io.Writer) {
-	fmt.Fprint(out, "\n| kind | documents | copy in the window | found | missed | none in the window | named outside | unlike |\n|---|---|---|---|---|---|---|---|\n")
+	fmt.Fprint(out, "\n| kind | documents | copy in the window | found | missed | none in the window | named outside | unlike | alike by a template |\n|---|---|---|---|---|---|---|---|---|\n")
 	for k := range gen.Kind(gen.Kinds) {
 		c := &w.kinds[k]
-		fmt.Fprintf(out, "| %v | %d | %d | %d | %d | %d | %d | %d |\n", k, c.documents, c.must, c.found, c.missed, c.expired, c.late, c.unlike)
+		fmt.Fprintf(out, "| %v | %d | %d | %d | %d | %d | %d | %d | %d |\n", k, c.documents, c.must, c.found, c.missed, c.expired, c.late, c.unlike, c.template)
 	}
 	fmt.Fprintln(out)
 	for _, text := range w.wrong {

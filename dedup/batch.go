@@ -44,6 +44,9 @@ func (b *Batch) Add(doc Document) {
 	b.docs = append(b.docs, batched{Document: doc})
 }
 
+// Document is the i-th document. Until the batch is decided its Time may be set.
+func (b *Batch) Document(i int) *Document { return &b.docs[i].Document }
+
 // A Linker finds equal keys in batches. It is memory that is used again, for one
 // goroutine.
 type Linker struct{ slots []int32 }

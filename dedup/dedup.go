@@ -166,8 +166,14 @@ func New(cfg Config) (*Deduper, error) {
 
 // See judges a text and, if it is kept, remembers it under id.
 func (d *Deduper) See(id string, text []byte) (Result, error) {
-	d.extractor.Extract(&d.sketch, text)
-	return d.DecideDocument(Document{ID: id, Sketch: &d.sketch, Text: text})
+	return d.SeeDocument(Document{ID: id, Text: text})
+}
+
+// SeeDocument is See for a document of which more is to be stored. It has no Sketch.
+func (d *Deduper) SeeDocument(doc Document) (Result, error) {
+	d.extractor.Extract(&d.sketch, doc.Text)
+	doc.Sketch = &d.sketch
+	return d.DecideDocument(doc)
 }
 
 // A Document is what is decided about.
@@ -176,6 +182,8 @@ type Document struct {
 	Sketch *feature.Sketch // extracted with the Deduper's own scheme
 	// Added is stored with a document that is kept: fields, as AppendField writes them.
 	Added []byte
+	// Time is what a [TimedStore] is told of a document that is kept: Unix seconds.
+	Time uint32
 	// Text is what Config.Confirm compares; without one it is not needed.
 	Text []byte
 }
@@ -188,9 +196,7 @@ func (d *Deduper) Decide(id string, s *feature.Sketch) (Result, error) {
 
 // DecideDocument is Decide for a document of which more is to be stored.
 func (d *Deduper) DecideDocument(doc Document) (Result, error) {
-	d.decision.confirming.begin(doc.Text)
-	r, err := d.Check(doc.ID, doc.Sketch)
-	d.decision.confirming.end()
+	r, err := d.JudgeDocument(doc)
 	if err != nil || !r.Kept {
 		return r, err
 	}
@@ -198,6 +204,13 @@ func (d *Deduper) DecideDocument(doc Document) (Result, error) {
 		return r, fmt.Errorf("remembering document %q: %w", doc.ID, err)
 	}
 	return r, nil
+}
+
+// JudgeDocument is DecideDocument, but that it remembers nothing.
+func (d *Deduper) JudgeDocument(doc Document) (Result, error) {
+	d.decision.confirming.begin(doc.Text)
+	defer d.decision.confirming.end()
+	return d.Check(doc.ID, doc.Sketch)
 }
 
 // Check judges a document and remembers nothing.
@@ -261,9 +274,9 @@ func (d *Deduper) remember(doc *Document, v Verdict) error {
 	}
 	d.record.Time, d.record.Verdict, d.record.Added = d.Cfg.Now().Unix(), v, doc.Added
 	d.record.Sketch = d.decision.judge.Record(d.record.Sketch[:0])
-	err := d.one.add(d.Cfg.Table, doc.ID, &d.record, d.Keys)
+	err := d.one.add(d.Cfg.Table, doc, &d.record, d.Keys)
 	if err == nil && d.near != nil {
-		err = d.near.memory.Add(d.record.Sketch)
+		err = d.near.add(d.record.Sketch)
 	}
 	return err
 }

@@ -54,6 +54,7 @@ type group struct {
 	ids  []string // of kept documents
 	recs [][]byte
 	keys [][]uint64
+	at   []uint32 // their times
 }
 
 // state is what is known of a document.
@@ -284,7 +285,7 @@ func copied[T any](values, memory []T) (copied, all []T) {
 
 // add is step 4.
 func (g *group) add() error {
-	g.ids, g.recs, g.keys = g.ids[:0], g.recs[:0], g.keys[:0]
+	g.ids, g.recs, g.keys, g.at = g.ids[:0], g.recs[:0], g.keys[:0], g.at[:0]
 	next := g.base + 1
 	for i := range g.state {
 		if g.state[i] != kept {
@@ -293,12 +294,13 @@ func (g *group) add() error {
 		g.number[i] = next
 		next++
 		from, to := g.batch.keysOf(i)
-		g.ids, g.recs, g.keys = append(g.ids, g.batch.docs[i].ID), append(g.recs, g.data[i]), append(g.keys, g.batch.keys[from:to])
+		doc := &g.batch.docs[i]
+		g.ids, g.recs, g.keys, g.at = append(g.ids, doc.ID), append(g.recs, g.data[i]), append(g.keys, g.batch.keys[from:to]), append(g.at, doc.Time)
 	}
 	if len(g.ids) == 0 {
 		return nil
 	}
-	if _, err := g.store.Add(g.ids, g.recs, g.keys); err != nil {
+	if _, err := addAt(g.store, g.ids, g.recs, g.keys, g.at); err != nil {
 		return fmt.Errorf("remembering document %q and those after it: %w", g.ids[0], err)
 	}
 	return nil

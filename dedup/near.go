@@ -16,6 +16,7 @@ type near struct {
 	sketch feature.Sketch // of the document, with those features
 	keys   []uint64
 	seen   []bool
+	has    uint64 // documents in memory
 }
 
 var errUncounted = errors.New("this method has all kept documents in memory, and the store does not say how many it has: use another method, or a store with the method Documents")
@@ -60,7 +61,7 @@ func (n *near) fill(table Store, documents uint32) error {
 		for i, data := range r.data {
 			record, err := ParseRecord(data)
 			if err == nil {
-				err = n.memory.Add(record.Sketch)
+				err = n.add(record.Sketch)
 			}
 			if err != nil {
 				return fmt.Errorf("document %d: %w", r.nums[i], err)
@@ -68,6 +69,22 @@ func (n *near) fill(table Store, documents uint32) error {
 		}
 	}
 	return nil
+}
+
+// add remembers what is stored of a document.
+func (n *near) add(sketch []byte) error {
+	n.has++
+	return n.memory.Add(sketch)
+}
+
+// Thin says that the store has at most so many documents that it names. Where a method has
+// twice as many and more in memory, that is filled anew. Those that are not named
+// are no candidates, whether they are in memory or not.
+func (d *Deduper) Thin(documents uint64) (err error) {
+	if d.near != nil && d.near.has > 2*documents {
+		d.near, err = newNear(d.method, d.Cfg.Table)
+	}
+	return err
 }
 
 // load makes s, whose own keys are loaded already, the document of c, to be looked up by

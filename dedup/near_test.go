@@ -5,6 +5,7 @@ import (
 
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/internal/indextest"
 )
 
 // TestNearIsExact: what is looked up by what is near is looked up by its whole text too,
@@ -27,4 +28,48 @@ func TestNearIsExact(t *testing.T) {
 			t.Errorf("%q: %+v, %v", text, r, err)
 		}
 	}
+}
+
+// TestThin: a method's memory is filled anew where most of what it has is gone, and finds
+// what it found.
+func TestThin(t *testing.T) {
+	scheme := feature.Scheme{Method: "simhash"}
+	table := &fading{}
+	d, err := dedup.New(dedup.Config{Scheme: scheme, Table: table, Now: fixedNow})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(i int) []byte { return []byte(indextest.Sentences(i)) }
+	for i := range 40 {
+		if r, err := d.See("x", text(i)); err != nil || !r.Kept {
+			t.Fatalf("document %d: %+v, %v", i, r, err)
+		}
+	}
+	table.gone = 30
+	for _, documents := range []uint64{20, 10} { // the second has it filled anew
+		if err := d.Thin(documents); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := d.See("x", text(35)); err != nil || r.Kept || r.Of.Num != 36 {
+			t.Errorf("after %d: %+v, %v", documents, r, err)
+		}
+	}
+	if want := uint32(10); table.asked != want {
+		t.Errorf("%d documents were read, want %d", table.asked, want)
+	}
+}
+
+// fading has lost its first documents.
+type fading struct {
+	dedup.Memory
+	gone, asked uint32
+}
+
+func (f *fading) Live(num uint32) bool { return num > f.gone }
+
+func (f *fading) Records(nums []uint32, ids, data [][]byte) error {
+	if len(nums) > 1 {
+		f.asked += uint32(len(nums))
+	}
+	return f.Memory.Records(nums, ids, data)
 }

@@ -70,11 +70,16 @@ func (s *Stack) Closed() bool {
 
 // Add implements [Store].
 func (s *Stack) Add(ids []string, data [][]byte, keys [][]uint64) (uint32, error) {
+	return s.AddAt(ids, data, keys, make([]uint32, len(ids)))
+}
+
+// AddAt implements [TimedStore].
+func (s *Stack) AddAt(ids []string, data [][]byte, keys [][]uint64, times []uint32) (uint32, error) {
 	before := s.Before()
 	if uint64(before)+uint64(s.last().Documents())+uint64(len(ids)) > math.MaxUint32 {
 		return 0, errTooMany
 	}
-	first, err := s.last().Add(ids, data, keys)
+	first, err := addAt(s.last(), ids, data, keys, times)
 	return before + first, err
 }
 

@@ -34,6 +34,21 @@ type Store interface {
 	Add(ids []string, data [][]byte, keys [][]uint64) (first uint32, err error)
 }
 
+// A TimedStore is a Store that is told when documents were made.
+type TimedStore interface {
+	Store
+	// AddAt is Add of documents with these times, Document.Time of each.
+	AddAt(ids []string, data [][]byte, keys [][]uint64, times []uint32) (first uint32, err error)
+}
+
+// addAt adds documents, with their times where the store is to know them.
+func addAt(s Store, ids []string, data [][]byte, keys [][]uint64, times []uint32) (first uint32, err error) {
+	if timed, ok := s.(TimedStore); ok {
+		return timed.AddAt(ids, data, keys, times)
+	}
+	return s.Add(ids, data, keys)
+}
+
 // A SharedStore is a Store that several goroutines can ask at once, which is what
 // [Deduper.DecideAll] needs.
 type SharedStore interface {
@@ -102,11 +117,12 @@ type one struct {
 	id   [1]string
 	data [1][]byte
 	keys [1][]uint64
+	time [1]uint32
 }
 
 // add adds a document whose record is rec.
-func (o *one) add(s Store, id string, rec *Record, keys []uint64) error {
-	o.id[0], o.data[0], o.keys[0] = id, rec.Append(o.data[0][:0]), keys
-	_, err := s.Add(o.id[:], o.data[:], o.keys[:])
+func (o *one) add(s Store, doc *Document, rec *Record, keys []uint64) error {
+	o.id[0], o.data[0], o.keys[0], o.time[0] = doc.ID, rec.Append(o.data[0][:0]), keys, doc.Time
+	_, err := addAt(s, o.id[:], o.data[:], o.keys[:], o.time[:])
 	return err
 }

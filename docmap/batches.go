@@ -161,6 +161,24 @@ func (t *Table) EndBatch(name string) error {
 	return nil
 }
 
+// dropBelow lets go of what is known of documents below a watermark, and of batches that
+// have no others.
+func (b *batches) dropBelow(mark uint32) {
+	for name, list := range b.spans {
+		left := slices.DeleteFunc(slices.Clone(list), func(s span) bool { return s.last < mark })
+		if len(left) > 0 && left[0].first < mark {
+			left[0].first = mark
+		}
+		if slices.Equal(left, list) {
+			continue
+		}
+		if b.spans[name] = left; len(left) == 0 {
+			delete(b.spans, name)
+		}
+		b.touch(name)
+	}
+}
+
 // write stores what has changed.
 func (b *batches) write(tx *bbolt.Tx, next *header) error {
 	b.extend(next.docs)
@@ -224,6 +242,7 @@ func (t *Table) loadBatches(tx *bbolt.Tx) error {
 		}
 		b.spans[string(key)] = list
 	}
+	b.dropBelow(t.head.win.watermark())
 	return nil
 }
 

@@ -21,6 +21,12 @@ import (
 // slices may be reused by the caller; a key given twice for a document counts once.
 // After an error none was added.
 func (t *Table) Add(ids []string, data [][]byte, keys [][]uint64) (first uint32, err error) {
+	return t.AddAt(ids, data, keys, nil)
+}
+
+// AddAt is Add for a table with a window: times are those of the documents, in Unix
+// seconds, each of which Advance was told. Without a window they mean nothing.
+func (t *Table) AddAt(ids []string, data [][]byte, keys [][]uint64, times []uint32) (first uint32, err error) {
 	switch {
 	case len(data) != len(ids) || len(keys) != len(ids):
 		return 0, fmt.Errorf("adding documents: %d ids, data of %d and keys of %d", len(ids), len(data), len(keys))
@@ -31,7 +37,7 @@ func (t *Table) Add(ids []string, data [][]byte, keys [][]uint64) (first uint32,
 	case t.unsure:
 		return 0, errUnsure
 	case uint64(len(ids)) > math.MaxUint32-1-uint64(t.docs):
-		return 0, fmt.Errorf("%s: the table is full: it has %d documents", t.path, t.docs)
+		return 0, fmt.Errorf("%s: the table is full: it has %d documents, those that have gone included, and there are no more numbers; begin another one, which can be asked together with this", t.path, t.docs)
 	}
 	t.version++
 	by := memtable.Alone
@@ -47,7 +53,7 @@ func (t *Table) Add(ids []string, data [][]byte, keys [][]uint64) (first uint32,
 	if err := errors.Join(t.spaces[ofIDs].mem.Reserve(len(ids), by), mem.Reserve(total, by)); err != nil {
 		return 0, err
 	}
-	if err := t.addTimes(len(ids)); err != nil {
+	if err := t.addTimes(len(ids), times); err != nil {
 		return 0, fmt.Errorf("adding documents: %w", err)
 	}
 	first = t.docs + 1
@@ -157,8 +163,8 @@ func (t *Table) Generation() Generation {
 // to some seconds; a crash meanwhile loses nothing.
 //
 // After an error the table is as before, in memory and in the file, and the
-// checkpoint can be tried again; unless the error is from the merging, which
-// the next checkpoint takes up; or the file's last write failed, or the program
+// checkpoint can be tried again; unless the error is from the merging, or from removing
+// what a window has dropped, which a later checkpoint takes up; or the file's last write failed, or the program
 // did: then it is not known what the file has, and nothing works before the
 // table is closed and opened again, with what that checkpoint or the last one has.
 func (t *Table) Checkpoint(state map[string][]byte) error {

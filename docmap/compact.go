@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"slices"
 	"sync"
 
 	"go.etcd.io/bbolt"
@@ -24,9 +25,6 @@ func (t *Table) Compact(ctx context.Context) error {
 	err := t.writable()
 	if err == nil && (t.docs != t.head.docs || len(t.graves.fresh) > 0 || len(t.batches.dirty) > 0) {
 		err = errors.New("there is something in no checkpoint yet")
-	}
-	if err == nil && t.head.needs&needsWindow != 0 {
-		err = errors.New("it has a window, and gives space back by that: there is nothing to compact")
 	}
 	c := &compaction{ctx: ctx, old: t, fresh: &Table{path: t.path + newSuffix, opt: t.opt, sizes: t.sizes}}
 	if err == nil {
@@ -90,10 +88,10 @@ func (c *compaction) write() error {
 	}
 	h := &c.head
 	*h = c.old.head
-	h.flushed, h.chunks, h.pending, h.openBlock, h.needs, h.nextRun = h.docs, 0, 0, 0, 0, 1
+	h.flushed, h.chunks, h.pending, h.openBlock, h.needs, h.nextRun = h.docs, 0, 0, 0, h.needs&needsWindow, 1
 	h.runs = [2][]runInfo{}
 	defer c.stopReading()
-	steps := []func() error{c.blocks, func() error { return c.run(ofKeys) }, func() error { return c.run(ofIDs) }, c.taken, c.removed, c.header}
+	steps := []func() error{c.blocks, func() error { return c.runs(ofKeys) }, func() error { return c.runs(ofIDs) }, c.taken, c.removed, c.times, c.header}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return err
@@ -134,7 +132,8 @@ const mostInBlock = 8192
 
 // blocks writes the blocks of documents.
 func (c *compaction) blocks() error {
-	block, num := &docBlock{first: 1}, uint32(1)
+	num := c.head.win.watermark()
+	block := &docBlock{first: num}
 	for done := false; !done; {
 		if err := c.ctx.Err(); err != nil {
 			return err
@@ -160,7 +159,7 @@ func (c *compaction) blocks() error {
 			return err
 		}
 	}
-	if c.head.docs > 0 {
+	if c.head.win.first(c.head.docs+1) <= c.head.docs {
 		c.head.openBlock = block.first
 	}
 	return nil
@@ -183,6 +182,9 @@ func (c *compaction) block(k *docBlock, num *uint32) (full bool, err error) {
 			}
 		}
 		n := len(k.ends)
+		if n > 0 && c.head.win.first(*num) == *num {
+			return true, nil // a slice begins
+		}
 		if n > 0 && len(rec) > 0 && len(k.recs) > 0 && len(k.recs)+len(rec) > blockBytes || n >= mostInBlock {
 			return true, nil
 		}
@@ -192,23 +194,47 @@ func (c *compaction) block(k *docBlock, num *uint32) (full bool, err error) {
 	return false, nil
 }
 
-// run writes the one run of a space. Its entries are counted first: how it is divided
-// depends on how many there are.
-func (c *compaction) run(of int) error {
-	if c.head.docs == 0 {
-		return nil
+// runs writes the one run of a space or, with a window, that of each slice.
+func (c *compaction) runs(of int) error {
+	win := &c.head.win
+	for last := uint32(0); last < c.head.docs; {
+		first := max(win.watermark(), last+1)
+		if last = c.head.docs; len(win.slices) > 0 {
+			if i := slices.IndexFunc(win.slices, func(s sliceInfo) bool { return s.first > first }); i >= 0 {
+				last = win.slices[i].first - 1
+			}
+		}
+		if first > last {
+			break
+		}
+		if err := c.run(of, first, last); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// run writes one run of a space. Its entries are counted first: how it is divided
+// depends on how many there are.
+func (c *compaction) run(of int, first, last uint32) error {
 	from, to := &c.old.spaces[of], &c.fresh.spaces[of]
 	to.of, to.limit = of, from.limit
-	info := runInfo{id: c.head.nextRun, level: uint8(maxLevel(from.runs)), first: 1, last: c.head.docs, high: math.MaxUint64}
-	if g := &c.old.graves; g.dead > 0 {
+	info := runInfo{id: c.head.nextRun, level: uint8(maxLevel(from.runs)), first: first, last: last, high: math.MaxUint64}
+	switch g := &c.old.graves; {
+	case g.win.length > 0:
+		to.keep = c.old.keep(of, first, last)
+	case g.dead > 0:
 		info.first = 0
 		to.keep = g.compacted
 		if of == ofIDs {
-			to.keep = c.old.keep(ofIDs, 0, c.head.docs)
+			to.keep = c.old.keep(ofIDs, 0, last)
 		}
 	}
-	entries, err := c.count(of, &sorted.Builder{Limit: to.limit, Keep: to.keep})
+	part := &space{mem: from.mem, runs: slices.DeleteFunc(slices.Clone(from.runs), func(r *run) bool { return r.last < first || r.first > last })}
+	if last < c.head.docs {
+		part.mem = nil // it has documents of the last slice alone
+	}
+	entries, err := c.count(part, &sorted.Builder{Limit: to.limit, Keep: to.keep})
 	if err != nil {
 		return err
 	}
@@ -225,12 +251,12 @@ func (c *compaction) run(of int) error {
 		}
 		err = c.fresh.update(func(tx *bbolt.Tx) (err error) {
 			bin, err = c.fresh.writeBins(tx, to, r, bin, r.Bins(), perBin, c.old.sizes.sliceBytes, func(p *packer, in *sorted.Entries, low, high uint64) error {
-				return c.collect(p, from, in, low, high)
+				return c.collect(p, part, in, low, high)
 			})
 			return err
 		})
 	}
-	c.head.runs[of] = []runInfo{r.runInfo}
+	c.head.runs[of] = append(c.head.runs[of], r.runInfo)
 	c.head.nextRun++
 	return err
 }
@@ -241,13 +267,7 @@ func (c *compaction) collect(p *packer, from *space, in *sorted.Entries, low, hi
 	if err != nil {
 		return err
 	}
-	for _, r := range from.runs {
-		if err := r.collect(snap, in, low, high); err != nil {
-			return err
-		}
-	}
-	take(in, from.mem, low, high)
-	return nil
+	return from.collect(snap, in, low, high)
 }
 
 // snapshot is what a goroutine reads the old table by.
@@ -273,14 +293,14 @@ func (c *compaction) stopReading() {
 }
 
 // count counts the entries that are kept of a space.
-func (c *compaction) count(of int, b *sorted.Builder) (entries uint64, err error) {
-	shape := c.old.sizes.division.Shape(sorted.LogFor(c.old.entries(of)), 0, 0)
+func (c *compaction) count(from *space, b *sorted.Builder) (entries uint64, err error) {
+	shape := c.old.sizes.division.Shape(sorted.LogFor(from.entries()), 0, 0)
 	for bin := range shape.Bins() {
 		if err := c.ctx.Err(); err != nil {
 			return 0, err
 		}
 		b.In.Reset()
-		if err := c.old.collect(&c.old.spaces[of], &b.In, shape.Lowest(bin), shape.Highest(bin)); err != nil {
+		if err := c.old.collect(from, &b.In, shape.Lowest(bin), shape.Highest(bin)); err != nil {
 			return 0, err
 		}
 		entries += uint64(len(b.Sort(&shape).Keys))
@@ -290,17 +310,7 @@ func (c *compaction) count(of int, b *sorted.Builder) (entries uint64, err error
 
 // taken writes which documents are dead, and the batches.
 func (c *compaction) taken() error {
-	var ranges []grave
-	for num := uint32(1); num <= c.head.docs; num++ {
-		if !c.old.graves.has(num) {
-			continue
-		}
-		if n := len(ranges) - 1; n >= 0 && ranges[n].last+1 == num {
-			ranges[n].last = num
-			continue
-		}
-		ranges = append(ranges, grave{num, num, c.head.docs})
-	}
+	ranges := c.ranges()
 	spans := c.old.batches.spans
 	return c.fresh.update(func(tx *bbolt.Tx) error {
 		if err := writeGraves(tx, ranges, &c.head); err != nil || len(spans) == 0 {
@@ -312,6 +322,41 @@ func (c *compaction) taken() error {
 		}
 		return all.write(tx, &c.head)
 	})
+}
+
+// ranges are the documents that were taken back. With a window it matters when: a slice
+// keeps what closed its keys.
+func (c *compaction) ranges() (ranges []grave) {
+	if c.old.graves.win.length > 0 {
+		return c.old.graves.old
+	}
+	for num := uint32(1); num <= c.head.docs; num++ {
+		if !c.old.graves.has(num) {
+			continue
+		}
+		if n := len(ranges) - 1; n >= 0 && ranges[n].last+1 == num {
+			ranges[n].last = num
+			continue
+		}
+		ranges = append(ranges, grave{num, num, c.head.docs})
+	}
+	return ranges
+}
+
+// times writes when the documents were made, where there is a window.
+func (c *compaction) times() error {
+	w := c.old.graves.win
+	for i := range w.slices {
+		s := w.slices[i : i+1]
+		err := c.fresh.update(func(tx *bbolt.Tx) error {
+			of := window{length: w.length, edge: w.edge, slices: s}
+			return of.writeTimes(tx, 0)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // removed copies what was removed for the sake of documents that are live.

@@ -95,18 +95,29 @@ func (t *Table) collect(s *space, e *sorted.Entries, from, to uint64) error {
 	if err != nil {
 		return err
 	}
+	return s.collect(snap, e, from, to)
+}
+
+// collect appends the entries with keys in from..to.
+func (s *space) collect(snap *snapshot, e *sorted.Entries, from, to uint64) error {
 	for _, r := range s.runs {
 		if err := r.collect(snap, e, from, to); err != nil {
 			return err
 		}
 	}
-	take(e, s.mem, from, to)
+	if s.mem != nil {
+		take(e, s.mem, from, to)
+	}
 	return nil
 }
 
-func (t *Table) entries(space int) uint64 {
-	n := uint64(t.spaces[space].mem.Len())
-	for _, r := range t.spaces[space].runs {
+func (t *Table) entries(space int) uint64 { return t.spaces[space].entries() }
+
+func (s *space) entries() (n uint64) {
+	if s.mem != nil {
+		n = uint64(s.mem.Len())
+	}
+	for _, r := range s.runs {
 		n += r.entries
 	}
 	return n

@@ -25,21 +25,21 @@ func (t *Table) mergeSpace(space int) error {
 	s := &t.spaces[space]
 	for level := 0; level <= maxLevel(s.runs); level++ {
 		if target := s.merging(level); target != nil {
-			if err := t.advance(space, target, t.sizes.pace(level)); err != nil {
+			if err := t.advance(space, target, t.share(s, level, target.first)); err != nil {
 				return err
 			}
 		}
-		at := s.mergeable(level, t.sizes.fanIn(level), t.apart)
-		if at < 0 {
+		at, n := t.mergeable(s, level)
+		if n == 0 {
 			continue
 		}
 		if target := s.merging(level); target != nil {
 			if err := t.advance(space, target, 1); err != nil {
 				return err
 			}
-			at = s.mergeable(level, t.sizes.fanIn(level), t.apart)
+			at, n = t.mergeable(s, level)
 		}
-		if err := t.start(space, at, level); err != nil {
+		if err := t.start(space, s.runs[at:at+n], level); err != nil {
 			return err
 		}
 	}
@@ -64,34 +64,61 @@ func (s *space) merging(level int) *run {
 	return nil
 }
 
-// apart says that runs that end and begin with these documents are of two slices.
-func (t *Table) apart(last, first uint32) bool {
-	return t.head.win.first(last) != t.head.win.first(first)
-}
-
-// mergeable returns where so many neighbouring runs of a level stand that take no
-// part in a merge and are not apart, or -1.
-func (s *space) mergeable(level, fanIn int, apart func(last, first uint32) bool) int {
-	n := 0
-	for i, r := range s.runs {
-		if i > 0 && apart(s.runs[i-1].last, r.first) {
-			n = 0
+// mergeable returns where n neighbouring runs stand that can become one of the next level:
+// as many of this level as it takes, or all of a slice of a window that has ended, none of
+// which has a higher level. None takes part in a merge.
+func (t *Table) mergeable(s *space, level int) (at, n int) {
+	for at = 0; at < len(s.runs); at += n {
+		if n = t.endOfSlice(s.runs[at:]); s.runs[at].first >= t.head.win.first(t.docs+1) {
+			break // it goes on
 		}
-		idle := r.target == 0 && r.high == math.MaxUint64
-		if n++; !idle || int(r.level) != level {
-			n = 0
-		}
-		if n == fanIn {
-			return i + 1 - n
+		if of := s.runs[at : at+n]; n > 1 && maxLevel(of) == level && !slices.ContainsFunc(of, (*run).busy) {
+			return at, n
 		}
 	}
-	return -1
+	n = 0
+	for i, r := range s.runs[at:] {
+		if n++; r.busy() || int(r.level) != level {
+			n = 0
+		}
+		if n == t.sizes.fanIn(level) {
+			return at + i + 1 - n, n
+		}
+	}
+	return 0, 0
 }
 
-// start enters a merge of the runs at s.runs[at:] and does its first share.
-func (t *Table) start(space, at, level int) error {
-	s := &t.spaces[space]
-	sources := s.runs[at : at+t.sizes.fanIn(level)]
+// endOfSlice is how many of runs are of the slice of the first.
+func (t *Table) endOfSlice(runs []*run) int {
+	n := slices.IndexFunc(runs, func(r *run) bool { return t.head.win.first(r.first) > runs[0].last })
+	if n < 0 {
+		return len(runs)
+	}
+	return n
+}
+
+// busy says that a run takes part in a merge.
+func (r *run) busy() bool { return r.target != 0 || !r.complete() }
+
+// share is how much of a merge of runs from document first on to do after a flush. In a
+// slice that has ended it is over in half of the flushes that the slice has had, for
+// there is no end to slices.
+func (t *Table) share(s *space, level int, first uint32) float64 {
+	pace := t.sizes.pace(level)
+	if slice := t.head.win.first(first); slice < t.head.win.first(t.docs+1) {
+		total := uint64(1)
+		for _, r := range s.runs {
+			if t.head.win.first(r.first) == slice {
+				total += r.entries
+			}
+		}
+		pace = max(pace, min(1, 2*float64(t.opt.MemtableKeys)/float64(total)))
+	}
+	return pace
+}
+
+// start enters a merge of runs and does its first share.
+func (t *Table) start(space int, sources []*run, level int) error {
 	total := uint64(0)
 	for _, r := range sources {
 		total += r.entries
@@ -103,7 +130,7 @@ func (t *Table) start(space, at, level int) error {
 	if info.first == 1 && t.graves.dead > 0 && t.graves.win.length == 0 {
 		info.first = 0 // which stands for dead holders
 	}
-	return t.advance(space, &run{runInfo: info}, t.sizes.pace(level))
+	return t.advance(space, &run{runInfo: info}, t.share(&t.spaces[space], level, info.first))
 }
 
 // A slice is one transaction of a merge.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/zeebo/xxh3"
 	"go.etcd.io/bbolt"
@@ -126,6 +127,13 @@ func removedChunk(tx *bbolt.Tx, at []byte) (list []Removed, next []byte, err err
 	}
 	list, err = removedEntries(value[8:])
 	return list, binKey(uint64(binary.BigEndian.Uint32(key)) + 1), err
+}
+
+// removedBefore says that all documents of a chunk were removed for the sake of one below
+// a watermark.
+func removedBefore(chunk []byte, mark uint32) (bool, error) {
+	list, err := removedEntries(chunk[min(8, len(chunk)):])
+	return !slices.ContainsFunc(list, func(r Removed) bool { return r.Of >= mark }), err
 }
 
 func removedEntries(b []byte) (list []Removed, err error) {

@@ -55,6 +55,7 @@ func (r *roll) rolled() {
 	}
 	w.slices, w.due = slices.Clone(r.slices), false
 	t.graves.dropBelow(w.watermark())
+	t.batches.dropBelow(w.watermark())
 	for i := range t.spaces {
 		s := &t.spaces[i]
 		s.runs = slices.DeleteFunc(s.runs, func(run *run) bool { return run.first < w.watermark() })
@@ -70,23 +71,57 @@ func (t *Table) sweepSlices() error {
 	if t.head.needs&needsWindow == 0 {
 		return nil
 	}
-	if err := errors.Join(t.sweep(), t.sweepGraves()); err != nil {
-		return err
-	}
-	for _, name := range [][]byte{bucketDocs, bucketTime} {
-		for left := true; left; {
-			s, err := t.reading()
-			if err != nil {
-				return err
+	mark := t.head.win.watermark()
+	before := func(key, _ []byte) (bool, error) { return bytes.Compare(key, binKey(uint64(mark))) < 0, nil }
+	return errors.Join(
+		t.sweep(), t.sweepGraves(), t.sweepBatches(), t.sweepFirst(bucketDocs, before), t.sweepFirst(bucketTime, before),
+		t.sweepFirst(bucketRemoved, func(_, value []byte) (bool, error) { return removedBefore(value, mark) }),
+	)
+}
+
+// sweepFirst removes the first keys of a bucket as long as they have gone, in transactions
+// of bounded size.
+func (t *Table) sweepFirst(name []byte, gone func(key, value []byte) (bool, error)) error {
+	most := max(1, t.sizes.sliceBytes/blockBytes)
+	for more := true; more; {
+		s, err := t.reading()
+		if err != nil {
+			return err
+		}
+		bucket := s.tx.Bucket(name)
+		if bucket == nil {
+			return nil
+		}
+		var keys [][]byte
+		c := bucket.Cursor()
+		for key, value := c.First(); key != nil && len(keys) < most; key, value = c.Next() {
+			if is, err := gone(key, value); err != nil || !is {
+				more = false
+				break
 			}
-			var keys [][]byte
-			keys, left = t.below(s.tx.Bucket(name))
-			if err := t.remove(name, keys); err != nil {
-				return err
-			}
+			keys = append(keys, bytes.Clone(key))
+		}
+		if more = more && len(keys) == most; len(keys) == 0 {
+			return nil
+		}
+		if err := t.remove(name, keys); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// sweepBatches stores batches without the documents below the watermark.
+func (t *Table) sweepBatches() error {
+	if len(t.batches.dirty) == 0 {
+		return nil
+	}
+	next := t.head
+	err := t.update(func(tx *bbolt.Tx) error { return t.batches.write(tx, &next) })
+	if err == nil {
+		t.batches.saved()
+	}
+	return err
 }
 
 // sweepGraves removes the lists of documents that were taken back and are all below the
@@ -132,23 +167,6 @@ func (t *Table) remove(name []byte, keys [][]byte) error {
 	})
 }
 
-// below are keys of a bucket below the watermark, and whether there may be more.
-func (t *Table) below(bucket *bbolt.Bucket) (keys [][]byte, more bool) {
-	if bucket == nil {
-		return nil, false
-	}
-	most := max(1, t.sizes.sliceBytes/blockBytes)
-	mark := binKey(uint64(t.head.win.watermark()))
-	c := bucket.Cursor()
-	for key, _ := c.First(); key != nil && bytes.Compare(key, mark) < 0; key, _ = c.Next() {
-		if len(keys) == most {
-			return keys, true
-		}
-		keys = append(keys, bytes.Clone(key))
-	}
-	return keys, false
-}
-
 // sweep removes buckets of runs that no record names, left by a crash or dropped with
 // their slice.
 func (t *Table) sweep() error {
@@ -173,6 +191,9 @@ func (t *Table) sweep() error {
 		return err
 	}
 	for _, name := range stray {
+		if err := t.sweepFirst(name, func(_, _ []byte) (bool, error) { return true, nil }); err != nil {
+			return err
+		}
 		if err := t.update(func(tx *bbolt.Tx) error { return tx.DeleteBucket(name) }); err != nil {
 			return err
 		}

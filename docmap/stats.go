@@ -8,6 +8,7 @@ import (
 type Stats struct {
 	Docs    uint32 // documents, those not in the file yet included, and those taken back
 	Dead    uint32 // of them, taken back or older than the window
+	Expired uint32 // of the dead, older than the window
 	Batches int    // named ones
 	Entries uint64 // in the file's runs and in memory
 	IDs     uint64 // entries of the index of ids
@@ -56,18 +57,24 @@ func (t *Table) Runs() []RunStats {
 	return list
 }
 
-// dead counts the documents that were taken back or are older than the window.
-func (t *Table) dead() uint32 {
+// dead counts the documents that were taken back or are older than the window, and the
+// latter among them.
+func (t *Table) dead() (dead, expired uint32) {
 	if t.graves.win.length == 0 {
-		return t.graves.dead
+		return t.graves.dead, 0
 	}
-	n := t.graves.win.watermark() - 1
-	for num := n + 1; num <= t.docs; num++ {
-		if t.graves.has(num) {
-			n++
+	dead = t.graves.win.watermark() - 1
+	expired = dead
+	for num := dead + 1; num <= t.docs; num++ {
+		switch {
+		case t.graves.win.expired(num):
+			expired++
+			dead++
+		case t.graves.buried(num):
+			dead++
 		}
 	}
-	return n
+	return dead, expired
 }
 
 // Stats returns the present state of the table.
@@ -76,8 +83,9 @@ func (t *Table) Stats() Stats {
 		return Stats{}
 	}
 	keys, ids := &t.spaces[ofKeys], &t.spaces[ofIDs]
+	dead, expired := t.dead()
 	st := Stats{
-		Docs: t.docs, Dead: t.dead(), Batches: len(t.batches.spans), Entries: t.entries(ofKeys), IDs: t.entries(ofIDs),
+		Docs: t.docs, Dead: dead, Expired: expired, Batches: len(t.batches.spans), Entries: t.entries(ofKeys), IDs: t.entries(ofIDs),
 		MemoryKeys: keys.mem.Len(), PendingKeys: t.head.pending,
 		UnsavedDocs: t.docs - t.head.docs,
 		Merges:      t.head.merges, MergedKeys: t.head.merged,

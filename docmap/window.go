@@ -3,6 +3,7 @@ package docmap
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 )
@@ -14,8 +15,7 @@ type window struct {
 	clock  uint32 // latest time of a document judged
 	edge   uint32 // documents of an earlier time do not count
 	slices []timeSlice
-	now    uint32 // time of the next document
-	due    bool   // the next document is to begin a slice
+	due    bool // the next document is to begin a slice
 }
 
 // A timeSlice is a range of documents and their times.
@@ -23,7 +23,7 @@ type timeSlice struct {
 	first  uint32 // document; the last is before the next slice's first
 	begun  uint32 // the clock at that document, or now
 	newest uint32 // time of a document
-	times  []uint32
+	times  times
 	edges  []edgeMove // ascending; the first is at document first
 }
 
@@ -88,13 +88,13 @@ func (w *window) time(num uint32) (time uint32, ok bool) {
 		return 0, false
 	}
 	s := &w.slices[w.sliceOf(num)]
-	return s.times[num-s.first], true
+	return s.times.at(int(num - s.first)), true
 }
 
 // edgeAt is where the edge was when a document came that is not below the watermark.
 func (w *window) edgeAt(doc uint32) uint32 {
 	s := &w.slices[w.sliceOf(doc)]
-	if uint64(doc-s.first) >= uint64(len(s.times)) {
+	if uint64(doc-s.first) >= uint64(s.times.n) {
 		return w.edge
 	}
 	i := sort.Search(len(s.edges), func(i int) bool { return s.edges[i].doc > doc })
@@ -109,7 +109,7 @@ func (w *window) advance(time uint32) {
 		w.edge = max(w.edge, edge-edge%max(1, w.length/edgeShare))
 	}
 	s := w.open()
-	if len(s.times) == 0 {
+	if s.times.n == 0 {
 		s.begun = w.clock
 	}
 	w.due = w.due || w.clock-s.begun >= max(1, w.length/sliceShare)
@@ -121,14 +121,14 @@ func (w *window) add(num, time uint32) {
 	if n := len(s.edges); n == 0 || s.edges[n-1].edge != w.edge {
 		s.edges = append(s.edges, edgeMove{num, w.edge})
 	}
-	s.times = append(s.times, time)
+	s.times.add(time)
 	s.newest = max(s.newest, time)
 }
 
 // allExpired says that no document of the table counts.
 func (w *window) allExpired() bool {
 	for i := range w.slices {
-		if s := &w.slices[i]; len(s.times) > 0 && s.newest >= w.edge {
+		if s := &w.slices[i]; s.times.n > 0 && s.newest >= w.edge {
 			return false
 		}
 	}
@@ -139,7 +139,7 @@ func (w *window) allExpired() bool {
 // expired are dropped.
 func (w *window) next(num uint32) []timeSlice {
 	list := append(w.slices[:len(w.slices):len(w.slices)], timeSlice{first: num, begun: w.clock})
-	for len(list) > 1 && (len(list[0].times) == 0 || list[0].newest < w.edge) {
+	for len(list) > 1 && (list[0].times.n == 0 || list[0].newest < w.edge) {
 		list = list[1:]
 	}
 	return list
@@ -181,7 +181,13 @@ func (t *Table) Window() (seconds, clock, edge uint32) {
 	return w.length, w.clock, w.edge
 }
 
-// Advance tells the time of the documents that are added next, before they are looked up. late says that
+// First is the first document that may be there: slices with those before it were dropped.
+func (t *Table) First() uint32 { return t.head.win.watermark() }
+
+// Slices is how many slices there are, 0 without a window.
+func (t *Table) Slices() int { return len(t.graves.win.slices) }
+
+// Advance tells the time of the document that comes next, before it is looked up. late says that
 // it does not count: then it must not be added. If BeginsSlice afterwards, a
 // checkpoint is to be taken before the document is added. Without
 // a window Advance does nothing.
@@ -192,7 +198,6 @@ func (t *Table) Advance(time uint32) (late bool) {
 	}
 	t.version++
 	w.advance(time)
-	w.now = time
 	return time < w.edge
 }
 
@@ -200,19 +205,38 @@ func (t *Table) Advance(time uint32) (late bool) {
 // that begins a slice.
 func (t *Table) BeginsSlice() bool { return t.graves.win.due }
 
+// Steady are the first and the last time that a document can have which moves neither the edge
+// nor to another slice, and is not late: such documents can be looked up together. Where there are none
+// last is before first.
+func (t *Table) Steady() (first, last uint32) {
+	w := &t.graves.win
+	switch {
+	case w.length == 0:
+		return 0, math.MaxUint32
+	case w.due || w.open().times.n == 0: // who is kept first tells when the slice has begun
+		return 1, 0
+	}
+	step := uint64(max(1, w.length/edgeShare))
+	moves := (uint64(w.edge)/step+1)*step + uint64(w.length)
+	ends := uint64(w.open().begun) + uint64(max(1, w.length/sliceShare))
+	return w.edge, uint32(min(moves, ends, math.MaxUint32+1) - 1)
+}
+
 // addTimes notes the times of n documents that are about to be added.
-func (t *Table) addTimes(n int) error {
+func (t *Table) addTimes(n int, times []uint32) error {
 	w := &t.graves.win
 	switch {
 	case w.length == 0 || n == 0:
 		return nil
-	case w.due && len(w.open().times) > 0:
+	case w.due && w.open().times.n > 0:
 		return errors.New("a checkpoint is due, with which a slice begins")
-	case w.now < w.edge:
-		return fmt.Errorf("documents of %d are older than the window, which begins with %d", w.now, w.edge)
+	case len(times) != n:
+		return fmt.Errorf("%d documents with %d times", n, len(times))
+	case slices.Min(times) < w.edge:
+		return fmt.Errorf("documents of %d are older than the window, which begins with %d", slices.Min(times), w.edge)
 	}
-	for i := range n {
-		w.add(t.docs+1+uint32(i), w.now)
+	for i, time := range times {
+		w.add(t.docs+1+uint32(i), time)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -193,7 +194,7 @@ func (o *windowOracle) equalDocs(t *testing.T, table *Table) {
 }
 
 // windowSequences is how many random sequences TestWindow does.
-var windowSequences = flag.Int("windows", 50, "random sequences of TestWindow")
+var windowSequences = flag.Int("windows", 20, "random sequences of TestWindow")
 
 // Any sequence of documents of any time, of taking back, saving and crashing leaves what
 // rule 17 says.
@@ -201,20 +202,22 @@ func TestWindow(t *testing.T) {
 	t.Parallel()
 	n := *windowSequences
 	if testing.Short() {
-		n = min(n, 20)
+		n = min(n, 10)
 	}
 	dir := t.TempDir()
-	rolled, crashes := 0, 0
+	rolled, crashes, grouped, compacted := 0, 0, 0, 0
 	for seed := range n {
-		w := goThrough(t, filepath.Join(dir, "table"), rand.New(rand.NewPCG(uint64(seed), 16)), seed%10 == 3)
-		rolled, crashes = rolled+w.rolled, crashes+w.crashes
+		w := goThrough(t, filepath.Join(dir, "table"), rand.New(rand.NewPCG(uint64(seed), 16)), seed%5 == 3)
+		rolled, crashes, grouped = rolled+w.rolled, crashes+w.crashes, grouped+w.grouped
+		compacted += w.compacted
 		if t.Failed() {
 			t.Fatalf("in sequence %d", seed)
 		}
 	}
-	t.Logf("slices were dropped %d times, %d crashes", rolled, crashes)
-	if rolled < n || crashes < n {
-		t.Fatalf("slices were dropped %d times, %d crashes: too few to mean anything", rolled, crashes)
+	did := fmt.Sprintf("slices were dropped %d times, %d crashes, %d documents added together, compacted %d times", rolled, crashes, grouped, compacted)
+	t.Log(did)
+	if rolled < n || crashes < n || grouped < 10*n || compacted < n/2 {
+		t.Fatal(did + ": too few to mean anything")
 	}
 }
 
@@ -228,7 +231,10 @@ type windowRun struct {
 	fashion     uint64 // what keys are of now, for they come and go
 	disorder    int    // of four documents, how many come late
 	rolled      int    // times that slices were dropped
+	grouped     int    // documents that were added together with others
+	compacted   int    // times
 	crash       bool   // look at what a crash would leave after every transaction
+	commits     int
 	crashes     int
 }
 
@@ -256,6 +262,7 @@ func goThrough(t *testing.T, path string, r *rand.Rand, crash bool) *windowRun {
 			for range 1 + r.IntN(20) {
 				w.judge(t)
 			}
+			w.together(t)
 		case op == 12:
 			pause := r.Uint32N(window + 1)
 			w.fashion += uint64(r.IntN(2))
@@ -274,10 +281,20 @@ func goThrough(t *testing.T, path string, r *rand.Rand, crash bool) *windowRun {
 				must(t, err)
 			}
 		case op == 15:
+			if r.IntN(3) == 0 {
+				w.checkpoint(t)
+				must(t, w.table.Compact(context.Background()))
+				w.compacted++
+			}
 			must(t, w.table.Close())
 			w.table, err = Open(path, opt)
 			must(t, err)
 			w.want = w.saved.clone()
+			if r.IntN(3) == 0 { // another window
+				w.want.window = 1 + r.Uint32N(2*window)
+				must(t, w.table.SetWindow(w.want.window))
+			}
+			must(t, w.table.SetBatch(fmt.Sprint("batch-", r.IntN(5))))
 		default:
 			w.checkpoint(t)
 		}
@@ -289,12 +306,48 @@ func goThrough(t *testing.T, path string, r *rand.Rand, crash bool) *windowRun {
 	return w
 }
 
-// judge is what a run does with a document, which it keeps or removes.
-func (w *windowRun) judge(t *testing.T) {
+// drawTime draws the time of the next document.
+func (w *windowRun) drawTime() uint32 {
 	time := w.want.clock + w.r.Uint32N(w.pace+1)
 	if w.r.IntN(4) < w.disorder {
 		time -= min(time, w.r.Uint32N(w.late+1))
 	}
+	return time
+}
+
+// together adds documents at once, which no window divides.
+func (w *windowRun) together(t *testing.T) {
+	var ids []string
+	var data [][]byte
+	var keys [][]uint64
+	var times []uint32
+	for range 2 * sharedDocs {
+		time := w.drawTime()
+		if first, last := w.table.Steady(); w.table.Full() || time < first || time > last {
+			break
+		}
+		edge, slice := w.want.edge, w.want.slice
+		if w.want.advance(time) || w.table.Advance(time) || w.want.edge != edge {
+			t.Fatalf("the edge goes from %d to %d with a document of %d", edge, w.want.edge, time)
+		}
+		if w.r.IntN(5) == 0 {
+			continue // not remembered
+		}
+		id, has := fmt.Sprint("id-", w.r.IntN(200)), fewKeys(w.r, w.space)
+		w.want.add(id, time, has)
+		if w.want.slice != slice {
+			t.Fatalf("a slice begins with a document of %d", time)
+		}
+		ids, data, keys, times = append(ids, id), append(data, binary.LittleEndian.AppendUint32(nil, time)), append(keys, has), append(times, time)
+	}
+	_, err := w.table.AddAt(ids, data, keys, times)
+	must(t, err)
+	w.grouped += len(ids)
+}
+
+// judge is what a run does with a document, which it keeps or removes.
+func (w *windowRun) judge(t *testing.T) {
+	time := w.drawTime()
 	late := w.want.advance(time)
 	if got := w.table.Advance(time); got != late {
 		t.Fatalf("a document of %d: late %v, want %v", time, got, late)
@@ -303,6 +356,9 @@ func (w *windowRun) judge(t *testing.T) {
 		w.checkpoint(t)
 	}
 	if late || w.r.IntN(5) == 0 {
+		if n := uint32(len(w.want.docs)); n > 0 {
+			w.table.NoteRemoved(1+w.r.Uint32N(n), "removed")
+		}
 		return // not remembered
 	}
 	id := fmt.Sprint("id-", w.r.IntN(200))
@@ -311,7 +367,7 @@ func (w *windowRun) judge(t *testing.T) {
 		keys[i] += w.fashion
 	}
 	w.want.add(id, time, keys)
-	_, err := w.table.addDoc(Doc{ID: id, Data: binary.LittleEndian.AppendUint32(nil, time)}, keys)
+	_, err := w.table.AddAt([]string{id}, [][]byte{binary.LittleEndian.AppendUint32(nil, time)}, [][]uint64{keys}, []uint32{time})
 	must(t, err)
 }
 
@@ -320,6 +376,9 @@ func (w *windowRun) checkpoint(t *testing.T) {
 	seq, mark := w.table.head.seq, w.table.head.win.watermark()
 	if w.crash {
 		w.table.committed = func() {
+			if w.commits++; w.commits%11 > 0 {
+				return
+			}
 			crashed := w.table.path + "-crashed"
 			copyFile(t, w.table.path, crashed)
 			c, err := Open(crashed, w.table.opt)
@@ -328,9 +387,8 @@ func (w *windowRun) checkpoint(t *testing.T) {
 			if c.head.seq > seq {
 				want = next
 			}
-			if w.crashes++; w.crashes%8 == 0 {
-				want.equal(t, c)
-			}
+			w.crashes++
+			want.equal(t, c)
 			nothingLeft(t, c)
 			must(t, c.Close())
 		}
@@ -373,9 +431,130 @@ func nothingLeft(t *testing.T, table *Table) {
 			t.Fatalf("a run of documents %d to %d, slices %v", r.First, r.Last, table.head.win.slices)
 		}
 	}
+	must(t, s.tx.ForEach(func(name []byte, b *bbolt.Bucket) error {
+		if string(name) == "batch" {
+			return b.ForEach(func(name, value []byte) error {
+				list, err := decodeSpans(string(name), value, table.head.docs)
+				if err == nil && list[0].first < mark {
+					t.Fatalf("batch %s has %v, below %d", name, list, mark)
+				}
+				return err
+			})
+		}
+		if key, value := b.Cursor().First(); string(name) == "removed" && key != nil {
+			if gone, err := removedBefore(value, mark); gone || err != nil {
+				t.Fatalf("a chunk of documents removed for the sake of others below %d is there: %v", mark, err)
+			}
+		}
+		return nil
+	}))
 	for _, g := range table.graves.old {
 		if g.last < mark {
 			t.Fatalf("documents %d to %d are listed, below %d", g.first, g.last, mark)
 		}
 	}
+}
+
+// The runs of a slice that has ended become one, and what a table takes stays as it is: of
+// memory, of the file, and of runs to look into.
+func TestWindowStaysFlat(t *testing.T) {
+	t.Parallel()
+	opt := smallOptions
+	opt.MemtableKeys = 400
+	table, err := Open(filepath.Join(t.TempDir(), "table"), opt)
+	must(t, err)
+	defer func() { must(t, table.Close()) }()
+	must(t, table.SetWindow(8000))
+	r := rand.New(rand.NewPCG(5, 5))
+	var size int64
+	for num := uint32(1); num <= 40_000; num++ { // a window holds 8000
+		table.Advance(num)
+		if table.Full() {
+			must(t, table.Checkpoint(nil))
+			flat(t, table, num)
+		}
+		keys := []uint64{r.Uint64(), r.Uint64(), r.Uint64()}
+		_, err := table.AddAt([]string{fmt.Sprint(num)}, [][]byte{make([]byte, 100)}, [][]uint64{keys}, []uint32{num})
+		must(t, err)
+		if num == 16_000 {
+			size = table.Stats().FileBytes
+		}
+	}
+	if now := table.Stats().FileBytes; now > size+size*15/100 {
+		t.Errorf("the file has grown from %d to %d bytes", size, now)
+	}
+}
+
+func flat(t *testing.T, table *Table, num uint32) {
+	t.Helper()
+	w := &table.graves.win
+	if len(w.slices) > 11 || w.open().times.n > 1001 {
+		t.Fatalf("%d slices at document %d, %d in the last", len(w.slices), num, w.open().times.n)
+	}
+	for of := range table.spaces {
+		in := map[uint32]int{} // slice → runs
+		for _, r := range table.spaces[of].runs {
+			in[table.head.win.first(r.first)]++
+		}
+		for i := range w.slices[:max(0, len(w.slices)-2)] {
+			if n := in[w.slices[i].first]; n > 1 {
+				t.Fatalf("at document %d slice %d of %d has %d runs", num, i, len(w.slices), n)
+			}
+		}
+	}
+}
+
+// Numbers are never given out again: the last ones work, and behind them is an error.
+func TestLastNumbers(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "table")
+	table, err := Open(path, smallOptions)
+	must(t, err)
+	must(t, table.SetWindow(80))
+	table.Advance(1000)
+	const before = math.MaxUint32 - 21 // as if so many had come and gone
+	table.docs, table.head.docs, table.head.flushed, table.recs.open.first = before, before, before, before+1
+	table.batches.from = before
+	table.graves.win.slices[0].first, table.head.win = before+1, table.graves.win.info(nil)
+	add := func(n int) error {
+		for i := range n {
+			table.Advance(1000 + uint32(i))
+			if table.Full() {
+				must(t, table.Checkpoint(nil))
+			}
+			_, err := table.AddAt([]string{fmt.Sprint(i)}, [][]byte{nil}, [][]uint64{{uint64(i)}}, []uint32{1000 + uint32(i)})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	must(t, add(20))
+	for range 2 {
+		if err := add(1); err == nil || !strings.Contains(err.Error(), "begin another one") {
+			t.Fatalf("one more: %v", err)
+		}
+		var p postings
+		must(t, table.ask([]uint64{19}, &p))
+		if nums, err := table.ByID("19"); !slices.Equal(p.of(0), []uint32{math.MaxUint32 - 1}) || !slices.Equal(nums, p.of(0)) || err != nil {
+			t.Fatalf("%v, %v, %v", p.of(0), nums, err)
+		}
+		found, err := table.Verify(context.Background())
+		if st := table.Stats(); err != nil || len(found) > 0 || st.Docs-st.Dead != 20 {
+			t.Fatalf("%v, %v, %+v", found, err, st)
+		}
+		n := 0
+		for _, err := range table.Docs(1) {
+			must(t, err)
+			n++
+		}
+		if n != 20 {
+			t.Fatalf("%d documents", n)
+		}
+		must(t, table.Checkpoint(nil))
+		must(t, table.Compact(context.Background()))
+		table, err = Open(path, smallOptions)
+		must(t, err)
+	}
+	must(t, table.Close())
 }

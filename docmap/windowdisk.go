@@ -2,7 +2,6 @@ package docmap
 
 import (
 	"encoding/binary"
-	"slices"
 
 	"github.com/zeebo/xxh3"
 	"go.etcd.io/bbolt"
@@ -101,9 +100,9 @@ func (w *window) writeTimes(tx *bbolt.Tx, saved uint32) error {
 	if saved >= s.first {
 		at = int(saved-s.first+1) / timeChunk * timeChunk
 	}
-	for ; at < len(s.times); at += timeChunk {
+	for ; at < s.times.n; at += timeChunk {
 		first := s.first + uint32(at)
-		value := w.encodeTimes(first, s.times[at:min(at+timeChunk, len(s.times))])
+		value := w.encodeTimes(first, min(timeChunk, s.times.n-at))
 		if err := bucket.Put(binKey(uint64(first)), value); err != nil {
 			return err
 		}
@@ -111,11 +110,13 @@ func (w *window) writeTimes(tx *bbolt.Tx, saved uint32) error {
 	return nil
 }
 
-func (w *window) encodeTimes(first uint32, times []uint32) []byte {
+// encodeTimes packs the times of n documents of the open slice.
+func (w *window) encodeTimes(first uint32, n int) []byte {
 	edge := w.edgeAt(first)
 	b := binary.LittleEndian.AppendUint32(nil, edge)
-	for i, time := range times {
-		now := w.edgeAt(first + uint32(i))
+	s := w.open()
+	for i := range uint32(n) {
+		now, time := w.edgeAt(first+i), s.times.at(int(first+i-s.first))
 		b = binary.AppendUvarint(b, uint64(now-edge))
 		b = binary.AppendUvarint(b, uint64(time-now))
 		edge = now
@@ -144,7 +145,7 @@ func (w *window) loadTimes(value []byte, first uint32, n int) error {
 		if len(s.edges) == 0 || edge != before {
 			s.edges = append(s.edges, edgeMove{first + uint32(i), uint32(edge)})
 		}
-		s.times = append(s.times, uint32(time))
+		s.times.add(uint32(time))
 	}
 	if len(f.b) != 0 {
 		return damage("the times from document %d on have a wrong length", first)
@@ -175,7 +176,11 @@ func readWindow(tx *bbolt.Tx, h *header) (w window, err error) {
 				return w, err
 			}
 		}
-		if got := w.open(); len(got.times) > 0 && slices.Max(got.times) != s.newest {
+		newest := uint32(0)
+		for at := range w.open().times.n {
+			newest = max(newest, w.open().times.at(at))
+		}
+		if newest != s.newest {
 			return w, damage("the newest document of the slice of %d is not of %d", s.first, s.newest)
 		}
 	}

@@ -37,7 +37,8 @@ type against struct {
 type AgainstID struct {
 	UUID      [16]byte `json:"uuid"`
 	Documents uint32   `json:"documents"`
-	Content   uint64   `json:"content"` // a digest of them
+	Content   uint64   `json:"content"`        // a digest of them
+	Edge      uint32   `json:"edge,omitempty"` // of a window: those of an earlier time do not count
 }
 
 // OpenAgainst opens indexes to be asked beside another. All must have side tables and
@@ -138,7 +139,8 @@ func (a *Against) IDs() (ids []AgainstID) {
 	}
 	for i := range a.parts {
 		g := a.parts[i].table.Generation()
-		ids = append(ids, AgainstID{UUID: g.UUID, Documents: a.parts[i].table.Documents(), Content: g.Content})
+		_, _, edge := a.parts[i].table.Window()
+		ids = append(ids, AgainstID{UUID: g.UUID, Documents: a.parts[i].table.Documents(), Content: g.Content, Edge: edge})
 	}
 	return ids
 }

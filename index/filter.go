@@ -169,12 +169,6 @@ func (x *Index) Grow() error {
 
 func (x *Index) grow(why string) error {
 	shape := x.filter.Shape()
-	if x.windowed() {
-		// It is full of what does not count any more.
-		if err := x.rebuild(shape, why); err != nil || x.Load() <= 0.5 {
-			return err
-		}
-	}
 	for {
 		shape = larger(shape, x.table.Stats().Entries)
 		if err := x.rebuild(shape, why); err != nil || !x.Full() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -66,7 +67,7 @@ func TestModel(t *testing.T) {
 	t.Log(sequences, "sequences:", total)
 	for _, what := range []string{
 		"unique", "duplicate", "related", "mosaic", "exact", "replaced", "late", "expired", "slices",
-		"forgotten", "cancelled", "victims", "compacted", "crashes", "lost", "crashes amid",
+		"forgotten", "cancelled", "victims", "compacted", "together", "crashes", "lost", "crashes amid",
 	} {
 		if total[what] == 0 && sequences >= 100 {
 			t.Errorf("no %s in all sequences: %v", what, total)
@@ -87,12 +88,13 @@ type model struct {
 	now   *believed
 	saved map[uint64]*believed // by the sequence of the checkpoint
 
-	policy arrival // what all documents of a run have
-	tells  bool    // documents tell their times
-	at     int64   // the system's time
-	texts  []string
-	copies int
-	count  map[string]int
+	policy  arrival // what all documents of a run have
+	tells   bool    // documents tell their times
+	at      int64   // the system's time
+	instant int64   // when the index last looked at it
+	texts   []string
+	copies  int
+	count   map[string]int
 }
 
 func newModel(rt *rapid.T, root string, extractor *feature.Extractor) *model {
@@ -140,7 +142,7 @@ func (m *model) begin() {
 	m.policy.batch = []string{"", "a", "b"}[m.r.IntN(3)]
 	m.must(x.Begin(Policy{
 		ReplaceSameID: m.policy.replace, Window: uint32(m.policy.window), TellsTimes: m.tells,
-		Now: func() time.Time { return time.Unix(m.at, 0) },
+		Now: func() time.Time { m.instant = m.at; return time.Unix(m.at, 0) },
 		Settle: func(bool) (map[string][]byte, error) {
 			m.saves(x.table.Generation().Sequence + 1)
 			return nil, nil
@@ -191,8 +193,10 @@ func (m *model) crashingIn(do func()) {
 		return
 	}
 	left, to := []int{1, 1, 2, 3, 5, 9}[m.r.IntN(6)], ""
+	var saved map[uint64]*believed
 	event := func() {
 		if left--; left == 0 {
+			saved = maps.Clone(m.saved)
 			m.copies++
 			to = filepath.Join(m.root, fmt.Sprint(m.copies))
 			m.must(os.CopyFS(to, os.DirFS(m.dir)))
@@ -214,7 +218,7 @@ func (m *model) crashingIn(do func()) {
 	}
 	m.stop()
 	m.must(os.RemoveAll(m.dir))
-	m.dir = to
+	m.dir, m.saved = to, saved
 	m.recover()
 	m.count["crashes amid"]++
 }
@@ -257,85 +261,92 @@ func (m *model) see() {
 	docs := 1 + m.r.IntN(16)
 	m.crashingIn(func() {
 		for range docs {
-			a := m.arrives()
-			if m.policy.window == 0 && !m.policy.replace && m.chance(3) {
-				m.together([]arrival{a, m.arrives(), m.arrives(), m.arrives()})
-			} else {
-				m.one(&a)
+			if m.one(m.arrives(m.now.clock)); !m.policy.replace && m.chance(3) {
+				m.together()
 			}
 		}
 	})
 }
 
-// arrives draws the next document.
-func (m *model) arrives() arrival {
-	a := m.policy
+// arrives draws the next document, which comes when the clock is there, and what it tells.
+func (m *model) arrives(clock int64) (a arrival, added []byte) {
+	a = m.policy
 	a.id, a.set = fmt.Sprint("page-", m.r.IntN(20)), new(feature.Set)
 	m.extractor.Extract(a.set, []byte(m.text()))
-	if a.window > 0 {
-		m.at += m.r.Int64N(a.window/10 + 2)
-		a.time = m.at
+	if a.window == 0 {
+		return a, nil
 	}
-	return a
-}
-
-// one has a document judged by both.
-func (m *model) one(a *arrival) {
-	var added []byte
-	if m.tells && a.window > 0 {
+	m.at += m.r.Int64N(a.window/10 + 2)
+	switch a.time = m.at; {
+	case !m.tells:
+	case m.chance(8):
+		a.time = clock // it tells none
+	default:
 		if m.chance(3) {
 			a.time -= m.r.Int64N(2*a.window + 1)
 		}
-		if m.chance(8) {
-			a.time = m.now.clock // it tells none
-		} else {
-			added = AppendTime(nil, a.time)
-		}
-	} else {
-		a.time = max(a.time, m.now.clock)
+		added = AppendTime(nil, a.time)
 	}
-	before := m.live()
-	m.now.advance(a)
-	m.count["expired"] += before - m.live()
+	return a, added
+}
+
+// one has a document judged by both.
+func (m *model) one(a arrival, added []byte) {
+	if a.window > 0 && !m.tells {
+		a.time = max(m.at, m.now.clock)
+	}
+	m.advance(&a) // before the checkpoint that may be due for it
 	got, err := m.x.Decide(dedup.Document{ID: a.id, Sketch: a.set, Added: added})
 	m.must(err)
-	m.compareVerdict(a, got)
+	if late := m.now.late(&a); late != m.x.Late() {
+		m.rt.Fatalf("document of time %d: late %v, want %v", a.time, !late, late)
+	}
+	m.compareVerdict(&a, got)
 	m.must(m.x.Answered(100))
 }
 
-// together has documents judged in one batch, where nothing can be due meanwhile.
-func (m *model) together(docs []arrival) {
-	spare := m.x.Spare()
-	keys := 0
-	for i := range docs {
-		keys += len(docs[i].set.Features) + 1
-	}
-	if spare.Keys < keys || spare.Documents < len(docs) || spare.IDs < len(docs)*(IDBytes+10) || spare.Bytes < 1000 {
-		for i := range docs {
-			m.one(&docs[i])
-		}
-		return
-	}
+// together has documents judged in one batch, as many as it can have.
+func (m *model) together() {
+	left := m.x.Spare()
 	var b dedup.Batch
-	for i := range docs {
-		b.Add(dedup.Document{ID: docs[i].id, Sketch: docs[i].set})
+	var docs []arrival
+	clock := m.now.clock
+	for range 1 + m.r.IntN(20) {
+		a, added := m.arrives(clock)
+		left.Keys, left.Documents, left.IDs = left.Keys-len(a.set.Features)-1, left.Documents-1, left.IDs-IDBytes-10
+		if min(left.Keys, left.Documents, left.IDs, int(left.Bytes)-2000) < 0 || !m.x.Steady(added) {
+			break
+		}
+		if a.window > 0 && !m.tells {
+			a.time = max(m.instant, clock)
+		}
+		clock = max(clock, a.time)
+		docs = append(docs, a)
+		b.Add(dedup.Document{ID: a.id, Sketch: a.set, Added: added})
 	}
 	new(dedup.Linker).Link(&b)
 	results := make([]dedup.Result, len(docs))
-	alone := dedup.Crew{Size: 1, Run: func(tasks int, f func(worker, task int)) {
+	crew := dedup.Crew{Size: 2, Run: func(tasks int, f func(worker, task int)) {
 		for task := range tasks {
-			f(0, task)
+			f(task%2, task)
 		}
 	}}
-	m.must(m.x.DecideAll(&b, alone, func(_, i int, told dedup.Told) {
+	m.must(m.x.DecideAll(&b, crew, func(_, i int, told dedup.Told) {
 		results[i] = *told.Result
 		results[i].Also, results[i].SharedSegments = slices.Clone(told.Result.Also), slices.Clone(told.Result.SharedSegments)
 	}))
 	for i := range docs {
+		m.advance(&docs[i])
 		m.compareVerdict(&docs[i], results[i])
 	}
 	m.count["together"] += len(docs)
 	m.must(m.x.Answered(100))
+}
+
+func (m *model) advance(a *arrival) {
+	before := m.live()
+	m.now.advance(a)
+	m.count["expired"] += before - m.live()
 }
 
 // compareVerdict judges a document by the rules, and holds the verdict against that.
@@ -423,7 +434,11 @@ func (m *model) cancel() {
 		m.count["victims"] += len(got)
 		live, any := m.now.cancel(name)
 		m.saves(sequence(e))
-		if n, err := e.Cancel(name); n != live || any == errors.Is(err, ErrNoBatch) || any && err != nil {
+		n, err := e.Cancel(name)
+		if m.policy.window > 0 && live == 0 {
+			any = !errors.Is(err, ErrNoBatch) // as long as its slices are there
+		}
+		if n != live || any == errors.Is(err, ErrNoBatch) || any && err != nil {
 			m.rt.Fatalf("Cancel = %d, %v, want %d", n, err, live)
 		}
 		m.count["cancelled"]++
@@ -434,7 +449,9 @@ func (m *model) compact() {
 	var at uint64
 	step.Hook = func(name string) error {
 		if name == "renamed "+TableFile+".new" {
-			m.now.oracle.Compact()
+			if m.policy.window == 0 {
+				m.now.oracle.Compact()
+			}
 			m.saves(at)
 		}
 		return nil
@@ -443,12 +460,6 @@ func (m *model) compact() {
 	m.edit(func(e *Editor) {
 		at = sequence(e)
 		_, err := e.Compact(context.Background())
-		if m.policy.window > 0 {
-			if err == nil {
-				m.rt.Fatal("an index with a window was compacted")
-			}
-			return
-		}
 		m.must(err)
 		m.count["compacted"]++
 	})
@@ -463,7 +474,7 @@ func (m *model) compare() {
 	}
 	m.must(err)
 	defer func() { m.must(files.Close()) }()
-	if diff := cmp.Diff(m.now.batches(), files.Batches()); diff != "" {
+	if diff := cmp.Diff(m.batches(m.now.batches()), m.batches(files.Batches())); diff != "" {
 		m.rt.Fatalf("batches (-want +got):\n%s", diff)
 	}
 	var got, want []string
@@ -479,6 +490,20 @@ func (m *model) compare() {
 	if diff := cmp.Diff(want, got); diff != "" {
 		m.rt.Fatalf("documents (-want +got):\n%s", diff)
 	}
+}
+
+// batches are what must be told of batches. With a window their documents go with the
+// slices, at some time after they have ceased to count.
+func (m *model) batches(lines []BatchLine) (told []BatchLine) {
+	for _, line := range lines {
+		if m.policy.window > 0 {
+			line.Documents = line.Live
+		}
+		if line.Documents > 0 {
+			told = append(told, line)
+		}
+	}
+	return told
 }
 
 func (m *model) checkSound() {

@@ -29,8 +29,7 @@ type Policy struct {
 	// after the other.
 	ReplaceSameID bool
 	// Window, if positive, is how many seconds documents count: see docs/design.md, rule
-	// 17. Else the index has the window that it was begun with, if any. Documents are then decided
-	// one after the other.
+	// 17. Else the index has the window that it was begun with, if any.
 	Window uint32
 	// TellsTimes: documents tell their times, as a field of TagTime in what is stored
 	// with them, and one that does not has that of the latest. Else times are those of Now.

@@ -12,6 +12,7 @@ import (
 
 // session is what an index knows of the documents that are being added to it.
 type session struct {
+	timing
 	policy  Policy
 	deduper *dedup.Deduper // nil before Begin
 	decided uint64         // documents
@@ -21,9 +22,6 @@ type session struct {
 	ended   bool           // the last checkpoint is made
 	grown   int
 	warned  bool
-	arrived bool          // the next document, as Arrives was told
-	isLate  bool          // it is older than the window
-	late    uint64        // documents older than the window when they came
 	saving  time.Duration // in checkpoints
 }
 
@@ -97,11 +95,11 @@ func (x *Index) Decide(doc dedup.Document) (dedup.Result, error) {
 			return dedup.Result{}, err
 		}
 	}
-	x.arrived, x.owing = false, true
+	x.arrived, x.owing, doc.Time = false, true, x.time
 	decide := x.deduper.DecideDocument
 	switch {
 	case x.isLate:
-		decide = x.checkLate
+		decide = x.deduper.JudgeDocument // it is nobody's witness
 	case x.policy.ReplaceSameID && x.table != nil:
 		decide = x.decideReplacing
 	}
@@ -127,7 +125,7 @@ func (x *Index) See(id string, text []byte) (dedup.Result, error) {
 		return dedup.Result{}, err
 	}
 	x.owing, x.seen = true, int64(len(text))
-	r, err := x.deduper.See(id, text)
+	r, err := x.deduper.SeeDocument(dedup.Document{ID: id, Text: text, Time: x.time})
 	return x.added(r, err)
 }
 
@@ -157,9 +155,10 @@ const IDBytes = 256
 // Spare returns what can be decided by DecideAll in one batch: nothing where that is
 // not possible.
 func (x *Index) Spare() (s Spare) {
-	if x.begun() != nil || x.table == nil || x.policy.ReplaceSameID || x.windowed() || !x.deduper.CanDecideAll(1<<24) {
+	if x.begun() != nil || x.table == nil || x.policy.ReplaceSameID || !x.deduper.CanDecideAll(1<<24) {
 		return s
 	}
+	x.lookAtClock()
 	s.Keys, s.Documents, s.IDs = x.table.Spare()
 	if !x.warned {
 		shape := x.filter.Shape()
@@ -172,12 +171,13 @@ func (x *Index) Spare() (s Spare) {
 
 // DecideAll is Decide for the documents of a batch, one after the other; see
 // [dedup.Deduper.DecideAll]. Together with what is then told to Answered it must be
-// within Spare.
+// within Spare, and each document Steady.
 func (x *Index) DecideAll(b *dedup.Batch, crew dedup.Crew, tell func(worker, i int, t dedup.Told)) error {
 	if err := x.begun(); err != nil {
 		return err
 	}
 	x.owing = true
+	x.arriveTogether(b)
 	if err := x.deduper.DecideAll(b, crew, tell); err != nil {
 		return err
 	}
@@ -208,6 +208,9 @@ func (x *Index) Answered(bytes int64) error {
 func (x *Index) Room() error {
 	if x.warned || !x.Full() {
 		return nil
+	}
+	if renewed, err := x.renew(); renewed || err != nil {
+		return err
 	}
 	switch {
 	case x.policy.OnFull == OnFullGrow && x.table != nil:
@@ -302,7 +305,10 @@ func (x *Index) checkpoint(ended bool) error {
 	case x.table == nil:
 		return x.journal.commit(x.decided, x.policy.Now())
 	}
-	if err := x.table.Checkpoint(values); err != nil {
+	if err = x.table.Checkpoint(values); err == nil {
+		err = x.thin()
+	}
+	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	return step.Done("took checkpoint")

@@ -1,7 +1,9 @@
 package index
 
 import (
+	"fmt"
 	"math"
+	"time"
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/docmap"
@@ -18,23 +20,53 @@ type FilterState struct {
 
 // TableStats is what a side table holds.
 type TableStats struct {
-	Documents   uint32 `json:"documents"` // those taken back included
-	Entries     uint64 `json:"entries"`   // pairs of a key and a document
-	PendingKeys uint64 `json:"pending_keys"`
-	Runs        []int  `json:"runs"` // how many of each level
-	Merges      uint64 `json:"merges"`
-	Checkpoints uint64 `json:"checkpoints"`
-	Bytes       int64  `json:"bytes"`               // of the file
-	FreeBytes   int64  `json:"free_bytes"`          // of it, reusable
-	Forgotten   uint32 `json:"forgotten,omitempty"` // of the documents, taken back
-	Batches     int    `json:"batches,omitempty"`
+	Documents   uint32       `json:"documents"` // those taken back, and older than a window, included
+	Entries     uint64       `json:"entries"`   // pairs of a key and a document
+	PendingKeys uint64       `json:"pending_keys"`
+	Runs        []int        `json:"runs"` // how many of each level
+	Merges      uint64       `json:"merges"`
+	Checkpoints uint64       `json:"checkpoints"`
+	Bytes       int64        `json:"bytes"`               // of the file
+	FreeBytes   int64        `json:"free_bytes"`          // of it, reusable
+	Forgotten   uint32       `json:"forgotten,omitempty"` // of the documents, taken back
+	Batches     int          `json:"batches,omitempty"`
+	Window      *WindowStats `json:"window,omitempty"`
+}
+
+// WindowStats are those of a table with a window.
+type WindowStats struct {
+	Seconds  uint32    `json:"seconds"` // documents count, at least
+	Clock    time.Time `json:"clock"`   // latest time of a document
+	Edge     time.Time `json:"edge"`    // documents of an earlier time do not count
+	Slices   int       `json:"slices"`
+	Counting uint32    `json:"counting"` // documents that count
+	Expired  uint32    `json:"expired"`  // documents older than the window
+}
+
+func windowStats(t *docmap.Table, st *docmap.Stats) *WindowStats {
+	seconds, clock, edge := t.Window()
+	if seconds == 0 {
+		return nil
+	}
+	return &WindowStats{
+		Seconds: seconds, Clock: time.Unix(int64(clock), 0).UTC(), Edge: time.Unix(int64(edge), 0).UTC(),
+		Slices: t.Slices(), Counting: st.Docs - st.Dead, Expired: st.Expired,
+	}
+}
+
+// Live is how many documents count.
+func (s *TableStats) Live() uint32 {
+	if s.Window != nil {
+		return s.Window.Counting
+	}
+	return s.Documents - s.Forgotten
 }
 
 // StatsOf returns what a table holds.
 func StatsOf(t *docmap.Table) TableStats {
 	st := t.Stats()
 	s := TableStats{
-		Documents: st.Docs, Forgotten: st.Dead, Batches: st.Batches, Entries: st.Entries, PendingKeys: st.PendingKeys, Runs: []int{},
+		Documents: st.Docs, Forgotten: st.Dead - st.Expired, Window: windowStats(t, &st), Batches: st.Batches, Entries: st.Entries, PendingKeys: st.PendingKeys, Runs: []int{},
 		Merges: st.Merges, Checkpoints: st.Checkpoints, Bytes: st.FileBytes, FreeBytes: st.FreeBytes,
 	}
 	for _, level := range st.Runs {
@@ -68,4 +100,10 @@ func HeaderState(h bloomstore.Header) FilterState {
 		Bytes: h.Shape.Bytes(), Items: h.Items, Capacity: h.Shape.Capacity(),
 		Fill: fill, Rate: math.Pow(fill, float64(h.Shape.Hashes)),
 	}
+}
+
+// String tells it in one line.
+func (w *WindowStats) String() string {
+	return fmt.Sprintf("%v to %s; %d documents count, from %s on, in %d slices; %d expired",
+		time.Duration(w.Seconds)*time.Second, w.Clock.Format(time.RFC3339), w.Counting, w.Edge.Format(time.RFC3339), w.Slices, w.Expired)
 }

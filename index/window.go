@@ -32,6 +32,21 @@ func toldTime(added []byte) (time uint32, ok bool) {
 	return binary.LittleEndian.Uint32(b), true
 }
 
+// TellsTime reports whether AppendTime has appended a time.
+func TellsTime(added []byte) bool {
+	_, told := toldTime(added)
+	return told
+}
+
+// timing is what a session knows of times. All is nothing without a window, but arrived.
+type timing struct {
+	arrived bool   // the next document, as Arrives was told
+	isLate  bool   // it is older than the window
+	time    uint32 // of it
+	arrival uint32 // of documents that tell no times
+	first   uint32 // document that the table may have
+}
+
 func (x *Index) windowed() bool { return x.Window() > 0 }
 
 // Window is how many seconds documents count, 0 for ever.
@@ -76,28 +91,84 @@ func (x *Index) advance(added []byte) error {
 	if x.isLate = false; !x.windowed() {
 		return nil
 	}
-	time, told := toldTime(added)
-	if !x.policy.TellsTimes || !told {
-		_, clock, _ := x.table.Window()
-		if time = clock; !x.policy.TellsTimes {
-			time = max(clock, uint32(min(max(x.policy.Now().Unix(), 0), math.MaxUint32)))
-		}
-	}
-	if x.isLate = x.table.Advance(time); x.isLate {
-		x.late++
-	}
+	x.lookAtClock()
+	x.time = x.timeOf(added)
+	x.isLate = x.table.Advance(x.time)
 	if x.table.BeginsSlice() {
 		return x.checkpoint(false)
 	}
 	return nil
 }
 
-// checkLate judges a document that is older than the window: nobody's witness, it is not
-// remembered.
-func (x *Index) checkLate(doc dedup.Document) (dedup.Result, error) {
-	return x.deduper.Check(doc.ID, doc.Sketch)
+// timeOf is the time of the next document, with these fields.
+func (x *Index) timeOf(added []byte) uint32 {
+	_, clock, _ := x.table.Window()
+	if !x.policy.TellsTimes {
+		return max(clock, x.arrival)
+	}
+	if time, told := toldTime(added); told {
+		return time
+	}
+	return clock
 }
 
-// Late is how many documents since Begin were older than the window when they came.
-// Those of them that are kept are not remembered.
-func (x *Index) Late() uint64 { return x.late }
+// lookAtClock notes the system's time, where it is that of documents.
+func (x *Index) lookAtClock() {
+	if x.windowed() && !x.policy.TellsTimes {
+		x.arrival = uint32(min(max(x.policy.Now().Unix(), 0), math.MaxUint32))
+	}
+}
+
+// Steady says of a document with these fields that it can be decided by DecideAll with
+// others, within Spare, as far as its time goes.
+func (x *Index) Steady(added []byte) bool {
+	if !x.windowed() {
+		return true
+	}
+	time := x.timeOf(added)
+	first, last := x.table.Steady()
+	return first <= time && time <= last
+}
+
+// arriveTogether is advance for documents which are Steady.
+func (x *Index) arriveTogether(b *dedup.Batch) {
+	if x.isLate = false; !x.windowed() {
+		return
+	}
+	for i := range b.Len() {
+		doc := b.Document(i)
+		doc.Time = x.timeOf(doc.Added)
+		x.table.Advance(doc.Time)
+	}
+}
+
+// Late reports whether the document that was decided last is older than the window: if it
+// is kept, it is not remembered.
+func (x *Index) Late() bool { return x.isLate }
+
+// WindowMemory is what a window of so many documents takes of memory: their times, and
+// those of the slice that is dropped next.
+func WindowMemory(docs uint64) uint64 { return 4*(docs+docs/8) + 16<<20 }
+
+// renew makes the filter anew where it is full of what does not count any more, and says
+// whether that has helped: where it may grow, for as long again at least.
+func (x *Index) renew() (bool, error) {
+	if !x.windowed() {
+		return false, nil
+	}
+	err := x.rebuild(x.filter.Shape(), "")
+	if x.policy.OnFull == OnFullGrow {
+		return x.Load() <= 0.5, err
+	}
+	return !x.Full(), err
+}
+
+// thin follows a checkpoint, with which slices of a window may have gone.
+func (x *Index) thin() error {
+	first := x.table.First()
+	if first == x.first {
+		return nil
+	}
+	x.first = first
+	return x.deduper.Thin(uint64(x.table.Documents()) + 1 - uint64(first))
+}

@@ -118,6 +118,12 @@ func (c *committer) answered(bytes int64) error {
 // to keepAll.
 func (c *committer) told(rec *record, r *dedup.Result, l *lines, later bool) error {
 	c.tally.Count(r)
+	if c.index.Late() {
+		c.tally.Late++
+	}
+	if c.job.Window.Told && !index.TellsTime(rec.added) {
+		c.tally.Undated++
+	}
 	if c.groups != nil {
 		c.groups.Count(rec.value, r)
 	}

@@ -84,6 +84,9 @@ func (c *committer) fits(b *batch, at int) (n int, length int64) {
 			left.Documents--
 		}
 		more := int64(len(rec.raw)) + 1
+		if rec.isDocument() && !c.index.Steady(rec.added) {
+			break
+		}
 		if left.Bytes -= more; min(left.Keys, left.IDs, left.Documents) < 0 || left.Bytes < 0 || c.job.MaxBad >= 0 && bad > c.job.MaxBad {
 			break
 		}

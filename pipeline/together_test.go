@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/indextest"
 	"github.com/firstseen/firstseen/report"
@@ -43,6 +45,27 @@ func mixedLines(n int) string {
 	return b.String()
 }
 
+// timedLines are lines whose documents have times, of which most follow each other.
+func timedLines(lines string) string {
+	rng := rand.New(rand.NewPCG(4, 4))
+	at := 1_600_000_000
+	var b strings.Builder
+	for line := range strings.Lines(lines) {
+		time := at
+		switch at += rng.IntN(12); rng.IntN(40) {
+		case 0:
+			at += rng.IntN(500)
+		case 1:
+			time -= rng.IntN(6000)
+		}
+		if rest, ok := strings.CutPrefix(line, "{"); ok && rng.IntN(20) > 0 {
+			line = fmt.Sprintf("{\"at\":%d,%s", time, rest)
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
 // ran is all that a run shows.
 type ran struct {
 	Outputs  [3]string
@@ -57,6 +80,9 @@ func runWith(t *testing.T, lines string, workers int, o index.Options, job Job) 
 	dir := t.TempDir()
 	x := opened(t, filepath.Join(dir, "index"), o)
 	job.Source, job.Scheme, job.Workers = sourceOf(lines), x.Scheme(), workers
+	if job.Window.Told {
+		job.Source = corpus.NewSource([]corpus.Input{{Path: corpus.Stdin}}, jsonl.Format{Fields: jsonl.Fields{Time: "at"}}, corpus.SourceConfig{Stdin: strings.NewReader(lines)})
+	}
 	job.Now = func() time.Time { return time.Unix(1_700_000_000, 0) }
 	names := [3]string{"kept", "report", "rejects"}
 	for i, w := range []**corpus.Writer{&job.Outputs.Kept, &job.Outputs.Report, &job.Outputs.Rejects} {
@@ -65,6 +91,7 @@ func runWith(t *testing.T, lines string, workers int, o index.Options, job Job) 
 		}
 	}
 	job.Save = func(p Progress) map[string][]byte {
+		p.Began = 0
 		r.Progress = append(r.Progress, p)
 		return nil
 	}
@@ -102,8 +129,15 @@ func TestTogetherIsOneByOne(t *testing.T) {
 		"a filter grows":  {o: index.Options{Shape: bloomstore.ForItems(300)}},
 		"a full filter":   {o: index.Options{Shape: bloomstore.ForItems(3000)}, job: Job{OnFull: index.OnFullWarn, CheckpointBytes: 50_000}},
 		"annotated":       {job: Job{Outputs: Outputs{Annotate: true}}},
+		"a long window":   {job: Job{Window: Window{Seconds: 40_000, Told: true}}},
+		"a short window":  {job: Job{Window: Window{Seconds: 3000, Told: true}, CheckpointBytes: 50_000}},
+		"arrival":         {job: Job{Window: Window{Seconds: 60}}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			lines := lines
+			if c.job.Window.Told {
+				lines = timedLines(lines)
+			}
 			c.o.UUID, c.job.MaxBad = [16]byte{1}, -1
 			want, err := runWith(t, lines, 1, c.o, c.job)
 			indextest.Must(t, err)

@@ -22,6 +22,8 @@ type Tally struct {
 	Related    int64 `json:"related"`
 	Again      int64 `json:"again"`              // of the kept, those that had been kept before and were sent again
 	Revisits   int64 `json:"revisits,omitempty"` // of the removed, those that revisit records stand for
+	Undated    int64 `json:"undated,omitempty"`  // in a window of times that documents tell, those that told none
+	Late       int64 `json:"late,omitempty"`     // older than the window when they came: not remembered
 	Bad        int64 `json:"bad_records"`
 	// Copies that were kept, for their texts did not confirm it, and of these those whose
 	// texts could not be compared.
@@ -96,6 +98,12 @@ func (s *Summary) WriteText(w io.Writer) {
 	if s.Revisits > 0 {
 		fmt.Fprintf(w, "  removed, with revisit records in their places: %d\n", s.Revisits)
 	}
+	if s.Undated > 0 {
+		fmt.Fprintf(w, "  told no time, and have that of the latest before them: %d\n", s.Undated)
+	}
+	if s.Late > 0 {
+		fmt.Fprintf(w, "  older than the window when they came: %d\n", s.Late)
+	}
 	if s.Unconfirmed > 0 {
 		fmt.Fprintf(w, "  copies that their texts do not confirm, and that are kept: %d", s.Unconfirmed)
 		if s.Uncompared > 0 {
@@ -115,6 +123,9 @@ func (s *Summary) WriteText(w io.Writer) {
 		float64(s.Filter.Bytes)/(1<<20), 100*s.Filter.Fill, OneIn(s.Filter.Rate))
 	if t := s.Table; t != nil {
 		fmt.Fprintf(w, "  side table: asked for %d documents, %d filter hits confirmed, %d refuted\n", t.Lookups, t.Confirmed, t.Refuted)
+	}
+	if t := s.Table; t != nil && t.Window != nil {
+		fmt.Fprintln(w, "  window:", t.Window)
 	}
 	for i, c := range s.Commonest {
 		if i == 3 {

@@ -84,6 +84,10 @@ func (g *Generator) shape(n uint64) shape {
 	return s
 }
 
+// Clauses is how many clauses a Unique document has. Of those of one or two, a few in ten
+// million are of one template and alike but for its words.
+func (g *Generator) Clauses(n uint64) uint64 { return g.shape(n).slots }
+
 // Truth tells what document n is.
 func (g *Generator) Truth(n uint64) Truth {
 	h := mix(n*0x2545f4914f6cdd1d ^ g.cfg.Seed ^ 0xc0ffee)

@@ -274,3 +274,24 @@ func FuzzCSV(f *testing.F) {
 		}
 	})
 }
+
+// A column can tell when documents were made, and one that is named has to be there.
+func TestTime(t *testing.T) {
+	table := "at,text\n2024-05-01T08:00:00Z,a\n\"1714550400\",b\n\"2024-05-01t08:00:00\"\"Z\",c\n,d\n"
+	times := []int64{1714550400, 1714550400, 0, 0}
+	f := csv.Format{Time: "at"}
+	n := 0
+	err := corpustest.Each(f, corpustest.Stdin, corpus.SourceConfig{Stdin: strings.NewReader(table)}, func(_ *corpus.Block, doc *corpus.Document) {
+		if got := max(0, doc.Time.Unix()); doc.Bad != nil || got != times[n] {
+			t.Errorf("row %d: %d, %v, want %d", n, got, doc.Bad, times[n])
+		}
+		n++
+	})
+	if err != nil || n != len(times) {
+		t.Errorf("%d rows, %v", n, err)
+	}
+	got, err := read(csv.Format{Time: "when"}, strings.NewReader(table), corpus.SourceConfig{})
+	if err != nil || len(got) != 1 || !strings.Contains(got[0], `does not name one column "text" and one "when"`) {
+		t.Errorf("%q, %v", got, err)
+	}
+}

@@ -12,6 +12,7 @@ import (
 type Format struct {
 	Text string // name of the column of the text; "" is "text"
 	ID   string // of the id; "" is "id", if there is such a column
+	Time string // of when the document was made, as corpus.ParseTime reads it; "" is none
 	// Annotated has outputs begin with three more columns, for the verdicts of rows.
 	Annotated bool
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/firstseen/firstseen/corpus"
@@ -23,6 +24,7 @@ type header struct {
 	delimiter byte
 	columns   int
 	text, id  int // numbers of columns; id is -1 where there is none
+	time      int // likewise
 	textName  string
 	lead      []byte // the delimiter
 	taken     string // a column that was to be added, and is there
@@ -92,7 +94,7 @@ func (f *frames) sniff(data []byte, start int, last bool) (best *header, waits b
 // read is the header that a first row is with a delimiter, nil where that names no column
 // of text, or names a wanted one twice.
 func (f *frames) read(first []byte, delimiter byte) *header {
-	h := &header{delimiter: delimiter, lead: []byte{delimiter}, text: -1, id: -1, textName: f.format.text()}
+	h := &header{delimiter: delimiter, lead: []byte{delimiter}, text: -1, id: -1, time: -1, textName: f.format.text()}
 	twice := false
 	h.columns = fields(first, delimiter, func(n int, raw []byte) {
 		switch name := string(content(nil, raw)); {
@@ -108,8 +110,12 @@ func (f *frames) read(first []byte, delimiter byte) *header {
 			twice = twice || h.id >= 0
 			h.id = n
 		}
+		if f.format.Time != "" && string(content(nil, raw)) == f.format.Time {
+			twice = twice || h.time >= 0
+			h.time = n
+		}
 	})
-	if h.text < 0 || twice {
+	if h.text < 0 || twice || f.format.Time != "" && h.time < 0 {
 		return nil
 	}
 	return h
@@ -118,8 +124,12 @@ func (f *frames) read(first []byte, delimiter byte) *header {
 // noHeader says why there is no header.
 func (f *frames) noHeader(data []byte) string {
 	first, _, _ := strings.Cut(string(data[:min(len(data), 200)]), "\n")
-	return fmt.Sprintf("the first row does not name one column %q, between commas, tabs, semicolons or pipes: name that of the text with --text-field; it begins with %q",
-		f.format.text(), strings.ToValidUTF8(strings.TrimSuffix(first, "\r"), "\uFFFD"))
+	name := strconv.Quote(f.format.text())
+	if f.format.Time != "" {
+		name += fmt.Sprintf(" and one %q", f.format.Time)
+	}
+	return fmt.Sprintf("the first row does not name one column %s, between commas, tabs, semicolons or pipes: name that of the text with --text-field; it begins with %q",
+		name, strings.ToValidUTF8(strings.TrimSuffix(first, "\r"), "\uFFFD"))
 }
 
 // blank is how many bytes an empty line at the beginning of data has.

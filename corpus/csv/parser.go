@@ -12,7 +12,10 @@ import (
 // maxID is the longest id in bytes, as of other formats.
 const maxID = 64 << 10
 
-type parser struct{ doc corpus.Document }
+type parser struct {
+	doc  corpus.Document
+	time []byte // room
+}
 
 // Parse returns the documents of a block.
 func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
@@ -29,7 +32,7 @@ func (p *parser) read(b *corpus.Block) error {
 	if !corpus.ValidUTF8(p.doc.Raw) {
 		return errors.New("the row is not valid UTF-8")
 	}
-	var text, id []byte
+	var text, id, time []byte
 	count := fields(p.doc.Raw, h.delimiter, func(n int, raw []byte) {
 		if n == h.text {
 			text = raw
@@ -37,11 +40,18 @@ func (p *parser) read(b *corpus.Block) error {
 		if n == h.id {
 			id = raw
 		}
+		if n == h.time {
+			time = raw
+		}
 	})
 	if count != h.columns {
 		return fmt.Errorf("the row has %d fields, and the first one %d", count, h.columns)
 	}
 	p.doc.Text = said(b, text)
+	if h.time >= 0 {
+		p.time = content(p.time[:0], time)
+		p.doc.Time = corpus.ParseTime(p.time)
+	}
 	switch {
 	case h.id == h.text:
 		p.doc.ID = p.doc.Text

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/warc"
@@ -20,6 +21,7 @@ type archive struct {
 	File   string
 	IDs    []string
 	Bodies []string // the beginnings of their SHA-256, without the line ends behind them
+	Times  []string // by hand, of some files
 	Bad    int      // records that were found to be bad by looking at them
 }
 
@@ -66,7 +68,7 @@ func (a archive) check(t *testing.T, path string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var ids, bodies []string
+		var ids, bodies, times []string
 		bad := 0
 		for _, g := range all {
 			if g.bad != "" {
@@ -74,7 +76,10 @@ func (a archive) check(t *testing.T, path string) {
 				continue
 			}
 			sum := sha256.Sum256(bytes.TrimRight([]byte(g.text), "\r\n"))
-			ids, bodies = append(ids, g.id), append(bodies, hex.EncodeToString(sum[:8]))
+			ids, bodies, times = append(ids, g.id), append(bodies, hex.EncodeToString(sum[:8])), append(times, g.time.Format(time.RFC3339))
+		}
+		if a.Times != nil && !slices.Equal(times, a.Times) {
+			t.Errorf("blocks of %d: times %q, want %q", size, times, a.Times)
 		}
 		if !slices.Equal(ids, a.IDs) || !slices.Equal(bodies, a.Bodies) || bad != a.Bad {
 			t.Errorf("blocks of %d: ids %q, bodies %q, %d bad; want %q, %q, %d", size, ids, bodies, bad, a.IDs, a.Bodies, a.Bad)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -19,6 +20,7 @@ import (
 type got struct {
 	id, text, bad, raw string
 	at                 corpus.Place
+	time               time.Time
 }
 
 var stdin = corpustest.Stdin
@@ -38,7 +40,7 @@ func readFrom(tb rapid.TB, inputs []corpus.Input, format warc.Format, cfg corpus
 		if b.Input != input {
 			last, input = corpus.Place{}, b.Input
 		}
-		g := got{id: string(doc.ID), text: string(doc.Text), raw: string(doc.Raw), at: doc.At}
+		g := got{id: string(doc.ID), text: string(doc.Text), raw: string(doc.Raw), at: doc.At, time: doc.Time}
 		if doc.Bad != nil {
 			g.bad = doc.Bad.Reason
 		}

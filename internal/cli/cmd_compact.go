@@ -37,7 +37,7 @@ func newCompactCommand() *cobra.Command {
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "table    %s, was %s; %d entries, was %d; %d documents live, %d forgotten\n",
 				sizeText(uint64(c.After.Bytes)), sizeText(uint64(c.Before.Bytes)), c.After.Entries, c.Before.Entries,
-				c.After.Documents-c.After.Forgotten, c.After.Forgotten)
+				c.After.Live(), c.After.Forgotten)
 			return err
 		},
 	}

@@ -45,6 +45,7 @@ type forecast struct {
 	FilterOnlyDisk uint64  `json:"disk_bytes_filter_only"`
 	Sample         *sample `json:"sample"`  // null without inputs
 	Seconds        float64 `json:"seconds"` // 0 without a sample
+	Window         float64 `json:"window_seconds,omitempty"`
 }
 
 // sample is what was measured on the beginning of the inputs.
@@ -89,6 +90,7 @@ func newPlanCommand() *cobra.Command {
 	fs.SortFlags = false
 	fs.StringVar(&f.docs, "docs", "", "number of documents, such as 10M")
 	fs.StringVar(&f.memory, "memory", "", "size of the filter, such as 1GiB (default: as large as the documents need)")
+	f.window.registerPlan(fs)
 	f.method.register(fs)
 	fs.IntVar(&f.scheme.Segments, "segments", 0, "as for dedup")
 	fs.IntVar(&f.scheme.MinWidth, "min-width", 0, "as for dedup")
@@ -105,6 +107,7 @@ type foreseen struct {
 	docs    uint64           // 0 where the inputs tell
 	shape   bloomstore.Shape // zero where the documents decide about it
 	scheme  feature.Scheme
+	window  time.Duration
 	formats formats
 	found   corpus.Format // of the inputs or, without any, of --format
 	source  corpus.SourceConfig
@@ -114,13 +117,17 @@ type foreseen struct {
 // foresee checks the flags.
 func (f *settings) foresee(args []string) (*foreseen, error) {
 	p := &foreseen{args: args, scheme: f.scheme, jobs: f.jobs}
+	var err error
+	if p.docs, err = f.window.planned(f.docs); err != nil {
+		return nil, err
+	}
+	p.window = f.window.length
 	switch {
-	case f.docs == "" && len(args) == 0:
+	case p.docs == 0 && f.docs == "" && len(args) == 0:
 		return nil, errors.New("plan: give the number of documents with --docs, or the inputs of the run")
 	case f.jobs < 1:
 		return nil, fmt.Errorf("-j %d: want at least 1", f.jobs)
 	}
-	var err error
 	if p.source, err = f.limits.config(); err != nil {
 		return nil, err
 	}
@@ -159,12 +166,19 @@ func (p *foreseen) forecast(cmd *cobra.Command) (_ *forecast, err error) {
 		}
 	}
 	if p.shape == (bloomstore.Shape{}) {
-		p.shape = index.ShapeFor(p.docs, p.scheme, false)
+		docs := p.docs
+		if p.window > 0 {
+			docs *= 2 // a filter has those that count no more, too, until it is full
+		}
+		p.shape = index.ShapeFor(docs, p.scheme, false)
 	}
 	c := predict(p.docs, p.shape, p.scheme, measured)
+	if p.window > 0 {
+		c.inWindow(p.window)
+	}
 	beside := memoryOfParquet(p.found)
-	c.MemoryBytes = c.FilterBytes + memoryOf(p.source, false) + p.scheme.MemoryFor(p.docs) + beside
-	if p.scheme.Info().FilterOnly {
+	c.MemoryBytes += c.FilterBytes + memoryOf(p.source, false) + p.scheme.MemoryFor(p.docs) + beside
+	if p.scheme.Info().FilterOnly && p.window == 0 {
 		c.FilterOnlyBytes = c.FilterBytes + memoryOf(p.source, true) + beside
 		c.FilterOnlyDisk = index.StreamDisk(p.shape)
 	}
@@ -342,7 +356,11 @@ func (c *forecast) writeText(w io.Writer, jobs int) error {
 	if c.Sample != nil {
 		origin = fmt.Sprintf("measured on %d documents, of which %d were duplicates", c.Sample.Documents, c.Sample.Removed)
 	}
-	out := fmt.Sprintf("documents   %s of %.1f keys (%s)\n", countText(float64(c.Documents)), c.KeysPerDoc, origin)
+	out := ""
+	if c.Window > 0 {
+		out = fmt.Sprintf("window      %v, with so many documents at a time:\n", time.Duration(c.Window)*time.Second)
+	}
+	out += fmt.Sprintf("documents   %s of %.1f keys (%s)\n", countText(float64(c.Documents)), c.KeysPerDoc, origin)
 	out += fmt.Sprintf("filter      %s, made for %s keys, used to %.0f%%\n", sizeText(c.FilterBytes), countText(float64(c.Capacity)), 100*c.Load)
 	if c.Load > 1 {
 		out += "            too small: it will grow, or use more --memory\n"

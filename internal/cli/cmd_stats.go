@@ -79,6 +79,9 @@ func (s *indexStats) writeText(w io.Writer) error {
 		out += fmt.Sprintf("forgotten %d of %d documents (%.1f%%); the filter may still know them, and the disk holds them until firstseen compact\n",
 			t.Forgotten, t.Documents, 100*float64(t.Forgotten)/float64(t.Documents))
 	}
+	if t := s.Table; t != nil && t.Window != nil {
+		out += fmt.Sprintf("window   %v\n", t.Window)
+	}
 	if f := s.Filter; f != nil {
 		out += fmt.Sprintf("filter   %s, %d of %d keys, %.1f%% of its bits set, false positives 1 in %s a segment\n",
 			sizeText(f.Bytes), f.Items, f.Capacity, 100*f.Fill, report.OneIn(f.Rate))

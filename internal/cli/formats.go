@@ -133,7 +133,7 @@ func (f formats) all() map[string]corpus.Format {
 	arc := f.warc
 	arc.ARC = true
 	return map[string]corpus.Format{
-		"csv": csv.Format{Text: f.parquet.Text, ID: f.parquet.ID, Annotated: f.columns}, "jsonl": f.jsonl, "array": jsonarray.Format{Fields: f.jsonl.Fields, Arrays: f.arrays}, "parquet": f.parquet, "warc": f.warc, "arc": arc, "html": page.Format{HTML: true, Text: f.text}, "text": page.Format{Text: f.text},
+		"csv": csv.Format{Text: f.parquet.Text, ID: f.parquet.ID, Time: f.jsonl.Fields.Time, Annotated: f.columns}, "jsonl": f.jsonl, "array": jsonarray.Format{Fields: f.jsonl.Fields, Arrays: f.arrays}, "parquet": f.parquet, "warc": f.warc, "arc": arc, "html": page.Format{HTML: true, Text: f.text}, "text": page.Format{Text: f.text},
 		"lines": plain.Format{}, "paragraphs": plain.Format{Paragraphs: true},
 	}
 }

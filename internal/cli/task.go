@@ -104,7 +104,9 @@ func (f *settings) task(args []string) (*task, error) {
 	if p.found, err = p.formats.check(p.inputs, p.source, p.out, p.annotate); err != nil {
 		return nil, err
 	}
-	p.window.Told = p.window.Seconds > 0 && (p.window.Told || tells(p.found) || tells(p.formats.all()[p.formats.chosen]))
+	if err := p.checkTimes(); err != nil {
+		return nil, err
+	}
 	if err := p.by.check(p.found); err != nil {
 		return nil, err
 	}

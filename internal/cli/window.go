@@ -8,8 +8,11 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/csv"
+	"github.com/firstseen/firstseen/corpus/jsonarray"
+	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/corpus/warc"
+	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/pipeline"
 )
 
@@ -17,11 +20,46 @@ import (
 type windowFlags struct {
 	length time.Duration
 	field  string
+	rate   float64 // plan: documents a second
 }
 
 func (f *windowFlags) register(fs *pflag.FlagSet) {
 	fs.DurationVar(&f.length, "window", 0, "documents count for so long, such as 48h, and no longer; needs --index, begun with a window")
 	fs.StringVar(&f.field, "time-field", "", "with --window: field with the time of a document, RFC 3339 or Unix seconds (default: WARC-Date, else arrival)")
+}
+
+func (f *windowFlags) registerPlan(fs *pflag.FlagSet) {
+	fs.DurationVar(&f.length, "window", 0, "plan for documents that count for so long, such as 48h")
+	fs.Float64Var(&f.rate, "rate", 0, "with --window: documents that are kept a second")
+}
+
+// planned is how many documents are in the window to be planned for, 0 without one. docs
+// is --docs.
+func (f *windowFlags) planned(docs string) (uint64, error) {
+	switch {
+	case f.length == 0 && f.rate == 0:
+		return 0, nil
+	case f.length < time.Second:
+		return 0, errors.New("plan --rate: give --window too, the time for which documents count, such as 48h")
+	case docs != "":
+		return 0, errors.New("plan --window: give --rate, the documents a second, in place of --docs: an index with a window has only those of that time")
+	case !(f.rate > 0):
+		return 0, errors.New("plan --window: give --rate too, how many documents are kept a second")
+	}
+	n := math.Ceil(f.rate * f.length.Seconds())
+	if n > math.MaxUint32 {
+		return 0, fmt.Errorf("plan: %.0f documents in a window, and no more than %d can be: give a shorter --window", n, uint32(math.MaxUint32))
+	}
+	return uint64(n), nil
+}
+
+// inWindow adds what a window takes: times of the documents and, in the side table, those
+// of slices that are about to be dropped and of one that is being merged.
+func (c *forecast) inWindow(length time.Duration) {
+	c.Window = length.Seconds()
+	c.MemoryBytes = index.WindowMemory(c.Documents)
+	c.DiskBytes += c.TableBytes / 2
+	c.TableBytes += c.TableBytes / 2
 }
 
 // check checks the flags for an index.
@@ -40,8 +78,20 @@ func (f *windowFlags) check(dir string, filterOnly bool) (w pipeline.Window, err
 	return pipeline.Window{Seconds: uint32(f.length / time.Second), Told: f.field != ""}, nil
 }
 
-// tells says whether documents of a format tell their times without a field.
-func tells(format corpus.Format) bool {
-	_, archive := format.(warc.Format)
-	return archive
+// checkTimes says whether the documents tell their times, by the format of the inputs.
+func (t *task) checkTimes() error {
+	format := t.found
+	if format == nil {
+		format = t.formats.all()[t.formats.chosen] // of a pipe; nil where it is not known
+	}
+	switch format.(type) {
+	case warc.Format:
+		t.window.Told = t.window.Seconds > 0
+	case jsonl.Format, jsonarray.Format, csv.Format, nil:
+	default:
+		if t.window.Told {
+			return usageError{fmt.Errorf("--time-field: documents of %s have no field of a time that is read: leave it out, for the time of arrival", format.Name())}
+		}
+	}
+	return nil
 }
