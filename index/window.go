@@ -78,7 +78,7 @@ func (x *Index) beginWindow(seconds uint32) error {
 // whoever stores in Settle how far he has come calls Arrives before he counts the
 // document. Others need not.
 func (x *Index) Arrives(added []byte) error {
-	if err := x.begun(); err != nil {
+	if err := x.begun(); err != nil || x.arrived {
 		return err
 	}
 	err := x.advance(added)
