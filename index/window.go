@@ -170,5 +170,5 @@ func (x *Index) thin() error {
 		return nil
 	}
 	x.first = first
-	return x.deduper.Thin(uint64(x.table.Documents()) + 1 - uint64(first))
+	return x.deduper.Thin(x.before() + uint64(x.table.Documents()) + 1 - uint64(first))
 }
