@@ -75,6 +75,7 @@ func (s *Source) beginOpened(o Opener, stored *storedInput) error {
 func (s *Source) fillOpened(ctx context.Context, b *Block) error {
 	o := s.opened
 	b.buf, b.Spans, b.Data = b.buf[:0], b.Spans[:0], nil
+	buf := b.buf
 	if o.has {
 		o.has = false
 		b.buf = append(b.buf, o.pending...)
@@ -105,7 +106,7 @@ func (s *Source) fillOpened(ctx context.Context, b *Block) error {
 	if len(b.Spans) == 0 {
 		return err
 	}
-	if err := s.settleOpened(ctx, b); err != nil {
+	if err := s.settleOpened(ctx, b, buf); err != nil {
 		return err
 	}
 	s.next = b.Spans[0].At
@@ -114,8 +115,9 @@ func (s *Source) fillOpened(ctx context.Context, b *Block) error {
 	return nil // an error is met again, behind the records before it
 }
 
-// settleOpened gives a long record memory of its own.
-func (s *Source) settleOpened(ctx context.Context, b *Block) error {
+// settleOpened gives a long record memory of its own. The block goes back to buf, which it
+// had before.
+func (s *Source) settleOpened(ctx context.Context, b *Block, buf []byte) error {
 	b.Data = b.buf
 	if len(b.buf) <= s.cfg.BlockSize || len(b.buf) <= apartFrom {
 		return nil
@@ -126,7 +128,7 @@ func (s *Source) settleOpened(ctx context.Context, b *Block) error {
 		}
 	}
 	b.Data = b.long.hold(b.buf, len(b.buf))
-	b.buf = nil
+	b.buf = buf
 	return nil
 }
 

@@ -29,23 +29,23 @@ GLOBL constants<>(SB), RODATA|NOPTR, $96
 // ROWS looks them up in four rows, by their bits 4 and 5, which Y1 and Y2 have highest. It changes
 // Y4 and Y5.
 #define ROWS(a, b, c, d, result) \
-	ROW(a, result)                      \
-	ROW(b, Y4)                          \
-	VPBLENDVB Y1, Y4, result, result    \
-	ROW(c, Y4)                          \
-	ROW(d, Y5)                          \
-	VPBLENDVB Y1, Y5, Y4, Y4            \
+	ROW(a, result)                   \
+	ROW(b, Y4)                       \
+	VPBLENDVB Y1, Y4, result, result \
+	ROW(c, Y4)                       \
+	ROW(d, Y5)                       \
+	VPBLENDVB Y1, Y5, Y4, Y4         \
 	VPBLENDVB Y2, Y4, result, result
 
 // PACK writes those of eight bytes of the block at R15 that the lowest bits of R13 have.
 #define PACK(at) \
-	MOVBLZX R13, BX             \
-	SHRL    $8, R13             \
-	VMOVQ   at(R15), X1         \
-	VMOVQ   (CX)(BX*8), X2      \
-	VPSHUFB X2, X1, X1          \
-	VMOVQ   X1, (DI)            \
-	POPCNTL BX, BX              \
+	MOVBLZX R13, BX        \
+	SHRL    $8, R13        \
+	VMOVQ   at(R15), X1    \
+	VMOVQ   (CX)(BX*8), X2 \
+	VPSHUFB X2, X1, X1     \
+	VMOVQ   X1, (DI)       \
+	POPCNTL BX, BX         \
 	ADDQ    BX, DI
 
 // func decodeAVX2(dst, src *byte, n int, escapes *[128]byte) (read, written int)

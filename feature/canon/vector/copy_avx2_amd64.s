@@ -53,9 +53,9 @@ GLOBL spread<>(SB), RODATA|NOPTR, $72
 #define MASK(class, register) MOVQ class, register
 
 #define JOINING(register) \
-	MOVQ DOT, register    \
-	ORQ  COMMA, register  \
-	ORQ  QUOTE, register  \
+	MOVQ DOT, register   \
+	ORQ  COMMA, register \
+	ORQ  QUOTE, register \
 	ORQ  SYMBOL, register
 
 // MASKOF has the highest bits of the bytes of two vectors. It changes AX.
@@ -67,21 +67,21 @@ GLOBL spread<>(SB), RODATA|NOPTR, $72
 
 // STORECLASS stores the mask of a class, whose bit comes highest by a shift.
 #define STORECLASS(shift, class) \
-	VPSLLW shift, Y2, Y6  \
-	VPSLLW shift, Y3, Y7  \
-	MASKOF(Y6, Y7, CX)    \
+	VPSLLW shift, Y2, Y6 \
+	VPSLLW shift, Y3, Y7 \
+	MASKOF(Y6, Y7, CX)   \
 	MOVQ   CX, class
 
 // SPREAD has all bits of the bytes set of which the mask has bits.
 #define SPREAD(register, low, high) \
-	VMOVQ    register, X6           \
-	VPBROADCASTQ X6, Y6             \
-	VPBROADCASTQ spread<>+64(SB), Y7 \
+	VMOVQ    register, X6              \
+	VPBROADCASTQ X6, Y6                \
+	VPBROADCASTQ spread<>+64(SB), Y7   \
 	VPSHUFB  spread<>+0(SB), Y6, low   \
 	VPSHUFB  spread<>+32(SB), Y6, high \
-	VPAND    Y7, low, low           \
-	VPAND    Y7, high, high         \
-	VPCMPEQB Y7, low, low           \
+	VPAND    Y7, low, low              \
+	VPAND    Y7, high, high            \
+	VPCMPEQB Y7, low, low              \
 	VPCMPEQB Y7, high, high
 
 #define BLEND(low, high) \
@@ -107,27 +107,27 @@ GLOBL spread<>(SB), RODATA|NOPTR, $72
 // ROWS looks bytes up in four rows, by their bits 4 and 5, which Y6 and Y7 have highest. It
 // changes Y14 and Y15.
 #define ROWS(at, bytes, result) \
-	ROW(at, bytes, result)              \
-	ROW(at+16, bytes, Y14)              \
-	VPBLENDVB Y6, Y14, result, result   \
-	ROW(at+32, bytes, Y14)              \
-	ROW(at+48, bytes, Y15)              \
-	VPBLENDVB Y6, Y15, Y14, Y14         \
+	ROW(at, bytes, result)            \
+	ROW(at+16, bytes, Y14)            \
+	VPBLENDVB Y6, Y14, result, result \
+	ROW(at+32, bytes, Y14)            \
+	ROW(at+48, bytes, Y15)            \
+	VPBLENDVB Y6, Y15, Y14, Y14       \
 	VPBLENDVB Y7, Y14, result, result
 
 // CLASSOF finds the classes of bytes, none for those that are no ASCII.
 #define CLASSOF(bytes, result) \
-	VPSLLW $3, bytes, Y6         \
-	VPSLLW $2, bytes, Y7         \
-	ROWS(CLASS, bytes, result)   \
-	ROWS(CLASS+64, bytes, Y8)    \
-	VPSLLW $1, bytes, Y6         \
+	VPSLLW $3, bytes, Y6       \
+	VPSLLW $2, bytes, Y7       \
+	ROWS(CLASS, bytes, result) \
+	ROWS(CLASS+64, bytes, Y8)  \
+	VPSLLW $1, bytes, Y6       \
 	VPBLENDVB Y6, Y8, result, result
 
 // FORMOF makes the form of bytes, where it is not a space.
 #define FORMOF(bytes, class, result) \
-	VPAND  Y10, class, result   \
-	VPSLLW $5, result, result   \
+	VPAND  Y10, class, result \
+	VPSLLW $5, result, result \
 	VPOR   bytes, result, result
 
 // WIDEOF finds at the first bytes of characters, of which there are the bytes, the next and
@@ -138,24 +138,24 @@ GLOBL spread<>(SB), RODATA|NOPTR, $72
 	EIGHT(32, Y6)               \
 	VPCMPGTB next, Y6, Y10      \
 	VPCMPGTB after, Y6, Y6      \
-	VPAND    Y6, Y10, Y10 \
+	VPAND    Y6, Y10, Y10       \
 	EIGHT(40, Y6)               \
 	VPSUBB   Y6, bytes, Y7      \
 	EIGHT(48, Y8)               \
 	VPMINUB  Y7, Y8, Y8         \
 	VPCMPEQB Y7, Y8, han        \
-	VPAND    Y10, han, han \
+	VPAND    Y10, han, han      \
 	VPCMPEQB Y6, bytes, Y6      \
 	EIGHT(56, Y7)               \
 	VPCMPGTB next, Y7, Y7       \
 	VPAND    Y6, Y7, Y7         \
-	VPANDN   han, Y7, han \
+	VPANDN   han, Y7, han       \
 	EIGHT(64, Y6)               \
 	VPCMPEQB next, Y6, Y8       \
-	VPAND    Y10, Y8, Y8 \
+	VPAND    Y10, Y8, Y8        \
 	EIGHT(88, Y6)               \
 	VPCMPEQB next, Y6, Y9       \
-	VPAND    Y10, Y9, Y9 \
+	VPAND    Y10, Y9, Y9        \
 	EIGHT(24, Y6)               \
 	VPAND    Y6, after, after   \
 	VPSLLW   $3, after, Y6      \
@@ -180,13 +180,13 @@ GLOBL spread<>(SB), RODATA|NOPTR, $72
 
 // PACK writes those of eight bytes of the form, at DX, that the lowest bits of BX have.
 #define PACK(at) \
-	MOVBLZX BX, AX                 \
-	SHRQ    $8, BX                 \
-	VMOVQ   at(DX), X6             \
-	VMOVQ   (R14)(AX*8), X7        \
-	VPSHUFB X7, X6, X6             \
-	VMOVQ   X6, (DI)               \
-	POPCNTL AX, AX                 \
+	MOVBLZX BX, AX          \
+	SHRQ    $8, BX          \
+	VMOVQ   at(DX), X6      \
+	VMOVQ   (R14)(AX*8), X7 \
+	VPSHUFB X7, X6, X6      \
+	VMOVQ   X6, (DI)        \
+	POPCNTL AX, AX          \
 	ADDQ    AX, DI
 
 // func copyAVX2(c *Classes, dst, text *byte, size int, starts *Start) (read, written, starting, wide int, separated bool)
