@@ -1,6 +1,6 @@
 // Package corpus turns files into documents and verdicts into files.
 //
-// On the way in, [Expand] makes a list of inputs from files, globs, directories
+// On the way in, [Expand] makes a list of inputs from files, globs, directories, archives
 // and "-", a [Source] reads them one after the other as blocks of whole records
 // (plain, gzip or zstd, recognised by content), and a [Parser] turns a block into
 // documents. What a record is, and what it says, a [Format] knows, such as that

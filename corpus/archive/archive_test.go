@@ -183,7 +183,7 @@ func TestRead(t *testing.T) {
 
 // TestCutOff: not one byte less is taken for the whole, but for zeros behind the end.
 func TestCutOff(t *testing.T) {
-	files := []file{{"a.txt", "one"}, {"b.txt", strings.Repeat("two ", 300)}, {"c.txt", ""}}
+	files := []file{{"a.txt", "one"}, {"b.txt", strings.Repeat("two ", 300)}, {"c.txt", ""}, {"zeros", strings.Repeat("\x00", 1500)}}
 	for kind, data := range map[string][]byte{"tar": tarFiles(t, tar.FormatPAX, files...), "zip": zipFiles(t, files...)} {
 		for n := range data {
 			for _, streamed := range []bool{false, true} {
@@ -283,13 +283,13 @@ func TestNames(t *testing.T) {
 // is valid UTF-8 by chance is of the same archive.
 func TestNamesOfWindows(t *testing.T) {
 	const one = "\xd2\xbb.txt" // GBK for a name that passes for UTF-8 too
-	names := []string{"\xd0\xc2\xce\xc5/\xb5\xda1\xd5\xc2.txt", one, "dir\\b.txt", "caf\x82.txt"}
+	names := []string{"\xd0\xc2\xce\xc5/\xb5\xda1\xd5\xc2.txt", "caf\x82.txt", one, "dir\\b.txt"}
 	var headers []zip.FileHeader
 	for _, name := range names {
 		headers = append(headers, zip.FileHeader{Name: name, NonUTF8: true})
 	}
 	got, err := read(zipOf(t, headers, []string{"1", "2", "3", "4"}), true, false, all)
-	want := []file{{"新闻/第1章.txt", "1"}, {"一.txt", "2"}, {"dir/b.txt", "3"}, {"café.txt", "4"}}
+	want := []file{{"新闻/第1章.txt", "1"}, {"café.txt", "2"}, {"一.txt", "3"}, {"dir/b.txt", "4"}}
 	if err != nil || fmt.Sprint(got.files) != fmt.Sprint(want) {
 		t.Errorf("got %v, %v, want %v", got.files, err, want)
 	}
