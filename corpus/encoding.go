@@ -35,7 +35,7 @@ const Malformed = 0xff
 
 // decodeText has the input that was begun decoded, where its encoding is not UTF-8.
 func (s *Source) decodeText(ctx context.Context, least int) (err error) {
-	if s.charset = ""; s.cfg.Encoding.Of == nil {
+	if s.cfg.Encoding.Of == nil {
 		return nil
 	}
 	want := s.cfg.Encoding.Sample

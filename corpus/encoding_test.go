@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -169,6 +170,25 @@ func TestEncodingCutOff(t *testing.T) {
 				t.Errorf("cut at %d, sample %d: %d lines, %v", cut, sample, got, err)
 			}
 		}
+	}
+}
+
+// TestEncodingOfTheNext: what one input was decoded from says nothing of the next, of which
+// nothing can be decompressed.
+func TestEncodingOfTheNext(t *testing.T) {
+	var inputs []Input
+	for name, data := range map[string]string{"a.csv": "\xff\xfet\x00e\x00x\x00t\x00\n\x00a\x00\n\x00", "b.csv.gz": "\x1f\x8b\x08nothing"} {
+		path := filepath.Join(t.TempDir(), name)
+		must(t, os.WriteFile(path, []byte(data), 0o600))
+		inputs = append(inputs, Input{Path: path, Name: name, Size: int64(len(data))})
+	}
+	slices.SortFunc(inputs, func(a, b Input) int { return strings.Compare(a.Name, b.Name) })
+	var got []string
+	err := corpustest.Each(csv.Format{}, inputs, SourceConfig{Encoding: told("utf-8", 0)}, func(b *Block, doc *Document) {
+		got = append(got, fmt.Sprintf("%s %s %v", b.File, doc.Text, doc.Bad != nil))
+	})
+	if want := "a.csv a false|b.csv.gz  true"; err != nil || strings.Join(got, "|") != want {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 

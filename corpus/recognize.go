@@ -69,12 +69,21 @@ func beginsLikeOther(head []byte) bool {
 	if begins(head, "WARC/") || begins(head, "filedesc:") || len(head) > 0 && head[0] == '<' {
 		return true
 	}
+	if array, found := bytes.CutPrefix(head, []byte("[")); found && len(bytes.TrimLeft(array, " \t\r\n")) == 0 {
+		return true
+	}
 	for _, k := range known {
 		if len(head) < len(k.magic) && begins(head, k.magic) {
 			return true
 		}
 	}
 	return false
+}
+
+// isOpenLine reports whether head is the beginning of an object whose first line goes on: by
+// that it is known whether each has one line. Whoever waits for an answer has sent it.
+func isOpenLine(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("{")) && bytes.IndexByte(head, '\n') < 0
 }
 
 // formatOf is the format of the input that is open, by what it begins with and,

@@ -24,7 +24,7 @@ func (s *Source) open(ctx context.Context) error {
 		return err
 	}
 	s.in, s.name, s.index = stored, in.Name, s.index+1
-	s.next, s.reject = Place{Record: 1}, ""
+	s.next, s.reject, s.charset = Place{Record: 1}, "", ""
 	s.live, s.size = in.Size < 0, in.Size
 	if in.Path == Stdin {
 		s.size = -1 // it may have been read in part
@@ -99,7 +99,7 @@ func (s *Source) begin(ctx context.Context, stored *storedInput, p *piece) error
 	if err = s.decodeText(ctx, least); err != nil {
 		return err
 	}
-	for s.live && len(s.back) < RecognizedBy && !s.eof && s.broken == nil && beginsLikeOther(s.back) {
+	for s.live && len(s.back) < RecognizedBy && !s.eof && s.broken == nil && (beginsLikeOther(s.back) || s.cutter == nil && isOpenLine(s.back)) {
 		s.back, _ = s.readTo(ctx, s.back, len(s.back)+1)
 	}
 	if len(s.cfg.Formats) > 0 && bytes.HasPrefix(s.back, []byte(zipMagic)) {

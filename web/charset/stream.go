@@ -164,7 +164,7 @@ func (r *streamReader) decodeFaulty(src []byte, last bool) (n, used int) {
 		}
 		switch from := src[used : used+read]; {
 		case r.own != nil && bytes.Equal(from, r.own):
-		case r.private && isUserDefined(from):
+		case r.private && isUserDefined(from) && bytes.Equal(r.out[n:n+written], replacement):
 			written = utf8.EncodeRune(r.out[n:], userDefined(from))
 		default:
 			written = len(unreplace(r.out[n : n+written]))

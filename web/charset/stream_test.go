@@ -130,6 +130,7 @@ func TestStreamRoundTrip(t *testing.T) {
 	for label, c := range map[string]struct{ body, want string }{
 		"gbk":          {"\xd6\xd0\x84\x31\xa4\x37\xff\n\xce\x0a\xc4", "中\ufffd\xff\n\xff\n\xff"},
 		"gb18030":      {"\xaa\xa1\xac\xe6\xaf\xfe\xf8\xa1\xfe\xfe\xa1\x40\xa1\x80\xa7\xa0\xaa\x40", "\ue000\ue101\ue233\ue234\ue4c5\ue4c6\ue505\ue765狜"},
+		"GB18030":      {"\xa3\xa0\xff", "\u3000\xff"},
 		"gb2312":       {"\x80\x81\x30\x81\x30a", "€\u0080a"},
 		"big5":         {"\xa4\xa4\xff\n", "中\xff\n"},
 		"windows-1252": {"caf\xe9\x81", "café\xff"},
