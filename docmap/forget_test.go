@@ -151,6 +151,11 @@ func (o *takenOracle) equalClosed(t tb, table *Table, keys []uint64) {
 	if len(o.dead) == 0 {
 		return
 	}
+	equalClosed(t, table, keys, func(key uint64) bool { return o.keys[key].closed })
+}
+
+func equalClosed(t tb, table *Table, keys []uint64, want func(key uint64) bool) {
+	t.Helper()
 	closed := make([]bool, len(keys))
 	err := table.Share(1, together)
 	if err == nil {
@@ -160,7 +165,7 @@ func (o *takenOracle) equalClosed(t tb, table *Table, keys []uint64) {
 		t.Fatalf("%v", err)
 	}
 	for i, key := range keys {
-		if closed[i] != o.keys[key].closed {
+		if closed[i] != want(key) {
 			t.Fatalf("key %x: closed %v, want %v", key, closed[i], !closed[i])
 		}
 	}
