@@ -24,7 +24,7 @@ import (
 // a crash, every verdict and every witness is that of the oracle under rule 17.
 func TestWindow(t *testing.T) {
 	t.Parallel()
-	n := *takings
+	n := *takings * 3 / 5 // they are longer
 	if testing.Short() {
 		n = min(n, 8)
 	}
