@@ -196,20 +196,12 @@ func (c *compaction) block(k *docBlock, num *uint32) (full bool, err error) {
 
 // runs writes the one run of a space or, with a window, that of each slice.
 func (c *compaction) runs(of int) error {
-	win := &c.head.win
-	for last := uint32(0); last < c.head.docs; {
-		first := max(win.watermark(), last+1)
-		if last = c.head.docs; len(win.slices) > 0 {
-			if i := slices.IndexFunc(win.slices, func(s sliceInfo) bool { return s.first > first }); i >= 0 {
-				last = win.slices[i].first - 1
-			}
-		}
-		if first > last {
-			break
-		}
+	for first := c.head.win.watermark(); first <= c.head.docs; {
+		last := c.head.win.last(first, c.head.docs)
 		if err := c.run(of, first, last); err != nil {
 			return err
 		}
+		first = last + 1
 	}
 	return nil
 }

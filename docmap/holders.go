@@ -11,8 +11,12 @@ import (
 // ascending, dead ones included; 0 stands for a dead one of a closed key.
 
 // count goes through docs up to the one that closes the key, and returns how many these
-// are and, in held, those that count then; for a key that is not closed, at the end.
+// are and, in held, those that count then; for a key that is not closed, all that count at
+// the end, and maybe dead ones.
 func (g *graves) count(held, docs []uint32) (n int, counted []uint32) {
+	if len(docs) < keyLimit { // nearly always, and nothing is closed
+		return len(docs), append(held, docs...)
+	}
 	for n, doc := range docs {
 		if doc != 0 {
 			held = slices.DeleteFunc(held, func(h uint32) bool { return h != 0 && g.goneBefore(h, doc) })

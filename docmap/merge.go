@@ -69,8 +69,13 @@ func (s *space) merging(level int) *run {
 // which has a higher level. None takes part in a merge.
 func (t *Table) mergeable(s *space, level int) (at, n int) {
 	for at = 0; at < len(s.runs); at += n {
-		if n = t.endOfSlice(s.runs[at:]); s.runs[at].first >= t.head.win.first(t.docs+1) {
-			break // it goes on
+		last := t.head.win.last(s.runs[at].first, never)
+		if last == never {
+			break // its slice goes on
+		}
+		n = 0
+		for n < len(s.runs)-at && s.runs[at+n].first <= last {
+			n++
 		}
 		if of := s.runs[at : at+n]; n > 1 && maxLevel(of) == level && !slices.ContainsFunc(of, (*run).busy) {
 			return at, n
@@ -88,15 +93,6 @@ func (t *Table) mergeable(s *space, level int) (at, n int) {
 	return 0, 0
 }
 
-// endOfSlice is how many of runs are of the slice of the first.
-func (t *Table) endOfSlice(runs []*run) int {
-	n := slices.IndexFunc(runs, func(r *run) bool { return t.head.win.first(r.first) > runs[0].last })
-	if n < 0 {
-		return len(runs)
-	}
-	return n
-}
-
 // busy says that a run takes part in a merge.
 func (r *run) busy() bool { return r.target != 0 || !r.complete() }
 
@@ -105,16 +101,17 @@ func (r *run) busy() bool { return r.target != 0 || !r.complete() }
 // there is no end to slices.
 func (t *Table) share(s *space, level int, first uint32) float64 {
 	pace := t.sizes.pace(level)
-	if slice := t.head.win.first(first); slice < t.head.win.first(t.docs+1) {
-		total := uint64(1)
-		for _, r := range s.runs {
-			if t.head.win.first(r.first) == slice {
-				total += r.entries
-			}
-		}
-		pace = max(pace, min(1, 2*float64(t.opt.MemtableKeys)/float64(total)))
+	last := t.head.win.last(first, never)
+	if last == never {
+		return pace
 	}
-	return pace
+	total := uint64(1)
+	for _, r := range s.runs {
+		if first <= r.first && r.last <= last {
+			total += r.entries
+		}
+	}
+	return max(pace, min(1, 2*float64(t.opt.MemtableKeys)/float64(total)))
 }
 
 // start enters a merge of runs and does its first share.

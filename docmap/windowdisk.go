@@ -41,6 +41,16 @@ func (i *windowInfo) first(num uint32) uint32 {
 	return first
 }
 
+// last is the last document of the slice of a document, of a table of so many.
+func (i *windowInfo) last(num, docs uint32) uint32 {
+	for _, s := range i.slices {
+		if s.first > num {
+			return s.first - 1
+		}
+	}
+	return docs
+}
+
 // info is what is stored of a window with these slices.
 func (w *window) info(list []timeSlice) windowInfo {
 	i := windowInfo{length: w.length, clock: w.clock, edge: w.edge}

@@ -87,13 +87,8 @@ func (x *Index) Check(id string, set *feature.Set) (dedup.Result, error) {
 // Decide judges a document and, if it is kept, adds it. Once its answer is handed on,
 // Answered is to be called.
 func (x *Index) Decide(doc dedup.Document) (dedup.Result, error) {
-	if err := x.begun(); err != nil {
+	if err := x.Arrives(doc.Added); err != nil {
 		return dedup.Result{}, err
-	}
-	if !x.arrived {
-		if err := x.Arrives(doc.Added); err != nil {
-			return dedup.Result{}, err
-		}
 	}
 	x.arrived, x.owing, doc.Time = false, true, x.time
 	decide := x.deduper.DecideDocument

@@ -78,7 +78,7 @@ func (x *Index) beginWindow(seconds uint32) error {
 // whoever stores in Settle how far he has come calls Arrives before he counts the
 // document. Others need not.
 func (x *Index) Arrives(added []byte) error {
-	if err := x.begun(); err != nil {
+	if err := x.begun(); err != nil || x.arrived {
 		return err
 	}
 	err := x.advance(added)
@@ -170,5 +170,5 @@ func (x *Index) thin() error {
 		return nil
 	}
 	x.first = first
-	return x.deduper.Thin(uint64(x.table.Documents()) + 1 - uint64(first))
+	return x.deduper.Thin(x.before() + uint64(x.table.Documents()) + 1 - uint64(first))
 }

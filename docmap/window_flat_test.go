@@ -1,0 +1,116 @@
+package docmap
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The runs of a slice that has ended become one, and what a table takes stays as it is: of
+// memory, of the file, and of runs to look into.
+func TestWindowStaysFlat(t *testing.T) {
+	t.Parallel()
+	opt := smallOptions
+	opt.MemtableKeys = 400
+	table, err := Open(filepath.Join(t.TempDir(), "table"), opt)
+	must(t, err)
+	defer func() { must(t, table.Close()) }()
+	must(t, table.SetWindow(8000))
+	r := rand.New(rand.NewPCG(5, 5))
+	var size int64
+	for num := uint32(1); num <= 40_000; num++ { // a window holds 8000
+		table.Advance(num)
+		if table.Full() {
+			must(t, table.Checkpoint(nil))
+			flat(t, table, num)
+		}
+		keys := []uint64{r.Uint64(), r.Uint64(), r.Uint64()}
+		_, err := table.AddAt([]string{fmt.Sprint(num)}, [][]byte{make([]byte, 100)}, [][]uint64{keys}, []uint32{num})
+		must(t, err)
+		if num == 16_000 {
+			size = table.Stats().FileBytes
+		}
+	}
+	if now := table.Stats().FileBytes; now > size+size*15/100 {
+		t.Errorf("the file has grown from %d to %d bytes", size, now)
+	}
+}
+
+func flat(t *testing.T, table *Table, num uint32) {
+	t.Helper()
+	w := &table.graves.win
+	if len(w.slices) > 11 || w.open().times.n > 1001 {
+		t.Fatalf("%d slices at document %d, %d in the last", len(w.slices), num, w.open().times.n)
+	}
+	for of := range table.spaces {
+		in := map[uint32]int{} // slice → runs
+		for _, r := range table.spaces[of].runs {
+			in[table.head.win.first(r.first)]++
+		}
+		for i := range w.slices[:max(0, len(w.slices)-2)] {
+			if n := in[w.slices[i].first]; n > 1 {
+				t.Fatalf("at document %d slice %d of %d has %d runs", num, i, len(w.slices), n)
+			}
+		}
+	}
+}
+
+// Numbers are never given out again: the last ones work, and behind them is an error.
+func TestLastNumbers(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "table")
+	table, err := Open(path, smallOptions)
+	must(t, err)
+	must(t, table.SetWindow(80))
+	table.Advance(1000)
+	const before = math.MaxUint32 - 21 // as if so many had come and gone
+	table.docs, table.head.docs, table.head.flushed, table.recs.open.first = before, before, before, before+1
+	table.batches.from = before
+	table.graves.win.slices[0].first, table.head.win = before+1, table.graves.win.info(nil)
+	add := func(n int) error {
+		for i := range n {
+			table.Advance(1000 + uint32(i))
+			if table.Full() {
+				must(t, table.Checkpoint(nil))
+			}
+			_, err := table.AddAt([]string{fmt.Sprint(i)}, [][]byte{nil}, [][]uint64{{uint64(i)}}, []uint32{1000 + uint32(i)})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	must(t, add(20))
+	for range 2 {
+		if err := add(1); err == nil || !strings.Contains(err.Error(), "begin another one") {
+			t.Fatalf("one more: %v", err)
+		}
+		var p postings
+		must(t, table.ask([]uint64{19}, &p))
+		if nums, err := table.ByID("19"); !slices.Equal(p.of(0), []uint32{math.MaxUint32 - 1}) || !slices.Equal(nums, p.of(0)) || err != nil {
+			t.Fatalf("%v, %v, %v", p.of(0), nums, err)
+		}
+		found, err := table.Verify(context.Background())
+		if st := table.Stats(); err != nil || len(found) > 0 || st.Docs-st.Dead != 20 {
+			t.Fatalf("%v, %v, %+v", found, err, st)
+		}
+		n := 0
+		for _, err := range table.Docs(1) {
+			must(t, err)
+			n++
+		}
+		if n != 20 {
+			t.Fatalf("%d documents", n)
+		}
+		must(t, table.Checkpoint(nil))
+		must(t, table.Compact(context.Background()))
+		table, err = Open(path, smallOptions)
+		must(t, err)
+	}
+	must(t, table.Close())
+}
