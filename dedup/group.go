@@ -68,11 +68,15 @@ const (
 
 // asked is what the table says of an open document's keys, and the batch.
 type asked struct {
-	n       []uint8  // how many hold each key; 0 where the filter has not seen it
+	n       []uint8  // how many hold each key; 0 where the filter has not seen it; see closedKey
 	holders []uint32 // of one key after the other
 	touched bool     // a document of the batch may be one more
 	links   []int32  // of those that are open, the first for each key
 }
+
+// closedKey is set in asked.n of a key of which no document of the batch is a holder, though
+// the table names few.
+const closedKey = 1 << 7
 
 // A member of the crew has what one goroutine needs. Its buffers are used again.
 type member struct {
@@ -92,6 +96,9 @@ type member struct {
 	n       []uint8 // of asked
 	holders []uint32
 	links   []int32
+
+	repeated []int // keys of a document, see askClosed
+	closed   []bool
 }
 
 // Lookup and Records ask the table.

@@ -82,6 +82,7 @@ func (n *near) add(sketch []byte) error {
 // are no candidates, whether they are in memory or not.
 func (d *Deduper) Thin(documents uint64) (err error) {
 	if d.near != nil && d.near.has > 2*documents {
+		d.near = nil // or both would be in memory
 		d.near, err = newNear(d.method, d.Cfg.Table)
 	}
 	return err

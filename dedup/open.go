@@ -3,7 +3,7 @@ package dedup
 import "slices"
 
 // Steps 2 and 3 of a batch: the documents that others of it may concern. Of a key that
-// the table names MaxHolders of, no document of the batch is one of the first holders.
+// the table names MaxHolders of, or has closed, no document of the batch is one of the first holders.
 // Of any other, all open documents that have it are in one component.
 
 // askTable has the table name the holders of an open document's keys.
@@ -28,6 +28,33 @@ func (m *member) askTable(i int) error {
 		m.n, m.holders = append(m.n, uint8(len(docs))), append(m.holders, docs...)
 	}
 	m.group.asked[i] = asked{n: m.n[at:len(m.n):len(m.n)], holders: m.holders[from:len(m.holders):len(m.holders)]}
+	return m.askClosed(i)
+}
+
+// askClosed has a table that takes documents back tell which keys are closed, of those
+// that earlier documents of the batch have too.
+func (m *member) askClosed(i int) error {
+	store, closes := m.group.store.(ClosingStore)
+	if !closes {
+		return nil
+	}
+	n, c := m.group.asked[i].n, &m.decision
+	first, _ := m.group.batch.keysOf(i)
+	m.repeated, c.ask = m.repeated[:0], c.ask[:0]
+	for p := range n {
+		if n[p] < MaxHolders && m.group.batch.earlier(first+p) {
+			m.repeated, c.ask = append(m.repeated, p), append(c.ask, c.keys[p])
+		}
+	}
+	m.closed = slices.Grow(m.closed[:0], len(c.ask))[:len(c.ask)]
+	if err := store.ClosedBy(m.reader, c.ask, m.closed); err != nil {
+		return m.settle(i, Result{}, err)
+	}
+	for a, p := range m.repeated {
+		if m.closed[a] {
+			n[p] |= closedKey
+		}
+	}
 	return nil
 }
 
@@ -182,11 +209,11 @@ func (v *view) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	at, from := 0, 0
 	for i, key := range keys {
 		for ; v.m.keys[at] != key; at++ {
-			from += int(v.asked.n[at])
+			from += int(v.asked.n[at] &^ closedKey)
 		}
-		named := v.asked.holders[from : from+int(v.asked.n[at])]
+		named := v.asked.holders[from : from+int(v.asked.n[at]&^closedKey)]
 		found := append(holders[i*MaxHolders:i*MaxHolders:(i+1)*MaxHolders], named...)
-		if v.asked.touched {
+		if v.asked.touched && v.asked.n[at]&closedKey == 0 {
 			found = v.m.group.holders(found, v.first+at)
 		}
 		n[i] = uint8(len(found))

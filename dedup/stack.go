@@ -111,6 +111,15 @@ func (s *Stack) LookupBy(reader int, keys []uint64, holders []uint32, n []uint8)
 	return s.readers[reader].lookup(s.stores, ask{reader, true}, keys, holders, n)
 }
 
+// ClosedBy implements [ClosingStore]: who comes is added to the last store.
+func (s *Stack) ClosedBy(reader int, keys []uint64, closed []bool) error {
+	if store, closes := s.last().(ClosingStore); closes {
+		return store.ClosedBy(reader, keys, closed)
+	}
+	clear(closed)
+	return nil
+}
+
 // RecordsBy implements [SharedStore].
 func (s *Stack) RecordsBy(reader int, nums []uint32, ids, data [][]byte) error {
 	return s.readers[reader].records(s.stores, ask{reader, true}, nums, ids, data)

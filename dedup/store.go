@@ -66,6 +66,16 @@ type SharedStore interface {
 	Documents() uint32
 }
 
+// A ClosingStore is a SharedStore that takes documents back, so that keys may be closed of
+// which it names fewer than MaxHolders: whoever comes now is no holder of them
+// (docs/design.md, rule 15).
+type ClosingStore interface {
+	SharedStore
+	// ClosedBy tells of each key whether it is closed. It is asked of a few keys, those
+	// that several documents of a batch have.
+	ClosedBy(reader int, keys []uint64, closed []bool) error
+}
+
 // An asker is what a decision needs of a store.
 type asker interface {
 	Lookup(keys []uint64, holders []uint32, n []uint8) error

@@ -102,6 +102,7 @@ func (o *takenOracle) equal(t tb, table *Table) {
 		t.Fatalf("%v, %v", found, err)
 	}
 	all := slices.Sorted(maps.Keys(o.keys))
+	o.equalClosed(t, table, all)
 	var p postings
 	for part := range slices.Chunk(all, 61) {
 		if err := table.ask(part, &p); err != nil {
@@ -142,6 +143,32 @@ func (o *takenOracle) equal(t tb, table *Table) {
 	}
 	o.equalDocs(t, table)
 	o.equalBatches(t, table)
+}
+
+// equalClosed compares which keys are closed, as they are told where somebody is dead.
+func (o *takenOracle) equalClosed(t tb, table *Table, keys []uint64) {
+	t.Helper()
+	if len(o.dead) == 0 {
+		return
+	}
+	equalClosed(t, table, keys, func(key uint64) bool { return o.keys[key].closed })
+}
+
+func equalClosed(t tb, table *Table, keys []uint64, want func(key uint64) bool) {
+	t.Helper()
+	closed := make([]bool, len(keys))
+	err := table.Share(1, together)
+	if err == nil {
+		err = table.ClosedBy(0, keys, closed)
+	}
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	for i, key := range keys {
+		if closed[i] != want(key) {
+			t.Fatalf("key %x: closed %v, want %v", key, closed[i], !closed[i])
+		}
+	}
 }
 
 func (o *takenOracle) equalDocs(t tb, table *Table) {

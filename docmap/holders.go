@@ -46,6 +46,17 @@ func (g *graves) named(dst, docs []uint32) []uint32 {
 	return append(dst, held...)
 }
 
+// closed says that who comes now is no holder of the key.
+func (g *graves) closed(docs []uint32) bool {
+	if g.win.length > 0 {
+		from, _ := slices.BinarySearch(docs, g.win.open().first)
+		docs = docs[from:]
+	}
+	var room [keyLimit]uint32
+	_, held := g.count(room[:0], docs)
+	return len(held) == keyLimit
+}
+
 // namedInSlices is named for a table with a window: each slice closes keys for itself.
 func (g *graves) namedInSlices(dst, docs []uint32) []uint32 {
 	var room, all [keyLimit]uint32

@@ -57,6 +57,30 @@ func (t *Table) LookupBy(reader int, keys []uint64, holders []uint32, n []uint8)
 	return t.readers[reader].Lookup(keys, holders, n)
 }
 
+// ClosedBy tells of keys whether a document that came now would be a holder of none of
+// them, as it is once eight have held one at one time, by a reader that Share has
+// prepared.
+func (t *Table) ClosedBy(reader int, keys []uint64, closed []bool) error {
+	clear(closed)
+	if !t.graves.any() {
+		return nil // then it is named with all eight
+	}
+	r := t.readers[reader]
+	err := t.guarded(func() error {
+		s, err := r.reading()
+		for i := 0; i < len(keys) && err == nil; i++ {
+			var docs []uint32
+			docs, err = r.all(s, ofKeys, keys[i])
+			closed[i] = t.graves.closed(docs)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("looking for closed keys: %w", err)
+	}
+	return nil
+}
+
 // RecordsBy is Records by a reader that Share has prepared. What it brings is valid
 // until its next call for that reader.
 func (t *Table) RecordsBy(reader int, nums []uint32, ids, data [][]byte) error {

@@ -17,7 +17,7 @@ import (
 )
 
 // windowSequences is how many random sequences TestWindow does.
-var windowSequences = flag.Int("windows", 20, "random sequences of TestWindow")
+var windowSequences = flag.Int("windows", 14, "random sequences of TestWindow")
 
 // Any sequence of documents of any time, of taking back, saving and crashing leaves what
 // rule 17 says.

@@ -64,14 +64,18 @@ func (o *Oracle) Decide(id string, set *feature.Sketch) dedup.Result {
 func (o *Oracle) Remember(id string, set *feature.Sketch) {
 	d := newDocument(id, set)
 	o.docs = append(o.docs, d)
-	num := len(o.docs)
-	o.hold(d.whole, num)
+	for _, key := range d.keys() {
+		o.hold(key, len(o.docs))
+	}
+}
+
+// keys are all under which a document is found.
+func (d *document) keys() []uint64 {
+	keys := append([]uint64{d.whole}, d.runKeys...)
 	for _, f := range d.features {
-		o.hold(f.Key, num)
+		keys = append(keys, f.Key)
 	}
-	for _, key := range d.runKeys {
-		o.hold(key, num)
-	}
+	return keys
 }
 
 func (o *Oracle) hold(key uint64, num int) {
@@ -117,10 +121,10 @@ func (o *Oracle) Check(id string, set *feature.Sketch) dedup.Result {
 // Forget takes a kept document back, by its number: rule 15.
 func (o *Oracle) Forget(num int) {
 	o.dead[num] = true
-	for _, in := range o.under {
-		for s, held := range in {
+	for _, key := range o.docs[num-1].keys() {
+		for s, held := range o.under[key] {
 			if i := slices.Index(held, num); i >= 0 && len(held) < common {
-				in[s] = slices.Delete(held, i, i+1)
+				o.under[key][s] = slices.Delete(held, i, i+1)
 			}
 		}
 	}

@@ -165,19 +165,19 @@ func (p *foreseen) forecast(cmd *cobra.Command) (_ *forecast, err error) {
 			}
 		}
 	}
+	known := p.docs
+	if p.window > 0 {
+		known *= 2 // a filter, and a method's memory, have as many that count no more
+	}
 	if p.shape == (bloomstore.Shape{}) {
-		docs := p.docs
-		if p.window > 0 {
-			docs *= 2 // a filter has those that count no more, too, until it is full
-		}
-		p.shape = index.ShapeFor(docs, p.scheme, false)
+		p.shape = index.ShapeFor(known, p.scheme, false)
 	}
 	c := predict(p.docs, p.shape, p.scheme, measured)
 	if p.window > 0 {
 		c.inWindow(p.window)
 	}
 	beside := memoryOfParquet(p.found)
-	c.MemoryBytes += c.FilterBytes + memoryOf(p.source, false) + p.scheme.MemoryFor(p.docs) + beside
+	c.MemoryBytes += c.FilterBytes + memoryOf(p.source, false) + p.scheme.MemoryFor(known) + beside
 	if p.scheme.Info().FilterOnly && p.window == 0 {
 		c.FilterOnlyBytes = c.FilterBytes + memoryOf(p.source, true) + beside
 		c.FilterOnlyDisk = index.StreamDisk(p.shape)
