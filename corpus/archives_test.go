@@ -2,9 +2,7 @@ package corpus_test
 
 import (
 	"archive/tar"
-	"archive/zip"
 	"bytes"
-	"compress/flate"
 	"errors"
 	"fmt"
 	"io"
@@ -254,38 +252,6 @@ func TestDamagedMember(t *testing.T) {
 	got, err := readAll(t, inputs, SourceConfig{BlockSize: 60}, jsonl.Fields{})
 	if len(got) < 2 || err == nil || err.Error() != "reading in.zip/a.jsonl: its content is not what was packed: the checksum is another" {
 		t.Errorf("%d records, %v", len(got), err)
-	}
-}
-
-// TestExpandingMember: a member that expands too much is refused.
-func TestExpandingMember(t *testing.T) {
-	t.Chdir(t.TempDir())
-	f, err := os.Create("in.zip")
-	if err != nil {
-		t.Fatal(err)
-	}
-	z := zip.NewWriter(f)
-	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestSpeed) })
-	w, err := z.Create("a.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = io.CopyN(w, zeros{}, 1<<30+1<<21)
-	if err := errors.Join(err, z.Close(), f.Close()); err != nil {
-		t.Fatal(err)
-	}
-	inputs, _, err := ExpandWithin([]string{"in.zip"}, endings, SourceConfig{MaxRatio: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := inputs[0].Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	var ratio *RatioError
-	if _, err := io.Copy(io.Discard, in); !errors.As(err, &ratio) {
-		t.Error(err)
 	}
 }
 
