@@ -6,7 +6,6 @@
 package oracle
 
 import (
-	"maps"
 	"math/big"
 	"slices"
 	"sort"
@@ -60,34 +59,6 @@ func (o *Oracle) Decide(id string, set *feature.Sketch) dedup.Result {
 	return r
 }
 
-// Remember takes a document for kept, whatever the verdict on it would be.
-func (o *Oracle) Remember(id string, set *feature.Sketch) {
-	d := newDocument(id, set)
-	o.docs = append(o.docs, d)
-	for _, key := range d.keys() {
-		o.hold(key, len(o.docs))
-	}
-}
-
-// keys are all under which a document is found.
-func (d *document) keys() []uint64 {
-	keys := append([]uint64{d.whole}, d.runKeys...)
-	for _, f := range d.features {
-		keys = append(keys, f.Key)
-	}
-	return keys
-}
-
-func (o *Oracle) hold(key uint64, num int) {
-	for len(o.under[key]) <= o.slice {
-		o.under[key] = append(o.under[key], nil)
-	}
-	held := &o.under[key][o.slice]
-	if len(*held) < common && !slices.Contains(*held, num) {
-		*held = append(*held, num)
-	}
-}
-
 func newDocument(id string, set *feature.Sketch) document {
 	d := document{id: id, features: segments(set), whole: set.Whole}
 	for _, f := range set.Features[len(d.features):] {
@@ -116,53 +87,6 @@ func (o *Oracle) Check(id string, set *feature.Sketch) dedup.Result {
 	}
 	r.SameID = r.Of.Num != 0 && r.Of.ID == id
 	return r
-}
-
-// Forget takes a kept document back, by its number: rule 15.
-func (o *Oracle) Forget(num int) {
-	o.dead[num] = true
-	for _, key := range o.docs[num-1].keys() {
-		for s, held := range o.under[key] {
-			if i := slices.Index(held, num); i >= 0 && len(held) < common {
-				o.under[key][s] = slices.Delete(held, i, i+1)
-			}
-		}
-	}
-}
-
-// NextSlice has the next document begin a slice: rule 17.
-func (o *Oracle) NextSlice() { o.slice++ }
-
-// Compact opens the closed keys that nobody holds any more.
-func (o *Oracle) Compact() {
-	for key := range o.under {
-		if len(o.first(key)) == 0 {
-			delete(o.under, key)
-		}
-	}
-}
-
-// first are the kept documents under a key that a table tells of.
-func (o *Oracle) first(key uint64) (live []int) {
-	for _, held := range o.under[key] {
-		live = append(live, o.live(held)...)
-	}
-	return live[:min(len(live), common)]
-}
-
-func (o *Oracle) live(held []int) (live []int) {
-	for _, num := range held {
-		if !o.dead[num] {
-			live = append(live, num)
-		}
-	}
-	return live
-}
-
-// isCommon is rule 6, with rules 15 and 17.
-func (o *Oracle) isCommon(key uint64) bool {
-	closed := func(held []int) bool { return len(held) == common && len(o.live(held)) > 0 }
-	return len(o.first(key)) == common || slices.ContainsFunc(o.under[key], closed)
 }
 
 // exact is rule 2: the number of the witness, or 0.
@@ -435,15 +359,4 @@ func (o *Oracle) also(claims []claim, but int) (also []dedup.Source) {
 
 func (o *Oracle) source(c claim) dedup.Source {
 	return dedup.Source{Num: uint32(c.num), ID: o.docs[c.num-1].id, Shared: len(c.shared), Weight: uint64(c.weight)}
-}
-
-// Clone is a copy that goes its own way.
-func (o *Oracle) Clone() *Oracle {
-	c := &Oracle{rules: o.rules, docs: slices.Clone(o.docs), under: map[uint64][][]int{}, slice: o.slice, dead: maps.Clone(o.dead)}
-	for key, in := range o.under {
-		for _, held := range in {
-			c.under[key] = append(c.under[key], slices.Clone(held))
-		}
-	}
-	return c
 }
