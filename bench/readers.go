@@ -124,7 +124,7 @@ func (s *reading) run(ctx context.Context, ask func(ctx context.Context) error) 
 	if ask != nil {
 		asking.Go(func() error { return ask(beside) })
 	}
-	cmd := exec.CommandContext(ctx, s.command[0], append(s.command[1:], "--index", s.index())...)
+	cmd := exec.CommandContext(ctx, s.command[0], slices.Concat(s.command[1:], []string{"--index", s.index()})...)
 	cmd.Stderr = s.out
 	err = cmd.Run()
 	stop()

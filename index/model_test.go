@@ -4,22 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/bloomstore"
-	"github.com/firstseen/firstseen/dedup"
-	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/internal/step"
 )
@@ -176,194 +171,12 @@ func (m *model) stop() {
 	}
 }
 
-func (m *model) crash() {
-	if m.x == nil {
-		return
-	}
-	m.stop()
-	m.recover()
-	m.count["crashes"]++
-}
-
-// crashingIn does something, and perhaps goes on with the files as they were after one of
-// its transactions or steps.
-func (m *model) crashingIn(do func()) {
-	if !m.chance(4) {
-		do()
-		return
-	}
-	left, to := []int{1, 1, 2, 3, 5, 9}[m.r.IntN(6)], ""
-	var saved map[uint64]*believed
-	event := func() {
-		if left--; left == 0 {
-			saved = maps.Clone(m.saved)
-			m.copies++
-			to = filepath.Join(m.root, fmt.Sprint(m.copies))
-			m.must(os.CopyFS(to, os.DirFS(m.dir)))
-		}
-	}
-	before := step.Hook
-	step.Committed = func(string) { event() }
-	step.Hook = func(name string) error {
-		if before != nil {
-			m.must(before(name))
-		}
-		event()
-		return nil
-	}
-	do()
-	step.Committed, step.Hook = nil, before
-	if to == "" {
-		return
-	}
-	m.stop()
-	m.must(os.RemoveAll(m.dir))
-	m.dir, m.saved = to, saved
-	m.recover()
-	m.count["crashes amid"]++
-}
-
-// recover finds out which checkpoint a crash has left.
-func (m *model) recover() {
-	docs := len(m.now.docs)
-	table, err := docmap.Open(filepath.Join(m.dir, TableFile), docmap.Options{ReadOnly: true})
-	if errors.Is(err, os.ErrNotExist) {
-		m.now = newBelieved()
-		m.saved = map[uint64]*believed{0: m.now.clone()}
-		return
-	}
-	m.must(err)
-	sequence := table.Generation().Sequence
-	m.must(table.Close())
-	last := uint64(0)
-	for s := range m.saved {
-		if s <= sequence {
-			last = max(last, s)
-		}
-	}
-	m.now = m.saved[last]
-	m.saved = map[uint64]*believed{sequence: m.now.clone()}
-	if len(m.now.docs) < docs {
-		m.count["lost"]++
-	}
-}
-
 // pause has time pass without a document.
 func (m *model) pause() { m.at += m.r.Int64N(m.policy.window + 1) }
 
 func (m *model) checkpoint() {
 	m.begin()
 	m.crashingIn(func() { m.must(m.x.Checkpoint()) })
-}
-
-func (m *model) see() {
-	m.begin()
-	docs := 1 + m.r.IntN(16)
-	m.crashingIn(func() {
-		for range docs {
-			if m.one(m.arrives(m.now.clock)); !m.policy.replace && m.chance(3) {
-				m.together()
-			}
-		}
-	})
-}
-
-// arrives draws the next document, which comes when the clock is there, and what it tells.
-func (m *model) arrives(clock int64) (a arrival, added []byte) {
-	a = m.policy
-	a.id, a.set = fmt.Sprint("page-", m.r.IntN(20)), new(feature.Set)
-	m.extractor.Extract(a.set, []byte(m.text()))
-	if a.window == 0 {
-		return a, nil
-	}
-	m.at += m.r.Int64N(a.window/10 + 2)
-	switch a.time = m.at; {
-	case !m.tells:
-	case m.chance(8):
-		a.time = clock // it tells none
-	default:
-		if m.chance(3) {
-			a.time -= m.r.Int64N(2*a.window + 1)
-		}
-		added = AppendTime(nil, a.time)
-	}
-	return a, added
-}
-
-// one has a document judged by both.
-func (m *model) one(a arrival, added []byte) {
-	if a.window > 0 && !m.tells {
-		a.time = max(m.at, m.now.clock)
-	}
-	m.advance(&a) // before the checkpoint that may be due for it
-	got, err := m.x.Decide(dedup.Document{ID: a.id, Sketch: a.set, Added: added})
-	m.must(err)
-	if late := m.now.late(&a); late != m.x.Late() {
-		m.rt.Fatalf("document of time %d: late %v, want %v", a.time, !late, late)
-	}
-	m.compareVerdict(&a, got)
-	m.must(m.x.Answered(100))
-}
-
-// together has documents judged in one batch, as many as it can have.
-func (m *model) together() {
-	left := m.x.Spare()
-	var b dedup.Batch
-	var docs []arrival
-	clock := m.now.clock
-	for range 1 + m.r.IntN(20) {
-		a, added := m.arrives(clock)
-		left.Keys, left.Documents, left.IDs = left.Keys-len(a.set.Features)-1, left.Documents-1, left.IDs-IDBytes-10
-		if min(left.Keys, left.Documents, left.IDs, int(left.Bytes)-2000) < 0 || !m.x.Steady(added) {
-			break
-		}
-		if a.window > 0 && !m.tells {
-			a.time = max(m.instant, clock)
-		}
-		clock = max(clock, a.time)
-		docs = append(docs, a)
-		b.Add(dedup.Document{ID: a.id, Sketch: a.set, Added: added})
-	}
-	new(dedup.Linker).Link(&b)
-	results := make([]dedup.Result, len(docs))
-	crew := dedup.Crew{Size: 2, Run: func(tasks int, f func(worker, task int)) {
-		for task := range tasks {
-			f(task%2, task)
-		}
-	}}
-	m.must(m.x.DecideAll(&b, crew, func(_, i int, told dedup.Told) {
-		results[i] = *told.Result
-		results[i].Also, results[i].SharedSegments = slices.Clone(told.Result.Also), slices.Clone(told.Result.SharedSegments)
-	}))
-	for i := range docs {
-		m.advance(&docs[i])
-		m.compareVerdict(&docs[i], results[i])
-	}
-	m.count["together"] += len(docs)
-	m.must(m.x.Answered(100))
-}
-
-func (m *model) advance(a *arrival) {
-	before := m.live()
-	m.now.advance(a)
-	m.count["expired"] += before - m.live()
-}
-
-// compareVerdict judges a document by the rules, and holds the verdict against that.
-func (m *model) compareVerdict(a *arrival, got dedup.Result) {
-	slices := m.now.begun
-	want, replaced := m.now.judge(a)
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-		m.rt.Fatalf("document %s of time %d, kept before %d (-want +got):\n%s", a.id, a.time, len(m.now.docs), diff)
-	}
-	m.x.NoteRemoved(a.id, &got)
-	m.now.note(a, &want)
-	m.count[want.Verdict.String()]++
-	for what, is := range map[string]bool{"exact": want.Exact, "replaced": replaced, "late": m.now.late(a), "slices": m.now.begun != slices} {
-		if is {
-			m.count[what]++
-		}
-	}
 }
 
 func (m *model) live() (n int) {
@@ -515,39 +328,4 @@ func (m *model) checkSound() {
 	if !found.Sound {
 		m.rt.Fatalf("%+v", found)
 	}
-}
-
-// text draws one: new, or out of earlier ones, and of some with a menu.
-func (m *model) text() string {
-	var parts []string
-	if n := len(m.texts); n > 0 && !m.chance(3) {
-		parts = strings.Split(m.texts[m.r.IntN(n)], "\n")
-		switch m.r.IntN(4) {
-		case 0: // as it was
-		case 1:
-			parts = parts[:1+m.r.IntN(len(parts))]
-		case 2:
-			parts = append(parts, strings.Split(m.texts[m.r.IntN(n)], "\n")...)
-		case 3:
-			parts[m.r.IntN(len(parts))] = m.sentence()
-		}
-	} else {
-		for range 1 + m.r.IntN(14) {
-			parts = append(parts, m.sentence())
-		}
-	}
-	if m.chance(2) {
-		parts = append(parts, "The menu of this site has several entries, which are everywhere the same.", "All rights are reserved by those who wrote the pages that you are reading.")
-	}
-	text := strings.Join(parts, "\n")
-	m.texts = append(m.texts, text)
-	return text
-}
-
-func (m *model) sentence() string {
-	words := make([]string, 6+m.r.IntN(8))
-	for i := range words {
-		words[i] = fmt.Sprintf("word%c%c", 'a'+m.r.IntN(26), 'a'+m.r.IntN(26))
-	}
-	return strings.Join(words, " ") + "."
 }
