@@ -147,6 +147,9 @@ func compareBeside(table *Table, all *states, seen map[string]bool) (err error) 
 			err = errors.New(f.text)
 		}
 	}()
+	if err := table.Share(2, together); table.signedIn != nil && !errors.Is(err, ErrLocked) {
+		return fmt.Errorf("several readers of one that is written: %v", err)
+	}
 	n, err := table.State("n")
 	if err != nil || n == nil {
 		return err

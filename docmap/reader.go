@@ -40,8 +40,12 @@ type reader struct {
 
 // Share prepares the table for n goroutines that ask it at once, each by a reader of its
 // own, numbered from 0, until the table is next changed; and has Add use them: run
-// calls f with 0 to tasks-1, at the same time or not, and returns when all calls have.
+// calls f with 0 to tasks-1, at the same time or not, and returns when all calls have. Of a
+// table that another process writes meanwhile there is but one snapshot: that is ErrLocked.
 func (t *Table) Share(n int, run func(tasks int, f func(task int))) error {
+	if t.signedIn != nil {
+		return fmt.Errorf("asking %s by several: %w by a process that writes it: wait for that to end", t.path, ErrLocked)
+	}
 	for len(t.readers) < n {
 		t.readers = append(t.readers, &reader{table: t})
 	}
