@@ -76,7 +76,7 @@ type Passed struct {
 }
 
 // ErrNone is the error of a directory in which no file has one of the endings.
-var ErrNone = errors.New("no")
+var ErrNone = errors.New("nothing to read")
 
 // list is what arguments stand for.
 type list struct {
@@ -152,7 +152,7 @@ func (l *list) addDir(dir string) error {
 		return fmt.Errorf("listing %s: %w", dir, err)
 	}
 	if len(l.inputs) == before {
-		return fmt.Errorf("%w %s in directory %s", ErrNone, l.meant(), dir)
+		return fmt.Errorf("%w: no %s in directory %s", ErrNone, l.meant(), dir)
 	}
 	if len(others) > 0 {
 		l.passed = append(l.passed, Passed{Path: dir, Others: others})

@@ -277,12 +277,8 @@ func (t *task) openIndex() (_ *index.Index, remove func() error, err error) {
 	if t.index == "" && t.against == nil && (t.keyed == index.KeyNew || t.keyed == index.KeyRequired) {
 		t.scheme.Key = index.DrawKey() // for this run alone: nobody has to know it
 	}
-	shape := t.shape
-	if t.index == "" && !t.filterOnly && t.onFull == index.OnFullGrow && shape == (bloomstore.Shape{}) {
-		shape = t.tempShape()
-	}
 	x, err := index.Open(dir, index.Options{
-		Scheme: t.scheme, Key: t.keyed, Shape: shape, FilterOnly: t.filterOnly,
+		Scheme: t.scheme, Key: t.keyed, Shape: t.filterShape(), FilterOnly: t.filterOnly,
 		UUID: tableID(os.Getenv(epochVariable), t.scheme), MemtableKeys: t.memtable,
 		Temporary: t.index == "", Secret: t.secret(),
 	})

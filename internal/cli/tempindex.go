@@ -32,23 +32,23 @@ func makeTempIndex() (string, error) {
 	return dir, nil
 }
 
-// tempShape is the size of the filter of a temporary index that grows: less than the usual
-// one, of which every page has to be zeroed, where the inputs cannot have that many keys.
-// A text has a key in 16 bytes at most and is packed to an eighth at best, so there is one
-// in two bytes on the disk; of more, the filter grows. Zero is the usual size.
-func (t *task) tempShape() (none bloomstore.Shape) {
+// filterShape is the size of the filter, zero for the usual one. That of a temporary index
+// which may grow is less than usual, for all of it has to be zeroed, where the inputs
+// cannot have that many keys. A text has a key in 16 bytes at most and is packed to an
+// eighth at best, so there is one in two bytes on the disk; of more, the filter grows.
+func (t *task) filterShape() bloomstore.Shape {
+	if t.index != "" || t.filterOnly || t.onFull != index.OnFullGrow || t.shape != (bloomstore.Shape{}) {
+		return t.shape
+	}
 	var bytes int64
 	for _, in := range t.inputs {
 		if in.Size < 0 || in.Path == corpus.Stdin {
-			return none
+			return t.shape
 		}
 		bytes += in.Size
 	}
 	usual := index.ShapeFor(index.DefaultDocs, t.scheme, false)
-	if keys := max(uint64(bytes)/2, leastTempKeys); keys < usual.Capacity() {
-		return bloomstore.ForItems(keys)
-	}
-	return none
+	return bloomstore.ForItems(min(max(uint64(bytes)/2, leastTempKeys), usual.Capacity()))
 }
 
 // leastTempKeys take a filter of 128 KiB.
