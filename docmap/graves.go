@@ -57,12 +57,15 @@ func (g *graves) goneBefore(num, doc uint32) bool {
 }
 
 func (g *graves) mark(num uint32) {
+	g.dead++
 	word := int(num/64) - int(g.base)
+	if word < 0 {
+		return
+	}
 	if word >= len(g.bits) {
 		g.bits = append(g.bits, make([]uint64, word+1-len(g.bits))...)
 	}
 	g.bits[word] |= 1 << (num % 64)
-	g.dead++
 }
 
 // bury takes a live document back.
@@ -174,6 +177,7 @@ func (t *Table) loadGraves(tx *bbolt.Tx) error {
 		return nil
 	}
 	g := &t.graves
+	g.base = g.win.watermark() / 64
 	c := bucket.Cursor()
 	for key, value := c.First(); key != nil; key, value = c.Next() {
 		if err := g.load(key, value, t.head.docs); err != nil {

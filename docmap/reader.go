@@ -43,7 +43,7 @@ type reader struct {
 // calls f with 0 to tasks-1, at the same time or not, and returns when all calls have. Of a
 // table that another process writes meanwhile there is but one snapshot: that is ErrLocked.
 func (t *Table) Share(n int, run func(tasks int, f func(task int))) error {
-	if t.signedIn != nil {
+	if t.Beside() {
 		return fmt.Errorf("asking %s by several: %w by a process that writes it: wait for that to end", t.path, ErrLocked)
 	}
 	for len(t.readers) < n {
@@ -55,6 +55,10 @@ func (t *Table) Share(n int, run func(tasks int, f func(task int))) error {
 		return err
 	})
 }
+
+// Beside reports whether another process wrote the table when it was opened: what is read
+// is its last checkpoint.
+func (t *Table) Beside() bool { return t.signedIn != nil }
 
 // LookupBy is Lookup by a reader that Share has prepared.
 func (t *Table) LookupBy(reader int, keys []uint64, holders []uint32, n []uint8) error {

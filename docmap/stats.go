@@ -77,7 +77,15 @@ func (t *Table) dead() (dead, expired uint32) {
 	return dead, expired
 }
 
-// Stats returns the present state of the table.
+// Unsaved is how many documents were added since the last checkpoint.
+func (t *Table) Unsaved() uint32 { return t.docs - t.head.docs }
+
+// Entries is how many pairs of a key and a document there are, in the file's runs and in
+// memory.
+func (t *Table) Entries() uint64 { return t.entries(ofKeys) }
+
+// Stats returns the present state of the table. With a window that takes some
+// nanoseconds for each document of it.
 func (t *Table) Stats() Stats {
 	if t.db == nil {
 		return Stats{}
@@ -87,7 +95,7 @@ func (t *Table) Stats() Stats {
 	st := Stats{
 		Docs: t.docs, Dead: dead, Expired: expired, Batches: len(t.batches.spans), Entries: t.entries(ofKeys), IDs: t.entries(ofIDs),
 		MemoryKeys: keys.mem.Len(), PendingKeys: t.head.pending,
-		UnsavedDocs: t.docs - t.head.docs,
+		UnsavedDocs: t.Unsaved(),
 		Merges:      t.head.merges, MergedKeys: t.head.merged,
 		MemoryBytes: int64(keys.mem.Bytes() + ids.mem.Bytes()),
 		Checkpoints: t.head.seq,

@@ -219,7 +219,10 @@ func (t *Table) Steady() (first, last uint32) {
 	step := uint64(max(1, w.length/edgeShare))
 	moves := (uint64(w.edge)/step+1)*step + uint64(w.length)
 	ends := uint64(w.open().begun) + uint64(max(1, w.length/sliceShare))
-	return w.edge, uint32(min(moves, ends, math.MaxUint32+1) - 1)
+	if last = uint32(min(moves, ends, math.MaxUint32+1) - 1); last < w.clock {
+		return 1, 0 // the window is shorter than it was when edge and slice were set
+	}
+	return w.edge, last
 }
 
 // addTimes notes the times of n documents that are about to be added.

@@ -60,7 +60,7 @@ func (a *Against) open(dir string, check func(func(string) ([]byte, error)) erro
 			return fmt.Errorf("it is the index %s, which is named already: name each once", a.parts[i].dir)
 		}
 	}
-	files, err := OpenFiles(dir)
+	files, err := openUnwritten(dir)
 	if err != nil {
 		return err
 	}
@@ -84,6 +84,23 @@ func (a *Against) open(dir string, check func(func(string) ([]byte, error)) erro
 	}
 	a.scheme, a.name = scheme, files.Scheme()
 	return a.parts[len(a.parts)-1].loadFilter(files.Filter)
+}
+
+// openUnwritten is OpenFiles of an index that nobody writes. What a killed writer has left
+// makes it look otherwise once: it goes when the index is closed.
+func openUnwritten(dir string) (*Files, error) {
+	for last := false; ; last = true {
+		files, err := OpenFiles(dir)
+		if err != nil || files.Table == nil || !files.Table.Beside() {
+			return files, err
+		}
+		if err := files.Close(); err != nil {
+			return nil, err
+		}
+		if last {
+			return nil, fmt.Errorf("%w: wait for it to end", ErrLocked)
+		}
+	}
 }
 
 // difference says why fingerprints of another scheme do not compare.
@@ -111,7 +128,7 @@ func (p *against) loadFilter(h *bloomstore.Header) (err error) {
 		p.filter, _, err = bloomstore.Open(filepath.Join(p.dir, FilterFile), name)
 		return err
 	}
-	shape := bloomstore.ForItems(max(p.table.Stats().Entries, 1))
+	shape := bloomstore.ForItems(max(p.table.Entries(), 1))
 	if p.filter, err = bloomstore.New(shape, name); err != nil {
 		return err
 	}

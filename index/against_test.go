@@ -1,6 +1,7 @@
 package index
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,6 +57,27 @@ func TestIdentityAgainst(t *testing.T) {
 	grown(t, twin, smallIndex, 3, 4)
 	if x, y := id(dir), id(twin); x.Documents != y.Documents || x == y {
 		t.Errorf("other documents, and they are the same: %v, %v", x, y)
+	}
+}
+
+// TestWrittenAgainst: an index that is being written is refused, and one whose writer was
+// killed is not, though it looks like that.
+func TestWrittenAgainst(t *testing.T) {
+	if !ReadBesideWriter {
+		t.Skip("who writes an index is alone with it on this system")
+	}
+	dir := filepath.Join(t.TempDir(), "index")
+	grown(t, dir, smallIndex, 0, 2)
+	x := opened(t, dir, smallIndex)
+	if a, err := OpenAgainst([]string{dir}, func(func(string) ([]byte, error)) error { return nil }); !errors.Is(err, ErrLocked) {
+		t.Errorf("%v, %v", a, err)
+	}
+	indextest.Must(t, x.Close(false))
+	indextest.Must(t, os.WriteFile(filepath.Join(dir, TableFile+".readers"), nil, 0o666))
+	own := opened(t, filepath.Join(t.TempDir(), "own"), smallIndex)
+	indextest.Must(t, own.UseAgainst(openedAgainst(t, dir)))
+	if kept := see(t, own, 0, 3); kept != 1 {
+		t.Errorf("%d kept, want 1", kept)
 	}
 }
 

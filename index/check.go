@@ -238,7 +238,7 @@ func (c *checker) differs() bool {
 	switch {
 	case c.p.header.Scheme != c.table.Scheme():
 		c.find(FilterFile, Damaged, fmt.Sprintf("its scheme is %q, and the table's %q", c.p.header.Scheme, c.table.Scheme()), rebuild)
-	case c.p.header.Ones > 0 && c.table.Stats().Docs == 0:
+	case c.p.header.Ones > 0 && c.table.Documents() == 0:
 		c.find(TableFile, Damaged, "it holds no documents, and "+FilterFile+" holds the keys of some", "put it back from a copy, or delete both files to have nothing remembered")
 	case string(c.p.header.Stamp) != string(tableStamp(c.table, 0)):
 		c.find(FilterFile, Stale, "it is of another state of the table, as after a run that did not end, or of another table", nextRun)
@@ -255,7 +255,7 @@ func (c *checker) compare(f *bloomstore.Filter) error {
 		return nil // Keys ends at the first damage
 	}
 	var done, missing uint64
-	of := c.table.Stats().Entries
+	of := c.table.Entries()
 	seen := make([]bool, rebuildBatch)
 	for keys, err := range c.table.Keys() {
 		if err = errors.Join(err, c.ctx.Err()); err != nil {

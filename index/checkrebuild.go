@@ -51,6 +51,6 @@ func (c *checker) saveNew() (err error) {
 		if err = errors.Join(err, f.Close()); err != nil || !again {
 			return err
 		}
-		shape = larger(shape, c.table.Stats().Entries)
+		shape = larger(shape, c.table.Entries())
 	}
 }

@@ -84,7 +84,7 @@ func (p *presence) lost(dir string) error {
 // emptied refuses a table that holds nothing beside a filter that holds keys. A
 // filter is saved after the documents are in the table, so the table is another.
 func (p *presence) emptied(dir string, t *docmap.Table) error {
-	if t == nil || !p.filter || p.header.Ones == 0 || t.Stats().Docs > 0 {
+	if t == nil || !p.filter || p.header.Ones == 0 || t.Documents() > 0 {
 		return nil
 	}
 	return fmt.Errorf("index %s: %s holds no documents and %s holds the keys of some; put the table back from a copy, or delete both to have nothing remembered",

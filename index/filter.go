@@ -82,7 +82,7 @@ func (x *Index) firstFilter(shape bloomstore.Shape) error {
 		shape = ShapeFor(DefaultDocs, x.scheme, false)
 	}
 	why := ""
-	if x.table.Stats().Docs > 0 {
+	if x.table.Documents() > 0 {
 		why = "it was not saved, or is gone"
 	}
 	if err := x.rebuild(shape, why); err != nil {
@@ -143,7 +143,8 @@ func full(f *bloomstore.Filter) bool { return f.Fill() >= designFill }
 
 // Full reports whether the filter holds what it was designed for: half the
 // items again would double its false positives. It depends on the bits alone, so
-// a rebuilt filter is full at the same document. A closed index is not full.
+// a rebuilt filter is full at the same document; but with a window, where those that have
+// gone are left out. A closed index is not full.
 func (x *Index) Full() bool { return x.filter != nil && full(x.filter) }
 
 // Load is the share of its capacity that the filter holds, estimated from its
@@ -170,7 +171,7 @@ func (x *Index) Grow() error {
 func (x *Index) grow(why string) error {
 	shape := x.filter.Shape()
 	for {
-		shape = larger(shape, x.table.Stats().Entries)
+		shape = larger(shape, x.table.Entries())
 		if err := x.rebuild(shape, why); err != nil || !x.Full() {
 			return err
 		}

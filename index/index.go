@@ -257,7 +257,7 @@ func (x *Index) Close(save bool) error {
 		return nil
 	}
 	var err error
-	if save && !x.temp && x.filter != nil && (x.table == nil || x.table.Stats().UnsavedDocs == 0) {
+	if save && !x.temp && x.filter != nil && (x.table == nil || x.table.Unsaved() == 0) {
 		if err = x.forgetBegun(); err == nil {
 			err = x.saveFilter(0)
 		}
@@ -279,7 +279,7 @@ func (x *Index) Finish(state map[string][]byte) error {
 	if err := x.forgetBegun(); err != nil {
 		return err
 	}
-	if x.table != nil && x.table.Stats().UnsavedDocs > 0 {
+	if x.table != nil && x.table.Unsaved() > 0 {
 		// The stamp tells of documents that are in the table's file.
 		if err := x.table.Checkpoint(nil); err != nil {
 			return err

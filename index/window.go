@@ -2,12 +2,10 @@ package index
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/firstseen/firstseen/dedup"
-	"github.com/firstseen/firstseen/docmap"
 )
 
 // TagTime is the field that has the time of a document as the input tells it; see
@@ -58,19 +56,25 @@ func (x *Index) Window() uint32 {
 	return seconds
 }
 
-// beginWindow has documents count for so many seconds, if positive.
-func (x *Index) beginWindow(seconds uint32) error {
+// CheckWindow refuses a length of a window that Begin would refuse.
+func (x *Index) CheckWindow(seconds uint32) error {
 	switch {
 	case seconds == 0:
 		return nil
 	case x.table == nil:
 		return noTable(x.dir, "has no window")
-	}
-	err := x.table.SetWindow(seconds)
-	if errors.Is(err, docmap.ErrNoWindow) {
+	case !x.windowed() && x.table.Documents() > 0:
 		return fmt.Errorf("index %s has documents of which nobody knows the time: begin another one for a window", x.dir)
 	}
-	return err
+	return nil
+}
+
+// beginWindow has documents count for so many seconds, if positive.
+func (x *Index) beginWindow(seconds uint32) error {
+	if err := x.CheckWindow(seconds); err != nil || seconds == 0 {
+		return err
+	}
+	return x.table.SetWindow(seconds)
 }
 
 // Arrives tells what is stored with the next document, which Decide is then called with.

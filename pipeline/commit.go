@@ -45,8 +45,8 @@ func newCommitter(x *index.Index, job *Job) (*committer, error) {
 	if job.By != nil && c.groups == nil {
 		c.groups = &report.Groups{Field: job.By.Field, List: []report.Group{}}
 	}
-	if job.Window.Seconds == 0 && x.Window() > 0 {
-		return nil, errWindow
+	if err := job.Window.Check(x); err != nil {
+		return nil, err
 	}
 	if job.Window.Seconds > 0 {
 		job.began = job.whenBegun()
@@ -202,6 +202,9 @@ func (c *committer) settle(ended bool) (map[string][]byte, error) {
 
 // finish is called when all inputs are read and decided.
 func (c *committer) finish() error {
+	if c.tally.Undated > 0 && c.tally.Undated == c.tally.Documents && c.job.Warn != nil {
+		c.job.Warn("no document has told its time, so none can cease to count: look at --time-field, and at the form of the times")
+	}
 	if err := c.out.Tree.End(); err != nil {
 		return err
 	}

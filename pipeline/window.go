@@ -20,6 +20,15 @@ type Window struct {
 // errWindow: without it nobody would know what the times of the documents are.
 var errWindow = errors.New("the index has a window of time: give --window, and --time-field if its documents tell their times")
 
+// Check refuses an index whose documents count for ever where there is a window, and one
+// that has a window where there is none.
+func (w Window) Check(x *index.Index) error {
+	if w.Seconds == 0 && x.Window() > 0 {
+		return errWindow
+	}
+	return x.CheckWindow(w.Seconds)
+}
+
 // mostAhead is how long after its arrival a document may be made: clocks differ.
 const mostAhead = 24 * time.Hour
 

@@ -104,7 +104,7 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 	}
 	keep := false
 	defer func() { err = errors.Join(err, x.Close(keep), remove()) }()
-	if err := t.useAgainst(x); err != nil {
+	if err := errors.Join(t.window.Check(x), t.useAgainst(x)); err != nil {
 		return err
 	}
 	if !t.quiet {
