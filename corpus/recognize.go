@@ -86,6 +86,15 @@ func isOpenLine(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("{")) && bytes.IndexByte(head, '\n') < 0
 }
 
+// undecided reports whether what follows head may tell the format of the input. Which of
+// several it is, a byte order mark alone does not tell.
+func (s *Source) undecided(head []byte) bool {
+	if len(s.cfg.Formats) > 0 {
+		head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+	}
+	return beginsLikeOther(head) || s.cutter == nil && isOpenLine(head)
+}
+
 // formatOf is the format of the input that is open, by what it begins with and,
 // where that cannot be told, by its name.
 func (s *Source) formatOf(head []byte) (Format, error) {

@@ -250,6 +250,19 @@ func TestRecognize(t *testing.T) {
 	}
 }
 
+// TestMarkAlone: how values stand is found out from a pipe too that brings a byte order mark
+// first, and nothing with it.
+func TestMarkAlone(t *testing.T) {
+	for _, text := range []string{"[{\"d\":[{\"t\":\"a\"}]}\n]", "{\n\"d\":[{\"t\":\"a\"}]\n}", "{\"d\":[{\"t\":\"a\"}]}\n"} {
+		in := io.MultiReader(strings.NewReader("\xef\xbb\xbf"), strings.NewReader(text))
+		cfg := corpus.SourceConfig{Formats: []corpus.Format{format("d.*", nested.Stream), format("d.*", nested.Array)}}
+		got, err := read(format("d.*", nested.Lines), in, cfg)
+		if want := `1:1 f:1:1 "a" {"t":"a"}`; err != nil || strings.Join(got, "\n") != want {
+			t.Errorf("%q: %q, %v, want %s", text, got, err, want)
+		}
+	}
+}
+
 func TestParsePath(t *testing.T) {
 	for text, ok := range map[string]bool{"a": true, "*": true, "data.cards.*.mblog": true, "": false, "a..b": false, ".a": false, strings.Repeat("a.", 32) + "a": false} {
 		if p, err := jsonl.ParsePath(text); (err == nil) != ok || ok && p.String() != text {

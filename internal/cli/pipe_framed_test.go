@@ -3,11 +3,13 @@
 package cli
 
 import (
+	"bytes"
 	"io"
 	"strings"
 	"testing"
 
 	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/unicode"
 )
 
 // TestFramedPipe: rows, records inside of values and values of arrays are answered as they
@@ -63,6 +65,32 @@ func TestFramedPipe(t *testing.T) {
 			}
 			d.end(exitDone)
 		})
+	}
+}
+
+// TestMarkedPipe: behind a byte order mark arrays, and values on many lines, are recognized in
+// a pipe too.
+func TestMarkedPipe(t *testing.T) {
+	for _, order := range []unicode.Endianness{unicode.LittleEndian, unicode.BigEndian} {
+		for _, c := range [][]string{
+			{"[\n{\"text\":\"第一 first\"},{\"text\":\"second\"}]"},
+			{"[{\"d\":[{\"text\":\"第一 first\"},{\"text\":\"second\"}]}]", "--records", "d.*"},
+			{"{\n\"d\":[{\"text\":\"第一 first\"},\n{\"text\":\"second\"}]}\n", "--records", "d.*"},
+			{"{\"text\":\"第一 first\"}\n{\"text\":\"second\"}\n"},
+		} {
+			text, err := unicode.UTF16(order, unicode.UseBOM).NewEncoder().String(c[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := program(t, t.TempDir(), append([]string{"texts", "-"}, c[1:]...)...)
+			var out bytes.Buffer
+			cmd.Stdin, cmd.Stdout = strings.NewReader(text), &out
+			start(t, cmd)
+			exits(t, cmd, exitDone)
+			if got := out.String(); !strings.Contains(got, "第一 first") || !strings.Contains(got, "second") {
+				t.Errorf("%q of %q: %q", c[1:], c[0], got)
+			}
+		}
 	}
 }
 
