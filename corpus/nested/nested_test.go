@@ -233,7 +233,9 @@ func TestOdd(t *testing.T) {
 
 func TestRecognize(t *testing.T) {
 	for head, want := range map[string]string{
-		`{"d":1}` + "\n": "lines", "{\n": "stream lines", "\xef\xbb\xbf{ \"d\": [\n": "stream lines", "[\n{": "array", `{"a": "b`: "lines", "[[1]]": "", "": "", `{"a":"` + "\n": "lines",
+		`{"d":1}` + "\n": "lines", "{\n": "stream lines", "\xef\xbb\xbf{ \"d\": [\n": "stream lines", "[\n{": "array", "[{}]\n": "array", "[{}]": "array", "[{\"a\":\"]\"},\n{}]\n[": "array",
+		"[{}]\n[{": "lines", "\xef\xbb\xbf [{\"]\":[1,\"\\\"[\"]}, {}] \r\n\n [": "lines", "[{}] [{}]\n[{}]": "array",
+		`{"a": "b`: "lines", "[[1]]": "", "": "", `{"a":"` + "\n": "lines",
 	} {
 		got := ""
 		for values, name := range []string{nested.Stream: "stream", nested.Array: "array"} {
