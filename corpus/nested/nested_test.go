@@ -265,6 +265,18 @@ func TestMarkAlone(t *testing.T) {
 	}
 }
 
+// TestArraysOfAPipe: what a pipe is taken for does not depend on how much of it came at once.
+func TestArraysOfAPipe(t *testing.T) {
+	text := "[{\"t\":\"a\"}]\n[{\"t\":\"b\"}]\n"
+	for _, in := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text))} {
+		cfg := corpus.SourceConfig{Formats: []corpus.Format{format("*", nested.Stream), format("*", nested.Array), format("*", nested.Lines)}}
+		got, err := read(format("*", nested.Lines), in, cfg)
+		if len(got) != 2 || !strings.Contains(got[1], "read them with --format jsonl") || err != nil {
+			t.Errorf("%q, %v", got, err)
+		}
+	}
+}
+
 func TestParsePath(t *testing.T) {
 	for text, ok := range map[string]bool{"a": true, "*": true, "data.cards.*.mblog": true, "": false, "a..b": false, ".a": false, strings.Repeat("a.", 32) + "a": false} {
 		if p, err := jsonl.ParsePath(text); (err == nil) != ok || ok && p.String() != text {
