@@ -98,8 +98,7 @@ func (s *Source) frameDecoded(stored *storedInput) {
 // then decoded.
 func Decodes(f Format) bool {
 	if framer, ok := f.(Framer); ok {
-		_, numbered := framer.Frames(DefaultMaxRecord).(Numbered)
-		return numbered
+		return isNumbered(framer.Frames(DefaultMaxRecord))
 	}
 	_, cuts := f.(Cutter)
 	return cuts

@@ -71,6 +71,9 @@ func (f *framed) fill(ctx context.Context, s *Source, b *Block) error {
 
 // step goes on by one frame, and tells whether the block is full.
 func (f *framed) step(ctx context.Context, s *Source, b *Block) (full bool, err error) {
+	if s.live && len(b.Spans) > 0 && f.begun && f.r == f.w && !f.last {
+		return true, nil // whoever waits for the answer to these sends no more until it comes
+	}
 	if f.begun && f.skip > 0 {
 		return false, f.passOver(ctx, s)
 	}
@@ -89,7 +92,7 @@ func (f *framed) step(ctx context.Context, s *Source, b *Block) (full bool, err 
 	fr := f.found
 	if f.found = nil; fr == nil {
 		if f.r == f.w {
-			return s.live && len(b.Spans) > 0, f.need(ctx, s, 1)
+			return false, f.need(ctx, s, 1)
 		}
 		looked := f.frames.Frame(f.buf[f.r:f.w], f.end())
 		fr = &looked

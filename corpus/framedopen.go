@@ -38,7 +38,7 @@ func (s *Source) beginFramed(stored *storedInput) error {
 	}
 	var err error
 	if f.src, err = s.sections(counter{stored, &s.read}, 0); err == nil {
-		_, f.src.single = f.frames.(Numbered)
+		f.src.single = isNumbered(f.frames)
 	}
 	return err
 }
@@ -48,7 +48,13 @@ func (s *Source) sections(r counter, base int64) (*sections, error) {
 	began := *r.n
 	src := &sections{raw: &history{r: r, limit: s.cfg.MaxWindow, keeps: true}, frames: s.framed.frames, base: base}
 	src.br = buffered(&s.stored, src.raw)
-	head, err := src.br.Peek(RecognizedBy)
+	var head []byte
+	var err error
+	if isNumbered(src.frames) { // no record is looked for
+		head, err = peekHead(src.br)
+	} else {
+		head, err = src.br.Peek(RecognizedBy)
+	}
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("reading %s: %w", s.name, err)
 	}
@@ -85,13 +91,16 @@ func (s *Source) sections(r counter, base int64) (*sections, error) {
 }
 
 // guess names the compression of an input that does not begin as any, by its name and by
-// what stands in its first bytes; "" is none.
+// what stands in its first bytes, but for a [Numbered] by its name alone; "" is none.
 func (s *Source) guess(src *sections) (string, error) {
 	switch {
 	case strings.HasSuffix(s.name, ".gz"):
 		return "gzip", nil
 	case strings.HasSuffix(s.name, ".zst"):
 		return "zstd", nil
+	}
+	if isNumbered(src.frames) {
+		return "", nil
 	}
 	first, _ := src.br.Peek(attempt) // an error comes again
 	if !bytes.Contains(first, []byte(gzipMagic)) && !bytes.Contains(first, []byte(zstdMagic)) {

@@ -14,6 +14,11 @@ type Numbered interface {
 	Numbered()
 }
 
+func isNumbered(f Frames) bool {
+	_, numbered := f.(Numbered)
+	return numbered
+}
+
 // Headed is a [Frames] of inputs that begin with what belongs in front of every output,
 // such as the names of columns.
 type Headed interface {

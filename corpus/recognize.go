@@ -86,6 +86,25 @@ func isOpenLine(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("{")) && bytes.IndexByte(head, '\n') < 0
 }
 
+// undecided reports whether what follows head may tell the format of the input. Which of
+// several it is, a byte order mark alone does not tell.
+func (s *Source) undecided(head []byte) bool {
+	if len(s.cfg.Formats) > 0 {
+		head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+	}
+	return beginsLikeOther(head) || s.cutter == nil && isOpenLine(head)
+}
+
+// arrayHead is the beginning of a pipe, of what begins as an array no more than was waited for:
+// what it is shall not depend on how much has come.
+func arrayHead(head []byte) []byte {
+	i := bytes.IndexAny(head, "{]")
+	if i < 0 || !bytes.HasPrefix(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), []byte("[")) {
+		return head
+	}
+	return head[:i+1]
+}
+
 // formatOf is the format of the input that is open, by what it begins with and,
 // where that cannot be told, by its name.
 func (s *Source) formatOf(head []byte) (Format, error) {
@@ -93,6 +112,9 @@ func (s *Source) formatOf(head []byte) (Format, error) {
 		if f := s.zippedFormat(); f != nil {
 			return f, nil
 		}
+	}
+	if s.live {
+		head = arrayHead(head)
 	}
 	for _, f := range s.cfg.Formats {
 		if r, ok := f.(Recognizer); ok && r.Recognize(head) {

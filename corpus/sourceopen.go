@@ -99,7 +99,7 @@ func (s *Source) begin(ctx context.Context, stored *storedInput, p *piece) error
 	if err = s.decodeText(ctx, least); err != nil {
 		return err
 	}
-	for s.live && len(s.back) < RecognizedBy && !s.eof && s.broken == nil && (beginsLikeOther(s.back) || s.cutter == nil && isOpenLine(s.back)) {
+	for s.live && len(s.back) < RecognizedBy && !s.eof && s.broken == nil && s.undecided(s.back) {
 		s.back, _ = s.readTo(ctx, s.back, len(s.back)+1)
 	}
 	if len(s.cfg.Formats) > 0 && bytes.HasPrefix(s.back, []byte(zipMagic)) {

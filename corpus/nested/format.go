@@ -48,17 +48,17 @@ func (Format) Name() string { return "JSON with records inside" }
 // Endings are those of JSON.
 func (Format) Endings() []string { return jsonl.Format{}.Endings() }
 
-// Recognize tells an array by its brackets, and values on several lines by the first line,
+// Recognize tells an array by its brackets, unless each line is one, and values on several lines by the first line,
 // which ends inside of an object.
 func (f Format) Recognize(head []byte) bool {
 	switch f.Values {
 	case Array:
-		return f.Format.Recognize(head)
+		return f.Format.Recognize(head) && !jsonarray.OnEachLine(head)
 	case Stream:
 		first, _, whole := bytes.Cut(bytes.TrimPrefix(head, []byte(byteOrderMark)), []byte("\n"))
 		return whole && jsonarray.EndsInside(first)
 	}
-	return jsonl.Format{}.Recognize(head)
+	return jsonl.Format{}.Recognize(head) || jsonarray.OnEachLine(head)
 }
 
 // Frames returns what finds the records of an input.

@@ -233,7 +233,9 @@ func TestOdd(t *testing.T) {
 
 func TestRecognize(t *testing.T) {
 	for head, want := range map[string]string{
-		`{"d":1}` + "\n": "lines", "{\n": "stream lines", "\xef\xbb\xbf{ \"d\": [\n": "stream lines", "[\n{": "array", `{"a": "b`: "lines", "[[1]]": "", "": "", `{"a":"` + "\n": "lines",
+		`{"d":1}` + "\n": "lines", "{\n": "stream lines", "\xef\xbb\xbf{ \"d\": [\n": "stream lines", "[\n{": "array", "[{}]\n": "array", "[{}]": "array", "[{\"a\":\"]\"},\n{}]\n[": "array",
+		"[{}]\n[{": "lines", "\xef\xbb\xbf [{\"]\":[1,\"\\\"[\"]}, {}] \r\n\n [": "lines", "[{}] [{}]\n[{}]": "array",
+		`{"a": "b`: "lines", "[[1]]": "", "": "", `{"a":"` + "\n": "lines",
 	} {
 		got := ""
 		for values, name := range []string{nested.Stream: "stream", nested.Array: "array"} {
@@ -246,6 +248,31 @@ func TestRecognize(t *testing.T) {
 		}
 		if strings.TrimSpace(got) != want {
 			t.Errorf("%q: %s, want %s", head, got, want)
+		}
+	}
+}
+
+// TestMarkAlone: how values stand is found out from a pipe too that brings a byte order mark
+// first, and nothing with it.
+func TestMarkAlone(t *testing.T) {
+	for _, text := range []string{"[{\"d\":[{\"t\":\"a\"}]}\n]", "{\n\"d\":[{\"t\":\"a\"}]\n}", "{\"d\":[{\"t\":\"a\"}]}\n"} {
+		in := io.MultiReader(strings.NewReader("\xef\xbb\xbf"), strings.NewReader(text))
+		cfg := corpus.SourceConfig{Formats: []corpus.Format{format("d.*", nested.Stream), format("d.*", nested.Array)}}
+		got, err := read(format("d.*", nested.Lines), in, cfg)
+		if want := `1:1 f:1:1 "a" {"t":"a"}`; err != nil || strings.Join(got, "\n") != want {
+			t.Errorf("%q: %q, %v, want %s", text, got, err, want)
+		}
+	}
+}
+
+// TestArraysOfAPipe: what a pipe is taken for does not depend on how much of it came at once.
+func TestArraysOfAPipe(t *testing.T) {
+	text := "[{\"t\":\"a\"}]\n[{\"t\":\"b\"}]\n"
+	for _, in := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text))} {
+		cfg := corpus.SourceConfig{Formats: []corpus.Format{format("*", nested.Stream), format("*", nested.Array), format("*", nested.Lines)}}
+		got, err := read(format("*", nested.Lines), in, cfg)
+		if len(got) != 2 || !strings.Contains(got[1], "read them with --format jsonl") || err != nil {
+			t.Errorf("%q, %v", got, err)
 		}
 	}
 }

@@ -85,6 +85,9 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 	case len(args) != 2:
 		err = usageError{errors.New("explain: give two files, the earlier text first, or --report FILE with the INPUTs it is of")}
 	default:
+		if cfg.Encoding, err = f.reading.encoding.encoding(); err != nil {
+			return usageError{err}
+		}
 		earlier, later, err = twoFiles(args, cfg)
 	}
 	if err != nil {

@@ -72,6 +72,7 @@ func (f *settings) query(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	if f.plain {
+		in.cfg.Encoding = in.formats.decoder
 		err = q.texts(in.inputs, in.cfg)
 	} else {
 		err = q.documents(cmd, in.source())
@@ -180,6 +181,7 @@ func (q *query) texts(inputs []corpus.Input, cfg corpus.SourceConfig) error {
 	return nil
 }
 
+// readWhole reads an input that is one text, in the encoding that cfg tells.
 func readWhole(in corpus.Input, cfg corpus.SourceConfig) (text []byte, err error) {
 	r := cfg.Stdin
 	if in.Path != corpus.Stdin {
@@ -194,7 +196,10 @@ func readWhole(in corpus.Input, cfg corpus.SourceConfig) (text []byte, err error
 	if len(text) > cfg.MaxRecord {
 		return nil, fmt.Errorf("%s is longer than the limit of %d bytes; allow it with --max-record", in.Name, cfg.MaxRecord)
 	}
-	return text, err
+	if err != nil {
+		return nil, err
+	}
+	return wholeText(in.Name, text, cfg.Encoding)
 }
 
 // documents asks about every document of the inputs and says on standard error

@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/page"
 	"github.com/firstseen/firstseen/web/charset"
 )
 
@@ -62,6 +65,24 @@ func decoding(s *charset.Stream) corpus.Decoding {
 	return corpus.Decoding{Name: s.Name(), Reader: s.NewReader}
 }
 
+// wholeText makes UTF-8, without a byte order mark, of a text that was read from its beginning
+// to its end.
+func wholeText(name string, text []byte, e corpus.Encoding) ([]byte, error) {
+	d, err := e.Of(text, true, false)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if d.Reader != nil {
+		if text, err = io.ReadAll(d.Reader(bytes.NewReader(text))); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if bytes.IndexByte(text, corpus.Malformed) >= 0 {
+			return nil, fmt.Errorf("%s is not valid %s: name the encoding that it is in with --encoding", name, d.Name)
+		}
+	}
+	return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), nil
+}
+
 // given reports whether the flag says something.
 func (f encodingFlag) given() bool { return f != "" && strings.ToLower(string(f)) != "utf-8" }
 
@@ -75,8 +96,12 @@ func (f encodingFlag) text() string {
 
 // check refuses the flag for what finds encodings itself, or has none.
 func (f encodingFlag) check(found corpus.Format) error {
-	if f.given() && !corpus.Decodes(found) {
-		return fmt.Errorf("--encoding %s is for lines, paragraphs, arrays and tables; the inputs are %s, which say themselves in which encoding they are: leave it out", f, found.Name())
+	if !f.given() || corpus.Decodes(found) {
+		return nil
 	}
-	return nil
+	why := "which say themselves in which encoding they are"
+	if p, ok := found.(page.Format); ok && !p.HTML {
+		why = "whose encoding is detected"
+	}
+	return fmt.Errorf("--encoding %s is for lines, paragraphs, arrays and tables; the inputs are %s, %s: leave it out", f, found.Name(), why)
 }

@@ -1,0 +1,103 @@
+//go:build unix
+
+package cli
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/unicode"
+)
+
+// TestFramedPipe: rows, records inside of values and values of arrays are answered as they
+// come, each before the next is sent.
+func TestFramedPipe(t *testing.T) {
+	for name, c := range map[string]struct {
+		flags []string
+		sent  []string
+		want  [][]string
+	}{
+		"records of lines": {
+			[]string{"--records", "d.*"},
+			[]string{`{"d":[{"text":"one two three"}]}` + "\n", `{"d":[{"text":"four five six"},{"text":"one two three"}]}` + "\n", `{"d":[]}` + "\n{\"d\":[{\"text\":\"seven\"}]}\n"},
+			[][]string{{`"one two three","firstseen":{"verdict":"unique"`}, {`"four five six","firstseen":{"verdict":"unique"`, `"one two three","firstseen":{"verdict":"duplicate"`}, {`"seven","firstseen":{"verdict":"unique"`}},
+		},
+		"records of values on many lines": {
+			[]string{"--records", "d.*"},
+			[]string{"{\n\"d\":[\n{\"text\":\"one two three\"}]}\n", "{\n\"d\":[{\"text\":\"four\"}]}"},
+			[][]string{{`"one two three","firstseen":{"verdict":"unique"`}, {`"four","firstseen":{"verdict":"unique"`}},
+		},
+		"records of an array": {
+			[]string{"--records", "d.*"},
+			[]string{`[{"d":[{"text":"one two three"}]},` + "\n", `{"d":[{"text":"four five six"}]}`},
+			[][]string{{`"one two three","firstseen":{"verdict":"unique"`}, {`"four five six","firstseen":{"verdict":"unique"`}},
+		},
+		"array": {
+			nil,
+			[]string{`[{"text":"one two three"}`, `,{"text":"one two three"}`, `,` + "\n" + `{"text":"four"}]`},
+			[][]string{{`"one two three","firstseen":{"verdict":"unique"`}, {`"one two three","firstseen":{"verdict":"duplicate"`}, {`"four","firstseen":{"verdict":"unique"`}},
+		},
+		"csv": {
+			[]string{"--format", "csv"},
+			[]string{"id,text\n1,one two three\n", "2,one two three\n", "3,\"four\nfive\"\n"},
+			[][]string{{"id,text,firstseen_verdict,firstseen_of,firstseen_score", "1,one two three,unique,,"}, {"2,one two three,duplicate,1,1"}, {`3,"four`, `five",unique,,`}},
+		},
+		"csv in gbk": {
+			[]string{"--format", "csv", "--encoding", "gbk"},
+			[]string{gbk("id,text\n1,第一\n"), gbk("2,第一\n")},
+			[][]string{{"id,text,firstseen_verdict,firstseen_of,firstseen_score", "1,第一,unique,,"}, {"2,第一,duplicate,1,1"}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := startDaemon(t, t.TempDir(), append(c.flags, "--docs", "1k")...)
+			for i, text := range c.sent {
+				if _, err := io.WriteString(d.in, text); err != nil {
+					t.Fatal(err)
+				}
+				for _, want := range c.want[i] {
+					if got := d.line(); !strings.Contains(got, want) {
+						t.Errorf("answer %q to %q, want %q", got, text, want)
+					}
+				}
+			}
+			d.end(exitDone)
+		})
+	}
+}
+
+// TestMarkedPipe: behind a byte order mark arrays, and values on many lines, are recognized in
+// a pipe too.
+func TestMarkedPipe(t *testing.T) {
+	for _, order := range []unicode.Endianness{unicode.LittleEndian, unicode.BigEndian} {
+		for _, c := range [][]string{
+			{"[\n{\"text\":\"第一 first\"},{\"text\":\"second\"}]"},
+			{"[{\"d\":[{\"text\":\"第一 first\"},{\"text\":\"second\"}]}]", "--records", "d.*"},
+			{"{\n\"d\":[{\"text\":\"第一 first\"},\n{\"text\":\"second\"}]}\n", "--records", "d.*"},
+			{"{\"text\":\"第一 first\"}\n{\"text\":\"second\"}\n"},
+		} {
+			text, err := unicode.UTF16(order, unicode.UseBOM).NewEncoder().String(c[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := program(t, t.TempDir(), append([]string{"texts", "-"}, c[1:]...)...)
+			var out bytes.Buffer
+			cmd.Stdin, cmd.Stdout = strings.NewReader(text), &out
+			start(t, cmd)
+			exits(t, cmd, exitDone)
+			if got := out.String(); !strings.Contains(got, "第一 first") || !strings.Contains(got, "second") {
+				t.Errorf("%q of %q: %q", c[1:], c[0], got)
+			}
+		}
+	}
+}
+
+func gbk(text string) string {
+	encoded, err := simplifiedchinese.GBK.NewEncoder().String(text)
+	if err != nil {
+		panic(err)
+	}
+	return encoded
+}
