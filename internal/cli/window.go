@@ -84,9 +84,6 @@ func (t *task) checkTimes() error {
 	format := t.found
 	if format == nil {
 		format = t.formats.all()[t.formats.chosen] // of a pipe; nil where it is not known
-		if t.formats.path != nil {
-			format, _ = t.formats.of()
-		}
 	}
 	switch format.(type) {
 	case warc.Format:
