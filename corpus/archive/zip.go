@@ -121,22 +121,24 @@ func methodName(method uint16) string {
 }
 
 // zipEntries is how many files a zip archive says that it holds, by the record at its
-// end (APPNOTE.TXT 4.3.14 to 4.3.16); more than can be where that is not found.
+// end (APPNOTE.TXT 4.3.14 to 4.3.16); more than can be where that is not found. Of several
+// records it takes the one that archive/zip takes: the last that can be whole, for whatever
+// looks like one behind it stands in its comment.
 func zipEntries(r io.ReaderAt, size int64) uint64 {
 	const endSize, locatorSize, end64Size = 22, 20, 56
-	tail := make([]byte, min(size, endSize+1<<16))
+	tail := make([]byte, min(size, locatorSize+endSize+1<<16))
 	if _, err := r.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {
 		return 1 << 63
 	}
-	i := bytes.LastIndex(tail, []byte("PK\x05\x06"))
-	if i < 0 || len(tail)-i < endSize {
+	i := bytes.LastIndex(tail[:max(0, len(tail)-endSize+4)], []byte("PK\x05\x06"))
+	if i < 0 {
 		return 1 << 63
 	}
-	if n := binary.LittleEndian.Uint16(tail[i+10:]); n != 1<<16-1 {
+	end := tail[i:]
+	n, at := binary.LittleEndian.Uint16(end[10:]), binary.LittleEndian.Uint32(end[16:])
+	isZip64 := n == 1<<16-1 || at == 1<<32-1 || binary.LittleEndian.Uint32(end[12:]) == 1<<16-1
+	if !isZip64 || i < locatorSize || !bytes.HasPrefix(tail[i-locatorSize:], []byte("PK\x06\x07\x00\x00\x00\x00")) {
 		return uint64(n)
-	}
-	if i < locatorSize {
-		return 1<<16 - 1
 	}
 	end64 := make([]byte, end64Size)
 	if _, err := r.ReadAt(end64, int64(binary.LittleEndian.Uint64(tail[i-locatorSize+8:]))); err != nil {
