@@ -50,7 +50,10 @@ func Expand(args, endings []string) (inputs []Input, passed []Passed, err error)
 
 // ExpandWithin is Expand with the limits of a configuration, for archives.
 func ExpandWithin(args, endings []string, cfg SourceConfig) (inputs []Input, passed []Passed, err error) {
-	l := list{endings: endings, limits: cfg.withDefaults().decoders()}
+	l := list{endings: endings, limits: cfg.withDefaults().decoders(), asked: map[string]bool{}}
+	for _, arg := range args {
+		l.asked[filepath.ToSlash(arg)] = true
+	}
 	for _, arg := range args {
 		if arg == Stdin && slices.ContainsFunc(l.inputs, func(in Input) bool { return in.Path == Stdin }) {
 			return nil, nil, errors.New("standard input (-) is named twice")
@@ -85,6 +88,7 @@ type list struct {
 	passed  []Passed
 	limits  decoders
 	listed  map[string]*contents // archives of which members were named
+	asked   map[string]bool      // all that was named; nil where that is not known yet
 }
 
 func (l *list) add(arg string) error {

@@ -87,17 +87,28 @@ func (l *listing) zip(f *zip.File, raw string, size int64) error {
 	m := Member{Name: name, Size: int64(f.UncompressedSize64), stored: int64(f.CompressedSize64), sum: f.CRC32, how: zipStored}
 	switch {
 	case f.Flags&encryptedFlag != 0:
-		return fmt.Errorf("its member %q is encrypted: unpack it first, with its password", name)
+		m.how = zipEncrypted
 	case f.Method == zip.Deflate:
 		m.how = zipDeflated
 	case f.Method != zip.Store:
-		return fmt.Errorf("its member %q is compressed by %s, and only deflate is read: unpack it first", name, methodName(f.Method))
+		m.how, m.sum = zipOther, uint32(f.Method)
 	}
 	var err error
 	if m.at, err = f.DataOffset(); err != nil || m.Size < 0 || m.at > size-m.stored {
 		return fmt.Errorf("it is cut off or damaged: its member %q is not where it should be", name)
 	}
 	l.Members = append(l.Members, m)
+	return nil
+}
+
+// Err tells why a member cannot be read, nil where it can.
+func (m *Member) Err() error {
+	switch m.how {
+	case zipEncrypted:
+		return fmt.Errorf("its member %q is encrypted: unpack it first, with its password", m.Name)
+	case zipOther:
+		return fmt.Errorf("its member %q is compressed by %s, and only deflate is read: unpack it first", m.Name, methodName(uint16(m.sum)))
+	}
 	return nil
 }
 
@@ -162,7 +173,7 @@ type checked struct {
 var inflaters = sync.Pool{New: func() any { return flate.NewReader(nil) }}
 
 func newChecked(m *Member, stored io.Reader) *checked {
-	c := &checked{r: stored, sum: crc32.NewIEEE(), left: m.Size, want: m.sum}
+	c := &checked{r: stored, sum: crc32.NewIEEE(), left: m.Size, want: m.sum, err: m.Err()}
 	if m.how == zipDeflated {
 		inflater := inflaters.Get()
 		_ = inflater.(flate.Resetter).Reset(stored, nil) // never fails
