@@ -172,7 +172,7 @@ func (l *list) addArchive(name string, info fs.FileInfo, named bool) error {
 	case c.refused != nil:
 		return fmt.Errorf("archive %s: %w", name, c.refused)
 	case len(c.inputs) == 0 && named:
-		return fmt.Errorf("no %s in archive %s%s", l.meant(), name, commonest(c.others))
+		return fmt.Errorf("%w: no %s in archive %s%s", ErrNone, l.meant(), name, commonest(c.others))
 	}
 	l.inputs = append(l.inputs, c.inputs...)
 	if len(c.others) > 0 {

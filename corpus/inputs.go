@@ -78,7 +78,7 @@ type Passed struct {
 	Unpacked int64
 }
 
-// ErrNone is the error of a directory in which no file has one of the endings.
+// ErrNone is the error of a directory or an archive in which no file has one of the endings.
 var ErrNone = errors.New("nothing to read")
 
 // list is what arguments stand for.
