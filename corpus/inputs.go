@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/firstseen/firstseen/corpus/archive"
 )
 
 // Stdin is the name that stands for standard input in a list of inputs, and
@@ -146,7 +148,7 @@ func (l *list) addDir(dir string) error {
 			return err
 		case !l.means(d.Name()) && !isArchive(d.Name()):
 			if ending := filepath.Ext(d.Name()); ending != PartialSuffix {
-				others[ending]++
+				others[archive.Printable(ending)]++
 			}
 			return nil
 		}

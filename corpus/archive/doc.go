@@ -13,8 +13,8 @@
 //
 // What it promises, of any bytes:
 //
-//   - Names are relative, in UTF-8, with slashes and without "." and "..", and such that
-//     joined to a folder they lead nowhere else.
+//   - Names are relative, in UTF-8, with slashes and without "." and "..", without control
+//     characters, and such that joined to a folder they lead nowhere else.
 //   - An archive that is cut off or damaged, and one whose members lie in each other, is an
 //     error that says so. So is reading a member that is encrypted, or compressed by another
 //     method: its Err says so before.
@@ -68,7 +68,7 @@ type Contents struct {
 type Left struct {
 	Kind  string // such as "symbolic link"
 	Count int
-	First string // the name of the first
+	First string // the name of the first, as it is printed
 }
 
 // A Lister lists archives.
@@ -110,7 +110,7 @@ func (l *listing) wants(name string) bool {
 	if l.Others == nil {
 		l.Others = map[string]int{}
 	}
-	l.Others[path.Ext(name)]++
+	l.Others[Printable(path.Ext(name))]++
 	return false
 }
 
@@ -122,15 +122,16 @@ func (l *listing) leave(kind, name string) {
 			return
 		}
 	}
-	l.Left = append(l.Left, Left{Kind: kind, Count: 1, First: name})
+	l.Left = append(l.Left, Left{Kind: kind, Count: 1, First: Printable(name)})
 }
 
 // Kinds of what is left, beside those of tar.
 const (
-	kindName = "member whose name leads nowhere"
-	kindFork = "resource fork of macOS"
-	kindLink = "symbolic link"
-	kindNone = "device, named pipe or other thing that is no file"
+	kindName    = "member whose name leads nowhere"
+	kindControl = "member whose name has control characters"
+	kindFork    = "resource fork of macOS"
+	kindLink    = "symbolic link"
+	kindNone    = "device, named pipe or other thing that is no file"
 )
 
 var errCutOff = errors.New("the archive is cut off")

@@ -77,14 +77,14 @@ func (l *listing) header(t *tape, tr *tar.Reader, h *tar.Header, name string) er
 	if kind == "" && !isSparse(h) { // else it is not known how many bytes that are
 		l.end += h.Size
 	}
-	name, local := clean(name)
+	name, nameless := clean(name)
 	if err := l.entry(name); err != nil || !l.wants(name) {
 		return err
 	}
 	switch {
 	case kind != "":
-	case !local:
-		kind = kindName
+	case nameless != "":
+		kind = nameless
 	case isFork(name):
 		kind = kindFork
 	}

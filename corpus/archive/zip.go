@@ -65,7 +65,7 @@ func zipName(f *zip.File, allUTF8 bool) string {
 
 // zip adds a file.
 func (l *listing) zip(f *zip.File, raw string, size int64) error {
-	name, local := clean(raw)
+	name, nameless := clean(raw)
 	if err := l.entry(name); err != nil || strings.HasSuffix(raw, "/") || !l.wants(name) {
 		return err
 	}
@@ -75,8 +75,8 @@ func (l *listing) zip(f *zip.File, raw string, size int64) error {
 		kind = kindLink
 	case !mode.IsRegular():
 		kind = kindNone
-	case !local:
-		kind = kindName
+	case nameless != "":
+		kind = nameless
 	case isFork(name):
 		kind = kindFork
 	}
