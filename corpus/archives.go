@@ -167,10 +167,10 @@ func (l *list) addArchive(name string, info fs.FileInfo, named bool) error {
 	switch {
 	case err != nil:
 		return err
-	case c.isWACZ:
-		return l.addFile(name, info)
 	case c.refused != nil:
 		return fmt.Errorf("archive %s: %w", name, c.refused)
+	case c.isWACZ:
+		return l.addFile(name, info)
 	case len(c.inputs) == 0 && named:
 		return fmt.Errorf("%w: no %s in archive %s%s", ErrNone, l.meant(), name, commonest(c.others))
 	}

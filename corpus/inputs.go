@@ -99,6 +99,10 @@ func (l *list) add(arg string) error {
 		return nil
 	}
 	info, err := os.Stat(arg)
+	if file := strings.TrimRight(arg, "/"+string(filepath.Separator)); err != nil && file != arg && isArchive(file) {
+		arg = file // as the completion of shells writes it
+		info, err = os.Stat(arg)
+	}
 	if err != nil {
 		if found, err := l.addMember(arg); found || err != nil {
 			return err
