@@ -63,6 +63,7 @@ type contents struct {
 	others  map[string]int
 	spooled int64
 	isWACZ  bool
+	refused error          // of the first input that cannot be read
 	byName  map[string]int // of inputs; made when it is needed
 }
 
@@ -99,6 +100,9 @@ func (l *list) listArchive(name string, want func(name string) bool) (*contents,
 		path := name + "/" + m.Name
 		m.Name = path[len(name)+1:] // the list is long: its names are there once
 		members[i] = member{m, in, l.limits.maxRatio}
+		if c.refused == nil {
+			c.refused = m.Err()
+		}
 		c.inputs = append(c.inputs, Input{Path: path, Name: path, Size: m.Size, member: &members[i]})
 	}
 	return c, nil
@@ -163,10 +167,12 @@ func (l *list) addArchive(name string, info fs.FileInfo, named bool) error {
 	switch {
 	case err != nil:
 		return err
+	case c.refused != nil:
+		return fmt.Errorf("archive %s: %w", name, c.refused)
 	case c.isWACZ:
 		return l.addFile(name, info)
 	case len(c.inputs) == 0 && named:
-		return fmt.Errorf("no %s in archive %s%s", l.meant(), name, commonest(c.others))
+		return fmt.Errorf("%w: no %s in archive %s%s", ErrNone, l.meant(), name, commonest(c.others))
 	}
 	l.inputs = append(l.inputs, c.inputs...)
 	if len(c.others) > 0 {
@@ -224,7 +230,8 @@ func (l *list) member(name, member string) (Input, error) {
 	c := l.listed[name]
 	if c == nil {
 		var err error
-		if c, err = l.listArchive(name, func(string) bool { return true }); err != nil {
+		folder := filepath.ToSlash(name) + "/"
+		if c, err = l.listArchive(name, func(member string) bool { return l.asked == nil || l.asked[folder+member] }); err != nil {
 			return Input{}, err
 		}
 		if l.listed == nil {
@@ -242,5 +249,9 @@ func (l *list) member(name, member string) (Input, error) {
 	if !found {
 		return Input{}, fmt.Errorf("archive %s holds no file %q: %w", name, member, fs.ErrNotExist)
 	}
-	return c.inputs[i], nil
+	in := c.inputs[i]
+	if err := in.member.Err(); err != nil {
+		return Input{}, fmt.Errorf("archive %s: %w", name, err)
+	}
+	return in, nil
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/firstseen/firstseen/corpus/archive"
 )
 
 // Stdin is the name that stands for standard input in a list of inputs, and
@@ -50,7 +52,10 @@ func Expand(args, endings []string) (inputs []Input, passed []Passed, err error)
 
 // ExpandWithin is Expand with the limits of a configuration, for archives.
 func ExpandWithin(args, endings []string, cfg SourceConfig) (inputs []Input, passed []Passed, err error) {
-	l := list{endings: endings, limits: cfg.withDefaults().decoders()}
+	l := list{endings: endings, limits: cfg.withDefaults().decoders(), asked: map[string]bool{}}
+	for _, arg := range args {
+		l.asked[filepath.ToSlash(arg)] = true
+	}
 	for _, arg := range args {
 		if arg == Stdin && slices.ContainsFunc(l.inputs, func(in Input) bool { return in.Path == Stdin }) {
 			return nil, nil, errors.New("standard input (-) is named twice")
@@ -75,7 +80,7 @@ type Passed struct {
 	Unpacked int64
 }
 
-// ErrNone is the error of a directory in which no file has one of the endings.
+// ErrNone is the error of a directory or an archive in which no file has one of the endings.
 var ErrNone = errors.New("nothing to read")
 
 // list is what arguments stand for.
@@ -85,6 +90,7 @@ type list struct {
 	passed  []Passed
 	limits  decoders
 	listed  map[string]*contents // archives of which members were named
+	asked   map[string]bool      // all that was named; nil where that is not known yet
 }
 
 func (l *list) add(arg string) error {
@@ -93,6 +99,10 @@ func (l *list) add(arg string) error {
 		return nil
 	}
 	info, err := os.Stat(arg)
+	if file := strings.TrimRight(arg, "/"+string(filepath.Separator)); err != nil && file != arg && isArchive(file) {
+		arg = file // as the completion of shells writes it
+		info, err = os.Stat(arg)
+	}
 	if err != nil {
 		if found, err := l.addMember(arg); found || err != nil {
 			return err
@@ -142,7 +152,7 @@ func (l *list) addDir(dir string) error {
 			return err
 		case !l.means(d.Name()) && !isArchive(d.Name()):
 			if ending := filepath.Ext(d.Name()); ending != PartialSuffix {
-				others[ending]++
+				others[archive.Printable(ending)]++
 			}
 			return nil
 		}

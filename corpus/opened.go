@@ -48,12 +48,17 @@ type opened struct {
 	err     error // behind the records that were handed out
 }
 
+// notAtRandom is the error of an input that can only be read from its beginning on.
+func (s *Source) notAtRandom(format string) error {
+	return fmt.Errorf("reading %s: %s is read at random, so it must be a file, and not compressed as a whole: write it to a file, or unpack it first", s.name, format)
+}
+
 // beginOpened has the input read by an Opener.
 func (s *Source) beginOpened(o Opener, stored *storedInput) error {
 	s.back, s.carry, s.broken, s.eof = s.back[:0], nil, nil, false
 	s.read = s.began
 	if _, plain := s.decoded.(interface{ Peek(int) ([]byte, error) }); stored.file == nil || !plain {
-		return fmt.Errorf("reading %s: %s is read at random, so it must be a file, and not compressed as a whole: write it to a file, or unpack it first", s.name, s.chosen.Name())
+		return s.notAtRandom(s.chosen.Name())
 	}
 	size, err := stored.file.Size()
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"path/filepath"
+	"strings"
 )
 
 func (s *Source) open(ctx context.Context) error {
@@ -103,6 +105,9 @@ func (s *Source) begin(ctx context.Context, stored *storedInput, p *piece) error
 		s.back, _ = s.readTo(ctx, s.back, len(s.back)+1)
 	}
 	if len(s.cfg.Formats) > 0 && bytes.HasPrefix(s.back, []byte(zipMagic)) {
+		if stored.file == nil && strings.EqualFold(filepath.Ext(s.name), ".wacz") {
+			return s.notAtRandom("a WACZ")
+		}
 		s.zipped = openZip(stored, s.size)
 	}
 	format, err := s.formatOf(s.back)

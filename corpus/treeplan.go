@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/zeebo/xxh3"
@@ -51,7 +50,7 @@ func PlanTree(dir string, args []string, inputs []Input) (*TreePlan, error) {
 		return nil, err
 	}
 	p := &TreePlan{Dir: dir}
-	from := map[string]string{}
+	var names []string
 	for _, in := range inputs {
 		out, err := planned(root, in)
 		if err != nil {
@@ -60,36 +59,10 @@ func PlanTree(dir string, args []string, inputs []Input) (*TreePlan, error) {
 		if first, _, _ := strings.Cut(out.Name, string(filepath.Separator)); first == treeStage {
 			return nil, fmt.Errorf("input %s: outputs are below %s until they are whole; give the input another name", in.Name, treeStage)
 		}
-		key := foldName(out.Name)
-		if other, twice := from[key]; twice {
-			return nil, fmt.Errorf("the inputs %s and %s would have the same output %s: read each in a run of its own, with the same --index", other, in.Name, filepath.Join(dir, out.Name))
-		}
-		from[key] = in.Name
+		names = append(names, out.Name)
 		p.Files = append(p.Files, out)
 	}
-	return p, p.checkNames(inputs, from)
-}
-
-// maxPart is how long a part of a name may be on the usual file systems, in bytes.
-const maxPart = 255
-
-// checkNames refuses names that files have not, but members of archives may have: such that
-// are too long, and those of a file and of a folder at once.
-func (p *TreePlan) checkNames(inputs []Input, from map[string]string) error {
-	for i, out := range p.Files {
-		if inputs[i].member == nil {
-			continue
-		}
-		for name := out.Name; name != "."; name = filepath.Dir(name) {
-			if len(filepath.Base(name)) > maxPart {
-				return fmt.Errorf("the input %s has a name that is too long for a file: write it with --out", inputs[i].Name)
-			}
-			if other, is := from[foldName(name)]; is && name != out.Name {
-				return fmt.Errorf("the output of %s would be the folder in which that of %s is: write them with --out", other, inputs[i].Name)
-			}
-		}
-	}
-	return nil
+	return p, CheckTreeNames(dir, names, inputs)
 }
 
 // PlanShards plans shards of one stream, of the kind and the compression of the first
@@ -200,14 +173,6 @@ func headOf(f io.Reader) ([]byte, error) {
 		return nil, err
 	}
 	return head[:n], nil
-}
-
-// foldName makes names equal that the usual file systems of the platform take for one.
-func foldName(name string) string {
-	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
-		return strings.ToLower(name)
-	}
-	return name
 }
 
 // Check refuses a folder that is, holds or lies in one of the inputs, given as they were

@@ -260,23 +260,41 @@ func TestNames(t *testing.T) {
 		{"/", ""},
 		{"a\x00b", ""},
 		{strings.Repeat("x/", maxName), ""},
-		{"a b\n.txt", "a b\n.txt"},
+		{"a b\n.txt", ""},
+		{"a\x1b[2J.txt", ""},
+		{"a\u009b2J.txt", ""},
+		{"a\x7f", ""},
+		{"\u3000 ~.txt", "\u3000 ~.txt"},
 	} {
-		if got, ok := clean(c.in); ok != (c.want != "") || ok && got != c.want {
-			t.Errorf("%.40q: %q, %v, want %q", c.in, got, ok, c.want)
+		if got, kind := clean(c.in); (kind == "") != (c.want != "") || kind == "" && got != c.want {
+			t.Errorf("%.40q: %q, %q, want %q", c.in, got, kind, c.want)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		part := rapid.SampledFrom([]string{"..", ".", "", "a", "文", `\`, "C:", "\x00", "b.txt", "~"})
 		raw := strings.Join(rapid.SliceOfN(part, 0, 8).Draw(t, "parts"), rapid.SampledFrom([]string{"/", `\`, "//"}).Draw(t, "separator"))
 		for _, raw := range []string{raw, strings.ReplaceAll(raw, `\`, "/")} {
-			name, ok := clean(raw)
+			name, kind := clean(raw)
 			joined := filepath.Join("out", filepath.FromSlash(name))
-			if ok && !strings.HasPrefix(joined, "out"+string(filepath.Separator)) {
+			if kind == "" && !strings.HasPrefix(joined, "out"+string(filepath.Separator)) {
 				t.Fatalf("%q leads to %q", raw, joined)
 			}
 		}
 	})
+}
+
+// TestControlCharacters: a name that would be two lines of a list, or a command to a
+// terminal, is left and told, and no ending that is counted has any.
+func TestControlCharacters(t *testing.T) {
+	files := []file{{"a\nb.txt", "1"}, {"\x1b[2Jc.txt", "2"}, {"d.txt", "3"}, {"e.\x1b[2J", "4"}}
+	want := func(name string) bool { return path.Ext(name) == ".txt" }
+	for kind, data := range map[string][]byte{"tar": tarFiles(t, tar.FormatPAX, files...), "zip": zipFiles(t, files...)} {
+		got, err := read(data, kind == "zip", false, want)
+		const left = "[{member whose name has control characters 2 a\ufffdb.txt}]"
+		if err != nil || fmt.Sprint(got.files) != "[{d.txt 3}]" || fmt.Sprint(got.Left) != left || got.Others[".\ufffd[2J"] != 1 {
+			t.Errorf("%s: %v %v %v %v", kind, got.files, got.Left, got.Others, err)
+		}
+	}
 }
 
 // TestNamesOfWindows: names in GBK are read as those, and others as DOS had them; one that

@@ -89,18 +89,39 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestZip64: more members than zip could have at first.
+// TestZip64: as many members as zip could have at first, and more.
 func TestZip64(t *testing.T) {
-	const n = 66_000
-	headers := make([]zip.FileHeader, n)
-	for i := range headers {
-		headers[i].Name = fmt.Sprintf("%d.txt", i)
+	for _, n := range []int{1<<16 - 1, 66_000} {
+		headers := make([]zip.FileHeader, n)
+		for i := range headers {
+			headers[i].Name = fmt.Sprintf("%d.txt", i)
+		}
+		contents := make([]string, n)
+		contents[n-1] = "last"
+		data := zipOf(t, headers, contents)
+		if n == 1<<16-1 { // as other tools write it: without the records of zip64
+			at := bytes.LastIndex(data, []byte("PK\x06\x06"))
+			end := bytes.Clone(data[len(data)-22:])
+			binary.LittleEndian.PutUint32(end[12:], binary.LittleEndian.Uint32(data[at+40:]))
+			binary.LittleEndian.PutUint32(end[16:], binary.LittleEndian.Uint32(data[at+48:]))
+			data = append(data[:at:at], end...)
+		}
+		got, err := read(data, true, false, all)
+		if err != nil || len(got.files) != n || got.files[n-1] != (file{fmt.Sprintf("%d.txt", n-1), "last"}) {
+			t.Errorf("%d files of %d, %v", len(got.files), n, err)
+		}
 	}
-	contents := make([]string, n)
-	contents[n-1] = "last"
-	got, err := read(zipOf(t, headers, contents), true, false, all)
-	if err != nil || len(got.files) != n || got.files[n-1] != (file{"65999.txt", "last"}) {
-		t.Errorf("%d files, %v", len(got.files), err)
+}
+
+// TestZipComment: what looks like the end in the comment is not it, unless it can be whole.
+func TestZipComment(t *testing.T) {
+	data := zipFiles(t, file{"a.txt", "text"})
+	for _, comment := range []string{"PK\x05\x06", "of PK\x05\x06 and some", "PK\x05\x06" + strings.Repeat("x", 17)} {
+		with := append(bytes.Clone(data), comment...)
+		with[len(data)-2] = byte(len(comment))
+		if got, err := read(with, true, false, all); err != nil || len(got.files) != 1 {
+			t.Errorf("comment %q: %v", comment, err)
+		}
 	}
 }
 
@@ -127,8 +148,12 @@ func TestTooMany(t *testing.T) {
 	binary.LittleEndian.PutUint64(end64[32:], MaxMembers+1)
 	binary.LittleEndian.PutUint64(locator[8:], uint64(end))
 	data = bytes.Join([][]byte{data[:end], end64, locator, data[end:]}, nil)
-	copy(data[len(data)-12:], "\xff\xff\xff\xff")
-	if _, err := read(data, true, false, all); err == nil || !strings.Contains(err.Error(), "has more than") {
-		t.Errorf("%v", err)
+	// The other record is read where the members do not fit into this, or their place.
+	for at, field := range map[int]string{10: "\xff\xff\xff\xff", 12: "\xff\xff\x00\x00", 16: "\xff\xff\xff\xff"} {
+		more := bytes.Clone(data)
+		copy(more[len(more)-22+at:], field)
+		if _, err := read(more, true, false, all); err == nil || !strings.Contains(err.Error(), "has more than") {
+			t.Errorf("%x at byte %d: %v", field, at, err)
+		}
 	}
 }

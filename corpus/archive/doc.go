@@ -13,10 +13,11 @@
 //
 // What it promises, of any bytes:
 //
-//   - Names are relative, in UTF-8, with slashes and without "." and "..", and such that
-//     joined to a folder they lead nowhere else.
-//   - An archive that is cut off or damaged, one whose members lie in each other, and a
-//     wanted member that cannot be read is an error that says so.
+//   - Names are relative, in UTF-8, with slashes and without "." and "..", without control
+//     characters, and such that joined to a folder they lead nowhere else.
+//   - An archive that is cut off or damaged, and one whose members lie in each other, is an
+//     error that says so. So is reading a member that is encrypted, or compressed by another
+//     method: its Err says so before.
 //   - It takes some 200 bytes of memory for a member, at most MaxMembers of them, and
 //     512 for each file of a zip archive while that is listed.
 package archive
@@ -40,7 +41,7 @@ type Member struct {
 	Size   int64  // bytes of its content
 	at     int64  // where its stored bytes are: in the archive or, if it is spooled, there
 	stored int64
-	sum    uint32 // CRC-32 of the content, in a zip archive
+	sum    uint32 // CRC-32 of the content, in a zip archive, but see zipOther
 	how    method
 }
 
@@ -52,6 +53,8 @@ const (
 	spooled
 	zipStored
 	zipDeflated
+	zipEncrypted // and so it cannot be read
+	zipOther     // by the method that stands in place of the checksum: not either
 )
 
 // Contents is what an archive holds.
@@ -65,7 +68,7 @@ type Contents struct {
 type Left struct {
 	Kind  string // such as "symbolic link"
 	Count int
-	First string // the name of the first
+	First string // the name of the first, as it is printed
 }
 
 // A Lister lists archives.
@@ -107,7 +110,7 @@ func (l *listing) wants(name string) bool {
 	if l.Others == nil {
 		l.Others = map[string]int{}
 	}
-	l.Others[path.Ext(name)]++
+	l.Others[Printable(path.Ext(name))]++
 	return false
 }
 
@@ -119,15 +122,16 @@ func (l *listing) leave(kind, name string) {
 			return
 		}
 	}
-	l.Left = append(l.Left, Left{Kind: kind, Count: 1, First: name})
+	l.Left = append(l.Left, Left{Kind: kind, Count: 1, First: Printable(name)})
 }
 
 // Kinds of what is left, beside those of tar.
 const (
-	kindName = "member whose name leads nowhere"
-	kindFork = "resource fork of macOS"
-	kindLink = "symbolic link"
-	kindNone = "device, named pipe or other thing that is no file"
+	kindName    = "member whose name leads nowhere"
+	kindControl = "member whose name has control characters"
+	kindFork    = "resource fork of macOS"
+	kindLink    = "symbolic link"
+	kindNone    = "device, named pipe or other thing that is no file"
 )
 
 var errCutOff = errors.New("the archive is cut off")

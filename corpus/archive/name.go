@@ -6,6 +6,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
@@ -15,14 +16,30 @@ import (
 // maxName is the longest name, in bytes: what a path may have where archives are made.
 const maxName = 4096
 
-// clean makes a path of the name of a member that stays below any folder it is joined to;
-// ok is false where none can be made.
-func clean(name string) (_ string, ok bool) {
-	if len(name) > maxName || strings.IndexByte(name, 0) >= 0 {
-		return name[:min(len(name), maxName)], false
+// clean makes a path of the name of a member that stays below any folder it is joined to,
+// and is one line of a list. Of what has no such name it tells the kind.
+func clean(name string) (_, kind string) {
+	if len(name) > maxName {
+		return name[:maxName], kindName
+	}
+	if strings.ContainsFunc(name, unicode.IsControl) {
+		return name, kindControl
 	}
 	name = path.Clean("/" + name)[1:]
-	return name, name != "" && filepath.IsLocal(filepath.FromSlash(name))
+	if name == "" || !filepath.IsLocal(filepath.FromSlash(name)) {
+		return name, kindName
+	}
+	return name, ""
+}
+
+// Printable is a name without control characters, which a terminal would obey.
+func Printable(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, name)
 }
 
 // isFork reports whether a member is what macOS adds to an archive for each file: what it

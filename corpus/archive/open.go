@@ -9,7 +9,7 @@ import (
 // differs from its length or its checksum is an error.
 func (m *Member) Open(archive io.ReaderAt) io.Reader {
 	stored := m.Stored(archive)
-	if m.how == zipStored || m.how == zipDeflated {
+	if m.Checked() {
 		return newChecked(m, stored)
 	}
 	return stored
@@ -21,10 +21,10 @@ func (m *Member) Stored(archive io.ReaderAt) *io.SectionReader {
 }
 
 // Plain reports whether the content is stored as it is, without a compression.
-func (m *Member) Plain() bool { return m.how != zipDeflated }
+func (m *Member) Plain() bool { return m.how < zipDeflated }
 
 // Checked reports whether there is a checksum of the content.
-func (m *Member) Checked() bool { return m.how == zipStored || m.how == zipDeflated }
+func (m *Member) Checked() bool { return m.how >= zipStored }
 
 // Spooled reports whether the content is in the spool.
 func (m *Member) Spooled() bool { return m.how == spooled }

@@ -41,7 +41,7 @@ func (l *listing) tar(t *tape) error {
 			return fmt.Errorf("%w: the zeros are missing that end it; if it is whole, append them, as truncate -s +1024 does", errCutOff)
 		case err == io.EOF:
 			return nil
-		case errors.Is(err, io.ErrUnexpectedEOF):
+		case errors.Is(err, io.ErrUnexpectedEOF), err == errCutOff:
 			return fmt.Errorf("%w, in or behind its member %q", errCutOff, last)
 		case errors.Is(err, tar.ErrHeader) && last == "" && begin == 0:
 			return errors.New("it is no tar archive, or its beginning is damaged")
@@ -77,14 +77,14 @@ func (l *listing) header(t *tape, tr *tar.Reader, h *tar.Header, name string) er
 	if kind == "" && !isSparse(h) { // else it is not known how many bytes that are
 		l.end += h.Size
 	}
-	name, local := clean(name)
+	name, nameless := clean(name)
 	if err := l.entry(name); err != nil || !l.wants(name) {
 		return err
 	}
 	switch {
 	case kind != "":
-	case !local:
-		kind = kindName
+	case nameless != "":
+		kind = nameless
 	case isFork(name):
 		kind = kindFork
 	}
@@ -148,6 +148,9 @@ func (t *tape) Read(p []byte) (n int, err error) {
 		t.back = t.back[n:]
 	} else {
 		n, err = t.r.Read(p)
+	}
+	if err == io.ErrUnexpectedEOF { // of a decompressor: to io.ReadFull that is a short last block
+		err = errCutOff
 	}
 	t.at += int64(n)
 	if content := len(bytes.TrimRight(p[:n], "\x00")); content > 0 {

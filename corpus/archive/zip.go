@@ -65,7 +65,7 @@ func zipName(f *zip.File, allUTF8 bool) string {
 
 // zip adds a file.
 func (l *listing) zip(f *zip.File, raw string, size int64) error {
-	name, local := clean(raw)
+	name, nameless := clean(raw)
 	if err := l.entry(name); err != nil || strings.HasSuffix(raw, "/") || !l.wants(name) {
 		return err
 	}
@@ -75,8 +75,8 @@ func (l *listing) zip(f *zip.File, raw string, size int64) error {
 		kind = kindLink
 	case !mode.IsRegular():
 		kind = kindNone
-	case !local:
-		kind = kindName
+	case nameless != "":
+		kind = nameless
 	case isFork(name):
 		kind = kindFork
 	}
@@ -87,17 +87,28 @@ func (l *listing) zip(f *zip.File, raw string, size int64) error {
 	m := Member{Name: name, Size: int64(f.UncompressedSize64), stored: int64(f.CompressedSize64), sum: f.CRC32, how: zipStored}
 	switch {
 	case f.Flags&encryptedFlag != 0:
-		return fmt.Errorf("its member %q is encrypted: unpack it first, with its password", name)
+		m.how = zipEncrypted
 	case f.Method == zip.Deflate:
 		m.how = zipDeflated
 	case f.Method != zip.Store:
-		return fmt.Errorf("its member %q is compressed by %s, and only deflate is read: unpack it first", name, methodName(f.Method))
+		m.how, m.sum = zipOther, uint32(f.Method)
 	}
 	var err error
 	if m.at, err = f.DataOffset(); err != nil || m.Size < 0 || m.at > size-m.stored {
 		return fmt.Errorf("it is cut off or damaged: its member %q is not where it should be", name)
 	}
 	l.Members = append(l.Members, m)
+	return nil
+}
+
+// Err tells why a member cannot be read, nil where it can.
+func (m *Member) Err() error {
+	switch m.how {
+	case zipEncrypted:
+		return fmt.Errorf("its member %q is encrypted: unpack it first, with its password", m.Name)
+	case zipOther:
+		return fmt.Errorf("its member %q is compressed by %s, and only deflate is read: unpack it first", m.Name, methodName(uint16(m.sum)))
+	}
 	return nil
 }
 
@@ -121,22 +132,24 @@ func methodName(method uint16) string {
 }
 
 // zipEntries is how many files a zip archive says that it holds, by the record at its
-// end (APPNOTE.TXT 4.3.14 to 4.3.16); more than can be where that is not found.
+// end (APPNOTE.TXT 4.3.14 to 4.3.16); more than can be where that is not found. Of several
+// records it takes the one that archive/zip takes: the last that can be whole, for whatever
+// looks like one behind it stands in its comment.
 func zipEntries(r io.ReaderAt, size int64) uint64 {
 	const endSize, locatorSize, end64Size = 22, 20, 56
-	tail := make([]byte, min(size, endSize+1<<16))
+	tail := make([]byte, min(size, locatorSize+endSize+1<<16))
 	if _, err := r.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {
 		return 1 << 63
 	}
-	i := bytes.LastIndex(tail, []byte("PK\x05\x06"))
-	if i < 0 || len(tail)-i < endSize {
+	i := bytes.LastIndex(tail[:max(0, len(tail)-endSize+4)], []byte("PK\x05\x06"))
+	if i < 0 {
 		return 1 << 63
 	}
-	if n := binary.LittleEndian.Uint16(tail[i+10:]); n != 1<<16-1 {
+	end := tail[i:]
+	n, at := binary.LittleEndian.Uint16(end[10:]), binary.LittleEndian.Uint32(end[16:])
+	isZip64 := n == 1<<16-1 || at == 1<<32-1 || binary.LittleEndian.Uint32(end[12:]) == 1<<16-1
+	if !isZip64 || i < locatorSize || !bytes.HasPrefix(tail[i-locatorSize:], []byte("PK\x06\x07\x00\x00\x00\x00")) {
 		return uint64(n)
-	}
-	if i < locatorSize {
-		return 1<<16 - 1
 	}
 	end64 := make([]byte, end64Size)
 	if _, err := r.ReadAt(end64, int64(binary.LittleEndian.Uint64(tail[i-locatorSize+8:]))); err != nil {
@@ -160,7 +173,7 @@ type checked struct {
 var inflaters = sync.Pool{New: func() any { return flate.NewReader(nil) }}
 
 func newChecked(m *Member, stored io.Reader) *checked {
-	c := &checked{r: stored, sum: crc32.NewIEEE(), left: m.Size, want: m.sum}
+	c := &checked{r: stored, sum: crc32.NewIEEE(), left: m.Size, want: m.sum, err: m.Err()}
 	if m.how == zipDeflated {
 		inflater := inflaters.Get()
 		_ = inflater.(flate.Resetter).Reset(stored, nil) // never fails

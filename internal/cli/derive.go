@@ -140,12 +140,14 @@ func (t *task) checkDerived() error {
 		return err
 	}
 	t.names = names
-	for _, dir := range []string{d.attributes, d.copyTo} {
-		if err := checkTree(dir, names, t.inputs); err != nil {
-			return err
-		}
+	attributes := make([]string, len(names))
+	for i, name := range names {
+		attributes[i] = beside.AttributesName(name)
 	}
-	return nil
+	if err := checkTree(d.attributes, attributes, t.inputs); err != nil {
+		return err
+	}
+	return checkTree(d.copyTo, names, t.inputs)
 }
 
 // treeNames are the names of inputs in a tree of outputs: below a folder that was given
@@ -186,7 +188,7 @@ func treeNames(args []string, inputs []corpus.Input) ([]string, error) {
 	return names, nil
 }
 
-// checkTree refuses a tree that would have a file of the name of an input.
+// checkTree refuses a tree that would have a file of the name of an input, or cannot be made.
 func checkTree(dir string, names []string, inputs []corpus.Input) error {
 	if dir == "" {
 		return nil
@@ -210,13 +212,14 @@ func checkTree(dir string, names []string, inputs []corpus.Input) error {
 		read[path(in.File())] = true
 	}
 	for _, name := range names {
-		for _, to := range []string{name, beside.AttributesName(name)} {
-			if to = filepath.Join(dir, to); read[path(to)] {
-				return fmt.Errorf("%s is an input, and the tree in %s would have a file of its name: choose another folder", to, dir)
-			}
+		if to := filepath.Join(dir, name); read[path(to)] {
+			return fmt.Errorf("%s is an input, and the tree in %s would have a file of its name: choose another folder", to, dir)
 		}
 	}
-	return nil
+	if err := corpus.CheckTreeNames(dir, names, inputs); err != nil {
+		return err
+	}
+	return corpus.CheckTreeFolders(dir, names)
 }
 
 // derive makes what is made of the report, once a run is over; ended is how that ended.

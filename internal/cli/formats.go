@@ -172,12 +172,23 @@ func (f formats) expand(args []string, cfg corpus.SourceConfig) ([]corpus.Input,
 	if f.chosen != "auto" {
 		return corpus.ExpandWithin(args, all[f.chosen].Endings(), cfg)
 	}
-	inputs, passed, err := corpus.ExpandWithin(args, slices.Concat(f.jsonl.Endings(), f.parquet.Endings(), all["warc"].Endings(), all["arc"].Endings()), cfg)
+	usual := slices.Concat(f.jsonl.Endings(), f.parquet.Endings(), all["warc"].Endings(), all["arc"].Endings())
+	inputs, passed, err := corpus.ExpandWithin(args, usual, cfg)
 	if !errors.Is(err, corpus.ErrNone) {
 		return inputs, passed, err
 	}
-	if tables, others, noTable := corpus.ExpandWithin(args, all["csv"].Endings(), cfg); noTable == nil {
-		return tables, others, nil
+	tables := all["csv"].Endings()
+	if inputs, passed, err := corpus.ExpandWithin(args, tables, cfg); err == nil {
+		return inputs, passed, nil
+	}
+	for _, arg := range args {
+		_, _, none := corpus.ExpandWithin([]string{arg}, usual, cfg)
+		if !errors.Is(none, corpus.ErrNone) {
+			continue
+		}
+		if _, _, err := corpus.ExpandWithin([]string{arg}, tables, cfg); err == nil {
+			return nil, nil, fmt.Errorf("%w; it holds tables (.csv, .tsv), which are not read beside other formats: read them in a run of their own, with the same --index", none)
+		}
 	}
 	return nil, nil, fmt.Errorf("%w, and no table (.csv, .tsv)", err)
 }

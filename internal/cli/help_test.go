@@ -25,6 +25,15 @@ func TestHelpIsWrapped(t *testing.T) {
 	look(newRoot())
 }
 
+// TestHelpOfInputs: what INPUT can be is told.
+func TestHelpOfInputs(t *testing.T) {
+	for _, part := range []string{"a tar or zip archive", "ARCHIVE/MEMBER", "its *.csv and *.tsv"} {
+		if !strings.Contains(dedupLong, part) {
+			t.Errorf("dedup --help does not have %q", part)
+		}
+	}
+}
+
 // TestSections: each flag of dedup that is shown is in one section of its help.
 func TestSections(t *testing.T) {
 	cmd, _, err := newRoot().Find([]string{"dedup"})

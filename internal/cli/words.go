@@ -36,9 +36,11 @@ it was seen before, in this run or, with --index, in an earlier one.
 
 INPUT is a file, a glob, a directory (its *.jsonl, *.ndjson, *.json, *.parquet, *.warc,
 *.wet, *.wacz and *.arc, also .gz, .zst, .bz2, .xz and .lz4, are read in order of their
-names), a zip or tar archive, which is read as the directory in it, or "-" for standard
-input. Format and compression are recognised by content: JSON lines and arrays, Parquet,
-web archives, single pages of HTML, and CSV by its name; --format overrides.
+names; one with none of these stands for its *.csv and *.tsv), a tar or zip archive, which
+is read as the directory in it, also where it is in a directory, ARCHIVE/MEMBER for one
+file of it, or "-" for standard input. Format and compression are recognised by content:
+JSON lines and arrays, Parquet, web archives, single pages of HTML, and CSV by its name;
+--format overrides.
 
 A document is a duplicate, and removed, when it and an earlier kept one have at
 least 60% (--threshold) of their text in common, counted in runs of five words or

@@ -1,0 +1,64 @@
+package corpus_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	. "github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/corpustest"
+)
+
+// TestBesideUnreadable: a member can be named and found beside one that cannot be read.
+func TestBesideUnreadable(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, map[string]string{"in/a.jsonl": "{}", "in/b.jsonl": "{}", "in/c.txt": "two"})
+	if err := corpustest.Pack("mix.zip", "in"); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile("mix.zip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[strings.Index(string(data), "PK\x01\x02")+8] |= 1 // a.jsonl is encrypted
+	write(t, map[string]string{"mix.zip": string(data)})
+	const refused = `archive mix.zip: its member "a.jsonl" is encrypted: unpack it first, with its password`
+	for args, want := range map[string]string{
+		"mix.zip":                          refused,
+		"mix.zip/a.jsonl":                  refused,
+		"mix.zip/b.jsonl mix.zip/a.jsonl":  refused,
+		"mix.zip/b.jsonl mix.zip/c.txt":    "",
+		"mix.zip/b.jsonl mix.zip/none.txt": `archive mix.zip holds no file "none.txt": file does not exist`,
+	} {
+		inputs, _, err := Expand(strings.Fields(args), endings)
+		if want == "" && (err != nil || len(inputs) != 2 || contentOf(t, inputs[0]) != "{}" || contentOf(t, inputs[1]) != "two") {
+			t.Errorf("%s: %v, %v", args, inputs, err)
+		}
+		if want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("%s: %v, want %s", args, err, want)
+		}
+	}
+	f := NewFinder(nil, SourceConfig{})
+	if in, err := f.Find("mix.zip/b.jsonl"); err != nil || contentOf(t, in) != "{}" {
+		t.Errorf("%+v, %v", in, err)
+	}
+	if _, err := f.Find("mix.zip/a.jsonl"); err == nil || err.Error() != refused {
+		t.Errorf("%v, want %s", err, refused)
+	}
+}
+
+// TestUnpackedIfNamed: of a compressed tar archive no more is unpacked than what is named.
+func TestUnpackedIfNamed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, map[string]string{"in/a.jsonl": "{}", "in/b.jsonl": "{}", "in/c.jsonl": strings.Repeat(" ", 1000), "in/d.txt": "text"})
+	if err := corpustest.Pack("in.tgz", "in"); err != nil {
+		t.Fatal(err)
+	}
+	inputs, _, err := Expand([]string{"in.tgz/d.txt", "in.tgz/a.jsonl"}, endings)
+	if err != nil || len(inputs) != 2 || contentOf(t, inputs[0]) != "text" || contentOf(t, inputs[1]) != "{}" {
+		t.Fatal(inputs, err)
+	}
+	if n, err := inputs[0].SpoolSize(); n != 6 || err != nil {
+		t.Errorf("%d bytes are unpacked, %v", n, err)
+	}
+}
