@@ -99,7 +99,7 @@ func (l *list) add(arg string) error {
 		return nil
 	}
 	info, err := os.Stat(arg)
-	if file := strings.TrimRight(arg, "/"+string(filepath.Separator)); err != nil && file != arg && isArchive(file) {
+	if file := strings.TrimRight(filepath.ToSlash(arg), "/"); err != nil && file != arg && isArchive(file) {
 		arg = file // as the completion of shells writes it
 		info, err = os.Stat(arg)
 	}

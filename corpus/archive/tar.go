@@ -41,6 +41,8 @@ func (l *listing) tar(t *tape) error {
 			return fmt.Errorf("%w: the zeros are missing that end it; if it is whole, append them, as truncate -s +1024 does", errCutOff)
 		case err == io.EOF:
 			return nil
+		case err == errCutOff && last == "":
+			return err
 		case errors.Is(err, io.ErrUnexpectedEOF), err == errCutOff:
 			return fmt.Errorf("%w, in or behind its member %q", errCutOff, last)
 		case errors.Is(err, tar.ErrHeader) && last == "" && begin == 0:
