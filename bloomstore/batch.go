@@ -62,7 +62,7 @@ func setShared(words, pos []uint64) (fresh uint64) {
 // All bits of a key are read even when the first is zero. To stop there makes
 // Test of fresh keys faster (51 ns a key at 1 GiB, not 124), but Test and then
 // Add, what a new document needs, slower (204 ns, not 155): now the second
-// finds in the cache what the first has fetched.
+// finds in the cache what the first has fetched. Where that is not so, see TestOnly.
 func (f *Filter) Test(keys []uint64, seen []bool) {
 	var scratch [blockPositions / 4]uint64 // not f's, so that tests may run side by side
 	size := len(scratch) / f.shape.Hashes
@@ -72,6 +72,56 @@ func (f *Filter) Test(keys []uint64, seen []bool) {
 		f.test(f.locate(scratch[:], block), seen[:len(block)])
 		keys, seen = keys[len(block):], seen[len(block):]
 	}
+}
+
+// firstProbes is how many bits of a key TestOnly reads before the others: with a quarter of
+// the bits set 6% of keys never added have both, at design load 15%.
+const firstProbes = 2
+
+// onlyKeys is how many keys TestOnly works on at once.
+const onlyKeys = 64
+
+// TestOnly is Test for keys that are not added right afterwards. Of a key that has not both
+// of its first bits the others are not read, and most keys are new: 75 ns a key at 1 GiB,
+// not 152.
+func (f *Filter) TestOnly(keys []uint64, seen []bool) {
+	if f.shape.Hashes <= firstProbes {
+		f.Test(keys, seen)
+		return
+	}
+	var left [onlyKeys]uint64
+	var at [onlyKeys]uint8
+	var all [onlyKeys]bool
+	seen = seen[:len(keys)]
+	clear(seen)
+	for len(keys) > 0 {
+		block := keys[:min(onlyKeys, len(keys))]
+		n := f.testFirst(block, &left, &at)
+		f.Test(left[:n], all[:])
+		for i, s := range all[:n] {
+			seen[at[i]] = s
+		}
+		keys, seen = keys[len(block):], seen[len(block):]
+	}
+}
+
+// testFirst puts the keys that have their first bits into left, and which they are into at.
+// It returns how many there are.
+func (f *Filter) testFirst(keys []uint64, left *[onlyKeys]uint64, at *[onlyKeys]uint8) (n int) {
+	var scratch [firstProbes * onlyKeys]uint64
+	pos := scratch[:firstProbes*len(keys)]
+	for i, key := range keys { // as positions has them
+		h0, h1, _, h3 := hashKey(key)
+		pos[2*i], pos[2*i+1] = h0, h1+h3
+	}
+	f.modulus.reduce(pos)
+	for i, key := range keys {
+		p, q := pos[2*i], pos[2*i+1]
+		left[n], at[n] = key, uint8(i)
+		// Added, not branched on: the load need not come first.
+		n += int(f.words[p/64] >> (p % 64) & (f.words[q/64] >> (q % 64)) & 1)
+	}
+	return n
 }
 
 // locate puts the positions of keys, k for each, into dst and returns the part used.

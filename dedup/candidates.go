@@ -3,6 +3,7 @@ package dedup
 import (
 	"slices"
 
+	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/method"
 )
@@ -32,13 +33,13 @@ func (d *Deduper) askFilter() {
 		d.Seen = make([]bool, 2*len(d.Keys))
 	}
 	d.Seen = d.Seen[:len(d.Keys)]
-	d.testFilter(d.Keys, d.Seen)
+	d.testFilter(d.Keys, d.Seen, (*bloomstore.Filter).Test)
 }
 
-// testFilter asks the filter, where there is one, for keys.
-func (d *Deduper) testFilter(keys []uint64, seen []bool) {
+// testFilter asks the filter, where there is one, for keys, by one of its ways to test.
+func (d *Deduper) testFilter(keys []uint64, seen []bool, test func(f *bloomstore.Filter, keys []uint64, seen []bool)) {
 	if d.Cfg.Filter != nil {
-		d.Cfg.Filter.Test(keys, seen)
+		test(d.Cfg.Filter, keys, seen)
 		testEarlier(d.Cfg.Earlier, keys, seen)
 		return
 	}

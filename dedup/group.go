@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
+
+	"github.com/firstseen/firstseen/bloomstore"
 )
 
 // How a batch is decided by many at once, with the results of one after the other:
@@ -208,7 +210,8 @@ func (g *group) decideAlone() error {
 	err := g.each(g.batch.Len(), g.chunk, func(m *member, i int) error {
 		g.owner[i/g.chunk] = m.reader
 		from, to := g.batch.keysOf(i)
-		g.d.testFilter(g.batch.keys[from:to], g.seen[from:to])
+		// Until they are added, in step 5, other documents have had the cache.
+		g.d.testFilter(g.batch.keys[from:to], g.seen[from:to], (*bloomstore.Filter).TestOnly)
 		m.loadDocument(i)
 		return m.alone(i)
 	})
