@@ -141,7 +141,7 @@ func (w *windowWatcher) decide(ctx context.Context) error {
 	})
 	stop()
 	took := now().minus(began)
-	fmt.Fprintf(w.out, "\n%d documents in %.0f s, %.0f s of CPU, %.0f s of them the generator's; %d filters made anew or grown\n",
+	fmt.Fprintf(w.out, "\n%d documents in %.0f s, %.0f s of CPU, %.0f s of them the generator's; filter grown %d times\n",
 		w.done, took.wall, took.cpu, float64(documents.CPU())/1e9, w.index.Grown())
 	return err
 }
