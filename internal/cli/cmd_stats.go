@@ -76,7 +76,7 @@ func (s *indexStats) writeText(w io.Writer) error {
 		out += fmt.Sprintf("table    %d documents, %d entries, %s\n", t.Documents, t.Entries, sizeText(uint64(t.Bytes)))
 	}
 	if t := s.Table; t != nil && t.Forgotten > 0 {
-		out += fmt.Sprintf("forgotten %d of %d documents (%.1f%%); the filter may still know them, and the disk holds them until firstseen compact\n",
+		out += fmt.Sprintf("forgotten %d of %d documents (%.1f%%); the filter and the disk may have something of them until firstseen compact\n",
 			t.Forgotten, t.Documents, 100*float64(t.Forgotten)/float64(t.Documents))
 	}
 	if t := s.Table; t != nil && t.Window != nil {
