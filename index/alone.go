@@ -96,9 +96,10 @@ func findLogs(dir string) (logs []chained, err error) {
 type alone struct {
 	there  bool // there is a filter file
 	header bloomstore.Header
-	at     mark      // of the filter file, or of nothing
-	chain  []chained // the journals that hold what came after it
-	stale  []string  // files that mean nothing
+	at     mark              // of the filter file, or of nothing
+	values map[string][]byte // the owner's that go with it
+	chain  []chained         // the journals that hold what came after it
+	stale  []string          // files that mean nothing
 }
 
 // findAlone reads what tells which files belong together. Nothing is changed.
@@ -111,7 +112,7 @@ func findAlone(dir string) (a alone, err error) {
 	switch {
 	case err == nil:
 		a.there = true
-		if a.at, err = markOf(&a.header); err != nil {
+		if a.at, a.values, err = markOf(&a.header); err != nil {
 			return a, err
 		}
 	case !errors.Is(err, fs.ErrNotExist):
@@ -189,18 +190,45 @@ func openAlone(dir, scheme string) (*bloomstore.Filter, error) {
 	return f, err
 }
 
-// markOf reads a filter's stamp. One of version 0.1.0 has none: it is of generation 0
-// and its content is its token.
-func markOf(h *bloomstore.Header) (m mark, err error) {
-	switch len(h.Stamp) {
-	case 0:
-		return mark{0, contentToken(nil, 0, h.Ones, h.Items)}, nil
-	case markBytes:
-		m.generation = binary.LittleEndian.Uint64(h.Stamp[1:])
-		copy(m.token[:], h.Stamp[9:])
-		return m, nil
+// markOf reads a filter's stamp: its mark, and the owner's values that go with it. One of
+// version 0.1.0 has none: it is of generation 0 and its content is its token.
+func markOf(h *bloomstore.Header) (m mark, values map[string][]byte, err error) {
+	switch n := len(h.Stamp); {
+	case n == 0:
+		return mark{0, contentToken(nil, 0, h.Ones, h.Items)}, nil, nil
+	case savedWithTable(h.Stamp) || n < markBytes || h.Stamp[0] != markLetter:
+		return m, nil, errors.New("its filter belonged to a side table, which is gone; put the index back from a copy")
+	case n > markBytes:
+		if values, err = decodeNote(h.Stamp[markBytes:]); err != nil {
+			return m, nil, fmt.Errorf("%s: %w", FilterFile, err)
+		}
 	}
-	return m, errors.New("its filter belonged to a side table, which is gone; put the index back from a copy")
+	m.generation = binary.LittleEndian.Uint64(h.Stamp[1:])
+	copy(m.token[:], h.Stamp[9:])
+	return m, values, nil
+}
+
+// stampAlone is what a filter file without a table carries: its mark and, where there are
+// any, the owner's values.
+func (x *Index) stampAlone(m mark) []byte {
+	if len(x.values) == 0 {
+		return m.stamp()
+	}
+	return append(m.stamp(), encodeNote(x.values)...)
+}
+
+// setValues changes those of the owner's values that state has; nil removes one.
+func (x *Index) setValues(state map[string][]byte) {
+	for name, v := range state {
+		switch {
+		case v == nil:
+			delete(x.values, name)
+		case x.values == nil:
+			x.values = map[string][]byte{name: v}
+		default:
+			x.values[name] = v
+		}
+	}
 }
 
 // contentToken is a token that depends on nothing but the filter's content.
@@ -254,7 +282,7 @@ func (x *Index) openAlone(shape bloomstore.Shape) error {
 	if x.filter, x.left, err = a.load(x.dir, x.name); err != nil {
 		return err
 	}
-	x.at, x.chain = a.at, a.chain
+	x.at, x.chain, x.values = a.at, a.chain, a.values
 	if n := len(x.chain); n > 0 {
 		if x.state, err = decodeNote(x.chain[n-1].header.Note); err != nil {
 			return fmt.Errorf("%s: %w", x.chain[n-1].path, err)
@@ -281,7 +309,7 @@ func (x *Index) saveAlone() error {
 		}
 	}
 	m := x.following()
-	if err := x.filter.Save(x.path(FilterFile), m.stamp()); err != nil {
+	if err := x.filter.Save(x.path(FilterFile), x.stampAlone(m)); err != nil {
 		return err
 	}
 	x.at = m

@@ -98,6 +98,7 @@ type Index struct {
 	left    *Left             // of the last run, where that has not ended in order
 	journal *journal          // nil but while a stream is added
 	state   map[string][]byte // the owner's, of the run that is under way or was
+	values  map[string][]byte // the owner's that go with the filter, whatever run is under way
 	bound   int64             // Options.JournalBytes
 }
 
@@ -242,10 +243,13 @@ func (x *Index) Value(name string) ([]byte, error) {
 	switch {
 	case x.closed:
 		return nil, errIndexClosed
-	case x.table == nil:
-		return x.state[name], nil
+	case x.table != nil:
+		return x.table.State(name)
 	}
-	return x.table.State(name)
+	if v, ok := x.state[name]; ok {
+		return v, nil
+	}
+	return x.values[name], nil
 }
 
 // Close saves the filter, if it is not saved already, and releases the index.
@@ -284,6 +288,9 @@ func (x *Index) Finish(state map[string][]byte) error {
 		if err := x.table.Checkpoint(nil); err != nil {
 			return err
 		}
+	}
+	if x.table == nil {
+		x.setValues(state)
 	}
 	if err := x.saveFilter(1); err != nil {
 		return err

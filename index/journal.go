@@ -55,13 +55,16 @@ type mark struct {
 	token      keylog.Token
 }
 
-// markBytes is the length of a stamp that is a mark, and of no stamp of a filter
-// saved beside a table.
-const markBytes = 25
+// markBytes is the length of a mark in a stamp. Where the owner's values follow, the stamp
+// is longer than any of a filter saved beside a table, and no such stamp has this length.
+const (
+	markBytes  = 25
+	markLetter = 'j'
+)
 
 // stamp is the mark as a filter file carries it.
 func (m mark) stamp() []byte {
-	return append(binary.LittleEndian.AppendUint64([]byte{'j'}, m.generation), m.token[:]...)
+	return append(binary.LittleEndian.AppendUint64([]byte{markLetter}, m.generation), m.token[:]...)
 }
 
 // beginJournal makes an index without a table remember what it is given while it is
@@ -164,7 +167,7 @@ func (j *journal) beginSaving() error {
 	if err != nil {
 		return err
 	}
-	j.saving, err = x.filter.Snapshot(x.path(newFilterFile), m.stamp())
+	j.saving, err = x.filter.Snapshot(x.path(newFilterFile), x.stampAlone(m))
 	return err
 }
 

@@ -105,6 +105,24 @@ func (l *life) crash() {
 	}
 }
 
+// installed puts a filter in place that is saved, and reports whether there was one.
+func (l *life) installed() bool {
+	l.t.Helper()
+	s := l.index.journal.saving
+	if s == nil {
+		return false
+	}
+	select {
+	case err := <-s.Done():
+		if err := l.index.Install(err); err != nil {
+			l.t.Fatal(err)
+		}
+		return true
+	default:
+		return false
+	}
+}
+
 // rememberedIn returns how many of the first n documents an index knows. They must be
 // a beginning.
 func rememberedIn(t *testing.T, dir string, n int) (known int) {
@@ -263,15 +281,8 @@ func TestJournalIsBounded(t *testing.T) {
 		if group := int64(3000); size > 2*10_000+2*group {
 			t.Fatalf("%d logs have %d bytes", len(logs), size)
 		}
-		if s := l.index.journal.saving; s != nil {
-			select {
-			case err := <-s.Done():
-				saves++
-				if err := l.index.Install(err); err != nil {
-					t.Fatal(err)
-				}
-			default:
-			}
+		if l.installed() {
+			saves++
 		}
 	}
 	if saves < 3 {
@@ -447,5 +458,65 @@ func TestChainOfJournals(t *testing.T) {
 	a = chain()
 	if a.chain[1].header.Before[0]++; a.check() == nil {
 		t.Error("a journal behind another one is taken")
+	}
+}
+
+// TestValuesGoWithTheFilter: what an owner gave at the end of a run is there in all runs to
+// come, also where the filter is saved under a stream that is killed, until it is removed.
+func TestValuesGoWithTheFilter(t *testing.T) {
+	dir, over := t.TempDir(), bytes.Repeat([]byte("o"), 40<<10)
+	finish := func(values map[string][]byte) {
+		t.Helper()
+		x := opened(t, dir, Options{Shape: lifeShape, FilterOnly: true})
+		indextest.Must(t, x.Begin(Policy{OnFull: OnFullWarn}))
+		indextest.Must(t, errors.Join(x.Finish(values), x.Close(false)))
+	}
+	check := func(want []byte) {
+		t.Helper()
+		x := opened(t, dir, Options{FilterOnly: true})
+		got, err := x.Value("over")
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%d bytes, %v, want %d", len(got), err, len(want))
+		}
+		indextest.Must(t, x.Close(false))
+	}
+	finish(map[string][]byte{"over": over, "run": nil})
+	check(over)
+	l := openLife(t, dir, 10_000)
+	saved := false
+	for range 100 {
+		l.feed(10)
+		l.save()
+		saved = l.installed() || saved
+	}
+	l.crash()
+	if !saved {
+		t.Error("the filter was not saved under the stream")
+	}
+	check(over)
+	finish(nil)
+	check(over)
+	finish(map[string][]byte{"over": nil})
+	check(nil)
+	if h, err := bloomstore.ReadHeader(filepath.Join(dir, FilterFile)); err != nil || len(h.Stamp) != markBytes {
+		t.Errorf("a stamp of %d bytes, %v", len(h.Stamp), err)
+	}
+}
+
+// TestValuesAreRead: what follows a mark and is no JSON object is refused.
+func TestValuesAreRead(t *testing.T) {
+	for stamp, ok := range map[string]bool{
+		strings.Repeat("j", markBytes):                              true,
+		strings.Repeat("j", markBytes) + `{"over":"b3Zlcg=="}`:      true,
+		strings.Repeat("j", markBytes) + `{"over":"b3Zlcg=="} more`: false,
+		strings.Repeat("j", markBytes) + `{"over":12345678}`:        false,
+		strings.Repeat("j", markBytes) + "garbage":                  false,
+		strings.Repeat("j", markBytes-1):                            false,
+		strings.Repeat("k", markBytes) + `{"over":"b3Zlcg=="}`:      false,
+	} {
+		_, values, err := markOf(&bloomstore.Header{Stamp: []byte(stamp)})
+		if (err == nil) != ok || ok && len(stamp) > markBytes && string(values["over"]) != "over" {
+			t.Errorf("%.60q: %q, %v", stamp, values, err)
+		}
 	}
 }

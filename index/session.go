@@ -214,7 +214,8 @@ func (x *Index) Room() error {
 		}
 		x.grown++
 	case x.policy.OnFull == OnFullStop:
-		if err := x.checkpoint(false); err != nil {
+		// Without a table a run over files cannot go on later: this is its end.
+		if err := x.checkpoint(x.table == nil && x.journal == nil); err != nil {
 			return err
 		}
 		return ErrFull
@@ -289,6 +290,10 @@ func (x *Index) settle(ended bool) (values map[string][]byte, err error) {
 func (x *Index) checkpoint(ended bool) error {
 	x.since = 0
 	if x.table == nil && x.journal == nil {
+		if ended && x.policy.Settle != nil {
+			_, err := x.policy.Settle(true) // Finish tells what it came to
+			return err
+		}
 		return nil
 	}
 	begun := time.Now()

@@ -129,7 +129,7 @@ func (e *RefusedError) Unwrap() error { return e.Err }
 func OpenLedger(x *index.Index, c Command) (*Ledger, error) {
 	l := &Ledger{index: x, command: c}
 	var err error
-	if l.CanContinue() {
+	if l.repeatable() {
 		if l.chosen, err = c.choices(); err != nil {
 			return nil, err
 		}
@@ -161,8 +161,11 @@ func (l *Ledger) Unfinished() *Unfinished {
 
 // CanContinue reports whether this run could be continued if it were stopped: the
 // inputs can be read again, the outputs cut back, and the index knows how far it came.
-func (l *Ledger) CanContinue() bool {
-	return l.command.Lasting && l.index.Table() != nil && !l.command.ReadsPipe() && !l.command.writesPipe()
+func (l *Ledger) CanContinue() bool { return l.repeatable() && l.index.Table() != nil }
+
+// repeatable reports whether this very command can be given again.
+func (l *Ledger) repeatable() bool {
+	return l.command.Lasting && !l.command.ReadsPipe() && !l.command.writesPipe()
 }
 
 // Continue returns how far the unfinished run has come, or a RefusedError unless this
@@ -309,10 +312,11 @@ func (l *Ledger) Save(p Progress) map[string][]byte {
 // documents which are in no output would have the next run drop them too.
 func (l *Ledger) Publish(o *Outputs) error { return o.Close() }
 
-// Note saves the index and stores that no run is unfinished, and that this one is over.
-func (l *Ledger) Note() error {
+// Note saves the index and stores that no run is unfinished, and that this one is over:
+// because all is decided or, where it cannot be continued, because the filter is full.
+func (l *Ledger) Note(full bool) error {
 	state := map[string][]byte{LedgerName: nil}
-	runs, err := l.overNow()
+	runs, err := l.overNow(full)
 	if err != nil {
 		return err
 	}

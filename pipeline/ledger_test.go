@@ -76,7 +76,7 @@ func (r *told) run() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, x.Close(false)) }()
-	if over, err := l.Over(); over != nil || err != nil {
+	if over, _, err := l.Over(); over != nil || err != nil {
 		return err
 	}
 	job := Job{
@@ -102,7 +102,7 @@ func (r *told) run() (err error) {
 	if err := l.Publish(&job.Outputs); err != nil {
 		return err
 	}
-	return l.Note()
+	return l.Note(false)
 }
 
 // stopAfter runs with the nth step failing, which leaves what a kill there leaves.

@@ -12,29 +12,34 @@ import (
 // OverName is the name under which an index stores the runs that are over.
 const OverName = "over"
 
-// maxOver is how many of them it stores, the last.
-const maxOver = 64
+// maxOver is how many of them it stores, the last, and maxOverBytes how long they are: an
+// index without a table has them in the stamp of its filter, of at most 64 KiB.
+const (
+	maxOver      = 64
+	maxOverBytes = 40 << 10
+)
 
 // over is a run that is over.
 type over struct {
 	Command string       `json:"command"` // a digest of its choices
 	Tally   report.Tally `json:"tally"`
+	Full    bool         `json:"full,omitempty"` // it ended where the filter was full, and could not be continued
 	Written Written      `json:"written"`
 	// Tree has no more than how many outputs there are, and the sum of them all.
 	Tree *corpus.TreeMark `json:"tree,omitempty"`
 }
 
 // Over returns the tally of the run of this very command, if that is over and its outputs
-// are as it has left them; else nil. Given once more, the command would find all its
+// are as it has left them, and whether it ended because the filter was full; else nil. Given once more, the command would find all its
 // documents removed, and replace the outputs, which may be the only copy of what was
 // kept, by empty ones.
-func (l *Ledger) Over() (*report.Tally, error) {
-	if l.found != nil || !l.CanContinue() || !l.command.writesFile() {
-		return nil, nil
+func (l *Ledger) Over() (tally *report.Tally, full bool, err error) {
+	if l.found != nil || !l.repeatable() || !l.command.writesFile() {
+		return nil, false, nil
 	}
 	runs, err := l.over()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	command := l.chosen.digest()
 	for i := len(runs) - 1; i >= 0; i-- {
@@ -44,12 +49,12 @@ func (l *Ledger) Over() (*report.Tally, error) {
 				there, err = l.treeIsAs(runs[i].Tree)
 			}
 			if err != nil || !there {
-				return nil, err
+				return nil, false, err
 			}
-			return &runs[i].Tally, nil
+			return &runs[i].Tally, runs[i].Full, nil
 		}
 	}
-	return nil, nil
+	return nil, false, nil
 }
 
 // over are the runs that are over, the last at the end.
@@ -75,21 +80,25 @@ func (l *Ledger) published(written *Written) (bool, error) {
 }
 
 // overNow are the runs that are over when this one is, to be stored.
-func (l *Ledger) overNow() ([]byte, error) {
+func (l *Ledger) overNow(full bool) ([]byte, error) {
 	runs, err := l.over()
-	if err != nil || l.last == nil || !l.CanContinue() {
+	if err != nil || l.last == nil || !l.last.Ended || !l.repeatable() {
 		return nil, err
 	}
-	now := over{Command: l.chosen.digest(), Tally: l.last.Tally, Written: l.last.Written}
+	now := over{Command: l.chosen.digest(), Tally: l.last.Tally, Full: full, Written: l.last.Written}
 	if tree := l.last.Tree; tree != nil {
 		now.Tree = &corpus.TreeMark{Begun: tree.Begun, Sum: tree.Sum}
 	}
 	runs = append(runs, now)
-	stored, err := json.Marshal(runs[max(len(runs)-maxOver, 0):])
-	if err != nil {
-		panic(err) // plain values only
+	for runs = runs[max(len(runs)-maxOver, 0):]; ; runs = runs[1:] {
+		stored, err := json.Marshal(runs)
+		if err != nil {
+			panic(err) // plain values only
+		}
+		if len(stored) <= maxOverBytes || len(runs) == 1 {
+			return stored, nil
+		}
 	}
-	return stored, nil
 }
 
 // digest tells choices apart, but for what the report tells beside: to be told more is no

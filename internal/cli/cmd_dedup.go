@@ -114,9 +114,9 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	if over, err := ledger.Over(); over != nil || err != nil {
+	if over, full, err := ledger.Over(); over != nil || err != nil {
 		keep = true
-		return t.isOver(stderr, over, err)
+		return t.isOver(stderr, over, full, err)
 	}
 	job, err := t.job(cmd.Context(), cmd.InOrStdin(), stderr, ledger)
 	if err != nil {
@@ -157,9 +157,13 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 
 // isOver says that the run of this command has come to its end before, and ends as that
 // has.
-func (t *task) isOver(stderr io.Writer, over *report.Tally, err error) error {
-	if err != nil {
+func (t *task) isOver(stderr io.Writer, over *report.Tally, full bool, err error) error {
+	switch {
+	case err != nil:
 		return err
+	case full:
+		return fmt.Errorf("%w, when this run ended: of %d documents it kept %d, its outputs are as it left them, and nothing was done; give the rest to the same --index and other outputs",
+			index.ErrFull, over.Documents, over.Kept)
 	}
 	fmt.Fprintf(stderr, "firstseen: this run is over: of %d documents it kept %d, its outputs are as it left them, and nothing was done; to ask about its documents use firstseen query, to read these inputs against the index again name other outputs\n",
 		over.Documents, over.Kept)
@@ -252,7 +256,7 @@ func (t *task) endsHere(runErr error) bool {
 func (t *task) finish(ledger *pipeline.Ledger, job *pipeline.Job, s *report.Summary, early error) error {
 	err := ledger.Publish(&job.Outputs)
 	if err == nil {
-		err = ledger.Note()
+		err = ledger.Note(errors.Is(early, index.ErrFull))
 	}
 	if errors.Is(early, context.Canceled) {
 		early = errInterrupted
