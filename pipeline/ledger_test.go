@@ -26,6 +26,7 @@ type told struct {
 	dir     string
 	command Command
 	format  jsonl.Format
+	alone   bool // the index has no table
 }
 
 var errStopped = errors.New("stopped by a test")
@@ -58,7 +59,7 @@ func (r *told) path(name string) string { return filepath.Join(r.dir, name) }
 
 // open opens the index and its ledger, as a process does.
 func (r *told) open() (*index.Index, *Ledger, error) {
-	x, err := index.Open(r.path("index"), index.Options{Shape: bloomstore.ForItems(4000), UUID: [16]byte{1}})
+	x, err := index.Open(r.path("index"), index.Options{Shape: bloomstore.ForItems(4000), UUID: [16]byte{1}, FilterOnly: r.alone})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -134,18 +135,21 @@ func (r *told) files() map[string]string {
 	return all
 }
 
-// remembered is how many documents the index holds; its filter must be that of its
-// table.
-func (r *told) remembered() uint32 {
+// remembered is how many bits the filter has, and how many documents the table, whose filter
+// it must be.
+func (r *told) remembered() (bits uint64, docs uint32) {
 	r.t.Helper()
 	x, l, err := r.open()
 	indextest.Must(r.t, err)
 	if x.Rebuilt() != "" || l.Unfinished() != nil {
 		r.t.Errorf("rebuilt: %q, unfinished: %+v", x.Rebuilt(), l.Unfinished())
 	}
-	docs := x.TableStats().Documents
+	bits = x.Filter().Ones()
+	if s := x.TableStats(); s != nil {
+		docs = s.Documents
+	}
 	indextest.Must(r.t, x.Close(false))
-	return docs
+	return bits, docs
 }
 
 func (r *told) reset() {
@@ -162,11 +166,24 @@ func (r *told) reset() {
 
 // TestStoppedBetweenSteps stops a run between every two of its steps, and what
 // continues it once more, and runs it again until it is over: all is as if nothing had
-// happened.
+// happened. Without a table nothing is remembered before the end, and the run begins anew.
 func TestStoppedBetweenSteps(t *testing.T) {
 	r := newTold(t)
+	checkStopped(t, r, 30, "synced outputs", "took checkpoint", "named kept.jsonl", "saved the filter", "noted the end", "ended")
+}
+
+func TestStoppedBetweenStepsAlone(t *testing.T) {
+	r := newTold(t)
+	r.alone = true
+	checkStopped(t, r, 8, "synced outputs", "named kept.jsonl", "named report.jsonl", "saved the filter", "ended")
+}
+
+// checkStopped stops r after each of its steps, of which there are so many at least, and
+// some of these names.
+func checkStopped(t *testing.T, r *told, least int, names ...string) {
 	indextest.Must(t, r.run())
-	want, docs := r.files(), r.remembered()
+	want := r.files()
+	bits, docs := r.remembered()
 	if want["kept.jsonl"] == "" || want["bad.jsonl"] == "" || want["report.jsonl"] == "" {
 		t.Fatal("an output is empty")
 	}
@@ -176,7 +193,7 @@ func TestStoppedBetweenSteps(t *testing.T) {
 		name, err := r.stopAfter(n)
 		if name == "" {
 			indextest.Must(t, err)
-			if n < 30 {
+			if n < least {
 				t.Errorf("only %d steps", n-1)
 			}
 			break
@@ -198,14 +215,14 @@ func TestStoppedBetweenSteps(t *testing.T) {
 				t.Fatalf("stopped after %s, then after %q: %s has %d bytes, and %d if nothing happens", name, again, file, len(got[file]), len(want[file]))
 			}
 		}
-		if n := r.remembered(); n != docs {
-			t.Errorf("stopped after %s: %d documents remembered, want %d", name, n, docs)
+		if b, n := r.remembered(); b != bits || n != docs {
+			t.Errorf("stopped after %s: %d documents and %d bits remembered, want %d and %d", name, n, b, docs, bits)
 		}
 		if len(got) != len(want) {
 			t.Errorf("stopped after %s: files of %d names are left, want %d", name, len(got), len(want))
 		}
 	}
-	for _, name := range []string{"synced outputs", "took checkpoint", "named kept.jsonl", "saved the filter", "noted the end", "ended"} {
+	for _, name := range names {
 		if !seen[name] {
 			t.Errorf("no step %q", name)
 		}

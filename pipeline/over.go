@@ -30,9 +30,9 @@ type over struct {
 }
 
 // Over returns the tally of the run of this very command, if that is over and its outputs
-// are as it has left them, and whether it ended because the filter was full; else nil. Given once more, the command would find all its
-// documents removed, and replace the outputs, which may be the only copy of what was
-// kept, by empty ones.
+// are as it has left them, and whether it ended because the filter was full; else nil.
+// Given once more, the command would find all its documents removed, and replace the
+// outputs, which may be the only copy of what was kept, by empty ones.
 func (l *Ledger) Over() (tally *report.Tally, full bool, err error) {
 	if l.found != nil || !l.repeatable() || !l.command.writesFile() {
 		return nil, false, nil

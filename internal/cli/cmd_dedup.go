@@ -115,7 +115,7 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	if over, full, err := ledger.Over(); over != nil || err != nil {
-		keep = true
+		keep = x.Table() != nil // its filter may just have been rebuilt
 		return t.isOver(stderr, over, full, err)
 	}
 	job, err := t.job(cmd.Context(), cmd.InOrStdin(), stderr, ledger)
