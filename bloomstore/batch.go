@@ -62,7 +62,7 @@ func setShared(words, pos []uint64) (fresh uint64) {
 // All bits of a key are read even when the first is zero. To stop there makes
 // Test of fresh keys faster (51 ns a key at 1 GiB, not 124), but Test and then
 // Add, what a new document needs, slower (204 ns, not 155): now the second
-// finds in the cache what the first has fetched. Where that is not so, see TestOnly.
+// finds in the cache what the first has fetched. Where that is not so, see TestLazily.
 func (f *Filter) Test(keys []uint64, seen []bool) {
 	var scratch [blockPositions / 4]uint64 // not f's, so that tests may run side by side
 	size := len(scratch) / f.shape.Hashes
@@ -74,28 +74,28 @@ func (f *Filter) Test(keys []uint64, seen []bool) {
 	}
 }
 
-// firstProbes is how many bits of a key TestOnly reads before the others: with a quarter of
+// firstProbes is how many bits of a key TestLazily reads before the others: with a quarter of
 // the bits set 6% of keys never added have both, at design load 15%.
 const firstProbes = 2
 
-// onlyKeys is how many keys TestOnly works on at once.
-const onlyKeys = 64
+// lazyKeys is how many keys TestLazily works on at once.
+const lazyKeys = 64
 
-// TestOnly is Test for keys that are not added right afterwards. Of a key that has not both
+// TestLazily is Test for keys that are not added right afterwards. Of a key that has not both
 // of its first bits the others are not read, and most keys are new: 75 ns a key at 1 GiB,
 // not 152.
-func (f *Filter) TestOnly(keys []uint64, seen []bool) {
+func (f *Filter) TestLazily(keys []uint64, seen []bool) {
 	if f.shape.Hashes <= firstProbes {
 		f.Test(keys, seen)
 		return
 	}
-	var left [onlyKeys]uint64
-	var at [onlyKeys]uint8
-	var all [onlyKeys]bool
+	var left [lazyKeys]uint64
+	var at [lazyKeys]uint8
+	var all [lazyKeys]bool
 	seen = seen[:len(keys)]
 	clear(seen)
 	for len(keys) > 0 {
-		block := keys[:min(onlyKeys, len(keys))]
+		block := keys[:min(lazyKeys, len(keys))]
 		n := f.testFirst(block, &left, &at)
 		f.Test(left[:n], all[:])
 		for i, s := range all[:n] {
@@ -107,8 +107,8 @@ func (f *Filter) TestOnly(keys []uint64, seen []bool) {
 
 // testFirst puts the keys that have their first bits into left, and which they are into at.
 // It returns how many there are.
-func (f *Filter) testFirst(keys []uint64, left *[onlyKeys]uint64, at *[onlyKeys]uint8) (n int) {
-	var scratch [firstProbes * onlyKeys]uint64
+func (f *Filter) testFirst(keys []uint64, left *[lazyKeys]uint64, at *[lazyKeys]uint8) (n int) {
+	var scratch [firstProbes * lazyKeys]uint64
 	pos := scratch[:firstProbes*len(keys)]
 	for i, key := range keys { // as positions has them
 		h0, h1, _, h3 := hashKey(key)

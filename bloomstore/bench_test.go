@@ -55,7 +55,7 @@ func BenchmarkKey(b *testing.B) {
 	for _, s := range benchShapes {
 		f := benchFilter(b, s.shape)
 		b.Run("Test/"+s.name, func(b *testing.B) { perBatch(b, f.Test) })
-		b.Run("TestOnly/"+s.name, func(b *testing.B) { perBatch(b, f.TestOnly) })
+		b.Run("TestLazily/"+s.name, func(b *testing.B) { perBatch(b, f.TestLazily) })
 		b.Run("TestThenAdd/"+s.name, func(b *testing.B) {
 			perBatch(b, func(keys []uint64, seen []bool) { f.Test(keys, seen); f.Add(keys) })
 		})

@@ -139,13 +139,13 @@ func TestModel(t *testing.T) {
 				f.Test(keys, seen)
 				check(keys, seen)
 			},
-			"test only": func(t *rapid.T) {
+			"test lazily": func(t *rapid.T) {
 				keys := batch.Draw(t, "keys")
 				seen := make([]bool, len(keys)+1)
 				for i := range seen { // what was there before does not matter
 					seen[i] = i%3 == 0
 				}
-				f.TestOnly(keys, seen)
+				f.TestLazily(keys, seen)
 				check(keys, seen)
 			},
 			"": func(t *rapid.T) {
@@ -185,7 +185,7 @@ func TestSideBySide(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			seen := make([]bool, len(keys))
-			for _, test := range []func([]uint64, []bool){f.Test, f.TestOnly} {
+			for _, test := range []func([]uint64, []bool){f.Test, f.TestLazily} {
 				clear(seen)
 				if test(keys, seen); slices.Contains(seen, false) {
 					t.Error("a key added is not seen")
@@ -201,7 +201,7 @@ func TestNoAllocations(t *testing.T) {
 	keys, seen := randomKeys(1, 50), make([]bool, 50)
 	allocs := testing.AllocsPerRun(100, func() {
 		f.Test(keys, seen)
-		f.TestOnly(keys, seen)
+		f.TestLazily(keys, seen)
 		f.Add(keys)
 	})
 	if allocs != 0 {

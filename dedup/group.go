@@ -211,7 +211,7 @@ func (g *group) decideAlone() error {
 		g.owner[i/g.chunk] = m.reader
 		from, to := g.batch.keysOf(i)
 		// Until they are added, in step 5, other documents have had the cache.
-		g.d.testFilter(g.batch.keys[from:to], g.seen[from:to], (*bloomstore.Filter).TestOnly)
+		g.d.testFilter(g.batch.keys[from:to], g.seen[from:to], (*bloomstore.Filter).TestLazily)
 		m.loadDocument(i)
 		return m.alone(i)
 	})
