@@ -9,7 +9,6 @@ package alike
 import (
 	"hash/maphash"
 	"iter"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,12 +17,10 @@ import (
 // ShingleUnits is how many neighbouring units make a shingle.
 const ShingleUnits = 5
 
-// Text is a document prepared for comparison: 8 bytes for each unit, and 8 for each
-// distinct shingle.
+// Text is a document prepared for comparison: 8 bytes for each unit.
 type Text struct {
-	text     string
-	units    []uint64 // the hash of each
-	shingles []uint64 // hashes of the distinct runs of ShingleUnits units, ascending
+	text  string
+	units []uint64 // the hash of each
 }
 
 // seed is drawn anew by every process, so that nobody can write units that collide.
@@ -35,28 +32,7 @@ func New(s string) *Text {
 	for unit := range Units(s) {
 		t.units = append(t.units, maphash.String(seed, unit))
 	}
-	t.shingles = distinct(shinglesOf(t.units))
 	return t
-}
-
-// shinglesOf hashes the runs of ShingleUnits units, in order; where there are fewer
-// units, all of them are one run.
-func shinglesOf(units []uint64) (runs []uint64) {
-	if n := len(units); n > 0 && n < ShingleUnits {
-		var short [ShingleUnits]uint64
-		copy(short[:], units)
-		return []uint64{maphash.Comparable(seed, short)}
-	}
-	for i := 0; i+ShingleUnits <= len(units); i++ {
-		runs = append(runs, maphash.Comparable(seed, [ShingleUnits]uint64(units[i:])))
-	}
-	return runs
-}
-
-// distinct sorts hashes, each once.
-func distinct(hashes []uint64) []uint64 {
-	slices.Sort(hashes)
-	return slices.Compact(hashes)
 }
 
 // Units cuts s into units: a CJK character, or a run of other letters, digits and
@@ -95,7 +71,10 @@ func Spans(s string) iter.Seq2[int, int] {
 }
 
 func inWord(r rune) bool {
-	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '_'
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_'
+	}
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
 func isCJK(r rune) bool {
@@ -112,42 +91,22 @@ func (t *Text) Units() int { return len(t.units) }
 // of documents", 1997): the share of all that both have, and the share of the smaller
 // text's that the other has. Two texts without a unit are alike.
 func Jaccard(a, b *Text) (jaccard, containment float64) {
-	if len(a.shingles) > len(b.shingles) {
-		a, b = b, a
-	}
-	if len(b.shingles) == 0 {
+	n, m, both := countShingles(a, b)
+	if max(n, m) == 0 {
 		return 1, 1
 	}
-	if len(a.shingles) == 0 {
+	if min(n, m) == 0 {
 		return 0, 0
 	}
-	common := a.common(b)
-	union := len(a.shingles) + len(b.shingles) - common
-	return float64(common) / float64(union), float64(common) / float64(len(a.shingles))
+	return float64(both) / float64(n+m-both), float64(both) / float64(min(n, m))
 }
 
 // Contained is the share, 0 to 1, of the distinct shingles of a that b has too: all,
 // where a has none.
 func Contained(a, b *Text) float64 {
-	if len(a.shingles) == 0 {
+	n, _, both := countShingles(a, b)
+	if n == 0 {
 		return 1
 	}
-	return float64(a.common(b)) / float64(len(a.shingles))
-}
-
-// common counts the shingles that both have.
-func (t *Text) common(other *Text) (n int) {
-	x, y := t.shingles, other.shingles
-	for len(x) > 0 && len(y) > 0 {
-		switch {
-		case x[0] < y[0]:
-			x = x[1:]
-		case x[0] > y[0]:
-			y = y[1:]
-		default:
-			n++
-			x, y = x[1:], y[1:]
-		}
-	}
-	return n
+	return float64(both) / float64(n)
 }

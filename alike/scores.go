@@ -36,10 +36,34 @@ func Of(a, b *Text, f *Frequencies) (s Scores) {
 	return s
 }
 
-// A Condition is what a score of two texts has to reach, such as lcs>=0.8.
+// A Condition is what a score of two texts has to reach, such as lcs>=0.8, or [Verified].
 type Condition struct {
 	Score string  // one of ConditionScores
 	Least float64 // above 0 and at most 1
+}
+
+// Verified holds of a later text of which 80% stand in the earlier one, or where 80% of
+// both are the same in order and a few words in a row are too: tables of numbers reach the
+// second share without one line in common. Its score is the share that holds.
+var Verified = Condition{Score: "verified"}
+
+const (
+	verifiedShare   = 0.8 // of the shingles of the later text, or of both by LCS
+	verifiedJaccard = 0.3 // of the shingles, where the LCS decides
+)
+
+// verified measures the condition Verified.
+func verified(later, earlier *Text) (value float64, holds, ok bool) {
+	lcs, measured := LCSWithin(later, earlier, MaxSteps)
+	if measured && lcs >= verifiedShare {
+		if jaccard, _ := Jaccard(later, earlier); jaccard >= verifiedJaccard {
+			return lcs, true, true
+		}
+	}
+	if contained := Contained(later, earlier); contained >= verifiedShare {
+		return contained, true, true
+	}
+	return lcs, false, measured
 }
 
 // conditionScores measure the later text against the earlier one. ok is false where it
@@ -74,11 +98,18 @@ func ParseCondition(s string) (c Condition, err error) {
 }
 
 func (c Condition) String() string {
+	if c == Verified {
+		return c.Score
+	}
 	return c.Score + ">=" + strconv.FormatFloat(c.Least, 'g', -1, 64)
 }
 
-// Measure is the score of a later text beside an earlier one; ok is false where the texts
-// are too long for it.
-func (c Condition) Measure(later, earlier *Text) (value float64, ok bool) {
-	return conditionScores[c.Score](later, earlier)
+// Measure is the score of a later text beside an earlier one, and whether the condition
+// holds of it; ok is false where the texts are too long for it.
+func (c Condition) Measure(later, earlier *Text) (value float64, holds, ok bool) {
+	if c == Verified {
+		return verified(later, earlier)
+	}
+	value, ok = conditionScores[c.Score](later, earlier)
+	return value, ok && value >= c.Least, ok
 }

@@ -1,8 +1,10 @@
 package alike
 
 import (
+	"fmt"
 	"hash/maphash"
 	"math"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -175,7 +177,7 @@ func TestConditions(t *testing.T) {
 		score string
 		want  float64
 	}{{"contained", 1}, {"containment", 1}, {"jaccard", 2. / 7}, {"lcs", 12. / 17}, {"edit", 1 - 10./21}} {
-		if got, ok := (Condition{Score: c.score}).Measure(later, earlier); !ok || !near(got, c.want) {
+		if got, _, ok := (Condition{Score: c.score}).Measure(later, earlier); !ok || !near(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.score, got, c.want)
 		}
 	}
@@ -202,4 +204,46 @@ func FuzzScores(f *testing.F) {
 			t.Errorf("%+v, %+v", s, back)
 		}
 	})
+}
+
+// numbers are so many lines of a table; every step-th number is changed by plus.
+func numbers(lines, step, plus int) string {
+	var b strings.Builder
+	for i := range lines {
+		n := i * 7919 % 100_003
+		if step > 0 && i%step == 0 {
+			n += plus * 100_003
+		}
+		fmt.Fprintf(&b, "%d\n", n)
+	}
+	return b.String()
+}
+
+func TestVerified(t *testing.T) {
+	article := numbers(400, 0, 0)
+	for _, c := range []struct {
+		name           string
+		later, earlier string
+		value          float64
+		holds          bool
+	}{
+		{"a copy", article, article, 1, true},
+		{"one number in five", numbers(400, 5, 1), article, .8, false},
+		{"one number in ten", numbers(400, 10, 1), article, .9, true},
+		{"the first half", numbers(200, 0, 0), article, 1, true},
+		{"the first half and as much more", numbers(200, 0, 0) + strings.ReplaceAll(article, "\n", "x\n")[:1200], article, 0, false},
+		{"nothing in common", strings.ReplaceAll(article, "\n", "x\n"), article, 0, false},
+		{"the halves the other way round", article[len(article)/2:] + article[:len(article)/2], article, .98, true},
+	} {
+		value, holds, ok := Verified.Measure(New(c.later), New(c.earlier))
+		if !ok || holds != c.holds || holds && math.Abs(value-c.value) > .02 {
+			t.Errorf("%s: %v %v %v, want %v %v", c.name, value, holds, ok, c.value, c.holds)
+		}
+	}
+	if s := Verified.String(); s != "verified" {
+		t.Errorf("it is named %q", s)
+	}
+	if _, err := ParseCondition(Verified.String()); err == nil {
+		t.Error("the name is read as a condition of --confirm")
+	}
 }

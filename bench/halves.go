@@ -62,20 +62,22 @@ var halvingRules = dedup.Rules{Threshold: dedup.DefaultThreshold}
 // make makes both.
 func (h *halving) make() error {
 	h.byRule, h.rest = oracle.New(halvingRules), oracle.New(halvingRules)
-	kept, err := h.index("forgotten", h.docs)
+	kept, nums, err := h.index("forgotten", h.docs)
 	if err != nil {
 		return err
 	}
 	var rest []document
 	var gone []uint32
+	for i := range h.docs {
+		h.byRule.Decide(h.docs[i].id, &h.docs[i].set)
+	}
 	for i, doc := range kept {
-		h.byRule.Remember(doc.id, &doc.set)
 		if h.rng.IntN(2) == 0 {
-			gone = append(gone, uint32(i+1))
+			gone = append(gone, nums[i])
 			continue
 		}
 		rest = append(rest, doc)
-		h.rest.Remember(doc.id, &doc.set)
+		h.rest.Decide(doc.id, &doc.set)
 	}
 	for _, num := range gone {
 		h.byRule.Forget(int(num))
@@ -85,7 +87,7 @@ func (h *halving) make() error {
 	if err != nil {
 		return err
 	}
-	again, err := h.index("fresh", rest)
+	again, _, err := h.index("fresh", rest)
 	if err != nil {
 		return err
 	}
@@ -117,28 +119,32 @@ func (h *halving) compact(name string, gone []uint32) (c index.Compacted, err er
 	return c, errors.Join(err, e.Close())
 }
 
-// index makes an index of documents, and returns those that it keeps.
-func (h *halving) index(name string, docs []document) (kept []document, err error) {
-	x, err := index.Open(filepath.Join(h.dir, name), index.Options{})
+// index makes an index of documents, and returns those that it keeps, with their numbers.
+func (h *halving) index(name string, docs []document) (kept []document, nums []uint32, err error) {
+	x, err := index.Open(filepath.Join(h.dir, name), index.Options{Key: index.KeyAsIs})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	num := uint32(0)
 	for i := range docs {
 		if err := h.ctx.Err(); err != nil {
-			return nil, errors.Join(err, x.Close(false))
+			return nil, nil, errors.Join(err, x.Close())
 		}
 		r, err := x.Decide(dedup.Document{ID: docs[i].id, Sketch: &docs[i].set})
 		if err == nil {
 			err = x.Answered(int64(docs[i].set.Units))
 		}
 		if err != nil {
-			return nil, errors.Join(err, x.Close(false))
+			return nil, nil, errors.Join(err, x.Close())
+		}
+		if r.Kept || r.Counted {
+			num++
 		}
 		if r.Kept {
-			kept = append(kept, docs[i])
+			kept, nums = append(kept, docs[i]), append(nums, num)
 		}
 	}
-	return kept, errors.Join(x.Finish(nil), x.Close(true))
+	return kept, nums, errors.Join(x.Finish(nil), x.Close())
 }
 
 // compare asks both about all documents.

@@ -87,11 +87,11 @@ func (m *comparedMethod) compare(n int, text func(int) string) (removed int, err
 		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	x, err := index.Open(dir, index.Options{Scheme: m.scheme, MemtableKeys: 20_000})
+	x, err := index.Open(dir, index.Options{Scheme: m.scheme, Key: index.KeyAsIs, MemtableKeys: 20_000})
 	if err != nil {
 		return 0, err
 	}
-	defer x.Close(false)
+	defer x.Close()
 	for i := range n {
 		want := m.plain.Decide(text(i))
 		got, err := x.See(strconv.Itoa(i), []byte(text(i)))

@@ -18,6 +18,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/effort"
 	"github.com/firstseen/firstseen/pipeline"
 	"github.com/firstseen/firstseen/report"
 )
@@ -94,6 +95,7 @@ func runMillion(ctx context.Context, cfg millionConfig, out io.Writer) (r *milli
 		return nil, err
 	}
 	options := index.Options{
+		Key:   index.KeyAsIs,
 		Shape: bloomstore.ForMemory(cfg.memory), FilterOnly: cfg.filterOnly, MemtableKeys: cfg.memtable,
 	}
 	x, err := index.Open(cfg.dir, options)
@@ -103,7 +105,7 @@ func runMillion(ctx context.Context, cfg millionConfig, out io.Writer) (r *milli
 	w := newWatcher(cfg, g, x, out)
 	summary, err := w.run(ctx)
 	if err != nil {
-		return nil, errors.Join(err, x.Close(false))
+		return nil, errors.Join(err, x.Close())
 	}
 	w.report.Summary = summary
 	return w.report, w.afterwards(options)
@@ -162,7 +164,7 @@ func (u usage) plus(v usage) usage  { return usage{u.wall + v.wall, u.cpu + v.cp
 
 var programStart = time.Now()
 
-func now() usage { return usage{time.Since(programStart).Seconds(), cpuTime().Seconds()} }
+func now() usage { return usage{time.Since(programStart).Seconds(), effort.CPU().Seconds()} }
 
 func (w *watcher) begin() {
 	w.last = now()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -36,7 +35,7 @@ func (l *latency) write(w io.Writer, what string) {
 func (w *watcher) afterwards(options index.Options) (err error) {
 	r := w.report
 	r.FilterBytes, r.PeakMemory = w.index.Filter().Shape().Bytes(), w.peak.most()
-	defer func() { err = errors.Join(err, w.index.Close(true)) }()
+	defer func() { err = errors.Join(err, w.index.Close()) }()
 	var sets []feature.Set
 	if w.cfg.lookups > 0 && w.cfg.gen.Duplicates > 0 {
 		if sets, err = w.copies(w.cfg.lookups); err != nil {
@@ -61,6 +60,11 @@ func (w *watcher) afterwards(options index.Options) (err error) {
 			}
 		}
 	}
+	if !w.cfg.filterOnly {
+		if r.Verdicts.Chance, err = w.quotationsTaken(); err != nil {
+			return err
+		}
+	}
 	r.evaluate(w.cfg)
 	r.write(w.out)
 	return nil
@@ -69,7 +73,7 @@ func (w *watcher) afterwards(options index.Options) (err error) {
 // timeRebuild opens the index without its filter, as after a crash.
 func (w *watcher) timeRebuild(options index.Options) error {
 	ones := w.index.Filter().Ones()
-	if err := w.index.Close(false); err != nil {
+	if err := w.index.Close(); err != nil {
 		return err
 	}
 	if err := os.Remove(filepath.Join(w.cfg.dir, index.FilterFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -100,12 +104,12 @@ func (w *watcher) copies(count int) ([]feature.Set, error) {
 		if t.Kind < gen.Near90 || t.Kind > gen.Near60 || t.Sources[0] >= w.cfg.gen.Docs {
 			continue
 		}
-		var doc struct{ Text string }
-		if err := json.Unmarshal(w.gen.AppendLine(nil, n), &doc); err != nil {
+		text, err := w.textOf(n)
+		if err != nil {
 			return nil, err
 		}
 		var set feature.Set
-		e.Extract(&set, []byte(doc.Text))
+		e.Extract(&set, []byte(text))
 		sets = append(sets, set)
 	}
 	return sets, nil

@@ -16,7 +16,8 @@ import (
 // mutate applies a list of small wrong changes to a copy of the module, one by one,
 // and tells which of them no test sees. It is run in the module's folder.
 func mutate(ctx context.Context, args []string, out io.Writer) (err error) {
-	cfg := mutants.Config{Root: "."}
+	// Or each copy would have the whole module compiled for its own folder.
+	cfg := mutants.Config{Root: ".", Flags: []string{"-trimpath"}}
 	fs := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	path := fs.String("list", "bench/mutants/list.txt", "the list")
 	fs.IntVar(&cfg.Jobs, "j", max(1, runtime.NumCPU()/2), "mutants at a time")

@@ -79,12 +79,15 @@ func generated(g *gen.Generator) *corpus.Source {
 }
 
 func runFirstseen(ctx context.Context, g *gen.Generator, shape bloomstore.Shape, dir string) (result, error) {
-	x, err := index.Open(dir, index.Options{Shape: shape})
+	x, err := index.Open(dir, index.Options{Key: index.KeyAsIs, Shape: shape})
 	if err != nil {
 		return result{}, err
 	}
 	summary, err := pipeline.Run(ctx, x, pipeline.Job{Source: generated(g), Workers: runtime.NumCPU(), OnFull: index.OnFullWarn})
-	if err := errors.Join(err, x.Close(err == nil)); err != nil {
+	if err == nil {
+		err = x.Save()
+	}
+	if err := errors.Join(err, x.Close()); err != nil {
 		return result{}, err
 	}
 	size, err := fileSize(filepath.Join(dir, index.TableFile))

@@ -16,6 +16,7 @@ func quality(ctx context.Context, args []string, out io.Writer) error {
 	keys := fs.String("rules", "default", "the `rules` to measure, by their keys with commas, or all")
 	sweep := fs.Bool("thresholds", false, "measure all thresholds with both scores instead")
 	generated := fs.Bool("generated", false, "measure sets made of the texts of the corpora instead")
+	wrapped := fs.Bool("rewrapped", false, "measure long texts whose lines are broken in two ways instead")
 	names := fs.String("columns", "", "the `columns` of the table, with commas; none for all")
 	beside := fs.Bool("beside", false, "the rules beside each other, and the columns together in each cell")
 	asJSON := fs.Bool("json", false, "one JSON object a line instead of a table")
@@ -42,6 +43,11 @@ func quality(ctx context.Context, args []string, out io.Writer) error {
 	}
 	if *generated {
 		if sets, err = generatedSets(ctx, sets); err != nil {
+			return err
+		}
+	}
+	if *wrapped {
+		if sets, err = rewrappedSets(ctx, sets); err != nil {
 			return err
 		}
 	}

@@ -21,7 +21,7 @@ import (
 // divided by the processors.
 func scale(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("scale", flag.ContinueOnError)
-	memory := fs.Uint64("memory", 1<<28, "bytes of the filter")
+	memory := fs.Uint64("memory", 1<<30, "bytes of the filter; one that fits the caches tells nothing of waiting for memory")
 	rounds := fs.Int("rounds", 3, "runs of each kind; the least wall time counts")
 	most := fs.Int("most", runtime.NumCPU(), "most processors")
 	profile := fs.String("cpuprofile", "", "write a CPU profile of the runs with most processors here")

@@ -16,6 +16,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/hamming"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/effort"
 )
 
 // near is the distance that copies may have.
@@ -270,7 +271,7 @@ func realPrints(ctx context.Context, out io.Writer, scheme feature.Scheme, files
 	var sketch feature.Sketch
 	var found []uint64
 	documents, bytes := 0, 0
-	begun := cpuTime()
+	begun := effort.CPU()
 	err = readRecords(ctx, files, func(_, text []byte) {
 		documents++
 		bytes += len(text)
@@ -288,7 +289,7 @@ func realPrints(ctx context.Context, out io.Writer, scheme feature.Scheme, files
 		return nil, err
 	}
 	fmt.Fprintf(out, "%s: %d documents of %d bytes, %.1f µs of CPU each, reading included; %d fingerprints kept\n",
-		scheme.Name(), documents, bytes/documents, float64((cpuTime()-begun).Microseconds())/float64(documents), len(kept))
+		scheme.Name(), documents, bytes/documents, float64((effort.CPU()-begun).Microseconds())/float64(documents), len(kept))
 	for _, l := range layouts {
 		looked := 0
 		for _, mask := range l.Masks() {

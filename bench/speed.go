@@ -17,6 +17,7 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/effort"
 	"github.com/firstseen/firstseen/pipeline"
 )
 
@@ -109,24 +110,24 @@ func speedOnce(ctx context.Context, path string, jobs int, o index.Options, live
 	}
 	defer os.RemoveAll(dir)
 	runtime.GC()
-	start := cpuTime()
+	start := effort.CPU()
 	x, err := index.Open(filepath.Join(dir, "index"), o)
 	if err != nil {
 		return c, 0, err
 	}
 	touch(x.Filter())
-	c.filter = cpuTime() - start
+	c.filter = effort.CPU() - start
 	job, err := speedJob(path, dir, jobs)
 	if err != nil {
-		return c, 0, errors.Join(err, x.Close(false))
+		return c, 0, errors.Join(err, x.Close())
 	}
 	job.Live = live
-	begun, start := time.Now(), cpuTime()
+	begun, start := time.Now(), effort.CPU()
 	s, err := pipeline.Run(ctx, x, job)
-	c.wall, c.cpu = time.Since(begun), cpuTime()-start
-	start = cpuTime()
-	err = errors.Join(err, x.Close(true))
-	c.close = cpuTime() - start
+	c.wall, c.cpu = time.Since(begun), effort.CPU()-start
+	start = effort.CPU()
+	err = errors.Join(err, x.Save(), x.Close())
+	c.close = effort.CPU() - start
 	return c, s.RecordBytes, err
 }
 

@@ -55,11 +55,11 @@ func (v *verifier) verify(path string, docs []document, score dedup.Score) (err 
 		return err
 	}
 	defer os.RemoveAll(dir)
-	x, err := index.Open(dir, index.Options{MemtableKeys: 20_000})
+	x, err := index.Open(dir, index.Options{Key: index.KeyAsIs, MemtableKeys: 20_000})
 	if err != nil {
 		return err
 	}
-	defer x.Close(false)
+	defer x.Close()
 	rules := dedup.Rules{Threshold: dedup.DefaultThreshold, Score: score}
 	d, err := dedup.New(dedup.Config{Rules: rules, Filter: x.Filter(), Table: x.Table()})
 	if err != nil {

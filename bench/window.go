@@ -106,7 +106,7 @@ func newWindowWatcher(cfg windowConfig, out io.Writer) (*windowWatcher, error) {
 	}
 	// A filter is made anew when it is full, and grows if that leaves it half full.
 	shape := index.ShapeFor(uint64(5*cfg.window/2), feature.Scheme{}, false)
-	x, err := index.Open(cfg.dir, index.Options{Shape: shape, MemtableKeys: cfg.memtable})
+	x, err := index.Open(cfg.dir, index.Options{Key: index.KeyAsIs, Shape: shape, MemtableKeys: cfg.memtable})
 	if err != nil {
 		return nil, err
 	}
@@ -116,13 +116,13 @@ func newWindowWatcher(cfg windowConfig, out io.Writer) (*windowWatcher, error) {
 // run is all of it. It closes the index.
 func (w *windowWatcher) run(ctx context.Context) error {
 	if err := w.decide(ctx); err != nil {
-		return errors.Join(err, w.index.Close(false))
+		return errors.Join(err, w.index.Close())
 	}
 	w.truth.evaluate(&w.checks)
 	w.evaluate()
 	w.truth.write(w.out)
 	w.checks.write(w.out)
-	return w.index.Close(true)
+	return w.index.Close()
 }
 
 // decide is the measured part.

@@ -3,19 +3,23 @@ package bloomstore
 import (
 	"math/rand/v2"
 	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/bits-and-blooms/bloom/v3"
 )
 
-// benchShapes are 1 GiB, where the reduction is a mask, and a little less,
-// where it is not.
+// benchShapes are 1 GiB, where the reduction is a mask, and a little less, where it is not;
+// and 4 GiB, whose addresses no processor has at hand.
 var benchShapes = []struct {
 	name  string
 	shape Shape
 }{
 	{"1GiB", ForMemory(1 << 30)},
 	{"1GB", ForMemory(1e9)},
+	{"4GiB", ForMemory(4 << 30)},
 }
 
 // document is how many keys a document has, and what the pipeline asks at once.
@@ -33,19 +37,39 @@ func benchFilter(b *testing.B, shape Shape) *Filter {
 	return f
 }
 
+// seeds are different for all that make keys: what one has added no other may test.
+var seeds atomic.Uint64
+
 // perBatch calls f with fresh keys, a document at a time; one b.N is one key.
 func perBatch(b *testing.B, f func(keys []uint64, seen []bool)) {
-	r := rand.New(rand.NewPCG(2, uint64(b.N)))
-	var keys [document]uint64
-	var seen [document]bool
 	b.ReportAllocs()
 	b.ResetTimer()
-	for done := 0; done < b.N; done += document {
+	batches(b.N, f)
+}
+
+func batches(n int, f func(keys []uint64, seen []bool)) {
+	r := rand.New(rand.NewPCG(2, seeds.Add(1)))
+	var keys [document]uint64
+	var seen [document]bool
+	for done := 0; done < n; done += document {
 		for i := range keys {
 			keys[i] = r.Uint64()
 		}
 		f(keys[:], seen[:])
 	}
+}
+
+// aloneAndTogether is perBatch on one goroutine, and on as many as there are processors.
+func aloneAndTogether(b *testing.B, name string, f func(keys []uint64, seen []bool)) {
+	b.Run(name+"/alone", func(b *testing.B) { perBatch(b, f) })
+	b.Run(name+"/together", func(b *testing.B) {
+		var wg sync.WaitGroup
+		workers := runtime.GOMAXPROCS(0)
+		for range workers {
+			wg.Go(func() { batches(b.N/workers, f) })
+		}
+		wg.Wait()
+	})
 }
 
 // BenchmarkKey is the time of one key, in batches of 50 fresh keys. "library" is
@@ -54,8 +78,9 @@ func perBatch(b *testing.B, f func(keys []uint64, seen []bool)) {
 func BenchmarkKey(b *testing.B) {
 	for _, s := range benchShapes {
 		f := benchFilter(b, s.shape)
-		b.Run("Test/"+s.name, func(b *testing.B) { perBatch(b, f.Test) })
-		b.Run("TestLazily/"+s.name, func(b *testing.B) { perBatch(b, f.TestLazily) })
+		aloneAndTogether(b, "Test/"+s.name, f.Test)
+		aloneAndTogether(b, "TestLazily/"+s.name, f.TestLazily)
+		aloneAndTogether(b, "AddShared/"+s.name, func(keys []uint64, _ []bool) { f.AddShared(keys) })
 		b.Run("TestThenAdd/"+s.name, func(b *testing.B) {
 			perBatch(b, func(keys []uint64, seen []bool) { f.Test(keys, seen); f.Add(keys) })
 		})

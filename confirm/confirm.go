@@ -38,7 +38,7 @@ type Confirmer struct {
 
 // worker is what one goroutine needs to know a text again.
 type worker struct {
-	extractor method.Extractor
+	extractor *feature.Extractor
 	judge     method.Judge
 	sketch    feature.Sketch
 	text      []byte
@@ -52,7 +52,9 @@ func New(c alike.Condition, scheme feature.Scheme, inputs *Inputs) (*Confirmer, 
 		return nil, err
 	}
 	f := &Confirmer{condition: c, inputs: inputs, method: m, rules: method.Rules{Threshold: 1}}
-	f.workers.New = func() any { return &worker{extractor: m.NewExtractor(), judge: m.NewJudge(f.rules)} }
+	f.workers.New = func() any {
+		return &worker{extractor: &feature.Extractor{Extractor: m.NewExtractor()}, judge: m.NewJudge(f.rules)}
+	}
 	return f, nil
 }
 
@@ -95,12 +97,17 @@ func (f *Confirmer) readEarlier(w *worker, id []byte, record *dedup.Record) (why
 	return "", nil
 }
 
-// knows reports whether w.text is the text of which that was stored: its sketch is.
+// knows reports whether w.text is the text of which that was stored: its sketch is, or the one
+// by which only exact copies are found.
 func (w *worker) knows(record *dedup.Record) bool {
-	w.extractor.Extract(&w.sketch, w.text)
-	w.judge.Load(&w.sketch)
-	w.record = w.judge.Record(w.record[:0])
-	return bytes.Equal(w.record, record.Sketch)
+	for _, exact := range []bool{false, true} {
+		w.extractor.ExtractFor(&w.sketch, w.text, exact)
+		w.judge.Load(&w.sketch)
+		if w.record = w.judge.Record(w.record[:0]); bytes.Equal(w.record, record.Sketch) {
+			return true
+		}
+	}
+	return false
 }
 
 func (f *Confirmer) compare(later, earlier []byte) dedup.Confirmation {
@@ -108,9 +115,9 @@ func (f *Confirmer) compare(later, earlier []byte) dedup.Confirmation {
 		f.one.Lock()
 		defer f.one.Unlock()
 	}
-	value, ok := f.condition.Measure(alike.New(string(later)), alike.New(string(earlier)))
+	value, holds, ok := f.condition.Measure(alike.New(string(later)), alike.New(string(earlier)))
 	if !ok {
 		return dedup.Confirmation{Why: WhyLong}
 	}
-	return dedup.Confirmation{OK: value >= f.condition.Least, Value: value}
+	return dedup.Confirmation{OK: holds, Value: value}
 }

@@ -101,3 +101,13 @@ func TestPlaceOfALongName(t *testing.T) {
 		}
 	}
 }
+
+// TestPlaceWithoutAFile: numbers alone are no place.
+func TestPlaceWithoutAFile(t *testing.T) {
+	for value, ok := range map[string]bool{"\x00\x01f": true, "\x00\x01": false, "\x00": false, "": false, "\xff": false, "\x00\xff": false} {
+		p, known, err := PlaceOf(&dedup.Record{Added: dedup.AppendField(nil, Tag, []byte(value))})
+		if known != ok || (err == nil) != ok || ok && p != (Place{File: "f", At: corpus.Place{Record: 1}}) {
+			t.Errorf("%x: %+v, %v, %v", value, p, known, err)
+		}
+	}
+}

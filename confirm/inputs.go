@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 	"sync"
 
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/internal/scratch"
 )
 
 // blockSize is how much is read at a time, and found by one look-up: in each GiB that is
@@ -24,10 +22,12 @@ const blockSize = 256 << 10
 // asked for. Of more, the first is read to its end.
 const maxOpen = 4
 
-// Inputs reads the documents of inputs again, in any order. Each input is read once more
-// from its beginning, as far as documents are asked for. What lies in a plain file is then
-// read where it is; texts of other inputs are written to a temporary file, which has no
-// name where the system allows that, and takes as much room as they have bytes.
+// Inputs reads the documents of inputs again, in any order. Texts of inputs that are
+// compressed, or no lines, are written to a temporary file while the run reads them: see
+// [Inputs.Keep]. Other inputs, and what an earlier run has read, are read once more from
+// their beginning, as far as documents are asked for; what lies in a plain file is then
+// read where it is. The temporary file has no name where the system allows that, and takes
+// as much room as the texts have bytes.
 //
 // It is for use by several goroutines.
 type Inputs struct {
@@ -35,11 +35,12 @@ type Inputs struct {
 	find   func(name string) (corpus.Input, error)
 	source func(corpus.Input) *corpus.Source
 
+	spool spool
+
 	mu     sync.Mutex
+	kept   map[string]*keptInput // of this run
 	known  map[string]*input
 	open   []*input // that are not read to their end, the first asked for first
-	spool  *os.File
-	length int64 // of spool
 	buf    []byte
 	block  corpus.Block // to parse a piece of a plain file
 	broken error        // of the spool: the run cannot go on
@@ -48,7 +49,7 @@ type Inputs struct {
 // NewInputs returns Inputs that find knows by their names, and whose documents source reads
 // as the run did.
 func NewInputs(ctx context.Context, find func(name string) (corpus.Input, error), source func(corpus.Input) *corpus.Source) *Inputs {
-	return &Inputs{ctx: ctx, find: find, source: source, known: map[string]*input{}}
+	return &Inputs{ctx: ctx, find: find, source: source, known: map[string]*input{}, kept: map[string]*keptInput{}}
 }
 
 // input is one that a document was asked of.
@@ -81,6 +82,9 @@ var errNotThere = errors.New("there is no document at its place")
 func (in *Inputs) Text(p Place, dst []byte) (id string, text []byte, err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
+	if id, text, ok, err := in.keptText(p, dst); ok || err != nil {
+		return id, text, err
+	}
 	x := in.input(p.File)
 	for x.failure == nil && x.source != nil && compare(x.last, p.At) < 0 {
 		in.advance(x)
@@ -88,10 +92,7 @@ func (in *Inputs) Text(p Place, dst []byte) (id string, text []byte, err error) 
 	if err := in.lost(); err != nil {
 		return "", nil, err
 	}
-	at, found := slices.BinarySearchFunc(x.pieces, p.At, func(q piece, at corpus.Place) int { return compare(q.first, at) })
-	if !found {
-		at--
-	}
+	at := pieceOf(x.pieces, p.At)
 	switch {
 	case at >= 0 && compare(p.At, x.last) <= 0:
 		return in.read(x, &x.pieces[at], p.At, dst)
@@ -99,6 +100,15 @@ func (in *Inputs) Text(p Place, dst []byte) (id string, text []byte, err error) 
 		return "", nil, x.failure
 	}
 	return "", nil, errNotThere
+}
+
+// pieceOf is the last of the pieces that begins no later than a place, or -1.
+func pieceOf(pieces []piece, place corpus.Place) int {
+	at, found := slices.BinarySearchFunc(pieces, place, func(q piece, at corpus.Place) int { return compare(q.first, at) })
+	if !found {
+		at--
+	}
+	return at
 }
 
 // Lost is why nothing can be read any more, whatever the input: other than a fault of an
@@ -218,49 +228,19 @@ func (in *Inputs) standsInFile(x *input) bool {
 	return false
 }
 
-// spoolBlock writes the documents of a block behind each other: part, record, length of the
-// id, id, length of the text, text.
+// spoolBlock writes the documents of a block to the temporary file.
 func (in *Inputs) spoolBlock(x *input) error {
-	if in.spool == nil {
-		if in.spool, in.broken = scratch.New(); in.broken != nil {
-			return in.broken
-		}
-	}
-	out := in.buf[:0]
-	p := piece{offset: in.length}
-	for doc := range x.parser.Parse(&x.block) {
-		if doc.Bad != nil || doc.Empty {
-			continue
-		}
-		if p.first == (corpus.Place{}) {
-			p.first = doc.At
-		}
-		x.last = doc.At
-		out = binary.AppendUvarint(out, uint64(doc.At.Part))
-		out = binary.AppendUvarint(out, uint64(doc.At.Record))
-		out = append(binary.AppendUvarint(out, uint64(len(doc.ID))), doc.ID...)
-		out = append(binary.AppendUvarint(out, uint64(len(doc.Text))), doc.Text...)
-	}
-	in.buf = out
-	if p.first == (corpus.Place{}) {
-		return nil
-	}
-	if _, err := in.spool.WriteAt(out, in.length); err != nil {
-		in.broken = fmt.Errorf("writing texts to a temporary file: %w; set TMPDIR to have it elsewhere", err)
-		return in.broken
-	}
-	p.length = len(out)
-	in.length += int64(len(out))
-	x.pieces = append(x.pieces, p)
-	return nil
+	var pieces []piece
+	pieces, in.buf, in.broken = in.spool.write(in.buf, x.parser.Parse(&x.block), func(at corpus.Place) { x.last = at })
+	x.pieces = append(x.pieces, pieces...)
+	return in.broken
 }
 
 // read finds a document in a piece.
 func (in *Inputs) read(x *input, p *piece, at corpus.Place, dst []byte) (id string, text []byte, err error) {
 	in.buf = slices.Grow(in.buf[:0], p.length)[:p.length]
 	if p.records == 0 {
-		if _, err := in.spool.ReadAt(in.buf, p.offset); err != nil {
-			in.broken = fmt.Errorf("reading a temporary file: %w", err)
+		if in.broken = in.spool.read(in.buf, p.offset); in.broken != nil {
 			return "", nil, in.broken
 		}
 		return spooled(in.buf, at, dst)
@@ -274,28 +254,6 @@ func (in *Inputs) read(x *input, p *piece, at corpus.Place, dst []byte) (id stri
 		return "", nil, err
 	}
 	return in.parse(x, p, at, dst)
-}
-
-// spooled finds a document among those of a piece of the spool.
-func spooled(b []byte, at corpus.Place, dst []byte) (id string, text []byte, err error) {
-	next := func() (v uint64) {
-		v, n := binary.Uvarint(b)
-		b = b[max(n, 0):]
-		return v
-	}
-	take := func() (v []byte) {
-		n := min(next(), uint64(len(b)))
-		v, b = b[:n], b[n:]
-		return v
-	}
-	for len(b) > 0 {
-		place := corpus.Place{Part: int64(next()), Record: int64(next())}
-		id, text := take(), take()
-		if place == at {
-			return string(id), append(dst, text...), nil
-		}
-	}
-	return "", nil, errNotThere
 }
 
 // parse finds a document in in.buf, which is a piece of a plain file.
@@ -321,10 +279,5 @@ func (in *Inputs) Close() error {
 	for len(in.open) > 0 {
 		in.finish(in.open[0], os.ErrClosed)
 	}
-	if in.spool == nil {
-		return nil
-	}
-	err := in.spool.Close()
-	in.spool = nil
-	return err
+	return in.spool.close()
 }

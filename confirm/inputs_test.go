@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -62,7 +63,7 @@ func zstded(data []byte) []byte {
 }
 
 func plainText() corpus.Text {
-	return func(_ func(int) []byte, body []byte, _ string) ([]byte, error) { return body, nil }
+	return func(_ func(int) []byte, body []byte, _ string) ([]byte, bool, error) { return body, false, nil }
 }
 
 func sourceOf(in ...corpus.Input) *corpus.Source {
@@ -233,6 +234,126 @@ func TestManyInputs(t *testing.T) {
 		}
 		if len(in.open) > maxOpen {
 			t.Fatalf("%d inputs are open", len(in.open))
+		}
+	}
+}
+
+// TestKept: what a run has parsed is not read again, whatever the order of its blocks, and
+// what it has not parsed is.
+func TestKept(t *testing.T) {
+	data := lines(rand.New(rand.NewPCG(4, 4)))
+	for name, data := range map[string][]byte{"in.jsonl": data, "in.jsonl.gz": gzipped(data), "in.jsonl.zst": zstded(data), "in.warc.gz": archive(300)} {
+		t.Run(name, func(t *testing.T) {
+			name := write(t, name, data)
+			docs := documentsOf(t, name)
+			again := 0
+			in := NewInputs(t.Context(), corpus.NewFinder(nil, corpus.SourceConfig{}).Find, func(i corpus.Input) *corpus.Source {
+				again++
+				return sourceOf(i)
+			})
+			defer in.Close()
+			blocks := blocksOf(t, name)
+			first := blocks[0].First
+			if len(blocks) > 1 {
+				first = blocks[1].First
+			}
+			for _, i := range rand.New(rand.NewPCG(5, 5)).Perm(len(blocks)) {
+				if len(blocks) > 1 && i == 0 {
+					continue // of an earlier run
+				}
+				parser, err := blocks[i].Format.NewParser("")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := in.Keep(&blocks[i], parser.Parse(&blocks[i])); err != nil {
+					t.Fatal(err)
+				}
+			}
+			plain := strings.HasSuffix(name, ".jsonl")
+			slices.Reverse(docs) // those of the first block are last
+			for _, d := range docs {
+				id, text, err := in.Text(d.place, nil)
+				if err != nil || id != d.id || string(text) != d.text {
+					t.Fatalf("%v: %q %q %v", d.place, id, text, err)
+				}
+				if read := again > 0; read != (plain || compare(d.place.At, first) < 0) {
+					t.Fatalf("%v: the input was read again %d times", d.place, again)
+				}
+			}
+			_, spooled := os.Stat(name)
+			if spooled != nil || plain != (in.spool.length == 0) {
+				t.Errorf("%d bytes were kept", in.spool.length)
+			}
+		})
+	}
+}
+
+// blocksOf are all blocks of an input.
+func blocksOf(t *testing.T, name string) (blocks []corpus.Block) {
+	t.Helper()
+	info, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := sourceOf(corpus.Input{Path: name, Name: name, Size: info.Size()})
+	defer source.Close()
+	source.Bound(50_000, nil)
+	var b corpus.Block
+	for {
+		if err := source.Next(t.Context(), &b); err == io.EOF {
+			return blocks
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		blocks = append(blocks, b.Copy())
+	}
+}
+
+// TestKeptWithoutRoom: where no temporary file can be made, Keep says what to set.
+func TestKeptWithoutRoom(t *testing.T) {
+	name := write(t, "in.jsonl.gz", gzipped([]byte("{\"id\":\"a\",\"text\":\"x\"}\n")))
+	blocks := blocksOf(t, name)
+	t.Setenv("TMPDIR", filepath.Join(name, "none"))
+	t.Setenv("TMP", filepath.Join(name, "none"))
+	in := NewInputs(t.Context(), corpus.NewFinder(nil, corpus.SourceConfig{}).Find, nil)
+	parser, err := blocks[0].Format.NewParser("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := in.Keep(&blocks[0], parser.Parse(&blocks[0])); err == nil || !strings.Contains(err.Error(), "set TMPDIR") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestTextsInTheirOrder: the first document of a block is there for who has asked for the
+// last of the block before it, and nothing is read that is not asked for.
+func TestTextsInTheirOrder(t *testing.T) {
+	data := lines(rand.New(rand.NewPCG(4, 4)))
+	for _, c := range []struct {
+		name string
+		data []byte
+	}{{"in.jsonl", data}, {"in.jsonl.gz", gzipped(data)}} {
+		name := write(t, c.name, c.data)
+		in := NewInputs(t.Context(), corpus.NewFinder(nil, corpus.SourceConfig{}).Find, func(i corpus.Input) *corpus.Source { return sourceOf(i) })
+		blocks := 0
+		for _, d := range documentsOf(t, name) {
+			id, text, err := in.Text(d.place, nil)
+			if err != nil || id != d.id || string(text) != d.text {
+				t.Fatalf("%s: %v: %q %d bytes %v, want %q %d bytes", c.name, d.place, id, len(text), err, d.id, len(d.text))
+			}
+			x := in.known[name]
+			if n := len(x.pieces); n > blocks {
+				if blocks > 0 && compare(x.pieces[blocks].first, d.place.At) > 0 {
+					t.Fatalf("%s: for %v the block from %v on was read", c.name, d.place, x.pieces[blocks].first)
+				}
+				blocks = n
+			}
+		}
+		if blocks < 3 {
+			t.Errorf("%s has %d blocks", c.name, blocks)
+		}
+		if err := in.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -25,6 +25,13 @@ type Block struct {
 	Opened  Rows            // what the records are of, if the format is an [Opener]: for what does not change
 	Passed  bool            // nobody needs what the documents say, only which they are
 
+	// Inflated is how many bytes a parser has decompressed bodies of the records to. See
+	// [Inflation].
+	Inflated int64
+
+	stored   int64 // bytes of the input, or so far
+	maxRatio int
+
 	buf   []byte   // Data and the beginning of the next block
 	long  memory   // Data where it is one long record
 	room  []byte   // see Room
@@ -65,7 +72,7 @@ func (b *Block) Release() {
 func (b *Block) Copy() Block {
 	return Block{
 		Input: b.Input, File: b.File, First: b.First, Read: b.Read, Records: b.Records, Reject: b.Reject, Format: b.Format, Opened: b.Opened, Frames: b.Frames,
-		Charset: b.Charset, Data: slices.Clone(b.Data), Spans: slices.Clone(b.Spans),
+		Charset: b.Charset, stored: b.stored, maxRatio: b.maxRatio, Data: slices.Clone(b.Data), Spans: slices.Clone(b.Spans),
 	}
 }
 
@@ -74,6 +81,7 @@ func (b *Block) Refill(from *Block) {
 	b.Release()
 	b.Input, b.File, b.First, b.Read, b.Records, b.Reject, b.Format = from.Input, from.File, from.First, from.Read, from.Records, from.Reject, from.Format
 	b.Data, b.Spans, b.Opened, b.Frames, b.Charset = from.Data, from.Spans, from.Opened, from.Frames, from.Charset
+	b.stored, b.maxRatio = from.stored, from.maxRatio
 }
 
 // Rewind forgets what Room and Name have given out. A parser begins with it.
@@ -86,6 +94,7 @@ func (b *Block) Rewind() {
 		b.kept[i].free()
 	}
 	b.room, b.names, b.kept = b.room[:0], b.names[:0], b.kept[:0]
+	b.Inflated = 0
 }
 
 // Room is the memory of the block for what cannot be pointed at in Data: texts

@@ -3,7 +3,9 @@ package corpus
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -21,6 +23,15 @@ func CreateOver(name string, worthless ...FileID) (*Writer, error) {
 // CreatePlain is Create for what is not compressed, whatever its name is.
 func CreatePlain(name string) (*Writer, error) { return begin(name, openPlain) }
 
+// NoFolder is the error of an output whose folder is not there, nil where it is.
+func NoFolder(name string) error {
+	dir := filepath.Dir(name)
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return fmt.Errorf("%s: there is no folder %s: make it first, or give another name", name, dir)
+}
+
 // opener makes the writer of a file that is open.
 type opener func(name string, part *partial, f outFile, durable bool) *Writer
 
@@ -36,6 +47,9 @@ func begin(name string, open opener, worthless ...FileID) (*Writer, error) {
 		return createDirect(name, open)
 	}
 	part, err := newPartial(path, worthless...)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = NoFolder(path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("creating output: %w", err)
 	}
@@ -89,12 +103,22 @@ func OpenAt(name string, at Mark) (*Writer, error) {
 	return w, nil
 }
 
+// CutPacking cuts from the name of an output the ending by which it is compressed, ".gz" or
+// ".zst", in capitals too; "" is none.
+func CutPacking(name string) (rest, packing string) {
+	packing = strings.ToLower(filepath.Ext(name))
+	if packing != ".gz" && packing != ".zst" {
+		return name, ""
+	}
+	return name[:len(name)-len(packing)], packing
+}
+
 func openWriter(name string, part *partial, f outFile, durable bool) *Writer {
 	codec, size := plainCodec, plainFrame
-	switch {
-	case strings.HasSuffix(name, ".gz"):
+	switch _, packing := CutPacking(name); packing {
+	case ".gz":
 		codec, size = gzipCodec, compressedFrame
-	case strings.HasSuffix(name, ".zst"):
+	case ".zst":
 		codec, size = zstdCodec, compressedFrame
 	}
 	w := newWriter(name, f, durable, codec, size)

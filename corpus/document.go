@@ -13,6 +13,7 @@ import (
 type Document struct {
 	ID    []byte     // the document's id, or [Block.Name] where it has none
 	Text  []byte     // decoded, valid UTF-8
+	Exact bool       // what it has in common with others says nothing, as of lists of links: only the same text is a copy
 	Time  time.Time  // when the document was made, for windows of time; zero where the format does not tell
 	Attrs []Attr     // what else the record says that was asked for, in the order of asking
 	Raw   []byte     // the record as it came, without what ends it

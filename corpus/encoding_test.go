@@ -196,7 +196,7 @@ func TestEncodingOfTheNext(t *testing.T) {
 func TestEncodingIsTheirs(t *testing.T) {
 	body := "\xff\xfe<\x00p\x00>\x00"
 	got, err := seen(page.Format{HTML: true, Text: func() Text {
-		return func(_ func(int) []byte, body []byte, _ string) ([]byte, error) { return body, nil }
+		return func(_ func(int) []byte, body []byte, _ string) ([]byte, bool, error) { return body, false, nil }
 	}}, strings.NewReader(body), SourceConfig{Encoding: told("gbk", 0)})
 	if err != nil || got != fmt.Sprintf("1 %q %q %[2]q\n", "f", body) {
 		t.Errorf("%s %v", got, err)

@@ -125,8 +125,7 @@ type Parser interface {
 
 // Printer writes records, with their verdicts, to an output.
 type Printer interface {
-	// Keep writes a record as it came, with its end. For a [Cutter] that is the
-	// Terminator, and many records are written by [Writer.WriteRecords] instead.
+	// Keep writes a record as it came, with its end.
 	Keep(w *Writer, raw []byte) error
 	// Annotate writes a record with value, which is JSON, in its slot. Its
 	// other bytes stay as they are.

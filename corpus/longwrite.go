@@ -2,7 +2,6 @@ package corpus
 
 import (
 	"io"
-	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -19,10 +18,10 @@ type streamEncoder interface {
 }
 
 func newStreamEncoder(name string) streamEncoder {
-	switch {
-	case strings.HasSuffix(name, ".gz"):
+	switch _, packing := CutPacking(name); packing {
+	case ".gz":
 		return gzip.NewWriter(nil)
-	case strings.HasSuffix(name, ".zst"):
+	case ".zst":
 		return newZstdEncoder()
 	}
 	return new(plainStream)

@@ -144,6 +144,19 @@ func (d *decoders) decode(name string, r counter) (io.Reader, error) {
 	return &expansion{r: decoded, stored: at, most: d.maxRatio}, nil
 }
 
+// Compressed reports whether an input begins as a compressed file does. An input that
+// cannot be read does not.
+func (in Input) Compressed() bool {
+	f, err := in.Open()
+	if err != nil {
+		return false
+	}
+	defer f.Close() // it was only read
+	head := make([]byte, headSize)
+	n, _ := io.ReadFull(f, head)
+	return compressionOf(head[:n]) != ""
+}
+
 // decodeStream undoes one of the compressions that are read as a whole. It returns nil
 // for any other name.
 func (d *decoders) decodeStream(name string, br *bufio.Reader) (io.Reader, error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -63,6 +64,29 @@ func otherFormat(head []byte) (name, advice string) {
 	return "", ""
 }
 
+// xmlName finds the name of the first element of XML, or that by which its document type
+// names it, behind declarations and comments.
+var xmlName = regexp.MustCompile(`^(?:\x{feff})?(?:\s|<\?(?s:.*?)\?>|<!--(?s:.*?)-->)*<(?:!(?i:DOCTYPE)\s+)?([\pL_][^\s/<>\[]*)`)
+
+// XMLRoot is the name of the first element of XML, "" where head ends before it or is none.
+func XMLRoot(head []byte) string {
+	if found := xmlName.FindSubmatch(head); found != nil {
+		return string(found[1])
+	}
+	return ""
+}
+
+// otherXML names XML that is no page.
+func otherXML(head []byte) (name, advice string) {
+	switch root := XMLRoot(head); {
+	case root == "mediawiki":
+		return "a MediaWiki dump (XML)", "write its pages as JSON lines first, as wikiextractor --json does"
+	case root != "" && bytes.HasPrefix(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), []byte("<?xml")):
+		return fmt.Sprintf("XML (its first element is <%s>)", archive.Printable(root)), "write its records as JSON lines first, or add --format html if it is a page"
+	}
+	return "", ""
+}
+
 // beginsLikeOther reports whether head, if it went on, could be what is recognised
 // by more bytes.
 func beginsLikeOther(head []byte) bool {
@@ -81,9 +105,10 @@ func beginsLikeOther(head []byte) bool {
 }
 
 // isOpenLine reports whether head is the beginning of an object whose first line goes on: by
-// that it is known whether each has one line. Whoever waits for an answer has sent it.
-func isOpenLine(head []byte) bool {
-	return bytes.HasPrefix(head, []byte("{")) && bytes.IndexByte(head, '\n') < 0
+// that it is known whether each has one line. Whoever waits for an answer has sent it. Where
+// records are lines, only what follows a brace alone is waited for.
+func isOpenLine(head []byte, lines bool) bool {
+	return string(bytes.TrimRight(head, " \t\r\n")) == "{" || !lines && bytes.HasPrefix(head, []byte("{")) && bytes.IndexByte(head, '\n') < 0
 }
 
 // undecided reports whether what follows head may tell the format of the input. Which of
@@ -92,7 +117,7 @@ func (s *Source) undecided(head []byte) bool {
 	if len(s.cfg.Formats) > 0 {
 		head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
 	}
-	return beginsLikeOther(head) || s.cutter == nil && isOpenLine(head)
+	return beginsLikeOther(head) || isOpenLine(head, s.cutter != nil)
 }
 
 // arrayHead is the beginning of a pipe, of what begins as an array no more than was waited for:
@@ -121,7 +146,11 @@ func (s *Source) formatOf(head []byte) (Format, error) {
 			return f, nil
 		}
 	}
-	if name, advice := otherFormat(head); name != "" && compressionOf(head) == "" {
+	name, advice := otherFormat(head)
+	if name == "" && len(s.cfg.Formats) > 0 { // what is asked for by its format may be XML
+		name, advice = otherXML(head)
+	}
+	if name != "" && compressionOf(head) == "" {
 		return nil, fmt.Errorf("reading %s: it is %s, which cannot be read: %s", s.name, name, advice)
 	}
 	if f := s.named(s.name); f != nil {
@@ -170,6 +199,11 @@ func (s *Source) choose(f Format) error {
 	if s.chosen != nil && s.chosen.Name() != f.Name() {
 		return fmt.Errorf("reading %s: it is %s, and the inputs before it are %s: give each kind a run of its own, with the same --index",
 			s.name, f.Name(), s.chosen.Name())
+	}
+	if s.cfg.Accept != nil {
+		if err := s.cfg.Accept(f); err != nil {
+			return err
+		}
 	}
 	s.chosen = f
 	s.cutter, _ = f.(Cutter)

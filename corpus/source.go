@@ -32,6 +32,10 @@ type SourceConfig struct {
 	// by what they begin with. All inputs are of one format.
 	Formats []Format
 
+	// Accept refuses a format by its error, as soon as an input is found to be of it; nil
+	// refuses none.
+	Accept func(Format) error
+
 	Encoding Encoding // of what is not UTF-8; the zero value takes all inputs as they are
 
 	// Reading goes on where an earlier run ended: inputs passed over without
@@ -334,6 +338,9 @@ func (s *Source) adapt(bytes, records int) {
 func (s *Source) emit(b *Block, data []byte, whole int) {
 	b.Input, b.File, b.First, b.Read = s.index-1, s.name, s.next, s.read
 	b.Data, b.Reject, b.Records, b.Format, b.Charset = data, s.reject, whole, s.chosen, s.charset
+	if b.stored, b.maxRatio = s.size, s.cfg.MaxRatio; s.size < 0 {
+		b.stored = s.read - s.began
+	}
 	s.next.Record += int64(whole)
 	if whole == 0 && len(data) > 0 {
 		b.Records = 1

@@ -5,18 +5,19 @@ import (
 	"errors"
 )
 
-// Text makes the text of a body, which may be in any encoding. It may return a piece of
+// Text makes the text of a body, which may be in any encoding, and says whether it is to be
+// [Document.Exact]. It may return a piece of
 // the body, or write into what room returns: an empty slice with room for n bytes, good
 // for two calls. It is used by one goroutine.
-type Text func(room func(n int) []byte, body []byte, contentType string) ([]byte, error)
+type Text func(room func(n int) []byte, body []byte, contentType string) (text []byte, exact bool, err error)
 
 // Plain is the text of a body that is UTF-8.
-func Plain(_ func(int) []byte, body []byte, _ string) ([]byte, error) {
+func Plain(_ func(int) []byte, body []byte, _ string) ([]byte, bool, error) {
 	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
 	if !ValidUTF8(body) {
-		return nil, errors.New("it is not UTF-8")
+		return nil, false, errors.New("it is not UTF-8")
 	}
-	return body, nil
+	return body, false, nil
 }
 
 // Texts makes the texts of documents for a parser whose records hold them in other forms.
@@ -38,16 +39,16 @@ func NewTexts(text func() Text) *Texts {
 // shorter ones each parser keeps as much, and there may be one for each of many workers.
 const longText = 128 << 10
 
-// Make makes the text of a body. It stays with the block.
-func (t *Texts) Make(b *Block, body []byte, contentType string) ([]byte, error) {
-	text, err := t.text(func(n int) []byte { return t.room(b, n) }, body, contentType)
+// Make makes the text of a document of a body. It stays with the block.
+func (t *Texts) Make(b *Block, doc *Document, body []byte, contentType string) error {
+	text, exact, err := t.text(func(n int) []byte { return t.room(b, n) }, body, contentType)
 	if err != nil || len(text) == 0 {
-		return nil, err
+		return err
 	}
-	if len(text) <= longText {
-		return b.Keep(text), nil
+	if doc.Text, doc.Exact = text, exact; len(text) <= longText {
+		doc.Text = b.Keep(text)
 	}
-	return text, nil // it is memory of the block already, or the body
+	return nil // what is longer is memory of the block already, or the body
 }
 
 func (t *Texts) room(b *Block, n int) []byte {

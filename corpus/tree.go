@@ -175,7 +175,7 @@ func (t *Tree) Sync() (at TreeMark, err error) {
 	if err := t.stage.sync(t.at.Done[t.synced:]); err != nil {
 		return at, err
 	}
-	t.sure, t.synced = len(t.at.Done), len(t.at.Done)
+	t.sure, t.synced, t.stage.fresh = len(t.at.Done), len(t.at.Done), false
 	at = t.at
 	at.Done = append([]TreeFile(nil), t.at.Done...)
 	if at.Open != nil {
@@ -242,7 +242,7 @@ func (t *Tree) Abort() (err error) {
 	if t.current != nil {
 		err = t.current.stop()
 	}
-	if t.stage.claim != nil && t.stage.fresh && t.sure == 0 {
+	if t.stage.claim != nil && t.stage.fresh {
 		if empty, emptyErr := t.stage.empty(); empty && emptyErr == nil {
 			err = errors.Join(err, t.stage.clear(), t.stage.remove())
 		}

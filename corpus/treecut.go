@@ -37,13 +37,13 @@ func CutTree(dir string, at TreeMark) (left string, err error) {
 		if mark.Size > 0 {
 			left = s.path("")
 		}
-		return cutFile(s.path(name), mark)
+		return s.cutFile(name, mark)
 	})
 	return left, err
 }
 
-func cutFile(path string, at Mark) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+func (s *stage) cutFile(name string, at Mark) error {
+	f, err := s.create(name, false)
 	if err != nil {
 		return err
 	}

@@ -43,26 +43,41 @@ func newTree(p *TreePlan, s *stage) *Tree {
 
 // refusePresent is an error where one of the outputs is there.
 func (p *TreePlan) refusePresent() error {
+	root, err := os.OpenRoot(p.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("creating output: %w", err)
+	}
+	defer root.Close() // only read
 	names := p.Files
 	if p.ShardSize > 0 {
 		names = []TreeOutput{p.output(0)}
 	}
 	for _, f := range names {
-		if err := refuseFile(filepath.Join(p.Dir, f.Name)); err != nil {
+		if err := refuseFile(root, p.Dir, f.Name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func refuseFile(path string) error {
-	switch _, err := os.Lstat(path); {
+// refuseFile is an error where a file of a tree is there, or a link on the way to it leads
+// out of the tree.
+func refuseFile(root *os.Root, dir, name string) error {
+	path := filepath.Join(dir, name)
+	_, err := root.Lstat(name)
+	_, outside := os.Lstat(path)
+	switch {
 	case err == nil:
 		return fmt.Errorf("output %s is there already, and may be the only copy of what it holds: choose another --out-dir, or move it away", path)
-	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("creating output: %w", err)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case outside == nil || errors.Is(outside, fs.ErrNotExist): // it can be reached, but not within
+		return fmt.Errorf("output %s: a link in it leads out of %s, where nothing is written: choose another --out-dir, or remove the link", path, dir)
 	}
-	return nil
+	return fmt.Errorf("creating output: %w", err)
 }
 
 // OpenTree goes on at a mark that Sync has returned. It is an error where the folder or
@@ -71,9 +86,12 @@ func OpenTree(p *TreePlan, at TreeMark) (*Tree, error) {
 	s, err := takeStage(p.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		s = &stage{dir: p.Dir} // all had its place
-	} else if err != nil {
+		s.root, err = os.OpenRoot(p.Dir)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("continuing output: %w", err)
-	} else if s.token != at.Stage {
+	}
+	if s.claim != nil && s.token != at.Stage {
 		return nil, errors.Join(fmt.Errorf("continuing output: %s: %w", s.path(""), errOtherFile), s.release())
 	}
 	t := newTree(p, s)
@@ -112,17 +130,7 @@ func (t *Tree) reopen() error {
 // open opens the nth output in the stage, at a mark.
 func (t *Tree) open(n int, at Mark) error {
 	out := t.plan.output(n)
-	path := t.stage.path(out.Name)
-	flags := os.O_RDWR | os.O_CREATE
-	if at.Size == 0 {
-		flags |= os.O_TRUNC
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			return err
-		}
-	} else {
-		flags = os.O_RDWR
-	}
-	f, err := os.OpenFile(path, flags, 0o666)
+	f, err := t.stage.create(out.Name, at.Size == 0)
 	if err != nil {
 		return err
 	}

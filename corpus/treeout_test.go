@@ -387,3 +387,234 @@ func TestTreeGone(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestTreeLonger: a whole output to which anything was added is not the one that was left.
+func TestTreeLonger(t *testing.T) {
+	plan := &TreePlan{Dir: filepath.Join(t.TempDir(), "out"), Early: true, Files: []TreeOutput{{Name: "a"}, {Name: "b"}}}
+	tree, err := CreateTree(plan)
+	sure(t, err)
+	w, err := tree.Turn(0)
+	sure(t, err)
+	sure(t, w.WriteRecord([]byte("one\n")))
+	_, err = tree.Turn(1)
+	sure(t, err)
+	at, err := tree.Sync()
+	sure(t, err)
+	sure(t, tree.Abort())
+	if len(at.Done) != 1 {
+		t.Fatalf("%d outputs are whole", len(at.Done))
+	}
+	sure(t, os.WriteFile(filepath.Join(plan.Dir, treeStage, "a"), []byte("one\ntwo\n"), 0o666))
+	if tree, err := OpenTree(plan, at); !errors.Is(err, errOtherFile) {
+		t.Errorf("an output is longer: %v", errors.Join(err, tree.Abort()))
+	}
+}
+
+// TestPlacedAnew: a run that no checkpoint knows of is stopped while its outputs get their
+// places. The same command replaces them, and no other does, nor what was there before it.
+func TestPlacedAnew(t *testing.T) {
+	defer func() { step.Hook = nil }()
+	errStop := errors.New("stopped")
+	plan := func() *TreePlan {
+		return &TreePlan{Dir: filepath.Join(t.TempDir(), "out"), Files: []TreeOutput{{Name: "a"}, {Name: "b"}}}
+	}
+	fill := func(tree *Tree, text string) error {
+		for i := range tree.plan.Files {
+			w, err := tree.Turn(i)
+			sure(t, err)
+			sure(t, w.WriteRecord([]byte(text)))
+		}
+		return tree.Close()
+	}
+	refused := func(what string, p *TreePlan, worthless ...FileID) {
+		t.Helper()
+		if tree, err := CreateTree(p, worthless...); err == nil || !strings.Contains(err.Error(), "is there already") {
+			t.Errorf("%s: %v", what, errors.Join(err, tree.Abort()))
+		}
+	}
+	stopped := func(p *TreePlan, at string, n int) FileID {
+		t.Helper()
+		tree, err := CreateTree(p)
+		sure(t, err)
+		step.Hook = func(name string) error {
+			if name == at {
+				if n--; n == 0 {
+					return errStop
+				}
+			}
+			return nil
+		}
+		defer func() { step.Hook = nil }()
+		id := tree.ID()
+		if err := fill(tree, "one\n"); !errors.Is(err, errStop) {
+			t.Fatal(at, err)
+		}
+		return id
+	}
+	for n := 1; n <= 2; n++ {
+		p := plan()
+		id := stopped(p, "placed output", n)
+		refused("another run", p)
+		if n == 2 {
+			continue // who is refused has taken the stage away, in which nothing was any more
+		}
+		tree, err := CreateTree(p, id)
+		sure(t, err)
+		sure(t, fill(tree, "two\n"))
+		for _, f := range p.Files {
+			if got, err := os.ReadFile(filepath.Join(p.Dir, f.Name)); string(got) != "two\n" {
+				t.Errorf("%s is %q, %v", f.Name, got, err)
+			}
+		}
+	}
+	p := plan()
+	stopped(p, "removed stage file", 1)
+	refused("when all is over", p)
+	p = plan()
+	id := stopped(p, "closed tree", 1)
+	writeTree(t, p.Dir, map[string]string{"a": "another's"})
+	refused("before anything was placed", p, id)
+}
+
+// TestStageInTheWay: a stage in which nothing is is taken away, one with anything gets a
+// name that nobody has, and a link is in the way wherever it leads.
+func TestStageInTheWay(t *testing.T) {
+	p := &TreePlan{Dir: filepath.Join(t.TempDir(), "out"), Files: []TreeOutput{{Name: "a"}}}
+	killed := func(text string, aside string) {
+		t.Helper()
+		tree, err := CreateTree(p)
+		sure(t, err)
+		w, err := tree.Turn(0)
+		sure(t, err)
+		if text != "" {
+			sure(t, w.WriteRecord([]byte(text)))
+		}
+		_, err = tree.Sync()
+		sure(t, err)
+		if tree.Aside() != aside {
+			t.Errorf("put aside as %q, not %q", tree.Aside(), aside)
+		}
+		sure(t, tree.current.stop())
+		sure(t, tree.stage.release())
+	}
+	killed("", "")
+	killed("one\n", "")
+	writeTree(t, p.Dir, map[string]string{treeStage + ".1": "another's file"})
+	killed("", filepath.Join(p.Dir, treeStage+".2"))
+	if err := os.Symlink("nothing", filepath.Join(p.Dir, "a")); err != nil {
+		t.Skip("no links:", err)
+	}
+	if _, err := CreateTree(p); err == nil || !strings.Contains(err.Error(), "is there already") {
+		t.Errorf("a link to nothing: %v", err)
+	}
+}
+
+// TestTreeAborted: what a mark knows of stays when a run is given up, though nothing is in
+// it, and again when the next one is; what no mark knows of goes. At the end all outputs are
+// there.
+func TestTreeAborted(t *testing.T) {
+	p := &TreePlan{Dir: filepath.Join(t.TempDir(), "out"), Early: true, Files: []TreeOutput{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
+	tree, err := CreateTree(p)
+	sure(t, err)
+	_, err = tree.Turn(0)
+	sure(t, err)
+	sure(t, tree.Abort())
+	if list, err := os.ReadDir(p.Dir); len(list) != 0 || err != nil {
+		t.Errorf("%v is left, %v", list, err)
+	}
+	tree, err = CreateTree(p)
+	sure(t, err)
+	_, err = tree.Turn(0)
+	sure(t, err)
+	at, err := tree.Sync()
+	sure(t, err)
+	sure(t, tree.Abort())
+	for range 2 {
+		tree, err = OpenTree(p, at)
+		sure(t, err)
+		sure(t, tree.Abort())
+	}
+	tree, err = OpenTree(p, at)
+	sure(t, err)
+	_, err = tree.Turn(1)
+	sure(t, err)
+	if _, err := tree.Turn(0); err == nil || !strings.Contains(err.Error(), "turn is over") {
+		t.Errorf("the first output again: %v", err)
+	}
+	sure(t, tree.End())
+	at, err = tree.Sync()
+	sure(t, err)
+	sure(t, tree.Close())
+	for _, f := range p.Files {
+		if _, err := os.Stat(filepath.Join(p.Dir, f.Name)); err != nil {
+			t.Error(err)
+		}
+	}
+	for what, change := range map[string]func() error{
+		"":        func() error { return nil },
+		"longer":  func() error { return os.WriteFile(filepath.Join(p.Dir, "b"), []byte("x"), 0o666) },
+		"missing": func() error { return os.Remove(filepath.Join(p.Dir, "b")) },
+	} {
+		sure(t, change())
+		if as, err := p.TreeIsAs(at); as != (what == "") || err != nil {
+			t.Errorf("%s: %v, %v", what, as, err)
+		}
+		sure(t, os.WriteFile(filepath.Join(p.Dir, "b"), nil, 0o666))
+	}
+}
+
+// TestCutTree: cut back, a stage has what a mark knows of, as that knows it.
+func TestCutTree(t *testing.T) {
+	p := &TreePlan{Dir: filepath.Join(t.TempDir(), "out"), Early: true, Files: []TreeOutput{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
+	tree, err := CreateTree(p)
+	sure(t, err)
+	write := func(n int, text string) {
+		t.Helper()
+		w, err := tree.Turn(n)
+		sure(t, err)
+		sure(t, w.WriteRecord([]byte(text)))
+	}
+	write(0, "on")
+	first, err := tree.Sync()
+	sure(t, err)
+	write(0, "e\n")
+	if _, err := tree.Sync(); err != nil || first.Open.Mark.Size != 2 {
+		t.Errorf("a mark that was returned has changed: %+v, %v", first.Open, err)
+	}
+	write(1, "two\n")
+	at, err := tree.Sync()
+	sure(t, err)
+	write(1, "more\n")
+	write(2, "three\n")
+	_, err = tree.current.EndFrame()
+	sure(t, err)
+	sure(t, tree.Abort())
+	stage := filepath.Join(p.Dir, treeStage)
+	other := at
+	other.Stage = "another"
+	for _, c := range []struct {
+		at    TreeMark
+		left  string
+		files map[string]string
+	}{
+		{other, "", map[string]string{"a": "one\n", "b": "two\nmore\n", "c": "three\n"}},
+		{at, stage, map[string]string{"a": "one\n", "b": "two\n", "c": ""}},
+	} {
+		if left, err := CutTree(p.Dir, c.at); left != c.left || err != nil {
+			t.Errorf("left %q, %v, want %q", left, err, c.left)
+		}
+		for name, want := range c.files {
+			got, err := os.ReadFile(filepath.Join(stage, name))
+			if string(got) != want || (err != nil) != (want == "") {
+				t.Errorf("%s is %q, %v, want %q", name, got, err, want)
+			}
+		}
+	}
+}
+
+func sure(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -31,10 +31,11 @@ const (
 // stage is the folder of outputs that are not whole, and of those that are and have not
 // their places.
 type stage struct {
-	dir   string // of the tree
+	dir   string   // of the tree
+	root  *os.Root // the same: no link leads what is written out of it
 	claim *claim.Claim
 	token string // what stageFile holds
-	fresh bool   // it was made by this run
+	fresh bool   // it was made by this run, and no mark knows of it
 	// placing: all outputs were whole, and were being given their places.
 	placing bool
 	again   bool // what was placed so before is worth nothing
@@ -47,13 +48,21 @@ func (s *stage) path(name string) string { return filepath.Join(s.dir, treeStage
 // newStage makes the stage of a tree, and has put aside what was there: unless refused
 // says why nothing can be written beside it.
 func newStage(dir string, refused error, worthless []FileID) (*stage, error) {
+	if err := makeDir(dir); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close() // nothing is lost
 	again, aside := false, ""
 	for {
-		if err := os.MkdirAll(filepath.Join(dir, treeStage), 0o777); err != nil {
+		if err := makeFolder(root, dir, treeStage); err != nil {
 			return nil, err
 		}
 		token := newToken()
-		f, err := os.OpenFile(filepath.Join(dir, treeStage, stageFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		f, err := root.OpenFile(filepath.Join(treeStage, stageFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		made := err == nil
 		if made {
 			_, err = f.WriteString(token)
@@ -112,27 +121,55 @@ func newToken() string {
 }
 
 // takeStage claims the stage that is there.
-func takeStage(dir string) (*stage, error) {
+func takeStage(dir string) (_ *stage, err error) {
 	s := &stage{dir: dir}
+	if s.root, err = os.OpenRoot(dir); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.release())
+		}
+	}()
+	if _, err := s.root.Stat(filepath.Join(treeStage, stageFile)); err != nil {
+		return nil, err
+	}
 	path := s.path(stageFile)
-	c, err := claim.Take(path)
+	s.claim, err = claim.Take(path)
 	if errors.Is(err, claim.ErrTaken) {
 		return nil, fmt.Errorf("%s: %w; wait for it to end, or choose another name", s.path(""), ErrBusy)
 	}
 	if err != nil {
 		return nil, err
 	}
-	s.claim = c
 	token, err := os.ReadFile(path)
 	if err != nil {
-		return nil, errors.Join(err, c.Release())
+		return nil, err
 	}
 	id, more, _ := strings.Cut(string(token), " ")
 	s.token, s.placing = id, more == placingNote
 	return s, nil
 }
 
-func (s *stage) release() error { return s.claim.Release() }
+func (s *stage) release() error {
+	err := s.claim.Release()
+	if s.root != nil {
+		err = errors.Join(err, s.root.Close())
+	}
+	return err
+}
+
+// create opens an output in the stage, anew or, with more than nothing in it, as it is.
+func (s *stage) create(name string, anew bool) (*os.File, error) {
+	name = filepath.Join(treeStage, name)
+	if !anew {
+		return s.root.OpenFile(name, os.O_RDWR, 0)
+	}
+	if err := s.root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return nil, err
+	}
+	return s.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
+}
 
 // each calls f for all files of the stage but its own, by their names.
 func (s *stage) each(f func(name string, d fs.DirEntry) error) error {
@@ -275,54 +312,69 @@ func (s *stage) place(files []TreeFile, over bool) error {
 	var folders []string
 	made := map[string]bool{}
 	for _, f := range files {
-		path := filepath.Join(s.dir, f.Name)
-		folder := filepath.Dir(path)
+		folder := filepath.Dir(f.Name)
 		if !made[folder] {
 			made[folder] = true
 			folders = append(folders, folder)
-			if err := makeFolder(folder, s.dir); err != nil {
+			if err := makeFolder(s.root, s.dir, folder); err != nil {
 				return err
 			}
 		}
-		if err := s.placeOne(f, path, over); err != nil {
+		if err := s.placeOne(f, over); err != nil {
 			return err
 		}
 	}
 	for _, folder := range folders {
-		if err := durable.SyncName(filepath.Join(folder, "x")); err != nil {
+		if err := durable.SyncName(filepath.Join(s.dir, folder, "x")); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *stage) placeOne(f TreeFile, path string, over bool) error {
+func (s *stage) placeOne(f TreeFile, over bool) error {
 	if _, err := os.Lstat(s.path(f.Name)); errors.Is(err, fs.ErrNotExist) {
 		return nil // it is there: OpenTree has looked
 	}
 	if !over {
-		if err := refuseFile(path); err != nil {
+		if err := refuseFile(s.root, s.dir, f.Name); err != nil {
 			return err
 		}
 	}
-	if err := os.Rename(s.path(f.Name), path); err != nil {
+	if err := s.root.Rename(filepath.Join(treeStage, f.Name), f.Name); err != nil {
 		return err
 	}
 	return step.Done("placed output")
 }
 
-// makeFolder makes a folder of the tree, durably.
-func makeFolder(folder, root string) error {
-	if _, err := os.Stat(folder); err == nil {
+// makeDir makes a folder and those above it, durably.
+func makeDir(dir string) error {
+	if _, err := os.Stat(dir); err == nil {
 		return nil
 	}
-	if up := filepath.Dir(folder); folder != root && up != folder {
-		if err := makeFolder(up, root); err != nil {
+	if up := filepath.Dir(dir); up != dir {
+		if err := makeDir(up); err != nil {
 			return err
 		}
 	}
-	if err := os.Mkdir(folder, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return durable.SyncName(folder)
+	return durable.SyncName(dir)
+}
+
+// makeFolder makes a folder of the tree in dir, which root is, durably.
+func makeFolder(root *os.Root, dir, folder string) error {
+	if _, err := root.Stat(folder); err == nil {
+		return nil
+	}
+	if up := filepath.Dir(folder); up != folder {
+		if err := makeFolder(root, dir, up); err != nil {
+			return err
+		}
+	}
+	if err := root.Mkdir(folder, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return durable.SyncName(filepath.Join(dir, folder))
 }

@@ -11,7 +11,8 @@ import (
 const longestTime = 64
 
 // ParseTime is the time that a text tells, zero where it tells none: as RFC 3339 has it, in
-// letters of either case, or Unix seconds in digits alone. Fractions of a second are left
+// letters of either case, or Unix seconds in digits alone. A blank may stand for the T, and
+// without a zone it is UTC, as Python and pandas write times. Fractions of a second are left
 // out.
 func ParseTime(text []byte) time.Time {
 	if len(text) > longestTime {
@@ -20,11 +21,16 @@ func ParseTime(text []byte) time.Time {
 	if seconds, err := strconv.ParseInt(string(text), 10, 64); err == nil {
 		return UnixTime(float64(seconds))
 	}
-	t, err := time.Parse(time.RFC3339, string(bytes.ToUpper(text)))
-	if err != nil {
-		return time.Time{}
+	form := bytes.ToUpper(text)
+	if at := len(time.DateOnly); len(form) > at && form[at] == ' ' {
+		form[at] = 'T'
 	}
-	return t.UTC().Truncate(time.Second)
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05"} {
+		if t, err := time.Parse(layout, string(form)); err == nil {
+			return t.UTC().Truncate(time.Second)
+		}
+	}
+	return time.Time{}
 }
 
 // mostSeconds is the end of the year 9999, as RFC 3339 has it.

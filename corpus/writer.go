@@ -37,7 +37,6 @@ type Writer struct {
 	codec  codec
 	size   int // bytes at which a frame ends
 	frame  *frame
-	starts []int         // of records in frame, see copy
 	stream streamEncoder // for long records, made for the first
 
 	enclosure Enclosure // nil for none

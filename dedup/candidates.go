@@ -51,10 +51,16 @@ func (d *Deduper) testFilter(keys []uint64, seen []bool, test func(f *bloomstore
 // lookupWhole asks the table who was kept under the document's whole-text fingerprint
 // (rule 2), which is the last key.
 func (c *decision) lookupWhole(table asker) (nums []uint32, err error) {
+	if nums, err = c.holdersOfWhole(table); err == nil {
+		c.count(1)
+	}
+	return nums, err
+}
+
+func (c *decision) holdersOfWhole(table asker) (nums []uint32, err error) {
 	if err := c.postings.lookup(table, c.keys[len(c.keys)-1:]); err != nil {
 		return nil, err
 	}
-	c.count(1)
 	return c.postings.of(0), nil
 }
 
@@ -94,15 +100,20 @@ func (c *decision) gather() {
 	c.pairs, c.found.Common, c.union = c.pairs[:0], c.found.Common[:0], 0
 	for a, i := range c.asked {
 		docs := c.postings.of(a)
+		common, counted := len(docs) >= MaxHolders, slices.Contains(docs, Counted)
 		what := uint64(i)
-		switch {
-		case len(docs) >= MaxHolders:
+		switch docs = named(docs); {
+		case len(docs) == 0: // what nobody is named for is new
+		case common:
 			what |= commonPair
+			if counted {
+				what |= countedPair
+			}
 			c.found.Common = append(c.found.Common, uint32(i))
-		case len(docs) > 0:
+		default:
 			c.union += c.judge.Weight(i)
 		}
-		for _, num := range withoutDead(docs) {
+		for _, num := range docs {
 			c.pairs = append(c.pairs, uint64(num)<<32|what)
 		}
 	}
@@ -119,8 +130,22 @@ func withoutDead(docs []uint32) []uint32 {
 	return docs
 }
 
-// commonPair marks a pair of a document and a common feature.
-const commonPair = 1 << 31
+// named leaves out who is not: the zeros, and in place what stands for documents that only
+// count.
+func named(docs []uint32) []uint32 {
+	docs = withoutDead(docs)
+	if !slices.Contains(docs, Counted) {
+		return docs
+	}
+	return slices.DeleteFunc(docs, func(num uint32) bool { return num == Counted })
+}
+
+// commonPair marks a pair of a document and a common feature, countedPair one where some
+// of the eight holders only count.
+const (
+	commonPair  = 1 << 31
+	countedPair = 1 << 30
+)
 
 // group turns the pairs, which are sorted, into candidates.
 func (c *decision) group() {
@@ -132,9 +157,16 @@ func (c *decision) group() {
 			candidates = append(candidates, method.Candidate{Num: num, Shared: c.positions[len(c.positions):]})
 		}
 		e := &candidates[len(candidates)-1]
-		weight := c.judge.Weight(int(i &^ commonPair))
+		at := int(i &^ (commonPair | countedPair))
+		weight := c.judge.Weight(at)
 		if i&commonPair != 0 {
 			e.CommonWeight += weight
+			if i&countedPair != 0 {
+				e.CountedWeight += weight
+				if at >= c.sketch.Parts() {
+					e.CountedLeads++
+				}
+			}
 			continue
 		}
 		c.positions = append(c.positions, i)

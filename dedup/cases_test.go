@@ -94,7 +94,11 @@ func isSaid(said []string, item string) bool {
 	for _, s := range said {
 		if value, is := strings.CutPrefix(s, name+" "); is && err == nil {
 			got, err := strconv.ParseFloat(value, 64)
-			return err == nil && math.Abs(got-want) <= estimateError
+			allowed := estimateError
+			if want > 1 { // words
+				allowed *= want
+			}
+			return err == nil && math.Abs(got-want) <= allowed
 		}
 	}
 	return false
@@ -162,6 +166,9 @@ func tell(r *dedup.Result) []string {
 	}
 	if r.SameID {
 		items = append(items, "same id")
+	}
+	if r.New.To > 0 {
+		items = append(items, fmt.Sprintf("new %d", r.New.To-r.New.From))
 	}
 	if r.Kept {
 		return append(items, "kept")

@@ -10,7 +10,8 @@ import (
 // Where copies have to be confirmed, what the method calls one is asked for before it is
 // removed: of the candidates that are copies the best first, and, of a document so short
 // that its method leaves it open, those that are not as well. Nothing is removed that was
-// not confirmed.
+// not confirmed. With Rules.Verify only what is in doubt has to be confirmed, and a document
+// with a long new passage is asked for too.
 
 // maxAsked is of how many candidates the texts are compared for one document. They are
 // asked best first, so that the rest hardly ever matter.
@@ -71,7 +72,7 @@ func (c *decision) confirm(at int) (Confirmation, error) {
 
 // confirmExact asks about an exact copy, which was read last.
 func (c *decision) confirmExact(num uint32, features int, r *Result) (ok bool, err error) {
-	if !c.confirming.active {
+	if !c.confirming.active || c.rules.Verify {
 		return true, nil
 	}
 	answer, err := c.confirm(0)
@@ -96,7 +97,7 @@ func (c *decision) aloneConfirmed(r *Result) (witness, relation found, err error
 		if err != nil {
 			return witness, relation, c.damaged(e.Num, err)
 		}
-		if f.Relation == method.Copy || f.Open {
+		if f.Relation == method.Copy || f.Open || c.rules.Verify && f.New.To > 0 {
 			tries = append(tries, try{at, found{i, f}})
 		} else {
 			c.relate(found{i, f}, &relation)
@@ -107,6 +108,9 @@ func (c *decision) aloneConfirmed(r *Result) (witness, relation found, err error
 	})
 	c.confirming.tries = tries
 	for n, t := range tries {
+		if c.rules.Verify && t.Relation == method.Copy && t.Sure {
+			return t.found, relation, nil
+		}
 		if n < maxAsked {
 			answer, err := c.confirm(t.at)
 			if err != nil {
@@ -119,7 +123,7 @@ func (c *decision) aloneConfirmed(r *Result) (witness, relation found, err error
 				r.Confirm, r.Asked = answer, true
 				return t.found, relation, nil
 			}
-			if t.Relation == method.Copy && !r.Asked {
+			if (t.Relation == method.Copy || t.New.To > 0) && !r.Asked {
 				r.Confirm, r.Asked = answer, true
 			}
 		}

@@ -214,3 +214,60 @@ func TestConfirmingIsForDecisions(t *testing.T) {
 		}
 	}
 }
+
+// TestVerifyAsksOnlyInDoubt: with Rules.Verify an exact copy, and one that a sketch is sure
+// of, is removed without a question; any other that is removed was confirmed.
+func TestVerifyAsksOnlyInDoubt(t *testing.T) {
+	events := map[string]int{}
+	rapid.Check(t, func(rt *rapid.T) {
+		base := make([]string, 60)
+		for i := range base {
+			base[i] = fmt.Sprintf("clause %d with its own words such as %x and %x", i, xxh3.HashString(fmt.Sprint(i)), i*7919)
+		}
+		var texts []string
+		for range rapid.IntRange(2, 12).Draw(rt, "documents") {
+			clauses := slices.Clone(base)
+			for range rapid.IntRange(0, 30).Draw(rt, "edits") {
+				at := rapid.IntRange(0, len(clauses)-1).Draw(rt, "at")
+				clauses[at] = fmt.Sprintf("clause %d is another one here, by %x", at, rapid.Uint32().Draw(rt, "by"))
+			}
+			texts = append(texts, strings.Join(clauses, ", "))
+		}
+		yes := rapid.Bool().Draw(rt, "confirmed")
+		asked := 0
+		d, err := dedup.New(dedup.Config{Table: &dedup.Memory{}, Rules: dedup.Rules{Verify: true, Confirm: "test"}, Confirm: func([]byte, []byte, *dedup.Record) (dedup.Confirmation, error) {
+			asked++
+			return dedup.Confirmation{OK: yes, Value: 0.75}, nil
+		}})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for i, text := range texts {
+			asked = 0
+			r, err := d.See(fmt.Sprint("doc", i), []byte(text))
+			switch {
+			case err != nil:
+				rt.Fatal(err)
+			case r.Exact && (r.Kept || asked > 0):
+				rt.Fatalf("an exact copy: asked %d times, %+v", asked, r)
+			case r.Exact:
+				events["exact"]++
+			case !r.Kept && !r.Asked && r.Contained < .85:
+				rt.Fatalf("removed without a question: %+v", r)
+			case !r.Kept && !r.Asked:
+				events["sure"]++
+			case !r.Kept && !yes:
+				rt.Fatalf("removed though nothing confirms it: %+v", r)
+			case !r.Kept:
+				events["confirmed"]++
+			case r.Asked:
+				events["not confirmed"]++
+			}
+		}
+	})
+	for _, e := range []string{"exact", "sure", "confirmed", "not confirmed"} {
+		if events[e] == 0 {
+			t.Errorf("no document was %s: %v", e, events)
+		}
+	}
+}

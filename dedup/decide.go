@@ -1,6 +1,8 @@
 package dedup
 
 import (
+	"slices"
+
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/method"
 )
@@ -10,7 +12,10 @@ import (
 // first two ask the filter and the store, the third asks nobody. Its buffers are
 // reused.
 type decision struct {
-	rules  Rules
+	rules Rules
+	// counting: the store has documents that only count.
+	counting bool
+
 	judge  method.Judge
 	sketch *feature.Sketch
 	keys   []uint64 // of its features, and of the whole text
@@ -36,8 +41,8 @@ type decision struct {
 	also    []Source
 }
 
-func newDecision(rules Rules, m method.Method, ask Confirmer) decision {
-	return decision{rules: rules, confirming: confirming{ask: ask}, judge: m.NewJudge(method.Rules{Threshold: rules.Threshold, Score: rules.Score})}
+func newDecision(rules Rules, m method.Method, ask Confirmer, table Store) decision {
+	return decision{rules: rules, counting: counts(table), confirming: confirming{ask: ask}, judge: m.NewJudge(method.Rules{Threshold: rules.Threshold, Score: rules.Score})}
 }
 
 // load makes s the document to decide about.
@@ -76,6 +81,13 @@ func (c *decision) byRules(table asker) (Result, error) {
 	if err := c.verdict(&r); err != nil {
 		return r, err
 	}
+	if r.Counted {
+		nums, err := c.holdersOfWhole(table)
+		if err != nil {
+			return r, err
+		}
+		r.Counted = !slices.Contains(nums, Counted) // or one page would count each time it comes
+	}
 	c.also = r.Also
 	return r, c.nameSources(table, &r)
 }
@@ -93,7 +105,7 @@ func (c *decision) decideExact(table asker, r *Result) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	for _, num := range withoutDead(nums) { // the first is it, nearly always
+	for _, num := range named(nums) { // the first is it, nearly always
 		if err := c.fetchOne(table, num); err != nil {
 			return false, err
 		}

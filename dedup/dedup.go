@@ -33,6 +33,10 @@ type Rules struct {
 	// Confirm names the condition by which copies are confirmed, so that runs can tell
 	// whether theirs is the same; "" for none. Config.Confirm does it.
 	Confirm string `json:",omitempty"`
+	// Verify has Config.Confirm asked only about copies that records leave in doubt: not
+	// about exact copies, nor where a sketch is sure. The default threshold is
+	// DefaultVerifyThreshold.
+	Verify bool `json:",omitempty"`
 }
 
 // The thresholds where none is given. Without a table nobody checks that the
@@ -41,6 +45,8 @@ const (
 	DefaultThreshold         = 0.6
 	DefaultSegmentsThreshold = 0.5 // with ScoreSegments
 	DefaultFilterThreshold   = 0.8
+	// With Verify texts decide, so records need only say whose texts to read.
+	DefaultVerifyThreshold = 0.5
 )
 
 func (r Rules) withDefaults(s feature.Scheme, filterOnly bool) (Rules, error) {
@@ -49,6 +55,8 @@ func (r Rules) withDefaults(s feature.Scheme, filterOnly bool) (Rules, error) {
 		return r, fmt.Errorf("the method %s needs a side table", info.Name)
 	}
 	switch {
+	case r.Threshold == 0 && r.Verify && s.BySegments():
+		r.Threshold = DefaultVerifyThreshold
 	case r.Threshold == 0 && !s.BySegments():
 		r.Threshold = cmp.Or(info.Threshold, 1)
 	case r.Threshold == 0 && filterOnly:
@@ -160,7 +168,7 @@ func New(cfg Config) (*Deduper, error) {
 	}
 	closer, _ := cfg.Table.(closer)
 	return &Deduper{
-		Cfg: cfg, closer: closer, method: m, extractor: m.NewExtractor(), decision: newDecision(rules, m, cfg.Confirm), near: near,
+		Cfg: cfg, closer: closer, method: m, extractor: m.NewExtractor(), decision: newDecision(rules, m, cfg.Confirm, cfg.Table), near: near,
 	}, nil
 }
 
@@ -184,6 +192,8 @@ type Document struct {
 	Added []byte
 	// Time is what a [TimedStore] is told of a document that is kept: Unix seconds.
 	Time uint32
+	// Uncounted: it is not remembered where it is removed, not even to count.
+	Uncounted bool
 	// Text is what Config.Confirm compares; without one it is not needed.
 	Text []byte
 }
@@ -197,10 +207,10 @@ func (d *Deduper) Decide(id string, s *feature.Sketch) (Result, error) {
 // DecideDocument is Decide for a document of which more is to be stored.
 func (d *Deduper) DecideDocument(doc Document) (Result, error) {
 	r, err := d.JudgeDocument(doc)
-	if err != nil || !r.Kept {
+	if err != nil || !r.Kept && (!r.Counted || doc.Uncounted) {
 		return r, err
 	}
-	if err := d.remember(&doc, r.Verdict); err != nil {
+	if err := d.remember(&doc, &r); err != nil {
 		return r, fmt.Errorf("remembering document %q: %w", doc.ID, err)
 	}
 	return r, nil
@@ -259,8 +269,12 @@ func (d *Deduper) Counts() Counts { return d.decision.counts }
 func (d *Deduper) UseFilter(f *bloomstore.Filter) { d.Cfg.Filter = f }
 
 // remember enters the document judged last, which is kept, into filter and table
-// (rule 10).
-func (d *Deduper) remember(doc *Document, v Verdict) error {
+// (rule 10), or one that only counts into the table.
+func (d *Deduper) remember(doc *Document, r *Result) error {
+	if r.Counted {
+		d.record = Record{Verdict: Duplicate, Time: d.Cfg.Now().Unix(), Sketch: d.record.Sketch[:0]}
+		return d.one.add(d.Cfg.Table, doc, &d.record, d.Keys)
+	}
 	if d.Cfg.Filter != nil {
 		d.Cfg.Filter.Add(d.Keys)
 	}
@@ -272,7 +286,7 @@ func (d *Deduper) remember(doc *Document, v Verdict) error {
 	if d.Cfg.Table == nil {
 		return nil
 	}
-	d.record.Time, d.record.Verdict, d.record.Added = d.Cfg.Now().Unix(), v, doc.Added
+	d.record.Time, d.record.Verdict, d.record.Added = d.Cfg.Now().Unix(), r.Verdict, doc.Added
 	d.record.Sketch = d.decision.judge.Record(d.record.Sketch[:0])
 	err := d.one.add(d.Cfg.Table, doc, &d.record, d.Keys)
 	if err == nil && d.near != nil {

@@ -125,9 +125,9 @@ func TestTableIsAskedOnlyWhereItMatters(t *testing.T) {
 		{segmentsOf(6, 81, 82, 73, 61, 62, 63, 64, 65), 1, 0, dedup.Counts{Fresh: 42, Lookups: 3, Confirmed: 11}, "21 of 72 are seen, but one document has 14: too little to be compared"},
 		{segmentsOf(1, 11, 12, 13, 14, 15, 16, 17, 18), 1, 1, dedup.Counts{Fresh: 42, Lookups: 4, Confirmed: 12}, "an exact copy: one key, one document"},
 		{withRunKeys(segmentsOf(7, 41, 42), 501, 502, 503, 504), 0, 0, dedup.Counts{Fresh: 49, Lookups: 4, Confirmed: 12}, "run keys, of which nothing was seen"},
-		{withRunKeys(segmentsOf(8, 43, 44), 501, 502, 506), 0, 0, dedup.Counts{Fresh: 53, Lookups: 4, Confirmed: 12}, "two run keys are seen"},
-		{withRunKeys(segmentsOf(9, 45, 46), 502, 503, 506), 1, 0, dedup.Counts{Fresh: 56, Lookups: 5, Confirmed: 15}, "three are seen, but no document has more than two"},
-		{withRunKeys(segmentsOf(10, 47, 48), 502, 503, 504), 1, 1, dedup.Counts{Fresh: 59, Lookups: 6, Confirmed: 18}, "three are seen, and one document has them all"},
+		{withRunKeys(segmentsOf(8, 43, 44), 501, 506), 0, 0, dedup.Counts{Fresh: 53, Lookups: 4, Confirmed: 12}, "one run key is seen"},
+		{withRunKeys(segmentsOf(9, 45, 46), 502, 506), 1, 0, dedup.Counts{Fresh: 56, Lookups: 5, Confirmed: 14}, "two are seen, but no document has more than one"},
+		{withRunKeys(segmentsOf(10, 47, 48), 503, 504), 1, 1, dedup.Counts{Fresh: 59, Lookups: 6, Confirmed: 16}, "two are seen, and one document has them both"},
 	} {
 		table.calls = nil
 		r, err := d.Decide("id", c.set)

@@ -53,10 +53,12 @@ type group struct {
 	parts   [][]int  // components, each ascending
 	shorten bool     // step 3 is under way
 
-	ids  []string // of kept documents
+	ids  []string // of documents that are added
 	recs [][]byte
 	keys [][]uint64
 	at   []uint32 // their times
+	// marks are of those that only count.
+	marks []bool
 }
 
 // state is what is known of a document.
@@ -65,6 +67,7 @@ type state uint8
 const (
 	open state = iota
 	kept
+	counted // and removed
 	removed
 )
 
@@ -130,7 +133,7 @@ func (g *group) begin(d *Deduper, b *Batch, crew Crew) error {
 	g.store = d.Cfg.Table.(SharedStore)
 	g.base, g.now = g.store.Documents(), d.Cfg.Now().Unix()
 	for len(g.members) < crew.Size {
-		g.members = append(g.members, &member{decision: newDecision(d.Cfg.Rules, d.method, d.Cfg.Confirm), group: g, reader: len(g.members)})
+		g.members = append(g.members, &member{decision: newDecision(d.Cfg.Rules, d.method, d.Cfg.Confirm, d.Cfg.Table), group: g, reader: len(g.members)})
 	}
 	for _, m := range g.members {
 		m.also, m.shared, m.told, m.records = m.also[:0], m.shared[:0], m.told[:0], m.records[:0]
@@ -258,9 +261,13 @@ func (m *member) settleNow(i int, r Result, err error) error {
 
 // publish lets others see whether a document is kept.
 func (g *group) publish(i int) {
-	g.state[i] = removed
-	if g.results[i].Kept {
+	switch r := &g.results[i]; {
+	case r.Kept:
 		g.state[i] = kept
+	case r.Counted:
+		g.state[i] = counted
+	default:
+		g.state[i] = removed
 	}
 }
 
@@ -276,9 +283,11 @@ func (m *member) settle(i int, r Result, err error) error {
 	r.SharedSegments, m.shared = copied(r.SharedSegments, m.shared)
 	g.results[i] = r
 	g.told[i] = Told{Result: &g.results[i]}
-	if r.Kept {
-		m.record.Time, m.record.Verdict, m.record.Added = g.now, r.Verdict, g.batch.docs[i].Added
-		m.record.Sketch = m.judge.Record(m.record.Sketch[:0])
+	if r.Kept || r.Counted {
+		m.record = Record{Verdict: r.Verdict, Time: g.now, Sketch: m.record.Sketch[:0]}
+		if r.Kept {
+			m.record.Added, m.record.Sketch = g.batch.docs[i].Added, m.judge.Record(m.record.Sketch)
+		}
 		at := len(m.records)
 		m.records = m.record.Append(m.records)
 		g.data[i] = m.records[at:len(m.records):len(m.records)]
@@ -295,22 +304,26 @@ func copied[T any](values, memory []T) (copied, all []T) {
 
 // add is step 4.
 func (g *group) add() error {
-	g.ids, g.recs, g.keys, g.at = g.ids[:0], g.recs[:0], g.keys[:0], g.at[:0]
+	g.ids, g.recs, g.keys, g.at, g.marks = g.ids[:0], g.recs[:0], g.keys[:0], g.at[:0], g.marks[:0]
 	next := g.base + 1
 	for i := range g.state {
-		if g.state[i] != kept {
+		if g.state[i] != kept && g.state[i] != counted {
 			continue
 		}
 		g.number[i] = next
 		next++
 		from, to := g.batch.keysOf(i)
-		doc := &g.batch.docs[i]
-		g.ids, g.recs, g.keys, g.at = append(g.ids, doc.ID), append(g.recs, g.data[i]), append(g.keys, g.batch.keys[from:to]), append(g.at, doc.Time)
+		doc, id := &g.batch.docs[i], ""
+		if g.state[i] == kept {
+			id = doc.ID
+		}
+		g.marks = append(g.marks, g.state[i] == counted)
+		g.ids, g.recs, g.keys, g.at = append(g.ids, id), append(g.recs, g.data[i]), append(g.keys, g.batch.keys[from:to]), append(g.at, doc.Time)
 	}
 	if len(g.ids) == 0 {
 		return nil
 	}
-	if _, err := addAt(g.store, g.ids, g.recs, g.keys, g.at); err != nil {
+	if _, err := addAt(g.store, g.ids, g.recs, g.keys, g.at, g.marks); err != nil {
 		return fmt.Errorf("remembering document %q and those after it: %w", g.ids[0], err)
 	}
 	return nil

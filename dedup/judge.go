@@ -33,11 +33,12 @@ func (c *decision) verdict(r *Result) error {
 	switch {
 	case witness.candidate >= 0:
 		r.Verdict, r.Score = Duplicate, witness.Score
+		r.Counted = witness.Thin && c.counting && !c.confirming.active
 		r.Contained, r.Estimated = witness.Contained, witness.Estimated
 		r.Distance, r.ByDistance = witness.Distance, witness.ByDistance
 		c.explain(witness, r)
 	case relation.candidate >= 0:
-		r.Verdict, r.Score = Related, relation.Share
+		r.Verdict, r.Score, r.New = Related, relation.Share, relation.New
 		r.Contained, r.Estimated = relation.Contained, relation.Estimated
 		c.explain(relation, r)
 	case r.Seen > 0 && r.Seen >= c.rules.Threshold:

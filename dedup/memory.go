@@ -13,16 +13,24 @@ type Memory struct {
 }
 
 // stored is a document in memory.
-type stored struct{ id, data []byte }
+type stored struct {
+	id, data []byte
+	counted  bool
+}
 
 // Add implements [Store].
 func (m *Memory) Add(ids []string, data [][]byte, keys [][]uint64) (uint32, error) {
+	return m.AddCounted(ids, data, keys, nil, nil)
+}
+
+// AddCounted implements [CountingStore].
+func (m *Memory) AddCounted(ids []string, data [][]byte, keys [][]uint64, _ []uint32, marks []bool) (uint32, error) {
 	if m.holders == nil {
 		m.holders = map[uint64][]uint32{}
 	}
 	first := uint32(len(m.docs)) + 1
 	for i, id := range ids {
-		m.docs = append(m.docs, stored{[]byte(id), slices.Clone(data[i])})
+		m.docs = append(m.docs, stored{[]byte(id), slices.Clone(data[i]), len(marks) > 0 && marks[i]})
 		m.hold(uint32(len(m.docs)), keys[i])
 	}
 	return first, nil
@@ -40,7 +48,13 @@ func (m *Memory) hold(num uint32, keys []uint64) {
 // Lookup implements [Store].
 func (m *Memory) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	for i, k := range keys {
-		n[i] = uint8(copy(holders[i*MaxHolders:], m.holders[k]))
+		n[i] = uint8(len(m.holders[k]))
+		for at, num := range m.holders[k] {
+			if m.docs[num-1].counted {
+				num = Counted
+			}
+			holders[i*MaxHolders+at] = num
+		}
 	}
 	return nil
 }
@@ -56,6 +70,11 @@ func (m *Memory) LookupBy(_ int, keys []uint64, holders []uint32, n []uint8) err
 // RecordsBy implements [SharedStore].
 func (m *Memory) RecordsBy(_ int, nums []uint32, ids, data [][]byte) error {
 	return m.Records(nums, ids, data)
+}
+
+// Live reports whether a document is one that is named.
+func (m *Memory) Live(num uint32) bool {
+	return num > 0 && int(num) <= len(m.docs) && !m.docs[num-1].counted
 }
 
 // Documents implements [SharedStore].

@@ -10,8 +10,8 @@ import "slices"
 func (m *member) askTable(i int) error {
 	c := &m.decision
 	c.ask = c.ask[:0]
-	for p, seen := range c.seen {
-		if seen {
+	for p := range c.seen {
+		if m.asksFor(p) {
 			c.ask = append(c.ask, c.keys[p])
 		}
 	}
@@ -19,9 +19,9 @@ func (m *member) askTable(i int) error {
 		return m.settle(i, Result{}, err)
 	}
 	a, at, from := 0, len(m.n), len(m.holders)
-	for _, seen := range c.seen {
+	for p := range c.seen {
 		var docs []uint32
-		if seen {
+		if m.asksFor(p) {
 			docs = c.postings.of(a)
 			a++
 		}
@@ -29,6 +29,13 @@ func (m *member) askTable(i int) error {
 	}
 	m.group.asked[i] = asked{n: m.n[at:len(m.n):len(m.n)], holders: m.holders[from:len(m.holders):len(m.holders)]}
 	return m.askClosed(i)
+}
+
+// asksFor reports whether the table is asked for the p-th key. The filter does not have the
+// keys of documents that only count: so also for those that a document of the batch may
+// hold, and for the whole text.
+func (m *member) asksFor(p int) bool {
+	return m.seen[p] || m.counting && (m.possible[p] || m.keys[p] == m.keys[len(m.keys)-1])
 }
 
 // askClosed has a table that takes documents back tell which keys are closed, of those
@@ -171,22 +178,33 @@ func (m *member) decideOpen(i int) error {
 // keptBefore reports whether an earlier document of the batch is kept that has the key
 // at p.
 func (g *group) keptBefore(p int) bool {
-	return g.batch.earlier(p) && len(g.holders(make([]uint32, 0, 1), p)) > 0
+	b := g.batch
+	for q := b.head[p]; b.owner[q] < b.owner[p]; q = b.next[q] {
+		if g.state[b.owner[q]] == kept {
+			return true // mostly the first of them
+		}
+	}
+	return false
 }
 
 // holders appends the numbers of those documents of the batch before that of the key at
-// p that are kept and have the key, the earliest first, up to the capacity of dst.
+// p that are kept and have the key, the earliest first, and Counted for those that only
+// count, up to the capacity of dst.
 //
 // In step 3 it takes those that are removed out of the chain, which belongs to one
 // component: of a thousand copies of one page each would else look at all before it.
 func (g *group) holders(dst []uint32, p int) []uint32 {
-	b, last := g.batch, int32(-1)
+	b, last, of := g.batch, int32(-1), int32(-1)
 	for q := b.head[p]; b.owner[q] < b.owner[p] && len(dst) < cap(dst); q = b.next[q] {
 		j := b.owner[q]
-		num := g.base + 1 + uint32(j)
-		if g.state[j] == kept && (len(dst) == 0 || dst[len(dst)-1] != num) {
-			dst = append(dst, num)
+		switch {
+		case j == of: // it has the key twice
+		case g.state[j] == kept:
+			dst = append(dst, g.base+1+uint32(j))
+		case g.state[j] == counted:
+			dst = append(dst, Counted)
 		}
+		of = j
 		if g.state[j] == removed && last >= 0 && g.shorten {
 			b.next[last] = b.next[q]
 			continue

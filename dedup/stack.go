@@ -75,11 +75,16 @@ func (s *Stack) Add(ids []string, data [][]byte, keys [][]uint64) (uint32, error
 
 // AddAt implements [TimedStore].
 func (s *Stack) AddAt(ids []string, data [][]byte, keys [][]uint64, times []uint32) (uint32, error) {
+	return s.AddCounted(ids, data, keys, times, nil)
+}
+
+// AddCounted implements [CountingStore], where the last store does.
+func (s *Stack) AddCounted(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (uint32, error) {
 	before := s.Before()
 	if uint64(before)+uint64(s.last().Documents())+uint64(len(ids)) > math.MaxUint32 {
 		return 0, errTooMany
 	}
-	first, err := addAt(s.last(), ids, data, keys, times)
+	first, err := addAt(s.last(), ids, data, keys, times, marks)
 	return before + first, err
 }
 
@@ -191,7 +196,10 @@ func behind(holders []uint32, n uint8, more []uint32, before uint32) uint8 {
 	live := withoutDead(more)
 	for _, num := range live {
 		if n < MaxHolders {
-			holders[n] = before + num
+			if num != Counted {
+				num += before
+			}
+			holders[n] = num
 			n++
 		}
 	}

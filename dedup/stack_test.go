@@ -35,18 +35,22 @@ func newDealt(sizes []uint32, open func() dedup.SharedStore) *dealt {
 }
 
 func (d *dealt) Add(ids []string, data [][]byte, keys [][]uint64) (first uint32, err error) {
+	return d.AddCounted(ids, data, keys, make([]uint32, len(ids)), make([]bool, len(ids)))
+}
+
+func (d *dealt) AddCounted(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (first uint32, err error) {
 	first = d.Documents() + 1
 	for i, store := range d.earlier {
 		n := min(int(d.sizes[i]-store.Documents()), len(ids))
 		if n == 0 {
 			continue
 		}
-		if _, err := store.Add(ids[:n], data[:n], keys[:n]); err != nil {
+		if _, err := store.(dedup.CountingStore).AddCounted(ids[:n], data[:n], keys[:n], times[:n], marks[:n]); err != nil {
 			return 0, err
 		}
-		ids, data, keys = ids[n:], data[n:], keys[n:]
+		ids, data, keys, times, marks = ids[n:], data[n:], keys[n:], times[n:], marks[n:]
 	}
-	_, err = d.Stack.Add(ids, data, keys)
+	_, err = d.Stack.AddCounted(ids, data, keys, times, marks)
 	return first, err
 }
 

@@ -1,5 +1,10 @@
 package dedup
 
+import (
+	"math"
+	"slices"
+)
+
 // MaxHolders is how many documents a [Store] names of those that hold a key: the
 // earliest. A key that has so many is common, and no evidence.
 const MaxHolders = 8
@@ -34,6 +39,28 @@ type Store interface {
 	Add(ids []string, data [][]byte, keys [][]uint64) (first uint32, err error)
 }
 
+// Counted is what a [CountingStore] tells in the place of a document that only counts.
+const Counted = math.MaxUint32
+
+// A CountingStore is a Store that also has documents which only count as holders of their
+// keys: Lookup tells Counted for each of them, in its place (docs/design.md, rule 6). Beside
+// any other store what was removed does not count.
+type CountingStore interface {
+	Store
+	// AddCounted is AddAt of documents of which those that are marked only count. They
+	// have numbers like others, and empty ids.
+	AddCounted(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (first uint32, err error)
+}
+
+// counts reports whether a store has documents that only count.
+func counts(s Store) bool {
+	if stack, ok := s.(*Stack); ok {
+		s = stack.last()
+	}
+	_, ok := s.(CountingStore)
+	return ok
+}
+
 // A TimedStore is a Store that is told when documents were made.
 type TimedStore interface {
 	Store
@@ -41,8 +68,12 @@ type TimedStore interface {
 	AddAt(ids []string, data [][]byte, keys [][]uint64, times []uint32) (first uint32, err error)
 }
 
-// addAt adds documents, with their times where the store is to know them.
-func addAt(s Store, ids []string, data [][]byte, keys [][]uint64, times []uint32) (first uint32, err error) {
+// addAt adds documents, with their times where the store is to know them, and those that
+// only count where there are any.
+func addAt(s Store, ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (first uint32, err error) {
+	if counting, ok := s.(CountingStore); ok && slices.Contains(marks, true) {
+		return counting.AddCounted(ids, data, keys, times, marks)
+	}
 	if timed, ok := s.(TimedStore); ok {
 		return timed.AddAt(ids, data, keys, times)
 	}
@@ -128,11 +159,15 @@ type one struct {
 	data [1][]byte
 	keys [1][]uint64
 	time [1]uint32
+	mark [1]bool
 }
 
 // add adds a document whose record is rec.
 func (o *one) add(s Store, doc *Document, rec *Record, keys []uint64) error {
 	o.id[0], o.data[0], o.keys[0], o.time[0] = doc.ID, rec.Append(o.data[0][:0]), keys, doc.Time
-	_, err := addAt(s, o.id[:], o.data[:], o.keys[:], o.time[:])
+	if o.mark[0] = rec.Verdict == Duplicate; o.mark[0] {
+		o.id[0] = ""
+	}
+	_, err := addAt(s, o.id[:], o.data[:], o.keys[:], o.time[:], o.mark[:])
 	return err
 }

@@ -153,7 +153,10 @@ func (w *watch) see(set *feature.Sketch, r *dedup.Result) (ways []string) {
 	if r.Of.Num != 0 && !r.Exact && r.Estimated {
 		ways = w.ways(set, r)
 	}
-	if r.Kept {
+	if r.Counted {
+		ways = append(ways, "counted")
+	}
+	if r.Kept || r.Counted {
 		w.kept = append(w.kept, set)
 		for _, key := range keysOf(set) {
 			w.holders[key]++
@@ -168,6 +171,12 @@ func (w *watch) ways(set *feature.Sketch, r *dedup.Result) (ways []string) {
 	longer := r.Contained * a / max(a, b)
 	share := float64(r.Of.Weight) / float64(wholeOf(set))
 	switch {
+	case b > 2*a && r.Verdict == dedup.Related:
+		return []string{"sketches object beside a longer one"}
+	case b > 2*a:
+		return []string{"contained in a longer one"}
+	case r.New.To > 0:
+		return []string{"a new passage"}
 	case r.Verdict == dedup.Related && share >= w.threshold:
 		return []string{"sketches forbid what segments allow"}
 	case r.Verdict == dedup.Related && r.Score == r.Contained:
@@ -193,6 +202,7 @@ func (w *watch) ways(set *feature.Sketch, r *dedup.Result) (ways []string) {
 var allWays = []string{
 	"by a fifth", "by run keys", "by common segments", "a menu", "contained",
 	"related by what is contained", "sketches forbid what segments allow",
+	"contained in a longer one", "a new passage", "counted",
 }
 
 func (w *watch) runKeys(a, b *feature.Sketch) (n int) {

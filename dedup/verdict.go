@@ -3,6 +3,7 @@ package dedup
 import (
 	"fmt"
 
+	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/method"
 )
 
@@ -71,8 +72,8 @@ type Result struct {
 	// SameID: the witness has the id of the judged document: the same page
 	// fetched again.
 	SameID bool
-	// Again: the document was kept before, with this id and this text, and
-	// the verdict is the one it had then. Of is that document. See
+	// Again: the document was kept before, with this id and this text, and, if it
+	// is kept again, the verdict is the one it had then. Of is that document. See
 	// Job.Retries.
 	Again bool
 	// Of is the witness of a Duplicate and the source of a Related; zero
@@ -86,6 +87,12 @@ type Result struct {
 	// from sketches of the whole texts and not from the segments shared.
 	Contained float64
 	Estimated bool
+	// New is, of a Related, a long passage of which Of has nothing: without it the document
+	// would be a copy. It ends at 0 where there is none.
+	New feature.Passage
+	// Counted: the document is removed, and counts as a holder of what it has in common
+	// with others, as kept ones do. It is in the store, and never named.
+	Counted bool
 	// Distance is in how many bits the fingerprints of the two differ, where the method
 	// goes by that, which ByDistance says. Not of an exact copy.
 	Distance   int

@@ -118,7 +118,10 @@ func (t *Table) Batches() []Batch {
 		for _, s := range t.batches.spans[name] {
 			b.Documents += s.last - s.first + 1
 			for num := s.first; num <= s.last; num++ {
-				if !t.graves.has(num) {
+				switch {
+				case t.graves.counted.which.has(num):
+					b.Documents--
+				case !t.graves.has(num):
 					b.Live++
 				}
 			}
@@ -128,7 +131,7 @@ func (t *Table) Batches() []Batch {
 	return list
 }
 
-// BatchDocs are the live documents of a batch, ascending. The error is ErrNoBatch.
+// BatchDocs are the live documents of a batch, those that only count too, ascending. The error is ErrNoBatch.
 func (t *Table) BatchDocs(name string) ([]uint32, error) {
 	t.batches.extend(t.docs)
 	list, ok := t.batches.spans[name]
@@ -138,7 +141,7 @@ func (t *Table) BatchDocs(name string) ([]uint32, error) {
 	var nums []uint32
 	for _, s := range list {
 		for num := s.first; num <= s.last; num++ {
-			if !t.graves.has(num) {
+			if !t.graves.gone(num) {
 				nums = append(nums, num)
 			}
 		}

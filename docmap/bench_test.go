@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/firstseen/firstseen/internal/effort"
 )
 
 const keysPerDoc = 51 // 50 segments and the whole text
@@ -65,11 +69,11 @@ func fill(b *testing.B, t *Table, s *stream, docs int) {
 func BenchmarkAdd(b *testing.B) {
 	t := mustOpen(b, filepath.Join(b.TempDir(), "table"), Options{Scheme: "bench"})
 	s := &stream{seed: 7}
-	cpu := cpuTime()
+	cpu := effort.CPU()
 	b.ResetTimer()
 	fill(b, t, s, b.N)
 	b.StopTimer()
-	cpu = cpuTime() - cpu
+	cpu = effort.CPU() - cpu
 	st := t.Stats()
 	keys := float64(b.N * keysPerDoc)
 	b.ReportMetric(float64(cpu.Nanoseconds())/keys, "cpu-ns/key")
@@ -90,7 +94,7 @@ func BenchmarkAddBaseline(b *testing.B) {
 	}
 	defer db.Close()
 	s := &stream{seed: 7}
-	cpu := cpuTime()
+	cpu := effort.CPU()
 	b.ResetTimer()
 	for done := 0; done < b.N; {
 		err := db.Update(func(tx *bbolt.Tx) error {
@@ -114,7 +118,7 @@ func BenchmarkAddBaseline(b *testing.B) {
 	}
 	b.StopTimer()
 	keys := float64(b.N * keysPerDoc)
-	b.ReportMetric(float64((cpuTime()-cpu).Nanoseconds())/keys, "cpu-ns/key")
+	b.ReportMetric(float64((effort.CPU()-cpu).Nanoseconds())/keys, "cpu-ns/key")
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/keys, "ns/key")
 	b.ReportMetric(keys/b.Elapsed().Seconds(), "keys/s")
 	err = db.View(func(tx *bbolt.Tx) error {
@@ -143,7 +147,7 @@ func BenchmarkLookup(b *testing.B) {
 			s := &stream{seed: c.seed}
 			r := rand.New(rand.NewPCG(1, 1))
 			p := postings{make([]uint32, keysPerDoc*MaxHolders), make([]uint8, keysPerDoc)}
-			cpu := cpuTime()
+			cpu := effort.CPU()
 			for b.Loop() {
 				if err := t.ask(s.fill(1+r.IntN(*benchDocs)), &p); err != nil {
 					b.Fatal(err)
@@ -156,7 +160,7 @@ func BenchmarkLookup(b *testing.B) {
 					b.Fatalf("%d hits, want %d", hits, c.hits)
 				}
 			}
-			b.ReportMetric(float64((cpuTime()-cpu).Nanoseconds())/float64(b.N), "cpu-ns/op")
+			b.ReportMetric(float64((effort.CPU()-cpu).Nanoseconds())/float64(b.N), "cpu-ns/op")
 			b.ReportMetric(float64(len(t.spaces[ofKeys].runs)), "runs")
 		})
 	}
@@ -173,7 +177,7 @@ func BenchmarkLookup(b *testing.B) {
 		}
 	})
 	b.Run("keys", func(b *testing.B) {
-		cpu := cpuTime()
+		cpu := effort.CPU()
 		for b.Loop() {
 			n := 0
 			for batch, err := range t.Keys() {
@@ -182,9 +186,37 @@ func BenchmarkLookup(b *testing.B) {
 				}
 				n += len(batch)
 			}
-			b.ReportMetric(float64((cpuTime()-cpu).Nanoseconds())/float64(b.N*n), "cpu-ns/key")
+			b.ReportMetric(float64((effort.CPU()-cpu).Nanoseconds())/float64(b.N*n), "cpu-ns/key")
 		}
 	})
+}
+
+// BenchmarkLookupBy looks documents up that are there, one after the other, on one goroutine
+// and on as many as there are processors.
+func BenchmarkLookupBy(b *testing.B) {
+	t := mustOpen(b, filepath.Join(b.TempDir(), "table"), Options{Scheme: "bench"})
+	fill(b, t, &stream{seed: 7}, *benchDocs)
+	for name, readers := range map[string]int{"alone": 1, "together": runtime.GOMAXPROCS(0)} {
+		b.Run(name, func(b *testing.B) {
+			if err := t.Share(readers, func(n int, f func(int)) {}); err != nil {
+				b.Fatal(err)
+			}
+			var wg sync.WaitGroup
+			for reader := range readers {
+				wg.Go(func() {
+					s, r := &stream{seed: 7}, rand.New(rand.NewPCG(1, uint64(reader)))
+					holders, n := make([]uint32, keysPerDoc*MaxHolders), make([]uint8, keysPerDoc)
+					for range b.N / readers {
+						if err := t.LookupBy(reader, s.fill(1+r.IntN(*benchDocs)), holders, n); err != nil {
+							b.Error(err)
+							return
+						}
+					}
+				})
+			}
+			wg.Wait()
+		})
+	}
 }
 
 // BenchmarkLookupSorted asks for the keys of 200 documents, as many as a block has: of
@@ -208,7 +240,7 @@ func BenchmarkLookupSorted(b *testing.B) {
 				for range together {
 					keys = append(keys, s.fill(1+r.IntN(*benchDocs))...)
 				}
-				begun := cpuTime()
+				begun := effort.CPU()
 				if c.sort {
 					slices.Sort(keys)
 				}
@@ -217,7 +249,7 @@ func BenchmarkLookupSorted(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				took += cpuTime() - begun
+				took += effort.CPU() - begun
 			}
 			b.ReportMetric(float64(took.Nanoseconds())/float64(b.N*together), "cpu-ns/document")
 		})

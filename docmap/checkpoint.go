@@ -27,6 +27,12 @@ func (t *Table) Add(ids []string, data [][]byte, keys [][]uint64) (first uint32,
 // AddAt is Add for a table with a window: times are those of the documents, in Unix
 // seconds, each of which Advance was told. Without a window they mean nothing.
 func (t *Table) AddAt(ids []string, data [][]byte, keys [][]uint64, times []uint32) (first uint32, err error) {
+	return t.AddCounted(ids, data, keys, times, nil)
+}
+
+// AddCounted is AddAt for documents of which those that are marked only count: they hold
+// keys, and are never named. Those have the empty id. Without marks none is one of them.
+func (t *Table) AddCounted(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (first uint32, err error) {
 	switch {
 	case len(data) != len(ids) || len(keys) != len(ids):
 		return 0, fmt.Errorf("adding documents: %d ids, data of %d and keys of %d", len(ids), len(data), len(keys))
@@ -62,6 +68,9 @@ func (t *Table) AddAt(ids []string, data [][]byte, keys [][]uint64, times []uint
 	}
 	for i, id := range ids {
 		t.docs++
+		if len(marks) > 0 && marks[i] {
+			t.graves.counted.add(t.docs)
+		}
 		t.content = digest(t.content, t.recs.add(id, data[i]), t.log.add(t.docs, keys[i]))
 	}
 	return first, nil

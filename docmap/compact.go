@@ -173,7 +173,7 @@ func (c *compaction) block(k *docBlock, num *uint32) (full bool, err error) {
 	}
 	for ; *num <= c.head.docs; *num++ {
 		var rec []byte
-		if !c.old.graves.has(*num) {
+		if !c.old.graves.gone(*num) {
 			if rec, err = c.old.own.record(*num); err != nil {
 				return false, err
 			}
@@ -305,7 +305,8 @@ func (c *compaction) taken() error {
 	ranges := c.ranges()
 	spans := c.old.batches.spans
 	return c.fresh.update(func(tx *bbolt.Tx) error {
-		if err := writeGraves(tx, ranges, &c.head); err != nil || len(spans) == 0 {
+		err := errors.Join(writeGraves(tx, ranges, &c.head), writeCounted(tx, c.counted(), &c.head))
+		if err != nil || len(spans) == 0 {
 			return err
 		}
 		all := batches{spans: spans, dirty: map[string]bool{}}
@@ -323,7 +324,7 @@ func (c *compaction) ranges() (ranges []grave) {
 		return c.old.graves.old
 	}
 	for num := uint32(1); num <= c.head.docs; num++ {
-		if !c.old.graves.has(num) {
+		if !c.old.graves.gone(num) {
 			continue
 		}
 		if n := len(ranges) - 1; n >= 0 && ranges[n].last+1 == num {
@@ -333,6 +334,18 @@ func (c *compaction) ranges() (ranges []grave) {
 		ranges = append(ranges, grave{num, num, c.head.docs})
 	}
 	return ranges
+}
+
+// counted are the documents that only count and are not dead. With a window they may be.
+func (c *compaction) counted() []grave {
+	var kept counted
+	g := &c.old.graves
+	for num := max(1, g.win.watermark()); g.counted.n > 0 && num <= c.head.docs; num++ {
+		if g.counted.which.has(num) && (g.win.length > 0 || !g.gone(num)) {
+			kept.add(num)
+		}
+	}
+	return kept.fresh
 }
 
 // times writes when the documents were made, where there is a window.

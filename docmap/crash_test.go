@@ -82,7 +82,11 @@ func crashAfterEveryTransaction(t *testing.T, opt Options, docs int) {
 		if last := want.seq; seq != last && seq != last-1 {
 			t.Fatalf("after transaction %d the sequence is %d, want %d", crashes, seq, last)
 		}
-		if !testing.Short() || crashes%4 == 0 {
+		every := 2
+		if testing.Short() {
+			every = 4
+		}
+		if crashes%every == 0 {
 			bySeq[seq].equal(t, c)
 		}
 		for _, r := range c.spaces[ofKeys].runs {
@@ -274,8 +278,8 @@ func TestDamage(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(6, 0))
 	refused := 0
-	places := 1000
-	if unmapped || testing.Short() {
+	places := 400 // bench flips has every bit
+	if testing.Short() {
 		places = 200
 	}
 	for pos := 0; pos < len(good); pos += 1 + len(good)/places {

@@ -88,7 +88,7 @@ func (t *Table) waitForOldReaders() error {
 			return nil
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("%s: %w by a process that reads an earlier state of it, from before the last writer was stopped: wait for it to end", t.path, ErrLocked)
+			return fmt.Errorf("%s: %w by a process that reads an earlier state of it, from before the last writer was stopped%s: wait for it to end", t.path, ErrLocked, holders(t.desk.file.Name()))
 		}
 	}
 }

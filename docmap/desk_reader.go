@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/firstseen/firstseen/docmap/boltcheck"
 )
@@ -81,6 +82,7 @@ func (t *Table) attach() (named bool, err error) {
 			return false, err
 		}
 		if same {
+			t.stay.begin(t.path)
 			t.mapping, t.used = t.db.Info().Data, s.tx.Size()
 			return true, t.checkState()
 		}
@@ -90,6 +92,39 @@ func (t *Table) attach() (named bool, err error) {
 		}
 	}
 	return false, fmt.Errorf("%s: %w: it changes faster than it can be opened", t.path, ErrLocked)
+}
+
+// A stay is what a reader has cost a writer: as long as it lasts, the file grows by all
+// that is written.
+type stay struct {
+	since time.Time
+	size  int64 // of the file
+}
+
+// How long a stay may be. Tests make it short.
+var (
+	mostTime       = 10 * time.Minute
+	mostSize int64 = 1 << 30
+)
+
+func (s *stay) begin(path string) {
+	s.since = time.Now()
+	if info, err := os.Stat(path); err == nil {
+		s.size = info.Size()
+	}
+}
+
+// stayed is ErrReopen where a reader beside a writer has stayed for too long.
+func (t *Table) stayed() error {
+	if t.signedIn == nil {
+		return nil
+	}
+	now := stay{}
+	now.begin(t.path)
+	if now.since.Sub(t.stay.since) <= mostTime && now.size-t.stay.size <= mostSize {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", t.path, ErrReopen)
 }
 
 func (t *Table) sign(what uint64) error {
@@ -127,8 +162,13 @@ func (t *Table) checkState() error {
 	if t.signedIn == nil {
 		return checkPages(t.path)
 	}
-	tx := t.own.read.tx
-	return damaged(boltcheck.Tree(t.path, uint64(tx.Cursor().Bucket().Root()), uint64(tx.Size())/pageSize))
+	_, err := t.pagesReached(t.own.read)
+	return damaged(err)
+}
+
+// pagesReached walks the pages of a state, and counts them.
+func (t *Table) pagesReached(s *snapshot) (uint64, error) {
+	return boltcheck.Tree(t.path, uint64(s.tx.Cursor().Bucket().Root()), uint64(s.tx.Size())/pageSize)
 }
 
 // signOut ends reading beside a writer. It comes before the snapshot is closed, of which

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -52,7 +53,7 @@ func TestReadersBesideAWriter(t *testing.T) {
 		seen[i] = map[string]bool{}
 		group.Go(func() error { return readBeside(path, all, done, rand.New(rand.NewPCG(uint64(i), 9)), seen[i]) })
 	}
-	rounds := 200
+	rounds := 100 // bench readers asks for many minutes
 	if testing.Short() {
 		rounds = 60
 	}
@@ -188,5 +189,44 @@ func TestWriterFindsReaders(t *testing.T) {
 	must(t, table.Close())
 	if _, err := os.Stat(path + deskSuffix); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the desk is left: %v", err)
+	}
+}
+
+// TestLongStay: a reader beside a writer that has stayed for too long, or whose state has
+// cost too much, is told to open the table again, and then finds what is new.
+func TestLongStay(t *testing.T) {
+	if !canShare || initialMapping() == 0 {
+		t.Skip("who writes a table is alone with it on this system")
+	}
+	defer func(d time.Duration, n int64) { mostTime, mostSize = d, n }(mostTime, mostSize)
+	path := filepath.Join(t.TempDir(), "table")
+	table := mustOpen(t, path, smallOptions)
+	for i, limit := range []func(){
+		func() { mostTime = -1 },
+		func() { mostTime, mostSize = time.Hour, 256<<10 },
+	} {
+		must(t, table.Checkpoint(nil))
+		mostTime, mostSize = time.Hour, 1<<30
+		ro := mustOpen(t, path, Options{ReadOnly: true})
+		if _, err := ro.ByID("x"); err != nil {
+			t.Fatal(err)
+		}
+		limit()
+		var p postings
+		for n := 0; n < 2000 && !errors.Is(ro.ask([]uint64{1}, &p), ErrReopen); n++ {
+			_, err := table.addDoc(Doc{ID: fmt.Sprint("new ", i, n), Data: make([]byte, 1000)}, nil)
+			must(t, errors.Join(err, table.Checkpoint(nil)))
+		}
+		if _, err := ro.ByID("x"); !errors.Is(err, ErrReopen) {
+			t.Fatalf("limit %d: %v", i, err)
+		}
+		must(t, ro.Close())
+		mostTime, mostSize = time.Hour, 1<<30
+		ro = mustOpen(t, path, Options{ReadOnly: true})
+		if ro.Documents() != table.Documents() {
+			t.Errorf("limit %d: %d documents, want %d", i, ro.Documents(), table.Documents())
+		}
+		must(t, ro.ask([]uint64{1}, &p))
+		must(t, ro.Close())
 	}
 }

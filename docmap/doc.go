@@ -5,7 +5,7 @@
 // and keys, looks keys up, and makes a Checkpoint from time to time, which makes
 // everything durable in one transaction together with values of the owner's own:
 //
-//	t, err := docmap.Open(path, docmap.Options{Scheme: "fs1-u15-xxh3-n50-w10"})
+//	t, err := docmap.Open(path, docmap.Options{Scheme: "fs1-u15b-xxh3-n50-w10"})
 //	first, err := t.Add(ids, data, keys)
 //	err = t.Lookup(keys[0], holders, n)
 //	err = t.Records(holders[:n[0]], ids, data)

@@ -23,6 +23,9 @@ var (
 	ErrDamaged = errors.New("table is damaged")
 	// ErrLocked: another process has the table open.
 	ErrLocked = errors.New("table is in use")
+	// ErrReopen: a table that another process writes was read for too long. Opened again
+	// it has the newest state, and the writer the space of the old one.
+	ErrReopen = errors.New("the state that is read has become old: open the table again")
 	// ErrNoDoc: there is no document of that number.
 	ErrNoDoc = errors.New("no such document")
 )

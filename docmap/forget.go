@@ -25,8 +25,11 @@ func (t *Table) Forget(nums []uint32) (n int, err error) {
 	}
 	t.version++
 	for _, num := range nums {
-		if !t.graves.has(num) {
-			t.graves.bury(num, t.docs)
+		if t.graves.gone(num) {
+			continue
+		}
+		t.graves.bury(num, t.docs)
+		if !t.graves.counted.which.has(num) {
 			n++
 		}
 	}
@@ -106,17 +109,21 @@ func (t *Table) SaveForgotten() error {
 
 // taken is what a transaction stores beside documents and their keys.
 type taken struct {
-	t      *Table
-	next   *header
-	graves []grave
+	t       *Table
+	next    *header
+	graves  []grave
+	counted []grave
 }
 
 func (t *Table) taken(next *header) *taken {
-	return &taken{t: t, next: next, graves: t.graves.unsaved()}
+	return &taken{t: t, next: next, graves: t.graves.unsaved(), counted: t.graves.counted.fresh}
 }
 
 func (k *taken) write(tx *bbolt.Tx) error {
 	if err := writeGraves(tx, k.graves, k.next); err != nil {
+		return err
+	}
+	if err := writeCounted(tx, k.counted, k.next); err != nil {
 		return err
 	}
 	return k.t.batches.write(tx, k.next)
@@ -124,5 +131,6 @@ func (k *taken) write(tx *bbolt.Tx) error {
 
 func (k *taken) saved() {
 	k.t.graves.saved(k.graves)
+	k.t.graves.counted.fresh = nil
 	k.t.batches.saved()
 }

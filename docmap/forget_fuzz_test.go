@@ -14,7 +14,7 @@ import (
 // packed again.
 func FuzzTaken(f *testing.F) {
 	some := []grave{{1, 3, 90}, {7, 7, 90}, {80, 90, 90}}
-	value, _ := encodeGraves(some)
+	value, _ := encodeGraves(some, seedGrave)
 	f.Add(uint32(1), value[:len(value)-8])
 	spans := encodeSpans("name", []span{{1, 5}, {9, 9}})
 	f.Add(uint32(1), spans[:len(spans)-8])

@@ -17,30 +17,33 @@ const never = math.MaxUint32
 // had so many documents.
 type grave struct{ first, last, when uint32 }
 
-// graves are the documents that were taken back.
+// graves are the documents that were taken back, and others that are not named.
 type graves struct {
-	bits  []uint64          // which they are, bit num%64 of word num/64 - base
-	base  uint32            // words of documents below the watermark, which are not there
-	old   []grave           // in the file; ascending
-	fresh map[uint32]uint32 // not in the file yet: document → when
-	dead  uint32            // how many they are
-	win   window            // of which others have gone
+	which   numbers
+	old     []grave           // in the file; ascending
+	fresh   map[uint32]uint32 // not in the file yet: document → when
+	dead    uint32            // how many they are
+	win     window            // of which others have gone
+	counted counted           // those that only count
 }
 
-// has says whether a document is dead: taken back, or older than the window.
-func (g *graves) has(num uint32) bool { return g.buried(num) || g.win.expired(num) }
+// has says whether a document is not named: it is dead, or only counts.
+func (g *graves) has(num uint32) bool { return g.gone(num) || g.counted.which.has(num) }
+
+// gone says whether a document is dead: taken back, or older than the window.
+func (g *graves) gone(num uint32) bool { return g.buried(num) || g.win.expired(num) }
 
 // any says that documents may be dead.
 func (g *graves) any() bool { return g.dead > 0 || g.win.length > 0 }
 
-// buried says whether a document was taken back by Forget.
-func (g *graves) buried(num uint32) bool {
-	word := int(num/64) - int(g.base)
-	return word >= 0 && word < len(g.bits) && g.bits[word]>>(num%64)&1 != 0
-}
+// unnamed says that there may be documents that are not named.
+func (g *graves) unnamed() bool { return g.any() || g.counted.n > 0 }
 
-// gone is when a document was taken back by Forget.
-func (g *graves) gone(num uint32) uint32 {
+// buried says whether a document was taken back by Forget.
+func (g *graves) buried(num uint32) bool { return g.which.has(num) }
+
+// when is when a document was taken back by Forget.
+func (g *graves) when(num uint32) uint32 {
 	if !g.buried(num) {
 		return never
 	}
@@ -53,19 +56,12 @@ func (g *graves) gone(num uint32) uint32 {
 
 // goneBefore says whether a document was dead before another came.
 func (g *graves) goneBefore(num, doc uint32) bool {
-	return g.buried(num) && g.gone(num) < doc || g.win.expiredBefore(num, doc)
+	return g.buried(num) && g.when(num) < doc || g.win.expiredBefore(num, doc)
 }
 
 func (g *graves) mark(num uint32) {
 	g.dead++
-	word := int(num/64) - int(g.base)
-	if word < 0 {
-		return
-	}
-	if word >= len(g.bits) {
-		g.bits = append(g.bits, make([]uint64, word+1-len(g.bits))...)
-	}
-	g.bits[word] |= 1 << (num % 64)
+	g.which.add(num)
 }
 
 // bury takes a live document back.
@@ -81,7 +77,7 @@ func (g *graves) bury(num, when uint32) {
 func (g *graves) unbury(num uint32) {
 	if _, ok := g.fresh[num]; ok {
 		delete(g.fresh, num)
-		g.bits[num/64-g.base] &^= 1 << (num % 64)
+		g.which.remove(num)
 		g.dead--
 	}
 }
@@ -94,10 +90,8 @@ func (g *graves) dropBelow(mark uint32) {
 		g.old = g.old[1:]
 	}
 	g.old = slices.Clone(g.old)
-	if base := mark / 64; base > g.base {
-		g.bits = slices.Clone(g.bits[min(int(base-g.base), len(g.bits)):])
-		g.base = base
-	}
+	g.which.dropBelow(mark)
+	g.counted.which.dropBelow(mark)
 }
 
 // unsaved are the fresh ones as ranges, ascending.
@@ -144,7 +138,7 @@ func writeGraves(tx *bbolt.Tx, ranges []grave, next *header) error {
 		return err
 	}
 	for len(ranges) > 0 {
-		value, rest := encodeGraves(ranges)
+		value, rest := encodeGraves(ranges, seedGrave)
 		if err := bucket.Put(binKey(uint64(ranges[0].first)), value); err != nil {
 			return err
 		}
@@ -155,7 +149,7 @@ func writeGraves(tx *bbolt.Tx, ranges []grave, next *header) error {
 
 // encodeGraves packs the first of ranges that were taken back at one moment, and returns
 // those that are left.
-func encodeGraves(ranges []grave) (b []byte, rest []grave) {
+func encodeGraves(ranges []grave, seed uint64) (b []byte, rest []grave) {
 	first, when := ranges[0].first, ranges[0].when
 	b = binary.LittleEndian.AppendUint32(nil, when)
 	for end := first; len(ranges) > 0 && ranges[0].when == when && len(b) < graveChunk; ranges = ranges[1:] {
@@ -164,7 +158,7 @@ func encodeGraves(ranges []grave) (b []byte, rest []grave) {
 		b = binary.AppendUvarint(b, uint64(r.last-r.first))
 		end = r.last
 	}
-	return binary.LittleEndian.AppendUint64(b, xxh3.HashSeed(b, seedGrave+uint64(first))), ranges
+	return binary.LittleEndian.AppendUint64(b, xxh3.HashSeed(b, seed+uint64(first))), ranges
 }
 
 // loadGraves reads what writeGraves has stored.
@@ -177,7 +171,7 @@ func (t *Table) loadGraves(tx *bbolt.Tx) error {
 		return nil
 	}
 	g := &t.graves
-	g.base = g.win.watermark() / 64
+	g.which.base = g.win.watermark() / 64
 	c := bucket.Cursor()
 	for key, value := c.First(); key != nil; key, value = c.Next() {
 		if err := g.load(key, value, t.head.docs); err != nil {
@@ -194,22 +188,14 @@ func (t *Table) loadGraves(tx *bbolt.Tx) error {
 
 // load reads a list of ranges.
 func (g *graves) load(key, value []byte, docs uint32) error {
-	n := len(value) - 8
-	if len(key) != 4 || n < 4 {
-		return damage("a list of documents that were taken back has %d and %d bytes", len(key), len(value))
+	ranges, err := decodeGraves(key, value, seedGrave)
+	if err != nil {
+		return err
 	}
-	end := uint64(binary.BigEndian.Uint32(key))
-	if xxh3.HashSeed(value[:n], seedGrave+end) != binary.LittleEndian.Uint64(value[n:]) {
-		return damage("wrong checksum of the documents taken back from %d on", end)
-	}
-	f := &fields{b: value[:n]}
-	for when := f.u32(); len(f.b) > 0; {
-		first := end + f.uvarint()
-		last := first + f.uvarint()
-		if f.short || first < end || last < first || first == 0 || last > uint64(when) || when > docs {
-			return damage("documents %d to %d cannot have been taken back at %d of %d", first, last, when, docs)
+	for _, r := range ranges {
+		if r.last > r.when || r.when > docs {
+			return damage("documents %d to %d cannot have been taken back at %d of %d", r.first, r.last, r.when, docs)
 		}
-		r := grave{uint32(first), uint32(last), when}
 		for num := r.first; num <= r.last; num++ {
 			if g.buried(num) {
 				return damage("document %d was taken back twice", num)
@@ -217,7 +203,29 @@ func (g *graves) load(key, value []byte, docs uint32) error {
 			g.mark(num)
 		}
 		g.old = append(g.old, r)
-		end = last
 	}
 	return nil
+}
+
+// decodeGraves reads what encodeGraves has packed.
+func decodeGraves(key, value []byte, seed uint64) (ranges []grave, err error) {
+	n := len(value) - 8
+	if len(key) != 4 || n < 4 {
+		return nil, damage("a list of documents has %d and %d bytes", len(key), len(value))
+	}
+	end := uint64(binary.BigEndian.Uint32(key))
+	if xxh3.HashSeed(value[:n], seed+end) != binary.LittleEndian.Uint64(value[n:]) {
+		return nil, damage("wrong checksum of the list of documents from %d on", end)
+	}
+	f := &fields{b: value[:n]}
+	for when := f.u32(); len(f.b) > 0; {
+		first := end + f.uvarint()
+		last := first + f.uvarint()
+		if f.short || first < end || last < first || first == 0 || last > math.MaxUint32 {
+			return nil, damage("documents %d to %d are no part of a list", first, last)
+		}
+		ranges = append(ranges, grave{uint32(first), uint32(last), when})
+		end = last
+	}
+	return ranges, nil
 }

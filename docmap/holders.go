@@ -37,13 +37,24 @@ func (g *graves) named(dst, docs []uint32) []uint32 {
 	var room [keyLimit]uint32
 	_, held := g.count(room[:0], docs)
 	closed := len(held) == keyLimit
-	held = slices.DeleteFunc(held, func(h uint32) bool { return h == 0 || g.has(h) })
+	held = slices.DeleteFunc(held, func(h uint32) bool { return h == 0 || g.gone(h) })
 	if closed && len(held) > 0 {
 		for range keyLimit - len(held) {
 			dst = append(dst, 0)
 		}
 	}
-	return append(dst, held...)
+	return g.tell(dst, held)
+}
+
+// tell appends holders that are not dead, and those that only count as what they are.
+func (g *graves) tell(dst, held []uint32) []uint32 {
+	for _, doc := range held {
+		if g.counted.which.has(doc) {
+			doc = Counted
+		}
+		dst = append(dst, doc)
+	}
+	return dst
 }
 
 // closed says that who comes now is no holder of the key.
@@ -64,7 +75,7 @@ func (g *graves) namedInSlices(dst, docs []uint32) []uint32 {
 	for len(docs) > 0 {
 		end := g.win.endOfSlice(docs)
 		_, held := g.count(room[:0], docs[:end])
-		live := slices.DeleteFunc(held, g.has)
+		live := slices.DeleteFunc(held, g.gone)
 		closed = closed || len(held) == keyLimit && len(live) > 0
 		n += copy(all[n:], live)
 		docs = docs[end:]
@@ -74,7 +85,7 @@ func (g *graves) namedInSlices(dst, docs []uint32) []uint32 {
 			dst = append(dst, 0)
 		}
 	}
-	return append(dst, all[:n]...)
+	return g.tell(dst, all[:n])
 }
 
 // trim returns those of docs that are stored in a run, in place.
@@ -89,9 +100,9 @@ func (g *graves) trimFirst(docs []uint32, last uint32) []uint32 {
 	var room [keyLimit]uint32
 	n, held := g.count(room[:0], docs)
 	if len(held) < keyLimit {
-		return slices.DeleteFunc(docs[:n], func(d uint32) bool { return g.has(d) && g.gone(d) <= last })
+		return slices.DeleteFunc(docs[:n], func(d uint32) bool { return g.buried(d) && g.when(d) <= last })
 	}
-	live := slices.DeleteFunc(held, func(h uint32) bool { return h == 0 || g.has(h) })
+	live := slices.DeleteFunc(held, func(h uint32) bool { return h == 0 || g.gone(h) })
 	docs = docs[:keyLimit]
 	zeros := keyLimit - len(live)
 	clear(docs[:zeros])
@@ -133,12 +144,13 @@ func (t *Table) keep(space int, first, last uint32) func(docs []uint32) []uint32
 }
 
 // leaveOutDead replaces what was found of keys by whom the rule names, where anybody of
-// them was taken back. Few keys are: of these all entries are read.
+// them was taken back, or only counts. Few keys are: of these all entries are read.
 func (r *reader) leaveOutDead(s *snapshot, q *question) error {
 	g := &r.table.graves
 	for i, key := range q.keys {
 		found := q.holders[i*keyLimit : i*keyLimit+int(q.n[i])]
-		if !slices.ContainsFunc(found, func(d uint32) bool { return d == 0 || g.has(d) }) {
+		if !slices.ContainsFunc(found, func(d uint32) bool { return d == 0 || g.gone(d) }) {
+			g.tell(found[:0], found)
 			continue
 		}
 		docs, err := r.all(s, ofKeys, key)
@@ -175,9 +187,9 @@ func (r *reader) all(s *snapshot, of int, key uint64) ([]uint32, error) {
 	}
 }
 
-// leaveOut drops the entries of dead documents.
+// leaveOut drops the entries of documents that are not named.
 func (g *graves) leaveOut(e *sorted.Entries) {
-	if !g.any() {
+	if !g.unnamed() {
 		return
 	}
 	n := 0

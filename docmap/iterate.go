@@ -3,6 +3,7 @@ package docmap
 import (
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/firstseen/firstseen/docmap/memtable"
 	"github.com/firstseen/firstseen/docmap/sorted"
@@ -29,9 +30,11 @@ func (t *Table) All() iter.Seq2[Posting, error] {
 		// Slices of the key space of about 4096 keys, however many runs.
 		shape := t.sizes.division.Shape(sorted.LogFor(t.entries(ofKeys)), 0, 0)
 		b := sorted.Builder{Limit: keyLimit}
-		if t.graves.any() {
+		if t.graves.unnamed() {
 			var room [keyLimit]uint32
-			b.Keep = func(docs []uint32) []uint32 { return t.graves.named(room[:0], docs) }
+			b.Keep = func(docs []uint32) []uint32 {
+				return slices.DeleteFunc(t.graves.named(room[:0], docs), func(d uint32) bool { return d == Counted })
+			}
 		}
 		var found *sorted.Entries
 		for bin := uint64(0); bin < shape.Bins(); bin++ {

@@ -15,8 +15,13 @@ const MaxHolders = keyLimit
 // Lookup finds the documents that hold each of keys, which come in any order. Those
 // of keys[i] are holders[i*MaxHolders:][:n[i]] afterwards, the earliest MaxHolders,
 // ascending. Of a common key of which some were taken back, zeros in their place come
-// before the others. holders has to have MaxHolders places for each key, and n one.
+// before the others; one that only counts is told as Counted. holders has to have
+// MaxHolders places for each key, and n one. Beside a writer the error is ErrReopen after
+// ten minutes, or when the file has grown by 1 GiB.
 func (t *Table) Lookup(keys []uint64, holders []uint32, n []uint8) error {
+	if err := t.stayed(); err != nil {
+		return err
+	}
 	return t.own.Lookup(keys, holders, n)
 }
 
@@ -55,7 +60,7 @@ func (r *reader) lookup(keys []uint64, holders []uint32, n []uint8) error {
 		for i, k := range q.keys {
 			q.n[i] = uint8(len(mem.Find(q.room(i), k)))
 		}
-		if r.table.graves.any() {
+		if r.table.graves.unnamed() {
 			if err := r.leaveOutDead(s, &q); err != nil {
 				return err
 			}
@@ -140,6 +145,9 @@ func (t *Table) docCopy(num uint32) (Doc, error) {
 // ByID returns the numbers of the documents with an id, ascending, at most
 // the first 1024. The empty id is not indexed.
 func (t *Table) ByID(id string) (nums []uint32, err error) {
+	if err := t.stayed(); err != nil {
+		return nil, err
+	}
 	err = t.guarded(func() error {
 		nums, err = t.byID(id)
 		return err

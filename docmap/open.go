@@ -116,7 +116,7 @@ func (t *Table) openFile(readOnly bool, flags int) error {
 	db, err := bbolt.Open(t.path, 0o644, opt)
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
-		return fmt.Errorf("%s: %w by another process: wait for it to end, or use another index", t.path, ErrLocked)
+		return fmt.Errorf("%s: %w by another process%s: wait for it to end, or use another index", t.path, ErrLocked, holders(t.path))
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
 		return damage("%v", err)
 	case err != nil:
@@ -202,7 +202,7 @@ func (t *Table) load() error {
 	if t.graves.win, err = readWindow(s.tx, h); err != nil {
 		return err
 	}
-	if err := errors.Join(t.loadGraves(s.tx), t.loadBatches(s.tx)); err != nil {
+	if err := errors.Join(t.loadGraves(s.tx), t.loadCounted(s.tx), t.loadBatches(s.tx)); err != nil {
 		return err
 	}
 	t.watchGraves()

@@ -27,6 +27,7 @@ const (
 	seedGrave   = 7 << 56
 	seedBatch   = 8 << 56
 	seedRemoved = 9 << 56
+	seedCounted = 11 << 56
 	seedTimes   = 10 << 56
 )
 
@@ -162,7 +163,7 @@ func decodeHeader(b []byte) (*header, error) {
 	h.openBlock, h.nextRun = f.u32(), f.u32()
 	h.merges, h.merged = f.u64(), f.u64()
 	h.needs = f.u32()
-	if h.needs&^(needsWindow|needsDead|needsBatches) != 0 {
+	if h.needs&^(needsWindow|needsDead|needsBatches|needsCounted) != 0 {
 		return nil, needsMore(h.needs)
 	}
 	if err := h.decodeExtra(f.next(int(f.u32()))); err != nil {

@@ -3,8 +3,10 @@ package docmap
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"go.etcd.io/bbolt"
@@ -133,6 +135,98 @@ func TestBlocksOfACompactTable(t *testing.T) {
 	}
 }
 
+// TestRecall undoes what is in no file, and nothing that is.
+func TestRecall(t *testing.T) {
+	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
+	for range 4 {
+		_, err := table.addDoc(Doc{ID: "x"}, nil)
+		must(t, err)
+	}
+	must(t, table.Checkpoint(nil))
+	for _, num := range []uint32{0, 5, 6} {
+		if n, err := table.Forget([]uint32{1, num}); n != 0 || !errors.Is(err, ErrNoDoc) || !table.Live(1) {
+			t.Errorf("document %d: %d, %v", num, n, err)
+		}
+	}
+	forget := func(want int, nums ...uint32) {
+		t.Helper()
+		if n, err := table.Forget(nums); n != want || err != nil {
+			t.Errorf("%v: %d were live, %v, want %d", nums, n, err, want)
+		}
+	}
+	forget(2, 1, 2, 1)
+	must(t, table.SaveForgotten())
+	forget(1, 2, 3)
+	table.Recall([]uint32{1, 2, 3, 4})
+	for num, live := range map[uint32]bool{1: false, 2: false, 3: true, 4: true} {
+		if table.Live(num) != live {
+			t.Errorf("document %d: live %v", num, !live)
+		}
+	}
+	if dead := table.Stats().Dead; dead != 2 {
+		t.Errorf("%d are dead", dead)
+	}
+}
+
+// TestBatchNames: a name has 255 bytes of UTF-8 at most, and a span ends where another batch
+// begins.
+func TestBatchNames(t *testing.T) {
+	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
+	for name, ok := range map[string]bool{strings.Repeat("x", 255): true, strings.Repeat("x", 256): false, "\xff": false, "名": true, "": true} {
+		if err := table.SetBatch(name); (err == nil) != ok {
+			t.Errorf("a name of %d bytes: %v", len(name), err)
+		}
+	}
+	for _, batch := range []string{"a", "", "a", "b"} {
+		must(t, table.SetBatch(batch))
+		_, err := table.addDoc(Doc{ID: "x"}, nil)
+		must(t, err)
+	}
+	if got := table.BatchOf(2); got != "" {
+		t.Errorf("the second document is of %q", got)
+	}
+	table.NoteRemoved(2, "for the sake of one in no batch")
+	must(t, table.Checkpoint(nil))
+	if got := listRemoved(t, table); len(got) > 0 {
+		t.Errorf("noted: %v", got)
+	}
+	_, err := table.Forget([]uint32{3})
+	must(t, err)
+	if got, want := table.Batches(), []Batch{{"a", 2, 1}, {"b", 1, 1}}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got, err := table.BatchDocs("a"); err != nil || !slices.Equal(got, []uint32{1}) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// TestGravesBelow: below a watermark nobody is known, and as many fewer are dead.
+func TestGravesBelow(t *testing.T) {
+	for mark := uint32(1); mark < 300; mark++ {
+		var g graves
+		buried := func(num uint32) bool { return num%7 < 3 || num > 120 && num < 190 }
+		for num := uint32(1); num < 300; num++ {
+			if buried(num) {
+				g.bury(num, 300+num/40)
+			}
+		}
+		g.saved(g.unsaved())
+		g.dropBelow(mark)
+		left := uint32(0)
+		for num := mark; num < 310; num++ {
+			if is := num < 300 && buried(num); g.buried(num) != is || is && g.when(num) != 300+num/40 {
+				t.Fatalf("below %d: document %d: %v", mark, num, !is)
+			} else if is {
+				left++
+			}
+		}
+		between := !buried(mark-1) || !buried(mark) || mark%40 == 0 // else a range is there with those below
+		if g.dead != left && between {
+			t.Fatalf("below %d: %d are dead, and %d are left", mark, g.dead, left)
+		}
+	}
+}
+
 // TestTrimFirst: the first run keeps who was taken back after its last document came, for
 // with him a key may have been closed by documents behind.
 func TestTrimFirst(t *testing.T) {
@@ -149,10 +243,26 @@ func TestTrimFirst(t *testing.T) {
 // file whose checksums are right.
 func TestGravesThatCannotBe(t *testing.T) {
 	for _, g := range []grave{{1, 4, 3}, {4, 4, 3}, {1, 2, 6}, {0, 2, 5}} {
-		list, _ := encodeGraves([]grave{g})
+		list, _ := encodeGraves([]grave{g}, seedGrave)
 		key := binary.BigEndian.AppendUint32(nil, g.first)
 		if err := new(graves).load(key, list, 5); err == nil {
 			t.Errorf("documents %d to %d were taken back at %d of 5", g.first, g.last, g.when)
+		}
+	}
+	var many []grave
+	for num := uint32(1); num < 6000; num += 2 {
+		many = append(many, grave{num, num, 6000})
+	}
+	for rest, all := many, 0; ; { // lists of a bounded length
+		list, left := encodeGraves(rest, seedGrave)
+		if all += len(rest) - len(left); len(list) > 2<<10+32 {
+			t.Fatalf("a list of %d bytes", len(list))
+		}
+		if rest = left; len(rest) == 0 {
+			if all != len(many) {
+				t.Errorf("%d of %d ranges", all, len(many))
+			}
+			break
 		}
 	}
 	path := filepath.Join(t.TempDir(), "table")
@@ -179,5 +289,8 @@ func TestGravesThatCannotBe(t *testing.T) {
 		if got, err := decodeSpans("a", encodeSpans("a", list), 5); err == nil {
 			t.Errorf("the spans %v", got)
 		}
+	}
+	if got, err := decodeSpans("b", encodeSpans("a", []span{{1, 3}}), 5); err == nil {
+		t.Errorf("the spans of another batch: %v", got)
 	}
 }

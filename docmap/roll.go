@@ -2,7 +2,6 @@ package docmap
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"slices"
 
@@ -124,32 +123,33 @@ func (t *Table) sweepBatches() error {
 	return err
 }
 
-// sweepGraves removes the lists of documents that were taken back and are all below the
-// watermark.
+// sweepGraves removes the lists of documents that were taken back, or only count, and are
+// all below the watermark.
 func (t *Table) sweepGraves() error {
+	return errors.Join(t.sweepLists(bucketDead, seedGrave), t.sweepLists(bucketCounted, seedCounted))
+}
+
+func (t *Table) sweepLists(name []byte, seed uint64) error {
 	s, err := t.reading()
 	if err != nil {
 		return err
 	}
-	bucket := s.tx.Bucket(bucketDead)
+	bucket := s.tx.Bucket(name)
 	if bucket == nil {
 		return nil
 	}
 	var keys [][]byte
 	c := bucket.Cursor()
 	for key, value := c.First(); key != nil; key, value = c.Next() {
-		var g graves
-		if len(key) == 4 {
-			g.base = binary.BigEndian.Uint32(key) / 64
-		}
-		if err := g.load(key, value, t.head.docs); err != nil {
+		ranges, err := decodeGraves(key, value, seed)
+		if err != nil {
 			return err
 		}
-		if n := len(g.old); n > 0 && g.old[n-1].last < t.head.win.watermark() {
+		if n := len(ranges); n > 0 && ranges[n-1].last < t.head.win.watermark() {
 			keys = append(keys, bytes.Clone(key))
 		}
 	}
-	return t.remove(bucketDead, keys)
+	return t.remove(name, keys)
 }
 
 // remove removes keys of a bucket in one transaction.

@@ -9,6 +9,7 @@ type Stats struct {
 	Docs    uint32 // documents, those not in the file yet included, and those taken back
 	Dead    uint32 // of them, taken back or older than the window
 	Expired uint32 // of the dead, older than the window
+	Counted uint32 // of those that are not dead, only count
 	Batches int    // named ones
 	Entries uint64 // in the file's runs and in memory
 	IDs     uint64 // entries of the index of ids
@@ -21,7 +22,7 @@ type Stats struct {
 	Merges      uint64       // merges of runs finished, of keys and of ids
 	MergedKeys  uint64       // entries those have written
 	FileBytes   int64        // of the file
-	FreeBytes   int64        // of it, in pages free for reuse; 0 in a read-only table
+	FreeBytes   int64        // of it, that the state which is read does not need
 	MemoryBytes int64        // of the memory tables, outside the Go heap
 	Checkpoints uint64       // made in all
 }
@@ -93,7 +94,7 @@ func (t *Table) Stats() Stats {
 	keys, ids := &t.spaces[ofKeys], &t.spaces[ofIDs]
 	dead, expired := t.dead()
 	st := Stats{
-		Docs: t.docs, Dead: dead, Expired: expired, Batches: len(t.batches.spans), Entries: t.entries(ofKeys), IDs: t.entries(ofIDs),
+		Docs: t.docs, Dead: dead, Expired: expired, Counted: t.counts(), Batches: len(t.batches.spans), Entries: t.entries(ofKeys), IDs: t.entries(ofIDs),
 		MemoryKeys: keys.mem.Len(), PendingKeys: t.head.pending,
 		UnsavedDocs: t.Unsaved(),
 		Merges:      t.head.merges, MergedKeys: t.head.merged,
@@ -118,19 +119,24 @@ func (t *Table) Stats() Stats {
 	return st
 }
 
-// freeBytes counts the pages bbolt has for reuse and those beyond its last.
-func (t *Table) freeBytes(size int64) int64 {
-	if t.opt.ReadOnly {
-		return 0
-	}
-	var free int64
+// freeBytes counts the pages for reuse and those beyond the last. bbolt counts the former
+// for a writer alone; of a table that is only read they are what no page leads to.
+func (t *Table) freeBytes(size int64) (free int64) {
 	_ = t.guarded(func() error {
 		s, err := t.reading()
 		if err != nil {
 			return err
 		}
-		free = size - s.tx.Size() + int64(t.db.Stats().FreePageN)*pageSize
-		return nil
+		if !t.opt.ReadOnly {
+			free = size - s.tx.Size() + int64(t.db.Stats().FreePageN)*pageSize
+			return nil
+		}
+		const headersAndList = 3
+		reached, err := t.pagesReached(s)
+		if err == nil {
+			free = size - int64(reached+headersAndList)*pageSize
+		}
+		return err
 	})
 	return free
 }

@@ -104,6 +104,7 @@ type Table struct {
 	file     *os.File // that bbolt has opened
 	desk     *desk    // of a table that is written; nil where readers cannot come
 	signedIn *os.File // of one that is read beside a writer: its desk
+	stay     stay     // since then
 
 	// With what is not in the file yet:
 	docs    uint32 // documents

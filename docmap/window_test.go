@@ -277,3 +277,150 @@ func nothingLeft(t *testing.T, table *Table) {
 		}
 	}
 }
+
+// TestEdgeMovesInSteps: of a 4,096th of the window, and of a second at least.
+func TestEdgeMovesInSteps(t *testing.T) {
+	for _, c := range []struct{ length, clock, edge, next uint32 }{
+		{7, 100, 93, 101},
+		{8191, 100_001, 91_810, 100_002},
+		{8192, 100_001, 91_808, 100_002},
+		{86_400, 1_000_000, 913_584, 1_000_005},
+		{172_800, 1_600_000_000, 1_599_827_166, 1_600_000_008},
+		{31_536_000, 1_600_000_000, 1_568_463_377, 1_600_007_076},
+	} {
+		w := window{length: c.length, slices: []timeSlice{{first: 1}}}
+		if w.advance(c.clock); w.edge != c.edge {
+			t.Errorf("of %d seconds at %d it is at %d, want %d", c.length, c.clock, w.edge, c.edge)
+		}
+		if w.advance(c.next - 1); w.edge != c.edge {
+			t.Errorf("of %d seconds at %d it is at %d", c.length, c.next-1, w.edge)
+		}
+		if w.advance(c.next); w.edge == c.edge {
+			t.Errorf("of %d seconds at %d it is where it was", c.length, c.next)
+		}
+	}
+}
+
+// TestEdgeAt: where the edge was is known for each document, and for the next.
+func TestEdgeAt(t *testing.T) {
+	w := window{length: 10, slices: []timeSlice{{first: 1}}}
+	want := map[uint32]uint32{1: 90, 2: 90, 3: 91, 4: 95, 5: 95, 6: 97}
+	for i, time := range []uint32{100, 100, 101, 105, 102} {
+		w.advance(time)
+		w.add(uint32(i+1), time)
+	}
+	w.advance(107)
+	for doc, edge := range want {
+		if got := w.edgeAt(doc); got != edge {
+			t.Errorf("at document %d: %d, want %d", doc, got, edge)
+		}
+	}
+}
+
+// TestRemovedBefore: a chunk stays as long as it has one entry for a document that is there.
+func TestRemovedBefore(t *testing.T) {
+	var l removedLog
+	l.add(Removed{3, "a", "x"})
+	l.add(Removed{5, "", "y"})
+	for mark, want := range map[uint32]bool{1: false, 4: false, 5: false, 6: true} {
+		if got, err := removedBefore(l.chunks[0], mark); got != want || err != nil {
+			t.Errorf("below %d: %v, %v", mark, got, err)
+		}
+	}
+}
+
+// TestWindowRecord: what a record tells of a window is taken as it was written, and refused
+// where it contradicts itself.
+func TestWindowRecord(t *testing.T) {
+	good := func() *windowInfo {
+		return &windowInfo{length: 10, clock: 30, edge: 20, slices: []sliceInfo{{1, 5, 9}, {4, 12, 25}, {9, 30, 30}}}
+	}
+	if got, err := decodeWindow(good().encode(), 8); err != nil || !slices.Equal(got.slices, good().slices) || got.length != 10 || got.clock != 30 || got.edge != 20 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for what, change := range map[string]func(i *windowInfo){
+		"no length":                      func(i *windowInfo) { i.length = 0 },
+		"an edge behind the clock":       func(i *windowInfo) { i.edge = 31 },
+		"no slice":                       func(i *windowInfo) { i.slices = nil },
+		"two slices of one document":     func(i *windowInfo) { i.slices[1].first = 1 },
+		"slices in another order":        func(i *windowInfo) { i.slices[1], i.slices[2] = i.slices[2], i.slices[1] },
+		"only their documents are so":    func(i *windowInfo) { i.slices[1].first, i.slices[2].first = 9, 4 },
+		"a slice of no document":         func(i *windowInfo) { i.slices[0].first = 0 },
+		"a slice behind the last":        func(i *windowInfo) { i.slices[2].first = 10 },
+		"a slice begun before the first": func(i *windowInfo) { i.slices[1].begun = 4 },
+		"a slice yet to begin":           func(i *windowInfo) { i.slices[2].begun = 31 },
+		"a document yet to come":         func(i *windowInfo) { i.slices[2].newest = 31 },
+	} {
+		i := good()
+		change(i)
+		if got, err := decodeWindow(i.encode(), 8); err == nil {
+			t.Errorf("%s: %+v", what, got)
+		}
+	}
+	for _, b := range [][]byte{good().encode()[:15], good().encode()[:len(good().encode())-1], append(good().encode(), 0)} {
+		if _, err := decodeWindow(b, 8); err == nil {
+			t.Errorf("%d bytes", len(b))
+		}
+	}
+}
+
+// TestTimesOnDisk: the times of documents are those that were written, of these documents.
+func TestTimesOnDisk(t *testing.T) {
+	w := window{length: 10, slices: []timeSlice{{first: 1}}}
+	for i, time := range []uint32{100, 103, 101, 120, 115} {
+		w.advance(time)
+		w.add(uint32(i+1), time)
+	}
+	load := func(value []byte, first uint32, n int) ([]uint32, error) {
+		to := window{length: 10, clock: w.clock, edge: w.edge, slices: []timeSlice{{first: first, newest: 120}}}
+		err := to.loadTimes(value, first, n)
+		var all []uint32
+		for i := range to.open().times.n {
+			all = append(all, to.open().times.at(i), to.edgeAt(first+uint32(i)))
+		}
+		return all, err
+	}
+	value := w.encodeTimes(1, 5)
+	if got, err := load(value, 1, 5); err != nil || !slices.Equal(got, []uint32{100, 90, 103, 93, 101, 93, 120, 110, 115, 110}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	for i := range value {
+		wrong := slices.Clone(value)
+		wrong[i] ^= 1
+		if got, err := load(wrong, 1, 5); err == nil {
+			t.Errorf("byte %d changed: %v", i, got)
+		}
+	}
+	if got, err := load(value, 2, 5); err == nil {
+		t.Errorf("as those of other documents: %v", got)
+	}
+	for _, n := range []int{4, 6} {
+		if got, err := load(value, 1, n); err == nil {
+			t.Errorf("%d of 5: %v", n, got)
+		}
+	}
+}
+
+// TestNewestOfASlice: a slice is dropped when its newest document has gone, so that one of
+// which the record tells another is refused.
+func TestNewestOfASlice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	table := mustOpen(t, path, smallOptions)
+	must(t, table.SetWindow(100))
+	table.Advance(1000)
+	_, err := table.AddAt([]string{"a"}, [][]byte{nil}, [][]uint64{{1}}, []uint32{1000})
+	must(t, err)
+	table.Advance(1010) // by a document that is not added
+	must(t, table.Checkpoint(nil))
+	next := table.head
+	next.win.slices = slices.Clone(next.win.slices)
+	next.win.slices[0].newest = 1005
+	must(t, table.update(func(tx *bbolt.Tx) error { return putHeader(tx, &next, nil) }))
+	must(t, table.Close())
+	if table, err := Open(path, smallOptions); err == nil || !strings.Contains(err.Error(), "the newest document of the slice") {
+		t.Errorf("%v", err)
+		if err == nil {
+			must(t, table.Close())
+		}
+	}
+}

@@ -87,7 +87,11 @@ func (p *Program) Decide(doc Doc) (witness int, removed bool, err error) {
 		p.kept = append(p.kept, number)
 		return 0, false, nil
 	}
-	return p.kept[r.Of.Num-1], true, nil
+	of := p.kept[r.Of.Num-1]
+	if r.Counted {
+		p.kept = append(p.kept, number) // it has a number in the store, too
+	}
+	return of, true, nil
 }
 
 // see decides about a document. With a condition its number is stored with it.
@@ -123,11 +127,11 @@ func (p *Program) confirmCopy(text, _ []byte, record *dedup.Record) (dedup.Confi
 		return dedup.Confirmation{}, err
 	}
 	number, _ := binary.Uvarint(value)
-	share, ok := p.confirm.Measure(alike.New(string(text)), alike.New(p.texts[int(number)]))
+	share, holds, ok := p.confirm.Measure(alike.New(string(text)), alike.New(p.texts[int(number)]))
 	if !ok {
 		return dedup.Confirmation{Why: "too long"}, nil
 	}
-	return dedup.Confirmation{OK: share >= p.confirm.Least, Value: share}, nil
+	return dedup.Confirmation{OK: holds, Value: share}, nil
 }
 
 // Size implements Rule.

@@ -16,6 +16,7 @@ import (
 type Document struct {
 	ID    string `json:"id"`
 	Text  string `json:"-"`
+	Exact bool   `json:"exact_only,omitempty"` // see [corpus.Document]
 	Bytes int    `json:"bytes"`
 	Units int    `json:"units"` // CJK characters, and words
 	// Segments are those chosen as features.
@@ -81,8 +82,8 @@ func (e *Explanation) judge(rules Rules) error {
 		return err
 	}
 	var first, second feature.Sketch
-	extractor.Extract(&first, []byte(e.Earlier.Text))
-	extractor.Extract(&second, []byte(e.Later.Text))
+	extractor.ExtractFor(&first, []byte(e.Earlier.Text), e.Earlier.Exact)
+	extractor.ExtractFor(&second, []byte(e.Later.Text), e.Later.Exact)
 	e.Earlier.Segments, e.Later.Segments = first.Parts(), second.Parts()
 	if _, err := d.Decide(e.Earlier.ID, &first); err != nil {
 		return err
@@ -92,6 +93,9 @@ func (e *Explanation) judge(rules Rules) error {
 		return err
 	}
 	e.Reasons = append(e.Reasons, why...)
+	if e.Earlier.Exact || e.Later.Exact {
+		e.Reasons = append(e.Reasons, method.Reason{Rule: "2", Says: "one of them is a page of links, whose text is a copy only where it is the same"})
+	}
 	e.Verdict = report.Report(&r, e.Later.ID, &second, []byte(e.Later.Text))
 	e.share(&first, &second)
 	return nil

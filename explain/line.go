@@ -59,12 +59,12 @@ func (l *Line) Find(each func(do func(*corpus.Block, *corpus.Document) bool) err
 		switch id := string(doc.ID); {
 		case b.File == l.File && doc.At == l.Line:
 			if id == l.ID {
-				later, foundLater = Document{ID: id, Text: string(doc.Text)}, true
+				later, foundLater = Document{ID: id, Text: string(doc.Text), Exact: doc.Exact}, true
 			}
 		case id == *l.Of && foundEarlier:
 			others = true
 		case id == *l.Of:
-			earlier, foundEarlier = Document{ID: id, Text: string(doc.Text)}, true
+			earlier, foundEarlier = Document{ID: id, Text: string(doc.Text), Exact: doc.Exact}, true
 		}
 		return !foundEarlier || !foundLater
 	})

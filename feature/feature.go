@@ -42,6 +42,8 @@ const (
 	MaxMinWidth = segments.MaxMinWidth
 	MaxShingle  = shingles.MaxWords
 	MaxDistance = simhash.MaxDistance
+	// MaxData is the most bytes of a Sketch's Data.
+	MaxData = method.MaxData
 )
 
 type (
@@ -49,6 +51,8 @@ type (
 	Sketch = method.Sketch
 	// Feature is one of the things a document can have in common with another.
 	Feature = method.Feature
+	// Passage is a stretch of a text.
+	Passage = method.Passage
 	// Set is the name of a Sketch when there was one method.
 	Set = method.Sketch
 )
@@ -115,8 +119,12 @@ func (s Scheme) Validate() error {
 	return err
 }
 
+// Locate finds a passage of a Finding in the text it is of: from the first byte to the one
+// behind the last.
+func Locate(text []byte, p Passage) (start, end int) { return twostage.Locate(text, p) }
+
 // Name identifies the scheme in every file made with it, for instance
-// "fs1-u15-xxh3-n50-w10". It tells secrets apart and does not give them away.
+// "fs1-u15b-xxh3-n50-w10". It tells secrets apart and does not give them away.
 // Sketches of schemes with different names cannot be compared. The scheme must be
 // valid.
 func (s Scheme) Name() string { return s.must().Name() }
@@ -149,6 +157,17 @@ func NewExtractor(s Scheme) (*Extractor, error) {
 		return nil, err
 	}
 	return &Extractor{m.NewExtractor()}, nil
+}
+
+// ExtractFor is Extract, but where only exact copies are to be found no features are made:
+// the sketch is that of an empty text, with the fingerprint of this one.
+func (e *Extractor) ExtractFor(dst *Sketch, text []byte, exact bool) {
+	e.Extract(dst, text)
+	if exact && len(dst.Features) > 0 {
+		whole := dst.Whole
+		e.Extract(dst, nil)
+		dst.Whole = whole
+	}
 }
 
 func newTwoStage(s Scheme) (method.Method, error) {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firstseen/firstseen/feature/method"
 	"github.com/firstseen/firstseen/feature/terms"
 )
 
@@ -54,4 +55,35 @@ func TestScheme(t *testing.T) {
 		}
 	}()
 	_ = Scheme{Method: "magic"}.Name()
+}
+
+// TestExtractFor: of a text of which only exact copies are to be found there is the
+// fingerprint, and nothing by which another could be found. All methods know it again.
+func TestExtractFor(t *testing.T) {
+	var c terms.Counter
+	c.Add([]uint64{1, 2, 3})
+	text := strings.Repeat("Some words of a text that is long enough, and then a few words more. ", 20)
+	for _, info := range Methods() {
+		s := Scheme{Method: info.Name, Terms: c.Table(1)}
+		e, err := NewExtractor(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all, exact, other Sketch
+		e.ExtractFor(&all, []byte(text), false)
+		e.ExtractFor(&exact, []byte(text), true)
+		e.ExtractFor(&other, []byte(text+" Another word."), true)
+		if exact.Whole != all.Whole || len(exact.Features) > 0 || other.Whole == all.Whole {
+			t.Errorf("%s: %+v of %+v", info.Name, exact, all)
+		}
+		m, err := s.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		judge := m.NewJudge(method.Rules{Threshold: 0.6})
+		judge.Load(&exact)
+		if same, features, err := judge.Same(judge.Record(nil)); !same || features != 0 || err != nil {
+			t.Errorf("%s: it is not the same as itself: %d features, %v", info.Name, features, err)
+		}
+	}
 }

@@ -25,8 +25,7 @@ type Info struct {
 	FilterOnly bool
 }
 
-// Former is the name of a method that is no longer offered: the longest segments alone,
-// which indexes of "fs1" were made with.
+// Former is the name of a method that is no longer offered: the longest segments alone.
 const Former = "fs1"
 
 // methods are all there are, the default first. A new one is a line here; see
@@ -36,7 +35,7 @@ var methods = []registered{
 		Name: "segments", Threshold: 0.6, FilterOnly: true,
 		Help:  "segments and runs of five words find, sketches of whole texts decide",
 		Score: "the share of the text that both have in common",
-	}, "fs2", newTwoStage, namedTwoStage},
+	}, "fs3", newTwoStage, namedTwoStage},
 	{Info{
 		Name: "exact", FilterOnly: true,
 		Help:  "the whole text is the same, but for case, spaces and punctuation",

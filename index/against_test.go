@@ -2,6 +2,7 @@ package index
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -72,7 +73,7 @@ func TestWrittenAgainst(t *testing.T) {
 	if a, err := OpenAgainst([]string{dir}, func(func(string) ([]byte, error)) error { return nil }); !errors.Is(err, ErrLocked) {
 		t.Errorf("%v, %v", a, err)
 	}
-	indextest.Must(t, x.Close(false))
+	indextest.Must(t, x.Close())
 	indextest.Must(t, os.WriteFile(filepath.Join(dir, TableFile+".readers"), nil, 0o666))
 	own := opened(t, filepath.Join(t.TempDir(), "own"), smallIndex)
 	indextest.Must(t, own.UseAgainst(openedAgainst(t, dir)))
@@ -110,13 +111,19 @@ func TestMosaicIsNotedOnceForABatch(t *testing.T) {
 	indextest.Must(t, x.SetBatch("b"))
 	see(t, x, 4, 5)
 	indextest.Must(t, x.SetBatch("c"))
+	for num := range uint32(6) { // two are of the other index
+		x.NoteRemoved(fmt.Sprint("copy ", num), &dedup.Result{Verdict: dedup.Duplicate, Of: dedup.Source{Num: num}})
+	}
 	x.NoteRemoved("mosaic", &dedup.Result{Verdict: dedup.Mosaic, Also: []dedup.Source{{Num: 1}, {Num: 3}, {Num: 4}, {Num: 5}}})
 	indextest.Must(t, x.Finish(nil))
-	indextest.Must(t, x.Close(true))
+	indextest.Must(t, errors.Join(x.Save(), x.Close()))
 	e, err := Edit(own)
 	indextest.Must(t, err)
 	defer func() { indextest.Must(t, e.Close()) }()
-	for batch, want := range map[string][]Victim{"a": {{"mosaic", "c", "2"}}, "b": {{"mosaic", "c", "4"}}, "c": nil} {
+	for batch, want := range map[string][]Victim{
+		"a": {{"copy 3", "c", "2"}, {"copy 4", "c", "3"}, {"mosaic", "c", "2"}},
+		"b": {{"copy 5", "c", "4"}, {"mosaic", "c", "4"}}, "c": nil,
+	} {
 		var got []Victim
 		indextest.Must(t, e.Victims(batch, func(v Victim) error { got = append(got, v); return nil }))
 		if !slices.Equal(got, want) {

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -26,7 +27,7 @@ func TestBegun(t *testing.T) {
 		want(x, "")
 		indextest.Must(t, x.NoteBegun([]byte(note)))
 		see(t, x, 0, 1)
-		indextest.Must(t, x.Close(false))
+		indextest.Must(t, x.Close())
 		if f, err := os.Open(filepath.Join(dir, begunFile)); err != nil || claim.Identify(f) == (claim.ID{}) {
 			t.Logf("this file system does not tell files from copies (%v)", err)
 			return
@@ -39,7 +40,7 @@ func TestBegun(t *testing.T) {
 		indextest.Must(t, os.WriteFile(filepath.Join(dir, begunFile), data, 0o666))
 		x = opened(t, dir, o)
 		want(x, "")
-		indextest.Must(t, x.Close(false))
+		indextest.Must(t, x.Close())
 		indextest.Must(t, os.Rename(filepath.Join(dir, "kept"), filepath.Join(dir, begunFile)))
 		x = opened(t, dir, o)
 		want(x, note)
@@ -52,9 +53,9 @@ func TestBegun(t *testing.T) {
 		}
 		want(x, "")
 		indextest.Must(t, x.NoteBegun([]byte(note)))
-		indextest.Must(t, x.Close(true))
+		indextest.Must(t, errors.Join(x.Save(), x.Close()))
 		x = opened(t, dir, o)
 		want(x, "")
-		indextest.Must(t, x.Close(false))
+		indextest.Must(t, x.Close())
 	}
 }

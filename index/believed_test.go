@@ -26,6 +26,7 @@ type believedDoc struct {
 	id, batch string
 	time      int64
 	dead      bool // taken back, or below the edge once
+	counts    bool // only
 }
 
 type believedVictim struct {
@@ -81,17 +82,18 @@ func (b *believed) judge(a *arrival) (r dedup.Result, replaced bool) {
 		for _, num := range earlier {
 			without.forget(int(num))
 		}
-		if r = without.oracle.Check(a.id, a.set); r.Kept {
-			*b, replaced = *without, true
+		if r = without.oracle.Check(a.id, a.set); !r.Kept {
+			return r, false
 		}
+		*b, replaced = *without, true
 	}
-	if r.Kept {
-		b.remember(a)
+	if r.Kept || r.Counted {
+		b.remember(a, r.Counted)
 	}
 	return r, replaced
 }
 
-func (b *believed) remember(a *arrival) {
+func (b *believed) remember(a *arrival, counts bool) {
 	if !b.empty && a.window > 0 && b.clock-b.begun >= max(1, a.window/8) {
 		b.oracle.NextSlice()
 		b.empty = true
@@ -99,8 +101,14 @@ func (b *believed) remember(a *arrival) {
 	if b.empty {
 		b.begun, b.empty = b.clock, false
 	}
-	b.oracle.Remember(a.id, a.set)
-	b.docs = append(b.docs, believedDoc{id: a.id, batch: a.batch, time: a.time})
+	doc := believedDoc{id: a.id, batch: a.batch, time: a.time, counts: counts}
+	if counts {
+		b.oracle.Count(a.set)
+		doc.id = ""
+	} else {
+		b.oracle.Remember(a.id, a.set)
+	}
+	b.docs = append(b.docs, doc)
 }
 
 // note is what is to be remembered of a document that is removed, for the day on which
@@ -157,6 +165,9 @@ func (b *believed) batches() []BatchLine {
 		if by[d.batch] == nil {
 			by[d.batch] = &BatchLine{Batch: d.batch}
 		}
+		if d.counts {
+			continue
+		}
 		by[d.batch].Documents++
 		if !d.dead {
 			by[d.batch].Live++
@@ -178,7 +189,9 @@ func (b *believed) cancel(batch string) (live int, any bool) {
 			continue
 		}
 		if any = true; !d.dead {
-			live++
+			if !d.counts {
+				live++
+			}
 			b.forget(i + 1)
 		}
 		d.batch = ""

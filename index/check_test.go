@@ -71,7 +71,7 @@ func TestCheckFinds(t *testing.T) {
 	earlier := indextest.Copy(t, base)
 	grown(t, base, keyed, 100, 200)
 	only := filepath.Join(t.TempDir(), "index")
-	grown(t, only, Options{FilterOnly: true, Shape: smallIndex.Shape}, 0, 100)
+	grown(t, only, Options{Key: KeyAsIs, FilterOnly: true, Shape: smallIndex.Shape}, 0, 100)
 	inDir := func(name string, f func(path string) error) func(t *testing.T, dir string) {
 		return func(t *testing.T, dir string) { t.Helper(); indextest.Must(t, f(filepath.Join(dir, name))) }
 	}
@@ -109,7 +109,7 @@ func TestCheckFinds(t *testing.T) {
 			o.Scheme.Key, err = ReadKey(dir)
 			indextest.Must(t, err)
 			fresh := filepath.Join(t.TempDir(), "index")
-			indextest.Must(t, opened(t, fresh, o).Close(false))
+			indextest.Must(t, opened(t, fresh, o).Close())
 			copyFile(t, filepath.Join(fresh, TableFile), filepath.Join(dir, TableFile))
 		}, []string{"table.db damaged"}, []string{"table.db damaged"}},
 		{"both damaged", base, func(t *testing.T, dir string) {
@@ -156,11 +156,11 @@ func TestCheckFinds(t *testing.T) {
 			if len(c.rebuilt) > 0 || c.base == only {
 				return
 			}
-			x := opened(t, dir, Options{})
+			x := opened(t, dir, Options{Key: KeyAsIs})
 			if x.rebuilt != "" {
 				t.Errorf("opening it rebuilds the filter: %s", x.rebuilt)
 			}
-			indextest.Must(t, x.Close(false))
+			indextest.Must(t, x.Close())
 			knows(t, dir, smallIndex, 0, 200, 200)
 		})
 	}
@@ -178,7 +178,7 @@ func TestCheckFindsEveryFlip(t *testing.T) {
 		indextest.Must(t, x.Checkpoint())
 	}
 	indextest.Must(t, x.Finish(nil))
-	indextest.Must(t, x.Close(true))
+	indextest.Must(t, errors.Join(x.Save(), x.Close()))
 	dir := indextest.Copy(t, base)
 	for _, name := range []string{FilterFile, TableFile} {
 		path := filepath.Join(dir, name)
@@ -230,7 +230,7 @@ func TestCheckOfACopy(t *testing.T) {
 	if !c.Sound || !c.Unfinished || c.Table.Documents != 150 || !slices.Equal(c.findings(), []string{"filter.bloom stale"}) {
 		t.Errorf("%+v", c)
 	}
-	indextest.Must(t, x.Close(false))
+	indextest.Must(t, x.Close())
 	knows(t, at, smallIndex, 0, 150, 150)
 }
 
@@ -299,7 +299,7 @@ func TestRebuildNeedsASoundTable(t *testing.T) {
 	see(t, x, 0, 200)
 	indextest.Must(t, x.Checkpoint())
 	indextest.Must(t, x.Finish(nil))
-	indextest.Must(t, x.Close(true))
+	indextest.Must(t, errors.Join(x.Save(), x.Close()))
 	saveFilterWith(t, base, "", []byte("stale"))
 	info, err := os.Stat(filepath.Join(base, TableFile))
 	indextest.Must(t, err)
@@ -327,7 +327,7 @@ func TestRebuildNeedsASoundTable(t *testing.T) {
 // it needs.
 func TestRebuildHoldsTheTable(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
-	tiny := Options{Shape: bloomstore.ForItems(50)}
+	tiny := Options{Key: KeyAsIs, Shape: bloomstore.ForItems(50)}
 	grown(t, dir, tiny, 0, 100)
 	saveFilterWith(t, dir, "", []byte("stale"))
 	const keys = 100 * (6 + 8 + 1) // segments, runs, and a whole text
@@ -424,9 +424,9 @@ func TestCheckOfJournals(t *testing.T) {
 	}
 	// A kill after the filter was saved, before its journals were removed.
 	at := indextest.Copy(t, dir)
-	x := opened(t, dir, Options{FilterOnly: true})
+	x := opened(t, dir, Options{Key: KeyAsIs, FilterOnly: true})
 	indextest.Must(t, x.Finish(nil))
-	indextest.Must(t, x.Close(false))
+	indextest.Must(t, x.Close())
 	copyFile(t, filepath.Join(dir, FilterFile), filepath.Join(at, FilterFile))
 	c := checkIndex(t, at, CheckOptions{})
 	if !c.Sound || c.Unfinished || len(c.Findings) != len(names) || c.Findings[0].State != Stale {

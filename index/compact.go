@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/internal/step"
 )
 
 // Compacted tells what Compact has done. The JSON form is a contract.
@@ -25,8 +26,12 @@ func (e *Editor) Compact(ctx context.Context) (c Compacted, err error) {
 	if err := e.x.table.Compact(ctx); err != nil {
 		return c, err
 	}
-	if err := e.open(); err != nil {
-		return c, err
+	err = step.Done("compacted the table")
+	if err == nil {
+		err = e.open()
+	}
+	if err != nil {
+		return c, fmt.Errorf("the table is compacted, and the filter is not yet: %w; compact once more", err)
 	}
 	c.After = StatsOf(e.x.table)
 	c.Filter, err = e.rebuildFilter(ctx)

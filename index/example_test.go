@@ -26,7 +26,7 @@ func Example() {
 			fmt.Printf("%s: %v, kept: %v\n", id, r.Verdict, r.Kept)
 			err = x.Finish(nil) // what was seen is durable, and the filter is saved
 		}
-		if err = errors.Join(err, x.Close(false)); err != nil {
+		if err = errors.Join(err, x.Close()); err != nil {
 			log.Fatal(err)
 		}
 	}

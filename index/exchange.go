@@ -51,7 +51,7 @@ func Import(dir string, s feature.Scheme, policy KeyPolicy, paths ...string) (_ 
 	if err != nil {
 		return FilterState{}, err
 	}
-	o := Options{Scheme: s, FilterOnly: true}
+	o := Options{Scheme: s, Key: KeyAsIs, FilterOnly: true}
 	o.Scheme.Key, err = ReadKey(dir)
 	switch {
 	case err != nil:
@@ -71,7 +71,7 @@ func Import(dir string, s feature.Scheme, policy KeyPolicy, paths ...string) (_ 
 	var x *Index
 	defer func() {
 		if x != nil {
-			err = errors.Join(err, x.Close(false))
+			err = errors.Join(err, x.Close())
 		}
 	}()
 	for _, path := range paths {

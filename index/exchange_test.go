@@ -15,7 +15,7 @@ import (
 // TestExchange: what two filters have seen, one index has that both were imported into.
 func TestExchange(t *testing.T) {
 	dir := t.TempDir()
-	only := Options{FilterOnly: true, Shape: smallIndex.Shape}
+	only := Options{Key: KeyAsIs, FilterOnly: true, Shape: smallIndex.Shape}
 	var paths []string
 	for i, o := range []Options{smallIndex, only} {
 		at := filepath.Join(dir, "from", string(rune('a'+i)))
@@ -35,7 +35,7 @@ func TestExchange(t *testing.T) {
 	if _, err := Import(at, feature.Scheme{Segments: 7}, KeyAsIs, paths[1]); err != nil { // it keeps its scheme
 		t.Fatal(err)
 	}
-	knows(t, at, Options{FilterOnly: true}, 0, 100, 100)
+	knows(t, at, Options{Key: KeyAsIs, FilterOnly: true}, 0, 100, 100)
 	before, err := os.ReadFile(filepath.Join(at, FilterFile))
 	indextest.Must(t, err)
 	other := filepath.Join(dir, "other.bloom")
@@ -68,7 +68,7 @@ func TestExchange(t *testing.T) {
 
 // TestKeptByID has what a reader knows of documents.
 func TestKeptByID(t *testing.T) {
-	for _, o := range []Options{smallIndex, {FilterOnly: true, Shape: smallIndex.Shape}} {
+	for _, o := range []Options{smallIndex, {Key: KeyAsIs, FilterOnly: true, Shape: smallIndex.Shape}} {
 		dir := t.TempDir()
 		grown(t, dir, o, 0, 30)
 		r, err := OpenReader(dir, nil)

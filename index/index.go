@@ -5,7 +5,7 @@
 //	x, err := index.Open("seen", index.Options{})
 //	r, err := x.See("id", text) // and so on
 //	err = x.Finish(nil)
-//	err = x.Close(true)
+//	err = x.Close()
 //
 // Under a [Policy] it grows the filter, stops or warns when that is full, and takes
 // checkpoints when enough has come. What was decided becomes durable only after it
@@ -38,7 +38,8 @@ type Options struct {
 	// that of the index; see [Index.Scheme].
 	Scheme feature.Scheme
 	// Key says whether a new index draws a secret for its fingerprints, which
-	// it stores in KeyFile, and whether one with or without is refused.
+	// it stores in KeyFile, and whether one with or without is refused. It does
+	// unless told otherwise: without, a chosen text can have another removed.
 	Key KeyPolicy
 	// Secret is what a new index that gets one takes in place of one that is drawn.
 	Secret []byte
@@ -252,21 +253,26 @@ func (x *Index) Value(name string) ([]byte, error) {
 	return x.values[name], nil
 }
 
-// Close saves the filter, if it is not saved already, and releases the index.
-// What came after the last checkpoint is forgotten: where there is such, the
-// filter is not saved, and is rebuilt when the index is next opened. A second
-// Close does nothing.
-func (x *Index) Close(save bool) error {
+// Save saves the filter, as Finish does, of a run that has not ended: or it is rebuilt
+// when the index is next opened. It does nothing where something came after the last
+// checkpoint, and after Close.
+func (x *Index) Save() error {
+	if x.closed || x.temp || x.table != nil && x.table.Unsaved() > 0 {
+		return nil
+	}
+	if err := x.forgetBegun(); err != nil {
+		return err
+	}
+	return x.saveFilter(0)
+}
+
+// Close releases the index. What came after the last checkpoint, or without a table after
+// the last Finish or Save, is forgotten. A second Close does nothing.
+func (x *Index) Close() error {
 	if x.closed {
 		return nil
 	}
-	var err error
-	if save && !x.temp && x.filter != nil && (x.table == nil || x.table.Unsaved() == 0) {
-		if err = x.forgetBegun(); err == nil {
-			err = x.saveFilter(0)
-		}
-	}
-	return errors.Join(err, x.release())
+	return x.release()
 }
 
 // Finish saves the filter and makes the last checkpoint of a run, in this order:

@@ -19,7 +19,7 @@ import (
 )
 
 // smallIndex is how tests open indexes: a filter of a few kilobytes.
-var smallIndex = Options{Shape: bloomstore.ForItems(4000)}
+var smallIndex = Options{Key: KeyAsIs, Shape: bloomstore.ForItems(4000)}
 
 func opened(t *testing.T, dir string, o Options) *Index {
 	t.Helper()
@@ -27,7 +27,7 @@ func opened(t *testing.T, dir string, o Options) *Index {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { x.Close(false) })
+	t.Cleanup(func() { x.Close() })
 	return x
 }
 
@@ -69,7 +69,7 @@ func grown(t *testing.T, dir string, o Options, from, to int) {
 		indextest.Must(t, x.Checkpoint())
 	}
 	indextest.Must(t, x.Finish(nil))
-	indextest.Must(t, x.Close(true))
+	indextest.Must(t, errors.Join(x.Save(), x.Close()))
 }
 
 // knows fails unless the index knows the documents from to to-1 and none of others
@@ -77,7 +77,7 @@ func grown(t *testing.T, dir string, o Options, from, to int) {
 func knows(t *testing.T, dir string, o Options, from, to, others int) {
 	t.Helper()
 	x := opened(t, dir, o)
-	defer x.Close(false)
+	defer x.Close()
 	if kept := see(t, x, from, to); kept > 0 {
 		t.Errorf("%d of the known documents %d to %d were kept again", kept, from, to-1)
 	}
@@ -155,7 +155,7 @@ func TestRefused(t *testing.T) {
 	}
 	emptied := func(t *testing.T, dir string) {
 		fresh := filepath.Join(t.TempDir(), "index")
-		indextest.Must(t, opened(t, fresh, smallIndex).Close(false))
+		indextest.Must(t, opened(t, fresh, smallIndex).Close())
 		copyFile(t, filepath.Join(fresh, TableFile), filepath.Join(dir, TableFile))
 	}
 	write := func(name, text string) func(*testing.T, string) {
@@ -179,7 +179,7 @@ func TestRefused(t *testing.T) {
 		{"unkeyed", o, keyed, nil, "index DIR: it was made without a key", ""},
 		{
 			"another size", only,
-			Options{FilterOnly: true, Shape: bloomstore.ForItems(9000)},
+			Options{Key: KeyAsIs, FilterOnly: true, Shape: bloomstore.ForItems(9000)},
 			nil,
 			"index DIR: its filter has 8000 bytes and cannot be resized without a side table; leave out --docs and --memory", "",
 		},
@@ -196,13 +196,13 @@ func TestRefused(t *testing.T) {
 		},
 		{
 			"another scheme",
-			Options{Scheme: feature.Scheme{Segments: 20}, Shape: o.Shape},
+			Options{Key: KeyAsIs, Scheme: feature.Scheme{Segments: 20}, Shape: o.Shape},
 			o, nil,
 			"opening the table: DIR/table.db: table of another scheme: it was made with \"" + feature.Scheme{Segments: 20}.Name() + "\", not \"" + feature.Scheme{}.Name() + "\"; use the same settings, or another index", "",
 		},
 		{
 			"another scheme of a filter alone",
-			Options{Scheme: feature.Scheme{Segments: 20}, FilterOnly: true, Shape: o.Shape},
+			Options{Key: KeyAsIs, Scheme: feature.Scheme{Segments: 20}, FilterOnly: true, Shape: o.Shape},
 			only, nil,
 			"opening filter DIR/filter.bloom: filter was made with another scheme: it has \"" + feature.Scheme{Segments: 20}.Name() + "\", wanted is \"" + feature.Scheme{}.Name() + "\"; use the options it was made with, or another index", "",
 		},
@@ -232,7 +232,7 @@ func TestRefused(t *testing.T) {
 			x, err := Open(dir, c.open)
 			refuses("OpenIndex", c.want, err)
 			if err == nil {
-				indextest.Must(t, x.Close(false))
+				indextest.Must(t, x.Close())
 			}
 		})
 	}
@@ -261,7 +261,7 @@ func TestInUse(t *testing.T) {
 // one is followed, with the table as large as it may be.
 func TestFilterKeepsItsSize(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
-	tiny := Options{Shape: bloomstore.ForItems(50)}
+	tiny := Options{Key: KeyAsIs, Shape: bloomstore.ForItems(50)}
 	x := opened(t, dir, tiny)
 	see(t, x, 0, 100)
 	indextest.Must(t, x.Checkpoint())
@@ -273,27 +273,27 @@ func TestFilterKeepsItsSize(t *testing.T) {
 	if x.Full() || want.Bits <= 2*tiny.Shape.Bits {
 		t.Fatalf("it grew to %d bits", want.Bits)
 	}
-	indextest.Must(t, x.Close(true))
+	indextest.Must(t, errors.Join(x.Save(), x.Close()))
 	for _, shape := range []bloomstore.Shape{{}, tiny.Shape, want} {
-		x := opened(t, dir, Options{Shape: shape})
+		x := opened(t, dir, Options{Key: KeyAsIs, Shape: shape})
 		if x.filter.Shape() != want || x.rebuilt != "" {
 			t.Errorf("asked for %d bits: %d bits, rebuilt: %q", shape.Bits, x.filter.Shape().Bits, x.rebuilt)
 		}
-		indextest.Must(t, x.Close(true))
+		indextest.Must(t, errors.Join(x.Save(), x.Close()))
 	}
 	// The filter is gone: where no size is asked for it holds what is there.
 	indextest.Must(t, os.Remove(filepath.Join(dir, FilterFile)))
-	x = opened(t, dir, Options{})
+	x = opened(t, dir, Options{Key: KeyAsIs})
 	if x.Full() || x.rebuilt == "" {
 		t.Errorf("full: %v, rebuilt: %q", x.Full(), x.rebuilt)
 	}
-	indextest.Must(t, x.Close(false))
+	indextest.Must(t, x.Close())
 	large := bloomstore.ForItems(100_000)
-	x = opened(t, dir, Options{Shape: large})
+	x = opened(t, dir, Options{Key: KeyAsIs, Shape: large})
 	if x.filter.Shape() != large {
 		t.Errorf("a larger one was asked for: %d bits", x.filter.Shape().Bits)
 	}
-	indextest.Must(t, x.Close(true))
+	indextest.Must(t, errors.Join(x.Save(), x.Close()))
 	knows(t, dir, tiny, 0, 100, 100)
 }
 
@@ -322,7 +322,7 @@ func TestCloseForgetsWhatIsInNoCheckpoint(t *testing.T) {
 	see(t, x, 0, 50)
 	indextest.Must(t, x.Checkpoint())
 	see(t, x, 50, 100)
-	indextest.Must(t, x.Close(true))
+	indextest.Must(t, errors.Join(x.Save(), x.Close()))
 	if there, err := exists(filepath.Join(dir, FilterFile)); there || err != nil {
 		t.Errorf("a filter with bits of lost documents was saved (%v)", err)
 	}
@@ -331,12 +331,12 @@ func TestCloseForgetsWhatIsInNoCheckpoint(t *testing.T) {
 
 // TestAfterClose: no panic, and no answer that looks like one.
 func TestAfterClose(t *testing.T) {
-	for _, o := range []Options{smallIndex, {FilterOnly: true, Shape: smallIndex.Shape}} {
+	for _, o := range []Options{smallIndex, {Key: KeyAsIs, FilterOnly: true, Shape: smallIndex.Shape}} {
 		dir := filepath.Join(t.TempDir(), "index")
 		grown(t, dir, o, 0, 10)
 		x := opened(t, dir, o)
-		indextest.Must(t, x.Close(true))
-		indextest.Must(t, x.Close(true))
+		indextest.Must(t, errors.Join(x.Save(), x.Close()))
+		indextest.Must(t, errors.Join(x.Save(), x.Close()))
 		for name, err := range map[string]error{
 			"Checkpoint": x.Checkpoint(), "Finish": x.Finish(nil), "Grow": x.Grow(),
 		} {
@@ -355,7 +355,7 @@ func TestAfterClose(t *testing.T) {
 			t.Errorf("Deduper after Close: %v", err)
 		}
 	}
-	x := opened(t, t.TempDir(), Options{FilterOnly: true, Shape: smallIndex.Shape})
+	x := opened(t, t.TempDir(), Options{Key: KeyAsIs, FilterOnly: true, Shape: smallIndex.Shape})
 	if x.Checkpoint() == nil || x.Grow() == nil {
 		t.Error("an index without a table had a checkpoint, or grew")
 	}
@@ -374,7 +374,7 @@ func TestKeyOfAnIndex(t *testing.T) {
 	if !bytes.Equal(x.Scheme().Key, key) || len(key) != keyBytes {
 		t.Errorf("key %x, in the scheme %x", key, x.Scheme().Key)
 	}
-	indextest.Must(t, x.Close(false))
+	indextest.Must(t, x.Close())
 	knows(t, dir, keyed, 0, 10, 10)
 	plain := filepath.Join(t.TempDir(), "index")
 	grown(t, plain, smallIndex, 0, 10)

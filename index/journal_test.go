@@ -35,7 +35,7 @@ func lifeText(i int) string {
 
 func openLife(t *testing.T, dir string, bound int64) *life {
 	t.Helper()
-	x, err := Open(dir, Options{Shape: lifeShape, FilterOnly: true, JournalBytes: bound})
+	x, err := Open(dir, Options{Key: KeyAsIs, Shape: lifeShape, FilterOnly: true, JournalBytes: bound})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func (l *life) save() {
 // crash ends it with nothing saved.
 func (l *life) crash() {
 	l.t.Helper()
-	if err := l.index.Close(false); err != nil {
+	if err := l.index.Close(); err != nil {
 		l.t.Fatal(err)
 	}
 }
@@ -127,11 +127,11 @@ func (l *life) installed() bool {
 // a beginning.
 func rememberedIn(t *testing.T, dir string, n int) (known int) {
 	t.Helper()
-	x, err := Open(dir, Options{FilterOnly: true})
+	x, err := Open(dir, Options{Key: KeyAsIs, FilterOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer x.Close(false)
+	defer x.Close()
 	extractor, err := feature.NewExtractor(feature.Scheme{})
 	if err != nil {
 		t.Fatal(err)
@@ -246,7 +246,7 @@ func TestCrashAtTheEnd(t *testing.T) {
 	if got := rememberedIn(t, dir, next+5); got != next {
 		t.Errorf("after an end in order %d documents are remembered, want %d", got, next)
 	}
-	x, err := Open(dir, Options{FilterOnly: true})
+	x, err := Open(dir, Options{Key: KeyAsIs, FilterOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,6 +294,58 @@ func TestJournalIsBounded(t *testing.T) {
 	}
 }
 
+// TestJournalOfALifeBefore: what earlier lives have left counts until a filter is saved that
+// has it, and no longer.
+func TestJournalOfALifeBefore(t *testing.T) {
+	dir := t.TempDir()
+	l := openLife(t, dir, 0)
+	l.feed(300)
+	l.save()
+	l.crash()
+	next := l.next
+	l = openLife(t, dir, 10_000)
+	l.next = next
+	for i, want := range []bool{true, false} {
+		l.feed(1)
+		l.save()
+		saving := l.index.journal.saving
+		if (saving != nil) != want {
+			t.Fatalf("after %d filters one is saved: %v", i, saving != nil)
+		}
+		if saving != nil {
+			indextest.Must(t, l.index.journal.hurry())
+			indextest.Must(t, l.index.Install(<-saving.Done()))
+		}
+	}
+	l.crash()
+	if got := rememberedIn(t, dir, l.next); got != l.next {
+		t.Errorf("%d documents remembered, want %d", got, l.next)
+	}
+}
+
+// TestManyLives: journals are read in the order of their numbers, of which some are longer
+// than others, and what is left is told of the last life.
+func TestManyLives(t *testing.T) {
+	dir := t.TempDir()
+	for next := range 12 {
+		l := openLife(t, dir, 0)
+		l.next = 2 * next
+		l.feed(1)
+		l.save()
+		l.feed(1)
+		l.save()
+		l.crash()
+	}
+	if got := rememberedIn(t, dir, 30); got != 24 {
+		t.Errorf("%d documents are remembered", got)
+	}
+	l := openLife(t, dir, 0)
+	if left := l.index.Left(); left == nil || left.Documents != 2 {
+		t.Errorf("left: %+v", left)
+	}
+	l.crash()
+}
+
 // TestMixedFilesAreRefused: files of different indexes, or with one missing, would
 // forget in silence.
 func TestMixedFilesAreRefused(t *testing.T) {
@@ -329,9 +381,9 @@ func TestMixedFilesAreRefused(t *testing.T) {
 		if err := damage(dir); err != nil {
 			t.Fatal(err)
 		}
-		if x, err := Open(dir, Options{FilterOnly: true}); err == nil {
+		if x, err := Open(dir, Options{Key: KeyAsIs, FilterOnly: true}); err == nil {
 			t.Errorf("%s: accepted", name)
-			x.Close(false)
+			x.Close()
 		} else if !strings.Contains(err.Error(), "put the index back from a copy") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -340,7 +392,7 @@ func TestMixedFilesAreRefused(t *testing.T) {
 			r.Close()
 		}
 	}
-	if x, err := Open(a, Options{}); err == nil || !strings.Contains(err.Error(), "run with --filter-only") {
+	if x, err := Open(a, Options{Key: KeyAsIs}); err == nil || !strings.Contains(err.Error(), "run with --filter-only") {
 		t.Errorf("opened with a table: %v, %v", x, err)
 	}
 }
@@ -396,12 +448,12 @@ func TestJournalStepsFail(t *testing.T) {
 			t.Errorf("%s: failed %v, %v", name, failed, err)
 		}
 		step.Hook = nil
-		indextest.Must(t, l.index.Close(false))
+		indextest.Must(t, l.index.Close())
 		if got := rememberedIn(t, dir, l.next); got < l.durable {
 			t.Errorf("%s failed: %d documents remembered, %d were durable", name, got, l.durable)
 		}
 		l = openLife(t, dir, 10_000)
-		indextest.Must(t, errors.Join(l.index.Finish(nil), l.index.Close(false)))
+		indextest.Must(t, errors.Join(l.index.Finish(nil), l.index.Close()))
 	}
 }
 
@@ -411,10 +463,10 @@ func TestReproducibleJournals(t *testing.T) {
 	var files [2][]byte
 	for i := range files {
 		dir := t.TempDir()
-		x := opened(t, dir, Options{Shape: lifeShape, FilterOnly: true, UUID: [16]byte{7}})
+		x := opened(t, dir, Options{Key: KeyAsIs, Shape: lifeShape, FilterOnly: true, UUID: [16]byte{7}})
 		indextest.Must(t, x.Begin(Policy{Stream: true, OnFull: OnFullWarn}))
 		see(t, x, 0, 20)
-		indextest.Must(t, errors.Join(x.Tick(), x.Finish(nil), x.Close(false)))
+		indextest.Must(t, errors.Join(x.Tick(), x.Finish(nil), x.Close()))
 		var err error
 		files[i], err = os.ReadFile(filepath.Join(dir, FilterFile))
 		indextest.Must(t, err)
@@ -467,18 +519,18 @@ func TestValuesGoWithTheFilter(t *testing.T) {
 	dir, over := t.TempDir(), bytes.Repeat([]byte("o"), 40<<10)
 	finish := func(values map[string][]byte) {
 		t.Helper()
-		x := opened(t, dir, Options{Shape: lifeShape, FilterOnly: true})
+		x := opened(t, dir, Options{Key: KeyAsIs, Shape: lifeShape, FilterOnly: true})
 		indextest.Must(t, x.Begin(Policy{OnFull: OnFullWarn}))
-		indextest.Must(t, errors.Join(x.Finish(values), x.Close(false)))
+		indextest.Must(t, errors.Join(x.Finish(values), x.Close()))
 	}
 	check := func(want []byte) {
 		t.Helper()
-		x := opened(t, dir, Options{FilterOnly: true})
+		x := opened(t, dir, Options{Key: KeyAsIs, FilterOnly: true})
 		got, err := x.Value("over")
 		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%d bytes, %v, want %d", len(got), err, len(want))
 		}
-		indextest.Must(t, x.Close(false))
+		indextest.Must(t, x.Close())
 	}
 	finish(map[string][]byte{"over": over, "run": nil})
 	check(over)
@@ -496,6 +548,9 @@ func TestValuesGoWithTheFilter(t *testing.T) {
 	check(over)
 	finish(nil)
 	check(over)
+	finish(map[string][]byte{"other": []byte("x")})
+	check(over)
+	finish(map[string][]byte{"other": nil})
 	finish(map[string][]byte{"over": nil})
 	check(nil)
 	if h, err := bloomstore.ReadHeader(filepath.Join(dir, FilterFile)); err != nil || len(h.Stamp) != markBytes {

@@ -24,8 +24,8 @@ const keyBytes = 16
 type KeyPolicy uint8
 
 const (
-	KeyAsIs     KeyPolicy = iota // a new index gets none
-	KeyNew                       // a new index gets one
+	KeyNew      KeyPolicy = iota // a new index gets one
+	KeyAsIs                      // a new index gets none
 	KeyRequired                  // ErrUnkeyed where the index was made without
 	KeyRefused                   // ErrKeyed where it has one
 )

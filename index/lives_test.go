@@ -15,7 +15,7 @@ import (
 )
 
 // aloneOptions are of an index without a table, whose filter is one piece.
-var aloneOptions = Options{FilterOnly: true, Shape: bloomstore.Shape{Bits: 1 << 20, Hashes: 8}}
+var aloneOptions = Options{Key: KeyAsIs, FilterOnly: true, Shape: bloomstore.Shape{Bits: 1 << 20, Hashes: 8}}
 
 // begun opens the index, begins a journal that is long at bound bytes, and makes the
 // keys from to to-1 durable.
@@ -41,7 +41,7 @@ func remember(t *testing.T, x *Index, from, to uint64) {
 func holds(t *testing.T, dir string, n uint64) {
 	t.Helper()
 	x := opened(t, dir, aloneOptions)
-	defer x.Close(false)
+	defer x.Close()
 	keys := make([]uint64, n)
 	for i := range keys {
 		keys[i] = uint64(i)
@@ -81,7 +81,7 @@ func TestJournalsOfManyLives(t *testing.T) {
 			saved++
 			install(t, x)
 		}
-		indextest.Must(t, x.Close(false)) // as a kill leaves it
+		indextest.Must(t, x.Close()) // as a kill leaves it
 		holds(t, dir, (n+1)*perLife)
 		logs, err := logNames(dir)
 		indextest.Must(t, err)
@@ -108,7 +108,7 @@ func TestStateOfARunWhoseFilterWasSaved(t *testing.T) {
 	}
 	install(t, x)
 	remember(t, x, 100, 101) // into the journal behind the new filter
-	indextest.Must(t, x.Close(false))
+	indextest.Must(t, x.Close())
 	x = opened(t, dir, aloneOptions)
 	if value, err := x.Value("run"); string(value) != "it" || err != nil {
 		t.Errorf("the state of the run is %q, %v", value, err)
@@ -116,7 +116,7 @@ func TestStateOfARunWhoseFilterWasSaved(t *testing.T) {
 	if x.left == nil || x.left.Documents != 101 {
 		t.Errorf("left over: %+v", x.left)
 	}
-	indextest.Must(t, x.Close(false))
+	indextest.Must(t, x.Close())
 	holds(t, dir, 101)
 }
 
@@ -124,7 +124,7 @@ func TestStateOfARunWhoseFilterWasSaved(t *testing.T) {
 // which has gigabytes and means nothing.
 func TestHalfAFilterIsRemoved(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
-	indextest.Must(t, begun(t, dir, 0, 0, 10).Close(false))
+	indextest.Must(t, begun(t, dir, 0, 0, 10).Close())
 	half := filepath.Join(dir, newFilterFile)
 	indextest.Must(t, os.WriteFile(half, []byte("half a filter"), 0o666))
 	holds(t, dir, 10)
@@ -141,7 +141,7 @@ func TestIndexInUseIsNotRemoved(t *testing.T) {
 	if done, err := RemoveLeftIndex(dir); done || err != nil {
 		t.Errorf("%v, %v", done, err)
 	}
-	indextest.Must(t, x.Close(false))
+	indextest.Must(t, x.Close())
 	knows(t, dir, smallIndex, 0, 10, 10)
 	if done, err := RemoveLeftIndex(dir); !done || err != nil {
 		t.Errorf("once it is closed: %v, %v", done, err)
@@ -153,8 +153,8 @@ func TestIndexInUseIsNotRemoved(t *testing.T) {
 func TestJournalsWithoutTheirFilter(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	x := begun(t, dir, 0, 0, 10)
-	indextest.Must(t, errors.Join(x.Finish(nil), x.Close(true)))
-	indextest.Must(t, begun(t, dir, 0, 10, 20).Close(false))
+	indextest.Must(t, errors.Join(x.Finish(nil), x.Close()))
+	indextest.Must(t, begun(t, dir, 0, 10, 20).Close())
 	indextest.Must(t, os.Remove(filepath.Join(dir, FilterFile)))
 	if _, err := Open(dir, aloneOptions); err == nil || !strings.Contains(err.Error(), FilterFile+" is gone") {
 		t.Errorf("the error is %v", err)

@@ -118,7 +118,7 @@ func (m *model) compareVerdict(a *arrival, got dedup.Result) {
 	m.x.NoteRemoved(a.id, &got)
 	m.now.note(a, &want)
 	m.count[want.Verdict.String()]++
-	for what, is := range map[string]bool{"exact": want.Exact, "replaced": replaced, "late": m.now.late(a), "slices": m.now.begun != slices} {
+	for what, is := range map[string]bool{"exact": want.Exact, "counted": want.Counted, "replaced": replaced, "late": m.now.late(a), "slices": m.now.begun != slices} {
 		if is {
 			m.count[what]++
 		}

@@ -3,6 +3,7 @@
 package index
 
 import (
+	"errors"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -20,9 +21,9 @@ import (
 // index while no file may grow beyond so many bytes.
 const childLimit = "DEDUP_TEST_LIMIT"
 
-var largeIndex = Options{Shape: bloomstore.ForMemory(1 << 20)}
+var largeIndex = Options{Key: KeyAsIs, Shape: bloomstore.ForMemory(1 << 20)}
 
-func init() { limitedChild = finishLimited }
+func init() { children["limited"] = finishLimited }
 
 func finishLimited(dir string) error {
 	limit, err := strconv.ParseUint(os.Getenv(childLimit), 10, 64)
@@ -53,12 +54,12 @@ func TestFilterDoesNotFit(t *testing.T) {
 	x := opened(t, dir, largeIndex)
 	see(t, x, 50, 100)
 	indextest.Must(t, checkpoint(x, "unfinished"))
-	indextest.Must(t, x.Close(true))
+	indextest.Must(t, errors.Join(x.Save(), x.Close()))
 	const header, size = 4096, 4096 + 1<<20 + 8
 	for _, limit := range []int{0, 1, header - 1, header, size / 2, size - 9, size - 1} {
 		at := indextest.Copy(t, dir)
 		cmd := childCommand(at, 0)
-		cmd.Env = append(cmd.Env, childLimit+"="+strconv.Itoa(limit))
+		cmd.Env = append(cmd.Env, childWork+"=limited", childLimit+"="+strconv.Itoa(limit))
 		said := new(strings.Builder)
 		cmd.Stderr = said
 		if cmd.Run() == nil || !strings.Contains(said.String(), "too large") {

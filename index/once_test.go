@@ -28,12 +28,12 @@ func TestFilterIsWrittenOnce(t *testing.T) {
 	see(t, x, 0, 20)
 	indextest.Must(t, x.Finish(nil))
 	first := stat(t, path)
-	indextest.Must(t, x.Close(true))
+	indextest.Must(t, errors.Join(x.Save(), x.Close()))
 	if !os.SameFile(first, stat(t, path)) {
 		t.Error("Close has written the filter that Finish had written")
 	}
 	x = opened(t, dir, smallIndex)
-	indextest.Must(t, x.Close(true))
+	indextest.Must(t, errors.Join(x.Save(), x.Close()))
 	if !os.SameFile(first, stat(t, path)) {
 		t.Error("Close has written a filter that was not changed")
 	}
@@ -71,7 +71,7 @@ func TestKeyPolicies(t *testing.T) {
 				if (x.Scheme().Key != nil) != keyed {
 					t.Errorf("made with policy %d, opened with %d: key %x", made, policy, x.Scheme().Key)
 				}
-				indextest.Must(t, x.Close(false))
+				indextest.Must(t, x.Close())
 			}
 		}
 	}
@@ -94,7 +94,7 @@ func TestCheckFindsAnotherScheme(t *testing.T) {
 	indextest.Must(t, err)
 	indextest.Must(t, fillFilter(t.Context(), f, x.table))
 	indextest.Must(t, f.Save(filepath.Join(dir, FilterFile), x.stamp(0)))
-	indextest.Must(t, errors.Join(f.Close(), x.Close(false)))
+	indextest.Must(t, errors.Join(f.Close(), x.Close()))
 	if got := checkIndex(t, dir, CheckOptions{}); got.Sound || !slices.Equal(got.findings(), []string{"filter.bloom damaged"}) {
 		t.Errorf("found %v", got.findings())
 	}

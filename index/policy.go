@@ -20,6 +20,10 @@ type Policy struct {
 	// CheckpointBytes told to Answered between two checkpoints, 0 means 256 MiB.
 	// Another one is taken whenever the table's memory is full.
 	CheckpointBytes int64
+	// CheckpointEvery, if positive, has Answered take one also when so much time has
+	// passed since the last, by Now. An index that is not begun with a policy has a
+	// second.
+	CheckpointEvery time.Duration
 	// Stream: what is added cannot be had again. So Begin marks the index, which
 	// then tells of an end that was none, and without a table a journal makes
 	// durable what a filter learns.

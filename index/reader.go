@@ -3,6 +3,7 @@ package index
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/dedup"
@@ -14,6 +15,10 @@ import (
 // way: as its last checkpoint left it. It is so but on Windows and where address space is
 // short.
 const ReadBesideWriter = docmap.ReadBesideWriter
+
+// ErrReopen: a reader beside a run was open for too long, 10 minutes or 1 GiB by which the
+// table grew. Close it and open another: it has the newest checkpoint.
+var ErrReopen = docmap.ErrReopen
 
 // Reader is an index opened for questions: it is not changed, and several processes can
 // have one open, also while a run is under way where ReadBesideWriter is true.
@@ -102,8 +107,10 @@ func schemeNamed(name string, key []byte) (feature.Scheme, error) {
 	switch {
 	case ok:
 		return s, nil
+	case key == nil && strings.Contains(name, "siphash"):
+		return s, fmt.Errorf("the key is missing: it was made with one (scheme %q); put its file %s back, without which nothing can be compared with it", name, KeyFile)
 	case key == nil:
-		return s, fmt.Errorf("it was made with the scheme %q, which is not one of this program without a key; put its file %s back if it had one, or use the version it was made with", name, KeyFile)
+		return s, fmt.Errorf("it was made with the scheme %q, which is not one of this program; use the version it was made with", name)
 	}
 	return s, fmt.Errorf("it was made with the scheme %q, which is not one of this program with this index's key; put its own file %s back, or use the version it was made with", name, KeyFile)
 }

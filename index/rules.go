@@ -17,7 +17,13 @@ func (x *Index) otherRules(err error) error {
 		return err
 	}
 	name, readErr := x.madeWith()
-	if readErr != nil || rulesOf(name) == rulesOf(x.name) {
+	if readErr != nil {
+		return err
+	}
+	if rulesOf(name) == rulesOf(x.name) {
+		if _, why := schemeIn(x.dir, name, x.scheme.Key); why != nil { // no other settings would help
+			return &otherRulesError{err, fmt.Sprintf("index %s: %v", x.dir, why)}
+		}
 		return err
 	}
 	if made := feature.MethodOf(name); made != feature.Former && made != feature.MethodOf(x.name) && made != "" {
@@ -41,10 +47,12 @@ func (x *Index) madeWith() (string, error) {
 	return files.Scheme(), files.Close()
 }
 
-// rulesOf is the version of the rules, the first part of a scheme's name.
+// rulesOf is the version of the rules, and that of the canonical form: the first two parts
+// of a scheme's name.
 func rulesOf(scheme string) string {
-	version, _, _ := strings.Cut(scheme, "-")
-	return version
+	version, rest, _ := strings.Cut(scheme, "-")
+	form, _, _ := strings.Cut(rest, "-")
+	return version + "-" + form
 }
 
 // otherRulesError is an error of another scheme in other words.

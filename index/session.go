@@ -23,6 +23,7 @@ type session struct {
 	grown   int
 	warned  bool
 	saving  time.Duration // in checkpoints
+	last    time.Time     // of the last checkpoint, where they are taken by time
 }
 
 // Begin has the documents from here on judged and added under a policy. Without it
@@ -51,7 +52,7 @@ func (x *Index) Begin(p Policy) error {
 	if err := x.beginWindow(p.Window); err != nil {
 		return err
 	}
-	x.session = session{policy: p, deduper: deduper}
+	x.session = session{policy: p, deduper: deduper, last: p.Now()}
 	switch {
 	case !p.Stream:
 		return nil
@@ -70,7 +71,7 @@ func (x *Index) begun() error {
 	case x.closed:
 		return errIndexClosed
 	case x.deduper == nil:
-		return x.Begin(Policy{})
+		return x.Begin(Policy{CheckpointEvery: time.Second})
 	}
 	return nil
 }
@@ -183,18 +184,23 @@ func (x *Index) DecideAll(b *dedup.Batch, crew dedup.Crew, tell func(worker, i i
 // Answered says that all answers are handed on to where Settle can make them safe, and
 // of how many bytes of input since the last call. It acts when the filter is full, and
 // takes a checkpoint where one is due: at places that depend on the documents alone,
-// not on time.
+// but with CheckpointEvery.
 func (x *Index) Answered(bytes int64) error {
 	x.since += bytes
 	x.owing = false
 	if err := x.Room(); err != nil {
 		return err
 	}
-	due := x.table != nil && x.table.Full() || x.journal != nil && x.journal.due()
+	due := x.table != nil && x.table.Full() || x.journal != nil && x.journal.due() || x.late()
 	if x.since < x.policy.CheckpointBytes && !due {
 		return nil
 	}
 	return x.checkpoint(false)
+}
+
+// late says that the last checkpoint was long ago.
+func (x *Index) late() bool {
+	return x.policy.CheckpointEvery > 0 && x.policy.Now().Sub(x.last) >= x.policy.CheckpointEvery
 }
 
 // Room does what the policy says where the filter is full. Answered calls it after
@@ -298,6 +304,9 @@ func (x *Index) checkpoint(ended bool) error {
 	}
 	begun := time.Now()
 	defer func() { x.saving += time.Since(begun) }()
+	if x.policy.CheckpointEvery > 0 {
+		x.last = x.policy.Now()
+	}
 	values, err := x.settle(ended)
 	switch {
 	case err != nil:

@@ -19,7 +19,7 @@ import (
 )
 
 // tiny is full after a few documents.
-var tiny = Options{Shape: bloomstore.ForItems(50)}
+var tiny = Options{Key: KeyAsIs, Shape: bloomstore.ForItems(50)}
 
 // TestSeeGrows: an index that is merely given texts grows its filter, and takes
 // checkpoints where its table is full.
@@ -42,7 +42,7 @@ func TestSeeGrows(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	indextest.Must(t, x.Finish(nil))
-	indextest.Must(t, x.Close(false))
+	indextest.Must(t, x.Close())
 	knows(t, dir, o, 0, 100, 100)
 }
 
@@ -160,7 +160,7 @@ func TestAskingAddsNothing(t *testing.T) {
 		if filterOnly != (x.TableStats() == nil) || filterOnly != (x.Table() == nil) || x.Filter() == nil {
 			t.Error("table and filter")
 		}
-		indextest.Must(t, x.Close(false))
+		indextest.Must(t, x.Close())
 		for name, err := range map[string]error{"Begin": x.Begin(Policy{}), "See": second(x.See("", nil)), "Check": second(x.Check("", &set)), "Decide": second(x.Decide(dedup.Document{Sketch: &set}))} {
 			if !errors.Is(err, errIndexClosed) {
 				t.Errorf("%s after Close: %v", name, err)
@@ -196,7 +196,7 @@ func TestSeeServesItsJournal(t *testing.T) {
 			saved++
 		}
 	})
-	x := opened(t, dir, Options{Shape: lifeShape, FilterOnly: true, JournalBytes: 5000})
+	x := opened(t, dir, Options{Key: KeyAsIs, Shape: lifeShape, FilterOnly: true, JournalBytes: 5000})
 	indextest.Must(t, x.Begin(Policy{Stream: true, OnFull: OnFullWarn, CheckpointBytes: 1000}))
 	n := 0
 	for ; saved < 2; n++ {
@@ -208,8 +208,8 @@ func TestSeeServesItsJournal(t *testing.T) {
 		}
 	}
 	indextest.Must(t, x.Checkpoint())
-	indextest.Must(t, x.Close(false)) // as a kill would
-	knows(t, dir, Options{FilterOnly: true}, 0, n, n)
+	indextest.Must(t, x.Close()) // as a kill would
+	knows(t, dir, Options{Key: KeyAsIs, FilterOnly: true}, 0, n, n)
 }
 
 // TestStreamDisk: a filter without a table takes the disk that is said beforehand, and
@@ -232,7 +232,7 @@ func TestStreamDisk(t *testing.T) {
 		}
 		most = max(most, size)
 	})
-	x := opened(t, dir, Options{Shape: lifeShape, FilterOnly: true})
+	x := opened(t, dir, Options{Key: KeyAsIs, Shape: lifeShape, FilterOnly: true})
 	indextest.Must(t, x.Begin(Policy{Stream: true, OnFull: OnFullWarn}))
 	rng := rand.New(rand.NewPCG(3, 4))
 	set := feature.Set{Features: make([]feature.Feature, 50)}
@@ -265,15 +265,47 @@ func TestStreamDisk(t *testing.T) {
 // A temporary index leaves no filter, and answers until it is closed as any other does.
 func TestTemporary(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
-	x, err := Open(dir, Options{Temporary: true})
+	x, err := Open(dir, Options{Key: KeyAsIs, Temporary: true})
 	indextest.Must(t, err)
 	for i := range 3 {
 		if r, err := x.See("id", []byte(indextest.Sentences(1))); err != nil || r.Kept != (i == 0) {
 			t.Fatal(r, err)
 		}
 	}
-	indextest.Must(t, errors.Join(x.Checkpoint(), x.End(), x.Finish(nil), x.Close(true)))
+	indextest.Must(t, errors.Join(x.Checkpoint(), x.End(), x.Finish(nil), x.Save(), x.Close()))
 	if _, err := os.Stat(filepath.Join(dir, FilterFile)); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("its filter was saved:", err)
+	}
+}
+
+// TestCheckpointEvery: by default what was answered is durable a second later, with the
+// answer that is given next.
+func TestCheckpointEvery(t *testing.T) {
+	x := opened(t, filepath.Join(t.TempDir(), "index"), smallIndex)
+	indextest.Must(t, x.begun())
+	if x.policy.CheckpointEvery != time.Second {
+		t.Fatalf("without a policy there is a checkpoint every %v", x.policy.CheckpointEvery)
+	}
+	now := time.Unix(1_700_000_000, 0)
+	x.policy.Now, x.last = func() time.Time { return now }, now
+	for n, c := range []struct {
+		after   time.Duration
+		unsaved uint32 // when the document is judged
+	}{{0, 1}, {999 * time.Millisecond, 2}, {time.Millisecond, 1}, {0, 2}, {time.Second, 1}} {
+		now = now.Add(c.after)
+		see(t, x, n, n+1)
+		if got := x.table.Unsaved(); got != c.unsaved {
+			t.Errorf("document %d: %d are unsaved, want %d", n, got, c.unsaved)
+		}
+	}
+}
+
+// TestNewIndexHasASecret: where nothing is said of a key, one is drawn.
+func TestNewIndexHasASecret(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	x := opened(t, dir, Options{Shape: smallIndex.Shape})
+	key, err := ReadKey(dir)
+	if len(key) != keyBytes || err != nil || string(x.Scheme().Key) != string(key) {
+		t.Errorf("the key is %x, %v", key, err)
 	}
 }

@@ -29,6 +29,7 @@ type TableStats struct {
 	Bytes       int64        `json:"bytes"`               // of the file
 	FreeBytes   int64        `json:"free_bytes"`          // of it, reusable
 	Forgotten   uint32       `json:"forgotten,omitempty"` // of the documents, taken back
+	Counted     uint32       `json:"counted,omitempty"`   // of the documents, removed and only counting for what is common
 	Batches     int          `json:"batches,omitempty"`
 	Window      *WindowStats `json:"window,omitempty"`
 }
@@ -50,7 +51,7 @@ func windowStats(t *docmap.Table, st *docmap.Stats) *WindowStats {
 	}
 	return &WindowStats{
 		Seconds: seconds, Clock: time.Unix(int64(clock), 0).UTC(), Edge: time.Unix(int64(edge), 0).UTC(),
-		Slices: t.Slices(), Counting: st.Docs - st.Dead, Expired: st.Expired,
+		Slices: t.Slices(), Counting: st.Docs - st.Dead - st.Counted, Expired: st.Expired,
 	}
 }
 
@@ -59,14 +60,14 @@ func (s *TableStats) Live() uint32 {
 	if s.Window != nil {
 		return s.Window.Counting
 	}
-	return s.Documents - s.Forgotten
+	return s.Documents - s.Forgotten - s.Counted
 }
 
 // StatsOf returns what a table holds.
 func StatsOf(t *docmap.Table) TableStats {
 	st := t.Stats()
 	s := TableStats{
-		Documents: st.Docs, Forgotten: st.Dead - st.Expired, Window: windowStats(t, &st), Batches: st.Batches, Entries: st.Entries, PendingKeys: st.PendingKeys, Runs: []int{},
+		Documents: st.Docs, Counted: st.Counted, Forgotten: st.Dead - st.Expired, Window: windowStats(t, &st), Batches: st.Batches, Entries: st.Entries, PendingKeys: st.PendingKeys, Runs: []int{},
 		Merges: st.Merges, Checkpoints: st.Checkpoints, Bytes: st.FileBytes, FreeBytes: st.FreeBytes,
 	}
 	for _, level := range st.Runs {

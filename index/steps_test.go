@@ -22,9 +22,10 @@ const (
 	childStep  = "DEDUP_TEST_STEP"
 )
 
-// limitedChild is what a child does where its files are limited, if this system
-// can.
-var limitedChild func(dir string) error
+// children are what else a child can do, by the value of childWork.
+var children = map[string]func(dir string) error{}
+
+const childWork = "DEDUP_TEST_WORK"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childIndex); dir != "" {
@@ -48,8 +49,8 @@ func child(dir string) int {
 		return nil
 	}
 	work := remember20
-	if limitedChild != nil && os.Getenv("DEDUP_TEST_LIMIT") != "" {
-		work = limitedChild
+	if other := children[os.Getenv(childWork)]; other != nil {
+		work = other
 	}
 	err := work(dir)
 	if errors.Is(err, ErrLocked) {
@@ -74,7 +75,7 @@ func remember20(dir string) error {
 			return err
 		}
 	}
-	return errors.Join(x.Finish(nil), x.Close(true))
+	return errors.Join(x.Finish(nil), x.Close())
 }
 
 func childCommand(dir string, at int) *exec.Cmd {
@@ -235,7 +236,7 @@ func TestFinishStopped(t *testing.T) {
 			t.Errorf("%q: %v", c.step, err)
 		}
 		step.Hook = nil
-		indextest.Must(t, x.Close(false))
+		indextest.Must(t, x.Close())
 		x = opened(t, dir, smallIndex)
 		stored, err := x.table.State("run")
 		indextest.Must(t, err)
@@ -252,7 +253,7 @@ func TestFinishStopped(t *testing.T) {
 		}
 		see(t, x, 100, 150)
 		indextest.Must(t, checkpoint(x, "unfinished"))
-		indextest.Must(t, x.Close(false))
+		indextest.Must(t, x.Close())
 		knows(t, dir, smallIndex, 0, 150, 150)
 	}
 }
@@ -266,7 +267,7 @@ func TestRemovalStopped(t *testing.T) {
 	x := opened(t, dir, smallIndex)
 	see(t, x, 50, 100)
 	indextest.Must(t, x.Checkpoint())
-	indextest.Must(t, x.Close(false))
+	indextest.Must(t, x.Close())
 	failAt(t, "removed filter.bloom")
 	if _, err := Open(dir, smallIndex); !errors.Is(err, errInjected) {
 		t.Errorf("opened: %v", err)
@@ -286,7 +287,7 @@ func TestFinishTakesACheckpoint(t *testing.T) {
 	if err := x.Finish(nil); !errors.Is(err, errInjected) {
 		t.Error(err)
 	}
-	indextest.Must(t, x.Close(false))
+	indextest.Must(t, x.Close())
 	knows(t, dir, smallIndex, 0, 50, 50)
 }
 
@@ -308,12 +309,12 @@ func TestEveryStepFails(t *testing.T) {
 				seen = 20*day + 20
 			}
 			if err != nil {
-				return seen, errors.Join(err, x.Close(false))
+				return seen, errors.Join(err, x.Close())
 			}
 			if day != 2 {
 				err = x.Finish(state(""))
 			}
-			if err = errors.Join(err, x.Close(day != 2)); err != nil {
+			if err = errors.Join(err, x.Close()); err != nil {
 				return seen, err
 			}
 		}

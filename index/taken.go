@@ -70,6 +70,7 @@ func (x *Index) decideReplacing(doc dedup.Document) (dedup.Result, error) {
 	if _, err := x.table.Forget(earlier); err != nil {
 		return dedup.Result{}, err
 	}
+	doc.Uncounted = true // with the earlier ones gone, which may come back
 	r, err = x.deduper.DecideDocument(doc)
 	if err != nil || !r.Kept {
 		x.table.Recall(earlier)
@@ -118,8 +119,12 @@ func Edit(dir string) (*Editor, error) {
 	return e, nil
 }
 
-func (e *Editor) open() (err error) {
-	e.x.table, err = docmap.Open(e.x.path(TableFile), docmap.Options{AsIs: true})
+// open opens the table. Where it cannot, the one that was closed stays: it can be closed.
+func (e *Editor) open() error {
+	table, err := docmap.Open(e.x.path(TableFile), docmap.Options{AsIs: true})
+	if err == nil {
+		e.x.table = table
+	}
 	return err
 }
 

@@ -1,9 +1,12 @@
 package index
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/dedup"
@@ -19,7 +22,7 @@ func TestWindowRenews(t *testing.T) {
 		scheme feature.Scheme
 		full   OnFull
 	}{"stop": {full: OnFullStop}, "grow": {full: OnFullGrow}, "memory": {scheme: feature.Scheme{Method: "simhash"}}} {
-		x, err := Open(filepath.Join(t.TempDir(), "index"), Options{Scheme: c.scheme, Shape: bloomstore.ForItems(1500), MemtableKeys: 400})
+		x, err := Open(filepath.Join(t.TempDir(), "index"), Options{Key: KeyAsIs, Scheme: c.scheme, Shape: bloomstore.ForItems(1500), MemtableKeys: 400})
 		indextest.Must(t, err)
 		indextest.Must(t, x.Begin(Policy{Window: 40, TellsTimes: true, OnFull: c.full}))
 		extractor, err := feature.NewExtractor(x.Scheme())
@@ -42,6 +45,96 @@ func TestWindowRenews(t *testing.T) {
 		if x.Grown() > 0 || x.State().Bytes != size || x.TableStats().Window.Expired < 300 {
 			t.Errorf("%s: grown %d times, from %d to %d bytes; %v", name, x.Grown(), size, x.State().Bytes, x.TableStats().Window)
 		}
-		indextest.Must(t, x.Close(false))
+		indextest.Must(t, x.Close())
 	}
+}
+
+// TestClockGoesBack: where the system's clock goes back, documents that tell no time have the
+// latest one that was seen, and count as long as those.
+func TestClockGoesBack(t *testing.T) {
+	now := int64(1_600_000_000)
+	x := opened(t, filepath.Join(t.TempDir(), "index"), smallIndex)
+	indextest.Must(t, x.Begin(Policy{Window: 100, Now: func() time.Time { return time.Unix(now, 0) }}))
+	for i, c := range []struct {
+		after int64
+		text  int
+		kept  bool
+	}{{0, 1, true}, {-90, 2, true}, {95, 2, false}, {95, 1, false}, {101, 2, true}} {
+		now = 1_600_000_000 + c.after
+		r, err := x.See(fmt.Sprint(i), []byte(indextest.Sentences(c.text)))
+		indextest.Must(t, err)
+		if r.Kept != c.kept {
+			t.Errorf("text %d after %d seconds: kept %v", c.text, c.after, r.Kept)
+		}
+	}
+}
+
+// TestWindowIsRefused: where nobody knows the times of the documents there are.
+func TestWindowIsRefused(t *testing.T) {
+	x := opened(t, filepath.Join(t.TempDir(), "index"), smallIndex)
+	indextest.Must(t, x.CheckWindow(9))
+	see(t, x, 0, 1)
+	indextest.Must(t, x.CheckWindow(0))
+	if err := x.CheckWindow(9); err == nil || !strings.Contains(err.Error(), "nobody knows the time") {
+		t.Errorf("%v", err)
+	}
+	alone := opened(t, filepath.Join(t.TempDir(), "alone"), Options{Shape: lifeShape, FilterOnly: true})
+	if err := alone.CheckWindow(9); err == nil || !strings.Contains(err.Error(), "has no window") {
+		t.Errorf("without a table: %v", err)
+	}
+}
+
+// TestAppendTime: a time is kept in 32 bits, as near as that can be.
+func TestAppendTime(t *testing.T) {
+	for seconds, want := range map[int64]uint32{-5: 0, 0: 0, 7: 7, 1<<32 - 1: 1<<32 - 1, 1 << 32: 1<<32 - 1, -1 << 63: 0} {
+		if got, ok := toldTime(AppendTime([]byte{}, seconds)); got != want || !ok {
+			t.Errorf("%d: %d, %v", seconds, got, ok)
+		}
+	}
+	if TellsTime(nil) {
+		t.Error("nothing tells a time")
+	}
+}
+
+// TestEdgeOfAnother: another index with the same documents, of which others count, has
+// another identity.
+func TestEdgeOfAnother(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	for _, want := range []uint32{900, 950} {
+		x := opened(t, dir, smallIndex)
+		indextest.Must(t, x.Begin(Policy{Window: 100, Now: func() time.Time { return time.Unix(int64(want)+100, 0) }}))
+		see(t, x, 0, 1)
+		indextest.Must(t, errors.Join(x.Finish(nil), x.Close()))
+		other := openedAgainst(t, dir)
+		if ids := other.IDs(); len(ids) != 1 || ids[0].Edge != want || ids[0].Documents != 1 {
+			t.Errorf("%+v, want the edge %d", ids, want)
+		}
+		indextest.Must(t, other.Close())
+	}
+}
+
+// TestSameVersion: a document that comes again as it was stays the document that it was.
+func TestSameVersion(t *testing.T) {
+	x := opened(t, filepath.Join(t.TempDir(), "index"), smallIndex)
+	indextest.Must(t, x.Begin(Policy{ReplaceSameID: true}))
+	for i, c := range []struct {
+		text       int
+		kept, live bool // live: the first document, then
+	}{{1, true, true}, {1, false, true}, {2, true, false}, {2, false, false}} {
+		r, err := decideText(x, "a", indextest.Sentences(c.text))
+		indextest.Must(t, err)
+		if r.Kept != c.kept || x.table.Live(1) != c.live {
+			t.Errorf("document %d: kept %v, the first is live %v", i, r.Kept, x.table.Live(1))
+		}
+	}
+}
+
+func decideText(x *Index, id, text string) (dedup.Result, error) {
+	extractor, err := feature.NewExtractor(x.Scheme())
+	if err != nil {
+		return dedup.Result{}, err
+	}
+	var set feature.Set
+	extractor.Extract(&set, []byte(text))
+	return x.Decide(dedup.Document{ID: id, Sketch: &set})
 }

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,8 +13,9 @@ import (
 )
 
 // committer decides documents, in input order, and writes what follows from it: one
-// after the other or, with a crew, as together.go has it. But for what the crew is asked
-// to do it is the only goroutine that touches index and outputs.
+// after the other or, with a crew, as together.go has it. Then outputs are written beside
+// the next decision. But for this, and what the crew is asked to do, it is the only
+// goroutine that touches index and outputs.
 type committer struct {
 	index  *index.Index
 	job    *Job
@@ -21,6 +23,10 @@ type committer struct {
 	common report.Commonest
 	crew   *crew // nil where documents are decided one after the other
 	group  group
+	lines  [2]together // of what is decided, and of what is written
+	beside beside      // it writes; who touches outputs or lets answers go waits for it
+	left   *batch      // to what writes, which gives it back; nil where the last is not
+	led    int         // the input whose head was given to Kept; -1 for none
 	buf    []byte
 
 	tally   report.Tally
@@ -32,7 +38,7 @@ type committer struct {
 }
 
 func newCommitter(x *index.Index, job *Job) (*committer, error) {
-	c := &committer{index: x, job: job, out: outputs{Outputs: job.Outputs, late: job.Temporary}, started: time.Now()}
+	c := &committer{index: x, job: job, led: -1, out: outputs{Outputs: job.Outputs, late: job.Temporary}, started: time.Now()}
 	if job.Workers > 1 {
 		c.crew = newCrew(job.Workers)
 	}
@@ -60,26 +66,32 @@ func newCommitter(x *index.Index, job *Job) (*committer, error) {
 
 // record commits one record.
 func (c *committer) record(b *batch, rec *record) error {
+	if err := c.beside.wait(); err != nil {
+		return err
+	}
 	if rec.isDocument() {
 		if err := c.index.Arrives(rec.added); err != nil {
 			return err
 		}
 	}
 	c.pass(b, rec)
-	switch {
-	case rec.empty:
-		return c.out.empty()
-	case rec.bad != nil:
-		if err := c.reject(rec.bad); err != nil {
+	var l lines
+	if rec.isDocument() {
+		if err := c.decideOne(b, rec, &l); err != nil {
 			return err
 		}
-		return c.answered(rec.length())
-	case rec.other:
-		if err := c.out.other(rec); err != nil {
-			return err
-		}
-		return c.answered(rec.length())
 	}
+	if err := c.write(b, rec, &l); err != nil || rec.empty {
+		return err
+	}
+	if err := c.tooManyBad(b, rec); err != nil {
+		return err
+	}
+	return c.answered(rec.length())
+}
+
+// decideOne decides a document, and prepares what is written of it.
+func (c *committer) decideOne(b *batch, rec *record, l *lines) error {
 	r, err := c.index.Decide(rec.document())
 	if err != nil {
 		return err
@@ -87,22 +99,22 @@ func (c *committer) record(b *batch, rec *record) error {
 	if err := c.retried(&r); err != nil {
 		return err
 	}
-	var l lines
-	if l, c.buf, err = c.out.prepare(c.buf[:0], b, rec, &r); err != nil {
+	if *l, c.buf, err = c.out.prepare(c.buf[:0], b, rec, &r); err != nil {
 		return err
 	}
 	if r.Kept && !r.Again {
 		c.countSeen(rec)
 	}
-	if err := c.told(rec, &r, &l, c.crew != nil); err != nil {
+	return c.told(rec, &r)
+}
+
+// write writes what follows from a record, be it beside the next decision. l is of a
+// document.
+func (c *committer) write(b *batch, rec *record, l *lines) error {
+	if err := c.out.record(b, rec, l); err != nil || !rec.isDocument() || l.kept {
 		return err
 	}
-	if c.crew != nil { // a record that is decided alone may be a long one
-		if err := c.out.keepAll(c.crew); err != nil {
-			return err
-		}
-	}
-	return c.answered(rec.length())
+	return c.instead(rec, l.result)
 }
 
 // answered says that answers are handed on. What the crew does of a checkpoint counts as
@@ -114,9 +126,8 @@ func (c *committer) answered(bytes int64) error {
 	return c.index.Answered(bytes)
 }
 
-// told counts a document that was decided, and writes it. If later, its record is left
-// to keepAll.
-func (c *committer) told(rec *record, r *dedup.Result, l *lines, later bool) error {
+// told counts a document that was decided.
+func (c *committer) told(rec *record, r *dedup.Result) error {
 	c.tally.Count(r)
 	if c.index.Late() {
 		c.tally.Late++
@@ -128,39 +139,34 @@ func (c *committer) told(rec *record, r *dedup.Result, l *lines, later bool) err
 		c.groups.Count(rec.value, r)
 	}
 	if c.job.Each != nil {
-		if err := c.job.Each(rec.name(), r, c.index.Counts()); err != nil {
-			return err
-		}
+		return c.job.Each(rec.name(), r, c.index.Counts())
 	}
-	if err := c.out.document(rec, r, l, later); err != nil || r.Kept {
-		return err
-	}
-	return c.instead(rec, r)
+	return nil
 }
 
 // retried turns the answer to a document that was kept before, and is sent again,
-// into the one that it had.
+// into the one that it had, or marks it.
 func (c *committer) retried(r *dedup.Result) error {
 	if !c.job.Retries || c.index.Table() == nil || !r.Exact || !r.SameID || !c.index.Owns(r.Of.Num) {
+		return nil
+	}
+	if r.Again = true; c.job.DropRetries {
 		return nil
 	}
 	kept, err := c.index.Kept(r.Of.Num)
 	if err != nil {
 		return err
 	}
-	r.Verdict, r.Kept, r.Again = kept.Verdict, true, true
+	r.Verdict, r.Kept = kept.Verdict, true
 	return nil
 }
 
-func (c *committer) reject(bad *corpus.BadRecord) error {
-	c.tally.Bad++
-	if err := c.out.reject(bad); err != nil {
-		return err
+// tooManyBad is the error of a bad record that is one too many.
+func (c *committer) tooManyBad(b *batch, rec *record) error {
+	if rec.bad == nil || c.job.MaxBad < 0 || c.tally.Bad <= c.job.MaxBad {
+		return nil
 	}
-	if c.job.MaxBad >= 0 && c.tally.Bad > c.job.MaxBad {
-		return fmt.Errorf("%w: %d, the last at %s %v: %s", ErrTooManyBad, c.tally.Bad, c.out.format.Noun(), bad.At, bad.Reason)
-	}
-	return nil
+	return fmt.Errorf("%w: %d, the last at %s %v: %s", ErrTooManyBad, c.tally.Bad, b.block.Format.Noun(), rec.bad.At, rec.bad.Reason)
 }
 
 // countSeen counts the segments of a kept document that were seen before.
@@ -186,9 +192,32 @@ func (c *committer) full(f index.FilterState) {
 	}
 }
 
+// flush hands on what was written, where somebody waits for it.
+func (c *committer) flush() error {
+	if !c.out.live() {
+		return nil
+	}
+	if err := c.beside.wait(); err != nil {
+		return err
+	}
+	return c.out.flush()
+}
+
+// failed waits for what is written beside, and returns what the run failed with: err, which
+// may be nil, and what was not written.
+func (c *committer) failed(err error) error {
+	if late := c.beside.wait(); late != nil && !errors.Is(err, late) {
+		err = errors.Join(err, late)
+	}
+	return err
+}
+
 // settle hands on all answers before what they rest on becomes durable, and says how
 // far the run has come.
 func (c *committer) settle(ended bool) (map[string][]byte, error) {
+	if err := c.beside.wait(); err != nil {
+		return nil, err
+	}
 	written, err := c.out.sync(ended)
 	if err != nil || c.job.Save == nil {
 		return nil, err
@@ -202,8 +231,11 @@ func (c *committer) settle(ended bool) (map[string][]byte, error) {
 
 // finish is called when all inputs are read and decided.
 func (c *committer) finish() error {
+	if err := c.beside.wait(); err != nil {
+		return err
+	}
 	if c.tally.Undated > 0 && c.tally.Undated == c.tally.Documents && c.job.Warn != nil {
-		c.job.Warn("no document has told its time, so none can cease to count: look at --time-field, and at the form of the times")
+		c.job.Warn("no document has told its time, so none can cease to count: look at --time-field, and at the form of the times: RFC 3339, or seconds since 1970 and not milliseconds, and none that is yet to come")
 	}
 	if err := c.out.Tree.End(); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/dedup"
@@ -26,7 +27,7 @@ func sourceOf(text string) *corpus.Source {
 func TestTooManyBad(t *testing.T) {
 	lines := "no\n{\"text\":\"a\"}\n{}\n[]\n"
 	for allowed := range int64(4) {
-		x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{})
+		x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{Key: index.KeyAsIs})
 		s, err := Run(t.Context(), x, Job{Source: sourceOf(lines), MaxBad: allowed})
 		last := map[int64]string{0: "1, the last at line 1: ", 1: "2, the last at line 3: ", 2: "3, the last at line 4: "}[allowed]
 		switch {
@@ -41,7 +42,7 @@ func TestTooManyBad(t *testing.T) {
 // TestRetries: a document that was kept and is sent again gets the answer that it
 // had, where answers may have been lost, and is a duplicate where not.
 func TestRetries(t *testing.T) {
-	x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{})
+	x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{Key: index.KeyAsIs})
 	_, _, err := runLines(x, 0, 3, Job{})
 	indextest.Must(t, err)
 	live := new(Live)
@@ -52,6 +53,28 @@ func TestRetries(t *testing.T) {
 	}
 	if _, s, err = runLines(x, 0, 4, Job{Live: live}); err != nil || s.Duplicates != 4 || s.SameID != 4 || live.Removed.Load() != 4 {
 		t.Errorf("%+v, %v", s.Tally, err)
+	}
+}
+
+// TestRetriesOfAnother: who was kept by another index is no document of this one that is sent
+// again.
+func TestRetriesOfAnother(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "other")
+	other, err := index.Open(dir, index.Options{Key: index.KeyAsIs, Shape: bloomstore.ForItems(4000)})
+	indextest.Must(t, err)
+	_, _, err = runLines(other, 0, 3, Job{})
+	indextest.Must(t, errors.Join(err, other.Finish(nil), other.Close()))
+	against, err := index.OpenAgainst([]string{dir}, CheckOver)
+	indextest.Must(t, err)
+	defer against.Close()
+	x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{Key: index.KeyAsIs, Shape: bloomstore.ForItems(4000)})
+	indextest.Must(t, x.UseAgainst(against))
+	_, s, err := runLines(x, 0, 4, Job{Retries: true})
+	if err != nil || s.Again != 0 || s.Kept != 1 || s.Duplicates != 3 || s.SameID != 3 {
+		t.Errorf("%+v, %v", s.Tally, err)
+	}
+	if _, s, err = runLines(x, 0, 4, Job{Retries: true}); err != nil || s.Again != 1 || s.Kept != 1 || s.Duplicates != 3 {
+		t.Errorf("once more: %+v, %v", s.Tally, err)
 	}
 }
 
@@ -78,7 +101,7 @@ func TestOutputFails(t *testing.T) {
 		"of a filter":   {Outputs{Report: gone("filter")}, document + document},
 		"before a mark": {Outputs{Rejects: gone("mark")}, document + document},
 	} {
-		x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{FilterOnly: name == "of a filter"})
+		x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{Key: index.KeyAsIs, FilterOnly: name == "of a filter"})
 		job := Job{Source: sourceOf(c.lines), MaxBad: -1, Outputs: c.outputs, OnFull: index.OnFullWarn}
 		if name == "before a mark" {
 			job.CheckpointBytes = 1
@@ -93,7 +116,7 @@ func TestOutputFails(t *testing.T) {
 // the run, and names the input.
 func TestIndexFails(t *testing.T) {
 	document := fmt.Sprintf("{\"text\":%q}\n", indextest.Sentences(1))
-	x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{})
+	x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{Key: index.KeyAsIs})
 	told := errors.New("told")
 	job := Job{Source: sourceOf(document), Each: func(string, *dedup.Result, dedup.Counts) error { return told }}
 	if _, err := Run(t.Context(), x, job); !errors.Is(err, told) || !strings.HasPrefix(err.Error(), "in: ") {
@@ -104,7 +127,7 @@ func TestIndexFails(t *testing.T) {
 	if _, err := Run(t.Context(), x, job); err == nil || !strings.Contains(err.Error(), "a path may have at most") {
 		t.Errorf("a path that is too long: %v", err)
 	}
-	indextest.Must(t, x.Close(false))
+	indextest.Must(t, x.Close())
 	if _, err := Run(t.Context(), x, Job{Source: sourceOf(document)}); err == nil {
 		t.Error("a closed index is asked")
 	}

@@ -45,7 +45,7 @@ var errStop = errors.New("stopped by the test")
 // run decides at most stopAfter documents, and leaves all as a kill would.
 func (f *formatRun) run(stopAfter int) error {
 	f.t.Helper()
-	x, err := index.Open(filepath.Join(f.dir, "index"), index.Options{})
+	x, err := index.Open(filepath.Join(f.dir, "index"), index.Options{Key: index.KeyAsIs})
 	indextest.Must(f.t, err)
 	cfg := corpus.SourceConfig{BlockSize: 200, MaxRecord: 700}
 	if f.saved != nil {
@@ -71,7 +71,7 @@ func (f *formatRun) run(stopAfter int) error {
 	if err != nil {
 		indextest.Must(f.t, job.Outputs.Abort())
 	}
-	indextest.Must(f.t, x.Close(false))
+	indextest.Must(f.t, x.Close())
 	return err
 }
 

@@ -44,12 +44,12 @@ func runLines(x *index.Index, from, to int, job Job) (verdicts string, s *report
 // rebuilt, at the size it was asked for, from a table that has outgrown that. It
 // does what was chosen before it judges a document.
 func TestFullBeforeTheFirstDocument(t *testing.T) {
-	tiny := index.Options{Shape: bloomstore.ForItems(50)}
+	tiny := index.Options{Key: index.KeyAsIs, Shape: bloomstore.ForItems(50)}
 	base := filepath.Join(t.TempDir(), "index")
 	x := opened(t, base, tiny)
 	first, _, err := runLines(x, 0, 50, Job{}) // grows
 	indextest.Must(t, err)
-	indextest.Must(t, x.Close(false)) // as a kill would: the filter is not saved
+	indextest.Must(t, x.Close()) // as a kill would: the filter is not saved
 	whole := opened(t, filepath.Join(t.TempDir(), "index"), tiny)
 	want, _, err := runLines(whole, 0, 100, Job{})
 	indextest.Must(t, err)

@@ -13,7 +13,7 @@ func opened(t *testing.T, dir string, o index.Options) *index.Index {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { x.Close(false) })
+	t.Cleanup(func() { x.Close() })
 	return x
 }
 

@@ -66,7 +66,7 @@ func (p *pipeline) settle(ctx context.Context, bytes int64) error {
 
 // recordBytes is what a batch holds of one beside its bytes and features: a bad one
 // has its reason, any other the data of its sketch.
-const recordBytes = int64(unsafe.Sizeof(record{})) + 128 + dedup.BatchDocumentBytes
+const recordBytes = int64(unsafe.Sizeof(record{})) + feature.MaxData + dedup.BatchDocumentBytes
 
 // shortest is the least that a segment takes of a record, in bytes: a character that
 // is written out in full is wide enough for one, and something must end it.

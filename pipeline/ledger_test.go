@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -59,13 +60,13 @@ func (r *told) path(name string) string { return filepath.Join(r.dir, name) }
 
 // open opens the index and its ledger, as a process does.
 func (r *told) open() (*index.Index, *Ledger, error) {
-	x, err := index.Open(r.path("index"), index.Options{Shape: bloomstore.ForItems(4000), UUID: [16]byte{1}, FilterOnly: r.alone})
+	x, err := index.Open(r.path("index"), index.Options{Key: index.KeyAsIs, Shape: bloomstore.ForItems(4000), UUID: [16]byte{1}, FilterOnly: r.alone})
 	if err != nil {
 		return nil, nil, err
 	}
 	l, err := OpenLedger(x, r.command)
 	if err != nil {
-		return nil, nil, errors.Join(err, x.Close(false))
+		return nil, nil, errors.Join(err, x.Close())
 	}
 	return x, l, nil
 }
@@ -76,7 +77,7 @@ func (r *told) run() (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, x.Close(false)) }()
+	defer func() { err = errors.Join(err, x.Close()) }()
 	if over, _, err := l.Over(); over != nil || err != nil {
 		return err
 	}
@@ -148,7 +149,7 @@ func (r *told) remembered() (bits uint64, docs uint32) {
 	if s := x.TableStats(); s != nil {
 		docs = s.Documents
 	}
-	indextest.Must(r.t, x.Close(false))
+	indextest.Must(r.t, x.Close())
 	return bits, docs
 }
 
@@ -232,11 +233,17 @@ func checkStopped(t *testing.T, r *told, least int, names ...string) {
 // halfway leaves a run that is under way, stopped at its third checkpoint.
 func halfway(t *testing.T) *told {
 	t.Helper()
+	return stoppedAt(t, 3)
+}
+
+// stoppedAt leaves a run that is stopped at its nth checkpoint.
+func stoppedAt(t *testing.T, n int) *told {
+	t.Helper()
 	r := newTold(t)
 	checkpoints := 0
 	step.Hook = func(name string) error {
 		if name == "took checkpoint" {
-			if checkpoints++; checkpoints == 3 {
+			if checkpoints++; checkpoints == n {
 				return errStopped
 			}
 		}
@@ -262,6 +269,12 @@ func TestNotContinued(t *testing.T) {
 		{"other rules", func(r *told) error { r.command.Rules.Threshold = 0.9; return nil }, OtherCommand, []Choice{ChosenRules}},
 		{"other fields", func(r *told) error { r.command.Format = "jsonl id url"; return nil }, OtherCommand, []Choice{ChosenFormat}},
 		{"an input less", func(r *told) error { r.command.Inputs = r.command.Inputs[:1]; return nil }, OtherCommand, []Choice{ChosenInputs}},
+		{"inputs in another order", func(r *told) error { slices.Reverse(r.command.Inputs); return nil }, OtherCommand, []Choice{ChosenInputs}},
+		{"a batch", func(r *told) error { r.command.Batch = "b"; return nil }, OtherCommand, []Choice{ChosenBatch}},
+		{"a window", func(r *told) error { r.command.Window.Seconds = 9; return nil }, OtherCommand, []Choice{ChosenWindow}},
+		{"what is told beside", func(r *told) error { r.command.Spans, r.command.By, r.command.Others = true, "x", true; return nil }, OtherCommand, []Choice{ChosenOthers, ChosenSpans, ChosenBy}},
+		{"newer versions", func(r *told) error { r.command.ReplaceSameID = true; return nil }, OtherCommand, []Choice{ChosenSameID}},
+		{"another index", func(r *told) error { r.command.Against = []index.AgainstID{{Edge: 1}}; return nil }, OtherCommand, []Choice{ChosenAgainst}},
 		{"to a pipe", func(r *told) error { r.command.Outputs[0] = corpus.Stdin; return nil }, OtherCommand, []Choice{ChosenPipe}},
 		{"an input longer", func(r *told) error {
 			r.command.Annotate, r.command.MaxRecord = !r.command.Annotate, 7
@@ -307,7 +320,7 @@ func TestGivenUp(t *testing.T) {
 	r := halfway(t)
 	x, l, err := r.open()
 	indextest.Must(t, err)
-	defer x.Close(false)
+	defer x.Close()
 	u := l.Unfinished()
 	if u == nil || u.Foreign || u.Pipe || u.Decided || u.Kept == 0 || u.Saved.Unix() != 1700000000 || !slices.Equal(u.Args, r.command.Args) {
 		t.Errorf("%+v", u)
@@ -326,14 +339,14 @@ func TestLedgerOfAnotherVersion(t *testing.T) {
 	indextest.Must(t, x.Begin(index.Policy{Settle: func(bool) (map[string][]byte, error) {
 		return map[string][]byte{LedgerName: []byte("run 2: 17 documents")}, nil
 	}}))
-	indextest.Must(t, errors.Join(x.Checkpoint(), x.Close(false)))
+	indextest.Must(t, errors.Join(x.Checkpoint(), x.Close()))
 	var refused *RefusedError
 	if err := r.run(); !errors.As(err, &refused) || refused.Why != OtherVersion {
 		t.Error(err)
 	}
 	x, l, err := r.open()
 	indextest.Must(t, err)
-	defer x.Close(false)
+	defer x.Close()
 	if left, err := l.GiveUp(); left != nil || err != nil || !l.Unfinished().Foreign {
 		t.Errorf("%q, %v", left, err)
 	}
@@ -356,7 +369,7 @@ func TestLedgerOfAPipe(t *testing.T) {
 		indextest.Must(t, x.Begin(index.Policy{Stream: true, Settle: func(bool) (map[string][]byte, error) {
 			return l.Save(Progress{}), nil
 		}}))
-		indextest.Must(t, x.Close(false))
+		indextest.Must(t, x.Close())
 		x, l, err = r.open()
 		indextest.Must(t, err)
 		if u := l.Unfinished(); u == nil || !u.Pipe || u.Gone != gone {
@@ -369,7 +382,7 @@ func TestLedgerOfAPipe(t *testing.T) {
 		if left, err := l.GiveUp(); left != nil || err != nil {
 			t.Errorf("%q, %v", left, err)
 		}
-		indextest.Must(t, x.Close(false))
+		indextest.Must(t, x.Close())
 	}
 }
 
@@ -379,7 +392,7 @@ func TestNoLedgerWithoutAnIndex(t *testing.T) {
 	r.command.Lasting = false
 	x, l, err := r.open()
 	indextest.Must(t, err)
-	defer x.Close(false)
+	defer x.Close()
 	if l.Save(Progress{}) != nil || l.CanContinue() {
 		t.Error("it stores a run")
 	}
@@ -387,5 +400,104 @@ func TestNoLedgerWithoutAnIndex(t *testing.T) {
 	r.command.Inputs[0].Path = r.path("nothing")
 	if _, err := OpenLedger(x, r.command); err == nil {
 		t.Error("an input that is not there")
+	}
+}
+
+// TestNamedWhileReading: a run that was reading has given no output its name. Whoever has a
+// file of just that content there is not believed to be its output.
+func TestNamedWhileReading(t *testing.T) {
+	r := halfway(t)
+	x, l, err := r.open()
+	indextest.Must(t, err)
+	at, err := l.Continue()
+	indextest.Must(t, err)
+	kept := r.command.Outputs[0]
+	indextest.Must(t, os.Truncate(kept+corpus.PartialSuffix, at.Written[0].Size))
+	indextest.Must(t, os.Rename(kept+corpus.PartialSuffix, kept))
+	indextest.Must(t, x.Close())
+	if there, err := corpus.Published(kept, at.Written[0]); !there || err != nil || at.Ended {
+		t.Fatalf("published %v, %v, ended %v", there, err, at.Ended)
+	}
+	var refused *RefusedError
+	if err := r.run(); !errors.As(err, &refused) || refused.Why != OutputGone {
+		t.Error(err)
+	}
+}
+
+// TestPipeIsGivenUp: of a run over a pipe everything written stays, whatever is stored of it.
+func TestPipeIsGivenUp(t *testing.T) {
+	r := newTold(t)
+	kept := r.path("kept.jsonl")
+	indextest.Must(t, os.WriteFile(kept+corpus.PartialSuffix, []byte("a record\nanother\n"), 0o666))
+	w, err := corpus.Create(r.path("same"))
+	indextest.Must(t, err)
+	indextest.Must(t, w.WriteRecord([]byte("a record\n")))
+	at, err := w.Sync()
+	indextest.Must(t, errors.Join(err, w.Abort()))
+	stored, err := json.Marshal(entry{Pipe: true, Choices: choices{Outputs: []string{kept}}, Progress: Progress{Written: Written{at}}})
+	indextest.Must(t, err)
+	x, l, err := r.open()
+	indextest.Must(t, err)
+	defer x.Close()
+	l.found = new(entry)
+	indextest.Must(t, json.Unmarshal(stored, l.found))
+	if left, err := l.GiveUp(); left != nil || err != nil {
+		t.Errorf("%q, %v", left, err)
+	}
+	if data, err := os.ReadFile(kept + corpus.PartialSuffix); string(data) != "a record\nanother\n" {
+		t.Errorf("%q is left, %v", data, err)
+	}
+}
+
+// TestLaterInputChanged: all inputs that were begun are looked at again, and no others.
+func TestLaterInputChanged(t *testing.T) {
+	for n := 1; ; n++ {
+		r := stoppedAt(t, n)
+		x, l, err := r.open()
+		indextest.Must(t, err)
+		at, err := l.Continue()
+		indextest.Must(t, err)
+		begun := at.At.Input == 1
+		indextest.Must(t, x.Close())
+		indextest.Must(t, rewrite(r.path("b.jsonl")))
+		var refused *RefusedError
+		if err := r.run(); errors.As(err, &refused) != begun || begun && refused.Why != InputChanged {
+			t.Errorf("stopped at checkpoint %d, in input %d: %v", n, at.At.Input, err)
+		}
+		if begun {
+			return
+		}
+	}
+}
+
+// TestBegunByAnother: what was written before anything was remembered is put aside by another
+// command, whatever that has otherwise, and written anew by the same.
+func TestBegunByAnother(t *testing.T) {
+	for what, change := range map[string]func(c *Command){
+		"":                 func(*Command) {},
+		"rules":            func(c *Command) { c.Rules.Threshold = .9 },
+		"inputs":           func(c *Command) { c.Inputs = c.Inputs[1:] },
+		"order of inputs":  func(c *Command) { slices.Reverse(c.Inputs) },
+		"records that are": func(c *Command) { c.Others = true },
+	} {
+		r := newTold(t)
+		step.Hook = func(name string) error {
+			if name == "synced outputs" {
+				return errStopped
+			}
+			return nil
+		}
+		err := r.run()
+		step.Hook = nil
+		if !errors.Is(err, errStopped) {
+			t.Fatal(err)
+		}
+		change(&r.command)
+		indextest.Must(t, r.run())
+		aside, err := filepath.Glob(r.path("kept.jsonl.partial*"))
+		indextest.Must(t, err)
+		if want := min(len(what), 1); len(aside) != want {
+			t.Errorf("another %s: %q is put aside", what, aside)
+		}
 	}
 }

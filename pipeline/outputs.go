@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/dedup"
@@ -55,8 +56,7 @@ type outputs struct {
 	before Written       // by the run that is continued
 	late   bool          // nothing need be on the disk before the end
 	buf    []byte
-	raw    []byte   // the record that is answered
-	kept   [][]byte // records for Kept that keepAll will write
+	raw    []byte // the record that is answered
 }
 
 // annotation is the value of the field in an annotated record.
@@ -85,13 +85,16 @@ func (o *outputs) wantsReports() bool { return o.Report != nil || o.Annotate }
 
 // lines are what is written of a document beside its record.
 type lines struct {
-	report     []byte // its line of the report, nil for none
-	annotation []byte // with Annotate
+	kept       bool
+	result     *dedup.Result // valid until the next decision
+	report     []byte        // its line of the report, nil for none
+	annotation []byte        // with Annotate
 }
 
 // prepare makes the lines of a document, appending them to dst. It touches no output:
 // several goroutines may.
 func (o *outputs) prepare(dst []byte, b *batch, rec *record, r *dedup.Result) (l lines, _ []byte, err error) {
+	l.kept, l.result = r.Kept, r
 	var told *report.Reported
 	if (r.Verdict != dedup.Unique || r.Again) && o.wantsReports() {
 		line := report.Report(r, rec.name(), &rec.set, rec.text)
@@ -118,57 +121,43 @@ func (o *outputs) prepare(dst []byte, b *batch, rec *record, r *dedup.Result) (l
 	return l, dst, err
 }
 
-// document writes one document. If later, its record is left to keepAll.
-func (o *outputs) document(rec *record, r *dedup.Result, l *lines, later bool) error {
+// record writes what follows from a record; l is of a document.
+func (o *outputs) record(b *batch, rec *record, l *lines) error {
+	o.raw, o.format = rec.raw, b.block.Format
+	switch {
+	case rec.empty:
+		return o.empty()
+	case rec.bad != nil:
+		return o.reject(rec.bad)
+	case rec.other:
+		return o.other(rec)
+	}
+	return o.document(rec, l)
+}
+
+// document writes one document.
+func (o *outputs) document(rec *record, l *lines) error {
 	if l.report != nil {
 		if err := o.Report.WriteRecord(l.report); err != nil {
 			return err
 		}
 	}
-	if o.Kept == nil || r.Kept == o.Others && !o.Annotate {
+	if o.Kept == nil || l.kept == o.Others && !o.Annotate {
 		return nil
 	}
 	if err := o.shard(len(rec.raw)); err != nil {
 		return err
 	}
-	switch {
-	case o.Annotate:
+	if o.Annotate {
 		return o.format.Annotate(o.Kept, rec.raw, rec.slot, l.annotation)
-	case later && endsAlike(o.format):
-		o.kept = append(o.kept, rec.raw)
-		return nil
 	}
 	return o.format.Keep(o.Kept, rec.raw)
-}
-
-// endsAlike reports whether Keep writes a record and its Terminator, and no more.
-func endsAlike(f corpus.Format) bool {
-	_, ok := f.(corpus.Cutter)
-	return ok
-}
-
-// keepAll writes the records that were left to it.
-func (o *outputs) keepAll(c *crew) error {
-	return o.writeKept(func(tasks int, f func(task int)) {
-		c.run(tasks, func(_, task int) { f(task) })
-	})
-}
-
-// writeKept is keepAll with another way to run tasks.
-func (o *outputs) writeKept(run func(tasks int, f func(task int))) error {
-	if len(o.kept) == 0 {
-		return nil
-	}
-	err := o.Kept.WriteRecords(o.kept, o.format.Terminator(), run)
-	clear(o.kept)
-	o.kept = o.kept[:0]
-	return err
 }
 
 // annotate is the value that is added to a record; line is its report, if it has one.
 func annotate(r *dedup.Result, line *report.Reported) ([]byte, error) {
 	a := annotation{Verdict: r.Verdict.String(), Kept: r.Kept, Count: r.Segments, SameID: r.SameID, Again: r.Again}
-	if line != nil && !r.Again { // whom it resembled when it was kept is not known any more
+	if line != nil && (!r.Again || !r.Kept) { // whom it resembled when it was kept is not known any more
 		a.Of, a.Score, a.Shared = line.Of, &line.Score, line.Shared
 		a.Contained, a.Estimated = &line.Contained, line.Estimated
 	}
@@ -215,7 +204,12 @@ func (o *outputs) empty() error {
 	return o.format.Keep(o.Kept, nil)
 }
 
-// flush hands on what was written, where somebody waits for it.
+// live reports whether somebody may wait for what is written.
+func (o *outputs) live() bool {
+	return slices.ContainsFunc(o.all(), func(w *corpus.Writer) bool { return w != nil && w.Live() })
+}
+
+// flush hands on what was written.
 func (o *outputs) flush() error { return o.each((*corpus.Writer).Flush) }
 
 // sync brings what was written to the disk and returns how much that is; if

@@ -86,6 +86,9 @@ func (l *Ledger) overNow(full bool) ([]byte, error) {
 		return nil, err
 	}
 	now := over{Command: l.chosen.digest(), Tally: l.last.Tally, Full: full, Written: l.last.Written}
+	if first := now.Tally.FirstBad; first != nil { // its bytes are not worth the room
+		now.Tally.FirstBad = &report.Rejected{File: first.File, Line: first.Line, Reason: first.Reason}
+	}
 	if tree := l.last.Tree; tree != nil {
 		now.Tree = &corpus.TreeMark{Begun: tree.Begun, Sum: tree.Sum}
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,7 +38,7 @@ func TestManyRunsAreOver(t *testing.T) {
 		if err != nil || (over != nil) != (n >= runs-len(known)) {
 			t.Errorf("run %d of %d, of which %d are known: %+v, %v", n, runs, len(known), over, err)
 		}
-		indextest.Must(t, errors.Join(err, x.Close(false)))
+		indextest.Must(t, errors.Join(err, x.Close()))
 	}
 }
 
@@ -53,11 +55,11 @@ func TestRunsThatAreOverFit(t *testing.T) {
 	x, _, err := r.open()
 	indextest.Must(t, err)
 	indextest.Must(t, x.Begin(index.Policy{OnFull: index.OnFullWarn}))
-	indextest.Must(t, errors.Join(x.Finish(map[string][]byte{OverName: stored}), x.Close(false)))
+	indextest.Must(t, errors.Join(x.Finish(map[string][]byte{OverName: stored}), x.Close()))
 	indextest.Must(t, r.run())
 	x, l, err := r.open()
 	indextest.Must(t, err)
-	defer x.Close(false)
+	defer x.Close()
 	stored, err = x.Value(OverName)
 	indextest.Must(t, err)
 	known, err := l.over()
@@ -66,5 +68,76 @@ func TestRunsThatAreOverFit(t *testing.T) {
 	}
 	if tally, _, err := l.Over(); tally == nil || err != nil {
 		t.Errorf("the last is not known: %v, %v", tally, err)
+	}
+}
+
+// TestToldMore: a run that is over is not run again for the sake of what the report tells
+// beside, and is for anything else.
+func TestToldMore(t *testing.T) {
+	r := newTold(t)
+	indextest.Must(t, r.run())
+	for what, c := range map[string]struct {
+		change func(c *Command)
+		over   bool
+	}{
+		"the same":       {func(*Command) {}, true},
+		"spans":          {func(c *Command) { c.Spans = true }, true},
+		"a count":        {func(c *Command) { c.By = "lang" }, true},
+		"rules":          {func(c *Command) { c.Rules.Threshold = .9 }, false},
+		"a batch":        {func(c *Command) { c.Batch = "a" }, false},
+		"a window":       {func(c *Command) { c.Window.Seconds = 9 }, false},
+		"another order":  {func(c *Command) { slices.Reverse(c.Inputs) }, false},
+		"another output": {func(c *Command) { c.Outputs[1] = r.path("other") }, false},
+	} {
+		command := r.command
+		r.command.Inputs = slices.Clone(command.Inputs)
+		c.change(&r.command)
+		x, l, err := r.open()
+		indextest.Must(t, err)
+		if over, _, err := l.Over(); (over != nil) != c.over || err != nil {
+			t.Errorf("%s: %v, %v", what, over, err)
+		}
+		indextest.Must(t, x.Close())
+		r.command = command
+	}
+}
+
+// TestNotOver: a run is over where all is decided, and as long as its outputs are as it has
+// left them.
+func TestNotOver(t *testing.T) {
+	r := newTold(t)
+	x, l, err := r.open()
+	indextest.Must(t, err)
+	l.Save(Progress{})
+	if stored, err := l.overNow(true); stored != nil || err != nil {
+		t.Errorf("a run that is reading is over: %s, %v", stored, err)
+	}
+	l.Save(Progress{Ended: true})
+	if stored, err := l.overNow(false); stored == nil || err != nil {
+		t.Errorf("it is not over: %v", err)
+	}
+	indextest.Must(t, x.Close())
+	indextest.Must(t, r.run())
+	over := func() bool {
+		t.Helper()
+		x, l, err := r.open()
+		indextest.Must(t, err)
+		tally, _, err := l.Over()
+		indextest.Must(t, errors.Join(err, x.Close()))
+		return tally != nil
+	}
+	for _, name := range r.command.Outputs {
+		whole, err := os.ReadFile(name)
+		indextest.Must(t, err)
+		for _, changed := range []string{string(whole[1:]), "x" + string(whole[1:]), string(whole) + "x"} {
+			indextest.Must(t, os.WriteFile(name, []byte(changed), 0o666))
+			if over() {
+				t.Errorf("%s has %d bytes of %d, or others", name, len(changed), len(whole))
+			}
+		}
+		indextest.Must(t, os.WriteFile(name, whole, 0o666))
+	}
+	if !over() {
+		t.Error("with all outputs it is not over")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -61,6 +62,9 @@ type Job struct {
 	// have got that answer. For pipes whose answers somebody waits for; in
 	// files nothing is retried, and both copies would count as kept.
 	Retries bool
+	// DropRetries: such a document is marked like that, and not kept: for those who fetch
+	// the same pages again and never ask twice for an answer.
+	DropRetries bool
 	// Ticks makes checkpoints by time: one at each tick before which
 	// something came. Nil for none. A ticker of one second bounds what a kill
 	// makes a pipe forget; runs over files have none, so that their bytes
@@ -77,6 +81,10 @@ type Job struct {
 	// as dedup.AppendField writes them, at most MaxStored bytes. Workers call it. Nil
 	// stores nothing.
 	Store func(dst []byte, file string, doc *corpus.Document) []byte
+
+	// Parsed is called with the records of each block, before any of them is decided.
+	// Several workers call it, in any order. An error ends the run. Nil does nothing.
+	Parsed func(b *corpus.Block, records iter.Seq[*corpus.Document]) error
 
 	// Instead writes to Outputs.Kept what stands there for a document that is removed, and
 	// tells whether that leads to the same bytes. Nil writes nothing.
@@ -180,10 +188,11 @@ type pipeline struct {
 	order     chan *batch // the same batches, to the committer
 	inFlight  *semaphore.Weighted
 	extra     *extra
-	held      int64         // of inFlight, by the reader, for the batch it fills
-	size      int           // bytes of a block, but for a longer record
-	readErr   error         // set before order is closed
-	committed chan struct{} // closed at the end
+	held      int64            // of inFlight, by the reader, for the batch it fills
+	size      int              // bytes of a block, but for a longer record
+	inflation corpus.Inflation // of the input that is committed
+	readErr   error            // set before order is closed
+	committed chan struct{}    // closed at the end
 }
 
 func (p *pipeline) run(ctx context.Context) error {
@@ -195,7 +204,7 @@ func (p *pipeline) run(ctx context.Context) error {
 		g.Go(func() error { return p.extract(ctx, worker+1) })
 	}
 	g.Go(func() error { return p.commit(ctx) })
-	err := g.Wait()
+	err := p.committer.failed(g.Wait())
 	go p.release()
 	return err
 }
@@ -307,21 +316,36 @@ func (p *pipeline) commit(ctx context.Context) error {
 			}
 			return p.committer.finish()
 		}
-		p.committer.out.format = b.block.Format
-		if err = p.committer.turn(b); err == nil {
-			err = p.committer.commit(ctx, b)
+		if err := p.inflation.Add(&b.block); err != nil {
+			p.giveBack(b)
+			return p.committer.failed(err)
 		}
-		if err != nil {
-			b.block.Release()
-			return fmt.Errorf("%s: %w", b.block.File, err)
+		if err := p.commitBatch(ctx, b); err != nil {
+			return err
 		}
 		if len(p.order) == 0 { // nothing more has come: let the answers go
-			if err := p.committer.out.flush(); err != nil {
+			if err := p.committer.flush(); err != nil {
 				return err
 			}
 		}
+	}
+}
+
+// commitBatch commits a batch, and sees that it is given back.
+func (p *pipeline) commitBatch(ctx context.Context, b *batch) error {
+	c, file := p.committer, b.block.File
+	c.left = nil
+	err := c.turn(b)
+	if err == nil {
+		err = c.commit(ctx, b, p.giveBack)
+	}
+	if err != nil {
+		err = c.failed(fmt.Errorf("%s: %w", file, err))
+	}
+	if c.left != b {
 		p.giveBack(b)
 	}
+	return err
 }
 
 // next waits for a batch that a worker has finished with and, meanwhile, does what

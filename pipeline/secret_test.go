@@ -73,7 +73,7 @@ func outputsUnder(t *testing.T, secret, lines []byte) (kept, report string, comm
 	t.Helper()
 	dir := t.TempDir()
 	scheme := feature.Scheme{Key: secret}
-	x, err := index.Open(filepath.Join(dir, "index"), index.Options{Scheme: scheme})
+	x, err := index.Open(filepath.Join(dir, "index"), index.Options{Key: index.KeyAsIs, Scheme: scheme})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func outputsUnder(t *testing.T, secret, lines []byte) (kept, report string, comm
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := x.Close(false); err != nil {
+	if err := x.Close(); err != nil {
 		t.Fatal(err)
 	}
 	var texts [2]string

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 	"unsafe"
 
@@ -22,15 +23,19 @@ type group struct {
 	linker dedup.Linker
 	which  []int // the record of each document
 	told   []dedup.Told
-	lines  []lines
 	errs   []error
-	bufs   [][]byte // of lines, by worker
+}
+
+// together is what is written of documents that were decided together.
+type together struct {
+	lines []lines
+	bufs  [][]byte // of lines, by worker
 }
 
 // commitTogether commits as many of a batch's records, from the one at on, as can be
 // decided together, and returns how many: up to where something is due that depends on
-// the documents before it, such as a checkpoint.
-func (c *committer) commitTogether(b *batch, at int) (n int, err error) {
+// the documents before it, such as a checkpoint. They are written beside the next decision.
+func (c *committer) commitTogether(b *batch, at int, giveBack func(*batch)) (n int, err error) {
 	n, length := c.fits(b, at)
 	if n < leastTogether {
 		return 0, nil
@@ -38,29 +43,63 @@ func (c *committer) commitTogether(b *batch, at int) (n int, err error) {
 	if err := c.decide(b, at, n); err != nil {
 		return 0, err
 	}
-	doc := 0
-	for i := range b.records[at : at+n] {
-		rec := &b.records[at+i]
+	for i, doc := at, 0; i < at+n; i++ {
+		rec := &b.records[i]
 		c.pass(b, rec)
-		switch {
-		case rec.empty:
-			err = c.out.empty()
-		case rec.bad != nil:
-			err = c.reject(rec.bad)
-		case rec.other:
-			err = c.out.other(rec)
-		default:
-			err = c.told(rec, c.group.told[doc].Result, &c.group.lines[doc], true)
+		if rec.isDocument() {
+			if err := c.told(rec, c.group.told[doc].Result); err != nil {
+				return 0, err
+			}
 			doc++
 		}
-		if err != nil {
-			return 0, err
-		}
 	}
-	if err := c.out.keepAll(c.crew); err != nil {
+	if err := c.writeBeside(b, at, n, giveBack); err != nil {
 		return 0, err
 	}
 	return n, c.answered(length) // nothing is due yet, see fits
+}
+
+// writeBeside has what was decided together written while the next documents are decided.
+// The last of a batch gives it back. Not beside where answers are not to wait for the next
+// batch, nor where the index is asked for what is written.
+func (c *committer) writeBeside(b *batch, at, n int, giveBack func(*batch)) error {
+	lines, last := c.lines[0].lines, at+n == len(b.records)
+	err := c.beside.begin(func() error {
+		if last {
+			defer giveBack(b)
+		}
+		return c.writeTogether(b, at, n, lines)
+	})
+	if err != nil {
+		return err
+	}
+	if last {
+		c.left = b
+	}
+	c.lines[0], c.lines[1] = c.lines[1], c.lines[0]
+	if c.job.Pipe || c.job.Instead != nil {
+		return c.beside.wait()
+	}
+	return nil
+}
+
+// writeTogether writes n records from the one at on.
+func (c *committer) writeTogether(b *batch, at, n int, lines []lines) error {
+	doc := 0
+	for i := range b.records[at : at+n] {
+		rec := &b.records[at+i]
+		err := error(nil)
+		if rec.isDocument() {
+			err = c.write(b, rec, &lines[doc])
+			doc++
+		} else {
+			err = c.write(b, rec, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fits is how many records can be decided together, and their length.
@@ -97,7 +136,7 @@ func (c *committer) fits(b *batch, at int) (n int, length int64) {
 
 // decide decides n records from the one at on, and prepares what is written of them.
 func (c *committer) decide(b *batch, at, n int) error {
-	g := &c.group
+	g, out := &c.group, &c.lines[0]
 	g.which = g.which[:0]
 	for i := range b.records[at : at+n] {
 		if b.records[at+i].isDocument() {
@@ -114,18 +153,18 @@ func (c *committer) decide(b *batch, at, n int) error {
 		g.linker.Link(docs)
 	}
 	g.told = slices.Grow(g.told[:0], len(g.which))[:len(g.which)]
-	g.lines = slices.Grow(g.lines[:0], len(g.which))[:len(g.which)]
+	out.lines = slices.Grow(out.lines[:0], len(g.which))[:len(g.which)]
 	g.errs = append(g.errs[:0], make([]error, c.crew.size)...)
-	if len(g.bufs) < c.crew.size {
-		g.bufs = make([][]byte, c.crew.size)
+	if len(out.bufs) < c.crew.size {
+		out.bufs = make([][]byte, c.crew.size)
 	}
-	for i := range g.bufs {
-		g.bufs[i] = g.bufs[i][:0]
+	for i := range out.bufs {
+		out.bufs[i] = out.bufs[i][:0]
 	}
 	err := c.index.DecideAll(docs, dedup.Crew{Size: c.crew.size, Run: c.crew.run}, func(worker, i int, t dedup.Told) {
 		g.told[i] = t
 		var err error
-		g.lines[i], g.bufs[worker], err = c.out.prepare(g.bufs[worker], b, &b.records[g.which[i]], t.Result)
+		out.lines[i], out.bufs[worker], err = c.out.prepare(out.bufs[worker], b, &b.records[g.which[i]], t.Result)
 		if g.errs[worker] == nil {
 			g.errs[worker] = err
 		}
@@ -174,43 +213,59 @@ func (r *record) document() dedup.Document {
 	return dedup.Document{ID: r.name(), Sketch: &r.set, Added: r.added, Text: r.text}
 }
 
-// pass moves the place the run has come to behind a record.
+// pass counts a record, and moves the place the run has come to behind it.
 func (c *committer) pass(b *batch, rec *record) {
 	if c.at.Input != b.block.Input {
 		c.at.Sum = 0
 	}
-	c.out.raw = rec.raw
+	if rec.bad != nil {
+		if c.tally.Bad++; c.tally.FirstBad == nil {
+			c.tally.FirstBad = report.Reject(rec.bad)
+		}
+	}
 	sum := c.at.Sum
 	if !rec.empty { // none of those that are summed up
 		c.tally.RecordBytes += rec.length()
 		sum = corpus.AddRecord(sum, rec.sum)
 	}
+	if rec.isDocument() && isPlace(rec.name(), b.block.File) {
+		c.tally.Unnamed++
+	}
 	c.at = Position{Input: b.block.Input, At: rec.at.Next(), Sum: sum}
+}
+
+// isPlace reports whether an id is the name of a file, or that and a place: the document has
+// told none.
+func isPlace(id, file string) bool {
+	rest, found := strings.CutPrefix(id, file)
+	return found && (rest == "" || rest[0] == ':')
 }
 
 // length is what a record counts, with its end.
 func (r *record) length() int64 { return int64(len(r.raw)) + 1 }
 
-// commit commits a batch of records.
-func (c *committer) commit(ctx context.Context, b *batch) error {
+// commit commits a batch of records. Where left is the batch afterwards, giveBack is or was
+// called once it is written; else the caller has it.
+func (c *committer) commit(ctx context.Context, b *batch, giveBack func(*batch)) error {
 	begun := time.Now()
 	defer func() { c.took += time.Since(begun) }()
-	for at := 0; at < len(b.records); {
+	c.stored = b.block.Read
+	records := len(b.records) // once the last is written, b belongs to others
+	for at := 0; at < records; {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		n, err := c.commitTogether(b, at)
+		n, err := c.commitTogether(b, at, giveBack)
 		if err != nil {
 			return err
 		}
 		at += n
-		for end := min(at+leastTogether, len(b.records)); n == 0 && at < end; at++ {
+		for end := min(at+leastTogether, records); n == 0 && at < end; at++ {
 			if err := c.record(b, &b.records[at]); err != nil {
 				return err
 			}
 		}
 	}
-	c.stored = b.block.Read
 	c.showLive()
 	return nil
 }

@@ -16,7 +16,14 @@ func (c *committer) turn(b *batch) (err error) {
 	if len(b.records) == 0 {
 		return nil
 	}
+	if tree == nil && c.led == b.block.Input {
+		return nil
+	}
+	if err := c.beside.wait(); err != nil {
+		return err
+	}
 	if tree == nil {
+		c.led = b.block.Input
 		return leadBy(c.out.Kept, b.block.Frames)
 	}
 	if c.job.Save != nil && !c.job.Temporary && c.index.Table() != nil && tree.Waiting() >= mostWaiting {
@@ -45,18 +52,10 @@ func leadBy(w *corpus.Writer, frames corpus.Frames) error {
 }
 
 // shard begins another shard where a record of so many bytes does not belong in the one
-// that is open. What was left to keepAll is written before.
+// that is open.
 func (o *outputs) shard(record int) (err error) {
 	if !o.Tree.Full(record) {
 		return nil
-	}
-	inOrder := func(tasks int, f func(task int)) {
-		for task := range tasks {
-			f(task)
-		}
-	}
-	if err := o.writeKept(inOrder); err != nil {
-		return err
 	}
 	o.Kept, err = o.Tree.NextShard()
 	return err

@@ -29,23 +29,28 @@ func (w Window) Check(x *index.Index) error {
 	return x.CheckWindow(w.Seconds)
 }
 
-// mostAhead is how long after its arrival a document may be made: clocks differ.
-const mostAhead = 24 * time.Hour
+// mostAhead is how long after its arrival a document may be made: clocks differ. One document
+// moves the edge by that much, so it is an eighth of the window at most.
+func (w Window) mostAhead() time.Duration {
+	return min(24*time.Hour, time.Duration(w.Seconds/8)*time.Second)
+}
 
 // storedTime is how many bytes the time of a document takes of what is stored with it.
 const storedTime = 6
 
 // whenBegun is when a run with a window began, be it in another process: Unix seconds.
-// Where documents tell their times that is the system's time whatever Now says: it only
-// tells which of them are yet to come.
 func (j *Job) whenBegun() int64 {
-	switch {
-	case j.Resume != nil && j.Resume.Began != 0:
+	if j.Resume != nil && j.Resume.Began != 0 {
 		return j.Resume.Began
-	case j.Window.Told || j.Now == nil:
-		return time.Now().Unix()
 	}
-	return j.Now().Unix()
+	return j.now().Unix()
+}
+
+func (j *Job) now() time.Time {
+	if j.Now == nil {
+		return time.Now()
+	}
+	return j.Now()
 }
 
 // arrival is what stamps documents: the same for all of a run over files that has a
@@ -57,19 +62,20 @@ func (j *Job) arrival() func() time.Time {
 	return func() time.Time { return time.Unix(j.began, 0) }
 }
 
-// system is the time by which documents that are told to be made later are not believed.
-// Several goroutines may ask.
-func (j *Job) system() time.Time {
+// latest is the time after which a document that tells it is not believed. Several goroutines
+// may ask.
+func (j *Job) latest() time.Time {
+	arrival := time.Unix(j.began, 0)
 	if j.Pipe {
-		return time.Now()
+		arrival = j.now()
 	}
-	return time.Unix(j.began, 0)
+	return arrival.Add(j.Window.mostAhead())
 }
 
 // appendTime appends the time that a document tells to what is stored with it. A time
 // that is yet to come is no time.
-func appendTime(added []byte, doc *corpus.Document, system func() time.Time) []byte {
-	if doc.Time.IsZero() || doc.Time.After(system().Add(mostAhead)) {
+func appendTime(added []byte, doc *corpus.Document, latest func() time.Time) []byte {
+	if doc.Time.IsZero() || doc.Time.After(latest()) {
 		return added
 	}
 	return index.AppendTime(added, doc.Time.Unix())

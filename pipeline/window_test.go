@@ -94,20 +94,34 @@ func withTimes(t *testing.T, r *told) {
 
 // A time that is yet to come is no time.
 func TestTimesToCome(t *testing.T) {
-	system := func() time.Time { return time.Unix(1_700_000_000, 0) }
-	for ahead, want := range map[time.Duration]bool{
-		-50 * 365 * 24 * time.Hour: true, 0: true, mostAhead: true, mostAhead + time.Second: false,
+	now := time.Unix(1_700_000_000, 0)
+	for window, most := range map[time.Duration]time.Duration{
+		time.Second: 0, 8 * time.Second: time.Second, 12 * time.Hour: 90 * time.Minute, 8 * 24 * time.Hour: 24 * time.Hour, 1000 * time.Hour: 24 * time.Hour,
 	} {
-		doc := corpus.Document{Time: system().Add(ahead)}
-		if got := len(appendTime(nil, &doc, system)) > 0; got != want {
-			t.Errorf("a document of %v from now: %v, want %v", ahead, got, want)
+		for _, pipe := range []bool{true, false} {
+			job := &Job{Window: Window{Seconds: uint32(window / time.Second), Told: true}, Pipe: pipe, Now: func() time.Time { return now }}
+			job.began = job.whenBegun()
+			for ahead, want := range map[time.Duration]bool{-50 * 365 * 24 * time.Hour: true, 0: true, most: true, most + time.Second: false} {
+				doc := corpus.Document{Time: now.Add(ahead)}
+				if got := appendTime(nil, &doc, job.latest); len(got) > 0 != want || want && len(got) != storedTime {
+					t.Errorf("a window of %v, a document of %v from now: %d bytes, want it believed: %v", window, ahead, len(got), want)
+				}
+			}
+			if len(appendTime(nil, &corpus.Document{}, job.latest)) > 0 {
+				t.Error("a document that tells no time has one")
+			}
 		}
 	}
-	if len(appendTime(nil, &corpus.Document{}, system)) > 0 {
-		t.Error("a document that tells no time has one")
-	}
-	doc := corpus.Document{Time: system()}
-	if got := len(appendTime(nil, &doc, system)); got != storedTime {
-		t.Errorf("a time takes %d bytes, not %d", got, storedTime)
+}
+
+// TestWindowIsNotEmptied: whatever one document tells, seven eighths of the window go on to
+// count.
+func TestWindowIsNotEmptied(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	for _, window := range []time.Duration{time.Minute, 12 * time.Hour, 48 * time.Hour, 300 * 24 * time.Hour} {
+		job := &Job{Window: Window{Seconds: uint32(window / time.Second), Told: true}, Pipe: true, Now: func() time.Time { return now }}
+		if edge := job.latest().Add(-window); edge.After(now.Add(-window * 7 / 8)) {
+			t.Errorf("a window of %v: a document moves the edge to %v before now", window, now.Sub(edge))
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"iter"
 	"time"
 
 	"github.com/firstseen/firstseen/corpus"
@@ -18,7 +19,8 @@ type worker struct {
 	linker    dedup.Linker
 	grouper   *grouper                                                   // nil where nothing is counted by a value
 	store     func(dst []byte, file string, doc *corpus.Document) []byte // Job.Store
-	system    func() time.Time                                           // where documents tell their times, else nil
+	parsed    func(*corpus.Block, iter.Seq[*corpus.Document]) error      // Job.Parsed
+	latest    func() time.Time                                           // Job.latest where documents tell their times, else nil
 }
 
 // newWorker returns a worker. With annotations every record is answered.
@@ -31,14 +33,28 @@ func (j *Job) newWorker() (*worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{field: field, extractor: extractor, store: j.Store}
+	w := &worker{field: field, extractor: extractor, store: j.Store, parsed: j.Parsed}
 	if j.By != nil {
 		w.grouper = &grouper{by: j.By}
 	}
 	if j.Window.Told {
-		w.system = j.system
+		w.latest = j.latest
 	}
 	return w, nil
+}
+
+// all are the records of the batch. Each is valid until the next.
+func (b *batch) all() iter.Seq[*corpus.Document] {
+	return func(yield func(*corpus.Document) bool) {
+		var doc corpus.Document
+		for i := range b.records {
+			r := &b.records[i]
+			doc = corpus.Document{At: r.at, ID: r.id, Text: r.text, Bad: r.bad, Empty: !r.isDocument()}
+			if !yield(&doc) {
+				return
+			}
+		}
+	}
 }
 
 // fill parses the block and extracts the features of its documents.
@@ -65,11 +81,11 @@ func (w *worker) fill(b *batch) (err error) {
 			first: len(b.features), firstData: len(b.data), firstAdded: len(b.added),
 		}
 		if r.isDocument() {
-			w.extractor.Extract(&w.set, doc.Text)
+			w.extractor.ExtractFor(&w.set, doc.Text, doc.Exact)
 			b.features = append(b.features, w.set.Features...)
 			b.data = append(b.data, w.set.Data...)
-			if w.system != nil {
-				b.added = appendTime(b.added, doc, w.system)
+			if w.latest != nil {
+				b.added = appendTime(b.added, doc, w.latest)
 			}
 			if w.store != nil {
 				b.added = w.store(b.added, b.block.File, doc)
@@ -95,6 +111,9 @@ func (w *worker) fill(b *batch) (err error) {
 	}
 	if w.help != nil {
 		w.link(b)
+	}
+	if w.parsed != nil {
+		return w.parsed(&b.block, b.all())
 	}
 	return nil
 }

@@ -48,3 +48,35 @@ func TestGroups(t *testing.T) {
 		t.Errorf("%s\n%s", texts[0].String(), texts[1].String())
 	}
 }
+
+// TestGroupsInText: those with most documents first, of equals by their values, and behind
+// them all others, so that no document is missing. A copy stays as it is.
+func TestGroupsInText(t *testing.T) {
+	g := &Groups{Field: "lang"}
+	count := func(value string, n int) {
+		for range n {
+			g.Count([]byte(value), &dedup.Result{Kept: true})
+		}
+	}
+	for i := range 26 {
+		count(string(rune('z'-i)), 1+(i+1)/25*4) // b and a have 5
+	}
+	copied := g.Clone()
+	count("z", 3)
+	if copied.List[0].Documents != 1 || g.List[0].Documents != 4 {
+		t.Errorf("a copy counts %d, and %d are counted", copied.List[0].Documents, g.List[0].Documents)
+	}
+	var b bytes.Buffer
+	g.WriteText(&b)
+	names, documents := "", 0
+	for line := range strings.Lines(b.String()) {
+		var name string
+		var n int
+		if _, err := fmt.Sscanf(line, "%s %d documents", &name, &n); err == nil {
+			names, documents = names+strings.Trim(name, "\":"), documents+n
+		}
+	}
+	if names != "abzcdefghijklmnopqrs"+"others" || documents != 24+2*5+3 {
+		t.Errorf("%s, %d documents of %d\n%s", names, documents, 24+2*5+3, &b)
+	}
+}

@@ -39,6 +39,7 @@ type Reported struct {
 	Also      []AlsoDoc    `json:"also"`
 	Sample    []string     `json:"sample"`
 	Spans     [][2]int     `json:"spans,omitzero"` // see Spans; nil where they were not asked for
+	New       *[2]int      `json:"new,omitempty"`  // where the passage is of which Of has nothing, as in Spans
 	File      string       `json:"file"`
 	Line      corpus.Place `json:"line"`           // where the document stands in File
 	Time      *time.Time   `json:"time,omitempty"` // when it was made, where its format tells
@@ -102,6 +103,10 @@ func Report(r *dedup.Result, id string, set *feature.Set, text []byte) Reported 
 		line.Why, line.Shared = whyMosaic, len(r.SharedSegments)
 	case r.Verdict == dedup.Duplicate:
 		line.Why = whyFilterOnly
+	}
+	if r.New.To > 0 && text != nil {
+		start, end := feature.Locate(text, r.New)
+		line.New = &inCharacters([][2]int{{start, end}}, text)[0]
 	}
 	for _, s := range r.Also {
 		line.Also = append(line.Also, AlsoDoc{s.ID, s.Shared})

@@ -84,6 +84,31 @@ func TestReported(t *testing.T) {
 	}
 }
 
+// TestNew: where a passage is that the earlier document does not have, in characters, from
+// the beginning of one sentence to the end of another.
+func TestNew(t *testing.T) {
+	const text = "Seven plain words make up the first. 第二句有八个字。The third has five words! Then, at last, five more. +++ The end."
+	for _, c := range []struct {
+		from, to uint64
+		want     string
+	}{
+		{0, 7, "Seven plain words make up the first"},
+		{7, 14, "第二句有八个字"},
+		{8, 15, "第二句有八个字。The third has five words"},
+		{19, 24, "Then, at last, five more"},
+		{0, 26, strings.TrimSuffix(text, ".")},
+	} {
+		r := dedup.Result{Verdict: dedup.Related, New: feature.Passage{From: c.from, To: c.to, Of: 26}}
+		reported := Report(&r, "", nil, []byte(text))
+		if got := string([]rune(text)[reported.New[0]:reported.New[1]]); got != c.want {
+			t.Errorf("%d to %d: %q, want %q", c.from, c.to, got, c.want)
+		}
+	}
+	if r := Report(&dedup.Result{Verdict: dedup.Related}, "", nil, []byte(text)); r.New != nil {
+		t.Error("a passage where there is none")
+	}
+}
+
 // TestQuote cuts a long segment, not inside a character.
 func TestQuote(t *testing.T) {
 	for text, want := range map[string]string{
@@ -177,7 +202,7 @@ func TestSummaryText(t *testing.T) {
 	s.WriteText(&b)
 	want := `8 documents: 6 kept, 2 removed (25.0%)
   unique 3, duplicate 2 (1 exact, 0 of the same id), mosaic 2, related 1
-  sent again, and answered as before: 1
+  kept before, and sent again: 1
   bad records: 4
   3.0 MB of lines in 1.5 s (2 MB/s)
   filter: 1.0 MiB, 25.0% of its bits set, false positives 1 in 1e+03 a segment
@@ -193,5 +218,34 @@ func TestSummaryText(t *testing.T) {
 	new(Summary).WriteText(&b)
 	if got := b.String(); !strings.HasPrefix(got, "0 documents: 0 kept, 0 removed (0%)\n") || strings.Contains(got, "side table") || !strings.Contains(got, "1 in 10^300 a segment") {
 		t.Errorf("of nothing:\n%s", got)
+	}
+}
+
+// TestCounterIsTakenOver: by a key that is new, the one with the least count, from which the
+// new one goes on; the text goes with the key.
+func TestCounterIsTakenOver(t *testing.T) {
+	var c counters
+	for key := range uint64(maxCounters) {
+		for range 10 + (key+100)%maxCounters {
+			if n := c.add(key, key); n != nil {
+				n.Text = fmt.Sprint(key)
+			}
+		}
+	}
+	const least = maxCounters - 100
+	if n := c.heap[0]; n.key != least || n.count != 10 || n.Text == "" {
+		t.Fatalf("%+v has the least count", n)
+	}
+	c.add(1000, 1000)
+	if n := c.counters[1000]; n == nil || n.count != 11 || n.own != 1 || n.Text != "" || c.counters[least] != nil {
+		t.Errorf("%+v, and the one before: %+v", n, c.counters[least])
+	}
+	for key := range uint64(5000) {
+		c.add(2000+key, key)
+		for _, n := range c.heap {
+			if n.count < c.heap[0].count {
+				t.Fatalf("%+v is taken over next, and there is %+v", c.heap[0], n)
+			}
+		}
 	}
 }

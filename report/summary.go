@@ -1,9 +1,11 @@
 package report
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 
+	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/index"
 )
@@ -20,16 +22,36 @@ type Tally struct {
 	SameID     int64 `json:"same_id"` // of the duplicates, those whose witness has their id
 	Mosaics    int64 `json:"mosaics"`
 	Related    int64 `json:"related"`
-	Again      int64 `json:"again"`              // of the kept, those that had been kept before and were sent again
-	Revisits   int64 `json:"revisits,omitempty"` // of the removed, those that revisit records stand for
-	Undated    int64 `json:"undated,omitempty"`  // in a window of times that documents tell, those that told none
-	Late       int64 `json:"late,omitempty"`     // older than the window when they came: not remembered
+	Again      int64 `json:"again"`                // of the kept, those that had been kept before and were sent again: kept again, but with Job.DropRetries
+	Revisits   int64 `json:"revisits,omitempty"`   // of the removed, those that revisit records stand for
+	Undated    int64 `json:"undated,omitempty"`    // in a window of times that documents tell, those that told none
+	Unnamed    int64 `json:"without_id,omitempty"` // told no id, and have their file and place for one
+	Late       int64 `json:"late,omitempty"`       // older than the window when they came: not remembered
 	Bad        int64 `json:"bad_records"`
 	// Copies that were kept, for their texts did not confirm it, and of these those whose
 	// texts could not be compared.
 	Unconfirmed int64 `json:"unconfirmed,omitempty"`
 	Uncompared  int64 `json:"uncompared,omitempty"`
 	RecordBytes int64 `json:"line_bytes"` // of all records, decompressed
+
+	FirstBad *Rejected `json:"first_bad,omitempty"` // of the bad records
+}
+
+// Rejected is a bad record as a line of the rejects has it.
+type Rejected struct {
+	File   string       `json:"file"`
+	Line   corpus.Place `json:"line"`
+	Reason string       `json:"reason"`
+	Raw    string       `json:"raw,omitempty"`
+}
+
+// Reject is a bad record in memory of its own.
+func Reject(bad *corpus.BadRecord) *Rejected {
+	var r Rejected
+	if err := json.Unmarshal(bad.AppendJSON(nil), &r); err != nil {
+		panic(err) // it was just written
+	}
+	return &r
 }
 
 func (t *Tally) Count(r *dedup.Result) {
@@ -93,7 +115,7 @@ func (s *Summary) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "  unique %d, duplicate %d (%d exact, %d of the same id), mosaic %d, related %d\n",
 		s.Unique, s.Duplicates, s.Exact, s.SameID, s.Mosaics, s.Related)
 	if s.Again > 0 {
-		fmt.Fprintf(w, "  sent again, and answered as before: %d\n", s.Again)
+		fmt.Fprintf(w, "  kept before, and sent again: %d\n", s.Again)
 	}
 	if s.Revisits > 0 {
 		fmt.Fprintf(w, "  removed, with revisit records in their places: %d\n", s.Revisits)

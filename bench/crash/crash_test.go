@@ -95,7 +95,7 @@ func write(t *testing.T, path, text string) {
 // TestRecord holds the promises of a stream against answers.
 func TestRecord(t *testing.T) {
 	a, copyOfA, b := message{"1", 0}, message{"2", 0}, message{"3", 1}
-	late := time.Now().Add(saveEvery + 2*saveSlack)
+	late := func() time.Time { return time.Now().Add(saveEvery + 2*saveSlack) }
 	for name, c := range map[string]struct {
 		byTime, byBytes bool
 		do              func(r *record)
@@ -118,7 +118,7 @@ func TestRecord(t *testing.T) {
 		}},
 		"forgotten": {again: 1, do: func(r *record) {
 			r.answer(a, true, false, 100)
-			r.killed(late, 1<<20)
+			r.killed(late(), 1<<20)
 			r.begin()
 			r.answer(copyOfA, true, false, 100)
 			r.answer(b, true, false, 200)
@@ -126,7 +126,7 @@ func TestRecord(t *testing.T) {
 		"should have been saved by then": {byTime: true, want: "kept a second time", do: func(r *record) {
 			r.answer(a, true, false, 100)
 			r.answer(b, true, false, 200)
-			r.killed(late, 1<<20)
+			r.killed(late(), 1<<20)
 			r.begin()
 			r.answer(copyOfA, true, false, 100)
 		}},

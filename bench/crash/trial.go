@@ -101,7 +101,7 @@ func (b *bench) compare(ctx context.Context, r *reference, dir string) []string 
 		}
 	}
 	code, stderr := b.program.run(ctx, dir, r.again()...)
-	again, err := os.ReadFile(filepath.Join(dir, "again.jsonl"))
+	again, err := os.ReadFile(filepath.Join(dir, againFile))
 	switch {
 	case code != bad:
 		found = append(found, fmt.Sprintf("run once more it ends with code %d: %s", code, stderr))

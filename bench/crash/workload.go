@@ -122,9 +122,12 @@ func choose(all []*workload, name string) ([]*workload, error) {
 	return nil, fmt.Errorf("no workload %q among %v", name, names)
 }
 
+// againFile has no ending, so that it may hold records of any format.
+const againFile = "again"
+
 // again is the command that must keep nothing once all is over.
 func (w *workload) again() []string {
-	args := []string{"dedup", "-q", "--index", indexDir, "--out", "again.jsonl"}
+	args := []string{"dedup", "-q", "--index", indexDir, "--out", againFile}
 	args = append(args, w.rules...)
 	if w.filterOnly {
 		args = append(args, "--filter-only")

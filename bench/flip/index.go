@@ -134,11 +134,11 @@ func (a *asker) write() (sum uint64, err error) {
 	if _, err := os.Stat(filepath.Join(a.dir, index.TableFile)); errors.Is(err, os.ErrNotExist) {
 		filterOnly = true
 	}
-	x, err := index.Open(a.dir, index.Options{Scheme: a.scheme, FilterOnly: filterOnly, Shape: bloomstore.Shape{}})
+	x, err := index.Open(a.dir, index.Options{Key: index.KeyAsIs, Scheme: a.scheme, FilterOnly: filterOnly, Shape: bloomstore.Shape{}})
 	if err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, x.Close(false)) }()
+	defer func() { err = errors.Join(err, x.Close()) }()
 	cfg := dedup.Config{Scheme: a.scheme, Filter: x.Filter()}
 	if x.Table() != nil {
 		cfg.Table = x.Table()

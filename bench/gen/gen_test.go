@@ -182,7 +182,8 @@ func TestTruth(t *testing.T) {
 			}
 			source := features(e, text(s))
 			share := shared(&set, &source)
-			if share < truth.Overlap-0.05 || share > truth.Overlap+0.15 {
+			// Of 50 segments the three shortest are not chosen.
+			if share < truth.Overlap-0.06 || share > truth.Overlap+0.15 {
 				t.Errorf("document %d, %v of %d: %.3f of its segments, planted %.2f", n, truth.Kind, s, share, truth.Overlap)
 			}
 		}
@@ -196,14 +197,14 @@ func TestTruth(t *testing.T) {
 
 func shared(a, b *feature.Set) float64 {
 	n := 0
-	for _, f := range a.Features {
-		for _, o := range b.Features {
+	for _, f := range a.Features[:a.Parts()] {
+		for _, o := range b.Features[:b.Parts()] {
 			if o.Key == f.Key {
 				n++
 			}
 		}
 	}
-	return float64(n) / float64(len(a.Features))
+	return float64(n) / float64(a.Parts())
 }
 
 // The words of a clause spell its number: no two numbers have the same.

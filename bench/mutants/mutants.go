@@ -22,7 +22,8 @@ type Config struct {
 	Dir   string // for the copies
 	List  []Mutant
 	Jobs  int           // copies at work at a time
-	Limit time.Duration // for the tests of one mutant; one that takes longer hangs
+	Limit time.Duration // for the tests of one mutant, if positive; one that takes longer hangs
+	Flags []string      // of go test, beside those that each mutant has
 }
 
 // ErrSurvived is returned when a mutant survived that is not known to, or one was
@@ -123,8 +124,11 @@ func (cfg *Config) try(ctx context.Context, root string, m *Mutant) (v verdict, 
 			v, what = broken, err.Error()
 		}
 	}()
-	ctx, cancel := context.WithTimeout(ctx, cfg.Limit)
-	defer cancel()
+	if cfg.Limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, cfg.Limit)
+		defer cancel()
+	}
 	for _, pkg := range m.packages() {
 		v, what = cfg.test(ctx, root, append(m.flags(), pkg))
 		if v != survived {
@@ -136,7 +140,7 @@ func (cfg *Config) try(ctx context.Context, root string, m *Mutant) (v verdict, 
 
 // test runs the tests of one package.
 func (cfg *Config) test(ctx context.Context, root string, args []string) (v verdict, what string) {
-	args = append([]string{"test", "-trimpath", "-count=1", "-failfast", "-vet=off"}, args...)
+	args = slices.Concat([]string{"test", "-count=1", "-failfast", "-vet=off"}, cfg.Flags, args)
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "TMPDIR="+cfg.Dir)

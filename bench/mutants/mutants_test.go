@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestListFitsCode keeps the list true: every old text occurs once.
@@ -95,7 +94,7 @@ test .
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	err = Run(context.Background(), Config{Root: root, Dir: t.TempDir(), List: list, Jobs: 2, Limit: time.Minute}, &out)
+	err = Run(context.Background(), Config{Root: root, Dir: t.TempDir(), List: list, Jobs: 2}, &out)
 	if !errors.Is(err, ErrSurvived) {
 		t.Errorf("error %v, want %v", err, ErrSurvived)
 	}

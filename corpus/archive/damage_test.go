@@ -6,9 +6,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/flate"
 )
 
 // TestSparse: files with holes, as GNU tar stores them in three forms, have zeros there.
@@ -149,11 +153,35 @@ func TestTooMany(t *testing.T) {
 	binary.LittleEndian.PutUint64(locator[8:], uint64(end))
 	data = bytes.Join([][]byte{data[:end], end64, locator, data[end:]}, nil)
 	// The other record is read where the members do not fit into this, or their place.
-	for at, field := range map[int]string{10: "\xff\xff\xff\xff", 12: "\xff\xff\x00\x00", 16: "\xff\xff\xff\xff"} {
+	for at, field := range map[int]string{10: "\xff\xff", 12: "\xff\xff\x00\x00", 16: "\xff\xff\xff\xff"} {
 		more := bytes.Clone(data)
 		copy(more[len(more)-22+at:], field)
-		if _, err := read(more, true, false, all); err == nil || !strings.Contains(err.Error(), "has more than") {
-			t.Errorf("%x at byte %d: %v", field, at, err)
+		// Of two ends the last counts, for which the first is part of a member.
+		two := slices.Concat(more[:end], []byte("PK\x05\x06"), make([]byte, 18), more[end:])
+		binary.LittleEndian.PutUint64(two[len(two)-42+8:], uint64(end+22))
+		for _, data := range [][]byte{more, two} {
+			if _, err := read(data, true, false, all); err == nil || !strings.Contains(err.Error(), "has more than") {
+				t.Errorf("%x at byte %d: %v", field, at, err)
+			}
+		}
+	}
+}
+
+// TestWrongTwice: a member that is wrong is so again where it is read on.
+func TestWrongTwice(t *testing.T) {
+	var packed bytes.Buffer
+	w, err := flate.NewWriter(&packed, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write([]byte("text")); err != nil || w.Close() != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []Member{{how: zipDeflated, Size: 4, sum: 1}, {how: zipDeflated, Size: 3}, {how: zipDeflated, Size: 5}, {how: zipStored, Size: 1 << 20}} {
+		c := newChecked(&m, bytes.NewReader(packed.Bytes()))
+		_, first := io.ReadAll(c)
+		if _, err := c.Read(make([]byte, 9)); first == nil || err != first {
+			t.Errorf("%+v: %v, and then %v", m, first, err)
 		}
 	}
 }

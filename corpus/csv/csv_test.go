@@ -5,6 +5,9 @@ import (
 	stdcsv "encoding/csv"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -32,15 +35,16 @@ func read(f csv.Format, in io.Reader, cfg corpus.SourceConfig) (got []string, er
 }
 
 // slowRow reads a row character by character, by RFC 4180 and what the package says
-// beyond it. size is 0 where a quote is not closed or has something behind it.
-func slowRow(s string, d byte) (fields []string, size int, why string) {
+// beyond it; texts are the fields where they are read as texts. size is 0 where a quote is not closed or has something behind it.
+func slowRow(s string, d byte) (fields, texts []string, size int, why string) {
 	i := 0
 	for {
 		var b strings.Builder
-		if i < len(s) && s[i] == '"' {
+		quoted := i < len(s) && s[i] == '"'
+		if quoted {
 			for i++; ; i++ {
 				if i == len(s) {
-					return nil, 0, "a quote is not closed"
+					return nil, nil, 0, "a quote is not closed"
 				}
 				if s[i] != '"' {
 					b.WriteByte(s[i])
@@ -61,20 +65,31 @@ func slowRow(s string, d byte) (fields []string, size int, why string) {
 				i++
 			}
 		}
-		fields = append(fields, b.String())
+		fields, texts = append(fields, b.String()), append(texts, b.String())
+		if d == '\t' && !quoted {
+			texts[len(texts)-1] = plainly(b.String())
+		}
 		switch {
 		case i == len(s):
-			return fields, i, ""
+			return fields, texts, i, ""
 		case s[i] == d:
 			i++
 		case s[i] == '\n':
-			return fields, i + 1, ""
+			return fields, texts, i + 1, ""
 		case strings.HasPrefix(s[i:], "\r\n"):
-			return fields, i + 2, ""
+			return fields, texts, i + 2, ""
 		default:
-			return nil, 0, "something stands between a closing quote and the end of its field"
+			return nil, nil, 0, "something stands between a closing quote and the end of its field"
 		}
 	}
+}
+
+// plainly is what a text says that may be escaped.
+func plainly(s string) string {
+	if regexp.MustCompile(`^(?s:[^\\]|\\[tnr\\])*$`).MatchString(s) {
+		return strings.NewReplacer(`\t`, "\t", `\n`, "\n", `\r`, "\r", `\\`, `\`).Replace(s)
+	}
+	return s
 }
 
 // oracle reads a table that has one row of names, under the delimiter it is told.
@@ -88,7 +103,7 @@ func oracle(text string, d byte) (want []string) {
 			line++
 			continue
 		}
-		fields, size, why := slowRow(text, d)
+		fields, texts, size, why := slowRow(text, d)
 		if why != "" {
 			first := strings.SplitAfter(text, "\n")[0]
 			want = append(want, fmt.Sprintf("%d bad: %s %q", line, why, first))
@@ -111,7 +126,7 @@ func oracle(text string, d byte) (want []string) {
 				if name == "id" && fields[i] != "" {
 					id = fields[i]
 				} else if name == "text" {
-					said = fields[i]
+					said = texts[i]
 				}
 			}
 			want = append(want, fmt.Sprintf("%d %s %q", line, id, said))
@@ -142,6 +157,8 @@ func TestCSV(t *testing.T) {
 		{"id,text\n1,a\n", ','},
 		{"\xef\xbb\xbfid;text;more\r\n1;\"第一,行\r\n第二\"\"行\"\"\";x\r\n\r\n2;b;\r\n", ';'},
 		{"text\tid\na \"quoted\" word\t7\n\"two\tcells\"\t8", '\t'},
+		{"id\ttext\na\\n1\ta\\nb\\\\c\\td\n2\ta\\nb \\alpha\n3\t\"a\\nb\"\n4\t\\\n5\t\\r\n", '\t'},
+		{"id,text\n1,a\\nb\n", ','},
 		{"text\nevery line\na, b\n", ','},
 		{"x|text\n\"open|a\n2|b\n3|\"never closed\n4|c\n", '|'},
 		{"id,text\n1,\"a\" b\n2,c\n3\n4,d,e\n\xff,f\n,\n", ','},
@@ -155,7 +172,7 @@ func TestCSV(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		d := rapid.SampledFrom([]byte(",\t;|")).Draw(t, "delimiter")
-		cell := rapid.SampledFrom([]string{string(d), string(d), "\n", "\n", "\r\n", "\r", "\"", "\"\"", " ", "a", "字", "\xff", ",", "long enough"})
+		cell := rapid.SampledFrom([]string{string(d), string(d), "\n", "\n", "\r\n", "\r", "\"", "\"\"", " ", "a", "字", "\xff", ",", "long enough", `\`, `\n`, `\t`, `\\`, `\r`, `\alpha`})
 		head := rapid.SampledFrom([]string{"id%stext\n", "\xef\xbb\xbf\"text\"%sb\r\n", "\nmore%[1]stext%[1]sid\n", "text%s\"\"\"x\ny\"\n"}).Draw(t, "head")
 		compare(t, fmt.Sprintf(head, string(d))+strings.Join(rapid.SliceOfN(cell, 0, 14).Draw(t, "rows"), ""), d)
 	})
@@ -189,6 +206,25 @@ func TestWrittenByOthers(t *testing.T) {
 	})
 }
 
+// TestEscaped: what databases and jq @tsv write of any text is read as that text; what is
+// handed on of the row is what came.
+func TestEscaped(t *testing.T) {
+	escape := strings.NewReplacer("\t", `\t`, "\n", `\n`, "\r", `\r`, `\`, `\\`)
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOf(rapid.SampledFrom([]rune("ab \\nt,\t\r\n字。"))).Draw(t, "text")
+		row := "n\t" + escape.Replace(text) + "\n"
+		cfg := corpus.SourceConfig{Stdin: strings.NewReader("id\ttext\n" + row)}
+		err := corpustest.Each(csv.Format{}, corpustest.Stdin, cfg, func(_ *corpus.Block, doc *corpus.Document) {
+			if doc.Bad != nil || string(doc.Text) != text || string(doc.Raw) != row {
+				t.Errorf("%q: %q of %q, %v", text, doc.Text, doc.Raw, doc.Bad)
+			}
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestLimits: rows and quotes that are too long are bad records of bounded size, and what
 // stands behind them is read.
 func TestLimits(t *testing.T) {
@@ -208,12 +244,72 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestEdgesOfLimits: a row has as many bytes as it may, without its end, and the lines of
+// those that have more are counted once.
+func TestEdgesOfLimits(t *testing.T) {
+	const limit = 32
+	for _, end := range []string{"\n", "\r\n"} {
+		for n, kept := range map[int]bool{limit - 1: true, limit: true, limit + 1: false, limit + 2: false, limit + 3: false, 4095: false, 4096: false, 4097: false, 9000: false} {
+			row := "1," + strings.Repeat("x", n-2)
+			want := fmt.Sprintf("2 %q|3 %q", row+end, "2,b"+end)
+			if line := row + end; !kept {
+				want = fmt.Sprintf("2 bad: the row is longer than the limit of 32 bytes %q|3 %q", line[:min(len(line), 4096)], "2,b"+end)
+			}
+			table := "id,text" + end + row + end + "2,b" + end
+			for i, in := range []io.Reader{strings.NewReader(table), iotest.OneByteReader(strings.NewReader(table))} {
+				var got []string
+				err := corpustest.Each(csv.Format{}, corpustest.Stdin, corpus.SourceConfig{MaxRecord: limit, BlockSize: 40, Stdin: in}, func(_ *corpus.Block, doc *corpus.Document) {
+					if doc.Bad != nil {
+						got = append(got, fmt.Sprintf("%v bad: %s %q", doc.At, doc.Bad.Reason, doc.Bad.Raw))
+					} else {
+						got = append(got, fmt.Sprintf("%v %q", doc.At, doc.Raw))
+					}
+				})
+				if err != nil || strings.Join(got, "|") != want {
+					t.Errorf("a row of %d bytes, reader %d: %.200q, %v, want %.200q", n, i, got, err, want)
+				}
+			}
+		}
+	}
+}
+
+// TestKeep: rows are written as they came, and the last has an end.
+func TestKeep(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out.csv")
+	w, err := corpus.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []string{"1,a\n", "2,b\r\n", "3,\"c\n\"\n", "4,d"} {
+		if err := (csv.Format{}).Keep(w, []byte(row)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(path); string(got) != "1,a\n2,b\r\n3,\"c\n\"\n4,d\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestLongIDs: an id has 64 KiB at most.
+func TestLongIDs(t *testing.T) {
+	for n, kept := range map[int]bool{64 << 10: true, 64<<10 + 1: false} {
+		got, err := read(csv.Format{}, strings.NewReader("id,text\n"+strings.Repeat("x", n)+",a\n"), corpus.SourceConfig{})
+		if err != nil || len(got) != 1 || strings.HasPrefix(got[0], "2 bad: the id is longer than 65536 bytes") == kept {
+			t.Errorf("of %d bytes: %.100q, %v", n, got, err)
+		}
+	}
+}
+
 // TestRefused: a table whose first row names no text is one bad record, which says what
 // stands there.
 func TestRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"id,body\n1,a\n2,b\n":                     `the first row does not name one column "text", between commas, tabs, semicolons or pipes: name that of the text with --text-field; it begins with "id,body"`,
 		"text,text\n1,2\n":                        `the first row does not name one column "text"`,
+		"id,text,id\n1,2,3\n":                     `the first row does not name one column "text"`,
 		"\"text,id\n1,2\n":                        `the first row does not name one column "text"`,
 		"\xff\xfet\x00e\x00":                      "the file is UTF-16, not UTF-8",
 		strings.Repeat("x,", 1<<16) + "text\n1\n": `the first row does not name one column "text"`,

@@ -8,6 +8,11 @@
 // a quote is a character like others. Spaces belong to the fields. Rows of nothing but a
 // line end are passed over.
 //
+// Between tabs, a text that does not begin with a quote may have line ends and tabs as \n, \r
+// and \t, and backslashes as \\, as databases and jq @tsv write it. It is read so where every
+// backslash in it begins one of these; any other text is as it is. What is written, and an id,
+// are as they came.
+//
 // A row is a bad record where it has not as many fields as the first row, is not UTF-8,
 // has something behind a closing quote, or a quote that is not closed in as many bytes as
 // a record may have. Behind the last two, reading goes on at the next line, since where

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 
 	"github.com/firstseen/firstseen/corpus"
 )
@@ -48,6 +49,9 @@ func (p *parser) read(b *corpus.Block) error {
 		return fmt.Errorf("the row has %d fields, and the first one %d", count, h.columns)
 	}
 	p.doc.Text = said(b, text)
+	if h.delimiter == '\t' && bytes.IndexByte(text, '\\') >= 0 && text[0] != quote {
+		p.doc.Text = unescaped(b, text)
+	}
 	if h.time >= 0 {
 		p.time = content(p.time[:0], time)
 		p.doc.Time = corpus.ParseTime(p.time)
@@ -78,4 +82,25 @@ func said(b *corpus.Block, raw []byte) []byte {
 		return inside
 	}
 	return b.Hold(content(b.Room(), raw))
+}
+
+// unescaped is what a field between tabs says whose backslashes all begin \t, \n, \r or
+// \\: it was written so. Any other field is as it is, for there a backslash is one.
+func unescaped(b *corpus.Block, raw []byte) []byte {
+	text, rest := b.Room(), raw
+	for {
+		i := bytes.IndexByte(rest, '\\')
+		if i < 0 {
+			return b.Hold(append(text, rest...))
+		}
+		if i+1 == len(rest) {
+			return raw
+		}
+		escape := strings.IndexByte(`\tnr`, rest[i+1])
+		if escape < 0 {
+			return raw
+		}
+		text = append(append(text, rest[:i]...), "\\\t\n\r"[escape])
+		rest = rest[i+2:]
+	}
 }

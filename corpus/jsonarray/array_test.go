@@ -16,6 +16,7 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/corpustest"
 	"github.com/firstseen/firstseen/corpus/jsonarray"
+	"github.com/firstseen/firstseen/corpus/jsonl"
 )
 
 // read returns the records of an array, each document with what Keep would write.
@@ -157,4 +158,50 @@ func FuzzArray(f *testing.F) {
 			t.Errorf("%q: %d records, and found\n%s", text, len(all), got)
 		}
 	})
+}
+
+// TestStream: values behind one another on several lines are told by a first line of a brace
+// alone, whatever comes at once, and read as encoding/json reads them; lines are lines.
+func TestStream(t *testing.T) {
+	formats := []corpus.Format{jsonarray.Format{Stream: true}, jsonl.Format{}, jsonarray.Format{}}
+	read := func(f corpus.Format, in io.Reader, size int) (name string, got []string, err error) {
+		cfg := corpus.SourceConfig{Stdin: in, BlockSize: size, Formats: formats}
+		err = corpustest.Each(f, corpustest.Stdin, cfg, func(b *corpus.Block, doc *corpus.Document) {
+			name = b.Format.Name()
+			got = append(got, fmt.Sprintf("%v %s %q %v", doc.At, doc.ID, doc.Text, doc.Bad))
+		})
+		return name, got, err
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var text strings.Builder
+		var want []string
+		text.WriteString(rapid.SampledFrom([]string{"", "\xef\xbb\xbf"}).Draw(t, "mark"))
+		for i := range rapid.IntRange(1, 4).Draw(t, "values") {
+			said := rapid.StringOf(rapid.SampledFrom([]rune("ab {}[]\"\\\n字"))).Draw(t, "text")
+			value, err := json.MarshalIndent(map[string]any{"id": fmt.Sprint("n", i), "text": said, "more": []any{map[string]int{}, 1}}, "", rapid.SampledFrom([]string{"", "  ", "\t"}).Draw(t, "indent"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text.Write(value)
+			text.WriteString(rapid.SampledFrom([]string{"\n", "\r\n", " ", ""}).Draw(t, "between"))
+			want = append(want, fmt.Sprintf("%d n%d %q <nil>", i+1, i, said))
+		}
+		for _, size := range []int{1 << 20, 1, 7} {
+			for _, in := range []io.Reader{strings.NewReader(text.String()), iotest.OneByteReader(strings.NewReader(text.String()))} {
+				name, got, err := read(formats[0], in, size)
+				if err != nil || name != "JSON values on several lines" || strings.Join(got, "\n") != strings.Join(want, "\n") {
+					t.Fatalf("%s %q: %q, want %q, %v", name, text.String(), got, want, err)
+				}
+			}
+		}
+	})
+	for text, want := range map[string]string{
+		"{}\n{\n": "JSON lines", "{\"text\":\n": "JSON lines", " {\n}": "JSON lines", "{\n{\"text\":\"a\"}\n": "JSON lines", "{\n": "JSON lines", "{": "JSON lines", "{\r\n}": "JSON values on several lines", "[\n{\n}]": "JSON arrays",
+	} {
+		for _, in := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text))} {
+			if name, got, err := read(jsonl.Format{}, in, 1<<20); err != nil || name != want {
+				t.Errorf("%q: %s %q, %v", text, name, got, err)
+			}
+		}
+	}
 }

@@ -38,8 +38,13 @@ var (
 	_ corpus.Headed     = headed{}
 )
 
-// Name is "JSON arrays".
-func (Format) Name() string { return "JSON arrays" }
+// Name is "JSON arrays" or, of a stream, "JSON values on several lines".
+func (f Format) Name() string {
+	if f.Stream {
+		return "JSON values on several lines"
+	}
+	return "JSON arrays"
+}
 
 // Endings are ".json".
 func (Format) Endings() []string { return []string{".json"} }
@@ -51,9 +56,16 @@ func (Format) Noun() string { return "record" }
 func (Format) Terminator() []byte { return []byte{'\n'} }
 
 // Recognize tells an array by its bracket and the brace of its first object, or the other
-// bracket.
-func (Format) Recognize(head []byte) bool {
-	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte(byteOrderMark)), space)
+// bracket, and a stream by a first line that is a brace alone, as all programs begin an object
+// on several lines, and what can follow in one.
+func (f Format) Recognize(head []byte) bool {
+	head = bytes.TrimPrefix(head, []byte(byteOrderMark))
+	if f.Stream {
+		first, rest, _ := bytes.Cut(head, []byte{'\n'})
+		rest = bytes.TrimLeft(rest, space)
+		return string(bytes.TrimRight(first, space)) == "{" && len(rest) > 0 && (rest[0] == '"' || rest[0] == '}')
+	}
+	head = bytes.TrimLeft(head, space)
 	if len(head) == 0 || head[0] != '[' {
 		return false
 	}

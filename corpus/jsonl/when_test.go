@@ -21,6 +21,13 @@ func TestTimes(t *testing.T) {
 		{`{"text":"a","at":"2023-11-14T22:13:20Z"}`, some},
 		{`{"text":"a","at":"2023-11-14t22:13:20.75z"}`, some},
 		{`{"text":"a","at":"2023-11-15T06:13:20+08:00"}`, some},
+		{`{"text":"a","at":"2023-11-14T22:13:20"}`, some},        // Python's isoformat
+		{`{"text":"a","at":"2023-11-14 22:13:20"}`, some},        // its str, and the CSV of pandas
+		{`{"text":"a","at":"2023-11-14 22:13:20.123456"}`, some}, // with a fraction
+		{`{"text":"a","at":"2023-11-15 06:13:20.5+08:00"}`, some},
+		{`{"text":"a","at":"2023-11-14  22:13:20"}`, -1},
+		{`{"text":"a","at":"2023-11-14 22:13"}`, -1},
+		{`{"text":"a","at":"1700000000000"}`, -1}, // milliseconds
 		{`{"at":0,"text":"a"}`, 0},
 		{`{"text":"a","at":-1.5}`, -2},
 		{`{"text":"a","at":1700000000000}`, -1}, // milliseconds

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 
 	"github.com/firstseen/firstseen/corpus"
 )
@@ -47,14 +48,18 @@ func (Format) Noun() string { return "file" }
 // Terminator is nothing.
 func (Format) Terminator() []byte { return nil }
 
-// Recognize tells HTML by its first tag.
+// Recognize tells HTML by its first tag, which other XML has not.
 func (f Format) Recognize(head []byte) bool {
 	if !f.HTML {
 		return false
 	}
 	xml := []byte("<?xml")
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
-	return corpus.LooksLikeHTML(head) || len(head) >= len(xml) && bytes.EqualFold(head[:len(xml)], xml)
+	if len(head) < len(xml) || !bytes.EqualFold(head[:len(xml)], xml) {
+		return corpus.LooksLikeHTML(head)
+	}
+	root := corpus.XMLRoot(head)
+	return root == "" || strings.EqualFold(root, "html")
 }
 
 // Frames returns what takes an input as one record.
@@ -99,10 +104,9 @@ type parser struct {
 
 // Parse returns the document of a block.
 func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
-	return b.Documents(&p.doc, func() (err error) {
+	return b.Documents(&p.doc, func() error {
 		p.doc.ID = []byte(b.File)
-		p.doc.Text, err = p.texts.Make(b, p.doc.Raw, p.contentType)
-		return err
+		return p.texts.Make(b, &p.doc, p.doc.Raw, p.contentType)
 	})
 }
 

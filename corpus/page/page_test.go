@@ -98,11 +98,11 @@ func TestOneDocumentAFile(t *testing.T) {
 // TestText: the text is made as the format says, by the type of its files.
 func TestText(t *testing.T) {
 	f := page.Format{Text: func() corpus.Text {
-		return func(_ func(int) []byte, body []byte, contentType string) ([]byte, error) {
+		return func(_ func(int) []byte, body []byte, contentType string) ([]byte, bool, error) {
 			if bytes.Contains(body, []byte("none")) {
-				return nil, errors.New("it has no text")
+				return nil, false, errors.New("it has no text")
 			}
-			return []byte(contentType + ": " + strings.ToUpper(string(body))), nil
+			return []byte(contentType + ": " + strings.ToUpper(string(body))), true, nil
 		}
 	}}
 	for html, want := range map[bool]string{false: "text/plain: A PAGE", true: "text/html: A PAGE"} {
@@ -127,7 +127,8 @@ func TestDamaged(t *testing.T) {
 func TestRecognize(t *testing.T) {
 	for head, want := range map[string]bool{
 		"<!DOCTYPE html><p>": true, "\xef\xbb\xbf \n<HTML lang=en>": true, "<head>": true, "<BODY>": true, "<title>x": true, "<!-- x -->": true,
-		"<?xml version=\"1.0\"?>": true, "<p>a": false, "text <html>": false, "<": false, "": false, "{\"text\":\"<html>\"}": false,
+		"<?xml version=\"1.0\"?>": true, "<?xml version='1.0'?>\n<!-- x -->\n<HTML>": true, "<?xml version='1.0'?><!DOCTYPE html PUBLIC '-//W3C//DTD'><p>": true,
+		"<?xml version='1.0'?><rss version='2.0'>": false, "<?xml?><!-- <html> --> <feed>": false, "<?xml?><!DOCTYPE TEI [<!ENTITY html ''>]>": false, "<p>a": false, "text <html>": false, "<": false, "": false, "{\"text\":\"<html>\"}": false,
 	} {
 		if got := (page.Format{HTML: true}).Recognize([]byte(head)); got != want {
 			t.Errorf("%q: %v", head, got)

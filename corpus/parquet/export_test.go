@@ -81,3 +81,14 @@ func ReadAll(f Format, file io.ReaderAt, size, most int64) (total int64, err err
 }
 
 var _ corpus.Rows = (*rows)(nil)
+
+// Hold counts pages of these sizes that are held at a time.
+func Hold(sizes ...int) error {
+	var p pages
+	for _, n := range sizes {
+		if err := p.hold(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}

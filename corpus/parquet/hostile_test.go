@@ -12,6 +12,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/parquet"
+	"github.com/firstseen/firstseen/internal/effort"
 )
 
 // fuzzed is how many bytes of work may be spent on a file here, and on its rows.
@@ -94,11 +95,68 @@ func FuzzParquet(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, rows := range []bool{false, true} {
-			began := time.Now()
-			_, _ = parquet.ReadAll(parquet.Format{Rows: rows}, bytes.NewReader(data), int64(len(data)), fuzzed)
-			if d := time.Since(began); d > 5*time.Second {
-				t.Errorf("it takes %v, with %d bytes to be spent", d, fuzzed)
+			took := effort.Of(func() {
+				_, _ = parquet.ReadAll(parquet.Format{Rows: rows}, bytes.NewReader(data), int64(len(data)), fuzzed)
+			})
+			if took > 5*time.Second {
+				t.Errorf("it takes %v of processors, with %d bytes to be spent", took, fuzzed)
 			}
 		}
 	})
+}
+
+// ended is a file of zeros, of any size, that ends as a Parquet file with a footer of so
+// many bytes.
+type ended struct{ size, footer int64 }
+
+func (e ended) ReadAt(b []byte, at int64) (int, error) {
+	clear(b)
+	tail := append(binary.LittleEndian.AppendUint32(nil, uint32(e.footer)), "PAR1"...)
+	for i, c := range tail {
+		if n := e.size - int64(len(tail)) + int64(i) - at; n >= 0 && n < int64(len(b)) {
+			b[n] = c
+		}
+	}
+	return len(b), nil
+}
+
+// TestLimits: what a file may have at most is read, or refused for another reason, and no
+// byte more.
+func TestLimits(t *testing.T) {
+	page := func(size int) error {
+		b := parquet.Bomb{Codec: parquet.Brotli, Page: behind([]byte("a text")), Size: size, Entries: 1, Rows: 1, Values: 1}
+		data := b.Bytes()
+		_, err := parquet.ReadAll(parquet.Format{}, bytes.NewReader(data), int64(len(data)), fuzzed)
+		return err
+	}
+	footer := func(n int64) error {
+		f := ended{size: 100 << 20, footer: n}
+		_, err := parquet.ReadAll(parquet.Format{}, f, f.size, fuzzed)
+		return err
+	}
+	columns := func(n int) error {
+		b := parquet.Bomb{Columns: n, Page: behind([]byte("a text")), Entries: 1, Rows: 1, Values: 1}
+		data := b.Bytes()
+		_, err := parquet.ReadAll(parquet.Format{}, bytes.NewReader(data), int64(len(data)), fuzzed)
+		return err
+	}
+	for _, c := range []struct {
+		what   string
+		err    error
+		limits bool
+	}{
+		{"a page", page(256 << 20), false},
+		{"a longer page", page(256<<20 + 1), true},
+		{"pages", parquet.Hold(512<<20-1, 1), false},
+		{"more pages", parquet.Hold(512<<20, 1), true},
+		{"a footer", footer(32 << 20), false},
+		{"a longer footer", footer(32<<20 + 1), true},
+		{"columns", columns(10_000), false},
+		{"more columns", columns(10_001), true},
+	} {
+		told := c.err != nil && (strings.Contains(c.err.Error(), "limit") || strings.Contains(c.err.Error(), "it has more than"))
+		if told != c.limits {
+			t.Errorf("%s: %v", c.what, c.err)
+		}
+	}
 }

@@ -54,7 +54,7 @@ func TestArchives(t *testing.T) {
 
 // asItIs takes a body in any encoding.
 func asItIs() corpus.Text {
-	return func(_ func(int) []byte, body []byte, _ string) ([]byte, error) { return body, nil }
+	return func(_ func(int) []byte, body []byte, _ string) ([]byte, bool, error) { return body, false, nil }
 }
 
 // check compares a file's documents with those expected, in blocks of two sizes.

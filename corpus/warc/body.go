@@ -209,7 +209,7 @@ func (u *unpacker) readAll(b *corpus.Block, encoding string, r io.Reader, max in
 	if u.buf == nil {
 		u.buf = make([]byte, smallBody)
 	}
-	n, err := fill(r, u.buf)
+	n, err := fill(r, u.buf[:min(len(u.buf), max+1)])
 	data := u.buf[:n]
 	if err == nil { // there is more, or may be
 		b.Take(smallBody)
@@ -219,6 +219,7 @@ func (u *unpacker) readAll(b *corpus.Block, encoding string, r io.Reader, max in
 		large := append(b.Memory(max+1), data...)
 		data, err = growing(b, large, r)
 	}
+	b.Inflated += int64(len(data))
 	switch {
 	case len(data) > max:
 		return nil, fmt.Errorf("%w of %d bytes", errTooLong, max)

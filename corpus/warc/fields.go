@@ -2,6 +2,7 @@ package warc
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 )
 
@@ -41,16 +42,27 @@ func (f fields) get(name string) []byte {
 		if !found {
 			continue
 		}
-		for len(rest) > 0 && (rest[0] == ' ' || rest[0] == '\t') {
-			more := rest[:lineEnd(rest)]
-			rest = rest[len(more):]
-			if more = bytes.TrimSpace(more); len(more) > 0 {
-				value = append(append(append([]byte(nil), value...), ' '), more...)
-			}
-		}
+		value, _ = unfolded(value, rest)
 		return value
 	}
 	return nil
+}
+
+// unfolded puts the lines that go on with a value behind it, with a space between two that
+// say something. The value may begin in the second line.
+func unfolded(value, rest []byte) (_, behind []byte) {
+	for len(rest) > 0 && (rest[0] == ' ' || rest[0] == '\t') {
+		line := rest[:lineEnd(rest)]
+		rest = rest[len(line):]
+		more := bytes.TrimSpace(line)
+		switch {
+		case len(value) == 0:
+			value = slices.Clip(more)
+		case len(more) > 0:
+			value = slices.Concat(value, []byte(" "), more)
+		}
+	}
+	return value, rest
 }
 
 func lineEnd(data []byte) int {

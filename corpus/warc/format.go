@@ -3,6 +3,7 @@ package warc
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -19,6 +20,7 @@ type Format struct {
 	Types   []string           // media types that documents have, in small letters; "any" is all; none means DefaultTypes
 	Text    func() corpus.Text // makes texts, one for each parser; nil takes a body as it is
 	MaxBody int                // bytes of a body when it is decompressed, 0 means corpus.DefaultMaxRecord
+	Ratio   int                // bytes that a body is decompressed to for each of its own, 0 means corpus.DefaultMaxRatio, negative any number
 	ARC     bool               // the inputs are ARCs, which are not written
 	Revisit Revisit            // what is written in the place of a removed record; the zero value: nothing
 }
@@ -94,6 +96,22 @@ func (f Format) maxBody() int {
 		return f.MaxBody
 	}
 	return corpus.DefaultMaxRecord
+}
+
+// leastInflated is how many bytes any body may be decompressed to: less than a thousand times
+// as many as the shortest records have.
+const leastInflated = 128 << 10
+
+// inflatable is how many bytes a body may be decompressed to, all encodings together.
+func (f Format) inflatable(body int) int64 {
+	ratio := int64(f.Ratio)
+	switch {
+	case ratio < 0:
+		return math.MaxInt64
+	case ratio == 0:
+		ratio = corpus.DefaultMaxRatio
+	}
+	return max(leastInflated, int64(body)*min(ratio, math.MaxInt64/int64(max(body, 1))))
 }
 
 // NewParser returns a parser for one goroutine. Records cannot be annotated.

@@ -136,7 +136,11 @@ func drawRecord(t *rapid.T, n int) made {
 	if rapid.Bool().Draw(t, "brackets") {
 		uri = "<" + uri + ">"
 	}
-	headers = append(headers, "WARC-Type: "+kind, "WARC-Target-URI: "+uri, fmt.Sprintf("Content-Length: %d", len(content)), "Content-Type: "+mime)
+	field := rapid.SampledFrom([]string{"WARC-Target-URI: ", "WARC-Target-URI:\r\n ", "WARC-Target-URI: \r\n\t\r\n  "}).Draw(t, "target")
+	if rapid.Bool().Draw(t, "uri folded") {
+		uri = strings.ReplaceAll(uri, " ", " \r\n\t")
+	}
+	headers = append(headers, "WARC-Type: "+kind, field+uri, fmt.Sprintf("Content-Length: %d", len(content)), "Content-Type: "+mime)
 	if rapid.Bool().Draw(t, "order") {
 		headers[0], headers[4] = headers[4], headers[0]
 	}

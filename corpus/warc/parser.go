@@ -13,6 +13,9 @@ import (
 // maxID is the longest id in bytes: tables and reports hold ids.
 const maxID = 64 << 10
 
+// mostEncodings is how many encodings a body may have. Servers use one, seldom two.
+const mostEncodings = 8
+
 // parser turns blocks of records into documents. It is for one goroutine.
 type parser struct {
 	format Format
@@ -64,9 +67,7 @@ func (p *parser) parse(b *corpus.Block) error {
 	if r.kind == "conversion" && mediaType(contentType) == "text/plain" && utf8.Valid(body) {
 		texts = p.plain // as WET is, whatever characters of control are in it
 	}
-	var err error
-	p.doc.Text, err = texts.Make(b, body, string(contentType))
-	return err
+	return texts.Make(b, &p.doc, body, string(contentType))
 }
 
 // setID sets the id of the document.
@@ -101,11 +102,22 @@ func (p *parser) decode(b *corpus.Block, f fields, body []byte) (_ []byte, err e
 		}
 		body = out
 	}
-	for i, encoding := range reversed(encodings(f)) {
+	list := reversed(encodings(f))
+	if len(list) > mostEncodings {
+		return nil, fmt.Errorf("the body has %d encodings, one in the other: more than %d are not undone", len(list), mostEncodings)
+	}
+	stored, began := len(body), b.Inflated
+	for i, encoding := range list {
 		if i > 0 && len(body) <= smallBody { // it is where the next goes
 			body = bytes.Clone(body)
 		}
-		if body, err = p.unpack.unpack(b, encoding, body, p.format.maxBody()); err != nil {
+		left := max(0, p.format.inflatable(stored)-(b.Inflated-began))
+		body, err = p.unpack.unpack(b, encoding, body, int(min(left, int64(p.format.maxBody()))))
+		switch {
+		case errors.Is(err, errTooLong) && left < int64(p.format.maxBody()):
+			return nil, fmt.Errorf("the body of %d bytes becomes more than %d: it may be made to do harm; if it is not, allow it with --max-ratio 0",
+				stored, p.format.inflatable(stored))
+		case err != nil:
 			return nil, err
 		}
 	}

@@ -148,15 +148,8 @@ func appendFields(dst []byte, f fields, but []string) []byte {
 		if slices.ContainsFunc(but, func(b string) bool { return is(name, b) }) {
 			continue
 		}
-		dst = fmt.Appendf(dst, "%s: %s", name, bytes.TrimSpace(value))
-		for len(rest) > 0 && (rest[0] == ' ' || rest[0] == '\t') {
-			more := rest[:lineEnd(rest)]
-			rest = rest[len(more):]
-			if more = bytes.TrimSpace(more); len(more) > 0 {
-				dst = append(append(dst, ' '), more...)
-			}
-		}
-		dst = append(dst, "\r\n"...)
+		value, rest = unfolded(bytes.TrimSpace(value), rest)
+		dst = fmt.Appendf(dst, "%s: %s\r\n", name, value)
 	}
 	return dst
 }

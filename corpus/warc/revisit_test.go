@@ -100,6 +100,28 @@ func TestRevisitRecord(t *testing.T) {
 	}
 }
 
+// TestFoldedAddress: an address that begins in the second line of its field is the same id,
+// and the same address in all records that are written.
+func TestFoldedAddress(t *testing.T) {
+	const field = "WARC-Target-URI: "
+	for _, folded := range []string{"WARC-Target-URI:\r\n ", "WARC-Target-URI: \r\n\t", "WARC-Target-URI:\r\n \r\n  "} {
+		for name, html := range map[string]string{"revisit": bodyText, "metadata": "Another body."} {
+			plain := again("Content-Type: text/html", html)
+			removed := bytes.Replace(plain, []byte(field), []byte(folded), 1)
+			witness := bytes.Replace(kept(), []byte(field), []byte(folded), 1)
+			all, err := read(t, append(bytes.Clone(removed), "\r\n\r\n"...), corpus.SourceConfig{})
+			if err != nil || len(all) != 1 || all[0].id != "http://x/2" {
+				t.Errorf("%q: %+v, %v", folded, all, err)
+			}
+			want, _ := instead(t, t.TempDir(), revisits, kept(), plain)
+			got, _ := instead(t, t.TempDir(), revisits, witness, removed)
+			if got = strings.Replace(got, idOf(t, got), idOf(t, want), 1); got != want || !strings.Contains(got, "WARC-Type: "+name) {
+				t.Errorf("%q:\n%s\nwant:\n%s", folded, got, want)
+			}
+		}
+	}
+}
+
 func idOf(t *testing.T, record string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(record, "WARC-Record-ID: ")

@@ -8,8 +8,16 @@ import (
 )
 
 // Remember takes a document for kept, whatever the verdict on it would be.
-func (o *Oracle) Remember(id string, set *feature.Sketch) {
-	d := newDocument(id, set)
+func (o *Oracle) Remember(id string, set *feature.Sketch) { o.add(newDocument(id, set)) }
+
+// Count takes a document that is removed for a holder of its keys: rule 6.
+func (o *Oracle) Count(set *feature.Sketch) {
+	d := newDocument("", set)
+	d.counts = true
+	o.add(d)
+}
+
+func (o *Oracle) add(d document) {
 	o.docs = append(o.docs, d)
 	for _, key := range d.keys() {
 		o.hold(key, len(o.docs))
@@ -59,7 +67,15 @@ func (o *Oracle) Compact() {
 	}
 }
 
-// first are the kept documents under a key that a table tells of.
+// named are those of the first under a key that were kept.
+func (o *Oracle) named(key uint64) []int {
+	return slices.DeleteFunc(o.first(key), func(num int) bool { return o.docs[num-1].counts })
+}
+
+// countedAmong is whether some of the first under a key only count.
+func (o *Oracle) countedAmong(key uint64) bool { return len(o.named(key)) < len(o.first(key)) }
+
+// first are the documents under a key that a table tells of.
 func (o *Oracle) first(key uint64) (live []int) {
 	for _, held := range o.under[key] {
 		live = append(live, o.live(held)...)
@@ -79,6 +95,9 @@ func (o *Oracle) live(held []int) (live []int) {
 // isCommon is rule 6, with rules 15 and 17.
 func (o *Oracle) isCommon(key uint64) bool {
 	closed := func(held []int) bool { return len(held) == common && len(o.live(held)) > 0 }
+	if len(o.named(key)) == 0 {
+		return false
+	}
 	return len(o.first(key)) == common || slices.ContainsFunc(o.under[key], closed)
 }
 

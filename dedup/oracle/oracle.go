@@ -17,7 +17,7 @@ import (
 // The numbers in the rules.
 const (
 	common        = 8  // rule 6: kept documents under a key that is no evidence
-	fewest        = 5  // rules 2, 8 and 9: segments whose number says something
+	fewest        = 5  // rules 8 and 9: segments whose number says something
 	boundaryUnits = 2  // rule 3
 	listed        = 8  // results: documents under also
 	fewestRuns    = 20 // rule 13: of which a sketch is made
@@ -26,12 +26,14 @@ const (
 // document is what was kept of one, rule 10.
 type document struct {
 	id       string
+	counts   bool // it was removed, and only counts
 	features []feature.Feature
 	runKeys  []uint64
 	whole    uint64
 	cut      *feature.Feature // its last chosen segment, where it has more
 	runs     int64
-	sketch   []int // of each bin its number, 0 for none
+	sketch   []int         // of each bin its number, 0 for none
+	places   map[int]int64 // of each bin that has one its run's place in the text
 }
 
 // Oracle is an exact deduper in memory.
@@ -53,8 +55,11 @@ func New(rules dedup.Rules) *Oracle {
 // Decide judges a document and remembers it if it is kept.
 func (o *Oracle) Decide(id string, set *feature.Sketch) dedup.Result {
 	r := o.Check(id, set)
-	if r.Kept {
+	switch {
+	case r.Kept:
 		o.Remember(id, set)
+	case r.Counted:
+		o.Count(set)
 	}
 	return r
 }
@@ -67,7 +72,7 @@ func newDocument(id string, set *feature.Sketch) document {
 	if set.Truncated {
 		d.cut = &d.features[len(d.features)-1]
 	}
-	d.runs, d.sketch = readSketch(set.Data)
+	d.runs, d.sketch, d.places = readSketch(set.Data)
 	return d
 }
 
@@ -91,21 +96,13 @@ func (o *Oracle) Check(id string, set *feature.Sketch) dedup.Result {
 
 // exact is rule 2: the number of the witness, or 0.
 func (o *Oracle) exact(d document) int {
-	for _, num := range o.first(d.whole) {
+	for _, num := range o.named(d.whole) {
 		e := o.docs[num-1]
-		bothFew := len(e.features) < fewest && len(d.features) < fewest
-		if e.whole == d.whole && sameCut(e.cut, d.cut) && (bothFew || len(e.features) == len(d.features)) {
+		if e.whole == d.whole && e.runs == d.runs && slices.Equal(e.sketch, d.sketch) {
 			return num
 		}
 	}
 	return 0
-}
-
-func sameCut(a, b *feature.Feature) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Width == b.Width && a.Order == b.Order
 }
 
 func (o *Oracle) nameExact(set *feature.Sketch, num int, r *dedup.Result) {
@@ -149,6 +146,8 @@ type claim struct {
 	shared     []int // positions of shared segments, rule 6
 	weight     int64
 	withCommon int64             // and of the common ones it is named for
+	counted    int64             // of these, by documents that only count
+	countedKey int               // run keys that are common for such
 	runKeys    int               // shared ones that are not common
 	comparable []feature.Feature // rule 7
 	over       int64             // weight of those that are shared
@@ -158,7 +157,11 @@ type claim struct {
 	leadsAll   bool              // rule 12 (d)
 	sketched   bool              // rule 13 decides, with
 	contained  float64
-	longer     float64 // the share of the longer of both
+	longer     float64         // the share of the longer of both
+	new        feature.Passage // that keeps it from being a copy
+	between    bool            // rule 13: it is two to four times as long, with
+	told       float64         // the share of d there
+	estimated  bool            // what decided is from sketches
 }
 
 // claims lists the documents that share a segment or a run key, in order of arrival.
@@ -171,10 +174,12 @@ func (o *Oracle) claims(d document, set *feature.Sketch) []claim {
 		return found[num]
 	}
 	for i, f := range d.features {
-		nums := o.first(f.Key)
-		for _, num := range nums {
+		for _, num := range o.named(f.Key) {
 			c := of(num)
 			c.withCommon += o.weight(f)
+			if o.isCommon(f.Key) && o.countedAmong(f.Key) {
+				c.counted += o.weight(f)
+			}
 			if !o.isCommon(f.Key) {
 				c.shared = append(c.shared, i)
 				c.weight += o.weight(f)
@@ -182,9 +187,12 @@ func (o *Oracle) claims(d document, set *feature.Sketch) []claim {
 		}
 	}
 	for _, key := range d.runKeys {
-		if !o.isCommon(key) {
-			for _, num := range o.first(key) {
+		for _, num := range o.named(key) {
+			switch {
+			case !o.isCommon(key):
 				of(num).runKeys++
+			case o.countedAmong(key):
+				of(num).countedKey++
 			}
 		}
 	}
@@ -217,6 +225,9 @@ func (o *Oracle) compare(d document, set *feature.Sketch, c *claim) {
 		c.contained, c.longer = estimate(d, e)
 	} else {
 		c.contained = c.score
+	}
+	if c.between = o.rules.Score == dedup.ScoreText && d.runs >= fewestRuns && e.runs >= fewestRuns && e.runs > 2*d.runs && e.runs <= 4*d.runs; c.between {
+		c.told, _ = estimate(d, e)
 	}
 }
 
@@ -251,11 +262,19 @@ func (o *Oracle) alone(c claim) bool {
 }
 
 // removal is the first verdict of rule 9: the score by which a claim removes, or -1.
-func (o *Oracle) removal(d document, set *feature.Sketch, c claim) float64 {
+func (o *Oracle) removal(d document, set *feature.Sketch, c *claim) float64 {
 	if c.sketched {
 		return o.removalBySketch(d, set, c)
 	}
+	if c.between && c.compared && o.containedInLonger(d, c) {
+		c.contained, c.estimated = c.told, true
+		return max(o.rules.Threshold, .8)
+	}
 	n, all := len(c.comparable), len(d.features)
+	if copied := o.reaches(c.score) && (n == all || n >= fewest && 2*n >= all); copied && c.between && c.told < .3 {
+		c.contained, c.estimated = c.told, true
+		return -1
+	}
 	if o.reaches(c.score) && (n == all || n >= fewest && 2*n >= all) {
 		return c.score
 	}
@@ -282,7 +301,7 @@ func (o *Oracle) single(set *feature.Sketch, claims []claim, r *dedup.Result) bo
 	var score, share float64
 	for i := range claims {
 		c := &claims[i]
-		if by := o.removal(d, set, *c); by >= 0 && (witness == nil || by > score) {
+		if by := o.removal(d, set, c); by >= 0 && (witness == nil || by > score) {
 			witness, score = c, by
 		}
 		if by := o.relation(*c); by >= 0 && (relation == nil || by > share) {
@@ -292,9 +311,10 @@ func (o *Oracle) single(set *feature.Sketch, claims []claim, r *dedup.Result) bo
 	switch {
 	case witness != nil:
 		r.Verdict, r.Kept, r.Score = dedup.Duplicate, false, score
+		r.Counted = witness.sketched && score < .8 && !o.countedAmong(set.Whole)
 		o.name(*witness, claims, r)
 	case relation != nil:
-		r.Verdict, r.Score = dedup.Related, share
+		r.Verdict, r.Score, r.New = dedup.Related, share, relation.new
 		o.name(*relation, claims, r)
 	default:
 		return false
@@ -342,7 +362,7 @@ func sharedByAny(claims []claim, position int) bool {
 func (o *Oracle) name(c claim, claims []claim, r *dedup.Result) {
 	r.Of = o.source(c)
 	r.OfSegments, r.Comparable = len(o.docs[c.num-1].features), len(c.comparable)
-	r.Contained, r.Estimated = c.contained, c.sketched
+	r.Contained, r.Estimated = c.contained, c.sketched || c.estimated
 	r.SharedSegments = c.shared
 	r.Also = o.also(claims, c.num)
 }

@@ -1,7 +1,9 @@
 package oracle
 
 import (
+	"encoding/binary"
 	"math/big"
+	"slices"
 
 	"github.com/firstseen/firstseen/feature"
 )
@@ -12,7 +14,7 @@ import (
 func (o *Oracle) comparedWith(d document, set *feature.Sketch, c *claim) bool {
 	whole := o.whole(set)
 	c.leadsAll = c.withCommon > c.weight && 2*c.withCommon >= whole
-	if isFifth(c.weight, whole) || c.runKeys >= 3 || o.reaches(quotient(c.weight, whole)) || c.leadsAll {
+	if isFifth(c.weight, whole) || c.runKeys >= 2 || o.reaches(quotient(c.weight, whole)) || c.leadsAll || c.countedKey > 0 && c.runKeys+c.countedKey >= 3 {
 		return true
 	}
 	for n := fewest; n < len(d.features); n++ {
@@ -32,7 +34,7 @@ func (o *Oracle) comparedWith(d document, set *feature.Sketch, c *claim) bool {
 func isFifth(weight, whole int64) bool { return weight > 0 && 5*weight >= whole }
 
 // removalBySketch is rules 12 to 14.
-func (o *Oracle) removalBySketch(d document, set *feature.Sketch, c claim) float64 {
+func (o *Oracle) removalBySketch(d document, set *feature.Sketch, c *claim) float64 {
 	t := o.rules.Threshold
 	if !c.compared {
 		return -1
@@ -46,13 +48,79 @@ func (o *Oracle) removalBySketch(d document, set *feature.Sketch, c claim) float
 	if isFifth(c.weight, o.whole(set)) || c.runKeys >= 3 {
 		asked = min(common+float64((1-common)*t), asked)
 	}
-	if c.leadsAll {
+	if kept := c.withCommon - c.counted; kept > c.weight && 2*kept >= o.whole(set) {
 		asked = t
 	}
 	if score >= asked {
-		return score
+		if c.new = o.newPassage(d, c); c.new.To == 0 {
+			return score
+		}
 	}
-	return o.removalOutsideCommon(d, set, c)
+	return o.removalOutsideCommon(d, set, *c)
+}
+
+// uncertain is what rule 13 takes off beside a document two to four times as long.
+func (o *Oracle) uncertain(d document, c *claim) float64 {
+	times := quotient(o.docs[c.num-1].runs, d.runs)
+	return float64(.075 * (times - 2))
+}
+
+// containedInLonger is whether sketches find d in a document two to four times as long.
+func (o *Oracle) containedInLonger(d document, c *claim) bool {
+	asked := max(o.rules.Threshold, .8)
+	var all int64
+	for _, f := range c.comparable {
+		all += o.weight(f)
+	}
+	nearlyAll := len(c.comparable) >= fewest && 10*c.over >= 9*all
+	return c.told-o.uncertain(d, c) >= asked || c.told >= asked && nearlyAll
+}
+
+// newPassage is the stretch of rule 13: the longest passage of d of which the candidate has
+// nothing.
+func (o *Oracle) newPassage(d document, c *claim) (longest feature.Passage) {
+	e := o.docs[c.num-1]
+	var bins []int // of d, in the order of the text
+	for bin := range d.places {
+		bins = append(bins, bin)
+	}
+	slices.SortFunc(bins, func(a, b int) int { return int(d.places[a] - d.places[b]) })
+	held := func(i int) (n int) { // of the window that begins with the i-th
+		for _, bin := range bins[i : i+10] {
+			if d.sketch[bin] == e.sketch[bin] {
+				n++
+			}
+		}
+		return n
+	}
+	var width int64 // of the longest, doubled
+	for i := 0; i+10 <= len(bins); {
+		if held(i) > 2 {
+			i++
+			continue
+		}
+		first, last := i, i+9
+		for i++; i <= last && i+10 <= len(bins); i++ {
+			if held(i) <= 2 {
+				last = i + 9
+			}
+		}
+		i = last + 1
+		from, to := int64(0), 2*d.runs
+		p := feature.Passage{From: 0, To: uint64(d.runs) + 4, Of: uint64(d.runs) + 4}
+		if first > 0 {
+			from = d.places[bins[first-1]] + d.places[bins[first]] + 1
+			p.From = uint64(from+5) / 2
+		}
+		if last+1 < len(bins) {
+			to = d.places[bins[last]] + d.places[bins[last+1]] + 1
+			p.To = uint64(to+5) / 2
+		}
+		if last-first+1 >= 24 && 4*(to-from) > 2*d.runs && to-from > width {
+			longest, width = p, to-from
+		}
+	}
+	return longest
 }
 
 // removalOutsideCommon is rule 14.
@@ -66,7 +134,11 @@ func (o *Oracle) removalOutsideCommon(d document, set *feature.Sketch, c claim) 
 	e, whole := o.docs[c.num-1], o.whole(set)
 	score := quotient(c.weight, uncommon)
 	share := quotient(o.common(d), whole)
-	if 8*o.common(d) >= whole && len(c.shared) >= 10 && o.reaches(score) && share+float64((1-share)*score) >= .72 && c.contained >= .6*(1-share)*score &&
+	var shared int64
+	for _, i := range c.shared {
+		shared += o.size(d.features[i : i+1])
+	}
+	if 8*o.common(d) >= whole && len(c.shared) >= 10 && o.reaches(score) && share+float64((1-share)*score) >= .72 && 5*c.contained >= 1 && c.contained*float64(d.runs) >= .6*float64(shared) &&
 		5*min(d.runs, e.runs) >= 4*max(d.runs, e.runs) {
 		return score
 	}
@@ -85,10 +157,10 @@ func (o *Oracle) common(d document) (size int64) {
 
 // readSketch reads what a sketch says of a text's runs, as docs/format.md has it: how
 // many there are and, of twenty or more, of each of 128 bins a number from 1 to 15, or
-// 0 for none.
-func readSketch(data []byte) (runs int64, bins []int) {
+// 0 for none. Behind that stands of each bin that has one the place of its run.
+func readSketch(data []byte) (runs int64, bins []int, places map[int]int64) {
 	if len(data) == 0 {
-		return 0, nil
+		return 0, nil, nil
 	}
 	at, shift := 0, 0
 	for more := true; more; at++ {
@@ -97,26 +169,36 @@ func readSketch(data []byte) (runs int64, bins []int) {
 		more = data[at] >= 0x80
 	}
 	if runs < fewestRuns {
-		return runs, nil
+		return runs, nil, nil
 	}
 	filled := int(data[at])
 	data = data[at+1:]
+	places = map[int]int64{}
+	put := func(bin int, data []byte) {
+		if len(data) > 0 { // one made by hand has none
+			n := 4 * len(places)
+			places[bin] = int64(binary.LittleEndian.Uint32(data[n:]))
+		}
+	}
 	half := func(from, i int) int { return int(data[from+i/2]) >> (i % 2 * 4) & 15 }
 	bins = make([]int, 128)
 	if 16+(filled+1)/2 >= 64 {
 		for i := range bins {
-			bins[i] = half(0, i)
+			if bins[i] = half(0, i); bins[i] > 0 {
+				put(i, data[64:])
+			}
 		}
-		return runs, bins
+		return runs, bins, places
 	}
 	n := 0
 	for i := range bins {
 		if data[i/8]>>(i%8)&1 == 1 {
 			bins[i] = half(16, n)
 			n++
+			put(i, data[16+(filled+1)/2:])
 		}
 	}
-	return runs, bins
+	return runs, bins, places
 }
 
 // estimate is the arithmetic of rule 13, in fractions: the share of d that stands in

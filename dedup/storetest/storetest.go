@@ -47,6 +47,7 @@ var checks = []check{
 	{"the earliest holders", earliestHolders},
 	{"holders within a batch", holdersInBatch},
 	{"documents without keys", noKeys},
+	{"documents that only count", onlyCounting},
 	{"extreme keys", extremeKeys},
 	{"what is left of a batch of nothing", emptyBatches},
 	{"slices used again", slicesReused},

@@ -313,21 +313,22 @@ func (w *walk) freeList() error {
 }
 
 // Tree is File for one state of a file that is being written: for the pages that can be
-// reached from its root, of so many that are in use. Whoever calls it has seen to it that
-// these do not change.
-func Tree(path string, root, pages uint64) (err error) {
+// reached from its root, of so many that the file has. It counts them. The caller has seen
+// to it that these do not change.
+func Tree(path string, root, pages uint64) (reached uint64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	info, err := f.Stat()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if pages < 3 || pages > uint64(info.Size())/PageSize {
-		return damage("it has %d bytes of %d pages", info.Size(), pages)
+		return 0, damage("it has %d bytes of %d pages", info.Size(), pages)
 	}
 	w := &walk{f: f, pages: pages, root: root, seen: bitset.New(uint(pages))}
-	return w.tree(root)
+	err = w.tree(root)
+	return w.reached, err
 }

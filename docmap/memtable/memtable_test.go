@@ -2,6 +2,7 @@ package memtable
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -165,6 +166,45 @@ func BenchmarkAdd(b *testing.B) {
 			m.Reset()
 		}
 		add(b, m, doc, keys...)
+	}
+}
+
+// BenchmarkAddAll adds the documents of a block on one goroutine, and on as many as there
+// are processors; an operation is a document of 51 keys.
+func BenchmarkAddAll(b *testing.B) {
+	for name, parts := range map[string]int{"alone": 1, "together": runtime.GOMAXPROCS(0)} {
+		b.Run(name, func(b *testing.B) {
+			m := newTable(b, 6<<20, 8)
+			by := Spread{parts, func(n int, f func(int)) {
+				var wg sync.WaitGroup
+				for i := range n {
+					wg.Go(func() { f(i) })
+				}
+				wg.Wait()
+			}}
+			r := rand.New(rand.NewPCG(3, 3))
+			docs := make([][]uint64, 290)
+			for i := range docs {
+				docs[i] = make([]uint64, 51)
+			}
+			first := uint32(1)
+			for done := 0; done < b.N; done += len(docs) {
+				b.StopTimer()
+				for _, keys := range docs {
+					for i := range keys {
+						keys[i] = r.Uint64()
+					}
+				}
+				if m.Len() > 6<<20 {
+					m.Reset()
+				}
+				b.StartTimer()
+				if err := m.AddAll(docs, first, by); err != nil {
+					b.Fatal(err)
+				}
+				first += uint32(len(docs))
+			}
+		})
 	}
 }
 

@@ -10,10 +10,6 @@ import (
 )
 
 const (
-	// batch is how many bytes of text are copied together at most: few enough to stay
-	// in the nearest cache until they have been looked at.
-	batch = 4 << 10
-
 	// fewCopied is how many bytes have to be copied together for it to be tried again
 	// at once.
 	fewCopied = 32
@@ -86,7 +82,10 @@ func (s *Scanner) copyPieces() bool {
 		c.pass--
 		return false
 	}
-	text := s.tables.endBatch(s.text[s.at:])
+	text := s.lines.ahead(s.at)
+	if s.at+len(text) < len(s.text) {
+		text = s.tables.endBatch(text)
+	}
 	if len(text) == 0 {
 		return false
 	}
@@ -116,12 +115,9 @@ func (s *Scanner) copyPieces() bool {
 	return true
 }
 
-// endBatch is what to copy of text at once. It does not end where what is next matters.
+// endBatch is what to copy of text at once, if there is more. It does not end where what is
+// next matters.
 func (t *tables) endBatch(text []byte) []byte {
-	if len(text) <= batch {
-		return text
-	}
-	text = text[:batch]
 	for len(text) > 0 {
 		r, size := utf8.DecodeLastRune(text)
 		if c := t.of(r); c.isPlain() && (r < utf8.RuneSelf || c.isCJK()) {
@@ -153,6 +149,9 @@ func (s *Scanner) nextCopied() bool {
 		seg, end := c.out+int(from.Out), c.out+int(to.Out)-1
 		if s.tables.begins[s.buf[seg]] == 0 {
 			continue // a symbol
+		}
+		if seg == 1 || (s.buf[seg]|s.buf[seg-2]) >= utf8.RuneSelf {
+			s.follows(seg)
 		}
 		cjk := int(to.Han - from.Han)
 		width := end - seg - cjk

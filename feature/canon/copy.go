@@ -109,6 +109,9 @@ func (s *Scanner) addRune(b []byte, c class) {
 	}
 	if c.isCJK() {
 		s.cjk++
+		if c.width() == 1 { // there may be marks upon it that have width
+			s.loose = true
+		}
 	}
 	for _, x := range b {
 		s.buf[s.w] = x

@@ -103,7 +103,7 @@ func (s *Scanner) locate() (start, end int) {
 		}
 		c.cluster = c.after
 		r, _ := utf8.DecodeRune(s.text[c.cluster:])
-		c.blank = s.tables.of(r).blank()
+		c.blank = s.tables.vanishes(r)
 		c.after = s.cluster(s.text, c.cluster, s.end)
 	}
 	c.w, s.w = s.w, w

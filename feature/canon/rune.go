@@ -72,7 +72,10 @@ func asciiOf(c class, b byte) asciiByte {
 	return a
 }
 
-// isSpace reports whether r has the property White_Space. It is for canonical
+// tsheg stands between the syllables of Tibetan, as white space does elsewhere.
+const tsheg = 0x0F0B
+
+// isSpace reports whether r has the property White_Space, or is a tsheg. It is for canonical
 // forms, which have some that separate in a text.
 func isSpace(r rune) bool {
 	switch {
@@ -82,7 +85,7 @@ func isSpace(r rune) bool {
 		return true
 	}
 	switch r {
-	case 0x85, 0xA0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000:
+	case 0x85, 0xA0, tsheg, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000:
 		return true
 	}
 	return false

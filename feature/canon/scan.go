@@ -31,6 +31,9 @@ func (s *Scanner) scan(text []byte, start, i int) (int, bool) {
 			continue
 		}
 		switch {
+		case size == 1 && s.isSoft(text[i], i):
+			s.addSpace()
+			i++
 		case !c.separates():
 			i = s.cluster(text, s.back(text, start, i, c), stop)
 		case i > start && c.kind() <= quote && s.joins(text, i, size, c):
@@ -127,7 +130,7 @@ func (s *Scanner) back(text []byte, start, i int, c class) int {
 		j -= size
 		switch c := s.tables.of(r); c.kind() {
 		case ignorable:
-		case space, dot, comma, quote: // nothing combines with these
+		case space, dot, comma, quote, punct: // nothing combines with these
 			return i
 		default:
 			s.w -= size
@@ -152,7 +155,7 @@ func (s *Scanner) cluster(text []byte, i, stop int) int {
 	switch c.kind() {
 	case ignorable:
 		return i + size
-	case space:
+	case space, punct: // a soft line end
 		s.addSpace()
 		return i + size
 	case dot, comma, quote: // one that joins

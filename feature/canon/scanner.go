@@ -33,9 +33,9 @@ import (
 )
 
 // Version is that of all rules of this package, called by the version of Unicode
-// whose tables are frozen in it. It is part of a scheme's name and changes with the
+// whose tables are frozen in it, and a letter for each change of other rules. It is part of a scheme's name and changes with the
 // rules, and not with the toolchain.
-const Version = "u15"
+const Version = "u15b"
 
 const (
 	// maxRun is the longest stretch of text without a separator, in bytes, that
@@ -82,6 +82,7 @@ type Scanner struct {
 	cache  formCache
 
 	text       []byte
+	lines      lines
 	at         int  // where in text to go on
 	start, end int  // what of text the piece under way comes from
 	separated  bool // a separator is at text[at:], or the beginning
@@ -99,8 +100,12 @@ type Scanner struct {
 	wider  int
 	cjk    int  // CJK characters in it
 	spaces int  // spaces in it
-	loose  bool // there may be marks in it that stand alone
+	loose  bool // its words have to be counted: there may be marks in it that stand alone
 	kind   spanKind
+
+	drops    []uint32 // spaces in buf that Whole has not
+	parted   bool     // Whole has told a part
+	endedCJK bool     // which ended in a CJK character
 
 	copied copied
 	whole  bool // it is one of copied
@@ -122,10 +127,11 @@ func NewScanner() *Scanner {
 	s := &Scanner{
 		tables: t,
 		folder: newFolder(t),
+		lines:  newLines(t),
 		buf:    make([]byte, 1+flushAt+maxRun*maxGrowth+slack),
 	}
 	if vector.CanCopy {
-		s.copied.starts = make([]vector.Start, 0, batch+1)
+		s.copied.starts = make([]vector.Start, 0, window+fewAhead+1)
 	}
 	s.buf[0] = ' '
 	s.Reset(nil)
@@ -136,7 +142,9 @@ func NewScanner() *Scanner {
 // bytes will do: those that are not UTF-8 separate pieces.
 func (s *Scanner) Reset(text []byte) {
 	s.text, s.at, s.separated = text, 0, true
+	s.lines.reset(text)
 	s.step, s.cutting, s.begun = Part, false, false
+	s.drops, s.parted, s.endedCJK = s.drops[:0], false, false
 	s.copied.starts, s.copied.next = s.copied.starts[:0], 0
 	s.short, s.passed = short{limit: s.short.limit}, false
 	s.Pass(0)
@@ -154,7 +162,7 @@ func (s *Scanner) Next() Step {
 			s.join()
 		}
 	case s.step == Part:
-		s.spans = s.spans[:0]
+		s.spans, s.drops = s.spans[:0], s.drops[:0]
 		s.begin(1)
 	}
 	s.step = s.next()
@@ -195,6 +203,7 @@ func (s *Scanner) scanned() bool {
 		return false
 	}
 	s.to, s.end, s.kind = s.w, s.at, s.kindOf()
+	s.follows(s.seg)
 	if s.w-s.seg+s.wider <= MaxWidth || s.cutPiece() {
 		return true
 	}
@@ -256,25 +265,78 @@ func (s *Scanner) Range() (start, end int) {
 // too; the last may be empty.
 func (s *Scanner) Text() []byte { return s.buf[1:max(s.w-1, 1)] }
 
+// Whole is Text with no space between pieces where one has a CJK character next to it, so
+// that it is the same wherever lines and clauses end. The space that joins it to the part
+// before is in it. It is written over Text, and may be asked for once.
+func (s *Scanner) Whole() []byte {
+	end := len(s.Text()) + 1
+	if end == 1 {
+		return nil
+	}
+	s.endedCJK = s.tables.endsCJK(s.buf[1:end])
+	from, drops := 0, s.drops
+	if len(drops) > 0 && drops[0] == 0 {
+		from, drops = 1, drops[1:]
+	} else if !s.parted {
+		from = 1
+	}
+	s.parted = true
+	if len(drops) == 0 {
+		return s.buf[from:end]
+	}
+	w := int(drops[0])
+	for i, at := range drops {
+		to := end
+		if i+1 < len(drops) {
+			to = int(drops[i+1])
+		}
+		w += copy(s.buf[w:], s.buf[at+1:to])
+	}
+	return s.buf[from:w]
+}
+
+// follows notes it if the piece at buf[seg:] has CJK on one side of the space before it.
+func (s *Scanner) follows(seg int) {
+	first := s.buf[seg]
+	if seg > 1 && !isHanByte(first) {
+		if first < utf8.RuneSelf && s.buf[seg-2] < utf8.RuneSelf {
+			return
+		}
+		r, _ := utf8.DecodeRune(s.buf[seg:])
+		if !s.tables.layout(s.buf[1:seg-1], s.tables.of(r)) {
+			return
+		}
+	} else if seg == 1 && !isHanByte(first) {
+		r, _ := utf8.DecodeRune(s.buf[seg:])
+		if c := s.tables.of(r); !c.isCJK() && (c.isMark() || !s.endedCJK) {
+			return
+		}
+	}
+	s.drops = append(s.drops, uint32(seg-1))
+}
+
 // Trim takes the white space and the invisible characters off the byte
 // range of a piece of text.
 func (s *Scanner) Trim(text []byte, start, end int) (int, int) {
 	for start < end && !isHanByte(text[start]) {
 		r, size := utf8.DecodeRune(text[start:end])
-		if !s.tables.of(r).blank() {
+		if !s.tables.vanishes(r) {
 			break
 		}
 		start += size
 	}
 	for end > start && !(end-start >= 3 && isHanByte(text[end-3])) {
 		r, size := utf8.DecodeLastRune(text[start:end])
-		if !s.tables.of(r).blank() {
+		if !s.tables.vanishes(r) {
 			break
 		}
 		end -= size
 	}
 	return start, end
 }
+
+// vanishes reports whether r vanishes at the edges of a piece; a line end there is soft.
+func (t *tables) vanishes(r rune) bool { return t.of(r).blank() || r == '\n' || r == '\r' }
 
 // join makes ready for the next piece.
 func (s *Scanner) join() {

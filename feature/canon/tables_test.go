@@ -18,7 +18,7 @@ func TestTablesFrozen(t *testing.T) {
 	h := xxh3.New()
 	h.WriteString(frozen)
 	fmt.Fprint(h, gear)
-	if got, want := h.Sum64(), uint64(0xc09e458acfc1c45f); got != want {
+	if got, want := h.Sum64(), uint64(0xdbd0e94fdb7ba164); got != want {
 		t.Errorf("the tables of %s have the digest %#x, want %#x", Version, got, want)
 	}
 }
@@ -41,7 +41,7 @@ func TestTablesEqualOracle(t *testing.T) {
 		if tables.has(r, assigned) != canontest.Assigned(r) {
 			t.Fatalf("%U: assigned %v", r, tables.has(r, assigned))
 		}
-		if tables.has(r, letter) != unicode.IsLetter(r) || tables.has(r, digit) != unicode.IsDigit(r) || isSpace(r) != unicode.IsSpace(r) {
+		if tables.has(r, letter) != unicode.IsLetter(r) || tables.has(r, digit) != unicode.IsDigit(r) || isSpace(r) != (unicode.IsSpace(r) || r == tsheg) {
 			t.Fatalf("%U: letter %v, digit %v, space %v", r, tables.has(r, letter), tables.has(r, digit), isSpace(r))
 		}
 		if c.isMark() != unicode.Is(unicode.M, r) && c.kind() != ignorable {
@@ -62,7 +62,7 @@ func checkForm(t *testing.T, tables *tables, r rune) {
 	switch {
 	case canontest.Ignorable(r):
 		want = ignorable
-	case unicode.Is(unicode.Zs, r) || r == '\t':
+	case unicode.Is(unicode.Zs, r) || r == '\t' || r == tsheg || r == tsheg+1:
 		want = space
 	case unicode.In(r, unicode.P, unicode.S, unicode.Cc, unicode.Zl, unicode.Zp):
 		if !tables.of(r).separates() || (tables.of(r).kind() == symbol) != (unicode.Is(unicode.S, r) && r != utf8.RuneError) {

@@ -14,9 +14,10 @@ func (s *Scanner) units(width int) int {
 	switch {
 	case s.whole:
 		return s.unitsCopied(s.seg, s.to, s.cjk)
+	case s.loose:
 	case width == 2*s.cjk:
 		return s.cjk
-	case s.cjk == 0 && !s.loose:
+	case s.cjk == 0:
 		return s.spaces + 1
 	}
 	return s.tables.countWords(s.buf[s.seg:s.to])
@@ -77,17 +78,21 @@ func (t *tables) unit(form []byte) (n int, isWord bool) {
 type wordCounter struct {
 	n      int
 	within bool // the last rune with any width is in a stretch of others
+	cjk    bool // it is CJK, and marks behind it belong to it
 }
 
 func (w *wordCounter) add(r rune, c class) {
 	switch {
 	case r == ' ':
-		w.within = false
+		w.within, w.cjk = false, false
 	case c.isCJK():
 		w.n++
-		w.within = false
-	case c.width() > 0 && !w.within:
-		w.n++
-		w.within = true
+		w.within, w.cjk = false, true
+	case c.isMark() && w.cjk:
+	case c.width() > 0:
+		if !w.within {
+			w.n++
+		}
+		w.within, w.cjk = true, false
 	}
 }

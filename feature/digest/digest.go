@@ -24,9 +24,6 @@ const WholeSeed = 0x66697273747365ED
 // form has its first byte, so that no segment's key gives that key away.
 const wholeLabel = "\xffwhole text"
 
-// joint stands between the parts of a whole text.
-var joint = []byte{' '}
-
 // Check reports a secret of a wrong length. nil is none.
 func Check(key []byte) error {
 	if key != nil && len(key) != KeyBytes {
@@ -94,12 +91,9 @@ func (h *Hasher) Key(form []byte, order uint64) uint64 {
 // Reset forgets the parts of a whole text.
 func (h *Hasher) Reset() { h.streamed = false }
 
-// Part takes a part of a whole text that is not the last. Parts are joined by
-// spaces.
+// Part takes a part of a whole text that is not the last.
 func (h *Hasher) Part(p []byte) {
-	if h.streamed {
-		h.stream.Write(joint)
-	} else {
+	if !h.streamed {
 		h.stream.Reset()
 		h.streamed = true
 	}
@@ -110,9 +104,7 @@ func (h *Hasher) Part(p []byte) {
 func (h *Hasher) Text(p []byte) uint64 {
 	switch {
 	case h.streamed:
-		if len(p) > 0 {
-			h.Part(p)
-		}
+		h.Part(p)
 		return h.stream.Sum64()
 	case h.keyed:
 		return highwayhash.Sum64(p, h.whole)

@@ -32,7 +32,7 @@ type Scheme struct {
 // Validate reports a key of a wrong length.
 func (s Scheme) Validate() error { return digest.Check(s.Key) }
 
-// Name identifies the scheme, for instance "exact1-u15-xxh3".
+// Name identifies the scheme, for instance "exact1-u15b-xxh3".
 func (s Scheme) Name() string { return version + digest.Name(s.Key) }
 
 // Named returns the scheme of a name, and whether it is one of this method under this
@@ -65,23 +65,19 @@ type Extractor struct {
 }
 
 // Extract overwrites dst with the sketch of text: no features, the fingerprint, and the
-// first 128 bits of the SHA-256 of the canonical text, its parts joined by spaces.
+// first 128 bits of the SHA-256 of the canonical text.
 func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 	*dst = method.Sketch{Features: dst.Features[:0], Data: dst.Data[:0]}
 	e.whole.Reset()
 	e.sum.Reset()
 	e.scanner.Reset(text)
-	for first := true; ; {
+	for {
 		step := e.scanner.Next()
 		if step == canon.Piece {
 			continue
 		}
-		part := e.scanner.Text()
-		if !first && len(part) > 0 {
-			e.sum.Write(joint)
-		}
+		part := e.scanner.Whole()
 		e.sum.Write(part)
-		first = false
 		if step == canon.End {
 			dst.Whole = e.whole.Text(part)
 			dst.Data = append(dst.Data, e.sum.Sum(e.sha[:0])[:sumBytes]...)
@@ -90,8 +86,6 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 		e.whole.Part(part)
 	}
 }
-
-var joint = []byte{' '}
 
 // A Judge compares documents by their hashes.
 type Judge struct {

@@ -66,7 +66,7 @@ func (s Scheme) filled() Scheme {
 	return s
 }
 
-// Name identifies the scheme, for instance "imatch1-u15-xxh3-t0123456789abcdef-i30-70":
+// Name identifies the scheme, for instance "imatch1-u15b-xxh3-t0123456789abcdef-i30-70":
 // version, canonical form, hash, digest of the table of terms, rarities.
 func (s Scheme) Name() string {
 	s = s.filled()

@@ -78,9 +78,12 @@ type Sketch struct {
 	// Truncated says that the text has more features than were chosen.
 	Truncated bool
 
-	// Data is what else the method keeps, such as a signature: at most 128 bytes.
+	// Data is what else the method knows, such as a signature: at most MaxData bytes.
 	Data []byte
 }
+
+// MaxData is the most bytes of Sketch.Data.
+const MaxData = 640
 
 // Parts is how many of the features, the first, are parts of the text.
 func (s *Sketch) Parts() int { return len(s.Features) - s.Leads }
@@ -149,6 +152,10 @@ type Candidate struct {
 	// CommonWeight is that of the common features it is named for. They are
 	// seldom evidence: many others hold them too.
 	CommonWeight uint64
+	// CountedWeight is that of those among them that documents hold which were removed.
+	CountedWeight uint64
+	// CountedLeads is how many of these features are leads.
+	CountedLeads int
 }
 
 // A Relation is what one document is to another.
@@ -180,14 +187,25 @@ type Finding struct {
 	// Estimated whether it and Score were estimated from sketches.
 	Contained float64
 	Estimated bool
+	// Thin: a Copy by so little that the document counts for what is common.
+	Thin bool
+	// New is a long passage of the document of which the candidate has nothing: it is
+	// Related for that, and would be a Copy else.
+	New Passage
 	// Distance is in how many bits the fingerprints differ, where the method goes by
 	// that, which ByDistance says.
 	Distance   int
 	ByDistance bool
+	// Sure: it is a Copy, and reading both texts would not change that.
+	Sure bool
 	// Open: the document is so short that what is stored of the two does not settle
 	// whether it is a copy. Who knows both texts should look at them.
 	Open bool
 }
+
+// A Passage is a stretch of a text of so many words, from its first word to the one behind
+// its last. One that ends at 0 is none.
+type Passage struct{ From, To, Of uint64 }
 
 // Share is the quotient of two weights, 0 where there is nothing. It is exact to
 // the last bit while both are below 2^53: a quotient that equals the decimal number

@@ -28,11 +28,15 @@ const (
 	turn     = 13     // bits by which a run's hash is rotated for each word
 )
 
-// A Maker makes sketches. It is not for concurrent use. Its buffers are 5 KiB, and up to
+// oftenUntil is the run from which on least hashes are seldom found: one in nine and fewer.
+const oftenUntil = 1024
+
+// A Maker makes sketches. It is not for concurrent use. Its buffers are 6 KiB, and up to
 // 3 MiB once there was a text of that many words without punctuation.
 type Maker struct {
 	words  int
 	least  [Bins]uint64 // the least hash of each bin, without the bits that say which
+	places [Bins]uint32 // of the first run that has it: its first word
 	hash   uint64       // of the last four words
 	hashes []uint64     // of words, those four first
 }
@@ -74,11 +78,25 @@ func (m *Maker) Segments(s *canon.Scanner) {
 	}
 	in, out = in[skip:], out[skip:]
 	out = out[:len(in)]
-	for i, word := range in {
+	place := max(m.words-n-(Width-1), 0) // of the first run here
+	early := min(max(oftenUntil-place, 0), len(in))
+	for i, word := range in[:early] {
 		h = bits.RotateLeft64(h, turn) ^ word
-		bin := &m.least[h>>binShift]
-		*bin = min(*bin, h<<(64-binShift))
+		bin, rest := h>>binShift, h<<(64-binShift)
+		least, at := m.least[bin], m.places[bin]
+		if rest < least { // without a jump, which nobody could foretell
+			at = uint32(place + i)
+		}
+		m.least[bin], m.places[bin] = min(least, rest), at
 		h ^= bits.RotateLeft64(out[i], turn*(Width-1))
+	}
+	for i, word := range in[early:] {
+		h = bits.RotateLeft64(h, turn) ^ word
+		bin, rest := h>>binShift, h<<(64-binShift)
+		if rest < m.least[bin] { // seldom
+			m.least[bin], m.places[bin] = rest, uint32(place+early+i)
+		}
+		h ^= bits.RotateLeft64(out[early+i], turn*(Width-1))
 	}
 	m.hash = h
 	copy(m.hashes[:Width-1], m.hashes[n:])

@@ -1,6 +1,8 @@
 package runs
 
 import (
+	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"math/bits"
@@ -130,6 +132,17 @@ func checkText(t interface{ Fatalf(string, ...any) }, m *Maker, s *canon.Scanner
 		if got.at(bin) != want {
 			t.Fatalf("%.80q: bin %d has %d, want %d", text, bin, got.at(bin), want)
 		}
+	}
+	var places []byte
+	for bin, number := range plainSketch(keys) {
+		if number > 0 {
+			key := keys[slices.IndexFunc(keys, func(k uint64) bool { return k&127 == uint64(bin) })]
+			at := slices.IndexFunc(hashes, func(h uint64) bool { return h<<7|h>>57 == key })
+			places = binary.LittleEndian.AppendUint32(places, uint32(at))
+		}
+	}
+	if got := m.AppendPlaces(nil); !bytes.Equal(got, places) {
+		t.Fatalf("%.80q: places %x, want %x", text, got, places)
 	}
 }
 

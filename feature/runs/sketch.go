@@ -123,7 +123,13 @@ type Overlap struct {
 //
 // and the runs in common by J (a + b) / (1 + J), which is Num / Den.
 func (s *Sketch) Compare(t *Sketch, a, b uint64) Overlap {
-	var raw, both, either int
+	raw, both, either := s.count(t)
+	j := uint64(max(values*raw-both, 0))
+	return Overlap{Num: j * (a + b), Den: uint64((values-1)*either) + j}
+}
+
+// count returns in how many bins both have equal numbers, both have one, and either has.
+func (s *Sketch) count(t *Sketch) (raw, both, either int) {
 	for i, x := range s {
 		y := t[i]
 		fx, fy := filled(x), filled(y)
@@ -131,8 +137,22 @@ func (s *Sketch) Compare(t *Sketch, a, b uint64) Overlap {
 		either += bits.OnesCount64(fx | fy)
 		raw += bits.OnesCount64(fx & fy &^ filled(x^y))
 	}
-	j := uint64(max(values*raw-both, 0))
-	return Overlap{Num: j * (a + b), Den: uint64((values-1)*either) + j}
+	return raw, both, either
+}
+
+// Contains reports whether 80% of the runs of s, a document of a runs, stand beyond doubt
+// in t, one of b runs. If it were just 80%, the Jaccard similarity would be 4a / (a + 5b),
+// and a bin would agree with the probability
+//
+//	p = J + (1 - J)/15 = (57a + 5b) / (15a + 75b)
+//
+// More than three standard errors above that leave one chance in 700.
+func (s *Sketch) Contains(t *Sketch, a, b uint64) bool {
+	raw, _, either := s.count(t)
+	p := float64(57*a+5*b) / float64(15*a+75*b)
+	n := float64(either)
+	above := float64(raw) - float64(n*p)
+	return above > 0 && float64(above*above) > float64(9*n)*float64(p*(1-p))
 }
 
 // Share is the share of a document of n runs that is common, 0 to 1.

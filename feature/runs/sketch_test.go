@@ -256,3 +256,29 @@ func TestEstimates(t *testing.T) {
 		}
 	}
 }
+
+// TestContains: of documents of which just 80% stand in the other, one in 300 at most is
+// taken for certain; of exact copies, all, and of those with 95%, most.
+func TestContains(t *testing.T) {
+	const draws = 20_000
+	for _, c := range []struct {
+		share       float64
+		least, most float64
+	}{{.6, 0, 0}, {.8, 0, 1. / 300}, {.95, .8, 1}, {1, 1, 1}} {
+		rng := rand.New(rand.NewPCG(7, uint64(1000*c.share)))
+		sure := 0
+		for range draws {
+			if a, b := drawPair(rng, c.share, 400); a.Contains(&b, 400, 400) {
+				sure++
+			}
+		}
+		if rate := float64(sure) / draws; rate < c.least || rate > c.most {
+			t.Errorf("a share of %v is certain in %v of the draws, want %v to %v", c.share, rate, c.least, c.most)
+		}
+	}
+	rng := rand.New(rand.NewPCG(8, 8))
+	s := drawSketch(rng, Bins)
+	if !s.Contains(&s, 400, 400) || (&Sketch{}).Contains(&Sketch{}, 0, 0) || s.Contains(&Sketch{}, 400, 400) {
+		t.Error("the same sketch is not certain, or an empty one is")
+	}
+}

@@ -69,10 +69,11 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 			if e.waiting++; e.waiting < together {
 				continue
 			}
-		} else {
-			e.hash.Part(s.Text())
 		}
-		e.tell()
+		e.tell() // before Whole is written over it
+		if step == canon.Part {
+			e.hash.Part(s.Whole())
+		}
 	}
 	e.tell()
 	e.chosen.truncated = e.chosen.truncated || s.Passed()
@@ -87,7 +88,7 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 	columns, units := s.Short()
 	dst.Width += e.short.columns + columns
 	dst.Units += e.short.units + units
-	dst.Whole = e.hash.Text(s.Text())
+	dst.Whole = e.hash.Text(s.Whole())
 }
 
 // Key is the key of a segment of that canonical form.

@@ -179,7 +179,7 @@ func TestNamed(t *testing.T) {
 			t.Errorf("%s: %+v, %v", want.Name(), got, ok)
 		}
 	}
-	for _, name := range []string{"", "fs1-u15-xxh3-n50", "fs1-u15-xxh3-n0-w10", "fs2-u15-xxh3-n50-w10", "fs1-u15-xxh3-n50-w10x", Scheme{Key: key}.Name()} {
+	for _, name := range []string{"", "fs1-u15b-xxh3-n50", "fs1-u15b-xxh3-n0-w10", "fs3-u15b-xxh3-n50-w10", "fs1-u15b-xxh3-n50-w10x", Scheme{Key: key}.Name()} {
 		if got, ok := Named(name, nil); ok {
 			t.Errorf("%q is %+v", name, got)
 		}

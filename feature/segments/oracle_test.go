@@ -19,7 +19,7 @@ func oracle(s Scheme, text string) method.Sketch {
 	s = s.filled()
 	var all []method.Feature
 	var set method.Sketch
-	pieces, whole := canontest.Read(text)
+	pieces, _, whole := canontest.ReadWhole(text)
 	for _, p := range pieces {
 		if p.Width < s.MinWidth {
 			set.Width += uint64(p.Width)

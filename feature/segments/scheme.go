@@ -78,7 +78,7 @@ func (s Scheme) Validate() error {
 }
 
 // Name identifies the scheme in every file made with it, for instance
-// "fs1-u15-xxh3-n50-w10": the version of the rules, the version of Unicode whose
+// "fs1-u15b-xxh3-n50-w10": the version of the rules, the version of Unicode whose
 // tables are part of them, the hash, the number of segments, the minimum
 // width. For a keyed scheme the hash is "siphash+highway" with eight hex digits
 // that tell keys apart and do not give the key away. Features of schemes with

@@ -80,7 +80,7 @@ func (s Scheme) Validate() error {
 	return digest.Check(s.Key)
 }
 
-// Name identifies the scheme, for instance "shingles1-u15-xxh3-w5-b42-r3": version,
+// Name identifies the scheme, for instance "shingles1-u15b-xxh3-w5-b42-r3": version,
 // canonical form, hash, words of a shingle, bands and their places.
 func (s Scheme) Name() string {
 	s = s.filled()

@@ -184,10 +184,10 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s is %+v, %v", s.Name(), got, ok)
 		}
 	}
-	if name := (Scheme{}).Name(); name != "shingles1-u15-xxh3-w5-b42-r3" {
+	if name := (Scheme{}).Name(); name != "shingles1-u15b-xxh3-w5-b42-r3" {
 		t.Error(name)
 	}
-	for _, name := range []string{"", "shingles1-u15-xxh3", "shingles1-u15-xxh3-w0-b42-r3", "shingles1-u15-xxh3-w5-b65-r2", "shingles1-u15-xxh3-w05-b42-r3"} {
+	for _, name := range []string{"", "shingles1-u15b-xxh3", "shingles1-u15b-xxh3-w0-b42-r3", "shingles1-u15b-xxh3-w5-b65-r2", "shingles1-u15b-xxh3-w05-b42-r3"} {
 		if s, ok := Named(name, nil); ok {
 			t.Errorf("%s is %+v", name, s)
 		}

@@ -62,8 +62,8 @@ func (s Scheme) filled() Scheme {
 	return s
 }
 
-// Name identifies the scheme, for instance "simhash1-u15-xxh3-d3" or
-// "simhash1-u15-xxh3-t0123456789abcdef-d3": version, canonical form, hash, digest of the
+// Name identifies the scheme, for instance "simhash1-u15b-xxh3-d3" or
+// "simhash1-u15b-xxh3-t0123456789abcdef-d3": version, canonical form, hash, digest of the
 // table of terms if there is one, distance.
 func (s Scheme) Name() string {
 	s = s.filled()

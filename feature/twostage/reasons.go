@@ -13,7 +13,7 @@ func (j *Judge) Reasons(c *method.Candidate, record []byte) (why []method.Reason
 	if err != nil {
 		return nil, err
 	}
-	if err := j.other.parse(rest); err != nil {
+	if err := j.other.parseAll(rest); err != nil {
 		return nil, err
 	}
 	say := func(rule, format string, args ...any) {
@@ -33,8 +33,12 @@ func (j *Judge) Reasons(c *method.Candidate, record []byte) (why []method.Reason
 	switch {
 	case a < minRuns || b < minRuns:
 		say("13", "sketches are of texts with %d runs of five words or more, and these have %d and %d: segments decide, %s", minRuns, a, b, relationText(f.Relation))
+	case b > stillTold*a:
+		say("13", "the earlier document has %d runs of five words, more than four times the %d of this one: segments decide, %s", b, a, relationText(f.Relation))
 	case b > maxLonger*a:
-		say("13", "the earlier document has %d runs of five words, more than twice the %d of this one: segments decide, %s", b, a, relationText(f.Relation))
+		by := relationText(f.Relation)
+		j.byBoth(c, &f)
+		say("13", "the earlier document has %d runs of five words, more than twice the %d of this one, of which about %s stand there; segments say %s, both together: %s", b, a, share(j.known.sketch.Compare(&j.other.sketch, a, b).Share(a)), by, relationText(f.Relation))
 	default:
 		j.sketchReasons(c, &f, say)
 	}
@@ -53,10 +57,12 @@ func (j *Judge) sketchReasons(c *method.Candidate, f *method.Finding, say func(r
 		score, which = o.Share(a), "C"
 	}
 	switch {
+	case f.New.To > 0:
+		say("13", "the score is %s (%s) and reaches the %s that is asked, but of a long passage, words %d to %d of %d, the earlier document has nothing: %s", share(score), which, share(asked), f.New.From+1, f.New.To, f.New.Of, relationText(f.Relation))
+	case f.Relation == method.Copy && f.Score != score:
+		say("14", "two pages under one menu: outside of what is common their segments agree to %s, and the sketches confirm it: a copy", share(f.Score))
 	case score >= asked:
 		say("13", "the score is %s (%s) and reaches the %s that is asked: a copy", share(score), which, share(asked))
-	case f.Relation == method.Copy:
-		say("14", "two pages under one menu: outside of what is common their segments agree to %s, and the sketches confirm it: a copy", share(f.Score))
 	default:
 		say("13", "the score is %s (%s) and does not reach the %s that is asked: %s", share(score), which, share(asked), relationText(f.Relation))
 	}
@@ -70,12 +76,14 @@ func (j *Judge) candidateText(c *method.Candidate) string {
 		text = fmt.Sprintf("a candidate: the segments shared weigh %s of the document, and a fifth is asked (a)", share(own))
 	case keys >= minRunKeys:
 		text = fmt.Sprintf("a candidate: %d run keys are shared, and %d are asked (b)", keys, minRunKeys)
-	case j.holdsHalf(c):
-		text = "a candidate: with common segments it holds half of the document (d)"
+	case j.leadsAll(c):
+		text = "a candidate: with what is common it holds half of the document, or three run keys (d, e)"
+	case keys >= fewRunKeys:
+		text = fmt.Sprintf("a candidate: %d run keys are shared, which is enough where 80%% is asked (e)", keys)
 	case j.segments.MayReachWith(c):
 		text = "a candidate: the segments shared reach the threshold over the longest ones (c)"
 	default:
-		text = fmt.Sprintf("no candidate: the segments shared weigh %s of the document and %d run keys are shared; a fifth, or %d keys, are asked", share(own), keys, minRunKeys)
+		text = fmt.Sprintf("no candidate: the segments shared weigh %s of the document and %d run keys are shared; a fifth, or %d keys, are asked", share(own), keys, fewRunKeys)
 	}
 	if j.common > 0 {
 		text += fmt.Sprintf("; %s of it is common to eight documents or more, and no evidence", share(method.Share(j.common, j.Whole())))

@@ -20,9 +20,14 @@ import (
 // single sentences one word more or less changes half of them.
 const minRuns = 20
 
+// keptForRuns is how many of the places of features are for keys of runs, however many
+// segments there are: long texts that were edited all over share no segment. Of fewer than
+// 30 places it is a tenth.
+const keptForRuns = 3
+
 // The version in a scheme's name, and that of the method of segments alone.
 const (
-	version = "fs2-"
+	version = "fs3-"
 	alone   = "fs1-"
 )
 
@@ -30,7 +35,7 @@ const (
 type Scheme struct{ segments.Scheme }
 
 // Name identifies the scheme in every file made with it, for instance
-// "fs2-u15-xxh3-n50-w10". See [segments.Scheme.Name].
+// "fs3-u15b-xxh3-n50-w10". See [segments.Scheme.Name].
 func (s Scheme) Name() string {
 	return version + strings.TrimPrefix(s.Scheme.Name(), alone)
 }
@@ -64,11 +69,13 @@ type Extractor struct {
 
 // NewExtractor returns an Extractor for the scheme, which must be valid.
 func NewExtractor(s Scheme) *Extractor {
+	most := s.Features()
+	s.Segments = most - min(keptForRuns, most/10)
 	inner, err := segments.NewExtractor(s.Scheme)
 	if err != nil {
 		panic(err)
 	}
-	e := &Extractor{segments: inner, runs: runs.NewMaker(), most: s.Features()}
+	e := &Extractor{segments: inner, runs: runs.NewMaker(), most: most}
 	inner.Watch(e.runs.Segments)
 	return e
 }
@@ -84,6 +91,9 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 		e.addRunKeys(dst)
 	}
 	dst.Data = known.append(data)
+	if known.runs >= minRuns {
+		dst.Data = e.runs.AppendPlaces(dst.Data)
+	}
 }
 
 // addRunKeys puts keys of runs into the places that the segments leave free.
@@ -97,7 +107,7 @@ func (e *Extractor) addRunKeys(dst *method.Sketch) {
 }
 
 // known is what is known of a text's runs. It is the end of what is stored of a
-// document, and all of Sketch.Data.
+// document. Sketch.Data has it too and, behind it, the places of the runs in the text.
 type known struct {
 	runs   uint64
 	sketch runs.Sketch // where runs >= minRuns
@@ -111,21 +121,25 @@ func (k *known) append(b []byte) []byte {
 	return b
 }
 
-// parse reads what append has written, all of b.
-func (k *known) parse(b []byte) error {
+// parse reads what append has written, and returns the rest.
+func (k *known) parse(b []byte) (rest []byte, err error) {
 	n := 0
+	*k = known{}
 	if k.runs, n = binary.Uvarint(b); n <= 0 || k.runs > 1<<40 {
-		return errRecord
+		return b, errRecord
 	}
 	b = b[n:]
 	if k.runs >= minRuns {
-		var err error
-		if b, err = k.sketch.Parse(b); err != nil {
-			return err
-		}
+		return k.sketch.Parse(b)
 	}
-	if len(b) > 0 {
-		return errRecord
+	return b, nil
+}
+
+// parseAll is parse of all of b.
+func (k *known) parseAll(b []byte) error {
+	rest, err := k.parse(b)
+	if err == nil && len(rest) > 0 {
+		err = errRecord
 	}
-	return nil
+	return err
 }

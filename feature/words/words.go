@@ -52,9 +52,9 @@ func (r *Reader) Hashes(text []byte, each func(words []uint64)) (whole uint64) {
 		each(r.hashes)
 		switch step {
 		case canon.Part:
-			r.whole.Part(s.Text())
+			r.whole.Part(s.Whole())
 		case canon.End:
-			return r.whole.Text(s.Text())
+			return r.whole.Text(s.Whole())
 		}
 	}
 }
@@ -72,9 +72,9 @@ func (r *Reader) Terms(text []byte, each func(terms []uint64)) (whole uint64) {
 		r.hashes = r.appendTerms(r.hashes[:0], s.Text())
 		each(r.hashes)
 		if step == canon.End {
-			return r.whole.Text(s.Text())
+			return r.whole.Text(s.Whole())
 		}
-		r.whole.Part(s.Text())
+		r.whole.Part(s.Whole())
 	}
 }
 

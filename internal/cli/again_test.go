@@ -37,7 +37,9 @@ func TestRemovedAndSentAgain(t *testing.T) {
 	shared := sentences(1000, 30, 3)
 	other := sentences(2000, 10, 12)
 	witness := line("witness", shared)
-	exact, near := line("exact", shared), line("near", shared, sentences(3000, 12, 3))
+	// What is new stands in three places, none of them a long passage.
+	added := sentences(3000, 12, 3)
+	exact, near := line("exact", shared), line("near", shared[:10], added[:4], shared[10:20], added[4:8], shared[20:], added[8:])
 	wide, most := line("wide", other), line("most", other, sentences(4000, 2, 8))
 	writeFile(t, filepath.Join(dir, "first"), witness+wide+exact+near+most)
 	longer := ""

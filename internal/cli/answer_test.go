@@ -82,6 +82,44 @@ func everyVerdict() (lines []string) {
 	return lines
 }
 
+// TestRetriedDocumentsDropped: with --again drop, who stores what is kept stores each
+// document once, however often it comes, also after a restart; and copies by other ids are
+// not said to come again.
+func TestRetriedDocumentsDropped(t *testing.T) {
+	lines := everyVerdict()
+	dir := t.TempDir()
+	stored := map[int]int{}
+	for run := range 2 {
+		d := startDaemon(t, dir, "--docs", "1k", "--again", "drop")
+		for range 2 {
+			for i, line := range lines {
+				d.send(line)
+				got := d.answer()
+				if got.Kept {
+					stored[i]++
+				}
+				if got.Again && (got.Kept || got.Verdict != "duplicate" || !got.SameID) || run > 0 && got.Again != (stored[i] > 0) {
+					t.Errorf("document %d in run %d: %+v", i, run, got)
+				}
+			}
+		}
+		d.send(withID("another", 1))
+		d.send(withID("one more", 1))
+		if _, b := d.answer(), d.answer(); b.Kept || b.Again {
+			t.Errorf("a text by another id: %+v", b)
+		}
+		d.end(exitDone)
+	}
+	for i, n := range stored {
+		if n > 1 {
+			t.Errorf("document %d is stored %d times", i, n)
+		}
+	}
+	if len(stored) < 3 {
+		t.Errorf("stored are %v", stored)
+	}
+}
+
 // TestRetriedDocuments sends documents again whose answers got lost: a kept one is
 // answered as it was, also after a restart; a removed one is a duplicate again;
 // and of two equal texts with different ids exactly one is kept.

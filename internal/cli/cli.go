@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -51,7 +52,7 @@ func Main() {
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
-	root.SetIn(stdin)
+	root.SetIn(waiting(stdin, stderr))
 	out := &firstError{Writer: stdout}
 	root.SetOut(out)
 	root.SetErr(stderr)
@@ -96,6 +97,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return checkRanges(cmd.Flags()) }
 	commandGroups(root)
+	eachOnce(root)
 	return root
 }
 
@@ -103,7 +105,11 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return usageError{fmt.Errorf("unknown command %q (see %s --help)", args[0], cmd.CommandPath())}
+	hint := didYouMean(cmd.CommandPath()+" ", suggestions(cmd, args[0]))
+	if _, err := os.Stat(args[0]); err == nil && cmd == cmd.Root() {
+		hint = "; to read it, firstseen dedup " + args[0]
+	}
+	return usageError{fmt.Errorf("unknown command %q%s (see %s --help)", args[0], hint, cmd.CommandPath())}
 }
 
 // usageError is a mistake in the command line.
@@ -117,9 +123,8 @@ var errBadRecords = errors.New("some records were bad and are in no output")
 // errInterrupted ends a run that a signal has stopped.
 var errInterrupted = errors.New("interrupted")
 
-// errSaved is part of the error of a run that ended early and in good order.
-var errSaved = errors.New("the outputs are finished and the index is in order up to there")
-
+// exitCode is the code of an error. Of several that are joined a failure decides: a run with
+// bad records that could not write an output has failed.
 func exitCode(ctx context.Context, err error) int {
 	var usage usageError
 	switch {
@@ -127,6 +132,8 @@ func exitCode(ctx context.Context, err error) int {
 		return exitDone
 	case errors.As(err, &usage):
 		return exitUsage
+	case hasFailure(ctx, err):
+		return exitFailed
 	case errors.Is(err, corpus.ErrReaderGone), errors.Is(err, syscall.EPIPE):
 		return exitReaderGone
 	case errors.Is(err, errBadRecords):
@@ -135,10 +142,28 @@ func exitCode(ctx context.Context, err error) int {
 		return exitFull
 	case errors.Is(err, pipeline.ErrTooManyBad):
 		return exitTooManyBad
-	case errors.Is(err, errInterrupted), ctx.Err() != nil && errors.Is(err, context.Canceled):
-		return exitInterrupted
 	}
-	return exitFailed
+	return exitInterrupted
+}
+
+// hasFailure reports whether an error, or one of those that it joins, is none of the ends that
+// have a code of their own.
+func hasFailure(ctx context.Context, err error) bool {
+	switch err := err.(type) {
+	case interface{ Unwrap() []error }:
+		return slices.ContainsFunc(err.Unwrap(), func(e error) bool { return hasFailure(ctx, e) })
+	case interface{ Unwrap() error }:
+		if inner := err.Unwrap(); inner != nil {
+			return hasFailure(ctx, inner)
+		}
+	}
+	switch err {
+	case corpus.ErrReaderGone, syscall.EPIPE, errBadRecords, index.ErrFull, pipeline.ErrTooManyBad, errInterrupted:
+		return false
+	case context.Canceled:
+		return ctx.Err() == nil
+	}
+	return true
 }
 
 // keepsIndex reports whether a command adds to an index that outlasts it.

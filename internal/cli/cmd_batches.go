@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/visible"
 )
 
 func newBatchesCommand() *cobra.Command {
@@ -41,8 +41,7 @@ func newBatchesCommand() *cobra.Command {
 
 func writeBatches(w io.Writer, batches []index.BatchLine, asJSON bool) error {
 	if asJSON {
-		out := json.NewEncoder(w)
-		out.SetEscapeHTML(false)
+		out := visible.NewEncoder(w)
 		for _, b := range batches {
 			if err := out.Encode(b); err != nil {
 				return err
@@ -53,7 +52,7 @@ func writeBatches(w io.Writer, batches []index.BatchLine, asJSON bool) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "batch\tkept\tforgotten since")
 	for _, b := range batches {
-		fmt.Fprintf(t, "%s\t%d\t%d\n", b.Batch, b.Documents, b.Documents-b.Live)
+		fmt.Fprintf(t, "%s\t%d\t%d\n", visible.Line(b.Batch), b.Documents, b.Documents-b.Live)
 	}
 	return t.Flush()
 }
@@ -115,8 +114,7 @@ func cancelBatch(cmd *cobra.Command, dir, name string) (err error) {
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	buffer := bufio.NewWriter(cmd.OutOrStdout())
-	out := json.NewEncoder(buffer)
-	out.SetEscapeHTML(false)
+	out := visible.NewEncoder(buffer)
 	err = e.Victims(name, func(v index.Victim) error {
 		return errors.Join(cmd.Context().Err(), out.Encode(removedFor{v.ID, v.Batch, v.Of}))
 	})

@@ -56,6 +56,11 @@ func newClustersCommand() *cobra.Command {
 			if out == "" && pairs == "" {
 				out = corpus.Stdin
 			}
+			for flag, name := range map[string]string{"--out": out, "--pairs": pairs} {
+				if err := checkEnding(flag, name, holdsJSON, holdsCSV); err != nil {
+					return usageError{err}
+				}
+			}
 			report, err := lines.Open(args, cmd.InOrStdin())
 			if err != nil {
 				return err

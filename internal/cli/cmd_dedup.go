@@ -21,10 +21,11 @@ import (
 func newDedupCommand() *cobra.Command {
 	var f settings
 	cmd := &cobra.Command{
-		Use:     "dedup [flags] INPUT...",
-		Short:   "Find the documents that were seen before, and in which earlier ones",
-		Long:    dedupLong + "\n\n" + methodsHelp() + "\n" + exitCodeHelp,
-		Example: dedupExample,
+		Use:        "dedup [flags] INPUT...",
+		Short:      "Find the documents that were seen before, and in which earlier ones",
+		SuggestFor: []string{"deduplicate", "uniq"},
+		Long:       dedupLong + "\n\n" + methodsHelp() + "\n" + exitCodeHelp,
+		Example:    dedupExample,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usageError{errors.New(`dedup: no INPUT; name files or directories, or "-" for standard input`)}
@@ -37,6 +38,10 @@ func newDedupCommand() *cobra.Command {
 				return err
 			}
 			tellPassed(task.passed, cmd.ErrOrStderr())
+			task.tellLines(cmd.Context(), cmd.ErrOrStderr())
+			if task.writesNothing() {
+				fmt.Fprintln(cmd.ErrOrStderr(), "firstseen: this run writes nothing and remembers nothing: give --out FILE for what is kept, --report FILE for why the rest is not, or --index DIR to remember it")
+			}
 			return task.derive(cmd, task.run(cmd))
 		},
 	}
@@ -102,8 +107,7 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	keep := false
-	defer func() { err = errors.Join(err, x.Close(keep), remove()) }()
+	defer func() { err = errors.Join(err, x.Close(), remove()) }()
 	if err := errors.Join(t.window.Check(x), t.useAgainst(x)); err != nil {
 		return err
 	}
@@ -115,7 +119,9 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	if over, full, err := ledger.Over(); over != nil || err != nil {
-		keep = x.Table() != nil // its filter may just have been rebuilt
+		if x.Table() != nil { // its filter may just have been rebuilt
+			err = errors.Join(err, x.Save())
+		}
 		return t.isOver(stderr, over, full, err)
 	}
 	job, err := t.job(cmd.Context(), cmd.InOrStdin(), stderr, ledger)
@@ -145,12 +151,13 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 	if runErr != nil && !errors.Is(runErr, index.ErrFull) && !t.endsHere(runErr) {
 		return t.stopped(runErr, ledger)
 	}
+	t.tellNoIDs(stderr, summary)
 	if err := t.tell(cmd, summary, summaryFile); err != nil {
 		return err
 	}
 	if errors.Is(runErr, index.ErrFull) && ledger.CanContinue() {
-		keep = true
-		return fmt.Errorf("%w; to go on run the same command with --on-full grow, or with more --docs or --memory", runErr)
+		err := fmt.Errorf("%w; to go on run the same command with --on-full grow, or with more --docs or --memory", runErr)
+		return errors.Join(err, x.Save())
 	}
 	return t.finish(ledger, &job, summary, runErr)
 }
@@ -158,6 +165,7 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 // isOver says that the run of this command has come to its end before, and ends as that
 // has.
 func (t *task) isOver(stderr io.Writer, over *report.Tally, full bool, err error) error {
+	t.whole = err == nil
 	switch {
 	case err != nil:
 		return err
@@ -260,13 +268,18 @@ func (t *task) finish(ledger *pipeline.Ledger, job *pipeline.Job, s *report.Summ
 	}
 	if errors.Is(early, context.Canceled) {
 		early = errInterrupted
+		if reads, _ := t.derived.reads(); reads {
+			early = fmt.Errorf("%w, so nothing was made of the report: firstseen clusters does that", errInterrupted)
+		}
 	}
 	switch {
 	case err != nil:
 		return errors.Join(early, err)
 	case early != nil:
-		return fmt.Errorf("%w; %w: %d records were read; give the rest to the same --index and other outputs", early, errSaved, s.Documents+s.Bad)
+		t.whole = errors.Is(early, index.ErrFull)
+		return fmt.Errorf("%w; the outputs are finished and the index is in order up to there: %d records were read; give the rest to the same --index and other outputs", early, s.Documents+s.Bad)
 	}
+	t.whole = true
 	return t.badRecords(s)
 }
 
@@ -303,14 +316,11 @@ func (t *task) badRecords(s *report.Summary) error {
 	if s.Bad == 0 {
 		return nil
 	}
-	noun, hint := "line", ""
+	noun := "line"
 	if t.found != nil {
 		noun = t.found.Noun()
 	}
-	if s.Documents == 0 && t.formats.chosen == "auto" {
-		hint = "; if the inputs are of another format or encoding, say so with --format or --encoding"
-	}
-	return fmt.Errorf("%w: %d of %d %ss%s", errBadRecords, s.Bad, s.Bad+s.Documents, noun, hint)
+	return badRecords(s.Bad, s.Bad+s.Documents, noun, s.FirstBad)
 }
 
 // command is the task as the ledger of the run stores and compares it.
@@ -321,6 +331,10 @@ func (t *task) command() pipeline.Command {
 		Batch: t.batch, ReplaceSameID: t.replace, Window: t.window,
 		Against: t.against.IDs(), Others: t.others, Spans: t.spans, By: t.by.name(),
 	}
+}
+
+func (t *task) writesNothing() bool {
+	return t.index == "" && t.tree == nil && t.out == "" && t.report == "" && t.rejects == "" && t.summary == ""
 }
 
 func (t *task) readsPipe() bool {
@@ -335,7 +349,7 @@ func (t *task) job(ctx context.Context, stdin io.Reader, stderr io.Writer, ledge
 		Scheme: t.scheme, Rules: t.rules,
 		Workers: t.jobs, MaxBad: t.maxBad, OnFull: t.onFull, Now: t.now, Live: &pipeline.Live{},
 		By:              t.by.of(),
-		CheckpointBytes: t.checkpoint, Temporary: t.index == "", Save: ledger.Save, ReplaceSameID: t.replace, Window: t.window,
+		CheckpointBytes: t.checkpoint, Temporary: t.index == "", Save: ledger.Save, ReplaceSameID: t.replace, DropRetries: t.dropAgain, Window: t.window,
 		Warn: func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) },
 	}
 	if err := t.confirm(ctx, &job); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/visible"
 )
 
 func newDumpCommand() *cobra.Command {
@@ -53,8 +54,7 @@ func dump(cmd *cobra.Command, dir, what string) (err error) {
 	}
 	defer func() { err = errors.Join(err, files.Close()) }()
 	buffer := bufio.NewWriterSize(cmd.OutOrStdout(), 64<<10)
-	out := json.NewEncoder(buffer)
-	out.SetEscapeHTML(false)
+	out := visible.NewEncoder(buffer)
 	if err := write(files, out); err != nil {
 		return err
 	}

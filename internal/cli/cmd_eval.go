@@ -1,11 +1,10 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,7 +16,6 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/eval"
 	"github.com/firstseen/firstseen/feature"
-	"github.com/firstseen/firstseen/internal/durable"
 )
 
 // evaluating are the flags of firstseen eval.
@@ -102,14 +100,7 @@ func (f *evaluating) run(cmd *cobra.Command, args []string) error {
 	if f.page == "" {
 		return nil
 	}
-	var page bytes.Buffer
-	if err := eval.WritePage(&page, rows, f.command(args)); err != nil {
-		return err
-	}
-	return durable.Replace(f.page, func(w *os.File) error {
-		_, err := w.Write(page.Bytes())
-		return err
-	})
+	return writeHTMLPage(f.page, func(w io.Writer) error { return eval.WritePage(w, rows, f.command(args)) })
 }
 
 // check makes real values of the flags.
@@ -126,17 +117,20 @@ func (f *evaluating) check(args []string) (e *evaluation, err error) {
 		return nil, usageError{err}
 	}
 	e.tries = func(s *eval.Set) ([]eval.Try, error) {
-		return eval.Tries(methods, thresholds, s.CountTerms())
-	}
-	if f.confirm.condition != "" {
-		c, err := alike.ParseCondition(f.confirm.condition)
-		if err != nil {
-			return nil, usageError{fmt.Errorf("--confirm: %w", err)}
+		tries, err := eval.Tries(methods, thresholds, s.CountTerms())
+		for i := range tries {
+			tries[i].Rules.Verify = f.confirm.verify
 		}
-		e.condition = &c
+		return tries, err
+	}
+	if e.condition, err = f.confirm.parse(); err != nil {
+		return nil, usageError{err}
 	}
 	if e.source, err = f.limits.config(); err == nil {
-		e.formats, err = f.reading.formats(e.source.MaxRecord)
+		err = checkEnding("--page", f.page, holdsHTML)
+	}
+	if err == nil {
+		e.formats, err = f.reading.formats(e.source)
 	}
 	if err != nil {
 		return nil, usageError{err}
@@ -229,6 +223,9 @@ func (f *evaluating) command(args []string) string {
 		if flag.value != "" {
 			words = append(words, flag.name, flag.value)
 		}
+	}
+	if f.confirm.verify {
+		words = append(words, "--verify")
 	}
 	if f.byLabel {
 		words = append(words, "--by-label")

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 	"github.com/firstseen/firstseen/beside"
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/explain"
+	"github.com/firstseen/firstseen/internal/visible"
 )
 
 // explaining are the flags of firstseen explain.
@@ -98,8 +98,7 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if f.asJSON {
-		out := json.NewEncoder(cmd.OutOrStdout())
-		out.SetEscapeHTML(false)
+		out := visible.NewEncoder(cmd.OutOrStdout())
 		return out.Encode(e)
 	}
 	return e.Write(cmd.OutOrStdout(), style)
@@ -152,7 +151,7 @@ func (f *explaining) reported(cmd *cobra.Command, args []string, cfg corpus.Sour
 	if err != nil {
 		return earlier, later, err
 	}
-	formats, err := f.reading.formats(cfg.MaxRecord)
+	formats, err := f.reading.formats(cfg)
 	if err != nil {
 		return earlier, later, usageError{err}
 	}

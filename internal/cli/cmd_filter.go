@@ -38,6 +38,9 @@ func newExportCommand() *cobra.Command {
 			case len(args) != 1:
 				return usageError{errors.New(`filter export: give one FILE, or "-" for standard output`)}
 			}
+			if err := checkEnding("filter export", args[0], holdsFilter); err != nil {
+				return usageError{err}
+			}
 			return exportFilter(cmd, dir, args[0])
 		},
 	}
@@ -74,20 +77,10 @@ func exportFile(cmd *cobra.Command, dir, name string) (scheme string, err error)
 	}
 	defer func() { err = errors.Join(err, w.Discard()) }()
 	tellAside(cmd.ErrOrStderr(), w)
-	if scheme, err = index.Export(dir, pieces{w}); err != nil {
+	if scheme, err = index.Export(dir, recordWriter{w}); err != nil {
 		return "", err
 	}
 	return scheme, w.Close()
-}
-
-// pieces writes bytes as records.
-type pieces struct{ w *corpus.Writer }
-
-func (p pieces) Write(b []byte) (int, error) {
-	if err := p.w.WriteRecord(b); err != nil {
-		return 0, err
-	}
-	return len(b), nil
 }
 
 func newImportCommand() *cobra.Command {

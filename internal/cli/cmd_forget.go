@@ -13,6 +13,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/visible"
 )
 
 // forgetting are the flags of firstseen forget.
@@ -56,8 +57,7 @@ func (f *forgetting) run(cmd *cobra.Command, ids []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	w := &forgetter{cmd: cmd, edit: e, buffer: bufio.NewWriter(cmd.OutOrStdout())}
-	w.out = json.NewEncoder(w.buffer)
-	w.out.SetEscapeHTML(false)
+	w.out = visible.NewEncoder(w.buffer)
 	for _, id := range ids {
 		if err := w.forget(id); err != nil {
 			return err

@@ -131,7 +131,7 @@ func (f *settings) foresee(args []string) (*foreseen, error) {
 	if p.source, err = f.limits.config(); err != nil {
 		return nil, err
 	}
-	if p.formats, err = f.reading.formats(p.source.MaxRecord); err != nil {
+	if p.formats, err = f.reading.formats(p.source); err != nil {
 		return nil, err
 	}
 	p.found, _ = p.formats.of()
@@ -141,11 +141,9 @@ func (f *settings) foresee(args []string) (*foreseen, error) {
 		}
 	}
 	if f.memory != "" {
-		bytes, err := parseSize(f.memory)
-		if err != nil {
-			return nil, fmt.Errorf("--memory: %w", err)
+		if p.shape, err = filterOf(f.memory, index.KeysPerDoc(p.scheme, false)); err != nil {
+			return nil, err
 		}
-		p.shape = bloomstore.ForMemory(bytes)
 	}
 	if err := f.method.complete(&p.scheme, "", 0); err != nil {
 		return nil, err
@@ -177,7 +175,7 @@ func (p *foreseen) forecast(cmd *cobra.Command) (_ *forecast, err error) {
 		c.inWindow(p.window)
 	}
 	beside := memoryOfParquet(p.found)
-	c.MemoryBytes += c.FilterBytes + memoryOf(p.source, false) + p.scheme.MemoryFor(known) + beside
+	c.MemoryBytes += c.FilterBytes + memoryOf(p.source, false) + p.scheme.MemoryFor(known) + known/8 + beside // a bit says who only counts
 	if p.scheme.Info().FilterOnly && p.window == 0 {
 		c.FilterOnlyBytes = c.FilterBytes + memoryOf(p.source, true) + beside
 		c.FilterOnlyDisk = index.StreamDisk(p.shape)
@@ -312,11 +310,11 @@ func (p *foreseen) run(ctx context.Context, m *sample, blocks []corpus.Block) (e
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	scheme := p.scheme
 	scheme.Key = index.DrawKey() // as a new index has one
-	x, err := index.Open(dir, index.Options{Scheme: scheme, Shape: bloomstore.ForMemory(sampleFilter)})
+	x, err := index.Open(dir, index.Options{Scheme: scheme, Key: index.KeyAsIs, Shape: bloomstore.ForMemory(sampleFilter)})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, x.Close(false)) }()
+	defer func() { err = errors.Join(err, x.Close()) }()
 	start := time.Now()
 	keys := 0
 	summary, err := pipeline.Run(ctx, x, pipeline.Job{

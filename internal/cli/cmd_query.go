@@ -14,6 +14,7 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/visible"
 	"github.com/firstseen/firstseen/report"
 )
 
@@ -61,16 +62,12 @@ func (f *settings) query(cmd *cobra.Command, args []string) (err error) {
 	if err := corpus.CheckOutputs(in.inputs, f.index, corpus.Stdin); err != nil {
 		return err
 	}
-	x, err := f.openReader()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, x.Close()) }()
 	out := bufio.NewWriter(cmd.OutOrStdout())
-	q, err := newQuery(x, rules, out)
-	if err != nil {
+	q := newQuery(f.openReader, rules, out)
+	if err := q.open(); err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, q.reader.Close()) }()
 	if f.plain {
 		in.cfg.Encoding = in.formats.decoder
 		err = q.texts(in.inputs, in.cfg)
@@ -114,8 +111,7 @@ func (f *settings) askIDs(ids []string, w io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
-	out := json.NewEncoder(w)
-	out.SetEscapeHTML(false)
+	out := visible.NewEncoder(w)
 	for _, id := range ids {
 		found, err := x.ByID(id)
 		if err != nil {
@@ -136,35 +132,54 @@ func (f *settings) askIDs(ids []string, w io.Writer) (err error) {
 
 // query asks an index about one document after another.
 type query struct {
+	openReader func() (*index.Reader, error)
+	rules      dedup.Rules
+
+	reader    *index.Reader
 	deduper   *dedup.Deduper
 	extractor *feature.Extractor
 	set       feature.Set
 	out       *json.Encoder
 }
 
-func newQuery(x *index.Reader, rules dedup.Rules, w io.Writer) (*query, error) {
-	deduper, err := x.Deduper(rules)
-	if err != nil {
-		return nil, err
-	}
-	extractor, err := feature.NewExtractor(x.Scheme())
-	if err != nil {
-		return nil, err
-	}
-	q := &query{deduper: deduper, extractor: extractor, out: json.NewEncoder(w)}
-	q.out.SetEscapeHTML(false)
-	return q, nil
+func newQuery(openReader func() (*index.Reader, error), rules dedup.Rules, w io.Writer) *query {
+	return &query{openReader: openReader, rules: rules, out: visible.NewEncoder(w)}
 }
 
-func (q *query) ask(id string, text []byte, file string, at corpus.Place) error {
-	q.extractor.Extract(&q.set, text)
-	r, err := q.deduper.Check(id, &q.set)
+// open opens the index. Where it cannot, the reader that was closed stays.
+func (q *query) open() error {
+	x, err := q.openReader()
+	if err != nil {
+		return err
+	}
+	q.reader = x
+	if q.deduper, err = x.Deduper(q.rules); err == nil {
+		q.extractor, err = feature.NewExtractor(x.Scheme())
+	}
+	if err != nil {
+		return errors.Join(err, x.Close())
+	}
+	return nil
+}
+
+func (q *query) ask(id string, text []byte, exact bool, file string, at corpus.Place) error {
+	r, err := q.check(id, text, exact)
+	if errors.Is(err, index.ErrReopen) {
+		if err = errors.Join(q.reader.Close(), q.open()); err == nil {
+			r, err = q.check(id, text, exact)
+		}
+	}
 	if err != nil {
 		return err
 	}
 	answer := report.Report(&r, id, &q.set, text)
 	answer.File, answer.Line = file, at
 	return q.out.Encode(answer)
+}
+
+func (q *query) check(id string, text []byte, exact bool) (dedup.Result, error) {
+	q.extractor.ExtractFor(&q.set, text, exact)
+	return q.deduper.Check(id, &q.set)
 }
 
 // texts asks about inputs that are one document each.
@@ -174,7 +189,7 @@ func (q *query) texts(inputs []corpus.Input, cfg corpus.SourceConfig) error {
 		if err != nil {
 			return fmt.Errorf("reading the text: %w", err)
 		}
-		if err := q.ask(in.Name, text, in.Name, corpus.Place{Record: 1}); err != nil {
+		if err := q.ask(in.Name, text, false, in.Name, corpus.Place{Record: 1}); err != nil {
 			return err
 		}
 	}
@@ -206,7 +221,7 @@ func readWhole(in corpus.Input, cfg corpus.SourceConfig) (text []byte, err error
 // which records are none.
 func (q *query) documents(cmd *cobra.Command, source *corpus.Source) error {
 	return eachDocument(cmd, source, func(b *corpus.Block, doc *corpus.Document) error {
-		return q.ask(string(doc.ID), doc.Text, b.File, doc.At)
+		return q.ask(string(doc.ID), doc.Text, doc.Exact, b.File, doc.At)
 	})
 }
 
@@ -217,12 +232,14 @@ func eachDocument(cmd *cobra.Command, source *corpus.Source, do func(b *corpus.B
 	var block corpus.Block
 	defer block.Release()
 	var parser corpus.Parser
-	bad, all := 0, 0
+	var inflation corpus.Inflation
+	bad, all := int64(0), int64(0)
+	var first *report.Rejected
 	for {
 		err := source.Next(cmd.Context(), &block)
 		switch {
 		case err == io.EOF && bad > 0:
-			return fmt.Errorf("%w: %d of %d %ss", errBadRecords, bad, all, block.Format.Noun())
+			return badRecords(bad, all, block.Format.Noun(), first)
 		case err == io.EOF:
 			return nil
 		case err != nil:
@@ -236,13 +253,18 @@ func eachDocument(cmd *cobra.Command, source *corpus.Source, do func(b *corpus.B
 		for doc := range parser.Parse(&block) {
 			all++
 			if doc.Bad != nil {
-				bad++
+				if bad++; first == nil {
+					first = report.Reject(doc.Bad)
+				}
 				fmt.Fprintln(cmd.ErrOrStderr(), "firstseen:", doc.Bad)
 				continue
 			}
 			if err := do(&block, doc); err != nil {
 				return err
 			}
+		}
+		if err := inflation.Add(&block); err != nil {
+			return err
 		}
 	}
 }

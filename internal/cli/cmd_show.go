@@ -46,6 +46,9 @@ func newShowCommand() *cobra.Command {
 			if asJSON && page != "" {
 				return usageError{errors.New("show: --html and --json are two forms: give one")}
 			}
+			if err := checkEnding("--html", page, holdsHTML); err != nil {
+				return usageError{err}
+			}
 			return showReport(cmd, args, page, asJSON)
 		},
 	}
@@ -77,7 +80,7 @@ func showReport(cmd *cobra.Command, args []string, page string, asJSON bool) err
 	digest, out := c.Digest(), cmd.OutOrStdout()
 	switch {
 	case page != "":
-		return writeDigestPage(page, digest, strings.Join(args, ", "))
+		return writeHTMLPage(page, func(w io.Writer) error { return digest.WriteHTML(w, "What "+strings.Join(args, ", ")+" says") })
 	case asJSON:
 		enc := json.NewEncoder(out)
 		enc.SetEscapeHTML(false)
@@ -101,14 +104,14 @@ func styleOf(out io.Writer) (s show.Style) {
 	return s
 }
 
-// writeDigestPage writes the page to a file, which gets its name at the end.
-func writeDigestPage(name string, d *show.Digest, of string) (err error) {
+// writeHTMLPage writes a page to a file, which gets its name at the end.
+func writeHTMLPage(name string, write func(io.Writer) error) (err error) {
 	w, err := corpus.Create(name)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Discard()) }()
-	if err := d.WriteHTML(recordWriter{w}, "What "+of+" says"); err != nil {
+	if err := write(recordWriter{w}); err != nil {
 		return err
 	}
 	return w.Close()

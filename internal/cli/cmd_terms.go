@@ -47,6 +47,9 @@ func newTermsCommand() *cobra.Command {
 			case f.out == "" || f.out == corpus.Stdin:
 				return usageError{errors.New("terms: give the file of the table with --out FILE")}
 			}
+			if err := checkEnding("--out", f.out, holdsTerms); err != nil {
+				return usageError{err}
+			}
 			return f.countTerms(cmd, args, uint32(least))
 		},
 	}

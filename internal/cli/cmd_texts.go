@@ -35,11 +35,12 @@ func newTextsCommand() *cobra.Command {
 
 // seenText is a line that firstseen texts prints. The JSON form is a contract.
 type seenText struct {
-	ID   string       `json:"id"`
-	Text string       `json:"text"`
-	File string       `json:"file"`
-	Line corpus.Place `json:"line"`
-	Time *time.Time   `json:"time,omitempty"`
+	ID    string       `json:"id"`
+	Text  string       `json:"text"`
+	Exact bool         `json:"exact_only,omitempty"`
+	File  string       `json:"file"`
+	Line  corpus.Place `json:"line"`
+	Time  *time.Time   `json:"time,omitempty"`
 }
 
 func (f *settings) texts(cmd *cobra.Command, args []string) error {
@@ -52,7 +53,7 @@ func (f *settings) texts(cmd *cobra.Command, args []string) error {
 	lines := json.NewEncoder(out)
 	lines.SetEscapeHTML(false)
 	err = eachDocument(cmd, in.source(), func(b *corpus.Block, doc *corpus.Document) error {
-		line := seenText{ID: string(doc.ID), Text: string(doc.Text), File: b.File, Line: doc.At}
+		line := seenText{ID: string(doc.ID), Text: string(doc.Text), Exact: doc.Exact, File: b.File, Line: doc.At}
 		if !doc.Time.IsZero() {
 			line.Time = &doc.Time
 		}

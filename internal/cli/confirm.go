@@ -14,40 +14,69 @@ import (
 )
 
 // confirmFlags say how copies are confirmed.
-type confirmFlags struct{ condition string }
+type confirmFlags struct {
+	condition string
+	verify    bool
+}
 
 func (f *confirmFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.condition, "confirm", "", "remove a copy only if its text, beside the earlier one read again, reaches this: a score and a share such as lcs>=0.8; scores are contained, containment, edit, jaccard and lcs")
+	fs.BoolVar(&f.verify, "verify", false, "look for copies from a score of 0.5 on, and let the two texts decide where the score leaves a doubt")
+}
+
+// parse returns the condition, nil for none.
+func (f *confirmFlags) parse() (*alike.Condition, error) {
+	switch {
+	case f.verify && f.condition != "":
+		return nil, errors.New("--verify has a condition of its own: leave out --confirm")
+	case f.verify:
+		return &alike.Verified, nil
+	case f.condition == "":
+		return nil, nil
+	}
+	c, err := alike.ParseCondition(f.condition)
+	if err != nil {
+		return nil, fmt.Errorf("--confirm: %w", err)
+	}
+	return &c, nil
+}
+
+// name is the flag that was given.
+func (f *confirmFlags) name() string {
+	if f.verify {
+		return "--verify"
+	}
+	return "--confirm"
 }
 
 // confirming is how a run confirms copies. The zero value does not.
 type confirming struct {
 	condition *alike.Condition
+	flag      string // that asked for it
 	inputs    *confirm.Inputs
 }
 
-// taskConfirm checks --confirm, after the rules and the inputs are known.
+// taskConfirm checks --confirm and --verify, after the rules and the inputs are known.
 func (f *settings) taskConfirm(p *task) error {
-	if f.confirm.condition == "" {
-		return nil
+	c, err := f.confirm.parse()
+	if c == nil || err != nil {
+		return err
 	}
-	c, err := alike.ParseCondition(f.confirm.condition)
 	switch {
-	case err != nil:
-		return fmt.Errorf("--confirm: %w", err)
 	case f.filterOnly:
-		return errors.New("--confirm reads the earlier text again, and with --filter-only nobody knows which that is")
+		return fmt.Errorf("%s reads the earlier text again, and with --filter-only nobody knows which that is", f.confirm.name())
 	case p.rules.RemoveMosaics:
-		return errors.New("--confirm compares with one earlier text, and --mosaics remove removes by several: give one of the two")
+		return fmt.Errorf("%s compares with one earlier text, and --mosaics remove removes by several: give one of the two", f.confirm.name())
 	}
-	p.confirming.condition, p.rules.Confirm = &c, c.String()
+	p.confirming.condition, p.confirming.flag = c, f.confirm.name()
+	p.rules.Confirm, p.rules.Verify = c.String(), f.confirm.verify
 	return nil
 }
 
 // checkConfirm refuses what cannot be read again.
 func (t *task) checkConfirm() error {
 	if t.confirming.condition != nil && t.readsPipe() {
-		return usageError{errors.New("--confirm reads earlier texts again, and an input is a pipe, which cannot be: write it to a file first")}
+		return usageError{fmt.Errorf("%s reads earlier texts again, and an input is a pipe, which cannot be: write it to a file first", t.confirming.flag)}
 	}
 	return nil
 }
@@ -64,7 +93,7 @@ func (t *task) confirm(ctx context.Context, job *pipeline.Job) error {
 	if err != nil {
 		return err
 	}
-	job.Confirm = c.Confirm
+	job.Confirm, job.Parsed = c.Confirm, t.confirming.inputs.Keep
 	others := job.Store
 	job.Store = func(dst []byte, file string, doc *corpus.Document) []byte {
 		if others != nil {

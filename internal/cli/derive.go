@@ -15,6 +15,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/page"
+	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/report/beside"
 	"github.com/firstseen/firstseen/report/lines"
 	"github.com/firstseen/firstseen/report/rows"
@@ -67,7 +68,7 @@ func (f *settings) taskDerived(p *task) (err error) {
 		return errors.New("--revisit writes records that stand for removed ones, and --keep duplicates writes these themselves: leave one of them out")
 	case d.spans && p.report == "":
 		return errors.New("--spans adds to the lines of --report: give that too")
-	case reads && strings.HasSuffix(p.report, ".parquet"):
+	case reads && isTable(p.report):
 		return errors.New("--clusters, --pairs, --attributes, --copy-to and --kept-files are made of a report in lines of JSON: give --report another name")
 	case reads && !isKept(p.report):
 		return errors.New("--clusters, --pairs, --attributes, --copy-to and --kept-files are made of the report: give --report FILE too")
@@ -105,8 +106,8 @@ func checkFile(name string) error {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return fmt.Errorf("output %s is a directory: give the name of a file", name)
 	}
-	if _, err := os.Stat(filepath.Dir(name)); err != nil {
-		return fmt.Errorf("output %s: %w", name, err)
+	if err := corpus.NoFolder(name); err != nil {
+		return fmt.Errorf("output %w", err)
 	}
 	return nil
 }
@@ -222,11 +223,15 @@ func checkTree(dir string, names []string, inputs []corpus.Input) error {
 	return corpus.CheckTreeFolders(dir, names)
 }
 
-// derive makes what is made of the report, once a run is over; ended is how that ended.
+// derive makes what is made of the report, once that is whole; ended is how the run ended.
 func (t *task) derive(cmd *cobra.Command, ended error) error {
-	reads, _ := t.derived.reads()
-	if !reads || ended != nil && !errors.Is(ended, errBadRecords) {
+	reads, again := t.derived.reads()
+	if !reads || !t.whole {
 		return ended
+	}
+	part := errors.Is(ended, index.ErrFull) // of the inputs was judged, and is in the report
+	if again && part {
+		ended = fmt.Errorf("%w; --attributes, --copy-to and --kept-files are made when all inputs were judged, and were not", ended)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" { // the index is closed, and its memory is free
 		debug.SetMemoryLimit(math.MaxInt64)
@@ -243,14 +248,14 @@ func (t *task) derive(cmd *cobra.Command, ended error) error {
 	if err == nil && d.pairs != "" {
 		err = writePairs(cmd, report, d.pairs)
 	}
-	if err == nil && d.attributes != "" {
+	if err == nil && d.attributes != "" && !part {
 		err = beside.Attributes(ctx, t.formats.source(t.inputs, t.source), t.names, report, d.attributes, func(w *corpus.Writer) { tellAside(cmd.ErrOrStderr(), w) })
 	}
-	if err == nil && (d.copyTo != "" || d.keptFiles != "") {
+	if err == nil && (d.copyTo != "" || d.keptFiles != "") && !part {
 		err = t.placeKept(cmd, report)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("the run is over; the same command again makes what it was to make of the report: %w", err), ended)
+		return errors.Join(ended, fmt.Errorf("the run is over; the same command again makes what it was to make of the report: %w", err))
 	}
 	return ended
 }

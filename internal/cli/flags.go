@@ -3,7 +3,9 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -14,10 +16,81 @@ import (
 // flagError says what is wrong with the flags of a command, and where to look.
 func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
-	if errors.As(err, &invalid) {
+	var unknown *pflag.NotExistError
+	switch {
+	case errors.Is(err, errTwice) && errors.As(err, &invalid):
+		f := invalid.GetFlag()
+		err = fmt.Errorf("%s is given twice, as %q and as %q: give one of them", flagName(f), f.Value, invalid.GetValue())
+	case errors.As(err, &invalid):
 		err = fmt.Errorf("%s %s: want %s", flagName(invalid.GetFlag()), invalid.GetValue(), wanted(invalid))
+	case errors.As(err, &unknown):
+		err = fmt.Errorf("%w%s", err, didYouMean("--", likeFlags(cmd.Flags(), unknown.GetSpecifiedName())))
 	}
 	return usageError{fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
+}
+
+// likeFlags are the flags that a mistyped one may stand for.
+func likeFlags(flags *pflag.FlagSet, typed string) []string {
+	words := &cobra.Command{}
+	flags.VisitAll(func(f *pflag.Flag) {
+		word := &cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}, Hidden: f.Hidden}
+		if strings.HasPrefix(typed, f.Name) { // --output
+			word.SuggestFor = []string{typed}
+		}
+		words.AddCommand(word)
+	})
+	return suggestions(words, typed)
+}
+
+// suggestions are the commands below one that a mistyped word may stand for.
+func suggestions(cmd *cobra.Command, typed string) []string {
+	cmd.SuggestionsMinimumDistance = min(2, (len(typed)-1)/2)
+	words := cmd.SuggestionsFor(typed)
+	slices.Sort(words)
+	return slices.Compact(words)
+}
+
+// didYouMean is the end of a message about an unknown word.
+func didYouMean(dashes string, words []string) string {
+	if len(words) == 0 {
+		return ""
+	}
+	return "; did you mean " + dashes + strings.Join(words, " or "+dashes) + "?"
+}
+
+// errTwice refuses a second value.
+var errTwice = errors.New("given twice")
+
+// once is the value of a flag that takes one.
+type once struct {
+	pflag.Value
+	given bool
+}
+
+// Set takes the first value and refuses another: which of the two is meant, nobody knows.
+func (o *once) Set(text string) error {
+	if o.given {
+		return errTwice
+	}
+	o.given = true
+	return o.Value.Set(text)
+}
+
+// eachOnce has the flags of a command and of those below it refuse a second value, but for
+// those that are on or off, and those that take several.
+func eachOnce(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if _, several := f.Value.(pflag.SliceValue); several || f.Value.Type() == "bool" {
+			return
+		}
+		f.Value = &once{Value: f.Value}
+		if f.DefValue == "0s" { // by which the help knows that there is no default
+			f.DefValue = "0"
+		}
+	})
+	for _, sub := range cmd.Commands() {
+		eachOnce(sub)
+	}
 }
 
 func flagName(f *pflag.Flag) string {
@@ -37,6 +110,8 @@ func wanted(invalid *pflag.InvalidValueError) string {
 		return "a whole number"
 	case "duration":
 		return "a time such as 1s or 500ms"
+	case "time":
+		return "a time such as 48h, 2d or 1w"
 	case "float64":
 		return "a number"
 	case "bool":
@@ -70,6 +145,9 @@ func checkRanges(flags *pflag.FlagSet) error {
 	flags.Visit(func(f *pflag.Flag) {
 		if f.Value.String() == "" && err == nil {
 			err = usageError{fmt.Errorf("%s is given an empty value: give it another, or leave it out", flagName(f))}
+		}
+		if err == nil {
+			err = notAFolder(f)
 		}
 		r, ok := ranges[f.Name]
 		if !ok || err != nil {

@@ -50,18 +50,20 @@ func textOf(html string) (func() corpus.Text, error) {
 	mode, err := choose("--html", html, map[string]web.Mode{"main": web.Main, "visible": web.Visible, "off": -1})
 	return func() corpus.Text {
 		extractor := web.New(max(mode, web.Main))
-		return func(room func(n int) []byte, body []byte, contentType string) ([]byte, error) {
+		return func(room func(n int) []byte, body []byte, contentType string) ([]byte, bool, error) {
 			if isPlainUTF8(body) {
 				if mode < 0 || !isHTML(contentType) {
-					return body, nil
+					return body, false, nil
 				}
-				return extractor.AppendIn(room(len(body)), body, room(len(body))), nil
+				text := extractor.AppendIn(room(len(body)), body, room(len(body)))
+				return text, extractor.IsList(), nil
 			}
 			page, _, err := charset.Decode(room(3*len(body)), body, contentType)
 			if err != nil || mode < 0 || !isHTML(contentType) {
-				return page, err
+				return page, false, err
 			}
-			return extractor.AppendIn(page[:0], page, room(len(page))), nil
+			text := extractor.AppendIn(page[:0], page, room(len(page)))
+			return text, extractor.IsList(), nil
 		}
 	}, err
 }
@@ -92,17 +94,19 @@ type formats struct {
 	path    jsonl.Path // the same, nil for none
 	columns bool       // for the verdicts of rows
 	arrays  bool       // outputs are, where inputs are
+
+	accept func(corpus.Format) error // refuses formats of which an output cannot be; nil for none
 }
 
 // formats checks the flags.
-func (r *reading) formats(maxRecord int) (f formats, err error) {
+func (r *reading) formats(limits corpus.SourceConfig) (f formats, err error) {
 	f.chosen = cmp.Or(r.format, "auto")
 	if !slices.Contains([]string{"auto", "jsonl", "array", "csv", "parquet", "warc", "arc", "html", "text", "lines", "paragraphs"}, f.chosen) {
 		return f, fmt.Errorf("--format %q: want auto, jsonl, array, csv, parquet, warc, arc, html, text, lines or paragraphs", r.format)
 	}
 	f.jsonl.Fields = jsonl.Fields{Text: r.textField, ID: r.idField}
 	f.parquet.Text, f.parquet.ID = r.textField, r.idField
-	f.warc.IDField, f.warc.MaxBody = r.idField, maxRecord
+	f.warc.IDField, f.warc.MaxBody, f.warc.Ratio = r.idField, limits.MaxRecord, limits.MaxRatio
 	if f.text, err = textOf(cmp.Or(r.html, "main")); err != nil {
 		return f, err
 	}
@@ -147,13 +151,14 @@ func (f formats) of() (format corpus.Format, others []corpus.Format) {
 	if f.chosen != "auto" {
 		return all[f.chosen], nil
 	}
-	return f.jsonl, []corpus.Format{f.jsonl, f.parquet, all["warc"], all["arc"], all["html"], all["text"], all["csv"], all["array"]}
+	values := jsonarray.Format{Fields: f.jsonl.Fields, Stream: true}
+	return f.jsonl, []corpus.Format{values, f.jsonl, f.parquet, all["warc"], all["arc"], all["html"], all["text"], all["csv"], all["array"]}
 }
 
 // source reads inputs.
 func (f formats) source(inputs []corpus.Input, cfg corpus.SourceConfig) *corpus.Source {
 	format, others := f.of()
-	cfg.Formats, cfg.Encoding = others, f.decoder
+	cfg.Formats, cfg.Encoding, cfg.Accept = others, f.decoder, f.accept
 	return corpus.NewSource(inputs, format, cfg)
 }
 
@@ -163,6 +168,9 @@ func (f formats) source(inputs []corpus.Input, cfg corpus.SourceConfig) *corpus.
 func (f formats) expand(args []string, cfg corpus.SourceConfig) ([]corpus.Input, []corpus.Passed, error) {
 	all := f.all()
 	args, err := readLists(args)
+	if err == nil {
+		err = noAddresses(args)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -181,16 +189,7 @@ func (f formats) expand(args []string, cfg corpus.SourceConfig) ([]corpus.Input,
 	if inputs, passed, err := corpus.ExpandWithin(args, tables, cfg); err == nil {
 		return inputs, passed, nil
 	}
-	for _, arg := range args {
-		_, _, none := corpus.ExpandWithin([]string{arg}, usual, cfg)
-		if !errors.Is(none, corpus.ErrNone) {
-			continue
-		}
-		if _, _, err := corpus.ExpandWithin([]string{arg}, tables, cfg); err == nil {
-			return nil, nil, fmt.Errorf("%w; it holds tables (.csv, .tsv), which are not read beside other formats: read them in a run of their own, with the same --index", none)
-		}
-	}
-	return nil, nil, fmt.Errorf("%w, and no table (.csv, .tsv)", err)
+	return nil, nil, f.holdsOther(args, usual, cfg, err)
 }
 
 // String names the formats with what they were told, for the ledger of a run.
@@ -207,7 +206,7 @@ func (f formats) String() string {
 // there is no file.
 func (f formats) check(inputs []corpus.Input, cfg corpus.SourceConfig, out string, annotate bool) (corpus.Format, error) {
 	format, others := f.of()
-	cfg.Formats, cfg.Encoding = others, f.decoder
+	cfg.Formats, cfg.Encoding, cfg.Accept = others, f.decoder, f.accept
 	found, err := corpus.Recognize(inputs, format, cfg)
 	if err != nil || found == nil {
 		return nil, err

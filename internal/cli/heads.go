@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/firstseen/firstseen/corpus"
 )
@@ -11,7 +10,8 @@ import (
 // isArrayName reports whether an output of a name is to be an array of JSON, where the inputs
 // are.
 func isArrayName(out string) bool {
-	return strings.HasSuffix(strings.TrimSuffix(strings.TrimSuffix(out, ".gz"), ".zst"), ".json")
+	ending, _ := promised(out)
+	return ending == ".json"
 }
 
 // lead finds what outputs begin with, where the format has such a thing, and refuses
@@ -42,6 +42,9 @@ func (t *task) lead() error {
 		if together && head != nil && !corpus.SameHead(head, t.head) {
 			return usageError{fmt.Errorf("%s and %s: %w", first, in.Name, corpus.ErrOtherHead)}
 		}
+	}
+	if err := checkSeparator(t.out, t.head); err != nil {
+		return err
 	}
 	switch {
 	case t.head == nil || t.tree == nil:

@@ -29,7 +29,7 @@ var longMemory = flag.Bool("long", false, "test memory with as much input as a u
 type memoryCase struct {
 	name  string
 	args  []string
-	short int // how much of it there is
+	short int // how much of it there is; 0 for none, where another case fills the same
 	long  int
 	write func(w io.Writer, n int)
 
@@ -73,10 +73,12 @@ func textLines(size int) func(w io.Writer, n int) {
 // escapedLines are lines of 60 MiB in which every character is an escape.
 func escapedLines(to io.Writer, n int) {
 	w := bufio.NewWriterSize(to, 1<<16)
+	escape := []byte(`\u`)
 	for i := range n {
 		fmt.Fprintf(w, `{"id":%d,"text":"`, i)
 		for j := range 10 << 20 {
-			fmt.Fprintf(w, `\u%04x`, 0x4e00+(i+j*7919+j>>7)%20000)
+			escape = strconv.AppendInt(escape[:2], int64(0x4e00+(i+j*7919+j>>7)%20000), 16)
+			_, _ = w.Write(escape)
 		}
 		_, _ = w.WriteString("\"}\n")
 	}
@@ -129,7 +131,7 @@ func gzipOf(write func(io.Writer, int)) func(io.Writer, int) {
 
 func zstdOf(write func(io.Writer, int), window int) func(io.Writer, int) {
 	return func(to io.Writer, n int) {
-		z, err := zstd.NewWriter(to, zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1))
+		z, err := zstd.NewWriter(to, zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
 		if err != nil {
 			panic(err)
 		}
@@ -181,25 +183,25 @@ func memoryCases() []memoryCase {
 	packed := []string{"--annotate", "--out", "out.zst", "--report", "report.zst", "--rejects", "rejects.gz"}
 	return []memoryCase{
 		{"longest lines", all, 2, 40, textLines(64 << 20), 0},
-		{"longest lines, packed", packed, 2, 10, textLines(64 << 20), 0},
+		{"longest lines, packed", packed, 0, 10, textLines(64 << 20), 0},
 		{"escaped lines", all, 1, 40, escapedLines, 0},
 		{"lines of 20 MiB", all, 5, 40, textLines(20 << 20), 0},
 		{"lines of 7 MiB, packed", packed, 5, 100, textLines(7 << 20), 0},
 		{"lines of 1 MiB", all, 60, 5000, textLines(1 << 20), 0},
 		{"ordinary lines", packed, 5_000, 1_000_000, textLines(3600), 0},
 		{"tiny lines", all, 300_000, 20_000_000, repeated(`{"text":"%d"}`), 0},
-		{"bad lines", all, 1_000_000, 50_000_000, repeated("x"), 0},
+		{"bad lines", all, 200_000, 50_000_000, repeated("x"), 0},
 		{"a gzip bomb", all, 400, 1000, gzipOf(zeros), 0},
 		{"a gzip bomb of lines", all, 300_000, 50_000_000, gzipOf(repeated(`{"text":"a"}`)), 0},
 		{"a zstd bomb", all, 400, 20_000, zstdOf(zeros, 8<<20), 0},
-		{"a large window", all, 150, 1000, zstdOf(textLines(1<<20), 128<<20), 128 << 20},
+		{"a large window", all, 0, 1000, zstdOf(textLines(1<<20), 128<<20), 128 << 20},
 		{"all at once", packed, 20_000, 125_000, full, 0},
 		{"all at once, a large window", packed, 20_000, 125_000, zstdOf(full, 128<<20), 128 << 20},
-		{"large pages", kept, 3, 40, largePages, 0},
-		{"bodies that are bombs", kept, 12, 80, bombs, 0},
-		{"large pages, all that is seen", append([]string{"--html", "visible"}, kept...), 3, 40, largePages, 0},
-		{"large pages, filter only", append([]string{"--filter-only"}, kept...), 3, 40, largePages, 0},
-		{"pages of 3 MB", kept, 60, 1000, mediumPages, 0},
+		{"large pages", kept, 2, 40, largePages, 0},
+		{"bodies that are bombs", kept, 6, 80, bombs, 0},
+		{"large pages, all that is seen", append([]string{"--html", "visible"}, kept...), 2, 40, largePages, 0},
+		{"large pages, filter only", append([]string{"--filter-only"}, kept...), 2, 40, largePages, 0},
+		{"pages of 3 MB", kept, 30, 1000, mediumPages, 0},
 		{"headers without an end", kept, 400_000, 20_000_000, repeated("WARC/1.0\r\nWARC-Type: response %d\r"), 0},
 		{"filter only", append([]string{"--filter-only"}, all...), 1, 40, textLines(64 << 20), 0},
 	}
@@ -234,6 +236,9 @@ func TestMemory(t *testing.T) {
 	}
 	all := []int{1, 4, 64}
 	for i, c := range memoryCases() {
+		if c.short == 0 && !*longMemory {
+			continue
+		}
 		n, jobs := c.short, all[i%3:i%3+1]
 		if *longMemory {
 			n, jobs = c.long, all
@@ -309,17 +314,17 @@ func TestMemoryAhead(t *testing.T) {
 	filterOnly := []string{"--filter-only", "--annotate", "--out", "out.zst", "--report", "report.zst"}
 	short := func(args []string) []string { return append(slices.Clip(args), "--max-record", "16MiB") }
 	for _, c := range []memoryCase{
-		{"gzip", short(packed), 15_000, 200_000, gzipOf(textLines(3600)), 0},
+		{"gzip", short(packed), 10_000, 200_000, gzipOf(textLines(3600)), 0},
 		{"windows of 4 MiB", short(packed), 0, 200_000, zstdOf(textLines(3600), 4<<20), 0},
-		{"windows of 8 MiB", short(packed), 15_000, 200_000, zstdOf(textLines(3600), 8<<20), 0},
+		{"windows of 8 MiB", short(packed), 10_000, 200_000, zstdOf(textLines(3600), 8<<20), 0},
 		{"windows of 128 MiB", short(packed), 150, 1000, zstdOf(textLines(1<<20), 128<<20), 128 << 20},
-		{"a full table", packed, 30_000, 125_000, zstdOf(full, 4<<20), 0},
+		{"a full table", packed, 20_000, 125_000, zstdOf(full, 4<<20), 0},
 		{"filter only, gzip", short(filterOnly), 0, 200_000, gzipOf(textLines(3600)), 0},
-		{"filter only, windows of 8 MiB", short(filterOnly), 15_000, 200_000, zstdOf(textLines(3600), 8<<20), 0},
-		{"bombs", short(packed), 100_000, 5_000_000, gzipOf(repeated(`{"text":"a"}`)), 0},
+		{"filter only, windows of 8 MiB", short(filterOnly), 10_000, 200_000, zstdOf(textLines(3600), 8<<20), 0},
+		{"bombs", short(packed), 40_000, 5_000_000, gzipOf(repeated(`{"text":"a"}`)), 0},
 	} {
 		if c.short == 0 && !*longMemory {
-			continue // much like the one behind it
+			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
 			n := c.short
@@ -330,7 +335,11 @@ func TestMemoryAhead(t *testing.T) {
 			var data bytes.Buffer
 			c.write(&data, n)
 			var names []string
-			for i := range 4 {
+			files := 4
+			if data.Len() > 64<<20 && !*longMemory {
+				files = 2 // one is decoded ahead of the other
+			}
+			for i := range files {
 				names = append(names, fmt.Sprintf("in%d.jsonl.packed", i))
 				writeFile(t, filepath.Join(dir, names[i]), data.String())
 			}

@@ -3,11 +3,15 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/pipeline"
 )
 
 // noInsides fails when a message to the user holds words that only a reader of
@@ -51,6 +55,39 @@ func TestInterruptedMessages(t *testing.T) {
 			t.Errorf("%s: exit code %d, %q", c.args, code, said.String())
 		}
 		noInsides(t, said.String())
+	}
+}
+
+// TestExitCodes: an end that has a code of its own hides no failure beside it.
+func TestExitCodes(t *testing.T) {
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	failure := fmt.Errorf("writing: %w", syscall.ENOSPC)
+	for _, c := range []struct {
+		err  error
+		want int
+	}{
+		{fmt.Errorf("%w: 3 lines", errBadRecords), exitBadRecords},
+		{fmt.Errorf("%w; go on", index.ErrFull), exitFull},
+		{fmt.Errorf("%w: 3", pipeline.ErrTooManyBad), exitTooManyBad},
+		{fmt.Errorf("reading: %w", context.Canceled), exitInterrupted},
+		{fmt.Errorf("writing: %w", syscall.EPIPE), exitReaderGone},
+		{failure, exitFailed},
+	} {
+		if got := exitCode(over, c.err); got != c.want {
+			t.Errorf("%v: %d, want %d", c.err, got, c.want)
+		}
+		for _, both := range []error{errors.Join(c.err, failure), fmt.Errorf("a run: %w", errors.Join(failure, c.err))} {
+			if got := exitCode(over, both); got != exitFailed {
+				t.Errorf("%v: %d, want %d", both, got, exitFailed)
+			}
+		}
+	}
+	if got := exitCode(t.Context(), context.Canceled); got != exitFailed {
+		t.Errorf("canceled by nobody: %d", got)
+	}
+	if got := exitCode(over, errors.Join(usageError{errBadRecords}, failure)); got != exitUsage {
+		t.Errorf("wrong usage: %d", got)
 	}
 }
 

@@ -27,7 +27,7 @@ func TestPipeWhoseOutputCannotBeNamed(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	exits(t, cmd, exitInterrupted)
+	exits(t, cmd, exitFailed)
 	if said := cmd.Stderr.(*bytes.Buffer).String(); !strings.Contains(said, "dups.jsonl") {
 		t.Errorf("it does not say which output has no name:\n%s", said)
 	}

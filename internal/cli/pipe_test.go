@@ -67,12 +67,9 @@ type verdict struct {
 }
 
 // line returns the answer to what was sent, which must come without anything more
-// being sent.
+// being sent. Where it never comes, go test says so.
 func (d *daemon) line() string {
 	d.t.Helper()
-	if err := d.out.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
-		d.t.Fatal(err)
-	}
 	line, err := d.answers.ReadString('\n')
 	if err != nil {
 		d.t.Fatalf("no answer: %v", err)
@@ -229,10 +226,8 @@ func TestKilledIdlePipe(t *testing.T) {
 		if !d.answer().Kept {
 			t.Fatal("it is not kept")
 		}
-		for end := time.Now().Add(time.Minute); !savedSomething(t, dir); {
-			if time.Now().After(end) {
-				t.Fatal("an idle pipe was not saved")
-			}
+		for !savedSomething(t, dir) { // an idle pipe is saved
+			time.Sleep(time.Millisecond)
 		}
 		d.kill()
 		known, said := remembered(t, dir, 3, flags...)
@@ -250,10 +245,8 @@ func TestReaderOfAnswersGone(t *testing.T) {
 		d := startDaemon(t, dir, append(flags, "--docs", "1k", "--checkpoint-every", "1ms")...)
 		d.send(withID("a", 0))
 		d.answer()
-		for end := time.Now().Add(time.Minute); !savedSomething(t, dir); {
-			if time.Now().After(end) {
-				t.Fatal("an idle pipe was not saved")
-			}
+		for !savedSomething(t, dir) { // an idle pipe is saved
+			time.Sleep(time.Millisecond)
 		}
 		if err := d.out.Close(); err != nil {
 			t.Fatal(err)

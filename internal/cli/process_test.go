@@ -210,7 +210,7 @@ func TestSecondProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := index.Open(filepath.Join(dir, "index"), index.Options{Scheme: scheme.scheme})
+	x, err := index.Open(filepath.Join(dir, "index"), index.Options{Key: index.KeyAsIs, Scheme: scheme.scheme})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestSecondProcess(t *testing.T) {
 			t.Errorf("%s said %q", args[0], said)
 		}
 	}
-	if err := x.Close(false); err != nil {
+	if err := x.Close(); err != nil {
 		t.Fatal(err)
 	}
 	runProgram(t, dir, 0, "dedup", "-q", "--index", "index", "in.jsonl")

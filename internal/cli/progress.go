@@ -49,6 +49,29 @@ func (t *task) showProgress(stderr io.Writer, job *pipeline.Job) (stop func()) {
 	}
 }
 
+// terminal is standard input where a person would have to type it.
+type terminal struct {
+	*os.File
+	stderr io.Writer
+	told   bool
+}
+
+// waiting is standard input, which says that it waits where it is a terminal.
+func waiting(stdin io.Reader, stderr io.Writer) io.Reader {
+	if f, ok := stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return &terminal{File: f, stderr: stderr}
+	}
+	return stdin
+}
+
+func (t *terminal) Read(p []byte) (int, error) {
+	if !t.told {
+		t.told = true
+		fmt.Fprintln(t.stderr, "firstseen: waiting for standard input from this terminal: end it with Ctrl-D, or give files")
+	}
+	return t.File.Read(p)
+}
+
 // newBar is a bar with the share that is read. Where that cannot be known, because
 // an input is a pipe, there is no bar, and no total, only what has been read.
 func (t *task) newBar(bars *mpb.Progress, live *pipeline.Live) *mpb.Bar {

@@ -243,7 +243,7 @@ func scriptOlder(ts *testscript.TestScript, neg bool, args []string) {
 		args = args[1:]
 	}
 	check(ts, neg, args, 2, "older [--filter-only] index file")
-	x, err := index.Open(ts.MkAbs(args[0]), index.Options{Scheme: feature.Scheme{Method: feature.Former}, FilterOnly: alone})
+	x, err := index.Open(ts.MkAbs(args[0]), index.Options{Key: index.KeyAsIs, Scheme: feature.Scheme{Method: feature.Former}, FilterOnly: alone})
 	ts.Check(err)
 	for line := range strings.Lines(ts.ReadFile(args[1])) {
 		var doc struct{ ID, Text string }
@@ -252,7 +252,7 @@ func scriptOlder(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 	}
 	ts.Check(x.Finish(nil))
-	ts.Check(x.Close(true))
+	ts.Check(errors.Join(x.Save(), x.Close()))
 }
 
 func indexContent(dir string) (_ string, err error) {

@@ -15,7 +15,7 @@ type section struct {
 
 // dedupSections are all flags of dedup.
 var dedupSections = []section{
-	{"What a copy is", "method threshold score mosaics confirm segments min-width shingle distance terms rarity same-id"},
+	{"What a copy is", "method threshold score mosaics confirm verify segments min-width shingle distance terms rarity same-id again"},
 	{"What is remembered", "index docs memory filter-only on-full window time-field against batch key no-key abandon"},
 	{"What is read", "format text-field id-field records encoding html status mime max-bad max-record max-window max-ratio"},
 	{"What is written", "out out-dir skip-empty shard-size annotate keep revisit near report spans rejects summary by"},

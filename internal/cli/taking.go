@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/spf13/pflag"
@@ -13,11 +14,21 @@ import (
 // taking are the flags of dedup for documents that may be taken back.
 type taking struct {
 	batch, sameID string
+	again         string // what becomes of a document that was kept before
 }
 
 func (f *taking) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.batch, "batch", "", "name for what this run keeps, by which firstseen cancel can take it back; needs --index")
 	fs.StringVar(&f.sameID, "same-id", "keep", "a document with the id of a kept one and another text: keep both, or replace the earlier one")
+	fs.StringVar(&f.again, "again", "keep", "with --annotate from pipe to pipe: a document that was kept before, with its id and text, is kept again, for whoever lost the answer; or drop: it is removed, for whoever fetches pages again")
+}
+
+// dropAgain checks the flag about documents that are sent again.
+func (f *taking) dropAgain(annotate bool) (drop bool, err error) {
+	if drop, err = choose("--again", cmp.Or(f.again, "keep"), map[string]bool{"keep": false, "drop": true}); drop && !annotate {
+		err = errors.New("--again drop is about the answers of --annotate to a pipe: without it, a document that comes again is removed as a copy")
+	}
+	return drop, err
 }
 
 // check checks the flags for an index. replace is what --same-id says.

@@ -59,6 +59,7 @@ type task struct {
 	further     further
 	against     *index.Against // nil for none
 	derived     derived
+	whole       bool // the report is: what is made of it can be made
 	others      bool // --out has what is removed
 	spans       bool // of what is shared, in the report
 	links       clusters.Links
@@ -68,6 +69,7 @@ type task struct {
 	window      pipeline.Window
 	batch       string // name of what is kept
 	replace     bool   // what has the same id
+	dropAgain   bool   // what was kept before
 	confirming  confirming
 }
 
@@ -90,6 +92,9 @@ func (f *settings) task(args []string) (*task, error) {
 		}
 	}
 	p.formats.columns, p.formats.arrays = p.annotate, f.trees.outDir != "" || isArrayName(p.out)
+	if p.out != "" {
+		p.formats.accept = func(format corpus.Format) error { return checkOut(p.out, format) }
+	}
 	p.formats.parquet.Rows = p.out != "" || f.trees.outDir != ""
 	var err error
 	if p.inputs, p.passed, err = p.formats.expand(args, p.source); err != nil {
@@ -139,6 +144,9 @@ func (f *settings) taskRules(p *task) (err error) {
 	if p.replace, err = f.taking.check(f.index, f.filterOnly); err != nil {
 		return err
 	}
+	if p.dropAgain, err = f.taking.dropAgain(f.annotate); err != nil {
+		return err
+	}
 	if p.window, err = f.window.check(f.index, f.filterOnly); err != nil {
 		return err
 	}
@@ -161,7 +169,7 @@ func (f *settings) taskRules(p *task) (err error) {
 	if p.now, err = clock(os.Getenv(epochVariable)); err != nil {
 		return err
 	}
-	if p.formats, err = f.reading.formats(p.source.MaxRecord); err != nil {
+	if p.formats, err = f.reading.formats(p.source); err != nil {
 		return err
 	}
 	p.formats.jsonl.Fields.Time = f.window.field
@@ -186,11 +194,12 @@ func (f *settings) taskFilter(p *task) (err error) {
 		}
 		p.shape = index.ShapeFor(docs, p.scheme, p.filterOnly)
 	case f.memory != "":
-		var bytes uint64
-		if bytes, err = parseSize(f.memory); err != nil {
-			return fmt.Errorf("--memory: %w", err)
+		if p.shape, err = filterOf(f.memory, index.KeysPerDoc(p.scheme, p.filterOnly)); err != nil {
+			return err
 		}
-		p.shape = bloomstore.ForMemory(bytes)
+	}
+	if err := fitsMachine(p.shape); err != nil {
+		return err
 	}
 	onFull := f.onFull
 	switch {
@@ -220,7 +229,7 @@ func (f *settings) taskOutputs(p *task) error {
 	if direct > 1 {
 		return errors.New("only one of --out, --report, --rejects and --summary can be standard output (-)")
 	}
-	return nil
+	return f.checkEndings()
 }
 
 // choose looks up the value of a flag that takes one of a few words.

@@ -102,7 +102,7 @@ func TestSecretOfATemporaryIndex(t *testing.T) {
 	if stored, err := index.ReadKey(task.openedIn); len(task.scheme.Key) == 0 || stored != nil || err != nil {
 		t.Errorf("the secret is %x, the stored one %x, %v", task.scheme.Key, stored, err)
 	}
-	if err := errors.Join(x.Close(false), remove()); err != nil {
+	if err := errors.Join(x.Close(), remove()); err != nil {
 		t.Fatal(err)
 	}
 }

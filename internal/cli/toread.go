@@ -16,7 +16,7 @@ type toRead struct {
 // toRead finds the inputs, and says what of them is passed over.
 func (f *settings) toRead(cmd *cobra.Command, args []string) (g toRead, err error) {
 	if g.cfg, err = f.limits.config(); err == nil {
-		g.formats, err = f.reading.formats(g.cfg.MaxRecord)
+		g.formats, err = f.reading.formats(g.cfg)
 	}
 	if err != nil {
 		return g, usageError{err}

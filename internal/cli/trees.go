@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -86,7 +85,7 @@ func tellTreeAside(stderr io.Writer, tree *corpus.Tree) {
 // enclose says how records are written whose format makes more of a file than one record
 // after the other.
 func (t *task) enclose() (err error) {
-	if strings.HasSuffix(t.report, ".parquet") {
+	if isTable(t.report) {
 		if t.tabled, err = parquet.Report(); err != nil {
 			return err
 		}

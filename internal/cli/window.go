@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -17,6 +20,37 @@ import (
 	"github.com/firstseen/firstseen/pipeline"
 )
 
+// days is a time that may be given in days and weeks too.
+type days time.Duration
+
+var dayUnits = regexp.MustCompile(`([0-9.]+)([dw])`)
+
+func (d *days) Set(text string) error {
+	hours := dayUnits.ReplaceAllStringFunc(text, func(part string) string {
+		n, err := strconv.ParseFloat(part[:len(part)-1], 64)
+		if err != nil {
+			return part
+		}
+		if n *= 24; strings.HasSuffix(part, "w") {
+			n *= 7
+		}
+		return strconv.FormatFloat(n, 'f', -1, 64) + "h"
+	})
+	length, err := time.ParseDuration(hours)
+	*d = days(length)
+	return err
+}
+
+func (d *days) String() string {
+	if *d == 0 {
+		return "0" // which help does not show
+	}
+	return time.Duration(*d).String()
+}
+
+// Type is the name of the value in help.
+func (d *days) Type() string { return "time" }
+
 // windowFlags are the flags of a window of time.
 type windowFlags struct {
 	length time.Duration
@@ -25,12 +59,12 @@ type windowFlags struct {
 }
 
 func (f *windowFlags) register(fs *pflag.FlagSet) {
-	fs.DurationVar(&f.length, "window", 0, "documents count for so long, such as 48h, and no longer; needs --index, begun with a window")
+	fs.Var((*days)(&f.length), "window", "documents count for so long, such as 48h or 2d, and no longer; needs --index, begun with a window")
 	fs.StringVar(&f.field, "time-field", "", "with --window: field with the time of a document, RFC 3339 or Unix seconds (default: WARC-Date, else arrival)")
 }
 
 func (f *windowFlags) registerPlan(fs *pflag.FlagSet) {
-	fs.DurationVar(&f.length, "window", 0, "plan for documents that count for so long, such as 48h")
+	fs.Var((*days)(&f.length), "window", "plan for documents that count for so long, such as 48h or 2d")
 	fs.Float64Var(&f.rate, "rate", 0, "with --window: documents that are kept a second")
 }
 

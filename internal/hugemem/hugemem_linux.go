@@ -18,4 +18,14 @@ func alloc(n int) ([]byte, error) {
 	return b, nil
 }
 
+// Machine is how many bytes of memory the machine has, with what it can swap; 0 where that
+// is not known.
+func Machine() uint64 {
+	var info unix.Sysinfo_t
+	if unix.Sysinfo(&info) != nil {
+		return 0
+	}
+	return (uint64(info.Totalram) + uint64(info.Totalswap)) * uint64(info.Unit)
+}
+
 func free(b []byte) error { return unix.Munmap(b) }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/corpus"
@@ -81,7 +80,7 @@ func rowOf(doc *corpus.Document, line *lines.Line) (r row, err error) {
 // AttributesName is the name of the file of attributes of an input of that name: the
 // same, where it is of lines of JSON and plain, .gz or .zst, else with .jsonl.gz behind.
 func AttributesName(name string) string {
-	plain := strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+	plain, _ := corpus.CutPacking(name)
 	switch filepath.Ext(plain) {
 	case ".jsonl", ".json", ".ndjson":
 		return name

@@ -165,3 +165,21 @@ func TestMemory(t *testing.T) {
 		t.Errorf("%.1f bytes a document", each)
 	}
 }
+
+// TestSmallReports: all reports of three lines with four ids, so two clusters are joined in
+// every way.
+func TestSmallReports(t *testing.T) {
+	const ids = 4
+	name := func(n int) string { return string(rune('a' + n%ids)) }
+	for n := range ids * ids * ids * ids * ids * ids {
+		report, rest := make([]lines.Line, 3), n
+		for i := range report {
+			of := name(rest / ids)
+			report[i] = lines.Line{ID: name(rest), Of: &of, Verdict: "related", Kept: true}
+			rest /= ids * ids
+		}
+		if diff := cmp.Diff(oracle(report, All), rowsOf(t, report, All), cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("report %d (-oracle +rows):\n%s", n, diff)
+		}
+	}
+}

@@ -46,11 +46,31 @@ func TestLines(t *testing.T) {
 		"\n" + `{"id":"a","verdict":"bad"}`: `report:2: this is no line of a report: it has the verdict "bad"`,
 		`{"verdict":"unique","score":2}`:    "a share that is not from 0 to 1",
 		`{"verdict":7}`:                     "this is no line of a report",
+		string(written) + "\n\n\n{}":        "report:4: this is no line",
 		"\x00\x00\x00\x00":                  "this is no line of a report",
 	} {
 		if _, err := read(t, content); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", content, err, want)
 		}
+	}
+}
+
+// TestErrorIsTheLast: behind a line that is none nothing is read.
+func TestErrorIsTheLast(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "report")
+	if err := os.WriteFile(name, []byte("{\"verdict\":\"unique\"}\n{}\n{\"verdict\":\"unique\"}\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open([]string{name}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var errs []error
+	for _, err := range r.All(context.Background()) {
+		errs = append(errs, err)
+	}
+	if len(errs) != 2 || errs[0] != nil || errs[1] == nil {
+		t.Errorf("%v", errs)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/internal/visible"
 )
 
 // Table is a table that is written. A file gets its name when it is closed.
@@ -54,8 +55,8 @@ func CreateList(name string) (*Table, error) {
 
 // separatorOf is what stands between values in a file of that name; ok is false for JSON.
 func separatorOf(name string) (separator rune, ok bool) {
-	name = strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(name), ".gz"), ".zst")
-	switch filepath.Ext(name) {
+	name, _ = corpus.CutPacking(name)
+	switch strings.ToLower(filepath.Ext(name)) {
 	case ".csv":
 		return ',', true
 	case ".tsv":
@@ -106,7 +107,7 @@ func (t *Table) writeJSON(values []any) error {
 		t.buf.Truncate(t.buf.Len() - 1) // the end of the line that Encode adds
 	}
 	t.buf.WriteString("}\n")
-	return t.out.WriteRecord(t.buf.Bytes())
+	return t.out.WriteRecord(visible.JSON(nil, t.buf.Bytes()))
 }
 
 // Aside is where a partial file of an earlier program was put out of the way, "" where

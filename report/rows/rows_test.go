@@ -89,3 +89,25 @@ func TestNoHalfTable(t *testing.T) {
 		t.Errorf("%q, %v, %q", text, err, left)
 	}
 }
+
+// TestNamesAndSigns: endings count in any letters, and signs of HTML are written as they are.
+func TestNamesAndSigns(t *testing.T) {
+	for name, want := range map[string]string{
+		"T.CSV": "id\n<&>\n", "t.Tsv": "id\n<&>\n", "t.JSONL": "{\"id\":\"<&>\"}\n", "csv": "{\"id\":\"<&>\"}\n",
+	} {
+		path := filepath.Join(t.TempDir(), name)
+		table, err := Create(path, "id")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := table.Write("<&>"); err != nil {
+			t.Fatal(err)
+		}
+		if err := table.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(path); string(got) != want || err != nil {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}

@@ -4,12 +4,14 @@ import (
 	_ "embed"
 	"html/template"
 	"io"
+
+	"github.com/firstseen/firstseen/internal/visible"
 )
 
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{"clean": clean}).Parse(pageText))
+var page = template.Must(template.New("page").Funcs(template.FuncMap{"clean": visible.Line}).Parse(pageText))
 
 // pageData is what the page is made of.
 type pageData struct {

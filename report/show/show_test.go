@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/html"
 	"pgregory.net/rapid"
 
+	"github.com/firstseen/firstseen/internal/visible"
 	"github.com/firstseen/firstseen/report/lines"
 )
 
@@ -130,7 +131,7 @@ func TestHostileText(t *testing.T) {
 		}
 		for line := range strings.Lines(b.String()) {
 			line = strings.TrimSuffix(line, "\n")
-			if line != clean(line) {
+			if line != visible.Line(line) {
 				t.Errorf("%q", line)
 			}
 			if most := max(columns, 40); columns > 0 && len(pad(line, most)) != len(line)+max(0, most-widthOf(line)) {
@@ -153,7 +154,7 @@ func widthOf(s string) (n int) {
 // TestWrap: nothing is lost, and no line is longer than it may be.
 func TestWrap(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		s := clean(rapid.StringOf(rapid.RuneFrom([]rune("ab 渡轮é\u0301ｗ"))).Draw(rt, "text"))
+		s := visible.Line(rapid.StringOf(rapid.RuneFrom([]rune("ab 渡轮é\u0301ｗ"))).Draw(rt, "text"))
 		columns := rapid.IntRange(3, 12).Draw(rt, "columns")
 		all := wrap(s, columns)
 		if strings.Join(all, "") != s {
@@ -200,5 +201,66 @@ func TestDigest(t *testing.T) {
 	written, err := json.Marshal(digestOf(t, nil))
 	if err != nil || !strings.Contains(string(written), `"documents":[]`) || !strings.Contains(string(written), `"examples":[]`) {
 		t.Errorf("of nothing: %s, %v", written, err)
+	}
+}
+
+// TestSites: a site is a host, whatever the port and its letters, and does not copy itself.
+func TestSites(t *testing.T) {
+	var all []lines.Line
+	for id, of := range map[string]string{
+		"https://A.example:8080/1": "http://a.example/2", "https://b.example/1": "https://a.EXAMPLE:80/3",
+		"an id": "https://c.example/1", "https://d.example/1": "no URL", "some text of https://e.example/": "https://c.example/2",
+	} {
+		all = append(all, lines.Line{ID: id, Of: &of, Verdict: "duplicate"})
+	}
+	d := digestOf(t, all)
+	slices.SortFunc(d.Sites, func(a, b Count) int { return strings.Compare(a.Value, b.Value) })
+	if !slices.Equal(d.Sites, []Count{{"a.example", 2, 0}, {"c.example", 2, 0}}) || !slices.Equal(d.Copies, []SiteCopy{{"b.example", "a.example", 1, 0}}) {
+		t.Errorf("%+v, %+v", d.Sites, d.Copies)
+	}
+}
+
+// TestExamples: removed on the least evidence, most alike, and made most of others come
+// first, and of equals the first that were met.
+func TestExamples(t *testing.T) {
+	var all []lines.Line
+	of := "of"
+	for i := range 3 * perKind {
+		score := float64(i%2) / 2
+		for _, l := range []lines.Line{
+			{Verdict: "duplicate", Of: &of, Score: score},
+			{Verdict: "related", Of: &of, Score: .1, Contained: score},
+			{Verdict: "mosaic", Seen: score},
+		} {
+			l.ID = fmt.Sprint(i)
+			all = append(all, l)
+		}
+	}
+	var got []string
+	for _, e := range digestOf(t, all).Examples {
+		got = append(got, e.ID)
+	}
+	want := "0 2 4 6 8 10 12 14 1 3 5 7 9 11 13 15 1 3 5 7 9 11 13 15"
+	if strings.Join(got, " ") != want {
+		t.Errorf("%s, want %s", strings.Join(got, " "), want)
+	}
+}
+
+// TestSteps: a score on a step belongs to the bin above it, and 1 to the last.
+func TestSteps(t *testing.T) {
+	for i := range Bins + 1 {
+		d := digestOf(t, []lines.Line{{Verdict: "related", Score: float64(i) / Bins}})
+		if at := min(i, Bins-1); d.Histogram[at].Related != 1 {
+			t.Errorf("%d of %d: %+v", i, Bins, d.Histogram)
+		}
+	}
+}
+
+// TestColumns: of characters that are wide, narrow and none of their own.
+func TestColumns(t *testing.T) {
+	for r, want := range map[rune]int{'a': 1, 'é': 1, '渡': 2, 'ｗ': 2, 'ア': 2, 'ｱ': 1, '\u0301': 0} {
+		if got := columnsOf(r); got != want {
+			t.Errorf("%c: %d, want %d", r, got, want)
+		}
 	}
 }

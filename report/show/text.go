@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	"golang.org/x/text/width"
+
+	"github.com/firstseen/firstseen/internal/visible"
 )
 
 // Style is how text is written for people.
@@ -102,7 +104,7 @@ func (t *text) counts(title, head, what string, counts []Count) {
 		if c.Over > 0 {
 			about = "≤"
 		}
-		t.line("  %s%9d  %s", about, c.Count, cut(clean(c.Value), t.Columns-15))
+		t.line("  %s%9d  %s", about, c.Count, cut(visible.Line(c.Value), t.Columns-15))
 	}
 }
 
@@ -123,13 +125,13 @@ func (t *text) examples(d *Digest) {
 			kind = e.Kind
 			t.title(kindTitles[kind])
 		}
-		left, right := wrap(clean(e.ID), half), wrap(clean(e.source()), half)
+		left, right := wrap(visible.Line(e.ID), half), wrap(visible.Line(e.source()), half)
 		for row := range max(len(left), len(right)) {
 			t.line("%s", strings.TrimRight("  "+pad(at(left, row), half)+" | "+at(right, row), " "))
 		}
-		t.line("    %s, at %s", e.shares(), cut(clean(e.Where), t.Columns-30))
+		t.line("    %s, at %s", e.shares(), cut(visible.Line(e.Where), t.Columns-30))
 		for _, q := range e.Shared {
-			for _, part := range wrap(clean(q), t.Columns-8) {
+			for _, part := range wrap(visible.Line(q), t.Columns-8) {
 				t.line("    %s", t.mark(part))
 			}
 		}
@@ -158,23 +160,6 @@ func (e *Example) shares() string {
 		return fmt.Sprintf("score %.4g", e.Score)
 	}
 	return fmt.Sprintf("score %.4g, contained %.4g", e.Score, e.Contained)
-}
-
-// clean makes of a string what no terminal acts on: one line, without controls and without
-// what turns its direction.
-func clean(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case unicode.IsSpace(r):
-			b.WriteByte(' ')
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return b.String()
 }
 
 // columnsOf is how many columns a character takes.

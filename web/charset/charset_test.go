@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
@@ -15,6 +14,8 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
+
+	"github.com/firstseen/firstseen/internal/effort"
 )
 
 var texts = map[string]string{
@@ -265,8 +266,7 @@ func TestSigns(t *testing.T) {
 	}
 }
 
-// TestLongBodies: sixteen times as much takes less than six times sixteen times as long,
-// which what is quadratic would not.
+// TestLongBodies: the work grows with the body and not with its square.
 func TestLongBodies(t *testing.T) {
 	gbk, russian := encoded(t, texts["zh"], "gbk"), encoded(t, texts["ru"], "koi8-r")
 	for what, piece := range map[string]string{
@@ -274,20 +274,10 @@ func TestLongBodies(t *testing.T) {
 		"meta": "<meta charset=gbk \xff", "comments": "<!--\xff", "charsets": "charset \xff", "zeros": "\x00a", "a mark": "\xff\xfe", "gb18030 of four": "\x81\x30\x81",
 		"accents": "caf\xe9 ", "sequences": "\xe4\xb8\xad\xff",
 	} {
-		took := func(n int) time.Duration {
+		effort.Linear(t, what, 1<<15, func(n int) func() {
 			body := []byte(strings.Repeat(piece, n/len(piece)))
-			best := time.Hour
-			for range 2 {
-				from := time.Now()
-				_, _, _ = Decode(nil, body, "text/html; charset=big5")
-				best = min(best, time.Since(from))
-			}
-			return best
-		}
-		const small, times = 1 << 15, 16
-		if a, b := took(small), took(small*times); b > 6*times*max(a, time.Millisecond) {
-			t.Errorf("%s: %v, sixteen times as much %v", what, a, b)
-		}
+			return func() { _, _, _ = Decode(nil, body, "text/html; charset=big5") }
+		})
 	}
 }
 
@@ -347,5 +337,24 @@ func BenchmarkDecode(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestCutAndControls: a character that the end cuts off is no fault, and one in the middle
+// is; what would be control characters is no text of a single-byte encoding.
+func TestCutAndControls(t *testing.T) {
+	half := []byte("\xd6\xd0\xce\xc4\xd6\xd0\xce\xc4, \xd6\xd0\xce\xc4.\xd6")
+	if text, name, err := Decode(nil, half, "text/html; charset=gbk"); name != "gb18030" || !strings.HasPrefix(string(text), "中文中文, 中文.") || err != nil {
+		t.Errorf("cut off: %q in %s, %v", text, name, err)
+	}
+	if _, name := decodeDeclared(nil, append(half, ' ', '.'), []string{"gb18030"}); name != "" {
+		t.Errorf("cut in the middle: %s", name)
+	}
+	cyrillic := []byte("\xbf\xe0\xd8\xd2\xd5\xe2, \xdc\xd8\xe0")
+	if text, name := decodeDeclared(nil, cyrillic, []string{"iso-8859-5"}); name != "iso-8859-5" || string(text) != "Привет, мир" {
+		t.Errorf("%q in %s", text, name)
+	}
+	if _, name := decodeDeclared(nil, append(cyrillic, 0x85, 0x9f), []string{"iso-8859-5"}); name != "" {
+		t.Errorf("with control characters: %s", name)
 	}
 }

@@ -247,3 +247,24 @@ func BenchmarkStream(b *testing.B) {
 		})
 	}
 }
+
+// TestPieces: where a piece ends within a character, the next has the rest, though bytes
+// before it were none.
+func TestPieces(t *testing.T) {
+	r := io.MultiReader(strings.NewReader("ab\xff\xd6"), strings.NewReader("\xd0cd\xd6"))
+	if got, err := io.ReadAll(stream(t, "gbk").NewReader(r)); string(got) != "ab\xff中cd\xff" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestDetectCut: a beginning that ends within a character is UTF-8, and a whole text is not.
+func TestDetectCut(t *testing.T) {
+	for _, tail := range []string{"\xc3", "\xe6\x97", "\xf0\x9f\x98"} {
+		if s, err := Detect([]byte("plain words "+tail), false); err != nil || !s.IsUTF8() {
+			t.Errorf("%x: %v, %v", tail, s, err)
+		}
+		if s, err := Detect([]byte("plain words "+tail), true); err == nil && s.IsUTF8() {
+			t.Errorf("%x is all", tail)
+		}
+	}
+}

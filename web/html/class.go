@@ -9,6 +9,8 @@ const (
 	teaser      = 700 // at most; 140 characters of Chinese weigh 420
 	leastMain   = 140 // an article
 	sureMain    = 600 // one that is believed whatever is around
+	mostEntry   = 40  // less: a link may be the entry of a menu; headlines and names of goods are longer
+	leastName   = 12  // a heading that says which page it is
 )
 
 // A class is what a block is by itself.

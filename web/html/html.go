@@ -34,6 +34,11 @@ type Extractor struct {
 // New returns an extractor.
 func New(mode Mode) *Extractor { return &Extractor{mode: mode} }
 
+// IsList reports whether the last page had no article, and is given with its links, which are
+// more than a quarter of it. Two such pages of one site have their menus in common, so how alike
+// they are says nothing: only those that are the same are copies.
+func (e *Extractor) IsList() bool { return e.mode == Main && e.pick.list }
+
 // Append appends the text of a page, which is in UTF-8, to dst: the title, then the
 // blocks, each ended by a line feed. In a block white space is one space, line breaks and
 // the lines of pre are kept, and the cells of a row are divided by tabs. What is no UTF-8

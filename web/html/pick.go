@@ -1,5 +1,7 @@
 package html
 
+import "bytes"
+
 // picker finds the article among the blocks of a page.
 type picker struct {
 	keep  []bool // of each block
@@ -7,6 +9,7 @@ type picker struct {
 	wall  []bool // whether it divides groups
 	sum   []sum  // of each element
 	home  int32  // the element in which the article's heaviest paragraphs stand
+	list  bool   // there is no article, and much of what is kept are links
 }
 
 // sum is what is in an element.
@@ -27,6 +30,7 @@ func (p *picker) shrink() {
 // choose decides which blocks to keep.
 func (p *picker) choose(d *document) {
 	n := len(d.blocks)
+	p.list = false
 	p.keep, p.class, p.wall = sized(p.keep, n), sized(p.class, n), sized(p.wall, n)
 	for _, regions := range []bool{true, false} {
 		p.classify(d, regions)
@@ -309,22 +313,37 @@ func (p *picker) neighbour(i, to, step int) bool {
 }
 
 // isArticle reports whether what is kept can be what the page is about: enough, and not
-// a notice beside a list of links.
+// a notice beside a list of links: of a page whose title is its heading too the entries of
+// menus do not count as such.
 func (p *picker) isArticle(d *document, kept int64) bool {
 	if kept < leastMain {
 		return false
 	}
-	links, rest := int64(0), int64(0)
+	links, entries, rest := int64(0), int64(0), int64(0)
 	for i := range d.blocks {
 		b := &d.blocks[i]
 		if p.class[i] == linky || p.class[i] == teased {
 			links += int64(b.weight)
 		}
+		if p.class[i] == linky && b.weight < mostEntry && b.kind != heading {
+			entries += int64(b.weight)
+		}
 		if p.class[i] != beside && !b.rights {
 			rest += int64(b.weight - b.link)
 		}
 	}
-	return kept >= sureMain || kept*3 >= links && kept*2 >= rest
+	return kept >= sureMain || kept*2 >= rest && (kept*3 >= links || kept*3 >= links-entries && p.isNamed(d))
+}
+
+// isNamed reports whether the page's title has a heading in it that is kept.
+func (p *picker) isNamed(d *document) bool {
+	for i := range d.blocks {
+		b := &d.blocks[i]
+		if p.keep[i] && b.kind == heading && b.weight >= leastName && bytes.Contains(d.title, d.text[b.from:b.to]) {
+			return true
+		}
+	}
+	return false
 }
 
 // fallBack keeps what is seen, without what says of itself that it is a menu or the like
@@ -343,4 +362,19 @@ func (p *picker) fallBack(d *document) {
 			p.keep[i] = true
 		}
 	}
+	p.list = p.isList(d)
+}
+
+// isList reports whether more than a quarter of what is kept are links.
+func (p *picker) isList(d *document) bool {
+	links, all := int64(0), int64(0)
+	for i := range d.blocks {
+		if b := &d.blocks[i]; p.keep[i] {
+			all += int64(b.weight)
+			if p.class[i] == linky {
+				links += int64(b.weight)
+			}
+		}
+	}
+	return links*4 > all
 }

@@ -5,6 +5,7 @@
 package canontest
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -22,6 +23,10 @@ const (
 	maxWidth  = 400
 	minPiece  = 64
 	maxPiece  = 256
+
+	linesBefore = 8
+	minLine     = 30
+	maxLine     = 255
 )
 
 // NeedUnicode skips a test where the tables of the toolchain are of another version
@@ -42,11 +47,20 @@ type Piece struct {
 
 // Read returns the pieces of text and all of its canonical text.
 func Read(text string) (pieces []Piece, whole string) {
+	pieces, whole, _ = ReadWhole(text)
+	return pieces, whole
+}
+
+// ReadWhole is Read, with what the fingerprint of the whole text is of: before a piece there is
+// no space next to CJK.
+func ReadWhole(text string) (pieces []Piece, whole, tight string) {
+	text = withoutSoftEnds(text)
 	var words []string
 	for _, p := range split(text) {
 		if p.symbol {
 			if form := Canonical(text[p.start:p.end]); form != "" {
 				words = append(words, form)
+				tight += " " + form
 			}
 			continue
 		}
@@ -54,13 +68,66 @@ func Read(text string) (pieces []Piece, whole string) {
 		if len(form) == 0 {
 			continue
 		}
+		if !joins(tight, form[0].r) {
+			tight += " "
+		}
+		tight += formString(form)
 		words = append(words, formString(form))
 		for _, c := range cuts(form) {
 			s := formString(c)
 			pieces = append(pieces, Piece{s, Width(s), Units(s), c[0].start, c[len(c)-1].end})
 		}
 	}
-	return pieces, strings.Join(words, " ")
+	return pieces, strings.Join(words, " "), strings.TrimPrefix(tight, " ")
+}
+
+// joins reports whether no space stands between a text and the rune behind it.
+func joins(before string, r rune) bool {
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(before, unicode.IsMark))
+	return !unicode.Is(unicode.M, r) && (CJK(last) || CJK(r))
+}
+
+// withoutSoftEnds has spaces in the place of soft line ends.
+func withoutSoftEnds(text string) string {
+	lines := strings.Split(text, "\n")
+	before := slices.Clone(lines)
+	var widths []int
+	columns := func(line string) (n int) {
+		if len(line) > 3*maxLine {
+			return maxLine + 1
+		}
+		for _, b := range []byte(line) {
+			switch {
+			case b >= 0xE3:
+				n += 2
+			case b < 0x80 || b >= 0xC0:
+				n++
+			}
+		}
+		return n
+	}
+	for _, line := range lines {
+		widths = append(widths, min(columns(line), maxLine+1))
+	}
+	isFull := func(i int) bool {
+		first := i
+		for first > 0 && i-first < linesBefore && strings.Trim(before[first-1], " \t\r") != "" {
+			first--
+		}
+		longest := slices.Max(widths[first : i+2])
+		return minLine <= min(widths[i], len(before[i])) && widths[i] <= maxLine && 3*widths[i] >= 2*longest
+	}
+	for i := range lines[1:] {
+		switch line, crlf := strings.CutSuffix(lines[i], "\r"); {
+		case !isFull(i):
+			lines[i] += "\n"
+		case crlf:
+			lines[i] = line + "  "
+		default:
+			lines[i] += " "
+		}
+	}
+	return strings.Join(lines, "")
 }
 
 type stretch struct {
@@ -82,7 +149,7 @@ func split(text string) []stretch {
 		return i
 	}
 	mark := func(r rune) bool { return unicode.Is(unicode.M, r) || Ignorable(r) }
-	lead := func(r rune) bool { return mark(r) || unicode.In(r, unicode.Zs) || r == '\t' }
+	lead := func(r rune) bool { return mark(r) || unicode.In(r, unicode.Zs) || r == '\t' || isTsheg(r) }
 	start := past(0, lead)
 	i := start
 	for i < len(text) {
@@ -143,7 +210,7 @@ func separates(text string, start, i int, r rune, size int) bool {
 	switch r {
 	case utf8.RuneError, '\u2028', '\u2029':
 		return true
-	case '\t':
+	case '\t', '\u0F0B', '\u0F0C':
 		return false
 	case '.', '．':
 		after := visible(text[i+size:])
@@ -169,19 +236,34 @@ func Ignorable(r rune) bool {
 }
 
 func CJK(r rune) bool {
+	if unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan) {
+		return unicode.IsLetter(r)
+	}
 	return Width(string(r)) == 2 && unicode.In(r, unicode.L, unicode.N) && !unicode.Is(unicode.Hangul, r)
 }
 
-// Units counts CJK characters and the stretches of others, between them
-// and spaces, that have any width.
+// isTsheg reports whether r is one of the dots between the syllables of Tibetan.
+func isTsheg(r rune) bool { return r == '\u0F0B' || r == '\u0F0C' }
+
+func isBlank(r rune) bool { return unicode.IsSpace(r) || isTsheg(r) }
+
+// Units counts CJK characters, with their marks, and the stretches of others, between
+// them and spaces, that have any width.
 func Units(s string) (n int) {
-	between := func(r rune) bool { return r == ' ' || CJK(r) }
+	var others strings.Builder
+	after := false
 	for _, r := range s {
-		if CJK(r) {
+		switch {
+		case CJK(r):
 			n++
+			others.WriteByte(' ')
+			after = true
+		case !after || !unicode.Is(unicode.M, r):
+			others.WriteRune(r)
+			after = false
 		}
 	}
-	for _, stretch := range strings.FieldsFunc(s, between) {
+	for _, stretch := range strings.Fields(others.String()) {
 		if Width(stretch) > 0 {
 			n++
 		}
@@ -287,7 +369,7 @@ func clusters(text string, start, end int) []place {
 		if Ignorable(r) {
 			continue
 		}
-		alone := unicode.IsSpace(r) || strings.ContainsRune(".．,，'’＇", r)
+		alone := isBlank(r) || strings.ContainsRune(".．,，'’＇", r)
 		if closed || alone || Starts(r) {
 			flush()
 			from = i
@@ -310,12 +392,12 @@ func Starts(r rune) bool {
 func spaced(in []place) []place {
 	var out []place
 	for i, r := range in {
-		if !unicode.IsSpace(r.r) {
+		if !isBlank(r.r) {
 			out = append(out, r)
 			continue
 		}
 		rest := in[i:]
-		for len(rest) > 0 && unicode.IsSpace(rest[0].r) {
+		for len(rest) > 0 && isBlank(rest[0].r) {
 			rest = rest[1:]
 		}
 		base := len(out) - 1

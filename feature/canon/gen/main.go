@@ -28,7 +28,13 @@ import (
 	"golang.org/x/text/width"
 )
 
-// unicodeVersion is the one that the rules u15 are frozen at.
+// The dots between the syllables of Tibetan are what spaces are elsewhere.
+const (
+	tsheg        = 0x0F0B
+	tshegNoBreak = 0x0F0C
+)
+
+// unicodeVersion is the one that the rules u15b are frozen at.
 const unicodeVersion = "15.0.0"
 
 // Bits of class: the kind, the width in columns, and two properties.
@@ -122,7 +128,7 @@ func describe(r rune) (class, more byte) {
 // kind says what a code point does to the text around it.
 func kind(r rune) byte {
 	switch r {
-	case '\t':
+	case '\t', tsheg, tshegNoBreak:
 		return space
 	case utf8.RuneError:
 		return punct
@@ -209,8 +215,11 @@ func isAssigned(r rune) bool {
 
 // isCJK reports whether white space next to r, and before another such rune, is
 // mere layout: wide letters and numbers, but not Hangul, which is written with
-// spaces between words.
+// spaces between words; and the letters of five scripts that are not.
 func isCJK(r rune) bool {
+	if unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan) {
+		return unicode.IsLetter(r)
+	}
 	return columns(r) == 2 && unicode.In(r, unicode.L, unicode.N) && !unicode.Is(unicode.Hangul, r)
 }
 

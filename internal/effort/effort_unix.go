@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package effort
 
 import (
 	"time"
@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cpuTime is what this process has used of all processors, in user and system.
-func cpuTime() time.Duration {
+// CPU is what this process has used of all processors until now, in user and system.
+func CPU() time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
 		panic(err) // cannot fail for the process itself

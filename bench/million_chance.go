@@ -1,0 +1,80 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+
+	"github.com/firstseen/firstseen/alike"
+	"github.com/firstseen/firstseen/bench/gen"
+)
+
+// tail is how likely k or more of n come, of which each does with p.
+func tail(n, k int, p float64) (sum float64) {
+	if p <= 0 || p >= 1 {
+		return min(1, max(p, 0))
+	}
+	all, _ := math.Lgamma(float64(n + 1))
+	for i := k; i <= n; i++ {
+		come, _ := math.Lgamma(float64(i + 1))
+		stay, _ := math.Lgamma(float64(n - i + 1))
+		term := math.Exp(all - come - stay + float64(i)*math.Log(p) + float64(n-i)*math.Log1p(-p))
+		if sum += term; term < sum*1e-12 {
+			break
+		}
+	}
+	return min(sum, 1)
+}
+
+// atMost is how many of n may come, of which each does with p: more do not in ten
+// thousand runs.
+func atMost(n int, p float64) (k int) {
+	for tail(n, k+1, p) > 1e-4 {
+		k++
+	}
+	return k
+}
+
+// takenForCopy is how often sketches call two texts of one length copies whose runs have
+// this Jaccard similarity: 128 bins have equal numbers for it, or by chance once in 15, and
+// at the threshold of 0.6 the least number of equal ones is that of docs/canonical.md.
+func takenForCopy(jaccard float64) float64 {
+	const (
+		bins, values = 128, 15
+		threshold    = 0.6
+	)
+	least := threshold / (2 - threshold)
+	equal := (least*(values-1)*bins + bins) / values
+	return tail(bins, int(math.Ceil(equal)), jaccard+(1-jaccard)/values)
+}
+
+// quotationsTaken is how often sketches may call a quotation of the run a copy, in the
+// mean over some of them: with menus, and of clauses of several lengths, some have much
+// more than 30% of their runs in common.
+func (w *watcher) quotationsTaken() (float64, error) {
+	const looked = 200_000 // documents, of which some are quotations
+	var sum, n float64
+	for i := uint64(0); i < w.cfg.gen.Docs; i += w.cfg.gen.Docs/looked + 1 {
+		t := w.gen.Truth(i)
+		if t.Kind != gen.Near30 {
+			continue
+		}
+		text, err := w.textOf(i)
+		if err != nil {
+			return 0, err
+		}
+		source, err := w.textOf(t.Sources[0])
+		if err != nil {
+			return 0, err
+		}
+		jaccard, _ := alike.Jaccard(alike.New(text), alike.New(source))
+		sum, n = sum+takenForCopy(jaccard), n+1
+	}
+	return sum / max(n, 1), nil
+}
+
+// textOf is the text of a generated document.
+func (w *watcher) textOf(n uint64) (string, error) {
+	var doc struct{ Text string }
+	err := json.Unmarshal(w.gen.AppendLine(nil, n), &doc)
+	return doc.Text, err
+}

@@ -1,0 +1,119 @@
+package confirm
+
+import (
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"os"
+	"sync"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/internal/scratch"
+)
+
+// pieceSize is from how many bytes on a piece of the spool ends. One piece is read for
+// each text, and some 50 bytes of memory remember it.
+const pieceSize = 64 << 10
+
+// A spool is a temporary file of texts. It is for use by several goroutines.
+type spool struct {
+	mu     sync.Mutex
+	file   *os.File // made when the first text is written
+	length int64
+}
+
+// write appends documents in pieces: of each its part, record, length of the id, id, length
+// of the text, text. It uses the memory of buf, returns it for the next call, and calls
+// last with the place of each.
+func (s *spool) write(buf []byte, docs iter.Seq[*corpus.Document], last func(corpus.Place)) (pieces []piece, _ []byte, err error) {
+	out := buf[:0]
+	var first corpus.Place
+	for doc := range docs {
+		if doc.Bad != nil || doc.Empty {
+			continue
+		}
+		if len(out) == 0 {
+			first = doc.At
+		}
+		last(doc.At)
+		out = binary.AppendUvarint(out, uint64(doc.At.Part))
+		out = binary.AppendUvarint(out, uint64(doc.At.Record))
+		out = append(binary.AppendUvarint(out, uint64(len(doc.ID))), doc.ID...)
+		out = append(binary.AppendUvarint(out, uint64(len(doc.Text))), doc.Text...)
+		if len(out) < pieceSize {
+			continue
+		}
+		if pieces, err = s.add(pieces, first, out); err != nil {
+			return pieces, out, err
+		}
+		out = out[:0]
+	}
+	if len(out) > 0 {
+		pieces, err = s.add(pieces, first, out)
+	}
+	return pieces, out, err
+}
+
+// add writes a piece.
+func (s *spool) add(pieces []piece, first corpus.Place, out []byte) ([]piece, error) {
+	at, err := s.reserve(len(out))
+	if err != nil {
+		return pieces, err
+	}
+	if _, err := s.file.WriteAt(out, at); err != nil {
+		return pieces, fmt.Errorf("writing texts to a temporary file: %w; set TMPDIR to have it elsewhere", err)
+	}
+	return append(pieces, piece{first: first, offset: at, length: len(out)}), nil
+}
+
+// reserve returns where so many bytes can be written.
+func (s *spool) reserve(n int) (at int64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.file == nil {
+		if s.file, err = scratch.New(); err != nil {
+			return 0, err
+		}
+	}
+	at = s.length
+	s.length += int64(n)
+	return at, nil
+}
+
+func (s *spool) read(dst []byte, at int64) error {
+	if _, err := s.file.ReadAt(dst, at); err != nil {
+		return fmt.Errorf("reading a temporary file: %w", err)
+	}
+	return nil
+}
+
+func (s *spool) close() error {
+	if s.file == nil {
+		return nil
+	}
+	err := s.file.Close()
+	s.file = nil
+	return err
+}
+
+// spooled finds a document among those of a piece of the spool.
+func spooled(b []byte, at corpus.Place, dst []byte) (id string, text []byte, err error) {
+	next := func() (v uint64) {
+		v, n := binary.Uvarint(b)
+		b = b[max(n, 0):]
+		return v
+	}
+	take := func() (v []byte) {
+		n := min(next(), uint64(len(b)))
+		v, b = b[:n], b[n:]
+		return v
+	}
+	for len(b) > 0 {
+		place := corpus.Place{Part: int64(next()), Record: int64(next())}
+		id, text := take(), take()
+		if place == at {
+			return string(id), append(dst, text...), nil
+		}
+	}
+	return "", nil, errNotThere
+}

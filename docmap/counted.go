@@ -1,0 +1,130 @@
+package docmap
+
+import (
+	"math"
+	"slices"
+
+	"go.etcd.io/bbolt"
+)
+
+// Counted is what a look-up tells in the place of a document that only counts: it holds
+// the key, and is never named. See docs/format.md, "Documents that only count".
+const Counted = math.MaxUint32
+
+// counted are the documents that only count.
+type counted struct {
+	which numbers
+	n     uint32  // how many
+	fresh []grave // not in the file yet; ascending
+}
+
+// add takes a document that comes now, after all before.
+func (c *counted) add(num uint32) {
+	c.n++
+	c.which.add(num)
+	if last := len(c.fresh) - 1; last >= 0 && c.fresh[last].last+1 == num {
+		c.fresh[last].last = num
+		return
+	}
+	c.fresh = append(c.fresh, grave{first: num, last: num})
+}
+
+const needsCounted = 1 << 3
+
+var bucketCounted = []byte("counted")
+
+// writeCounted stores ranges, which are ascending.
+func writeCounted(tx *bbolt.Tx, ranges []grave, next *header) error {
+	if len(ranges) == 0 {
+		return nil
+	}
+	next.needs |= needsCounted
+	bucket, err := tx.CreateBucketIfNotExists(bucketCounted)
+	if err != nil {
+		return err
+	}
+	for len(ranges) > 0 {
+		value, rest := encodeGraves(ranges, seedCounted)
+		if err := bucket.Put(binKey(uint64(ranges[0].first)), value); err != nil {
+			return err
+		}
+		ranges = rest
+	}
+	return nil
+}
+
+// loadCounted reads what writeCounted has stored.
+func (t *Table) loadCounted(tx *bbolt.Tx) error {
+	bucket := tx.Bucket(bucketCounted)
+	if has := t.head.needs&needsCounted != 0; bucket == nil || !has {
+		if has {
+			return damage("the list of documents that only count is missing")
+		}
+		return nil
+	}
+	c := &t.graves.counted
+	mark := t.graves.win.watermark()
+	c.which.base = mark / 64
+	return bucket.ForEach(func(key, value []byte) error {
+		ranges, err := decodeGraves(key, value, seedCounted)
+		if err != nil {
+			return err
+		}
+		for _, r := range ranges {
+			if r.when != 0 || r.last > t.head.docs {
+				return damage("documents %d to %d cannot only count among %d", r.first, r.last, t.head.docs)
+			}
+			for num := max(r.first, mark); num <= r.last; num++ {
+				if c.which.has(num) {
+					return damage("document %d only counts twice", num)
+				}
+				c.n++
+				c.which.add(num)
+			}
+		}
+		return nil
+	})
+}
+
+// counts is how many of the documents that are not dead only count.
+func (t *Table) counts() (n uint32) {
+	c := &t.graves.counted
+	for num := max(1, t.graves.win.watermark()); c.n > 0 && num <= t.docs; num++ {
+		if c.which.has(num) && !t.graves.gone(num) {
+			n++
+		}
+	}
+	return n
+}
+
+// numbers are some documents of a table, from a base on.
+type numbers struct {
+	bits []uint64 // bit num%64 of word num/64 - base
+	base uint32   // words of documents below the watermark, which are not there
+}
+
+func (s *numbers) has(num uint32) bool {
+	word := int(num/64) - int(s.base)
+	return word >= 0 && word < len(s.bits) && s.bits[word]>>(num%64)&1 != 0
+}
+
+func (s *numbers) add(num uint32) {
+	word := int(num/64) - int(s.base)
+	if word < 0 {
+		return
+	}
+	if word >= len(s.bits) {
+		s.bits = append(s.bits, make([]uint64, word+1-len(s.bits))...)
+	}
+	s.bits[word] |= 1 << (num % 64)
+}
+
+func (s *numbers) remove(num uint32) { s.bits[num/64-s.base] &^= 1 << (num % 64) }
+
+// dropBelow lets go of documents below a watermark.
+func (s *numbers) dropBelow(mark uint32) {
+	if base := mark / 64; base > s.base {
+		s.bits = slices.Clone(s.bits[min(int(base-s.base), len(s.bits)):])
+		s.base = base
+	}
+}

@@ -1,0 +1,41 @@
+package docmap
+
+import (
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+)
+
+// TestFreeBytes: who only reads a table, also beside a writer, counts what is free in it
+// as the writer does that opens it.
+func TestFreeBytes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	table := mustOpen(t, path, smallOptions)
+	r := rand.New(rand.NewPCG(4, 4))
+	for n := range 300 {
+		_, err := table.addDoc(randomDoc(r, n), fewKeys(r, 4000))
+		must(t, err)
+		if n%10 == 0 {
+			must(t, table.Checkpoint(nil))
+		}
+	}
+	must(t, table.Checkpoint(nil))
+	reading := func() Stats {
+		ro := mustOpen(t, path, Options{ReadOnly: true})
+		st := ro.Stats()
+		must(t, ro.Close())
+		return st
+	}
+	if canShare && initialMapping() != 0 {
+		if st := reading(); st.FreeBytes < 10*pageSize || st.FreeBytes >= st.FileBytes {
+			t.Errorf("beside a writer: %d of %d bytes are free", st.FreeBytes, st.FileBytes)
+		}
+	}
+	must(t, table.Close())
+	table = mustOpen(t, path, smallOptions)
+	want := table.Stats()
+	must(t, table.Close())
+	if got := reading(); got.FreeBytes != want.FreeBytes || got.FreeBytes < 10*pageSize {
+		t.Errorf("%d of %d bytes are free, to a writer %d of %d", got.FreeBytes, got.FileBytes, want.FreeBytes, want.FileBytes)
+	}
+}

@@ -1,0 +1,77 @@
+package runs
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// placed makes a sketch with a run in each of the bins 0 to len(holds)-1, which stand
+// every step runs, the last bin first, and another in which those hold that are marked y.
+func placed(t *testing.T, holds string, step int) (p *Places, s, other *Sketch) {
+	t.Helper()
+	p, s, other = new(Places), new(Sketch), new(Sketch)
+	var places []byte
+	for bin := range len(holds) {
+		i := len(holds) - 1 - bin // in the order of places
+		v := uint64(1 + bin%values)
+		s.set(bin, v)
+		switch holds[i] {
+		case 'y':
+			other.set(bin, v)
+		case 'n':
+			other.set(bin, 1+v%values)
+		}
+		places = binary.LittleEndian.AppendUint32(places, uint32(i*step))
+	}
+	if !p.Sort(s, places, uint64(len(holds)*step)) {
+		t.Fatal("other bins than the sketch has")
+	}
+	return p, s, other
+}
+
+// TestNewPassage is the rule of docs/design.md, rule 13, at its edges. y holds, n and -
+// do not; a bin is ten runs.
+func TestNewPassage(t *testing.T) {
+	many := func(what string, n int) (s string) {
+		for range n {
+			s += what
+		}
+		return s
+	}
+	none := Passage{}
+	for _, c := range []struct {
+		name, holds string
+		want        Passage
+	}{
+		{"no gap", many("y", 96), none},
+		{"nothing held", many("n", 96), Passage{0, 964, 964}},
+		{"a quarter in front, and no more", many("n", 24) + many("y", 72), Passage{0, 258, 964}}, // with two that hold
+		{"less than a quarter in front", many("n", 21) + many("y", 75), none},                    // 23 bins with these
+		{"at the end", many("y", 72) + many("-", 24), Passage{700 - 5 + 3, 964, 964}},
+		{"in the middle", many("y", 40) + many("n", 22) + many("y", 34), Passage{380 - 5 + 3, 640 - 5 + 3, 964}},
+		{"too few bins", many("y", 22) + many("n", 19) + many("y", 3), none},
+		{"few bins, most of the text", many("n", 22) + many("y", 6), Passage{0, 240 - 5 + 3, 284}},
+		{"as much, and 23 bins", many("n", 23), none},
+		{"two of ten hold", many("ynnnynnnnn", 5) + many("y", 70), Passage{0, 510 - 5 + 3, 1204}},
+		{"three of ten hold", many("ynnynnynnn", 6), none},
+		{"two gaps, each too short", many("n", 18) + many("y", 30) + many("n", 18) + many("y", 30), none},
+		{"the longest of two", many("n", 30) + many("y", 10) + many("n", 40), Passage{380 - 5 + 3, 804, 804}},
+		{"the first of two", many("y", 5) + many("n", 30) + many("y", 10) + many("n", 30) + many("y", 5), Passage{30 - 5 + 3, 370 - 5 + 3, 804}},
+	} {
+		p, s, other := placed(t, c.holds, 10)
+		if diff := cmp.Diff(c.want, p.New(s, other)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// TestPlacesOfAnotherSketch are refused.
+func TestPlacesOfAnotherSketch(t *testing.T) {
+	_, s, _ := placed(t, "yyy", 1)
+	var p Places
+	if p.Sort(s, make([]byte, 8), 3) || p.Sort(s, nil, 3) {
+		t.Error("two places of three bins")
+	}
+}

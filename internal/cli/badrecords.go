@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/firstseen/firstseen/corpus/jsonarray"
+	"github.com/firstseen/firstseen/report"
+)
+
+// seeRejects is the remedy where nothing is known of what was meant.
+const seeRejects = "--rejects FILE has them all"
+
+// remedies are what to do about bad records, by the reason of the first: the first that has
+// a word of advice. Those for most are given where most records are bad, since what is
+// wrong with few of them is no mistake in the command.
+var remedies = []struct {
+	reason  *regexp.Regexp
+	forMost bool
+	advice  func(first *report.Rejected) string
+}{
+	{regexp.MustCompile(`--[a-z]`), false, says("")}, // it says itself what to do
+	{regexp.MustCompile(`^field ".*" is .*, not a string or a number$`), true, stringsFor("name another field of the id with --id-field")},
+	{regexp.MustCompile(`^field ".*" is an array, not a string$`), true, joined},
+	{regexp.MustCompile(`^field ".*" is (missing|null|.*, not a string)$`), true, stringsFor("name the field of the text with --text-field")},
+	{regexp.MustCompile(`^there is (nothing|no array or object) at `), true, stringsFor("")},
+	{regexp.MustCompile(`^the (text|id) is not UTF-8$`), false, says(seeRejects)}, // of Parquet
+	{regexp.MustCompile(`UTF-8|is not valid [^ ]+: decoded`), false, says("say in which encoding they are with --encoding, such as gbk, or auto")},
+	{regexp.MustCompile(`longer than the limit`), false, says("--max-record allows more")},
+	{regexp.MustCompile(`JSON`), true, noJSON},
+	{regexp.MustCompile(``), false, says(seeRejects)},
+}
+
+func says(advice string) func(*report.Rejected) string {
+	return func(*report.Rejected) string { return advice }
+}
+
+// badRecords is the error of a run that is done, but not with all records: so many of all, the
+// first of which is that.
+func badRecords(bad, all int64, noun string, first *report.Rejected) error {
+	err := fmt.Errorf("%w: %d of %d %ss", errBadRecords, bad, all, noun)
+	if first == nil { // of a run of an earlier version
+		return err
+	}
+	err = fmt.Errorf("%w, the first %s:%v: %s", err, first.File, first.Line, first.Reason)
+	for _, r := range remedies {
+		if !r.reason.MatchString(first.Reason) || r.forMost && 2*bad <= all {
+			continue
+		}
+		if advice := r.advice(first); advice != "" {
+			return fmt.Errorf("%w; %s", err, advice)
+		}
+		if !r.forMost {
+			break
+		}
+	}
+	return err
+}
+
+// tellNoIDs says that no document has an id by --id-field.
+func (t *task) tellNoIDs(stderr io.Writer, s *report.Summary) {
+	if field := t.formats.jsonl.Fields.ID; field != "" && s.Unnamed == s.Documents && s.Documents > 0 {
+		fmt.Fprintf(stderr, "firstseen: warning: no document has the field %q of --id-field, so their ids are file and place (FILE:LINE): firstseen texts prints what is read\n", field)
+	}
+}
+
+// joined is the advice for texts that are arrays of strings.
+func joined(first *report.Rejected) string {
+	name, _ := strconv.Unquote(first.Reason[len("field "):strings.LastIndex(first.Reason, " is an array")])
+	if !slices.Contains(stringsIn(first.Raw), name+".*") {
+		return ""
+	}
+	return fmt.Sprintf("make one string of each array, as jq -c '.%s |= join(\"\\n\")' does", name)
+}
+
+// noJSON is the advice for what was taken for JSON, and is none.
+func noJSON(first *report.Rejected) string {
+	raw := strings.TrimLeft(first.Raw, " \t\r\n\ufeff")
+	switch {
+	case strings.HasPrefix(raw, "{") && jsonarray.EndsInside([]byte(raw)):
+		return "if an object has several lines, read them with jq -c . FILE | firstseen ... -"
+	case strings.HasPrefix(raw, "{"):
+		return ""
+	case strings.HasPrefix(raw, "["):
+		return "of arrays --records '*' reads the objects inside"
+	case strings.HasPrefix(raw, "<"):
+		return "of pages of HTML add --format html; of other XML write the records as JSON lines first"
+	}
+	advice := "say what they are with --format: lines, paragraphs or text of plain text, csv of tables"
+	if strings.ContainsRune(raw, utf8.RuneError) {
+		advice += "; and in which encoding with --encoding, such as gbk, or auto"
+	}
+	return advice
+}
+
+// stringsFor is advice that names the fields of the first record that could have been meant.
+func stringsFor(advice string) func(first *report.Rejected) string {
+	return func(first *report.Rejected) string {
+		var fields, records []string
+		for _, path := range stringsIn(first.Raw) {
+			parent := path[:max(strings.LastIndexByte(path, '.'), 0)]
+			switch {
+			case path == "" || path == "id" || strings.HasSuffix(path, "*"):
+			case !strings.Contains(path, "*"):
+				fields = append(fields, strconv.Quote(path))
+			default:
+				records = append(records, parent)
+			}
+		}
+		var said []string
+		if len(fields) > 0 && advice != "" {
+			said = append(said, fmt.Sprintf("%s: strings are in %s", advice, strings.Join(fields[:min(len(fields), 5)], ", ")))
+		}
+		if len(records) > 0 {
+			said = append(said, fmt.Sprintf("--records '%s' reads the objects inside", records[0]))
+		}
+		return strings.Join(said, "; ")
+	}
+}
+
+// stringsIn are the paths to the strings of a value of JSON that may be cut off, the longest
+// string first, where "*" is each value of an array.
+func stringsIn(raw string) (paths []string) {
+	dec := json.NewDecoder(strings.NewReader(raw))
+	lengths := map[string]int{}
+	var value func(path string) error
+	value = func(path string) error {
+		before := dec.InputOffset()
+		token, err := dec.Token()
+		if s, ok := token.(string); ok {
+			lengths[path] = max(lengths[path], len(s))
+		} else if rest := strings.TrimLeft(raw[before:], ": \t\r\n,"); err != nil && strings.HasPrefix(rest, `"`) {
+			lengths[path] = len(rest) // it is cut off
+		}
+		if token != json.Delim('{') && token != json.Delim('[') {
+			return err
+		}
+		for dec.More() && err == nil {
+			name := json.Token("*")
+			if token == json.Delim('{') {
+				if name, err = dec.Token(); err != nil {
+					return err
+				}
+			}
+			err = value(strings.TrimPrefix(path+"."+fmt.Sprint(name), "."))
+		}
+		if err == nil {
+			_, err = dec.Token()
+		}
+		return err
+	}
+	_ = value("") // what is cut off ends early
+	for path := range lengths {
+		paths = append(paths, path)
+	}
+	slices.SortFunc(paths, func(a, b string) int {
+		return cmp.Or(cmp.Compare(lengths[b], lengths[a]), strings.Compare(a, b))
+	})
+	return paths
+}

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+// holds is what a file holds.
+type holds string
+
+const (
+	holdsJSON    holds = "JSON"
+	holdsCSV     holds = "CSV"
+	holdsParquet holds = "Parquet"
+	holdsWARC    holds = "WARC"
+	holdsHTML    holds = "HTML"
+	holdsText    holds = "plain text"
+	holdsTerms   holds = "a table of terms"
+	holdsFilter  holds = "a filter"
+
+	unwritten holds = "not written"
+)
+
+// endings are those of names that promise what a file holds. Any other promises nothing.
+var endings = map[string]holds{
+	".jsonl": holdsJSON, ".ndjson": holdsJSON, ".json": holdsJSON,
+	".csv": holdsCSV, ".tsv": holdsCSV,
+	".parquet": holdsParquet, ".parq": holdsParquet,
+	".warc": holdsWARC, ".wet": holdsWARC, ".wat": holdsWARC,
+	".html": holdsHTML, ".htm": holdsHTML, ".xhtml": holdsHTML,
+}
+
+func init() {
+	for ending := range strings.FieldsSeq(".gz .zst .bz2 .xz .lz4 .br .7z .zip .tar .tgz .tbz .tbz2 .txz .tzst .arc .wacz .arrow .feather .orc .avro .xlsx .pdf") {
+		endings[ending] = unwritten // .gz and .zst are, behind one that is none of these
+	}
+}
+
+// usualEnding is what a name should end in.
+var usualEnding = map[holds]string{
+	holdsJSON: ".jsonl", holdsCSV: ".csv", holdsParquet: ".parquet", holdsWARC: ".warc", holdsHTML: ".html",
+	holdsText: ".txt", holdsTerms: ".fst", holdsFilter: ".bloom",
+}
+
+// promised is the ending of a name that tells what the file holds, without that of a
+// compression.
+func promised(name string) (ending string, packed bool) {
+	name, packing := corpus.CutPacking(filepath.Base(name))
+	return strings.ToLower(filepath.Ext(name)), packing != ""
+}
+
+// isTable reports whether a report of a name is one of Parquet.
+func isTable(report string) bool {
+	ending, _ := promised(report)
+	return endings[ending] == holdsParquet
+}
+
+// checkEnding refuses an output of which the name promises what it will not hold; kinds are
+// what it can hold.
+func checkEnding(flag, name string, kinds ...holds) error {
+	ending, packed := promised(name)
+	what, known := endings[ending]
+	var words, usual []string
+	for _, k := range kinds {
+		words, usual = append(words, string(k)), append(usual, usualEnding[k])
+	}
+	whole := what == holdsParquet || kinds[0] == holdsParquet || kinds[0] == holdsTerms || kinds[0] == holdsFilter
+	switch {
+	case known && !slices.Contains(kinds, what):
+		return fmt.Errorf("%s %s: the name ends in %s, and what is written is %s: end it in %s", flag, name, ending, strings.Join(words, " or "), strings.Join(usual, " or "))
+	case packed && whole:
+		return fmt.Errorf("%s %s: the name ends in that of a compression, and %s is not compressed as a whole: end it in %s", flag, name, words[len(words)-1], usual[len(usual)-1])
+	}
+	return nil
+}
+
+// checkEndings refuses outputs whose names promise something else than is written to them,
+// whatever the inputs are.
+func (f *settings) checkEndings() error {
+	for _, c := range []struct {
+		flag, name string
+		kinds      []holds
+	}{
+		{"--report", f.report, []holds{holdsJSON, holdsParquet}},
+		{"--rejects", f.rejects, []holds{holdsJSON}},
+		{"--summary", f.summary, []holds{holdsJSON}},
+		{"--clusters", f.derived.clusters, []holds{holdsJSON, holdsCSV}},
+		{"--pairs", f.derived.pairs, []holds{holdsJSON, holdsCSV}},
+		{"--kept-files", f.derived.keptFiles, []holds{holdsText}},
+	} {
+		if err := checkEnding(c.flag, c.name, c.kinds...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkOut refuses the name of an output of records of a format: they are written as they
+// came.
+func checkOut(name string, format corpus.Format) error {
+	kind, ok := endings[format.Endings()[0]]
+	if !ok {
+		kind = holdsText
+	}
+	if kind == unwritten {
+		return nil // which is said elsewhere
+	}
+	if err := checkEnding("--out", name, kind); err != nil {
+		return usageError{fmt.Errorf("%w; the records of the inputs, %s, are written as they came", err, format.Name())}
+	}
+	return nil
+}
+
+// checkSeparator refuses a table that is named for another separator than its rows have, by
+// the first.
+func checkSeparator(name string, head []byte) error {
+	ending, _ := promised(name)
+	tabs, others := bytes.ContainsRune(head, '\t'), bytes.ContainsAny(head, ",;|")
+	if ending == ".tsv" && others && !tabs || ending == ".csv" && tabs && !others {
+		return usageError{fmt.Errorf("--out %s: rows are written as they came, and their separator is not that of %s: end the name in %s", name, ending, map[bool]string{true: ".tsv", false: ".csv"}[tabs])}
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/page"
+	"github.com/firstseen/firstseen/internal/hugemem"
+)
+
+// What to do about inputs that are not what they were taken for.
+
+// fetched is how to read what an address names, by its scheme.
+var fetched = map[string]string{
+	"http": "curl -sSfL %s", "https": "curl -sSfL %s", "ftp": "curl -sSf %s", "s3": "aws s3 cp %s -", "gs": "gcloud storage cat %s",
+}
+
+// noAddresses refuses an argument that is an address, and no file of this computer.
+func noAddresses(args []string) error {
+	for _, arg := range args {
+		scheme, rest, found := strings.Cut(arg, "://")
+		if !found || strings.ContainsAny(scheme, `/\`) {
+			continue
+		}
+		if _, err := os.Lstat(arg); err == nil {
+			continue
+		}
+		advice := "fetch it first, and give the file"
+		if command, ok := fetched[strings.ToLower(scheme)]; ok {
+			advice += fmt.Sprintf(", or, but for Parquet and zip, read it from a pipe: "+command+" | firstseen ... -", arg)
+		} else if parts := strings.SplitN(rest, "/", 4); scheme == "hf" && len(parts) > 2 && parts[0] == "datasets" {
+			advice = fmt.Sprintf("hf download %s/%s --repo-type dataset --local-dir DIR fetches it; then give DIR", parts[1], parts[2])
+		}
+		return fmt.Errorf("input %s is an address, and only files are read: %s", arg, advice)
+	}
+	return nil
+}
+
+// notAFolder refuses a file for an index, which is a folder.
+func notAFolder(flag *pflag.Flag) error {
+	dirs := []string{flag.Value.String()}
+	if list, ok := flag.Value.(pflag.SliceValue); ok {
+		dirs = list.GetSlice()
+	}
+	for _, dir := range dirs {
+		if info, err := os.Stat(dir); (flag.Name == "index" || flag.Name == "against") && err == nil && !info.IsDir() {
+			return usageError{fmt.Errorf("--%s %s: it is a file, and an index is a folder: name another, which is made where it is not there yet", flag.Name, dir)}
+		}
+	}
+	return nil
+}
+
+// leastFilter is the smallest filter that can be asked for, in bytes.
+const leastFilter = 64 << 10
+
+// filterOf is the filter that --memory asks for, where a document has so many keys.
+func filterOf(memory string, perDoc uint64) (bloomstore.Shape, error) {
+	bytes, err := parseSize(memory)
+	if err != nil {
+		return bloomstore.Shape{}, fmt.Errorf("--memory: %w", err)
+	}
+	docs := func(bytes uint64) string { return countText(float64(bloomstore.ForMemory(bytes).Capacity() / perDoc)) }
+	if bytes < leastFilter {
+		return bloomstore.Shape{}, fmt.Errorf("--memory %s is %s, and a filter wants at least %s, for %s documents: 1GiB is for %s, and firstseen plan --docs N says what N take",
+			memory, sizeText(bytes), sizeText(leastFilter), docs(leastFilter), docs(1<<30))
+	}
+	return bloomstore.ForMemory(bytes), nil
+}
+
+// fitsMachine refuses a filter that is larger than the memory of the machine, where that
+// is known.
+func fitsMachine(filter bloomstore.Shape) error {
+	if has := hugemem.Machine(); has > 0 && filter.Bytes() > has {
+		return fmt.Errorf("a filter of %s is more than the %s of memory that this machine has: give less with --memory or --docs; firstseen plan --docs N says what N documents take",
+			sizeText(filter.Bytes()), sizeText(has))
+	}
+	return nil
+}
+
+// passedOver are formats that a directory does not stand for unless they are asked for.
+var passedOver = []struct{ format, holds, advice string }{
+	{"csv", "tables (.csv, .tsv)", "which are not read beside other formats: read them in a run of their own, with the same --index"},
+	{"html", "pages (.html)", "which may be parts of something else: add --format html to read each as a document"},
+	{"text", "texts (.txt, .md)", "which may be anything: add --format text if each is a document, lines or paragraphs if it has many"},
+}
+
+// holdsOther says by its error err which formats there are in a directory that has nothing to
+// read, and how they are read.
+func (f formats) holdsOther(args, usual []string, cfg corpus.SourceConfig, err error) error {
+	all := f.all()
+	for _, arg := range args {
+		_, _, none := corpus.ExpandWithin([]string{arg}, usual, cfg)
+		if !errors.Is(none, corpus.ErrNone) {
+			continue
+		}
+		var others []string
+		for _, other := range passedOver {
+			if _, _, err := corpus.ExpandWithin([]string{arg}, all[other.format].Endings(), cfg); err == nil {
+				others = append(others, fmt.Sprintf("it holds %s, %s", other.holds, other.advice))
+			}
+		}
+		if others != nil {
+			return fmt.Errorf("%w; %s", none, strings.Join(others, "; "))
+		}
+	}
+	return fmt.Errorf("%w, and no table (.csv, .tsv)", err)
+}
+
+// tellLines says how many lines the text has that is the only document: each may have been
+// meant for one.
+func (t *task) tellLines(ctx context.Context, stderr io.Writer) {
+	one, ok := t.found.(page.Format)
+	if !ok || one.HTML || t.formats.chosen != "auto" || len(t.inputs) != 1 || t.quiet {
+		return
+	}
+	source := t.formats.source(t.inputs, t.source)
+	defer source.Close() // only read
+	var b corpus.Block
+	defer b.Release()
+	if source.Next(ctx, &b) != nil {
+		return // the run will say why
+	}
+	if n := 1 + bytes.Count(bytes.TrimSpace(b.Data), []byte("\n")); n > 1 {
+		fmt.Fprintf(stderr, "firstseen: %s is read as one document of %d lines; if each is a document add --format lines, if each paragraph is --format paragraphs\n", b.File, n)
+	}
+}

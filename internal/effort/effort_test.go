@@ -1,0 +1,50 @@
+package effort
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// complaint is a test that notes what is said of it.
+type complaint struct {
+	testing.TB
+	said string
+}
+
+func (c *complaint) Helper()                   {}
+func (c *complaint) Errorf(f string, a ...any) { c.said = fmt.Sprintf(f, a...) }
+
+// spend uses a processor for so long.
+func spend(d time.Duration) {
+	for end := CPU() + d; CPU() < end; {
+	}
+}
+
+const unit = time.Millisecond / 2
+
+// TestLinear: work that grows with the square is told from work that grows with its input,
+// and a single slow try is no complaint.
+func TestLinear(t *testing.T) {
+	slow := 0
+	for what, c := range map[string]struct {
+		work func(n int) time.Duration
+		want bool
+	}{
+		"linear": {func(n int) time.Duration { return time.Duration(n) * unit }, true},
+		"square": {func(n int) time.Duration { return time.Duration(n*n) * unit }, false},
+		"slow once": {func(n int) time.Duration {
+			if slow++; slow == 3 {
+				return 120 * time.Millisecond
+			}
+			return time.Duration(n) * unit
+		}, true},
+	} {
+		got := &complaint{TB: t}
+		Linear(got, what, 1, func(n int) func() { return func() { spend(c.work(n)) } })
+		if (got.said == "") != c.want || !c.want && !strings.Contains(got.said, "16 times as many") {
+			t.Errorf("%s: said %q", what, got.said)
+		}
+	}
+}

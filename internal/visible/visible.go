@@ -1,0 +1,70 @@
+// Package visible makes of what others have written what a terminal only shows: without
+// controls it would act on, and without what turns the direction of a line.
+package visible
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Line makes one line of a string: its white space is blanks, what is not visible is \u and
+// its number.
+func Line(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case unicode.IsSpace(r):
+			b.WriteByte(' ')
+		case unicode.IsGraphic(r):
+			b.WriteRune(r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
+// JSON appends JSON to dst with what is not visible in its strings escaped. Its values stay
+// what they are.
+func JSON(dst, text []byte) []byte {
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		switch {
+		case r < 0x7f || unicode.IsGraphic(r): // lower ones are escaped in JSON, or between values
+			dst = append(dst, text[:size]...)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			dst = fmt.Appendf(dst, `\u%04x\u%04x`, high, low)
+		default:
+			dst = fmt.Appendf(dst, `\u%04x`, r)
+		}
+		text = text[size:]
+	}
+	return dst
+}
+
+// NewEncoder writes lines of JSON in which all is visible.
+func NewEncoder(w io.Writer) *json.Encoder {
+	enc := json.NewEncoder(&escaped{to: w})
+	enc.SetEscapeHTML(false)
+	return enc
+}
+
+// escaped writes JSON that comes in whole characters.
+type escaped struct {
+	to  io.Writer
+	buf []byte
+}
+
+func (e *escaped) Write(p []byte) (int, error) {
+	e.buf = JSON(e.buf[:0], p)
+	if _, err := e.to.Write(e.buf); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}

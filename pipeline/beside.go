@@ -1,0 +1,27 @@
+package pipeline
+
+// beside is work that goes on beside the goroutine that commits: one piece at a time, in
+// the order in which they are begun.
+type beside struct {
+	done chan error // nil where nothing is under way
+	err  error      // the first
+}
+
+// begin has f done beside, once what was begun before has ended without an error.
+func (b *beside) begin(f func() error) error {
+	if err := b.wait(); err != nil {
+		return err
+	}
+	done := make(chan error, 1)
+	b.done = done
+	go func() { done <- f() }()
+	return nil
+}
+
+// wait returns when nothing is under way any more, and the first error that there was.
+func (b *beside) wait() error {
+	if b.done != nil {
+		b.err, b.done = <-b.done, nil
+	}
+	return b.err
+}

@@ -1,0 +1,256 @@
+package pipeline
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/indextest"
+)
+
+// publishEnv has the test of a publication be the run that is watched.
+const publishEnv = "PIPELINE_TEST_PUBLISH"
+
+// TestPublication watches the system calls of whole runs. What a power cut leaves is told
+// by their order alone: what the table knows of is on the disk, a file has its place after
+// both know of all that is in it, and all places are on the disk before the run is noted as over.
+func TestPublication(t *testing.T) {
+	for name, set := range map[string]func(r *told){
+		"files": func(*told) {},
+		"files, without a table": func(r *told) {
+			r.alone = true
+		},
+		"a tree": func(r *told) {
+			r.command.Outputs[0], r.command.Tree = "", treeBelow(r, "out", true)
+		},
+		"a tree, without a table": func(r *told) {
+			r.alone, r.command.Outputs[0], r.command.Tree = true, "", treeBelow(r, "deep/out", false)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newTold(t)
+			set(r)
+			for i, name := range []string{"a.jsonl", "b.jsonl"} { // of which much is kept
+				var lines []byte
+				for n := range 60 {
+					lines = fmt.Appendf(lines, "{\"id\":\"%d\",\"text\":%q}\n", n, indextest.Sentences(50*i+n))
+				}
+				indextest.Must(t, os.WriteFile(r.path(name), append(lines, "no document\n"...), 0o666))
+			}
+			if os.Getenv(publishEnv) != "" {
+				indextest.Must(t, r.run())
+				return
+			}
+			p := &publication{t: t, r: r, written: map[string]int{}, synced: map[string]int{}, named: map[string]int{}}
+			for _, call := range watched(t, "^"+t.Name()+"$") {
+				p.see(call)
+			}
+			p.end()
+		})
+	}
+}
+
+func treeBelow(r *told, dir string, early bool) *corpus.TreePlan {
+	return &corpus.TreePlan{Dir: r.path(dir), Early: early, Files: []corpus.TreeOutput{{Name: "a.jsonl"}, {Name: "b/c/d.jsonl"}}}
+}
+
+// call is a system call that has succeeded. Its lines of the trace are where it began and
+// where it had ended.
+type call struct {
+	name         string
+	path, to     string // below the folder of the test
+	begun, ended int
+}
+
+var (
+	callBegun   = regexp.MustCompile(`^(\d+) +(\w+)\((.*)$`)
+	callResumed = regexp.MustCompile(`^(\d+) +<\.\.\. (\w+) resumed>(.*)$`)
+	callFile    = regexp.MustCompile(`^\d+<(/[^>]*)>`)
+	callNames   = regexp.MustCompile(`(?:\w+<([^>]*)>, )?"([^"]*)"`) // in a folder, or whole
+)
+
+// watched runs a test of this program once more, under strace, and returns its calls that
+// write, sync and name files, in the order in which they had ended.
+func watched(t *testing.T, test string) (calls []call) {
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		t.Skip("there is no strace")
+	}
+	log := filepath.Join(t.TempDir(), "strace")
+	cmd := exec.Command(strace, "-f", "-y", "-s", "0", "-o", log,
+		"-e", "trace=write,pwrite64,ftruncate,fsync,fdatasync,rename,renameat,renameat2,mkdir,mkdirat",
+		os.Args[0], "-test.run="+strings.ReplaceAll(test, "/", "$/^"))
+	cmd.Env = append(os.Environ(), publishEnv+"=1", "TMPDIR="+t.TempDir())
+	out, err := cmd.CombinedOutput()
+	trace, readErr := os.ReadFile(log)
+	if readErr != nil || strings.Contains(string(out), "ptrace") {
+		t.Skipf("strace does not work here: %v, %s", readErr, out)
+	}
+	if err != nil {
+		t.Fatalf("%v, %s", err, out)
+	}
+	waits := map[string]call{} // of each thread
+	text := map[string]string{}
+	n := 0
+	for line := range strings.Lines(string(trace)) {
+		n++
+		line = strings.TrimSpace(line)
+		if m := callBegun.FindStringSubmatch(line); m != nil {
+			waits[m[1]], text[m[1]] = call{name: m[2], begun: n}, m[3]
+			if strings.HasSuffix(line, "<unfinished ...>") {
+				text[m[1]] = strings.TrimSuffix(m[3], "<unfinished ...>")
+				continue
+			}
+			calls = appendCall(calls, waits[m[1]], m[3], n)
+		} else if m := callResumed.FindStringSubmatch(line); m != nil {
+			calls = appendCall(calls, waits[m[1]], text[m[1]]+m[3], n)
+		}
+	}
+	return calls
+}
+
+func appendCall(calls []call, c call, text string, n int) []call {
+	at := strings.LastIndex(text, ") ")
+	if at < 0 || strings.Contains(text[at:], "= -1") {
+		return calls
+	}
+	var paths []string
+	switch c.name {
+	case "write", "pwrite64", "ftruncate", "fsync", "fdatasync":
+		if m := callFile.FindStringSubmatch(text); m != nil {
+			paths = append(paths, m[1])
+		}
+	default:
+		for _, m := range callNames.FindAllStringSubmatch(text[:at], 2) {
+			if !filepath.IsAbs(m[2]) {
+				m[2] = filepath.Join(m[1], m[2])
+			}
+			paths = append(paths, m[2])
+		}
+	}
+	for i, path := range paths {
+		_, name, below := strings.Cut(path+"/", "/001/") // the child's folder
+		if !below {
+			return calls
+		}
+		paths[i] = filepath.Clean(name)
+	}
+	if len(paths) == 0 {
+		return calls
+	}
+	c.path, c.ended = paths[0], n
+	c.to = paths[len(paths)-1]
+	return append(calls, c)
+}
+
+// publication is what a power cut would leave of a run so far.
+type publication struct {
+	t       *testing.T
+	r       *told
+	written map[string]int // where the last change of a file had ended
+	synced  map[string]int // where its last sync, or that of a folder, began
+	named   map[string]int // where a file had got its place, or a folder
+	noted   int            // writes of what a tree notes of its run
+	commit  int            // of the table: where the first write of the last one on the disk began
+	writing int            // likewise, of the one that is not on the disk
+	commits int            // of the table, each counted for each file that is not in its place
+	over    int            // where what says that the run is over began to be written
+}
+
+func (p *publication) see(c call) {
+	switch c.name {
+	case "write", "pwrite64", "ftruncate":
+		p.written[c.path] = c.ended
+		if filepath.Base(c.path) == ".run" {
+			p.noted++
+		}
+		if c.path == tablePath && p.writing == 0 {
+			p.writing = c.begun
+		}
+	case "fsync", "fdatasync":
+		p.synced[c.path] = c.begun
+		if c.path == tablePath && p.writing > 0 {
+			p.commit, p.writing = p.writing, 0
+			p.known()
+		}
+	case "mkdir", "mkdirat":
+		p.named[c.path] = c.ended
+	case "rename", "renameat", "renameat2":
+		p.rename(c)
+	}
+}
+
+var (
+	tablePath  = filepath.Join("index", index.TableFile)
+	filterPath = filepath.Join("index", index.FilterFile)
+	notePath   = filepath.Join("deep", "out", "firstseen"+corpus.PartialSuffix, ".run")
+)
+
+func (p *publication) rename(c call) {
+	if p.dirty(c.path) || p.synced[c.path] == 0 {
+		p.t.Errorf("%s becomes %s, and is not on the disk", c.path, c.to)
+	}
+	if c.to == filterPath && p.r.alone {
+		p.over = c.begun
+	}
+	if strings.HasPrefix(c.to, "index") {
+		return
+	}
+	p.named[c.to] = c.ended
+	tree := p.r.command.Tree
+	switch {
+	case !p.r.alone && p.commit < p.written[c.path]:
+		p.t.Errorf("%s becomes %s, and the table does not know of all that is in it", c.path, c.to)
+	case tree != nil && !tree.Early && strings.HasPrefix(c.path, "deep/out") && (p.noted < 2 || p.dirty(notePath)):
+		p.t.Errorf("%s becomes %s, and the note of that is not on the disk", c.path, c.to)
+	}
+}
+
+// known looks whether all that the table knows of is on the disk.
+func (p *publication) known() {
+	for path, at := range p.written {
+		if strings.Contains(path, corpus.PartialSuffix) && filepath.Base(path) != ".run" && at < p.commit {
+			p.commits++
+			if p.synced[path] < at || p.synced[path] > p.commit {
+				p.t.Errorf("the table knows of all that is in %s, which is not on the disk", path)
+			}
+		}
+	}
+}
+
+func (p *publication) dirty(path string) bool { return p.written[path] > p.synced[path] }
+
+// end looks whether what is over is on the disk.
+func (p *publication) end() {
+	if !p.r.alone {
+		p.over = p.commit
+	}
+	places := 0
+	for path, at := range p.named {
+		if strings.Contains(path, corpus.PartialSuffix) || strings.HasPrefix(path, "index") {
+			continue
+		}
+		places++
+		if sync := p.synced[filepath.Dir(path)]; sync < at || sync > p.over {
+			p.t.Errorf("the run is over, and the name %s is not on the disk", path)
+		}
+	}
+	if tree := p.r.command.Tree; tree != nil {
+		for _, f := range tree.Files {
+			dir, _ := filepath.Rel(p.r.dir, tree.Dir)
+			if name := filepath.Join(dir, f.Name); p.named[name] == 0 {
+				p.t.Errorf("%s was not seen to get its place", name)
+			}
+		}
+	}
+	if !p.r.alone && p.commits < 8 || p.over == 0 || places < 3 || p.written["report.jsonl.partial"] == 0 {
+		p.t.Errorf("%d names, %d commits, the run is over at %d: too few to mean anything", places, p.commits, p.over)
+	}
+}
