@@ -22,7 +22,11 @@ func TestWindowStaysFlat(t *testing.T) {
 	defer func() { must(t, table.Close()) }()
 	must(t, table.SetWindow(8000))
 	r := rand.New(rand.NewPCG(5, 5))
-	var size int64
+	used := func() (used, file int64) {
+		st := table.Stats()
+		return st.FileBytes - st.FreeBytes, st.FileBytes
+	}
+	var first int64 // pages in use after two windows
 	for num := uint32(1); num <= 40_000; num++ { // a window holds 8000
 		table.Advance(num)
 		if table.Full() {
@@ -33,11 +37,13 @@ func TestWindowStaysFlat(t *testing.T) {
 		_, err := table.AddAt([]string{fmt.Sprint(num)}, [][]byte{make([]byte, 100)}, [][]uint64{keys}, []uint32{num})
 		must(t, err)
 		if num == 16_000 {
-			size = table.Stats().FileBytes
+			first, _ = used()
 		}
 	}
-	if now := table.Stats().FileBytes; now > size+size*15/100 {
-		t.Errorf("the file has grown from %d to %d bytes", size, now)
+	// bbolt takes free pages in the order of a Go map, so the file's own size differs from
+	// one run to the next: 12 runs ended with 1.13 to 1.33 times what is in use.
+	if now, file := used(); now > first+first*5/100 || file > 2*now {
+		t.Errorf("%d bytes in use where there were %d, in a file of %d", now, first, file)
 	}
 }
 
