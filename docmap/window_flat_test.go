@@ -26,7 +26,7 @@ func TestWindowStaysFlat(t *testing.T) {
 		st := table.Stats()
 		return st.FileBytes - st.FreeBytes, st.FileBytes
 	}
-	var first int64 // pages in use after two windows
+	var first int64                              // pages in use after two windows
 	for num := uint32(1); num <= 40_000; num++ { // a window holds 8000
 		table.Advance(num)
 		if table.Full() {
