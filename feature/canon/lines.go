@@ -1,7 +1,6 @@
 package canon
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"unicode/utf8"
@@ -38,13 +37,14 @@ type lines struct {
 	space  []byte // for a window with soft line ends
 	copied bool   // it is in space
 
-	// Lines count from 1. What is known of one is at its number modulo the length: where it
-	// begins, and its width, or -1 where nobody asked.
-	number int // of the line under way
-	first  int // of the paragraph
-	end    int // where the line under way ends
-	starts [rememberedLines]int
-	widths [rememberedLines]int
+	feeds feeds
+
+	// Lines count from 1. The end of line n is at n modulo the length.
+	ends    [rememberedLines]int
+	number  int // of the line under way
+	first   int // of the paragraph
+	end     int // of the line under way
+	longest int // bytes of the longest line of the paragraph before it
 }
 
 // rememberedLines is more than are about a line, and a power of two.
@@ -55,24 +55,19 @@ func newLines(t *tables) lines { return lines{tables: t, space: make([]byte, few
 // reset makes ready for a text.
 func (l *lines) reset(text []byte) {
 	l.text, l.from, l.window, l.copied = text, 0, nil, false
-	l.number, l.first, l.end = 0, 1, -1
-	l.begin()
+	l.feeds.reset(text)
+	l.number, l.first, l.longest = 1, 1, 0
+	l.ends[0] = -1
+	l.end = l.feeds.next()
+	l.ends[1] = l.end
+	l.ends[2] = l.feeds.next()
 }
 
-// begin goes on to the next line.
-func (l *lines) begin() {
-	l.number++
-	l.starts[l.number%rememberedLines], l.widths[l.number%rememberedLines] = l.end+1, -1
-	l.end = l.endOf(l.end + 1)
-}
+// start is where the n-th line begins. The lines from number-linesBefore to number+1 are known.
+func (l *lines) start(n int) int { return l.ends[(n-1)%rememberedLines] + 1 }
 
-// endOf is where the line that begins at i ends.
-func (l *lines) endOf(i int) int {
-	if n := bytes.IndexByte(l.text[i:], '\n'); n >= 0 {
-		return i + n
-	}
-	return len(l.text)
-}
+// bytes is how long the n-th line is.
+func (l *lines) bytes(n int) int { return l.ends[n%rememberedLines] - l.start(n) }
 
 // ahead is what comes in the text at i, with soft line ends as spaces: all, or fewAhead
 // bytes at least. i is never less than before.
@@ -117,14 +112,17 @@ func (l *lines) soften(at int) {
 
 // next goes on to the next line, and reports whether the end of the one under way is soft.
 func (l *lines) next() (soft bool) {
-	line := l.text[l.starts[l.number%rememberedLines]:l.end]
+	line := l.text[l.start(l.number):l.end]
 	if len(line) >= minLine {
 		soft = l.isOpen(line) && l.isFull()
 	}
+	l.longest = max(l.longest, len(line))
 	if isEmpty(line) {
-		l.first = l.number + 1
+		l.first, l.longest = l.number+1, 0
 	}
-	l.begin()
+	l.number++
+	l.end = l.ends[l.number%rememberedLines]
+	l.ends[(l.number+1)%rememberedLines] = l.feeds.next()
 	return soft
 }
 
@@ -141,7 +139,7 @@ func isEmpty(line []byte) bool {
 // isOpen reports whether it may matter if the end of the line is soft: not where something
 // separates in any case.
 func (l *lines) isOpen(line []byte) bool {
-	if next := l.end + 1; next == len(l.text) || l.tables.ascii[l.text[next]].class.separates() {
+	if next := l.end + 1; next >= len(l.text) || l.tables.ascii[l.text[next]].class.separates() {
 		return false
 	}
 	for len(line) > 0 && (line[len(line)-1] == ' ' || line[len(line)-1] == '\r') {
@@ -158,33 +156,33 @@ func (l *lines) isOpen(line []byte) bool {
 }
 
 // isFull reports whether the line under way is two thirds as long as each of those about it.
+// No line has more columns than bytes, so widths are asked for where bytes do not do.
 func (l *lines) isFull() bool {
 	width := l.width(l.number)
 	if width < minLine || width > maxLine {
 		return false
 	}
-	if next := l.text[l.end+1 : l.endOf(l.end+1)]; 2*widthOf(next) > 3*width {
+	if 2*l.bytes(l.number+1) > 3*width && 2*l.width(l.number+1) > 3*width {
 		return false
 	}
+	if 2*l.longest <= 3*width {
+		return true
+	}
 	for n := max(l.first, l.number-linesBefore); n < l.number; n++ {
-		if 2*l.width(n) > 3*width {
+		if 2*l.bytes(n) > 3*width && 2*l.width(n) > 3*width {
 			return false
 		}
 	}
 	return true
 }
 
-// width is that of the n-th line, up to the one under way.
+// width is that of the n-th line.
 func (l *lines) width(n int) int {
-	width := &l.widths[n%rememberedLines]
-	if *width < 0 {
-		end := l.end
-		if n < l.number {
-			end = l.starts[(n+1)%rememberedLines] - 1
-		}
-		*width = widthOf(l.text[l.starts[n%rememberedLines]:end])
+	start, end := l.start(n), l.ends[n%rememberedLines]
+	if start >= l.feeds.high {
+		return min(end-start, maxLine+1)
 	}
-	return *width
+	return widthOf(l.text[start:end])
 }
 
 // widthOf is the width of a line in columns, up to maxLine and one more.

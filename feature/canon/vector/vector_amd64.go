@@ -23,6 +23,9 @@ var hasAVX512 = CanCopy && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL &&
 func hashWordsAVX2(dst *uint64, text *byte, size int, begins *[256]uint8) (n int)
 
 //go:noescape
+func feedsAVX2(masks *uint64, text *byte, blocks int) (high int)
+
+//go:noescape
 func copyAVX512(c *Classes, dst, text *byte, size int, starts *Start) (read, written, starting, wide int, separated bool)
 
 //go:noescape
