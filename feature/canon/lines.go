@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"unicode/utf8"
+
+	"github.com/firstseen/firstseen/feature/canon/vector"
 )
 
 // A line end is soft where the line was full: then it is white space, and cuts nothing.
@@ -37,37 +39,52 @@ type lines struct {
 	space  []byte // for a window with soft line ends
 	copied bool   // it is in space
 
-	feeds feeds
-
-	// Lines count from 1. The end of line n is at n modulo the length.
-	ends    [rememberedLines]int
-	number  int // of the line under way
-	first   int // of the paragraph
-	end     int // of the line under way
+	// ends are where lines end: those about the line under way, and what was found beyond.
+	// Line n of them begins behind ends[n-1], the first one of the text behind -1.
+	ends    []int
+	line    int // the one under way
+	first   int // of its paragraph; 0 and less where that is not in ends any more
 	longest int // bytes of the longest line of the paragraph before it
+	found   int // how far in text ends are known
+	high    int // from here on text is ASCII, as far as ends are known
+	masks   [window / vector.Block]uint64
 }
 
-// rememberedLines is more than are about a line, and a power of two.
-const rememberedLines = 2 * linesBefore
-
-func newLines(t *tables) lines { return lines{tables: t, space: make([]byte, fewAhead+window)} }
+func newLines(t *tables) lines {
+	return lines{tables: t, space: make([]byte, fewAhead+window), ends: make([]int, 0, linesBefore+3+window)}
+}
 
 // reset makes ready for a text.
 func (l *lines) reset(text []byte) {
 	l.text, l.from, l.window, l.copied = text, 0, nil, false
-	l.feeds.reset(text)
-	l.number, l.first, l.longest = 1, 1, 0
-	l.ends[0] = -1
-	l.end = l.feeds.next()
-	l.ends[1] = l.end
-	l.ends[2] = l.feeds.next()
+	l.ends, l.line, l.first, l.longest = append(l.ends[:0], -1), 1, 1, 0
+	l.found, l.high = 0, 0
 }
 
-// start is where the n-th line begins. The lines from number-linesBefore to number+1 are known.
-func (l *lines) start(n int) int { return l.ends[(n-1)%rememberedLines] + 1 }
-
-// bytes is how long the n-th line is.
-func (l *lines) bytes(n int) int { return l.ends[n%rememberedLines] - l.start(n) }
+// findEnds finds the ends of more lines: at least one, in the end that of the text.
+func (l *lines) findEnds() {
+	if gone := l.line - linesBefore - 1; gone > 0 {
+		l.ends = l.ends[:copy(l.ends, l.ends[gone:])]
+		l.line, l.first = l.line-gone, l.first-gone
+	}
+	for n := len(l.ends); len(l.ends) == n; {
+		if l.found == len(l.text) {
+			l.ends = append(l.ends, l.found)
+			return
+		}
+		from := l.found
+		l.found = min(from+window, len(l.text))
+		if high := vector.Feeds(l.masks[:], l.text[from:l.found]); high > 0 {
+			l.high = from + high
+		}
+		for _, mask := range l.masks[:(l.found-from+vector.Block-1)/vector.Block] {
+			for ; mask != 0; mask &= mask - 1 {
+				l.ends = append(l.ends, from+bits.TrailingZeros64(mask))
+			}
+			from += vector.Block
+		}
+	}
+}
 
 // ahead is what comes in the text at i, with soft line ends as spaces: all, or fewAhead
 // bytes at least. i is never less than before.
@@ -91,9 +108,29 @@ func (l *lines) advance(i, end int) {
 		window = l.space[:len(window)]
 	}
 	l.from, l.window = i, window
-	for l.end < from {
-		if at := l.end - i; l.next() && at >= 0 {
-			l.soften(at)
+	l.softenTo(from)
+}
+
+// softenTo goes on to the line with text[to], and puts spaces in the places of the line ends
+// before that are soft.
+func (l *lines) softenTo(to int) {
+	for n := l.line; ; n++ {
+		for n+2 > len(l.ends) {
+			l.line = n
+			l.findEnds()
+			n = l.line
+		}
+		start, end := l.ends[n-1]+1, l.ends[n]
+		if end >= to {
+			l.line = n
+			return
+		}
+		if end-start >= minLine && l.isOpen(start, end) && l.isFull(n) && end >= l.from {
+			l.soften(end - l.from)
+		}
+		l.longest = max(l.longest, end-start)
+		if l.text[start] <= ' ' && isEmpty(l.text[start:end]) {
+			l.first, l.longest = n+1, 0
 		}
 	}
 }
@@ -110,22 +147,6 @@ func (l *lines) soften(at int) {
 	}
 }
 
-// next goes on to the next line, and reports whether the end of the one under way is soft.
-func (l *lines) next() (soft bool) {
-	line := l.text[l.start(l.number):l.end]
-	if len(line) >= minLine {
-		soft = l.isOpen(line) && l.isFull()
-	}
-	l.longest = max(l.longest, len(line))
-	if isEmpty(line) {
-		l.first, l.longest = l.number+1, 0
-	}
-	l.number++
-	l.end = l.ends[l.number%rememberedLines]
-	l.ends[(l.number+1)%rememberedLines] = l.feeds.next()
-	return soft
-}
-
 // isEmpty reports whether there is nothing but spaces in a line.
 func isEmpty(line []byte) bool {
 	for _, b := range line {
@@ -136,12 +157,13 @@ func isEmpty(line []byte) bool {
 	return true
 }
 
-// isOpen reports whether it may matter if the end of the line is soft: not where something
-// separates in any case.
-func (l *lines) isOpen(line []byte) bool {
-	if next := l.end + 1; next >= len(l.text) || l.tables.ascii[l.text[next]].class.separates() {
+// isOpen reports whether it may matter if the end of the line text[start:end] is soft: not
+// where something separates in any case.
+func (l *lines) isOpen(start, end int) bool {
+	if next := end + 1; next == len(l.text) || l.tables.ascii[l.text[next]].class.separates() {
 		return false
 	}
+	line := l.text[start:end]
 	for len(line) > 0 && (line[len(line)-1] == ' ' || line[len(line)-1] == '\r') {
 		line = line[:len(line)-1]
 	}
@@ -155,31 +177,33 @@ func (l *lines) isOpen(line []byte) bool {
 	return !l.tables.of(r).separates()
 }
 
-// isFull reports whether the line under way is two thirds as long as each of those about it.
-// No line has more columns than bytes, so widths are asked for where bytes do not do.
-func (l *lines) isFull() bool {
-	width := l.width(l.number)
-	if width < minLine || width > maxLine {
+// isFull reports whether line n, the one under way, is two thirds as long as each of those
+// about it.
+func (l *lines) isFull(n int) bool {
+	width := l.width(n)
+	if width < minLine || width > maxLine || l.isWider(n+1, width) {
 		return false
 	}
-	if 2*l.bytes(l.number+1) > 3*width && 2*l.width(l.number+1) > 3*width {
-		return false
-	}
-	if 2*l.longest <= 3*width {
+	if 2*l.longest <= 3*width { // no line has more columns than bytes
 		return true
 	}
-	for n := max(l.first, l.number-linesBefore); n < l.number; n++ {
-		if 2*l.bytes(n) > 3*width && 2*l.width(n) > 3*width {
+	for before := max(l.first, n-linesBefore); before < n; before++ {
+		if l.isWider(before, width) {
 			return false
 		}
 	}
 	return true
 }
 
-// width is that of the n-th line.
+// isWider reports whether two thirds of line n are more than width.
+func (l *lines) isWider(n, width int) bool {
+	return 2*(l.ends[n]-l.ends[n-1]-1) > 3*width && 2*l.width(n) > 3*width
+}
+
+// width is that of line n.
 func (l *lines) width(n int) int {
-	start, end := l.start(n), l.ends[n%rememberedLines]
-	if start >= l.feeds.high {
+	start, end := l.ends[n-1]+1, l.ends[n]
+	if start >= l.high {
 		return min(end-start, maxLine+1)
 	}
 	return widthOf(l.text[start:end])
