@@ -167,7 +167,6 @@ func (f *Filter) test(pos []uint64, seen []bool) {
 
 // set makes the bits at pos one and returns how many were not.
 func set(words, pos []uint64) (fresh uint64) {
-	load(words, pos)
 	for _, p := range pos {
 		w := words[p/64]
 		fresh += ^w >> (p % 64) & 1

@@ -69,7 +69,8 @@ type frame struct {
 // Chinese articles).
 const (
 	compressedFrame = 2 << 20
-	plainFrame      = 1 << 20
+	// A plain frame stays in the second level cache until it is written.
+	plainFrame = 256 << 10
 )
 
 // inFlight is how many frames there are: one being filled, one being written,
@@ -175,6 +176,9 @@ func (w *Writer) WriteRecord(parts ...[]byte) error {
 	}
 	if length > longFrames*w.size {
 		return w.writeLong(parts)
+	}
+	if w.frame.src == nil && w.size == plainFrame {
+		w.frame.src = make([]byte, 0, plainFrame+plainFrame/4)
 	}
 	for _, p := range parts {
 		w.frame.src = append(w.frame.src, p...)

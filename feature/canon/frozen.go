@@ -33,6 +33,7 @@ type tables struct {
 	forms   []byte
 	beyond  []stretch // from tableEnd on
 	ascii   [256]asciiByte
+	edges   [256]lineEdge
 	classes *vector.Classes
 	begins  [256]uint8 // 1 where a word of a canonical form may begin with the byte
 }
@@ -88,6 +89,7 @@ func newTables(packed string) *tables {
 			t.begins[b] = 1
 		}
 	}
+	t.edges = newLineEdges(&t.ascii)
 	t.classes = t.vectorClasses()
 	return t
 }

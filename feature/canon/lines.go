@@ -1,6 +1,7 @@
 package canon
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"unicode/utf8"
@@ -67,10 +68,13 @@ func (l *lines) findEnds() {
 		l.ends = l.ends[:copy(l.ends, l.ends[gone:])]
 		l.line, l.first = l.line-gone, l.first-gone
 	}
-	for n := len(l.ends); len(l.ends) == n; {
+	n := len(l.ends)
+	ends := l.ends[:cap(l.ends)]
+	for n == len(l.ends) {
 		if l.found == len(l.text) {
-			l.ends = append(l.ends, l.found)
-			return
+			ends[n] = l.found
+			n++
+			break
 		}
 		from := l.found
 		l.found = min(from+window, len(l.text))
@@ -79,11 +83,13 @@ func (l *lines) findEnds() {
 		}
 		for _, mask := range l.masks[:(l.found-from+vector.Block-1)/vector.Block] {
 			for ; mask != 0; mask &= mask - 1 {
-				l.ends = append(l.ends, from+bits.TrailingZeros64(mask))
+				ends[n] = from + bits.TrailingZeros64(mask)
+				n++
 			}
 			from += vector.Block
 		}
 	}
+	l.ends = ends[:n]
 }
 
 // ahead is what comes in the text at i, with soft line ends as spaces: all, or fewAhead
@@ -121,17 +127,18 @@ func (l *lines) softenTo(to int) {
 			n = l.line
 		}
 		start, end := l.ends[n-1]+1, l.ends[n]
-		if end >= to {
+		switch {
+		case end >= to:
 			l.line = n
 			return
-		}
-		if end-start >= minLine && l.isOpen(start, end) && l.isFull(n) && end >= l.from {
-			l.soften(end - l.from)
-		}
-		l.longest = max(l.longest, end-start)
-		if l.text[start] <= ' ' && isEmpty(l.text[start:end]) {
+		case end-start >= minLine:
+			if l.isOpen(end) && l.isFull(n) && end >= l.from {
+				l.soften(end - l.from)
+			}
+		case isEmpty(l.text[start:end]):
 			l.first, l.longest = n+1, 0
 		}
+		l.longest = max(l.longest, end-start)
 	}
 }
 
@@ -147,31 +154,42 @@ func (l *lines) soften(at int) {
 	}
 }
 
-// isEmpty reports whether there is nothing but spaces in a line.
-func isEmpty(line []byte) bool {
-	for _, b := range line {
-		if b != ' ' && b != '\t' && b != '\r' {
-			return false
+// isEmpty reports whether there is nothing in a line. One of spaces is a short line.
+func isEmpty(line []byte) bool { return len(line) == 0 || len(line) == 1 && line[0] == '\r' }
+
+// A lineEdge is what a byte is to the line end next to it.
+type lineEdge uint8
+
+const (
+	inside    lineEdge = iota // a word
+	separates                 // whatever the line end is
+	unclear                   // white space, or one of several bytes of a character
+)
+
+func newLineEdges(ascii *[256]asciiByte) (edges [256]lineEdge) {
+	for b := range edges {
+		switch {
+		case b == ' ' || b >= utf8.RuneSelf:
+			edges[b] = unclear
+		case ascii[b].class.separates():
+			edges[b] = separates
 		}
 	}
-	return true
+	return edges
 }
 
-// isOpen reports whether it may matter if the end of the line text[start:end] is soft: not
-// where something separates in any case.
-func (l *lines) isOpen(start, end int) bool {
-	if next := end + 1; next == len(l.text) || l.tables.ascii[l.text[next]].class.separates() {
+// isOpen reports whether it may matter if the line end at text[end] is soft: not where something separates in any case.
+func (l *lines) isOpen(end int) bool {
+	edges := &l.tables.edges
+	if end+1 == len(l.text) || edges[l.text[end+1]] == separates {
 		return false
 	}
-	line := l.text[start:end]
-	for len(line) > 0 && (line[len(line)-1] == ' ' || line[len(line)-1] == '\r') {
-		line = line[:len(line)-1]
+	if edges[l.text[end-1]] == inside {
+		return true
 	}
-	if len(line) == 0 {
+	line := bytes.TrimRight(l.text[:end], " \r")
+	if len(line) == 0 || edges[line[len(line)-1]] == separates {
 		return false
-	}
-	if b := line[len(line)-1]; b < utf8.RuneSelf {
-		return !l.tables.ascii[b].class.separates()
 	}
 	r, _ := utf8.DecodeLastRune(line)
 	return !l.tables.of(r).separates()

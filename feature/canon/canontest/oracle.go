@@ -111,7 +111,7 @@ func withoutSoftEnds(text string) string {
 	}
 	isFull := func(i int) bool {
 		first := i
-		for first > 0 && i-first < linesBefore && strings.Trim(before[first-1], " \t\r") != "" {
+		for first > 0 && i-first < linesBefore && strings.TrimSuffix(before[first-1], "\r") != "" {
 			first--
 		}
 		longest := slices.Max(widths[first : i+2])

@@ -16,7 +16,7 @@ var Fragments = []string{
 	"\u200b", "\u200d", "\u00ad", "\ufeff", "\u202e", "\ufe0f", "\U000e0100", "\u034f", "\u0600", "\ufff9", "\U00013430",
 	"𠀀", "\U0002f800", "\U00030000", "\U0003134b", "\U000f0000", "𝐀", "𝟏", "Ꭰ", "ꭰ", "\U0001e900", "\U00011099\U000110ba", "\U000110a5\U000110ba",
 	"ㅠ", "ㅎ", "ㄶ", "ᄒㅏ", "ﾣ", "\u0378", "\u0378\u0301", "ড়", "शि\u093c", "ײַ", "㌖", "∫∫", "⨌", "𝅗𝅥", "\U0001d160",
-	"a line that is as long as others\n", "one more line of words and words\r\n", "a full line of words \t\r\n  ", "一行没有标点而且够长的文字\n", "a line\n",
+	"a line that is as long as others\n", "one more line of words and words\r\n", "a full line of words \t\r\n  ", "一行没有标点而且够长的文字\n", "שורה מלאה של מילים ועוד מילים\n", " \n", "a line\n",
 }
 
 // Text draws texts of fragments, some of them repeated so often that
