@@ -117,7 +117,7 @@ func (c *decision) gather() {
 			c.pairs = append(c.pairs, uint64(num)<<32|what)
 		}
 	}
-	slices.Sort(c.pairs)
+	c.holders.gather(c.pairs)
 	c.group()
 }
 
@@ -147,16 +147,18 @@ const (
 	countedPair = 1 << 30
 )
 
-// group turns the pairs, which are sorted, into candidates.
+// group turns the pairs, whose features ascend, into candidates.
 func (c *decision) group() {
-	candidates := c.found.Candidates[:0]
-	c.positions = slices.Grow(c.positions[:0], len(c.pairs)) // does not move below
-	for _, pair := range c.pairs {
-		num, i := uint32(pair>>32), uint32(pair)
-		if last := len(candidates) - 1; last < 0 || candidates[last].Num != num {
-			candidates = append(candidates, method.Candidate{Num: num, Shared: c.positions[len(c.positions):]})
-		}
-		e := &candidates[len(candidates)-1]
+	c.positions = slices.Grow(c.positions[:0], len(c.pairs))[:len(c.pairs)]
+	candidates, used := c.found.Candidates[:0], 0
+	for _, h := range c.holders.sorted {
+		next := used + int(c.holders.pairs[uint32(h)])
+		candidates = append(candidates, method.Candidate{Num: uint32(h >> 32), Shared: c.positions[used:used:next]})
+		used = next
+	}
+	for p, pair := range c.pairs {
+		i := uint32(pair)
+		e := &candidates[c.holders.rank[c.holders.of[p]]]
 		at := int(i &^ (commonPair | countedPair))
 		weight := c.judge.Weight(at)
 		if i&commonPair != 0 {
@@ -169,8 +171,7 @@ func (c *decision) group() {
 			}
 			continue
 		}
-		c.positions = append(c.positions, i)
-		e.Shared = e.Shared[:len(e.Shared)+1]
+		e.Shared = append(e.Shared, i)
 		e.Weight += weight
 	}
 	c.found.Candidates = candidates

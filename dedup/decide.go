@@ -26,6 +26,7 @@ type decision struct {
 	ask       []uint64
 	postings  postings
 	pairs     []uint64 // one document<<32 | feature for each posting
+	holders   holders  // of the pairs
 	positions []uint32 // the features of pairs that are not common
 	found     method.Found
 	union     uint64 // the weight of all features held that are not common
