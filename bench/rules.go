@@ -60,13 +60,18 @@ func thresholds() (all []ruleMaker) {
 	return all
 }
 
-// chooseRules are the rules with those keys, divided by commas, or "all".
+// chooseRules are the rules with those keys, divided by commas, or "all". removals:FILE is
+// what another program has removed from the one set that is measured.
 func chooseRules(keys string) (chosen []ruleMaker, err error) {
 	all := rules()
 	if keys == "all" {
 		return all, nil
 	}
 	for key := range strings.SplitSeq(keys, ",") {
+		if file, ok := strings.CutPrefix(key, "removals:"); ok {
+			chosen = append(chosen, ruleMaker{key, func() (eval.Rule, error) { return peers.ReadRemovals(file) }})
+			continue
+		}
 		i := slices.IndexFunc(all, func(r ruleMaker) bool { return r.key == key })
 		if i < 0 {
 			return nil, fmt.Errorf("there is no rule %q", key)

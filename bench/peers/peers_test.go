@@ -2,10 +2,13 @@ package peers
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/firstseen/firstseen/bench/texts"
+	"github.com/firstseen/firstseen/eval"
 )
 
 // TestRules: a copy is removed with the earliest as witness, an edited copy where the
@@ -107,6 +110,27 @@ func TestBlocksCoverFingerprint(t *testing.T) {
 		}
 		if all != ^uint64(0) {
 			t.Errorf("distance %d: blocks cover %x", distance, all)
+		}
+	}
+}
+
+func TestRemovals(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "peer.tsv")
+	if err := os.WriteFile(path, []byte("b\ta\nd\tz\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := ReadRemovals(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		id      string
+		removed bool
+		fails   bool
+	}{{"a", false, false}, {"b", true, false}, {"c", false, false}, {"d", false, true}} {
+		witness, removed, err := r.Decide(eval.Doc{ID: c.id})
+		if witness != 0 || removed != c.removed || (err != nil) != c.fails {
+			t.Errorf("%s: %d, %v, %v", c.id, witness, removed, err)
 		}
 	}
 }
