@@ -309,3 +309,15 @@ func TestNewIndexHasASecret(t *testing.T) {
 		t.Errorf("the key is %x, %v", key, err)
 	}
 }
+
+// An index can be saved before a run is begun in it.
+func TestCheckpointBeforeBegin(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	x := opened(t, dir, smallIndex)
+	indextest.Must(t, x.Checkpoint())
+	indextest.Must(t, x.Close())
+	if kept := see(t, opened(t, dir, smallIndex), 0, 3); kept != 3 {
+		t.Errorf("%d of 3 are kept", kept)
+	}
+}

@@ -170,7 +170,7 @@ func (x *Index) renew() (bool, error) {
 // thin follows a checkpoint, with which slices of a window may have gone.
 func (x *Index) thin() error {
 	first := x.table.First()
-	if first == x.first {
+	if first == x.first || x.deduper == nil {
 		return nil
 	}
 	x.first = first
