@@ -24,7 +24,7 @@ func read(text string) (pieces []canontest.Piece, whole string) {
 		if len(readings) >= most {
 			clear(readings)
 		}
-		r.pieces, r.whole = canontest.Read(text)
+		r.pieces, _, r.whole = canontest.ReadWhole(text)
 		readings[text] = r
 	}
 	return r.pieces, r.whole
