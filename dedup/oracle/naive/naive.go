@@ -55,7 +55,7 @@ type Exact struct{ texts texts }
 
 // Decide implements Rule.
 func (e *Exact) Decide(text string) Verdict {
-	_, whole := read(text)
+	whole := read(text).whole
 	v, number, done := e.texts.exact(whole)
 	if !done {
 		e.texts.keep(whole, number)
@@ -81,20 +81,20 @@ type signed struct {
 
 // Decide implements Rule.
 func (s *Shingles) Decide(text string) Verdict {
-	pieces, whole := read(text)
-	v, number, done := s.texts.exact(whole)
+	r := read(text)
+	v, number, done := s.texts.exact(r.whole)
 	if done {
 		return v
 	}
 	d := signed{number: number}
-	words := wordsOfPieces(text, pieces)
+	words := wordsOfPieces(text, r.pieces)
 	if len(words) > 0 {
 		d.signature = signature(shingleSet(words, s.Words))
 		if v := s.best(&d); v.Removed {
 			return v
 		}
 	}
-	s.texts.keep(whole, number)
+	s.texts.keep(r.whole, number)
 	if s.under == nil {
 		s.under = map[string][]int{}
 	}

@@ -62,7 +62,7 @@ type IMatch struct {
 
 // Decide implements Rule.
 func (m *IMatch) Decide(text string) Verdict {
-	_, whole := read(text)
+	whole := read(text).whole
 	v, number, done := m.texts.exact(whole)
 	if done {
 		return v
@@ -104,7 +104,7 @@ type SimHash struct {
 
 // Decide implements Rule: all that are kept are compared.
 func (s *SimHash) Decide(text string) Verdict {
-	_, whole := read(text)
+	whole := read(text).whole
 	v, number, done := s.texts.exact(whole)
 	if done {
 		return v

@@ -14,26 +14,26 @@ var readings = map[string]reading{}
 
 type reading struct {
 	pieces []canontest.Piece
-	whole  string
+	spaced string // words and pieces
+	whole  string // what the fingerprint of the whole text is of
 }
 
-func read(text string) (pieces []canontest.Piece, whole string) {
+func read(text string) reading {
 	const most = 4096
 	r, known := readings[text]
 	if !known {
 		if len(readings) >= most {
 			clear(readings)
 		}
-		r.pieces, _, r.whole = canontest.ReadWhole(text)
+		r.pieces, r.spaced, r.whole = canontest.ReadWhole(text)
 		readings[text] = r
 	}
-	return r.pieces, r.whole
+	return r
 }
 
 // Terms are the terms of a text: words, and of CJK characters side by side each two.
 func Terms(text string) (terms []string) {
-	_, whole := read(text)
-	for stretch := range strings.SplitSeq(whole, " ") {
+	for stretch := range strings.SplitSeq(read(text).spaced, " ") {
 		units := units(stretch)
 		for i, unit := range units {
 			before := i > 0 && isCJK(units[i-1])
