@@ -107,6 +107,8 @@ func schemeNamed(name string, key []byte) (feature.Scheme, error) {
 	switch {
 	case ok:
 		return s, nil
+	case !isOurs(name):
+		return s, fmt.Errorf("it was made by the rules %s (scheme %q), which this version of firstseen does not have: build it again from the documents, under another --index; or use the version that it was made with", rulesOf(name), name)
 	case key == nil && strings.Contains(name, "siphash"):
 		return s, fmt.Errorf("the key is missing: it was made with one (scheme %q); put its file %s back, without which nothing can be compared with it", name, KeyFile)
 	case key == nil:

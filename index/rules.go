@@ -55,6 +55,13 @@ func rulesOf(scheme string) string {
 	return version + "-" + form
 }
 
+// isOurs reports whether this version of the program has the rules of a scheme.
+func isOurs(scheme string) bool {
+	_, form, _ := strings.Cut(rulesOf(scheme), "-")
+	_, ours, _ := strings.Cut(rulesOf(feature.Scheme{}.Name()), "-")
+	return feature.MethodOf(scheme) != "" && form == ours
+}
+
 // otherRulesError is an error of another scheme in other words.
 type otherRulesError struct {
 	err  error

@@ -46,3 +46,21 @@ func TestOtherRules(t *testing.T) {
 		}
 	}
 }
+
+// An index of rules that are gone is refused with what to do, and not with a key that is
+// sound.
+func TestRulesThatAreGone(t *testing.T) {
+	t.Parallel()
+	key := []byte("0123456789abcdef")
+	for _, name := range []string{"fs2-u15-siphash+highway(1d31aad5)-n50-w10", "fs2-u15-xxh3-n50-w10", "fs3-u15-xxh3-n50-w10", "shingles1-u15-xxh3-w5-b42-r3"} {
+		for _, k := range [][]byte{nil, key} {
+			_, err := schemeNamed(name, k)
+			if err == nil || !strings.Contains(err.Error(), "by the rules "+rulesOf(name)) || !strings.Contains(err.Error(), "build it again from the documents") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	if _, err := schemeNamed(feature.Scheme{}.Name(), nil); err != nil {
+		t.Error(err)
+	}
+}
