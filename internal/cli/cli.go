@@ -50,7 +50,8 @@ func Main() {
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	root := newRoot()
+	var elsewhere []string
+	root := newRoot(&elsewhere)
 	root.SetArgs(args)
 	root.SetIn(waiting(stdin, stderr))
 	out := &firstError{Writer: stdout}
@@ -61,6 +62,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		err = out.err // cobra prints help, and does not look
 	}
 	code := exitCode(ctx, err)
+	if code == exitUsage {
+		err = fromElsewhere(err, elsewhere)
+	}
 	if err != nil && code != exitReaderGone {
 		fmt.Fprintln(stderr, "firstseen:", message(code, err, keepsIndex(cmd)))
 	}
@@ -81,7 +85,9 @@ func (w *firstError) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func newRoot() *cobra.Command {
+// newRoot makes the commands. elsewhere takes the places of flags that do not stand on the
+// command line.
+func newRoot(elsewhere *[]string) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "firstseen",
 		Short:         "Tell whether a text was seen before, and in which earlier document",
@@ -95,7 +101,15 @@ func newRoot() *cobra.Command {
 	root.SetVersionTemplate("firstseen {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
-	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return checkRanges(cmd.Flags()) }
+	root.PersistentFlags().String("config", "", "read flags from this file, one a line, as memory=1GiB; the command line and FIRSTSEEN_MEMORY and the like come first")
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		places, err := fillFlags(cmd)
+		if err != nil {
+			return err
+		}
+		*elsewhere = places
+		return checkRanges(cmd.Flags())
+	}
 	commandGroups(root)
 	eachOnce(root)
 	return root

@@ -20,9 +20,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	switch {
 	case errors.Is(err, errTwice) && errors.As(err, &invalid):
 		f := invalid.GetFlag()
-		err = fmt.Errorf("%s is given twice, as %q and as %q: give one of them", flagName(f), f.Value, invalid.GetValue())
+		err = fmt.Errorf("--%s is given twice, as %q and as %q: give one of them", f.Name, f.Value, invalid.GetValue())
 	case errors.As(err, &invalid):
-		err = fmt.Errorf("%s %s: want %s", flagName(invalid.GetFlag()), invalid.GetValue(), wanted(invalid))
+		err = fmt.Errorf("--%s %s: want %s", invalid.GetFlag().Name, invalid.GetValue(), wanted(invalid))
 	case errors.As(err, &unknown):
 		err = fmt.Errorf("%w%s", err, didYouMean("--", likeFlags(cmd.Flags(), unknown.GetSpecifiedName())))
 	}
@@ -93,13 +93,6 @@ func eachOnce(cmd *cobra.Command) {
 	}
 }
 
-func flagName(f *pflag.Flag) string {
-	if f.Shorthand != "" {
-		return "-" + f.Shorthand
-	}
-	return "--" + f.Name
-}
-
 // wanted says in plain words what values a flag takes.
 func wanted(invalid *pflag.InvalidValueError) string {
 	if errors.Is(invalid, strconv.ErrRange) {
@@ -144,7 +137,7 @@ func checkRanges(flags *pflag.FlagSet) error {
 	var err error
 	flags.Visit(func(f *pflag.Flag) {
 		if f.Value.String() == "" && err == nil {
-			err = usageError{fmt.Errorf("%s is given an empty value: give it another, or leave it out", flagName(f))}
+			err = usageError{fmt.Errorf("%s is given an empty value: give it another, or leave it out", f.Name)}
 		}
 		if err == nil {
 			err = notAFolder(f)
@@ -155,7 +148,7 @@ func checkRanges(flags *pflag.FlagSet) error {
 		}
 		n, parseErr := strconv.ParseFloat(f.Value.String(), 64)
 		if parseErr != nil || !(n >= r.least && n <= r.most) {
-			err = usageError{fmt.Errorf("%s %s: want %s", flagName(f), f.Value, r.want)}
+			err = usageError{fmt.Errorf("--%s %s: want %s", f.Name, f.Value, r.want)}
 		}
 	})
 	return err

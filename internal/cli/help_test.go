@@ -22,7 +22,7 @@ func TestHelpIsWrapped(t *testing.T) {
 			look(sub)
 		}
 	}
-	look(newRoot())
+	look(newRoot(new([]string)))
 }
 
 // TestHelpOfInputs: what INPUT can be is told.
@@ -36,7 +36,7 @@ func TestHelpOfInputs(t *testing.T) {
 
 // TestSections: each flag of dedup that is shown is in one section of its help.
 func TestSections(t *testing.T) {
-	cmd, _, err := newRoot().Find([]string{"dedup"})
+	cmd, _, err := newRoot(new([]string)).Find([]string{"dedup"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -98,7 +98,7 @@ func TestNoRoomMessages(t *testing.T) {
 	for args, want := range map[string]bool{
 		"dedup --index seen in.jsonl": true, "dedup in.jsonl": false, "check --index seen": false, "plan in.jsonl": false,
 	} {
-		cmd, rest, err := newRoot().Find(strings.Fields(args))
+		cmd, rest, err := newRoot(new([]string)).Find(strings.Fields(args))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// envPrefix begins the name of the environment variable of each flag.
+const envPrefix = "FIRSTSEEN_"
+
+// envName returns the environment variable of a flag: FIRSTSEEN_MAX_BAD of --max-bad.
+func envName(flag string) string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// fillFlags sets the flags that the command line does not have: from the environment, or
+// else from the file of --config. It returns the places of those that it set.
+func fillFlags(cmd *cobra.Command) (places []string, err error) {
+	var unset []*pflag.Flag
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Changed && f.Name != "help" {
+			unset = append(unset, f)
+		}
+	})
+	free := map[string]bool{}
+	for _, f := range unset {
+		name := envName(f.Name)
+		text := os.Getenv(name)
+		if free[f.Name] = text == ""; text == "" {
+			continue
+		}
+		if err := cmd.Flags().Set(f.Name, text); err != nil {
+			return nil, usageError{fmt.Errorf("%s: %w", name, err)}
+		}
+		places = append(places, name)
+	}
+	path, err := cmd.Flags().GetString("config")
+	if err != nil || path == "" {
+		return places, err
+	}
+	more, err := readConfig(cmd, path, free)
+	return append(places, more...), err
+}
+
+// readConfig sets flags from a file that has one on each line, as on a command line. Flags
+// of other commands are left out, so that one file serves all.
+func readConfig(cmd *cobra.Command, path string, free map[string]bool) (places []string, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("--config: %w", err)
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		place := fmt.Sprintf("%s:%d", path, n)
+		name, text := cutFlag(line)
+		flag := cmd.Flags().Lookup(name)
+		switch {
+		case flag == nil && !anyHas(cmd.Root(), name):
+			return nil, usageError{fmt.Errorf("%s: no command has the flag --%s%s", place, name, didYouMean("--", likeFlags(cmd.Flags(), name)))}
+		case flag == nil, !free[name]:
+			continue
+		case text == "" && flag.NoOptDefVal == "":
+			return nil, usageError{fmt.Errorf("%s: --%s needs a value, as in --%s=VALUE", place, name, name)}
+		case text == "":
+			text = flag.NoOptDefVal
+		}
+		if err := cmd.Flags().Set(name, text); err != nil {
+			return nil, usageError{fmt.Errorf("%s: %w", place, err)}
+		}
+		places = append(places, place)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("--config %s: %w", path, err)
+	}
+	return places, nil
+}
+
+// cutFlag returns the name and the value of a line, such as --memory=1GiB, memory 1GiB or
+// memory = 1GiB.
+func cutFlag(line string) (name, text string) {
+	line = strings.TrimPrefix(line, "--")
+	i := strings.IndexAny(line, "= \t")
+	if i < 0 {
+		return line, ""
+	}
+	text = strings.TrimLeft(line[i:], " \t")
+	return line[:i], strings.TrimLeft(strings.TrimPrefix(text, "="), " \t")
+}
+
+// anyHas reports whether a command or one below it has a flag.
+func anyHas(cmd *cobra.Command, name string) bool {
+	if cmd.Flags().Lookup(name) != nil || cmd.PersistentFlags().Lookup(name) != nil {
+		return true
+	}
+	for _, sub := range cmd.Commands() {
+		if anyHas(sub, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// fromElsewhere adds to a usage error which flags do not stand on the command line.
+func fromElsewhere(err error, places []string) error {
+	if len(places) == 0 {
+		return err
+	}
+	return usageError{fmt.Errorf("%w (flags are set in %s too)", err, strings.Join(places, ", "))}
+}
