@@ -5,18 +5,14 @@
 //	go run ./bench quality DIR...  what is removed from labelled sets and raw corpora
 //	go run ./bench pages DIR...    articles on the pages of two sites, found by their text
 //	go run ./bench extract FILE... how fast the text of pages is found
-//	go run ./bench charsets DIR    texts in many encodings, and whether they are recognised
 //	go run ./bench pairs DIR...    removals and their witnesses side by side
 //	go run ./bench verify FILE...  every verdict against the exact oracle
 //	go run ./bench generate        documents with planted copies, and the truth about them
-//	go run ./bench longer FILE     real text several times over, with other words
 //	go run ./bench ten-million     the whole pipeline on ten million of them
 //	go run ./bench window          twenty million of them through a window of five million
-//	go run ./bench naive           how much faster it is than the plain design
 //	go run ./bench speed FILE...   the pipeline in CPU time
 //	go run ./bench scale FILE...   the pipeline on 1, 2, 4 and more processors
 //	go run ./bench methods DIR...  verdicts of the methods against their rules told plainly
-//	go run ./bench simhash         fingerprints that are near: recall, candidates, time
 //
 // and what docs/robustness.md tells of:
 //
@@ -24,7 +20,6 @@
 //	go run ./bench takings         commands that take documents back or outlive them, killed likewise
 //	go run ./bench faults          runs whose n-th system call fails
 //	go run ./bench readers FILE... an index asked while runs write it, every answer held against the oracle
-//	go run ./bench halves FILE...  half of an index forgotten, held against one of the other half
 //	go run ./bench flips           every bit of an index flipped
 //	go run ./bench mutants         small wrong changes, and whether a test sees them
 package main
@@ -45,26 +40,21 @@ var commands = map[string]func(ctx context.Context, args []string, out io.Writer
 	"quality":     quality,
 	"pages":       pages,
 	"extract":     extract,
-	"charsets":    charsets,
 	"pairs":       pairs,
 	"verify":      verify,
 	"generate":    generate,
 	"ten-million": tenMillion,
 	"window":      windowed,
-	"naive":       naive,
 	"speed":       speed,
 	"scale":       scale,
-	"simhash":     simhash,
 	"kills":       kills,
 	"takings":     takings,
 	"faults":      faults,
 	"readers":     readers,
-	"halves":      halves,
 	"flips":       flips,
 	flipsWorker:   flipsWork,
 	"mutants":     mutate,
 	"methods":     methods,
-	"longer":      longer,
 }
 
 func main() {

@@ -63,6 +63,9 @@ func methods(ctx context.Context, args []string, out io.Writer) error {
 // minDocs is in how many documents a term of a table stands at least.
 const minDocs = 2
 
+// simHashBits are how many bits copies may differ in.
+const simHashBits = 3
+
 // comparedMethod is a method by the program and by its rule.
 type comparedMethod struct {
 	scheme feature.Scheme
@@ -75,8 +78,8 @@ func compared(c *plainly.Collection, table *terms.Table) []comparedMethod {
 		{feature.Scheme{Method: "exact"}, &plainly.Exact{}},
 		{feature.Scheme{Method: "shingles"}, &plainly.Shingles{Words: 5, Bands: bands, Rows: rows, Threshold: feature.Scheme{Method: "shingles"}.Info().Threshold}},
 		{feature.Scheme{Method: "imatch", Terms: table}, &plainly.IMatch{Collection: c, MinDocs: minDocs, Least: 30, Most: 70}},
-		{feature.Scheme{Method: "simhash"}, &plainly.SimHash{Distance: near}},
-		{feature.Scheme{Method: "simhash", Terms: table}, &plainly.SimHash{Distance: near, Collection: c, MinDocs: minDocs}},
+		{feature.Scheme{Method: "simhash"}, &plainly.SimHash{Distance: simHashBits}},
+		{feature.Scheme{Method: "simhash", Terms: table}, &plainly.SimHash{Distance: simHashBits, Collection: c, MinDocs: minDocs}},
 	}
 }
 

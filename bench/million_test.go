@@ -69,17 +69,3 @@ func checkRun(t *testing.T, r *millionReport, cfg *millionConfig) {
 		}
 	}
 }
-
-func TestNaiveRuns(t *testing.T) {
-	docs := "3000"
-	if testing.Short() {
-		docs = "300"
-	}
-	var out bytes.Buffer
-	if err := naive(context.Background(), []string{"-docs", docs, "-duplicates", "0.3"}, &out); err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Contains(out.Bytes(), []byte("| ratio |")) {
-		t.Errorf("no ratio in\n%s", out.Bytes())
-	}
-}

@@ -26,7 +26,7 @@ var modes = []struct {
 // sites, by what web/html makes of them.
 func pages(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("pages", flag.ContinueOnError)
-	dir := fs.String("write", "", "write the pages to this `directory` instead, a file of JSON lines for each set, for bench/webarchive/skins.py")
+	dir := fs.String("write", "", "write the pages to this `directory` instead, a file of JSON lines for each set")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}

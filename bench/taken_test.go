@@ -28,13 +28,6 @@ func sampleFile(t *testing.T, docs int) string {
 	return path
 }
 
-func TestHalves(t *testing.T) {
-	var out bytes.Buffer
-	if err := halves(context.Background(), []string{sampleFile(t, 600)}, &out); err != nil || !strings.Contains(out.String(), "ok   verdicts are those of rule 15: 0 of 600") {
-		t.Errorf("%v\n%s", err, &out)
-	}
-}
-
 // Answers beside a run are right, and of an oracle that knows other documents they would
 // not be. What time a run takes is no matter of tests.
 func TestReaders(t *testing.T) {

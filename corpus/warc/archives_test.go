@@ -16,7 +16,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/warc"
 )
 
-// archive is what a file has by an independent reading, bench/webarchive/expected.py.
+// archive is what a file has by an independent reading, of warcio.
 type archive struct {
 	File   string
 	IDs    []string
