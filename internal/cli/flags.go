@@ -137,7 +137,7 @@ func checkRanges(flags *pflag.FlagSet) error {
 	var err error
 	flags.Visit(func(f *pflag.Flag) {
 		if f.Value.String() == "" && err == nil {
-			err = usageError{fmt.Errorf("%s is given an empty value: give it another, or leave it out", f.Name)}
+			err = usageError{fmt.Errorf("--%s is given an empty value: give it another, or leave it out", f.Name)}
 		}
 		if err == nil {
 			err = notAFolder(f)
