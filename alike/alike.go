@@ -28,12 +28,50 @@ var seed = maphash.MakeSeed()
 
 // New prepares s, which it keeps. Units are compared by hashes of 64 bits.
 func New(s string) *Text {
-	t := &Text{text: s}
-	for unit := range Units(s) {
-		t.units = append(t.units, maphash.String(seed, unit))
+	t := &Text{text: s, units: make([]uint64, 0, len(s)/6)}
+	var unit []byte
+	end := func() {
+		if len(unit) > 0 {
+			t.units = append(t.units, maphash.Bytes(seed, unit))
+			unit = unit[:0]
+		}
 	}
+	for i := 0; i < len(s); {
+		if b := s[i]; b < utf8.RuneSelf {
+			if lower := lowerASCII[b]; lower != 0 {
+				unit = append(unit, lower)
+			} else {
+				end()
+			}
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch cjk := isCJK(r); {
+		case cjk:
+			end()
+			unit = append(unit, s[i:i+size]...)
+			end()
+		case inWord(r):
+			unit = utf8.AppendRune(unit, unicode.ToLower(r))
+		default:
+			end()
+		}
+		i += size
+	}
+	end()
 	return t
 }
+
+// lowerASCII has the lower case of each ASCII character that words are of, 0 for others.
+var lowerASCII = func() (lower [utf8.RuneSelf]byte) {
+	for b := range lower {
+		if inWord(rune(b)) {
+			lower[b] = byte(unicode.ToLower(rune(b)))
+		}
+	}
+	return lower
+}()
 
 // Units cuts s into units: a CJK character, or a run of other letters, digits and
 // underscores, in lower case.
@@ -105,6 +143,11 @@ func Jaccard(a, b *Text) (jaccard, containment float64) {
 // where a has none.
 func Contained(a, b *Text) float64 {
 	n, _, both := countShingles(a, b)
+	return containedShare(n, both)
+}
+
+// containedShare is the share of n shingles that both are, all of none.
+func containedShare(n, both int) float64 {
 	if n == 0 {
 		return 1
 	}

@@ -1,11 +1,14 @@
 package alike
 
 import (
+	"hash/maphash"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 func TestMeasures(t *testing.T) {
@@ -97,4 +100,19 @@ func slowLCS(a, b []uint64) float64 {
 		}
 	}
 	return 2 * float64(best[len(a)][len(b)]) / float64(len(a)+len(b))
+}
+
+// New hashes the units of a text, whatever is in it.
+func TestNewEqualsUnits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		part := rapid.OneOf(rapid.SampledFrom([]string{"Word", "two_words 3", "ÉTÉ", "aÉb", "İ", "ß", "茶馆", "a茶b", "\xff", "a\xe8", "e\u0301", "한국", ". ", "\n"}), rapid.String())
+		text := strings.Join(rapid.SliceOf(part).Draw(t, "parts"), "")
+		var want []uint64
+		for unit := range Units(text) {
+			want = append(want, maphash.String(seed, unit))
+		}
+		if got := New(text).units; !slices.Equal(got, want) {
+			t.Fatalf("%q: %d units, want %d", text, len(got), len(want))
+		}
+	})
 }
