@@ -60,6 +60,10 @@ func verified(later, earlier *Text) (value float64, holds, ok bool) {
 	if contained >= verifiedShare || float64(both) < verifiedJaccard*float64(n+m-both) {
 		return contained, contained >= verifiedShare, true
 	}
+	a, b := float64(later.Units()), float64(earlier.Units())
+	if 2*min(a, b) < verifiedShare*(a+b) { // nor can an LCS reach it
+		return contained, false, true
+	}
 	lcs, measured := LCSWithin(later, earlier, MaxSteps)
 	return lcs, measured && lcs >= verifiedShare, measured
 }
