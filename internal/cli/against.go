@@ -12,7 +12,7 @@ import (
 	"github.com/firstseen/firstseen/pipeline"
 )
 
-// further are the flags about other indexes than the one that is added to.
+// further holds the flags about other indexes than the one being added to.
 type further struct {
 	against []string
 }
@@ -86,7 +86,7 @@ func (t *task) useAgainst(x *index.Index) error {
 	return x.UseAgainst(t.against)
 }
 
-// tellAgainst says what the further indexes hold and take.
+// tellAgainst reports the contents and the memory of the further indexes.
 func (t *task) tellAgainst(stderr io.Writer) {
 	if t.against != nil {
 		fmt.Fprintf(stderr, "firstseen: against %d documents of %d further indexes, whose filters take %s more\n",

@@ -137,8 +137,8 @@ var errBadRecords = errors.New("some records were bad and are in no output")
 // errInterrupted ends a run that a signal has stopped.
 var errInterrupted = errors.New("interrupted")
 
-// exitCode is the code of an error. Of several that are joined a failure decides: a run with
-// bad records that could not write an output has failed.
+// exitCode returns the exit code of an error. Among several joined errors a failure decides: a run
+// with bad records that could not write an output has failed.
 func exitCode(ctx context.Context, err error) int {
 	var usage usageError
 	switch {
@@ -201,8 +201,8 @@ func message(code int, err error, index bool) string {
 	return err.Error()
 }
 
-// noRoom reports whether the disk is full, or the user's share of it, or a file
-// as large as it may be. bbolt passes some errors on as text only.
+// noRoom reports whether the disk is full, the user's quota is used up, or a file has reached its
+// largest size. bbolt passes some errors on as text only.
 func noRoom(err error) bool {
 	for _, cause := range []syscall.Errno{syscall.ENOSPC, syscall.EFBIG, syscall.EDQUOT} {
 		if errors.Is(err, cause) || strings.Contains(err.Error(), cause.Error()) {

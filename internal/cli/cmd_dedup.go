@@ -178,7 +178,7 @@ func (t *task) isOver(stderr io.Writer, over *report.Tally, full bool, err error
 	return t.badRecords(&report.Summary{Tally: *over})
 }
 
-// stopped says what can be done about a run that has not come to its end.
+// stopped adds the remedy to the error of a run that has not come to its end.
 func (t *task) stopped(err error, ledger *pipeline.Ledger) error {
 	switch {
 	case errors.Is(err, corpus.ErrChanged):
@@ -227,8 +227,8 @@ func opened[T any](ctx context.Context, open func() (T, error)) (T, error) {
 	}
 }
 
-// tellAside says where files of earlier runs were put out of the way of the
-// outputs, of which those that are not wanted are nil.
+// tellAside reports the new names of earlier runs' files that stood in the way of the outputs.
+// Unwanted outputs are nil.
 func tellAside(stderr io.Writer, outputs ...*corpus.Writer) {
 	for _, w := range outputs {
 		if w != nil && w.Aside() != "" {
@@ -237,30 +237,29 @@ func tellAside(stderr io.Writer, outputs ...*corpus.Writer) {
 	}
 }
 
-// heapBudget is the Go heap from which on the collector works harder, in bytes. The
-// filter, the table's memory and lines longer than a chunk are outside of it; beside
-// them a run holds some 30 MiB, and 50 more where two outputs are compressed.
+// heapBudget is the Go heap from which on the collector works harder, in bytes. The filter, the
+// table's memory and lines longer than a chunk are outside this budget. Beside them a run holds
+// some 30 MiB, and 50 more if two outputs are compressed.
 const heapBudget = 112 << 20
 
-// limitHeap keeps a run within what firstseen plan promises, unless the user has
-// set a limit with GOMEMLIMIT. A large window is held as long as one such input was
-// read: below it the collector would run all the time. What a run has outside of the
-// heap makes that the smaller.
+// limitHeap keeps a run within the forecast of firstseen plan, unless the user has set a limit with
+// GOMEMLIMIT. A large window stays in memory as long as one such input is read: below that the
+// collector would run all the time. The run's memory outside the heap lowers the limit.
 func limitHeap(maxWindow, outside int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(heapBudget + windowBeyond(maxWindow) - outside)
 	}
 }
 
-// endsHere reports whether a signal ends the run for good. What a pipe brought
-// cannot be read again, so it is remembered as far as it came. A run over files
-// is as after a kill: it goes on from its last checkpoint, or starts again.
+// endsHere reports whether a signal ends the run for good. Input from a pipe cannot be read again,
+// so the run remembers it as far as it came. A run over files is as after a kill: it goes on from
+// its last checkpoint, or starts again.
 func (t *task) endsHere(runErr error) bool {
 	return errors.Is(runErr, context.Canceled) && t.index != "" && t.readsPipe()
 }
 
-// finish ends a run that is over: because all is read or, where it could not be
-// continued, because the filter is full or a signal came.
+// finish ends a run that is over. All is read or, if the run cannot be continued, the filter is
+// full or a signal came.
 func (t *task) finish(ledger *pipeline.Ledger, job *pipeline.Job, s *report.Summary, early error) error {
 	err := ledger.Publish(&job.Outputs)
 	if err == nil {

@@ -27,7 +27,7 @@ const (
 	sampleFilter = 256 << 20
 )
 
-// forecast is what firstseen plan tells. The JSON form is a contract.
+// forecast is the output of firstseen plan. The JSON form is a contract.
 type forecast struct {
 	Documents       uint64  `json:"documents"`
 	KeysPerDoc      float64 `json:"keys_per_document"`
@@ -37,7 +37,7 @@ type forecast struct {
 	Rate            float64 `json:"false_positive_rate"`
 	DocRate         float64 `json:"false_positive_rate_document"` // at least one key of a document wrongly seen
 	MemoryBytes     uint64  `json:"memory_bytes"`
-	FilterOnlyBytes uint64  `json:"memory_bytes_filter_only"` // 0 where the method needs a table
+	FilterOnlyBytes uint64  `json:"memory_bytes_filter_only"` // 0 if the method needs a table
 	TableBytes      uint64  `json:"table_bytes"`              // at most, see index.TableDisk
 	DiskBytes       uint64  `json:"disk_bytes"`               // of table and filter
 	// With --filter-only, a pipe and --index: the filter, the one that replaces
@@ -48,7 +48,7 @@ type forecast struct {
 	Window         float64 `json:"window_seconds,omitempty"`
 }
 
-// sample is what was measured on the beginning of the inputs.
+// sample holds the measurements on the beginning of the inputs.
 type sample struct {
 	Documents  int64   `json:"documents"`
 	Bad        int64   `json:"bad_records"`
@@ -101,11 +101,11 @@ func newPlanCommand() *cobra.Command {
 	return cmd
 }
 
-// foreseen is a run to be told of in advance, checked: real values.
+// foreseen is a run to be forecast, checked: real values.
 type foreseen struct {
 	args    []string
-	docs    uint64           // 0 where the inputs tell
-	shape   bloomstore.Shape // zero where the documents decide about it
+	docs    uint64           // 0 if the inputs decide it
+	shape   bloomstore.Shape // zero if the documents decide it
 	scheme  feature.Scheme
 	window  time.Duration
 	formats formats

@@ -13,7 +13,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// flagError says what is wrong with the flags of a command, and where to look.
+// flagError reports a mistake in the flags of a command and refers to its help.
 func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	var unknown *pflag.NotExistError
@@ -67,7 +67,7 @@ type once struct {
 	given bool
 }
 
-// Set takes the first value and refuses another: which of the two is meant, nobody knows.
+// Set takes the first value and refuses another, because either of the two may be meant.
 func (o *once) Set(text string) error {
 	if o.given {
 		return errTwice
@@ -76,8 +76,8 @@ func (o *once) Set(text string) error {
 	return o.Value.Set(text)
 }
 
-// eachOnce has the flags of a command and of those below it refuse a second value, but for
-// those that are on or off, and those that take several.
+// eachOnce makes the flags of a command and of its subcommands refuse a second value. Flags that
+// are on or off, and those with several values, are exempt.
 func eachOnce(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if _, several := f.Value.(pflag.SliceValue); several || f.Value.Type() == "bool" {

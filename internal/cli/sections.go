@@ -23,8 +23,8 @@ var dedupSections = []section{
 	{"How", "jobs checkpoint-every quiet help"},
 }
 
-// inSections has the help of a command show its flags in sections. A flag that is in none
-// is not shown: TestSections sees to it that each is.
+// inSections makes the help of a command show its flags in sections. A flag in no section is not
+// shown: TestSections checks that each is in one.
 func inSections(cmd *cobra.Command, sections []section) {
 	usage := cmd.UsageTemplate()
 	flags := "Flags:\n{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}"
