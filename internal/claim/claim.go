@@ -43,7 +43,7 @@ func Take(path string) (*Claim, error) {
 		err = fmt.Errorf("%s: %w", path, ErrTaken)
 	default:
 		c := &Claim{path: path, file: f}
-		// Whoever held it before may have renamed it since it was opened.
+		// The previous holder may have renamed it since it was opened.
 		if err = c.Check(); err == nil {
 			return c, nil
 		}
@@ -96,9 +96,8 @@ func (c *Claim) Size() (int64, error) {
 // Sync brings what any process has written to the file to the disk.
 func (c *Claim) Sync() error { return c.file.Sync() }
 
-// Rename gives the file another name in the same folder, durably, replacing what
-// has that name. It returns ErrMoved, and does nothing, when the file is not
-// under its name any more.
+// Rename gives the file another name in the same folder, durably, replacing any file of that name.
+// It returns ErrMoved, and does nothing, when the file is not under its name any more.
 func (c *Claim) Rename(to string) error {
 	if err := c.Check(); err != nil {
 		return err

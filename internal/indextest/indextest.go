@@ -17,7 +17,7 @@ func Sentences(n int) string {
 	return text
 }
 
-// Must ends the test where there is an error.
+// Must ends the test if there is an error.
 func Must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -25,7 +25,7 @@ func Must(t testing.TB, err error) {
 	}
 }
 
-// Copy copies the index in dir and returns where to.
+// Copy copies the index in dir and returns the folder of the copy.
 func Copy(t testing.TB, dir string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "copy")

@@ -3,8 +3,8 @@ package steptest
 
 import "os"
 
-// KillSelf ends the process as a power cut would: nothing deferred runs. It returns
-// only where it could not.
+// KillSelf ends the process as a power cut would: nothing deferred runs. It returns only if it
+// could not.
 func KillSelf() error {
 	self, err := os.FindProcess(os.Getpid())
 	if err != nil {
