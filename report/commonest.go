@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// commonest counts the segments that kept documents repeat most, which is what a
-// user wants to see of a corpus: menus, licences, mail footers.
+// Commonest counts the segments that kept documents repeat most. Users want to see these
+// in a corpus: menus, licences, mail footers.
 //
 // It keeps a fixed number of counters by the Space-Saving rule (Metwally,
 // Agrawal, El Abbadi, "Efficient Computation of Frequent and Top-k Elements in
 // Data Streams", 2005): a new key takes over the smallest counter. A count is
 // never too low and at most too high by the smallest counter.
 //
-// The counters are in parts, by the order of segments, which is the same for every
-// secret: what a part counts depends on its own segments alone, so several goroutines can
-// count, each for other parts.
+// The counters are in parts, by the order of segments, which is the same for every secret. The
+// counts of a part depend on its own segments alone. So several goroutines can count, each for other
+// parts.
 type Commonest struct{ parts [CommonParts]counters }
 
 // CommonParts is how many parts the counters are in.

@@ -13,7 +13,7 @@ var pageText string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{"clean": visible.Line}).Parse(pageText))
 
-// pageData is what the page is made of.
+// pageData holds the values of the page's template.
 type pageData struct {
 	*Digest
 	Title  string

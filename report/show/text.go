@@ -114,8 +114,8 @@ var kindTitles = map[string]string{
 	"mosaic":         "Made of several others",
 }
 
-// examples writes documents and their sources side by side, and under them what they
-// share, as the report quotes it.
+// examples writes documents and their sources side by side, and under them the shared parts, as the
+// report quotes them.
 func (t *text) examples(d *Digest) {
 	kind := ""
 	half := (t.Columns - 5) / 2
@@ -138,7 +138,7 @@ func (t *text) examples(d *Digest) {
 	}
 }
 
-// mark marks what is shared.
+// mark marks the shared parts.
 func (t *text) mark(s string) string {
 	if t.Marks {
 		return markOn + s + markOff
@@ -188,7 +188,7 @@ func wrap(s string, columns int) (all []string) {
 	return append(all, s[start:])
 }
 
-// cut is the first line of a string, with dots where there are more.
+// cut returns the first line of a string, with dots if there are more.
 func cut(s string, columns int) string {
 	all := wrap(s, columns)
 	if len(all) == 1 {
