@@ -70,7 +70,7 @@ var singles = func() map[string]*single {
 	return all
 }()
 
-// Faults that are borne: of so many characters, one.
+// Tolerated faults: one in so many characters.
 const (
 	declaredFaults = 1000
 	detectedFaults = 200
@@ -161,7 +161,7 @@ var marks = []struct{ mark, name string }{
 	{"\x84\x31\x95\x33", "gb18030"},
 }
 
-// decodeMarked decodes by a byte order mark. A mark before what it does not fit is none.
+// decodeMarked decodes by a byte order mark. A mark before bytes it does not fit is none.
 func decodeMarked(dst, body []byte) (text []byte, name string) {
 	for _, m := range marks {
 		rest, marked := bytes.CutPrefix(body, []byte(m.mark))
@@ -180,8 +180,8 @@ func decodeMarked(dst, body []byte) (text []byte, name string) {
 	return dst, ""
 }
 
-// decodeWide decodes what has bytes of zero: UTF-16 or UTF-32 without a mark, or UTF-8
-// with a stray one, or no text.
+// decodeWide decodes a body with zero bytes: UTF-16 or UTF-32 without a mark, or UTF-8 with a stray
+// one, or no text.
 func decodeWide(dst, body []byte) (text []byte, name string, err error) {
 	if zeros := bytes.Count(body, []byte{0}); zeros*1000 <= len(body) && utf8.Valid(body) && !isBinary(body) {
 		return append(dst, body...), utf8Of, nil
@@ -200,7 +200,7 @@ func decodeWide(dst, body []byte) (text []byte, name string, err error) {
 	return dst, "", ErrUnknown
 }
 
-// widePieces is how many units are looked at to tell UTF-16, at most.
+// widePieces is how many units are looked at to recognize UTF-16, at most.
 const widePieces = 1 << 15
 
 // looksWide reports whether nearly all units are characters as they stand in texts, and
@@ -231,8 +231,8 @@ func looksWide(body []byte, name string) bool {
 		units >= 4 && units == widePieces && usual*100 >= units*98 && spaces*400 >= units
 }
 
-// isUsual reports whether a code point is white space, or one of the scripts in use
-// that is no ideograph of the rarer kind.
+// isUsual reports whether a code point is white space, or one of the scripts in use, except for the
+// rarer ideographs.
 func isUsual(u uint32) bool {
 	switch {
 	case u < 0x20:
