@@ -1,5 +1,5 @@
-// Package step marks the places between two steps of a work that a crash must not tear, so that
-// tests can stop a process at every one.
+// Package step marks the places between two steps of a work that a crash must not tear. Tests can
+// stop a process at each of these places.
 package step
 
 // Hook is called with the name of each step done. It is for tests: nil in every program, set before
