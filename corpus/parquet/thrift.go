@@ -31,8 +31,8 @@ var (
 	errShort  = errors.New("it ends too early")
 )
 
-// thriftReader reads values one after the other. It takes no memory for what they say of
-// their lengths: all it returns are pieces of data. After an error it returns zeros.
+// thriftReader reads values one after the other. It allocates nothing for the lengths they claim:
+// it returns only pieces of data. After an error it returns zeros.
 type thriftReader struct {
 	data []byte
 	at   int
@@ -221,7 +221,7 @@ func (w *thriftWriter) string(s string) {
 	w.data = append(binary.AppendUvarint(w.data, uint64(len(s))), s...)
 }
 
-// raw writes a field whose bytes are known; nil is none.
+// raw writes a field from its encoded bytes; nil is none.
 func (w *thriftWriter) raw(id int, typ byte, value []byte) {
 	if value != nil {
 		w.field(id, typ)
