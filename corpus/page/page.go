@@ -1,5 +1,5 @@
-// Package page reads files that are one document each: HTML pages and plain texts. A
-// document's id is the name of its file.
+// Package page reads files of one document each: HTML pages and plain texts. A document's id is the
+// name of its file.
 package page
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// Format is files that are one document each.
+// Format is the format of files with one document each.
 type Format struct {
 	corpus.Unannotated
 
@@ -48,7 +48,7 @@ func (Format) Noun() string { return "file" }
 // Terminator is nothing.
 func (Format) Terminator() []byte { return nil }
 
-// Recognize tells HTML by its first tag, which other XML has not.
+// Recognize recognizes HTML by its first tag, which other XML does not have.
 func (f Format) Recognize(head []byte) bool {
 	if !f.HTML {
 		return false
