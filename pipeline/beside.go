@@ -1,7 +1,6 @@
 package pipeline
 
-// beside is work that goes on beside the goroutine that commits: one piece at a time, in
-// the order in which they are begun.
+// beside runs work beside the committing goroutine: one piece at a time, in the order of begin.
 type beside struct {
 	done chan error // nil if nothing is under way
 	err  error      // the first

@@ -8,7 +8,7 @@ import (
 	"github.com/firstseen/firstseen/report"
 )
 
-// By says by what documents are counted beside all together, see [report.Groups].
+// By is the value by which documents are counted, beside the count of all, see [report.Groups].
 type By struct {
 	Field string // as it is called in the summary
 	// Format returns a format that reads the same records, with the value as their id. It returns

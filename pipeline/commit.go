@@ -23,7 +23,7 @@ type committer struct {
 	crew   *crew // nil if documents are decided one after the other
 	group  group
 	lines  [2]together // of the documents being decided, and of those being written
-	beside beside      // it writes; who touches outputs or lets answers go waits for it
+	beside beside      // it writes; a goroutine that touches outputs or lets answers go waits for it
 	left   *batch      // handed to the writing, which gives it back; nil if the last is not
 	led    int         // the input whose head was given to Kept; -1 for none
 	buf    []byte
@@ -107,8 +107,7 @@ func (c *committer) decideOne(b *batch, rec *record, l *lines) error {
 	return c.told(rec, &r)
 }
 
-// write writes what follows from a record, be it beside the next decision. l is of a
-// document.
+// write writes the results of a record, beside the next decision or not. l is of a document.
 func (c *committer) write(b *batch, rec *record, l *lines) error {
 	if err := c.out.record(b, rec, l); err != nil || !rec.isDocument() || l.kept {
 		return err
@@ -143,8 +142,8 @@ func (c *committer) told(rec *record, r *dedup.Result) error {
 	return nil
 }
 
-// retried turns the answer to a document that was kept before, and is sent again,
-// into the one that it had, or marks it.
+// retried handles a document that was kept before and is sent again. It turns the answer into the
+// earlier one, or marks it.
 func (c *committer) retried(r *dedup.Result) error {
 	if !c.job.Retries || c.index.Table() == nil || !r.Exact || !r.SameID || !c.index.Owns(r.Of.Num) {
 		return nil

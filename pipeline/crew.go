@@ -10,7 +10,7 @@ import (
 // documents look for a phase of a commit to help with. So no more goroutines run than there are
 // processors, and a phase waits only for workers that have begun one of its tasks.
 type crew struct {
-	size  int // workers, and the goroutine that commits, which is number 0
+	size  int // workers, and the committing goroutine as number 0
 	phase atomic.Pointer[phase]
 	idle  chan struct{} // received from by workers that have nothing to extract
 	took  time.Duration // in run, with more than one task

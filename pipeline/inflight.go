@@ -119,7 +119,7 @@ func newExtra(most int64) *extra {
 	return e
 }
 
-// take waits until a batch may have so many bytes more, or the run is over.
+// take waits until a batch may have that many more bytes, or the run is over.
 func (e *extra) take(ctx context.Context, batch, bytes int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -147,7 +147,7 @@ func (e *extra) giveBack(bytes int64) {
 	}
 }
 
-// first says that a batch is decided next.
+// first notes the batch decided next.
 func (e *extra) first(batch int64) {
 	e.mu.Lock()
 	e.next = batch

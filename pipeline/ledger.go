@@ -14,7 +14,7 @@ import (
 	"github.com/firstseen/firstseen/report"
 )
 
-// LedgerName is the name under which an index stores the run that is under way.
+// LedgerName is the name under which an index stores the run under way.
 const LedgerName = "run"
 
 // Position is a place between two records.
@@ -57,9 +57,9 @@ type Ledger struct {
 	command Command
 	chosen  choices  // of a run that can be continued
 	prints  []uint64 // of the inputs begun, see entry.Prints
-	found   *entry   // what another run has left; nil for nothing
+	found   *entry   // the note of another run; nil for none
 	goesOn  *Progress
-	last    *Progress // what Save has stored last
+	last    *Progress // the last Progress stored by Save
 }
 
 // entry is a run as its checkpoints store it: the command, so that only the same one
@@ -69,7 +69,7 @@ type entry struct {
 	Choices  choices  `json:"choices"`
 	Progress Progress `json:"progress"`
 	Pipe     bool     `json:"pipe"`  // cannot be continued: it read or wrote a pipe
-	Gone     bool     `json:"gone"`  // it read a pipe and left no file that is still here
+	Gone     bool     `json:"gone"`  // it read a pipe, and none of its files is still here
 	Saved    int64    `json:"saved"` // time of the checkpoint, Unix seconds
 	// Prints are corpus.Fingerprint of the inputs begun, 0 if unknown. The inputs after them have
 	// not been looked at, so they may be any.
@@ -89,12 +89,12 @@ type Unfinished struct {
 	Foreign bool
 	// Pipe: it read or wrote a pipe, and cannot be continued.
 	Pipe bool
-	// Gone: it read a pipe and wrote no file, so that nothing it left can be the
-	// only copy of a document, and another run may begin.
+	// Gone: it read a pipe and wrote no file. So no file of that run can be the only copy of a
+	// document, and another run may begin.
 	Gone bool
 }
 
-// Refusal says why an unfinished run is not continued.
+// Refusal is the reason why an unfinished run is not continued.
 type Refusal uint8
 
 const (
@@ -167,8 +167,8 @@ func (l *Ledger) repeatable() bool {
 	return l.command.Lasting && !l.command.ReadsPipe() && !l.command.writesPipe()
 }
 
-// Continue returns how far the unfinished run has come, or a RefusedError unless this
-// is its command, its inputs are as they were and it can be continued.
+// Continue returns how far the unfinished run has come. It returns a RefusedError unless this is
+// that run's command, its inputs are as they were and it can be continued.
 func (l *Ledger) Continue() (*Progress, error) {
 	e := l.found
 	refused := func(why Refusal, err error) (*Progress, error) {
@@ -264,8 +264,8 @@ func (l *Ledger) OpenOutputs() (o Outputs, err error) {
 	return o, nil
 }
 
-// reopen continues an output, and returns nil for one that has its name already:
-// a run that had decided everything was stopped between publishing and noting.
+// reopen continues an output. It returns nil for one that has its name already: a run that had
+// decided everything was stopped between publishing and noting.
 func (l *Ledger) reopen(name string, at corpus.Mark) (*corpus.Writer, error) {
 	w, err := corpus.OpenAt(name, at)
 	if err == nil || errors.Is(err, corpus.ErrBusy) {

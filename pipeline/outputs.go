@@ -15,7 +15,7 @@ import (
 // Outputs are the files a run writes. Each may be nil.
 type Outputs struct {
 	Kept     *corpus.Writer // the kept records or, with Annotate, all records
-	Report   *corpus.Writer // a line of JSON for each document that is not unique
+	Report   *corpus.Writer // a line of JSON for each document not unique
 	Rejects  *corpus.Writer // a line of JSON for each bad record
 	Annotate bool           // add the verdict to every record of Kept
 	Others   bool           // Kept has the removed records instead
@@ -121,7 +121,7 @@ func (o *outputs) prepare(dst []byte, b *batch, rec *record, r *dedup.Result) (l
 	return l, dst, err
 }
 
-// record writes what follows from a record; l is of a document.
+// record writes the results of a record; l is of a document.
 func (o *outputs) record(b *batch, rec *record, l *lines) error {
 	o.raw, o.format = rec.raw, b.block.Format
 	switch {

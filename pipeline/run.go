@@ -60,8 +60,8 @@ type Job struct {
 	// reader waiting for the answers. In files nothing is retried, and both copies would count as
 	// kept.
 	Retries bool
-	// DropRetries: such a document is marked like that, and not kept: for those who fetch
-	// the same pages again and never ask twice for an answer.
+	// DropRetries marks such a document as a retry, too, but does not keep it. It is for users who
+	// fetch the same pages again and never ask twice for an answer.
 	DropRetries bool
 	// Ticks makes checkpoints by time: one at each tick before which something came. Nil for none.
 	// A ticker of one second bounds how much a kill makes a pipe forget. Runs over files have none,
@@ -342,8 +342,8 @@ func (p *pipeline) commitBatch(ctx context.Context, b *batch) error {
 	return err
 }
 
-// next waits for a batch that a worker has finished with and, meanwhile, does what
-// time asks for. Nil is the end of the input.
+// next waits for a batch that a worker has finished with. Meanwhile it does the work that is due by
+// time. Nil is the end of the input.
 func (p *pipeline) next(ctx context.Context) (b *batch, err error) {
 	order, done := p.order, chan struct{}(nil)
 	for {

@@ -213,7 +213,7 @@ func (r *record) document() dedup.Document {
 	return dedup.Document{ID: r.name(), Sketch: &r.set, Added: r.added, Text: r.text}
 }
 
-// pass counts a record, and moves the place the run has come to behind it.
+// pass counts a record, and moves the run's position behind it.
 func (c *committer) pass(b *batch, rec *record) {
 	if c.at.Input != b.block.Input {
 		c.at.Sum = 0

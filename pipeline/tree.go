@@ -69,7 +69,7 @@ func (o *outputs) syncTree() (*corpus.TreeMark, error) {
 	return &at, err
 }
 
-// openTree creates the tree or, after Continue, goes on with that of the unfinished run.
+// openTree creates the tree or, after Continue, continues that of the unfinished run.
 func (l *Ledger) openTree(worthless []corpus.FileID) (*corpus.Tree, error) {
 	plan := l.command.Tree
 	switch {
@@ -96,7 +96,7 @@ func (l *Ledger) treeIsAs(at *corpus.TreeMark) (bool, error) {
 	return l.command.Tree.TreeIsAs(*at)
 }
 
-// enclose has an output be enclosed, if there is one that shall be.
+// enclose sets the enclosure of an output, if both exist.
 func enclose(w *corpus.Writer, e corpus.Enclosure) error {
 	if w == nil || e == nil {
 		return nil

@@ -8,8 +8,7 @@ import (
 	"github.com/firstseen/firstseen/index"
 )
 
-// Window says how long documents count; see docs/design.md, rule 17. The zero value is
-// for ever.
+// Window is how long documents count; see docs/design.md, rule 17. The zero value is for ever.
 type Window struct {
 	Seconds uint32 // 0 for an index without a window
 	// Told means that documents carry their times; a document without one gets the latest.
