@@ -2,8 +2,8 @@ package claim
 
 import "os"
 
-// ID distinguishes a file from all others, under any name, and from every later one that is given
-// its number. It is zero if the file system does not record when a file was made.
+// ID distinguishes a file from all others, under any name, and from every later file given its
+// number. It is zero if the file system does not record when a file was made.
 type ID struct {
 	Device uint64 `json:"device"`
 	Number uint64 `json:"number"`
@@ -13,5 +13,5 @@ type ID struct {
 // Identify returns the identity of an open file.
 func Identify(f *os.File) ID { return identify(f) }
 
-// ID is that of the claimed file.
+// ID returns the identity of the claimed file.
 func (c *Claim) ID() ID { return Identify(c.file) }

@@ -26,7 +26,7 @@ var remedies = []struct {
 	forMost bool
 	advice  func(first *report.Rejected) string
 }{
-	{regexp.MustCompile(`--[a-z]`), false, says("")}, // it says itself what to do
+	{regexp.MustCompile(`--[a-z]`), false, says("")}, // the reason itself names the remedy
 	{regexp.MustCompile(`^field ".*" is .*, not a string or a number$`), true, stringsFor("name another field of the id with --id-field")},
 	{regexp.MustCompile(`^field ".*" is an array, not a string$`), true, joined},
 	{regexp.MustCompile(`^field ".*" is (missing|null|.*, not a string)$`), true, stringsFor("name the field of the text with --text-field")},
@@ -42,8 +42,8 @@ func says(advice string) func(*report.Rejected) string {
 	return func(*report.Rejected) string { return advice }
 }
 
-// badRecords returns the error of a run that is done, but not with all records: so many of all,
-// beginning with first.
+// badRecords returns the error of a run finished with bad records: their number, the number of all
+// records, and the first bad one.
 func badRecords(bad, all int64, noun string, first *report.Rejected) error {
 	err := fmt.Errorf("%w: %d of %d %ss", errBadRecords, bad, all, noun)
 	if first == nil { // of a run of an earlier version
@@ -64,7 +64,7 @@ func badRecords(bad, all int64, noun string, first *report.Rejected) error {
 	return err
 }
 
-// tellNoIDs says that no document has an id by --id-field.
+// tellNoIDs reports that no document has an id by --id-field.
 func (t *task) tellNoIDs(stderr io.Writer, s *report.Summary) {
 	if field := t.formats.jsonl.Fields.ID; field != "" && s.Unnamed == s.Documents && s.Documents > 0 {
 		fmt.Fprintf(stderr, "firstseen: warning: no document has the field %q of --id-field, so their ids are file and place (FILE:LINE): firstseen texts prints what is read\n", field)

@@ -162,8 +162,7 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 	return t.finish(ledger, &job, summary, runErr)
 }
 
-// isOver says that the run of this command has come to its end before, and ends as that
-// has.
+// isOver reports that an earlier run of this command has come to its end, and ends the same way.
 func (t *task) isOver(stderr io.Writer, over *report.Tally, full bool, err error) error {
 	t.whole = err == nil
 	switch {
@@ -219,7 +218,7 @@ func opened[T any](ctx context.Context, open func() (T, error)) (T, error) {
 	case <-ctx.Done():
 	}
 	select {
-	case <-done: // a file is open at once, and the run says how it ends
+	case <-done: // a file opens at once, and the run reports its own end
 		return output, err
 	case <-time.After(openingPatience):
 		var none T
@@ -258,8 +257,8 @@ func (t *task) endsHere(runErr error) bool {
 	return errors.Is(runErr, context.Canceled) && t.index != "" && t.readsPipe()
 }
 
-// finish ends a run that is over. All is read or, if the run cannot be continued, the filter is
-// full or a signal came.
+// finish ends a finished run. All is read or, if the run cannot be continued, the filter is full or
+// a signal came.
 func (t *task) finish(ledger *pipeline.Ledger, job *pipeline.Job, s *report.Summary, early error) error {
 	err := ledger.Publish(&job.Outputs)
 	if err == nil {
@@ -282,7 +281,7 @@ func (t *task) finish(ledger *pipeline.Ledger, job *pipeline.Job, s *report.Summ
 	return t.badRecords(s)
 }
 
-// tellStart says what memory the run will take, before it takes any time.
+// tellStart reports the memory that the run will take, before it takes any time.
 func (t *task) tellStart(stderr io.Writer, x *index.Index) {
 	if t.index == "" {
 		fmt.Fprintf(stderr, "firstseen: temporary index in %s; set %s to have it elsewhere\n", t.openedIn, tempVariable())
@@ -310,7 +309,7 @@ func (t *task) tell(cmd *cobra.Command, s *report.Summary, file *corpus.Writer) 
 	return nil
 }
 
-// badRecords says by its error whether records were bad.
+// badRecords returns an error if there were bad records.
 func (t *task) badRecords(s *report.Summary) error {
 	if s.Bad == 0 {
 		return nil
@@ -341,8 +340,7 @@ func (t *task) readsPipe() bool {
 	return c.ReadsPipe()
 }
 
-// job gathers what pipeline.Run needs, and goes on with an unfinished run or leaves
-// it.
+// job gathers the arguments of pipeline.Run, and continues an unfinished run or abandons it.
 func (t *task) job(ctx context.Context, stdin io.Reader, stderr io.Writer, ledger *pipeline.Ledger) (pipeline.Job, error) {
 	job := pipeline.Job{
 		Scheme: t.scheme, Rules: t.rules,
@@ -388,7 +386,7 @@ func (t *task) job(ctx context.Context, stdin io.Reader, stderr io.Writer, ledge
 	return job, err
 }
 
-// giveUp leaves the unfinished run for good, and says what that means.
+// giveUp abandons the unfinished run and reports the consequences.
 func giveUp(ledger *pipeline.Ledger, stderr io.Writer) error {
 	u := ledger.Unfinished()
 	if !u.Foreign {

@@ -57,7 +57,7 @@ type sample struct {
 	Stored     int64   `json:"stored_bytes"` // of the inputs, read for them
 	OfStored   int64   `json:"of_bytes"`     // of all inputs, as stored; -1 unknown
 	KeysPerDoc float64 `json:"keys_per_document"`
-	// Those that 8 documents hold already included: on disk for a while.
+	// Keys including those that 8 documents already hold: on disk for a while.
 	AllKeysPerDoc float64 `json:"all_keys_per_document"`
 	IDBytes       float64 `json:"id_bytes"` // of an id, on average
 	Seconds       float64 `json:"seconds"`
@@ -165,7 +165,7 @@ func (p *foreseen) forecast(cmd *cobra.Command) (_ *forecast, err error) {
 	}
 	known := p.docs
 	if p.window > 0 {
-		known *= 2 // a filter, and a method's memory, have as many that count no more
+		known *= 2 // a filter, and a method's memory, hold as many documents that count no more
 	}
 	if p.shape == (bloomstore.Shape{}) {
 		p.shape = index.ShapeFor(known, p.scheme, false)
@@ -175,7 +175,7 @@ func (p *foreseen) forecast(cmd *cobra.Command) (_ *forecast, err error) {
 		c.inWindow(p.window)
 	}
 	beside := memoryOfParquet(p.found)
-	c.MemoryBytes += c.FilterBytes + memoryOf(p.source, false) + p.scheme.MemoryFor(known) + known/8 + beside // a bit says who only counts
+	c.MemoryBytes += c.FilterBytes + memoryOf(p.source, false) + p.scheme.MemoryFor(known) + known/8 + beside // one bit a document marks those that only count
 	if p.scheme.Info().FilterOnly && p.window == 0 {
 		c.FilterOnlyBytes = c.FilterBytes + memoryOf(p.source, true) + beside
 		c.FilterOnlyDisk = index.StreamDisk(p.shape)
@@ -300,7 +300,7 @@ func idBytes(blocks []corpus.Block) (float64, error) {
 	return float64(size) / float64(docs), nil
 }
 
-// run sends the sample through the pipeline and notes what that took.
+// run sends the sample through the pipeline and notes the results.
 func (p *foreseen) run(ctx context.Context, m *sample, blocks []corpus.Block) (err error) {
 	runtime.GOMAXPROCS(p.jobs)
 	dir, err := makeTempIndex()

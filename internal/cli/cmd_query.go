@@ -196,7 +196,7 @@ func (q *query) texts(inputs []corpus.Input, cfg corpus.SourceConfig) error {
 	return nil
 }
 
-// readWhole reads an input that is one text, in the encoding given by cfg.
+// readWhole reads an input as one text, in the encoding given by cfg.
 func readWhole(in corpus.Input, cfg corpus.SourceConfig) (text []byte, err error) {
 	r := cfg.Stdin
 	if in.Path != corpus.Stdin {
@@ -217,16 +217,14 @@ func readWhole(in corpus.Input, cfg corpus.SourceConfig) (text []byte, err error
 	return wholeText(in.Name, text, cfg.Encoding)
 }
 
-// documents asks about every document of the inputs and says on standard error
-// which records are none.
+// documents asks about every document of the inputs and names the bad records on standard error.
 func (q *query) documents(cmd *cobra.Command, source *corpus.Source) error {
 	return eachDocument(cmd, source, func(b *corpus.Block, doc *corpus.Document) error {
 		return q.ask(string(doc.ID), doc.Text, doc.Exact, b.File, doc.At)
 	})
 }
 
-// eachDocument reads the documents of a source and says on standard error which records
-// are none.
+// eachDocument reads the documents of a source and names the bad records on standard error.
 func eachDocument(cmd *cobra.Command, source *corpus.Source, do func(b *corpus.Block, doc *corpus.Document) error) error {
 	defer source.Close() // after its end, nothing; before it, another error is reported
 	var block corpus.Block

@@ -43,8 +43,8 @@ func (d *derived) register(fs *pflag.FlagSet) {
 	fs.StringVar(&d.keptFiles, "kept-files", "", "where inputs are a document each: write the names of the kept files here, one a line")
 }
 
-// reads reports whether anything is made of the report, and again whether the inputs are
-// read again for it.
+// reads reports whether anything is made from the report. again reports whether the inputs are read
+// again for it.
 func (d *derived) reads() (report, again bool) {
 	again = d.attributes != "" || d.copyTo != "" || d.keptFiles != ""
 	return again || d.clusters != "" || d.pairs != "", again
@@ -112,7 +112,7 @@ func checkFile(name string) error {
 	return nil
 }
 
-// checkDerived refuses what would write over something, or cannot be made of these inputs.
+// checkDerived refuses files that would overwrite something, or cannot be made from these inputs.
 func (t *task) checkDerived() error {
 	d := &t.derived
 	reads, again := d.reads()
@@ -162,7 +162,7 @@ func treeNames(args []string, inputs []corpus.Input) ([]string, error) {
 	for _, arg := range args {
 		matches := []string{arg}
 		if _, err := os.Stat(arg); err != nil {
-			matches, _ = filepath.Glob(arg) // it was one that means something
+			matches, _ = filepath.Glob(arg) // it was a pattern
 		}
 		for _, m := range matches {
 			if info, err := os.Stat(m); err == nil && info.IsDir() {
@@ -173,7 +173,7 @@ func treeNames(args []string, inputs []corpus.Input) ([]string, error) {
 	names := make([]string, len(inputs))
 	whose := map[string]string{}
 	for i, in := range inputs {
-		file := in.File() // of members of an archive the one that holds them, as a folder
+		file := in.File() // for members of an archive: the archive, as a folder
 		names[i] = filepath.Base(file) + in.Path[len(file):]
 		for _, root := range roots {
 			if inside, ok := strings.CutPrefix(in.Path, root); ok {
@@ -223,8 +223,8 @@ func checkTree(dir string, names []string, inputs []corpus.Input) error {
 	return corpus.CheckTreeFolders(dir, names)
 }
 
-// derive makes the files derived from the report, once that is whole; ended is the error with which
-// the run ended.
+// derive makes the files derived from the report, once the report is whole; ended is the error with
+// which the run ended.
 func (t *task) derive(cmd *cobra.Command, ended error) error {
 	reads, again := t.derived.reads()
 	if !reads || !t.whole {

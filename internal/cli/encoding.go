@@ -14,8 +14,7 @@ import (
 	"github.com/firstseen/firstseen/web/charset"
 )
 
-// encodingFlag says in which encoding inputs of text are that have no byte order mark:
-// the name of one, or auto.
+// encodingFlag is the encoding of text inputs without a byte order mark: a name, or auto.
 type encodingFlag string
 
 func (f *encodingFlag) register(fs *pflag.FlagSet) {
@@ -83,7 +82,7 @@ func wholeText(name string, text []byte, e corpus.Encoding) ([]byte, error) {
 	return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), nil
 }
 
-// given reports whether the flag says something.
+// given reports whether the flag names an encoding other than UTF-8.
 func (f encodingFlag) given() bool { return f != "" && strings.ToLower(string(f)) != "utf-8" }
 
 // text returns the flag's value for the ledger of a run.
@@ -94,7 +93,7 @@ func (f encodingFlag) text() string {
 	return fmt.Sprintf(" encoding %q", string(f))
 }
 
-// check refuses the flag for what finds encodings itself, or has none.
+// check refuses the flag for formats that find encodings themselves, or have none.
 func (f encodingFlag) check(found corpus.Format) error {
 	if !f.given() || corpus.Decodes(found) {
 		return nil

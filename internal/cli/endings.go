@@ -108,7 +108,7 @@ func checkOut(name string, format corpus.Format) error {
 		kind = holdsText
 	}
 	if kind == unwritten {
-		return nil // which is said elsewhere
+		return nil // reported elsewhere
 	}
 	if err := checkEnding("--out", name, kind); err != nil {
 		return usageError{fmt.Errorf("%w; the records of the inputs, %s, are written as they came", err, format.Name())}

@@ -29,7 +29,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usageError{fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
 }
 
-// likeFlags are the flags that a mistyped one may stand for.
+// likeFlags returns the flags that a mistyped one may stand for.
 func likeFlags(flags *pflag.FlagSet, typed string) []string {
 	words := &cobra.Command{}
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -42,7 +42,7 @@ func likeFlags(flags *pflag.FlagSet, typed string) []string {
 	return suggestions(words, typed)
 }
 
-// suggestions are the commands below one that a mistyped word may stand for.
+// suggestions returns the subcommands that a mistyped word may stand for.
 func suggestions(cmd *cobra.Command, typed string) []string {
 	cmd.SuggestionsMinimumDistance = min(2, (len(typed)-1)/2)
 	words := cmd.SuggestionsFor(typed)
@@ -84,7 +84,7 @@ func eachOnce(cmd *cobra.Command) {
 			return
 		}
 		f.Value = &once{Value: f.Value}
-		if f.DefValue == "0s" { // by which the help knows that there is no default
+		if f.DefValue == "0s" { // a sign to the help that there is no default
 			f.DefValue = "0"
 		}
 	})
@@ -93,7 +93,7 @@ func eachOnce(cmd *cobra.Command) {
 	}
 }
 
-// wanted says in plain words what values a flag takes.
+// wanted returns in plain words the values that a flag takes.
 func wanted(invalid *pflag.InvalidValueError) string {
 	if errors.Is(invalid, strconv.ErrRange) {
 		return "a smaller number"
@@ -128,7 +128,7 @@ var ranges = map[string]struct {
 	"max-bad":   {least: -1, most: 1 << 63, want: "at least 0, or -1 for any number"},
 }
 
-// smallestShare is above 0 and below what any share of a text can be.
+// smallestShare is above 0 and below any possible share of a text.
 const smallestShare = 1e-300
 
 // checkRanges refuses numbers that mean nothing, and values that would be taken

@@ -27,7 +27,7 @@ import (
 // reading holds the flags about the formats of inputs.
 type reading struct {
 	textField, idField string
-	format             string // "auto", or that of all inputs
+	format             string // "auto", or the format of all inputs
 	status, types      string // of the records of web archives
 	html               string // the part of a page that is its text
 	encoding           encodingFlag
@@ -68,8 +68,8 @@ func textOf(html string) (func() corpus.Text, error) {
 	}, err
 }
 
-// isPlainUTF8 reports whether a body is UTF-8 as it is: without a byte order mark, and
-// without what encodings of seven bits shift with, which are UTF-8 too.
+// isPlainUTF8 reports whether a body is UTF-8 as it is. It must have no byte order mark and no
+// shift sequences of seven-bit encodings, which are UTF-8 too.
 func isPlainUTF8(body []byte) bool {
 	return !bytes.HasPrefix(body, []byte("\xef\xbb\xbf")) && bytes.IndexByte(body, 0x1b) < 0 && bytes.IndexByte(body, 0) < 0 &&
 		!bytes.Contains(body, []byte("~{")) && utf8.Valid(body)

@@ -103,8 +103,8 @@ func memoryOfParquet(found corpus.Format) uint64 {
 	return parquet.Memory + parquetWritten
 }
 
-// decodersFor is how many goroutines decode compressed inputs ahead. Without a table
-// there is no memory for it.
+// decodersFor returns how many goroutines decode compressed inputs ahead. Without a table there is
+// no memory for that.
 func decodersFor(jobs int, filterOnly bool) int {
 	if filterOnly {
 		return 0
@@ -126,7 +126,7 @@ func outsideHeap(jobs int, filterOnly bool) int64 {
 
 func windowBeyond(window int64) int64 { return max(0, window-ordinaryWindow) }
 
-// processors is how many there are; tests say otherwise.
+// processors is the number of processors; tests set another.
 var processors = runtime.NumCPU
 
 // processors is how many a run is given. One job over web archives has one more, if there
@@ -141,8 +141,7 @@ func (t *task) processors() int {
 // jobsPerProcessor: more goroutines than this gain nothing, and each takes memory.
 const jobsPerProcessor = 4
 
-// checkJobs returns the number of jobs to use for -j and says so when it is
-// another.
+// checkJobs returns the number of jobs to use for -j and reports it if it differs.
 func checkJobs(jobs int, stderr io.Writer) int {
 	most := jobsPerProcessor * processors()
 	if jobs <= most {
@@ -171,8 +170,7 @@ func tellPassed(passed []corpus.Passed, stderr io.Writer) {
 	}
 }
 
-// othersText says which files of a directory were passed over, the most frequent of their
-// endings.
+// othersText describes the passed-over files of a directory by the most frequent of their endings.
 func othersText(p corpus.Passed) string {
 	all := 0
 	var endings []string

@@ -12,9 +12,9 @@ import (
 // maxList is the longest list of inputs, in bytes: a million names.
 const maxList = 256 << 20
 
-// readLists replaces an argument @FILE, unless that is itself the name of a file, by the names in
-// FILE. The names are the lines of FILE or, if it has zero bytes, the parts between these, as find
-// -print0 writes them. A name may be any argument except a list. Empty lines are passed over.
+// readLists replaces an argument @FILE by the names in FILE, unless the argument itself is the name
+// of a file. The names are the lines of FILE or, if it has zero bytes, the parts between these, as
+// find -print0 writes them. A name may be any argument except a list. Empty lines are passed over.
 func readLists(args []string) (all []string, err error) {
 	for _, arg := range args {
 		name, isList := strings.CutPrefix(arg, "@")

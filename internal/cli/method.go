@@ -34,7 +34,7 @@ func methodNames() string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// methodsHelp says what each method is.
+// methodsHelp describes each method.
 func methodsHelp() string {
 	help := "Methods (--method):\n"
 	for _, m := range feature.Methods() {

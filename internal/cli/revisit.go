@@ -70,7 +70,7 @@ func revisitText(r warc.Revisit) string {
 // document".
 const tagWebRecord dedup.Tag = 3
 
-// writeRevisits has a run store what revisit records need, and write them.
+// writeRevisits makes a run store the data of revisit records, and write these.
 func (f formats) writeRevisits(job *pipeline.Job) {
 	archive := f.warc
 	if !archive.Revisit.Write {

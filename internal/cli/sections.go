@@ -45,7 +45,7 @@ func flagSections(all *pflag.FlagSet, sections []section) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// commandGroups are what commands are for, in the order of the help.
+// commandGroups groups the commands by purpose, in the order of the help.
 func commandGroups(root *cobra.Command) {
 	for _, g := range []struct {
 		id, title string

@@ -11,7 +11,7 @@ import (
 type settings struct {
 	index string
 
-	// The filter and what goes into it.
+	// The filter and its keys.
 	docs, memory, onFull string
 	scheme               feature.Scheme
 	keyed, unkeyed       bool

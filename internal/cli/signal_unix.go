@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// ignoreFileSizeSignal makes a limit on the size of files (ulimit -f) an error
-// from write, as a full disk is, and not the end of the process.
+// ignoreFileSizeSignal turns a limit on the size of files (ulimit -f) into an error from write, as
+// for a full disk. Otherwise the limit would end the process.
 func ignoreFileSizeSignal() { signal.Ignore(syscall.SIGXFSZ) }
 
 // endSignals returns the signals that end a run in good order. Closing the terminal sends one, but

@@ -14,7 +14,7 @@ import (
 // taking are the flags of dedup for documents that may be taken back.
 type taking struct {
 	batch, sameID string
-	again         string // what becomes of a document that was kept before
+	again         string // the fate of a document kept before
 }
 
 func (f *taking) register(fs *pflag.FlagSet) {

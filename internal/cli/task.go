@@ -47,7 +47,7 @@ type task struct {
 	summary     string
 	tree        *corpus.TreePlan // the outputs of each input; nil for none
 	enclosure   corpus.Enclosure // of --out; nil for none
-	head        []byte           // what stands in front of the records in --out
+	head        []byte           // it precedes the records in --out
 	tabled      corpus.Enclosure // of --report, likewise
 	shard       int64            // bytes of its files, 0 for one of each input
 	annotate    bool
@@ -124,7 +124,7 @@ func (f *settings) task(args []string) (*task, error) {
 	return p, p.checkDerived()
 }
 
-// chooseRules checks the flags that say when a document is a duplicate.
+// chooseRules checks the flags that decide when a document is a duplicate.
 func chooseRules(threshold float64, score string) (r dedup.Rules, err error) {
 	if !(threshold >= 0 && threshold <= 1) {
 		return r, fmt.Errorf("--threshold %v: want a share above 0 and at most 1", threshold)
@@ -259,8 +259,8 @@ func tableID(epoch string, scheme feature.Scheme) (id [16]byte) {
 	return id
 }
 
-// clock returns what stamps documents: the time, or the one of SOURCE_DATE_EPOCH
-// for runs that must be reproducible.
+// clock returns the clock that stamps documents: the time, or the one of SOURCE_DATE_EPOCH for runs
+// that must be reproducible.
 func clock(epoch string) (func() time.Time, error) {
 	if epoch == "" {
 		return time.Now, nil

@@ -54,9 +54,8 @@ func (t *task) filterShape() bloomstore.Shape {
 // leastTempKeys take a filter of 128 KiB.
 const leastTempKeys = 1 << 16
 
-// sweepTempIndexes removes the temporary indexes in dir that killed runs have
-// left. What cannot be removed, or is no such thing for certain, stays: to tidy
-// up is no reason for a run to fail.
+// sweepTempIndexes removes the temporary indexes left in dir by killed runs. A folder that cannot
+// be removed, or is not certainly such an index, stays: tidying up is no reason for a run to fail.
 func sweepTempIndexes(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

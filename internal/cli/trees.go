@@ -51,7 +51,7 @@ func (f *treeFlags) task(p *task) error {
 // leastShard keeps a mistake in the unit from making millions of files.
 const leastShard = 64 << 10
 
-// planTree says which files are written, and refuses what their format cannot have.
+// planTree chooses the files to write, and refuses options their format cannot have.
 func (t *task) planTree(f *treeFlags) (err error) {
 	if f.outDir == "" {
 		return nil
@@ -70,7 +70,7 @@ func (t *task) planTree(f *treeFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	// If a file is one document and that is removed, nothing is left of the file.
+	// If a file is one document and the document is removed, nothing is left of the file.
 	t.tree.SkipEmpty = f.skipEmpty || single
 	return t.tree.Check(t.args, t.inputs, t.index, t.out, t.report, t.rejects, t.summary)
 }

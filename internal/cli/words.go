@@ -186,7 +186,7 @@ const (
 	staysKnown  = "what it has kept so far stays known"
 )
 
-// refusal adds the remedy to an error about a run that is not continued.
+// refusal adds the remedy to an error about an unfinished run not continued.
 func refusal(err error) error {
 	var r *pipeline.RefusedError
 	if !errors.As(err, &r) {

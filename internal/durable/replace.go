@@ -73,9 +73,9 @@ func replace(path, temp string, write func(*os.File) error) (err error) {
 	return rename(temp, path)
 }
 
-// create opens the temporary file with the permissions of the file it is to
-// replace. It insists on making the file, so that nothing which lies there
-// under that name, a link to elsewhere for one, is written through.
+// create opens the temporary file with the permissions of the file it is to replace. It insists on
+// making the file. So it never writes through an existing file of that name, such as a link to
+// elsewhere.
 func create(path, temp string) (*os.File, error) {
 	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

@@ -1,4 +1,5 @@
-// Package indextest has what tests of an index and of what works on one share.
+// Package indextest has helpers shared by the tests of an index and of the packages that work on
+// one.
 package indextest
 
 import (
@@ -8,7 +9,7 @@ import (
 	"testing"
 )
 
-// Sentences is a text that has nothing in common with that of another number.
+// Sentences returns a text that has nothing in common with that of another number.
 func Sentences(n int) string {
 	text := ""
 	for i := range 6 {

@@ -87,7 +87,7 @@ type Log struct {
 	next uint64 // number of the next group
 	size int64
 	buf  []byte
-	err  error // of an append that failed: what follows it would be lost
+	err  error // of a failed append: anything after it would be lost
 }
 
 // file holds the methods of an *os.File that a Log needs.

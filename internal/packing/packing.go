@@ -1,5 +1,5 @@
-// Package packing has what stands for compression of bytes, which is one instruction in
-// AVX-512 alone, in AVX2: a shuffle for every mask of eight bytes.
+// Package packing replaces the compression of bytes, a single instruction in AVX-512 only, for
+// AVX2: it has a shuffle for every mask of eight bytes.
 package packing
 
 // Shuffles returns for each mask of eight bytes the positions of the bytes it takes, in order, in

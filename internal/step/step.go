@@ -6,8 +6,8 @@ package step
 // the work begins. Done returns its result; it may also end the process.
 var Hook func(name string) error
 
-// Done says that a step is done and the next has not begun. An error is to be
-// treated as that of the next step.
+// Done marks a step as done before the next begins. Its error is to be treated as that of the next
+// step.
 func Done(name string) error {
 	if Hook == nil {
 		return nil

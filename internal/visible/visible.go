@@ -48,7 +48,7 @@ func JSON(dst, text []byte) []byte {
 	return dst
 }
 
-// NewEncoder writes lines of JSON in which all is visible.
+// NewEncoder returns an encoder of lines of JSON with only visible characters.
 func NewEncoder(w io.Writer) *json.Encoder {
 	enc := json.NewEncoder(&escaped{to: w})
 	enc.SetEscapeHTML(false)

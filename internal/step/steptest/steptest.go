@@ -1,4 +1,4 @@
-// Package steptest has what tests share that stop a process between two steps.
+// Package steptest has helpers shared by the tests that stop a process between two steps.
 package steptest
 
 import "os"
