@@ -111,8 +111,8 @@ func (c *counters) swap(a, b *counter) {
 // CommonSegment is a segment that many kept documents hold.
 type CommonSegment struct {
 	Text string `json:"text"`
-	// Documents is how many kept documents came with it after the first; at
-	// most as many too high as the least of all counters of its part.
+	// Documents is how many kept documents repeated it after the first. It may be too high, at most
+	// by the least of all counters of its part.
 	Documents uint64 `json:"documents"`
 }
 

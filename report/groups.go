@@ -14,7 +14,7 @@ import (
 // counts depend on the documents and their order alone. Groups are part of a checkpoint.
 type Groups struct {
 	Field  string  `json:"field"`
-	List   []Group `json:"groups"`          // in the order in which they were met
+	List   []Group `json:"groups"`          // in the order of first meeting
 	None   Tally   `json:"none,omitzero"`   // documents without a value
 	Others Tally   `json:"others,omitzero"` // documents of further values
 

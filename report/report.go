@@ -1,5 +1,5 @@
-// Package report holds the answers to people and their programs: a line for each document that is
-// not unique, and the summary of a run.
+// Package report holds the answers to people and their programs: a line for each document found not
+// unique, and the summary of a run.
 package report
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// Reported is one line of a report: a document that is not unique. The JSON form is a contract,
+// Reported is one line of a report, about a document found not unique. The JSON form is a contract,
 // described in docs/manual.md; fields may be added, never changed.
 type Reported struct {
 	ID        string       `json:"id"`
@@ -31,7 +31,7 @@ type Reported struct {
 	Contained Share        `json:"contained"`
 	Estimated bool         `json:"estimated,omitempty"` // Contained, by sketches of the whole texts
 	Distance  *int         `json:"distance,omitempty"`  // bits in which the fingerprints differ, by the method simhash
-	Confirm   *Confirm     `json:"confirm,omitempty"`   // what comparing the texts came to, with --confirm
+	Confirm   *Confirm     `json:"confirm,omitempty"`   // the result of comparing the texts, with --confirm
 	Shared    int          `json:"shared"`
 	Among     int          `json:"comparable"`
 	Count     int          `json:"segments"`
@@ -58,8 +58,8 @@ type AlsoDoc struct {
 	Shared int    `json:"shared"`
 }
 
-// Share is a share from 0 to 1, written with at most four decimals, rounded down
-// so that a share below the threshold never reads as one that reached it.
+// Share is a share from 0 to 1, written with at most four decimals. It is rounded down, so that a
+// share below the threshold never reads as one that reached it.
 type Share float64
 
 // MarshalJSON writes the share as a JSON number.

@@ -40,7 +40,7 @@ func inCharacters(passages [][2]int, text []byte) [][2]int {
 		return chars
 	}
 	for _, p := range passages {
-		if p[0] < at { // no two segments overlap; what another method chooses may
+		if p[0] < at { // no two segments overlap; features of another method may
 			at, chars = 0, 0
 		}
 		spans = append(spans, [2]int{count(p[0]), count(p[1])})

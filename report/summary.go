@@ -21,8 +21,8 @@ type Tally struct {
 	SameID     int64 `json:"same_id"` // of the duplicates, those whose witness has their id
 	Mosaics    int64 `json:"mosaics"`
 	Related    int64 `json:"related"`
-	Again      int64 `json:"again"`                // of the kept, those that had been kept before and were sent again: kept again, but with Job.DropRetries
-	Revisits   int64 `json:"revisits,omitempty"`   // of the removed, those that revisit records stand for
+	Again      int64 `json:"again"`                // of the kept, those kept before and sent again: kept again, except with Job.DropRetries
+	Revisits   int64 `json:"revisits,omitempty"`   // of the removed, those replaced by revisit records
 	Undated    int64 `json:"undated,omitempty"`    // documents without a time, in a window of the documents' own times
 	Unnamed    int64 `json:"without_id,omitempty"` // without an id; they have their file and place for one
 	Late       int64 `json:"late,omitempty"`       // older than the window when they came: not remembered

@@ -1,6 +1,6 @@
-// Package beside reads inputs again, beside the report of the run over them, and derives
-// from both what neither has alone: attributes for every document, and the files that
-// were kept. A report is in the order of the inputs, so memory grows with neither.
+// Package beside reads inputs again, together with the report of the run over them. From both it
+// derives attributes for every document, and the list of kept files. A report is in the order of
+// the inputs, so memory grows with neither.
 package beside
 
 import (

@@ -22,7 +22,7 @@ type Row struct {
 	Verdict string
 }
 
-// Links says which lines link documents.
+// Links selects the lines that link documents.
 type Links uint8
 
 const (

@@ -42,7 +42,7 @@ func newForest() *forest {
 	}
 }
 
-// node is the number of an id, which is given one if it has none; fresh says so.
+// node returns the number of an id, and gives it one if it has none; fresh reports that.
 func (f *forest) node(id string) (n uint32, fresh bool) {
 	var h [2]uint64
 	h[0], h[1] = siphash.Hash128(f.key[0], f.key[1], []byte(id))

@@ -91,7 +91,7 @@ func (r *Reports) Each(ctx context.Context, f func(*Line) error) error {
 	return nil
 }
 
-// All are the lines, as Each has them. An error is the last.
+// All returns the lines in the order of Each. An error is the last.
 func (r *Reports) All(ctx context.Context) iter.Seq2[*Line, error] {
 	return func(yield func(*Line, error) bool) {
 		format := jsonl.Format{Fields: jsonl.Fields{Text: "id", ID: "id"}}

@@ -145,7 +145,7 @@ func (c *Collector) countSources(l *lines.Line) {
 	}
 }
 
-// siteOf returns the host of an id if that is a URL, else "".
+// siteOf returns the host of an id if the id is a URL, else "".
 func siteOf(id string) string {
 	if !strings.Contains(id[:min(len(id), 16)], "://") {
 		return ""

@@ -24,7 +24,7 @@ type counter struct {
 	place int   // in the heap
 }
 
-// maxCounters is how many values are counted at once: up to so many, counts are exact.
+// maxCounters is how many values are counted at once: up to that number, counts are exact.
 const maxCounters = 1 << 16
 
 func (t *top) add(value string) {
