@@ -98,7 +98,7 @@ func isBinary(body []byte) bool {
 	return controls*500 > len(body)
 }
 
-// control has a 1 for the control characters that do not stand in texts.
+// control has a 1 for the control characters that do not occur in texts.
 var control = func() (t [256]uint8) {
 	for c := range 0x20 {
 		switch c {

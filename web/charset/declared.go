@@ -44,7 +44,7 @@ func declarations(body []byte, contentType string) (names []string) {
 	}
 }
 
-// withoutComments leaves out what stands in comments of HTML.
+// withoutComments leaves out the comments of HTML.
 func withoutComments(head []byte) []byte {
 	open := bytes.Index(head, []byte("<!--"))
 	if open < 0 {

@@ -30,8 +30,8 @@ func decodeKnownSingle(dst, body []byte, name string) (text []byte, of string) {
 	return dst, ""
 }
 
-// isNearlyUTF8 reports whether there are sequences of UTF-8, and twenty times as many as
-// bytes that belong to none: no other encoding has so many by chance.
+// isNearlyUTF8 reports whether there are sequences of UTF-8, and twenty times as many as bytes
+// outside any: no other encoding has that many by chance.
 func isNearlyUTF8(body []byte) bool {
 	sequences, faults := 0, 0
 	for len(body) > 0 {
@@ -43,7 +43,7 @@ func isNearlyUTF8(body []byte) bool {
 		switch {
 		case r != utf8.RuneError || size > 1:
 			sequences++
-		case utf8.FullRune(body): // not one that the end has cut off
+		case utf8.FullRune(body): // not cut off by the end
 			faults++
 		}
 		body = body[size:]
@@ -95,8 +95,8 @@ func setOf(characters ...string) *[1 << 16]bool {
 	return set
 }
 
-// leastFrequent is the share of the characters beyond ASCII that have to be frequent
-// ones. They were 76 to 97% of the texts in which they were counted.
+// leastFrequent is the share of the characters beyond ASCII that must be frequent ones. They were
+// 76 to 97% of the texts in which they were counted.
 const leastFrequent = 0.3
 
 // bestMulti returns the multi-byte encoding that gives a text the largest share of frequent
@@ -151,7 +151,7 @@ type alphabet struct {
 	often   []uint16
 }
 
-// A guess is a language in a single-byte encoding: what each byte from 0x80 on is worth.
+// A guess is a language in a single-byte encoding: the worth of each byte from 0x80 on.
 type guess struct {
 	name  string
 	kinds [128]kind

@@ -55,7 +55,7 @@ func StreamOf(label string) (*Stream, error) {
 // Name is the name of the encoding.
 func (s *Stream) Name() string { return s.name }
 
-// IsUTF8 reports whether nothing is to be decoded.
+// IsUTF8 reports whether there is nothing to decode.
 func (s *Stream) IsUTF8() bool { return s.name == utf8Of }
 
 // MarkedBy is how many bytes are enough to recognize a byte order mark.
@@ -116,7 +116,7 @@ type streamReader struct {
 	held    int    // bytes of buf that were read and are not decoded: a part of a character
 	out     []byte // memory of rest
 	rest    []byte // decoded and not handed out
-	err     error  // what follows
+	err     error  // returned after rest
 }
 
 func (r *streamReader) Read(p []byte) (int, error) {
@@ -192,9 +192,9 @@ func isUserDefined(b []byte) bool {
 		0xa1 <= lead && lead <= 0xa7 && 0x40 <= trail && trail <= 0xa0 && trail != 0x7f
 }
 
-// userDefined is the character for private use that the standard has for them, one area
-// behind the other from U+E000 on, in rows of 94, 94 and 96. The tables of the library have
-// none of these, and texts do, as icons of fonts.
+// userDefined returns the private-use character that the standard assigns to the bytes. The areas
+// follow one another from U+E000 on, in rows of 94, 94 and 96. The library's tables have none of
+// these characters, but texts do, as icons of fonts.
 func userDefined(b []byte) rune {
 	lead, trail := rune(b[0]), rune(b[1])
 	switch {

@@ -2,7 +2,7 @@ package html
 
 import "bytes"
 
-// attributes are those of a tag that matter. Of several of one name the first counts.
+// attributes are those of a tag that matter. If several have one name, the first counts.
 type attributes struct {
 	seen         uint8 // one bit for each
 	href, hidden bool

@@ -1,7 +1,7 @@
 package html
 
-// What blocks have to weigh. Six letters with the space are a word of English, two
-// characters of Chinese.
+// The least weights of blocks. Six letters with the space are a word of English, two characters of
+// Chinese.
 const (
 	goodWeight  = 80  // a paragraph with marks in it
 	plainWeight = 200 // one without
@@ -10,7 +10,7 @@ const (
 	leastMain   = 140 // an article
 	sureMain    = 600 // an article believed whatever is around it
 	mostEntry   = 40  // less: a link may be the entry of a menu; headlines and names of goods are longer
-	leastName   = 12  // a heading that says which page it is
+	leastName   = 12  // a heading that identifies the page
 )
 
 // A class is the judgement of a block by itself.
@@ -22,7 +22,7 @@ const (
 	good                // a paragraph
 	linky               // mostly links
 	teased              // a paragraph alone between links
-	beside              // outside of the article, as the page says itself
+	beside              // outside of the article, as the page itself marks it
 )
 
 // classify sets the class of each block, by its own measures and its neighbours'.
@@ -48,8 +48,8 @@ func (p *picker) classify(d *document, regions bool) {
 	p.build()
 }
 
-// restore takes those for paragraphs after all that were taken for teasers and stand in one
-// element with as many paragraphs.
+// restore takes teasers for paragraphs after all if they stand in one element with as many
+// paragraphs.
 func (p *picker) restore(d *document) {
 	p.sum = sized(p.sum, len(d.elements))
 	for i, c := range p.class {
@@ -67,8 +67,8 @@ func (p *picker) restore(d *document) {
 	}
 }
 
-// What lines have to be that stand together to be text, such as poems, dialogue and
-// figures: so many, of so much weight together.
+// The least number and common weight of lines that form text together, such as poems, dialogue and
+// figures.
 const (
 	fewLines    = 3
 	linesWeight = 150
@@ -128,7 +128,7 @@ func (p *picker) behindGap(d *document, end int) int {
 	return 0
 }
 
-// joined takes the lines of one element for text, and not what stands between them.
+// joined takes the lines of one element for text, but not the blocks between them.
 func (p *picker) joined(d *document, from, to int) {
 	for i := from; i < to; i++ {
 		if d.blocks[i].element == d.blocks[from].element {

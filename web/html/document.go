@@ -93,7 +93,7 @@ const (
 	keptCount = 4 << 10
 )
 
-// shrink lets go of room that a page out of the ordinary needed.
+// shrink releases the memory that an extraordinary page needed.
 func (d *document) shrink() {
 	if cap(d.text) > keptRoom {
 		d.text = nil

@@ -24,8 +24,8 @@ const (
 	byte89      = 1 << 15
 )
 
-// traits are those of each byte. A letter or digit weighs 1, and a character of Chinese,
-// Japanese or Korean 3, for it stands for more than half a word.
+// traits are those of each byte. A letter or digit weighs 1. A character of Chinese, Japanese or
+// Korean weighs 3, because it stands for more than half a word.
 var traits = func() (t [256]uint32) {
 	for c := range 256 {
 		switch {

@@ -254,7 +254,7 @@ func (p *picker) build() {
 // divides reports whether a block stands between two groups.
 func (p *picker) divides(i int) bool { return p.wall[i] }
 
-// edge returns the first paragraph, going from one end to the other, of a group that is not small.
+// edge returns the first paragraph of a group that is not small, going from one end to the other.
 func (p *picker) edge(d *document, from, to, step int, small int64) int {
 	at, group := -1, int64(0)
 	for i := from; i != to; i += step {
@@ -294,8 +294,8 @@ func (p *picker) belongs(d *document, i, first, last int) bool {
 	return before && after
 }
 
-// neighbour reports whether the next block that says something is a paragraph, going on
-// to some place.
+// neighbour reports whether the next block with a class of its own is a paragraph, going on to some
+// place.
 func (p *picker) neighbour(i, to, step int) bool {
 	for range reach {
 		if i += step; i == to {

@@ -25,7 +25,7 @@ func appendDecoded(dst, text []byte) []byte {
 	}
 }
 
-// usual are the references that stand in most pages.
+// usual are the references found in most pages.
 var usual = []struct{ reference, character string }{
 	{"&lt;", "<"},
 	{"&gt;", ">"},

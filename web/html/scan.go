@@ -8,7 +8,7 @@ import "bytes"
 // docs/web.md has the figures.
 type scanner struct {
 	page []byte
-	at   int // of what comes next
+	at   int // of the next byte
 	xml  bool
 	ends [tags]int // place of the next end tag found for raw text; noEnd if there is none
 	d    *document
@@ -62,7 +62,7 @@ func (s *scanner) piece(text []byte) {
 	s.d.put(text)
 }
 
-// markup goes over what begins with the < that comes next.
+// markup goes over the markup that begins with the next <.
 func (s *scanner) markup() {
 	rest := s.page[s.at:]
 	switch {
@@ -88,7 +88,7 @@ func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 // isBlank has the bytes of white space in tags.
 var isBlank = [256]bool{' ': true, '\t': true, '\n': true, '\f': true, '\r': true}
 
-// passTo goes on behind the next place of an end.
+// passTo goes on behind the next occurrence of end.
 func (s *scanner) passTo(from int, end string) {
 	if i := bytes.Index(s.page[from:], []byte(end)); i >= 0 {
 		s.at = from + i + len(end)
@@ -126,7 +126,7 @@ func (s *scanner) declaration() {
 	}
 }
 
-// endTag goes over an end tag, or what looks like one and is a comment.
+// endTag goes over an end tag, or over a comment that looks like one.
 func (s *scanner) endTag() {
 	switch rest := s.page[s.at:]; {
 	case len(rest) < 3:

@@ -123,7 +123,7 @@ var isElement = [tags]bool{
 	mainPart: true, header: true, footer: true, aside: true, navigation: true, dialog: true, unseen: true,
 }
 
-// roles are the values of the attribute role that say the same as a tag.
+// roles are the values of the attribute role that mean the same as a tag.
 var roles = map[string]tag{
 	"navigation": navigation, "menu": navigation, "menubar": navigation, "tablist": navigation, "toolbar": navigation,
 	"banner": header, "contentinfo": footer, "complementary": aside, "search": aside,

@@ -25,7 +25,7 @@ func (d *document) put(s []byte) {
 	}
 }
 
-// separate puts what stands between the block's text and the next word.
+// separate appends the separator between the block's text and the next word.
 func (d *document) separate(next []byte) {
 	if d.breaks > 1 {
 		d.endBlock()
@@ -62,7 +62,7 @@ func isEastAsian(r rune) bool {
 	return 0x3000 <= r && r < 0x3100 || 0xff00 <= r && r < 0xff61 || unicode.Is(unicode.Han, r)
 }
 
-// putLines appends text as it stands.
+// putLines appends text unchanged.
 func (d *document) putLines(s []byte) {
 	if bytes.IndexByte(s, '\r') >= 0 {
 		s = bytes.ReplaceAll(bytes.ReplaceAll(s, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
