@@ -46,9 +46,8 @@ func Printable(name string) string {
 // metadata.
 func isFork(name string) bool { return strings.HasPrefix(name, "__MACOSX/") }
 
-// decode makes UTF-8 of a name. A name that is not UTF-8 was most likely written on a Chinese
-// Windows, in GBK, a part of GB18030. Otherwise it is in the encoding of DOS (APPNOTE.TXT, appendix
-// D).
+// decode makes UTF-8 of a name. Invalid UTF-8 was most likely written on a Chinese Windows, in GBK,
+// a part of GB18030. Otherwise the name is in the encoding of DOS (APPNOTE.TXT, appendix D).
 func decode(name string, isUTF8 bool) string {
 	if isUTF8 {
 		return name

@@ -131,7 +131,7 @@ func (l *listing) spoolMember(m *Member, content io.Reader) (err error) {
 	return err
 }
 
-// blockSize is that of tar.
+// blockSize is the block size of tar.
 const blockSize = 512
 
 // tape is the archive under a tar.Reader. It counts the bytes read, and the zeros at their end.

@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// Zip lists a zip archive of so many bytes.
+// Zip lists a zip archive of size bytes.
 func (l Lister) Zip(r io.ReaderAt, size int64) (*Contents, error) {
 	list := &listing{Lister: l}
 	if n := zipEntries(r, size); n > MaxMembers {
@@ -30,7 +30,7 @@ func (l Lister) Zip(r io.ReaderAt, size int64) (*Contents, error) {
 	case err != nil && !errors.Is(err, zip.ErrInsecurePath): // names are cleaned here
 		return nil, err
 	}
-	allUTF8 := true // of names that do not say so: one tool has written them all
+	allUTF8 := true // even names without that flag: one tool has written them all
 	left := uint64(size)
 	for _, f := range z.File {
 		allUTF8 = allUTF8 && utf8.ValidString(f.Name)
@@ -47,8 +47,7 @@ func (l Lister) Zip(r io.ReaderAt, size int64) (*Contents, error) {
 	return &list.Contents, nil
 }
 
-// utf8Flag says that a name is UTF-8 (APPNOTE.TXT 4.4.4, bit 11), encryptedFlag that a
-// member is encrypted.
+// utf8Flag marks a name as UTF-8 (APPNOTE.TXT 4.4.4, bit 11), encryptedFlag a member as encrypted.
 const (
 	utf8Flag      = 1 << 11
 	encryptedFlag = 1 << 0

@@ -38,7 +38,7 @@ func (Format) Terminator() []byte { return newline }
 
 var newline = []byte{'\n'}
 
-// Frames returns what finds the rows of an input.
+// Frames returns frames that find the rows of an input.
 func (f Format) Frames(maxRecord int) corpus.Frames {
 	return &frames{format: f, maxRecord: maxRecord, line: 1}
 }

@@ -28,13 +28,13 @@ func (f *frames) Head() []byte {
 	return f.head.first
 }
 
-// Numbered says that rows have the numbers of their lines.
+// Numbered marks rows as having the numbers of their lines.
 func (*frames) Numbered() {}
 
 // Starts is false: a row can begin anywhere in a compressed file.
 func (f *frames) Starts([]byte) bool { return false }
 
-// Begin begins a section. What follows damage is the second.
+// Begin begins a section. The part after damage is the second.
 func (f *frames) Begin() { f.sections++ }
 
 // Frame returns the row, or other frame, at the beginning of data.

@@ -11,7 +11,7 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// delimiters are what may stand between fields, the first preferred.
+// delimiters are the possible separators of fields, the first preferred.
 const delimiters = ",\t;|"
 
 // maxHeader is how many bytes the first row may have.
@@ -27,7 +27,7 @@ type header struct {
 	time      int // likewise
 	textName  string
 	lead      []byte // the delimiter
-	taken     string // a column that was to be added, and is there
+	taken     string // a column that was to be added, but exists already
 }
 
 const byteOrderMark = "\xef\xbb\xbf"
@@ -121,7 +121,7 @@ func (f *frames) read(first []byte, delimiter byte) *header {
 	return h
 }
 
-// noHeader says why there is no header.
+// noHeader returns the reason why there is no header.
 func (f *frames) noHeader(data []byte) string {
 	first, _, _ := strings.Cut(string(data[:min(len(data), 200)]), "\n")
 	name := strconv.Quote(f.format.text())

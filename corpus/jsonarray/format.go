@@ -22,8 +22,7 @@ import (
 // Format is JSON arrays. Its zero value reads the fields "text" and "id".
 type Format struct {
 	Fields jsonl.Fields
-	// Stream has records stand behind one another, on as many lines as they like, and in
-	// no array.
+	// Stream means that records stand behind one another, on any number of lines, and in no array.
 	Stream bool
 	// Arrays has outputs be arrays too, and not lines.
 	Arrays bool
@@ -72,7 +71,7 @@ func (f Format) Recognize(head []byte) bool {
 	return len(head) > 0 && (head[0] == '{' || head[0] == ']')
 }
 
-// Frames returns what finds the records of an array.
+// Frames returns frames that find the records of an array.
 func (f Format) Frames(maxRecord int) corpus.Frames {
 	found := &frames{maxRecord: maxRecord, stream: f.Stream}
 	if f.Arrays {
@@ -84,7 +83,7 @@ func (f Format) Frames(maxRecord int) corpus.Frames {
 // headed holds frames of an array whose output is one.
 type headed struct{ *frames }
 
-// Head opens the array, as soon as that of the input is.
+// Head opens the array, as soon as that of the input is open.
 func (h headed) Head() []byte {
 	if h.want == wantArray {
 		return nil

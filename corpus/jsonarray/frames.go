@@ -35,13 +35,13 @@ type frames struct {
 	value     value
 }
 
-// Numbered says that records have numbers alone.
+// Numbered marks records as having numbers alone.
 func (*frames) Numbered() {}
 
 // Starts is false: the members of a compressed array mean nothing.
 func (*frames) Starts([]byte) bool { return false }
 
-// Begin begins a section. What follows damage is the second.
+// Begin begins a section. The part after damage is the second.
 func (f *frames) Begin() { f.sections++ }
 
 // Frame returns the frame at the beginning of data: white space, a part of the array, or a record.
@@ -111,7 +111,7 @@ func (f *frames) hand(take, pass int, bad string) corpus.Frame {
 	return corpus.Frame{Take: take, Pass: pass, Record: true, Bad: bad, Number: f.number}
 }
 
-// recorded says that a record is over.
+// recorded notes that a record is over.
 func (f *frames) recorded() {
 	if f.want, f.value = wantComma, (value{}); f.stream {
 		f.want = wantValue
@@ -140,7 +140,7 @@ func (f *frames) reject(data []byte, end corpus.SectionEnd, reason string) corpu
 	return corpus.Frame{Take: min(len(data), shown), Pass: 1 << 62, Record: true, Bad: reason, Number: f.number}
 }
 
-// value is how far a value was gone over.
+// value is the progress of going over a value.
 type value struct {
 	depth             int
 	inString, escaped bool

@@ -31,8 +31,8 @@ type Values uint8
 
 const (
 	Lines  Values = iota // one on each line
-	Array                // in an array, which is the file
-	Stream               // behind one another, each on as many lines as it likes
+	Array                // in an array, which is the whole file
+	Stream               // behind one another, each on any number of lines
 )
 
 var (
@@ -42,10 +42,10 @@ var (
 	_ corpus.Numbered   = (*frames)(nil)
 )
 
-// Name is "JSON with records inside", wherever the values stand: inputs may differ in that.
+// Name is "JSON with records inside", whatever the layout of the values: inputs may differ in that.
 func (Format) Name() string { return "JSON with records inside" }
 
-// Endings are those of JSON.
+// Endings returns the endings of JSON.
 func (Format) Endings() []string { return jsonl.Format{}.Endings() }
 
 // Recognize recognizes an array by its brackets, unless each line is one. It recognizes values on
@@ -61,7 +61,7 @@ func (f Format) Recognize(head []byte) bool {
 	return jsonl.Format{}.Recognize(head) || jsonarray.OnEachLine(head)
 }
 
-// Frames returns what finds the records of an input.
+// Frames returns frames that find the records of an input.
 func (f Format) Frames(maxRecord int) corpus.Frames {
 	found := &frames{path: f.Path}
 	switch f.Values {

@@ -27,7 +27,7 @@ type frames struct {
 	find   jsonl.Finder
 }
 
-// Numbered says that places are numbers of values and records.
+// Numbered marks places as numbers of values and records.
 func (*frames) Numbered() {}
 
 // Starts is false: members of a compressed file mean nothing.

@@ -11,7 +11,7 @@ import (
 type lines struct {
 	maxRecord int
 	number    int64 // of the last line
-	seen      int   // bytes of the line, in which it does not end
+	seen      int   // bytes of the line known to hold no line end
 	inLong    bool  // in a line longer than the limit; the rest is passed over
 }
 

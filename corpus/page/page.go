@@ -34,7 +34,7 @@ func (f Format) Name() string {
 	return "plain text"
 }
 
-// Endings are those of pages or texts.
+// Endings returns the endings of pages or texts.
 func (f Format) Endings() []string {
 	if f.HTML {
 		return []string{".html", ".htm", ".xhtml"}
@@ -62,7 +62,7 @@ func (f Format) Recognize(head []byte) bool {
 	return root == "" || strings.EqualFold(root, "html")
 }
 
-// Frames returns what takes an input as one record.
+// Frames returns frames that take an input as one record.
 func (Format) Frames(maxRecord int) corpus.Frames { return frames(maxRecord) }
 
 type frames int
@@ -110,7 +110,7 @@ func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 	})
 }
 
-// errOut says why files are not answered.
+// errOut is returned because single-document files cannot be answered.
 var errOut = errors.New("each input is one document of its own file, to which nothing can be added")
 
 // Keep writes the file as it came. Files behind one another are no files any more, so

@@ -42,10 +42,10 @@ func (d *decompressor) close() {
 	}
 }
 
-// mostOf is how many bytes so many can be decompressed to at most: with snappy 64 for a
-// copy of three (or 11 for two), with lz4 255 for each byte of a length, with deflate 258
-// for two bits, with zstd a block of 128 KiB for four bytes. Brotli can repeat 16 MiB for
-// a few bytes. It is there to make no room for what cannot come.
+// mostOf returns how many bytes the stored bytes can be decompressed to at most. Snappy makes 64
+// from a copy of three (or 11 from two), and lz4 255 from each byte of a length. Deflate makes 258
+// from two bits, and zstd a block of 128 KiB from four bytes. Brotli can repeat 16 MiB for a few
+// bytes. The bound avoids allocating memory for impossible sizes.
 func mostOf(codec int32, stored int) int {
 	switch codec {
 	case codecNone:

@@ -28,7 +28,7 @@ type column struct {
 
 	data, words []byte   // a page, and the dictionary
 	levels      []byte   // of a page of version 2
-	starts      []uint32 // memory for those of the dictionary
+	starts      []uint32 // memory for starts of the dictionary
 	joined      []byte   // memory for a value stored as deltas
 	dict        *dictionary
 	entries     int // left in the page
@@ -238,7 +238,7 @@ func (c *column) begin(h *header) error {
 	}
 	c.entries = int(h.entries)
 	c.left -= int64(h.entries)
-	// Each is gone through, though a few bytes can say that there are thousands of millions.
+	// Each entry is gone through, though a few bytes can claim thousands of millions.
 	return c.pages.spend(int64(h.entries))
 }
 

@@ -97,7 +97,7 @@ func (c *columnWriter) flush() (err error) {
 	return nil
 }
 
-// pageHeader is that of a data page of version 1, with plain values.
+// pageHeader returns the header of a data page of version 1, with plain values.
 func pageHeader(plain, stored, count int) []byte {
 	w := &thriftWriter{}
 	w.begin()
@@ -147,7 +147,7 @@ func appendBits(dst, values []byte) []byte {
 // keptFrame is up to how many bytes of rows the memory for them is used again.
 const keptFrame = 16 << 20
 
-// columns are to write a row group, in the memory of an earlier one if there is any.
+// columns returns the writers of a row group, in the memory of an earlier one if there is any.
 func (e *enclosure) columns() []columnWriter {
 	if used, ok := e.writers.Get().(*[]columnWriter); ok {
 		for i := range *used {

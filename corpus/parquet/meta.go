@@ -274,7 +274,7 @@ func (c *chunk) start() int64 {
 	return c.data
 }
 
-// check refuses what cannot be, before anything is read by it.
+// check refuses impossible values, before anything is read by them.
 func (m *meta) check(size int64) (err error) {
 	rows := int64(0)
 	var chunks []chunk
@@ -299,7 +299,7 @@ func (m *meta) check(size int64) (err error) {
 	return nil
 }
 
-// check returns what cannot be, if there is anything.
+// check returns the first impossible value, if there is any.
 func (c *chunk) check(l *leaf, size int64) (reason string) {
 	switch {
 	case c.elsewhere:

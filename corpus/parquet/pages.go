@@ -51,7 +51,7 @@ func (p *pages) read(at int64, h *header) (stored []byte, err error) {
 	return p.stored, nil
 }
 
-// decompress decompresses a page to so many bytes, in the memory of buf if it has the room.
+// decompress decompresses a page to size bytes, in the memory of buf if it has the room.
 func (p *pages) decompress(buf []byte, size int, codec int32, stored []byte) ([]byte, error) {
 	if err := p.spend(int64(size)); err != nil {
 		return buf, err
@@ -66,7 +66,7 @@ func (p *pages) decompress(buf []byte, size int, codec int32, stored []byte) ([]
 	return buf, p.tool.decompress(codec, buf, stored)
 }
 
-// grow makes a buffer of so many bytes, to be overwritten.
+// grow makes a buffer of n bytes, to be overwritten.
 func (p *pages) grow(buf []byte, n int) ([]byte, error) {
 	if n <= cap(buf) {
 		return buf[:n], nil

@@ -19,8 +19,8 @@ var errRow = errors.New("a row is not as it was read")
 // errLong is returned if a row is longer than the limit. The row is passed over.
 var errLong = errors.New("the row is longer than the limit")
 
-// maxEntries is how many values a row may have in a list: a few bytes can say that there
-// are thousands of millions.
+// maxEntries is how many values a row may have in a list: a few bytes can claim thousands of
+// millions.
 const maxEntries = 1 << 24
 
 // appendRow appends the entries of the row that c stands at, and goes behind it. The result has no

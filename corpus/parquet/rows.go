@@ -15,7 +15,7 @@ import (
 type rows struct {
 	meta    *meta
 	chunks  []chunk   // of the group
-	columns []*column // in the order in which a row has them
+	columns []*column // in their order in a row
 	order   []int     // of each in the schema
 	hasID   bool
 	idAt    int    // of columns, the id
@@ -50,7 +50,7 @@ func (f Format) Open(file io.ReaderAt, size int64, limits corpus.Limits) (corpus
 	return r, nil
 }
 
-// order is the order of the columns in a row, and which is that of the id, -1 for none.
+// order returns the order of the columns in a row, and the column of the id, -1 for none.
 func (f Format) order(m *meta) (order []int, id int, err error) {
 	text, err := m.textColumn(f.text())
 	if err != nil {

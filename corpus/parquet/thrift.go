@@ -94,7 +94,7 @@ func (r *thriftReader) bytes() []byte {
 	return r.data[r.at-int(n) : r.at : r.at]
 }
 
-// list reads how many elements of what type follow. Each has a byte at least.
+// list reads the number and the type of the elements that follow. Each has a byte at least.
 func (r *thriftReader) list() (n int, typ byte) {
 	head := r.byte()
 	size := uint64(head >> 4)

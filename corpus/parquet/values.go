@@ -20,8 +20,8 @@ const (
 
 var errValues = errors.New("its values end too early")
 
-// values reads the values of a page one after the other. What next returns is valid
-// until it is called again.
+// values reads the values of a page one after the other. The result of next is valid until the next
+// call.
 type values interface {
 	next() ([]byte, error)
 }

@@ -27,7 +27,7 @@ var (
 // Name is "lines of text" or "paragraphs of text".
 func (f Format) Name() string { return f.Noun() + "s of text" }
 
-// Endings are those of texts.
+// Endings returns the endings of texts.
 func (Format) Endings() []string { return []string{".txt", ".text", ".md"} }
 
 // Noun is "line" or "paragraph".
@@ -46,7 +46,7 @@ func (f Format) Terminator() []byte {
 	return []byte("\n")
 }
 
-// byteOrderMark is that of UTF-8.
+// byteOrderMark is the byte order mark of UTF-8.
 const byteOrderMark = "\xef\xbb\xbf"
 
 // Begin passes over a byte order mark, and refuses UTF-16.
