@@ -7,16 +7,15 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// begun is what an index stores of a run over files until it remembers anything of
-// it: the partial files that the run has made. The same command writes them anew. Of
-// any other they are put aside, for its inputs may not be there any more.
+// begun is the index's note of a run over files until it remembers any document: the partial files
+// made by the run. The same command writes them anew. Any other command puts them aside, because
+// its inputs may be gone.
 type begun struct {
 	Choices  choices         `json:"choices"`
 	Partials []corpus.FileID `json:"partials"`
 }
 
-// canStartOver reports whether this run is simply run again where nothing of it was
-// remembered.
+// canStartOver reports whether this run simply runs again if nothing of it was remembered.
 func (l *Ledger) canStartOver() bool { return l.command.Lasting && !l.command.ReadsPipe() }
 
 // worthless are the partial files of a run of this command that the index remembers

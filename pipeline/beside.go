@@ -1,13 +1,12 @@
 package pipeline
 
-// beside is work that goes on beside the goroutine that commits: one piece at a time, in
-// the order in which they are begun.
+// beside runs work beside the committing goroutine: one piece at a time, in the order of begin.
 type beside struct {
-	done chan error // nil where nothing is under way
+	done chan error // nil if nothing is under way
 	err  error      // the first
 }
 
-// begin has f done beside, once what was begun before has ended without an error.
+// begin runs f beside the caller, once the function begun before has ended without an error.
 func (b *beside) begin(f func() error) error {
 	if err := b.wait(); err != nil {
 		return err

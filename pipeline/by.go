@@ -8,11 +8,11 @@ import (
 	"github.com/firstseen/firstseen/report"
 )
 
-// By says by what documents are counted beside all together, see [report.Groups].
+// By is the value by which documents are counted, beside the count of all, see [report.Groups].
 type By struct {
 	Field string // as it is called in the summary
-	// Format returns a format that reads the same records, with the value as their id; nil
-	// where there is none of that kind. A nil function counts by the inputs.
+	// Format returns a format that reads the same records, with the value as their id. It returns
+	// nil if there is no such format. A nil function counts by the inputs.
 	Format func(corpus.Format) corpus.Format
 	Folder bool // by the folder of the input
 }
@@ -21,17 +21,17 @@ type By struct {
 type grouper struct {
 	by     *By
 	parser corpus.Parser
-	known  bool // whether parser is what it is to be
+	known  bool // whether parser is already the right one
 }
 
-// A valued record is where a value stands in batch.values; without one both are 0.
+// A valued record is the position of a value in batch.values; without one both are 0.
 type valued struct {
 	at         corpus.Place
 	start, end int
 }
 
-// find notes the values of all documents of a batch. It parses the block, so what was
-// parsed before is gone.
+// find notes the values of all documents of a batch. It parses the block, so the results of an
+// earlier parse are gone.
 func (g *grouper) find(b *batch) error {
 	b.values, b.valued = b.values[:0], b.valued[:0]
 	if g.by.Format == nil {
@@ -60,7 +60,7 @@ func (g *grouper) find(b *batch) error {
 	return nil
 }
 
-// clipped is a value that is not too long, cut between characters.
+// clipped returns a value cut to the allowed length, between characters.
 func clipped(value []byte) []byte {
 	if len(value) <= report.MaxGroupBytes {
 		return value

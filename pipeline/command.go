@@ -11,26 +11,25 @@ import (
 	"github.com/firstseen/firstseen/index"
 )
 
-// Command is what a run was told to do, as far as its ledger stores and compares it.
+// Command is the request that a run carries out, as far as its ledger stores and compares it.
 type Command struct {
 	Args    []string // the INPUT arguments, for messages
 	Inputs  []corpus.Input
 	Outputs [3]string // kept, report, rejects; "" for none
-	// Tree is what is written where each input has an output of its own; nil for none.
+	// Tree is the plan of the outputs if each input has its own; nil if none has.
 	Tree     *corpus.TreePlan
 	Annotate bool
 	Others   bool // Outputs.Others
 	Spans    bool // Outputs.Spans
 	// Enclosure is how the kept records are written to one file; nil: one after the other.
 	Enclosure corpus.Enclosure
-	// Head is what stands in front of the kept records in one file; nil: nothing, or what
-	// the first input that is a pipe begins with.
+	// Head precedes the kept records in one file. If nil, nothing does, or the beginning of the
+	// first input if that is a pipe.
 	Head []byte
 	// Report is the same of the report.
 	Report corpus.Enclosure
 	Rules  dedup.Rules
-	// Format names the format of the inputs with what it was told, such as where
-	// its texts are.
+	// Format names the format of the inputs with its settings, such as the path to its texts.
 	Format    string
 	MaxRecord int               // bytes
 	By        string            // By.Field, "" for none
@@ -38,16 +37,15 @@ type Command struct {
 	// Lasting: the index outlasts the process.
 	Lasting bool
 	Now     func() time.Time
-	// Batch is the name that what is kept gets, "" for none; ReplaceSameID is that of
+	// Batch names the batch of the kept documents, "" for none; ReplaceSameID is that of
 	// [index.Policy].
 	Batch         string
 	ReplaceSameID bool
 	Window        Window
 }
 
-// choices are all that decides what the outputs of a run will be, beside the
-// index itself. The filter's size is not among them: a run that stopped because
-// it was full goes on with a larger one.
+// choices hold everything that decides the outputs of a run, beside the index itself. The filter's
+// size is not among them: a run stopped by a full filter goes on with a larger one.
 type choices struct {
 	Inputs    []inputID   `json:"inputs"`
 	Outputs   []string    `json:"outputs"`
@@ -59,7 +57,7 @@ type choices struct {
 	MaxRecord int         `json:"max_record"`
 	Batch     string      `json:"batch,omitempty"`
 	Replace   bool        `json:"replace,omitempty"`
-	// These are left out where there are none: so the command is that of earlier versions.
+	// These are omitted if empty, so that the command equals that of earlier versions.
 	Others  bool              `json:"others,omitempty"`
 	Spans   bool              `json:"spans,omitempty"`
 	By      string            `json:"by,omitempty"`
@@ -67,7 +65,7 @@ type choices struct {
 	Window  *Window           `json:"window,omitempty"`
 }
 
-// inputID tells whether an input is still the same.
+// inputID shows whether an input is still the same.
 type inputID struct {
 	Path string `json:"path"`
 	Size int64  `json:"size"`
@@ -117,28 +115,28 @@ func (c *choices) addTree(p *corpus.TreePlan) (err error) {
 	return err
 }
 
-// Choice is one of the things that decide what the outputs of a run will be.
+// Choice is one of the things that decide the outputs of a run.
 type Choice uint8
 
 const (
 	ChosenInputs     Choice = iota + 1 // which, and in which order
 	ChosenInputState                   // their sizes and times
 	ChosenOutputs                      // which
-	ChosenPipe                         // an input or output that is one
+	ChosenPipe                         // an input or output that is a pipe
 	ChosenAnnotate
 	ChosenRules
 	ChosenFormat
 	ChosenMaxRecord
 	ChosenBatch
 	ChosenSameID
-	ChosenAgainst // further indexes, or what they hold
+	ChosenAgainst // further indexes, or their contents
 	ChosenOthers  // which records are written
 	ChosenSpans
-	ChosenBy // what is counted
+	ChosenBy // the values counted by
 	ChosenWindow
 )
 
-// other tells in what two commands differ.
+// other returns the choices in which two commands differ.
 func (c *choices) other(o choices) (other []Choice) {
 	samePath := func(a, b inputID) bool { return a.Path == b.Path }
 	for _, d := range []struct {
@@ -181,9 +179,9 @@ func (c *Command) ReadsPipe() bool {
 
 func (c *Command) writesPipe() bool { return slices.ContainsFunc(c.Outputs[:], isDirect) }
 
-// leavesNothing reports whether the next run may go on, without being told, where this
-// one was killed: its input cannot be read again, and nothing it wrote is left that
-// could be the only copy of a document.
+// leavesNothing reports whether the next run may go on from the kill without being asked to. It may
+// if the input cannot be read again and no file left by the run could be the only copy of a
+// document.
 func (c *Command) leavesNothing() bool {
 	isFile := func(name string) bool { return name != "" && !isDirect(name) }
 	return c.ReadsPipe() && !slices.ContainsFunc(c.Outputs[:], isFile)

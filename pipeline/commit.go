@@ -12,25 +12,24 @@ import (
 	"github.com/firstseen/firstseen/report"
 )
 
-// committer decides documents, in input order, and writes what follows from it: one
-// after the other or, with a crew, as together.go has it. Then outputs are written beside
-// the next decision. But for this, and what the crew is asked to do, it is the only
-// goroutine that touches index and outputs.
+// committer decides documents in input order and writes the results: one after the other or, with a
+// crew, as in together.go. With a crew, outputs are written beside the next decision. Except for
+// this and the crew's tasks, it is the only goroutine that touches index and outputs.
 type committer struct {
 	index  *index.Index
 	job    *Job
 	out    outputs
 	common report.Commonest
-	crew   *crew // nil where documents are decided one after the other
+	crew   *crew // nil if documents are decided one after the other
 	group  group
-	lines  [2]together // of what is decided, and of what is written
-	beside beside      // it writes; who touches outputs or lets answers go waits for it
-	left   *batch      // to what writes, which gives it back; nil where the last is not
+	lines  [2]together // of the documents being decided, and of those being written
+	beside beside      // it writes; a goroutine that touches outputs or lets answers go waits for it
+	left   *batch      // handed to the writing, which gives it back; nil if the last is not
 	led    int         // the input whose head was given to Kept; -1 for none
 	buf    []byte
 
 	tally   report.Tally
-	groups  *report.Groups // nil where nothing is counted by a value
+	groups  *report.Groups // nil if nothing is counted by a value
 	at      Position
 	stored  int64
 	started time.Time
@@ -90,7 +89,7 @@ func (c *committer) record(b *batch, rec *record) error {
 	return c.answered(rec.length())
 }
 
-// decideOne decides a document, and prepares what is written of it.
+// decideOne decides a document and prepares its output.
 func (c *committer) decideOne(b *batch, rec *record, l *lines) error {
 	r, err := c.index.Decide(rec.document())
 	if err != nil {
@@ -108,8 +107,7 @@ func (c *committer) decideOne(b *batch, rec *record, l *lines) error {
 	return c.told(rec, &r)
 }
 
-// write writes what follows from a record, be it beside the next decision. l is of a
-// document.
+// write writes the results of a record, beside the next decision or not. l is of a document.
 func (c *committer) write(b *batch, rec *record, l *lines) error {
 	if err := c.out.record(b, rec, l); err != nil || !rec.isDocument() || l.kept {
 		return err
@@ -117,8 +115,8 @@ func (c *committer) write(b *batch, rec *record, l *lines) error {
 	return c.instead(rec, l.result)
 }
 
-// answered says that answers are handed on. What the crew does of a checkpoint counts as
-// part of it.
+// answered reports that answers are handed on. The crew's part of a checkpoint counts as part of
+// that checkpoint.
 func (c *committer) answered(bytes int64) error {
 	if c.crew != nil {
 		defer func(took time.Duration) { c.crew.took = took }(c.crew.took)
@@ -126,7 +124,7 @@ func (c *committer) answered(bytes int64) error {
 	return c.index.Answered(bytes)
 }
 
-// told counts a document that was decided.
+// told counts a decided document.
 func (c *committer) told(rec *record, r *dedup.Result) error {
 	c.tally.Count(r)
 	if c.index.Late() {
@@ -144,8 +142,8 @@ func (c *committer) told(rec *record, r *dedup.Result) error {
 	return nil
 }
 
-// retried turns the answer to a document that was kept before, and is sent again,
-// into the one that it had, or marks it.
+// retried handles a document that was kept before and is sent again. It turns the answer into the
+// earlier one, or marks it.
 func (c *committer) retried(r *dedup.Result) error {
 	if !c.job.Retries || c.index.Table() == nil || !r.Exact || !r.SameID || !c.index.Owns(r.Of.Num) {
 		return nil
@@ -161,7 +159,7 @@ func (c *committer) retried(r *dedup.Result) error {
 	return nil
 }
 
-// tooManyBad is the error of a bad record that is one too many.
+// tooManyBad returns the error for the bad record that exceeds the limit.
 func (c *committer) tooManyBad(b *batch, rec *record) error {
 	if rec.bad == nil || c.job.MaxBad < 0 || c.tally.Bad <= c.job.MaxBad {
 		return nil
@@ -184,7 +182,7 @@ func (c *committer) countCommon(rec *record, f *feature.Feature) {
 	}
 }
 
-// full tells that a full filter goes on being filled.
+// full reports that a full filter goes on being filled.
 func (c *committer) full(f index.FilterState) {
 	if c.job.Warn != nil {
 		c.job.Warn(fmt.Sprintf("the filter is at its design load after %d documents; from here on false positives rise above 1 in %s a segment",
@@ -192,7 +190,7 @@ func (c *committer) full(f index.FilterState) {
 	}
 }
 
-// flush hands on what was written, where somebody waits for it.
+// flush hands on the written bytes if a reader may be waiting for them.
 func (c *committer) flush() error {
 	if !c.out.live() {
 		return nil
@@ -203,8 +201,8 @@ func (c *committer) flush() error {
 	return c.out.flush()
 }
 
-// failed waits for what is written beside, and returns what the run failed with: err, which
-// may be nil, and what was not written.
+// failed waits for the writing beside and returns the run's error: err, which may be nil, and any
+// failure to write.
 func (c *committer) failed(err error) error {
 	if late := c.beside.wait(); late != nil && !errors.Is(err, late) {
 		err = errors.Join(err, late)
@@ -212,8 +210,8 @@ func (c *committer) failed(err error) error {
 	return err
 }
 
-// settle hands on all answers before what they rest on becomes durable, and says how
-// far the run has come.
+// settle hands on all answers before the data they rest on becomes durable, and returns the
+// progress of the run.
 func (c *committer) settle(ended bool) (map[string][]byte, error) {
 	if err := c.beside.wait(); err != nil {
 		return nil, err

@@ -6,12 +6,11 @@ import (
 	"time"
 )
 
-// crew is the workers as helpers of the goroutine that commits. They extract, and look
-// between two documents whether there is a phase of a commit to help with: so no more
-// goroutines run than there are processors, and a phase waits for nobody who has not
-// begun with a task of it.
+// crew is the workers as helpers of the committing goroutine. They extract, and between two
+// documents look for a phase of a commit to help with. So no more goroutines run than there are
+// processors, and a phase waits only for workers that have begun one of its tasks.
 type crew struct {
-	size  int // workers, and the goroutine that commits, which is number 0
+	size  int // workers, and the committing goroutine as number 0
 	phase atomic.Pointer[phase]
 	idle  chan struct{} // received from by workers that have nothing to extract
 	took  time.Duration // in run, with more than one task
@@ -22,7 +21,7 @@ type phase struct {
 	f     func(worker, task int)
 	tasks int64
 	next  atomic.Int64  // task to begin with
-	left  atomic.Int64  // tasks that are not done
+	left  atomic.Int64  // tasks not yet done
 	done  chan struct{} // has something once none is left
 }
 
@@ -35,7 +34,7 @@ func (c *crew) run(tasks int, f func(worker, task int)) {
 		for task := range tasks {
 			f(0, task)
 		}
-		return // nobody could help
+		return // no worker could help
 	}
 	begun := time.Now()
 	defer func() { c.took += time.Since(begun) }()
@@ -74,5 +73,5 @@ func (c *crew) help(worker int) {
 		return
 	}
 	p.work(worker)
-	runtime.Gosched() // whoever waits for the phase goes first
+	runtime.Gosched() // the goroutine waiting for the phase goes first
 }

@@ -11,11 +11,10 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// What a run holds of its input: never more than this in records that are read
-// and not yet decided, with what was made of them, and half of it in buffers kept
-// for the next ones, whatever the number of workers. Of every record twice its
-// length is counted, for its text; one that would take all of it has the pipeline
-// to itself.
+// The limits here bound the part of its input that a run holds, whatever the number of workers. It
+// never holds more than this in records read and not yet decided, with the data made from them.
+// Half of it is in buffers kept for the next records. Every record counts twice its length, for its
+// text. A record that would take all of it has the pipeline to itself.
 const (
 	inFlightBytes = 32 << 20
 	bufferBytes   = inFlightBytes / 2
@@ -40,8 +39,8 @@ func newPipeline(job *Job, c *committer) *pipeline {
 	return p
 }
 
-// take has the reader hold so many bytes of what may be in flight. As nobody else
-// waits for bytes, and all others give theirs back in the end, it gets them.
+// take adds so many bytes to the reader's share of the bytes in flight. Only the reader waits for
+// bytes, and all others give theirs back in the end, so it gets them.
 func (p *pipeline) take(ctx context.Context, bytes int64) error {
 	more := min(bytes, inFlightBytes) - p.held
 	if more <= 0 {
@@ -54,8 +53,8 @@ func (p *pipeline) take(ctx context.Context, bytes int64) error {
 	return nil
 }
 
-// settle has the reader hold just so many bytes: it may have taken more for a record
-// whose end it did not know.
+// settle sets the reader's share to exactly so many bytes: it may have taken more for a record of
+// unknown end.
 func (p *pipeline) settle(ctx context.Context, bytes int64) error {
 	if over := p.held - min(bytes, inFlightBytes); over > 0 {
 		p.inFlight.Release(over)
@@ -64,15 +63,15 @@ func (p *pipeline) settle(ctx context.Context, bytes int64) error {
 	return p.take(ctx, bytes)
 }
 
-// recordBytes is what a batch holds of one beside its bytes and features: a bad one
-// has its reason, any other the data of its sketch.
+// recordBytes is the memory that a batch holds per record beside its bytes and features: the reason
+// of a bad one, the sketch data of any other.
 const recordBytes = int64(unsafe.Sizeof(record{})) + feature.MaxData + dedup.BatchDocumentBytes
 
-// shortest is the least that a segment takes of a record, in bytes: a character that
-// is written out in full is wide enough for one, and something must end it.
+// shortest is the least that a segment takes of a record, in bytes: one character written out in
+// full is wide enough, and something must end it.
 const shortest = 4
 
-// weigh bounds what a batch will hold before it is parsed.
+// weigh bounds the memory that a batch will hold before it is parsed.
 func (p *pipeline) weigh(b *batch) int64 {
 	size, records := int64(len(b.block.Data)), int64(b.block.Records)
 	features := min(records*int64(p.job.Scheme.Features()), size/shortest)
@@ -91,8 +90,7 @@ func (p *pipeline) weigh(b *batch) int64 {
 	return size + texts + stored + records*recordBytes + features*int64(unsafe.Sizeof(feature.Feature{})) + keys*dedup.BatchKeyBytes
 }
 
-// giveBack makes a batch ready for other records. What the next may not need is
-// dropped with it.
+// giveBack makes a batch ready for other records. It drops the parts that the next may not need.
 func (p *pipeline) giveBack(b *batch) {
 	b.block.Release()
 	if cap(b.features)*int(unsafe.Sizeof(feature.Feature{})) > p.size {
@@ -104,15 +102,15 @@ func (p *pipeline) giveBack(b *batch) {
 	p.free <- b
 }
 
-// extra bounds what batches take beside their weight: texts that were compressed, of
-// which nobody knows before how long they are. The batch that is decided next gets all
-// it asks for, or no other would ever give back anything.
+// extra bounds the memory of batches beyond their weight: compressed texts, whose length is unknown
+// beforehand. The batch decided next gets all it asks for, or no other would ever give back
+// anything.
 type extra struct {
 	mu    sync.Mutex
 	freed sync.Cond
 	taken int64
 	most  int64
-	next  int64 // the batch that is decided next
+	next  int64 // the batch decided next
 }
 
 func newExtra(most int64) *extra {
@@ -121,7 +119,7 @@ func newExtra(most int64) *extra {
 	return e
 }
 
-// take waits until a batch may have so many bytes more, or the run is over.
+// take waits until a batch may have that many more bytes, or the run is over.
 func (e *extra) take(ctx context.Context, batch, bytes int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -149,7 +147,7 @@ func (e *extra) giveBack(bytes int64) {
 	}
 }
 
-// first says that a batch is decided next.
+// first notes the batch decided next.
 func (e *extra) first(batch int64) {
 	e.mu.Lock()
 	e.next = batch
@@ -157,7 +155,7 @@ func (e *extra) first(batch int64) {
 	e.freed.Broadcast()
 }
 
-// release gives back what a failed run leaves in flight, once the reader is done.
+// release gives back the bytes that a failed run leaves in flight, once the reader is done.
 func (p *pipeline) release() {
 	for b := range p.order {
 		b.block.Release()

@@ -2,16 +2,16 @@ package pipeline
 
 import "github.com/firstseen/firstseen/dedup"
 
-// Removal is a document that is removed, for [Job.Instead]. What it points to is valid
-// until that returns.
+// Removal is a removed document, for [Job.Instead]. The data it points to is valid until that
+// returns.
 type Removal struct {
 	Raw    []byte // the record as it came
 	Result *dedup.Result
-	Own    dedup.Record // of which there is only Added: what Job.Store said of the document
-	Of     dedup.Record // what is stored of the witness; zero where there is none
+	Own    dedup.Record // only Added is set: the bytes Job.Store made of the document
+	Of     dedup.Record // the stored record of the witness; zero if there is none
 }
 
-// instead writes what stands in the output for a document that is removed.
+// instead writes the replacement in the output for a removed document.
 func (c *committer) instead(rec *record, r *dedup.Result) error {
 	if c.job.Instead == nil || c.out.Kept == nil {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/firstseen/firstseen/report"
 )
 
-// LedgerName is the name under which an index stores the run that is under way.
+// LedgerName is the name under which an index stores the run under way.
 const LedgerName = "run"
 
 // Position is a place between two records.
@@ -28,39 +28,38 @@ type Position struct {
 // Written is how far each output was written: kept, report, rejects.
 type Written [3]corpus.Mark
 
-// Progress is how far a run has come. It is stored in the same transaction as
-// what the run has remembered so far.
+// Progress is how far a run has come. It is stored in the same transaction as the documents
+// remembered so far.
 type Progress struct {
 	At    Position     `json:"at"`
 	Tally report.Tally `json:"tally"`
-	// Groups are there where documents are counted by a value too.
+	// Groups are set if documents are counted by a value too.
 	Groups  *report.Groups `json:"groups,omitempty"`
 	Written Written        `json:"written"`
-	// Tree is how far the outputs are that each input has, nil where there are none.
+	// Tree is the progress of the outputs of each input, nil if there are none.
 	Tree  *corpus.TreeMark `json:"tree,omitempty"`
 	Began int64            `json:"began,omitempty"` // the run, Unix seconds; only with a window
 	Ended bool             `json:"ended"`           // all is decided; outputs may not have their names yet
 }
 
-// Ledger is a run as its index knows it, from one process to the next. It goes
-// through four states, and a process stopped in any of them, or between two, leaves
-// what the next one goes on with:
+// Ledger is a run as its index knows it, from one process to the next. A run goes through
+// four states. A process stopped in any of them, or between two, leaves everything that the
+// next one needs to go on:
 //
 //	reading    Save stores how far the run has come
 //	decided    Save stores that all is decided, and how long the outputs are
 //	published  Publish gives the outputs their names
 //	noted      Note stores that no run is unfinished, and that this one is over
 //
-// Without an index that outlasts the process it stores nothing, and the rest is as
-// with one.
+// Without an index that outlasts the process it stores nothing and otherwise works as with one.
 type Ledger struct {
 	index   *index.Index
 	command Command
 	chosen  choices  // of a run that can be continued
 	prints  []uint64 // of the inputs begun, see entry.Prints
-	found   *entry   // what another run has left; nil for nothing
+	found   *entry   // the note of another run; nil for none
 	goesOn  *Progress
-	last    *Progress // what Save has stored last
+	last    *Progress // the last Progress stored by Save
 }
 
 // entry is a run as its checkpoints store it: the command, so that only the same one
@@ -70,13 +69,13 @@ type entry struct {
 	Choices  choices  `json:"choices"`
 	Progress Progress `json:"progress"`
 	Pipe     bool     `json:"pipe"`  // cannot be continued: it read or wrote a pipe
-	Gone     bool     `json:"gone"`  // it read a pipe and wrote nothing that is still here: no file
+	Gone     bool     `json:"gone"`  // it read a pipe, and none of its files is still here
 	Saved    int64    `json:"saved"` // time of the checkpoint, Unix seconds
-	// Prints are corpus.Fingerprint of the inputs begun, 0 where unknown. Those
-	// after them have not been looked at, so they may be any.
+	// Prints are corpus.Fingerprint of the inputs begun, 0 if unknown. The inputs after them have
+	// not been looked at, so they may be any.
 	Prints []uint64 `json:"prints"`
 
-	foreign bool // by another version: nothing else is known of it
+	foreign bool // by another version: nothing else is known
 }
 
 // Unfinished is a run that was stopped before it was over.
@@ -86,16 +85,16 @@ type Unfinished struct {
 	Kept      int64
 	Saved     time.Time // when that was
 	Decided   bool      // all its documents were
-	// Foreign: it is of another version, and nothing else is known of it.
+	// Foreign marks a run of another version; nothing else is known about it.
 	Foreign bool
 	// Pipe: it read or wrote a pipe, and cannot be continued.
 	Pipe bool
-	// Gone: it read a pipe and wrote no file, so that nothing it left can be the
-	// only copy of a document, and another run may begin.
+	// Gone: it read a pipe and wrote no file. So no file of that run can be the only copy of a
+	// document, and another run may begin.
 	Gone bool
 }
 
-// Refusal says why an unfinished run is not continued.
+// Refusal is the reason why an unfinished run is not continued.
 type Refusal uint8
 
 const (
@@ -106,13 +105,13 @@ const (
 	OutputGone                      // or is not as it was left; Err says which
 )
 
-// RefusedError is returned where an unfinished run is not continued.
+// RefusedError is returned if an unfinished run is not continued.
 type RefusedError struct {
 	Why Refusal
 	Run Unfinished
-	// Other is what a command has otherwise, where Why is OtherCommand.
+	// Other lists the differing choices of the command, if Why is OtherCommand.
 	Other []Choice
-	Err   error // what was found, or nil
+	Err   error // the error found, or nil
 }
 
 func (e *RefusedError) Error() string {
@@ -124,8 +123,8 @@ func (e *RefusedError) Error() string {
 
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// OpenLedger reads what the index knows of runs before this one. The command is of a
-// run that begins, or goes on.
+// OpenLedger reads the index's notes of earlier runs. The command is that of a run that begins or
+// goes on.
 func OpenLedger(x *index.Index, c Command) (*Ledger, error) {
 	l := &Ledger{index: x, command: c}
 	var err error
@@ -147,7 +146,7 @@ func OpenLedger(x *index.Index, c Command) (*Ledger, error) {
 	return l, nil
 }
 
-// Unfinished is the run that another process has left; nil where there is none.
+// Unfinished returns the run that another process has left; nil if there is none.
 func (l *Ledger) Unfinished() *Unfinished {
 	if l.found == nil {
 		return nil
@@ -168,8 +167,8 @@ func (l *Ledger) repeatable() bool {
 	return l.command.Lasting && !l.command.ReadsPipe() && !l.command.writesPipe()
 }
 
-// Continue returns how far the unfinished run has come, or a RefusedError unless this
-// is its command, its inputs are as they were and it can be continued.
+// Continue returns how far the unfinished run has come. It returns a RefusedError unless this is
+// that run's command, its inputs are as they were and it can be continued.
 func (l *Ledger) Continue() (*Progress, error) {
 	e := l.found
 	refused := func(why Refusal, err error) (*Progress, error) {
@@ -200,10 +199,9 @@ func (l *Ledger) Continue() (*Progress, error) {
 	return l.goesOn, nil
 }
 
-// GiveUp leaves the unfinished run for good and returns the files that are the only
-// copy of what it wrote. What it wrote since its last checkpoint the index does not
-// know and a run over the same files writes again, so that is cut off; of a pipe
-// nothing could be had again.
+// GiveUp abandons the unfinished run and returns the files that are the only copy of its output.
+// The index does not know the output since the last checkpoint. A run over the same files writes
+// that part again, so GiveUp cuts it off. Output from a pipe could not be made again.
 func (l *Ledger) GiveUp() (left []string, err error) {
 	e := l.found
 	if e.foreign || e.Pipe {
@@ -266,8 +264,8 @@ func (l *Ledger) OpenOutputs() (o Outputs, err error) {
 	return o, nil
 }
 
-// reopen continues an output, and returns nil for one that has its name already:
-// a run that had decided everything was stopped between publishing and noting.
+// reopen continues an output. It returns nil for one that has its name already: a run that had
+// decided everything was stopped between publishing and noting.
 func (l *Ledger) reopen(name string, at corpus.Mark) (*corpus.Writer, error) {
 	w, err := corpus.OpenAt(name, at)
 	if err == nil || errors.Is(err, corpus.ErrBusy) {
@@ -282,8 +280,8 @@ func (l *Ledger) reopen(name string, at corpus.Mark) (*corpus.Writer, error) {
 	return nil, &RefusedError{Why: OutputGone, Run: *l.Unfinished(), Err: err}
 }
 
-// Save is what a checkpoint stores of the run, reading or decided; nil where nobody
-// would ask for it.
+// Save returns the note that a checkpoint stores of the run, reading or decided; nil if no later
+// run could use it.
 func (l *Ledger) Save(p Progress) map[string][]byte {
 	c := &l.command
 	l.last = &p
@@ -312,8 +310,8 @@ func (l *Ledger) Save(p Progress) map[string][]byte {
 // documents which are in no output would have the next run drop them too.
 func (l *Ledger) Publish(o *Outputs) error { return o.Close() }
 
-// Note saves the index and stores that no run is unfinished, and that this one is over:
-// because all is decided or, where it cannot be continued, because the filter is full.
+// Note saves the index and stores that no run is unfinished, and that this one is over. A run is
+// over when all is decided or, if it cannot be continued, when the filter is full.
 func (l *Ledger) Note(full bool) error {
 	state := map[string][]byte{LedgerName: nil}
 	runs, err := l.overNow(full)

@@ -14,12 +14,12 @@ import (
 
 // Outputs are the files a run writes. Each may be nil.
 type Outputs struct {
-	Kept     *corpus.Writer // the kept records or, with Annotate, all of them
-	Report   *corpus.Writer // a line of JSON for each document that is not unique
+	Kept     *corpus.Writer // the kept records or, with Annotate, all records
+	Report   *corpus.Writer // a line of JSON for each document not unique
 	Rejects  *corpus.Writer // a line of JSON for each bad record
 	Annotate bool           // add the verdict to every record of Kept
-	Others   bool           // Kept has the records that are removed instead
-	Spans    bool           // Report tells where the shared passages are
+	Others   bool           // Kept has the removed records instead
+	Spans    bool           // Report names the shared passages
 	Tree     *corpus.Tree   // if not nil, Kept is one of its outputs after the other
 }
 
@@ -33,7 +33,7 @@ func (o *Outputs) all() []*corpus.Writer {
 	return []*corpus.Writer{o.Kept, o.Report, o.Rejects}
 }
 
-// Abort gives the outputs up, leaving what was written in partial files.
+// Abort gives the outputs up and leaves the written bytes in partial files.
 func (o *Outputs) Abort() error { return errors.Join(o.each((*corpus.Writer).Abort), o.Tree.Abort()) }
 
 // Close finishes all outputs: each gets its name. It goes on after an error.
@@ -53,10 +53,10 @@ func (o *Outputs) each(f func(*corpus.Writer) error) error {
 type outputs struct {
 	Outputs
 	format corpus.Format // of the inputs, and of Kept
-	before Written       // by the run that is continued
+	before Written       // by the run being continued
 	late   bool          // nothing need be on the disk before the end
 	buf    []byte
-	raw    []byte // the record that is answered
+	raw    []byte // the record being answered
 }
 
 // annotation is the value of the field in an annotated record.
@@ -83,7 +83,7 @@ type refusal struct {
 
 func (o *outputs) wantsReports() bool { return o.Report != nil || o.Annotate }
 
-// lines are what is written of a document beside its record.
+// lines are a document's output beside its record.
 type lines struct {
 	kept       bool
 	result     *dedup.Result // valid until the next decision
@@ -121,7 +121,7 @@ func (o *outputs) prepare(dst []byte, b *batch, rec *record, r *dedup.Result) (l
 	return l, dst, err
 }
 
-// record writes what follows from a record; l is of a document.
+// record writes the results of a record; l is of a document.
 func (o *outputs) record(b *batch, rec *record, l *lines) error {
 	o.raw, o.format = rec.raw, b.block.Format
 	switch {
@@ -154,7 +154,7 @@ func (o *outputs) document(rec *record, l *lines) error {
 	return o.format.Keep(o.Kept, rec.raw)
 }
 
-// annotate is the value that is added to a record; line is its report, if it has one.
+// annotate returns the value added to a record; line is its report, if it has one.
 func annotate(r *dedup.Result, line *report.Reported) ([]byte, error) {
 	a := annotation{Verdict: r.Verdict.String(), Kept: r.Kept, Count: r.Segments, SameID: r.SameID, Again: r.Again}
 	if line != nil && (!r.Again || !r.Kept) { // whom it resembled when it was kept is not known any more
@@ -168,7 +168,7 @@ func annotate(r *dedup.Result, line *report.Reported) ([]byte, error) {
 	return value, nil
 }
 
-// reject writes a bad record and, where every record has an answer, that one.
+// reject writes a bad record and, if every record has an answer, its answer.
 func (o *outputs) reject(bad *corpus.BadRecord) error {
 	if o.Annotate && o.Kept != nil {
 		if err := o.refuse(bad); err != nil {
@@ -204,18 +204,17 @@ func (o *outputs) empty() error {
 	return o.format.Keep(o.Kept, nil)
 }
 
-// live reports whether somebody may wait for what is written.
+// live reports whether a reader may be waiting for the output.
 func (o *outputs) live() bool {
 	return slices.ContainsFunc(o.all(), func(w *corpus.Writer) bool { return w != nil && w.Live() })
 }
 
-// flush hands on what was written.
+// flush hands on the written bytes.
 func (o *outputs) flush() error { return o.each((*corpus.Writer).Flush) }
 
-// sync brings what was written to the disk and returns how much that is; if
-// ended, no more will be. An output that had its name already when the run was
-// continued is as it was: forgetting how long would have the next start make it
-// anew, empty.
+// sync brings the written bytes to the disk and returns their count; if ended, no more will come.
+// An output that already had its name when the run was continued stays as it was. If its length
+// were forgotten, the next start would make it anew, empty.
 func (o *outputs) sync(ended bool) (written Written, err error) {
 	for i, w := range o.all() {
 		if w == nil {

@@ -9,30 +9,30 @@ import (
 	"github.com/firstseen/firstseen/report"
 )
 
-// OverName is the name under which an index stores the runs that are over.
+// OverName is the name under which an index stores the finished runs.
 const OverName = "over"
 
-// maxOver is how many of them it stores, the last, and maxOverBytes how long they are: an
-// index without a table has them in the stamp of its filter, of at most 64 KiB.
+// maxOver is how many finished runs an index stores, the last ones, and maxOverBytes is their
+// length. An index without a table stores them in the stamp of its filter, of at most 64 KiB.
 const (
 	maxOver      = 64
 	maxOverBytes = 40 << 10
 )
 
-// over is a run that is over.
+// over is a finished run.
 type over struct {
 	Command string       `json:"command"` // a digest of its choices
 	Tally   report.Tally `json:"tally"`
-	Full    bool         `json:"full,omitempty"` // it ended where the filter was full, and could not be continued
+	Full    bool         `json:"full,omitempty"` // it ended because the filter was full, and could not be continued
 	Written Written      `json:"written"`
-	// Tree has no more than how many outputs there are, and the sum of them all.
+	// Tree has only the number of outputs and the sum over them all.
 	Tree *corpus.TreeMark `json:"tree,omitempty"`
 }
 
-// Over returns the tally of the run of this very command, if that is over and its outputs
-// are as it has left them, and whether it ended because the filter was full; else nil.
-// Given once more, the command would find all its documents removed, and replace the
-// outputs, which may be the only copy of what was kept, by empty ones.
+// Over returns the tally of the run of this very command, and whether it ended because the filter
+// was full. It returns nil unless that run is over and its outputs are as the run left them. Given
+// once more, the command would find all its documents removed. It would then replace the outputs,
+// perhaps the only copy of the kept documents, by empty ones.
 func (l *Ledger) Over() (tally *report.Tally, full bool, err error) {
 	if l.found != nil || !l.repeatable() || !l.command.writesFile() {
 		return nil, false, nil
@@ -57,7 +57,7 @@ func (l *Ledger) Over() (tally *report.Tally, full bool, err error) {
 	return nil, false, nil
 }
 
-// over are the runs that are over, the last at the end.
+// over returns the finished runs, the last at the end.
 func (l *Ledger) over() (runs []over, err error) {
 	stored, err := l.index.Value(OverName)
 	if err != nil || len(stored) == 0 || json.Unmarshal(stored, &runs) != nil {
@@ -79,7 +79,7 @@ func (l *Ledger) published(written *Written) (bool, error) {
 	return true, nil
 }
 
-// overNow are the runs that are over when this one is, to be stored.
+// overNow returns the finished runs, including this one, for storing.
 func (l *Ledger) overNow(full bool) ([]byte, error) {
 	runs, err := l.over()
 	if err != nil || l.last == nil || !l.last.Ended || !l.repeatable() {
@@ -104,7 +104,7 @@ func (l *Ledger) overNow(full bool) ([]byte, error) {
 	}
 }
 
-// digest tells choices apart, but for what the report tells beside: to be told more is no
+// digest identifies choices, except for the extras of the report. Asking for more of those is no
 // reason to read everything again and find it removed.
 func (c *choices) digest() string {
 	told := *c

@@ -24,8 +24,7 @@ import (
 	"github.com/firstseen/firstseen/report"
 )
 
-// Source is where the records of a run come from: a [corpus.Source], or blocks that were
-// read before.
+// Source yields the records of a run: a [corpus.Source], or blocks read before.
 type Source interface {
 	Bound(blockSize int, room func(ctx context.Context, n int) error)
 	Next(ctx context.Context, b *corpus.Block) error
@@ -50,25 +49,23 @@ type Job struct {
 	// CheckpointBytes of records between checkpoints, 0 means 256 MiB. Another
 	// one is taken whenever the table's memory is full.
 	CheckpointBytes int64
-	// Temporary: the index is, so the run cannot be continued, and what it writes need
-	// not be on the disk before its end.
+	// Temporary marks a temporary index. The run then cannot be continued, and its output need not
+	// be on the disk before its end.
 	Temporary bool
-	// Pipe: what is read cannot be read again. So the index is marked before
-	// the first document, and what was answered is saved before Run returns,
-	// also with an error.
+	// Pipe marks input that cannot be read again. So the index is marked before the first document,
+	// and the answers given are saved before Run returns, also with an error.
 	Pipe bool
-	// Retries: a document that was kept and comes again, with its id and its
-	// text, is answered as it was the first time: whoever sends it may not
-	// have got that answer. For pipes whose answers somebody waits for; in
-	// files nothing is retried, and both copies would count as kept.
+	// Retries answers a kept document that comes again, with its id and its text, as it was
+	// answered the first time. Its sender may not have got that answer. Retries is for pipes with a
+	// reader waiting for the answers. In files nothing is retried, and both copies would count as
+	// kept.
 	Retries bool
-	// DropRetries: such a document is marked like that, and not kept: for those who fetch
-	// the same pages again and never ask twice for an answer.
+	// DropRetries marks such a document as a retry, too, but does not keep it. It is for users who
+	// fetch the same pages again and never ask twice for an answer.
 	DropRetries bool
-	// Ticks makes checkpoints by time: one at each tick before which
-	// something came. Nil for none. A ticker of one second bounds what a kill
-	// makes a pipe forget; runs over files have none, so that their bytes
-	// depend on the documents alone.
+	// Ticks makes checkpoints by time: one at each tick before which something came. Nil for none.
+	// A ticker of one second bounds how much a kill makes a pipe forget. Runs over files have none,
+	// so that their bytes depend on the documents alone.
 	Ticks <-chan time.Time
 	// Resume continues a run from its last checkpoint; the source must have
 	// been moved to Resume.At. Nil starts anew.
@@ -77,29 +74,28 @@ type Job struct {
 	// resumed.
 	Save func(Progress) map[string][]byte
 
-	// Store appends what is to be stored with a document, if it is kept, to dst: fields
-	// as dedup.AppendField writes them, at most MaxStored bytes. Workers call it. Nil
-	// stores nothing.
+	// Store appends to dst the data stored with a document if it is kept. The data are fields as
+	// dedup.AppendField writes them, at most MaxStored bytes. Workers call it. Nil stores nothing.
 	Store func(dst []byte, file string, doc *corpus.Document) []byte
 
-	// Parsed is called with the records of each block, before any of them is decided.
-	// Several workers call it, in any order. An error ends the run. Nil does nothing.
+	// Parsed is called with the records of each block, before any of these is decided. Several
+	// workers call it, in any order. An error ends the run. Nil does nothing.
 	Parsed func(b *corpus.Block, records iter.Seq[*corpus.Document]) error
 
-	// Instead writes to Outputs.Kept what stands there for a document that is removed, and
-	// tells whether that leads to the same bytes. Nil writes nothing.
+	// Instead writes to Outputs.Kept the replacement for a removed document and reports whether
+	// that leads to the same bytes. Nil writes nothing.
 	Instead func(w *corpus.Writer, r Removal) (revisit bool, err error)
 
-	// Confirm, where there is one, is asked before a document is removed.
+	// Confirm, if set, is asked before a document is removed.
 	Confirm dedup.Confirmer
 
 	By   *By // count documents by a value too; nil for none
 	Now  func() time.Time
-	Live *Live // where to publish progress while running; nil for nowhere
+	Live *Live // receives the progress while running; nil for no receiver
 	Warn func(string)
-	// Each is told every decision, in order, in the goroutine that decides; it
-	// may read the index, which with more than one worker may know some documents
-	// more. r is valid until it returns.
+	// Each is called with every decision, in order, in the deciding goroutine. It may read the
+	// index, which with more than one worker may know some documents more. r is valid until it
+	// returns.
 	Each func(id string, r *dedup.Result, counts dedup.Counts) error
 
 	began int64 // of a run with a window, by Run: see whenBegun
@@ -110,17 +106,17 @@ var ErrTooManyBad = errors.New("too many bad records")
 
 const batchesPerWorker = 3
 
-// MaxStored is how many bytes can be stored with a document: a place and what a revisit
-// record says, at their longest.
+// MaxStored is how many bytes can be stored with a document: a place and the data of a revisit
+// record, at their longest.
 const MaxStored = 1536
 
 // Live is a run's progress, safe to read while it runs.
 type Live struct {
 	Documents, Removed, Stored atomic.Int64
 	LoadPerMillion             atomic.Int64 // of the filter
-	// Committing is how long the goroutine that commits was at work. For Together of
-	// that the crew could help, and Saving went into checkpoints: the rest is what no
-	// number of processors makes shorter. Nanoseconds.
+	// Committing is the working time of the committing goroutine. During Together, a part of
+	// Committing, the crew could help; another part, Saving, went into checkpoints. No number of
+	// processors makes the rest shorter. Nanoseconds.
 	Committing, Together, Saving atomic.Int64
 }
 
@@ -130,18 +126,17 @@ type batch struct {
 	records  []record
 	features []feature.Feature // of all records, one after the other
 	data     []byte            // of their sketches, likewise
-	added    []byte            // what is to be stored with them, likewise
+	added    []byte            // the data stored with them, likewise
 	values   []byte            // of all records, see By
-	valued   []valued          // where they are in values
-	together dedup.Batch       // of all its documents, where there is a crew
+	valued   []valued          // their positions in values
+	together dedup.Batch       // all its documents, if there is a crew
 	weight   int64             // taken from pipeline.inFlight
 	extra    int64             // taken from pipeline.extra
 	number   int64             // of the batch in the run
 	done     chan struct{}     // the worker is finished with it
 }
 
-// record is what the committer needs of one record. Its slices point into the
-// batch.
+// record is the committer's view of one record. Its slices point into the batch.
 type record struct {
 	id, raw, text []byte
 	at            corpus.Place
@@ -150,20 +145,19 @@ type record struct {
 	empty         bool
 	other         bool // no document: written as it came
 	bad           *corpus.BadRecord
-	first         int // where its features begin in batch.features
-	firstData     int // where its data do in batch.data
-	firstAdded    int // where added does in batch.added
+	first         int // the start of its features in batch.features
+	firstData     int // the start of its data in batch.data
+	firstAdded    int // the start of added in batch.added
 	added         []byte
 	value         []byte // see By
 	set           feature.Set
-	time          time.Time // of the document, zero where it tells none
+	time          time.Time // of the document, zero if it has none
 }
 
 // Run reads, judges and writes all documents of the job's source, in order.
 //
-// One goroutine reads, Workers parse and extract, and one decides, in the order
-// of the input, with the help of the others. What is decided depends on nothing but the
-// input.
+// One goroutine reads and Workers parse and extract. One decides in the order of the input, with
+// the help of the others. The decisions depend on nothing but the input.
 // Cancelling ctx stops at once; the index then holds the last checkpoint.
 func Run(ctx context.Context, x *index.Index, job Job) (*report.Summary, error) {
 	c, err := newCommitter(x, &job)
@@ -190,7 +184,7 @@ type pipeline struct {
 	extra     *extra
 	held      int64            // of inFlight, by the reader, for the batch it fills
 	size      int              // bytes of a block, but for a longer record
-	inflation corpus.Inflation // of the input that is committed
+	inflation corpus.Inflation // of the input being committed
 	readErr   error            // set before order is closed
 	committed chan struct{}    // closed at the end
 }
@@ -248,7 +242,7 @@ func (p *pipeline) readAll(ctx context.Context) error {
 	}
 }
 
-// extract is what a worker does, numbered from 1.
+// extract is the work of one worker, numbered from 1.
 func (p *pipeline) extract(ctx context.Context, number int) error {
 	w, err := p.job.newWorker()
 	if err != nil {
@@ -283,12 +277,12 @@ func (p *pipeline) extract(ctx context.Context, number int) error {
 		}
 		b.done <- struct{}{}
 		if idle != nil {
-			runtime.Gosched() // to whoever waits for it
+			runtime.Gosched() // the waiting goroutine goes first
 		}
 	}
 }
 
-// helpOn is what a worker does when all is extracted: it helps until all is committed.
+// helpOn is the work of a worker when all is extracted: it helps until all is committed.
 func (p *pipeline) helpOn(ctx context.Context, w *worker, idle chan struct{}) error {
 	for idle != nil {
 		select {
@@ -348,8 +342,8 @@ func (p *pipeline) commitBatch(ctx context.Context, b *batch) error {
 	return err
 }
 
-// next waits for a batch that a worker has finished with and, meanwhile, does what
-// time asks for. Nil is the end of the input.
+// next waits for a batch that a worker has finished with. Meanwhile it does the work that is due by
+// time. Nil is the end of the input.
 func (p *pipeline) next(ctx context.Context) (b *batch, err error) {
 	order, done := p.order, chan struct{}(nil)
 	for {

@@ -19,22 +19,22 @@ const leastTogether = 8
 
 // group is documents of a batch on their way through one common decision.
 type group struct {
-	batch  dedup.Batch // where it is not all of the batch of records
+	batch  dedup.Batch // if it is not all of the batch of records
 	linker dedup.Linker
 	which  []int // the record of each document
 	told   []dedup.Told
 	errs   []error
 }
 
-// together is what is written of documents that were decided together.
+// together is the output of documents decided together.
 type together struct {
 	lines []lines
 	bufs  [][]byte // of lines, by worker
 }
 
-// commitTogether commits as many of a batch's records, from the one at on, as can be
-// decided together, and returns how many: up to where something is due that depends on
-// the documents before it, such as a checkpoint. They are written beside the next decision.
+// commitTogether commits as many of a batch's records, beginning with record at, as can be decided
+// together. It returns their number. It stops before anything that depends on the documents before
+// it, such as a checkpoint. They are written beside the next decision.
 func (c *committer) commitTogether(b *batch, at int, giveBack func(*batch)) (n int, err error) {
 	n, length := c.fits(b, at)
 	if n < leastTogether {
@@ -59,9 +59,9 @@ func (c *committer) commitTogether(b *batch, at int, giveBack func(*batch)) (n i
 	return n, c.answered(length) // nothing is due yet, see fits
 }
 
-// writeBeside has what was decided together written while the next documents are decided.
-// The last of a batch gives it back. Not beside where answers are not to wait for the next
-// batch, nor where the index is asked for what is written.
+// writeBeside writes the documents decided together while the next ones are decided. The last write
+// of a batch gives the batch back. It does not write beside if answers must not wait for the next
+// batch, or if the writing asks the index.
 func (c *committer) writeBeside(b *batch, at, n int, giveBack func(*batch)) error {
 	lines, last := c.lines[0].lines, at+n == len(b.records)
 	err := c.beside.begin(func() error {
@@ -134,7 +134,7 @@ func (c *committer) fits(b *batch, at int) (n int, length int64) {
 	return n, length
 }
 
-// decide decides n records from the one at on, and prepares what is written of them.
+// decide decides n records, beginning with record at, and prepares their output.
 func (c *committer) decide(b *batch, at, n int) error {
 	g, out := &c.group, &c.lines[0]
 	g.which = g.which[:0]
@@ -205,15 +205,15 @@ func (c *committer) countSeenTogether(b *batch) {
 // isDocument reports whether there is something to decide.
 func (r *record) isDocument() bool { return !r.empty && r.bad == nil && !r.other }
 
-// name is the id of the document. It is copied by whoever keeps it.
+// name returns the id of the document. A caller that keeps it must copy it.
 func (r *record) name() string { return unsafe.String(unsafe.SliceData(r.id), len(r.id)) }
 
-// document is what is decided about.
+// document returns the document to decide.
 func (r *record) document() dedup.Document {
 	return dedup.Document{ID: r.name(), Sketch: &r.set, Added: r.added, Text: r.text}
 }
 
-// pass counts a record, and moves the place the run has come to behind it.
+// pass counts a record, and moves the run's position behind it.
 func (c *committer) pass(b *batch, rec *record) {
 	if c.at.Input != b.block.Input {
 		c.at.Sum = 0
@@ -224,7 +224,7 @@ func (c *committer) pass(b *batch, rec *record) {
 		}
 	}
 	sum := c.at.Sum
-	if !rec.empty { // none of those that are summed up
+	if !rec.empty { // an empty one is not summed up
 		c.tally.RecordBytes += rec.length()
 		sum = corpus.AddRecord(sum, rec.sum)
 	}
@@ -234,18 +234,18 @@ func (c *committer) pass(b *batch, rec *record) {
 	c.at = Position{Input: b.block.Input, At: rec.at.Next(), Sum: sum}
 }
 
-// isPlace reports whether an id is the name of a file, or that and a place: the document has
-// told none.
+// isPlace reports whether an id is the name of a file, or the name and a place. Such a document has
+// no id of its own.
 func isPlace(id, file string) bool {
 	rest, found := strings.CutPrefix(id, file)
 	return found && (rest == "" || rest[0] == ':')
 }
 
-// length is what a record counts, with its end.
+// length is the counted size of a record, with its end.
 func (r *record) length() int64 { return int64(len(r.raw)) + 1 }
 
-// commit commits a batch of records. Where left is the batch afterwards, giveBack is or was
-// called once it is written; else the caller has it.
+// commit commits a batch of records. If left is the batch afterwards, giveBack is or was called
+// once it is written; else the caller has it.
 func (c *committer) commit(ctx context.Context, b *batch, giveBack func(*batch)) error {
 	begun := time.Now()
 	defer func() { c.took += time.Since(begun) }()

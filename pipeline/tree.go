@@ -4,13 +4,13 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// mostWaiting is how many outputs of a tree are whole before a checkpoint is taken, so
-// that they can have their places: a checkpoint stores the names of all of them.
+// mostWaiting is how many outputs of a tree may be whole before a checkpoint lets them have their
+// places. A checkpoint stores the names of them all.
 const mostWaiting = 4096
 
-// turn has what is kept written to the output of the batch's input, if each input has
-// one. A batch without records is passed over: a run that goes on may meet it again,
-// behind the last record of an input, when that output is whole.
+// turn directs the kept records to the output of the batch's input, if each input has one. It
+// passes over a batch without records. A resumed run may meet such a batch again, behind the last
+// record of an input, when that output is whole.
 func (c *committer) turn(b *batch) (err error) {
 	tree := c.out.Tree
 	if len(b.records) == 0 {
@@ -35,7 +35,7 @@ func (c *committer) turn(b *batch) (err error) {
 	return err
 }
 
-// lead has an output begin with what is planned.
+// lead begins an output with the planned head.
 func lead(w *corpus.Writer, head []byte) error {
 	if w == nil || head == nil {
 		return nil
@@ -43,7 +43,7 @@ func lead(w *corpus.Writer, head []byte) error {
 	return w.Lead(head)
 }
 
-// leadBy has an output begin with what the input of a batch begins with.
+// leadBy begins an output with the head of the batch's input.
 func leadBy(w *corpus.Writer, frames corpus.Frames) error {
 	if h, ok := frames.(corpus.Headed); ok {
 		return lead(w, h.Head())
@@ -51,8 +51,7 @@ func leadBy(w *corpus.Writer, frames corpus.Frames) error {
 	return nil
 }
 
-// shard begins another shard where a record of so many bytes does not belong in the one
-// that is open.
+// shard begins another shard if a record of so many bytes does not belong in the open one.
 func (o *outputs) shard(record int) (err error) {
 	if !o.Tree.Full(record) {
 		return nil
@@ -61,7 +60,7 @@ func (o *outputs) shard(record int) (err error) {
 	return err
 }
 
-// syncTree is sync for a tree; nil where there is none, or nobody could go on from it.
+// syncTree is sync for a tree; nil if there is none, or no run could go on from it.
 func (o *outputs) syncTree() (*corpus.TreeMark, error) {
 	if o.Tree == nil || !o.Tree.Early() {
 		return nil, nil
@@ -70,7 +69,7 @@ func (o *outputs) syncTree() (*corpus.TreeMark, error) {
 	return &at, err
 }
 
-// openTree creates the tree or, after Continue, goes on with that of the unfinished run.
+// openTree creates the tree or, after Continue, continues that of the unfinished run.
 func (l *Ledger) openTree(worthless []corpus.FileID) (*corpus.Tree, error) {
 	plan := l.command.Tree
 	switch {
@@ -86,7 +85,7 @@ func (l *Ledger) openTree(worthless []corpus.FileID) (*corpus.Tree, error) {
 	return t, nil
 }
 
-// treeIsAs reports whether the tree is as a run that is over has left it.
+// treeIsAs reports whether the tree is as a finished run has left it.
 func (l *Ledger) treeIsAs(at *corpus.TreeMark) (bool, error) {
 	if l.command.Tree == nil {
 		return true, nil
@@ -97,7 +96,7 @@ func (l *Ledger) treeIsAs(at *corpus.TreeMark) (bool, error) {
 	return l.command.Tree.TreeIsAs(*at)
 }
 
-// enclose has an output be enclosed, if there is one that shall be.
+// enclose sets the enclosure of an output, if both exist.
 func enclose(w *corpus.Writer, e corpus.Enclosure) error {
 	if w == nil || e == nil {
 		return nil

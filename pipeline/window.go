@@ -8,20 +8,19 @@ import (
 	"github.com/firstseen/firstseen/index"
 )
 
-// Window says how long documents count; see docs/design.md, rule 17. The zero value is
-// for ever.
+// Window is how long documents count; see docs/design.md, rule 17. The zero value is for ever.
 type Window struct {
 	Seconds uint32 // 0 for an index without a window
-	// Told: documents tell their times, and one that does not has that of the latest.
-	// Else the time is that of arrival: for a pipe now, for files when the run began.
+	// Told means that documents carry their times; a document without one gets the latest.
+	// Otherwise the time is that of arrival: now for a pipe, the beginning of the run for files.
 	Told bool
 }
 
-// errWindow: without it nobody would know what the times of the documents are.
+// errWindow is returned because the times of the documents would be unknown without a window.
 var errWindow = errors.New("the index has a window of time: give --window, and --time-field if its documents tell their times")
 
-// Check refuses an index whose documents count for ever where there is a window, and one
-// that has a window where there is none.
+// Check refuses an index of unlimited time if there is a window, and a windowed index if there is
+// none.
 func (w Window) Check(x *index.Index) error {
 	if w.Seconds == 0 && x.Window() > 0 {
 		return errWindow
@@ -35,7 +34,7 @@ func (w Window) mostAhead() time.Duration {
 	return min(24*time.Hour, time.Duration(w.Seconds/8)*time.Second)
 }
 
-// storedTime is how many bytes the time of a document takes of what is stored with it.
+// storedTime is the size in bytes of a document's time in the data stored with it.
 const storedTime = 6
 
 // whenBegun is when a run with a window began, be it in another process: Unix seconds.
@@ -53,8 +52,8 @@ func (j *Job) now() time.Time {
 	return j.Now()
 }
 
-// arrival is what stamps documents: the same for all of a run over files that has a
-// window of times of arrival, so that it is the same again where the run is continued.
+// arrival returns the clock that stamps documents. A run over files with a window of arrival times
+// uses one time throughout, so that a continued run uses it again.
 func (j *Job) arrival() func() time.Time {
 	if j.Window.Seconds == 0 || j.Window.Told || j.Pipe {
 		return j.Now
@@ -62,8 +61,8 @@ func (j *Job) arrival() func() time.Time {
 	return func() time.Time { return time.Unix(j.began, 0) }
 }
 
-// latest is the time after which a document that tells it is not believed. Several goroutines
-// may ask.
+// latest returns the time after which a document's own time is not believed. Several goroutines may
+// ask.
 func (j *Job) latest() time.Time {
 	arrival := time.Unix(j.began, 0)
 	if j.Pipe {
@@ -72,8 +71,8 @@ func (j *Job) latest() time.Time {
 	return arrival.Add(j.Window.mostAhead())
 }
 
-// appendTime appends the time that a document tells to what is stored with it. A time
-// that is yet to come is no time.
+// appendTime appends the document's own time to the data stored with it. A time in the future
+// counts as none.
 func appendTime(added []byte, doc *corpus.Document, latest func() time.Time) []byte {
 	if doc.Time.IsZero() || doc.Time.After(latest()) {
 		return added

@@ -9,18 +9,18 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// worker is what one of the goroutines that parse and extract needs for itself.
+// worker holds the private data of one goroutine that parses and extracts.
 type worker struct {
-	field     string // that is added to every record, "" for none
+	field     string // added to every record, "" for none
 	parser    corpus.Parser
 	extractor *feature.Extractor
 	set       feature.Set
-	help      func() // with the commit, if that needs any; nil where there is no crew
+	help      func() // with the commit, if that needs any; nil without a crew
 	linker    dedup.Linker
-	grouper   *grouper                                                   // nil where nothing is counted by a value
+	grouper   *grouper                                                   // nil if nothing is counted by a value
 	store     func(dst []byte, file string, doc *corpus.Document) []byte // Job.Store
 	parsed    func(*corpus.Block, iter.Seq[*corpus.Document]) error      // Job.Parsed
-	latest    func() time.Time                                           // Job.latest where documents tell their times, else nil
+	latest    func() time.Time                                           // Job.latest if documents carry their times, else nil
 }
 
 // newWorker returns a worker. With annotations every record is answered.

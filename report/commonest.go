@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// commonest counts the segments that kept documents repeat most, which is what a
-// user wants to see of a corpus: menus, licences, mail footers.
+// Commonest counts the segments that kept documents repeat most. Users want to see these
+// in a corpus: menus, licences, mail footers.
 //
 // It keeps a fixed number of counters by the Space-Saving rule (Metwally,
 // Agrawal, El Abbadi, "Efficient Computation of Frequent and Top-k Elements in
 // Data Streams", 2005): a new key takes over the smallest counter. A count is
 // never too low and at most too high by the smallest counter.
 //
-// The counters are in parts, by the order of segments, which is the same for every
-// secret: what a part counts depends on its own segments alone, so several goroutines can
-// count, each for other parts.
+// The counters are in parts, by the order of segments, which is the same for every secret. The
+// counts of a part depend on its own segments alone. So several goroutines can count, each for other
+// parts.
 type Commonest struct{ parts [CommonParts]counters }
 
 // CommonParts is how many parts the counters are in.
@@ -111,8 +111,8 @@ func (c *counters) swap(a, b *counter) {
 // CommonSegment is a segment that many kept documents hold.
 type CommonSegment struct {
 	Text string `json:"text"`
-	// Documents is how many kept documents came with it after the first; at
-	// most as many too high as the least of all counters of its part.
+	// Documents is how many kept documents repeated it after the first. It may be too high, at most
+	// by the least of all counters of its part.
 	Documents uint64 `json:"documents"`
 }
 

@@ -9,13 +9,12 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 )
 
-// Groups are the counts of a run by a value that its documents have, such as their
-// language. The first MostGroups values met have counts of their own, all others are
-// counted together, so that what is counted depends on the documents and their order
-// alone. It is part of a checkpoint.
+// Groups are the counts of a run by a value of its documents, such as their language. The first
+// MostGroups values met have counts of their own, and all others are counted together. So the
+// counts depend on the documents and their order alone. Groups are part of a checkpoint.
 type Groups struct {
 	Field  string  `json:"field"`
-	List   []Group `json:"groups"`          // in the order in which they were met
+	List   []Group `json:"groups"`          // in the order of first meeting
 	None   Tally   `json:"none,omitzero"`   // documents without a value
 	Others Tally   `json:"others,omitzero"` // documents of further values
 

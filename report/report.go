@@ -1,5 +1,5 @@
-// Package report is what people and their programs are told: a line for each
-// document that is not unique, and the summary of a run.
+// Package report holds the answers to people and their programs: a line for each document found not
+// unique, and the summary of a run.
 package report
 
 import (
@@ -15,13 +15,13 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// Reported is one line of a report: a document that is not unique. The JSON form
-// is a contract, described in docs/manual.md; fields may be added, never changed.
+// Reported is one line of a report, about a document found not unique. The JSON form is a contract,
+// described in docs/manual.md; fields may be added, never changed.
 type Reported struct {
 	ID        string       `json:"id"`
 	Verdict   string       `json:"verdict"`
 	Kept      bool         `json:"kept"`
-	Of        *string      `json:"of"`            // id of the witness; null where there is no single one
+	Of        *string      `json:"of"`            // id of the witness; null if there is no single one
 	Why       string       `json:"why,omitempty"` // why Of is null
 	Exact     bool         `json:"exact"`
 	SameID    bool         `json:"same_id"`
@@ -31,24 +31,24 @@ type Reported struct {
 	Contained Share        `json:"contained"`
 	Estimated bool         `json:"estimated,omitempty"` // Contained, by sketches of the whole texts
 	Distance  *int         `json:"distance,omitempty"`  // bits in which the fingerprints differ, by the method simhash
-	Confirm   *Confirm     `json:"confirm,omitempty"`   // what comparing the texts came to, with --confirm
+	Confirm   *Confirm     `json:"confirm,omitempty"`   // the result of comparing the texts, with --confirm
 	Shared    int          `json:"shared"`
 	Among     int          `json:"comparable"`
 	Count     int          `json:"segments"`
 	OfCount   int          `json:"of_segments"`
 	Also      []AlsoDoc    `json:"also"`
 	Sample    []string     `json:"sample"`
-	Spans     [][2]int     `json:"spans,omitzero"` // see Spans; nil where they were not asked for
-	New       *[2]int      `json:"new,omitempty"`  // where the passage is of which Of has nothing, as in Spans
+	Spans     [][2]int     `json:"spans,omitzero"` // see Spans; nil if they were not asked for
+	New       *[2]int      `json:"new,omitempty"`  // the passage missing from Of, as in Spans
 	File      string       `json:"file"`
-	Line      corpus.Place `json:"line"`           // where the document stands in File
-	Time      *time.Time   `json:"time,omitempty"` // when it was made, where its format tells
+	Line      corpus.Place `json:"line"`           // the place of the document in File
+	Time      *time.Time   `json:"time,omitempty"` // the time of its making, if its format records one
 }
 
-// Confirm is what comparing the texts of two documents came to.
+// Confirm is the result of comparing the texts of two documents.
 type Confirm struct {
 	OK    bool   `json:"ok"`
-	Score *Share `json:"score,omitempty"` // where they were compared
+	Score *Share `json:"score,omitempty"` // if they were compared
 	Why   string `json:"why,omitempty"`   // why they were not
 }
 
@@ -58,8 +58,8 @@ type AlsoDoc struct {
 	Shared int    `json:"shared"`
 }
 
-// Share is a share from 0 to 1, written with at most four decimals, rounded down
-// so that a share below the threshold never reads as one that reached it.
+// Share is a share from 0 to 1, written with at most four decimals. It is rounded down, so that a
+// share below the threshold never reads as one that reached it.
 type Share float64
 
 // MarshalJSON writes the share as a JSON number.

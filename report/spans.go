@@ -9,11 +9,11 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// Spans are the passages of a document that its source has too, or all its sources where
-// it has several: of each its first character and the one behind its last, counted in code
-// points from 0, in the order of the text. They are the shared segments, of which at most
-// as many are known as features are chosen; of an exact copy it is all of the text. Where
-// the filter alone decided nobody knows them, and there are none. The result is not nil.
+// Spans returns the passages of a document that its source has too, or all its sources if it has
+// several. Each has its first character and the one behind its last, counted in code points from 0,
+// in the order of the text. They are the shared segments; at most as many are known as features are
+// chosen. For an exact copy the span is all of the text. If the filter alone decided, the spans are
+// unknown, and there are none. The result is not nil.
 func Spans(r *dedup.Result, set *feature.Set, text []byte) [][2]int {
 	if r.Exact {
 		return [][2]int{{0, utf8.RuneCount(text)}}
@@ -40,7 +40,7 @@ func inCharacters(passages [][2]int, text []byte) [][2]int {
 		return chars
 	}
 	for _, p := range passages {
-		if p[0] < at { // no two segments overlap; what another method chooses may
+		if p[0] < at { // no two segments overlap; features of another method may
 			at, chars = 0, 0
 		}
 		spans = append(spans, [2]int{count(p[0]), count(p[1])})

@@ -10,8 +10,7 @@ import (
 	"github.com/firstseen/firstseen/index"
 )
 
-// Tally counts what a run decided. It is part of a checkpoint, so a resumed run
-// counts on.
+// Tally counts the decisions of a run. It is part of a checkpoint, so a resumed run counts on.
 type Tally struct {
 	Documents  int64 `json:"documents"`
 	Kept       int64 `json:"kept"`
@@ -22,14 +21,14 @@ type Tally struct {
 	SameID     int64 `json:"same_id"` // of the duplicates, those whose witness has their id
 	Mosaics    int64 `json:"mosaics"`
 	Related    int64 `json:"related"`
-	Again      int64 `json:"again"`                // of the kept, those that had been kept before and were sent again: kept again, but with Job.DropRetries
-	Revisits   int64 `json:"revisits,omitempty"`   // of the removed, those that revisit records stand for
-	Undated    int64 `json:"undated,omitempty"`    // in a window of times that documents tell, those that told none
-	Unnamed    int64 `json:"without_id,omitempty"` // told no id, and have their file and place for one
+	Again      int64 `json:"again"`                // of the kept, those kept before and sent again: kept again, except with Job.DropRetries
+	Revisits   int64 `json:"revisits,omitempty"`   // of the removed, those replaced by revisit records
+	Undated    int64 `json:"undated,omitempty"`    // documents without a time, in a window of the documents' own times
+	Unnamed    int64 `json:"without_id,omitempty"` // without an id; they have their file and place for one
 	Late       int64 `json:"late,omitempty"`       // older than the window when they came: not remembered
 	Bad        int64 `json:"bad_records"`
-	// Copies that were kept, for their texts did not confirm it, and of these those whose
-	// texts could not be compared.
+	// Copies kept because their texts did not confirm it, and those among them whose texts could
+	// not be compared.
 	Unconfirmed int64 `json:"unconfirmed,omitempty"`
 	Uncompared  int64 `json:"uncompared,omitempty"`
 	RecordBytes int64 `json:"line_bytes"` // of all records, decompressed
@@ -37,7 +36,7 @@ type Tally struct {
 	FirstBad *Rejected `json:"first_bad,omitempty"` // of the bad records
 }
 
-// Rejected is a bad record as a line of the rejects has it.
+// Rejected is a bad record in the form of a line of the rejects.
 type Rejected struct {
 	File   string       `json:"file"`
 	Line   corpus.Place `json:"line"`
@@ -96,7 +95,7 @@ type TableState struct {
 	Refuted   uint64 `json:"refuted"`   // filter hits that were false
 }
 
-// Summary is what a run tells at its end. The JSON form is a contract.
+// Summary is the report of a run at its end. The JSON form is a contract.
 type Summary struct {
 	Tally
 	Resumed     bool              `json:"resumed"`

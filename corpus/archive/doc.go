@@ -1,5 +1,5 @@
-// Package archive tells which files a tar or zip archive holds, and where in it their
-// bytes are. It unpacks nothing to a place, and follows nothing: a name is only a name.
+// Package archive lists the files that a tar or zip archive holds, and the place of their bytes in
+// the archive. It unpacks nothing to a place, and follows nothing: a name is only a name.
 //
 //	l := archive.Lister{Want: func(name string) bool { return path.Ext(name) == ".jsonl" }}
 //	contents, err := l.Zip(file, size)
@@ -11,15 +11,14 @@
 // Tar is read in all forms that archive/tar knows (v7, ustar, PAX, GNU, sparse files), zip
 // with stored and deflated members, and with the sizes of zip64 (APPNOTE.TXT 6.3.10).
 //
-// What it promises, of any bytes:
+// It promises, for any bytes:
 //
-//   - Names are relative, in UTF-8, with slashes and without "." and "..", without control
-//     characters, and such that joined to a folder they lead nowhere else.
-//   - An archive that is cut off or damaged, and one whose members lie in each other, is an
-//     error that says so. So is reading a member that is encrypted, or compressed by another
-//     method: its Err says so before.
-//   - It takes some 200 bytes of memory for a member, at most MaxMembers of them, and
-//     512 for each file of a zip archive while that is listed.
+//   - Names are relative, in UTF-8, with slashes, without "." and "..", and without control
+//     characters. Joined to a folder they lead nowhere outside.
+//   - A truncated or damaged archive, or one with overlapping members, is an error that says so. So
+//     is reading an encrypted member, or one compressed by another method: its Err says so before.
+//   - It takes some 200 bytes of memory for a member, at most MaxMembers members. The listing of a
+//     zip archive takes 512 for each file.
 package archive
 
 import (
@@ -39,7 +38,7 @@ const maxNames = 256 << 20
 type Member struct {
 	Name   string // see the promises of the package
 	Size   int64  // bytes of its content
-	at     int64  // where its stored bytes are: in the archive or, if it is spooled, there
+	at     int64  // the offset of its stored bytes: in the archive or, if it is spooled, in the spool
 	stored int64
 	sum    uint32 // CRC-32 of the content, in a zip archive, but see zipOther
 	how    method
@@ -57,11 +56,11 @@ const (
 	zipOther     // by the method that stands in place of the checksum: not either
 )
 
-// Contents is what an archive holds.
+// Contents is the list of an archive's files.
 type Contents struct {
-	Members []Member       // those that are wanted, in the order of the archive
+	Members []Member       // the wanted members, in the order of the archive
 	Others  map[string]int // how many files are not wanted, by the endings of their names
-	Left    []Left         // what has a wanted name, and is no file that can be read
+	Left    []Left         // entries with a wanted name that are no readable file
 }
 
 // Left are things of one kind.
@@ -73,21 +72,20 @@ type Left struct {
 
 // A Lister lists archives.
 type Lister struct {
-	// Want tells which names are those of files that shall be read.
+	// Want reports whether the file of a name shall be read.
 	Want func(name string) bool
-	// Spool is where the contents of wanted members of a tar archive go that cannot be read
-	// where they are; it is not called where there are none. Members count on being the
-	// first to write to it.
+	// Spool returns the destination for wanted members of a tar archive that cannot be read in
+	// place. It is not called if there are none. Members count on being the first to write to it.
 	Spool func() (io.Writer, error)
 }
 
-// listing is a list that is being made.
+// listing is a list being made.
 type listing struct {
 	Lister
 	Contents
 	spool   io.Writer
 	spooled int64
-	end     int64 // in a tar archive: where the contents of the last member end, but for padding, or before
+	end     int64 // in a tar archive: the end of the last member's contents, without padding, or a place before that
 	entries int
 	names   int
 }
@@ -102,7 +100,7 @@ func (l *listing) entry(name string) error {
 	return nil
 }
 
-// wants tells whether a file is wanted; others are counted.
+// wants reports whether a file is wanted; others are counted.
 func (l *listing) wants(name string) bool {
 	if l.Want(name) {
 		return true
@@ -114,7 +112,7 @@ func (l *listing) wants(name string) bool {
 	return false
 }
 
-// leave counts what is no file to be read.
+// leave counts an entry that is no file to be read.
 func (l *listing) leave(kind, name string) {
 	for i := range l.Left {
 		if l.Left[i].Kind == kind {
@@ -125,7 +123,7 @@ func (l *listing) leave(kind, name string) {
 	l.Left = append(l.Left, Left{Kind: kind, Count: 1, First: Printable(name)})
 }
 
-// Kinds of what is left, beside those of tar.
+// Kinds of entries left out, beside those of tar.
 const (
 	kindName    = "member whose name leads nowhere"
 	kindControl = "member whose name has control characters"

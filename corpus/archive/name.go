@@ -13,11 +13,11 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 )
 
-// maxName is the longest name, in bytes: what a path may have where archives are made.
+// maxName is the longest name, in bytes: the longest path on the systems that make archives.
 const maxName = 4096
 
-// clean makes a path of the name of a member that stays below any folder it is joined to,
-// and is one line of a list. Of what has no such name it tells the kind.
+// clean turns the name of a member into a path. The path stays below any folder it is joined to,
+// and is one line of a list. For a member without such a name it returns the kind.
 func clean(name string) (_, kind string) {
 	if len(name) > maxName {
 		return name[:maxName], kindName
@@ -42,12 +42,12 @@ func Printable(name string) string {
 	}, name)
 }
 
-// isFork reports whether a member is what macOS adds to an archive for each file: what it
-// knows of it beside its content.
+// isFork reports whether macOS added the member to an archive for another file, to hold that file's
+// metadata.
 func isFork(name string) bool { return strings.HasPrefix(name, "__MACOSX/") }
 
-// decode makes UTF-8 of a name. What is none was most likely written on a Chinese Windows,
-// in GBK, of which GB18030 is the whole; else it is as DOS had it (APPNOTE.TXT, appendix D).
+// decode makes UTF-8 of a name. Invalid UTF-8 was most likely written on a Chinese Windows, in GBK,
+// a part of GB18030. Otherwise the name is in the encoding of DOS (APPNOTE.TXT, appendix D).
 func decode(name string, isUTF8 bool) string {
 	if isUTF8 {
 		return name
@@ -59,8 +59,8 @@ func decode(name string, isUTF8 bool) string {
 	return text
 }
 
-// unicodePath is the name in the field "Info-ZIP Unicode Path" of a zip member (APPNOTE.TXT
-// 4.6.9), which goes with the name that the member has; "" where there is none.
+// unicodePath returns the name in the field "Info-ZIP Unicode Path" of a zip member (APPNOTE.TXT
+// 4.6.9), if that field belongs to the member's name; else "".
 func unicodePath(extra []byte, name string) string {
 	const id, head = 0x7075, 5 // of a version and a checksum
 	for len(extra) >= 4 {

@@ -4,9 +4,8 @@ import (
 	"io"
 )
 
-// Open returns what reads the content of a member from its beginning, given the archive, or
-// the spool where the member is Spooled. At the end of a member of a zip archive, what
-// differs from its length or its checksum is an error.
+// Open returns a reader of the member's content from its beginning, given the archive, or the spool
+// if the member is Spooled. At the end of a zip member, a different length or checksum is an error.
 func (m *Member) Open(archive io.ReaderAt) io.Reader {
 	stored := m.Stored(archive)
 	if m.Checked() {
@@ -29,5 +28,5 @@ func (m *Member) Checked() bool { return m.how >= zipStored }
 // Spooled reports whether the content is in the spool.
 func (m *Member) Spooled() bool { return m.how == spooled }
 
-// At is where its stored bytes begin, in the archive or in the spool.
+// At returns the offset of its stored bytes, in the archive or in the spool.
 func (m *Member) At() int64 { return m.at }

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// Tar lists a tar archive. Where r is an [io.Seeker] it must be at its beginning, and what
-// is wanted is read in the archive later on, but for sparse files; else all of it is
-// spooled. Archives behind one another are one, as with tar -i.
+// Tar lists a tar archive. If r is an [io.Seeker] it must be at its beginning, and wanted members,
+// except for sparse files, are read in the archive later on. Otherwise all are spooled. Archives
+// behind one another are one, as with tar -i.
 func (l Lister) Tar(r io.Reader) (*Contents, error) {
 	list := &listing{Lister: l}
 	t := &tape{r: r}
@@ -76,7 +76,7 @@ func (l *listing) header(t *tape, tr *tar.Reader, h *tar.Header, name string) er
 	default:
 		kind = kindNone
 	}
-	if kind == "" && !isSparse(h) { // else it is not known how many bytes that are
+	if kind == "" && !isSparse(h) { // else the number of bytes is unknown
 		l.end += h.Size
 	}
 	name, nameless := clean(name)
@@ -131,11 +131,10 @@ func (l *listing) spoolMember(m *Member, content io.Reader) (err error) {
 	return err
 }
 
-// blockSize is that of tar.
+// blockSize is the block size of tar.
 const blockSize = 512
 
-// tape is the archive under a tar.Reader: how much of it was read, and by how many zeros
-// that ends.
+// tape is the archive under a tar.Reader. It counts the bytes read, and the zeros at their end.
 type tape struct {
 	r      io.Reader
 	seeker io.Seeker
@@ -151,7 +150,7 @@ func (t *tape) Read(p []byte) (n int, err error) {
 	} else {
 		n, err = t.r.Read(p)
 	}
-	if err == io.ErrUnexpectedEOF { // of a decompressor: to io.ReadFull that is a short last block
+	if err == io.ErrUnexpectedEOF { // of a decompressor: to io.ReadFull it is a short last block
 		err = errCutOff
 	}
 	t.at += int64(n)
@@ -163,7 +162,7 @@ func (t *tape) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Seek is for archive/tar, which passes over contents so where it can.
+// Seek is for archive/tar, which uses it, if possible, to pass over contents.
 func (t *tape) Seek(offset int64, whence int) (int64, error) {
 	if t.seeker == nil || len(t.back) > 0 {
 		return 0, errors.ErrUnsupported

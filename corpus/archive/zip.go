@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// Zip lists a zip archive of so many bytes.
+// Zip lists a zip archive of size bytes.
 func (l Lister) Zip(r io.ReaderAt, size int64) (*Contents, error) {
 	list := &listing{Lister: l}
 	if n := zipEntries(r, size); n > MaxMembers {
@@ -30,7 +30,7 @@ func (l Lister) Zip(r io.ReaderAt, size int64) (*Contents, error) {
 	case err != nil && !errors.Is(err, zip.ErrInsecurePath): // names are cleaned here
 		return nil, err
 	}
-	allUTF8 := true // of names that do not say so: one tool has written them all
+	allUTF8 := true // even names without that flag: one tool has written them all
 	left := uint64(size)
 	for _, f := range z.File {
 		allUTF8 = allUTF8 && utf8.ValidString(f.Name)
@@ -47,8 +47,7 @@ func (l Lister) Zip(r io.ReaderAt, size int64) (*Contents, error) {
 	return &list.Contents, nil
 }
 
-// utf8Flag says that a name is UTF-8 (APPNOTE.TXT 4.4.4, bit 11), encryptedFlag that a
-// member is encrypted.
+// utf8Flag marks a name as UTF-8 (APPNOTE.TXT 4.4.4, bit 11), encryptedFlag a member as encrypted.
 const (
 	utf8Flag      = 1 << 11
 	encryptedFlag = 1 << 0
@@ -101,7 +100,7 @@ func (l *listing) zip(f *zip.File, raw string, size int64) error {
 	return nil
 }
 
-// Err tells why a member cannot be read, nil where it can.
+// Err returns the reason why a member cannot be read, nil if it can.
 func (m *Member) Err() error {
 	switch m.how {
 	case zipEncrypted:
@@ -131,10 +130,10 @@ func methodName(method uint16) string {
 	return fmt.Sprintf("the method %d", method)
 }
 
-// zipEntries is how many files a zip archive says that it holds, by the record at its
-// end (APPNOTE.TXT 4.3.14 to 4.3.16); more than can be where that is not found. Of several
-// records it takes the one that archive/zip takes: the last that can be whole, for whatever
-// looks like one behind it stands in its comment.
+// zipEntries returns how many files a zip archive claims to hold, by the record at its end
+// (APPNOTE.TXT 4.3.14 to 4.3.16). If there is no record, it returns more than there can be. Of
+// several records it takes the same one as archive/zip: the last that can be whole. Anything behind
+// that looking like a record stands in its comment.
 func zipEntries(r io.ReaderAt, size int64) uint64 {
 	const endSize, locatorSize, end64Size = 22, 20, 56
 	tail := make([]byte, min(size, locatorSize+endSize+1<<16))

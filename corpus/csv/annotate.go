@@ -22,7 +22,7 @@ func (h *header) annotated() []byte {
 	return append(all, h.raw[end:]...)
 }
 
-// lineEnd is where the line end of a row begins.
+// lineEnd returns the beginning of a row's line end.
 func lineEnd(raw []byte) int {
 	return len(bytes.TrimSuffix(bytes.TrimSuffix(raw, newline), []byte{'\r'}))
 }
@@ -40,14 +40,14 @@ func (Format) Annotate(w *corpus.Writer, raw []byte, at corpus.Slot, value []byt
 	return w.WriteRecord(raw[:at.At], fields, end)
 }
 
-// Answer writes a row of empty fields before a verdict: what is no row of the table would
-// have others be read wrongly.
+// Answer writes a row of empty fields before a verdict: text that is no row of the table would make
+// readers misread other rows.
 func (Format) Answer(w *corpus.Writer, _ string, value []byte) error {
 	head := w.Head()
 	names := head[:lineEnd(head)]
 	last := len(names) - len(corpus.ScoreColumn) - 1
 	if last < 0 || string(names[last+1:]) != corpus.ScoreColumn {
-		return nil // of a pipe that begins with no names: that is its only record
+		return nil // a pipe that begins with no names has only that record
 	}
 	delimiter := names[last]
 	row, err := verdictFields(delimiter, value)
@@ -59,7 +59,7 @@ func (Format) Answer(w *corpus.Writer, _ string, value []byte) error {
 	return w.WriteRecord(bytes.Repeat([]byte{delimiter}, columns-1), row, newline)
 }
 
-// verdictFields are the fields that are added to a row.
+// verdictFields returns the fields added to a row.
 func verdictFields(delimiter byte, value []byte) (row []byte, err error) {
 	v, err := corpus.ReadVerdict(value)
 	if err != nil {
@@ -77,7 +77,7 @@ func verdictFields(delimiter byte, value []byte) (row []byte, err error) {
 	return row, nil
 }
 
-// appendField appends a field, between quotes where that is needed.
+// appendField appends a field, between quotes if needed.
 func appendField(row []byte, text string, delimiter byte) []byte {
 	if !strings.ContainsAny(text, "\"\r\n"+string(rune(delimiter))) {
 		return append(row, text...)

@@ -7,8 +7,7 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// Format is CSV and TSV. Its zero value reads the columns "text" and, where there is one,
-// "id".
+// Format is CSV and TSV. Its zero value reads the columns "text" and, if there is one, "id".
 type Format struct {
 	Text string // name of the column of the text; "" is "text"
 	ID   string // of the id; "" is "id", if there is such a column
@@ -39,7 +38,7 @@ func (Format) Terminator() []byte { return newline }
 
 var newline = []byte{'\n'}
 
-// Frames returns what finds the rows of an input.
+// Frames returns frames that find the rows of an input.
 func (f Format) Frames(maxRecord int) corpus.Frames {
 	return &frames{format: f, maxRecord: maxRecord, line: 1}
 }

@@ -13,11 +13,11 @@ type frames struct {
 	maxRecord int
 	head      *header // nil before it was seen
 	line      int64   // that the next row begins in
-	inLine    bool    // in a line that was too long, of which the rest is passed over
+	inLine    bool    // in a line longer than the limit; the rest is passed over
 	sections  int
 }
 
-// shown is how many bytes of a bad record are taken where it has many.
+// shown is how many bytes are taken of a bad record that has more.
 const shown = 4 << 10
 
 // Head is the first row.
@@ -28,16 +28,16 @@ func (f *frames) Head() []byte {
 	return f.head.first
 }
 
-// Numbered says that rows have the numbers of their lines.
+// Numbered marks rows as having the numbers of their lines.
 func (*frames) Numbered() {}
 
 // Starts is false: a row can begin anywhere in a compressed file.
 func (f *frames) Starts([]byte) bool { return false }
 
-// Begin begins a section. What follows damage is the second.
+// Begin begins a section. The part after damage is the second.
 func (f *frames) Begin() { f.sections++ }
 
-// Frame tells what row, or what else, data begins with.
+// Frame returns the row, or other frame, at the beginning of data.
 func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	switch {
 	case f.sections > 1:
@@ -68,8 +68,8 @@ func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	return f.bad(data, end, fmt.Sprintf("the row is longer than the limit of %d bytes", f.maxRecord))
 }
 
-// more is how many bytes to ask for where n are too few. Whoever waits for an answer to a
-// row sends no more than that, so that only of long ones as much is asked for as spares
+// more returns how many bytes to ask for if n are too few. A sender that waits for an answer to a
+// row sends no more than that row. So only for long rows does it ask for more at once, to avoid
 // looking at the same bytes too often.
 func (f *frames) more(n int) int {
 	if n < 1<<20 {
@@ -101,7 +101,7 @@ func (f *frames) bad(data []byte, end corpus.SectionEnd, reason string) corpus.F
 	return fr
 }
 
-// restOfLine passes over what is left of a line.
+// restOfLine passes over the rest of a line.
 func (f *frames) restOfLine(data []byte) corpus.Frame {
 	n := bytes.IndexByte(data, '\n') + 1
 	if n == 0 {
@@ -112,9 +112,9 @@ func (f *frames) restOfLine(data []byte) corpus.Frame {
 	return corpus.Frame{Pass: n}
 }
 
-// reject hands out all that is left as one bad record.
+// reject hands out all remaining bytes as one bad record.
 func (f *frames) reject(data []byte, end corpus.SectionEnd, reason string) corpus.Frame {
-	if len(data) < shown && end == corpus.GoesOn { // what is shown shall not depend on how much has come
+	if len(data) < shown && end == corpus.GoesOn { // the bytes shown must not depend on how much has come
 		return corpus.Frame{Need: shown}
 	}
 	return corpus.Frame{Take: min(len(data), shown), Pass: 1 << 62, Record: true, Bad: reason, Number: f.line}

@@ -11,23 +11,23 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// delimiters are what may stand between fields, the first preferred.
+// delimiters are the possible separators of fields, the first preferred.
 const delimiters = ",\t;|"
 
 // maxHeader is how many bytes the first row may have.
 const maxHeader = 64 << 10
 
-// header is what the first row of an input says.
+// header is the content of the first row of an input.
 type header struct {
 	raw       []byte // with a byte order mark and a line end, if it has them
 	first     []byte // the same, as outputs begin with it
 	delimiter byte
 	columns   int
-	text, id  int // numbers of columns; id is -1 where there is none
+	text, id  int // numbers of columns; id is -1 if there is none
 	time      int // likewise
 	textName  string
 	lead      []byte // the delimiter
-	taken     string // a column that was to be added, and is there
+	taken     string // a column that was to be added, but exists already
 }
 
 const byteOrderMark = "\xef\xbb\xbf"
@@ -69,8 +69,8 @@ func (f *frames) header(data []byte, end corpus.SectionEnd) corpus.Frame {
 	return f.reject(whole, end, f.noHeader(data[start:]))
 }
 
-// sniff tries every delimiter. It waits where a row goes on behind data under one that
-// could be it.
+// sniff tries every delimiter. It waits if a row goes on behind data under one that could be the
+// right one.
 func (f *frames) sniff(data []byte, start int, last bool) (best *header, waits bool) {
 	for _, d := range []byte(delimiters) {
 		end, _, err := row(data[start:], d, last)
@@ -91,8 +91,8 @@ func (f *frames) sniff(data []byte, start int, last bool) (best *header, waits b
 	return best, waits && best == nil
 }
 
-// read is the header that a first row is with a delimiter, nil where that names no column
-// of text, or names a wanted one twice.
+// read returns the header that a first row is with a delimiter. It returns nil if the row names no
+// column of text, or names a wanted one twice.
 func (f *frames) read(first []byte, delimiter byte) *header {
 	h := &header{delimiter: delimiter, lead: []byte{delimiter}, text: -1, id: -1, time: -1, textName: f.format.text()}
 	twice := false
@@ -121,7 +121,7 @@ func (f *frames) read(first []byte, delimiter byte) *header {
 	return h
 }
 
-// noHeader says why there is no header.
+// noHeader returns the reason why there is no header.
 func (f *frames) noHeader(data []byte) string {
 	first, _, _ := strings.Cut(string(data[:min(len(data), 200)]), "\n")
 	name := strconv.Quote(f.format.text())

@@ -72,7 +72,7 @@ func (p *parser) read(b *corpus.Block) error {
 	return nil
 }
 
-// said is what a field says: a piece of the row, unless quotes in it are doubled.
+// said returns the text of a field: a piece of the row, unless quotes in it are doubled.
 func said(b *corpus.Block, raw []byte) []byte {
 	if len(raw) < 2 || raw[0] != quote {
 		return raw
@@ -84,8 +84,8 @@ func said(b *corpus.Block, raw []byte) []byte {
 	return b.Hold(content(b.Room(), raw))
 }
 
-// unescaped is what a field between tabs says whose backslashes all begin \t, \n, \r or
-// \\: it was written so. Any other field is as it is, for there a backslash is one.
+// unescaped returns the text of a field between tabs. If all its backslashes begin \t, \n, \r or
+// \\, it was written so. Any other field is as it is, for there a backslash is one.
 func unescaped(b *corpus.Block, raw []byte) []byte {
 	text, rest := b.Room(), raw
 	for {

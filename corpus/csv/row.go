@@ -13,10 +13,10 @@ var (
 // quote opens and closes a field.
 const quote = '"'
 
-// row returns the index behind the row that data begins with, with its line end. It is 0
-// where data ends before, and open tells whether that is inside of quotes; last says that
-// there is no more, so that the end of data is that of the row. The error is errBehind,
-// or errUnclosed at the last end.
+// row returns the index behind the row at the beginning of data, including its line end. It is 0 if
+// data ends before, and open reports whether that is inside quotes. last means that no more
+// follows, so that the end of data ends the row. The error is errBehind, or errUnclosed at the last
+// end.
 func row(data []byte, delimiter byte, last bool) (end int, open bool, err error) {
 	line, quoted := 0, -1 // behind the line that data[end] is in, and its next quote
 	for {
@@ -52,8 +52,8 @@ func unquoted(data []byte, line int, last bool) int {
 	return 0
 }
 
-// field goes over the field that begins at data[i] and what ends it, and tells whether it
-// is the last of its row. The index is -1 where data ends before.
+// field goes over the field that begins at data[i] and its end. over reports whether it is the last
+// of its row. The index is -1 if data ends before.
 func field(data []byte, i int, delimiter byte, last bool) (next int, over, open bool, err error) {
 	if i < len(data) && data[i] == quote {
 		if i = closing(data, i+1); i < 0 {
@@ -90,8 +90,8 @@ func field(data []byte, i int, delimiter byte, last bool) (next int, over, open 
 	return -1, false, false, nil
 }
 
-// closing returns the index behind the quote that closes a field whose content begins at
-// data[i], or -1.
+// closing returns the index behind the closing quote of a field with content from data[i] on, or
+// -1.
 func closing(data []byte, i int) int {
 	for {
 		n := bytes.IndexByte(data[i:], quote)
@@ -105,8 +105,8 @@ func closing(data []byte, i int) int {
 	}
 }
 
-// fields calls visit for each field of a row that [row] has found, with what is between
-// its ends: quotes are still there.
+// fields calls visit for each field of a row that [row] has found, with the bytes between its ends:
+// quotes are still there.
 func fields(record []byte, delimiter byte, visit func(n int, raw []byte)) (count int) {
 	record = bytes.TrimSuffix(bytes.TrimSuffix(record, newline), []byte{'\r'})
 	for i := 0; ; count++ {
@@ -125,8 +125,7 @@ func fields(record []byte, delimiter byte, visit func(n int, raw []byte)) (count
 	}
 }
 
-// content appends what a field says to dst: the characters between the quotes, where it
-// has some.
+// content appends the text of a field to dst: the characters between the quotes, if it has some.
 func content(dst, raw []byte) []byte {
 	if len(raw) < 2 || raw[0] != quote {
 		return append(dst, raw...)

@@ -1,15 +1,14 @@
-// Package jsonarray reads files of JSON that are one array, [{...}, {...}]: each of its
-// values is a record, which is read as a line of [jsonl] is, whatever its white space. One
-// after the other they are in memory, never the array.
+// Package jsonarray reads files of JSON that are one array, [{...}, {...}]. Each of its values is a
+// record, read as a line of [jsonl] is, whatever its white space. The values are in memory one after
+// the other, never the array.
 //
-// Records are told apart by brackets and strings; what each of them says is looked at by
-// the parser, so that one of invalid JSON is a bad record and the others are read. Behind
-// what can be no part of an array nothing is read. An array that is not closed is read as
-// far as it goes; a record that is cut off is a bad one. The place of a record is its
-// number in the array.
+// Records are separated by brackets and strings. The parser looks at the content of each, so that
+// one of invalid JSON is a bad record and the others are read. Nothing is read behind bytes that can
+// be no part of an array. An unclosed array is read as far as it goes; a truncated record is a bad
+// one. The place of a record is its number in the array.
 //
-// Kept records are written as an array, as they came, or as lines of JSON, without line ends
-// and the white space behind these.
+// Kept records are written as an array, as they came, or as lines of JSON, without line ends and the
+// white space behind these.
 package jsonarray
 
 import (
@@ -23,8 +22,7 @@ import (
 // Format is JSON arrays. Its zero value reads the fields "text" and "id".
 type Format struct {
 	Fields jsonl.Fields
-	// Stream has records stand behind one another, on as many lines as they like, and in
-	// no array.
+	// Stream means that records stand behind one another, on any number of lines, and in no array.
 	Stream bool
 	// Arrays has outputs be arrays too, and not lines.
 	Arrays bool
@@ -55,9 +53,9 @@ func (Format) Noun() string { return "record" }
 // Terminator is a line end, since records are written as lines.
 func (Format) Terminator() []byte { return []byte{'\n'} }
 
-// Recognize tells an array by its bracket and the brace of its first object, or the other
-// bracket, and a stream by a first line that is a brace alone, as all programs begin an object
-// on several lines, and what can follow in one.
+// Recognize recognizes an array by its bracket and the brace of its first object, or the other
+// bracket. It recognizes a stream by a first line of a lone brace, as all programs begin an object
+// on several lines. The next line must be one that can follow in an object.
 func (f Format) Recognize(head []byte) bool {
 	head = bytes.TrimPrefix(head, []byte(byteOrderMark))
 	if f.Stream {
@@ -73,7 +71,7 @@ func (f Format) Recognize(head []byte) bool {
 	return len(head) > 0 && (head[0] == '{' || head[0] == ']')
 }
 
-// Frames returns what finds the records of an array.
+// Frames returns frames that find the records of an array.
 func (f Format) Frames(maxRecord int) corpus.Frames {
 	found := &frames{maxRecord: maxRecord, stream: f.Stream}
 	if f.Arrays {
@@ -82,10 +80,10 @@ func (f Format) Frames(maxRecord int) corpus.Frames {
 	return found
 }
 
-// headed are frames of an array whose output is one.
+// headed holds frames of an array whose output is one.
 type headed struct{ *frames }
 
-// Head opens the array, as soon as that of the input is.
+// Head opens the array, as soon as that of the input is open.
 func (h headed) Head() []byte {
 	if h.want == wantArray {
 		return nil
@@ -93,8 +91,8 @@ func (h headed) Head() []byte {
 	return []byte(corpus.ArrayHead)
 }
 
-// EndsInside reports whether data, which begins with an object, ends inside of that, and
-// of no string: as the first line of one does that is written on several.
+// EndsInside reports whether data, which begins with an object, ends inside that object but in no
+// string. The first line of an object written on several lines does.
 func EndsInside(data []byte) bool {
 	var v value
 	data = bytes.TrimLeft(data, space)
@@ -102,7 +100,7 @@ func EndsInside(data []byte) bool {
 	return len(data) > 0 && data[0] == '{' && !whole && !v.inString
 }
 
-// OnEachLine reports whether data begins with a line that is an array, and a second that
+// OnEachLine reports whether data begins with a line that holds an array, and a second line that
 // begins as one.
 func OnEachLine(data []byte) bool {
 	var v value
@@ -148,8 +146,8 @@ func (Format) Answer(w *corpus.Writer, field string, value []byte) error {
 	return jsonl.Format{}.Answer(w, field, value)
 }
 
-// line is a record of valid JSON on one line. In strings line ends are escaped, so those
-// that are there mean nothing, and neither does what is white behind them.
+// line returns a record of valid JSON on one line. In strings line ends are escaped, so the
+// unescaped ones mean nothing, and neither does the white space behind them.
 func line(raw []byte) []byte {
 	if bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0 {
 		return raw

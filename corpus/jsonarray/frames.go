@@ -10,10 +10,10 @@ import (
 const (
 	space         = " \t\r\n"
 	byteOrderMark = "\xef\xbb\xbf"
-	shown         = 4 << 10 // bytes that are taken of a bad record that has many
+	shown         = 4 << 10 // bytes taken of a bad record that has more
 )
 
-// expected is what may stand where a frame begins.
+// expected is the part that may stand at the beginning of a frame.
 type expected uint8
 
 const (
@@ -22,7 +22,7 @@ const (
 	wantValue                 // a value, behind a comma
 	wantComma                 // a comma or the closing bracket
 	wantEnd                   // nothing
-	inLong                    // the rest of a record that is too long
+	inLong                    // the rest of a record longer than the limit
 )
 
 // frames finds the values of one array.
@@ -35,16 +35,16 @@ type frames struct {
 	value     value
 }
 
-// Numbered says that records have numbers alone.
+// Numbered marks records as having numbers alone.
 func (*frames) Numbered() {}
 
 // Starts is false: the members of a compressed array mean nothing.
 func (*frames) Starts([]byte) bool { return false }
 
-// Begin begins a section. What follows damage is the second.
+// Begin begins a section. The part after damage is the second.
 func (f *frames) Begin() { f.sections++ }
 
-// Frame tells what data begins with: white space, a part of the array, or a record.
+// Frame returns the frame at the beginning of data: white space, a part of the array, or a record.
 func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	if f.sections > 1 {
 		return f.reject(data, end, "it stands behind what is damaged, where it cannot be told where a record begins")
@@ -104,21 +104,21 @@ func (f *frames) record(data []byte, end corpus.SectionEnd) corpus.Frame {
 	return fr
 }
 
-// hand makes a frame of a record, of which so many bytes are taken and passed.
+// hand makes a frame of a record: so many bytes are taken, and so many passed.
 func (f *frames) hand(take, pass int, bad string) corpus.Frame {
 	f.number++
 	f.recorded()
 	return corpus.Frame{Take: take, Pass: pass, Record: true, Bad: bad, Number: f.number}
 }
 
-// recorded says that a record is over.
+// recorded notes that a record is over.
 func (f *frames) recorded() {
 	if f.want, f.value = wantComma, (value{}); f.stream {
 		f.want = wantValue
 	}
 }
 
-// restOfLong passes over what is left of a record that is too long.
+// restOfLong passes over the rest of a record longer than the limit.
 func (f *frames) restOfLong(data []byte, end corpus.SectionEnd) corpus.Frame {
 	n, whole := f.value.scan(data)
 	f.value.seen = 0
@@ -131,16 +131,16 @@ func (f *frames) restOfLong(data []byte, end corpus.SectionEnd) corpus.Frame {
 	return corpus.Frame{Pass: n}
 }
 
-// reject hands out all that is left as one bad record.
+// reject hands out all remaining bytes as one bad record.
 func (f *frames) reject(data []byte, end corpus.SectionEnd, reason string) corpus.Frame {
-	if len(data) < shown && end == corpus.GoesOn { // what is shown shall not depend on how much has come
+	if len(data) < shown && end == corpus.GoesOn { // the bytes shown must not depend on how much has come
 		return corpus.Frame{Need: shown}
 	}
 	f.number++
 	return corpus.Frame{Take: min(len(data), shown), Pass: 1 << 62, Record: true, Bad: reason, Number: f.number}
 }
 
-// value is how far a value was gone over.
+// value is the progress of going over a value.
 type value struct {
 	depth             int
 	inString, escaped bool
@@ -148,8 +148,8 @@ type value struct {
 	seen              int  // bytes
 }
 
-// scan goes on over the value that data begins with, of which v.seen bytes are known. It
-// returns the index behind it, or behind what is there.
+// scan goes on over the value at the beginning of data; v.seen bytes are known. It returns the
+// index behind the value, or behind the bytes there.
 func (v *value) scan(data []byte) (n int, whole bool) {
 	for ; v.seen < len(data); v.seen++ {
 		c := data[v.seen]

@@ -1,14 +1,14 @@
-// Package nested reads documents that stand inside larger values of JSON, as the answers of
-// programs on the web do: a path such as data.cards.*.mblog leads to each. The values are
-// lines, or those of an array, or stand behind one another.
+// Package nested reads documents inside larger values of JSON, such as the answers of programs on the
+// web: a path such as data.cards.*.mblog leads to each. The values are lines, or those of an array,
+// or stand behind one another.
 //
-// A value is looked at as a whole, so it may be as long as a record. One of invalid JSON is a
-// bad record, and so is one in which the path leads nowhere before its first "*". Behind that
-// what the path does not lead to is passed over, and so is null.
+// A value is looked at as a whole, so it may be as long as a record. A value of invalid JSON is a
+// bad record, and so is one in which the path leads nowhere before its first "*". Behind that,
+// values the path does not lead to are passed over, and so is null.
 //
 // The place of a record has the number of the value as its part, and its number in that.
-// Records are read as lines of [jsonl] are, with fields of their own, and written as such:
-// byte for byte, without line ends and the white space behind these.
+// Records are read as lines of [jsonl] are, with fields of their own. They are written byte for
+// byte, without line ends and the white space behind these.
 package nested
 
 import (
@@ -26,13 +26,13 @@ type Format struct {
 	Values           Values
 }
 
-// Values says where the values stand.
+// Values selects the layout of the values.
 type Values uint8
 
 const (
 	Lines  Values = iota // one on each line
-	Array                // in an array, which is the file
-	Stream               // behind one another, each on as many lines as it likes
+	Array                // in an array, which is the whole file
+	Stream               // behind one another, each on any number of lines
 )
 
 var (
@@ -42,14 +42,14 @@ var (
 	_ corpus.Numbered   = (*frames)(nil)
 )
 
-// Name is "JSON with records inside", wherever the values stand: inputs may differ in that.
+// Name is "JSON with records inside", whatever the layout of the values: inputs may differ in that.
 func (Format) Name() string { return "JSON with records inside" }
 
-// Endings are those of JSON.
+// Endings returns the endings of JSON.
 func (Format) Endings() []string { return jsonl.Format{}.Endings() }
 
-// Recognize tells an array by its brackets, unless each line is one, and values on several lines by the first line,
-// which ends inside of an object.
+// Recognize recognizes an array by its brackets, unless each line is one. It recognizes values on
+// several lines by the first line, which ends inside of an object.
 func (f Format) Recognize(head []byte) bool {
 	switch f.Values {
 	case Array:
@@ -61,7 +61,7 @@ func (f Format) Recognize(head []byte) bool {
 	return jsonl.Format{}.Recognize(head) || jsonarray.OnEachLine(head)
 }
 
-// Frames returns what finds the records of an input.
+// Frames returns frames that find the records of an input.
 func (f Format) Frames(maxRecord int) corpus.Frames {
 	found := &frames{path: f.Path}
 	switch f.Values {

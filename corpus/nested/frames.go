@@ -10,24 +10,24 @@ import (
 const (
 	space         = " \t\r\n"
 	byteOrderMark = "\xef\xbb\xbf"
-	shown         = 4 << 10 // bytes that are taken of a bad record that has many
+	shown         = 4 << 10 // bytes taken of a bad record that has more
 )
 
-// frames finds the records of one input: it has another find the values, which the window
-// then holds, and hands out what is in them.
+// frames finds the records of one input: another finds the values, which the window then holds, and
+// frames hands out their records.
 type frames struct {
 	values corpus.Frames
 	path   jsonl.Path
 
 	value  int64 // number of the value
 	number int64 // of the last record in it
-	inside int   // bytes that are left of it, 0: the window is behind it
+	inside int   // remaining bytes of the value, 0: the window is behind it
 	behind int   // bytes to pass over behind it
 	record int   // bytes of the record that the window begins with, 0: it begins with none
 	find   jsonl.Finder
 }
 
-// Numbered says that places are numbers of values and records.
+// Numbered marks places as numbers of values and records.
 func (*frames) Numbered() {}
 
 // Starts is false: members of a compressed file mean nothing.
@@ -36,7 +36,7 @@ func (*frames) Starts([]byte) bool { return false }
 // Begin begins a section.
 func (f *frames) Begin() { f.values.Begin() }
 
-// Frame tells what data begins with.
+// Frame returns the frame at the beginning of data.
 func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	switch {
 	case f.record > 0:

@@ -11,8 +11,8 @@ import (
 type lines struct {
 	maxRecord int
 	number    int64 // of the last line
-	seen      int   // bytes of the line, in which it does not end
-	inLong    bool  // in a line that is too long, of which the rest is passed over
+	seen      int   // bytes of the line known to hold no line end
+	inLong    bool  // in a line longer than the limit; the rest is passed over
 }
 
 // Starts is false.

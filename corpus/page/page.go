@@ -1,5 +1,5 @@
-// Package page reads files that are one document each: HTML pages and plain texts. A
-// document's id is the name of its file.
+// Package page reads files of one document each: HTML pages and plain texts. A document's id is the
+// name of its file.
 package page
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// Format is files that are one document each.
+// Format is the format of files with one document each.
 type Format struct {
 	corpus.Unannotated
 
@@ -34,7 +34,7 @@ func (f Format) Name() string {
 	return "plain text"
 }
 
-// Endings are those of pages or texts.
+// Endings returns the endings of pages or texts.
 func (f Format) Endings() []string {
 	if f.HTML {
 		return []string{".html", ".htm", ".xhtml"}
@@ -48,7 +48,7 @@ func (Format) Noun() string { return "file" }
 // Terminator is nothing.
 func (Format) Terminator() []byte { return nil }
 
-// Recognize tells HTML by its first tag, which other XML has not.
+// Recognize recognizes HTML by its first tag, which other XML does not have.
 func (f Format) Recognize(head []byte) bool {
 	if !f.HTML {
 		return false
@@ -62,7 +62,7 @@ func (f Format) Recognize(head []byte) bool {
 	return root == "" || strings.EqualFold(root, "html")
 }
 
-// Frames returns what takes an input as one record.
+// Frames returns frames that take an input as one record.
 func (Format) Frames(maxRecord int) corpus.Frames { return frames(maxRecord) }
 
 type frames int
@@ -110,7 +110,7 @@ func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 	})
 }
 
-// errOut says why files are not answered.
+// errOut is returned because single-document files cannot be answered.
 var errOut = errors.New("each input is one document of its own file, to which nothing can be added")
 
 // Keep writes the file as it came. Files behind one another are no files any more, so

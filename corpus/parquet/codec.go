@@ -42,10 +42,10 @@ func (d *decompressor) close() {
 	}
 }
 
-// mostOf is how many bytes so many can be decompressed to at most: with snappy 64 for a
-// copy of three (or 11 for two), with lz4 255 for each byte of a length, with deflate 258
-// for two bits, with zstd a block of 128 KiB for four bytes. Brotli can repeat 16 MiB for
-// a few bytes. It is there to make no room for what cannot come.
+// mostOf returns how many bytes the stored bytes can be decompressed to at most. Snappy makes 64
+// from a copy of three (or 11 from two), and lz4 255 from each byte of a length. Deflate makes 258
+// from two bits, and zstd a block of 128 KiB from four bytes. Brotli can repeat 16 MiB for a few
+// bytes. The bound avoids allocating memory for impossible sizes.
 func mostOf(codec int32, stored int) int {
 	switch codec {
 	case codecNone:
@@ -62,7 +62,7 @@ func mostOf(codec int32, stored int) int {
 	return maxPage
 }
 
-// decompress fills dst, whose length is what is said of the size.
+// decompress fills dst, whose length is the size claimed by the file.
 func (d *decompressor) decompress(codec int32, dst, src []byte) (err error) {
 	n := 0
 	switch codec {
@@ -134,8 +134,8 @@ func fillFrom(r io.Reader, dst []byte) error {
 	return nil
 }
 
-// hadoopLZ4 decompresses what Hadoop's codec has framed: for each piece its size and that
-// of its block, as big-endian numbers of 32 bits. What is not framed so is one block.
+// hadoopLZ4 decompresses the framing of Hadoop's codec: each piece has its size and that of its
+// block before it, as big-endian numbers of 32 bits. Data without such a frame is one block.
 func hadoopLZ4(src, dst []byte) (int, error) {
 	done, rest := 0, src
 	for len(rest) >= 8 {
@@ -154,8 +154,8 @@ func hadoopLZ4(src, dst []byte) (int, error) {
 	return lz4.UncompressBlock(src, dst)
 }
 
-// encoders are for zstd, which takes long to make. They are those of its level 1, as pyarrow
-// writes unless told otherwise.
+// encoders are for zstd, which takes long to make. They are those of its level 1, the default of
+// pyarrow.
 var encoders = sync.Pool{New: func() any {
 	enc, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest)) // fails only on invalid options
 	return enc
@@ -193,7 +193,7 @@ func compress(codec int32, dst, src []byte) ([]byte, error) {
 	return append(dst, src...), nil
 }
 
-// writing is the codec that is written where another was read.
+// writing returns the codec for writing data that was read with another.
 func writing(codec int32) int32 {
 	switch codec {
 	case codecLZ4:

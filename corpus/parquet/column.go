@@ -24,18 +24,18 @@ type column struct {
 	at    int64 // of the next page
 	end   int64
 	left  int64 // entries in pages that were not begun
-	page  int   // number of the page that is open, for messages
+	page  int   // number of the open page, for messages
 
 	data, words []byte   // a page, and the dictionary
 	levels      []byte   // of a page of version 2
-	starts      []uint32 // memory for those of the dictionary
-	joined      []byte   // memory for a value of which deltas are stored
+	starts      []uint32 // memory for starts of the dictionary
+	joined      []byte   // memory for a value stored as deltas
 	dict        *dictionary
 	entries     int // left in the page
 	reps, defs  hybrid
 	values      values
 
-	// The entry that is next, if more is set.
+	// The next entry, if more is set.
 	more     bool
 	rep, def int
 	value    []byte // nil for a null
@@ -91,7 +91,7 @@ func (c *column) advance() error {
 	return nil
 }
 
-// header is what the header of a page says.
+// header is the content of the header of a page.
 type header struct {
 	typ, size, stored     int32 // size: decompressed
 	crc                   int32
@@ -184,8 +184,8 @@ func readHeader(t *thriftReader) *header {
 	return h
 }
 
-// describe reads what is only of data pages (5), dictionaries (7), and data pages of
-// version 2 (8).
+// describe reads the header parts that only data pages (5), dictionaries (7), and data pages of
+// version 2 (8) have.
 func (h *header) describe(t *thriftReader, kind int) {
 	h.described = true
 	t.each(func(id int, typ byte) {
@@ -238,7 +238,7 @@ func (c *column) begin(h *header) error {
 	}
 	c.entries = int(h.entries)
 	c.left -= int64(h.entries)
-	// Each is gone through, though a few bytes can say that there are thousands of millions.
+	// Each entry is gone through, though a few bytes can claim thousands of millions.
 	return c.pages.spend(int64(h.entries))
 }
 

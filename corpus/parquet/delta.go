@@ -10,8 +10,8 @@ var errDelta = errors.New("its deltas are not as they are encoded")
 // maxDeltaBlock is how many numbers a block of deltas may have; writers use 128.
 const maxDeltaBlock = 1 << 16
 
-// deltas reads numbers that are stored as differences (Encodings.md, "Delta Encoding"). It
-// holds no more than where it is.
+// deltas reads numbers stored as differences (Encodings.md, "Delta Encoding"). It holds only its
+// position.
 type deltas struct {
 	data   []byte
 	left   uint64 // numbers, in all
@@ -95,7 +95,7 @@ func (d *deltas) miniblock() error {
 	return nil
 }
 
-// end passes over all numbers and returns what is behind them.
+// end passes over all numbers and returns the data behind them.
 func (d deltas) end() ([]byte, error) {
 	for d.left > 0 {
 		if _, err := d.next(); err != nil {
@@ -142,7 +142,7 @@ func (d *deltaLength) next() ([]byte, error) {
 	return v, nil
 }
 
-// deltaBytes is texts, each without what it begins with as the one before it.
+// deltaBytes is a sequence of texts, each without the beginning it shares with the one before.
 type deltaBytes struct {
 	prefixes *deltas
 	suffixes *deltaLength
@@ -182,7 +182,7 @@ func (d *deltaBytes) next() ([]byte, error) {
 	return d.value, nil
 }
 
-// room makes room for a value of so many bytes, behind what there is of it.
+// room makes room for a value of so many bytes, and keeps the part already there.
 func (d *deltaBytes) room(size int) error {
 	if size <= cap(d.value) {
 		return nil

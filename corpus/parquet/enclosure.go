@@ -12,8 +12,8 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// enclosure makes a file of rows of others that have one schema. It has that, and the
-// metadata of the first of them, as they stand there.
+// enclosure makes a file from rows of others that share one schema. It has that schema, and the
+// metadata of the first of these files, byte for byte.
 type enclosure struct {
 	print          []byte // of the schema, with which a row begins
 	leaves         []leaf // in the order of the schema

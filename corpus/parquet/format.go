@@ -8,8 +8,7 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// Format is Apache Parquet. Its zero value reads the columns "text" and, where there is
-// one, "id".
+// Format is Apache Parquet. Its zero value reads the columns "text" and, if there is one, "id".
 type Format struct {
 	Text string // dotted path of the column of the text; "" is "text"
 	ID   string // of the id; "" is "id", if there is such a column
@@ -37,12 +36,12 @@ func (Format) Noun() string { return "row" }
 // Terminator is nothing.
 func (Format) Terminator() []byte { return nil }
 
-// Recognize tells a file by its first four bytes.
+// Recognize recognizes a file by its first four bytes.
 func (Format) Recognize(head []byte) bool {
 	return bytes.HasPrefix(head, []byte(fileMagic)) || bytes.HasPrefix(head, []byte(cryptMagic))
 }
 
-// Columns that are added to rows with their verdicts.
+// Columns added to rows with their verdicts.
 const (
 	verdictColumn = corpus.VerdictColumn
 	ofColumn      = corpus.OfColumn

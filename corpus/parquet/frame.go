@@ -9,19 +9,19 @@ import (
 // pageBytes is how many bytes of values a page gets at most, unless one row has more.
 const pageBytes = 1 << 20
 
-// frameRow are the parts of a row in a frame: its length, itself, and what is added.
+// frameRow returns the parts of a row in a frame: its length, the row, and the added columns.
 func frameRow(raw, added []byte) [][]byte {
 	var length [4]byte
 	binary.LittleEndian.PutUint32(length[:], uint32(len(raw)+len(added)))
 	return [][]byte{length[:], raw, added}
 }
 
-// A frame of an output is a row group: the four bytes with which a file begins, the pages
-// of its columns one after the other, and behind them what [enclosure.End] makes the
-// footer of: for each column, as little-endian numbers of 64 bits, where its first page is
-// from the beginning of the frame, its stored bytes, its bytes decompressed, and its
-// values; then the number of rows, that of columns, the length of the frame, and the eight
-// bytes of frameMagic. Readers of Parquet pass over it, as nothing names it.
+// A frame of an output is a row group. It has the four bytes that begin a file, the pages of its
+// columns one after the other, and a trailer. [enclosure.End] makes the footer from the trailers.
+// The trailer is in little-endian numbers of 64 bits. For each column it has the offset of its
+// first page in the frame, its stored bytes, its bytes decompressed, and its values. Then come the
+// number of rows, that of columns, the length of the frame, and the eight bytes of frameMagic.
+// Readers of Parquet pass over the trailer, as nothing names it.
 const (
 	frameMagic   = "fsRowGrp"
 	frameColumn  = 32
@@ -68,7 +68,7 @@ func (c *columnWriter) add(e entry) {
 	c.values = append(c.values, e.value...)
 }
 
-// flush makes a page of what was added.
+// flush makes a page of the added entries.
 func (c *columnWriter) flush() (err error) {
 	if c.count == 0 {
 		return nil
@@ -97,7 +97,7 @@ func (c *columnWriter) flush() (err error) {
 	return nil
 }
 
-// pageHeader is that of a data page of version 1, with plain values.
+// pageHeader returns the header of a data page of version 1, with plain values.
 func pageHeader(plain, stored, count int) []byte {
 	w := &thriftWriter{}
 	w.begin()
@@ -147,7 +147,7 @@ func appendBits(dst, values []byte) []byte {
 // keptFrame is up to how many bytes of rows the memory for them is used again.
 const keptFrame = 16 << 20
 
-// columns are to write a row group, in the memory of an earlier one if there is any.
+// columns returns the writers of a row group, in the memory of an earlier one if there is any.
 func (e *enclosure) columns() []columnWriter {
 	if used, ok := e.writers.Get().(*[]columnWriter); ok {
 		for i := range *used {

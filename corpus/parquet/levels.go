@@ -8,7 +8,7 @@ import (
 var errLevels = errors.New("its runs of levels or indices end too early, or are longer than the page")
 
 // hybrid reads numbers of a few bits, in runs of one number and in packed groups of eight
-// (Encodings.md, "RLE / Bit-Packing Hybrid"). It holds no more than where it is.
+// (Encodings.md, "RLE / Bit-Packing Hybrid"). It holds only its position.
 type hybrid struct {
 	data   []byte
 	width  uint
@@ -68,7 +68,7 @@ func (h *hybrid) run() error {
 	return nil
 }
 
-// bits is the number of some bits at a place; what is behind the data is 0.
+// bits returns the number made of some bits at a place; bits behind the data are 0.
 func bits(data []byte, at, width uint) (v uint64) {
 	i, shift := at/8, at%8
 	if i+9 <= uint(len(data)) {

@@ -21,7 +21,7 @@ const (
 	typeFixed   = 7
 )
 
-// fileMagic is how a file begins and ends; one whose footer is encrypted ends with
+// fileMagic is the beginning and the end of a file; one with an encrypted footer ends with
 // cryptMagic.
 const (
 	fileMagic  = "PAR1"
@@ -29,13 +29,13 @@ const (
 )
 
 const (
-	maxFooter  = 32 << 20 // bytes; beside it, what is made of it takes no more than as much again
+	maxFooter  = 32 << 20 // bytes; the data made from it take no more than as much again
 	maxColumns = 10_000
 	maxGroups  = 1 << 20
 )
 
-// meta is what the footer of a file says. Its slices are pieces of the footer, with what
-// nobody here understands.
+// meta is the content of a file's footer. Its slices are pieces of the footer, including those that
+// this package does not understand.
 type meta struct {
 	version   int64
 	rows      int64
@@ -78,8 +78,8 @@ type leaf struct {
 // name is the path as flags have it.
 func (l *leaf) name() string { return strings.Join(l.path, ".") }
 
-// named tells whether this is the name. It does not make the name: the columns of a
-// hostile file have long ones in common.
+// named reports whether this is the name. It does not make the name: the columns of a hostile file
+// have long ones in common.
 func (l *leaf) named(name string) bool {
 	for i, part := range l.path {
 		if i > 0 {
@@ -96,7 +96,7 @@ func (l *leaf) named(name string) bool {
 	return name == ""
 }
 
-// width is how many bytes a value has, 0 where that differs.
+// width returns how many bytes a value has, 0 if that differs.
 func (l *leaf) width() int {
 	switch l.typ {
 	case typeBoolean:
@@ -124,7 +124,7 @@ type chunk struct {
 	typ, codec     int32
 	values         int64
 	size           int64 // stored bytes
-	data, dict     int64 // where its pages begin; dict 0: no dictionary
+	data, dict     int64 // the offsets of its pages; dict 0: no dictionary
 	elsewhere, enc bool  // in another file, encrypted
 }
 
@@ -192,8 +192,8 @@ func readFooter(r io.ReaderAt, size int64) ([]byte, error) {
 	return footer, err
 }
 
-// readGroups finds the row groups. What they say of their columns is read when they are:
-// it takes many times the bytes that it has in the footer.
+// readGroups finds the row groups. Their descriptions of columns are read only with the group,
+// because these take many times their bytes in the footer.
 func readGroups(t *thriftReader) (groups []group) {
 	n, typ := t.list()
 	if typ != thriftStruct && n > 0 || n > maxGroups {
@@ -266,7 +266,7 @@ func (c *chunk) read(t *thriftReader) {
 	})
 }
 
-// start is where the first page is.
+// start returns the offset of the first page.
 func (c *chunk) start() int64 {
 	if c.dict > 0 && c.dict < c.data {
 		return c.dict
@@ -274,7 +274,7 @@ func (c *chunk) start() int64 {
 	return c.data
 }
 
-// check refuses what cannot be, before anything is read by it.
+// check refuses impossible values, before anything is read by them.
 func (m *meta) check(size int64) (err error) {
 	rows := int64(0)
 	var chunks []chunk
@@ -299,7 +299,7 @@ func (m *meta) check(size int64) (err error) {
 	return nil
 }
 
-// check returns what cannot be, if there is anything.
+// check returns the first impossible value, if there is any.
 func (c *chunk) check(l *leaf, size int64) (reason string) {
 	switch {
 	case c.elsewhere:

@@ -7,20 +7,20 @@ import (
 	"io"
 )
 
-// Limits of pages, in bytes: of one, and of what is held of all columns. DuckDB makes
-// pages of 100 MB.
+// Limits of pages, in bytes: of one, and of those held for all columns. DuckDB makes pages of 100
+// MB.
 const (
 	maxPage  = 256 << 20
 	maxPages = 512 << 20
 )
 
-// Memory is what the reading of a file takes at most, in bytes: pages, and its footer with
-// what is made of that. Files as most writers make them take a few MiB for each column.
+// Memory is the most that reading a file takes, in bytes: pages, the footer, and the data made from
+// the footer. Files as most writers make them take a few MiB for each column.
 const Memory = maxPages + 2*maxFooter
 
-// pages reads the pages of all columns of a file, one at a time: it holds one as it is
-// stored, and counts what the columns hold of theirs. All that is read, made and gone
-// through is told to spend first, see [corpus.Limits].
+// pages reads the pages of all columns of a file, one at a time. It holds one as it is stored, and
+// counts how much the columns hold of theirs. Before any byte is read, made or gone through, spend
+// is called with the amount, see [corpus.Limits].
 type pages struct {
 	file   io.ReaderAt
 	tool   decompressor
@@ -51,7 +51,7 @@ func (p *pages) read(at int64, h *header) (stored []byte, err error) {
 	return p.stored, nil
 }
 
-// decompress decompresses a page to so many bytes, in the memory of buf if it has the room.
+// decompress decompresses a page to size bytes, in the memory of buf if it has the room.
 func (p *pages) decompress(buf []byte, size int, codec int32, stored []byte) ([]byte, error) {
 	if err := p.spend(int64(size)); err != nil {
 		return buf, err
@@ -66,7 +66,7 @@ func (p *pages) decompress(buf []byte, size int, codec int32, stored []byte) ([]
 	return buf, p.tool.decompress(codec, buf, stored)
 }
 
-// grow makes a buffer of so many bytes, to be overwritten.
+// grow makes a buffer of n bytes, to be overwritten.
 func (p *pages) grow(buf []byte, n int) ([]byte, error) {
 	if n <= cap(buf) {
 		return buf[:n], nil
@@ -77,7 +77,7 @@ func (p *pages) grow(buf []byte, n int) ([]byte, error) {
 	return make([]byte, n), nil
 }
 
-// hold counts bytes that are held from now on.
+// hold counts bytes held from now on.
 func (p *pages) hold(n int) error {
 	if p.held += int64(n); p.held > maxPages {
 		return fmt.Errorf("the pages of all columns that are read take more than the limit of %d bytes: write the file again with smaller pages, or leave out columns", maxPages)

@@ -21,7 +21,7 @@ type parser struct {
 	doc    corpus.Document
 }
 
-// Parse returns the documents of a block, whose Opened says which columns its rows have.
+// Parse returns the documents of a block; its Opened holds the columns of its rows.
 func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 	return func(yield func(*corpus.Document) bool) {
 		b.Rewind()

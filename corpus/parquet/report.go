@@ -87,8 +87,8 @@ var reportSchema = []reportNode{
 // reportEnclosure makes a file of the lines of a report.
 type reportEnclosure struct{ enclosure }
 
-// Report encloses a report: its lines are rows, their fields columns. The place of a
-// document is part and line, the first of which is 0 where its input has no parts.
+// Report encloses a report: its lines are rows, their fields columns. The place of a document is
+// part and line. The part is 0 if its input has no parts.
 func Report() (corpus.Enclosure, error) {
 	w := &thriftWriter{}
 	w.list(len(reportSchema), thriftStruct)
@@ -130,8 +130,7 @@ func (n *reportNode) write(w *thriftWriter) {
 	w.end()
 }
 
-// logical writes what a node means: its converted type, and a union of which one field is
-// set.
+// logical writes the meaning of a node: its converted type, and a union with one field set.
 func (w *thriftWriter) logical(converted int64, field int) {
 	w.i32(6, converted)
 	w.field(10, thriftStruct)
@@ -195,8 +194,8 @@ func appendOptional(dst []byte, s *string) []byte {
 	return appendText(append(dst, 1), *s)
 }
 
-// appendList appends the entries of a list: none is a null, and one that is empty has a
-// place of its own, at the definition level between the two.
+// appendList appends the entries of a list. A missing list is a null. An empty list has a place of
+// its own, at the definition level between the two.
 func appendList[T any](dst []byte, list []T, value func([]byte, T) []byte) []byte {
 	if list == nil {
 		return append(dst, 0, 0)

@@ -6,25 +6,25 @@ import (
 	"fmt"
 )
 
-// A record of this format is a row: where rows are written again, 8 bytes that tell the
-// schema, then the entries of each column that is read, first those of the text, then of
-// the id, then of the others in their order. An entry has its repetition level, unless it
-// is the first of its column, then its definition level, each a byte and only where they
-// can be above 0, then the value if there is one, as it is stored plainly: behind its
-// length, as a uvarint, where values have none of their own. Behind the last entry of a
-// repeated column stands a 0.
+// A record of this format is a row. If rows are written again, it begins with 8 bytes that identify
+// the schema. Then come the entries of each column read: first those of the text, then of the id,
+// then of the others in their order. An entry has its repetition level, unless it is the first of
+// its column, and then its definition level. Each level is a byte and present only if it can be
+// above 0. Then comes the value if there is one, as it is stored plainly. Values without a length
+// of their own stand behind their length, as a uvarint. Behind the last entry of a repeated column
+// stands a 0.
 
 var errRow = errors.New("a row is not as it was read")
 
-// errLong is returned where a row is longer than the limit. It is passed over.
+// errLong is returned if a row is longer than the limit. The row is passed over.
 var errLong = errors.New("the row is longer than the limit")
 
-// maxEntries is how many values a row may have in a list: a few bytes can say that there
-// are thousands of millions.
+// maxEntries is how many values a row may have in a list: a few bytes can claim thousands of
+// millions.
 const maxEntries = 1 << 24
 
-// appendRow appends the entries of the row that c stands at, and goes behind it. What it
-// returns has no more than limit bytes.
+// appendRow appends the entries of the row that c stands at, and goes behind it. The result has no
+// more than limit bytes.
 func (c *column) appendRow(dst []byte, limit int) ([]byte, error) {
 	long, from, count := false, len(dst), 0
 	for first := true; c.more && (first || c.rep > 0); first = false {
@@ -66,8 +66,8 @@ func (c *column) appendRow(dst []byte, limit int) ([]byte, error) {
 	return dst, nil
 }
 
-// appendBlank appends the entries of a row that has no value: a null, or a list of nothing,
-// or what is nearest to that in a column that must have one.
+// appendBlank appends the entries of a row without a value: a null, an empty list, or the nearest
+// to that in a column that must have a value.
 func (l *leaf) appendBlank(dst []byte) []byte {
 	if l.maxDef > 0 {
 		dst = append(dst, 0)
@@ -121,7 +121,7 @@ func (l *leaf) cutEntry(row []byte, first bool) (e entry, rest []byte, err error
 	return e, row[size:], nil
 }
 
-// each calls f for all entries of a column in a row, and returns what is behind them.
+// each calls f for all entries of a column in a row, and returns the bytes behind them.
 func (l *leaf) each(row []byte, f func(e entry)) ([]byte, error) {
 	for first := true; ; first = false {
 		if !first {

@@ -15,14 +15,14 @@ import (
 type rows struct {
 	meta    *meta
 	chunks  []chunk   // of the group
-	columns []*column // in the order in which a row has them
+	columns []*column // in their order in a row
 	order   []int     // of each in the schema
 	hasID   bool
 	idAt    int    // of columns, the id
-	print   []byte // before each row; empty where rows are not written again
+	print   []byte // before each row; empty if rows are not written again
 	limit   int
 	pages   pages
-	group   int // that is read
+	group   int // the group being read
 	row     int64
 	open    bool
 }
@@ -50,7 +50,7 @@ func (f Format) Open(file io.ReaderAt, size int64, limits corpus.Limits) (corpus
 	return r, nil
 }
 
-// order is the order of the columns in a row, and which is that of the id, -1 for none.
+// order returns the order of the columns in a row, and the column of the id, -1 for none.
 func (f Format) order(m *meta) (order []int, id int, err error) {
 	text, err := m.textColumn(f.text())
 	if err != nil {
@@ -71,17 +71,17 @@ func (f Format) order(m *meta) (order []int, id int, err error) {
 	return order, id, nil
 }
 
-// print is what tells the schema.
+// print returns the hash that identifies the schema.
 func (m *meta) print() []byte {
 	return binary.LittleEndian.AppendUint64(nil, xxh3.Hash(m.schemaRaw))
 }
 
-// blankRoom is how many bytes a row may be above the limit for what stands in it in the
-// place of values that are too long.
+// blankRoom is how many bytes a row may exceed the limit by, for the blanks in place of values that
+// are too long.
 const blankRoom = 1 << 20
 
-// Next appends the next row to dst. It returns io.EOF behind the last. Of a row that is
-// too long, columns that do not fit are blank.
+// Next appends the next row to dst. It returns io.EOF behind the last. In a row longer than the
+// limit, columns that do not fit are blank.
 func (r *rows) Next(dst []byte) (row []byte, at corpus.Place, bad string, err error) {
 	for !r.open || r.row == r.meta.groups[r.group].rows {
 		if r.open {
@@ -116,7 +116,7 @@ func (r *rows) Next(dst []byte) (row []byte, at corpus.Place, bad string, err er
 		}
 	}
 	if bad != "" && (len(r.print) == 0 || len(dst)-start > r.limit+blankRoom) {
-		dst = dst[:start] // nobody asks for it, or nobody can have it
+		dst = dst[:start] // no caller asks for it, or it is too long for any
 	}
 	return dst, at, bad, nil
 }

@@ -60,7 +60,7 @@ func readElement(t *thriftReader) element {
 	return e
 }
 
-// readLogical reads a union, of which only INTEGER, the field 10, is looked into.
+// readLogical reads a union. It looks only into INTEGER, the field 10.
 func (e *element) readLogical(t *thriftReader) {
 	t.each(func(id int, typ byte) {
 		e.logical = true
@@ -78,7 +78,7 @@ func (e *element) readLogical(t *thriftReader) {
 	})
 }
 
-// addLeaves adds the columns of the first n nodes, and returns what is behind them.
+// addLeaves adds the columns of the first n nodes, and returns the nodes behind those.
 func (m *meta) addLeaves(nodes []element, n int, path []string, def, rep int) ([]element, error) {
 	if n < 0 || len(path) > maxLevel {
 		return nil, errors.New("it is nested too deep, or a node has a negative number of children")
@@ -117,7 +117,7 @@ func (m *meta) addLeaves(nodes []element, n int, path []string, def, rep int) ([
 	return nodes, nil
 }
 
-// column finds a column by its dotted path, -1 where there is none.
+// column finds a column by its dotted path, -1 if there is none.
 func (m *meta) column(name string) int {
 	return slices.IndexFunc(m.leaves, func(l leaf) bool { return l.named(name) })
 }
@@ -135,8 +135,8 @@ func (m *meta) textColumn(name string) (int, error) {
 	return i, nil
 }
 
-// idColumn finds the column of the id: that of the name, or if there is no name "id", if
-// it can be one. It is -1 where there is none.
+// idColumn finds the column of the id: the one with the name or, without a name, "id" if that can
+// be one. It returns -1 if there is none.
 func (m *meta) idColumn(name string) (int, error) {
 	given := name != ""
 	if !given {
@@ -166,7 +166,7 @@ func (l *leaf) kind() string {
 	return [...]string{"truth values", "numbers", "numbers", "times", "fractions", "fractions", "bytes", "bytes of one length"}[l.typ]
 }
 
-// unsignedID tells whether numbers have no sign.
+// unsignedID reports whether numbers have no sign.
 func (l *leaf) unsignedID() bool {
 	const uint8Converted, uint64Converted = 11, 14
 	return l.unsigned || l.converted >= uint8Converted && l.converted <= uint64Converted

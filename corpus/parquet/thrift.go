@@ -31,8 +31,8 @@ var (
 	errShort  = errors.New("it ends too early")
 )
 
-// thriftReader reads values one after the other. It takes no memory for what they say of
-// their lengths: all it returns are pieces of data. After an error it returns zeros.
+// thriftReader reads values one after the other. It allocates nothing for the lengths they claim:
+// it returns only pieces of data. After an error it returns zeros.
 type thriftReader struct {
 	data []byte
 	at   int
@@ -94,7 +94,7 @@ func (r *thriftReader) bytes() []byte {
 	return r.data[r.at-int(n) : r.at : r.at]
 }
 
-// list reads how many elements of what type follow. Each has a byte at least.
+// list reads the number and the type of the elements that follow. Each has a byte at least.
 func (r *thriftReader) list() (n int, typ byte) {
 	head := r.byte()
 	size := uint64(head >> 4)
@@ -221,7 +221,7 @@ func (w *thriftWriter) string(s string) {
 	w.data = append(binary.AppendUvarint(w.data, uint64(len(s))), s...)
 }
 
-// raw writes a field whose bytes are known; nil is none.
+// raw writes a field from its encoded bytes; nil is none.
 func (w *thriftWriter) raw(id int, typ byte, value []byte) {
 	if value != nil {
 		w.field(id, typ)

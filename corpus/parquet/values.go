@@ -20,14 +20,14 @@ const (
 
 var errValues = errors.New("its values end too early")
 
-// values reads the values of a page one after the other. What next returns is valid
-// until it is called again.
+// values reads the values of a page one after the other. The result of next is valid until the next
+// call.
 type values interface {
 	next() ([]byte, error)
 }
 
-// newValues reads the values of a page in an encoding, in its bytes. It takes no memory
-// for what they say of their number.
+// newValues reads the values of a page in an encoding, in its bytes. It allocates nothing for the
+// number they claim.
 func (c *column) newValues(encoding int32, data []byte) (values, error) {
 	l, n, d := c.leaf, c.entries, c.dict
 	switch {
@@ -131,7 +131,7 @@ type dictionary struct {
 	starts []uint32 // of values that have no width, and the end of the last, with 4 bytes more
 }
 
-// newDictionary reads a dictionary; starts is what has been held for another.
+// newDictionary reads a dictionary; starts is the memory held for an earlier one.
 func newDictionary(l *leaf, data []byte, starts []uint32, p *pages) (*dictionary, error) {
 	d := &dictionary{data: data, width: l.width(), starts: starts[:0]}
 	if l.typ == typeBoolean {

@@ -8,7 +8,7 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// verdictLeaves are the columns that are added to rows with their verdicts.
+// verdictLeaves are the columns added to rows with their verdicts.
 var verdictLeaves = []leaf{
 	{element: element{name: verdictColumn, typ: typeBytes}, path: []string{verdictColumn}, maxDef: 1},
 	{element: element{name: ofColumn, typ: typeBytes}, path: []string{ofColumn}, maxDef: 1},
@@ -64,7 +64,7 @@ func (m *meta) withVerdicts() (schema, orders []byte, err error) {
 	o.list(n+len(verdictLeaves), typ)
 	o.data = append(o.data, m.ordersRaw[t.at:]...)
 	for range verdictLeaves {
-		o.begin() // ColumnOrder, of which TypeDefinedOrder is the field 1
+		o.begin() // ColumnOrder; its field 1 is TypeDefinedOrder
 		o.field(1, thriftStruct)
 		o.data = append(o.data, 0)
 		o.end()

@@ -1,9 +1,9 @@
-// Package plain reads plain text in UTF-8 of which each line is a document, or each
-// paragraph, which ends with an empty line. A document's id is its file and its number.
+// Package plain reads plain text in UTF-8. Each line is a document or, if so chosen, each paragraph,
+// which ends with an empty line. A document's id is its file and its number.
 //
-// Lines end with LF or CR LF; an empty line is one of nothing else. White lines and empty
-// paragraphs are none, but are counted. What is kept is written as it came, with LF, or
-// LF LF, behind it.
+// Lines end with LF or CR LF; an empty line is one of nothing else. White lines and empty paragraphs
+// are no documents, but are counted. Kept documents are written as they came, with LF, or LF LF,
+// behind them.
 package plain
 
 import (
@@ -27,7 +27,7 @@ var (
 // Name is "lines of text" or "paragraphs of text".
 func (f Format) Name() string { return f.Noun() + "s of text" }
 
-// Endings are those of texts.
+// Endings returns the endings of texts.
 func (Format) Endings() []string { return []string{".txt", ".text", ".md"} }
 
 // Noun is "line" or "paragraph".
@@ -46,7 +46,7 @@ func (f Format) Terminator() []byte {
 	return []byte("\n")
 }
 
-// byteOrderMark is that of UTF-8.
+// byteOrderMark is the byte order mark of UTF-8.
 const byteOrderMark = "\xef\xbb\xbf"
 
 // Begin passes over a byte order mark, and refuses UTF-16.
@@ -72,8 +72,8 @@ func (f Format) Cut(data []byte, most int) (end, records int) {
 	return end, records
 }
 
-// End finds an end behind the first bytes. What ends a paragraph has three bytes at most,
-// of which two may be among these.
+// End finds an end behind the first bytes. The end of a paragraph has three bytes at most; two may
+// be among these.
 func (f Format) End(data []byte, from int) int {
 	if f.Paragraphs {
 		from = max(0, from-2)
@@ -100,7 +100,7 @@ func (f Format) end(data []byte, from int) int {
 	}
 }
 
-// Strip takes line ends away, of a paragraph those before it too. What is white is empty.
+// Strip takes line ends away, for a paragraph those before it too. A white record is empty.
 func (f Format) Strip(record []byte) (raw []byte, empty bool) {
 	if f.Paragraphs {
 		raw = bytes.Trim(record, "\r\n")

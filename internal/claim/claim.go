@@ -1,9 +1,8 @@
-// Package claim gives one process the right to a file, for as long as it lives
-// or until it lets go.
+// Package claim gives one process the right to a file, until it releases the file or ends.
 //
 // The lock is on the open file, not on its name, and the kernel drops it with the
-// process: nothing is left behind by a kill. It is advisory on Unix. File systems
-// that know no locks grant every claim; what remains there is Check.
+// process: a kill leaves nothing behind. It is advisory on Unix. File systems
+// without locks grant every claim; only Check remains there.
 package claim
 
 import (
@@ -18,8 +17,7 @@ var (
 	// ErrTaken is returned by Take while another process, or another Claim of
 	// this one, holds the file.
 	ErrTaken = errors.New("another run is writing it")
-	// ErrMoved is returned when the name leads to another file than the one
-	// that was claimed, or to none.
+	// ErrMoved is returned when the name leads to another file than the claimed one, or to none.
 	ErrMoved = errors.New("another file has its name now")
 )
 
@@ -43,7 +41,7 @@ func Take(path string) (*Claim, error) {
 		err = fmt.Errorf("%s: %w", path, ErrTaken)
 	default:
 		c := &Claim{path: path, file: f}
-		// Whoever held it before may have renamed it since it was opened.
+		// The previous holder may have renamed it since it was opened.
 		if err = c.Check(); err == nil {
 			return c, nil
 		}
@@ -93,12 +91,11 @@ func (c *Claim) Size() (int64, error) {
 	return info.Size(), nil
 }
 
-// Sync brings what any process has written to the file to the disk.
+// Sync brings any process's writes to the file to the disk.
 func (c *Claim) Sync() error { return c.file.Sync() }
 
-// Rename gives the file another name in the same folder, durably, replacing what
-// has that name. It returns ErrMoved, and does nothing, when the file is not
-// under its name any more.
+// Rename gives the file another name in the same folder, durably, replacing any file of that name.
+// It returns ErrMoved, and does nothing, when the file is not under its name any more.
 func (c *Claim) Rename(to string) error {
 	if err := c.Check(); err != nil {
 		return err
@@ -118,7 +115,7 @@ func (c *Claim) Remove() error {
 	return os.Remove(c.path)
 }
 
-// Release lets go of the file. A nil claim has nothing to let go.
+// Release gives up the file. A nil claim has nothing to release.
 func (c *Claim) Release() error {
 	if c == nil {
 		return nil

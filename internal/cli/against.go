@@ -12,7 +12,7 @@ import (
 	"github.com/firstseen/firstseen/pipeline"
 )
 
-// further are the flags about other indexes than the one that is added to.
+// further holds the flags about other indexes than the one being added to.
 type further struct {
 	against []string
 }
@@ -40,7 +40,7 @@ func (t *task) openAgainst() (err error) {
 		return errors.Join(err, t.against.Close())
 	}
 	keyed := t.against.Scheme().Key != nil
-	switch { // a new index is to compare with them
+	switch { // a new index must be comparable with them
 	case !keyed && t.keyed == index.KeyNew:
 		t.keyed = index.KeyAsIs
 	case keyed && t.keyed == index.KeyAsIs:
@@ -52,7 +52,7 @@ func (t *task) openAgainst() (err error) {
 	return nil
 }
 
-// checkAgainst refuses what cannot be meant.
+// checkAgainst refuses senseless combinations.
 func (t *task) checkAgainst() error {
 	keyed := t.against.Scheme().Key != nil
 	switch {
@@ -71,7 +71,7 @@ func (t *task) checkAgainst() error {
 	return nil
 }
 
-// secret is that of the further indexes, which a new index takes over.
+// secret returns the secret of the further indexes, which a new index takes over.
 func (t *task) secret() []byte {
 	if t.against == nil {
 		return nil
@@ -86,7 +86,7 @@ func (t *task) useAgainst(x *index.Index) error {
 	return x.UseAgainst(t.against)
 }
 
-// tellAgainst says what the further indexes hold and take.
+// tellAgainst reports the contents and the memory of the further indexes.
 func (t *task) tellAgainst(stderr io.Writer) {
 	if t.against != nil {
 		fmt.Fprintf(stderr, "firstseen: against %d documents of %d further indexes, whose filters take %s more\n",

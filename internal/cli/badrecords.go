@@ -15,18 +15,18 @@ import (
 	"github.com/firstseen/firstseen/report"
 )
 
-// seeRejects is the remedy where nothing is known of what was meant.
+// seeRejects is the remedy if the intended format is unknown.
 const seeRejects = "--rejects FILE has them all"
 
-// remedies are what to do about bad records, by the reason of the first: the first that has
-// a word of advice. Those for most are given where most records are bad, since what is
-// wrong with few of them is no mistake in the command.
+// remedies hold the advice about bad records, by the reason of the first: the first entry with
+// advice counts. Those with forMost are for inputs of mostly bad records, since a few bad records
+// are no mistake in the command.
 var remedies = []struct {
 	reason  *regexp.Regexp
 	forMost bool
 	advice  func(first *report.Rejected) string
 }{
-	{regexp.MustCompile(`--[a-z]`), false, says("")}, // it says itself what to do
+	{regexp.MustCompile(`--[a-z]`), false, says("")}, // the reason itself names the remedy
 	{regexp.MustCompile(`^field ".*" is .*, not a string or a number$`), true, stringsFor("name another field of the id with --id-field")},
 	{regexp.MustCompile(`^field ".*" is an array, not a string$`), true, joined},
 	{regexp.MustCompile(`^field ".*" is (missing|null|.*, not a string)$`), true, stringsFor("name the field of the text with --text-field")},
@@ -42,8 +42,8 @@ func says(advice string) func(*report.Rejected) string {
 	return func(*report.Rejected) string { return advice }
 }
 
-// badRecords is the error of a run that is done, but not with all records: so many of all, the
-// first of which is that.
+// badRecords returns the error of a run finished with bad records: their number, the number of all
+// records, and the first bad one.
 func badRecords(bad, all int64, noun string, first *report.Rejected) error {
 	err := fmt.Errorf("%w: %d of %d %ss", errBadRecords, bad, all, noun)
 	if first == nil { // of a run of an earlier version
@@ -64,14 +64,14 @@ func badRecords(bad, all int64, noun string, first *report.Rejected) error {
 	return err
 }
 
-// tellNoIDs says that no document has an id by --id-field.
+// tellNoIDs reports that no document has an id by --id-field.
 func (t *task) tellNoIDs(stderr io.Writer, s *report.Summary) {
 	if field := t.formats.jsonl.Fields.ID; field != "" && s.Unnamed == s.Documents && s.Documents > 0 {
 		fmt.Fprintf(stderr, "firstseen: warning: no document has the field %q of --id-field, so their ids are file and place (FILE:LINE): firstseen texts prints what is read\n", field)
 	}
 }
 
-// joined is the advice for texts that are arrays of strings.
+// joined returns the advice for texts that are arrays of strings.
 func joined(first *report.Rejected) string {
 	name, _ := strconv.Unquote(first.Reason[len("field "):strings.LastIndex(first.Reason, " is an array")])
 	if !slices.Contains(stringsIn(first.Raw), name+".*") {
@@ -80,7 +80,7 @@ func joined(first *report.Rejected) string {
 	return fmt.Sprintf("make one string of each array, as jq -c '.%s |= join(\"\\n\")' does", name)
 }
 
-// noJSON is the advice for what was taken for JSON, and is none.
+// noJSON returns the advice for input taken for JSON that is none.
 func noJSON(first *report.Rejected) string {
 	raw := strings.TrimLeft(first.Raw, " \t\r\n\ufeff")
 	switch {
@@ -125,8 +125,8 @@ func stringsFor(advice string) func(first *report.Rejected) string {
 	}
 }
 
-// stringsIn are the paths to the strings of a value of JSON that may be cut off, the longest
-// string first, where "*" is each value of an array.
+// stringsIn returns the paths to the strings of a JSON value that may be cut off, the longest
+// string first. A "*" stands for each value of an array.
 func stringsIn(raw string) (paths []string) {
 	dec := json.NewDecoder(strings.NewReader(raw))
 	lengths := map[string]int{}
@@ -156,7 +156,7 @@ func stringsIn(raw string) (paths []string) {
 		}
 		return err
 	}
-	_ = value("") // what is cut off ends early
+	_ = value("") // a value cut off ends early
 	for path := range lengths {
 		paths = append(paths, path)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/firstseen/firstseen/pipeline"
 )
 
-// countedBy is what --by says: a field, or @file or @folder; "" for nothing.
+// countedBy is the value of --by: a field, or @file or @folder; "" for nothing.
 type countedBy string
 
 func (f *settings) registerBy(fs *pflag.FlagSet) {
@@ -46,7 +46,7 @@ func (b countedBy) check(found corpus.Format) error {
 
 func (b countedBy) name() string { return string(b) }
 
-// of is what the pipeline counts by, nil for nothing.
+// of returns the pipeline's counting, nil for nothing.
 func (b countedBy) of() *pipeline.By {
 	switch b {
 	case "":

@@ -37,8 +37,8 @@ var version = ""
 
 // Main runs the program and ends it.
 func Main() {
-	// A reader that goes away (| head) shall be an error from write, so that
-	// the index is left in order.
+	// A reader that ends early (| head) must cause an error from write, so that the index is left
+	// in order.
 	signal.Ignore(syscall.SIGPIPE)
 	ignoreFileSizeSignal()
 	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
@@ -85,8 +85,7 @@ func (w *firstError) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// newRoot makes the commands. elsewhere takes the places of flags that do not stand on the
-// command line.
+// newRoot makes the commands. elsewhere receives the places of flags set outside the command line.
 func newRoot(elsewhere *[]string) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "firstseen",
@@ -131,14 +130,14 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// errBadRecords ends a run that is done, but not with all records.
+// errBadRecords ends a run with bad records.
 var errBadRecords = errors.New("some records were bad and are in no output")
 
-// errInterrupted ends a run that a signal has stopped.
+// errInterrupted ends a run stopped by a signal.
 var errInterrupted = errors.New("interrupted")
 
-// exitCode is the code of an error. Of several that are joined a failure decides: a run with
-// bad records that could not write an output has failed.
+// exitCode returns the exit code of an error. Among several joined errors a failure decides: a run
+// with bad records that could not write an output has failed.
 func exitCode(ctx context.Context, err error) int {
 	var usage usageError
 	switch {
@@ -160,8 +159,7 @@ func exitCode(ctx context.Context, err error) int {
 	return exitInterrupted
 }
 
-// hasFailure reports whether an error, or one of those that it joins, is none of the ends that
-// have a code of their own.
+// hasFailure reports whether an error, or one of those it joins, has no exit code of its own.
 func hasFailure(ctx context.Context, err error) bool {
 	switch err := err.(type) {
 	case interface{ Unwrap() []error }:
@@ -186,7 +184,7 @@ func keepsIndex(cmd *cobra.Command) bool {
 	return cmd.Name() == "dedup" && dir != nil && dir.Value.String() != ""
 }
 
-// message adds what to do about an error to what went wrong.
+// message returns an error's text followed by the remedy.
 func message(code int, err error, index bool) string {
 	switch {
 	case code == exitInterrupted && !errors.Is(err, errInterrupted):
@@ -201,8 +199,8 @@ func message(code int, err error, index bool) string {
 	return err.Error()
 }
 
-// noRoom reports whether the disk is full, or the user's share of it, or a file
-// as large as it may be. bbolt passes some errors on as text only.
+// noRoom reports whether the disk is full, the user's quota is used up, or a file has reached its
+// largest size. bbolt passes some errors on as text only.
 func noRoom(err error) bool {
 	for _, cause := range []syscall.Errno{syscall.ENOSPC, syscall.EFBIG, syscall.EDQUOT} {
 		if errors.Is(err, cause) || strings.Contains(err.Error(), cause.Error()) {

@@ -69,12 +69,12 @@ func openTable(dir, lacks string) (*index.Files, error) {
 	return files, nil
 }
 
-// removedFor is what firstseen cancel tells of a document that was removed for the sake
-// of one that is cancelled. The JSON form is a contract.
+// removedFor is firstseen cancel's line about a document removed for the sake of a cancelled one.
+// The JSON form is a contract.
 type removedFor struct {
 	Removed string `json:"removed"`         // its id
 	Batch   string `json:"batch,omitempty"` // it came with
-	Of      string `json:"of"`              // id of the document that is cancelled
+	Of      string `json:"of"`              // id of the cancelled document
 }
 
 // cancelled is the last line of firstseen cancel. The JSON form is a contract.
@@ -102,8 +102,8 @@ func newCancelCommand() *cobra.Command {
 	return cmd
 }
 
-// cancelBatch writes the list before anything is taken back: whoever is stopped in
-// between has it, and says it again.
+// cancelBatch writes the list before it takes anything back: a user stopped in between has the list
+// and repeats the command.
 func cancelBatch(cmd *cobra.Command, dir, name string) (err error) {
 	if dir == "" {
 		return usageError{errors.New("cancel: give the index with --index DIR")}
@@ -134,7 +134,7 @@ func cancelBatch(cmd *cobra.Command, dir, name string) (err error) {
 	return buffer.Flush()
 }
 
-// noBatch says what to do where there is no such batch.
+// noBatch adds the remedy if there is no such batch.
 func noBatch(err error) error {
 	if errors.Is(err, index.ErrNoBatch) {
 		return fmt.Errorf("%w; firstseen batches lists those there are", err)

@@ -162,8 +162,7 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 	return t.finish(ledger, &job, summary, runErr)
 }
 
-// isOver says that the run of this command has come to its end before, and ends as that
-// has.
+// isOver reports that an earlier run of this command has come to its end, and ends the same way.
 func (t *task) isOver(stderr io.Writer, over *report.Tally, full bool, err error) error {
 	t.whole = err == nil
 	switch {
@@ -178,7 +177,7 @@ func (t *task) isOver(stderr io.Writer, over *report.Tally, full bool, err error
 	return t.badRecords(&report.Summary{Tally: *over})
 }
 
-// stopped says what can be done about a run that has not come to its end.
+// stopped adds the remedy to the error of a run that has not come to its end.
 func (t *task) stopped(err error, ledger *pipeline.Ledger) error {
 	switch {
 	case errors.Is(err, corpus.ErrChanged):
@@ -219,7 +218,7 @@ func opened[T any](ctx context.Context, open func() (T, error)) (T, error) {
 	case <-ctx.Done():
 	}
 	select {
-	case <-done: // a file is open at once, and the run says how it ends
+	case <-done: // a file opens at once, and the run reports its own end
 		return output, err
 	case <-time.After(openingPatience):
 		var none T
@@ -227,8 +226,8 @@ func opened[T any](ctx context.Context, open func() (T, error)) (T, error) {
 	}
 }
 
-// tellAside says where files of earlier runs were put out of the way of the
-// outputs, of which those that are not wanted are nil.
+// tellAside reports the new names of earlier runs' files that stood in the way of the outputs.
+// Unwanted outputs are nil.
 func tellAside(stderr io.Writer, outputs ...*corpus.Writer) {
 	for _, w := range outputs {
 		if w != nil && w.Aside() != "" {
@@ -237,30 +236,29 @@ func tellAside(stderr io.Writer, outputs ...*corpus.Writer) {
 	}
 }
 
-// heapBudget is the Go heap from which on the collector works harder, in bytes. The
-// filter, the table's memory and lines longer than a chunk are outside of it; beside
-// them a run holds some 30 MiB, and 50 more where two outputs are compressed.
+// heapBudget is the Go heap from which on the collector works harder, in bytes. The filter, the
+// table's memory and lines longer than a chunk are outside this budget. Beside them a run holds
+// some 30 MiB, and 50 more if two outputs are compressed.
 const heapBudget = 112 << 20
 
-// limitHeap keeps a run within what firstseen plan promises, unless the user has
-// set a limit with GOMEMLIMIT. A large window is held as long as one such input was
-// read: below it the collector would run all the time. What a run has outside of the
-// heap makes that the smaller.
+// limitHeap keeps a run within the forecast of firstseen plan, unless the user has set a limit with
+// GOMEMLIMIT. A large window stays in memory as long as one such input is read: below that the
+// collector would run all the time. The run's memory outside the heap lowers the limit.
 func limitHeap(maxWindow, outside int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(heapBudget + windowBeyond(maxWindow) - outside)
 	}
 }
 
-// endsHere reports whether a signal ends the run for good. What a pipe brought
-// cannot be read again, so it is remembered as far as it came. A run over files
-// is as after a kill: it goes on from its last checkpoint, or starts again.
+// endsHere reports whether a signal ends the run for good. Input from a pipe cannot be read again,
+// so the run remembers it as far as it came. A run over files is as after a kill: it goes on from
+// its last checkpoint, or starts again.
 func (t *task) endsHere(runErr error) bool {
 	return errors.Is(runErr, context.Canceled) && t.index != "" && t.readsPipe()
 }
 
-// finish ends a run that is over: because all is read or, where it could not be
-// continued, because the filter is full or a signal came.
+// finish ends a finished run. All is read or, if the run cannot be continued, the filter is full or
+// a signal came.
 func (t *task) finish(ledger *pipeline.Ledger, job *pipeline.Job, s *report.Summary, early error) error {
 	err := ledger.Publish(&job.Outputs)
 	if err == nil {
@@ -283,7 +281,7 @@ func (t *task) finish(ledger *pipeline.Ledger, job *pipeline.Job, s *report.Summ
 	return t.badRecords(s)
 }
 
-// tellStart says what memory the run will take, before it takes any time.
+// tellStart reports the memory that the run will take, before it takes any time.
 func (t *task) tellStart(stderr io.Writer, x *index.Index) {
 	if t.index == "" {
 		fmt.Fprintf(stderr, "firstseen: temporary index in %s; set %s to have it elsewhere\n", t.openedIn, tempVariable())
@@ -311,7 +309,7 @@ func (t *task) tell(cmd *cobra.Command, s *report.Summary, file *corpus.Writer) 
 	return nil
 }
 
-// badRecords says by its error whether records were bad.
+// badRecords returns an error if there were bad records.
 func (t *task) badRecords(s *report.Summary) error {
 	if s.Bad == 0 {
 		return nil
@@ -342,8 +340,7 @@ func (t *task) readsPipe() bool {
 	return c.ReadsPipe()
 }
 
-// job gathers what pipeline.Run needs, and goes on with an unfinished run or leaves
-// it.
+// job gathers the arguments of pipeline.Run, and continues an unfinished run or abandons it.
 func (t *task) job(ctx context.Context, stdin io.Reader, stderr io.Writer, ledger *pipeline.Ledger) (pipeline.Job, error) {
 	job := pipeline.Job{
 		Scheme: t.scheme, Rules: t.rules,
@@ -389,7 +386,7 @@ func (t *task) job(ctx context.Context, stdin io.Reader, stderr io.Writer, ledge
 	return job, err
 }
 
-// giveUp leaves the unfinished run for good, and says what that means.
+// giveUp abandons the unfinished run and reports the consequences.
 func giveUp(ledger *pipeline.Ledger, stderr io.Writer) error {
 	u := ledger.Unfinished()
 	if !u.Foreign {

@@ -77,7 +77,7 @@ func dumpLines[T any](ctx context.Context, out *json.Encoder, lines iter.Seq2[T,
 	return nil
 }
 
-// noErrors are lines that are there already.
+// noErrors yields the given lines, each without an error.
 func noErrors[T any](lines []T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for _, line := range lines {

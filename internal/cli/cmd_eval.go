@@ -141,7 +141,7 @@ func (f *evaluating) check(args []string) (e *evaluation, err error) {
 	return e, corpus.CheckOutputs(e.inputs, "", f.page)
 }
 
-// tries reads the flags that say what is tried.
+// tries reads the flags that choose the methods and thresholds to try.
 func (f *evaluating) tries() (methods []string, thresholds []float64, err error) {
 	for _, info := range feature.Methods() {
 		methods = append(methods, info.Name)
@@ -203,8 +203,8 @@ func (f *evaluating) readSet(cmd *cobra.Command, e *evaluation) (*eval.Set, erro
 	return set, nil
 }
 
-// nameOfSet is how the set of inputs is called: by its file or, where that has the name
-// that many have, its folder.
+// nameOfSet returns the name of the set of inputs: its file name or, if many sets share that, its
+// folder.
 func nameOfSet(inputs []corpus.Input) string {
 	if len(inputs) == 0 {
 		return ""
@@ -216,7 +216,7 @@ func nameOfSet(inputs []corpus.Input) string {
 	return filepath.Base(dir)
 }
 
-// command is the command line of a page, as far as it decides what is measured.
+// command returns the command line of a page, as far as it decides the measurements.
 func (f *evaluating) command(args []string) string {
 	words := append([]string{"firstseen", "eval"}, args...)
 	for _, flag := range []struct{ name, value string }{{"--pairs", f.pairs}, {"--clusters", f.clusters}, {"--confirm", f.confirm.condition}} {

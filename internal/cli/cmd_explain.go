@@ -145,7 +145,7 @@ func twoFiles(args []string, cfg corpus.SourceConfig) (earlier, later explain.Do
 	return docs[0], docs[1], nil
 }
 
-// reported finds the two documents that a line of a report tells of.
+// reported finds the two documents that a line of a report names.
 func (f *explaining) reported(cmd *cobra.Command, args []string, cfg corpus.SourceConfig, rules *explain.Rules) (earlier, later explain.Document, err error) {
 	line, err := explain.ReadLine(f.report, f.line, cfg.MaxRecord)
 	if err != nil {
@@ -182,8 +182,8 @@ func (f *explaining) reported(cmd *cobra.Command, args []string, cfg corpus.Sour
 	return earlier, later, err
 }
 
-// someDocuments reads the documents of a source, as long as do wants more, and passes over
-// records that are none.
+// someDocuments reads the documents of a source, as long as do wants more. It passes over records
+// that are no documents.
 func someDocuments(ctx context.Context, source *corpus.Source, do func(*corpus.Block, *corpus.Document) bool) (err error) {
 	defer func() { err = errors.Join(err, source.Close()) }()
 	var block corpus.Block

@@ -68,8 +68,8 @@ func exportFilter(cmd *cobra.Command, dir, name string) error {
 	return errors.Join(err, keyErr)
 }
 
-// exportFile writes the filter to a name of the user's, as every other output is
-// written: through links, pipes and devices, and over nothing but a file that is whole.
+// exportFile writes the filter to a name of the user's, as every other output is written. It writes
+// through links, pipes and devices, and replaces nothing but a whole file.
 func exportFile(cmd *cobra.Command, dir, name string) (scheme string, err error) {
 	w, err := opened(cmd.Context(), func() (*corpus.Writer, error) { return corpus.CreatePlain(name) })
 	if err != nil {

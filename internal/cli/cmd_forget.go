@@ -21,10 +21,10 @@ type forgetting struct {
 	index, from, batch string
 }
 
-// forgotten is what firstseen forget tells of an id. The JSON form is a contract.
+// forgotten is firstseen forget's line about an id. The JSON form is a contract.
 type forgotten struct {
 	ID        string `json:"id"`
-	Forgotten int    `json:"forgotten"` // documents of this id; 0 where none was there
+	Forgotten int    `json:"forgotten"` // documents of this id; 0 if there were none
 }
 
 func newForgetCommand() *cobra.Command {
@@ -76,15 +76,15 @@ func (f *forgetting) run(cmd *cobra.Command, ids []string) (err error) {
 	return w.end()
 }
 
-// A forgetter takes documents back and says which. Its lines come when all is durable,
-// but where they are many.
+// A forgetter takes documents back and names them. It prints its lines when all is durable, unless
+// they are many.
 type forgetter struct {
 	cmd    *cobra.Command
 	edit   *index.Editor
 	buffer *bufio.Writer
 	out    *json.Encoder
 	known  int // documents forgotten
-	none   int // ids of which there was none
+	none   int // ids without any document
 }
 
 func (w *forgetter) forget(id string) error {

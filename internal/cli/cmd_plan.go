@@ -27,7 +27,7 @@ const (
 	sampleFilter = 256 << 20
 )
 
-// forecast is what firstseen plan tells. The JSON form is a contract.
+// forecast is the output of firstseen plan. The JSON form is a contract.
 type forecast struct {
 	Documents       uint64  `json:"documents"`
 	KeysPerDoc      float64 `json:"keys_per_document"`
@@ -37,7 +37,7 @@ type forecast struct {
 	Rate            float64 `json:"false_positive_rate"`
 	DocRate         float64 `json:"false_positive_rate_document"` // at least one key of a document wrongly seen
 	MemoryBytes     uint64  `json:"memory_bytes"`
-	FilterOnlyBytes uint64  `json:"memory_bytes_filter_only"` // 0 where the method needs a table
+	FilterOnlyBytes uint64  `json:"memory_bytes_filter_only"` // 0 if the method needs a table
 	TableBytes      uint64  `json:"table_bytes"`              // at most, see index.TableDisk
 	DiskBytes       uint64  `json:"disk_bytes"`               // of table and filter
 	// With --filter-only, a pipe and --index: the filter, the one that replaces
@@ -48,7 +48,7 @@ type forecast struct {
 	Window         float64 `json:"window_seconds,omitempty"`
 }
 
-// sample is what was measured on the beginning of the inputs.
+// sample holds the measurements on the beginning of the inputs.
 type sample struct {
 	Documents  int64   `json:"documents"`
 	Bad        int64   `json:"bad_records"`
@@ -57,7 +57,7 @@ type sample struct {
 	Stored     int64   `json:"stored_bytes"` // of the inputs, read for them
 	OfStored   int64   `json:"of_bytes"`     // of all inputs, as stored; -1 unknown
 	KeysPerDoc float64 `json:"keys_per_document"`
-	// Those that 8 documents hold already included: on disk for a while.
+	// Keys including those that 8 documents already hold: on disk for a while.
 	AllKeysPerDoc float64 `json:"all_keys_per_document"`
 	IDBytes       float64 `json:"id_bytes"` // of an id, on average
 	Seconds       float64 `json:"seconds"`
@@ -101,11 +101,11 @@ func newPlanCommand() *cobra.Command {
 	return cmd
 }
 
-// foreseen is a run to be told of in advance, checked: real values.
+// foreseen is a run to be forecast, checked: real values.
 type foreseen struct {
 	args    []string
-	docs    uint64           // 0 where the inputs tell
-	shape   bloomstore.Shape // zero where the documents decide about it
+	docs    uint64           // 0 if the inputs decide it
+	shape   bloomstore.Shape // zero if the documents decide it
 	scheme  feature.Scheme
 	window  time.Duration
 	formats formats
@@ -165,7 +165,7 @@ func (p *foreseen) forecast(cmd *cobra.Command) (_ *forecast, err error) {
 	}
 	known := p.docs
 	if p.window > 0 {
-		known *= 2 // a filter, and a method's memory, have as many that count no more
+		known *= 2 // a filter, and a method's memory, hold as many documents that count no more
 	}
 	if p.shape == (bloomstore.Shape{}) {
 		p.shape = index.ShapeFor(known, p.scheme, false)
@@ -175,7 +175,7 @@ func (p *foreseen) forecast(cmd *cobra.Command) (_ *forecast, err error) {
 		c.inWindow(p.window)
 	}
 	beside := memoryOfParquet(p.found)
-	c.MemoryBytes += c.FilterBytes + memoryOf(p.source, false) + p.scheme.MemoryFor(known) + known/8 + beside // a bit says who only counts
+	c.MemoryBytes += c.FilterBytes + memoryOf(p.source, false) + p.scheme.MemoryFor(known) + known/8 + beside // one bit a document marks those that only count
 	if p.scheme.Info().FilterOnly && p.window == 0 {
 		c.FilterOnlyBytes = c.FilterBytes + memoryOf(p.source, true) + beside
 		c.FilterOnlyDisk = index.StreamDisk(p.shape)
@@ -300,7 +300,7 @@ func idBytes(blocks []corpus.Block) (float64, error) {
 	return float64(size) / float64(docs), nil
 }
 
-// run sends the sample through the pipeline and notes what that took.
+// run sends the sample through the pipeline and notes the results.
 func (p *foreseen) run(ctx context.Context, m *sample, blocks []corpus.Block) (err error) {
 	runtime.GOMAXPROCS(p.jobs)
 	dir, err := makeTempIndex()

@@ -74,7 +74,7 @@ func (f *settings) query(cmd *cobra.Command, args []string) (err error) {
 	} else {
 		err = q.documents(cmd, in.source())
 	}
-	if flushErr := out.Flush(); !errors.Is(err, flushErr) { // the same, where it was told already
+	if flushErr := out.Flush(); !errors.Is(err, flushErr) { // the same error was reported already
 		err = errors.Join(err, flushErr)
 	}
 	return err
@@ -89,10 +89,10 @@ func (f *settings) openReader() (*index.Reader, error) {
 	return index.OpenReader(f.index, key)
 }
 
-// stored is what firstseen query --id tells of an id. The JSON form is a contract.
+// stored is the answer of firstseen query --id about an id. The JSON form is a contract.
 type stored struct {
 	ID        string      `json:"id"`
-	Documents []storedDoc `json:"documents"` // empty where none was kept
+	Documents []storedDoc `json:"documents"` // empty if none was kept
 }
 
 type storedDoc struct {
@@ -101,7 +101,7 @@ type storedDoc struct {
 	Time    time.Time `json:"time"` // when it was kept
 }
 
-// askIDs tells what is stored of the documents of ids.
+// askIDs writes the stored data of the documents of ids.
 func (f *settings) askIDs(ids []string, w io.Writer) (err error) {
 	if len(ids) == 0 || f.plain {
 		return usageError{errors.New("query --id: give the ids of documents, and no --text")}
@@ -146,7 +146,7 @@ func newQuery(openReader func() (*index.Reader, error), rules dedup.Rules, w io.
 	return &query{openReader: openReader, rules: rules, out: visible.NewEncoder(w)}
 }
 
-// open opens the index. Where it cannot, the reader that was closed stays.
+// open opens the index. If it cannot, the closed reader stays.
 func (q *query) open() error {
 	x, err := q.openReader()
 	if err != nil {
@@ -196,7 +196,7 @@ func (q *query) texts(inputs []corpus.Input, cfg corpus.SourceConfig) error {
 	return nil
 }
 
-// readWhole reads an input that is one text, in the encoding that cfg tells.
+// readWhole reads an input as one text, in the encoding given by cfg.
 func readWhole(in corpus.Input, cfg corpus.SourceConfig) (text []byte, err error) {
 	r := cfg.Stdin
 	if in.Path != corpus.Stdin {
@@ -217,18 +217,16 @@ func readWhole(in corpus.Input, cfg corpus.SourceConfig) (text []byte, err error
 	return wholeText(in.Name, text, cfg.Encoding)
 }
 
-// documents asks about every document of the inputs and says on standard error
-// which records are none.
+// documents asks about every document of the inputs and names the bad records on standard error.
 func (q *query) documents(cmd *cobra.Command, source *corpus.Source) error {
 	return eachDocument(cmd, source, func(b *corpus.Block, doc *corpus.Document) error {
 		return q.ask(string(doc.ID), doc.Text, doc.Exact, b.File, doc.At)
 	})
 }
 
-// eachDocument reads the documents of a source and says on standard error which records
-// are none.
+// eachDocument reads the documents of a source and names the bad records on standard error.
 func eachDocument(cmd *cobra.Command, source *corpus.Source, do func(b *corpus.Block, doc *corpus.Document) error) error {
-	defer source.Close() // after its end, nothing; before it, another error is told
+	defer source.Close() // after its end, nothing; before it, another error is reported
 	var block corpus.Block
 	defer block.Release()
 	var parser corpus.Parser

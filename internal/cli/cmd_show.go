@@ -99,7 +99,7 @@ func styleOf(out io.Writer) (s show.Style) {
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return show.Style{Columns: 100}
 	}
-	s.Columns, _, _ = term.GetSize(int(f.Fd())) // 0 where it is not known
+	s.Columns, _, _ = term.GetSize(int(f.Fd())) // 0 if it is unknown
 	s.Marks = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	return s
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/firstseen/firstseen/report"
 )
 
-// indexStats is what firstseen stats tells. The JSON form is a contract.
+// indexStats is the output of firstseen stats. The JSON form is a contract.
 type indexStats struct {
 	Scheme string             `json:"scheme"`
 	Table  *index.TableStats  `json:"table"`  // null without a side table

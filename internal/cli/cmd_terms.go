@@ -23,7 +23,7 @@ count may be too low. Any collection of the same kind of texts will do, some ten
 thousand documents of it; the table need not be made of the documents that are
 judged. Memory stays below 500 MiB.`
 
-// termsTold is what firstseen terms prints. The JSON form is a contract.
+// termsTold is the output of firstseen terms. The JSON form is a contract.
 type termsTold struct {
 	Documents uint32 `json:"documents"`
 	Terms     int    `json:"terms"`
@@ -74,7 +74,7 @@ func (f *settings) countTerms(cmd *cobra.Command, args []string, least uint32) e
 	reader := textwords.NewReader(nil)
 	var found []uint64
 	take := func(more []uint64) { found = terms.AppendDistinct(found, more) }
-	// Bad records are told and left out.
+	// Bad records are reported and left out.
 	bad := eachDocument(cmd, in.source(), func(_ *corpus.Block, doc *corpus.Document) error {
 		if counter.Documents() == math.MaxUint32 {
 			return errors.New("more than 4,294,967,295 documents: give fewer")

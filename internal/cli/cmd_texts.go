@@ -59,7 +59,7 @@ func (f *settings) texts(cmd *cobra.Command, args []string) error {
 		}
 		return lines.Encode(line)
 	})
-	if flushErr := out.Flush(); !errors.Is(err, flushErr) { // the same, where it was told already
+	if flushErr := out.Flush(); !errors.Is(err, flushErr) { // the same error was reported already
 		err = errors.Join(err, flushErr)
 	}
 	return err

@@ -18,8 +18,8 @@ func envName(flag string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// fillFlags sets the flags that the command line does not have: from the environment, or
-// else from the file of --config. It returns the places of those that it set.
+// fillFlags sets the flags missing from the command line: from the environment, or else from the
+// file of --config. It returns the places of the flags it set.
 func fillFlags(cmd *cobra.Command) (places []string, err error) {
 	var unset []*pflag.Flag
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -110,7 +110,7 @@ func anyHas(cmd *cobra.Command, name string) bool {
 	return false
 }
 
-// fromElsewhere adds to a usage error which flags do not stand on the command line.
+// fromElsewhere adds to a usage error the flags set outside the command line.
 func fromElsewhere(err error, places []string) error {
 	if len(places) == 0 {
 		return err

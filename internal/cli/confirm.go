@@ -13,7 +13,7 @@ import (
 	"github.com/firstseen/firstseen/pipeline"
 )
 
-// confirmFlags say how copies are confirmed.
+// confirmFlags are the flags that choose how copies are confirmed.
 type confirmFlags struct {
 	condition string
 	verify    bool
@@ -52,7 +52,7 @@ func (f *confirmFlags) name() string {
 // confirming is how a run confirms copies. The zero value does not.
 type confirming struct {
 	condition *alike.Condition
-	flag      string // that asked for it
+	flag      string // the flag that asked for it
 	inputs    *confirm.Inputs
 }
 
@@ -73,7 +73,7 @@ func (f *settings) taskConfirm(p *task) error {
 	return nil
 }
 
-// checkConfirm refuses what cannot be read again.
+// checkConfirm refuses inputs that cannot be read again.
 func (t *task) checkConfirm() error {
 	if t.confirming.condition != nil && t.readsPipe() {
 		return usageError{fmt.Errorf("%s reads earlier texts again, and an input is a pipe, which cannot be: write it to a file first", t.confirming.flag)}
@@ -81,7 +81,8 @@ func (t *task) checkConfirm() error {
 	return nil
 }
 
-// confirm has a job confirm its copies, and store what that needs. The scheme has its key.
+// confirm makes a job confirm its copies and store the data needed for that. The scheme has its
+// key.
 func (t *task) confirm(ctx context.Context, job *pipeline.Job) error {
 	if t.confirming.condition == nil {
 		return nil
@@ -104,7 +105,7 @@ func (t *task) confirm(ctx context.Context, job *pipeline.Job) error {
 	return nil
 }
 
-// close gives back what confirming holds.
+// close releases everything that confirming holds.
 func (c *confirming) close() error {
 	if c.inputs == nil {
 		return nil

@@ -21,9 +21,9 @@ import (
 	"github.com/firstseen/firstseen/report/rows"
 )
 
-// derived are the flags about what is made of a report once that is finished. Whoever
-// finds the run over makes it, so nothing of it has to be continued, and it is the same
-// whenever that is.
+// derived holds the flags about the files made from a finished report. The process that finds the
+// run over makes them. So nothing in them has to be continued, and they are the same whenever they
+// are made.
 type derived struct {
 	clusters, pairs, links string
 	attributes, copyTo     string
@@ -43,8 +43,8 @@ func (d *derived) register(fs *pflag.FlagSet) {
 	fs.StringVar(&d.keptFiles, "kept-files", "", "where inputs are a document each: write the names of the kept files here, one a line")
 }
 
-// reads reports whether anything is made of the report, and again whether the inputs are
-// read again for it.
+// reads reports whether anything is made from the report. again reports whether the inputs are read
+// again for it.
 func (d *derived) reads() (report, again bool) {
 	again = d.attributes != "" || d.copyTo != "" || d.keptFiles != ""
 	return again || d.clusters != "" || d.pairs != "", again
@@ -76,7 +76,7 @@ func (f *settings) taskDerived(p *task) (err error) {
 	return nil
 }
 
-// isKept reports whether what is written under a name can be read again: it is a file.
+// isKept reports whether the output under a name can be read again: it is a file.
 func isKept(name string) bool {
 	if name == "" || name == corpus.Stdin {
 		return false
@@ -85,8 +85,8 @@ func isKept(name string) bool {
 	return err != nil || info.Mode().IsRegular()
 }
 
-// names are those of the files that are made, and one for each tree, of a file in it; ""
-// for what is not asked for.
+// names returns the names of the files to be made, and for each tree the name of one file in it; ""
+// for unrequested ones.
 func (d *derived) names() []string {
 	names := []string{d.clusters, d.pairs, d.keptFiles}
 	for _, dir := range []string{d.attributes, d.copyTo} {
@@ -112,7 +112,7 @@ func checkFile(name string) error {
 	return nil
 }
 
-// checkDerived refuses what would write over something, or cannot be made of these inputs.
+// checkDerived refuses files that would overwrite something, or cannot be made from these inputs.
 func (t *task) checkDerived() error {
 	d := &t.derived
 	reads, again := d.reads()
@@ -162,7 +162,7 @@ func treeNames(args []string, inputs []corpus.Input) ([]string, error) {
 	for _, arg := range args {
 		matches := []string{arg}
 		if _, err := os.Stat(arg); err != nil {
-			matches, _ = filepath.Glob(arg) // it was one that means something
+			matches, _ = filepath.Glob(arg) // it was a pattern
 		}
 		for _, m := range matches {
 			if info, err := os.Stat(m); err == nil && info.IsDir() {
@@ -173,7 +173,7 @@ func treeNames(args []string, inputs []corpus.Input) ([]string, error) {
 	names := make([]string, len(inputs))
 	whose := map[string]string{}
 	for i, in := range inputs {
-		file := in.File() // of members of an archive the one that holds them, as a folder
+		file := in.File() // for members of an archive: the archive, as a folder
 		names[i] = filepath.Base(file) + in.Path[len(file):]
 		for _, root := range roots {
 			if inside, ok := strings.CutPrefix(in.Path, root); ok {
@@ -223,7 +223,8 @@ func checkTree(dir string, names []string, inputs []corpus.Input) error {
 	return corpus.CheckTreeFolders(dir, names)
 }
 
-// derive makes what is made of the report, once that is whole; ended is how the run ended.
+// derive makes the files derived from the report, once the report is whole; ended is the error with
+// which the run ended.
 func (t *task) derive(cmd *cobra.Command, ended error) error {
 	reads, again := t.derived.reads()
 	if !reads || !t.whole {

@@ -14,15 +14,14 @@ import (
 	"github.com/firstseen/firstseen/web/charset"
 )
 
-// encodingFlag says in which encoding inputs of text are that have no byte order mark:
-// the name of one, or auto.
+// encodingFlag is the encoding of text inputs without a byte order mark: a name, or auto.
 type encodingFlag string
 
 func (f *encodingFlag) register(fs *pflag.FlagSet) {
 	fs.StringVar((*string)(f), "encoding", "utf-8", "of lines, arrays and tables without a byte order mark: gbk, utf-16le, big5, windows-1251 and so on, or auto, by the beginning of each file; what is written is UTF-8")
 }
 
-// detectedBy is how many bytes of a file tell its encoding.
+// detectedBy is how many bytes of a file decide its detected encoding.
 const detectedBy = 64 << 10
 
 // encoding checks the flag.
@@ -46,7 +45,7 @@ func (f encodingFlag) encoding() (corpus.Encoding, error) {
 	}}, nil
 }
 
-// detected tells an encoding by the beginning of a file.
+// detected recognizes an encoding by the beginning of a file.
 func detected(head []byte, whole, piped bool) (corpus.Decoding, error) {
 	if piped {
 		return corpus.Decoding{}, errors.New("--encoding auto looks at the beginning of a file, and this is a pipe: name the encoding, such as --encoding gbk")
@@ -83,10 +82,10 @@ func wholeText(name string, text []byte, e corpus.Encoding) ([]byte, error) {
 	return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), nil
 }
 
-// given reports whether the flag says something.
+// given reports whether the flag names an encoding other than UTF-8.
 func (f encodingFlag) given() bool { return f != "" && strings.ToLower(string(f)) != "utf-8" }
 
-// text names what the flag says for the ledger of a run.
+// text returns the flag's value for the ledger of a run.
 func (f encodingFlag) text() string {
 	if !f.given() {
 		return ""
@@ -94,7 +93,7 @@ func (f encodingFlag) text() string {
 	return fmt.Sprintf(" encoding %q", string(f))
 }
 
-// check refuses the flag for what finds encodings itself, or has none.
+// check refuses the flag for formats that find encodings themselves, or have none.
 func (f encodingFlag) check(found corpus.Format) error {
 	if !f.given() || corpus.Decodes(found) {
 		return nil

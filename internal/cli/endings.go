@@ -10,7 +10,7 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// holds is what a file holds.
+// holds is the kind of content of a file.
 type holds string
 
 const (
@@ -26,7 +26,7 @@ const (
 	unwritten holds = "not written"
 )
 
-// endings are those of names that promise what a file holds. Any other promises nothing.
+// endings are those of names that promise a kind of content. Any other promises nothing.
 var endings = map[string]holds{
 	".jsonl": holdsJSON, ".ndjson": holdsJSON, ".json": holdsJSON,
 	".csv": holdsCSV, ".tsv": holdsCSV,
@@ -37,17 +37,17 @@ var endings = map[string]holds{
 
 func init() {
 	for ending := range strings.FieldsSeq(".gz .zst .bz2 .xz .lz4 .br .7z .zip .tar .tgz .tbz .tbz2 .txz .tzst .arc .wacz .arrow .feather .orc .avro .xlsx .pdf") {
-		endings[ending] = unwritten // .gz and .zst are, behind one that is none of these
+		endings[ending] = unwritten // .gz and .zst are written, behind an ending not listed here
 	}
 }
 
-// usualEnding is what a name should end in.
+// usualEnding is the usual ending of a name for each kind of content.
 var usualEnding = map[holds]string{
 	holdsJSON: ".jsonl", holdsCSV: ".csv", holdsParquet: ".parquet", holdsWARC: ".warc", holdsHTML: ".html",
 	holdsText: ".txt", holdsTerms: ".fst", holdsFilter: ".bloom",
 }
 
-// promised is the ending of a name that tells what the file holds, without that of a
+// promised returns the ending of a name that promises a kind of content, without that of a
 // compression.
 func promised(name string) (ending string, packed bool) {
 	name, packing := corpus.CutPacking(filepath.Base(name))
@@ -60,8 +60,8 @@ func isTable(report string) bool {
 	return endings[ending] == holdsParquet
 }
 
-// checkEnding refuses an output of which the name promises what it will not hold; kinds are
-// what it can hold.
+// checkEnding refuses an output if its name promises other content than it will hold; kinds are the
+// possible contents.
 func checkEnding(flag, name string, kinds ...holds) error {
 	ending, packed := promised(name)
 	what, known := endings[ending]
@@ -79,8 +79,8 @@ func checkEnding(flag, name string, kinds ...holds) error {
 	return nil
 }
 
-// checkEndings refuses outputs whose names promise something else than is written to them,
-// whatever the inputs are.
+// checkEndings refuses outputs if their names promise other content than they will hold, whatever
+// the inputs are.
 func (f *settings) checkEndings() error {
 	for _, c := range []struct {
 		flag, name string
@@ -108,7 +108,7 @@ func checkOut(name string, format corpus.Format) error {
 		kind = holdsText
 	}
 	if kind == unwritten {
-		return nil // which is said elsewhere
+		return nil // reported elsewhere
 	}
 	if err := checkEnding("--out", name, kind); err != nil {
 		return usageError{fmt.Errorf("%w; the records of the inputs, %s, are written as they came", err, format.Name())}
@@ -116,8 +116,7 @@ func checkOut(name string, format corpus.Format) error {
 	return nil
 }
 
-// checkSeparator refuses a table that is named for another separator than its rows have, by
-// the first.
+// checkSeparator refuses a table if its name stands for another separator than its first row has.
 func checkSeparator(name string, head []byte) error {
 	ending, _ := promised(name)
 	tabs, others := bytes.ContainsRune(head, '\t'), bytes.ContainsAny(head, ",;|")

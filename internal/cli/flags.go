@@ -13,7 +13,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// flagError says what is wrong with the flags of a command, and where to look.
+// flagError reports a mistake in the flags of a command and refers to its help.
 func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	var unknown *pflag.NotExistError
@@ -29,7 +29,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usageError{fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
 }
 
-// likeFlags are the flags that a mistyped one may stand for.
+// likeFlags returns the flags that a mistyped one may stand for.
 func likeFlags(flags *pflag.FlagSet, typed string) []string {
 	words := &cobra.Command{}
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -42,7 +42,7 @@ func likeFlags(flags *pflag.FlagSet, typed string) []string {
 	return suggestions(words, typed)
 }
 
-// suggestions are the commands below one that a mistyped word may stand for.
+// suggestions returns the subcommands that a mistyped word may stand for.
 func suggestions(cmd *cobra.Command, typed string) []string {
 	cmd.SuggestionsMinimumDistance = min(2, (len(typed)-1)/2)
 	words := cmd.SuggestionsFor(typed)
@@ -67,7 +67,7 @@ type once struct {
 	given bool
 }
 
-// Set takes the first value and refuses another: which of the two is meant, nobody knows.
+// Set takes the first value and refuses another, because either of the two may be meant.
 func (o *once) Set(text string) error {
 	if o.given {
 		return errTwice
@@ -76,15 +76,15 @@ func (o *once) Set(text string) error {
 	return o.Value.Set(text)
 }
 
-// eachOnce has the flags of a command and of those below it refuse a second value, but for
-// those that are on or off, and those that take several.
+// eachOnce makes the flags of a command and of its subcommands refuse a second value. Flags that
+// are on or off, and those with several values, are exempt.
 func eachOnce(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if _, several := f.Value.(pflag.SliceValue); several || f.Value.Type() == "bool" {
 			return
 		}
 		f.Value = &once{Value: f.Value}
-		if f.DefValue == "0s" { // by which the help knows that there is no default
+		if f.DefValue == "0s" { // a sign to the help that there is no default
 			f.DefValue = "0"
 		}
 	})
@@ -93,7 +93,7 @@ func eachOnce(cmd *cobra.Command) {
 	}
 }
 
-// wanted says in plain words what values a flag takes.
+// wanted returns in plain words the values that a flag takes.
 func wanted(invalid *pflag.InvalidValueError) string {
 	if errors.Is(invalid, strconv.ErrRange) {
 		return "a smaller number"
@@ -128,7 +128,7 @@ var ranges = map[string]struct {
 	"max-bad":   {least: -1, most: 1 << 63, want: "at least 0, or -1 for any number"},
 }
 
-// smallestShare is above 0 and below what any share of a text can be.
+// smallestShare is above 0 and below any possible share of a text.
 const smallestShare = 1e-300
 
 // checkRanges refuses numbers that mean nothing, and values that would be taken

@@ -24,12 +24,12 @@ import (
 	web "github.com/firstseen/firstseen/web/html"
 )
 
-// reading is how inputs are read: what the flags say of their formats.
+// reading holds the flags about the formats of inputs.
 type reading struct {
 	textField, idField string
-	format             string // "auto", or that of all inputs
+	format             string // "auto", or the format of all inputs
 	status, types      string // of the records of web archives
-	html               string // what of a page is its text
+	html               string // the part of a page that is its text
 	encoding           encodingFlag
 	records            recordsFlag
 }
@@ -68,8 +68,8 @@ func textOf(html string) (func() corpus.Text, error) {
 	}, err
 }
 
-// isPlainUTF8 reports whether a body is UTF-8 as it is: without a byte order mark, and
-// without what encodings of seven bits shift with, which are UTF-8 too.
+// isPlainUTF8 reports whether a body is UTF-8 as it is. It must have no byte order mark and no
+// shift sequences of seven-bit encodings, which are UTF-8 too.
 func isPlainUTF8(body []byte) bool {
 	return !bytes.HasPrefix(body, []byte("\xef\xbb\xbf")) && bytes.IndexByte(body, 0x1b) < 0 && bytes.IndexByte(body, 0) < 0 &&
 		!bytes.Contains(body, []byte("~{")) && utf8.Valid(body)
@@ -93,9 +93,9 @@ type formats struct {
 	records recordsFlag
 	path    jsonl.Path // the same, nil for none
 	columns bool       // for the verdicts of rows
-	arrays  bool       // outputs are, where inputs are
+	arrays  bool       // outputs are, if inputs are
 
-	accept func(corpus.Format) error // refuses formats of which an output cannot be; nil for none
+	accept func(corpus.Format) error // refuses formats that an output cannot have; nil for none
 }
 
 // formats checks the flags.
@@ -142,7 +142,7 @@ func (f formats) all() map[string]corpus.Format {
 	}
 }
 
-// of is the format of inputs, and those that are recognized by content.
+// of returns the format of inputs, and those that are recognized by content.
 func (f formats) of() (format corpus.Format, others []corpus.Format) {
 	if f.path != nil {
 		return f.nested()
@@ -162,9 +162,9 @@ func (f formats) source(inputs []corpus.Input, cfg corpus.SourceConfig) *corpus.
 	return corpus.NewSource(inputs, format, cfg)
 }
 
-// expand makes inputs of arguments. Of a directory the files of the format are taken or,
-// where none is given, JSON, Parquet and web archives: a page or a text beside them may be
-// anything, and so may a table. Only where there are none of these, tables are taken.
+// expand makes inputs of arguments. From a directory it takes the files of the given format or, if
+// none is given, JSON, Parquet and web archives. A page or a text beside those may be anything, and
+// so may a table. Tables are taken only if there are no such files.
 func (f formats) expand(args []string, cfg corpus.SourceConfig) ([]corpus.Input, []corpus.Passed, error) {
 	all := f.all()
 	args, err := readLists(args)
@@ -192,7 +192,7 @@ func (f formats) expand(args []string, cfg corpus.SourceConfig) ([]corpus.Input,
 	return nil, nil, f.holdsOther(args, usual, cfg, err)
 }
 
-// String names the formats with what they were told, for the ledger of a run.
+// String names the formats with their settings, for the ledger of a run.
 func (f formats) String() string {
 	name := fmt.Sprintf("%s text %q id %q status %v types %q html %s%s%s%s", f.chosen, f.jsonl.Fields.Text, f.jsonl.Fields.ID, f.warc.Status, f.warc.Types, f.html, revisitText(f.warc.Revisit), f.encoded.text(), f.records.text())
 	if f.jsonl.Fields.Time != "" {
@@ -201,9 +201,9 @@ func (f formats) String() string {
 	return name
 }
 
-// check refuses what the format of the inputs cannot have, before anything is read. It
-// looks at the first bytes of every file, and returns the format of them all, nil where
-// there is no file.
+// check refuses options that the format of the inputs does not support, before anything is read. It
+// looks at the first bytes of every file, and returns the format of them all, nil if there is no
+// file.
 func (f formats) check(inputs []corpus.Input, cfg corpus.SourceConfig, out string, annotate bool) (corpus.Format, error) {
 	format, others := f.of()
 	cfg.Formats, cfg.Encoding, cfg.Accept = others, f.decoder, f.accept

@@ -7,15 +7,14 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// isArrayName reports whether an output of a name is to be an array of JSON, where the inputs
-// are.
+// isArrayName reports whether an output of a name is to be an array of JSON if the inputs are.
 func isArrayName(out string) bool {
 	ending, _ := promised(out)
 	return ending == ".json"
 }
 
-// lead finds what outputs begin with, where the format has such a thing, and refuses
-// inputs that have none. Inputs that come into one file must begin with the same.
+// lead finds the beginning of outputs, if the format has one, and refuses inputs without it. Inputs
+// that come into one file must begin with the same.
 func (t *task) lead() error {
 	if t.found == nil {
 		return nil

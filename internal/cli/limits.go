@@ -15,7 +15,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/parquet"
 )
 
-// limitFlags are the flags that bound what an input can make a run take.
+// limitFlags are the flags that bound how much an input can make a run take.
 type limitFlags struct {
 	maxRecord, maxWindow string
 	maxRatio             int
@@ -34,7 +34,7 @@ const (
 	mostLimit  = min(1<<40, math.MaxInt/4)
 )
 
-// config is what the flags say of how to read inputs.
+// config returns the flags' settings for reading inputs.
 func (f *limitFlags) config() (c corpus.SourceConfig, err error) {
 	record, err := limitSize("--max-record", f.maxRecord, corpus.DefaultMaxRecord)
 	if err != nil {
@@ -53,7 +53,7 @@ func (f *limitFlags) config() (c corpus.SourceConfig, err error) {
 	return c, nil
 }
 
-// limitSize reads a limit in bytes; one that is not given is the default.
+// limitSize reads a limit in bytes; a missing one has the default.
 func limitSize(flag, text string, byDefault int64) (int64, error) {
 	if text == "" {
 		return byDefault, nil
@@ -68,11 +68,11 @@ func limitSize(flag, text string, byDefault int64) (int64, error) {
 	return int64(n), nil
 }
 
-// What a run takes beside its filter. Lines of up to 16 MiB and windows of up to
-// 8 MiB are part of it. A longer line is in memory twice, as it came and as its
-// text, which is another where the line has escapes, and nothing else is then in
-// flight; a large page is in memory a third time, decoded and not yet without its tags,
-// for which what is left of the rest is enough. A larger window takes what it is larger.
+// These constants bound the memory of a run beside its filter. Lines of up to 16 MiB and windows of
+// up to 8 MiB are included. A longer line is in memory twice, as it came and as its text, which
+// differs if the line has escapes. Nothing else is then in flight. A large page is in memory a
+// third time, decoded and still with its tags; the remaining allowance is enough for that. A larger
+// window adds its excess.
 const (
 	memoryBeside     = 256 << 20
 	memoryFilterOnly = 168 << 20
@@ -80,8 +80,8 @@ const (
 	ordinaryWindow   = 8 << 20
 )
 
-// memoryOf is what a run takes beside its filter, in bytes at most, for any input,
-// any outputs and any number of jobs.
+// memoryOf returns the memory of a run beside its filter, in bytes at most, for any input, any
+// outputs and any number of jobs.
 func memoryOf(c corpus.SourceConfig, filterOnly bool) uint64 {
 	beside := int64(memoryBeside)
 	if filterOnly {
@@ -90,12 +90,12 @@ func memoryOf(c corpus.SourceConfig, filterOnly bool) uint64 {
 	return uint64(beside + 2*max(0, int64(c.MaxRecord)-ordinaryRecord) + windowBeyond(c.MaxWindow))
 }
 
-// parquetWritten is what the writing of Parquet takes beyond that of other formats: rows of
-// frames by columns, and their pages, for each output that is compressed.
+// parquetWritten is the memory for writing Parquet beyond that for other formats. It covers rows of
+// frames by columns, and their pages, for each compressed output.
 const parquetWritten = 130 << 20
 
-// memoryOfParquet is what a run over such inputs takes beside that, in bytes at most, when
-// it writes their rows again.
+// memoryOfParquet returns the further memory of a run over such inputs, in bytes at most, when it
+// writes their rows again.
 func memoryOfParquet(found corpus.Format) uint64 {
 	if _, ok := found.(parquet.Format); !ok {
 		return 0
@@ -103,8 +103,8 @@ func memoryOfParquet(found corpus.Format) uint64 {
 	return parquet.Memory + parquetWritten
 }
 
-// decodersFor is how many goroutines decode compressed inputs ahead. Without a table
-// there is no memory for it.
+// decodersFor returns how many goroutines decode compressed inputs ahead. Without a table there is
+// no memory for that.
 func decodersFor(jobs int, filterOnly bool) int {
 	if filterOnly {
 		return 0
@@ -112,8 +112,8 @@ func decodersFor(jobs int, filterOnly bool) int {
 	return min(jobs, processors())
 }
 
-// outsideHeap is what a run has outside of the heap, in bytes: what is decoded ahead
-// waits there. Without a table the program itself takes some of the little there is.
+// outsideHeap returns the memory of a run outside the heap, in bytes: data decoded ahead waits
+// there. Without a table the program itself takes some of the little there is.
 func outsideHeap(jobs int, filterOnly bool) int64 {
 	switch {
 	case filterOnly:
@@ -126,7 +126,7 @@ func outsideHeap(jobs int, filterOnly bool) int64 {
 
 func windowBeyond(window int64) int64 { return max(0, window-ordinaryWindow) }
 
-// processors is how many there are; tests say otherwise.
+// processors is the number of processors; tests set another.
 var processors = runtime.NumCPU
 
 // processors is how many a run is given. One job over web archives has one more, if there
@@ -141,8 +141,7 @@ func (t *task) processors() int {
 // jobsPerProcessor: more goroutines than this gain nothing, and each takes memory.
 const jobsPerProcessor = 4
 
-// checkJobs returns the number of jobs to use for -j and says so when it is
-// another.
+// checkJobs returns the number of jobs to use for -j and reports it if it differs.
 func checkJobs(jobs int, stderr io.Writer) int {
 	most := jobsPerProcessor * processors()
 	if jobs <= most {
@@ -153,7 +152,7 @@ func checkJobs(jobs int, stderr io.Writer) int {
 	return most
 }
 
-// tellPassed says what of the directories is not read.
+// tellPassed reports the unread files of the directories.
 func tellPassed(passed []corpus.Passed, stderr io.Writer) {
 	for _, p := range passed {
 		if p.Others != nil {
@@ -171,8 +170,7 @@ func tellPassed(passed []corpus.Passed, stderr io.Writer) {
 	}
 }
 
-// othersText says which files of a directory were passed over, the most frequent of their
-// endings.
+// othersText describes the passed-over files of a directory by the most frequent of their endings.
 func othersText(p corpus.Passed) string {
 	all := 0
 	var endings []string

@@ -12,10 +12,9 @@ import (
 // maxList is the longest list of inputs, in bytes: a million names.
 const maxList = 256 << 20
 
-// readLists puts the names that a list holds in its place: of an argument @FILE, unless
-// that is itself the name of a file, the lines of FILE, or what stands between zero bytes
-// where there are any, as find -print0 writes it. A name may be all that an argument may
-// be but a list. Empty lines are passed over.
+// readLists replaces an argument @FILE by the names in FILE, unless the argument itself is the name
+// of a file. The names are the lines of FILE or, if it has zero bytes, the parts between these, as
+// find -print0 writes them. A name may be any argument except a list. Empty lines are passed over.
 func readLists(args []string) (all []string, err error) {
 	for _, arg := range args {
 		name, isList := strings.CutPrefix(arg, "@")

@@ -10,7 +10,7 @@ import (
 	"github.com/firstseen/firstseen/index"
 )
 
-// methodFlags are the flags that choose how texts are told to be alike.
+// methodFlags are the flags that choose how similar texts are recognized.
 type methodFlags struct {
 	name, terms, rarity string
 	shingle, distance   int
@@ -34,7 +34,7 @@ func methodNames() string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// methodsHelp says what each method is.
+// methodsHelp describes each method.
 func methodsHelp() string {
 	help := "Methods (--method):\n"
 	for _, m := range feature.Methods() {
@@ -47,8 +47,8 @@ func methodsHelp() string {
 	return help
 }
 
-// complete brings the method and its settings into a scheme that has the others. dir is
-// the index, "" for none: one that is there has its table of terms.
+// complete adds the method and its settings to a scheme that has the others. dir is the index, ""
+// for none; an existing one has its table of terms.
 func (m *methodFlags) complete(s *feature.Scheme, dir string, threshold float64) error {
 	if err := m.choose(s); err != nil {
 		return err
@@ -113,7 +113,7 @@ func firstGiven(method string, flags []given) error {
 	return nil
 }
 
-// taskMethod checks the method and the flags that are not of every one.
+// taskMethod checks the method and the flags that only some methods have.
 func (f *settings) taskMethod(p *task) error {
 	if err := f.method.complete(&p.scheme, f.index, f.threshold); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (f *settings) taskMethod(p *task) error {
 	})
 }
 
-// termsBytes is what a table of terms has in the heap.
+// termsBytes returns the heap memory of a table of terms.
 func termsBytes(s feature.Scheme) int64 {
 	if s.Terms == nil {
 		return 0

@@ -49,14 +49,14 @@ func (t *task) showProgress(stderr io.Writer, job *pipeline.Job) (stop func()) {
 	}
 }
 
-// terminal is standard input where a person would have to type it.
+// terminal is standard input from a terminal, with a person typing.
 type terminal struct {
 	*os.File
 	stderr io.Writer
 	told   bool
 }
 
-// waiting is standard input, which says that it waits where it is a terminal.
+// waiting returns standard input; on a terminal it prints that it waits.
 func waiting(stdin io.Reader, stderr io.Writer) io.Reader {
 	if f, ok := stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return &terminal{File: f, stderr: stderr}
@@ -72,8 +72,8 @@ func (t *terminal) Read(p []byte) (int, error) {
 	return t.File.Read(p)
 }
 
-// newBar is a bar with the share that is read. Where that cannot be known, because
-// an input is a pipe, there is no bar, and no total, only what has been read.
+// newBar returns a bar with the share already read. If the total is unknown, because an input is a
+// pipe, it has no bar and no total, only the amount read.
 func (t *task) newBar(bars *mpb.Progress, live *pipeline.Live) *mpb.Bar {
 	start := time.Now()
 	total, known := corpus.TotalSize(t.inputs)
@@ -88,7 +88,7 @@ func (t *task) newBar(bars *mpb.Progress, live *pipeline.Live) *mpb.Bar {
 	)
 }
 
-// liveText is what stands behind the bar.
+// liveText returns the text behind the bar.
 func liveText(live *pipeline.Live, total int64, elapsed time.Duration) string {
 	docs, removed, stored := live.Documents.Load(), live.Removed.Load(), live.Stored.Load()
 	s := fmt.Sprintf(" %.0f docs/s", float64(docs)/max(elapsed.Seconds(), 1e-3))

@@ -34,7 +34,7 @@ func (f recordsFlag) path(format string) (jsonl.Path, error) {
 	return path, nil
 }
 
-// text names what the flag says for the ledger of a run.
+// text returns the flag's value for the ledger of a run.
 func (f recordsFlag) text() string {
 	if f == "" {
 		return ""
@@ -42,8 +42,8 @@ func (f recordsFlag) text() string {
 	return fmt.Sprintf(" records %q", string(f))
 }
 
-// nested is the format of inputs with records inside of values, and those that are
-// recognized by content.
+// nested returns the format of inputs with records inside values, and those that are recognized by
+// content.
 func (f formats) nested() (format corpus.Format, others []corpus.Format) {
 	of := func(values nested.Values) nested.Format {
 		return nested.Format{Format: jsonarray.Format{Fields: f.jsonl.Fields}, Path: f.path, Values: values}

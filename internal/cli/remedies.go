@@ -17,14 +17,14 @@ import (
 	"github.com/firstseen/firstseen/internal/hugemem"
 )
 
-// What to do about inputs that are not what they were taken for.
+// Remedies for inputs that differ from the format they were taken for.
 
-// fetched is how to read what an address names, by its scheme.
+// fetched is the way to read an address, by its scheme.
 var fetched = map[string]string{
 	"http": "curl -sSfL %s", "https": "curl -sSfL %s", "ftp": "curl -sSf %s", "s3": "aws s3 cp %s -", "gs": "gcloud storage cat %s",
 }
 
-// noAddresses refuses an argument that is an address, and no file of this computer.
+// noAddresses refuses an argument that names a web address and no local file.
 func noAddresses(args []string) error {
 	for _, arg := range args {
 		scheme, rest, found := strings.Cut(arg, "://")
@@ -45,7 +45,7 @@ func noAddresses(args []string) error {
 	return nil
 }
 
-// notAFolder refuses a file for an index, which is a folder.
+// notAFolder refuses a file in place of an index, which is a folder.
 func notAFolder(flag *pflag.Flag) error {
 	dirs := []string{flag.Value.String()}
 	if list, ok := flag.Value.(pflag.SliceValue); ok {
@@ -62,7 +62,7 @@ func notAFolder(flag *pflag.Flag) error {
 // leastFilter is the smallest filter that can be asked for, in bytes.
 const leastFilter = 64 << 10
 
-// filterOf is the filter that --memory asks for, where a document has so many keys.
+// filterOf returns the filter that --memory asks for, if a document has so many keys.
 func filterOf(memory string, perDoc uint64) (bloomstore.Shape, error) {
 	bytes, err := parseSize(memory)
 	if err != nil {
@@ -76,8 +76,7 @@ func filterOf(memory string, perDoc uint64) (bloomstore.Shape, error) {
 	return bloomstore.ForMemory(bytes), nil
 }
 
-// fitsMachine refuses a filter that is larger than the memory of the machine, where that
-// is known.
+// fitsMachine refuses a filter larger than the memory of the machine, if the memory is known.
 func fitsMachine(filter bloomstore.Shape) error {
 	if has := hugemem.Machine(); has > 0 && filter.Bytes() > has {
 		return fmt.Errorf("a filter of %s is more than the %s of memory that this machine has: give less with --memory or --docs; firstseen plan --docs N says what N documents take",
@@ -86,15 +85,15 @@ func fitsMachine(filter bloomstore.Shape) error {
 	return nil
 }
 
-// passedOver are formats that a directory does not stand for unless they are asked for.
+// passedOver are formats that a directory includes only on request.
 var passedOver = []struct{ format, holds, advice string }{
 	{"csv", "tables (.csv, .tsv)", "which are not read beside other formats: read them in a run of their own, with the same --index"},
 	{"html", "pages (.html)", "which may be parts of something else: add --format html to read each as a document"},
 	{"text", "texts (.txt, .md)", "which may be anything: add --format text if each is a document, lines or paragraphs if it has many"},
 }
 
-// holdsOther says by its error err which formats there are in a directory that has nothing to
-// read, and how they are read.
+// holdsOther returns the error for a directory with nothing to read. It names the other formats
+// present there and the ways to read them; if there are none, it extends err.
 func (f formats) holdsOther(args, usual []string, cfg corpus.SourceConfig, err error) error {
 	all := f.all()
 	for _, arg := range args {
@@ -115,7 +114,7 @@ func (f formats) holdsOther(args, usual []string, cfg corpus.SourceConfig, err e
 	return fmt.Errorf("%w, and no table (.csv, .tsv)", err)
 }
 
-// tellLines says how many lines the text has that is the only document: each may have been
+// tellLines reports the number of lines of a text if it is the only document: each may have been
 // meant for one.
 func (t *task) tellLines(ctx context.Context, stderr io.Writer) {
 	one, ok := t.found.(page.Format)
@@ -127,7 +126,7 @@ func (t *task) tellLines(ctx context.Context, stderr io.Writer) {
 	var b corpus.Block
 	defer b.Release()
 	if source.Next(ctx, &b) != nil {
-		return // the run will say why
+		return // the run will report the reason
 	}
 	if n := 1 + bytes.Count(bytes.TrimSpace(b.Data), []byte("\n")); n > 1 {
 		fmt.Fprintf(stderr, "firstseen: %s is read as one document of %d lines; if each is a document add --format lines, if each paragraph is --format paragraphs\n", b.File, n)

@@ -13,7 +13,7 @@ import (
 	"github.com/firstseen/firstseen/report"
 )
 
-// revisitFlags are the flags that say what is written for a removed record of a WARC.
+// revisitFlags are the flags about the replacement for a removed record of a WARC.
 type revisitFlags struct {
 	write bool
 	near  string
@@ -24,7 +24,7 @@ func (f *revisitFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.near, "near", "drop", "with --revisit: removed records with another payload than their witness: drop or keep")
 }
 
-// check makes of the flags what is to be written.
+// check converts the flags to the records to write.
 func (f *revisitFlags) check(of *settings) (r warc.Revisit, err error) {
 	keep, err := choose("--near", orDrop(f.near), map[string]bool{"drop": false, "keep": true})
 	switch {
@@ -50,7 +50,7 @@ func orDrop(near string) string {
 	return near
 }
 
-// checkRevisits refuses revisit records of what is no WARC.
+// checkRevisits refuses revisit records if the format is not WARC.
 func checkRevisits(r warc.Revisit, found corpus.Format) error {
 	if _, ok := found.(warc.Format); r.Write && found != nil && !ok {
 		return fmt.Errorf("--revisit writes records of web archives, and the inputs are %s: leave it out", found.Name())
@@ -58,7 +58,7 @@ func checkRevisits(r warc.Revisit, found corpus.Format) error {
 	return nil
 }
 
-// revisitText names what is written for removed records, for the ledger of a run.
+// revisitText names the replacement for removed records, for the ledger of a run.
 func revisitText(r warc.Revisit) string {
 	if !r.Write {
 		return ""
@@ -66,11 +66,11 @@ func revisitText(r warc.Revisit) string {
 	return fmt.Sprintf(" revisit, near kept %t", r.Keep)
 }
 
-// tagWebRecord is the field with what a revisit record says of a web record:
-// docs/format.md, "Data of a document".
+// tagWebRecord is the field with the revisit data of a web record: docs/format.md, "Data of a
+// document".
 const tagWebRecord dedup.Tag = 3
 
-// writeRevisits has a run store what revisit records need, and write them.
+// writeRevisits makes a run store the data of revisit records, and write these.
 func (f formats) writeRevisits(job *pipeline.Job) {
 	archive := f.warc
 	if !archive.Revisit.Write {

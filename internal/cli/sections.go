@@ -23,8 +23,8 @@ var dedupSections = []section{
 	{"How", "jobs checkpoint-every quiet help"},
 }
 
-// inSections has the help of a command show its flags in sections. A flag that is in none
-// is not shown: TestSections sees to it that each is.
+// inSections makes the help of a command show its flags in sections. A flag in no section is not
+// shown: TestSections checks that each is in one.
 func inSections(cmd *cobra.Command, sections []section) {
 	usage := cmd.UsageTemplate()
 	flags := "Flags:\n{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}"
@@ -45,7 +45,7 @@ func flagSections(all *pflag.FlagSet, sections []section) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// commandGroups are what commands are for, in the order of the help.
+// commandGroups groups the commands by purpose, in the order of the help.
 func commandGroups(root *cobra.Command) {
 	for _, g := range []struct {
 		id, title string

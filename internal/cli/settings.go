@@ -6,25 +6,24 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// settings are the flags as they were given, those of all commands: each command
-// registers the ones it has. A check makes real values of them, and nothing behind it
-// sees a flag.
+// settings are the given flags of all commands: each command registers its own. A check converts
+// them to real values, and nothing behind it sees a flag.
 type settings struct {
 	index string
 
-	// The filter and what goes into it.
+	// The filter and its keys.
 	docs, memory, onFull string
 	scheme               feature.Scheme
 	keyed, unkeyed       bool
 	filterOnly           bool
 
-	// What a copy is.
+	// What counts as a copy.
 	method         methodFlags
 	confirm        confirmFlags
 	threshold      float64
 	score, mosaics string
 
-	// What is read.
+	// Inputs.
 	reading
 	limits limitFlags
 	taking taking
@@ -36,7 +35,7 @@ type settings struct {
 	plain  bool // query: an input is one text
 	ids    bool // query: an argument is an id
 
-	// What is written.
+	// Outputs.
 	out, report, rejects, summary string
 	annotate, asJSON, quiet       bool
 	revisit                       revisitFlags

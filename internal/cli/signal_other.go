@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// endSignals are those that end a run in good order.
+// endSignals returns the signals that end a run in good order.
 func endSignals() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
 
 // ignoreFileSizeSignal has nothing to ignore here.

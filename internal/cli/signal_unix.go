@@ -8,12 +8,12 @@ import (
 	"syscall"
 )
 
-// ignoreFileSizeSignal makes a limit on the size of files (ulimit -f) an error
-// from write, as a full disk is, and not the end of the process.
+// ignoreFileSizeSignal turns a limit on the size of files (ulimit -f) into an error from write, as
+// for a full disk. Otherwise the limit would end the process.
 func ignoreFileSizeSignal() { signal.Ignore(syscall.SIGXFSZ) }
 
-// endSignals are those that end a run in good order. A terminal that is closed is
-// one of them, but not under nohup, which has the program ignore it.
+// endSignals returns the signals that end a run in good order. Closing the terminal sends one, but
+// nohup makes the program ignore that one.
 func endSignals() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {

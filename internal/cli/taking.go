@@ -14,7 +14,7 @@ import (
 // taking are the flags of dedup for documents that may be taken back.
 type taking struct {
 	batch, sameID string
-	again         string // what becomes of a document that was kept before
+	again         string // the fate of a document kept before
 }
 
 func (f *taking) register(fs *pflag.FlagSet) {
@@ -23,7 +23,7 @@ func (f *taking) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.again, "again", "keep", "with --annotate from pipe to pipe: a document that was kept before, with its id and text, is kept again, for whoever lost the answer; or drop: it is removed, for whoever fetches pages again")
 }
 
-// dropAgain checks the flag about documents that are sent again.
+// dropAgain checks the flag about documents sent again.
 func (f *taking) dropAgain(annotate bool) (drop bool, err error) {
 	if drop, err = choose("--again", cmp.Or(f.again, "keep"), map[string]bool{"keep": false, "drop": true}); drop && !annotate {
 		err = errors.New("--again drop is about the answers of --annotate to a pipe: without it, a document that comes again is removed as a copy")
@@ -31,7 +31,7 @@ func (f *taking) dropAgain(annotate bool) (drop bool, err error) {
 	return drop, err
 }
 
-// check checks the flags for an index. replace is what --same-id says.
+// check checks the flags for an index. replace is the choice made by --same-id.
 func (f *taking) check(dir string, filterOnly bool) (replace bool, err error) {
 	if f.sameID == "" { // not one of the flags of this command
 		f.sameID = "keep"
@@ -52,7 +52,7 @@ func (f *taking) check(dir string, filterOnly bool) (replace bool, err error) {
 	return replace, nil
 }
 
-// noting has a job note for whose sake documents are removed.
+// noting makes a job note the earlier documents for whose sake others are removed.
 func noting(x *index.Index, job *pipeline.Job) {
 	each := job.Each
 	job.Each = func(id string, r *dedup.Result, counts dedup.Counts) error {

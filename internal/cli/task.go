@@ -35,7 +35,7 @@ type task struct {
 	shape       bloomstore.Shape
 	onFull      index.OnFull
 	index       string
-	openedIn    string // where it is: index, or a temporary directory
+	openedIn    string // its place: index, or a temporary directory
 	filterOnly  bool
 	keyed       index.KeyPolicy
 	abandon     bool
@@ -45,31 +45,31 @@ type task struct {
 	out, report string
 	rejects     string
 	summary     string
-	tree        *corpus.TreePlan // what is written of each input; nil for none
+	tree        *corpus.TreePlan // the outputs of each input; nil for none
 	enclosure   corpus.Enclosure // of --out; nil for none
-	head        []byte           // what stands in front of the records in --out
+	head        []byte           // it precedes the records in --out
 	tabled      corpus.Enclosure // of --report, likewise
 	shard       int64            // bytes of its files, 0 for one of each input
 	annotate    bool
 	quiet       bool
 	checkpoint  int64         // bytes between checkpoints, 0 for the default
 	every       time.Duration // between checkpoints of a pipe, 0 for none by time
-	notice      string        // what an interrupted run has left unknown, to be told
+	notice      string        // the gaps in knowledge left by an interrupted run, to be reported
 	memtable    int           // keys of the table in memory, 0 for the default
 	further     further
 	against     *index.Against // nil for none
 	derived     derived
-	whole       bool // the report is: what is made of it can be made
-	others      bool // --out has what is removed
-	spans       bool // of what is shared, in the report
+	whole       bool // the report is, so files can be derived from it
+	others      bool // --out has the removed records
+	spans       bool // of shared passages, in the report
 	links       clusters.Links
 	by          countedBy
-	names       []string // of inputs in a tree of outputs, where there is one
+	names       []string // of inputs in a tree of outputs, if there is one
 	now         func() time.Time
 	window      pipeline.Window
-	batch       string // name of what is kept
-	replace     bool   // what has the same id
-	dropAgain   bool   // what was kept before
+	batch       string // name of the batch of kept documents
+	replace     bool   // replace documents with the same id
+	dropAgain   bool   // drop documents kept before
 	confirming  confirming
 }
 
@@ -124,7 +124,7 @@ func (f *settings) task(args []string) (*task, error) {
 	return p, p.checkDerived()
 }
 
-// chooseRules checks the flags that say when a document is a duplicate.
+// chooseRules checks the flags that decide when a document is a duplicate.
 func chooseRules(threshold float64, score string) (r dedup.Rules, err error) {
 	if !(threshold >= 0 && threshold <= 1) {
 		return r, fmt.Errorf("--threshold %v: want a share above 0 and at most 1", threshold)
@@ -249,8 +249,8 @@ func choose[T any](flag, word string, values map[string]T) (T, error) {
 // gives its documents. See reproducible-builds.org/specs/source-date-epoch.
 const epochVariable = "SOURCE_DATE_EPOCH"
 
-// tableID identifies a new table: derived from the scheme where the filter
-// must be reproducible byte for byte, else zero, for one drawn at random.
+// tableID identifies a new table. It is derived from the scheme if the filter must be reproducible
+// byte for byte, else zero, for one drawn at random.
 func tableID(epoch string, scheme feature.Scheme) (id [16]byte) {
 	if epoch != "" {
 		sum := sha256.Sum256([]byte("firstseen table " + scheme.Name() + " " + epoch))
@@ -259,8 +259,8 @@ func tableID(epoch string, scheme feature.Scheme) (id [16]byte) {
 	return id
 }
 
-// clock returns what stamps documents: the time, or the one of SOURCE_DATE_EPOCH
-// for runs that must be reproducible.
+// clock returns the clock that stamps documents: the time, or the one of SOURCE_DATE_EPOCH for runs
+// that must be reproducible.
 func clock(epoch string) (func() time.Time, error) {
 	if epoch == "" {
 		return time.Now, nil
@@ -284,7 +284,7 @@ func (t *task) openIndex() (_ *index.Index, remove func() error, err error) {
 		remove = func() error { return os.RemoveAll(dir) }
 	}
 	if t.index == "" && t.against == nil && (t.keyed == index.KeyNew || t.keyed == index.KeyRequired) {
-		t.scheme.Key = index.DrawKey() // for this run alone: nobody has to know it
+		t.scheme.Key = index.DrawKey() // for this run alone; no user has to know it
 	}
 	x, err := index.Open(dir, index.Options{
 		Scheme: t.scheme, Key: t.keyed, Shape: t.filterShape(), FilterOnly: t.filterOnly,

@@ -15,7 +15,7 @@ import (
 // tempPrefix begins the name of a temporary index.
 const tempPrefix = "firstseen-"
 
-// tempVariable is the environment variable that says where temporary files go.
+// tempVariable returns the environment variable that names the folder of temporary files.
 func tempVariable() string {
 	if runtime.GOOS == "windows" {
 		return "TMP"
@@ -32,10 +32,10 @@ func makeTempIndex() (string, error) {
 	return dir, nil
 }
 
-// filterShape is the size of the filter, zero for the usual one. That of a temporary index
-// which may grow is less than usual, for all of it has to be zeroed, where the inputs
-// cannot have that many keys. A text has a key in 16 bytes at most and is packed to an
-// eighth at best, so there is one in two bytes on the disk; of more, the filter grows.
+// filterShape returns the size of the filter, zero for the usual one. A temporary index that may
+// grow has a smaller one if the inputs cannot have that many keys, because the whole filter is zeroed.
+// A text has at most one key in 16 bytes and is packed to an eighth at best. So the disk holds at
+// most one key in two bytes; for more, the filter grows.
 func (t *task) filterShape() bloomstore.Shape {
 	if t.index != "" || t.filterOnly || t.onFull != index.OnFullGrow || t.shape != (bloomstore.Shape{}) {
 		return t.shape
@@ -54,9 +54,8 @@ func (t *task) filterShape() bloomstore.Shape {
 // leastTempKeys take a filter of 128 KiB.
 const leastTempKeys = 1 << 16
 
-// sweepTempIndexes removes the temporary indexes in dir that killed runs have
-// left. What cannot be removed, or is no such thing for certain, stays: to tidy
-// up is no reason for a run to fail.
+// sweepTempIndexes removes the temporary indexes left in dir by killed runs. A folder that cannot
+// be removed, or is not certainly such an index, stays: tidying up is no reason for a run to fail.
 func sweepTempIndexes(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

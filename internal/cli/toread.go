@@ -6,14 +6,14 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// toRead is what the arguments and the flags of reading name, to be read.
+// toRead holds the inputs named by the arguments and the flags of reading.
 type toRead struct {
 	formats formats
 	inputs  []corpus.Input
 	cfg     corpus.SourceConfig
 }
 
-// toRead finds the inputs, and says what of them is passed over.
+// toRead finds the inputs and reports the files passed over.
 func (f *settings) toRead(cmd *cobra.Command, args []string) (g toRead, err error) {
 	if g.cfg, err = f.limits.config(); err == nil {
 		g.formats, err = f.reading.formats(g.cfg)
@@ -29,5 +29,5 @@ func (f *settings) toRead(cmd *cobra.Command, args []string) (g toRead, err erro
 	return g, err
 }
 
-// source reads all of it.
+// source reads all inputs.
 func (g *toRead) source() *corpus.Source { return g.formats.source(g.inputs, g.cfg) }

@@ -51,7 +51,7 @@ func (f *treeFlags) task(p *task) error {
 // leastShard keeps a mistake in the unit from making millions of files.
 const leastShard = 64 << 10
 
-// planTree says which files are written, and refuses what their format cannot have.
+// planTree chooses the files to write, and refuses options their format cannot have.
 func (t *task) planTree(f *treeFlags) (err error) {
 	if f.outDir == "" {
 		return nil
@@ -70,19 +70,19 @@ func (t *task) planTree(f *treeFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	// Of a file that is one document nothing is left where that is removed.
+	// If a file is one document and the document is removed, nothing is left of the file.
 	t.tree.SkipEmpty = f.skipEmpty || single
 	return t.tree.Check(t.args, t.inputs, t.index, t.out, t.report, t.rejects, t.summary)
 }
 
-// tellTreeAside says where the files of an earlier run were put.
+// tellTreeAside reports the new place of an earlier run's files.
 func tellTreeAside(stderr io.Writer, tree *corpus.Tree) {
 	if tree != nil && tree.Aside() != "" {
 		fmt.Fprintf(stderr, "firstseen: an earlier run has left files for %s unfinished; what it wrote was put aside as %s\n", tree.Name(), tree.Aside())
 	}
 }
 
-// enclose says how records are written whose format makes more of a file than one record
+// enclose chooses how records are written if their format makes more of a file than one record
 // after the other.
 func (t *task) enclose() (err error) {
 	if isTable(t.report) {

@@ -88,8 +88,8 @@ func (f *windowFlags) planned(docs string) (uint64, error) {
 	return uint64(n), nil
 }
 
-// inWindow adds what a window takes: times of the documents and, in the side table, those
-// of slices that are about to be dropped and of one that is being merged.
+// inWindow adds the costs of a window: times of the documents and, in the side table, the slices
+// about to be dropped and one being merged.
 func (c *forecast) inWindow(length time.Duration) {
 	c.Window = length.Seconds()
 	c.MemoryBytes = index.WindowMemory(c.Documents)
@@ -113,11 +113,11 @@ func (f *windowFlags) check(dir string, filterOnly bool) (w pipeline.Window, err
 	return pipeline.Window{Seconds: uint32(f.length / time.Second), Told: f.field != ""}, nil
 }
 
-// checkTimes says whether the documents tell their times, by the format of the inputs.
+// checkTimes finds whether the documents carry their times, by the format of the inputs.
 func (t *task) checkTimes() error {
 	format := t.found
 	if format == nil {
-		format = t.formats.all()[t.formats.chosen] // of a pipe; nil where it is not known
+		format = t.formats.all()[t.formats.chosen] // of a pipe; nil if it is unknown
 	}
 	switch format.(type) {
 	case warc.Format:

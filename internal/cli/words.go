@@ -10,7 +10,7 @@ import (
 	"github.com/firstseen/firstseen/pipeline"
 )
 
-// The words of the commands: what each says of itself, and what is said of runs.
+// The texts of the commands: each command's description, and the messages about runs.
 
 const exitCodeHelp = `Exit codes:
   0    done
@@ -186,7 +186,7 @@ const (
 	staysKnown  = "what it has kept so far stays known"
 )
 
-// refusal adds what to do to an error about a run that is not continued.
+// refusal adds the remedy to an error about an unfinished run not continued.
 func refusal(err error) error {
 	var r *pipeline.RefusedError
 	if !errors.As(err, &r) {
@@ -210,7 +210,7 @@ func refusal(err error) error {
 	return fmt.Errorf("%w; %s; a later run with the same output may have put it aside (%s.1)", err, putFileBack, corpus.PartialSuffix)
 }
 
-// choiceWords name what a command may have otherwise than the one it would continue.
+// choiceWords name the choices in which a command may differ from the one it would continue.
 var choiceWords = map[pipeline.Choice]string{
 	pipeline.ChosenInputs: "other inputs", pipeline.ChosenInputState: "inputs of another size or time",
 	pipeline.ChosenOutputs: "another --out, --out-dir, --report or --rejects", pipeline.ChosenPipe: "a pipe",
@@ -230,13 +230,13 @@ func otherChoices(choices []pipeline.Choice) string {
 	return strings.Join(words, " and ")
 }
 
-// inputChanged adds what to do to an error about an input that is another one
-// since the run was interrupted.
+// inputChanged adds the remedy to an error about an input that has changed since the run was
+// interrupted.
 func inputChanged(err error) error {
 	return fmt.Errorf("continuing the interrupted run: %w; put back what it read and run the same command again, or add --abandon to leave the run unfinished", err)
 }
 
-// missing says what the index does not know of a run over a pipe that was killed.
+// missing describes the index's gaps in knowledge about a killed run over a pipe.
 func missing(u *pipeline.Unfinished) string {
 	if u.Decided {
 		return fmt.Sprintf("the last run over a pipe was killed at its end; its %d documents are all remembered", u.Documents)
@@ -245,7 +245,7 @@ func missing(u *pipeline.Unfinished) string {
 		"what came later will be kept again", u.Documents, u.Saved.UTC().Format(time.RFC3339))
 }
 
-// givenUp says what becomes of a run that is left unfinished for good.
+// givenUp describes the fate of a run left unfinished for good.
 func givenUp(u *pipeline.Unfinished) string {
 	return fmt.Sprintf("the interrupted run over %s is given up; what it kept up to its last checkpoint, %d documents, stays known",
 		strings.Join(u.Args, " "), u.Kept)

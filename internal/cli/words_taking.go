@@ -1,6 +1,6 @@
 package cli
 
-// The words of the commands that take back, and that look at what there is.
+// The texts of the commands that take documents back, and that look at existing indexes.
 
 const forgetLong = `Take documents back. They are named no more, and make no others duplicates; the same
 text can come again, and is kept. What other kept documents share with them stays

@@ -24,9 +24,8 @@ func Remove(path string) error {
 	return nil
 }
 
-// Rename gives a file, whose content must be on the disk already, another name
-// in the same folder, replacing what has that name. When it returns nil, a power
-// cut does not undo it.
+// Rename gives a file another name in the same folder, replacing any file of that name. The content
+// must be on the disk already. When it returns nil, a power cut does not undo it.
 func Rename(from, to string) error {
 	if err := rename(from, to); err != nil {
 		return fmt.Errorf("renaming %s: %w", filepath.Base(from), err)
@@ -34,8 +33,8 @@ func Rename(from, to string) error {
 	return nil
 }
 
-// SyncName makes the name that a file has now survive a power cut: for a rename
-// of which nobody knows whether it was durable.
+// SyncName makes the present name of a file survive a power cut, after a rename that may not have
+// been durable.
 func SyncName(path string) error {
 	if err := system.syncDir(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("making the name %s durable: %w", path, err)

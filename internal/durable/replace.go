@@ -6,9 +6,9 @@
 //		return err
 //	})
 //
-// When Replace returns nil the new content survives a power cut. When it
-// returns an error, or the process dies inside it, path holds what it held
-// before; or, where all but the last step was done, the new content.
+// When Replace returns nil the new content survives a power cut. When it returns an error, or the
+// process dies inside it, path keeps its earlier content. If all but the last step was done, it
+// holds the new content.
 package durable
 
 import (
@@ -21,8 +21,7 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// system are the calls whose order is the promise. Tests watch them and let them
-// fail.
+// system holds the calls; their order is the promise. Tests watch them and let them fail.
 var system = struct {
 	sync    func(*os.File) error
 	rename  func(from, to string) error
@@ -52,7 +51,7 @@ func replace(path, temp string, write func(*os.File) error) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			// The first error is the one to tell; a second Close is harmless.
+			// The first error is the one to report; a second Close is harmless.
 			f.Close()
 			os.Remove(temp)
 		}
@@ -74,9 +73,9 @@ func replace(path, temp string, write func(*os.File) error) (err error) {
 	return rename(temp, path)
 }
 
-// create opens the temporary file with the permissions of the file it is to
-// replace. It insists on making the file, so that nothing which lies there
-// under that name, a link to elsewhere for one, is written through.
+// create opens the temporary file with the permissions of the file it is to replace. It insists on
+// making the file. So it never writes through an existing file of that name, such as a link to
+// elsewhere.
 func create(path, temp string) (*os.File, error) {
 	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

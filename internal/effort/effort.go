@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Of is what f takes. Of a process with other work at the same time it is too much.
+// Of returns the processor time that f takes. If the process does other work at the same time, the
+// value is too high.
 func Of(f func()) time.Duration {
 	begun := CPU()
 	f()
@@ -16,7 +17,7 @@ func Of(f func()) time.Duration {
 
 const (
 	times = 16 // so much more input
-	slack = 6  // may take so much more for each of it; what is quadratic takes 16
+	slack = 6  // linear work may take so much more for each of its items; quadratic work takes 16
 	// Below it, caches and the garbage of others are measured.
 	least = time.Millisecond
 	tries = 5

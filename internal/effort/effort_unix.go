@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CPU is what this process has used of all processors until now, in user and system.
+// CPU returns the time this process has used of all processors until now, in user and system.
 func CPU() time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {

@@ -1,5 +1,5 @@
-// Package hugemem hands out large zeroed blocks of memory outside the Go heap,
-// backed by huge pages where the system has them.
+// Package hugemem hands out large zeroed blocks of memory outside the Go heap. They are backed by
+// huge pages if the system has them.
 //
 // The filter and the table of recent keys are read at random: with 4 KiB pages
 // every probe of a 1 GiB block also misses the TLB. Outside the heap the blocks
@@ -25,8 +25,8 @@ func Alloc(n int) ([]byte, error) {
 	return b, nil
 }
 
-// Free gives a block from Alloc back to the system. The block, and every slice
-// of it, must not be touched afterwards. Freeing nil is allowed.
+// Free gives a block from Alloc back to the system. The block, and every slice of that memory, must
+// not be touched afterwards. Freeing nil is allowed.
 func Free(b []byte) error {
 	if b == nil {
 		return nil

@@ -18,8 +18,7 @@ func alloc(n int) ([]byte, error) {
 	return b, nil
 }
 
-// Machine is how many bytes of memory the machine has, with what it can swap; 0 where that
-// is not known.
+// Machine returns how many bytes of memory the machine has, including swap; 0 if unknown.
 func Machine() uint64 {
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) != nil {

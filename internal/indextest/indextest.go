@@ -1,4 +1,5 @@
-// Package indextest has what tests of an index and of what works on one share.
+// Package indextest has helpers shared by the tests of an index and of the packages that work on
+// one.
 package indextest
 
 import (
@@ -8,7 +9,7 @@ import (
 	"testing"
 )
 
-// Sentences is a text that has nothing in common with that of another number.
+// Sentences returns a text that has nothing in common with that of another number.
 func Sentences(n int) string {
 	text := ""
 	for i := range 6 {
@@ -17,7 +18,7 @@ func Sentences(n int) string {
 	return text
 }
 
-// Must ends the test where there is an error.
+// Must ends the test if there is an error.
 func Must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -25,7 +26,7 @@ func Must(t testing.TB, err error) {
 	}
 }
 
-// Copy copies the index in dir and returns where to.
+// Copy copies the index in dir and returns the folder of the copy.
 func Copy(t testing.TB, dir string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "copy")

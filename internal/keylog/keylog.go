@@ -1,7 +1,6 @@
-// Package keylog is a log of 64-bit keys in groups: what was added to a filter
-// after it was saved. A group that Append has returned nil for survives a crash; a
-// torn one at the end is recognised and passed over, damage before the end is
-// refused. docs/format.md has the format.
+// Package keylog is a log of 64-bit keys in groups: those added to a filter after it was saved. A
+// group survives a crash once Append has returned nil for it. A torn group at the end is recognised
+// and passed over, damage before the end is refused. docs/format.md has the format.
 package keylog
 
 import (
@@ -17,21 +16,21 @@ import (
 	"github.com/firstseen/firstseen/internal/durable"
 )
 
-// Token tells logs, and the filters they belong to, apart.
+// Token identifies logs, and the filters they belong to.
 type Token [16]byte
 
-// Header is what a log tells of itself.
+// Header is the description at the head of a log.
 type Header struct {
-	Generation uint64 // of the filter whose later keys it holds
+	Generation uint64 // of the filter; the log holds its later keys
 	Token      Token  // of that generation
-	Before     Token  // of the generation before, whose log goes before this one; zero for none
+	Before     Token  // of the generation before; its log precedes this one; zero for none
 	Bits       uint64 // shape of the filter
 	Hashes     uint32
 	Scheme     string // how the keys are made
 	Note       []byte // of the owner, not interpreted here
 }
 
-// Group is what is appended at a time.
+// Group is the unit of appending.
 type Group struct {
 	Documents uint64 // the owner's count
 	Time      int64  // Unix seconds
@@ -88,18 +87,17 @@ type Log struct {
 	next uint64 // number of the next group
 	size int64
 	buf  []byte
-	err  error // of an append that failed: what follows it would be lost
+	err  error // of a failed append: anything after it would be lost
 }
 
-// file is what a Log needs of an *os.File.
+// file holds the methods of an *os.File that a Log needs.
 type file interface {
 	Write([]byte) (int, error)
 	Sync() error
 	Close() error
 }
 
-// Create makes a log that is there whole, with its header, or not at all. What
-// path held is replaced.
+// Create makes a log complete with its header, or none at all. It replaces the content of path.
 func Create(path string, h Header) (*Log, error) {
 	head := h.encode()
 	if len(head) > maxHeader {
@@ -122,8 +120,8 @@ func Create(path string, h Header) (*Log, error) {
 // seedOf makes checksums of one log worthless in another.
 func seedOf(t Token) uint64 { return binary.LittleEndian.Uint64(t[:]) }
 
-// Append adds a group, at most MaxKeys keys, and brings it to the disk. After an
-// error the log takes no more: what is behind a torn group is not read.
+// Append adds a group, at most MaxKeys keys, and brings it to the disk. After an error the log
+// takes no more, because nothing behind a torn group is read.
 func (l *Log) Append(g Group) error {
 	if l.err != nil {
 		return l.err
@@ -159,7 +157,7 @@ func (l *Log) Append(g Group) error {
 // Size is the length of the file in bytes.
 func (l *Log) Size() int64 { return l.size }
 
-// Close closes the file. What was appended is on the disk already.
+// Close closes the file. The appended groups are on the disk already.
 func (l *Log) Close() error { return l.file.Close() }
 
 // asBytes is the memory of keys, as it is on a little-endian machine.

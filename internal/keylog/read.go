@@ -10,7 +10,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// ReadHeader reads and checks what a log tells of itself.
+// ReadHeader reads and checks the header of a log.
 func ReadHeader(path string) (Header, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -24,11 +24,10 @@ func ReadHeader(path string) (Header, error) {
 	return h, nil
 }
 
-// Read gives the groups of a log to each, in order; their keys are valid until it
-// returns. torn is how many bytes at the end are no whole group, left by a crash
-// while they were written: nothing is lost with them that Append has returned nil
-// for. An error of each is returned as it is. Others wrap ErrDamaged or
-// ErrVersion, or are of reading the file.
+// Read gives the groups of a log to each, in order; their keys are valid until it returns. torn is
+// how many bytes at the end are no whole group, left by a crash during their writing. No group is
+// lost with them for which Append has returned nil. An error of each is returned as it is. Others
+// wrap ErrDamaged or ErrVersion, or come from reading the file.
 func Read(path string, each func(Group) error) (h Header, size, torn int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -79,7 +78,7 @@ func read(r io.ReaderAt, size int64, each func(Group) error) (h Header, torn int
 	return h, 0, nil
 }
 
-// readHeader checks everything before it takes memory for it.
+// readHeader checks everything before it allocates memory.
 func readHeader(r io.Reader) (h Header, size int64, err error) {
 	var prefix [prefixSize]byte
 	if err := readFull(r, prefix[:]); err != nil {
@@ -96,7 +95,7 @@ func readHeader(r io.Reader) (h Header, size int64, err error) {
 	if length < fixedSize+sumSize || length > maxHeader || length%8 != 0 {
 		return h, 0, damage("a header of %d bytes cannot be", length)
 	}
-	// The length is not checked yet: memory grows with what is really there.
+	// The length is not checked yet: memory grows only with the data present.
 	b, err := io.ReadAll(io.LimitReader(r, int64(length)-prefixSize))
 	if err != nil {
 		return h, 0, err
@@ -143,8 +142,8 @@ type reader struct {
 	keys []uint64
 }
 
-// group reads the group that should begin at a place. It is not whole where
-// anything is not as Append has written it.
+// group reads the group that should begin at the offset at. It is not whole if anything differs
+// from the form that Append writes.
 func (in *reader) group(at int64, number uint64) (g Group, end int64, whole bool, err error) {
 	if in.size-at < groupHead {
 		return g, 0, false, nil
@@ -178,9 +177,9 @@ func (in *reader) isHead(b []byte) bool {
 	return binary.LittleEndian.Uint64(b) == xxh3.HashSeed(b[8:groupHead], in.seed)
 }
 
-// onlyTorn checks that behind a group that is not whole there is no later one:
-// groups are written one after the other, each when the one before is on the
-// disk, so a crash leaves nothing behind the one it has torn.
+// onlyTorn checks that no later group follows an incomplete one. Groups are written one after the
+// other, each when the one before is on the disk. So a crash leaves nothing behind the group it has
+// torn.
 func (in *reader) onlyTorn(at int64, number uint64) error {
 	const window = 1 << 20
 	buf := make([]byte, window+groupHead)

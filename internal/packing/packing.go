@@ -1,9 +1,9 @@
-// Package packing has what stands for compression of bytes, which is one instruction in
-// AVX-512 alone, in AVX2: a shuffle for every mask of eight bytes.
+// Package packing replaces the compression of bytes, a single instruction in AVX-512 only, for
+// AVX2: it has a shuffle for every mask of eight bytes.
 package packing
 
-// Shuffles has for each mask of eight bytes which of them it takes, in order, as an
-// instruction that shuffles bytes wants it.
+// Shuffles returns for each mask of eight bytes the positions of the bytes it takes, in order, in
+// the form of a byte-shuffling instruction.
 func Shuffles() (table [256][8]byte) {
 	for mask := range table {
 		taken := table[mask][:0]

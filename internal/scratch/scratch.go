@@ -1,4 +1,4 @@
-// Package scratch makes temporary files that nobody can find, and that are gone with the
+// Package scratch makes temporary files that other processes cannot find. They are gone with the
 // process that has them, however that ends.
 package scratch
 

@@ -1,5 +1,5 @@
-// Package visible makes of what others have written what a terminal only shows: without
-// controls it would act on, and without what turns the direction of a line.
+// Package visible turns other people's text into text that a terminal only shows. It removes the
+// controls a terminal would act on, and those that change the direction of a line.
 package visible
 
 import (
@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// Line makes one line of a string: its white space is blanks, what is not visible is \u and
-// its number.
+// Line makes one line of a string: its white space becomes blanks, and each invisible character
+// becomes \u and its number.
 func Line(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -29,8 +29,8 @@ func Line(s string) string {
 	return b.String()
 }
 
-// JSON appends JSON to dst with what is not visible in its strings escaped. Its values stay
-// what they are.
+// JSON appends JSON to dst with the invisible characters in its strings escaped. Its values stay
+// the same.
 func JSON(dst, text []byte) []byte {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
@@ -48,7 +48,7 @@ func JSON(dst, text []byte) []byte {
 	return dst
 }
 
-// NewEncoder writes lines of JSON in which all is visible.
+// NewEncoder returns an encoder of lines of JSON with only visible characters.
 func NewEncoder(w io.Writer) *json.Encoder {
 	enc := json.NewEncoder(&escaped{to: w})
 	enc.SetEscapeHTML(false)

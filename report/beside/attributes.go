@@ -18,14 +18,13 @@ import (
 // characters (code points), as the attributes of dolma are.
 const (
 	Removed = "firstseen__removed" // of all of the text of a document that was not kept; its score
-	Related = "firstseen__related" // likewise, of one that is kept and related to another
+	Related = "firstseen__related" // likewise, for a kept document related to another
 	Mosaic  = "firstseen__mosaic"  // likewise, of one made of several
 	Shared  = "firstseen__shared"  // the passages that the earlier document has; 1
-	Bad     = "firstseen__bad"     // of a record that is no document; 1
+	Bad     = "firstseen__bad"     // for a record that is no document; 1
 )
 
-// ErrNoSpans is returned for a report that was written without the spans of what is
-// shared.
+// ErrNoSpans is returned for a report written without the spans of shared passages.
 var ErrNoSpans = errors.New("the report does not say where the shared passages are: run firstseen dedup with --spans, or with --attributes")
 
 // span is one value of an attribute.
@@ -77,8 +76,8 @@ func rowOf(doc *corpus.Document, line *lines.Line) (r row, err error) {
 	return r, nil
 }
 
-// AttributesName is the name of the file of attributes of an input of that name: the
-// same, where it is of lines of JSON and plain, .gz or .zst, else with .jsonl.gz behind.
+// AttributesName returns the name of the file of attributes of an input. It is the input's name if
+// that file has lines of JSON and is plain, .gz or .zst, else the name with .jsonl.gz behind.
 func AttributesName(name string) string {
 	plain, _ := corpus.CutPacking(name)
 	switch filepath.Ext(plain) {
@@ -88,9 +87,9 @@ func AttributesName(name string) string {
 	return name + ".jsonl.gz"
 }
 
-// Attributes writes, for every input, a file of that name below dir with a row for every
-// record, in their order. The files that are there are replaced, each in one step. opened is
-// told of every file that is begun.
+// Attributes writes, for every input, a file of its name in names below dir with a row for every
+// record, in their order. Existing files are replaced, each in one step. opened is called with
+// every file begun.
 func Attributes(ctx context.Context, source *corpus.Source, names []string, report *lines.Reports, dir string, opened func(*corpus.Writer)) (err error) {
 	var out *corpus.Writer
 	defer func() {
@@ -128,7 +127,7 @@ func Attributes(ctx context.Context, source *corpus.Source, names []string, repo
 	return finish()
 }
 
-// writeRow returns what writes the row of a record to the file that is open.
+// writeRow returns a function that writes the row of a record to the open file.
 func writeRow(buf *bytes.Buffer, enc *json.Encoder, out **corpus.Writer) func(*corpus.Document, *lines.Line) error {
 	return func(doc *corpus.Document, line *lines.Line) error {
 		r, err := rowOf(doc, line)

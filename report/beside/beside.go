@@ -1,6 +1,6 @@
-// Package beside reads inputs again, beside the report of the run over them, and derives
-// from both what neither has alone: attributes for every document, and the files that
-// were kept. A report is in the order of the inputs, so memory grows with neither.
+// Package beside reads inputs again, together with the report of the run over them. From both it
+// derives attributes for every document, and the list of kept files. A report is in the order of
+// the inputs, so memory grows with neither.
 package beside
 
 import (
@@ -14,12 +14,12 @@ import (
 	"github.com/firstseen/firstseen/report/lines"
 )
 
-// ErrOther is returned where a report is not that of the inputs.
+// ErrOther is returned if a report does not belong to the inputs.
 var ErrOther = errors.New("the report is of other inputs, or they have changed since: run firstseen dedup again")
 
-// Each calls f for every record of a source, a bad one too, with its line of the report,
-// nil where it has none. begin is called for every input before its records, also for one
-// without any; n is how many inputs there are.
+// Each calls f for every record of a source, a bad one too, with its line of the report, nil if it
+// has none. begin is called for every input before its records, also for one without any. n is the
+// number of inputs.
 func Each(ctx context.Context, source *corpus.Source, n int, report *lines.Reports, begin func(input int) error, f func(doc *corpus.Document, line *lines.Line) error) error {
 	defer source.Close() // only read
 	next, stop := iter.Pull2(report.All(ctx))

@@ -14,10 +14,9 @@ import (
 	"github.com/firstseen/firstseen/report/lines"
 )
 
-// KeptFiles calls f for every input whose documents were all kept, or with others for
-// every one whose documents were all removed, in order: where each input is one document,
-// the files that were kept, or removed. An input without documents is neither, nor is one
-// with a bad record.
+// KeptFiles calls f, in order, for every input whose documents were all kept, or with others for
+// every one whose documents were all removed. If each input is one document, these are the kept or
+// the removed files. An input without documents is neither, nor is one with a bad record.
 func KeptFiles(ctx context.Context, source *corpus.Source, inputs []corpus.Input, report *lines.Reports, others bool, f func(input int) error) error {
 	at, documents, wanted := -1, 0, true
 	settle := func() error {
@@ -42,9 +41,9 @@ func KeptFiles(ctx context.Context, source *corpus.Source, inputs []corpus.Input
 	return settle()
 }
 
-// Place puts a file at another name too: as a hard link where that is possible, else as a
-// copy with its permissions and time. What is there is replaced in one step, unless it is
-// that very file. A member of an archive is unpacked, as a new file.
+// Place puts a file at another name too: as a hard link if possible, else as a copy with its
+// permissions and time. An existing file is replaced in one step, unless it is that very file. A
+// member of an archive is unpacked, as a new file.
 func Place(in corpus.Input, to string) (linked bool, err error) {
 	if in.File() != in.Path {
 		return false, unpack(in, to)

@@ -1,9 +1,9 @@
-// Package clusters derives from a report which documents belong together: those that are
-// linked by its lines, each of which has an earlier document, its source. A cluster is a
-// connected component of that, and is called by the id of its first document.
+// Package clusters derives from a report which documents belong together: those linked by its
+// lines. Each line links a document to an earlier one, its source. A cluster is a connected
+// component of these links, and is called by the id of its first document.
 //
-// A document is known by its id. Documents of one id are therefore in one cluster, which
-// is what is wanted of a page that was fetched twice.
+// A document is known by its id. Documents of one id are therefore in one cluster, as is wanted for
+// a page fetched twice.
 package clusters
 
 import (
@@ -12,33 +12,33 @@ import (
 	"github.com/firstseen/firstseen/report/lines"
 )
 
-// Row is a document that is in a cluster of two and more.
+// Row is a document in a cluster of two and more.
 type Row struct {
 	ID      string
 	Cluster string // id of the first document of the cluster
 	Size    int    // documents in the cluster
-	// Verdict is that of the document's line. One that has no line has "unique": it was
-	// when it came or, where that was in an earlier run, whatever that found.
+	// Verdict is that of the document's line. A document without a line has "unique": it was unique
+	// when it came. If it came in an earlier run, it has "unique" whatever that run found.
 	Verdict string
 }
 
-// Links says which lines link documents.
+// Links selects the lines that link documents.
 type Links uint8
 
 const (
-	All        Links = iota // every line that names one source: copies, and documents that are related
+	All        Links = iota // every line that names one source: copies and related documents
 	Duplicates              // copies only
 )
 
-// ErrTwice is returned where the second reading of a report found other lines.
+// ErrTwice is returned if the second reading of a report found other lines.
 var ErrTwice = errors.New("the report has changed while it was read")
 
-// Write calls row for every document that is in a cluster: for the first of a cluster
-// before its others, else in the order of the lines. Each is called twice, to call f for
-// all lines of the report.
+// Write calls row for every document in a cluster. The first document of a cluster comes before
+// the others; the rest follow the order of the lines. Each is called twice, to call f for all lines
+// of the report.
 //
-// For each document in the report it takes 45 bytes at most, and while it grows 80. Of
-// ids it keeps only those of clusters in which a source has a source itself.
+// For each document in the report it takes 45 bytes at most, and 80 while it grows. It keeps only
+// the ids of clusters in which a source has a source itself.
 func Write(each func(f func(*lines.Line) error) error, links Links, row func(*Row) error) error {
 	w := &writer{forest: newForest(), links: links, ids: map[uint32]string{}, row: row}
 	if err := each(w.learn); err != nil {
@@ -57,7 +57,7 @@ type writer struct {
 	forest *forest
 	links  Links
 	known  int               // nodes after the first reading
-	ids    map[uint32]string // of roots that are deep
+	ids    map[uint32]string // of deep roots
 	row    func(*Row) error
 }
 
@@ -121,8 +121,8 @@ func (w *writer) remember(n uint32, id string) {
 	}
 }
 
-// put writes a row. The cluster is called by the document itself, by its source or, where
-// that has a source too, by one that was remembered.
+// put writes a row. The cluster is called by the document itself, by its source or, if that has a
+// source too, by a remembered document.
 func (w *writer) put(n uint32, id, source, verdict string) error {
 	f := w.forest
 	root := f.rootOf(n)

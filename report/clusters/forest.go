@@ -8,13 +8,13 @@ import (
 	"github.com/dchest/siphash"
 )
 
-// A forest joins ids. An id is a node, numbered from 0 in the order in which ids were
-// first met. Of an id 128 bits of SipHash are kept, under a key drawn for each forest: of
-// a billion ids two have one with a chance of 1e-21, and nobody can choose them. The key
-// has no influence on what comes out.
+// A forest joins ids. An id is a node, numbered from 0 in the order of first meeting. The forest
+// keeps 128 bits of SipHash for each id, under a key drawn for each forest. Among a billion ids, two
+// have the same hash with a chance of 1e-21, and an attacker cannot choose such ids. The key has no
+// influence on the result.
 //
-// A node takes 16 bytes for its hash, 9 for what is known of it, and 5 to 11 in the table
-// that finds it; while a part grows it is there twice.
+// A node takes 16 bytes for its hash, 9 for its data, and 5 to 11 in the table that finds it. While
+// a part grows it is there twice.
 type forest struct {
 	key   [2]uint64
 	slots []uint32 // number of a node and 1, or 0; open addressing, at most 3/4 full
@@ -42,7 +42,7 @@ func newForest() *forest {
 	}
 }
 
-// node is the number of an id, which is given one if it has none; fresh says so.
+// node returns the number of an id, and gives it one if it has none; fresh reports that.
 func (f *forest) node(id string) (n uint32, fresh bool) {
 	var h [2]uint64
 	h[0], h[1] = siphash.Hash128(f.key[0], f.key[1], []byte(id))
@@ -63,7 +63,7 @@ func (f *forest) node(id string) (n uint32, fresh bool) {
 	return n, true
 }
 
-// find is the slot of a hash, or the one where it belongs.
+// find returns the slot of a hash, or the slot for adding it.
 func (f *forest) find(h [2]uint64) uint64 {
 	mask := uint64(len(f.slots) - 1)
 	at := h[0] & mask

@@ -1,6 +1,6 @@
-// Package lines reads reports: the lines that firstseen dedup --report has written, in
-// files compressed or not. What it does not know of a line it passes over, so that it
-// reads the reports of later versions too.
+// Package lines reads reports: the lines written by firstseen dedup --report, in files compressed
+// or not. It passes over the fields of a line that it does not know, so that it reads the reports
+// of later versions too.
 package lines
 
 import (
@@ -23,7 +23,7 @@ type Line struct {
 	ID        string       `json:"id"`
 	Verdict   string       `json:"verdict"`
 	Kept      bool         `json:"kept"`
-	Of        *string      `json:"of"` // nil where there is no single source
+	Of        *string      `json:"of"` // nil if there is no single source
 	Exact     bool         `json:"exact"`
 	SameID    bool         `json:"same_id"`
 	Again     bool         `json:"again"`
@@ -33,7 +33,7 @@ type Line struct {
 	Shared    int          `json:"shared"`
 	Also      []Also       `json:"also"`
 	Sample    []string     `json:"sample"`
-	Spans     [][2]int     `json:"spans"` // characters of the text; nil where none were asked for
+	Spans     [][2]int     `json:"spans"` // characters of the text; nil if none were asked for
 	File      string       `json:"file"`
 	At        corpus.Place `json:"line"`
 }
@@ -47,7 +47,7 @@ type Also struct {
 // Verdicts that a line can have.
 var verdicts = []string{"unique", "duplicate", "mosaic", "related"}
 
-// check refuses what is JSON and no line of a report.
+// check refuses JSON that is no line of a report.
 func (l *Line) check() error {
 	switch {
 	case l.Verdict == "":
@@ -77,9 +77,8 @@ func (r *Reports) Once() bool {
 	return slices.ContainsFunc(r.inputs, func(in corpus.Input) bool { return in.Path == corpus.Stdin || in.Size < 0 })
 }
 
-// Each calls f for every line, in order. A line is valid until f returns; its strings
-// stay. Memory does not grow with the report. A line that is none of a report is an error
-// that names file and line.
+// Each calls f for every line, in order. A line is valid until f returns; its strings stay. Memory
+// does not grow with the report. A line that belongs to no report is an error naming file and line.
 func (r *Reports) Each(ctx context.Context, f func(*Line) error) error {
 	for line, err := range r.All(ctx) {
 		if err != nil {
@@ -92,7 +91,7 @@ func (r *Reports) Each(ctx context.Context, f func(*Line) error) error {
 	return nil
 }
 
-// All are the lines, as Each has them. An error is the last.
+// All returns the lines in the order of Each. An error is the last.
 func (r *Reports) All(ctx context.Context) iter.Seq2[*Line, error] {
 	return func(yield func(*Line, error) bool) {
 		format := jsonl.Format{Fields: jsonl.Fields{Text: "id", ID: "id"}}

@@ -1,7 +1,6 @@
-// Package rows writes tables: lines of JSON, each an object with its columns in order,
-// or, where the name of the file ends in .csv or .tsv, values between commas or tabs
-// under a line of their names, as RFC 4180 has them. A name ending in .gz or .zst behind
-// that is compressed.
+// Package rows writes tables: lines of JSON, each an object with its columns in order. A file name
+// ending in .csv or .tsv gives values between commas or tabs under a line of column names, as in
+// RFC 4180. If .gz or .zst follows, the file is compressed.
 package rows
 
 import (
@@ -17,7 +16,7 @@ import (
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
-// Table is a table that is written. A file gets its name when it is closed.
+// Table is a table being written. A file gets its name when it is closed.
 type Table struct {
 	out     *corpus.Writer
 	columns []string
@@ -53,7 +52,7 @@ func CreateList(name string) (*Table, error) {
 	return &Table{out: out, list: true}, err
 }
 
-// separatorOf is what stands between values in a file of that name; ok is false for JSON.
+// separatorOf returns the separator of values in a file of that name; ok is false for JSON.
 func separatorOf(name string) (separator rune, ok bool) {
 	name, _ = corpus.CutPacking(name)
 	switch strings.ToLower(filepath.Ext(name)) {
@@ -110,8 +109,8 @@ func (t *Table) writeJSON(values []any) error {
 	return t.out.WriteRecord(visible.JSON(nil, t.buf.Bytes()))
 }
 
-// Aside is where a partial file of an earlier program was put out of the way, "" where
-// there was none.
+// Aside returns the new path of a partial file that an earlier program left in the way, "" if there
+// was none.
 func (t *Table) Aside() string { return t.out.Aside() }
 
 // Close finishes the table.

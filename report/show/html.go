@@ -13,7 +13,7 @@ var pageText string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{"clean": visible.Line}).Parse(pageText))
 
-// pageData is what the page is made of.
+// pageData holds the values of the page's template.
 type pageData struct {
 	*Digest
 	Title  string
@@ -44,8 +44,8 @@ type shownExample struct {
 	Shares string
 }
 
-// WriteHTML writes the digest as one page that needs nothing else: no script, no file, no
-// network. Whatever stands in ids and texts is shown and does nothing.
+// WriteHTML writes the digest as one page that needs nothing else: no script, no file, no network.
+// Anything in ids and texts is shown and does nothing.
 func (d *Digest) WriteHTML(w io.Writer, title string) error {
 	data := pageData{Digest: d, Title: title, Bars: d.bars()}
 	copies := make([]Count, len(d.Copies))

@@ -1,6 +1,6 @@
-// Package show makes of a report what people want to see of it first: how many documents
-// are what, which sources are copied most, how sure the decisions are, and examples. Memory
-// does not grow with the report. It is told as text, as JSON and as a page of HTML.
+// Package show summarizes a report for a first look: the number of documents by verdict, the most
+// copied sources, the certainty of the decisions, and examples. Memory does not grow with the
+// report. The summary is text, JSON or a page of HTML.
 package show
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/firstseen/firstseen/report/lines"
 )
 
-// Digest is what a report says in short. The JSON form is a contract.
+// Digest is the summary of a report. The JSON form is a contract.
 type Digest struct {
 	Lines      int64 `json:"lines"` // documents that are not unique
 	Removed    int64 `json:"removed"`
@@ -22,15 +22,16 @@ type Digest struct {
 	Related    int64 `json:"related"`
 	Mosaics    int64 `json:"mosaics"`
 
-	// Documents that are copied most, sites whose documents are, which site copies which,
-	// and the inputs with the most removed documents. Sites are those of ids that are URLs.
+	// The most copied documents, the sites of the most copied documents, pairs of a site and the
+	// site it copies, and the inputs with the most removed documents. Sites are those of ids that
+	// are URLs.
 	Documents []Count    `json:"documents"`
 	Sites     []Count    `json:"sites"`
 	Copies    []SiteCopy `json:"copies"`
 	Files     []Count    `json:"files"`
 
-	// Histogram of the scores of what is no exact copy, in Bins equal steps from 0 to 1.
-	// A score on a step belongs to the bin above, and 1 to the last.
+	// Histogram is of the scores of inexact copies, in Bins equal steps from 0 to 1. A score on a
+	// step belongs to the bin above, and 1 to the last.
 	Histogram [Bins]Bin `json:"histogram"`
 	// Examples: removed on the least evidence, the nearest related, and mosaics.
 	Examples []Example `json:"examples"`
@@ -39,7 +40,7 @@ type Digest struct {
 // Bins is how many bins a histogram has.
 const Bins = 20
 
-// Bin counts documents whose scores are in one step.
+// Bin counts documents with scores in one step.
 type Bin struct {
 	From       float64 `json:"from"`
 	Duplicates int64   `json:"duplicates"`
@@ -55,7 +56,7 @@ type SiteCopy struct {
 	Over  int64  `json:"over,omitempty"`
 }
 
-// Example is a line of the report that is worth a look.
+// Example is a line of the report worth a look.
 type Example struct {
 	Kind      string   `json:"kind"` // which of Kinds
 	ID        string   `json:"id"`
@@ -85,7 +86,7 @@ type ranked struct {
 	rank float64
 }
 
-// Add takes a line in. It keeps nothing of it but strings.
+// Add takes a line in. It keeps only strings from it.
 func (c *Collector) Add(l *lines.Line) error {
 	c.count(l)
 	c.countSources(l)
@@ -144,7 +145,7 @@ func (c *Collector) countSources(l *lines.Line) {
 	}
 }
 
-// siteOf is the host of an id that is a URL, else "".
+// siteOf returns the host of an id if the id is a URL, else "".
 func siteOf(id string) string {
 	if !strings.Contains(id[:min(len(id), 16)], "://") {
 		return ""
@@ -156,7 +157,7 @@ func siteOf(id string) string {
 	return strings.ToLower(u.Hostname())
 }
 
-// keep keeps a line as an example where it ranks before others.
+// keep keeps a line as an example if it ranks before others.
 func (c *Collector) keep(kind string, l *lines.Line, rank float64) {
 	if c.examples == nil {
 		c.examples = map[string][]ranked{}
@@ -183,7 +184,7 @@ func (c *Collector) keep(kind string, l *lines.Line, rank float64) {
 	c.examples[kind] = kept[:min(len(kept), perKind)]
 }
 
-// Digest is what all lines say.
+// Digest returns the summary of all lines.
 func (c *Collector) Digest() *Digest {
 	const n = 15
 	d := c.d

@@ -23,8 +23,8 @@ const (
 	titleOn, titleOff = "\x1b[1m", "\x1b[22m"
 )
 
-// WriteText writes the digest for people. What ids and texts could have a terminal do is
-// written as \u and a number.
+// WriteText writes the digest for people. Characters in ids and texts that a terminal would act on
+// are written as \u and a number.
 func (d *Digest) WriteText(w io.Writer, s Style) error {
 	if s.Columns == 0 {
 		s.Columns = 80
@@ -47,7 +47,7 @@ func (d *Digest) WriteText(w io.Writer, s Style) error {
 }
 
 type text struct {
-	*bufio.Writer // its first error is that of Flush
+	*bufio.Writer // Flush returns its first error
 	Style
 }
 
@@ -114,8 +114,8 @@ var kindTitles = map[string]string{
 	"mosaic":         "Made of several others",
 }
 
-// examples writes documents and their sources side by side, and under them what they
-// share, as the report quotes it.
+// examples writes documents and their sources side by side, and under them the shared parts, as the
+// report quotes them.
 func (t *text) examples(d *Digest) {
 	kind := ""
 	half := (t.Columns - 5) / 2
@@ -138,7 +138,7 @@ func (t *text) examples(d *Digest) {
 	}
 }
 
-// mark marks what is shared.
+// mark marks the shared parts.
 func (t *text) mark(s string) string {
 	if t.Marks {
 		return markOn + s + markOff
@@ -174,7 +174,7 @@ func columnsOf(r rune) int {
 	return 1
 }
 
-// wrap cuts a string into lines of so many columns; there is at least one.
+// wrap cuts a string into lines of at most that many columns; there is at least one.
 func wrap(s string, columns int) (all []string) {
 	start, used := 0, 0
 	for i, r := range s {
@@ -188,7 +188,7 @@ func wrap(s string, columns int) (all []string) {
 	return append(all, s[start:])
 }
 
-// cut is the first line of a string, with dots where there are more.
+// cut returns the first line of a string, with dots if there are more.
 func cut(s string, columns int) string {
 	all := wrap(s, columns)
 	if len(all) == 1 {

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// top counts values in a fixed number of counters by the Space-Saving rule (Metwally,
-// Agrawal, El Abbadi, "Efficient Computation of Frequent and Top-k Elements in Data
-// Streams", 2005): a new value takes over the smallest counter. A count is never too low
-// and at most too high by what the smallest counter had when it was taken over.
+// top counts values in a fixed number of counters by the Space-Saving rule (Metwally, Agrawal, El
+// Abbadi, "Efficient Computation of Frequent and Top-k Elements in Data Streams", 2005): a new
+// value takes over the smallest counter. A count is never too low. It is too high by at most the
+// smallest counter's count when it was taken over.
 type top struct {
 	at   map[string]*counter
 	heap counters
-	next int // number of the next value that is met
+	next int // number of the next value met
 }
 
 type counter struct {
@@ -24,7 +24,7 @@ type counter struct {
 	place int   // in the heap
 }
 
-// maxCounters is how many values are counted at once: up to so many, counts are exact.
+// maxCounters is how many values are counted at once: up to that number, counts are exact.
 const maxCounters = 1 << 16
 
 func (t *top) add(value string) {
@@ -54,8 +54,8 @@ func (t *top) add(value string) {
 type Count struct {
 	Value string `json:"value"`
 	Count int64  `json:"count"`
-	// Over is how much Count may be too high: more than 0 only where there were more
-	// than 65,536 values.
+	// Over is how much Count may be too high: more than 0 only if there were more than 65,536
+	// values.
 	Over int64 `json:"over,omitempty"`
 }
 

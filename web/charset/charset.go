@@ -1,11 +1,16 @@
-// Package charset makes UTF-8 of pages and texts in any encoding that browsers know.
-// It trusts, in this order: a byte order mark; that the bytes are valid UTF-8; a
-// multi-byte encoding that was declared, by the header or in the page itself, and that
-// fits; a single-byte one that was declared, unless it is windows-1252 or latin-1, which
-// servers declare of anything; what the bytes look like; windows-1252.
+// Package charset makes UTF-8 of pages and texts in any encoding that browsers know. It trusts these
+// signs, in this order:
 //
-// What fits none of them is an error. Text that was decoded wrongly is worse than none:
-// it is never found to be a copy of anything, and nobody sees why.
+//   - a byte order mark;
+//   - bytes that are valid UTF-8;
+//   - a fitting multi-byte encoding declared by the header or in the page itself;
+//   - a declared single-byte one, unless it is windows-1252 or latin-1, which servers declare of
+//     anything;
+//   - an encoding detected from the bytes;
+//   - windows-1252.
+//
+// Text that fits none of these is an error. Wrongly decoded text is worse than none: it is never
+// found to be a copy of anything, and the reason stays hidden.
 //
 // Names of encodings are those of the WHATWG Encoding Standard, in lower case, with two
 // more: gbk and gb2312 are decoded as gb18030, which has all of their characters, and
@@ -18,14 +23,14 @@ import (
 	"unicode/utf8"
 )
 
-// ErrUnknown is the error of bytes that are text in no known encoding, such as those of
-// an image or a compressed file.
+// ErrUnknown is the error for bytes that are text in no known encoding, such as those of an image
+// or a compressed file.
 var ErrUnknown = errors.New("text in no encoding that is known: none is declared that fits, and the bytes look like none")
 
-// Decode appends body as UTF-8 to dst, without a byte order mark, and says from which
-// encoding. contentType is the value of the HTTP header, and may be empty. Characters
-// that body has wrongly, fewer than one in a thousand where an encoding was declared,
-// become U+FFFD. On an error, which is ErrUnknown, dst is returned as it was.
+// Decode appends body as UTF-8 to dst, without a byte order mark, and returns the name of its
+// encoding. contentType is the value of the HTTP header, and may be empty. Wrong characters in body,
+// fewer than one in a thousand if an encoding was declared, become U+FFFD. On an error, which is
+// ErrUnknown, dst is returned as it was.
 //
 // It takes time in proportion to body, and memory for dst alone: at most three bytes for
 // one of body.
@@ -33,7 +38,7 @@ func Decode(dst, body []byte, contentType string) (text []byte, name string, err
 	if text, name := decodeMarked(dst, body); name != "" {
 		return text, name, nil
 	}
-	switch { // what is ASCII to the eye, and is not
+	switch { // looks like ASCII, and is not
 	case bytes.IndexByte(body, 0) >= 0:
 		return decodeWide(dst, body)
 	case bytes.IndexByte(body, 0x1b) >= 0:
@@ -83,8 +88,8 @@ func decodeDeclared(dst, body []byte, declared []string) (text []byte, name stri
 	return dst, ""
 }
 
-// isBinary reports whether there are control characters as in no text: more than one
-// byte in 500 that is no white space, escape or end of file.
+// isBinary reports whether there are more control characters than in any text: more than one byte
+// in 500, not counting white space, escape and end of file.
 func isBinary(body []byte) bool {
 	controls := 0
 	for _, c := range body {
@@ -93,7 +98,7 @@ func isBinary(body []byte) bool {
 	return controls*500 > len(body)
 }
 
-// control has a 1 for the control characters that do not stand in texts.
+// control has a 1 for the control characters that do not occur in texts.
 var control = func() (t [256]uint8) {
 	for c := range 0x20 {
 		switch c {

@@ -9,12 +9,11 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// prescan is how many bytes of a page are searched for what it declares. Browsers look
-// at 1024; pages with long comments and scripts at their beginning declare it later.
+// prescan is how many bytes of a page are searched for its declaration. Browsers look at 1024;
+// pages with long comments and scripts at their beginning declare it later.
 const prescan = 4096
 
-// declarations are the names of the encodings that are declared and known, the header's
-// first.
+// declarations returns the names of the declared and known encodings, the header's first.
 func declarations(body []byte, contentType string) (names []string) {
 	if contentType != "" {
 		_, params, err := mime.ParseMediaType(contentType)
@@ -45,7 +44,7 @@ func declarations(body []byte, contentType string) (names []string) {
 	}
 }
 
-// withoutComments leaves out what stands in comments of HTML.
+// withoutComments leaves out the comments of HTML.
 func withoutComments(head []byte) []byte {
 	open := bytes.Index(head, []byte("<!--"))
 	if open < 0 {
@@ -67,7 +66,7 @@ func withoutComments(head []byte) []byte {
 // charsetOf is the value of charset in a meta element or header, in lower case.
 func charsetOf(element []byte) string { return valueOf(element, "charset") }
 
-// valueOf is what follows a key and an equals sign, with or without quotation marks.
+// valueOf returns the text after a key and an equals sign, with or without quotation marks.
 func valueOf(b []byte, key string) string {
 	for {
 		at := bytes.Index(b, []byte(key))

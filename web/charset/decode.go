@@ -35,7 +35,7 @@ var multis = map[string]encoding.Encoding{
 	hz:            simplifiedchinese.HZGB2312,
 }
 
-// wides are those of two or four bytes a unit.
+// wides are the encodings of two or four bytes a unit.
 var wides = map[string]encoding.Encoding{
 	"utf-16le": unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM),
 	"utf-16be": unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM),
@@ -45,7 +45,7 @@ var wides = map[string]encoding.Encoding{
 
 func isMulti(name string) bool { return multis[name] != nil && name != hz }
 
-// A single is an encoding of one byte a character: what each byte from 0x80 on is, or
+// A single is an encoding of one byte a character: the character of each byte from 0x80 on, or
 // U+FFFD.
 type single [128]rune
 
@@ -70,14 +70,14 @@ var singles = func() map[string]*single {
 	return all
 }()
 
-// Faults that are borne: of so many characters, one.
+// Tolerated faults: one in so many characters.
 const (
 	declaredFaults = 1000
 	detectedFaults = 200
 )
 
-// decodeMulti decodes if fewer than one character in so many are faults. A character
-// that the end of body has cut off does not count.
+// decodeMulti decodes if less than one character in among is a fault. A character cut off by the
+// end of body does not count.
 func decodeMulti(dst, body []byte, name string, among int) (text []byte, ok bool) {
 	return decodeBy(dst, body, multis[name], among)
 }
@@ -97,7 +97,7 @@ func decodeBy(dst, body []byte, e encoding.Encoding, among int) (text []byte, ok
 
 var replacement = []byte("\uFFFD")
 
-// transformed appends what body is in an encoding.
+// transformed appends the decoded text of body in an encoding.
 func transformed(dst, body []byte, e encoding.Encoding) []byte {
 	decoder := e.NewDecoder()
 	for {
@@ -115,8 +115,8 @@ func transformed(dst, body []byte, e encoding.Encoding) []byte {
 	}
 }
 
-// decodeSingle decodes if fewer than one character in a thousand are faults: bytes that
-// stand for nothing, or for control characters.
+// decodeSingle decodes if fewer than one character in a thousand are faults: bytes without a
+// character, or with a control character.
 func decodeSingle(dst, body []byte, s *single) (text []byte, ok bool) {
 	text = dst
 	faults := 0
@@ -161,7 +161,7 @@ var marks = []struct{ mark, name string }{
 	{"\x84\x31\x95\x33", "gb18030"},
 }
 
-// decodeMarked decodes by a byte order mark. A mark before what it does not fit is none.
+// decodeMarked decodes by a byte order mark. A mark before bytes it does not fit is none.
 func decodeMarked(dst, body []byte) (text []byte, name string) {
 	for _, m := range marks {
 		rest, marked := bytes.CutPrefix(body, []byte(m.mark))
@@ -180,8 +180,8 @@ func decodeMarked(dst, body []byte) (text []byte, name string) {
 	return dst, ""
 }
 
-// decodeWide decodes what has bytes of zero: UTF-16 or UTF-32 without a mark, or UTF-8
-// with a stray one, or no text.
+// decodeWide decodes a body with zero bytes: UTF-16 or UTF-32 without a mark, or UTF-8 with a stray
+// one, or no text.
 func decodeWide(dst, body []byte) (text []byte, name string, err error) {
 	if zeros := bytes.Count(body, []byte{0}); zeros*1000 <= len(body) && utf8.Valid(body) && !isBinary(body) {
 		return append(dst, body...), utf8Of, nil
@@ -200,11 +200,11 @@ func decodeWide(dst, body []byte) (text []byte, name string, err error) {
 	return dst, "", ErrUnknown
 }
 
-// widePieces is how many units are looked at to tell UTF-16, at most.
+// widePieces is how many units are looked at to recognize UTF-16, at most.
 const widePieces = 1 << 15
 
-// looksWide reports whether nearly all units are characters as they stand in texts, and
-// some are white space or ASCII punctuation, as in any text.
+// looksWide reports whether nearly all units are characters common in texts, and some are white
+// space or ASCII punctuation, as in any text.
 func looksWide(body []byte, name string) bool {
 	order, size := binary.ByteOrder(binary.LittleEndian), 2
 	if name == "utf-16be" || name == "utf-32be" {
@@ -231,8 +231,8 @@ func looksWide(body []byte, name string) bool {
 		units >= 4 && units == widePieces && usual*100 >= units*98 && spaces*400 >= units
 }
 
-// isUsual reports whether a code point is white space, or one of the scripts in use
-// that is no ideograph of the rarer kind.
+// isUsual reports whether a code point is white space, or one of the scripts in use, except for the
+// rarer ideographs.
 func isUsual(u uint32) bool {
 	switch {
 	case u < 0x20:
@@ -245,7 +245,7 @@ func isUsual(u uint32) bool {
 	}
 }
 
-// decodeEscaped decodes what changes between sets of characters by escape sequences: its
+// decodeEscaped decodes encodings that switch between sets of characters by escape sequences: the
 // bytes are all ASCII.
 func decodeEscaped(dst, body []byte) (text []byte, name string) {
 	for _, sequence := range []string{"\x1b$B", "\x1b$@", "\x1b(J", "\x1b(I"} {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// decodeDetected decodes by what the bytes look like. They are not valid UTF-8.
+// decodeDetected decodes by the encoding that the bytes look like. They are not valid UTF-8.
 func decodeDetected(dst, body []byte) (text []byte, name string) {
 	if isNearlyUTF8(body) {
 		return transformed(dst, body, multis[utf8Of]), utf8Of
@@ -30,8 +30,8 @@ func decodeKnownSingle(dst, body []byte, name string) (text []byte, of string) {
 	return dst, ""
 }
 
-// isNearlyUTF8 reports whether there are sequences of UTF-8, and twenty times as many as
-// bytes that belong to none: no other encoding has so many by chance.
+// isNearlyUTF8 reports whether there are sequences of UTF-8, and twenty times as many as bytes
+// outside any: no other encoding has that many by chance.
 func isNearlyUTF8(body []byte) bool {
 	sequences, faults := 0, 0
 	for len(body) > 0 {
@@ -43,7 +43,7 @@ func isNearlyUTF8(body []byte) bool {
 		switch {
 		case r != utf8.RuneError || size > 1:
 			sequences++
-		case utf8.FullRune(body): // not one that the end has cut off
+		case utf8.FullRune(body): // not cut off by the end
 			faults++
 		}
 		body = body[size:]
@@ -51,8 +51,8 @@ func isNearlyUTF8(body []byte) bool {
 	return sequences >= 2 && sequences >= 20*faults
 }
 
-// sampled is how many bytes are looked at to tell an encoding, at most, and asciiKept how
-// many of a stretch of ASCII on either side of other bytes: markup tells nothing.
+// sampled is how many bytes are looked at to recognize an encoding, at most. asciiKept is how many
+// bytes of a stretch of ASCII are kept on either side of other bytes: markup is no evidence.
 const (
 	sampled   = 1 << 13
 	asciiKept = 8
@@ -78,8 +78,8 @@ func sample(body []byte) []byte {
 	return piece
 }
 
-// frequent are the characters of which most of the text consists, in each language
-// written with thousands of them.
+// frequent are the characters that make up most of the text, in each language written with
+// thousands of characters.
 var frequent = map[string]*[1 << 16]bool{
 	"gb18030":   setOf(simplifiedCommon, traditionalCommon, "，。、；：？！“”（）《》"),
 	"big5":      setOf(traditionalCommon, "，。、；：？！「」（）《》"),
@@ -95,12 +95,12 @@ func setOf(characters ...string) *[1 << 16]bool {
 	return set
 }
 
-// leastFrequent is the share of the characters beyond ASCII that have to be frequent
-// ones. They were 76 to 97% of the texts in which they were counted.
+// leastFrequent is the share of the characters beyond ASCII that must be frequent ones. They were
+// 76 to 97% of the texts in which they were counted.
 const leastFrequent = 0.3
 
-// bestMulti is the multi-byte encoding in which a text has the most characters that are
-// frequent, "" if in none it has many.
+// bestMulti returns the multi-byte encoding that gives a text the largest share of frequent
+// characters, "" if the share is small in all.
 func bestMulti(body []byte) (best string) {
 	piece := sample(body)
 	score := leastFrequent
@@ -120,8 +120,8 @@ func bestMulti(body []byte) (best string) {
 	return best
 }
 
-// shareFrequent is the share of the characters beyond ASCII that are frequent ones; 0 if
-// one in a hundred of them is a fault, or there are fewer than three.
+// shareFrequent returns the share of frequent ones among the characters beyond ASCII. It is 0 if
+// one in a hundred is a fault, or there are fewer than three.
 func shareFrequent(text []byte, set *[1 << 16]bool) float64 {
 	characters, known, faults := 0, 0, 0
 	for i := 0; i < len(text); {
@@ -151,7 +151,7 @@ type alphabet struct {
 	often   []uint16
 }
 
-// A guess is a language in a single-byte encoding: what each byte from 0x80 on is worth.
+// A guess is a language in a single-byte encoding: the worth of each byte from 0x80 on.
 type guess struct {
 	name  string
 	kinds [128]kind
@@ -160,7 +160,7 @@ type guess struct {
 	latin bool         // few of a text's letters are beyond ASCII
 }
 
-// A kind is what a byte stands for.
+// A kind is the meaning of a byte.
 type kind uint8
 
 const (
@@ -170,7 +170,7 @@ const (
 	apostrophe
 )
 
-// What a byte costs that is no letter of the language, in bits, and letters that stand
+// The costs, in bits, of bytes that are no letter of the language, and of letters that stand
 // together as they do not in words.
 const (
 	costPunctuation = 5
@@ -181,7 +181,7 @@ const (
 	costTogether    = 2  // two letters beyond ASCII in a language with few
 	costMixed       = 8  // beside an ASCII letter, in a script that has none
 	costInWord      = 4  // a sign between two letters
-	costSpace       = 2  // a space, of which there are many where pages are laid out with them
+	costSpace       = 2  // a space; some pages are laid out with many
 	costAlone       = 6  // a word of one letter, in capitals or in a script of letters beyond ASCII
 )
 
@@ -196,13 +196,12 @@ const fewSigns = 8
 // noBreakSpace is U+00A0 in almost all single-byte encodings.
 const noBreakSpace = 0xa0
 
-// worstGuess is what a byte may cost at most on average. The letters of a language cost
-// one to five bits.
+// worstGuess is the highest average cost of a byte. The letters of a language cost one to five
+// bits.
 const worstGuess = 6.5
 
-// languages are those told apart in each encoding, and how many bits of evidence it takes
-// to believe in that encoding: more for rarer ones. So a word or two decide for the
-// usual ones.
+// languages are those distinguished in each encoding. doubt is how many bits of evidence it takes
+// to believe in that encoding: more for rarer ones. So a word or two decide for the usual ones.
 var languages = []struct {
 	name, codes string
 	doubt       float64
@@ -276,8 +275,8 @@ func worthOf(r rune, bits map[rune]float64) float64 {
 	return -costForeign
 }
 
-// bestSingle is the single-byte encoding in which a text is most like one of the
-// languages; windows-1252 where it is like none and could be that; "" where it could not.
+// bestSingle returns the single-byte encoding in which a text is most like one of the languages. It
+// returns windows-1252 if the text is like none and could be that, "" if it could not.
 func bestSingle(body []byte) (best string) {
 	piece := sample(body)
 	score, bestFit := math.Inf(-1), math.Inf(-1)
@@ -295,7 +294,7 @@ func bestSingle(body []byte) (best string) {
 	return ""
 }
 
-// of is what the bytes beyond ASCII are worth, on average, with the doubt and without.
+// of returns the average worth of the bytes beyond ASCII, with the doubt and without.
 func (g *guess) of(piece []byte) (score, fit float64) {
 	sum, n, ascii, signs, spaces := 0.0, 0, 0, 0, 0
 	before, high := other, false

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// Malformed is what a [Stream] has in the place of bytes that are no character. It is
-// never part of UTF-8, so that whoever checks the text finds it.
+// Malformed is the byte that a [Stream] puts in place of bytes that are no character. It is never
+// part of UTF-8, so any check of the text finds it.
 const Malformed = 0xff
 
 // Stream is an encoding from which text of any length is decoded piece by piece. It may
@@ -21,13 +21,12 @@ const Malformed = 0xff
 type Stream struct {
 	name     string
 	encoding encoding.Encoding
-	own      []byte // U+FFFD in the encoding, nil where it has none
+	own      []byte // U+FFFD in the encoding, nil if it has none
 }
 
-// StreamOf is the encoding with a label, such as gbk or utf-16, which is utf-16le without
-// a byte order mark. It is an error where the label is unknown, and for those encodings in
-// which a byte may mean another character by what stands far before it: iso-2022-jp and
-// hz-gb-2312.
+// StreamOf returns the encoding with a label, such as gbk or utf-16, which is utf-16le without a
+// byte order mark. It is an error if the label is unknown. It is also one for iso-2022-jp and
+// hz-gb-2312, because bytes far before a byte may change its meaning there.
 func StreamOf(label string) (*Stream, error) {
 	names := appendName(nil, label)
 	if names == nil && wides[strings.ToLower(label)] != nil { // utf-32, which no page has
@@ -56,14 +55,14 @@ func StreamOf(label string) (*Stream, error) {
 // Name is the name of the encoding.
 func (s *Stream) Name() string { return s.name }
 
-// IsUTF8 reports whether nothing is to be decoded.
+// IsUTF8 reports whether there is nothing to decode.
 func (s *Stream) IsUTF8() bool { return s.name == utf8Of }
 
-// MarkedBy is how many bytes tell a byte order mark.
+// MarkedBy is how many bytes are enough to recognize a byte order mark.
 const MarkedBy = 4
 
-// Marked is the encoding that a byte order mark at the beginning of a text tells, nil
-// where there is none. The mark is part of the text.
+// Marked returns the encoding given by a byte order mark at the beginning of a text, nil if there
+// is none. The mark is part of the text.
 func Marked(head []byte) *Stream {
 	for _, m := range marks {
 		if bytes.HasPrefix(head, []byte(m.mark)) {
@@ -74,8 +73,8 @@ func Marked(head []byte) *Stream {
 	return nil
 }
 
-// Detect is the encoding of a text of which the beginning is given, and in whole tells
-// whether it is all: as Decode finds it out. The error is [ErrUnknown], or that of StreamOf.
+// Detect returns the encoding of a text from its beginning, by the rules of Decode; whole reports
+// whether head is all the text. The error is [ErrUnknown], or that of StreamOf.
 func Detect(head []byte, whole bool) (*Stream, error) {
 	if s := Marked(head); s != nil {
 		return s, nil
@@ -95,9 +94,9 @@ func Detect(head []byte, whole bool) (*Stream, error) {
 	return StreamOf(name)
 }
 
-// NewReader returns a reader of UTF-8 made of what r has. In the place of bytes that are
-// no character it has one byte [Malformed]. It holds no more than some hundred KiB, and
-// waits for no more than it needs for the next character.
+// NewReader returns a reader of UTF-8 converted from r. In place of bytes that are no character it
+// has one byte [Malformed]. It holds no more than some hundred KiB, and waits for no more than it
+// needs for the next character.
 func (s *Stream) NewReader(r io.Reader) io.Reader {
 	return &streamReader{in: r, own: s.own, private: s.name == "gb18030", decoder: s.encoding.NewDecoder().Transformer, buf: make([]byte, streamBuffer)}
 }
@@ -117,7 +116,7 @@ type streamReader struct {
 	held    int    // bytes of buf that were read and are not decoded: a part of a character
 	out     []byte // memory of rest
 	rest    []byte // decoded and not handed out
-	err     error  // what follows
+	err     error  // returned after rest
 }
 
 func (r *streamReader) Read(p []byte) (int, error) {
@@ -139,14 +138,14 @@ func (r *streamReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// decode decodes the whole characters of src, and what is left where it is the last, and
-// returns how many bytes these are.
+// decode decodes the whole characters of src, and the remainder if src is the last, and returns how
+// many bytes these are.
 func (r *streamReader) decode(src []byte, last bool) (used int) {
 	if need := streamGrowth * len(src); cap(r.out) < need {
 		r.out = make([]byte, need)
 	}
 	r.out = r.out[:cap(r.out)]
-	n, used, _ := r.decoder.Transform(r.out, src, last) // there is room: it stops before what is not whole
+	n, used, _ := r.decoder.Transform(r.out, src, last) // there is room: it stops before an incomplete character
 	if bytes.Contains(r.out[:n], replacement) {
 		n, used = r.decodeFaulty(src, last)
 	}
@@ -154,8 +153,8 @@ func (r *streamReader) decode(src []byte, last bool) (used int) {
 	return used
 }
 
-// decodeFaulty decodes one character after the other, to tell bytes that are none from
-// those that are U+FFFD, which earlier conversions have put in the place of such.
+// decodeFaulty decodes one character after the other. So it distinguishes bytes that are no
+// character from the U+FFFD that earlier conversions have put in place of such bytes.
 func (r *streamReader) decodeFaulty(src []byte, last bool) (n, used int) {
 	for used < len(src) {
 		written, read := r.one(r.out[n:], src[used:], last)
@@ -174,7 +173,7 @@ func (r *streamReader) decodeFaulty(src []byte, last bool) (n, used int) {
 	return n, used
 }
 
-// one decodes the first character of src, or none where it is not whole.
+// one decodes the first character of src, or none if it is not whole.
 func (r *streamReader) one(dst, src []byte, last bool) (written, read int) {
 	for k := 1; k <= len(src) && read == 0; k++ {
 		written, read, _ = r.decoder.Transform(dst, src[:k], last && k == len(src))
@@ -193,9 +192,9 @@ func isUserDefined(b []byte) bool {
 		0xa1 <= lead && lead <= 0xa7 && 0x40 <= trail && trail <= 0xa0 && trail != 0x7f
 }
 
-// userDefined is the character for private use that the standard has for them, one area
-// behind the other from U+E000 on, in rows of 94, 94 and 96. The tables of the library have
-// none of these, and texts do, as icons of fonts.
+// userDefined returns the private-use character that the standard assigns to the bytes. The areas
+// follow one another from U+E000 on, in rows of 94, 94 and 96. The library's tables have none of
+// these characters, but texts do, as icons of fonts.
 func userDefined(b []byte) rune {
 	lead, trail := rune(b[0]), rune(b[1])
 	switch {

@@ -3,8 +3,8 @@ package charset
 // Code made once from texts of the Debian installation guide, manual pages, spelling
 // dictionaries and news, see docs/web.md.
 
-// alphabets are, for each language, its letters beyond ASCII in lower case, the most
-// frequent first, and how many in ten thousand of them each is.
+// alphabets are, for each language, its letters beyond ASCII in lower case, the most frequent
+// first. Each letter has its number in ten thousand such letters.
 var alphabets = map[string]alphabet{
 	"ar": {
 		"ناتيومرلأفبعسدكقحهجشطخزصغضةئذىثؤءظإآ",
@@ -128,7 +128,7 @@ var alphabets = map[string]alphabet{
 	},
 }
 
-// The most frequent characters of a language that is written with thousands.
+// The most frequent characters of each language written with thousands.
 const (
 	simplifiedCommon = "的国一中在用个是新我和以会发这有了大要人们为不文作全方行来可地动时同能上对进展年化建多加到出开设你实" +
 		"业成数使部日现代合工面下平将关主如联高重通应于持等生件产区过定更法分程家强前民力总理体式提计系看性并" +

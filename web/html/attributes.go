@@ -2,7 +2,7 @@ package html
 
 import "bytes"
 
-// attributes are those of a tag that matter. Of several of one name the first counts.
+// attributes are those of a tag that matter. If several have one name, the first counts.
 type attributes struct {
 	seen         uint8 // one bit for each
 	href, hidden bool
@@ -14,7 +14,7 @@ type attributes struct {
 // if the page ends before.
 func (s *scanner) readAttributes(i int, a *attributes) bool {
 	page := s.page
-	slash := -1 // the last that is part of no attribute
+	slash := -1 // the last one outside every attribute
 	for i < len(page) {
 		switch c := page[i]; {
 		case c == '>':
@@ -49,11 +49,11 @@ func (s *scanner) readAttributes(i int, a *attributes) bool {
 	return false
 }
 
-// value is the value of an attribute whose name ends there, and the place behind it.
+// value returns the value of an attribute whose name ends at i, and the place behind that value.
 func (s *scanner) value(i int) (value []byte, next int) {
 	page := s.page
 	next = i
-	if i+1 < len(page) && page[i] == '=' && page[i+1] == '"' { // most of them
+	if i+1 < len(page) && page[i] == '=' && page[i+1] == '"' { // most attributes
 		end := bytes.IndexByte(page[i+2:], '"')
 		if end < 0 {
 			return nil, len(page)
@@ -122,7 +122,7 @@ func unescaped(value []byte) []byte {
 	return appendDecoded(nil, value)
 }
 
-// roleOr is what the attribute role makes of an element.
+// roleOr returns the tag that the attribute role makes of an element.
 func (a *attributes) roleOr(t tag) tag {
 	if len(a.role) == 0 || len(a.role) > 32 || !isElement[t] || t == unseen {
 		return t
@@ -133,7 +133,7 @@ func (a *attributes) roleOr(t tag) tag {
 	return t
 }
 
-// isHiding reports whether what is in the element is not shown.
+// isHiding reports whether the content of the element is not shown.
 func (a *attributes) isHiding() bool {
 	if a.hidden || len(a.style) == 0 {
 		return a.hidden

@@ -1,19 +1,19 @@
 package html
 
-// What blocks have to weigh. Six letters with the space are a word of English, two
-// characters of Chinese.
+// The least weights of blocks. Six letters with the space are a word of English, two characters of
+// Chinese.
 const (
 	goodWeight  = 80  // a paragraph with marks in it
 	plainWeight = 200 // one without
 	nearWeight  = 20  // a sentence
 	teaser      = 700 // at most; 140 characters of Chinese weigh 420
 	leastMain   = 140 // an article
-	sureMain    = 600 // one that is believed whatever is around
+	sureMain    = 600 // an article believed whatever is around it
 	mostEntry   = 40  // less: a link may be the entry of a menu; headlines and names of goods are longer
-	leastName   = 12  // a heading that says which page it is
+	leastName   = 12  // a heading that identifies the page
 )
 
-// A class is what a block is by itself.
+// A class is the judgement of a block by itself.
 type class uint8
 
 const (
@@ -22,10 +22,10 @@ const (
 	good                // a paragraph
 	linky               // mostly links
 	teased              // a paragraph alone between links
-	beside              // outside of the article, as the page says itself
+	beside              // outside of the article, as the page itself marks it
 )
 
-// classify says of each block what it is, by its own measures and its neighbours'.
+// classify sets the class of each block, by its own measures and its neighbours'.
 func (p *picker) classify(d *document, regions bool) {
 	for i := range d.blocks {
 		b := &d.blocks[i]
@@ -48,8 +48,8 @@ func (p *picker) classify(d *document, regions bool) {
 	p.build()
 }
 
-// restore takes those for paragraphs after all that were taken for teasers and stand in one
-// element with as many paragraphs.
+// restore takes teasers for paragraphs after all if they stand in one element with as many
+// paragraphs.
 func (p *picker) restore(d *document) {
 	p.sum = sized(p.sum, len(d.elements))
 	for i, c := range p.class {
@@ -67,16 +67,16 @@ func (p *picker) restore(d *document) {
 	}
 }
 
-// What lines have to be that stand together to be text, such as poems, dialogue and
-// figures: so many, of so much weight together.
+// The least number and common weight of lines that form text together, such as poems, dialogue and
+// figures.
 const (
 	fewLines    = 3
 	linesWeight = 150
 )
 
-// joinLines takes lines that stand together in one element for text. A menu, even one
-// without links, is a list. What a site puts between the paragraphs of an article, which is
-// in elements of its own, stands between its lines too.
+// joinLines takes lines that stand together in one element for text. A menu, even one without
+// links, is a list. A site's insertions between the paragraphs of an article, which have elements
+// of their own, stand between its lines too.
 func (p *picker) joinLines(d *document) {
 	for from := 0; from < len(p.class); {
 		to, weight := p.lines(d, from)
@@ -99,8 +99,8 @@ func (p *picker) joinLines(d *document) {
 	}
 }
 
-// lines are those that stand one behind the other in the element of the first: where they
-// end, and what they weigh.
+// lines returns the end and the weight of the lines that stand one behind the other in the element
+// of the first.
 func (p *picker) lines(d *document, from int) (to int, weight int32) {
 	for to = from; to < len(p.class) && p.isLine(d, to) && d.blocks[to].element == d.blocks[from].element; to++ {
 		weight += d.blocks[to].weight - d.blocks[to].link
@@ -108,9 +108,9 @@ func (p *picker) lines(d *document, from int) (to int, weight int32) {
 	return to, weight
 }
 
-// behindGap is where more lines stand in the element of the one before an end, behind
-// labels and links of other elements, too few to be where a part of the page ends; 0 where
-// there are none.
+// behindGap returns the index of more lines in the element of the one before end, 0 if there are
+// none. The lines may come behind labels and links of other elements, if these are too few to end a
+// part of the page.
 func (p *picker) behindGap(d *document, end int) int {
 	element, links := d.blocks[end-1].element, 0
 	for i := end; i < min(len(p.class), end+2*wallLinks); i++ {
@@ -128,7 +128,7 @@ func (p *picker) behindGap(d *document, end int) int {
 	return 0
 }
 
-// joined takes the lines of one element for text, and not what stands between them.
+// joined takes the lines of one element for text, but not the blocks between them.
 func (p *picker) joined(d *document, from, to int) {
 	for i := from; i < to; i++ {
 		if d.blocks[i].element == d.blocks[from].element {
@@ -142,7 +142,7 @@ func (p *picker) isLine(d *document, i int) bool {
 	return p.class[i] <= good && b.kind == paragraph && !b.rights && b.weight > 0
 }
 
-// class is what a block is by itself.
+// class returns the class of a block by itself.
 func (b *block) class() class {
 	text := b.weight - b.link
 	switch {
@@ -165,8 +165,8 @@ func (b *block) class() class {
 	return short
 }
 
-// isTeaser reports whether a paragraph stands alone between links, of which one leads to
-// what it tells of.
+// isTeaser reports whether a paragraph stands alone between links. One of those leads to the page
+// it advertises.
 func (p *picker) isTeaser(d *document, i int, before class) bool {
 	b := &d.blocks[i]
 	if b.weight-b.link > teaser || b.kind == preformatted {

@@ -1,7 +1,7 @@
 package html
 
-// Limits of what is remembered of a page. What goes beyond is added to the last block,
-// or to the element around it.
+// Limits on the data remembered of a page. The excess is added to the last block, or to the element
+// around it.
 const (
 	maxBlocks   = 1 << 18
 	maxElements = 1 << 18
@@ -14,7 +14,7 @@ type block struct {
 	from, to int32 // in the text
 	element  int32
 	weight   int32 // letters; see weigh
-	link     int32 // weight of what is in links
+	link     int32 // weight of the text in links
 	marks    int32 // commas, full stops and the like
 	kind     tag   // of the innermost of heading, preformatted, item, row; else paragraph
 	ended    bool  // the last character ends a sentence
@@ -29,7 +29,7 @@ type element struct {
 	region region
 }
 
-// A region says what the elements around a block say of it.
+// A region is the role that the elements around a block give it.
 type region uint8
 
 const (
@@ -45,7 +45,7 @@ type open struct {
 	tag     tag
 }
 
-// document is what is known of a page.
+// document is the data known of a page.
 type document struct {
 	text     []byte
 	title    []byte
@@ -54,9 +54,9 @@ type document struct {
 
 	stack []open
 	outer [tags]int32 // place in the stack of the innermost of each tag, -1
-	over  [tags]int   // elements beyond the limits that are open
+	over  [tags]int   // open elements beyond the limits
 
-	from       int // of the block that is being read
+	from       int // of the block being read
 	starter    int32
 	space      bool // white space before the next character
 	lineSpace  bool // with a line feed in it
@@ -65,14 +65,14 @@ type document struct {
 	lines      bool // the block has line breaks
 	cells      bool // it has cells
 	pre        int  // open pre
-	preDepth   int  // of the stack where the innermost began
+	preDepth   int  // of the stack at the start of the innermost
 	atPre      bool // nothing of a pre was read yet
 	head       tag  // heading, if the block is in one
 	inTitle    bool
 	titleDone  bool
 	linked     bool // in a link
 	linkFrom   int  // from there on text is in the link
-	linkDepth  int  // of the stack where it began
+	linkDepth  int  // of the stack at its start
 	linkWeight int32
 }
 
@@ -86,14 +86,14 @@ func (d *document) reset() {
 	}
 }
 
-// What is kept for the next page: as many bytes of text, and as many blocks and elements, as
+// Capacities kept for the next page: as many bytes of text, and as many blocks and elements, as
 // most pages have. There may be an extractor for each of many workers.
 const (
 	keptRoom  = 256 << 10
 	keptCount = 4 << 10
 )
 
-// shrink lets go of room that a page out of the ordinary needed.
+// shrink releases the memory that an extraordinary page needed.
 func (d *document) shrink() {
 	if cap(d.text) > keptRoom {
 		d.text = nil
@@ -108,7 +108,7 @@ func (d *document) shrink() {
 
 func (d *document) top() *open { return &d.stack[len(d.stack)-1] }
 
-// here is the element that is open.
+// here returns the open element.
 func (d *document) here() int32 { return d.top().element }
 
 // isHidden reports whether text is not shown here.

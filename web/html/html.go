@@ -1,22 +1,21 @@
 // Package html finds the text of web pages: all that a reader sees, or the article
 // alone.
 //
-// It goes over the tokens of a page once and builds no tree, for which hostile pages need
-// more than linear time. From the tokens it makes blocks, which are paragraphs, headings,
-// items of lists and rows of tables, and of the elements that hold them what it takes to
-// tell where the text is. No names of classes count, so that one article comes out alike
-// on any site.
+// It goes over the tokens of a page once and builds no tree, for which hostile pages need more than
+// linear time. From the tokens it makes blocks, which are paragraphs, headings, items of lists and
+// rows of tables. Of the elements around the blocks it keeps only the data needed to find the text.
+// No names of classes count, so that one article comes out alike on any site.
 //
-// docs/web.md has the rules, and what they find.
+// docs/web.md has the rules and their results.
 package html
 
-// A Mode says what of a page is wanted.
+// A Mode selects the wanted part of a page.
 type Mode int
 
 const (
-	// Main is the title and the article, without menus, side bars, teasers, links to
-	// other pages, and feet. Of a page in which there is no article it is what is seen
-	// outside of those elements that say of themselves that they are menus and the like.
+	// Main is the title and the article, without menus, side bars, teasers, links to other pages,
+	// and feet. For a page without an article it is the visible text outside elements marked as
+	// menus and the like.
 	Main Mode = iota
 	// Visible is the title and all text that a reader sees.
 	Visible
@@ -34,18 +33,17 @@ type Extractor struct {
 // New returns an extractor.
 func New(mode Mode) *Extractor { return &Extractor{mode: mode} }
 
-// IsList reports whether the last page had no article, and is given with its links, which are
-// more than a quarter of it. Two such pages of one site have their menus in common, so how alike
-// they are says nothing: only those that are the same are copies.
+// IsList reports whether the last page had no article and was given with its links, making up more
+// than a quarter. Two such pages of one site share their menus, so their similarity means nothing:
+// only identical ones are copies.
 func (e *Extractor) IsList() bool { return e.mode == Main && e.pick.list }
 
-// Append appends the text of a page, which is in UTF-8, to dst: the title, then the
-// blocks, each ended by a line feed. In a block white space is one space, line breaks and
-// the lines of pre are kept, and the cells of a row are divided by tabs. What is no UTF-8
-// stays as it is.
+// Append appends the text of a page, which is in UTF-8, to dst: the title, then the blocks, each
+// ended by a line feed. In a block white space is one space. Line breaks and the lines of pre are
+// kept, and the cells of a row are divided by tabs. Bytes that are not UTF-8 stay as they are.
 //
-// It takes time in proportion to the page, however it is made. What it holds afterwards, to
-// be used again for the next page, is a few MiB at most.
+// It takes time in proportion to the page, however it is made. It holds a few MiB at most afterwards,
+// to use again for the next page.
 func (e *Extractor) Append(dst, page []byte) []byte {
 	dst = e.append(dst, page, e.doc.text)
 	e.doc.shrink()
@@ -53,10 +51,10 @@ func (e *Extractor) Append(dst, page []byte) []byte {
 	return dst
 }
 
-// AppendIn is Append with room for the text before it is chosen, which the extractor forgets
-// again: as many bytes as the page has are enough but for rare pages, of which the rest is
-// taken from the heap. When dst is written to the page is not read any more, so dst may be
-// in its memory.
+// AppendIn is Append with room for the text before it is chosen; the extractor forgets the room
+// afterwards. As many bytes as the page has are enough except for rare pages; these take the rest
+// from the heap. When dst is written to, the page is not read any more, so dst may be in its
+// memory.
 func (e *Extractor) AppendIn(dst, page, room []byte) []byte {
 	own := e.doc.text
 	dst = e.append(dst, page, room)

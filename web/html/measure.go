@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// What a byte is in a text.
+// The traits of a byte in a text.
 const (
 	weighs      = 1<<2 - 1 // how much; see traits
-	mark        = 1 << 2   // of ASCII, which ends a phrase where a byte that followsMark is next
+	mark        = 1 << 2   // of ASCII; it ends a phrase if a byte with followsMark is next
 	followsMark = 1 << 3
 	wideMark    = 1 << 4 // a mark beyond ASCII begins with it
 	notLast     = 1 << 5 // it may follow the mark that ends a sentence
@@ -24,8 +24,8 @@ const (
 	byte89      = 1 << 15
 )
 
-// traits are those of each byte. A letter or digit weighs 1, and a character of Chinese,
-// Japanese or Korean 3, for it stands for more than half a word.
+// traits are those of each byte. A letter or digit weighs 1. A character of Chinese, Japanese or
+// Korean weighs 3, because it stands for more than half a word.
 var traits = func() (t [256]uint32) {
 	for c := range 256 {
 		switch {
@@ -60,9 +60,9 @@ func weigh(text []byte) (weight int32) {
 	return weight
 }
 
-// measure sets what the block's text says of it. A mark of ASCII counts where the text ends
-// or white space, a quotation mark or Chinese follows; that is told without a branch, which
-// would be taken wrongly for most words.
+// measure sets the fields of the block that depend on its text. A mark of ASCII counts if the text
+// ends or white space, a quotation mark or Chinese follows. The test has no branch, which would be
+// mispredicted for most words.
 func (b *block) measure(text []byte) {
 	weight, marks, before, all := int32(0), int32(0), uint32(0), uint32(0)
 	for i, c := range text {
@@ -113,11 +113,11 @@ func isWideMark(text []byte) bool {
 	return text[1] == 0x8c || text[1] == 0x9b || text[1] == 0x9f // Arabic
 }
 
-// maxRights is what a notice of copyright weighs, at most.
+// maxRights is the greatest weight of a notice of copyright.
 const maxRights = 300
 
-// signs are what stands in notices of copyright, and in nothing that tells of such, each
-// with what it has of traits: few other texts have all of that.
+// signs are phrases of notices of copyright that do not occur in texts about such notices. Each has
+// its traits: few other texts have them all.
 var signs = []struct {
 	traits uint32
 	text   []byte
@@ -140,22 +140,23 @@ func hasSign(text []byte, traits uint32) bool {
 	return false
 }
 
-// Of a notice of copyright in ASCII, what of traits it has.
+// The traits of a notice of copyright in ASCII.
 const (
 	lowerNotice = lowerG | lowerH | lowerYV
 	upperNotice = upperG | upperYV
 )
 
-// hasNotice reports whether a text, which has those traits, says that all rights are
-// reserved, or whose the copyright is.
+// hasNotice reports whether a text with those traits reserves all rights or names the owner of the
+// copyright.
 func hasNotice(text []byte, traits uint32) bool {
 	lower := traits&lowerNotice == lowerNotice && (bytes.Contains(text, []byte("yright")) || bytes.Contains(text, []byte("ghts res")))
 	upper := traits&upperNotice == upperNotice && (bytes.Contains(text, []byte("YRIGHT")) || bytes.Contains(text, []byte("GHTS RES")))
 	return (lower || upper) && isNotice(text)
 }
 
-// isNotice is hasNotice of the few texts that look like it. A year or a sign follows the word
-// the first time it is there: where that tells of something else, so does the text.
+// isNotice is hasNotice for the few texts that look like a notice. In a notice a year or a sign
+// follows the word at its first occurrence. If that occurrence is about something else, so is the
+// text.
 func isNotice(text []byte) bool {
 	if bytes.Contains(text, []byte("ll rights reserved")) || bytes.Contains(text, []byte("LL RIGHTS RESERVED")) {
 		return true

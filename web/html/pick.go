@@ -9,10 +9,10 @@ type picker struct {
 	wall  []bool // whether it divides groups
 	sum   []sum  // of each element
 	home  int32  // the element in which the article's heaviest paragraphs stand
-	list  bool   // there is no article, and much of what is kept are links
+	list  bool   // there is no article, and much of the kept text is links
 }
 
-// sum is what is in an element.
+// sum holds the totals of an element.
 type sum struct {
 	prose       int64 // weight of paragraphs
 	first, last int32 // blocks; last is one behind
@@ -20,7 +20,7 @@ type sum struct {
 	balance     int32 // paragraphs less teasers
 }
 
-// shrink lets go of what a page out of the ordinary needed.
+// shrink releases the memory that an extraordinary page needed.
 func (p *picker) shrink() {
 	if cap(p.keep) > keptCount || cap(p.sum) > keptCount {
 		*p = picker{}
@@ -53,7 +53,7 @@ func sized[T any](s []T, n int) []T {
 	return s
 }
 
-// add sums up what is in each element.
+// add sums up the contents of each element.
 func (p *picker) add(d *document) {
 	p.sum = sized(p.sum, len(d.elements))
 	for i := range p.sum {
@@ -87,9 +87,9 @@ func (p *picker) prose(b *block, c class) int64 {
 	return 0
 }
 
-// descend is the innermost element that has nearly all of the prose: from the page
-// inwards, to the element in it that has the most, as long as what is left behind is
-// little, or lies behind links.
+// descend returns the innermost element that has nearly all of the prose. It goes from the page
+// inwards, to the inner element with the most, as long as the remainder is little, or lies behind
+// links.
 func (p *picker) descend(d *document) int32 {
 	at := p.start(d)
 	for {
@@ -108,8 +108,8 @@ func (p *picker) descend(d *document) int32 {
 	}
 }
 
-// standsApart reports whether an element has more than half of the prose of the one around
-// it, and what is next to it there is less than a tenth as much, up to links.
+// standsApart reports whether an element has more than half of the prose of the one around it. The
+// prose next to it there, up to links, must also be less than a tenth as much.
 func (p *picker) standsApart(d *document, around, in int32) bool {
 	a, s := &p.sum[around], &p.sum[in]
 	if s.prose*2 < a.prose {
@@ -122,8 +122,8 @@ func (p *picker) standsApart(d *document, around, in int32) bool {
 // reach is how many blocks are looked at to find links, at most.
 const reach = 64
 
-// proseUpTo is the prose outside of an element, from its edge on to the next links. Those
-// at the edge inside of it count too.
+// proseUpTo returns the prose outside of an element, from its edge on to the next links. Links at
+// the edge inside the element count too.
 func (p *picker) proseUpTo(d *document, from, to, step int, s *sum) (prose int64) {
 	for i := from; i != to && (i-from)*step < reach; i -= step { // inwards
 		if i < int(s.first) || i >= int(s.last) || p.prose(&d.blocks[i], p.class[i]) > 0 {
@@ -142,8 +142,8 @@ func (p *picker) proseUpTo(d *document, from, to, step int, s *sum) (prose int64
 	return prose
 }
 
-// start is where to begin to look: at the main part, where the page names one and there
-// is prose in it, or else at the page.
+// start returns the element to begin with: the main part, if the page names one with prose in it,
+// or else the page.
 func (p *picker) start(d *document) int32 {
 	best := int32(0)
 	for i := range d.elements {
@@ -154,7 +154,7 @@ func (p *picker) start(d *document) int32 {
 	return best
 }
 
-// mark keeps the blocks of the article in an element, and returns what they weigh.
+// mark keeps the blocks of the article in an element, and returns their weight.
 func (p *picker) mark(d *document, in int32) (weight int64) {
 	clear(p.keep)
 	first, last := p.trim(d, int(p.sum[in].first), int(p.sum[in].last))
@@ -189,9 +189,9 @@ func (p *picker) lead(d *document, first int) {
 	}
 }
 
-// trim narrows a range of blocks to where the paragraphs are: from both ends it takes
-// away small groups of them behind links, as comments and imprints are, unless they stand
-// in the same element as most, which has to be in one group.
+// trim narrows a range of blocks to the paragraphs. From both ends it takes away small groups of
+// paragraphs behind links, such as comments and imprints. It spares those in the same element as
+// most of the prose, which has to be in one group.
 func (p *picker) trim(d *document, from, to int) (first, last int) {
 	total, largest := p.groups(d, from, to)
 	small := largest / 4
@@ -205,7 +205,7 @@ func (p *picker) trim(d *document, from, to int) (first, last int) {
 	return first, last
 }
 
-// groups is what all paragraphs weigh, and those of the heaviest group. It sets home to
+// groups returns the weight of all paragraphs, and of those of the heaviest group. It sets home to
 // the element of that group's heaviest paragraph.
 func (p *picker) groups(d *document, from, to int) (total, largest int64) {
 	group, heaviest, home := int64(0), int64(0), int32(-1)
@@ -227,12 +227,12 @@ func (p *picker) groups(d *document, from, to int) (total, largest int64) {
 	return total, largest
 }
 
-// wallLinks are how many links stand in a row where one part of a page ends and another
-// begins. Fewer may be an article's own.
+// wallLinks is how many links in a row mark the boundary between two parts of a page. Fewer may be
+// an article's own.
 const wallLinks = 3
 
-// build finds what divides groups of paragraphs: links in a row, with labels between them
-// or not, teasers, and what is outside of the article.
+// build finds the blocks that divide groups of paragraphs: links in a row, with labels between them
+// or not, teasers, and blocks outside of the article.
 func (p *picker) build() {
 	for from := 0; from < len(p.class); {
 		to, links, wall := from, 0, false
@@ -254,8 +254,7 @@ func (p *picker) build() {
 // divides reports whether a block stands between two groups.
 func (p *picker) divides(i int) bool { return p.wall[i] }
 
-// edge is the first paragraph, going from one end to the other, of a group that is not
-// small.
+// edge returns the first paragraph of a group that is not small, going from one end to the other.
 func (p *picker) edge(d *document, from, to, step int, small int64) int {
 	at, group := -1, int64(0)
 	for i := from; i != to; i += step {
@@ -295,8 +294,8 @@ func (p *picker) belongs(d *document, i, first, last int) bool {
 	return before && after
 }
 
-// neighbour reports whether the next block that says something is a paragraph, going on
-// to some place.
+// neighbour reports whether the next block with a class of its own is a paragraph, going on to some
+// place.
 func (p *picker) neighbour(i, to, step int) bool {
 	for range reach {
 		if i += step; i == to {
@@ -312,9 +311,9 @@ func (p *picker) neighbour(i, to, step int) bool {
 	return true
 }
 
-// isArticle reports whether what is kept can be what the page is about: enough, and not
-// a notice beside a list of links: of a page whose title is its heading too the entries of
-// menus do not count as such.
+// isArticle reports whether the kept text can be the subject of the page: enough, and not a notice
+// beside a list of links. If the title of a page is its heading too, the entries of menus do not
+// count as such links.
 func (p *picker) isArticle(d *document, kept int64) bool {
 	if kept < leastMain {
 		return false
@@ -335,7 +334,7 @@ func (p *picker) isArticle(d *document, kept int64) bool {
 	return kept >= sureMain || kept*2 >= rest && (kept*3 >= links || kept*3 >= links-entries && p.isNamed(d))
 }
 
-// isNamed reports whether the page's title has a heading in it that is kept.
+// isNamed reports whether the page's title contains a kept heading.
 func (p *picker) isNamed(d *document) bool {
 	for i := range d.blocks {
 		b := &d.blocks[i]
@@ -346,8 +345,8 @@ func (p *picker) isNamed(d *document) bool {
 	return false
 }
 
-// fallBack keeps what is seen, without what says of itself that it is a menu or the like
-// if anything is left then.
+// fallBack keeps the visible text. It leaves out parts marked as menus and the like if anything
+// remains without them.
 func (p *picker) fallBack(d *document) {
 	left := int64(0)
 	for i := range d.blocks {
@@ -365,7 +364,7 @@ func (p *picker) fallBack(d *document) {
 	p.list = p.isList(d)
 }
 
-// isList reports whether more than a quarter of what is kept are links.
+// isList reports whether more than a quarter of the kept text is links.
 func (p *picker) isList(d *document) bool {
 	links, all := int64(0), int64(0)
 	for i := range d.blocks {

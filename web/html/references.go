@@ -25,7 +25,7 @@ func appendDecoded(dst, text []byte) []byte {
 	}
 }
 
-// usual are the references that stand in most pages.
+// usual are the references found in most pages.
 var usual = []struct{ reference, character string }{
 	{"&lt;", "<"},
 	{"&gt;", ">"},
@@ -52,9 +52,9 @@ func appendUsual(dst, text []byte) (_ []byte, n int) {
 	return dst, 0
 }
 
-// numbered is the character of a reference by a number that stands for itself: one that is
-// no character of control and no surrogate, and ends with a semicolon. n is its length, 0 if
-// it is another.
+// numbered returns the character of a numeric reference, if the number is the code of the character
+// itself. Such a code is no control character and no surrogate, and the reference ends with a
+// semicolon. n is its length, 0 for any other reference.
 func numbered(text []byte) (r rune, n int) {
 	const longest = 8 // such as &#xffff;
 	base, i := rune(10), 2
@@ -76,7 +76,7 @@ func numbered(text []byte) (r rune, n int) {
 	return 0, 0
 }
 
-// referenceEnd is where what may be a reference ends that a text begins with.
+// referenceEnd returns the end of the possible reference at the beginning of a text.
 func referenceEnd(text []byte) int {
 	i := 1
 	if i < len(text) && text[i] == '#' {

@@ -2,15 +2,15 @@ package html
 
 import "bytes"
 
-// scanner goes over the tags and the text of a page, as the tokenizer of the HTML
-// standard (13.2.5) does. It is no more than what is needed here: that of x/net, to which
-// it is held by its tests, takes an allocation for each attribute, and alone more time than
-// all that is done with the text. docs/web.md has the figures.
+// scanner goes over the tags and the text of a page, as the tokenizer of the HTML standard (13.2.5)
+// does. It does only as much as is needed here. The tests hold it to the tokenizer of x/net. That
+// one takes an allocation for each attribute, and alone more time than all work on the text.
+// docs/web.md has the figures.
 type scanner struct {
 	page []byte
-	at   int // of what comes next
+	at   int // of the next byte
 	xml  bool
-	ends [tags]int // of raw text: where its next end tag was found; noEnd if there is none
+	ends [tags]int // place of the next end tag found for raw text; noEnd if there is none
 	d    *document
 	room []byte // of text that was decoded
 }
@@ -62,7 +62,7 @@ func (s *scanner) piece(text []byte) {
 	s.d.put(text)
 }
 
-// markup goes over what begins with the < that comes next.
+// markup goes over the markup that begins with the next <.
 func (s *scanner) markup() {
 	rest := s.page[s.at:]
 	switch {
@@ -88,7 +88,7 @@ func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 // isBlank has the bytes of white space in tags.
 var isBlank = [256]bool{' ': true, '\t': true, '\n': true, '\f': true, '\r': true}
 
-// passTo goes on behind the next place of an end.
+// passTo goes on behind the next occurrence of end.
 func (s *scanner) passTo(from int, end string) {
 	if i := bytes.Index(s.page[from:], []byte(end)); i >= 0 {
 		s.at = from + i + len(end)
@@ -126,7 +126,7 @@ func (s *scanner) declaration() {
 	}
 }
 
-// endTag goes over an end tag, or what looks like one and is a comment.
+// endTag goes over an end tag, or over a comment that looks like one.
 func (s *scanner) endTag() {
 	switch rest := s.page[s.at:]; {
 	case len(rest) < 3:
@@ -142,7 +142,7 @@ func (s *scanner) endTag() {
 	}
 }
 
-// endOf is what an end tag ends.
+// endOf returns the tag that an end tag ends.
 func endOf(t tag) tag {
 	if t == verbatim {
 		return preformatted
@@ -150,7 +150,7 @@ func endOf(t tag) tag {
 	return t
 }
 
-// startTag goes over a start tag and, where no markup is read behind it, the text there.
+// startTag goes over a start tag and, if no markup is read behind it, the text there.
 func (s *scanner) startTag() {
 	name, key := s.name(s.at + 1)
 	t := lookUp(name, key)
@@ -232,7 +232,7 @@ func (s *scanner) rawText(t tag, name []byte) {
 	}
 }
 
-// rawEnd is where the end tag of an element is in which no markup is read.
+// rawEnd returns the place of the end tag of an element in which no markup is read.
 func (s *scanner) rawEnd(t tag, name []byte) int {
 	if len(name) == len("plaintext") && name[0]|0x20 == 'p' {
 		return noEnd
@@ -249,7 +249,7 @@ func (s *scanner) rawEnd(t tag, name []byte) int {
 	return indexEndTag(s.page, s.at, name)
 }
 
-// indexEndTag is where from some place on the next end tag of an element is.
+// indexEndTag returns the place of the next end tag of an element, from some place on.
 func indexEndTag(page []byte, from int, name []byte) int {
 	for {
 		i := bytes.Index(page[from:], []byte("</"))
@@ -273,7 +273,7 @@ func isTag(rest, name []byte) bool {
 	return c == '>' || c == '/' || isBlank[c]
 }
 
-// scriptEnd is where a script ends: at its end tag, unless that stands in a comment in
+// scriptEnd returns the end of a script. It ends at its end tag, unless that stands in a comment in
 // which another script began.
 func (s *scanner) scriptEnd() int {
 	script := []byte("script")

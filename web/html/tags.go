@@ -1,6 +1,6 @@
 package html
 
-// A tag is an element that means something for where text stands. All others are inline.
+// A tag is an element that matters for the position of text. All others are inline.
 type tag uint8
 
 const (
@@ -25,11 +25,11 @@ const (
 	aside
 	navigation
 	dialog
-	unseen // what is inside is not shown
+	unseen // its content is not shown
 	body
 	title
-	silent   // text without markup that is not shown
-	verbatim // text without markup that is
+	silent   // hidden text without markup
+	verbatim // shown text without markup
 	tags
 )
 
@@ -77,9 +77,8 @@ func init() {
 	}
 }
 
-// A key is a short name in lower case, its letters the bytes of a number from the highest
-// on. A byte that is zero stands as 1, which is in no name that matters; so no two names
-// have the same key.
+// A key is a short name in lower case. Its letters are the bytes of a number from the highest on. A
+// zero byte becomes 1, which is in no name that matters; so no two names have the same key.
 type key uint64
 
 // longestKey is the longest name that has a key.
@@ -92,8 +91,8 @@ func keyOf(name string) (k key) {
 	return k
 }
 
-// place is where a key stands in named, alone: a tag is looked up more often than anything
-// else. The factor was found by trying.
+// place returns the index of a key in named; no other name shares it. A tag is looked up more often
+// than anything else. The factor was found by trying.
 func (k key) place() uint64 { return uint64(k) * 0x8b8b39109a983805 >> (64 - 8) }
 
 var named [1 << 8]namedTag
@@ -103,7 +102,7 @@ type namedTag struct {
 	tag tag
 }
 
-// inName is what each byte of the name of a tag or attribute is in its key; 0 for those that
+// inName maps each byte of the name of a tag or attribute to its byte in the key; 0 for those that
 // end the name of a tag.
 var inName = func() (t [256]uint8) {
 	for c := range 256 {
@@ -118,13 +117,13 @@ var inName = func() (t [256]uint8) {
 	return t
 }()
 
-// isElement has the tags of which it matters what is in them.
+// isElement marks the tags whose content matters.
 var isElement = [tags]bool{
 	item: true, row: true, cell: true, table: true, list: true, quote: true, division: true, article: true,
 	mainPart: true, header: true, footer: true, aside: true, navigation: true, dialog: true, unseen: true,
 }
 
-// roles are the values of the attribute role that say the same as a tag.
+// roles are the values of the attribute role that mean the same as a tag.
 var roles = map[string]tag{
 	"navigation": navigation, "menu": navigation, "menubar": navigation, "tablist": navigation, "toolbar": navigation,
 	"banner": header, "contentinfo": footer, "complementary": aside, "search": aside,

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// finish ends what is open at the end of the page.
+// finish ends the open elements at the end of the page.
 func (d *document) finish() {
 	d.endBlock()
 	d.title = trimmed(d.title)
@@ -25,7 +25,7 @@ func (d *document) put(s []byte) {
 	}
 }
 
-// separate puts what stands between the block's text and the next word.
+// separate appends the separator between the block's text and the next word.
 func (d *document) separate(next []byte) {
 	if d.breaks > 1 {
 		d.endBlock()
@@ -62,7 +62,7 @@ func isEastAsian(r rune) bool {
 	return 0x3000 <= r && r < 0x3100 || 0xff00 <= r && r < 0xff61 || unicode.Is(unicode.Han, r)
 }
 
-// putLines appends text as it stands.
+// putLines appends text unchanged.
 func (d *document) putLines(s []byte) {
 	if bytes.IndexByte(s, '\r') >= 0 {
 		s = bytes.ReplaceAll(bytes.ReplaceAll(s, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
@@ -124,7 +124,7 @@ func (d *document) endLink() {
 	}
 }
 
-// countLink adds what was read of a link in this block.
+// countLink adds the text read so far of a link in this block.
 func (d *document) countLink() {
 	if from := max(d.linkFrom, d.from); from < len(d.text) {
 		d.linkWeight += weigh(d.text[from:])
@@ -132,7 +132,7 @@ func (d *document) countLink() {
 	d.linkFrom = len(d.text)
 }
 
-// endBlock ends the block that is being read.
+// endBlock ends the block being read.
 func (d *document) endBlock() {
 	if d.linked {
 		d.countLink()
@@ -164,7 +164,7 @@ func (d *document) addBlock(to int) {
 	d.text = append(d.text, '\n')
 }
 
-// kind is what the block is part of.
+// kind returns the tag that the block is part of.
 func (d *document) kind() tag {
 	switch {
 	case d.pre > 0:

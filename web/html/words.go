@@ -15,8 +15,8 @@ const (
 
 var classOf = [256]uint8{' ': blank, '\t': blank, '\r': lineFeed, '\f': blank, '\n': lineFeed, 0xc2: perhapsBlank}
 
-// putWords appends text, white space as single spaces. Words that stand a space apart are
-// taken at once: where they end is looked for eight bytes at a time.
+// putWords appends text, white space as single spaces. Words a single space apart are taken at
+// once: the search for their end takes eight bytes at a time.
 func (d *document) putWords(s []byte) {
 	for i := 0; i < len(s); {
 		switch classOf[s[i]] {
@@ -54,12 +54,12 @@ func (d *document) putWords(s []byte) {
 // every is a byte eight times.
 const every = 0x0101010101010101
 
-// zeros has the high bit of each byte of x set that is 0, and may have it set of those above
-// one (Hacker's Delight, 6-1).
+// zeros returns a word with the high bit of each zero byte of x set. Bytes above a zero byte may
+// have it set too (Hacker's Delight, 6-1).
 func zeros(x uint64) uint64 { return (x - every) & ^x & (every << 7) }
 
-// wordsEnd is where in a text the first byte stands that may end words which are a space
-// apart: a character of control, the second of two spaces, or the first of a no-break space.
+// wordsEnd returns the index of the first byte that may end words a single space apart. That is a
+// control character, the second of two spaces, or the first byte of a no-break space.
 func wordsEnd(s []byte) int {
 	space := uint64(0) // whether the last byte was one
 	for i := 0; i < len(s); i += 8 {

@@ -1,10 +1,10 @@
-// Package steptest has what tests share that stop a process between two steps.
+// Package steptest has helpers shared by the tests that stop a process between two steps.
 package steptest
 
 import "os"
 
-// KillSelf ends the process as a power cut would: nothing deferred runs. It returns
-// only where it could not.
+// KillSelf ends the process as a power cut would: nothing deferred runs. It returns only if it
+// could not.
 func KillSelf() error {
 	self, err := os.FindProcess(os.Getpid())
 	if err != nil {
