@@ -1,7 +1,7 @@
-// Package canon brings a text into the canonical form that every method works on,
-// in which width, case, spacing, punctuation and invisible characters no longer
-// matter, and cuts it into pieces at its punctuation. The rules, each with its
-// reason, are in docs/canonical.md; the Unicode tables they rest on are frozen.
+// Package canon brings a text into the canonical form that every method works on. In it width,
+// case, spacing, punctuation and invisible characters no longer matter. The package cuts the text
+// into pieces at its punctuation. The rules, each with its reason, are in docs/canonical.md; the
+// Unicode tables they rest on are frozen.
 //
 //	s := canon.NewScanner()
 //	for _, text := range texts {
@@ -17,13 +17,13 @@
 //		}
 //	}
 //
-// One pass gives all a method may want: the pieces one by one, and the whole
-// canonical text in parts as they are completed. What is not asked for is not
-// computed: the words of a piece, the place of one that was cut.
+// One pass gives all that a method may want: the pieces one by one, and the whole canonical text in
+// parts as they are completed. The scanner computes only the values asked for: the words of a
+// piece, for example, or the place of a cut one.
 //
-// It promises: equal Versions give equal pieces of equal texts, on every machine,
-// built with any toolchain; no bytes make it fail; it does not allocate once its
-// buffers are there, and holds no more memory for a huge text than for a small one.
+// The package promises: equal Versions give equal pieces of equal texts, on every machine, built
+// with any toolchain. No bytes make it fail. It does not allocate once its buffers exist, and holds
+// no more memory for a huge text than for a small one.
 package canon
 
 import (
@@ -51,31 +51,31 @@ const (
 	// flushAt is from which length on canonical text is handed over as a part.
 	flushAt = 64 << 10
 
-	// slack lets the scanner store eight bytes where it has fewer to add, and read
-	// a block where fewer are left.
+	// slack lets the scanner store eight bytes when it has fewer to add, and read a block when
+	// fewer are left.
 	slack = vector.Block + 8
 
 	// maxSymbol is how many bytes of a symbol and the marks upon it count.
 	maxSymbol = 64
 )
 
-// A Step is what a Scanner came to.
+// A Step is a result of Next.
 type Step uint8
 
 const (
 	// End is the end of the text. Text is the last part of its canonical form.
 	End Step = iota
-	// Piece is a stretch between separators, or a piece of one that is wider
-	// than MaxWidth columns. Form, Width, Units and Range describe it.
+	// Piece is a stretch between separators, or a piece of one wider than MaxWidth columns. Form,
+	// Width, Units and Range describe it.
 	Piece
 	// Part says that Text is the next part of the canonical text. Only texts of
 	// more than 64 KiB have parts before the last.
 	Part
 )
 
-// A Scanner goes through texts piece by piece. It is not for concurrent use: have
-// one for each worker. It owns about 800 KiB of buffers, of which ordinary texts
-// touch as much as they are long. What it returns is valid until the next call.
+// A Scanner goes through texts piece by piece. It is not for concurrent use: have one for each
+// worker. It owns about 800 KiB of buffers; an ordinary text touches only as much as its own
+// length. Returned slices are valid until the next call.
 type Scanner struct {
 	tables *tables
 	folder *folder
@@ -83,8 +83,8 @@ type Scanner struct {
 
 	text       []byte
 	lines      lines
-	at         int  // where in text to go on
-	start, end int  // what of text the piece under way comes from
+	at         int  // position in text to go on from
+	start, end int  // range of text that the piece under way comes from
 	separated  bool // a separator is at text[at:], or the beginning
 	begun      bool // text[start:at] is of the piece under way
 	step       Step // what Next returned
@@ -104,21 +104,21 @@ type Scanner struct {
 	kind   spanKind
 
 	drops    []uint32 // spaces in buf that Whole has not
-	parted   bool     // Whole has told a part
+	parted   bool     // Whole has returned a part
 	endedCJK bool     // which ended in a CJK character
 
 	copied copied
 	whole  bool // it is one of copied
-	least  int  // columns of those to tell
+	least  int  // columns of the pieces to return
 	short  short
-	passed bool // one that is not short was passed over
+	passed bool // a piece that is not short was passed over
 
 	cutting bool // it is wider than MaxWidth, and given in pieces
 	cut     cutter
 
 	counting bool // spans are wanted
 	spans    []span
-	apart    bool // what is not ASCII came since the last one
+	apart    bool // a non-ASCII character came since the last one
 }
 
 // NewScanner returns a Scanner of the empty text.
@@ -151,7 +151,7 @@ func (s *Scanner) Reset(text []byte) {
 	s.spans = s.spans[:0]
 }
 
-// Next goes on to the next piece, part, or the end, where it stays.
+// Next goes on to the next piece, part, or the end, and stays at the end.
 func (s *Scanner) Next() Step {
 	switch {
 	case s.cutting && s.nextCut():
@@ -211,8 +211,7 @@ func (s *Scanner) scanned() bool {
 	return false
 }
 
-// cutPiece begins with the pieces of one that is too wide. It reports whether there are
-// any.
+// cutPiece begins with the pieces of one that is too wide. It reports whether there are any.
 func (s *Scanner) cutPiece() bool {
 	if s.whole {
 		s.end = s.textEnd(s.end)
@@ -248,8 +247,8 @@ func (s *Scanner) Units() int {
 	return s.units(s.to - s.seg + s.wider)
 }
 
-// Range is where the piece is in the text. Of a piece of an overlong segment it is
-// found at some cost; ask only where it matters.
+// Range returns the range of the piece in the text. For a piece of an overlong segment, finding it
+// costs time; ask only if it matters.
 func (s *Scanner) Range() (start, end int) {
 	if s.cutting {
 		return s.locate()
@@ -265,9 +264,9 @@ func (s *Scanner) Range() (start, end int) {
 // too; the last may be empty.
 func (s *Scanner) Text() []byte { return s.buf[1:max(s.w-1, 1)] }
 
-// Whole is Text with no space between pieces where one has a CJK character next to it, so
-// that it is the same wherever lines and clauses end. The space that joins it to the part
-// before is in it. It is written over Text, and may be asked for once.
+// Whole is Text without spaces between pieces if either neighbour is a CJK character, so it is the
+// same however lines and clauses end. It includes the space that joins it to the part before. It
+// overwrites Text, and may be called once.
 func (s *Scanner) Whole() []byte {
 	end := len(s.Text()) + 1
 	if end == 1 {

@@ -2,8 +2,8 @@ package method
 
 import "slices"
 
-// ByKeys has the methods of a [Judge] whose features are no parts of the text that a
-// result counts, but only find: all that is found is compared.
+// ByKeys has the methods of a [Judge] whose features only find candidates and are no parts of the
+// text that a result counts. Every candidate found is compared.
 type ByKeys struct{}
 
 // Weight is 0.

@@ -1,18 +1,16 @@
-// Package method says what a method is: how a text becomes a sketch, and what two
-// sketches say of each other. Package dedup knows methods by these types alone, and
-// package feature has the list of them.
+// Package method defines a method: how a text becomes a sketch, and how two sketches compare.
+// Package dedup knows methods by these types alone, and package feature lists them.
 //
-// A [Method] makes of a text a [Sketch]: features, each with a key to look up, and
-// what is stored with the document. An [Extractor] does it, one for each worker. A
-// [Judge], one for each goroutine that decides, holds the sketch of the document
-// under judgement and compares it with what was stored of others. Neither reads or
-// writes anything but what it is given, so both can be tried alone.
+// A [Method] makes a [Sketch] from a text: features, each with a key to look up, and the record
+// stored with the document. An [Extractor] makes the sketches, one for each worker. A [Judge], one
+// for each deciding goroutine, holds the sketch of the document under judgement. It compares that
+// sketch with the stored records of others. Neither reads or writes anything but its arguments, so
+// both can be tried alone.
 //
-// docs/extend.md, "Add a method", goes through it step by step, and says how the
-// known methods fit.
+// docs/extend.md, "Add a method", goes through it step by step, and says how the known methods fit.
 package method
 
-// A Method is a way to tell near copies, with its settings.
+// A Method is a way to recognise near copies, with its settings.
 type Method interface {
 	// Name identifies the method, its rules, its settings and its secret in every
 	// file made with it. Sketches under two names cannot be compared.
@@ -32,19 +30,18 @@ type Extractor interface {
 	Extract(dst *Sketch, text []byte)
 }
 
-// A Feature is what a document can have in common with another: a segment, a run of
-// words, a band of a signature.
+// A Feature is a property that two documents can share: a segment, a run of words, a band of a
+// signature.
 type Feature struct {
-	// Key is what is looked up: a hash under the secret of the index, if it has one.
+	// Key is the hash to look up, made with the secret of the index, if it has one.
 	Key uint64
 
-	// Order is a hash of the same without the secret, so that what is chosen by it
-	// is the same under any. It is no proof that two features are the same:
-	// collisions can be constructed.
+	// Order is a hash of the same without the secret, so choices made by it are the same under any
+	// secret. It does not prove that two features are the same: collisions can be constructed.
 	Order uint64
 
-	// Width is the length in columns, and Units in words; see package canon. 0 where
-	// the method has no use for it.
+	// Width is the length in columns, and Units in words; see package canon. Both are 0 if the
+	// method has no use for them.
 	Width, Units uint32
 
 	// Start and End are the byte range in the text that a report may quote, both 0
@@ -53,8 +50,8 @@ type Feature struct {
 	Start, End uint32
 }
 
-// A Sketch is what is known of one text. It holds no pointers into the text and is
-// made to be used again and again.
+// A Sketch holds what a method extracts from one text. It holds no pointers into the text and can
+// be reused.
 type Sketch struct {
 	// Features are distinct, in the method's order; at most Method.Features.
 	Features []Feature
@@ -88,15 +85,15 @@ const MaxData = 640
 // Parts is how many of the features, the first, are parts of the text.
 func (s *Sketch) Parts() int { return len(s.Features) - s.Leads }
 
-// Rules are what the user chooses of the judging.
+// Rules are the user's choices for judging.
 type Rules struct {
 	// Threshold is the share, above 0 and at most 1, that makes a near copy.
 	Threshold float64
-	// Score says what the share is a share of, where the method leaves a choice.
+	// Score names the whole that the share refers to, if the method leaves a choice.
 	Score Score
 }
 
-// Score says what a share is a share of.
+// Score names the whole that a share refers to.
 type Score uint8
 
 const (
@@ -106,20 +103,19 @@ const (
 	ScoreSegments
 )
 
-// A Judge holds the document under judgement. Weights are in a unit of the method's
-// own, of which Whole says how many are all of the document.
+// A Judge holds the document under judgement. Weights are in the method's own unit; Whole returns
+// the weight of the whole document.
 type Judge interface {
 	// Load makes s the document under judgement, until the next Load.
 	Load(s *Sketch)
-	// Record appends what is stored with the document to dst.
+	// Record appends the data stored with the document to dst.
 	Record(dst []byte) []byte
-	// Same reports whether what was stored of a document says that it is the same
-	// text, which is asked of those that were kept under the same Whole; and how
-	// many features that document has.
+	// Same reports whether a stored record says that its document is the same text, and how many
+	// features that document has. It is asked about documents kept under the same Whole.
 	Same(record []byte) (same bool, features int, err error)
 
-	// Weight is what sharing the i-th feature counts, Size what the feature counts
-	// as a part of the text: no less.
+	// Weight is the weight of sharing the i-th feature. Size is the feature's weight as a part of
+	// the text, and no less than Weight.
 	Weight(i int) uint64
 	Size(i int) uint64
 	// Whole is the size of the document.
@@ -131,11 +127,11 @@ type Judge interface {
 	// Select appends the positions of those candidates whose records are to be
 	// compared to dst: the fewer, the less is read.
 	Select(dst []int, f *Found) []int
-	// Compare says what the document is to a candidate, by what was stored of it.
+	// Compare compares the document with a candidate by the candidate's stored record.
 	Compare(c *Candidate, record []byte) (Finding, error)
 }
 
-// Found is what the table says of the document's features.
+// Found is the table's answer about the document's features.
 type Found struct {
 	// Candidates are the documents that hold any of them, in order of arrival.
 	Candidates []Candidate
@@ -164,7 +160,7 @@ type Relation uint8
 const (
 	// Unrelated: nothing that matters.
 	Unrelated Relation = iota
-	// Related: it shares enough to be told of, and is kept.
+	// Related: it shares enough to be reported, and is kept.
 	Related
 	// Copy: the other stands for it.
 	Copy
@@ -173,11 +169,11 @@ const (
 // A Finding is the outcome of a comparison.
 type Finding struct {
 	Relation Relation
-	// Score is the share of the whole document that the candidate holds: of several
-	// of which it is a Copy, that with the best counts.
+	// Score is the share of the whole document that the candidate holds. Among several candidates
+	// it is a Copy of, the one with the best Score counts.
 	Score float64
-	// Share is the share of what can be compared: of several to which it is
-	// Related, that with the largest counts.
+	// Share is the share of the comparable part. Among several candidates it is Related to, the one
+	// with the largest Share counts.
 	Share float64
 	// Comparable is how many of its features the candidate could have shared.
 	Comparable int
@@ -187,19 +183,19 @@ type Finding struct {
 	// Estimated whether it and Score were estimated from sketches.
 	Contained float64
 	Estimated bool
-	// Thin: a Copy by so little that the document counts for what is common.
+	// Thin: a Copy by so little that the document counts for its common features.
 	Thin bool
-	// New is a long passage of the document of which the candidate has nothing: it is
-	// Related for that, and would be a Copy else.
+	// New is a long passage of the document missing entirely from the candidate. It makes the
+	// document Related instead of a Copy.
 	New Passage
-	// Distance is in how many bits the fingerprints differ, where the method goes by
-	// that, which ByDistance says.
+	// Distance is the number of bits in which the fingerprints differ, if the method uses that;
+	// ByDistance reports whether it does.
 	Distance   int
 	ByDistance bool
 	// Sure: it is a Copy, and reading both texts would not change that.
 	Sure bool
-	// Open: the document is so short that what is stored of the two does not settle
-	// whether it is a copy. Who knows both texts should look at them.
+	// Open: the document is so short that the two records do not settle whether it is a copy. A
+	// caller with both texts should compare them.
 	Open bool
 }
 
@@ -207,9 +203,9 @@ type Finding struct {
 // its last. One that ends at 0 is none.
 type Passage struct{ From, To, Of uint64 }
 
-// Share is the quotient of two weights, 0 where there is nothing. It is exact to
-// the last bit while both are below 2^53: a quotient that equals the decimal number
-// given as the threshold is the same double (rule 11 of docs/design.md).
+// Share is the quotient of two weights, or 0 if there is nothing. It is exact to the last bit while
+// both are below 2^53: a quotient equal to the decimal threshold given is the same double (rule 11
+// of docs/design.md).
 func Share(weight, of uint64) float64 {
 	if of == 0 {
 		return 0
@@ -217,9 +213,9 @@ func Share(weight, of uint64) float64 {
 	return float64(weight) / float64(of)
 }
 
-// A Rememberer is a Method whose documents are found by more than equal keys: it has all
-// that were kept in memory, where the near ones are looked for. What is found is looked up
-// in the store as ever. Its documents are decided one after the other.
+// A Rememberer is a Method that finds documents by more than equal keys. It keeps all of them in
+// memory and looks for the near ones there. Those found are looked up in the store as usual. Its
+// documents are decided one after the other.
 type Rememberer interface {
 	Method
 	// NewMemory returns an empty Memory.
@@ -228,7 +224,7 @@ type Rememberer interface {
 	MemoryFor(documents uint64) uint64
 }
 
-// A Memory knows all kept documents by what is stored of them. It is for one goroutine.
+// A Memory knows all kept documents by their stored records. It is for one goroutine.
 type Memory interface {
 	// Add takes a document, by what its Judge's Record wrote.
 	Add(record []byte) error

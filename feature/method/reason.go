@@ -2,8 +2,8 @@ package method
 
 // A Reason is a step of a judgement in words, for a person.
 type Reason struct {
-	// Rule is the rule of docs/design.md, "The decision", by which it was taken, such
-	// as "13"; "" where the method has its own.
+	// Rule is the deciding rule of docs/design.md, "The decision", such as "13"; "" if the method
+	// has its own.
 	Rule string `json:"rule"`
 	Says string `json:"says"`
 }

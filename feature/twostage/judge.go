@@ -11,26 +11,26 @@ import (
 
 // The numbers of the rules. What others gave is in docs/quality.md.
 const (
-	// One part in minShare of the text is what segments have to weigh to be worth a
-	// look (rule 5), and those of a candidate for it to be compared (rule 12); or
-	// minRunKeys runs, of which fewRunKeys lead to a candidate of which more is asked.
+	// One part in minShare of the text is the weight segments need to be worth a look (rule 5). A
+	// candidate's segments need the same weight for it to be compared (rule 12). minRunKeys runs
+	// also suffice; fewRunKeys lead to a candidate that must meet more.
 	minShare   = 5
 	minRunKeys = 3
 	fewRunKeys = 2
-	// maxLonger is how many times as long as the document a candidate may be for
-	// sketches alone to tell how much of it stands there (rule 13). Up to stillTold they
-	// tell it, less uncertain for each time that it is longer; and segments are not
-	// believed where the share is below denied.
+	// maxLonger limits how many times as long as the document a candidate may be for sketches alone
+	// to show how much of the document it holds (rule 13). Up to stillTold they show it, less
+	// uncertain for each time that it is longer. Segments are not believed if the share is below
+	// denied.
 	maxLonger = 2
 	stillTold = 4
 	uncertain = 0.075
 	denied    = 0.3
-	// Nothing is taken off where of the segments that can be compared, so many or more,
-	// all but one part in nearlyAll are shared.
+	// Nothing is taken off if minComparable or more segments can be compared and all but one part
+	// in nearlyAll of them are shared.
 	minComparable = 5
 	nearlyAll     = 10
-	// contained is the share of a document that makes a copy of it whatever else the
-	// candidate holds, and the most that is asked of one (rule 13).
+	// contained is the share of a document that makes it a copy whatever else the candidate holds.
+	// No document needs a larger share (rule 13).
 	contained = 0.8
 	// Pages with menus (rule 14): one part in minCommon of the text has to be common,
 	// so many segments that are not have to be shared, both together hold explained
@@ -90,7 +90,7 @@ func (j *Judge) Weight(i int) uint64 {
 	return j.segments.Weight(i)
 }
 
-// Size is what a segment counts in the whole; 0 for a run key.
+// Size is a segment's weight in the whole; 0 for a run key.
 func (j *Judge) Size(i int) uint64 {
 	if i >= j.sketch.Parts() {
 		return 0
@@ -169,16 +169,15 @@ func (j *Judge) ownShared(c *method.Candidate) int {
 	return n
 }
 
-// holdsHalf reports whether a candidate holds half of the text, common segments
-// included. Where seven kept pages quote a text, all its keys are common; but they
-// name the same few documents.
+// holdsHalf reports whether a candidate holds half of the text, common segments included. If seven
+// kept pages quote a text, all its keys are common; but they name the same few documents.
 func (j *Judge) holdsHalf(c *method.Candidate) bool {
 	own := c.CommonWeight - c.CountedWeight
 	return own > 0 && 2*(c.Weight+own) >= j.Whole()
 }
 
-// leadsAll reports whether a candidate holds half of the text, or enough runs, also by what is
-// common for removed documents: it may be a frame, so it is compared, and more is asked.
+// leadsAll reports whether a candidate holds half of the text, or enough runs, counting those
+// common through removed documents. It may be a frame, so it is compared, and must meet more.
 func (j *Judge) leadsAll(c *method.Candidate) bool {
 	return c.CommonWeight > 0 && 2*(c.Weight+c.CommonWeight) >= j.Whole() ||
 		c.CountedLeads > 0 && j.runKeys(c)+c.CountedLeads >= minRunKeys
@@ -257,8 +256,8 @@ func (j *Judge) bySketch(c *method.Candidate, f *method.Finding) {
 	f.Thin = f.Relation == method.Copy && f.Score < contained
 }
 
-// newPassage is the long passage of the document of which the candidate has nothing, if
-// there is one (rule 13).
+// newPassage returns the long passage of the document missing entirely from the candidate, if there
+// is one (rule 13).
 func (j *Judge) newPassage() (none method.Passage) {
 	if len(j.places) == 0 {
 		return none
@@ -270,8 +269,8 @@ func (j *Judge) newPassage() (none method.Passage) {
 	return method.Passage(j.sorted.New(&j.known.sketch, &j.other.sketch))
 }
 
-// asked is the score that a candidate has to reach, by what made it one: the share T of
-// the text that is not common, unless all of the text leads to it.
+// asked is the score that a candidate has to reach. It depends on how it became a candidate: the
+// share T of the text not common, unless all of the text leads to it.
 func (j *Judge) asked(c *method.Candidate) float64 {
 	t := j.rules.Threshold
 	switch common := method.Share(j.common, j.Whole()); {
@@ -283,12 +282,12 @@ func (j *Judge) asked(c *method.Candidate) float64 {
 	return max(t, contained)
 }
 
-// restOf is what is common of a text and a share of the rest. The product is rounded by
-// itself, so that no processor joins it with the sum and comes to another verdict.
+// restOf returns the common part of a text plus a share of the rest. The product is rounded by
+// itself, so no processor fuses it with the sum and reaches another verdict.
 func restOf(common, share float64) float64 { return common + float64((1-common)*share) }
 
-// sameOutsideCommon is rule 14: two pages of one length, of which a part is common, a
-// menu, are copies by the rest of their text.
+// sameOutsideCommon is rule 14: two pages of one length with a common part, such as a menu, are
+// copies by the rest of their text.
 func (j *Judge) sameOutsideCommon(c *method.Candidate, contained float64) bool {
 	least, most := min(j.known.runs, j.other.runs), max(j.known.runs, j.other.runs)
 	common, shared := method.Share(j.common, j.Whole()), method.Share(c.Weight, j.uncommon)
@@ -306,12 +305,12 @@ func (j *Judge) ownSize(c *method.Candidate) (size uint64) {
 	return size
 }
 
-// Record appends what is stored of the document.
+// Record appends the data stored with the document.
 func (j *Judge) Record(dst []byte) []byte {
 	return j.known.append(j.segments.Record(dst))
 }
 
-// Same is rule 2: what is known of a text's words is the same, however it is cut.
+// Same is rule 2: the data about a text's words is the same, however the text is cut.
 func (j *Judge) Same(record []byte) (same bool, features int, err error) {
 	r, rest, err := segments.ParseRecord(record)
 	if err == nil {

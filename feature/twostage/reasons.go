@@ -68,7 +68,7 @@ func (j *Judge) sketchReasons(c *method.Candidate, f *method.Finding, say func(r
 	}
 }
 
-// candidateText says by what a document became a candidate.
+// candidateText describes how a document became a candidate.
 func (j *Judge) candidateText(c *method.Candidate) string {
 	var text string
 	switch own, keys := method.Share(c.Weight, j.Whole()), j.runKeys(c); {
@@ -91,7 +91,7 @@ func (j *Judge) candidateText(c *method.Candidate) string {
 	return text
 }
 
-// unitsOf is what the score by segments refers to.
+// unitsOf names the units that the score by segments refers to.
 func (j *Judge) unitsOf() string {
 	if j.bySegments() {
 		return fmt.Sprintf("%d", j.Whole())

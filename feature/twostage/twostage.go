@@ -106,11 +106,11 @@ func (e *Extractor) addRunKeys(dst *method.Sketch) {
 	dst.Leads = len(e.keys)
 }
 
-// known is what is known of a text's runs. It is the end of what is stored of a
-// document. Sketch.Data has it too and, behind it, the places of the runs in the text.
+// known describes a text's runs. It is the end of a document's stored record. Sketch.Data has it
+// too and, behind it, the places of the runs in the text.
 type known struct {
 	runs   uint64
-	sketch runs.Sketch // where runs >= minRuns
+	sketch runs.Sketch // if runs >= minRuns
 }
 
 func (k *known) append(b []byte) []byte {
