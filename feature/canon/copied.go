@@ -139,7 +139,7 @@ func (t *tables) blanksAtEnd(text []byte) (n int) {
 	}
 }
 
-// nextCopied goes on to the next copied piece that is not passed over, if there is one.
+// nextCopied goes on to the next copied piece not passed over, if there is one.
 func (s *Scanner) nextCopied() bool {
 	c := &s.copied
 	for c.next+1 < len(c.starts) {

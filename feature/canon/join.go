@@ -32,7 +32,7 @@ func (s *Scanner) joins(text []byte, i, size int, c class) bool {
 // for the hexagrams, and none of them a digit, a mark or ignorable.
 func isHanByte(b byte) bool { return 0xE4 <= b && b <= 0xE9 }
 
-// before returns the last rune of text[:i] that is not ignorable.
+// before returns the last rune of text[:i], ignorable ones aside.
 func (s *Scanner) before(text []byte, i int) rune {
 	for i > 0 {
 		r, size := utf8.DecodeLastRune(text[:i])
@@ -44,7 +44,7 @@ func (s *Scanner) before(text []byte, i int) rune {
 	return none
 }
 
-// after returns the first rune of text[i:] that is not ignorable.
+// after returns the first rune of text[i:], ignorable ones aside.
 func (s *Scanner) after(text []byte, i int) rune {
 	r, _ := s.following(text, i)
 	return r

@@ -49,7 +49,7 @@ type asciiByte struct {
 }
 
 // Values of asciiByte.gap: the addition of a byte between segments to the canonical text, or a mark
-// for a byte that is not between segments.
+// for a byte inside a segment.
 const (
 	gapSkip   = 0
 	gapSymbol = 2 // itself and a space
