@@ -55,7 +55,7 @@ func (p *Places) Sort(s *Sketch, b []byte, runs uint64) bool {
 	return true
 }
 
-// New finds the longest passage of s that is new beside t, and long enough to count. p belongs to
+// New finds the longest passage of s new beside t, and long enough to count. p belongs to
 // the sketch s.
 func (p *Places) New(s, t *Sketch) (longest Passage) {
 	var held [Bins + 1]uint8 // how many of the bins before each hold
