@@ -14,7 +14,7 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// blockSize is the number of bytes read at a time, and found by one look-up. Each GiB that is read
+// blockSize is the number of bytes read at a time, and found by one look-up. Each GiB read
 // again has 4,096 blocks; some 100 bytes are remembered for each.
 const blockSize = 256 << 10
 
