@@ -21,7 +21,7 @@ var oneSpace = []byte{' '}
 
 // copied are pieces that were copied together, and are handed out one after the other.
 type copied struct {
-	starts  []vector.Start // of the pieces, the symbols between them, and the next one; nil if the processor cannot
+	starts  []vector.Start // of the pieces, symbols between, and the next one; nil if the processor cannot
 	next    int            // of starts
 	out, in int            // what starts count from, in the buffer and in the text
 	han     int            // Han characters in all of them

@@ -12,8 +12,8 @@ import (
 // A line end is soft if the line was full: then it is white space, and cuts nothing. A full line is
 // two thirds as long as the longest of its neighbours.
 const (
-	// linesBefore is how many lines before a line are about it, up to an empty one, and so is
-	// the one behind it.
+	// linesBefore is the number of earlier lines that are a line's neighbours, up to an empty
+	// one. The line behind it is a neighbour too.
 	linesBefore = 8
 	// minLine is the least width of a full line, and its least number of bytes: entries of a menu
 	// are shorter.
