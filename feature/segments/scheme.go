@@ -2,8 +2,8 @@
 // are its features. A document is a copy of an earlier one holding the threshold's share of its
 // text.
 //
-// An [Extractor] keeps the longest distinct ones of the canonical pieces of a text (package canon),
-// each as a 64-bit key with its length and its place in the text. Beside them stands a fingerprint
+// An [Extractor] keeps the longest distinct canonical pieces of a text (package canon). Each is kept
+// as a 64-bit key with its length and its place in the text. Beside them stands a fingerprint
 // of the whole text. A [Judge] weighs the text shared with an earlier document, by rules 2 to 5, 7
 // and 8 of docs/design.md, "The decision".
 //
@@ -76,8 +76,8 @@ func (s Scheme) Validate() error {
 }
 
 // Name identifies the scheme in every file made with it, for instance "fs1-u15b-xxh3-n50-w10". It
-// names the version of the rules, the version of Unicode whose tables are part of them, the hash,
-// the number of segments, and the minimum width. For a keyed scheme the hash is "siphash+highway"
+// names the versions of the rules and of Unicode, whose tables are part of them. It also names the
+// hash, the number of segments, and the minimum width. For a keyed scheme the hash is "siphash+highway"
 // with eight hex digits that distinguish keys without revealing the key. Features of schemes with
 // different names cannot be compared. The scheme must be valid.
 func (s Scheme) Name() string {
