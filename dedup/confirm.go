@@ -58,7 +58,7 @@ func (c *confirming) begin(text []byte) {
 	c.text, c.active, c.exact = text, c.ask != nil, failed{}
 }
 
-// end leaves documents that are judged without being decided unconfirmed.
+// end stops confirming: documents judged without being decided are not confirmed.
 func (c *confirming) end() { c.text, c.active = nil, false }
 
 // confirm asks about the at-th of the documents that were read last.
