@@ -189,8 +189,8 @@ func blocks(a, b *side) []block {
 	return all
 }
 
-// begin returns the start, in bytes, of the line or the sentence whose first unit is unit i, and 0
-// for units that are not the first.
+// begin returns the start, in bytes, of the line or the sentence whose first unit is unit i. It
+// returns 0 for units that are not the first.
 func (s *side) begin(i int) int {
 	if i == 0 {
 		return 0
