@@ -77,9 +77,9 @@ func (s Scheme) Validate() error {
 
 // Name identifies the scheme in every file made with it, for instance "fs1-u15b-xxh3-n50-w10". It
 // names the versions of the rules and of Unicode, whose tables are part of them. It also names the
-// hash, the number of segments, and the minimum width. For a keyed scheme the hash is "siphash+highway"
-// with eight hex digits that distinguish keys without revealing the key. Features of schemes with
-// different names cannot be compared. The scheme must be valid.
+// hash, the number of segments, and the minimum width. For a keyed scheme the hash is
+// "siphash+highway" with eight hex digits that distinguish keys without revealing the key. Features
+// of schemes with different names cannot be compared. The scheme must be valid.
 func (s Scheme) Name() string {
 	s = s.filled()
 	return fmt.Sprintf("%s-%s-n%d-w%d", rules, digest.Name(s.Key), s.Segments, s.MinWidth)
