@@ -23,7 +23,7 @@ type Text struct {
 	units []uint64 // the hash of each
 }
 
-// seed is drawn anew by every process, so that nobody can write units that collide.
+// seed is drawn anew by every process, so that attackers cannot write colliding units.
 var seed = maphash.MakeSeed()
 
 // New prepares s, which it keeps. Units are compared by hashes of 64 bits.
@@ -85,10 +85,10 @@ func Units(s string) iter.Seq[string] {
 	}
 }
 
-// Spans gives where in s each unit begins and ends, in bytes.
+// Spans yields the beginning and end in s of each unit, in bytes.
 func Spans(s string) iter.Seq2[int, int] {
 	return func(yield func(start, end int) bool) {
-		word := -1 // where the word begins that we are in
+		word := -1 // start of the word under way
 		for i, r := range s {
 			cjk := isCJK(r)
 			if !cjk && inWord(r) {
@@ -139,8 +139,7 @@ func Jaccard(a, b *Text) (jaccard, containment float64) {
 	return float64(both) / float64(n+m-both), float64(both) / float64(min(n, m))
 }
 
-// Contained is the share, 0 to 1, of the distinct shingles of a that b has too: all,
-// where a has none.
+// Contained is the share, 0 to 1, of the distinct shingles of a that b has too: all, if a has none.
 func Contained(a, b *Text) float64 {
 	n, _, both := countShingles(a, b)
 	return containedShare(n, both)

@@ -83,11 +83,10 @@ func counts(units []uint64) map[uint64]float64 {
 	return n
 }
 
-// SimHash is Charikar's fingerprint, "Similarity estimation techniques from rounding
-// algorithms" (2002), of the runs of five units, each as often as it stands in the text:
-// bit i is set where more than half of their hashes have it. A run is hashed by the XXH3
-// of its units, in lower case with a zero byte behind each. A text of fewer units is one
-// run; 0 is that of a text without a unit.
+// SimHash is Charikar's fingerprint, "Similarity estimation techniques from rounding algorithms"
+// (2002), of the runs of five units, each as often as it stands in the text: bit i is set if more
+// than half of their hashes have it. A run is hashed by the XXH3 of its units, in lower case with a
+// zero byte behind each. A text of fewer units is one run; 0 is that of a text without a unit.
 func SimHash(text string) (fingerprint uint64) {
 	var ones [64]int
 	runs := 0

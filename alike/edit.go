@@ -11,16 +11,16 @@ func Edit(a, b *Text) float64 {
 	return share
 }
 
-// EditWithin is 1 − d/max(n,m), where d is the Levenshtein distance of two texts of n and
-// m characters: how many have to be put in, taken out or replaced to make one of the
-// other. The characters are those of the units, in lower case, with one space between two
-// units of which neither is a CJK character; so punctuation and spacing do not count. Two
-// texts without a unit are alike. ok is false where it would take more steps than that.
+// EditWithin is 1 − d/max(n,m). d is the Levenshtein distance of two texts of n and m characters:
+// the number of characters to insert, remove or replace to turn one into the other. The characters
+// are those of the units, in lower case. One space stands between two units if neither is a CJK
+// character; so punctuation and spacing do not count. Two texts without a unit are alike. ok is
+// false if it would take more steps than the given ones.
 //
 // Short texts go through Myers' bit-parallel algorithm, "A fast bit-vector algorithm for
-// approximate string matching based on dynamic programming" (1999), in the form for long
-// patterns of Hyyrö (2003): n·m/64 steps. Long ones go along the diagonals (Ukkonen,
-// 1985): some n + d² steps.
+// approximate string matching based on dynamic programming" (1999), in the form for long patterns
+// of Hyyrö (2003): n·m/64 steps. Long ones go along the diagonals (Ukkonen, 1985): some n + d²
+// steps.
 func EditWithin(a, b *Text, steps int64) (share float64, ok bool) {
 	all, other := characters(a.text), characters(b.text)
 	longest := max(len(all), len(other))
@@ -61,12 +61,12 @@ func characters(s string) (all []rune) {
 	return all
 }
 
-// column is a word of a column of the matrix: bit i of up is 1 where the distance grows
-// by one from row i-1 to row i, of down where it falls.
+// column is a word of a column of the matrix. Bit i of up is 1 if the distance grows by one from
+// row i-1 to row i; bit i of down is 1 if it falls.
 type column struct{ up, down uint64 }
 
-// levenshtein is the distance of x and y, of which x is the shorter. Along y one column
-// of the matrix is kept, 64 rows a word.
+// levenshtein is the distance of x and y; x is the shorter. Along y one column of the matrix is
+// kept, 64 rows a word.
 func levenshtein(x, y []rune) (distance int) {
 	if len(x) == 0 {
 		return len(y)
@@ -123,11 +123,11 @@ func (c *column) advance(equal uint64, in int, top uint64) (out int) {
 	return out
 }
 
-// diagonals is how many elements have to be put in or taken out, or with replace also be
-// replaced, to make y of x: for each number of edits it goes along every diagonal as far
-// as so many bring it. ok is false where that takes more steps.
+// diagonals returns the number of elements to insert or remove, or with replace also to replace, to
+// turn x into y. For each number of edits it goes along every diagonal as far as these edits reach.
+// ok is false if that takes more steps.
 func diagonals[T comparable](x, y []T, replace bool, steps int64) (edits int, ok bool) {
-	end := len(y) - len(x) // the diagonal that ends where both do; on k, j = i+k
+	end := len(y) - len(x) // the diagonal on which both end; on k, j = i+k
 	before, now := newReach(0), newReach(0)
 	for edits = 0; ; edits++ {
 		now = newReachIn(now, edits)

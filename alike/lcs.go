@@ -15,12 +15,11 @@ func LCS(a, b *Text) float64 {
 	return share
 }
 
-// LCSWithin is LCS, if it takes no more steps than that; ok is false where it would. It
-// takes at most n·m/64 steps in the bit-parallel algorithm of Hyyrö, "Bit-Parallel
-// LCS-length Computation Revisited" (2004), and far fewer where most units are rare:
-// only the words of the row are touched that a unit changes. Copies are cheap, for what
-// both begin and end with is set aside; and long ones are gone through by their
-// differences.
+// LCSWithin is LCS, if it takes no more than the given steps; otherwise ok is false. It takes at
+// most n·m/64 steps in the bit-parallel algorithm of Hyyrö, "Bit-Parallel LCS-length Computation
+// Revisited" (2004). It takes far fewer if most units are rare: only the words of the row that a
+// unit changes are touched. Copies are cheap, because their common beginning and end are set aside.
+// Long texts are gone through by their differences.
 func LCSWithin(a, b *Text, steps int64) (share float64, ok bool) {
 	all := len(a.units) + len(b.units)
 	if all == 0 {
@@ -41,8 +40,8 @@ func LCSWithin(a, b *Text, steps int64) (share float64, ok bool) {
 	return 2 * float64(same+length) / float64(all), true
 }
 
-// middle is what is left of x and y without their common beginning and end, and how
-// many units those have.
+// middle returns the rest of x and y without their common beginning and end, and the number of
+// units in those.
 func middle[T comparable](x, y []T) (_, _ []T, same int) {
 	n := min(len(x), len(y))
 	for same < n && x[same] == y[same] {
@@ -56,8 +55,8 @@ func middle[T comparable](x, y []T) (_, _ []T, same int) {
 	return x[:len(x)-end], y[:len(y)-end], same + end
 }
 
-// lcsLength is the length of the longest common subsequence of x and y. After each
-// unit of y, bit i of row is 0 where one more unit of x[:i+1] than of x[:i] is found.
+// lcsLength is the length of the longest common subsequence of x and y. After each unit of y, bit i
+// of row is 0 if one more unit of x[:i+1] than of x[:i] is found.
 func lcsLength(x, y []uint64, steps int64) (length int, ok bool) {
 	where := positions(x)
 	row := make([]uint64, (len(x)+63)/64)
@@ -82,7 +81,7 @@ type standing struct {
 	bits uint64
 }
 
-// positions maps every unit to where it stands, in order.
+// positions maps every unit to its positions, in order.
 func positions[T comparable](units []T) map[T][]standing {
 	where := make(map[T][]standing, len(units)/4)
 	for i, u := range units {
@@ -96,9 +95,9 @@ func positions[T comparable](units []T) map[T][]standing {
 	return where
 }
 
-// step computes row = (row + (row AND match)) OR (row AND NOT match), where match has
-// the bits of found. Words without a match change only while a carry comes in. It
-// returns how many words it went over, and one more.
+// step computes row = (row + (row AND match)) OR (row AND NOT match); match has the bits of found.
+// Words without a match change only while a carry comes in. It returns the number of words it went
+// over, plus one.
 func step(row []uint64, found []standing) (words int64) {
 	carry, next := uint64(0), 0
 	words = 1 + int64(len(found))

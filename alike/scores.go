@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Scores are all measures of a pair, each 0 to 1, but for Hamming, which is 0 to 64 bits.
-// LCS and Edit are nil where the texts are so long, and so different, that measuring them
-// takes more than MaxSteps.
+// Scores are all measures of a pair, each 0 to 1, but for Hamming, which is 0 to 64 bits. LCS and
+// Edit are nil if the texts are so long, and so different, that measuring them takes more than
+// MaxSteps.
 type Scores struct {
 	Jaccard     float64  `json:"jaccard"`     // of the shingles of five units
 	Containment float64  `json:"containment"` // of the smaller text's shingles in the other
@@ -36,20 +36,20 @@ func Of(a, b *Text, f *Frequencies) (s Scores) {
 	return s
 }
 
-// A Condition is what a score of two texts has to reach, such as lcs>=0.8, or [Verified].
+// A Condition is a score that two texts have to reach, such as lcs>=0.8, or [Verified].
 type Condition struct {
 	Score string  // one of ConditionScores
 	Least float64 // above 0 and at most 1
 }
 
-// Verified holds of a later text of which 80% stand in the earlier one, or where 80% of
-// both are the same in order and a few words in a row are too: tables of numbers reach the
-// second share without one line in common. Its score is the share that holds.
+// Verified holds if 80% of the later text stand in the earlier one. It also holds if 80% of both
+// are the same in order and a few words in a row are too: tables of numbers reach the second share
+// without one line in common. Its score is the share that holds.
 var Verified = Condition{Score: "verified"}
 
 const (
 	verifiedShare   = 0.8 // of the shingles of the later text, or of both by LCS
-	verifiedJaccard = 0.3 // of the shingles, where the LCS decides
+	verifiedJaccard = 0.3 // of the shingles, if the LCS decides
 )
 
 // verified measures the condition Verified. Most pairs are settled by their shingles, in a
@@ -68,8 +68,7 @@ func verified(later, earlier *Text) (value float64, holds, ok bool) {
 	return lcs, measured && lcs >= verifiedShare, measured
 }
 
-// conditionScores measure the later text against the earlier one. ok is false where it
-// takes too long.
+// conditionScores measure the later text against the earlier one. ok is false if it takes too long.
 var conditionScores = map[string]func(later, earlier *Text) (value float64, ok bool){
 	"lcs":  func(l, e *Text) (float64, bool) { return LCSWithin(l, e, MaxSteps) },
 	"edit": func(l, e *Text) (float64, bool) { return EditWithin(l, e, MaxSteps) },
@@ -106,8 +105,8 @@ func (c Condition) String() string {
 	return c.Score + ">=" + strconv.FormatFloat(c.Least, 'g', -1, 64)
 }
 
-// Measure is the score of a later text beside an earlier one, and whether the condition
-// holds of it; ok is false where the texts are too long for it.
+// Measure returns the score of a later text beside an earlier one, and whether the condition holds;
+// ok is false if the texts are too long for it.
 func (c Condition) Measure(later, earlier *Text) (value float64, holds, ok bool) {
 	if c == Verified {
 		return verified(later, earlier)

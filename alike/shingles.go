@@ -15,8 +15,8 @@ var factors = func() (f [ShingleUnits]uint64) {
 	return f
 }()
 
-// shingles are hashes of the runs of ShingleUnits units, in order; where there are fewer
-// units, all of them are one run. None is 0.
+// shingles are hashes of the runs of ShingleUnits units, in order; if there are fewer units, all of
+// them are one run. None is 0.
 func shingles(units []uint64) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		for i := 0; i == 0 && len(units) > 0 || i+ShingleUnits <= len(units); i++ {

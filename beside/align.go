@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// longestRun is how many units in a row make an anchor, where so many are found that
-// both texts have once.
+// longestRun is the number of units in a row that make an anchor, if such runs are found exactly
+// once in both texts.
 const longestRun = 5
 
-// align finds which units of a and b stand for each other, both in order: the position
-// in b for each of a, -1 for none. It is the patience diff: runs that stand once in
-// both texts are anchors; between them it goes on, and where there are none it
-// tries shorter ones.
+// align finds which units of a and b stand for each other, both in order: the position in b for
+// each of a, -1 for none. It is the patience diff. Runs that stand once in both texts are anchors,
+// and it goes on between them. If there are none, it tries shorter ones.
 func align(a, b []string) []int {
 	m := &matcher{a: a, b: b, match: make([]int, len(a))}
 	for i := range m.match {
@@ -53,8 +52,8 @@ func (m *matcher) region(a0, a1, b0, b1, n int) {
 	m.region(a0, a1, b0, b1, n)
 }
 
-// anchors are where the runs begin that stand once in both regions, as many as are in
-// the same order in both.
+// anchors returns the starts of the runs that stand once in both regions, as many as are in the
+// same order in both.
 func (m *matcher) anchors(a0, a1, b0, b1, n int) [][2]int {
 	inA, inB := once(m.a[a0:a1], n), once(m.b[b0:b1], n)
 	var both [][2]int
@@ -67,7 +66,7 @@ func (m *matcher) anchors(a0, a1, b0, b1, n int) [][2]int {
 	return increasing(both)
 }
 
-// once maps every run of n units to where it begins, or to -1 if it comes again.
+// once maps every run of n units to its start, or to -1 if it comes again.
 func once(units []string, n int) map[string]int {
 	at := map[string]int{}
 	for i := 0; i+n <= len(units); i++ {

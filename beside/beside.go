@@ -1,5 +1,4 @@
-// Package beside prints two texts side by side, so that a person sees what they have
-// in common.
+// Package beside prints two texts side by side, so that a person sees their common parts.
 package beside
 
 import (
@@ -16,7 +15,7 @@ import (
 type Style struct {
 	Width int  // columns of both texts together, at least 20
 	Color bool // marks are colours, and not brackets
-	Whole bool // what is alike is not folded
+	Whole bool // alike text is not folded
 	// Left and Right are ranges of bytes of the texts that are marked by « » or green,
 	// ascending, such as shared segments.
 	Left, Right [][2]int
@@ -75,7 +74,7 @@ func rowsOf(left, right string, column int, style Style) (rows []rowPair) {
 	return rows
 }
 
-// state is what the other text has of a unit.
+// state is a unit's relation to the other text.
 type state uint8
 
 const (
@@ -91,7 +90,7 @@ type side struct {
 	spans  [][2]int // of each unit, in bytes
 	states []state
 	match  []int // of each unit, in the other side; -1 for none
-	// Where ranges that are marked begin and end, in bytes.
+	// The beginnings and ends of marked ranges, in bytes.
 	begins, ends map[int]bool
 	inside       bool // one of them, as far as cells were made
 }
@@ -166,8 +165,8 @@ func (s *side) alike(from, to int) bool {
 // block is a part of both texts that begins in one row: text[a:aEnd] and text[b:bEnd].
 type block struct{ a, aEnd, b, bEnd int }
 
-// blocks cuts both texts where two lines, or two sentences, begin with units that stand
-// for each other.
+// blocks cuts both texts wherever two lines, or two sentences, begin with units that stand for each
+// other.
 func blocks(a, b *side) []block {
 	var cuts [][2]int
 	for i, j := range a.match {
@@ -190,8 +189,8 @@ func blocks(a, b *side) []block {
 	return all
 }
 
-// begin is where the line or the sentence begins whose first unit is unit i, in bytes,
-// and 0 for units that are not the first.
+// begin returns the start, in bytes, of the line or the sentence whose first unit is unit i. It
+// returns 0 for units that are not the first.
 func (s *side) begin(i int) int {
 	if i == 0 {
 		return 0

@@ -77,8 +77,8 @@ func wrap(cells []cell, columns int) (rows []row) {
 	return rows
 }
 
-// split cuts the row after its last space and returns what stands after it: nothing,
-// where there is no space in its second half.
+// split cuts the row after its last space and returns the rest: nothing, if there is no space in
+// its second half.
 func (r *row) split() (rest row) {
 	for i := len(*r) - 1; i > len(*r)/2; i-- {
 		if (*r)[i].r == ' ' {

@@ -13,7 +13,7 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// Why a copy was not confirmed, where the texts were not compared. A report says so.
+// Reasons why a copy was not confirmed, if the texts were not compared. A report gives them.
 const (
 	WhyNoPlace = "it is not known where the earlier text stands: it was kept by a run without --confirm"
 	WhyGone    = "the input of the earlier text is gone"
@@ -97,8 +97,8 @@ func (f *Confirmer) readEarlier(w *worker, id []byte, record *dedup.Record) (why
 	return "", nil
 }
 
-// knows reports whether w.text is the text of which that was stored: its sketch is, or the one
-// by which only exact copies are found.
+// knows reports whether w.text is the text of the stored record: by its sketch, or by the sketch
+// used when only exact copies are found.
 func (w *worker) knows(record *dedup.Record) bool {
 	for _, exact := range []bool{false, true} {
 		w.extractor.ExtractFor(&w.sketch, w.text, exact)

@@ -14,20 +14,20 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// blockSize is how much is read at a time, and found by one look-up: in each GiB that is
-// read again 4,096 blocks, of which some 100 bytes each are remembered.
+// blockSize is the number of bytes read at a time, and found by one look-up. Each GiB read
+// again has 4,096 blocks; some 100 bytes are remembered for each.
 const blockSize = 256 << 10
 
-// maxOpen is how many inputs may be read at the same time, each up to where a document was
-// asked for. Of more, the first is read to its end.
+// maxOpen is the largest number of inputs read at the same time, each up to the last document asked
+// for. If there are more, the first is read to its end.
 const maxOpen = 4
 
-// Inputs reads the documents of inputs again, in any order. Texts of inputs that are
-// compressed, or no lines, are written to a temporary file while the run reads them: see
-// [Inputs.Keep]. Other inputs, and what an earlier run has read, are read once more from
-// their beginning, as far as documents are asked for; what lies in a plain file is then
-// read where it is. The temporary file has no name where the system allows that, and takes
-// as much room as the texts have bytes.
+// Inputs reads the documents of inputs again, in any order. Texts of inputs that are compressed, or
+// no lines, are written to a temporary file while the run reads them: see [Inputs.Keep]. Other
+// inputs, and those read by an earlier run, are read once more from their beginning, as far as
+// documents are asked for. Documents in a plain file are then read from their place in it. The
+// temporary file has no name if the system allows that, and takes as much room as the texts have
+// bytes.
 //
 // It is for use by several goroutines.
 type Inputs struct {
@@ -56,12 +56,12 @@ func NewInputs(ctx context.Context, find func(name string) (corpus.Input, error)
 type input struct {
 	corpus.Input
 	format  corpus.Format  // as soon as it is known
-	source  *corpus.Source // nil where it is read to its end
+	source  *corpus.Source // nil if it is read to its end
 	block   corpus.Block
 	parser  corpus.Parser
 	pieces  []piece // in the order of places
 	last    corpus.Place
-	at      int64        // in the file, where the next block should begin
+	at      int64        // in the file, the expected start of the next block
 	plain   *corpus.File // while it is read: blocks have stood in it as they are so far
 	failure error        // why no more of it can be read
 }
@@ -77,8 +77,8 @@ type piece struct {
 // errNotThere: the input has no document at that place.
 var errNotThere = errors.New("there is no document at its place")
 
-// Text appends the text of the document at a place to dst. The error says why it is not to
-// be had; it is that of the context where that is over.
+// Text appends the text of the document at a place to dst. The error says why it is not to be had;
+// it is that of the context if the context is over.
 func (in *Inputs) Text(p Place, dst []byte) (id string, text []byte, err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -111,8 +111,8 @@ func pieceOf(pieces []piece, place corpus.Place) int {
 	return at
 }
 
-// Lost is why nothing can be read any more, whatever the input: other than a fault of an
-// input it ends the run, for one that is continued would decide otherwise.
+// Lost returns the error that stops all further reading, whatever the input. Unlike a fault of one
+// input it ends the run, because a continued run would decide otherwise.
 func (in *Inputs) Lost() error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -130,7 +130,7 @@ func compare(a, b corpus.Place) int {
 	return cmp.Or(cmp.Compare(a.Part, b.Part), cmp.Compare(a.Record, b.Record))
 }
 
-// input is the one of a name, which is opened where it is not known.
+// input returns the input with a name, and opens it if it is not known.
 func (in *Inputs) input(name string) *input {
 	if x := in.known[name]; x != nil {
 		return x
@@ -190,7 +190,7 @@ func (in *Inputs) finish(x *input, err error) {
 	in.open = slices.DeleteFunc(in.open, func(o *input) bool { return o == x })
 }
 
-// keep notes where the documents of the block that was read are found.
+// keep notes the places of the documents in the block just read.
 func (in *Inputs) keep(x *input) error {
 	b := &x.block
 	if x.parser == nil {
@@ -209,8 +209,8 @@ func (in *Inputs) keep(x *input) error {
 	return in.spoolBlock(x)
 }
 
-// standsInFile reports whether the block is what the file has at x.at, as it is. Only then
-// it can be read again there: of a compressed file it is not, nor behind a byte order mark.
+// standsInFile reports whether the file has exactly the bytes of the block at x.at. Only then it
+// can be read again there: not in a compressed file, nor behind a byte order mark.
 func (in *Inputs) standsInFile(x *input) bool {
 	if x.plain == nil {
 		return false

@@ -9,7 +9,7 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// keptInput is what a run keeps of an input that it reads.
+// keptInput is the data a run keeps of an input that it reads.
 type keptInput struct {
 	inFile bool // its texts are read in the file itself
 	pieces []piece
@@ -52,8 +52,8 @@ func (in *Inputs) keptInput(b *corpus.Block) *keptInput {
 	return x
 }
 
-// standsInPlainFile reports whether the records of a block probably stand in its file as
-// they are. Wherever that is wrong, the input is read again.
+// standsInPlainFile reports whether the records of a block probably stand in its file as they are.
+// If that is wrong, the input is read again.
 func (in *Inputs) standsInPlainFile(b *corpus.Block) bool {
 	if _, cutter := b.Format.(corpus.Cutter); !cutter || b.Charset != "" {
 		return false

@@ -1,9 +1,9 @@
-// Package confirm compares the texts of copies before one is removed: the earlier text is
-// read again, at the place of its input where it stood.
+// Package confirm compares the texts of copies before one is removed: the earlier text is read
+// again, at its place in its input.
 //
-// That place is stored with every kept document, by [Place.Append]. [Inputs] reads texts
-// again, whatever their format and compression, and a [Confirmer] makes sure that what it
-// has read is the text that was judged, and compares.
+// That place is stored with every kept document, by [Place.Append]. [Inputs] reads texts again,
+// whatever their format and compression. A [Confirmer] checks that the text read is the text that
+// was judged, and compares.
 package confirm
 
 import (
@@ -18,11 +18,11 @@ import (
 // of a document".
 const Tag dedup.Tag = 2
 
-// maxFile is the longest name of an input that is stored. A document of an input with a
-// longer one has no place.
+// maxFile is the longest name of an input that is stored. A document of an input with a longer name
+// has no place.
 const maxFile = 768
 
-// A Place is where a document stands.
+// A Place is the place of a document in its input.
 type Place struct {
 	File string // the input, as it was named to the run
 	At   corpus.Place
@@ -40,7 +40,7 @@ func (p Place) Append(added []byte) []byte {
 
 var errPlace = errors.New("the place of a document is not what was stored: the table is damaged, or another program's")
 
-// PlaceOf is the place of a document; ok is false where none is stored.
+// PlaceOf returns the place of a document; ok is false if none is stored.
 func PlaceOf(r *dedup.Record) (p Place, ok bool, err error) {
 	value, ok, err := r.Field(Tag)
 	if !ok || err != nil {

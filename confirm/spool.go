@@ -66,7 +66,7 @@ func (s *spool) add(pieces []piece, first corpus.Place, out []byte) ([]piece, er
 	return append(pieces, piece{first: first, offset: at, length: len(out)}), nil
 }
 
-// reserve returns where so many bytes can be written.
+// reserve returns an offset at which n bytes can be written.
 func (s *spool) reserve(n int) (at int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

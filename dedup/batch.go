@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A Batch is documents to be decided together, in order. Whoever extracts them fills
-// it: that needs neither filter nor table. It is used again and again.
+// A Batch is documents to be decided together, in order. Filling it, after extraction, needs
+// neither filter nor table. It is reused.
 type Batch struct {
 	docs  []batched
 	keys  []uint64 // of all documents, one after the other; of each the whole text's last
@@ -19,12 +19,12 @@ type Batch struct {
 
 type batched struct {
 	Document
-	first   int  // where its keys begin
+	first   int  // index of its first key
 	repeats bool // an earlier document of the batch has one of its keys
 }
 
-// What a batch takes of memory: for each document, and for each of its keys, one for each
-// feature and one for the whole text.
+// The memory of a batch: for each document, and for each of its keys, one for each feature and one
+// for the whole text.
 const (
 	BatchDocumentBytes = 64
 	BatchKeyBytes      = 8 + 4 + 4 + 4
@@ -39,7 +39,7 @@ func (b *Batch) Len() int { return len(b.docs) }
 // Keys is how many keys there are. It is known after Link.
 func (b *Batch) Keys() int { return len(b.keys) }
 
-// Add appends a document. What it has may not change until the batch is decided.
+// Add appends a document. Its data may not change until the batch is decided.
 func (b *Batch) Add(doc Document) {
 	b.docs = append(b.docs, batched{Document: doc})
 }
@@ -47,8 +47,7 @@ func (b *Batch) Add(doc Document) {
 // Document is the i-th document. Until the batch is decided its Time may be set.
 func (b *Batch) Document(i int) *Document { return &b.docs[i].Document }
 
-// A Linker finds equal keys in batches. It is memory that is used again, for one
-// goroutine.
+// A Linker finds equal keys in batches. It holds reusable memory, for one goroutine.
 type Linker struct{ slots []int32 }
 
 // Link makes the batch ready to be decided, once all documents are added.
@@ -102,7 +101,7 @@ func (l *Linker) chain(b *Batch) {
 	}
 }
 
-// keysOf are where a document's keys begin and end.
+// keysOf returns the beginning and end of a document's keys.
 func (b *Batch) keysOf(i int) (from, to int) {
 	from = b.docs[i].first
 	return from, from + len(b.docs[i].Sketch.Features) + 1
@@ -126,7 +125,7 @@ func (d *Deduper) CanDecideAll(documents int) bool {
 	return ok && d.near == nil && uint64(s.Documents())+uint64(documents) < math.MaxUint32
 }
 
-// Told is a document of a batch that was decided.
+// Told is a decided document of a batch.
 type Told struct {
 	Result *Result
 	// Seen are the positions in feature.Sketch.Features of those segments of a kept
@@ -134,14 +133,13 @@ type Told struct {
 	Seen []int
 }
 
-// DecideAll decides the documents of a batch as Decide would one after the other, by
-// all of a crew, and remembers those that are kept. tell is called once for each, in any
-// order and at the same time for several, after the table has them. Where it fails none
-// is remembered.
+// DecideAll decides the documents of a batch as Decide would one after the other, by all of a crew,
+// and remembers those kept. tell is called once for each, in any order and for several at the same
+// time, after the table has them. If it fails, none is remembered.
 //
-// The results are those of Decide, and so is what is in filter and table. Counts may
-// differ a little: that keys of a batch make the filter see another of the same batch,
-// which it does not hold, is not noticed.
+// The results are those of Decide, and so are the contents of filter and table. Counts may differ a
+// little: a key of the batch can make the filter report another key of the same batch that it does
+// not hold. That is not noticed.
 func (d *Deduper) DecideAll(b *Batch, crew Crew, tell func(worker, i int, t Told)) error {
 	if err := d.ready(); err != nil {
 		return err

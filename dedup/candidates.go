@@ -19,8 +19,8 @@ func (d *Deduper) load(s *feature.Sketch) {
 	d.decision.load(s, d.Keys, d.Seen)
 }
 
-// appendKeys appends what a document is looked up and remembered under beside a table:
-// its features, and its whole text last.
+// appendKeys appends the keys that a document is looked up and remembered under beside a table: its
+// features, and its whole text last.
 func appendKeys(dst []uint64, s *feature.Sketch) []uint64 {
 	for i := range s.Features {
 		dst = append(dst, s.Features[i].Key)
@@ -36,7 +36,7 @@ func (d *Deduper) askFilter() {
 	d.testFilter(d.Keys, d.Seen, (*bloomstore.Filter).Test)
 }
 
-// testFilter asks the filter, where there is one, for keys, by one of its ways to test.
+// testFilter asks the filter, if there is one, for keys, by one of its ways to test.
 func (d *Deduper) testFilter(keys []uint64, seen []bool, test func(f *bloomstore.Filter, keys []uint64, seen []bool)) {
 	if d.Cfg.Filter != nil {
 		test(d.Cfg.Filter, keys, seen)
@@ -103,7 +103,7 @@ func (c *decision) gather() {
 		common, counted := len(docs) >= MaxHolders, slices.Contains(docs, Counted)
 		what := uint64(i)
 		switch docs = named(docs); {
-		case len(docs) == 0: // what nobody is named for is new
+		case len(docs) == 0: // a document for which no other is named is new
 		case common:
 			what |= commonPair
 			if counted {
@@ -140,7 +140,7 @@ func named(docs []uint32) []uint32 {
 	return slices.DeleteFunc(docs, func(num uint32) bool { return num == Counted })
 }
 
-// commonPair marks a pair of a document and a common feature, countedPair one where some
+// commonPair marks a pair of a document and a common feature. countedPair marks one for which some
 // of the eight holders only count.
 const (
 	commonPair  = 1 << 31

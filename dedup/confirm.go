@@ -7,30 +7,30 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// Where copies have to be confirmed, what the method calls one is asked for before it is
-// removed: of the candidates that are copies the best first, and, of a document so short
-// that its method leaves it open, those that are not as well. Nothing is removed that was
-// not confirmed. With Rules.Verify only what is in doubt has to be confirmed, and a document
-// with a long new passage is asked for too.
+// If copies have to be confirmed, the Confirmer is asked about the method's copies before the
+// document is removed. Of the candidates that are copies, it is asked about the best first. If a
+// document is so short that its method leaves it open, the other candidates are asked about too. No
+// unconfirmed copy is removed. With Rules.Verify only doubtful copies have to be confirmed, and
+// documents with a long new passage are asked about too.
 
 // maxAsked is of how many candidates the texts are compared for one document. They are
 // asked best first, so that the rest hardly ever matter.
 const maxAsked = 8
 
-// A Confirmer compares the text of a document with that of an earlier one which its method
-// calls a copy, or leaves open. What it returns may depend on the two alone: it is called
-// by several goroutines, in any order, and for a pair more than once. An error ends the
-// run. record and id are valid during the call.
+// A Confirmer compares the text of a document with that of an earlier one which its method calls a
+// copy, or leaves open. Its result may depend on the two alone: it is called by several goroutines,
+// in any order, and for a pair more than once. An error ends the run. record and id are valid
+// during the call.
 type Confirmer func(text []byte, id []byte, record *Record) (Confirmation, error)
 
 // A Confirmation is what comparing two texts came to.
 type Confirmation struct {
 	OK    bool    // the document is a copy of the earlier one
-	Value float64 // the score, 0 to 1, where the texts were compared
-	Why   string  // why they were not; "" where they were
+	Value float64 // the score, 0 to 1, if the texts were compared
+	Why   string  // why they were not; "" if they were
 }
 
-// confirming is what a decision has of it.
+// confirming is a decision's part in confirming.
 type confirming struct {
 	ask    Confirmer
 	text   []byte
@@ -58,7 +58,7 @@ func (c *confirming) begin(text []byte) {
 	c.text, c.active, c.exact = text, c.ask != nil, failed{}
 }
 
-// end has what is judged without being decided not confirmed.
+// end stops confirming: documents judged without being decided are not confirmed.
 func (c *confirming) end() { c.text, c.active = nil, false }
 
 // confirm asks about the at-th of the documents that were read last.
@@ -87,7 +87,7 @@ func (c *decision) confirmExact(num uint32, features int, r *Result) (ok bool, e
 	return answer.OK, nil
 }
 
-// aloneConfirmed is alone where copies have to be confirmed.
+// aloneConfirmed is alone if copies have to be confirmed.
 func (c *decision) aloneConfirmed(r *Result) (witness, relation found, err error) {
 	witness.candidate, relation.candidate = -1, -1
 	tries := c.confirming.tries[:0]
@@ -135,15 +135,15 @@ func (c *decision) aloneConfirmed(r *Result) (witness, relation found, err error
 	return witness, relation, nil
 }
 
-// relate makes f the relation that is told of, if it is one and goes before it.
+// relate makes f the reported relation, if it is a relation and goes before the best so far.
 func (c *decision) relate(f found, best *found) {
 	if f.Relation == method.Related && c.better(f.candidate, f.Share, best, best.Share) {
 		*best = f
 	}
 }
 
-// keepUnconfirmed tells of an exact copy that was not confirmed, where nothing else is
-// known of the document.
+// keepUnconfirmed reports an exact copy that was not confirmed, if nothing else is known of the
+// document.
 func (c *decision) keepUnconfirmed(r *Result) {
 	e := &c.confirming.exact
 	if !c.confirming.active || e.num == 0 || r.Verdict != Unique {

@@ -7,10 +7,9 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// A decision is one document on its way through the three steps: its candidates are
-// found (candidates.go), their records fetched (fetch.go), and judged (judge.go). The
-// first two ask the filter and the store, the third asks nobody. Its buffers are
-// reused.
+// A decision is one document on its way through the three steps: its candidates are found
+// (candidates.go), their records fetched (fetch.go), and judged (judge.go). The first two ask the
+// filter and the store; the third needs neither. Its buffers are reused.
 type decision struct {
 	rules Rules
 	// counting: the store has documents that only count.
@@ -19,7 +18,7 @@ type decision struct {
 	judge  method.Judge
 	sketch *feature.Sketch
 	keys   []uint64 // of its features, and of the whole text
-	seen   []bool   // what the filter says of each
+	seen   []bool   // the filter's answer for each
 	counts Counts
 
 	asked     []int // the features looked up, in order
@@ -33,7 +32,7 @@ type decision struct {
 
 	selected []int // the candidates to compare
 	read     records
-	sketches [][]byte // what is stored of those read
+	sketches [][]byte // stored sketches of those read
 
 	confirming confirming
 
@@ -93,14 +92,14 @@ func (c *decision) byRules(table asker) (Result, error) {
 	return r, c.nameSources(table, &r)
 }
 
-// unique is the result where nothing else is found.
+// unique is the result if nothing else is found.
 func (c *decision) unique() Result {
 	return Result{Kept: true, Segments: c.sketch.Parts(), Also: c.also[:0]}
 }
 
-// decideExact looks for a kept document with the same whole text: the best witness
-// there is, found by one key however common the features (rule 2). That key may also
-// be one of a feature, so what is stored of its holders is compared.
+// decideExact looks for a kept document with the same whole text. It is the best possible witness,
+// found by one key however common the features (rule 2). That key may also belong to a feature, so
+// the stored records of its holders are compared.
 func (c *decision) decideExact(table asker, r *Result) (done bool, err error) {
 	nums, err := c.lookupWhole(table)
 	if err != nil {

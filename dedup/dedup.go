@@ -1,10 +1,10 @@
-// Package dedup decides, for every document of a stream, whether it was seen
-// before and in which earlier document.
+// Package dedup decides, for every document of a stream, whether it was seen before and in which
+// earlier document.
 //
-// A [Deduper] takes documents one at a time, in order, and keeps what it has seen in
-// a filter and a [Store], the side table. Decisions depend on the documents and their
-// order alone: not on the number of workers, on the filter's false positives, nor on
-// how the store is laid out. The rules are those of docs/design.md, "The decision".
+// A [Deduper] takes documents one at a time, in order, and remembers them in a filter and a
+// [Store], the side table. Decisions depend on the documents and their order alone. They do not
+// depend on the number of workers, the filter's false positives, or the layout of the store. The
+// rules are those of docs/design.md, "The decision".
 package dedup
 
 import (
@@ -26,21 +26,20 @@ type Rules struct {
 	// that one earlier document must hold for it to be a duplicate; 0 means
 	// DefaultThreshold, or DefaultFilterThreshold without a table.
 	Threshold float64
-	// Score says what the share is a share of.
+	// Score names the whole that the share refers to.
 	Score Score
 	// RemoveMosaics removes documents assembled from several earlier ones.
 	RemoveMosaics bool
-	// Confirm names the condition by which copies are confirmed, so that runs can tell
-	// whether theirs is the same; "" for none. Config.Confirm does it.
+	// Confirm names the condition by which copies are confirmed, so that runs can check whether
+	// theirs is the same; "" for none. Config.Confirm confirms them.
 	Confirm string `json:",omitempty"`
-	// Verify has Config.Confirm asked only about copies that records leave in doubt: not
-	// about exact copies, nor where a sketch is sure. The default threshold is
-	// DefaultVerifyThreshold.
+	// Verify restricts Config.Confirm to copies that records leave in doubt. It is not asked about
+	// exact copies, nor if a sketch is sure. The default threshold is DefaultVerifyThreshold.
 	Verify bool `json:",omitempty"`
 }
 
-// The thresholds where none is given. Without a table nobody checks that the
-// segments seen come from one document, so more of them must have been.
+// The default thresholds. Without a table, no check shows that the segments seen come from one
+// document, so more of them must have been seen.
 const (
 	DefaultThreshold         = 0.6
 	DefaultSegmentsThreshold = 0.5 // with ScoreSegments
@@ -72,33 +71,32 @@ func (r Rules) withDefaults(s feature.Scheme, filterOnly bool) (Rules, error) {
 	return r, nil
 }
 
-// Config is what a [Deduper] works with.
+// Config configures a [Deduper].
 type Config struct {
 	Scheme feature.Scheme
-	// Method, where there is one, takes the place of the Scheme's: one of the
-	// caller's own.
+	// Method, if set, takes the place of the Scheme's method: it is one of the caller's own.
 	Method method.Method
 	Rules  Rules
 	// Filter answers at once for most keys that were never seen. Without one
 	// the table is asked for every key: the same verdicts, more slowly.
 	Filter *bloomstore.Filter
-	// Table names the earlier document. Without one, verdicts rest on the
-	// filter alone, and name nobody. A nil pointer is none.
+	// Table names the earlier document. Without one, verdicts rest on the filter alone, and name no
+	// document. A nil pointer is none.
 	Table Store
-	// Earlier are the filters of the earlier stores, where Table is a [Stack] and there
-	// is a Filter. Nothing is added to them.
+	// Earlier are the filters of the earlier stores, if Table is a [Stack] and there is a Filter.
+	// Nothing is added to them.
 	Earlier []*bloomstore.Filter
 	// Now stamps kept documents; nil means time.Now.
 	Now func() time.Time
-	// Confirm, where there is one, is asked before a document is removed, by what is
-	// decided, not by Check. Needs a table. See [Confirmer].
+	// Confirm, if set, is asked before a document is removed. Deciding asks it; Check does not. It
+	// needs a table. See [Confirmer].
 	Confirm Confirmer
 }
 
 // Deduper judges documents one after another. It is not for concurrent use.
 type Deduper struct {
 	Cfg       Config
-	closer    closer // the table, where it is one that can be closed
+	closer    closer // the table, if it is one that can be closed
 	method    method.Method
 	decision  decision
 	extractor method.Extractor
@@ -127,7 +125,7 @@ type Counts struct {
 	Fresh uint64
 }
 
-// Errors of a Deduper that has lost what it works with.
+// Errors of a Deduper that has lost its filter or store.
 var (
 	errNothing       = errors.New("neither a filter nor a table given")
 	errUnconfirmable = errors.New("copies are confirmed by one earlier document: that needs a table, and mosaics that are kept")
@@ -177,22 +175,22 @@ func (d *Deduper) See(id string, text []byte) (Result, error) {
 	return d.SeeDocument(Document{ID: id, Text: text})
 }
 
-// SeeDocument is See for a document of which more is to be stored. It has no Sketch.
+// SeeDocument is See for a document with more data to store. It has no Sketch.
 func (d *Deduper) SeeDocument(doc Document) (Result, error) {
 	d.extractor.Extract(&d.sketch, doc.Text)
 	doc.Sketch = &d.sketch
 	return d.DecideDocument(doc)
 }
 
-// A Document is what is decided about.
+// A Document is the input of a decision.
 type Document struct {
 	ID     string
 	Sketch *feature.Sketch // extracted with the Deduper's own scheme
-	// Added is stored with a document that is kept: fields, as AppendField writes them.
+	// Added is stored with the document if it is kept: fields, as AppendField writes them.
 	Added []byte
-	// Time is what a [TimedStore] is told of a document that is kept: Unix seconds.
+	// Time is passed to a [TimedStore] with a kept document: Unix seconds.
 	Time uint32
-	// Uncounted: it is not remembered where it is removed, not even to count.
+	// Uncounted: if it is removed, it is not remembered, not even to count.
 	Uncounted bool
 	// Text is what Config.Confirm compares; without one it is not needed.
 	Text []byte
@@ -204,7 +202,7 @@ func (d *Deduper) Decide(id string, s *feature.Sketch) (Result, error) {
 	return d.DecideDocument(Document{ID: id, Sketch: s})
 }
 
-// DecideDocument is Decide for a document of which more is to be stored.
+// DecideDocument is Decide for a document with more data to store.
 func (d *Deduper) DecideDocument(doc Document) (Result, error) {
 	r, err := d.JudgeDocument(doc)
 	if err != nil || !r.Kept && (!r.Counted || doc.Uncounted) {
@@ -247,8 +245,8 @@ func (d *Deduper) check(s *feature.Sketch) (Result, error) {
 	return d.decision.decide(d.Cfg.Table)
 }
 
-// ready reports what is missing: a document the filter has not seen would else be
-// judged without a word from a table that is gone.
+// ready reports anything missing. Otherwise a document that the filter has not seen would be judged
+// without asking a table that is gone.
 func (d *Deduper) ready() error {
 	filter := d.Cfg.Filter
 	switch {

@@ -2,8 +2,8 @@ package dedup
 
 import "fmt"
 
-// The second step of a decision: what is stored of the documents that matter is read.
-// Nothing is decided here.
+// The second step of a decision reads the stored records of the documents that matter. It decides
+// nothing.
 
 // fetch reads the records of the candidates that the method wants to compare.
 func (c *decision) fetch(table asker) error {
@@ -21,8 +21,8 @@ func (c *decision) fetchOne(table asker, num uint32) error {
 	return c.fetchSketches(table)
 }
 
-// fetchSketches reads the records of c.read.nums and leaves in c.sketches what the
-// method stored of each.
+// fetchSketches reads the records of c.read.nums and leaves the method's part of each in
+// c.sketches.
 func (c *decision) fetchSketches(table asker) error {
 	c.sketches = c.sketches[:0]
 	if len(c.read.nums) == 0 {

@@ -8,9 +8,9 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// Without a table nobody can refute the filter, so a verdict must be one that
-// the filter's false positives could not have produced: below one in a billion,
-// ten million documents a day pass for months without a text wrongly removed.
+// Without a table nothing can refute the filter, so its false positives must not be able to produce
+// a verdict. Below one in a billion, ten million documents a day pass for months without a text
+// wrongly removed.
 const chanceLimit = 1e-9
 
 // wholeKeys is how many keys the whole text of a document is remembered under, so
@@ -41,9 +41,9 @@ func spread(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// checkFilter judges by the share of the document's text that was seen. It counts
-// words, not runs of three as beside a table: the threshold is higher, and that
-// the segments seen lie in one document nobody can say anyway.
+// checkFilter judges by the share of the document's text that was seen. It counts words, not runs
+// of three as beside a table. The threshold is higher, and nothing can show anyway that the
+// segments seen lie in one document.
 func (d *Deduper) checkFilter(s *feature.Sketch) Result {
 	d.loadFilter(s)
 	j := d.decision.judge

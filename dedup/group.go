@@ -8,23 +8,23 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 )
 
-// How a batch is decided by many at once, with the results of one after the other:
+// A batch is decided by many workers at once, with the results of one after the other:
 //
 //  1. Each document by itself. If it could be nothing but unique, even if all documents
 //     before it in the batch were kept, it is. If none of these has a key of it, the
 //     table decides as ever. If the table has its whole text, it is a copy of that. Else
 //     it is open, and the table is asked for its keys.
-//  2. Each open document by itself: where those before it that have a key of it are
-//     removed, or the table names as many holders of the key as there may be, the table
-//     decides.
+//  2. Each open document by itself. If all earlier documents sharing a key with it are
+//     removed, the table decides. The table also decides if it names as many holders
+//     of the key as there may be.
 //  3. The others depend on each other. Those that have a key in common are a component;
-//     within one, documents are decided in order, by what the table and the kept
-//     documents of the batch hold. Components know nothing of each other.
+//     within one, documents are decided in order, by the contents of the table and the
+//     kept documents of the batch. Components know nothing of each other.
 //  4. Kept documents are numbered, in order, and added to the table.
-//  5. They are added to the filter, and all are told.
+//  5. They are added to the filter, and all are reported.
 //
-// Until 4 nothing changes filter or table. In the batch a kept document has a number
-// above all of the table's, in order of documents; which one it gets is known in 4.
+// Until 4 nothing changes filter or table. In the batch a kept document has a number above all of
+// the table's, in order of documents; its final number is known in 4.
 
 // group is a batch on its way.
 type group struct {
@@ -48,7 +48,7 @@ type group struct {
 	data    [][]byte // the record of each kept document
 	number  []uint32 // of each kept document in the table
 	open    []int    // documents that step 1 has left, ascending
-	asked   []asked  // of each document that is open
+	asked   []asked  // of each open document
 	root    []int32  // of an open document, another of its component, or itself
 	parts   [][]int  // components, each ascending
 	shorten bool     // step 3 is under way
@@ -61,7 +61,7 @@ type group struct {
 	marks []bool
 }
 
-// state is what is known of a document.
+// state is the state of a document.
 type state uint8
 
 const (
@@ -71,16 +71,16 @@ const (
 	removed
 )
 
-// asked is what the table says of an open document's keys, and the batch.
+// asked is the answer of the table, and of the batch, about an open document's keys.
 type asked struct {
-	n       []uint8  // how many hold each key; 0 where the filter has not seen it; see closedKey
+	n       []uint8  // holders of each key; 0 if the filter has not seen it; see closedKey
 	holders []uint32 // of one key after the other
 	touched bool     // a document of the batch may be one more
 	links   []int32  // of those that are open, the first for each key
 }
 
-// closedKey is set in asked.n of a key of which no document of the batch is a holder, though
-// the table names few.
+// closedKey is set in asked.n of a key if no document of the batch is a holder of it, though the
+// table names few.
 const closedKey = 1 << 7
 
 // A member of the crew has what one goroutine needs. Its buffers are used again.
@@ -180,8 +180,8 @@ func (g *group) each(n, chunk int, f func(m *member, i int) error) error {
 	return nil
 }
 
-// eachAgain is each for all documents once more, in the tasks that owner tells of, most
-// of them by who has had them: what he has loaded for them may be in his cache still.
+// eachAgain is each for all documents once more, in the tasks given by owner. Most go to the worker
+// that had them before: its cache may still hold the data loaded for them.
 func (g *group) eachAgain(f func(m *member, i int)) {
 	for task := range g.taken {
 		g.taken[task].Store(false)

@@ -7,9 +7,8 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// The third step of a decision: by what is known of the candidates. Nothing here reads
-// or writes anything. What two documents are to each other the method says; what
-// follows of several is rule 9.
+// The third step of a decision judges by the candidates' records. Nothing here reads or writes
+// anything. The method compares two documents; rule 9 combines several results.
 
 // found is a candidate that reaches the threshold alone.
 type found struct {
@@ -47,8 +46,8 @@ func (c *decision) verdict(r *Result) error {
 		r.Score = method.Share(r.Also[0].Weight, whole)
 		r.Contained = r.Score
 	default:
-		// Of a unique document the share seen is not told: where the table was
-		// not asked it is unknown.
+		// A unique document's share seen is not reported: if the table was not asked, it is
+		// unknown.
 		r.Seen = 0
 	}
 	r.Kept = r.Verdict != Duplicate && !(r.Verdict == Mosaic && c.rules.RemoveMosaics)
@@ -85,13 +84,12 @@ func (c *decision) better(i int, share float64, best *found, bestShare float64) 
 		share == bestShare && c.found.Candidates[i].Num < c.found.Candidates[best.candidate].Num
 }
 
-// damaged says of which document the record cannot be read.
+// damaged names the document with the unreadable record.
 func (c *decision) damaged(num uint32, err error) error {
 	return fmt.Errorf("document %d: %w", num, err)
 }
 
-// exact is rule 2: the result of a document that has the same text as num, the
-// features of which are so many.
+// exact is rule 2: the result for a document with the same text as num, which has so many features.
 func (c *decision) exact(num uint32, features int, r *Result) {
 	r.Verdict, r.Kept, r.Exact = Duplicate, false, true
 	r.Of = Source{Num: num, Shared: r.Segments, Weight: c.judge.Whole()}
@@ -128,8 +126,7 @@ func heavierFirst(a, b Source) int {
 	return int(a.Num) - int(b.Num)
 }
 
-// sharedWith lists the features that a candidate holds, or any where it is -1, longest
-// first.
+// sharedWith lists the features held by a candidate, or by any if it is -1, longest first.
 func (c *decision) sharedWith(candidate int) []int {
 	c.shared = c.shared[:0]
 	for i := range c.found.Candidates {
@@ -145,8 +142,7 @@ func (c *decision) sharedWith(candidate int) []int {
 	return c.shared
 }
 
-// told are those of a candidate's features, which are ascending, that a result tells
-// of.
+// told returns those of a candidate's features, which are ascending, that a result reports.
 func (c *decision) told(shared []uint32) []uint32 {
 	n, _ := slices.BinarySearch(shared, uint32(c.sketch.Parts()))
 	return shared[:n]

@@ -72,7 +72,7 @@ func (m *Memory) RecordsBy(_ int, nums []uint32, ids, data [][]byte) error {
 	return m.Records(nums, ids, data)
 }
 
-// Live reports whether a document is one that is named.
+// Live reports whether a document can be named.
 func (m *Memory) Live(num uint32) bool {
 	return num > 0 && int(num) <= len(m.docs) && !m.docs[num-1].counted
 }

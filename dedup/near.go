@@ -8,9 +8,9 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// A near is what a method has that finds documents by more than equal keys: a memory of
-// all that are kept, which names the features that those near a document were kept under.
-// These are looked up in place of the document's own.
+// A near is the memory of a method that finds documents by more than equal keys. It holds all kept
+// documents, and names the features that those near a document were kept under. These are looked up
+// in place of the document's own.
 type near struct {
 	memory method.Memory
 	sketch feature.Sketch // of the document, with those features
@@ -21,8 +21,8 @@ type near struct {
 
 var errUncounted = errors.New("this method has all kept documents in memory, and the store does not say how many it has: use another method, or a store with the method Documents")
 
-// newNear fills a method's memory with what the store has; nil for a method without one,
-// and without a store.
+// newNear fills a method's memory from the store. It returns nil for a method without a memory, and
+// without a store.
 func newNear(m method.Method, table Store) (*near, error) {
 	r, ok := m.(method.Rememberer)
 	if !ok || table == nil {
@@ -40,10 +40,10 @@ func newNear(m method.Method, table Store) (*near, error) {
 	return n, n.fill(table, counted.Documents())
 }
 
-// A liver is a Store that can take documents back, of which it then knows nothing.
+// A liver is a Store that can take documents back, after which it knows nothing of them.
 type liver interface{ Live(num uint32) bool }
 
-// fill reads what is stored of all documents.
+// fill reads the stored records of all documents.
 func (n *near) fill(table Store, documents uint32) error {
 	const together = 1024
 	var r records
@@ -71,15 +71,15 @@ func (n *near) fill(table Store, documents uint32) error {
 	return nil
 }
 
-// add remembers what is stored of a document.
+// add remembers the stored record of a document.
 func (n *near) add(sketch []byte) error {
 	n.has++
 	return n.memory.Add(sketch)
 }
 
-// Thin says that the store has at most so many documents that it names. Where a method has
-// twice as many and more in memory, that is filled anew. Those that are not named
-// are no candidates, whether they are in memory or not.
+// Thin takes the largest number of documents that the store names. If a method has twice as many
+// and more in memory, the memory is filled anew. Documents not named are no candidates, whether
+// they are in memory or not.
 func (d *Deduper) Thin(documents uint64) (err error) {
 	if d.near != nil && d.near.has > 2*documents {
 		d.near = nil // or both would be in memory
@@ -88,8 +88,8 @@ func (d *Deduper) Thin(documents uint64) (err error) {
 	return err
 }
 
-// load makes s, whose own keys are loaded already, the document of c, to be looked up by
-// what is near.
+// load makes s, whose own keys are loaded already, the document of c, to be looked up by its near
+// documents.
 func (n *near) load(c *decision, s *feature.Sketch) {
 	own := len(c.keys) - 1
 	n.sketch = method.Sketch{

@@ -38,8 +38,8 @@ func (m *member) asksFor(p int) bool {
 	return m.seen[p] || m.counting && (m.possible[p] || m.keys[p] == m.keys[len(m.keys)-1])
 }
 
-// askClosed has a table that takes documents back tell which keys are closed, of those
-// that earlier documents of the batch have too.
+// askClosed asks a table that takes documents back which keys are closed, among those shared with
+// earlier documents of the batch.
 func (m *member) askClosed(i int) error {
 	store, closes := m.group.store.(ClosingStore)
 	if !closes {

@@ -5,13 +5,13 @@ import (
 	"errors"
 )
 
-// A Record is what a [Store] keeps of a document beside its id and its keys: the
-// data of docs/format.md, "Data of a document".
+// A Record is the data a [Store] keeps of a document beside its id and its keys: see
+// docs/format.md, "Data of a document".
 type Record struct {
 	Verdict Verdict // by which it was kept
 	Time    int64   // of arrival, Unix seconds
 	Added   []byte  // fields, as AppendField writes them
-	Sketch  []byte  // what the method keeps of it, to be judged by
+	Sketch  []byte  // the method's data for judging by
 }
 
 var errRecord = errors.New("the data of a document is not what was stored: the store is damaged, or another program's")
@@ -47,7 +47,7 @@ func ParseRecord(b []byte) (Record, error) {
 	return r, nil
 }
 
-// A Tag says what a field of [Record.Added] is: see docs/format.md, "Data of a document".
+// A Tag identifies a field of [Record.Added]: see docs/format.md, "Data of a document".
 type Tag byte
 
 // AppendField appends a field to those of a document, which stand in the order of their
@@ -58,8 +58,8 @@ func AppendField(added []byte, tag Tag, value []byte) []byte {
 	return append(added, value...)
 }
 
-// Field finds a field in Added. The others are passed over, also those that are not
-// known. ok is false where there is none.
+// Field finds a field in Added. It passes over the others, including unknown ones. ok is false if
+// there is none.
 func (r *Record) Field(tag Tag) (value []byte, ok bool, err error) {
 	for b := r.Added; len(b) > 0; {
 		at := Tag(b[0])

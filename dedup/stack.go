@@ -8,22 +8,21 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 )
 
-// A Stack is a [SharedStore] of several: earlier ones, which are only asked, and one that
-// documents are added to. It answers as one store would to which all their documents had
-// been added, first those of the earlier stores in their order: its numbers are those of
-// that store, and of a key it names the first MaxHolders.
+// A Stack is a [SharedStore] of several: earlier ones, which are only asked, and one that documents
+// are added to. It answers as one store with all their documents would, those of the earlier stores
+// added first, in their order. Its numbers are those of that store, and for a key it names the
+// first MaxHolders.
 //
-// A document of an earlier store that repeats one of another is in both, as it would be
-// in one store that was told to keep it. The earlier stores may not be changed while the
-// stack is in use; nobody else may ask the stores meanwhile.
+// If a document of an earlier store repeats one of another, both are kept, as in one store asked to
+// keep it. The earlier stores may not be changed while the stack is in use; no other user may ask
+// the stores meanwhile.
 type Stack struct {
 	stores  []SharedStore // the last is added to
 	own     layers
 	readers []*layers
 }
 
-// NewStack returns the stack of stores of which the last is added to. It does not close
-// them.
+// NewStack returns the stack of stores, and adds to the last. It does not close them.
 func NewStack(earlier []SharedStore, last SharedStore) *Stack {
 	return &Stack{stores: append(slices.Clone(earlier), last)}
 }
@@ -78,7 +77,7 @@ func (s *Stack) AddAt(ids []string, data [][]byte, keys [][]uint64, times []uint
 	return s.AddCounted(ids, data, keys, times, nil)
 }
 
-// AddCounted implements [CountingStore], where the last store does.
+// AddCounted implements [CountingStore], if the last store does.
 func (s *Stack) AddCounted(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (uint32, error) {
 	before := s.Before()
 	if uint64(before)+uint64(s.last().Documents())+uint64(len(ids)) > math.MaxUint32 {
@@ -189,9 +188,9 @@ func (l *layers) lookup(stores []SharedStore, a ask, keys []uint64, holders []ui
 	return nil
 }
 
-// behind puts the holders that a later store names behind the n of earlier ones, and
-// returns how many there are. A key that is common in the later one, though some of its
-// holders there were taken back, is common.
+// behind puts the holders that a later store names behind the n of earlier ones, and returns the
+// number of all. A key common in the later one is common, though some of its holders there were
+// taken back.
 func behind(holders []uint32, n uint8, more []uint32, before uint32) uint8 {
 	live := withoutDead(more)
 	for _, num := range live {
@@ -212,8 +211,8 @@ func behind(holders []uint32, n uint8, more []uint32, before uint32) uint8 {
 	return MaxHolders
 }
 
-// records asks each store once, for the documents that are its own: what it brings is
-// valid until it is asked again.
+// records asks each store once, for its own documents: its results are valid until it is asked
+// again.
 func (l *layers) records(stores []SharedStore, a ask, nums []uint32, ids, data [][]byte) error {
 	left, before := len(nums), uint32(0)
 	for at, store := range stores {

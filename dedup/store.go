@@ -21,16 +21,15 @@ const MaxHolders = 8
 // A store that can be closed also has the method Closed() bool; a [Deduper] then
 // refuses to go on. It is used by one goroutine at a time.
 type Store interface {
-	// Lookup finds the documents that hold each key, exactly: none that does not,
-	// and of a key that more than MaxHolders hold the earliest of them. Those of
-	// keys[i] are holders[i*MaxHolders:][:n[i]], ascending. holders has MaxHolders
-	// places for each key, n one. A store that can take documents back names them no
-	// more; of a key that is common all the same it puts zeros in front, for MaxHolders
-	// in all (docs/design.md, rule 15).
+	// Lookup finds exactly the documents that hold each key. If more than MaxHolders hold a key, it
+	// finds the earliest of them. Those of keys[i] are holders[i*MaxHolders:][:n[i]], ascending.
+	// holders has MaxHolders places for each key, n one. A store that can take documents back no
+	// longer names those taken back. For a key that is common all the same it puts zeros in front,
+	// for MaxHolders in all (docs/design.md, rule 15).
 	Lookup(keys []uint64, holders []uint32, n []uint8) error
-	// Records brings the id and the data of each document into ids and data, which
-	// are as long as nums. What they point to is valid until the next call of
-	// Records, and not to be changed. A number never given out is an error.
+	// Records fills ids and data, which are as long as nums, with the id and the data of each
+	// document. The contents are valid until the next call of Records, and must not be changed. A
+	// number never given out is an error.
 	Records(nums []uint32, ids, data [][]byte) error
 	// Add stores documents under all their keys and returns the number of the
 	// first. A key that stands twice in a document counts once. Lookup and Records
@@ -39,16 +38,16 @@ type Store interface {
 	Add(ids []string, data [][]byte, keys [][]uint64) (first uint32, err error)
 }
 
-// Counted is what a [CountingStore] tells in the place of a document that only counts.
+// Counted stands in the results of a [CountingStore] for a document that only counts.
 const Counted = math.MaxUint32
 
-// A CountingStore is a Store that also has documents which only count as holders of their
-// keys: Lookup tells Counted for each of them, in its place (docs/design.md, rule 6). Beside
-// any other store what was removed does not count.
+// A CountingStore is a Store that also has documents which only count as holders of their keys:
+// Lookup returns Counted in the place of each (docs/design.md, rule 6). Beside any other store,
+// removed documents do not count.
 type CountingStore interface {
 	Store
-	// AddCounted is AddAt of documents of which those that are marked only count. They
-	// have numbers like others, and empty ids.
+	// AddCounted is AddAt for documents of which those marked only count. They have numbers like
+	// others, and empty ids.
 	AddCounted(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (first uint32, err error)
 }
 
@@ -61,15 +60,15 @@ func counts(s Store) bool {
 	return ok
 }
 
-// A TimedStore is a Store that is told when documents were made.
+// A TimedStore is a Store that also takes the times at which documents were made.
 type TimedStore interface {
 	Store
 	// AddAt is Add of documents with these times, Document.Time of each.
 	AddAt(ids []string, data [][]byte, keys [][]uint64, times []uint32) (first uint32, err error)
 }
 
-// addAt adds documents, with their times where the store is to know them, and those that
-// only count where there are any.
+// addAt adds documents, with their times if the store takes them, and those that only count if
+// there are any.
 func addAt(s Store, ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (first uint32, err error) {
 	if counting, ok := s.(CountingStore); ok && slices.Contains(marks, true) {
 		return counting.AddCounted(ids, data, keys, times, marks)
@@ -97,17 +96,17 @@ type SharedStore interface {
 	Documents() uint32
 }
 
-// A ClosingStore is a SharedStore that takes documents back, so that keys may be closed of
-// which it names fewer than MaxHolders: whoever comes now is no holder of them
-// (docs/design.md, rule 15).
+// A ClosingStore is a SharedStore that takes documents back, so keys may be closed for which it
+// names fewer than MaxHolders. New documents are no holders of a closed key (docs/design.md, rule
+// 15).
 type ClosingStore interface {
 	SharedStore
-	// ClosedBy tells of each key whether it is closed. It is asked of a few keys, those
-	// that several documents of a batch have.
+	// ClosedBy reports whether each key is closed. It is asked about a few keys, those shared by
+	// several documents of a batch.
 	ClosedBy(reader int, keys []uint64, closed []bool) error
 }
 
-// An asker is what a decision needs of a store.
+// An asker is the part of a store that a decision needs.
 type asker interface {
 	Lookup(keys []uint64, holders []uint32, n []uint8) error
 	Records(nums []uint32, ids, data [][]byte) error

@@ -7,7 +7,7 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// Score says what a share is a share of.
+// Score names the whole that a share refers to.
 type Score = method.Score
 
 const (
@@ -18,8 +18,7 @@ const (
 	ScoreSegments = method.ScoreSegments
 )
 
-// Verdict is what was decided about a document. The numbers are part of the side
-// table's format.
+// Verdict is the decision about a document. The numbers are part of the side table's format.
 type Verdict uint8
 
 const (
@@ -29,9 +28,8 @@ const (
 	// Duplicate: one earlier kept document, the witness, holds at least the
 	// threshold's share of the text. The document is removed.
 	Duplicate
-	// Mosaic: several earlier documents together reach the threshold, and
-	// none alone, neither over the whole nor over what is comparable. Kept,
-	// unless Rules.RemoveMosaics.
+	// Mosaic: several earlier documents together reach the threshold. None does so alone, neither
+	// over the whole nor over the comparable part. Kept, unless Rules.RemoveMosaics.
 	Mosaic
 	// Related: one earlier document reaches the threshold alone, but over the
 	// comparable segments only, or with too few of them to justify a removal
@@ -65,9 +63,8 @@ type Result struct {
 	// Kept says whether the document belongs to the output and entered the
 	// index.
 	Kept bool
-	// Exact: the whole canonical text equals the witness's, and so does the
-	// number of segments where one has five or more. Without a table the text
-	// alone is known.
+	// Exact: the whole canonical text equals the witness's, and so does the number of segments if
+	// one has five or more. Without a table only the text is known.
 	Exact bool
 	// SameID: the witness has the id of the judged document: the same page
 	// fetched again.
@@ -79,32 +76,31 @@ type Result struct {
 	// Of is the witness of a Duplicate and the source of a Related; zero
 	// otherwise.
 	Of Source
-	// Score is the share, 0 to 1, that Of holds: of the whole text, for a
-	// Related of what can be compared; for a Mosaic, that of the best source.
+	// Score is the share, 0 to 1, that Of holds. It refers to the whole text, or for a Related to
+	// the comparable part; for a Mosaic, it is that of the best source.
 	Score float64
 	// Contained is the share, 0 to 1, of the document that stands in Of, as far as
 	// is known, whatever else Of holds; and Estimated says that it and Score come
 	// from sketches of the whole texts and not from the segments shared.
 	Contained float64
 	Estimated bool
-	// New is, of a Related, a long passage of which Of has nothing: without it the document
-	// would be a copy. It ends at 0 where there is none.
+	// New is, for a Related, a long passage missing entirely from Of: without it the document would
+	// be a copy. It ends at 0 if there is none.
 	New feature.Passage
-	// Counted: the document is removed, and counts as a holder of what it has in common
-	// with others, as kept ones do. It is in the store, and never named.
+	// Counted: the document is removed, and counts as a holder of its keys shared with others, as
+	// kept ones do. It is in the store, and never named.
 	Counted bool
-	// Distance is in how many bits the fingerprints of the two differ, where the method
-	// goes by that, which ByDistance says. Not of an exact copy.
+	// Distance is the number of bits in which the fingerprints of the two differ, if the method
+	// uses that; ByDistance reports whether it does. It is not set for an exact copy.
 	Distance   int
 	ByDistance bool
-	// Confirm is what comparing the texts came to, where Asked says that copies had to
-	// be confirmed: of a Duplicate with Of, of others with the best that was none.
+	// Confirm is the result of comparing the texts, if Asked says that copies had to be confirmed.
+	// For a Duplicate it compares Of; for others, the best candidate that was not confirmed.
 	Confirm Confirmation
 	Asked   bool
-	// Seen is the share, 0 to 1, that all earlier documents together hold of
-	// the document; 0 for a Unique, of which it was not asked. Segments that
-	// MaxHolders kept documents hold already are no evidence, neither here nor
-	// in Score.
+	// Seen is the share, 0 to 1, of the document that all earlier documents together hold. It is 0
+	// for a Unique, for which it was not asked. Segments that MaxHolders kept documents hold
+	// already are no evidence, neither here nor in Score.
 	Seen float64
 	// Segments is the number of segments chosen from the document, OfSegments
 	// that of the witness, and Comparable how many of the document's own the

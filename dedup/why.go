@@ -71,7 +71,7 @@ func (c *decision) reasons(table asker, why []method.Reason) ([]method.Reason, e
 	return why, nil
 }
 
-// findingText says what a method found that has no words of its own.
+// findingText describes a method's finding that has no words of its own.
 func (c *decision) findingText(f *method.Finding) string {
 	relation := [...]string{method.Unrelated: "nothing that matters", method.Related: "related", method.Copy: "a copy"}[f.Relation]
 	if f.ByDistance {

@@ -13,14 +13,14 @@ type Agreement struct {
 	Recall    float64 `json:"recall"`    // right of all that are; 1 of none
 	F1        float64 `json:"f1"`        // their harmonic mean
 	// ARI is the adjusted Rand index of the two clusterings (Hubert and Arabie, "Comparing
-	// partitions", 1985): 1 where they are the same, around 0 where they agree by chance.
+	// partitions", 1985): 1 if they are the same, around 0 if they agree by chance.
 	ARI float64 `json:"ari"`
 }
 
-// Agree compares what a rule did to the set with its labels. Copies are the documents that a
-// rule joins, each with its witness, and in truth those of a cluster or, where pairs are
-// known, those that these join. Without clusters a pair of which nothing is known is neither
-// right nor wrong.
+// Agree compares a rule's outcome on the set with its labels. A rule's copies are the documents
+// that it joins, each with its witness. The true copies are those of a cluster or, if pairs are
+// known, those joined by the pairs. Without clusters, a pair with no label is neither right nor
+// wrong.
 func (s *Set) Agree(o *Outcome) (a Agreement) {
 	found := newClusters(len(s.Docs))
 	for doc, witness := range o.Witness {
@@ -105,8 +105,8 @@ func tableOf(first, second []int) (t contingency) {
 
 func pairsOf(n int64) int64 { return n * (n - 1) / 2 }
 
-// adjustedRand is (index − expected) / (largest − expected), 1 where both clusterings put
-// all apart, or all together.
+// adjustedRand is (index − expected) / (largest − expected), or 1 if both clusterings put all
+// apart, or all together.
 func (t *contingency) adjustedRand() float64 {
 	if t.inFirst == t.both && t.inSecond == t.both {
 		return 1

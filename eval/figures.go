@@ -1,6 +1,6 @@
 package eval
 
-// Figures are what a rule did to a set: documents, unless it says otherwise.
+// Figures count a rule's effects on a set: documents, unless it says otherwise.
 type Figures struct {
 	Corpus    string `json:"corpus"`
 	Rule      string `json:"rule"`
@@ -8,8 +8,8 @@ type Figures struct {
 	Removed   int    `json:"removed"`
 	False     int    `json:"false"`
 	Grey      int    `json:"grey"`
-	Frame     *int   `json:"frame,omitempty"` // nil: the ids do not tell
-	// Pairs: alike ones, those of which both stay, those of which the later one was
+	Frame     *int   `json:"frame,omitempty"` // nil: the ids do not say
+	// Pairs: alike ones, those with both documents staying, and those whose later document was
 	// removed with the other or its copy as witness.
 	Alike int `json:"alike"`
 	Left  int `json:"left"`

@@ -32,7 +32,7 @@ func (l *Likeness) IsFalse() bool {
 // IsGrey reports whether a fifth of the removal or more is new.
 func (l *Likeness) IsGrey() bool { return l.LCS < AlikeLCS && l.Contained < greyContained }
 
-// An Outcome is what a rule did to a set.
+// An Outcome is the effect of a rule on a set.
 type Outcome struct {
 	Witness          map[int]int // removed document → its witness
 	Size             int64       // bytes remembered
@@ -64,7 +64,7 @@ func (s *Set) Decide(ctx context.Context, rule Rule) (*Outcome, error) {
 // kept is how many documents are in the output.
 func (s *Set) kept(o *Outcome) int { return len(s.Docs) - len(o.Witness) }
 
-// Figures measures what a rule did to the set.
+// Figures measures the effect of the rule on the set.
 func (s *Set) Figures(o *Outcome, rule string) *Figures {
 	r := &Figures{
 		Corpus: s.Name, Rule: rule, Documents: len(s.Docs), Removed: len(o.Witness),

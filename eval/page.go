@@ -23,11 +23,11 @@ const (
 	marginRight, marginLow  = 14.0, 40.0
 )
 
-// colours of methods, told apart also by those who see no red or green (Okabe and Ito,
-// "Color universal design", 2008).
+// colours of methods, distinct also for readers who see no red or green (Okabe and Ito, "Color
+// universal design", 2008).
 var colours = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"}
 
-// dashes tell them apart without colours.
+// dashes distinguish them without colours.
 var dashes = []string{"", "6 3", "2 3", "8 3 2 3", "1 2", "10 4"}
 
 // A chart shows one value against another, a curve for each method.
@@ -42,7 +42,7 @@ type chart struct {
 	xs, ys scale
 }
 
-// A scale is the part of an axis that is shown.
+// A scale is the visible part of an axis.
 type scale struct{ low, high float64 }
 
 // scaleOf is the part of 0 to 1 in which values lie, between whole tenths.
@@ -58,7 +58,7 @@ func scaleOf(rows []*Row, of func(*Row) float64) scale {
 	return s
 }
 
-// at is where a value is on the scale, 0 to 1.
+// at returns the position of a value on the scale, 0 to 1.
 func (s scale) at(v float64) float64 { return (clamp(v) - s.low) / (s.high - s.low) }
 
 // ticks are round values on the scale.
@@ -94,7 +94,7 @@ type dot struct {
 	Default bool
 }
 
-// page is what the template shows.
+// page is the data for the template.
 type page struct {
 	Title   string
 	Sets    []setPage

@@ -36,7 +36,7 @@ type Program struct {
 
 	scheme    feature.Scheme
 	confirm   alike.Condition
-	texts     map[int]string // of kept documents, where they are compared
+	texts     map[int]string // of kept documents, if they are compared
 	extractor *feature.Extractor
 	sketch    feature.Sketch
 }
@@ -137,12 +137,12 @@ func (p *Program) confirmCopy(text, _ []byte, record *dedup.Record) (dedup.Confi
 // Size implements Rule.
 func (p *Program) Size() int64 { return p.store.size + p.beside() }
 
-// beside is what the method has in memory of each document, where it has that.
+// beside returns the bytes of memory that the method takes for its documents, if it has a memory.
 func (p *Program) beside() int64 {
 	return int64(p.scheme.MemoryFor(uint64(len(p.kept)))) - int64(p.scheme.MemoryFor(0))
 }
 
-// countingStore counts what is kept as Rule.Size says.
+// countingStore counts the kept data as Rule.Size says.
 type countingStore struct {
 	dedup.Memory
 	size int64 // bytes

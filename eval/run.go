@@ -16,10 +16,10 @@ import (
 // A Row is what one method came to at one threshold.
 type Row struct {
 	Method string `json:"method"`
-	// Threshold is that of the method, or the share of equal bits that its distance asks
-	// for; 0 where the method has none.
+	// Threshold is that of the method, or the share of equal bits that its distance asks for; 0 if
+	// the method has none.
 	Threshold float64 `json:"threshold,omitempty"`
-	Default   bool    `json:"default,omitempty"` // what is taken where none is given
+	Default   bool    `json:"default,omitempty"` // used if none is given
 	Figures
 	Agreement
 	// PerSecond is how many documents one goroutine judged in a second, all in memory, by

@@ -1,5 +1,5 @@
-// Package eval measures what methods remove from labelled documents: how much of what they
-// should, and how much that they should not.
+// Package eval measures the removals of methods from labelled documents: how many are right, and
+// how many wrong.
 package eval
 
 import (
@@ -21,21 +21,21 @@ type Set struct {
 	Name  string
 	Docs  []Doc
 	Pairs []Pair
-	// Cluster of each document, where all of them are known; nil: the pairs tell. Then
-	// each pair of documents of which nothing is known is left out of the precision.
+	// Cluster of each document, if all of them are known; nil: the pairs decide. Then each pair of
+	// documents without a label is left out of the precision.
 	Cluster []int
-	// Frame says of a removal that is grey whether the witness is another page of
-	// the same work, by the ids; nil where the ids do not tell.
+	// Frame reports, for a grey removal, whether the witness is another page of the same work, by
+	// the ids; nil if the ids do not say.
 	Frame func(id, witness string) bool
-	// Origin is what the text of each document was made of, where that is known:
-	// a removal with a witness of another origin is false. nil: by likeness.
+	// Origin is the source that the text of each document was made from, if known: a removal with a
+	// witness of another origin is false. nil: by likeness.
 	Origin []int
 
 	at       map[string]int // id → position in Docs
 	measured map[[2]int]Likeness
 }
 
-// AlikeLCS is from where the two texts of a pair are alike: 2·LCS/(n+m) over units.
+// AlikeLCS is the least score of two alike texts of a pair: 2·LCS/(n+m) over units.
 const AlikeLCS = 0.8
 
 // unlikeLCS is below which the two texts of a labelled pair are unlike. Between the two
@@ -61,7 +61,7 @@ var (
 	negatives = []string{"0", "non", "none", "unlike", "false", "no", "negative"}
 )
 
-// An Alike says which pairs are alike: by what was measured of them, or by their labels.
+// An Alike says which pairs are alike: by their measured scores, or by their labels.
 type Alike uint8
 
 const (
@@ -72,9 +72,8 @@ const (
 	ByLabel
 )
 
-// ReadPairs reads pairs of a file of lines with tabs between cells: id1, id2, label, and
-// columns that were measured, of which the first line has the names. A name that ends in
-// .gz is unpacked.
+// ReadPairs reads pairs from a file of lines with tabs between cells: id1, id2, label, and measured
+// columns. The first line has the names of the columns. A name ending in .gz is unpacked.
 func ReadPairs(path string, by Alike) (pairs []Pair, err error) {
 	lcs := -1
 	err = readTable(path, 3, func(head []string) {
@@ -155,7 +154,7 @@ func readTable(path string, least int, head func([]string), row func(cells []str
 	return nil
 }
 
-// SetClusters makes clusters the truth: every document that is in none is alone.
+// SetClusters makes clusters the truth: every document in no cluster is alone.
 func (s *Set) SetClusters(cluster map[string]string) error {
 	numbers := map[string]int{}
 	for _, name := range cluster {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// columns are those of the table, with what is in a row.
+// columns are those of the table, with the contents of a row.
 var columns = []struct {
 	name string
 	cell func(*Row) string
@@ -47,8 +47,8 @@ func (r *Row) threshold() string {
 	return text
 }
 
-// WriteTable writes the head of a table of Markdown, and returns what writes a row. A star
-// marks what a method takes where nothing is given.
+// WriteTable writes the head of a table of Markdown, and returns the function that writes a row. A
+// star marks a method's default.
 func WriteTable(out io.Writer) func(*Row) error {
 	var names []string
 	for _, c := range columns {

@@ -1,5 +1,5 @@
-// Package explain says why one text is, or is not, taken for a copy of an earlier one: by
-// all scores of a pair, by what the two share, and by the rules in words.
+// Package explain says why one text is, or is not, taken for a copy of an earlier one: by all
+// scores of a pair, by the text they share, and by the rules in words.
 package explain
 
 import (
@@ -23,7 +23,7 @@ type Document struct {
 	Segments int `json:"segments"`
 }
 
-// An Explanation is all that is known of a pair. The JSON form is a contract, but for the
+// An Explanation describes all that is known of a pair. The JSON form is a contract, but for the
 // words of Reasons.
 type Explanation struct {
 	Earlier Document     `json:"earlier"`
@@ -31,7 +31,7 @@ type Explanation struct {
 	Scores  alike.Scores `json:"scores"` // of the later text beside the earlier one
 	// Weighed is by how many documents the words of the cosine are weighed; 0: not.
 	Weighed int `json:"weighed_by"`
-	// Verdict is what a run gives that reads these two documents and no others.
+	// Verdict is the result of a run that reads these two documents and no others.
 	Verdict report.Reported `json:"verdict"`
 	Reasons []method.Reason `json:"reasons"`
 	// Shared are the segments that both have, as chosen, the longest first.
@@ -55,7 +55,7 @@ type Rules struct {
 	Frequencies *alike.Frequencies
 }
 
-// Pair explains two documents of which the first was kept, and the second came after it.
+// Pair explains two documents: the first was kept, and the second came after it.
 func Pair(earlier, later Document, rules Rules) (*Explanation, error) {
 	e := &Explanation{Earlier: earlier, Later: later, Reasons: []method.Reason{}, Shared: []Segment{}}
 	if rules.Frequencies != nil {
@@ -123,7 +123,7 @@ func (e *Explanation) share(first, second *feature.Sketch) {
 	}
 }
 
-// Ranges are where the shared segments stand in the earlier and in the later text, each
+// Ranges returns the ranges of the shared segments in the earlier and in the later text, each
 // ascending.
 func (e *Explanation) Ranges() (earlier, later [][2]int) {
 	for _, s := range e.Shared {

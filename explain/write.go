@@ -10,7 +10,7 @@ import (
 	"github.com/firstseen/firstseen/beside"
 )
 
-// MaxBeside is the longest text that is shown side by side, in bytes.
+// MaxBeside is the longest text shown side by side, in bytes.
 const MaxBeside = 4 << 20
 
 // maxListed is how many of the shared segments are quoted in a list.

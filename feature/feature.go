@@ -1,10 +1,9 @@
-// Package feature turns a text into fingerprints that survive the small changes two
-// copies of one document show: width, case, spacing, punctuation, line breaks,
-// invisible characters, the order of paragraphs.
+// Package feature turns a text into fingerprints that survive the small changes two copies of one
+// document show: width, case, spacing, punctuation, line breaks, invisible characters, the order of
+// paragraphs.
 //
-// A [Scheme] chooses a method and its settings; [Methods] is the list of those there
-// are. What a method is says package feature/method, and package feature/canon has
-// what they share: the canonical form of a text.
+// A [Scheme] chooses a method and its settings; [Methods] lists all methods. Package feature/method
+// defines a method. Package feature/canon has the part they share: the canonical form of a text.
 //
 //	e, err := feature.NewExtractor(feature.Scheme{})
 //	var sketch feature.Sketch
@@ -12,8 +11,8 @@
 //		e.Extract(&sketch, text) // sketch is overwritten, its memory reused
 //	}
 //
-// What it promises: equal Scheme names give equal sketches of equal texts, on every
-// machine, built with any toolchain.
+// The package promises: equal Scheme names give equal sketches of equal texts, on every machine,
+// built with any toolchain.
 package feature
 
 import (
@@ -47,7 +46,7 @@ const (
 )
 
 type (
-	// Sketch is what is known of one text.
+	// Sketch holds what a method extracts from one text.
 	Sketch = method.Sketch
 	// Feature is one of the things a document can have in common with another.
 	Feature = method.Feature
@@ -57,8 +56,8 @@ type (
 	Set = method.Sketch
 )
 
-// A Scheme says how texts are told to be alike: a method with its settings. Its zero
-// value is the default.
+// A Scheme selects how alike texts are recognised: a method with its settings. Its zero value is
+// the default.
 type Scheme struct {
 	// Method is the name of the method, one of [Methods]; "" is the first of them.
 	Method string
@@ -94,7 +93,7 @@ type Scheme struct {
 	Key []byte
 }
 
-// New returns the method with its settings, or an error where one is out of range.
+// New returns the method with its settings, or an error if one is out of range.
 func (s Scheme) New() (method.Method, error) {
 	for _, m := range methods {
 		if s.Method == m.Name || s.Method == "" {
@@ -113,7 +112,7 @@ func (s Scheme) must() method.Method {
 	return m
 }
 
-// Validate reports the first field that is out of range.
+// Validate reports the first field out of range.
 func (s Scheme) Validate() error {
 	_, err := s.New()
 	return err
@@ -123,10 +122,9 @@ func (s Scheme) Validate() error {
 // behind the last.
 func Locate(text []byte, p Passage) (start, end int) { return twostage.Locate(text, p) }
 
-// Name identifies the scheme in every file made with it, for instance
-// "fs1-u15b-xxh3-n50-w10". It tells secrets apart and does not give them away.
-// Sketches of schemes with different names cannot be compared. The scheme must be
-// valid.
+// Name identifies the scheme in every file made with it, for instance "fs1-u15b-xxh3-n50-w10". It
+// distinguishes secrets without revealing them. Sketches of schemes with different names cannot be
+// compared. The scheme must be valid.
 func (s Scheme) Name() string { return s.must().Name() }
 
 // Features is the most features that a text can have. The scheme must be valid.
@@ -159,8 +157,8 @@ func NewExtractor(s Scheme) (*Extractor, error) {
 	return &Extractor{m.NewExtractor()}, nil
 }
 
-// ExtractFor is Extract, but where only exact copies are to be found no features are made:
-// the sketch is that of an empty text, with the fingerprint of this one.
+// ExtractFor is Extract, but makes no features if only exact copies are to be found: the sketch is
+// that of an empty text, with the fingerprint of this one.
 func (e *Extractor) ExtractFor(dst *Sketch, text []byte, exact bool) {
 	e.Extract(dst, text)
 	if exact && len(dst.Features) > 0 {

@@ -12,20 +12,20 @@ import (
 	"github.com/firstseen/firstseen/feature/terms"
 )
 
-// An Info is what is told of a method to who chooses one.
+// An Info describes a method to the user choosing one.
 type Info struct {
 	Name string // of Scheme.Method
 	Help string // one line: what makes a copy
-	// Score says what the score of a report is: a share of what.
+	// Score names the whole that the score of a report is a share of.
 	Score string
-	// Threshold is the share that makes a copy where none is given, and the smallest
-	// that can be given is above 0; 0 where the method has no use for one.
+	// Threshold is the default share that makes a copy; a given one must be above 0. It is 0 if the
+	// method has no use for one.
 	Threshold float64
 	// FilterOnly: it works without a side table, too.
 	FilterOnly bool
 }
 
-// Former is the name of a method that is no longer offered: the longest segments alone.
+// Former is the name of a method no longer offered: the longest segments alone.
 const Former = "fs1"
 
 // methods are all there are, the default first. A new one is a line here; see
@@ -99,8 +99,7 @@ func (s Scheme) MemoryFor(documents uint64) (bytes uint64) {
 	return bytes
 }
 
-// Info is what is told of the scheme's method; the zero Info where there is none of its
-// name.
+// Info returns the Info of the scheme's method, or the zero Info if no method has its name.
 func (s Scheme) Info() Info {
 	i := slices.IndexFunc(methods, func(m registered) bool { return s.Method == m.Name || s.Method == "" })
 	if i < 0 {

@@ -10,7 +10,7 @@ import (
 // Remember takes a document for kept, whatever the verdict on it would be.
 func (o *Oracle) Remember(id string, set *feature.Sketch) { o.add(newDocument(id, set)) }
 
-// Count takes a document that is removed for a holder of its keys: rule 6.
+// Count takes a removed document for a holder of its keys: rule 6.
 func (o *Oracle) Count(set *feature.Sketch) {
 	d := newDocument("", set)
 	d.counts = true
@@ -58,7 +58,7 @@ func (o *Oracle) Forget(num int) {
 // NextSlice has the next document begin a slice: rule 17.
 func (o *Oracle) NextSlice() { o.slice++ }
 
-// Compact opens the closed keys that nobody holds any more.
+// Compact opens the closed keys that have no holders any more.
 func (o *Oracle) Compact() {
 	for key := range o.under {
 		if len(o.first(key)) == 0 {
@@ -75,7 +75,7 @@ func (o *Oracle) named(key uint64) []int {
 // countedAmong is whether some of the first under a key only count.
 func (o *Oracle) countedAmong(key uint64) bool { return len(o.named(key)) < len(o.first(key)) }
 
-// first are the documents under a key that a table tells of.
+// first returns the documents that a table names under a key.
 func (o *Oracle) first(key uint64) (live []int) {
 	for _, held := range o.under[key] {
 		live = append(live, o.live(held)...)

@@ -20,17 +20,17 @@ const (
 	fewest        = 5  // rules 8 and 9: segments whose number says something
 	boundaryUnits = 2  // rule 3
 	listed        = 8  // results: documents under also
-	fewestRuns    = 20 // rule 13: of which a sketch is made
+	fewestRuns    = 20 // rule 13: the fewest that a sketch is made of
 )
 
-// document is what was kept of one, rule 10.
+// document is the kept data of a document, rule 10.
 type document struct {
 	id       string
 	counts   bool // it was removed, and only counts
 	features []feature.Feature
 	runKeys  []uint64
 	whole    uint64
-	cut      *feature.Feature // its last chosen segment, where it has more
+	cut      *feature.Feature // its last chosen segment, if it has more
 	runs     int64
 	sketch   []int         // of each bin its number, 0 for none
 	places   map[int]int64 // of each bin that has one its run's place in the text
@@ -205,7 +205,7 @@ func (o *Oracle) claims(d document, set *feature.Sketch) []claim {
 	return claims
 }
 
-// compare fills in what the claim amounts to.
+// compare fills in the size of the claim.
 func (o *Oracle) compare(d document, set *feature.Sketch, c *claim) {
 	e := o.docs[c.num-1]
 	c.comparable = comparable(d, e)
@@ -231,7 +231,7 @@ func (o *Oracle) compare(d document, set *feature.Sketch, c *claim) {
 	}
 }
 
-// comparable is rule 7: what is at or above e's cut-off in the order of choice.
+// comparable is rule 7: the features at or above e's cut-off in the order of choice.
 func comparable(d, e document) []feature.Feature {
 	if e.cut == nil {
 		return d.features
@@ -281,8 +281,7 @@ func (o *Oracle) removal(d document, set *feature.Sketch, c *claim) float64 {
 	return -1
 }
 
-// relation is the second verdict of rule 9: the share by which a claim is told of,
-// or -1.
+// relation is the second verdict of rule 9: the share by which a claim is reported, or -1.
 func (o *Oracle) relation(c claim) float64 {
 	switch {
 	case c.sketched && o.reaches(c.contained) && c.compared:

@@ -76,8 +76,8 @@ func (o *Oracle) containedInLonger(d document, c *claim) bool {
 	return c.told-o.uncertain(d, c) >= asked || c.told >= asked && nearlyAll
 }
 
-// newPassage is the stretch of rule 13: the longest passage of d of which the candidate has
-// nothing.
+// newPassage is the stretch of rule 13: the longest passage of d missing entirely from the
+// candidate.
 func (o *Oracle) newPassage(d document, c *claim) (longest feature.Passage) {
 	e := o.docs[c.num-1]
 	var bins []int // of d, in the order of the text
@@ -155,9 +155,9 @@ func (o *Oracle) common(d document) (size int64) {
 	return size
 }
 
-// readSketch reads what a sketch says of a text's runs, as docs/format.md has it: how
-// many there are and, of twenty or more, of each of 128 bins a number from 1 to 15, or
-// 0 for none. Behind that stands of each bin that has one the place of its run.
+// readSketch reads a sketch of a text's runs, in the form of docs/format.md. It has their number
+// and, for twenty or more, a number from 1 to 15 for each of 128 bins, or 0 for none. Behind that
+// stands the place of the run of each bin that has one.
 func readSketch(data []byte) (runs int64, bins []int, places map[int]int64) {
 	if len(data) == 0 {
 		return 0, nil, nil
@@ -201,8 +201,8 @@ func readSketch(data []byte) (runs int64, bins []int, places map[int]int64) {
 	return runs, bins, places
 }
 
-// estimate is the arithmetic of rule 13, in fractions: the share of d that stands in
-// e, and the share of the longer of both that is common.
+// estimate is the arithmetic of rule 13, in fractions: the share of d that stands in e, and the
+// common share of the longer of both.
 func estimate(d, e document) (contained, longer float64) {
 	var raw, both, either int64
 	for i, x := range d.sketch {

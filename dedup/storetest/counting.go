@@ -6,8 +6,8 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 )
 
-// onlyCounting adds documents that only count, where a store has such: each takes a number
-// and a place among the holders, and is told as what it is.
+// onlyCounting adds documents that only count, if a store has such. Each takes a number and a place
+// among the holders, and is returned as one that only counts.
 func onlyCounting(s dedup.Store) error {
 	counting, ok := s.(dedup.CountingStore)
 	if !ok {

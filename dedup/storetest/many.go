@@ -8,7 +8,7 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 )
 
-// world is what a store must be equal to.
+// world is the model that a store must equal.
 type world struct {
 	docs    []doc
 	holders map[uint64][]uint32
@@ -46,7 +46,7 @@ func (w *world) equal(s dedup.Store, n int) error {
 	for k := range w.holders {
 		keys = append(keys, k, ^k)
 	}
-	slices.Sort(keys) // so that what is asked together is the same each time
+	slices.Sort(keys) // so that the same keys are asked together each time
 	rand.New(rand.NewPCG(1, 1)).Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
 	for batch := range slices.Chunk(keys, n) {
 		holders := make([][]uint32, len(batch))

@@ -31,8 +31,8 @@ func atOnce(tasks int, f func(task int)) {
 	wg.Wait()
 }
 
-// severalReaders wants of a store that several can ask at once that all are told the
-// same, after each batch. Of another it wants nothing.
+// severalReaders checks that a store which several can ask at once answers all the same, after each
+// batch. It checks nothing of another store.
 func severalReaders(s dedup.Store) error {
 	shared, ok := s.(dedup.SharedStore)
 	if !ok {

@@ -29,7 +29,7 @@ func Run(t *testing.T, open func(t *testing.T) dedup.Store) {
 	}
 }
 
-// A check is a part of the suite: it returns what is wrong with an empty store.
+// A check is a part of the suite: it returns the faults of an empty store.
 type check struct {
 	name  string
 	check func(s dedup.Store) error

@@ -109,8 +109,8 @@ func (f *folder) fold(dst, text []byte) []byte {
 	}
 }
 
-// appendKept appends text without its ignorable runes, with one sort of
-// apostrophe, Cherokee folded, and a space for every byte that is not UTF-8.
+// appendKept appends text without its ignorable runes, with one sort of apostrophe, Cherokee
+// folded, and a space for every byte that is not UTF-8.
 func (f *folder) appendKept(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])

@@ -21,7 +21,7 @@ var oneSpace = []byte{' '}
 
 // copied are pieces that were copied together, and are handed out one after the other.
 type copied struct {
-	starts  []vector.Start // of the pieces, the symbols between them, and what comes; nil where the processor cannot
+	starts  []vector.Start // of the pieces, symbols between, and the next one; nil if the processor cannot
 	next    int            // of starts
 	out, in int            // what starts count from, in the buffer and in the text
 	han     int            // Han characters in all of them
@@ -115,8 +115,8 @@ func (s *Scanner) copyPieces() bool {
 	return true
 }
 
-// endBatch is what to copy of text at once, if there is more. It does not end where what is
-// next matters.
+// endBatch returns the part of text to copy at once, if there is more. It does not end at a place
+// at which the next bytes matter.
 func (t *tables) endBatch(text []byte) []byte {
 	for len(text) > 0 {
 		r, size := utf8.DecodeLastRune(text)
@@ -139,8 +139,7 @@ func (t *tables) blanksAtEnd(text []byte) (n int) {
 	}
 }
 
-// nextCopied goes on to the next of the copied pieces that is not passed over, if there
-// is one.
+// nextCopied goes on to the next copied piece not passed over, if there is one.
 func (s *Scanner) nextCopied() bool {
 	c := &s.copied
 	for c.next+1 < len(c.starts) {
@@ -171,12 +170,12 @@ func (s *Scanner) nextCopied() bool {
 	return false
 }
 
-// Measure has pieces narrower than short columns counted by Short and no more, where that
-// is quicker than to tell of them, and so in all texts to come.
+// Measure lets Short count the pieces narrower than short columns, if that is quicker than
+// returning them. It holds for all texts to come.
 func (s *Scanner) Measure(short int) { s.short.limit = short }
 
-// Pass has pieces narrower than least columns passed over, where that is quicker than to
-// tell of them, up to the end of the text. Those that are not short are told by Passed.
+// Pass passes over pieces narrower than least columns, if that is quicker than returning them, up
+// to the end of the text. Passed reports those that are not short.
 func (s *Scanner) Pass(least int) { s.least = max(least, s.short.limit) }
 
 // Short is how long, in columns and in words, the short pieces are that Next passed over.
@@ -232,7 +231,7 @@ func (s *Scanner) endCopied(last vector.Start) {
 	}
 }
 
-// textEnd is where the piece that was copied, and ends before text[end], ends.
+// textEnd returns the end in text of the piece that was copied and ends before text[end].
 func (s *Scanner) textEnd(end int) int {
 	for end > s.start {
 		size := 1

@@ -11,11 +11,10 @@ const (
 	highs = 0x80 * ones
 )
 
-// copyASCII copies letters, digits and spaces from text[i:] to buf[w:], letters
-// lower-cased, a space after a space dropped. It returns where it came to in
-// both, at a byte it does not know or the end, and how many spaces it wrote. Eight bytes at a time, as this
-// is where English text spends its time; in each byte of the masks only the
-// high bit counts.
+// copyASCII copies letters, digits and spaces from text[i:] to buf[w:]. It lower-cases letters and
+// drops a space after a space. It returns its position in both, at an unknown byte or the end, and
+// the number of spaces written. It copies eight bytes at a time, because English text spends its
+// time here. In each byte of the masks only the high bit counts.
 func copyASCII(buf, text []byte, w, i int, ascii *[256]asciiByte) (end, at, spaces int) {
 	for {
 		after := uint64(0) // high bit of the first byte: the last byte written is a space
@@ -80,8 +79,8 @@ func skipSpaces(text []byte, i int) int {
 	return i
 }
 
-// copyPlain copies plain runes outside ASCII from text[i:stop]. It returns where
-// it came to and, if that is another rune outside ASCII, its class and length.
+// copyPlain copies plain runes outside ASCII from text[i:stop]. It returns its position and, if
+// another rune outside ASCII is there, its class and length.
 func (s *Scanner) copyPlain(text []byte, i, stop int) (int, class, int) {
 	for i < stop && text[i] >= utf8.RuneSelf {
 		if n := s.copyHan(text[:stop], i); n > i {
@@ -120,10 +119,10 @@ func (s *Scanner) addRune(b []byte, c class) {
 	s.wider += c.width() - len(b)
 }
 
-// copyHan copies Han from text[i:] and returns where it ends, or where the text
-// nearly does. The block that Chinese is written in needs no table; of it, two
-// characters go at a time. (To go on by 0, 3 or 6 bytes without a branch is a
-// fifth slower: the next load has to wait for the sum.)
+// copyHan copies Han from text[i:] and returns the end of the Han, or a position near the end of
+// the text. The main block of Chinese needs no table; two of its characters are copied at a time.
+// (To go on by 0, 3 or 6 bytes without a branch is a fifth slower: the next load has to wait for
+// the sum.)
 func (s *Scanner) copyHan(text []byte, i int) int {
 	if i+8 > len(text) || !isHan(binary.LittleEndian.Uint32(text[i:])) {
 		return i

@@ -3,8 +3,8 @@ package canon
 import "unicode/utf8"
 
 const (
-	// MaxWidth is the widest segment, in columns, that is one piece: wider than
-	// nearly all sentences. No piece is wider.
+	// MaxWidth is the width, in columns, of the widest segment that is one piece: wider than nearly
+	// all sentences. No piece is wider.
 	MaxWidth = 400
 
 	// MinPiece is the least width, in columns, of the pieces that a wider one is
@@ -20,12 +20,12 @@ const (
 // those in the segment's canonical form, but for those of a cluster.
 type cutter struct {
 	h     uint64 // the boundary hash
-	begin int    // where the next piece begins
+	begin int    // start of the next piece
 	// of the piece given last, without the spaces at its edges
 	from, to     int
 	width, units int
-	// how far it was looked for in the text: text[cluster:after], whose form
-	// ends at w of the buffer; no piece begins or ends with it where it is blank
+	// the position reached in the text: text[cluster:after], whose form ends at w of the buffer; no
+	// piece begins or ends with it if it is blank
 	w              int
 	cluster, after int
 	blank          bool
@@ -80,10 +80,9 @@ func (s *Scanner) boundary(form []byte) {
 	c.h, c.begin, c.width, c.units = h, i, width, words.n
 }
 
-// locate finds where in the text the piece given last comes from, by writing the
-// canonical form again, in the same place, one cluster at a time, from where it
-// came to before. A piece begins where the cluster of its first rune does and ends
-// where that of its last does.
+// locate finds the range in the text of the last returned piece. It writes the canonical form again
+// in the same place, one cluster at a time, from its earlier position. A piece begins with the
+// cluster of its first rune and ends with that of its last.
 func (s *Scanner) locate() (start, end int) {
 	c, w := &s.cut, s.w
 	s.w, s.wider = c.w, 0

@@ -35,10 +35,10 @@ type tables struct {
 	ascii   [256]asciiByte
 	edges   [256]lineEdge
 	classes *vector.Classes
-	begins  [256]uint8 // 1 where a word of a canonical form may begin with the byte
+	begins  [256]uint8 // 1 if a word of a canonical form may begin with the byte
 }
 
-// more says of a rune what is seldom asked.
+// more holds the seldom used properties of a rune.
 type more uint8
 
 const (
@@ -121,7 +121,7 @@ func (t *tables) has(r rune, p more) bool {
 	return t.stretch(r).more&p != 0
 }
 
-// stretch returns what is known of a rune from tableEnd on.
+// stretch returns the properties of a rune from tableEnd on.
 func (t *tables) stretch(r rune) stretch {
 	i, found := slices.BinarySearchFunc(t.beyond, r, func(s stretch, r rune) int { return int(s.first) - int(r) })
 	if !found {

@@ -5,11 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// gap goes past the separators at text[i:] and all else that cannot begin a
-// segment: white space, ignorable runes, marks, which belong to the separator
-// before them as they do in its precomposed form (U+2260 is "=" and U+0338).
-// Symbols become words of the canonical text; it stops early where that is to be
-// handed over.
+// gap goes past the separators at text[i:] and all else that cannot begin a segment: white space,
+// ignorable runes, marks. Marks belong to the separator before them as they do in its precomposed
+// form (U+2260 is "=" and U+0338). Symbols become words of the canonical text; gap stops early if
+// that text is to be handed over.
 func (s *Scanner) gap(text []byte, i int) int {
 	for i < len(text) && s.w <= flushAt {
 		if b := text[i]; b < utf8.RuneSelf {

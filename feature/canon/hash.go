@@ -23,7 +23,7 @@ func HashUnit(unit []byte) uint64 {
 	return vector.HashWord(binary.LittleEndian.Uint64(first[:]), binary.LittleEndian.Uint64(last[:]), len(unit))
 }
 
-// A span is a stretch of buf: a segment, or several in ASCII, and what is known of it.
+// A span is a stretch of buf: a segment, or several in ASCII, with its known properties.
 type span struct {
 	start, end uint32
 	kind       spanKind
@@ -61,14 +61,14 @@ func (s *Scanner) addSpan(p span) {
 // CountUnits makes ready for AppendUnits. It is to be called before a text is begun.
 func (s *Scanner) CountUnits() { s.counting = true }
 
-// AppendUnits appends HashUnit of the words of all segments that ended since the last
-// call to dst, as NextUnit tells them. It has to be called at every Part and at the
-// End, and may be called between. A segment ends with the step after its last piece.
+// AppendUnits appends to dst the HashUnit of the words of all segments that ended since the last
+// call, in NextUnit's order. It has to be called at every Part and at the End, and may be called
+// between. A segment ends with the step after its last piece.
 //
-// Every text goes through here once more. Nearly all segments are all Han or the like,
-// or all ASCII, and it is known which: their words are found many bytes at a time. Call
-// it for many segments together: to read bytes back right after they were written,
-// in other pieces than they were written in, makes the processor wait.
+// Every text goes through here once more. Nearly all segments are known to be all Han or the like,
+// or all ASCII: their words are found many bytes at a time. Call it for many segments together.
+// Reading bytes back right after they were written, in pieces of another size, makes the processor
+// wait.
 func (s *Scanner) AppendUnits(dst []uint64) []uint64 {
 	at, most := len(dst), 0
 	for _, p := range s.spans {

@@ -2,7 +2,7 @@ package canon
 
 import "unicode/utf8"
 
-// joinByte is what a joining separator becomes in the canonical form.
+// joinByte maps a joining separator to its byte in the canonical form.
 var joinByte = [...]byte{dot: '.', comma: ',', quote: '\''}
 
 // none stands for the rune before the first and after the last.
@@ -32,7 +32,7 @@ func (s *Scanner) joins(text []byte, i, size int, c class) bool {
 // for the hexagrams, and none of them a digit, a mark or ignorable.
 func isHanByte(b byte) bool { return 0xE4 <= b && b <= 0xE9 }
 
-// before is the last rune of text[:i] that is not ignorable.
+// before returns the last rune of text[:i], ignorable ones aside.
 func (s *Scanner) before(text []byte, i int) rune {
 	for i > 0 {
 		r, size := utf8.DecodeLastRune(text[:i])
@@ -44,7 +44,7 @@ func (s *Scanner) before(text []byte, i int) rune {
 	return none
 }
 
-// after is the first rune of text[i:] that is not ignorable.
+// after returns the first rune of text[i:], ignorable ones aside.
 func (s *Scanner) after(text []byte, i int) rune {
 	r, _ := s.following(text, i)
 	return r
@@ -81,8 +81,8 @@ func (s *Scanner) isDigit(r rune) bool {
 	return s.tables.has(r, digit)
 }
 
-// isWord reports whether r is a letter of a script that has apostrophes, or,
-// where a letter may end in one, a mark.
+// isWord reports whether r is a letter of a script that has apostrophes. With mark set, a mark
+// counts too: a letter may end in one.
 func (s *Scanner) isWord(r rune, mark bool) bool {
 	switch {
 	case r < utf8.RuneSelf:

@@ -9,14 +9,14 @@ import (
 	"github.com/firstseen/firstseen/feature/canon/vector"
 )
 
-// A line end is soft where the line was full: then it is white space, and cuts nothing.
-// Full is a line that is two thirds as long as the longest of those about it.
+// A line end is soft if the line was full: then it is white space, and cuts nothing. A full line is
+// two thirds as long as the longest of its neighbours.
 const (
-	// linesBefore is how many lines before a line are about it, up to an empty one, and so is
-	// the one behind it.
+	// linesBefore is the number of earlier lines that are a line's neighbours, up to an empty
+	// one. The line behind it is a neighbour too.
 	linesBefore = 8
-	// minLine is the least width of a line that is full, and how many bytes it has at least:
-	// entries of a menu are shorter.
+	// minLine is the least width of a full line, and its least number of bytes: entries of a menu
+	// are shorter.
 	minLine = 30
 	// maxLine is the greatest width that counts. A line of more is a paragraph.
 	maxLine = 255
@@ -35,16 +35,16 @@ const (
 type lines struct {
 	tables *tables
 	text   []byte
-	from   int    // where in text the window begins
+	from   int    // start of the window in text
 	window []byte // of the text, or in space
 	space  []byte // for a window with soft line ends
 	copied bool   // it is in space
 
-	// ends are where lines end: those about the line under way, and what was found beyond.
-	// Line n of them begins behind ends[n-1], the first one of the text behind -1.
+	// ends holds the ends of the lines about the line under way, and those found beyond. Line n of
+	// them begins behind ends[n-1], the first one of the text behind -1.
 	ends    []int
 	line    int // the one under way
-	first   int // of its paragraph; 0 and less where that is not in ends any more
+	first   int // first line of its paragraph; 0 and less if no longer in ends
 	longest int // bytes of the longest line of the paragraph before it
 	found   int // how far in text ends are known
 	high    int // from here on text is ASCII, as far as ends are known
@@ -157,7 +157,7 @@ func (l *lines) soften(at int) {
 // isEmpty reports whether there is nothing in a line. One of spaces is a short line.
 func isEmpty(line []byte) bool { return len(line) == 0 || len(line) == 1 && line[0] == '\r' }
 
-// A lineEdge is what a byte is to the line end next to it.
+// A lineEdge classifies a byte by its effect on the line end next to it.
 type lineEdge uint8
 
 const (
@@ -178,7 +178,8 @@ func newLineEdges(ascii *[256]asciiByte) (edges [256]lineEdge) {
 	return edges
 }
 
-// isOpen reports whether it may matter if the line end at text[end] is soft: not where something separates in any case.
+// isOpen reports whether the softness of the line end at text[end] may matter. It does not matter
+// if the neighbours separate in any case.
 func (l *lines) isOpen(end int) bool {
 	edges := &l.tables.edges
 	if end+1 == len(l.text) || edges[l.text[end+1]] == separates {

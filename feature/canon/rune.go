@@ -2,14 +2,14 @@ package canon
 
 import "unicode/utf8"
 
-// A class says in one byte what the scanner must know of a rune: in the low
-// four bits its kind, in the two above its width in columns (of plain runes
-// only), then whether it is a CJK character and whether it is a mark.
+// A class packs into one byte the properties of a rune that the scanner needs. The low four bits
+// are its kind, and the two above its width in columns (of plain runes only). Two more bits mark a
+// CJK character and a mark.
 type class uint8
 
 const (
 	plain     class = iota // canonical as it is
-	mapped                 // replaced by others, which do not combine with what is before
+	mapped                 // replaced by others, which do not combine with the runes before
 	compound               // may compose or reorder with the runes before it
 	ignorable              // dropped
 	space                  // white space within a line
@@ -25,7 +25,7 @@ const (
 
 	widthShift = 4
 
-	// plainCJK is a Han character, kana or the like that is canonical as it is.
+	// plainCJK is a Han character, kana or the like already in canonical form.
 	plainCJK = plain | 2<<widthShift | cjkBit
 )
 
@@ -48,8 +48,8 @@ type asciiByte struct {
 	gap   byte
 }
 
-// Values of asciiByte.gap: what a byte between segments adds to the canonical
-// text, or that it is not between segments.
+// Values of asciiByte.gap: the addition of a byte between segments to the canonical text, or a mark
+// for a byte inside a segment.
 const (
 	gapSkip   = 0
 	gapSymbol = 2 // itself and a space
@@ -91,6 +91,6 @@ func isSpace(r rune) bool {
 	return false
 }
 
-// standing is the class of a rune of a canonical form, where it stands for
-// itself, whatever its kind in a text.
+// standing is the class of a rune in a canonical form. There it stands for itself, whatever its
+// kind in a text.
 func (c class) standing() class { return c &^ kindMask }

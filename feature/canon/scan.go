@@ -2,14 +2,13 @@ package canon
 
 import "unicode/utf8"
 
-// scan appends the canonical form of the segment that begins at start, from i on. It
-// returns where the segment ends, and whether at a separator: if not, then at the
-// end of the text or because it is too long.
+// scan appends the canonical form of the segment beginning at start, from i on. It returns the end
+// of the segment, and whether it ends at a separator. If not, it ends at the end of the text or
+// because it is too long.
 //
-// It works in two gears. Words in ASCII and runs of plain runes are copied by
-// loops that know nothing else; they make up nearly all of most texts.
-// Everything else goes one cluster at a time: a character with those after it
-// that may combine with it.
+// It works in two gears. Words in ASCII and runs of plain runes are copied by loops that know
+// nothing else; they make up nearly all of most texts. Everything else goes one cluster at a time:
+// a character with those after it that may combine with it.
 func (s *Scanner) scan(text []byte, start, i int) (int, bool) {
 	stop := min(len(text), start+maxRun)
 	for i < stop {
@@ -64,16 +63,16 @@ func (s *Scanner) dropSpace() {
 	}
 }
 
-// tighten takes back a space that is mere layout before a rune of class c.
+// tighten takes back a space of mere layout before a rune of class c.
 func (s *Scanner) tighten(c class) {
 	if s.w > s.seg && s.buf[s.w-1] == ' ' && s.tables.layout(s.buf[s.seg:s.w-1], c) {
 		s.dropSpace()
 	}
 }
 
-// afterCJK makes ready to copy ASCII of class c at text[i:stop]: after a CJK
-// character it goes past spaces, or takes back one, and returns where it came
-// to. Whether spaces before a rune outside ASCII stay is known there.
+// afterCJK prepares for copying ASCII of class c at text[i:stop]. After a CJK character it goes
+// past spaces, or takes back one. It returns its position. Whether spaces before a rune outside
+// ASCII stay is known there.
 func (s *Scanner) afterCJK(text []byte, i, stop int, c class) int {
 	if c.kind() != space {
 		s.tighten(c)
@@ -118,9 +117,8 @@ func (s *Scanner) writeRune(text []byte, r rune) {
 	s.write(text)
 }
 
-// back returns where the cluster begins that the rune at i belongs to. Only a
-// compound rune belongs to an earlier one, which then was copied already, as it
-// stood, and is taken back.
+// back returns the beginning of the cluster that the rune at i belongs to. Only a compound rune
+// belongs to an earlier one. That one was copied already, unchanged, and is taken back.
 func (s *Scanner) back(text []byte, start, i int, c class) int {
 	if c.kind() != compound {
 		return i
@@ -146,9 +144,9 @@ func (s *Scanner) back(text []byte, start, i int, c class) int {
 	return i
 }
 
-// cluster appends the canonical form of one cluster, which begins at i, and
-// returns where it ends: a character with the compound ones after it, or white
-// space, or something to ignore. It looks no further than stop.
+// cluster appends the canonical form of the cluster beginning at i, and returns its end. A cluster
+// is a character with the compound ones after it, or white space, or something to ignore. It looks
+// no further than stop.
 func (s *Scanner) cluster(text []byte, i, stop int) int {
 	r, size := utf8.DecodeRune(text[i:])
 	c := s.tables.of(r)

@@ -111,7 +111,7 @@ type Scanner struct {
 	whole  bool // it is one of copied
 	least  int  // columns of the pieces to return
 	short  short
-	passed bool // a piece that is not short was passed over
+	passed bool // a piece too wide to be short was passed over
 
 	cutting bool // it is wider than MaxWidth, and given in pieces
 	cut     cutter
@@ -211,7 +211,7 @@ func (s *Scanner) scanned() bool {
 	return false
 }
 
-// cutPiece begins with the pieces of one that is too wide. It reports whether there are any.
+// cutPiece begins with the pieces of one too wide. It reports whether there are any.
 func (s *Scanner) cutPiece() bool {
 	if s.whole {
 		s.end = s.textEnd(s.end)

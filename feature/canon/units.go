@@ -5,11 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// units counts the words of the piece under way, of that width. A CJK character
-// is a word, and so is every stretch of others that take any room, between
-// spaces or CJK characters: "two words" has 2, "中文" 2, "用linux的" 3. It is a
-// rule that needs no dictionary, and near enough for a weight. Nearly all pieces
-// are all of one sort, and what was counted while copying says it.
+// units counts the words of the piece under way, which has that width. A CJK character is a word,
+// and so is every stretch of others that take any room, between spaces or CJK characters: "two
+// words" has 2, "中文" 2, "用linux的" 3. The rule needs no dictionary, and is near enough for a weight.
+// Nearly all pieces are all of one sort, known from the counts made while copying.
 func (s *Scanner) units(width int) int {
 	switch {
 	case s.whole:
@@ -43,10 +42,9 @@ func (t *tables) countWords(form []byte) int {
 	return words.n
 }
 
-// NextUnit returns the next word of a Text, or of a Form, and what is left; nil at
-// the end. A mark belongs to the word before it. Marks and symbols alone are left out. So
-// a method that works on runs of words needs no
-// pass of its own.
+// NextUnit returns the next word of a Text, or of a Form, and the rest; nil at the end. A mark
+// belongs to the word before it. Marks and symbols alone are left out. So a method that works on
+// runs of words needs no pass of its own.
 func (s *Scanner) NextUnit(text []byte) (unit, rest []byte) {
 	for len(text) > 0 {
 		n, isWord := s.tables.unit(text)
@@ -58,8 +56,8 @@ func (s *Scanner) NextUnit(text []byte) (unit, rest []byte) {
 	return nil, nil
 }
 
-// unit returns the length of what is at the beginning of a canonical form, 0 for a
-// space, and whether it is a word that NextUnit tells.
+// unit returns the length of the first unit of a canonical form, 0 for a space. It reports whether
+// NextUnit returns that unit as a word.
 func (t *tables) unit(form []byte) (n int, isWord bool) {
 	var words wordCounter
 	for n < len(form) && form[n] != ' ' {

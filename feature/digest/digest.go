@@ -16,12 +16,12 @@ import (
 // KeyBytes is the length of a secret.
 const KeyBytes = 16
 
-// WholeSeed sets the whole-text fingerprint apart from the keys of segments: a
-// text that is one segment does not get the same number twice.
+// WholeSeed sets the whole-text fingerprint apart from the keys of segments: a text of one segment
+// does not get the same number twice.
 const WholeSeed = 0x66697273747365ED
 
-// wholeLabel begins what the key of whole texts is derived from. No canonical
-// form has its first byte, so that no segment's key gives that key away.
+// wholeLabel begins the input from which the key of whole texts is derived. No canonical form has
+// its first byte, so no segment's key gives that key away.
 const wholeLabel = "\xffwhole text"
 
 // Check reports a secret of a wrong length. nil is none.
@@ -32,9 +32,8 @@ func Check(key []byte) error {
 	return nil
 }
 
-// Name is what a scheme's name says of the hash: "xxh3", or of a secret
-// "siphash+highway" with eight hex digits that tell secrets apart and do not give them
-// away.
+// Name returns the hash's part of a scheme's name: "xxh3", or for a secret "siphash+highway" with
+// eight hex digits that distinguish secrets without revealing them.
 func Name(key []byte) string {
 	if key == nil {
 		return "xxh3"
@@ -91,7 +90,7 @@ func (h *Hasher) Key(form []byte, order uint64) uint64 {
 // Reset forgets the parts of a whole text.
 func (h *Hasher) Reset() { h.streamed = false }
 
-// Part takes a part of a whole text that is not the last.
+// Part takes any part of a whole text but the last.
 func (h *Hasher) Part(p []byte) {
 	if !h.streamed {
 		h.stream.Reset()

@@ -1,12 +1,12 @@
-// Package hamming finds, among many 64-bit numbers in memory, those that differ from
-// another in a few bits: all of them, and no others.
+// Package hamming finds, among many 64-bit numbers in memory, those that differ from another in a
+// few bits: all of them, and no others.
 //
-// A number is cut into one block more than bits may differ, so of two that are near at
-// least one block is the same (Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web
-// Crawling", WWW 2007). For each block there is a table from its value to the numbers that
-// have it, which lie together and are all looked at: a few in every 2^16 of what is there,
-// one after the other in memory. Measured against tables of longer prefixes it takes the
-// least memory, and at 50 million numbers microseconds; see docs/methods.md.
+// A number is cut into one block more than bits may differ, so of two near numbers at least one
+// block is the same (Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling", WWW
+// 2007). For each block there is a table from its value to the numbers that have it. These lie
+// together, one after the other in memory, and all are looked at: a few in every 2^16 of all
+// numbers. Measured against tables of longer prefixes it takes the least memory, and at 50 million
+// numbers microseconds; see docs/methods.md.
 package hamming
 
 import (
@@ -85,8 +85,8 @@ func (x *Index) Bytes() int64 {
 	return b
 }
 
-// BytesFor is the most memory that an index of n numbers takes: of each number eight bytes
-// in each table, and what is free in the last chunk of each list.
+// BytesFor is the most memory that an index of n numbers takes: eight bytes for each number in each
+// table, and the free room in the last chunk of each list.
 func BytesFor(n uint64, distance int) (total uint64) {
 	const first, last = unitBytes / 8, unitBytes << mostClass / 8
 	blocks := distance + 1
@@ -98,7 +98,7 @@ func BytesFor(n uint64, distance int) (total uint64) {
 	return total + total/256 + slabBytes // ends of slabs
 }
 
-// Add adds a number, which may be there already. It fails where there is no memory.
+// Add adds a number, which may be there already. It fails if there is no memory.
 func (x *Index) Add(number uint64) error {
 	for i := range x.tables {
 		t := &x.tables[i]
@@ -151,15 +151,15 @@ func (x *Index) take(next uint32, class int) (uint32, error) {
 	return chunk, nil
 }
 
-// chunk is a chunk, and what is behind it in its slab.
+// chunk returns a chunk, and the bytes behind it in its slab.
 func (x *Index) chunk(i uint32) []byte {
 	return x.slabs[int(i-1)/perSlab][int(i-1)%perSlab*unitBytes:]
 }
 
-// free gives the memory back, once nobody has the index any more.
+// free gives the memory back, once the index is no longer reachable.
 func (x *Index) free() {
 	for _, s := range x.slabs {
-		_ = hugemem.Free(s) // nobody is left to be told
+		_ = hugemem.Free(s) // no caller is left to report to
 	}
 	x.slabs = nil
 }

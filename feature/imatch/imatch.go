@@ -1,7 +1,7 @@
 // Package imatch is the method I-Match (Chowdhury, Frieder, Grossman, McCabe, "Collection
-// Statistics for Fast Duplicate Document Detection", ACM TOIS 20, 2002): of a text's terms
-// those count that stand in neither too many nor too few documents of a collection. Two
-// documents are copies where these are the same, in whatever order and number.
+// Statistics for Fast Duplicate Document Detection", ACM TOIS 20, 2002). Of a text's terms, those
+// in neither too many nor too few documents of a collection count. Two documents are copies if
+// these are the same, in whatever order and number.
 package imatch
 
 import (
@@ -22,8 +22,8 @@ import (
 
 const version = "imatch1-" + canon.Version + "-"
 
-// What counts of a text where nothing else is said, in hundredths of the rarity of a term
-// that is in one document, and how many terms there have to be.
+// The default limits of the counting terms, in hundredths of the rarity of a term in one document,
+// and the default least number of terms.
 const (
 	DefaultLeast = 30
 	DefaultMost  = 70
@@ -44,10 +44,10 @@ type Scheme struct {
 	Key []byte
 }
 
-// ErrNoTerms is returned where the table of terms is missing.
+// ErrNoTerms is returned if the table of terms is missing.
 var ErrNoTerms = errors.New("the method imatch needs a table of terms: make one with firstseen terms, and give it with --terms FILE")
 
-// Validate reports the first field that is out of range.
+// Validate reports the first field out of range.
 func (s Scheme) Validate() error {
 	s = s.filled()
 	if s.Terms == nil {
@@ -144,8 +144,8 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 	dst.Leads = 1
 }
 
-// add takes the next terms of the text. Where many came again and again, they are made
-// distinct before they take more memory.
+// add takes the next terms of the text. If many repeat, they are made distinct before they take
+// more memory.
 func (e *Extractor) add(terms []uint64) {
 	for _, term := range terms {
 		if rarity := 100 * uint64(e.table.Rarity(term)); rarity >= e.least && rarity <= e.most {

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Where the new text of a document stands, seen from another's sketch (docs/design.md,
-// rule 13). A bin whose least run the other document has too holds; edits all over thin
-// those out evenly, and a passage of which the other has nothing leaves a gap.
+// The limits for finding the new text of a document, seen from another's sketch (docs/design.md,
+// rule 13). A bin holds if the other document has its least run too. Edits all over thin those bins
+// out evenly; a passage missing entirely from the other leaves a gap.
 const (
 	window     = 10 // neighbours in the order of places
-	newAtMost  = 2  // of these hold in a window that is new
+	newAtMost  = 2  // of these hold in a new window
 	leastBins  = 24 // of a stretch that counts
 	newShare   = 4  // one part in so many of the document is more than that
 	placeBytes = 4
@@ -20,9 +20,9 @@ const (
 // its last. One that ends at 0 is none.
 type Passage struct{ From, To, Of uint64 }
 
-// AppendPlaces appends where the least run of each bin stands: of every bin that has one
-// the number of the run's first word, u32, lowest bin first. Only the document under
-// judgement needs to know it.
+// AppendPlaces appends the place of the least run of each bin. For every bin that has one, it
+// appends the number of the run's first word, u32, lowest bin first. Only the document under
+// judgement needs it.
 func (m *Maker) AppendPlaces(dst []byte) []byte {
 	for bin, least := range m.least {
 		if least != none {
@@ -55,8 +55,8 @@ func (p *Places) Sort(s *Sketch, b []byte, runs uint64) bool {
 	return true
 }
 
-// New finds the longest passage of s, the sketch that p is of, that is new beside t, and
-// long enough to count.
+// New finds the longest passage of s new beside t, and long enough to count. p belongs to
+// the sketch s.
 func (p *Places) New(s, t *Sketch) (longest Passage) {
 	var held [Bins + 1]uint8 // how many of the bins before each hold
 	for i := range p.n {
@@ -84,8 +84,8 @@ func (p *Places) New(s, t *Sketch) (longest Passage) {
 	return p.words(longest)
 }
 
-// edge is where a stretch begins with the i-th bin, or ends before it, in half runs:
-// between its run and the one before, or where the text begins or ends.
+// edge returns the place, in half runs, at which a stretch begins with the i-th bin, or ends before
+// it. It lies between the bin's run and the one before, or at the beginning or end of the text.
 func (p *Places) edge(i int) uint64 {
 	switch i {
 	case 0:

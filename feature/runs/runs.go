@@ -1,11 +1,10 @@
-// Package runs makes of a text's runs of five words a sketch of 64 bytes, from which
-// the share of text that two documents have in common can be estimated, and names a
-// few runs to find candidates by.
+// Package runs makes a sketch of 64 bytes from a text's runs of five words. The sketch serves to
+// estimate the share of text that two documents have in common. The package also names a few runs
+// to find candidates by.
 //
-// The sketch is a one-permutation min-hash (Li, Owen, Zhang, "One Permutation
-// Hashing", NIPS 2012) of 128 bins, of which four bits each are kept (b-bit minwise
-// hashing, Li and König, WWW 2010). Words and their order in the text count, not
-// where lines or sentences end.
+// The sketch is a one-permutation min-hash (Li, Owen, Zhang, "One Permutation Hashing", NIPS 2012)
+// of 128 bins. Four bits of each are kept (b-bit minwise hashing, Li and König, WWW 2010). Words
+// and their order in the text count; the ends of lines and sentences do not.
 //
 // No secret enters: whether two documents are alike must not depend on one.
 package runs
@@ -60,12 +59,12 @@ func (m *Maker) Reset() {
 	clear(m.hashes[:Width-1])
 }
 
-// Segments takes the segments that a scanner, which counts units, has come to. Runs go
-// on from one to the next.
+// Segments takes the latest segments of a scanner that counts units. Runs go on from one segment to
+// the next.
 //
-// The hash of a run is the XOR of its words' hashes, each rotated by 13 bits for each
-// word behind it (cyclic polynomial, Cohen, ACM TOIS 15, 1997). Its seven highest
-// bits are its bin, the others what is least there.
+// The hash of a run is the XOR of its words' hashes, each rotated by 13 bits for each word behind
+// it (cyclic polynomial, Cohen, ACM TOIS 15, 1997). Its seven highest bits are its bin; the least
+// of the others counts there.
 func (m *Maker) Segments(s *canon.Scanner) {
 	m.hashes = s.AppendUnits(m.hashes[:Width-1])
 	n := len(m.hashes) - (Width - 1)
@@ -84,7 +83,7 @@ func (m *Maker) Segments(s *canon.Scanner) {
 		h = bits.RotateLeft64(h, turn) ^ word
 		bin, rest := h>>binShift, h<<(64-binShift)
 		least, at := m.least[bin], m.places[bin]
-		if rest < least { // without a jump, which nobody could foretell
+		if rest < least { // without a jump: it would be unpredictable
 			at = uint32(place + i)
 		}
 		m.least[bin], m.places[bin] = min(least, rest), at
@@ -140,8 +139,8 @@ func (m *Maker) Sketch(s *Sketch) {
 	}
 }
 
-// nibble is what is kept of the least hash in a bin, 1 to 15: a number of its lowest
-// bits, which are not those by which it is the least.
+// nibble returns the kept number of the least hash in a bin, 1 to 15. It comes from the hash's
+// lowest bits, which are not those that make it the least.
 func nibble(least uint64) uint64 {
 	return 1 + least>>(64-binShift)&(1<<32-1)*15>>32
 }

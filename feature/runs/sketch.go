@@ -6,21 +6,21 @@ import (
 	"math/bits"
 )
 
-// A Sketch is of each bin a number from 1 to 15, or 0 where the text has no run in
-// it: sixteen bins of four bits a word, the lowest first.
+// A Sketch has a number from 1 to 15 for each bin, or 0 if the text has no run in it: sixteen bins
+// of four bits a word, the lowest first.
 type Sketch [Bins / perWord]uint64
 
 const (
 	perWord = 16
 	lows    = 0x1111_1111_1111_1111 // the lowest bit of each four
-	values  = 15                    // of a bin that is not empty
+	values  = 15                    // of a bin with a run
 )
 
 func (s *Sketch) set(bin int, v uint64) { s[bin/perWord] |= v << (bin % perWord * 4) }
 
 func (s *Sketch) at(bin int) uint64 { return s[bin/perWord] >> (bin % perWord * 4) & 15 }
 
-// filled marks of each four bits the lowest where they are not 0.
+// filled marks the lowest bit of every four bits that are not 0.
 func filled(x uint64) uint64 {
 	x |= x >> 2
 	return (x | x>>1) & lows
@@ -37,8 +37,8 @@ func (s *Sketch) size() (n int) {
 // whole is the length in bytes of a sketch that says every bin.
 const whole = Bins / 2
 
-// Append appends the sketch to b, as docs/format.md has it: one that is mostly empty
-// by the bins that are not, another by all.
+// Append appends the sketch to b, in the form of docs/format.md. It writes a mostly empty sketch by
+// the bins that are not empty, and any other by all bins.
 func (s *Sketch) Append(b []byte) []byte {
 	n := s.size()
 	b = append(b, byte(n))
@@ -89,8 +89,8 @@ func (s *Sketch) Parse(b []byte) (rest []byte, err error) {
 	return b[length:], nil
 }
 
-// parseFew reads the numbers of the n bins that the mask has. It reports whether it has
-// as many, and what the last byte has over is 0.
+// parseFew reads the numbers of the n bins in the mask. It reports whether there are as many, and
+// whether the unused part of the last byte is 0.
 func (s *Sketch) parseFew(n int, mask, numbers []byte) bool {
 	i := 0
 	for bin := range Bins {
@@ -106,9 +106,9 @@ func (s *Sketch) parseFew(n int, mask, numbers []byte) bool {
 	return i == n && (n%2 == 0 || numbers[n/2]>>4 == 0)
 }
 
-// An Overlap is how much of two documents is common, as far as their sketches tell,
-// as a fraction: so many runs of each stand in the other. It is exact arithmetic on
-// whole numbers, so that every machine comes to the same.
+// An Overlap is the part common to two documents, as far as their sketches show: a fraction giving
+// how many runs of each stand in the other. It is exact arithmetic on whole numbers, so every
+// machine gets the same result.
 type Overlap struct {
 	Num, Den uint64 // of documents of at most 2^40 runs Num < 2^52, Den < 2^12
 }
@@ -155,7 +155,7 @@ func (s *Sketch) Contains(t *Sketch, a, b uint64) bool {
 	return above > 0 && float64(above*above) > float64(9*n)*float64(p*(1-p))
 }
 
-// Share is the share of a document of n runs that is common, 0 to 1.
+// Share is the common share of a document of n runs, 0 to 1.
 func (o Overlap) Share(n uint64) float64 {
 	of := o.Den * n
 	if of == 0 {

@@ -8,10 +8,10 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// A chooser keeps the n first of the distinct features it is given, in the
-// order of compare. It gathers up to 2n, or more where n is small, and then
-// throws all but n away, so that a text of a million segments costs little more
-// than looking at each; from then on it knows the last that could be chosen.
+// A chooser keeps the n first of the distinct features it is given, in the order of compare. It
+// gathers up to 2n, or more if n is small, and then throws all but n away. So a text of a million
+// segments costs little more than looking at each. From then on it knows the last feature that
+// could be chosen.
 type chooser struct {
 	n         int
 	features  []method.Feature
@@ -105,9 +105,9 @@ const (
 	_ = uint(widthLimit - canon.MaxWidth) // each width has a place
 )
 
-// sortByRank sorts and drops repeats as compare would, in a fifth of the time, and
-// what is narrower than the n-th. It leaves the features alone and reports false where two
-// of them differ in nothing that a rank has room for.
+// sortByRank sorts and drops repeats as compare would, in a fifth of the time, and drops features
+// narrower than the n-th. It leaves the features alone and reports false if two of them differ only
+// in parts that do not fit in a rank.
 func (c *chooser) sortByRank() bool {
 	c.rank()
 	sorted := c.spare[:0]
@@ -136,8 +136,8 @@ func (c *chooser) sortByRank() bool {
 	return true
 }
 
-// rank fills ranks by width, counting, as widths are few. Then counts tell where each
-// width ends.
+// rank fills ranks by width, with a counting sort, because widths are few. Then counts holds the
+// end of each width.
 func (c *chooser) rank() {
 	wide, narrow := uint32(0), uint32(widthLimit)
 	for _, f := range c.features {
@@ -158,7 +158,7 @@ func (c *chooser) rank() {
 	}
 }
 
-// result writes what was chosen to dst and leaves the other fields empty.
+// result writes the chosen features to dst and leaves the other fields empty.
 func (c *chooser) result(dst *method.Sketch) {
 	c.compact()
 	*dst = method.Sketch{Features: append(dst.Features[:0], c.features...), Truncated: c.truncated, Data: dst.Data[:0]}

@@ -6,9 +6,8 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// An Extractor makes sketches. It is not for concurrent use: have one for each
-// worker. It owns about 900 KiB of buffers, of which ordinary documents touch
-// as much as they are long.
+// An Extractor makes sketches. It is not for concurrent use: have one for each worker. It owns
+// about 900 KiB of buffers; an ordinary document touches only as much as its own length.
 type Extractor struct {
 	scheme  Scheme
 	hash    digest.Hasher
@@ -16,7 +15,7 @@ type Extractor struct {
 	chosen  chooser
 	short   length // of the pieces too short to be segments
 
-	watch   func(*canon.Scanner) // nil where nobody wants the words
+	watch   func(*canon.Scanner) // nil if the words are not wanted
 	waiting int                  // pieces since it was called
 }
 
@@ -54,8 +53,8 @@ func (e *Extractor) tell() {
 	}
 }
 
-// Extract overwrites dst with what is known of text. It keeps no reference to
-// either. Any bytes will do: those that are not UTF-8 separate segments.
+// Extract overwrites dst with the sketch of text. It keeps no reference to either. Any bytes will
+// do: those that are not UTF-8 separate segments.
 func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 	e.short = length{}
 	e.chosen.reset()
@@ -125,7 +124,7 @@ func (e *Extractor) piece() {
 // length is a length in both measures.
 type length struct{ columns, units uint64 }
 
-// offset is a position in the text, as far as 32 bits can tell it.
+// offset is a position in the text, as far as it fits in 32 bits.
 func offset(i int) uint32 {
 	return uint32(min(uint64(i), 1<<32-1))
 }

@@ -12,19 +12,18 @@ import (
 // passage quoted is most.
 const minComparable = 5
 
-// boundary is how many of the runs of three words that a text has for each of its
-// words lie across the ends of a segment (rule 3). They are lost with either
-// neighbour, so a segment of n words vouches for n-2 of the text's. Weighing it so, a
-// document of many short lines, half of which recur, is not half a copy. Measured on
-// the labelled sets in docs/quality.md, against a weight of n: false removals 1.6% to
-// 0.4% of edited news, 8 to 0 of manual pages.
+// boundary is the number of a text's runs of three words, for each segment, that lie across its
+// ends (rule 3). They are lost with either neighbour, so a segment of n words vouches for n-2 of
+// the text's runs. With this weight, a document of many short lines, half of them recurring, is not
+// half a copy. Measured on the labelled sets in docs/quality.md, against a weight of n: false
+// removals 1.6% to 0.4% of edited news, 8 to 0 of manual pages.
 const boundary = 2
 
-// A Judge weighs what one document shares with others. Its buffers are reused.
+// A Judge weighs the text that one document shares with others. Its buffers are reused.
 //
-// With both scores the judging is the same arithmetic over weights. Features come
-// longest first, in the order that decides which are chosen, so what can be compared
-// with an earlier document known only down to its cut-off is always a prefix of them.
+// With both scores the judging is the same arithmetic over weights. Features come longest first, in
+// the order in which they are chosen. So the comparable part of an earlier document known only down
+// to its cut-off is always a prefix of them.
 type Judge struct {
 	rules  method.Rules
 	sketch *method.Sketch
@@ -48,8 +47,7 @@ func (j *Judge) Load(s *method.Sketch) {
 	}
 }
 
-// Weight is what the i-th feature counts as shared: the runs of three words inside
-// it, rule 3.
+// Weight is the weight of the i-th feature when shared: the runs of three words inside it, rule 3.
 func (j *Judge) Weight(i int) uint64 {
 	if j.rules.Score == method.ScoreSegments {
 		return 1
@@ -57,7 +55,7 @@ func (j *Judge) Weight(i int) uint64 {
 	return uint64(max(j.sketch.Features[i].Units, boundary) - boundary)
 }
 
-// Size is what the i-th feature counts in the whole.
+// Size is the weight of the i-th feature in the whole.
 func (j *Judge) Size(i int) uint64 {
 	if j.rules.Score == method.ScoreSegments {
 		return 1
@@ -99,8 +97,8 @@ func (j *Judge) MayReach(seen []bool) bool {
 	return false
 }
 
-// Select picks those whose weight could suffice. A common segment is shared with
-// nobody (rule 6).
+// Select picks the candidates with enough weight to suffice. A common segment counts as shared with
+// no document (rule 6).
 func (j *Judge) Select(dst []int, f *method.Found) []int {
 	for i := range f.Candidates {
 		if j.reaches(f.Candidates[i].Weight, min(minComparable, len(j.sketch.Features))) {
@@ -114,7 +112,7 @@ func (j *Judge) Select(dst []int, f *method.Found) []int {
 func (j *Judge) MayReachWith(c *method.Candidate) bool {
 	n, shared := len(j.sketch.Features), c.Shared
 	if !j.reaches(c.Weight, min(minComparable, n)) {
-		return false // nor over more, where it is no heavier
+		return false // nor over more, if it is no heavier
 	}
 	var weight uint64
 	for i := range n {
@@ -192,7 +190,7 @@ func (j *Judge) weightOver(c *method.Candidate, p int) (weight uint64) {
 	return weight
 }
 
-// Record appends what is stored of the document.
+// Record appends the data stored with the document.
 func (j *Judge) Record(dst []byte) []byte {
 	r := recordOf(j.sketch)
 	return r.Append(dst)

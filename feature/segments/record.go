@@ -7,18 +7,18 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// A Record is what is stored with a document: of docs/format.md, "Data of a document",
-// the part that is the method's.
+// A Record is the method's part of the data stored with a document: see docs/format.md, "Data of a
+// document".
 type Record struct {
 	Features int    // segments chosen
-	CutWidth uint32 // width of the last chosen segment where more were there; else 0
+	CutWidth uint32 // width of the last chosen segment if there were more; else 0
 	CutOrder uint64 // its Order, its place among segments of that width; else 0
 	Whole    uint64 // whole-text fingerprint
 }
 
 var errRecord = errors.New("what is stored of a document's segments is not what was written: the store is damaged, or another program's")
 
-// recordOf is what is stored of a sketch beside its keys.
+// recordOf returns the part of a sketch stored beside its keys.
 func recordOf(s *method.Sketch) Record {
 	r := Record{Features: len(s.Features), Whole: s.Whole}
 	if s.Truncated {

@@ -1,12 +1,11 @@
-// Package segments is the method of the longest segments: the 50 longest distinct
-// pieces of a text are its features, and a document is a copy of an earlier one that
-// holds the threshold's share of its text.
+// Package segments is the method of the longest segments: the 50 longest distinct pieces of a text
+// are its features. A document is a copy of an earlier one holding the threshold's share of its
+// text.
 //
-// An [Extractor] keeps of the canonical pieces of a text (package canon) the distinct
-// ones that are longest, each as a 64-bit key with its length and its place in the
-// text. Beside them stands a fingerprint of the whole text. A [Judge] weighs what a
-// document shares with an earlier one, by rules 2 to 5, 7 and 8 of docs/design.md,
-// "The decision".
+// An [Extractor] keeps the longest distinct canonical pieces of a text (package canon). Each is kept
+// as a 64-bit key with its length and its place in the text. Beside them stands a fingerprint
+// of the whole text. A [Judge] weighs the text shared with an earlier document, by rules 2 to 5, 7
+// and 8 of docs/design.md, "The decision".
 //
 //	e, err := segments.NewExtractor(segments.Scheme{})
 //	var sketch method.Sketch
@@ -14,12 +13,11 @@
 //		e.Extract(&sketch, text) // sketch is overwritten, its memory reused
 //	}
 //
-// It promises: equal Scheme names give equal features for equal texts, on every
-// machine, built with any toolchain; the order of a text's segments does not matter
-// to Features; Extract does not fail, whatever the bytes, does not allocate once its
-// buffers are there, and holds no more memory for a huge text than for a small one.
-// The rules are written down in docs/canonical.md; a change of any of them changes
-// the scheme's name.
+// The package promises: equal Scheme names give equal features for equal texts, on every machine,
+// built with any toolchain. The order of a text's segments does not matter to Features. Extract
+// does not fail, whatever the bytes, and does not allocate once its buffers exist. It holds no more
+// memory for a huge text than for a small one. The rules are written down in docs/canonical.md; a
+// change of any of them changes the scheme's name.
 package segments
 
 import (
@@ -66,7 +64,7 @@ type Scheme struct {
 	Key []byte
 }
 
-// Validate reports the first field that is out of range.
+// Validate reports the first field out of range.
 func (s Scheme) Validate() error {
 	if s.Segments < 0 || s.Segments > MaxSegments {
 		return fmt.Errorf("feature scheme: %d segments, want 1 to %d", s.Segments, MaxSegments)
@@ -77,12 +75,11 @@ func (s Scheme) Validate() error {
 	return digest.Check(s.Key)
 }
 
-// Name identifies the scheme in every file made with it, for instance
-// "fs1-u15b-xxh3-n50-w10": the version of the rules, the version of Unicode whose
-// tables are part of them, the hash, the number of segments, the minimum
-// width. For a keyed scheme the hash is "siphash+highway" with eight hex digits
-// that tell keys apart and do not give the key away. Features of schemes with
-// different names cannot be compared. The scheme must be valid.
+// Name identifies the scheme in every file made with it, for instance "fs1-u15b-xxh3-n50-w10". It
+// names the versions of the rules and of Unicode, whose tables are part of them. It also names the
+// hash, the number of segments, and the minimum width. For a keyed scheme the hash is
+// "siphash+highway" with eight hex digits that distinguish keys without revealing the key. Features
+// of schemes with different names cannot be compared. The scheme must be valid.
 func (s Scheme) Name() string {
 	s = s.filled()
 	return fmt.Sprintf("%s-%s-n%d-w%d", rules, digest.Name(s.Key), s.Segments, s.MinWidth)

@@ -17,11 +17,11 @@ type Judge struct {
 
 var errRecord = errors.New("what is stored of a document is no signature of its shingles: the store is damaged, or another program's")
 
-// stored is what is known of a document.
+// stored is the stored record of a document.
 type stored struct {
 	whole     uint64
 	shingles  uint64
-	signature []byte // Places long; empty where there are no shingles
+	signature []byte // Places long; empty if there are no shingles
 }
 
 // parse reads what Record has written.

@@ -1,14 +1,13 @@
-// Package shingles is the method of w-shingling (Broder, "On the resemblance and
-// containment of documents", SEQUENCES 1997): documents are alike as their sets of
-// shingles, runs of five words, are. Min-hash estimates it, and bands of a signature
-// find whom to compare (Leskovec, Rajaraman, Ullman, "Mining of Massive Datasets", 3.4).
+// Package shingles is the method of w-shingling (Broder, "On the resemblance and containment of
+// documents", SEQUENCES 1997): documents are alike as their sets of shingles, runs of five words,
+// are. Min-hash estimates it, and bands of a signature find the documents to compare (Leskovec,
+// Rajaraman, Ullman, "Mining of Massive Datasets", 3.4).
 //
-// The signature has 128 places by one permutation (Li, Owen, Zhang, "One Permutation
-// Hashing", NIPS 2012): a shingle belongs to one place by its hash, and the least there
-// counts. A place without a shingle has that of another, chosen by a hash of both
-// (Shrivastava, "Optimal Densification for Fast and Accurate Minwise Hashing", ICML
-// 2017). What is stored has eight bits of each place (b-bit minwise hashing, Li and König,
-// WWW 2010).
+// The signature has 128 places by one permutation (Li, Owen, Zhang, "One Permutation Hashing", NIPS
+// 2012): a shingle belongs to one place by its hash, and the least there counts. A place without a
+// shingle has that of another, chosen by a hash of both (Shrivastava, "Optimal Densification for
+// Fast and Accurate Minwise Hashing", ICML 2017). The stored signature has eight bits of each place
+// (b-bit minwise hashing, Li and König, WWW 2010).
 package shingles
 
 import (
@@ -26,8 +25,8 @@ const version = "shingles1-" + canon.Version + "-"
 const (
 	// Places is how many places a signature has, and how many bytes.
 	Places = 128
-	// DefaultWords is how many words a shingle has where nothing is said, MaxWords the
-	// most: a hash of a shingle is turned by 13 of 64 bits for each word.
+	// DefaultWords is the default number of words in a shingle, MaxWords the largest: a hash of a
+	// shingle is turned by 13 of 64 bits for each word.
 	DefaultWords = 5
 	MaxWords     = 32
 	// DefaultThreshold is the Jaccard similarity from which on documents are copies.
@@ -45,9 +44,9 @@ type Scheme struct {
 	Key []byte
 }
 
-// BandsFor chooses bands for documents that are copies from a Jaccard similarity of t
-// on: as long as possible, so that few others share one, where two documents as alike as
-// t share one with a chance of at least 0.99. That chance is 1 - (1 - t^rows)^bands.
+// BandsFor chooses bands for documents that are copies from a Jaccard similarity of t on. They are
+// as long as possible, so that few others share one. Two documents as alike as t must share one
+// with a chance of at least 0.99. That chance is 1 - (1 - t^rows)^bands.
 func BandsFor(t float64) (bands, rows int) {
 	for rows = 16; rows > 1; rows-- {
 		bands = Places / rows
@@ -68,7 +67,7 @@ func power(x float64, n int) float64 {
 	return p
 }
 
-// Validate reports the first field that is out of range.
+// Validate reports the first field out of range.
 func (s Scheme) Validate() error {
 	f := s.filled()
 	if f.Words < 1 || f.Words > MaxWords {

@@ -38,7 +38,7 @@ func (m *memory) Add(record []byte) error {
 	return m.index.Add(binary.LittleEndian.Uint64(fingerprint))
 }
 
-// Near implements method.Memory: it finds every fingerprint that is near enough.
+// Near implements method.Memory: it finds every near enough fingerprint.
 func (m *memory) Near(dst []method.Feature, s *method.Sketch) []method.Feature {
 	if len(s.Data) == 0 {
 		return dst

@@ -1,15 +1,15 @@
-// Package simhash is the method of fingerprints that are near where texts are (Charikar,
-// "Similarity Estimation Techniques from Rounding Algorithms", STOC 2002; Manku, Jain, Das
-// Sarma, "Detecting Near-Duplicates for Web Crawling", WWW 2007). Two documents are copies
-// where their fingerprints of 64 bits differ in at most three.
+// Package simhash is the method of fingerprints that are near if their texts are (Charikar,
+// "Similarity Estimation Techniques from Rounding Algorithms", STOC 2002; Manku, Jain, Das Sarma,
+// "Detecting Near-Duplicates for Web Crawling", WWW 2007). Two documents are copies if their
+// fingerprints of 64 bits differ in at most three.
 //
-// Each term of a text has a hash, and votes with its weight for each bit: for it where its
-// hash has it, against it where not. The fingerprint has the bits with more votes for than
-// against. A term weighs one each time that it comes, or, where a table of terms is given,
-// as much as it is rare (TF-IDF).
+// Each term of a text has a hash, and votes with its weight for each bit: for it if its hash has
+// the bit set, against it if not. The fingerprint has the bits with more votes for than against. A
+// term weighs one for each occurrence. If a table of terms is given, it weighs more the rarer it is
+// (TF-IDF).
 //
-// Fingerprints are near without having anything in common that could be looked up, so all
-// that are kept are in memory too, see [Scheme.NewMemory].
+// Near fingerprints need not share any key to look up. So all kept fingerprints are in memory too,
+// see [Scheme.NewMemory].
 package simhash
 
 import (
@@ -29,7 +29,7 @@ import (
 
 const version = "simhash1-" + canon.Version + "-"
 
-// The distances: how many bits may differ where nothing is said, and at most.
+// The distances: how many bits may differ by default, and at most.
 const (
 	DefaultDistance = 3
 	MaxDistance     = hamming.MaxDistance
@@ -47,7 +47,7 @@ type Scheme struct {
 	Key []byte
 }
 
-// Validate reports the first field that is out of range.
+// Validate reports the first field out of range.
 func (s Scheme) Validate() error {
 	if s.Distance < 0 || s.Distance > MaxDistance {
 		return fmt.Errorf("feature scheme: fingerprints that differ in %d bits, want 1 to %d", s.Distance, MaxDistance)
@@ -137,7 +137,7 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 	dst.Leads = 1
 }
 
-// feature is what a fingerprint is kept under.
+// feature returns the feature that a fingerprint is kept under.
 func feature(h *digest.Hasher, form []byte) method.Feature {
 	order := digest.Order(form)
 	return method.Feature{Key: h.Key(form, order), Order: order}
@@ -149,9 +149,9 @@ func (e *Extractor) add(terms []uint64) {
 	}
 }
 
-// Votes are those of a text's terms for the bits of its fingerprint: 64 sums, of which
-// planes[i] has the i-th bit of each. So a vote for all bits is a few additions of 64 bits
-// at once, where one after the other takes ten times as long. The zero value has none.
+// Votes are the votes of a text's terms for the bits of its fingerprint: 64 sums. planes[i] has the
+// i-th bit of each sum. So a vote for all bits is a few additions of 64 bits at once; adding one
+// after the other takes ten times as long. The zero value has no votes.
 type Votes struct {
 	all    uint64 // the weight of all
 	planes [64]uint64
@@ -192,7 +192,7 @@ type Judge struct {
 
 var errRecord = errors.New("what is stored of a document is no fingerprint of 64 bits: the store is damaged, or another program's")
 
-// parse reads what Record has written: the fingerprint is empty where there is none.
+// parse reads a record written by Record: the fingerprint is empty if there is none.
 func parse(record []byte) (whole uint64, fingerprint []byte, err error) {
 	if len(record) != 8 && len(record) != 16 {
 		return 0, nil, errRecord

@@ -2,11 +2,10 @@ package terms
 
 import "slices"
 
-// A Counter counts the documents in which terms stand, one document after the other. Its
-// zero value is ready. It holds some 200 MiB at most, however many terms there are: by
-// lossy counting (Manku, Motwani, "Approximate Frequency Counts over Data Streams", VLDB
-// 2002) it forgets the rarest when it is full, and Missed tells how many documents may be
-// missing in a count.
+// A Counter counts the documents in which terms stand, one document after the other. Its zero value
+// is ready. It holds some 200 MiB at most, however many terms there are. By lossy counting (Manku,
+// Motwani, "Approximate Frequency Counts over Data Streams", VLDB 2002) it forgets the rarest when
+// it is full. Missed returns how many documents may be missing in a count.
 type Counter struct {
 	Most      int // terms held, 0 for MaxTerms
 	documents uint32
@@ -19,9 +18,8 @@ type Counter struct {
 // documents it may have been before.
 type counted struct{ seen, before uint32 }
 
-// AppendDistinct appends terms of a document to those found before, and now and then
-// leaves out those that are twice, so that a long text takes no more than what is
-// different in it.
+// AppendDistinct appends terms of a document to those found before. Now and then it leaves out
+// repeats, so that a long text takes no more than its distinct terms.
 func AppendDistinct(found, more []uint64) []uint64 {
 	const often = 1 << 17
 	before := len(found) / often
@@ -72,8 +70,8 @@ func (c *Counter) forget() {
 // Documents is how many were counted.
 func (c *Counter) Documents() uint32 { return c.documents }
 
-// Missed is how many documents a count may be too low by, and in how many at most a term
-// stands that is not held: 0 while nothing was forgotten.
+// Missed is the number of documents by which a count may be too low. A term not held stands in at
+// most that many: 0 while nothing was forgotten.
 func (c *Counter) Missed() uint32 { return c.missed }
 
 // Table is the table of the terms that stand in at least so many documents, as counted.

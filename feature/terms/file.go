@@ -30,7 +30,7 @@ const (
 	digestBytes = 16
 )
 
-// ErrTable is returned where a file is no table of terms.
+// ErrTable is returned if a file is no table of terms.
 var ErrTable = errors.New("not a table of terms")
 
 // Size is the length of the file in bytes.
@@ -72,8 +72,8 @@ func (t *Table) writeTo(out *bufio.Writer) {
 	}
 }
 
-// Parse reads a file's bytes. What is not a table, or damaged, is ErrTable with what is
-// wrong.
+// Parse reads a file's bytes. If they are not a table, or a damaged one, it returns ErrTable with
+// the fault.
 func Parse(b []byte) (*Table, error) {
 	if len(b) < headerBytes+digestBytes || string(b[:8]) != magic {
 		return nil, fmt.Errorf("%w: it does not begin as one does; firstseen terms makes them", ErrTable)

@@ -1,6 +1,5 @@
-// Package terms counts in how many documents of a collection a term stands, and keeps it
-// in a file: what methods weigh words by. A term is a 64-bit hash; package words says of
-// what.
+// Package terms counts in how many documents of a collection a term stands, and keeps the counts in
+// a file. Methods weigh words by them. A term is a 64-bit hash; package words defines its input.
 //
 //	var c terms.Counter
 //	for each document {
@@ -8,7 +7,7 @@
 //	}
 //	err := c.Table(2).Write(w)
 //
-// How rare a term is, is told in whole numbers, so that every machine comes to the same.
+// Rarities are whole numbers, so every machine gets the same.
 package terms
 
 import (
@@ -26,7 +25,7 @@ type Table struct {
 	hashes    []uint64 // ascending
 	counts    []uint32
 	rarities  []uint16 // what follows of them
-	first     []uint32 // of each value of the highest bits, where its hashes begin
+	first     []uint32 // of each value of the highest bits, the start of its hashes
 	digest    [digestBytes]byte
 }
 
@@ -59,11 +58,10 @@ func (t *Table) Len() int { return len(t.hashes) }
 // Bytes is the memory it takes.
 func (t *Table) Bytes() int64 { return int64(14*len(t.hashes) + 4*len(t.first)) }
 
-// Digest tells tables apart: 16 hexadecimal digits.
+// Digest distinguishes tables: 16 hexadecimal digits.
 func (t *Table) Digest() string { return hex.EncodeToString(t.digest[:8]) }
 
-// Count is in how many documents a term stands, as far as is known: 0 for one that is
-// not in the table.
+// Count is the known number of documents in which a term stands: 0 for one not in the table.
 func (t *Table) Count(term uint64) uint32 {
 	at, ok := t.find(term)
 	if !ok {
@@ -90,9 +88,8 @@ func (t *Table) find(term uint64) (at int, ok bool) {
 	return 0, false
 }
 
-// Rarity is the inverse document frequency of a term in 256ths of a bit, rounded down:
-// 256 log2((documents + 1) / (count + 1)). One that is not in the table is taken to
-// stand in one document.
+// Rarity is the inverse document frequency of a term in 256ths of a bit, rounded down: 256
+// log2((documents + 1) / (count + 1)). A term not in the table is taken to stand in one document.
 func (t *Table) Rarity(term uint64) uint32 {
 	at, ok := t.find(term)
 	if !ok {
@@ -108,7 +105,7 @@ func (t *Table) rarityOf(count uint32) uint32 {
 	return log2(uint64(t.documents)+1, uint64(count)+1)
 }
 
-// MaxRarity is that of a term that is not in the table: no other is rarer.
+// MaxRarity is that of a term not in the table: no other is rarer.
 func (t *Table) MaxRarity() uint32 { return t.rarityOf(1) }
 
 // log2 is the binary logarithm of a/b in 256ths, rounded down, for 2^33 > a >= b > 0. Of

@@ -1,10 +1,10 @@
-// Package words goes through texts word by word, for methods that know texts by their
-// words: as hashes of words, or as terms.
+// Package words goes through texts word by word, for methods that know texts by their words: as
+// hashes of words, or as terms.
 //
-// A word is a CJK character, or a stretch of others between those and spaces, in the
-// canonical form (package canon). A term is what an index of texts would count: a word,
-// or, of CJK characters that stand side by side, each two of them; one that stands alone
-// is a term by itself. Which is how Chinese is indexed without a dictionary.
+// A word is a CJK character, or a stretch of others between those and spaces, in the canonical form
+// (package canon). A term is a unit that an index of texts would count: a word, or two adjacent CJK
+// characters, for each such pair. A CJK character standing alone is a term by itself. So Chinese is
+// indexed without a dictionary.
 package words
 
 import (
@@ -18,9 +18,8 @@ import (
 // none was written a moment ago, see [canon.Scanner.AppendUnits].
 const together = 64
 
-// A Reader goes through texts. It is not for concurrent use: have one for each worker.
-// It owns about 900 KiB of buffers, of which ordinary texts touch as much as they are
-// long.
+// A Reader goes through texts. It is not for concurrent use: have one for each worker. It owns
+// about 900 KiB of buffers; an ordinary text touches only as much as its own length.
 type Reader struct {
 	scanner *canon.Scanner
 	whole   digest.Hasher

@@ -1,8 +1,8 @@
-// Package naive decides by the rules of the methods exact, shingles, imatch and simhash as
-// their papers and docs/methods.md have them, with lists and maps in memory and nothing
-// else: no filter, no store, no index of fingerprints, and no code of the methods that it
-// judges. Only words are told by package canon, which has an oracle of its own. It is slow
-// and plain on purpose; tests and the bench hold the methods against it.
+// Package naive decides by the rules of the methods exact, shingles, imatch and simhash, as their
+// papers and docs/methods.md state them. It uses lists and maps in memory and nothing else: no
+// filter, no store, no index of fingerprints, and no code of the methods that it judges. Only its
+// words come from package canon, which has an oracle of its own. It is slow and plain on purpose;
+// tests and the bench hold the methods against it.
 package naive
 
 import (
@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// A Verdict is what was decided about a document.
+// A Verdict is the decision about a document.
 type Verdict struct {
 	Removed  bool
 	Exact    bool
@@ -32,8 +32,8 @@ type texts struct {
 	of     map[string]int
 }
 
-// exact decides whether a text was there before, and says the number of the document. A
-// text that is kept has to be remembered.
+// exact decides whether a text was there before, and returns the number of the document. A kept
+// text has to be remembered.
 func (t *texts) exact(whole string) (v Verdict, number int, done bool) {
 	number = t.judged
 	t.judged++
@@ -158,8 +158,8 @@ func shingleSet(words []uint64, w int) (shingles []uint64) {
 	return shingles
 }
 
-// signature is of each place the least of the shingles whose seven highest bits are its
-// number, by the others, and where there is none what another place has.
+// signature has for each place the least of the shingles whose seven highest bits are its number,
+// by the other bits. A place without one takes the value of another place.
 func signature(shingles []uint64) (places [128]uint64) {
 	least := map[uint64]uint64{}
 	for _, h := range shingles {

@@ -40,8 +40,8 @@ func (c *Collection) rarity(term string, least int) int {
 	return logarithm(c.Documents+1, count+1)
 }
 
-// logarithm is 256 times the binary logarithm of a/b, rounded down. Only where the
-// quotient is a power of two is that a whole number.
+// logarithm is 256 times the binary logarithm of a/b, rounded down. Only if the quotient is a power
+// of two is that a whole number.
 func logarithm(a, b int) int {
 	if a%b == 0 && a/b&(a/b-1) == 0 {
 		return 256 * (bits.Len(uint(a/b)) - 1)

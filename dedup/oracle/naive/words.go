@@ -15,7 +15,7 @@ var readings = map[string]reading{}
 type reading struct {
 	pieces []canontest.Piece
 	spaced string // words and pieces
-	whole  string // what the fingerprint of the whole text is of
+	whole  string // the text that the whole fingerprint is made from
 }
 
 func read(text string) reading {
@@ -56,7 +56,7 @@ func isCJK(unit string) bool {
 	return canontest.CJK(r)
 }
 
-// scanner tells words; that changes nothing in it.
+// scanner returns words; that changes nothing in it.
 var scanner = canon.NewScanner()
 
 // units are the words of canonical text.

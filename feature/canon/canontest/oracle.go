@@ -29,8 +29,8 @@ const (
 	maxLine     = 255
 )
 
-// NeedUnicode skips a test where the tables of the toolchain are of another version
-// of Unicode than the rules: they then know characters that the rules do not.
+// NeedUnicode skips a test if the tables of the toolchain are of another version of Unicode than
+// the rules: they then know characters that the rules do not.
 func NeedUnicode(t testing.TB) {
 	t.Helper()
 	if unicode.Version != "15.0.0" || norm.Version != "15.0.0" {
@@ -38,7 +38,7 @@ func NeedUnicode(t testing.TB) {
 	}
 }
 
-// A Piece is what a piece of a text should be.
+// A Piece is the expected piece of a text.
 type Piece struct {
 	Form         string
 	Width, Units int
@@ -51,7 +51,7 @@ func Read(text string) (pieces []Piece, whole string) {
 	return pieces, whole
 }
 
-// ReadWhole is Read, with what the fingerprint of the whole text is of: before a piece there is
+// ReadWhole is Read, with the text that the whole fingerprint is made from: before a piece there is
 // no space next to CJK.
 func ReadWhole(text string) (pieces []Piece, whole, tight string) {
 	text = withoutSoftEnds(text)
@@ -381,8 +381,7 @@ func clusters(text string, start, end int) []place {
 	return out
 }
 
-// Starts reports whether r neither combines with what is before it nor
-// has a form that does.
+// Starts reports whether r neither combines with the character before it nor has a form that does.
 func Starts(r rune) bool {
 	return norm.NFKC.PropertiesString(string(r)).BoundaryBefore() &&
 		norm.NFKC.PropertiesString(Core(string(r))).BoundaryBefore()

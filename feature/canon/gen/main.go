@@ -1,8 +1,8 @@
-// Command gen computes feature/canon/tables.bin: what the rules of docs/canonical.md
-// say of every code point of Unicode 15.0. The file is committed and is part of
-// the rules' version: it is not made anew when Unicode changes, but when the
-// rules do. "go generate ./feature/canon" runs it; it needs a toolchain and a
-// golang.org/x/text with the tables of Unicode 15.0 and refuses others.
+// Command gen computes feature/canon/tables.bin: the properties that the rules of docs/canonical.md
+// give every code point of Unicode 15.0. The file is committed and is part of the rules' version:
+// it is made anew when the rules change, not when Unicode does. "go generate ./feature/canon" runs
+// the command. It needs a toolchain and a golang.org/x/text with the tables of Unicode 15.0 and
+// refuses others.
 //
 // The file is
 //
@@ -125,7 +125,7 @@ func describe(r rune) (class, more byte) {
 	return class, more
 }
 
-// kind says what a code point does to the text around it.
+// kind returns the effect of a code point on the text around it.
 func kind(r rune) byte {
 	switch r {
 	case '\t', tsheg, tshegNoBreak:
@@ -162,9 +162,8 @@ func kind(r rune) byte {
 	return plain
 }
 
-// starts reports whether r never combines with what is before it. What is after
-// the first character of a form may combine with what follows, as the form of İ
-// does, an i with a mark.
+// starts reports whether r never combines with the character before it. Text after the first
+// character of a form may combine with the next one, as the form of İ does, an i with a mark.
 func starts(r rune) bool { return norm.NFKC.PropertiesString(string(r)).BoundaryBefore() }
 
 // canonical is the canonical form of one code point, before white space is put
@@ -201,8 +200,8 @@ func isIgnorable(r rune) bool {
 		(r < 0xFFF9 || r > 0xFFFB) && (r < 0x13430 || r > 0x13440)
 }
 
-// isJamo reports whether the form of r is one of the vowels and final consonants
-// that compose with what is before them.
+// isJamo reports whether the form of r is one of the vowels and final consonants that compose with
+// the character before them.
 func isJamo(r rune) bool {
 	f := []rune(canonical(r))
 	return len(f) == 1 && (0x1161 <= f[0] && f[0] <= 0x1175 || 0x11A8 <= f[0] && f[0] <= 0x11C2)

@@ -2,9 +2,9 @@ package vector
 
 import "unsafe"
 
-// Classes say what bytes of ASCII and some other characters are. What has no class
-// separates in ASCII; elsewhere Copy stops before it. Han from U+4E00 to U+9FFF needs no
-// class.
+// Classes classify the bytes of ASCII and some other characters. An ASCII byte without a class
+// separates; before any other character without a class, Copy stops. Han from U+4E00 to U+9FFF
+// needs no class.
 type Classes struct {
 	Class [128]uint8
 
@@ -25,8 +25,8 @@ const (
 	Separator                   // beyond ASCII
 )
 
-// A Start is where a piece or a symbol starts, in what was written and in the text, and
-// how many Han characters were before it.
+// A Start is the start of a piece or a symbol, in the output and in the text, and the number of Han
+// characters before it.
 type Start struct{ Out, In, Han uint32 }
 
 // Copied says how far Copy came.
@@ -37,21 +37,20 @@ type Copied struct {
 	Separated     bool // what comes starts a new piece
 }
 
-// Copy writes the canonical form of text to dst, whose last byte before was a space,
-// as one behind a separator: pieces and symbols, with one space between each two. Of
-// each it writes the start to starts. Behind the last there is a space if something was
-// read that separates, unless it is a symbol; blanks behind a Han character leave none,
-// behind other words one.
+// Copy writes the canonical form of text to dst, whose last byte before was a space, as one behind
+// a separator: pieces and symbols, with one space between each two. It writes the start of each to
+// starts. Behind the last there is a space if something was read that separates, unless it is a
+// symbol; blanks behind a Han character leave none, behind other words one.
 //
-// It stops at the end of the text, or before it at a byte that depends on others than
-// these: a character without class, what stands before one and may depend on it, a comma
-// between digits, white space before Han.
+// It stops at the end of the text, or before it at a byte that depends on others than these: a
+// character without class, a byte before one that may depend on it, a comma between digits, white
+// space before Han.
 //
-// If text goes on behind its end, it must end in a letter, a digit, a character that
-// separates in any case, or Han.
+// If text goes on behind its end, it must end in a letter, a digit, a character that separates in
+// any case, or Han.
 //
-// dst has room for twice the text and two blocks, starts for as many as text has bytes.
-// Only to be called where CanCopy is true.
+// dst has room for twice the text and two blocks, starts for as many as text has bytes. Only to be
+// called if CanCopy is true.
 func Copy(c *Classes, dst, text []byte, starts []Start) Copied {
 	return copyWith(hasAVX512, c, dst, text, starts)
 }

@@ -2,9 +2,9 @@ package vector
 
 import "encoding/binary"
 
-// Feeds writes where the line feeds of text are to masks: a bit for each byte, the lowest
-// first, a mask for each Block, the last filled up with zeros. It returns how mbeyond bytes go
-// up to the end of the last Block that has a byte beyond ASCII, or 0.
+// Feeds writes the positions of the line feeds of text to masks: a bit for each byte, the lowest
+// first, a mask for each Block, the last filled up with zeros. It returns the number of bytes up to
+// the end of the last Block that has a byte beyond ASCII, or 0.
 func Feeds(masks []uint64, text []byte) (high int) {
 	blocks := 0
 	if hasWords && len(text) >= Block {

@@ -38,8 +38,8 @@ var shuffles = newShuffles()
 
 type shuffleTable struct {
 	packed [256][8]byte
-	// For each mask of which of four bytes have a space before them and, four bits higher,
-	// which of them there are, what is taken: number 4 is a space.
+	// The shuffle for each mask: the low four bits say which of four bytes have a space before
+	// them, the high four which of them exist. Number 4 is a space.
 	spaced [256][8]byte
 }
 

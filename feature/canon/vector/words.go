@@ -11,9 +11,8 @@ const (
 	hashLast  = 0x243f6a8885a308d3
 )
 
-// HashWord is the hash of a word of n bytes, of which first holds the first eight and
-// last the last eight, little-endian, filled up with zeros where there are fewer. See
-// HashUnit of package canon.
+// HashWord is the hash of a word of n bytes. first holds the first eight and last the last eight,
+// little-endian, filled up with zeros if there are fewer. See HashUnit of package canon.
 func HashWord(first, last uint64, n int) uint64 {
 	hi, lo := bits.Mul64(first^hashFirst, bits.RotateLeft64(last, 32)^hashLast^uint64(n))
 	return hi ^ lo
@@ -23,12 +22,12 @@ func HashWord(first, last uint64, n int) uint64 {
 // HashWords has as many behind it that can be read.
 const Block = 64
 
-// HashWords writes the hashes of the words of text[:size], which is not empty, to dst:
-// stretches between single spaces. Words whose first byte b has begins[b] == 0 are left
-// out, the others have 1. It returns how many it wrote.
+// HashWords writes the hashes of the words of text[:size], which is not empty, to dst. Words are
+// stretches between single spaces. Words whose first byte b has begins[b] == 0 are left out, the
+// others have 1. It returns how many it wrote.
 //
-// The text is ASCII; where CanCopy is true there may also be Han, or any characters of
-// three bytes, each of which is a word and ends the one before.
+// The text is ASCII. If CanCopy is true there may also be Han, or any characters of three bytes;
+// each of these is a word and ends the one before.
 //
 // There are Block+8 bytes in text behind its size, and dst has room for size/2+2 hashes.
 func HashWords(dst []uint64, text []byte, size int, begins *[256]uint8) int {
@@ -43,7 +42,7 @@ func HashWords(dst []uint64, text []byte, size int, begins *[256]uint8) int {
 func hashWords(dst []uint64, text []byte, size int, begins *[256]uint8) (at int) {
 	start := 0
 	for base := 0; base <= size; base += Block {
-		// The end counts as a space, also where it is that of a block.
+		// The end counts as a space, also if it is that of a block.
 		ends := spacesIn(text[base:], min(size-base, Block))
 		if size-base < Block {
 			ends |= 1 << (size - base)
@@ -62,8 +61,8 @@ func hashWords(dst []uint64, text []byte, size int, begins *[256]uint8) (at int)
 	return at
 }
 
-// spacesIn returns where spaces are in text[:n], which is ASCII, a bit for each byte; n
-// is at most Block, and there is a Block behind it.
+// spacesIn marks the spaces in text[:n], which is ASCII, a bit for each byte; n is at most Block,
+// and there is a Block behind it.
 func spacesIn(text []byte, n int) (spaces uint64) {
 	const (
 		ones  = 0x0101010101010101
