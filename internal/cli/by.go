@@ -8,7 +8,6 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/jsonarray"
 	"github.com/firstseen/firstseen/corpus/jsonl"
-	"github.com/firstseen/firstseen/corpus/nested"
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/pipeline"
 )
@@ -60,9 +59,6 @@ func (b countedBy) of() *pipeline.By {
 			f.Fields.ID = string(b)
 			return f
 		case jsonarray.Format:
-			f.Fields.ID = string(b)
-			return f
-		case nested.Format:
 			f.Fields.ID = string(b)
 			return f
 		case warc.Format:

@@ -13,6 +13,11 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
+// removed are flags that earlier versions had, and what to do instead.
+var removed = map[string]string{
+	"records": "to read documents inside of larger values, jq -c '.data.cards[].mblog' FILE | firstseen ... -",
+}
+
 // flagError says what is wrong with the flags of a command, and where to look.
 func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
@@ -23,6 +28,8 @@ func flagError(cmd *cobra.Command, err error) error {
 		err = fmt.Errorf("%s is given twice, as %q and as %q: give one of them", flagName(f), f.Value, invalid.GetValue())
 	case errors.As(err, &invalid):
 		err = fmt.Errorf("%s %s: want %s", flagName(invalid.GetFlag()), invalid.GetValue(), wanted(invalid))
+	case errors.As(err, &unknown) && removed[unknown.GetSpecifiedName()] != "":
+		err = fmt.Errorf("--%s is gone: %s", unknown.GetSpecifiedName(), removed[unknown.GetSpecifiedName()])
 	case errors.As(err, &unknown):
 		err = fmt.Errorf("%w%s", err, didYouMean("--", likeFlags(cmd.Flags(), unknown.GetSpecifiedName())))
 	}
