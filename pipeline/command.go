@@ -33,7 +33,6 @@ type Command struct {
 	// its texts are.
 	Format    string
 	MaxRecord int               // bytes
-	By        string            // By.Field, "" for none
 	Against   []index.AgainstID // further indexes, whose documents count as earlier
 	// Lasting: the index outlasts the process.
 	Lasting bool
@@ -62,7 +61,6 @@ type choices struct {
 	// These are left out where there are none: so the command is that of earlier versions.
 	Others  bool              `json:"others,omitempty"`
 	Spans   bool              `json:"spans,omitempty"`
-	By      string            `json:"by,omitempty"`
 	Against []index.AgainstID `json:"against,omitempty"`
 	Window  *Window           `json:"window,omitempty"`
 }
@@ -78,7 +76,7 @@ func (c *Command) choices() (choices, error) {
 	chosen := choices{
 		Annotate: c.Annotate, Rules: c.Rules, Format: c.Format, MaxRecord: c.MaxRecord,
 		Batch: c.Batch, Replace: c.ReplaceSameID,
-		Against: c.Against, Others: c.Others, Spans: c.Spans, By: c.By,
+		Against: c.Against, Others: c.Others, Spans: c.Spans,
 	}
 	if c.Window != (Window{}) {
 		chosen.Window = &c.Window
@@ -134,7 +132,6 @@ const (
 	ChosenAgainst // further indexes, or what they hold
 	ChosenOthers  // which records are written
 	ChosenSpans
-	ChosenBy // what is counted
 	ChosenWindow
 )
 
@@ -157,7 +154,6 @@ func (c *choices) other(o choices) (other []Choice) {
 		{ChosenAgainst, !slices.Equal(c.Against, o.Against)},
 		{ChosenOthers, c.Others != o.Others},
 		{ChosenSpans, c.Spans != o.Spans},
-		{ChosenBy, c.By != o.By},
 		{ChosenWindow, c.window() != o.window()},
 	} {
 		if d.differ {

@@ -31,11 +31,9 @@ type Written [3]corpus.Mark
 // Progress is how far a run has come. It is stored in the same transaction as
 // what the run has remembered so far.
 type Progress struct {
-	At    Position     `json:"at"`
-	Tally report.Tally `json:"tally"`
-	// Groups are there where documents are counted by a value too.
-	Groups  *report.Groups `json:"groups,omitempty"`
-	Written Written        `json:"written"`
+	At      Position     `json:"at"`
+	Tally   report.Tally `json:"tally"`
+	Written Written      `json:"written"`
 	// Tree is how far the outputs are that each input has, nil where there are none.
 	Tree  *corpus.TreeMark `json:"tree,omitempty"`
 	Began int64            `json:"began,omitempty"` // the run, Unix seconds; only with a window

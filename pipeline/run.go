@@ -93,7 +93,6 @@ type Job struct {
 	// Confirm, where there is one, is asked before a document is removed.
 	Confirm dedup.Confirmer
 
-	By   *By // count documents by a value too; nil for none
 	Now  func() time.Time
 	Live *Live // where to publish progress while running; nil for nowhere
 	Warn func(string)
@@ -131,8 +130,6 @@ type batch struct {
 	features []feature.Feature // of all records, one after the other
 	data     []byte            // of their sketches, likewise
 	added    []byte            // what is to be stored with them, likewise
-	values   []byte            // of all records, see By
-	valued   []valued          // where they are in values
 	together dedup.Batch       // of all its documents, where there is a crew
 	weight   int64             // taken from pipeline.inFlight
 	extra    int64             // taken from pipeline.extra
@@ -154,7 +151,6 @@ type record struct {
 	firstData     int // where its data do in batch.data
 	firstAdded    int // where added does in batch.added
 	added         []byte
-	value         []byte // see By
 	set           feature.Set
 	time          time.Time // of the document, zero where it tells none
 }

@@ -15,6 +15,7 @@ import (
 
 // removed are flags that earlier versions had, and what to do instead.
 var removed = map[string]string{
+	"by":      "to count by a field, DuckDB counts the lines of --annotate --out FILE, as the manual says (Counting by a field)",
 	"records": "to read documents inside of larger values, jq -c '.data.cards[].mblog' FILE | firstseen ... -",
 }
 
