@@ -16,6 +16,7 @@ import (
 // removed are flags that earlier versions had, and what to do instead.
 var removed = map[string]string{
 	"by":      "to count by a field, DuckDB counts the lines of --annotate --out FILE, as the manual says (Counting by a field)",
+	"copy-to": "rsync -a --files-from=LIST . DIR copies the files of --kept-files LIST, and --out-dir DIR writes members of archives too",
 	"records": "to read documents inside of larger values, jq -c '.data.cards[].mblog' FILE | firstseen ... -",
 }
 
