@@ -106,7 +106,6 @@ type Frame struct {
 	Alone  bool   // the document may become much longer when it is decoded
 	Other  bool   // what is taken is no document, but is written as it came
 	Number int64  // of the record in its input, where that is not the one behind the last; only of a [Numbered]
-	Part   int64  // of the input that the record is in, from 1, with its Number there; only of a [Numbered], 0 where it has none
 }
 
 // MaxTerminator is how many bytes the end of a record may take.

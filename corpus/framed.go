@@ -167,9 +167,7 @@ func (f *framed) count(fr *Frame) {
 	if f.src.kind == kindPlain {
 		f.enter(f.gone + int64(f.r))
 	}
-	if f.number = max(f.number+1, fr.Number); fr.Part > 0 {
-		f.member, f.number = fr.Part, fr.Number
-	}
+	f.number = max(f.number+1, fr.Number)
 }
 
 // enter says that the next record begins in the member at an offset.

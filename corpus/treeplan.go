@@ -36,14 +36,14 @@ type TreePlan struct {
 // TreeOutput is the output of an input.
 type TreeOutput struct {
 	Name string // relative to the folder
-	Kind string // of compression: "gzip", "zstd", "xz", "lz4", or "" for none
+	Kind string // of compression: "gzip", "zstd", or "" for none
 }
 
 // PlanTree plans one output for each input. The inputs are those that Expand has made of
 // args: below the deepest folder that holds all of these, each has the subfolder and the
 // name of its output. They are compressed as the inputs are, which is told by their
-// first bytes; what cannot be written has another ending: .zst for .bz2, and .warc.gz for
-// the archives in a .wacz.
+// first bytes; what is not written has another ending: .zst for .bz2, .xz and .lz4, and
+// .warc.gz for the archives in a .wacz.
 func PlanTree(dir string, args []string, inputs []Input) (*TreePlan, error) {
 	root, err := rootOf(args, inputs)
 	if err != nil {
@@ -134,6 +134,9 @@ func rootOf(args []string, inputs []Input) (string, error) {
 	return root, nil
 }
 
+// unwritten are the compressions that are read alone, with the endings of their names.
+var unwritten = map[string]string{"bzip2": ".bz2", "xz": ".xz", "lz4": ".lz4"}
+
 // planned is the output of an input below a folder.
 func planned(root string, in Input) (out TreeOutput, err error) {
 	name := filepath.Base(in.Path)
@@ -157,8 +160,8 @@ func planned(root string, in Input) (out TreeOutput, err error) {
 	}
 	out = TreeOutput{Name: name, Kind: compressionOf(head)}
 	switch {
-	case out.Kind == "bzip2":
-		out.Name, out.Kind = strings.TrimSuffix(name, ".bz2")+".zst", "zstd"
+	case unwritten[out.Kind] != "":
+		out.Name, out.Kind = strings.TrimSuffix(name, unwritten[out.Kind])+".zst", "zstd"
 	case strings.HasPrefix(string(head), zipMagic):
 		out.Name, out.Kind = strings.TrimSuffix(strings.TrimSuffix(name, ".wacz"), ".zip")+".warc.gz", "gzip"
 	}

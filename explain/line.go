@@ -48,7 +48,7 @@ func ReadLine(path string, number, most int) (l Line, err error) {
 }
 
 // errNotThere: the inputs are not those of the report.
-var errNotThere = errors.New("give the INPUTs of that run, with its --text-field, --id-field, --format, --encoding and --records")
+var errNotThere = errors.New("give the INPUTs of that run, with its --text-field, --id-field, --format and --encoding")
 
 // Find reads the two documents of a line. each goes over all documents of the inputs, in
 // order, as long as do returns true; it may be called several times. The earlier one is

@@ -32,7 +32,6 @@ type Command struct {
 	// Format names the format of the inputs with its settings, such as the path to its texts.
 	Format    string
 	MaxRecord int               // bytes
-	By        string            // By.Field, "" for none
 	Against   []index.AgainstID // further indexes, whose documents count as earlier
 	// Lasting: the index outlasts the process.
 	Lasting bool
@@ -60,7 +59,6 @@ type choices struct {
 	// These are omitted if empty, so that the command equals that of earlier versions.
 	Others  bool              `json:"others,omitempty"`
 	Spans   bool              `json:"spans,omitempty"`
-	By      string            `json:"by,omitempty"`
 	Against []index.AgainstID `json:"against,omitempty"`
 	Window  *Window           `json:"window,omitempty"`
 }
@@ -76,7 +74,7 @@ func (c *Command) choices() (choices, error) {
 	chosen := choices{
 		Annotate: c.Annotate, Rules: c.Rules, Format: c.Format, MaxRecord: c.MaxRecord,
 		Batch: c.Batch, Replace: c.ReplaceSameID,
-		Against: c.Against, Others: c.Others, Spans: c.Spans, By: c.By,
+		Against: c.Against, Others: c.Others, Spans: c.Spans,
 	}
 	if c.Window != (Window{}) {
 		chosen.Window = &c.Window
@@ -132,7 +130,6 @@ const (
 	ChosenAgainst // further indexes, or their contents
 	ChosenOthers  // which records are written
 	ChosenSpans
-	ChosenBy // the values counted by
 	ChosenWindow
 )
 
@@ -155,7 +152,6 @@ func (c *choices) other(o choices) (other []Choice) {
 		{ChosenAgainst, !slices.Equal(c.Against, o.Against)},
 		{ChosenOthers, c.Others != o.Others},
 		{ChosenSpans, c.Spans != o.Spans},
-		{ChosenBy, c.By != o.By},
 		{ChosenWindow, c.window() != o.window()},
 	} {
 		if d.differ {

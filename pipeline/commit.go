@@ -29,7 +29,6 @@ type committer struct {
 	buf    []byte
 
 	tally   report.Tally
-	groups  *report.Groups // nil if nothing is counted by a value
 	at      Position
 	stored  int64
 	started time.Time
@@ -45,10 +44,6 @@ func newCommitter(x *index.Index, job *Job) (*committer, error) {
 	if job.Resume != nil {
 		c.out.before = job.Resume.Written
 		c.tally, c.at = job.Resume.Tally, job.Resume.At
-		c.groups = job.Resume.Groups.Clone()
-	}
-	if job.By != nil && c.groups == nil {
-		c.groups = &report.Groups{Field: job.By.Field, List: []report.Group{}}
 	}
 	if err := job.Window.Check(x); err != nil {
 		return nil, err
@@ -132,9 +127,6 @@ func (c *committer) told(rec *record, r *dedup.Result) error {
 	}
 	if c.job.Window.Told && !index.TellsTime(rec.added) {
 		c.tally.Undated++
-	}
-	if c.groups != nil {
-		c.groups.Count(rec.value, r)
 	}
 	if c.job.Each != nil {
 		return c.job.Each(rec.name(), r, c.index.Counts())
@@ -224,7 +216,7 @@ func (c *committer) settle(ended bool) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.job.Save(Progress{At: c.at, Tally: c.tally, Groups: c.groups.Clone(), Written: written, Tree: tree, Ended: ended, Began: c.job.began}), nil
+	return c.job.Save(Progress{At: c.at, Tally: c.tally, Written: written, Tree: tree, Ended: ended, Began: c.job.began}), nil
 }
 
 // finish is called when all inputs are read and decided.
@@ -264,7 +256,7 @@ func (c *committer) summary() *report.Summary {
 	s := &report.Summary{
 		Tally: c.tally, Resumed: c.job.Resume != nil, StoredBytes: c.stored,
 		Seconds: time.Since(c.started).Seconds(), Filter: c.index.State(), Grown: c.index.Grown(),
-		Commonest: c.common.Top(10), By: c.groups,
+		Commonest: c.common.Top(10),
 	}
 	if table := c.index.TableStats(); table != nil {
 		counts := c.index.Counts()

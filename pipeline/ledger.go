@@ -31,11 +31,9 @@ type Written [3]corpus.Mark
 // Progress is how far a run has come. It is stored in the same transaction as the documents
 // remembered so far.
 type Progress struct {
-	At    Position     `json:"at"`
-	Tally report.Tally `json:"tally"`
-	// Groups are set if documents are counted by a value too.
-	Groups  *report.Groups `json:"groups,omitempty"`
-	Written Written        `json:"written"`
+	At      Position     `json:"at"`
+	Tally   report.Tally `json:"tally"`
+	Written Written      `json:"written"`
 	// Tree is the progress of the outputs of each input, nil if there are none.
 	Tree  *corpus.TreeMark `json:"tree,omitempty"`
 	Began int64            `json:"began,omitempty"` // the run, Unix seconds; only with a window

@@ -272,7 +272,7 @@ func TestNotContinued(t *testing.T) {
 		{"inputs in another order", func(r *told) error { slices.Reverse(r.command.Inputs); return nil }, OtherCommand, []Choice{ChosenInputs}},
 		{"a batch", func(r *told) error { r.command.Batch = "b"; return nil }, OtherCommand, []Choice{ChosenBatch}},
 		{"a window", func(r *told) error { r.command.Window.Seconds = 9; return nil }, OtherCommand, []Choice{ChosenWindow}},
-		{"what is told beside", func(r *told) error { r.command.Spans, r.command.By, r.command.Others = true, "x", true; return nil }, OtherCommand, []Choice{ChosenOthers, ChosenSpans, ChosenBy}},
+		{"what is told beside", func(r *told) error { r.command.Spans, r.command.Others = true, true; return nil }, OtherCommand, []Choice{ChosenOthers, ChosenSpans}},
 		{"newer versions", func(r *told) error { r.command.ReplaceSameID = true; return nil }, OtherCommand, []Choice{ChosenSameID}},
 		{"another index", func(r *told) error { r.command.Against = []index.AgainstID{{Edge: 1}}; return nil }, OtherCommand, []Choice{ChosenAgainst}},
 		{"to a pipe", func(r *told) error { r.command.Outputs[0] = corpus.Stdin; return nil }, OtherCommand, []Choice{ChosenPipe}},

@@ -108,7 +108,7 @@ func (l *Ledger) overNow(full bool) ([]byte, error) {
 // reason to read everything again and find it removed.
 func (c *choices) digest() string {
 	told := *c
-	told.Spans, told.By = false, ""
+	told.Spans = false
 	stored, err := json.Marshal(told)
 	if err != nil {
 		panic(err) // plain values only

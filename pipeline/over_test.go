@@ -82,7 +82,6 @@ func TestToldMore(t *testing.T) {
 	}{
 		"the same":       {func(*Command) {}, true},
 		"spans":          {func(c *Command) { c.Spans = true }, true},
-		"a count":        {func(c *Command) { c.By = "lang" }, true},
 		"rules":          {func(c *Command) { c.Rules.Threshold = .9 }, false},
 		"a batch":        {func(c *Command) { c.Batch = "a" }, false},
 		"a window":       {func(c *Command) { c.Window.Seconds = 9 }, false},

@@ -89,7 +89,6 @@ type Job struct {
 	// Confirm, if set, is asked before a document is removed.
 	Confirm dedup.Confirmer
 
-	By   *By // count documents by a value too; nil for none
 	Now  func() time.Time
 	Live *Live // receives the progress while running; nil for no receiver
 	Warn func(string)
@@ -127,8 +126,6 @@ type batch struct {
 	features []feature.Feature // of all records, one after the other
 	data     []byte            // of their sketches, likewise
 	added    []byte            // the data stored with them, likewise
-	values   []byte            // of all records, see By
-	valued   []valued          // their positions in values
 	together dedup.Batch       // all its documents, if there is a crew
 	weight   int64             // taken from pipeline.inFlight
 	extra    int64             // taken from pipeline.extra
@@ -149,7 +146,6 @@ type record struct {
 	firstData     int // the start of its data in batch.data
 	firstAdded    int // the start of added in batch.added
 	added         []byte
-	value         []byte // see By
 	set           feature.Set
 	time          time.Time // of the document, zero if it has none
 }

@@ -17,7 +17,6 @@ type worker struct {
 	set       feature.Set
 	help      func() // with the commit, if that needs any; nil without a crew
 	linker    dedup.Linker
-	grouper   *grouper                                                   // nil if nothing is counted by a value
 	store     func(dst []byte, file string, doc *corpus.Document) []byte // Job.Store
 	parsed    func(*corpus.Block, iter.Seq[*corpus.Document]) error      // Job.Parsed
 	latest    func() time.Time                                           // Job.latest if documents carry their times, else nil
@@ -34,9 +33,6 @@ func (j *Job) newWorker() (*worker, error) {
 		return nil, err
 	}
 	w := &worker{field: field, extractor: extractor, store: j.Store, parsed: j.Parsed}
-	if j.By != nil {
-		w.grouper = &grouper{by: j.By}
-	}
 	if j.Window.Told {
 		w.latest = j.latest
 	}
@@ -65,12 +61,6 @@ func (w *worker) fill(b *batch) (err error) {
 		}
 	}
 	b.records, b.features, b.data, b.added = b.records[:0], b.features[:0], b.data[:0], b.added[:0]
-	nextValue := 0
-	if w.grouper != nil {
-		if err := w.grouper.find(b); err != nil {
-			return err
-		}
-	}
 	for doc := range w.parser.Parse(&b.block) {
 		if w.help != nil {
 			w.help()
@@ -91,9 +81,6 @@ func (w *worker) fill(b *batch) (err error) {
 				b.added = w.store(b.added, b.block.File, doc)
 			}
 			r.set = w.set
-		}
-		if w.grouper != nil {
-			r.value = w.grouper.of(b, doc.At, &nextValue)
 		}
 		b.records = append(b.records, r)
 	}

@@ -105,7 +105,6 @@ type Summary struct {
 	Table       *TableState       `json:"table"` // null with --filter-only
 	Grown       int               `json:"filter_grown"`
 	Commonest   []CommonSegment   `json:"commonest_segments"`
-	By          *Groups           `json:"by,omitempty"` // with --by
 }
 
 // WriteText writes the summary for people.
@@ -153,9 +152,6 @@ func (s *Summary) WriteText(w io.Writer) {
 			break
 		}
 		fmt.Fprintf(w, "  common: %d× %q\n", c.Documents, c.Text)
-	}
-	if s.By != nil {
-		s.By.WriteText(w)
 	}
 }
 

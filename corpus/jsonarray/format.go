@@ -100,17 +100,6 @@ func EndsInside(data []byte) bool {
 	return len(data) > 0 && data[0] == '{' && !whole && !v.inString
 }
 
-// OnEachLine reports whether data begins with a line that holds an array, and a second line that
-// begins as one.
-func OnEachLine(data []byte) bool {
-	var v value
-	data = bytes.TrimLeft(bytes.TrimPrefix(data, []byte(byteOrderMark)), space)
-	first, second, found := bytes.Cut(data, []byte("\n"))
-	first, second = bytes.TrimRight(first, space), bytes.TrimLeft(second, space)
-	n, whole := v.scan(first)
-	return found && whole && n == len(first) && first[0] == '[' && len(second) > 0 && second[0] == '['
-}
-
 // NewParser returns a parser for one goroutine.
 func (f Format) NewParser(annotate string) (corpus.Parser, error) {
 	return jsonl.Format{Fields: f.Fields}.NewSpanParser(annotate)

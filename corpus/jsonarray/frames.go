@@ -77,7 +77,7 @@ func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	default:
 		return f.reject(data, end, [...]string{
 			"the file is no array of JSON: it does not begin with [", "a record should stand here",
-			"a record should stand here", "a comma or ] should stand behind a record", "something follows the array: if each line is one of its own, read them with --format jsonl and --records",
+			"a record should stand here", "a comma or ] should stand behind a record", "something follows the array: if each line is one of its own, read them with jq -c '.[]' FILE | firstseen ... -",
 		}[f.want])
 	}
 	f.want = next

@@ -26,11 +26,10 @@ var remedies = []struct {
 	forMost bool
 	advice  func(first *report.Rejected) string
 }{
-	{regexp.MustCompile(`--[a-z]`), false, says("")}, // the reason itself names the remedy
+	{regexp.MustCompile(`--[a-z]|jq -c `), false, says("")}, // the reason itself names the remedy
 	{regexp.MustCompile(`^field ".*" is .*, not a string or a number$`), true, stringsFor("name another field of the id with --id-field")},
 	{regexp.MustCompile(`^field ".*" is an array, not a string$`), true, joined},
 	{regexp.MustCompile(`^field ".*" is (missing|null|.*, not a string)$`), true, stringsFor("name the field of the text with --text-field")},
-	{regexp.MustCompile(`^there is (nothing|no array or object) at `), true, stringsFor("")},
 	{regexp.MustCompile(`^the (text|id) is not UTF-8$`), false, says(seeRejects)}, // of Parquet
 	{regexp.MustCompile(`UTF-8|is not valid [^ ]+: decoded`), false, says("say in which encoding they are with --encoding, such as gbk, or auto")},
 	{regexp.MustCompile(`longer than the limit`), false, says("--max-record allows more")},
@@ -89,7 +88,7 @@ func noJSON(first *report.Rejected) string {
 	case strings.HasPrefix(raw, "{"):
 		return ""
 	case strings.HasPrefix(raw, "["):
-		return "of arrays --records '*' reads the objects inside"
+		return "of arrays, read the objects inside with jq -c '.[]' FILE | firstseen ... -"
 	case strings.HasPrefix(raw, "<"):
 		return "of pages of HTML add --format html; of other XML write the records as JSON lines first"
 	}
@@ -115,14 +114,35 @@ func stringsFor(advice string) func(first *report.Rejected) string {
 			}
 		}
 		var said []string
-		if len(fields) > 0 && advice != "" {
+		if len(fields) > 0 {
 			said = append(said, fmt.Sprintf("%s: strings are in %s", advice, strings.Join(fields[:min(len(fields), 5)], ", ")))
 		}
 		if len(records) > 0 {
-			said = append(said, fmt.Sprintf("--records '%s' reads the objects inside", records[0]))
+			said = append(said, fmt.Sprintf("read the objects inside with jq -c '%s' FILE | firstseen ... -", jqPath(records[0])))
 		}
 		return strings.Join(said, "; ")
 	}
+}
+
+// plainName matches a name that jq takes without quotes.
+var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// jqPath returns a path of stringsIn as jq writes it.
+func jqPath(path string) string {
+	var b strings.Builder
+	for i, name := range strings.Split(path, ".") {
+		switch {
+		case name == "*" && i == 0:
+			b.WriteString(".[]")
+		case name == "*":
+			b.WriteString("[]")
+		case plainName.MatchString(name):
+			b.WriteString("." + name)
+		default:
+			b.WriteString("." + strconv.Quote(name))
+		}
+	}
+	return b.String()
 }
 
 // stringsIn returns the paths to the strings of a JSON value that may be cut off, the longest

@@ -83,7 +83,6 @@ func (f *settings) registerDedup(cmd *cobra.Command) {
 	f.taking.register(fs)
 	f.further.register(fs)
 	f.derived.register(fs)
-	f.registerBy(fs)
 	f.window.register(fs)
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no summary on standard error")
 	fs.StringVar(&f.checkpoint, "checkpoint-bytes", "", "bytes of lines between checkpoints (default 256MiB)")
@@ -327,7 +326,7 @@ func (t *task) command() pipeline.Command {
 		Args: t.args, Inputs: t.inputs, Outputs: [3]string{t.out, t.report, t.rejects}, Tree: t.tree, Enclosure: t.enclosure, Head: t.head, Report: t.tabled, Annotate: t.annotate,
 		Rules: t.rules, Format: t.formats.String(), MaxRecord: t.source.MaxRecord, Lasting: t.index != "", Now: t.now,
 		Batch: t.batch, ReplaceSameID: t.replace, Window: t.window,
-		Against: t.against.IDs(), Others: t.others, Spans: t.spans, By: t.by.name(),
+		Against: t.against.IDs(), Others: t.others, Spans: t.spans,
 	}
 }
 
@@ -345,7 +344,6 @@ func (t *task) job(ctx context.Context, stdin io.Reader, stderr io.Writer, ledge
 	job := pipeline.Job{
 		Scheme: t.scheme, Rules: t.rules,
 		Workers: t.jobs, MaxBad: t.maxBad, OnFull: t.onFull, Now: t.now, Live: &pipeline.Live{},
-		By:              t.by.of(),
 		CheckpointBytes: t.checkpoint, Temporary: t.index == "", Save: ledger.Save, ReplaceSameID: t.replace, DropRetries: t.dropAgain, Window: t.window,
 		Warn: func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) },
 	}

@@ -26,27 +26,26 @@ import (
 // are made.
 type derived struct {
 	clusters, pairs, links string
-	attributes, copyTo     string
+	attributes             string
 	keptFiles              string
 	keep                   string
 	spans                  bool
 }
 
 func (d *derived) register(fs *pflag.FlagSet) {
-	fs.StringVar(&d.keep, "keep", "originals", "what --out, --copy-to and --kept-files have: originals, or duplicates, the documents that are removed")
+	fs.StringVar(&d.keep, "keep", "originals", "what --out and --kept-files have: originals, or duplicates, the documents that are removed")
 	fs.BoolVar(&d.spans, "spans", false, "have --report tell where the shared passages are, in characters")
 	fs.StringVar(&d.clusters, "clusters", "", "write which documents belong together, made of --report; .csv, .tsv or lines of JSON")
 	fs.StringVar(&d.pairs, "pairs", "", "write each document with the one that it repeats, made of --report; .csv, .tsv or lines of JSON")
 	fs.StringVar(&d.links, "links", "all", "what --clusters joins: all (copies, and what is related) or duplicates")
 	fs.StringVar(&d.attributes, "attributes", "", "write a tree of attributes here as dolma has them, a file for each input and a line for each record")
-	fs.StringVar(&d.copyTo, "copy-to", "", "where inputs are a document each: put the kept files here, in the same tree, as hard links where that can be")
 	fs.StringVar(&d.keptFiles, "kept-files", "", "where inputs are a document each: write the names of the kept files here, one a line")
 }
 
 // reads reports whether anything is made from the report. again reports whether the inputs are read
 // again for it.
 func (d *derived) reads() (report, again bool) {
-	again = d.attributes != "" || d.copyTo != "" || d.keptFiles != ""
+	again = d.attributes != "" || d.keptFiles != ""
 	return again || d.clusters != "" || d.pairs != "", again
 }
 
@@ -69,9 +68,9 @@ func (f *settings) taskDerived(p *task) (err error) {
 	case d.spans && p.report == "":
 		return errors.New("--spans adds to the lines of --report: give that too")
 	case reads && isTable(p.report):
-		return errors.New("--clusters, --pairs, --attributes, --copy-to and --kept-files are made of a report in lines of JSON: give --report another name")
+		return errors.New("--clusters, --pairs, --attributes and --kept-files are made of a report in lines of JSON: give --report another name")
 	case reads && !isKept(p.report):
-		return errors.New("--clusters, --pairs, --attributes, --copy-to and --kept-files are made of the report: give --report FILE too")
+		return errors.New("--clusters, --pairs, --attributes and --kept-files are made of the report: give --report FILE too")
 	}
 	return nil
 }
@@ -89,11 +88,8 @@ func isKept(name string) bool {
 // for unrequested ones.
 func (d *derived) names() []string {
 	names := []string{d.clusters, d.pairs, d.keptFiles}
-	for _, dir := range []string{d.attributes, d.copyTo} {
-		if dir != "" {
-			dir = filepath.Join(dir, "x")
-		}
-		names = append(names, dir)
+	if d.attributes != "" {
+		names = append(names, filepath.Join(d.attributes, "x"))
 	}
 	return names
 }
@@ -131,10 +127,10 @@ func (t *task) checkDerived() error {
 		return nil
 	}
 	if t.readsPipe() {
-		return errors.New("--attributes, --copy-to and --kept-files read the inputs a second time, and one of them is a pipe: give files")
+		return errors.New("--attributes and --kept-files read the inputs a second time, and one of them is a pipe: give files")
 	}
-	if _, one := t.found.(page.Format); !one && (d.copyTo != "" || d.keptFiles != "") {
-		return errors.New("--copy-to and --kept-files are for inputs that are a document each, such as pages or texts (--format): of these, --out writes the kept records")
+	if _, one := t.found.(page.Format); !one && d.keptFiles != "" {
+		return errors.New("--kept-files is for inputs that are a document each, such as pages or texts (--format): of these, --out writes the kept records")
 	}
 	names, err := treeNames(t.args, t.inputs)
 	if err != nil {
@@ -145,10 +141,7 @@ func (t *task) checkDerived() error {
 	for i, name := range names {
 		attributes[i] = beside.AttributesName(name)
 	}
-	if err := checkTree(d.attributes, attributes, t.inputs); err != nil {
-		return err
-	}
-	return checkTree(d.copyTo, names, t.inputs)
+	return checkTree(d.attributes, attributes, t.inputs)
 }
 
 // treeNames are the names of inputs in a tree of outputs: below a folder that was given
@@ -232,7 +225,7 @@ func (t *task) derive(cmd *cobra.Command, ended error) error {
 	}
 	part := errors.Is(ended, index.ErrFull) // of the inputs was judged, and is in the report
 	if again && part {
-		ended = fmt.Errorf("%w; --attributes, --copy-to and --kept-files are made when all inputs were judged, and were not", ended)
+		ended = fmt.Errorf("%w; --attributes and --kept-files are made when all inputs were judged, and were not", ended)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" { // the index is closed, and its memory is free
 		debug.SetMemoryLimit(math.MaxInt64)
@@ -252,8 +245,8 @@ func (t *task) derive(cmd *cobra.Command, ended error) error {
 	if err == nil && d.attributes != "" && !part {
 		err = beside.Attributes(ctx, t.formats.source(t.inputs, t.source), t.names, report, d.attributes, func(w *corpus.Writer) { tellAside(cmd.ErrOrStderr(), w) })
 	}
-	if err == nil && (d.copyTo != "" || d.keptFiles != "") && !part {
-		err = t.placeKept(cmd, report)
+	if err == nil && d.keptFiles != "" && !part {
+		err = t.writeKept(cmd, report)
 	}
 	if err != nil {
 		return errors.Join(ended, fmt.Errorf("the run is over; the same command again makes what it was to make of the report: %w", err))
@@ -261,30 +254,18 @@ func (t *task) derive(cmd *cobra.Command, ended error) error {
 	return ended
 }
 
-// placeKept writes the names of the kept files, and puts them into their tree.
-func (t *task) placeKept(cmd *cobra.Command, report *lines.Reports) (err error) {
-	d := &t.derived
-	var names *rows.Table
-	if d.keptFiles != "" {
-		if names, err = rows.CreateList(d.keptFiles); err != nil {
-			return err
-		}
-		tellTableAside(cmd, d.keptFiles, names)
-		defer func() { err = errors.Join(err, names.Discard()) }()
-	}
-	err = beside.KeptFiles(cmd.Context(), t.formats.source(t.inputs, t.source), t.inputs, report, t.others, func(input int) error {
-		if names != nil {
-			if err := names.Write(t.inputs[input].Path); err != nil {
-				return err
-			}
-		}
-		if d.copyTo == "" {
-			return nil
-		}
-		_, err := beside.Place(t.inputs[input], filepath.Join(d.copyTo, t.names[input]))
+// writeKept writes the names of the kept files.
+func (t *task) writeKept(cmd *cobra.Command, report *lines.Reports) (err error) {
+	names, err := rows.CreateList(t.derived.keptFiles)
+	if err != nil {
 		return err
+	}
+	tellTableAside(cmd, t.derived.keptFiles, names)
+	defer func() { err = errors.Join(err, names.Discard()) }()
+	err = beside.KeptFiles(cmd.Context(), t.formats.source(t.inputs, t.source), t.inputs, report, t.others, func(input int) error {
+		return names.Write(t.inputs[input].Path)
 	})
-	if err != nil || names == nil {
+	if err != nil {
 		return err
 	}
 	return names.Close()

@@ -70,9 +70,13 @@ func checkEnding(flag, name string, kinds ...holds) error {
 		words, usual = append(words, string(k)), append(usual, usualEnding[k])
 	}
 	whole := what == holdsParquet || kinds[0] == holdsParquet || kinds[0] == holdsTerms || kinds[0] == holdsFilter
+	pack := ""
+	if !whole && slices.Contains([]string{".bz2", ".xz", ".lz4"}, ending) {
+		pack = fmt.Sprintf(", or in %s.zst to have it compressed", usual[0])
+	}
 	switch {
 	case known && !slices.Contains(kinds, what):
-		return fmt.Errorf("%s %s: the name ends in %s, and what is written is %s: end it in %s", flag, name, ending, strings.Join(words, " or "), strings.Join(usual, " or "))
+		return fmt.Errorf("%s %s: the name ends in %s, and what is written is %s: end it in %s%s", flag, name, ending, strings.Join(words, " or "), strings.Join(usual, " or "), pack)
 	case packed && whole:
 		return fmt.Errorf("%s %s: the name ends in that of a compression, and %s is not compressed as a whole: end it in %s", flag, name, words[len(words)-1], usual[len(usual)-1])
 	}

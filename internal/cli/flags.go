@@ -13,6 +13,13 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
+// removed maps each flag of earlier versions to its replacement.
+var removed = map[string]string{
+	"by":      "to count by a field, DuckDB counts the lines of --annotate --out FILE, as the manual says (Counting by a field)",
+	"copy-to": "rsync -a --files-from=LIST . DIR copies the files of --kept-files LIST, and --out-dir DIR writes members of archives too",
+	"records": "to read documents inside of larger values, jq -c '.data.cards[].mblog' FILE | firstseen ... -",
+}
+
 // flagError reports a mistake in the flags of a command and refers to its help.
 func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
@@ -23,6 +30,8 @@ func flagError(cmd *cobra.Command, err error) error {
 		err = fmt.Errorf("--%s is given twice, as %q and as %q: give one of them", f.Name, f.Value, invalid.GetValue())
 	case errors.As(err, &invalid):
 		err = fmt.Errorf("--%s %s: want %s", invalid.GetFlag().Name, invalid.GetValue(), wanted(invalid))
+	case errors.As(err, &unknown) && removed[unknown.GetSpecifiedName()] != "":
+		err = fmt.Errorf("--%s is gone: %s", unknown.GetSpecifiedName(), removed[unknown.GetSpecifiedName()])
 	case errors.As(err, &unknown):
 		err = fmt.Errorf("%w%s", err, didYouMean("--", likeFlags(cmd.Flags(), unknown.GetSpecifiedName())))
 	}

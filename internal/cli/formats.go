@@ -31,7 +31,6 @@ type reading struct {
 	status, types      string // of the records of web archives
 	html               string // the part of a page that is its text
 	encoding           encodingFlag
-	records            recordsFlag
 }
 
 func (r *reading) register(fs *pflag.FlagSet) {
@@ -42,7 +41,6 @@ func (r *reading) register(fs *pflag.FlagSet) {
 	fs.StringVar(&r.status, "status", "200", "of web archives: statuses of HTTP that documents have, such as 200,203 or 2xx, or any")
 	fs.StringVar(&r.types, "mime", strings.Join(warc.DefaultTypes, ","), "of web archives: media types that documents have, or any")
 	r.encoding.register(fs)
-	r.records.register(fs)
 }
 
 // textOf makes the text of pages and texts in any encoding.
@@ -90,10 +88,8 @@ type formats struct {
 	html    string
 	encoded encodingFlag
 	decoder corpus.Encoding
-	records recordsFlag
-	path    jsonl.Path // the same, nil for none
-	columns bool       // for the verdicts of rows
-	arrays  bool       // outputs are, if inputs are
+	columns bool // for the verdicts of rows
+	arrays  bool // outputs are, if inputs are
 
 	accept func(corpus.Format) error // refuses formats that an output cannot have; nil for none
 }
@@ -124,10 +120,6 @@ func (r *reading) formats(limits corpus.SourceConfig) (f formats, err error) {
 	if f.decoder, err = r.encoding.encoding(); err != nil {
 		return f, err
 	}
-	f.records = r.records
-	if f.path, err = r.records.path(f.chosen); err != nil {
-		return f, err
-	}
 	_, err = f.jsonl.NewParser("")
 	return f, err
 }
@@ -144,9 +136,6 @@ func (f formats) all() map[string]corpus.Format {
 
 // of returns the format of inputs, and those that are recognized by content.
 func (f formats) of() (format corpus.Format, others []corpus.Format) {
-	if f.path != nil {
-		return f.nested()
-	}
 	all := f.all()
 	if f.chosen != "auto" {
 		return all[f.chosen], nil
@@ -174,9 +163,6 @@ func (f formats) expand(args []string, cfg corpus.SourceConfig) ([]corpus.Input,
 	if err != nil {
 		return nil, nil, err
 	}
-	if f.path != nil {
-		return corpus.ExpandWithin(args, f.jsonl.Endings(), cfg)
-	}
 	if f.chosen != "auto" {
 		return corpus.ExpandWithin(args, all[f.chosen].Endings(), cfg)
 	}
@@ -194,7 +180,7 @@ func (f formats) expand(args []string, cfg corpus.SourceConfig) ([]corpus.Input,
 
 // String names the formats with their settings, for the ledger of a run.
 func (f formats) String() string {
-	name := fmt.Sprintf("%s text %q id %q status %v types %q html %s%s%s%s", f.chosen, f.jsonl.Fields.Text, f.jsonl.Fields.ID, f.warc.Status, f.warc.Types, f.html, revisitText(f.warc.Revisit), f.encoded.text(), f.records.text())
+	name := fmt.Sprintf("%s text %q id %q status %v types %q html %s%s%s", f.chosen, f.jsonl.Fields.Text, f.jsonl.Fields.ID, f.warc.Status, f.warc.Types, f.html, revisitText(f.warc.Revisit), f.encoded.text())
 	if f.jsonl.Fields.Time != "" {
 		name += fmt.Sprintf(" time %q", f.jsonl.Fields.Time)
 	}

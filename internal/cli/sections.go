@@ -17,9 +17,9 @@ type section struct {
 var dedupSections = []section{
 	{"What a copy is", "method threshold score mosaics confirm verify segments min-width shingle distance terms rarity same-id again"},
 	{"What is remembered", "index docs memory filter-only on-full window time-field against batch key no-key abandon"},
-	{"What is read", "format text-field id-field records encoding html status mime max-bad max-record max-window max-ratio"},
-	{"What is written", "out out-dir skip-empty shard-size annotate keep revisit near report spans rejects summary by"},
-	{"What is made of the report", "clusters links pairs attributes copy-to kept-files"},
+	{"What is read", "format text-field id-field encoding html status mime max-bad max-record max-window max-ratio"},
+	{"What is written", "out out-dir skip-empty shard-size annotate keep revisit near report spans rejects summary"},
+	{"What is made of the report", "clusters links pairs attributes kept-files"},
 	{"How", "jobs checkpoint-every quiet help"},
 }
 

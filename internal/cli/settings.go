@@ -29,7 +29,6 @@ type settings struct {
 	taking taking
 	further
 	derived
-	by     string
 	window windowFlags
 	maxBad int64
 	plain  bool // query: an input is one text

@@ -63,7 +63,6 @@ type task struct {
 	others      bool // --out has the removed records
 	spans       bool // of shared passages, in the report
 	links       clusters.Links
-	by          countedBy
 	names       []string // of inputs in a tree of outputs, if there is one
 	now         func() time.Time
 	window      pipeline.Window
@@ -85,7 +84,7 @@ func (f *settings) task(args []string) (*task, error) {
 		further: f.further,
 	}
 	for _, check := range []func(*task) error{
-		f.taskMethod, f.taskRules, f.taskConfirm, f.taskKey, f.taskFilter, f.taskOutputs, f.trees.task, f.taskFurther, f.taskDerived, f.taskBy,
+		f.taskMethod, f.taskRules, f.taskConfirm, f.taskKey, f.taskFilter, f.taskOutputs, f.trees.task, f.taskFurther, f.taskDerived,
 	} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
@@ -110,9 +109,6 @@ func (f *settings) task(args []string) (*task, error) {
 		return nil, err
 	}
 	if err := p.checkTimes(); err != nil {
-		return nil, err
-	}
-	if err := p.by.check(p.found); err != nil {
 		return nil, err
 	}
 	if err := p.planTree(&f.trees); err != nil {

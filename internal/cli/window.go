@@ -14,7 +14,6 @@ import (
 	"github.com/firstseen/firstseen/corpus/csv"
 	"github.com/firstseen/firstseen/corpus/jsonarray"
 	"github.com/firstseen/firstseen/corpus/jsonl"
-	"github.com/firstseen/firstseen/corpus/nested"
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/pipeline"
@@ -122,7 +121,7 @@ func (t *task) checkTimes() error {
 	switch format.(type) {
 	case warc.Format:
 		t.window.Told = t.window.Seconds > 0
-	case jsonl.Format, jsonarray.Format, nested.Format, csv.Format, nil:
+	case jsonl.Format, jsonarray.Format, csv.Format, nil:
 	default:
 		if t.window.Told {
 			return usageError{fmt.Errorf("--time-field: documents of %s have no field of a time that is read: leave it out, for the time of arrival", format.Name())}

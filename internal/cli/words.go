@@ -218,7 +218,7 @@ var choiceWords = map[pipeline.Choice]string{
 	pipeline.ChosenFormat: "another --format, --text-field, --id-field, --status or --mime", pipeline.ChosenMaxRecord: "another --max-record",
 	pipeline.ChosenBatch: "another --batch", pipeline.ChosenSameID: "another --same-id",
 	pipeline.ChosenAgainst: "another --against, or other documents in it",
-	pipeline.ChosenOthers:  "another --keep", pipeline.ChosenSpans: "--spans or --attributes otherwise", pipeline.ChosenBy: "another --by",
+	pipeline.ChosenOthers:  "another --keep", pipeline.ChosenSpans: "--spans or --attributes otherwise",
 	pipeline.ChosenWindow: "another --window or --time-field",
 }
 

@@ -125,34 +125,3 @@ func TestOtherReport(t *testing.T) {
 		}
 	}
 }
-
-// TestPlace: a file has another name, whatever was there.
-func TestPlace(t *testing.T) {
-	dir := t.TempDir()
-	from, to := filepath.Join(dir, "from"), filepath.Join(dir, "a", "b", "to")
-	if err := os.WriteFile(from, []byte("the text"), 0o640); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		if _, err := Place(corpus.Input{Path: from}, to); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := errors.Join(os.Remove(to), os.WriteFile(to, []byte("another"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	linked, err := Place(corpus.Input{Path: from}, to)
-	text, readErr := os.ReadFile(to)
-	if linked || err != nil || readErr != nil || string(text) != "the text" {
-		t.Errorf("%v, %q, %v", linked, text, errors.Join(err, readErr))
-	}
-	if err := errors.Join(os.Remove(to), os.Mkdir(to, 0o777)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Place(corpus.Input{Path: from}, to); err == nil {
-		t.Error("a folder was replaced by a file")
-	}
-	if _, err := Place(corpus.Input{Path: filepath.Join(dir, "nothing")}, to); err == nil {
-		t.Error("nothing has another name")
-	}
-}
