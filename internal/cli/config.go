@@ -65,6 +65,8 @@ func readConfig(cmd *cobra.Command, path string, free map[string]bool) (places [
 		name, text := cutFlag(line)
 		flag := cmd.Flags().Lookup(name)
 		switch {
+		case removed[name] != "":
+			return nil, usageError{fmt.Errorf("%s: --%s is gone: %s", place, name, removed[name])}
 		case flag == nil && !anyHas(cmd.Root(), name):
 			return nil, usageError{fmt.Errorf("%s: no command has the flag --%s%s", place, name, didYouMean("--", likeFlags(cmd.Flags(), name)))}
 		case flag == nil, !free[name]:
