@@ -22,8 +22,8 @@ func (f *Filter) Add(keys []uint64) {
 	}
 }
 
-// AddShared is Add for several goroutines at once, which may not Test meanwhile: a bit
-// that is missing is set by an atomic OR, so that of two that set it one counts it.
+// AddShared is Add for several goroutines at once, which may not Test meanwhile. It sets missing
+// bits by an atomic OR: if two goroutines set one bit, one of them counts it.
 func (f *Filter) AddShared(keys []uint64) {
 	var scratch [blockPositions / 4]uint64
 	size := len(scratch) / f.shape.Hashes
@@ -57,12 +57,12 @@ func setShared(words, pos []uint64) (fresh uint64) {
 	return fresh
 }
 
-// Test sets seen[i] to whether keys[i] is in the filter: true for every key that
-// was added, and for a share of the others that Rate tells. seen must be at
-// least as long as keys.
+// Test sets seen[i] to whether keys[i] is in the filter: true for every added key,
+// and for the share of the others given by Rate. seen must be at least as long
+// as keys.
 //
-// All bits of a key are read even when the first is zero: Add, which a new document needs
-// next, then finds in the cache what Test has fetched. Where that is not so, see TestLazily.
+// Test reads all bits of a key even if the first is zero: an Add of the same keys then finds
+// them in the cache. TestLazily serves keys that are not added right afterwards.
 func (f *Filter) Test(keys []uint64, seen []bool) {
 	var scratch [blockPositions / 4]uint64 // not f's, so that tests may run side by side
 	size := len(scratch) / f.shape.Hashes
@@ -115,7 +115,7 @@ func (f *Filter) testFirst(keys []uint64, left *[lazyKeys]uint64, at *[lazyKeys]
 		pos[2*i], pos[2*i+1] = h0, h1+h3
 	}
 	f.modulus.reduce(pos)
-	var both uint64 // a bit for each key: to store here what was loaded would be to wait for it
+	var both uint64 // a bit for each key: a store in this loop would wait for its load
 	for i := range keys {
 		p, q := pos[2*i], pos[2*i+1]
 		both |= f.words[p/64] >> (p % 64) & (f.words[q/64] >> (q % 64)) & 1 << i

@@ -26,10 +26,10 @@ package bloomstore
 
 import "errors"
 
-// Errors that callers tell apart. They come wrapped, with the file and the
+// Errors for callers to distinguish. They come wrapped, with the file and the
 // remedy in the message.
 var (
-	// ErrDamaged: the file is not what was once saved.
+	// ErrDamaged: the file differs from the saved one.
 	ErrDamaged = errors.New("filter is damaged")
 	// ErrScheme: the keys in the filter were made by another scheme.
 	ErrScheme = errors.New("filter was made with another scheme")

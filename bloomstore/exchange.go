@@ -27,17 +27,15 @@ func (f *Filter) Export(w io.Writer) error {
 	return nil
 }
 
-// ErrTooLarge is wrapped by the error of Import where a filter takes more memory than
-// it may.
+// ErrTooLarge is wrapped by the error of Import for a filter larger than the limit.
 var ErrTooLarge = errors.New("more than the limit")
 
-// Import reads a filter as WriteTo of github.com/bits-and-blooms/bloom/v3 writes
-// it, and not a byte more. The caller vouches that its keys were 8 little-endian
-// bytes made by scheme; nothing in the input tells. limit is the most memory, in
-// bytes, that the filter may take, whatever the input says. Items is an estimate
-// from the one bits. An input that cannot be a filter gives an error that wraps
-// ErrDamaged; one byte that is wrong in the bits goes unnoticed, for the form
-// has no checksum.
+// Import reads a filter written by WriteTo of github.com/bits-and-blooms/bloom/v3,
+// and not a byte more. The caller vouches that its keys were 8 little-endian bytes
+// made by scheme; the input does not say. limit bounds the memory of the filter, in
+// bytes. Items is an estimate from the one bits. An input that cannot be a filter
+// gives an error wrapping ErrDamaged. A wrong byte in the bits goes unnoticed,
+// because the form has no checksum.
 func Import(r io.Reader, scheme string, limit uint64) (*Filter, error) {
 	f, err := importFrom(r, scheme, limit)
 	if err != nil {
@@ -58,7 +56,7 @@ func importFrom(r io.Reader, scheme string, limit uint64) (*Filter, error) {
 		return nil, damage("%v", err)
 	}
 	// bloom.From rounds the length up to whole words; a bit set that grew on
-	// demand is shorter, and what it lacks is zero.
+	// demand is shorter, and its missing bits are zero.
 	if length > shape.words()*64 {
 		return nil, damage("it has %d bits for a filter of %d", length, shape.Bits)
 	}

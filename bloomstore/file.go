@@ -12,14 +12,13 @@ import (
 	"github.com/firstseen/firstseen/internal/durable"
 )
 
-// Save puts the filter into a file, in one step: after an error or a crash path
-// holds what it held before, and when Save returns nil the new file survives a
-// power cut. It needs as much free disk as the filter has bytes, beside the old
-// file.
+// Save replaces a file by the filter in one step. After an error or a crash, path
+// holds the old file; once Save returns nil, the new one survives a power cut.
+// Beside the old file it needs as much free disk as the filter has bytes.
 //
-// stamp, at most 64 KiB, belongs to the caller and comes back from Open. Put in
-// it what tells which state the filter belongs to: one that is older than the
-// rest of an index has to be rebuilt, not used.
+// stamp, at most 64 KiB, belongs to the caller and comes back from Open. It should
+// identify the state of the index: a filter older than the rest of its index must
+// be rebuilt, not used.
 func (f *Filter) Save(path string, stamp []byte) error {
 	if len(stamp) > maxStamp {
 		return fmt.Errorf("saving filter %s: a stamp of %d bytes, at most %d fit", path, len(stamp), maxStamp)
@@ -133,8 +132,7 @@ func (f *Filter) load(r, both io.Reader, sum *xxh3.Hasher, ones uint64) (err err
 	return nil
 }
 
-// ReadHeader reads what a saved filter tells of itself, and checks that, but not
-// the bits. Errors are those of Open, without ErrScheme.
+// ReadHeader reads and checks the header of a saved filter, and not its bits. Errors are those of Open, without ErrScheme.
 func ReadHeader(path string) (Header, error) {
 	h, err := openHeader(path)
 	if err != nil {

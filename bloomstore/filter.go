@@ -28,9 +28,8 @@ type Filter struct {
 }
 
 // New makes an empty filter. Its memory lies outside the Go heap, in huge pages
-// where the system has them, is taken from the system as it fills, and must be
-// given back with Close. scheme names how the keys are made; 1 to 255 bytes of
-// UTF-8.
+// if the system has them. The filter takes it as it fills, and Close gives it
+// back. scheme names how the keys are made; 1 to 255 bytes of UTF-8.
 func New(shape Shape, scheme string) (*Filter, error) {
 	if err := shape.Validate(); err != nil {
 		return nil, err
@@ -72,7 +71,7 @@ func (f *Filter) Close() error {
 // Closed reports whether Close was called.
 func (f *Filter) Closed() bool { return f.words == nil }
 
-// Shape is what the filter was made with.
+// Shape returns the shape given to New.
 func (f *Filter) Shape() Shape { return f.shape }
 
 // Scheme names how the keys were made.

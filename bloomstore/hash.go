@@ -90,7 +90,7 @@ func (d modulus) reduce(xs []uint64) {
 	}
 	// The estimate q of the quotient is right or one too small: inverse is
 	// (2^64 − e)/m with 1 ≤ e ≤ m, so x·inverse/2^64 = x/m − (x/2^64)·(e/m),
-	// and what is taken off is less than 1.
+	// and the subtracted term is less than 1.
 	for i, x := range xs {
 		q, _ := bits.Mul64(x, d.inverse)
 		r := x - q*d.m

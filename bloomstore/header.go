@@ -20,7 +20,7 @@ const (
 	maxHeader  = (fixedSize + maxScheme + maxStamp + sumSize + pageSize - 1) &^ (pageSize - 1)
 )
 
-// Header is what a saved filter tells of itself before its bits are read.
+// Header holds the fields of a saved filter that precede its bits.
 type Header struct {
 	Version int
 	Shape   Shape

@@ -53,11 +53,11 @@ func (s Shape) Capacity() uint64 { return s.Bits / (2 * uint64(s.Hashes)) }
 // Bytes is the memory the bits take.
 func (s Shape) Bytes() uint64 { return s.words() * 8 }
 
-// FalsePositiveRate predicts the share of keys never added that is reported as
-// seen once items distinct keys were: (1 − e^(−kn/m))^k.
+// FalsePositiveRate predicts the false positive rate after items distinct keys were added:
+// (1 − e^(−kn/m))^k.
 func (s Shape) FalsePositiveRate(items uint64) float64 {
 	k := float64(s.Hashes)
-	// Expm1 keeps the digits where few of the bits are set.
+	// Expm1 keeps the digits if few bits are set.
 	fill := -math.Expm1(-k * float64(items) / float64(s.Bits))
 	return math.Pow(fill, k)
 }
@@ -69,8 +69,8 @@ func (s Shape) words() uint64 { return (s.Bits + 63) / 64 }
 // fingerprint similarity measures", J. Chem. Inf. Model. 47 (2007).
 func (s Shape) estimateItems(ones uint64) uint64 {
 	m := float64(s.Bits)
-	// A filter that is all ones holds any number of keys; half a zero bit
-	// stands for "a great many".
+	// A filter of ones alone holds any number of keys; half a zero bit stands
+	// for "a great many".
 	zeros := max(m-float64(ones), 0.5)
 	return uint64(math.Round(-m / float64(s.Hashes) * math.Log(zeros/m)))
 }

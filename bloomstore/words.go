@@ -32,8 +32,8 @@ func writeWords(w io.Writer, words []uint64, bigEndian bool) error {
 	return nil
 }
 
-// readWords fills words from r, where they lie in the given byte order, and
-// returns how many bits of them are one. A short input is io.ErrUnexpectedEOF.
+// readWords fills words from r, which has them in the given byte order, and
+// returns the number of one bits. A short input is io.ErrUnexpectedEOF.
 func readWords(r io.Reader, words []uint64, bigEndian bool) (ones uint64, err error) {
 	for len(words) > 0 {
 		chunk := words[:min(chunkWords, len(words))]
