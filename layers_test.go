@@ -52,15 +52,15 @@ func modulePackages(t *testing.T) []goPackage {
 // mayKnow says which packages of this module each may import, beside those of
 // internal that know nothing of us. It is the table of docs/design.md, "Packages".
 var mayKnow = map[string][]string{
-	"":           {"internal/cli"},
-	"bloomstore": {},
-	"docmap":     {"docmap/sorted", "docmap/memtable", "docmap/boltcheck"},
-	"corpus":     {"corpus/archive"},
-	"alike":      {},
-	"beside":     {"alike"},
-	"confirm":    {"alike", "corpus", "dedup", "feature", "feature/method"},
-	"eval":       {"alike", "dedup", "feature", "feature/terms", "feature/words"},
-	"explain":    {"alike", "beside", "corpus", "dedup", "feature", "feature/method", "report"},
+	"":                   {"internal/cli"},
+	"bloomstore":         {},
+	"docmap":             {"docmap/sorted", "docmap/memtable", "docmap/boltcheck"},
+	"corpus":             {"corpus/archive"},
+	"compare/similarity": {},
+	"compare/textdiff":   {"compare/similarity"},
+	"pipeline/confirm":   {"compare/similarity", "corpus", "dedup", "feature", "feature/method"},
+	"eval":               {"compare/similarity", "dedup", "feature", "feature/terms", "feature/words"},
+	"compare/explain":    {"compare/similarity", "compare/textdiff", "corpus", "dedup", "feature", "feature/method", "report"},
 
 	"docmap/sorted":    {},
 	"docmap/memtable":  {},
@@ -71,17 +71,14 @@ var mayKnow = map[string][]string{
 	"index":              {"dedup", "feature", "feature/terms", "bloomstore", "docmap"},
 	"report":             {"dedup", "index", "corpus", "feature"},
 	"pipeline":           {"report", "index", "dedup", "corpus", "feature"},
-	"internal/cli":       {"alike", "beside", "confirm", "eval", "explain", "pipeline", "report", "index", "dedup", "corpus", "corpus/jsonl", "corpus/warc", "corpus/page", "web/charset", "web/html", "feature", "feature/terms", "feature/words", "bloomstore", "report/lines", "report/clusters", "report/rows", "report/beside", "report/show", "corpus/parquet", "corpus/plain", "corpus/csv", "corpus/jsonarray"},
+	"internal/cli":       {"compare/similarity", "compare/textdiff", "pipeline/confirm", "eval", "compare/explain", "pipeline", "report", "index", "dedup", "corpus", "corpus/jsonl", "corpus/warc", "corpus/page", "feature", "feature/terms", "feature/words", "bloomstore", "report/lines", "report/clusters", "report/rows", "report/derive", "report/show", "corpus/parquet", "corpus/plain", "corpus/csv", "corpus/jsonarray"},
 	"corpus/archive":     {},
 	"corpus/jsonarray":   {"corpus", "corpus/jsonl"},
 	"report/lines":       {"corpus", "corpus/jsonl"},
-	"report/beside":      {"corpus", "report/lines"},
+	"report/derive":      {"corpus", "report/lines"},
 	"report/show":        {"report/lines"},
 	"report/rows":        {"corpus"},
 	"report/clusters":    {"report/lines"},
-
-	"web/charset": {},
-	"web/html":    {},
 
 	"feature":              {"feature/method", "feature/segments", "feature/twostage", "feature/exact", "feature/shingles", "feature/imatch", "feature/simhash", "feature/terms"},
 	"feature/method":       {},
@@ -127,7 +124,7 @@ func TestLayers(t *testing.T) {
 // it under the race detector.
 func TestNoGoroutines(t *testing.T) {
 	starts := regexp.MustCompile(`(?m)^\s*(go [a-z].*|.*\.Go\(.*|.*sync\.(Mutex|RWMutex|WaitGroup|Pool|Map)\b.*)$`)
-	for _, root := range []string{"feature", "web", "report"} {
+	for _, root := range []string{"feature", "internal/html", "internal/charset", "report"} {
 		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err

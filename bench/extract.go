@@ -8,8 +8,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/firstseen/firstseen/web/charset"
-	"github.com/firstseen/firstseen/web/html"
+	"github.com/firstseen/firstseen/internal/charset"
+	"github.com/firstseen/firstseen/internal/html"
 )
 
 // leastExtracting is for how long pages are gone over to measure how fast that is.

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"math"
 
-	"github.com/firstseen/firstseen/alike"
 	"github.com/firstseen/firstseen/bench/gen"
+	"github.com/firstseen/firstseen/compare/similarity"
 )
 
 // tail is how likely k or more of n come, of which each does with p.
@@ -66,7 +66,7 @@ func (w *watcher) quotationsTaken() (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		jaccard, _ := alike.Jaccard(alike.New(text), alike.New(source))
+		jaccard, _ := similarity.Jaccard(similarity.New(text), similarity.New(source))
 		sum, n = sum+takenForCopy(jaccard), n+1
 	}
 	return sum / max(n, 1), nil

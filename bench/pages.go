@@ -13,7 +13,7 @@ import (
 
 	"github.com/firstseen/firstseen/bench/vary"
 	"github.com/firstseen/firstseen/eval"
-	"github.com/firstseen/firstseen/web/html"
+	"github.com/firstseen/firstseen/internal/html"
 )
 
 // modes are those of web/html.

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/firstseen/firstseen/beside"
+	"github.com/firstseen/firstseen/compare/textdiff"
 	"github.com/firstseen/firstseen/eval"
 )
 
@@ -24,7 +24,7 @@ type pairsOptions struct {
 	generated     bool
 	n             int
 	seed          uint64
-	style         beside.Style
+	style         textdiff.Style
 }
 
 func (c *pairsOptions) register(fs *flag.FlagSet) {
@@ -147,13 +147,13 @@ func sample(all [][2]int, n int, seed uint64) [][2]int {
 }
 
 // show prints pairs.
-func (s *labelled) show(out io.Writer, pairs [][2]int, style beside.Style) error {
+func (s *labelled) show(out io.Writer, pairs [][2]int, style textdiff.Style) error {
 	for i, p := range pairs {
 		earlier, later := &s.Docs[p[0]], &s.Docs[p[1]]
 		l := s.Alike(p[1], p[0])
 		fmt.Fprintf(out, "%s\n%s, %d of %d: Jaccard %.2f, containment %.2f, contained %.2f, lcs %.2f\nearlier %s\nlater   %s\n",
 			strings.Repeat("━", style.Width), s.Name, i+1, len(pairs), l.Jaccard, l.Containment, l.Contained, l.LCS, earlier.ID, later.ID)
-		if err := beside.Write(out, earlier.Text, later.Text, style); err != nil {
+		if err := textdiff.Write(out, earlier.Text, later.Text, style); err != nil {
 			return err
 		}
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/firstseen/firstseen/bench/vary"
 	"github.com/firstseen/firstseen/eval"
-	"github.com/firstseen/firstseen/web/html"
+	"github.com/firstseen/firstseen/internal/html"
 )
 
 // Long texts, most of them running text, that share little.

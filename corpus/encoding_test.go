@@ -26,7 +26,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/corpus/page"
 	"github.com/firstseen/firstseen/corpus/plain"
-	"github.com/firstseen/firstseen/web/charset"
+	"github.com/firstseen/firstseen/internal/charset"
 )
 
 // told takes inputs without a byte order mark to be in one encoding.

@@ -14,7 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/firstseen/firstseen/alike"
+	"github.com/firstseen/firstseen/compare/similarity"
 )
 
 // TestAdjustedRandAsScikitLearn: testdata/ari.json has clusterings with the values of
@@ -246,7 +246,7 @@ func TestRunAndPage(t *testing.T) {
 	}
 	// A copy that nothing confirms is none.
 	first := &rows[0].Figures
-	err = s.Run(t.Context(), tries[:1], &alike.Condition{Score: "lcs", Least: 1}, func(r *Row) error {
+	err = s.Run(t.Context(), tries[:1], &similarity.Condition{Score: "lcs", Least: 1}, func(r *Row) error {
 		if r.Removed != first.Removed-1 {
 			t.Errorf("with lcs>=1 %d are removed, without %d", r.Removed, first.Removed)
 		}

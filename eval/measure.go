@@ -3,7 +3,7 @@ package eval
 import (
 	"context"
 
-	"github.com/firstseen/firstseen/alike"
+	"github.com/firstseen/firstseen/compare/similarity"
 )
 
 // A removal is false when its text is not like the witness's: both measures below
@@ -124,10 +124,10 @@ func (s *Set) Alike(doc, witness int) Likeness {
 	if l, ok := s.measured[key]; ok {
 		return l
 	}
-	a, b := alike.New(s.Docs[doc].Text), alike.New(s.Docs[witness].Text)
-	l := Likeness{Contained: alike.Contained(a, b)}
-	l.LCS, _ = alike.LCSWithin(a, b, alike.MaxSteps) // 0 for texts that are too long, and too different
-	l.Jaccard, l.Containment = alike.Jaccard(a, b)
+	a, b := similarity.New(s.Docs[doc].Text), similarity.New(s.Docs[witness].Text)
+	l := Likeness{Contained: similarity.Contained(a, b)}
+	l.LCS, _ = similarity.LCSWithin(a, b, similarity.MaxSteps) // 0 for texts that are too long, and too different
+	l.Jaccard, l.Containment = similarity.Jaccard(a, b)
 	s.measured[key] = l
 	return l
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/firstseen/firstseen/alike"
+	"github.com/firstseen/firstseen/compare/similarity"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 )
@@ -35,14 +35,14 @@ type Program struct {
 	mosaics, related int
 
 	scheme    feature.Scheme
-	confirm   alike.Condition
+	confirm   similarity.Condition
 	texts     map[int]string // of kept documents, if they are compared
 	extractor *feature.Extractor
 	sketch    feature.Sketch
 }
 
 // NewProgram returns firstseen as a rule. Copies are confirmed by a condition, nil for none.
-func NewProgram(scheme feature.Scheme, rules dedup.Rules, confirm *alike.Condition) (*Program, error) {
+func NewProgram(scheme feature.Scheme, rules dedup.Rules, confirm *similarity.Condition) (*Program, error) {
 	p := &Program{name: nameOf(scheme, rules), scheme: scheme}
 	cfg := dedup.Config{Scheme: scheme, Rules: rules, Table: &p.store}
 	if confirm != nil {
@@ -127,7 +127,7 @@ func (p *Program) confirmCopy(text, _ []byte, record *dedup.Record) (dedup.Confi
 		return dedup.Confirmation{}, err
 	}
 	number, _ := binary.Uvarint(value)
-	share, holds, ok := p.confirm.Measure(alike.New(string(text)), alike.New(p.texts[int(number)]))
+	share, holds, ok := p.confirm.Measure(similarity.New(string(text)), similarity.New(p.texts[int(number)]))
 	if !ok {
 		return dedup.Confirmation{Why: "too long"}, nil
 	}

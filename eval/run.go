@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/firstseen/firstseen/alike"
+	"github.com/firstseen/firstseen/compare/similarity"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/terms"
@@ -92,7 +92,7 @@ func (s *Set) CountTerms() *terms.Table {
 
 // Run has every try decide about the set, which is loaded, and gives each row as it is
 // there. Copies are confirmed by a condition, nil for none.
-func (s *Set) Run(ctx context.Context, tries []Try, confirm *alike.Condition, each func(*Row) error) error {
+func (s *Set) Run(ctx context.Context, tries []Try, confirm *similarity.Condition, each func(*Row) error) error {
 	for i := range tries {
 		t := &tries[i]
 		rule, err := NewProgram(t.Scheme, t.Rules, confirm)

@@ -3,7 +3,7 @@
 package peers
 
 import (
-	"github.com/firstseen/firstseen/alike"
+	"github.com/firstseen/firstseen/compare/similarity"
 	"github.com/firstseen/firstseen/eval"
 )
 
@@ -20,10 +20,10 @@ const keyBytes = 8 + 4
 // often as it stands there; one of all units where there are fewer than five.
 func shingles(text string) []uint64 {
 	var units, hashes []uint64
-	for unit := range alike.Units(text) {
+	for unit := range similarity.Units(text) {
 		units = append(units, hashString(unit))
 	}
-	n := min(len(units), alike.ShingleUnits)
+	n := min(len(units), similarity.ShingleUnits)
 	for i := 0; n > 0 && i+n <= len(units); i++ {
 		h := uint64(0)
 		for _, u := range units[i : i+n] {

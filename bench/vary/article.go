@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/firstseen/firstseen/alike"
+	"github.com/firstseen/firstseen/compare/similarity"
 )
 
 // NewswireArticle takes apart a text of the English news wire: a headline, and
@@ -44,7 +44,7 @@ func BulletinArticle(text string) Article {
 
 // An Unlike tells texts that have little in common with those before.
 type Unlike struct {
-	taken []*alike.Text
+	taken []*similarity.Text
 }
 
 // mostShared is the share of a text's shingles that one before may have.
@@ -53,9 +53,9 @@ const mostShared = 0.1
 // Take reports whether no text taken before has much in common with this one, which
 // then is taken.
 func (u *Unlike) Take(text string) bool {
-	t := alike.New(text)
+	t := similarity.New(text)
 	for _, other := range u.taken {
-		if alike.Contained(t, other) > mostShared || alike.Contained(other, t) > mostShared {
+		if similarity.Contained(t, other) > mostShared || similarity.Contained(other, t) > mostShared {
 			return false
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/firstseen/firstseen/alike"
 	"github.com/firstseen/firstseen/bench/texts"
+	"github.com/firstseen/firstseen/compare/similarity"
 )
 
 // material is made of texts that share nothing.
@@ -131,7 +131,7 @@ func TestQuotingPagesHoldTheArticle(t *testing.T) {
 	for _, d := range s.Docs {
 		article := m.Articles[d.Origin].Text()
 		if strings.HasSuffix(d.ID, "-copy") {
-			if lcs := alike.LCS(alike.New(d.Text), alike.New(article)); lcs < 0.8 || lcs == 1 {
+			if lcs := similarity.LCS(similarity.New(d.Text), similarity.New(article)); lcs < 0.8 || lcs == 1 {
 				t.Errorf("%s: lcs %.3f", d.ID, lcs)
 			}
 		} else if !strings.Contains(d.Text, article) {
@@ -151,7 +151,7 @@ func TestMisread(t *testing.T) {
 		before := 1.0
 		for _, rate := range []float64{0.01, 0.03, 0.1} {
 			read := misread(text, rate, rng)
-			lcs := alike.LCS(alike.New(read), alike.New(text))
+			lcs := similarity.LCS(similarity.New(read), similarity.New(text))
 			if !utf8.ValidString(read) || lcs >= before || lcs < 0.3 {
 				t.Errorf("rate %v: lcs %.3f, before %.3f", rate, lcs, before)
 			}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/firstseen/firstseen/alike"
+	"github.com/firstseen/firstseen/compare/similarity"
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/eval"
 	"github.com/firstseen/firstseen/feature"
@@ -35,7 +35,7 @@ type evaluation struct {
 	formats   formats
 	source    corpus.SourceConfig
 	tries     func(*eval.Set) ([]eval.Try, error)
-	condition *alike.Condition
+	condition *similarity.Condition
 }
 
 func newEvalCommand() *cobra.Command {

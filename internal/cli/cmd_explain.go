@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/firstseen/firstseen/alike"
-	"github.com/firstseen/firstseen/beside"
+	"github.com/firstseen/firstseen/compare/explain"
+	"github.com/firstseen/firstseen/compare/similarity"
+	"github.com/firstseen/firstseen/compare/textdiff"
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/explain"
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
@@ -105,13 +105,13 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 }
 
 // style is how texts are shown on an output.
-func (f *explaining) style(out io.Writer) (style beside.Style, err error) {
+func (f *explaining) style(out io.Writer) (style textdiff.Style, err error) {
 	file, isFile := out.(*os.File)
 	if w, ok := out.(*firstError); ok {
 		file, isFile = w.Writer.(*os.File)
 	}
 	terminal := isFile && term.IsTerminal(int(file.Fd()))
-	style = beside.Style{Width: f.width, Whole: f.whole}
+	style = textdiff.Style{Width: f.width, Whole: f.whole}
 	if style.Width == 0 {
 		style.Width = 120
 		if terminal {
@@ -173,7 +173,7 @@ func (f *explaining) reported(cmd *cobra.Command, args []string, cfg corpus.Sour
 		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: several documents have the id %q: the first is shown\n", earlier.ID)
 	}
 	if f.weigh {
-		rules.Frequencies = alike.CountUnits(alike.New(earlier.Text), alike.New(later.Text))
+		rules.Frequencies = similarity.CountUnits(similarity.New(earlier.Text), similarity.New(later.Text))
 		err = each(func(_ *corpus.Block, doc *corpus.Document) bool {
 			rules.Frequencies.Add(string(doc.Text))
 			return true

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/firstseen/firstseen/alike"
-	"github.com/firstseen/firstseen/confirm"
+	"github.com/firstseen/firstseen/compare/similarity"
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/pipeline"
+	"github.com/firstseen/firstseen/pipeline/confirm"
 )
 
 // confirmFlags are the flags that choose how copies are confirmed.
@@ -25,16 +25,16 @@ func (f *confirmFlags) register(fs *pflag.FlagSet) {
 }
 
 // parse returns the condition, nil for none.
-func (f *confirmFlags) parse() (*alike.Condition, error) {
+func (f *confirmFlags) parse() (*similarity.Condition, error) {
 	switch {
 	case f.verify && f.condition != "":
 		return nil, errors.New("--verify has a condition of its own: leave out --confirm")
 	case f.verify:
-		return &alike.Verified, nil
+		return &similarity.Verified, nil
 	case f.condition == "":
 		return nil, nil
 	}
-	c, err := alike.ParseCondition(f.condition)
+	c, err := similarity.ParseCondition(f.condition)
 	if err != nil {
 		return nil, fmt.Errorf("--confirm: %w", err)
 	}
@@ -51,7 +51,7 @@ func (f *confirmFlags) name() string {
 
 // confirming is how a run confirms copies. The zero value does not.
 type confirming struct {
-	condition *alike.Condition
+	condition *similarity.Condition
 	flag      string // the flag that asked for it
 	inputs    *confirm.Inputs
 }

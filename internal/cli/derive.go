@@ -16,7 +16,7 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/page"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/report/beside"
+	"github.com/firstseen/firstseen/report/derive"
 	"github.com/firstseen/firstseen/report/lines"
 	"github.com/firstseen/firstseen/report/rows"
 )
@@ -139,7 +139,7 @@ func (t *task) checkDerived() error {
 	t.names = names
 	attributes := make([]string, len(names))
 	for i, name := range names {
-		attributes[i] = beside.AttributesName(name)
+		attributes[i] = derive.AttributesName(name)
 	}
 	return checkTree(d.attributes, attributes, t.inputs)
 }
@@ -243,7 +243,7 @@ func (t *task) derive(cmd *cobra.Command, ended error) error {
 		err = writePairs(cmd, report, d.pairs)
 	}
 	if err == nil && d.attributes != "" && !part {
-		err = beside.Attributes(ctx, t.formats.source(t.inputs, t.source), t.names, report, d.attributes, func(w *corpus.Writer) { tellAside(cmd.ErrOrStderr(), w) })
+		err = derive.Attributes(ctx, t.formats.source(t.inputs, t.source), t.names, report, d.attributes, func(w *corpus.Writer) { tellAside(cmd.ErrOrStderr(), w) })
 	}
 	if err == nil && d.keptFiles != "" && !part {
 		err = t.writeKept(cmd, report)
@@ -262,7 +262,7 @@ func (t *task) writeKept(cmd *cobra.Command, report *lines.Reports) (err error) 
 	}
 	tellTableAside(cmd, t.derived.keptFiles, names)
 	defer func() { err = errors.Join(err, names.Discard()) }()
-	err = beside.KeptFiles(cmd.Context(), t.formats.source(t.inputs, t.source), t.inputs, report, t.others, func(input int) error {
+	err = derive.KeptFiles(cmd.Context(), t.formats.source(t.inputs, t.source), t.inputs, report, t.others, func(input int) error {
 		return names.Write(t.inputs[input].Path)
 	})
 	if err != nil {

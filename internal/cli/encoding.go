@@ -11,7 +11,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/page"
-	"github.com/firstseen/firstseen/web/charset"
+	"github.com/firstseen/firstseen/internal/charset"
 )
 
 // encodingFlag is the encoding of text inputs without a byte order mark: a name, or auto.

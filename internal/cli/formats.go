@@ -19,9 +19,9 @@ import (
 	"github.com/firstseen/firstseen/corpus/parquet"
 	"github.com/firstseen/firstseen/corpus/plain"
 	"github.com/firstseen/firstseen/corpus/warc"
+	"github.com/firstseen/firstseen/internal/charset"
+	web "github.com/firstseen/firstseen/internal/html"
 	"github.com/firstseen/firstseen/pipeline"
-	"github.com/firstseen/firstseen/web/charset"
-	web "github.com/firstseen/firstseen/web/html"
 )
 
 // reading holds the flags about the formats of inputs.

@@ -1,5 +1,5 @@
-// Package beside prints two texts side by side, so that a person sees their common parts.
-package beside
+// Package textdiff prints two texts side by side, so that a person sees their common parts.
+package textdiff
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/firstseen/firstseen/alike"
+	"github.com/firstseen/firstseen/compare/similarity"
 )
 
 // Style says how to print.
@@ -97,7 +97,7 @@ type side struct {
 
 func newSide(text string) *side {
 	s := &side{text: text}
-	for start, end := range alike.Spans(text) {
+	for start, end := range similarity.Spans(text) {
 		s.spans = append(s.spans, [2]int{start, end})
 		s.units = append(s.units, strings.ToLower(text[start:end]))
 	}

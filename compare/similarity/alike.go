@@ -1,10 +1,10 @@
-// Package alike measures how alike two texts are, each read whole: by the measures that
+// Package similarity measures how alike two texts are, each read whole: by the measures that
 // near-duplicate detection is judged by. It shares no code with the features it judges.
 //
 // [Of] gives all scores of a pair. Those that could take long, the longest common
 // subsequence and the edit distance, stop after so many steps that depend on the texts
 // alone; texts of 64 MiB are measured as long as they differ in no more than some ten thousand places.
-package alike
+package similarity
 
 import (
 	"hash/maphash"

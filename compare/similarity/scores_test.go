@@ -1,4 +1,4 @@
-package alike
+package similarity
 
 import (
 	"fmt"

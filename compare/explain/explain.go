@@ -5,7 +5,7 @@ package explain
 import (
 	"slices"
 
-	"github.com/firstseen/firstseen/alike"
+	"github.com/firstseen/firstseen/compare/similarity"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/method"
@@ -26,9 +26,9 @@ type Document struct {
 // An Explanation describes all that is known of a pair. The JSON form is a contract, but for the
 // words of Reasons.
 type Explanation struct {
-	Earlier Document     `json:"earlier"`
-	Later   Document     `json:"later"`
-	Scores  alike.Scores `json:"scores"` // of the later text beside the earlier one
+	Earlier Document          `json:"earlier"`
+	Later   Document          `json:"later"`
+	Scores  similarity.Scores `json:"scores"` // of the later text beside the earlier one
 	// Weighed is by how many documents the words of the cosine are weighed; 0: not.
 	Weighed int `json:"weighed_by"`
 	// Verdict is the result of a run that reads these two documents and no others.
@@ -52,7 +52,7 @@ type Rules struct {
 	Scheme feature.Scheme
 	Rules  dedup.Rules
 	// Frequencies weigh the words of the cosine; nil weighs all alike.
-	Frequencies *alike.Frequencies
+	Frequencies *similarity.Frequencies
 }
 
 // Pair explains two documents: the first was kept, and the second came after it.
@@ -61,10 +61,10 @@ func Pair(earlier, later Document, rules Rules) (*Explanation, error) {
 	if rules.Frequencies != nil {
 		e.Weighed = rules.Frequencies.Documents()
 	}
-	a, b := alike.New(earlier.Text), alike.New(later.Text)
+	a, b := similarity.New(earlier.Text), similarity.New(later.Text)
 	e.Earlier.Bytes, e.Earlier.Units = len(earlier.Text), a.Units()
 	e.Later.Bytes, e.Later.Units = len(later.Text), b.Units()
-	e.Scores = alike.Of(b, a, rules.Frequencies)
+	e.Scores = similarity.Of(b, a, rules.Frequencies)
 	if err := e.judge(rules); err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firstseen/firstseen/alike"
+	"github.com/firstseen/firstseen/compare/similarity"
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
@@ -34,7 +34,7 @@ func TestConfirm(t *testing.T) {
 	confirm := func(least float64, id string, record *dedup.Record) dedup.Confirmation {
 		in := NewInputs(t.Context(), corpus.NewFinder(nil, corpus.SourceConfig{}).Find, func(i corpus.Input) *corpus.Source { return sourceOf(i) })
 		defer in.Close()
-		f, err := New(alike.Condition{Score: "lcs", Least: least}, feature.Scheme{}, in)
+		f, err := New(similarity.Condition{Score: "lcs", Least: least}, feature.Scheme{}, in)
 		if err != nil {
 			t.Fatal(err)
 		}

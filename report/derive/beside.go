@@ -1,7 +1,7 @@
-// Package beside reads inputs again, together with the report of the run over them. From both it
+// Package derive reads inputs again, together with the report of the run over them. From both it
 // derives attributes for every document, and the list of kept files. A report is in the order of
 // the inputs, so memory grows with neither.
-package beside
+package derive
 
 import (
 	"context"

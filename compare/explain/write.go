@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/firstseen/firstseen/beside"
+	"github.com/firstseen/firstseen/compare/textdiff"
 )
 
 // MaxBeside is the longest text shown side by side, in bytes.
@@ -17,7 +17,7 @@ const MaxBeside = 4 << 20
 const maxListed = 10
 
 // Write prints an explanation for a person.
-func (e *Explanation) Write(w io.Writer, style beside.Style) error {
+func (e *Explanation) Write(w io.Writer, style textdiff.Style) error {
 	out := bufio.NewWriter(w)
 	e.writeHead(out)
 	e.writeScores(out)
@@ -33,7 +33,7 @@ func (e *Explanation) Write(w io.Writer, style beside.Style) error {
 	}
 	fmt.Fprintf(out, "\nSide by side, the earlier text at the left. %s\n\n", legend)
 	style.Left, style.Right = e.Ranges()
-	if err := beside.Write(out, e.Earlier.Text, e.Later.Text, style); err != nil {
+	if err := textdiff.Write(out, e.Earlier.Text, e.Later.Text, style); err != nil {
 		return err
 	}
 	return out.Flush()

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"sync"
 
-	"github.com/firstseen/firstseen/alike"
+	"github.com/firstseen/firstseen/compare/similarity"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/method"
@@ -28,7 +28,7 @@ const large = 4 << 20
 
 // A Confirmer says of copies whether a condition holds. It is for use by several goroutines.
 type Confirmer struct {
-	condition alike.Condition
+	condition similarity.Condition
 	inputs    *Inputs
 	method    method.Method
 	rules     method.Rules
@@ -46,7 +46,7 @@ type worker struct {
 }
 
 // New returns a Confirmer of documents of a scheme, whose texts inputs reads again.
-func New(c alike.Condition, scheme feature.Scheme, inputs *Inputs) (*Confirmer, error) {
+func New(c similarity.Condition, scheme feature.Scheme, inputs *Inputs) (*Confirmer, error) {
 	m, err := scheme.New()
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (f *Confirmer) compare(later, earlier []byte) dedup.Confirmation {
 		f.one.Lock()
 		defer f.one.Unlock()
 	}
-	value, holds, ok := f.condition.Measure(alike.New(string(later)), alike.New(string(earlier)))
+	value, holds, ok := f.condition.Measure(similarity.New(string(later)), similarity.New(string(earlier)))
 	if !ok {
 		return dedup.Confirmation{Why: WhyLong}
 	}
