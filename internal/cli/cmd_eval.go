@@ -20,7 +20,7 @@ import (
 
 // evaluating are the flags of firstseen eval.
 type evaluating struct {
-	settings
+	options
 	pairs, clusters string
 	byLabel         bool
 	complete        bool
@@ -61,7 +61,7 @@ func newEvalCommand() *cobra.Command {
 	fs.BoolVar(&f.complete, "complete", false, "the pairs are all there are: every other pair counts as wrong")
 	fs.StringVar(&f.methods, "methods", "all", "the methods to measure, with commas between, or all")
 	fs.StringVar(&f.thresholds, "thresholds", "0.3,0.4,0.5,0.6,0.7,0.8,0.9", "the thresholds of methods that have one, with commas between; their defaults are measured too")
-	f.confirm.register(fs)
+	f.verify.register(fs)
 	fs.BoolVar(&f.asJSON, "json", false, "one JSON object a line instead of a table")
 	fs.StringVar(&f.page, "page", "", "write a page with curves here too, one file that needs no other")
 	f.reading.register(fs)
@@ -119,11 +119,11 @@ func (f *evaluating) check(args []string) (e *evaluation, err error) {
 	e.tries = func(s *eval.Set) ([]eval.Try, error) {
 		tries, err := eval.Tries(methods, thresholds, s.CountTerms())
 		for i := range tries {
-			tries[i].Rules.Verify = f.confirm.verify
+			tries[i].Rules.Verify = f.verify.doubtful()
 		}
 		return tries, err
 	}
-	if e.condition, err = f.confirm.parse(); err != nil {
+	if e.condition, err = f.verify.parse(); err != nil {
 		return nil, usageError{err}
 	}
 	if e.source, err = f.limits.config(); err == nil {
@@ -219,12 +219,12 @@ func nameOfSet(inputs []corpus.Input) string {
 // command returns the command line of a page, as far as it decides the measurements.
 func (f *evaluating) command(args []string) string {
 	words := append([]string{"firstseen", "eval"}, args...)
-	for _, flag := range []struct{ name, value string }{{"--pairs", f.pairs}, {"--clusters", f.clusters}, {"--confirm", f.confirm.condition}} {
+	for _, flag := range []struct{ name, value string }{{"--pairs", f.pairs}, {"--clusters", f.clusters}, {"--confirm", f.verify.condition}} {
 		if flag.value != "" {
 			words = append(words, flag.name, flag.value)
 		}
 	}
-	if f.confirm.verify {
+	if f.verify.doubtful() {
 		words = append(words, "--verify")
 	}
 	if f.byLabel {
