@@ -119,9 +119,9 @@ func (t *Table) Batches() []Batch {
 			b.Documents += s.last - s.first + 1
 			for num := s.first; num <= s.last; num++ {
 				switch {
-				case t.graves.counted.which.has(num):
+				case t.tombstones.counted.which.has(num):
 					b.Documents--
-				case !t.graves.has(num):
+				case !t.tombstones.has(num):
 					b.Live++
 				}
 			}
@@ -141,7 +141,7 @@ func (t *Table) BatchDocs(name string) ([]uint32, error) {
 	var nums []uint32
 	for _, s := range list {
 		for num := s.first; num <= s.last; num++ {
-			if !t.graves.gone(num) {
+			if !t.tombstones.gone(num) {
 				nums = append(nums, num)
 			}
 		}

@@ -69,7 +69,7 @@ func (t *Table) AddCounted(ids []string, data [][]byte, keys [][]uint64, times [
 	for i, id := range ids {
 		t.docs++
 		if len(marks) > 0 && marks[i] {
-			t.graves.counted.add(t.docs)
+			t.tombstones.counted.add(t.docs)
 		}
 		t.content = digest(t.content, t.recs.add(id, data[i]), t.log.add(t.docs, keys[i]))
 	}
@@ -119,7 +119,7 @@ func digest(content uint64, record, keys []byte) uint64 {
 // the owner should make a checkpoint before adding many more. It depends on what was added and when checkpoints were
 // made, and on nothing else.
 func (t *Table) Full() bool {
-	return t.db != nil && (t.memFull() || t.graves.win.due || t.log.n >= t.opt.PendingKeys || t.recordBytes() >= pendingRecords || len(t.graves.fresh) >= mostFresh)
+	return t.db != nil && (t.memFull() || t.tombstones.win.due || t.log.n >= t.opt.PendingKeys || t.recordBytes() >= pendingRecords || len(t.tombstones.fresh) >= mostFresh)
 }
 
 // Spare is how many keys, documents and bytes of their records, each with its id and 16
@@ -218,7 +218,7 @@ func (t *Table) checkpoint(state map[string][]byte) error {
 	case roll.all:
 		next.flushed, next.chunks, next.pending = t.docs, 0, 0
 		write = clearPending
-	case next.flushed < t.docs && (t.memFull() || t.graves.win.due):
+	case next.flushed < t.docs && (t.memFull() || t.tombstones.win.due):
 		if flushed, err = t.stage(&next); err != nil {
 			return err
 		}
@@ -232,7 +232,7 @@ func (t *Table) checkpoint(state map[string][]byte) error {
 		if err := t.writeDocs(tx); err != nil {
 			return err
 		}
-		if err := t.graves.win.writeTimes(tx, t.head.docs); err != nil {
+		if err := t.tombstones.win.writeTimes(tx, t.head.docs); err != nil {
 			return err
 		}
 		if err := taken.write(tx); err != nil {

@@ -23,7 +23,7 @@ import (
 // open from then on. What is in no checkpoint yet is an error.
 func (t *Table) Compact(ctx context.Context) error {
 	err := t.writable()
-	if err == nil && (t.docs != t.head.docs || len(t.graves.fresh) > 0 || len(t.batches.dirty) > 0) {
+	if err == nil && (t.docs != t.head.docs || len(t.tombstones.fresh) > 0 || len(t.batches.dirty) > 0) {
 		err = errors.New("there is something in no checkpoint yet")
 	}
 	c := &compaction{ctx: ctx, old: t, fresh: &Table{path: t.path + newSuffix, opt: t.opt, sizes: t.sizes}}
@@ -173,7 +173,7 @@ func (c *compaction) block(k *docBlock, num *uint32) (full bool, err error) {
 	}
 	for ; *num <= c.head.docs; *num++ {
 		var rec []byte
-		if !c.old.graves.gone(*num) {
+		if !c.old.tombstones.gone(*num) {
 			if rec, err = c.old.own.record(*num); err != nil {
 				return false, err
 			}
@@ -212,7 +212,7 @@ func (c *compaction) run(of int, first, last uint32) error {
 	from, to := &c.old.spaces[of], &c.fresh.spaces[of]
 	to.of, to.limit = of, from.limit
 	info := runInfo{id: c.head.nextRun, level: uint8(maxLevel(from.runs)), first: first, last: last, high: math.MaxUint64}
-	switch g := &c.old.graves; {
+	switch g := &c.old.tombstones; {
 	case g.win.length > 0:
 		to.keep = c.old.keep(of, first, last)
 	case g.dead > 0:
@@ -305,7 +305,7 @@ func (c *compaction) taken() error {
 	ranges := c.ranges()
 	spans := c.old.batches.spans
 	return c.fresh.update(func(tx *bbolt.Tx) error {
-		err := errors.Join(writeGraves(tx, ranges, &c.head), writeCounted(tx, c.counted(), &c.head))
+		err := errors.Join(writeTombstones(tx, ranges, &c.head), writeCounted(tx, c.counted(), &c.head))
 		if err != nil || len(spans) == 0 {
 			return err
 		}
@@ -319,27 +319,27 @@ func (c *compaction) taken() error {
 
 // ranges are the documents that were taken back. With a window it matters when: a slice
 // keeps what closed its keys.
-func (c *compaction) ranges() (ranges []grave) {
-	if c.old.graves.win.length > 0 {
-		return c.old.graves.old
+func (c *compaction) ranges() (ranges []tombstone) {
+	if c.old.tombstones.win.length > 0 {
+		return c.old.tombstones.old
 	}
 	for num := uint32(1); num <= c.head.docs; num++ {
-		if !c.old.graves.gone(num) {
+		if !c.old.tombstones.gone(num) {
 			continue
 		}
 		if n := len(ranges) - 1; n >= 0 && ranges[n].last+1 == num {
 			ranges[n].last = num
 			continue
 		}
-		ranges = append(ranges, grave{num, num, c.head.docs})
+		ranges = append(ranges, tombstone{num, num, c.head.docs})
 	}
 	return ranges
 }
 
 // counted are the documents that only count and are not dead. With a window they may be.
-func (c *compaction) counted() []grave {
+func (c *compaction) counted() []tombstone {
 	var kept counted
-	g := &c.old.graves
+	g := &c.old.tombstones
 	for num := max(1, g.win.watermark()); g.counted.n > 0 && num <= c.head.docs; num++ {
 		if g.counted.which.has(num) && (g.win.length > 0 || !g.gone(num)) {
 			kept.add(num)
@@ -350,7 +350,7 @@ func (c *compaction) counted() []grave {
 
 // times writes when the documents were made, where there is a window.
 func (c *compaction) times() error {
-	w := c.old.graves.win
+	w := c.old.tombstones.win
 	for i := range w.slices {
 		s := w.slices[i : i+1]
 		err := c.fresh.update(func(tx *bbolt.Tx) error {

@@ -14,8 +14,8 @@ const Counted = math.MaxUint32
 // counted are the documents that only count.
 type counted struct {
 	which numbers
-	n     uint32  // how many
-	fresh []grave // not in the file yet; ascending
+	n     uint32      // how many
+	fresh []tombstone // not in the file yet; ascending
 }
 
 // add takes a document that comes now, after all before.
@@ -26,7 +26,7 @@ func (c *counted) add(num uint32) {
 		c.fresh[last].last = num
 		return
 	}
-	c.fresh = append(c.fresh, grave{first: num, last: num})
+	c.fresh = append(c.fresh, tombstone{first: num, last: num})
 }
 
 const needsCounted = 1 << 3
@@ -34,7 +34,7 @@ const needsCounted = 1 << 3
 var bucketCounted = []byte("counted")
 
 // writeCounted stores ranges, which are ascending.
-func writeCounted(tx *bbolt.Tx, ranges []grave, next *header) error {
+func writeCounted(tx *bbolt.Tx, ranges []tombstone, next *header) error {
 	if len(ranges) == 0 {
 		return nil
 	}
@@ -44,7 +44,7 @@ func writeCounted(tx *bbolt.Tx, ranges []grave, next *header) error {
 		return err
 	}
 	for len(ranges) > 0 {
-		value, rest := encodeGraves(ranges, seedCounted)
+		value, rest := encodeTombstones(ranges, seedCounted)
 		if err := bucket.Put(binKey(uint64(ranges[0].first)), value); err != nil {
 			return err
 		}
@@ -62,11 +62,11 @@ func (t *Table) loadCounted(tx *bbolt.Tx) error {
 		}
 		return nil
 	}
-	c := &t.graves.counted
-	mark := t.graves.win.watermark()
+	c := &t.tombstones.counted
+	mark := t.tombstones.win.watermark()
 	c.which.base = mark / 64
 	return bucket.ForEach(func(key, value []byte) error {
-		ranges, err := decodeGraves(key, value, seedCounted)
+		ranges, err := decodeTombstones(key, value, seedCounted)
 		if err != nil {
 			return err
 		}
@@ -88,9 +88,9 @@ func (t *Table) loadCounted(tx *bbolt.Tx) error {
 
 // counts is how many of the documents that are not dead only count.
 func (t *Table) counts() (n uint32) {
-	c := &t.graves.counted
-	for num := max(1, t.graves.win.watermark()); c.n > 0 && num <= t.docs; num++ {
-		if c.which.has(num) && !t.graves.gone(num) {
+	c := &t.tombstones.counted
+	for num := max(1, t.tombstones.win.watermark()); c.n > 0 && num <= t.docs; num++ {
+		if c.which.has(num) && !t.tombstones.gone(num) {
 			n++
 		}
 	}

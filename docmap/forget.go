@@ -25,15 +25,15 @@ func (t *Table) Forget(nums []uint32) (n int, err error) {
 	}
 	t.version++
 	for _, num := range nums {
-		if t.graves.gone(num) {
+		if t.tombstones.gone(num) {
 			continue
 		}
-		t.graves.bury(num, t.docs)
-		if !t.graves.counted.which.has(num) {
+		t.tombstones.forget(num, t.docs)
+		if !t.tombstones.counted.which.has(num) {
 			n++
 		}
 	}
-	t.watchGraves()
+	t.watchTombstones()
 	return n, nil
 }
 
@@ -42,12 +42,12 @@ func (t *Table) Forget(nums []uint32) (n int, err error) {
 func (t *Table) Recall(nums []uint32) {
 	t.version++
 	for _, num := range nums {
-		t.graves.unbury(num)
+		t.tombstones.recall(num)
 	}
 }
 
 // Live reports whether a document was added and not taken back.
-func (t *Table) Live(num uint32) bool { return num > 0 && num <= t.docs && !t.graves.has(num) }
+func (t *Table) Live(num uint32) bool { return num > 0 && num <= t.docs && !t.tombstones.has(num) }
 
 func (t *Table) writable() error {
 	switch {
@@ -61,11 +61,11 @@ func (t *Table) writable() error {
 	return nil
 }
 
-// watchGraves has the memory tables count live documents only.
-func (t *Table) watchGraves() {
-	if t.graves.any() {
+// watchTombstones has the memory tables count live documents only.
+func (t *Table) watchTombstones() {
+	if t.tombstones.any() {
 		for i := range t.spaces {
-			t.spaces[i].mem.Gone = t.graves.goneBefore
+			t.spaces[i].mem.Gone = t.tombstones.goneBefore
 		}
 	}
 }
@@ -109,18 +109,18 @@ func (t *Table) SaveForgotten() error {
 
 // taken is what a transaction stores beside documents and their keys.
 type taken struct {
-	t       *Table
-	next    *header
-	graves  []grave
-	counted []grave
+	t          *Table
+	next       *header
+	tombstones []tombstone
+	counted    []tombstone
 }
 
 func (t *Table) taken(next *header) *taken {
-	return &taken{t: t, next: next, graves: t.graves.unsaved(), counted: t.graves.counted.fresh}
+	return &taken{t: t, next: next, tombstones: t.tombstones.unsaved(), counted: t.tombstones.counted.fresh}
 }
 
 func (k *taken) write(tx *bbolt.Tx) error {
-	if err := writeGraves(tx, k.graves, k.next); err != nil {
+	if err := writeTombstones(tx, k.tombstones, k.next); err != nil {
 		return err
 	}
 	if err := writeCounted(tx, k.counted, k.next); err != nil {
@@ -130,7 +130,7 @@ func (k *taken) write(tx *bbolt.Tx) error {
 }
 
 func (k *taken) saved() {
-	k.t.graves.saved(k.graves)
-	k.t.graves.counted.fresh = nil
+	k.t.tombstones.saved(k.tombstones)
+	k.t.tombstones.counted.fresh = nil
 	k.t.batches.saved()
 }

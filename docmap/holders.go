@@ -13,7 +13,7 @@ import (
 // count goes through docs up to the one that closes the key, and returns how many these
 // are and, in held, those that count then; for a key that is not closed, all that count at
 // the end, and maybe dead ones.
-func (g *graves) count(held, docs []uint32) (n int, counted []uint32) {
+func (g *tombstones) count(held, docs []uint32) (n int, counted []uint32) {
 	if len(docs) < keyLimit { // nearly always, and nothing is closed
 		return len(docs), append(held, docs...)
 	}
@@ -30,7 +30,7 @@ func (g *graves) count(held, docs []uint32) (n int, counted []uint32) {
 
 // named appends to dst whom a look-up names: the live holders and, of a key that is
 // common, zeros in front that make them keyLimit.
-func (g *graves) named(dst, docs []uint32) []uint32 {
+func (g *tombstones) named(dst, docs []uint32) []uint32 {
 	if g.win.length > 0 {
 		return g.namedInSlices(dst, docs)
 	}
@@ -47,7 +47,7 @@ func (g *graves) named(dst, docs []uint32) []uint32 {
 }
 
 // tell appends holders that are not dead, and those that only count as what they are.
-func (g *graves) tell(dst, held []uint32) []uint32 {
+func (g *tombstones) tell(dst, held []uint32) []uint32 {
 	for _, doc := range held {
 		if g.counted.which.has(doc) {
 			doc = Counted
@@ -58,7 +58,7 @@ func (g *graves) tell(dst, held []uint32) []uint32 {
 }
 
 // closed says that who comes now is no holder of the key.
-func (g *graves) closed(docs []uint32) bool {
+func (g *tombstones) closed(docs []uint32) bool {
 	if g.win.length > 0 {
 		from, _ := slices.BinarySearch(docs, g.win.open().first)
 		docs = docs[from:]
@@ -69,7 +69,7 @@ func (g *graves) closed(docs []uint32) bool {
 }
 
 // namedInSlices is named for a table with a window: each slice closes keys for itself.
-func (g *graves) namedInSlices(dst, docs []uint32) []uint32 {
+func (g *tombstones) namedInSlices(dst, docs []uint32) []uint32 {
 	var room, all [keyLimit]uint32
 	n, closed := 0, false
 	for len(docs) > 0 {
@@ -89,18 +89,18 @@ func (g *graves) namedInSlices(dst, docs []uint32) []uint32 {
 }
 
 // trim returns those of docs that are stored in a run, in place.
-func (g *graves) trim(docs []uint32) []uint32 {
+func (g *tombstones) trim(docs []uint32) []uint32 {
 	var room [keyLimit]uint32
 	n, _ := g.count(room[:0], docs)
 	return docs[:n]
 }
 
 // trimFirst is trim for a run that covers all documents up to last.
-func (g *graves) trimFirst(docs []uint32, last uint32) []uint32 {
+func (g *tombstones) trimFirst(docs []uint32, last uint32) []uint32 {
 	var room [keyLimit]uint32
 	n, held := g.count(room[:0], docs)
 	if len(held) < keyLimit {
-		return slices.DeleteFunc(docs[:n], func(d uint32) bool { return g.buried(d) && g.when(d) <= last })
+		return slices.DeleteFunc(docs[:n], func(d uint32) bool { return g.forgotten(d) && g.when(d) <= last })
 	}
 	live := slices.DeleteFunc(held, func(h uint32) bool { return h == 0 || g.gone(h) })
 	docs = docs[:keyLimit]
@@ -112,7 +112,7 @@ func (g *graves) trimFirst(docs []uint32, last uint32) []uint32 {
 
 // compacted is trimFirst for all documents, but that a key of which no holder is live is
 // forgotten.
-func (g *graves) compacted(docs []uint32) []uint32 {
+func (g *tombstones) compacted(docs []uint32) []uint32 {
 	docs = g.trimFirst(docs, never)
 	if len(docs) > 0 && docs[len(docs)-1] == 0 {
 		return docs[:0]
@@ -121,14 +121,14 @@ func (g *graves) compacted(docs []uint32) []uint32 {
 }
 
 // liveOnly leaves out all dead ones, which is the rule for ids.
-func (g *graves) liveOnly(docs []uint32) []uint32 {
+func (g *tombstones) liveOnly(docs []uint32) []uint32 {
 	return slices.DeleteFunc(docs, func(d uint32) bool { return d == 0 || g.has(d) })
 }
 
 // keep is what a run of a space is to store of a key, nil where that is no more than
 // the first documents.
 func (t *Table) keep(space int, first, last uint32) func(docs []uint32) []uint32 {
-	g := &t.graves
+	g := &t.tombstones
 	switch {
 	case !g.any() && first > 0:
 		return nil
@@ -146,7 +146,7 @@ func (t *Table) keep(space int, first, last uint32) func(docs []uint32) []uint32
 // leaveOutDead replaces what was found of keys by whom the rule names, where anybody of
 // them was taken back, or only counts. Few keys are: of these all entries are read.
 func (r *reader) leaveOutDead(s *snapshot, q *question) error {
-	g := &r.table.graves
+	g := &r.table.tombstones
 	for i, key := range q.keys {
 		found := q.holders[i*keyLimit : i*keyLimit+int(q.n[i])]
 		if !slices.ContainsFunc(found, func(d uint32) bool { return d == 0 || g.gone(d) }) {
@@ -188,7 +188,7 @@ func (r *reader) all(s *snapshot, of int, key uint64) ([]uint32, error) {
 }
 
 // leaveOut drops the entries of documents that are not named.
-func (g *graves) leaveOut(e *sorted.Entries) {
+func (g *tombstones) leaveOut(e *sorted.Entries) {
 	if !g.unnamed() {
 		return
 	}

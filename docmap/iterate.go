@@ -30,10 +30,10 @@ func (t *Table) All() iter.Seq2[Posting, error] {
 		// Slices of the key space of about 4096 keys, however many runs.
 		shape := t.sizes.division.Shape(sorted.LogFor(t.entries(ofKeys)), 0, 0)
 		b := sorted.Builder{Limit: keyLimit}
-		if t.graves.unnamed() {
+		if t.tombstones.unnamed() {
 			var room [keyLimit]uint32
 			b.Keep = func(docs []uint32) []uint32 {
-				return slices.DeleteFunc(t.graves.named(room[:0], docs), func(d uint32) bool { return d == Counted })
+				return slices.DeleteFunc(t.tombstones.named(room[:0], docs), func(d uint32) bool { return d == Counted })
 			}
 		}
 		var found *sorted.Entries
@@ -144,7 +144,7 @@ func (t *Table) Keys() iter.Seq2[[]uint64, error] {
 				yield(nil, fmt.Errorf("iterating over keys: %w", err))
 				return false
 			}
-			t.graves.leaveOut(&e)
+			t.tombstones.leaveOut(&e)
 			if len(e.Keys) > 0 && !yield(e.Keys, nil) {
 				return false
 			}
@@ -193,8 +193,8 @@ type NumberedDoc struct {
 func (t *Table) Docs(from uint32) iter.Seq2[NumberedDoc, error] {
 	return func(yield func(NumberedDoc, error) bool) {
 		version := t.version
-		for num := max(from, t.graves.win.watermark()); num <= t.docs; num++ {
-			if t.graves.has(num) {
+		for num := max(from, t.tombstones.win.watermark()); num <= t.docs; num++ {
+			if t.tombstones.has(num) {
 				continue
 			}
 			d := NumberedDoc{Num: num}

@@ -60,7 +60,7 @@ func (r *reader) lookup(keys []uint64, holders []uint32, n []uint8) error {
 		for i, k := range q.keys {
 			q.n[i] = uint8(len(mem.Find(q.room(i), k)))
 		}
-		if r.table.graves.unnamed() {
+		if r.table.tombstones.unnamed() {
 			if err := r.leaveOutDead(s, &q); err != nil {
 				return err
 			}
@@ -168,7 +168,7 @@ func (t *Table) byID(id string) ([]uint32, error) {
 		return nil, err
 	}
 	var nums []uint32
-	for _, num := range t.graves.liveOnly(found) {
+	for _, num := range t.tombstones.liveOnly(found) {
 		if len(nums) == idLimit {
 			break
 		}

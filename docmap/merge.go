@@ -124,7 +124,7 @@ func (t *Table) start(space int, sources []*run, level int) error {
 		id: t.head.nextRun, level: uint8(level + 1), log: sorted.LogFor(total),
 		first: sources[0].first, last: sources[len(sources)-1].last,
 	}
-	if info.first == 1 && t.graves.dead > 0 && t.graves.win.length == 0 {
+	if info.first == 1 && t.tombstones.dead > 0 && t.tombstones.win.length == 0 {
 		info.first = 0 // which stands for dead holders
 	}
 	return t.advance(space, &run{runInfo: info}, t.share(&t.spaces[space], level, info.first))

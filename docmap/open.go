@@ -199,13 +199,13 @@ func (t *Table) load() error {
 	if t.state, err = decodeState(meta.Get(keyState)); err != nil {
 		return err
 	}
-	if t.graves.win, err = readWindow(s.tx, h); err != nil {
+	if t.tombstones.win, err = readWindow(s.tx, h); err != nil {
 		return err
 	}
-	if err := errors.Join(t.loadGraves(s.tx), t.loadCounted(s.tx), t.loadBatches(s.tx)); err != nil {
+	if err := errors.Join(t.loadTombstones(s.tx), t.loadCounted(s.tx), t.loadBatches(s.tx)); err != nil {
 		return err
 	}
-	t.watchGraves()
+	t.watchTombstones()
 	if err := t.loadOpenBlock(docs); err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func (t *Table) LookupBy(reader int, keys []uint64, holders []uint32, n []uint8)
 // prepared.
 func (t *Table) ClosedBy(reader int, keys []uint64, closed []bool) error {
 	clear(closed)
-	if !t.graves.any() {
+	if !t.tombstones.any() {
 		return nil // then it is named with all eight
 	}
 	r := t.readers[reader]
@@ -79,7 +79,7 @@ func (t *Table) ClosedBy(reader int, keys []uint64, closed []bool) error {
 		for i := 0; i < len(keys) && err == nil; i++ {
 			var docs []uint32
 			docs, err = r.all(s, ofKeys, keys[i])
-			closed[i] = t.graves.closed(docs)
+			closed[i] = t.tombstones.closed(docs)
 		}
 		return err
 	})
@@ -169,7 +169,7 @@ func (r *reader) copied(b []byte) []byte {
 
 // doc returns parts of the mapped file, valid while the snapshot lasts.
 func (r *reader) doc(num uint32) (id, data []byte, err error) {
-	if r.table.graves.has(num) {
+	if r.table.tombstones.has(num) {
 		return nil, nil, ErrNoDoc
 	}
 	return r.stored(num)

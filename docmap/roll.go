@@ -17,7 +17,7 @@ type roll struct {
 
 // roll begins a slice where that is due, and enters it in next.
 func (t *Table) roll(next *header) *roll {
-	w := &t.graves.win
+	w := &t.tombstones.win
 	r := &roll{t: t, slices: w.slices}
 	if w.length == 0 {
 		return r
@@ -35,7 +35,7 @@ func (t *Table) roll(next *header) *roll {
 
 // drop leaves runs of dropped slices out of next.
 func (r *roll) drop(next *header) {
-	if r.t.graves.win.length == 0 {
+	if r.t.tombstones.win.length == 0 {
 		return
 	}
 	for i := range next.runs {
@@ -48,12 +48,12 @@ func (r *roll) drop(next *header) {
 // rolled follows the transaction.
 func (r *roll) rolled() {
 	t := r.t
-	w := &t.graves.win
+	w := &t.tombstones.win
 	if w.length == 0 || !w.due {
 		return
 	}
 	w.slices, w.due = slices.Clone(r.slices), false
-	t.graves.dropBelow(w.watermark())
+	t.tombstones.dropBelow(w.watermark())
 	t.batches.dropBelow(w.watermark())
 	for i := range t.spaces {
 		s := &t.spaces[i]
@@ -73,7 +73,7 @@ func (t *Table) sweepSlices() error {
 	mark := t.head.win.watermark()
 	before := func(key, _ []byte) (bool, error) { return bytes.Compare(key, binKey(uint64(mark))) < 0, nil }
 	return errors.Join(
-		t.sweep(), t.sweepGraves(), t.sweepBatches(), t.sweepFirst(bucketDocs, before), t.sweepFirst(bucketTime, before),
+		t.sweep(), t.sweepTombstones(), t.sweepBatches(), t.sweepFirst(bucketDocs, before), t.sweepFirst(bucketTime, before),
 		t.sweepFirst(bucketRemoved, func(_, value []byte) (bool, error) { return removedBefore(value, mark) }),
 	)
 }
@@ -123,10 +123,10 @@ func (t *Table) sweepBatches() error {
 	return err
 }
 
-// sweepGraves removes the lists of documents that were taken back, or only count, and are
+// sweepTombstones removes the lists of documents that were taken back, or only count, and are
 // all below the watermark.
-func (t *Table) sweepGraves() error {
-	return errors.Join(t.sweepLists(bucketDead, seedGrave), t.sweepLists(bucketCounted, seedCounted))
+func (t *Table) sweepTombstones() error {
+	return errors.Join(t.sweepLists(bucketDead, seedTombstone), t.sweepLists(bucketCounted, seedCounted))
 }
 
 func (t *Table) sweepLists(name []byte, seed uint64) error {
@@ -141,7 +141,7 @@ func (t *Table) sweepLists(name []byte, seed uint64) error {
 	var keys [][]byte
 	c := bucket.Cursor()
 	for key, value := c.First(); key != nil; key, value = c.Next() {
-		ranges, err := decodeGraves(key, value, seed)
+		ranges, err := decodeTombstones(key, value, seed)
 		if err != nil {
 			return err
 		}

@@ -61,17 +61,17 @@ func (t *Table) Runs() []RunStats {
 // dead counts the documents that were taken back or are older than the window, and the
 // latter among them.
 func (t *Table) dead() (dead, expired uint32) {
-	if t.graves.win.length == 0 {
-		return t.graves.dead, 0
+	if t.tombstones.win.length == 0 {
+		return t.tombstones.dead, 0
 	}
-	dead = t.graves.win.watermark() - 1
+	dead = t.tombstones.win.watermark() - 1
 	expired = dead
 	for num := dead + 1; num <= t.docs; num++ {
 		switch {
-		case t.graves.win.expired(num):
+		case t.tombstones.win.expired(num):
 			expired++
 			dead++
-		case t.graves.buried(num):
+		case t.tombstones.forgotten(num):
 			dead++
 		}
 	}

@@ -98,8 +98,8 @@ type Table struct {
 	log    keyLog
 	recs   docLog
 
-	graves  graves
-	batches batches
+	tombstones tombstones
+	batches    batches
 
 	file     *os.File // that bbolt has opened
 	desk     *desk    // of a table that is written; nil where readers cannot come

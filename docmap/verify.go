@@ -151,7 +151,7 @@ func (v *verifier) bin(r *run, bucket *bbolt.Bucket, bin uint64, space int) (uin
 }
 
 func (v *verifier) entries(r *run, e *sorted.Entries, space int) error {
-	if v.t.graves.any() && space == ofKeys {
+	if v.t.tombstones.any() && space == ofKeys {
 		return v.countedEntries(r, e)
 	}
 	limit, same := v.t.spaces[space].limit, 0
@@ -217,7 +217,7 @@ func (v *verifier) ids(s *snapshot, k *docBlock) error {
 	for i := range k.ends {
 		num := k.first + uint32(i)
 		rec := k.recs[k.start(i):k.ends[i]]
-		if v.t.graves.has(num) {
+		if v.t.tombstones.has(num) {
 			if err := v.deadID(s, rec, num); err != nil {
 				return err
 			}

@@ -21,7 +21,7 @@ func (v *verifier) countedEntries(r *run, e *sorted.Entries) error {
 			}
 		}
 		var room [keyLimit]uint32
-		n, _ := v.t.graves.count(room[:0], docs)
+		n, _ := v.t.tombstones.count(room[:0], docs)
 		if i > 0 && e.Keys[i] < e.Keys[i-1] || n < len(docs) || docs[0] == 0 && len(docs) != keyLimit {
 			return damage("run %d is out of order at key %x", r.id, e.Keys[i])
 		}

@@ -154,7 +154,7 @@ var ErrNoWindow = errors.New("it has documents and no window")
 // checkpoint. The error is ErrNoWindow for a table of documents that have no time.
 func (t *Table) SetWindow(seconds uint32) error {
 	err := t.writable()
-	w := &t.graves.win
+	w := &t.tombstones.win
 	switch {
 	case err != nil:
 	case seconds == 0:
@@ -169,7 +169,7 @@ func (t *Table) SetWindow(seconds uint32) error {
 		w.slices = []timeSlice{{first: 1}}
 	}
 	w.length = seconds
-	t.watchGraves()
+	t.watchTombstones()
 	return nil
 }
 
@@ -177,7 +177,7 @@ func (t *Table) SetWindow(seconds uint32) error {
 // latest time that Advance was told; and the edge: documents of an earlier time do not
 // count. Times are in Unix seconds.
 func (t *Table) Window() (seconds, clock, edge uint32) {
-	w := &t.graves.win
+	w := &t.tombstones.win
 	return w.length, w.clock, w.edge
 }
 
@@ -185,14 +185,14 @@ func (t *Table) Window() (seconds, clock, edge uint32) {
 func (t *Table) First() uint32 { return t.head.win.watermark() }
 
 // Slices is how many slices there are, 0 without a window.
-func (t *Table) Slices() int { return len(t.graves.win.slices) }
+func (t *Table) Slices() int { return len(t.tombstones.win.slices) }
 
 // Advance tells the time of the document that comes next, before it is looked up. late says that
 // it does not count: then it must not be added. If BeginsSlice afterwards, a
 // checkpoint is to be taken before the document is added. Without
 // a window Advance does nothing.
 func (t *Table) Advance(time uint32) (late bool) {
-	w := &t.graves.win
+	w := &t.tombstones.win
 	if w.length == 0 {
 		return false
 	}
@@ -203,13 +203,13 @@ func (t *Table) Advance(time uint32) (late bool) {
 
 // BeginsSlice says that a checkpoint is due before the next document is added, with which
 // that begins a slice.
-func (t *Table) BeginsSlice() bool { return t.graves.win.due }
+func (t *Table) BeginsSlice() bool { return t.tombstones.win.due }
 
 // Steady are the first and the last time that a document can have which moves neither the edge
 // nor to another slice, and is not late: such documents can be looked up together. Where there are none
 // last is before first.
 func (t *Table) Steady() (first, last uint32) {
-	w := &t.graves.win
+	w := &t.tombstones.win
 	switch {
 	case w.length == 0:
 		return 0, math.MaxUint32
@@ -227,7 +227,7 @@ func (t *Table) Steady() (first, last uint32) {
 
 // addTimes notes the times of n documents that are about to be added.
 func (t *Table) addTimes(n int, times []uint32) error {
-	w := &t.graves.win
+	w := &t.tombstones.win
 	switch {
 	case w.length == 0 || n == 0:
 		return nil

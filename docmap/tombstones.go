@@ -13,14 +13,14 @@ import (
 // never is when a live document was taken back.
 const never = math.MaxUint32
 
-// A grave is a range of documents that were taken back at one moment: when the table
+// A tombstone is a range of documents that were taken back at one moment: when the table
 // had so many documents.
-type grave struct{ first, last, when uint32 }
+type tombstone struct{ first, last, when uint32 }
 
-// graves are the documents that were taken back, and others that are not named.
-type graves struct {
+// tombstones are the documents that were taken back, and others that are not named.
+type tombstones struct {
 	which   numbers
-	old     []grave           // in the file; ascending
+	old     []tombstone       // in the file; ascending
 	fresh   map[uint32]uint32 // not in the file yet: document → when
 	dead    uint32            // how many they are
 	win     window            // of which others have gone
@@ -28,23 +28,23 @@ type graves struct {
 }
 
 // has says whether a document is not named: it is dead, or only counts.
-func (g *graves) has(num uint32) bool { return g.gone(num) || g.counted.which.has(num) }
+func (g *tombstones) has(num uint32) bool { return g.gone(num) || g.counted.which.has(num) }
 
 // gone says whether a document is dead: taken back, or older than the window.
-func (g *graves) gone(num uint32) bool { return g.buried(num) || g.win.expired(num) }
+func (g *tombstones) gone(num uint32) bool { return g.forgotten(num) || g.win.expired(num) }
 
 // any says that documents may be dead.
-func (g *graves) any() bool { return g.dead > 0 || g.win.length > 0 }
+func (g *tombstones) any() bool { return g.dead > 0 || g.win.length > 0 }
 
 // unnamed says that there may be documents that are not named.
-func (g *graves) unnamed() bool { return g.any() || g.counted.n > 0 }
+func (g *tombstones) unnamed() bool { return g.any() || g.counted.n > 0 }
 
-// buried says whether a document was taken back by Forget.
-func (g *graves) buried(num uint32) bool { return g.which.has(num) }
+// forgotten says whether a document was taken back by Forget.
+func (g *tombstones) forgotten(num uint32) bool { return g.which.has(num) }
 
 // when is when a document was taken back by Forget.
-func (g *graves) when(num uint32) uint32 {
-	if !g.buried(num) {
+func (g *tombstones) when(num uint32) uint32 {
+	if !g.forgotten(num) {
 		return never
 	}
 	if when, ok := g.fresh[num]; ok {
@@ -55,17 +55,17 @@ func (g *graves) when(num uint32) uint32 {
 }
 
 // goneBefore says whether a document was dead before another came.
-func (g *graves) goneBefore(num, doc uint32) bool {
-	return g.buried(num) && g.when(num) < doc || g.win.expiredBefore(num, doc)
+func (g *tombstones) goneBefore(num, doc uint32) bool {
+	return g.forgotten(num) && g.when(num) < doc || g.win.expiredBefore(num, doc)
 }
 
-func (g *graves) mark(num uint32) {
+func (g *tombstones) mark(num uint32) {
 	g.dead++
 	g.which.add(num)
 }
 
-// bury takes a live document back.
-func (g *graves) bury(num, when uint32) {
+// forget takes a live document back.
+func (g *tombstones) forget(num, when uint32) {
 	g.mark(num)
 	if g.fresh == nil {
 		g.fresh = map[uint32]uint32{}
@@ -73,8 +73,8 @@ func (g *graves) bury(num, when uint32) {
 	g.fresh[num] = when
 }
 
-// unbury undoes bury, where that is not in the file.
-func (g *graves) unbury(num uint32) {
+// recall undoes forget, where that is not in the file.
+func (g *tombstones) recall(num uint32) {
 	if _, ok := g.fresh[num]; ok {
 		delete(g.fresh, num)
 		g.which.remove(num)
@@ -84,7 +84,7 @@ func (g *graves) unbury(num uint32) {
 
 // dropBelow lets go of what is known of documents below a watermark. None of them is
 // fresh.
-func (g *graves) dropBelow(mark uint32) {
+func (g *tombstones) dropBelow(mark uint32) {
 	for len(g.old) > 0 && g.old[0].last < mark {
 		g.dead -= g.old[0].last - g.old[0].first + 1
 		g.old = g.old[1:]
@@ -95,28 +95,28 @@ func (g *graves) dropBelow(mark uint32) {
 }
 
 // unsaved are the fresh ones as ranges, ascending.
-func (g *graves) unsaved() []grave {
+func (g *tombstones) unsaved() []tombstone {
 	nums := make([]uint32, 0, len(g.fresh))
 	for num := range g.fresh {
 		nums = append(nums, num)
 	}
 	slices.Sort(nums)
-	var ranges []grave
+	var ranges []tombstone
 	for _, num := range nums {
 		when := g.fresh[num]
 		if n := len(ranges) - 1; n >= 0 && ranges[n].last+1 == num && ranges[n].when == when {
 			ranges[n].last = num
 			continue
 		}
-		ranges = append(ranges, grave{num, num, when})
+		ranges = append(ranges, tombstone{num, num, when})
 	}
 	return ranges
 }
 
 // saved says that ranges, which unsaved gave, are in the file.
-func (g *graves) saved(ranges []grave) {
+func (g *tombstones) saved(ranges []tombstone) {
 	g.old = append(g.old, ranges...)
-	slices.SortFunc(g.old, func(a, b grave) int { return int(int64(a.first) - int64(b.first)) })
+	slices.SortFunc(g.old, func(a, b tombstone) int { return int(int64(a.first) - int64(b.first)) })
 	clear(g.fresh)
 }
 
@@ -124,11 +124,11 @@ const needsDead = 1 << 1
 
 var bucketDead = []byte("dead")
 
-// graveChunk is how long a list of ranges is, about.
-const graveChunk = 2 << 10
+// tombstoneChunk is how long a list of ranges is, about.
+const tombstoneChunk = 2 << 10
 
-// writeGraves stores ranges, which are ascending.
-func writeGraves(tx *bbolt.Tx, ranges []grave, next *header) error {
+// writeTombstones stores ranges, which are ascending.
+func writeTombstones(tx *bbolt.Tx, ranges []tombstone, next *header) error {
 	if len(ranges) == 0 {
 		return nil
 	}
@@ -138,7 +138,7 @@ func writeGraves(tx *bbolt.Tx, ranges []grave, next *header) error {
 		return err
 	}
 	for len(ranges) > 0 {
-		value, rest := encodeGraves(ranges, seedGrave)
+		value, rest := encodeTombstones(ranges, seedTombstone)
 		if err := bucket.Put(binKey(uint64(ranges[0].first)), value); err != nil {
 			return err
 		}
@@ -147,12 +147,12 @@ func writeGraves(tx *bbolt.Tx, ranges []grave, next *header) error {
 	return nil
 }
 
-// encodeGraves packs the first of ranges that were taken back at one moment, and returns
+// encodeTombstones packs the first of ranges that were taken back at one moment, and returns
 // those that are left.
-func encodeGraves(ranges []grave, seed uint64) (b []byte, rest []grave) {
+func encodeTombstones(ranges []tombstone, seed uint64) (b []byte, rest []tombstone) {
 	first, when := ranges[0].first, ranges[0].when
 	b = binary.LittleEndian.AppendUint32(nil, when)
-	for end := first; len(ranges) > 0 && ranges[0].when == when && len(b) < graveChunk; ranges = ranges[1:] {
+	for end := first; len(ranges) > 0 && ranges[0].when == when && len(b) < tombstoneChunk; ranges = ranges[1:] {
 		r := &ranges[0]
 		b = binary.AppendUvarint(b, uint64(r.first-end))
 		b = binary.AppendUvarint(b, uint64(r.last-r.first))
@@ -161,8 +161,8 @@ func encodeGraves(ranges []grave, seed uint64) (b []byte, rest []grave) {
 	return binary.LittleEndian.AppendUint64(b, xxh3.HashSeed(b, seed+uint64(first))), ranges
 }
 
-// loadGraves reads what writeGraves has stored.
-func (t *Table) loadGraves(tx *bbolt.Tx) error {
+// loadTombstones reads what writeTombstones has stored.
+func (t *Table) loadTombstones(tx *bbolt.Tx) error {
 	bucket := tx.Bucket(bucketDead)
 	if has := t.head.needs&needsDead != 0; bucket == nil || !has {
 		if has {
@@ -170,7 +170,7 @@ func (t *Table) loadGraves(tx *bbolt.Tx) error {
 		}
 		return nil
 	}
-	g := &t.graves
+	g := &t.tombstones
 	g.which.base = g.win.watermark() / 64
 	c := bucket.Cursor()
 	for key, value := c.First(); key != nil; key, value = c.Next() {
@@ -187,8 +187,8 @@ func (t *Table) loadGraves(tx *bbolt.Tx) error {
 }
 
 // load reads a list of ranges.
-func (g *graves) load(key, value []byte, docs uint32) error {
-	ranges, err := decodeGraves(key, value, seedGrave)
+func (g *tombstones) load(key, value []byte, docs uint32) error {
+	ranges, err := decodeTombstones(key, value, seedTombstone)
 	if err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (g *graves) load(key, value []byte, docs uint32) error {
 			return damage("documents %d to %d cannot have been taken back at %d of %d", r.first, r.last, r.when, docs)
 		}
 		for num := r.first; num <= r.last; num++ {
-			if g.buried(num) {
+			if g.forgotten(num) {
 				return damage("document %d was taken back twice", num)
 			}
 			g.mark(num)
@@ -207,8 +207,8 @@ func (g *graves) load(key, value []byte, docs uint32) error {
 	return nil
 }
 
-// decodeGraves reads what encodeGraves has packed.
-func decodeGraves(key, value []byte, seed uint64) (ranges []grave, err error) {
+// decodeTombstones reads what encodeTombstones has packed.
+func decodeTombstones(key, value []byte, seed uint64) (ranges []tombstone, err error) {
 	n := len(value) - 8
 	if len(key) != 4 || n < 4 {
 		return nil, damage("a list of documents has %d and %d bytes", len(key), len(value))
@@ -224,7 +224,7 @@ func decodeGraves(key, value []byte, seed uint64) (ranges []grave, err error) {
 		if f.short || first < end || last < first || first == 0 || last > math.MaxUint32 {
 			return nil, damage("documents %d to %d are no part of a list", first, last)
 		}
-		ranges = append(ranges, grave{uint32(first), uint32(last), when})
+		ranges = append(ranges, tombstone{uint32(first), uint32(last), when})
 		end = last
 	}
 	return ranges, nil
