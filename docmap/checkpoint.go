@@ -211,11 +211,11 @@ func (t *Table) checkpoint(state map[string][]byte) error {
 		next.openBlock = t.recs.open.first
 	}
 	var flushed *flush
-	roll := t.roll(&next)
+	rotation := t.rotate(&next)
 	taken := t.taken(&next)
 	write := t.writePending
 	switch {
-	case roll.all:
+	case rotation.all:
 		next.flushed, next.chunks, next.pending = t.docs, 0, 0
 		write = clearPending
 	case next.flushed < t.docs && (t.memFull() || t.tombstones.win.due):
@@ -224,7 +224,7 @@ func (t *Table) checkpoint(state map[string][]byte) error {
 		}
 		write = clearPending
 	}
-	roll.drop(&next)
+	rotation.drop(&next)
 	err = t.update(func(tx *bbolt.Tx) error {
 		if err := write(tx, &next); err != nil {
 			return err
@@ -251,7 +251,7 @@ func (t *Table) checkpoint(state map[string][]byte) error {
 	if flushed != nil {
 		flushed.installed()
 	}
-	roll.rolled()
+	rotation.rotated()
 	if dropped {
 		err = t.sweepSlices()
 	}

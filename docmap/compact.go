@@ -44,8 +44,8 @@ func (t *Table) Compact(ctx context.Context) error {
 // the file that has lost its name. The desk is gone before the new table is there, so
 // that nobody signs in for that at the old one.
 func (t *Table) replaceBy(path string) error {
-	err := errors.Join(t.stopReading(), t.desk.close(t.path), removeLeft(t.path+deskSuffix))
-	t.desk = nil
+	err := errors.Join(t.stopReading(), t.readers.close(t.path), removeLeft(t.path+readersSuffix))
+	t.readers = nil
 	if err == nil && !canShare {
 		err = t.Close() // or Windows would not rename it
 	}

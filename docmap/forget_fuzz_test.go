@@ -14,7 +14,7 @@ import (
 // packed again.
 func FuzzTaken(f *testing.F) {
 	some := []tombstone{{1, 3, 90}, {7, 7, 90}, {80, 90, 90}}
-	value, _ := encodeTombstones(some, seedTombstone)
+	value, _ := encodeTombstones(some, seedDead)
 	f.Add(uint32(1), value[:len(value)-8])
 	spans := encodeSpans("name", []span{{1, 5}, {9, 9}})
 	f.Add(uint32(1), spans[:len(spans)-8])
@@ -28,7 +28,7 @@ func FuzzTaken(f *testing.F) {
 			return binary.LittleEndian.AppendUint64(slices.Clone(body), xxh3.HashSeed(body, seed))
 		}
 		var g tombstones
-		if err := g.load(binKey(uint64(first)), sum(seedTombstone+uint64(first)), docs); err == nil {
+		if err := g.load(binKey(uint64(first)), sum(seedDead+uint64(first)), docs); err == nil {
 			if g.dead > docs || uint32(len(g.old)) > g.dead {
 				t.Fatalf("%d of %d documents, %v", g.dead, docs, g.old)
 			}

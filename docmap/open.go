@@ -64,7 +64,7 @@ func (t *Table) openAlone() error {
 	if t.opt.ReadOnly {
 		return nil
 	}
-	return t.openDesk(t.file, int64(initialMapping()))
+	return t.admitReaders(t.file, int64(initialMapping()))
 }
 
 // precheck walks the pages of an existing file before bbolt follows them. It

@@ -46,8 +46,8 @@ func (t *Table) Share(n int, run func(tasks int, f func(task int))) error {
 	if t.Beside() {
 		return fmt.Errorf("asking %s by several: %w by a process that writes it: wait for that to end", t.path, ErrLocked)
 	}
-	for len(t.readers) < n {
-		t.readers = append(t.readers, &reader{table: t})
+	for len(t.shared) < n {
+		t.shared = append(t.shared, &reader{table: t})
 	}
 	t.spread = memtable.Spread{Parts: n, Run: run}
 	return t.guarded(func() error {
@@ -62,7 +62,7 @@ func (t *Table) Beside() bool { return t.signedIn != nil }
 
 // LookupBy is Lookup by a reader that Share has prepared.
 func (t *Table) LookupBy(reader int, keys []uint64, holders []uint32, n []uint8) error {
-	return t.readers[reader].Lookup(keys, holders, n)
+	return t.shared[reader].Lookup(keys, holders, n)
 }
 
 // ClosedBy tells of keys whether a document that came now would be a holder of none of
@@ -73,7 +73,7 @@ func (t *Table) ClosedBy(reader int, keys []uint64, closed []bool) error {
 	if !t.tombstones.any() {
 		return nil // then it is named with all eight
 	}
-	r := t.readers[reader]
+	r := t.shared[reader]
 	err := t.guarded(func() error {
 		s, err := r.reading()
 		for i := 0; i < len(keys) && err == nil; i++ {
@@ -92,7 +92,7 @@ func (t *Table) ClosedBy(reader int, keys []uint64, closed []bool) error {
 // RecordsBy is Records by a reader that Share has prepared. What it brings is valid
 // until its next call for that reader.
 func (t *Table) RecordsBy(reader int, nums []uint32, ids, data [][]byte) error {
-	return t.readers[reader].Records(nums, ids, data)
+	return t.shared[reader].Records(nums, ids, data)
 }
 
 // reading returns the reader's snapshot.

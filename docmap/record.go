@@ -18,17 +18,17 @@ const (
 
 // Seeds of the checksums outside runs; see docs/format.md.
 const (
-	seedRecord    = 1
-	seedID        = 2
-	seedPending   = 3 << 56
-	seedBlock     = 4 << 56
-	seedDoc       = 5 << 56
-	seedState     = 6
-	seedTombstone = 7 << 56
-	seedBatch     = 8 << 56
-	seedRemoved   = 9 << 56
-	seedCounted   = 11 << 56
-	seedTimes     = 10 << 56
+	seedRecord  = 1
+	seedID      = 2
+	seedPending = 3 << 56
+	seedBlock   = 4 << 56
+	seedDoc     = 5 << 56
+	seedState   = 6
+	seedDead    = 7 << 56
+	seedBatch   = 8 << 56
+	seedRemoved = 9 << 56
+	seedCounted = 11 << 56
+	seedTimes   = 10 << 56
 )
 
 // header is the table record: all that is known of the table at a checkpoint.

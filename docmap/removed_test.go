@@ -243,7 +243,7 @@ func TestTrimFirst(t *testing.T) {
 // file whose checksums are right.
 func TestTombstonesThatCannotBe(t *testing.T) {
 	for _, g := range []tombstone{{1, 4, 3}, {4, 4, 3}, {1, 2, 6}, {0, 2, 5}} {
-		list, _ := encodeTombstones([]tombstone{g}, seedTombstone)
+		list, _ := encodeTombstones([]tombstone{g}, seedDead)
 		key := binary.BigEndian.AppendUint32(nil, g.first)
 		if err := new(tombstones).load(key, list, 5); err == nil {
 			t.Errorf("documents %d to %d were taken back at %d of 5", g.first, g.last, g.when)
@@ -254,7 +254,7 @@ func TestTombstonesThatCannotBe(t *testing.T) {
 		many = append(many, tombstone{num, num, 6000})
 	}
 	for rest, all := many, 0; ; { // lists of a bounded length
-		list, left := encodeTombstones(rest, seedTombstone)
+		list, left := encodeTombstones(rest, seedDead)
 		if all += len(rest) - len(left); len(list) > 2<<10+32 {
 			t.Fatalf("a list of %d bytes", len(list))
 		}

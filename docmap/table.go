@@ -102,7 +102,7 @@ type Table struct {
 	batches    batches
 
 	file     *os.File // that bbolt has opened
-	desk     *desk    // of a table that is written; nil where readers cannot come
+	readers  *readers // of a table that is written; nil where readers cannot come
 	signedIn *os.File // of one that is read beside a writer: its desk
 	stay     stay     // since then
 
@@ -111,7 +111,7 @@ type Table struct {
 	content uint64 // digest of them
 
 	own     reader
-	readers []*reader // of Share
+	shared  []*reader // of Share
 	spread  memtable.Spread
 	mapping uintptr // address of the mapped file when runs last looked
 	used    int64   // bytes of it in use
@@ -187,7 +187,7 @@ func (t *Table) reading() (*snapshot, error) {
 // stopReading ends all snapshots.
 func (t *Table) stopReading() error {
 	err := t.own.stop()
-	for _, r := range t.readers {
+	for _, r := range t.shared {
 		err = errors.Join(err, r.stop())
 	}
 	for _, p := range t.packers {
@@ -208,16 +208,16 @@ func (t *Table) update(f func(tx *bbolt.Tx) error) (err error) {
 	}
 	// bbolt grows the file by this much more than it needs.
 	t.db.AllocSize = int(min(32<<20, max(64<<10, info.Size()/16)))
-	if err := t.desk.beforeUpdate(info.Size()); err != nil {
+	if err := t.readers.beforeUpdate(info.Size()); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, t.desk.afterUpdate()) }()
+	defer func() { err = errors.Join(err, t.readers.afterUpdate()) }()
 	tx, err := t.db.Begin(true)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit, does nothing
-	if err := t.desk.hold(t.db); err != nil {
+	if err := t.readers.hold(t.db); err != nil {
 		return err
 	}
 	if err := f(tx); err != nil {
@@ -262,8 +262,8 @@ func (t *Table) Close() error {
 	t.version++
 	t.unsure = false
 	signedOut := t.signOut()
-	errs := []error{t.stopReading(), t.desk.close(t.path)}
-	t.desk = nil
+	errs := []error{t.stopReading(), t.readers.close(t.path)}
+	t.readers = nil
 	for i := range t.spaces {
 		if m := t.spaces[i].mem; m != nil {
 			errs = append(errs, m.Close())

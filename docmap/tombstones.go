@@ -138,7 +138,7 @@ func writeTombstones(tx *bbolt.Tx, ranges []tombstone, next *header) error {
 		return err
 	}
 	for len(ranges) > 0 {
-		value, rest := encodeTombstones(ranges, seedTombstone)
+		value, rest := encodeTombstones(ranges, seedDead)
 		if err := bucket.Put(binKey(uint64(ranges[0].first)), value); err != nil {
 			return err
 		}
@@ -188,7 +188,7 @@ func (t *Table) loadTombstones(tx *bbolt.Tx) error {
 
 // load reads a list of ranges.
 func (g *tombstones) load(key, value []byte, docs uint32) error {
-	ranges, err := decodeTombstones(key, value, seedTombstone)
+	ranges, err := decodeTombstones(key, value, seedDead)
 	if err != nil {
 		return err
 	}

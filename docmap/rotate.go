@@ -8,17 +8,17 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A roll is the part of a checkpoint that begins a slice and drops others.
-type roll struct {
+// A rotation is the part of a checkpoint that begins a slice and drops others.
+type rotation struct {
 	t      *Table
 	slices []timeSlice
 	all    bool // are dropped
 }
 
-// roll begins a slice where that is due, and enters it in next.
-func (t *Table) roll(next *header) *roll {
+// rotate begins a slice where that is due, and enters it in next.
+func (t *Table) rotate(next *header) *rotation {
 	w := &t.tombstones.win
-	r := &roll{t: t, slices: w.slices}
+	r := &rotation{t: t, slices: w.slices}
 	if w.length == 0 {
 		return r
 	}
@@ -34,7 +34,7 @@ func (t *Table) roll(next *header) *roll {
 }
 
 // drop leaves runs of dropped slices out of next.
-func (r *roll) drop(next *header) {
+func (r *rotation) drop(next *header) {
 	if r.t.tombstones.win.length == 0 {
 		return
 	}
@@ -45,8 +45,8 @@ func (r *roll) drop(next *header) {
 	}
 }
 
-// rolled follows the transaction.
-func (r *roll) rolled() {
+// rotated follows the transaction.
+func (r *rotation) rotated() {
 	t := r.t
 	w := &t.tombstones.win
 	if w.length == 0 || !w.due {
@@ -126,7 +126,7 @@ func (t *Table) sweepBatches() error {
 // sweepTombstones removes the lists of documents that were taken back, or only count, and are
 // all below the watermark.
 func (t *Table) sweepTombstones() error {
-	return errors.Join(t.sweepLists(bucketDead, seedTombstone), t.sweepLists(bucketCounted, seedCounted))
+	return errors.Join(t.sweepLists(bucketDead, seedDead), t.sweepLists(bucketCounted, seedCounted))
 }
 
 func (t *Table) sweepLists(name []byte, seed uint64) error {

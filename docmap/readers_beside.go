@@ -18,7 +18,7 @@ func (t *Table) openBeside() (done bool, err error) {
 		return false, nil
 	}
 	for {
-		at, err := os.OpenFile(t.path+deskSuffix, os.O_RDWR|os.O_APPEND, 0)
+		at, err := os.OpenFile(t.path+readersSuffix, os.O_RDWR|os.O_APPEND, 0)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return false, nil
@@ -58,7 +58,7 @@ func (t *Table) attach() (named bool, err error) {
 		if err := t.openFile(true, 0); err != nil {
 			return false, err
 		}
-		if !stillNamed(t.signedIn, t.path+deskSuffix) {
+		if !stillNamed(t.signedIn, t.path+readersSuffix) {
 			return false, nil
 		}
 		// From here on the desk keeps the state, and the lock of the file nobody out.
@@ -199,8 +199,8 @@ func (t *Table) lastOut(f *os.File) error {
 	if free, err := tryLock(f); err != nil || !free {
 		return err
 	}
-	if !stillNamed(f, t.path+deskSuffix) {
+	if !stillNamed(f, t.path+readersSuffix) {
 		return nil
 	}
-	return removeLeft(t.path + deskSuffix)
+	return removeLeft(t.path + readersSuffix)
 }

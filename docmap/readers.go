@@ -31,9 +31,9 @@ import (
 //     locks the desk, which waits for the readers and keeps others waiting.
 //   - A reader signs out. Of one that was killed the state is held until nobody reads.
 
-// deskSuffix is added to the name of a table for its desk, which is there as long as
+// readersSuffix is added to the name of a table for its desk, which is there as long as
 // somebody writes to it and, after a kill, until the next one does.
-const deskSuffix = ".readers"
+const readersSuffix = ".readers"
 
 // growthRoom is how much of the mapping has to be left for snapshots to be held.
 const growthRoom = 1 << 30
@@ -42,8 +42,8 @@ const growthRoom = 1 << 30
 // is so where locks are those of flock and address space is not short.
 const ReadBesideWriter = canShare
 
-// A desk is the writer's side.
-type desk struct {
+// A readers is the writer's side.
+type readers struct {
 	file   *os.File
 	mapped int64       // length of bbolt's mapping
 	read   int64       // of file
@@ -53,16 +53,16 @@ type desk struct {
 	alone  bool // nobody can come
 }
 
-// openDesk lets readers in, once the table is open for writing.
-func (t *Table) openDesk(table *os.File, mapped int64) (err error) {
+// admitReaders lets readers in, once the table is open for writing.
+func (t *Table) admitReaders(table *os.File, mapped int64) (err error) {
 	if t.opt.Temporary || mapped == 0 || !canShare {
 		return nil
 	}
-	d := &desk{mapped: mapped}
-	if d.file, err = os.OpenFile(t.path+deskSuffix, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
+	d := &readers{mapped: mapped}
+	if d.file, err = os.OpenFile(t.path+readersSuffix, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
 		return fmt.Errorf("opening the table for readers beside: %w", err)
 	}
-	t.desk = d
+	t.readers = d
 	if err := t.waitForOldReaders(); err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (t *Table) openDesk(table *os.File, mapped int64) (err error) {
 // waitForOldReaders wants all who read to do so in the newest state.
 func (t *Table) waitForOldReaders() error {
 	for end := time.Now().Add(lockPatience); ; time.Sleep(lockPatience / 50) {
-		free, err := t.desk.look()
+		free, err := t.readers.look()
 		if err != nil || free {
 			return err
 		}
@@ -84,17 +84,17 @@ func (t *Table) waitForOldReaders() error {
 		if err := tx.Rollback(); err != nil {
 			return err
 		}
-		if t.desk.onlyWant(now) {
+		if t.readers.onlyWant(now) {
 			return nil
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("%s: %w by a process that reads an earlier state of it, from before the last writer was stopped%s: wait for it to end", t.path, ErrLocked, holders(t.desk.file.Name()))
+			return fmt.Errorf("%s: %w by a process that reads an earlier state of it, from before the last writer was stopped%s: wait for it to end", t.path, ErrLocked, holders(t.readers.file.Name()))
 		}
 	}
 }
 
 // onlyWant says that nobody has signed in for another transaction.
-func (d *desk) onlyWant(id int) bool {
+func (d *readers) onlyWant(id int) bool {
 	return len(d.wanted) == 0 || len(d.wanted) == 1 && d.wanted[id] > 0
 }
 
@@ -102,7 +102,7 @@ func (d *desk) onlyWant(id int) bool {
 const signedOut = 1 << 63
 
 // look reads who has signed in, and out. free says that nobody reads.
-func (d *desk) look() (free bool, err error) {
+func (d *readers) look() (free bool, err error) {
 	if free, err = tryLock(d.file); err != nil {
 		return false, err
 	}
@@ -119,7 +119,7 @@ func (d *desk) look() (free bool, err error) {
 	}
 }
 
-func (d *desk) note(sign uint64) {
+func (d *readers) note(sign uint64) {
 	if d.wanted == nil {
 		d.wanted = map[int]int{}
 	}
@@ -135,7 +135,7 @@ func (d *desk) note(sign uint64) {
 
 // beforeUpdate makes sure that the transaction to come changes no page that somebody
 // reads. size is the length of the file.
-func (d *desk) beforeUpdate(size int64) error {
+func (d *readers) beforeUpdate(size int64) error {
 	if d == nil {
 		return nil
 	}
@@ -167,7 +167,7 @@ func (d *desk) beforeUpdate(size int64) error {
 
 // hold opens a snapshot of the newest state, which a transaction that has begun will leave
 // behind. Before it has, bbolt would keep the pages of one state more for it.
-func (d *desk) hold(db *bbolt.DB) (err error) {
+func (d *readers) hold(db *bbolt.DB) (err error) {
 	if d != nil && !d.alone {
 		d.last, err = db.Begin(false)
 	}
@@ -175,7 +175,7 @@ func (d *desk) hold(db *bbolt.DB) (err error) {
 }
 
 // afterUpdate follows it.
-func (d *desk) afterUpdate() error {
+func (d *readers) afterUpdate() error {
 	if d == nil || !d.alone {
 		return nil
 	}
@@ -184,7 +184,7 @@ func (d *desk) afterUpdate() error {
 }
 
 // release closes all snapshots.
-func (d *desk) release() (err error) {
+func (d *readers) release() (err error) {
 	if d.last != nil {
 		d.held = append(d.held, d.last)
 	}
@@ -197,14 +197,14 @@ func (d *desk) release() (err error) {
 
 // close lets nobody in any more. Those who read stay where they are: the file is not
 // written, and who writes it next looks for them.
-func (d *desk) close(path string) error {
+func (d *readers) close(path string) error {
 	if d == nil {
 		return nil
 	}
 	err := d.release()
 	if free, lockErr := tryLock(d.file); lockErr == nil && free {
 		// Who opens it now finds out that it has lost its name.
-		err = errors.Join(err, removeLeft(path+deskSuffix))
+		err = errors.Join(err, removeLeft(path+readersSuffix))
 	}
 	return errors.Join(err, d.file.Close())
 }
