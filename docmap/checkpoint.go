@@ -71,7 +71,7 @@ func (t *Table) AddCounted(ids []string, data [][]byte, keys [][]uint64, times [
 		if len(marks) > 0 && marks[i] {
 			t.tombstones.counted.add(t.docs)
 		}
-		t.content = digest(t.content, t.recs.add(id, data[i]), t.log.add(t.docs, keys[i]))
+		t.content = digest(t.content, t.recs.add(id, data[i]), t.wal.add(t.docs, keys[i]))
 	}
 	return first, nil
 }
@@ -119,13 +119,13 @@ func digest(content uint64, record, keys []byte) uint64 {
 // the owner should make a checkpoint before adding many more. It depends on what was added and when checkpoints were
 // made, and on nothing else.
 func (t *Table) Full() bool {
-	return t.db != nil && (t.memFull() || t.tombstones.win.due || t.log.n >= t.opt.PendingKeys || t.recordBytes() >= pendingRecords || len(t.tombstones.fresh) >= mostFresh)
+	return t.db != nil && (t.memFull() || t.tombstones.win.due || t.wal.n >= t.opt.PendingKeys || t.recordBytes() >= pendingRecords || len(t.tombstones.fresh) >= mostFresh)
 }
 
 // Spare is how many keys, documents and bytes of their records, each with its id and 16
 // bytes more, can be added for certain before Full.
 func (t *Table) Spare() (keys, documents, records int) {
-	keys = min(t.opt.MemtableKeys-t.spaces[ofKeys].mem.Len(), t.opt.PendingKeys-t.log.n) - 1
+	keys = min(t.opt.MemtableKeys-t.spaces[ofKeys].mem.Len(), t.opt.PendingKeys-t.wal.n) - 1
 	return keys, t.opt.MemtableKeys/4 - t.spaces[ofIDs].mem.Len(), pendingRecords - t.recordBytes() - 1
 }
 
@@ -189,7 +189,7 @@ func (t *Table) Checkpoint(state map[string][]byte) error {
 	ended := false
 	err := t.guarded(func() error {
 		defer func() { t.unsure = t.unsure || !ended }()
-		err := t.checkpoint(state)
+		err := t.writeCheckpoint(state)
 		ended = true
 		return err
 	})
@@ -199,7 +199,7 @@ func (t *Table) Checkpoint(state map[string][]byte) error {
 	return nil
 }
 
-func (t *Table) checkpoint(state map[string][]byte) error {
+func (t *Table) writeCheckpoint(state map[string][]byte) error {
 	values, err := t.mergeState(state)
 	if err != nil {
 		return err
@@ -245,7 +245,7 @@ func (t *Table) checkpoint(state map[string][]byte) error {
 	}
 	dropped := next.win.watermark() > t.head.win.watermark()
 	t.head, t.state = next, values
-	t.log.reset()
+	t.wal.reset()
 	t.recs.closed, t.recs.bytes = t.recs.closed[:0], 0
 	taken.saved()
 	if flushed != nil {
@@ -279,13 +279,13 @@ func (t *Table) mergeState(state map[string][]byte) (map[string][]byte, error) {
 func (t *Table) writePending(tx *bbolt.Tx, next *header) error {
 	pend := tx.Bucket(bucketPend)
 	pend.FillPercent = 1
-	for _, b := range t.log.chunks(next.chunks) {
+	for _, b := range t.wal.chunks(next.chunks) {
 		if err := pend.Put(binKey(uint64(next.chunks)), b); err != nil {
 			return err
 		}
 		next.chunks++
 	}
-	next.pending += uint64(t.log.n)
+	next.pending += uint64(t.wal.n)
 	return nil
 }
 

@@ -338,7 +338,7 @@ func (c *compaction) ranges() (ranges []tombstone) {
 
 // counted are the documents that only count and are not dead. With a window they may be.
 func (c *compaction) counted() []tombstone {
-	var kept counted
+	var kept countOnly
 	g := &c.old.tombstones
 	for num := max(1, g.win.watermark()); g.counted.n > 0 && num <= c.head.docs; num++ {
 		if g.counted.which.has(num) && (g.win.length > 0 || !g.gone(num)) {

@@ -28,7 +28,7 @@ func (t *Table) All() iter.Seq2[Posting, error] {
 		version := t.version
 		s := &t.spaces[ofKeys]
 		// Slices of the key space of about 4096 keys, however many runs.
-		shape := t.sizes.division.Shape(sorted.LogFor(t.entries(ofKeys)), 0, 0)
+		shape := t.sizes.division.Shape(sorted.LogFor(t.entriesOf(ofKeys)), 0, 0)
 		b := sorted.Builder{Limit: keyLimit}
 		if t.tombstones.unnamed() {
 			var room [keyLimit]uint32
@@ -114,7 +114,7 @@ func (s *space) collect(snap *snapshot, e *sorted.Entries, from, to uint64) erro
 	return nil
 }
 
-func (t *Table) entries(space int) uint64 { return t.spaces[space].entries() }
+func (t *Table) entriesOf(space int) uint64 { return t.spaces[space].entries() }
 
 func (s *space) entries() (n uint64) {
 	if s.mem != nil {

@@ -41,7 +41,7 @@ func (q *question) room(i int) []uint32 {
 	return q.holders[i*keyLimit : i*keyLimit+int(q.n[i]) : i*keyLimit+keyLimit]
 }
 
-func (r *reader) lookup(keys []uint64, holders []uint32, n []uint8) error {
+func (r *reader) find(keys []uint64, holders []uint32, n []uint8) error {
 	s, err := r.reading()
 	if err != nil {
 		return err
@@ -149,7 +149,7 @@ func (t *Table) ByID(id string) (nums []uint32, err error) {
 		return nil, err
 	}
 	err = t.guarded(func() error {
-		nums, err = t.byID(id)
+		nums, err = t.findID(id)
 		return err
 	})
 	if err != nil {
@@ -158,7 +158,7 @@ func (t *Table) ByID(id string) (nums []uint32, err error) {
 	return nums, nil
 }
 
-func (t *Table) byID(id string) ([]uint32, error) {
+func (t *Table) findID(id string) ([]uint32, error) {
 	snap, err := t.reading()
 	if err != nil || id == "" {
 		return nil, err

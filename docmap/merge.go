@@ -25,7 +25,7 @@ func (t *Table) mergeSpace(space int) error {
 	s := &t.spaces[space]
 	for level := 0; level <= maxLevel(s.runs); level++ {
 		if target := s.merging(level); target != nil {
-			if err := t.advance(space, target, t.share(s, level, target.first)); err != nil {
+			if err := t.advanceMerge(space, target, t.mergeShare(s, level, target.first)); err != nil {
 				return err
 			}
 		}
@@ -34,7 +34,7 @@ func (t *Table) mergeSpace(space int) error {
 			continue
 		}
 		if target := s.merging(level); target != nil {
-			if err := t.advance(space, target, 1); err != nil {
+			if err := t.advanceMerge(space, target, 1); err != nil {
 				return err
 			}
 			at, n = t.mergeable(s, level)
@@ -96,10 +96,10 @@ func (t *Table) mergeable(s *space, level int) (at, n int) {
 // busy says that a run takes part in a merge.
 func (r *run) busy() bool { return r.target != 0 || !r.complete() }
 
-// share is how much of a merge of runs from document first on to do after a flush. In a
+// mergeShare is how much of a merge of runs from document first on to do after a flush. In a
 // slice that has ended it is over in half of the flushes that the slice has had, for
 // there is no end to slices.
-func (t *Table) share(s *space, level int, first uint32) float64 {
+func (t *Table) mergeShare(s *space, level int, first uint32) float64 {
 	pace := t.sizes.pace(level)
 	last := t.head.win.last(first, never)
 	if last == never {
@@ -127,7 +127,7 @@ func (t *Table) start(space int, sources []*run, level int) error {
 	if info.first == 1 && t.tombstones.dead > 0 && t.tombstones.win.length == 0 {
 		info.first = 0 // which stands for dead holders
 	}
-	return t.advance(space, &run{runInfo: info}, t.share(&t.spaces[space], level, info.first))
+	return t.advanceMerge(space, &run{runInfo: info}, t.mergeShare(&t.spaces[space], level, info.first))
 }
 
 // A slice is one transaction of a merge.
@@ -141,9 +141,9 @@ type slice struct {
 	fresh   bool   // the target is new
 }
 
-// advance moves the boundary of a merge by a share of the key space, in as
+// advanceMerge moves the boundary of a merge by a share of the key space, in as
 // many transactions as it takes.
-func (t *Table) advance(space int, target *run, share float64) error {
+func (t *Table) advanceMerge(space int, target *run, share float64) error {
 	for goal := uint64(0); ; {
 		sl := t.newSlice(space, target)
 		bins := sl.target.Bins()

@@ -125,7 +125,7 @@ func (r *reader) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	if len(n) < len(keys) || len(holders) < len(keys)*keyLimit {
 		return fmt.Errorf("looking %d keys up: room for %d counts and %d documents only", len(keys), len(n), len(holders))
 	}
-	err := r.table.guarded(func() error { return r.lookup(keys, holders, n) })
+	err := r.table.guarded(func() error { return r.find(keys, holders, n) })
 	if err != nil {
 		return fmt.Errorf("looking keys up: %w", err)
 	}

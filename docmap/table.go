@@ -95,7 +95,7 @@ type Table struct {
 	head   header
 	state  map[string][]byte
 	spaces [2]space
-	log    keyLog
+	wal    wal
 	recs   docLog
 
 	tombstones tombstones
@@ -144,7 +144,7 @@ func Open(path string, opt Options) (*Table, error) {
 	t := &Table{path: path, opt: opt.withDefaults()}
 	t.sizes = &t.opt.sizes
 	t.own.table = t
-	t.log.reset()
+	t.wal.reset()
 	if len(opt.Scheme) > math.MaxUint16 {
 		return nil, fmt.Errorf("opening the table %s: the scheme's name is too long", path)
 	}

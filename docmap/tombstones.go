@@ -24,7 +24,7 @@ type tombstones struct {
 	fresh   map[uint32]uint32 // not in the file yet: document → when
 	dead    uint32            // how many they are
 	win     window            // of which others have gone
-	counted counted           // those that only count
+	counted countOnly         // those that only count
 }
 
 // has says whether a document is not named: it is dead, or only counts.

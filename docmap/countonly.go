@@ -11,15 +11,15 @@ import (
 // the key, and is never named. See docs/format.md, "Documents that only count".
 const Counted = math.MaxUint32
 
-// counted are the documents that only count.
-type counted struct {
+// countOnly are the documents that only count.
+type countOnly struct {
 	which numbers
 	n     uint32      // how many
 	fresh []tombstone // not in the file yet; ascending
 }
 
 // add takes a document that comes now, after all before.
-func (c *counted) add(num uint32) {
+func (c *countOnly) add(num uint32) {
 	c.n++
 	c.which.add(num)
 	if last := len(c.fresh) - 1; last >= 0 && c.fresh[last].last+1 == num {

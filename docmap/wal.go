@@ -12,18 +12,18 @@ const (
 	chunkHead  = 16
 )
 
-// keyLog holds the keys of the documents since the last checkpoint, in the
+// wal holds the keys of the documents since the last checkpoint, in the
 // form they are written in.
-type keyLog struct {
+type wal struct {
 	bufs [][]byte // chunks; beyond its length, buffers to use again
 	n    int      // keys
 	docs uint32
 }
 
-func (l *keyLog) reset() { l.bufs, l.n, l.docs = l.bufs[:0], 0, 0 }
+func (l *wal) reset() { l.bufs, l.n, l.docs = l.bufs[:0], 0, 0 }
 
 // begin begins a chunk, with document doc.
-func (l *keyLog) begin(doc uint32) {
+func (l *wal) begin(doc uint32) {
 	n := len(l.bufs)
 	if l.bufs = slices.Grow(l.bufs, 1)[:n+1]; l.bufs[n] == nil {
 		l.bufs[n] = make([]byte, 0, chunkBytes+1024) // and most of a document
@@ -34,7 +34,7 @@ func (l *keyLog) begin(doc uint32) {
 
 // add appends a document's keys and returns the bytes they became, valid until
 // the next ones.
-func (l *keyLog) add(doc uint32, keys []uint64) []byte {
+func (l *wal) add(doc uint32, keys []uint64) []byte {
 	if n := len(l.bufs); n == 0 || len(l.bufs[n-1]) >= chunkBytes {
 		l.begin(doc)
 	}
@@ -54,7 +54,7 @@ func (l *keyLog) add(doc uint32, keys []uint64) []byte {
 
 // chunks returns the values to write, the first of them being chunk number
 // next of the table. They stay valid until the log is added to or reset.
-func (l *keyLog) chunks(next uint32) [][]byte {
+func (l *wal) chunks(next uint32) [][]byte {
 	values := make([][]byte, len(l.bufs))
 	for i, b := range l.bufs {
 		sum := xxh3.HashSeed(b[8:], seedPending+uint64(next)+uint64(i))
