@@ -69,7 +69,7 @@ func (f *Filter) Test(keys []uint64, seen []bool) {
 	seen = seen[:len(keys)]
 	for len(keys) > 0 {
 		block := keys[:min(size, len(keys))]
-		f.test(f.locate(scratch[:], block), seen[:len(block)])
+		f.testBits(f.locate(scratch[:], block), seen[:len(block)])
 		keys, seen = keys[len(block):], seen[len(block):]
 	}
 }
@@ -151,8 +151,8 @@ func load(words, pos []uint64) (sum uint64) {
 	return sum
 }
 
-// test reads the bits at pos, k for each of seen.
-func (f *Filter) test(pos []uint64, seen []bool) {
+// testBits reads the bits at pos, k for each of seen.
+func (f *Filter) testBits(pos []uint64, seen []bool) {
 	k := f.shape.Hashes
 	words := f.words
 	load(words, pos)

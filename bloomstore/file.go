@@ -51,14 +51,14 @@ func (f *Filter) encode(w io.Writer, stamp []byte) error {
 // makes) or ErrVersion; or it is one of reading the file, such as
 // fs.ErrNotExist.
 func Open(path, scheme string) (*Filter, []byte, error) {
-	f, stamp, err := open(path, scheme)
+	f, stamp, err := openFile(path, scheme)
 	if err != nil {
 		return nil, nil, explain(path, err)
 	}
 	return f, stamp, nil
 }
 
-func open(path, scheme string) (*Filter, []byte, error) {
+func openFile(path, scheme string) (*Filter, []byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, nil, err
@@ -86,7 +86,7 @@ func fileSize(file *os.File) (uint64, error) {
 func decode(r io.Reader, size uint64, scheme string) (*Filter, []byte, error) {
 	sum := xxh3.New()
 	both := io.TeeReader(r, sum)
-	h, err := readHeader(both)
+	h, err := decodeHeader(both)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -151,7 +151,7 @@ func openHeader(path string) (Header, error) {
 	if err != nil {
 		return Header{}, err
 	}
-	h, err := readHeader(file)
+	h, err := decodeHeader(file)
 	if err != nil {
 		return Header{}, err
 	}

@@ -64,9 +64,9 @@ func damage(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
-// readHeader reads and checks a header. It takes no more memory than the longest
+// decodeHeader reads and checks a header. It takes no more memory than the longest
 // header has, and only after the beginning was found in order.
-func readHeader(r io.Reader) (Header, error) {
+func decodeHeader(r io.Reader) (Header, error) {
 	var prefix [prefixSize]byte
 	if err := readFull(r, prefix[:]); err != nil {
 		return Header{}, err

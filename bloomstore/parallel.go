@@ -13,10 +13,10 @@ const parallelKeys = 1024
 // works out the positions of all keys anew: that costs less than the atomic
 // writes that sharing would need. Give it thousands of keys at a time.
 func (f *Filter) AddParallel(keys []uint64) {
-	f.addParallel(keys, min(runtime.GOMAXPROCS(0), len(keys)/parallelKeys))
+	f.addSplit(keys, min(runtime.GOMAXPROCS(0), len(keys)/parallelKeys))
 }
 
-func (f *Filter) addParallel(keys []uint64, workers int) {
+func (f *Filter) addSplit(keys []uint64, workers int) {
 	if workers < 2 {
 		f.Add(keys)
 		return

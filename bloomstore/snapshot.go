@@ -61,10 +61,10 @@ func (f *Filter) Snapshot(path string, stamp []byte) (*Snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("saving filter: %w", err)
 	}
-	return f.snapshot(path, file, stamp), nil
+	return f.startSnapshot(path, file, stamp), nil
 }
 
-func (f *Filter) snapshot(path string, file snapshotFile, stamp []byte) *Snapshot {
+func (f *Filter) startSnapshot(path string, file snapshotFile, stamp []byte) *Snapshot {
 	const buffers = 2 // one is filled while the other is written
 	s := &Snapshot{
 		filter: f, path: path, file: file, header: Header{Shape: f.shape, Scheme: f.scheme, Stamp: stamp},

@@ -54,7 +54,7 @@ type Damage string
 
 func (d Damage) Error() string { return string(d) }
 
-func damage(format string, args ...any) error { return Damage(fmt.Sprintf(format, args...)) }
+func damagef(format string, args ...any) error { return Damage(fmt.Sprintf(format, args...)) }
 
 // A walk is on its way through the pages of a file. It reads the first 4 KiB of
 // every 64 to 128 KiB, where values are as long as that: 60 ms for 4 GB in the page
@@ -92,7 +92,7 @@ func File(path string) (err error) {
 		return err
 	}
 	if w.reached != w.pages-2 {
-		return damage("%d pages belong to nothing", w.pages-2-w.reached)
+		return damagef("%d pages belong to nothing", w.pages-2-w.reached)
 	}
 	return nil
 }
@@ -112,11 +112,11 @@ func (w *walk) headers(size int64) error {
 		sum.Write(b[:56])
 		switch {
 		case le.Uint32(b) != bboltMagic:
-			return damage("header page %d is not one of bbolt's", i)
+			return damagef("header page %d is not one of bbolt's", i)
 		case le.Uint64(b[56:]) != sum.Sum64():
-			return damage("wrong checksum of header page %d", i)
+			return damagef("wrong checksum of header page %d", i)
 		case le.Uint32(b[4:]) != bboltVersion || le.Uint32(b[8:]) != PageSize:
-			return damage("header page %d is of another version of bbolt", i)
+			return damagef("header page %d is of another version of bbolt", i)
 		}
 		if txid := le.Uint64(b[48:]); i == 0 || txid > newest {
 			newest = txid
@@ -124,7 +124,7 @@ func (w *walk) headers(size int64) error {
 		}
 	}
 	if w.pages < 3 || w.pages > uint64(size)/PageSize {
-		return damage("it has %d bytes of %d pages", size, w.pages)
+		return damagef("it has %d bytes of %d pages", size, w.pages)
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func (w *walk) headers(size int64) error {
 // noEOF makes the end of the file damage, and keeps other errors.
 func noEOF(err error, format string, args ...any) error {
 	if errors.Is(err, io.EOF) {
-		return damage(format, args...)
+		return damagef(format, args...)
 	}
 	return err
 }
@@ -149,7 +149,7 @@ type page struct {
 // open reads a page, once, and checks its header.
 func (w *walk) open(id uint64) (*page, error) {
 	if id < 2 || id >= w.pages {
-		return nil, damage("page %d of %d is wanted", id, w.pages)
+		return nil, damagef("page %d of %d is wanted", id, w.pages)
 	}
 	b := make([]byte, PageSize)
 	if _, err := w.f.ReadAt(b, int64(id)*PageSize); err != nil {
@@ -162,11 +162,11 @@ func (w *walk) open(id uint64) (*page, error) {
 		size:  int64(over+1) * PageSize,
 	}
 	if binary.LittleEndian.Uint64(b) != id || over >= w.pages-id {
-		return nil, damage("page %d has a wrong header", id)
+		return nil, damagef("page %d has a wrong header", id)
 	}
 	for i := id; i <= id+over; i++ {
 		if w.seen.Test(uint(i)) {
-			return nil, damage("page %d is used twice", i)
+			return nil, damagef("page %d is used twice", i)
 		}
 		w.seen.Set(uint(i))
 	}
@@ -176,7 +176,7 @@ func (w *walk) open(id uint64) (*page, error) {
 		n = int(p.size) - pageHead
 	}
 	if n > int(p.size)-pageHead {
-		return nil, damage("page %d has %d elements", id, p.count)
+		return nil, damagef("page %d has %d elements", id, p.count)
 	}
 	if p.elems = b[pageHead:]; n <= len(p.elems) {
 		p.elems = p.elems[:n]
@@ -199,18 +199,18 @@ func (w *walk) tree(id uint64) error {
 	case branchPage:
 		return w.branch(p)
 	}
-	return damage("page %d is of kind %x", id, p.flags)
+	return damagef("page %d is of kind %x", id, p.flags)
 }
 
 func (w *walk) branch(p *page) error {
 	if p.count == 0 {
-		return damage("page %d is empty", p.id)
+		return damagef("page %d is empty", p.id)
 	}
 	for i := range p.count {
 		e := p.elems[i*elementBytes:]
 		pos, key := binary.LittleEndian.Uint32(e), binary.LittleEndian.Uint32(e[4:])
 		if pageHead+int64(i*elementBytes)+int64(pos)+int64(key) > p.size {
-			return damage("page %d: element %d is outside of it", p.id, i)
+			return damagef("page %d: element %d is outside of it", p.id, i)
 		}
 		if err := w.tree(binary.LittleEndian.Uint64(e[8:])); err != nil {
 			return err
@@ -224,11 +224,11 @@ func (w *walk) leaf(p *page) error {
 		e := p.elems[i*elementBytes:]
 		at, n, err := leafValue(e, i, p.size)
 		if err != nil {
-			return damage("page %d: %v", p.id, err)
+			return damagef("page %d: %v", p.id, err)
 		}
 		flags := binary.LittleEndian.Uint32(e)
 		if flags&^bucketFlag != 0 {
-			return damage("page %d: element %d is of kind %x", p.id, i, flags)
+			return damagef("page %d: element %d is of kind %x", p.id, i, flags)
 		}
 		if flags == 0 {
 			continue
@@ -260,23 +260,23 @@ func leafValue(e []byte, i int, size int64) (at, n int64, err error) {
 // bucket checks the value of a bucket and walks its pages.
 func (w *walk) bucket(value []byte) error {
 	if len(value) < 16 {
-		return damage("a bucket is cut short")
+		return damagef("a bucket is cut short")
 	}
 	if root := binary.LittleEndian.Uint64(value); root != 0 {
 		return w.tree(root)
 	}
 	in := value[16:]
 	if len(in) < pageHead || binary.LittleEndian.Uint16(in[8:]) != leafPage {
-		return damage("a small bucket has no page")
+		return damagef("a small bucket has no page")
 	}
 	count := int(binary.LittleEndian.Uint16(in[10:]))
 	if pageHead+count*elementBytes > len(in) {
-		return damage("a small bucket is cut short")
+		return damagef("a small bucket is cut short")
 	}
 	for i := range count {
 		e := in[pageHead+i*elementBytes:]
 		if _, _, err := leafValue(e, i, int64(len(in))); err != nil || binary.LittleEndian.Uint32(e) != 0 {
-			return damage("a small bucket has a wrong element")
+			return damagef("a small bucket has a wrong element")
 		}
 	}
 	return nil
@@ -290,7 +290,7 @@ func (w *walk) freeList() error {
 		return err
 	}
 	if p.flags != freePage {
-		return damage("page %d is no free list", p.id)
+		return damagef("page %d is no free list", p.id)
 	}
 	ids := p.elems
 	n := uint64(p.count)
@@ -298,13 +298,13 @@ func (w *walk) freeList() error {
 		n, ids = binary.LittleEndian.Uint64(ids), ids[8:]
 	}
 	if n > uint64(len(ids))/8 {
-		return damage("the free list is cut short")
+		return damagef("the free list is cut short")
 	}
 	last := uint64(1)
 	for i := range n {
 		id := binary.LittleEndian.Uint64(ids[8*i:])
 		if id <= last || id >= w.pages || w.seen.Test(uint(id)) {
-			return damage("page %d cannot be free", id)
+			return damagef("page %d cannot be free", id)
 		}
 		last = id
 	}
@@ -326,7 +326,7 @@ func Tree(path string, root, pages uint64) (reached uint64, err error) {
 		return 0, err
 	}
 	if pages < 3 || pages > uint64(info.Size())/PageSize {
-		return 0, damage("it has %d bytes of %d pages", info.Size(), pages)
+		return 0, damagef("it has %d bytes of %d pages", info.Size(), pages)
 	}
 	w := &walk{f: f, pages: pages, root: root, seen: bitset.New(uint(pages))}
 	err = w.tree(root)

@@ -102,7 +102,7 @@ func (m *Table) Add(keys []uint64, doc uint32) error {
 	}
 	m.warm = m.Touch(keys)
 	for _, k := range keys {
-		m.add(k, doc)
+		m.insert(k, doc)
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (m *Table) Touch(keys []uint64) (warm byte) {
 	return warm
 }
 
-func (m *Table) add(key uint64, doc uint32) {
+func (m *Table) insert(key uint64, doc uint32) {
 	at, found := m.place(key, doc, math.MaxUint64)
 	if found == empty {
 		m.put(at, key, doc)

@@ -77,7 +77,7 @@ func (m *Table) divide(by Spread, work func(*part)) {
 	}
 	for i := range parts {
 		for _, e := range parts[i].left {
-			m.add(e.key, e.doc)
+			m.insert(e.key, e.doc)
 		}
 	}
 }

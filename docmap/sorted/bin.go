@@ -25,13 +25,13 @@ func (v *Bin) count(i int) uint32 { return binary.LittleEndian.Uint32(v.b[8+4*i:
 // verifyDirectory checks all that later reads rely on to stay inside the value.
 func (v *Bin) verifyDirectory() error {
 	if len(v.b) < v.Size(0) {
-		return damage("bin %x has %d bytes", v.place, len(v.b))
+		return damagef("bin %x has %d bytes", v.place, len(v.b))
 	}
 	if xxh3.HashSeed(v.b[8:v.head()], v.place) != binary.LittleEndian.Uint64(v.b) {
-		return damage("bin %x: wrong checksum of its directory", v.place)
+		return damagef("bin %x: wrong checksum of its directory", v.place)
 	}
 	if n := v.count(v.subs()); len(v.b) != v.Size(int(n)) {
-		return damage("bin %x has %d bytes for %d entries", v.place, len(v.b), n)
+		return damagef("bin %x has %d bytes for %d entries", v.place, len(v.b), n)
 	}
 	return nil
 }
@@ -47,7 +47,7 @@ func blockSeed(place uint64, i int) uint64 { return place + uint64(i+1)<<56 }
 func (v *Bin) verifyBlock(i int) error {
 	b, _ := v.block(i)
 	if uint32(xxh3.HashSeed(b[blockCheck:len(b)-8], blockSeed(v.place, i))) != binary.LittleEndian.Uint32(b) {
-		return damage("bin %x: wrong checksum of sub-block %d", v.place, i)
+		return damagef("bin %x: wrong checksum of sub-block %d", v.place, i)
 	}
 	return nil
 }

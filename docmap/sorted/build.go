@@ -31,7 +31,7 @@ func (b *Builder) Build(dst []byte, r *Run, bin uint64) ([]byte, int) {
 // order, and of each key the first Limit documents, or what Keep keeps. They are valid until the next
 // call.
 func (b *Builder) Sort(s *Shape) *Entries {
-	b.sort(s)
+	b.sortKeys(s)
 	if b.Keep != nil {
 		b.keep()
 	} else {
@@ -45,15 +45,15 @@ func Pack(dst []byte, r *Run, bin uint64, e *Entries) []byte {
 	at, size := len(dst), r.Size(len(e.Keys))
 	dst = slices.Grow(dst, size)[:at+size]
 	clear(dst[at:])
-	e.pack(dst[at:], &r.Shape, place(r.id, bin), r.first)
+	e.pack(dst[at:], &r.Shape, binSeed(r.id, bin), r.first)
 	return dst
 }
 
-// sort brings the entries in order. Keys are uniform, so counting by bucket
+// sortKeys brings the entries in order. Keys are uniform, so counting by bucket
 // leaves about one in each, and an insertion sort finds little to move:
 // 4 to 5 ns an entry for any number of sources, where a merge of sorted
 // streams mispredicts a branch at every second one.
-func (b *Builder) sort(s *Shape) {
+func (b *Builder) sortKeys(s *Shape) {
 	shift, mask := s.lowBits, uint64(1)<<(s.subBits+s.blockBits)-1
 	b.starts = slices.Grow(b.starts[:0], int(mask)+2)[:mask+2]
 	clear(b.starts)

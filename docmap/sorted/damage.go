@@ -7,4 +7,4 @@ type Damage string
 
 func (d Damage) Error() string { return string(d) }
 
-func damage(format string, args ...any) error { return Damage(fmt.Sprintf(format, args...)) }
+func damagef(format string, args ...any) error { return Damage(fmt.Sprintf(format, args...)) }

@@ -60,7 +60,7 @@ func (r *Run) Bin(bin uint64) (v Bin, ok bool) {
 }
 
 func (r *Run) at(bin uint64, value []byte) Bin {
-	return Bin{Shape: &r.Shape, b: value, num: bin, place: place(r.id, bin), first: r.first}
+	return Bin{Shape: &r.Shape, b: value, num: bin, place: binSeed(r.id, bin), first: r.first}
 }
 
 // Open returns the bin that value is, its directory verified the first time. If lasts,
@@ -117,7 +117,7 @@ func (r *Run) Find(dst []uint32, v *Bin, key uint64) ([]uint32, error) {
 		r.blocks.set(at)
 	}
 	b, n := v.block(sub)
-	return r.search(dst, b, n, key), nil
+	return r.searchBlock(dst, b, n, key), nil
 }
 
 // A Place is a sub-block of n entries in which to search for a key, probably at upper
@@ -161,12 +161,12 @@ func (r *Run) Locate(key uint64) Place {
 
 // Search appends the documents of key to dst, up to its capacity, from its place.
 func (r *Run) Search(dst []uint32, p *Place, key uint64) []uint32 {
-	return r.search(dst, p.b, p.n, key)
+	return r.searchBlock(dst, p.b, p.n, key)
 }
 
-// search appends the documents of key to dst, up to its capacity, from the
+// searchBlock appends the documents of key to dst, up to its capacity, from the
 // key's sub-block of n entries.
-func (r *Run) search(dst []uint32, b []byte, n int, key uint64) []uint32 {
+func (r *Run) searchBlock(dst []uint32, b []byte, n int, key uint64) []uint32 {
 	at, m := findBucket(b, int(key>>r.lowBits)&(r.buckets-1))
 	low, doc := uint64(r.lowBits), uint64(r.docBits)
 	start := uint64(8*blockCheck + r.buckets + n)

@@ -91,5 +91,5 @@ func (s *Shape) Highest(bin uint64) uint64 { return s.Lowest(bin) + (1<<(64-s.bi
 // subOf returns the sub-block of its bin a key belongs to.
 func (s *Shape) subOf(key uint64) int { return int(key << s.binBits >> (64 - s.subBits)) }
 
-// place is the part of a checksum's seed that says which bin of which run.
-func place(id uint32, bin uint64) uint64 { return uint64(id)<<32 + bin }
+// binSeed is the part of a checksum's seed that says which bin of which run.
+func binSeed(id uint32, bin uint64) uint64 { return uint64(id)<<32 + bin }
