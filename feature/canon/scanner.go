@@ -244,7 +244,7 @@ func (s *Scanner) Units() int {
 	if s.cutting {
 		return s.cut.units
 	}
-	return s.countUnits(s.to - s.seg + s.wider)
+	return s.unitsOf(s.to - s.seg + s.wider)
 }
 
 // Range returns the range of the piece in the text. For a piece of an overlong segment, finding it
