@@ -1,6 +1,7 @@
 package docmap
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -100,7 +101,7 @@ func (t *Table) BatchOf(num uint32) string {
 				b.sorted = append(b.sorted, namedSpan{s, name})
 			}
 		}
-		slices.SortFunc(b.sorted, func(x, y namedSpan) int { return int(int64(x.first) - int64(y.first)) })
+		slices.SortFunc(b.sorted, func(x, y namedSpan) int { return cmp.Compare(x.first, y.first) })
 	}
 	i := sort.Search(len(b.sorted), func(i int) bool { return b.sorted[i].last >= num })
 	if i < len(b.sorted) && b.sorted[i].first <= num {

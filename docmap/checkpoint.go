@@ -2,10 +2,12 @@ package docmap
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 
 	"github.com/zeebo/xxh3"
 	"go.etcd.io/bbolt"
@@ -33,15 +35,12 @@ func (t *Table) AddAt(ids []string, data [][]byte, keys [][]uint64, times []uint
 // AddCounted is AddAt for documents of which those that are marked only count: they hold
 // keys, and are never named. Those have the empty id. Without marks none is one of them.
 func (t *Table) AddCounted(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (first uint32, err error) {
+	if err := t.writable(); err != nil {
+		return 0, err
+	}
 	switch {
 	case len(data) != len(ids) || len(keys) != len(ids):
 		return 0, fmt.Errorf("adding documents: %d ids, data of %d and keys of %d", len(ids), len(data), len(keys))
-	case t.db == nil:
-		return 0, errClosed
-	case t.opt.ReadOnly:
-		return 0, errReadOnly
-	case t.unsure:
-		return 0, errUnsure
 	case uint64(len(ids)) > math.MaxUint32-1-uint64(t.docs):
 		return 0, fmt.Errorf("%s: the table is full: it has %d documents, those that have gone included, and there are no more numbers; begin another one, which can be asked together with this", t.path, t.docs)
 	}
@@ -177,24 +176,24 @@ func (t *Table) Generation() Generation {
 // did: then it is not known what the file has, and nothing works before the
 // table is closed and opened again, with what that checkpoint or the last one has.
 func (t *Table) Checkpoint(state map[string][]byte) error {
-	switch {
-	case t.db == nil:
-		return errClosed
-	case t.opt.ReadOnly:
-		return errReadOnly
-	case t.unsure:
-		return fmt.Errorf("checkpoint of the table: %w", errUnsure)
+	return t.commit("checkpoint of the table", func() error { return t.writeCheckpoint(state) })
+}
+
+// commit runs f, which writes a transaction. The table is unsure if f panics.
+func (t *Table) commit(what string, f func() error) error {
+	err := t.writable()
+	if err == nil {
+		t.version++
+		ended := false
+		err = t.guarded(func() error {
+			defer func() { t.unsure = t.unsure || !ended }()
+			err := f()
+			ended = true
+			return err
+		})
 	}
-	t.version++
-	ended := false
-	err := t.guarded(func() error {
-		defer func() { t.unsure = t.unsure || !ended }()
-		err := t.writeCheckpoint(state)
-		ended = true
-		return err
-	})
 	if err != nil {
-		return fmt.Errorf("checkpoint of the table: %w", err)
+		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil
 }
@@ -210,7 +209,7 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 	if next.openBlock = 0; len(t.recs.open.ends) > 0 {
 		next.openBlock = t.recs.open.first
 	}
-	var flushed *flush
+	var flushed []*run
 	rotation := t.rotate(&next)
 	taken := t.taken(&next)
 	write := t.writePending
@@ -248,8 +247,9 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 	t.wal.reset()
 	t.recs.closed, t.recs.bytes = t.recs.closed[:0], 0
 	taken.saved()
-	if flushed != nil {
-		flushed.installed()
+	for i, r := range flushed {
+		t.spaces[i].runs = append(t.spaces[i].runs, r)
+		t.spaces[i].mem.Reset()
 	}
 	rotation.rotated()
 	if dropped {
@@ -304,33 +304,26 @@ func (t *Table) writeDocs(tx *bbolt.Tx) error {
 	return docs.Put(binKey(uint64(t.recs.open.first)), t.recs.open.encode())
 }
 
-// A flush is the memory table on its way into runs. Its bins are written in
-// transactions of bounded size, into buckets that no record names before the
-// last one.
-type flush struct {
-	t    *Table
-	runs [2]*run
-}
-
-// stage writes the bins of new runs and enters them in next. They are not
-// part of the table before the transaction that writes next.
-func (t *Table) stage(next *header) (*flush, error) {
-	f := &flush{t: t}
+// stage writes the memory tables into new runs, and enters these in next. Their bins are
+// written in transactions of bounded size, into buckets that no record names before the
+// transaction that writes next.
+func (t *Table) stage(next *header) (runs []*run, err error) {
 	for i := range t.spaces {
 		s := &t.spaces[i]
-		f.runs[i] = t.sizes.newRun(runInfo{
+		r := t.sizes.newRun(runInfo{
 			id: next.nextRun, log: sorted.LogFor(uint64(s.mem.Len())),
 			first: next.flushed + 1, last: t.docs, high: math.MaxUint64,
 		})
 		next.nextRun++
-		if err := t.stageRun(s, f.runs[i]); err != nil {
+		if err := t.stageRun(s, r); err != nil {
 			return nil, err
 		}
-		next.runs[i] = append(next.runs[i][:len(next.runs[i]):len(next.runs[i])], f.runs[i].runInfo)
+		next.runs[i] = append(slices.Clip(next.runs[i]), r.runInfo)
+		runs = append(runs, r)
 	}
 	next.flushed = t.docs
 	next.chunks, next.pending = 0, 0
-	return f, nil
+	return runs, nil
 }
 
 func (t *Table) stageRun(s *space, r *run) error {
@@ -343,18 +336,29 @@ func (t *Table) stageRun(s *space, r *run) error {
 		_, err = tx.CreateBucket(r.bucket())
 		return err
 	})
-	perBin := r.binBytes(uint64(s.mem.Len()), r.Bins())
-	for bin := uint64(0); err == nil && bin < r.Bins(); {
-		err = t.update(func(tx *bbolt.Tx) error {
-			var err error
-			bin, err = t.writeBins(tx, s, r, bin, r.Bins(), perBin, t.sizes.sliceBytes, func(_ *packer, in *sorted.Entries, from, to uint64) error {
-				take(in, s.mem, from, to)
-				return nil
-			})
+	if err != nil {
+		return err
+	}
+	return t.fillRun(context.Background(), s, r, uint64(s.mem.Len()), &space{mem: s.mem})
+}
+
+// fillRun writes all bins of a run from the entries of a space, about as many as said, in
+// transactions of bounded size.
+func (t *Table) fillRun(ctx context.Context, s *space, r *run, entries uint64, from *space) error {
+	perBin := r.binBytes(entries, r.Bins())
+	for bin := uint64(0); bin < r.Bins(); {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		err := t.update(func(tx *bbolt.Tx) (err error) {
+			bin, err = t.writeBins(tx, s, r, bin, r.Bins(), perBin, t.sizes.sliceBytes, from.collect)
 			return err
 		})
+		if err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 // writeBins writes bins of a run, of about perBin bytes each, to its bucket, from number
@@ -390,13 +394,4 @@ func clearPending(tx *bbolt.Tx, _ *header) error {
 	}
 	_, err := tx.CreateBucket(bucketPend)
 	return err
-}
-
-// installed follows the transaction.
-func (f *flush) installed() {
-	for i := range f.t.spaces {
-		s := &f.t.spaces[i]
-		s.runs = append(s.runs, f.runs[i])
-		s.mem.Reset()
-	}
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 	"os"
 	"slices"
-	"sync"
 
 	"go.etcd.io/bbolt"
 
@@ -26,7 +25,7 @@ func (t *Table) Compact(ctx context.Context) error {
 	if err == nil && (t.docs != t.head.docs || len(t.tombstones.fresh) > 0 || len(t.batches.dirty) > 0) {
 		err = errors.New("there is something in no checkpoint yet")
 	}
-	c := &compaction{ctx: ctx, old: t, fresh: &Table{path: t.path + newSuffix, opt: t.opt, sizes: t.sizes}}
+	c := &compaction{ctx: ctx, old: t, fresh: &Table{path: t.path + newSuffix, opt: t.opt, sizes: t.sizes, source: t}}
 	if err == nil {
 		err = t.guarded(c.write)
 	}
@@ -69,9 +68,6 @@ type compaction struct {
 	ctx        context.Context
 	old, fresh *Table
 	head       header
-
-	locked    sync.Mutex
-	snapshots map[*packer]*snapshot // of the old table, one for each goroutine
 }
 
 func (c *compaction) write() error {
@@ -90,7 +86,6 @@ func (c *compaction) write() error {
 	*h = c.old.head
 	h.flushed, h.chunks, h.pending, h.openBlock, h.needs, h.nextRun = h.docs, 0, 0, 0, h.needs&needsWindow, 1
 	h.runs = [2][]runInfo{}
-	defer c.stopReading()
 	steps := []func() error{c.blocks, func() error { return c.runs(ofKeys) }, func() error { return c.runs(ofIDs) }, c.taken, c.removed, c.times, c.header}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -236,52 +231,12 @@ func (c *compaction) run(of int, first, last uint32) error {
 		_, err := tx.CreateBucket(r.bucket())
 		return err
 	})
-	perBin := r.binBytes(entries, r.Bins())
-	for bin := uint64(0); err == nil && bin < r.Bins(); {
-		if err = c.ctx.Err(); err != nil {
-			break
-		}
-		err = c.fresh.update(func(tx *bbolt.Tx) (err error) {
-			bin, err = c.fresh.writeBins(tx, to, r, bin, r.Bins(), perBin, c.old.sizes.sliceBytes, func(p *packer, in *sorted.Entries, low, high uint64) error {
-				return c.collect(p, part, in, low, high)
-			})
-			return err
-		})
+	if err == nil {
+		err = c.fresh.fillRun(c.ctx, to, r, entries, part)
 	}
 	c.head.runs[of] = append(c.head.runs[of], r.runInfo)
 	c.head.nextRun++
 	return err
-}
-
-// collect brings entries of the old table.
-func (c *compaction) collect(p *packer, from *space, in *sorted.Entries, low, high uint64) error {
-	snap, err := c.snapshot(p)
-	if err != nil {
-		return err
-	}
-	return from.collect(snap, in, low, high)
-}
-
-// snapshot is what a goroutine reads the old table by.
-func (c *compaction) snapshot(p *packer) (s *snapshot, err error) {
-	c.locked.Lock()
-	defer c.locked.Unlock()
-	if s = c.snapshots[p]; s != nil {
-		return s, nil
-	}
-	if s, err = newSnapshot(c.old.db); err == nil {
-		if c.snapshots == nil {
-			c.snapshots = map[*packer]*snapshot{}
-		}
-		c.snapshots[p] = s
-	}
-	return s, err
-}
-
-func (c *compaction) stopReading() {
-	for _, s := range c.snapshots {
-		_ = s.tx.Rollback() // it has only read
-	}
 }
 
 // count counts the entries that are kept of a space.
@@ -324,28 +279,22 @@ func (c *compaction) ranges() (ranges []tombstone) {
 		return c.old.tombstones.old
 	}
 	for num := uint32(1); num <= c.head.docs; num++ {
-		if !c.old.tombstones.gone(num) {
-			continue
+		if c.old.tombstones.gone(num) {
+			ranges = appendNumber(ranges, num, c.head.docs)
 		}
-		if n := len(ranges) - 1; n >= 0 && ranges[n].last+1 == num {
-			ranges[n].last = num
-			continue
-		}
-		ranges = append(ranges, tombstone{num, num, c.head.docs})
 	}
 	return ranges
 }
 
 // counted are the documents that only count and are not dead. With a window they may be.
-func (c *compaction) counted() []tombstone {
-	var kept countOnly
+func (c *compaction) counted() (ranges []tombstone) {
 	g := &c.old.tombstones
 	for num := max(1, g.win.watermark()); g.counted.n > 0 && num <= c.head.docs; num++ {
 		if g.counted.which.has(num) && (g.win.length > 0 || !g.gone(num)) {
-			kept.add(num)
+			ranges = appendNumber(ranges, num, 0)
 		}
 	}
-	return kept.fresh
+	return ranges
 }
 
 // times writes when the documents were made, where there is a window.

@@ -22,45 +22,21 @@ type countOnly struct {
 func (c *countOnly) add(num uint32) {
 	c.n++
 	c.which.add(num)
-	if last := len(c.fresh) - 1; last >= 0 && c.fresh[last].last+1 == num {
-		c.fresh[last].last = num
-		return
-	}
-	c.fresh = append(c.fresh, tombstone{first: num, last: num})
+	c.fresh = appendNumber(c.fresh, num, 0)
 }
 
 const needsCounted = 1 << 3
 
 var bucketCounted = []byte("counted")
 
-// writeCounted stores ranges, which are ascending.
-func writeCounted(tx *bbolt.Tx, ranges []tombstone, next *header) error {
-	if len(ranges) == 0 {
-		return nil
-	}
-	next.needs |= needsCounted
-	bucket, err := tx.CreateBucketIfNotExists(bucketCounted)
-	if err != nil {
-		return err
-	}
-	for len(ranges) > 0 {
-		value, rest := encodeTombstones(ranges, seedCounted)
-		if err := bucket.Put(binKey(uint64(ranges[0].first)), value); err != nil {
-			return err
-		}
-		ranges = rest
-	}
-	return nil
-}
-
 // loadCounted reads what writeCounted has stored.
 func (t *Table) loadCounted(tx *bbolt.Tx) error {
-	bucket := tx.Bucket(bucketCounted)
-	if has := t.head.needs&needsCounted != 0; bucket == nil || !has {
-		if has {
-			return damage("the list of documents that only count is missing")
-		}
+	if t.head.needs&needsCounted == 0 {
 		return nil
+	}
+	bucket := tx.Bucket(bucketCounted)
+	if bucket == nil {
+		return damage("the list of documents that only count is missing")
 	}
 	c := &t.tombstones.counted
 	mark := t.tombstones.win.watermark()

@@ -45,15 +45,10 @@ func damage(format string, args ...any) error {
 
 // damaged makes ErrDamaged of what is found in bins and pages.
 func damaged(err error) error {
-	if err == nil {
-		return nil
-	}
-	var bin sorted.Damage
-	var page boltcheck.Damage
-	switch {
-	case errors.As(err, &bin):
+	if bin, ok := errors.AsType[sorted.Damage](err); ok {
 		return damage("%s", bin)
-	case errors.As(err, &page):
+	}
+	if page, ok := errors.AsType[boltcheck.Damage](err); ok {
 		return damage("%s", page)
 	}
 	return err

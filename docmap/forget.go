@@ -82,29 +82,18 @@ func (t *Table) SaveForgotten() error {
 	if err != nil {
 		return fmt.Errorf("forgetting documents: %w", err)
 	}
-	t.version++
-	ended := false
-	err = t.guarded(func() error {
-		defer func() { t.unsure = t.unsure || !ended }()
+	return t.commit("forgetting documents", func() error {
 		next := t.head
 		taken := t.taken(&next)
 		err := t.update(func(tx *bbolt.Tx) error {
-			if err := taken.write(tx); err != nil {
-				return err
-			}
-			return putHeader(tx, &next, nil)
+			return errors.Join(taken.write(tx), putHeader(tx, &next, nil))
 		})
 		if err == nil {
 			t.head = next
 			taken.saved()
 		}
-		ended = true
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("forgetting documents: %w", err)
-	}
-	return nil
 }
 
 // taken is what a transaction stores beside documents and their keys.

@@ -115,19 +115,16 @@ func (t *Table) mergeShare(s *space, level int, first uint32) float64 {
 }
 
 // start enters a merge of runs and does its first share.
-func (t *Table) start(space int, sources []*run, level int) error {
-	total := uint64(0)
-	for _, r := range sources {
-		total += r.entries
-	}
+func (t *Table) start(of int, sources []*run, level int) error {
+	from := space{runs: sources}
 	info := runInfo{
-		id: t.head.nextRun, level: uint8(level + 1), log: sorted.LogFor(total),
+		id: t.head.nextRun, level: uint8(level + 1), log: sorted.LogFor(from.entries()),
 		first: sources[0].first, last: sources[len(sources)-1].last,
 	}
 	if info.first == 1 && t.tombstones.dead > 0 && t.tombstones.win.length == 0 {
 		info.first = 0 // which stands for dead holders
 	}
-	return t.advanceMerge(space, &run{runInfo: info}, t.mergeShare(&t.spaces[space], level, info.first))
+	return t.advanceMerge(of, &run{runInfo: info}, t.mergeShare(&t.spaces[of], level, info.first))
 }
 
 // A slice is one transaction of a merge.
@@ -227,28 +224,13 @@ func (sl *slice) move(tx *bbolt.Tx, goal uint64, next *header) error {
 	}
 	before := r.entries
 	s.keep = sl.t.keep(sl.space, r.first, r.last)
-	collect := func(p *packer, in *sorted.Entries, from, to uint64) error {
-		snap, err := p.reading()
-		if err != nil {
-			return err
-		}
-		for _, src := range sl.sources {
-			if err := src.collect(snap, in, from, to); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
+	from := space{runs: sl.sources}
 	// As many bins as fill a transaction, judged by what the sources hold.
-	total := uint64(0)
-	for _, src := range sl.sources {
-		total += src.entries
-	}
 	left := r.Bins() - sl.from
-	perBin := r.binBytes(total, left)
+	perBin := r.binBytes(from.entries(), left)
 	n := max(1, uint64(sl.t.sizes.sliceBytes)/perBin/sl.step) * sl.step
 	end := min(goal, sl.from+n)
-	if _, err := sl.t.writeBins(tx, s, r, sl.from, end, perBin, math.MaxInt, collect); err != nil {
+	if _, err := sl.t.writeBins(tx, s, r, sl.from, end, perBin, math.MaxInt, from.collect); err != nil {
 		return err
 	}
 	r.high = r.Highest(end - 1)

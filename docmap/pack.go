@@ -1,6 +1,7 @@
 package docmap
 
 import (
+	"cmp"
 	"runtime"
 	"slices"
 	"sync"
@@ -31,7 +32,7 @@ type packer struct {
 
 // collectFunc brings the entries whose keys are in [from, to] into in. Several
 // goroutines call it, each with a packer of its own.
-type collectFunc func(p *packer, in *sorted.Entries, from, to uint64) error
+type collectFunc func(s *snapshot, in *sorted.Entries, from, to uint64) error
 
 // packed is a bin on its way into the file. Its memory is used again.
 type packed struct {
@@ -44,8 +45,9 @@ type packed struct {
 // is looked at.
 func (t *Table) pack(s *space, r *run, from uint64, out []packed, collect collectFunc) error {
 	by := t.packing()
+	source := cmp.Or(t.source, t)
 	for len(t.packers) < by.Parts {
-		t.packers = append(t.packers, &packer{reader: reader{table: t}})
+		t.packers = append(t.packers, &packer{reader: reader{table: source}})
 	}
 	var next atomic.Int64
 	by.Run(by.Parts, func(part int) {
@@ -64,8 +66,12 @@ func (t *Table) pack(s *space, r *run, from uint64, out []packed, collect collec
 }
 
 func (p *packer) pack(out *packed, r *run, bin uint64, collect collectFunc) error {
+	snap, err := p.reading()
+	if err != nil {
+		return err
+	}
 	p.build.In.Reset()
-	if err := collect(p, &p.build.In, r.Lowest(bin), r.Highest(bin)); err != nil {
+	if err := collect(snap, &p.build.In, r.Lowest(bin), r.Highest(bin)); err != nil {
 		return err
 	}
 	out.value, out.n = p.build.Build(out.value[:0], r.Run, bin)

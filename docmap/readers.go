@@ -76,16 +76,9 @@ func (t *Table) waitForOldReaders() error {
 		if err != nil || free {
 			return err
 		}
-		tx, err := t.db.Begin(false)
-		if err != nil {
+		now, err := newest(t.db)
+		if err != nil || t.readers.onlyWant(now) {
 			return err
-		}
-		now := tx.ID()
-		if err := tx.Rollback(); err != nil {
-			return err
-		}
-		if t.readers.onlyWant(now) {
-			return nil
 		}
 		if time.Now().After(end) {
 			return fmt.Errorf("%s: %w by a process that reads an earlier state of it, from before the last writer was stopped%s: wait for it to end", t.path, ErrLocked, holders(t.readers.file.Name()))

@@ -73,15 +73,11 @@ func (t *Table) attach() (named bool, err error) {
 		if err := t.sign(uint64(s.tx.ID())); err != nil {
 			return false, err
 		}
-		newest, err := t.db.Begin(false)
+		now, err := newest(t.db)
 		if err != nil {
 			return false, err
 		}
-		same := newest.ID() == s.tx.ID()
-		if err := newest.Rollback(); err != nil {
-			return false, err
-		}
-		if same {
+		if now == s.tx.ID() {
 			t.stay.begin(t.path)
 			t.mapping, t.used = t.db.Info().Data, s.tx.Size()
 			return true, t.checkState()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/zeebo/xxh3"
@@ -245,11 +246,7 @@ func (h *header) check() error {
 // encodeState packs the owner's values, sorted by name.
 func encodeState(state map[string][]byte) []byte {
 	le := binary.LittleEndian
-	names := make([]string, 0, len(state))
-	for name := range state {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(state))
 	b := le.AppendUint32(nil, uint32(len(names)))
 	for _, name := range names {
 		b = le.AppendUint16(b, uint16(len(name)))

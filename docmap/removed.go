@@ -2,7 +2,6 @@ package docmap
 
 import (
 	"encoding/binary"
-	"fmt"
 	"iter"
 	"slices"
 
@@ -86,11 +85,10 @@ func (l *removedLog) saved() { l.chunks, l.bytes = nil, 0 }
 // Removed iterates over the documents that NoteRemoved has noted and that are in the
 // file, in the order in which they were removed. An error ends it.
 func (t *Table) Removed() iter.Seq2[Removed, error] {
-	return func(yield func(Removed, error) bool) {
-		version := t.version
+	return sequence(t, "listing removed documents", func(step stepFunc, yield func(Removed) bool) error {
 		for key := []byte{}; key != nil; {
 			var list []Removed
-			err := t.step(version, func() (err error) {
+			err := step(func() (err error) {
 				s, err := t.reading()
 				if err != nil {
 					return err
@@ -99,16 +97,16 @@ func (t *Table) Removed() iter.Seq2[Removed, error] {
 				return err
 			})
 			if err != nil {
-				yield(Removed{}, fmt.Errorf("listing removed documents: %w", err))
-				return
+				return err
 			}
 			for _, r := range list {
-				if !yield(r, nil) {
-					return
+				if !yield(r) {
+					return nil
 				}
 			}
 		}
-	}
+		return nil
+	})
 }
 
 // removedChunk returns the entries of the chunk at key or behind it, and the key of what

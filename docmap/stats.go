@@ -83,7 +83,7 @@ func (t *Table) Unsaved() uint32 { return t.docs - t.head.docs }
 
 // Entries is how many pairs of a key and a document there are, in the file's runs and in
 // memory.
-func (t *Table) Entries() uint64 { return t.entriesOf(ofKeys) }
+func (t *Table) Entries() uint64 { return t.spaces[ofKeys].entries() }
 
 // Stats returns the present state of the table. With a window that takes some
 // nanoseconds for each document of it.
@@ -94,7 +94,7 @@ func (t *Table) Stats() Stats {
 	keys, ids := &t.spaces[ofKeys], &t.spaces[ofIDs]
 	dead, expired := t.dead()
 	st := Stats{
-		Docs: t.docs, Dead: dead, Expired: expired, Counted: t.counts(), Batches: len(t.batches.spans), Entries: t.entriesOf(ofKeys), IDs: t.entriesOf(ofIDs),
+		Docs: t.docs, Dead: dead, Expired: expired, Counted: t.counts(), Batches: len(t.batches.spans), Entries: t.spaces[ofKeys].entries(), IDs: t.spaces[ofIDs].entries(),
 		MemoryKeys: keys.mem.Len(), PendingKeys: t.head.pending,
 		UnsavedDocs: t.Unsaved(),
 		Merges:      t.head.merges, MergedKeys: t.head.merged,

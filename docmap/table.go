@@ -118,6 +118,7 @@ type Table struct {
 	version uint64  // grows with every change; iterators compare it
 	unsure  bool    // the file may not be what is known of it here
 	packers []*packer
+	source  *Table   // that packers read, if another
 	bins    []packed // of the transaction being built
 	idKeys  [][]uint64
 
@@ -245,12 +246,17 @@ func (t *Table) update(f func(tx *bbolt.Tx) error) (err error) {
 // the last step did, making the header durable, the header is written all the
 // same: the next transaction would build on what this table knows nothing of.
 func (t *Table) before(id int) bool {
-	tx, err := t.db.Begin(false)
+	now, err := newest(t.db)
+	return err == nil && now < id
+}
+
+// newest returns the number of the last transaction in the file.
+func newest(db *bbolt.DB) (id int, err error) {
+	tx, err := db.Begin(false)
 	if err != nil {
-		return false
+		return 0, err
 	}
-	now := tx.ID()
-	return tx.Rollback() == nil && now < id
+	return tx.ID(), tx.Rollback()
 }
 
 // Closed reports whether Close was called.

@@ -1,7 +1,9 @@
 package docmap
 
 import (
+	"cmp"
 	"encoding/binary"
+	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -96,27 +98,26 @@ func (g *tombstones) dropBelow(mark uint32) {
 
 // unsaved are the fresh ones as ranges, ascending.
 func (g *tombstones) unsaved() []tombstone {
-	nums := make([]uint32, 0, len(g.fresh))
-	for num := range g.fresh {
-		nums = append(nums, num)
-	}
-	slices.Sort(nums)
 	var ranges []tombstone
-	for _, num := range nums {
-		when := g.fresh[num]
-		if n := len(ranges) - 1; n >= 0 && ranges[n].last+1 == num && ranges[n].when == when {
-			ranges[n].last = num
-			continue
-		}
-		ranges = append(ranges, tombstone{num, num, when})
+	for _, num := range slices.Sorted(maps.Keys(g.fresh)) {
+		ranges = appendNumber(ranges, num, g.fresh[num])
 	}
 	return ranges
+}
+
+// appendNumber appends a document to ranges, all before it.
+func appendNumber(ranges []tombstone, num, when uint32) []tombstone {
+	if n := len(ranges) - 1; n >= 0 && ranges[n].last+1 == num && ranges[n].when == when {
+		ranges[n].last = num
+		return ranges
+	}
+	return append(ranges, tombstone{num, num, when})
 }
 
 // saved says that ranges, which unsaved gave, are in the file.
 func (g *tombstones) saved(ranges []tombstone) {
 	g.old = append(g.old, ranges...)
-	slices.SortFunc(g.old, func(a, b tombstone) int { return int(int64(a.first) - int64(b.first)) })
+	slices.SortFunc(g.old, func(a, b tombstone) int { return cmp.Compare(a.first, b.first) })
 	clear(g.fresh)
 }
 
@@ -127,18 +128,27 @@ var bucketDead = []byte("dead")
 // tombstoneChunk is how long a list of ranges is, about.
 const tombstoneChunk = 2 << 10
 
-// writeTombstones stores ranges, which are ascending.
+// writeTombstones stores ranges of documents that were taken back, ascending.
 func writeTombstones(tx *bbolt.Tx, ranges []tombstone, next *header) error {
+	return writeRanges(tx, ranges, next, bucketDead, needsDead, seedDead)
+}
+
+// writeCounted stores ranges of documents that only count, ascending.
+func writeCounted(tx *bbolt.Tx, ranges []tombstone, next *header) error {
+	return writeRanges(tx, ranges, next, bucketCounted, needsCounted, seedCounted)
+}
+
+func writeRanges(tx *bbolt.Tx, ranges []tombstone, next *header, name []byte, needs uint32, seed uint64) error {
 	if len(ranges) == 0 {
 		return nil
 	}
-	next.needs |= needsDead
-	bucket, err := tx.CreateBucketIfNotExists(bucketDead)
+	next.needs |= needs
+	bucket, err := tx.CreateBucketIfNotExists(name)
 	if err != nil {
 		return err
 	}
 	for len(ranges) > 0 {
-		value, rest := encodeTombstones(ranges, seedDead)
+		value, rest := encodeTombstones(ranges, seed)
 		if err := bucket.Put(binKey(uint64(ranges[0].first)), value); err != nil {
 			return err
 		}
@@ -163,20 +173,18 @@ func encodeTombstones(ranges []tombstone, seed uint64) (b []byte, rest []tombsto
 
 // loadTombstones reads what writeTombstones has stored.
 func (t *Table) loadTombstones(tx *bbolt.Tx) error {
-	bucket := tx.Bucket(bucketDead)
-	if has := t.head.needs&needsDead != 0; bucket == nil || !has {
-		if has {
-			return damage("the list of documents that were taken back is missing")
-		}
+	if t.head.needs&needsDead == 0 {
 		return nil
+	}
+	bucket := tx.Bucket(bucketDead)
+	if bucket == nil {
+		return damage("the list of documents that were taken back is missing")
 	}
 	g := &t.tombstones
 	g.which.base = g.win.watermark() / 64
-	c := bucket.Cursor()
-	for key, value := c.First(); key != nil; key, value = c.Next() {
-		if err := g.load(key, value, t.head.docs); err != nil {
-			return err
-		}
+	err := bucket.ForEach(func(key, value []byte) error { return g.load(key, value, t.head.docs) })
+	if err != nil {
+		return err
 	}
 	if len(g.old) == 0 && g.win.length == 0 {
 		return damage("the list of documents that were taken back is empty")

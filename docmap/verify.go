@@ -217,13 +217,11 @@ func (v *verifier) ids(s *snapshot, k *docBlock) error {
 	for i := range k.ends {
 		num := k.first + uint32(i)
 		rec := k.recs[k.start(i):k.ends[i]]
-		if v.t.tombstones.has(num) {
-			if err := v.deadID(s, rec, num); err != nil {
-				return err
-			}
-			continue
-		}
+		dead := v.t.tombstones.has(num)
 		if len(rec) == 0 {
+			if dead {
+				continue
+			}
 			return damage("the record of document %d is gone, and it was not taken back", num)
 		}
 		id, _, err := splitRecord(rec, num)
@@ -242,7 +240,7 @@ func (v *verifier) ids(s *snapshot, k *docBlock) error {
 			switch {
 			case ok:
 				v.matched[r.id]++
-			case len(found) < idLimit || found[idLimit-1] > num:
+			case !dead && (len(found) < idLimit || found[idLimit-1] > num):
 				return damage("the id of document %d is not in the index of ids", num)
 			}
 		}

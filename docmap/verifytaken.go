@@ -1,8 +1,6 @@
 package docmap
 
 import (
-	"slices"
-
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
@@ -26,31 +24,6 @@ func (v *verifier) countedEntries(r *run, e *sorted.Entries) error {
 			return damage("run %d is out of order at key %x", r.id, e.Keys[i])
 		}
 		i = j
-	}
-	return nil
-}
-
-// deadID counts the entry of a dead document in the index of ids, where that has one.
-func (v *verifier) deadID(s *snapshot, rec []byte, num uint32) error {
-	if len(rec) == 0 {
-		return nil
-	}
-	id, _, err := splitRecord(rec, num)
-	if err != nil || len(id) == 0 {
-		return err
-	}
-	key := idKey(string(id))
-	for _, r := range v.t.spaces[ofIDs].runs {
-		if num < r.first || num > r.last || !r.holds(key) {
-			continue
-		}
-		found, err := r.find(s, make([]uint32, 0, idLimit), key)
-		if err != nil {
-			return err
-		}
-		if slices.Contains(found, num) {
-			v.matched[r.id]++
-		}
 	}
 	return nil
 }
