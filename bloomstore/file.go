@@ -50,48 +50,41 @@ func (f *Filter) encode(w io.Writer, stamp []byte) error {
 // ErrDamaged, ErrScheme (the filter is intact, but of other keys than scheme
 // makes) or ErrVersion; or it is one of reading the file, such as
 // fs.ErrNotExist.
-func Open(path, scheme string) (*Filter, []byte, error) {
-	f, stamp, err := openFile(path, scheme)
-	if err != nil {
-		return nil, nil, explain(path, err)
-	}
-	return f, stamp, nil
+func Open(path, scheme string) (f *Filter, stamp []byte, err error) {
+	err = readFile(path, func(file io.Reader, size uint64) (err error) {
+		f, stamp, err = decode(file, size, scheme)
+		return err
+	})
+	return f, stamp, err
 }
 
-func openFile(path, scheme string) (*Filter, []byte, error) {
+// readFile opens a filter's file for read, and explains its error.
+func readFile(path string, read func(file io.Reader, size uint64) error) error {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, nil, err
+		return explain(path, err)
 	}
 	defer file.Close() // only read from: nothing can be lost
-	size, err := fileSize(file)
-	if err != nil {
-		return nil, nil, err
-	}
-	return decode(file, size, scheme)
-}
-
-func fileSize(file *os.File) (uint64, error) {
 	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = damage("it is no regular file")
+	}
+	if err == nil {
+		err = read(file, uint64(info.Size()))
+	}
 	if err != nil {
-		return 0, err
+		return explain(path, err)
 	}
-	if !info.Mode().IsRegular() {
-		return 0, damage("it is no regular file")
-	}
-	return uint64(info.Size()), nil
+	return nil
 }
 
 // decode reads a filter from r, which has size bytes.
 func decode(r io.Reader, size uint64, scheme string) (*Filter, []byte, error) {
 	sum := xxh3.New()
 	both := io.TeeReader(r, sum)
-	h, err := decodeHeader(both)
+	h, err := decodeHeader(both, size)
 	if err != nil {
 		return nil, nil, err
-	}
-	if want := h.fileSize(); size != want {
-		return nil, nil, damage("it has %d bytes and should have %d", size, want)
 	}
 	if h.Scheme != scheme {
 		// Refused before a gigabyte is read for nothing; the header has
@@ -133,32 +126,12 @@ func (f *Filter) load(r, both io.Reader, sum *xxh3.Hasher, ones uint64) (err err
 }
 
 // ReadHeader reads and checks the header of a saved filter, and not its bits. Errors are those of Open, without ErrScheme.
-func ReadHeader(path string) (Header, error) {
-	h, err := openHeader(path)
-	if err != nil {
-		return Header{}, explain(path, err)
-	}
-	return h, nil
-}
-
-func openHeader(path string) (Header, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return Header{}, err
-	}
-	defer file.Close()
-	size, err := fileSize(file)
-	if err != nil {
-		return Header{}, err
-	}
-	h, err := decodeHeader(file)
-	if err != nil {
-		return Header{}, err
-	}
-	if want := h.fileSize(); size != want {
-		return Header{}, damage("it has %d bytes and should have %d", size, want)
-	}
-	return h, nil
+func ReadHeader(path string) (h Header, err error) {
+	err = readFile(path, func(file io.Reader, size uint64) (err error) {
+		h, err = decodeHeader(file, size)
+		return err
+	})
+	return h, err
 }
 
 // explain adds the file and what to do about it.

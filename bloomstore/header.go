@@ -64,9 +64,9 @@ func damage(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
-// decodeHeader reads and checks a header. It takes no more memory than the longest
-// header has, and only after the beginning was found in order.
-func decodeHeader(r io.Reader) (Header, error) {
+// decodeHeader reads and checks the header of a file of the given size. It takes no more
+// memory than the longest header has, and only after the beginning was found in order.
+func decodeHeader(r io.Reader, fileSize uint64) (Header, error) {
 	var prefix [prefixSize]byte
 	if err := readFull(r, prefix[:]); err != nil {
 		return Header{}, err
@@ -91,7 +91,11 @@ func decodeHeader(r io.Reader) (Header, error) {
 	if le.Uint64(b[end:]) != xxh3.Hash(b[:end]) {
 		return Header{}, damage("the header does not match its checksum")
 	}
-	return parseHeader(b)
+	h, err := parseHeader(b)
+	if want := h.fileSize(); err == nil && fileSize != want {
+		return Header{}, damage("it has %d bytes and should have %d", fileSize, want)
+	}
+	return h, err
 }
 
 // parseHeader takes apart a header whose checksum is right. Nothing in it is

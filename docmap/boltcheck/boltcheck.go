@@ -70,31 +70,37 @@ type walk struct {
 
 // File returns a [Damage] where the pages of the file do not fit each other, and any
 // other error of reading it. Nobody may write to the file meanwhile.
-func File(path string) (err error) {
-	f, err := os.Open(path)
+func File(path string) error {
+	return walkFile(path, func(w *walk, size int64) error {
+		if err := w.headers(size); err != nil {
+			return err
+		}
+		w.seen = bitset.New(uint(w.pages))
+		if err := w.tree(w.root); err != nil {
+			return err
+		}
+		if err := w.freeList(); err != nil {
+			return err
+		}
+		if w.reached != w.pages-2 {
+			return damagef("%d pages belong to nothing", w.pages-2-w.reached)
+		}
+		return nil
+	})
+}
+
+// walkFile opens a file for f, which is given its size too.
+func walkFile(path string, f func(w *walk, size int64) error) (err error) {
+	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
+	defer func() { err = errors.Join(err, file.Close()) }()
+	info, err := file.Stat()
 	if err != nil {
 		return err
 	}
-	w := &walk{f: f}
-	if err := w.headers(info.Size()); err != nil {
-		return err
-	}
-	w.seen = bitset.New(uint(w.pages))
-	if err := w.tree(w.root); err != nil {
-		return err
-	}
-	if err := w.freeList(); err != nil {
-		return err
-	}
-	if w.reached != w.pages-2 {
-		return damagef("%d pages belong to nothing", w.pages-2-w.reached)
-	}
-	return nil
+	return f(&walk{f: file}, info.Size())
 }
 
 // headers wants both header pages whole. bbolt would go on with one, that is,
@@ -316,19 +322,14 @@ func (w *walk) freeList() error {
 // reached from its root, of so many that the file has. It counts them. The caller has seen
 // to it that these do not change.
 func Tree(path string, root, pages uint64) (reached uint64, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	if pages < 3 || pages > uint64(info.Size())/PageSize {
-		return 0, damagef("it has %d bytes of %d pages", info.Size(), pages)
-	}
-	w := &walk{f: f, pages: pages, root: root, seen: bitset.New(uint(pages))}
-	err = w.tree(root)
-	return w.reached, err
+	err = walkFile(path, func(w *walk, size int64) error {
+		if pages < 3 || pages > uint64(size)/PageSize {
+			return damagef("it has %d bytes of %d pages", size, pages)
+		}
+		w.pages, w.seen = pages, bitset.New(uint(pages))
+		err := w.tree(root)
+		reached = w.reached
+		return err
+	})
+	return reached, err
 }
