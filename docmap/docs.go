@@ -168,14 +168,7 @@ func (l *docLog) size() int { return l.bytes + len(l.open.recs) + 4*len(l.open.e
 // add returns the record of the document, valid until the next one.
 func (l *docLog) add(id string, data []byte) []byte {
 	if !l.open.add(id, data) {
-		l.bytes = l.size()
-		l.closed = append(l.closed, l.open)
-		// Blocks are much alike: without room they would grow by copying.
-		l.open = docBlock{
-			first: l.open.next(),
-			ends:  make([]uint32, 0, len(l.open.ends)+len(l.open.ends)/8),
-			recs:  make([]byte, 0, blockBytes),
-		}
+		l.closeBlock()
 		l.open.add(id, data)
 	}
 	return l.open.last()
@@ -183,10 +176,16 @@ func (l *docLog) add(id string, data []byte) []byte {
 
 // closeBlock has the next document begin a block.
 func (l *docLog) closeBlock() {
-	if len(l.open.ends) > 0 {
-		l.bytes = l.size()
-		l.closed = append(l.closed, l.open)
-		l.open = docBlock{first: l.open.next()}
+	if len(l.open.ends) == 0 {
+		return
+	}
+	l.bytes = l.size()
+	l.closed = append(l.closed, l.open)
+	// Blocks are much alike: without room they would grow by copying.
+	l.open = docBlock{
+		first: l.open.next(),
+		ends:  make([]uint32, 0, len(l.open.ends)+len(l.open.ends)/8),
+		recs:  make([]byte, 0, blockBytes),
 	}
 }
 

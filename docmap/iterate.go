@@ -40,8 +40,13 @@ func (t *Table) All() iter.Seq2[Posting, error] {
 				found = b.Sort(&shape)
 				return nil
 			})
-			if err != nil || !yieldGroups(found, yield) {
+			if err != nil {
 				return err
+			}
+			for key, docs := range found.Groups() {
+				if !yield(Posting{key, docs}) {
+					return nil
+				}
 			}
 		}
 		return step(nothing)
@@ -72,21 +77,6 @@ func sequence[V any](t *Table, what string, each func(step stepFunc, yield func(
 			yield(none, fmt.Errorf("%s: %w", what, err))
 		}
 	}
-}
-
-// yieldGroups gives groups of equal keys to f.
-func yieldGroups(e *sorted.Entries, f func(Posting) bool) bool {
-	for i := 0; i < len(e.Keys); {
-		j := i + 1
-		for j < len(e.Keys) && e.Keys[j] == e.Keys[i] {
-			j++
-		}
-		if !f(Posting{Key: e.Keys[i], Docs: e.Docs[i:j:j]}) {
-			return false
-		}
-		i = j
-	}
-	return true
 }
 
 // collect appends all entries with keys in from..to, runs first.

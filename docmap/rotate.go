@@ -73,7 +73,8 @@ func (t *Table) sweepSlices() error {
 	mark := t.head.win.watermark()
 	before := func(key, _ []byte) (bool, error) { return bytes.Compare(key, binKey(uint64(mark))) < 0, nil }
 	return errors.Join(
-		t.sweep(), t.sweepTombstones(), t.sweepBatches(), t.sweepFirst(bucketDocs, before), t.sweepFirst(bucketTime, before),
+		t.sweep(), t.sweepRanges(bucketDead, seedDead), t.sweepRanges(bucketCounted, seedCounted), t.sweepBatches(),
+		t.sweepFirst(bucketDocs, before), t.sweepFirst(bucketTime, before),
 		t.sweepFirst(bucketRemoved, func(_, value []byte) (bool, error) { return removedBefore(value, mark) }),
 	)
 }
@@ -123,13 +124,8 @@ func (t *Table) sweepBatches() error {
 	return err
 }
 
-// sweepTombstones removes the lists of documents that were taken back, or only count, and are
-// all below the watermark.
-func (t *Table) sweepTombstones() error {
-	return errors.Join(t.sweepLists(bucketDead, seedDead), t.sweepLists(bucketCounted, seedCounted))
-}
-
-func (t *Table) sweepLists(name []byte, seed uint64) error {
+// sweepRanges removes the lists of ranges in a bucket that are all below the watermark.
+func (t *Table) sweepRanges(name []byte, seed uint64) error {
 	s, err := t.reading()
 	if err != nil {
 		return err

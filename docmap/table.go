@@ -259,6 +259,9 @@ func newest(db *bbolt.DB) (id int, err error) {
 	return tx.ID(), tx.Rollback()
 }
 
+// Scheme returns the name of the scheme that the table's keys are made with.
+func (t *Table) Scheme() string { return t.head.scheme }
+
 // Closed reports whether Close was called.
 func (t *Table) Closed() bool { return t.db == nil }
 

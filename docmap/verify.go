@@ -150,22 +150,26 @@ func (v *verifier) bin(r *run, bucket *bbolt.Bucket, bin uint64, space int) (uin
 	return uint64(len(e.Keys)), v.entries(r, &e, space)
 }
 
+// entries checks the order of a run's entries, and that a key has no more of them than the
+// table keeps.
 func (v *verifier) entries(r *run, e *sorted.Entries, space int) error {
-	if v.t.tombstones.any() && space == ofKeys {
-		return v.countedEntries(r, e)
-	}
-	limit, same := v.t.spaces[space].limit, 0
-	for i, k := range e.Keys {
-		if d := e.Docs[i]; d < r.first || d > r.last {
-			return damage("run %d has an entry of document %d", r.id, d)
+	before := uint64(0)
+	for key, docs := range e.Groups() {
+		disorder := key < before
+		before = key
+		for i, d := range docs {
+			if d < r.first || d > r.last {
+				return damage("run %d has an entry of document %d", r.id, d)
+			}
+			disorder = disorder || i > 0 && (d < docs[i-1] || d == docs[i-1] && d != 0)
 		}
-		same++
-		if i > 0 && k != e.Keys[i-1] || i == 0 {
-			same = 1
+		kept := min(len(docs), idLimit)
+		if space == ofKeys {
+			var room [keyLimit]uint32
+			kept, _ = v.t.tombstones.count(room[:0], docs)
 		}
-		disorder := i > 0 && (k < e.Keys[i-1] || k == e.Keys[i-1] && e.Docs[i] <= e.Docs[i-1])
-		if disorder || same > limit {
-			return damage("run %d is out of order at key %x", r.id, k)
+		if disorder || kept < len(docs) || docs[0] == 0 && len(docs) != keyLimit {
+			return damage("run %d is out of order at key %x", r.id, key)
 		}
 	}
 	return nil
@@ -279,6 +283,29 @@ func (v *verifier) pending(s *snapshot) error {
 	}
 	if n := countKeys(pend); n != uint64(head.chunks) {
 		v.add("%d chunks of pending keys, not %d", n, head.chunks)
+	}
+	return nil
+}
+
+// times reads the times of documents once more.
+func (v *verifier) times(s *snapshot) error {
+	_, err := readWindow(s.tx, &v.t.head)
+	return err
+}
+
+// removed reads what was removed for the sake of batches.
+func (v *verifier) removed(s *snapshot) error {
+	for key := []byte{}; key != nil; {
+		list, next, err := removedChunk(s.tx, key)
+		if err != nil {
+			return err
+		}
+		for _, r := range list {
+			if r.Of == 0 || r.Of > v.t.head.docs {
+				v.add("%q was removed for the sake of document %d of %d", r.ID, r.Of, v.t.head.docs)
+			}
+		}
+		key = next
 	}
 	return nil
 }

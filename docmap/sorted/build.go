@@ -111,17 +111,12 @@ func (b *Builder) trim() {
 func (b *Builder) keep() {
 	keys, docs := b.sorted.Keys, b.sorted.Docs
 	n := 0
-	for i := 0; i < len(keys); {
-		j, key := i+1, keys[i]
-		for j < len(keys) && keys[j] == key {
-			j++
-		}
+	for key, of := range b.sorted.Groups() {
 		// What is written is never behind what is read.
-		for _, doc := range b.Keep(docs[i:j:j]) {
+		for _, doc := range b.Keep(of) {
 			keys[n], docs[n] = key, doc
 			n++
 		}
-		i = j
 	}
 	b.sorted.cut(n)
 }
