@@ -3,6 +3,7 @@ package bloomstore
 import (
 	"io"
 	"math/bits"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
@@ -18,9 +19,7 @@ func writeWords(w io.Writer, words []uint64, bigEndian bool) error {
 	if bigEndian != cpu.IsBigEndian {
 		swapped = make([]uint64, min(chunkWords, len(words)))
 	}
-	for len(words) > 0 {
-		chunk := words[:min(chunkWords, len(words))]
-		words = words[len(chunk):]
+	for chunk := range slices.Chunk(words, chunkWords) {
 		if swapped != nil {
 			chunk = swapped[:copy(swapped, chunk)]
 			swapBytes(chunk)
@@ -35,9 +34,7 @@ func writeWords(w io.Writer, words []uint64, bigEndian bool) error {
 // readWords fills words from r, which has them in the given byte order, and
 // returns the number of one bits. A short input is io.ErrUnexpectedEOF.
 func readWords(r io.Reader, words []uint64, bigEndian bool) (ones uint64, err error) {
-	for len(words) > 0 {
-		chunk := words[:min(chunkWords, len(words))]
-		words = words[len(chunk):]
+	for chunk := range slices.Chunk(words, chunkWords) {
 		if _, err := io.ReadFull(r, asBytes(chunk)); err != nil {
 			if err == io.EOF {
 				err = io.ErrUnexpectedEOF

@@ -12,9 +12,7 @@ type Stats struct {
 	Counted uint32 // of those that are not dead, only count
 	Batches int    // named ones
 	Entries uint64 // in the file's runs and in memory
-	IDs     uint64 // entries of the index of ids
 
-	MemoryKeys  int    // entries in memory, of documents in the file or not
 	PendingKeys uint64 // keys in the file that are not in a run yet
 	UnsavedDocs uint32 // documents added since the last checkpoint
 
@@ -23,15 +21,13 @@ type Stats struct {
 	MergedKeys  uint64       // entries those have written
 	FileBytes   int64        // of the file
 	FreeBytes   int64        // of it, that the state which is read does not need
-	MemoryBytes int64        // of the memory tables, outside the Go heap
 	Checkpoints uint64       // made in all
 }
 
 // LevelStats describe the runs of keys of one level.
 type LevelStats struct {
 	Runs    int
-	Merging int    // of them, taking part in a merge
-	Entries uint64 // they hold
+	Merging int // of them, taking part in a merge
 }
 
 // A RunStats describes a run of keys or, if IDs, of document ids.
@@ -91,14 +87,13 @@ func (t *Table) Stats() Stats {
 	if t.db == nil {
 		return Stats{}
 	}
-	keys, ids := &t.spaces[ofKeys], &t.spaces[ofIDs]
+	keys := &t.spaces[ofKeys]
 	dead, expired := t.dead()
 	st := Stats{
-		Docs: t.docs, Dead: dead, Expired: expired, Counted: t.counts(), Batches: len(t.batches.spans), Entries: t.spaces[ofKeys].entries(), IDs: t.spaces[ofIDs].entries(),
-		MemoryKeys: keys.mem.Len(), PendingKeys: t.head.pending,
+		Docs: t.docs, Dead: dead, Expired: expired, Counted: t.counts(), Batches: len(t.batches.spans), Entries: t.spaces[ofKeys].entries(),
+		PendingKeys: t.head.pending,
 		UnsavedDocs: t.Unsaved(),
 		Merges:      t.head.merges, MergedKeys: t.head.merged,
-		MemoryBytes: int64(keys.mem.Bytes() + ids.mem.Bytes()),
 		Checkpoints: t.head.seq,
 	}
 	for _, r := range keys.runs {
@@ -107,7 +102,6 @@ func (t *Table) Stats() Stats {
 		}
 		l := &st.Runs[r.level]
 		l.Runs++
-		l.Entries += r.entries
 		if r.target != 0 || !r.complete() {
 			l.Merging++
 		}

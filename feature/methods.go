@@ -80,12 +80,8 @@ func MethodOf(scheme string) string {
 	return ""
 }
 
-// WeighsTerms reports whether the method can use a table of terms, and NeedsTerms
-// whether it has to have one.
-func (s Scheme) WeighsTerms() bool { return s.Method == "simhash" || s.NeedsTerms() }
-
-// NeedsTerms reports whether the method has to have a table of terms.
-func (s Scheme) NeedsTerms() bool { return s.Method == "imatch" }
+// WeighsTerms reports whether the method can use a table of terms.
+func (s Scheme) WeighsTerms() bool { return s.Method == "simhash" || s.Method == "imatch" }
 
 // MemoryFor is about how many bytes a run with so many kept documents has in memory for
 // the method, beside the filter and what every method needs. The scheme must be valid.
