@@ -17,23 +17,23 @@ import (
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-// Add adds documents, each with its id, its data and all its keys, and returns the
-// number of the first; the others follow. The first of a table is 1. They are in
-// memory only, and lost, until the next Checkpoint; look-ups find them at once. All
-// slices may be reused by the caller; a key given twice for a document counts once.
-// After an error none was added.
+// Add adds documents, each with its id, its data and all its keys. It returns the number of the
+// first; the others follow. The first document of a table has number 1. Look-ups find them at
+// once, but until the next Checkpoint they are in memory only, and a crash loses them. The caller
+// may reuse all slices. A key given twice for a document counts once. After an error none was
+// added.
 func (t *Table) Add(ids []string, data [][]byte, keys [][]uint64) (first uint32, err error) {
 	return t.AddAt(ids, data, keys, nil)
 }
 
-// AddAt is Add for a table with a window: times are those of the documents, in Unix
-// seconds, each of which Advance was told. Without a window they mean nothing.
+// AddAt is Add for a table with a window. times are those of the documents, in Unix seconds;
+// Advance must have been called with each. Without a window they mean nothing.
 func (t *Table) AddAt(ids []string, data [][]byte, keys [][]uint64, times []uint32) (first uint32, err error) {
 	return t.AddCounted(ids, data, keys, times, nil)
 }
 
-// AddCounted is AddAt for documents of which those that are marked only count: they hold
-// keys, and are never named. Those have the empty id. Without marks none is one of them.
+// AddCounted is AddAt with marks on documents that only count: they hold keys, and look-ups never
+// name them. Their ids are empty. Without marks no document is one of them.
 func (t *Table) AddCounted(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (first uint32, err error) {
 	if err := t.writable(); err != nil {
 		return 0, err
@@ -49,7 +49,7 @@ func (t *Table) AddCounted(ids []string, data [][]byte, keys [][]uint64, times [
 	if t.spread.Run != nil && len(ids) >= sharedDocs {
 		by = t.spread
 	}
-	// All that can fail comes before all that changes something.
+	// Every step that can fail comes before the first change.
 	total := 0
 	for _, k := range keys {
 		total += len(k)
@@ -75,10 +75,10 @@ func (t *Table) AddCounted(ids []string, data [][]byte, keys [][]uint64, times [
 	return first, nil
 }
 
-// sharedDocs is from how many documents on the goroutines of Share are worth waking.
+// sharedDocs is the least number of documents that is worth waking the goroutines of Share.
 const sharedDocs = 8
 
-// addToMemory adds the keys and the ids of documents, for which there is room.
+// addToMemory adds the keys and ids of documents. There is room for them.
 func (t *Table) addToMemory(ids []string, keys [][]uint64, first uint32, by memtable.Spread) error {
 	if by.Parts > 1 {
 		t.idKeys = idKeys(t.idKeys[:0], ids)
@@ -93,8 +93,7 @@ func (t *Table) addToMemory(ids []string, keys [][]uint64, first uint32, by memt
 	return nil
 }
 
-// idKeys appends the keys of documents in the index of ids: one of each, none of an
-// empty id.
+// idKeys appends the keys of documents in the index of ids: one each, none for an empty id.
 func idKeys(dst [][]uint64, ids []string) [][]uint64 {
 	all := make([]uint64, len(ids))
 	for i, id := range ids {
@@ -107,42 +106,41 @@ func idKeys(dst [][]uint64, ids []string) [][]uint64 {
 	return dst
 }
 
-// digest is the content of a table after one more document; see docs/format.md,
-// "The table record".
+// digest returns the content of a table after one more document; see docs/format.md, "The table
+// record".
 func digest(content uint64, record, keys []byte) uint64 {
 	return xxh3.HashSeed(keys, xxh3.HashSeed(record, content))
 }
 
-// Full says that the keys in memory, or those not in the file, have reached
-// the number given in Options, or the records of documents not in the file 16 MiB:
-// the owner should make a checkpoint before adding many more. It depends on what was added and when checkpoints were
-// made, and on nothing else.
+// Full reports that the owner should make a checkpoint before adding many more documents. Either
+// the keys in memory, or those not in the file, have reached their number in Options, or the
+// records not in the file 16 MiB. It depends only on the documents added and on when checkpoints
+// were made.
 func (t *Table) Full() bool {
 	return t.db != nil && (t.memFull() || t.tombstones.win.due || t.wal.n >= t.opt.PendingKeys || t.recordBytes() >= pendingRecords || len(t.tombstones.fresh) >= mostFresh)
 }
 
-// Spare is how many keys, documents and bytes of their records, each with its id and 16
-// bytes more, can be added for certain before Full.
+// Spare returns how many keys, documents and bytes of records can be added before Full, at least.
+// A record takes its data, its id and 16 bytes more.
 func (t *Table) Spare() (keys, documents, records int) {
 	keys = min(t.opt.MemtableKeys-t.spaces[ofKeys].mem.Len(), t.opt.PendingKeys-t.wal.n) - 1
 	return keys, t.opt.MemtableKeys/4 - t.spaces[ofIDs].mem.Len(), pendingRecords - t.recordBytes() - 1
 }
 
-// recordBytes is the memory that records and removed documents take.
+// recordBytes returns the memory of records and removed documents.
 func (t *Table) recordBytes() int { return t.recs.size() + t.batches.removed.bytes }
 
-// pendingRecords is how many bytes of documents wait for a checkpoint. Ids may be
-// long.
+// pendingRecords is the number of bytes of documents that wait for a checkpoint. Ids may be long.
 const pendingRecords = 16 << 20
 
-// memFull also looks at the ids: tiny documents have as many of them as keys, and
-// their table must not grow to the size of that of the keys.
+// memFull also counts the ids: tiny documents have as many ids as keys, and the table of ids must
+// not grow to the size of the table of keys.
 func (t *Table) memFull() bool {
 	return t.spaces[ofKeys].mem.Len() >= t.opt.MemtableKeys || t.spaces[ofIDs].mem.Len() > t.opt.MemtableKeys/4
 }
 
-// State returns the value the owner last gave that name in a Checkpoint, or
-// nil. The value belongs to the caller.
+// State returns the value that the last Checkpoint stored under a name, or nil. It belongs to the
+// caller.
 func (t *Table) State(name string) ([]byte, error) {
 	if t.db == nil {
 		return nil, errClosed
@@ -150,36 +148,35 @@ func (t *Table) State(name string) ([]byte, error) {
 	return bytes.Clone(t.state[name]), nil
 }
 
-// A Generation says which table a file was derived from, and when. A copy of a
-// table, and a table that went back to an earlier checkpoint, have the same
-// UUID, and may have the same Sequence with other documents.
+// A Generation identifies the table that a file was derived from, and its state then. A copy of a
+// table, and a table restored to an earlier checkpoint, have the same UUID. They may have the
+// same Sequence with other documents.
 type Generation struct {
-	UUID     [16]byte // of the table, never changes
-	Sequence uint64   // checkpoints made, grows by one with each
+	UUID     [16]byte // of the table; never changes
+	Sequence uint64   // number of checkpoints
 	Content  uint64   // digest of all documents and keys, in order of arrival
 }
 
-// Generation returns that of the last checkpoint.
+// Generation returns the generation of the last checkpoint.
 func (t *Table) Generation() Generation {
 	return Generation{UUID: t.head.uuid, Sequence: t.head.seq, Content: t.head.content}
 }
 
-// Checkpoint makes everything added so far durable, in one transaction with
-// the owner's values in state. Names not in state keep their values; a nil
-// value removes its name. When the memory table is full the checkpoint sorts
-// it into a run and does its share of the merging afterwards, which takes up
-// to some seconds; a crash meanwhile loses nothing.
+// Checkpoint makes everything added so far durable, in one transaction with the owner's values in
+// state. Names missing from state keep their values; a nil value removes its name. If the memory
+// table is full, Checkpoint sorts it into a run and does its share of the merging afterwards.
+// That takes up to some seconds; a crash during it loses nothing.
 //
-// After an error the table is as before, in memory and in the file, and the
-// checkpoint can be tried again; unless the error is from the merging, or from removing
-// what a window has dropped, which a later checkpoint takes up; or the file's last write failed, or the program
-// did: then it is not known what the file has, and nothing works before the
-// table is closed and opened again, with what that checkpoint or the last one has.
+// After an error the table is as before, in memory and in the file, and the checkpoint can be
+// tried again. There are two exceptions. An error of the merging, or of removing dropped parts of
+// a window, comes after the checkpoint; a later checkpoint takes up that work. After an error of
+// the last write, or a panic, the state of the file is unknown. Then nothing works until the
+// table is closed and opened again, with that checkpoint or the one before.
 func (t *Table) Checkpoint(state map[string][]byte) error {
 	return t.commit("checkpoint of the table", func() error { return t.writeCheckpoint(state) })
 }
 
-// commit runs f, which writes a transaction. The table is unsure if f panics.
+// commit runs f, which writes a transaction. If f panics, the table is unsure.
 func (t *Table) commit(what string, f func() error) error {
 	err := t.writable()
 	if err == nil {
@@ -261,7 +258,7 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 	return err
 }
 
-// mergeState returns the owner's values with those of a checkpoint.
+// mergeState returns the owner's values after a checkpoint.
 func (t *Table) mergeState(state map[string][]byte) (map[string][]byte, error) {
 	values := maps.Clone(t.state)
 	for name, v := range state {
@@ -304,9 +301,8 @@ func (t *Table) writeDocs(tx *bbolt.Tx) error {
 	return docs.Put(binKey(uint64(t.recs.open.first)), t.recs.open.encode())
 }
 
-// stage writes the memory tables into new runs, and enters these in next. Their bins are
-// written in transactions of bounded size, into buckets that no record names before the
-// transaction that writes next.
+// stage writes the memory tables into new runs and enters these in next. The bins are written in
+// transactions of bounded size, into buckets that no record names before next is written.
 func (t *Table) stage(next *header) (runs []*run, err error) {
 	for i := range t.spaces {
 		s := &t.spaces[i]
@@ -342,7 +338,7 @@ func (t *Table) stageRun(s *space, r *run) error {
 	return t.fillRun(context.Background(), s, r, uint64(s.mem.Len()), &space{mem: s.mem})
 }
 
-// fillRun writes all bins of a run from the entries of a space, about as many as said, in
+// fillRun writes all bins of a run from the entries of a space, about as many as given, in
 // transactions of bounded size.
 func (t *Table) fillRun(ctx context.Context, s *space, r *run, entries uint64, from *space) error {
 	perBin := r.binBytes(entries, r.Bins())
@@ -361,9 +357,9 @@ func (t *Table) fillRun(ctx context.Context, s *space, r *run, entries uint64, f
 	return nil
 }
 
-// writeBins writes bins of a run, of about perBin bytes each, to its bucket, from number
-// bin on, up to end or until they have limit bytes, and returns where it stopped. collect
-// brings the entries of a range of keys into the given ones.
+// writeBins writes bins of a run, of about perBin bytes each, into its bucket. It begins with
+// number bin and ends before end, or once they have limit bytes, and returns the next number.
+// collect appends the entries of a range of keys.
 func (t *Table) writeBins(tx *bbolt.Tx, s *space, r *run, bin, end, perBin uint64, limit int, collect collectFunc) (uint64, error) {
 	bucket := tx.Bucket(r.bucket())
 	bucket.FillPercent = 1
@@ -387,7 +383,7 @@ func (t *Table) writeBins(tx *bbolt.Tx, s *space, r *run, bin, end, perBin uint6
 	return bin, nil
 }
 
-// clearPending is the part of a flush in the checkpoint's own transaction.
+// clearPending empties the pending keys, which are in a run now.
 func clearPending(tx *bbolt.Tx, _ *header) error {
 	if err := tx.DeleteBucket(bucketPend); err != nil {
 		return err

@@ -7,18 +7,18 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Counted is what a look-up tells in the place of a document that only counts: it holds
-// the key, and is never named. See docs/format.md, "Documents that only count".
+// Counted is the number that look-ups return for a document that only counts: it holds the key
+// and is never named. See docs/format.md, "Documents that only count".
 const Counted = math.MaxUint32
 
-// countOnly are the documents that only count.
+// countOnly holds the documents that only count.
 type countOnly struct {
 	which numbers
-	n     uint32      // how many
+	n     uint32      // their number
 	fresh []tombstone // not in the file yet; ascending
 }
 
-// add takes a document that comes now, after all before.
+// add appends a document. It comes after all others.
 func (c *countOnly) add(num uint32) {
 	c.n++
 	c.which.add(num)
@@ -29,7 +29,7 @@ const needsCounted = 1 << 3
 
 var bucketCounted = []byte("counted")
 
-// loadCounted reads what writeCounted has stored.
+// loadCounted reads the ranges of writeCounted.
 func (t *Table) loadCounted(tx *bbolt.Tx) error {
 	if t.head.needs&needsCounted == 0 {
 		return nil
@@ -62,7 +62,7 @@ func (t *Table) loadCounted(tx *bbolt.Tx) error {
 	})
 }
 
-// counts is how many of the documents that are not dead only count.
+// counts returns the number of live documents that only count.
 func (t *Table) counts() (n uint32) {
 	c := &t.tombstones.counted
 	for num := max(1, t.tombstones.win.watermark()); c.n > 0 && num <= t.docs; num++ {
@@ -73,10 +73,10 @@ func (t *Table) counts() (n uint32) {
 	return n
 }
 
-// numbers are some documents of a table, from a base on.
+// numbers is a set of documents, from a base on.
 type numbers struct {
 	bits []uint64 // bit num%64 of word num/64 - base
-	base uint32   // words of documents below the watermark, which are not there
+	base uint32   // number of words below the watermark, left out
 }
 
 func (s *numbers) has(num uint32) bool {
@@ -97,7 +97,7 @@ func (s *numbers) add(num uint32) {
 
 func (s *numbers) remove(num uint32) { s.bits[num/64-s.base] &^= 1 << (num % 64) }
 
-// dropBelow lets go of documents below a watermark.
+// dropBelow removes the documents below a watermark.
 func (s *numbers) dropBelow(mark uint32) {
 	if base := mark / 64; base > s.base {
 		s.bits = slices.Clone(s.bits[min(int(base-s.base), len(s.bits)):])

@@ -7,13 +7,13 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// mostFresh is how many documents that were taken back wait for a checkpoint.
+// mostFresh is the number of documents taken back that wait for a checkpoint.
 const mostFresh = 1 << 18
 
-// Forget takes documents back: look-ups name them no more, nor does ByID, at once. It
-// is lost until the next Checkpoint or SaveForgotten. Those that were taken back before
-// are passed over; n is how many were live. The error is ErrNoDoc, and nothing is done,
-// where a number was never given out.
+// Forget takes documents back: from now on look-ups and ByID do not name them. The next
+// Checkpoint or SaveForgotten makes that durable. Documents taken back before are skipped; n is
+// the number of live ones. If a number belongs to no document, the error is ErrNoDoc and nothing
+// is done.
 func (t *Table) Forget(nums []uint32) (n int, err error) {
 	if err := t.writable(); err != nil {
 		return 0, fmt.Errorf("forgetting documents: %w", err)
@@ -37,8 +37,7 @@ func (t *Table) Forget(nums []uint32) (n int, err error) {
 	return n, nil
 }
 
-// Recall undoes Forget for documents of which that is not durable; of the others it
-// changes nothing.
+// Recall undoes Forget for documents if that is not durable yet.
 func (t *Table) Recall(nums []uint32) {
 	t.version++
 	for _, num := range nums {
@@ -61,7 +60,7 @@ func (t *Table) writable() error {
 	return nil
 }
 
-// watchTombstones has the memory tables count live documents only.
+// watchTombstones makes the memory tables count live documents only.
 func (t *Table) watchTombstones() {
 	if t.tombstones.any() {
 		for i := range t.spaces {
@@ -70,10 +69,10 @@ func (t *Table) watchTombstones() {
 	}
 }
 
-// SaveForgotten makes durable what was taken back, and batches that were ended, in one
-// transaction. The table's generation stays: a filter that was derived from it holds
-// all that it has to. Documents that are in no checkpoint are an error. After an error
-// it can be tried again, unless that is as for Checkpoint.
+// SaveForgotten makes Forget and EndBatch durable, in one transaction. The table's generation
+// stays, because a filter derived from it still holds all keys it must. Documents in no
+// checkpoint are an error. After an error it can be tried again, with the exceptions of
+// Checkpoint.
 func (t *Table) SaveForgotten() error {
 	err := t.writable()
 	if err == nil && t.docs != t.head.docs {
@@ -96,7 +95,7 @@ func (t *Table) SaveForgotten() error {
 	})
 }
 
-// taken is what a transaction stores beside documents and their keys.
+// taken is the part of a transaction beside documents and their keys.
 type taken struct {
 	t          *Table
 	next       *header

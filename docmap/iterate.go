@@ -8,20 +8,19 @@ import (
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-// A Posting is a key and the documents that hold it: the earliest 8 at most,
-// ascending. Of a common key zeros stand for those that were taken back.
+// A Posting is a key and the documents that hold it: the earliest 8 at most, ascending. For a
+// common key, zeros stand for those that were taken back.
 type Posting struct {
 	Key  uint64
 	Docs []uint32
 }
 
-// All iterates over all keys in ascending order, those in memory included. A
-// Posting's Docs are valid until the next one. An error ends the iteration,
-// also where the table is changed in the middle of it.
+// All iterates over all keys in ascending order, including those in memory. A Posting's Docs are
+// valid until the next one. An error ends the iteration, also if the table changes during it.
 func (t *Table) All() iter.Seq2[Posting, error] {
 	return sequence(t, "iterating over keys", func(step stepFunc, yield func(Posting) bool) error {
 		s := &t.spaces[ofKeys]
-		// Slices of the key space of about 4096 keys, however many runs.
+		// Parts of the key space of about 4096 keys, however many runs.
 		shape := t.sizes.division.Shape(sorted.LogFor(t.spaces[ofKeys].entries()), 0, 0)
 		b := sorted.Builder{Limit: keyLimit}
 		if t.tombstones.unnamed() {
@@ -59,7 +58,7 @@ type stepFunc func(f func() error) error
 
 func nothing() error { return nil }
 
-// sequence is an iterator over the values that each yields. An error of each ends it.
+// sequence returns an iterator over the values that each yields. An error of each ends it.
 func sequence[V any](t *Table, what string, each func(step stepFunc, yield func(V) bool) error) iter.Seq2[V, error] {
 	return func(yield func(V, error) bool) {
 		version := t.version
@@ -111,10 +110,10 @@ func (s *space) entries() (n uint64) {
 	return n
 }
 
-// Keys iterates over all keys that live documents hold, in batches of some thousand, in no particular
-// order, a key once or more. A batch is valid until the next one. It is the
-// fast way to rebuild a filter: one pass over the file. An error ends the
-// iteration, also where the table is changed in the middle of it.
+// Keys iterates over all keys of live documents, in batches of some thousand, in no particular
+// order, each key once or more. A batch is valid until the next one. It is the fast way to
+// rebuild a filter: one pass over the file. An error ends the iteration, also if the table
+// changes during it.
 func (t *Table) Keys() iter.Seq2[[]uint64, error] {
 	return sequence(t, "iterating over keys", func(step stepFunc, yield func([]uint64) bool) error {
 		var e sorted.Entries
@@ -161,9 +160,8 @@ type NumberedDoc struct {
 	Doc
 }
 
-// Docs iterates over the live documents from number from on, in order, those not
-// yet in the file included. An error ends the iteration, also where the table
-// is changed in the middle of it.
+// Docs iterates over the live documents from number from on, in order, including those not yet in
+// the file. An error ends the iteration, also if the table changes during it.
 func (t *Table) Docs(from uint32) iter.Seq2[NumberedDoc, error] {
 	return sequence(t, "iterating over documents", func(step stepFunc, yield func(NumberedDoc) bool) error {
 		for num := max(from, t.tombstones.win.watermark()); num <= t.docs; num++ {

@@ -9,7 +9,7 @@ import (
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-// merge does the merging that is due after a flush.
+// merge does the merging due after a flush.
 func (t *Table) merge() error {
 	for i := range t.spaces {
 		if err := t.mergeSpace(i); err != nil {
@@ -19,8 +19,8 @@ func (t *Table) merge() error {
 	return nil
 }
 
-// mergeSpace advances the merges that are under way, each by its share, and
-// starts those that have become possible.
+// mergeSpace advances the merges under way, each by its share, and starts those that have become
+// possible.
 func (t *Table) mergeSpace(space int) error {
 	s := &t.spaces[space]
 	for level := 0; level <= maxLevel(s.runs); level++ {
@@ -54,7 +54,7 @@ func maxLevel(runs []*run) int {
 	return level
 }
 
-// merging returns the target of the merge of runs of a level, if there is one.
+// merging returns the target of the merge of a level's runs, if there is one.
 func (s *space) merging(level int) *run {
 	for i, r := range s.runs {
 		if int(r.level) == level+1 && i+1 < len(s.runs) && s.runs[i+1].target == r.id {
@@ -64,9 +64,9 @@ func (s *space) merging(level int) *run {
 	return nil
 }
 
-// mergeable returns where n neighbouring runs stand that can become one of the next level:
-// as many of this level as it takes, or all of a slice of a window that has ended, none of
-// which has a higher level. None takes part in a merge.
+// mergeable returns the position and number of neighbouring runs that can become one of the next
+// level. These are either fanIn runs of this level, or all runs of an ended slice of a window if
+// none has a higher level. None takes part in a merge.
 func (t *Table) mergeable(s *space, level int) (at, n int) {
 	for at = 0; at < len(s.runs); at += n {
 		last := t.head.win.last(s.runs[at].first, never)
@@ -93,12 +93,12 @@ func (t *Table) mergeable(s *space, level int) (at, n int) {
 	return 0, 0
 }
 
-// busy says that a run takes part in a merge.
+// busy reports whether a run takes part in a merge.
 func (r *run) busy() bool { return r.target != 0 || !r.complete() }
 
-// mergeShare is how much of a merge of runs from document first on to do after a flush. In a
-// slice that has ended it is over in half of the flushes that the slice has had, for
-// there is no end to slices.
+// mergeShare returns the share of a merge, of runs from document first on, to do after a flush.
+// In an ended slice the merge takes half as many flushes as the slice had, because slices keep
+// coming.
 func (t *Table) mergeShare(s *space, level int, first uint32) float64 {
 	pace := t.sizes.pace(level)
 	last := t.head.win.last(first, never)
@@ -138,8 +138,8 @@ type slice struct {
 	fresh   bool   // the target is new
 }
 
-// advanceMerge moves the boundary of a merge by a share of the key space, in as
-// many transactions as it takes.
+// advanceMerge moves the boundary of a merge by a share of the key space, in as many transactions
+// as necessary.
 func (t *Table) advanceMerge(space int, target *run, share float64) error {
 	for goal := uint64(0); ; {
 		sl := t.newSlice(space, target)
@@ -158,8 +158,8 @@ func (t *Table) advanceMerge(space int, target *run, share float64) error {
 	}
 }
 
-// newSlice prepares the next transaction. It works on copies, which take the
-// place of the originals when the transaction is committed.
+// newSlice prepares the next transaction. It works on copies; they replace the originals when the
+// transaction is committed.
 func (t *Table) newSlice(space int, target *run) *slice {
 	sl := &slice{t: t, space: space}
 	id := target.id
@@ -184,7 +184,7 @@ func (t *Table) newSlice(space int, target *run) *slice {
 	return sl
 }
 
-// run does the transaction, up to bin number goal of the target at most.
+// run does the transaction, at most up to bin number goal of the target.
 func (sl *slice) run(goal uint64) error {
 	t := sl.t
 	next := t.head
@@ -202,7 +202,7 @@ func (sl *slice) run(goal uint64) error {
 		runs = sl.install(&next)
 		return putHeader(tx, &next, nil)
 	})
-	// bbolt has moved the bins beside those removed and those added.
+	// bbolt has moved the neighbours of removed and added bins.
 	for _, r := range append(sl.sources, sl.target) {
 		r.Forget()
 	}
@@ -214,8 +214,7 @@ func (sl *slice) run(goal uint64) error {
 	return nil
 }
 
-// move writes bins of the target, whole widest source bins at a time, and
-// removes what they were made of.
+// move writes bins of the target, whole widest source bins at a time, and removes their sources.
 func (sl *slice) move(tx *bbolt.Tx, goal uint64, next *header) error {
 	s, r := &sl.t.spaces[sl.space], sl.target
 	snap, err := sl.t.reading()
@@ -225,7 +224,7 @@ func (sl *slice) move(tx *bbolt.Tx, goal uint64, next *header) error {
 	before := r.entries
 	s.keep = sl.t.keep(sl.space, r.first, r.last)
 	from := space{runs: sl.sources}
-	// As many bins as fill a transaction, judged by what the sources hold.
+	// As many bins as fill a transaction, by the entries of the sources.
 	left := r.Bins() - sl.from
 	perBin := r.binBytes(from.entries(), left)
 	n := max(1, uint64(sl.t.sizes.sliceBytes)/perBin/sl.step) * sl.step
@@ -243,8 +242,8 @@ func (sl *slice) move(tx *bbolt.Tx, goal uint64, next *header) error {
 	return nil
 }
 
-// dropBelow removes the bins up to the key high from a source. It counts what
-// they hold in the snapshot.
+// dropBelow removes the bins up to the key high from a source. It counts their entries in the
+// snapshot.
 func (r *run) dropBelow(tx *bbolt.Tx, s *snapshot, high uint64) error {
 	if high == math.MaxUint64 {
 		return tx.DeleteBucket(r.bucket())
@@ -264,8 +263,7 @@ func (r *run) dropBelow(tx *bbolt.Tx, s *snapshot, high uint64) error {
 	return nil
 }
 
-// install puts the slice's runs in place of the table's, in next and in the
-// list it returns.
+// install replaces the table's runs by those of the slice, in next and in the returned list.
 func (sl *slice) install(next *header) []*run {
 	done := sl.target.high == math.MaxUint64
 	if done {

@@ -11,46 +11,44 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// One process writes a table, and any number may read it meanwhile: each the state that
-// was there when it came, which is that of a transaction. bbolt itself has the writer
-// keep everybody out, because it uses the pages of earlier states again, and knows of
-// none but its own readers. So readers of other processes sign in at a desk, a file
-// beside the table, and the writer holds a transaction of its own open on every state
-// that somebody has signed in for.
+// One process writes a table while others read it, each the state of one transaction. bbolt
+// alone would keep them out: it uses the pages of earlier states again, and knows only the
+// readers of its own process. So readers of other processes sign in, in a file beside the
+// table. The writer holds a snapshot of every state with a reader.
 //
-//   - A reader holds a shared lock on the desk as long as it reads. It opens a snapshot,
-//     appends the number of its transaction to the desk, and looks whether that is still
-//     the newest; if not, it tries again.
-//   - With each transaction the writer opens a snapshot of the newest state, and keeps it
-//     until it has looked at the desk before the next. So whoever finds that its state is
-//     the newest after having signed in finds it held by the next look at the desk. Where
-//     nobody holds a lock the desk is emptied.
-//   - A process that begins to write finds out whether all who read do so in the newest
-//     state; the snapshots of a writer that was killed are gone with it.
-//   - Where the file is about to outgrow its mapping no snapshot may be open: the writer
-//     locks the desk, which waits for the readers and keeps others waiting.
-//   - A reader signs out. Of one that was killed the state is held until nobody reads.
+//   - A reader holds a shared lock on the sign-in file as long as it reads. It opens a
+//     snapshot, appends its transaction's number to the file, and checks that this is still
+//     the newest transaction. If not, it tries again.
+//   - With each transaction the writer opens a snapshot of the newest state. It keeps that
+//     until it has read the sign-in file before its next transaction. So a reader that finds
+//     its state still newest after signing in is seen in time.
+//   - If no reader holds a lock, the writer empties the file.
+//   - A killed writer's snapshots are gone. A new writer therefore waits until all readers
+//     read the newest state.
+//   - Before the file outgrows its mapping, all snapshots must be closed: the writer locks
+//     the sign-in file. That waits for present readers and keeps new ones waiting.
+//   - A reader signs out. If it is killed, its state stays held until the last reader leaves.
 
-// readersSuffix is added to the name of a table for its desk, which is there as long as
-// somebody writes to it and, after a kill, until the next one does.
+// readersSuffix is added to a table's name for the sign-in file. The file exists while a process
+// writes the table and, after a kill, until the next writer starts.
 const readersSuffix = ".readers"
 
-// growthRoom is how much of the mapping has to be left for snapshots to be held.
+// growthRoom is the part of the mapping that must stay free while snapshots are held.
 const growthRoom = 1 << 30
 
-// ReadBesideWriter says whether a table can be read while another process writes it. That
-// is so where locks are those of flock and address space is not short.
+// ReadBesideWriter reports whether a table can be read while another process writes it. That
+// needs the locks of flock and a large address space.
 const ReadBesideWriter = canShare
 
-// A readers is the writer's side.
+// readers is the writer's side of the protocol above.
 type readers struct {
 	file   *os.File
 	mapped int64       // length of bbolt's mapping
 	read   int64       // of file
-	wanted map[int]int // transactions for which readers have signed in, how many each
+	wanted map[int]int // number of readers signed in, by transaction
 	last   *bbolt.Tx
 	held   []*bbolt.Tx
-	alone  bool // nobody can come
+	alone  bool // the file is locked: no reader can sign in
 }
 
 // admitReaders lets readers in, once the table is open for writing.
@@ -69,7 +67,7 @@ func (t *Table) admitReaders(table *os.File, mapped int64) (err error) {
 	return share(table)
 }
 
-// waitForOldReaders wants all who read to do so in the newest state.
+// waitForOldReaders waits until every reader reads the newest state.
 func (t *Table) waitForOldReaders() error {
 	for end := time.Now().Add(lockPatience); ; time.Sleep(lockPatience / 50) {
 		free, err := t.readers.look()
@@ -86,15 +84,15 @@ func (t *Table) waitForOldReaders() error {
 	}
 }
 
-// onlyWant says that nobody has signed in for another transaction.
+// onlyWant reports whether no reader has signed in for another transaction.
 func (d *readers) onlyWant(id int) bool {
 	return len(d.wanted) == 0 || len(d.wanted) == 1 && d.wanted[id] > 0
 }
 
-// signedOut is set in the number of a transaction that a reader needs no more.
+// signedOut is set in the number of a transaction when its reader signs out.
 const signedOut = 1 << 63
 
-// look reads who has signed in, and out. free says that nobody reads.
+// look reads the sign-ins and sign-outs since the last look. free means that there is no reader.
 func (d *readers) look() (free bool, err error) {
 	if free, err = tryLock(d.file); err != nil {
 		return false, err
@@ -126,8 +124,8 @@ func (d *readers) note(sign uint64) {
 	}
 }
 
-// beforeUpdate makes sure that the transaction to come changes no page that somebody
-// reads. size is the length of the file.
+// beforeUpdate makes sure that the coming transaction changes no page of a reader's state. size
+// is the length of the file.
 func (d *readers) beforeUpdate(size int64) error {
 	if d == nil {
 		return nil
@@ -158,8 +156,8 @@ func (d *readers) beforeUpdate(size int64) error {
 	return err
 }
 
-// hold opens a snapshot of the newest state, which a transaction that has begun will leave
-// behind. Before it has, bbolt would keep the pages of one state more for it.
+// hold opens a snapshot of the newest state after the writing transaction has begun. Opened
+// earlier, it would make bbolt keep the pages of one more state.
 func (d *readers) hold(db *bbolt.DB) (err error) {
 	if d != nil && !d.alone {
 		d.last, err = db.Begin(false)
@@ -167,7 +165,7 @@ func (d *readers) hold(db *bbolt.DB) (err error) {
 	return err
 }
 
-// afterUpdate follows it.
+// afterUpdate lets readers in again if beforeUpdate has locked them out.
 func (d *readers) afterUpdate() error {
 	if d == nil || !d.alone {
 		return nil
@@ -188,15 +186,15 @@ func (d *readers) release() (err error) {
 	return err
 }
 
-// close lets nobody in any more. Those who read stay where they are: the file is not
-// written, and who writes it next looks for them.
+// close admits no more readers. Present readers keep their state: the file is no longer written,
+// and the next writer waits for them.
 func (d *readers) close(path string) error {
 	if d == nil {
 		return nil
 	}
 	err := d.release()
 	if free, lockErr := tryLock(d.file); lockErr == nil && free {
-		// Who opens it now finds out that it has lost its name.
+		// A reader that has just opened it notices that its name is gone.
 		err = errors.Join(err, removeLeft(path+readersSuffix))
 	}
 	return errors.Join(err, d.file.Close())

@@ -15,7 +15,7 @@ type rotation struct {
 	all    bool // are dropped
 }
 
-// rotate begins a slice where that is due, and enters it in next.
+// rotate begins a slice if that is due, and enters it in next.
 func (t *Table) rotate(next *header) *rotation {
 	w := &t.tombstones.win
 	r := &rotation{t: t, slices: w.slices}
@@ -33,7 +33,7 @@ func (t *Table) rotate(next *header) *rotation {
 	return r
 }
 
-// drop leaves runs of dropped slices out of next.
+// drop leaves the runs of dropped slices out of next.
 func (r *rotation) drop(next *header) {
 	if r.t.tombstones.win.length == 0 {
 		return
@@ -64,8 +64,8 @@ func (r *rotation) rotated() {
 	}
 }
 
-// sweepSlices removes what dropped slices have left in the file, in transactions of
-// bounded size.
+// sweepSlices removes the remains of dropped slices from the file, in transactions of bounded
+// size.
 func (t *Table) sweepSlices() error {
 	if t.head.needs&needsWindow == 0 {
 		return nil
@@ -79,7 +79,7 @@ func (t *Table) sweepSlices() error {
 	)
 }
 
-// sweepFirst removes the first keys of a bucket as long as they have gone, in transactions
+// sweepFirst removes the first keys of a bucket while gone reports true for them, in transactions
 // of bounded size.
 func (t *Table) sweepFirst(name []byte, gone func(key, value []byte) (bool, error)) error {
 	most := max(1, t.sizes.sliceBytes/blockBytes)
@@ -163,8 +163,8 @@ func (t *Table) remove(name []byte, keys [][]byte) error {
 	})
 }
 
-// sweep removes buckets of runs that no record names, left by a crash or dropped with
-// their slice.
+// sweep removes buckets of runs that no record names: left by a crash, or dropped with their
+// slice.
 func (t *Table) sweep() error {
 	known := make(map[string]bool)
 	for i := range t.spaces {

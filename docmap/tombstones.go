@@ -12,39 +12,39 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// never is when a live document was taken back.
+// never is the moment of taking back a live document.
 const never = math.MaxUint32
 
-// A tombstone is a range of documents that were taken back at one moment: when the table
-// had so many documents.
+// A tombstone is a range of documents taken back at one moment: when the table had that many
+// documents.
 type tombstone struct{ first, last, when uint32 }
 
-// tombstones are the documents that were taken back, and others that are not named.
+// tombstones holds the documents that were taken back, and others that are not named.
 type tombstones struct {
 	which   numbers
 	old     []tombstone       // in the file; ascending
 	fresh   map[uint32]uint32 // not in the file yet: document → when
-	dead    uint32            // how many they are
-	win     window            // of which others have gone
-	counted countOnly         // those that only count
+	dead    uint32            // their number
+	win     window            // outside of which documents are dead too
+	counted countOnly         // documents that only count
 }
 
-// has says whether a document is not named: it is dead, or only counts.
+// has reports whether a document is not named: it is dead or only counts.
 func (g *tombstones) has(num uint32) bool { return g.gone(num) || g.counted.which.has(num) }
 
-// gone says whether a document is dead: taken back, or older than the window.
+// gone reports whether a document is dead: taken back, or older than the window.
 func (g *tombstones) gone(num uint32) bool { return g.forgotten(num) || g.win.expired(num) }
 
-// any says that documents may be dead.
+// any reports whether documents may be dead.
 func (g *tombstones) any() bool { return g.dead > 0 || g.win.length > 0 }
 
-// unnamed says that there may be documents that are not named.
+// unnamed reports whether there may be documents that are not named.
 func (g *tombstones) unnamed() bool { return g.any() || g.counted.n > 0 }
 
-// forgotten says whether a document was taken back by Forget.
+// forgotten reports whether a document was taken back by Forget.
 func (g *tombstones) forgotten(num uint32) bool { return g.which.has(num) }
 
-// when is when a document was taken back by Forget.
+// when returns the moment at which Forget took a document back.
 func (g *tombstones) when(num uint32) uint32 {
 	if !g.forgotten(num) {
 		return never
@@ -56,7 +56,7 @@ func (g *tombstones) when(num uint32) uint32 {
 	return g.old[i].when
 }
 
-// goneBefore says whether a document was dead before another came.
+// goneBefore reports whether a document was dead before document doc came.
 func (g *tombstones) goneBefore(num, doc uint32) bool {
 	return g.forgotten(num) && g.when(num) < doc || g.win.expiredBefore(num, doc)
 }
@@ -75,7 +75,7 @@ func (g *tombstones) forget(num, when uint32) {
 	g.fresh[num] = when
 }
 
-// recall undoes forget, where that is not in the file.
+// recall undoes forget unless that is in the file.
 func (g *tombstones) recall(num uint32) {
 	if _, ok := g.fresh[num]; ok {
 		delete(g.fresh, num)
@@ -84,8 +84,7 @@ func (g *tombstones) recall(num uint32) {
 	}
 }
 
-// dropBelow lets go of what is known of documents below a watermark. None of them is
-// fresh.
+// dropBelow removes the documents below a watermark. None of them is fresh.
 func (g *tombstones) dropBelow(mark uint32) {
 	for len(g.old) > 0 && g.old[0].last < mark {
 		g.dead -= g.old[0].last - g.old[0].first + 1
@@ -96,7 +95,7 @@ func (g *tombstones) dropBelow(mark uint32) {
 	g.counted.which.dropBelow(mark)
 }
 
-// unsaved are the fresh ones as ranges, ascending.
+// unsaved returns the fresh ones as ranges, ascending.
 func (g *tombstones) unsaved() []tombstone {
 	var ranges []tombstone
 	for _, num := range slices.Sorted(maps.Keys(g.fresh)) {
@@ -105,7 +104,7 @@ func (g *tombstones) unsaved() []tombstone {
 	return ranges
 }
 
-// appendNumber appends a document to ranges, all before it.
+// appendNumber appends a document to ranges that all end before it.
 func appendNumber(ranges []tombstone, num, when uint32) []tombstone {
 	if n := len(ranges) - 1; n >= 0 && ranges[n].last+1 == num && ranges[n].when == when {
 		ranges[n].last = num
@@ -114,7 +113,7 @@ func appendNumber(ranges []tombstone, num, when uint32) []tombstone {
 	return append(ranges, tombstone{num, num, when})
 }
 
-// saved says that ranges, which unsaved gave, are in the file.
+// saved notes that the ranges returned by unsaved are in the file.
 func (g *tombstones) saved(ranges []tombstone) {
 	g.old = append(g.old, ranges...)
 	slices.SortFunc(g.old, func(a, b tombstone) int { return cmp.Compare(a.first, b.first) })
@@ -125,7 +124,7 @@ const needsDead = 1 << 1
 
 var bucketDead = []byte("dead")
 
-// tombstoneChunk is how long a list of ranges is, about.
+// tombstoneChunk is the approximate length of a list of ranges.
 const tombstoneChunk = 2 << 10
 
 // writeTombstones stores ranges of documents that were taken back, ascending.
@@ -157,8 +156,7 @@ func writeRanges(tx *bbolt.Tx, ranges []tombstone, next *header, name []byte, ne
 	return nil
 }
 
-// encodeTombstones packs the first of ranges that were taken back at one moment, and returns
-// those that are left.
+// encodeTombstones packs the first of ranges, of one moment, and returns the rest.
 func encodeTombstones(ranges []tombstone, seed uint64) (b []byte, rest []tombstone) {
 	first, when := ranges[0].first, ranges[0].when
 	b = binary.LittleEndian.AppendUint32(nil, when)
@@ -171,7 +169,7 @@ func encodeTombstones(ranges []tombstone, seed uint64) (b []byte, rest []tombsto
 	return binary.LittleEndian.AppendUint64(b, xxh3.HashSeed(b, seed+uint64(first))), ranges
 }
 
-// loadTombstones reads what writeTombstones has stored.
+// loadTombstones reads the ranges of writeTombstones.
 func (t *Table) loadTombstones(tx *bbolt.Tx) error {
 	if t.head.needs&needsDead == 0 {
 		return nil
@@ -215,7 +213,7 @@ func (g *tombstones) load(key, value []byte, docs uint32) error {
 	return nil
 }
 
-// decodeTombstones reads what encodeTombstones has packed.
+// decodeTombstones reads a list of encodeTombstones.
 func decodeTombstones(key, value []byte, seed uint64) (ranges []tombstone, err error) {
 	n := len(value) - 8
 	if len(key) != 4 || n < 4 {

@@ -11,28 +11,26 @@ import (
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-// A Finding is one thing that is wrong with a table.
+// A Finding is one fault of a table.
 type Finding struct {
 	Part string // PartPages and so on
 	What string
 }
 
-// The parts of a table. None can be made from the others, but PartIDs, which is
-// derived from the documents.
+// The parts of a table. Only PartIDs can be rebuilt from another: from the documents.
 const (
 	PartPages   = "pages"             // bbolt's own structure
 	PartKeys    = "keys"              // the runs of keys
 	PartIDs     = "ids"               // the runs of document ids
-	PartDocs    = "documents"         // what is known of each document
+	PartDocs    = "documents"         // records of documents
 	PartPending = "pending keys"      // keys not in a run yet
-	PartRemoved = "removed documents" // what was removed for the sake of batches
+	PartRemoved = "removed documents" // documents removed for the sake of others
 )
 
-// Verify reads the whole file and returns all that is wrong: pages that do not
-// fit, wrong checksums, entries out of order or of documents that there are not,
-// ids that are not those of the documents, counts that do not agree. It goes on
-// after a finding with what comes next. What is in memory only is not looked at.
-// The error is the context's, or one that is no finding about the file.
+// Verify reads the whole file and returns all faults: pages that do not fit, wrong checksums,
+// entries out of order or of missing documents, ids of no document, counts that do not agree.
+// After a finding it goes on with the next part. It does not check memory. The error is the
+// context's, or one that is no fault of the file.
 func (t *Table) Verify(ctx context.Context) ([]Finding, error) {
 	v := &verifier{ctx: ctx, t: t}
 	for _, part := range []struct {
@@ -59,7 +57,7 @@ func (t *Table) Verify(ctx context.Context) ([]Finding, error) {
 			return v.found, fmt.Errorf("verifying the table: %w", annotate(t.path, err))
 		}
 		if part.name == PartPages && len(v.found) > 0 {
-			break // bbolt could follow them for ever
+			break // bbolt could follow them forever
 		}
 	}
 	return v.found, nil
@@ -98,8 +96,7 @@ func (v *verifier) runs(s *snapshot, space int) error {
 	return nil
 }
 
-// run reads all bins of a run, and wants those that hold its entries and no
-// others.
+// run reads all bins of a run and checks that they hold the run's entries and no others.
 func (v *verifier) run(s *snapshot, r *run, space int) error {
 	bucket := s.tx.Bucket(r.bucket())
 	if bucket == nil {
@@ -136,8 +133,7 @@ func countKeys(b *bbolt.Bucket) uint64 {
 	return n
 }
 
-// bin reads a bin of the file, whatever was read of it before, and says
-// how many entries it has.
+// bin reads a bin from the file again and returns the number of its entries.
 func (v *verifier) bin(r *run, bucket *bbolt.Bucket, bin uint64, space int) (uint64, error) {
 	b := bucket.Get(binKey(bin))
 	if b == nil {
@@ -206,8 +202,7 @@ func (v *verifier) docs(s *snapshot) error {
 	return nil
 }
 
-// blockAt decodes the block of documents stored under key, which has to start
-// with document next.
+// blockAt decodes the block of documents stored under key. It must start with document next.
 func blockAt(key, value []byte, next uint32) (*docBlock, error) {
 	if string(key) != string(binKey(uint64(next))) {
 		return nil, damage("the documents from %d on are missing", next)
@@ -230,7 +225,7 @@ func (v *verifier) ids(s *snapshot, k *docBlock) error {
 		}
 		id, _, err := splitRecord(rec, num)
 		if err != nil || len(id) == 0 || num > v.t.head.flushed {
-			continue // decodeBlock has said so; or not in a run
+			continue // decodeBlock has reported it, or the document is not in a run
 		}
 		key := idKey(string(id))
 		for _, r := range v.t.spaces[ofIDs].runs {
@@ -252,7 +247,7 @@ func (v *verifier) ids(s *snapshot, k *docBlock) error {
 	return nil
 }
 
-// countIDs wants no entries in the index of ids but those of documents.
+// countIDs checks that the index of ids has no entries beside those of documents.
 func (v *verifier) countIDs() {
 	v.part = PartIDs
 	for _, r := range v.t.spaces[ofIDs].runs {
@@ -262,7 +257,7 @@ func (v *verifier) countIDs() {
 	}
 }
 
-// pending reads the pending keys once more.
+// pending reads the pending keys again.
 func (v *verifier) pending(s *snapshot) error {
 	head, pend := &v.t.head, s.tx.Bucket(bucketPend)
 	next, total := head.flushed+1, uint64(0)
@@ -287,13 +282,13 @@ func (v *verifier) pending(s *snapshot) error {
 	return nil
 }
 
-// times reads the times of documents once more.
+// times reads the times of documents again.
 func (v *verifier) times(s *snapshot) error {
 	_, err := readWindow(s.tx, &v.t.head)
 	return err
 }
 
-// removed reads what was removed for the sake of batches.
+// removed reads the documents removed for the sake of others.
 func (v *verifier) removed(s *snapshot) error {
 	for key := []byte{}; key != nil; {
 		list, next, err := removedChunk(s.tx, key)

@@ -1,13 +1,13 @@
-// Package boltcheck walks the pages of a bbolt file and says what is wrong with
-// them. bbolt trusts its pages: a wrong number in one can send it round in circles,
-// have it allocate without end, panic in a goroutine of its own, or write over pages
-// in use. It has checksums on its two header pages only, so whoever stores values
-// with checksums of their own still needs this for what leads to them:
+// Package boltcheck walks the pages of a bbolt file and returns the first fault. bbolt trusts its
+// pages. A wrong number in one can make it run in circles, allocate without end, panic in a
+// goroutine of its own, or write over pages in use. It has checksums only on its two header
+// pages. A store whose values have checksums of their own still needs this package for the pages
+// that lead to them:
 //
 //	err := boltcheck.File(path) // before bbolt opens it
 //
-// It knows the file format of bbolt as it is in the version that go.mod names; the
-// tests say what to look at when that changes.
+// It reads the file format of the bbolt version in go.mod; the tests say what to check when that
+// changes.
 package boltcheck
 
 import (
@@ -46,19 +46,18 @@ const (
 	bboltVersion = 2
 )
 
-// PageSize is that of all files this package reads.
+// PageSize is the page size of all files that this package reads.
 const PageSize = 4096
 
-// Damage says what is wrong with a file.
+// Damage describes a fault of a file.
 type Damage string
 
 func (d Damage) Error() string { return string(d) }
 
 func damagef(format string, args ...any) error { return Damage(fmt.Sprintf(format, args...)) }
 
-// A walk is on its way through the pages of a file. It reads the first 4 KiB of
-// every 64 to 128 KiB, where values are as long as that: 60 ms for 4 GB in the page
-// cache.
+// A walk reads the pages of a file. Of values of 64 to 128 KiB it reads only the first 4 KiB: 60
+// ms for 4 GB in the page cache.
 type walk struct {
 	f       io.ReaderAt
 	pages   uint64 // in use
@@ -68,8 +67,8 @@ type walk struct {
 	reached uint64
 }
 
-// File returns a [Damage] where the pages of the file do not fit each other, and any
-// other error of reading it. Nobody may write to the file meanwhile.
+// File returns a [Damage] if the pages of the file do not fit together, or an error of reading
+// it. No process may write to the file during the call.
 func File(path string) error {
 	return walkFile(path, func(w *walk, size int64) error {
 		if err := w.headers(size); err != nil {
@@ -89,7 +88,7 @@ func File(path string) error {
 	})
 }
 
-// walkFile opens a file for f, which is given its size too.
+// walkFile opens a file and calls f with its size.
 func walkFile(path string, f func(w *walk, size int64) error) (err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -103,9 +102,9 @@ func walkFile(path string, f func(w *walk, size int64) error) (err error) {
 	return f(&walk{f: file}, info.Size())
 }
 
-// headers wants both header pages whole. bbolt would go on with one, that is,
-// with an older state of the table if the newer one is damaged. A crash cannot
-// be the reason: a header is shorter than the unit a disk writes.
+// headers checks that both header pages are whole. bbolt would accept one: an older state of the
+// table if the newer one is damaged. A crash cannot be the reason, because a header is shorter
+// than the unit that a disk writes.
 func (w *walk) headers(size int64) error {
 	newest := uint64(0)
 	for i := range int64(2) {
@@ -135,7 +134,7 @@ func (w *walk) headers(size int64) error {
 	return nil
 }
 
-// noEOF makes the end of the file damage, and keeps other errors.
+// noEOF turns the end of the file into damage, and returns other errors.
 func noEOF(err error, format string, args ...any) error {
 	if errors.Is(err, io.EOF) {
 		return damagef(format, args...)
@@ -143,7 +142,7 @@ func noEOF(err error, format string, args ...any) error {
 	return err
 }
 
-// A page is the part of a page that leads to others.
+// A page is the part of a page that refers to others.
 type page struct {
 	id    uint64
 	flags uint16
@@ -152,7 +151,7 @@ type page struct {
 	elems []byte // count elements
 }
 
-// open reads a page, once, and checks its header.
+// open reads a page, once only, and checks its header.
 func (w *walk) open(id uint64) (*page, error) {
 	if id < 2 || id >= w.pages {
 		return nil, damagef("page %d of %d is wanted", id, w.pages)
@@ -252,7 +251,7 @@ func (w *walk) leaf(p *page) error {
 
 var errOutside = errors.New("an element is outside of it")
 
-// leafValue returns where in its page the value of leaf element i is.
+// leafValue returns the offset of a leaf element's value in its page, and its length.
 func leafValue(e []byte, i int, size int64) (at, n int64, err error) {
 	le := binary.LittleEndian
 	pos, key, n := int64(le.Uint32(e[4:])), int64(le.Uint32(e[8:])), int64(le.Uint32(e[12:]))
@@ -288,8 +287,7 @@ func (w *walk) bucket(value []byte) error {
 	return nil
 }
 
-// freeList checks that the pages free for reuse are not used. One in use
-// would be written over.
+// freeList checks that no page in the free list is in use. bbolt would write over such a page.
 func (w *walk) freeList() error {
 	p, err := w.open(w.free)
 	if err != nil {
@@ -318,9 +316,9 @@ func (w *walk) freeList() error {
 	return nil
 }
 
-// Tree is File for one state of a file that is being written: for the pages that can be
-// reached from its root, of so many that the file has. It counts them. The caller has seen
-// to it that these do not change.
+// Tree is File for one state of a file being written: it checks the pages reachable from the
+// state's root, in a file of so many pages, and counts them. The caller makes sure that those
+// pages do not change.
 func Tree(path string, root, pages uint64) (reached uint64, err error) {
 	err = walkFile(path, func(w *walk, size int64) error {
 		if pages < 3 || pages > uint64(size)/PageSize {

@@ -2,7 +2,7 @@ package sorted
 
 import "fmt"
 
-// Damage says what is wrong with a bin.
+// Damage describes a fault of a bin.
 type Damage string
 
 func (d Damage) Error() string { return string(d) }
