@@ -12,13 +12,12 @@ import (
 	"github.com/firstseen/firstseen/internal/durable"
 )
 
-// Save replaces a file by the filter in one step. After an error or a crash, path
-// holds the old file; once Save returns nil, the new one survives a power cut.
-// Beside the old file it needs as much free disk as the filter has bytes.
+// Save replaces a file by the filter in one step. After an error or a crash, path holds the old
+// file. Once Save returns nil, the new one survives a power cut. Beside the old file it needs
+// free disk for the whole filter.
 //
-// stamp, at most 64 KiB, belongs to the caller and comes back from Open. It should
-// identify the state of the index: a filter older than the rest of its index must
-// be rebuilt, not used.
+// stamp, at most 64 KiB, belongs to the caller; Open returns it. It should identify the state of
+// the index: a filter older than the rest of its index must be rebuilt, not used.
 func (f *Filter) Save(path string, stamp []byte) error {
 	if len(stamp) > maxStamp {
 		return fmt.Errorf("saving filter %s: a stamp of %d bytes, at most %d fit", path, len(stamp), maxStamp)
@@ -45,11 +44,10 @@ func (f *Filter) encode(w io.Writer, stamp []byte) error {
 	return err
 }
 
-// Open reads a saved filter and the stamp given to Save. Everything is checked
-// before it is returned, and sizes before memory is taken. The error wraps
-// ErrDamaged, ErrScheme (the filter is intact, but of other keys than scheme
-// makes) or ErrVersion; or it is one of reading the file, such as
-// fs.ErrNotExist.
+// Open reads a saved filter and the stamp given to Save. It checks everything, and checks sizes
+// before it allocates memory. The error wraps ErrDamaged, ErrVersion or ErrScheme; the last means
+// an intact filter of keys that scheme does not make. Other errors come from reading the file,
+// such as fs.ErrNotExist.
 func Open(path, scheme string) (f *Filter, stamp []byte, err error) {
 	err = readFile(path, func(file io.Reader, size uint64) (err error) {
 		f, stamp, err = decode(file, size, scheme)
@@ -58,7 +56,7 @@ func Open(path, scheme string) (f *Filter, stamp []byte, err error) {
 	return f, stamp, err
 }
 
-// readFile opens a filter's file for read, and explains its error.
+// readFile opens a filter's file for read, and adds file and remedy to an error.
 func readFile(path string, read func(file io.Reader, size uint64) error) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -125,7 +123,8 @@ func (f *Filter) load(r, both io.Reader, sum *xxh3.Hasher, ones uint64) (err err
 	return nil
 }
 
-// ReadHeader reads and checks the header of a saved filter, and not its bits. Errors are those of Open, without ErrScheme.
+// ReadHeader reads and checks the header of a saved filter, but not its bits. Its errors are
+// those of Open, without ErrScheme.
 func ReadHeader(path string) (h Header, err error) {
 	err = readFile(path, func(file io.Reader, size uint64) (err error) {
 		h, err = decodeHeader(file, size)
@@ -134,7 +133,7 @@ func ReadHeader(path string) (h Header, err error) {
 	return h, err
 }
 
-// explain adds the file and what to do about it.
+// explain adds the file and the remedy.
 func explain(path string, err error) error {
 	hint := ""
 	switch {

@@ -188,7 +188,7 @@ func (l *docLog) closeBlock() {
 	}
 }
 
-// first returns the first document that is found here rather than in the file.
+// first returns the first document found here rather than in the file.
 func (l *docLog) first() uint32 {
 	if len(l.closed) > 0 {
 		return l.closed[0].first

@@ -19,7 +19,7 @@ var (
 	ErrScheme = errors.New("table of another scheme")
 	// ErrVersion: the table was written by a version this one cannot read.
 	ErrVersion = errors.New("table of another version")
-	// ErrDamaged: the file does not hold what was written to it.
+	// ErrDamaged: the file differs from the bytes written to it.
 	ErrDamaged = errors.New("table is damaged")
 	// ErrLocked: another process has the table open.
 	ErrLocked = errors.New("table is in use")

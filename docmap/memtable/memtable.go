@@ -125,7 +125,7 @@ func (m *Table) insert(key uint64, doc uint32) {
 	}
 }
 
-// What place finds.
+// The results of place.
 const (
 	empty  = iota // the slot where the entry belongs
 	enough        // the entry, or as many of its key as there may be

@@ -110,7 +110,7 @@ func (b *Builder) keep() {
 	keys, docs := b.sorted.Keys, b.sorted.Docs
 	n := 0
 	for key, of := range b.sorted.Groups() {
-		// What is written is never behind what is read.
+		// The place to write never passes the place to read.
 		for _, doc := range b.Keep(of) {
 			keys[n], docs[n] = key, doc
 			n++
