@@ -207,11 +207,10 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 		next.openBlock = t.recs.open.first
 	}
 	var flushed []*run
-	rotation := t.rotate(&next)
-	taken := t.taken(&next)
+	slices, all := t.rotate(&next)
 	write := t.writePending
 	switch {
-	case rotation.all:
+	case all:
 		next.flushed, next.chunks, next.pending = t.docs, 0, 0
 		write = clearPending
 	case next.flushed < t.docs && (t.memFull() || t.tombstones.win.due):
@@ -220,7 +219,6 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 		}
 		write = clearPending
 	}
-	rotation.drop(&next)
 	err = t.update(func(tx *bbolt.Tx) error {
 		if err := write(tx, &next); err != nil {
 			return err
@@ -231,7 +229,7 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 		if err := t.tombstones.win.writeTimes(tx, t.head.docs); err != nil {
 			return err
 		}
-		if err := taken.write(tx); err != nil {
+		if err := t.writeTaken(tx, &next); err != nil {
 			return err
 		}
 		return putHeader(tx, &next, values)
@@ -243,12 +241,12 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 	t.head, t.state = next, values
 	t.wal.reset()
 	t.recs.closed, t.recs.bytes = t.recs.closed[:0], 0
-	taken.saved()
+	t.takenSaved()
 	for i, r := range flushed {
 		t.spaces[i].runs = append(t.spaces[i].runs, r)
 		t.spaces[i].mem.Reset()
 	}
-	rotation.rotated()
+	t.rotated(slices, all)
 	if dropped {
 		err = t.sweepSlices()
 	}

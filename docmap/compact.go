@@ -86,11 +86,14 @@ func (c *compaction) write() error {
 	*h = c.old.head
 	h.flushed, h.chunks, h.pending, h.openBlock, h.needs, h.nextRun = h.docs, 0, 0, 0, h.needs&needsWindow, 1
 	h.runs = [2][]runInfo{}
-	steps := []func() error{c.blocks, func() error { return c.runs(ofKeys) }, func() error { return c.runs(ofIDs) }, c.taken, c.removed, c.times, c.header}
+	steps := []func() error{c.blocks, func() error { return c.runs(ofKeys) }, func() error { return c.runs(ofIDs) }, c.taken, c.removed, c.times}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return err
 		}
+	}
+	if err := c.fresh.update(func(tx *bbolt.Tx) error { return putHeader(tx, h, c.old.state) }); err != nil {
+		return err
 	}
 	return c.cut()
 }
@@ -336,8 +339,4 @@ func (c *compaction) removed() error {
 		return nil
 	}
 	return flush()
-}
-
-func (c *compaction) header() error {
-	return c.fresh.update(func(tx *bbolt.Tx) error { return putHeader(tx, &c.head, c.old.state) })
 }

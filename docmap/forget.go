@@ -83,42 +83,31 @@ func (t *Table) SaveForgotten() error {
 	}
 	return t.commit("forgetting documents", func() error {
 		next := t.head
-		taken := t.taken(&next)
 		err := t.update(func(tx *bbolt.Tx) error {
-			return errors.Join(taken.write(tx), putHeader(tx, &next, nil))
+			return errors.Join(t.writeTaken(tx, &next), putHeader(tx, &next, nil))
 		})
 		if err == nil {
 			t.head = next
-			taken.saved()
+			t.takenSaved()
 		}
 		return err
 	})
 }
 
-// taken is the part of a transaction beside documents and their keys.
-type taken struct {
-	t          *Table
-	next       *header
-	tombstones []tombstone
-	counted    []tombstone
-}
-
-func (t *Table) taken(next *header) *taken {
-	return &taken{t: t, next: next, tombstones: t.tombstones.unsaved(), counted: t.tombstones.counted.fresh}
-}
-
-func (k *taken) write(tx *bbolt.Tx) error {
-	if err := writeTombstones(tx, k.tombstones, k.next); err != nil {
+// writeTaken stores the documents taken back or only counted, and the batches.
+func (t *Table) writeTaken(tx *bbolt.Tx, next *header) error {
+	if err := writeTombstones(tx, t.tombstones.unsaved(), next); err != nil {
 		return err
 	}
-	if err := writeCounted(tx, k.counted, k.next); err != nil {
+	if err := writeCounted(tx, t.tombstones.counted.fresh, next); err != nil {
 		return err
 	}
-	return k.t.batches.write(tx, k.next)
+	return t.batches.write(tx, next)
 }
 
-func (k *taken) saved() {
-	k.t.tombstones.saved(k.tombstones)
-	k.t.tombstones.counted.fresh = nil
-	k.t.batches.saved()
+// takenSaved follows the transaction.
+func (t *Table) takenSaved() {
+	t.tombstones.saved(t.tombstones.unsaved())
+	t.tombstones.counted.fresh = nil
+	t.batches.saved()
 }

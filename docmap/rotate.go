@@ -8,57 +8,43 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A rotation is the part of a checkpoint that begins a slice and drops others.
-type rotation struct {
-	t      *Table
-	slices []timeSlice
-	all    bool // are dropped
-}
-
-// rotate begins a slice if that is due, and enters it in next.
-func (t *Table) rotate(next *header) *rotation {
+// rotate begins a slice if that is due. It enters the slices from then on in next, without the
+// runs of dropped ones. all reports that every slice before is dropped.
+func (t *Table) rotate(next *header) (list []timeSlice, all bool) {
 	w := &t.tombstones.win
-	r := &rotation{t: t, slices: w.slices}
 	if w.length == 0 {
-		return r
+		return nil, false
 	}
 	next.needs |= needsWindow
+	list = w.slices
 	if w.due {
-		r.all = w.allExpired()
-		r.slices = w.next(t.docs + 1)
+		all = w.allExpired()
+		list = w.next(t.docs + 1)
 		t.recs.closeBlock()
 		next.openBlock = 0
 	}
-	next.win = w.info(r.slices)
-	return r
-}
-
-// drop leaves the runs of dropped slices out of next.
-func (r *rotation) drop(next *header) {
-	if r.t.tombstones.win.length == 0 {
-		return
-	}
+	next.win = w.info(list)
 	for i := range next.runs {
 		next.runs[i] = slices.DeleteFunc(slices.Clone(next.runs[i]), func(info runInfo) bool {
 			return info.first < next.win.watermark()
 		})
 	}
+	return list, all
 }
 
 // rotated follows the transaction.
-func (r *rotation) rotated() {
-	t := r.t
+func (t *Table) rotated(list []timeSlice, all bool) {
 	w := &t.tombstones.win
 	if w.length == 0 || !w.due {
 		return
 	}
-	w.slices, w.due = slices.Clone(r.slices), false
+	w.slices, w.due = slices.Clone(list), false
 	t.tombstones.dropBelow(w.watermark())
 	t.batches.dropBelow(w.watermark())
 	for i := range t.spaces {
 		s := &t.spaces[i]
 		s.runs = slices.DeleteFunc(s.runs, func(run *run) bool { return run.first < w.watermark() })
-		if r.all {
+		if all {
 			s.mem.Reset()
 		}
 	}
