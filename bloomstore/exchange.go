@@ -7,12 +7,12 @@ import (
 	"io"
 )
 
-// exchangeHeader is m, k and the length of the bit set.
+// exchangeHeader is the length of m, k and the length of the bit set.
 const exchangeHeader = 24
 
-// Export writes the filter as WriteTo of github.com/bits-and-blooms/bloom/v3
-// does, for that library's ReadFrom. Scheme, items and checksums are lost. Writes
-// are large: w needs no buffer.
+// Export writes the filter in the form of WriteTo of github.com/bits-and-blooms/bloom/v3, for
+// that library's ReadFrom. Scheme, items and checksums are lost. It writes large pieces: w needs
+// no buffer.
 func (f *Filter) Export(w io.Writer) error {
 	be := binary.BigEndian
 	b := be.AppendUint64(make([]byte, 0, exchangeHeader), f.shape.Bits)
@@ -30,12 +30,11 @@ func (f *Filter) Export(w io.Writer) error {
 // ErrTooLarge is wrapped by the error of Import for a filter larger than the limit.
 var ErrTooLarge = errors.New("more than the limit")
 
-// Import reads a filter written by WriteTo of github.com/bits-and-blooms/bloom/v3,
-// and not a byte more. The caller vouches that its keys were 8 little-endian bytes
-// made by scheme; the input does not say. limit bounds the memory of the filter, in
-// bytes. Items is an estimate from the one bits. An input that cannot be a filter
-// gives an error wrapping ErrDamaged. A wrong byte in the bits goes unnoticed,
-// because the form has no checksum.
+// Import reads a filter in the form of WriteTo of github.com/bits-and-blooms/bloom/v3, and no
+// byte more. The input does not name its keys: the caller asserts that they were 8 little-endian
+// bytes made by scheme. limit bounds the memory of the filter, in bytes. Items is an estimate
+// from the one bits. If the input cannot be a filter, the error wraps ErrDamaged. A wrong byte in
+// the bits goes unnoticed, because the form has no checksum.
 func Import(r io.Reader, scheme string, limit uint64) (*Filter, error) {
 	f, err := importFrom(r, scheme, limit)
 	if err != nil {
