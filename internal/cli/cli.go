@@ -121,9 +121,6 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if instead := removedCommands[shortPath(cmd)+" "+args[0]]; instead != "" {
-		return usageError{fmt.Errorf("%s %s is gone: %s", cmd.CommandPath(), args[0], instead)}
-	}
 	hint := didYouMean(cmd.CommandPath()+" ", suggestions(cmd, args[0]))
 	if _, err := os.Stat(args[0]); err == nil && cmd == cmd.Root() {
 		hint = "; to read it, firstseen dedup " + args[0]

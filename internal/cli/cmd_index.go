@@ -41,6 +41,7 @@ func earlierCommands() []*cobra.Command {
 		earlier("show", newShowCommand(), "report show"),
 		earlier("clusters", newClustersCommand(), "report clusters"),
 		newFilterCommand(),
+		gone("eval", "in a checkout, go run ./bench eval measures methods on documents whose copies are known"),
 		earlier("explain", newCompareCommand(), "compare"),
 	}
 }
@@ -48,8 +49,9 @@ func earlierCommands() []*cobra.Command {
 // newFilterCommand is the earlier group of index export.
 func newFilterCommand() *cobra.Command {
 	cmd := group("filter", "Write the filter of an index for other programs", exportLong,
-		earlier("export", newExportCommand(), "index export DIR FILE"))
-	cmd.Hidden, cmd.FParseErrWhitelist.UnknownFlags = true, true
+		earlier("export", newExportCommand(), "index export DIR FILE"),
+		gone("import", "firstseen dedup --against DIR asks other indexes, and names their documents"))
+	cmd.Hidden = true
 	return cmd
 }
 

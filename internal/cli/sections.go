@@ -60,7 +60,7 @@ func commandGroups(root *cobra.Command) {
 	}{
 		{"find", "Finding copies:", []*cobra.Command{newDedupCommand(), newPlanCommand(), newReadCommand(), newTermsCommand()}},
 		{"ask", "Asking an index, and changing it:", []*cobra.Command{newQueryCommand(), newIndexCommand()}},
-		{"why", "Looking at the copies found:", []*cobra.Command{newReportCommand(), newCompareCommand(), newEvalCommand()}},
+		{"why", "Looking at the copies found:", []*cobra.Command{newReportCommand(), newCompareCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, cmd := range g.commands {

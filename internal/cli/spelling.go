@@ -22,11 +22,6 @@ var removed = map[string]string{
 	"records": "to read documents inside of larger values, jq -c '.data.cards[].mblog' FILE | firstseen ... -",
 }
 
-// removedCommands maps each command of earlier versions to its replacement.
-var removedCommands = map[string]string{
-	"filter import": "firstseen dedup --against DIR asks other indexes, and names their documents",
-}
-
 // A setting refines a word of a flag, such as distance in --method simhash:distance=3. It is
 // stored by a hidden flag, its spelling in earlier versions.
 type setting struct {
@@ -254,6 +249,16 @@ func earlier(name string, cmd *cobra.Command, now string) *cobra.Command {
 	cmd.Use, cmd.Hidden = strings.TrimSpace(name+" "+rest), true
 	cmd.Annotations = map[string]string{"now": "firstseen " + now}
 	return cmd
+}
+
+// gone answers a command of earlier versions by its replacement.
+func gone(name, instead string) *cobra.Command {
+	return &cobra.Command{
+		Use: name, Hidden: true, DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return usageError{fmt.Errorf("%s is gone: %s", cmd.CommandPath(), instead)}
+		},
+	}
 }
 
 // onIndex makes a command work on the index that its first argument names. In earlier versions

@@ -153,26 +153,6 @@ Marks show the parts in one text alone, the parts in both but elsewhere, and sha
 segments: colours on a terminal, else brackets. Edit distance and longest common
 subsequence are not measured if two long texts differ too much ("-", null).`
 
-const evalLong = `Eval has each method judge documents whose copies are known, at several thresholds,
-and tells how well it did. The documents are held in memory; nothing is written but
-the table, or --json, and the page of --page.
-
-  precision, recall, F1   of pairs of documents that are taken for copies of each
-                          other: those joined by removals, each with its witness
-  ARI                     adjusted Rand index of the two clusterings
-  left                    of the pairs that are alike, those of which both stay
-  false, grey             removals whose text is not, or not quite, the witness's:
-                          Jaccard below 0.3 and containment below 0.5; lcs and the
-                          share that stands in the witness below 0.8
-  documents/s             on one processor, all in memory
-  bytes                   remembered of a kept document
-
-Pairs with a column lcs, 2·LCS/(n+m) over words, are alike from 0.8 on and unlike below
-0.5; others are by their label: 1, dup, duplicate, copy, true, yes or positive, and 0,
-non, none, unlike, false, no, negative or hardneg... Of a pair that is not listed
-nothing is known, unless --complete says so. A star marks the defaults. The methods
-imatch and simhash weigh terms by these documents themselves.`
-
 // Parts that messages share.
 const (
 	putFileBack = "put the file back, or leave the run unfinished with firstseen index abandon DIR"
