@@ -10,7 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/report/lines"
 	"github.com/firstseen/firstseen/report/show"
 )
@@ -60,11 +61,11 @@ func showReport(cmd *cobra.Command, args []string, page string, asJSON bool) err
 		return err
 	}
 	if page != "" {
-		inputs, _, err := corpus.Expand(args, []string{".jsonl"})
+		inputs, _, err := input.Expand(args, []string{".jsonl"})
 		if err != nil {
 			return err
 		}
-		if err := corpus.CheckOutputs(inputs, "", page); err != nil {
+		if err := output.CheckOutputs(inputs, "", page); err != nil {
 			return usageError{err}
 		}
 	}
@@ -101,7 +102,7 @@ func styleOf(out io.Writer) (s show.Style) {
 
 // writeHTMLPage writes a page to a file, which gets its name at the end.
 func writeHTMLPage(name string, write func(io.Writer) error) (err error) {
-	w, err := corpus.Create(name)
+	w, err := output.Create(name)
 	if err != nil {
 		return err
 	}
@@ -113,6 +114,6 @@ func writeHTMLPage(name string, write func(io.Writer) error) (err error) {
 }
 
 // recordWriter writes bytes to an output, a record each time.
-type recordWriter struct{ to *corpus.Writer }
+type recordWriter struct{ to *output.Writer }
 
 func (w recordWriter) Write(p []byte) (int, error) { return len(p), w.to.WriteRecord(p) }

@@ -16,7 +16,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 )
 
 // treeInput has what a resumed run over many inputs must get right: copies from other
@@ -125,7 +125,7 @@ func unpacked(data []byte) ([]byte, error) {
 
 func (k *treeKilling) reset() {
 	k.t.Helper()
-	for _, name := range []string{"index", "out", "dups.jsonl", "dups.jsonl" + corpus.PartialSuffix} {
+	for _, name := range []string{"index", "out", "dups.jsonl", "dups.jsonl" + input.PartialSuffix} {
 		if err := os.RemoveAll(filepath.Join(k.dir, name)); err != nil {
 			k.t.Fatal(err)
 		}
