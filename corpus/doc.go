@@ -16,7 +16,7 @@
 //		}
 //	}
 //
-// On the way out, the format writes documents to a [Writer], as they came or with
+// On the way out, the format writes documents to an [output.Writer], as they came or with
 // their verdict. It compresses them by the ending of the file's name, and makes
 // the file appear under its name only when it is whole.
 //
