@@ -79,7 +79,7 @@ func (t *Table) waitForOldReaders() error {
 			return err
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("%s: %w by a process that reads an earlier state of it, from before the last writer was stopped%s: wait for it to end", t.path, ErrLocked, holders(t.readers.file.Name()))
+			return fmt.Errorf("%s: %w by a process still reading a state from before the last writer was stopped%s: wait for it to end", t.path, ErrLocked, holders(t.readers.file.Name()))
 		}
 	}
 }

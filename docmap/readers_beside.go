@@ -23,7 +23,7 @@ func (t *Table) openBeside() (done bool, err error) {
 		case errors.Is(err, fs.ErrNotExist):
 			return false, nil
 		case err != nil && t.isWritten():
-			return false, fmt.Errorf("%s is being written, and who reads it meanwhile has to sign in: %w; make that file writable, or wait for the run to end", t.path, err)
+			return false, fmt.Errorf("%s is being written, and its readers must sign in: %w; make that file writable, or wait for the run to end", t.path, err)
 		case err != nil:
 			return false, nil
 		}
