@@ -98,8 +98,8 @@ func TestBitsAreThoseOfTheLibrary(t *testing.T) {
 	}
 }
 
-// TestModel runs random operations against the library on a shape drawn at random.
-func TestModel(t *testing.T) {
+// TestFilterEqualsLibrary runs random operations against the library on a shape drawn at random.
+func TestFilterEqualsLibrary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shape := Shape{
 			Bits:   rapid.Uint64Range(1, 5000).Draw(t, "bits"),
@@ -176,8 +176,8 @@ func TestReduceIsModulo(t *testing.T) {
 	})
 }
 
-// TestSideBySide has its point under the race detector.
-func TestSideBySide(t *testing.T) {
+// TestSideBySideHasNoRace has its point under the race detector.
+func TestSideBySideHasNoRace(t *testing.T) {
 	f := mustNew(t, ForItems(10000), "s")
 	keys := randomKeys(1, 5000)
 	f.Add(keys)

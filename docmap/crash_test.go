@@ -113,7 +113,7 @@ func crashAfterEveryTransaction(t *testing.T, opt Options, docs int) {
 }
 
 // A disk that is full fails the checkpoint, not the table.
-func TestFullDisk(t *testing.T) {
+func TestFullDiskFailsTheCheckpointAlone(t *testing.T) {
 	t.Parallel()
 	failures := 0
 	for limit := 160 << 10; limit < 500<<10; limit += 80 << 10 {
@@ -257,7 +257,7 @@ func wantDamaged(t testing.TB, what string, err error) {
 }
 
 // Flipped bytes, and cut files, are refused or make no difference.
-func TestDamage(t *testing.T) {
+func TestDamageIsRefusedOrHarmless(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path, bad := filepath.Join(dir, "table"), filepath.Join(dir, "bad")

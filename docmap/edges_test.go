@@ -147,7 +147,7 @@ func TestDocumentsInMemory(t *testing.T) {
 }
 
 // An iteration can be left, and ends where the table changes.
-func TestIterations(t *testing.T) {
+func TestIterationEndsWhenTheTableChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, smallOptions)
 	for i := range 50 {

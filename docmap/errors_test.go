@@ -125,7 +125,7 @@ func damagedRun(t *testing.T) (path string, key uint64) {
 
 // Each message names the file once and gives its advice once, however many
 // functions the error went through.
-func TestMessages(t *testing.T) {
+func TestMessagesNameFileAndRemedyOnce(t *testing.T) {
 	path, key := damagedRun(t)
 	table := mustOpen(t, path, manyBins)
 	const what = "PATH: table is damaged: bin 100000000: wrong checksum of its directory" + advice
@@ -195,7 +195,7 @@ func TestMessages(t *testing.T) {
 
 // A fault of our own says that it is one, with the stack, and nobody is told to
 // delete a table for it.
-func TestOwnFault(t *testing.T) {
+func TestOwnFaultIsNoDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	sampleTable(t, path)
 	opt := smallOptions
@@ -225,7 +225,7 @@ func TestOwnFault(t *testing.T) {
 }
 
 // So does one in a goroutine that packs.
-func TestOwnFaultInPacking(t *testing.T) {
+func TestFaultInPackingIsNoDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, manyBins)
 	if err := table.Share(3, together); err != nil {
@@ -246,7 +246,7 @@ func TestOwnFaultInPacking(t *testing.T) {
 
 // After a fault in the middle of a checkpoint nothing is believed any more but
 // the file.
-func TestFaultInCheckpoint(t *testing.T) {
+func TestFaultInCheckpointMakesTableUnsure(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, smallOptions)
 	if _, err := table.addDoc(Doc{ID: "a"}, []uint64{1}); err != nil {

@@ -241,11 +241,11 @@ func (o *takenOracle) equalRemoved(t tb, table *Table) {
 }
 
 // sequences is how many random sequences the model test does beside those of rapid.
-var sequences = flag.Int("sequences", 60, "random sequences of TestTakingBack")
+var sequences = flag.Int("sequences", 60, "random sequences of TestTakingBackEqualsOracle")
 
 // Any sequence of adding, taking back, saving, crashing and compacting leaves what the
 // rules say.
-func TestTakingBack(t *testing.T) {
+func TestTakingBackEqualsOracle(t *testing.T) {
 	t.Parallel()
 	n := *sequences
 	if testing.Short() {
@@ -390,7 +390,7 @@ func forgetBatch(t *testing.T, table *Table, want *takenOracle, r *rand.Rand) {
 }
 
 // A table says what a program has to know to read it, and no more than that.
-func TestNeeds(t *testing.T) {
+func TestNeedsAreTheFeaturesInUse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, smallOptions)
 	_, err := table.addDoc(Doc{ID: "a"}, []uint64{1})

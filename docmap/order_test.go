@@ -299,7 +299,7 @@ func TestPlacesOfBins(t *testing.T) {
 }
 
 // What an interrupted checkpoint left is removed at the next start, by who may write.
-func TestSweep(t *testing.T) {
+func TestSweepRemovesRunsOfNoRecord(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	sampleTable(t, path)
 	before := contents(t, path, "")

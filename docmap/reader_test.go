@@ -23,7 +23,7 @@ func together(tasks int, f func(task int)) {
 
 // Documents added by several goroutines leave the table that they leave one by one, over
 // flushes and merges, and several who ask at once are told what one is told.
-func TestSharedTable(t *testing.T) {
+func TestSharedTableAnswersLikeOne(t *testing.T) {
 	t.Parallel()
 	const readers = 4
 	paths := []string{filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "many")}
@@ -117,7 +117,7 @@ func askAll(t *testing.T, one, many *Table, readers int, keys []uint64) {
 }
 
 // Who asks a closed table by a reader is told so.
-func TestSharedTableClosed(t *testing.T) {
+func TestSharedTableClosedIsAnError(t *testing.T) {
 	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), manyBins)
 	if err := table.Share(1, together); err != nil {
 		t.Fatal(err)

@@ -195,9 +195,9 @@ func TestWriterFindsReaders(t *testing.T) {
 	}
 }
 
-// TestLongStay: a reader beside a writer that has stayed for too long, or whose state has
+// TestLongStayMustReopen: a reader beside a writer that has stayed for too long, or whose state has
 // cost too much, is told to open the table again, and then finds what is new.
-func TestLongStay(t *testing.T) {
+func TestLongStayMustReopen(t *testing.T) {
 	if !canShare || initialMapping() == 0 {
 		t.Skip("who writes a table is alone with it on this system")
 	}

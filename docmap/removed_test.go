@@ -135,8 +135,8 @@ func TestBlocksOfACompactTable(t *testing.T) {
 	}
 }
 
-// TestRecall undoes what is in no file, and nothing that is.
-func TestRecall(t *testing.T) {
+// TestRecallUndoesUnsavedForget undoes what is in no file, and nothing that is.
+func TestRecallUndoesUnsavedForget(t *testing.T) {
 	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
 	for range 4 {
 		_, err := table.addDoc(Doc{ID: "x"}, nil)
@@ -227,9 +227,9 @@ func TestTombstonesBelow(t *testing.T) {
 	}
 }
 
-// TestTrimFirst: the first run keeps who was taken back after its last document came, for
+// TestFirstRunKeepsWhatClosedAKey: the first run keeps who was taken back after its last document came, for
 // with him a key may have been closed by documents behind.
-func TestTrimFirst(t *testing.T) {
+func TestFirstRunKeepsWhatClosedAKey(t *testing.T) {
 	var g tombstones
 	g.forget(1, 8)
 	g.forget(2, 5)

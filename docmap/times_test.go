@@ -4,7 +4,7 @@ import "testing"
 
 // Times are what was added, also over many blocks, and a copy does not see what comes
 // after it.
-func TestTimes(t *testing.T) {
+func TestTimesReadBack(t *testing.T) {
 	var list times
 	for i := range 3*blockTimes + 5 {
 		list.add(uint32(i * 7))

@@ -370,7 +370,7 @@ func tear(r *rand.Rand, files [][]byte) []byte {
 
 // The index of ids of a table is made of the ids alone: the hash is the one of
 // docs/format.md.
-func TestIDKey(t *testing.T) {
+func TestIDKeyIsThatOfTheFormat(t *testing.T) {
 	if got, want := idKey("some id"), xxh3.HashSeed([]byte("some id"), 2); got != want {
 		t.Fatalf("%x, want %x", got, want)
 	}

@@ -16,12 +16,12 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// windowSequences is how many random sequences TestWindow does.
-var windowSequences = flag.Int("windows", 14, "random sequences of TestWindow")
+// windowSequences is how many random sequences TestWindowEqualsOracle does.
+var windowSequences = flag.Int("windows", 14, "random sequences of TestWindowEqualsOracle")
 
 // Any sequence of documents of any time, of taking back, saving and crashing leaves what
 // rule 17 says.
-func TestWindow(t *testing.T) {
+func TestWindowEqualsOracle(t *testing.T) {
 	t.Parallel()
 	n := *windowSequences
 	if testing.Short() {
@@ -301,8 +301,8 @@ func TestEdgeMovesInSteps(t *testing.T) {
 	}
 }
 
-// TestEdgeAt: where the edge was is known for each document, and for the next.
-func TestEdgeAt(t *testing.T) {
+// TestEdgeAtEveryDocument: where the edge was is known for each document, and for the next.
+func TestEdgeAtEveryDocument(t *testing.T) {
 	w := window{length: 10, slices: []timeSlice{{first: 1}}}
 	want := map[uint32]uint32{1: 90, 2: 90, 3: 91, 4: 95, 5: 95, 6: 97}
 	for i, time := range []uint32{100, 100, 101, 105, 102} {

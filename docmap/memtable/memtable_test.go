@@ -131,7 +131,7 @@ func TestFindIsBounded(t *testing.T) {
 }
 
 // After Reserve nothing grows: memory is where it was.
-func TestReserve(t *testing.T) {
+func TestReserveKeepsMemoryInPlace(t *testing.T) {
 	m := newTable(t, 10, 8)
 	before := m.Bytes()
 	if err := m.Reserve(50_000, Alone); err != nil {

@@ -142,7 +142,7 @@ func TestBinsNotRemembered(t *testing.T) {
 }
 
 // Ranges of keys give what lies in them, over the borders of sub-blocks.
-func TestRanges(t *testing.T) {
+func TestRangesOverSubBlocks(t *testing.T) {
 	r, bins, all := someRun(t)
 	bounds := []uint64{0, 1, 1 << 58, 1<<58 - 1, 1 << 62, 1<<62 - 1, 3<<60 + 12345, 1<<64 - 1, all.Keys[3]}
 	for _, from := range bounds {

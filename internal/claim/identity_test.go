@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// TestIdentify: a file is the same under another name and with other content, and
+// TestIdentityFollowsTheFile: a file is the same under another name and with other content, and
 // another one under its name is another, also where it is given its number.
-func TestIdentify(t *testing.T) {
+func TestIdentityFollowsTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
 	make := func() ID {
 		t.Helper()

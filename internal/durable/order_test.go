@@ -48,9 +48,9 @@ func watch(t *testing.T, failing int) (steps *[]string) {
 	return steps
 }
 
-// TestOrder: what is in a file is on the disk before the file has its name, and the
+// TestContentIsDurableBeforeItsName: what is in a file is on the disk before the file has its name, and the
 // name before the caller goes on.
-func TestOrder(t *testing.T) {
+func TestContentIsDurableBeforeItsName(t *testing.T) {
 	dir := t.TempDir()
 	path, folder := filepath.Join(dir, "a"), "sync folder "+filepath.Base(dir)
 	for _, c := range []struct {

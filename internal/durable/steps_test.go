@@ -9,9 +9,9 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// TestStepFails has each step of each function fail once: there is the old file or
+// TestFailedStepLeavesOldOrNew has each step of each function fail once: there is the old file or
 // the new one, nothing else, and the same call helps.
-func TestStepFails(t *testing.T) {
+func TestFailedStepLeavesOldOrNew(t *testing.T) {
 	injected := errors.New("injected")
 	replace := func(path string) error { return Replace(path, put("new")) }
 	rename := func(path string) error {
