@@ -20,7 +20,7 @@ func exported(t testing.TB, f *Filter) []byte {
 	return b.Bytes()
 }
 
-// TestLibraryReadsExport and back: what the library writes is read again here.
+// TestLibraryReadsExport: the library reads an export, and Import reads the library's file.
 func TestLibraryReadsExport(t *testing.T) {
 	for _, shape := range shapes {
 		f := mustNew(t, shape, "s")

@@ -52,10 +52,10 @@ func TestPredictedRate(t *testing.T) {
 	}
 }
 
-// TestMeasuredRate fills filters to a share of their design load and compares
-// the share of other keys reported as seen with both figures the package gives.
-// Keys are fixed. With 8 probes the rate at a quarter of the load is 3.6e-8, too
-// small to be met in a test, so there fewer probes show the same formula.
+// TestMeasuredRate fills filters to a share of their design load. It compares the share of other
+// keys reported as seen with both figures of the package. Keys are fixed. With 8 probes the rate
+// at a quarter of the load is 3.6e-8, too small for a test, so fewer probes show the same
+// formula.
 func TestMeasuredRate(t *testing.T) {
 	for _, c := range []struct {
 		hashes int
@@ -89,7 +89,7 @@ func TestMeasuredRate(t *testing.T) {
 	}
 }
 
-// measureRate is the share of n fresh keys that f has seen.
+// measureRate returns the share of n fresh keys that f has seen.
 func measureRate(f *Filter, n int) float64 {
 	const batch = 10_000
 	seen := make([]bool, batch)
@@ -106,7 +106,7 @@ func measureRate(f *Filter, n int) float64 {
 	return float64(hits) / float64(n)
 }
 
-// TestEstimatedItems checks what Import relies on, where the truth is known.
+// TestEstimatedItems checks the estimate of Import against the known number.
 func TestEstimatedItems(t *testing.T) {
 	shape := ForItems(100_000)
 	f := mustNew(t, shape, "s")

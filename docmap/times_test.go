@@ -2,8 +2,7 @@ package docmap
 
 import "testing"
 
-// Times are what was added, also over many blocks, and a copy does not see what comes
-// after it.
+// Times read back as added, also over many blocks, and a copy does not see later ones.
 func TestTimesReadBack(t *testing.T) {
 	var list times
 	for i := range 3*blockTimes + 5 {

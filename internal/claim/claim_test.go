@@ -47,7 +47,8 @@ func TestOneHolder(t *testing.T) {
 	}
 }
 
-// TestClaimLeavesAnotherFileAlone: a claim does nothing to a file that has taken the place of its own.
+// TestClaimLeavesAnotherFileAlone: a claim does nothing to a file that has taken the place of its
+// own.
 func TestClaimLeavesAnotherFileAlone(t *testing.T) {
 	path := made(t, "a", "mine")
 	c := take(t, path)

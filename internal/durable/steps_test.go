@@ -9,8 +9,8 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// TestFailedStepLeavesOldOrNew has each step of each function fail once: there is the old file or
-// the new one, nothing else, and the same call helps.
+// TestFailedStepLeavesOldOrNew: after each step of each function fails once, there is the old
+// file or the new one and nothing else, and the same call then succeeds.
 func TestFailedStepLeavesOldOrNew(t *testing.T) {
 	injected := errors.New("injected")
 	replace := func(path string) error { return Replace(path, put("new")) }
