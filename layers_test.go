@@ -59,7 +59,7 @@ var mayKnow = map[string][]string{
 	"compare/similarity": {},
 	"compare/textdiff":   {"compare/similarity"},
 	"pipeline/confirm":   {"compare/similarity", "corpus", "dedup", "feature", "feature/method"},
-	"eval":               {"compare/similarity", "dedup", "feature", "feature/terms", "feature/words"},
+	"bench/eval":         {"compare/similarity", "dedup", "feature", "feature/terms", "feature/words"},
 	"compare/explain":    {"compare/similarity", "compare/textdiff", "corpus", "dedup", "feature", "feature/method", "report"},
 
 	"docmap/sorted":    {},
@@ -71,7 +71,7 @@ var mayKnow = map[string][]string{
 	"index":              {"dedup", "feature", "feature/terms", "bloomstore", "docmap"},
 	"report":             {"dedup", "index", "corpus", "feature"},
 	"pipeline":           {"report", "index", "dedup", "corpus", "feature"},
-	"internal/cli":       {"compare/similarity", "compare/textdiff", "pipeline/confirm", "eval", "compare/explain", "pipeline", "report", "index", "dedup", "corpus", "corpus/jsonl", "corpus/warc", "corpus/page", "feature", "feature/terms", "feature/words", "bloomstore", "report/lines", "report/clusters", "report/rows", "report/derive", "report/show", "corpus/parquet", "corpus/plain", "corpus/csv", "corpus/jsonarray"},
+	"internal/cli":       {"compare/similarity", "compare/textdiff", "pipeline/confirm", "compare/explain", "pipeline", "report", "index", "dedup", "corpus", "corpus/jsonl", "corpus/warc", "corpus/page", "feature", "feature/terms", "feature/words", "bloomstore", "report/lines", "report/clusters", "report/rows", "report/derive", "report/show", "corpus/parquet", "corpus/plain", "corpus/csv", "corpus/jsonarray"},
 	"corpus/archive":     {},
 	"corpus/jsonarray":   {"corpus", "corpus/jsonl"},
 	"report/lines":       {"corpus", "corpus/jsonl"},

@@ -48,7 +48,7 @@ var registry = []registered{
 	}, "shingles1", newShingles, namedShingles},
 	{Info{
 		Name:  "imatch",
-		Help:  "the terms neither common nor rare are the same (I-Match); needs --terms",
+		Help:  "the terms neither common nor rare are the same (I-Match); needs terms=FILE",
 		Score: "1",
 	}, "imatch1", newIMatch, namedIMatch},
 	{Info{

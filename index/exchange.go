@@ -35,7 +35,7 @@ func (f *Files) load(dir string) (*bloomstore.Filter, error) {
 	case f.Table == nil:
 		return openAlone(dir, f.Scheme())
 	case f.Filter == nil || string(f.Filter.Stamp) != string(tableStamp(f.Table, 0)):
-		return nil, fmt.Errorf("index %s: its filter is not of the present state of the table; firstseen check --rebuild makes it anew", dir)
+		return nil, fmt.Errorf("index %s: its filter is not of the present state of the table; firstseen index check --rebuild makes it anew", dir)
 	}
 	filter, _, err := bloomstore.Open(filepath.Join(dir, FilterFile), f.Scheme())
 	return filter, err

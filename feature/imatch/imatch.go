@@ -45,7 +45,7 @@ type Scheme struct {
 }
 
 // ErrNoTerms is returned if the table of terms is missing.
-var ErrNoTerms = errors.New("the method imatch needs a table of terms: make one with firstseen terms, and give it with --terms FILE")
+var ErrNoTerms = errors.New("the method imatch needs a table of terms: make one with firstseen terms, and give it with --method imatch:terms=FILE")
 
 // Validate reports the first field out of range.
 func (s Scheme) Validate() error {
