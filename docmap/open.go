@@ -244,22 +244,11 @@ func (t *Table) loadOpenBlock(docs *bbolt.Bucket) error {
 
 // replay fills the memory tables from the pending keys and the ids of their documents.
 func (t *Table) replay(pend *bbolt.Bucket) error {
-	next := t.head.flushed + 1
-	total := uint64(0)
-	var keys []uint64
-	for chunk := range t.head.chunks {
-		b := pend.Get(binKey(uint64(chunk)))
-		var err error
-		next, keys, err = replayChunk(b, chunk, next, keys, func(doc uint32, keys []uint64) error {
-			total += uint64(len(keys))
-			return t.spaces[ofKeys].mem.Add(keys, doc)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	if next != t.head.docs+1 || total != t.head.pending {
-		return damage("pending keys end at document %d of %d", next-1, t.head.docs)
+	err := t.head.replayPending(pend, func(doc uint32, keys []uint64) error {
+		return t.spaces[ofKeys].mem.Add(keys, doc)
+	})
+	if err != nil {
+		return err
 	}
 	for num := t.head.flushed + 1; num <= t.head.docs; num++ {
 		id, _, err := t.own.stored(num)
