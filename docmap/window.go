@@ -54,7 +54,8 @@ func (w *window) sliceOf(num uint32) int {
 	return i
 }
 
-// endOfSlice returns how many of docs, ascending, belong to the slice of the first.
+// endOfSlice returns how many of docs, ascending, belong to the slice of the first: all without
+// a window.
 func (w *window) endOfSlice(docs []uint32) int {
 	i := w.sliceOf(docs[0]) + 1
 	if i == len(w.slices) {
