@@ -103,7 +103,7 @@ func decode(r io.Reader, size uint64, scheme string) (*Filter, []byte, error) {
 
 // load reads the bits through both, which feeds sum, and the trailer from r.
 func (f *Filter) load(r, both io.Reader, sum *xxh3.Hasher, ones uint64) (err error) {
-	f.ones, err = readWords(both, f.words, false)
+	f.ones, err = readWords(both, f.words)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return damage("it is cut short")
 	}

@@ -1,7 +1,6 @@
 package bloomstore
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"unicode/utf8"
@@ -89,21 +88,3 @@ func (f *Filter) Fill() float64 { return float64(f.ones) / float64(f.shape.Bits)
 
 // Rate returns the share of keys never added that the present filter reports as seen: fill^k.
 func (f *Filter) Rate() float64 { return math.Pow(f.Fill(), float64(f.shape.Hashes)) }
-
-// Merge adds all keys of other, which stays as it is. The two must have equal
-// shape and scheme; otherwise nothing is changed. Items becomes the sum.
-func (f *Filter) Merge(other *Filter) error {
-	if f == other {
-		return errors.New("merging a filter with itself")
-	}
-	if f.shape != other.shape {
-		return fmt.Errorf("merging filters: %d bits and %d probes with %d bits and %d probes",
-			f.shape.Bits, f.shape.Hashes, other.shape.Bits, other.shape.Hashes)
-	}
-	if f.scheme != other.scheme {
-		return fmt.Errorf("merging filters: %w: %q and %q", ErrScheme, f.scheme, other.scheme)
-	}
-	f.ones = unite(f.words, other.words)
-	f.items += other.items
-	return nil
-}

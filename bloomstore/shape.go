@@ -62,14 +62,3 @@ func (s Shape) FalsePositiveRate(items uint64) float64 {
 }
 
 func (s Shape) words() uint64 { return (s.Bits + 63) / 64 }
-
-// estimateItems returns the likely number of distinct keys behind so many one bits, −(m/k)·ln(1 −
-// ones/m). Swamidass and Baldi, "Mathematical correction for fingerprint similarity measures", J.
-// Chem. Inf. Model. 47 (2007).
-func (s Shape) estimateItems(ones uint64) uint64 {
-	m := float64(s.Bits)
-	// A filter of ones alone holds any number of keys; half a zero bit stands
-	// for "a great many".
-	zeros := max(m-float64(ones), 0.5)
-	return uint64(math.Round(-m / float64(s.Hashes) * math.Log(zeros/m)))
-}

@@ -31,9 +31,9 @@ func writeWords(w io.Writer, words []uint64, bigEndian bool) error {
 	return nil
 }
 
-// readWords fills words from r, which has them in the given byte order, and returns the number of
+// readWords fills words from r, which has them in little-endian order, and returns the number of
 // one bits. The error of a short input is io.ErrUnexpectedEOF.
-func readWords(r io.Reader, words []uint64, bigEndian bool) (ones uint64, err error) {
+func readWords(r io.Reader, words []uint64) (ones uint64, err error) {
 	for chunk := range slices.Chunk(words, chunkWords) {
 		if _, err := io.ReadFull(r, asBytes(chunk)); err != nil {
 			if err == io.EOF {
@@ -41,7 +41,7 @@ func readWords(r io.Reader, words []uint64, bigEndian bool) (ones uint64, err er
 			}
 			return 0, err
 		}
-		if bigEndian != cpu.IsBigEndian {
+		if cpu.IsBigEndian {
 			swapBytes(chunk)
 		}
 		ones += countOnes(chunk)
@@ -62,18 +62,6 @@ func swapBytes(words []uint64) {
 func countOnes(words []uint64) uint64 {
 	var n int
 	for _, w := range words {
-		n += bits.OnesCount64(w)
-	}
-	return uint64(n)
-}
-
-// unite ORs src into dst, which is as long, and returns the ones in the result.
-func unite(dst, src []uint64) (ones uint64) {
-	src = src[:len(dst)]
-	var n int
-	for i, w := range src {
-		w |= dst[i]
-		dst[i] = w
 		n += bits.OnesCount64(w)
 	}
 	return uint64(n)
