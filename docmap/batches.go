@@ -27,7 +27,6 @@ type Batch struct {
 // ErrNoBatch: there is no batch of that name.
 var ErrNoBatch = errors.New("no such batch")
 
-// span is a range of documents.
 type span struct{ first, last uint32 }
 
 type namedSpan struct {
@@ -35,7 +34,6 @@ type namedSpan struct {
 	name string
 }
 
-// batches holds the batches of a table.
 type batches struct {
 	spans   map[string][]span // ascending each
 	sorted  []namedSpan       // all spans by first document; nil if it must be made anew
@@ -226,7 +224,6 @@ func spansSum(name string, body []byte) uint64 {
 	return xxh3.HashSeed(body, xxh3.HashStringSeed(name, seedBatch))
 }
 
-// loadBatches reads the batches that write has stored.
 func (t *Table) loadBatches(tx *bbolt.Tx) error {
 	b := &t.batches
 	b.from = t.head.docs

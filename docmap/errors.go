@@ -54,7 +54,6 @@ func damaged(err error) error {
 	return err
 }
 
-// checkPages walks the pages of a file.
 func checkPages(path string) error { return damaged(boltcheck.File(path)) }
 
 // damageText returns the text given to damage.

@@ -9,7 +9,6 @@ import (
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-// merge does the merging due after a flush.
 func (t *Table) merge() error {
 	for i := range t.spaces {
 		if err := t.mergeSpace(i); err != nil {

@@ -63,7 +63,6 @@ func (t *Table) Verify(ctx context.Context) ([]Finding, error) {
 	return v.found, nil
 }
 
-// A verifier collects findings.
 type verifier struct {
 	ctx   context.Context
 	t     *Table
@@ -257,7 +256,6 @@ func (v *verifier) countIDs() {
 	}
 }
 
-// pending reads the pending keys again.
 func (v *verifier) pending(s *snapshot) error {
 	head, pend := &v.t.head, s.tx.Bucket(bucketPend)
 	err := v.note(head.replayPending(pend, func(uint32, []uint64) error { return nil }))
@@ -270,13 +268,11 @@ func (v *verifier) pending(s *snapshot) error {
 	return nil
 }
 
-// times reads the times of documents again.
 func (v *verifier) times(s *snapshot) error {
 	_, err := readWindow(s.tx, &v.t.head)
 	return err
 }
 
-// removed reads the documents removed for the sake of others.
 func (v *verifier) removed(s *snapshot) error {
 	for key := []byte{}; key != nil; {
 		list, next, err := removedChunk(s.tx, key)

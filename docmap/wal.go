@@ -22,7 +22,6 @@ type wal struct {
 
 func (l *wal) reset() { l.bufs, l.n, l.docs = l.bufs[:0], 0, 0 }
 
-// begin begins a chunk with document doc.
 func (l *wal) begin(doc uint32) {
 	n := len(l.bufs)
 	if l.bufs = slices.Grow(l.bufs, 1)[:n+1]; l.bufs[n] == nil {

@@ -116,7 +116,6 @@ func (w *window) advance(time uint32) {
 	w.due = w.due || w.clock-s.begun >= max(1, w.length/sliceShare)
 }
 
-// add appends the time of the next document.
 func (w *window) add(num, time uint32) {
 	s := w.open()
 	if n := len(s.edges); n == 0 || s.edges[n-1].edge != w.edge {
