@@ -64,9 +64,6 @@ func (t *Table) SetBatch(name string) error {
 // extend puts the documents up to docs into the current batch.
 func (b *batches) extend(docs uint32) {
 	if b.current != "" && docs > b.from {
-		if b.spans == nil {
-			b.spans = map[string][]span{}
-		}
 		list := b.spans[b.current]
 		if n := len(list); n > 0 && list[n-1].last == b.from {
 			list[n-1].last = docs
@@ -80,9 +77,6 @@ func (b *batches) extend(docs uint32) {
 }
 
 func (b *batches) touch(name string) {
-	if b.dirty == nil {
-		b.dirty = map[string]bool{}
-	}
 	b.dirty[name], b.sorted = true, nil
 }
 
@@ -226,7 +220,7 @@ func spansSum(name string, body []byte) uint64 {
 
 func (t *Table) loadBatches(tx *bbolt.Tx) error {
 	b := &t.batches
-	b.from = t.head.docs
+	b.from, b.spans, b.dirty = t.head.docs, map[string][]span{}, map[string]bool{}
 	if t.head.needs&needsBatches == 0 {
 		return nil
 	}
@@ -234,7 +228,6 @@ func (t *Table) loadBatches(tx *bbolt.Tx) error {
 	if bucket == nil {
 		return damage("the list of batches is missing")
 	}
-	b.spans = map[string][]span{}
 	c := bucket.Cursor()
 	for key, value := c.First(); key != nil; key, value = c.Next() {
 		list, err := decodeSpans(string(key), value, t.head.docs)

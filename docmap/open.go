@@ -16,20 +16,14 @@ import (
 )
 
 func (t *Table) open() error {
-	beside := false
-	if t.opt.ReadOnly {
-		var err error
-		if beside, err = t.openBeside(); err != nil {
-			return err
-		}
+	beside, err := t.openBeside()
+	if err == nil && !beside {
+		err = t.openAlone()
 	}
-	if !beside {
-		if err := t.openAlone(); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	for i, limit := range []int{ofKeys: keyLimit, ofIDs: idLimit} {
-		var err error
 		if t.spaces[i].mem, err = memtable.New(t.opt.MemtableKeys, limit); err != nil {
 			return err
 		}
@@ -219,10 +213,7 @@ func (t *Table) load() error {
 	if t.opt.ReadOnly {
 		return nil
 	}
-	if h.needs&needsWindow != 0 {
-		return t.sweepSlices()
-	}
-	return t.sweep()
+	return t.sweepSlices()
 }
 
 // loadOpenBlock reads the block to which the next document is added.

@@ -14,7 +14,7 @@ import (
 // openBeside opens a table for reading beside a process that writes it. done is false if there is
 // no writer and none can start: then the caller opens the table alone and keeps writers out.
 func (t *Table) openBeside() (done bool, err error) {
-	if !canShare {
+	if !canShare || !t.opt.ReadOnly {
 		return false, nil
 	}
 	for {
