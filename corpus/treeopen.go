@@ -182,18 +182,19 @@ func (t *Tree) openFile(name string, at Mark) (*os.File, error) {
 	if err := refuseFile(t.root, t.plan.Dir, name); err != nil && !t.over {
 		return nil, err
 	}
-	name += PartialSuffix
+	partial := name + PartialSuffix
 	if at.Size > 0 {
-		return t.root.OpenFile(name, os.O_RDWR, 0)
+		return t.root.OpenFile(partial, os.O_RDWR, 0)
 	}
-	if err := t.root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+	if err := t.root.MkdirAll(filepath.Dir(partial), 0o777); err != nil {
 		return nil, err
 	}
-	// A file of that name was written by this run, behind its last checkpoint.
-	if err := t.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+	if _, err := t.root.Lstat(partial); err == nil { // of this run, behind its last checkpoint
+		if _, err := clearPartial(filepath.Join(t.plan.Dir, name), true); err != nil {
+			return nil, err
+		}
 	}
-	return t.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	return t.root.OpenFile(partial, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
 // open opens the nth output at a mark.
