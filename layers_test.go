@@ -49,63 +49,47 @@ func modulePackages(t *testing.T) []goPackage {
 	return packages
 }
 
-// mayKnow says which packages of this module each may import, beside those of
-// internal that know nothing of us. It is the table of docs/design.md, "Packages".
-var mayKnow = map[string][]string{
-	"":                   {"internal/cli"},
-	"bloomstore":         {},
-	"docmap":             {"docmap/sorted", "docmap/memtable", "docmap/boltcheck"},
-	"corpus":             {"corpus/archive"},
-	"compare/similarity": {},
-	"compare/textdiff":   {"compare/similarity"},
-	"pipeline/confirm":   {"compare/similarity", "corpus", "dedup", "feature", "feature/method"},
-	"eval":               {"compare/similarity", "dedup", "feature", "feature/terms", "feature/words"},
-	"compare/explain":    {"compare/similarity", "compare/textdiff", "corpus", "dedup", "feature", "feature/method", "report"},
-
-	"docmap/sorted":    {},
-	"docmap/memtable":  {},
-	"docmap/boltcheck": {},
-
-	"dedup":              {"feature", "feature/method", "bloomstore"},
-	"dedup/oracle/naive": {"feature/canon", "feature/canon/canontest"},
-	"index":              {"dedup", "feature", "feature/terms", "bloomstore", "docmap"},
-	"report":             {"dedup", "index", "corpus", "feature"},
-	"pipeline":           {"report", "index", "dedup", "corpus", "feature"},
-	"internal/cli":       {"compare/similarity", "compare/textdiff", "pipeline/confirm", "eval", "compare/explain", "pipeline", "report", "index", "dedup", "corpus", "corpus/jsonl", "corpus/warc", "corpus/page", "feature", "feature/terms", "feature/words", "bloomstore", "report/lines", "report/clusters", "report/rows", "report/derive", "report/show", "corpus/parquet", "corpus/plain", "corpus/csv", "corpus/jsonarray"},
-	"corpus/archive":     {},
-	"corpus/jsonarray":   {"corpus", "corpus/jsonl"},
-	"report/lines":       {"corpus", "corpus/jsonl"},
-	"report/derive":      {"corpus", "report/lines"},
-	"report/show":        {"report/lines"},
-	"report/rows":        {"corpus"},
-	"report/clusters":    {"report/lines"},
-
-	"feature":              {"feature/method", "feature/segments", "feature/twostage", "feature/exact", "feature/shingles", "feature/imatch", "feature/simhash", "feature/terms"},
-	"feature/method":       {},
-	"feature/canon":        {"feature/canon/vector"},
-	"feature/canon/vector": {},
-	"feature/digest":       {},
-	"feature/segments":     {"feature/method", "feature/canon", "feature/digest"},
-	"feature/words":        {"feature/canon", "feature/digest"},
-	"feature/terms":        {"feature/canon"},
-	"feature/hamming":      {},
-	"feature/shingles":     {"feature/method", "feature/canon", "feature/digest", "feature/words"},
-	"feature/imatch":       {"feature/method", "feature/canon", "feature/digest", "feature/words", "feature/terms"},
-	"feature/simhash":      {"feature/method", "feature/canon", "feature/digest", "feature/words", "feature/terms", "feature/hamming"},
-	"feature/exact":        {"feature/method", "feature/canon", "feature/digest"},
-	"feature/runs":         {"feature/canon"},
-	"feature/twostage":     {"feature/method", "feature/segments", "feature/runs", "feature/canon"},
+// mayImport reads the table of docs/design.md, "Packages": which packages of this module each may
+// import, beside those of internal that the table does not name.
+func mayImport(t *testing.T) map[string][]string {
+	t.Helper()
+	page, err := os.ReadFile("docs/design.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "| package | what it does | may import |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	quoted := regexp.MustCompile("`([^`]+)`")
+	may := map[string][]string{}
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, " | ")
+		if len(cells) != 3 || !strings.HasPrefix(line, "| `") {
+			continue
+		}
+		name := strings.TrimPrefix(strings.Trim(cells[0], "| `"), "main")
+		may[name] = nil
+		for _, m := range quoted.FindAllStringSubmatch(cells[2], -1) {
+			may[name] = append(may[name], m[1])
+		}
+	}
+	if len(may) < 40 {
+		t.Fatalf("docs/design.md has a table of %d packages", len(may))
+	}
+	return may
 }
 
 // TestLayers: data flows one way, and those who are to be tested, replaced and
 // imported alone know nothing of each other.
 func TestLayers(t *testing.T) {
+	may := mayImport(t)
+	there := map[string]bool{}
 	for _, p := range modulePackages(t) {
 		name := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
-		allowed, listed := mayKnow[name]
+		there[name] = true
+		allowed, listed := may[name]
 		if !listed {
 			if parent, _, nested := strings.Cut(name, "/"); nested && parent != "bench" && parent != "internal" {
-				allowed = append([]string{parent}, mayKnow[parent]...)
+				allowed = append([]string{parent}, may[parent]...)
 			} else if parent == "bench" || name == "bench" {
 				continue
 			}
@@ -116,6 +100,11 @@ func TestLayers(t *testing.T) {
 			if ours && !helper && !slices.Contains(allowed, inside) {
 				t.Errorf("%s imports %s", name, inside)
 			}
+		}
+	}
+	for name := range may {
+		if !there[name] {
+			t.Errorf("docs/design.md has a package %s, and there is none", name)
 		}
 	}
 }

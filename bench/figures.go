@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/firstseen/firstseen/eval"
+	"github.com/firstseen/firstseen/bench/eval"
 )
 
 // column is one of the table.

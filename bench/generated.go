@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/firstseen/firstseen/bench/eval"
 	"github.com/firstseen/firstseen/bench/vary"
-	"github.com/firstseen/firstseen/eval"
 )
 
 const (

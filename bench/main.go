@@ -2,6 +2,7 @@
 // oracle does, and how fast. Its figures are those of docs/quality.md and
 // docs/performance.md.
 //
+//	go run ./bench eval DOCS...    what each method removes from documents whose copies are known
 //	go run ./bench quality DIR...  what is removed from labelled sets and raw corpora
 //	go run ./bench pages DIR...    articles on the pages of two sites, found by their text
 //	go run ./bench extract FILE... how fast the text of pages is found
@@ -37,6 +38,7 @@ import (
 
 // commands are what bench can do.
 var commands = map[string]func(ctx context.Context, args []string, out io.Writer) error{
+	"eval":        evaluate,
 	"quality":     quality,
 	"pages":       pages,
 	"extract":     extract,

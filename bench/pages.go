@@ -11,8 +11,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/firstseen/firstseen/bench/eval"
 	"github.com/firstseen/firstseen/bench/vary"
-	"github.com/firstseen/firstseen/eval"
 	"github.com/firstseen/firstseen/internal/html"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/firstseen/firstseen/bench/eval"
 	"github.com/firstseen/firstseen/compare/textdiff"
-	"github.com/firstseen/firstseen/eval"
 )
 
 // pairsOptions say which pairs are shown, and how.

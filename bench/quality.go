@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/firstseen/firstseen/eval"
+	"github.com/firstseen/firstseen/bench/eval"
 )
 
 // quality measures what rules remove from every corpus below directories.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firstseen/firstseen/eval"
+	"github.com/firstseen/firstseen/bench/eval"
 )
 
 func TestOtherPage(t *testing.T) {

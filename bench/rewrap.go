@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/firstseen/firstseen/bench/eval"
 	"github.com/firstseen/firstseen/bench/vary"
-	"github.com/firstseen/firstseen/eval"
 	"github.com/firstseen/firstseen/internal/html"
 )
 

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/firstseen/firstseen/bench/eval"
 	"github.com/firstseen/firstseen/bench/peers"
 	"github.com/firstseen/firstseen/dedup"
-	"github.com/firstseen/firstseen/eval"
 	"github.com/firstseen/firstseen/feature"
 )
 

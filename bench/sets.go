@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/firstseen/firstseen/eval"
+	"github.com/firstseen/firstseen/bench/eval"
 )
 
 // labelled is a corpus, with labelled pairs or none.

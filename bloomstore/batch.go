@@ -5,10 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// blockPositions is how many positions are worked on at once: 128 keys of 8
-// probes, a document and more. Their 64 KiB of cache lines stay in the second
-// level cache between loading and writing. Explicit prefetching was tried and
-// gave nothing over load.
+// blockPositions is the number of positions in one block of work: 128 keys of 8 probes, a
+// document and more. Their 64 KiB of cache lines stay in the second level cache between loading
+// and writing. Explicit prefetching gained nothing over load.
 const blockPositions = 1024
 
 // Add puts all keys into the filter.
@@ -22,8 +21,8 @@ func (f *Filter) Add(keys []uint64) {
 	}
 }
 
-// AddShared is Add for several goroutines at once, which may not Test meanwhile. It sets missing
-// bits by an atomic OR: if two goroutines set one bit, one of them counts it.
+// AddShared is Add for several goroutines at once; none may Test meanwhile. It sets missing bits
+// by an atomic OR, so if two goroutines set the same bit, one of them counts it.
 func (f *Filter) AddShared(keys []uint64) {
 	var scratch [blockPositions / 4]uint64
 	size := len(scratch) / f.shape.Hashes
@@ -37,7 +36,7 @@ func (f *Filter) AddShared(keys []uint64) {
 	atomic.AddUint64(&f.ones, fresh)
 }
 
-// missing keeps those of pos whose bits are zero, in place.
+// missing keeps the positions whose bits are zero, in place.
 func missing(words, pos []uint64) []uint64 {
 	load(words, pos)
 	n := uint64(0)
@@ -48,7 +47,7 @@ func missing(words, pos []uint64) []uint64 {
 	return pos[:n]
 }
 
-// setShared makes the bits at pos one and returns how many were not.
+// setShared sets the bits at pos and returns how many were zero.
 func setShared(words, pos []uint64) (fresh uint64) {
 	for _, p := range pos {
 		old := atomic.OrUint64(&words[p/64], 1<<(p%64))
@@ -57,33 +56,31 @@ func setShared(words, pos []uint64) (fresh uint64) {
 	return fresh
 }
 
-// Test sets seen[i] to whether keys[i] is in the filter: true for every added key,
-// and for the share of the others given by Rate. seen must be at least as long
-// as keys.
+// Test sets seen[i] to whether keys[i] is in the filter: true for every added key, and for the
+// share of the others that Rate returns. seen must be at least as long as keys.
 //
-// Test reads all bits of a key even if the first is zero: an Add of the same keys then finds
-// them in the cache. TestLazily serves keys that are not added right afterwards.
+// Test reads all bits of a key even if the first is zero, so that an Add of the same keys then
+// finds them in the cache. For keys not added right afterwards, use TestLazily.
 func (f *Filter) Test(keys []uint64, seen []bool) {
 	var scratch [blockPositions / 4]uint64 // not f's, so that tests may run side by side
 	size := len(scratch) / f.shape.Hashes
 	seen = seen[:len(keys)]
 	for len(keys) > 0 {
 		block := keys[:min(size, len(keys))]
-		f.test(f.locate(scratch[:], block), seen[:len(block)])
+		f.testBits(f.locate(scratch[:], block), seen[:len(block)])
 		keys, seen = keys[len(block):], seen[len(block):]
 	}
 }
 
-// firstProbes is how many bits of a key TestLazily reads before the others: with a quarter of
-// the bits set 6% of keys never added have both, at design load 15%.
+// firstProbes is the number of a key's bits that TestLazily reads first. With a quarter of the
+// bits set, 6% of keys never added have both; at design load 15%.
 const firstProbes = 2
 
-// lazyKeys is how many keys TestLazily works on at once, a bit of a word for each.
+// lazyKeys is the number of keys in one step of TestLazily: a bit of a word for each.
 const lazyKeys = 64
 
-// TestLazily is Test for keys that are not added right afterwards. Of a key that has not both
-// of its first bits the others are not read, and most keys are new: 49 ns a key at 1 GiB,
-// not 82.
+// TestLazily is Test for keys not added right afterwards. It reads two of a key's bits first, and
+// the others only if both are set. Most keys are new: 49 ns a key at 1 GiB, not 82.
 func (f *Filter) TestLazily(keys []uint64, seen []bool) {
 	if f.shape.Hashes <= firstProbes {
 		f.Test(keys, seen)
@@ -105,8 +102,8 @@ func (f *Filter) TestLazily(keys []uint64, seen []bool) {
 	}
 }
 
-// testFirst puts the keys that have their first bits into left, and which they are into at.
-// It returns how many there are.
+// testFirst puts the keys whose first bits are set into left, and their indexes into at. It
+// returns their number.
 func (f *Filter) testFirst(keys []uint64, left *[lazyKeys]uint64, at *[lazyKeys]uint8) (n int) {
 	var scratch [firstProbes * lazyKeys]uint64
 	pos := scratch[:firstProbes*len(keys)]
@@ -128,7 +125,7 @@ func (f *Filter) testFirst(keys []uint64, left *[lazyKeys]uint64, at *[lazyKeys]
 	return n
 }
 
-// locate puts the positions of keys, k for each, into dst and returns the part used.
+// locate puts the positions of keys, k for each, into dst and returns the used part.
 func (f *Filter) locate(dst, keys []uint64) []uint64 {
 	k := f.shape.Hashes
 	dst = dst[:len(keys)*k]
@@ -137,10 +134,9 @@ func (f *Filter) locate(dst, keys []uint64) []uint64 {
 	return dst
 }
 
-// load reads the words at pos and does nothing else, so that as many cache misses are under
-// way as the processor can have. A loop that tests or stores between its loads has few: it
-// took twice as long, for what comes next has to wait for each. What load returns means
-// nothing. It may read a word that another goroutine sets.
+// load only reads the words at pos, so that as many cache misses overlap as the processor allows.
+// A loop that tests or stores between its loads took twice as long, because each step waits for
+// its load. The result means nothing. load may read a word while another goroutine sets it.
 //
 //go:noinline
 //go:norace
@@ -151,8 +147,8 @@ func load(words, pos []uint64) (sum uint64) {
 	return sum
 }
 
-// test reads the bits at pos, k for each of seen.
-func (f *Filter) test(pos []uint64, seen []bool) {
+// testBits reads the bits at pos, k for each of seen.
+func (f *Filter) testBits(pos []uint64, seen []bool) {
 	k := f.shape.Hashes
 	words := f.words
 	load(words, pos)
@@ -165,7 +161,7 @@ func (f *Filter) test(pos []uint64, seen []bool) {
 	}
 }
 
-// set makes the bits at pos one and returns how many were not.
+// set sets the bits at pos and returns how many were zero.
 func set(words, pos []uint64) (fresh uint64) {
 	for _, p := range pos {
 		w := words[p/64]

@@ -12,13 +12,12 @@ import (
 	"github.com/firstseen/firstseen/internal/durable"
 )
 
-// Save replaces a file by the filter in one step. After an error or a crash, path
-// holds the old file; once Save returns nil, the new one survives a power cut.
-// Beside the old file it needs as much free disk as the filter has bytes.
+// Save replaces a file by the filter in one step. After an error or a crash, path holds the old
+// file. Once Save returns nil, the new one survives a power cut. Beside the old file it needs
+// free disk for the whole filter.
 //
-// stamp, at most 64 KiB, belongs to the caller and comes back from Open. It should
-// identify the state of the index: a filter older than the rest of its index must
-// be rebuilt, not used.
+// stamp, at most 64 KiB, belongs to the caller; Open returns it. It should identify the state of
+// the index: a filter older than the rest of its index must be rebuilt, not used.
 func (f *Filter) Save(path string, stamp []byte) error {
 	if len(stamp) > maxStamp {
 		return fmt.Errorf("saving filter %s: a stamp of %d bytes, at most %d fit", path, len(stamp), maxStamp)
@@ -45,53 +44,45 @@ func (f *Filter) encode(w io.Writer, stamp []byte) error {
 	return err
 }
 
-// Open reads a saved filter and the stamp given to Save. Everything is checked
-// before it is returned, and sizes before memory is taken. The error wraps
-// ErrDamaged, ErrScheme (the filter is intact, but of other keys than scheme
-// makes) or ErrVersion; or it is one of reading the file, such as
-// fs.ErrNotExist.
-func Open(path, scheme string) (*Filter, []byte, error) {
-	f, stamp, err := open(path, scheme)
-	if err != nil {
-		return nil, nil, explain(path, err)
-	}
-	return f, stamp, nil
+// Open reads a saved filter and the stamp given to Save. It checks everything, and checks sizes
+// before it allocates memory. The error wraps ErrDamaged, ErrVersion or ErrScheme; the last means
+// an intact filter of keys that scheme does not make. Other errors come from reading the file,
+// such as fs.ErrNotExist.
+func Open(path, scheme string) (f *Filter, stamp []byte, err error) {
+	err = readFile(path, func(file io.Reader, size uint64) (err error) {
+		f, stamp, err = decode(file, size, scheme)
+		return err
+	})
+	return f, stamp, err
 }
 
-func open(path, scheme string) (*Filter, []byte, error) {
+// readFile opens a filter's file for read, and adds file and remedy to an error.
+func readFile(path string, read func(file io.Reader, size uint64) error) error {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, nil, err
+		return explain(path, err)
 	}
 	defer file.Close() // only read from: nothing can be lost
-	size, err := fileSize(file)
-	if err != nil {
-		return nil, nil, err
-	}
-	return decode(file, size, scheme)
-}
-
-func fileSize(file *os.File) (uint64, error) {
 	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = damage("it is no regular file")
+	}
+	if err == nil {
+		err = read(file, uint64(info.Size()))
+	}
 	if err != nil {
-		return 0, err
+		return explain(path, err)
 	}
-	if !info.Mode().IsRegular() {
-		return 0, damage("it is no regular file")
-	}
-	return uint64(info.Size()), nil
+	return nil
 }
 
 // decode reads a filter from r, which has size bytes.
 func decode(r io.Reader, size uint64, scheme string) (*Filter, []byte, error) {
 	sum := xxh3.New()
 	both := io.TeeReader(r, sum)
-	h, err := readHeader(both)
+	h, err := decodeHeader(both, size)
 	if err != nil {
 		return nil, nil, err
-	}
-	if want := h.fileSize(); size != want {
-		return nil, nil, damage("it has %d bytes and should have %d", size, want)
 	}
 	if h.Scheme != scheme {
 		// Refused before a gigabyte is read for nothing; the header has
@@ -112,7 +103,7 @@ func decode(r io.Reader, size uint64, scheme string) (*Filter, []byte, error) {
 
 // load reads the bits through both, which feeds sum, and the trailer from r.
 func (f *Filter) load(r, both io.Reader, sum *xxh3.Hasher, ones uint64) (err error) {
-	f.ones, err = readWords(both, f.words, false)
+	f.ones, err = readWords(both, f.words)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return damage("it is cut short")
 	}
@@ -132,36 +123,17 @@ func (f *Filter) load(r, both io.Reader, sum *xxh3.Hasher, ones uint64) (err err
 	return nil
 }
 
-// ReadHeader reads and checks the header of a saved filter, and not its bits. Errors are those of Open, without ErrScheme.
-func ReadHeader(path string) (Header, error) {
-	h, err := openHeader(path)
-	if err != nil {
-		return Header{}, explain(path, err)
-	}
-	return h, nil
+// ReadHeader reads and checks the header of a saved filter, but not its bits. Its errors are
+// those of Open, without ErrScheme.
+func ReadHeader(path string) (h Header, err error) {
+	err = readFile(path, func(file io.Reader, size uint64) (err error) {
+		h, err = decodeHeader(file, size)
+		return err
+	})
+	return h, err
 }
 
-func openHeader(path string) (Header, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return Header{}, err
-	}
-	defer file.Close()
-	size, err := fileSize(file)
-	if err != nil {
-		return Header{}, err
-	}
-	h, err := readHeader(file)
-	if err != nil {
-		return Header{}, err
-	}
-	if want := h.fileSize(); size != want {
-		return Header{}, damage("it has %d bytes and should have %d", size, want)
-	}
-	return h, nil
-}
-
-// explain adds the file and what to do about it.
+// explain adds the file and the remedy.
 func explain(path string, err error) error {
 	hint := ""
 	switch {

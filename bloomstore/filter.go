@@ -1,7 +1,6 @@
 package bloomstore
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"unicode/utf8"
@@ -13,9 +12,9 @@ import (
 // maxScheme is the longest name of a scheme, in bytes.
 const maxScheme = 255
 
-// A Filter is a Bloom filter of 64-bit keys. Any number of goroutines may Test
-// at the same time, or AddShared; everything else needs the filter for itself. After Close
-// only Close and Closed may be called.
+// A Filter is a Bloom filter of 64-bit keys. Any number of goroutines may Test, or AddShared, at
+// the same time; everything else needs the filter for itself. After Close only Close and Closed
+// may be called.
 type Filter struct {
 	shape   Shape
 	scheme  string
@@ -27,9 +26,9 @@ type Filter struct {
 	scratch [blockPositions]uint64
 }
 
-// New makes an empty filter. Its memory lies outside the Go heap, in huge pages
-// if the system has them. The filter takes it as it fills, and Close gives it
-// back. scheme names how the keys are made; 1 to 255 bytes of UTF-8.
+// New makes an empty filter. Its memory lies outside the Go heap, in huge pages if the system has
+// them. The system allocates it as the filter fills, and Close frees it. scheme names how the
+// keys are made; 1 to 255 bytes of UTF-8.
 func New(shape Shape, scheme string) (*Filter, error) {
 	if err := shape.Validate(); err != nil {
 		return nil, err
@@ -61,7 +60,7 @@ func validateScheme(scheme string) error {
 	return nil
 }
 
-// Close gives the memory back. A second Close does nothing.
+// Close frees the memory. A second Close does nothing.
 func (f *Filter) Close() error {
 	mem := f.mem
 	f.mem, f.words = nil, nil
@@ -77,34 +76,15 @@ func (f *Filter) Shape() Shape { return f.shape }
 // Scheme names how the keys were made.
 func (f *Filter) Scheme() string { return f.scheme }
 
-// Items is the number of keys added over the filter's life, each repeat counted
-// again. For an imported filter it starts from an estimate.
+// Items returns the number of keys added over the filter's life, counting repeats. For an
+// imported filter it starts from an estimate.
 func (f *Filter) Items() uint64 { return f.items }
 
-// Ones is the number of one bits. It is counted while adding, so it costs nothing.
+// Ones returns the number of one bits. Add counts them, so this costs nothing.
 func (f *Filter) Ones() uint64 { return f.ones }
 
-// Fill is the share of one bits, 0 to 1.
+// Fill returns the share of one bits, 0 to 1.
 func (f *Filter) Fill() float64 { return float64(f.ones) / float64(f.shape.Bits) }
 
-// Rate is the share of keys never added that the filter, as it is now, reports
-// as seen: fill^k.
+// Rate returns the share of keys never added that the present filter reports as seen: fill^k.
 func (f *Filter) Rate() float64 { return math.Pow(f.Fill(), float64(f.shape.Hashes)) }
-
-// Merge adds all keys of other, which stays as it is. The two must have equal
-// shape and scheme; otherwise nothing is changed. Items becomes the sum.
-func (f *Filter) Merge(other *Filter) error {
-	if f == other {
-		return errors.New("merging a filter with itself")
-	}
-	if f.shape != other.shape {
-		return fmt.Errorf("merging filters: %d bits and %d probes with %d bits and %d probes",
-			f.shape.Bits, f.shape.Hashes, other.shape.Bits, other.shape.Hashes)
-	}
-	if f.scheme != other.scheme {
-		return fmt.Errorf("merging filters: %w: %q and %q", ErrScheme, f.scheme, other.scheme)
-	}
-	f.ones = unite(f.words, other.words)
-	f.items += other.items
-	return nil
-}

@@ -209,43 +209,6 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-func TestMerge(t *testing.T) {
-	shape := ForItems(1000)
-	a, b, both := mustNew(t, shape, "s"), mustNew(t, shape, "s"), mustNew(t, shape, "s")
-	ka, kb := randomKeys(1, 500), randomKeys(2, 400)
-	a.Add(ka)
-	b.Add(kb)
-	both.Add(ka)
-	both.Add(kb)
-	if err := a.Merge(b); err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(a.words, both.words) || a.Items() != 900 {
-		t.Fatal("the merged filter is not that of all keys")
-	}
-	checkCount(t, a)
-}
-
-func TestMergeRefuses(t *testing.T) {
-	f := mustNew(t, Shape{1024, 8}, "s")
-	others := map[string]*Filter{
-		"itself":       f,
-		"other bits":   mustNew(t, Shape{1025, 8}, "s"),
-		"other hashes": mustNew(t, Shape{1024, 7}, "s"),
-		"other scheme": mustNew(t, Shape{1024, 8}, "t"),
-	}
-	for name, other := range others {
-		other.Add([]uint64{1})
-		words, items := slices.Clone(f.words), f.items
-		if err := f.Merge(other); err == nil {
-			t.Errorf("%s: no error", name)
-		}
-		if !slices.Equal(words, f.words) || items != f.items {
-			t.Errorf("%s: the filter has changed", name)
-		}
-	}
-}
-
 func TestNewRefuses(t *testing.T) {
 	long := string(make([]byte, maxScheme+1))
 	for _, c := range []struct {

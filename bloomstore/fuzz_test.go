@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"slices"
 	"testing"
-
-	"github.com/bits-and-blooms/bloom/v3"
 )
 
 // FuzzOpen: whatever is read is refused, or is a filter that is written again as
@@ -69,37 +67,4 @@ func useAll(t *testing.T, f *Filter) {
 		t.Fatal("an added key is not seen")
 	}
 	checkCount(t, f)
-}
-
-// FuzzImport: whatever is read is refused, or is the filter the library reads.
-func FuzzImport(f *testing.F) {
-	for _, m := range []uint{1, 100, 128} {
-		lib := bloom.New(m, 3)
-		lib.Add([]byte("12345678"))
-		var b bytes.Buffer
-		if _, err := lib.WriteTo(&b); err != nil {
-			f.Fatal(err)
-		}
-		f.Add(b.Bytes())
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		got, err := Import(bytes.NewReader(data), "s", 1<<16)
-		if err != nil {
-			return
-		}
-		defer got.Close()
-		// The library is safe here: Import has seen that the length is bounded.
-		var lib bloom.BloomFilter
-		if _, err := lib.ReadFrom(bytes.NewReader(data)); err != nil {
-			t.Fatalf("the library refuses what Import took: %v", err)
-		}
-		for _, key := range []uint64{0, 1, 2, 3} {
-			seen := make([]bool, 1)
-			got.Test([]uint64{key}, seen)
-			if want := lib.Test(keyBytes(key)); seen[0] != want {
-				t.Fatalf("key %d: %v, the library says %v", key, seen[0], want)
-			}
-		}
-		useAll(t, got)
-	})
 }

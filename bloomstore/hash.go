@@ -10,7 +10,7 @@ func hashKey(key uint64) (h0, h1, h2, h3 uint64) {
 	const (
 		c1 = 0x87c37b91114253d5
 		c2 = 0x4cf5ad432745937f
-		// What the appended byte leaves in the second half: rotl(1·c2, 33)·c1.
+		// The appended byte's contribution to the second half: rotl(1·c2, 33)·c1.
 		word     = 1<<64 - 1
 		appended = (c2<<33 | c2>>31) & word * c1 & word
 	)

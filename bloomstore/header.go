@@ -30,16 +30,16 @@ type Header struct {
 	Stamp   []byte // as given to Save
 }
 
-// size is the length of the encoded header.
+// size returns the length of the encoded header.
 func (h *Header) size() int {
 	n := fixedSize + len(h.Scheme) + len(h.Stamp) + sumSize
 	return (n + pageSize - 1) &^ (pageSize - 1)
 }
 
-// fileSize is the length of the whole file.
+// fileSize returns the length of the whole file.
 func (h *Header) fileSize() uint64 { return uint64(h.size()) + h.Shape.Bytes() + sumSize }
 
-// encode lays the header out as docs/format.md has it.
+// encode returns the header in the layout of docs/format.md.
 func (h *Header) encode() []byte {
 	b := make([]byte, h.size())
 	copy(b, magic)
@@ -64,9 +64,9 @@ func damage(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
-// readHeader reads and checks a header. It takes no more memory than the longest
-// header has, and only after the beginning was found in order.
-func readHeader(r io.Reader) (Header, error) {
+// decodeHeader reads and checks the header of a file of the given size. It takes no more
+// memory than the longest header has, and only after the beginning was found in order.
+func decodeHeader(r io.Reader, fileSize uint64) (Header, error) {
 	var prefix [prefixSize]byte
 	if err := readFull(r, prefix[:]); err != nil {
 		return Header{}, err
@@ -91,11 +91,15 @@ func readHeader(r io.Reader) (Header, error) {
 	if le.Uint64(b[end:]) != xxh3.Hash(b[:end]) {
 		return Header{}, damage("the header does not match its checksum")
 	}
-	return parseHeader(b)
+	h, err := parseHeader(b)
+	if want := h.fileSize(); err == nil && fileSize != want {
+		return Header{}, damage("it has %d bytes and should have %d", fileSize, want)
+	}
+	return h, err
 }
 
-// parseHeader takes apart a header whose checksum is right. Nothing in it is
-// believed all the same: a checksum is no proof of who wrote it.
+// parseHeader decodes a header whose checksum is right. It still checks every field: a checksum
+// does not prove the author.
 func parseHeader(b []byte) (Header, error) {
 	le := binary.LittleEndian
 	scheme, stamp := uint64(le.Uint32(b[36:])), uint64(le.Uint32(b[40:]))

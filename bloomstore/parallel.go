@@ -5,18 +5,17 @@ import (
 	"sync"
 )
 
-// parallelKeys is the least number of keys for a goroutine to be worth its start.
+// parallelKeys is the least number of keys worth a goroutine.
 const parallelKeys = 1024
 
-// AddParallel does what Add does on all processors, for when a filter is rebuilt
-// and nothing else is to be done. Each goroutine owns a part of the bits and
-// works out the positions of all keys anew: that costs less than the atomic
-// writes that sharing would need. Give it thousands of keys at a time.
+// AddParallel is Add on all processors, for rebuilding a filter. Each goroutine owns a part of
+// the bits and computes the positions of all keys: that costs less than atomic writes. Pass
+// thousands of keys at a time.
 func (f *Filter) AddParallel(keys []uint64) {
-	f.addParallel(keys, min(runtime.GOMAXPROCS(0), len(keys)/parallelKeys))
+	f.addSplit(keys, min(runtime.GOMAXPROCS(0), len(keys)/parallelKeys))
 }
 
-func (f *Filter) addParallel(keys []uint64, workers int) {
+func (f *Filter) addSplit(keys []uint64, workers int) {
 	if workers < 2 {
 		f.Add(keys)
 		return
@@ -35,8 +34,7 @@ func (f *Filter) addParallel(keys []uint64, workers int) {
 	}
 }
 
-// addRange sets the bits of keys that are in [from, to), and returns how many
-// were zero.
+// addRange sets the bits of keys in [from, to), and returns how many were zero.
 func (f *Filter) addRange(keys []uint64, from, to uint64) (fresh uint64) {
 	var scratch [blockPositions]uint64
 	size := blockPositions / f.shape.Hashes
@@ -48,12 +46,12 @@ func (f *Filter) addRange(keys []uint64, from, to uint64) (fresh uint64) {
 	return fresh
 }
 
-// within keeps those of pos in [from, to), in place.
+// within keeps the positions in [from, to), in place.
 func within(pos []uint64, from, to uint64) []uint64 {
 	n := 0
 	for _, p := range pos {
 		pos[n] = p
-		// Added, not branched on: which way it goes is random.
+		// A sum, not a branch: the branch would be random.
 		one := 0
 		if p-from < to-from {
 			one = 1

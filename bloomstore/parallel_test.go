@@ -12,8 +12,8 @@ func TestParallelIsAdd(t *testing.T) {
 		for _, workers := range []int{0, 1, 2, 3, 8} {
 			want, got := mustNew(t, shape, "s"), mustNew(t, shape, "s")
 			want.Add(keys)
-			got.addParallel(keys[:3000], workers)
-			got.addParallel(keys[3000:], workers)
+			got.addSplit(keys[:3000], workers)
+			got.addSplit(keys[3000:], workers)
 			equal(t, got, want)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	// maxBits (1 TiB) and maxHashes bound what a header may ask for.
+	// maxBits (1 TiB) and maxHashes bound the size in a header.
 	maxBits   = 1 << 43
 	maxHashes = 64
 
@@ -19,23 +19,22 @@ type Shape struct {
 	Hashes int    // k: bits set for each key, 1 to 64
 }
 
-// ForItems gives the shape made for n keys: 16 bits a key and 8 probes. At n keys
-// the filter is 39% full and 5.745e-4 of the keys never added are reported as
-// seen; at 2n it is 2.5e-2.
+// ForItems returns the shape made for n keys: 16 bits a key and 8 probes. At n keys the filter is
+// 39% full and reports 5.745e-4 of the keys never added as seen; at 2n it is 2.5e-2.
 func ForItems(n uint64) Shape {
 	n = min(max(n, 4), maxBits/(2*defaultHashes))
 	bits := n * 2 * defaultHashes
 	return Shape{Bits: (bits + 63) &^ 63, Hashes: defaultHashes}
 }
 
-// ForMemory gives the largest shape whose bits take at most the given bytes of
-// memory; at least 8 bytes.
+// ForMemory returns the largest shape whose bits take at most the given bytes of memory; at least
+// 8 bytes.
 func ForMemory(bytes uint64) Shape {
 	bytes = min(max(bytes&^7, 8), maxBits/8)
 	return Shape{Bits: bytes * 8, Hashes: defaultHashes}
 }
 
-// Validate says whether a filter of this shape can exist.
+// Validate returns an error if no filter can have this shape.
 func (s Shape) Validate() error {
 	if s.Bits < 1 || s.Bits > maxBits {
 		return fmt.Errorf("a filter of %d bits: must have 1 to %d", s.Bits, uint64(maxBits))
@@ -46,11 +45,11 @@ func (s Shape) Validate() error {
 	return nil
 }
 
-// Capacity is the number of keys at design load: two bits for every probe, which
-// is 16 bits a key for 8 probes. Nothing stops there, but the rate rises fast.
+// Capacity returns the number of keys at design load: two bits for every probe, 16 bits a key for
+// 8 probes. A filter takes more keys, but the rate rises fast.
 func (s Shape) Capacity() uint64 { return s.Bits / (2 * uint64(s.Hashes)) }
 
-// Bytes is the memory the bits take.
+// Bytes returns the memory of the bits.
 func (s Shape) Bytes() uint64 { return s.words() * 8 }
 
 // FalsePositiveRate predicts the false positive rate after items distinct keys were added:
@@ -63,14 +62,3 @@ func (s Shape) FalsePositiveRate(items uint64) float64 {
 }
 
 func (s Shape) words() uint64 { return (s.Bits + 63) / 64 }
-
-// estimateItems is the likely number of distinct keys behind so many one bits,
-// −(m/k)·ln(1 − ones/m). Swamidass and Baldi, "Mathematical correction for
-// fingerprint similarity measures", J. Chem. Inf. Model. 47 (2007).
-func (s Shape) estimateItems(ones uint64) uint64 {
-	m := float64(s.Bits)
-	// A filter of ones alone holds any number of keys; half a zero bit stands
-	// for "a great many".
-	zeros := max(m-float64(ones), 0.5)
-	return uint64(math.Round(-m / float64(s.Hashes) * math.Log(zeros/m)))
-}

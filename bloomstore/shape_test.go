@@ -2,7 +2,6 @@ package bloomstore
 
 import (
 	"math"
-	"slices"
 	"testing"
 )
 
@@ -104,21 +103,4 @@ func measureRate(f *Filter, n int) float64 {
 		}
 	}
 	return float64(hits) / float64(n)
-}
-
-// TestEstimatedItems checks what Import relies on, where the truth is known.
-func TestEstimatedItems(t *testing.T) {
-	shape := ForItems(100_000)
-	f := mustNew(t, shape, "s")
-	f.Add(randomKeys(1, 100_000))
-	if got := float64(shape.estimateItems(f.Ones())); math.Abs(got-1e5) > 1e3 {
-		t.Errorf("estimated %v keys, there are 100000", got)
-	}
-	if got := shape.estimateItems(0); got != 0 {
-		t.Errorf("an empty filter is estimated to hold %d keys", got)
-	}
-	most := []uint64{shape.estimateItems(shape.Bits - 1), shape.estimateItems(shape.Bits)}
-	if !slices.IsSorted(most) || most[1] > 2*shape.Bits {
-		t.Errorf("nearly full and full filters are estimated to hold %v keys", most)
-	}
 }

@@ -11,20 +11,19 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// snapshotWords is how many words a step copies: 1 MiB, 0.1 to 0.4 ms.
+// snapshotWords is the number of words that a step copies: 1 MiB, 0.1 to 0.4 ms.
 const snapshotWords = 128 << 10
 
-// A Snapshot is a filter on its way into a file while keys are added to it: its
-// owner copies a piece of it from time to time, between two calls of the filter,
-// and another goroutine writes the pieces.
+// A Snapshot is a filter being written into a file while keys are added to it. Between two calls
+// of the filter, its owner copies a piece of it; another goroutine writes the pieces.
 //
 //	case buf := <-s.Ready():
 //		s.Copy(buf)
 //	case err := <-s.Done():
 //
-// The file holds all keys added before the snapshot was begun and, since bits only
-// ever become one, any part of those added until the last piece was copied. It is a
-// whole filter file, synced, when Done has given nil.
+// The file holds all keys added before the snapshot was begun. Since bits only ever become one,
+// it also holds some of those added until the last piece was copied. Once Done has returned nil,
+// it is a whole filter file on the disk.
 type Snapshot struct {
 	filter *Filter
 	path   string
@@ -38,7 +37,7 @@ type Snapshot struct {
 	ended  chan struct{}
 }
 
-// snapshotFile is what writing a snapshot needs of an *os.File.
+// snapshotFile holds the methods of *os.File that writing a snapshot needs.
 type snapshotFile interface {
 	io.Writer
 	io.WriterAt
@@ -48,8 +47,8 @@ type snapshotFile interface {
 	Close() error
 }
 
-// Snapshot begins to save the filter into a file, which it creates, in place of what
-// has that name. stamp is as for Save. The caller renames the file when it is done.
+// Snapshot begins to save the filter into a new file, and removes an old one of that name. stamp
+// is as for Save. The caller renames the file when it is done.
 func (f *Filter) Snapshot(path string, stamp []byte) (*Snapshot, error) {
 	if len(stamp) > maxStamp {
 		return nil, fmt.Errorf("saving filter %s: a stamp of %d bytes, at most %d fit", path, len(stamp), maxStamp)
@@ -61,10 +60,10 @@ func (f *Filter) Snapshot(path string, stamp []byte) (*Snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("saving filter: %w", err)
 	}
-	return f.snapshot(path, file, stamp), nil
+	return f.startSnapshot(path, file, stamp), nil
 }
 
-func (f *Filter) snapshot(path string, file snapshotFile, stamp []byte) *Snapshot {
+func (f *Filter) startSnapshot(path string, file snapshotFile, stamp []byte) *Snapshot {
 	const buffers = 2 // one is filled while the other is written
 	s := &Snapshot{
 		filter: f, path: path, file: file, header: Header{Shape: f.shape, Scheme: f.scheme, Stamp: stamp},
@@ -78,8 +77,7 @@ func (f *Filter) snapshot(path string, file snapshotFile, stamp []byte) *Snapsho
 	return s
 }
 
-// Ready gives a buffer whenever there is one for the next piece, and nil once all
-// is copied.
+// Ready returns a channel of buffers for the next piece, or nil once everything is copied.
 func (s *Snapshot) Ready() <-chan []uint64 {
 	if s.next == len(s.filter.words) {
 		return nil
@@ -87,7 +85,7 @@ func (s *Snapshot) Ready() <-chan []uint64 {
 	return s.free
 }
 
-// Copy takes the next piece of the filter into a buffer from Ready.
+// Copy copies the next piece of the filter into a buffer from Ready.
 func (s *Snapshot) Copy(buf []uint64) {
 	n := copy(buf, s.filter.words[s.next:])
 	s.next += n
@@ -98,15 +96,14 @@ func (s *Snapshot) Copy(buf []uint64) {
 	}
 }
 
-// Done gives, once, how the snapshot has ended: nil when the file is whole and on
-// the disk.
+// Done returns a channel of one value, the snapshot's result: nil when the whole file is on the
+// disk.
 func (s *Snapshot) Done() <-chan error { return s.done }
 
-// Ended is closed when there is something to receive from Done, or was.
+// Ended returns a channel that is closed when Done has a value, or had one.
 func (s *Snapshot) Ended() <-chan struct{} { return s.ended }
 
-// Abort gives the snapshot up if it is not done, and removes its file, also if it
-// is.
+// Abort stops the snapshot if it is not done, and removes its file in either case.
 func (s *Snapshot) Abort() error {
 	close(s.quit)
 	<-s.ended
@@ -130,8 +127,8 @@ func (s *Snapshot) write() {
 	s.done <- err
 }
 
-// writeFile writes the bits first, since only then it is known how many are one,
-// and the checksum of the whole last.
+// writeFile writes the bits first, because the header has their number of ones, and the checksum
+// of the whole last.
 func (s *Snapshot) writeFile() error {
 	if _, err := s.file.Seek(int64(s.header.size()), io.SeekStart); err != nil {
 		return err

@@ -189,7 +189,7 @@ func TestSnapshotTellsEveryFailure(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := f.snapshot(path, &failingFile{file, n}, nil)
+		s := f.startSnapshot(path, &failingFile{file, n}, nil)
 		err = finishSnapshot(s)
 		if err == nil {
 			if n < 10 {

@@ -3,13 +3,14 @@ package bloomstore
 import (
 	"io"
 	"math/bits"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
 )
 
-// chunkWords is how many words are read, written or checked at a time: 256 KiB,
-// which stays in a core's own cache from one step to the next.
+// chunkWords is the number of words read, written or checked at a time: 256 KiB, which stays in a
+// core's own cache from one step to the next.
 const chunkWords = 32 << 10
 
 // writeWords writes words in the given byte order.
@@ -18,9 +19,7 @@ func writeWords(w io.Writer, words []uint64, bigEndian bool) error {
 	if bigEndian != cpu.IsBigEndian {
 		swapped = make([]uint64, min(chunkWords, len(words)))
 	}
-	for len(words) > 0 {
-		chunk := words[:min(chunkWords, len(words))]
-		words = words[len(chunk):]
+	for chunk := range slices.Chunk(words, chunkWords) {
 		if swapped != nil {
 			chunk = swapped[:copy(swapped, chunk)]
 			swapBytes(chunk)
@@ -32,19 +31,17 @@ func writeWords(w io.Writer, words []uint64, bigEndian bool) error {
 	return nil
 }
 
-// readWords fills words from r, which has them in the given byte order, and
-// returns the number of one bits. A short input is io.ErrUnexpectedEOF.
-func readWords(r io.Reader, words []uint64, bigEndian bool) (ones uint64, err error) {
-	for len(words) > 0 {
-		chunk := words[:min(chunkWords, len(words))]
-		words = words[len(chunk):]
+// readWords fills words from r, which has them in little-endian order, and returns the number of
+// one bits. The error of a short input is io.ErrUnexpectedEOF.
+func readWords(r io.Reader, words []uint64) (ones uint64, err error) {
+	for chunk := range slices.Chunk(words, chunkWords) {
 		if _, err := io.ReadFull(r, asBytes(chunk)); err != nil {
 			if err == io.EOF {
 				err = io.ErrUnexpectedEOF
 			}
 			return 0, err
 		}
-		if bigEndian != cpu.IsBigEndian {
+		if cpu.IsBigEndian {
 			swapBytes(chunk)
 		}
 		ones += countOnes(chunk)
@@ -70,19 +67,7 @@ func countOnes(words []uint64) uint64 {
 	return uint64(n)
 }
 
-// unite ORs src into dst, which is as long, and returns the ones in the result.
-func unite(dst, src []uint64) (ones uint64) {
-	src = src[:len(dst)]
-	var n int
-	for i, w := range src {
-		w |= dst[i]
-		dst[i] = w
-		n += bits.OnesCount64(w)
-	}
-	return uint64(n)
-}
-
-// excess says whether a bit at m or above is one; words are those of m bits, none for 0.
+// excess reports whether a bit at m or above is one. words are those of m bits, none for 0.
 func excess(words []uint64, m uint64) bool {
 	tail := m % 64
 	return tail != 0 && words[len(words)-1]>>tail != 0

@@ -75,7 +75,7 @@ type WindowError struct {
 }
 
 func (e *WindowError) Error() string {
-	return fmt.Sprintf("a zstd frame needs a window of %d bytes, and the limit is %d: allow it with --max-window %d, which takes as much memory, or pack the file again with a smaller --long",
+	return fmt.Sprintf("a zstd frame needs a window of %d bytes, and the limit is %d: allow it with --limit window=%d, which takes as much memory, or pack the file again with a smaller --long",
 		e.Window, e.Limit, e.Window)
 }
 
@@ -165,7 +165,7 @@ type RatioError struct {
 }
 
 func (e *RatioError) Error() string {
-	return fmt.Sprintf("%d bytes of it became %d: no corpus repeats itself more than %d times, so it may be made to do harm; if it is not, allow it with --max-ratio 0",
+	return fmt.Sprintf("%d bytes of it became %d: no corpus repeats itself more than %d times, so it may be made to do harm; if it is not, allow it with --limit ratio=0",
 		e.Stored, e.Decoded, e.Limit)
 }
 

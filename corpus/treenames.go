@@ -30,10 +30,10 @@ func CheckTreeNames(dir string, names []string, inputs []Input) error {
 		whole = filepath.Clean(whole)
 		for name := whole; name != "."; name = filepath.Dir(name) {
 			if len(filepath.Base(name)) > maxPart {
-				return fmt.Errorf("the input %s has a name that is too long for a file: write it with --out, or have --kept-files name it", inputs[i].Name)
+				return fmt.Errorf("the input %s has a name that is too long for a file: write it with --out, or have firstseen report kept name it", inputs[i].Name)
 			}
 			if other, is := from[foldName(name)]; is && name != whole {
-				return fmt.Errorf("the output of %s would be the folder in which that of %s is: write them with --out, or have --kept-files name them", other, inputs[i].Name)
+				return fmt.Errorf("the output of %s would be the folder in which that of %s is: write them with --out, or have firstseen report kept name them", other, inputs[i].Name)
 			}
 		}
 	}

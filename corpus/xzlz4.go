@@ -134,7 +134,7 @@ func (g *xzGuard) block() error {
 		return errXZ
 	}
 	if window > g.limit {
-		return fmt.Errorf("an xz block needs a dictionary of %d bytes, and the limit is %d: allow it with --max-window %d, which takes as much memory", window, g.limit, window)
+		return fmt.Errorf("an xz block needs a dictionary of %d bytes, and the limit is %d: allow it with --limit window=%d, which takes as much memory", window, g.limit, window)
 	}
 	g.size, g.step = 0, g.chunk
 	return nil

@@ -1,6 +1,7 @@
 package docmap
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -13,14 +14,14 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// MaxBatchName is how long the name of a batch can be, in bytes.
+// MaxBatchName is the largest length of a batch's name, in bytes.
 const MaxBatchName = 255
 
 // A Batch is documents under a common name.
 type Batch struct {
 	Name      string
-	Documents uint32 // added, those taken back since included
-	Live      uint32 // of them, not taken back
+	Documents uint32 // added, including those taken back since
+	Live      uint32 // those of them not taken back
 }
 
 // ErrNoBatch: there is no batch of that name.
@@ -34,11 +35,11 @@ type namedSpan struct {
 	name string
 }
 
-// batches are the batches of a table.
+// batches holds the batches of a table.
 type batches struct {
 	spans   map[string][]span // ascending each
-	sorted  []namedSpan       // of all; nil where it is to be made anew
-	current string            // that documents after from belong to, "" for none
+	sorted  []namedSpan       // all spans by first document; nil if it must be made anew
+	current string            // batch of the documents after from, "" for none
 	from    uint32
 	dirty   map[string]bool // names to be written
 	removed removedLog
@@ -48,8 +49,8 @@ const needsBatches = 1 << 2
 
 var bucketBatch = []byte("batch")
 
-// SetBatch has the documents added from here on belong to a batch, which may have some
-// already; to none if name is empty.
+// SetBatch puts the documents added from here on into a batch, new or old; into none if name is
+// empty.
 func (t *Table) SetBatch(name string) error {
 	if err := t.writable(); err != nil {
 		return fmt.Errorf("beginning a batch: %w", err)
@@ -62,7 +63,7 @@ func (t *Table) SetBatch(name string) error {
 	return nil
 }
 
-// extend gives the current batch the documents up to docs.
+// extend puts the documents up to docs into the current batch.
 func (b *batches) extend(docs uint32) {
 	if b.current != "" && docs > b.from {
 		if b.spans == nil {
@@ -87,7 +88,7 @@ func (b *batches) touch(name string) {
 	b.dirty[name], b.sorted = true, nil
 }
 
-// BatchOf is the batch of a document, "" where it has none.
+// BatchOf returns the batch of a document, "" if it has none.
 func (t *Table) BatchOf(num uint32) string {
 	b := &t.batches
 	if num > b.from {
@@ -100,7 +101,7 @@ func (t *Table) BatchOf(num uint32) string {
 				b.sorted = append(b.sorted, namedSpan{s, name})
 			}
 		}
-		slices.SortFunc(b.sorted, func(x, y namedSpan) int { return int(int64(x.first) - int64(y.first)) })
+		slices.SortFunc(b.sorted, func(x, y namedSpan) int { return cmp.Compare(x.first, y.first) })
 	}
 	i := sort.Search(len(b.sorted), func(i int) bool { return b.sorted[i].last >= num })
 	if i < len(b.sorted) && b.sorted[i].first <= num {
@@ -119,9 +120,9 @@ func (t *Table) Batches() []Batch {
 			b.Documents += s.last - s.first + 1
 			for num := s.first; num <= s.last; num++ {
 				switch {
-				case t.graves.counted.which.has(num):
+				case t.tombstones.counted.which.has(num):
 					b.Documents--
-				case !t.graves.has(num):
+				case !t.tombstones.has(num):
 					b.Live++
 				}
 			}
@@ -131,7 +132,8 @@ func (t *Table) Batches() []Batch {
 	return list
 }
 
-// BatchDocs are the live documents of a batch, those that only count too, ascending. The error is ErrNoBatch.
+// BatchDocs returns the live documents of a batch, ascending, including those that only count.
+// The error is ErrNoBatch.
 func (t *Table) BatchDocs(name string) ([]uint32, error) {
 	t.batches.extend(t.docs)
 	list, ok := t.batches.spans[name]
@@ -141,7 +143,7 @@ func (t *Table) BatchDocs(name string) ([]uint32, error) {
 	var nums []uint32
 	for _, s := range list {
 		for num := s.first; num <= s.last; num++ {
-			if !t.graves.gone(num) {
+			if !t.tombstones.gone(num) {
 				nums = append(nums, num)
 			}
 		}
@@ -149,8 +151,8 @@ func (t *Table) BatchDocs(name string) ([]uint32, error) {
 	return nums, nil
 }
 
-// EndBatch forgets a batch, not its documents: until the next Checkpoint or
-// SaveForgotten that is not durable. The error is ErrNoBatch.
+// EndBatch forgets a batch, but not its documents. The next Checkpoint or SaveForgotten makes
+// that durable. The error is ErrNoBatch.
 func (t *Table) EndBatch(name string) error {
 	if err := t.writable(); err != nil {
 		return fmt.Errorf("ending a batch: %w", err)
@@ -164,8 +166,7 @@ func (t *Table) EndBatch(name string) error {
 	return nil
 }
 
-// dropBelow lets go of what is known of documents below a watermark, and of batches that
-// have no others.
+// dropBelow removes the documents below a watermark from all batches, and batches without others.
 func (b *batches) dropBelow(mark uint32) {
 	for name, list := range b.spans {
 		left := slices.DeleteFunc(slices.Clone(list), func(s span) bool { return s.last < mark })
@@ -182,7 +183,7 @@ func (b *batches) dropBelow(mark uint32) {
 	}
 }
 
-// write stores what has changed.
+// write stores the changed batches.
 func (b *batches) write(tx *bbolt.Tx, next *header) error {
 	b.extend(next.docs)
 	if len(b.dirty) == 0 && b.removed.empty() {
@@ -225,7 +226,7 @@ func spansSum(name string, body []byte) uint64 {
 	return xxh3.HashSeed(body, xxh3.HashStringSeed(name, seedBatch))
 }
 
-// loadBatches reads what write has stored.
+// loadBatches reads the batches that write has stored.
 func (t *Table) loadBatches(tx *bbolt.Tx) error {
 	b := &t.batches
 	b.from = t.head.docs

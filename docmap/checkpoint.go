@@ -2,10 +2,12 @@ package docmap
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 
 	"github.com/zeebo/xxh3"
 	"go.etcd.io/bbolt"
@@ -15,33 +17,30 @@ import (
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-// Add adds documents, each with its id, its data and all its keys, and returns the
-// number of the first; the others follow. The first of a table is 1. They are in
-// memory only, and lost, until the next Checkpoint; look-ups find them at once. All
-// slices may be reused by the caller; a key given twice for a document counts once.
-// After an error none was added.
+// Add adds documents, each with its id, its data and all its keys. It returns the number of the
+// first; the others follow. The first document of a table has number 1. Look-ups find them at
+// once, but until the next Checkpoint they are in memory only, and a crash loses them. The caller
+// may reuse all slices. A key given twice for a document counts once. After an error none was
+// added.
 func (t *Table) Add(ids []string, data [][]byte, keys [][]uint64) (first uint32, err error) {
 	return t.AddAt(ids, data, keys, nil)
 }
 
-// AddAt is Add for a table with a window: times are those of the documents, in Unix
-// seconds, each of which Advance was told. Without a window they mean nothing.
+// AddAt is Add for a table with a window. times are those of the documents, in Unix seconds;
+// Advance must have been called with each. Without a window they mean nothing.
 func (t *Table) AddAt(ids []string, data [][]byte, keys [][]uint64, times []uint32) (first uint32, err error) {
 	return t.AddCounted(ids, data, keys, times, nil)
 }
 
-// AddCounted is AddAt for documents of which those that are marked only count: they hold
-// keys, and are never named. Those have the empty id. Without marks none is one of them.
+// AddCounted is AddAt with marks on documents that only count: they hold keys, and look-ups never
+// name them. Their ids are empty. Without marks no document is one of them.
 func (t *Table) AddCounted(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (first uint32, err error) {
+	if err := t.writable(); err != nil {
+		return 0, err
+	}
 	switch {
 	case len(data) != len(ids) || len(keys) != len(ids):
 		return 0, fmt.Errorf("adding documents: %d ids, data of %d and keys of %d", len(ids), len(data), len(keys))
-	case t.db == nil:
-		return 0, errClosed
-	case t.opt.ReadOnly:
-		return 0, errReadOnly
-	case t.unsure:
-		return 0, errUnsure
 	case uint64(len(ids)) > math.MaxUint32-1-uint64(t.docs):
 		return 0, fmt.Errorf("%s: the table is full: it has %d documents, those that have gone included, and there are no more numbers; begin another one, which can be asked together with this", t.path, t.docs)
 	}
@@ -50,7 +49,7 @@ func (t *Table) AddCounted(ids []string, data [][]byte, keys [][]uint64, times [
 	if t.spread.Run != nil && len(ids) >= sharedDocs {
 		by = t.spread
 	}
-	// All that can fail comes before all that changes something.
+	// Every step that can fail comes before the first change.
 	total := 0
 	for _, k := range keys {
 		total += len(k)
@@ -69,17 +68,17 @@ func (t *Table) AddCounted(ids []string, data [][]byte, keys [][]uint64, times [
 	for i, id := range ids {
 		t.docs++
 		if len(marks) > 0 && marks[i] {
-			t.graves.counted.add(t.docs)
+			t.tombstones.counted.add(t.docs)
 		}
-		t.content = digest(t.content, t.recs.add(id, data[i]), t.log.add(t.docs, keys[i]))
+		t.content = digest(t.content, t.recs.add(id, data[i]), t.wal.add(t.docs, keys[i]))
 	}
 	return first, nil
 }
 
-// sharedDocs is from how many documents on the goroutines of Share are worth waking.
+// sharedDocs is the least number of documents that is worth waking the goroutines of Share.
 const sharedDocs = 8
 
-// addToMemory adds the keys and the ids of documents, for which there is room.
+// addToMemory adds the keys and ids of documents. There is room for them.
 func (t *Table) addToMemory(ids []string, keys [][]uint64, first uint32, by memtable.Spread) error {
 	if by.Parts > 1 {
 		t.idKeys = idKeys(t.idKeys[:0], ids)
@@ -94,8 +93,7 @@ func (t *Table) addToMemory(ids []string, keys [][]uint64, first uint32, by memt
 	return nil
 }
 
-// idKeys appends the keys of documents in the index of ids: one of each, none of an
-// empty id.
+// idKeys appends the keys of documents in the index of ids: one each, none for an empty id.
 func idKeys(dst [][]uint64, ids []string) [][]uint64 {
 	all := make([]uint64, len(ids))
 	for i, id := range ids {
@@ -108,42 +106,41 @@ func idKeys(dst [][]uint64, ids []string) [][]uint64 {
 	return dst
 }
 
-// digest is the content of a table after one more document; see docs/format.md,
-// "The table record".
+// digest returns the content of a table after one more document; see docs/format.md, "The table
+// record".
 func digest(content uint64, record, keys []byte) uint64 {
 	return xxh3.HashSeed(keys, xxh3.HashSeed(record, content))
 }
 
-// Full says that the keys in memory, or those not in the file, have reached
-// the number given in Options, or the records of documents not in the file 16 MiB:
-// the owner should make a checkpoint before adding many more. It depends on what was added and when checkpoints were
-// made, and on nothing else.
+// Full reports that the owner should make a checkpoint before adding many more documents. Either
+// the keys in memory, or those not in the file, have reached their number in Options, or the
+// records not in the file 16 MiB. It depends only on the documents added and on when checkpoints
+// were made.
 func (t *Table) Full() bool {
-	return t.db != nil && (t.memFull() || t.graves.win.due || t.log.n >= t.opt.PendingKeys || t.recordBytes() >= pendingRecords || len(t.graves.fresh) >= mostFresh)
+	return t.db != nil && (t.memFull() || t.tombstones.win.due || t.wal.n >= t.opt.PendingKeys || t.recordBytes() >= pendingRecords || len(t.tombstones.fresh) >= mostFresh)
 }
 
-// Spare is how many keys, documents and bytes of their records, each with its id and 16
-// bytes more, can be added for certain before Full.
+// Spare returns how many keys, documents and bytes of records can be added before Full, at least.
+// A record takes its data, its id and 16 bytes more.
 func (t *Table) Spare() (keys, documents, records int) {
-	keys = min(t.opt.MemtableKeys-t.spaces[ofKeys].mem.Len(), t.opt.PendingKeys-t.log.n) - 1
+	keys = min(t.opt.MemtableKeys-t.spaces[ofKeys].mem.Len(), t.opt.PendingKeys-t.wal.n) - 1
 	return keys, t.opt.MemtableKeys/4 - t.spaces[ofIDs].mem.Len(), pendingRecords - t.recordBytes() - 1
 }
 
-// recordBytes is the memory that records and removed documents take.
+// recordBytes returns the memory of records and removed documents.
 func (t *Table) recordBytes() int { return t.recs.size() + t.batches.removed.bytes }
 
-// pendingRecords is how many bytes of documents wait for a checkpoint. Ids may be
-// long.
+// pendingRecords is the number of bytes of documents that wait for a checkpoint. Ids may be long.
 const pendingRecords = 16 << 20
 
-// memFull also looks at the ids: tiny documents have as many of them as keys, and
-// their table must not grow to the size of that of the keys.
+// memFull also counts the ids: tiny documents have as many ids as keys, and the table of ids must
+// not grow to the size of the table of keys.
 func (t *Table) memFull() bool {
 	return t.spaces[ofKeys].mem.Len() >= t.opt.MemtableKeys || t.spaces[ofIDs].mem.Len() > t.opt.MemtableKeys/4
 }
 
-// State returns the value the owner last gave that name in a Checkpoint, or
-// nil. The value belongs to the caller.
+// State returns the value that the last Checkpoint stored under a name, or nil. It belongs to the
+// caller.
 func (t *Table) State(name string) ([]byte, error) {
 	if t.db == nil {
 		return nil, errClosed
@@ -151,55 +148,54 @@ func (t *Table) State(name string) ([]byte, error) {
 	return bytes.Clone(t.state[name]), nil
 }
 
-// A Generation says which table a file was derived from, and when. A copy of a
-// table, and a table that went back to an earlier checkpoint, have the same
-// UUID, and may have the same Sequence with other documents.
+// A Generation identifies the table that a file was derived from, and its state then. A copy of a
+// table, and a table restored to an earlier checkpoint, have the same UUID. They may have the
+// same Sequence with other documents.
 type Generation struct {
-	UUID     [16]byte // of the table, never changes
-	Sequence uint64   // checkpoints made, grows by one with each
+	UUID     [16]byte // of the table; never changes
+	Sequence uint64   // number of checkpoints
 	Content  uint64   // digest of all documents and keys, in order of arrival
 }
 
-// Generation returns that of the last checkpoint.
+// Generation returns the generation of the last checkpoint.
 func (t *Table) Generation() Generation {
 	return Generation{UUID: t.head.uuid, Sequence: t.head.seq, Content: t.head.content}
 }
 
-// Checkpoint makes everything added so far durable, in one transaction with
-// the owner's values in state. Names not in state keep their values; a nil
-// value removes its name. When the memory table is full the checkpoint sorts
-// it into a run and does its share of the merging afterwards, which takes up
-// to some seconds; a crash meanwhile loses nothing.
+// Checkpoint makes everything added so far durable, in one transaction with the owner's values in
+// state. Names missing from state keep their values; a nil value removes its name. If the memory
+// table is full, Checkpoint sorts it into a run and does its share of the merging afterwards.
+// That takes up to some seconds; a crash during it loses nothing.
 //
-// After an error the table is as before, in memory and in the file, and the
-// checkpoint can be tried again; unless the error is from the merging, or from removing
-// what a window has dropped, which a later checkpoint takes up; or the file's last write failed, or the program
-// did: then it is not known what the file has, and nothing works before the
-// table is closed and opened again, with what that checkpoint or the last one has.
+// After an error the table is as before, in memory and in the file, and the checkpoint can be
+// tried again. There are two exceptions. An error of the merging, or of removing dropped parts of
+// a window, comes after the checkpoint; a later checkpoint takes up that work. After an error of
+// the last write, or a panic, the state of the file is unknown. Then nothing works until the
+// table is closed and opened again, with that checkpoint or the one before.
 func (t *Table) Checkpoint(state map[string][]byte) error {
-	switch {
-	case t.db == nil:
-		return errClosed
-	case t.opt.ReadOnly:
-		return errReadOnly
-	case t.unsure:
-		return fmt.Errorf("checkpoint of the table: %w", errUnsure)
+	return t.commit("checkpoint of the table", func() error { return t.writeCheckpoint(state) })
+}
+
+// commit runs f, which writes a transaction. If f panics, the table is unsure.
+func (t *Table) commit(what string, f func() error) error {
+	err := t.writable()
+	if err == nil {
+		t.version++
+		ended := false
+		err = t.guarded(func() error {
+			defer func() { t.unsure = t.unsure || !ended }()
+			err := f()
+			ended = true
+			return err
+		})
 	}
-	t.version++
-	ended := false
-	err := t.guarded(func() error {
-		defer func() { t.unsure = t.unsure || !ended }()
-		err := t.checkpoint(state)
-		ended = true
-		return err
-	})
 	if err != nil {
-		return fmt.Errorf("checkpoint of the table: %w", err)
+		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil
 }
 
-func (t *Table) checkpoint(state map[string][]byte) error {
+func (t *Table) writeCheckpoint(state map[string][]byte) error {
 	values, err := t.mergeState(state)
 	if err != nil {
 		return err
@@ -210,21 +206,19 @@ func (t *Table) checkpoint(state map[string][]byte) error {
 	if next.openBlock = 0; len(t.recs.open.ends) > 0 {
 		next.openBlock = t.recs.open.first
 	}
-	var flushed *flush
-	roll := t.roll(&next)
-	taken := t.taken(&next)
+	var flushed []*run
+	slices, all := t.rotate(&next)
 	write := t.writePending
 	switch {
-	case roll.all:
+	case all:
 		next.flushed, next.chunks, next.pending = t.docs, 0, 0
 		write = clearPending
-	case next.flushed < t.docs && (t.memFull() || t.graves.win.due):
+	case next.flushed < t.docs && (t.memFull() || t.tombstones.win.due):
 		if flushed, err = t.stage(&next); err != nil {
 			return err
 		}
 		write = clearPending
 	}
-	roll.drop(&next)
 	err = t.update(func(tx *bbolt.Tx) error {
 		if err := write(tx, &next); err != nil {
 			return err
@@ -232,10 +226,10 @@ func (t *Table) checkpoint(state map[string][]byte) error {
 		if err := t.writeDocs(tx); err != nil {
 			return err
 		}
-		if err := t.graves.win.writeTimes(tx, t.head.docs); err != nil {
+		if err := t.tombstones.win.writeTimes(tx, t.head.docs); err != nil {
 			return err
 		}
-		if err := taken.write(tx); err != nil {
+		if err := t.writeTaken(tx, &next); err != nil {
 			return err
 		}
 		return putHeader(tx, &next, values)
@@ -245,13 +239,14 @@ func (t *Table) checkpoint(state map[string][]byte) error {
 	}
 	dropped := next.win.watermark() > t.head.win.watermark()
 	t.head, t.state = next, values
-	t.log.reset()
+	t.wal.reset()
 	t.recs.closed, t.recs.bytes = t.recs.closed[:0], 0
-	taken.saved()
-	if flushed != nil {
-		flushed.installed()
+	t.takenSaved()
+	for i, r := range flushed {
+		t.spaces[i].runs = append(t.spaces[i].runs, r)
+		t.spaces[i].mem.Reset()
 	}
-	roll.rolled()
+	t.rotated(slices, all)
 	if dropped {
 		err = t.sweepSlices()
 	}
@@ -261,7 +256,7 @@ func (t *Table) checkpoint(state map[string][]byte) error {
 	return err
 }
 
-// mergeState returns the owner's values with those of a checkpoint.
+// mergeState returns the owner's values after a checkpoint.
 func (t *Table) mergeState(state map[string][]byte) (map[string][]byte, error) {
 	values := maps.Clone(t.state)
 	for name, v := range state {
@@ -279,13 +274,13 @@ func (t *Table) mergeState(state map[string][]byte) (map[string][]byte, error) {
 func (t *Table) writePending(tx *bbolt.Tx, next *header) error {
 	pend := tx.Bucket(bucketPend)
 	pend.FillPercent = 1
-	for _, b := range t.log.chunks(next.chunks) {
+	for _, b := range t.wal.chunks(next.chunks) {
 		if err := pend.Put(binKey(uint64(next.chunks)), b); err != nil {
 			return err
 		}
 		next.chunks++
 	}
-	next.pending += uint64(t.log.n)
+	next.pending += uint64(t.wal.n)
 	return nil
 }
 
@@ -304,33 +299,25 @@ func (t *Table) writeDocs(tx *bbolt.Tx) error {
 	return docs.Put(binKey(uint64(t.recs.open.first)), t.recs.open.encode())
 }
 
-// A flush is the memory table on its way into runs. Its bins are written in
-// transactions of bounded size, into buckets that no record names before the
-// last one.
-type flush struct {
-	t    *Table
-	runs [2]*run
-}
-
-// stage writes the bins of new runs and enters them in next. They are not
-// part of the table before the transaction that writes next.
-func (t *Table) stage(next *header) (*flush, error) {
-	f := &flush{t: t}
+// stage writes the memory tables into new runs and enters these in next. The bins are written in
+// transactions of bounded size, into buckets that no record names before next is written.
+func (t *Table) stage(next *header) (runs []*run, err error) {
 	for i := range t.spaces {
 		s := &t.spaces[i]
-		f.runs[i] = t.sizes.newRun(runInfo{
+		r := t.sizes.newRun(runInfo{
 			id: next.nextRun, log: sorted.LogFor(uint64(s.mem.Len())),
 			first: next.flushed + 1, last: t.docs, high: math.MaxUint64,
 		})
 		next.nextRun++
-		if err := t.stageRun(s, f.runs[i]); err != nil {
+		if err := t.stageRun(s, r); err != nil {
 			return nil, err
 		}
-		next.runs[i] = append(next.runs[i][:len(next.runs[i]):len(next.runs[i])], f.runs[i].runInfo)
+		next.runs[i] = append(slices.Clip(next.runs[i]), r.runInfo)
+		runs = append(runs, r)
 	}
 	next.flushed = t.docs
 	next.chunks, next.pending = 0, 0
-	return f, nil
+	return runs, nil
 }
 
 func (t *Table) stageRun(s *space, r *run) error {
@@ -343,23 +330,34 @@ func (t *Table) stageRun(s *space, r *run) error {
 		_, err = tx.CreateBucket(r.bucket())
 		return err
 	})
-	perBin := r.binBytes(uint64(s.mem.Len()), r.Bins())
-	for bin := uint64(0); err == nil && bin < r.Bins(); {
-		err = t.update(func(tx *bbolt.Tx) error {
-			var err error
-			bin, err = t.writeBins(tx, s, r, bin, r.Bins(), perBin, t.sizes.sliceBytes, func(_ *packer, in *sorted.Entries, from, to uint64) error {
-				take(in, s.mem, from, to)
-				return nil
-			})
-			return err
-		})
+	if err != nil {
+		return err
 	}
-	return err
+	return t.fillRun(context.Background(), s, r, uint64(s.mem.Len()), &space{mem: s.mem})
 }
 
-// writeBins writes bins of a run, of about perBin bytes each, to its bucket, from number
-// bin on, up to end or until they have limit bytes, and returns where it stopped. collect
-// brings the entries of a range of keys into the given ones.
+// fillRun writes all bins of a run from the entries of a space, about as many as given, in
+// transactions of bounded size.
+func (t *Table) fillRun(ctx context.Context, s *space, r *run, entries uint64, from *space) error {
+	perBin := r.binBytes(entries, r.Bins())
+	for bin := uint64(0); bin < r.Bins(); {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		err := t.update(func(tx *bbolt.Tx) (err error) {
+			bin, err = t.writeBins(tx, s, r, bin, r.Bins(), perBin, t.sizes.sliceBytes, from.collect)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeBins writes bins of a run, of about perBin bytes each, into its bucket. It begins with
+// number bin and ends before end, or once they have limit bytes, and returns the next number.
+// collect appends the entries of a range of keys.
 func (t *Table) writeBins(tx *bbolt.Tx, s *space, r *run, bin, end, perBin uint64, limit int, collect collectFunc) (uint64, error) {
 	bucket := tx.Bucket(r.bucket())
 	bucket.FillPercent = 1
@@ -383,20 +381,11 @@ func (t *Table) writeBins(tx *bbolt.Tx, s *space, r *run, bin, end, perBin uint6
 	return bin, nil
 }
 
-// clearPending is the part of a flush in the checkpoint's own transaction.
+// clearPending empties the pending keys, which are in a run now.
 func clearPending(tx *bbolt.Tx, _ *header) error {
 	if err := tx.DeleteBucket(bucketPend); err != nil {
 		return err
 	}
 	_, err := tx.CreateBucket(bucketPend)
 	return err
-}
-
-// installed follows the transaction.
-func (f *flush) installed() {
-	for i := range f.t.spaces {
-		s := &f.t.spaces[i]
-		s.runs = append(s.runs, f.runs[i])
-		s.mem.Reset()
-	}
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 	"os"
 	"slices"
-	"sync"
 
 	"go.etcd.io/bbolt"
 
@@ -16,17 +15,17 @@ import (
 	"github.com/firstseen/firstseen/internal/durable"
 )
 
-// Compact writes the table anew without what dead documents held, gives the space of the
-// rest back, and closes it; the caller opens it again. The new file takes the place of
-// the old one in one step, so that whoever is stopped before it has changed nothing; it
-// needs room for itself beside the old one. A closed key of which no holder is live is
-// open from then on. What is in no checkpoint yet is an error.
+// Compact writes the table anew without the entries of dead documents, frees the space of the
+// rest, and closes the table; the caller opens it again. The new file replaces the old one in one
+// step, so an interrupted Compact changes nothing. It needs room for the new file beside the old
+// one. A closed key without a live holder is open from then on. Changes in no checkpoint yet are
+// an error.
 func (t *Table) Compact(ctx context.Context) error {
 	err := t.writable()
-	if err == nil && (t.docs != t.head.docs || len(t.graves.fresh) > 0 || len(t.batches.dirty) > 0) {
+	if err == nil && (t.docs != t.head.docs || len(t.tombstones.fresh) > 0 || len(t.batches.dirty) > 0) {
 		err = errors.New("there is something in no checkpoint yet")
 	}
-	c := &compaction{ctx: ctx, old: t, fresh: &Table{path: t.path + newSuffix, opt: t.opt, sizes: t.sizes}}
+	c := &compaction{ctx: ctx, old: t, fresh: &Table{path: t.path + newSuffix, opt: t.opt, sizes: t.sizes, source: t}}
 	if err == nil {
 		err = t.guarded(c.write)
 	}
@@ -40,14 +39,14 @@ func (t *Table) Compact(ctx context.Context) error {
 	return nil
 }
 
-// replaceBy puts another file in place of the table, and closes it. Who reads goes on with
-// the file that has lost its name. The desk is gone before the new table is there, so
-// that nobody signs in for that at the old one.
+// replaceBy puts another file in place of the table and closes the table. Present readers go on
+// with the old file, which has lost its name. The sign-in file goes first, so that a reader of
+// the new table does not sign in at the old one.
 func (t *Table) replaceBy(path string) error {
-	err := errors.Join(t.stopReading(), t.desk.close(t.path), removeLeft(t.path+deskSuffix))
-	t.desk = nil
+	err := errors.Join(t.stopReading(), t.readers.close(t.path), removeLeft(t.path+readersSuffix))
+	t.readers = nil
 	if err == nil && !canShare {
-		err = t.Close() // or Windows would not rename it
+		err = t.Close() // Windows renames no open file
 	}
 	if err == nil {
 		err = durable.Rename(path, t.path)
@@ -55,7 +54,7 @@ func (t *Table) replaceBy(path string) error {
 	return errors.Join(err, t.Close())
 }
 
-// removeLeft removes what an interrupted step has left.
+// removeLeft removes a file left by an interrupted step, if there is one.
 func removeLeft(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -63,15 +62,12 @@ func removeLeft(path string) error {
 	return nil
 }
 
-// A compaction is a table on its way into another file, which nobody reads before it is
+// A compaction is a table being written into another file. That file is read only when it is
 // whole.
 type compaction struct {
 	ctx        context.Context
 	old, fresh *Table
 	head       header
-
-	locked    sync.Mutex
-	snapshots map[*packer]*snapshot // of the old table, one for each goroutine
 }
 
 func (c *compaction) write() error {
@@ -90,18 +86,20 @@ func (c *compaction) write() error {
 	*h = c.old.head
 	h.flushed, h.chunks, h.pending, h.openBlock, h.needs, h.nextRun = h.docs, 0, 0, 0, h.needs&needsWindow, 1
 	h.runs = [2][]runInfo{}
-	defer c.stopReading()
-	steps := []func() error{c.blocks, func() error { return c.runs(ofKeys) }, func() error { return c.runs(ofIDs) }, c.taken, c.removed, c.times, c.header}
+	steps := []func() error{c.blocks, func() error { return c.runs(ofKeys) }, func() error { return c.runs(ofIDs) }, c.taken, c.removed, c.times}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return err
 		}
 	}
+	if err := c.fresh.update(func(tx *bbolt.Tx) error { return putHeader(tx, h, c.old.state) }); err != nil {
+		return err
+	}
 	return c.cut()
 }
 
-// cut ends the file behind its last page, where bbolt has made it longer in advance, and
-// makes it durable.
+// cut truncates the file behind its last page, since bbolt grows it in advance, and makes it
+// durable.
 func (c *compaction) cut() error {
 	s, err := c.fresh.reading()
 	if err != nil {
@@ -127,7 +125,7 @@ func makeBuckets(tx *bbolt.Tx) error {
 	return nil
 }
 
-// mostInBlock is how many documents a block has where most of them have no record.
+// mostInBlock is the number of documents in a block if most of them have no record.
 const mostInBlock = 8192
 
 // blocks writes the blocks of documents.
@@ -165,15 +163,15 @@ func (c *compaction) blocks() error {
 	return nil
 }
 
-// block fills a block from document num on. full says that there is one that does not
-// fit into it any more.
+// block fills a block from document num on. full reports that there is a document beyond the
+// block.
 func (c *compaction) block(k *docBlock, num *uint32) (full bool, err error) {
 	if _, err := c.old.reading(); err != nil {
 		return false, err
 	}
 	for ; *num <= c.head.docs; *num++ {
 		var rec []byte
-		if !c.old.graves.gone(*num) {
+		if !c.old.tombstones.gone(*num) {
 			if rec, err = c.old.own.record(*num); err != nil {
 				return false, err
 			}
@@ -194,7 +192,7 @@ func (c *compaction) block(k *docBlock, num *uint32) (full bool, err error) {
 	return false, nil
 }
 
-// runs writes the one run of a space or, with a window, that of each slice.
+// runs writes the run of a space or, with a window, the runs of all slices.
 func (c *compaction) runs(of int) error {
 	for first := c.head.win.watermark(); first <= c.head.docs; {
 		last := c.head.win.last(first, c.head.docs)
@@ -206,13 +204,12 @@ func (c *compaction) runs(of int) error {
 	return nil
 }
 
-// run writes one run of a space. Its entries are counted first: how it is divided
-// depends on how many there are.
+// run writes one run of a space. It counts the entries first, because they determine the shape.
 func (c *compaction) run(of int, first, last uint32) error {
 	from, to := &c.old.spaces[of], &c.fresh.spaces[of]
 	to.of, to.limit = of, from.limit
 	info := runInfo{id: c.head.nextRun, level: uint8(maxLevel(from.runs)), first: first, last: last, high: math.MaxUint64}
-	switch g := &c.old.graves; {
+	switch g := &c.old.tombstones; {
 	case g.win.length > 0:
 		to.keep = c.old.keep(of, first, last)
 	case g.dead > 0:
@@ -224,7 +221,7 @@ func (c *compaction) run(of int, first, last uint32) error {
 	}
 	part := &space{mem: from.mem, runs: slices.DeleteFunc(slices.Clone(from.runs), func(r *run) bool { return r.last < first || r.first > last })}
 	if last < c.head.docs {
-		part.mem = nil // it has documents of the last slice alone
+		part.mem = nil // it has documents of the last slice only
 	}
 	entries, err := c.count(part, &sorted.Builder{Limit: to.limit, Keep: to.keep})
 	if err != nil {
@@ -236,55 +233,15 @@ func (c *compaction) run(of int, first, last uint32) error {
 		_, err := tx.CreateBucket(r.bucket())
 		return err
 	})
-	perBin := r.binBytes(entries, r.Bins())
-	for bin := uint64(0); err == nil && bin < r.Bins(); {
-		if err = c.ctx.Err(); err != nil {
-			break
-		}
-		err = c.fresh.update(func(tx *bbolt.Tx) (err error) {
-			bin, err = c.fresh.writeBins(tx, to, r, bin, r.Bins(), perBin, c.old.sizes.sliceBytes, func(p *packer, in *sorted.Entries, low, high uint64) error {
-				return c.collect(p, part, in, low, high)
-			})
-			return err
-		})
+	if err == nil {
+		err = c.fresh.fillRun(c.ctx, to, r, entries, part)
 	}
 	c.head.runs[of] = append(c.head.runs[of], r.runInfo)
 	c.head.nextRun++
 	return err
 }
 
-// collect brings entries of the old table.
-func (c *compaction) collect(p *packer, from *space, in *sorted.Entries, low, high uint64) error {
-	snap, err := c.snapshot(p)
-	if err != nil {
-		return err
-	}
-	return from.collect(snap, in, low, high)
-}
-
-// snapshot is what a goroutine reads the old table by.
-func (c *compaction) snapshot(p *packer) (s *snapshot, err error) {
-	c.locked.Lock()
-	defer c.locked.Unlock()
-	if s = c.snapshots[p]; s != nil {
-		return s, nil
-	}
-	if s, err = newSnapshot(c.old.db); err == nil {
-		if c.snapshots == nil {
-			c.snapshots = map[*packer]*snapshot{}
-		}
-		c.snapshots[p] = s
-	}
-	return s, err
-}
-
-func (c *compaction) stopReading() {
-	for _, s := range c.snapshots {
-		_ = s.tx.Rollback() // it has only read
-	}
-}
-
-// count counts the entries that are kept of a space.
+// count counts the entries of a space that are kept.
 func (c *compaction) count(from *space, b *sorted.Builder) (entries uint64, err error) {
 	shape := c.old.sizes.division.Shape(sorted.LogFor(from.entries()), 0, 0)
 	for bin := range shape.Bins() {
@@ -300,12 +257,12 @@ func (c *compaction) count(from *space, b *sorted.Builder) (entries uint64, err 
 	return entries, nil
 }
 
-// taken writes which documents are dead, and the batches.
+// taken writes the dead documents and the batches.
 func (c *compaction) taken() error {
 	ranges := c.ranges()
 	spans := c.old.batches.spans
 	return c.fresh.update(func(tx *bbolt.Tx) error {
-		err := errors.Join(writeGraves(tx, ranges, &c.head), writeCounted(tx, c.counted(), &c.head))
+		err := errors.Join(writeTombstones(tx, ranges, &c.head), writeCounted(tx, c.counted(), &c.head))
 		if err != nil || len(spans) == 0 {
 			return err
 		}
@@ -317,40 +274,34 @@ func (c *compaction) taken() error {
 	})
 }
 
-// ranges are the documents that were taken back. With a window it matters when: a slice
-// keeps what closed its keys.
-func (c *compaction) ranges() (ranges []grave) {
-	if c.old.graves.win.length > 0 {
-		return c.old.graves.old
+// ranges returns the documents that were taken back. With a window their times are kept: a slice
+// remembers the documents that closed its keys.
+func (c *compaction) ranges() (ranges []tombstone) {
+	if c.old.tombstones.win.length > 0 {
+		return c.old.tombstones.old
 	}
 	for num := uint32(1); num <= c.head.docs; num++ {
-		if !c.old.graves.gone(num) {
-			continue
+		if c.old.tombstones.gone(num) {
+			ranges = appendNumber(ranges, num, c.head.docs)
 		}
-		if n := len(ranges) - 1; n >= 0 && ranges[n].last+1 == num {
-			ranges[n].last = num
-			continue
-		}
-		ranges = append(ranges, grave{num, num, c.head.docs})
 	}
 	return ranges
 }
 
-// counted are the documents that only count and are not dead. With a window they may be.
-func (c *compaction) counted() []grave {
-	var kept counted
-	g := &c.old.graves
+// counted returns the documents that only count. Without a window dead ones are left out.
+func (c *compaction) counted() (ranges []tombstone) {
+	g := &c.old.tombstones
 	for num := max(1, g.win.watermark()); g.counted.n > 0 && num <= c.head.docs; num++ {
 		if g.counted.which.has(num) && (g.win.length > 0 || !g.gone(num)) {
-			kept.add(num)
+			ranges = appendNumber(ranges, num, 0)
 		}
 	}
-	return kept.fresh
+	return ranges
 }
 
-// times writes when the documents were made, where there is a window.
+// times writes the times of documents, if there is a window.
 func (c *compaction) times() error {
-	w := c.old.graves.win
+	w := c.old.tombstones.win
 	for i := range w.slices {
 		s := w.slices[i : i+1]
 		err := c.fresh.update(func(tx *bbolt.Tx) error {
@@ -364,7 +315,7 @@ func (c *compaction) times() error {
 	return nil
 }
 
-// removed copies what was removed for the sake of documents that are live.
+// removed copies the documents that were removed for the sake of live ones.
 func (c *compaction) removed() error {
 	var log removedLog
 	flush := func() error {
@@ -388,8 +339,4 @@ func (c *compaction) removed() error {
 		return nil
 	}
 	return flush()
-}
-
-func (c *compaction) header() error {
-	return c.fresh.update(func(tx *bbolt.Tx) error { return putHeader(tx, &c.head, c.old.state) })
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// blockBytes is the length of records after which a block of documents is
-// closed. bbolt puts two such values in one run of pages.
+// blockBytes is the length of records at which a block of documents is closed. bbolt puts two
+// such values in one run of pages.
 const blockBytes = 32 << 10
 
-// A Doc is what the table keeps of one document.
+// A Doc is the part of a document that the table keeps.
 type Doc struct {
 	ID   string // the owner's id; may be empty, need not be unique
-	Data []byte // the owner's; the table does not look into it
+	Data []byte // the owner's; opaque to the table
 }
 
 // appendRecord appends the record of document num.
@@ -60,7 +60,7 @@ type docBlock struct {
 
 func (k *docBlock) next() uint32 { return k.first + uint32(len(k.ends)) }
 
-// add reports false, and does nothing, where the block is to be closed first.
+// add reports false, and does nothing, if the block must be closed first.
 func (k *docBlock) add(id string, data []byte) bool {
 	at := len(k.recs)
 	recs := appendRecord(k.recs, k.next(), id, data)
@@ -72,10 +72,10 @@ func (k *docBlock) add(id string, data []byte) bool {
 	return true
 }
 
-// last is the record of the last document.
+// last returns the record of the last document.
 func (k *docBlock) last() []byte { return k.recs[k.start(len(k.ends)-1):] }
 
-// start is where in recs the i-th record starts.
+// start returns the offset in recs of the i-th record.
 func (k *docBlock) start(i int) uint32 {
 	if i == 0 {
 		return 0
@@ -99,8 +99,8 @@ func (k *docBlock) encode() []byte {
 
 func blockSum(first uint32, n int) uint64 { return seedBlock + uint64(first)<<24 + uint64(n) }
 
-// blockRecord returns the record of document num in the value of a block. Its
-// own checksum, which includes its number, is what vouches for it.
+// blockRecord returns the record of document num in the value of a block. The record's own
+// checksum, which includes the number, covers it.
 func blockRecord(b []byte, num uint32) ([]byte, error) {
 	if len(b) < 16 {
 		return nil, damage("the block of document %d is cut short", num)
@@ -139,7 +139,7 @@ func decodeBlock(b []byte, first uint32) (*docBlock, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(rec) > 0 { // else its document was taken back
+		if len(rec) > 0 { // an empty one is of a document taken back
 			if _, _, err := splitRecord(rec, first+uint32(i)); err != nil {
 				return nil, err
 			}
@@ -153,44 +153,42 @@ func decodeBlock(b []byte, first uint32) (*docBlock, error) {
 	return k, nil
 }
 
-// docLog holds the documents since the last checkpoint, and the whole of the
-// block the first of them falls into.
+// docLog holds the documents since the last checkpoint, and the whole block that the first of
+// them belongs to.
 type docLog struct {
 	closed []docBlock
 	open   docBlock
 	bytes  int // of the records in closed
 }
 
-// size is how much memory the documents take: their records, and for each where
-// it ends.
+// size returns the memory of the documents: their records, and where each ends.
 func (l *docLog) size() int { return l.bytes + len(l.open.recs) + 4*len(l.open.ends) }
 
-// add returns the record of the document, valid until the next one.
+// add returns the document's record, valid until the next one.
 func (l *docLog) add(id string, data []byte) []byte {
 	if !l.open.add(id, data) {
-		l.bytes = l.size()
-		l.closed = append(l.closed, l.open)
-		// Blocks are much alike: without room they would grow by copying.
-		l.open = docBlock{
-			first: l.open.next(),
-			ends:  make([]uint32, 0, len(l.open.ends)+len(l.open.ends)/8),
-			recs:  make([]byte, 0, blockBytes),
-		}
+		l.closeBlock()
 		l.open.add(id, data)
 	}
 	return l.open.last()
 }
 
-// closeBlock has the next document begin a block.
+// closeBlock makes the next document begin a block.
 func (l *docLog) closeBlock() {
-	if len(l.open.ends) > 0 {
-		l.bytes = l.size()
-		l.closed = append(l.closed, l.open)
-		l.open = docBlock{first: l.open.next()}
+	if len(l.open.ends) == 0 {
+		return
+	}
+	l.bytes = l.size()
+	l.closed = append(l.closed, l.open)
+	// Blocks have similar lengths. Without this capacity they would grow by copying.
+	l.open = docBlock{
+		first: l.open.next(),
+		ends:  make([]uint32, 0, len(l.open.ends)+len(l.open.ends)/8),
+		recs:  make([]byte, 0, blockBytes),
 	}
 }
 
-// first is the first document that is found here rather than in the file.
+// first returns the first document found here rather than in the file.
 func (l *docLog) first() uint32 {
 	if len(l.closed) > 0 {
 		return l.closed[0].first

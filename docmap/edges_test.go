@@ -92,7 +92,7 @@ func TestValuesThatDoNotFit(t *testing.T) {
 	if _, err := decodeState(reseal(state[:len(state)-8], seedState)); !errors.Is(err, ErrDamaged) {
 		t.Errorf("owner's values: %v", err)
 	}
-	var l keyLog
+	var l wal
 	l.add(1, []uint64{1, 2})
 	l.add(2, []uint64{3})
 	chunk := slices.Clone(l.chunks(0)[0])

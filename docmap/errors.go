@@ -12,19 +12,19 @@ import (
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-// Errors a caller may want to tell apart with errors.Is. Each arrives wrapped
-// in a message that names the file and says what to do.
+// Errors to compare with errors.Is. Each arrives wrapped in a message that names the file and the
+// remedy.
 var (
 	// ErrScheme: the table was made with another scheme of keys.
 	ErrScheme = errors.New("table of another scheme")
 	// ErrVersion: the table was written by a version this one cannot read.
 	ErrVersion = errors.New("table of another version")
-	// ErrDamaged: the file does not hold what was written to it.
+	// ErrDamaged: the file differs from the bytes written to it.
 	ErrDamaged = errors.New("table is damaged")
 	// ErrLocked: another process has the table open.
 	ErrLocked = errors.New("table is in use")
-	// ErrReopen: a table that another process writes was read for too long. Opened again
-	// it has the newest state, and the writer the space of the old one.
+	// ErrReopen: a table was read beside its writer for too long. After reopening, the reader
+	// has the newest state and the writer gets the space of the old one back.
 	ErrReopen = errors.New("the state that is read has become old: open the table again")
 	// ErrNoDoc: there is no document of that number.
 	ErrNoDoc = errors.New("no such document")
@@ -38,22 +38,17 @@ var (
 	errFault    = errors.New("a fault of this program, not of the table")
 )
 
-// damage says what is wrong inside a file; annotate adds which file and the hint.
+// damage describes damage inside a file. annotate adds the file and the remedy.
 func damage(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
-// damaged makes ErrDamaged of what is found in bins and pages.
+// damaged turns damage found in bins and pages into ErrDamaged.
 func damaged(err error) error {
-	if err == nil {
-		return nil
-	}
-	var bin sorted.Damage
-	var page boltcheck.Damage
-	switch {
-	case errors.As(err, &bin):
+	if bin, ok := errors.AsType[sorted.Damage](err); ok {
 		return damage("%s", bin)
-	case errors.As(err, &page):
+	}
+	if page, ok := errors.AsType[boltcheck.Damage](err); ok {
 		return damage("%s", page)
 	}
 	return err
@@ -62,13 +57,13 @@ func damaged(err error) error {
 // checkPages walks the pages of a file.
 func checkPages(path string) error { return damaged(boltcheck.File(path)) }
 
-// damageText is what was given to damage.
+// damageText returns the text given to damage.
 func damageText(err error) string {
 	return strings.TrimPrefix(err.Error(), ErrDamaged.Error()+": ")
 }
 
-// annotate says which file and what to do about it. It belongs where an error
-// leaves the package, so that it is done once.
+// annotate adds the file and the remedy to an error. Only exported methods call it, so it happens
+// once.
 func annotate(path string, err error) error {
 	switch {
 	case errors.Is(err, ErrDamaged):
@@ -79,11 +74,11 @@ func annotate(path string, err error) error {
 	return err
 }
 
-// guarded is protected for the functions that callers call.
+// guarded is protected for exported methods.
 func (t *Table) guarded(f func() error) error { return annotate(t.path, t.protected(f)) }
 
-// protected runs f with the file's pages mapped into memory, and makes an error
-// of a panic. It must not enclose a caller's code, whose panics are its own.
+// protected runs f, which reads mapped pages of the file, and turns a panic into an error. It
+// must not enclose a caller's code: its panics are the caller's.
 func (t *Table) protected(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -94,11 +89,10 @@ func (t *Table) protected(f func() error) (err error) {
 	return f()
 }
 
-// blame tells damage from faults of the program. Reading a mapped page that the
-// disk cannot deliver is a memory fault inside the file. bbolt panics where a page
-// is not what it should be, and so may anything that follows such a page; but then
-// the page is found by those who look for it. All else is the program's own fault,
-// and nobody should delete a table for that.
+// blame distinguishes damage from faults of the program. A memory fault inside the mapping means
+// that the disk cannot deliver a page. bbolt and the code above it panic on wrong pages too; then
+// checkState finds such a page. Everything else is the program's own fault, and no reason to
+// delete a table.
 func (t *Table) blame(r any, stack []byte) error {
 	if fault, ok := r.(interface{ Addr() uintptr }); ok {
 		if at, ok := t.inFile(fault.Addr()); ok {
@@ -111,9 +105,9 @@ func (t *Table) blame(r any, stack []byte) error {
 	return fmt.Errorf("%w: %v; please report it with all of these lines:\n%s", errFault, r, stack)
 }
 
-// inFile says where in the mapped file an address is.
+// inFile returns the offset of an address in the mapped file.
 func (t *Table) inFile(addr uintptr) (at int64, ok bool) {
-	defer func() { _ = recover() }() // of bbolt, where nothing is mapped
+	defer func() { _ = recover() }() // bbolt panics if nothing is mapped
 	if t.db == nil {
 		return 0, false
 	}
@@ -121,8 +115,8 @@ func (t *Table) inFile(addr uintptr) (at int64, ok bool) {
 	return at, at >= 0 && at < t.used
 }
 
-// regularSize is the size of the file at path, refusing what bbolt would wait for
-// or fail at.
+// regularSize returns the size of a file. It refuses anything but a regular file, at which bbolt
+// would wait or fail.
 func regularSize(path string) (int64, error) {
 	info, err := os.Stat(path)
 	if err != nil {

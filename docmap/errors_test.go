@@ -232,7 +232,7 @@ func TestOwnFaultInPacking(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := table.sizes.newRun(runInfo{id: 1, log: 9, first: 1, last: 1})
-	collect := func(_ *packer, _ *sorted.Entries, from, _ uint64) error {
+	collect := func(_ *snapshot, _ *sorted.Entries, from, _ uint64) error {
 		if from == r.Lowest(4) {
 			panic("in the middle")
 		}

@@ -7,13 +7,13 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// mostFresh is how many documents that were taken back wait for a checkpoint.
+// mostFresh is the number of documents taken back that wait for a checkpoint.
 const mostFresh = 1 << 18
 
-// Forget takes documents back: look-ups name them no more, nor does ByID, at once. It
-// is lost until the next Checkpoint or SaveForgotten. Those that were taken back before
-// are passed over; n is how many were live. The error is ErrNoDoc, and nothing is done,
-// where a number was never given out.
+// Forget takes documents back: from now on look-ups and ByID do not name them. The next
+// Checkpoint or SaveForgotten makes that durable. Documents taken back before are skipped; n is
+// the number of live ones. If a number belongs to no document, the error is ErrNoDoc and nothing
+// is done.
 func (t *Table) Forget(nums []uint32) (n int, err error) {
 	if err := t.writable(); err != nil {
 		return 0, fmt.Errorf("forgetting documents: %w", err)
@@ -25,29 +25,28 @@ func (t *Table) Forget(nums []uint32) (n int, err error) {
 	}
 	t.version++
 	for _, num := range nums {
-		if t.graves.gone(num) {
+		if t.tombstones.gone(num) {
 			continue
 		}
-		t.graves.bury(num, t.docs)
-		if !t.graves.counted.which.has(num) {
+		t.tombstones.forget(num, t.docs)
+		if !t.tombstones.counted.which.has(num) {
 			n++
 		}
 	}
-	t.watchGraves()
+	t.watchTombstones()
 	return n, nil
 }
 
-// Recall undoes Forget for documents of which that is not durable; of the others it
-// changes nothing.
+// Recall undoes Forget for documents if that is not durable yet.
 func (t *Table) Recall(nums []uint32) {
 	t.version++
 	for _, num := range nums {
-		t.graves.unbury(num)
+		t.tombstones.recall(num)
 	}
 }
 
 // Live reports whether a document was added and not taken back.
-func (t *Table) Live(num uint32) bool { return num > 0 && num <= t.docs && !t.graves.has(num) }
+func (t *Table) Live(num uint32) bool { return num > 0 && num <= t.docs && !t.tombstones.has(num) }
 
 func (t *Table) writable() error {
 	switch {
@@ -61,19 +60,19 @@ func (t *Table) writable() error {
 	return nil
 }
 
-// watchGraves has the memory tables count live documents only.
-func (t *Table) watchGraves() {
-	if t.graves.any() {
+// watchTombstones makes the memory tables count live documents only.
+func (t *Table) watchTombstones() {
+	if t.tombstones.any() {
 		for i := range t.spaces {
-			t.spaces[i].mem.Gone = t.graves.goneBefore
+			t.spaces[i].mem.Gone = t.tombstones.goneBefore
 		}
 	}
 }
 
-// SaveForgotten makes durable what was taken back, and batches that were ended, in one
-// transaction. The table's generation stays: a filter that was derived from it holds
-// all that it has to. Documents that are in no checkpoint are an error. After an error
-// it can be tried again, unless that is as for Checkpoint.
+// SaveForgotten makes Forget and EndBatch durable, in one transaction. The table's generation
+// stays, because a filter derived from it still holds all keys it must. Documents in no
+// checkpoint are an error. After an error it can be tried again, with the exceptions of
+// Checkpoint.
 func (t *Table) SaveForgotten() error {
 	err := t.writable()
 	if err == nil && t.docs != t.head.docs {
@@ -82,55 +81,33 @@ func (t *Table) SaveForgotten() error {
 	if err != nil {
 		return fmt.Errorf("forgetting documents: %w", err)
 	}
-	t.version++
-	ended := false
-	err = t.guarded(func() error {
-		defer func() { t.unsure = t.unsure || !ended }()
+	return t.commit("forgetting documents", func() error {
 		next := t.head
-		taken := t.taken(&next)
 		err := t.update(func(tx *bbolt.Tx) error {
-			if err := taken.write(tx); err != nil {
-				return err
-			}
-			return putHeader(tx, &next, nil)
+			return errors.Join(t.writeTaken(tx, &next), putHeader(tx, &next, nil))
 		})
 		if err == nil {
 			t.head = next
-			taken.saved()
+			t.takenSaved()
 		}
-		ended = true
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("forgetting documents: %w", err)
-	}
-	return nil
 }
 
-// taken is what a transaction stores beside documents and their keys.
-type taken struct {
-	t       *Table
-	next    *header
-	graves  []grave
-	counted []grave
-}
-
-func (t *Table) taken(next *header) *taken {
-	return &taken{t: t, next: next, graves: t.graves.unsaved(), counted: t.graves.counted.fresh}
-}
-
-func (k *taken) write(tx *bbolt.Tx) error {
-	if err := writeGraves(tx, k.graves, k.next); err != nil {
+// writeTaken stores the documents taken back or only counted, and the batches.
+func (t *Table) writeTaken(tx *bbolt.Tx, next *header) error {
+	if err := writeTombstones(tx, t.tombstones.unsaved(), next); err != nil {
 		return err
 	}
-	if err := writeCounted(tx, k.counted, k.next); err != nil {
+	if err := writeCounted(tx, t.tombstones.counted.fresh, next); err != nil {
 		return err
 	}
-	return k.t.batches.write(tx, k.next)
+	return t.batches.write(tx, next)
 }
 
-func (k *taken) saved() {
-	k.t.graves.saved(k.graves)
-	k.t.graves.counted.fresh = nil
-	k.t.batches.saved()
+// takenSaved follows the transaction.
+func (t *Table) takenSaved() {
+	t.tombstones.saved(t.tombstones.unsaved())
+	t.tombstones.counted.fresh = nil
+	t.batches.saved()
 }

@@ -13,8 +13,8 @@ import (
 // anything but have right checksums: what is refused is damage, and what is taken can be
 // packed again.
 func FuzzTaken(f *testing.F) {
-	some := []grave{{1, 3, 90}, {7, 7, 90}, {80, 90, 90}}
-	value, _ := encodeGraves(some, seedGrave)
+	some := []tombstone{{1, 3, 90}, {7, 7, 90}, {80, 90, 90}}
+	value, _ := encodeTombstones(some, seedDead)
 	f.Add(uint32(1), value[:len(value)-8])
 	spans := encodeSpans("name", []span{{1, 5}, {9, 9}})
 	f.Add(uint32(1), spans[:len(spans)-8])
@@ -27,8 +27,8 @@ func FuzzTaken(f *testing.F) {
 		sum := func(seed uint64) []byte {
 			return binary.LittleEndian.AppendUint64(slices.Clone(body), xxh3.HashSeed(body, seed))
 		}
-		var g graves
-		if err := g.load(binKey(uint64(first)), sum(seedGrave+uint64(first)), docs); err == nil {
+		var g tombstones
+		if err := g.load(binKey(uint64(first)), sum(seedDead+uint64(first)), docs); err == nil {
 			if g.dead > docs || uint32(len(g.old)) > g.dead {
 				t.Fatalf("%d of %d documents, %v", g.dead, docs, g.old)
 			}

@@ -91,13 +91,13 @@ func FuzzRecord(f *testing.F) {
 }
 
 func FuzzPending(f *testing.F) {
-	var l keyLog
+	var l wal
 	l.add(1, []uint64{1, 2})
 	l.add(2, nil)
 	f.Add(l.chunks(0)[0][8:])
 	f.Fuzz(func(t *testing.T, b []byte) {
 		b = append(binary.LittleEndian.AppendUint64(nil, xxh3.HashSeed(b, seedPending)), b...)
-		var l keyLog
+		var l wal
 		next, _, err := replayChunk(b, 0, 1, nil, func(doc uint32, keys []uint64) error {
 			l.add(doc, keys)
 			return nil

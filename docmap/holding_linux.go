@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// holders names the other processes that have a lock on a file, in words to follow what
-// is said of them; "" where that is not known.
+// holders names the other processes with a lock on a file, in words to append to a message; "" if
+// they are unknown.
 func holders(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -26,7 +26,7 @@ func holders(path string) string {
 	file := fmt.Sprintf("%02x:%02x:%d", unix.Major(uint64(st.Dev)), unix.Minor(uint64(st.Dev)), st.Ino)
 	var pids []string
 	for line := range strings.Lines(string(locks)) {
-		// 1: FLOCK ADVISORY READ pid device:inode 0 EOF; of one that waits the second is ->.
+		// 1: FLOCK ADVISORY READ pid device:inode 0 EOF; a waiting one has -> as second field.
 		f := strings.Fields(line)
 		if len(f) < 6 || f[1] != "FLOCK" || f[5] != file || f[4] == strconv.Itoa(os.Getpid()) || slices.Contains(pids, f[4]) {
 			continue

@@ -2,5 +2,5 @@
 
 package docmap
 
-// holders: it is not known who holds a lock.
+// holders returns "": these systems do not name the holder of a lock.
 func holders(string) string { return "" }

@@ -5,40 +5,33 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/firstseen/firstseen/docmap/memtable"
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-// A Posting is a key and the documents that hold it: the earliest 8 at most,
-// ascending. Of a common key zeros stand for those that were taken back.
+// A Posting is a key and the documents that hold it: the earliest 8 at most, ascending. For a
+// common key, zeros stand for those that were taken back.
 type Posting struct {
 	Key  uint64
 	Docs []uint32
 }
 
-// All iterates over all keys in ascending order, those in memory included. A
-// Posting's Docs are valid until the next one. An error ends the iteration,
-// also where the table is changed in the middle of it.
+// All iterates over all keys in ascending order, including those in memory. A Posting's Docs are
+// valid until the next one. An error ends the iteration, also if the table changes during it.
 func (t *Table) All() iter.Seq2[Posting, error] {
-	return func(yield func(Posting, error) bool) {
-		if t.db == nil {
-			yield(Posting{}, fmt.Errorf("iterating over keys: %w", errClosed))
-			return
-		}
-		version := t.version
+	return sequence(t, "iterating over keys", func(step stepFunc, yield func(Posting) bool) error {
 		s := &t.spaces[ofKeys]
-		// Slices of the key space of about 4096 keys, however many runs.
-		shape := t.sizes.division.Shape(sorted.LogFor(t.entries(ofKeys)), 0, 0)
+		// Parts of the key space of about 4096 keys, however many runs.
+		shape := t.sizes.division.Shape(sorted.LogFor(t.spaces[ofKeys].entries()), 0, 0)
 		b := sorted.Builder{Limit: keyLimit}
-		if t.graves.unnamed() {
+		if t.tombstones.unnamed() {
 			var room [keyLimit]uint32
 			b.Keep = func(docs []uint32) []uint32 {
-				return slices.DeleteFunc(t.graves.named(room[:0], docs), func(d uint32) bool { return d == Counted })
+				return slices.DeleteFunc(t.tombstones.named(room[:0], docs), func(d uint32) bool { return d == Counted })
 			}
 		}
 		var found *sorted.Entries
-		for bin := uint64(0); bin < shape.Bins(); bin++ {
-			err := t.step(version, func() error {
+		for bin := range shape.Bins() {
+			err := step(func() error {
 				b.In.Reset()
 				if err := t.collect(s, &b.In, shape.Lowest(bin), shape.Highest(bin)); err != nil {
 					return err
@@ -47,49 +40,42 @@ func (t *Table) All() iter.Seq2[Posting, error] {
 				return nil
 			})
 			if err != nil {
-				yield(Posting{}, fmt.Errorf("iterating over keys: %w", err))
-				return
+				return err
 			}
-			if !yieldGroups(found, yield) {
-				return
-			}
-			if t.version != version {
-				yield(Posting{}, fmt.Errorf("iterating over keys: %w", errChanged))
-				return
+			for key, docs := range found.Groups() {
+				if !yield(Posting{key, docs}) {
+					return nil
+				}
 			}
 		}
-	}
+		return step(nothing)
+	})
 }
 
-// yieldGroups gives groups of equal keys to f.
-func yieldGroups(e *sorted.Entries, f func(Posting, error) bool) bool {
-	for i := 0; i < len(e.Keys); {
-		j := i + 1
-		for j < len(e.Keys) && e.Keys[j] == e.Keys[i] {
-			j++
+// A stepFunc runs one step of an iteration, unless the table has changed since the
+// iteration began.
+type stepFunc func(f func() error) error
+
+func nothing() error { return nil }
+
+// sequence returns an iterator over the values that each yields. An error of each ends it.
+func sequence[V any](t *Table, what string, each func(step stepFunc, yield func(V) bool) error) iter.Seq2[V, error] {
+	return func(yield func(V, error) bool) {
+		version := t.version
+		step := func(f func() error) error {
+			switch {
+			case t.db == nil:
+				return errClosed
+			case t.version != version:
+				return errChanged
+			}
+			return t.guarded(f)
 		}
-		if !f(Posting{Key: e.Keys[i], Docs: e.Docs[i:j:j]}, nil) {
-			return false
+		if err := each(step, func(v V) bool { return yield(v, nil) }); err != nil {
+			var none V
+			yield(none, fmt.Errorf("%s: %w", what, err))
 		}
-		i = j
 	}
-	return true
-}
-
-// step runs one step of an iteration, unless the table has changed.
-func (t *Table) step(version uint64, f func() error) error {
-	if t.db == nil {
-		return errClosed
-	}
-	if t.version != version {
-		return errChanged
-	}
-	return t.guarded(f)
-}
-
-// take appends the entries of a table in memory with keys in from..to.
-func take(e *sorted.Entries, m *memtable.Table, from, to uint64) {
-	e.Keys, e.Docs = m.Collect(e.Keys, e.Docs, from, to)
 }
 
 // collect appends all entries with keys in from..to, runs first.
@@ -109,12 +95,10 @@ func (s *space) collect(snap *snapshot, e *sorted.Entries, from, to uint64) erro
 		}
 	}
 	if s.mem != nil {
-		take(e, s.mem, from, to)
+		e.Keys, e.Docs = s.mem.Collect(e.Keys, e.Docs, from, to)
 	}
 	return nil
 }
-
-func (t *Table) entries(space int) uint64 { return t.spaces[space].entries() }
 
 func (s *space) entries() (n uint64) {
 	if s.mem != nil {
@@ -126,50 +110,39 @@ func (s *space) entries() (n uint64) {
 	return n
 }
 
-// Keys iterates over all keys that live documents hold, in batches of some thousand, in no particular
-// order, a key once or more. A batch is valid until the next one. It is the
-// fast way to rebuild a filter: one pass over the file. An error ends the
-// iteration, also where the table is changed in the middle of it.
+// Keys iterates over all keys of live documents, in batches of some thousand, in no particular
+// order, each key once or more. A batch is valid until the next one. It is the fast way to
+// rebuild a filter: one pass over the file. An error ends the iteration, also if the table
+// changes during it.
 func (t *Table) Keys() iter.Seq2[[]uint64, error] {
-	return func(yield func([]uint64, error) bool) {
-		if t.db == nil {
-			yield(nil, fmt.Errorf("iterating over keys: %w", errClosed))
-			return
-		}
-		version := t.version
+	return sequence(t, "iterating over keys", func(step stepFunc, yield func([]uint64) bool) error {
 		var e sorted.Entries
-		batch := func(f func() error) bool {
+		batch := func(f func() error) (more bool, err error) {
 			e.Reset()
-			if err := t.step(version, f); err != nil {
-				yield(nil, fmt.Errorf("iterating over keys: %w", err))
-				return false
+			if err := step(f); err != nil {
+				return false, err
 			}
-			t.graves.leaveOut(&e)
-			if len(e.Keys) > 0 && !yield(e.Keys, nil) {
-				return false
-			}
-			if t.version != version {
-				yield(nil, fmt.Errorf("iterating over keys: %w", errChanged))
-				return false
-			}
-			return true
+			t.tombstones.leaveOut(&e)
+			return len(e.Keys) == 0 || yield(e.Keys), nil
 		}
 		for _, r := range t.spaces[ofKeys].runs {
 			for bin := r.BinOf(r.low); bin <= r.BinOf(r.high); bin++ {
-				if !batch(func() error { return t.collectBin(r, &e, bin) }) {
-					return
+				more, err := batch(func() error { return t.collectBin(r, &e, bin) })
+				if !more {
+					return err
 				}
 			}
 		}
-		mem := t.spaces[ofKeys].mem
-		shape := t.sizes.division.Shape(sorted.LogFor(uint64(mem.Len())), 0, 0)
+		recent := space{mem: t.spaces[ofKeys].mem}
+		shape := t.sizes.division.Shape(sorted.LogFor(recent.entries()), 0, 0)
 		for bin := range shape.Bins() {
-			from, to := shape.Lowest(bin), shape.Highest(bin)
-			if !batch(func() error { take(&e, mem, from, to); return nil }) {
-				return
+			more, err := batch(func() error { return recent.collect(nil, &e, shape.Lowest(bin), shape.Highest(bin)) })
+			if !more {
+				return err
 			}
 		}
-	}
+		return step(nothing)
+	})
 }
 
 func (t *Table) collectBin(r *run, e *sorted.Entries, bin uint64) error {
@@ -187,30 +160,25 @@ type NumberedDoc struct {
 	Doc
 }
 
-// Docs iterates over the live documents from number from on, in order, those not
-// yet in the file included. An error ends the iteration, also where the table
-// is changed in the middle of it.
+// Docs iterates over the live documents from number from on, in order, including those not yet in
+// the file. An error ends the iteration, also if the table changes during it.
 func (t *Table) Docs(from uint32) iter.Seq2[NumberedDoc, error] {
-	return func(yield func(NumberedDoc, error) bool) {
-		version := t.version
-		for num := max(from, t.graves.win.watermark()); num <= t.docs; num++ {
-			if t.graves.has(num) {
+	return sequence(t, "iterating over documents", func(step stepFunc, yield func(NumberedDoc) bool) error {
+		for num := max(from, t.tombstones.win.watermark()); num <= t.docs; num++ {
+			if t.tombstones.has(num) {
 				continue
 			}
 			d := NumberedDoc{Num: num}
-			err := t.step(version, func() (err error) {
+			err := step(func() (err error) {
 				if _, err = t.reading(); err == nil {
 					d.Doc, err = t.docCopy(num)
 				}
 				return err
 			})
-			if err != nil {
-				yield(NumberedDoc{}, fmt.Errorf("iterating over documents: %w", err))
-				return
-			}
-			if !yield(d, nil) {
-				return
+			if err != nil || !yield(d) {
+				return err
 			}
 		}
-	}
+		return nil
+	})
 }

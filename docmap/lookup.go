@@ -8,16 +8,15 @@ import (
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-// MaxHolders is how many documents a key keeps: the earliest. A key that has so
-// many is known to be common.
+// MaxHolders is the number of documents that a key keeps: the earliest. A key with so many is
+// common.
 const MaxHolders = keyLimit
 
-// Lookup finds the documents that hold each of keys, which come in any order. Those
-// of keys[i] are holders[i*MaxHolders:][:n[i]] afterwards, the earliest MaxHolders,
-// ascending. Of a common key of which some were taken back, zeros in their place come
-// before the others; one that only counts is told as Counted. holders has to have
-// MaxHolders places for each key, and n one. Beside a writer the error is ErrReopen after
-// ten minutes, or when the file has grown by 1 GiB.
+// Lookup finds the documents that hold each of keys, in any order of keys. Those of keys[i] are
+// returned in holders[i*MaxHolders:][:n[i]]: the earliest MaxHolders, ascending. If some holders
+// of a common key were taken back, zeros stand for them, in front. Counted stands for a document
+// that only counts. holders must have MaxHolders places for each key, and n one. Beside a writer
+// the error is ErrReopen after ten minutes, or when the file has grown by 1 GiB.
 func (t *Table) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	if err := t.stayed(); err != nil {
 		return err
@@ -25,8 +24,8 @@ func (t *Table) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	return t.own.Lookup(keys, holders, n)
 }
 
-// lookupGroup is how many keys are searched for at a time: the cache has to hold
-// two lines of each.
+// lookupGroup is the number of keys searched for at a time: the cache must hold two lines of
+// each.
 const lookupGroup = 256
 
 // A question is a group of keys on their way through the runs.
@@ -36,12 +35,12 @@ type question struct {
 	n       []uint8
 }
 
-// room is where more documents of key i go.
+// room returns the place for more documents of key i.
 func (q *question) room(i int) []uint32 {
 	return q.holders[i*keyLimit : i*keyLimit+int(q.n[i]) : i*keyLimit+keyLimit]
 }
 
-func (r *reader) lookup(keys []uint64, holders []uint32, n []uint8) error {
+func (r *reader) find(keys []uint64, holders []uint32, n []uint8) error {
 	s, err := r.reading()
 	if err != nil {
 		return err
@@ -60,7 +59,7 @@ func (r *reader) lookup(keys []uint64, holders []uint32, n []uint8) error {
 		for i, k := range q.keys {
 			q.n[i] = uint8(len(mem.Find(q.room(i), k)))
 		}
-		if r.table.graves.unnamed() {
+		if r.table.tombstones.unnamed() {
 			if err := r.leaveOutDead(s, &q); err != nil {
 				return err
 			}
@@ -69,23 +68,21 @@ func (r *reader) lookup(keys []uint64, holders []uint32, n []uint8) error {
 	return nil
 }
 
-// A finder searches runs. It is memory that every look-up uses again.
+// A finder searches runs. Its memory is reused by every look-up.
 type finder struct {
 	blocks [lookupGroup]located
 	warm   byte // keeps the compiler from dropping loads made for the cache
 }
 
-// located is where to search for one of the keys looked up.
+// located is the place in a run to search for one of the keys.
 type located struct {
 	sorted.Place
 	key int
 }
 
-// search looks keys up in one run, in three passes: where are they, load all
-// those places, look at each. The places are scattered over the file, each in
-// a page the TLB does not know, and the processor waits for many at a time as
-// long as the loop that loads them does nothing else. One key after the other
-// took 470 ns each.
+// search looks keys up in one run, in three passes: find the places, load them all, search each.
+// The places are scattered over the file, each in a page missing from the TLB. While a loop only
+// loads, the processor waits for many places at a time. One key after the other took 470 ns each.
 func (f *finder) search(s *snapshot, r *run, q *question) error {
 	blocks := f.blocks[:0]
 	for i, k := range q.keys {
@@ -114,15 +111,15 @@ func (f *finder) search(s *snapshot, r *run, q *question) error {
 	return nil
 }
 
-// Records brings the ids and the data of documents into ids and data, which have to
-// be as long as nums. They are copies, valid until the next call of Records. The
-// error is ErrNoDoc for a number never given out.
+// Records returns the ids and the data of documents in ids and data, which must be as long as
+// nums. They are copies, valid until the next call of Records. The error is ErrNoDoc for a number
+// that no document has.
 func (t *Table) Records(nums []uint32, ids, data [][]byte) error {
 	return t.own.Records(nums, ids, data)
 }
 
-// Doc returns what is stored of document num, be it in the file yet or not.
-// The error is ErrNoDoc for a number never given out.
+// Doc returns a document, whether it is in the file yet or not. The error is ErrNoDoc for a
+// number that no document has.
 func (t *Table) Doc(num uint32) (d Doc, err error) {
 	err = t.guarded(func() error {
 		if _, err := t.reading(); err != nil {
@@ -142,14 +139,14 @@ func (t *Table) docCopy(num uint32) (Doc, error) {
 	return Doc{ID: string(id), Data: bytes.Clone(data)}, err
 }
 
-// ByID returns the numbers of the documents with an id, ascending, at most
-// the first 1024. The empty id is not indexed.
+// ByID returns the numbers of the documents with an id, ascending, at most the first 1024. The
+// empty id is not indexed.
 func (t *Table) ByID(id string) (nums []uint32, err error) {
 	if err := t.stayed(); err != nil {
 		return nil, err
 	}
 	err = t.guarded(func() error {
-		nums, err = t.byID(id)
+		nums, err = t.findID(id)
 		return err
 	})
 	if err != nil {
@@ -158,7 +155,7 @@ func (t *Table) ByID(id string) (nums []uint32, err error) {
 	return nums, nil
 }
 
-func (t *Table) byID(id string) ([]uint32, error) {
+func (t *Table) findID(id string) ([]uint32, error) {
 	snap, err := t.reading()
 	if err != nil || id == "" {
 		return nil, err
@@ -168,7 +165,7 @@ func (t *Table) byID(id string) ([]uint32, error) {
 		return nil, err
 	}
 	var nums []uint32
-	for _, num := range t.graves.liveOnly(found) {
+	for _, num := range t.tombstones.liveOnly(found) {
 		if len(nums) == idLimit {
 			break
 		}

@@ -2,6 +2,6 @@
 
 package docmap
 
-// addressSpace is 0 where address space is short, and on Windows, where bbolt
-// would make the file that long at once.
+// addressSpace is 0 on systems with little address space, and on Windows, where bbolt would make
+// the file that long at once.
 func addressSpace() int { return 0 }

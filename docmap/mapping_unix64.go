@@ -9,10 +9,10 @@ const (
 	leastAddresses = 1 << 20
 )
 
-// addressSpace is the length of address space bbolt takes for the file at first:
-// it costs nothing, and a file that fits is never mapped anew while it grows.
-// Where the process may not have so much (ulimit -v) it is a quarter of what can be
-// had: the rest is for everything else.
+// addressSpace returns the length of address space that bbolt reserves for the file at first. It
+// costs nothing, and a file that fits is never mapped anew while it grows. If the process may not
+// have so much (ulimit -v), it is a quarter of the largest size possible: the rest is for
+// everything else.
 func addressSpace() int {
 	for size := mostAddresses; size >= leastAddresses; size /= 2 {
 		b, err := unix.Mmap(-1, 0, size, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)

@@ -9,7 +9,7 @@ import (
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-// merge does the merging that is due after a flush.
+// merge does the merging due after a flush.
 func (t *Table) merge() error {
 	for i := range t.spaces {
 		if err := t.mergeSpace(i); err != nil {
@@ -19,13 +19,13 @@ func (t *Table) merge() error {
 	return nil
 }
 
-// mergeSpace advances the merges that are under way, each by its share, and
-// starts those that have become possible.
+// mergeSpace advances the merges under way, each by its share, and starts those that have become
+// possible.
 func (t *Table) mergeSpace(space int) error {
 	s := &t.spaces[space]
 	for level := 0; level <= maxLevel(s.runs); level++ {
 		if target := s.merging(level); target != nil {
-			if err := t.advance(space, target, t.share(s, level, target.first)); err != nil {
+			if err := t.advanceMerge(space, target, t.mergeShare(s, level, target.first)); err != nil {
 				return err
 			}
 		}
@@ -34,7 +34,7 @@ func (t *Table) mergeSpace(space int) error {
 			continue
 		}
 		if target := s.merging(level); target != nil {
-			if err := t.advance(space, target, 1); err != nil {
+			if err := t.advanceMerge(space, target, 1); err != nil {
 				return err
 			}
 			at, n = t.mergeable(s, level)
@@ -54,7 +54,7 @@ func maxLevel(runs []*run) int {
 	return level
 }
 
-// merging returns the target of the merge of runs of a level, if there is one.
+// merging returns the target of the merge of a level's runs, if there is one.
 func (s *space) merging(level int) *run {
 	for i, r := range s.runs {
 		if int(r.level) == level+1 && i+1 < len(s.runs) && s.runs[i+1].target == r.id {
@@ -64,9 +64,9 @@ func (s *space) merging(level int) *run {
 	return nil
 }
 
-// mergeable returns where n neighbouring runs stand that can become one of the next level:
-// as many of this level as it takes, or all of a slice of a window that has ended, none of
-// which has a higher level. None takes part in a merge.
+// mergeable returns the position and number of neighbouring runs that can become one of the next
+// level. These are either fanIn runs of this level, or all runs of an ended slice of a window if
+// none has a higher level. None takes part in a merge.
 func (t *Table) mergeable(s *space, level int) (at, n int) {
 	for at = 0; at < len(s.runs); at += n {
 		last := t.head.win.last(s.runs[at].first, never)
@@ -93,13 +93,13 @@ func (t *Table) mergeable(s *space, level int) (at, n int) {
 	return 0, 0
 }
 
-// busy says that a run takes part in a merge.
+// busy reports whether a run takes part in a merge.
 func (r *run) busy() bool { return r.target != 0 || !r.complete() }
 
-// share is how much of a merge of runs from document first on to do after a flush. In a
-// slice that has ended it is over in half of the flushes that the slice has had, for
-// there is no end to slices.
-func (t *Table) share(s *space, level int, first uint32) float64 {
+// mergeShare returns the share of a merge, of runs from document first on, to do after a flush.
+// In an ended slice the merge takes half as many flushes as the slice had, because slices keep
+// coming.
+func (t *Table) mergeShare(s *space, level int, first uint32) float64 {
 	pace := t.sizes.pace(level)
 	last := t.head.win.last(first, never)
 	if last == never {
@@ -115,19 +115,16 @@ func (t *Table) share(s *space, level int, first uint32) float64 {
 }
 
 // start enters a merge of runs and does its first share.
-func (t *Table) start(space int, sources []*run, level int) error {
-	total := uint64(0)
-	for _, r := range sources {
-		total += r.entries
-	}
+func (t *Table) start(of int, sources []*run, level int) error {
+	from := space{runs: sources}
 	info := runInfo{
-		id: t.head.nextRun, level: uint8(level + 1), log: sorted.LogFor(total),
+		id: t.head.nextRun, level: uint8(level + 1), log: sorted.LogFor(from.entries()),
 		first: sources[0].first, last: sources[len(sources)-1].last,
 	}
-	if info.first == 1 && t.graves.dead > 0 && t.graves.win.length == 0 {
+	if info.first == 1 && t.tombstones.dead > 0 && t.tombstones.win.length == 0 {
 		info.first = 0 // which stands for dead holders
 	}
-	return t.advance(space, &run{runInfo: info}, t.share(&t.spaces[space], level, info.first))
+	return t.advanceMerge(of, &run{runInfo: info}, t.mergeShare(&t.spaces[of], level, info.first))
 }
 
 // A slice is one transaction of a merge.
@@ -141,9 +138,9 @@ type slice struct {
 	fresh   bool   // the target is new
 }
 
-// advance moves the boundary of a merge by a share of the key space, in as
-// many transactions as it takes.
-func (t *Table) advance(space int, target *run, share float64) error {
+// advanceMerge moves the boundary of a merge by a share of the key space, in as many transactions
+// as necessary.
+func (t *Table) advanceMerge(space int, target *run, share float64) error {
 	for goal := uint64(0); ; {
 		sl := t.newSlice(space, target)
 		bins := sl.target.Bins()
@@ -161,8 +158,8 @@ func (t *Table) advance(space int, target *run, share float64) error {
 	}
 }
 
-// newSlice prepares the next transaction. It works on copies, which take the
-// place of the originals when the transaction is committed.
+// newSlice prepares the next transaction. It works on copies; they replace the originals when the
+// transaction is committed.
 func (t *Table) newSlice(space int, target *run) *slice {
 	sl := &slice{t: t, space: space}
 	id := target.id
@@ -187,7 +184,7 @@ func (t *Table) newSlice(space int, target *run) *slice {
 	return sl
 }
 
-// run does the transaction, up to bin number goal of the target at most.
+// run does the transaction, at most up to bin number goal of the target.
 func (sl *slice) run(goal uint64) error {
 	t := sl.t
 	next := t.head
@@ -205,7 +202,7 @@ func (sl *slice) run(goal uint64) error {
 		runs = sl.install(&next)
 		return putHeader(tx, &next, nil)
 	})
-	// bbolt has moved the bins beside those removed and those added.
+	// bbolt has moved the neighbours of removed and added bins.
 	for _, r := range append(sl.sources, sl.target) {
 		r.Forget()
 	}
@@ -217,8 +214,7 @@ func (sl *slice) run(goal uint64) error {
 	return nil
 }
 
-// move writes bins of the target, whole widest source bins at a time, and
-// removes what they were made of.
+// move writes bins of the target, whole widest source bins at a time, and removes their sources.
 func (sl *slice) move(tx *bbolt.Tx, goal uint64, next *header) error {
 	s, r := &sl.t.spaces[sl.space], sl.target
 	snap, err := sl.t.reading()
@@ -227,28 +223,13 @@ func (sl *slice) move(tx *bbolt.Tx, goal uint64, next *header) error {
 	}
 	before := r.entries
 	s.keep = sl.t.keep(sl.space, r.first, r.last)
-	collect := func(p *packer, in *sorted.Entries, from, to uint64) error {
-		snap, err := p.reading()
-		if err != nil {
-			return err
-		}
-		for _, src := range sl.sources {
-			if err := src.collect(snap, in, from, to); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	// As many bins as fill a transaction, judged by what the sources hold.
-	total := uint64(0)
-	for _, src := range sl.sources {
-		total += src.entries
-	}
+	from := space{runs: sl.sources}
+	// As many bins as fill a transaction, by the entries of the sources.
 	left := r.Bins() - sl.from
-	perBin := r.binBytes(total, left)
+	perBin := r.binBytes(from.entries(), left)
 	n := max(1, uint64(sl.t.sizes.sliceBytes)/perBin/sl.step) * sl.step
 	end := min(goal, sl.from+n)
-	if _, err := sl.t.writeBins(tx, s, r, sl.from, end, perBin, math.MaxInt, collect); err != nil {
+	if _, err := sl.t.writeBins(tx, s, r, sl.from, end, perBin, math.MaxInt, from.collect); err != nil {
 		return err
 	}
 	r.high = r.Highest(end - 1)
@@ -261,8 +242,8 @@ func (sl *slice) move(tx *bbolt.Tx, goal uint64, next *header) error {
 	return nil
 }
 
-// dropBelow removes the bins up to the key high from a source. It counts what
-// they hold in the snapshot.
+// dropBelow removes the bins up to the key high from a source. It counts their entries in the
+// snapshot.
 func (r *run) dropBelow(tx *bbolt.Tx, s *snapshot, high uint64) error {
 	if high == math.MaxUint64 {
 		return tx.DeleteBucket(r.bucket())
@@ -282,8 +263,7 @@ func (r *run) dropBelow(tx *bbolt.Tx, s *snapshot, high uint64) error {
 	return nil
 }
 
-// install puts the slice's runs in place of the table's, in next and in the
-// list it returns.
+// install replaces the table's runs by those of the slice, in next and in the returned list.
 func (sl *slice) install(next *header) []*run {
 	done := sl.target.high == math.MaxUint64
 	if done {

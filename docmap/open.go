@@ -38,7 +38,7 @@ func (t *Table) open() error {
 	return t.load()
 }
 
-// openAlone opens or creates the file to write it, or to read it while nobody does.
+// openAlone opens or creates the file to write it, or to read it without a writer.
 func (t *Table) openAlone() error {
 	exists, err := t.precheck()
 	if err != nil {
@@ -56,7 +56,7 @@ func (t *Table) openAlone() error {
 		return err
 	}
 	if exists && !t.opt.ReadOnly {
-		// Of Compact, while the table is locked.
+		// Left by Compact; the table is locked now.
 		if err := removeLeft(t.path + newSuffix); err != nil {
 			return err
 		}
@@ -64,12 +64,11 @@ func (t *Table) openAlone() error {
 	if t.opt.ReadOnly {
 		return nil
 	}
-	return t.openDesk(t.file, int64(initialMapping()))
+	return t.admitReaders(t.file, int64(initialMapping()))
 }
 
-// precheck walks the pages of an existing file before bbolt follows them. It
-// holds bbolt's own lock for reading meanwhile. An empty file is a table that was
-// lost, not one to come: no table has that name before it is whole.
+// precheck walks the pages of an existing file before bbolt follows them, under bbolt's own lock
+// for reading. An empty file is a lost table: a new one gets its name only when it is whole.
 func (t *Table) precheck() (exists bool, err error) {
 	size, err := regularSize(t.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -88,12 +87,12 @@ func (t *Table) precheck() (exists bool, err error) {
 	return true, errors.Join(err, t.db.Close())
 }
 
-// initialMapping is how long bbolt's mapping of the file is at first; tests make
-// it 0, so that it is often mapped anew.
+// initialMapping returns the initial length of bbolt's mapping of the file. Tests make it 0, so
+// that the file is often mapped anew.
 var initialMapping = addressSpace
 
-// openFile has bbolt open the file. flags are added to those for opening it: of
-// itself bbolt would make an empty table of a file that is not there.
+// openFile opens the file with bbolt, but without bbolt's O_CREATE, which would make an empty
+// table of a missing file. flags are added.
 func (t *Table) openFile(readOnly bool, flags int) error {
 	opt := &bbolt.Options{
 		Timeout:  lockPatience,
@@ -101,9 +100,9 @@ func (t *Table) openFile(readOnly bool, flags int) error {
 		PageSize: pageSize,
 		MaxSize:  t.opt.MaxFileSize,
 		NoSync:   t.opt.noSync || t.opt.Temporary,
-		// Growing syncs apart from that.
+		// bbolt syncs a grown file unless this is set too.
 		NoGrowSync: t.opt.Temporary,
-		// The array keeps free pages in order and hands out the lowest,
+		// The array keeps free pages in order and returns the lowest,
 		// so the file stays compact; there are few of them.
 		FreelistType:    bbolt.FreelistArrayType,
 		InitialMmapSize: initialMapping(),
@@ -126,11 +125,11 @@ func (t *Table) openFile(readOnly bool, flags int) error {
 	return nil
 }
 
-// newSuffix is added to the name of a table until it is one.
+// newSuffix is added to the name of a table until its file is whole.
 const newSuffix = ".new"
 
-// createFile makes an empty table under another name and renames it: a process
-// killed meanwhile must not leave what the next one takes for a damaged table.
+// createFile makes an empty table under another name and renames it. A process killed before the
+// rename leaves nothing that looks like a damaged table.
 func (t *Table) createFile() error {
 	fresh := &Table{path: t.path + newSuffix, opt: t.opt}
 	if err := removeLeft(fresh.path); err != nil {
@@ -177,7 +176,7 @@ func putHeader(tx *bbolt.Tx, h *header, state map[string][]byte) error {
 	return meta.Put(keyTable, h.encode())
 }
 
-// load reads what a table keeps in memory.
+// load reads the parts of a table that are kept in memory.
 func (t *Table) load() error {
 	s, err := t.reading()
 	if err != nil {
@@ -199,13 +198,13 @@ func (t *Table) load() error {
 	if t.state, err = decodeState(meta.Get(keyState)); err != nil {
 		return err
 	}
-	if t.graves.win, err = readWindow(s.tx, h); err != nil {
+	if t.tombstones.win, err = readWindow(s.tx, h); err != nil {
 		return err
 	}
-	if err := errors.Join(t.loadGraves(s.tx), t.loadCounted(s.tx), t.loadBatches(s.tx)); err != nil {
+	if err := errors.Join(t.loadTombstones(s.tx), t.loadCounted(s.tx), t.loadBatches(s.tx)); err != nil {
 		return err
 	}
-	t.watchGraves()
+	t.watchTombstones()
 	if err := t.loadOpenBlock(docs); err != nil {
 		return err
 	}
@@ -226,7 +225,7 @@ func (t *Table) load() error {
 	return t.sweep()
 }
 
-// loadOpenBlock reads the block of documents that the next one is added to.
+// loadOpenBlock reads the block to which the next document is added.
 func (t *Table) loadOpenBlock(docs *bbolt.Bucket) error {
 	t.docs, t.content = t.head.docs, t.head.content
 	t.recs.open.first = t.docs + 1
@@ -243,8 +242,7 @@ func (t *Table) loadOpenBlock(docs *bbolt.Bucket) error {
 	return nil
 }
 
-// replay fills the memory table from the pending keys and the ids of their
-// documents.
+// replay fills the memory tables from the pending keys and the ids of their documents.
 func (t *Table) replay(pend *bbolt.Bucket) error {
 	next := t.head.flushed + 1
 	total := uint64(0)
@@ -282,5 +280,5 @@ func (t *Table) addID(id string, num uint32) error {
 	return t.spaces[ofIDs].mem.Add([]uint64{idKey(id)}, num)
 }
 
-// idKey is the key of a document id in the index of ids.
+// idKey returns the key of a document id in the index of ids.
 func idKey(id string) uint64 { return xxh3.HashStringSeed(id, seedID) }

@@ -8,9 +8,9 @@ import (
 	"github.com/firstseen/firstseen/docmap/memtable"
 )
 
-// A snapshot is a transaction that reads. Only through one does anybody learn
-// where in memory a bin is: while it lasts bbolt does not map the file anew. A
-// transaction that writes may when it is committed, and there is no snapshot then.
+// A snapshot is a read transaction. Addresses of bins are valid only while one is open, because
+// bbolt then does not map the file anew. A write transaction may, when it commits; no snapshot is
+// open at that time.
 type snapshot struct {
 	tx   *bbolt.Tx
 	docs *bbolt.Cursor
@@ -28,58 +28,57 @@ func newSnapshot(db *bbolt.DB) (*snapshot, error) {
 	return s, nil
 }
 
-// A reader is what one goroutine needs to ask a table: a snapshot and memory that is
-// used again. The table has one of its own, and others to be shared out.
+// A reader holds what one goroutine needs for look-ups: a snapshot and reused memory. The table
+// has one of its own; Share makes others.
 type reader struct {
 	table   *Table
 	read    *snapshot // held between transactions that write, opened when needed
 	finder  finder
-	copies  []byte   // that Records handed out
+	copies  []byte   // returned by Records
 	entries []uint32 // of one key, see all
 }
 
-// Share prepares the table for n goroutines that ask it at once, each by a reader of its
-// own, numbered from 0, until the table is next changed; and has Add use them: run
-// calls f with 0 to tasks-1, at the same time or not, and returns when all calls have. Of a
-// table that another process writes meanwhile there is but one snapshot: that is ErrLocked.
+// Share prepares the table for n goroutines that look up at once, until the table is next
+// changed. Each uses a reader of its own, numbered from 0. Add uses run for its work: run calls f
+// with 0 to tasks-1, at the same time or not, and returns when all calls have. The error is
+// ErrLocked for a table opened beside a writer, which has one snapshot only.
 func (t *Table) Share(n int, run func(tasks int, f func(task int))) error {
 	if t.Beside() {
 		return fmt.Errorf("asking %s by several: %w by a process that writes it: wait for that to end", t.path, ErrLocked)
 	}
-	for len(t.readers) < n {
-		t.readers = append(t.readers, &reader{table: t})
+	for len(t.shared) < n {
+		t.shared = append(t.shared, &reader{table: t})
 	}
 	t.spread = memtable.Spread{Parts: n, Run: run}
 	return t.guarded(func() error {
-		_, err := t.reading() // forgets what a new mapping has moved
+		_, err := t.reading() // forgets the addresses of an earlier mapping
 		return err
 	})
 }
 
-// Beside reports whether another process wrote the table when it was opened: what is read
-// is its last checkpoint.
+// Beside reports whether another process wrote the table when it was opened. Look-ups then see
+// that process's last checkpoint.
 func (t *Table) Beside() bool { return t.signedIn != nil }
 
-// LookupBy is Lookup by a reader that Share has prepared.
+// LookupBy is Lookup by one of the readers of Share.
 func (t *Table) LookupBy(reader int, keys []uint64, holders []uint32, n []uint8) error {
-	return t.readers[reader].Lookup(keys, holders, n)
+	return t.shared[reader].Lookup(keys, holders, n)
 }
 
-// ClosedBy tells of keys whether a document that came now would be a holder of none of
-// them, as it is once eight have held one at one time, by a reader that Share has
-// prepared.
+// ClosedBy sets closed[i] if keys[i] is closed: eight documents held it at one time, so a
+// document added now would be no holder. reader is one of the readers of Share.
 func (t *Table) ClosedBy(reader int, keys []uint64, closed []bool) error {
 	clear(closed)
-	if !t.graves.any() {
-		return nil // then it is named with all eight
+	if !t.tombstones.any() {
+		return nil // then Lookup returns all eight holders of a closed key
 	}
-	r := t.readers[reader]
+	r := t.shared[reader]
 	err := t.guarded(func() error {
 		s, err := r.reading()
 		for i := 0; i < len(keys) && err == nil; i++ {
 			var docs []uint32
 			docs, err = r.all(s, ofKeys, keys[i])
-			closed[i] = t.graves.closed(docs)
+			closed[i] = t.tombstones.closed(docs)
 		}
 		return err
 	})
@@ -89,10 +88,10 @@ func (t *Table) ClosedBy(reader int, keys []uint64, closed []bool) error {
 	return nil
 }
 
-// RecordsBy is Records by a reader that Share has prepared. What it brings is valid
-// until its next call for that reader.
+// RecordsBy is Records by one of the readers of Share. Its results are valid until the next call
+// for that reader.
 func (t *Table) RecordsBy(reader int, nums []uint32, ids, data [][]byte) error {
-	return t.readers[reader].Records(nums, ids, data)
+	return t.shared[reader].Records(nums, ids, data)
 }
 
 // reading returns the reader's snapshot.
@@ -125,7 +124,7 @@ func (r *reader) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	if len(n) < len(keys) || len(holders) < len(keys)*keyLimit {
 		return fmt.Errorf("looking %d keys up: room for %d counts and %d documents only", len(keys), len(n), len(holders))
 	}
-	err := r.table.guarded(func() error { return r.lookup(keys, holders, n) })
+	err := r.table.guarded(func() error { return r.find(keys, holders, n) })
 	if err != nil {
 		return fmt.Errorf("looking keys up: %w", err)
 	}
@@ -159,8 +158,8 @@ func (r *reader) Records(nums []uint32, ids, data [][]byte) error {
 	return nil
 }
 
-// copied is a copy of bytes of the mapped file: once they are handed out, nobody
-// could tell from a fault of the program that the disk cannot deliver them.
+// copied returns a copy of bytes of the mapped file. A disk error in reading them is caught here;
+// in a caller's code it would look like a fault of the program.
 func (r *reader) copied(b []byte) []byte {
 	at := len(r.copies)
 	r.copies = append(r.copies, b...)
@@ -169,13 +168,13 @@ func (r *reader) copied(b []byte) []byte {
 
 // doc returns parts of the mapped file, valid while the snapshot lasts.
 func (r *reader) doc(num uint32) (id, data []byte, err error) {
-	if r.table.graves.has(num) {
+	if r.table.tombstones.has(num) {
 		return nil, nil, ErrNoDoc
 	}
 	return r.stored(num)
 }
 
-// stored is doc for any document that is stored, also one that was taken back.
+// stored is doc for every stored document, including those taken back.
 func (r *reader) stored(num uint32) (id, data []byte, err error) {
 	rec, err := r.record(num)
 	if err != nil {
@@ -207,5 +206,5 @@ func (r *reader) record(num uint32) ([]byte, error) {
 	return blockRecord(v, num)
 }
 
-// Documents is how many documents the table has, and the number of the last.
+// Documents returns the number of documents, which is also the number of the last.
 func (t *Table) Documents() uint32 { return t.docs }

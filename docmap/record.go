@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/zeebo/xxh3"
@@ -24,14 +25,14 @@ const (
 	seedBlock   = 4 << 56
 	seedDoc     = 5 << 56
 	seedState   = 6
-	seedGrave   = 7 << 56
+	seedDead    = 7 << 56
 	seedBatch   = 8 << 56
 	seedRemoved = 9 << 56
 	seedCounted = 11 << 56
 	seedTimes   = 10 << 56
 )
 
-// header is the table record: all that is known of the table at a checkpoint.
+// header is the table record: the whole state of the table at a checkpoint.
 type header struct {
 	uuid          [16]byte
 	scheme        string
@@ -44,7 +45,7 @@ type header struct {
 	nextRun       uint32
 	merges        uint64
 	merged        uint64
-	needs         uint32       // what a reader has to know beside: needsWindow, needsDead, needsBatches
+	needs         uint32       // features that a reader must know: needsWindow, needsDead, needsBatches, needsCounted
 	win           windowInfo   // with needsWindow
 	runs          [2][]runInfo // of keys, of ids
 }
@@ -104,8 +105,7 @@ func (r *runInfo) append(b []byte) []byte {
 	return le.AppendUint64(b, r.high)
 }
 
-// fields reads integers one after the other; past the end it gives zeros and
-// remembers that it did.
+// fields reads integers one after the other. Past the end it returns zeros and sets short.
 type fields struct {
 	b     []byte
 	short bool
@@ -127,7 +127,7 @@ func (f *fields) u16() uint16 { return binary.LittleEndian.Uint16(f.next(2)) }
 func (f *fields) u32() uint32 { return binary.LittleEndian.Uint32(f.next(4)) }
 func (f *fields) u64() uint64 { return binary.LittleEndian.Uint64(f.next(8)) }
 
-// sealed returns b without the checksum at its end, if that is right.
+// sealed checks the checksum at the end of b and returns b without it.
 func sealed(b []byte, seed uint64) ([]byte, bool) {
 	n := len(b) - 8
 	if n < 0 || xxh3.HashSeed(b[:n], seed) != binary.LittleEndian.Uint64(b[n:]) {
@@ -136,9 +136,8 @@ func sealed(b []byte, seed uint64) ([]byte, bool) {
 	return b[:n], true
 }
 
-// decodeHeader checks the record and everything that can be checked of it
-// alone. The version is looked at before the checksum, whose place could
-// change with it.
+// decodeHeader checks the record and everything in it that can be checked alone. It reads the
+// version before the checksum, because another version may keep that elsewhere.
 func decodeHeader(b []byte) (*header, error) {
 	if len(b) < 12 || string(b[:8]) != magic {
 		return nil, damage("no table record")
@@ -183,7 +182,7 @@ func decodeHeader(b []byte) (*header, error) {
 	return h, h.check()
 }
 
-// decodeExtra reads what the table needs beside the record's fields.
+// decodeExtra reads the additional data of the features in needs.
 func (h *header) decodeExtra(extra []byte) (err error) {
 	switch {
 	case h.needs&needsWindow != 0:
@@ -202,8 +201,8 @@ func otherVersion(v uint32) error {
 	return fmt.Errorf("%w: it has format %d, this program reads %d; %s", ErrVersion, v, version, hint)
 }
 
-// needsMore is the error for a table in which documents were forgotten, or the like,
-// by a later program: to read it without knowing that would be to answer wrongly.
+// needsMore is the error for a table with features of a later program. Reading it without them
+// could give wrong answers.
 func needsMore(needs uint32) error {
 	return fmt.Errorf("%w: it uses what this program does not know (%#x); use the version of the program that wrote it, or a later one", ErrVersion, needs)
 }
@@ -245,11 +244,7 @@ func (h *header) check() error {
 // encodeState packs the owner's values, sorted by name.
 func encodeState(state map[string][]byte) []byte {
 	le := binary.LittleEndian
-	names := make([]string, 0, len(state))
-	for name := range state {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(state))
 	b := le.AppendUint32(nil, uint32(len(names)))
 	for _, name := range names {
 		b = le.AppendUint16(b, uint16(len(name)))

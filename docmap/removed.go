@@ -2,7 +2,6 @@ package docmap
 
 import (
 	"encoding/binary"
-	"fmt"
 	"iter"
 	"slices"
 
@@ -10,15 +9,14 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A Removed is a document that is not in the table, for the sake of one that is.
+// A Removed is a document missing from the table for the sake of one in it.
 type Removed struct {
 	Of    uint32 // the document in the table
 	Batch string // of the removed one, "" for none
 	ID    string
 }
 
-// removedLog holds what was noted since the last checkpoint, in the form it is written
-// in, in chunks.
+// removedLog holds the documents noted since the last checkpoint, encoded, in chunks.
 type removedLog struct {
 	chunks [][]byte
 	bytes  int
@@ -28,9 +26,9 @@ var bucketRemoved = []byte("removed")
 
 func (l *removedLog) empty() bool { return len(l.chunks) == 0 }
 
-// NoteRemoved notes that the document of an id was removed for the sake of document of,
-// if that is in another batch than the current one, and not in none: to be listed when
-// that batch is cancelled. It becomes durable with the next Checkpoint.
+// NoteRemoved notes that the document of an id was removed for the sake of document of, if that
+// one is in another batch than the current one. It is listed when that batch is cancelled. The
+// next Checkpoint makes it durable.
 func (t *Table) NoteRemoved(of uint32, id string) {
 	b := &t.batches
 	if batch := t.BatchOf(of); batch != "" && batch != b.current {
@@ -80,17 +78,16 @@ func removedSum(chunk uint32, b []byte) uint64 {
 	return xxh3.HashSeed(b[8:], seedRemoved+uint64(chunk))
 }
 
-// saved lets the chunks go: the transaction that has them is over.
+// saved drops the chunks after the transaction that stores them.
 func (l *removedLog) saved() { l.chunks, l.bytes = nil, 0 }
 
-// Removed iterates over the documents that NoteRemoved has noted and that are in the
-// file, in the order in which they were removed. An error ends it.
+// Removed iterates over the documents of NoteRemoved that are in the file, in the order of their
+// removal. An error ends it.
 func (t *Table) Removed() iter.Seq2[Removed, error] {
-	return func(yield func(Removed, error) bool) {
-		version := t.version
+	return sequence(t, "listing removed documents", func(step stepFunc, yield func(Removed) bool) error {
 		for key := []byte{}; key != nil; {
 			var list []Removed
-			err := t.step(version, func() (err error) {
+			err := step(func() (err error) {
 				s, err := t.reading()
 				if err != nil {
 					return err
@@ -99,20 +96,20 @@ func (t *Table) Removed() iter.Seq2[Removed, error] {
 				return err
 			})
 			if err != nil {
-				yield(Removed{}, fmt.Errorf("listing removed documents: %w", err))
-				return
+				return err
 			}
 			for _, r := range list {
-				if !yield(r, nil) {
-					return
+				if !yield(r) {
+					return nil
 				}
 			}
 		}
-	}
+		return nil
+	})
 }
 
-// removedChunk returns the entries of the chunk at key or behind it, and the key of what
-// follows; nil at the end.
+// removedChunk returns the entries of the first chunk at or after a key, and the key after it;
+// nil at the end.
 func removedChunk(tx *bbolt.Tx, at []byte) (list []Removed, next []byte, err error) {
 	bucket := tx.Bucket(bucketRemoved)
 	if bucket == nil {
@@ -129,8 +126,8 @@ func removedChunk(tx *bbolt.Tx, at []byte) (list []Removed, next []byte, err err
 	return list, binKey(uint64(binary.BigEndian.Uint32(key)) + 1), err
 }
 
-// removedBefore says that all documents of a chunk were removed for the sake of one below
-// a watermark.
+// removedBefore reports whether all documents of a chunk were removed for the sake of one below a
+// watermark.
 func removedBefore(chunk []byte, mark uint32) (bool, error) {
 	list, err := removedEntries(chunk[min(8, len(chunk)):])
 	return !slices.ContainsFunc(list, func(r Removed) bool { return r.Of >= mark }), err

@@ -200,21 +200,21 @@ func TestBatchNames(t *testing.T) {
 	}
 }
 
-// TestGravesBelow: below a watermark nobody is known, and as many fewer are dead.
-func TestGravesBelow(t *testing.T) {
+// TestTombstonesBelow: below a watermark nobody is known, and as many fewer are dead.
+func TestTombstonesBelow(t *testing.T) {
 	for mark := uint32(1); mark < 300; mark++ {
-		var g graves
+		var g tombstones
 		buried := func(num uint32) bool { return num%7 < 3 || num > 120 && num < 190 }
 		for num := uint32(1); num < 300; num++ {
 			if buried(num) {
-				g.bury(num, 300+num/40)
+				g.forget(num, 300+num/40)
 			}
 		}
 		g.saved(g.unsaved())
 		g.dropBelow(mark)
 		left := uint32(0)
 		for num := mark; num < 310; num++ {
-			if is := num < 300 && buried(num); g.buried(num) != is || is && g.when(num) != 300+num/40 {
+			if is := num < 300 && buried(num); g.forgotten(num) != is || is && g.when(num) != 300+num/40 {
 				t.Fatalf("below %d: document %d: %v", mark, num, !is)
 			} else if is {
 				left++
@@ -230,31 +230,31 @@ func TestGravesBelow(t *testing.T) {
 // TestTrimFirst: the first run keeps who was taken back after its last document came, for
 // with him a key may have been closed by documents behind.
 func TestTrimFirst(t *testing.T) {
-	var g graves
-	g.bury(1, 8)
-	g.bury(2, 5)
-	g.bury(3, 4)
+	var g tombstones
+	g.forget(1, 8)
+	g.forget(2, 5)
+	g.forget(3, 4)
 	if got, want := g.trimFirst([]uint32{1, 2, 3, 4, 5}, 5), []uint32{1, 4, 5}; !slices.Equal(got, want) {
 		t.Errorf("kept %v, want %v", got, want)
 	}
 }
 
-// TestGravesThatCannotBe: ranges that overlap, or of documents that had not come, in a
+// TestTombstonesThatCannotBe: ranges that overlap, or of documents that had not come, in a
 // file whose checksums are right.
-func TestGravesThatCannotBe(t *testing.T) {
-	for _, g := range []grave{{1, 4, 3}, {4, 4, 3}, {1, 2, 6}, {0, 2, 5}} {
-		list, _ := encodeGraves([]grave{g}, seedGrave)
+func TestTombstonesThatCannotBe(t *testing.T) {
+	for _, g := range []tombstone{{1, 4, 3}, {4, 4, 3}, {1, 2, 6}, {0, 2, 5}} {
+		list, _ := encodeTombstones([]tombstone{g}, seedDead)
 		key := binary.BigEndian.AppendUint32(nil, g.first)
-		if err := new(graves).load(key, list, 5); err == nil {
+		if err := new(tombstones).load(key, list, 5); err == nil {
 			t.Errorf("documents %d to %d were taken back at %d of 5", g.first, g.last, g.when)
 		}
 	}
-	var many []grave
+	var many []tombstone
 	for num := uint32(1); num < 6000; num += 2 {
-		many = append(many, grave{num, num, 6000})
+		many = append(many, tombstone{num, num, 6000})
 	}
 	for rest, all := many, 0; ; { // lists of a bounded length
-		list, left := encodeGraves(rest, seedGrave)
+		list, left := encodeTombstones(rest, seedDead)
 		if all += len(rest) - len(left); len(list) > 2<<10+32 {
 			t.Fatalf("a list of %d bytes", len(list))
 		}
@@ -278,7 +278,7 @@ func TestGravesThatCannotBe(t *testing.T) {
 	must(t, table.SaveForgotten())
 	must(t, table.update(func(tx *bbolt.Tx) error {
 		head := table.head
-		return writeGraves(tx, []grave{{3, 4, 5}}, &head)
+		return writeTombstones(tx, []tombstone{{3, 4, 5}}, &head)
 	}))
 	must(t, table.Close())
 	if table, err := Open(path, smallOptions); err == nil {

@@ -20,7 +20,7 @@ func (z *sizes) newRun(info runInfo) *run {
 
 func (i *runInfo) holds(key uint64) bool { return key >= i.low && key <= i.high }
 
-// complete says that the run is not the target of an unfinished merge.
+// complete reports that the run is not the target of an unfinished merge.
 func (i *runInfo) complete() bool { return i.high == math.MaxUint64 }
 
 func (i *runInfo) bucket() []byte {
@@ -29,8 +29,7 @@ func (i *runInfo) bucket() []byte {
 
 func binKey(bin uint64) []byte { return binary.BigEndian.AppendUint32(nil, uint32(bin)) }
 
-// view returns a bin with its directory verified. The run is in the snapshot
-// as r says.
+// view returns a bin with its directory verified. The run is in the snapshot as in r.
 func (r *run) view(s *snapshot, bin uint64) (sorted.Bin, error) {
 	if v, ok := r.Bin(bin); ok {
 		return v, nil
@@ -49,19 +48,18 @@ func (r *run) view(s *snapshot, bin uint64) (sorted.Bin, error) {
 	return v, damaged(err)
 }
 
-// ahead is how many bins a scan asks for at a time, 1 MB or so.
+// ahead is the number of bins that a scan requests at a time, about 1 MB.
 const ahead = 16
 
-// prefetch has the system read the bins after those a scan is at, at every
-// ahead-th of them. A scan of 51 million keys that were not in the page cache
-// took 7.3 s without it and takes 1.1 s.
+// prefetch asks the system to read the bins after those being scanned, at every ahead-th of them.
+// A scan of 51 million keys outside the page cache took 7.3 s without it and takes 1.1 s.
 func (r *run) prefetch(s *snapshot, bin uint64) {
 	if bin%ahead != 0 {
 		return
 	}
 	bucket := s.tx.Bucket(r.bucket())
 	if bucket == nil {
-		return // whoever reads the bin will say so
+		return // reading the bin reports that
 	}
 	for next := bin + ahead; next < bin+2*ahead && next < r.Bins(); next++ {
 		willNeed(bucket.Get(binKey(next)))
@@ -78,7 +76,7 @@ func (r *run) find(s *snapshot, dst []uint32, key uint64) ([]uint32, error) {
 	return dst, damaged(err)
 }
 
-// collect appends the entries with keys in from..to that the run holds.
+// collect appends the run's entries with keys in from..to.
 func (r *run) collect(s *snapshot, e *sorted.Entries, from, to uint64) error {
 	from, to = max(from, r.low), min(to, r.high)
 	if from > to {

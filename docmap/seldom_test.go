@@ -35,7 +35,7 @@ func TestRecordAheadOfItsDocuments(t *testing.T) {
 // Pending keys are the only copy of what was added last: whichever bit of them is
 // another, and under whatever number they are found, they are refused.
 func TestPendingKeysAreChecked(t *testing.T) {
-	var l keyLog
+	var l wal
 	l.add(1, []uint64{11, 12})
 	l.add(2, []uint64{13})
 	good := slices.Clone(l.chunks(5)[0])

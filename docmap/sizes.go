@@ -2,12 +2,11 @@ package docmap
 
 import "github.com/firstseen/firstseen/docmap/sorted"
 
-// sizes are what the division of runs and of the work depends on. They are the
-// same for all tables but those of tests, which reach with small tables what
-// takes a large one otherwise.
+// sizes determine the division of runs and of the work. All tables have the same, except in
+// tests, which need fewer documents with smaller ones.
 type sizes struct {
 	division sorted.Division
-	// low and high are how many runs of levels 0 and 1, and of those above,
+	// low and high are the numbers of runs of levels 0 and 1, and of those above, that
 	// become one.
 	low, high int
 	// sliceBytes bounds the values in one transaction of a flush or merge.
@@ -20,7 +19,7 @@ type sizes struct {
 // look-up two runs of ten.
 var defaultSizes = sizes{division: sorted.DefaultDivision, low: 4, high: 8, sliceBytes: 4 << 20}
 
-// fanIn is how many runs of a level become one of the next.
+// fanIn returns the number of runs of a level that become one of the next.
 func (z *sizes) fanIn(level int) int {
 	if level < 2 {
 		return z.low
@@ -28,7 +27,7 @@ func (z *sizes) fanIn(level int) int {
 	return z.high
 }
 
-// window is how many flushes lie between two merges of a level.
+// window returns the number of flushes between two merges of a level.
 func (z *sizes) window(level int) int {
 	n := 1
 	for l := range level + 1 {
@@ -37,8 +36,8 @@ func (z *sizes) window(level int) int {
 	return n
 }
 
-// pace is the share of a merge to do after each flush. The next merge of the
-// same level cannot start for a window of flushes; this one is done after three
-// quarters of it. So the work of a flush is bounded and even: each level under way
-// adds four thirds of what the flush itself has written.
+// pace returns the share of a merge to do after each flush. The next merge of the same level
+// starts no sooner than a window of flushes later; this one is done after three quarters of that.
+// So the work of a flush is bounded and even: each level under way adds four thirds of the
+// flush's own writing.
 func (z *sizes) pace(level int) float64 { return 4.0 / 3 / float64(z.window(level)) }

@@ -6,32 +6,28 @@ import (
 
 // Stats describe a table. Entries are pairs of a key and a document.
 type Stats struct {
-	Docs    uint32 // documents, those not in the file yet included, and those taken back
-	Dead    uint32 // of them, taken back or older than the window
-	Expired uint32 // of the dead, older than the window
-	Counted uint32 // of those that are not dead, only count
+	Docs    uint32 // documents, including those not in the file yet and those taken back
+	Dead    uint32 // those of them taken back or older than the window
+	Expired uint32 // those of the dead older than the window
+	Counted uint32 // live ones that only count
 	Batches int    // named ones
 	Entries uint64 // in the file's runs and in memory
-	IDs     uint64 // entries of the index of ids
 
-	MemoryKeys  int    // entries in memory, of documents in the file or not
 	PendingKeys uint64 // keys in the file that are not in a run yet
 	UnsavedDocs uint32 // documents added since the last checkpoint
 
 	Runs        []LevelStats // by level, from 0
 	Merges      uint64       // merges of runs finished, of keys and of ids
-	MergedKeys  uint64       // entries those have written
+	MergedKeys  uint64       // entries written by those
 	FileBytes   int64        // of the file
-	FreeBytes   int64        // of it, that the state which is read does not need
-	MemoryBytes int64        // of the memory tables, outside the Go heap
-	Checkpoints uint64       // made in all
+	FreeBytes   int64        // bytes of the file that this state does not need
+	Checkpoints uint64       // number of checkpoints
 }
 
 // LevelStats describe the runs of keys of one level.
 type LevelStats struct {
 	Runs    int
-	Merging int    // of them, taking part in a merge
-	Entries uint64 // they hold
+	Merging int // those of them in a merge
 }
 
 // A RunStats describes a run of keys or, if IDs, of document ids.
@@ -39,7 +35,7 @@ type RunStats struct {
 	ID          uint32
 	IDs         bool
 	Level       int
-	First, Last uint32 // documents it covers; First is 0 where dead ones were left out
+	First, Last uint32 // documents it covers; First is 0 if dead ones were left out
 	Entries     uint64
 	Merging     bool // it takes part in a merge
 }
@@ -58,47 +54,45 @@ func (t *Table) Runs() []RunStats {
 	return list
 }
 
-// dead counts the documents that were taken back or are older than the window, and the
-// latter among them.
+// dead returns the number of documents that were taken back or are older than the window, and the
+// number of the latter.
 func (t *Table) dead() (dead, expired uint32) {
-	if t.graves.win.length == 0 {
-		return t.graves.dead, 0
+	if t.tombstones.win.length == 0 {
+		return t.tombstones.dead, 0
 	}
-	dead = t.graves.win.watermark() - 1
+	dead = t.tombstones.win.watermark() - 1
 	expired = dead
 	for num := dead + 1; num <= t.docs; num++ {
 		switch {
-		case t.graves.win.expired(num):
+		case t.tombstones.win.expired(num):
 			expired++
 			dead++
-		case t.graves.buried(num):
+		case t.tombstones.forgotten(num):
 			dead++
 		}
 	}
 	return dead, expired
 }
 
-// Unsaved is how many documents were added since the last checkpoint.
+// Unsaved returns the number of documents added since the last checkpoint.
 func (t *Table) Unsaved() uint32 { return t.docs - t.head.docs }
 
-// Entries is how many pairs of a key and a document there are, in the file's runs and in
-// memory.
-func (t *Table) Entries() uint64 { return t.entries(ofKeys) }
+// Entries returns the number of pairs of a key and a document, in the file's runs and in memory.
+func (t *Table) Entries() uint64 { return t.spaces[ofKeys].entries() }
 
-// Stats returns the present state of the table. With a window that takes some
-// nanoseconds for each document of it.
+// Stats returns the present state of the table. With a window that takes some nanoseconds for
+// each of its documents.
 func (t *Table) Stats() Stats {
 	if t.db == nil {
 		return Stats{}
 	}
-	keys, ids := &t.spaces[ofKeys], &t.spaces[ofIDs]
+	keys := &t.spaces[ofKeys]
 	dead, expired := t.dead()
 	st := Stats{
-		Docs: t.docs, Dead: dead, Expired: expired, Counted: t.counts(), Batches: len(t.batches.spans), Entries: t.entries(ofKeys), IDs: t.entries(ofIDs),
-		MemoryKeys: keys.mem.Len(), PendingKeys: t.head.pending,
+		Docs: t.docs, Dead: dead, Expired: expired, Counted: t.counts(), Batches: len(t.batches.spans), Entries: t.spaces[ofKeys].entries(),
+		PendingKeys: t.head.pending,
 		UnsavedDocs: t.Unsaved(),
 		Merges:      t.head.merges, MergedKeys: t.head.merged,
-		MemoryBytes: int64(keys.mem.Bytes() + ids.mem.Bytes()),
 		Checkpoints: t.head.seq,
 	}
 	for _, r := range keys.runs {
@@ -107,7 +101,6 @@ func (t *Table) Stats() Stats {
 		}
 		l := &st.Runs[r.level]
 		l.Runs++
-		l.Entries += r.entries
 		if r.target != 0 || !r.complete() {
 			l.Merging++
 		}
@@ -119,8 +112,9 @@ func (t *Table) Stats() Stats {
 	return st
 }
 
-// freeBytes counts the pages for reuse and those beyond the last. bbolt counts the former
-// for a writer alone; of a table that is only read they are what no page leads to.
+// freeBytes returns the length of the pages for reuse and those beyond the last. bbolt counts the
+// former only in a writer. In a table opened for reading they are the pages that no page refers
+// to.
 func (t *Table) freeBytes(size int64) (free int64) {
 	_ = t.guarded(func() error {
 		s, err := t.reading()

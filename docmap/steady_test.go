@@ -12,7 +12,7 @@ func TestSteady(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		length := rapid.Uint32Range(1, 1<<16)
 		table := &Table{}
-		w := &table.graves.win
+		w := &table.tombstones.win
 		*w = window{length: length.Draw(t, "length"), slices: []timeSlice{{first: 1}}}
 		for num := uint32(1); num < 60; num++ {
 			if rapid.IntRange(0, 9).Draw(t, "another") == 0 {

@@ -22,7 +22,7 @@ const (
 	lockPatience = time.Second
 )
 
-// DefaultMemtableKeys is that of Options: 104 MB of slots.
+// DefaultMemtableKeys is the default of Options.MemtableKeys: 104 MB of slots.
 const DefaultMemtableKeys = 6 << 20
 
 // The two lists of runs.
@@ -39,35 +39,31 @@ var (
 	keyState   = []byte("state")
 )
 
-// Options say how a table is opened. The zero value of each field but Scheme
-// is useful.
+// Options configure Open. Every field but Scheme has a useful zero value.
 type Options struct {
-	// Scheme is the name of the scheme the keys are made with. It is stored
-	// in a new table and must equal that of an existing one. A table that is
-	// only read may be opened without: its owner then follows [Table.Scheme].
+	// Scheme names the rules that make the keys. A new table stores it; an existing one must have
+	// the same. With ReadOnly it may be empty: [Table.Scheme] then returns the table's.
 	Scheme string
-	// ReadOnly opens an existing table for look-ups. Several processes can, also
-	// beside one that writes it; see ReadBesideWriter.
+	// ReadOnly opens an existing table for look-ups. Several processes can read at once, also
+	// beside a writer if ReadBesideWriter is true.
 	ReadOnly bool
-	// AsIs opens an existing table with whatever scheme it has, and creates none.
+	// AsIs opens an existing table of any scheme, and creates none.
 	AsIs bool
-	// MemtableKeys is the number of keys kept in memory before they are
-	// sorted into a run: 6,291,456 by default, which take 104 MB. A quarter as
-	// many ids has the same effect. Tables
-	// of the same documents need the same value to have the same runs.
+	// MemtableKeys is the number of keys in memory that are sorted into a run together: 6,291,456
+	// by default, in 104 MB. A quarter as many ids has the same effect. Two tables of the same
+	// documents have the same runs only with the same value.
 	MemtableKeys int
-	// PendingKeys is the number of keys after which Full asks for a
-	// checkpoint: by default a tenth of MemtableKeys.
+	// PendingKeys is the number of keys after which Full asks for a checkpoint: by default a
+	// tenth of MemtableKeys.
 	PendingKeys int
-	// UUID identifies a new table; the zero value has one drawn at random.
+	// UUID identifies a new table; a zero value is replaced by a random one.
 	UUID [16]byte
-	// Temporary: nobody will open the table again, so that nothing has to be durable.
+	// Temporary tables are never opened again, so nothing is made durable.
 	Temporary bool
-	// MaxFileSize, if positive, makes a checkpoint that would need a larger
-	// file fail, in bytes.
+	// MaxFileSize, if positive, limits the file in bytes: a checkpoint that needs more fails.
 	MaxFileSize int
 
-	noSync bool  // for tests: what they find does not depend on the disk
+	noSync bool  // for tests that do not depend on the disk
 	sizes  sizes // for tests: zero means defaultSizes
 }
 
@@ -84,8 +80,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// A Table maps keys to the documents that hold them. It is for one goroutine, but for
-// what Share allows.
+// A Table maps keys to the documents that hold them. It is for one goroutine, except for the
+// readers of Share.
 type Table struct {
 	path  string
 	opt   Options
@@ -95,34 +91,35 @@ type Table struct {
 	head   header
 	state  map[string][]byte
 	spaces [2]space
-	log    keyLog
+	wal    wal
 	recs   docLog
 
-	graves  graves
-	batches batches
+	tombstones tombstones
+	batches    batches
 
-	file     *os.File // that bbolt has opened
-	desk     *desk    // of a table that is written; nil where readers cannot come
-	signedIn *os.File // of one that is read beside a writer: its desk
-	stay     stay     // since then
+	file     *os.File // opened by bbolt
+	readers  *readers // of other processes, in a writer; nil if none can sign in
+	signedIn *os.File // sign-in file, in a reader beside a writer
+	stay     stay     // since signing in
 
-	// With what is not in the file yet:
+	// Including documents that are not in the file yet:
 	docs    uint32 // documents
-	content uint64 // digest of them
+	content uint64 // their digest
 
 	own     reader
-	readers []*reader // of Share
+	shared  []*reader // made by Share
 	spread  memtable.Spread
-	mapping uintptr // address of the mapped file when runs last looked
-	used    int64   // bytes of it in use
+	mapping uintptr // address of the mapped file when runs last read it
+	used    int64   // bytes of the file in use
 	version uint64  // grows with every change; iterators compare it
-	unsure  bool    // the file may not be what is known of it here
+	unsure  bool    // the file may differ from this Table's fields
 	packers []*packer
+	source  *Table   // that packers read, if another
 	bins    []packed // of the transaction being built
 	idKeys  [][]uint64
 
-	// committed is called after every transaction, for tests that look at
-	// the file as a crash at that moment would leave it.
+	// committed is called after every transaction: tests copy the file
+	// there, as a crash would leave it.
 	committed func()
 }
 
@@ -130,21 +127,20 @@ type Table struct {
 type space struct {
 	of    int // ofKeys, ofIDs
 	mem   *memtable.Table
-	limit int // documents a key keeps
-	// keep, where there is one, is what the run being written is to have instead.
+	limit int // documents that a key keeps
+	// keep, if not nil, selects a key's documents for the run being written.
 	keep func(docs []uint32) []uint32
 	runs []*run // oldest first; the target of a merge before its sources
 }
 
-// Open opens the table in the file path, creating it if there is none and
-// Options does not say ReadOnly. The errors are ErrScheme, ErrVersion,
-// ErrDamaged and ErrLocked, or those of the system. Two processes must not create
-// the same table at the same moment.
+// Open opens the table in the file path. Without ReadOnly it creates a missing file; two
+// processes must not create the same table at once. The errors are ErrScheme, ErrVersion,
+// ErrDamaged and ErrLocked, or the system's.
 func Open(path string, opt Options) (*Table, error) {
 	t := &Table{path: path, opt: opt.withDefaults()}
 	t.sizes = &t.opt.sizes
 	t.own.table = t
-	t.log.reset()
+	t.wal.reset()
 	if len(opt.Scheme) > math.MaxUint16 {
 		return nil, fmt.Errorf("opening the table %s: the scheme's name is too long", path)
 	}
@@ -155,8 +151,7 @@ func Open(path string, opt Options) (*Table, error) {
 	return t, nil
 }
 
-// reading returns the long-lived snapshot, of the last transaction that was
-// committed.
+// reading returns the long-lived snapshot of the last committed transaction.
 func (t *Table) reading() (*snapshot, error) {
 	if t.db == nil {
 		return nil, errClosed
@@ -187,7 +182,7 @@ func (t *Table) reading() (*snapshot, error) {
 // stopReading ends all snapshots.
 func (t *Table) stopReading() error {
 	err := t.own.stop()
-	for _, r := range t.readers {
+	for _, r := range t.shared {
 		err = errors.Join(err, r.stop())
 	}
 	for _, p := range t.packers {
@@ -196,8 +191,7 @@ func (t *Table) stopReading() error {
 	return err
 }
 
-// update runs f in a write transaction. What f wants to read it reads from
-// t.reading, which is as the transaction before left it.
+// update runs f in a write transaction. f reads the state before it from t.reading.
 func (t *Table) update(f func(tx *bbolt.Tx) error) (err error) {
 	if err := t.stopReading(); err != nil {
 		return err
@@ -206,24 +200,24 @@ func (t *Table) update(f func(tx *bbolt.Tx) error) (err error) {
 	if err != nil {
 		return err
 	}
-	// bbolt grows the file by this much more than it needs.
+	// bbolt grows the file in steps of this size.
 	t.db.AllocSize = int(min(32<<20, max(64<<10, info.Size()/16)))
-	if err := t.desk.beforeUpdate(info.Size()); err != nil {
+	if err := t.readers.beforeUpdate(info.Size()); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, t.desk.afterUpdate()) }()
+	defer func() { err = errors.Join(err, t.readers.afterUpdate()) }()
 	tx, err := t.db.Begin(true)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit, does nothing
-	if err := t.desk.hold(t.db); err != nil {
+	if err := t.readers.hold(t.db); err != nil {
 		return err
 	}
 	if err := f(tx); err != nil {
 		return err
 	}
-	// Or the commit would wait for ever to map the file anew.
+	// With a snapshot open the commit could wait forever to map the file anew.
 	if err := t.stopReading(); err != nil {
 		return err
 	}
@@ -241,29 +235,37 @@ func (t *Table) update(f func(tx *bbolt.Tx) error) (err error) {
 	return nil
 }
 
-// before says whether the file is as before transaction id, which failed. Where
-// the last step did, making the header durable, the header is written all the
-// same: the next transaction would build on what this table knows nothing of.
+// before reports whether the file is as before transaction id, which failed. If only the last
+// step failed, the sync of the header, the header is written all the same. The next transaction
+// would then build on a state unknown to this Table.
 func (t *Table) before(id int) bool {
-	tx, err := t.db.Begin(false)
-	if err != nil {
-		return false
-	}
-	now := tx.ID()
-	return tx.Rollback() == nil && now < id
+	now, err := newest(t.db)
+	return err == nil && now < id
 }
+
+// newest returns the number of the last transaction in the file.
+func newest(db *bbolt.DB) (id int, err error) {
+	tx, err := db.Begin(false)
+	if err != nil {
+		return 0, err
+	}
+	return tx.ID(), tx.Rollback()
+}
+
+// Scheme returns the name of the scheme that the table's keys are made with.
+func (t *Table) Scheme() string { return t.head.scheme }
 
 // Closed reports whether Close was called.
 func (t *Table) Closed() bool { return t.db == nil }
 
-// Close gives the file and the memory back. What came after the last
-// checkpoint is lost. It may be called again.
+// Close releases the file and the memory. Everything after the last checkpoint is lost. A second
+// Close does nothing.
 func (t *Table) Close() error {
 	t.version++
 	t.unsure = false
 	signedOut := t.signOut()
-	errs := []error{t.stopReading(), t.desk.close(t.path)}
-	t.desk = nil
+	errs := []error{t.stopReading(), t.readers.close(t.path)}
+	t.readers = nil
 	for i := range t.spaces {
 		if m := t.spaces[i].mem; m != nil {
 			errs = append(errs, m.Close())

@@ -7,29 +7,29 @@ import (
 	"github.com/firstseen/firstseen/internal/hugemem"
 )
 
-// times are the times of documents, in order. They lie in blocks outside of the Go heap,
-// which is limited for what does not grow with a window.
+// times are the times of documents, in order. Their blocks lie outside the Go heap, whose limit
+// does not allow for memory that grows with a window.
 type times struct {
 	blocks []*timeBlock
 	n      int
 }
 
-// blockTimes is how many times a block has: 256 KiB, of which the system gives the pages
-// that are written to.
+// blockTimes is the number of times in a block of 256 KiB. The system allocates its pages when
+// they are first written.
 const blockTimes = 1 << 16
 
 type timeBlock struct {
 	list *[blockTimes]uint32
-	mem  []byte // that it lies in
+	mem  []byte // memory of list
 }
 
 func newTimeBlock() *timeBlock {
 	mem, err := hugemem.Alloc(4 * blockTimes)
 	if err != nil {
-		return &timeBlock{list: new([blockTimes]uint32)} // of the heap, then
+		return &timeBlock{list: new([blockTimes]uint32)} // on the heap instead
 	}
 	b := &timeBlock{mem: mem, list: (*[blockTimes]uint32)(unsafe.Pointer(unsafe.SliceData(mem)))}
-	runtime.SetFinalizer(b, func(b *timeBlock) { _ = hugemem.Free(b.mem) }) // nobody is left to be told
+	runtime.SetFinalizer(b, func(b *timeBlock) { _ = hugemem.Free(b.mem) }) // an error could go nowhere
 	return b
 }
 

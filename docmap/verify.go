@@ -11,28 +11,26 @@ import (
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-// A Finding is one thing that is wrong with a table.
+// A Finding is one fault of a table.
 type Finding struct {
 	Part string // PartPages and so on
 	What string
 }
 
-// The parts of a table. None can be made from the others, but PartIDs, which is
-// derived from the documents.
+// The parts of a table. Only PartIDs can be rebuilt from another: from the documents.
 const (
 	PartPages   = "pages"             // bbolt's own structure
 	PartKeys    = "keys"              // the runs of keys
 	PartIDs     = "ids"               // the runs of document ids
-	PartDocs    = "documents"         // what is known of each document
+	PartDocs    = "documents"         // records of documents
 	PartPending = "pending keys"      // keys not in a run yet
-	PartRemoved = "removed documents" // what was removed for the sake of batches
+	PartRemoved = "removed documents" // documents removed for the sake of others
 )
 
-// Verify reads the whole file and returns all that is wrong: pages that do not
-// fit, wrong checksums, entries out of order or of documents that there are not,
-// ids that are not those of the documents, counts that do not agree. It goes on
-// after a finding with what comes next. What is in memory only is not looked at.
-// The error is the context's, or one that is no finding about the file.
+// Verify reads the whole file and returns all faults: pages that do not fit, wrong checksums,
+// entries out of order or of missing documents, ids of no document, counts that do not agree.
+// After a finding it goes on with the next part. It does not check memory. The error is the
+// context's, or one that is no fault of the file.
 func (t *Table) Verify(ctx context.Context) ([]Finding, error) {
 	v := &verifier{ctx: ctx, t: t}
 	for _, part := range []struct {
@@ -59,7 +57,7 @@ func (t *Table) Verify(ctx context.Context) ([]Finding, error) {
 			return v.found, fmt.Errorf("verifying the table: %w", annotate(t.path, err))
 		}
 		if part.name == PartPages && len(v.found) > 0 {
-			break // bbolt could follow them for ever
+			break // bbolt could follow them forever
 		}
 	}
 	return v.found, nil
@@ -98,8 +96,7 @@ func (v *verifier) runs(s *snapshot, space int) error {
 	return nil
 }
 
-// run reads all bins of a run, and wants those that hold its entries and no
-// others.
+// run reads all bins of a run and checks that they hold the run's entries and no others.
 func (v *verifier) run(s *snapshot, r *run, space int) error {
 	bucket := s.tx.Bucket(r.bucket())
 	if bucket == nil {
@@ -136,8 +133,7 @@ func countKeys(b *bbolt.Bucket) uint64 {
 	return n
 }
 
-// bin reads a bin of the file, whatever was read of it before, and says
-// how many entries it has.
+// bin reads a bin from the file again and returns the number of its entries.
 func (v *verifier) bin(r *run, bucket *bbolt.Bucket, bin uint64, space int) (uint64, error) {
 	b := bucket.Get(binKey(bin))
 	if b == nil {
@@ -150,22 +146,26 @@ func (v *verifier) bin(r *run, bucket *bbolt.Bucket, bin uint64, space int) (uin
 	return uint64(len(e.Keys)), v.entries(r, &e, space)
 }
 
+// entries checks the order of a run's entries, and that a key has no more of them than the
+// table keeps.
 func (v *verifier) entries(r *run, e *sorted.Entries, space int) error {
-	if v.t.graves.any() && space == ofKeys {
-		return v.countedEntries(r, e)
-	}
-	limit, same := v.t.spaces[space].limit, 0
-	for i, k := range e.Keys {
-		if d := e.Docs[i]; d < r.first || d > r.last {
-			return damage("run %d has an entry of document %d", r.id, d)
+	before := uint64(0)
+	for key, docs := range e.Groups() {
+		disorder := key < before
+		before = key
+		for i, d := range docs {
+			if d < r.first || d > r.last {
+				return damage("run %d has an entry of document %d", r.id, d)
+			}
+			disorder = disorder || i > 0 && (d < docs[i-1] || d == docs[i-1] && d != 0)
 		}
-		same++
-		if i > 0 && k != e.Keys[i-1] || i == 0 {
-			same = 1
+		kept := min(len(docs), idLimit)
+		if space == ofKeys {
+			var room [keyLimit]uint32
+			kept, _ = v.t.tombstones.count(room[:0], docs)
 		}
-		disorder := i > 0 && (k < e.Keys[i-1] || k == e.Keys[i-1] && e.Docs[i] <= e.Docs[i-1])
-		if disorder || same > limit {
-			return damage("run %d is out of order at key %x", r.id, k)
+		if disorder || kept < len(docs) || docs[0] == 0 && len(docs) != keyLimit {
+			return damage("run %d is out of order at key %x", r.id, key)
 		}
 	}
 	return nil
@@ -202,8 +202,7 @@ func (v *verifier) docs(s *snapshot) error {
 	return nil
 }
 
-// blockAt decodes the block of documents stored under key, which has to start
-// with document next.
+// blockAt decodes the block of documents stored under key. It must start with document next.
 func blockAt(key, value []byte, next uint32) (*docBlock, error) {
 	if string(key) != string(binKey(uint64(next))) {
 		return nil, damage("the documents from %d on are missing", next)
@@ -217,18 +216,16 @@ func (v *verifier) ids(s *snapshot, k *docBlock) error {
 	for i := range k.ends {
 		num := k.first + uint32(i)
 		rec := k.recs[k.start(i):k.ends[i]]
-		if v.t.graves.has(num) {
-			if err := v.deadID(s, rec, num); err != nil {
-				return err
-			}
-			continue
-		}
+		dead := v.t.tombstones.has(num)
 		if len(rec) == 0 {
+			if dead {
+				continue
+			}
 			return damage("the record of document %d is gone, and it was not taken back", num)
 		}
 		id, _, err := splitRecord(rec, num)
 		if err != nil || len(id) == 0 || num > v.t.head.flushed {
-			continue // decodeBlock has said so; or not in a run
+			continue // decodeBlock has reported it, or the document is not in a run
 		}
 		key := idKey(string(id))
 		for _, r := range v.t.spaces[ofIDs].runs {
@@ -242,7 +239,7 @@ func (v *verifier) ids(s *snapshot, k *docBlock) error {
 			switch {
 			case ok:
 				v.matched[r.id]++
-			case len(found) < idLimit || found[idLimit-1] > num:
+			case !dead && (len(found) < idLimit || found[idLimit-1] > num):
 				return damage("the id of document %d is not in the index of ids", num)
 			}
 		}
@@ -250,7 +247,7 @@ func (v *verifier) ids(s *snapshot, k *docBlock) error {
 	return nil
 }
 
-// countIDs wants no entries in the index of ids but those of documents.
+// countIDs checks that the index of ids has no entries beside those of documents.
 func (v *verifier) countIDs() {
 	v.part = PartIDs
 	for _, r := range v.t.spaces[ofIDs].runs {
@@ -260,7 +257,7 @@ func (v *verifier) countIDs() {
 	}
 }
 
-// pending reads the pending keys once more.
+// pending reads the pending keys again.
 func (v *verifier) pending(s *snapshot) error {
 	head, pend := &v.t.head, s.tx.Bucket(bucketPend)
 	next, total := head.flushed+1, uint64(0)
@@ -281,6 +278,29 @@ func (v *verifier) pending(s *snapshot) error {
 	}
 	if n := countKeys(pend); n != uint64(head.chunks) {
 		v.add("%d chunks of pending keys, not %d", n, head.chunks)
+	}
+	return nil
+}
+
+// times reads the times of documents again.
+func (v *verifier) times(s *snapshot) error {
+	_, err := readWindow(s.tx, &v.t.head)
+	return err
+}
+
+// removed reads the documents removed for the sake of others.
+func (v *verifier) removed(s *snapshot) error {
+	for key := []byte{}; key != nil; {
+		list, next, err := removedChunk(s.tx, key)
+		if err != nil {
+			return err
+		}
+		for _, r := range list {
+			if r.Of == 0 || r.Of > v.t.head.docs {
+				v.add("%q was removed for the sake of document %d of %d", r.ID, r.Of, v.t.head.docs)
+			}
+		}
+		key = next
 	}
 	return nil
 }

@@ -8,14 +8,14 @@ import (
 	"sort"
 )
 
-// A window has documents count for some time and no longer: design rule 17, and
-// docs/format.md, "Slices of a window". The zero value is none.
+// A window limits how long documents count: design rule 17, and docs/format.md, "Slices of a
+// window". The zero value is none.
 type window struct {
 	length uint32 // seconds; 0 for none
-	clock  uint32 // latest time of a document judged
-	edge   uint32 // documents of an earlier time do not count
+	clock  uint32 // latest time of a judged document
+	edge   uint32 // documents of earlier times do not count
 	slices []timeSlice
-	due    bool // the next document is to begin a slice
+	due    bool // the next document begins a slice
 }
 
 // A timeSlice is a range of documents and their times.
@@ -27,7 +27,7 @@ type timeSlice struct {
 	edges  []edgeMove // ascending; the first is at document first
 }
 
-// An edgeMove says where the edge was from a document on.
+// An edgeMove is the edge from a document on.
 type edgeMove struct{ doc, edge uint32 }
 
 const (
@@ -35,7 +35,7 @@ const (
 	edgeShare  = 4096 // the edge moves so often in a window, or more seldom
 )
 
-// watermark is the first document that may be there.
+// watermark returns the first document that may be present.
 func (w *window) watermark() uint32 {
 	if w.length == 0 {
 		return 1
@@ -45,7 +45,7 @@ func (w *window) watermark() uint32 {
 
 func (w *window) open() *timeSlice { return &w.slices[len(w.slices)-1] }
 
-// sliceOf is where in w.slices a document is that is not below the watermark.
+// sliceOf returns the position in w.slices of a document at or above the watermark.
 func (w *window) sliceOf(num uint32) int {
 	i := len(w.slices) - 1
 	for i > 0 && w.slices[i].first > num {
@@ -54,7 +54,7 @@ func (w *window) sliceOf(num uint32) int {
 	return i
 }
 
-// endOfSlice is how many of docs, ascending, are of the slice of the first.
+// endOfSlice returns how many of docs, ascending, belong to the slice of the first.
 func (w *window) endOfSlice(docs []uint32) int {
 	i := w.sliceOf(docs[0]) + 1
 	if i == len(w.slices) {
@@ -64,7 +64,7 @@ func (w *window) endOfSlice(docs []uint32) int {
 	return end
 }
 
-// expired says that a document does not count any more.
+// expired reports whether a document no longer counts.
 func (w *window) expired(num uint32) bool {
 	if w.length == 0 {
 		return false
@@ -73,7 +73,7 @@ func (w *window) expired(num uint32) bool {
 	return !ok || time < w.edge
 }
 
-// expiredBefore says that a document had ceased to count when doc came.
+// expiredBefore reports whether a document no longer counted when doc came.
 func (w *window) expiredBefore(num, doc uint32) bool {
 	if w.length == 0 {
 		return false
@@ -82,7 +82,7 @@ func (w *window) expiredBefore(num, doc uint32) bool {
 	return !ok || time < w.edgeAt(doc)
 }
 
-// time is that of a document; ok is false below the watermark.
+// time returns a document's time; ok is false below the watermark.
 func (w *window) time(num uint32) (time uint32, ok bool) {
 	if num < w.watermark() {
 		return 0, false
@@ -91,7 +91,7 @@ func (w *window) time(num uint32) (time uint32, ok bool) {
 	return s.times.at(int(num - s.first)), true
 }
 
-// edgeAt is where the edge was when a document came that is not below the watermark.
+// edgeAt returns the edge when a document at or above the watermark came.
 func (w *window) edgeAt(doc uint32) uint32 {
 	s := &w.slices[w.sliceOf(doc)]
 	if uint64(doc-s.first) >= uint64(s.times.n) {
@@ -101,7 +101,7 @@ func (w *window) edgeAt(doc uint32) uint32 {
 	return s.edges[i-1].edge
 }
 
-// advance moves clock and edge for a document of a time.
+// advance moves clock and edge for a document of the given time.
 func (w *window) advance(time uint32) {
 	w.clock = max(w.clock, time)
 	if w.clock > w.length {
@@ -125,7 +125,7 @@ func (w *window) add(num, time uint32) {
 	s.newest = max(s.newest, time)
 }
 
-// allExpired says that no document of the table counts.
+// allExpired reports whether no document of the table counts.
 func (w *window) allExpired() bool {
 	for i := range w.slices {
 		if s := &w.slices[i]; s.times.n > 0 && s.newest >= w.edge {
@@ -135,8 +135,7 @@ func (w *window) allExpired() bool {
 	return true
 }
 
-// next is how the slices are where document num begins one, and the oldest that have
-// expired are dropped.
+// next returns the slices after document num begins one and the oldest expired ones are dropped.
 func (w *window) next(num uint32) []timeSlice {
 	list := append(w.slices[:len(w.slices):len(w.slices)], timeSlice{first: num, begun: w.clock})
 	for len(list) > 1 && (list[0].times.n == 0 || list[0].newest < w.edge) {
@@ -145,16 +144,15 @@ func (w *window) next(num uint32) []timeSlice {
 	return list
 }
 
-// ErrNoWindow: the table has documents and no window, so that of these nobody knows the
-// time.
+// ErrNoWindow: the table has documents without times, because it had no window.
 var ErrNoWindow = errors.New("it has documents and no window")
 
-// SetWindow has documents count for so many seconds, 1 or more, of those that Advance
-// tells of; those that have ceased to count stay so. It becomes durable with the next
-// checkpoint. The error is ErrNoWindow for a table of documents that have no time.
+// SetWindow makes documents count for so many seconds, 1 or more, by the clock that Advance
+// moves. Documents that no longer count stay so. The next checkpoint makes it durable. The error
+// is ErrNoWindow for a table of documents without times.
 func (t *Table) SetWindow(seconds uint32) error {
 	err := t.writable()
-	w := &t.graves.win
+	w := &t.tombstones.win
 	switch {
 	case err != nil:
 	case seconds == 0:
@@ -169,30 +167,28 @@ func (t *Table) SetWindow(seconds uint32) error {
 		w.slices = []timeSlice{{first: 1}}
 	}
 	w.length = seconds
-	t.watchGraves()
+	t.watchTombstones()
 	return nil
 }
 
-// Window is how many seconds documents count, 0 for ever; the clock, which is the
-// latest time that Advance was told; and the edge: documents of an earlier time do not
-// count. Times are in Unix seconds.
+// Window returns how many seconds documents count, 0 for ever; the clock, the latest time given
+// to Advance; and the edge: documents of earlier times do not count. Times are in Unix seconds.
 func (t *Table) Window() (seconds, clock, edge uint32) {
-	w := &t.graves.win
+	w := &t.tombstones.win
 	return w.length, w.clock, w.edge
 }
 
-// First is the first document that may be there: slices with those before it were dropped.
+// First returns the first document that may be present: slices before it were dropped.
 func (t *Table) First() uint32 { return t.head.win.watermark() }
 
-// Slices is how many slices there are, 0 without a window.
-func (t *Table) Slices() int { return len(t.graves.win.slices) }
+// Slices returns the number of slices, 0 without a window.
+func (t *Table) Slices() int { return len(t.tombstones.win.slices) }
 
-// Advance tells the time of the document that comes next, before it is looked up. late says that
-// it does not count: then it must not be added. If BeginsSlice afterwards, a
-// checkpoint is to be taken before the document is added. Without
-// a window Advance does nothing.
+// Advance moves the clock to the time of the next document, before its look-up. late means that
+// the document does not count and must not be added. If BeginsSlice is true afterwards, a
+// checkpoint must come before the document is added. Without a window Advance does nothing.
 func (t *Table) Advance(time uint32) (late bool) {
-	w := &t.graves.win
+	w := &t.tombstones.win
 	if w.length == 0 {
 		return false
 	}
@@ -201,19 +197,19 @@ func (t *Table) Advance(time uint32) (late bool) {
 	return time < w.edge
 }
 
-// BeginsSlice says that a checkpoint is due before the next document is added, with which
-// that begins a slice.
-func (t *Table) BeginsSlice() bool { return t.graves.win.due }
+// BeginsSlice reports that a checkpoint is due before the next document is added, which begins a
+// slice.
+func (t *Table) BeginsSlice() bool { return t.tombstones.win.due }
 
-// Steady are the first and the last time that a document can have which moves neither the edge
-// nor to another slice, and is not late: such documents can be looked up together. Where there are none
+// Steady returns the first and the last time of documents that move neither the edge nor the
+// slice, and are not late: such documents can be looked up together. If there is no such time,
 // last is before first.
 func (t *Table) Steady() (first, last uint32) {
-	w := &t.graves.win
+	w := &t.tombstones.win
 	switch {
 	case w.length == 0:
 		return 0, math.MaxUint32
-	case w.due || w.open().times.n == 0: // who is kept first tells when the slice has begun
+	case w.due || w.open().times.n == 0: // the slice begins with the first document kept
 		return 1, 0
 	}
 	step := uint64(max(1, w.length/edgeShare))
@@ -225,9 +221,9 @@ func (t *Table) Steady() (first, last uint32) {
 	return w.edge, last
 }
 
-// addTimes notes the times of n documents that are about to be added.
+// addTimes notes the times of n documents about to be added.
 func (t *Table) addTimes(n int, times []uint32) error {
-	w := &t.graves.win
+	w := &t.tombstones.win
 	switch {
 	case w.length == 0 || n == 0:
 		return nil

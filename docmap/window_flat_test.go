@@ -49,7 +49,7 @@ func TestWindowStaysFlat(t *testing.T) {
 
 func flat(t *testing.T, table *Table, num uint32) {
 	t.Helper()
-	w := &table.graves.win
+	w := &table.tombstones.win
 	if len(w.slices) > 11 || w.open().times.n > 1001 {
 		t.Fatalf("%d slices at document %d, %d in the last", len(w.slices), num, w.open().times.n)
 	}
@@ -77,7 +77,7 @@ func TestLastNumbers(t *testing.T) {
 	const before = math.MaxUint32 - 21 // as if so many had come and gone
 	table.docs, table.head.docs, table.head.flushed, table.recs.open.first = before, before, before, before+1
 	table.batches.from = before
-	table.graves.win.slices[0].first, table.head.win = before+1, table.graves.win.info(nil)
+	table.tombstones.win.slices[0].first, table.head.win = before+1, table.tombstones.win.info(nil)
 	add := func(n int) error {
 		for i := range n {
 			table.Advance(1000 + uint32(i))

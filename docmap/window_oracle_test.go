@@ -125,7 +125,7 @@ func (o *windowOracle) equal(t *testing.T, table *Table) {
 		t.Fatalf("window %d, clock %d, edge %d, want %d, %d, %d", length, clock, edge, o.window, o.clock, o.edge)
 	}
 	all := slices.Sorted(maps.Keys(o.keys))
-	if w := &table.graves.win; !w.due && w.open().times.n > 0 { // else the next one begins a slice
+	if w := &table.tombstones.win; !w.due && w.open().times.n > 0 { // else the next one begins a slice
 		equalClosed(t, table, all, func(key uint64) bool { h := o.keys[key][o.slice]; return h != nil && h.closed })
 	}
 	held := map[uint64]bool{}

@@ -271,7 +271,7 @@ func nothingLeft(t *testing.T, table *Table) {
 		}
 		return nil
 	}))
-	for _, g := range table.graves.old {
+	for _, g := range table.tombstones.old {
 		if g.last < mark {
 			t.Fatalf("documents %d to %d are listed, below %d", g.first, g.last, mark)
 		}

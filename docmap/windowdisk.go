@@ -11,10 +11,10 @@ const needsWindow = 1 << 0
 
 var bucketTime = []byte("time")
 
-// timeChunk is how many documents a chunk of times has.
+// timeChunk is the number of documents in a chunk of times.
 const timeChunk = 4096
 
-// windowInfo is what the table record has of a window.
+// windowInfo is the part of the table record about a window.
 type windowInfo struct {
 	length, clock, edge uint32
 	slices              []sliceInfo
@@ -22,7 +22,7 @@ type windowInfo struct {
 
 type sliceInfo struct{ first, begun, newest uint32 }
 
-// watermark is the first document that is not dropped.
+// watermark returns the first document that is not dropped.
 func (i *windowInfo) watermark() uint32 {
 	if len(i.slices) == 0 {
 		return 1
@@ -30,7 +30,7 @@ func (i *windowInfo) watermark() uint32 {
 	return i.slices[0].first
 }
 
-// first is the first document of the slice of a document.
+// first returns the first document of a document's slice.
 func (i *windowInfo) first(num uint32) uint32 {
 	first := uint32(1)
 	for _, s := range i.slices {
@@ -41,7 +41,7 @@ func (i *windowInfo) first(num uint32) uint32 {
 	return first
 }
 
-// last is the last document of the slice of a document, of a table of so many.
+// last returns the last document of a document's slice, in a table of docs documents.
 func (i *windowInfo) last(num, docs uint32) uint32 {
 	for _, s := range i.slices {
 		if s.first > num {
@@ -51,7 +51,7 @@ func (i *windowInfo) last(num, docs uint32) uint32 {
 	return docs
 }
 
-// info is what is stored of a window with these slices.
+// info returns the stored form of a window with these slices.
 func (w *window) info(list []timeSlice) windowInfo {
 	i := windowInfo{length: w.length, clock: w.clock, edge: w.edge}
 	for k := range list {
@@ -74,7 +74,7 @@ func (i *windowInfo) encode() []byte {
 	return b
 }
 
-// decodeWindow reads what encode has written, for a table of so many documents.
+// decodeWindow reads the form that encode writes, for a table of docs documents.
 func decodeWindow(b []byte, docs uint32) (i windowInfo, err error) {
 	f := &fields{b: b}
 	i.length, i.clock, i.edge = f.u32(), f.u32(), f.u32()
@@ -95,7 +95,7 @@ func decodeWindow(b []byte, docs uint32) (i windowInfo, err error) {
 	return i, nil
 }
 
-// writeTimes stores the times of the open slice's documents that come after saved.
+// writeTimes stores the times of the open slice's documents after number saved.
 func (w *window) writeTimes(tx *bbolt.Tx, saved uint32) error {
 	if w.length == 0 {
 		return nil

@@ -95,7 +95,7 @@ type Scheme struct {
 
 // New returns the method with its settings, or an error if one is out of range.
 func (s Scheme) New() (method.Method, error) {
-	for _, m := range methods {
+	for _, m := range registry {
 		if s.Method == m.Name || s.Method == "" {
 			return m.make(s)
 		}
@@ -136,7 +136,7 @@ func Named(name string, key []byte) (Scheme, bool) { return NamedWith(name, key,
 
 // NamedWith is Named of schemes with that table of terms; nil is none.
 func NamedWith(name string, key []byte, table *terms.Table) (Scheme, bool) {
-	for _, m := range methods {
+	for _, m := range registry {
 		if s, ok := m.named(name, key, table); ok {
 			return s, true
 		}

@@ -28,9 +28,9 @@ type Info struct {
 // Former is the name of a method no longer offered: the longest segments alone.
 const Former = "fs1"
 
-// methods are all there are, the default first. A new one is a line here; see
+// registry are all there are, the default first. A new one is a line here; see
 // docs/extend.md, "Add a method".
-var methods = []registered{
+var registry = []registered{
 	{Info{
 		Name: "segments", Threshold: 0.6, FilterOnly: true,
 		Help:  "segments and runs of five words find, sketches of whole texts decide",
@@ -48,7 +48,7 @@ var methods = []registered{
 	}, "shingles1", newShingles, namedShingles},
 	{Info{
 		Name:  "imatch",
-		Help:  "the terms neither common nor rare are the same (I-Match); needs --terms",
+		Help:  "the terms neither common nor rare are the same (I-Match); needs terms=FILE",
 		Score: "1",
 	}, "imatch1", newIMatch, namedIMatch},
 	{Info{
@@ -61,7 +61,7 @@ var methods = []registered{
 
 // Methods are the methods that can be chosen, the default first.
 func Methods() (infos []Info) {
-	for _, m := range methods {
+	for _, m := range registry {
 		if m.Name != Former {
 			infos = append(infos, m.Info)
 		}
@@ -72,7 +72,7 @@ func Methods() (infos []Info) {
 // MethodOf is the method that a scheme of that name has, "" for none of this program.
 func MethodOf(scheme string) string {
 	rules, _, _ := strings.Cut(scheme, "-")
-	for _, m := range methods {
+	for _, m := range registry {
 		if m.rules == rules {
 			return m.Name
 		}
@@ -80,12 +80,8 @@ func MethodOf(scheme string) string {
 	return ""
 }
 
-// WeighsTerms reports whether the method can use a table of terms, and NeedsTerms
-// whether it has to have one.
-func (s Scheme) WeighsTerms() bool { return s.Method == "simhash" || s.NeedsTerms() }
-
-// NeedsTerms reports whether the method has to have a table of terms.
-func (s Scheme) NeedsTerms() bool { return s.Method == "imatch" }
+// WeighsTerms reports whether the method can use a table of terms.
+func (s Scheme) WeighsTerms() bool { return s.Method == "simhash" || s.Method == "imatch" }
 
 // MemoryFor is about how many bytes a run with so many kept documents has in memory for
 // the method, beside the filter and what every method needs. The scheme must be valid.
@@ -101,17 +97,17 @@ func (s Scheme) MemoryFor(documents uint64) (bytes uint64) {
 
 // Info returns the Info of the scheme's method, or the zero Info if no method has its name.
 func (s Scheme) Info() Info {
-	i := slices.IndexFunc(methods, func(m registered) bool { return s.Method == m.Name || s.Method == "" })
+	i := slices.IndexFunc(registry, func(m registered) bool { return s.Method == m.Name || s.Method == "" })
 	if i < 0 {
 		return Info{}
 	}
-	return methods[i].Info
+	return registry[i].Info
 }
 
 // BySegments reports whether the method is one of the longest segments, whose settings
 // are Segments and MinWidth.
 func (s Scheme) BySegments() bool {
-	return s.Method == "" || s.Method == methods[0].Name || s.Method == Former
+	return s.Method == "" || s.Method == registry[0].Name || s.Method == Former
 }
 
 func newExact(s Scheme) (method.Method, error) {

@@ -65,7 +65,7 @@ func (a *Against) open(dir string, check func(func(string) ([]byte, error)) erro
 		return err
 	}
 	if files.Table == nil {
-		return errors.Join(errors.New("it has no side table, so it can name no document: filters of the same size can be merged, see firstseen filter"), files.Close())
+		return errors.Join(errors.New("it has no side table, so it can name no document: firstseen query asks it about documents"), files.Close())
 	}
 	a.parts = append(a.parts, against{dir: dir, table: files.Table})
 	if err := check(files.Table.State); err != nil {
@@ -112,7 +112,7 @@ func (a *Against) difference(other feature.Scheme) string {
 	case sameRules(theirs, ours):
 		return "each has a secret of its own; make both with --no-key, or one with --against the other, which takes over its secret"
 	}
-	return fmt.Sprintf("they were made with the schemes %q and %q; give the same --segments, --min-width and version to both", a.name, other.Name())
+	return fmt.Sprintf("they were made with the schemes %q and %q; give the same --method and version to both", a.name, other.Name())
 }
 
 // sameRules reports whether schemes differ by nothing but their secret.

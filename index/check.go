@@ -87,8 +87,8 @@ func Check(ctx context.Context, dir string, o CheckOptions) (_ *Checked, err err
 
 const (
 	restore = "restore the index from a copy, or delete it and build it again"
-	rebuild = "firstseen check --rebuild makes it anew from the table, and so does a run once the file is deleted"
-	nextRun = "the next run makes it anew from the table, and so does firstseen check --rebuild"
+	rebuild = "firstseen index check --rebuild makes it anew from the table, and so does a run once the file is deleted"
+	nextRun = "the next run makes it anew from the table, and so does firstseen index check --rebuild"
 )
 
 // checker is one check of an index.

@@ -155,7 +155,7 @@ func (f *feeder) session(ctx context.Context, kill bool) (difference string) {
 		return fmt.Sprintf("no end after %v: %s", patience, said(s.cmd))
 	case isOurFault(said(s.cmd)):
 		return "it panicked: " + said(s.cmd)
-	case by == nil && code == 1 && !f.abandon && strings.Contains(said(s.cmd), "--abandon"):
+	case by == nil && code == 1 && !f.abandon && strings.Contains(said(s.cmd), "index abandon"):
 		f.abandon = true // the next session says so
 		return ""
 	case by != nil && wasKilled(s.cmd):

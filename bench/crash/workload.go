@@ -96,7 +96,7 @@ func fileWorkloads() []*workload {
 	filterOnly.filterOnly = true
 	// One worker has the largest blocks, and still there are records longer than one.
 	warc := one("warc", []string{"kept.warc.gz", "dups.jsonl", "bad.jsonl"}, warcIn, "--docs", "3k", often, small)
-	revisit := one("revisit", []string{"kept.warc.gz", "dups.jsonl", "bad.jsonl"}, warcIn, "--docs", "3k", often, small, "--revisit", "--near=keep", "-j", "2")
+	revisit := one("revisit", []string{"kept.warc.gz", "dups.jsonl", "bad.jsonl"}, warcIn, "--docs", "3k", often, small, "--format=warc:revisit,near=keep", "-j", "2")
 	warc.archives, revisit.archives = true, true
 	all := []*workload{merges, slow, growth, gzip, zstd, annotate, linked, keyed, finish, second, stop, filterOnly, warc, revisit}
 	for _, method := range []string{"exact", "shingles", "simhash"} {

@@ -3,8 +3,8 @@
 package peers
 
 import (
+	"github.com/firstseen/firstseen/bench/eval"
 	"github.com/firstseen/firstseen/compare/similarity"
-	"github.com/firstseen/firstseen/eval"
 )
 
 // A Rule is what each of them is, and a Doc what it judges.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firstseen/firstseen/bench/eval"
 	"github.com/firstseen/firstseen/bench/texts"
-	"github.com/firstseen/firstseen/eval"
 )
 
 // TestRules: a copy is removed with the earliest as witness, an edited copy where the

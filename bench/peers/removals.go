@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/firstseen/firstseen/eval"
+	"github.com/firstseen/firstseen/bench/eval"
 )
 
 // Removals is a rule that another program has applied: peers.py writes its removals, one

@@ -63,7 +63,7 @@ func (Format) Annotate(w *corpus.Writer, raw []byte, _ corpus.Slot, value []byte
 // AnswerRecord writes a bad row with the columns of its verdict.
 func (f Format) AnswerRecord(w *corpus.Writer, raw, value []byte) error {
 	if len(raw) == 0 {
-		return errors.New("a row above --max-record is so even without its long values, and cannot be answered: allow longer ones, or leave --annotate out")
+		return errors.New("a row above --limit record is so even without its long values, and cannot be answered: allow longer ones, or leave --annotate out")
 	}
 	return f.Annotate(w, raw, corpus.Slot{}, value)
 }

@@ -47,13 +47,13 @@ func TestNestedEncodings(t *testing.T) {
 		most      int64  // bytes that are decompressed; 0 is what is promised
 		bad       string // "" for a text
 	}{
-		"gzip in gzip":        {"gzip, gzip", twice, warc.Format{}, 0, "allow it with --max-ratio 0"},
-		"and in a third":      {"gzip, gzip, gzip", gzipped(twice), warc.Format{}, 0, "allow it with --max-ratio 0"},
-		"in brotli":           {"gzip, br", brotlied(gzipped(zeros)), warc.Format{}, 0, "allow it with --max-ratio 0"},
-		"brotli":              {"br", brotlied(zeros), warc.Format{}, 0, "allow it with --max-ratio 0"},
-		"zstd in deflate":     {"zstd, deflate", zlibbed(zstded(zeros)), warc.Format{}, 1 << 20, "allow it with --max-ratio 0"},
+		"gzip in gzip":        {"gzip, gzip", twice, warc.Format{}, 0, "allow it with --limit ratio=0"},
+		"and in a third":      {"gzip, gzip, gzip", gzipped(twice), warc.Format{}, 0, "allow it with --limit ratio=0"},
+		"in brotli":           {"gzip, br", brotlied(gzipped(zeros)), warc.Format{}, 0, "allow it with --limit ratio=0"},
+		"brotli":              {"br", brotlied(zeros), warc.Format{}, 0, "allow it with --limit ratio=0"},
+		"zstd in deflate":     {"zstd, deflate", zlibbed(zstded(zeros)), warc.Format{}, 1 << 20, "allow it with --limit ratio=0"},
 		"any ratio":           {"gzip, gzip", twice, warc.Format{Ratio: -1}, 61 << 20, ""},
-		"a ratio of 100":      {"gzip", gzipped(zeros), warc.Format{Ratio: 100}, 100*int64(len(gzipped(zeros))) + 1, "allow it with --max-ratio 0"},
+		"a ratio of 100":      {"gzip", gzipped(zeros), warc.Format{Ratio: 100}, 100*int64(len(gzipped(zeros))) + 1, "allow it with --limit ratio=0"},
 		"longer than allowed": {"gzip, gzip", twice, warc.Format{Ratio: -1, MaxBody: 1 << 20}, 2 << 20, "longer than the limit of 1048576 bytes"},
 		"nine encodings":      {quine(9), []byte("text"), warc.Format{}, 0, "9 encodings"},
 		"eight encodings":     {quine(8), []byte("text"), warc.Format{}, 0, ""},

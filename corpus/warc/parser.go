@@ -115,7 +115,7 @@ func (p *parser) decode(b *corpus.Block, f fields, body []byte) (_ []byte, err e
 		body, err = p.unpack.unpack(b, encoding, body, int(min(left, int64(p.format.maxBody()))))
 		switch {
 		case errors.Is(err, errTooLong) && left < int64(p.format.maxBody()):
-			return nil, fmt.Errorf("the body of %d bytes becomes more than %d: it may be made to do harm; if it is not, allow it with --max-ratio 0",
+			return nil, fmt.Errorf("the body of %d bytes becomes more than %d: it may be made to do harm; if it is not, allow it with --limit ratio=0",
 				stored, p.format.inflatable(stored))
 		case err != nil:
 			return nil, err

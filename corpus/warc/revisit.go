@@ -60,7 +60,7 @@ func (f Format) Instead(w *corpus.Writer, r Removed) (revisit bool, err error) {
 	return false, w.WriteAlone(metadataOf(&head, r.Raw, &r, f.Revisit.Keep), f.Terminator())
 }
 
-var errNoWARC = errors.New("--revisit writes records of web archives, and the input is none: leave it out")
+var errNoWARC = errors.New("--format warc:revisit writes records of web archives, and the input is none: leave it out")
 
 // Fields of the header that a revisit record has of its own.
 var ownFields = []string{

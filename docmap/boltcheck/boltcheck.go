@@ -1,13 +1,13 @@
-// Package boltcheck walks the pages of a bbolt file and says what is wrong with
-// them. bbolt trusts its pages: a wrong number in one can send it round in circles,
-// have it allocate without end, panic in a goroutine of its own, or write over pages
-// in use. It has checksums on its two header pages only, so whoever stores values
-// with checksums of their own still needs this for what leads to them:
+// Package boltcheck walks the pages of a bbolt file and returns the first fault. bbolt trusts its
+// pages. A wrong number in one can make it run in circles, allocate without end, panic in a
+// goroutine of its own, or write over pages in use. It has checksums only on its two header
+// pages. A store whose values have checksums of their own still needs this package for the pages
+// that lead to them:
 //
 //	err := boltcheck.File(path) // before bbolt opens it
 //
-// It knows the file format of bbolt as it is in the version that go.mod names; the
-// tests say what to look at when that changes.
+// It reads the file format of the bbolt version in go.mod; the tests say what to check when that
+// changes.
 package boltcheck
 
 import (
@@ -46,19 +46,18 @@ const (
 	bboltVersion = 2
 )
 
-// PageSize is that of all files this package reads.
+// PageSize is the page size of all files that this package reads.
 const PageSize = 4096
 
-// Damage says what is wrong with a file.
+// Damage describes a fault of a file.
 type Damage string
 
 func (d Damage) Error() string { return string(d) }
 
-func damage(format string, args ...any) error { return Damage(fmt.Sprintf(format, args...)) }
+func damagef(format string, args ...any) error { return Damage(fmt.Sprintf(format, args...)) }
 
-// A walk is on its way through the pages of a file. It reads the first 4 KiB of
-// every 64 to 128 KiB, where values are as long as that: 60 ms for 4 GB in the page
-// cache.
+// A walk reads the pages of a file. Of values of 64 to 128 KiB it reads only the first 4 KiB: 60
+// ms for 4 GB in the page cache.
 type walk struct {
 	f       io.ReaderAt
 	pages   uint64 // in use
@@ -68,38 +67,44 @@ type walk struct {
 	reached uint64
 }
 
-// File returns a [Damage] where the pages of the file do not fit each other, and any
-// other error of reading it. Nobody may write to the file meanwhile.
-func File(path string) (err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	w := &walk{f: f}
-	if err := w.headers(info.Size()); err != nil {
-		return err
-	}
-	w.seen = bitset.New(uint(w.pages))
-	if err := w.tree(w.root); err != nil {
-		return err
-	}
-	if err := w.freeList(); err != nil {
-		return err
-	}
-	if w.reached != w.pages-2 {
-		return damage("%d pages belong to nothing", w.pages-2-w.reached)
-	}
-	return nil
+// File returns a [Damage] if the pages of the file do not fit together, or an error of reading
+// it. No process may write to the file during the call.
+func File(path string) error {
+	return walkFile(path, func(w *walk, size int64) error {
+		if err := w.headers(size); err != nil {
+			return err
+		}
+		w.seen = bitset.New(uint(w.pages))
+		if err := w.tree(w.root); err != nil {
+			return err
+		}
+		if err := w.freeList(); err != nil {
+			return err
+		}
+		if w.reached != w.pages-2 {
+			return damagef("%d pages belong to nothing", w.pages-2-w.reached)
+		}
+		return nil
+	})
 }
 
-// headers wants both header pages whole. bbolt would go on with one, that is,
-// with an older state of the table if the newer one is damaged. A crash cannot
-// be the reason: a header is shorter than the unit a disk writes.
+// walkFile opens a file and calls f with its size.
+func walkFile(path string, f func(w *walk, size int64) error) (err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	return f(&walk{f: file}, info.Size())
+}
+
+// headers checks that both header pages are whole. bbolt would accept one: an older state of the
+// table if the newer one is damaged. A crash cannot be the reason, because a header is shorter
+// than the unit that a disk writes.
 func (w *walk) headers(size int64) error {
 	newest := uint64(0)
 	for i := range int64(2) {
@@ -112,11 +117,11 @@ func (w *walk) headers(size int64) error {
 		sum.Write(b[:56])
 		switch {
 		case le.Uint32(b) != bboltMagic:
-			return damage("header page %d is not one of bbolt's", i)
+			return damagef("header page %d is not one of bbolt's", i)
 		case le.Uint64(b[56:]) != sum.Sum64():
-			return damage("wrong checksum of header page %d", i)
+			return damagef("wrong checksum of header page %d", i)
 		case le.Uint32(b[4:]) != bboltVersion || le.Uint32(b[8:]) != PageSize:
-			return damage("header page %d is of another version of bbolt", i)
+			return damagef("header page %d is of another version of bbolt", i)
 		}
 		if txid := le.Uint64(b[48:]); i == 0 || txid > newest {
 			newest = txid
@@ -124,20 +129,20 @@ func (w *walk) headers(size int64) error {
 		}
 	}
 	if w.pages < 3 || w.pages > uint64(size)/PageSize {
-		return damage("it has %d bytes of %d pages", size, w.pages)
+		return damagef("it has %d bytes of %d pages", size, w.pages)
 	}
 	return nil
 }
 
-// noEOF makes the end of the file damage, and keeps other errors.
+// noEOF turns the end of the file into damage, and returns other errors.
 func noEOF(err error, format string, args ...any) error {
 	if errors.Is(err, io.EOF) {
-		return damage(format, args...)
+		return damagef(format, args...)
 	}
 	return err
 }
 
-// A page is the part of a page that leads to others.
+// A page is the part of a page that refers to others.
 type page struct {
 	id    uint64
 	flags uint16
@@ -146,10 +151,10 @@ type page struct {
 	elems []byte // count elements
 }
 
-// open reads a page, once, and checks its header.
+// open reads a page, once only, and checks its header.
 func (w *walk) open(id uint64) (*page, error) {
 	if id < 2 || id >= w.pages {
-		return nil, damage("page %d of %d is wanted", id, w.pages)
+		return nil, damagef("page %d of %d is wanted", id, w.pages)
 	}
 	b := make([]byte, PageSize)
 	if _, err := w.f.ReadAt(b, int64(id)*PageSize); err != nil {
@@ -162,11 +167,11 @@ func (w *walk) open(id uint64) (*page, error) {
 		size:  int64(over+1) * PageSize,
 	}
 	if binary.LittleEndian.Uint64(b) != id || over >= w.pages-id {
-		return nil, damage("page %d has a wrong header", id)
+		return nil, damagef("page %d has a wrong header", id)
 	}
 	for i := id; i <= id+over; i++ {
 		if w.seen.Test(uint(i)) {
-			return nil, damage("page %d is used twice", i)
+			return nil, damagef("page %d is used twice", i)
 		}
 		w.seen.Set(uint(i))
 	}
@@ -176,7 +181,7 @@ func (w *walk) open(id uint64) (*page, error) {
 		n = int(p.size) - pageHead
 	}
 	if n > int(p.size)-pageHead {
-		return nil, damage("page %d has %d elements", id, p.count)
+		return nil, damagef("page %d has %d elements", id, p.count)
 	}
 	if p.elems = b[pageHead:]; n <= len(p.elems) {
 		p.elems = p.elems[:n]
@@ -199,18 +204,18 @@ func (w *walk) tree(id uint64) error {
 	case branchPage:
 		return w.branch(p)
 	}
-	return damage("page %d is of kind %x", id, p.flags)
+	return damagef("page %d is of kind %x", id, p.flags)
 }
 
 func (w *walk) branch(p *page) error {
 	if p.count == 0 {
-		return damage("page %d is empty", p.id)
+		return damagef("page %d is empty", p.id)
 	}
 	for i := range p.count {
 		e := p.elems[i*elementBytes:]
 		pos, key := binary.LittleEndian.Uint32(e), binary.LittleEndian.Uint32(e[4:])
 		if pageHead+int64(i*elementBytes)+int64(pos)+int64(key) > p.size {
-			return damage("page %d: element %d is outside of it", p.id, i)
+			return damagef("page %d: element %d is outside of it", p.id, i)
 		}
 		if err := w.tree(binary.LittleEndian.Uint64(e[8:])); err != nil {
 			return err
@@ -224,11 +229,11 @@ func (w *walk) leaf(p *page) error {
 		e := p.elems[i*elementBytes:]
 		at, n, err := leafValue(e, i, p.size)
 		if err != nil {
-			return damage("page %d: %v", p.id, err)
+			return damagef("page %d: %v", p.id, err)
 		}
 		flags := binary.LittleEndian.Uint32(e)
 		if flags&^bucketFlag != 0 {
-			return damage("page %d: element %d is of kind %x", p.id, i, flags)
+			return damagef("page %d: element %d is of kind %x", p.id, i, flags)
 		}
 		if flags == 0 {
 			continue
@@ -246,7 +251,7 @@ func (w *walk) leaf(p *page) error {
 
 var errOutside = errors.New("an element is outside of it")
 
-// leafValue returns where in its page the value of leaf element i is.
+// leafValue returns the offset of a leaf element's value in its page, and its length.
 func leafValue(e []byte, i int, size int64) (at, n int64, err error) {
 	le := binary.LittleEndian
 	pos, key, n := int64(le.Uint32(e[4:])), int64(le.Uint32(e[8:])), int64(le.Uint32(e[12:]))
@@ -260,37 +265,36 @@ func leafValue(e []byte, i int, size int64) (at, n int64, err error) {
 // bucket checks the value of a bucket and walks its pages.
 func (w *walk) bucket(value []byte) error {
 	if len(value) < 16 {
-		return damage("a bucket is cut short")
+		return damagef("a bucket is cut short")
 	}
 	if root := binary.LittleEndian.Uint64(value); root != 0 {
 		return w.tree(root)
 	}
 	in := value[16:]
 	if len(in) < pageHead || binary.LittleEndian.Uint16(in[8:]) != leafPage {
-		return damage("a small bucket has no page")
+		return damagef("a small bucket has no page")
 	}
 	count := int(binary.LittleEndian.Uint16(in[10:]))
 	if pageHead+count*elementBytes > len(in) {
-		return damage("a small bucket is cut short")
+		return damagef("a small bucket is cut short")
 	}
 	for i := range count {
 		e := in[pageHead+i*elementBytes:]
 		if _, _, err := leafValue(e, i, int64(len(in))); err != nil || binary.LittleEndian.Uint32(e) != 0 {
-			return damage("a small bucket has a wrong element")
+			return damagef("a small bucket has a wrong element")
 		}
 	}
 	return nil
 }
 
-// freeList checks that the pages free for reuse are not used. One in use
-// would be written over.
+// freeList checks that no page in the free list is in use. bbolt would write over such a page.
 func (w *walk) freeList() error {
 	p, err := w.open(w.free)
 	if err != nil {
 		return err
 	}
 	if p.flags != freePage {
-		return damage("page %d is no free list", p.id)
+		return damagef("page %d is no free list", p.id)
 	}
 	ids := p.elems
 	n := uint64(p.count)
@@ -298,13 +302,13 @@ func (w *walk) freeList() error {
 		n, ids = binary.LittleEndian.Uint64(ids), ids[8:]
 	}
 	if n > uint64(len(ids))/8 {
-		return damage("the free list is cut short")
+		return damagef("the free list is cut short")
 	}
 	last := uint64(1)
 	for i := range n {
 		id := binary.LittleEndian.Uint64(ids[8*i:])
 		if id <= last || id >= w.pages || w.seen.Test(uint(id)) {
-			return damage("page %d cannot be free", id)
+			return damagef("page %d cannot be free", id)
 		}
 		last = id
 	}
@@ -312,23 +316,18 @@ func (w *walk) freeList() error {
 	return nil
 }
 
-// Tree is File for one state of a file that is being written: for the pages that can be
-// reached from its root, of so many that the file has. It counts them. The caller has seen
-// to it that these do not change.
+// Tree is File for one state of a file being written: it checks the pages reachable from the
+// state's root, in a file of so many pages, and counts them. The caller makes sure that those
+// pages do not change.
 func Tree(path string, root, pages uint64) (reached uint64, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	if pages < 3 || pages > uint64(info.Size())/PageSize {
-		return 0, damage("it has %d bytes of %d pages", info.Size(), pages)
-	}
-	w := &walk{f: f, pages: pages, root: root, seen: bitset.New(uint(pages))}
-	err = w.tree(root)
-	return w.reached, err
+	err = walkFile(path, func(w *walk, size int64) error {
+		if pages < 3 || pages > uint64(size)/PageSize {
+			return damagef("it has %d bytes of %d pages", size, pages)
+		}
+		w.pages, w.seen = pages, bitset.New(uint(pages))
+		err := w.tree(root)
+		reached = w.reached
+		return err
+	})
+	return reached, err
 }

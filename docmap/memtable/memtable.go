@@ -1,6 +1,6 @@
-// Package memtable keeps pairs of a 64-bit key and a document in memory, outside the
-// Go heap: a hash table that keeps the order of keys. So it answers which documents
-// hold a key, and gives the entries of a range of keys without being sorted.
+// Package memtable keeps pairs of a 64-bit key and a document in memory, outside the Go heap. It
+// is a hash table in the order of keys. So it returns the documents that hold a key, and the
+// entries of a range of keys without sorting.
 //
 //	t, err := memtable.New(n, 8)
 //	err = t.Add(keys, doc) // documents in ascending order
@@ -8,8 +8,8 @@
 //	keys, docs = t.Collect(keys[:0], docs[:0], from, to)
 //	err = t.Close()
 //
-// A key gives its earliest documents, as many as New was told, in order. Keys have
-// to be uniform hashes: of others time depends on how they cluster.
+// A key keeps its earliest documents, in order, up to the limit given to New. Keys must be
+// uniform hashes: with others, time depends on how they cluster.
 package memtable
 
 import (
@@ -21,32 +21,32 @@ import (
 )
 
 const (
-	slotBytes = 12 // key, document; packed, as the table is read at random
+	slotBytes = 12 // key, document; packed, because the table is read at random
 	minSlots  = 1 << 12
-	// growth is how many times as large a table becomes that is not yet as large as New
-	// was told. Every entry is moved each time; doubling took twice as long as all else
-	// that was done to the first million.
+	// growth is the factor by which a table grows until it has room for New's n entries.
+	// Growing moves every entry; doubling took twice as long as all other work on the
+	// first million.
 	growth = 4
 )
 
-// A Table holds entries. One stands at or after the place its key has among all
-// keys, so a range of keys is a range of slots. It is for one goroutine; Collect
-// and Find may run on several while nothing is added.
+// A Table holds entries. Each stands at or after its key's place among all keys, so a range of
+// keys is a range of slots. It is for one goroutine; Collect and Find may run on several while
+// nothing is added.
 type Table struct {
 	mem   []byte
 	slots uint64
 	n     int    // entries
-	most  uint64 // slots for as many entries as New was told of
-	limit int    // documents a key keeps
+	most  uint64 // slots for New's n entries
+	limit int    // documents that a key keeps
 	warm  byte   // see Touch
 
-	// Gone, where there is one, says that an entry of document held does not count when
-	// doc comes, so that a key may keep more documents. It is asked by many at once.
+	// Gone, if not nil, reports whether document held no longer counts when doc comes. A
+	// key may then keep more documents. Several goroutines call it at once.
 	Gone func(held, doc uint32) bool
 }
 
-// New returns a table that keeps limit documents of a key. Its memory grows in
-// steps that end at room for n entries, and goes on beyond.
+// New returns a table that keeps limit documents of a key. Its memory grows in steps, one of
+// which ends at room for n entries.
 func New(n, limit int) (*Table, error) {
 	m := &Table{limit: limit, most: slotsFor(n)}
 	slots := m.most
@@ -56,9 +56,9 @@ func New(n, limit int) (*Table, error) {
 	return m, m.alloc(slots)
 }
 
-// slotsFor returns the slots for n entries at a load of three quarters, where
-// a search for an absent key ends after 8 slots, or 100 bytes. One in 32 more
-// is for the document that fills the table.
+// slotsFor returns the slots for n entries at a load of three quarters: a search for an absent
+// key then ends after 8 slots, or 100 bytes. One in 32 more is for the document that fills the
+// table.
 func slotsFor(n int) uint64 { return (uint64(n)+uint64(n)/32)*4/3 + 1024 }
 
 func (m *Table) alloc(slots uint64) error {
@@ -70,7 +70,7 @@ func (m *Table) alloc(slots uint64) error {
 	return nil
 }
 
-// Close gives the memory back. The table may be used no more.
+// Close frees the memory. The table must not be used afterwards.
 func (m *Table) Close() error {
 	mem := m.mem
 	m.mem, m.slots, m.n = nil, 0, 0
@@ -83,7 +83,7 @@ func (m *Table) Reset() {
 	m.n = 0
 }
 
-// home is the slot a key would have if nothing were in its way.
+// home returns the slot of a key in an empty table.
 func (m *Table) home(key uint64) uint64 {
 	hi, _ := bits.Mul64(key, m.slots)
 	return hi
@@ -94,23 +94,22 @@ func (m *Table) slot(i uint64) (key uint64, doc uint32) {
 	return binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint32(b[8:])
 }
 
-// Add adds a document under its keys. A key given twice counts once. Documents are
-// numbered from 1 and must come in ascending order.
+// Add adds a document under its keys. A key given twice counts once. Documents are numbered from
+// 1 and must come in ascending order.
 func (m *Table) Add(keys []uint64, doc uint32) error {
 	if err := m.Reserve(len(keys), Alone); err != nil {
 		return err
 	}
 	m.warm = m.Touch(keys)
 	for _, k := range keys {
-		m.add(k, doc)
+		m.insert(k, doc)
 	}
 	return nil
 }
 
-// Touch loads the places of keys into the cache. The loads do not depend on
-// each other, so their misses overlap; those of the searches would not. What it
-// returns means nothing: it keeps the compiler from dropping the loads, if the
-// caller keeps it.
+// Touch loads the places of keys into the cache. The loads do not depend on each other, so their
+// misses overlap; those of the searches would not. The result means nothing: a caller that keeps
+// it prevents the compiler from dropping the loads.
 func (m *Table) Touch(keys []uint64) (warm byte) {
 	for _, k := range keys {
 		warm += m.mem[m.home(k)*slotBytes]
@@ -118,7 +117,7 @@ func (m *Table) Touch(keys []uint64) (warm byte) {
 	return warm
 }
 
-func (m *Table) add(key uint64, doc uint32) {
+func (m *Table) insert(key uint64, doc uint32) {
 	at, found := m.place(key, doc, math.MaxUint64)
 	if found == empty {
 		m.put(at, key, doc)
@@ -126,14 +125,14 @@ func (m *Table) add(key uint64, doc uint32) {
 	}
 }
 
-// What place finds.
+// The results of place.
 const (
 	empty  = iota // the slot where the entry belongs
 	enough        // the entry, or as many of its key as there may be
 	border        // neither, up to the border
 )
 
-// place looks for the slot of an entry, from its home on and no further than border.
+// place looks for the slot of an entry, from its home to end.
 func (m *Table) place(key uint64, doc uint32, end uint64) (at uint64, found int) {
 	i, same := m.home(key), 0
 	for {
@@ -181,8 +180,7 @@ func (m *Table) Find(dst []uint32, key uint64) []uint32 {
 	return dst
 }
 
-// Collect appends the entries with keys in from..to to keys and docs, nearly in
-// order.
+// Collect appends the entries with keys in from..to to keys and docs, nearly in order.
 func (m *Table) Collect(keys []uint64, docs []uint32, from, to uint64) ([]uint64, []uint32) {
 	last := m.home(to)
 	i := m.home(from)
@@ -201,8 +199,8 @@ func (m *Table) Collect(keys []uint64, docs []uint32, from, to uint64) ([]uint64
 	return keys, docs
 }
 
-// Len is how many entries there are.
+// Len returns the number of entries.
 func (m *Table) Len() int { return m.n }
 
-// Bytes is how much memory the table takes.
+// Bytes returns the size of the table's memory.
 func (m *Table) Bytes() int { return len(m.mem) }

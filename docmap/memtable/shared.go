@@ -2,27 +2,27 @@ package memtable
 
 import "math/bits"
 
-// Many goroutines add at once by dividing the slots: each adds the keys that have their
-// home in its part, in the order of the documents. A search that would leave a part is
-// given up there; what it was for is added at the end, one after the other. So no slot
-// has two owners, and the documents of a key stay in order.
+// Several goroutines add at once by dividing the slots: each adds the keys with a home in its
+// part, in the order of the documents. A search stops at the end of its part; its entry is
+// added afterwards by one goroutine. So no slot has two owners, and the documents of a key
+// stay in order.
 
-// A Spread says who does the work: Run calls f with 0 to Parts-1, at the same time or
-// not, and returns when all calls have.
+// A Spread runs work on goroutines: Run calls f with 0 to Parts-1, at the same time or not, and
+// returns when all calls have.
 type Spread struct {
 	Parts int
 	Run   func(n int, f func(part int))
 }
 
-// Alone does the work on the goroutine that asks for it.
+// Alone does the work on the calling goroutine.
 var Alone = Spread{1, func(n int, f func(part int)) {
 	for i := range n {
 		f(i)
 	}
 }}
 
-// AddAll adds documents first, first+1 and so on, each under its keys: what Add does for
-// one after the other.
+// AddAll adds documents first, first+1 and so on, each under its keys, as Add would one after the
+// other.
 func (m *Table) AddAll(docs [][]uint64, first uint32, by Spread) error {
 	total := 0
 	for _, keys := range docs {
@@ -35,9 +35,8 @@ func (m *Table) AddAll(docs [][]uint64, first uint32, by Spread) error {
 	return nil
 }
 
-// Reserve makes room for n more entries, so that adding them cannot fail. Slots become
-// growth times as many and nothing else, so that they come to as many as New was told
-// of; beyond, they are doubled.
+// Reserve makes room for n more entries, so that adding them cannot fail. The slots grow by
+// exactly the factor growth until they are those for New's n entries, and then double.
 func (m *Table) Reserve(n int, by Spread) error {
 	if uint64(m.n+n)*4 <= m.slots*3 {
 		return nil
@@ -59,7 +58,7 @@ func (m *Table) Reserve(n int, by Spread) error {
 	return old.Close()
 }
 
-// divide has each part do its work, and then adds what was left over.
+// divide runs the work of each part, and then adds the leftovers.
 func (m *Table) divide(by Spread, work func(*part)) {
 	parts := make([]part, by.Parts)
 	by.Run(by.Parts, func(i int) {
@@ -77,7 +76,7 @@ func (m *Table) divide(by Spread, work func(*part)) {
 	}
 	for i := range parts {
 		for _, e := range parts[i].left {
-			m.add(e.key, e.doc)
+			m.insert(e.key, e.doc)
 		}
 	}
 }
@@ -87,8 +86,8 @@ type part struct {
 	table    *Table
 	from, to uint64
 	n        int     // entries added
-	left     []entry // whose search left the part
-	waiting  []entry // whose slots are loaded together
+	left     []entry // entries whose search left the part
+	waiting  []entry // entries whose slots are loaded together
 	warm     byte    // see Touch
 }
 
@@ -97,7 +96,7 @@ type entry struct {
 	doc uint32
 }
 
-// together is how many searches have their cache misses under way at once.
+// together is the number of searches whose cache misses overlap.
 const together = 64
 
 func (p *part) owns(home uint64) bool { return home-p.from < p.to-p.from }
@@ -113,10 +112,10 @@ func (p *part) addAll(docs [][]uint64, first uint32) {
 	}
 }
 
-// addTable adds what another table, of fewer slots, has for the part. The first of its
-// slots that may hold such a key is the home of the least of them; the last come before
-// an empty slot. What a cluster at the end of the slots has put at their beginning comes
-// after all else, so that the documents of a key stay in order.
+// addTable adds the part's entries of another table with fewer slots. The first slot with such a
+// key is at or after the home of the least key; the last comes before an empty slot. Entries that
+// a cluster at the end of the slots has put at their beginning come after all others, so that the
+// documents of a key stay in order.
 func (p *part) addTable(old *Table) {
 	p.waiting = make([]entry, 0, together)
 	scale := func(slot uint64) uint64 {

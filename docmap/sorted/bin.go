@@ -16,27 +16,27 @@ type Bin struct {
 	first uint32 // document number that is stored as 0
 }
 
-// Len is how many entries a bin has whose directory is right.
+// Len returns the number of entries of a bin whose directory is right.
 func (v *Bin) Len() int { return int(v.count(v.subs())) }
 
-// count returns the entries before sub-block i.
+// count returns the number of entries before sub-block i.
 func (v *Bin) count(i int) uint32 { return binary.LittleEndian.Uint32(v.b[8+4*i:]) }
 
-// verifyDirectory checks all that later reads rely on to stay inside the value.
+// verifyDirectory checks everything that later reads need to stay inside the value.
 func (v *Bin) verifyDirectory() error {
 	if len(v.b) < v.Size(0) {
-		return damage("bin %x has %d bytes", v.place, len(v.b))
+		return damagef("bin %x has %d bytes", v.place, len(v.b))
 	}
 	if xxh3.HashSeed(v.b[8:v.head()], v.place) != binary.LittleEndian.Uint64(v.b) {
-		return damage("bin %x: wrong checksum of its directory", v.place)
+		return damagef("bin %x: wrong checksum of its directory", v.place)
 	}
 	if n := v.count(v.subs()); len(v.b) != v.Size(int(n)) {
-		return damage("bin %x has %d bytes for %d entries", v.place, len(v.b), n)
+		return damagef("bin %x has %d bytes for %d entries", v.place, len(v.b), n)
 	}
 	return nil
 }
 
-// block returns the bytes of sub-block i and how many entries it has.
+// block returns the bytes of sub-block i and the number of its entries.
 func (v *Bin) block(i int) ([]byte, int) {
 	c, next := v.count(i), v.count(i+1)
 	return v.b[v.offset(i, c) : v.offset(i+1, next)+8], int(next - c)
@@ -47,13 +47,13 @@ func blockSeed(place uint64, i int) uint64 { return place + uint64(i+1)<<56 }
 func (v *Bin) verifyBlock(i int) error {
 	b, _ := v.block(i)
 	if uint32(xxh3.HashSeed(b[blockCheck:len(b)-8], blockSeed(v.place, i))) != binary.LittleEndian.Uint32(b) {
-		return damage("bin %x: wrong checksum of sub-block %d", v.place, i)
+		return damagef("bin %x: wrong checksum of sub-block %d", v.place, i)
 	}
 	return nil
 }
 
-// appendBlock appends the entries of sub-block i, in order. base holds the
-// bits of a key above the sub-block's.
+// appendBlock appends the entries of sub-block i, in order. base holds the bits of a key above
+// the sub-block's.
 func (v *Bin) appendBlock(e *Entries, i int, base uint64) {
 	b, n := v.block(i)
 	keys, docs := e.extend(n)
@@ -74,7 +74,7 @@ func (v *Bin) appendBlock(e *Entries, i int, base uint64) {
 	}
 }
 
-// AppendRange appends the entries with keys in from..to, checking all that it reads.
+// AppendRange appends the entries with keys in from..to, and verifies all that it reads.
 func (v *Bin) AppendRange(e *Entries, from, to uint64) error {
 	if err := v.verifyDirectory(); err != nil {
 		return err
@@ -101,8 +101,8 @@ func (v *Bin) AppendRange(e *Entries, from, to uint64) error {
 	return nil
 }
 
-// findBucket returns the first entry of a bucket of a sub-block, and how many
-// the bucket has.
+// findBucket returns the position of the first entry of a bucket in its sub-block, and the number
+// of the bucket's entries.
 func findBucket(b []byte, bucket int) (at, n int) {
 	pos, word := 0, 0
 	if bucket > 0 {
@@ -119,7 +119,7 @@ func findBucket(b []byte, bucket int) (at, n int) {
 		}
 	}
 	for p := uint64(pos); ; {
-		// 57 bits are certain to be there wherever p falls in a byte.
+		// 57 bits are available wherever p falls in a byte.
 		run := bits.TrailingZeros64(^load(b, 8*blockCheck+p, 1<<57-1))
 		n += min(run, 57)
 		if run < 57 {

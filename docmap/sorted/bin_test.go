@@ -74,7 +74,7 @@ func TestLengthOfABin(t *testing.T) {
 	r, _, _ := someRun(t)
 	b := Pack(nil, r, 0, &Entries{})
 	binary.LittleEndian.PutUint32(b[8+4*r.subs():], 1)
-	binary.LittleEndian.PutUint64(b, xxh3.HashSeed(b[8:r.head()], place(r.id, 0)))
+	binary.LittleEndian.PutUint64(b, xxh3.HashSeed(b[8:r.head()], binSeed(r.id, 0)))
 	if _, err := r.Open(0, b, true); !isDamage(err) || !strings.Contains(err.Error(), "for 1 entries") {
 		t.Error(err)
 	}

@@ -12,10 +12,9 @@ func load(b []byte, bit, mask uint64) uint64 {
 	return binary.LittleEndian.Uint64(b[bit>>3:]) >> (bit & 7) & mask
 }
 
-// bitWriter appends numbers of any width up to 57 bits to buf. It keeps the
-// last 64 bits in a register: reading back the bytes just stored, at another
-// alignment, would stall on every number. buf needs 8 bytes beyond the last
-// number, which end up zero or as they were.
+// bitWriter appends numbers of any width up to 57 bits to buf. It keeps the last 64 bits in a
+// register: reading back the bytes just stored, at another alignment, would stall on every
+// number. buf needs 8 bytes beyond the last number; they end up zero or unchanged.
 type bitWriter struct {
 	buf []byte
 	acc uint64
@@ -23,7 +22,7 @@ type bitWriter struct {
 	n   uint // bits in acc
 }
 
-// seek goes on at position bit, keeping the bits before it in its byte.
+// seek continues at position bit, keeping the bits before it in its byte.
 func (w *bitWriter) seek(bit uint64) {
 	w.pos, w.n = int(bit>>3), uint(bit&7)
 	w.acc = uint64(w.buf[w.pos]) & (1<<w.n - 1)
@@ -42,14 +41,14 @@ func (w *bitWriter) put(v uint64, width uint) {
 	w.n = w.n + width - 64
 }
 
-// flush stores what is left, with zeros up to the eighth byte.
+// flush stores the remaining bits, with zeros up to the eighth byte.
 func (w *bitWriter) flush() {
 	binary.LittleEndian.PutUint64(w.buf[w.pos:], w.acc)
 }
 
-// select1 returns the position of the k-th one of x, counted from 0. x must
-// have more than k ones. Two of three steps are on sums of bytes: Vigna,
-// "Broadword implementation of rank/select queries" (2008), algorithm 2.
+// select1 returns the position of the k-th one of x, counted from 0. x must have more than k
+// ones. Two of three steps are on sums of bytes: Vigna, "Broadword implementation of rank/select
+// queries" (2008), algorithm 2.
 func select1(x uint64, k int) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	s := x - x>>1&0x5555555555555555
@@ -65,8 +64,7 @@ func select1(x uint64, k int) int {
 	return at + bits.TrailingZeros64(x)
 }
 
-// bitset remembers which parts of a run were verified. What was written before a bit is
-// set is seen by whoever finds it set.
+// bitset remembers the verified parts of a run. Writes before set happen before has returns true.
 type bitset []uint64
 
 func newBitset(n uint64) bitset    { return make(bitset, (n+63)/64) }

@@ -7,31 +7,30 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// A Builder sorts the entries of one bin and packs them. It is used for one bin
-// after another.
+// A Builder sorts the entries of one bin and packs them. It is used for one bin after another.
 type Builder struct {
 	In    Entries // of the bin, in any order
-	Limit int     // documents a key keeps
-	// Keep, where there is one, takes the place of Limit: it returns what is kept of
-	// the documents of a key, ascending, in place.
+	Limit int     // documents that a key keeps
+	// Keep, if not nil, replaces Limit: it returns the documents to keep of those of a
+	// key, ascending, in place.
 	Keep func(docs []uint32) []uint32
 
 	sorted Entries
 	starts []uint32 // by bucket
 }
 
-// Build packs the entries in b.In as bin number bin of the run, appended to dst, and
-// says how many were kept.
+// Build packs the entries in b.In as bin number bin of the run, appends it to dst, and returns
+// the number of entries kept.
 func (b *Builder) Build(dst []byte, r *Run, bin uint64) ([]byte, int) {
 	sorted := b.Sort(&r.Shape)
 	return Pack(dst, r, bin, sorted), len(sorted.Keys)
 }
 
-// Sort returns the entries in b.In, which are of one bin of a run of this shape, in
-// order, and of each key the first Limit documents, or what Keep keeps. They are valid until the next
+// Sort returns the entries in b.In, all of one bin of a run of this shape, in order. Of each key
+// it keeps the first Limit documents, or those that Keep returns. They are valid until the next
 // call.
 func (b *Builder) Sort(s *Shape) *Entries {
-	b.sort(s)
+	b.sortKeys(s)
 	if b.Keep != nil {
 		b.keep()
 	} else {
@@ -45,15 +44,14 @@ func Pack(dst []byte, r *Run, bin uint64, e *Entries) []byte {
 	at, size := len(dst), r.Size(len(e.Keys))
 	dst = slices.Grow(dst, size)[:at+size]
 	clear(dst[at:])
-	e.pack(dst[at:], &r.Shape, place(r.id, bin), r.first)
+	e.pack(dst[at:], &r.Shape, binSeed(r.id, bin), r.first)
 	return dst
 }
 
-// sort brings the entries in order. Keys are uniform, so counting by bucket
-// leaves about one in each, and an insertion sort finds little to move:
-// 4 to 5 ns an entry for any number of sources, where a merge of sorted
-// streams mispredicts a branch at every second one.
-func (b *Builder) sort(s *Shape) {
+// sortKeys brings the entries in order. Keys are uniform, so counting by bucket leaves about one
+// in each, and an insertion sort moves few: 4 to 5 ns an entry for any number of sources. A merge
+// of sorted streams would mispredict every second branch.
+func (b *Builder) sortKeys(s *Shape) {
 	shift, mask := s.lowBits, uint64(1)<<(s.subBits+s.blockBits)-1
 	b.starts = slices.Grow(b.starts[:0], int(mask)+2)[:mask+2]
 	clear(b.starts)
@@ -99,7 +97,7 @@ func (b *Builder) trim() {
 		if same >= b.Limit {
 			continue
 		}
-		// n never passes i, and keys[i-1] is looked at before position
+		// n never passes i, and keys[i-1] is read before position
 		// i-1 can be written again: only equal keys are dropped.
 		keys[n], docs[n] = k, docs[i]
 		n++
@@ -107,26 +105,21 @@ func (b *Builder) trim() {
 	b.sorted.cut(n)
 }
 
-// keep asks Keep about each key.
+// keep applies Keep to each key.
 func (b *Builder) keep() {
 	keys, docs := b.sorted.Keys, b.sorted.Docs
 	n := 0
-	for i := 0; i < len(keys); {
-		j, key := i+1, keys[i]
-		for j < len(keys) && keys[j] == key {
-			j++
-		}
-		// What is written is never behind what is read.
-		for _, doc := range b.Keep(docs[i:j:j]) {
+	for key, of := range b.sorted.Groups() {
+		// The place to write never passes the place to read.
+		for _, doc := range b.Keep(of) {
 			keys[n], docs[n] = key, doc
 			n++
 		}
-		i = j
 	}
 	b.sorted.cut(n)
 }
 
-// pack writes a bin of zeroed bytes.
+// pack writes a bin into zeroed bytes.
 func (e *Entries) pack(dst []byte, s *Shape, place uint64, first uint32) {
 	keys, docs := e.Keys, e.Docs
 	shift, mask := s.lowBits+s.blockBits, uint64(s.subs()-1)

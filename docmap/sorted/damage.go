@@ -2,9 +2,9 @@ package sorted
 
 import "fmt"
 
-// Damage says what is wrong with a bin.
+// Damage describes a fault of a bin.
 type Damage string
 
 func (d Damage) Error() string { return string(d) }
 
-func damage(format string, args ...any) error { return Damage(fmt.Sprintf(format, args...)) }
+func damagef(format string, args ...any) error { return Damage(fmt.Sprintf(format, args...)) }

@@ -1,6 +1,6 @@
-// Package sorted packs pairs of a 64-bit key and a document, in their order, into
-// bins of bytes, finds the documents of a key in them, and takes them apart again.
-// It knows of no file: whoever has the bins gives each when it is wanted.
+// Package sorted packs pairs of a 64-bit key and a document, in order, into bins of bytes. It
+// finds the documents of a key in a bin, and unpacks bins again. It reads no files: the owner
+// of the bins passes each when it is needed.
 //
 //	r := sorted.NewRun(sorted.DefaultDivision.Shape(sorted.LogFor(n), first, last), id, first)
 //	b := sorted.Builder{Limit: 8}
@@ -9,10 +9,10 @@
 //	bin, err := r.Open(3, value, true) // later: verified, remembered
 //	docs, err = r.Find(docs[:0], &bin, key)
 //
-// An entry of n takes 66 - log2(n) bits for its key and those of its document's number
-// within the run. All 64 bits of a key can be read back: answers are exact. Nothing is
-// believed before its checksum was verified, and what is wrong is a [Damage]. Keys
-// have to be uniform hashes; others are kept correctly, and take longer.
+// Each of n entries takes 66 - log2(n) bits for its key, and the bits of its document's number
+// within the run. All 64 bits of a key can be read back: answers are exact. No byte is used
+// before its checksum is verified; a fault is a [Damage]. Keys must be uniform hashes; others
+// are kept correctly, but take longer.
 //
 // # Format
 //
@@ -41,7 +41,7 @@
 //	n·l      low bits of each key
 //	n·d      document number minus first of each entry
 //
-// Checksums are XXH3, of a sub-block the low half. Their seeds say where the bytes
-// belong: id·2^32 + bin for the directory, to which (i+1)·2^56 is added for sub-block
-// i. What is left up to the start of the next sub-block is zero.
+// Checksums are XXH3; that of a sub-block is the low half. Their seeds depend on the place of
+// the bytes: id·2^32 + bin for the directory, plus (i+1)·2^56 for sub-block i. The bytes left
+// before the next sub-block are zero.
 package sorted

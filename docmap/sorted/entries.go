@@ -1,5 +1,7 @@
 package sorted
 
+import "iter"
+
 // Entries are pairs of a key and a document, in two slices of equal length.
 type Entries struct {
 	Keys []uint64
@@ -13,6 +15,23 @@ func (e *Entries) Reset() { e.cut(0) }
 func (e *Entries) Add(key uint64, doc uint32) {
 	e.Keys = append(e.Keys, key)
 	e.Docs = append(e.Docs, doc)
+}
+
+// Groups iterates over the keys, in order, and the documents of each. The documents
+// before those at hand may be written over.
+func (e *Entries) Groups() iter.Seq2[uint64, []uint32] {
+	return func(yield func(uint64, []uint32) bool) {
+		for i := 0; i < len(e.Keys); {
+			j, key := i+1, e.Keys[i]
+			for j < len(e.Keys) && e.Keys[j] == key {
+				j++
+			}
+			if !yield(key, e.Docs[i:j:j]) {
+				return
+			}
+			i = j
+		}
+	}
 }
 
 // extend makes room for n more and returns it.

@@ -5,28 +5,27 @@ import (
 	"sync"
 )
 
-// A Run is what is known of a run's bins: its owner has them, and gives each when it
-// is wanted. Where bins are is kept, with their directories, and which checksums were
-// right. A directory of a run of 500 million entries takes 8 MB here; in the file,
-// reading it would be one more page out of the reach of the TLB for every look-up.
+// A Run holds the known facts about a run's bins; its owner has the bins and passes each when
+// needed. These facts are the places of bins with their directories, and the verified checksums.
+// The directory of a run of 500 million entries takes 8 MB here. Read from the file, it would
+// cost every look-up one more page missing from the TLB.
 //
-// Any number of goroutines may look up at once; Forget and Trust need the run for
-// themselves.
+// Any number of goroutines may look up at once; Forget and Trust need the run for themselves.
 type Run struct {
 	Shape
 	id    uint32
 	first uint32 // document number that is stored as 0
 
-	learn  sync.Mutex // where bins are
-	known  bitset     // which of bins and counts are set
+	learn  sync.Mutex // places of bins
+	known  bitset     // bins whose bins and counts are set
 	bins   [][]byte
 	counts []uint16 // subs+1 for each bin
 	dirOK  bitset
 	blocks bitset
 }
 
-// NewRun returns a run of which nothing is known yet. id is part of its checksums'
-// seeds, first the number of its first document.
+// NewRun returns a run of unknown bins. id is part of the seeds of its checksums, first the
+// number of its first document.
 func NewRun(s Shape, id, first uint32) *Run {
 	n := s.Bins()
 	return &Run{
@@ -39,13 +38,13 @@ func NewRun(s Shape, id, first uint32) *Run {
 	}
 }
 
-// Forget drops what is known of where bins are, not which checksums were right.
+// Forget drops the places of bins, but not the verified checksums.
 func (r *Run) Forget() {
 	clear(r.known)
 	clear(r.bins)
 }
 
-// Trust says that a bin has just been written, so that its checksums are right.
+// Trust marks the checksums of a bin as verified, because the bin was just written.
 func (r *Run) Trust(bin uint64) {
 	r.dirOK.set(bin)
 	r.blocks.setRange(bin<<r.subBits, 1<<r.subBits)
@@ -60,11 +59,11 @@ func (r *Run) Bin(bin uint64) (v Bin, ok bool) {
 }
 
 func (r *Run) at(bin uint64, value []byte) Bin {
-	return Bin{Shape: &r.Shape, b: value, num: bin, place: place(r.id, bin), first: r.first}
+	return Bin{Shape: &r.Shape, b: value, num: bin, place: binSeed(r.id, bin), first: r.first}
 }
 
-// Open returns the bin that value is, its directory verified the first time. If lasts,
-// value stays where it is until Forget, and is remembered.
+// Open returns the bin stored in value and verifies its directory the first time. If lasts, value
+// stays in place until Forget, and is remembered.
 func (r *Run) Open(bin uint64, value []byte, lasts bool) (Bin, error) {
 	v := r.at(bin, value)
 	if !r.dirOK.has(bin) {
@@ -79,8 +78,8 @@ func (r *Run) Open(bin uint64, value []byte, lasts bool) (Bin, error) {
 	return v, nil
 }
 
-// remember keeps the place and the directory of a verified bin, if that is possible:
-// keys that are not uniform may have bins too large for the short directory.
+// remember keeps the place and the directory of a verified bin if it can: keys that are not
+// uniform may make bins too large for the short directory.
 func (r *Run) remember(bin uint64, v *Bin) {
 	n := v.subs()
 	if v.count(n) > math.MaxUint16 {
@@ -99,15 +98,14 @@ func (r *Run) remember(bin uint64, v *Bin) {
 	r.known.set(bin)
 }
 
-// Read appends all entries of the bin that value is, whatever was read of it before,
-// and verifies every checksum.
+// Read appends all entries of the bin stored in value and verifies every checksum again.
 func (r *Run) Read(e *Entries, bin uint64, value []byte) error {
 	v := r.at(bin, value)
 	return v.AppendRange(e, 0, math.MaxUint64)
 }
 
-// Find appends the documents of key, which belongs to v, to dst, up to its capacity.
-// The sub-block is verified the first time.
+// Find appends the documents of key, which belongs to v, to dst, up to its capacity. It verifies
+// the sub-block the first time.
 func (r *Run) Find(dst []uint32, v *Bin, key uint64) ([]uint32, error) {
 	sub := r.subOf(key)
 	if at := v.num<<r.subBits + uint64(sub); !r.blocks.has(at) {
@@ -117,11 +115,10 @@ func (r *Run) Find(dst []uint32, v *Bin, key uint64) ([]uint32, error) {
 		r.blocks.set(at)
 	}
 	b, n := v.block(sub)
-	return r.search(dst, b, n, key), nil
+	return r.searchBlock(dst, b, n, key), nil
 }
 
-// A Place is a sub-block of n entries in which to search for a key, probably at upper
-// and low.
+// A Place is a sub-block of n entries that may have a key, probably at upper and low.
 type Place struct {
 	b     []byte
 	n     int
@@ -129,10 +126,10 @@ type Place struct {
 	low   int
 }
 
-// Known says that the place is known and right. Else [Run.Find] has to look.
+// Known reports whether the place is known and verified. If not, use [Run.Find].
 func (p *Place) Known() bool { return p.b != nil }
 
-// Touch loads the two cache lines that a search will look at.
+// Touch loads the two cache lines that a search will read.
 func (p *Place) Touch() byte {
 	if p.low < len(p.b) {
 		return p.b[p.upper] + p.b[p.low]
@@ -140,7 +137,7 @@ func (p *Place) Touch() byte {
 	return 0
 }
 
-// Locate returns where to search for a key: keys are uniform.
+// Locate returns the place of a key, from the uniform distribution of keys.
 func (r *Run) Locate(key uint64) Place {
 	bin, sub := r.BinOf(key), r.subOf(key)
 	if !r.known.has(bin) || !r.blocks.has(bin<<r.subBits+uint64(sub)) {
@@ -161,12 +158,12 @@ func (r *Run) Locate(key uint64) Place {
 
 // Search appends the documents of key to dst, up to its capacity, from its place.
 func (r *Run) Search(dst []uint32, p *Place, key uint64) []uint32 {
-	return r.search(dst, p.b, p.n, key)
+	return r.searchBlock(dst, p.b, p.n, key)
 }
 
-// search appends the documents of key to dst, up to its capacity, from the
-// key's sub-block of n entries.
-func (r *Run) search(dst []uint32, b []byte, n int, key uint64) []uint32 {
+// searchBlock appends the documents of key to dst, up to its capacity, from the key's sub-block
+// of n entries.
+func (r *Run) searchBlock(dst []uint32, b []byte, n int, key uint64) []uint32 {
 	at, m := findBucket(b, int(key>>r.lowBits)&(r.buckets-1))
 	low, doc := uint64(r.lowBits), uint64(r.docBits)
 	start := uint64(8*blockCheck + r.buckets + n)

@@ -2,7 +2,7 @@ package sorted
 
 import "math/bits"
 
-// The least and the largest logarithm of a run's buckets.
+// The smallest and the largest logarithm of a run's buckets.
 const (
 	MinLog = 7  // so that the low part of a key has at most 57 bits
 	MaxLog = 40 // of 2^40 entries: 8 TB
@@ -10,18 +10,18 @@ const (
 
 const blockCheck = 4
 
-// A Division says how bins are divided. It is the same for all runs but those of
-// tests, which reach with few entries what takes many otherwise.
+// A Division determines the parts of bins. All runs have the same, except in tests, which need
+// fewer entries with a smaller one.
 type Division struct {
-	BlockBits  uint // 2^this buckets in a sub-block, 3 to MinLog
-	MaxSubBits uint // at most 2^this sub-blocks in a bin
+	BlockBits  uint // logarithm of the buckets in a sub-block, 3 to MinLog
+	MaxSubBits uint // largest logarithm of the sub-blocks in a bin
 }
 
-// DefaultDivision is that of the format.
+// DefaultDivision is the division of the file format.
 var DefaultDivision = Division{BlockBits: 7, MaxSubBits: 6}
 
-// A Shape is how a run divides the key space and a bin its bytes. From the top, the
-// bits of a key are bin, sub, block (the bucket in a sub-block), low.
+// A Shape is the way a run divides the key space, and a bin its bytes. From the top, the bits of
+// a key are bin, sub, block (the bucket in a sub-block), low.
 type Shape struct {
 	binBits, subBits, blockBits, lowBits uint
 	docBits                              uint
@@ -39,8 +39,8 @@ func LogFor(n uint64) uint8 {
 	return uint8(max(MinLog, q))
 }
 
-// Shape is that of a run of 2^log buckets, MinLog to MaxLog, and the documents first
-// to last.
+// Shape returns the shape of a run of 2^log buckets, MinLog to MaxLog, and the documents first to
+// last.
 func (d Division) Shape(log uint8, first, last uint32) Shape {
 	s := Shape{
 		subBits:   min(d.MaxSubBits, uint(log)-d.BlockBits),
@@ -55,41 +55,41 @@ func (d Division) Shape(log uint8, first, last uint32) Shape {
 	return s
 }
 
-// Bins is the number of bins in the run, a power of two.
+// Bins returns the number of bins in the run, a power of two.
 func (s *Shape) Bins() uint64 { return 1 << s.binBits }
 
-// BinBits is the logarithm of Bins.
+// BinBits returns the logarithm of Bins.
 func (s *Shape) BinBits() uint { return s.binBits }
 
-// EntryBits is what an entry takes in a bin.
+// EntryBits returns the bits that an entry takes in a bin.
 func (s *Shape) EntryBits() uint64 { return s.width }
 
-// subs is the number of sub-blocks in a bin.
+// subs returns the number of sub-blocks in a bin.
 func (s *Shape) subs() int { return 1 << s.subBits }
 
-// head is the length of a bin's checksum and directory.
+// head returns the length of a bin's checksum and directory.
 func (s *Shape) head() int { return 12 + 4*s.subs() }
 
-// offset returns where sub-block i starts, c entries being before it.
+// offset returns the start of sub-block i, with c entries before it.
 func (s *Shape) offset(i int, c uint32) int {
 	return s.head() + s.extra*i + int(uint64(c)*s.width>>3)
 }
 
-// Size is the length of a bin of n entries.
+// Size returns the length of a bin of n entries.
 func (s *Shape) Size(n int) int { return s.offset(s.subs(), uint32(n)) + 8 }
 
-// BinOf returns the bin a key belongs to.
+// BinOf returns the bin of a key.
 func (s *Shape) BinOf(key uint64) uint64 { return key >> (64 - s.binBits) }
 
-// Lowest is the first key of a bin. (A shift by 64 gives 0
-// in Go, which is right for the run of one bin.)
+// Lowest returns the first key of a bin. (A shift by 64 gives 0 in Go, which is right for a run
+// of one bin.)
 func (s *Shape) Lowest(bin uint64) uint64 { return bin << (64 - s.binBits) }
 
-// Highest is the last key of a bin.
+// Highest returns the last key of a bin.
 func (s *Shape) Highest(bin uint64) uint64 { return s.Lowest(bin) + (1<<(64-s.binBits) - 1) }
 
-// subOf returns the sub-block of its bin a key belongs to.
+// subOf returns the sub-block of a key in its bin.
 func (s *Shape) subOf(key uint64) int { return int(key << s.binBits >> (64 - s.subBits)) }
 
-// place is the part of a checksum's seed that says which bin of which run.
-func place(id uint32, bin uint64) uint64 { return uint64(id)<<32 + bin }
+// binSeed returns the part of a checksum's seed for one bin of one run.
+func binSeed(id uint32, bin uint64) uint64 { return uint64(id)<<32 + bin }

@@ -12,9 +12,9 @@ type cachedForm struct {
 	form [15]byte
 }
 
-// form returns the canonical form of a cluster without the treatment of white
+// formOf returns the canonical form of a cluster without the treatment of white
 // space, valid until the next call.
-func (s *Scanner) form(text []byte) []byte {
+func (s *Scanner) formOf(text []byte) []byte {
 	if len(text) > 16 {
 		return s.folder.core(text)
 	}

@@ -155,7 +155,7 @@ func (s *Scanner) nextCopied() bool {
 		cjk := int(to.Han - from.Han)
 		width := end - seg - cjk
 		if width < s.least {
-			s.pass(seg, end, cjk)
+			s.countShort(seg, end, cjk)
 			continue
 		}
 		s.seg, s.to, s.cjk, s.wider = seg, end, cjk, -cjk
@@ -190,8 +190,8 @@ type short struct {
 	columns, units uint64
 }
 
-// pass passes over a copied piece, buf[seg:end], with so many CJK characters in it.
-func (s *Scanner) pass(seg, end, cjk int) {
+// countShort passes over a copied piece, buf[seg:end], with so many CJK characters in it.
+func (s *Scanner) countShort(seg, end, cjk int) {
 	width := end - seg - cjk
 	if width >= s.short.limit {
 		s.passed = true

@@ -69,7 +69,7 @@ func (s *Scanner) symbol(text []byte) {
 		for !utf8.Valid(text) { // the limit is within a mark
 			text = text[:len(text)-1]
 		}
-		s.write(s.form(text))
+		s.write(s.formOf(text))
 	}
 	s.dropSpace()
 	if s.w > s.seg {

@@ -20,7 +20,7 @@ func (s *Scanner) combine(text []byte) {
 	r, size := utf8.DecodeRune(text)
 	alone := s.tables.of(r).kind() == compound && !s.tables.has(r, jamo)
 	if alone || !s.tables.allJamo(text[size:]) {
-		s.write(s.form(text))
+		s.write(s.formOf(text))
 		return
 	}
 	s.hangul(text)

@@ -165,11 +165,11 @@ func (s *Scanner) Next() Step {
 		s.spans, s.drops = s.spans[:0], s.drops[:0]
 		s.begin(1)
 	}
-	s.step = s.next()
+	s.step = s.findPiece()
 	return s.step
 }
 
-func (s *Scanner) next() Step {
+func (s *Scanner) findPiece() Step {
 	for !s.nextCopied() {
 		if !s.begun {
 			if s.w <= flushAt && s.separated {
@@ -244,7 +244,7 @@ func (s *Scanner) Units() int {
 	if s.cutting {
 		return s.cut.units
 	}
-	return s.units(s.to - s.seg + s.wider)
+	return s.unitsOf(s.to - s.seg + s.wider)
 }
 
 // Range returns the range of the piece in the text. For a piece of an overlong segment, finding it

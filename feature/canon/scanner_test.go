@@ -120,7 +120,7 @@ func TestCachedForms(t *testing.T) {
 	for a := rune(0x300); a < 0x340; a++ {
 		for b := rune(0x300); b < 0x340; b++ {
 			cluster := []byte("x\u0331\u0331\u0331\u0331" + string([]rune{a, b}))
-			got := string(s.form(cluster))
+			got := string(s.formOf(cluster))
 			if want := string(s.folder.core(cluster)); got != want {
 				t.Fatalf("%+q has the form %+q, want %+q", cluster, got, want)
 			}

@@ -5,11 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// units counts the words of the piece under way, which has that width. A CJK character is a word,
+// unitsOf counts the words of the piece under way, which has that width. A CJK character is a word,
 // and so is every stretch of others that take any room, between spaces or CJK characters: "two
 // words" has 2, "中文" 2, "用linux的" 3. The rule needs no dictionary, and is near enough for a weight.
 // Nearly all pieces are all of one sort, known from the counts made while copying.
-func (s *Scanner) units(width int) int {
+func (s *Scanner) unitsOf(width int) int {
 	switch {
 	case s.whole:
 		return s.unitsCopied(s.seg, s.to, s.cjk)

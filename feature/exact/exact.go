@@ -90,23 +90,19 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 // A Judge compares documents by their hashes.
 type Judge struct {
 	method.ByKeys
-	sketch *method.Sketch
 }
 
 var errRecord = errors.New("what is stored of a document is no hash of its text: the store is damaged, or another program's")
 
-// Load makes s the document under judgement.
-func (j *Judge) Load(s *method.Sketch) { j.sketch = s }
-
 // Record appends the hash of the text.
-func (j *Judge) Record(dst []byte) []byte { return append(dst, j.sketch.Data...) }
+func (j *Judge) Record(dst []byte) []byte { return append(dst, j.Sketch.Data...) }
 
 // Same compares the hashes of two texts.
 func (j *Judge) Same(record []byte) (same bool, features int, err error) {
 	if len(record) != sumBytes {
 		return false, 0, errRecord
 	}
-	return bytes.Equal(record, j.sketch.Data), 0, nil
+	return bytes.Equal(record, j.Sketch.Data), 0, nil
 }
 
 // Compare is never asked.

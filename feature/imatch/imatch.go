@@ -45,7 +45,7 @@ type Scheme struct {
 }
 
 // ErrNoTerms is returned if the table of terms is missing.
-var ErrNoTerms = errors.New("the method imatch needs a table of terms: make one with firstseen terms, and give it with --terms FILE")
+var ErrNoTerms = errors.New("the method imatch needs a table of terms: make one with firstseen terms, and give it with --method imatch:terms=FILE")
 
 // Validate reports the first field out of range.
 func (s Scheme) Validate() error {
@@ -165,18 +165,14 @@ func (e *Extractor) distinct() {
 // A Judge compares documents by the hashes of their terms.
 type Judge struct {
 	method.ByKeys
-	sketch *method.Sketch
 }
 
 var errRecord = errors.New("what is stored of a document is no hash of its terms: the store is damaged, or another program's")
 
-// Load makes s the document under judgement.
-func (j *Judge) Load(s *method.Sketch) { j.sketch = s }
-
 // Record appends the fingerprint of the whole text and the hash of the terms that count,
 // if there is one.
 func (j *Judge) Record(dst []byte) []byte {
-	return append(binary.LittleEndian.AppendUint64(dst, j.sketch.Whole), j.sketch.Data...)
+	return append(binary.LittleEndian.AppendUint64(dst, j.Sketch.Whole), j.Sketch.Data...)
 }
 
 // parse reads what Record has written.
@@ -190,13 +186,13 @@ func parse(record []byte) (whole uint64, sum []byte, err error) {
 // Same compares fingerprints and terms.
 func (j *Judge) Same(record []byte) (same bool, features int, err error) {
 	whole, _, err := parse(record) // terms go by how a text is cut, and a comma may cut it
-	return err == nil && whole == j.sketch.Whole, 0, err
+	return err == nil && whole == j.Sketch.Whole, 0, err
 }
 
 // Compare compares the terms.
 func (j *Judge) Compare(_ *method.Candidate, record []byte) (f method.Finding, err error) {
 	_, sum, err := parse(record)
-	if err == nil && len(sum) > 0 && bytes.Equal(sum, j.sketch.Data) {
+	if err == nil && len(sum) > 0 && bytes.Equal(sum, j.Sketch.Data) {
 		f.Relation, f.Score, f.Share = method.Copy, 1, 1
 	}
 	return f, err

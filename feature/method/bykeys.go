@@ -4,7 +4,12 @@ import "slices"
 
 // ByKeys has the methods of a [Judge] whose features only find candidates and are no parts of the
 // text that a result counts. Every candidate found is compared.
-type ByKeys struct{}
+type ByKeys struct {
+	Sketch *Sketch // of the document under judgement
+}
+
+// Load makes s the document under judgement.
+func (b *ByKeys) Load(s *Sketch) { b.Sketch = s }
 
 // Weight is 0.
 func (ByKeys) Weight(int) uint64 { return 0 }

@@ -12,7 +12,6 @@ import (
 type Judge struct {
 	method.ByKeys
 	threshold float64
-	sketch    *method.Sketch
 }
 
 var errRecord = errors.New("what is stored of a document is no signature of its shingles: the store is damaged, or another program's")
@@ -41,15 +40,12 @@ func (s *stored) parse(b []byte) error {
 	return nil
 }
 
-// Load makes s the document under judgement.
-func (j *Judge) Load(s *method.Sketch) { j.sketch = s }
-
 // Record appends the fingerprint of the whole text, the number of shingles, and the
 // signature.
 func (j *Judge) Record(dst []byte) []byte {
-	dst = binary.LittleEndian.AppendUint64(dst, j.sketch.Whole)
-	dst = binary.AppendUvarint(dst, j.sketch.Units)
-	return append(dst, j.sketch.Data...)
+	dst = binary.LittleEndian.AppendUint64(dst, j.Sketch.Whole)
+	dst = binary.AppendUvarint(dst, j.Sketch.Units)
+	return append(dst, j.Sketch.Data...)
 }
 
 // Same compares fingerprints and signatures.
@@ -58,7 +54,7 @@ func (j *Judge) Same(record []byte) (same bool, features int, err error) {
 	if err := s.parse(record); err != nil {
 		return false, 0, err
 	}
-	return s.whole == j.sketch.Whole && s.shingles == j.sketch.Units && bytes.Equal(s.signature, j.sketch.Data), 0, nil
+	return s.whole == j.Sketch.Whole && s.shingles == j.Sketch.Units && bytes.Equal(s.signature, j.Sketch.Data), 0, nil
 }
 
 // Compare estimates the Jaccard similarity. Of the places, raw have equal bytes, which two
@@ -73,19 +69,19 @@ func (j *Judge) Compare(_ *method.Candidate, record []byte) (f method.Finding, e
 	if err := s.parse(record); err != nil {
 		return f, err
 	}
-	if len(s.signature) != len(j.sketch.Data) || len(s.signature) == 0 {
+	if len(s.signature) != len(j.Sketch.Data) || len(s.signature) == 0 {
 		return f, nil
 	}
 	raw := 0
 	for i, b := range s.signature {
-		if b == j.sketch.Data[i] {
+		if b == j.Sketch.Data[i] {
 			raw++
 		}
 	}
 	num, den := uint64(max(256*raw-Places, 0)), uint64(255*Places)
 	f.Score = method.Share(num, den)
 	f.Share, f.Estimated = f.Score, true
-	f.Contained = min(1, method.Share(num*(j.sketch.Units+s.shingles), (den+num)*j.sketch.Units))
+	f.Contained = min(1, method.Share(num*(j.Sketch.Units+s.shingles), (den+num)*j.Sketch.Units))
 	if f.Score >= j.threshold {
 		f.Relation = method.Copy
 	}

@@ -187,7 +187,6 @@ func (v *Votes) Fingerprint() (f uint64) {
 type Judge struct {
 	method.ByKeys
 	distance int
-	sketch   *method.Sketch
 }
 
 var errRecord = errors.New("what is stored of a document is no fingerprint of 64 bits: the store is damaged, or another program's")
@@ -200,29 +199,26 @@ func parse(record []byte) (whole uint64, fingerprint []byte, err error) {
 	return binary.LittleEndian.Uint64(record), record[8:], nil
 }
 
-// Load makes s the document under judgement.
-func (j *Judge) Load(s *method.Sketch) { j.sketch = s }
-
 // Record appends the fingerprint of the whole text and that of its terms, if there is
 // one.
 func (j *Judge) Record(dst []byte) []byte {
-	return append(binary.LittleEndian.AppendUint64(dst, j.sketch.Whole), j.sketch.Data...)
+	return append(binary.LittleEndian.AppendUint64(dst, j.Sketch.Whole), j.Sketch.Data...)
 }
 
 // Same compares both fingerprints.
 func (j *Judge) Same(record []byte) (same bool, features int, err error) {
 	whole, _, err := parse(record) // terms go by how a text is cut, and a comma may cut it
-	return err == nil && whole == j.sketch.Whole, 0, err
+	return err == nil && whole == j.Sketch.Whole, 0, err
 }
 
 // Compare counts the bits that differ. The score is the share of those that do not.
 func (j *Judge) Compare(_ *method.Candidate, record []byte) (f method.Finding, err error) {
 	_, other, err := parse(record)
-	if err != nil || len(other) == 0 || len(j.sketch.Data) == 0 {
+	if err != nil || len(other) == 0 || len(j.Sketch.Data) == 0 {
 		return f, err
 	}
 	f.ByDistance = true
-	f.Distance = bits.OnesCount64(binary.LittleEndian.Uint64(other) ^ binary.LittleEndian.Uint64(j.sketch.Data))
+	f.Distance = bits.OnesCount64(binary.LittleEndian.Uint64(other) ^ binary.LittleEndian.Uint64(j.Sketch.Data))
 	f.Score = float64(64-f.Distance) / 64
 	f.Share = f.Score
 	if f.Distance <= j.distance {

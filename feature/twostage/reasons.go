@@ -25,7 +25,7 @@ func (j *Judge) Reasons(c *method.Candidate, record []byte) (why []method.Reason
 		say("7", "the earlier document is known down to its %d longest segments: %d of %d can be compared, and it holds %s of them", f.Features, f.Comparable, len(j.own.Features), share(f.Share))
 	}
 	if j.bySegments() {
-		say("9", "with --score segments these decide: %s", relationText(f.Relation))
+		say("9", "with score=segments these decide: %s", relationText(f.Relation))
 		return why, nil
 	}
 	say("12", "%s", j.candidateText(c))

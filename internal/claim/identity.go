@@ -11,7 +11,7 @@ type ID struct {
 }
 
 // Identify returns the identity of an open file.
-func Identify(f *os.File) ID { return identify(f) }
+func Identify(f *os.File) ID { return identityOf(f) }
 
 // ID returns the identity of the claimed file.
 func (c *Claim) ID() ID { return Identify(c.file) }

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-func identify(f *os.File) ID {
+func identityOf(f *os.File) ID {
 	info, err := f.Stat()
 	if err != nil {
 		return ID{}

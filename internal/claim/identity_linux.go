@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func identify(f *os.File) ID {
+func identityOf(f *os.File) ID {
 	const want = unix.STATX_INO | unix.STATX_BTIME
 	var st unix.Statx_t
 	if err := unix.Statx(int(f.Fd()), "", unix.AT_EMPTY_PATH, want, &st); err != nil || st.Mask&want != want {

@@ -4,4 +4,4 @@ package claim
 
 import "os"
 
-func identify(*os.File) ID { return ID{} }
+func identityOf(*os.File) ID { return ID{} }

@@ -5,35 +5,24 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/spf13/pflag"
-
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/pipeline"
 )
 
-// further holds the flags about other indexes than the one being added to.
-type further struct {
-	against []string
-}
-
-func (f *further) register(fs *pflag.FlagSet) {
-	fs.StringArrayVar(&f.against, "against", nil, "a further index, only read, whose documents count as earlier; may be given several times, the earliest first")
-}
-
-func (f *settings) taskFurther(p *task) error {
+func (f *options) taskAgainst(p *task) error {
 	if len(f.against) > 0 && f.filterOnly {
-		return errors.New("--against names documents of other indexes, which takes a side table: leave out --filter-only; filters alone can be merged, see firstseen filter")
+		return errors.New("--against names documents of other indexes, which takes a side table: leave out --filter-only; an index without one cannot name them")
 	}
 	return nil
 }
 
 // openAgainst opens the further indexes.
 func (t *task) openAgainst() (err error) {
-	if len(t.further.against) == 0 {
+	if len(t.options.against) == 0 {
 		return nil
 	}
-	if t.against, err = index.OpenAgainst(t.further.against, pipeline.CheckOver); err != nil {
+	if t.against, err = index.OpenAgainst(t.options.against, pipeline.CheckOver); err != nil {
 		return err
 	}
 	if err = t.checkAgainst(); err != nil {
@@ -63,7 +52,7 @@ func (t *task) checkAgainst() error {
 	case keyed && t.keyed == index.KeyRefused:
 		return usageError{errors.New("the indexes of --against are keyed with a secret, which a new --index takes over; leave out --no-key")}
 	}
-	for _, dir := range t.further.against {
+	for _, dir := range t.options.against {
 		if err := corpus.CheckOutputs(nil, dir, append(t.derived.names(), t.out, t.report, t.rejects, t.summary)...); err != nil {
 			return usageError{err}
 		}
@@ -90,6 +79,6 @@ func (t *task) useAgainst(x *index.Index) error {
 func (t *task) tellAgainst(stderr io.Writer) {
 	if t.against != nil {
 		fmt.Fprintf(stderr, "firstseen: against %d documents of %d further indexes, whose filters take %s more\n",
-			t.against.Documents(), len(t.further.against), sizeText(t.against.Bytes()))
+			t.against.Documents(), len(t.options.against), sizeText(t.against.Bytes()))
 	}
 }

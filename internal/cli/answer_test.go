@@ -90,7 +90,7 @@ func TestRetriedDocumentsDropped(t *testing.T) {
 	dir := t.TempDir()
 	stored := map[int]int{}
 	for run := range 2 {
-		d := startDaemon(t, dir, "--docs", "1k", "--again", "drop")
+		d := startDaemon(t, dir, "--docs", "1k", "--same-id", "keep:again=drop")
 		for range 2 {
 			for i, line := range lines {
 				d.send(line)
@@ -157,7 +157,7 @@ func TestRetriedDocuments(t *testing.T) {
 		t.Errorf("two ids with one text: %+v, %+v", a, b)
 	}
 	d.end(exitDone)
-	stats, _ := runProgram(t, dir, exitDone, "stats", "--index", "index")
+	stats, _ := runProgram(t, dir, exitDone, "index", "stats", "index")
 	if want := fmt.Sprintf("%d documents", kinds["unique"]+kinds["related"]+kinds["mosaic"]+1); !strings.Contains(stats, want) {
 		t.Errorf("retried documents take room in the table: want %s in\n%s", want, stats)
 	}

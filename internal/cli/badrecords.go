@@ -32,7 +32,7 @@ var remedies = []struct {
 	{regexp.MustCompile(`^field ".*" is (missing|null|.*, not a string)$`), true, stringsFor("name the field of the text with --text-field")},
 	{regexp.MustCompile(`^the (text|id) is not UTF-8$`), false, says(seeRejects)}, // of Parquet
 	{regexp.MustCompile(`UTF-8|is not valid [^ ]+: decoded`), false, says("say in which encoding they are with --encoding, such as gbk, or auto")},
-	{regexp.MustCompile(`longer than the limit`), false, says("--max-record allows more")},
+	{regexp.MustCompile(`longer than the limit`), false, says("--limit record=SIZE allows more")},
 	{regexp.MustCompile(`JSON`), true, noJSON},
 	{regexp.MustCompile(``), false, says(seeRejects)},
 }
@@ -66,7 +66,7 @@ func badRecords(bad, all int64, noun string, first *report.Rejected) error {
 // tellNoIDs reports that no document has an id by --id-field.
 func (t *task) tellNoIDs(stderr io.Writer, s *report.Summary) {
 	if field := t.formats.jsonl.Fields.ID; field != "" && s.Unnamed == s.Documents && s.Documents > 0 {
-		fmt.Fprintf(stderr, "firstseen: warning: no document has the field %q of --id-field, so their ids are file and place (FILE:LINE): firstseen texts prints what is read\n", field)
+		fmt.Fprintf(stderr, "firstseen: warning: no document has the field %q of --id-field, so their ids are file and place (FILE:LINE): firstseen read prints what is read\n", field)
 	}
 }
 

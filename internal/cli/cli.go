@@ -89,7 +89,7 @@ func (w *firstError) Write(p []byte) (int, error) {
 func newRoot(elsewhere *[]string) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "firstseen",
-		Short:         "Tell whether a text was seen before, and in which earlier document",
+		Short:         "Find the texts seen before, and the earlier document of each",
 		Long:          rootLong + exitCodeHelp,
 		Version:       versionString(),
 		SilenceUsage:  true,
@@ -107,9 +107,12 @@ func newRoot(elsewhere *[]string) *cobra.Command {
 			return err
 		}
 		*elsewhere = places
+		tellOld(cmd, cmd.ErrOrStderr())
 		return checkRanges(cmd.Flags())
 	}
 	commandGroups(root)
+	hideSettings(root)
+	completeWords(root)
 	eachOnce(root)
 	return root
 }
@@ -190,7 +193,7 @@ func message(code int, err error, index bool) string {
 	case code == exitInterrupted && !errors.Is(err, errInterrupted):
 		return errInterrupted.Error()
 	case code == exitTooManyBad:
-		return fmt.Sprintf("%v; allow more with --max-bad, or see them all with --rejects FILE", err)
+		return fmt.Sprintf("%v; allow more with --limit bad=N, or see them all with --rejects FILE", err)
 	case noRoom(err) && index:
 		return fmt.Sprintf("%v; the index is in order up to its last checkpoint: make room and run the same command again", err)
 	case noRoom(err):

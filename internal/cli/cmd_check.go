@@ -20,31 +20,30 @@ import (
 // errUnsound is the outcome of a check that found damage.
 var errUnsound = errors.New("it is not sound; what helps stands with each finding")
 
+// checking are the flags of firstseen index check.
+type checking struct {
+	rebuild, asJSON, quiet bool
+}
+
 func newCheckCommand() *cobra.Command {
-	var f settings
+	var f checking
 	cmd := &cobra.Command{
-		Use:     "check --index DIR",
-		Short:   "Read all of an index and tell whether it is sound",
+		Use:     "check DIR",
+		Short:   "Read all of an index and find damage",
 		Long:    checkLong,
-		Example: "  firstseen check --index seen/\n  firstseen check --index seen/ --rebuild",
-		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return f.checkIndex(cmd) },
+		Example: "  firstseen index check seen/\n  firstseen index check seen/ --rebuild",
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&f.index, "index", "", "directory of the index")
-	fs.BoolVar(&f.rebuild, "rebuild", false, "make the filter anew where it needs to be")
+	fs.BoolVar(&f.rebuild, "rebuild", false, "make the filter anew if it is missing, old or damaged")
 	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress on standard error")
-	return cmd
+	return onIndex(cmd, noArgs, f.run)
 }
 
-func (f *settings) checkIndex(cmd *cobra.Command) error {
-	if f.index == "" {
-		return usageError{errors.New("check: give the index with --index DIR")}
-	}
-	progress, stop := f.checkProgress(cmd.ErrOrStderr())
-	found, err := index.Check(cmd.Context(), f.index, index.CheckOptions{
+func (f *checking) run(cmd *cobra.Command, dir string, _ []string) error {
+	progress, stop := f.progress(cmd.ErrOrStderr())
+	found, err := index.Check(cmd.Context(), dir, index.CheckOptions{
 		Rebuild: f.rebuild, State: pipeline.LedgerName, Progress: progress,
 	})
 	stop()
@@ -57,13 +56,13 @@ func (f *settings) checkIndex(cmd *cobra.Command) error {
 		err = writeChecked(cmd.OutOrStdout(), found)
 	}
 	if err == nil && !found.Sound {
-		err = fmt.Errorf("index %s: %w", f.index, errUnsound)
+		err = fmt.Errorf("index %s: %w", dir, errUnsound)
 	}
 	return err
 }
 
 // checkProgress draws a bar while standard error is a terminal. stop removes it.
-func (f *settings) checkProgress(stderr io.Writer) (progress func(string, uint64, uint64), stop func()) {
+func (f *checking) progress(stderr io.Writer) (progress func(string, uint64, uint64), stop func()) {
 	file, ok := stderr.(*os.File)
 	if f.quiet || !ok || !term.IsTerminal(int(file.Fd())) {
 		return nil, func() {}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/report/clusters"
@@ -12,7 +13,7 @@ import (
 	"github.com/firstseen/firstseen/report/rows"
 )
 
-const clustersLong = `Tell which documents belong together, from one report of firstseen dedup or several.
+const clustersLong = `Group the documents that belong together, from one report of firstseen dedup or several.
 
 A line of a report links a document to an earlier one: the one it copies or, unless
 --links duplicates, is related to. Documents that are linked, over others too, are a
@@ -30,53 +31,33 @@ compress. Reports are read twice. For each document in them 45 bytes of memory a
 needed, 80 while they grow.`
 
 const clustersExample = `  # which pages have copies, the largest clusters first
-  firstseen clusters dups.jsonl | jq -s 'sort_by(-.size)[]' -c
+  firstseen report clusters dups.jsonl | jq -s 'sort_by(-.size)[]' -c
 
-  # as tables
-  firstseen clusters --out clusters.csv --pairs pairs.csv dups.jsonl`
+  # as a table
+  firstseen report clusters --out clusters.csv dups.jsonl`
 
 func newClustersCommand() *cobra.Command {
-	var out, pairs, links string
+	var out, pairs string
+	var links clusters.Links
 	cmd := &cobra.Command{
 		Use:     "clusters REPORT...",
-		Short:   "Tell which documents belong together, from a report",
+		Short:   "Group the documents that belong together",
 		Long:    clustersLong,
 		Example: clustersExample,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageError{errors.New("clusters: no REPORT; name what firstseen dedup --report has written")}
-			}
-			return nil
-		},
+		Args:    needReport,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			chosen, err := chooseLinks(links)
-			if err != nil {
-				return usageError{err}
-			}
 			if out == "" && pairs == "" {
 				out = corpus.Stdin
 			}
-			for flag, name := range map[string]string{"--out": out, "--pairs": pairs} {
-				if err := checkEnding(flag, name, holdsJSON, holdsCSV); err != nil {
-					return usageError{err}
-				}
-			}
-			report, err := lines.Open(args, cmd.InOrStdin())
+			report, err := openReports(cmd, args, map[string]string{"--out": out, "--pairs": pairs})
 			if err != nil {
 				return err
 			}
 			if out != "" && report.Once() {
-				return usageError{errors.New("clusters: a report is read twice, and one is a pipe: give files; --pairs alone reads it once")}
-			}
-			inputs, _, err := corpus.Expand(args, []string{".jsonl"})
-			if err != nil {
-				return err
-			}
-			if err := corpus.CheckOutputs(inputs, "", out, pairs); err != nil {
-				return usageError{err}
+				return usageError{errors.New("clusters: a report is read twice, and one is a pipe: give files")}
 			}
 			if out != "" {
-				if err := writeClusters(cmd, report, out, chosen); err != nil {
+				if err := writeClusters(cmd, report, out, links); err != nil {
 					return err
 				}
 			}
@@ -88,14 +69,16 @@ func newClustersCommand() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&out, "out", "", "write the clusters here (default standard output, where there is no --pairs)")
+	fs.StringVarP(&out, "out", "o", "", "write the clusters here (default standard output): .csv, .tsv or lines of JSON")
 	fs.StringVar(&pairs, "pairs", "", "write each document with the one that it repeats here")
-	fs.StringVar(&links, "links", "all", "what joins documents: all (copies, and what is related) or duplicates")
+	hide(fs, "pairs")
+	registerLinks(fs, &links)
 	return cmd
 }
 
-func chooseLinks(word string) (clusters.Links, error) {
-	return choose("--links", word, map[string]clusters.Links{"all": clusters.All, "duplicates": clusters.Duplicates})
+func registerLinks(fs *pflag.FlagSet, links *clusters.Links) {
+	oneOf(fs, links, "links", "what joins documents: all (copies and related documents) or duplicates",
+		word("all", clusters.All), word("duplicates", clusters.Duplicates))
 }
 
 // tellTableAside is tellAside for a table.

@@ -19,7 +19,7 @@ import (
 )
 
 func newDedupCommand() *cobra.Command {
-	var f settings
+	var f options
 	cmd := &cobra.Command{
 		Use:        "dedup [flags] INPUT...",
 		Short:      "Find the documents that were seen before, and in which earlier ones",
@@ -46,49 +46,8 @@ func newDedupCommand() *cobra.Command {
 		},
 	}
 	f.registerDedup(cmd)
-	inSections(cmd, dedupSections)
+	inSections(cmd)
 	return cmd
-}
-
-func (f *settings) registerDedup(cmd *cobra.Command) {
-	fs := cmd.Flags()
-	fs.SortFlags = false
-	fs.StringVar(&f.index, "index", "", "directory that remembers what was seen; without it nothing outlives the run")
-	fs.StringVar(&f.docs, "docs", "", "size the filter for this many documents, such as 10M (default 1M, fewer for small files without --index; it grows when full)")
-	fs.StringVar(&f.memory, "memory", "", "size the filter by memory, such as 1GiB (10.5 million documents)")
-	fs.Float64Var(&f.threshold, "threshold", 0, "share of its text that a document must have in common with an earlier one to be removed (default 0.6; 0.5 with --score segments; 0.8 with --filter-only); with --method shingles the Jaccard similarity (default 0.6)")
-	fs.StringVar(&f.score, "score", "text", "what the share counts: text (runs of five words; in short texts segments, by their words) or segments (each as one)")
-	fs.StringVar(&f.mosaics, "mosaics", "keep", "documents assembled from several earlier ones: keep or remove")
-	f.method.register(fs)
-	f.confirm.register(fs)
-	fs.IntVar(&f.scheme.Segments, "segments", 0, "longest segments of a document taken as its features (default 50)")
-	fs.IntVar(&f.scheme.MinWidth, "min-width", 0, "narrowest segment, in columns: a Chinese character is 2, a letter 1 (default by scheme, see version)")
-	fs.BoolVar(&f.keyed, "key", false, "fingerprints keyed with a random secret, stored in the index: the default for new ones, unless SOURCE_DATE_EPOCH is set")
-	fs.BoolVar(&f.unkeyed, "no-key", false, "fingerprints without a secret, for indexes that shall be compared; whoever writes the input can then have chosen documents removed")
-	fs.BoolVar(&f.filterOnly, "filter-only", false, "no side table: fixed memory, no earlier document named")
-	fs.StringVar(&f.onFull, "on-full", "", "when the filter is full: grow, stop or warn (default grow; warn with --filter-only)")
-	fs.BoolVar(&f.abandon, "abandon", false, "leave an interrupted run on this index unfinished and start another; what it wrote is put aside")
-	fs.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "processors to use; the output is the same for any number")
-	fs.StringVarP(&f.out, "out", "o", "", "write the kept lines here, as they came, but in UTF-8 where --encoding had them decoded; a .json has arrays as one array; .gz or .zst compresses; - is standard output")
-	f.trees.register(fs)
-	fs.BoolVar(&f.annotate, "annotate", false, "write all lines to --out, each with its verdict in the field \"firstseen\", or in columns of a table")
-	fs.StringVarP(&f.report, "report", "r", "", "write one JSON line for every document that is not unique")
-	fs.StringVar(&f.rejects, "rejects", "", "write bad records here, with file, line and reason")
-	fs.StringVar(&f.summary, "summary", "", "write the summary here as JSON")
-	f.revisit.register(fs)
-	f.reading.register(fs)
-	fs.Int64Var(&f.maxBad, "max-bad", -1, "stop at more bad records than this; 0 stops at the first, -1 never stops")
-	fs.DurationVar(&f.every, "checkpoint-every", time.Second, "with --index and a pipe: remember what was answered this often, against a kill; 0 does not")
-	f.limits.register(fs)
-	f.taking.register(fs)
-	f.further.register(fs)
-	f.derived.register(fs)
-	f.window.register(fs)
-	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no summary on standard error")
-	fs.StringVar(&f.checkpoint, "checkpoint-bytes", "", "bytes of lines between checkpoints (default 256MiB)")
-	_ = fs.MarkHidden("checkpoint-bytes") // fails for unknown names only
-	fs.IntVar(&f.memtableKeys, "memtable-keys", 0, "keys of the side table in memory before they become a run; 0 for the default")
-	_ = fs.MarkHidden("memtable-keys")
 }
 
 // run opens everything, runs the job and closes everything.
@@ -188,7 +147,7 @@ func (t *task) stopped(err error, ledger *pipeline.Ledger) error {
 	case t.index == "" || t.filterOnly:
 		return fmt.Errorf("%w; nothing is remembered, run the same command again", errInterrupted)
 	}
-	return fmt.Errorf("%w; a run that writes a pipe cannot be continued: see the manual about --abandon", errInterrupted)
+	return fmt.Errorf("%w; a run that writes a pipe cannot be continued: firstseen index abandon DIR leaves it", errInterrupted)
 }
 
 // openSummary creates the file of the summary; nil without one.
@@ -266,7 +225,7 @@ func (t *task) finish(ledger *pipeline.Ledger, job *pipeline.Job, s *report.Summ
 	if errors.Is(early, context.Canceled) {
 		early = errInterrupted
 		if reads, _ := t.derived.reads(); reads {
-			early = fmt.Errorf("%w, so nothing was made of the report: firstseen clusters does that", errInterrupted)
+			early = fmt.Errorf("%w, so nothing was made of the report: firstseen report clusters does that", errInterrupted)
 		}
 	}
 	switch {
@@ -326,7 +285,7 @@ func (t *task) command() pipeline.Command {
 		Args: t.args, Inputs: t.inputs, Outputs: [3]string{t.out, t.report, t.rejects}, Tree: t.tree, Enclosure: t.enclosure, Head: t.head, Report: t.tabled, Annotate: t.annotate,
 		Rules: t.rules, Format: t.formats.String(), MaxRecord: t.source.MaxRecord, Lasting: t.index != "", Now: t.now,
 		Batch: t.batch, ReplaceSameID: t.replace, Window: t.window,
-		Against: t.against.IDs(), Others: t.others, Spans: t.spans,
+		Against: t.against.IDs(), Others: t.duplicates, Spans: t.spans,
 	}
 }
 
@@ -343,8 +302,8 @@ func (t *task) readsPipe() bool {
 func (t *task) job(ctx context.Context, stdin io.Reader, stderr io.Writer, ledger *pipeline.Ledger) (pipeline.Job, error) {
 	job := pipeline.Job{
 		Scheme: t.scheme, Rules: t.rules,
-		Workers: t.jobs, MaxBad: t.maxBad, OnFull: t.onFull, Now: t.now, Live: &pipeline.Live{},
-		CheckpointBytes: t.checkpoint, Temporary: t.index == "", Save: ledger.Save, ReplaceSameID: t.replace, DropRetries: t.dropAgain, Window: t.window,
+		Workers: t.jobs, MaxBad: t.limits.maxBad, OnFull: t.onFull, Now: t.now, Live: &pipeline.Live{},
+		CheckpointBytes: int64(t.checkpoint), Temporary: t.index == "", Save: ledger.Save, ReplaceSameID: t.replace, DropRetries: t.dropAgain, Window: t.window,
 		Warn: func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) },
 	}
 	if err := t.confirm(ctx, &job); err != nil {

@@ -14,40 +14,30 @@ import (
 )
 
 func newDumpCommand() *cobra.Command {
-	var dir, what string
+	var what func(*cobra.Command, *index.Files, *json.Encoder) error
 	cmd := &cobra.Command{
-		Use:     "dump --index DIR",
-		Short:   "Print what an index holds, one line of JSON for each document, key or run",
+		Use:     "dump DIR",
+		Short:   "Print the contents of an index, one line of JSON for each document, key or run",
 		Long:    dumpLong,
-		Example: "  firstseen dump --index seen/\n  firstseen dump --index seen/ --what keys | head",
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if dir == "" {
-				return usageError{errors.New("dump: give the index with --index DIR")}
-			}
-			return dump(cmd, dir, what)
-		},
+		Example: "  firstseen index dump seen/\n  firstseen index dump seen/ --what keys | head",
 	}
-	cmd.Flags().SortFlags = false
-	cmd.Flags().StringVar(&dir, "index", "", "directory of the index")
-	cmd.Flags().StringVar(&what, "what", "documents", "what to print: documents, keys, runs or batches")
-	return cmd
+	oneOf(cmd.Flags(), &what, "what", "what to print: documents, keys, runs or batches",
+		word("documents", func(cmd *cobra.Command, f *index.Files, out *json.Encoder) error {
+			return dumpLines(cmd.Context(), out, f.Documents())
+		}),
+		word("keys", func(cmd *cobra.Command, f *index.Files, out *json.Encoder) error {
+			return dumpLines(cmd.Context(), out, f.Keys())
+		}),
+		word("runs", func(cmd *cobra.Command, f *index.Files, out *json.Encoder) error {
+			return dumpLines(cmd.Context(), out, noErrors(f.Runs()))
+		}),
+		word("batches", func(cmd *cobra.Command, f *index.Files, out *json.Encoder) error {
+			return dumpLines(cmd.Context(), out, noErrors(f.Batches()))
+		}))
+	return onIndex(cmd, noArgs, func(cmd *cobra.Command, dir string, _ []string) error { return dump(cmd, dir, what) })
 }
 
-func dump(cmd *cobra.Command, dir, what string) (err error) {
-	write, err := choose("--what", what, map[string]func(*index.Files, *json.Encoder) error{
-		"documents": func(f *index.Files, out *json.Encoder) error { return dumpLines(cmd.Context(), out, f.Documents()) },
-		"keys":      func(f *index.Files, out *json.Encoder) error { return dumpLines(cmd.Context(), out, f.Keys()) },
-		"runs": func(f *index.Files, out *json.Encoder) error {
-			return dumpLines(cmd.Context(), out, noErrors(f.Runs()))
-		},
-		"batches": func(f *index.Files, out *json.Encoder) error {
-			return dumpLines(cmd.Context(), out, noErrors(f.Batches()))
-		},
-	})
-	if err != nil {
-		return usageError{err}
-	}
+func dump(cmd *cobra.Command, dir string, write func(*cobra.Command, *index.Files, *json.Encoder) error) error {
 	files, err := openTable(dir, "stores neither documents nor their keys")
 	if err != nil {
 		return err
@@ -55,7 +45,7 @@ func dump(cmd *cobra.Command, dir, what string) (err error) {
 	defer func() { err = errors.Join(err, files.Close()) }()
 	buffer := bufio.NewWriterSize(cmd.OutOrStdout(), 64<<10)
 	out := visible.NewEncoder(buffer)
-	if err := write(files, out); err != nil {
+	if err := write(cmd, files, out); err != nil {
 		return err
 	}
 	return buffer.Flush()

@@ -18,7 +18,7 @@ import (
 
 // forgetting are the flags of firstseen forget.
 type forgetting struct {
-	index, from, batch string
+	from, batch string
 }
 
 // forgotten is firstseen forget's line about an id. The JSON form is a contract.
@@ -27,31 +27,40 @@ type forgotten struct {
 	Forgotten int    `json:"forgotten"` // documents of this id; 0 if there were none
 }
 
+// removedFor is the line about a document removed for the sake of one in the forgotten batch.
+// The JSON form is a contract.
+type removedFor struct {
+	Removed string `json:"removed"`         // its id
+	Batch   string `json:"batch,omitempty"` // it came with
+	Of      string `json:"of"`              // id of the cancelled document
+}
+
+// cancelled is the line about a forgotten batch. The JSON form is a contract.
+type cancelled struct {
+	Cancelled string `json:"cancelled"` // the batch
+	Documents int    `json:"documents"` // taken back
+}
+
 func newForgetCommand() *cobra.Command {
 	var f forgetting
 	cmd := &cobra.Command{
-		Use:     "forget --index DIR [ID...]",
-		Short:   "Take documents back, so that an index knows them no more",
+		Use:     "forget DIR [ID...]",
+		Short:   "Take documents back, by id or by batch",
 		Long:    forgetLong,
-		Example: "  firstseen forget --index seen/ https://example.org/7\n  firstseen forget --index seen/ --from ids.txt\n  firstseen forget --index seen/ --batch monday",
-		RunE:    func(cmd *cobra.Command, ids []string) error { return f.run(cmd, ids) },
+		Example: "  firstseen index forget seen/ https://example.org/7\n  firstseen index forget seen/ --from ids.txt\n  firstseen index forget seen/ --batch monday > again.jsonl",
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&f.index, "index", "", "directory of the index")
 	fs.StringVar(&f.from, "from", "", "forget the ids in this file too, one a line; - is standard input")
-	fs.StringVar(&f.batch, "batch", "", "forget all documents of this batch, and the batch")
-	return cmd
+	fs.StringVar(&f.batch, "batch", "", "forget all documents of this batch, and its name; list first what was removed for its sake")
+	return onIndex(cmd, nil, f.run)
 }
 
-func (f *forgetting) run(cmd *cobra.Command, ids []string) (err error) {
-	if f.index == "" {
-		return usageError{errors.New("forget: give the index with --index DIR")}
-	}
+func (f *forgetting) run(cmd *cobra.Command, dir string, ids []string) (err error) {
 	if len(ids) == 0 && f.from == "" && f.batch == "" {
 		return usageError{errors.New("forget: give ids of documents, --from FILE or --batch NAME")}
 	}
-	e, err := index.Edit(f.index)
+	e, err := index.Edit(dir)
 	if err != nil {
 		return err
 	}
@@ -74,6 +83,15 @@ func (f *forgetting) run(cmd *cobra.Command, ids []string) (err error) {
 		}
 	}
 	return w.end()
+}
+
+// newCancelCommand is the earlier name of forget --batch.
+func newCancelCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "cancel DIR NAME", Long: forgetLong, Short: "Take a whole batch back"}
+	return onIndex(cmd, cobra.ExactArgs(1), func(cmd *cobra.Command, dir string, args []string) error {
+		f := forgetting{batch: args[0]}
+		return f.run(cmd, dir, nil)
+	})
 }
 
 // A forgetter takes documents back and names them. It prints its lines when all is durable, unless
@@ -135,10 +153,20 @@ func (w *forgetter) from(path string) (err error) {
 	return nil
 }
 
-// batch forgets a batch.
+// batch forgets a batch. It writes the list before it takes anything back: a user stopped in
+// between has the list and repeats the command.
 func (w *forgetter) batch(name string) error {
 	if err := w.edit.Save(); err != nil {
 		return err
+	}
+	err := w.edit.Victims(name, func(v index.Victim) error {
+		return errors.Join(w.cmd.Context().Err(), w.out.Encode(removedFor{v.ID, v.Batch, v.Of}))
+	})
+	if err == nil {
+		err = w.buffer.Flush()
+	}
+	if err != nil {
+		return noBatch(err)
 	}
 	n, err := w.edit.Cancel(name)
 	if err != nil {

@@ -65,7 +65,7 @@ type sample struct {
 }
 
 func newPlanCommand() *cobra.Command {
-	var f settings
+	var f options
 	cmd := &cobra.Command{
 		Use:     "plan [--docs N] [INPUT...]",
 		Short:   "Tell what memory, disk and time a run will take",
@@ -90,10 +90,8 @@ func newPlanCommand() *cobra.Command {
 	fs.SortFlags = false
 	fs.StringVar(&f.docs, "docs", "", "number of documents, such as 10M")
 	fs.StringVar(&f.memory, "memory", "", "size of the filter, such as 1GiB (default: as large as the documents need)")
-	f.window.registerPlan(fs)
-	f.method.register(fs)
-	fs.IntVar(&f.scheme.Segments, "segments", 0, "as for dedup")
-	fs.IntVar(&f.scheme.MinWidth, "min-width", 0, "as for dedup")
+	f.counting.registerPlan(fs)
+	f.method.register(fs, &f.scheme, &f.score)
 	fs.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "processors to use for the sample")
 	f.reading.register(fs)
 	f.limits.register(fs)
@@ -115,13 +113,13 @@ type foreseen struct {
 }
 
 // foresee checks the flags.
-func (f *settings) foresee(args []string) (*foreseen, error) {
+func (f *options) foresee(args []string) (*foreseen, error) {
 	p := &foreseen{args: args, scheme: f.scheme, jobs: f.jobs}
 	var err error
-	if p.docs, err = f.window.planned(f.docs); err != nil {
+	if p.docs, err = f.counting.planned(f.docs); err != nil {
 		return nil, err
 	}
-	p.window = f.window.length
+	p.window = f.counting.length
 	switch {
 	case p.docs == 0 && f.docs == "" && len(args) == 0:
 		return nil, errors.New("plan: give the number of documents with --docs, or the inputs of the run")

@@ -19,32 +19,26 @@ import (
 )
 
 func newQueryCommand() *cobra.Command {
-	var f settings
+	var f options
 	cmd := &cobra.Command{
-		Use:     "query --index DIR [INPUT...]",
+		Use:     "query DIR [INPUT...]",
 		Short:   "Ask an index about documents, without adding them",
 		Long:    queryLong,
-		Example: "  firstseen query --index seen/ < doc.jsonl\n  firstseen query --index seen/ --text article.txt\n  firstseen query --index seen/ --id https://example.org/7",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.query(cmd, args)
-		},
+		Example: "  firstseen query seen/ < doc.jsonl\n  firstseen query seen/ --text article.txt\n  firstseen query seen/ --id https://example.org/7",
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&f.index, "index", "", "directory of the index")
 	fs.BoolVar(&f.plain, "text", false, "each INPUT is one plain text, not JSON lines")
 	fs.BoolVar(&f.ids, "id", false, "each INPUT is the id of a document: tell what is stored of it")
 	fs.Float64Var(&f.threshold, "threshold", 0, "as for dedup")
-	fs.StringVar(&f.score, "score", "text", "as for dedup: text or segments")
+	registerScore(fs, &f.score)
 	f.reading.register(fs)
 	f.limits.register(fs)
-	return cmd
+	return onIndex(cmd, nil, f.query)
 }
 
-func (f *settings) query(cmd *cobra.Command, args []string) (err error) {
-	if f.index == "" {
-		return usageError{errors.New("query: give the index with --index DIR")}
-	}
+func (f *options) query(cmd *cobra.Command, dir string, args []string) (err error) {
+	f.index = dir
 	if f.ids {
 		return f.askIDs(args, cmd.OutOrStdout())
 	}
@@ -81,7 +75,7 @@ func (f *settings) query(cmd *cobra.Command, args []string) (err error) {
 }
 
 // open opens the index with its own key.
-func (f *settings) openReader() (*index.Reader, error) {
+func (f *options) openReader() (*index.Reader, error) {
 	key, err := index.ReadKey(f.index)
 	if err != nil {
 		return nil, err
@@ -102,7 +96,7 @@ type storedDoc struct {
 }
 
 // askIDs writes the stored data of the documents of ids.
-func (f *settings) askIDs(ids []string, w io.Writer) (err error) {
+func (f *options) askIDs(ids []string, w io.Writer) (err error) {
 	if len(ids) == 0 || f.plain {
 		return usageError{errors.New("query --id: give the ids of documents, and no --text")}
 	}
@@ -209,7 +203,7 @@ func readWhole(in corpus.Input, cfg corpus.SourceConfig) (text []byte, err error
 	}
 	text, err = io.ReadAll(io.LimitReader(r, int64(cfg.MaxRecord)+1))
 	if len(text) > cfg.MaxRecord {
-		return nil, fmt.Errorf("%s is longer than the limit of %d bytes; allow it with --max-record", in.Name, cfg.MaxRecord)
+		return nil, fmt.Errorf("%s is longer than the limit of %d bytes; allow it with --limit record=SIZE", in.Name, cfg.MaxRecord)
 	}
 	if err != nil {
 		return nil, err

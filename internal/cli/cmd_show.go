@@ -25,23 +25,18 @@ browser, which needs nothing else, and --json as JSON. Sites are those of ids th
 URLs. Reports are read once; memory does not grow with them, and counts that are no
 longer exact beyond 65,536 different values are marked with ≤.`
 
-const showExample = `  firstseen show dups.jsonl
-  firstseen show --html dups.html dups-*.jsonl.gz`
+const showExample = `  firstseen report show dups.jsonl
+  firstseen report show --html dups.html dups-*.jsonl.gz`
 
 func newShowCommand() *cobra.Command {
 	var page string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "show REPORT...",
-		Short:   "Show what a report says, as text or as a page",
+		Short:   "Show a report as text or as a page",
 		Long:    showLong,
 		Example: showExample,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageError{errors.New(`show: no REPORT; name what firstseen dedup --report has written, or "-" for standard input`)}
-			}
-			return nil
-		},
+		Args:    needReport,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if asJSON && page != "" {
 				return usageError{errors.New("show: --html and --json are two forms: give one")}

@@ -23,29 +23,23 @@ type indexStats struct {
 }
 
 func newStatsCommand() *cobra.Command {
-	var dir string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "stats --index DIR",
-		Short: "Tell what an index holds",
-		Args:  noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if dir == "" {
-				return usageError{errors.New("stats: give the index with --index DIR")}
-			}
-			s, err := readStats(dir)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(s)
-			}
-			return s.writeText(cmd.OutOrStdout())
-		},
+		Use:     "stats DIR",
+		Short:   "Count the documents and keys of an index",
+		Example: "  firstseen index stats seen/",
 	}
-	cmd.Flags().StringVar(&dir, "index", "", "directory of the index")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	return onIndex(cmd, noArgs, func(cmd *cobra.Command, dir string, _ []string) error {
+		s, err := readStats(dir)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return json.NewEncoder(cmd.OutOrStdout()).Encode(s)
+		}
+		return s.writeText(cmd.OutOrStdout())
+	})
 }
 
 func readStats(dir string) (_ *indexStats, err error) {
@@ -76,7 +70,7 @@ func (s *indexStats) writeText(w io.Writer) error {
 		out += fmt.Sprintf("table    %d documents, %d entries, %s\n", t.Documents, t.Entries, sizeText(uint64(t.Bytes)))
 	}
 	if t := s.Table; t != nil && t.Forgotten > 0 {
-		out += fmt.Sprintf("forgotten %d of %d documents (%.1f%%); the filter and the disk may have something of them until firstseen compact\n",
+		out += fmt.Sprintf("forgotten %d of %d documents (%.1f%%); the filter and the disk may have something of them until firstseen index compact\n",
 			t.Forgotten, t.Documents, 100*float64(t.Forgotten)/float64(t.Documents))
 	}
 	if t := s.Table; t != nil && t.Window != nil {

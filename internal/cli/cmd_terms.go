@@ -33,13 +33,13 @@ type termsTold struct {
 }
 
 func newTermsCommand() *cobra.Command {
-	var f settings
+	var f options
 	least := 0
 	cmd := &cobra.Command{
 		Use:     "terms INPUT... --out FILE",
 		Short:   "Count in how many documents terms stand, for methods that weigh them",
 		Long:    termsLong,
-		Example: "  firstseen terms --out terms.fst crawl/*.jsonl.gz\n  firstseen dedup --method imatch --terms terms.fst --out kept.jsonl crawl/*.jsonl.gz",
+		Example: "  firstseen terms --out terms.fst crawl/*.jsonl.gz\n  firstseen dedup --method imatch:terms=terms.fst --out kept.jsonl crawl/*.jsonl.gz",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:
@@ -62,7 +62,7 @@ func newTermsCommand() *cobra.Command {
 	return cmd
 }
 
-func (f *settings) countTerms(cmd *cobra.Command, args []string, least uint32) error {
+func (f *options) countTerms(cmd *cobra.Command, args []string, least uint32) error {
 	in, err := f.toRead(cmd, args)
 	if err != nil {
 		return err

@@ -35,11 +35,7 @@ func versionString() string {
 
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		err := fmt.Errorf("%s takes no arguments, got %q", cmd.CommandPath(), args)
-		if f := cmd.Flag("index"); f != nil && !f.Changed {
-			err = fmt.Errorf("%w: give the index with --index", err)
-		}
-		return usageError{err}
+		return usageError{fmt.Errorf("%s takes no more arguments, got %q", cmd.CommandPath(), args)}
 	}
 	return nil
 }

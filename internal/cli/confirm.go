@@ -13,70 +13,66 @@ import (
 	"github.com/firstseen/firstseen/pipeline/confirm"
 )
 
-// confirmFlags are the flags that choose how copies are confirmed.
-type confirmFlags struct {
-	condition string
-	verify    bool
-}
+// verifyFlag is the condition under which a copy is removed, by its text beside the earlier one.
+// The word doubtful stands for the condition of the two-stage rules.
+type verifyFlag struct{ condition, old string }
 
-func (f *confirmFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&f.condition, "confirm", "", "remove a copy only if its text, beside the earlier one read again, reaches this: a score and a share such as lcs>=0.8; scores are contained, containment, edit, jaccard and lcs")
-	fs.BoolVar(&f.verify, "verify", false, "look for copies from a score of 0.5 on, and let the two texts decide where the score leaves a doubt")
+const doubtful = "doubtful"
+
+func (f *verifyFlag) register(fs *pflag.FlagSet) {
+	fs.StringVar(&f.condition, "verify", "", "read the earlier text again before a removal: doubtful copies, from a score of 0.5 on; or every copy, with a condition such as --verify='lcs>=0.8', of contained, containment, edit, jaccard or lcs")
+	fs.Lookup("verify").NoOptDefVal = doubtful
+	fs.StringVar(&f.old, "confirm", "", "as --verify=")
+	hide(fs, "confirm")
 }
 
 // parse returns the condition, nil for none.
-func (f *confirmFlags) parse() (*similarity.Condition, error) {
+func (f *verifyFlag) parse() (*similarity.Condition, error) {
 	switch {
-	case f.verify && f.condition != "":
+	case f.condition != "" && f.old != "":
 		return nil, errors.New("--verify has a condition of its own: leave out --confirm")
-	case f.verify:
+	case f.doubtful():
 		return &similarity.Verified, nil
-	case f.condition == "":
+	case f.condition == "" && f.old == "" || f.condition == "false":
 		return nil, nil
 	}
-	c, err := similarity.ParseCondition(f.condition)
+	c, err := similarity.ParseCondition(f.condition + f.old)
 	if err != nil {
-		return nil, fmt.Errorf("--confirm: %w", err)
+		return nil, fmt.Errorf("--verify: %w", err)
 	}
 	return &c, nil
 }
 
-// name is the flag that was given.
-func (f *confirmFlags) name() string {
-	if f.verify {
-		return "--verify"
-	}
-	return "--confirm"
-}
+// doubtful reports whether the texts decide only about doubtful copies. The environment says true.
+func (f *verifyFlag) doubtful() bool { return f.condition == doubtful || f.condition == "true" }
 
 // confirming is how a run confirms copies. The zero value does not.
 type confirming struct {
 	condition *similarity.Condition
-	flag      string // the flag that asked for it
 	inputs    *confirm.Inputs
 }
 
-// taskConfirm checks --confirm and --verify, after the rules and the inputs are known.
-func (f *settings) taskConfirm(p *task) error {
-	c, err := f.confirm.parse()
+// taskVerify checks --verify, after the rules and the inputs are known.
+func (f *options) taskVerify(p *task) error {
+	c, err := f.verify.parse()
 	if c == nil || err != nil {
 		return err
 	}
 	switch {
 	case f.filterOnly:
-		return fmt.Errorf("%s reads the earlier text again, and with --filter-only nobody knows which that is", f.confirm.name())
+		return errors.New("--verify reads the earlier text again, and with --filter-only it is unknown which that is")
 	case p.rules.RemoveMosaics:
-		return fmt.Errorf("%s compares with one earlier text, and --mosaics remove removes by several: give one of the two", f.confirm.name())
+		return errors.New("--verify compares with one earlier text, and --mosaics remove removes by several: give one of the two")
 	}
-	p.confirming.condition, p.confirming.flag = c, f.confirm.name()
-	p.rules.Confirm, p.rules.Verify = c.String(), f.confirm.verify
+	p.confirming.condition = c
+	p.rules.Confirm, p.rules.Verify = c.String(), f.verify.doubtful()
 	return nil
 }
 
 // checkConfirm refuses inputs that cannot be read again.
 func (t *task) checkConfirm() error {
 	if t.confirming.condition != nil && t.readsPipe() {
-		return usageError{fmt.Errorf("%s reads earlier texts again, and an input is a pipe, which cannot be: write it to a file first", t.confirming.flag)}
+		return usageError{errors.New("--verify reads earlier texts again, and an input is a pipe, which cannot be: write it to a file first")}
 	}
 	return nil
 }

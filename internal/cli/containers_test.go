@@ -31,7 +31,7 @@ func TestArchivesAreFolders(t *testing.T) {
 	treeInput(t, dir)
 	run := func(in, jobs string) (files []treeFile) {
 		t.Helper()
-		for _, flags := range [][]string{{"--out-dir", "out"}, {"--out", "out/kept.jsonl", "--confirm", "lcs>=0.5"}} {
+		for _, flags := range [][]string{{"--out-dir", "out"}, {"--out", "out/kept.jsonl", "--verify=lcs>=0.5"}} {
 			if err := os.MkdirAll(filepath.Join(dir, "out"), 0o777); err != nil {
 				t.Fatal(err)
 			}

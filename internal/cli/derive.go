@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -16,30 +15,28 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/page"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/report/derive"
+	"github.com/firstseen/firstseen/report/clusters"
 	"github.com/firstseen/firstseen/report/lines"
-	"github.com/firstseen/firstseen/report/rows"
 )
 
 // derived holds the flags about the files made from a finished report. The process that finds the
 // run over makes them. So nothing in them has to be continued, and they are the same whenever they
 // are made.
 type derived struct {
-	clusters, pairs, links string
-	attributes             string
-	keptFiles              string
-	keep                   string
-	spans                  bool
+	clusters, pairs string
+	links           clusters.Links
+	attributes      string
+	keptFiles       string
 }
 
+// register registers spellings of earlier versions: firstseen report makes these files now.
 func (d *derived) register(fs *pflag.FlagSet) {
-	fs.StringVar(&d.keep, "keep", "originals", "what --out and --kept-files have: originals, or duplicates, the documents that are removed")
-	fs.BoolVar(&d.spans, "spans", false, "have --report tell where the shared passages are, in characters")
-	fs.StringVar(&d.clusters, "clusters", "", "write which documents belong together, made of --report; .csv, .tsv or lines of JSON")
-	fs.StringVar(&d.pairs, "pairs", "", "write each document with the one that it repeats, made of --report; .csv, .tsv or lines of JSON")
-	fs.StringVar(&d.links, "links", "all", "what --clusters joins: all (copies, and what is related) or duplicates")
-	fs.StringVar(&d.attributes, "attributes", "", "write a tree of attributes here as dolma has them, a file for each input and a line for each record")
-	fs.StringVar(&d.keptFiles, "kept-files", "", "where inputs are a document each: write the names of the kept files here, one a line")
+	fs.StringVar(&d.clusters, "clusters", "", "write the clusters of documents here")
+	fs.StringVar(&d.pairs, "pairs", "", "write each document with the one that it repeats here")
+	registerLinks(fs, &d.links)
+	fs.StringVar(&d.attributes, "attributes", "", "write a tree of attributes here")
+	fs.StringVar(&d.keptFiles, "kept-files", "", "write the names of the kept files here")
+	hide(fs, "clusters", "pairs", "links", "attributes", "kept-files")
 }
 
 // reads reports whether anything is made from the report. again reports whether the inputs are read
@@ -49,23 +46,16 @@ func (d *derived) reads() (report, again bool) {
 	return again || d.clusters != "" || d.pairs != "", again
 }
 
-func (f *settings) taskDerived(p *task) (err error) {
-	d := &p.derived
-	*d = f.derived
-	if p.others, err = choose("--keep", cmp.Or(d.keep, "originals"), map[string]bool{"originals": false, "duplicates": true}); err != nil {
-		return err
-	}
-	if p.links, err = chooseLinks(cmp.Or(d.links, "all")); err != nil {
-		return err
-	}
-	p.spans = d.spans || d.attributes != ""
+func (f *options) taskDerived(p *task) error {
+	d := &f.derived
+	f.spans = f.spans || d.attributes != ""
 	reads, _ := d.reads()
 	switch {
-	case p.others && f.annotate:
+	case f.duplicates && f.annotate:
 		return errors.New("--annotate writes all records: leave out --keep")
-	case p.others && f.revisit.write:
-		return errors.New("--revisit writes records that stand for removed ones, and --keep duplicates writes these themselves: leave one of them out")
-	case d.spans && p.report == "":
+	case f.duplicates && f.revisit.write:
+		return errors.New("--format warc:revisit writes records that stand for removed ones, and --keep duplicates writes these themselves: leave one of them out")
+	case f.spans && p.report == "" && d.attributes == "":
 		return errors.New("--spans adds to the lines of --report: give that too")
 	case reads && isTable(p.report):
 		return errors.New("--clusters, --pairs, --attributes and --kept-files are made of a report in lines of JSON: give --report another name")
@@ -129,19 +119,21 @@ func (t *task) checkDerived() error {
 	if t.readsPipe() {
 		return errors.New("--attributes and --kept-files read the inputs a second time, and one of them is a pipe: give files")
 	}
-	if _, one := t.found.(page.Format); !one && d.keptFiles != "" {
-		return errors.New("--kept-files is for inputs that are a document each, such as pages or texts (--format): of these, --out writes the kept records")
+	if !isPage(t.found) && d.keptFiles != "" {
+		return fmt.Errorf("--kept-files: %w", errNotPages)
 	}
-	names, err := treeNames(t.args, t.inputs)
-	if err != nil {
-		return err
-	}
-	t.names = names
-	attributes := make([]string, len(names))
-	for i, name := range names {
-		attributes[i] = derive.AttributesName(name)
-	}
-	return checkTree(d.attributes, attributes, t.inputs)
+	var err error
+	t.names, err = attributeNames(d.attributes, t.args, t.inputs)
+	return err
+}
+
+// errNotPages is returned for inputs that hold several documents each.
+var errNotPages = errors.New("the list of kept files is for inputs that are a document each, such as pages or texts (--format): of these, dedup --out writes the kept records")
+
+// isPage reports whether each file of a format is one document.
+func isPage(format corpus.Format) bool {
+	_, one := format.(page.Format)
+	return one
 }
 
 // treeNames are the names of inputs in a tree of outputs: below a folder that was given
@@ -235,38 +227,20 @@ func (t *task) derive(cmd *cobra.Command, ended error) error {
 	if err != nil {
 		return errors.Join(err, ended)
 	}
-	ctx := cmd.Context()
 	if d.clusters != "" {
-		err = writeClusters(cmd, report, d.clusters, t.links)
+		err = writeClusters(cmd, report, d.clusters, d.links)
 	}
 	if err == nil && d.pairs != "" {
 		err = writePairs(cmd, report, d.pairs)
 	}
 	if err == nil && d.attributes != "" && !part {
-		err = derive.Attributes(ctx, t.formats.source(t.inputs, t.source), t.names, report, d.attributes, func(w *corpus.Writer) { tellAside(cmd.ErrOrStderr(), w) })
+		err = writeAttributes(cmd, t.formats.source(t.inputs, t.source), t.names, report, d.attributes)
 	}
 	if err == nil && d.keptFiles != "" && !part {
-		err = t.writeKept(cmd, report)
+		err = writeKept(cmd, t.formats.source(t.inputs, t.source), t.inputs, report, t.duplicates, d.keptFiles)
 	}
 	if err != nil {
 		return errors.Join(ended, fmt.Errorf("the run is over; the same command again makes what it was to make of the report: %w", err))
 	}
 	return ended
-}
-
-// writeKept writes the names of the kept files.
-func (t *task) writeKept(cmd *cobra.Command, report *lines.Reports) (err error) {
-	names, err := rows.CreateList(t.derived.keptFiles)
-	if err != nil {
-		return err
-	}
-	tellTableAside(cmd, t.derived.keptFiles, names)
-	defer func() { err = errors.Join(err, names.Discard()) }()
-	err = derive.KeptFiles(cmd.Context(), t.formats.source(t.inputs, t.source), t.inputs, report, t.others, func(input int) error {
-		return names.Write(t.inputs[input].Path)
-	})
-	if err != nil {
-		return err
-	}
-	return names.Close()
 }

@@ -85,7 +85,7 @@ func checkEnding(flag, name string, kinds ...holds) error {
 
 // checkEndings refuses outputs if their names promise other content than they will hold, whatever
 // the inputs are.
-func (f *settings) checkEndings() error {
+func (f *options) checkEndings() error {
 	for _, c := range []struct {
 		flag, name string
 		kinds      []holds

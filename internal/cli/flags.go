@@ -13,13 +13,6 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// removed maps each flag of earlier versions to its replacement.
-var removed = map[string]string{
-	"by":      "to count by a field, DuckDB counts the lines of --annotate --out FILE, as the manual says (Counting by a field)",
-	"copy-to": "rsync -a --files-from=LIST . DIR copies the files of --kept-files LIST, and --out-dir DIR writes members of archives too",
-	"records": "to read documents inside of larger values, jq -c '.data.cards[].mblog' FILE | firstseen ... -",
-}
-
 // flagError reports a mistake in the flags of a command and refers to its help.
 func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
@@ -29,7 +22,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		f := invalid.GetFlag()
 		err = fmt.Errorf("--%s is given twice, as %q and as %q: give one of them", f.Name, f.Value, invalid.GetValue())
 	case errors.As(err, &invalid):
-		err = fmt.Errorf("--%s %s: want %s", invalid.GetFlag().Name, invalid.GetValue(), wanted(invalid))
+		err = invalidValue(invalid)
 	case errors.As(err, &unknown) && removed[unknown.GetSpecifiedName()] != "":
 		err = fmt.Errorf("--%s is gone: %s", unknown.GetSpecifiedName(), removed[unknown.GetSpecifiedName()])
 	case errors.As(err, &unknown):
@@ -38,10 +31,30 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usageError{fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
 }
 
+// invalidValue reports the wanted values of a flag or, if a setting is wrong, of the setting.
+func invalidValue(invalid *pflag.InvalidValueError) error {
+	for inner := invalid; errors.As(inner.Unwrap(), &inner); {
+		invalid = inner
+	}
+	given := givenAs(invalid.GetFlag().Name, invalid.GetValue())
+	var want wantError
+	var setting settingError
+	switch {
+	case errors.As(invalid.Unwrap(), &want):
+		return fmt.Errorf("%s: %w", given, want)
+	case errors.As(invalid.Unwrap(), &setting):
+		return fmt.Errorf("%s: %w", given, setting)
+	}
+	return fmt.Errorf("%s: want %s", given, wanted(invalid))
+}
+
 // likeFlags returns the flags that a mistyped one may stand for.
 func likeFlags(flags *pflag.FlagSet, typed string) []string {
 	words := &cobra.Command{}
 	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
 		word := &cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}, Hidden: f.Hidden}
 		if strings.HasPrefix(typed, f.Name) { // --output
 			word.SuggestFor = []string{typed}
@@ -157,8 +170,90 @@ func checkRanges(flags *pflag.FlagSet) error {
 		}
 		n, parseErr := strconv.ParseFloat(f.Value.String(), 64)
 		if parseErr != nil || !(n >= r.least && n <= r.most) {
-			err = usageError{fmt.Errorf("--%s %s: want %s", f.Name, f.Value, r.want)}
+			err = usageError{fmt.Errorf("%s: want %s", givenAs(f.Name, f.Value.String()), r.want)}
 		}
 	})
 	return err
+}
+
+// A choice is the value of a flag that takes one of a few words.
+type choice[T any] struct {
+	to    *T
+	given string
+	words []choiceWord[T]
+}
+
+type choiceWord[T any] struct {
+	text  string
+	value T
+}
+
+// word is a word of a choice, and its value.
+func word[T any](text string, value T) choiceWord[T] { return choiceWord[T]{text, value} }
+
+// oneOf registers a flag that takes one of a few words. The first is the default.
+func oneOf[T any](fs *pflag.FlagSet, to *T, name, usage string, words ...choiceWord[T]) {
+	*to = words[0].value
+	fs.Var(&choice[T]{to: to, given: words[0].text, words: words}, name, usage)
+}
+
+// Set takes a word.
+func (c *choice[T]) Set(text string) error {
+	for _, w := range c.words {
+		if w.text == text && text != "" {
+			*c.to, c.given = w.value, text
+			return nil
+		}
+	}
+	return wantError("one of " + strings.Join(c.Words(), ", "))
+}
+
+func (c *choice[T]) String() string { return c.given }
+
+// Type is the name of the value in help.
+func (c *choice[T]) Type() string { return "word" }
+
+// Words returns the words that may be given.
+func (c *choice[T]) Words() (words []string) {
+	for _, w := range c.words {
+		if w.text != "" {
+			words = append(words, w.text)
+		}
+	}
+	return words
+}
+
+// A wantError names the values that a flag takes.
+type wantError string
+
+func (e wantError) Error() string { return "want " + string(e) }
+
+// byteSize is the value of a flag in bytes, such as 1GiB.
+type byteSize uint64
+
+// Set reads a number of bytes.
+func (b *byteSize) Set(text string) error {
+	n, err := parseSize(text)
+	if err != nil {
+		return wantError("a size above 0, such as 1GiB or 512M")
+	}
+	*b = byteSize(n)
+	return nil
+}
+
+func (b *byteSize) String() string {
+	if *b == 0 {
+		return ""
+	}
+	return sizeText(uint64(*b))
+}
+
+// Type is the name of the value in help.
+func (b *byteSize) Type() string { return "size" }
+
+// hide keeps flags out of the help.
+func hide(fs *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		_ = fs.MarkHidden(name) // fails for unknown names only
+	}
 }

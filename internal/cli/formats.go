@@ -27,25 +27,32 @@ import (
 // reading holds the flags about the formats of inputs.
 type reading struct {
 	textField, idField string
-	format             string // "auto", or the format of all inputs
-	status, types      string // of the records of web archives
-	html               string // the part of a page that is its text
+	format             string   // "auto", or the format of all inputs
+	status, types      string   // of the records of web archives
+	html               web.Mode // the part of a page that is its text; as it is if negative
 	encoding           encodingFlag
 }
 
 func (r *reading) register(fs *pflag.FlagSet) {
-	fs.StringVar(&r.format, "format", "auto", "what the inputs are: jsonl, array (of JSON), csv (TSV too), parquet, warc, arc, html, text (a file each), lines or paragraphs; auto tells by what each begins with")
+	r.format = "auto"
+	refine(fs, &r.format, "format", "what the inputs are: "+strings.Join(formatWords, ", ")+"; auto recognizes each by its beginning. Settings: warc:status=2xx,mime=text/html and html:visible, see Formats above", formatWords...)
 	fs.StringVar(&r.textField, "text-field", "text", "field or column with the text; dots lead into objects")
 	fs.StringVar(&r.idField, "id-field", "", "field with the id, such as metadata.url, in a WARC of its header, such as WARC-Record-ID (default id, and WARC-Target-URI); without one a document is FILE:LINE")
-	fs.StringVar(&r.html, "html", "main", "the text of a page of HTML: main (its article), visible (all that is seen) or off (the page as it is, with its tags)")
+	oneOf(fs, &r.html, "html", "the text of a page of HTML: main (its article), visible (all text on the screen) or off (the page as it is, with its tags)",
+		word("main", web.Main), word("visible", web.Visible), word("off", web.Mode(-1)))
 	fs.StringVar(&r.status, "status", "200", "of web archives: statuses of HTTP that documents have, such as 200,203 or 2xx, or any")
 	fs.StringVar(&r.types, "mime", strings.Join(warc.DefaultTypes, ","), "of web archives: media types that documents have, or any")
 	r.encoding.register(fs)
 }
 
+// htmlWords name the parts of a page in the ledger of a run.
+var htmlWords = map[web.Mode]string{web.Main: "main", web.Visible: "visible", -1: "off"}
+
+// formatWords are the words of --format.
+var formatWords = []string{"auto", "jsonl", "array", "csv", "parquet", "warc", "arc", "html", "text", "lines", "paragraphs"}
+
 // textOf makes the text of pages and texts in any encoding.
-func textOf(html string) (func() corpus.Text, error) {
-	mode, err := choose("--html", html, map[string]web.Mode{"main": web.Main, "visible": web.Visible, "off": -1})
+func textOf(mode web.Mode) func() corpus.Text {
 	return func() corpus.Text {
 		extractor := web.New(max(mode, web.Main))
 		return func(room func(n int) []byte, body []byte, contentType string) ([]byte, bool, error) {
@@ -63,7 +70,7 @@ func textOf(html string) (func() corpus.Text, error) {
 			text := extractor.AppendIn(page[:0], page, room(len(page)))
 			return text, extractor.IsList(), nil
 		}
-	}, err
+	}
 }
 
 // isPlainUTF8 reports whether a body is UTF-8 as it is. It must have no byte order mark and no
@@ -85,7 +92,7 @@ type formats struct {
 	warc    warc.Format
 	text    func() corpus.Text
 	chosen  string
-	html    string
+	html    web.Mode
 	encoded encodingFlag
 	decoder corpus.Encoding
 	columns bool // for the verdicts of rows
@@ -97,22 +104,20 @@ type formats struct {
 // formats checks the flags.
 func (r *reading) formats(limits corpus.SourceConfig) (f formats, err error) {
 	f.chosen = cmp.Or(r.format, "auto")
-	if !slices.Contains([]string{"auto", "jsonl", "array", "csv", "parquet", "warc", "arc", "html", "text", "lines", "paragraphs"}, f.chosen) {
-		return f, fmt.Errorf("--format %q: want auto, jsonl, array, csv, parquet, warc, arc, html, text, lines or paragraphs", r.format)
+	if !slices.Contains(formatWords, f.chosen) {
+		return f, fmt.Errorf("--format %q: want one of %s", r.format, strings.Join(formatWords, ", "))
 	}
 	f.jsonl.Fields = jsonl.Fields{Text: r.textField, ID: r.idField}
 	f.parquet.Text, f.parquet.ID = r.textField, r.idField
 	f.warc.IDField, f.warc.MaxBody, f.warc.Ratio = r.idField, limits.MaxRecord, limits.MaxRatio
-	if f.text, err = textOf(cmp.Or(r.html, "main")); err != nil {
-		return f, err
-	}
-	f.warc.Text, f.html = f.text, cmp.Or(r.html, "main")
+	f.text, f.html = textOf(r.html), r.html
+	f.warc.Text = f.text
 	if f.warc.Status, err = warc.ParseStatus(cmp.Or(r.status, "200")); err != nil {
-		return f, fmt.Errorf("--status: %w", err)
+		return f, fmt.Errorf("%s: %w", spelled("status"), err)
 	}
 	for word := range strings.SplitSeq(cmp.Or(r.types, "text/html,application/xhtml+xml,text/plain"), ",") {
 		if word = strings.ToLower(strings.TrimSpace(word)); word == "" || word != "any" && !strings.Contains(word, "/") {
-			return f, fmt.Errorf("--mime %q: want media types such as text/html,text/plain, or any", r.types)
+			return f, fmt.Errorf("--format warc:mime=%q: want media types such as text/html,text/plain, or any", r.types)
 		}
 		f.warc.Types = append(f.warc.Types, word)
 	}
@@ -180,7 +185,7 @@ func (f formats) expand(args []string, cfg corpus.SourceConfig) ([]corpus.Input,
 
 // String names the formats with their settings, for the ledger of a run.
 func (f formats) String() string {
-	name := fmt.Sprintf("%s text %q id %q status %v types %q html %s%s%s", f.chosen, f.jsonl.Fields.Text, f.jsonl.Fields.ID, f.warc.Status, f.warc.Types, f.html, revisitText(f.warc.Revisit), f.encoded.text())
+	name := fmt.Sprintf("%s text %q id %q status %v types %q html %s%s%s", f.chosen, f.jsonl.Fields.Text, f.jsonl.Fields.ID, f.warc.Status, f.warc.Types, htmlWords[f.html], revisitText(f.warc.Revisit), f.encoded.text())
 	if f.jsonl.Fields.Time != "" {
 		name += fmt.Sprintf(" time %q", f.jsonl.Fields.Time)
 	}

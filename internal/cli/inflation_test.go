@@ -27,16 +27,16 @@ func TestPackedInPacked(t *testing.T) {
 	dir := t.TempDir()
 	bomb := filepath.Join(dir, "bomb.warc.gz")
 	writeFile(t, bomb, strings.Repeat(string(member), 19))
-	for _, args := range [][]string{{"texts"}, {"dedup", "-q", "--docs", "1k", "--max-bad", "-1", "-j", "2"}} {
+	for _, args := range [][]string{{"read"}, {"dedup", "-q", "--docs", "1k", "--limit", "bad=-1", "-j", "2"}} {
 		_, errs := runProgram(t, dir, exitFailed, append(args, bomb)...)
-		if !strings.Contains(errs, "bomb.warc.gz: the bodies of its records: ") || !strings.Contains(errs, "--max-ratio 0") {
+		if !strings.Contains(errs, "bomb.warc.gz: the bodies of its records: ") || !strings.Contains(errs, "--limit ratio=0") {
 			t.Errorf("%s: %.300s", args, errs)
 		}
 	}
 	if testing.Short() {
 		return
 	}
-	if _, errs := runProgram(t, dir, exitBadRecords, "dedup", "-q", "--docs", "1k", "--max-bad", "-1", "--max-ratio", "0", bomb); strings.Contains(errs, "max-ratio") {
+	if _, errs := runProgram(t, dir, exitBadRecords, "dedup", "-q", "--docs", "1k", "--limit", "bad=-1,ratio=0", bomb); strings.Contains(errs, "ratio") {
 		t.Errorf("any ratio: %.300s", errs)
 	}
 }

@@ -50,7 +50,7 @@ func texts(t *testing.T, content string, want int) string {
 	t.Helper()
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "in"), content)
-	cmd := program(t, dir, "texts", "in")
+	cmd := program(t, dir, "read", "in")
 	var out, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &stderr
 	start(t, cmd)
@@ -192,7 +192,7 @@ func TestNoARCOut(t *testing.T) {
 func TestLongPage(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "in.html"), "<html><p>"+strings.Repeat("x y. ", 100_000))
-	cmd := program(t, dir, "dedup", "--docs", "1000", "--max-record", "1KiB", "--rejects", "bad", "in.html")
+	cmd := program(t, dir, "dedup", "--docs", "1000", "--limit", "record=1KiB", "--rejects", "bad", "in.html")
 	start(t, cmd)
 	exits(t, cmd, exitBadRecords)
 	if told := fmt.Sprint(cmd.Stderr); !strings.Contains(told, "1 of 1 files") {

@@ -19,12 +19,15 @@ import (
 type limitFlags struct {
 	maxRecord, maxWindow string
 	maxRatio             int
+	maxBad               int64
 }
 
 func (f *limitFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.maxRecord, "max-record", "64MiB", "longest line; a longer one is a bad record")
 	fs.StringVar(&f.maxWindow, "max-window", "128MiB", "largest window of a zstd input (zstd --long); it is held in memory")
 	fs.IntVar(&f.maxRatio, "max-ratio", corpus.DefaultMaxRatio, "refuse an input that expands more than so many times to over 1 GiB; 0: never")
+	fs.Int64Var(&f.maxBad, "max-bad", -1, "stop at more bad records than this; 0 stops at the first, -1 never stops")
+	refine(fs, nil, "limit", "record=64MiB (a longer one is bad), window=128MiB (of zstd --long, held in memory), ratio=1000 (expansion of an input to over 1 GiB; 0: any), bad=-1 (stop at more bad records than this; -1: never)")
 }
 
 // The least and the most that can be given for limits in bytes: a line of the one
@@ -36,17 +39,17 @@ const (
 
 // config returns the flags' settings for reading inputs.
 func (f *limitFlags) config() (c corpus.SourceConfig, err error) {
-	record, err := limitSize("--max-record", f.maxRecord, corpus.DefaultMaxRecord)
+	record, err := limitSize(spelled("max-record"), f.maxRecord, corpus.DefaultMaxRecord)
 	if err != nil {
 		return c, err
 	}
-	if c.MaxWindow, err = limitSize("--max-window", f.maxWindow, corpus.DefaultMaxWindow); err != nil {
+	if c.MaxWindow, err = limitSize(spelled("max-window"), f.maxWindow, corpus.DefaultMaxWindow); err != nil {
 		return c, err
 	}
 	c.MaxRecord, c.MaxRatio = int(record), f.maxRatio
 	switch {
 	case f.maxRatio < 0:
-		return c, fmt.Errorf("--max-ratio %d: want 0 or more", f.maxRatio)
+		return c, fmt.Errorf("--limit ratio=%d: want 0 or more", f.maxRatio)
 	case f.maxRatio == 0:
 		c.MaxRatio = -1
 	}

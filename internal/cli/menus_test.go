@@ -78,7 +78,7 @@ func TestMenusAreNoCopies(t *testing.T) {
 		}
 	}
 	slices.Sort(want)
-	for _, flags := range [][]string{nil, {"--confirm", "jaccard>=0.5"}, {"--filter-only"}} {
+	for _, flags := range [][]string{nil, {"--verify=jaccard>=0.5"}, {"--filter-only"}} {
 		args := append([]string{"dedup", "-q", "--docs", "1k", "--format", "html", "--report", "-", "in"}, flags...)
 		if got := removedPages(t, dir, args); !slices.Equal(got, want) {
 			t.Errorf("%v removes\n%v, want\n%v", flags, got, want)

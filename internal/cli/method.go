@@ -6,30 +6,43 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 )
 
-// methodFlags are the flags that choose how similar texts are recognized.
+// methodFlags choose the method that recognizes similar texts, and refine it.
 type methodFlags struct {
 	name, terms, rarity string
 	shingle, distance   int
 }
 
-func (m *methodFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&m.name, "method", feature.Methods()[0].Name, "how copies are told: "+methodNames()+"; see the manual, \"Methods\"")
+func (m *methodFlags) register(fs *pflag.FlagSet, s *feature.Scheme, score *dedup.Score) {
+	refine(fs, &m.name, "method", "how copies are recognized: "+methodNames()+", with settings such as simhash:distance=2; see Methods above (default "+feature.Methods()[0].Name+")", methodWords()...)
+	fs.IntVar(&s.Segments, "segments", 0, "longest segments of a document taken as its features (default 50)")
+	fs.IntVar(&s.MinWidth, "min-width", 0, "narrowest segment, in columns: a Chinese character is 2, a letter 1 (default by scheme, see version)")
+	registerScore(fs, score)
 	fs.StringVar(&m.terms, "terms", "", "with --method imatch or simhash: the table of terms that firstseen terms has made; the index keeps a copy")
 	fs.StringVar(&m.rarity, "rarity", "", "with --method imatch: how rare terms are that count, in hundredths of the rarest (default 30-70)")
 	fs.IntVar(&m.shingle, "shingle", 0, "with --method shingles: words or Chinese characters in a shingle (default 5)")
 	fs.IntVar(&m.distance, "distance", 0, "with --method simhash: bits in which the fingerprints of copies may differ (default 3)")
 }
 
-// methodNames are the names of the methods, for people to read.
-func methodNames() string {
-	var names []string
+func registerScore(fs *pflag.FlagSet, score *dedup.Score) {
+	oneOf(fs, score, "score", "what the share counts: text (runs of five words; in short texts segments, by their words) or segments (each as one)",
+		word("text", dedup.ScoreText), word("segments", dedup.ScoreSegments))
+}
+
+func methodWords() (names []string) {
 	for _, m := range feature.Methods() {
 		names = append(names, m.Name)
 	}
+	return names
+}
+
+// methodNames are the names of the methods, for people to read.
+func methodNames() string {
+	names := methodWords()
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
@@ -62,7 +75,7 @@ func (m *methodFlags) complete(s *feature.Scheme, dir string, threshold float64)
 	}
 	if m.rarity != "" {
 		if n, err := fmt.Sscanf(m.rarity, "%d-%d", &s.LeastRare, &s.MostRare); n != 2 || err != nil || s.LeastRare < 0 || s.LeastRare >= s.MostRare || s.MostRare > 100 {
-			return fmt.Errorf("--rarity %s: want two numbers of 0 to 100, the smaller first, such as 30-70", m.rarity)
+			return fmt.Errorf("--method imatch:rarity=%s: want two numbers of 0 to 100, the smaller first, such as 30-70", m.rarity)
 		}
 	}
 	var err error
@@ -79,7 +92,7 @@ func (m *methodFlags) complete(s *feature.Scheme, dir string, threshold float64)
 func (m *methodFlags) choose(s *feature.Scheme) error {
 	for i, info := range feature.Methods() {
 		if info.Name == m.name || i == 0 && m.name == "" {
-			s.Method = m.name
+			s.Method = info.Name
 			return nil
 		}
 	}
@@ -89,12 +102,12 @@ func (m *methodFlags) choose(s *feature.Scheme) error {
 // refuse refuses settings of other methods.
 func (m *methodFlags) refuse(s *feature.Scheme) error {
 	return firstGiven(s.Info().Name, []given{
-		{s.Segments != 0 && !s.BySegments(), "--segments"},
-		{s.MinWidth != 0 && !s.BySegments(), "--min-width"},
-		{m.shingle != 0 && s.Method != "shingles", "--shingle"},
-		{m.distance != 0 && s.Method != "simhash", "--distance"},
-		{m.rarity != "" && s.Method != "imatch", "--rarity"},
-		{m.terms != "" && !s.WeighsTerms(), "--terms"},
+		{s.Segments != 0 && !s.BySegments(), spelled("segments")},
+		{s.MinWidth != 0 && !s.BySegments(), spelled("min-width")},
+		{m.shingle != 0 && s.Method != "shingles", spelled("shingle")},
+		{m.distance != 0 && s.Method != "simhash", spelled("distance")},
+		{m.rarity != "" && s.Method != "imatch", spelled("rarity")},
+		{m.terms != "" && !s.WeighsTerms(), spelled("terms")},
 	})
 }
 
@@ -114,14 +127,14 @@ func firstGiven(method string, flags []given) error {
 }
 
 // taskMethod checks the method and the flags that only some methods have.
-func (f *settings) taskMethod(p *task) error {
+func (f *options) taskMethod(p *task) error {
 	if err := f.method.complete(&p.scheme, f.index, f.threshold); err != nil {
 		return err
 	}
 	info, others := p.scheme.Info(), !p.scheme.BySegments()
 	return firstGiven(info.Name, []given{
-		{others && f.score != "text", "--score"},
-		{others && f.mosaics != "keep", "--mosaics"},
+		{others && f.score != dedup.ScoreText, spelled("score")},
+		{others && f.mosaics, "--mosaics"},
 		{f.threshold != 0 && info.Threshold == 0, "--threshold"},
 		{f.filterOnly && !info.FilterOnly, "--filter-only"},
 	})
@@ -133,4 +146,20 @@ func termsBytes(s feature.Scheme) int64 {
 		return 0
 	}
 	return s.Terms.Bytes()
+}
+
+// asMade takes the method and its settings from an index, unless the flags choose others.
+func (m *methodFlags) asMade(s *feature.Scheme, made feature.Scheme) error {
+	own := *m != (methodFlags{}) || s.Segments != 0 || s.MinWidth != 0
+	plain := made
+	plain.Bands, plain.Rows = 0, 0
+	if own || plain.Name() != made.Name() { // a threshold chose the bands
+		return nil
+	}
+	*m = methodFlags{name: made.Info().Name, shingle: made.Shingle, distance: made.Distance}
+	s.Segments, s.MinWidth = made.Segments, made.MinWidth
+	if made.LeastRare != 0 || made.MostRare != 0 {
+		m.rarity = fmt.Sprintf("%d-%d", made.LeastRare, made.MostRare)
+	}
+	return nil
 }

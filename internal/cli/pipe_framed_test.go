@@ -71,7 +71,7 @@ func TestMarkedPipe(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cmd := program(t, t.TempDir(), append([]string{"texts", "-"}, c[1:]...)...)
+			cmd := program(t, t.TempDir(), append([]string{"read", "-"}, c[1:]...)...)
 			var out bytes.Buffer
 			cmd.Stdin, cmd.Stdout = strings.NewReader(text), &out
 			start(t, cmd)

@@ -270,10 +270,10 @@ func TestKilledWithFiles(t *testing.T) {
 		d.kill()
 		writeFile(t, filepath.Join(dir, "in.jsonl"), documents(3))
 		args := append([]string{"dedup", "-q", "--index", "index", "--out", "-", "in.jsonl"}, flags...)
-		if _, said := runProgram(t, dir, exitFailed, args...); !strings.Contains(said, "add --abandon") {
+		if _, said := runProgram(t, dir, exitFailed, args...); !strings.Contains(said, "firstseen index abandon DIR") {
 			t.Errorf("%v: it said %q", flags, said)
 		}
-		runProgram(t, dir, exitDone, append(args, "--abandon")...)
+		runProgram(t, dir, exitDone, "index", "abandon", "index")
 		runProgram(t, dir, exitDone, args...)
 	}
 }

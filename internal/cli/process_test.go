@@ -102,8 +102,8 @@ func TestReaderGone(t *testing.T) {
 	for _, args := range [][]string{
 		{"dedup", "--docs", "5k", "--out", "-", "in.jsonl"},
 		{"dedup", "--docs", "5k", "--index", "index", "--report", "-", "in.jsonl", "in.jsonl"},
-		{"query", "--index", "index", "in.jsonl"},
-		{"stats", "--index", "index"},
+		{"query", "index", "in.jsonl"},
+		{"index", "stats", "index"},
 	} {
 		if args[0] != "dedup" {
 			runProgram(t, dir, 0, "dedup", "-q", "--docs", "5k", "--index", "index", "in.jsonl")
@@ -186,7 +186,7 @@ func TestInterruptedPipe(t *testing.T) {
 // TestStoppedWhileReaderWaits ends a run for a bad record while its input is a
 // pipe that stays open.
 func TestStoppedWhileReaderWaits(t *testing.T) {
-	cmd := program(t, t.TempDir(), "dedup", "--docs", "1k", "--max-bad", "0", "-")
+	cmd := program(t, t.TempDir(), "dedup", "--docs", "1k", "--limit", "bad=0", "-")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -206,7 +206,7 @@ func TestSecondProcess(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(10))
 	runProgram(t, dir, 0, "dedup", "-q", "--docs", "1k", "--index", "index", "in.jsonl")
-	scheme, err := (&settings{score: "text", mosaics: "keep", jobs: 1}).task([]string{filepath.Join(dir, "in.jsonl")})
+	scheme, err := (&options{jobs: 1}).task([]string{filepath.Join(dir, "in.jsonl")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestSecondProcess(t *testing.T) {
 	if !strings.Contains(said, fmt.Sprintf("another process is using this index (process %d); wait for it to end, or give another --index", os.Getpid())) {
 		t.Errorf("dedup said %q", said)
 	}
-	for _, args := range [][]string{{"query", "--index", "index", "in.jsonl"}, {"stats", "--index", "index"}} {
+	for _, args := range [][]string{{"query", "index", "in.jsonl"}, {"index", "stats", "index"}} {
 		if index.ReadBesideWriter {
 			runProgram(t, dir, 0, args...)
 			continue

@@ -52,9 +52,20 @@ func notAFolder(flag *pflag.Flag) error {
 		dirs = list.GetSlice()
 	}
 	for _, dir := range dirs {
-		if info, err := os.Stat(dir); (flag.Name == "index" || flag.Name == "against") && err == nil && !info.IsDir() {
-			return usageError{fmt.Errorf("--%s %s: it is a file, and an index is a folder: name another, which is made where it is not there yet", flag.Name, dir)}
+		if flag.Name != "index" && flag.Name != "against" {
+			return nil
 		}
+		if err := isFolder(dir); err != nil {
+			return usageError{fmt.Errorf("--%s %w", flag.Name, err)}
+		}
+	}
+	return nil
+}
+
+// isFolder refuses a file in place of an index.
+func isFolder(dir string) error {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return usageError{fmt.Errorf("%s: it is a file, and an index is a folder: name another, which is made where it is not there yet", dir)}
 	}
 	return nil
 }

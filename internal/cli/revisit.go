@@ -13,47 +13,33 @@ import (
 	"github.com/firstseen/firstseen/report"
 )
 
-// revisitFlags are the flags about the replacement for a removed record of a WARC.
-type revisitFlags struct {
-	write bool
-	near  string
-}
+// revisitFlags choose the replacement for a removed record of a WARC.
+type revisitFlags struct{ write, near bool }
 
 func (f *revisitFlags) register(fs *pflag.FlagSet) {
-	fs.BoolVar(&f.write, "revisit", false, "of web archives: write a revisit record to --out for a removed record whose payload is that of its witness, a metadata record for any other, and copy the revisit records of the inputs")
-	fs.StringVar(&f.near, "near", "drop", "with --revisit: removed records with another payload than their witness: drop or keep")
+	fs.BoolVar(&f.write, "revisit", false, "write a revisit record to --out for a removed record with the payload of its witness, a metadata record for any other, and copy the revisit records of the inputs")
+	oneOf(fs, &f.near, "near", "removed records with another payload than their witness: drop or keep", word("drop", false), word("keep", true))
 }
 
 // check converts the flags to the records to write.
-func (f *revisitFlags) check(of *settings) (r warc.Revisit, err error) {
-	keep, err := choose("--near", orDrop(f.near), map[string]bool{"drop": false, "keep": true})
+func (f *revisitFlags) check(of *options) (r warc.Revisit, err error) {
 	switch {
-	case err != nil:
-		return r, err
-	case !f.write && keep:
-		return r, errors.New("--near says what happens to records that no revisit record can stand for: give --revisit too")
+	case !f.write && f.near:
+		return r, errors.New("--format warc:near is about records that no revisit record can stand for: give warc:revisit,near=keep")
 	case !f.write:
 		return r, nil
 	case of.out == "":
-		return r, errors.New("--revisit writes to --out: give that too")
+		return r, errors.New("--format warc:revisit writes to --out: give that too")
 	case of.filterOnly:
-		return r, errors.New("--revisit needs the side table, which knows the earlier record: leave --filter-only out")
+		return r, errors.New("--format warc:revisit needs the side table, which knows the earlier record: leave --filter-only out")
 	}
-	return warc.Revisit{Write: true, Keep: keep}, nil
-}
-
-// orDrop is the default for commands that do not have the flag.
-func orDrop(near string) string {
-	if near == "" {
-		return "drop"
-	}
-	return near
+	return warc.Revisit{Write: true, Keep: f.near}, nil
 }
 
 // checkRevisits refuses revisit records if the format is not WARC.
 func checkRevisits(r warc.Revisit, found corpus.Format) error {
 	if _, ok := found.(warc.Format); r.Write && found != nil && !ok {
-		return fmt.Errorf("--revisit writes records of web archives, and the inputs are %s: leave it out", found.Name())
+		return fmt.Errorf("--format warc:revisit writes records of web archives, and the inputs are %s: leave it out", found.Name())
 	}
 	return nil
 }

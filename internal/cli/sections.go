@@ -7,40 +7,47 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A section of the help is flags that belong together, under a title.
-type section struct {
-	title string
-	flags string // their names, in order
+// sectionOf is the annotation of a flag with its section of the help.
+const sectionOf = "section"
+
+// section ends a section of the help: the flags registered since the one before belong to it.
+func section(fs *pflag.FlagSet, title string) {
+	fs.VisitAll(func(f *pflag.Flag) {
+		if f.Annotations[sectionOf] == nil {
+			_ = fs.SetAnnotation(f.Name, sectionOf, []string{title}) // fails for unknown names only
+		}
+	})
 }
 
-// dedupSections are all flags of dedup.
-var dedupSections = []section{
-	{"What a copy is", "method threshold score mosaics confirm verify segments min-width shingle distance terms rarity same-id again"},
-	{"What is remembered", "index docs memory filter-only on-full window time-field against batch key no-key abandon"},
-	{"What is read", "format text-field id-field encoding html status mime max-bad max-record max-window max-ratio"},
-	{"What is written", "out out-dir skip-empty shard-size annotate keep revisit near report spans rejects summary"},
-	{"What is made of the report", "clusters links pairs attributes kept-files"},
-	{"How", "jobs checkpoint-every quiet help"},
-}
-
-// inSections makes the help of a command show its flags in sections. A flag in no section is not
-// shown: TestSections checks that each is in one.
-func inSections(cmd *cobra.Command, sections []section) {
+// inSections makes the help of a command show its flags in sections. Flags without one, such as
+// --help, are in the last.
+func inSections(cmd *cobra.Command) {
 	usage := cmd.UsageTemplate()
 	flags := "Flags:\n{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}"
-	cobra.AddTemplateFunc("sections", func() string { return flagSections(cmd.LocalFlags(), sections) })
+	cobra.AddTemplateFunc("sections", func() string { return flagSections(cmd.LocalFlags()) })
 	cmd.SetUsageTemplate(strings.Replace(usage, flags, "{{sections}}", 1))
 }
 
-func flagSections(all *pflag.FlagSet, sections []section) string {
-	var b strings.Builder
-	for _, s := range sections {
-		fs := pflag.NewFlagSet(s.title, pflag.ContinueOnError)
-		fs.SortFlags = false
-		for name := range strings.FieldsSeq(s.flags) {
-			fs.AddFlag(all.Lookup(name))
+func flagSections(all *pflag.FlagSet) string {
+	var titles []string
+	sections := map[string]*pflag.FlagSet{}
+	all.VisitAll(func(f *pflag.Flag) {
+		if title := f.Annotations[sectionOf]; title != nil && sections[title[0]] == nil {
+			titles = append(titles, title[0])
+			sections[title[0]] = pflag.NewFlagSet(title[0], pflag.ContinueOnError)
+			sections[title[0]].SortFlags = false
 		}
-		b.WriteString(s.title + ":\n" + fs.FlagUsages() + "\n")
+	})
+	all.VisitAll(func(f *pflag.Flag) {
+		title := titles[len(titles)-1]
+		if own := f.Annotations[sectionOf]; own != nil {
+			title = own[0]
+		}
+		sections[title].AddFlag(f)
+	})
+	var b strings.Builder
+	for _, title := range titles {
+		b.WriteString(title + ":\n" + sections[title].FlagUsages() + "\n")
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
@@ -51,12 +58,9 @@ func commandGroups(root *cobra.Command) {
 		id, title string
 		commands  []*cobra.Command
 	}{
-		{"find", "Finding copies:", []*cobra.Command{newDedupCommand(), newPlanCommand(), newTextsCommand(), newTermsCommand()}},
-		{"ask", "Asking an index, and changing it:", []*cobra.Command{
-			newQueryCommand(), newStatsCommand(), newDumpCommand(), newCheckCommand(), newBatchesCommand(),
-			newForgetCommand(), newCancelCommand(), newCompactCommand(), newFilterCommand(),
-		}},
-		{"why", "Looking at what was found:", []*cobra.Command{newShowCommand(), newClustersCommand(), newExplainCommand(), newEvalCommand()}},
+		{"find", "Finding copies:", []*cobra.Command{newDedupCommand(), newPlanCommand(), newReadCommand(), newTermsCommand()}},
+		{"ask", "Asking an index, and changing it:", []*cobra.Command{newQueryCommand(), newIndexCommand()}},
+		{"why", "Looking at the copies found:", []*cobra.Command{newReportCommand(), newCompareCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, cmd := range g.commands {
@@ -65,4 +69,20 @@ func commandGroups(root *cobra.Command) {
 		}
 	}
 	root.AddCommand(newVersionCommand())
+	root.AddCommand(earlierCommands()...)
+}
+
+// completeWords has the shell complete the words of flags that take one of a few, and folders.
+func completeWords(cmd *cobra.Command) {
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if c, ok := f.Value.(interface{ Words() []string }); ok {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(c.Words(), cobra.ShellCompDirectiveNoFileComp)) // fails for unknown names only
+		}
+		if f.Name == "index" || f.Name == "against" || f.Name == "out-dir" {
+			_ = cmd.MarkFlagDirname(f.Name)
+		}
+	})
+	for _, sub := range cmd.Commands() {
+		completeWords(sub)
+	}
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/firstseen/firstseen/bloomstore"
@@ -20,81 +19,72 @@ import (
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/pipeline"
 	"github.com/firstseen/firstseen/report"
-	"github.com/firstseen/firstseen/report/clusters"
 )
 
-// task is a dedup that was asked for and checked: real values, no strings to parse.
+// task is a checked run of dedup: its options, and the values made of them.
 type task struct {
-	args        []string
-	inputs      []corpus.Input
-	passed      []corpus.Passed
-	formats     formats
-	found       corpus.Format // of the files among the inputs; nil for none
-	scheme      feature.Scheme
-	rules       dedup.Rules
-	shape       bloomstore.Shape
-	onFull      index.OnFull
-	index       string
-	openedIn    string // its place: index, or a temporary directory
-	filterOnly  bool
-	keyed       index.KeyPolicy
-	abandon     bool
-	jobs        int
-	maxBad      int64
-	source      corpus.SourceConfig // its limits
-	out, report string
-	rejects     string
-	summary     string
-	tree        *corpus.TreePlan // the outputs of each input; nil for none
-	enclosure   corpus.Enclosure // of --out; nil for none
-	head        []byte           // it precedes the records in --out
-	tabled      corpus.Enclosure // of --report, likewise
-	shard       int64            // bytes of its files, 0 for one of each input
-	annotate    bool
-	quiet       bool
-	checkpoint  int64         // bytes between checkpoints, 0 for the default
-	every       time.Duration // between checkpoints of a pipe, 0 for none by time
-	notice      string        // the gaps in knowledge left by an interrupted run, to be reported
-	memtable    int           // keys of the table in memory, 0 for the default
-	further     further
-	against     *index.Against // nil for none
-	derived     derived
-	whole       bool // the report is, so files can be derived from it
-	others      bool // --out has the removed records
-	spans       bool // of shared passages, in the report
-	links       clusters.Links
-	names       []string // of inputs in a tree of outputs, if there is one
-	now         func() time.Time
-	window      pipeline.Window
-	batch       string // name of the batch of kept documents
-	replace     bool   // replace documents with the same id
-	dropAgain   bool   // drop documents kept before
-	confirming  confirming
+	*options
+	args       []string
+	inputs     []corpus.Input
+	passed     []corpus.Passed
+	formats    formats
+	found      corpus.Format // of the files among the inputs; nil for none
+	rules      dedup.Rules
+	shape      bloomstore.Shape
+	openedIn   string // the folder of the index, maybe temporary
+	keyed      index.KeyPolicy
+	source     corpus.SourceConfig // its limits
+	tree       *corpus.TreePlan    // the outputs of each input; nil for none
+	enclosure  corpus.Enclosure    // of --out; nil for none
+	head       []byte              // it precedes the records in --out
+	tabled     corpus.Enclosure    // of --report, likewise
+	shard      int64               // bytes of its files, 0 for one of each input
+	notice     string              // the gaps in knowledge left by an interrupted run, to be reported
+	against    *index.Against      // nil for none
+	whole      bool                // the report is, so files can be derived from it
+	names      []string            // of inputs in a tree of outputs, if there is one
+	now        func() time.Time
+	window     pipeline.Window
+	replace    bool // replace documents with the same id
+	confirming confirming
+}
+
+// asMade takes the properties that the command line leaves out from the index, which has them
+// since it was made.
+func (f *options) asMade() error {
+	if f.index == "" {
+		return nil
+	}
+	made, err := index.ReadMade(f.index)
+	if made == nil || err != nil {
+		return nil // opening it reports the reason
+	}
+	f.filterOnly = f.filterOnly || made.FilterOnly
+	if f.counting.length == 0 {
+		f.counting.length = time.Duration(made.Window) * time.Second
+	}
+	return f.method.asMade(&f.scheme, made.Scheme)
 }
 
 // task checks the flags. All its errors are mistakes of usage, but for inputs
 // that cannot be read.
-func (f *settings) task(args []string) (*task, error) {
-	p := &task{
-		args:   args,
-		scheme: f.scheme,
-		index:  f.index, filterOnly: f.filterOnly, abandon: f.abandon,
-		jobs: f.jobs, maxBad: f.maxBad, out: f.out, report: f.report, rejects: f.rejects,
-		summary: f.summary, annotate: f.annotate, quiet: f.quiet, memtable: f.memtableKeys, batch: f.taking.batch,
-		further: f.further,
+func (f *options) task(args []string) (*task, error) {
+	p := &task{options: f, args: args}
+	if err := f.asMade(); err != nil {
+		return nil, err
 	}
 	for _, check := range []func(*task) error{
-		f.taskMethod, f.taskRules, f.taskConfirm, f.taskKey, f.taskFilter, f.taskOutputs, f.trees.task, f.taskFurther, f.taskDerived,
+		f.taskMethod, f.taskRules, f.taskSameID, f.taskWindow, f.taskVerify, f.taskKey, f.taskFilter, f.taskOutputs, f.taskOutDir, f.taskAgainst, f.taskDerived,
 	} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
 		}
 	}
-	p.formats.columns, p.formats.arrays = p.annotate, f.trees.outDir != "" || isArrayName(p.out)
+	p.formats.columns, p.formats.arrays = p.annotate, f.outDir != "" || isArrayName(p.out)
 	if p.out != "" {
 		p.formats.accept = func(format corpus.Format) error { return checkOut(p.out, format) }
 	}
-	p.formats.parquet.Rows = p.out != "" || f.trees.outDir != ""
+	p.formats.parquet.Rows = p.out != "" || f.outDir != ""
 	var err error
 	if p.inputs, p.passed, err = p.formats.expand(args, p.source); err != nil {
 		return nil, err
@@ -111,7 +101,7 @@ func (f *settings) task(args []string) (*task, error) {
 	if err := p.checkTimes(); err != nil {
 		return nil, err
 	}
-	if err := p.planTree(&f.trees); err != nil {
+	if err := p.planTree(); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(p.enclose(), p.lead()); err != nil {
@@ -121,45 +111,25 @@ func (f *settings) task(args []string) (*task, error) {
 }
 
 // chooseRules checks the flags that decide when a document is a duplicate.
-func chooseRules(threshold float64, score string) (r dedup.Rules, err error) {
+func chooseRules(threshold float64, score dedup.Score) (dedup.Rules, error) {
 	if !(threshold >= 0 && threshold <= 1) {
-		return r, fmt.Errorf("--threshold %v: want a share above 0 and at most 1", threshold)
+		return dedup.Rules{}, fmt.Errorf("--threshold %v: want a share above 0 and at most 1", threshold)
 	}
-	r.Threshold = threshold
-	r.Score, err = choose("--score", score, map[string]dedup.Score{"text": dedup.ScoreText, "segments": dedup.ScoreSegments})
-	return r, err
+	return dedup.Rules{Threshold: threshold, Score: score}, nil
 }
 
-func (f *settings) taskRules(p *task) (err error) {
+func (f *options) taskRules(p *task) (err error) {
 	if p.rules, err = chooseRules(f.threshold, f.score); err != nil {
 		return err
 	}
-	if p.rules.RemoveMosaics, err = choose("--mosaics", f.mosaics, map[string]bool{"keep": false, "remove": true}); err != nil {
-		return err
-	}
-	if p.replace, err = f.taking.check(f.index, f.filterOnly); err != nil {
-		return err
-	}
-	if p.dropAgain, err = f.taking.dropAgain(f.annotate); err != nil {
-		return err
-	}
-	if p.window, err = f.window.check(f.index, f.filterOnly); err != nil {
-		return err
-	}
+	p.rules.RemoveMosaics = f.mosaics
 	if f.jobs < 1 {
 		return fmt.Errorf("-j %d: want at least 1", f.jobs)
 	}
 	if p.source, err = f.limits.config(); err != nil {
 		return err
 	}
-	if f.checkpoint != "" {
-		bytes, err := parseSize(f.checkpoint)
-		if err != nil {
-			return fmt.Errorf("--checkpoint-bytes: %w", err)
-		}
-		p.checkpoint = int64(bytes)
-	}
-	if p.every = f.every; p.every < 0 {
+	if f.every < 0 {
 		return fmt.Errorf("--checkpoint-every %v: want a time such as 1s, or 0 for checkpoints by bytes only", f.every)
 	}
 	if p.now, err = clock(os.Getenv(epochVariable)); err != nil {
@@ -168,7 +138,7 @@ func (f *settings) taskRules(p *task) (err error) {
 	if p.formats, err = f.reading.formats(p.source); err != nil {
 		return err
 	}
-	p.formats.jsonl.Fields.Time = f.window.field
+	p.formats.jsonl.Fields.Time = f.counting.field
 	if _, err := p.formats.jsonl.NewParser(""); err != nil {
 		return err
 	}
@@ -178,7 +148,12 @@ func (f *settings) taskRules(p *task) (err error) {
 	return p.scheme.Validate()
 }
 
-func (f *settings) taskFilter(p *task) (err error) {
+func (f *options) taskWindow(p *task) (err error) {
+	p.window, err = f.counting.check(f.index, f.filterOnly)
+	return err
+}
+
+func (f *options) taskFilter(p *task) (err error) {
 	if f.docs != "" && f.memory != "" {
 		return errors.New("--docs and --memory both size the filter: give one")
 	}
@@ -197,23 +172,19 @@ func (f *settings) taskFilter(p *task) (err error) {
 	if err := fitsMachine(p.shape); err != nil {
 		return err
 	}
-	onFull := f.onFull
 	switch {
-	case onFull == "" && f.filterOnly:
-		onFull = "warn"
-	case onFull == "":
-		onFull = "grow"
-	case onFull == "grow" && f.filterOnly:
+	case f.onFull == onFullDefault && f.filterOnly:
+		f.onFull = index.OnFullWarn
+	case f.onFull == onFullDefault:
+		f.onFull = index.OnFullGrow
+	case f.onFull == index.OnFullGrow && f.filterOnly:
 		return errors.New("--on-full grow needs the side table to grow from; with --filter-only use stop or warn")
 	}
-	p.onFull, err = choose("--on-full", onFull, map[string]index.OnFull{
-		"grow": index.OnFullGrow, "stop": index.OnFullStop, "warn": index.OnFullWarn,
-	})
-	return err
+	return nil
 }
 
-func (f *settings) taskOutputs(p *task) error {
-	if f.annotate && f.out == "" && f.trees.outDir == "" {
+func (f *options) taskOutputs(p *task) error {
+	if f.annotate && f.out == "" && f.outDir == "" {
 		return errors.New("--annotate writes to --out: give that too")
 	}
 	direct := 0
@@ -226,19 +197,6 @@ func (f *settings) taskOutputs(p *task) error {
 		return errors.New("only one of --out, --report, --rejects and --summary can be standard output (-)")
 	}
 	return f.checkEndings()
-}
-
-// choose looks up the value of a flag that takes one of a few words.
-func choose[T any](flag, word string, values map[string]T) (T, error) {
-	v, ok := values[word]
-	if !ok {
-		var words []string
-		for w := range values {
-			words = append(words, w)
-		}
-		return v, fmt.Errorf("%s %q: want one of %s", flag, word, strings.Join(sorted(words), ", "))
-	}
-	return v, nil
 }
 
 // epochVariable holds the time, in seconds since 1970, that a reproducible run
@@ -284,7 +242,7 @@ func (t *task) openIndex() (_ *index.Index, remove func() error, err error) {
 	}
 	x, err := index.Open(dir, index.Options{
 		Scheme: t.scheme, Key: t.keyed, Shape: t.filterShape(), FilterOnly: t.filterOnly,
-		UUID: tableID(os.Getenv(epochVariable), t.scheme), MemtableKeys: t.memtable,
+		UUID: tableID(os.Getenv(epochVariable), t.scheme), MemtableKeys: t.memtableKeys,
 		Temporary: t.index == "", Secret: t.secret(),
 	})
 	switch {

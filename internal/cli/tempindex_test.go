@@ -91,7 +91,7 @@ func TestSecretOfATemporaryIndex(t *testing.T) {
 	t.Setenv(epochVariable, "")
 	path := filepath.Join(t.TempDir(), "in.jsonl")
 	writeFile(t, path, documents(1))
-	task, err := (&settings{docs: "1k", score: "text", mosaics: "keep", jobs: 1}).task([]string{path})
+	task, err := (&options{docs: "1k", jobs: 1}).task([]string{path})
 	if err != nil {
 		t.Fatal(err)
 	}

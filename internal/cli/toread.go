@@ -14,7 +14,7 @@ type toRead struct {
 }
 
 // toRead finds the inputs and reports the files passed over.
-func (f *settings) toRead(cmd *cobra.Command, args []string) (g toRead, err error) {
+func (f *options) toRead(cmd *cobra.Command, args []string) (g toRead, err error) {
 	if g.cfg, err = f.limits.config(); err == nil {
 		g.formats, err = f.reading.formats(g.cfg)
 	}

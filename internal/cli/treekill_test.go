@@ -159,7 +159,7 @@ func (k *treeKilling) finish() {
 // ends: the tree is that of a run that was not killed.
 func TestTreeKilled(t *testing.T) {
 	arrived := 0
-	for _, flags := range [][]string{nil, {"--skip-empty", "-j", "1"}, {"--annotate"}} {
+	for _, flags := range [][]string{nil, {"--split", "nonempty", "-j", "1"}, {"--annotate"}} {
 		k := newTreeKilling(t, flags...)
 		for range *killings {
 			k.reset()

@@ -13,38 +13,50 @@ import (
 	"github.com/firstseen/firstseen/corpus/warc"
 )
 
-// treeFlags are the flags of outputs that are a folder.
-type treeFlags struct {
-	outDir, shardSize string
-	skipEmpty         bool
+// splitFlag divides the records of --out-dir into files.
+type splitFlag struct {
+	word      string // each, nonempty or a size; "" if not given
+	shardSize string // earlier spellings
+	skipEmpty bool
 }
 
-func (f *treeFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&f.outDir, "out-dir", "", "write the kept records of each input to a file of its own below this folder, with the subfolder, name and compression of the input")
-	fs.BoolVar(&f.skipEmpty, "skip-empty", false, "with --out-dir: write no file for an input of which nothing is kept")
-	fs.StringVar(&f.shardSize, "shard-size", "", "with --out-dir: write shard-00000 and so on of this size before compression, such as 1GiB, and not one file for each input")
+func (f *splitFlag) register(fs *pflag.FlagSet) {
+	fs.StringVar(&f.word, "split", "", "files of --out-dir: each (one for each input), nonempty (none for an input of which nothing is kept), or a size such as 1GiB: shard-00000 and so on, of that size before compression (default each)")
+	fs.BoolVar(&f.skipEmpty, "skip-empty", false, "as --split nonempty")
+	fs.StringVar(&f.shardSize, "shard-size", "", "as --split")
+	hide(fs, "skip-empty", "shard-size")
 }
 
-// task checks the flags.
-func (f *treeFlags) task(p *task) error {
+// taskOutDir checks --out-dir and --split.
+func (f *options) taskOutDir(p *task) error {
+	s := &f.split
 	switch {
-	case f.outDir == "" && (f.skipEmpty || f.shardSize != ""):
-		return errors.New("--skip-empty and --shard-size are about the files of --out-dir: give that too")
+	case f.outDir == "" && *s != (splitFlag{}):
+		return errors.New("--split is about the files of --out-dir: give that too")
 	case f.outDir == "":
 		return nil
 	case p.out != "":
 		return errors.New("--out writes one file and --out-dir one for each input: give one of them")
-	case f.shardSize == "":
+	}
+	size := s.shardSize
+	switch s.word {
+	case "", "each":
+	case "nonempty":
+		s.skipEmpty = true
+	default:
+		size = s.word
+	}
+	if size == "" {
 		return nil
 	}
-	size, err := parseSize(f.shardSize)
+	bytes, err := parseSize(size)
 	if err != nil {
-		return fmt.Errorf("--shard-size: %w", err)
+		return fmt.Errorf("--split: %w, each or nonempty", err)
 	}
-	if size < leastShard || size > mostLimit {
-		return fmt.Errorf("--shard-size %s: want from 64KiB to %s", f.shardSize, sizeText(uint64(mostLimit)))
+	if bytes < leastShard || bytes > mostLimit {
+		return fmt.Errorf("--split %s: want from 64KiB to %s", size, sizeText(uint64(mostLimit)))
 	}
-	p.shard = int64(size)
+	p.shard = int64(bytes)
 	return nil
 }
 
@@ -52,8 +64,8 @@ func (f *treeFlags) task(p *task) error {
 const leastShard = 64 << 10
 
 // planTree chooses the files to write, and refuses options their format cannot have.
-func (t *task) planTree(f *treeFlags) (err error) {
-	if f.outDir == "" {
+func (t *task) planTree() (err error) {
+	if t.outDir == "" {
 		return nil
 	}
 	if archive, ok := t.found.(warc.Format); ok && archive.ARC {
@@ -61,17 +73,17 @@ func (t *task) planTree(f *treeFlags) (err error) {
 	}
 	_, single := t.found.(page.Format)
 	if t.shard == 0 {
-		t.tree, err = corpus.PlanTree(f.outDir, t.args, t.inputs)
+		t.tree, err = corpus.PlanTree(t.outDir, t.args, t.inputs)
 	} else if single {
-		return usageError{errors.New("--shard-size: each input is one document of its own file, which cannot be part of another")}
+		return usageError{errors.New("--split: each input is one document of its own file, which cannot be part of another")}
 	} else {
-		t.tree, err = corpus.PlanShards(f.outDir, t.inputs, t.shard)
+		t.tree, err = corpus.PlanShards(t.outDir, t.inputs, t.shard)
 	}
 	if err != nil {
 		return err
 	}
 	// If a file is one document and the document is removed, nothing is left of the file.
-	t.tree.SkipEmpty = f.skipEmpty || single
+	t.tree.SkipEmpty = t.split.skipEmpty || single
 	return t.tree.Check(t.args, t.inputs, t.index, t.out, t.report, t.rejects, t.summary)
 }
 

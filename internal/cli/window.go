@@ -58,8 +58,7 @@ type windowFlags struct {
 }
 
 func (f *windowFlags) register(fs *pflag.FlagSet) {
-	fs.Var((*days)(&f.length), "window", "documents count for so long, such as 48h or 2d, and no longer; needs --index, begun with a window")
-	fs.StringVar(&f.field, "time-field", "", "with --window: field with the time of a document, RFC 3339 or Unix seconds (default: WARC-Date, else arrival)")
+	fs.Var((*days)(&f.length), "window", "documents count for this long, such as 48h or 2d, and no longer")
 }
 
 func (f *windowFlags) registerPlan(fs *pflag.FlagSet) {
@@ -103,7 +102,7 @@ func (f *windowFlags) check(dir string, filterOnly bool) (w pipeline.Window, err
 	case f.length < 0 || f.length%time.Second != 0 || f.length > most:
 		return w, fmt.Errorf("--window %v: want whole seconds, such as 48h, and at most %v", f.length, most)
 	case f.length == 0 && f.field != "":
-		return w, errors.New("--time-field is for --window: give that too")
+		return w, errors.New("--time-field is for an index with a window: make it with firstseen index create DIR --window TIME")
 	case f.length > 0 && filterOnly:
 		return w, errors.New("--window needs the side table, and --filter-only has none: a filter cannot forget")
 	case f.length > 0 && dir == "":

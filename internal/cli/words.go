@@ -18,52 +18,60 @@ const exitCodeHelp = `Exit codes:
   2    wrong usage
   3    done, but some records were bad (see --rejects)
   4    stopped: the filter is full (--on-full stop)
-  5    stopped: more bad records than --max-bad allows
+  5    stopped: more bad records than --limit bad=N allows
   130  interrupted; with --index, the same command continues
   141  the reader of the output is gone`
 
-const rootLong = `firstseen reads a stream of documents once and tells for each whether it was
-seen before, and in which earlier document.
+const rootLong = `firstseen reads a stream of documents once and finds those seen before. For each of
+these it names the earlier document.
 
-It splits a text at punctuation, takes its 50 longest segments as its features,
-asks a Bloom filter whether they were seen, and a side table by whom. Sketches of
-the whole texts, in runs of five words, say how much the two have in common.
+It splits a text at punctuation and takes its 50 longest segments as features. A Bloom
+filter remembers them, and a side table names the documents that have them. A sketch of
+the whole text, in runs of five words, measures how much two documents have in common.
 
 `
 
-const dedupLong = `Read documents, lines of JSON or records of web archives, and tell for each whether
-it was seen before, in this run or, with --index, in an earlier one.
+const dedupLong = `Read documents, and find those seen before: in this run or, with --index, in an earlier
+one.
 
-INPUT is a file, a glob, a directory (its *.jsonl, *.ndjson, *.json, *.parquet, *.warc,
-*.wet, *.wacz and *.arc, also .gz, .zst, .bz2, .xz and .lz4, are read in order of their
-names; one with none of these stands for its *.csv and *.tsv), a tar or zip archive, which
-is read as the directory in it, also where it is in a directory, ARCHIVE/MEMBER for one
-file of it, or "-" for standard input. Format and compression are recognised by content:
-JSON lines and arrays, Parquet, web archives, single pages of HTML, and CSV by its name;
---format overrides.
+INPUT is a file, a glob, a directory, a tar or zip archive, ARCHIVE/MEMBER for one file
+of it, or "-" for standard input. @FILE lists inputs, one a line. A directory or archive
+stands for its *.jsonl, *.ndjson, *.json, *.parquet, *.warc, *.wet, *.wacz and *.arc,
+also compressed as .gz, .zst, .bz2, .xz or .lz4, in the order of their names. One with
+none of these stands for its *.csv and *.tsv.
 
-A document is a duplicate, and removed, when it and an earlier kept one have at
-least 60% (--threshold) of their text in common, counted in runs of five words or
-characters of the longer of the two, or when 80% of it stands in an earlier one.
---report names that document for each. One that shares less, or quotes a long
-passage, may be related: that is told, and it is kept. A document assembled from
-several earlier ones is a mosaic; it is kept unless --mosaics remove. Only kept
-documents are remembered.
+A document is a duplicate, and removed, if it and an earlier kept one have at least 60%
+(--threshold) of their text in common: of the runs of five words or characters in the
+longer of the two. It is also a duplicate if 80% of it stands in an earlier one. --report
+names the earlier document. A document that shares less, or quotes a long passage, can be
+related: the report says so, and it is kept. A document assembled from several earlier
+ones is a mosaic; it is kept unless --mosaics remove. Only kept documents are remembered.
 
-On the scale of --threshold, 1 is a copy; 0.9 is one word changed in fifty; 0.6 is
-one in ten, or two fifths written anew. The same as a Jaccard similarity of runs:
-0.67 is 0.5, 0.82 is 0.7, 0.89 is 0.8. In texts of fewer than 24 words or characters,
-and beside an earlier one more than twice as long, whole segments are counted: see
-the manual. --score segments counts nothing else, each as one, and --filter-only
-asks what share of the text was seen before, wherever.
+A score of 1 is a copy; 0.9 is one word changed in fifty; 0.6 is one in ten, or two
+fifths written anew. As Jaccard similarities of runs, 0.67 is 0.5, 0.82 is 0.7 and 0.89
+is 0.8. Texts of fewer than 24 words or characters are compared by whole segments, and so
+is a text beside an earlier one more than twice as long: see the manual. --method
+segments:score=segments counts nothing else. --filter-only measures the share of the text
+that was seen before, in any documents.
 
-Of web archives --revisit writes revisit records to --out for removed records that
-have the payload of an earlier one, so that the output can be replayed.
+With --index, the same command continues a run that was interrupted or killed, and its
+outputs are those of an undisturbed run. If an earlier run left OUTPUT.partial, it is put
+aside as OUTPUT.partial.1, or the next free number, and a message says so.
 
-With --index, a run that was interrupted or killed is continued by the same
-command, and its outputs are those of a run that was not. What an earlier run
-has left in OUTPUT.partial is never written over: it is put aside as
-OUTPUT.partial.1, or the next free number, and that is said.`
+Formats (--format):
+  auto           recognizes by content JSON lines and arrays, Parquet, web archives and
+                 pages of HTML, and CSV by its name
+  jsonl, array   lines of JSON, or arrays of objects; --text-field and --id-field
+  csv            tables with a header, also separated by tabs
+  parquet        rows
+  warc, arc      records of web archives; settings: status=200,203 or 2xx or any (default
+                 200), mime=text/html,text/plain or any, html as for html. Of warc also
+                 revisit: a removed record whose payload equals its witness's becomes a
+                 revisit record in --out, any other a metadata record, so that the output
+                 can be replayed; near=keep keeps a removed record with another payload
+  html           pages, a file each; html:main (the article, the default), html:visible
+                 (all text on the screen) or html:off (as it is, with its tags)
+  text           texts, a file each; lines and paragraphs have many in one file`
 
 const dedupExample = `  # the kept lines, and why the others went
   firstseen dedup --out kept.jsonl --report dups.jsonl crawl/*.jsonl.gz
@@ -71,75 +79,61 @@ const dedupExample = `  # the kept lines, and why the others went
   # remember for the next run
   firstseen dedup --index seen/ --out new.jsonl.zst today.jsonl.zst
 
-  # against what other indexes know, and which documents belong together
-  firstseen dedup --against 2023/ --against 2024/ --out kept.jsonl --report dups.jsonl --clusters clusters.csv 2025/
+  # against other indexes, and the groups of copies
+  firstseen dedup --against 2023/ --against 2024/ --out kept.jsonl --report dups.jsonl 2025/
+  firstseen report clusters --out clusters.csv dups.jsonl
 
   # a fixed 1 GiB of memory and no side table, from a pipe
   crawl | firstseen dedup --filter-only --memory 1GiB --out - -`
 
-const queryLong = `Tell for each document whether the index has seen it, and in which earlier one.
+const queryLong = `Look up documents in an index: seen before or not, and in which earlier document.
 
-INPUT is what it is for firstseen dedup; without one, documents are read from
-standard input. With --text each INPUT is one document of plain text.
+INPUT is as for firstseen dedup; without one, documents are read from standard input.
+With --text each INPUT is one document of plain text.
 
-For every document one line of JSON is printed, as in a report of firstseen
-dedup, also for those that are unique. Nothing is remembered: the index is only
-read, by any number of queries at once. While a run is under way they see its last
-checkpoint (not on Windows, nor without a side table: there the index is in use).
-An index without a side table names no earlier document.
+A line of JSON is printed for every document, also for unique ones, as in a report of
+firstseen dedup. Nothing is remembered: any number of queries read the index at once.
+During a run they see its last checkpoint. On Windows, and without a side table, the index
+is in use during a run. An index without a side table names no earlier document.
 
-With --id each INPUT is the id of a document, and one line of JSON tells what is
-stored of every kept document of this id.`
+With --id each INPUT is the id of a document. A line of JSON shows every kept document of
+this id.`
 
-const textsLong = `Print every document of the inputs as firstseen dedup sees it, one line of JSON each:
-its id, its text, the file and the place in it, and its time where the input tells.
+const readLong = `Print every document of the inputs as firstseen dedup sees it, one line of JSON each:
+its id, its text, the file, the place in the file, and its time if the input has one.
 
-What is no document but a bad record is told on standard error, with file, place
-and reason. INPUT and the flags are those of firstseen dedup.`
+Bad records are named on standard error, with file, place and reason. INPUT and the flags
+are those of firstseen dedup.`
 
-const filterLong = `Hand the filter of an index to other programs and indexes, and take theirs.
+const exportLong = `Write the filter of an index for other programs, in the format of
+github.com/bits-and-blooms/bloom/v3. It answers there as here, for keys added as their 8
+little-endian bytes. FILE "-" is standard output.
 
-The form is that of github.com/bits-and-blooms/bloom/v3: a filter that is exported
-answers there as here, for keys added as their 8 little-endian bytes. Filters of
-equal size can be joined: what any of them has seen, the joined one has.
+Without a side table, the filter includes the keys of the journals. Beside a table, the
+filter must be of its present state. The format has no checksums and no scheme; the scheme
+of the keys is printed on standard error. Keys compare only with keys of the same secret,
+or of none: see index create --no-key.`
 
-Only fingerprints of the same secret, or of none, mean the same in two indexes: make
-them with dedup --no-key, and give all the same size.`
+const planLong = `Forecast a run: its memory, disk, time, and the errors of the filter.
 
-const exportLong = `Write the filter of an index as github.com/bits-and-blooms/bloom/v3 does. FILE "-" is
-standard output. Without a side table, what the journals hold is part of it; beside
-one, the filter must be of its present state. Scheme and checksums are not part of
-the form: the scheme that made the keys is told on standard error.`
+Give the number of documents with --docs, or the inputs of the run, or both. Up to 64 MiB
+of the inputs are read, the beginning of each. The number of documents is estimated from
+their sizes. The sample is run on a temporary index, to measure the speed of this machine.
 
-const importLong = `Add filters that filter export has written to an index without a side table, or make
-an index of them: what they have seen, it has seen. They must have the size of the
-index's filter, and keys made by its scheme, which the form does not tell. An index
-with a key file is refused without --same-key, which says that they were made with it.
+Every document counts as unique: duplicates add nothing to filter and table. Memory and
+disk are upper bounds, for documents like those of the sample.`
 
-Several filters that were filled on different machines are joined by importing all.`
+const checkLong = `Read all of an index and find damage.
 
-const planLong = `Tell what a run will take: memory, disk, time, and how often the filter errs.
+Checked are every checksum, the order of the entries, the document that each entry names,
+the counts, and that every key of the side table is in the filter. Without a table, the
+journals of the filter are checked. Nothing is written, and no key file is needed, so a
+copy taken during a run can be checked. During a run the last checkpoint of the side table
+is checked.
 
-Give the number of documents with --docs, or the inputs of the run, or both. Of
-inputs up to 64 MiB are read, the beginning of each; the number of documents
-is estimated from their sizes, and the pipeline is run over the sample on a
-temporary index, for the time that it takes on this machine.
-
-Every document is taken for a unique one: duplicates add nothing to filter and
-table. Memory is told at most; disk is at most what so many documents take that
-are as those of the sample.`
-
-const checkLong = `Read all of an index and tell whether it is sound.
-
-Checked are every checksum, the order of the entries, that each names a document
-that is there, that counts agree, and that every key of the side table is in the
-filter or, without one, that the journals of the filter are whole. Nothing is
-written, and no key file is needed, so a copy can be checked that was taken while
-a run was under way. Beside a run the last checkpoint of the side table is checked.
-
-A filter that is missing or of an earlier state is told, and is no damage: the
-next run makes it anew. --rebuild does that now, also where the filter is damaged,
-from a table that is sound; the old filter is replaced in one step.
+A missing or old filter is reported, and is no damage: the next run makes it anew.
+--rebuild makes it now, also if it is damaged, from a sound table. The old filter is
+replaced in one step.
 
 Exit codes:
   0    sound, or made so by --rebuild
@@ -147,42 +141,21 @@ Exit codes:
   2    wrong usage
   130  interrupted; nothing was changed`
 
-const explainLong = `Explain shows two texts side by side and says how alike they are, by every score
-there is, and why the later one is taken for a copy of the earlier one, or not, in
-terms of the rules of docs/design.md.
+const compareLong = `Show two texts side by side, with every score of their similarity, and explain by the
+rules of docs/design.md why the later one is a copy of the earlier one, or not.
 
-Give two files, each one plain text, the earlier one first; or a line of a report and
-the inputs of its run. The verdict is that of the two documents alone. In a run it can
-be another: there segments that eight documents have are no evidence, and a third
-document may be the better witness.
+Give two files, each one plain text, the earlier one first; or a line of a report and the
+inputs of its run. The verdict is for the two documents alone. In a run it can differ: a
+segment of eight documents is no evidence there, and a third document can be the better
+witness.
 
-What stands in one text alone, in both but elsewhere, and in shared segments is marked,
-on a terminal by colours and else by brackets. Edit distance and longest common
-subsequence are not measured where two long texts differ too much ("-", null).`
-
-const evalLong = `Eval has each method judge documents whose copies are known, at several thresholds,
-and tells how well it did. The documents are held in memory; nothing is written but
-the table, or --json, and the page of --page.
-
-  precision, recall, F1   of pairs of documents that are taken for copies of each
-                          other: those joined by removals, each with its witness
-  ARI                     adjusted Rand index of the two clusterings
-  left                    of the pairs that are alike, those of which both stay
-  false, grey             removals whose text is not, or not quite, the witness's:
-                          Jaccard below 0.3 and containment below 0.5; lcs and the
-                          share that stands in the witness below 0.8
-  documents/s             on one processor, all in memory
-  bytes                   remembered of a kept document
-
-Pairs with a column lcs, 2·LCS/(n+m) over words, are alike from 0.8 on and unlike below
-0.5; others are by their label: 1, dup, duplicate, copy, true, yes or positive, and 0,
-non, none, unlike, false, no, negative or hardneg... Of a pair that is not listed
-nothing is known, unless --complete says so. A star marks the defaults. The methods
-imatch and simhash weigh terms by these documents themselves.`
+Marks show the parts in one text alone, the parts in both but elsewhere, and shared
+segments: colours on a terminal, else brackets. Edit distance and longest common
+subsequence are not measured if two long texts differ too much ("-", null).`
 
 // Parts that messages share.
 const (
-	putFileBack = "put the file back, or add --abandon to leave the run unfinished"
+	putFileBack = "put the file back, or leave the run unfinished with firstseen index abandon DIR"
 	staysKnown  = "what it has kept so far stays known"
 )
 
@@ -196,14 +169,14 @@ func refusal(err error) error {
 	switch r.Why {
 	case pipeline.OtherVersion:
 		return errors.New("a run of another version of firstseen was interrupted on this index: finish it with that version, " +
-			"or add --abandon to leave it; " + staysKnown)
+			"or leave it with firstseen index abandon DIR; " + staysKnown)
 	case pipeline.OverPipe:
 		return fmt.Errorf("a run over %s was interrupted on this index after %d documents, and cannot be continued because it read or wrote a pipe; "+
-			"the documents it kept stay known, so what it wrote (files ending in %s) is the only copy; add --abandon to go on, which puts them aside",
+			"the documents it kept stay known, so what it wrote (files ending in %s) is the only copy; firstseen index abandon DIR puts them aside",
 			over, r.Run.Documents, corpus.PartialSuffix)
 	case pipeline.OtherCommand:
 		return fmt.Errorf("a run over %s was interrupted on this index, and this command has %s: run the same command again (inputs unchanged) "+
-			"to finish it, or add --abandon to leave it; %s", over, otherChoices(r.Other), staysKnown)
+			"to finish it, or leave it with firstseen index abandon DIR; %s", over, otherChoices(r.Other), staysKnown)
 	case pipeline.InputChanged:
 		return inputChanged(r.Err)
 	}
@@ -214,12 +187,12 @@ func refusal(err error) error {
 var choiceWords = map[pipeline.Choice]string{
 	pipeline.ChosenInputs: "other inputs", pipeline.ChosenInputState: "inputs of another size or time",
 	pipeline.ChosenOutputs: "another --out, --out-dir, --report or --rejects", pipeline.ChosenPipe: "a pipe",
-	pipeline.ChosenAnnotate: "--annotate otherwise", pipeline.ChosenRules: "another --threshold, --score, --mosaics or --confirm",
-	pipeline.ChosenFormat: "another --format, --text-field, --id-field, --status or --mime", pipeline.ChosenMaxRecord: "another --max-record",
+	pipeline.ChosenAnnotate: "--annotate otherwise", pipeline.ChosenRules: "another --threshold, --method, --mosaics or --verify",
+	pipeline.ChosenFormat: "another --format, --text-field or --id-field", pipeline.ChosenMaxRecord: "another --limit record",
 	pipeline.ChosenBatch: "another --batch", pipeline.ChosenSameID: "another --same-id",
 	pipeline.ChosenAgainst: "another --against, or other documents in it",
-	pipeline.ChosenOthers:  "another --keep", pipeline.ChosenSpans: "--spans or --attributes otherwise",
-	pipeline.ChosenWindow: "another --window or --time-field",
+	pipeline.ChosenOthers:  "another --keep", pipeline.ChosenSpans: "--spans otherwise",
+	pipeline.ChosenWindow: "another window or --time-field",
 }
 
 func otherChoices(choices []pipeline.Choice) string {
@@ -233,7 +206,7 @@ func otherChoices(choices []pipeline.Choice) string {
 // inputChanged adds the remedy to an error about an input that has changed since the run was
 // interrupted.
 func inputChanged(err error) error {
-	return fmt.Errorf("continuing the interrupted run: %w; put back what it read and run the same command again, or add --abandon to leave the run unfinished", err)
+	return fmt.Errorf("continuing the interrupted run: %w; put back what it read and run the same command again, or leave the run unfinished with firstseen index abandon DIR", err)
 }
 
 // missing describes the index's gaps in knowledge about a killed run over a pipe.

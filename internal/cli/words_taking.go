@@ -3,54 +3,44 @@ package cli
 // The texts of the commands that take documents back, and that look at existing indexes.
 
 const forgetLong = `Take documents back. They are named no more, and make no others duplicates; the same
-text can come again, and is kept. What other kept documents share with them stays
-theirs. It is durable when the command ends.
+text can come again, and is kept. The segments that they share with other kept documents
+stay with those. All is durable when the command ends.
 
-Every kept document of an ID is taken back. For each ID a line of JSON tells how many
-these were: {"id":"...","forgotten":1}, or 0, which is no error. With --from the ids are
-read from a file, one a line. --batch takes back what firstseen dedup --batch kept under
-that name; firstseen cancel does so too, and lists what was removed for its sake.
+Every kept document of an ID is taken back. A line of JSON for each ID counts them:
+{"id":"...","forgotten":1}, or 0, which is no error. --from reads ids from a file, one a
+line.
 
-What was removed earlier as a copy of a document that is forgotten stays removed, until
-it is given once more. A sentence that eight kept documents had at one time stays
-common, whoever of them is forgotten.
+--batch takes back all documents that firstseen dedup --batch NAME has kept, and the
+name. First a line is printed for every document of another batch, or of none, that was
+removed as a copy of one of these: {"removed":ID,"batch":...,"of":ID}. Feed these
+documents again: a document that copies no other kept one is then kept. The last line is
+{"cancelled":NAME,"documents":N}; when it is there, all is durable. The list is complete
+before anything is taken back. After an interruption run the same command again; if the
+batch is gone by then, it was done.
 
-The space is given back by firstseen compact. An index without a side table forgets
+Documents that a batch removed as copies of its own are not listed, nor those removed
+before the batch had a name. Documents removed earlier as copies of a forgotten one stay
+removed until they are given once more. A sentence that eight kept documents had at one
+time stays common, even if some of them are forgotten.
+
+firstseen index compact gives the space back. An index without a side table forgets
 nothing. While a run is under way the index is in use.
 
 Exit codes:
   0    done
   1    failed; the message says why
   2    wrong usage
-  130  interrupted; up to there it may be done, and the same command does the rest`
+  130  interrupted; the same command does the rest`
 
-const batchesLong = `List the batches of an index: what firstseen dedup --batch NAME has kept under each
-name, and how many of these documents were forgotten since. With --json each is a line:
-{"batch":"...","documents":2,"live":1}.`
+const batchesLong = `List the batches of an index: the name given by firstseen dedup --batch NAME, the number
+of documents kept under it, and how many of these were forgotten since. With --json each
+is a line: {"batch":"...","documents":2,"live":1}.`
 
-const cancelLong = `Take back all documents that firstseen dedup --batch NAME has kept, and the name.
+const dumpLong = `Print the contents of an index as lines of JSON. Their order depends on the documents
+alone.
 
-First, one line of JSON is printed for every document of another batch, or of none, that
-was removed for the sake of one that is cancelled: {"removed":ID,"batch":...,"of":ID}.
-Feed these documents again: what is no copy of another kept one is then kept. The last
-line is {"cancelled":NAME,"documents":N}; when it is there, all is durable. The list is
-whole before anything is cancelled: whoever is stopped runs the same command again, and
-where the batch is gone it was done.
-
-Documents that a batch removed for the sake of its own are not listed: they are of the
-crawl that is undone. Nor are those that were removed before the batch had a name.
-
-Exit codes:
-  0    done
-  1    failed; the message says why
-  2    wrong usage
-  130  interrupted; the same command does it, or says that the batch is gone`
-
-const dumpLong = `Print what an index holds, as lines of JSON, in an order that depends on nothing but
-the documents.
-
---what documents: {"document":1,"id":...,"verdict":...,"time":...,"batch":...}, those that
-were not forgotten. --what keys: {"key":"0123456789abcdef","documents":[1],"common":
+--what documents: {"document":1,"id":...,"verdict":...,"time":...,"batch":...}, without
+the forgotten ones. --what keys: {"key":"0123456789abcdef","documents":[1],"common":
 false}, a line for each fingerprint that is stored, with the first eight documents that
 hold it.
 --what runs: the sorted runs of the side table. --what batches: the batches.`
@@ -70,3 +60,36 @@ Exit codes:
   1    failed; the message says why
   2    wrong usage
   130  interrupted; the index is as it was`
+
+const indexLong = `Make an index, look at it, and change it.
+
+An index is a folder that remembers documents: a side table, and a filter derived from
+it. firstseen dedup --index DIR adds to it, and makes one with the defaults if there is
+none. firstseen query asks it.`
+
+const createLong = `Make an empty index, with properties that all its runs share: method, window and key
+cannot be changed later. firstseen dedup --index DIR takes them from there. The filter
+grows when it is full, unless dedup has --on-full.
+
+Fingerprints are keyed with a random secret, which is stored in the index. Without a
+secret (--no-key) the fingerprints of two indexes compare, but an author of the input
+can choose texts so that another document is removed.`
+
+const abandonLong = `Leave the interrupted run of an index unfinished, so that another command can run on it.
+The documents that the run has kept up to its last checkpoint stay known. Its outputs,
+named *.partial, are cut back to that checkpoint; they are the only copy of the records
+in them. To finish the run instead, give the same command again.`
+
+const reportLong = `Show a report of firstseen dedup, and make other files of it.`
+
+const pairsLong = `Write each document of a report with the document that it repeats, as lines of JSON or,
+by the ending of the output, as a table (.csv, .tsv): id, of, verdict, score, contained,
+exact. The report is read once, so it can be a pipe.`
+
+const attributesLong = `Write a tree of attributes as dolma has them: for each input a file, and in it a line for
+each record. The report must have been written with --spans, over the same inputs, given
+in the same order and with the same flags about their format.`
+
+const keptLong = `List the files that a run kept, one name a line, if each input is one document, such as a
+page or a text. The list fits rsync --files-from and xargs. Give the inputs of the run
+in the same order and with the same flags about their format.`

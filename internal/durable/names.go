@@ -27,7 +27,7 @@ func Remove(path string) error {
 // Rename gives a file another name in the same folder, replacing any file of that name. The content
 // must be on the disk already. When it returns nil, a power cut does not undo it.
 func Rename(from, to string) error {
-	if err := rename(from, to); err != nil {
+	if err := renameSynced(from, to); err != nil {
 		return fmt.Errorf("renaming %s: %w", filepath.Base(from), err)
 	}
 	return nil
@@ -42,7 +42,7 @@ func SyncName(path string) error {
 	return nil
 }
 
-func rename(from, to string) error {
+func renameSynced(from, to string) error {
 	if err := system.rename(from, to); err != nil {
 		return err
 	}

@@ -38,13 +38,13 @@ var system = struct {
 // two calls for one path must not run at the same time.
 func Replace(path string, write func(*os.File) error) error {
 	temp := path + ".tmp"
-	if err := replace(path, temp, write); err != nil {
+	if err := replaceBy(path, temp, write); err != nil {
 		return fmt.Errorf("replacing %s: %w", path, err)
 	}
 	return nil
 }
 
-func replace(path, temp string, write func(*os.File) error) (err error) {
+func replaceBy(path, temp string, write func(*os.File) error) (err error) {
 	f, err := create(path, temp)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func replace(path, temp string, write func(*os.File) error) (err error) {
 	if err := step.Done("wrote " + filepath.Base(temp)); err != nil {
 		return err
 	}
-	return rename(temp, path)
+	return renameSynced(temp, path)
 }
 
 // create opens the temporary file with the permissions of the file it is to replace. It insists on

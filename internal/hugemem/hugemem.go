@@ -18,7 +18,7 @@ func Alloc(n int) ([]byte, error) {
 	if n == 0 {
 		return nil, nil
 	}
-	b, err := alloc(n)
+	b, err := reserve(n)
 	if err != nil {
 		return nil, fmt.Errorf("allocating %d bytes: %w", n, err)
 	}
@@ -31,5 +31,5 @@ func Free(b []byte) error {
 	if b == nil {
 		return nil
 	}
-	return free(b)
+	return release(b)
 }

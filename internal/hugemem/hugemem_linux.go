@@ -5,7 +5,7 @@ import "golang.org/x/sys/unix"
 // hugePage is the size of a huge page on amd64 and arm64 with 4 KiB pages.
 const hugePage = 2 << 20
 
-func alloc(n int) ([]byte, error) {
+func reserve(n int) ([]byte, error) {
 	b, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
 		return nil, err
@@ -27,4 +27,4 @@ func Machine() uint64 {
 	return (uint64(info.Totalram) + uint64(info.Totalswap)) * uint64(info.Unit)
 }
 
-func free(b []byte) error { return unix.Munmap(b) }
+func release(b []byte) error { return unix.Munmap(b) }

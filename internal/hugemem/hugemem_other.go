@@ -2,9 +2,9 @@
 
 package hugemem
 
-func alloc(n int) ([]byte, error) { return make([]byte, n), nil }
+func reserve(n int) ([]byte, error) { return make([]byte, n), nil }
 
 // Machine is 0: it is not known how much memory there is.
 func Machine() uint64 { return 0 }
 
-func free([]byte) error { return nil }
+func release([]byte) error { return nil }

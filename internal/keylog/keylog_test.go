@@ -52,7 +52,7 @@ func writeLog(t testing.TB, h Header, groups []Group) (data []byte, ends []int64
 }
 
 func readLog(data []byte) (h Header, groups []Group, torn int64, err error) {
-	h, torn, err = read(bytes.NewReader(data), int64(len(data)), func(g Group) error {
+	h, torn, err = readGroups(bytes.NewReader(data), int64(len(data)), func(g Group) error {
 		g.Keys = slices.Clone(g.Keys)
 		groups = append(groups, g)
 		return nil

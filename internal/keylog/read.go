@@ -17,7 +17,7 @@ func ReadHeader(path string) (Header, error) {
 		return Header{}, err
 	}
 	defer f.Close() // only read from
-	h, _, err := readHeader(f)
+	h, _, err := decodeHeader(f)
 	if err != nil {
 		return h, explain(path, err)
 	}
@@ -38,7 +38,7 @@ func Read(path string, each func(Group) error) (h Header, size, torn int64, err 
 	if err != nil {
 		return h, 0, 0, err
 	}
-	h, torn, err = read(f, info.Size(), each)
+	h, torn, err = readGroups(f, info.Size(), each)
 	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrVersion) {
 		err = explain(path, err)
 	}
@@ -53,8 +53,8 @@ func damage(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
-func read(r io.ReaderAt, size int64, each func(Group) error) (h Header, torn int64, err error) {
-	h, at, err := readHeader(io.NewSectionReader(r, 0, size))
+func readGroups(r io.ReaderAt, size int64, each func(Group) error) (h Header, torn int64, err error) {
+	h, at, err := decodeHeader(io.NewSectionReader(r, 0, size))
 	if err != nil {
 		return h, 0, err
 	}
@@ -78,8 +78,8 @@ func read(r io.ReaderAt, size int64, each func(Group) error) (h Header, torn int
 	return h, 0, nil
 }
 
-// readHeader checks everything before it allocates memory.
-func readHeader(r io.Reader) (h Header, size int64, err error) {
+// decodeHeader checks everything before it allocates memory.
+func decodeHeader(r io.Reader) (h Header, size int64, err error) {
 	var prefix [prefixSize]byte
 	if err := readFull(r, prefix[:]); err != nil {
 		return h, 0, err

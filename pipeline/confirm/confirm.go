@@ -15,7 +15,7 @@ import (
 
 // Reasons why a copy was not confirmed, if the texts were not compared. A report gives them.
 const (
-	WhyNoPlace = "it is not known where the earlier text stands: it was kept by a run without --confirm"
+	WhyNoPlace = "it is not known where the earlier text stands: it was kept by a run without --verify"
 	WhyGone    = "the input of the earlier text is gone"
 	WhyRead    = "the input of the earlier text cannot be read again"
 	WhyChanged = "the earlier text is no longer at its place: its input has changed"

@@ -25,7 +25,7 @@ const (
 )
 
 // ErrNoSpans is returned for a report written without the spans of shared passages.
-var ErrNoSpans = errors.New("the report does not say where the shared passages are: run firstseen dedup with --spans, or with --attributes")
+var ErrNoSpans = errors.New("the report does not say where the shared passages are: run firstseen dedup with --spans")
 
 // span is one value of an attribute.
 type span struct {

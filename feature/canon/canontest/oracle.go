@@ -64,7 +64,7 @@ func ReadWhole(text string) (pieces []Piece, whole, tight string) {
 			}
 			continue
 		}
-		form := spaced(clusters(text, p.start, p.end))
+		form := orderSpaces(clusters(text, p.start, p.end))
 		if len(form) == 0 {
 			continue
 		}
@@ -336,7 +336,7 @@ func Spaced(s string) string {
 	for _, r := range s {
 		runes = append(runes, place{r: r})
 	}
-	return formString(spaced(runes))
+	return formString(orderSpaces(runes))
 }
 
 // An place is a rune of a canonical form with the bytes it comes from.
@@ -387,8 +387,8 @@ func Starts(r rune) bool {
 		norm.NFKC.PropertiesString(Core(string(r))).BoundaryBefore()
 }
 
-// spaced puts white space in order.
-func spaced(in []place) []place {
+// orderSpaces puts white space in order.
+func orderSpaces(in []place) []place {
 	var out []place
 	for i, r := range in {
 		if !isBlank(r.r) {

@@ -36,10 +36,10 @@ func HashWords(dst []uint64, text []byte, size int, begins *[256]uint8) int {
 	if hasWords {
 		return hashWordsAVX2(&dst[0], &text[0], size, begins)
 	}
-	return hashWords(dst, text, size, begins)
+	return hashWordsPlain(dst, text, size, begins)
 }
 
-func hashWords(dst []uint64, text []byte, size int, begins *[256]uint8) (at int) {
+func hashWordsPlain(dst []uint64, text []byte, size int, begins *[256]uint8) (at int) {
 	start := 0
 	for base := 0; base <= size; base += Block {
 		// The end counts as a space, also if it is that of a block.

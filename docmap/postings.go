@@ -6,14 +6,14 @@ import (
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-// The rule of docs/format.md, "Holders": who holds a key follows from which documents
-// came with it and which were taken back, in order. docs are those stored of a key,
-// ascending, dead ones included; 0 stands for a dead one of a closed key.
+// These functions apply the rule of docs/format.md, "Holders". The holders of a key follow
+// from the documents added with it and those taken back, in order. docs are the stored
+// documents of a key, ascending, including dead ones; 0 stands for a dead one of a closed key.
 
-// count goes through docs up to the one that closes the key, and returns how many these
-// are and, in held, those that count then; for a key that is not closed, all that count at
-// the end, and maybe dead ones.
-func (g *graves) count(held, docs []uint32) (n int, counted []uint32) {
+// count goes through docs up to the one that closes the key. It returns their number n and, in
+// held, the holders at that moment. For an open key, n counts all, and held may include dead
+// ones.
+func (g *tombstones) count(held, docs []uint32) (n int, counted []uint32) {
 	if len(docs) < keyLimit { // nearly always, and nothing is closed
 		return len(docs), append(held, docs...)
 	}
@@ -28,9 +28,9 @@ func (g *graves) count(held, docs []uint32) (n int, counted []uint32) {
 	return len(docs), held
 }
 
-// named appends to dst whom a look-up names: the live holders and, of a key that is
-// common, zeros in front that make them keyLimit.
-func (g *graves) named(dst, docs []uint32) []uint32 {
+// named appends the documents that a look-up names to dst: the live holders and, for a common
+// key, zeros in front that make them keyLimit.
+func (g *tombstones) named(dst, docs []uint32) []uint32 {
 	if g.win.length > 0 {
 		return g.namedInSlices(dst, docs)
 	}
@@ -43,11 +43,11 @@ func (g *graves) named(dst, docs []uint32) []uint32 {
 			dst = append(dst, 0)
 		}
 	}
-	return g.tell(dst, held)
+	return g.emit(dst, held)
 }
 
-// tell appends holders that are not dead, and those that only count as what they are.
-func (g *graves) tell(dst, held []uint32) []uint32 {
+// emit appends live holders, with Counted for those that only count.
+func (g *tombstones) emit(dst, held []uint32) []uint32 {
 	for _, doc := range held {
 		if g.counted.which.has(doc) {
 			doc = Counted
@@ -57,8 +57,8 @@ func (g *graves) tell(dst, held []uint32) []uint32 {
 	return dst
 }
 
-// closed says that who comes now is no holder of the key.
-func (g *graves) closed(docs []uint32) bool {
+// closed reports whether a document added now would be no holder of the key.
+func (g *tombstones) closed(docs []uint32) bool {
 	if g.win.length > 0 {
 		from, _ := slices.BinarySearch(docs, g.win.open().first)
 		docs = docs[from:]
@@ -69,7 +69,7 @@ func (g *graves) closed(docs []uint32) bool {
 }
 
 // namedInSlices is named for a table with a window: each slice closes keys for itself.
-func (g *graves) namedInSlices(dst, docs []uint32) []uint32 {
+func (g *tombstones) namedInSlices(dst, docs []uint32) []uint32 {
 	var room, all [keyLimit]uint32
 	n, closed := 0, false
 	for len(docs) > 0 {
@@ -85,22 +85,22 @@ func (g *graves) namedInSlices(dst, docs []uint32) []uint32 {
 			dst = append(dst, 0)
 		}
 	}
-	return g.tell(dst, all[:n])
+	return g.emit(dst, all[:n])
 }
 
-// trim returns those of docs that are stored in a run, in place.
-func (g *graves) trim(docs []uint32) []uint32 {
+// trim returns the documents of a key that a run stores, in place.
+func (g *tombstones) trim(docs []uint32) []uint32 {
 	var room [keyLimit]uint32
 	n, _ := g.count(room[:0], docs)
 	return docs[:n]
 }
 
-// trimFirst is trim for a run that covers all documents up to last.
-func (g *graves) trimFirst(docs []uint32, last uint32) []uint32 {
+// trimFirst is trim for a run of all documents up to last.
+func (g *tombstones) trimFirst(docs []uint32, last uint32) []uint32 {
 	var room [keyLimit]uint32
 	n, held := g.count(room[:0], docs)
 	if len(held) < keyLimit {
-		return slices.DeleteFunc(docs[:n], func(d uint32) bool { return g.buried(d) && g.when(d) <= last })
+		return slices.DeleteFunc(docs[:n], func(d uint32) bool { return g.forgotten(d) && g.when(d) <= last })
 	}
 	live := slices.DeleteFunc(held, func(h uint32) bool { return h == 0 || g.gone(h) })
 	docs = docs[:keyLimit]
@@ -110,9 +110,8 @@ func (g *graves) trimFirst(docs []uint32, last uint32) []uint32 {
 	return docs
 }
 
-// compacted is trimFirst for all documents, but that a key of which no holder is live is
-// forgotten.
-func (g *graves) compacted(docs []uint32) []uint32 {
+// compacted is trimFirst for all documents, except that a key without a live holder is dropped.
+func (g *tombstones) compacted(docs []uint32) []uint32 {
 	docs = g.trimFirst(docs, never)
 	if len(docs) > 0 && docs[len(docs)-1] == 0 {
 		return docs[:0]
@@ -120,15 +119,15 @@ func (g *graves) compacted(docs []uint32) []uint32 {
 	return docs
 }
 
-// liveOnly leaves out all dead ones, which is the rule for ids.
-func (g *graves) liveOnly(docs []uint32) []uint32 {
+// liveOnly leaves out all dead documents, which is the rule for ids.
+func (g *tombstones) liveOnly(docs []uint32) []uint32 {
 	return slices.DeleteFunc(docs, func(d uint32) bool { return d == 0 || g.has(d) })
 }
 
-// keep is what a run of a space is to store of a key, nil where that is no more than
-// the first documents.
+// keep returns the function that selects the documents a run of a space stores of a key. It is
+// nil if they are simply the first ones.
 func (t *Table) keep(space int, first, last uint32) func(docs []uint32) []uint32 {
-	g := &t.graves
+	g := &t.tombstones
 	switch {
 	case !g.any() && first > 0:
 		return nil
@@ -143,14 +142,15 @@ func (t *Table) keep(space int, first, last uint32) func(docs []uint32) []uint32
 	return g.trim
 }
 
-// leaveOutDead replaces what was found of keys by whom the rule names, where anybody of
-// them was taken back, or only counts. Few keys are: of these all entries are read.
+// leaveOutDead replaces the documents found for keys by those that the rule names, if one of them
+// was taken back or only counts. Few keys have such documents; all entries of those keys are
+// read.
 func (r *reader) leaveOutDead(s *snapshot, q *question) error {
-	g := &r.table.graves
+	g := &r.table.tombstones
 	for i, key := range q.keys {
 		found := q.holders[i*keyLimit : i*keyLimit+int(q.n[i])]
 		if !slices.ContainsFunc(found, func(d uint32) bool { return d == 0 || g.gone(d) }) {
-			g.tell(found[:0], found)
+			g.emit(found[:0], found)
 			continue
 		}
 		docs, err := r.all(s, ofKeys, key)
@@ -162,8 +162,7 @@ func (r *reader) leaveOutDead(s *snapshot, q *question) error {
 	return nil
 }
 
-// all returns every entry of a key that is stored, ascending. It is valid until the next
-// call.
+// all returns every stored entry of a key, ascending. It is valid until the next call.
 func (r *reader) all(s *snapshot, of int, key uint64) ([]uint32, error) {
 	space := &r.table.spaces[of]
 	room := max(cap(r.entries), keyLimit)
@@ -188,7 +187,7 @@ func (r *reader) all(s *snapshot, of int, key uint64) ([]uint32, error) {
 }
 
 // leaveOut drops the entries of documents that are not named.
-func (g *graves) leaveOut(e *sorted.Entries) {
+func (g *tombstones) leaveOut(e *sorted.Entries) {
 	if !g.unnamed() {
 		return
 	}

@@ -71,7 +71,7 @@ func TestReadersBesideAWriter(t *testing.T) {
 	// A process that another test starts has the locks of readers until it runs its program,
 	// so the desk can outlast one writer, and not the next.
 	must(t, mustOpen(t, path, opt).Close())
-	if _, err := os.Stat(path + deskSuffix); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(path + readersSuffix); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the desk is left: %v", err)
 	}
 }
@@ -190,7 +190,7 @@ func TestWriterFindsReaders(t *testing.T) {
 	must(t, table.Checkpoint(nil))
 	must(t, late.Close())
 	must(t, table.Close())
-	if _, err := os.Stat(path + deskSuffix); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(path + readersSuffix); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the desk is left: %v", err)
 	}
 }

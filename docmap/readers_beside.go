@@ -11,14 +11,14 @@ import (
 	"github.com/firstseen/firstseen/docmap/boltcheck"
 )
 
-// openBeside opens a table for reading beside a process that writes it. done is false
-// where none does, or may come: then the table is opened as ever, and a writer kept out.
+// openBeside opens a table for reading beside a process that writes it. done is false if there is
+// no writer and none can start: then the caller opens the table alone and keeps writers out.
 func (t *Table) openBeside() (done bool, err error) {
 	if !canShare {
 		return false, nil
 	}
 	for {
-		at, err := os.OpenFile(t.path+deskSuffix, os.O_RDWR|os.O_APPEND, 0)
+		at, err := os.OpenFile(t.path+readersSuffix, os.O_RDWR|os.O_APPEND, 0)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return false, nil
@@ -47,21 +47,21 @@ func stillNamed(f *os.File, path string) bool {
 	return err == nil && err2 == nil && os.SameFile(a, b)
 }
 
-// attempts is how often a reader tries to find the newest state unchanged while it signs
-// in, which takes some microseconds.
+// attempts is how often a reader tries to sign in while the newest state stays the same. One try
+// takes some microseconds.
 const attempts = 1000
 
-// attach opens the newest state and signs in for it. named is false where the desk is no
-// more that of the table.
+// attach opens the newest state and signs in for it. named is false if the sign-in file is no
+// longer the table's.
 func (t *Table) attach() (named bool, err error) {
 	for range attempts {
 		if err := t.openFile(true, 0); err != nil {
 			return false, err
 		}
-		if !stillNamed(t.signedIn, t.path+deskSuffix) {
+		if !stillNamed(t.signedIn, t.path+readersSuffix) {
 			return false, nil
 		}
-		// From here on the desk keeps the state, and the lock of the file nobody out.
+		// From here on the sign-in keeps the state, and the file's lock must not keep a writer out.
 		if err := unlock(t.file); err != nil {
 			return false, err
 		}
@@ -73,15 +73,11 @@ func (t *Table) attach() (named bool, err error) {
 		if err := t.sign(uint64(s.tx.ID())); err != nil {
 			return false, err
 		}
-		newest, err := t.db.Begin(false)
+		now, err := newest(t.db)
 		if err != nil {
 			return false, err
 		}
-		same := newest.ID() == s.tx.ID()
-		if err := newest.Rollback(); err != nil {
-			return false, err
-		}
-		if same {
+		if now == s.tx.ID() {
 			t.stay.begin(t.path)
 			t.mapping, t.used = t.db.Info().Data, s.tx.Size()
 			return true, t.checkState()
@@ -94,14 +90,14 @@ func (t *Table) attach() (named bool, err error) {
 	return false, fmt.Errorf("%s: %w: it changes faster than it can be opened", t.path, ErrLocked)
 }
 
-// A stay is what a reader has cost a writer: as long as it lasts, the file grows by all
-// that is written.
+// A stay measures the cost of a reader to the writer: until the reader leaves, the file grows by
+// everything written.
 type stay struct {
 	since time.Time
 	size  int64 // of the file
 }
 
-// How long a stay may be. Tests make it short.
+// The longest stay. Tests make it short.
 var (
 	mostTime       = 10 * time.Minute
 	mostSize int64 = 1 << 30
@@ -114,7 +110,7 @@ func (s *stay) begin(path string) {
 	}
 }
 
-// stayed is ErrReopen where a reader beside a writer has stayed for too long.
+// stayed returns ErrReopen if a reader beside a writer has stayed too long.
 func (t *Table) stayed() error {
 	if t.signedIn == nil {
 		return nil
@@ -134,7 +130,7 @@ func (t *Table) sign(what uint64) error {
 	return nil
 }
 
-// leave forgets a desk that was not the right one.
+// leave closes a sign-in file that was not the table's.
 func (t *Table) leave() error {
 	f := t.signedIn
 	t.signedIn = nil
@@ -157,7 +153,7 @@ func (t *Table) isWritten() bool {
 	return err != nil || !free
 }
 
-// checkState walks the pages of the state that is read.
+// checkState walks the pages of the state being read.
 func (t *Table) checkState() error {
 	if t.signedIn == nil {
 		return checkPages(t.path)
@@ -166,13 +162,13 @@ func (t *Table) checkState() error {
 	return damaged(err)
 }
 
-// pagesReached walks the pages of a state, and counts them.
+// pagesReached walks the pages of a state and counts them.
 func (t *Table) pagesReached(s *snapshot) (uint64, error) {
 	return boltcheck.Tree(t.path, uint64(s.tx.Cursor().Bucket().Root()), uint64(s.tx.Size())/pageSize)
 }
 
-// signOut ends reading beside a writer. It comes before the snapshot is closed, of which
-// it tells, and returns what is to be done when that is.
+// signOut ends reading beside a writer. It notes the snapshot's transaction, so it comes before
+// the snapshot is closed. The caller runs after once the snapshot is closed.
 func (t *Table) signOut() (after func() error) {
 	if t.signedIn == nil {
 		return func() error { return nil }
@@ -186,21 +182,21 @@ func (t *Table) signOut() (after func() error) {
 	return func() error { return errors.Join(err, t.lastOut(f), f.Close()) }
 }
 
-// lastOut removes the desk where nobody reads or writes any more.
+// lastOut removes the sign-in file if no process reads or writes the table any more.
 func (t *Table) lastOut(f *os.File) error {
 	table, err := os.Open(t.path)
 	if err != nil {
-		return nil // it is gone with the table, or no concern of ours
+		return nil // the file is gone with the table, or cannot be judged
 	}
 	defer table.Close()                                   // and unlocked
-	if free, err := tryLock(table); err != nil || !free { // a writer has it, or begins
+	if free, err := tryLock(table); err != nil || !free { // a writer has the table, or starts
 		return err
 	}
 	if free, err := tryLock(f); err != nil || !free {
 		return err
 	}
-	if !stillNamed(f, t.path+deskSuffix) {
+	if !stillNamed(f, t.path+readersSuffix) {
 		return nil
 	}
-	return removeLeft(t.path + deskSuffix)
+	return removeLeft(t.path + readersSuffix)
 }

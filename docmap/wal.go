@@ -12,18 +12,17 @@ const (
 	chunkHead  = 16
 )
 
-// keyLog holds the keys of the documents since the last checkpoint, in the
-// form they are written in.
-type keyLog struct {
-	bufs [][]byte // chunks; beyond its length, buffers to use again
+// wal holds the keys of the documents since the last checkpoint, encoded as they are written.
+type wal struct {
+	bufs [][]byte // chunks; beyond the length, buffers to reuse
 	n    int      // keys
 	docs uint32
 }
 
-func (l *keyLog) reset() { l.bufs, l.n, l.docs = l.bufs[:0], 0, 0 }
+func (l *wal) reset() { l.bufs, l.n, l.docs = l.bufs[:0], 0, 0 }
 
-// begin begins a chunk, with document doc.
-func (l *keyLog) begin(doc uint32) {
+// begin begins a chunk with document doc.
+func (l *wal) begin(doc uint32) {
 	n := len(l.bufs)
 	if l.bufs = slices.Grow(l.bufs, 1)[:n+1]; l.bufs[n] == nil {
 		l.bufs[n] = make([]byte, 0, chunkBytes+1024) // and most of a document
@@ -32,9 +31,8 @@ func (l *keyLog) begin(doc uint32) {
 	binary.LittleEndian.PutUint32(l.bufs[n][8:], doc)
 }
 
-// add appends a document's keys and returns the bytes they became, valid until
-// the next ones.
-func (l *keyLog) add(doc uint32, keys []uint64) []byte {
+// add appends a document's keys and returns their encoding, valid until the next ones.
+func (l *wal) add(doc uint32, keys []uint64) []byte {
 	if n := len(l.bufs); n == 0 || len(l.bufs[n-1]) >= chunkBytes {
 		l.begin(doc)
 	}
@@ -52,9 +50,9 @@ func (l *keyLog) add(doc uint32, keys []uint64) []byte {
 	return (*buf)[at:]
 }
 
-// chunks returns the values to write, the first of them being chunk number
-// next of the table. They stay valid until the log is added to or reset.
-func (l *keyLog) chunks(next uint32) [][]byte {
+// chunks returns the values to write; the first is chunk number next of the table. They stay
+// valid until the log is added to or reset.
+func (l *wal) chunks(next uint32) [][]byte {
 	values := make([][]byte, len(l.bufs))
 	for i, b := range l.bufs {
 		sum := xxh3.HashSeed(b[8:], seedPending+uint64(next)+uint64(i))
@@ -64,8 +62,8 @@ func (l *keyLog) chunks(next uint32) [][]byte {
 	return values
 }
 
-// replayChunk gives each document of a chunk, with its keys, to f. The first
-// has to be document next; the number after the last is returned.
+// replayChunk calls f for each document of a chunk, with its keys. The first must be document
+// next. It returns the number after the last.
 func replayChunk(b []byte, chunk, next uint32, keys []uint64, f func(doc uint32, keys []uint64) error) (uint32, []uint64, error) {
 	if len(b) < chunkHead || xxh3.HashSeed(b[8:], seedPending+uint64(chunk)) != binary.LittleEndian.Uint64(b) {
 		return 0, keys, damage("wrong checksum of pending chunk %d", chunk)

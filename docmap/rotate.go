@@ -8,64 +8,50 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A roll is the part of a checkpoint that begins a slice and drops others.
-type roll struct {
-	t      *Table
-	slices []timeSlice
-	all    bool // are dropped
-}
-
-// roll begins a slice where that is due, and enters it in next.
-func (t *Table) roll(next *header) *roll {
-	w := &t.graves.win
-	r := &roll{t: t, slices: w.slices}
+// rotate begins a slice if that is due. It enters the slices from then on in next, without the
+// runs of dropped ones. all reports that every slice before is dropped.
+func (t *Table) rotate(next *header) (list []timeSlice, all bool) {
+	w := &t.tombstones.win
 	if w.length == 0 {
-		return r
+		return nil, false
 	}
 	next.needs |= needsWindow
+	list = w.slices
 	if w.due {
-		r.all = w.allExpired()
-		r.slices = w.next(t.docs + 1)
+		all = w.allExpired()
+		list = w.next(t.docs + 1)
 		t.recs.closeBlock()
 		next.openBlock = 0
 	}
-	next.win = w.info(r.slices)
-	return r
-}
-
-// drop leaves runs of dropped slices out of next.
-func (r *roll) drop(next *header) {
-	if r.t.graves.win.length == 0 {
-		return
-	}
+	next.win = w.info(list)
 	for i := range next.runs {
 		next.runs[i] = slices.DeleteFunc(slices.Clone(next.runs[i]), func(info runInfo) bool {
 			return info.first < next.win.watermark()
 		})
 	}
+	return list, all
 }
 
-// rolled follows the transaction.
-func (r *roll) rolled() {
-	t := r.t
-	w := &t.graves.win
+// rotated follows the transaction.
+func (t *Table) rotated(list []timeSlice, all bool) {
+	w := &t.tombstones.win
 	if w.length == 0 || !w.due {
 		return
 	}
-	w.slices, w.due = slices.Clone(r.slices), false
-	t.graves.dropBelow(w.watermark())
+	w.slices, w.due = slices.Clone(list), false
+	t.tombstones.dropBelow(w.watermark())
 	t.batches.dropBelow(w.watermark())
 	for i := range t.spaces {
 		s := &t.spaces[i]
 		s.runs = slices.DeleteFunc(s.runs, func(run *run) bool { return run.first < w.watermark() })
-		if r.all {
+		if all {
 			s.mem.Reset()
 		}
 	}
 }
 
-// sweepSlices removes what dropped slices have left in the file, in transactions of
-// bounded size.
+// sweepSlices removes the remains of dropped slices from the file, in transactions of bounded
+// size.
 func (t *Table) sweepSlices() error {
 	if t.head.needs&needsWindow == 0 {
 		return nil
@@ -73,12 +59,13 @@ func (t *Table) sweepSlices() error {
 	mark := t.head.win.watermark()
 	before := func(key, _ []byte) (bool, error) { return bytes.Compare(key, binKey(uint64(mark))) < 0, nil }
 	return errors.Join(
-		t.sweep(), t.sweepGraves(), t.sweepBatches(), t.sweepFirst(bucketDocs, before), t.sweepFirst(bucketTime, before),
+		t.sweep(), t.sweepRanges(bucketDead, seedDead), t.sweepRanges(bucketCounted, seedCounted), t.sweepBatches(),
+		t.sweepFirst(bucketDocs, before), t.sweepFirst(bucketTime, before),
 		t.sweepFirst(bucketRemoved, func(_, value []byte) (bool, error) { return removedBefore(value, mark) }),
 	)
 }
 
-// sweepFirst removes the first keys of a bucket as long as they have gone, in transactions
+// sweepFirst removes the first keys of a bucket while gone reports true for them, in transactions
 // of bounded size.
 func (t *Table) sweepFirst(name []byte, gone func(key, value []byte) (bool, error)) error {
 	most := max(1, t.sizes.sliceBytes/blockBytes)
@@ -123,13 +110,8 @@ func (t *Table) sweepBatches() error {
 	return err
 }
 
-// sweepGraves removes the lists of documents that were taken back, or only count, and are
-// all below the watermark.
-func (t *Table) sweepGraves() error {
-	return errors.Join(t.sweepLists(bucketDead, seedGrave), t.sweepLists(bucketCounted, seedCounted))
-}
-
-func (t *Table) sweepLists(name []byte, seed uint64) error {
+// sweepRanges removes the lists of ranges in a bucket that are all below the watermark.
+func (t *Table) sweepRanges(name []byte, seed uint64) error {
 	s, err := t.reading()
 	if err != nil {
 		return err
@@ -141,7 +123,7 @@ func (t *Table) sweepLists(name []byte, seed uint64) error {
 	var keys [][]byte
 	c := bucket.Cursor()
 	for key, value := c.First(); key != nil; key, value = c.Next() {
-		ranges, err := decodeGraves(key, value, seed)
+		ranges, err := decodeTombstones(key, value, seed)
 		if err != nil {
 			return err
 		}
@@ -167,8 +149,8 @@ func (t *Table) remove(name []byte, keys [][]byte) error {
 	})
 }
 
-// sweep removes buckets of runs that no record names, left by a crash or dropped with
-// their slice.
+// sweep removes buckets of runs that no record names: left by a crash, or dropped with their
+// slice.
 func (t *Table) sweep() error {
 	known := make(map[string]bool)
 	for i := range t.spaces {

@@ -11,16 +11,16 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-func newTextsCommand() *cobra.Command {
-	var f settings
+func newReadCommand() *cobra.Command {
+	var f options
 	cmd := &cobra.Command{
-		Use:     "texts INPUT...",
-		Short:   "Print the documents of inputs as they are seen: id, text, where they stand",
-		Long:    textsLong,
-		Example: "  firstseen texts crawl.warc.gz | head -3",
+		Use:     "read INPUT...",
+		Short:   "Print the documents of inputs as dedup sees them: id, text and place",
+		Long:    readLong,
+		Example: "  firstseen read crawl.warc.gz | head -3",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageError{errors.New(`texts: no INPUT; name files or directories, or "-" for standard input`)}
+				return usageError{errors.New(`read: no INPUT; name files or directories, or "-" for standard input`)}
 			}
 			return nil
 		},
@@ -33,7 +33,7 @@ func newTextsCommand() *cobra.Command {
 	return cmd
 }
 
-// seenText is a line that firstseen texts prints. The JSON form is a contract.
+// seenText is a line that firstseen read prints. The JSON form is a contract.
 type seenText struct {
 	ID    string       `json:"id"`
 	Text  string       `json:"text"`
@@ -43,7 +43,7 @@ type seenText struct {
 	Time  *time.Time   `json:"time,omitempty"`
 }
 
-func (f *settings) texts(cmd *cobra.Command, args []string) error {
+func (f *options) texts(cmd *cobra.Command, args []string) error {
 	in, err := f.toRead(cmd, args)
 	if err != nil {
 		return err

@@ -17,23 +17,23 @@ import (
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
-// explaining are the flags of firstseen explain.
+// explaining are the flags of firstseen compare.
 type explaining struct {
-	settings
-	line   int
-	weigh  bool
-	width  int
-	whole  bool
-	colour string
+	options
+	line  int
+	weigh bool
+	width int
+	whole bool
+	color string
 }
 
-func newExplainCommand() *cobra.Command {
+func newCompareCommand() *cobra.Command {
 	var f explaining
 	cmd := &cobra.Command{
-		Use:     "explain EARLIER LATER | explain --report FILE --line N [INPUT...]",
+		Use:     "compare EARLIER LATER | compare --report FILE --line N [INPUT...]",
 		Short:   "Show two texts side by side, how alike they are, and why one is a copy",
-		Long:    explainLong,
-		Example: "  firstseen explain old.txt new.txt\n  firstseen explain --report dups.jsonl --line 1 corpus.jsonl | less",
+		Long:    compareLong,
+		Example: "  firstseen compare old.txt new.txt\n  firstseen compare --report dups.jsonl --line 1 corpus.jsonl | less",
 		RunE:    f.run,
 	}
 	fs := cmd.Flags()
@@ -41,15 +41,13 @@ func newExplainCommand() *cobra.Command {
 	fs.StringVar(&f.report, "report", "", "explain a line of this report, whose documents stand in the INPUTs (default the file that the line names)")
 	fs.IntVar(&f.line, "line", 1, "which line of the report, from 1")
 	fs.BoolVar(&f.weigh, "weigh", false, "with --report: weigh words for the cosine by how many documents of the INPUTs have them, all of which are read")
-	f.method.register(fs)
+	f.method.register(fs, &f.scheme, &f.score)
 	fs.Float64Var(&f.threshold, "threshold", 0, "as for dedup")
-	fs.StringVar(&f.score, "score", "text", "as for dedup: text or segments")
-	fs.IntVar(&f.scheme.Segments, "segments", 0, "as for dedup")
-	fs.IntVar(&f.scheme.MinWidth, "min-width", 0, "as for dedup")
 	fs.BoolVar(&f.asJSON, "json", false, "one JSON object, without the texts")
 	fs.IntVar(&f.width, "width", 0, "columns of both texts together (default those of the terminal, or 120)")
 	fs.BoolVar(&f.whole, "whole", false, "do not fold what is alike")
-	fs.StringVar(&f.colour, "color", "auto", "mark by colours and not by brackets: auto (on a terminal), always or never")
+	oneOf(fs, &f.color, "color", "mark by colours instead of brackets: auto (on a terminal), always or never",
+		word("auto", "auto"), word("always", "always"), word("never", "never"))
 	f.reading.register(fs)
 	f.limits.register(fs)
 	return cmd
@@ -81,9 +79,9 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 	case f.report != "":
 		earlier, later, err = f.reported(cmd, args, cfg, &pair)
 	case f.weigh:
-		err = usageError{errors.New("explain: --weigh needs the documents of a corpus: use it with --report")}
+		err = usageError{errors.New("compare: --weigh needs the documents of a corpus: use it with --report")}
 	case len(args) != 2:
-		err = usageError{errors.New("explain: give two files, the earlier text first, or --report FILE with the INPUTs it is of")}
+		err = usageError{errors.New("compare: give two files, the earlier text first, or --report FILE with the INPUTs it is of")}
 	default:
 		if cfg.Encoding, err = f.reading.encoding.encoding(); err != nil {
 			return usageError{err}
@@ -123,8 +121,8 @@ func (f *explaining) style(out io.Writer) (style textdiff.Style, err error) {
 	if style.Width < 20 || style.Width > 1000 {
 		return style, fmt.Errorf("--width %d: want 20 to 1000", f.width)
 	}
-	style.Color, err = choose("--color", f.colour, map[string]bool{"auto": terminal && os.Getenv("NO_COLOR") == "", "always": true, "never": false})
-	return style, err
+	style.Color = f.color == "always" || f.color == "auto" && terminal && os.Getenv("NO_COLOR") == ""
+	return style, nil
 }
 
 // twoFiles reads two files, each one text.

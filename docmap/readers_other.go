@@ -4,7 +4,7 @@ package docmap
 
 import "os"
 
-// canShare: who writes is alone with the table here, as bbolt has it.
+// canShare: on these systems a writer has the table for itself, as bbolt does by default.
 const canShare = false
 
 func share(*os.File) error           { return nil }

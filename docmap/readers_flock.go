@@ -9,17 +9,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// canShare: bbolt locks by flock here, and there is address space.
+// canShare: on these systems bbolt locks by flock, and there is address space.
 const canShare = true
 
-// share has the writer's lock on the table keep other writers out, and no readers.
+// share turns the writer's lock on the table into one that other writers respect and readers
+// pass.
 func share(f *os.File) error { return flock(f, unix.LOCK_SH) }
 
 func lockShared(f *os.File) error { return flock(f, unix.LOCK_SH) }
 func lock(f *os.File) error       { return flock(f, unix.LOCK_EX) }
 func unlock(f *os.File) error     { return flock(f, unix.LOCK_UN) }
 
-// tryLock takes a lock unless another has one.
+// tryLock takes a lock unless another process has one.
 func tryLock(f *os.File) (bool, error) {
 	err := flock(f, unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {

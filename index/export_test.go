@@ -1,0 +1,63 @@
+package index
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/bits-and-blooms/bloom/v3"
+
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/internal/indextest"
+)
+
+// TestExport: the exported filter, with a table or without, has every key of its documents.
+func TestExport(t *testing.T) {
+	dir := t.TempDir()
+	only := Options{Key: KeyAsIs, FilterOnly: true, Shape: smallIndex.Shape}
+	for i, o := range []Options{smallIndex, only} {
+		at := filepath.Join(dir, string(rune('a'+i)))
+		grown(t, at, o, 0, 50)
+		var b bytes.Buffer
+		scheme, err := Export(at, &b)
+		if err != nil || scheme != (feature.Scheme{}).Name() {
+			t.Fatal(scheme, err)
+		}
+		var exported bloom.BloomFilter
+		if _, err := exported.ReadFrom(&b); err != nil {
+			t.Fatal(err)
+		}
+		x, err := Open(at, o)
+		indextest.Must(t, err)
+		if got, want := exported.BitSet().Count(), uint(x.Filter().Ones()); got != want || got == 0 {
+			t.Errorf("%d bits are set, want %d", got, want)
+		}
+		indextest.Must(t, x.Close())
+		indextest.Must(t, os.Remove(filepath.Join(at, FilterFile)))
+		if _, err := Export(at, &b); err == nil {
+			t.Error("exported a filter that is not there")
+		}
+	}
+}
+
+// TestKeptByID has what a reader knows of documents.
+func TestKeptByID(t *testing.T) {
+	for _, o := range []Options{smallIndex, {Key: KeyAsIs, FilterOnly: true, Shape: smallIndex.Shape}} {
+		dir := t.TempDir()
+		grown(t, dir, o, 0, 30)
+		r, err := OpenReader(dir, nil)
+		indextest.Must(t, err)
+		if (r.Table() == nil) != o.FilterOnly || (r.Filter() != nil) != o.FilterOnly || r.Scheme().Name() != (feature.Scheme{}).Name() {
+			t.Error("table, filter or scheme")
+		}
+		found, err := r.ByID("7")
+		if o.FilterOnly != (err != nil) || !o.FilterOnly && (len(found) != 1 || found[0].Number != 8 || found[0].ID != "7") {
+			t.Errorf("%+v, %v", found, err)
+		}
+		indextest.Must(t, r.Close())
+		if _, err := r.ByID("7"); err == nil {
+			t.Error("asked after Close")
+		}
+	}
+}

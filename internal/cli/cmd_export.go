@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/index"
+)
+
+func newExportCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "export DIR FILE",
+		Short:   "Write the filter of an index for other programs",
+		Long:    exportLong,
+		Example: "  firstseen index export seen/ seen.bloom",
+	}
+	return onIndex(cmd, nil, func(cmd *cobra.Command, dir string, args []string) error {
+		if len(args) != 1 {
+			return usageError{errors.New(`index export: give one FILE, or "-" for standard output`)}
+		}
+		if err := checkEnding("index export", args[0], holdsFilter); err != nil {
+			return usageError{err}
+		}
+		return exportFilter(cmd, dir, args[0])
+	})
+}
+
+func exportFilter(cmd *cobra.Command, dir, name string) error {
+	if err := corpus.CheckOutputs(nil, dir, name); err != nil {
+		return err
+	}
+	scheme, err := "", error(nil)
+	if name == corpus.Stdin {
+		scheme, err = index.Export(dir, cmd.OutOrStdout())
+	} else {
+		scheme, err = exportFile(cmd, dir, name)
+	}
+	if err == nil {
+		fmt.Fprintln(cmd.ErrOrStderr(), "firstseen: the keys are made by the scheme", scheme)
+	}
+	key, keyErr := index.ReadKey(dir)
+	if err == nil && key != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: index %s has a key: its keys compare with those of no other index\n", dir)
+	}
+	return errors.Join(err, keyErr)
+}
+
+// exportFile writes the filter to a name of the user's, as every other output is written. It writes
+// through links, pipes and devices, and replaces nothing but a whole file.
+func exportFile(cmd *cobra.Command, dir, name string) (scheme string, err error) {
+	w, err := opened(cmd.Context(), func() (*corpus.Writer, error) { return corpus.CreatePlain(name) })
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, w.Discard()) }()
+	tellAside(cmd.ErrOrStderr(), w)
+	if scheme, err = index.Export(dir, recordWriter{w}); err != nil {
+		return "", err
+	}
+	return scheme, w.Close()
+}

@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/report/derive"
+	"github.com/firstseen/firstseen/report/lines"
+	"github.com/firstseen/firstseen/report/rows"
+)
+
+func newReportCommand() *cobra.Command {
+	return group("report", "Show a report, and make other files of it", reportLong,
+		newShowCommand(), newClustersCommand(), newPairsCommand(), newAttributesCommand(), newKeptCommand())
+}
+
+// needReport refuses a command without reports.
+func needReport(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usageError{fmt.Errorf("%s: no REPORT; name the file that firstseen dedup --report has written", shortPath(cmd))}
+	}
+	return nil
+}
+
+func newPairsCommand() *cobra.Command {
+	out := ""
+	cmd := &cobra.Command{
+		Use:     "pairs REPORT...",
+		Short:   "Write each document with the one that it repeats",
+		Long:    pairsLong,
+		Example: "  firstseen report pairs --out pairs.csv dups.jsonl",
+		Args:    needReport,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			report, err := openReports(cmd, args, map[string]string{"--out": out})
+			if err != nil {
+				return err
+			}
+			return writePairs(cmd, report, out)
+		},
+	}
+	cmd.Flags().StringVarP(&out, "out", "o", corpus.Stdin, "write the pairs here: .csv, .tsv or lines of JSON; - is standard output")
+	return cmd
+}
+
+// openReports opens reports, and refuses outputs that are not tables or that are one of them.
+func openReports(cmd *cobra.Command, args []string, outputs map[string]string) (*lines.Reports, error) {
+	var names []string
+	for flag, name := range outputs {
+		if err := checkEnding(flag, name, holdsJSON, holdsCSV); err != nil {
+			return nil, usageError{err}
+		}
+		names = append(names, name)
+	}
+	report, err := lines.Open(args, cmd.InOrStdin())
+	if err != nil {
+		return nil, err
+	}
+	inputs, _, err := corpus.Expand(args, []string{".jsonl"})
+	if err != nil {
+		return nil, err
+	}
+	if err := corpus.CheckOutputs(inputs, "", names...); err != nil {
+		return nil, usageError{err}
+	}
+	return report, nil
+}
+
+// rereading are the flags of commands that read a report and the inputs of its run.
+type rereading struct {
+	options
+	toRead
+	report *lines.Reports
+}
+
+func (r *rereading) register(cmd *cobra.Command, out string) {
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVarP(&r.out, "out", "o", "", out)
+	r.reading.register(fs)
+	r.limits.register(fs)
+}
+
+// open finds the report, the first argument, and the inputs.
+func (r *rereading) open(cmd *cobra.Command, args []string) (err error) {
+	switch {
+	case len(args) < 2:
+		return usageError{fmt.Errorf("%s: give the report, and after it the inputs of its run", shortPath(cmd))}
+	case r.out == "":
+		return usageError{fmt.Errorf("%s: give the place to write to with --out", shortPath(cmd))}
+	}
+	if r.report, err = lines.Open(args[:1], nil); err != nil {
+		return err
+	}
+	if r.toRead, err = r.options.toRead(cmd, args[1:]); err != nil {
+		return err
+	}
+	for _, in := range r.inputs {
+		if in.Size < 0 || in.Path == corpus.Stdin {
+			return usageError{errors.New("the inputs are read a second time, and one of them is a pipe: give files")}
+		}
+	}
+	return nil
+}
+
+func newAttributesCommand() *cobra.Command {
+	var r rereading
+	cmd := &cobra.Command{
+		Use:     "attributes REPORT INPUT... --out DIR",
+		Short:   "Write attributes as dolma has them, a file for each input",
+		Long:    attributesLong,
+		Example: "  firstseen dedup --spans --report dups.jsonl documents/\n  firstseen report attributes dups.jsonl documents/ --out attributes/",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := r.open(cmd, args); err != nil {
+				return err
+			}
+			names, err := attributeNames(r.out, args[1:], r.inputs)
+			if err != nil {
+				return err
+			}
+			return writeAttributes(cmd, r.source(), names, r.report, r.out)
+		},
+	}
+	r.register(cmd, "write the tree of attributes below this folder")
+	return cmd
+}
+
+// attributeNames returns the names of inputs in a tree of attributes, and refuses a tree that
+// would overwrite an input.
+func attributeNames(dir string, args []string, inputs []corpus.Input) ([]string, error) {
+	names, err := treeNames(args, inputs)
+	if err != nil {
+		return nil, err
+	}
+	attributes := make([]string, len(names))
+	for i, name := range names {
+		attributes[i] = derive.AttributesName(name)
+	}
+	return names, checkTree(dir, attributes, inputs)
+}
+
+func writeAttributes(cmd *cobra.Command, source *corpus.Source, names []string, report *lines.Reports, dir string) error {
+	return derive.Attributes(cmd.Context(), source, names, report, dir, func(w *corpus.Writer) { tellAside(cmd.ErrOrStderr(), w) })
+}
+
+func newKeptCommand() *cobra.Command {
+	var r rereading
+	cmd := &cobra.Command{
+		Use:     "kept REPORT INPUT... --out FILE",
+		Short:   "List the kept files of inputs that are a document each",
+		Long:    keptLong,
+		Example: "  firstseen dedup --format html --report dups.jsonl pages/\n  firstseen report kept --format html dups.jsonl pages/ --out kept.txt",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := r.open(cmd, args); err != nil {
+				return err
+			}
+			if err := checkEnding("--out", r.out, holdsText); err != nil {
+				return usageError{err}
+			}
+			if err := r.areDocuments(); err != nil {
+				return err
+			}
+			if err := corpus.CheckOutputs(r.inputs, "", r.out); err != nil {
+				return usageError{err}
+			}
+			return writeKept(cmd, r.source(), r.inputs, r.report, r.duplicates, r.out)
+		},
+	}
+	r.register(cmd, "write the names here, one a line; - is standard output")
+	registerKeep(cmd.Flags(), &r.duplicates, "the files to list: originals, or duplicates, the removed ones")
+	return cmd
+}
+
+// areDocuments refuses inputs that hold several documents each.
+func (r *rereading) areDocuments() error {
+	found, err := r.formats.check(r.inputs, r.cfg, "", false)
+	if err == nil && !isPage(found) {
+		err = usageError{errNotPages}
+	}
+	return err
+}
+
+// writeKept writes the names of the kept files, or of the removed ones.
+func writeKept(cmd *cobra.Command, source *corpus.Source, inputs []corpus.Input, report *lines.Reports, duplicates bool, name string) (err error) {
+	names, err := rows.CreateList(name)
+	if err != nil {
+		return err
+	}
+	tellTableAside(cmd, name, names)
+	defer func() { err = errors.Join(err, names.Discard()) }()
+	err = derive.KeptFiles(cmd.Context(), source, inputs, report, duplicates, func(input int) error {
+		return names.Write(inputs[input].Path)
+	})
+	if err != nil {
+		return err
+	}
+	return names.Close()
+}

@@ -1,0 +1,291 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/firstseen/firstseen/index"
+)
+
+// goneIn is the version that drops the spellings of earlier versions.
+const goneIn = "0.3"
+
+// removed maps each flag of earlier versions to its replacement.
+var removed = map[string]string{
+	"by":      "to count by a field, DuckDB counts the lines of --annotate --out FILE, as the manual says (Counting by a field)",
+	"copy-to": "rsync -a --files-from=LIST . DIR copies the files of --kept-files LIST, and --out-dir DIR writes members of archives too",
+	"records": "to read documents inside of larger values, jq -c '.data.cards[].mblog' FILE | firstseen ... -",
+}
+
+// A setting refines a word of a flag, such as distance in --method simhash:distance=3. It is
+// stored by a hidden flag, its spelling in earlier versions.
+type setting struct {
+	flag  string // which takes the word
+	words string // that have the setting; "" if the flag takes settings alone
+	name  string
+	old   string // the hidden flag
+}
+
+// settings are all settings, in the order of the help.
+var settings = []setting{
+	{"method", "segments", "count", "segments"},
+	{"method", "segments", "width", "min-width"},
+	{"method", "segments", "score", "score"},
+	{"method", "shingles", "size", "shingle"},
+	{"method", "simhash", "distance", "distance"},
+	{"method", "simhash imatch", "terms", "terms"},
+	{"method", "imatch", "rarity", "rarity"},
+	{"format", "warc arc auto", "status", "status"},
+	{"format", "warc arc auto", "mime", "mime"},
+	{"format", "html warc arc auto", "html", "html"},
+	{"format", "warc auto", "revisit", "revisit"},
+	{"format", "warc auto", "near", "near"},
+	{"limit", "", "record", "max-record"},
+	{"limit", "", "window", "max-window"},
+	{"limit", "", "ratio", "max-ratio"},
+	{"limit", "", "bad", "max-bad"},
+	{"same-id", "keep replace", "again", "again"},
+}
+
+// applies reports whether a word of the flag has the setting.
+func (s setting) applies(word string) bool {
+	return s.words == "" || slices.Contains(strings.Fields(s.words), word)
+}
+
+// String returns the setting as users write it, such as --method simhash:distance.
+func (s setting) String() string {
+	word, _, _ := strings.Cut(s.words, " ")
+	if word == "" {
+		return fmt.Sprintf("--%s %s", s.flag, s.name)
+	}
+	return fmt.Sprintf("--%s %s:%s", s.flag, word, s.name)
+}
+
+// spelled returns a flag as users write it: a setting belongs to the word of another flag.
+func spelled(flag string) string {
+	for _, s := range settings {
+		if s.old == flag {
+			return s.String()
+		}
+	}
+	return "--" + flag
+}
+
+// givenAs returns a flag with its value as users write them.
+func givenAs(flag, value string) string {
+	if name := spelled(flag); name != "--"+flag {
+		return name + "=" + value
+	}
+	return "--" + flag + " " + value
+}
+
+// A refined flag takes a word and settings of that word: WORD:NAME=VALUE,NAME=VALUE.
+type refined struct {
+	words []string // to complete
+	word  *string  // nil if the flag takes settings alone
+	name  string
+	fs    *pflag.FlagSet
+	text  string
+}
+
+// refine registers a flag with settings. The flags that store the settings are in the same set.
+func refine(fs *pflag.FlagSet, word *string, name, usage string, words ...string) {
+	fs.Var(&refined{words: words, word: word, name: name, fs: fs}, name, usage)
+}
+
+// hideSettings hides the flags that store the settings of others.
+func hideSettings(cmd *cobra.Command) {
+	for _, s := range settings {
+		if cmd.Flags().Lookup(s.flag) != nil && cmd.Flags().Lookup(s.old) != nil {
+			hide(cmd.Flags(), s.old)
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		hideSettings(sub)
+	}
+}
+
+// String returns the word with its settings.
+func (r *refined) String() string {
+	if r.text == "" && r.word != nil {
+		return *r.word
+	}
+	return r.text
+}
+
+// Words returns the words that may be given.
+func (r *refined) Words() []string { return r.words }
+
+// Type is the name of the value in help.
+func (r *refined) Type() string {
+	if r.word == nil {
+		return "setting"
+	}
+	return "word"
+}
+
+// Set splits a value such as warc:status=2xx,mime=text/html,text/plain. A part without a name
+// continues the value before it.
+func (r *refined) Set(text string) error {
+	r.text = text
+	word, rest, hasSettings := strings.Cut(text, ":")
+	if r.word == nil {
+		word, rest, hasSettings = "", text, true
+	} else {
+		*r.word = word
+	}
+	if !hasSettings {
+		return nil
+	}
+	var order []setting
+	values := map[string]string{}
+	for part := range strings.SplitSeq(rest, ",") {
+		name, value, named := strings.Cut(part, "=")
+		s, known := r.setting(word, name)
+		switch {
+		case known && !named:
+			value = "true"
+		case !known && !named && len(order) > 0:
+			last := order[len(order)-1]
+			values[last.old] += "," + part
+			continue
+		case !known && !named && word == "html": // --format html:visible
+			s, _ = r.setting(word, "html")
+			value = part
+		case !known:
+			return settingError(fmt.Sprintf("%q is no setting of %s; %s", name, strings.TrimSpace("--"+r.name+" "+word), r.choices(word)))
+		}
+		if _, twice := values[s.old]; twice {
+			return settingError(s.name + " is given twice")
+		}
+		order = append(order, s)
+		values[s.old] = value
+	}
+	for _, s := range order {
+		if err := r.fs.Set(s.old, values[s.old]); err != nil {
+			return err
+		}
+		r.fs.Lookup(s.old).Annotations = map[string][]string{newSpelling: {}}
+	}
+	return nil
+}
+
+// A settingError is a mistake in the settings of a word.
+type settingError string
+
+func (e settingError) Error() string { return string(e) }
+
+// newSpelling marks a hidden flag as set by the flag whose setting it is.
+const newSpelling = "set as a setting"
+
+func (r *refined) setting(word, name string) (setting, bool) {
+	for _, s := range settings {
+		if s.flag == r.name && s.name == name && s.applies(word) && r.fs.Lookup(s.old) != nil {
+			return s, true
+		}
+	}
+	return setting{}, false
+}
+
+// choices names the settings of a word.
+func (r *refined) choices(word string) string {
+	var names []string
+	for _, s := range settings {
+		if s.flag == r.name && s.applies(word) && r.fs.Lookup(s.old) != nil {
+			names = append(names, s.name)
+		}
+	}
+	if names == nil {
+		return "it has none"
+	}
+	return "it has " + strings.Join(names, ", ")
+}
+
+// oldFlags maps other flags of earlier versions to their new spelling. "%s" stands for the value.
+var oldFlags = map[string]string{
+	"confirm":    "--verify='%s'",
+	"shard-size": "--split %s",
+	"skip-empty": "--split nonempty",
+	"window":     "firstseen index create DIR --window %s, said once",
+	"key":        "firstseen index create DIR --key, said once",
+	"no-key":     "firstseen index create DIR --no-key, said once",
+	"abandon":    "firstseen index abandon DIR",
+	"clusters":   "firstseen report clusters --out %s REPORT",
+	"links":      "firstseen report clusters --links %s REPORT",
+	"pairs":      "firstseen report pairs --out %s REPORT",
+	"attributes": "firstseen report attributes --out %s REPORT INPUT..., of a report with --spans",
+	"kept-files": "firstseen report kept --out %s REPORT INPUT...",
+}
+
+// tellOld reports the spellings of earlier versions in a command line.
+func tellOld(cmd *cobra.Command, stderr io.Writer) {
+	if now := cmd.Annotations["now"]; now != "" {
+		fmt.Fprintf(stderr, "firstseen: %s is now %s; the old name goes with version %s\n", cmd.CommandPath(), now, goneIn)
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if _, asSetting := f.Annotations[newSpelling]; asSetting || !f.Hidden {
+			return
+		}
+		now := ""
+		if text, old := oldFlags[f.Name]; old {
+			now = strings.ReplaceAll(text, "%s", f.Value.String())
+		} else if spelled(f.Name) != "--"+f.Name {
+			now = spelled(f.Name) + "=" + f.Value.String()
+		}
+		if now != "" {
+			fmt.Fprintf(stderr, "firstseen: --%s is now %s; the old spelling goes with version %s\n", f.Name, now, goneIn)
+		}
+	})
+}
+
+// earlier returns a command under its name in earlier versions.
+func earlier(name string, cmd *cobra.Command, now string) *cobra.Command {
+	_, rest, _ := strings.Cut(cmd.Use, " ")
+	cmd.Use, cmd.Hidden = strings.TrimSpace(name+" "+rest), true
+	cmd.Annotations = map[string]string{"now": "firstseen " + now}
+	return cmd
+}
+
+// gone answers a command of earlier versions by its replacement.
+func gone(name, instead string) *cobra.Command {
+	return &cobra.Command{
+		Use: name, Hidden: true, DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return usageError{fmt.Errorf("%s is gone: %s", cmd.CommandPath(), instead)}
+		},
+	}
+}
+
+// onIndex makes a command work on the index that its first argument names. In earlier versions
+// --index named it; the flag serves the environment and --config, too.
+func onIndex(cmd *cobra.Command, args cobra.PositionalArgs, run func(cmd *cobra.Command, dir string, args []string) error) *cobra.Command {
+	dir := ""
+	cmd.Flags().StringVar(&dir, "index", "", "directory of the index")
+	_ = cmd.Flags().MarkHidden("index") // fails for unknown names only
+	cmd.RunE = func(cmd *cobra.Command, rest []string) error {
+		if dir == "" && (len(rest) == 0 || rest[0] == "") {
+			return usageError{fmt.Errorf("%s: give the folder of the index: %s", shortPath(cmd), cmd.UseLine())}
+		}
+		if dir == "" || len(rest) > 0 && index.Exists(rest[0]) { // the environment may name another
+			dir, rest = rest[0], rest[1:]
+		}
+		if err := isFolder(dir); err != nil {
+			return err
+		}
+		if args != nil {
+			if err := args(cmd, rest); err != nil {
+				return err
+			}
+		}
+		return run(cmd, dir, rest)
+	}
+	return cmd
+}
+
+// shortPath returns the name of a command without the program's.
+func shortPath(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "firstseen ") }
