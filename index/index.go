@@ -86,8 +86,8 @@ type Index struct {
 	closed  bool
 	temp    bool // Options.Temporary
 
-	against   *Against // whose documents count as earlier; nil for none
-	begunGone bool     // begunFile is not there
+	against     *Against // whose documents count as earlier; nil for none
+	startedGone bool     // startedFile is not there
 
 	session // what is done while it is open
 
@@ -260,7 +260,7 @@ func (x *Index) Save() error {
 	if x.closed || x.temp || x.table != nil && x.table.Unsaved() > 0 {
 		return nil
 	}
-	if err := x.forgetBegun(); err != nil {
+	if err := x.forgetStarted(); err != nil {
 		return err
 	}
 	return x.saveFilter(0)
@@ -286,7 +286,7 @@ func (x *Index) Finish(state map[string][]byte) error {
 	case x.temp:
 		return nil
 	}
-	if err := x.forgetBegun(); err != nil {
+	if err := x.forgetStarted(); err != nil {
 		return err
 	}
 	if x.table != nil && x.table.Unsaved() > 0 {

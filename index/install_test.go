@@ -48,11 +48,11 @@ func TestGroupOfKeysIsBounded(t *testing.T) {
 		}
 	})
 	l.index.journal.add(make([]uint64, 512<<10-1))
-	if err := l.index.Answered(1); err != nil || groups != 0 {
+	if err := l.index.Ack(1); err != nil || groups != 0 {
 		t.Fatalf("%d groups, %v", groups, err)
 	}
 	l.index.journal.add(make([]uint64, 1))
-	if err := l.index.Answered(1); err != nil || groups != 1 || l.index.journal.due() {
+	if err := l.index.Ack(1); err != nil || groups != 1 || l.index.journal.due() {
 		t.Errorf("%d groups, %v", groups, err)
 	}
 	l.crash()

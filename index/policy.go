@@ -17,10 +17,10 @@ type Policy struct {
 	OnFull OnFull
 	// Confirm, where there is one, is asked before a document is removed.
 	Confirm dedup.Confirmer
-	// CheckpointBytes told to Answered between two checkpoints, 0 means 256 MiB.
+	// CheckpointBytes told to Ack between two checkpoints, 0 means 256 MiB.
 	// Another one is taken whenever the table's memory is full.
 	CheckpointBytes int64
-	// CheckpointEvery, if positive, has Answered take one also when so much time has
+	// CheckpointEvery, if positive, has Ack take one also when so much time has
 	// passed since the last, by Now. An index that is not begun with a policy has a
 	// second.
 	CheckpointEvery time.Duration
@@ -38,12 +38,12 @@ type Policy struct {
 	// TellsTimes: documents tell their times, as a field of TagTime in what is stored
 	// with them, and one that does not has that of the latest. Else times are those of Now.
 	TellsTimes bool
-	// Settle is called before anything becomes durable. It hands on all answers
+	// Flush is called before anything becomes durable. It hands on all answers
 	// given so far, for a document that is remembered and was never answered is
 	// lost, and returns the owner's values, to be stored in the same transaction.
 	// ended says that no document will come. Nil: answers are given by return,
 	// and there are no values.
-	Settle func(ended bool) (values map[string][]byte, err error)
+	Flush func(ended bool) (values map[string][]byte, err error)
 	// Warn is told, once, that the filter is full and goes on being filled; nil
 	// for nobody.
 	Warn func(FilterState)

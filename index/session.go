@@ -59,14 +59,14 @@ func (x *Index) Begin(p Policy) error {
 	case x.table != nil:
 		return x.checkpoint(false)
 	}
-	values, err := x.settle(false)
+	values, err := x.flush(false)
 	if err != nil {
 		return err
 	}
 	return x.beginJournal(values)
 }
 
-func (x *Index) begun() error {
+func (x *Index) ensureBegun() error {
 	switch {
 	case x.closed:
 		return errIndexClosed
@@ -79,16 +79,16 @@ func (x *Index) begun() error {
 // Check judges a document and remembers nothing. set was extracted with the index's
 // own scheme. The result is valid until the next call.
 func (x *Index) Check(id string, set *feature.Set) (dedup.Result, error) {
-	if err := x.begun(); err != nil {
+	if err := x.ensureBegun(); err != nil {
 		return dedup.Result{}, err
 	}
 	return x.deduper.Check(id, set)
 }
 
 // Decide judges a document and, if it is kept, adds it. Once its answer is handed on,
-// Answered is to be called.
+// Ack is to be called.
 func (x *Index) Decide(doc dedup.Document) (dedup.Result, error) {
-	if err := x.Arrives(doc.Added); err != nil {
+	if err := x.AdvanceClock(doc.Added); err != nil {
 		return dedup.Result{}, err
 	}
 	x.arrived, x.owing, doc.Time = false, true, x.time
@@ -106,11 +106,11 @@ func (x *Index) Decide(doc dedup.Document) (dedup.Result, error) {
 // See is Decide for programs that answer by return: it extracts the features itself,
 // and takes what it has returned for answered when it is called again.
 func (x *Index) See(id string, text []byte) (dedup.Result, error) {
-	if err := x.begun(); err != nil {
+	if err := x.ensureBegun(); err != nil {
 		return dedup.Result{}, err
 	}
 	if x.owing {
-		if err := x.Answered(x.seen); err != nil {
+		if err := x.Ack(x.seen); err != nil {
 			return dedup.Result{}, err
 		}
 	}
@@ -137,21 +137,21 @@ func (x *Index) added(r dedup.Result, err error) (dedup.Result, error) {
 	return r, nil
 }
 
-// A Spare is what can be decided before Answered has anything to do, for certain: so
+// A Budget is what can be decided before Ack has anything to do, for certain: so
 // many bytes answered, keys and documents, and bytes of ids, each with idBytes more.
-type Spare struct {
+type Budget struct {
 	Bytes                int64
 	Keys, Documents, IDs int
 }
 
-// IDBytes is what an id counts in [Spare] beside its length: what is stored with a
+// IDBytes is what an id counts in [Budget] beside its length: what is stored with a
 // document.
 const IDBytes = 256
 
-// Spare returns what can be decided by DecideAll in one batch: nothing where that is
+// Budget returns what can be decided by DecideAll in one batch: nothing where that is
 // not possible.
-func (x *Index) Spare() (s Spare) {
-	if x.begun() != nil || x.table == nil || x.policy.ReplaceSameID || !x.deduper.CanDecideAll(1<<24) {
+func (x *Index) Budget() (s Budget) {
+	if x.ensureBegun() != nil || x.table == nil || x.policy.ReplaceSameID || !x.deduper.CanDecideAll(1<<24) {
 		return s
 	}
 	x.lookAtClock()
@@ -166,29 +166,29 @@ func (x *Index) Spare() (s Spare) {
 }
 
 // DecideAll is Decide for the documents of a batch, one after the other; see
-// [dedup.Deduper.DecideAll]. Together with what is then told to Answered it must be
-// within Spare, and each document Steady.
-func (x *Index) DecideAll(b *dedup.Batch, crew dedup.Crew, tell func(worker, i int, t dedup.Told)) error {
-	if err := x.begun(); err != nil {
+// [dedup.Deduper.DecideAll]. Together with what is then told to Ack it must be
+// within Budget, and each document NoCheckpointDue.
+func (x *Index) DecideAll(b *dedup.Group, crew dedup.Pool, emit func(worker, i int, t dedup.Decision)) error {
+	if err := x.ensureBegun(); err != nil {
 		return err
 	}
 	x.owing = true
-	x.arriveTogether(b)
-	if err := x.deduper.DecideAll(b, crew, tell); err != nil {
+	x.advanceAll(b)
+	if err := x.deduper.DecideAll(b, crew, emit); err != nil {
 		return err
 	}
 	x.decided += uint64(b.Len())
 	return nil
 }
 
-// Answered says that all answers are handed on to where Settle can make them safe, and
+// Ack says that all answers are handed on to where Flush can make them safe, and
 // of how many bytes of input since the last call. It acts when the filter is full, and
 // takes a checkpoint where one is due: at places that depend on the documents alone,
 // but with CheckpointEvery.
-func (x *Index) Answered(bytes int64) error {
+func (x *Index) Ack(bytes int64) error {
 	x.since += bytes
 	x.owing = false
-	if err := x.Room(); err != nil {
+	if err := x.EnsureCapacity(); err != nil {
 		return err
 	}
 	due := x.table != nil && x.table.Full() || x.journal != nil && x.journal.due() || x.late()
@@ -203,10 +203,10 @@ func (x *Index) late() bool {
 	return x.policy.CheckpointEvery > 0 && x.policy.Now().Sub(x.last) >= x.policy.CheckpointEvery
 }
 
-// Room does what the policy says where the filter is full. Answered calls it after
+// EnsureCapacity does what the policy says where the filter is full. Ack calls it after
 // each document; before the first one it may be full as well, when it was rebuilt
 // for a run that is resumed, or when this run allows less than the one before.
-func (x *Index) Room() error {
+func (x *Index) EnsureCapacity() error {
 	if x.warned || !x.Full() {
 		return nil
 	}
@@ -280,12 +280,12 @@ func (x *Index) Stop(cause error) error {
 	return errors.Join(cause, err)
 }
 
-func (x *Index) settle(ended bool) (values map[string][]byte, err error) {
-	if x.policy.Settle != nil {
-		values, err = x.policy.Settle(ended)
+func (x *Index) flush(ended bool) (values map[string][]byte, err error) {
+	if x.policy.Flush != nil {
+		values, err = x.policy.Flush(ended)
 	}
 	if err == nil {
-		err = x.forgetBegun()
+		err = x.forgetStarted()
 	}
 	return values, err
 }
@@ -296,8 +296,8 @@ func (x *Index) settle(ended bool) (values map[string][]byte, err error) {
 func (x *Index) checkpoint(ended bool) error {
 	x.since = 0
 	if x.table == nil && x.journal == nil {
-		if ended && x.policy.Settle != nil {
-			_, err := x.policy.Settle(true) // Finish tells what it came to
+		if ended && x.policy.Flush != nil {
+			_, err := x.policy.Flush(true) // Finish tells what it came to
 			return err
 		}
 		return nil
@@ -307,7 +307,7 @@ func (x *Index) checkpoint(ended bool) error {
 	if x.policy.CheckpointEvery > 0 {
 		x.last = x.policy.Now()
 	}
-	values, err := x.settle(ended)
+	values, err := x.flush(ended)
 	switch {
 	case err != nil:
 		return err

@@ -38,7 +38,7 @@ func TellsTime(added []byte) bool {
 
 // timing is what a session knows of times. All is nothing without a window, but arrived.
 type timing struct {
-	arrived bool   // the next document, as Arrives was told
+	arrived bool   // the next document, as AdvanceClock was told
 	isLate  bool   // it is older than the window
 	time    uint32 // of it
 	arrival uint32 // of documents that tell no times
@@ -77,12 +77,12 @@ func (x *Index) beginWindow(seconds uint32) error {
 	return x.table.SetWindow(seconds)
 }
 
-// Arrives tells what is stored with the next document, which Decide is then called with.
+// AdvanceClock tells what is stored with the next document, which Decide is then called with.
 // It moves the window to its time, and takes the checkpoint that may be due then: so
-// whoever stores in Settle how far he has come calls Arrives before he counts the
+// whoever stores in Flush how far he has come calls AdvanceClock before he counts the
 // document. Others need not.
-func (x *Index) Arrives(added []byte) error {
-	if err := x.begun(); err != nil || x.arrived {
+func (x *Index) AdvanceClock(added []byte) error {
+	if err := x.ensureBegun(); err != nil || x.arrived {
 		return err
 	}
 	err := x.advance(added)
@@ -123,9 +123,9 @@ func (x *Index) lookAtClock() {
 	}
 }
 
-// Steady says of a document with these fields that it can be decided by DecideAll with
-// others, within Spare, as far as its time goes.
-func (x *Index) Steady(added []byte) bool {
+// NoCheckpointDue says of a document with these fields that it can be decided by DecideAll with
+// others, within Budget, as far as its time goes.
+func (x *Index) NoCheckpointDue(added []byte) bool {
 	if !x.windowed() {
 		return true
 	}
@@ -134,8 +134,8 @@ func (x *Index) Steady(added []byte) bool {
 	return first <= time && time <= last
 }
 
-// arriveTogether is advance for documents which are Steady.
-func (x *Index) arriveTogether(b *dedup.Batch) {
+// advanceAll is advance for documents which are NoCheckpointDue.
+func (x *Index) advanceAll(b *dedup.Group) {
 	if x.isLate = false; !x.windowed() {
 		return
 	}

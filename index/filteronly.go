@@ -93,7 +93,7 @@ func findLogs(dir string) (logs []chained, err error) {
 }
 
 // alone is a filter-only index as it lies on the disk.
-type alone struct {
+type filterOnly struct {
 	there  bool // there is a filter file
 	header bloomstore.Header
 	at     mark              // of the filter file, or of nothing
@@ -102,8 +102,8 @@ type alone struct {
 	stale  []string          // files that mean nothing
 }
 
-// findAlone reads what tells which files belong together. Nothing is changed.
-func findAlone(dir string) (a alone, err error) {
+// findFilterOnly reads what tells which files belong together. Nothing is changed.
+func findFilterOnly(dir string) (a filterOnly, err error) {
 	logs, err := findLogs(dir)
 	if err != nil {
 		return a, err
@@ -136,7 +136,7 @@ func findAlone(dir string) (a alone, err error) {
 }
 
 // check refuses journals that are not those of the filter, one after the other.
-func (a *alone) check() error {
+func (a *filterOnly) check() error {
 	want := a.at
 	for i := range a.chain {
 		h := &a.chain[i].header
@@ -152,7 +152,7 @@ func (a *alone) check() error {
 }
 
 // load reads the filter and adds what the journals hold.
-func (a *alone) load(dir, scheme string) (f *bloomstore.Filter, left *Left, err error) {
+func (a *filterOnly) load(dir, scheme string) (f *bloomstore.Filter, left *Left, err error) {
 	if a.there {
 		f, _, err = bloomstore.Open(filepath.Join(dir, FilterFile), scheme)
 	} else if a.header.Scheme != scheme {
@@ -179,10 +179,10 @@ func (a *alone) load(dir, scheme string) (f *bloomstore.Filter, left *Left, err 
 	return f, left, nil
 }
 
-// openAlone returns the filter of an index without a table, with what its journals
+// openFilterOnly returns the filter of an index without a table, with what its journals
 // hold. Nothing is changed.
-func openAlone(dir, scheme string) (*bloomstore.Filter, error) {
-	a, err := findAlone(dir)
+func openFilterOnly(dir, scheme string) (*bloomstore.Filter, error) {
+	a, err := findFilterOnly(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -208,9 +208,9 @@ func markOf(h *bloomstore.Header) (m mark, values map[string][]byte, err error) 
 	return m, values, nil
 }
 
-// stampAlone is what a filter file without a table carries: its mark and, where there are
+// stampFilterOnly is what a filter file without a table carries: its mark and, where there are
 // any, the owner's values.
-func (x *Index) stampAlone(m mark) []byte {
+func (x *Index) stampFilterOnly(m mark) []byte {
 	if len(x.values) == 0 {
 		return m.stamp()
 	}
@@ -260,9 +260,9 @@ func (x *Index) newToken(generation uint64) (t keylog.Token) {
 	return contentToken(x.uuid[:], generation, x.filter.Ones(), x.filter.Items())
 }
 
-// openAlone opens an index without a table.
-func (x *Index) openAlone(shape bloomstore.Shape) error {
-	a, err := findAlone(x.dir)
+// openFilterOnly opens an index without a table.
+func (x *Index) openFilterOnly(shape bloomstore.Shape) error {
+	a, err := findFilterOnly(x.dir)
 	if err != nil {
 		return err
 	}
@@ -299,8 +299,8 @@ func (x *Index) openAlone(shape bloomstore.Shape) error {
 	return nil
 }
 
-// saveAlone saves the filter, with all that is in it, and removes the journals.
-func (x *Index) saveAlone() error {
+// saveFilterOnly saves the filter, with all that is in it, and removes the journals.
+func (x *Index) saveFilterOnly() error {
 	if x.journal != nil {
 		err := x.journal.close()
 		x.journal = nil
@@ -309,7 +309,7 @@ func (x *Index) saveAlone() error {
 		}
 	}
 	m := x.following()
-	if err := x.filter.Save(x.path(FilterFile), x.stampAlone(m)); err != nil {
+	if err := x.filter.Save(x.path(FilterFile), x.stampFilterOnly(m)); err != nil {
 		return err
 	}
 	x.at = m

@@ -41,7 +41,7 @@ func openLife(t *testing.T, dir string, bound int64) *life {
 	}
 	l := &life{t: t, index: x}
 	l.onStep(func(string) {})
-	err = x.Begin(Policy{OnFull: OnFullWarn, Stream: true, Settle: func(bool) (map[string][]byte, error) { return state("it"), nil }})
+	err = x.Begin(Policy{OnFull: OnFullWarn, Stream: true, Flush: func(bool) (map[string][]byte, error) { return state("it"), nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func (l *life) feed(n int) {
 		if _, err := l.index.Decide(dedup.Document{Sketch: &set}); err != nil {
 			l.t.Fatal(err)
 		}
-		if err := l.index.Answered(100); err != nil {
+		if err := l.index.Ack(100); err != nil {
 			l.t.Fatal(err)
 		}
 	}
@@ -480,11 +480,11 @@ func TestReproducibleJournals(t *testing.T) {
 // it follows the filter, or the journal before it.
 func TestChainOfJournals(t *testing.T) {
 	shape := bloomstore.Shape{Bits: 512, Hashes: 3}
-	chain := func() *alone {
+	chain := func() *filterOnly {
 		first := keylog.Header{Generation: 4, Token: keylog.Token{1}, Scheme: "s", Bits: 512, Hashes: 3}
 		second := first
 		second.Generation, second.Token, second.Before = 5, keylog.Token{2}, first.Token
-		return &alone{
+		return &filterOnly{
 			header: bloomstore.Header{Shape: shape, Scheme: "s"}, at: mark{4, first.Token},
 			chain: []chained{{header: first}, {header: second}},
 		}

@@ -13,7 +13,7 @@ import (
 // unfinished steps included.
 var indexFiles = map[string]bool{
 	lockFile: true, TableFile: true, TableFile + ".new": true, FilterFile: true, FilterFile + ".tmp": true,
-	KeyFile: true, KeyFile + ".tmp": true, begunFile: true,
+	KeyFile: true, KeyFile + ".tmp": true, startedFile: true,
 	TermsFile: true, TermsFile + ".tmp": true,
 	TableFile + ".readers": true,
 }
@@ -24,7 +24,7 @@ var indexFiles = map[string]bool{
 // lock: its owner may be about to take that. An index under a name that its owner
 // means to use again must not be given.
 func RemoveLeftIndex(dir string) (bool, error) {
-	names, err := leftNames(dir)
+	names, err := leftoverNames(dir)
 	if err != nil || len(names) < 2 {
 		return false, err
 	}
@@ -48,8 +48,8 @@ func RemoveLeftIndex(dir string) (bool, error) {
 	return err == nil, err
 }
 
-// leftNames lists dir, which is nothing to be removed where the list is empty.
-func leftNames(dir string) ([]string, error) {
+// leftoverNames lists dir, which is nothing to be removed where the list is empty.
+func leftoverNames(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err

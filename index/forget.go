@@ -22,10 +22,10 @@ func (x *Index) SetBatch(name string) error {
 	return x.table.SetBatch(name)
 }
 
-// NoteRemoved notes, for the day on which a batch is cancelled, for whose sake a document
+// NoteDependent notes, for the day on which a batch is cancelled, for whose sake a document
 // was removed, if that is a document of this index. It becomes durable with the next
 // checkpoint.
-func (x *Index) NoteRemoved(id string, r *dedup.Result) {
+func (x *Index) NoteDependent(id string, r *dedup.Result) {
 	if x.closed || x.table == nil || r.Kept {
 		return
 	}
@@ -150,16 +150,16 @@ func (e *Editor) Save() error {
 	return e.x.table.SaveForgotten()
 }
 
-// A Victim is a document that was removed for the sake of one that is cancelled.
-type Victim struct {
+// A Dependent is a document that was removed for the sake of one that is cancelled.
+type Dependent struct {
 	ID    string // of the removed document
 	Batch string // it came with, "" for none
 	Of    string // id of the document that is cancelled
 }
 
-// Victims calls f for the documents of other batches that were removed for the sake of a
+// Dependents calls f for the documents of other batches that were removed for the sake of a
 // live one of this batch, in the order in which they were removed.
-func (e *Editor) Victims(batch string, f func(Victim) error) error {
+func (e *Editor) Dependents(batch string, f func(Dependent) error) error {
 	for r, err := range e.x.table.Removed() {
 		if err != nil {
 			return err
@@ -171,7 +171,7 @@ func (e *Editor) Victims(batch string, f func(Victim) error) error {
 		if err != nil {
 			return err
 		}
-		if err := f(Victim{ID: r.ID, Batch: r.Batch, Of: doc.ID}); err != nil {
+		if err := f(Dependent{ID: r.ID, Batch: r.Batch, Of: doc.ID}); err != nil {
 			return err
 		}
 	}
