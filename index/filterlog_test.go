@@ -114,7 +114,7 @@ func (l *life) installed() bool {
 	}
 	select {
 	case err := <-s.Done():
-		if err := l.index.Install(err); err != nil {
+		if err := l.index.install(err); err != nil {
 			l.t.Fatal(err)
 		}
 		return true
@@ -174,13 +174,13 @@ func TestCrashWhileTheFilterIsSaved(t *testing.T) {
 		}
 		saving := l.index.journal.saving
 		for i := 0; saving.Ready() != nil; i++ {
-			indextest.Must(t, l.index.CopyPiece(<-l.index.Pieces()))
+			indextest.Must(t, l.index.journal.copyPiece(<-l.index.journal.saving.Ready()))
 			l.feed(3) // decided, and in no group
 			if i == 1 {
 				l.save()
 			}
 		}
-		if err := l.index.Install(<-saving.Done()); err != nil {
+		if err := l.index.install(<-saving.Done()); err != nil {
 			t.Fatal(err)
 		}
 		if l.durable != l.next {
@@ -314,7 +314,7 @@ func TestJournalOfALifeBefore(t *testing.T) {
 		}
 		if saving != nil {
 			indextest.Must(t, l.index.journal.hurry())
-			indextest.Must(t, l.index.Install(<-saving.Done()))
+			indextest.Must(t, l.index.install(<-saving.Done()))
 		}
 	}
 	l.crash()
@@ -420,12 +420,8 @@ func TestJournalStepsFail(t *testing.T) {
 				}
 				for served := true; served; {
 					select {
-					case buf := <-l.index.Pieces():
-						if err := l.index.CopyPiece(buf); err != nil {
-							return err
-						}
-					case err := <-l.index.Written():
-						if err := l.index.Install(err); err != nil {
+					case work := <-l.index.Work():
+						if err := work(); err != nil {
 							return err
 						}
 					default:

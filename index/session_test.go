@@ -251,8 +251,8 @@ func TestStreamDisk(t *testing.T) {
 		indextest.Must(t, x.Ack(1000))
 		if x.journal.saving != nil && x.since == 0 {
 			select {
-			case err := <-x.Written():
-				indextest.Must(t, x.Install(err))
+			case err := <-x.journal.saving.Done():
+				indextest.Must(t, x.install(err))
 			default: // no piece is copied before it must be
 			}
 		}

@@ -356,12 +356,8 @@ func (p *pipeline) next(ctx context.Context) (b *block, err error) {
 			if err := p.committer.index.Tick(); err != nil {
 				return nil, err
 			}
-		case buf := <-p.committer.index.Pieces():
-			if err := p.committer.index.CopyPiece(buf); err != nil {
-				return nil, err
-			}
-		case err := <-p.committer.index.Written():
-			if err := p.committer.index.Install(err); err != nil {
+		case work := <-p.committer.index.Work():
+			if err := work(); err != nil {
 				return nil, err
 			}
 		case <-ctx.Done():
