@@ -11,22 +11,20 @@ import (
 	"github.com/firstseen/firstseen/internal/durable"
 )
 
-// startedFile is there while a run is under way, or was killed, of which the index
-// remembers nothing.
+// startedFile exists from the start of a run until the index remembers any of its documents.
 const startedFile = "begun"
 
 // startedNote is what startedFile holds.
 type startedNote struct {
-	// Self is the file: in a copy of the index, of which the run knows nothing, the
-	// note says nothing.
+	// Self identifies the file. In a copy of the index it is another, and the note is void.
 	Self  claim.ID        `json:"self"`
 	Owner json.RawMessage `json:"owner"`
 }
 
-// NoteStarted stores what the owner, in JSON, tells of a run that begins. It is gone
-// before anything becomes durable that is added from then on, so who finds it knows
-// that of this run nothing is remembered. Where files cannot be told from copies it is
-// not stored, and so it may be after a power cut.
+// NoteStarted stores the owner's note, in JSON, about a run that begins. The note is removed before
+// any document of the run becomes durable. A later run that finds it knows that nothing of this run
+// is remembered. The note is lost on file systems that cannot distinguish files from copies, and
+// perhaps after a power cut.
 func (x *Index) NoteStarted(owner []byte) (err error) {
 	if x.closed {
 		return errIndexClosed
@@ -48,7 +46,7 @@ func (x *Index) NoteStarted(owner []byte) (err error) {
 	return err
 }
 
-// Started returns what NoteStarted has stored, nil where something was remembered since.
+// Started returns the note of NoteStarted. It is nil once anything is remembered.
 func (x *Index) Started() ([]byte, error) {
 	if x.closed {
 		return nil, errIndexClosed
@@ -68,7 +66,7 @@ func (x *Index) Started() ([]byte, error) {
 	return note.Owner, nil
 }
 
-// forgetStarted comes before anything is remembered.
+// forgetStarted removes the note. It precedes everything that makes documents durable.
 func (x *Index) forgetStarted() error {
 	if x.startedGone {
 		return nil
