@@ -38,7 +38,7 @@ func TestSnapshotWhileAdding(t *testing.T) {
 		}
 		before := add(5000)
 		path := filepath.Join(t.TempDir(), "filter")
-		s, err := f.Snapshot(path, []byte("a stamp"))
+		s, err := f.Snapshot(path, []byte("a stamp"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestSnapshotIsTheFileOfSave(t *testing.T) {
 	defer f.Close()
 	f.Add([]uint64{1, 2, 3, 1 << 63})
 	dir := t.TempDir()
-	s, err := f.Snapshot(filepath.Join(dir, "a"), []byte("x"))
+	s, err := f.Snapshot(filepath.Join(dir, "a"), []byte("x"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,6 +106,40 @@ func TestSnapshotIsTheFileOfSave(t *testing.T) {
 	}
 }
 
+// TestSnapshotTurns: an owner that waits for turns alone copies everything and sees the end.
+func TestSnapshotTurns(t *testing.T) {
+	f, err := New(Shape{Bits: 64 * 5 * snapshotWords, Hashes: 8}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var s *Snapshot
+	pieces, ended := 0, false
+	s, err = f.Snapshot(filepath.Join(t.TempDir(), "filter"), nil, func() error {
+		select {
+		case buf := <-s.Ready():
+			pieces++
+			s.Copy(buf)
+		case err := <-s.Done():
+			ended = true
+			return err
+		default:
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for !ended {
+		if err := (<-s.Turns())(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if pieces != 5 {
+		t.Errorf("%d pieces were copied, want 5", pieces)
+	}
+}
+
 // TestSnapshotGivenUp: an aborted snapshot leaves no file, however far it came.
 func TestSnapshotGivenUp(t *testing.T) {
 	f, err := New(Shape{Bits: 64 * 3 * snapshotWords, Hashes: 8}, "test")
@@ -115,7 +149,7 @@ func TestSnapshotGivenUp(t *testing.T) {
 	defer f.Close()
 	for steps := range 5 {
 		path := filepath.Join(t.TempDir(), "filter")
-		s, err := f.Snapshot(path, nil)
+		s, err := f.Snapshot(path, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +223,7 @@ func TestSnapshotReportsEveryFailure(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := f.startSnapshot(path, &failingFile{file, n}, nil)
+		s := f.startSnapshot(path, &failingFile{file, n}, nil, nil)
 		err = finishSnapshot(s)
 		if err == nil {
 			if n < 10 {

@@ -51,7 +51,7 @@ func TestSnapshotSyncedBehindItsLastWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		watched := &watchedFile{File: file, failing: failing}
-		err = finishSnapshot(f.startSnapshot(file.Name(), watched, nil))
+		err = finishSnapshot(f.startSnapshot(file.Name(), watched, nil, nil))
 		if failing == "" && err != nil || failing != "" && !errors.Is(err, errFail) {
 			t.Errorf("%q fails: %v", failing, err)
 		}

@@ -51,9 +51,9 @@ func see(t *testing.T, x *Index, from, to int) (kept int) {
 
 // checkpoint takes one with a value of the owner's.
 func checkpoint(x *Index, value string) error {
-	x.policy.Settle = func(bool) (map[string][]byte, error) { return state(value), nil }
+	x.policy.Flush = func(bool) (map[string][]byte, error) { return state(value), nil }
 	err := x.Checkpoint()
-	x.policy.Settle = nil
+	x.policy.Flush = nil
 	return err
 }
 

@@ -252,7 +252,7 @@ func (l *Ledger) OpenOutputs() (o Outputs, err error) {
 	if o.Tree, err = l.openTree(worthless); err != nil {
 		return o, errors.Join(err, o.Abort())
 	}
-	if err := l.noteBegun(&o); err != nil {
+	if err := l.noteStarted(&o); err != nil {
 		return o, errors.Join(err, o.Abort())
 	}
 	return o, nil
@@ -313,7 +313,7 @@ func (l *Ledger) Note(full bool) error {
 		return err
 	}
 	if runs != nil {
-		state[OverName] = runs
+		state[CompletedName] = runs
 	}
 	if err := l.index.Finish(state); err != nil {
 		return err

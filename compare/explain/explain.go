@@ -88,7 +88,7 @@ func (e *Explanation) judge(rules Rules) error {
 	if _, err := d.Decide(e.Earlier.ID, &first); err != nil {
 		return err
 	}
-	r, why, err := d.Why(e.Later.ID, &second)
+	r, why, err := d.Explain(e.Later.ID, &second)
 	if err != nil {
 		return err
 	}
