@@ -47,8 +47,12 @@ func TestTop(t *testing.T) {
 			many.add("often")
 		}
 	}
-	if len(many.heap) != maxCounters || len(many.at) != maxCounters {
-		t.Fatalf("%d counters, %d values", len(many.heap), len(many.at))
+	values := map[string]bool{}
+	for _, c := range many.All() {
+		values[c.Key] = true
+	}
+	if len(many.All()) != maxCounters || len(values) != maxCounters {
+		t.Fatalf("%d counters, %d values", len(many.All()), len(values))
 	}
 	c := many.most(1)[0]
 	if want := int64(3 * maxCounters / 8); c.Value != "often" || c.Count < want || c.Count-c.Over > want {
