@@ -112,6 +112,7 @@ var kindTitles = map[string]string{
 	"least evidence": "Removed on the least evidence",
 	"related":        "Kept, and most like another",
 	"mosaic":         "Made of several others",
+	spreadKind:       "From all over the report",
 }
 
 // examples writes documents and their sources side by side, and under them the shared parts, as the
