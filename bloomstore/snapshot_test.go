@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// finishSnapshot copies what is left and waits.
+// finishSnapshot copies the rest and waits.
 func finishSnapshot(s *Snapshot) error {
 	for {
 		select {
@@ -20,8 +20,8 @@ func finishSnapshot(s *Snapshot) error {
 	}
 }
 
-// TestSnapshotWhileAdding: keys are added between the steps. The file is sound and
-// holds all that were there at its beginning, and no bit that the filter has not.
+// TestSnapshotWhileAdding: keys are added between the steps. The file is sound. It holds all keys
+// from before the snapshot, and no bit missing from the filter.
 func TestSnapshotWhileAdding(t *testing.T) {
 	for _, shape := range []Shape{{Bits: 100, Hashes: 3}, {Bits: 64 * snapshotWords, Hashes: 8}, {Bits: 64*3*snapshotWords + 17, Hashes: 8}} {
 		f, err := New(shape, "test")
@@ -77,7 +77,7 @@ func TestSnapshotWhileAdding(t *testing.T) {
 	}
 }
 
-// TestSnapshotIsTheFileOfSave where nothing is added meanwhile.
+// TestSnapshotIsTheFileOfSave: without additions a snapshot has the bytes of Save.
 func TestSnapshotIsTheFileOfSave(t *testing.T) {
 	f, err := New(ForItems(100_000), "test")
 	if err != nil {
@@ -106,7 +106,7 @@ func TestSnapshotIsTheFileOfSave(t *testing.T) {
 	}
 }
 
-// TestSnapshotGivenUp leaves no file, however far it came.
+// TestSnapshotGivenUp: an aborted snapshot leaves no file, however far it came.
 func TestSnapshotGivenUp(t *testing.T) {
 	f, err := New(Shape{Bits: 64 * 3 * snapshotWords, Hashes: 8}, "test")
 	if err != nil {
@@ -176,8 +176,8 @@ func (f *failingFile) Sync() error { return errors.Join(f.fail(), f.File.Sync())
 
 func (f *failingFile) Close() error { return errors.Join(f.fail(), f.File.Close()) }
 
-// TestSnapshotTellsEveryFailure: whichever operation fails, Done says so.
-func TestSnapshotTellsEveryFailure(t *testing.T) {
+// TestSnapshotReportsEveryFailure: whichever operation fails, Done returns its error.
+func TestSnapshotReportsEveryFailure(t *testing.T) {
 	f, err := New(Shape{Bits: 64 * 2 * snapshotWords, Hashes: 8}, "test")
 	if err != nil {
 		t.Fatal(err)

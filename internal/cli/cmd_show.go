@@ -26,10 +26,12 @@ differ in verdict, score, folder and file.
 
 The result is a text for a terminal or a file. --html writes it as one page for a
 browser, which needs nothing else, and --json as JSON. With --input, the inputs of the
-run are read too: the page then shows both texts of an example, and marks what differs.
-The totals count unique documents and bytes then. Sites are those of ids that are URLs.
-Memory does not grow with reports, and counts that are no longer exact beyond 65,536
-different values are marked with ≤.`
+run are read too: the page then shows both texts of an example, and marks what differs
+in their first 64 KiB. A source from an earlier run is not among the inputs: its
+example shows the quotes alone. The totals count unique documents and bytes then.
+
+Sites are those of ids that are URLs. Memory does not grow with reports, and counts that
+are no longer exact beyond 65,536 different values are marked with ≤.`
 
 const showExample = `  firstseen report show dups.jsonl
   firstseen report show --html dups.html dups-*.jsonl.gz
