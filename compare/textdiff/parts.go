@@ -7,8 +7,8 @@ type Part struct {
 	Moved bool // the other text has it elsewhere
 }
 
-// Parts cuts two texts into stretches that are in both, in both but elsewhere, and in one only. The
-// parts of a text make up all of it.
+// Parts cuts two texts into stretches: shared, shared but elsewhere, and in one text only. The parts
+// of a text make up all of it.
 func Parts(left, right string) (a, b []Part) {
 	x, y := newSide(left), newSide(right)
 	x.mark(y)

@@ -14,7 +14,7 @@ import (
 
 // Digest is the summary of a report. The JSON form is a contract.
 type Digest struct {
-	Lines      int64 `json:"lines"` // documents that are not unique
+	Lines      int64 `json:"lines"` // documents with another verdict than unique
 	Removed    int64 `json:"removed"`
 	Duplicates int64 `json:"duplicates"`
 	Exact      int64 `json:"exact"`   // of the duplicates, those equal in their whole text

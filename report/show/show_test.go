@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/html"
 	"pgregory.net/rapid"
 
+	"github.com/firstseen/firstseen/compare/textdiff"
 	"github.com/firstseen/firstseen/internal/visible"
 	"github.com/firstseen/firstseen/report/lines"
 )
@@ -160,7 +161,7 @@ func TestHostileText(t *testing.T) {
 
 func widthOf(s string) (n int) {
 	for _, r := range s {
-		n += columnsOf(r)
+		n += textdiff.Columns(r)
 	}
 	return n
 }
@@ -268,15 +269,6 @@ func TestSteps(t *testing.T) {
 		d := digestOf(t, []lines.Line{{Verdict: "related", Score: float64(i) / Bins}})
 		if at := min(i, Bins-1); d.Histogram[at].Related != 1 {
 			t.Errorf("%d of %d: %+v", i, Bins, d.Histogram)
-		}
-	}
-}
-
-// TestColumns: of characters that are wide, narrow and none of their own.
-func TestColumns(t *testing.T) {
-	for r, want := range map[rune]int{'a': 1, 'é': 1, '渡': 2, 'ｗ': 2, 'ア': 2, 'ｱ': 1, '\u0301': 0} {
-		if got := columnsOf(r); got != want {
-			t.Errorf("%c: %d, want %d", r, got, want)
 		}
 	}
 }

@@ -64,7 +64,7 @@ type candidate struct {
 	hashed
 }
 
-// choose returns examples that are not shown yet. Each next one is of the verdict, score, file and
+// choose returns examples not shown yet. Each next one is of the verdict, score, file and
 // folder of ids chosen least so far.
 func (s *spread) choose(shown []Example) (chosen []Example) {
 	taken := map[string]bool{}

@@ -74,8 +74,8 @@ func beginning(text []byte) string {
 type part struct{ Class, Text string }
 
 const (
-	sharedRunes = 160  // shown of a stretch that is shared
-	onlyRunes   = 400  // shown of a stretch that differs
+	sharedRunes = 160  // shown of a shared stretch
+	onlyRunes   = 400  // shown of a differing stretch
 	sideRunes   = 4000 // shown of a text
 )
 
