@@ -206,12 +206,8 @@ func (l *Ledger) GiveUp() (left []string, err error) {
 		return nil, nil
 	}
 	if tree := e.Progress.Tree; tree != nil {
-		folder, err := corpus.CutTree(e.Choices.Dir, *tree)
-		if err != nil {
+		if left, err = corpus.CutTree(e.Choices.Dir, *tree); err != nil {
 			return left, err
-		}
-		if folder != "" {
-			left = append(left, folder)
 		}
 	}
 	for i, name := range e.Choices.Outputs {

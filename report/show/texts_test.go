@@ -30,6 +30,9 @@ func TestTexts(t *testing.T) {
 	if !slices.Equal(d.Totals, want) {
 		t.Errorf("without texts: %+v", d.Totals)
 	}
+	if len(d.Examples) != 3 {
+		t.Errorf("%d examples of 3 documents", len(d.Examples))
+	}
 	texts := d.ReadTexts()
 	texts.Add([]byte("first"), []byte("The ferry leaves at <seven>."), nil)
 	texts.Add([]byte("second"), []byte("The ferry leaves at eight."), &all[0])
