@@ -104,13 +104,13 @@ func (v *verifier) decide(d *dedup.Deduper, docs []document) ([]dedup.Result, er
 		r, err := d.Decide(docs[0].id, &docs[0].set)
 		return []dedup.Result{r}, err
 	}
-	var b dedup.Batch
+	var b dedup.Group
 	for i := range docs {
 		b.Add(dedup.Document{ID: docs[i].id, Sketch: &docs[i].set})
 	}
 	new(dedup.Linker).Link(&b)
 	results := make([]dedup.Result, len(docs))
-	err := d.DecideAll(&b, dedup.Crew{Size: v.jobs, Run: v.run}, func(_, i int, t dedup.Told) { results[i] = *t.Result })
+	err := d.DecideAll(&b, dedup.Pool{Size: v.jobs, Run: v.run}, func(_, i int, t dedup.Decision) { results[i] = *t.Result })
 	return results, err
 }
 

@@ -22,11 +22,11 @@ var benchShapes = []struct {
 	{"4GiB", ForMemory(4 << 30)},
 }
 
-// document is how many keys a document has, and what the pipeline asks at once.
+// document is the number of keys of a document, the batch of the pipeline.
 const document = 50
 
-// benchFilter has random bits, a quarter of them one, as at a little over half
-// the design load. That is quicker than to add 300 million keys.
+// benchFilter has random bits, a quarter of them one, as at a little over half the design load.
+// That is quicker than adding 300 million keys.
 func benchFilter(b *testing.B, shape Shape) *Filter {
 	f := mustNew(b, shape, "bench")
 	r := rand.New(rand.NewPCG(1, 1))
@@ -37,7 +37,7 @@ func benchFilter(b *testing.B, shape Shape) *Filter {
 	return f
 }
 
-// seeds are different for all that make keys: what one has added no other may test.
+// seeds differ for all makers of keys: a key added by one is never tested by another.
 var seeds atomic.Uint64
 
 // perBatch calls f with fresh keys, a document at a time; one b.N is one key.
@@ -72,9 +72,8 @@ func aloneAndTogether(b *testing.B, name string, f func(keys []uint64, seen []bo
 	})
 }
 
-// BenchmarkKey is the time of one key, in batches of 50 fresh keys. "library" is
-// bloom/v3 on the same memory, huge pages included, one key after another;
-// "ownMemory" is the library as it comes.
+// BenchmarkKey is the time of one key, in batches of 50 fresh keys. "library" is bloom/v3 on the
+// same memory, including huge pages, one key after another; "ownMemory" is the library alone.
 func BenchmarkKey(b *testing.B) {
 	for _, s := range benchShapes {
 		f := benchFilter(b, s.shape)

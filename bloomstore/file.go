@@ -118,7 +118,7 @@ func (f *Filter) load(r, both io.Reader, sum *xxh3.Hasher, ones uint64) (err err
 		return damage("its bits do not match their checksum")
 	}
 	if f.ones != ones || excess(f.words, f.shape.Bits) {
-		return damage("its bits are not those the header tells of")
+		return damage("its bits do not match its header")
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func explain(path string, err error) error {
 	hint := ""
 	switch {
 	case errors.Is(err, ErrDamaged):
-		hint = "; delete it to have it rebuilt from the side table, or, where there is none, put back a copy or begin a new index"
+		hint = "; delete it to have it rebuilt from the side table (without one, restore a copy or begin a new index)"
 	case errors.Is(err, ErrScheme):
 		hint = "; use the options it was made with, or another index"
 	case errors.Is(err, ErrVersion):

@@ -88,8 +88,7 @@ func TestSaveRefusesLongStamp(t *testing.T) {
 	}
 }
 
-// TestOpenRefuses has one case for each kind of trouble and looks at what the
-// user is told.
+// TestOpenRefuses has one case for each kind of trouble and checks the message.
 func TestOpenRefuses(t *testing.T) {
 	good := saved(t, sample(t), []byte("stamp"))
 	path := filepath.Join(t.TempDir(), "filter")
@@ -237,7 +236,7 @@ func TestFailingWrite(t *testing.T) {
 
 var errDiskFull = errors.New("disk full")
 
-// failingWriter writes half of what it is given once left writes are done.
+// failingWriter writes half of its input once left writes are done.
 type failingWriter struct {
 	file *os.File
 	left int

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// mustNew makes a filter that goes away with the test.
+// mustNew makes a filter that is closed with the test.
 func mustNew(t testing.TB, shape Shape, scheme string) *Filter {
 	t.Helper()
 	f, err := New(shape, scheme)
@@ -38,12 +38,12 @@ func randomKeys(seed uint64, n int) []uint64 {
 
 func keyBytes(key uint64) []byte { return binary.LittleEndian.AppendUint64(nil, key) }
 
-// library is the filter bloom/v3 makes of the same words, sharing memory.
+// library returns the filter of bloom/v3 with the same words, sharing memory.
 func library(f *Filter) *bloom.BloomFilter {
 	return bloom.FromWithM(f.words, uint(f.shape.Bits), uint(f.shape.Hashes))
 }
 
-// checkCount holds the live count of ones against a fresh one.
+// checkCount compares the running count of ones with a fresh one.
 func checkCount(t interface{ Fatalf(string, ...any) }, f *Filter) {
 	if want := uint64(bitset.From(f.words).Count()); f.Ones() != want {
 		t.Fatalf("Ones() = %d, there are %d", f.Ones(), want)
@@ -70,8 +70,8 @@ var shapes = []Shape{
 	{999983, 64},
 }
 
-// TestBitsAreThoseOfTheLibrary adds by one and compares words, and asks the
-// other, both ways.
+// TestBitsAreThoseOfTheLibrary adds keys with one implementation, compares words, and tests with
+// the other, both ways.
 func TestBitsAreThoseOfTheLibrary(t *testing.T) {
 	for _, shape := range shapes {
 		n := int(min(max(2*shape.Capacity(), 3), 2000))
@@ -98,8 +98,8 @@ func TestBitsAreThoseOfTheLibrary(t *testing.T) {
 	}
 }
 
-// TestModel runs random operations against the library on a shape drawn at random.
-func TestModel(t *testing.T) {
+// TestFilterEqualsLibrary runs random operations against the library on a shape drawn at random.
+func TestFilterEqualsLibrary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shape := Shape{
 			Bits:   rapid.Uint64Range(1, 5000).Draw(t, "bits"),
@@ -176,8 +176,8 @@ func TestReduceIsModulo(t *testing.T) {
 	})
 }
 
-// TestSideBySide has its point under the race detector.
-func TestSideBySide(t *testing.T) {
+// TestSideBySideHasNoRace is meant for the race detector.
+func TestSideBySideHasNoRace(t *testing.T) {
 	f := mustNew(t, ForItems(10000), "s")
 	keys := randomKeys(1, 5000)
 	f.Add(keys)

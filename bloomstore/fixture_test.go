@@ -9,9 +9,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/filter-v1 anew")
 
-// TestFixtureOfVersion1 opens a file that was written when version 1 was made.
-// It must open for ever; it is not to be written anew but for a new version,
-// under a new name.
+// TestFixtureOfVersion1 opens a file from the time of version 1. It must open for ever. A new
+// version gets a fixture of its own, under a new name.
 func TestFixtureOfVersion1(t *testing.T) {
 	const path = "testdata/filter-v1"
 	want := mustNew(t, Shape{10007, 8}, "fs1-xxh3-n50-w16")

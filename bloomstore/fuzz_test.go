@@ -7,10 +7,9 @@ import (
 	"testing"
 )
 
-// FuzzOpen: whatever is read is refused, or is a filter that is written again as
-// the same bytes. head is the header without its padding and checksum, which are
-// added, and so is the trailer: random bytes would never get past them. The two
-// parts are tried as they are, too.
+// FuzzOpen: an input is refused, or is a filter that is written again as the same bytes. head is
+// the header without its padding and checksum. Those are added, and so is the trailer: random
+// bytes would never pass them. The two parts are tried unchanged, too.
 func FuzzOpen(f *testing.F) {
 	small, err := New(Shape{100, 3}, "scheme-1")
 	if err != nil {
@@ -50,7 +49,7 @@ func checkDecode(t *testing.T, data []byte) {
 	useAll(t, f)
 }
 
-// useAll holds an accepted filter to its promises.
+// useAll checks an accepted filter's promises.
 func useAll(t *testing.T, f *Filter) {
 	checkCount(t, f)
 	keys, seen := []uint64{0, 1, ^uint64(0)}, make([]bool, 3)

@@ -73,7 +73,7 @@ func decodeHeader(r io.Reader, fileSize uint64) (Header, error) {
 	}
 	le := binary.LittleEndian
 	if string(prefix[:16]) != magic {
-		return Header{}, damage("it does not begin as a filter does")
+		return Header{}, damage("it does not begin like a filter")
 	}
 	if v := le.Uint32(prefix[16:]); v != version {
 		return Header{}, fmt.Errorf("%w: version %d, known is %d", ErrVersion, v, version)

@@ -10,8 +10,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// TestHeaderOfOtherSize: a file with a byte more or less than its header asks for is
-// refused when only the header is wanted, too.
+// TestHeaderOfOtherSize: a file with a byte more or less than its header says is refused, also by
+// ReadHeader.
 func TestHeaderOfOtherSize(t *testing.T) {
 	whole := saved(t, sample(t), []byte("stamp"))
 	for name, data := range map[string][]byte{"longer": append(whole[:len(whole):len(whole)], 0), "shorter": whole[:len(whole)-1]} {
@@ -25,8 +25,8 @@ func TestHeaderOfOtherSize(t *testing.T) {
 	}
 }
 
-// TestHeaderLongerThanItsNames: H has to be the one that follows from the names, also
-// where all checksums are right.
+// TestHeaderLongerThanItsNames: the length of the header must follow from the names, even if all
+// checksums are right.
 func TestHeaderLongerThanItsNames(t *testing.T) {
 	h := Header{Shape: Shape{640, 8}, Scheme: "scheme-1", Stamp: []byte("stamp")}
 	b := append(h.encode(), make([]byte, pageSize)...)

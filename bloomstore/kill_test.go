@@ -12,8 +12,8 @@ import (
 	"github.com/firstseen/firstseen/internal/step/steptest"
 )
 
-// TestKilledBeforeRename lets a child process die when it has written the whole
-// new filter and not yet put it in its place.
+// TestKilledBeforeRename lets a child process die between writing the whole new filter and
+// renaming it.
 func TestKilledBeforeRename(t *testing.T) {
 	const env = "BLOOMSTORE_KILL_AT"
 	if path := os.Getenv(env); path != "" {

@@ -23,8 +23,7 @@ func TestParallelIsAdd(t *testing.T) {
 	equal(t, got, want)
 }
 
-// TestSharedIsAdd has keys added by several goroutines at once, many of them by more than
-// one.
+// TestSharedIsAdd adds keys by several goroutines at once, many of them by more than one.
 func TestSharedIsAdd(t *testing.T) {
 	keys := randomKeys(2, 6000)
 	for _, shape := range shapes {

@@ -51,10 +51,10 @@ func TestPredictedRate(t *testing.T) {
 	}
 }
 
-// TestMeasuredRate fills filters to a share of their design load and compares
-// the share of other keys reported as seen with both figures the package gives.
-// Keys are fixed. With 8 probes the rate at a quarter of the load is 3.6e-8, too
-// small to be met in a test, so there fewer probes show the same formula.
+// TestMeasuredRate fills filters to a share of their design load. It compares the share of other
+// keys reported as seen with both figures of the package. Keys are fixed. With 8 probes the rate
+// at a quarter of the load is 3.6e-8, too small for a test, so fewer probes show the same
+// formula.
 func TestMeasuredRate(t *testing.T) {
 	for _, c := range []struct {
 		hashes int
@@ -88,7 +88,7 @@ func TestMeasuredRate(t *testing.T) {
 	}
 }
 
-// measureRate is the share of n fresh keys that f has seen.
+// measureRate returns the share of n fresh keys that f has seen.
 func measureRate(f *Filter, n int) float64 {
 	const batch = 10_000
 	seen := make([]bool, batch)

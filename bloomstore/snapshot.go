@@ -35,6 +35,8 @@ type Snapshot struct {
 	done   chan error
 	quit   chan struct{}
 	ended  chan struct{}
+	turn   func() error
+	turns  chan func() error
 }
 
 // snapshotFile holds the methods of *os.File that writing a snapshot needs.
@@ -48,8 +50,8 @@ type snapshotFile interface {
 }
 
 // Snapshot begins to save the filter into a new file, and removes an old one of that name. stamp
-// is as for Save. The caller renames the file when it is done.
-func (f *Filter) Snapshot(path string, stamp []byte) (*Snapshot, error) {
+// is as for Save. The caller renames the file when it is done. turn is for Turns.
+func (f *Filter) Snapshot(path string, stamp []byte, turn func() error) (*Snapshot, error) {
 	if len(stamp) > maxStamp {
 		return nil, fmt.Errorf("saving filter %s: a stamp of %d bytes, at most %d fit", path, len(stamp), maxStamp)
 	}
@@ -60,18 +62,20 @@ func (f *Filter) Snapshot(path string, stamp []byte) (*Snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("saving filter: %w", err)
 	}
-	return f.startSnapshot(path, file, stamp), nil
+	return f.startSnapshot(path, file, stamp, turn), nil
 }
 
-func (f *Filter) startSnapshot(path string, file snapshotFile, stamp []byte) *Snapshot {
+func (f *Filter) startSnapshot(path string, file snapshotFile, stamp []byte, turn func() error) *Snapshot {
 	const buffers = 2 // one is filled while the other is written
 	s := &Snapshot{
 		filter: f, path: path, file: file, header: Header{Shape: f.shape, Scheme: f.scheme, Stamp: stamp},
 		free: make(chan []uint64, buffers), full: make(chan []uint64, buffers),
 		done: make(chan error, 1), quit: make(chan struct{}), ended: make(chan struct{}),
+		turn: turn, turns: make(chan func() error, buffers+1),
 	}
 	for range buffers {
 		s.free <- make([]uint64, min(snapshotWords, len(f.words)))
+		s.announce()
 	}
 	go s.write()
 	return s
@@ -100,6 +104,18 @@ func (s *Snapshot) Copy(buf []uint64) {
 // disk.
 func (s *Snapshot) Done() <-chan error { return s.done }
 
+// Turns returns a channel that yields turn whenever Ready or Done may have something. An owner
+// with other work waits for it in place of those two, and turn then takes what there is.
+func (s *Snapshot) Turns() <-chan func() error { return s.turns }
+
+// announce yields a turn. A full channel has one for each buffer and one for the end.
+func (s *Snapshot) announce() {
+	select {
+	case s.turns <- s.turn:
+	default:
+	}
+}
+
 // Ended returns a channel that is closed when Done has a value, or had one.
 func (s *Snapshot) Ended() <-chan struct{} { return s.ended }
 
@@ -125,6 +141,7 @@ func (s *Snapshot) write() {
 		err = fmt.Errorf("saving filter %s: %w", s.path, err)
 	}
 	s.done <- err
+	s.announce()
 }
 
 // writeFile writes the bits first, because the header has their number of ones, and the checksum
@@ -144,6 +161,7 @@ func (s *Snapshot) writeFile() error {
 				return err
 			}
 			s.free <- buf[:cap(buf)]
+			s.announce()
 		case <-s.quit:
 			return errAborted
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// finishSnapshot copies what is left and waits.
+// finishSnapshot copies the rest and waits.
 func finishSnapshot(s *Snapshot) error {
 	for {
 		select {
@@ -20,8 +20,8 @@ func finishSnapshot(s *Snapshot) error {
 	}
 }
 
-// TestSnapshotWhileAdding: keys are added between the steps. The file is sound and
-// holds all that were there at its beginning, and no bit that the filter has not.
+// TestSnapshotWhileAdding: keys are added between the steps. The file is sound. It holds all keys
+// from before the snapshot, and no bit missing from the filter.
 func TestSnapshotWhileAdding(t *testing.T) {
 	for _, shape := range []Shape{{Bits: 100, Hashes: 3}, {Bits: 64 * snapshotWords, Hashes: 8}, {Bits: 64*3*snapshotWords + 17, Hashes: 8}} {
 		f, err := New(shape, "test")
@@ -38,7 +38,7 @@ func TestSnapshotWhileAdding(t *testing.T) {
 		}
 		before := add(5000)
 		path := filepath.Join(t.TempDir(), "filter")
-		s, err := f.Snapshot(path, []byte("a stamp"))
+		s, err := f.Snapshot(path, []byte("a stamp"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestSnapshotWhileAdding(t *testing.T) {
 	}
 }
 
-// TestSnapshotIsTheFileOfSave where nothing is added meanwhile.
+// TestSnapshotIsTheFileOfSave: without additions a snapshot has the bytes of Save.
 func TestSnapshotIsTheFileOfSave(t *testing.T) {
 	f, err := New(ForItems(100_000), "test")
 	if err != nil {
@@ -86,7 +86,7 @@ func TestSnapshotIsTheFileOfSave(t *testing.T) {
 	defer f.Close()
 	f.Add([]uint64{1, 2, 3, 1 << 63})
 	dir := t.TempDir()
-	s, err := f.Snapshot(filepath.Join(dir, "a"), []byte("x"))
+	s, err := f.Snapshot(filepath.Join(dir, "a"), []byte("x"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,41 @@ func TestSnapshotIsTheFileOfSave(t *testing.T) {
 	}
 }
 
-// TestSnapshotGivenUp leaves no file, however far it came.
+// TestSnapshotTurns: an owner that waits for turns alone copies everything and sees the end.
+func TestSnapshotTurns(t *testing.T) {
+	f, err := New(Shape{Bits: 64 * 5 * snapshotWords, Hashes: 8}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var s *Snapshot
+	pieces, ended := 0, false
+	s, err = f.Snapshot(filepath.Join(t.TempDir(), "filter"), nil, func() error {
+		select {
+		case buf := <-s.Ready():
+			pieces++
+			s.Copy(buf)
+		case err := <-s.Done():
+			ended = true
+			return err
+		default:
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for !ended {
+		if err := (<-s.Turns())(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if pieces != 5 {
+		t.Errorf("%d pieces were copied, want 5", pieces)
+	}
+}
+
+// TestSnapshotGivenUp: an aborted snapshot leaves no file, however far it came.
 func TestSnapshotGivenUp(t *testing.T) {
 	f, err := New(Shape{Bits: 64 * 3 * snapshotWords, Hashes: 8}, "test")
 	if err != nil {
@@ -115,7 +149,7 @@ func TestSnapshotGivenUp(t *testing.T) {
 	defer f.Close()
 	for steps := range 5 {
 		path := filepath.Join(t.TempDir(), "filter")
-		s, err := f.Snapshot(path, nil)
+		s, err := f.Snapshot(path, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,8 +210,8 @@ func (f *failingFile) Sync() error { return errors.Join(f.fail(), f.File.Sync())
 
 func (f *failingFile) Close() error { return errors.Join(f.fail(), f.File.Close()) }
 
-// TestSnapshotTellsEveryFailure: whichever operation fails, Done says so.
-func TestSnapshotTellsEveryFailure(t *testing.T) {
+// TestSnapshotReportsEveryFailure: whichever operation fails, Done returns its error.
+func TestSnapshotReportsEveryFailure(t *testing.T) {
 	f, err := New(Shape{Bits: 64 * 2 * snapshotWords, Hashes: 8}, "test")
 	if err != nil {
 		t.Fatal(err)
@@ -189,7 +223,7 @@ func TestSnapshotTellsEveryFailure(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := f.startSnapshot(path, &failingFile{file, n}, nil)
+		s := f.startSnapshot(path, &failingFile{file, n}, nil, nil)
 		err = finishSnapshot(s)
 		if err == nil {
 			if n < 10 {

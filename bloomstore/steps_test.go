@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// watchedFile notes what is done with a file. The operation of the name failing
-// fails.
+// watchedFile records the operations on a file. The operation named by failing fails.
 type watchedFile struct {
 	*os.File
 	steps   []string
@@ -38,8 +37,8 @@ func (f *watchedFile) Close() error { return errors.Join(f.step("close"), f.File
 
 func second(_ int, err error) error { return err }
 
-// TestSnapshotSyncedBehindItsLastWrite: whoever renames the file when Done has given
-// nil may rely on it. That it could not be synced or closed is told.
+// TestSnapshotSyncedBehindItsLastWrite: once Done has returned nil, the file may be renamed: it
+// was synced after its last write. A failed sync or close is reported.
 func TestSnapshotSyncedBehindItsLastWrite(t *testing.T) {
 	f, err := New(Shape{Bits: 64 * 2 * snapshotWords, Hashes: 8}, "test")
 	if err != nil {
@@ -52,7 +51,7 @@ func TestSnapshotSyncedBehindItsLastWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		watched := &watchedFile{File: file, failing: failing}
-		err = finishSnapshot(f.startSnapshot(file.Name(), watched, nil))
+		err = finishSnapshot(f.startSnapshot(file.Name(), watched, nil, nil))
 		if failing == "" && err != nil || failing != "" && !errors.Is(err, errFail) {
 			t.Errorf("%q fails: %v", failing, err)
 		}

@@ -13,7 +13,6 @@ import (
 // core's own cache from one step to the next.
 const chunkWords = 32 << 10
 
-// writeWords writes words in the given byte order.
 func writeWords(w io.Writer, words []uint64, bigEndian bool) error {
 	var swapped []uint64
 	if bigEndian != cpu.IsBigEndian {

@@ -16,7 +16,7 @@ import (
 func (d *Deduper) load(s *feature.Sketch) {
 	d.Keys = appendKeys(d.Keys[:0], s)
 	d.askFilter()
-	d.decision.load(s, d.Keys, d.Seen)
+	d.decider.load(s, d.Keys, d.Seen)
 }
 
 // appendKeys appends the keys that a document is looked up and remembered under beside a table: its
@@ -50,23 +50,23 @@ func (d *Deduper) testFilter(keys []uint64, seen []bool, test func(f *bloomstore
 
 // lookupWhole asks the table who was kept under the document's whole-text fingerprint
 // (rule 2), which is the last key.
-func (c *decision) lookupWhole(table asker) (nums []uint32, err error) {
+func (c *decider) lookupWhole(table asker) (nums []uint32, err error) {
 	if nums, err = c.holdersOfWhole(table); err == nil {
 		c.count(1)
 	}
 	return nums, err
 }
 
-func (c *decision) holdersOfWhole(table asker) (nums []uint32, err error) {
-	if err := c.postings.lookup(table, c.keys[len(c.keys)-1:]); err != nil {
+func (c *decider) holdersOfWhole(table asker) (nums []uint32, err error) {
+	if err := c.answers.lookup(table, c.keys[len(c.keys)-1:]); err != nil {
 		return nil, err
 	}
-	return c.postings.of(0), nil
+	return c.answers.of(0), nil
 }
 
 // lookup asks the table for the keys of features that the filter has seen (rule 6). The
 // other keys are absent for certain.
-func (c *decision) lookup(table asker) error {
+func (c *decider) lookup(table asker) error {
 	c.asked, c.ask = c.asked[:0], c.ask[:0]
 	for i := range c.sketch.Features {
 		if c.seen[i] {
@@ -74,7 +74,7 @@ func (c *decision) lookup(table asker) error {
 			c.ask = append(c.ask, c.keys[i])
 		}
 	}
-	if err := c.postings.lookup(table, c.ask); err != nil {
+	if err := c.answers.lookup(table, c.ask); err != nil {
 		return err
 	}
 	c.count(len(c.ask))
@@ -82,10 +82,10 @@ func (c *decision) lookup(table asker) error {
 }
 
 // count counts a look-up of so many keys.
-func (c *decision) count(keys int) {
+func (c *decider) count(keys int) {
 	c.counts.Lookups++
 	for i := range keys {
-		if len(c.postings.of(i)) > 0 {
+		if len(c.answers.of(i)) > 0 {
 			c.counts.Confirmed++
 		} else {
 			c.counts.Refuted++
@@ -96,10 +96,10 @@ func (c *decision) count(keys int) {
 // gather makes candidates of the documents that hold features which were looked up,
 // in order of arrival. A feature that MaxHolders hold is common (rule 6): it counts
 // apart. gather notes the weight that all hold together of the others.
-func (c *decision) gather() {
+func (c *decider) gather() {
 	c.pairs, c.found.Common, c.union = c.pairs[:0], c.found.Common[:0], 0
 	for a, i := range c.asked {
-		docs := c.postings.of(a)
+		docs := c.answers.of(a)
 		common, counted := len(docs) >= MaxHolders, slices.Contains(docs, Counted)
 		what := uint64(i)
 		switch docs = named(docs); {
@@ -117,8 +117,8 @@ func (c *decision) gather() {
 			c.pairs = append(c.pairs, uint64(num)<<32|what)
 		}
 	}
-	c.holders.gather(c.pairs)
-	c.group()
+	c.postings.gather(c.pairs)
+	c.collect()
 }
 
 // withoutDead leaves out the zeros that stand, in front, for documents that were taken
@@ -148,17 +148,17 @@ const (
 )
 
 // group turns the pairs, whose features ascend, into candidates.
-func (c *decision) group() {
+func (c *decider) collect() {
 	c.positions = slices.Grow(c.positions[:0], len(c.pairs))[:len(c.pairs)]
 	candidates, used := c.found.Candidates[:0], 0
-	for _, h := range c.holders.sorted {
-		next := used + int(c.holders.pairs[uint32(h)])
+	for _, h := range c.postings.sorted {
+		next := used + int(c.postings.pairs[uint32(h)])
 		candidates = append(candidates, method.Candidate{Num: uint32(h >> 32), Shared: c.positions[used:used:next]})
 		used = next
 	}
 	for p, pair := range c.pairs {
 		i := uint32(pair)
-		e := &candidates[c.holders.rank[c.holders.of[p]]]
+		e := &candidates[c.postings.rank[c.postings.of[p]]]
 		at := int(i &^ (commonPair | countedPair))
 		weight := c.judge.Weight(at)
 		if i&commonPair != 0 {

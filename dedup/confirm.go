@@ -62,7 +62,7 @@ func (c *confirming) begin(text []byte) {
 func (c *confirming) end() { c.text, c.active = nil, false }
 
 // confirm asks about the at-th of the documents that were read last.
-func (c *decision) confirm(at int) (Confirmation, error) {
+func (c *decider) confirm(at int) (Confirmation, error) {
 	record, err := ParseRecord(c.read.data[at])
 	if err != nil {
 		return Confirmation{}, c.damaged(c.read.nums[at], err)
@@ -71,7 +71,7 @@ func (c *decision) confirm(at int) (Confirmation, error) {
 }
 
 // confirmExact asks about an exact copy, which was read last.
-func (c *decision) confirmExact(num uint32, features int, r *Result) (ok bool, err error) {
+func (c *decider) confirmExact(num uint32, features int, r *Result) (ok bool, err error) {
 	if !c.confirming.active || c.rules.Verify {
 		return true, nil
 	}
@@ -88,7 +88,7 @@ func (c *decision) confirmExact(num uint32, features int, r *Result) (ok bool, e
 }
 
 // aloneConfirmed is alone if copies have to be confirmed.
-func (c *decision) aloneConfirmed(r *Result) (witness, relation found, err error) {
+func (c *decider) aloneConfirmed(r *Result) (witness, relation found, err error) {
 	witness.candidate, relation.candidate = -1, -1
 	tries := c.confirming.tries[:0]
 	for at, i := range c.selected {
@@ -136,7 +136,7 @@ func (c *decision) aloneConfirmed(r *Result) (witness, relation found, err error
 }
 
 // relate makes f the reported relation, if it is a relation and goes before the best so far.
-func (c *decision) relate(f found, best *found) {
+func (c *decider) relate(f found, best *found) {
 	if f.Relation == method.Related && c.better(f.candidate, f.Share, best, best.Share) {
 		*best = f
 	}
@@ -144,7 +144,7 @@ func (c *decision) relate(f found, best *found) {
 
 // keepUnconfirmed reports an exact copy that was not confirmed, if nothing else is known of the
 // document.
-func (c *decision) keepUnconfirmed(r *Result) {
+func (c *decider) keepUnconfirmed(r *Result) {
 	e := &c.confirming.exact
 	if !c.confirming.active || e.num == 0 || r.Verdict != Unique {
 		return

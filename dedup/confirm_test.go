@@ -42,7 +42,7 @@ func denying(oneIn uint64) dedup.Confirmer {
 	}
 }
 
-func decideTexts(rt *rapid.T, confirm dedup.Confirmer, texts []string, crew *dedup.Crew) (results []dedup.Result, store *dedup.Memory) {
+func decideTexts(rt *rapid.T, confirm dedup.Confirmer, texts []string, pool *dedup.Pool) (results []dedup.Result, store *dedup.Memory) {
 	store = &dedup.Memory{}
 	d, err := dedup.New(dedup.Config{Table: store, Now: fixedNow, Confirm: confirm})
 	if err != nil {
@@ -52,11 +52,11 @@ func decideTexts(rt *rapid.T, confirm dedup.Confirmer, texts []string, crew *ded
 	if err != nil {
 		rt.Fatal(err)
 	}
-	var b dedup.Batch
+	var b dedup.Group
 	for i, text := range texts {
 		doc := dedup.Document{ID: fmt.Sprint("doc", i), Sketch: &feature.Sketch{}, Text: []byte(text), Added: dedup.AppendField(nil, 200, []byte{1})}
 		extractor.Extract(doc.Sketch, doc.Text)
-		if crew != nil {
+		if pool != nil {
 			b.Add(doc)
 			continue
 		}
@@ -67,15 +67,15 @@ func decideTexts(rt *rapid.T, confirm dedup.Confirmer, texts []string, crew *ded
 		r.Also, r.SharedSegments = slices.Clone(r.Also), slices.Clone(r.SharedSegments)
 		results = append(results, r)
 	}
-	if crew == nil {
+	if pool == nil {
 		return results, store
 	}
 	var linker dedup.Linker
 	linker.Link(&b)
 	results = make([]dedup.Result, len(texts))
-	err = d.DecideAll(&b, *crew, func(_, i int, told dedup.Told) {
-		results[i] = *told.Result
-		results[i].Also, results[i].SharedSegments = slices.Clone(told.Result.Also), slices.Clone(told.Result.SharedSegments)
+	err = d.DecideAll(&b, *pool, func(_, i int, decided dedup.Decision) {
+		results[i] = *decided.Result
+		results[i].Also, results[i].SharedSegments = slices.Clone(decided.Result.Also), slices.Clone(decided.Result.SharedSegments)
 	})
 	if err != nil {
 		rt.Fatal(err)
@@ -96,8 +96,8 @@ func TestNothingUnconfirmedIsRemoved(t *testing.T) {
 		oneIn := rapid.SampledFrom([]uint64{0, 1, 2, 5}).Draw(rt, "one in")
 		ask := denying(oneIn)
 		want, store := decideTexts(rt, ask, texts, nil)
-		crew := crewOf(rapid.IntRange(1, 4).Draw(rt, "workers"))
-		got, other := decideTexts(rt, ask, texts, &crew)
+		pool := poolOf(rapid.IntRange(1, 4).Draw(rt, "workers"))
+		got, other := decideTexts(rt, ask, texts, &pool)
 		if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 			rt.Fatalf("(-one by one +together)\n%s", diff)
 		}

@@ -10,7 +10,7 @@ import (
 // A decision is one document on its way through the three steps: its candidates are found
 // (candidates.go), their records fetched (fetch.go), and judged (judge.go). The first two ask the
 // filter and the store; the third needs neither. Its buffers are reused.
-type decision struct {
+type decider struct {
 	rules Rules
 	// counting: the store has documents that only count.
 	counting bool
@@ -23,9 +23,9 @@ type decision struct {
 
 	asked     []int // the features looked up, in order
 	ask       []uint64
-	postings  postings
+	answers   answers
 	pairs     []uint64 // one document<<32 | feature for each posting
-	holders   holders  // of the pairs
+	postings  postings // of the pairs
 	positions []uint32 // the features of pairs that are not common
 	found     method.Found
 	union     uint64 // the weight of all features held that are not common
@@ -41,19 +41,19 @@ type decision struct {
 	also    []Source
 }
 
-func newDecision(rules Rules, m method.Method, ask Confirmer, table Store) decision {
-	return decision{rules: rules, counting: counts(table), confirming: confirming{ask: ask}, judge: m.NewJudge(method.Rules{Threshold: rules.Threshold, Score: rules.Score})}
+func newDecider(rules Rules, m method.Method, ask Confirmer, table Store) decider {
+	return decider{rules: rules, counting: counts(table), confirming: confirming{ask: ask}, judge: m.NewJudge(method.Rules{Threshold: rules.Threshold, Score: rules.Score})}
 }
 
 // load makes s the document to decide about.
-func (c *decision) load(s *feature.Sketch, keys []uint64, seen []bool) {
+func (c *decider) load(s *feature.Sketch, keys []uint64, seen []bool) {
 	c.sketch, c.keys, c.seen = s, keys, seen
 	c.judge.Load(s)
 }
 
 // decide judges the document beside a table, by the rules of docs/design.md, "The
 // decision".
-func (c *decision) decide(table asker) (Result, error) {
+func (c *decider) decide(table asker) (Result, error) {
 	r, err := c.byRules(table)
 	if err == nil {
 		c.keepUnconfirmed(&r)
@@ -61,7 +61,7 @@ func (c *decision) decide(table asker) (Result, error) {
 	return r, err
 }
 
-func (c *decision) byRules(table asker) (Result, error) {
+func (c *decider) byRules(table asker) (Result, error) {
 	r, n := c.unique(), len(c.sketch.Features)
 	if c.seen[n] {
 		if done, err := c.decideExact(table, &r); done || err != nil {
@@ -93,14 +93,14 @@ func (c *decision) byRules(table asker) (Result, error) {
 }
 
 // unique is the result if nothing else is found.
-func (c *decision) unique() Result {
+func (c *decider) unique() Result {
 	return Result{Kept: true, Segments: c.sketch.Parts(), Also: c.also[:0]}
 }
 
 // decideExact looks for a kept document with the same whole text. It is the best possible witness,
 // found by one key however common the features (rule 2). That key may also belong to a feature, so
 // the stored records of its holders are compared.
-func (c *decision) decideExact(table asker, r *Result) (done bool, err error) {
+func (c *decider) decideExact(table asker, r *Result) (done bool, err error) {
 	nums, err := c.lookupWhole(table)
 	if err != nil {
 		return false, err

@@ -98,15 +98,15 @@ type Deduper struct {
 	Cfg       Config
 	closer    closer // the table, if it is one that can be closed
 	method    method.Method
-	decision  decision
+	decider   decider
 	extractor method.Extractor
 	sketch    feature.Sketch
 	Keys      []uint64
 	Seen      []bool
 	record    Record
 	one       one
-	near      *near // nil for a method that finds by equal keys alone
-	group     group // of DecideAll
+	neighbors *neighbors // nil for a method that finds by equal keys alone
+	parallel  parallel   // of DecideAll
 }
 
 // A closer is a Store that can be closed.
@@ -160,13 +160,13 @@ func New(cfg Config) (*Deduper, error) {
 			return nil, err
 		}
 	}
-	near, err := newNear(m, cfg.Table)
+	neighbors, err := newNeighbors(m, cfg.Table)
 	if err != nil {
 		return nil, err
 	}
 	closer, _ := cfg.Table.(closer)
 	return &Deduper{
-		Cfg: cfg, closer: closer, method: m, extractor: m.NewExtractor(), decision: newDecision(rules, m, cfg.Confirm, cfg.Table), near: near,
+		Cfg: cfg, closer: closer, method: m, extractor: m.NewExtractor(), decider: newDecider(rules, m, cfg.Confirm, cfg.Table), neighbors: neighbors,
 	}, nil
 }
 
@@ -216,8 +216,8 @@ func (d *Deduper) DecideDocument(doc Document) (Result, error) {
 
 // JudgeDocument is DecideDocument, but that it remembers nothing.
 func (d *Deduper) JudgeDocument(doc Document) (Result, error) {
-	d.decision.confirming.begin(doc.Text)
-	defer d.decision.confirming.end()
+	d.decider.confirming.begin(doc.Text)
+	defer d.decider.confirming.end()
 	return d.Check(doc.ID, doc.Sketch)
 }
 
@@ -239,10 +239,10 @@ func (d *Deduper) check(s *feature.Sketch) (Result, error) {
 		return d.checkFilter(s), nil
 	}
 	d.load(s)
-	if d.near != nil {
-		d.near.load(&d.decision, s)
+	if d.neighbors != nil {
+		d.neighbors.load(&d.decider, s)
 	}
-	return d.decision.decide(d.Cfg.Table)
+	return d.decider.decide(d.Cfg.Table)
 }
 
 // ready reports anything missing. Otherwise a document that the filter has not seen would be judged
@@ -261,7 +261,7 @@ func (d *Deduper) ready() error {
 }
 
 // Counts returns the totals since New.
-func (d *Deduper) Counts() Counts { return d.decision.counts }
+func (d *Deduper) Counts() Counts { return d.decider.counts }
 
 // UseFilter replaces the filter, by a larger one holding the same keys.
 func (d *Deduper) UseFilter(f *bloomstore.Filter) { d.Cfg.Filter = f }
@@ -278,17 +278,17 @@ func (d *Deduper) remember(doc *Document, r *Result) error {
 	}
 	for _, seen := range d.Seen {
 		if !seen {
-			d.decision.counts.Fresh++
+			d.decider.counts.Fresh++
 		}
 	}
 	if d.Cfg.Table == nil {
 		return nil
 	}
 	d.record.Time, d.record.Verdict, d.record.Added = d.Cfg.Now().Unix(), r.Verdict, doc.Added
-	d.record.Sketch = d.decision.judge.Record(d.record.Sketch[:0])
+	d.record.Sketch = d.decider.judge.Record(d.record.Sketch[:0])
 	err := d.one.add(d.Cfg.Table, doc, &d.record, d.Keys)
-	if err == nil && d.near != nil {
-		err = d.near.add(d.record.Sketch)
+	if err == nil && d.neighbors != nil {
+		err = d.neighbors.add(d.record.Sketch)
 	}
 	return err
 }

@@ -6,7 +6,7 @@ import "fmt"
 // nothing.
 
 // fetch reads the records of the candidates that the method wants to compare.
-func (c *decision) fetch(table asker) error {
+func (c *decider) fetch(table asker) error {
 	c.selected = c.judge.Select(c.selected[:0], &c.found)
 	c.read.nums = c.read.nums[:0]
 	for _, i := range c.selected {
@@ -16,14 +16,14 @@ func (c *decision) fetch(table asker) error {
 }
 
 // fetchOne reads the record of one document.
-func (c *decision) fetchOne(table asker, num uint32) error {
+func (c *decider) fetchOne(table asker, num uint32) error {
 	c.read.nums = append(c.read.nums[:0], num)
 	return c.fetchSketches(table)
 }
 
 // fetchSketches reads the records of c.read.nums and leaves the method's part of each in
 // c.sketches.
-func (c *decision) fetchSketches(table asker) error {
+func (c *decider) fetchSketches(table asker) error {
 	c.sketches = c.sketches[:0]
 	if len(c.read.nums) == 0 {
 		return nil
@@ -42,7 +42,7 @@ func (c *decision) fetchSketches(table asker) error {
 }
 
 // nameSources asks the store for the ids of the documents in a result.
-func (c *decision) nameSources(table asker, r *Result) error {
+func (c *decider) nameSources(table asker, r *Result) error {
 	c.read.nums = c.read.nums[:0]
 	if r.Of.Num != 0 {
 		c.read.nums = append(c.read.nums, r.Of.Num)

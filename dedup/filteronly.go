@@ -29,7 +29,7 @@ func (d *Deduper) loadFilter(s *feature.Sketch) {
 		d.Keys = append(d.Keys, spread(s.Whole+i))
 	}
 	d.askFilter()
-	d.decision.load(s, d.Keys, d.Seen)
+	d.decider.load(s, d.Keys, d.Seen)
 }
 
 // spread is the finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection
@@ -46,7 +46,7 @@ func spread(x uint64) uint64 {
 // segments seen lie in one document.
 func (d *Deduper) checkFilter(s *feature.Sketch) Result {
 	d.loadFilter(s)
-	j := d.decision.judge
+	j := d.decider.judge
 	n, rate := s.Parts(), d.Cfg.Filter.Rate()
 	r := Result{Kept: true, Segments: n, Comparable: n}
 	for i := range n {

@@ -1,385 +1,148 @@
 package dedup
 
 import (
-	"fmt"
+	"math"
+	"math/bits"
 	"slices"
-	"sync/atomic"
-
-	"github.com/firstseen/firstseen/bloomstore"
 )
 
-// A batch is decided by many workers at once, with the results of one after the other:
-//
-//  1. Each document by itself. If it could be nothing but unique, even if all documents
-//     before it in the batch were kept, it is. If none of these has a key of it, the
-//     table decides as ever. If the table has its whole text, it is a copy of that. Else
-//     it is open, and the table is asked for its keys.
-//  2. Each open document by itself. If all earlier documents sharing a key with it are
-//     removed, the table decides. The table also decides if it names as many holders
-//     of the key as there may be.
-//  3. The others depend on each other. Those that have a key in common are a component;
-//     within one, documents are decided in order, by the contents of the table and the
-//     kept documents of the batch. Components know nothing of each other.
-//  4. Kept documents are numbered, in order, and added to the table.
-//  5. They are added to the filter, and all are reported.
-//
-// Until 4 nothing changes filter or table. In the batch a kept document has a number above all of
-// the table's, in order of documents; its final number is known in 4.
-
-// group is a batch on its way.
-type group struct {
-	d     *Deduper
-	batch *Batch
-	store SharedStore
-	base  uint32 // documents in the table
-	now   int64
-	crew  Crew
-
-	members []*member     // of the crew, by worker
-	chunk   int           // documents of a task
-	errs    []error       // of tasks
-	owner   []int         // of the tasks of step 1, who had it
-	taken   []atomic.Bool // of these, in step 5
-
-	seen    []bool // of each key, whether the filter has seen it before the batch
-	state   []state
-	results []Result
-	told    []Told
-	data    [][]byte // the record of each kept document
-	number  []uint32 // of each kept document in the table
-	open    []int    // documents that step 1 has left, ascending
-	asked   []asked  // of each open document
-	root    []int32  // of an open document, another of its component, or itself
-	parts   [][]int  // components, each ascending
-	shorten bool     // step 3 is under way
-
-	ids  []string // of documents that are added
-	recs [][]byte
-	keys [][]uint64
-	at   []uint32 // their times
-	// marks are of those that only count.
-	marks []bool
+// A Group is documents to be decided together, in order. Filling it, after extraction, needs
+// neither filter nor table. It is reused.
+type Group struct {
+	docs  []grouped
+	keys  []uint64 // of all documents, one after the other; of each the whole text's last
+	owner []int32  // the document that each is of
+	// Equal keys are a chain in the order of documents: head is the first, next the
+	// one that follows, or -1.
+	head, next []int32
 }
 
-// state is the state of a document.
-type state uint8
+type grouped struct {
+	Document
+	first   int  // index of its first key
+	repeats bool // an earlier document of the group has one of its keys
+}
 
+// The memory of a group: for each document, and for each of its keys, one for each feature and one
+// for the whole text.
 const (
-	open state = iota
-	kept
-	counted // and removed
-	removed
+	GroupDocumentBytes = 64
+	GroupKeyBytes      = 8 + 4 + 4 + 4
 )
 
-// asked is the answer of the table, and of the batch, about an open document's keys.
-type asked struct {
-	n       []uint8  // holders of each key; 0 if the filter has not seen it; see closedKey
-	holders []uint32 // of one key after the other
-	touched bool     // a document of the batch may be one more
-	links   []int32  // of those that are open, the first for each key
+// Reset empties the group.
+func (b *Group) Reset() { b.docs = b.docs[:0] }
+
+// Len is how many documents there are.
+func (b *Group) Len() int { return len(b.docs) }
+
+// Keys is how many keys there are. It is known after Link.
+func (b *Group) Keys() int { return len(b.keys) }
+
+// Add appends a document. Its data may not change until the group is decided.
+func (b *Group) Add(doc Document) {
+	b.docs = append(b.docs, grouped{Document: doc})
 }
 
-// closedKey is set in asked.n of a key if no document of the batch is a holder of it, though the
-// table names few.
-const closedKey = 1 << 7
+// Document is the i-th document. Until the group is decided its Time may be set.
+func (b *Group) Document(i int) *Document { return &b.docs[i].Document }
 
-// A member of the crew has what one goroutine needs. Its buffers are used again.
-type member struct {
-	decision
-	group  *group
-	reader int
+// A Linker finds equal keys in batches. It holds reusable memory, for one goroutine.
+type Linker struct{ slots []int32 }
 
-	possible []bool
-	record   Record
-	view     view
-	stored   records // of the table, for the view
-
-	also    []Source // of results
-	shared  []int
-	told    []int // of Told
-	records []byte
-	n       []uint8 // of asked
-	holders []uint32
-	links   []int32
-
-	repeated []int // keys of a document, see askClosed
-	closed   []bool
+// Link makes the group ready to be decided, once all documents are added.
+func (l *Linker) Link(b *Group) {
+	b.keys, b.owner = b.keys[:0], b.owner[:0]
+	for i := range b.docs {
+		doc := &b.docs[i]
+		doc.first = len(b.keys)
+		b.keys = appendKeys(b.keys, doc.Sketch)
+		for len(b.owner) < len(b.keys) {
+			b.owner = append(b.owner, int32(i))
+		}
+	}
+	n := len(b.keys)
+	b.head, b.next = slices.Grow(b.head[:0], n)[:n], slices.Grow(b.next[:0], n)[:n]
+	l.chain(b)
+	for p, next := range b.next { // a chain's head comes before the others
+		if b.head[p] < 0 {
+			b.head[p] = int32(p)
+		}
+		if next >= 0 {
+			b.head[next] = b.head[p]
+			if b.owner[next] != b.owner[p] {
+				b.docs[b.owner[next]].repeats = true
+			}
+		}
+	}
 }
 
-// Lookup and Records ask the table.
-func (m *member) Lookup(keys []uint64, holders []uint32, n []uint8) error {
-	return m.group.store.LookupBy(m.reader, keys, holders, n)
+// chain puts equal keys into chains by a hash table, from the last on, so that each
+// becomes the first of its chain.
+func (l *Linker) chain(b *Group) {
+	size := 1 << bits.Len(uint(2*len(b.keys)))
+	if len(l.slots) < size {
+		l.slots = make([]int32, size)
+	}
+	slots := l.slots[:size]
+	clear(slots)
+	shift := 64 - bits.Len(uint(size-1))
+	for p := len(b.keys) - 1; p >= 0; p-- {
+		b.head[p], b.next[p] = -1, -1
+		// Keys are hashes, but not all of them: whole texts may be anything.
+		at := b.keys[p] * 0x9e3779b97f4a7c15 >> shift
+		for ; slots[at] != 0; at = (at + 1) & uint64(size-1) {
+			if q := slots[at] - 1; b.keys[q] == b.keys[p] {
+				b.next[p] = q
+				break
+			}
+		}
+		slots[at] = int32(p + 1)
+	}
 }
 
-func (m *member) Records(nums []uint32, ids, data [][]byte) error {
-	return m.group.store.RecordsBy(m.reader, nums, ids, data)
+// keysOf returns the beginning and end of a document's keys.
+func (b *Group) keysOf(i int) (from, to int) {
+	from = b.docs[i].first
+	return from, from + len(b.docs[i].Sketch.Features) + 1
 }
 
-func (g *group) decide(d *Deduper, b *Batch, crew Crew, tell func(worker, i int, t Told)) error {
-	if err := g.begin(d, b, crew); err != nil {
+// earlier reports whether an earlier document of the group has the key at p.
+func (b *Group) earlier(p int) bool { return b.owner[b.head[p]] < b.owner[p] }
+
+// A Pool is goroutines that work at once: Run calls f with tasks 0 to tasks-1, each on
+// some goroutine with the number of its worker, below Size, and returns when all calls
+// have. No two calls at the same time have one worker.
+type Pool struct {
+	Size int
+	Run  func(tasks int, f func(worker, task int))
+}
+
+// CanDecideAll reports whether this Deduper has what DecideAll needs: a table that can
+// be asked by several at once, a method that finds by equal keys, with room for so many documents more.
+func (d *Deduper) CanDecideAll(documents int) bool {
+	s, ok := d.Cfg.Table.(SharedStore)
+	return ok && d.neighbors == nil && uint64(s.Documents())+uint64(documents) < math.MaxUint32
+}
+
+// Decision is a decided document of a group.
+type Decision struct {
+	Result *Result
+	// Seen are the positions in feature.Sketch.Features of those segments of a kept
+	// document that were seen before it.
+	Seen []int
+}
+
+// DecideAll decides the documents of a group as Decide would one after the other, by all of a pool,
+// and remembers those kept. tell is called once for each, in any order and for several at the same
+// time, after the table has them. If it fails, none is remembered.
+//
+// The results are those of Decide, and so are the contents of filter and table. Counts may differ a
+// little: a key of the group can make the filter report another key of the same group that it does
+// not hold. That is not noticed.
+func (d *Deduper) DecideAll(b *Group, pool Pool, emit func(worker, i int, t Decision)) error {
+	if err := d.ready(); err != nil {
 		return err
 	}
-	for _, step := range []func() error{g.decideAlone, g.decideUntouched, g.decideComponents, g.add} {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	g.tell(tell)
-	return nil
-}
-
-func (g *group) begin(d *Deduper, b *Batch, crew Crew) error {
-	g.d, g.batch, g.crew = d, b, crew
-	g.store = d.Cfg.Table.(SharedStore)
-	g.base, g.now = g.store.Documents(), d.Cfg.Now().Unix()
-	for len(g.members) < crew.Size {
-		g.members = append(g.members, &member{decision: newDecision(d.Cfg.Rules, d.method, d.Cfg.Confirm, d.Cfg.Table), group: g, reader: len(g.members)})
-	}
-	for _, m := range g.members {
-		m.also, m.shared, m.told, m.records = m.also[:0], m.shared[:0], m.told[:0], m.records[:0]
-		m.n, m.holders, m.links = m.n[:0], m.holders[:0], m.links[:0]
-	}
-	n := b.Len()
-	g.chunk = min(max(n/(8*crew.Size), 1), 64)
-	tasks := (n + g.chunk - 1) / g.chunk
-	g.owner = slices.Grow(g.owner[:0], tasks)[:tasks]
-	if len(g.taken) < tasks {
-		g.taken = make([]atomic.Bool, tasks)
-	}
-	g.seen = slices.Grow(g.seen[:0], len(b.keys))[:len(b.keys)]
-	g.state = slices.Grow(g.state[:0], n)[:n]
-	g.results = slices.Grow(g.results[:0], n)[:n]
-	g.told = slices.Grow(g.told[:0], n)[:n]
-	g.data = slices.Grow(g.data[:0], n)[:n]
-	g.number = slices.Grow(g.number[:0], n)[:n]
-	g.asked = slices.Grow(g.asked[:0], n)[:n]
-	g.root = slices.Grow(g.root[:0], n)[:n]
-	clear(g.state)
-	return g.store.Share(crew.Size, func(tasks int, f func(task int)) {
-		crew.Run(tasks, func(_, task int) { f(task) })
-	})
-}
-
-// each calls f for 0 to n-1, in tasks of neighbours, and returns the first error of the
-// first task that has one.
-func (g *group) each(n, chunk int, f func(m *member, i int) error) error {
-	tasks := (n + chunk - 1) / chunk
-	g.errs = slices.Grow(g.errs[:0], tasks)[:tasks]
-	clear(g.errs)
-	g.crew.Run(tasks, func(worker, task int) {
-		m := g.members[worker]
-		for i := task * chunk; i < min(n, (task+1)*chunk) && g.errs[task] == nil; i++ {
-			g.errs[task] = f(m, i)
-		}
-	})
-	for _, err := range g.errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// eachAgain is each for all documents once more, in the tasks given by owner. Most go to the worker
-// that had them before: its cache may still hold the data loaded for them.
-func (g *group) eachAgain(f func(m *member, i int)) {
-	for task := range g.taken {
-		g.taken[task].Store(false)
-	}
-	g.crew.Run(min(len(g.owner), g.crew.Size), func(worker, _ int) {
-		for _, others := range []bool{false, true} {
-			for task, owner := range g.owner {
-				if others == (owner == worker) || g.taken[task].Swap(true) {
-					continue
-				}
-				for i := task * g.chunk; i < min(g.batch.Len(), (task+1)*g.chunk); i++ {
-					f(g.members[worker], i)
-				}
-			}
-		}
-	})
-}
-
-// loadDocument makes document i the one to decide about.
-func (m *member) loadDocument(i int) {
-	g := m.group
-	from, to := g.batch.keysOf(i)
-	m.confirming.begin(g.batch.docs[i].Text)
-	m.load(g.batch.docs[i].Sketch, g.batch.keys[from:to], g.seen[from:to])
-}
-
-// decideAlone is step 1.
-func (g *group) decideAlone() error {
-	err := g.each(g.batch.Len(), g.chunk, func(m *member, i int) error {
-		g.owner[i/g.chunk] = m.reader
-		from, to := g.batch.keysOf(i)
-		// Until they are added, in step 5, other documents have had the cache.
-		g.d.testFilter(g.batch.keys[from:to], g.seen[from:to], (*bloomstore.Filter).TestLazily)
-		m.loadDocument(i)
-		return m.alone(i)
-	})
-	g.open = g.open[:0]
-	for i, s := range g.state {
-		if s == open {
-			g.open = append(g.open, i)
-		}
-	}
-	return err
-}
-
-func (m *member) alone(i int) error {
-	b := m.group.batch
-	if !b.docs[i].repeats {
-		r, err := m.decide(m)
-		return m.settleNow(i, r, err)
-	}
-	from, to := b.keysOf(i)
-	m.possible = append(m.possible[:0], m.seen...)
-	for p := from; p < to; p++ {
-		m.possible[p-from] = m.possible[p-from] || b.earlier(p)
-	}
-	n := to - from - 1
-	if !m.possible[n] && !m.judge.MayReach(m.possible[:n]) {
-		return m.settleNow(i, m.unique(), nil)
-	}
-	if m.seen[n] {
-		r, before := m.unique(), m.counts
-		if done, err := m.decideExact(m, &r); done || err != nil {
-			return m.settleNow(i, r, err)
-		}
-		m.counts = before // it is asked again
-	}
-	return m.askTable(i)
-}
-
-// settleNow is settle, and lets others see it.
-func (m *member) settleNow(i int, r Result, err error) error {
-	err = m.settle(i, r, err)
-	m.group.publish(i)
-	return err
-}
-
-// publish lets others see whether a document is kept.
-func (g *group) publish(i int) {
-	switch r := &g.results[i]; {
-	case r.Kept:
-		g.state[i] = kept
-	case r.Counted:
-		g.state[i] = counted
-	default:
-		g.state[i] = removed
-	}
-}
-
-// settle notes the result of a document.
-func (m *member) settle(i int, r Result, err error) error {
-	g := m.group
-	id := g.batch.docs[i].ID
-	if err != nil {
-		return fmt.Errorf("judging document %q: %w", id, err)
-	}
-	r.SameID = r.Of.Num != 0 && r.Of.ID == id
-	r.Also, m.also = copied(r.Also, m.also)
-	r.SharedSegments, m.shared = copied(r.SharedSegments, m.shared)
-	g.results[i] = r
-	g.told[i] = Told{Result: &g.results[i]}
-	if r.Kept || r.Counted {
-		m.record = Record{Verdict: r.Verdict, Time: g.now, Sketch: m.record.Sketch[:0]}
-		if r.Kept {
-			m.record.Added, m.record.Sketch = g.batch.docs[i].Added, m.judge.Record(m.record.Sketch)
-		}
-		at := len(m.records)
-		m.records = m.record.Append(m.records)
-		g.data[i] = m.records[at:len(m.records):len(m.records)]
-	}
-	return nil
-}
-
-// copied returns a copy of values, at the end of memory, and the memory.
-func copied[T any](values, memory []T) (copied, all []T) {
-	at := len(memory)
-	memory = append(memory, values...)
-	return memory[at:len(memory):len(memory)], memory
-}
-
-// add is step 4.
-func (g *group) add() error {
-	g.ids, g.recs, g.keys, g.at, g.marks = g.ids[:0], g.recs[:0], g.keys[:0], g.at[:0], g.marks[:0]
-	next := g.base + 1
-	for i := range g.state {
-		if g.state[i] != kept && g.state[i] != counted {
-			continue
-		}
-		g.number[i] = next
-		next++
-		from, to := g.batch.keysOf(i)
-		doc, id := &g.batch.docs[i], ""
-		if g.state[i] == kept {
-			id = doc.ID
-		}
-		g.marks = append(g.marks, g.state[i] == counted)
-		g.ids, g.recs, g.keys, g.at = append(g.ids, id), append(g.recs, g.data[i]), append(g.keys, g.batch.keys[from:to]), append(g.at, doc.Time)
-	}
-	if len(g.ids) == 0 {
-		return nil
-	}
-	if _, err := addAt(g.store, g.ids, g.recs, g.keys, g.at, g.marks); err != nil {
-		return fmt.Errorf("remembering document %q and those after it: %w", g.ids[0], err)
-	}
-	return nil
-}
-
-// tell is step 5.
-func (g *group) tell(tell func(worker, i int, t Told)) {
-	g.eachAgain(func(m *member, i int) {
-		if r := &g.results[i]; r.Of.Num != 0 || len(r.Also) > 0 {
-			g.renumber(&r.Of)
-			for a := range r.Also {
-				g.renumber(&r.Also[a])
-			}
-		}
-		if g.state[i] == kept {
-			from, to := g.batch.keysOf(i)
-			if g.d.Cfg.Filter != nil {
-				g.d.Cfg.Filter.AddShared(g.batch.keys[from:to])
-			}
-			g.told[i].Seen = m.seenBefore(i)
-		}
-		tell(m.reader, i, g.told[i])
-	})
-	for _, m := range g.members {
-		g.d.decision.counts.add(&m.counts)
-		m.counts = Counts{}
-	}
-}
-
-// seenBefore are the segments of a kept document that were seen before it. The keys that
-// were not are counted.
-func (m *member) seenBefore(i int) []int {
-	g, first := m.group, len(m.told)
-	from, to := g.batch.keysOf(i)
-	parts := g.batch.docs[i].Sketch.Parts()
-	for p := from; p < to; p++ {
-		switch seen := g.seen[p] || g.keptBefore(p); {
-		case !seen:
-			m.counts.Fresh++
-		case p-from < parts:
-			m.told = append(m.told, p-from)
-		}
-	}
-	return m.told[first:len(m.told):len(m.told)]
-}
-
-// renumber gives a document of the batch the number it has in the table.
-func (g *group) renumber(s *Source) {
-	if s.Num > g.base {
-		s.Num = g.number[s.Num-g.base-1]
-	}
-}
-
-func (c *Counts) add(o *Counts) {
-	c.Confirmed += o.Confirmed
-	c.Refuted += o.Refuted
-	c.Lookups += o.Lookups
-	c.Fresh += o.Fresh
+	return d.parallel.decide(d, b, pool, emit)
 }

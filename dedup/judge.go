@@ -18,7 +18,7 @@ type found struct {
 
 // verdict decides by the records that were fetched: what one document brings about
 // goes before what all bring about together (rule 9).
-func (c *decision) verdict(r *Result) error {
+func (c *decider) verdict(r *Result) error {
 	alone := c.alone
 	if c.confirming.active {
 		alone = func() (found, found, error) { return c.aloneConfirmed(r) }
@@ -35,14 +35,14 @@ func (c *decision) verdict(r *Result) error {
 		r.Counted = witness.Thin && c.counting && !c.confirming.active
 		r.Contained, r.Estimated = witness.Contained, witness.Estimated
 		r.Distance, r.ByDistance = witness.Distance, witness.ByDistance
-		c.explain(witness, r)
+		c.fillSources(witness, r)
 	case relation.candidate >= 0:
 		r.Verdict, r.Score, r.New = Related, relation.Share, relation.New
 		r.Contained, r.Estimated = relation.Contained, relation.Estimated
-		c.explain(relation, r)
+		c.fillSources(relation, r)
 	case r.Seen > 0 && r.Seen >= c.rules.Threshold:
 		r.Verdict = Mosaic
-		c.explain(found{candidate: -1, Finding: method.Finding{Comparable: r.Segments}}, r)
+		c.fillSources(found{candidate: -1, Finding: method.Finding{Comparable: r.Segments}}, r)
 		r.Score = method.Share(r.Also[0].Weight, whole)
 		r.Contained = r.Score
 	default:
@@ -56,7 +56,7 @@ func (c *decision) verdict(r *Result) error {
 
 // alone finds the best of the candidates that stand for the document, and of those
 // that it is only related to: on a tie the earliest.
-func (c *decision) alone() (witness, relation found, err error) {
+func (c *decider) alone() (witness, relation found, err error) {
 	witness.candidate, relation.candidate = -1, -1
 	for at, i := range c.selected {
 		e := &c.found.Candidates[i]
@@ -79,31 +79,31 @@ func (c *decision) alone() (witness, relation found, err error) {
 }
 
 // better reports whether candidate i, with that share, goes before the best so far.
-func (c *decision) better(i int, share float64, best *found, bestShare float64) bool {
+func (c *decider) better(i int, share float64, best *found, bestShare float64) bool {
 	return best.candidate < 0 || share > bestShare ||
 		share == bestShare && c.found.Candidates[i].Num < c.found.Candidates[best.candidate].Num
 }
 
 // damaged names the document with the unreadable record.
-func (c *decision) damaged(num uint32, err error) error {
+func (c *decider) damaged(num uint32, err error) error {
 	return fmt.Errorf("document %d: %w", num, err)
 }
 
 // exact is rule 2: the result for a document with the same text as num, which has so many features.
-func (c *decision) exact(num uint32, features int, r *Result) {
+func (c *decider) exact(num uint32, features int, r *Result) {
 	r.Verdict, r.Kept, r.Exact = Duplicate, false, true
 	r.Of = Source{Num: num, Shared: r.Segments, Weight: c.judge.Whole()}
 	r.Score, r.Seen, r.Contained = 1, 1, 1
 	r.OfSegments, r.Comparable = features, r.Segments
 }
 
-// explain fills in whom the document repeats, and with which features.
-func (c *decision) explain(f found, r *Result) {
+// fillSources fills in whom the document repeats, and with which features.
+func (c *decider) fillSources(f found, r *Result) {
 	r.Comparable, r.OfSegments = f.Comparable, f.Features
 	c.sources = c.sources[:0]
 	for i := range c.found.Candidates {
 		e := &c.found.Candidates[i]
-		s := Source{Num: e.Num, Shared: len(c.told(e.Shared)), Weight: e.Weight}
+		s := Source{Num: e.Num, Shared: len(c.reported(e.Shared)), Weight: e.Weight}
 		switch {
 		case i == f.candidate:
 			r.Of = s
@@ -127,13 +127,13 @@ func heavierFirst(a, b Source) int {
 }
 
 // sharedWith lists the features held by a candidate, or by any if it is -1, longest first.
-func (c *decision) sharedWith(candidate int) []int {
+func (c *decider) sharedWith(candidate int) []int {
 	c.shared = c.shared[:0]
 	for i := range c.found.Candidates {
 		if i != candidate && candidate >= 0 {
 			continue
 		}
-		for _, at := range c.told(c.found.Candidates[i].Shared) {
+		for _, at := range c.reported(c.found.Candidates[i].Shared) {
 			c.shared = append(c.shared, int(at))
 		}
 	}
@@ -142,8 +142,8 @@ func (c *decision) sharedWith(candidate int) []int {
 	return c.shared
 }
 
-// told returns those of a candidate's features, which are ascending, that a result reports.
-func (c *decision) told(shared []uint32) []uint32 {
+// reported returns those of a candidate's features, which are ascending, that a result reports.
+func (c *decider) reported(shared []uint32) []uint32 {
 	n, _ := slices.BinarySearch(shared, uint32(c.sketch.Parts()))
 	return shared[:n]
 }

@@ -105,7 +105,7 @@ func TestStackEqualsOracle(t *testing.T) {
 		}
 		w, scheme := drawWorld(rt, &rules)
 		keys := rapid.SampledFrom(filterSizes).Draw(rt, "filter keys")
-		crew := crewOf(rapid.IntRange(1, 3).Draw(rt, "workers"))
+		pool := poolOf(rapid.IntRange(1, 3).Draw(rt, "workers"))
 		o := oracle.New(rules)
 		var earlier []dedup.SharedStore
 		var filters []*bloomstore.Filter
@@ -124,7 +124,7 @@ func TestStackEqualsOracle(t *testing.T) {
 			for i := range rapid.IntRange(0, 50).Draw(rt, "documents") {
 				ids, sets = append(ids, fmt.Sprint("doc", part, "-", i%7)), append(sets, w.document())
 			}
-			got := judgePart(rt, d, crew, ids, sets, rapid.Bool().Draw(rt, "in a batch"))
+			got := judgePart(rt, d, pool, ids, sets, rapid.Bool().Draw(rt, "in a batch"))
 			for i := range sets {
 				want := o.Decide(ids[i], sets[i])
 				if diff := gocmp.Diff(want, got[i], cmpopts.EquateEmpty()); diff != "" {
@@ -142,9 +142,9 @@ func TestStackEqualsOracle(t *testing.T) {
 	}
 }
 
-func judgePart(rt *rapid.T, d *dedup.Deduper, crew dedup.Crew, ids []string, sets []*feature.Sketch, batch bool) (got []dedup.Result) {
+func judgePart(rt *rapid.T, d *dedup.Deduper, pool dedup.Pool, ids []string, sets []*feature.Sketch, batch bool) (got []dedup.Result) {
 	if batch {
-		return decideAll(rt, d, crew, ids, sets)
+		return decideAll(rt, d, pool, ids, sets)
 	}
 	for i := range ids {
 		r, err := d.Decide(ids[i], sets[i])

@@ -112,14 +112,14 @@ type asker interface {
 	Records(nums []uint32, ids, data [][]byte) error
 }
 
-// postings are the answers to a look-up. They are used again and again.
-type postings struct {
+// answers are those to a look-up. They are used again and again.
+type answers struct {
 	holders []uint32
 	n       []uint8
 }
 
 // lookup asks the store for keys.
-func (p *postings) lookup(s asker, keys []uint64) error {
+func (p *answers) lookup(s asker, keys []uint64) error {
 	if cap(p.n) < len(keys) {
 		p.n = make([]uint8, 2*len(keys))
 		p.holders = make([]uint32, 2*len(keys)*MaxHolders)
@@ -130,7 +130,7 @@ func (p *postings) lookup(s asker, keys []uint64) error {
 }
 
 // of are the documents that hold the i-th key.
-func (p *postings) of(i int) []uint32 { return p.holders[i*MaxHolders:][:p.n[i]] }
+func (p *answers) of(i int) []uint32 { return p.holders[i*MaxHolders:][:p.n[i]] }
 
 // records are documents read from a store. They are used again and again.
 type records struct {

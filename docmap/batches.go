@@ -27,7 +27,6 @@ type Batch struct {
 // ErrNoBatch: there is no batch of that name.
 var ErrNoBatch = errors.New("no such batch")
 
-// span is a range of documents.
 type span struct{ first, last uint32 }
 
 type namedSpan struct {
@@ -35,7 +34,6 @@ type namedSpan struct {
 	name string
 }
 
-// batches holds the batches of a table.
 type batches struct {
 	spans   map[string][]span // ascending each
 	sorted  []namedSpan       // all spans by first document; nil if it must be made anew
@@ -66,9 +64,6 @@ func (t *Table) SetBatch(name string) error {
 // extend puts the documents up to docs into the current batch.
 func (b *batches) extend(docs uint32) {
 	if b.current != "" && docs > b.from {
-		if b.spans == nil {
-			b.spans = map[string][]span{}
-		}
 		list := b.spans[b.current]
 		if n := len(list); n > 0 && list[n-1].last == b.from {
 			list[n-1].last = docs
@@ -82,9 +77,6 @@ func (b *batches) extend(docs uint32) {
 }
 
 func (b *batches) touch(name string) {
-	if b.dirty == nil {
-		b.dirty = map[string]bool{}
-	}
 	b.dirty[name], b.sorted = true, nil
 }
 
@@ -226,10 +218,9 @@ func spansSum(name string, body []byte) uint64 {
 	return xxh3.HashSeed(body, xxh3.HashStringSeed(name, seedBatch))
 }
 
-// loadBatches reads the batches that write has stored.
 func (t *Table) loadBatches(tx *bbolt.Tx) error {
 	b := &t.batches
-	b.from = t.head.docs
+	b.from, b.spans, b.dirty = t.head.docs, map[string][]span{}, map[string]bool{}
 	if t.head.needs&needsBatches == 0 {
 		return nil
 	}
@@ -237,7 +228,6 @@ func (t *Table) loadBatches(tx *bbolt.Tx) error {
 	if bucket == nil {
 		return damage("the list of batches is missing")
 	}
-	b.spans = map[string][]span{}
 	c := bucket.Cursor()
 	for key, value := c.First(); key != nil; key, value = c.Next() {
 		list, err := decodeSpans(string(key), value, t.head.docs)

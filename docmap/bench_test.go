@@ -84,8 +84,8 @@ func BenchmarkAdd(b *testing.B) {
 	b.ReportMetric(float64(st.MergedKeys)/keys, "merged/key")
 }
 
-// BenchmarkAddBaseline is what the packed runs are there for: one bbolt key
-// for each key, put in batches of 100,000, sorted or not.
+// BenchmarkAddBaseline is the alternative to packed runs: one bbolt key for each key, put in
+// batches of 100,000, sorted or not.
 func BenchmarkAddBaseline(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "baseline")
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{FreelistType: bbolt.FreelistMapType, NoFreelistSync: true})
@@ -132,8 +132,8 @@ func BenchmarkAddBaseline(b *testing.B) {
 
 var benchDocs = flag.Int("docs", 200_000, "documents in the table of the look-up benchmarks")
 
-// BenchmarkLookup looks documents up, 51 keys at a time, in a large table: of
-// documents that are there, and of others.
+// BenchmarkLookup looks documents up, 51 keys at a time, in a large table: documents in the
+// table, and others.
 func BenchmarkLookup(b *testing.B) {
 	t := mustOpen(b, filepath.Join(b.TempDir(), "table"), Options{Scheme: "bench"})
 	fill(b, t, &stream{seed: 7}, *benchDocs)
@@ -191,8 +191,8 @@ func BenchmarkLookup(b *testing.B) {
 	})
 }
 
-// BenchmarkLookupBy looks documents up that are there, one after the other, on one goroutine
-// and on as many as there are processors.
+// BenchmarkLookupBy looks up documents in the table, one after the other, on one goroutine and on
+// as many as there are processors.
 func BenchmarkLookupBy(b *testing.B) {
 	t := mustOpen(b, filepath.Join(b.TempDir(), "table"), Options{Scheme: "bench"})
 	fill(b, t, &stream{seed: 7}, *benchDocs)
@@ -219,8 +219,8 @@ func BenchmarkLookupBy(b *testing.B) {
 	}
 }
 
-// BenchmarkLookupSorted asks for the keys of 200 documents, as many as a block has: of
-// one after the other, of all at once, and of all in the order of bins.
+// BenchmarkLookupSorted looks up the keys of 200 documents, as many as in a block: one document
+// at a time, all at once, and all in the order of bins.
 func BenchmarkLookupSorted(b *testing.B) {
 	const together = 200
 	t := mustOpen(b, filepath.Join(b.TempDir(), "table"), Options{Scheme: "bench"})

@@ -42,7 +42,7 @@ func (t *Table) AddCounted(ids []string, data [][]byte, keys [][]uint64, times [
 	case len(data) != len(ids) || len(keys) != len(ids):
 		return 0, fmt.Errorf("adding documents: %d ids, data of %d and keys of %d", len(ids), len(data), len(keys))
 	case uint64(len(ids)) > math.MaxUint32-1-uint64(t.docs):
-		return 0, fmt.Errorf("%s: the table is full: it has %d documents, those that have gone included, and there are no more numbers; begin another one, which can be asked together with this", t.path, t.docs)
+		return 0, fmt.Errorf("%s: the table is full: it has %d documents, including dead ones, and there are no more numbers; begin another one, and ask both together", t.path, t.docs)
 	}
 	t.version++
 	by := memtable.Alone

@@ -13,10 +13,10 @@ import (
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-// childEnv has the test program do something to a table instead of running tests.
+// childEnv makes the test program work on a table instead of running tests.
 const childEnv = "DOCMAP_TEST_CHILD"
 
-// mappingEnv has the child map its file as in the second run of the tests.
+// mappingEnv makes the child map its file as in the second run of the tests.
 const mappingEnv = "DOCMAP_TEST_NO_MAPPING"
 
 // unmapped is true in the second run.
@@ -27,7 +27,7 @@ func remap() {
 	initialMapping = func() int { return 0 }
 }
 
-// childEnviron is what a child is started with.
+// childEnviron returns the environment of a child.
 func childEnviron(what string) []string {
 	env := append(os.Environ(), childEnv+"="+what)
 	if unmapped {
@@ -36,9 +36,9 @@ func childEnviron(what string) []string {
 	return env
 }
 
-// TestMain runs all tests twice: as they are, and with a mapping of the file that
-// is as short as can be, so that bbolt maps it anew whenever it grows. That is how
-// it is on Windows, where address space is short, and for very large tables.
+// TestMain runs all tests twice: normally, and with the shortest possible mapping of the file, so
+// that bbolt maps it anew whenever it grows. The latter is the case on Windows, with little
+// address space, and for very large tables.
 func TestMain(m *testing.M) {
 	if what := os.Getenv(childEnv); what != "" {
 		if os.Getenv(mappingEnv) != "" {
@@ -92,16 +92,15 @@ const (
 	childStep = 6 // documents to a checkpoint
 )
 
-// childDoc is a document of the child's table.
+// childDoc returns a document of the child's table.
 func childDoc(i int) (Doc, []uint64) {
 	r := rand.New(rand.NewPCG(11, uint64(i)))
 	return randomDoc(r, i), docKeys(r, 10)
 }
 
-// childWrites fills a table, each checkpoint saying in its state how many documents
-// it has. On standard output it says which checkpoints were made. A checkpoint that
-// failed is tried again where the table allows that; else the table is opened again
-// and goes on from there, once.
+// childWrites fills a table. Each checkpoint stores the number of its documents, and is reported
+// on standard output. A failed checkpoint is tried again if the table allows that. If not, the
+// table is opened again and continued, once.
 func childWrites(path string) error {
 	err := childFills(path)
 	if err == nil {

@@ -128,7 +128,6 @@ func makeBuckets(tx *bbolt.Tx) error {
 // mostInBlock is the number of documents in a block if most of them have no record.
 const mostInBlock = 8192
 
-// blocks writes the blocks of documents.
 func (c *compaction) blocks() error {
 	num := c.head.win.watermark()
 	block := &docBlock{first: num}
@@ -241,7 +240,6 @@ func (c *compaction) run(of int, first, last uint32) error {
 	return err
 }
 
-// count counts the entries of a space that are kept.
 func (c *compaction) count(from *space, b *sorted.Builder) (entries uint64, err error) {
 	shape := c.old.sizes.division.Shape(sorted.LogFor(from.entries()), 0, 0)
 	for bin := range shape.Bins() {
@@ -257,7 +255,6 @@ func (c *compaction) count(from *space, b *sorted.Builder) (entries uint64, err 
 	return entries, nil
 }
 
-// taken writes the dead documents and the batches.
 func (c *compaction) taken() error {
 	ranges := c.ranges()
 	spans := c.old.batches.spans
@@ -299,7 +296,6 @@ func (c *compaction) counted() (ranges []tombstone) {
 	return ranges
 }
 
-// times writes the times of documents, if there is a window.
 func (c *compaction) times() error {
 	w := c.old.tombstones.win
 	for i := range w.slices {

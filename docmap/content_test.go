@@ -10,7 +10,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// contentAfter is the rule of docs/format.md, "The table record", once more.
+// contentAfter implements the rule of docs/format.md, "The table record", again.
 func contentAfter(content uint64, num uint32, d Doc, keys []uint64) uint64 {
 	le := binary.LittleEndian
 	rest := append(binary.AppendUvarint(nil, uint64(len(d.Data))), d.Data...)
@@ -29,8 +29,8 @@ type docWithKeys struct {
 	keys []uint64
 }
 
-// contentOf adds documents, with a checkpoint, and every so often a new start,
-// after each `every` of them and at the end.
+// contentOf adds documents, with a checkpoint after each `every` of them and at the end, and
+// opens the table again now and then.
 func contentOf(t *testing.T, docs []docWithKeys, every, memtable int) uint64 {
 	t.Helper()
 	opt := smallOptions
@@ -85,7 +85,7 @@ func TestContentIsOfTheDocumentsAlone(t *testing.T) {
 	}
 }
 
-// Whatever is different about one document, the content is.
+// A difference in one document changes the content.
 func TestContentTellsDocumentsApart(t *testing.T) {
 	seen := map[uint64]string{contentOf(t, someDocs(), 5, 50): "nothing"}
 	for name, change := range map[string]func(d *docWithKeys){
@@ -116,8 +116,7 @@ func TestContentTellsDocumentsApart(t *testing.T) {
 	}
 }
 
-// A generation is that of the last checkpoint: documents that were lost leave
-// no trace in the next one.
+// A generation is that of the last checkpoint: lost documents leave no trace in the next one.
 func TestGenerationIsOfTheLastCheckpoint(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, smallOptions)

@@ -11,7 +11,6 @@ import (
 // and is never named. See docs/format.md, "Documents that only count".
 const Counted = math.MaxUint32
 
-// countOnly holds the documents that only count.
 type countOnly struct {
 	which numbers
 	n     uint32      // their number
@@ -29,7 +28,6 @@ const needsCounted = 1 << 3
 
 var bucketCounted = []byte("counted")
 
-// loadCounted reads the ranges of writeCounted.
 func (t *Table) loadCounted(tx *bbolt.Tx) error {
 	if t.head.needs&needsCounted == 0 {
 		return nil
@@ -97,7 +95,6 @@ func (s *numbers) add(num uint32) {
 
 func (s *numbers) remove(num uint32) { s.bits[num/64-s.base] &^= 1 << (num % 64) }
 
-// dropBelow removes the documents below a watermark.
 func (s *numbers) dropBelow(mark uint32) {
 	if base := mark / 64; base > s.base {
 		s.bits = slices.Clone(s.bits[min(int(base-s.base), len(s.bits)):])

@@ -43,8 +43,8 @@ func grow(t testing.TB, table *Table, want *oracle, r *rand.Rand, docs int, chec
 	checkpoint()
 }
 
-// A crash after any transaction, those within a flush or a merge too, leaves
-// the table as after the last checkpoint.
+// A crash after any transaction, including those within a flush or a merge, leaves the table as
+// after the last checkpoint.
 func TestCrashAfterEveryTransaction(t *testing.T) {
 	t.Parallel()
 	for name, sizes := range smallSizes {
@@ -112,8 +112,8 @@ func crashAfterEveryTransaction(t *testing.T, opt Options, docs int) {
 	want.equal(t, table)
 }
 
-// A disk that is full fails the checkpoint, not the table.
-func TestFullDisk(t *testing.T) {
+// A full disk fails the checkpoint, not the table.
+func TestFullDiskFailsTheCheckpointAlone(t *testing.T) {
 	t.Parallel()
 	failures := 0
 	for limit := 160 << 10; limit < 500<<10; limit += 80 << 10 {
@@ -161,7 +161,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// answers is a digest of everything a table can be asked.
+// answers returns a digest of every answer of a table.
 func answers(table *Table) (uint64, error) {
 	h := xxh3.New()
 	put := func(v ...any) { fmt.Fprintln(h, v...) }
@@ -222,8 +222,8 @@ func sampleTable(t testing.TB, path string) {
 	}
 }
 
-// openDamaged says what a damaged file answers: the digest, or an error, which
-// must be one that says so.
+// openDamaged returns the answers of a damaged file as a digest, or an error, which must be
+// ErrDamaged.
 func openDamaged(path string) (digest uint64, err error) {
 	opt := smallOptions
 	opt.MemtableKeys = 60
@@ -257,7 +257,7 @@ func wantDamaged(t testing.TB, what string, err error) {
 }
 
 // Flipped bytes, and cut files, are refused or make no difference.
-func TestDamage(t *testing.T) {
+func TestDamageIsRefusedOrHarmless(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path, bad := filepath.Join(dir, "table"), filepath.Join(dir, "bad")
@@ -316,7 +316,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// tamper changes what bbolt stores, behind the table's back.
+// tamper changes values in bbolt, behind the table's back.
 func tamper(t *testing.T, path string, f func(tx *bbolt.Tx) error) {
 	t.Helper()
 	db, err := bbolt.Open(path, 0o600, nil)

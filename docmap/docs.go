@@ -17,7 +17,6 @@ type Doc struct {
 	Data []byte // the owner's; opaque to the table
 }
 
-// appendRecord appends the record of document num.
 func appendRecord(b []byte, num uint32, id string, data []byte) []byte {
 	at := len(b)
 	b = append(b, 0, 0, 0, 0)
@@ -72,7 +71,6 @@ func (k *docBlock) add(id string, data []byte) bool {
 	return true
 }
 
-// last returns the record of the last document.
 func (k *docBlock) last() []byte { return k.recs[k.start(len(k.ends)-1):] }
 
 // start returns the offset in recs of the i-th record.
@@ -83,7 +81,6 @@ func (k *docBlock) start(i int) uint32 {
 	return k.ends[i-1]
 }
 
-// encode returns the value of the block.
 func (k *docBlock) encode() []byte {
 	le := binary.LittleEndian
 	b := make([]byte, 0, 16+4*len(k.ends)+len(k.recs))

@@ -84,7 +84,7 @@ func TestRecordContradictions(t *testing.T) {
 	}
 }
 
-// Values with a right checksum and a wrong inside are refused.
+// Values with a right checksum and wrong contents are refused.
 func TestValuesThatDoNotFit(t *testing.T) {
 	le := binary.LittleEndian
 	state := encodeState(map[string][]byte{"a": []byte("value")})
@@ -113,8 +113,7 @@ func TestValuesThatDoNotFit(t *testing.T) {
 	}
 }
 
-// Documents not in the file yet are found like the others, also where they fill
-// several blocks.
+// Documents not in the file yet are found like the others, also if they fill several blocks.
 func TestDocumentsInMemory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, smallOptions)
@@ -146,8 +145,8 @@ func TestDocumentsInMemory(t *testing.T) {
 	}
 }
 
-// An iteration can be left, and ends where the table changes.
-func TestIterations(t *testing.T) {
+// An iteration can be left early, and ends if the table changes.
+func TestIterationEndsWhenTheTableChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, smallOptions)
 	for i := range 50 {
@@ -235,7 +234,7 @@ func TestClosedTable(t *testing.T) {
 	}
 }
 
-// A table of 2^32-2 documents takes no more, and says so.
+// A table of 2^32-2 documents refuses more.
 func TestFullTable(t *testing.T) {
 	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
 	table.docs = math.MaxUint32 - 1
@@ -245,7 +244,7 @@ func TestFullTable(t *testing.T) {
 	table.docs = 0
 }
 
-// Slices that do not fit each other are refused, and nothing happens.
+// Slices of different lengths are refused, and nothing is done.
 func TestSlicesThatDoNotFit(t *testing.T) {
 	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
 	two := []uint64{1, 2}

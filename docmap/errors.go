@@ -25,7 +25,7 @@ var (
 	ErrLocked = errors.New("table is in use")
 	// ErrReopen: a table was read beside its writer for too long. After reopening, the reader
 	// has the newest state and the writer gets the space of the old one back.
-	ErrReopen = errors.New("the state that is read has become old: open the table again")
+	ErrReopen = errors.New("the state being read is too old: open the table again")
 	// ErrNoDoc: there is no document of that number.
 	ErrNoDoc = errors.New("no such document")
 )
@@ -34,7 +34,7 @@ var (
 	errClosed   = errors.New("the table is closed")
 	errReadOnly = errors.New("the table was opened for reading only")
 	errChanged  = errors.New("the table was changed during an iteration")
-	errUnsure   = errors.New("a checkpoint failed in its last step: open the table again to see what it has")
+	errUnsure   = errors.New("a checkpoint failed in its last step: open the table again to see its state")
 	errFault    = errors.New("a fault of this program, not of the table")
 )
 
@@ -54,7 +54,6 @@ func damaged(err error) error {
 	return err
 }
 
-// checkPages walks the pages of a file.
 func checkPages(path string) error { return damaged(boltcheck.File(path)) }
 
 // damageText returns the text given to damage.

@@ -22,7 +22,7 @@ func put(t *testing.T, path string, bucket, key, value []byte) {
 	tamper(t, path, func(tx *bbolt.Tx) error { return tx.Bucket(bucket).Put(key, value) })
 }
 
-// message is the whole text of an error, its path written PATH.
+// message returns the whole text of an error, with PATH in place of its path.
 func message(err error, path string) string {
 	if err == nil {
 		return "no error"
@@ -52,7 +52,7 @@ func TestEmptyFileIsRefused(t *testing.T) {
 	}
 }
 
-// What a creation broke off leaves is in nobody's way, whatever it is.
+// The remains of an interrupted creation do not disturb the next, whatever they are.
 func TestLeftoverOfCreation(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "table")
 	sampleTable(t, whole)
@@ -101,7 +101,7 @@ func TestOpenRefusesWhatIsNoFile(t *testing.T) {
 	}
 }
 
-// damagedRun is a table of which a bin of the first run is damaged, with a key in it.
+// damagedRun makes a table with a damaged bin in the first run, and returns a key in it.
 func damagedRun(t *testing.T) (path string, key uint64) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "table")
@@ -125,7 +125,7 @@ func damagedRun(t *testing.T) (path string, key uint64) {
 
 // Each message names the file once and gives its advice once, however many
 // functions the error went through.
-func TestMessages(t *testing.T) {
+func TestMessagesNameFileAndRemedyOnce(t *testing.T) {
 	path, key := damagedRun(t)
 	table := mustOpen(t, path, manyBins)
 	const what = "PATH: table is damaged: bin 100000000: wrong checksum of its directory" + advice
@@ -193,9 +193,9 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// A fault of our own says that it is one, with the stack, and nobody is told to
-// delete a table for it.
-func TestOwnFault(t *testing.T) {
+// A fault of the program is reported as such, with the stack, and not as a reason to delete a
+// table.
+func TestOwnFaultIsNoDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	sampleTable(t, path)
 	opt := smallOptions
@@ -224,8 +224,8 @@ func TestOwnFault(t *testing.T) {
 	}
 }
 
-// So does one in a goroutine that packs.
-func TestOwnFaultInPacking(t *testing.T) {
+// The same holds in a goroutine that packs.
+func TestFaultInPackingIsNoDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, manyBins)
 	if err := table.Share(3, together); err != nil {
@@ -244,9 +244,8 @@ func TestOwnFaultInPacking(t *testing.T) {
 	}
 }
 
-// After a fault in the middle of a checkpoint nothing is believed any more but
-// the file.
-func TestFaultInCheckpoint(t *testing.T) {
+// After a fault in the middle of a checkpoint only the file is trusted.
+func TestFaultInCheckpointMakesTableUnsure(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, smallOptions)
 	if _, err := table.addDoc(Doc{ID: "a"}, []uint64{1}); err != nil {
@@ -272,7 +271,7 @@ func TestFaultInCheckpoint(t *testing.T) {
 	}
 }
 
-// Pages that change under an open table are damage, whatever bbolt makes of them.
+// Pages that change under an open table are damage, however bbolt reacts.
 func TestPagesChangedUnderATable(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// traced runs a child under strace, which makes the n-th of some system calls that
-// the child itself makes fail, or kills it there. It says whether it came to that.
+// traced runs a child under strace, which makes the n-th of some system calls fail, or kills the
+// child there. hit reports whether there were that many calls.
 func traced(t *testing.T, what, path, calls, how string, n int) (out string, err error, hit bool) {
 	t.Helper()
 	strace, err := exec.LookPath("strace")
@@ -38,7 +38,7 @@ func traced(t *testing.T, what, path, calls, how string, n int) (out string, err
 	return b.String(), err, bytes.Contains(trace, []byte("INJECTED")) || bytes.Contains(trace, []byte("killed by SIGKILL"))
 }
 
-// oracleOfChild is the child's table after so many documents.
+// oracleOfChild returns the child's table after so many documents.
 func oracleOfChild(docs int) *oracle {
 	o := newOracle()
 	for i := range docs {
@@ -51,8 +51,7 @@ func oracleOfChild(docs int) *oracle {
 	return o
 }
 
-// acknowledged is how many documents the last checkpoint had that the child said
-// was made.
+// acknowledged returns the number of documents in the last checkpoint that the child reported.
 func acknowledged(t *testing.T, out string) int {
 	t.Helper()
 	docs := 0
@@ -67,8 +66,8 @@ func acknowledged(t *testing.T, out string) int {
 	return docs
 }
 
-// The n-th write, sync or change of size of the table's file fails: the table is
-// opened again, has what was acknowledged or the one checkpoint after, and goes on.
+// The n-th write, sync or truncation of the table's file fails. Opened again, the table has the
+// acknowledged checkpoint or the one after, and goes on.
 func TestFailingCalls(t *testing.T) {
 	t.Parallel()
 	for _, calls := range []string{"pwrite64", "fdatasync", "ftruncate", "fsync", "renameat"} {
@@ -118,8 +117,7 @@ func failingCalls(t *testing.T, calls string) {
 	}
 }
 
-// Killed in the n-th write or sync, the table has what was acknowledged or the one
-// checkpoint after it.
+// Killed in the n-th write or sync, the table has the acknowledged checkpoint or the one after.
 func TestKilledInCalls(t *testing.T) {
 	t.Parallel()
 	for _, calls := range []string{"pwrite64", "fdatasync"} {
@@ -150,8 +148,7 @@ func TestKilledInCalls(t *testing.T) {
 	}
 }
 
-// Killed anywhere while a table is created, there is none, or a whole one; and
-// it can be created again.
+// Killed at any point of its creation, a table is missing or whole, and can be created again.
 func TestKilledInCreation(t *testing.T) {
 	t.Parallel()
 	for _, calls := range []string{"openat", "unlinkat", "pwrite64", "fdatasync", "ftruncate", "renameat", "fsync"} {

@@ -9,9 +9,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// FuzzTaken reads lists of dead documents, batches and removed documents that are
-// anything but have right checksums: what is refused is damage, and what is taken can be
-// packed again.
+// FuzzTaken reads arbitrary lists of dead documents, batches and removed documents, with right
+// checksums. Refusals are damage; accepted lists can be packed again.
 func FuzzTaken(f *testing.F) {
 	some := []tombstone{{1, 3, 90}, {7, 7, 90}, {80, 90, 90}}
 	value, _ := encodeTombstones(some, seedDead)

@@ -24,7 +24,7 @@ type takenOracle struct {
 	current string
 }
 
-// holding is who holds a key: those that count or, once it is closed, the eight.
+// holding holds the holders of a key: those that count or, once it is closed, the eight.
 type holding struct {
 	closed bool
 	by     []uint32
@@ -73,7 +73,7 @@ func (o *takenOracle) forget(num uint32) {
 	}
 }
 
-// compact opens the closed keys that nobody holds any more.
+// compact opens the closed keys without a live holder.
 func (o *takenOracle) compact() {
 	for k, h := range o.keys {
 		if h.closed && len(o.named(k)) == 0 {
@@ -95,7 +95,7 @@ func (o *takenOracle) named(key uint64) []uint32 {
 	return live
 }
 
-// equal compares all that a table can be asked.
+// equal compares all answers of a table.
 func (o *takenOracle) equal(t tb, table *Table) {
 	t.Helper()
 	if found, err := table.Verify(context.Background()); err != nil || len(found) > 0 {
@@ -145,7 +145,7 @@ func (o *takenOracle) equal(t tb, table *Table) {
 	o.equalBatches(t, table)
 }
 
-// equalClosed compares which keys are closed, as they are told where somebody is dead.
+// equalClosed compares the closed keys, which are reported once there are dead documents.
 func (o *takenOracle) equalClosed(t tb, table *Table, keys []uint64) {
 	t.Helper()
 	if len(o.dead) == 0 {
@@ -240,12 +240,12 @@ func (o *takenOracle) equalRemoved(t tb, table *Table) {
 	}
 }
 
-// sequences is how many random sequences the model test does beside those of rapid.
-var sequences = flag.Int("sequences", 60, "random sequences of TestTakingBack")
+// sequences is the number of random sequences in the model test, beside those of rapid.
+var sequences = flag.Int("sequences", 60, "random sequences of TestTakingBackEqualsOracle")
 
-// Any sequence of adding, taking back, saving, crashing and compacting leaves what the
-// rules say.
-func TestTakingBack(t *testing.T) {
+// Any sequence of adding, taking back, saving, crashing and compacting gives the state of the
+// rules.
+func TestTakingBackEqualsOracle(t *testing.T) {
 	t.Parallel()
 	n := *sequences
 	if testing.Short() {
@@ -389,8 +389,8 @@ func forgetBatch(t *testing.T, table *Table, want *takenOracle, r *rand.Rand) {
 	}
 }
 
-// A table says what a program has to know to read it, and no more than that.
-func TestNeeds(t *testing.T) {
+// A table names the features that a program must know to read it, and no others.
+func TestNeedsAreTheFeaturesInUse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, smallOptions)
 	_, err := table.addDoc(Doc{ID: "a"}, []uint64{1})

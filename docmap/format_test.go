@@ -57,9 +57,8 @@ func writeFixture(t *testing.T, name, path string) {
 	}
 }
 
-// A table of version 3, as it was first written, can be read; and what is
-// written now has the same values. (Not the same pages: bbolt writes the
-// buckets of a transaction in the order of a Go map.)
+// A table of version 3 as first written can be read, and a table written now has the same values.
+// (Not the same pages: bbolt writes the buckets of a transaction in the order of a Go map.)
 func TestFormatVersion3(t *testing.T) {
 	dir := t.TempDir()
 	now, then := filepath.Join(dir, "now"), filepath.Join(dir, "then")
@@ -81,8 +80,7 @@ func TestFormatVersion3(t *testing.T) {
 	}
 }
 
-// A table of an earlier version is refused, for reading as for writing, and left as it
-// is.
+// A table of an earlier version is refused, for reading as for writing, and not changed.
 func TestEarlierFormats(t *testing.T) {
 	for v := 1; v < version; v++ {
 		t.Run(fmt.Sprint(v), func(t *testing.T) { refusesFormat(t, v) })

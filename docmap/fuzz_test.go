@@ -11,8 +11,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// reseal gives damaged bytes a right checksum, so that what is behind it is
-// reached. A table never relies on that: it is a second line.
+// reseal gives damaged bytes a right checksum, to test the checks behind it. A table does not
+// rely on them: they are a second line.
 func reseal(b []byte, seed uint64) []byte {
 	return binary.LittleEndian.AppendUint64(slices.Clip(b), xxh3.HashSeed(b, seed))
 }

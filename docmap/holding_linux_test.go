@@ -42,8 +42,8 @@ func startReader(t *testing.T, path string) (pid int, stop func()) {
 	return cmd.Process.Pid, func() { must(t, errors.Join(in.Close(), cmd.Wait())) }
 }
 
-// TestHolderIsNamed: a writer that cannot begin says who reads: beside a writer that is
-// gone, or since nothing was written.
+// TestHolderIsNamed: a writer that cannot start names the reader, whether that came beside an
+// earlier writer or alone.
 func TestHolderIsNamed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, smallOptions)

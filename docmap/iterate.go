@@ -87,7 +87,6 @@ func (t *Table) collect(s *space, e *sorted.Entries, from, to uint64) error {
 	return s.collect(snap, e, from, to)
 }
 
-// collect appends the entries with keys in from..to.
 func (s *space) collect(snap *snapshot, e *sorted.Entries, from, to uint64) error {
 	for _, r := range s.runs {
 		if err := r.collect(snap, e, from, to); err != nil {

@@ -13,8 +13,8 @@ import (
 
 func init() { children["limited"] = childUnderLimit }
 
-// childUnderLimit fills a table with little address space left, and says how much
-// of it the table's mapping took.
+// childUnderLimit fills a table with little address space left, and reports how much of it the
+// table's mapping took.
 func childUnderLimit(path string) error {
 	var left uint64
 	if _, err := fmt.Sscan(os.Getenv("DOCMAP_TEST_LEFT"), &left); err != nil {
@@ -36,8 +36,8 @@ func childUnderLimit(path string) error {
 	return childFills(path)
 }
 
-// Under `ulimit -v` a table works with the address space there is, and leaves most
-// of it to others.
+// Under `ulimit -v` a table works with the available address space, and leaves most of it to
+// others.
 func TestAddressSpaceLimit(t *testing.T) {
 	t.Parallel()
 	for _, left := range []int{300 << 20, 3 << 30} {

@@ -9,7 +9,6 @@ import (
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-// merge does the merging due after a flush.
 func (t *Table) merge() error {
 	for i := range t.spaces {
 		if err := t.mergeSpace(i); err != nil {
@@ -127,8 +126,8 @@ func (t *Table) start(of int, sources []*run, level int) error {
 	return t.advanceMerge(of, &run{runInfo: info}, t.mergeShare(&t.spaces[of], level, info.first))
 }
 
-// A slice is one transaction of a merge.
-type slice struct {
+// A mergeStep is one transaction of a merge.
+type mergeStep struct {
 	t       *Table
 	space   int
 	target  *run   // a copy until it is committed
@@ -142,7 +141,7 @@ type slice struct {
 // as necessary.
 func (t *Table) advanceMerge(space int, target *run, share float64) error {
 	for goal := uint64(0); ; {
-		sl := t.newSlice(space, target)
+		sl := t.newMergeStep(space, target)
 		bins := sl.target.Bins()
 		if goal == 0 {
 			goal = sl.from + uint64(math.Ceil(share*float64(bins)))
@@ -158,10 +157,10 @@ func (t *Table) advanceMerge(space int, target *run, share float64) error {
 	}
 }
 
-// newSlice prepares the next transaction. It works on copies; they replace the originals when the
+// newMergeStep prepares the next transaction. It works on copies; they replace the originals when the
 // transaction is committed.
-func (t *Table) newSlice(space int, target *run) *slice {
-	sl := &slice{t: t, space: space}
+func (t *Table) newMergeStep(space int, target *run) *mergeStep {
+	sl := &mergeStep{t: t, space: space}
 	id := target.id
 	at := slices.IndexFunc(t.spaces[space].runs, func(r *run) bool { return r.id == id })
 	if sl.fresh = at < 0; sl.fresh {
@@ -185,7 +184,7 @@ func (t *Table) newSlice(space int, target *run) *slice {
 }
 
 // run does the transaction, at most up to bin number goal of the target.
-func (sl *slice) run(goal uint64) error {
+func (sl *mergeStep) run(goal uint64) error {
 	t := sl.t
 	next := t.head
 	var runs []*run
@@ -215,7 +214,7 @@ func (sl *slice) run(goal uint64) error {
 }
 
 // move writes bins of the target, whole widest source bins at a time, and removes their sources.
-func (sl *slice) move(tx *bbolt.Tx, goal uint64, next *header) error {
+func (sl *mergeStep) move(tx *bbolt.Tx, goal uint64, next *header) error {
 	s, r := &sl.t.spaces[sl.space], sl.target
 	snap, err := sl.t.reading()
 	if err != nil {
@@ -263,8 +262,8 @@ func (r *run) dropBelow(tx *bbolt.Tx, s *snapshot, high uint64) error {
 	return nil
 }
 
-// install replaces the table's runs by those of the slice, in next and in the returned list.
-func (sl *slice) install(next *header) []*run {
+// install replaces the table's runs by those of the step, in next and in the returned list.
+func (sl *mergeStep) install(next *header) []*run {
 	done := sl.target.high == math.MaxUint64
 	if done {
 		next.merges++

@@ -16,20 +16,14 @@ import (
 )
 
 func (t *Table) open() error {
-	beside := false
-	if t.opt.ReadOnly {
-		var err error
-		if beside, err = t.openBeside(); err != nil {
-			return err
-		}
+	beside, err := t.openBeside()
+	if err == nil && !beside {
+		err = t.openAlone()
 	}
-	if !beside {
-		if err := t.openAlone(); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	for i, limit := range []int{ofKeys: keyLimit, ofIDs: idLimit} {
-		var err error
 		if t.spaces[i].mem, err = memtable.New(t.opt.MemtableKeys, limit); err != nil {
 			return err
 		}
@@ -219,10 +213,7 @@ func (t *Table) load() error {
 	if t.opt.ReadOnly {
 		return nil
 	}
-	if h.needs&needsWindow != 0 {
-		return t.sweepSlices()
-	}
-	return t.sweep()
+	return t.sweepSlices()
 }
 
 // loadOpenBlock reads the block to which the next document is added.
@@ -244,22 +235,11 @@ func (t *Table) loadOpenBlock(docs *bbolt.Bucket) error {
 
 // replay fills the memory tables from the pending keys and the ids of their documents.
 func (t *Table) replay(pend *bbolt.Bucket) error {
-	next := t.head.flushed + 1
-	total := uint64(0)
-	var keys []uint64
-	for chunk := range t.head.chunks {
-		b := pend.Get(binKey(uint64(chunk)))
-		var err error
-		next, keys, err = replayChunk(b, chunk, next, keys, func(doc uint32, keys []uint64) error {
-			total += uint64(len(keys))
-			return t.spaces[ofKeys].mem.Add(keys, doc)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	if next != t.head.docs+1 || total != t.head.pending {
-		return damage("pending keys end at document %d of %d", next-1, t.head.docs)
+	err := t.head.replayPending(pend, func(doc uint32, keys []uint64) error {
+		return t.spaces[ofKeys].mem.Add(keys, doc)
+	})
+	if err != nil {
+		return err
 	}
 	for num := t.head.flushed + 1; num <= t.head.docs; num++ {
 		id, _, err := t.own.stored(num)

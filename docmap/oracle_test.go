@@ -16,7 +16,7 @@ import (
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-// oracle is what a Table must be equal to: Go maps with the same limits.
+// oracle is the model of a Table: Go maps with the same limits.
 type oracle struct {
 	keys  map[uint64][]uint32
 	ids   map[string][]uint32
@@ -47,7 +47,7 @@ func (o *oracle) add(d Doc, keys []uint64) uint32 {
 	return num
 }
 
-// clone is the state a crash goes back to.
+// clone returns the state to which a crash goes back.
 func (o *oracle) clone() *oracle {
 	c := newOracle()
 	for k, v := range o.keys {
@@ -63,13 +63,13 @@ func (o *oracle) clone() *oracle {
 	return c
 }
 
-// tb is what testing.T and rapid.T share.
+// tb holds the common methods of testing.T and rapid.T.
 type tb interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
-// equal compares everything a Table can be asked.
+// equal compares all answers of a Table.
 func (o *oracle) equal(t tb, table *Table) {
 	t.Helper()
 	sorted := make([]uint64, 0, len(o.keys))
@@ -165,8 +165,8 @@ func (o *oracle) equalDocs(t tb, table *Table) {
 	}
 }
 
-// smallSizes have small tables reach what takes large ones otherwise: runs of many
-// bins, merges that stop in the middle, several levels, many transactions.
+// smallSizes make small tables do the work of large ones: runs of many bins, merges that stop in
+// the middle, several levels, many transactions.
 var smallSizes = map[string]sizes{
 	"as they are":   {},
 	"many bins":     {division: sorted.Division{BlockBits: 3, MaxSubBits: 1}, low: 2, high: 2, sliceBytes: 500},
@@ -176,7 +176,7 @@ var smallSizes = map[string]sizes{
 
 var smallOptions = Options{Scheme: "test", MemtableKeys: 300, PendingKeys: 50, UUID: [16]byte{1}, noSync: true}
 
-// mustOpen opens a table that is closed with the test.
+// mustOpen opens a table and closes it with the test.
 func mustOpen(t testing.TB, path string, opt Options) *Table {
 	t.Helper()
 	table, err := Open(path, opt)

@@ -24,7 +24,7 @@ var manyBins = func() Options {
 	return opt
 }()
 
-// onDisk is the table record as a crash at this moment would leave it.
+// onDisk returns the table record as a crash at this moment would leave it.
 func onDisk(t *testing.T, path string) header {
 	t.Helper()
 	crashed := filepath.Join(t.TempDir(), "crashed")
@@ -42,9 +42,8 @@ func onDisk(t *testing.T, path string) header {
 	return h
 }
 
-// What a checkpoint that flushes does, and in which order: bins of new runs, of
-// which the record says nothing; then, in one transaction, everything that was
-// promised; then merges, which change runs and nothing else.
+// A checkpoint that flushes works in this order: bins of new runs, not named by the record; then,
+// in one transaction, everything promised; then merges, which change only runs.
 func TestOrderOfTransactions(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "table")
@@ -106,8 +105,8 @@ func TestOrderOfTransactions(t *testing.T) {
 	}
 }
 
-// firstBin is the first run of keys of more than one bin, and a bin of it with
-// entries in two sub-blocks.
+// firstBin returns the first run of keys of more than one bin, and one of its bins with entries
+// in two sub-blocks.
 func firstBin(t *testing.T, table *Table) (r *run, bin uint64) {
 	t.Helper()
 	s, err := table.reading()
@@ -133,10 +132,10 @@ const (
 	blockExtra = 4 + 1 + 1
 )
 
-// inFirst is how many entries the first sub-block of such a bin has.
+// inFirst returns the number of entries in the first sub-block of such a bin.
 func inFirst(b []byte) uint32 { return binary.LittleEndian.Uint32(b[12:]) }
 
-// binOfTwo is the value of such a bin, and its entries.
+// binOfTwo returns the value of such a bin, and its entries.
 func binOfTwo(t *testing.T, table *Table, r *run, bin uint64) ([]byte, *sorted.Entries) {
 	t.Helper()
 	s, err := table.reading()
@@ -151,8 +150,8 @@ func binOfTwo(t *testing.T, table *Table, r *run, bin uint64) ([]byte, *sorted.E
 	return b, &e
 }
 
-// A look-up checks what it reads before it believes it: the directory of a bin and
-// the sub-block, each at the first look-up that comes there, whichever that is.
+// A look-up verifies bytes before it uses them: the directory of a bin and the sub-block, each at
+// the first look-up there.
 func TestFirstLookupChecks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, manyBins)
@@ -202,8 +201,8 @@ func TestFirstLookupChecks(t *testing.T) {
 	}
 }
 
-// A checkpoint that fails when a part of its runs is written can be tried again: what
-// it left has the names that the next one gives.
+// A checkpoint that fails while its runs are written can be tried again, although the remains
+// have the names of the next runs.
 func TestFlushTriedAgain(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "table")
@@ -240,7 +239,7 @@ func TestFlushTriedAgain(t *testing.T) {
 	want.equal(t, table)
 }
 
-// A table that is not told otherwise takes the memory that Options promises.
+// A table opened with defaults takes the memory that Options promises.
 func TestDefaultMemory(t *testing.T) {
 	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), Options{Scheme: "test"})
 	keys, most := table.spaces[ofKeys].mem, table.opt.MemtableKeys
@@ -254,7 +253,7 @@ func TestDefaultMemory(t *testing.T) {
 	}
 }
 
-// Places of bins are kept, also of small ones, and not beyond a mapping.
+// Places of bins are kept, also of small ones, but not beyond a mapping.
 func TestPlacesOfBins(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "table")
@@ -298,8 +297,8 @@ func TestPlacesOfBins(t *testing.T) {
 	}
 }
 
-// What an interrupted checkpoint left is removed at the next start, by who may write.
-func TestSweep(t *testing.T) {
+// A writer removes the remains of an interrupted checkpoint at the next start; a reader does not.
+func TestSweepRemovesRunsOfNoRecord(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	sampleTable(t, path)
 	before := contents(t, path, "")
@@ -326,7 +325,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// How far merges go is a rule of docs/format.md, "Merging".
+// The progress of merges is a rule of docs/format.md, "Merging".
 func TestPaceOfMerges(t *testing.T) {
 	for level, w := range []int{4, 16, 128, 1024} {
 		if got := defaultSizes.window(level); got != w {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A page that does not fit is found before bbolt follows it: what boltcheck finds is
-// damage, said in the same words.
+// A page that does not fit is found before bbolt follows it: a finding of boltcheck is damage, in
+// the same words.
 func TestPagesAreChecked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	sampleTable(t, path)

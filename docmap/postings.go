@@ -29,21 +29,24 @@ func (g *tombstones) count(held, docs []uint32) (n int, counted []uint32) {
 }
 
 // named appends the documents that a look-up names to dst: the live holders and, for a common
-// key, zeros in front that make them keyLimit.
+// key, zeros in front that make them keyLimit. With a window each slice closes keys for itself.
 func (g *tombstones) named(dst, docs []uint32) []uint32 {
-	if g.win.length > 0 {
-		return g.namedInSlices(dst, docs)
+	var room, all [keyLimit]uint32
+	n, closed := 0, false
+	for len(docs) > 0 {
+		end := g.win.endOfSlice(docs)
+		_, held := g.count(room[:0], docs[:end])
+		live := slices.DeleteFunc(held, func(h uint32) bool { return h == 0 || g.gone(h) })
+		closed = closed || len(held) == keyLimit && len(live) > 0
+		n += copy(all[n:], live)
+		docs = docs[end:]
 	}
-	var room [keyLimit]uint32
-	_, held := g.count(room[:0], docs)
-	closed := len(held) == keyLimit
-	held = slices.DeleteFunc(held, func(h uint32) bool { return h == 0 || g.gone(h) })
-	if closed && len(held) > 0 {
-		for range keyLimit - len(held) {
+	if closed {
+		for range keyLimit - n {
 			dst = append(dst, 0)
 		}
 	}
-	return g.emit(dst, held)
+	return g.emit(dst, all[:n])
 }
 
 // emit appends live holders, with Counted for those that only count.
@@ -66,26 +69,6 @@ func (g *tombstones) closed(docs []uint32) bool {
 	var room [keyLimit]uint32
 	_, held := g.count(room[:0], docs)
 	return len(held) == keyLimit
-}
-
-// namedInSlices is named for a table with a window: each slice closes keys for itself.
-func (g *tombstones) namedInSlices(dst, docs []uint32) []uint32 {
-	var room, all [keyLimit]uint32
-	n, closed := 0, false
-	for len(docs) > 0 {
-		end := g.win.endOfSlice(docs)
-		_, held := g.count(room[:0], docs[:end])
-		live := slices.DeleteFunc(held, g.gone)
-		closed = closed || len(held) == keyLimit && len(live) > 0
-		n += copy(all[n:], live)
-		docs = docs[end:]
-	}
-	if closed {
-		for range keyLimit - n {
-			dst = append(dst, 0)
-		}
-	}
-	return g.emit(dst, all[:n])
 }
 
 // trim returns the documents of a key that a run stores, in place.

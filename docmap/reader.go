@@ -44,7 +44,7 @@ type reader struct {
 // ErrLocked for a table opened beside a writer, which has one snapshot only.
 func (t *Table) Share(n int, run func(tasks int, f func(task int))) error {
 	if t.Beside() {
-		return fmt.Errorf("asking %s by several: %w by a process that writes it: wait for that to end", t.path, ErrLocked)
+		return fmt.Errorf("sharing %s: %w by a process that writes it: wait for it to end", t.path, ErrLocked)
 	}
 	for len(t.shared) < n {
 		t.shared = append(t.shared, &reader{table: t})

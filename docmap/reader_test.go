@@ -21,9 +21,9 @@ func together(tasks int, f func(task int)) {
 	wg.Wait()
 }
 
-// Documents added by several goroutines leave the table that they leave one by one, over
-// flushes and merges, and several who ask at once are told what one is told.
-func TestSharedTable(t *testing.T) {
+// Documents added by several goroutines make the same table as one by one, over flushes and
+// merges, and several readers at once get the answers of one.
+func TestSharedTableAnswersLikeOne(t *testing.T) {
 	t.Parallel()
 	const readers = 4
 	paths := []string{filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "many")}
@@ -87,7 +87,7 @@ func TestSharedTable(t *testing.T) {
 
 func second(nums []uint32, _ error) []uint32 { return nums }
 
-// askAll asks one table, and the other by several at once, for all keys and documents.
+// askAll looks up all keys and documents, in one table by one reader and in the other by several.
 func askAll(t *testing.T, one, many *Table, readers int, keys []uint64) {
 	t.Helper()
 	holders, n := make([]uint32, len(keys)*MaxHolders), make([]uint8, len(keys))
@@ -116,8 +116,8 @@ func askAll(t *testing.T, one, many *Table, readers int, keys []uint64) {
 	})
 }
 
-// Who asks a closed table by a reader is told so.
-func TestSharedTableClosed(t *testing.T) {
+// A look-up by a reader of a closed table is an error.
+func TestSharedTableClosedIsAnError(t *testing.T) {
 	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), manyBins)
 	if err := table.Share(1, together); err != nil {
 		t.Fatal(err)

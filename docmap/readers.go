@@ -56,7 +56,7 @@ func (t *Table) admitReaders(table *os.File, mapped int64) (err error) {
 	if t.opt.Temporary || mapped == 0 || !canShare {
 		return nil
 	}
-	d := &readers{mapped: mapped}
+	d := &readers{mapped: mapped, wanted: map[int]int{}}
 	if d.file, err = os.OpenFile(t.path+readersSuffix, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
 		return fmt.Errorf("opening the table for readers beside: %w", err)
 	}
@@ -79,7 +79,7 @@ func (t *Table) waitForOldReaders() error {
 			return err
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("%s: %w by a process that reads an earlier state of it, from before the last writer was stopped%s: wait for it to end", t.path, ErrLocked, holders(t.readers.file.Name()))
+			return fmt.Errorf("%s: %w by a process still reading a state from before the last writer was stopped%s: wait for it to end", t.path, ErrLocked, holders(t.readers.file.Name()))
 		}
 	}
 }
@@ -111,9 +111,6 @@ func (d *readers) look() (free bool, err error) {
 }
 
 func (d *readers) note(sign uint64) {
-	if d.wanted == nil {
-		d.wanted = map[int]int{}
-	}
 	id := int(sign &^ signedOut)
 	if sign&signedOut == 0 {
 		d.wanted[id]++

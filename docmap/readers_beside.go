@@ -14,7 +14,7 @@ import (
 // openBeside opens a table for reading beside a process that writes it. done is false if there is
 // no writer and none can start: then the caller opens the table alone and keeps writers out.
 func (t *Table) openBeside() (done bool, err error) {
-	if !canShare {
+	if !canShare || !t.opt.ReadOnly {
 		return false, nil
 	}
 	for {
@@ -23,7 +23,7 @@ func (t *Table) openBeside() (done bool, err error) {
 		case errors.Is(err, fs.ErrNotExist):
 			return false, nil
 		case err != nil && t.isWritten():
-			return false, fmt.Errorf("%s is being written, and who reads it meanwhile has to sign in: %w; make that file writable, or wait for the run to end", t.path, err)
+			return false, fmt.Errorf("%s is being written, and its readers must sign in: %w; make that file writable, or wait for the run to end", t.path, err)
 		case err != nil:
 			return false, nil
 		}

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// states are what the checkpoints of a table have, by the number that each stores.
+// states are the contents of a table's checkpoints, by the number that each stores.
 type states struct {
 	sync.Mutex
 	at map[string]*takenOracle
@@ -32,8 +32,8 @@ func (s *states) get(n []byte) *takenOracle {
 	return s.at[string(n)]
 }
 
-// Readers that come at any moment while a table is written, stay for any number of its
-// transactions, and go in order or without a word, all find one checkpoint, whole.
+// Readers start at any moment while a table is written, stay for any number of transactions, and
+// leave in order or abruptly. Each finds one whole checkpoint.
 func TestReadersBesideAWriter(t *testing.T) {
 	if !canShare || initialMapping() == 0 {
 		t.Skip("who writes a table is alone with it on this system")
@@ -94,7 +94,7 @@ func writeBeside(t *testing.T, table *Table, all *states, rounds int) {
 	}
 }
 
-// A failure is what a comparison has found, in a goroutine that is not the test's.
+// A failure is the result of a comparison in another goroutine than the test's.
 type failure struct{ text string }
 
 func (f *failure) Helper() {}
@@ -103,7 +103,7 @@ func (f *failure) Fatalf(format string, args ...any) {
 	panic(f)
 }
 
-// readBeside opens the table again and again and compares it with what it says it is.
+// readBeside opens the table repeatedly and compares it with the checkpoint that it names.
 func readBeside(path string, all *states, done chan struct{}, r *rand.Rand, seen map[string]bool) error {
 	var open []*Table
 	defer func() {
@@ -163,8 +163,8 @@ func compareBeside(table *Table, all *states, seen map[string]bool) (err error) 
 	return nil
 }
 
-// A process that begins to write finds those who read, in the state that it would go on
-// from or in an earlier one.
+// A starting writer finds the readers, in the state that it would continue from or in an earlier
+// one.
 func TestWriterFindsReaders(t *testing.T) {
 	if !canShare || initialMapping() == 0 {
 		t.Skip("who writes a table is alone with it on this system")
@@ -195,9 +195,9 @@ func TestWriterFindsReaders(t *testing.T) {
 	}
 }
 
-// TestLongStay: a reader beside a writer that has stayed for too long, or whose state has
-// cost too much, is told to open the table again, and then finds what is new.
-func TestLongStay(t *testing.T) {
+// TestLongStayMustReopen: a reader beside a writer must open the table again after too long a
+// time, or too much growth, and then finds the newest state.
+func TestLongStayMustReopen(t *testing.T) {
 	if !canShare || initialMapping() == 0 {
 		t.Skip("who writes a table is alone with it on this system")
 	}

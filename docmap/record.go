@@ -204,7 +204,7 @@ func otherVersion(v uint32) error {
 // needsMore is the error for a table with features of a later program. Reading it without them
 // could give wrong answers.
 func needsMore(needs uint32) error {
-	return fmt.Errorf("%w: it uses what this program does not know (%#x); use the version of the program that wrote it, or a later one", ErrVersion, needs)
+	return fmt.Errorf("%w: it uses features unknown to this program (%#x); use the version of the program that wrote it, or a later one", ErrVersion, needs)
 }
 
 func decodeRun(f *fields) runInfo {

@@ -21,8 +21,8 @@ func listRemoved(t *testing.T, table *Table) (list []Removed) {
 	return list
 }
 
-// TestRemovedForABatch: what was removed for the sake of a batch is noted, unless it came
-// with it, over checkpoints, until its document is gone; an ended batch stays ended.
+// TestRemovedForABatch: a document removed for the sake of another batch is noted, over
+// checkpoints, until that batch's document is gone; an ended batch stays ended.
 func TestRemovedForABatch(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table, err := Open(path, smallOptions)
@@ -74,8 +74,8 @@ func TestRemovedForABatch(t *testing.T) {
 	}
 }
 
-// TestNothingTakenBackUnsaved: what is in no checkpoint keeps a table from saving what was
-// taken back, and from being compacted; the table is as it was.
+// TestNothingTakenBackUnsaved: with changes in no checkpoint, a table refuses SaveForgotten and
+// Compact, and stays as it was.
 func TestNothingTakenBackUnsaved(t *testing.T) {
 	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
 	add := func() {
@@ -107,8 +107,8 @@ func TestNothingTakenBackUnsaved(t *testing.T) {
 	}
 }
 
-// TestBlocksOfACompactTable: they are divided as those that were written one after the
-// other, so nobody has to read more at once.
+// TestBlocksOfACompactTable: its blocks are divided like those written one after the other, so a
+// read is no larger.
 func TestBlocksOfACompactTable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, smallOptions)
@@ -135,8 +135,8 @@ func TestBlocksOfACompactTable(t *testing.T) {
 	}
 }
 
-// TestRecall undoes what is in no file, and nothing that is.
-func TestRecall(t *testing.T) {
+// TestRecallUndoesUnsavedForget: Recall undoes a Forget that is not in the file, and no other.
+func TestRecallUndoesUnsavedForget(t *testing.T) {
 	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
 	for range 4 {
 		_, err := table.addDoc(Doc{ID: "x"}, nil)
@@ -200,7 +200,8 @@ func TestBatchNames(t *testing.T) {
 	}
 }
 
-// TestTombstonesBelow: below a watermark nobody is known, and as many fewer are dead.
+// TestTombstonesBelow: no document below a watermark is known, and the number of dead is lower by
+// those.
 func TestTombstonesBelow(t *testing.T) {
 	for mark := uint32(1); mark < 300; mark++ {
 		var g tombstones
@@ -227,9 +228,9 @@ func TestTombstonesBelow(t *testing.T) {
 	}
 }
 
-// TestTrimFirst: the first run keeps who was taken back after its last document came, for
-// with him a key may have been closed by documents behind.
-func TestTrimFirst(t *testing.T) {
+// TestFirstRunKeepsWhatClosedAKey: the first run keeps a document taken back after its last one
+// came, because together with later documents it may have closed a key.
+func TestFirstRunKeepsWhatClosedAKey(t *testing.T) {
 	var g tombstones
 	g.forget(1, 8)
 	g.forget(2, 5)
@@ -239,8 +240,8 @@ func TestTrimFirst(t *testing.T) {
 	}
 }
 
-// TestTombstonesThatCannotBe: ranges that overlap, or of documents that had not come, in a
-// file whose checksums are right.
+// TestTombstonesThatCannotBe: ranges that overlap, or of documents that had not come, are refused
+// although their checksums are right.
 func TestTombstonesThatCannotBe(t *testing.T) {
 	for _, g := range []tombstone{{1, 4, 3}, {4, 4, 3}, {1, 2, 6}, {0, 2, 5}} {
 		list, _ := encodeTombstones([]tombstone{g}, seedDead)

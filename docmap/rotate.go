@@ -54,7 +54,7 @@ func (t *Table) rotated(list []timeSlice, all bool) {
 // size.
 func (t *Table) sweepSlices() error {
 	if t.head.needs&needsWindow == 0 {
-		return nil
+		return t.sweep()
 	}
 	mark := t.head.win.watermark()
 	before := func(key, _ []byte) (bool, error) { return bytes.Compare(key, binKey(uint64(mark))) < 0, nil }

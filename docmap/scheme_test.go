@@ -10,8 +10,8 @@ import (
 	"github.com/firstseen/firstseen/docmap"
 )
 
-// TestScheme opens a table without knowing its scheme.
-func TestScheme(t *testing.T) {
+// TestSchemeOfAnUnknownTable opens a table without knowing its scheme.
+func TestSchemeOfAnUnknownTable(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "table.db")
 	open := func() (string, error) {

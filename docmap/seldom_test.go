@@ -10,8 +10,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A record that tells of a document more than there are, and of nothing pending, is
-// refused: a number would be given out twice.
+// A record that counts one document too many, without pending keys, is refused: a number would be
+// used twice.
 func TestRecordAheadOfItsDocuments(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	sampleTable(t, path)
@@ -32,8 +32,8 @@ func TestRecordAheadOfItsDocuments(t *testing.T) {
 	}
 }
 
-// Pending keys are the only copy of what was added last: whichever bit of them is
-// another, and under whatever number they are found, they are refused.
+// Pending keys are the only copy of the newest keys: with any bit flipped, or under another
+// number, they are refused.
 func TestPendingKeysAreChecked(t *testing.T) {
 	var l wal
 	l.add(1, []uint64{11, 12})

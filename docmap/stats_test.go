@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestFreeBytes: who only reads a table, also beside a writer, counts what is free in it
-// as the writer does that opens it.
+// TestFreeBytes: a reader, also beside a writer, counts the same free bytes as a writer that
+// opens the table.
 func TestFreeBytes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, smallOptions)

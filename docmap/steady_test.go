@@ -6,9 +6,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestSteady: in whatever order times come, and however long the window is now and was,
-// a document of a steady time moves nothing that matters to others and is not late.
-func TestSteady(t *testing.T) {
+// TestSteadyTimesMoveNothing: in any order of times, and with any earlier length of the window, a
+// document of a steady time moves neither edge nor slice and is not late.
+func TestSteadyTimesMoveNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		length := rapid.Uint32Range(1, 1<<16)
 		table := &Table{}

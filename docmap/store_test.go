@@ -11,7 +11,7 @@ import (
 
 // A table keeps the contract of a store, in memory alone and with checkpoints,
 // runs and merges between the documents.
-func TestStore(t *testing.T) {
+func TestTableIsAStore(t *testing.T) {
 	t.Parallel()
 	t.Run("in memory", func(t *testing.T) {
 		storetest.Run(t, func(t *testing.T) dedup.Store { return openTable(t, 1<<20) })

@@ -179,7 +179,6 @@ func (t *Table) reading() (*snapshot, error) {
 	return s, nil
 }
 
-// stopReading ends all snapshots.
 func (t *Table) stopReading() error {
 	err := t.own.stop()
 	for _, r := range t.shared {

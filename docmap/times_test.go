@@ -2,9 +2,8 @@ package docmap
 
 import "testing"
 
-// Times are what was added, also over many blocks, and a copy does not see what comes
-// after it.
-func TestTimes(t *testing.T) {
+// Times read back as added, also over many blocks, and a copy does not see later ones.
+func TestTimesReadBack(t *testing.T) {
 	var list times
 	for i := range 3*blockTimes + 5 {
 		list.add(uint32(i * 7))

@@ -169,7 +169,6 @@ func encodeTombstones(ranges []tombstone, seed uint64) (b []byte, rest []tombsto
 	return binary.LittleEndian.AppendUint64(b, xxh3.HashSeed(b, seed+uint64(first))), ranges
 }
 
-// loadTombstones reads the ranges of writeTombstones.
 func (t *Table) loadTombstones(tx *bbolt.Tx) error {
 	if t.head.needs&needsDead == 0 {
 		return nil
@@ -192,7 +191,6 @@ func (t *Table) loadTombstones(tx *bbolt.Tx) error {
 	return nil
 }
 
-// load reads a list of ranges.
 func (g *tombstones) load(key, value []byte, docs uint32) error {
 	ranges, err := decodeTombstones(key, value, seedDead)
 	if err != nil {
@@ -213,7 +211,6 @@ func (g *tombstones) load(key, value []byte, docs uint32) error {
 	return nil
 }
 
-// decodeTombstones reads a list of encodeTombstones.
 func decodeTombstones(key, value []byte, seed uint64) (ranges []tombstone, err error) {
 	n := len(value) - 8
 	if len(key) != 4 || n < 4 {

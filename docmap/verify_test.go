@@ -18,8 +18,8 @@ import (
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-// verifiable makes a table with runs of several bins, a merge that stopped in the
-// middle, several blocks of documents, one id that very many have, and pending keys.
+// verifiable makes a table with runs of several bins, a merge stopped in the middle, several
+// blocks of documents, one id of very many documents, and pending keys.
 func verifiable(t *testing.T, path string) {
 	t.Helper()
 	table := mustOpen(t, path, manyBins)
@@ -65,7 +65,7 @@ func verify(t *testing.T, path string) []Finding {
 	return found
 }
 
-// bucketOf is the bucket of a run that has entries, the last one.
+// bucketOf returns the last run with entries.
 func bucketOf(t *testing.T, path string, space int) *run {
 	t.Helper()
 	ro := manyBins
@@ -223,7 +223,7 @@ func TestVerifyFindsAll(t *testing.T) {
 	}
 }
 
-// otherDoc is another document of the run.
+// otherDoc returns another document of the run.
 func otherDoc(r *run, num uint32) uint32 {
 	if num == r.first {
 		return num + 1
@@ -242,7 +242,7 @@ func changeRecord(tx *bbolt.Tx, change func(h *header)) error {
 	return meta.Put(keyTable, h.encode())
 }
 
-// Pages that do not fit are all that is said: nobody follows them.
+// After pages that do not fit, nothing else is checked.
 func TestVerifyPages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	verifiable(t, path)
@@ -280,8 +280,7 @@ func TestVerifyStops(t *testing.T) {
 	}
 }
 
-// A copy made page by page while somebody writes is one of the states the table
-// was in, or refused, and never a third thing.
+// A copy made page by page beside a writer is one of the table's states, or refused.
 func TestTornCopies(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -349,7 +348,7 @@ func TestTornCopies(t *testing.T) {
 	}
 }
 
-// tear takes each page from one of the files, most from the last of them.
+// tear takes each page from one of the files, most from the last.
 func tear(r *rand.Rand, files [][]byte) []byte {
 	b := slices.Clone(files[len(files)-1])
 	other := files[r.IntN(len(files))]
@@ -368,9 +367,8 @@ func tear(r *rand.Rand, files [][]byte) []byte {
 	return b
 }
 
-// The index of ids of a table is made of the ids alone: the hash is the one of
-// docs/format.md.
-func TestIDKey(t *testing.T) {
+// The index of ids depends on the ids alone: its hash is that of docs/format.md.
+func TestIDKeyIsThatOfTheFormat(t *testing.T) {
 	if got, want := idKey("some id"), xxh3.HashSeed([]byte("some id"), 2); got != want {
 		t.Fatalf("%x, want %x", got, want)
 	}

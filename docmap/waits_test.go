@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The owner's values stay until they are given again or taken away.
+// The owner's values stay until they are replaced or removed.
 func TestValuesStay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, smallOptions)
@@ -51,8 +51,8 @@ func TestBlockIsFullToTheByte(t *testing.T) {
 	}
 }
 
-// Full asks for a checkpoint where records of documents wait, though they have hardly
-// a key, and flushes where ids fill the memory.
+// Full asks for a checkpoint when records wait, even with hardly a key, and flushes when ids fill
+// the memory.
 func TestRecordsAndIDsDoNotWaitWithoutEnd(t *testing.T) {
 	table := mustOpen(t, filepath.Join(t.TempDir(), "records"), Options{Scheme: "test", noSync: true})
 	long := strings.Repeat("i", 60<<10)
@@ -82,7 +82,7 @@ func TestRecordsAndIDsDoNotWaitWithoutEnd(t *testing.T) {
 	}
 }
 
-// An id is compared itself, and not its hash alone: that of another may be equal.
+// An id is compared itself, because two ids may have the same hash.
 func TestIDsOfOneHash(t *testing.T) {
 	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
 	for _, id := range []string{"one", "two"} {

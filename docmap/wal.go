@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/zeebo/xxh3"
+	"go.etcd.io/bbolt"
 )
 
 const (
@@ -21,7 +22,6 @@ type wal struct {
 
 func (l *wal) reset() { l.bufs, l.n, l.docs = l.bufs[:0], 0, 0 }
 
-// begin begins a chunk with document doc.
 func (l *wal) begin(doc uint32) {
 	n := len(l.bufs)
 	if l.bufs = slices.Grow(l.bufs, 1)[:n+1]; l.bufs[n] == nil {
@@ -90,4 +90,25 @@ func replayChunk(b []byte, chunk, next uint32, keys []uint64, f func(doc uint32,
 		return 0, keys, damage("pending chunk %d has a wrong length", chunk)
 	}
 	return first + n, keys, nil
+}
+
+// replayPending calls f for each document with pending keys, and checks that these are all.
+func (h *header) replayPending(pend *bbolt.Bucket, f func(doc uint32, keys []uint64) error) error {
+	next, total := h.flushed+1, uint64(0)
+	counted := func(doc uint32, keys []uint64) error {
+		total += uint64(len(keys))
+		return f(doc, keys)
+	}
+	var keys []uint64
+	for chunk := range h.chunks {
+		var err error
+		next, keys, err = replayChunk(pend.Get(binKey(uint64(chunk))), chunk, next, keys, counted)
+		if err != nil {
+			return err
+		}
+	}
+	if next != h.docs+1 || total != h.pending {
+		return damage("pending keys end at document %d of %d", next-1, h.docs)
+	}
+	return nil
 }

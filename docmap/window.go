@@ -54,7 +54,8 @@ func (w *window) sliceOf(num uint32) int {
 	return i
 }
 
-// endOfSlice returns how many of docs, ascending, belong to the slice of the first.
+// endOfSlice returns how many of docs, ascending, belong to the slice of the first: all without
+// a window.
 func (w *window) endOfSlice(docs []uint32) int {
 	i := w.sliceOf(docs[0]) + 1
 	if i == len(w.slices) {
@@ -115,7 +116,6 @@ func (w *window) advance(time uint32) {
 	w.due = w.due || w.clock-s.begun >= max(1, w.length/sliceShare)
 }
 
-// add appends the time of the next document.
 func (w *window) add(num, time uint32) {
 	s := w.open()
 	if n := len(s.edges); n == 0 || s.edges[n-1].edge != w.edge {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// The runs of a slice that has ended become one, and what a table takes stays as it is: of
-// memory, of the file, and of runs to look into.
+// The runs of an ended slice become one, and a table's memory, file and number of runs stay
+// level.
 func TestWindowStaysFlat(t *testing.T) {
 	t.Parallel()
 	opt := smallOptions
@@ -66,7 +66,7 @@ func flat(t *testing.T, table *Table, num uint32) {
 	}
 }
 
-// Numbers are never given out again: the last ones work, and behind them is an error.
+// Numbers are not used again: the last ones work, and after them Add returns an error.
 func TestLastNumbers(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "table")

@@ -9,8 +9,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// FuzzWindow reads a window and times that are anything but have right checksums: what is
-// refused is damage, and what is taken is packed again to what was read.
+// FuzzWindow reads arbitrary windows and times with right checksums. Refusals are damage;
+// accepted values are packed again to the same bytes.
 func FuzzWindow(f *testing.F) {
 	const docs = 40
 	w := window{length: 100, slices: []timeSlice{{first: 31}}}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// windowOracle is design rule 17 with maps, written from the rule: every document is
-// there for ever, and who counts is told by its time.
+// windowOracle is design rule 17 with maps: every document stays, and its time decides whether it
+// counts.
 type windowOracle struct {
 	window, clock, edge uint32
 	docs                []windowDoc
@@ -45,7 +45,7 @@ func (o *windowOracle) clone() *windowOracle {
 	return &c
 }
 
-// advance moves the clock for a document, and takes back who does not count any more.
+// advance moves the clock for a document, and takes back the documents that no longer count.
 func (o *windowOracle) advance(time uint32) (late bool) {
 	o.clock = max(o.clock, time)
 	step := max(1, o.window/4096)
@@ -115,7 +115,7 @@ func (o *windowOracle) named(key uint64) []uint32 {
 	return live
 }
 
-// equal compares all that a table can be asked.
+// equal compares all answers of a table.
 func (o *windowOracle) equal(t *testing.T, table *Table) {
 	t.Helper()
 	if found, err := table.Verify(context.Background()); err != nil || len(found) > 0 {

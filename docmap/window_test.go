@@ -16,12 +16,12 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// windowSequences is how many random sequences TestWindow does.
-var windowSequences = flag.Int("windows", 14, "random sequences of TestWindow")
+// windowSequences is the number of random sequences of TestWindowEqualsOracle.
+var windowSequences = flag.Int("windows", 14, "random sequences of TestWindowEqualsOracle")
 
-// Any sequence of documents of any time, of taking back, saving and crashing leaves what
-// rule 17 says.
-func TestWindow(t *testing.T) {
+// Any sequence of documents of any time, of taking back, saving and crashing gives the state of
+// rule 17.
+func TestWindowEqualsOracle(t *testing.T) {
 	t.Parallel()
 	n := *windowSequences
 	if testing.Short() {
@@ -44,7 +44,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// A windowRun is a random sequence on its way through a table and the oracle.
+// A windowRun applies a random sequence to a table and its oracle.
 type windowRun struct {
 	r           *rand.Rand
 	table       *Table
@@ -138,7 +138,7 @@ func (w *windowRun) drawTime() uint32 {
 	return time
 }
 
-// together adds documents at once, which no window divides.
+// together adds documents at once, in one slice.
 func (w *windowRun) together(t *testing.T) {
 	var ids []string
 	var data [][]byte
@@ -168,7 +168,7 @@ func (w *windowRun) together(t *testing.T) {
 	w.grouped += len(ids)
 }
 
-// judge is what a run does with a document, which it keeps or removes.
+// judge looks a document up, and keeps or removes it.
 func (w *windowRun) judge(t *testing.T) {
 	time := w.drawTime()
 	late := w.want.advance(time)
@@ -225,7 +225,7 @@ func (w *windowRun) checkpoint(t *testing.T) {
 	}
 }
 
-// nothingLeft wants nothing in the file of what is below the watermark.
+// nothingLeft checks that the file has nothing from below the watermark.
 func nothingLeft(t *testing.T, table *Table) {
 	t.Helper()
 	s, err := table.reading()
@@ -278,7 +278,7 @@ func nothingLeft(t *testing.T, table *Table) {
 	}
 }
 
-// TestEdgeMovesInSteps: of a 4,096th of the window, and of a second at least.
+// TestEdgeMovesInSteps: the steps are a 4,096th of the window, and a second at least.
 func TestEdgeMovesInSteps(t *testing.T) {
 	for _, c := range []struct{ length, clock, edge, next uint32 }{
 		{7, 100, 93, 101},
@@ -301,8 +301,8 @@ func TestEdgeMovesInSteps(t *testing.T) {
 	}
 }
 
-// TestEdgeAt: where the edge was is known for each document, and for the next.
-func TestEdgeAt(t *testing.T) {
+// TestEdgeAtEveryDocument: the edge is known for each document, and for the next.
+func TestEdgeAtEveryDocument(t *testing.T) {
 	w := window{length: 10, slices: []timeSlice{{first: 1}}}
 	want := map[uint32]uint32{1: 90, 2: 90, 3: 91, 4: 95, 5: 95, 6: 97}
 	for i, time := range []uint32{100, 100, 101, 105, 102} {
@@ -317,7 +317,7 @@ func TestEdgeAt(t *testing.T) {
 	}
 }
 
-// TestRemovedBefore: a chunk stays as long as it has one entry for a document that is there.
+// TestRemovedBefore: a chunk stays as long as it has an entry for a present document.
 func TestRemovedBefore(t *testing.T) {
 	var l removedLog
 	l.add(Removed{3, "a", "x"})
@@ -329,8 +329,8 @@ func TestRemovedBefore(t *testing.T) {
 	}
 }
 
-// TestWindowRecord: what a record tells of a window is taken as it was written, and refused
-// where it contradicts itself.
+// TestWindowRecord: the window in a record reads back as written, and is refused if it
+// contradicts itself.
 func TestWindowRecord(t *testing.T) {
 	good := func() *windowInfo {
 		return &windowInfo{length: 10, clock: 30, edge: 20, slices: []sliceInfo{{1, 5, 9}, {4, 12, 25}, {9, 30, 30}}}
@@ -364,7 +364,7 @@ func TestWindowRecord(t *testing.T) {
 	}
 }
 
-// TestTimesOnDisk: the times of documents are those that were written, of these documents.
+// TestTimesOnDisk: the times in the file read back as written, for the same documents.
 func TestTimesOnDisk(t *testing.T) {
 	w := window{length: 10, slices: []timeSlice{{first: 1}}}
 	for i, time := range []uint32{100, 103, 101, 120, 115} {
@@ -401,8 +401,8 @@ func TestTimesOnDisk(t *testing.T) {
 	}
 }
 
-// TestNewestOfASlice: a slice is dropped when its newest document has gone, so that one of
-// which the record tells another is refused.
+// TestNewestOfASlice: a slice is dropped with its newest document, so a record with another
+// newest time is refused.
 func TestNewestOfASlice(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, smallOptions)

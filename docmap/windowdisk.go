@@ -163,7 +163,6 @@ func (w *window) loadTimes(value []byte, first uint32, n int) error {
 	return nil
 }
 
-// readWindow reads a window from the file.
 func readWindow(tx *bbolt.Tx, h *header) (w window, err error) {
 	info := &h.win
 	if h.needs&needsWindow == 0 {

@@ -72,7 +72,7 @@ type Scheme struct {
 	MinWidth int
 
 	// Shingle is how many words a shingle has, 1 to MaxShingle; 0 is 5. Bands and Rows are
-	// how its signatures are looked up; both 0 is what suits the default threshold. Of the
+	// how its signatures are looked up; both 0 suits the default threshold. Of the
 	// method shingles alone.
 	Shingle, Bands, Rows int
 
@@ -88,8 +88,8 @@ type Scheme struct {
 	LeastRare, MostRare int
 
 	// Key, if not nil, is a secret of 16 bytes under which texts are hashed.
-	// Without it anybody can write plain words that collide with a text of his
-	// choice. Which features are chosen does not depend on it.
+	// Without it, plain words can be written that collide with a chosen text.
+	// The choice of features does not depend on it.
 	Key []byte
 }
 

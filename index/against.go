@@ -14,12 +14,12 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// Against are further indexes whose documents count as earlier than those of the one
-// that is open, in their order. Nothing of them is written; while they are in use
-// nobody can add to them, and several processes can use them at once.
+// Against holds further indexes. Their documents count as earlier than those of the open index, in
+// the order of the indexes. They are only read. While they are in use, no process can add to them,
+// and several processes can read them.
 //
-// A verdict is then that of one index with all their documents. Their filters are
-// loaded, and take the memory that they have as files.
+// The verdicts are those of one index with all documents. The filters are loaded, and take as much
+// memory as their files.
 type Against struct {
 	scheme feature.Scheme
 	name   string // of the scheme
@@ -32,8 +32,8 @@ type against struct {
 	filter *bloomstore.Filter
 }
 
-// AgainstID identifies the documents of one of the indexes: another table, or one with
-// other documents, has another.
+// AgainstID identifies the documents of one of the indexes. Another table, or other documents in it,
+// give another AgainstID.
 type AgainstID struct {
 	UUID      [16]byte `json:"uuid"`
 	Documents uint32   `json:"documents"`
@@ -41,9 +41,9 @@ type AgainstID struct {
 	Edge      uint32   `json:"edge,omitempty"` // of a window: those of an earlier time do not count
 }
 
-// OpenAgainst opens indexes to be asked beside another. All must have side tables and
-// have been made with one scheme and one secret. check is called for each, with what it
-// gives its owner's values by name; its error refuses the index.
+// OpenAgainst opens indexes to be asked beside another. All must have side tables, one scheme and one
+// secret. check is called for each with a function that returns an owner's value by name. Its error
+// refuses the index.
 func OpenAgainst(dirs []string, check func(value func(name string) ([]byte, error)) error) (*Against, error) {
 	a := &Against{}
 	for _, dir := range dirs {
@@ -86,8 +86,8 @@ func (a *Against) open(dir string, check func(func(string) ([]byte, error)) erro
 	return a.parts[len(a.parts)-1].loadFilter(files.Filter)
 }
 
-// openUnwritten is OpenFiles of an index that nobody writes. What a killed writer has left
-// makes it look otherwise once: it goes when the index is closed.
+// openUnwritten is OpenFiles of an index without a writer. The traces of a killed writer look like a
+// writer once: they go when the index is closed.
 func openUnwritten(dir string) (*Files, error) {
 	for last := false; ; last = true {
 		files, err := OpenFiles(dir)
@@ -103,7 +103,7 @@ func openUnwritten(dir string) (*Files, error) {
 	}
 }
 
-// difference says why fingerprints of another scheme do not compare.
+// difference returns the reason why fingerprints of another scheme do not compare.
 func (a *Against) difference(other feature.Scheme) string {
 	theirs, ours := a.scheme, other
 	switch {
@@ -115,13 +115,13 @@ func (a *Against) difference(other feature.Scheme) string {
 	return fmt.Sprintf("they were made with the schemes %q and %q; give the same --method and version to both", a.name, other.Name())
 }
 
-// sameRules reports whether schemes differ by nothing but their secret.
+// sameRules reports whether two schemes differ in nothing but their secrets.
 func sameRules(a, b feature.Scheme) bool {
 	a.Key, b.Key = nil, nil
 	return a.Name() == b.Name()
 }
 
-// loadFilter loads the filter or, where none goes with the table, makes it in memory.
+// loadFilter loads the filter. If none belongs to the table, it makes one in memory.
 func (p *against) loadFilter(h *bloomstore.Header) (err error) {
 	name := p.table.Scheme()
 	if h != nil && string(h.Stamp) == string(tableStamp(p.table, 0)) {
@@ -141,7 +141,7 @@ func sameTable(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-// Scheme is what they all were made with, the secret included.
+// Scheme returns the scheme of all of them, with the secret.
 func (a *Against) Scheme() feature.Scheme { return a.scheme }
 
 // Has reports whether one of them is the index in dir.
@@ -149,7 +149,7 @@ func (a *Against) Has(dir string) bool {
 	return slices.ContainsFunc(a.parts, func(p against) bool { return sameTable(p.dir, dir) })
 }
 
-// IDs identify their documents, in order. Of a nil one there are none.
+// IDs returns the identities of the indexes, in order. A nil Against has none.
 func (a *Against) IDs() (ids []AgainstID) {
 	if a == nil {
 		return nil
@@ -162,7 +162,7 @@ func (a *Against) IDs() (ids []AgainstID) {
 	return ids
 }
 
-// Documents is how many documents they have.
+// Documents returns how many documents they have.
 func (a *Against) Documents() (n uint64) {
 	for i := range a.parts {
 		n += uint64(a.parts[i].table.Documents())
@@ -170,7 +170,7 @@ func (a *Against) Documents() (n uint64) {
 	return n
 }
 
-// Bytes is what their filters take of memory.
+// Bytes returns the memory of their filters.
 func (a *Against) Bytes() (n uint64) {
 	for i := range a.parts {
 		n += a.parts[i].filter.Shape().Bytes()
@@ -178,7 +178,7 @@ func (a *Against) Bytes() (n uint64) {
 	return n
 }
 
-// Close releases them. It may be called again, and of a nil one.
+// Close releases them. It may be called again, and on a nil Against.
 func (a *Against) Close() error {
 	if a == nil {
 		return nil
@@ -193,8 +193,8 @@ func (a *Against) Close() error {
 	return errors.Join(errs...)
 }
 
-// UseAgainst has the documents of other indexes count as earlier, from the next Begin
-// on. They remain the caller's to close, after this index.
+// UseAgainst makes the documents of other indexes count as earlier, from the next Begin on. The
+// caller closes the others, after this index.
 func (x *Index) UseAgainst(a *Against) error {
 	switch {
 	case x.closed:
@@ -208,7 +208,7 @@ func (x *Index) UseAgainst(a *Against) error {
 	return nil
 }
 
-// put has a deduper ask the indexes before the table.
+// put configures a deduper to ask the indexes before the table.
 func (a *Against) put(cfg *dedup.Config, table *docmap.Table) {
 	var earlier []dedup.SharedStore
 	for i := range a.parts {
@@ -217,8 +217,8 @@ func (a *Against) put(cfg *dedup.Config, table *docmap.Table) {
 	cfg.Table = dedup.NewStack(earlier, table)
 }
 
-// kept is what is known of a document by its number among all of them or, where it is
-// none of theirs, its number in the index's own table.
+// kept returns the entry of a document by its number among all indexes. For a document of the
+// index's own table, it returns the number there instead.
 func (a *Against) kept(num uint32) (k Kept, own uint32, err error) {
 	for i := range a.parts {
 		n := a.parts[i].table.Documents()
@@ -231,12 +231,12 @@ func (a *Against) kept(num uint32) (k Kept, own uint32, err error) {
 	return k, num, nil
 }
 
-// Owns reports whether a document, by the number that a result has, is one of this
-// index and not of another that it is used with.
+// Owns reports whether a document belongs to this index, and not to one of Against. num is its number
+// in a result.
 func (x *Index) Owns(num uint32) bool { return uint64(num) > x.before() }
 
-// before is how many documents the indexes have that this one is used with: in results
-// they have the numbers before those of its own.
+// before returns how many documents Against has. In results, their numbers come before those of the
+// index's own documents.
 func (x *Index) before() uint64 {
 	if x.against == nil {
 		return 0

@@ -112,20 +112,20 @@ func TestMosaicIsNotedOnceForABatch(t *testing.T) {
 	see(t, x, 4, 5)
 	indextest.Must(t, x.SetBatch("c"))
 	for num := range uint32(6) { // two are of the other index
-		x.NoteRemoved(fmt.Sprint("copy ", num), &dedup.Result{Verdict: dedup.Duplicate, Of: dedup.Source{Num: num}})
+		x.NoteDependent(fmt.Sprint("copy ", num), &dedup.Result{Verdict: dedup.Duplicate, Of: dedup.Source{Num: num}})
 	}
-	x.NoteRemoved("mosaic", &dedup.Result{Verdict: dedup.Mosaic, Also: []dedup.Source{{Num: 1}, {Num: 3}, {Num: 4}, {Num: 5}}})
+	x.NoteDependent("mosaic", &dedup.Result{Verdict: dedup.Mosaic, Also: []dedup.Source{{Num: 1}, {Num: 3}, {Num: 4}, {Num: 5}}})
 	indextest.Must(t, x.Finish(nil))
 	indextest.Must(t, errors.Join(x.Save(), x.Close()))
 	e, err := Edit(own)
 	indextest.Must(t, err)
 	defer func() { indextest.Must(t, e.Close()) }()
-	for batch, want := range map[string][]Victim{
+	for batch, want := range map[string][]Dependent{
 		"a": {{"copy 3", "c", "2"}, {"copy 4", "c", "3"}, {"mosaic", "c", "2"}},
 		"b": {{"copy 5", "c", "4"}, {"mosaic", "c", "4"}}, "c": nil,
 	} {
-		var got []Victim
-		indextest.Must(t, e.Victims(batch, func(v Victim) error { got = append(got, v); return nil }))
+		var got []Dependent
+		indextest.Must(t, e.Dependents(batch, func(v Dependent) error { got = append(got, v); return nil }))
 		if !slices.Equal(got, want) {
 			t.Errorf("removed for the sake of %s: %v, want %v", batch, got, want)
 		}

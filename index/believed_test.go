@@ -31,7 +31,7 @@ type believedDoc struct {
 
 type believedVictim struct {
 	of int
-	Victim
+	Dependent
 }
 
 // arrival is a document that comes.
@@ -126,7 +126,7 @@ func (b *believed) note(a *arrival, r *dedup.Result) {
 		of := b.docs[s.Num-1]
 		if !noted[of.batch] {
 			noted[of.batch] = true
-			b.gone = append(b.gone, believedVictim{int(s.Num), Victim{ID: a.id, Batch: a.batch, Of: of.id}})
+			b.gone = append(b.gone, believedVictim{int(s.Num), Dependent{ID: a.id, Batch: a.batch, Of: of.id}})
 		}
 	}
 }
@@ -149,10 +149,10 @@ func (b *believed) forget(num int) {
 }
 
 // victims are the documents that were removed for the sake of live ones of a batch.
-func (b *believed) victims(batch string) (list []Victim) {
+func (b *believed) victims(batch string) (list []Dependent) {
 	for _, v := range b.gone {
 		if of := b.docs[v.of-1]; !of.dead && of.batch == batch {
-			list = append(list, v.Victim)
+			list = append(list, v.Dependent)
 		}
 	}
 	return list

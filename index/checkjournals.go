@@ -40,7 +40,7 @@ func (c *checker) checkJournals() error {
 	if !readable {
 		return nil
 	}
-	a, err := findAlone(c.dir)
+	a, err := findFilterOnly(c.dir)
 	if misplaced := (*misplacedError)(nil); errors.As(err, &misplaced) {
 		c.find(filepath.Base(misplaced.path), Damaged, "it "+misplaced.what, fromACopy)
 		return nil

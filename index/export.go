@@ -31,7 +31,7 @@ func Export(dir string, w io.Writer) (scheme string, err error) {
 func (f *Files) load(dir string) (*bloomstore.Filter, error) {
 	switch {
 	case f.Table == nil:
-		return openAlone(dir, f.Scheme())
+		return openFilterOnly(dir, f.Scheme())
 	case f.Filter == nil || string(f.Filter.Stamp) != string(tableStamp(f.Table, 0)):
 		return nil, fmt.Errorf("index %s: its filter is not of the present state of the table; firstseen index check --rebuild makes it anew", dir)
 	}

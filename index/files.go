@@ -128,7 +128,7 @@ func OpenFiles(dir string) (*Files, error) {
 		f.Filter = &p.header
 	}
 	if !p.table {
-		a, err := findAlone(dir)
+		a, err := findFilterOnly(dir)
 		f.scheme, f.Journals = a.header.Scheme, len(a.chain) > 0
 		return f, err
 	}

@@ -49,7 +49,7 @@ func tableStamp(t *docmap.Table, later uint64) []byte {
 func (x *Index) openFilter(p *presence, shape bloomstore.Shape) error {
 	switch {
 	case x.table == nil:
-		return x.openAlone(shape)
+		return x.openFilterOnly(shape)
 	case !p.filter:
 		return x.firstFilter(shape)
 	}
@@ -193,7 +193,7 @@ func larger(s bloomstore.Shape, entries uint64) bloomstore.Shape {
 // now, unless the file is that already.
 func (x *Index) saveFilter(later uint64) error {
 	if x.table == nil {
-		return x.saveAlone()
+		return x.saveFilterOnly()
 	}
 	stamp := x.stamp(later)
 	if x.saved != nil && string(stamp) == string(x.saved) {

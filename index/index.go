@@ -1,15 +1,15 @@
-// Package index is an index on disk and what is done with one: the side table, the
-// filter derived from it, its lock, its secret and, without a table, the journals of
-// the filter. An [Index] is open for adding, by one process at a time:
+// Package index implements an index on disk. An index has a side table, a filter derived from the
+// table, a lock and a secret. A filter-only index has journals in place of the table. One process at
+// a time can open an [Index] and add to it:
 //
 //	x, err := index.Open("seen", index.Options{})
 //	r, err := x.See("id", text) // and so on
 //	err = x.Finish(nil)
 //	err = x.Close()
 //
-// Under a [Policy] it grows the filter, stops or warns when that is full, and takes
-// checkpoints when enough has come. What was decided becomes durable only after it
-// was answered. [OpenReader] asks an index without writing, [Check] reads all of it.
+// A [Policy] selects the reaction to a full filter and the distance of checkpoints. A decision
+// becomes durable only after its answer. [OpenReader] opens an index for questions, and [Check]
+// verifies one.
 package index
 
 import (
@@ -32,48 +32,42 @@ var ErrLocked = errors.New("another process is using this index")
 
 var errIndexClosed = errors.New("the index is closed")
 
-// Options say how to open an index.
+// Options configure Open.
 type Options struct {
-	// Scheme makes the fingerprints. Where it has no key, Open gives it
-	// that of the index; see [Index.Scheme].
+	// Scheme makes the fingerprints. If it has no key, Open sets the index's key; see
+	// [Index.Scheme].
 	Scheme feature.Scheme
-	// Key says whether a new index draws a secret for its fingerprints, which
-	// it stores in KeyFile, and whether one with or without is refused. It does
-	// unless told otherwise: without, a chosen text can have another removed.
+	// Key selects whether a new index draws a secret for its fingerprints and stores it in
+	// KeyFile, and which indexes Open refuses. The default draws one: without a secret, a text
+	// can be crafted that removes another.
 	Key KeyPolicy
-	// Secret is what a new index that gets one takes in place of one that is drawn.
+	// Secret, if set, is the secret of a new index. Nil draws one.
 	Secret []byte
-	// Shape is the filter's size; zero means as it is, or for DefaultDocs
-	// when there is none yet. Beside a table a larger one than the stored
-	// filter's has it rebuilt; a smaller one changes nothing, as the filter
-	// may have grown to hold what is there.
+	// Shape is the filter's size. Zero keeps the size, and makes a new filter for DefaultDocs.
+	// Beside a table, a larger size rebuilds the filter. A smaller one changes nothing: the
+	// filter may have grown.
 	Shape bloomstore.Shape
 	// FilterOnly: no side table.
 	FilterOnly bool
-	// Temporary: the index is of no use after Close. Nothing is saved at the end, and
-	// nothing is synced.
+	// Temporary marks an index without use after Close. Nothing is saved at the end or synced.
 	Temporary bool
-	// MemtableKeys is how many keys the table holds in memory before it
-	// writes a run; 0 is its default. Tests make it small.
+	// MemtableKeys is how many keys the table holds in memory before it writes a run; 0 is the
+	// table's default. Tests make it small.
 	MemtableKeys int
-	// JournalBytes is how long the journals of a filter without a table become
-	// before it is saved anew; 0 is a quarter of its bytes, and at least 8 MiB.
-	// Tests make it small.
+	// JournalBytes is the length of a filter's journals that causes the filter to be saved. 0 is
+	// a quarter of the filter, and at least 8 MiB. Tests make it small.
 	JournalBytes int64
-	// UUID identifies the table if it is a new one; zero has one drawn at
-	// random. Two filters of the same documents are equal byte for byte only
-	// where the tables have the same.
+	// UUID identifies a new table; zero draws one at random. Filters of the same documents are
+	// equal byte for byte only if their tables have one UUID.
 	UUID [16]byte
 }
 
-// Index is a directory that holds what was seen: the side table, and the filter
-// derived from it. It is open for one process at a time. After Close its methods
-// return errors.
+// Index is an open directory with a side table and the filter derived from it. One process at a
+// time can have it open. After Close its methods return errors.
 //
-// The filter file carries the table's generation. It is written when a run ends,
-// so after a crash its generation is an old one and the filter is rebuilt from
-// the table: bits of documents that were lost would make their second reading
-// look like a duplicate.
+// The filter file carries the table's generation and is written when a run ends. After a crash its
+// generation is old, and the filter is rebuilt from the table. Bits of lost documents would
+// otherwise make these documents look like duplicates when they come again.
 type Index struct {
 	dir     string
 	scheme  feature.Scheme
@@ -82,30 +76,30 @@ type Index struct {
 	table   *docmap.Table      // nil in an index without one
 	filter  *bloomstore.Filter // nil after Close
 	saved   []byte             // stamp of the filter file as it is on disk
-	rebuilt string             // why the filter was, when the index was opened
+	rebuilt string             // the reason why Open rebuilt the filter
 	closed  bool
 	temp    bool // Options.Temporary
 
-	against   *Against // whose documents count as earlier; nil for none
-	begunGone bool     // begunFile is not there
+	against     *Against // indexes with earlier documents; nil for none
+	startedGone bool     // startedFile is not there
 
-	session // what is done while it is open
+	session // the documents being added
 
-	// Of an index without a table, see alone.go and journal.go.
+	// The rest serves an index without a table: see filteronly.go and filterlog.go.
 
 	uuid    [16]byte
 	at      mark              // of the filter file
-	chain   []chained         // journals that go with it
-	left    *Left             // of the last run, where that has not ended in order
-	journal *journal          // nil but while a stream is added
-	state   map[string][]byte // the owner's, of the run that is under way or was
-	values  map[string][]byte // the owner's that go with the filter, whatever run is under way
+	chain   []chained         // the filter's journals
+	left    *Left             // of the last run, if its end was unclean
+	journal *journal          // nil except while a stream is added
+	state   map[string][]byte // the owner's values for the run
+	values  map[string][]byte // the owner's values for the filter, whatever the run
 	bound   int64             // Options.JournalBytes
 }
 
-// Open opens the index in dir, or creates one. Until it has its table, or
-// without one its filter, a directory is no index: a process killed while it
-// creates one leaves what the next one begins with.
+// Open opens the index in dir, or creates one. A directory becomes an index when its table appears
+// or, in a filter-only index, its filter. A process killed before that leaves files from which the
+// next Open goes on.
 func Open(dir string, o Options) (_ *Index, err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("making the index: %w", err)
@@ -124,7 +118,7 @@ func Open(dir string, o Options) (_ *Index, err error) {
 	return x, nil
 }
 
-// newLocked is an index of which there is a lock to be taken.
+// newLocked returns an index with nothing but a lock, which is not taken yet.
 func newLocked(dir string) *Index {
 	return &Index{dir: dir, lock: flock.New(filepath.Join(dir, lockFile))}
 }
@@ -163,8 +157,8 @@ func (x *Index) open(o *Options) error {
 	return x.openFilter(&p, o.Shape)
 }
 
-// findKey completes the scheme by the key of the index, or by a fresh one where a
-// new index is to have one.
+// findKey completes the scheme by the index's key. A new index gets a fresh one, if Options.Key asks
+// for it.
 func (x *Index) findKey(p *presence, o *Options) (err error) {
 	policy := o.Key
 	if x.scheme.Key != nil {
@@ -187,27 +181,26 @@ func (x *Index) findKey(p *presence, o *Options) (err error) {
 	return nil
 }
 
-// Scheme is what the index makes its fingerprints with, its key included.
+// Scheme returns the scheme of the index's fingerprints, with the key.
 func (x *Index) Scheme() feature.Scheme { return x.scheme }
 
-// Table is the side table, to be looked at: what is added to it here the filter does
-// not know. It is nil in an index without one.
+// Table returns the side table, for reading: the filter would not know a document added to it. It
+// is nil in a filter-only index.
 func (x *Index) Table() *docmap.Table { return x.table }
 
-// Filter is the filter, to be looked at. Grow closes it and has another; after Close
-// it is nil.
+// Filter returns the filter, for reading. Grow closes it and makes another. After Close it is nil.
 func (x *Index) Filter() *bloomstore.Filter { return x.filter }
 
-// Rebuilt tells why the filter was rebuilt when the index was opened, or is empty.
+// Rebuilt returns the reason why Open rebuilt the filter; "" if it did not.
 func (x *Index) Rebuilt() string { return x.rebuilt }
 
-// Left tells what the last run over a stream has left that has not ended in order;
-// nil where it has, and in an index with a table.
+// Left describes the last run over a stream if its end was unclean. It is nil after a clean end, and
+// in an index with a table.
 func (x *Index) Left() *Left { return x.left }
 
 func (x *Index) path(name string) string { return filepath.Join(x.dir, name) }
 
-// takeLock waits a moment: a process just stopped may still be closing.
+// takeLock takes the lock. It waits a second: a stopped process may still be closing the index.
 func (x *Index) takeLock() error {
 	const patience = time.Second
 	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
@@ -223,8 +216,8 @@ func (x *Index) takeLock() error {
 	}
 }
 
-// checkKind refuses to use an index with a table as one without, or the reverse:
-// each would forget what the other knows.
+// checkKind refuses to use an index with a table as a filter-only one, or the reverse: each would
+// lose documents of the other.
 func (p *presence) checkKind(dir string, filterOnly bool) error {
 	if err := p.lost(dir); err != nil {
 		return err
@@ -238,8 +231,7 @@ func (p *presence) checkKind(dir string, filterOnly bool) error {
 	return nil
 }
 
-// Value returns what the owner last gave that name: nil when the run that it
-// belongs to has ended in order.
+// Value returns the owner's last value of that name. It is nil after a clean end of the value's run.
 func (x *Index) Value(name string) ([]byte, error) {
 	switch {
 	case x.closed:
@@ -253,21 +245,20 @@ func (x *Index) Value(name string) ([]byte, error) {
 	return x.values[name], nil
 }
 
-// Save saves the filter, as Finish does, of a run that has not ended: or it is rebuilt
-// when the index is next opened. It does nothing where something came after the last
-// checkpoint, and after Close.
+// Save saves the filter of an unfinished run, so that the next Open need not rebuild it. It does
+// nothing if documents came after the last checkpoint, or after Close.
 func (x *Index) Save() error {
 	if x.closed || x.temp || x.table != nil && x.table.Unsaved() > 0 {
 		return nil
 	}
-	if err := x.forgetBegun(); err != nil {
+	if err := x.forgetStarted(); err != nil {
 		return err
 	}
 	return x.saveFilter(0)
 }
 
-// Close releases the index. What came after the last checkpoint, or without a table after
-// the last Finish or Save, is forgotten. A second Close does nothing.
+// Close releases the index. It forgets the documents after the last checkpoint or, in a filter-only
+// index, after the last Finish or Save. A second Close does nothing.
 func (x *Index) Close() error {
 	if x.closed {
 		return nil
@@ -275,10 +266,9 @@ func (x *Index) Close() error {
 	return x.release()
 }
 
-// Finish saves the filter and makes the last checkpoint of a run, in this order:
-// a run killed while gigabytes of filter are written is not over yet, and the
-// same command finishes it. Documents that are in no checkpoint yet get one first,
-// with the state as it was.
+// Finish saves the filter and then takes the last checkpoint of a run. A run killed while the filter
+// is written is therefore unfinished, and the same command finishes it. Documents without a
+// checkpoint get one first, with the old state.
 func (x *Index) Finish(state map[string][]byte) error {
 	switch {
 	case x.closed:
@@ -286,11 +276,11 @@ func (x *Index) Finish(state map[string][]byte) error {
 	case x.temp:
 		return nil
 	}
-	if err := x.forgetBegun(); err != nil {
+	if err := x.forgetStarted(); err != nil {
 		return err
 	}
 	if x.table != nil && x.table.Unsaved() > 0 {
-		// The stamp tells of documents that are in the table's file.
+		// The filter's stamp names a state of the table's file.
 		if err := x.table.Checkpoint(nil); err != nil {
 			return err
 		}

@@ -51,9 +51,9 @@ func see(t *testing.T, x *Index, from, to int) (kept int) {
 
 // checkpoint takes one with a value of the owner's.
 func checkpoint(x *Index, value string) error {
-	x.policy.Settle = func(bool) (map[string][]byte, error) { return state(value), nil }
+	x.policy.Flush = func(bool) (map[string][]byte, error) { return state(value), nil }
 	err := x.Checkpoint()
-	x.policy.Settle = nil
+	x.policy.Flush = nil
 	return err
 }
 
@@ -191,8 +191,8 @@ func TestRefused(t *testing.T) {
 		},
 		{
 			"short filter", o, o, write(FilterFile, "short"),
-			"opening filter DIR/filter.bloom: filter is damaged: it is cut short; delete it to have it rebuilt from the side table, or, where there is none, put back a copy or begin a new index",
-			"opening filter DIR/filter.bloom: filter is damaged: it is cut short; delete it to have it rebuilt from the side table, or, where there is none, put back a copy or begin a new index",
+			"opening filter DIR/filter.bloom: filter is damaged: it is cut short; delete it to have it rebuilt from the side table (without one, restore a copy or begin a new index)",
+			"opening filter DIR/filter.bloom: filter is damaged: it is cut short; delete it to have it rebuilt from the side table (without one, restore a copy or begin a new index)",
 		},
 		{
 			"another scheme",

@@ -18,8 +18,8 @@ func TestNothingUnansweredIsInstalled(t *testing.T) {
 		l.save()
 	}
 	l.feed(7) // in no group
-	for l.index.Pieces() != nil {
-		indextest.Must(t, l.index.CopyPiece(<-l.index.Pieces()))
+	for l.index.journal.saving.Ready() != nil {
+		indextest.Must(t, l.index.journal.copyPiece(<-l.index.journal.saving.Ready()))
 	}
 	installed := false
 	l.onStep(func(step string) {
@@ -28,7 +28,7 @@ func TestNothingUnansweredIsInstalled(t *testing.T) {
 			t.Errorf("a crash after %q: %d documents remembered, %d are durable, %d decided", step, got, l.durable, l.next)
 		}
 	})
-	if err := l.index.Install(<-l.index.Written()); err != nil {
+	if err := l.index.install(<-l.index.journal.saving.Done()); err != nil {
 		t.Fatal(err)
 	}
 	if !installed || l.durable != l.next {
@@ -48,11 +48,11 @@ func TestGroupOfKeysIsBounded(t *testing.T) {
 		}
 	})
 	l.index.journal.add(make([]uint64, 512<<10-1))
-	if err := l.index.Answered(1); err != nil || groups != 0 {
+	if err := l.index.Ack(1); err != nil || groups != 0 {
 		t.Fatalf("%d groups, %v", groups, err)
 	}
 	l.index.journal.add(make([]uint64, 1))
-	if err := l.index.Answered(1); err != nil || groups != 1 || l.index.journal.due() {
+	if err := l.index.Ack(1); err != nil || groups != 1 || l.index.journal.due() {
 		t.Errorf("%d groups, %v", groups, err)
 	}
 	l.crash()

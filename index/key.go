@@ -19,29 +19,26 @@ const KeyFile = "key"
 
 const keyBytes = 16
 
-// KeyPolicy says whether an index is to have a secret. One that exists keeps what
-// it has, or is refused.
+// KeyPolicy selects whether a new index gets a secret, and which existing ones Open refuses.
 type KeyPolicy uint8
 
 const (
 	KeyNew      KeyPolicy = iota // a new index gets one
 	KeyAsIs                      // a new index gets none
-	KeyRequired                  // ErrUnkeyed where the index was made without
-	KeyRefused                   // ErrKeyed where it has one
+	KeyRequired                  // an index without a secret is ErrUnkeyed
+	KeyRefused                   // an index with a secret is ErrKeyed
 )
 
-// ErrKeyed is returned by Open where an index without a key is asked for and
-// the one in the directory has one.
+// ErrKeyed is returned by Open with KeyRefused for an index with a key.
 var ErrKeyed = errors.New("it is keyed with a secret")
 
-// ErrUnkeyed is returned by Open where a keyed index is asked for and the
-// one in the directory was made without a key.
+// ErrUnkeyed is returned by Open with KeyRequired for an index without a key.
 var ErrUnkeyed = errors.New("it was made without a key")
 
-// ErrBadKey is returned where an index's KeyFile does not hold a key.
+// ErrBadKey is returned for a KeyFile without a key in it.
 var ErrBadKey = errors.New("not a key")
 
-// ReadKey returns the secret of the index in dir, nil where it has none.
+// ReadKey returns the secret of the index in dir; nil if it has none.
 func ReadKey(dir string) ([]byte, error) {
 	path := filepath.Join(dir, KeyFile)
 	text, err := os.ReadFile(path)
@@ -65,8 +62,8 @@ func DrawKey() []byte {
 	return key
 }
 
-// makeKey stores a secret, and draws it where there is none. The caller holds the lock of the index:
-// of two processes that make it at one instant, one draws the key of both.
+// makeKey stores a secret, and draws one if key is nil. The caller holds the lock of the index: if two
+// processes create it at once, one draws the key for both.
 func makeKey(dir string, key []byte) ([]byte, error) {
 	if key == nil {
 		key = DrawKey()

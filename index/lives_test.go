@@ -58,10 +58,10 @@ func install(t *testing.T, x *Index) {
 	t.Helper()
 	for {
 		select {
-		case buf := <-x.Pieces():
+		case buf := <-x.journal.saving.Ready():
 			indextest.Must(t, x.journal.copyPiece(buf))
 			continue
-		case err := <-x.Written():
+		case err := <-x.journal.saving.Done():
 			indextest.Must(t, err)
 		}
 		indextest.Must(t, x.journal.installSaved())

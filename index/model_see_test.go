@@ -61,19 +61,19 @@ func (m *model) one(a arrival, added []byte) {
 		m.rt.Fatalf("document of time %d: late %v, want %v", a.time, !late, late)
 	}
 	m.compareVerdict(&a, got)
-	m.must(m.x.Answered(100))
+	m.must(m.x.Ack(100))
 }
 
 // together has documents judged in one batch, as many as it can have.
 func (m *model) together() {
-	left := m.x.Spare()
-	var b dedup.Batch
+	left := m.x.Budget()
+	var b dedup.Group
 	var docs []arrival
 	clock := m.now.clock
 	for range 1 + m.r.IntN(20) {
 		a, added := m.arrives(clock)
 		left.Keys, left.Documents, left.IDs = left.Keys-len(a.set.Features)-1, left.Documents-1, left.IDs-IDBytes-10
-		if min(left.Keys, left.Documents, left.IDs, int(left.Bytes)-2000) < 0 || !m.x.Steady(added) {
+		if min(left.Keys, left.Documents, left.IDs, int(left.Bytes)-2000) < 0 || !m.x.NoCheckpointDue(added) {
 			break
 		}
 		if a.window > 0 && !m.tells {
@@ -85,12 +85,12 @@ func (m *model) together() {
 	}
 	new(dedup.Linker).Link(&b)
 	results := make([]dedup.Result, len(docs))
-	crew := dedup.Crew{Size: 2, Run: func(tasks int, f func(worker, task int)) {
+	crew := dedup.Pool{Size: 2, Run: func(tasks int, f func(worker, task int)) {
 		for task := range tasks {
 			f(task%2, task)
 		}
 	}}
-	m.must(m.x.DecideAll(&b, crew, func(_, i int, told dedup.Told) {
+	m.must(m.x.DecideAll(&b, crew, func(_, i int, told dedup.Decision) {
 		results[i] = *told.Result
 		results[i].Also, results[i].SharedSegments = slices.Clone(told.Result.Also), slices.Clone(told.Result.SharedSegments)
 	}))
@@ -99,7 +99,7 @@ func (m *model) together() {
 		m.compareVerdict(&docs[i], results[i])
 	}
 	m.count["together"] += len(docs)
-	m.must(m.x.Answered(100))
+	m.must(m.x.Ack(100))
 }
 
 func (m *model) advance(a *arrival) {
@@ -115,7 +115,7 @@ func (m *model) compareVerdict(a *arrival, got dedup.Result) {
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		m.rt.Fatalf("document %s of time %d, kept before %d (-want +got):\n%s", a.id, a.time, len(m.now.docs), diff)
 	}
-	m.x.NoteRemoved(a.id, &got)
+	m.x.NoteDependent(a.id, &got)
 	m.now.note(a, &want)
 	m.count[want.Verdict.String()]++
 	for what, is := range map[string]bool{"exact": want.Exact, "counted": want.Counted, "replaced": replaced, "late": m.now.late(a), "slices": m.now.begun != slices} {

@@ -138,7 +138,7 @@ func (m *model) begin() {
 	m.must(x.Begin(Policy{
 		ReplaceSameID: m.policy.replace, Window: uint32(m.policy.window), TellsTimes: m.tells,
 		Now: func() time.Time { m.instant = m.at; return time.Unix(m.at, 0) },
-		Settle: func(bool) (map[string][]byte, error) {
+		Flush: func(bool) (map[string][]byte, error) {
 			m.saves(x.table.Generation().Sequence + 1)
 			return nil, nil
 		},
@@ -239,8 +239,8 @@ func (m *model) forget() {
 func (m *model) cancel() {
 	m.edit(func(e *Editor) {
 		name := []string{"a", "b"}[m.r.IntN(2)]
-		var got []Victim
-		m.must(e.Victims(name, func(v Victim) error { got = append(got, v); return nil }))
+		var got []Dependent
+		m.must(e.Dependents(name, func(v Dependent) error { got = append(got, v); return nil }))
 		if want := m.now.victims(name); !slices.Equal(got, want) {
 			m.rt.Fatalf("removed for the sake of the batch: %v, want %v", got, want)
 		}

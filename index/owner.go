@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// signLock notes in the lock file whose it is. It says something only while somebody has
-// the lock.
+// signLock writes the number of this process into the lock file. It is valid while the file is
+// locked.
 func (x *Index) signLock() error {
 	err := os.WriteFile(x.path(lockFile), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o666)
 	if err != nil && !lockedForAll {
@@ -17,7 +17,7 @@ func (x *Index) signLock() error {
 	return nil
 }
 
-// owner tells which process has the lock, where that can be read.
+// owner names the process that has the lock; "" if the file cannot be read.
 func (x *Index) owner() string {
 	text, err := os.ReadFile(x.path(lockFile))
 	pid, bad := strconv.Atoi(strings.TrimSpace(string(text)))

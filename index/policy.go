@@ -7,54 +7,49 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 )
 
-// Policy says how documents are judged and how an index is kept while they are added.
-// The zero value grows a full filter, where there is a table to grow it from, and
-// takes a checkpoint when much has come.
+// Policy sets how documents are judged, and how the index is maintained while they are added.
+// The zero value takes a checkpoint every 256 MiB. It grows a full filter if there is a table.
 type Policy struct {
 	Rules dedup.Rules
 	// Now stamps kept documents; nil means time.Now.
 	Now    func() time.Time
 	OnFull OnFull
-	// Confirm, where there is one, is asked before a document is removed.
+	// Confirm, if set, is asked before a document is removed.
 	Confirm dedup.Confirmer
-	// CheckpointBytes told to Answered between two checkpoints, 0 means 256 MiB.
-	// Another one is taken whenever the table's memory is full.
+	// CheckpointBytes is how many bytes Ack counts between two checkpoints; 0 means 256 MiB.
+	// A full memory of the table causes another one.
 	CheckpointBytes int64
-	// CheckpointEvery, if positive, has Answered take one also when so much time has
-	// passed since the last, by Now. An index that is not begun with a policy has a
-	// second.
+	// CheckpointEvery, if positive, makes Ack also take a checkpoint after that much time by
+	// Now. Without Begin it is one second.
 	CheckpointEvery time.Duration
-	// Stream: what is added cannot be had again. So Begin marks the index, which
-	// then tells of an end that was none, and without a table a journal makes
-	// durable what a filter learns.
+	// Stream marks input that cannot be read again. Begin then marks the index, so that the
+	// next run sees an unclean end. Without a table, a journal makes the filter's keys durable.
 	Stream bool
-	// ReplaceSameID: a document with the id of a kept one takes its place, unless it is
-	// the same or stands in another. Decide does that, and such documents are decided one
-	// after the other.
+	// ReplaceSameID makes a new version of a kept document, with its id, take its place. A
+	// version equal to the kept one, or a copy of another document, replaces nothing. Decide
+	// does that, one document after the other.
 	ReplaceSameID bool
 	// Window, if positive, is how many seconds documents count: see docs/design.md, rule
-	// 17. Else the index has the window that it was begun with, if any.
+	// 17. With 0, the index keeps its window, if it has one.
 	Window uint32
-	// TellsTimes: documents tell their times, as a field of TagTime in what is stored
-	// with them, and one that does not has that of the latest. Else times are those of Now.
+	// TellsTimes takes the time of a document from its field TagTime. A document without that
+	// field gets the time of the latest. Without TellsTimes, Now gives the times.
 	TellsTimes bool
-	// Settle is called before anything becomes durable. It hands on all answers
-	// given so far, for a document that is remembered and was never answered is
-	// lost, and returns the owner's values, to be stored in the same transaction.
-	// ended says that no document will come. Nil: answers are given by return,
-	// and there are no values.
-	Settle func(ended bool) (values map[string][]byte, err error)
-	// Warn is told, once, that the filter is full and goes on being filled; nil
-	// for nobody.
+	// Flush is called before anything becomes durable. It hands on all answers given so far:
+	// a remembered document without an answer would be lost. It returns the owner's values,
+	// which the same transaction stores. ended means that no document follows. Nil is for
+	// owners without values whose callers have the answer on return.
+	Flush func(ended bool) (values map[string][]byte, err error)
+	// Warn is called once, when a full filter takes more keys. Nil does nothing.
 	Warn func(FilterState)
 }
 
-// OnFull says what happens when the filter holds what it was designed for.
+// OnFull selects the reaction to a filter at its design load.
 type OnFull uint8
 
 const (
-	// OnFullGrow rebuilds the filter twice as large from the side table; without
-	// one it is OnFullWarn.
+	// OnFullGrow rebuilds the filter twice as large from the side table. Without a table it
+	// does the same as OnFullWarn.
 	OnFullGrow OnFull = iota
 	// OnFullStop ends the work with ErrFull after a checkpoint.
 	OnFullStop
@@ -62,7 +57,7 @@ const (
 	OnFullWarn
 )
 
-// ErrFull is returned where the filter is full and the policy is OnFullStop.
+// ErrFull is returned for a full filter under OnFullStop.
 var ErrFull = errors.New("the filter holds as many segments as it was sized for")
 
 const defaultCheckpoint = 256 << 20

@@ -91,7 +91,7 @@ func OpenReader(dir string, key []byte) (*Reader, error) {
 	r := &Reader{table: files.Table}
 	r.scheme, err = schemeIn(dir, files.Scheme(), key)
 	if err == nil && r.table == nil {
-		r.filter, err = openAlone(dir, files.Scheme())
+		r.filter, err = openFilterOnly(dir, files.Scheme())
 	} else if err != nil {
 		err = fmt.Errorf("index %s: %w", dir, err)
 	}

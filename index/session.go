@@ -10,7 +10,7 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// session is what an index knows of the documents that are being added to it.
+// session is the state of an index while documents are added.
 type session struct {
 	timing
 	policy  Policy
@@ -23,11 +23,11 @@ type session struct {
 	grown   int
 	warned  bool
 	saving  time.Duration // in checkpoints
-	last    time.Time     // of the last checkpoint, where they are taken by time
+	last    time.Time     // of the last checkpoint, if CheckpointEvery is set
 }
 
-// Begin has the documents from here on judged and added under a policy. Without it
-// the first of them begins under the zero one.
+// Begin sets the policy for the documents that follow. Without Begin, the first document sets the
+// zero policy.
 func (x *Index) Begin(p Policy) error {
 	if x.closed {
 		return errIndexClosed
@@ -59,14 +59,14 @@ func (x *Index) Begin(p Policy) error {
 	case x.table != nil:
 		return x.checkpoint(false)
 	}
-	values, err := x.settle(false)
+	values, err := x.flush(false)
 	if err != nil {
 		return err
 	}
 	return x.beginJournal(values)
 }
 
-func (x *Index) begun() error {
+func (x *Index) ensureBegun() error {
 	switch {
 	case x.closed:
 		return errIndexClosed
@@ -76,26 +76,26 @@ func (x *Index) begun() error {
 	return nil
 }
 
-// Check judges a document and remembers nothing. set was extracted with the index's
-// own scheme. The result is valid until the next call.
+// Check judges a document and remembers nothing. The index's own scheme made set. The result is
+// valid until the next call.
 func (x *Index) Check(id string, set *feature.Set) (dedup.Result, error) {
-	if err := x.begun(); err != nil {
+	if err := x.ensureBegun(); err != nil {
 		return dedup.Result{}, err
 	}
 	return x.deduper.Check(id, set)
 }
 
-// Decide judges a document and, if it is kept, adds it. Once its answer is handed on,
-// Answered is to be called.
+// Decide judges a document and adds it if it is kept. The caller hands on the answer and then
+// calls Ack.
 func (x *Index) Decide(doc dedup.Document) (dedup.Result, error) {
-	if err := x.Arrives(doc.Added); err != nil {
+	if err := x.AdvanceClock(doc.Added); err != nil {
 		return dedup.Result{}, err
 	}
 	x.arrived, x.owing, doc.Time = false, true, x.time
 	decide := x.deduper.DecideDocument
 	switch {
 	case x.isLate:
-		decide = x.deduper.JudgeDocument // it is nobody's witness
+		decide = x.deduper.JudgeDocument // it never becomes a witness
 	case x.policy.ReplaceSameID && x.table != nil:
 		decide = x.decideReplacing
 	}
@@ -103,14 +103,14 @@ func (x *Index) Decide(doc dedup.Document) (dedup.Result, error) {
 	return x.added(r, err)
 }
 
-// See is Decide for programs that answer by return: it extracts the features itself,
-// and takes what it has returned for answered when it is called again.
+// See is Decide for a caller that has its answer on return. It extracts the features itself. The
+// next call of See acknowledges the answer of this one.
 func (x *Index) See(id string, text []byte) (dedup.Result, error) {
-	if err := x.begun(); err != nil {
+	if err := x.ensureBegun(); err != nil {
 		return dedup.Result{}, err
 	}
 	if x.owing {
-		if err := x.Answered(x.seen); err != nil {
+		if err := x.Ack(x.seen); err != nil {
 			return dedup.Result{}, err
 		}
 	}
@@ -125,7 +125,7 @@ func (x *Index) See(id string, text []byte) (dedup.Result, error) {
 	return x.added(r, err)
 }
 
-// added notes what was decided.
+// added counts a decided document, and adds the keys of a kept one to the journal.
 func (x *Index) added(r dedup.Result, err error) (dedup.Result, error) {
 	if err != nil {
 		return r, err
@@ -137,21 +137,20 @@ func (x *Index) added(r dedup.Result, err error) (dedup.Result, error) {
 	return r, nil
 }
 
-// A Spare is what can be decided before Answered has anything to do, for certain: so
-// many bytes answered, keys and documents, and bytes of ids, each with idBytes more.
-type Spare struct {
+// A Budget bounds a group of documents. Within it, Ack has nothing to do but count. Each id counts
+// its length and IDBytes.
+type Budget struct {
 	Bytes                int64
 	Keys, Documents, IDs int
 }
 
-// IDBytes is what an id counts in [Spare] beside its length: what is stored with a
-// document.
+// IDBytes bounds the data stored with a document, for [Budget].
 const IDBytes = 256
 
-// Spare returns what can be decided by DecideAll in one batch: nothing where that is
-// not possible.
-func (x *Index) Spare() (s Spare) {
-	if x.begun() != nil || x.table == nil || x.policy.ReplaceSameID || !x.deduper.CanDecideAll(1<<24) {
+// Budget returns the bounds of the next group for DecideAll. They are zero if this index decides
+// one document after the other.
+func (x *Index) Budget() (s Budget) {
+	if x.ensureBegun() != nil || x.table == nil || x.policy.ReplaceSameID || !x.deduper.CanDecideAll(1<<24) {
 		return s
 	}
 	x.lookAtClock()
@@ -165,30 +164,28 @@ func (x *Index) Spare() (s Spare) {
 	return s
 }
 
-// DecideAll is Decide for the documents of a batch, one after the other; see
-// [dedup.Deduper.DecideAll]. Together with what is then told to Answered it must be
-// within Spare, and each document Steady.
-func (x *Index) DecideAll(b *dedup.Batch, crew dedup.Crew, tell func(worker, i int, t dedup.Told)) error {
-	if err := x.begun(); err != nil {
+// DecideAll is Decide for all documents of a group; see [dedup.Deduper.DecideAll]. The group and
+// the bytes of its Ack must be within Budget. NoCheckpointDue must hold for each document.
+func (x *Index) DecideAll(b *dedup.Group, crew dedup.Pool, emit func(worker, i int, t dedup.Decision)) error {
+	if err := x.ensureBegun(); err != nil {
 		return err
 	}
 	x.owing = true
-	x.arriveTogether(b)
-	if err := x.deduper.DecideAll(b, crew, tell); err != nil {
+	x.advanceAll(b)
+	if err := x.deduper.DecideAll(b, crew, emit); err != nil {
 		return err
 	}
 	x.decided += uint64(b.Len())
 	return nil
 }
 
-// Answered says that all answers are handed on to where Settle can make them safe, and
-// of how many bytes of input since the last call. It acts when the filter is full, and
-// takes a checkpoint where one is due: at places that depend on the documents alone,
-// but with CheckpointEvery.
-func (x *Index) Answered(bytes int64) error {
+// Ack acknowledges that all answers are handed on, so that Flush can make them safe. bytes is the
+// input since the last call. Ack makes room in a full filter and takes the checkpoint that is due.
+// Without CheckpointEvery, the documents alone decide when that happens.
+func (x *Index) Ack(bytes int64) error {
 	x.since += bytes
 	x.owing = false
-	if err := x.Room(); err != nil {
+	if err := x.EnsureCapacity(); err != nil {
 		return err
 	}
 	due := x.table != nil && x.table.Full() || x.journal != nil && x.journal.due() || x.late()
@@ -198,15 +195,15 @@ func (x *Index) Answered(bytes int64) error {
 	return x.checkpoint(false)
 }
 
-// late says that the last checkpoint was long ago.
+// late reports whether CheckpointEvery has passed since the last checkpoint.
 func (x *Index) late() bool {
 	return x.policy.CheckpointEvery > 0 && x.policy.Now().Sub(x.last) >= x.policy.CheckpointEvery
 }
 
-// Room does what the policy says where the filter is full. Answered calls it after
-// each document; before the first one it may be full as well, when it was rebuilt
-// for a run that is resumed, or when this run allows less than the one before.
-func (x *Index) Room() error {
+// EnsureCapacity applies Policy.OnFull to a full filter. Ack calls it after each document. A caller
+// calls it before the first one: a resumed run may have rebuilt the filter, or allow less than the
+// run before.
+func (x *Index) EnsureCapacity() error {
 	if x.warned || !x.Full() {
 		return nil
 	}
@@ -234,8 +231,8 @@ func (x *Index) Room() error {
 	return nil
 }
 
-// Checkpoint makes durable what was decided, after its answers. An index without a
-// table has none but while a stream is added.
+// Checkpoint hands on the answers and makes the decisions durable. An index without a table has
+// checkpoints only while a stream is added.
 func (x *Index) Checkpoint() error {
 	switch {
 	case x.closed:
@@ -246,8 +243,8 @@ func (x *Index) Checkpoint() error {
 	return x.checkpoint(false)
 }
 
-// Tick takes a checkpoint if something has come since the last. For streams, whose
-// input may pause for hours.
+// Tick takes a checkpoint if any input came since the last. It serves streams, which may pause for
+// hours.
 func (x *Index) Tick() error {
 	if x.since == 0 {
 		return nil
@@ -255,7 +252,7 @@ func (x *Index) Tick() error {
 	return x.checkpoint(false)
 }
 
-// End takes the last checkpoint: all is decided. A temporary index needs none.
+// End takes the last checkpoint of a complete run. A temporary index needs none.
 func (x *Index) End() error {
 	if x.temp {
 		x.ended = true
@@ -266,38 +263,36 @@ func (x *Index) End() error {
 	return err
 }
 
-// Stop takes the last checkpoint of a stream that cause has ended, and returns what
-// went wrong. A document that was decided and not answered is not remembered: nobody
-// has it.
+// Stop takes the last checkpoint of a stream that ended by the error cause, and returns all errors.
+// If the last decision has no answer yet, Stop takes none: that document must not be remembered.
 func (x *Index) Stop(cause error) error {
 	if x.owing || x.ended {
 		return cause
 	}
 	err := x.checkpoint(false)
 	if errors.Is(cause, err) {
-		return cause // of an answer that could not be handed on, told once
+		return cause // an answer could not be handed on: one error is enough
 	}
 	return errors.Join(cause, err)
 }
 
-func (x *Index) settle(ended bool) (values map[string][]byte, err error) {
-	if x.policy.Settle != nil {
-		values, err = x.policy.Settle(ended)
+func (x *Index) flush(ended bool) (values map[string][]byte, err error) {
+	if x.policy.Flush != nil {
+		values, err = x.policy.Flush(ended)
 	}
 	if err == nil {
-		err = x.forgetBegun()
+		err = x.forgetStarted()
 	}
 	return values, err
 }
 
-// checkpoint makes durable what was decided. The answers go out first: a document
-// that is remembered and was never answered is lost, one that was answered and is
-// not remembered is merely kept again.
+// checkpoint makes the decisions durable. The answers go out first: a remembered document without
+// an answer is lost. An answered document that is not remembered is merely kept again.
 func (x *Index) checkpoint(ended bool) error {
 	x.since = 0
 	if x.table == nil && x.journal == nil {
-		if ended && x.policy.Settle != nil {
-			_, err := x.policy.Settle(true) // Finish tells what it came to
+		if ended && x.policy.Flush != nil {
+			_, err := x.policy.Flush(true) // Finish stores the values
 			return err
 		}
 		return nil
@@ -307,7 +302,7 @@ func (x *Index) checkpoint(ended bool) error {
 	if x.policy.CheckpointEvery > 0 {
 		x.last = x.policy.Now()
 	}
-	values, err := x.settle(ended)
+	values, err := x.flush(ended)
 	switch {
 	case err != nil:
 		return err
@@ -323,7 +318,7 @@ func (x *Index) checkpoint(ended bool) error {
 	return step.Done("took checkpoint")
 }
 
-// Counts are totals of the look-ups since Begin.
+// Counts returns the totals of the look-ups since Begin.
 func (x *Index) Counts() dedup.Counts {
 	if x.deduper == nil {
 		return dedup.Counts{}
@@ -331,17 +326,17 @@ func (x *Index) Counts() dedup.Counts {
 	return x.deduper.Counts()
 }
 
-// Saving is how long the checkpoints since Begin have taken.
+// Saving returns the time spent in checkpoints since Begin.
 func (x *Index) Saving() time.Duration { return x.saving }
 
-// Grown is how often the filter has grown since Begin because it was full.
+// Grown returns how often a full filter has grown since Begin.
 func (x *Index) Grown() int { return x.grown }
 
-// SeenBefore tells of each feature of the document judged last whether the filter had
-// seen it. It is valid until the next one.
+// SeenBefore returns, for each feature of the last document, whether the filter had seen it. It is
+// valid until the next document.
 func (x *Index) SeenBefore() []bool { return x.deduper.Seen }
 
-// Kept is what the side table knows of a kept document, by its number in a result.
+// Kept returns the side table's entry of a kept document. num is its number in a result.
 func (x *Index) Kept(num uint32) (Kept, error) {
 	switch {
 	case x.closed:

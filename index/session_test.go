@@ -85,7 +85,7 @@ func TestSettledBeforeSaved(t *testing.T) {
 	broken := errors.New("nobody reads the answers")
 	var settled []bool
 	fails := false
-	indextest.Must(t, x.Begin(Policy{CheckpointBytes: 10, Settle: func(ended bool) (map[string][]byte, error) {
+	indextest.Must(t, x.Begin(Policy{CheckpointBytes: 10, Flush: func(ended bool) (map[string][]byte, error) {
 		settled = append(settled, ended)
 		if fails {
 			return nil, broken
@@ -96,11 +96,11 @@ func TestSettledBeforeSaved(t *testing.T) {
 	set.Whole, set.Units = 7, 3
 	_, err := x.Decide(dedup.Document{ID: "a", Sketch: &set})
 	indextest.Must(t, err)
-	indextest.Must(t, x.Answered(9))
+	indextest.Must(t, x.Ack(9))
 	if len(settled) != 0 {
 		t.Error("a checkpoint before it was due")
 	}
-	indextest.Must(t, x.Answered(1))
+	indextest.Must(t, x.Ack(1))
 	indextest.Must(t, x.Tick()) // nothing has come
 	if !slices.Equal(settled, []bool{false}) || x.Table().Stats().UnsavedDocs != 0 {
 		t.Errorf("settled %v", settled)
@@ -115,7 +115,7 @@ func TestSettledBeforeSaved(t *testing.T) {
 		t.Errorf("what nobody has was saved: %v", err)
 	}
 	fails = true
-	if err := x.Answered(10); !errors.Is(err, broken) || x.Table().Stats().UnsavedDocs != 1 {
+	if err := x.Ack(10); !errors.Is(err, broken) || x.Table().Stats().UnsavedDocs != 1 {
 		t.Errorf("saved without its answer: %v", err)
 	}
 	if err := x.Stop(broken); err != broken {
@@ -180,7 +180,7 @@ func TestBeginRefuses(t *testing.T) {
 	if err := x.Begin(Policy{Rules: dedup.Rules{Threshold: 2}}); err == nil {
 		t.Error("a threshold of 2")
 	}
-	if err := x.Begin(Policy{Stream: true, Settle: func(bool) (map[string][]byte, error) { return nil, docmap.ErrDamaged }}); err == nil {
+	if err := x.Begin(Policy{Stream: true, Flush: func(bool) (map[string][]byte, error) { return nil, docmap.ErrDamaged }}); err == nil {
 		t.Error("begun without its answers")
 	}
 }
@@ -248,11 +248,11 @@ func TestStreamDisk(t *testing.T) {
 		if !r.Kept { // the filter is more than full
 			x.journal.add(x.deduper.Keys)
 		}
-		indextest.Must(t, x.Answered(1000))
+		indextest.Must(t, x.Ack(1000))
 		if x.journal.saving != nil && x.since == 0 {
 			select {
-			case err := <-x.Written():
-				indextest.Must(t, x.Install(err))
+			case err := <-x.journal.saving.Done():
+				indextest.Must(t, x.install(err))
 			default: // no piece is copied before it must be
 			}
 		}
@@ -282,7 +282,7 @@ func TestTemporary(t *testing.T) {
 // answer that is given next.
 func TestCheckpointEvery(t *testing.T) {
 	x := opened(t, filepath.Join(t.TempDir(), "index"), smallIndex)
-	indextest.Must(t, x.begun())
+	indextest.Must(t, x.ensureBegun())
 	if x.policy.CheckpointEvery != time.Second {
 		t.Fatalf("without a policy there is a checkpoint every %v", x.policy.CheckpointEvery)
 	}

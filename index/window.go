@@ -8,19 +8,18 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 )
 
-// TagTime is the field that has the time of a document as the input tells it; see
-// AppendTime.
+// TagTime is the field with the time of a document from the input; see AppendTime.
 const TagTime dedup.Tag = 1
 
-// AppendTime appends the time of a document, in Unix seconds, to what is stored with it.
-// A time before 1970 is 1970, and one after 2106 the last of that year. It is for
+// AppendTime appends the time of a document, in Unix seconds, to the fields stored with it. A time
+// before 1970 becomes 1970, and one after the largest 32-bit time becomes that. It is for
 // [Policy.TellsTimes].
 func AppendTime(added []byte, seconds int64) []byte {
 	seconds = min(max(seconds, 0), math.MaxUint32)
 	return dedup.AppendField(added, TagTime, binary.LittleEndian.AppendUint32(nil, uint32(seconds)))
 }
 
-// toldTime is what AppendTime has appended.
+// toldTime returns the time from AppendTime.
 func toldTime(added []byte) (time uint32, ok bool) {
 	r := dedup.Record{Added: added}
 	b, ok, err := r.Field(TagTime)
@@ -36,18 +35,18 @@ func TellsTime(added []byte) bool {
 	return told
 }
 
-// timing is what a session knows of times. All is nothing without a window, but arrived.
+// timing is the state of a session's clock. Without a window, only arrived is used.
 type timing struct {
-	arrived bool   // the next document, as Arrives was told
-	isLate  bool   // it is older than the window
-	time    uint32 // of it
-	arrival uint32 // of documents that tell no times
-	first   uint32 // document that the table may have
+	arrived bool   // AdvanceClock has run for the next document
+	isLate  bool   // the next document is older than the window
+	time    uint32 // of the next document
+	arrival uint32 // the time of documents without their own
+	first   uint32 // the first document that the table may have
 }
 
 func (x *Index) windowed() bool { return x.Window() > 0 }
 
-// Window is how many seconds documents count, 0 for ever.
+// Window returns how many seconds documents count; 0 means for ever.
 func (x *Index) Window() uint32 {
 	if x.table == nil {
 		return 0
@@ -56,7 +55,7 @@ func (x *Index) Window() uint32 {
 	return seconds
 }
 
-// CheckWindow refuses a length of a window that Begin would refuse.
+// CheckWindow refuses the windows that Begin would refuse.
 func (x *Index) CheckWindow(seconds uint32) error {
 	switch {
 	case seconds == 0:
@@ -69,7 +68,7 @@ func (x *Index) CheckWindow(seconds uint32) error {
 	return nil
 }
 
-// beginWindow has documents count for so many seconds, if positive.
+// beginWindow sets how many seconds documents count, if that is positive.
 func (x *Index) beginWindow(seconds uint32) error {
 	if err := x.CheckWindow(seconds); err != nil || seconds == 0 {
 		return err
@@ -77,12 +76,11 @@ func (x *Index) beginWindow(seconds uint32) error {
 	return x.table.SetWindow(seconds)
 }
 
-// Arrives tells what is stored with the next document, which Decide is then called with.
-// It moves the window to its time, and takes the checkpoint that may be due then: so
-// whoever stores in Settle how far he has come calls Arrives before he counts the
-// document. Others need not.
-func (x *Index) Arrives(added []byte) error {
-	if err := x.begun(); err != nil || x.arrived {
+// AdvanceClock moves the window to the time of the next document, and takes the checkpoint that may
+// be due then. added are the fields stored with the document. An owner whose Flush stores its
+// position calls AdvanceClock before it counts the document. For others, Decide does.
+func (x *Index) AdvanceClock(added []byte) error {
+	if err := x.ensureBegun(); err != nil || x.arrived {
 		return err
 	}
 	err := x.advance(added)
@@ -90,7 +88,7 @@ func (x *Index) Arrives(added []byte) error {
 	return err
 }
 
-// advance moves the window for a document with these fields, which is to be judged next.
+// advance moves the window for the next document, which has these fields.
 func (x *Index) advance(added []byte) error {
 	if x.isLate = false; !x.windowed() {
 		return nil
@@ -104,7 +102,7 @@ func (x *Index) advance(added []byte) error {
 	return nil
 }
 
-// timeOf is the time of the next document, with these fields.
+// timeOf returns the time of the next document, which has these fields.
 func (x *Index) timeOf(added []byte) uint32 {
 	_, clock, _ := x.table.Window()
 	if !x.policy.TellsTimes {
@@ -116,16 +114,16 @@ func (x *Index) timeOf(added []byte) uint32 {
 	return clock
 }
 
-// lookAtClock notes the system's time, where it is that of documents.
+// lookAtClock stores the system's time, if documents have no times of their own.
 func (x *Index) lookAtClock() {
 	if x.windowed() && !x.policy.TellsTimes {
 		x.arrival = uint32(min(max(x.policy.Now().Unix(), 0), math.MaxUint32))
 	}
 }
 
-// Steady says of a document with these fields that it can be decided by DecideAll with
-// others, within Spare, as far as its time goes.
-func (x *Index) Steady(added []byte) bool {
+// NoCheckpointDue reports whether the time of a document with these fields causes no checkpoint.
+// DecideAll takes such documents only.
+func (x *Index) NoCheckpointDue(added []byte) bool {
 	if !x.windowed() {
 		return true
 	}
@@ -134,8 +132,8 @@ func (x *Index) Steady(added []byte) bool {
 	return first <= time && time <= last
 }
 
-// arriveTogether is advance for documents which are Steady.
-func (x *Index) arriveTogether(b *dedup.Batch) {
+// advanceAll is advance for a group. No document of it causes a checkpoint.
+func (x *Index) advanceAll(b *dedup.Group) {
 	if x.isLate = false; !x.windowed() {
 		return
 	}
@@ -146,16 +144,15 @@ func (x *Index) arriveTogether(b *dedup.Batch) {
 	}
 }
 
-// Late reports whether the document that was decided last is older than the window: if it
-// is kept, it is not remembered.
+// Late reports whether the last document is older than the window. A kept one is then not remembered.
 func (x *Index) Late() bool { return x.isLate }
 
-// WindowMemory is what a window of so many documents takes of memory: their times, and
-// those of the slice that is dropped next.
+// WindowMemory returns the memory of a window of so many documents: their times, and those of the
+// slice dropped next.
 func WindowMemory(docs uint64) uint64 { return 4*(docs+docs/8) + 16<<20 }
 
-// renew makes the filter anew where it is full of what does not count any more, and says
-// whether that has helped: where it may grow, for as long again at least.
+// renew rebuilds a full filter without the documents that no longer count. It reports whether that
+// made enough room. A filter that may grow needs room for as long again.
 func (x *Index) renew() (bool, error) {
 	if !x.windowed() {
 		return false, nil
@@ -167,7 +164,7 @@ func (x *Index) renew() (bool, error) {
 	return !x.Full(), err
 }
 
-// thin follows a checkpoint, with which slices of a window may have gone.
+// thin follows a checkpoint, which may have dropped slices of a window.
 func (x *Index) thin() error {
 	first := x.table.First()
 	if first == x.first || x.deduper == nil {

@@ -40,7 +40,7 @@ func TestWindowRenews(t *testing.T) {
 			if want := i%3 != 2 || i%2 == 1; r.Kept != want {
 				t.Fatalf("%s: document %d: kept %v, want %v: %+v", name, i, r.Kept, want, r)
 			}
-			indextest.Must(t, x.Answered(100))
+			indextest.Must(t, x.Ack(100))
 		}
 		if x.Grown() > 0 || x.State().Bytes != size || x.TableStats().Window.Expired < 300 {
 			t.Errorf("%s: grown %d times, from %d to %d bytes; %v", name, x.Grown(), size, x.State().Bytes, x.TableStats().Window)
@@ -78,8 +78,8 @@ func TestWindowIsRefused(t *testing.T) {
 	if err := x.CheckWindow(9); err == nil || !strings.Contains(err.Error(), "nobody knows the time") {
 		t.Errorf("%v", err)
 	}
-	alone := opened(t, filepath.Join(t.TempDir(), "alone"), Options{Shape: lifeShape, FilterOnly: true})
-	if err := alone.CheckWindow(9); err == nil || !strings.Contains(err.Error(), "has no window") {
+	filterOnly := opened(t, filepath.Join(t.TempDir(), "alone"), Options{Shape: lifeShape, FilterOnly: true})
+	if err := filterOnly.CheckWindow(9); err == nil || !strings.Contains(err.Error(), "has no window") {
 		t.Errorf("without a table: %v", err)
 	}
 }

@@ -81,7 +81,7 @@ func slowSource(t *testing.T, lines string, keep func() error) *corpus.Source {
 func TestWritingGoesOnBeside(t *testing.T) {
 	lines := manyLines(6000)
 	job := Job{Workers: 8, MaxBad: -1}
-	block := bufferBytes / (2 * job.Workers * batchesPerWorker)
+	block := bufferBytes / (2 * job.Workers * blocksPerWorker)
 	middle := strings.Count(lines[:block*3/2], "\n")
 	begun, decided := make(chan struct{}), make(chan struct{})
 	var begin sync.Once
@@ -120,15 +120,15 @@ func TestBatchIsGivenBackAtOnce(t *testing.T) {
 	w, err := job.newWorker()
 	indextest.Must(t, err)
 	w.help = func() {}
-	b, given := new(batch), 0
-	indextest.Must(t, errors.Join(job.Source.Next(t.Context(), &b.block), w.fill(b)))
+	b, given := new(block), 0
+	indextest.Must(t, errors.Join(job.Source.Next(t.Context(), &b.source), w.fill(b)))
 	n := len(b.records)
-	indextest.Must(t, c.commit(t.Context(), b, func(b *batch) {
+	indextest.Must(t, c.commit(t.Context(), b, func(b *block) {
 		if given++; given == 1 {
 			b.records = append(b.records, b.records...) // as the next block has
 		}
 	}))
-	if given != 1 || c.left != b || c.tally.Documents != int64(n) || n < leastTogether {
+	if given != 1 || c.left != b || c.tally.Documents != int64(n) || n < leastGroup {
 		t.Errorf("given back %d times, %d of %d documents", given, c.tally.Documents, n)
 	}
 }

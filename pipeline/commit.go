@@ -13,20 +13,20 @@ import (
 )
 
 // committer decides documents in input order and writes the results: one after the other or, with a
-// crew, as in together.go. With a crew, outputs are written beside the next decision. Except for
-// this and the crew's tasks, it is the only goroutine that touches index and outputs.
+// pool, as in commitbatch.go. With a pool, outputs are written beside the next decision. Except for
+// this and the pool's tasks, it is the only goroutine that touches index and outputs.
 type committer struct {
-	index  *index.Index
-	job    *Job
-	out    outputs
-	common report.Commonest
-	crew   *crew // nil if documents are decided one after the other
-	group  group
-	lines  [2]together // of the documents being decided, and of those being written
-	beside beside      // it writes; a goroutine that touches outputs or lets answers go waits for it
-	left   *batch      // handed to the writing, which gives it back; nil if the last is not
-	led    int         // the input whose head was given to Kept; -1 for none
-	buf    []byte
+	index    *index.Index
+	job      *Job
+	out      outputs
+	common   report.Commonest
+	pool     *pool // nil if documents are decided one after the other
+	decision decision
+	lines    [2]decided // of the documents being decided, and of those being written
+	beside   beside     // it writes; a goroutine that touches outputs or lets answers go waits for it
+	left     *block     // handed to the writing, which gives it back; nil if the last is not
+	led      int        // the input whose head was given to Kept; -1 for none
+	buf      []byte
 
 	tally   report.Tally
 	at      Position
@@ -38,7 +38,7 @@ type committer struct {
 func newCommitter(x *index.Index, job *Job) (*committer, error) {
 	c := &committer{index: x, job: job, led: -1, out: outputs{Outputs: job.Outputs, late: job.Temporary}, started: time.Now()}
 	if job.Workers > 1 {
-		c.crew = newCrew(job.Workers)
+		c.pool = newPool(job.Workers)
 	}
 	c.at = Position{At: corpus.Place{Record: 1}}
 	if job.Resume != nil {
@@ -54,17 +54,17 @@ func newCommitter(x *index.Index, job *Job) (*committer, error) {
 	return c, x.Begin(index.Policy{
 		Rules: job.Rules, Now: job.arrival(), Confirm: job.Confirm, OnFull: job.OnFull, CheckpointBytes: job.CheckpointBytes, Stream: job.Pipe,
 		ReplaceSameID: job.ReplaceSameID, Window: job.Window.Seconds, TellsTimes: job.Window.Told,
-		Settle: c.settle, Warn: c.full,
+		Flush: c.settle, Warn: c.full,
 	})
 }
 
 // record commits one record.
-func (c *committer) record(b *batch, rec *record) error {
+func (c *committer) record(b *block, rec *record) error {
 	if err := c.beside.wait(); err != nil {
 		return err
 	}
 	if rec.isDocument() {
-		if err := c.index.Arrives(rec.added); err != nil {
+		if err := c.index.AdvanceClock(rec.added); err != nil {
 			return err
 		}
 	}
@@ -81,11 +81,11 @@ func (c *committer) record(b *batch, rec *record) error {
 	if err := c.tooManyBad(b, rec); err != nil {
 		return err
 	}
-	return c.answered(rec.length())
+	return c.ack(rec.length())
 }
 
 // decideOne decides a document and prepares its output.
-func (c *committer) decideOne(b *batch, rec *record, l *lines) error {
+func (c *committer) decideOne(b *block, rec *record, l *lines) error {
 	r, err := c.index.Decide(rec.document())
 	if err != nil {
 		return err
@@ -99,28 +99,28 @@ func (c *committer) decideOne(b *batch, rec *record, l *lines) error {
 	if r.Kept && !r.Again {
 		c.countSeen(rec)
 	}
-	return c.told(rec, &r)
+	return c.countDecided(rec, &r)
 }
 
 // write writes the results of a record, beside the next decision or not. l is of a document.
-func (c *committer) write(b *batch, rec *record, l *lines) error {
+func (c *committer) write(b *block, rec *record, l *lines) error {
 	if err := c.out.record(b, rec, l); err != nil || !rec.isDocument() || l.kept {
 		return err
 	}
-	return c.instead(rec, l.result)
+	return c.replace(rec, l.result)
 }
 
-// answered reports that answers are handed on. The crew's part of a checkpoint counts as part of
+// answered reports that answers are handed on. The pool's part of a checkpoint counts as part of
 // that checkpoint.
-func (c *committer) answered(bytes int64) error {
-	if c.crew != nil {
-		defer func(took time.Duration) { c.crew.took = took }(c.crew.took)
+func (c *committer) ack(bytes int64) error {
+	if c.pool != nil {
+		defer func(took time.Duration) { c.pool.took = took }(c.pool.took)
 	}
-	return c.index.Answered(bytes)
+	return c.index.Ack(bytes)
 }
 
-// told counts a decided document.
-func (c *committer) told(rec *record, r *dedup.Result) error {
+// countDecided counts a decided document.
+func (c *committer) countDecided(rec *record, r *dedup.Result) error {
 	c.tally.Count(r)
 	if c.index.Late() {
 		c.tally.Late++
@@ -152,11 +152,11 @@ func (c *committer) retried(r *dedup.Result) error {
 }
 
 // tooManyBad returns the error for the bad record that exceeds the limit.
-func (c *committer) tooManyBad(b *batch, rec *record) error {
+func (c *committer) tooManyBad(b *block, rec *record) error {
 	if rec.bad == nil || c.job.MaxBad < 0 || c.tally.Bad <= c.job.MaxBad {
 		return nil
 	}
-	return fmt.Errorf("%w: %d, the last at %s %v: %s", ErrTooManyBad, c.tally.Bad, b.block.Format.Noun(), rec.bad.At, rec.bad.Reason)
+	return fmt.Errorf("%w: %d, the last at %s %v: %s", ErrTooManyBad, c.tally.Bad, b.source.Format.Noun(), rec.bad.At, rec.bad.Reason)
 }
 
 // countSeen counts the segments of a kept document that were seen before.
@@ -246,8 +246,8 @@ func (c *committer) showLive() {
 	live.Stored.Store(c.stored)
 	live.Committing.Store(int64(c.took))
 	live.Saving.Store(int64(c.index.Saving()))
-	if c.crew != nil {
-		live.Together.Store(int64(c.crew.took))
+	if c.pool != nil {
+		live.Together.Store(int64(c.pool.took))
 	}
 	live.LoadPerMillion.Store(int64(c.index.Load() * 1e6))
 }

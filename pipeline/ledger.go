@@ -23,7 +23,7 @@ const LedgerName = "run"
 type Position struct {
 	Input int          `json:"input"` // index into the inputs
 	At    corpus.Place `json:"line"`  // of the next record
-	// Sum is corpus.AddRecord over all records of the input before it.
+	// Sum is output.AddRecord over all records of the input before it.
 	Sum uint64 `json:"sum"`
 }
 
@@ -71,7 +71,7 @@ type entry struct {
 	Pipe     bool     `json:"pipe"`  // cannot be continued: it read or wrote a pipe
 	Gone     bool     `json:"gone"`  // it read a pipe, and none of its files is still here
 	Saved    int64    `json:"saved"` // time of the checkpoint, Unix seconds
-	// Prints are corpus.Fingerprint of the inputs begun, 0 if unknown. The inputs after them have
+	// Prints are input.Fingerprint of the inputs begun, 0 if unknown. The inputs after them have
 	// not been looked at, so they may be any.
 	Prints []uint64 `json:"prints"`
 
@@ -208,12 +208,8 @@ func (l *Ledger) GiveUp() (left []string, err error) {
 		return nil, nil
 	}
 	if tree := e.Progress.Tree; tree != nil {
-		folder, err := output.CutTree(e.Choices.Dir, *tree)
-		if err != nil {
+		if left, err = output.CutTree(e.Choices.Dir, *tree); err != nil {
 			return left, err
-		}
-		if folder != "" {
-			left = append(left, folder)
 		}
 	}
 	for i, name := range e.Choices.Outputs {
@@ -258,7 +254,7 @@ func (l *Ledger) OpenOutputs() (o Outputs, err error) {
 	if o.Tree, err = l.openTree(worthless); err != nil {
 		return o, errors.Join(err, o.Abort())
 	}
-	if err := l.noteBegun(&o); err != nil {
+	if err := l.noteStarted(&o); err != nil {
 		return o, errors.Join(err, o.Abort())
 	}
 	return o, nil
@@ -319,7 +315,7 @@ func (l *Ledger) Note(full bool) error {
 		return err
 	}
 	if runs != nil {
-		state[OverName] = runs
+		state[CompletedName] = runs
 	}
 	if err := l.index.Finish(state); err != nil {
 		return err

@@ -80,7 +80,7 @@ func (r *told) run() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
-	if over, _, err := l.Over(); over != nil || err != nil {
+	if over, _, err := l.Completed(); over != nil || err != nil {
 		return err
 	}
 	job := Job{
@@ -338,7 +338,7 @@ func TestLedgerOfAnotherVersion(t *testing.T) {
 	r := newTold(t)
 	x, _, err := r.open()
 	indextest.Must(t, err)
-	indextest.Must(t, x.Begin(index.Policy{Settle: func(bool) (map[string][]byte, error) {
+	indextest.Must(t, x.Begin(index.Policy{Flush: func(bool) (map[string][]byte, error) {
 		return map[string][]byte{LedgerName: []byte("run 2: 17 documents")}, nil
 	}}))
 	indextest.Must(t, errors.Join(x.Checkpoint(), x.Close()))
@@ -368,7 +368,7 @@ func TestLedgerOfAPipe(t *testing.T) {
 		if l.CanContinue() || l.Unfinished() != nil {
 			t.Error("a pipe can be continued")
 		}
-		indextest.Must(t, x.Begin(index.Policy{Stream: true, Settle: func(bool) (map[string][]byte, error) {
+		indextest.Must(t, x.Begin(index.Policy{Stream: true, Flush: func(bool) (map[string][]byte, error) {
 			return l.Save(Progress{}), nil
 		}}))
 		indextest.Must(t, x.Close())

@@ -94,12 +94,12 @@ type lines struct {
 
 // prepare makes the lines of a document, appending them to dst. It touches no output:
 // several goroutines may.
-func (o *outputs) prepare(dst []byte, b *batch, rec *record, r *dedup.Result) (l lines, _ []byte, err error) {
+func (o *outputs) prepare(dst []byte, b *block, rec *record, r *dedup.Result) (l lines, _ []byte, err error) {
 	l.kept, l.result = r.Kept, r
 	var told *report.Reported
 	if (r.Verdict != dedup.Unique || r.Again) && o.wantsReports() {
 		line := report.Report(r, rec.name(), &rec.set, rec.text)
-		line.File, line.Line = b.block.File, rec.at
+		line.File, line.Line = b.source.File, rec.at
 		if !rec.time.IsZero() {
 			line.Time = &rec.time
 		}
@@ -123,8 +123,8 @@ func (o *outputs) prepare(dst []byte, b *batch, rec *record, r *dedup.Result) (l
 }
 
 // record writes the results of a record; l is of a document.
-func (o *outputs) record(b *batch, rec *record, l *lines) error {
-	o.raw, o.format = rec.raw, b.block.Format
+func (o *outputs) record(b *block, rec *record, l *lines) error {
+	o.raw, o.format = rec.raw, b.source.Format
 	switch {
 	case rec.empty:
 		return o.empty()

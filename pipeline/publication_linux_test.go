@@ -169,7 +169,7 @@ func (p *publication) see(c call) {
 	switch c.name {
 	case "write", "pwrite64", "ftruncate":
 		p.written[c.path] = c.ended
-		if filepath.Base(c.path) == ".run" {
+		if filepath.Base(c.path) == lockName {
 			p.noted++
 		}
 		if c.path == tablePath && p.writing == 0 {
@@ -188,10 +188,13 @@ func (p *publication) see(c call) {
 	}
 }
 
+// lockName is the file that locks a tree.
+const lockName = "firstseen" + input.PartialSuffix
+
 var (
 	tablePath  = filepath.Join("index", index.TableFile)
 	filterPath = filepath.Join("index", index.FilterFile)
-	notePath   = filepath.Join("deep", "out", "firstseen"+input.PartialSuffix, ".run")
+	notePath   = filepath.Join("deep", "out", lockName)
 )
 
 func (p *publication) rename(c call) {
@@ -217,7 +220,7 @@ func (p *publication) rename(c call) {
 // known looks whether all that the table knows of is on the disk.
 func (p *publication) known() {
 	for path, at := range p.written {
-		if strings.Contains(path, input.PartialSuffix) && filepath.Base(path) != ".run" && at < p.commit {
+		if strings.Contains(path, input.PartialSuffix) && filepath.Base(path) != lockName && at < p.commit {
 			p.commits++
 			if p.synced[path] < at || p.synced[path] > p.commit {
 				p.t.Errorf("the table knows of all that is in %s, which is not on the disk", path)

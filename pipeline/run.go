@@ -83,9 +83,9 @@ type Job struct {
 	// workers call it, in any order. An error ends the run. Nil does nothing.
 	Parsed func(b *corpus.Block, records iter.Seq[*corpus.Document]) error
 
-	// Instead writes to Outputs.Kept the replacement for a removed document and reports whether
+	// Replace writes to Outputs.Kept the replacement for a removed document and reports whether
 	// that leads to the same bytes. Nil writes nothing.
-	Instead func(w *output.Writer, r Removal) (revisit bool, err error)
+	Replace func(w *output.Writer, r Removal) (revisit bool, err error)
 
 	// Confirm, if set, is asked before a document is removed.
 	Confirm dedup.Confirmer
@@ -104,7 +104,7 @@ type Job struct {
 // ErrTooManyBad is returned by Run when more than MaxBad records were bad.
 var ErrTooManyBad = errors.New("too many bad records")
 
-const batchesPerWorker = 3
+const blocksPerWorker = 3
 
 // MaxStored is how many bytes can be stored with a document: a place and the data of a revisit
 // record, at their longest.
@@ -115,26 +115,26 @@ type Live struct {
 	Documents, Removed, Stored atomic.Int64
 	LoadPerMillion             atomic.Int64 // of the filter
 	// Committing is the working time of the committing goroutine. During Together, a part of
-	// Committing, the crew could help; another part, Saving, went into checkpoints. No number of
+	// Committing, the pool could help; another part, Saving, went into checkpoints. No number of
 	// processors makes the rest shorter. Nanoseconds.
 	Committing, Together, Saving atomic.Int64
 }
 
-// batch is a block on its way from the reader through a worker to the committer.
-type batch struct {
-	block    corpus.Block
+// block is what travels: a piece of the source on its way from the reader through a worker to the committer.
+type block struct {
+	source   corpus.Block
 	records  []record
 	features []feature.Feature // of all records, one after the other
 	data     []byte            // of their sketches, likewise
 	added    []byte            // the data stored with them, likewise
-	together dedup.Batch       // all its documents, if there is a crew
+	group    dedup.Group       // all its documents, if there is a pool
 	weight   int64             // taken from pipeline.inFlight
 	extra    int64             // taken from pipeline.extra
-	number   int64             // of the batch in the run
+	number   int64             // of the block in the run
 	done     chan struct{}     // the worker is finished with it
 }
 
-// record is the committer's view of one record. Its slices point into the batch.
+// record is the committer's view of one record. Its slices point into the block.
 type record struct {
 	id, raw, text []byte
 	at            corpus.Place
@@ -143,9 +143,9 @@ type record struct {
 	empty         bool
 	other         bool // no document: written as it came
 	bad           *corpus.BadRecord
-	first         int // the start of its features in batch.features
-	firstData     int // the start of its data in batch.data
-	firstAdded    int // the start of added in batch.added
+	first         int // the start of its features in block.features
+	firstData     int // the start of its data in block.data
+	firstAdded    int // the start of added in block.added
 	added         []byte
 	set           feature.Set
 	time          time.Time // of the document, zero if it has none
@@ -162,7 +162,7 @@ func Run(ctx context.Context, x *index.Index, job Job) (*report.Summary, error) 
 		return nil, err
 	}
 	// The filter may be full before the first document.
-	if err = x.Room(); err == nil {
+	if err = x.EnsureCapacity(); err == nil {
 		err = newPipeline(&job, c).run(ctx)
 	}
 	if err != nil && job.Pipe {
@@ -174,12 +174,12 @@ func Run(ctx context.Context, x *index.Index, job Job) (*report.Summary, error) 
 type pipeline struct {
 	job       *Job
 	committer *committer
-	free      chan *batch // batches to fill
-	work      chan *batch // to any worker
-	order     chan *batch // the same batches, to the committer
+	free      chan *block // blocks to fill
+	work      chan *block // to any worker
+	order     chan *block // the same blocks, to the committer
 	inFlight  *semaphore.Weighted
 	extra     *extra
-	held      int64            // of inFlight, by the reader, for the batch it fills
+	held      int64            // of inFlight, by the reader, for the block it fills
 	size      int              // bytes of a block, but for a longer record
 	inflation corpus.Inflation // of the input being committed
 	readErr   error            // set before order is closed
@@ -200,7 +200,7 @@ func (p *pipeline) run(ctx context.Context) error {
 	return err
 }
 
-// read fills batches and hands each to the workers and, in order, to the
+// read fills blocks and hands each to the workers and, in order, to the
 // committer. It waits while too many bytes are in flight.
 func (p *pipeline) read(ctx context.Context) {
 	defer close(p.order)
@@ -214,19 +214,19 @@ func (p *pipeline) read(ctx context.Context) {
 func (p *pipeline) readAll(ctx context.Context) error {
 	number := int64(0)
 	for {
-		var b *batch
+		var b *block
 		select {
 		case b = <-p.free:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 		p.held = 0
-		err := p.job.Source.Next(ctx, &b.block)
+		err := p.job.Source.Next(ctx, &b.source)
 		if err == nil {
 			err = p.settle(ctx, p.weigh(b))
 		}
 		if err != nil {
-			b.block.Release()
+			b.source.Release()
 			if err == io.EOF {
 				return nil
 			}
@@ -246,14 +246,14 @@ func (p *pipeline) extract(ctx context.Context, number int) error {
 		return err
 	}
 	var idle chan struct{}
-	if crew := p.committer.crew; crew != nil {
-		idle = crew.idle
-		w.help = func() { crew.help(number) }
+	if pool := p.committer.pool; pool != nil {
+		idle = pool.idle
+		w.help = func() { pool.help(number) }
 	}
 	for {
 		// Not a range over work: the reader that closes it may be blocked
 		// for ever when the run is cancelled.
-		var b *batch
+		var b *block
 		select {
 		case b = <-p.work:
 		case <-idle:
@@ -265,7 +265,7 @@ func (p *pipeline) extract(ctx context.Context, number int) error {
 		if b == nil {
 			return p.helpOn(ctx, w, idle)
 		}
-		b.block.More = func(bytes int) {
+		b.source.More = func(bytes int) {
 			p.extra.take(ctx, b.number, int64(bytes))
 			b.extra += int64(bytes)
 		}
@@ -307,11 +307,11 @@ func (p *pipeline) commit(ctx context.Context) error {
 			}
 			return p.committer.finish()
 		}
-		if err := p.inflation.Add(&b.block); err != nil {
+		if err := p.inflation.Add(&b.source); err != nil {
 			p.giveBack(b)
 			return p.committer.failed(err)
 		}
-		if err := p.commitBatch(ctx, b); err != nil {
+		if err := p.commitBlock(ctx, b); err != nil {
 			return err
 		}
 		if len(p.order) == 0 { // nothing more has come: let the answers go
@@ -322,9 +322,9 @@ func (p *pipeline) commit(ctx context.Context) error {
 	}
 }
 
-// commitBatch commits a batch, and sees that it is given back.
-func (p *pipeline) commitBatch(ctx context.Context, b *batch) error {
-	c, file := p.committer, b.block.File
+// commitBlock commits a block, and sees that it is given back.
+func (p *pipeline) commitBlock(ctx context.Context, b *block) error {
+	c, file := p.committer, b.source.File
 	c.left = nil
 	err := c.turn(b)
 	if err == nil {
@@ -339,9 +339,9 @@ func (p *pipeline) commitBatch(ctx context.Context, b *batch) error {
 	return err
 }
 
-// next waits for a batch that a worker has finished with. Meanwhile it does the work that is due by
+// next waits for a block that a worker has finished with. Meanwhile it does the work that is due by
 // time. Nil is the end of the input.
-func (p *pipeline) next(ctx context.Context) (b *batch, err error) {
+func (p *pipeline) next(ctx context.Context) (b *block, err error) {
 	order, done := p.order, chan struct{}(nil)
 	for {
 		select {
@@ -357,12 +357,8 @@ func (p *pipeline) next(ctx context.Context) (b *batch, err error) {
 			if err := p.committer.index.Tick(); err != nil {
 				return nil, err
 			}
-		case buf := <-p.committer.index.Pieces():
-			if err := p.committer.index.CopyPiece(buf); err != nil {
-				return nil, err
-			}
-		case err := <-p.committer.index.Written():
-			if err := p.committer.index.Install(err); err != nil {
+		case work := <-p.committer.index.Work():
+			if err := work(); err != nil {
 				return nil, err
 			}
 		case <-ctx.Done():

@@ -9,30 +9,30 @@ import (
 // places. A checkpoint stores the names of them all.
 const mostWaiting = 4096
 
-// turn directs the kept records to the output of the batch's input, if each input has one. It
-// passes over a batch without records. A resumed run may meet such a batch again, behind the last
+// turn directs the kept records to the output of the block's input, if each input has one. It
+// passes over a block without records. A resumed run may meet such a block again, behind the last
 // record of an input, when that output is whole.
-func (c *committer) turn(b *batch) (err error) {
+func (c *committer) turn(b *block) (err error) {
 	tree := c.out.Tree
 	if len(b.records) == 0 {
 		return nil
 	}
-	if tree == nil && c.led == b.block.Input {
+	if tree == nil && c.led == b.source.Input {
 		return nil
 	}
 	if err := c.beside.wait(); err != nil {
 		return err
 	}
 	if tree == nil {
-		c.led = b.block.Input
-		return leadBy(c.out.Kept, b.block.Frames)
+		c.led = b.source.Input
+		return leadBy(c.out.Kept, b.source.Frames)
 	}
 	if c.job.Save != nil && !c.job.Temporary && c.index.Table() != nil && tree.Waiting() >= mostWaiting {
 		if err := c.index.Checkpoint(); err != nil {
 			return err
 		}
 	}
-	c.out.Kept, err = tree.Turn(b.block.Input)
+	c.out.Kept, err = tree.Turn(b.source.Input)
 	return err
 }
 
@@ -44,7 +44,7 @@ func lead(w *output.Writer, head []byte) error {
 	return w.Lead(head)
 }
 
-// leadBy begins an output with the head of the batch's input.
+// leadBy begins an output with the head of the block's input.
 func leadBy(w *output.Writer, frames corpus.Frames) error {
 	if h, ok := frames.(corpus.Headed); ok {
 		return lead(w, h.Head())

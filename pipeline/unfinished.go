@@ -5,12 +5,12 @@ import (
 	"errors"
 )
 
-// ErrUnfinished is returned by CheckOver for an index on which a run was interrupted.
+// ErrUnfinished is returned by CheckCompleted for an index on which a run was interrupted.
 var ErrUnfinished = errors.New("a run on it was interrupted: not all that it knows is in the outputs of that run yet; finish it first, by the same command")
 
-// CheckOver refuses an index with unsettled documents, judging by the values stored in it. Such an
+// CheckCompleted refuses an index with unsettled documents, judging by the values stored in it. Such an
 // index has an interrupted run that may be continued, or one whose outputs lack their names.
-func CheckOver(value func(name string) ([]byte, error)) error {
+func CheckCompleted(value func(name string) ([]byte, error)) error {
 	stored, err := value(LedgerName)
 	if err != nil || len(stored) == 0 {
 		return err

@@ -16,7 +16,7 @@ type worker struct {
 	parser    corpus.Parser
 	extractor *feature.Extractor
 	set       feature.Set
-	help      func() // with the commit, if that needs any; nil without a crew
+	help      func() // with the commit, if that needs any; nil without a pool
 	linker    dedup.Linker
 	store     func(dst []byte, file string, doc *corpus.Document) []byte // Job.Store
 	parsed    func(*corpus.Block, iter.Seq[*corpus.Document]) error      // Job.Parsed
@@ -40,8 +40,8 @@ func (j *Job) newWorker() (*worker, error) {
 	return w, nil
 }
 
-// all are the records of the batch. Each is valid until the next.
-func (b *batch) all() iter.Seq[*corpus.Document] {
+// all are the records of the block. Each is valid until the next.
+func (b *block) all() iter.Seq[*corpus.Document] {
 	return func(yield func(*corpus.Document) bool) {
 		var doc corpus.Document
 		for i := range b.records {
@@ -55,14 +55,14 @@ func (b *batch) all() iter.Seq[*corpus.Document] {
 }
 
 // fill parses the block and extracts the features of its documents.
-func (w *worker) fill(b *batch) (err error) {
+func (w *worker) fill(b *block) (err error) {
 	if w.parser == nil {
-		if w.parser, err = b.block.Format.NewParser(w.field); err != nil {
+		if w.parser, err = b.source.Format.NewParser(w.field); err != nil {
 			return err
 		}
 	}
 	b.records, b.features, b.data, b.added = b.records[:0], b.features[:0], b.data[:0], b.added[:0]
-	for doc := range w.parser.Parse(&b.block) {
+	for doc := range w.parser.Parse(&b.source) {
 		if w.help != nil {
 			w.help()
 		}
@@ -79,7 +79,7 @@ func (w *worker) fill(b *batch) (err error) {
 				b.added = appendTime(b.added, doc, w.latest)
 			}
 			if w.store != nil {
-				b.added = w.store(b.added, b.block.File, doc)
+				b.added = w.store(b.added, b.source.File, doc)
 			}
 			r.set = w.set
 		}
@@ -101,18 +101,18 @@ func (w *worker) fill(b *batch) (err error) {
 		w.link(b)
 	}
 	if w.parsed != nil {
-		return w.parsed(&b.block, b.all())
+		return w.parsed(&b.source, b.all())
 	}
 	return nil
 }
 
-// link prepares the documents of a batch for being decided together.
-func (w *worker) link(b *batch) {
-	b.together.Reset()
+// link prepares the documents of a block for being decided together.
+func (w *worker) link(b *block) {
+	b.group.Reset()
 	for i := range b.records {
 		if r := &b.records[i]; r.isDocument() {
-			b.together.Add(r.document())
+			b.group.Add(r.document())
 		}
 	}
-	w.linker.Link(&b.together)
+	w.linker.Link(&b.group)
 }

@@ -5,9 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/firstseen/firstseen/corpus/input"
 )
@@ -53,10 +51,7 @@ func (p place) same(o place) bool {
 
 // sameName compares names as the usual file systems of the platform do.
 func sameName(a, b string) bool {
-	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
-		return strings.EqualFold(a, b)
-	}
-	return a == b
+	return foldName(a) == foldName(b)
 }
 
 // inside reports whether a place lies in a folder, at any depth, or is it.

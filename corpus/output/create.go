@@ -23,7 +23,7 @@ func CreateOver(name string, worthless ...FileID) (*Writer, error) {
 }
 
 // CreatePlain is Create for what is not compressed, whatever its name is.
-func CreatePlain(name string) (*Writer, error) { return begin(name, openPlain) }
+func CreatePlain(name string) (*Writer, error) { return begin(name, openKind("")) }
 
 // NoFolder is the error of an output whose folder is not there, nil where it is.
 func NoFolder(name string) error {
@@ -48,6 +48,9 @@ func begin(name string, open opener, worthless ...FileID) (*Writer, error) {
 	if direct {
 		return createDirect(name, open)
 	}
+	if err := inTree(path); err != nil {
+		return nil, fmt.Errorf("creating output: %w", err)
+	}
 	part, err := newPartial(path, worthless...)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = NoFolder(path)
@@ -64,7 +67,7 @@ func begin(name string, open opener, worthless ...FileID) (*Writer, error) {
 
 func createDirect(name string, open opener) (*Writer, error) {
 	if name == input.Stdin {
-		return newWriter("standard output", stdout{os.Stdout}, isRegular(os.Stdout), plainCodec, plainFrame), nil
+		return newWriter("standard output", stdout{os.Stdout}, isRegular(os.Stdout), packings[""]), nil
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {
@@ -115,21 +118,9 @@ func CutPacking(name string) (rest, packing string) {
 	return name[:len(name)-len(packing)], packing
 }
 
+// openWriter opens an output of the packing that its name ends in.
 func openWriter(name string, part *partial, f outFile, durable bool) *Writer {
-	codec, size := plainCodec, plainFrame
-	switch _, packing := CutPacking(name); packing {
-	case ".gz":
-		codec, size = gzipCodec, compressedFrame
-	case ".zst":
-		codec, size = zstdCodec, compressedFrame
-	}
-	w := newWriter(name, f, durable, codec, size)
-	w.part = part
-	return w
-}
-
-func openPlain(name string, part *partial, f outFile, durable bool) *Writer {
-	w := newWriter(name, f, durable, plainCodec, plainFrame)
-	w.part, w.stream = part, new(plainStream)
-	return w
+	_, ending := CutPacking(name)
+	kinds := map[string]string{".gz": "gzip", ".zst": "zstd"}
+	return openKind(kinds[ending])(name, part, f, durable)
 }

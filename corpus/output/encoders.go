@@ -2,22 +2,25 @@ package output
 
 import "github.com/klauspost/compress/gzip"
 
-// openKind opens an output of a compression, whatever its name is: "gzip", "zstd", or ""
-// for none.
+// packing is the way in which an output is compressed.
+type packing struct {
+	codec     codec
+	size      int                  // bytes at which a frame ends
+	newStream func() streamEncoder // for long records
+}
+
+// packings are those of "gzip", "zstd", and "" for none.
+var packings = map[string]packing{
+	"":     {plainCodec, plainFrame, func() streamEncoder { return new(plainStream) }},
+	"gzip": {gzipCodec, compressedFrame, func() streamEncoder { return gzip.NewWriter(nil) }},
+	"zstd": {zstdCodec, compressedFrame, func() streamEncoder { return newZstdEncoder() }},
+}
+
+// openKind opens an output of a packing, whatever its name is.
 func openKind(kind string) opener {
 	return func(name string, part *partial, f outFile, durable bool) *Writer {
-		c, size := plainCodec, compressedFrame
-		var stream streamEncoder
-		switch kind {
-		case "gzip":
-			c, stream = gzipCodec, gzip.NewWriter(nil)
-		case "zstd":
-			c, stream = zstdCodec, newZstdEncoder()
-		default:
-			size, stream = plainFrame, new(plainStream)
-		}
-		w := newWriter(name, f, durable, c, size)
-		w.part, w.stream = part, stream
+		w := newWriter(name, f, durable, packings[kind])
+		w.part = part
 		return w
 	}
 }

@@ -3,7 +3,6 @@ package output
 import (
 	"io"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -15,16 +14,6 @@ const longFrames = 4
 type streamEncoder interface {
 	io.WriteCloser
 	Reset(w io.Writer)
-}
-
-func newStreamEncoder(name string) streamEncoder {
-	switch _, packing := CutPacking(name); packing {
-	case ".gz":
-		return gzip.NewWriter(nil)
-	case ".zst":
-		return newZstdEncoder()
-	}
-	return new(plainStream)
 }
 
 // newZstdEncoder fails only on invalid options, and these are constants.
@@ -65,7 +54,7 @@ func (w *Writer) writeLong(parts [][]byte) error {
 	}
 	w.dropFrames()
 	if w.stream == nil {
-		w.stream = newStreamEncoder(w.name)
+		w.stream = w.newStream()
 	}
 	w.stream.Reset(direct{w})
 	if err := writeAll(w.stream, parts); err != nil {

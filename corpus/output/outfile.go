@@ -37,19 +37,9 @@ type partial struct {
 // never written over: it may be the only copy of documents that an index takes
 // for known. It is put aside, unless it is one of those that are worth nothing.
 func newPartial(path string, worthless ...FileID) (*partial, error) {
-	name, aside := path+input.PartialSuffix, ""
+	aside := ""
 	for {
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if err == nil {
-			err = f.Close()
-		}
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, err
-		}
-		c, err := take(path)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, claim.ErrMoved) {
-			continue // another run has put it aside or finished it meanwhile
-		}
+		c, err := makeOrTake(path)
 		if err != nil {
 			return nil, err
 		}
@@ -57,18 +47,54 @@ func newPartial(path string, worthless ...FileID) (*partial, error) {
 		if err == nil && size == 0 {
 			return &partial{path: path, claim: c, aside: aside}, nil
 		}
-		switch id := c.ID(); {
-		case err != nil:
-		case id != FileID{} && slices.Contains(worthless, id):
-			// A new file, so that nobody takes what comes into it for worthless.
-			err = c.Remove()
-		default:
-			aside, err = putAside(c, name)
+		if id := c.ID(); err == nil { // never reused: nobody may take what comes into it for worthless
+			aside, err = clearAway(c, path+input.PartialSuffix, id != FileID{} && slices.Contains(worthless, id))
 		}
 		if err := errors.Join(err, c.Release()); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// makeOrTake claims the partial file of an output, which it makes if there is none.
+func makeOrTake(path string) (*claim.Claim, error) {
+	for {
+		f, err := os.OpenFile(path+input.PartialSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		c, err := take(path)
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, claim.ErrMoved) {
+			return c, err
+		}
+		// Another run has put it aside or finished it meanwhile.
+	}
+}
+
+// clearPartial frees the name of an output's partial file.
+func clearPartial(path string, worthless bool) (aside string, err error) {
+	c, err := take(path)
+	if err != nil {
+		return "", err
+	}
+	aside, err = clearAway(c, path+input.PartialSuffix, worthless)
+	return aside, errors.Join(err, c.Release())
+}
+
+// clearAway removes a partial file that holds nothing or is worthless. It puts any other
+// one aside.
+func clearAway(c *claim.Claim, name string, worthless bool) (aside string, err error) {
+	size, err := c.Size()
+	if err != nil {
+		return "", err
+	}
+	if size == 0 || worthless {
+		return "", c.Remove()
+	}
+	return putAside(c, name)
 }
 
 // FileID tells a file from all others, also from later ones of its name. Zero is
@@ -80,7 +106,7 @@ func take(path string) (*claim.Claim, error) {
 	name := path + input.PartialSuffix
 	info, err := os.Lstat(name)
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is in the way and no regular file: remove it, or choose another name", name)
+		err = fmt.Errorf("%s is in the way and no regular file: move it away, or choose another name", name)
 	}
 	if err != nil {
 		return nil, err

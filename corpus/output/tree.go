@@ -5,28 +5,29 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/firstseen/firstseen/internal/claim"
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// Tree writes the outputs of a [TreePlan], one after the other, of which one is open.
-// It is for one goroutine.
+// Tree writes the outputs of a [TreePlan], one after the other. One output is open at a
+// time. A Tree is for one goroutine.
 //
-// An output is written below the folder firstseen.partial of the tree, under the name it
-// will have, and gets its place when it is whole, see Sync. That folder is locked, and
-// gone when all is done; one that another run has left is put aside. No file that is
-// there is ever replaced.
+// An output is written as NAME.partial, like any other, and gets its name when it is whole,
+// see Sync. The file firstseen.partial of the tree is locked until all have their names.
+// The partial files that another run has left are put aside. No whole file is replaced.
 type Tree struct {
 	plan   *TreePlan
-	stage  *stage
+	root   *os.Root  // the folder: no link leads an output out of it
+	lock   *treeLock // nil: all outputs have their names
+	fresh  bool      // no mark knows of this run
+	over   bool      // outputs that have their names are worth nothing
+	aside  []string
 	at     TreeMark
-	sure   int // of at.Done, the first: the last Sync has told of them
-	synced int // of at.Done, the first: they are on the disk
-	total  int // outputs there are in all, -1: shards, as many as needed
-	over   bool
+	sure   int // the first of at.Done: they are on the disk, and the last Sync returned them
+	total  int // outputs in all; -1 for shards
 	done   bool
 	result error // of Close
 
@@ -36,12 +37,12 @@ type Tree struct {
 
 // TreeMark is how far a tree was written.
 type TreeMark struct {
-	Stage string     `json:"stage"` // what the folder of this run is known by
+	Stage string     `json:"stage"` // the token of this run
 	Begun int        `json:"begun"` // outputs so far
 	Open  *TreeFile  `json:"open,omitempty"`
 	Fill  int64      `json:"fill,omitempty"` // bytes of records in a shard that is open
-	Done  []TreeFile `json:"done,omitempty"` // whole, and maybe not in their places
-	Sum   uint64     `json:"sum"`            // of all that are whole, in their order
+	Done  []TreeFile `json:"done,omitempty"` // whole, perhaps without their names
+	Sum   uint64     `json:"sum"`            // of all whole outputs, in their order
 }
 
 // TreeFile is an output of a tree, and how far it was written.
@@ -104,7 +105,7 @@ func (t *Tree) end() error {
 	}
 	if skip {
 		t.at.add(TreeFile{f.Name, Mark{Size: -1}})
-		return os.Remove(t.stage.path(f.Name))
+		return t.drop(f.Name)
 	}
 	f.Mark = mark
 	t.at.add(f)
@@ -136,10 +137,10 @@ func (t *Tree) NextShard() (*Writer, error) {
 	return t.current, nil
 }
 
-// Early tells whether outputs get their places before the run is done.
+// Early reports whether outputs get their names before the run is done.
 func (t *Tree) Early() bool { return t.plan.Early }
 
-// Waiting is how many outputs are whole and not in their places.
+// Waiting is how many whole outputs have no names yet.
 func (t *Tree) Waiting() int { return len(t.at.Done) }
 
 // End makes all outputs that are left, in which nothing is: all inputs are read.
@@ -155,12 +156,12 @@ func (t *Tree) End() error {
 	return t.end()
 }
 
-// Sync brings what was written to the disk and returns how far that is. With Early,
-// what the Sync before this one has told of gets its place now: whoever has stored that
-// can go on from it.
+// Sync brings the outputs to the disk and returns how far they are written. With Early,
+// it first names the outputs that the Sync before it returned: by now a checkpoint has
+// stored them.
 func (t *Tree) Sync() (at TreeMark, err error) {
 	if t.plan.Early {
-		if err := t.place(t.sure); err != nil {
+		if err := t.publish(t.sure); err != nil {
 			return at, err
 		}
 	}
@@ -172,10 +173,10 @@ func (t *Tree) Sync() (at TreeMark, err error) {
 			return at, err
 		}
 	}
-	if err := t.stage.sync(t.at.Done[t.synced:]); err != nil {
+	if err := t.syncDone(); err != nil {
 		return at, err
 	}
-	t.sure, t.synced, t.stage.fresh = len(t.at.Done), len(t.at.Done), false
+	t.sure, t.fresh = len(t.at.Done), false
 	at = t.at
 	at.Done = append([]TreeFile(nil), t.at.Done...)
 	if at.Open != nil {
@@ -185,18 +186,7 @@ func (t *Tree) Sync() (at TreeMark, err error) {
 	return at, nil
 }
 
-// place gives the first n outputs that are whole their places.
-func (t *Tree) place(n int) error {
-	if err := t.stage.place(t.at.Done[:n], t.over); err != nil {
-		return err
-	}
-	t.at.Done = append([]TreeFile(nil), t.at.Done[n:]...)
-	t.sure, t.synced = max(t.sure-n, 0), max(t.synced-n, 0)
-	return nil
-}
-
-// Close gives all outputs their places, the one that is open too. Called again it
-// returns the same.
+// Close gives all outputs their names. Called again it returns the same.
 func (t *Tree) Close() error {
 	if t == nil || t.done {
 		return t.err()
@@ -204,21 +194,22 @@ func (t *Tree) Close() error {
 	t.done = true
 	err := t.end()
 	if err == nil {
-		err = t.stage.sync(t.at.Done[t.synced:])
+		err = t.syncDone()
 	}
 	if err == nil {
 		err = step.Done("closed tree")
 	}
 	if err == nil && !t.plan.Early {
-		err = t.stage.notePlacing()
+		t.lock.naming = true
+		err = t.lock.note()
 	}
 	if err == nil {
-		err = t.place(len(t.at.Done))
+		err = t.publish(len(t.at.Done))
 	}
 	if err == nil {
-		err = t.stage.remove()
+		err = t.lock.remove()
 	}
-	t.result = errors.Join(err, t.stage.release())
+	t.result = errors.Join(err, t.release())
 	if t.result != nil {
 		t.result = fmt.Errorf("finishing output: %w", t.result)
 	}
@@ -232,8 +223,8 @@ func (t *Tree) err() error {
 	return t.result
 }
 
-// Abort gives the outputs up that have not their places: what is written stays in the
-// stage, which is removed if that is nothing.
+// Abort gives up the outputs without names. Their partial files stay, unless all are
+// empty and no mark knows of them.
 func (t *Tree) Abort() (err error) {
 	if t == nil || t.done {
 		return nil
@@ -242,25 +233,41 @@ func (t *Tree) Abort() (err error) {
 	if t.current != nil {
 		err = t.current.stop()
 	}
-	if t.stage.claim != nil && t.stage.fresh {
-		if empty, emptyErr := t.stage.empty(); empty && emptyErr == nil {
-			err = errors.Join(err, t.stage.clear(), t.stage.remove())
-		}
+	if t.fresh {
+		err = errors.Join(err, t.discard())
 	}
-	return errors.Join(err, t.stage.release())
+	return errors.Join(err, t.release())
 }
 
-// Aside is the folder to which CreateTree has put what an earlier run has left, and ""
-// when there was none.
-func (t *Tree) Aside() string { return t.stage.aside }
+// discard removes the partial files and the lock if nothing was written.
+func (t *Tree) discard() error {
+	files := t.at.Done
+	if t.current != nil {
+		files = append(files, TreeFile{Name: t.at.Open.Name, Mark: Mark{Size: t.current.written}})
+	}
+	if slices.ContainsFunc(files, func(f TreeFile) bool { return f.Mark.Size > 0 }) {
+		return nil
+	}
+	for _, f := range files {
+		if err := t.drop(f.Name); err != nil {
+			return err
+		}
+	}
+	return t.lock.remove()
+}
+
+func (t *Tree) release() error { return errors.Join(t.lock.release(), t.root.Close()) }
+
+// Aside are the names under which CreateTree has put the partial files of an earlier run.
+func (t *Tree) Aside() []string { return t.aside }
 
 // Name is the folder as it was given.
 func (t *Tree) Name() string { return t.plan.Dir }
 
-// ID is what the folder of this run is known by, zero where nobody can tell.
+// ID identifies this run's lock; zero where the file system does not.
 func (t *Tree) ID() FileID {
-	if t.stage.claim == nil {
-		return claim.ID{}
+	if t.lock == nil {
+		return FileID{}
 	}
-	return t.stage.claim.ID()
+	return t.lock.claim.ID()
 }

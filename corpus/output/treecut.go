@@ -2,53 +2,31 @@ package output
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/firstseen/firstseen/corpus/input"
 )
 
-// CutTree takes away what the stage of a tree holds behind a mark, if it is the one that
-// was marked. It returns the folder where it is the only copy of anything.
-func CutTree(dir string, at TreeMark) (left string, err error) {
-	s, err := takeStage(dir)
-	if errors.Is(err, fs.ErrNotExist) || at.Stage == "" {
-		return "", nil
+// CutTree is [CutPartial] for the outputs of a tree that have no names yet. It returns the
+// partial files that hold what the mark knows of.
+func CutTree(dir string, at TreeMark) (left []string, err error) {
+	files := at.Done
+	if at.Open != nil {
+		files = append(files[:len(files):len(files)], *at.Open)
 	}
-	if err != nil {
-		return "", fmt.Errorf("cutting output: %w", err)
-	}
-	defer func() { err = errors.Join(err, s.release()) }()
-	if s.token != at.Stage {
-		return "", nil
-	}
-	known := map[string]Mark{}
-	for _, f := range at.Done {
-		known[f.Name] = f.Mark
-	}
-	if at.Open != nil && at.Open.Mark.Size > 0 {
-		known[at.Open.Name] = at.Open.Mark
-	}
-	err = s.each(func(name string, _ fs.DirEntry) error {
-		mark, ok := known[name]
-		if !ok {
-			return os.Remove(s.path(name))
+	for _, f := range files {
+		path := filepath.Join(dir, f.Name)
+		there, err := CutPartial(path, f.Mark)
+		if err != nil {
+			return left, err
 		}
-		if mark.Size > 0 {
-			left = s.path("")
+		if there {
+			left = append(left, path+input.PartialSuffix)
 		}
-		return s.cutFile(name, mark)
-	})
-	return left, err
-}
-
-func (s *stage) cutFile(name string, at Mark) error {
-	f, err := s.create(name, false)
-	if err != nil {
-		return err
 	}
-	_, err = cut(f, at)
-	return errors.Join(err, f.Close())
+	return left, nil
 }
 
 // TreeIsAs reports whether the outputs of a plan are in their places as a mark has them

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/firstseen/firstseen/corpus/input"
 )
 
 // TestTreeLinks: no link leads an output out of its folder, whenever it came; one that stays
@@ -25,10 +27,10 @@ func TestTreeLinks(t *testing.T) {
 		{name: "subfolder", before: map[string]string{"sub": "../outside"}, want: "a link in it leads out of"},
 		{name: "absolute", before: map[string]string{"sub": "ABSOLUTE/outside"}, want: "a link in it leads out of"},
 		{name: "nowhere", before: map[string]string{"sub": "../nowhere"}, want: "a link in it leads out of"},
-		{name: "stage", before: map[string]string{treeStage: "../outside"}, want: "escapes"},
+		{name: "lock", before: map[string]string{treeName + input.PartialSuffix: "../outside/file"}, want: "no regular file"},
 		{name: "meanwhile", during: map[string]string{"sub": "../outside"}, want: "a link in it leads out of"},
-		{name: "output", later: map[string]string{treeStage + "/sub/a": "../../../outside/file"}, want: "escapes"},
-		{name: "stage later", later: map[string]string{treeStage: "../outside"}, want: "escapes"},
+		{name: "output", later: map[string]string{"sub/a" + input.PartialSuffix: "../../outside/file"}, want: "escapes"},
+		{name: "lock later", later: map[string]string{treeName + input.PartialSuffix: "../outside/file"}, want: "no regular file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			top := t.TempDir()

@@ -6,61 +6,113 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/firstseen/firstseen/corpus/input"
 )
 
-// CreateTree begins the outputs of a plan. What an earlier run has left in the folder is
-// put aside, see Aside, or removed if it is one of those that are worth nothing; files
-// that such a run was giving their places are then replaced. Else an output that is there
-// already is an error. ErrBusy says that another run is writing the folder.
+// CreateTree begins the outputs of a plan. It puts aside the partial files that an earlier
+// run has left, see Aside, or removes them if that run's lock is one of the worthless. If
+// such a run was naming its outputs, these are replaced. Else an output that exists is an
+// error. ErrBusy is the error while another run is writing the folder.
 func CreateTree(p *TreePlan, worthless ...FileID) (*Tree, error) {
-	refused := p.refusePresent()
-	s, err := newStage(p.Dir, refused, worthless)
-	switch {
-	case refused != nil && err != nil:
-		return nil, refused
-	case err != nil:
+	t, err := newTree(p)
+	if err != nil {
 		return nil, fmt.Errorf("creating output: %w", err)
 	}
-	t := newTree(p, s)
-	t.over = s.again
-	t.at.Stage = s.token
-	if !t.over {
-		err = refused
+	if t.lock, err = makeLock(p.Dir); err != nil {
+		return nil, errors.Join(fmt.Errorf("creating output: %w", err), t.release())
 	}
-	if err != nil {
-		return nil, errors.Join(err, t.Abort())
+	if err := t.takeOver(worthless); err != nil {
+		return nil, errors.Join(err, t.release())
 	}
 	return t, nil
 }
 
-func newTree(p *TreePlan, s *stage) *Tree {
-	t := &Tree{plan: p, stage: s, total: len(p.Files)}
+func newTree(p *TreePlan) (t *Tree, err error) {
+	t = &Tree{plan: p, total: len(p.Files)}
 	if p.ShardSize > 0 {
 		t.total = -1
 	}
-	return t
+	if err := errors.Join(inTree(p.Dir), makeDir(p.Dir)); err != nil {
+		return nil, err
+	}
+	t.root, err = os.OpenRoot(p.Dir)
+	return t, err
 }
 
-// refusePresent is an error where one of the outputs is there.
-func (p *TreePlan) refusePresent() error {
-	root, err := os.OpenRoot(p.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+// takeOver clears the way for the outputs, and makes the lock that of this run.
+func (t *Tree) takeOver(worthless []FileID) error {
+	id, made := t.lock.claim.ID(), t.lock.token == ""
+	again := id != FileID{} && slices.Contains(worthless, id)
+	t.over = again && t.lock.naming
+	left, err := t.left()
 	if err != nil {
-		return fmt.Errorf("creating output: %w", err)
+		if made {
+			err = errors.Join(err, t.lock.remove())
+		}
+		return err
 	}
-	defer root.Close() // only read
-	names := p.Files
-	if p.ShardSize > 0 {
-		names = []TreeOutput{p.output(0)}
+	for _, name := range left {
+		aside, err := clearPartial(filepath.Join(t.plan.Dir, name), again)
+		if err != nil {
+			return err
+		}
+		if aside != "" {
+			t.aside = append(t.aside, aside)
+		}
 	}
-	for _, f := range names {
-		if err := refuseFile(root, p.Dir, f.Name); err != nil {
+	if !made && !again { // an index may hold the old lock for worthless
+		if err := errors.Join(t.lock.remove(), t.lock.release()); err != nil {
+			return err
+		}
+		if t.lock, err = makeLock(t.plan.Dir); err != nil {
 			return err
 		}
 	}
-	return nil
+	t.lock.token, t.lock.naming, t.fresh = newToken(), t.over, true
+	t.at.Stage = t.lock.token
+	return t.lock.note()
+}
+
+// left returns the outputs that have partial files. An output that is whole is an error,
+// unless over.
+func (t *Tree) left() (left []string, err error) {
+	names, err := t.plan.names(t.root)
+	for _, name := range names {
+		if err := refuseFile(t.root, t.plan.Dir, name); err != nil && !t.over {
+			return nil, err
+		}
+		_, err := t.root.Lstat(name + input.PartialSuffix)
+		if err == nil {
+			left = append(left, name)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	return left, err
+}
+
+// names are the names of all outputs. Of shards they are the first, and those with partial
+// files.
+func (p *TreePlan) names(root *os.Root) (names []string, err error) {
+	if p.ShardSize == 0 {
+		for _, f := range p.Files {
+			names = append(names, f.Name)
+		}
+		return names, nil
+	}
+	names = []string{p.output(0).Name}
+	entries, err := fs.ReadDir(root.FS(), ".")
+	for _, e := range entries {
+		name, partial := strings.CutSuffix(e.Name(), input.PartialSuffix)
+		var n int
+		if _, err := fmt.Sscanf(name, "shard-%d", &n); err == nil && partial && n > 0 && name == p.output(n).Name {
+			names = append(names, name)
+		}
+	}
+	return names, err
 }
 
 // refuseFile is an error where a file of a tree is there, or a link on the way to it leads
@@ -80,57 +132,80 @@ func refuseFile(root *os.Root, dir, name string) error {
 	return fmt.Errorf("creating output: %w", err)
 }
 
-// OpenTree goes on at a mark that Sync has returned. It is an error where the folder or
-// an output is not as it was left.
+// OpenTree goes on at a mark that Sync has returned. It is an error if the lock or an
+// output is not as it was left.
 func OpenTree(p *TreePlan, at TreeMark) (*Tree, error) {
-	s, err := takeStage(p.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		s = &stage{dir: p.Dir} // all had its place
-		s.root, err = os.OpenRoot(p.Dir)
-	}
+	t, err := newTree(p)
 	if err != nil {
 		return nil, fmt.Errorf("continuing output: %w", err)
 	}
-	if s.claim != nil && s.token != at.Stage {
-		return nil, errors.Join(fmt.Errorf("continuing output: %s: %w", s.path(""), errOtherFile), s.release())
+	t.lock, err = takeLock(p.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
-	t := newTree(p, s)
 	t.at = at
 	t.at.Done = append([]TreeFile(nil), at.Done...)
-	t.sure, t.synced = len(t.at.Done), len(t.at.Done)
-	if err := t.reopen(); err != nil {
+	t.sure = len(t.at.Done)
+	if err == nil {
+		err = t.reopen()
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("continuing output: %w", err), t.Abort())
 	}
 	return t, nil
 }
 
-// reopen finds the outputs that are whole, and opens the one that is not.
+// reopen finds the whole outputs, and opens the one that is not whole.
 func (t *Tree) reopen() error {
+	if t.lock != nil && t.lock.token != t.at.Stage {
+		return fmt.Errorf("%s: %w", t.path(treeName), errOtherFile)
+	}
 	for _, f := range t.at.Done {
-		if there, err := t.stage.holds(f); err != nil || there {
-			if err != nil {
-				return err
-			}
-			continue
+		name := filepath.Join(t.plan.Dir, f.Name)
+		there, err := Published(t.path(f.Name), f.Mark)
+		if err == nil && !there {
+			there, err = Published(name, f.Mark)
 		}
-		if there, err := Published(filepath.Join(t.plan.Dir, f.Name), f.Mark); err != nil || !there {
-			return errors.Join(err, fmt.Errorf("%s: %w", filepath.Join(t.plan.Dir, f.Name), errOtherFile))
+		if err == nil && !there {
+			err = fmt.Errorf("%s: %w", name, errOtherFile)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	if t.at.Open == nil {
 		return nil
 	}
-	f := *t.at.Open
-	if t.stage.claim == nil {
-		return fmt.Errorf("%s: %w", t.stage.path(f.Name), errOtherFile)
-	}
-	return t.open(t.at.Begun-1, f.Mark)
+	return t.open(t.at.Begun-1, t.at.Open.Mark)
 }
 
-// open opens the nth output in the stage, at a mark.
+// openFile opens the partial file of an output, which is made at size 0.
+func (t *Tree) openFile(name string, at Mark) (*os.File, error) {
+	if err := refuseFile(t.root, t.plan.Dir, name); err != nil && !t.over {
+		return nil, err
+	}
+	partial := name + input.PartialSuffix
+	if at.Size > 0 {
+		return t.root.OpenFile(partial, os.O_RDWR, 0)
+	}
+	if err := t.root.MkdirAll(filepath.Dir(partial), 0o777); err != nil {
+		return nil, err
+	}
+	if _, err := t.root.Lstat(partial); err == nil { // of this run, behind its last checkpoint
+		if _, err := clearPartial(filepath.Join(t.plan.Dir, name), true); err != nil {
+			return nil, err
+		}
+	}
+	return t.root.OpenFile(partial, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+}
+
+// open opens the nth output at a mark.
 func (t *Tree) open(n int, at Mark) error {
+	if t.lock == nil {
+		return fmt.Errorf("%s: %w", t.path(treeName), errOtherFile)
+	}
 	out := t.plan.output(n)
-	f, err := t.stage.create(out.Name, at.Size == 0)
+	f, err := t.openFile(out.Name, at)
 	if err != nil {
 		return err
 	}
@@ -143,7 +218,7 @@ func (t *Tree) open(n int, at Mark) error {
 	name := filepath.Join(t.plan.Dir, out.Name)
 	w := openKind(out.Kind)(name, &partial{path: name}, f, false)
 	w.written, w.tail = at.Size, tail
-	if err := errors.Join(t.plan.enclose(w, n), t.plan.lead(w, n)); err != nil {
+	if err := t.plan.prepare(w, n); err != nil {
 		return errors.Join(err, w.stop())
 	}
 	if t.used != nil {
@@ -155,20 +230,17 @@ func (t *Tree) open(n int, at Mark) error {
 	return nil
 }
 
-// enclose has an output that was opened be enclosed, if that is planned.
-func (p *TreePlan) enclose(w *Writer, n int) error {
-	if p.Enclose == nil {
-		return nil
+// prepare gives the nth output its planned enclosure and head.
+func (p *TreePlan) prepare(w *Writer, n int) error {
+	if p.Enclose != nil {
+		e, err := p.Enclose(n)
+		if err == nil {
+			err = w.Enclose(e)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	e, err := p.Enclose(n)
-	if err != nil {
-		return err
-	}
-	return w.Enclose(e)
-}
-
-// lead has an output that was opened begin with what is planned.
-func (p *TreePlan) lead(w *Writer, n int) error {
 	if p.Head == nil {
 		return nil
 	}

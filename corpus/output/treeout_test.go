@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,7 +125,7 @@ func (w *treeWriter) kill() {
 	if w.tree.current != nil {
 		_ = w.tree.current.stop()
 	}
-	_ = w.tree.stage.release()
+	_ = w.tree.release()
 }
 
 // again starts anew or goes on.
@@ -216,11 +217,17 @@ func (m *treeModel) check(t *rapid.T) {
 	}
 	files := 0
 	err := filepath.WalkDir(m.plan.Dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			if d != nil && d.Name() == treeStage {
-				t.Error("the stage is left")
-			}
+		if err != nil {
 			return err
+		}
+		if d.IsDir() {
+			if list, err := os.ReadDir(path); err != nil || len(list) == 0 && len(want) > 0 {
+				t.Errorf("%s is left, with nothing in it: %v", path, err)
+			}
+			return nil
+		}
+		if strings.Contains(d.Name(), input.PartialSuffix) {
+			t.Errorf("%s is left", path)
 		}
 		files++
 		name, _ := filepath.Rel(m.plan.Dir, path)
@@ -287,12 +294,16 @@ func TestTreeOfOthers(t *testing.T) {
 	if _, err := CreateTree(plan("c")); !errors.Is(err, ErrBusy) {
 		t.Errorf("beside a run: %v", err)
 	}
+	firstID := first.ID()
 	if err := first.Abort(); err != nil {
 		t.Fatal(err)
 	}
 	second := begun(plan("a"))
-	if want := filepath.Join(dir, treeStage+".1"); second.Aside() != want {
+	if want := filepath.Join(dir, "a.partial.1"); !slices.Equal(second.Aside(), []string{want}) {
 		t.Errorf("put aside as %q, not %q", second.Aside(), want)
+	}
+	if firstID != (FileID{}) && firstID == second.ID() {
+		t.Error("an index holds the first lock for worthless, and the second run has it too")
 	}
 	writeTree(t, dir, map[string]string{"a": "another's"})
 	if err := second.Close(); err == nil || !strings.Contains(err.Error(), "is there already") {
@@ -301,7 +312,7 @@ func TestTreeOfOthers(t *testing.T) {
 	if _, err := CreateTree(plan("x", "a")); err == nil || !strings.Contains(err.Error(), "is there already") {
 		t.Errorf("a file that was there: %v", err)
 	}
-	for name, want := range map[string]string{"a": "another's", treeStage + ".1/a": "one\n", treeStage + "/a": "one\n"} {
+	for name, want := range map[string]string{"a": "another's", "a.partial.1": "one\n", "a.partial": "one\n"} {
 		if got, err := os.ReadFile(filepath.Join(dir, name)); string(got) != want {
 			t.Errorf("%s holds %q, %v", name, got, err)
 		}
@@ -406,7 +417,7 @@ func TestTreeLonger(t *testing.T) {
 	if len(at.Done) != 1 {
 		t.Fatalf("%d outputs are whole", len(at.Done))
 	}
-	sure(t, os.WriteFile(filepath.Join(plan.Dir, treeStage, "a"), []byte("one\ntwo\n"), 0o666))
+	sure(t, os.WriteFile(filepath.Join(plan.Dir, "a.partial"), []byte("one\ntwo\n"), 0o666))
 	if tree, err := OpenTree(plan, at); !errors.Is(err, errOtherFile) {
 		t.Errorf("an output is longer: %v", errors.Join(err, tree.Abort()))
 	}
@@ -457,9 +468,6 @@ func TestPlacedAnew(t *testing.T) {
 		p := plan()
 		id := stopped(p, "placed output", n)
 		refused("another run", p)
-		if n == 2 {
-			continue // who is refused has taken the stage away, in which nothing was any more
-		}
 		tree, err := CreateTree(p, id)
 		sure(t, err)
 		sure(t, fill(tree, "two\n"))
@@ -470,7 +478,7 @@ func TestPlacedAnew(t *testing.T) {
 		}
 	}
 	p := plan()
-	stopped(p, "removed stage file", 1)
+	stopped(p, "removed tree lock", 1)
 	refused("when all is over", p)
 	p = plan()
 	id := stopped(p, "closed tree", 1)
@@ -478,9 +486,9 @@ func TestPlacedAnew(t *testing.T) {
 	refused("before anything was placed", p, id)
 }
 
-// TestStageInTheWay: a stage in which nothing is is taken away, one with anything gets a
-// name that nobody has, and a link is in the way wherever it leads.
-func TestStageInTheWay(t *testing.T) {
+// TestPartialInTheWay: an empty partial file of an earlier run is taken away, and one that
+// holds anything gets a free name. A link is in the way wherever it leads.
+func TestPartialInTheWay(t *testing.T) {
 	p := &TreePlan{Dir: filepath.Join(t.TempDir(), "out"), Files: []TreeOutput{{Name: "a"}}}
 	killed := func(text string, aside string) {
 		t.Helper()
@@ -493,16 +501,16 @@ func TestStageInTheWay(t *testing.T) {
 		}
 		_, err = tree.Sync()
 		sure(t, err)
-		if tree.Aside() != aside {
+		if strings.Join(tree.Aside(), " ") != aside {
 			t.Errorf("put aside as %q, not %q", tree.Aside(), aside)
 		}
 		sure(t, tree.current.stop())
-		sure(t, tree.stage.release())
+		sure(t, tree.release())
 	}
 	killed("", "")
 	killed("one\n", "")
-	writeTree(t, p.Dir, map[string]string{treeStage + ".1": "another's file"})
-	killed("", filepath.Join(p.Dir, treeStage+".2"))
+	writeTree(t, p.Dir, map[string]string{"a.partial.1": "another's file"})
+	killed("", filepath.Join(p.Dir, "a.partial.2"))
 	if err := os.Symlink("nothing", filepath.Join(p.Dir, "a")); err != nil {
 		t.Skip("no links:", err)
 	}
@@ -565,7 +573,7 @@ func TestTreeAborted(t *testing.T) {
 	}
 }
 
-// TestCutTree: cut back, a stage has what a mark knows of, as that knows it.
+// TestCutTree: cut back, partial files hold what a mark knows of. Others stay.
 func TestCutTree(t *testing.T) {
 	p := &TreePlan{Dir: filepath.Join(t.TempDir(), "out"), Early: true, Files: []TreeOutput{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
 	tree, err := CreateTree(p)
@@ -591,23 +599,24 @@ func TestCutTree(t *testing.T) {
 	_, err = tree.current.EndFrame()
 	sure(t, err)
 	sure(t, tree.Abort())
-	stage := filepath.Join(p.Dir, treeStage)
-	other := at
-	other.Stage = "another"
+	other := TreeMark{Stage: at.Stage, Open: &TreeFile{Name: "b", Mark: at.Done[0].Mark}}
 	for _, c := range []struct {
 		at    TreeMark
 		left  string
 		files map[string]string
 	}{
 		{other, "", map[string]string{"a": "one\n", "b": "two\nmore\n", "c": "three\n"}},
-		{at, stage, map[string]string{"a": "one\n", "b": "two\n", "c": ""}},
+		{at, "a.partial b.partial", map[string]string{"a": "one\n", "b": "two\n", "c": "three\n"}},
 	} {
-		if left, err := CutTree(p.Dir, c.at); left != c.left || err != nil {
+		left, err := CutTree(p.Dir, c.at)
+		for i := range left {
+			left[i], _ = filepath.Rel(p.Dir, left[i])
+		}
+		if strings.Join(left, " ") != c.left || err != nil {
 			t.Errorf("left %q, %v, want %q", left, err, c.left)
 		}
 		for name, want := range c.files {
-			got, err := os.ReadFile(filepath.Join(stage, name))
-			if string(got) != want || (err != nil) != (want == "") {
+			if got, err := os.ReadFile(filepath.Join(p.Dir, name+input.PartialSuffix)); string(got) != want || err != nil {
 				t.Errorf("%s is %q, %v, want %q", name, got, err, want)
 			}
 		}

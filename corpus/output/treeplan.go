@@ -30,7 +30,7 @@ type TreePlan struct {
 	Head func(n int) ([]byte, error)
 
 	// Early: an output gets its name as soon as it is whole and a checkpoint knows of
-	// it, and not when the run is done. For runs that can be continued.
+	// it, and not at the end of the run. For runs that can be continued.
 	Early bool
 }
 
@@ -57,13 +57,27 @@ func PlanTree(dir string, args []string, inputs []input.Input) (*TreePlan, error
 		if err != nil {
 			return nil, err
 		}
-		if first, _, _ := strings.Cut(out.Name, string(filepath.Separator)); first == treeStage {
-			return nil, fmt.Errorf("input %s: outputs are below %s until they are whole; give the input another name", in.Name, treeStage)
-		}
 		names = append(names, out.Name)
 		p.Files = append(p.Files, out)
 	}
-	return p, CheckTreeNames(dir, names, inputs)
+	if err := CheckTreeNames(dir, names, inputs); err != nil {
+		return nil, err
+	}
+	return p, p.checkPartials(inputs)
+}
+
+// checkPartials refuses outputs with the name of another's partial file, or of the lock.
+func (p *TreePlan) checkPartials(inputs []input.Input) error {
+	partial := map[string]bool{foldName(treeName + input.PartialSuffix): true}
+	for _, f := range p.Files {
+		partial[foldName(f.Name+input.PartialSuffix)] = true
+	}
+	for i, f := range p.Files {
+		if partial[foldName(f.Name)] {
+			return fmt.Errorf("input %s: a file of the name %s holds an output until it is whole; give the input another name", inputs[i].Name, f.Name)
+		}
+	}
+	return nil
 }
 
 // PlanShards plans shards of one stream, of the kind and the compression of the first

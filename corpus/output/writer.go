@@ -30,14 +30,13 @@ var ErrReaderGone = errors.New("the reader of the output is gone")
 // before and after a record above 8 MiB, and at Sync. So its bytes depend on the
 // records and the places of Sync only.
 type Writer struct {
-	name   string   // as given, for messages
-	part   *partial // nil when written directly
-	file   outFile
-	durab  bool // file can be synced
-	codec  codec
-	size   int // bytes at which a frame ends
+	name  string   // as given, for messages
+	part  *partial // nil when written directly
+	file  outFile
+	durab bool // file can be synced
+	packing
 	frame  *frame
-	stream streamEncoder // for long records, made for the first
+	stream streamEncoder // made for the first long record
 
 	enclosure Enclosure // nil for none
 	head      []byte    // see Lead
@@ -97,10 +96,10 @@ func (w *Writer) ID() FileID {
 	return w.part.claim.ID()
 }
 
-func newWriter(name string, f outFile, durable bool, c codec, size int) *Writer {
+func newWriter(name string, f outFile, durable bool, p packing) *Writer {
 	frames := inFlight()
 	w := &Writer{
-		name: name, file: f, durab: durable, codec: c, size: size, room: semaphore.NewWeighted(int64(frames * size)),
+		name: name, file: f, durab: durable, packing: p, room: semaphore.NewWeighted(int64(frames * p.size)),
 		free: make(chan *frame, frames), queue: make(chan *frame, frames), ended: make(chan struct{}),
 	}
 	for range frames {

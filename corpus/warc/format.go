@@ -22,7 +22,7 @@ type Format struct {
 	Types   []string           // media types that documents have, in small letters; "any" is all; none means DefaultTypes
 	Text    func() corpus.Text // makes texts, one for each parser; nil takes a body as it is
 	MaxBody int                // bytes of a body when it is decompressed, 0 means corpus.DefaultMaxRecord
-	Ratio   int                // bytes that a body is decompressed to for each of its own, 0 means corpus.DefaultMaxRatio, negative any number
+	Ratio   int                // bytes that a body is decompressed to for each of its own, 0 means compress.DefaultMaxRatio, negative any number
 	ARC     bool               // the inputs are ARCs, which are not written
 	Revisit Revisit            // what is written in the place of a removed record; the zero value: nothing
 }

@@ -84,7 +84,7 @@ type pageFile struct {
 
 func (f *pageFile) page(id uint64) []byte { return f.b[id*PageSize:] }
 
-// newest is the header page in force.
+// newest returns the header page in force.
 func (f *pageFile) newest() []byte {
 	le := binary.LittleEndian
 	a, b := f.page(0)[pageHead:], f.page(1)[pageHead:]
@@ -106,7 +106,7 @@ func (f *pageFile) seal() {
 
 func (f *pageFile) rootID() uint64 { return binary.LittleEndian.Uint64(f.newest()[16:]) }
 
-// root is the root page, or the first leaf where that is a branch.
+// root returns the root page, or the first leaf if that is a branch.
 func (f *pageFile) root() []byte {
 	p := f.page(f.rootID())
 	for p[8] == branchPage {
@@ -128,7 +128,7 @@ func (f *pageFile) buckets() (values [][]byte) {
 	return values
 }
 
-// bucketValue is the value of a bucket whose pages are not in it.
+// bucketValue returns the value of a bucket with pages of its own.
 func (f *pageFile) bucketValue() []byte {
 	for _, value := range f.buckets() {
 		if binary.LittleEndian.Uint64(value) != 0 {
@@ -150,7 +150,7 @@ func (f *pageFile) smallBucket() []byte {
 	return nil
 }
 
-// Whatever leads bbolt to a page is looked at before bbolt follows it.
+// Every reference to a page is checked before bbolt follows it.
 func TestPageWalk(t *testing.T) {
 	le := binary.LittleEndian
 	path := filepath.Join(t.TempDir(), "table")

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A page in use that is listed as free, in its order among the others and in place
-// of one that is free, would be written over.
+// A used page in the free list would be written over. It is found although it stands in order, in
+// place of a free one.
 func TestUsedPageAmongTheFree(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	someFile(t, path)

@@ -29,7 +29,7 @@ func add(t testing.TB, m *Table, doc uint32, keys ...uint64) {
 	}
 }
 
-// model is what a table must be equal to.
+// model is a table as a map.
 type model struct {
 	limit int
 	docs  map[uint64][]uint32
@@ -87,8 +87,8 @@ func (w *model) equal(t *testing.T, m *Table) {
 	}
 }
 
-// A table is a map with an order: also while it grows, with keys many documents
-// have, with a cluster around the end, and when it is used again.
+// A table is a map with an order: also while it grows, with keys of many documents, with a
+// cluster around the end, and after Reset.
 func TestTableEqualsModel(t *testing.T) {
 	for _, limit := range []int{1, 8, 100} {
 		r := rand.New(rand.NewPCG(1, uint64(limit)))
@@ -119,7 +119,7 @@ func TestTableEqualsModel(t *testing.T) {
 	}
 }
 
-// Find stops where its slice is full.
+// Find stops when its slice is full.
 func TestFindIsBounded(t *testing.T) {
 	m := newTable(t, 10, 8)
 	for doc := range uint32(5) {
@@ -130,8 +130,8 @@ func TestFindIsBounded(t *testing.T) {
 	}
 }
 
-// After Reserve nothing grows: memory is where it was.
-func TestReserve(t *testing.T) {
+// After Reserve nothing grows: the memory stays in place.
+func TestReserveKeepsMemoryInPlace(t *testing.T) {
 	m := newTable(t, 10, 8)
 	before := m.Bytes()
 	if err := m.Reserve(50_000, Alone); err != nil {
@@ -208,9 +208,9 @@ func BenchmarkAddAll(b *testing.B) {
 	}
 }
 
-// AddAll in any number of parts, on any number of goroutines, is Add for one document
-// after the other: also while the table grows, and with clusters across the borders of
-// parts and around the end.
+// AddAll in any number of parts, on any number of goroutines, equals Add for one document after
+// the other: also while the table grows, and with clusters across the borders of parts and around
+// the end.
 func TestAddAllEqualsModel(t *testing.T) {
 	for _, parts := range []int{1, 2, 3, 8, 61} {
 		by := Spread{parts, func(n int, f func(int)) {

@@ -58,8 +58,7 @@ func BenchmarkRead(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(e.Keys)), "ns/entry")
 }
 
-// BenchmarkSearch looks one absent key up at a time, without the overlap that a batch
-// of them has.
+// BenchmarkSearch looks one absent key up at a time, without the overlap of a batch.
 func BenchmarkSearch(b *testing.B) {
 	r, _ := benchRun(b)
 	rng := rand.New(rand.NewPCG(3, 3))

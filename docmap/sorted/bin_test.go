@@ -41,8 +41,8 @@ func someRun(t testing.TB) (r *Run, bins [][]byte, all Entries) {
 	return r, bins, all
 }
 
-// Every byte of a bin is covered by a checksum, but for the zeros at its end, and in
-// another place none is right.
+// Every byte of a bin but the zeros at its end is covered by a checksum, and no checksum is right
+// in another place.
 func TestDamageIsFound(t *testing.T) {
 	r, bins, _ := someRun(t)
 	for bin, value := range bins {
@@ -69,7 +69,7 @@ func TestDamageIsFound(t *testing.T) {
 	}
 }
 
-// A length that is not that of the entries is found by its own.
+// A length that does not fit the entries is found by itself.
 func TestLengthOfABin(t *testing.T) {
 	r, _, _ := someRun(t)
 	b := Pack(nil, r, 0, &Entries{})
@@ -80,7 +80,7 @@ func TestLengthOfABin(t *testing.T) {
 	}
 }
 
-// The directory and each sub-block are verified once, when they are wanted first.
+// The directory and each sub-block are verified once, at their first use.
 func TestVerifiedOnce(t *testing.T) {
 	r, bins, all := someRun(t)
 	key := all.Keys[5]
@@ -120,8 +120,8 @@ func TestVerifiedOnce(t *testing.T) {
 	}
 }
 
-// A bin that does not stay, and one with more entries than the short directory can
-// count, are opened anew each time.
+// A bin that does not stay in place, or has too many entries for the short directory, is opened
+// anew each time.
 func TestBinsNotRemembered(t *testing.T) {
 	r, bins, _ := someRun(t)
 	if _, err := r.Open(1, bins[1], false); err != nil {
@@ -141,8 +141,8 @@ func TestBinsNotRemembered(t *testing.T) {
 	}
 }
 
-// Ranges of keys give what lies in them, over the borders of sub-blocks.
-func TestRanges(t *testing.T) {
+// A range of keys returns the entries in it, across the borders of sub-blocks.
+func TestRangesOverSubBlocks(t *testing.T) {
 	r, bins, all := someRun(t)
 	bounds := []uint64{0, 1, 1 << 58, 1<<58 - 1, 1 << 62, 1<<62 - 1, 3<<60 + 12345, 1<<64 - 1, all.Keys[3]}
 	for _, from := range bounds {

@@ -84,7 +84,6 @@ func insertionSort(keys []uint64, docs []uint32) {
 	}
 }
 
-// trim keeps the first documents of each key.
 func (b *Builder) trim() {
 	keys, docs := b.sorted.Keys, b.sorted.Docs
 	n, same := 0, 0
@@ -105,7 +104,6 @@ func (b *Builder) trim() {
 	b.sorted.cut(n)
 }
 
-// keep applies Keep to each key.
 func (b *Builder) keep() {
 	keys, docs := b.sorted.Keys, b.sorted.Docs
 	n := 0

@@ -61,7 +61,7 @@ func checkBin(t *testing.T, r *Run, bin uint64, value []byte, n int, want map[ui
 	}
 }
 
-// checkPlaces looks keys up as a table does, where the run has a memory.
+// checkPlaces looks keys up as a table does, with the run's memory of places.
 func checkPlaces(t *testing.T, r *Run, bin uint64, value []byte, n int, want map[uint64][]uint32) {
 	t.Helper()
 	v, err := r.Open(bin, value, true)

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// A bin has exactly the bytes that its entries take: one that is longer or shorter is
-// not what was written.
+// A bin has exactly the bytes of its entries: a longer or shorter one is refused.
 func TestBinOfAnotherLength(t *testing.T) {
 	s := DefaultDivision.Shape(LogFor(2), 5, 100)
 	b := Builder{Limit: 8}

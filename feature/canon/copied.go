@@ -23,9 +23,9 @@ var oneSpace = []byte{' '}
 type copied struct {
 	starts  []vector.Start // of the pieces, symbols between, and the next one; nil if the processor cannot
 	next    int            // of starts
-	out, in int            // what starts count from, in the buffer and in the text
+	out, in int            // origin of starts, in the buffer and in the text
 	han     int            // Han characters in all of them
-	open    bool           // what comes is a piece that has begun
+	open    bool           // the next piece has begun
 	pass    int            // separators to pass before it is tried again
 }
 
@@ -54,7 +54,7 @@ func (t *tables) vectorClasses() *vector.Classes {
 	return c
 }
 
-// separating is the class in package vector of what separates, 0 of others.
+// separating returns the class of separators in package vector, 0 for other runes.
 func separating(c class) uint8 {
 	switch c.kind() {
 	case space:
@@ -216,8 +216,8 @@ func (s *Scanner) unitsCopied(seg, end, cjk int) int {
 	}
 }
 
-// endCopied makes ready for what comes behind the copied pieces. A piece that has begun
-// is as scan would have left it.
+// endCopied continues behind the copied pieces. A piece that has begun is in the state that scan
+// leaves.
 func (s *Scanner) endCopied(last vector.Start) {
 	c, w := &s.copied, s.w
 	c.next++

@@ -149,8 +149,8 @@ func (s *Scanner) copyHan(text []byte, i int) int {
 	return i
 }
 
-// isHan reports whether the low three bytes of x are a rune from U+4E00 to
-// U+9FFF, all of which are plain CJK.
+// isHan reports whether the low three bytes of x are a rune from U+4E00 to U+9FFF. All of these
+// are plain CJK.
 func isHan(x uint32) bool {
 	return x&0xC0C0F0 == 0x8080E0 && inHan(uint64(x))
 }

@@ -55,8 +55,7 @@ func (s *Scanner) nextCut() bool {
 	return false
 }
 
-// boundary goes past the next boundary of form, or to its end, and measures what
-// it passes.
+// boundary goes past the next boundary of form, or to its end, and measures the part passed.
 func (s *Scanner) boundary(form []byte) {
 	c := &s.cut
 	var words wordCounter

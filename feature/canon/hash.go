@@ -34,7 +34,7 @@ type spanKind uint8
 const (
 	mixed   spanKind = iota
 	triples          // CJK characters of three bytes each
-	simple           // what vector.HashWords takes; also the symbols between segments
+	simple           // input of vector.HashWords; also the symbols between segments
 )
 
 // kindOf is the kind of the segment under way, which is whole.

@@ -92,8 +92,8 @@ func (l *lines) findEnds() {
 	l.ends = ends[:n]
 }
 
-// ahead is what comes in the text at i, with soft line ends as spaces: all, or fewAhead
-// bytes at least. i is never less than before.
+// ahead returns the text from i on, with spaces in place of soft line ends: all of it, or at
+// least fewAhead bytes. i is never less than before.
 func (l *lines) ahead(i int) []byte {
 	if end := l.from + len(l.window); i+fewAhead > end && end < len(l.text) {
 		l.advance(i, end)

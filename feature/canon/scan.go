@@ -46,7 +46,7 @@ func (s *Scanner) scan(text []byte, start, i int) (int, bool) {
 	return i, false
 }
 
-// addSpace appends a space, if there is something it separates from what comes.
+// addSpace appends a space if it separates something from the next text.
 func (s *Scanner) addSpace() {
 	if s.buf[s.w-1] != ' ' {
 		s.buf[s.w] = ' '

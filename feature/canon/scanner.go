@@ -345,7 +345,7 @@ func (s *Scanner) join() {
 	s.space()
 }
 
-// space makes ready for what comes after a symbol.
+// space continues after a symbol.
 func (s *Scanner) space() {
 	s.buf[s.w] = ' '
 	s.begin(s.w + 1)

@@ -8,8 +8,8 @@ type Reason struct {
 	Says string `json:"says"`
 }
 
-// A Reasoner is a [Judge] that can say how Compare comes to its finding. Nothing of a
-// decision asks for it: it is for who wants to know why, of one pair.
+// A Reasoner is a [Judge] that can explain Compare's finding. Decisions do not use it; it is for
+// a person's questions about one pair.
 type Reasoner interface {
 	// Reasons explains the comparison of the document under judgement with a candidate,
 	// after Select was asked.

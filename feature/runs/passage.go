@@ -39,8 +39,8 @@ type Places struct {
 	runs   uint64
 }
 
-// Sort reads what AppendPlaces wrote of a document with that sketch and so many runs. It
-// reports whether it is of as many bins.
+// Sort reads the places that AppendPlaces wrote for a document with that sketch and number of
+// runs. It reports whether their number fits the sketch.
 func (p *Places) Sort(s *Sketch, b []byte, runs uint64) bool {
 	if p.n, p.runs = 0, runs; len(b) != placeBytes*s.size() {
 		return false

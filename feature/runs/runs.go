@@ -105,8 +105,8 @@ func (m *Maker) Segments(s *canon.Scanner) {
 // words.
 func (m *Maker) Runs() int { return max(m.words-(Width-1), 0) }
 
-// AppendKeys appends hashes of the n runs, or fewer, that are least of all in their
-// bins and over these. Texts that have most runs in common have most of these in common.
+// AppendKeys appends the hashes of at most n runs: the least of their bins, and the least of
+// those. Texts with most runs in common have most of these in common.
 func (m *Maker) AppendKeys(dst []uint64, n int) []uint64 {
 	from := len(dst)
 	for bin, least := range m.least {

@@ -38,7 +38,7 @@ func (s *Sketch) size() (n int) {
 const whole = Bins / 2
 
 // Append appends the sketch to b, in the form of docs/format.md. It writes a mostly empty sketch by
-// the bins that are not empty, and any other by all bins.
+// its filled bins, and any other by all bins.
 func (s *Sketch) Append(b []byte) []byte {
 	n := s.size()
 	b = append(b, byte(n))

@@ -59,8 +59,8 @@ type Scheme struct {
 
 	// Key, if not nil, is a secret of 16 bytes under which texts are hashed:
 	// segments by SipHash-2-4, whole texts by HighwayHash. Without it the hash
-	// is XXH3, for which anybody can write plain words that collide with a
-	// text of his choice. Which segments are chosen does not depend on it.
+	// is XXH3, for which plain words can be written that collide with a chosen
+	// text. The choice of segments does not depend on it.
 	Key []byte
 }
 

@@ -62,7 +62,7 @@ func (j *Judge) Same(record []byte) (same bool, features int, err error) {
 //
 //	J = (raw/Places - 1/256) / (1 - 1/256) = (256 raw - Places) / (255 Places)
 //
-// Contained is what follows of J and both numbers of shingles, a and b: they have
+// Contained follows from J and both numbers of shingles, a and b: the texts have
 // J (a + b) / (1 + J) in common.
 func (j *Judge) Compare(_ *method.Candidate, record []byte) (f method.Finding, err error) {
 	var s stored

@@ -56,8 +56,8 @@ func (c *Counter) Add(terms []uint64) {
 	}
 }
 
-// forget raises what may be missing by one document, and forgets the terms that cannot be
-// in more.
+// forget raises the possible error of counts by one document, and forgets the terms that cannot
+// be in more.
 func (c *Counter) forget() {
 	c.missed++
 	for term, n := range c.counted {

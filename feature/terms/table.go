@@ -24,7 +24,7 @@ type Table struct {
 	documents uint32
 	hashes    []uint64 // ascending
 	counts    []uint32
-	rarities  []uint16 // what follows of them
+	rarities  []uint16 // derived from counts
 	first     []uint32 // of each value of the highest bits, the start of its hashes
 	digest    [digestBytes]byte
 }

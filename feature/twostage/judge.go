@@ -9,7 +9,7 @@ import (
 	"github.com/firstseen/firstseen/feature/segments"
 )
 
-// The numbers of the rules. What others gave is in docs/quality.md.
+// The numbers of the rules. docs/quality.md has the results of others.
 const (
 	// One part in minShare of the text is the weight segments need to be worth a look (rule 5). A
 	// candidate's segments need the same weight for it to be compared (rule 12). minRunKeys runs
@@ -56,8 +56,8 @@ type Judge struct {
 	sorted   runs.Places // the same, once they were asked for
 	isSorted bool
 	other    known  // of the candidate
-	uncommon uint64 // weight of the segments that are not common
-	common   uint64 // size of those that are
+	uncommon uint64 // weight of the uncommon segments
+	common   uint64 // size of the common ones
 }
 
 var errRecord = errors.New("what is stored of a document's runs is not what was written: the store is damaged, or another program's")
@@ -160,10 +160,10 @@ func (j *Judge) weigh(f *method.Found) {
 	}
 }
 
-// runKeys is how many runs the candidate is known to share.
+// runKeys returns the number of runs that the candidate is known to share.
 func (j *Judge) runKeys(c *method.Candidate) int { return len(c.Shared) - j.ownShared(c) }
 
-// ownShared is how many segments that are not common it shares.
+// ownShared returns the number of uncommon segments that a candidate shares.
 func (j *Judge) ownShared(c *method.Candidate) int {
 	n, _ := slices.BinarySearch(c.Shared, uint32(j.sketch.Parts()))
 	return n
@@ -297,7 +297,7 @@ func (j *Judge) sameOutsideCommon(c *method.Candidate, contained float64) bool {
 		minShare*contained >= 1 && contained*float64(j.known.runs) >= confirmed*float64(j.ownSize(c))
 }
 
-// ownSize is the size of the segments that are not common it shares.
+// ownSize returns the size of the uncommon segments that a candidate shares.
 func (j *Judge) ownSize(c *method.Candidate) (size uint64) {
 	for _, i := range c.Shared[:j.ownShared(c)] {
 		size += j.Size(int(i))

@@ -45,7 +45,7 @@ func (j *Judge) Reasons(c *method.Candidate, record []byte) (why []method.Reason
 	return why, nil
 }
 
-// sketchReasons says what rules 13 and 14 come to.
+// sketchReasons explains the results of rules 13 and 14.
 func (j *Judge) sketchReasons(c *method.Candidate, f *method.Finding, say func(rule, format string, args ...any)) {
 	a, b := j.known.runs, j.other.runs
 	o := j.known.sketch.Compare(&j.other.sketch, a, b)

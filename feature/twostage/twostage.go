@@ -1,10 +1,10 @@
-// Package twostage is the method that decides in two stages: the longest segments of
-// a text, and a few of its runs of five words, find the candidates; sketches of the
-// whole texts say how alike they are.
+// Package twostage is the method that decides in two stages. The longest segments of a text, and
+// a few of its runs of five words, find the candidates. Sketches of the whole texts then measure
+// how alike they are.
 //
-// It is package segments with package runs beside it. Segments alone have to be both
-// kind and strict; here they need only name whom to look at, and stay what guards
-// against boilerplate. The rules are those of docs/design.md, "The decision".
+// It combines package segments with package runs. Segments alone would have to find much and
+// judge strictly. Here they only name candidates, and guard against boilerplate. The rules are
+// those of docs/design.md, "The decision".
 package twostage
 
 import (

@@ -47,8 +47,9 @@ func TestOneHolder(t *testing.T) {
 	}
 }
 
-// TestMoved: a claim does nothing to a file that has taken the place of its own.
-func TestMoved(t *testing.T) {
+// TestClaimLeavesAnotherFileAlone: a claim does nothing to a file that has taken the place of its
+// own.
+func TestClaimLeavesAnotherFileAlone(t *testing.T) {
 	path := made(t, "a", "mine")
 	c := take(t, path)
 	defer c.Release()

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// TestIdentify: a file is the same under another name and with other content, and
-// another one under its name is another, also where it is given its number.
-func TestIdentify(t *testing.T) {
+// TestIdentityFollowsTheFile: a file keeps its identity under another name and with other
+// content. Another file under its name has another identity, even with the same number.
+func TestIdentityFollowsTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
 	make := func() ID {
 		t.Helper()

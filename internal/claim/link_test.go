@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestTakeIsOfTheName: what was opened must be what has the name once it is locked.
-// A link stands for a file renamed in between: it is not what it leads to.
+// TestTakeIsOfTheName: the opened file must still have the name once it is locked. A link stands
+// for a file renamed in between.
 func TestTakeIsOfTheName(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("links need a privilege")

@@ -22,7 +22,7 @@ func (t *task) openAgainst() (err error) {
 	if len(t.options.against) == 0 {
 		return nil
 	}
-	if t.against, err = index.OpenAgainst(t.options.against, pipeline.CheckOver); err != nil {
+	if t.against, err = index.OpenAgainst(t.options.against, pipeline.CheckCompleted); err != nil {
 		return err
 	}
 	if err = t.checkAgainst(); err != nil {

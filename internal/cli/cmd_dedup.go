@@ -78,7 +78,7 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	if over, full, err := ledger.Over(); over != nil || err != nil {
+	if over, full, err := ledger.Completed(); over != nil || err != nil {
 		if x.Table() != nil { // its filter may just have been rebuilt
 			err = errors.Join(err, x.Save())
 		}

@@ -159,7 +159,7 @@ func (w *forgetter) batch(name string) error {
 	if err := w.edit.Save(); err != nil {
 		return err
 	}
-	err := w.edit.Victims(name, func(v index.Victim) error {
+	err := w.edit.Dependents(name, func(v index.Dependent) error {
 		return errors.Join(w.cmd.Context().Err(), w.out.Encode(removedFor{v.ID, v.Batch, v.Of}))
 	})
 	if err == nil {

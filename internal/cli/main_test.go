@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-var update = flag.Bool("update", false, "write the golden files inside the scripts anew")
+var update = flag.Bool("update", false, "write the golden files inside the scripts, and docs/reference/commands.md, anew")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){stopping: stopAtStep, "firstseen": func() {

@@ -73,7 +73,7 @@ func (f formats) writeRevisits(job *pipeline.Job) {
 		}
 		return dst
 	}
-	job.Instead = func(w *output.Writer, r pipeline.Removal) (bool, error) {
+	job.Replace = func(w *output.Writer, r pipeline.Removal) (bool, error) {
 		removed := warc.Removed{Raw: r.Raw, Of: r.Result.Of.ID, Verdict: r.Result.Verdict.String()}
 		score, err := report.Share(r.Result.Score).MarshalJSON()
 		if err == nil {

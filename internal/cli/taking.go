@@ -44,7 +44,7 @@ func (f *options) taskSameID(p *task) error {
 func noting(x *index.Index, job *pipeline.Job) {
 	each := job.Each
 	job.Each = func(id string, r *dedup.Result, counts dedup.Counts) error {
-		x.NoteRemoved(id, r)
+		x.NoteDependent(id, r)
 		if each != nil {
 			return each(id, r, counts)
 		}

@@ -88,7 +88,7 @@ func (k *treeKilling) files() []treeFile {
 	}
 	// Put aside where a run is killed right before its first checkpoint: the index
 	// remembers nothing of it any more, as with other outputs.
-	files = slices.DeleteFunc(files, func(f treeFile) bool { return strings.HasPrefix(f.name, "firstseen.partial.") })
+	files = slices.DeleteFunc(files, func(f treeFile) bool { return strings.Contains(f.name, input.PartialSuffix+".") })
 	return append(files, treeFile{"dups.jsonl", k.read("dups.jsonl")})
 }
 

@@ -91,9 +91,14 @@ func (t *task) planTree() (err error) {
 
 // tellTreeAside reports the new place of an earlier run's files.
 func tellTreeAside(stderr io.Writer, tree *output.Tree) {
-	if tree != nil && tree.Aside() != "" {
-		fmt.Fprintf(stderr, "firstseen: an earlier run has left files for %s unfinished; what it wrote was put aside as %s\n", tree.Name(), tree.Aside())
+	if tree == nil || len(tree.Aside()) == 0 {
+		return
 	}
+	aside := tree.Aside()[0]
+	if more := len(tree.Aside()) - 1; more > 0 {
+		aside = fmt.Sprintf("%s, and %d more likewise", aside, more)
+	}
+	fmt.Fprintf(stderr, "firstseen: an earlier run has left files for %s unfinished; what it wrote was put aside as %s\n", tree.Name(), aside)
 }
 
 // enclose chooses how records are written if their format makes more of a file than one record

@@ -13,8 +13,7 @@ import (
 
 var errStep = errors.New("this step fails")
 
-// watch notes the steps that are made, and lets the one numbered failing fail: the
-// first is 0.
+// watch records the steps, and makes the one numbered failing fail; the first is 0.
 func watch(t *testing.T, failing int) (steps *[]string) {
 	t.Helper()
 	whole := system
@@ -48,9 +47,9 @@ func watch(t *testing.T, failing int) (steps *[]string) {
 	return steps
 }
 
-// TestOrder: what is in a file is on the disk before the file has its name, and the
-// name before the caller goes on.
-func TestOrder(t *testing.T) {
+// TestContentIsDurableBeforeItsName: the content is on the disk before the file has its name, and
+// the name before the call returns.
+func TestContentIsDurableBeforeItsName(t *testing.T) {
 	dir := t.TempDir()
 	path, folder := filepath.Join(dir, "a"), "sync folder "+filepath.Base(dir)
 	for _, c := range []struct {
@@ -77,8 +76,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestStepsFail lets each step fail: the caller is told, and finds the old content or,
-// once the file was renamed, the new.
+// TestStepsFail lets each step fail: the caller gets an error, and finds the old content or,
+// after the rename, the new.
 func TestStepsFail(t *testing.T) {
 	for failing, want := range []string{"old", "old", "new"} {
 		t.Run(fmt.Sprintf("replacing, step %d", failing), func(t *testing.T) {

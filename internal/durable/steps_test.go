@@ -9,9 +9,9 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// TestStepFails has each step of each function fail once: there is the old file or
-// the new one, nothing else, and the same call helps.
-func TestStepFails(t *testing.T) {
+// TestFailedStepLeavesOldOrNew: after each step of each function fails once, there is the old
+// file or the new one and nothing else, and the same call then succeeds.
+func TestFailedStepLeavesOldOrNew(t *testing.T) {
 	injected := errors.New("injected")
 	replace := func(path string) error { return Replace(path, put("new")) }
 	rename := func(path string) error {

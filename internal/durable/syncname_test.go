@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestSyncName: a name of which nobody knows whether it is durable is made so, or it
-// is told that it could not be.
+// TestSyncName: a name of unknown durability is made durable, or an error is returned.
 func TestSyncName(t *testing.T) {
 	dir := t.TempDir()
 	path, want := filepath.Join(dir, "a"), []string{"sync folder " + filepath.Base(dir)}

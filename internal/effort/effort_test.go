@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// complaint is a test that notes what is said of it.
+// complaint is a testing.TB that records errors.
 type complaint struct {
 	testing.TB
 	said string
@@ -16,7 +16,7 @@ type complaint struct {
 func (c *complaint) Helper()                   {}
 func (c *complaint) Errorf(f string, a ...any) { c.said = fmt.Sprintf(f, a...) }
 
-// spend uses a processor for so long.
+// spend uses a processor for a duration.
 func spend(d time.Duration) {
 	for end := CPU() + d; CPU() < end; {
 	}
@@ -24,8 +24,7 @@ func spend(d time.Duration) {
 
 const unit = time.Millisecond / 2
 
-// TestLinear: work that grows with the square is told from work that grows with its input,
-// and a single slow try is no complaint.
+// TestLinear: quadratic work is reported, linear work is not, and neither is a single slow try.
 func TestLinear(t *testing.T) {
 	slow := 0
 	for what, c := range map[string]struct {

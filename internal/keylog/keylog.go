@@ -58,7 +58,6 @@ const (
 	MaxKeys = 1 << 24
 )
 
-// encode lays the header out.
 func (h *Header) encode() []byte {
 	le := binary.LittleEndian
 	size := (fixedSize + len(h.Scheme) + len(h.Note) + sumSize + 7) &^ 7

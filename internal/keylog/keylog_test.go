@@ -27,7 +27,7 @@ func testGroups() (groups []Group) {
 	return groups
 }
 
-// writeLog returns the bytes of a log of groups, and where each ends.
+// writeLog returns the bytes of a log of groups, and the end of each.
 func writeLog(t testing.TB, h Header, groups []Group) (data []byte, ends []int64) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "log")
@@ -78,8 +78,8 @@ func TestReadsWhatWasAppended(t *testing.T) {
 	}
 }
 
-// TestTornAtEveryByte: a log cut anywhere, or whose last group is on the disk in
-// part only, has the groups before and says what is left over.
+// TestTornAtEveryByte: a log cut at any byte, or with only a part of its last group on the disk,
+// has the groups before, and Read returns the length of the rest.
 func TestTornAtEveryByte(t *testing.T) {
 	data, ends := writeLog(t, testHeader, testGroups())
 	for cut := range data {
@@ -112,8 +112,8 @@ func TestTornAtEveryByte(t *testing.T) {
 	}
 }
 
-// TestDamageIsRefused flips every bit: before the last group that is damage, in it
-// it cannot be told from a torn one, and in no case are other keys read.
+// TestDamageIsRefused flips every bit. Before the last group that is damage. In the last group it
+// looks like a torn one. Other keys are never read.
 func TestDamageIsRefused(t *testing.T) {
 	data, ends := writeLog(t, testHeader, testGroups())
 	last := ends[len(ends)-2]
@@ -130,7 +130,7 @@ func TestDamageIsRefused(t *testing.T) {
 	}
 }
 
-// TestGroupOfAnotherLog is no group here, wherever it comes to lie.
+// TestGroupOfAnotherLog: a group of another log is no group here, wherever it stands.
 func TestGroupOfAnotherLog(t *testing.T) {
 	data, ends := writeLog(t, testHeader, testGroups())
 	other := testHeader
@@ -157,8 +157,8 @@ func (f *failing) Write(b []byte) (int, error) { return len(b), f.fail() }
 func (f *failing) Sync() error                 { return f.fail() }
 func (f *failing) Close() error                { return nil }
 
-// TestNothingAfterAFailure: behind a group that may be torn none is written, for it
-// would not be read.
+// TestNothingAfterAFailure: after a possibly torn group nothing is appended, because Read would
+// not reach it.
 func TestNothingAfterAFailure(t *testing.T) {
 	for n := range 4 {
 		f := &failing{left: n}
@@ -178,7 +178,7 @@ func TestNothingAfterAFailure(t *testing.T) {
 	}
 }
 
-// memory is a file that only keeps what is written.
+// memory is a file in memory.
 type memory struct{ data []byte }
 
 func (m *memory) Write(b []byte) (int, error) {

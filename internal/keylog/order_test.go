@@ -10,8 +10,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// TestGroupsInTheirOrder: a group that is left out is damage, for what came after it
-// is there; one that comes a second time is no group.
+// TestGroupsInTheirOrder: a missing group is damage if later ones exist; a repeated one is no
+// group.
 func TestGroupsInTheirOrder(t *testing.T) {
 	data, ends := writeLog(t, testHeader, testGroups())
 	without := slices.Concat(data[:ends[2]], data[ends[3]:])
@@ -24,8 +24,8 @@ func TestGroupsInTheirOrder(t *testing.T) {
 	}
 }
 
-// TestLaterGroupAnywhere: behind a damaged group a later one is found wherever it
-// begins, also across the pieces in which it is looked for.
+// TestLaterGroupAnywhere: behind a damaged group a later one is found wherever it begins, also
+// across the pieces of the search.
 func TestLaterGroupAnywhere(t *testing.T) {
 	const piece = 1 << 20
 	for _, start := range []int{piece - 48, piece - 40, piece - 32, piece - 8, piece, piece + 8} {
@@ -41,7 +41,7 @@ func TestLaterGroupAnywhere(t *testing.T) {
 	}
 }
 
-// TestLaterVersionIsRefused by its number, whatever else it has.
+// TestLaterVersionIsRefused: a later version is refused by its number, whatever follows.
 func TestLaterVersionIsRefused(t *testing.T) {
 	data, ends := writeLog(t, testHeader, testGroups())
 	le := binary.LittleEndian

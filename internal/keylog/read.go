@@ -86,7 +86,7 @@ func decodeHeader(r io.Reader) (h Header, size int64, err error) {
 	}
 	le := binary.LittleEndian
 	if string(prefix[:16]) != magic {
-		return h, 0, damage("it does not begin as one does")
+		return h, 0, damage("it does not begin like a log of keys")
 	}
 	if v := le.Uint32(prefix[16:]); v != version {
 		return h, 0, fmt.Errorf("%w: version %d, known is %d", ErrVersion, v, version)

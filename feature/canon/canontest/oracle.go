@@ -1,7 +1,7 @@
-// Package canontest says what docs/canonical.md says, in the plainest way there is:
-// strings, lists of runes, the toolchain's Unicode tables. It shares nothing with
-// package canon, not even the numbers in the rules, and is for tests: canon and the
-// methods over it are held against it, on the texts it draws.
+// Package canontest implements docs/canonical.md in the plainest way: with strings, lists of
+// runes, and the toolchain's Unicode tables. It shares nothing with package canon, not even the
+// numbers in the rules. Tests compare canon, and the methods over it, with this package on random
+// texts.
 package canontest
 
 import (
@@ -285,8 +285,7 @@ func Width(s string) (n int) {
 	return n
 }
 
-// forms remembers what Core found, or the oracle would take minutes for a
-// long text.
+// forms remembers the results of Core; without it the oracle takes minutes for a long text.
 var forms = map[string]string{}
 
 // Core applies all rules but those of white space until nothing changes.

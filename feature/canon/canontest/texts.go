@@ -2,8 +2,8 @@ package canontest
 
 import "pgregory.net/rapid"
 
-// Fragments are what texts for property tests are made of: every
-// kind of rune, and the neighbours that rules ask about.
+// Fragments are the parts of texts for property tests: every kind of rune, and the neighbours
+// that rules depend on.
 var Fragments = []string{
 	"a", "B", "word", "The Quick", "z9", "1", "23", "456", "7890", "٣", "３", " ", "  ", "\t", "\u00a0", "\u3000", "\u1680",
 	".", ",", "'", "’", "．", "，", "＇", "ʼ", "。", "、", "-", "\n", "\r\n", "\u2028", "\x00", "\ufffd", "\xff", "\xe4\xb8", "\xed\xa0\x80", "\xe0\x80\x80",

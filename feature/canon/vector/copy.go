@@ -34,7 +34,7 @@ type Copied struct {
 	Read, Written int
 	Starts        int
 	Han           int  // characters
-	Separated     bool // what comes starts a new piece
+	Separated     bool // the next rune starts a new piece
 }
 
 // Copy writes the canonical form of text to dst, whose last byte before was a space, as one behind

@@ -6,16 +6,15 @@ import (
 	"github.com/firstseen/firstseen/internal/packing"
 )
 
-// hasWords is whether the processor can do what hashWordsAVX2 does: of Intel those since
-// 2013, of AMD since 2015.
+// hasWords reports whether the processor can run hashWordsAVX2: Intel's since 2013, AMD's since
+// 2015.
 var hasWords = cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasBMI2
 
-// CanCopy is whether the processor can do what Copy does: of Intel those since 2013, of AMD
-// since 2015.
+// CanCopy reports whether the processor can run Copy: Intel's since 2013, AMD's since 2015.
 var CanCopy = hasWords && cpu.X86.HasPOPCNT
 
-// hasAVX512 is whether the processor can do what copyAVX512 does: of Intel's servers those since
-// 2021, of AMD since 2022.
+// hasAVX512 reports whether the processor can run copyAVX512: Intel's servers since 2021, AMD's
+// since 2022.
 var hasAVX512 = CanCopy && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL &&
 	cpu.X86.HasAVX512VBMI && cpu.X86.HasAVX512VBMI2
 

@@ -21,25 +21,24 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// newFilterFile is a filter while it is saved during a run. It means nothing before
-// it has the name FilterFile.
+// newFilterFile is the filter being saved during a run. Readers ignore it until it is renamed to
+// FilterFile.
 const newFilterFile = FilterFile + ".new"
 
-// chained is one of the journals that go with a filter.
+// chained is one of a filter's journals.
 type chained struct {
 	path   string
 	header keylog.Header
 	size   int64
 }
 
-// Left is what an unclean end of a run over a stream has left in an index without a
-// table.
+// Left describes a run over a stream with an unclean end, in a filter-only index.
 type Left struct {
 	Documents uint64 // of that run, judged and remembered
 	Time      int64  // when they were saved, Unix seconds
 }
 
-// LogName is the name of the journal that goes with a generation of the filter.
+// LogName returns the name of the journal for a generation of the filter.
 func LogName(generation uint64) string { return fmt.Sprintf("filter.%d.log", generation) }
 
 func (x *Index) logPath(generation uint64) string { return x.path(LogName(generation)) }
@@ -93,7 +92,7 @@ func findLogs(dir string) (logs []chained, err error) {
 }
 
 // alone is a filter-only index as it lies on the disk.
-type alone struct {
+type filterOnly struct {
 	there  bool // there is a filter file
 	header bloomstore.Header
 	at     mark              // of the filter file, or of nothing
@@ -102,8 +101,8 @@ type alone struct {
 	stale  []string          // files that mean nothing
 }
 
-// findAlone reads what tells which files belong together. Nothing is changed.
-func findAlone(dir string) (a alone, err error) {
+// findFilterOnly reads the headers of the files and finds those of one state. It changes nothing.
+func findFilterOnly(dir string) (a filterOnly, err error) {
 	logs, err := findLogs(dir)
 	if err != nil {
 		return a, err
@@ -135,8 +134,8 @@ func findAlone(dir string) (a alone, err error) {
 	return a, a.check()
 }
 
-// check refuses journals that are not those of the filter, one after the other.
-func (a *alone) check() error {
+// check refuses journals that do not continue the filter, each the one before.
+func (a *filterOnly) check() error {
 	want := a.at
 	for i := range a.chain {
 		h := &a.chain[i].header
@@ -151,8 +150,8 @@ func (a *alone) check() error {
 	return nil
 }
 
-// load reads the filter and adds what the journals hold.
-func (a *alone) load(dir, scheme string) (f *bloomstore.Filter, left *Left, err error) {
+// load reads the filter and adds the keys of the journals.
+func (a *filterOnly) load(dir, scheme string) (f *bloomstore.Filter, left *Left, err error) {
 	if a.there {
 		f, _, err = bloomstore.Open(filepath.Join(dir, FilterFile), scheme)
 	} else if a.header.Scheme != scheme {
@@ -179,10 +178,10 @@ func (a *alone) load(dir, scheme string) (f *bloomstore.Filter, left *Left, err 
 	return f, left, nil
 }
 
-// openAlone returns the filter of an index without a table, with what its journals
-// hold. Nothing is changed.
-func openAlone(dir, scheme string) (*bloomstore.Filter, error) {
-	a, err := findAlone(dir)
+// openFilterOnly returns the filter of a filter-only index, with the keys of its journals. It
+// changes nothing.
+func openFilterOnly(dir, scheme string) (*bloomstore.Filter, error) {
+	a, err := findFilterOnly(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -190,8 +189,8 @@ func openAlone(dir, scheme string) (*bloomstore.Filter, error) {
 	return f, err
 }
 
-// markOf reads a filter's stamp: its mark, and the owner's values that go with it. One of
-// version 0.1.0 has none: it is of generation 0 and its content is its token.
+// markOf reads a filter's stamp: its mark and the owner's values. A filter of version 0.1.0 has no
+// stamp: its generation is 0, and its token is a hash of its content.
 func markOf(h *bloomstore.Header) (m mark, values map[string][]byte, err error) {
 	switch n := len(h.Stamp); {
 	case n == 0:
@@ -208,9 +207,9 @@ func markOf(h *bloomstore.Header) (m mark, values map[string][]byte, err error) 
 	return m, values, nil
 }
 
-// stampAlone is what a filter file without a table carries: its mark and, where there are
+// stampFilterOnly is what a filter file without a table carries: its mark and, where there are
 // any, the owner's values.
-func (x *Index) stampAlone(m mark) []byte {
+func (x *Index) stampFilterOnly(m mark) []byte {
 	if len(x.values) == 0 {
 		return m.stamp()
 	}
@@ -231,7 +230,7 @@ func (x *Index) setValues(state map[string][]byte) {
 	}
 }
 
-// contentToken is a token that depends on nothing but the filter's content.
+// contentToken returns a token of the filter's content alone.
 func contentToken(id []byte, numbers ...uint64) (t keylog.Token) {
 	b := slices.Clone(id)
 	for _, n := range numbers {
@@ -240,7 +239,7 @@ func contentToken(id []byte, numbers ...uint64) (t keylog.Token) {
 	return xxh3.Hash128(b).Bytes()
 }
 
-// following is the mark of what is saved or begun next.
+// following returns the mark of the next filter or journal.
 func (x *Index) following() mark {
 	m := mark{generation: x.at.generation + 1}
 	if n := len(x.chain); n > 0 {
@@ -250,8 +249,8 @@ func (x *Index) following() mark {
 	return m
 }
 
-// newToken is random, or, in an index that shall be equal byte for byte to another
-// of the same documents, made of what it holds.
+// newToken returns a random token. With Options.UUID it returns one of the content, so that equal
+// documents give equal bytes.
 func (x *Index) newToken(generation uint64) (t keylog.Token) {
 	if x.uuid == [16]byte{} {
 		_, _ = rand.Read(t[:]) // never fails
@@ -260,9 +259,9 @@ func (x *Index) newToken(generation uint64) (t keylog.Token) {
 	return contentToken(x.uuid[:], generation, x.filter.Ones(), x.filter.Items())
 }
 
-// openAlone opens an index without a table.
-func (x *Index) openAlone(shape bloomstore.Shape) error {
-	a, err := findAlone(x.dir)
+// openFilterOnly opens an index without a table.
+func (x *Index) openFilterOnly(shape bloomstore.Shape) error {
+	a, err := findFilterOnly(x.dir)
 	if err != nil {
 		return err
 	}
@@ -299,8 +298,8 @@ func (x *Index) openAlone(shape bloomstore.Shape) error {
 	return nil
 }
 
-// saveAlone saves the filter, with all that is in it, and removes the journals.
-func (x *Index) saveAlone() error {
+// saveFilterOnly saves the filter and removes the journals.
+func (x *Index) saveFilterOnly() error {
 	if x.journal != nil {
 		err := x.journal.close()
 		x.journal = nil
@@ -309,7 +308,7 @@ func (x *Index) saveAlone() error {
 		}
 	}
 	m := x.following()
-	if err := x.filter.Save(x.path(FilterFile), x.stampAlone(m)); err != nil {
+	if err := x.filter.Save(x.path(FilterFile), x.stampFilterOnly(m)); err != nil {
 		return err
 	}
 	x.at = m

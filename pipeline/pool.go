@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// crew is the workers as helpers of the committing goroutine. They extract, and between two
+// pool is the workers as helpers of the committing goroutine. They extract, and between two
 // documents look for a phase of a commit to help with. So no more goroutines run than there are
 // processors, and a phase waits only for workers that have begun one of its tasks.
-type crew struct {
+type pool struct {
 	size  int // workers, and the committing goroutine as number 0
 	phase atomic.Pointer[phase]
 	idle  chan struct{} // received from by workers that have nothing to extract
@@ -25,11 +25,11 @@ type phase struct {
 	done  chan struct{} // has something once none is left
 }
 
-func newCrew(workers int) *crew { return &crew{size: workers + 1, idle: make(chan struct{})} }
+func newPool(workers int) *pool { return &pool{size: workers + 1, idle: make(chan struct{})} }
 
 // run calls f with 0 to tasks-1, and returns when all calls have. It is for the
 // goroutine that commits.
-func (c *crew) run(tasks int, f func(worker, task int)) {
+func (c *pool) run(tasks int, f func(worker, task int)) {
 	if tasks <= 1 {
 		for task := range tasks {
 			f(0, task)
@@ -67,7 +67,7 @@ func (p *phase) work(worker int) {
 }
 
 // help has a worker, from 1 on, do its part of the phase under way, if there is one.
-func (c *crew) help(worker int) {
+func (c *pool) help(worker int) {
 	p := c.phase.Load()
 	if p == nil || p.next.Load() >= p.tasks {
 		return

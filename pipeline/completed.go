@@ -9,18 +9,18 @@ import (
 	"github.com/firstseen/firstseen/report"
 )
 
-// OverName is the name under which an index stores the finished runs.
-const OverName = "over"
+// CompletedName is the name under which an index stores the finished runs.
+const CompletedName = "over"
 
-// maxOver is how many finished runs an index stores, the last ones, and maxOverBytes is their
+// maxCompleted is how many finished runs an index stores, the last ones, and maxCompletedBytes is their
 // length. An index without a table stores them in the stamp of its filter, of at most 64 KiB.
 const (
-	maxOver      = 64
-	maxOverBytes = 40 << 10
+	maxCompleted      = 64
+	maxCompletedBytes = 40 << 10
 )
 
-// over is a finished run.
-type over struct {
+// completedRun is a finished run.
+type completedRun struct {
 	Command string       `json:"command"` // a digest of its choices
 	Tally   report.Tally `json:"tally"`
 	Full    bool         `json:"full,omitempty"` // it ended because the filter was full, and could not be continued
@@ -29,15 +29,15 @@ type over struct {
 	Tree *output.TreeMark `json:"tree,omitempty"`
 }
 
-// Over returns the tally of the run of this very command, and whether it ended because the filter
+// Completed returns the tally of the run of this very command, and whether it ended because the filter
 // was full. It returns nil unless that run is over and its outputs are as the run left them. Given
 // once more, the command would find all its documents removed. It would then replace the outputs,
 // perhaps the only copy of the kept documents, by empty ones.
-func (l *Ledger) Over() (tally *report.Tally, full bool, err error) {
+func (l *Ledger) Completed() (tally *report.Tally, full bool, err error) {
 	if l.found != nil || !l.repeatable() || !l.command.writesFile() {
 		return nil, false, nil
 	}
-	runs, err := l.over()
+	runs, err := l.completedRuns()
 	if err != nil {
 		return nil, false, err
 	}
@@ -57,9 +57,9 @@ func (l *Ledger) Over() (tally *report.Tally, full bool, err error) {
 	return nil, false, nil
 }
 
-// over returns the finished runs, the last at the end.
-func (l *Ledger) over() (runs []over, err error) {
-	stored, err := l.index.Value(OverName)
+// completedRuns returns the finished runs, the last at the end.
+func (l *Ledger) completedRuns() (runs []completedRun, err error) {
+	stored, err := l.index.Value(CompletedName)
 	if err != nil || len(stored) == 0 || json.Unmarshal(stored, &runs) != nil {
 		return nil, err // a later version may store it otherwise
 	}
@@ -81,11 +81,11 @@ func (l *Ledger) published(written *Written) (bool, error) {
 
 // overNow returns the finished runs, including this one, for storing.
 func (l *Ledger) overNow(full bool) ([]byte, error) {
-	runs, err := l.over()
+	runs, err := l.completedRuns()
 	if err != nil || l.last == nil || !l.last.Ended || !l.repeatable() {
 		return nil, err
 	}
-	now := over{Command: l.chosen.digest(), Tally: l.last.Tally, Full: full, Written: l.last.Written}
+	now := completedRun{Command: l.chosen.digest(), Tally: l.last.Tally, Full: full, Written: l.last.Written}
 	if first := now.Tally.FirstBad; first != nil { // its bytes are not worth the room
 		now.Tally.FirstBad = &report.Rejected{File: first.File, Line: first.Line, Reason: first.Reason}
 	}
@@ -93,12 +93,12 @@ func (l *Ledger) overNow(full bool) ([]byte, error) {
 		now.Tree = &output.TreeMark{Begun: tree.Begun, Sum: tree.Sum}
 	}
 	runs = append(runs, now)
-	for runs = runs[max(len(runs)-maxOver, 0):]; ; runs = runs[1:] {
+	for runs = runs[max(len(runs)-maxCompleted, 0):]; ; runs = runs[1:] {
 		stored, err := json.Marshal(runs)
 		if err != nil {
 			panic(err) // plain values only
 		}
-		if len(stored) <= maxOverBytes || len(runs) == 1 {
+		if len(stored) <= maxCompletedBytes || len(runs) == 1 {
 			return stored, nil
 		}
 	}

@@ -9,22 +9,20 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// indexFiles are all names that an index directory may have files of, those of
-// unfinished steps included.
+// indexFiles are the names of all files of an index, with those of unfinished steps.
 var indexFiles = map[string]bool{
 	lockFile: true, TableFile: true, TableFile + ".new": true, FilterFile: true, FilterFile + ".tmp": true,
-	KeyFile: true, KeyFile + ".tmp": true, begunFile: true,
+	KeyFile: true, KeyFile + ".tmp": true, startedFile: true,
 	TermsFile: true, TermsFile + ".tmp": true,
 	TableFile + ".readers": true,
 }
 
-// RemoveLeftIndex removes a temporary index that a killed process has left, and
-// reports whether it did. It touches no directory that holds anything but regular
-// files of an index, none whose lock a process holds, and none with nothing but a
-// lock: its owner may be about to take that. An index under a name that its owner
-// means to use again must not be given.
+// RemoveLeftIndex removes the temporary index of a killed process, and reports whether it did. It
+// touches no directory with anything but regular files of an index, and none whose lock a process
+// holds. It leaves a directory with a lock alone: the owner may be about to take the lock. dir must
+// not be an index for later use.
 func RemoveLeftIndex(dir string) (bool, error) {
-	names, err := leftNames(dir)
+	names, err := leftoverNames(dir)
 	if err != nil || len(names) < 2 {
 		return false, err
 	}
@@ -33,13 +31,13 @@ func RemoveLeftIndex(dir string) (bool, error) {
 	if ok, err := lock.TryLock(); err != nil || !ok {
 		return false, err
 	}
-	// The other files are made with the lock held, so it was given back.
+	// The other files are made under the lock, so its owner has released it.
 	for _, name := range names {
 		if name != lockFile {
 			err = errors.Join(err, removeIfThere(filepath.Join(dir, name)))
 		}
 	}
-	// Last, so that what is left by a failure is found again. Windows removes no
+	// The lock goes last, so that the remains of a failure are found again. Windows removes no
 	// open file.
 	err = errors.Join(err, lock.Unlock())
 	if err == nil {
@@ -48,8 +46,8 @@ func RemoveLeftIndex(dir string) (bool, error) {
 	return err == nil, err
 }
 
-// leftNames lists dir, which is nothing to be removed where the list is empty.
-func leftNames(dir string) ([]string, error) {
+// leftoverNames lists dir. The list is empty if dir must not be removed.
+func leftoverNames(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ func withRevisits(f warc.Format) func(*Job) {
 		j.Store = func(dst []byte, _ string, doc *corpus.Document) []byte {
 			return dedup.AppendField(dst, tag, f.AppendWitness(nil, doc.Raw, doc.ID))
 		}
-		j.Instead = func(w *output.Writer, r Removal) (bool, error) {
+		j.Replace = func(w *output.Writer, r Removal) (bool, error) {
 			own, _, err := r.Own.Field(tag)
 			of, _, err2 := r.Of.Field(tag)
 			if err := errors.Join(err, err2); err != nil {

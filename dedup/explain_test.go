@@ -46,7 +46,7 @@ func TestWhySaysWhatCheckDecides(t *testing.T) {
 				rt.Fatal(err)
 			}
 			want.Also, want.SharedSegments = slices.Clone(want.Also), slices.Clone(want.SharedSegments)
-			got, why, err := d.Why(id, &s)
+			got, why, err := d.Explain(id, &s)
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -74,7 +74,7 @@ func TestWhyNeedsATable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := d.Why("a", &feature.Sketch{}); err == nil {
+	if _, _, err := d.Explain("a", &feature.Sketch{}); err == nil {
 		t.Error("no error without a table")
 	}
 }

@@ -41,7 +41,7 @@ func openLife(t *testing.T, dir string, bound int64) *life {
 	}
 	l := &life{t: t, index: x}
 	l.onStep(func(string) {})
-	err = x.Begin(Policy{OnFull: OnFullWarn, Stream: true, Settle: func(bool) (map[string][]byte, error) { return state("it"), nil }})
+	err = x.Begin(Policy{OnFull: OnFullWarn, Stream: true, Flush: func(bool) (map[string][]byte, error) { return state("it"), nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func (l *life) feed(n int) {
 		if _, err := l.index.Decide(dedup.Document{Sketch: &set}); err != nil {
 			l.t.Fatal(err)
 		}
-		if err := l.index.Answered(100); err != nil {
+		if err := l.index.Ack(100); err != nil {
 			l.t.Fatal(err)
 		}
 	}
@@ -114,7 +114,7 @@ func (l *life) installed() bool {
 	}
 	select {
 	case err := <-s.Done():
-		if err := l.index.Install(err); err != nil {
+		if err := l.index.install(err); err != nil {
 			l.t.Fatal(err)
 		}
 		return true
@@ -174,13 +174,13 @@ func TestCrashWhileTheFilterIsSaved(t *testing.T) {
 		}
 		saving := l.index.journal.saving
 		for i := 0; saving.Ready() != nil; i++ {
-			indextest.Must(t, l.index.CopyPiece(<-l.index.Pieces()))
+			indextest.Must(t, l.index.journal.copyPiece(<-l.index.journal.saving.Ready()))
 			l.feed(3) // decided, and in no group
 			if i == 1 {
 				l.save()
 			}
 		}
-		if err := l.index.Install(<-saving.Done()); err != nil {
+		if err := l.index.install(<-saving.Done()); err != nil {
 			t.Fatal(err)
 		}
 		if l.durable != l.next {
@@ -314,7 +314,7 @@ func TestJournalOfALifeBefore(t *testing.T) {
 		}
 		if saving != nil {
 			indextest.Must(t, l.index.journal.hurry())
-			indextest.Must(t, l.index.Install(<-saving.Done()))
+			indextest.Must(t, l.index.install(<-saving.Done()))
 		}
 	}
 	l.crash()
@@ -420,12 +420,8 @@ func TestJournalStepsFail(t *testing.T) {
 				}
 				for served := true; served; {
 					select {
-					case buf := <-l.index.Pieces():
-						if err := l.index.CopyPiece(buf); err != nil {
-							return err
-						}
-					case err := <-l.index.Written():
-						if err := l.index.Install(err); err != nil {
+					case work := <-l.index.Work():
+						if err := work(); err != nil {
 							return err
 						}
 					default:
@@ -480,11 +476,11 @@ func TestReproducibleJournals(t *testing.T) {
 // it follows the filter, or the journal before it.
 func TestChainOfJournals(t *testing.T) {
 	shape := bloomstore.Shape{Bits: 512, Hashes: 3}
-	chain := func() *alone {
+	chain := func() *filterOnly {
 		first := keylog.Header{Generation: 4, Token: keylog.Token{1}, Scheme: "s", Bits: 512, Hashes: 3}
 		second := first
 		second.Generation, second.Token, second.Before = 5, keylog.Token{2}, first.Token
-		return &alone{
+		return &filterOnly{
 			header: bloomstore.Header{Shape: shape, Scheme: "s"}, at: mark{4, first.Token},
 			chain: []chained{{header: first}, {header: second}},
 		}

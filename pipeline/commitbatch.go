@@ -13,31 +13,31 @@ import (
 	"github.com/firstseen/firstseen/report"
 )
 
-// leastTogether is from how many records on they are decided together: of fewer, waking
+// leastGroup is from how many records on they are decided together: of fewer, waking
 // others takes longer than deciding them.
-const leastTogether = 8
+const leastGroup = 8
 
-// group is documents of a batch on their way through one common decision.
-type group struct {
-	batch  dedup.Batch // if it is not all of the batch of records
-	linker dedup.Linker
-	which  []int // the record of each document
-	told   []dedup.Told
-	errs   []error
+// decision is documents of a block on their way through one common decision.
+type decision struct {
+	group   dedup.Group // if it is not the whole block
+	linker  dedup.Linker
+	which   []int // the record of each document
+	results []dedup.Decision
+	errs    []error
 }
 
-// together is the output of documents decided together.
-type together struct {
+// decided is the output of documents decided together.
+type decided struct {
 	lines []lines
 	bufs  [][]byte // of lines, by worker
 }
 
-// commitTogether commits as many of a batch's records, beginning with record at, as can be decided
+// commitGroup commits as many of a block's records, beginning with record at, as can be decided
 // together. It returns their number. It stops before anything that depends on the documents before
 // it, such as a checkpoint. They are written beside the next decision.
-func (c *committer) commitTogether(b *batch, at int, giveBack func(*batch)) (n int, err error) {
+func (c *committer) commitGroup(b *block, at int, giveBack func(*block)) (n int, err error) {
 	n, length := c.fits(b, at)
-	if n < leastTogether {
+	if n < leastGroup {
 		return 0, nil
 	}
 	if err := c.decide(b, at, n); err != nil {
@@ -47,7 +47,7 @@ func (c *committer) commitTogether(b *batch, at int, giveBack func(*batch)) (n i
 		rec := &b.records[i]
 		c.pass(b, rec)
 		if rec.isDocument() {
-			if err := c.told(rec, c.group.told[doc].Result); err != nil {
+			if err := c.countDecided(rec, c.decision.results[doc].Result); err != nil {
 				return 0, err
 			}
 			doc++
@@ -56,19 +56,19 @@ func (c *committer) commitTogether(b *batch, at int, giveBack func(*batch)) (n i
 	if err := c.writeBeside(b, at, n, giveBack); err != nil {
 		return 0, err
 	}
-	return n, c.answered(length) // nothing is due yet, see fits
+	return n, c.ack(length) // nothing is due yet, see fits
 }
 
 // writeBeside writes the documents decided together while the next ones are decided. The last write
-// of a batch gives the batch back. It does not write beside if answers must not wait for the next
-// batch, or if the writing asks the index.
-func (c *committer) writeBeside(b *batch, at, n int, giveBack func(*batch)) error {
+// of a block gives the block back. It does not write beside if answers must not wait for the next
+// block, or if the writing asks the index.
+func (c *committer) writeBeside(b *block, at, n int, giveBack func(*block)) error {
 	lines, last := c.lines[0].lines, at+n == len(b.records)
 	err := c.beside.begin(func() error {
 		if last {
 			defer giveBack(b)
 		}
-		return c.writeTogether(b, at, n, lines)
+		return c.writeGroup(b, at, n, lines)
 	})
 	if err != nil {
 		return err
@@ -77,14 +77,14 @@ func (c *committer) writeBeside(b *batch, at, n int, giveBack func(*batch)) erro
 		c.left = b
 	}
 	c.lines[0], c.lines[1] = c.lines[1], c.lines[0]
-	if c.job.Pipe || c.job.Instead != nil {
+	if c.job.Pipe || c.job.Replace != nil {
 		return c.beside.wait()
 	}
 	return nil
 }
 
-// writeTogether writes n records from the one at on.
-func (c *committer) writeTogether(b *batch, at, n int, lines []lines) error {
+// writeGroup writes n records from the one at on.
+func (c *committer) writeGroup(b *block, at, n int, lines []lines) error {
 	doc := 0
 	for i := range b.records[at : at+n] {
 		rec := &b.records[at+i]
@@ -103,11 +103,11 @@ func (c *committer) writeTogether(b *batch, at, n int, lines []lines) error {
 }
 
 // fits is how many records can be decided together, and their length.
-func (c *committer) fits(b *batch, at int) (n int, length int64) {
-	if c.crew == nil || c.job.Retries || len(b.records)-at < leastTogether {
+func (c *committer) fits(b *block, at int) (n int, length int64) {
+	if c.pool == nil || c.job.Retries || len(b.records)-at < leastGroup {
 		return 0, 0
 	}
-	left, bad := c.index.Spare(), c.tally.Bad
+	left, bad := c.index.Budget(), c.tally.Bad
 	for i := range b.records[at:] {
 		rec := &b.records[at+i]
 		switch {
@@ -123,7 +123,7 @@ func (c *committer) fits(b *batch, at int) (n int, length int64) {
 			left.Documents--
 		}
 		more := int64(len(rec.raw)) + 1
-		if rec.isDocument() && !c.index.Steady(rec.added) {
+		if rec.isDocument() && !c.index.NoCheckpointDue(rec.added) {
 			break
 		}
 		if left.Bytes -= more; min(left.Keys, left.IDs, left.Documents) < 0 || left.Bytes < 0 || c.job.MaxBad >= 0 && bad > c.job.MaxBad {
@@ -135,34 +135,34 @@ func (c *committer) fits(b *batch, at int) (n int, length int64) {
 }
 
 // decide decides n records, beginning with record at, and prepares their output.
-func (c *committer) decide(b *batch, at, n int) error {
-	g, out := &c.group, &c.lines[0]
+func (c *committer) decide(b *block, at, n int) error {
+	g, out := &c.decision, &c.lines[0]
 	g.which = g.which[:0]
 	for i := range b.records[at : at+n] {
 		if b.records[at+i].isDocument() {
 			g.which = append(g.which, at+i)
 		}
 	}
-	docs := &b.together
+	docs := &b.group
 	if n < len(b.records) {
-		docs = &g.batch
+		docs = &g.group
 		docs.Reset()
 		for _, i := range g.which {
 			docs.Add(b.records[i].document())
 		}
 		g.linker.Link(docs)
 	}
-	g.told = slices.Grow(g.told[:0], len(g.which))[:len(g.which)]
+	g.results = slices.Grow(g.results[:0], len(g.which))[:len(g.which)]
 	out.lines = slices.Grow(out.lines[:0], len(g.which))[:len(g.which)]
-	g.errs = append(g.errs[:0], make([]error, c.crew.size)...)
-	if len(out.bufs) < c.crew.size {
-		out.bufs = make([][]byte, c.crew.size)
+	g.errs = append(g.errs[:0], make([]error, c.pool.size)...)
+	if len(out.bufs) < c.pool.size {
+		out.bufs = make([][]byte, c.pool.size)
 	}
 	for i := range out.bufs {
 		out.bufs[i] = out.bufs[i][:0]
 	}
-	err := c.index.DecideAll(docs, dedup.Crew{Size: c.crew.size, Run: c.crew.run}, func(worker, i int, t dedup.Told) {
-		g.told[i] = t
+	err := c.index.DecideAll(docs, dedup.Pool{Size: c.pool.size, Run: c.pool.run}, func(worker, i int, t dedup.Decision) {
+		g.results[i] = t
 		var err error
 		out.lines[i], out.bufs[worker], err = c.out.prepare(out.bufs[worker], b, &b.records[g.which[i]], t.Result)
 		if g.errs[worker] == nil {
@@ -177,23 +177,23 @@ func (c *committer) decide(b *batch, at, n int) error {
 			return err
 		}
 	}
-	c.countSeenTogether(b)
+	c.countSeenGroup(b)
 	return nil
 }
 
-// countSeenTogether is countSeen for all documents that were decided, by parts.
-func (c *committer) countSeenTogether(b *batch) {
-	g, seen := &c.group, 0
-	for i := range g.told {
-		seen += len(g.told[i].Seen)
+// countSeenGroup is countSeen for all documents that were decided, by parts.
+func (c *committer) countSeenGroup(b *block) {
+	g, seen := &c.decision, 0
+	for i := range g.results {
+		seen += len(g.results[i].Seen)
 	}
 	if seen == 0 {
 		return
 	}
-	c.crew.run(report.CommonParts, func(_, part int) {
-		for i := range g.told {
+	c.pool.run(report.CommonParts, func(_, part int) {
+		for i := range g.results {
 			rec := &b.records[g.which[i]]
-			for _, at := range g.told[i].Seen {
+			for _, at := range g.results[i].Seen {
 				if f := &rec.set.Features[at]; report.CommonPart(f.Order) == part {
 					c.countCommon(rec, f)
 				}
@@ -214,8 +214,8 @@ func (r *record) document() dedup.Document {
 }
 
 // pass counts a record, and moves the run's position behind it.
-func (c *committer) pass(b *batch, rec *record) {
-	if c.at.Input != b.block.Input {
+func (c *committer) pass(b *block, rec *record) {
+	if c.at.Input != b.source.Input {
 		c.at.Sum = 0
 	}
 	if rec.bad != nil {
@@ -228,10 +228,10 @@ func (c *committer) pass(b *batch, rec *record) {
 		c.tally.RecordBytes += rec.length()
 		sum = output.AddRecord(sum, rec.sum)
 	}
-	if rec.isDocument() && isPlace(rec.name(), b.block.File) {
+	if rec.isDocument() && isPlace(rec.name(), b.source.File) {
 		c.tally.Unnamed++
 	}
-	c.at = Position{Input: b.block.Input, At: rec.at.Next(), Sum: sum}
+	c.at = Position{Input: b.source.Input, At: rec.at.Next(), Sum: sum}
 }
 
 // isPlace reports whether an id is the name of a file, or the name and a place. Such a document has
@@ -244,23 +244,23 @@ func isPlace(id, file string) bool {
 // length is the counted size of a record, with its end.
 func (r *record) length() int64 { return int64(len(r.raw)) + 1 }
 
-// commit commits a batch of records. If left is the batch afterwards, giveBack is or was called
+// commit commits a block of records. If left is the block afterwards, giveBack is or was called
 // once it is written; else the caller has it.
-func (c *committer) commit(ctx context.Context, b *batch, giveBack func(*batch)) error {
+func (c *committer) commit(ctx context.Context, b *block, giveBack func(*block)) error {
 	begun := time.Now()
 	defer func() { c.took += time.Since(begun) }()
-	c.stored = b.block.Read
+	c.stored = b.source.Read
 	records := len(b.records) // once the last is written, b belongs to others
 	for at := 0; at < records; {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		n, err := c.commitTogether(b, at, giveBack)
+		n, err := c.commitGroup(b, at, giveBack)
 		if err != nil {
 			return err
 		}
 		at += n
-		for end := min(at+leastTogether, records); n == 0 && at < end; at++ {
+		for end := min(at+leastGroup, records); n == 0 && at < end; at++ {
 			if err := c.record(b, &b.records[at]); err != nil {
 				return err
 			}

@@ -10,7 +10,7 @@ import (
 // begun is the index's note of a run over files until it remembers any document: the partial files
 // made by the run. The same command writes them anew. Any other command puts them aside, because
 // its inputs may be gone.
-type begun struct {
+type started struct {
 	Choices  choices         `json:"choices"`
 	Partials []output.FileID `json:"partials"`
 }
@@ -24,7 +24,7 @@ func (l *Ledger) worthless() ([]output.FileID, error) {
 	if !l.canStartOver() || l.goesOn != nil {
 		return nil, nil
 	}
-	stored, err := l.index.Begun()
+	stored, err := l.index.Started()
 	if err != nil || stored == nil {
 		return nil, err
 	}
@@ -32,19 +32,19 @@ func (l *Ledger) worthless() ([]output.FileID, error) {
 	if err != nil {
 		return nil, err
 	}
-	var b begun
+	var b started
 	if json.Unmarshal(stored, &b) != nil || !reflect.DeepEqual(b.Choices, chosen) {
 		return nil, nil
 	}
 	return b.Partials, nil
 }
 
-// noteBegun stores which partial files this run has made, before anything is in them.
-func (l *Ledger) noteBegun(o *Outputs) (err error) {
+// noteStarted stores which partial files this run has made, before anything is in them.
+func (l *Ledger) noteStarted(o *Outputs) (err error) {
 	if !l.canStartOver() || l.goesOn != nil {
 		return nil
 	}
-	var b begun
+	var b started
 	for _, w := range o.all() {
 		if w == nil {
 			continue
@@ -66,5 +66,5 @@ func (l *Ledger) noteBegun(o *Outputs) (err error) {
 	if err != nil {
 		panic(err) // plain values only
 	}
-	return l.index.NoteBegun(stored)
+	return l.index.NoteStarted(stored)
 }

@@ -7,16 +7,16 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// Why is [Deduper.Check] and the steps that led to its result, in words: for a person who
+// Explain is [Deduper.Check] and the steps that led to its result, in words: for a person who
 // asks about one document, beside a table. The words may change with any version.
-func (d *Deduper) Why(id string, s *feature.Sketch) (r Result, why []method.Reason, err error) {
+func (d *Deduper) Explain(id string, s *feature.Sketch) (r Result, why []method.Reason, err error) {
 	if d.Cfg.Table == nil {
 		return r, nil, errNothing
 	}
 	if r, err = d.Check(id, s); err != nil {
 		return r, nil, err
 	}
-	c := &d.decision // which a method with a memory has given other features than s has
+	c := &d.decider // which a method with a memory has given other features than s has
 	say := func(rule, format string, args ...any) {
 		why = append(why, method.Reason{Rule: rule, Says: fmt.Sprintf(format, args...)})
 	}
@@ -47,7 +47,7 @@ func (d *Deduper) Why(id string, s *feature.Sketch) (r Result, why []method.Reas
 }
 
 // reasons appends those of every candidate there is, selected or not, in order of arrival.
-func (c *decision) reasons(table asker, why []method.Reason) ([]method.Reason, error) {
+func (c *decider) reasons(table asker, why []method.Reason) ([]method.Reason, error) {
 	judge, explains := c.judge.(method.Reasoner)
 	for i := range c.found.Candidates {
 		e := &c.found.Candidates[i]
@@ -72,7 +72,7 @@ func (c *decision) reasons(table asker, why []method.Reason) ([]method.Reason, e
 }
 
 // findingText describes a method's finding that has no words of its own.
-func (c *decision) findingText(f *method.Finding) string {
+func (c *decider) findingText(f *method.Finding) string {
 	relation := [...]string{method.Unrelated: "nothing that matters", method.Related: "related", method.Copy: "a copy"}[f.Relation]
 	if f.ByDistance {
 		return fmt.Sprintf("the fingerprints differ in %d of 64 bits: %s", f.Distance, relation)

@@ -8,8 +8,8 @@ import (
 	"github.com/firstseen/firstseen/docmap"
 )
 
-// SetBatch has the documents that are kept from here on belong to a batch, by whose name
-// they can be taken back together; see [Editor.Cancel]. An empty name is none.
+// SetBatch puts the documents kept from here on into a batch. [Editor.Cancel] takes back a batch by
+// its name. An empty name is for no batch.
 func (x *Index) SetBatch(name string) error {
 	switch {
 	case x.closed:
@@ -22,10 +22,9 @@ func (x *Index) SetBatch(name string) error {
 	return x.table.SetBatch(name)
 }
 
-// NoteRemoved notes, for the day on which a batch is cancelled, for whose sake a document
-// was removed, if that is a document of this index. It becomes durable with the next
-// checkpoint.
-func (x *Index) NoteRemoved(id string, r *dedup.Result) {
+// NoteDependent stores the witness of a removed document, if this index has the witness. Dependents
+// reads it. It becomes durable with the next checkpoint.
+func (x *Index) NoteDependent(id string, r *dedup.Result) {
 	if x.closed || x.table == nil || r.Kept {
 		return
 	}
@@ -49,9 +48,8 @@ func (x *Index) NoteRemoved(id string, r *dedup.Result) {
 	}
 }
 
-// decideReplacing is Decide for a policy of ReplaceSameID: the kept documents of this id
-// make way for a new version of them. Where all is as it was, or the new text stands in
-// another document, they stay.
+// decideReplacing is Decide under ReplaceSameID: a new version takes the place of the kept documents
+// with its id. They stay if the text is unchanged, or if it stands in another document.
 func (x *Index) decideReplacing(doc dedup.Document) (dedup.Result, error) {
 	earlier, err := x.table.ByID(doc.ID)
 	if err != nil || len(earlier) == 0 {
@@ -70,7 +68,7 @@ func (x *Index) decideReplacing(doc dedup.Document) (dedup.Result, error) {
 	if _, err := x.table.Forget(earlier); err != nil {
 		return dedup.Result{}, err
 	}
-	doc.Uncounted = true // with the earlier ones gone, which may come back
+	doc.Uncounted = true // the earlier ones are gone, and may come back
 	r, err = x.deduper.DecideDocument(doc)
 	if err != nil || !r.Kept {
 		x.table.Recall(earlier)
@@ -82,21 +80,20 @@ func noTable(dir, what string) error {
 	return fmt.Errorf("index %s: an index without a side table %s: a filter knows no documents; use one with a table, made without --filter-only", dir, what)
 }
 
-// An Editor is an index that is open for taking documents back. Its filter is not
-// loaded: that it knows too much changes no verdict. What is taken back is so at once
-// for the Editor, and durable after Save.
+// An Editor is an index open for taking documents back. Its filter is not loaded: superfluous bits
+// change no verdict. The Editor sees a change at once, and Save makes it durable.
 type Editor struct {
-	x       *Index // of which only lock and table are there
+	x       *Index // with nothing but lock and table
 	unsaved int
 }
 
-// MaxBatchName is how long the name of a batch can be, in bytes.
+// MaxBatchName is the largest length of a batch's name, in bytes.
 const MaxBatchName = docmap.MaxBatchName
 
-// ErrNoBatch: there is no batch of that name.
+// ErrNoBatch is returned for an unknown batch.
 var ErrNoBatch = docmap.ErrNoBatch
 
-// Edit opens the index in dir for taking back. It is locked, as by [Open].
+// Edit opens the index in dir for taking documents back. It locks the index, as [Open] does.
 func Edit(dir string) (*Editor, error) {
 	p, err := lookAtIndex(dir)
 	if err != nil {
@@ -119,7 +116,7 @@ func Edit(dir string) (*Editor, error) {
 	return e, nil
 }
 
-// open opens the table. Where it cannot, the one that was closed stays: it can be closed.
+// open opens the table. After an error the closed table stays, so that Close works.
 func (e *Editor) open() error {
 	table, err := docmap.Open(e.x.path(TableFile), docmap.Options{AsIs: true})
 	if err == nil {
@@ -132,7 +129,7 @@ func (e *Editor) open() error {
 // came, at most the first 1024.
 func (e *Editor) ByID(id string) ([]uint32, error) { return e.x.table.ByID(id) }
 
-// Forget takes documents back, by their numbers, and says how many were live.
+// Forget takes documents back, by their numbers, and returns how many were live.
 func (e *Editor) Forget(nums []uint32) (n int, err error) {
 	n, err = e.x.table.Forget(nums)
 	if e.unsaved += n; err == nil && e.unsaved >= saveAfter {
@@ -141,25 +138,25 @@ func (e *Editor) Forget(nums []uint32) (n int, err error) {
 	return n, err
 }
 
-// saveAfter bounds what is noted in memory of documents taken back.
+// saveAfter bounds the documents taken back in memory.
 const saveAfter = 1 << 18
 
-// Save makes durable what was taken back, in one step.
+// Save makes all changes durable in one step.
 func (e *Editor) Save() error {
 	e.unsaved = 0
 	return e.x.table.SaveForgotten()
 }
 
-// A Victim is a document that was removed for the sake of one that is cancelled.
-type Victim struct {
+// A Dependent is a document removed as a copy of a cancelled one.
+type Dependent struct {
 	ID    string // of the removed document
 	Batch string // it came with, "" for none
 	Of    string // id of the document that is cancelled
 }
 
-// Victims calls f for the documents of other batches that were removed for the sake of a
-// live one of this batch, in the order in which they were removed.
-func (e *Editor) Victims(batch string, f func(Victim) error) error {
+// Dependents calls f for the removed documents with a live witness in this batch, in the order of
+// their removal. It passes over those of the batch itself.
+func (e *Editor) Dependents(batch string, f func(Dependent) error) error {
 	for r, err := range e.x.table.Removed() {
 		if err != nil {
 			return err
@@ -171,15 +168,15 @@ func (e *Editor) Victims(batch string, f func(Victim) error) error {
 		if err != nil {
 			return err
 		}
-		if err := f(Victim{ID: r.ID, Batch: r.Batch, Of: doc.ID}); err != nil {
+		if err := f(Dependent{ID: r.ID, Batch: r.Batch, Of: doc.ID}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Cancel takes all documents of a batch back, and the batch with them, durably and in one
-// step, and says how many were live. The error is ErrNoBatch where there is none.
+// Cancel takes back a batch and all its documents, durably and in one step. It returns how many were
+// live. The error for an unknown batch is ErrNoBatch.
 func (e *Editor) Cancel(batch string) (n int, err error) {
 	nums, err := e.x.table.BatchDocs(batch)
 	if err != nil {
@@ -194,7 +191,7 @@ func (e *Editor) Cancel(batch string) (n int, err error) {
 	return n, e.Save()
 }
 
-// Close releases the index. What was not saved is as before.
+// Close releases the index. Changes after the last Save are lost.
 func (e *Editor) Close() error {
 	return errors.Join(e.x.table.Close(), e.x.lock.Unlock())
 }

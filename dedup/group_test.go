@@ -20,9 +20,9 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// crewOf is a crew of so many goroutines, which begin with the last task.
-func crewOf(size int) dedup.Crew {
-	return dedup.Crew{Size: size, Run: func(tasks int, f func(worker, task int)) {
+// poolOf is a crew of so many goroutines, which begin with the last task.
+func poolOf(size int) dedup.Pool {
+	return dedup.Pool{Size: size, Run: func(tasks int, f func(worker, task int)) {
 		left := make(chan int, tasks)
 		for i := range tasks {
 			left <- tasks - 1 - i
@@ -49,8 +49,8 @@ func addedOf(id string) []byte {
 }
 
 // decideAll decides documents in one batch and returns what is told of them.
-func decideAll(t interface{ Fatal(...any) }, d *dedup.Deduper, crew dedup.Crew, ids []string, sets []*feature.Sketch) []dedup.Result {
-	var b dedup.Batch
+func decideAll(t interface{ Fatal(...any) }, d *dedup.Deduper, pool dedup.Pool, ids []string, sets []*feature.Sketch) []dedup.Result {
+	var b dedup.Group
 	var linker dedup.Linker
 	for i := range ids {
 		b.Add(dedup.Document{ID: ids[i], Sketch: sets[i], Added: addedOf(ids[i])})
@@ -58,12 +58,12 @@ func decideAll(t interface{ Fatal(...any) }, d *dedup.Deduper, crew dedup.Crew, 
 	linker.Link(&b)
 	results := make([]dedup.Result, len(ids))
 	calls := make([]int, len(ids))
-	err := d.DecideAll(&b, crew, func(worker, i int, told dedup.Told) {
-		if calls[i]++; worker < 0 || worker >= crew.Size {
+	err := d.DecideAll(&b, pool, func(worker, i int, decided dedup.Decision) {
+		if calls[i]++; worker < 0 || worker >= pool.Size {
 			panic("a worker that is none of the crew")
 		}
-		results[i] = *told.Result
-		results[i].Also, results[i].SharedSegments = slices.Clone(told.Result.Also), slices.Clone(told.Result.SharedSegments)
+		results[i] = *decided.Result
+		results[i].Also, results[i].SharedSegments = slices.Clone(decided.Result.Also), slices.Clone(decided.Result.SharedSegments)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func checkBatches(rt *rapid.T, w drawer, scheme feature.Scheme, rules dedup.Rule
 		}
 	}
 	o := oracle.New(rules)
-	crew := crewOf(rapid.IntRange(1, 5).Draw(rt, "workers"))
+	pool := poolOf(rapid.IntRange(1, 5).Draw(rt, "workers"))
 	most := rapid.SampledFrom([]int{1, 7, 40, 160}).Draw(rt, "batch")
 	for at := 0; at < 160; {
 		var ids []string
@@ -100,7 +100,7 @@ func checkBatches(rt *rapid.T, w drawer, scheme feature.Scheme, rules dedup.Rule
 			ids, sets = append(ids, fmt.Sprint("doc", at*at%40)), append(sets, w.document())
 			at++
 		}
-		got := decideAll(rt, dedupers[0], crew, ids, sets)
+		got := decideAll(rt, dedupers[0], pool, ids, sets)
 		for i, set := range sets {
 			want := o.Decide(ids[i], set)
 			if diff := gocmp.Diff(want, got[i], cmpopts.EquateEmpty()); diff != "" {
@@ -187,14 +187,14 @@ func TestFileTableInBatches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, w, crew := oracle.New(rules), newWorld(uint64(seed)), crewOf(3)
+		o, w, pool := oracle.New(rules), newWorld(uint64(seed)), poolOf(3)
 		for batch := range 12 {
 			var ids []string
 			var sets []*feature.Sketch
 			for range 5 + 7*batch%40 {
 				ids, sets = append(ids, "id"), append(sets, w.document())
 			}
-			for i, got := range decideAll(t, d, crew, ids, sets) {
+			for i, got := range decideAll(t, d, pool, ids, sets) {
 				if diff := gocmp.Diff(o.Decide("id", sets[i]), got, cmpopts.EquateEmpty()); diff != "" {
 					t.Fatalf("seed %d, batch %d, document %d (-oracle +batch):\n%s", seed, batch, i, diff)
 				}

@@ -23,15 +23,15 @@ const (
 )
 
 func newPipeline(job *Job, c *committer) *pipeline {
-	n := max(job.Workers, 1) * batchesPerWorker
+	n := max(job.Workers, 1) * blocksPerWorker
 	p := &pipeline{
 		job: job, committer: c,
-		free: make(chan *batch, n), work: make(chan *batch, n), order: make(chan *batch, n),
+		free: make(chan *block, n), work: make(chan *block, n), order: make(chan *block, n),
 		inFlight: semaphore.NewWeighted(inFlightBytes), extra: newExtra(inFlightBytes), committed: make(chan struct{}),
 		size: min(max(bufferBytes/(2*n), minBlock), maxBlock),
 	}
 	for range n {
-		p.free <- &batch{done: make(chan struct{}, 1)}
+		p.free <- &block{done: make(chan struct{}, 1)}
 	}
 	job.Source.Bound(p.size, func(ctx context.Context, n int) error {
 		return p.take(ctx, 2*int64(n))
@@ -56,24 +56,24 @@ func (p *pipeline) take(ctx context.Context, bytes int64) error {
 // settle sets the reader's share to exactly so many bytes: it may have taken more for a record of
 // unknown end.
 func (p *pipeline) settle(ctx context.Context, bytes int64) error {
-	if over := p.held - min(bytes, inFlightBytes); over > 0 {
-		p.inFlight.Release(over)
-		p.held -= over
+	if excess := p.held - min(bytes, inFlightBytes); excess > 0 {
+		p.inFlight.Release(excess)
+		p.held -= excess
 	}
 	return p.take(ctx, bytes)
 }
 
-// recordBytes is the memory that a batch holds per record beside its bytes and features: the reason
+// recordBytes is the memory that a block holds per record beside its bytes and features: the reason
 // of a bad one, the sketch data of any other.
-const recordBytes = int64(unsafe.Sizeof(record{})) + feature.MaxData + dedup.BatchDocumentBytes
+const recordBytes = int64(unsafe.Sizeof(record{})) + feature.MaxData + dedup.GroupDocumentBytes
 
 // shortest is the least that a segment takes of a record, in bytes: one character written out in
 // full is wide enough, and something must end it.
 const shortest = 4
 
-// weigh bounds the memory that a batch will hold before it is parsed.
-func (p *pipeline) weigh(b *batch) int64 {
-	size, records := int64(len(b.block.Data)), int64(b.block.Records)
+// weigh bounds the memory that a block will hold before it is parsed.
+func (p *pipeline) weigh(b *block) int64 {
+	size, records := int64(len(b.source.Data)), int64(b.source.Records)
 	features := min(records*int64(p.job.Scheme.Features()), size/shortest)
 	keys := int64(0)
 	if p.job.Workers > 1 {
@@ -87,14 +87,14 @@ func (p *pipeline) weigh(b *batch) int64 {
 		stored += records * storedTime
 	}
 	texts := size // as the block's room holds them
-	return size + texts + stored + records*recordBytes + features*int64(unsafe.Sizeof(feature.Feature{})) + keys*dedup.BatchKeyBytes
+	return size + texts + stored + records*recordBytes + features*int64(unsafe.Sizeof(feature.Feature{})) + keys*dedup.GroupKeyBytes
 }
 
-// giveBack makes a batch ready for other records. It drops the parts that the next may not need.
-func (p *pipeline) giveBack(b *batch) {
-	b.block.Release()
+// giveBack makes a block ready for other records. It drops the parts that the next may not need.
+func (p *pipeline) giveBack(b *block) {
+	b.source.Release()
 	if cap(b.features)*int(unsafe.Sizeof(feature.Feature{})) > p.size {
-		b.features, b.together = nil, dedup.Batch{}
+		b.features, b.group = nil, dedup.Group{}
 	}
 	p.inFlight.Release(b.weight)
 	p.extra.giveBack(b.extra)
@@ -102,15 +102,15 @@ func (p *pipeline) giveBack(b *batch) {
 	p.free <- b
 }
 
-// extra bounds the memory of batches beyond their weight: compressed texts, whose length is unknown
-// beforehand. The batch decided next gets all it asks for, or no other would ever give back
+// extra bounds the memory of blocks beyond their weight: compressed texts, whose length is unknown
+// beforehand. The block decided next gets all it asks for, or no other would ever give back
 // anything.
 type extra struct {
 	mu    sync.Mutex
 	freed sync.Cond
 	taken int64
 	most  int64
-	next  int64 // the batch decided next
+	next  int64 // the block decided next
 }
 
 func newExtra(most int64) *extra {
@@ -119,14 +119,14 @@ func newExtra(most int64) *extra {
 	return e
 }
 
-// take waits until a batch may have that many more bytes, or the run is over.
-func (e *extra) take(ctx context.Context, batch, bytes int64) {
+// take waits until a block may have that many more bytes, or the run is over.
+func (e *extra) take(ctx context.Context, block, bytes int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.taken+bytes > e.most && batch > e.next {
+	if e.taken+bytes > e.most && block > e.next {
 		defer context.AfterFunc(ctx, e.wake)()
 	}
-	for e.taken+bytes > e.most && batch > e.next && ctx.Err() == nil {
+	for e.taken+bytes > e.most && block > e.next && ctx.Err() == nil {
 		e.freed.Wait()
 	}
 	e.taken += bytes
@@ -147,10 +147,10 @@ func (e *extra) giveBack(bytes int64) {
 	}
 }
 
-// first notes the batch decided next.
-func (e *extra) first(batch int64) {
+// first notes the block decided next.
+func (e *extra) first(block int64) {
 	e.mu.Lock()
-	e.next = batch
+	e.next = block
 	e.mu.Unlock()
 	e.freed.Broadcast()
 }
@@ -158,6 +158,6 @@ func (e *extra) first(batch int64) {
 // release gives back the bytes that a failed run leaves in flight, once the reader is done.
 func (p *pipeline) release() {
 	for b := range p.order {
-		b.block.Release()
+		b.source.Release()
 	}
 }

@@ -11,7 +11,7 @@ import (
 // A near is the memory of a method that finds documents by more than equal keys. It holds all kept
 // documents, and names the features that those near a document were kept under. These are looked up
 // in place of the document's own.
-type near struct {
+type neighbors struct {
 	memory method.Memory
 	sketch feature.Sketch // of the document, with those features
 	keys   []uint64
@@ -21,9 +21,9 @@ type near struct {
 
 var errUncounted = errors.New("this method has all kept documents in memory, and the store does not say how many it has: use another method, or a store with the method Documents")
 
-// newNear fills a method's memory from the store. It returns nil for a method without a memory, and
+// newNeighbors fills a method's memory from the store. It returns nil for a method without a memory, and
 // without a store.
-func newNear(m method.Method, table Store) (*near, error) {
+func newNeighbors(m method.Method, table Store) (*neighbors, error) {
 	r, ok := m.(method.Rememberer)
 	if !ok || table == nil {
 		return nil, nil
@@ -36,7 +36,7 @@ func newNear(m method.Method, table Store) (*near, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &near{memory: memory}
+	n := &neighbors{memory: memory}
 	return n, n.fill(table, counted.Documents())
 }
 
@@ -44,7 +44,7 @@ func newNear(m method.Method, table Store) (*near, error) {
 type liver interface{ Live(num uint32) bool }
 
 // fill reads the stored records of all documents.
-func (n *near) fill(table Store, documents uint32) error {
+func (n *neighbors) fill(table Store, documents uint32) error {
 	const together = 1024
 	var r records
 	dead, someDead := table.(liver)
@@ -72,7 +72,7 @@ func (n *near) fill(table Store, documents uint32) error {
 }
 
 // add remembers the stored record of a document.
-func (n *near) add(sketch []byte) error {
+func (n *neighbors) add(sketch []byte) error {
 	n.has++
 	return n.memory.Add(sketch)
 }
@@ -81,16 +81,16 @@ func (n *near) add(sketch []byte) error {
 // and more in memory, the memory is filled anew. Documents not named are no candidates, whether
 // they are in memory or not.
 func (d *Deduper) Thin(documents uint64) (err error) {
-	if d.near != nil && d.near.has > 2*documents {
-		d.near = nil // or both would be in memory
-		d.near, err = newNear(d.method, d.Cfg.Table)
+	if d.neighbors != nil && d.neighbors.has > 2*documents {
+		d.neighbors = nil // or both would be in memory
+		d.neighbors, err = newNeighbors(d.method, d.Cfg.Table)
 	}
 	return err
 }
 
 // load makes s, whose own keys are loaded already, the document of c, to be looked up by its near
 // documents.
-func (n *near) load(c *decision, s *feature.Sketch) {
+func (n *neighbors) load(c *decider, s *feature.Sketch) {
 	own := len(c.keys) - 1
 	n.sketch = method.Sketch{
 		Features: n.memory.Near(n.sketch.Features[:0], s),

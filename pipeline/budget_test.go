@@ -17,8 +17,8 @@ import (
 )
 
 // batchBytes is what a batch that was filled holds.
-func batchBytes(b *batch) int64 {
-	size := int64(len(b.block.Data)) + int64(len(b.features))*int64(unsafe.Sizeof(feature.Feature{})) +
+func batchBytes(b *block) int64 {
+	size := int64(len(b.source.Data)) + int64(len(b.features))*int64(unsafe.Sizeof(feature.Feature{})) +
 		int64(len(b.records))*int64(unsafe.Sizeof(record{}))
 	for i := range b.records {
 		r := &b.records[i]
@@ -70,7 +70,7 @@ func checkWeights(p *pipeline) error {
 	for {
 		b := <-p.free
 		p.held = 0
-		if err := p.job.Source.Next(context.Background(), &b.block); errors.Is(err, io.EOF) {
+		if err := p.job.Source.Next(context.Background(), &b.source); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
 			return err
@@ -108,7 +108,7 @@ func TestAlone(t *testing.T) {
 	}
 	p.giveBack(first)
 	second := <-p.order
-	if !second.block.Long() || second.weight != inFlightBytes || p.inFlight.TryAcquire(1) {
+	if !second.source.Long() || second.weight != inFlightBytes || p.inFlight.TryAcquire(1) {
 		t.Errorf("it holds %d bytes", second.weight)
 	}
 	p.giveBack(second)

@@ -15,29 +15,28 @@ import (
 )
 
 const (
-	// journalGroup is how many keys at most wait for the next group: 4 MiB.
+	// journalGroup is the largest number of keys that wait for the next group: 4 MiB.
 	journalGroup = 512 << 10
-	// A filter is saved anew when its journals have a quarter of its bytes, so
-	// that reading them takes no longer than reading the filter, and disk is
-	// bounded; but not for less than this.
+	// A filter is saved when its journals have a quarter of its bytes, and at least this many.
+	// Reading the journals then takes no longer than reading the filter, and disk is bounded.
 	journalShare = 4
 	journalLeast = 8 << 20
 )
 
-// journal remembers what a filter without a table learns while it reads a pipe. Keys
-// of kept documents are appended to a log in groups, each after its documents were
-// answered. When the log is long the filter itself is saved, piece by piece,
-// between two documents, while the next log takes the new keys:
+// journal makes the keys of a filter without a table durable while a stream is read. It appends the
+// keys of kept documents to a log, in groups, after the answers to the documents of the group. When
+// the log is long, the filter is saved piece by piece, between two documents. Meanwhile the next log
+// takes the new keys:
 //
-//  1. the log of the next generation is made;
-//  2. the filter is copied; it may hold any bits of documents answered meanwhile;
-//  3. all answers go out, and their keys into the new log: now nothing in the copy
-//     is unanswered;
-//  4. the copy becomes the filter, of the new generation;
-//  5. the logs of the generations before are removed.
+//  1. The log of the next generation is created.
+//  2. The filter is copied. The copy may hold bits of documents answered meanwhile.
+//  3. All answers go out, and their keys into the new log. Now every document in the copy is
+//     answered.
+//  4. The copy becomes the filter, of the new generation.
+//  5. The logs of earlier generations are removed.
 //
-// A crash before 4 leaves the old filter and all logs, one after it the new filter
-// and, perhaps, logs that mean nothing any more.
+// A crash before step 4 leaves the old filter and all logs. A later crash leaves the new filter and
+// perhaps logs without a meaning.
 type journal struct {
 	index  *Index
 	log    *keylog.Log
@@ -49,27 +48,26 @@ type journal struct {
 	bound int64 // of the logs; see Options.JournalBytes
 }
 
-// mark says which state of a filter-only index a filter or log belongs to.
+// mark identifies the state of a filter-only index, for a filter or log.
 type mark struct {
 	generation uint64
 	token      keylog.Token
 }
 
-// markBytes is the length of a mark in a stamp. Where the owner's values follow, the stamp
-// is longer than any of a filter saved beside a table, and no such stamp has this length.
+// markBytes is the length of a mark in a stamp. No stamp of a filter beside a table has this length.
+// A mark followed by the owner's values is longer than any of them.
 const (
 	markBytes  = 25
 	markLetter = 'j'
 )
 
-// stamp is the mark as a filter file carries it.
+// stamp encodes the mark for a filter file.
 func (m mark) stamp() []byte {
 	return append(binary.LittleEndian.AppendUint64([]byte{markLetter}, m.generation), m.token[:]...)
 }
 
-// beginJournal makes an index without a table remember what it is given while it is
-// open. state, the owner's values, come back from Value after an unclean end. Until
-// Finish, the index says that a run is under way.
+// beginJournal makes the documents of a filter-only index durable while it is open. After an unclean
+// end, Value returns the owner's values in state. Until Finish, the index is marked as unfinished.
 func (x *Index) beginJournal(state map[string][]byte) error {
 	j := &journal{index: x, bound: x.bound}
 	here, before := x.at, keylog.Token{}
@@ -109,7 +107,7 @@ func (j *journal) add(keys []uint64) { j.keys = append(j.keys, keys...) }
 // due reports whether a group should not grow further.
 func (j *journal) due() bool { return len(j.keys) >= journalGroup }
 
-// commit makes durable what was added. All of it must have been answered.
+// commit makes the added keys durable. All their documents must be answered.
 func (j *journal) commit(documents uint64, now time.Time) error {
 	err := j.log.Append(keylog.Group{Documents: documents, Time: now.Unix(), Keys: j.keys})
 	if err != nil {
@@ -141,17 +139,16 @@ func journalLimit(s bloomstore.Shape) int64 {
 	return max(journalLeast, int64(s.Bytes()/journalShare))
 }
 
-// StreamDisk is the most disk, in bytes, that an index without a table takes while a
-// stream is added to it: the filter, the one that is written to replace it, and the
-// journals before and beside that, each as long as they become before something is
-// done, and a group longer. Runs that are killed again and again while a filter is
-// written leave more, until one is.
+// StreamDisk is the largest size in bytes of a filter-only index while a stream is added. It counts
+// the filter, its replacement, and the journals before and during the replacement, each at the limit
+// and one group more. Runs killed again and again while a filter is written leave more, until one
+// completes.
 func StreamDisk(s bloomstore.Shape) uint64 {
-	const most = 8*(journalGroup+dedup.WholeKeys+feature.MaxSegments) + 64<<10 // a group, and what a log tells of itself
+	const most = 8*(journalGroup+dedup.WholeKeys+feature.MaxSegments) + 64<<10 // a group and a log's header
 	return 2*(s.Bytes()+4<<10) + 2*(uint64(journalLimit(s))+most)
 }
 
-// beginSaving is steps 1 and the beginning of 2.
+// beginSaving is step 1 and the beginning of step 2.
 func (j *journal) beginSaving() error {
 	x := j.index
 	if err := step.Done("before the next log"); err != nil {
@@ -167,7 +164,7 @@ func (j *journal) beginSaving() error {
 	if err != nil {
 		return err
 	}
-	j.saving, err = x.filter.Snapshot(x.path(newFilterFile), x.stampAlone(m))
+	j.saving, err = x.filter.Snapshot(x.path(newFilterFile), x.stampFilterOnly(m), x.serve)
 	return err
 }
 
@@ -177,8 +174,8 @@ func (j *journal) copyPiece(buf []uint64) error {
 	return step.Done("a piece is copied")
 }
 
-// hurry saves the rest of the filter at once: the new log has become as long as the
-// old while the disk could not take the filter.
+// hurry saves the rest of the filter at once. The new log is at its limit, and the disk is slower
+// than the stream.
 func (j *journal) hurry() error {
 	for {
 		select {
@@ -186,14 +183,14 @@ func (j *journal) hurry() error {
 			if err := j.copyPiece(buf); err != nil {
 				return err
 			}
-		case <-j.saving.Ended(): // Done will say how
+		case <-j.saving.Ended(): // Done has the result
 			return nil
 		}
 	}
 }
 
-// installSaved is steps 4 and 5. What is in the new filter must have been answered
-// and be in the new log.
+// installSaved is steps 4 and 5. All documents of the new filter must be answered and in the new
+// log.
 func (j *journal) installSaved() error {
 	x := j.index
 	if err := step.Done("the filter is written"); err != nil {
@@ -218,7 +215,7 @@ func (j *journal) installSaved() error {
 	return nil
 }
 
-// close gives the journal up as it is.
+// close closes the journal and stops the saving of the filter.
 func (j *journal) close() error {
 	err := j.log.Close()
 	if j.saving != nil {
@@ -226,4 +223,44 @@ func (j *journal) close() error {
 		j.saving = nil
 	}
 	return err
+}
+
+// Work returns a channel of work for the goroutine that decides: to call between two documents.
+// It is nil while there is none. The work saves the filter of an index without a table while a
+// stream is added:
+//
+//	case work := <-x.Work():
+//		err = work()
+func (x *Index) Work() <-chan func() error {
+	if x.journal == nil || x.journal.saving == nil {
+		return nil
+	}
+	return x.journal.saving.Turns()
+}
+
+// serve copies a piece of the filter or puts the saved filter in place, if either is due.
+func (x *Index) serve() error {
+	if x.journal == nil || x.journal.saving == nil {
+		return nil
+	}
+	select {
+	case buf := <-x.journal.saving.Ready():
+		return x.journal.copyPiece(buf)
+	case err := <-x.journal.saving.Done():
+		return x.install(err)
+	default:
+		return nil
+	}
+}
+
+// install puts the saved filter in its place; err is how the writing ended. The filter may hold
+// bits of all documents until now, so their answers go out first.
+func (x *Index) install(err error) error {
+	if err != nil {
+		return err
+	}
+	if err := x.checkpoint(false); err != nil {
+		return err
+	}
+	return x.journal.installSaved()
 }

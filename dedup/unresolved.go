@@ -2,54 +2,54 @@ package dedup
 
 import "slices"
 
-// Steps 2 and 3 of a batch: the documents that others of it may concern. Of a key that
-// the table names MaxHolders of, or has closed, no document of the batch is one of the first holders.
+// Steps 2 and 3 of a group: the documents that others of it may concern. Of a key that
+// the table names MaxHolders of, or has closed, no document of the group is one of the first holders.
 // Of any other, all open documents that have it are in one component.
 
 // askTable has the table name the holders of an open document's keys.
 func (m *member) askTable(i int) error {
-	c := &m.decision
+	c := &m.decider
 	c.ask = c.ask[:0]
 	for p := range c.seen {
 		if m.asksFor(p) {
 			c.ask = append(c.ask, c.keys[p])
 		}
 	}
-	if err := c.postings.lookup(m, c.ask); err != nil {
+	if err := c.answers.lookup(m, c.ask); err != nil {
 		return m.settle(i, Result{}, err)
 	}
 	a, at, from := 0, len(m.n), len(m.holders)
 	for p := range c.seen {
 		var docs []uint32
 		if m.asksFor(p) {
-			docs = c.postings.of(a)
+			docs = c.answers.of(a)
 			a++
 		}
 		m.n, m.holders = append(m.n, uint8(len(docs))), append(m.holders, docs...)
 	}
-	m.group.asked[i] = asked{n: m.n[at:len(m.n):len(m.n)], holders: m.holders[from:len(m.holders):len(m.holders)]}
+	m.parallel.asked[i] = asked{n: m.n[at:len(m.n):len(m.n)], holders: m.holders[from:len(m.holders):len(m.holders)]}
 	return m.askClosed(i)
 }
 
 // asksFor reports whether the table is asked for the p-th key. The filter does not have the
-// keys of documents that only count: so also for those that a document of the batch may
+// keys of documents that only count: so also for those that a document of the group may
 // hold, and for the whole text.
 func (m *member) asksFor(p int) bool {
 	return m.seen[p] || m.counting && (m.possible[p] || m.keys[p] == m.keys[len(m.keys)-1])
 }
 
 // askClosed asks a table that takes documents back which keys are closed, among those shared with
-// earlier documents of the batch.
+// earlier documents of the group.
 func (m *member) askClosed(i int) error {
-	store, closes := m.group.store.(ClosingStore)
+	store, closes := m.parallel.store.(ClosingStore)
 	if !closes {
 		return nil
 	}
-	n, c := m.group.asked[i].n, &m.decision
-	first, _ := m.group.batch.keysOf(i)
+	n, c := m.parallel.asked[i].n, &m.decider
+	first, _ := m.parallel.group.keysOf(i)
 	m.repeated, c.ask = m.repeated[:0], c.ask[:0]
 	for p := range n {
-		if n[p] < MaxHolders && m.group.batch.earlier(first+p) {
+		if n[p] < MaxHolders && m.parallel.group.earlier(first+p) {
 			m.repeated, c.ask = append(m.repeated, p), append(c.ask, c.keys[p])
 		}
 	}
@@ -66,20 +66,20 @@ func (m *member) askClosed(i int) error {
 }
 
 // decideUntouched is step 2.
-func (g *group) decideUntouched() error {
+func (g *parallel) decideUntouched() error {
 	const chunk = 4
-	err := g.each(len(g.open), chunk, func(m *member, o int) error {
-		i := g.open[o]
+	err := g.each(len(g.unresolved), chunk, func(m *member, o int) error {
+		i := g.unresolved[o]
 		m.findLinks(i)
 		if g.asked[i].touched {
 			return nil
 		}
-		return m.decideOpen(i)
+		return m.decideUnresolved(i)
 	})
 	if err != nil {
 		return err
 	}
-	for _, i := range g.open {
+	for _, i := range g.unresolved {
 		if !g.asked[i].touched {
 			g.publish(i)
 		}
@@ -87,9 +87,9 @@ func (g *group) decideUntouched() error {
 	return nil
 }
 
-// findLinks finds out who of the batch may hold a key of document i before it.
+// findLinks finds out who of the group may hold a key of document i before it.
 func (m *member) findLinks(i int) {
-	g, b := m.group, m.group.batch
+	g, b := m.parallel, m.parallel.group
 	a, at := &g.asked[i], len(m.links)
 	from, to := b.keysOf(i)
 	for p := from; p < to; p++ {
@@ -99,7 +99,7 @@ func (m *member) findLinks(i int) {
 		for q := b.head[p]; b.owner[q] < int32(i); q = b.next[q] {
 			j := b.owner[q]
 			a.touched = a.touched || g.state[j] != removed
-			if g.state[j] == open {
+			if g.state[j] == unresolved {
 				m.links = append(m.links, j)
 				break
 			}
@@ -109,13 +109,13 @@ func (m *member) findLinks(i int) {
 }
 
 // decideComponents is step 3.
-func (g *group) decideComponents() error {
+func (g *parallel) decideComponents() error {
 	g.findComponents()
 	g.shorten = true
 	defer func() { g.shorten = false }()
 	return g.each(len(g.parts), 1, func(m *member, part int) error {
 		for _, i := range g.parts[part] {
-			if err := m.decideOpen(i); err != nil {
+			if err := m.decideUnresolved(i); err != nil {
 				return err
 			}
 			g.publish(i)
@@ -126,8 +126,8 @@ func (g *group) decideComponents() error {
 
 // findComponents puts the documents that are still open into components. Those of step
 // 2 belong to one too: they may be the only link between two others.
-func (g *group) findComponents() {
-	for _, i := range g.open {
+func (g *parallel) findComponents() {
+	for _, i := range g.unresolved {
 		g.root[i] = int32(i)
 		for _, j := range g.asked[i].links {
 			g.root[g.rootOf(int32(i))] = g.rootOf(j)
@@ -135,7 +135,7 @@ func (g *group) findComponents() {
 	}
 	g.parts = g.parts[:0]
 	where := map[int32]int{}
-	for _, i := range g.open {
+	for _, i := range g.unresolved {
 		if !g.asked[i].touched {
 			continue
 		}
@@ -152,7 +152,7 @@ func (g *group) findComponents() {
 }
 
 // rootOf finds the document that stands for a component, and shortens the way to it.
-func (g *group) rootOf(i int32) int32 {
+func (g *parallel) rootOf(i int32) int32 {
 	for g.root[i] != i {
 		g.root[i] = g.root[g.root[i]]
 		i = g.root[i]
@@ -160,11 +160,11 @@ func (g *group) rootOf(i int32) int32 {
 	return i
 }
 
-// decideOpen decides a document, all before it that concern it being decided.
-func (m *member) decideOpen(i int) error {
+// decideUnresolved decides a document, all before it that concern it being decided.
+func (m *member) decideUnresolved(i int) error {
 	m.loadDocument(i)
-	g := m.group
-	from, _ := g.batch.keysOf(i)
+	g := m.parallel
+	from, _ := g.group.keysOf(i)
 	m.view = view{m, &g.asked[i], from}
 	if m.view.asked.touched {
 		for p := range m.seen { // also by the filter, one after the other
@@ -175,10 +175,10 @@ func (m *member) decideOpen(i int) error {
 	return m.settle(i, r, err)
 }
 
-// keptBefore reports whether an earlier document of the batch is kept that has the key
+// keptBefore reports whether an earlier document of the group is kept that has the key
 // at p.
-func (g *group) keptBefore(p int) bool {
-	b := g.batch
+func (g *parallel) keptBefore(p int) bool {
+	b := g.group
 	for q := b.head[p]; b.owner[q] < b.owner[p]; q = b.next[q] {
 		if g.state[b.owner[q]] == kept {
 			return true // mostly the first of them
@@ -187,14 +187,14 @@ func (g *group) keptBefore(p int) bool {
 	return false
 }
 
-// holders appends the numbers of those documents of the batch before that of the key at
+// holders appends the numbers of those documents of the group before that of the key at
 // p that are kept and have the key, the earliest first, and Counted for those that only
 // count, up to the capacity of dst.
 //
 // In step 3 it takes those that are removed out of the chain, which belongs to one
 // component: of a thousand copies of one page each would else look at all before it.
-func (g *group) holders(dst []uint32, p int) []uint32 {
-	b, last, of := g.batch, int32(-1), int32(-1)
+func (g *parallel) holders(dst []uint32, p int) []uint32 {
+	b, last, of := g.group, int32(-1), int32(-1)
 	for q := b.head[p]; b.owner[q] < b.owner[p] && len(dst) < cap(dst); q = b.next[q] {
 		j := b.owner[q]
 		switch {
@@ -214,12 +214,12 @@ func (g *group) holders(dst []uint32, p int) []uint32 {
 	return dst
 }
 
-// A view is the table as an open document would find it, were all documents of the batch
+// A view is the table as an open document would find it, were all documents of the group
 // before it decided and added.
 type view struct {
 	m     *member
 	asked *asked
-	first int // of the document's keys in the batch
+	first int // of the document's keys in the group
 }
 
 // Lookup implements asker for keys of the document, in their order.
@@ -232,7 +232,7 @@ func (v *view) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 		named := v.asked.holders[from : from+int(v.asked.n[at]&^closedKey)]
 		found := append(holders[i*MaxHolders:i*MaxHolders:(i+1)*MaxHolders], named...)
 		if v.asked.touched && v.asked.n[at]&closedKey == 0 {
-			found = v.m.group.holders(found, v.first+at)
+			found = v.m.parallel.holders(found, v.first+at)
 		}
 		n[i] = uint8(len(found))
 	}
@@ -241,7 +241,7 @@ func (v *view) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 
 // Records implements asker.
 func (v *view) Records(nums []uint32, ids, data [][]byte) error {
-	g, m := v.m.group, v.m
+	g, m := v.m.parallel, v.m
 	m.stored.nums = m.stored.nums[:0]
 	for _, num := range nums {
 		if num <= g.base {
@@ -259,7 +259,7 @@ func (v *view) Records(nums []uint32, ids, data [][]byte) error {
 			continue
 		}
 		j := num - g.base - 1
-		ids[i], data[i] = []byte(g.batch.docs[j].ID), g.data[j]
+		ids[i], data[i] = []byte(g.group.docs[j].ID), g.data[j]
 	}
 	return nil
 }

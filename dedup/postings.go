@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// holders are the documents of pairs, each once. A hash table finds them: to sort all pairs
+// postings are the documents of pairs, each once. A hash table finds them: to sort all pairs
 // takes three times as long, for a document shares most of its features with few others.
-type holders struct {
+type postings struct {
 	slots  []uint32 // 1 + the index of a document; 0: free
 	sorted []uint64 // document<<32 | index, by document
 	pairs  []uint32 // of each index, how many
@@ -16,7 +16,7 @@ type holders struct {
 }
 
 // gather finds the documents of pairs, which have them in their higher halves.
-func (h *holders) gather(pairs []uint64) {
+func (h *postings) gather(pairs []uint64) {
 	size := 1 << bits.Len(uint(2*len(pairs)))
 	h.slots = slices.Grow(h.slots[:0], size)[:size]
 	clear(h.slots)
@@ -34,7 +34,7 @@ func (h *holders) gather(pairs []uint64) {
 }
 
 // find returns the index of a document.
-func (h *holders) find(num, mask uint32) uint32 {
+func (h *postings) find(num, mask uint32) uint32 {
 	const golden = 0x9e3779b1 // neighbours come far from each other
 	for at := num * golden >> 7 & mask; ; at = (at + 1) & mask {
 		switch i := h.slots[at]; {

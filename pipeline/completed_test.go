@@ -17,7 +17,7 @@ import (
 func TestManyRunsAreOver(t *testing.T) {
 	r := newTold(t)
 	r.alone = true
-	const runs = maxOver + 6
+	const runs = maxCompleted + 6
 	output := func(n int) [3]string { return [3]string{r.path(fmt.Sprintf("kept%d.jsonl", n))} }
 	for n := range runs {
 		r.command.Outputs = output(n)
@@ -27,16 +27,16 @@ func TestManyRunsAreOver(t *testing.T) {
 		r.command.Outputs = output(n)
 		x, l, err := r.open()
 		indextest.Must(t, err)
-		stored, err := x.Value(OverName)
+		stored, err := x.Value(CompletedName)
 		indextest.Must(t, err)
-		known, err := l.over()
-		if err != nil || len(stored) > maxOverBytes || len(known) > maxOver || len(known) < maxOver/2 {
+		known, err := l.completedRuns()
+		if err != nil || len(stored) > maxCompletedBytes || len(known) > maxCompleted || len(known) < maxCompleted/2 {
 			t.Fatalf("%d runs in %d bytes, %v", len(known), len(stored), err)
 		}
 		t.Logf("%d runs in %d bytes", len(known), len(stored))
-		over, _, err := l.Over()
-		if err != nil || (over != nil) != (n >= runs-len(known)) {
-			t.Errorf("run %d of %d, of which %d are known: %+v, %v", n, runs, len(known), over, err)
+		completed, _, err := l.Completed()
+		if err != nil || (completed != nil) != (n >= runs-len(known)) {
+			t.Errorf("run %d of %d, of which %d are known: %+v, %v", n, runs, len(known), completed, err)
 		}
 		indextest.Must(t, errors.Join(err, x.Close()))
 	}
@@ -46,7 +46,7 @@ func TestManyRunsAreOver(t *testing.T) {
 func TestRunsThatAreOverFit(t *testing.T) {
 	r := newTold(t)
 	r.alone = true
-	long := make([]over, 39)
+	long := make([]completedRun, 39)
 	for i := range long {
 		long[i].Command = strings.Repeat("c", 1000)
 	}
@@ -55,18 +55,18 @@ func TestRunsThatAreOverFit(t *testing.T) {
 	x, _, err := r.open()
 	indextest.Must(t, err)
 	indextest.Must(t, x.Begin(index.Policy{OnFull: index.OnFullWarn}))
-	indextest.Must(t, errors.Join(x.Finish(map[string][]byte{OverName: stored}), x.Close()))
+	indextest.Must(t, errors.Join(x.Finish(map[string][]byte{CompletedName: stored}), x.Close()))
 	indextest.Must(t, r.run())
 	x, l, err := r.open()
 	indextest.Must(t, err)
 	defer x.Close()
-	stored, err = x.Value(OverName)
+	stored, err = x.Value(CompletedName)
 	indextest.Must(t, err)
-	known, err := l.over()
-	if err != nil || len(stored) > maxOverBytes || len(stored) < maxOverBytes-2000 || len(known) == len(long)+1 {
+	known, err := l.completedRuns()
+	if err != nil || len(stored) > maxCompletedBytes || len(stored) < maxCompletedBytes-2000 || len(known) == len(long)+1 {
 		t.Errorf("%d runs in %d bytes, %v", len(known), len(stored), err)
 	}
-	if tally, _, err := l.Over(); tally == nil || err != nil {
+	if tally, _, err := l.Completed(); tally == nil || err != nil {
 		t.Errorf("the last is not known: %v, %v", tally, err)
 	}
 }
@@ -77,8 +77,8 @@ func TestToldMore(t *testing.T) {
 	r := newTold(t)
 	indextest.Must(t, r.run())
 	for what, c := range map[string]struct {
-		change func(c *Command)
-		over   bool
+		change    func(c *Command)
+		completed bool
 	}{
 		"the same":       {func(*Command) {}, true},
 		"spans":          {func(c *Command) { c.Spans = true }, true},
@@ -93,8 +93,8 @@ func TestToldMore(t *testing.T) {
 		c.change(&r.command)
 		x, l, err := r.open()
 		indextest.Must(t, err)
-		if over, _, err := l.Over(); (over != nil) != c.over || err != nil {
-			t.Errorf("%s: %v, %v", what, over, err)
+		if completed, _, err := l.Completed(); (completed != nil) != c.completed || err != nil {
+			t.Errorf("%s: %v, %v", what, completed, err)
 		}
 		indextest.Must(t, x.Close())
 		r.command = command
@@ -117,11 +117,11 @@ func TestNotOver(t *testing.T) {
 	}
 	indextest.Must(t, x.Close())
 	indextest.Must(t, r.run())
-	over := func() bool {
+	completed := func() bool {
 		t.Helper()
 		x, l, err := r.open()
 		indextest.Must(t, err)
-		tally, _, err := l.Over()
+		tally, _, err := l.Completed()
 		indextest.Must(t, errors.Join(err, x.Close()))
 		return tally != nil
 	}
@@ -130,13 +130,13 @@ func TestNotOver(t *testing.T) {
 		indextest.Must(t, err)
 		for _, changed := range []string{string(whole[1:]), "x" + string(whole[1:]), string(whole) + "x"} {
 			indextest.Must(t, os.WriteFile(name, []byte(changed), 0o666))
-			if over() {
+			if completed() {
 				t.Errorf("%s has %d bytes of %d, or others", name, len(changed), len(whole))
 			}
 		}
 		indextest.Must(t, os.WriteFile(name, whole, 0o666))
 	}
-	if !over() {
+	if !completed() {
 		t.Error("with all outputs it is not over")
 	}
 }

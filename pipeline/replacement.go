@@ -2,7 +2,7 @@ package pipeline
 
 import "github.com/firstseen/firstseen/dedup"
 
-// Removal is a removed document, for [Job.Instead]. The data it points to is valid until that
+// Removal is a removed document, for [Job.Replace]. The data it points to is valid until that
 // returns.
 type Removal struct {
 	Raw    []byte // the record as it came
@@ -12,8 +12,8 @@ type Removal struct {
 }
 
 // instead writes the replacement in the output for a removed document.
-func (c *committer) instead(rec *record, r *dedup.Result) error {
-	if c.job.Instead == nil || c.out.Kept == nil {
+func (c *committer) replace(rec *record, r *dedup.Result) error {
+	if c.job.Replace == nil || c.out.Kept == nil {
 		return nil
 	}
 	removal := Removal{Raw: rec.raw, Result: r, Own: dedup.Record{Added: rec.added}}
@@ -24,7 +24,7 @@ func (c *committer) instead(rec *record, r *dedup.Result) error {
 		}
 		removal.Of = kept.Record
 	}
-	revisit, err := c.job.Instead(c.out.Kept, removal)
+	revisit, err := c.job.Replace(c.out.Kept, removal)
 	if revisit {
 		c.tally.Revisits++
 	}

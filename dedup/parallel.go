@@ -1,0 +1,385 @@
+package dedup
+
+import (
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/firstseen/firstseen/bloomstore"
+)
+
+// A group is decided by many workers at once, with the results of one after the other:
+//
+//  1. Each document by itself. If it could be nothing but unique, even if all documents
+//     before it in the group were kept, it is. If none of these has a key of it, the
+//     table decides as ever. If the table has its whole text, it is a copy of that. Else
+//     it is open, and the table is asked for its keys.
+//  2. Each open document by itself. If all earlier documents sharing a key with it are
+//     removed, the table decides. The table also decides if it names as many holders
+//     of the key as there may be.
+//  3. The others depend on each other. Those that have a key in common are a component;
+//     within one, documents are decided in order, by the contents of the table and the
+//     kept documents of the group. Components know nothing of each other.
+//  4. Kept documents are numbered, in order, and added to the table.
+//  5. They are added to the filter, and all are reported.
+//
+// Until 4 nothing changes filter or table. In the group a kept document has a number above all of
+// the table's, in order of documents; its final number is known in 4.
+
+// group is a group on its way.
+type parallel struct {
+	d     *Deduper
+	group *Group
+	store SharedStore
+	base  uint32 // documents in the table
+	now   int64
+	pool  Pool
+
+	members []*member     // of the pool, by worker
+	chunk   int           // documents of a task
+	errs    []error       // of tasks
+	owner   []int         // of the tasks of step 1, who had it
+	taken   []atomic.Bool // of these, in step 5
+
+	seen       []bool // of each key, whether the filter has seen it before the group
+	state      []state
+	results    []Result
+	decisions  []Decision
+	data       [][]byte // the record of each kept document
+	number     []uint32 // of each kept document in the table
+	unresolved []int    // documents that step 1 has left, ascending
+	asked      []asked  // of each open document
+	root       []int32  // of an open document, another of its component, or itself
+	parts      [][]int  // components, each ascending
+	shorten    bool     // step 3 is under way
+
+	ids  []string // of documents that are added
+	recs [][]byte
+	keys [][]uint64
+	at   []uint32 // their times
+	// marks are of those that only count.
+	marks []bool
+}
+
+// state is the state of a document.
+type state uint8
+
+const (
+	unresolved state = iota
+	kept
+	counted // and removed
+	removed
+)
+
+// asked is the answer of the table, and of the group, about an open document's keys.
+type asked struct {
+	n       []uint8  // holders of each key; 0 if the filter has not seen it; see closedKey
+	holders []uint32 // of one key after the other
+	touched bool     // a document of the group may be one more
+	links   []int32  // of those that are open, the first for each key
+}
+
+// closedKey is set in asked.n of a key if no document of the group is a holder of it, though the
+// table names few.
+const closedKey = 1 << 7
+
+// A member of the pool has what one goroutine needs. Its buffers are used again.
+type member struct {
+	decider
+	parallel *parallel
+	reader   int
+
+	possible []bool
+	record   Record
+	view     view
+	stored   records // of the table, for the view
+
+	also    []Source // of results
+	shared  []int
+	seenAt  []int // of Decision
+	records []byte
+	n       []uint8 // of asked
+	holders []uint32
+	links   []int32
+
+	repeated []int // keys of a document, see askClosed
+	closed   []bool
+}
+
+// Lookup and Records ask the table.
+func (m *member) Lookup(keys []uint64, holders []uint32, n []uint8) error {
+	return m.parallel.store.LookupBy(m.reader, keys, holders, n)
+}
+
+func (m *member) Records(nums []uint32, ids, data [][]byte) error {
+	return m.parallel.store.RecordsBy(m.reader, nums, ids, data)
+}
+
+func (g *parallel) decide(d *Deduper, b *Group, pool Pool, emit func(worker, i int, t Decision)) error {
+	if err := g.begin(d, b, pool); err != nil {
+		return err
+	}
+	for _, step := range []func() error{g.decideAlone, g.decideUntouched, g.decideComponents, g.add} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	g.emit(emit)
+	return nil
+}
+
+func (g *parallel) begin(d *Deduper, b *Group, pool Pool) error {
+	g.d, g.group, g.pool = d, b, pool
+	g.store = d.Cfg.Table.(SharedStore)
+	g.base, g.now = g.store.Documents(), d.Cfg.Now().Unix()
+	for len(g.members) < pool.Size {
+		g.members = append(g.members, &member{decider: newDecider(d.Cfg.Rules, d.method, d.Cfg.Confirm, d.Cfg.Table), parallel: g, reader: len(g.members)})
+	}
+	for _, m := range g.members {
+		m.also, m.shared, m.seenAt, m.records = m.also[:0], m.shared[:0], m.seenAt[:0], m.records[:0]
+		m.n, m.holders, m.links = m.n[:0], m.holders[:0], m.links[:0]
+	}
+	n := b.Len()
+	g.chunk = min(max(n/(8*pool.Size), 1), 64)
+	tasks := (n + g.chunk - 1) / g.chunk
+	g.owner = slices.Grow(g.owner[:0], tasks)[:tasks]
+	if len(g.taken) < tasks {
+		g.taken = make([]atomic.Bool, tasks)
+	}
+	g.seen = slices.Grow(g.seen[:0], len(b.keys))[:len(b.keys)]
+	g.state = slices.Grow(g.state[:0], n)[:n]
+	g.results = slices.Grow(g.results[:0], n)[:n]
+	g.decisions = slices.Grow(g.decisions[:0], n)[:n]
+	g.data = slices.Grow(g.data[:0], n)[:n]
+	g.number = slices.Grow(g.number[:0], n)[:n]
+	g.asked = slices.Grow(g.asked[:0], n)[:n]
+	g.root = slices.Grow(g.root[:0], n)[:n]
+	clear(g.state)
+	return g.store.Share(pool.Size, func(tasks int, f func(task int)) {
+		pool.Run(tasks, func(_, task int) { f(task) })
+	})
+}
+
+// each calls f for 0 to n-1, in tasks of neighbours, and returns the first error of the
+// first task that has one.
+func (g *parallel) each(n, chunk int, f func(m *member, i int) error) error {
+	tasks := (n + chunk - 1) / chunk
+	g.errs = slices.Grow(g.errs[:0], tasks)[:tasks]
+	clear(g.errs)
+	g.pool.Run(tasks, func(worker, task int) {
+		m := g.members[worker]
+		for i := task * chunk; i < min(n, (task+1)*chunk) && g.errs[task] == nil; i++ {
+			g.errs[task] = f(m, i)
+		}
+	})
+	for _, err := range g.errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachAgain is each for all documents once more, in the tasks given by owner. Most go to the worker
+// that had them before: its cache may still hold the data loaded for them.
+func (g *parallel) eachAgain(f func(m *member, i int)) {
+	for task := range g.taken {
+		g.taken[task].Store(false)
+	}
+	g.pool.Run(min(len(g.owner), g.pool.Size), func(worker, _ int) {
+		for _, others := range []bool{false, true} {
+			for task, owner := range g.owner {
+				if others == (owner == worker) || g.taken[task].Swap(true) {
+					continue
+				}
+				for i := task * g.chunk; i < min(g.group.Len(), (task+1)*g.chunk); i++ {
+					f(g.members[worker], i)
+				}
+			}
+		}
+	})
+}
+
+// loadDocument makes document i the one to decide about.
+func (m *member) loadDocument(i int) {
+	g := m.parallel
+	from, to := g.group.keysOf(i)
+	m.confirming.begin(g.group.docs[i].Text)
+	m.load(g.group.docs[i].Sketch, g.group.keys[from:to], g.seen[from:to])
+}
+
+// decideAlone is step 1.
+func (g *parallel) decideAlone() error {
+	err := g.each(g.group.Len(), g.chunk, func(m *member, i int) error {
+		g.owner[i/g.chunk] = m.reader
+		from, to := g.group.keysOf(i)
+		// Until they are added, in step 5, other documents have had the cache.
+		g.d.testFilter(g.group.keys[from:to], g.seen[from:to], (*bloomstore.Filter).TestLazily)
+		m.loadDocument(i)
+		return m.alone(i)
+	})
+	g.unresolved = g.unresolved[:0]
+	for i, s := range g.state {
+		if s == unresolved {
+			g.unresolved = append(g.unresolved, i)
+		}
+	}
+	return err
+}
+
+func (m *member) alone(i int) error {
+	b := m.parallel.group
+	if !b.docs[i].repeats {
+		r, err := m.decide(m)
+		return m.settleNow(i, r, err)
+	}
+	from, to := b.keysOf(i)
+	m.possible = append(m.possible[:0], m.seen...)
+	for p := from; p < to; p++ {
+		m.possible[p-from] = m.possible[p-from] || b.earlier(p)
+	}
+	n := to - from - 1
+	if !m.possible[n] && !m.judge.MayReach(m.possible[:n]) {
+		return m.settleNow(i, m.unique(), nil)
+	}
+	if m.seen[n] {
+		r, before := m.unique(), m.counts
+		if done, err := m.decideExact(m, &r); done || err != nil {
+			return m.settleNow(i, r, err)
+		}
+		m.counts = before // it is asked again
+	}
+	return m.askTable(i)
+}
+
+// settleNow is settle, and lets others see it.
+func (m *member) settleNow(i int, r Result, err error) error {
+	err = m.settle(i, r, err)
+	m.parallel.publish(i)
+	return err
+}
+
+// publish lets others see whether a document is kept.
+func (g *parallel) publish(i int) {
+	switch r := &g.results[i]; {
+	case r.Kept:
+		g.state[i] = kept
+	case r.Counted:
+		g.state[i] = counted
+	default:
+		g.state[i] = removed
+	}
+}
+
+// settle notes the result of a document.
+func (m *member) settle(i int, r Result, err error) error {
+	g := m.parallel
+	id := g.group.docs[i].ID
+	if err != nil {
+		return fmt.Errorf("judging document %q: %w", id, err)
+	}
+	r.SameID = r.Of.Num != 0 && r.Of.ID == id
+	r.Also, m.also = copied(r.Also, m.also)
+	r.SharedSegments, m.shared = copied(r.SharedSegments, m.shared)
+	g.results[i] = r
+	g.decisions[i] = Decision{Result: &g.results[i]}
+	if r.Kept || r.Counted {
+		m.record = Record{Verdict: r.Verdict, Time: g.now, Sketch: m.record.Sketch[:0]}
+		if r.Kept {
+			m.record.Added, m.record.Sketch = g.group.docs[i].Added, m.judge.Record(m.record.Sketch)
+		}
+		at := len(m.records)
+		m.records = m.record.Append(m.records)
+		g.data[i] = m.records[at:len(m.records):len(m.records)]
+	}
+	return nil
+}
+
+// copied returns a copy of values, at the end of memory, and the memory.
+func copied[T any](values, memory []T) (copied, all []T) {
+	at := len(memory)
+	memory = append(memory, values...)
+	return memory[at:len(memory):len(memory)], memory
+}
+
+// add is step 4.
+func (g *parallel) add() error {
+	g.ids, g.recs, g.keys, g.at, g.marks = g.ids[:0], g.recs[:0], g.keys[:0], g.at[:0], g.marks[:0]
+	next := g.base + 1
+	for i := range g.state {
+		if g.state[i] != kept && g.state[i] != counted {
+			continue
+		}
+		g.number[i] = next
+		next++
+		from, to := g.group.keysOf(i)
+		doc, id := &g.group.docs[i], ""
+		if g.state[i] == kept {
+			id = doc.ID
+		}
+		g.marks = append(g.marks, g.state[i] == counted)
+		g.ids, g.recs, g.keys, g.at = append(g.ids, id), append(g.recs, g.data[i]), append(g.keys, g.group.keys[from:to]), append(g.at, doc.Time)
+	}
+	if len(g.ids) == 0 {
+		return nil
+	}
+	if _, err := addAt(g.store, g.ids, g.recs, g.keys, g.at, g.marks); err != nil {
+		return fmt.Errorf("remembering document %q and those after it: %w", g.ids[0], err)
+	}
+	return nil
+}
+
+// tell is step 5.
+func (g *parallel) emit(emit func(worker, i int, t Decision)) {
+	g.eachAgain(func(m *member, i int) {
+		if r := &g.results[i]; r.Of.Num != 0 || len(r.Also) > 0 {
+			g.renumber(&r.Of)
+			for a := range r.Also {
+				g.renumber(&r.Also[a])
+			}
+		}
+		if g.state[i] == kept {
+			from, to := g.group.keysOf(i)
+			if g.d.Cfg.Filter != nil {
+				g.d.Cfg.Filter.AddShared(g.group.keys[from:to])
+			}
+			g.decisions[i].Seen = m.seenBefore(i)
+		}
+		emit(m.reader, i, g.decisions[i])
+	})
+	for _, m := range g.members {
+		g.d.decider.counts.add(&m.counts)
+		m.counts = Counts{}
+	}
+}
+
+// seenBefore are the segments of a kept document that were seen before it. The keys that
+// were not are counted.
+func (m *member) seenBefore(i int) []int {
+	g, first := m.parallel, len(m.seenAt)
+	from, to := g.group.keysOf(i)
+	parts := g.group.docs[i].Sketch.Parts()
+	for p := from; p < to; p++ {
+		switch seen := g.seen[p] || g.keptBefore(p); {
+		case !seen:
+			m.counts.Fresh++
+		case p-from < parts:
+			m.seenAt = append(m.seenAt, p-from)
+		}
+	}
+	return m.seenAt[first:len(m.seenAt):len(m.seenAt)]
+}
+
+// renumber gives a document of the group the number it has in the table.
+func (g *parallel) renumber(s *Source) {
+	if s.Num > g.base {
+		s.Num = g.number[s.Num-g.base-1]
+	}
+}
+
+func (c *Counts) add(o *Counts) {
+	c.Confirmed += o.Confirmed
+	c.Refuted += o.Refuted
+	c.Lookups += o.Lookups
+	c.Fresh += o.Fresh
+}
