@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/feature"
 )
@@ -33,7 +34,7 @@ func readDocuments(ctx context.Context, scheme feature.Scheme, paths ...string) 
 // readRecords hands the id and the text of each document of JSONL files to do. Both
 // are valid during the call.
 func readRecords(ctx context.Context, paths []string, do func(id, text []byte)) error {
-	inputs, _, err := corpus.Expand(paths, jsonl.Format{}.Endings())
+	inputs, _, err := input.Expand(paths, jsonl.Format{}.Endings())
 	if err != nil {
 		return err
 	}

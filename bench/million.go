@@ -15,6 +15,7 @@ import (
 	"github.com/firstseen/firstseen/bench/gen"
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/index"
@@ -114,7 +115,7 @@ func runMillion(ctx context.Context, cfg millionConfig, out io.Writer) (r *milli
 // run is the measured part.
 func (w *watcher) run(ctx context.Context) (*report.Summary, error) {
 	reader := w.gen.NewReader()
-	source := corpus.NewSource([]corpus.Input{{Path: corpus.Stdin, Name: "generated", Size: -1}}, jsonl.Format{}, corpus.SourceConfig{Stdin: reader})
+	source := corpus.NewSource([]input.Input{{Path: input.Stdin, Name: "generated", Size: -1}}, jsonl.Format{}, corpus.SourceConfig{Stdin: reader})
 	stopPeak := w.peak.watch()
 	w.begin()
 	job := pipeline.Job{

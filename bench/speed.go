@@ -15,7 +15,9 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/effort"
 	"github.com/firstseen/firstseen/pipeline"
@@ -143,14 +145,14 @@ func touch(f *bloomstore.Filter) {
 }
 
 func speedJob(path, dir string, jobs int) (job pipeline.Job, err error) {
-	inputs, _, err := corpus.Expand([]string{path}, nil)
+	inputs, _, err := input.Expand([]string{path}, nil)
 	if err != nil {
 		return job, err
 	}
 	job = pipeline.Job{Source: corpus.NewSource(inputs, jsonl.Format{}, corpus.SourceConfig{}), Workers: jobs, MaxBad: -1}
-	if job.Outputs.Kept, err = corpus.Create(filepath.Join(dir, "kept.jsonl")); err != nil {
+	if job.Outputs.Kept, err = output.Create(filepath.Join(dir, "kept.jsonl")); err != nil {
 		return job, err
 	}
-	job.Outputs.Report, err = corpus.Create(filepath.Join(dir, "report.jsonl"))
+	job.Outputs.Report, err = output.Create(filepath.Join(dir, "report.jsonl"))
 	return job, err
 }

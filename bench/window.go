@@ -11,6 +11,7 @@ import (
 
 	"github.com/firstseen/firstseen/bench/gen"
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
@@ -129,7 +130,7 @@ func (w *windowWatcher) run(ctx context.Context) error {
 func (w *windowWatcher) decide(ctx context.Context) error {
 	documents := w.truth.gen.NewReader()
 	format := jsonl.Format{Fields: jsonl.Fields{Time: "at"}}
-	source := corpus.NewSource([]corpus.Input{{Path: corpus.Stdin, Name: "generated", Size: -1}}, format, corpus.SourceConfig{Stdin: documents})
+	source := corpus.NewSource([]input.Input{{Path: input.Stdin, Name: "generated", Size: -1}}, format, corpus.SourceConfig{Stdin: documents})
 	stop := w.peak.watch()
 	w.last = now()
 	fmt.Fprint(w.out, "| documents | docs/s | µs of CPU a document | anonymous MiB | table MB | of it free | entries M | fill |\n|---|---|---|---|---|---|---|---|\n")

@@ -24,7 +24,11 @@ import (
 	"pgregory.net/rapid"
 
 	. "github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/compress"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+
+	"github.com/firstseen/firstseen/internal/filetest"
 )
 
 // genText are lines whose bytes do not all look alike.
@@ -121,14 +125,14 @@ func genStored(t *rapid.T) (data []byte) {
 }
 
 // writeInputs writes files and lists them.
-func writeInputs(tb testing.TB, dir string, stored [][]byte) (inputs []Input) {
+func writeInputs(tb testing.TB, dir string, stored [][]byte) (inputs []input.Input) {
 	tb.Helper()
 	for i, data := range stored {
 		name := filepath.Join(dir, fmt.Sprintf("%02d", i))
 		if err := os.WriteFile(name, data, 0o600); err != nil {
 			tb.Fatal(err)
 		}
-		inputs = append(inputs, Input{Path: name, Name: fmt.Sprint("f", i), Size: int64(len(data))})
+		inputs = append(inputs, input.Input{Path: name, Name: fmt.Sprint("f", i), Size: int64(len(data))})
 	}
 	return inputs
 }
@@ -160,13 +164,13 @@ func TestAheadDoesNotMatter(t *testing.T) {
 }
 
 // aheadFiles are lines in files of many members and frames.
-func aheadFiles(tb testing.TB) []Input {
+func aheadFiles(tb testing.TB) []input.Input {
 	tb.Helper()
 	var stored [][]byte
 	for i := range 6 {
 		var data []byte
 		for j := range 20 {
-			lines := BenchLines(fmt.Sprintf("file %d, part %d, ", i, j), 20_000)
+			lines := filetest.Lines(fmt.Sprintf("file %d, part %d, ", i, j), 20_000)
 			data = append(data, []func([]byte) []byte{Gzipped, Zstded}[i%2](lines)...)
 		}
 		stored = append(stored, data)
@@ -207,7 +211,7 @@ func TestAheadClosed(t *testing.T) {
 // TestAheadProgress counts the stored bytes up to the size of all files.
 func TestAheadProgress(t *testing.T) {
 	inputs := aheadFiles(t)
-	total, _ := TotalSize(inputs)
+	total, _ := input.TotalSize(inputs)
 	cfg := SourceConfig{BlockSize: 3000, Ahead: 4}
 	src := NewSource(inputs, jsonl.Format{}, cfg)
 	defer src.Close()
@@ -293,7 +297,7 @@ func TestAheadWindows(t *testing.T) {
 func TestAheadRatio(t *testing.T) {
 	inputs := writeInputs(t, t.TempDir(), [][]byte{Gzipped([]byte("{\"text\":\"a\"}\n")), bomb(1<<30 + 1<<20)})
 	got, err := readAll(t, inputs, SourceConfig{Ahead: 3}, jsonl.Fields{})
-	var ratio *RatioError
+	var ratio *compress.RatioError
 	if !errors.As(err, &ratio) || len(got) != 1 {
 		t.Errorf("%d records, %v", len(got), err)
 	}
@@ -302,14 +306,14 @@ func TestAheadRatio(t *testing.T) {
 // BenchmarkAhead reads the files named in the environment variable BENCH_STORED,
 // separated as in PATH, or made ones, with several numbers of decoders.
 func BenchmarkAhead(b *testing.B) {
-	inputs, _, err := Expand(filepath.SplitList(os.Getenv("BENCH_STORED")), endings)
+	inputs, _, err := input.Expand(filepath.SplitList(os.Getenv("BENCH_STORED")), endings)
 	if err != nil {
 		b.Fatal(err)
 	}
 	if len(inputs) == 0 {
 		inputs = aheadFiles(b)
 	}
-	read := func(b *testing.B, inputs []Input, n int) (size int64) {
+	read := func(b *testing.B, inputs []input.Input, n int) (size int64) {
 		src := NewSource(inputs, jsonl.Format{}, SourceConfig{Ahead: n})
 		defer src.Close()
 		var c Block

@@ -16,21 +16,16 @@ import (
 	"pgregory.net/rapid"
 
 	. "github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/compress"
 	"github.com/firstseen/firstseen/corpus/corpustest"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/internal/filetest"
 )
 
 // archiveEndings are those of each kind of archive.
 var archiveEndings = []string{".zip", ".tar", ".tgz", ".tar.zst"}
-
-// write writes files below a folder.
-func write(t interface{ Fatal(...any) }, files map[string]string) {
-	for name, content := range files {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, []byte(content), 0o666)); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 // TestArchivesAreFolders: an archive is read as the files that it holds are read in a
 // folder, record by record, from the beginning and from any place, with compressed files
@@ -49,16 +44,16 @@ func TestArchivesAreFolders(t *testing.T) {
 			}
 			files[name] = string(data)
 		}
-		write(rt, files)
+		filetest.Write(rt, files)
 		ending := rapid.SampledFrom(archiveEndings).Draw(rt, "ending")
 		if err := corpustest.Pack(dir+ending, dir); err != nil {
 			rt.Fatal(err)
 		}
-		inputs, _, err := Expand([]string{dir}, endings)
+		inputs, _, err := input.Expand([]string{dir}, endings)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		members, passed, err := Expand([]string{dir + ending}, endings)
+		members, passed, err := input.Expand([]string{dir + ending}, endings)
 		if err != nil || len(members) != len(inputs) {
 			rt.Fatalf("%d members of %d files, passed over %v, %v", len(members), len(inputs), passed, err)
 		}
@@ -91,7 +86,7 @@ func TestArchivesAreFolders(t *testing.T) {
 // a member can be named.
 func TestExpandArchives(t *testing.T) {
 	t.Chdir(t.TempDir())
-	write(t, map[string]string{
+	filetest.Write(t, map[string]string{
 		"in/a.jsonl": "{}", "in/d/b.json.gz": "x", "in/c.txt": "text", "in/none": "", "in/other.zip": "PK", "texts/c.txt": "text",
 		"wacz/datapackage.json": "{}", "wacz/archive/a.warc.gz": "x", "broken/x.zip": "PK and no more",
 	})
@@ -100,7 +95,7 @@ func TestExpandArchives(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(t, map[string]string{"dir/z.jsonl": "{}"})
+	filetest.Write(t, map[string]string{"dir/z.jsonl": "{}"})
 	for _, c := range []struct {
 		args, want string // the names, or "error: " and part of it
 		passed     string
@@ -120,7 +115,7 @@ func TestExpandArchives(t *testing.T) {
 		{"in/a.jsonl/a", "error: in/a.jsonl/a", ""},
 		{"broken", "error: archive broken/x.zip: it is no zip archive, is cut off", ""},
 	} {
-		inputs, passed, err := Expand(strings.Fields(c.args), endings)
+		inputs, passed, err := input.Expand(strings.Fields(c.args), endings)
 		var names, told []string
 		for _, in := range inputs {
 			names = append(names, in.Name)
@@ -151,16 +146,16 @@ func TestExpandArchives(t *testing.T) {
 // TestFinder finds files, and members of archives that were listed or not.
 func TestFinder(t *testing.T) {
 	t.Chdir(t.TempDir())
-	write(t, map[string]string{"in/a.jsonl": "one", "in/b.txt": "two"})
+	filetest.Write(t, map[string]string{"in/a.jsonl": "one", "in/b.txt": "two"})
 	for _, ending := range archiveEndings {
 		if err := corpustest.Pack("in"+ending, "in"); err != nil {
 			t.Fatal(err)
 		}
-		inputs, _, err := Expand([]string{"in" + ending}, endings)
+		inputs, _, err := input.Expand([]string{"in" + ending}, endings)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range []*Finder{NewFinder(inputs, SourceConfig{}), NewFinder(nil, SourceConfig{})} {
+		for _, f := range []*input.Finder{input.NewFinder(inputs, compress.Bounds{}), input.NewFinder(nil, compress.Bounds{})} {
 			for name, want := range map[string]string{"/a.jsonl": "one", "/b.txt": "two", "/c": "", "/in/a.jsonl": ""} {
 				in, err := f.Find("in" + ending + name)
 				if want == "" {
@@ -178,7 +173,7 @@ func TestFinder(t *testing.T) {
 			}
 		}
 	}
-	f := NewFinder(nil, SourceConfig{})
+	f := input.NewFinder(nil, compress.Bounds{})
 	if in, err := f.Find("in/a.jsonl"); err != nil || contentOf(t, in) != "one" || in.Size != 3 {
 		t.Errorf("%+v, %v", in, err)
 	}
@@ -190,35 +185,21 @@ func TestFinder(t *testing.T) {
 	}
 }
 
-func contentOf(t *testing.T, in Input) string {
-	t.Helper()
-	f, err := in.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	content, err := io.ReadAll(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(content)
-}
-
 // TestFingerprintOfMembers: a member is told apart by its own bytes, not by those of its
 // archive.
 func TestFingerprintOfMembers(t *testing.T) {
 	t.Chdir(t.TempDir())
 	prints := func(ending, first string) (sums []uint64) {
-		write(t, map[string]string{"in/a.jsonl": first, "in/b.jsonl": "the second"})
+		filetest.Write(t, map[string]string{"in/a.jsonl": first, "in/b.jsonl": "the second"})
 		if err := corpustest.Pack("in"+ending, "in"); err != nil {
 			t.Fatal(err)
 		}
-		inputs, _, err := Expand([]string{"in" + ending}, endings)
+		inputs, _, err := input.Expand([]string{"in" + ending}, endings)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, in := range inputs {
-			sum, err := Fingerprint(in)
+			sum, err := input.Fingerprint(in)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -238,7 +219,7 @@ func TestFingerprintOfMembers(t *testing.T) {
 func TestDamagedMember(t *testing.T) {
 	t.Chdir(t.TempDir())
 	line := `{"text":"some text of which there is a lot"}` + "\n"
-	write(t, map[string]string{"in/a.jsonl": strings.Repeat(line, 3), "in/b.jsonl": strings.Repeat(line, 3)})
+	filetest.Write(t, map[string]string{"in/a.jsonl": strings.Repeat(line, 3), "in/b.jsonl": strings.Repeat(line, 3)})
 	if err := corpustest.Pack("in.zip", "in"); err != nil {
 		t.Fatal(err)
 	}
@@ -247,8 +228,8 @@ func TestDamagedMember(t *testing.T) {
 		t.Fatal(err)
 	}
 	data[strings.Index(string(data), "some text")] = 'S' // the first member is stored
-	write(t, map[string]string{"in.zip": string(data)})
-	inputs, _, err := Expand([]string{"in.zip"}, endings)
+	filetest.Write(t, map[string]string{"in.zip": string(data)})
+	inputs, _, err := input.Expand([]string{"in.zip"}, endings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +243,7 @@ func TestDamagedMember(t *testing.T) {
 // none has one elsewhere.
 func TestTreeOfMembers(t *testing.T) {
 	t.Chdir(t.TempDir())
-	write(t, map[string]string{"in/a.jsonl": "{}", "in/d/b.jsonl": "{}", "dir/c.jsonl": "{}"})
+	filetest.Write(t, map[string]string{"in/a.jsonl": "{}", "in/d/b.jsonl": "{}", "dir/c.jsonl": "{}"})
 	if err := errors.Join(corpustest.Pack("dir/in.zip", "in"), corpustest.Pack("in.tar", "in")); err != nil {
 		t.Fatal(err)
 	}
@@ -272,11 +253,11 @@ func TestTreeOfMembers(t *testing.T) {
 		"in.tar dir/in.zip":    "in.tar/a.jsonl in.tar/d/b.jsonl dir/in.zip/a.jsonl dir/in.zip/d/b.jsonl",
 		"dir/in.zip/d/b.jsonl": "in.zip/d/b.jsonl",
 	} {
-		inputs, _, err := Expand(strings.Fields(args), endings)
+		inputs, _, err := input.Expand(strings.Fields(args), endings)
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := PlanTree("out", strings.Fields(args), inputs)
+		plan, err := output.PlanTree("out", strings.Fields(args), inputs)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -317,22 +298,36 @@ func TestNamesThatAreNoFiles(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		write(t, map[string]string{"x.tar": data.String()})
-		inputs, _, err := Expand([]string{"x.tar"}, endings)
+		filetest.Write(t, map[string]string{"x.tar": data.String()})
+		inputs, _, err := input.Expand([]string{"x.tar"}, endings)
 		if err != nil || len(inputs) != len(c.names) {
 			t.Fatal(inputs, err)
 		}
-		plan, err := PlanTree("out", []string{"x.tar"}, inputs)
+		plan, err := output.PlanTree("out", []string{"x.tar"}, inputs)
 		if c.want != "" {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%q: %v, want %s", c.names, err, c.want)
 			}
 			continue
 		}
-		if err != nil || slices.ContainsFunc(plan.Files, func(f TreeOutput) bool {
+		if err != nil || slices.ContainsFunc(plan.Files, func(f output.TreeOutput) bool {
 			return !strings.HasPrefix(filepath.Join("out", f.Name), filepath.Join("out", "x.tar"))
 		}) {
 			t.Errorf("%q: %v, %v", c.names, plan, err)
 		}
 	}
+}
+
+func contentOf(t *testing.T, in input.Input) string {
+	t.Helper()
+	f, err := in.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	content, err := io.ReadAll(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
 }

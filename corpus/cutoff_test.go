@@ -12,6 +12,7 @@ import (
 
 	. "github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // TestSecondMemberCutOff: a gzip file that ends anywhere in a later member is not
@@ -40,7 +41,7 @@ func TestSecondMemberCutOff(t *testing.T) {
 func TestCutOffAnywhere(t *testing.T) {
 	for name, known := range map[string]int{"in.gz": 2, "in.zst": 4} {
 		path := filepath.Join(t.TempDir(), name)
-		w, err := Create(path)
+		w, err := output.Create(path)
 		if err != nil {
 			t.Fatal(err)
 		}

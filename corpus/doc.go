@@ -1,6 +1,6 @@
 // Package corpus turns files into documents and verdicts into files.
 //
-// On the way in, [Expand] makes a list of inputs from files, globs, directories, archives
+// On the way in, [input.Expand] makes a list of inputs from files, globs, directories, archives
 // and "-", a [Source] reads them one after the other as blocks of whole records
 // (plain, gzip or zstd, recognised by content), and a [Parser] turns a block into
 // documents. What a record is, and what it says, a [Format] knows, such as that
@@ -8,7 +8,7 @@
 // as many goroutines as there are parsers, which is how one large file is read in
 // parallel:
 //
-//	inputs, passed, err := corpus.Expand([]string{"crawl/"}, format.Endings())
+//	inputs, passed, err := input.Expand([]string{"crawl/"}, format.Endings())
 //	src := corpus.NewSource(inputs, format, corpus.SourceConfig{})
 //	for src.Next(ctx, block) == nil {
 //		for doc := range parser.Parse(block) {
@@ -16,7 +16,7 @@
 //		}
 //	}
 //
-// On the way out, the format writes documents to a [Writer], as they came or with
+// On the way out, the format writes documents to an [output.Writer], as they came or with
 // their verdict. It compresses them by the ending of the file's name, and makes
 // the file appear under its name only when it is whole.
 //
@@ -29,5 +29,5 @@
 //   - Reading goes on at any [Place] that a document had, and finds out if what
 //     stands before it is not what was read.
 //   - The bytes of an output depend only on the records written and on where
-//     [Writer.Sync] was called, never on timing or the number of processors.
+//     [output.Writer.Sync] was called, never on timing or the number of processors.
 package corpus

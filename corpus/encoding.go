@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/firstseen/firstseen/corpus/compress"
+	"github.com/firstseen/firstseen/corpus/input"
 )
 
 // Encoding finds out in which encoding the text of an input is, and decodes what is not
@@ -43,7 +46,7 @@ func (s *Source) decodeText(ctx context.Context, least int) (err error) {
 		want = 0
 	}
 	for _, mark := range []string{"\xff\xfe\x00\x00", "\x00\x00\xfe\xff", "\x84\x31\x95\x33"} {
-		if len(s.back) > 0 && begins(s.back, mark) { // it begins as a byte order mark of four bytes
+		if len(s.back) > 0 && compress.Begins(s.back, mark) { // it begins as a byte order mark of four bytes
 			want = max(want, len(mark))
 		}
 	}
@@ -86,11 +89,11 @@ func (b *Block) Bad(at Place, raw []byte, reason string) *BadRecord {
 
 // frameDecoded has records found in the decoded text of the input, as if that were what is
 // stored.
-func (s *Source) frameDecoded(stored *storedInput) {
-	stored.forget()
+func (s *Source) frameDecoded(stored *input.StoredInput) {
+	stored.Forget()
 	head := bytes.NewReader(bytes.Clone(s.back))
-	text := &history{r: io.MultiReader(head, s.decoded)}
-	s.framed.src = &sections{raw: text, br: bufio.NewReaderSize(text, readBuffer), frames: s.framed.frames, single: true}
+	text := &compress.History{R: io.MultiReader(head, s.decoded)}
+	s.framed.src = &compress.Sections{Raw: text, Br: bufio.NewReaderSize(text, compress.ReadBuffer), Starts: s.framed.frames.Starts, Single: true}
 	s.back, s.carry, s.broken, s.eof = s.back[:0], nil, nil, false
 }
 

@@ -22,11 +22,14 @@ import (
 	. "github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/corpustest"
 	"github.com/firstseen/firstseen/corpus/csv"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonarray"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/corpus/page"
 	"github.com/firstseen/firstseen/corpus/plain"
 	"github.com/firstseen/firstseen/internal/charset"
+
+	"github.com/firstseen/firstseen/internal/filetest"
 )
 
 // told takes inputs without a byte order mark to be in one encoding.
@@ -161,7 +164,7 @@ func TestEncodingCutOff(t *testing.T) {
 		}
 		for _, sample := range []int{0, 1 << 20} {
 			got := 0
-			err := corpustest.Each(plain.Format{}, []Input{{Path: path, Name: "a.gz", Size: int64(cut)}}, SourceConfig{Encoding: told("gbk", sample)}, func(_ *Block, doc *Document) {
+			err := corpustest.Each(plain.Format{}, []input.Input{{Path: path, Name: "a.gz", Size: int64(cut)}}, SourceConfig{Encoding: told("gbk", sample)}, func(_ *Block, doc *Document) {
 				if string(doc.Text) == "一行" {
 					got++
 				}
@@ -176,13 +179,13 @@ func TestEncodingCutOff(t *testing.T) {
 // TestEncodingOfTheNext: what one input was decoded from says nothing of the next, of which
 // nothing can be decompressed.
 func TestEncodingOfTheNext(t *testing.T) {
-	var inputs []Input
+	var inputs []input.Input
 	for name, data := range map[string]string{"a.csv": "\xff\xfet\x00e\x00x\x00t\x00\n\x00a\x00\n\x00", "b.csv.gz": "\x1f\x8b\x08nothing"} {
 		path := filepath.Join(t.TempDir(), name)
-		must(t, os.WriteFile(path, []byte(data), 0o600))
-		inputs = append(inputs, Input{Path: path, Name: name, Size: int64(len(data))})
+		filetest.Must(t, os.WriteFile(path, []byte(data), 0o600))
+		inputs = append(inputs, input.Input{Path: path, Name: name, Size: int64(len(data))})
 	}
-	slices.SortFunc(inputs, func(a, b Input) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(inputs, func(a, b input.Input) int { return strings.Compare(a.Name, b.Name) })
 	var got []string
 	err := corpustest.Each(csv.Format{}, inputs, SourceConfig{Encoding: told("utf-8", 0)}, func(b *Block, doc *Document) {
 		got = append(got, fmt.Sprintf("%s %s %v", b.File, doc.Text, doc.Bad != nil))

@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 )
 
 func Example() {
 	format := jsonl.Format{Fields: jsonl.Fields{Text: "body", ID: "meta.url"}}
-	inputs, _, err := corpus.Expand([]string{"-"}, format.Endings())
+	inputs, _, err := input.Expand([]string{"-"}, format.Endings())
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,6 +1,10 @@
 package corpus
 
-import "iter"
+import (
+	"iter"
+
+	"github.com/firstseen/firstseen/corpus/output"
+)
 
 // Format is how the documents of a file are written: how its records are told
 // apart, what a record says, and how one is written again. [Source] does for all
@@ -125,11 +129,11 @@ type Parser interface {
 // Printer writes records, with their verdicts, to an output.
 type Printer interface {
 	// Keep writes a record as it came, with its end.
-	Keep(w *Writer, raw []byte) error
+	Keep(w *output.Writer, raw []byte) error
 	// Annotate writes a record with value, which is JSON, in its slot. Its
 	// other bytes stay as they are.
-	Annotate(w *Writer, raw []byte, at Slot, value []byte) error
+	Annotate(w *output.Writer, raw []byte, at Slot, value []byte) error
 	// Answer writes a record of nothing but the field and its value: the answer
 	// to a record that is no document.
-	Answer(w *Writer, field string, value []byte) error
+	Answer(w *output.Writer, field string, value []byte) error
 }

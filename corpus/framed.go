@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"io"
+
+	"github.com/firstseen/firstseen/corpus/compress"
 )
 
 // framed is an input whose records a [Frames] finds. It shows it one window of what
 // is decoded after the other, and takes what it finds into blocks.
 type framed struct {
-	src    *sections
-	rest   []func() (*sections, error) // what else the input holds, behind src
+	src    *compress.Sections
+	rest   []func() (*compress.Sections, error) // what else the input holds, behind src
 	frames Frames
 
 	buf   []byte // what is decoded and not handed out is buf[r:w]
@@ -42,8 +44,8 @@ type mark64 struct {
 const windowSize = 256 << 10
 
 func (f *framed) close() {
-	if f.src != nil && f.src.zstd != nil {
-		f.src.zstd.Close()
+	if f.src != nil && f.src.Zstd != nil {
+		f.src.Zstd.Close()
 	}
 	f.long.free()
 }
@@ -111,7 +113,7 @@ func (f *framed) end() SectionEnd {
 	switch {
 	case !f.last:
 		return GoesOn
-	case f.damage == "" && (f.src.kind == kindGzip || f.src.kind == kindZstd):
+	case f.damage == "" && (f.src.Kind == compress.KindGzip || f.src.Kind == compress.KindZstd):
 		return Whole
 	}
 	return Ends
@@ -164,7 +166,7 @@ func (f *framed) count(fr *Frame) {
 		f.enter(f.marks[0].stored)
 		f.marks = f.marks[1:]
 	}
-	if f.src.kind == kindPlain {
+	if f.src.Kind == compress.KindPlain {
 		f.enter(f.gone + int64(f.r))
 	}
 	f.number = max(f.number+1, fr.Number)
@@ -172,8 +174,8 @@ func (f *framed) count(fr *Frame) {
 
 // enter says that the next record begins in the member at an offset.
 func (f *framed) enter(stored int64) {
-	if !f.src.single {
-		f.member, f.number = f.src.base+stored, 0
+	if !f.src.Single {
+		f.member, f.number = f.src.Base+stored, 0
 	}
 }
 
@@ -256,18 +258,18 @@ func (f *framed) read(ctx context.Context, s *Source, n int) error {
 		f.reserve(n)
 		got, err := f.src.Read(f.buf[f.w:min(cap(f.buf), f.w+windowSize)])
 		f.w += got
-		if got > 0 || err == errSection {
+		if got > 0 || err == compress.ErrSection {
 			idle = 0
 		}
-		if err == errSection {
+		if err == compress.ErrSection {
 			err = f.follow()
 		}
 		switch {
 		case f.fail(err):
 		case err != nil:
-			return readError(s.name, err)
+			return compress.ReadError(s.name, err)
 		case idle == 100:
-			return readError(s.name, io.ErrNoProgress)
+			return compress.ReadError(s.name, io.ErrNoProgress)
 		}
 	}
 	return nil
@@ -307,7 +309,7 @@ func (f *framed) section() error {
 		f.reserve(len(f.ahead))
 		f.w += copy(f.buf[f.w:cap(f.buf)], f.ahead)
 		f.ahead = nil
-		f.enter(f.src.begin)
+		f.enter(f.src.Begin)
 		f.fail(f.failed)
 		f.failed = nil
 		return nil
@@ -316,20 +318,20 @@ func (f *framed) section() error {
 	f.failed = nil
 	if err == nil && f.resync {
 		f.resync = false
-		err = f.src.resync()
+		err = f.src.Resync()
 	}
 	if err == nil {
-		err = f.src.next()
+		err = f.src.Next()
 	}
 	for err == io.EOF && len(f.rest) > 0 {
 		open := f.rest[0]
 		f.rest, f.gone, f.r, f.w = f.rest[1:], 0, 0, 0
 		if f.src, err = open(); err == nil {
-			f.member, f.number = f.src.base, 0
-			err = f.src.next()
+			f.member, f.number = f.src.Base, 0
+			err = f.src.Next()
 		}
 	}
-	f.enter(f.src.begin)
+	f.enter(f.src.Begin)
 	if f.fail(err) {
 		return nil
 	}
@@ -338,7 +340,7 @@ func (f *framed) section() error {
 
 // fail ends the section if an error is Damage.
 func (f *framed) fail(err error) bool {
-	var d *Damage
+	var d *compress.Damage
 	if !errors.As(err, &d) {
 		return false
 	}
@@ -349,8 +351,8 @@ func (f *framed) fail(err error) bool {
 // follow goes from the end of a member to the next, and finds out whether that begins
 // another section.
 func (f *framed) follow() error {
-	err := f.src.next()
-	var d *Damage
+	err := f.src.Next()
+	var d *compress.Damage
 	switch {
 	case err == io.EOF:
 		f.last = true
@@ -361,7 +363,7 @@ func (f *framed) follow() error {
 	case err != nil:
 		return err
 	}
-	head := make([]byte, RecognizedBy)
+	head := make([]byte, compress.RecognizedBy)
 	n, err := io.ReadFull(readsAll{f.src}, head)
 	damaged := errors.As(err, &d)
 	switch head = head[:n]; {
@@ -375,7 +377,7 @@ func (f *framed) follow() error {
 		f.last, f.failed = true, err
 		return nil
 	}
-	f.marks = append(f.marks, mark64{f.w, f.src.begin})
+	f.marks = append(f.marks, mark64{f.w, f.src.Begin})
 	f.reserve(f.w - f.r + n)
 	f.w += copy(f.buf[f.w:cap(f.buf)], head)
 	return nil // the end, or an error of reading, comes again
@@ -386,7 +388,7 @@ type readsAll struct{ r io.Reader }
 
 func (a readsAll) Read(p []byte) (int, error) {
 	n, err := a.r.Read(p)
-	if err == errSection {
+	if err == compress.ErrSection {
 		err = io.EOF
 	}
 	return n, err

@@ -12,10 +12,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/firstseen/firstseen/corpus/archive"
+	"github.com/firstseen/firstseen/corpus/compress"
+	"github.com/firstseen/firstseen/corpus/input"
 )
 
 // chooseFramed has the input read in a format that is a Framer.
-func (s *Source) chooseFramed(f Format, stored *storedInput) error {
+func (s *Source) chooseFramed(f Format, stored *input.StoredInput) error {
 	if err := s.choose(f); err != nil {
 		return err
 	}
@@ -23,7 +25,7 @@ func (s *Source) chooseFramed(f Format, stored *storedInput) error {
 }
 
 // beginFramed has the input read by a Framer, from its beginning.
-func (s *Source) beginFramed(stored *storedInput) error {
+func (s *Source) beginFramed(stored *input.StoredInput) error {
 	f := &framed{buf: s.window, frames: s.chosen.(Framer).Frames(s.cfg.MaxRecord)}
 	s.framed = f
 	if s.charset != "" && Decodes(s.chosen) {
@@ -31,96 +33,96 @@ func (s *Source) beginFramed(stored *storedInput) error {
 		return nil
 	}
 	s.back, s.carry, s.broken, s.eof, s.charset = s.back[:0], nil, nil, false, ""
-	stored.again()
+	stored.Again()
 	s.read = s.began
 	if s.zipped != nil {
 		return s.beginEntries(stored)
 	}
 	var err error
-	if f.src, err = s.sections(counter{stored, &s.read}, 0); err == nil {
-		f.src.single = isNumbered(f.frames)
+	if f.src, err = s.sections(compress.Counter{R: stored, N: &s.read}, 0); err == nil {
+		f.src.Single = isNumbered(f.frames)
 	}
 	return err
 }
 
 // sections opens what is stored from the offset base of the input on.
-func (s *Source) sections(r counter, base int64) (*sections, error) {
-	began := *r.n
-	src := &sections{raw: &history{r: r, limit: s.cfg.MaxWindow, keeps: true}, frames: s.framed.frames, base: base}
-	src.br = buffered(&s.stored, src.raw)
+func (s *Source) sections(r compress.Counter, base int64) (*compress.Sections, error) {
+	began := *r.N
+	src := &compress.Sections{Raw: &compress.History{R: r, Limit: s.cfg.MaxWindow, Keeps: true}, Starts: s.framed.frames.Starts, Base: base}
+	src.Br = compress.Buffered(&s.stored, src.Raw)
 	var head []byte
 	var err error
-	if isNumbered(src.frames) { // no record is looked for
-		head, err = peekHead(src.br)
+	if isNumbered(s.framed.frames) { // no record is looked for
+		head, err = compress.PeekHead(src.Br)
 	} else {
-		head, err = src.br.Peek(RecognizedBy)
+		head, err = src.Br.Peek(compress.RecognizedBy)
 	}
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("reading %s: %w", s.name, err)
 	}
-	at := func() int64 { return *r.n - began - int64(src.br.Buffered()) }
-	name := compressionOf(head[:min(len(head), headSize)])
-	if name == "" && !src.frames.Starts(head) { // the beginning may be damaged
+	at := func() int64 { return *r.N - began - int64(src.Br.Buffered()) }
+	name := compress.CompressionOf(head[:min(len(head), compress.HeadSize)])
+	if name == "" && !src.Starts(head) { // the beginning may be damaged
 		if name, err = s.guess(src); err != nil {
 			return nil, err
 		}
 	}
 	switch name {
 	case "gzip":
-		src.kind, src.gzip = kindGzip, new(gzip.Reader)
+		src.Kind, src.Gzip = compress.KindGzip, new(gzip.Reader)
 	case "zstd":
-		src.kind = kindZstd
+		src.Kind = compress.KindZstd
 		if err := s.openZstd(src); err != nil {
 			return nil, err
 		}
 	case "":
-		src.kind = kindPlain
-		src.raw.forget()
+		src.Kind = compress.KindPlain
+		src.Raw.Forget()
 		return src, nil
 	default:
-		src.kind = kindStream
-		src.raw.forget()
-		in, err := s.dec.decodeStream(name, src.br)
+		src.Kind = compress.KindStream
+		src.Raw.Forget()
+		in, err := s.dec.DecodeStream(name, src.Br)
 		if err != nil {
-			return nil, readError(s.name, noEOF(err))
+			return nil, compress.ReadError(s.name, compress.NoEOF(err))
 		}
-		src.in = &expansion{r: in, stored: at, most: s.cfg.MaxRatio}
+		src.In = &compress.Expansion{R: in, Stored: at, Most: s.cfg.MaxRatio}
 	}
-	src.ratio = expansion{stored: at, most: s.cfg.MaxRatio}
+	src.Ratio = compress.Expansion{Stored: at, Most: s.cfg.MaxRatio}
 	return src, nil
 }
 
 // guess names the compression of an input that does not begin as any, by its name and by
 // what stands in its first bytes, but for a [Numbered] by its name alone; "" is none.
-func (s *Source) guess(src *sections) (string, error) {
+func (s *Source) guess(src *compress.Sections) (string, error) {
 	switch {
 	case strings.HasSuffix(s.name, ".gz"):
 		return "gzip", nil
 	case strings.HasSuffix(s.name, ".zst"):
 		return "zstd", nil
 	}
-	if isNumbered(src.frames) {
+	if isNumbered(s.framed.frames) {
 		return "", nil
 	}
-	first, _ := src.br.Peek(attempt) // an error comes again
-	if !bytes.Contains(first, []byte(gzipMagic)) && !bytes.Contains(first, []byte(zstdMagic)) {
+	first, _ := src.Br.Peek(compress.Attempt) // an error comes again
+	if !bytes.Contains(first, []byte(compress.GzipMagic)) && !bytes.Contains(first, []byte(compress.ZstdMagic)) {
 		return "", nil
 	}
-	src.gzip = new(gzip.Reader)
+	src.Gzip = new(gzip.Reader)
 	if err := s.openZstd(src); err != nil {
 		return "", err
 	}
-	kind := src.guess()
-	src.zstd.Close()
-	return map[codecKind]string{kindGzip: "gzip", kindZstd: "zstd"}[kind], nil
+	kind := src.Guess()
+	src.Zstd.Close()
+	return map[compress.CodecKind]string{compress.KindGzip: "gzip", compress.KindZstd: "zstd"}[kind], nil
 }
 
 // openZstd makes a decoder, with the dictionary that the input may begin with.
-func (s *Source) openZstd(src *sections) error {
+func (s *Source) openZstd(src *compress.Sections) error {
 	options := []zstd.DOption{
 		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(s.cfg.MaxWindow)),
 	}
-	dict, err := readDictionary(src.br, s.cfg.MaxWindow)
+	dict, err := compress.ReadDictionary(src.Br, s.cfg.MaxWindow)
 	if err != nil {
 		return fmt.Errorf("reading %s: its dictionary cannot be read, and nothing without it: %w", s.name, err)
 	}
@@ -129,7 +131,7 @@ func (s *Source) openZstd(src *sections) error {
 	} else if dict != nil {
 		options = append(options, zstd.WithDecoderDictRaw(0, dict))
 	}
-	if src.zstd, err = zstd.NewReader(nil, options...); err != nil {
+	if src.Zstd, err = zstd.NewReader(nil, options...); err != nil {
 		return fmt.Errorf("reading %s: %w", s.name, err)
 	}
 	return nil
@@ -137,31 +139,26 @@ func (s *Source) openZstd(src *sections) error {
 
 // openZip lists what a WACZ (specs.webrecorder.net/wacz/1.1.1/) has to read: the
 // files below archive/. It is none where there is no such file.
-func openZip(stored *storedInput, size int64) []archive.Member {
-	if stored.file == nil {
+func openZip(stored *input.StoredInput, size int64) []archive.Member {
+	if stored.File == nil {
 		return nil
 	}
 	l := archive.Lister{Want: func(name string) bool { return strings.HasPrefix(name, "archive/") }}
-	found, err := l.Zip(stored.file.At, size)
+	found, err := l.Zip(stored.File.At, size)
 	if err != nil {
 		return nil
 	}
 	return found.Members
 }
 
-// isInWACZ reports whether a name is that of a web archive in a WACZ.
-func isInWACZ(name string) bool {
-	return strings.HasPrefix(name, "archive/") && strings.HasSuffix(uncompressedName(name), ".warc")
-}
-
 // beginEntries has the entries of a zip archive read, in the order in which they stand
 // in it.
-func (s *Source) beginEntries(stored *storedInput) error {
+func (s *Source) beginEntries(stored *input.StoredInput) error {
 	entries := s.zipped
 	s.zipped, s.size = nil, -1
 	slices.SortFunc(entries, func(a, b archive.Member) int { return cmp.Compare(a.At(), b.At()) })
 	for _, e := range entries {
-		s.framed.rest = append(s.framed.rest, func() (*sections, error) { return s.openEntry(stored.file.At, &e) })
+		s.framed.rest = append(s.framed.rest, func() (*compress.Sections, error) { return s.openEntry(stored.File.At, &e) })
 	}
 	var err error
 	s.framed.src, err = s.framed.rest[0]()
@@ -171,13 +168,13 @@ func (s *Source) beginEntries(stored *storedInput) error {
 
 // openEntry opens a file of a zip archive. Where it is compressed by zip, offsets in it
 // mean nothing, and its records are counted.
-func (s *Source) openEntry(file io.ReaderAt, e *archive.Member) (*sections, error) {
+func (s *Source) openEntry(file io.ReaderAt, e *archive.Member) (*compress.Sections, error) {
 	if e.Plain() {
-		return s.sections(counter{e.Stored(file), &s.read}, e.At())
+		return s.sections(compress.Counter{R: e.Stored(file), N: &s.read}, e.At())
 	}
-	src, err := s.sections(counter{content(e, file, s.cfg.MaxRatio), new(int64)}, e.At())
+	src, err := s.sections(compress.Counter{R: input.Content(e, file, s.cfg.MaxRatio), N: new(int64)}, e.At())
 	if err == nil {
-		src.single = true
+		src.Single = true
 	}
 	return src, err
 }

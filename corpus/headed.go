@@ -1,10 +1,11 @@
 package corpus
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
+
+	"github.com/firstseen/firstseen/corpus/input"
 )
 
 // Numbered is a [Frames] that numbers its records itself, by [Frame.Number]: no record's
@@ -31,7 +32,7 @@ type Headed interface {
 // Head reads what an input begins with that belongs in front of its output: nil where its
 // format has no such thing, or the input is empty. It reads no more than a block. An input
 // that begins otherwise is an error, since no record of it could be a document.
-func Head(ctx context.Context, in Input, format Format, cfg SourceConfig) (head []byte, err error) {
+func Head(ctx context.Context, in input.Input, format Format, cfg SourceConfig) (head []byte, err error) {
 	f, ok := format.(Framer)
 	if !ok {
 		return nil, nil
@@ -41,7 +42,7 @@ func Head(ctx context.Context, in Input, format Format, cfg SourceConfig) (head 
 	}
 	cfg.Ahead, cfg.SkipInputs, cfg.SkipTo, cfg.SkipSum = 0, 0, Place{}, 0
 	cfg.Formats, cfg.BlockSize = nil, 4<<10 // one row will do
-	s := NewSource([]Input{in}, format, cfg)
+	s := NewSource([]input.Input{in}, format, cfg)
 	defer s.Close() // only read
 	if err := s.open(ctx); err != nil {
 		return nil, err
@@ -61,43 +62,4 @@ func Head(ctx context.Context, in Input, format Format, cfg SourceConfig) (head 
 		return nil, fmt.Errorf("reading %s: %s", in.Name, b.Spans[0].Bad)
 	}
 	return h.Head(), nil
-}
-
-// SameHead reports whether records behind one head may stand behind another: they differ
-// in a byte order mark and in the end of the line at most.
-func SameHead(a, b []byte) bool {
-	bare := func(h []byte) []byte {
-		return bytes.TrimRight(bytes.TrimPrefix(h, []byte("\xef\xbb\xbf")), "\r\n")
-	}
-	return bytes.Equal(bare(a), bare(b))
-}
-
-// Lead says what stands in front of the first record of the output. It is written with
-// that, or by Close where there is none, and not at all where an output is continued that
-// holds something. Called again it must be given the same: records of other columns do not
-// belong in one file.
-func (w *Writer) Lead(head []byte) error {
-	if head == nil || w.head == nil {
-		w.head = head
-		w.owed = head != nil && w.written == 0 && len(w.frame.src) == 0
-		return nil
-	}
-	if !SameHead(w.head, head) {
-		return fmt.Errorf("writing %s: %w", w.name, ErrOtherHead)
-	}
-	return nil
-}
-
-// ErrOtherHead is returned where records of different columns would come into one file.
-var ErrOtherHead = fmt.Errorf("the inputs begin with different names of columns: use --out-dir, or give each kind a run of its own with the same --index")
-
-// lead writes what stands in front of the first record, if that was not done.
-func (w *Writer) lead() {
-	if w.owed {
-		w.owed = false
-		w.frame.src = append(w.frame.src, w.head...)
-		if len(w.head) > 0 && w.head[len(w.head)-1] != '\n' {
-			w.frame.src = append(w.frame.src, '\n')
-		}
-	}
 }

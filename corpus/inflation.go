@@ -1,6 +1,10 @@
 package corpus
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/firstseen/firstseen/corpus/compress"
+)
 
 // Inflation counts what the bodies of records are decompressed to, over one input after the
 // other: a compressed input may hold pages that are compressed again, each little beside its
@@ -17,8 +21,8 @@ func (n *Inflation) Add(b *Block) error {
 		*n = Inflation{input: b.Input}
 	}
 	n.decoded += b.Inflated
-	e := expansion{stored: func() int64 { return b.stored }, decoded: n.decoded, most: b.maxRatio}
-	if err := e.add(0); err != nil {
+	e := compress.Expansion{Stored: func() int64 { return b.stored }, Decoded: n.decoded, Most: b.maxRatio}
+	if err := e.Add(0); err != nil {
 		return fmt.Errorf("reading %s: the bodies of its records: %w", b.File, err)
 	}
 	return nil

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/firstseen/firstseen/corpus/compress"
 )
 
 // TestInflation: the bodies of an input may expand to a GiB, or to so many times what is stored
@@ -30,7 +32,7 @@ func TestInflation(t *testing.T) {
 		for _, b := range c.blocks {
 			err = errors.Join(err, n.Add(b))
 		}
-		var ratio *RatioError
+		var ratio *compress.RatioError
 		if errors.As(err, &ratio) != c.fails || c.fails && !strings.Contains(err.Error(), "reading x.warc.gz: the bodies of its records: ") {
 			t.Errorf("%s: %v", name, err)
 		}

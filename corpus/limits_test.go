@@ -16,8 +16,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	. "github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/compress"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/corpus/jsonl/jsonltest"
+
+	"github.com/firstseen/firstseen/internal/filetest"
 )
 
 // TestLineAtLimit reads lines of exactly MaxRecord bytes and one more, with every
@@ -203,8 +207,8 @@ func TestZstdWindow(t *testing.T) {
 	} {
 		cfg := SourceConfig{Stdin: bytes.NewReader(c.stored), MaxWindow: 1 << 17}
 		got, err := readAll(t, oneStdin, cfg, jsonl.Fields{})
-		var window *WindowError
-		if !errors.As(err, &window) || *window != (WindowError{int64(c.window), 1 << 17}) || len(got) != c.before {
+		var window *compress.WindowError
+		if !errors.As(err, &window) || *window != (compress.WindowError{Window: int64(c.window), Limit: 1 << 17}) || len(got) != c.before {
 			t.Errorf("%d records, %v; want %d and a window of %d", len(got), err, c.before, c.window)
 		}
 		cfg = SourceConfig{Stdin: bytes.NewReader(c.stored), MaxWindow: int64(c.window)}
@@ -247,7 +251,7 @@ func TestRatio(t *testing.T) {
 			continue // a GiB takes its time
 		}
 		got, err := readAll(t, oneStdin, SourceConfig{Stdin: bytes.NewReader(bomb(c.size)), MaxRatio: c.ratio}, jsonl.Fields{})
-		var ratio *RatioError
+		var ratio *compress.RatioError
 		if errors.As(err, &ratio) != c.refused || !c.refused && (err != nil || len(got) != 1) {
 			t.Errorf("%d bytes, ratio %d: %d records, %v", c.size, c.ratio, len(got), err)
 		}
@@ -256,7 +260,7 @@ func TestRatio(t *testing.T) {
 
 // TestExpandPassesOver lists a directory with what is no file.
 func TestExpandPassesOver(t *testing.T) {
-	Chdir(t, "dir/a.jsonl", "only/a.txt")
+	filetest.Chdir(t, "dir/a.jsonl", "only/a.txt")
 	for link, to := range map[string]string{"dir/gone.jsonl": "nowhere", "dir/loop.jsonl": "loop.jsonl", "dir/null.jsonl": os.DevNull, "only/null.jsonl": os.DevNull} {
 		if err := os.Symlink(to, link); err != nil {
 			t.Skip(err)
@@ -266,11 +270,11 @@ func TestExpandPassesOver(t *testing.T) {
 	if l, err := net.Listen("unix", filepath.Join("dir", "socket.jsonl")); err == nil {
 		defer l.Close()
 		want["socket"] = "a socket"
-		if _, _, err := Expand([]string{"dir/socket.jsonl"}, endings); err == nil || !strings.Contains(err.Error(), "is a socket") {
+		if _, _, err := input.Expand([]string{"dir/socket.jsonl"}, endings); err == nil || !strings.Contains(err.Error(), "is a socket") {
 			t.Errorf("a socket: %v", err)
 		}
 	}
-	inputs, passed, err := Expand([]string{"dir"}, endings)
+	inputs, passed, err := input.Expand([]string{"dir"}, endings)
 	if err != nil || len(inputs) != 1 {
 		t.Errorf("%v, %v", inputs, err)
 	}
@@ -281,11 +285,11 @@ func TestExpandPassesOver(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("passed over %v, want %v", got, want)
 	}
-	if inputs, passed, err := Expand([]string{"dir/null.jsonl"}, endings); err != nil || len(inputs) != 1 || passed != nil {
+	if inputs, passed, err := input.Expand([]string{"dir/null.jsonl"}, endings); err != nil || len(inputs) != 1 || passed != nil {
 		t.Errorf("a device that is named: %v, %v, %v", inputs, passed, err)
 	}
 	for _, arg := range []string{"dir/gone.jsonl", "only"} {
-		if _, _, err := Expand([]string{arg}, endings); err == nil {
+		if _, _, err := input.Expand([]string{arg}, endings); err == nil {
 			t.Errorf("%s is no error", arg)
 		}
 	}
@@ -299,7 +303,7 @@ func TestInputChanges(t *testing.T) {
 		if err := os.WriteFile(path, bytes.Repeat(line, 1000), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		inputs, _, err := Expand([]string{path}, endings)
+		inputs, _, err := input.Expand([]string{path}, endings)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -334,7 +338,7 @@ func TestManyInputs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	inputs, _, err := Expand([]string{dir}, endings)
+	inputs, _, err := input.Expand([]string{dir}, endings)
 	if err != nil {
 		t.Fatal(err)
 	}

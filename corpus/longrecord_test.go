@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/firstseen/firstseen/corpus/input"
 )
 
 // stars is a format whose records end with two stars.
@@ -41,7 +43,7 @@ func TestLongEnd(t *testing.T) {
 	for n := range 120 {
 		data := "a**" + strings.Repeat("x", n) + "**b**c"
 		for size := 1; size < 50; size++ {
-			src := NewSource([]Input{{Path: Stdin, Name: "f", Size: -1}}, stars{}, SourceConfig{BlockSize: size, MaxRecord: limit, Stdin: strings.NewReader(data)})
+			src := NewSource([]input.Input{{Path: input.Stdin, Name: "f", Size: -1}}, stars{}, SourceConfig{BlockSize: size, MaxRecord: limit, Stdin: strings.NewReader(data)})
 			got, b := "", new(Block)
 			for {
 				err := src.Next(context.Background(), b)

@@ -2,11 +2,12 @@ package corpus
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
-	"golang.org/x/sync/semaphore"
+	"github.com/firstseen/firstseen/corpus/compress"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // Opener is a format whose files are not read from their beginning to their end. It is
@@ -41,9 +42,9 @@ type Rows interface {
 // opened is an input that an [Opener] has opened.
 type opened struct {
 	rows    Rows
-	ratio   expansion // of records
-	pending []byte    // a record that did not fit into the block before
-	span    Span      // of it
+	ratio   compress.Expansion // of records
+	pending []byte             // a record that did not fit into the block before
+	span    Span               // of it
 	has     bool
 	err     error // behind the records that were handed out
 }
@@ -54,25 +55,25 @@ func (s *Source) notAtRandom(format string) error {
 }
 
 // beginOpened has the input read by an Opener.
-func (s *Source) beginOpened(o Opener, stored *storedInput) error {
+func (s *Source) beginOpened(o Opener, stored *input.StoredInput) error {
 	s.back, s.carry, s.broken, s.eof = s.back[:0], nil, nil, false
 	s.read = s.began
-	if _, plain := s.decoded.(interface{ Peek(int) ([]byte, error) }); stored.file == nil || !plain {
+	if _, plain := s.decoded.(interface{ Peek(int) ([]byte, error) }); stored.File == nil || !plain {
 		return s.notAtRandom(s.chosen.Name())
 	}
-	size, err := stored.file.Size()
+	size, err := stored.File.Size()
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", s.name, err)
 	}
 	length := func() int64 { return size }
-	work := &expansion{stored: length, most: s.cfg.MaxRatio}
-	rows, err := o.Open(stored.file.At, size, Limits{Record: s.cfg.MaxRecord, Spend: work.spend})
+	work := &compress.Expansion{Stored: length, Most: s.cfg.MaxRatio}
+	rows, err := o.Open(stored.File.At, size, Limits{Record: s.cfg.MaxRecord, Spend: work.Spend})
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", s.name, err)
 	}
-	stored.forget()
+	stored.Forget()
 	s.opened = &opened{rows: rows}
-	s.opened.ratio = expansion{stored: length, most: s.cfg.MaxRatio}
+	s.opened.ratio = compress.Expansion{Stored: length, Most: s.cfg.MaxRatio}
 	return nil
 }
 
@@ -99,7 +100,7 @@ func (s *Source) fillOpened(ctx context.Context, b *Block) error {
 		}
 	}
 	if err != nil && err != io.EOF && o.err == nil {
-		err = readError(s.name, err)
+		err = compress.ReadError(s.name, err)
 	}
 	o.err = err
 	if err == io.EOF {
@@ -145,7 +146,7 @@ func (o *opened) add(b *Block, size int) error {
 	if err != nil {
 		return err
 	}
-	if err := o.ratio.add(len(data) - start); err != nil {
+	if err := o.ratio.Add(len(data) - start); err != nil {
 		return err
 	}
 	span := Span{At: at, Start: start, End: len(data), Bad: bad}
@@ -163,88 +164,11 @@ func (o *opened) add(b *Block, size int) error {
 type Encloser interface {
 	// Enclose says how an output is written for records of the inputs, which are
 	// written with Keep or, if annotate, with Annotate.
-	Enclose(inputs []Input, annotate bool) (Enclosure, error)
+	Enclose(inputs []input.Input, annotate bool) (output.Enclosure, error)
 }
 
 // RecordAnswerer is a format that answers a bad record with the record and a verdict,
 // and not with a verdict alone.
 type RecordAnswerer interface {
-	AnswerRecord(w *Writer, raw, value []byte) error
-}
-
-// Enclosure makes a file of records.
-type Enclosure interface {
-	// Frame appends to dst what stands in the file for some records. Several goroutines
-	// may call it at once.
-	Frame(dst, records []byte) ([]byte, error)
-	// End returns what belongs behind the last frame of a file of so many bytes, and
-	// nothing where it is there.
-	End(file io.ReaderAt, size int64) ([]byte, error)
-}
-
-// enclosedFrame is how many bytes of records make a frame of an enclosed output.
-const enclosedFrame = 8 << 20
-
-// Enclose has an output be enclosed. Nothing may have been written since it was opened.
-func (w *Writer) Enclose(e Enclosure) error {
-	if w.part == nil {
-		return fmt.Errorf("writing %s: this format is no stream: name a file", w.name)
-	}
-	w.size, w.enclosure = enclosedFrame, e
-	w.room = semaphore.NewWeighted(int64(cap(w.free) * w.size))
-	w.codec = func(f *frame, dst []byte) []byte {
-		out, err := e.Frame(dst, f.src)
-		if err != nil {
-			w.fail(err)
-		}
-		return out
-	}
-	w.stream = &enclosedStream{w: w}
-	return nil
-}
-
-// enclosedStream writes a long record as a frame of its own.
-type enclosedStream struct {
-	w   *Writer
-	out io.Writer
-	src []byte
-}
-
-func (s *enclosedStream) Reset(out io.Writer) { s.out, s.src = out, nil }
-
-func (s *enclosedStream) Write(p []byte) (int, error) {
-	s.src = append(s.src, p...)
-	return len(p), nil
-}
-
-func (s *enclosedStream) Close() error {
-	out, err := s.w.enclosure.Frame(nil, s.src)
-	if err == nil {
-		_, err = s.out.Write(out)
-	}
-	s.src = nil
-	return err
-}
-
-// closeEnclosure writes what belongs behind the last frame.
-func (w *Writer) closeEnclosure() error {
-	if w.enclosure == nil {
-		return nil
-	}
-	w.drained()
-	if w.err() != nil {
-		return w.err()
-	}
-	file, ok := w.file.(io.ReaderAt)
-	if !ok {
-		return fmt.Errorf("writing %s: %w", w.name, errors.ErrUnsupported)
-	}
-	end, err := w.enclosure.End(file, w.written)
-	if err == nil && len(end) > 0 {
-		_, err = direct{w}.Write(end)
-	}
-	if err != nil {
-		w.fail(err)
-	}
-	return w.err()
+	AnswerRecord(w *output.Writer, raw, value []byte) error
 }

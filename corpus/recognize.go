@@ -8,9 +8,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/firstseen/firstseen/corpus/archive"
+	"github.com/firstseen/firstseen/corpus/compress"
+	"github.com/firstseen/firstseen/corpus/input"
 )
 
 // known are beginnings of formats that cannot be read, with what to do. Without
@@ -33,7 +34,7 @@ var known = []struct{ magic, name, advice string }{
 	{"\xff\xd8\xff", "a JPEG image", "leave it out"},
 	{"GIF8", "a GIF image", "leave it out"},
 	{"\x7fELF", "a program", "leave it out"},
-	{zipMagic, "a zip file", "give it as a file whose name ends in .zip"},
+	{compress.ZipMagic, "a zip file", "give it as a file whose name ends in .zip"},
 	{"PK\x05\x06", "an empty zip file", "leave it out"},
 	{"7z\xbc\xaf\x27\x1c", "a 7z file", "unpack it first"},
 	{"Rar!\x1a\x07", "a RAR file", "unpack it first"},
@@ -90,14 +91,14 @@ func otherXML(head []byte) (name, advice string) {
 // beginsLikeOther reports whether head, if it went on, could be what is recognised
 // by more bytes.
 func beginsLikeOther(head []byte) bool {
-	if begins(head, "WARC/") || begins(head, "filedesc:") || len(head) > 0 && head[0] == '<' {
+	if compress.Begins(head, "WARC/") || compress.Begins(head, "filedesc:") || len(head) > 0 && head[0] == '<' {
 		return true
 	}
 	if array, found := bytes.CutPrefix(head, []byte("[")); found && len(bytes.TrimLeft(array, " \t\r\n")) == 0 {
 		return true
 	}
 	for _, k := range known {
-		if len(head) < len(k.magic) && begins(head, k.magic) {
+		if len(head) < len(k.magic) && compress.Begins(head, k.magic) {
 			return true
 		}
 	}
@@ -150,7 +151,7 @@ func (s *Source) formatOf(head []byte) (Format, error) {
 	if name == "" && len(s.cfg.Formats) > 0 { // what is asked for by its format may be XML
 		name, advice = otherXML(head)
 	}
-	if name != "" && compressionOf(head) == "" {
+	if name != "" && compress.CompressionOf(head) == "" {
 		return nil, fmt.Errorf("reading %s: it is %s, which cannot be read: %s", s.name, name, advice)
 	}
 	if f := s.named(s.name); f != nil {
@@ -162,7 +163,7 @@ func (s *Source) formatOf(head []byte) (Format, error) {
 // named is the format that a name tells, nil where it tells none.
 func (s *Source) named(name string) Format {
 	for _, f := range s.cfg.Formats {
-		if slices.Contains(f.Endings(), filepath.Ext(uncompressedName(name))) {
+		if slices.Contains(f.Endings(), filepath.Ext(input.UncompressedName(name))) {
 			return f
 		}
 	}
@@ -182,16 +183,6 @@ func (s *Source) zippedFormat() Format {
 	}
 	s.zipped = nil
 	return nil
-}
-
-// uncompressedName is a name without the endings of compressions.
-func uncompressedName(name string) string {
-	for _, ending := range []string{".gz", ".zst", ".bz2", ".xz", ".lz4"} {
-		if short, found := strings.CutSuffix(name, ending); found {
-			return short
-		}
-	}
-	return name
 }
 
 // choose has the input read in a format, which must be that of the inputs before it.
@@ -222,12 +213,12 @@ func (s *Source) isOf(name string, f Format) bool {
 // Recognize looks at the first bytes of the files among the inputs and returns their
 // format, nil where there is no file. It is an error where one is of a format that cannot
 // be read, or where two are of different ones.
-func Recognize(inputs []Input, format Format, cfg SourceConfig) (Format, error) {
+func Recognize(inputs []input.Input, format Format, cfg SourceConfig) (Format, error) {
 	cfg.Ahead = 0 // only the beginnings are read
 	s := NewSource(inputs, format, cfg)
 	defer s.Close() // after an error, or of nothing
 	for s.index < len(inputs) {
-		if in := inputs[s.index]; in.Size < 0 || in.Path == Stdin {
+		if in := inputs[s.index]; in.Size < 0 || in.Path == input.Stdin {
 			s.index++
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	. "github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 )
 
@@ -20,7 +21,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // TestOddities reads a file of awkward lines; every one ends as a document or
 // as a reject with its reason, both written down in a golden file.
 func TestOddities(t *testing.T) {
-	inputs := []Input{{Path: filepath.Join("testdata", "oddities.jsonl"), Name: "oddities.jsonl"}}
+	inputs := []input.Input{{Path: filepath.Join("testdata", "oddities.jsonl"), Name: "oddities.jsonl"}}
 	golden := filepath.Join("testdata", "oddities.golden")
 	for _, chunk := range []int{0, 1, 100} {
 		records, err := readAll(t, inputs, SourceConfig{BlockSize: chunk, MaxRecord: 400}, jsonl.Fields{})

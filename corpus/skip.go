@@ -3,23 +3,12 @@ package corpus
 import (
 	"errors"
 	"fmt"
-	"io"
-	"math/bits"
 
-	"github.com/zeebo/xxh3"
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // ErrChanged is returned for an input that is not the one that was read before.
 var ErrChanged = errors.New("the input was changed")
-
-// RecordSum is the checksum of a record, without its end.
-func RecordSum(raw []byte) uint64 { return xxh3.Hash(raw) }
-
-// AddRecord adds a record to the checksum of the records before it, whose order it
-// holds fast. The sum of no record is 0.
-func AddRecord(sum, record uint64) uint64 {
-	return (bits.RotateLeft64(sum*0x9e3779b97f4a7c15, 29) + record) | 1
-}
 
 // skipped are the records passed over so far.
 type skipped struct {
@@ -39,7 +28,7 @@ func (k *skipped) pass(b *Block, s *Source, ended bool) error {
 			end = len(b.Data)
 		}
 		if raw, empty := b.Strip(s.cutter, b.Data[:end]); !empty {
-			k.sum = AddRecord(k.sum, RecordSum(raw))
+			k.sum = output.AddRecord(k.sum, output.RecordSum(raw))
 		}
 		b.Data = b.Data[end:]
 		b.First.Record += int64(whole)
@@ -57,34 +46,11 @@ func (k *skipped) pass(b *Block, s *Source, ended bool) error {
 func (k *skipped) passSpans(b *Block, s *Source) {
 	for len(b.Spans) > 0 && b.Spans[0].At.compare(s.cfg.SkipTo) < 0 {
 		span := b.Spans[0]
-		k.sum = AddRecord(k.sum, RecordSum(b.Data[span.Start:span.End]))
+		k.sum = output.AddRecord(k.sum, output.RecordSum(b.Data[span.Start:span.End]))
 		b.Spans = b.Spans[1:]
 		b.Records--
 	}
 	if len(b.Spans) > 0 {
 		b.First = b.Spans[0].At
 	}
-}
-
-// Fingerprint tells inputs that are files apart by the XXH3 of their size and their first
-// and last 64 KiB, as stored. It reads no more than that.
-func Fingerprint(in Input) (sum uint64, err error) {
-	f, err := in.openRaw()
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close() // only read
-	size, err := f.Size()
-	if err != nil {
-		return 0, err
-	}
-	h := xxh3.New()
-	_, _ = fmt.Fprintln(h, size) // never fails
-	last := max(min(size, tailSize), size-tailSize)
-	for _, part := range []io.Reader{io.NewSectionReader(f.At, 0, tailSize), io.NewSectionReader(f.At, last, tailSize)} {
-		if _, err := io.Copy(h, part); err != nil {
-			return 0, err
-		}
-	}
-	return h.Sum64(), nil
 }

@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	. "github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // recordSums returns, for each line of data, AddRecord over the records up to it, as
@@ -30,7 +32,7 @@ func recordSums(t *testing.T, data []byte, cfg SourceConfig) []uint64 {
 			for int64(len(sums)) < rec.At.Record {
 				sums = append(sums, sums[len(sums)-1]) // a line of white space
 			}
-			sums = append(sums, AddRecord(sums[len(sums)-1], RecordSum(rec.Raw)))
+			sums = append(sums, output.AddRecord(sums[len(sums)-1], output.RecordSum(rec.Raw)))
 		}
 	}
 }
@@ -97,7 +99,7 @@ func TestFingerprint(t *testing.T) {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		sum, err := Fingerprint(Input{Path: path})
+		sum, err := input.Fingerprint(input.Input{Path: path})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +125,7 @@ func TestFingerprint(t *testing.T) {
 			data[at] = 'x'
 		}
 	}
-	if _, err := Fingerprint(Input{Path: path + "none"}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := input.Fingerprint(input.Input{Path: path + "none"}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"os"
 
 	"github.com/firstseen/firstseen/corpus/archive"
+	"github.com/firstseen/firstseen/corpus/compress"
+	"github.com/firstseen/firstseen/corpus/input"
 )
 
 // SourceConfig sets how inputs are read and cut into blocks. Its zero value is
@@ -45,12 +47,12 @@ type SourceConfig struct {
 	SkipTo     Place
 	SkipSum    uint64 // AddRecord over the records passed over, 0: not checked
 
-	sizes *aheadSizes // for tests: instead of those that follow from Ahead
+	sizes *compress.AheadSizes // for tests: instead of those that follow from Ahead
 }
 
 // Source reads inputs one after the other. It is for one goroutine.
 type Source struct {
-	inputs []Input
+	inputs []input.Input
 	format Format           // of inputs that none of cfg.Formats recognizes, or of all
 	chosen Format           // of the inputs that were opened
 	cutter Cutter           // the same, nil where it is a Framer
@@ -67,8 +69,8 @@ type Source struct {
 	index   int       // of the next input to open
 	in      io.Closer // nil between inputs
 	decoded io.Reader // its content, where it is read by a Cutter
-	dec     decoders
-	ahead   *ahead // nil unless compressed files are decoded ahead
+	dec     compress.Decoders
+	ahead   *compress.Ahead // nil unless compressed files are decoded ahead
 	name    string
 	reject  string
 	charset string // that the input is decoded from; "" is none
@@ -101,24 +103,16 @@ const (
 	growth = 4
 )
 
-// Limits of inputs unless a SourceConfig says otherwise.
-const (
-	DefaultMaxRecord = 64 << 20  // bytes of a record
-	DefaultMaxWindow = 128 << 20 // of zstd: that of the zstd tool itself
-
-	// DefaultMaxRatio bounds what a small file can cost: no honest corpus of
-	// a GiB and more (below, the ratio is not looked at) is made of records
-	// that repeat each other a thousand times.
-	DefaultMaxRatio = 1000
-)
+// DefaultMaxRecord is the longest record in bytes, unless a SourceConfig says otherwise.
+const DefaultMaxRecord = 64 << 20
 
 // NewSource returns a source over the inputs, which are all of one format. Files
 // are opened when their turn comes, one at a time.
-func NewSource(inputs []Input, format Format, cfg SourceConfig) *Source {
+func NewSource(inputs []input.Input, format Format, cfg SourceConfig) *Source {
 	cfg = cfg.withDefaults()
 	s := &Source{inputs: inputs, format: format, cfg: cfg, limit: cfg.MaxRecord + 1}
 	s.cutter, _ = format.(Cutter)
-	s.dec = cfg.decoders()
+	s.dec = cfg.Bounds().Decoders()
 	s.Bound(cfg.BlockSize, nil)
 	s.index = min(max(cfg.SkipInputs, 0), len(inputs))
 	for _, in := range inputs[:s.index] {
@@ -133,20 +127,17 @@ func (cfg SourceConfig) withDefaults() SourceConfig {
 		cfg.MaxRecord = DefaultMaxRecord
 	}
 	cfg.MaxRecord = max(cfg.MaxRecord, 16) // room for a byte order mark
-	if cfg.MaxWindow <= 0 {
-		cfg.MaxWindow = DefaultMaxWindow
-	}
-	if cfg.MaxRatio == 0 {
-		cfg.MaxRatio = DefaultMaxRatio
-	}
+	bounds := cfg.Bounds().WithDefaults()
+	cfg.MaxWindow, cfg.MaxRatio = bounds.Window, bounds.Ratio
 	if cfg.Stdin == nil {
 		cfg.Stdin = os.Stdin
 	}
 	return cfg
 }
 
-func (cfg SourceConfig) decoders() decoders {
-	return decoders{maxWindow: cfg.MaxWindow, maxRatio: cfg.MaxRatio}
+// Bounds are those that decoding keeps to.
+func (cfg SourceConfig) Bounds() compress.Bounds {
+	return compress.Bounds{Window: cfg.MaxWindow, Ratio: cfg.MaxRatio}
 }
 
 // Bound has the source keep to the memory of a pipeline, before the first call
@@ -207,7 +198,7 @@ func (s *Source) stop(err error) error {
 func (s *Source) Close() error {
 	err := s.closeInput(nil)
 	s.closeAhead()
-	s.dec.close()
+	s.dec.Close()
 	if s.err == nil {
 		s.err = fmt.Errorf("reading inputs: %w", os.ErrClosed)
 	}
@@ -253,7 +244,7 @@ func (s *Source) readTo(ctx context.Context, buf []byte, n int) ([]byte, error) 
 		case err == io.EOF:
 			s.eof = true
 		case err != nil:
-			s.broken = readError(s.name, err)
+			s.broken = compress.ReadError(s.name, err)
 		case s.live && s.cutter != nil && s.cutter.End(buf, len(buf)-got) >= 0:
 			// A crawler that waits for the answer to its document sends
 			// no more until it comes.
@@ -261,7 +252,7 @@ func (s *Source) readTo(ctx context.Context, buf []byte, n int) ([]byte, error) 
 		case got > 0:
 			idle = 0
 		case idle == 100:
-			s.broken = readError(s.name, io.ErrNoProgress)
+			s.broken = compress.ReadError(s.name, io.ErrNoProgress)
 		}
 	}
 	return buf, s.broken

@@ -16,12 +16,15 @@ import (
 	"pgregory.net/rapid"
 
 	. "github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/corpus/jsonl/jsonltest"
+
+	"github.com/firstseen/firstseen/internal/filetest"
 )
 
 // readAll reads inputs to their end or an error, checking what chunks promise.
-func readAll(tb testing.TB, inputs []Input, cfg SourceConfig, fields jsonl.Fields) ([]jsonltest.Record, error) {
+func readAll(tb testing.TB, inputs []input.Input, cfg SourceConfig, fields jsonl.Fields) ([]jsonltest.Record, error) {
 	tb.Helper()
 	src := NewSource(inputs, jsonl.Format{}, cfg)
 	defer src.Close()
@@ -80,7 +83,7 @@ func newParser(tb testing.TB, fields jsonl.Fields) Parser {
 	return p
 }
 
-var oneStdin = []Input{{Path: Stdin, Name: "f", Size: -1}}
+var oneStdin = []input.Input{{Path: input.Stdin, Name: "f", Size: -1}}
 
 func genLines(t *rapid.T) []byte {
 	line := rapid.OneOf(rapid.Custom(jsonltest.Line), rapid.Custom(jsonltest.Object), rapid.Just([]byte(" \r")),
@@ -121,7 +124,7 @@ func TestChunksDoNotMatter(t *testing.T) {
 
 // TestSkip goes on at every line of every input, with several chunk sizes.
 func TestSkip(t *testing.T) {
-	inputs, _, err := Expand([]string{filepath.Join("testdata", "tree"), filepath.Join("testdata", "oddities.jsonl")}, endings)
+	inputs, _, err := input.Expand([]string{filepath.Join("testdata", "tree"), filepath.Join("testdata", "oddities.jsonl")}, endings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +142,7 @@ func TestSkip(t *testing.T) {
 					t.Fatal(err)
 				}
 				index := func(r jsonltest.Record) int {
-					return slices.IndexFunc(inputs, func(in Input) bool { return in.Name == r.File })
+					return slices.IndexFunc(inputs, func(in input.Input) bool { return in.Name == r.File })
 				}
 				want := slices.DeleteFunc(slices.Clone(all), func(r jsonltest.Record) bool {
 					return index(r) < i || index(r) == i && r.Line <= line
@@ -153,7 +156,7 @@ func TestSkip(t *testing.T) {
 // TestCutOff cuts compressed inputs at every byte: an error that names the
 // input, after nothing but whole lines, unless the cut leaves whole frames.
 func TestCutOff(t *testing.T) {
-	a, b := BenchLines("first, ", 30_000), BenchLines("second; ", 30_000)
+	a, b := filetest.Lines("first, ", 30_000), filetest.Lines("second; ", 30_000)
 	lines := jsonltest.Lines("text", "id", "f", append(slices.Clone(a), b...), 0)
 	for name, pack := range map[string]func([]byte) []byte{"gzip": Gzipped, "zstd": Zstded} {
 		first := pack(a)
@@ -176,7 +179,7 @@ func TestCutOff(t *testing.T) {
 
 func TestDamagedInput(t *testing.T) {
 	for name, stored := range map[string][]byte{
-		"gzip": Gzipped(BenchLines("text ", 50_000)), "zstd": Zstded(BenchLines("text ", 50_000)),
+		"gzip": Gzipped(filetest.Lines("text ", 50_000)), "zstd": Zstded(filetest.Lines("text ", 50_000)),
 	} {
 		stored[len(stored)-3] ^= 0x10 // in the checksum
 		_, err := readAll(t, oneStdin, SourceConfig{Stdin: bytes.NewReader(stored)}, jsonl.Fields{})
@@ -270,10 +273,10 @@ func TestNextHonoursContext(t *testing.T) {
 
 func TestSourceCloses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl.zst")
-	if err := os.WriteFile(path, Zstded(BenchLines("text ", 1<<20)), 0o600); err != nil {
+	if err := os.WriteFile(path, Zstded(filetest.Lines("text ", 1<<20)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	inputs, _, err := Expand([]string{path}, endings)
+	inputs, _, err := input.Expand([]string{path}, endings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,11 +294,11 @@ func TestSourceCloses(t *testing.T) {
 
 // TestProgress checks that the stored bytes read end at the total size.
 func TestProgress(t *testing.T) {
-	inputs, _, err := Expand([]string{filepath.Join("testdata", "tree")}, endings)
+	inputs, _, err := input.Expand([]string{filepath.Join("testdata", "tree")}, endings)
 	if err != nil {
 		t.Fatal(err)
 	}
-	total, known := TotalSize(inputs)
+	total, known := input.TotalSize(inputs)
 	src := NewSource(inputs, jsonl.Format{}, SourceConfig{BlockSize: 20})
 	var c Block
 	last := int64(0)
@@ -346,7 +349,7 @@ func FuzzSource(f *testing.F) {
 
 // BenchmarkSource reads only, as one goroutine does for all parsers.
 func BenchmarkSource(b *testing.B) {
-	data := append(BenchLines("plain text, and some more of it. ", 16<<20), BenchLines("过滤器是派生状态，随时可以由副表重建。", 16<<20)...)
+	data := append(filetest.Lines("plain text, and some more of it. ", 16<<20), filetest.Lines("过滤器是派生状态，随时可以由副表重建。", 16<<20)...)
 	for name, stored := range map[string][]byte{"plain": data, "gzip": Gzipped(data), "zstd": Zstded(data)} {
 		b.Run(name, func(b *testing.B) {
 			var c Block

@@ -8,27 +8,33 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+
+	"github.com/firstseen/firstseen/corpus/compress"
+	"github.com/firstseen/firstseen/corpus/input"
 )
 
 func (s *Source) open(ctx context.Context) error {
 	if s.index == len(s.inputs) {
-		s.dec.close()
+		s.dec.Close()
 		return io.EOF
 	}
 	in := s.inputs[s.index]
 	s.began = s.read
-	var p *piece
+	var p *compress.Piece
+	var opened *compress.File
 	if s.ahead != nil {
-		p = s.ahead.input(s.index)
+		if p = s.ahead.Input(s.index); p != nil {
+			opened = p.In.File
+		}
 	}
-	stored, err := openStored(in, s.cfg.Stdin, p)
+	stored, err := input.OpenStored(in, s.cfg.Stdin, opened)
 	if err != nil {
 		return err
 	}
 	s.in, s.name, s.index = stored, in.Name, s.index+1
 	s.next, s.reject, s.charset = Place{Record: 1}, "", ""
 	s.live, s.size = in.Size < 0, in.Size
-	if in.Path == Stdin {
+	if in.Path == input.Stdin {
 		s.size = -1 // it may have been read in part
 	}
 	s.most = max(s.cfg.BlockSize/(recordCost+len(s.name)), 1)
@@ -37,13 +43,13 @@ func (s *Source) open(ctx context.Context) error {
 
 // startAhead begins to decode files ahead, if that was asked for: the input that is open
 // from its beginning, which is read so once more, unless it is not compressed or no file.
-func (s *Source) startAhead(ctx context.Context, stored *storedInput) error {
-	sizes := sizesFor(s.cfg.Ahead, cmp.Or(max(s.cfg.AheadMemory, 0), DefaultAheadMemory))
+func (s *Source) startAhead(ctx context.Context, stored *input.StoredInput) error {
+	sizes := compress.SizesFor(s.cfg.Ahead, cmp.Or(max(s.cfg.AheadMemory, 0), compress.DefaultAheadMemory))
 	if s.cfg.sizes != nil {
 		sizes = *s.cfg.sizes
 	}
 	_, plain := s.decoded.(*bufio.Reader)
-	again := stored.file != nil && !plain
+	again := stored.File != nil && !plain
 	first := s.index
 	if again {
 		first--
@@ -52,9 +58,9 @@ func (s *Source) startAhead(ctx context.Context, stored *storedInput) error {
 		return nil
 	}
 	if again || plain { // else it is being decoded
-		s.dec.close()
+		s.dec.Close()
 	}
-	s.ahead = startAhead(s.inputs, first, s.dec, sizes)
+	s.ahead = compress.StartAhead(len(s.inputs), func(i int) *compress.File { return s.inputs[i].OpenAhead() }, first, s.dec, sizes)
 	if !again {
 		return nil
 	}
@@ -67,30 +73,30 @@ func (s *Source) startAhead(ctx context.Context, stored *storedInput) error {
 
 func (s *Source) closeAhead() {
 	if s.ahead != nil {
-		s.ahead.close()
+		s.ahead.Close()
 		s.ahead, s.cfg.Ahead = nil, 0
 	}
 }
 
 // begin finds out the format of an input that was opened. Where it is decoded ahead, p is
 // its first piece.
-func (s *Source) begin(ctx context.Context, stored *storedInput, p *piece) error {
+func (s *Source) begin(ctx context.Context, stored *input.StoredInput, p *compress.Piece) error {
 	var err error
 	s.broken, s.back, s.eof = nil, s.back[:0], false
-	if p != nil && p.in.kind != "" {
-		s.decoded = s.ahead.reader(p, &s.read, s.began)
-	} else if s.decoded, err = s.dec.decode(s.name, counter{stored, &s.read}); err != nil {
+	if p != nil && p.In.Kind != "" {
+		s.decoded = s.ahead.Reader(p, &s.read, s.began)
+	} else if s.decoded, err = s.dec.Decode(s.name, compress.Counter{R: stored, N: &s.read}); err != nil {
 		return s.beginDamaged(stored, err)
 	}
 	least := 3
 	if !s.live && len(s.cfg.Formats) > 0 {
-		least = RecognizedBy
+		least = compress.RecognizedBy
 	}
 	if s.back, err = s.readTo(ctx, s.back, least); ctx.Err() != nil {
 		return err
 	}
 	if came, ok := s.decoded.(*bufio.Reader); ok && s.live && s.broken == nil {
-		more := max(min(came.Buffered(), RecognizedBy-len(s.back)), 0) // nobody waits for these
+		more := max(min(came.Buffered(), compress.RecognizedBy-len(s.back)), 0) // nobody waits for these
 		s.back, _ = s.readTo(ctx, s.back, len(s.back)+more)
 	}
 	// An error behind some bytes is met again by fill.
@@ -101,11 +107,11 @@ func (s *Source) begin(ctx context.Context, stored *storedInput, p *piece) error
 	if err = s.decodeText(ctx, least); err != nil {
 		return err
 	}
-	for s.live && len(s.back) < RecognizedBy && !s.eof && s.broken == nil && s.undecided(s.back) {
+	for s.live && len(s.back) < compress.RecognizedBy && !s.eof && s.broken == nil && s.undecided(s.back) {
 		s.back, _ = s.readTo(ctx, s.back, len(s.back)+1)
 	}
-	if len(s.cfg.Formats) > 0 && bytes.HasPrefix(s.back, []byte(zipMagic)) {
-		if stored.file == nil && strings.EqualFold(filepath.Ext(s.name), ".wacz") {
+	if len(s.cfg.Formats) > 0 && bytes.HasPrefix(s.back, []byte(compress.ZipMagic)) {
+		if stored.File == nil && strings.EqualFold(filepath.Ext(s.name), ".wacz") {
 			return s.notAtRandom("a WACZ")
 		}
 		s.zipped = openZip(stored, s.size)
@@ -124,7 +130,7 @@ func (s *Source) begin(ctx context.Context, stored *storedInput, p *piece) error
 	if s.cutter == nil {
 		return s.beginFramed(stored)
 	}
-	stored.forget()
+	stored.Forget()
 	passed, reject := s.cutter.Begin(s.back)
 	s.carry, s.reject = s.back[passed:], reject
 	return s.startAhead(ctx, stored)
@@ -132,7 +138,7 @@ func (s *Source) begin(ctx context.Context, stored *storedInput, p *piece) error
 
 // beginDamaged begins an input of which nothing can be decoded: behind the damage a
 // Framer goes on.
-func (s *Source) beginDamaged(stored *storedInput, err error) error {
+func (s *Source) beginDamaged(stored *input.StoredInput, err error) error {
 	f := s.named(s.name)
 	if len(s.cfg.Formats) == 0 {
 		f = s.format

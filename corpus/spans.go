@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"iter"
+
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // Documents goes over the records that a [Framer] has found: what its parser does. read
@@ -36,10 +38,10 @@ var errNoFields = errors.New("only lines of JSON can be annotated")
 type Unannotated struct{}
 
 // Annotate fails.
-func (Unannotated) Annotate(*Writer, []byte, Slot, []byte) error { return errNoFields }
+func (Unannotated) Annotate(*output.Writer, []byte, Slot, []byte) error { return errNoFields }
 
 // Answer fails.
-func (Unannotated) Answer(*Writer, string, []byte) error { return errNoFields }
+func (Unannotated) Answer(*output.Writer, string, []byte) error { return errNoFields }
 
 // LooksLikeHTML reports whether a body without a type begins like a page.
 func LooksLikeHTML(body []byte) bool {

@@ -9,14 +9,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	. "github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+
+	"github.com/firstseen/firstseen/internal/filetest"
 )
 
 // TestSourceFileGone takes the file away, and puts a directory in its place,
 // between listing and reading.
 func TestSourceFileGone(t *testing.T) {
-	Chdir(t, "a.jsonl", "b.jsonl")
-	inputs, _, err := Expand([]string{"a.jsonl", "b.jsonl"}, endings)
+	filetest.Chdir(t, "a.jsonl", "b.jsonl")
+	inputs, _, err := input.Expand([]string{"a.jsonl", "b.jsonl"}, endings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +39,7 @@ func TestSourceFileGone(t *testing.T) {
 
 // TestTree reads the files of testdata/tree, and the same with other chunks.
 func TestTree(t *testing.T) {
-	inputs, _, err := Expand([]string{filepath.Join("testdata", "tree")}, endings)
+	inputs, _, err := input.Expand([]string{filepath.Join("testdata", "tree")}, endings)
 	if err != nil {
 		t.Fatal(err)
 	}

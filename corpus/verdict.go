@@ -26,6 +26,3 @@ func ReadVerdict(value []byte) (v Verdict, err error) {
 	}
 	return v, nil
 }
-
-// Head is what stands in front of the records of the output, nil for nothing.
-func (w *Writer) Head() []byte { return w.head }

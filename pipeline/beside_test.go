@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/indextest"
@@ -57,7 +59,7 @@ type slowFormat struct {
 	keep func() error
 }
 
-func (f slowFormat) Keep(w *corpus.Writer, raw []byte) error {
+func (f slowFormat) Keep(w *output.Writer, raw []byte) error {
 	if err := f.keep(); err != nil {
 		return err
 	}
@@ -69,7 +71,7 @@ func slowSource(t *testing.T, lines string, keep func() error) *corpus.Source {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "in")
 	indextest.Must(t, os.WriteFile(path, []byte(lines), 0o600))
-	inputs, _, err := corpus.Expand([]string{path}, nil)
+	inputs, _, err := input.Expand([]string{path}, nil)
 	indextest.Must(t, err)
 	return corpus.NewSource(inputs, slowFormat{keep: keep}, corpus.SourceConfig{})
 }
@@ -96,7 +98,7 @@ func TestWritingGoesOnBeside(t *testing.T) {
 		}
 		return nil
 	}
-	w, err := corpus.Create(filepath.Join(t.TempDir(), "kept"))
+	w, err := output.Create(filepath.Join(t.TempDir(), "kept"))
 	indextest.Must(t, err)
 	job.Outputs.Kept = w
 	x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{})
@@ -150,7 +152,7 @@ func TestNothingIsRememberedThatWasNotWritten(t *testing.T) {
 				last = p.Tally.Documents
 				return nil
 			}
-			w, err := corpus.Create(filepath.Join(t.TempDir(), "kept"))
+			w, err := output.Create(filepath.Join(t.TempDir(), "kept"))
 			indextest.Must(t, err)
 			job.Outputs.Kept = w
 			dir := filepath.Join(t.TempDir(), "index")

@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/feature"
 )
@@ -48,7 +49,7 @@ func TestWeight(t *testing.T) {
 		"blank":    "\n",
 	} {
 		for _, workers := range []int{1, 64} {
-			in := []corpus.Input{{Path: corpus.Stdin, Name: "in"}}
+			in := []input.Input{{Path: input.Stdin, Name: "in"}}
 			job := Job{Workers: workers, Source: corpus.NewSource(in, jsonl.Format{}, corpus.SourceConfig{Stdin: strings.NewReader(strings.Repeat(line, 1+1<<20/len(line)))})}
 			p := newPipeline(&job, nil)
 			if n := cap(p.free); n*p.size > bufferBytes {
@@ -94,7 +95,7 @@ func checkWeights(p *pipeline) error {
 // until nothing else is.
 func TestAlone(t *testing.T) {
 	long := strings.Repeat("a", inFlightBytes/2)
-	in := []corpus.Input{{Path: corpus.Stdin, Name: "in"}}
+	in := []input.Input{{Path: input.Stdin, Name: "in"}}
 	job := Job{Workers: 1, Source: corpus.NewSource(in, jsonl.Format{}, corpus.SourceConfig{Stdin: strings.NewReader("{}\n" + long + "\n")})}
 	p := newPipeline(&job, nil)
 	go p.read(t.Context())

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/index"
 )
@@ -14,20 +15,20 @@ import (
 // Command is the request that a run carries out, as far as its ledger stores and compares it.
 type Command struct {
 	Args    []string // the INPUT arguments, for messages
-	Inputs  []corpus.Input
+	Inputs  []input.Input
 	Outputs [3]string // kept, report, rejects; "" for none
 	// Tree is the plan of the outputs if each input has its own; nil if none has.
-	Tree     *corpus.TreePlan
+	Tree     *output.TreePlan
 	Annotate bool
 	Others   bool // Outputs.Others
 	Spans    bool // Outputs.Spans
 	// Enclosure is how the kept records are written to one file; nil: one after the other.
-	Enclosure corpus.Enclosure
+	Enclosure output.Enclosure
 	// Head precedes the kept records in one file. If nil, nothing does, or the beginning of the
 	// first input if that is a pipe.
 	Head []byte
 	// Report is the same of the report.
-	Report corpus.Enclosure
+	Report output.Enclosure
 	Rules  dedup.Rules
 	// Format names the format of the inputs with its settings, such as the path to its texts.
 	Format    string
@@ -103,7 +104,7 @@ func (c *Command) choices() (choices, error) {
 	return chosen, chosen.addTree(c.Tree)
 }
 
-func (c *choices) addTree(p *corpus.TreePlan) (err error) {
+func (c *choices) addTree(p *output.TreePlan) (err error) {
 	if p == nil {
 		return nil
 	}
@@ -170,7 +171,7 @@ func (c *choices) window() Window {
 
 // ReadsPipe reports whether an input cannot be read a second time.
 func (c *Command) ReadsPipe() bool {
-	return slices.ContainsFunc(c.Inputs, func(in corpus.Input) bool { return in.Size < 0 || in.Path == corpus.Stdin })
+	return slices.ContainsFunc(c.Inputs, func(in input.Input) bool { return in.Size < 0 || in.Path == input.Stdin })
 }
 
 func (c *Command) writesPipe() bool { return slices.ContainsFunc(c.Outputs[:], isDirect) }
@@ -186,9 +187,9 @@ func (c *Command) leavesNothing() bool {
 // isDirect reports whether an output is written as it comes and cannot be cut
 // back: standard output, a pipe, a device that keeps anything.
 func isDirect(name string) bool {
-	if name == "" || name == corpus.Stdin {
-		return name == corpus.Stdin
+	if name == "" || name == input.Stdin {
+		return name == input.Stdin
 	}
 	info, err := os.Stat(name)
-	return err == nil && !info.Mode().IsRegular() && !info.IsDir() && !corpus.Swallows(name)
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir() && !output.Swallows(name)
 }

@@ -10,7 +10,9 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/indextest"
@@ -18,7 +20,7 @@ import (
 
 // sourceOf reads text as the input "in".
 func sourceOf(text string) *corpus.Source {
-	inputs := []corpus.Input{{Path: corpus.Stdin, Name: "in", Size: -1}}
+	inputs := []input.Input{{Path: input.Stdin, Name: "in", Size: -1}}
 	return corpus.NewSource(inputs, jsonl.Format{}, corpus.SourceConfig{Stdin: strings.NewReader(text)})
 }
 
@@ -81,8 +83,8 @@ func TestRetriesOfAnother(t *testing.T) {
 // TestOutputFails: an output that cannot be written ends the run, whichever it is
 // and whatever should be written to it.
 func TestOutputFails(t *testing.T) {
-	gone := func(name string) *corpus.Writer {
-		w, err := corpus.Create(filepath.Join(t.TempDir(), name))
+	gone := func(name string) *output.Writer {
+		w, err := output.Create(filepath.Join(t.TempDir(), name))
 		indextest.Must(t, errors.Join(err, w.Abort()))
 		return w
 	}
@@ -122,7 +124,7 @@ func TestIndexFails(t *testing.T) {
 	if _, err := Run(t.Context(), x, job); !errors.Is(err, told) || !strings.HasPrefix(err.Error(), "in: ") {
 		t.Errorf("error %v", err)
 	}
-	job = Job{Source: corpus.NewSource([]corpus.Input{{Path: corpus.Stdin, Name: "in", Size: -1}},
+	job = Job{Source: corpus.NewSource([]input.Input{{Path: input.Stdin, Name: "in", Size: -1}},
 		jsonl.Format{Fields: jsonl.Fields{Text: strings.Repeat("a.", 40)}}, corpus.SourceConfig{Stdin: strings.NewReader(document)})}
 	if _, err := Run(t.Context(), x, job); err == nil || !strings.Contains(err.Error(), "a path may have at most") {
 		t.Errorf("a path that is too long: %v", err)

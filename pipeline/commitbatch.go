@@ -7,7 +7,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/report"
@@ -226,7 +226,7 @@ func (c *committer) pass(b *block, rec *record) {
 	sum := c.at.Sum
 	if !rec.empty { // an empty one is not summed up
 		c.tally.RecordBytes += rec.length()
-		sum = corpus.AddRecord(sum, rec.sum)
+		sum = output.AddRecord(sum, rec.sum)
 	}
 	if rec.isDocument() && isPlace(rec.name(), b.source.File) {
 		c.tally.Unnamed++

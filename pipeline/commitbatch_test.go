@@ -15,7 +15,9 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/indextest"
 	"github.com/firstseen/firstseen/report"
@@ -85,12 +87,12 @@ func runWith(t *testing.T, lines string, workers int, o index.Options, job Job) 
 	x := opened(t, filepath.Join(dir, "index"), o)
 	job.Source, job.Scheme, job.Workers = sourceOf(lines), x.Scheme(), workers
 	if job.Window.Told {
-		job.Source = corpus.NewSource([]corpus.Input{{Path: corpus.Stdin}}, jsonl.Format{Fields: jsonl.Fields{Time: "at"}}, corpus.SourceConfig{Stdin: strings.NewReader(lines)})
+		job.Source = corpus.NewSource([]input.Input{{Path: input.Stdin}}, jsonl.Format{Fields: jsonl.Fields{Time: "at"}}, corpus.SourceConfig{Stdin: strings.NewReader(lines)})
 	}
 	job.Now = func() time.Time { return time.Unix(1_700_000_000, 0) }
 	names := [3]string{"kept", "report", "rejects"}
-	for i, w := range []**corpus.Writer{&job.Outputs.Kept, &job.Outputs.Report, &job.Outputs.Rejects} {
-		if *w, err = corpus.Create(filepath.Join(dir, names[i])); err != nil {
+	for i, w := range []**output.Writer{&job.Outputs.Kept, &job.Outputs.Report, &job.Outputs.Rejects} {
+		if *w, err = output.Create(filepath.Join(dir, names[i])); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 
-	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/report"
 )
 
@@ -26,7 +26,7 @@ type completedRun struct {
 	Full    bool         `json:"full,omitempty"` // it ended because the filter was full, and could not be continued
 	Written Written      `json:"written"`
 	// Tree has only the number of outputs and the sum over them all.
-	Tree *corpus.TreeMark `json:"tree,omitempty"`
+	Tree *output.TreeMark `json:"tree,omitempty"`
 }
 
 // Completed returns the tally of the run of this very command, and whether it ended because the filter
@@ -72,7 +72,7 @@ func (l *Ledger) published(written *Written) (bool, error) {
 		if name == "" {
 			continue
 		}
-		if there, err := corpus.Published(name, written[i]); err != nil || !there {
+		if there, err := output.Published(name, written[i]); err != nil || !there {
 			return false, err
 		}
 	}
@@ -90,7 +90,7 @@ func (l *Ledger) overNow(full bool) ([]byte, error) {
 		now.Tally.FirstBad = &report.Rejected{File: first.File, Line: first.Line, Reason: first.Reason}
 	}
 	if tree := l.last.Tree; tree != nil {
-		now.Tree = &corpus.TreeMark{Begun: tree.Begun, Sum: tree.Sum}
+		now.Tree = &output.TreeMark{Begun: tree.Begun, Sum: tree.Sum}
 	}
 	runs = append(runs, now)
 	for runs = runs[max(len(runs)-maxCompleted, 0):]; ; runs = runs[1:] {
@@ -123,7 +123,7 @@ func (c *Command) writesFile() bool {
 		return true
 	}
 	for _, name := range c.Outputs {
-		if name != "" && !isDirect(name) && !corpus.Swallows(name) {
+		if name != "" && !isDirect(name) && !output.Swallows(name) {
 			return true
 		}
 	}

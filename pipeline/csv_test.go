@@ -10,6 +10,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/csv"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonarray"
 	"github.com/firstseen/firstseen/internal/indextest"
 )
@@ -17,7 +18,7 @@ import (
 // TestTable runs two tables through everything, stopped after each document and continued:
 // the same bytes as undisturbed, and the first row once.
 func TestTable(t *testing.T) {
-	var inputs []corpus.Input
+	var inputs []input.Input
 	for i := range 2 {
 		var b strings.Builder
 		b.WriteString("id;text;第三\n")
@@ -33,7 +34,7 @@ func TestTable(t *testing.T) {
 		name := fmt.Sprintf("%d.csv", i)
 		path := filepath.Join(t.TempDir(), name)
 		indextest.Must(t, os.WriteFile(path, []byte(b.String()), 0o600))
-		inputs = append(inputs, corpus.Input{Path: path, Name: name, Size: int64(b.Len())})
+		inputs = append(inputs, input.Input{Path: path, Name: name, Size: int64(b.Len())})
 	}
 	whole := &formatRun{t: t, dir: t.TempDir(), input: inputs, format: csv.Format{}}
 	indextest.Must(t, whole.run(1<<30))
@@ -49,7 +50,7 @@ func TestTable(t *testing.T) {
 }
 
 // stopAndGoOn stops runs after some documents and continues them.
-func stopAndGoOn(t *testing.T, inputs []corpus.Input, format corpus.Format, want string) {
+func stopAndGoOn(t *testing.T, inputs []input.Input, format corpus.Format, want string) {
 	t.Helper()
 	for n := 0; n < 16; n += 3 {
 		f := &formatRun{t: t, dir: t.TempDir(), input: inputs, format: format}
@@ -65,7 +66,7 @@ func stopAndGoOn(t *testing.T, inputs []corpus.Input, format corpus.Format, want
 
 // TestArray does the same with arrays of JSON.
 func TestArray(t *testing.T) {
-	var inputs []corpus.Input
+	var inputs []input.Input
 	for i := range 2 {
 		var b strings.Builder
 		b.WriteString("[\n")
@@ -79,7 +80,7 @@ func TestArray(t *testing.T) {
 		name := fmt.Sprintf("%d.json", i)
 		path := filepath.Join(t.TempDir(), name)
 		indextest.Must(t, os.WriteFile(path, []byte(b.String()), 0o600))
-		inputs = append(inputs, corpus.Input{Path: path, Name: name, Size: int64(b.Len())})
+		inputs = append(inputs, input.Input{Path: path, Name: name, Size: int64(b.Len())})
 	}
 	whole := &formatRun{t: t, dir: t.TempDir(), input: inputs, format: jsonarray.Format{}}
 	indextest.Must(t, whole.run(1<<30))

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/indextest"
@@ -20,7 +22,7 @@ import (
 type formatRun struct {
 	t        *testing.T
 	dir      string
-	input    []corpus.Input
+	input    []input.Input
 	format   corpus.Format
 	annotate bool
 	saved    *Progress
@@ -29,13 +31,13 @@ type formatRun struct {
 
 var outputNames = [3]string{"kept.txt", "report.jsonl", "rejects.jsonl"}
 
-func (f *formatRun) open(name string, i int) *corpus.Writer {
+func (f *formatRun) open(name string, i int) *output.Writer {
 	f.t.Helper()
-	at := corpus.Mark{}
+	at := output.Mark{}
 	if f.saved != nil {
 		at = f.saved.Written[i]
 	}
-	w, err := corpus.OpenAt(filepath.Join(f.dir, name), at)
+	w, err := output.OpenAt(filepath.Join(f.dir, name), at)
 	indextest.Must(f.t, err)
 	return w
 }
@@ -112,7 +114,7 @@ func paragraphText() []byte {
 func TestAnotherFormat(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "in.txt")
 	indextest.Must(t, os.WriteFile(path, paragraphText(), 0o600))
-	inputs, _, err := corpus.Expand([]string{filepath.Dir(path)}, paragraphs{}.Endings())
+	inputs, _, err := input.Expand([]string{filepath.Dir(path)}, paragraphs{}.Endings())
 	indextest.Must(t, err)
 	inputs[0].Name = "in.txt"
 	for _, annotate := range []bool{false, true} {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/indextest"
 
@@ -25,7 +26,7 @@ func runLines(x *index.Index, from, to int, job Job) (verdicts string, s *report
 	for n := from; n < to; n++ {
 		fmt.Fprintf(&in, "{\"id\":\"%d\",\"text\":%q}\n", n, indextest.Sentences(n%70))
 	}
-	inputs := []corpus.Input{{Path: corpus.Stdin, Name: "in", Size: -1}}
+	inputs := []input.Input{{Path: input.Stdin, Name: "in", Size: -1}}
 	job.Source = corpus.NewSource(inputs, jsonl.Format{}, corpus.SourceConfig{Stdin: &in})
 	job.Scheme, job.Workers, job.MaxBad = x.Scheme(), 1, -1
 	each := job.Each

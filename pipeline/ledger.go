@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/step"
 	"github.com/firstseen/firstseen/report"
@@ -21,12 +23,12 @@ const LedgerName = "run"
 type Position struct {
 	Input int          `json:"input"` // index into the inputs
 	At    corpus.Place `json:"line"`  // of the next record
-	// Sum is corpus.AddRecord over all records of the input before it.
+	// Sum is output.AddRecord over all records of the input before it.
 	Sum uint64 `json:"sum"`
 }
 
 // Written is how far each output was written: kept, report, rejects.
-type Written [3]corpus.Mark
+type Written [3]output.Mark
 
 // Progress is how far a run has come. It is stored in the same transaction as the documents
 // remembered so far.
@@ -35,7 +37,7 @@ type Progress struct {
 	Tally   report.Tally `json:"tally"`
 	Written Written      `json:"written"`
 	// Tree is the progress of the outputs of each input, nil if there are none.
-	Tree  *corpus.TreeMark `json:"tree,omitempty"`
+	Tree  *output.TreeMark `json:"tree,omitempty"`
 	Began int64            `json:"began,omitempty"` // the run, Unix seconds; only with a window
 	Ended bool             `json:"ended"`           // all is decided; outputs may not have their names yet
 }
@@ -69,7 +71,7 @@ type entry struct {
 	Pipe     bool     `json:"pipe"`  // cannot be continued: it read or wrote a pipe
 	Gone     bool     `json:"gone"`  // it read a pipe, and none of its files is still here
 	Saved    int64    `json:"saved"` // time of the checkpoint, Unix seconds
-	// Prints are corpus.Fingerprint of the inputs begun, 0 if unknown. The inputs after them have
+	// Prints are input.Fingerprint of the inputs begun, 0 if unknown. The inputs after them have
 	// not been looked at, so they may be any.
 	Prints []uint64 `json:"prints"`
 
@@ -184,7 +186,7 @@ func (l *Ledger) Continue() (*Progress, error) {
 	}
 	inputs := l.command.Inputs
 	for i, in := range inputs[:min(len(e.Prints), len(inputs))] {
-		print, err := corpus.Fingerprint(in)
+		print, err := input.Fingerprint(in)
 		if err != nil {
 			return nil, fmt.Errorf("looking at the inputs again: %w", err)
 		}
@@ -206,7 +208,7 @@ func (l *Ledger) GiveUp() (left []string, err error) {
 		return nil, nil
 	}
 	if tree := e.Progress.Tree; tree != nil {
-		if left, err = corpus.CutTree(e.Choices.Dir, *tree); err != nil {
+		if left, err = output.CutTree(e.Choices.Dir, *tree); err != nil {
 			return left, err
 		}
 	}
@@ -214,12 +216,12 @@ func (l *Ledger) GiveUp() (left []string, err error) {
 		if name == "" {
 			continue
 		}
-		there, err := corpus.CutPartial(name, e.Progress.Written[i])
+		there, err := output.CutPartial(name, e.Progress.Written[i])
 		if err != nil {
 			return left, err
 		}
 		if there {
-			left = append(left, name+corpus.PartialSuffix)
+			left = append(left, name+input.PartialSuffix)
 		}
 	}
 	return left, nil
@@ -233,12 +235,12 @@ func (l *Ledger) OpenOutputs() (o Outputs, err error) {
 	if err != nil {
 		return o, err
 	}
-	for i, to := range []**corpus.Writer{&o.Kept, &o.Report, &o.Rejects} {
+	for i, to := range []**output.Writer{&o.Kept, &o.Report, &o.Rejects} {
 		name := l.command.Outputs[i]
 		switch {
 		case name == "":
 		case l.goesOn == nil:
-			*to, err = corpus.CreateOver(name, worthless...)
+			*to, err = output.CreateOver(name, worthless...)
 		default:
 			*to, err = l.reopen(name, l.goesOn.Written[i])
 		}
@@ -260,13 +262,13 @@ func (l *Ledger) OpenOutputs() (o Outputs, err error) {
 
 // reopen continues an output. It returns nil for one that has its name already: a run that had
 // decided everything was stopped between publishing and noting.
-func (l *Ledger) reopen(name string, at corpus.Mark) (*corpus.Writer, error) {
-	w, err := corpus.OpenAt(name, at)
-	if err == nil || errors.Is(err, corpus.ErrBusy) {
+func (l *Ledger) reopen(name string, at output.Mark) (*output.Writer, error) {
+	w, err := output.OpenAt(name, at)
+	if err == nil || errors.Is(err, output.ErrBusy) {
 		return w, err
 	}
 	if l.goesOn.Ended {
-		done, foundErr := corpus.Published(name, at)
+		done, foundErr := output.Published(name, at)
 		if done || foundErr != nil {
 			return nil, foundErr
 		}
@@ -288,7 +290,7 @@ func (l *Ledger) Save(p Progress) map[string][]byte {
 	}
 	if !e.Pipe {
 		for _, in := range c.Inputs[len(l.prints) : p.At.Input+1] {
-			print, _ := corpus.Fingerprint(in) // gone meanwhile: unknown
+			print, _ := input.Fingerprint(in) // gone meanwhile: unknown
 			l.prints = append(l.prints, print)
 		}
 		e.Prints = l.prints

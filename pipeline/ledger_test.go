@@ -15,7 +15,9 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/indextest"
 	"github.com/firstseen/firstseen/internal/step"
@@ -46,7 +48,7 @@ func newTold(t *testing.T) *told {
 	for _, name := range []string{"a.jsonl", "b.jsonl"} {
 		indextest.Must(t, os.WriteFile(r.path(name), []byte(lines.String()), 0o666))
 	}
-	inputs, _, err := corpus.Expand([]string{r.path("a.jsonl"), r.path("b.jsonl")}, jsonl.Format{}.Endings())
+	inputs, _, err := input.Expand([]string{r.path("a.jsonl"), r.path("b.jsonl")}, jsonl.Format{}.Endings())
 	indextest.Must(t, err)
 	r.command = Command{
 		Args: []string{"a.jsonl", "b.jsonl"}, Inputs: inputs, Format: "jsonl", Lasting: true,
@@ -125,7 +127,7 @@ func (r *told) files() map[string]string {
 	r.t.Helper()
 	all := map[string]string{}
 	for _, name := range r.command.Outputs {
-		for _, name := range []string{name, name + corpus.PartialSuffix} {
+		for _, name := range []string{name, name + input.PartialSuffix} {
 			data, err := os.ReadFile(name)
 			if !errors.Is(err, fs.ErrNotExist) {
 				indextest.Must(r.t, err)
@@ -275,7 +277,7 @@ func TestNotContinued(t *testing.T) {
 		{"what is told beside", func(r *told) error { r.command.Spans, r.command.Others = true, true; return nil }, OtherCommand, []Choice{ChosenOthers, ChosenSpans}},
 		{"newer versions", func(r *told) error { r.command.ReplaceSameID = true; return nil }, OtherCommand, []Choice{ChosenSameID}},
 		{"another index", func(r *told) error { r.command.Against = []index.AgainstID{{Edge: 1}}; return nil }, OtherCommand, []Choice{ChosenAgainst}},
-		{"to a pipe", func(r *told) error { r.command.Outputs[0] = corpus.Stdin; return nil }, OtherCommand, []Choice{ChosenPipe}},
+		{"to a pipe", func(r *told) error { r.command.Outputs[0] = input.Stdin; return nil }, OtherCommand, []Choice{ChosenPipe}},
 		{"an input longer", func(r *told) error {
 			r.command.Annotate, r.command.MaxRecord = !r.command.Annotate, 7
 			return os.WriteFile(r.path("b.jsonl"), nil, 0o666)
@@ -357,9 +359,9 @@ func TestLedgerOfAnotherVersion(t *testing.T) {
 func TestLedgerOfAPipe(t *testing.T) {
 	for _, gone := range []bool{false, true} {
 		r := newTold(t)
-		r.command.Inputs = []corpus.Input{{Path: corpus.Stdin, Name: "stdin", Size: -1}}
+		r.command.Inputs = []input.Input{{Path: input.Stdin, Name: "stdin", Size: -1}}
 		if gone {
-			r.command.Outputs = [3]string{corpus.Stdin}
+			r.command.Outputs = [3]string{input.Stdin}
 		}
 		x, l, err := r.open()
 		indextest.Must(t, err)
@@ -412,10 +414,10 @@ func TestNamedWhileReading(t *testing.T) {
 	at, err := l.Continue()
 	indextest.Must(t, err)
 	kept := r.command.Outputs[0]
-	indextest.Must(t, os.Truncate(kept+corpus.PartialSuffix, at.Written[0].Size))
-	indextest.Must(t, os.Rename(kept+corpus.PartialSuffix, kept))
+	indextest.Must(t, os.Truncate(kept+input.PartialSuffix, at.Written[0].Size))
+	indextest.Must(t, os.Rename(kept+input.PartialSuffix, kept))
 	indextest.Must(t, x.Close())
-	if there, err := corpus.Published(kept, at.Written[0]); !there || err != nil || at.Ended {
+	if there, err := output.Published(kept, at.Written[0]); !there || err != nil || at.Ended {
 		t.Fatalf("published %v, %v, ended %v", there, err, at.Ended)
 	}
 	var refused *RefusedError
@@ -428,8 +430,8 @@ func TestNamedWhileReading(t *testing.T) {
 func TestPipeIsGivenUp(t *testing.T) {
 	r := newTold(t)
 	kept := r.path("kept.jsonl")
-	indextest.Must(t, os.WriteFile(kept+corpus.PartialSuffix, []byte("a record\nanother\n"), 0o666))
-	w, err := corpus.Create(r.path("same"))
+	indextest.Must(t, os.WriteFile(kept+input.PartialSuffix, []byte("a record\nanother\n"), 0o666))
+	w, err := output.Create(r.path("same"))
 	indextest.Must(t, err)
 	indextest.Must(t, w.WriteRecord([]byte("a record\n")))
 	at, err := w.Sync()
@@ -444,7 +446,7 @@ func TestPipeIsGivenUp(t *testing.T) {
 	if left, err := l.GiveUp(); left != nil || err != nil {
 		t.Errorf("%q, %v", left, err)
 	}
-	if data, err := os.ReadFile(kept + corpus.PartialSuffix); string(data) != "a record\nanother\n" {
+	if data, err := os.ReadFile(kept + input.PartialSuffix); string(data) != "a record\nanother\n" {
 		t.Errorf("%q is left, %v", data, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/internal/step"
 	"github.com/firstseen/firstseen/report"
@@ -14,33 +15,33 @@ import (
 
 // Outputs are the files a run writes. Each may be nil.
 type Outputs struct {
-	Kept     *corpus.Writer // the kept records or, with Annotate, all records
-	Report   *corpus.Writer // a line of JSON for each document not unique
-	Rejects  *corpus.Writer // a line of JSON for each bad record
+	Kept     *output.Writer // the kept records or, with Annotate, all records
+	Report   *output.Writer // a line of JSON for each document not unique
+	Rejects  *output.Writer // a line of JSON for each bad record
 	Annotate bool           // add the verdict to every record of Kept
 	Others   bool           // Kept has the removed records instead
 	Spans    bool           // Report names the shared passages
-	Tree     *corpus.Tree   // if not nil, Kept is one of its outputs after the other
+	Tree     *output.Tree   // if not nil, Kept is one of its outputs after the other
 }
 
 // AnnotationField is the field that holds the verdict of an annotated record.
 const AnnotationField = "firstseen"
 
-func (o *Outputs) all() []*corpus.Writer {
+func (o *Outputs) all() []*output.Writer {
 	if o.Tree != nil {
-		return []*corpus.Writer{nil, o.Report, o.Rejects}
+		return []*output.Writer{nil, o.Report, o.Rejects}
 	}
-	return []*corpus.Writer{o.Kept, o.Report, o.Rejects}
+	return []*output.Writer{o.Kept, o.Report, o.Rejects}
 }
 
 // Abort gives the outputs up and leaves the written bytes in partial files.
-func (o *Outputs) Abort() error { return errors.Join(o.each((*corpus.Writer).Abort), o.Tree.Abort()) }
+func (o *Outputs) Abort() error { return errors.Join(o.each((*output.Writer).Abort), o.Tree.Abort()) }
 
 // Close finishes all outputs: each gets its name. It goes on after an error.
-func (o *Outputs) Close() error { return errors.Join(o.each((*corpus.Writer).Close), o.Tree.Close()) }
+func (o *Outputs) Close() error { return errors.Join(o.each((*output.Writer).Close), o.Tree.Close()) }
 
 // each calls f for every output there is, after an error too.
-func (o *Outputs) each(f func(*corpus.Writer) error) error {
+func (o *Outputs) each(f func(*output.Writer) error) error {
 	var errs []error
 	for _, w := range o.all() {
 		if w != nil {
@@ -206,11 +207,11 @@ func (o *outputs) empty() error {
 
 // live reports whether a reader may be waiting for the output.
 func (o *outputs) live() bool {
-	return slices.ContainsFunc(o.all(), func(w *corpus.Writer) bool { return w != nil && w.Live() })
+	return slices.ContainsFunc(o.all(), func(w *output.Writer) bool { return w != nil && w.Live() })
 }
 
 // flush hands on the written bytes.
-func (o *outputs) flush() error { return o.each((*corpus.Writer).Flush) }
+func (o *outputs) flush() error { return o.each((*output.Writer).Flush) }
 
 // sync brings the written bytes to the disk and returns their count; if ended, no more will come.
 // An output that already had its name when the run was continued stays as it was. If its length

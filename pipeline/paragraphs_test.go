@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // paragraphs is the format made by following "Add a format" in docs/extend.md:
@@ -113,12 +114,12 @@ func (p *paragraphParser) parse(b *corpus.Block) {
 
 // 3. How it is written again.
 
-func (paragraphs) Keep(w *corpus.Writer, raw []byte) error { return w.WriteRecord(raw, emptyLine) }
+func (paragraphs) Keep(w *output.Writer, raw []byte) error { return w.WriteRecord(raw, emptyLine) }
 
-func (paragraphs) Annotate(w *corpus.Writer, raw []byte, at corpus.Slot, value []byte) error {
+func (paragraphs) Annotate(w *output.Writer, raw []byte, at corpus.Slot, value []byte) error {
 	return w.WriteRecord(raw[:at.At], at.Lead, value, raw[at.At:], emptyLine)
 }
 
-func (paragraphs) Answer(w *corpus.Writer, field string, value []byte) error {
+func (paragraphs) Answer(w *output.Writer, field string, value []byte) error {
 	return w.WriteRecord(fmt.Appendf(nil, "%% %s ", field), value, emptyLine)
 }

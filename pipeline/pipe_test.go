@@ -18,7 +18,9 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/index"
@@ -67,10 +69,10 @@ func newJournalRun(t *testing.T, dir string, filterOnly bool, journalBytes int64
 		ticks: make(chan time.Time), ended: make(chan error, 1),
 	}
 	p.job = Job{
-		Source:  corpus.NewSource([]corpus.Input{{Path: corpus.Stdin, Name: "stdin", Size: -1}}, jsonl.Format{}, corpus.SourceConfig{Stdin: r}),
+		Source:  corpus.NewSource([]input.Input{{Path: input.Stdin, Name: "stdin", Size: -1}}, jsonl.Format{}, corpus.SourceConfig{Stdin: r}),
 		Workers: 2, MaxBad: -1, OnFull: index.OnFullWarn, Pipe: true, Ticks: p.ticks, Now: time.Now,
 	}
-	if p.job.Outputs.Kept, err = corpus.Create(name); err != nil {
+	if p.job.Outputs.Kept, err = output.Create(name); err != nil {
 		t.Fatal(err)
 	}
 	return p

@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/indextest"
 )
@@ -57,8 +58,8 @@ func TestPublication(t *testing.T) {
 	}
 }
 
-func treeBelow(r *told, dir string, early bool) *corpus.TreePlan {
-	return &corpus.TreePlan{Dir: r.path(dir), Early: early, Files: []corpus.TreeOutput{{Name: "a.jsonl"}, {Name: "b/c/d.jsonl"}}}
+func treeBelow(r *told, dir string, early bool) *output.TreePlan {
+	return &output.TreePlan{Dir: r.path(dir), Early: early, Files: []output.TreeOutput{{Name: "a.jsonl"}, {Name: "b/c/d.jsonl"}}}
 }
 
 // call is a system call that has succeeded. Its lines of the trace are where it began and
@@ -188,7 +189,7 @@ func (p *publication) see(c call) {
 }
 
 // lockName is the file that locks a tree.
-const lockName = "firstseen" + corpus.PartialSuffix
+const lockName = "firstseen" + input.PartialSuffix
 
 var (
 	tablePath  = filepath.Join("index", index.TableFile)
@@ -219,7 +220,7 @@ func (p *publication) rename(c call) {
 // known looks whether all that the table knows of is on the disk.
 func (p *publication) known() {
 	for path, at := range p.written {
-		if strings.Contains(path, corpus.PartialSuffix) && filepath.Base(path) != lockName && at < p.commit {
+		if strings.Contains(path, input.PartialSuffix) && filepath.Base(path) != lockName && at < p.commit {
 			p.commits++
 			if p.synced[path] < at || p.synced[path] > p.commit {
 				p.t.Errorf("the table knows of all that is in %s, which is not on the disk", path)
@@ -237,7 +238,7 @@ func (p *publication) end() {
 	}
 	places := 0
 	for path, at := range p.named {
-		if strings.Contains(path, corpus.PartialSuffix) || strings.HasPrefix(path, "index") {
+		if strings.Contains(path, input.PartialSuffix) || strings.HasPrefix(path, "index") {
 			continue
 		}
 		places++

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/internal/indextest"
@@ -22,7 +24,7 @@ func withRevisits(f warc.Format) func(*Job) {
 		j.Store = func(dst []byte, _ string, doc *corpus.Document) []byte {
 			return dedup.AppendField(dst, tag, f.AppendWitness(nil, doc.Raw, doc.ID))
 		}
-		j.Replace = func(w *corpus.Writer, r Removal) (bool, error) {
+		j.Replace = func(w *output.Writer, r Removal) (bool, error) {
 			own, _, err := r.Own.Field(tag)
 			of, _, err2 := r.Of.Field(tag)
 			if err := errors.Join(err, err2); err != nil {
@@ -42,15 +44,15 @@ func TestRevisits(t *testing.T) {
 	file = append(append(append([]byte(nil), copied...), file...), copied...)
 	near := indextest.Sentences(3)
 	file = fmt.Appendf(file, "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Record-ID: <urn:near>\r\nWARC-Target-URI: urn:near\r\nWARC-Date: 2020-01-01T00:00:00Z\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s \r\n\r\n", len(near)+1, near)
-	write := func(data string) []corpus.Input {
+	write := func(data string) []input.Input {
 		path := filepath.Join(t.TempDir(), "in.warc")
 		indextest.Must(t, os.WriteFile(path, []byte(data), 0o600))
-		return []corpus.Input{{Path: path, Name: "in.warc", Size: int64(len(data))}}
+		return []input.Input{{Path: path, Name: "in.warc", Size: int64(len(data))}}
 	}
 	for _, keep := range []bool{false, true} {
 		format := warc.Format{Revisit: warc.Revisit{Write: true, Keep: keep}}
 		inputs := write(string(file))
-		run := func(inputs []corpus.Input, revisits, workers int, stops ...int) string {
+		run := func(inputs []input.Input, revisits, workers int, stops ...int) string {
 			f := &formatRun{t: t, dir: t.TempDir(), input: inputs, format: format}
 			f.change = func(j *Job) {
 				withRevisits(format)(j)

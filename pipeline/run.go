@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
@@ -84,7 +85,7 @@ type Job struct {
 
 	// Replace writes to Outputs.Kept the replacement for a removed document and reports whether
 	// that leads to the same bytes. Nil writes nothing.
-	Replace func(w *corpus.Writer, r Removal) (revisit bool, err error)
+	Replace func(w *output.Writer, r Removal) (revisit bool, err error)
 
 	// Confirm, if set, is asked before a document is removed.
 	Confirm dedup.Confirmer

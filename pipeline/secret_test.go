@@ -13,7 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/report"
@@ -78,13 +80,13 @@ func outputsUnder(t *testing.T, secret, lines []byte) (kept, report string, comm
 		t.Fatal(err)
 	}
 	names := [2]string{filepath.Join(dir, "kept"), filepath.Join(dir, "report")}
-	var writers [2]*corpus.Writer
+	var writers [2]*output.Writer
 	for i, name := range names {
-		if writers[i], err = corpus.Create(name); err != nil {
+		if writers[i], err = output.Create(name); err != nil {
 			t.Fatal(err)
 		}
 	}
-	inputs := []corpus.Input{{Path: corpus.Stdin, Name: "in", Size: int64(len(lines))}}
+	inputs := []input.Input{{Path: input.Stdin, Name: "in", Size: int64(len(lines))}}
 	summary, err := Run(context.Background(), x, Job{
 		Source: corpus.NewSource(inputs, jsonl.Format{}, corpus.SourceConfig{Stdin: bytes.NewReader(lines)}),
 		Scheme: scheme, Workers: 2, MaxBad: 0,

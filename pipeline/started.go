@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"reflect"
 
-	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // begun is the index's note of a run over files until it remembers any document: the partial files
@@ -12,7 +12,7 @@ import (
 // its inputs may be gone.
 type started struct {
 	Choices  choices         `json:"choices"`
-	Partials []corpus.FileID `json:"partials"`
+	Partials []output.FileID `json:"partials"`
 }
 
 // canStartOver reports whether this run simply runs again if nothing of it was remembered.
@@ -20,7 +20,7 @@ func (l *Ledger) canStartOver() bool { return l.command.Lasting && !l.command.Re
 
 // worthless are the partial files of a run of this command that the index remembers
 // nothing of.
-func (l *Ledger) worthless() ([]corpus.FileID, error) {
+func (l *Ledger) worthless() ([]output.FileID, error) {
 	if !l.canStartOver() || l.goesOn != nil {
 		return nil, nil
 	}
@@ -49,11 +49,11 @@ func (l *Ledger) noteStarted(o *Outputs) (err error) {
 		if w == nil {
 			continue
 		}
-		if id := w.ID(); id != (corpus.FileID{}) {
+		if id := w.ID(); id != (output.FileID{}) {
 			b.Partials = append(b.Partials, id)
 		}
 	}
-	if o.Tree != nil && o.Tree.ID() != (corpus.FileID{}) {
+	if o.Tree != nil && o.Tree.ID() != (output.FileID{}) {
 		b.Partials = append(b.Partials, o.Tree.ID())
 	}
 	if len(b.Partials) == 0 {

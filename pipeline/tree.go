@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // mostWaiting is how many outputs of a tree may be whole before a checkpoint lets them have their
@@ -36,7 +37,7 @@ func (c *committer) turn(b *block) (err error) {
 }
 
 // lead begins an output with the planned head.
-func lead(w *corpus.Writer, head []byte) error {
+func lead(w *output.Writer, head []byte) error {
 	if w == nil || head == nil {
 		return nil
 	}
@@ -44,7 +45,7 @@ func lead(w *corpus.Writer, head []byte) error {
 }
 
 // leadBy begins an output with the head of the block's input.
-func leadBy(w *corpus.Writer, frames corpus.Frames) error {
+func leadBy(w *output.Writer, frames corpus.Frames) error {
 	if h, ok := frames.(corpus.Headed); ok {
 		return lead(w, h.Head())
 	}
@@ -61,7 +62,7 @@ func (o *outputs) shard(record int) (err error) {
 }
 
 // syncTree is sync for a tree; nil if there is none, or no run could go on from it.
-func (o *outputs) syncTree() (*corpus.TreeMark, error) {
+func (o *outputs) syncTree() (*output.TreeMark, error) {
 	if o.Tree == nil || !o.Tree.Early() {
 		return nil, nil
 	}
@@ -70,15 +71,15 @@ func (o *outputs) syncTree() (*corpus.TreeMark, error) {
 }
 
 // openTree creates the tree or, after Continue, continues that of the unfinished run.
-func (l *Ledger) openTree(worthless []corpus.FileID) (*corpus.Tree, error) {
+func (l *Ledger) openTree(worthless []output.FileID) (*output.Tree, error) {
 	plan := l.command.Tree
 	switch {
 	case plan == nil:
 		return nil, nil
 	case l.goesOn == nil || l.goesOn.Tree == nil:
-		return corpus.CreateTree(plan, worthless...)
+		return output.CreateTree(plan, worthless...)
 	}
-	t, err := corpus.OpenTree(plan, *l.goesOn.Tree)
+	t, err := output.OpenTree(plan, *l.goesOn.Tree)
 	if err != nil {
 		return nil, &RefusedError{Why: OutputGone, Run: *l.Unfinished(), Err: err}
 	}
@@ -86,7 +87,7 @@ func (l *Ledger) openTree(worthless []corpus.FileID) (*corpus.Tree, error) {
 }
 
 // treeIsAs reports whether the tree is as a finished run has left it.
-func (l *Ledger) treeIsAs(at *corpus.TreeMark) (bool, error) {
+func (l *Ledger) treeIsAs(at *output.TreeMark) (bool, error) {
 	if l.command.Tree == nil {
 		return true, nil
 	}
@@ -97,7 +98,7 @@ func (l *Ledger) treeIsAs(at *corpus.TreeMark) (bool, error) {
 }
 
 // enclose sets the enclosure of an output, if both exist.
-func enclose(w *corpus.Writer, e corpus.Enclosure) error {
+func enclose(w *output.Writer, e output.Enclosure) error {
 	if w == nil || e == nil {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/internal/indextest"
 )
@@ -68,7 +68,7 @@ func TestArchives(t *testing.T) {
 	for name, file := range files {
 		path := filepath.Join(t.TempDir(), name)
 		indextest.Must(t, os.WriteFile(path, file, 0o600))
-		inputs := []corpus.Input{{Path: path, Name: name, Size: int64(len(file))}}
+		inputs := []input.Input{{Path: path, Name: name, Size: int64(len(file))}}
 		run := func(stops ...int) string {
 			f := &formatRun{t: t, dir: t.TempDir(), input: inputs, format: warc.Format{}}
 			for _, n := range stops {

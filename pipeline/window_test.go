@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/internal/indextest"
 )
@@ -86,7 +87,7 @@ func withTimes(t *testing.T, r *told) {
 	}
 	// Their sizes are others now.
 	paths := []string{r.command.Inputs[0].Path, r.command.Inputs[1].Path}
-	inputs, _, err := corpus.Expand(paths, jsonl.Format{}.Endings())
+	inputs, _, err := input.Expand(paths, jsonl.Format{}.Endings())
 	indextest.Must(t, err)
 	r.command.Inputs = inputs
 	r.format.Fields = jsonl.Fields{Time: "at"}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 )
@@ -67,7 +68,7 @@ func (w *worker) fill(b *block) (err error) {
 		}
 		r := record{
 			id: doc.ID, raw: doc.Raw, text: doc.Text, at: doc.At, slot: doc.Slot,
-			sum: corpus.RecordSum(doc.Raw), empty: doc.Empty, other: doc.Other, bad: doc.Bad, time: doc.Time,
+			sum: output.RecordSum(doc.Raw), empty: doc.Empty, other: doc.Other, bad: doc.Bad, time: doc.Time,
 			first: len(b.features), firstData: len(b.data), firstAdded: len(b.added),
 		}
 		if r.isDocument() {

@@ -7,14 +7,15 @@ import (
 	"io"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 )
 
 // Stdin is what cfg.Stdin gives, under the name "f".
-var Stdin = []corpus.Input{{Path: corpus.Stdin, Name: "f", Size: -1}}
+var Stdin = []input.Input{{Path: input.Stdin, Name: "f", Size: -1}}
 
 // Each reads inputs to their end, or to an error, and calls f for each document, bad
 // ones too, with the block that it is in. A document is valid until f returns.
-func Each(format corpus.Format, inputs []corpus.Input, cfg corpus.SourceConfig, f func(b *corpus.Block, doc *corpus.Document)) (err error) {
+func Each(format corpus.Format, inputs []input.Input, cfg corpus.SourceConfig, f func(b *corpus.Block, doc *corpus.Document)) (err error) {
 	s := corpus.NewSource(inputs, format, cfg)
 	defer func() { err = errors.Join(err, s.Close()) }()
 	p, err := format.NewParser("")

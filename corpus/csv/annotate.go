@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // added are the columns of annotated rows, behind all others.
@@ -28,7 +29,7 @@ func lineEnd(raw []byte) int {
 }
 
 // Annotate writes a row with its verdict in three more columns.
-func (Format) Annotate(w *corpus.Writer, raw []byte, at corpus.Slot, value []byte) error {
+func (Format) Annotate(w *output.Writer, raw []byte, at corpus.Slot, value []byte) error {
 	fields, err := verdictFields(at.Lead[0], value)
 	if err != nil {
 		return err
@@ -42,7 +43,7 @@ func (Format) Annotate(w *corpus.Writer, raw []byte, at corpus.Slot, value []byt
 
 // Answer writes a row of empty fields before a verdict: text that is no row of the table would make
 // readers misread other rows.
-func (Format) Answer(w *corpus.Writer, _ string, value []byte) error {
+func (Format) Answer(w *output.Writer, _ string, value []byte) error {
 	head := w.Head()
 	names := head[:lineEnd(head)]
 	last := len(names) - len(corpus.ScoreColumn) - 1

@@ -15,6 +15,7 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/corpustest"
 	"github.com/firstseen/firstseen/corpus/csv"
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // annotated writes a table with the same verdict for each row, and another for bad ones.
@@ -25,7 +26,7 @@ func annotated(t interface{ Fatal(...any) }, dir, table, value string) string {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "out.csv")
-	w, err := corpus.Create(path)
+	w, err := output.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/corpustest"
 	"github.com/firstseen/firstseen/corpus/csv"
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // read returns the rows of a table.
@@ -276,7 +277,7 @@ func TestEdgesOfLimits(t *testing.T) {
 // TestKeep: rows are written as they came, and the last has an end.
 func TestKeep(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.csv")
-	w, err := corpus.Create(path)
+	w, err := output.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}

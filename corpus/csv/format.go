@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // Format is CSV and TSV. Its zero value reads the columns "text" and, if there is one, "id".
@@ -53,7 +54,7 @@ func (f Format) NewParser(annotate string) (corpus.Parser, error) {
 }
 
 // Keep writes a row as it came, and a line end behind the last of a file that lacks one.
-func (Format) Keep(w *corpus.Writer, raw []byte) error {
+func (Format) Keep(w *output.Writer, raw []byte) error {
 	if n := len(raw); n > 0 && raw[n-1] == '\n' {
 		return w.WriteRecord(raw)
 	}

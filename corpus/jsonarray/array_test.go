@@ -17,6 +17,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/corpustest"
 	"github.com/firstseen/firstseen/corpus/jsonarray"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // read returns the records of an array, each document with what Keep would write.
@@ -109,7 +110,7 @@ func TestOdd(t *testing.T) {
 // TestKeep: records are written on a line each, and say what they said.
 func TestKeep(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.json")
-	w, err := corpus.Create(path)
+	w, err := output.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // Format is JSON arrays. Its zero value reads the fields "text" and "id".
@@ -88,7 +89,7 @@ func (h headed) Head() []byte {
 	if h.want == wantArray {
 		return nil
 	}
-	return []byte(corpus.ArrayHead)
+	return []byte(output.ArrayHead)
 }
 
 // EndsInside reports whether data, which begins with an object, ends inside that object but in no
@@ -106,7 +107,7 @@ func (f Format) NewParser(annotate string) (corpus.Parser, error) {
 }
 
 // Keep writes a record as a line or, of an array, as it came.
-func (Format) Keep(w *corpus.Writer, raw []byte) error {
+func (Format) Keep(w *output.Writer, raw []byte) error {
 	if w.IsArray() {
 		return w.WriteElement(raw)
 	}
@@ -114,7 +115,7 @@ func (Format) Keep(w *corpus.Writer, raw []byte) error {
 }
 
 // Annotate writes a record with one more field.
-func (Format) Annotate(w *corpus.Writer, raw []byte, at corpus.Slot, value []byte) error {
+func (Format) Annotate(w *output.Writer, raw []byte, at corpus.Slot, value []byte) error {
 	if w.IsArray() {
 		return w.WriteElement(raw[:at.At], at.Lead, value, raw[at.At:])
 	}
@@ -124,7 +125,7 @@ func (Format) Annotate(w *corpus.Writer, raw []byte, at corpus.Slot, value []byt
 }
 
 // Answer writes an object of one field.
-func (Format) Answer(w *corpus.Writer, field string, value []byte) error {
+func (Format) Answer(w *output.Writer, field string, value []byte) error {
 	if w.IsArray() {
 		name, err := json.Marshal(field)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 )
 
 // benchData calls run with made lines of about 4 KB each, and with the files named
@@ -38,7 +39,7 @@ func benchData(b *testing.B, run func(b *testing.B, data []byte)) {
 
 // blocks cuts data as a Source does.
 func blocks(tb testing.TB, data []byte) []*corpus.Block {
-	src := corpus.NewSource([]corpus.Input{{Path: corpus.Stdin, Name: "bench"}}, Format{}, corpus.SourceConfig{Stdin: bytes.NewReader(data)})
+	src := corpus.NewSource([]input.Input{{Path: input.Stdin, Name: "bench"}}, Format{}, corpus.SourceConfig{Stdin: bytes.NewReader(data)})
 	var all []*corpus.Block
 	for {
 		c := new(corpus.Block)

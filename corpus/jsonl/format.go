@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // Format is JSON lines. Its zero value reads the fields "text" and "id".
@@ -112,14 +113,14 @@ func (Format) Strip(line []byte) (raw []byte, empty bool) {
 }
 
 // Keep writes a line as it came.
-func (Format) Keep(w *corpus.Writer, raw []byte) error { return w.WriteRecord(raw, newline) }
+func (Format) Keep(w *output.Writer, raw []byte) error { return w.WriteRecord(raw, newline) }
 
 // Annotate writes a line with one more field.
-func (Format) Annotate(w *corpus.Writer, raw []byte, at corpus.Slot, value []byte) error {
+func (Format) Annotate(w *output.Writer, raw []byte, at corpus.Slot, value []byte) error {
 	return w.WriteRecord(raw[:at.At], at.Lead, value, raw[at.At:], newline)
 }
 
 // Answer writes an object of one field.
-func (Format) Answer(w *corpus.Writer, field string, value []byte) error {
+func (Format) Answer(w *output.Writer, field string, value []byte) error {
 	return w.WriteRecord([]byte{'{'}, leads(field)[0], value, []byte("}\n"))
 }

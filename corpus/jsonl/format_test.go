@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // TestCutter compares with bytes.SplitAfter.
@@ -59,7 +60,7 @@ func TestBegin(t *testing.T) {
 // TestPrinter writes a line in each way, and reads the whole of it.
 func TestPrinter(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "out.jsonl")
-	w, err := corpus.Create(name)
+	w, err := output.Create(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,10 +12,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl/jsonltest"
 )
 
-var oneStdin = []corpus.Input{{Path: corpus.Stdin, Name: "f", Size: -1}}
+var oneStdin = []input.Input{{Path: input.Stdin, Name: "f", Size: -1}}
 
 // parserOf returns a parser of these fields, with a line at a time.
 func parserOf(tb testing.TB, fields Fields) *lineParser {

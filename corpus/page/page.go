@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // Format is the format of files with one document each.
@@ -115,10 +116,10 @@ var errOut = errors.New("each input is one document of its own file, to which no
 
 // Keep writes the file as it came. Files behind one another are no files any more, so
 // each wants an output of its own.
-func (Format) Keep(w *corpus.Writer, raw []byte) error { return w.WriteRecord(raw) }
+func (Format) Keep(w *output.Writer, raw []byte) error { return w.WriteRecord(raw) }
 
 // Annotate fails.
-func (Format) Annotate(*corpus.Writer, []byte, corpus.Slot, []byte) error { return errOut }
+func (Format) Annotate(*output.Writer, []byte, corpus.Slot, []byte) error { return errOut }
 
 // Answer fails.
-func (Format) Answer(*corpus.Writer, string, []byte) error { return errOut }
+func (Format) Answer(*output.Writer, string, []byte) error { return errOut }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/corpustest"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/page"
 )
 
@@ -23,13 +24,13 @@ type got struct{ id, text, bad, raw string }
 
 // read reads files in their order.
 func read(f page.Format, cfg corpus.SourceConfig, dir string, files ...[]byte) (all []got, err error) {
-	var inputs []corpus.Input
+	var inputs []input.Input
 	for i, data := range files {
 		path := filepath.Join(dir, fmt.Sprintf("in-%d", i))
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			return nil, err
 		}
-		inputs = append(inputs, corpus.Input{Path: path, Name: fmt.Sprintf("in-%d", i), Size: int64(len(data))})
+		inputs = append(inputs, input.Input{Path: path, Name: fmt.Sprintf("in-%d", i), Size: int64(len(data))})
 	}
 	err = corpustest.Each(f, inputs, cfg, func(_ *corpus.Block, doc *corpus.Document) {
 		g := got{id: string(doc.ID), text: string(doc.Text), raw: string(doc.Raw)}

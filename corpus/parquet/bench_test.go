@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/parquet"
 )
 
@@ -38,5 +39,5 @@ func open(b *testing.B, path string, f parquet.Format) *corpus.Source {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return corpus.NewSource([]corpus.Input{{Path: path, Name: "f", Size: info.Size()}}, f, corpus.SourceConfig{})
+	return corpus.NewSource([]input.Input{{Path: path, Name: "f", Size: info.Size()}}, f, corpus.SourceConfig{})
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/compress"
 	"github.com/firstseen/firstseen/corpus/parquet"
 	"github.com/firstseen/firstseen/internal/effort"
 )
@@ -114,8 +115,8 @@ func TestBombIsTold(t *testing.T) {
 	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	_, err := read(parquet.Format{}, path, corpus.SourceConfig{MaxRatio: corpus.DefaultMaxRatio})
-	var ratio *corpus.RatioError
+	_, err := read(parquet.Format{}, path, corpus.SourceConfig{MaxRatio: compress.DefaultMaxRatio})
+	var ratio *compress.RatioError
 	if !errors.As(err, &ratio) || !strings.HasPrefix(err.Error(), "reading f: row group 0: column text, page 0: ") {
 		t.Error(err)
 	}

@@ -6,7 +6,7 @@
 // Only the columns of text and id are read unless rows are to be written again.
 //
 // A file written has the schema and the metadata of the file read, byte for byte. Each frame of a
-// [corpus.Writer] is a row group, with its description behind it, so that a later run can continue
+// [output.Writer] is a row group, with its description behind it, so that a later run can continue
 // the file; see [enclosure].
 //
 // Nothing in a file is believed before it is checked. Memory is that of a page and a dictionary for

@@ -9,7 +9,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // enclosure makes a file from rows of others that share one schema. It has that schema, and the
@@ -26,7 +27,7 @@ type enclosure struct {
 }
 
 // Enclose reads the footers of the inputs.
-func (f Format) Enclose(inputs []corpus.Input, annotate bool) (corpus.Enclosure, error) {
+func (f Format) Enclose(inputs []input.Input, annotate bool) (output.Enclosure, error) {
 	if !f.Rows {
 		return nil, errors.New("the rows of Parquet are not read to be written")
 	}
@@ -49,7 +50,7 @@ func (f Format) Enclose(inputs []corpus.Input, annotate bool) (corpus.Enclosure,
 	return e, nil
 }
 
-func metaOf(in corpus.Input) (*meta, error) {
+func metaOf(in input.Input) (*meta, error) {
 	file, err := in.Open()
 	if err != nil {
 		return nil, err

@@ -8,11 +8,12 @@ import (
 	"strings"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 )
 
 // Dump tells all entries of all columns of a file, its schema and its metadata.
 func Dump(path string) (string, error) {
-	m, err := metaOf(corpus.Input{Path: path})
+	m, err := metaOf(input.Input{Path: path})
 	if err != nil {
 		return "", err
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/corpustest"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/parquet"
 )
 
@@ -54,7 +56,7 @@ func read(f parquet.Format, path string, cfg corpus.SourceConfig) (lines []strin
 	if err != nil {
 		return nil, err
 	}
-	err = corpustest.Each(f, []corpus.Input{{Path: path, Name: "f", Size: info.Size()}}, cfg, func(_ *corpus.Block, doc *corpus.Document) {
+	err = corpustest.Each(f, []input.Input{{Path: path, Name: "f", Size: info.Size()}}, cfg, func(_ *corpus.Block, doc *corpus.Document) {
 		if doc.Bad != nil {
 			lines = append(lines, fmt.Sprintf("%v bad %s", doc.At, doc.Bad.Reason))
 		} else {
@@ -158,13 +160,13 @@ func write(t *testing.T, f parquet.Format, from, to string, cut func(row int) bo
 	if err != nil {
 		t.Fatal(err)
 	}
-	inputs := []corpus.Input{{Path: from, Name: "f", Size: info.Size()}}
+	inputs := []input.Input{{Path: from, Name: "f", Size: info.Size()}}
 	e, err := f.Enclose(inputs, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	open := func(at corpus.Mark) *corpus.Writer {
-		w, err := corpus.OpenAt(to, at)
+	open := func(at output.Mark) *output.Writer {
+		w, err := output.OpenAt(to, at)
 		if err == nil {
 			err = w.Enclose(e)
 		}
@@ -173,7 +175,7 @@ func write(t *testing.T, f parquet.Format, from, to string, cut func(row int) bo
 		}
 		return w
 	}
-	w := open(corpus.Mark{})
+	w := open(output.Mark{})
 	s := corpus.NewSource(inputs, f, corpus.SourceConfig{BlockSize: 200})
 	defer s.Close()
 	row := 0

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // Format is Apache Parquet. Its zero value reads the columns "text" and, if there is one, "id".
@@ -49,10 +50,10 @@ const (
 )
 
 // Keep writes a row as it came.
-func (Format) Keep(w *corpus.Writer, raw []byte) error { return w.WriteRecord(frameRow(raw, nil)...) }
+func (Format) Keep(w *output.Writer, raw []byte) error { return w.WriteRecord(frameRow(raw, nil)...) }
 
 // Annotate writes a row with the columns of its verdict.
-func (Format) Annotate(w *corpus.Writer, raw []byte, _ corpus.Slot, value []byte) error {
+func (Format) Annotate(w *output.Writer, raw []byte, _ corpus.Slot, value []byte) error {
 	added, err := verdictRow(value)
 	if err != nil {
 		return err
@@ -61,7 +62,7 @@ func (Format) Annotate(w *corpus.Writer, raw []byte, _ corpus.Slot, value []byte
 }
 
 // AnswerRecord writes a bad row with the columns of its verdict.
-func (f Format) AnswerRecord(w *corpus.Writer, raw, value []byte) error {
+func (f Format) AnswerRecord(w *output.Writer, raw, value []byte) error {
 	if len(raw) == 0 {
 		return errors.New("a row above --limit record is so even without its long values, and cannot be answered: allow longer ones, or leave --annotate out")
 	}
@@ -69,6 +70,6 @@ func (f Format) AnswerRecord(w *corpus.Writer, raw, value []byte) error {
 }
 
 // Answer fails: a row has all columns of its file.
-func (Format) Answer(*corpus.Writer, string, []byte) error {
+func (Format) Answer(*output.Writer, string, []byte) error {
 	return errors.New("a row cannot be made of a verdict alone")
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/parquet"
 )
 
@@ -21,13 +23,13 @@ func annotated(t *testing.T, path, text string, limit int) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inputs := []corpus.Input{{Path: path, Name: "f", Size: info.Size()}}
+	inputs := []input.Input{{Path: path, Name: "f", Size: info.Size()}}
 	e, err := f.Enclose(inputs, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	to := filepath.Join(t.TempDir(), "out.parquet")
-	w, err := corpus.OpenAt(to, corpus.Mark{})
+	w, err := output.OpenAt(to, output.Mark{})
 	if err == nil {
 		err = w.Enclose(e)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // reported is a line of a report (docs/manual.md, "The report"), with the fields that have
@@ -89,7 +90,7 @@ type reportEnclosure struct{ enclosure }
 
 // Report encloses a report: its lines are rows, their fields columns. The place of a document is
 // part and line. The part is 0 if its input has no parts.
-func Report() (corpus.Enclosure, error) {
+func Report() (output.Enclosure, error) {
 	w := &thriftWriter{}
 	w.list(len(reportSchema), thriftStruct)
 	for i := range reportSchema {

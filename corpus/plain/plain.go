@@ -12,6 +12,7 @@ import (
 	"iter"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // Format is lines, or paragraphs, of plain text.
@@ -159,14 +160,14 @@ func (p *parser) fill(b *corpus.Block, raw []byte, at corpus.Place) {
 }
 
 // Keep writes a record with its end.
-func (f Format) Keep(w *corpus.Writer, raw []byte) error {
+func (f Format) Keep(w *output.Writer, raw []byte) error {
 	return w.WriteRecord(raw, f.Terminator())
 }
 
 var errAnnotate = errors.New("plain text cannot be annotated")
 
 // Annotate fails.
-func (Format) Annotate(*corpus.Writer, []byte, corpus.Slot, []byte) error { return errAnnotate }
+func (Format) Annotate(*output.Writer, []byte, corpus.Slot, []byte) error { return errAnnotate }
 
 // Answer fails.
-func (Format) Answer(*corpus.Writer, string, []byte) error { return errAnnotate }
+func (Format) Answer(*output.Writer, string, []byte) error { return errAnnotate }

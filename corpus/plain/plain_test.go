@@ -12,6 +12,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/corpustest"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/plain"
 )
 
@@ -105,7 +106,7 @@ func TestPlainRejects(t *testing.T) {
 func TestKeep(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.txt")
 	f := plain.Format{Paragraphs: true}
-	w, err := corpus.Create(path)
+	w, err := output.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}

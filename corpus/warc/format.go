@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/compress"
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // Format is WARC or ARC. Its zero value takes what has the status 200, in the
@@ -20,7 +22,7 @@ type Format struct {
 	Types   []string           // media types that documents have, in small letters; "any" is all; none means DefaultTypes
 	Text    func() corpus.Text // makes texts, one for each parser; nil takes a body as it is
 	MaxBody int                // bytes of a body when it is decompressed, 0 means corpus.DefaultMaxRecord
-	Ratio   int                // bytes that a body is decompressed to for each of its own, 0 means corpus.DefaultMaxRatio, negative any number
+	Ratio   int                // bytes that a body is decompressed to for each of its own, 0 means compress.DefaultMaxRatio, negative any number
 	ARC     bool               // the inputs are ARCs, which are not written
 	Revisit Revisit            // what is written in the place of a removed record; the zero value: nothing
 }
@@ -109,7 +111,7 @@ func (f Format) inflatable(body int) int64 {
 	case ratio < 0:
 		return math.MaxInt64
 	case ratio == 0:
-		ratio = corpus.DefaultMaxRatio
+		ratio = compress.DefaultMaxRatio
 	}
 	return max(leastInflated, int64(body)*min(ratio, math.MaxInt64/int64(max(body, 1))))
 }
@@ -124,7 +126,7 @@ func (f Format) NewParser(annotate string) (corpus.Parser, error) {
 
 // Keep writes a record as it came, decompressed: into a compressed output as a member or
 // frame of its own, so that it can be found by its offset. Of an ARC it fails.
-func (f Format) Keep(w *corpus.Writer, raw []byte) error {
+func (f Format) Keep(w *output.Writer, raw []byte) error {
 	if f.ARC {
 		return ErrARC
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/compress"
 )
 
 // Reasons for bad records.
@@ -65,8 +66,8 @@ func (f *frames) frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	if n := blank(data); n > 0 {
 		return corpus.Frame{Pass: n}
 	}
-	if end == corpus.GoesOn && len(data) < corpus.RecognizedBy {
-		return corpus.Frame{Need: corpus.RecognizedBy}
+	if end == corpus.GoesOn && len(data) < compress.RecognizedBy {
+		return corpus.Frame{Need: compress.RecognizedBy}
 	}
 	switch {
 	case starts(data):

@@ -13,6 +13,8 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/corpustest"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/warc"
 )
 
@@ -32,7 +34,7 @@ func read(tb rapid.TB, stored []byte, cfg corpus.SourceConfig) ([]got, error) {
 	return readFrom(tb, stdin, warc.Format{}, cfg)
 }
 
-func readFrom(tb rapid.TB, inputs []corpus.Input, format warc.Format, cfg corpus.SourceConfig) (all []got, err error) {
+func readFrom(tb rapid.TB, inputs []input.Input, format warc.Format, cfg corpus.SourceConfig) (all []got, err error) {
 	tb.Helper()
 	last := corpus.Place{}
 	input := 0
@@ -143,7 +145,7 @@ func TestSkipTo(t *testing.T) {
 			}
 			sum := uint64(0)
 			for i, g := range all {
-				sum = corpus.AddRecord(sum, corpus.RecordSum([]byte(g.raw)))
+				sum = output.AddRecord(sum, output.RecordSum([]byte(g.raw)))
 				// Records of all sizes about that of a block, so that short ones follow long ones.
 				cfg := corpus.SourceConfig{BlockSize: 100 + 150*(i%4), SkipTo: g.at.Next(), SkipSum: sum}
 				have, err := read(t, file, cfg)
@@ -161,13 +163,13 @@ func TestSkipTo(t *testing.T) {
 
 // goesOn goes on behind each of the first records of an input, of which all is what there
 // is, bad ones too.
-func goesOn(tb rapid.TB, in corpus.Input, stored []byte, all []got) {
+func goesOn(tb rapid.TB, in input.Input, stored []byte, all []got) {
 	tb.Helper()
 	sum := uint64(0)
 	for i, g := range all[:min(len(all), 12)] {
-		sum = corpus.AddRecord(sum, corpus.RecordSum([]byte(g.raw)))
+		sum = output.AddRecord(sum, output.RecordSum([]byte(g.raw)))
 		cfg := corpus.SourceConfig{BlockSize: 100 + 150*(i%4), SkipTo: g.at.Next(), SkipSum: sum, Stdin: bytes.NewReader(stored)}
-		have, err := readFrom(tb, []corpus.Input{in}, warc.Format{}, cfg)
+		have, err := readFrom(tb, []input.Input{in}, warc.Format{}, cfg)
 		if err != nil || fmt.Sprint(have) != fmt.Sprint(all[i+1:]) {
 			tb.Fatalf("behind %v: %v, %v, want %v", g.at, have, err, all[i+1:])
 		}
@@ -196,7 +198,7 @@ func TestFlippedMember(t *testing.T) {
 			}
 			named := stdin[0] // where even what tells the compression is damaged, the name does
 			named.Name += p.ending
-			have, err := readFrom(rt, []corpus.Input{named}, warc.Format{}, corpus.SourceConfig{Stdin: bytes.NewReader(file), BlockSize: 300})
+			have, err := readFrom(rt, []input.Input{named}, warc.Format{}, corpus.SourceConfig{Stdin: bytes.NewReader(file), BlockSize: 300})
 			if err != nil {
 				rt.Fatalf("%s: %v", p.name, err)
 			}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // Revisit says what is written in the place of a removed record.
@@ -31,7 +31,7 @@ type Removed struct {
 // a metadata record if not. Nothing is written for the very capture that the witness is,
 // which came again. What is written depends on nothing but Removed. revisit tells that it
 // is a revisit record.
-func (f Format) Instead(w *corpus.Writer, r Removed) (revisit bool, err error) {
+func (f Format) Instead(w *output.Writer, r Removed) (revisit bool, err error) {
 	if !isWARC(r.Raw) {
 		return false, errNoWARC
 	}

@@ -15,6 +15,8 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/corpustest"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/warc"
 )
 
@@ -51,7 +53,7 @@ func instead(t interface {
 }, dir string, f warc.Format, kept, removed []byte,
 ) (written string, revisit bool) {
 	t.Helper()
-	w, err := corpus.Create(filepath.Join(dir, "out.warc"))
+	w, err := output.Create(filepath.Join(dir, "out.warc"))
 	if err == nil {
 		revisit, err = f.Instead(w, warc.Removed{
 			Raw: removed, Own: f.AppendWitness(nil, removed, []byte("http://x/2")), Of: "http://x/1",
@@ -262,7 +264,7 @@ func readFormat(dir string, f warc.Format, data []byte) (all []corpus.Document, 
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		return nil, err
 	}
-	inputs := []corpus.Input{{Path: path, Name: "in.warc", Size: int64(len(data))}}
+	inputs := []input.Input{{Path: path, Name: "in.warc", Size: int64(len(data))}}
 	err = corpustest.Each(f, inputs, corpus.SourceConfig{}, func(_ *corpus.Block, doc *corpus.Document) {
 		d := *doc
 		d.ID, d.Raw, d.Text = bytes.Clone(doc.ID), bytes.Clone(doc.Raw), bytes.Clone(doc.Text)
@@ -278,7 +280,7 @@ func TestWitnessDamaged(t *testing.T) {
 	whole := f.AppendWitness(nil, kept("WARC-Payload-Digest: sha256:"+fmt.Sprintf("%x", sha256.Sum256([]byte(bodyText)))), nil)
 	removed := again("Content-Type: text/html", bodyText)
 	own := f.AppendWitness(nil, removed, nil)
-	w, err := corpus.Create(filepath.Join(t.TempDir(), "out.warc"))
+	w, err := output.Create(filepath.Join(t.TempDir(), "out.warc"))
 	if err != nil {
 		t.Fatal(err)
 	}

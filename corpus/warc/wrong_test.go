@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/warc"
 )
 
@@ -215,7 +216,7 @@ func TestWACZ(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	inputs := []corpus.Input{{Path: path, Name: path, Size: info.Size()}}
+	inputs := []input.Input{{Path: path, Name: path, Size: info.Size()}}
 	cfg := corpus.SourceConfig{Formats: []corpus.Format{warc.Format{}}}
 	all, err := readFrom(t, inputs, warc.Format{}, cfg)
 	if err != nil {

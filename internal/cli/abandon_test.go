@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/internal/claim"
 )
 
@@ -18,13 +18,13 @@ import (
 // gives them up under the same output and looks for every document. The second
 // killed run shows that a third name is found.
 func TestKilledAndAbandoned(t *testing.T) {
-	for _, input := range []string{"in.jsonl", "-"} {
+	for _, arg := range []string{"in.jsonl", "-"} {
 		k := &killing{t: t, dir: t.TempDir()}
 		text := documents(600)
 		writeFile(t, filepath.Join(k.dir, "in.jsonl"), text)
 		k.args = []string{
 			"dedup", "-q", "--docs", "3k", "--checkpoint-bytes", "40k", "--index", "index",
-			"--out", "kept.jsonl", input,
+			"--out", "kept.jsonl", arg,
 		}
 		k.stdin = filepath.Join(k.dir, "in.jsonl")
 		// Two steps a checkpoint: three have been taken.
@@ -35,19 +35,19 @@ func TestKilledAndAbandoned(t *testing.T) {
 		start(t, cmd)
 		exits(t, cmd, exitDone)
 		said := fmt.Sprint(cmd.Stderr)
-		if !strings.Contains(said, "put aside as kept.jsonl"+corpus.PartialSuffix+".2") {
-			t.Errorf("%s: it said %q", input, said)
+		if !strings.Contains(said, "put aside as kept.jsonl"+input.PartialSuffix+".2") {
+			t.Errorf("%s: it said %q", arg, said)
 		}
 		parts := string(k.read("kept.jsonl.partial.1")) + string(k.read("kept.jsonl.partial.2")) + string(k.read("kept.jsonl"))
-		if input == "in.jsonl" && parts != text {
+		if arg == "in.jsonl" && parts != text {
 			t.Errorf("the parts together have %d bytes, of %d", len(parts), len(text))
 		}
 		for line := range strings.Lines(text) {
 			if !strings.Contains(parts, line) {
-				t.Fatalf("%s: in no output: %s", input, line)
+				t.Fatalf("%s: in no output: %s", arg, line)
 			}
 		}
-		if _, err := os.Stat(filepath.Join(k.dir, "kept.jsonl"+corpus.PartialSuffix)); err == nil {
+		if _, err := os.Stat(filepath.Join(k.dir, "kept.jsonl"+input.PartialSuffix)); err == nil {
 			t.Error("a partial file is left")
 		}
 	}
@@ -77,7 +77,7 @@ func TestKilledBeforeCheckpoint(t *testing.T) {
 		// An index that is there, so that every process makes the same steps.
 		writeFile(t, filepath.Join(k.dir, "old.jsonl"), document(9999))
 		runProgram(t, k.dir, exitDone, append([]string{"dedup", "-q", "--docs", "3k", "--index", "index", "old.jsonl"}, flags...)...)
-		partial := "kept.jsonl" + corpus.PartialSuffix
+		partial := "kept.jsonl" + input.PartialSuffix
 		aside := func() int {
 			names, err := filepath.Glob(filepath.Join(k.dir, partial+".*"))
 			if err != nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/pipeline"
 )
@@ -53,7 +53,7 @@ func (t *task) checkAgainst() error {
 		return usageError{errors.New("the indexes of --against are keyed with a secret, which a new --index takes over; leave out --no-key")}
 	}
 	for _, dir := range t.options.against {
-		if err := corpus.CheckOutputs(nil, dir, append(t.derived.names(), t.out, t.report, t.rejects, t.summary)...); err != nil {
+		if err := output.CheckOutputs(nil, dir, append(t.derived.names(), t.out, t.report, t.rejects, t.summary)...); err != nil {
 			return usageError{err}
 		}
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/pipeline"
 )
@@ -150,7 +150,7 @@ func exitCode(ctx context.Context, err error) int {
 		return exitUsage
 	case hasFailure(ctx, err):
 		return exitFailed
-	case errors.Is(err, corpus.ErrReaderGone), errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, output.ErrReaderGone), errors.Is(err, syscall.EPIPE):
 		return exitReaderGone
 	case errors.Is(err, errBadRecords):
 		return exitBadRecords
@@ -173,7 +173,7 @@ func hasFailure(ctx context.Context, err error) bool {
 		}
 	}
 	switch err {
-	case corpus.ErrReaderGone, syscall.EPIPE, errBadRecords, index.ErrFull, pipeline.ErrTooManyBad, errInterrupted:
+	case output.ErrReaderGone, syscall.EPIPE, errBadRecords, index.ErrFull, pipeline.ErrTooManyBad, errInterrupted:
 		return false
 	case context.Canceled:
 		return ctx.Err() == nil

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/report/clusters"
 	"github.com/firstseen/firstseen/report/lines"
 	"github.com/firstseen/firstseen/report/rows"
@@ -47,7 +47,7 @@ func newClustersCommand() *cobra.Command {
 		Args:    needReport,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "" && pairs == "" {
-				out = corpus.Stdin
+				out = input.Stdin
 			}
 			report, err := openReports(cmd, args, map[string]string{"--out": out, "--pairs": pairs})
 			if err != nil {

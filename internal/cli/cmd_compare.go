@@ -14,6 +14,7 @@ import (
 	"github.com/firstseen/firstseen/compare/similarity"
 	"github.com/firstseen/firstseen/compare/textdiff"
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
@@ -128,7 +129,7 @@ func (f *explaining) style(out io.Writer) (style textdiff.Style, err error) {
 // twoFiles reads two files, each one text.
 func twoFiles(args []string, cfg corpus.SourceConfig) (earlier, later explain.Document, err error) {
 	var docs [2]explain.Document
-	inputs := corpus.NewFinder(nil, cfg)
+	inputs := input.NewFinder(nil, cfg.Bounds())
 	for i, name := range args {
 		in, err := inputs.Find(name)
 		if err != nil {

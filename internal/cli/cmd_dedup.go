@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/pipeline"
 	"github.com/firstseen/firstseen/report"
@@ -151,11 +153,11 @@ func (t *task) stopped(err error, ledger *pipeline.Ledger) error {
 }
 
 // openSummary creates the file of the summary; nil without one.
-func (t *task) openSummary() (*corpus.Writer, error) {
-	if t.summary == "" || t.summary == corpus.Stdin {
+func (t *task) openSummary() (*output.Writer, error) {
+	if t.summary == "" || t.summary == input.Stdin {
 		return nil, nil
 	}
-	return corpus.Create(t.summary)
+	return output.Create(t.summary)
 }
 
 const openingPatience = time.Second
@@ -186,7 +188,7 @@ func opened[T any](ctx context.Context, open func() (T, error)) (T, error) {
 
 // tellAside reports the new names of earlier runs' files that stood in the way of the outputs.
 // Unwanted outputs are nil.
-func tellAside(stderr io.Writer, outputs ...*corpus.Writer) {
+func tellAside(stderr io.Writer, outputs ...*output.Writer) {
 	for _, w := range outputs {
 		if w != nil && w.Aside() != "" {
 			fmt.Fprintf(stderr, "firstseen: an earlier run has left %s unfinished; what it wrote was put aside as %s\n", w.Name(), w.Aside())
@@ -254,12 +256,12 @@ func (t *task) tellStart(stderr io.Writer, x *index.Index) {
 }
 
 // tell writes the summary, to file if it is not nil.
-func (t *task) tell(cmd *cobra.Command, s *report.Summary, file *corpus.Writer) error {
+func (t *task) tell(cmd *cobra.Command, s *report.Summary, file *output.Writer) error {
 	if !t.quiet {
 		s.WriteText(cmd.ErrOrStderr())
 	}
 	switch {
-	case t.summary == corpus.Stdin:
+	case t.summary == input.Stdin:
 		return encodeSummary(cmd.OutOrStdout(), s)
 	case file != nil:
 		return writeSummary(file, s)

@@ -6,7 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
 )
 
@@ -29,11 +30,11 @@ func newExportCommand() *cobra.Command {
 }
 
 func exportFilter(cmd *cobra.Command, dir, name string) error {
-	if err := corpus.CheckOutputs(nil, dir, name); err != nil {
+	if err := output.CheckOutputs(nil, dir, name); err != nil {
 		return err
 	}
 	scheme, err := "", error(nil)
-	if name == corpus.Stdin {
+	if name == input.Stdin {
 		scheme, err = index.Export(dir, cmd.OutOrStdout())
 	} else {
 		scheme, err = exportFile(cmd, dir, name)
@@ -51,7 +52,7 @@ func exportFilter(cmd *cobra.Command, dir, name string) error {
 // exportFile writes the filter to a name of the user's, as every other output is written. It writes
 // through links, pipes and devices, and replaces nothing but a whole file.
 func exportFile(cmd *cobra.Command, dir, name string) (scheme string, err error) {
-	w, err := opened(cmd.Context(), func() (*corpus.Writer, error) { return corpus.CreatePlain(name) })
+	w, err := opened(cmd.Context(), func() (*output.Writer, error) { return output.CreatePlain(name) })
 	if err != nil {
 		return "", err
 	}

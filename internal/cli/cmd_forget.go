@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/visible"
 )
@@ -126,7 +126,7 @@ func (w *forgetter) forget(id string) error {
 // from forgets the ids in a file.
 func (w *forgetter) from(path string) (err error) {
 	r := w.cmd.InOrStdin()
-	if path != corpus.Stdin {
+	if path != input.Stdin {
 		file, err := os.Open(path)
 		if err != nil {
 			return fmt.Errorf("reading the ids: %w", err)

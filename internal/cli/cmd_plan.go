@@ -15,6 +15,7 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
@@ -220,7 +221,7 @@ func (p *foreseen) measure(cmd *cobra.Command) (*sample, error) {
 		return nil, err
 	}
 	m := &sample{OfStored: -1}
-	if total, known := corpus.TotalSize(inputs); known {
+	if total, known := input.TotalSize(inputs); known {
 		m.OfStored = total
 	}
 	blocks, err := m.read(cmd.Context(), inputs, p.formats, p.source)
@@ -234,7 +235,7 @@ func (p *foreseen) measure(cmd *cobra.Command) (*sample, error) {
 }
 
 // read takes the beginning of every input, as much of each as of the others.
-func (m *sample) read(ctx context.Context, inputs []corpus.Input, formats formats, cfg corpus.SourceConfig) (blocks []corpus.Block, err error) {
+func (m *sample) read(ctx context.Context, inputs []input.Input, formats formats, cfg corpus.SourceConfig) (blocks []corpus.Block, err error) {
 	cfg.BlockSize = 256 << 10
 	for i := range inputs {
 		limit := int64(sampleBytes / len(inputs) * (i + 1))

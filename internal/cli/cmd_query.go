@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
@@ -47,13 +49,13 @@ func (f *options) query(cmd *cobra.Command, dir string, args []string) (err erro
 		return usageError{err}
 	}
 	if len(args) == 0 {
-		args = []string{corpus.Stdin}
+		args = []string{input.Stdin}
 	}
 	in, err := f.toRead(cmd, args)
 	if err != nil {
 		return err
 	}
-	if err := corpus.CheckOutputs(in.inputs, f.index, corpus.Stdin); err != nil {
+	if err := output.CheckOutputs(in.inputs, f.index, input.Stdin); err != nil {
 		return err
 	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
@@ -177,7 +179,7 @@ func (q *query) check(id string, text []byte, exact bool) (dedup.Result, error) 
 }
 
 // texts asks about inputs that are one document each.
-func (q *query) texts(inputs []corpus.Input, cfg corpus.SourceConfig) error {
+func (q *query) texts(inputs []input.Input, cfg corpus.SourceConfig) error {
 	for _, in := range inputs {
 		text, err := readWhole(in, cfg)
 		if err != nil {
@@ -191,9 +193,9 @@ func (q *query) texts(inputs []corpus.Input, cfg corpus.SourceConfig) error {
 }
 
 // readWhole reads an input as one text, in the encoding given by cfg.
-func readWhole(in corpus.Input, cfg corpus.SourceConfig) (text []byte, err error) {
+func readWhole(in input.Input, cfg corpus.SourceConfig) (text []byte, err error) {
 	r := cfg.Stdin
-	if in.Path != corpus.Stdin {
+	if in.Path != input.Stdin {
 		f, err := in.Open()
 		if err != nil {
 			return nil, err

@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/report/derive"
 	"github.com/firstseen/firstseen/report/lines"
 	"github.com/firstseen/firstseen/report/rows"
@@ -41,7 +43,7 @@ func newPairsCommand() *cobra.Command {
 			return writePairs(cmd, report, out)
 		},
 	}
-	cmd.Flags().StringVarP(&out, "out", "o", corpus.Stdin, "write the pairs here: .csv, .tsv or lines of JSON; - is standard output")
+	cmd.Flags().StringVarP(&out, "out", "o", input.Stdin, "write the pairs here: .csv, .tsv or lines of JSON; - is standard output")
 	return cmd
 }
 
@@ -58,11 +60,11 @@ func openReports(cmd *cobra.Command, args []string, outputs map[string]string) (
 	if err != nil {
 		return nil, err
 	}
-	inputs, _, err := corpus.Expand(args, []string{".jsonl"})
+	inputs, _, err := input.Expand(args, []string{".jsonl"})
 	if err != nil {
 		return nil, err
 	}
-	if err := corpus.CheckOutputs(inputs, "", names...); err != nil {
+	if err := output.CheckOutputs(inputs, "", names...); err != nil {
 		return nil, usageError{err}
 	}
 	return report, nil
@@ -98,7 +100,7 @@ func (r *rereading) open(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	for _, in := range r.inputs {
-		if in.Size < 0 || in.Path == corpus.Stdin {
+		if in.Size < 0 || in.Path == input.Stdin {
 			return usageError{errors.New("the inputs are read a second time, and one of them is a pipe: give files")}
 		}
 	}
@@ -129,7 +131,7 @@ func newAttributesCommand() *cobra.Command {
 
 // attributeNames returns the names of inputs in a tree of attributes, and refuses a tree that
 // would overwrite an input.
-func attributeNames(dir string, args []string, inputs []corpus.Input) ([]string, error) {
+func attributeNames(dir string, args []string, inputs []input.Input) ([]string, error) {
 	names, err := treeNames(args, inputs)
 	if err != nil {
 		return nil, err
@@ -142,7 +144,7 @@ func attributeNames(dir string, args []string, inputs []corpus.Input) ([]string,
 }
 
 func writeAttributes(cmd *cobra.Command, source *corpus.Source, names []string, report *lines.Reports, dir string) error {
-	return derive.Attributes(cmd.Context(), source, names, report, dir, func(w *corpus.Writer) { tellAside(cmd.ErrOrStderr(), w) })
+	return derive.Attributes(cmd.Context(), source, names, report, dir, func(w *output.Writer) { tellAside(cmd.ErrOrStderr(), w) })
 }
 
 func newKeptCommand() *cobra.Command {
@@ -162,7 +164,7 @@ func newKeptCommand() *cobra.Command {
 			if err := r.areDocuments(); err != nil {
 				return err
 			}
-			if err := corpus.CheckOutputs(r.inputs, "", r.out); err != nil {
+			if err := output.CheckOutputs(r.inputs, "", r.out); err != nil {
 				return usageError{err}
 			}
 			return writeKept(cmd, r.source(), r.inputs, r.report, r.duplicates, r.out)
@@ -183,7 +185,7 @@ func (r *rereading) areDocuments() error {
 }
 
 // writeKept writes the names of the kept files, or of the removed ones.
-func writeKept(cmd *cobra.Command, source *corpus.Source, inputs []corpus.Input, report *lines.Reports, duplicates bool, name string) (err error) {
+func writeKept(cmd *cobra.Command, source *corpus.Source, inputs []input.Input, report *lines.Reports, duplicates bool, name string) (err error) {
 	names, err := rows.CreateList(name)
 	if err != nil {
 		return err

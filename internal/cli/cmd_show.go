@@ -13,6 +13,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/report/derive"
 	"github.com/firstseen/firstseen/report/lines"
 	"github.com/firstseen/firstseen/report/show"
@@ -94,11 +96,11 @@ func (s *showing) show(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if s.page != "" {
-		inputs, _, err := corpus.Expand(append(slices.Clone(args), s.inputs...), []string{".jsonl"})
+		inputs, _, err := input.Expand(append(slices.Clone(args), s.inputs...), []string{".jsonl"})
 		if err != nil {
 			return err
 		}
-		if err := corpus.CheckOutputs(inputs, "", s.page); err != nil {
+		if err := output.CheckOutputs(inputs, "", s.page); err != nil {
 			return usageError{err}
 		}
 	}
@@ -161,7 +163,7 @@ func styleOf(out io.Writer) (s show.Style) {
 
 // writeHTMLPage writes a page to a file, which gets its name at the end.
 func writeHTMLPage(name string, write func(io.Writer) error) (err error) {
-	w, err := corpus.Create(name)
+	w, err := output.Create(name)
 	if err != nil {
 		return err
 	}
@@ -173,6 +175,6 @@ func writeHTMLPage(name string, write func(io.Writer) error) (err error) {
 }
 
 // recordWriter writes bytes to an output, a record each time.
-type recordWriter struct{ to *corpus.Writer }
+type recordWriter struct{ to *output.Writer }
 
 func (w recordWriter) Write(p []byte) (int, error) { return len(p), w.to.WriteRecord(p) }

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/feature/terms"
 	textwords "github.com/firstseen/firstseen/feature/words"
 	"github.com/firstseen/firstseen/index"
@@ -44,7 +46,7 @@ func newTermsCommand() *cobra.Command {
 			switch {
 			case len(args) == 0:
 				return usageError{errors.New(`terms: no INPUT; name files or directories, or "-" for standard input`)}
-			case f.out == "" || f.out == corpus.Stdin:
+			case f.out == "" || f.out == input.Stdin:
 				return usageError{errors.New("terms: give the file of the table with --out FILE")}
 			}
 			if err := checkEnding("--out", f.out, holdsTerms); err != nil {
@@ -67,7 +69,7 @@ func (f *options) countTerms(cmd *cobra.Command, args []string, least uint32) er
 	if err != nil {
 		return err
 	}
-	if err := corpus.CheckOutputs(in.inputs, "", f.out); err != nil {
+	if err := output.CheckOutputs(in.inputs, "", f.out); err != nil {
 		return err
 	}
 	var counter terms.Counter

@@ -9,6 +9,7 @@ import (
 
 	"github.com/firstseen/firstseen/compare/similarity"
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/pipeline"
 	"github.com/firstseen/firstseen/pipeline/confirm"
 )
@@ -83,8 +84,8 @@ func (t *task) confirm(ctx context.Context, job *pipeline.Job) error {
 	if t.confirming.condition == nil {
 		return nil
 	}
-	t.confirming.inputs = confirm.NewInputs(ctx, corpus.NewFinder(t.inputs, t.source).Find, func(in corpus.Input) *corpus.Source {
-		return t.formats.source([]corpus.Input{in}, t.source)
+	t.confirming.inputs = confirm.NewInputs(ctx, input.NewFinder(t.inputs, t.source.Bounds()).Find, func(in input.Input) *corpus.Source {
+		return t.formats.source([]input.Input{in}, t.source)
 	})
 	c, err := confirm.New(*t.confirming.condition, t.scheme, t.confirming.inputs)
 	if err != nil {

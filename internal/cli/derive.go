@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/page"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/report/clusters"
@@ -67,7 +69,7 @@ func (f *options) taskDerived(p *task) error {
 
 // isKept reports whether the output under a name can be read again: it is a file.
 func isKept(name string) bool {
-	if name == "" || name == corpus.Stdin {
+	if name == "" || name == input.Stdin {
 		return false
 	}
 	info, err := os.Stat(name)
@@ -86,13 +88,13 @@ func (d *derived) names() []string {
 
 // checkFile refuses the name of an output that cannot be a file.
 func checkFile(name string) error {
-	if name == "" || name == corpus.Stdin {
+	if name == "" || name == input.Stdin {
 		return nil
 	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return fmt.Errorf("output %s is a directory: give the name of a file", name)
 	}
-	if err := corpus.NoFolder(name); err != nil {
+	if err := output.NoFolder(name); err != nil {
 		return fmt.Errorf("output %w", err)
 	}
 	return nil
@@ -105,7 +107,7 @@ func (t *task) checkDerived() error {
 	if !reads {
 		return nil
 	}
-	if err := corpus.CheckOutputs(t.inputs, t.index, append(d.names(), t.out, t.report, t.rejects, t.summary)...); err != nil {
+	if err := output.CheckOutputs(t.inputs, t.index, append(d.names(), t.out, t.report, t.rejects, t.summary)...); err != nil {
 		return err
 	}
 	for _, name := range []string{d.clusters, d.pairs, d.keptFiles} {
@@ -138,7 +140,7 @@ func isPage(format corpus.Format) bool {
 
 // treeNames are the names of inputs in a tree of outputs: below a folder that was given
 // their path in it, else their name. Two of one name are an error.
-func treeNames(args []string, inputs []corpus.Input) ([]string, error) {
+func treeNames(args []string, inputs []input.Input) ([]string, error) {
 	args, err := readLists(args)
 	if err != nil {
 		return nil, err
@@ -175,7 +177,7 @@ func treeNames(args []string, inputs []corpus.Input) ([]string, error) {
 }
 
 // checkTree refuses a tree that would have a file of the name of an input, or cannot be made.
-func checkTree(dir string, names []string, inputs []corpus.Input) error {
+func checkTree(dir string, names []string, inputs []input.Input) error {
 	if dir == "" {
 		return nil
 	}
@@ -202,10 +204,10 @@ func checkTree(dir string, names []string, inputs []corpus.Input) error {
 			return fmt.Errorf("%s is an input, and the tree in %s would have a file of its name: choose another folder", to, dir)
 		}
 	}
-	if err := corpus.CheckTreeNames(dir, names, inputs); err != nil {
+	if err := output.CheckTreeNames(dir, names, inputs); err != nil {
 		return err
 	}
-	return corpus.CheckTreeFolders(dir, names)
+	return output.CheckTreeFolders(dir, names)
 }
 
 // derive makes the files derived from the report, once the report is whole; ended is the error with

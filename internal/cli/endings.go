@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // holds is the kind of content of a file.
@@ -50,7 +51,7 @@ var usualEnding = map[holds]string{
 // promised returns the ending of a name that promises a kind of content, without that of a
 // compression.
 func promised(name string) (ending string, packed bool) {
-	name, packing := corpus.CutPacking(filepath.Base(name))
+	name, packing := output.CutPacking(filepath.Base(name))
 	return strings.ToLower(filepath.Ext(name)), packing != ""
 }
 

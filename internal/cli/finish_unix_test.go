@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 )
 
 // finishing is what ending a run does, in this order: an index that forgot that
@@ -67,7 +67,7 @@ func TestStoppedWhileFinishing(t *testing.T) {
 				k.t = t
 				k.compare()
 				for _, name := range append([]string{"real"}, k.outputs...) {
-					for _, suffix := range []string{corpus.PartialSuffix, corpus.PartialSuffix + ".1"} {
+					for _, suffix := range []string{input.PartialSuffix, input.PartialSuffix + ".1"} {
 						if _, err := os.Stat(filepath.Join(k.dir, name+suffix)); err == nil {
 							t.Errorf("%s is left", name+suffix)
 						}
@@ -204,7 +204,7 @@ func (k *killing) stopBefore(n int) (over bool) {
 // returns the steps it did.
 func (k *killing) stopAt(n int, how string) []string {
 	k.t.Helper()
-	_ = os.Remove(filepath.Join(k.dir, "sum.json"+corpus.PartialSuffix+".1"))
+	_ = os.Remove(filepath.Join(k.dir, "sum.json"+input.PartialSuffix+".1"))
 	cmd := k.command()
 	stopAfter(cmd, n, how)
 	start(k.t, cmd)

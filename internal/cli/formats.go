@@ -13,6 +13,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/csv"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonarray"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/corpus/page"
@@ -150,7 +151,7 @@ func (f formats) of() (format corpus.Format, others []corpus.Format) {
 }
 
 // source reads inputs.
-func (f formats) source(inputs []corpus.Input, cfg corpus.SourceConfig) *corpus.Source {
+func (f formats) source(inputs []input.Input, cfg corpus.SourceConfig) *corpus.Source {
 	format, others := f.of()
 	cfg.Formats, cfg.Encoding, cfg.Accept = others, f.decoder, f.accept
 	return corpus.NewSource(inputs, format, cfg)
@@ -159,7 +160,7 @@ func (f formats) source(inputs []corpus.Input, cfg corpus.SourceConfig) *corpus.
 // expand makes inputs of arguments. From a directory it takes the files of the given format or, if
 // none is given, JSON, Parquet and web archives. A page or a text beside those may be anything, and
 // so may a table. Tables are taken only if there are no such files.
-func (f formats) expand(args []string, cfg corpus.SourceConfig) ([]corpus.Input, []corpus.Passed, error) {
+func (f formats) expand(args []string, cfg corpus.SourceConfig) ([]input.Input, []input.Passed, error) {
 	all := f.all()
 	args, err := readLists(args)
 	if err == nil {
@@ -169,15 +170,15 @@ func (f formats) expand(args []string, cfg corpus.SourceConfig) ([]corpus.Input,
 		return nil, nil, err
 	}
 	if f.chosen != "auto" {
-		return corpus.ExpandWithin(args, all[f.chosen].Endings(), cfg)
+		return input.ExpandWithin(args, all[f.chosen].Endings(), cfg.Bounds())
 	}
 	usual := slices.Concat(f.jsonl.Endings(), f.parquet.Endings(), all["warc"].Endings(), all["arc"].Endings())
-	inputs, passed, err := corpus.ExpandWithin(args, usual, cfg)
-	if !errors.Is(err, corpus.ErrNone) {
+	inputs, passed, err := input.ExpandWithin(args, usual, cfg.Bounds())
+	if !errors.Is(err, input.ErrNone) {
 		return inputs, passed, err
 	}
 	tables := all["csv"].Endings()
-	if inputs, passed, err := corpus.ExpandWithin(args, tables, cfg); err == nil {
+	if inputs, passed, err := input.ExpandWithin(args, tables, cfg.Bounds()); err == nil {
 		return inputs, passed, nil
 	}
 	return nil, nil, f.holdsOther(args, usual, cfg, err)
@@ -195,7 +196,7 @@ func (f formats) String() string {
 // check refuses options that the format of the inputs does not support, before anything is read. It
 // looks at the first bytes of every file, and returns the format of them all, nil if there is no
 // file.
-func (f formats) check(inputs []corpus.Input, cfg corpus.SourceConfig, out string, annotate bool) (corpus.Format, error) {
+func (f formats) check(inputs []input.Input, cfg corpus.SourceConfig, out string, annotate bool) (corpus.Format, error) {
 	format, others := f.of()
 	cfg.Formats, cfg.Encoding, cfg.Accept = others, f.decoder, f.accept
 	found, err := corpus.Recognize(inputs, format, cfg)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // isArrayName reports whether an output of a name is to be an array of JSON if the inputs are.
@@ -21,13 +23,13 @@ func (t *task) lead() error {
 	}
 	cfg := t.source
 	cfg.Encoding = t.formats.decoder
-	read := func(in corpus.Input) ([]byte, error) {
+	read := func(in input.Input) ([]byte, error) {
 		return corpus.Head(context.Background(), in, t.found, cfg)
 	}
 	apart := t.tree != nil && t.shard == 0 // each input has an output
 	first := ""
 	for _, in := range t.inputs {
-		if in.Size < 0 || in.Path == corpus.Stdin {
+		if in.Size < 0 || in.Path == input.Stdin {
 			continue
 		}
 		head, err := read(in)
@@ -38,8 +40,8 @@ func (t *task) lead() error {
 			t.head, first = head, in.Name
 		}
 		together := (t.out != "" || t.tree != nil) && !apart
-		if together && head != nil && !corpus.SameHead(head, t.head) {
-			return usageError{fmt.Errorf("%s and %s: %w", first, in.Name, corpus.ErrOtherHead)}
+		if together && head != nil && !output.SameHead(head, t.head) {
+			return usageError{fmt.Errorf("%s and %s: %w", first, in.Name, output.ErrOtherHead)}
 		}
 	}
 	if err := checkSeparator(t.out, t.head); err != nil {

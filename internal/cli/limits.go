@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/compress"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/parquet"
 )
 
@@ -25,7 +27,7 @@ type limitFlags struct {
 func (f *limitFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.maxRecord, "max-record", "64MiB", "longest line; a longer one is a bad record")
 	fs.StringVar(&f.maxWindow, "max-window", "128MiB", "largest window of a zstd input (zstd --long); it is held in memory")
-	fs.IntVar(&f.maxRatio, "max-ratio", corpus.DefaultMaxRatio, "refuse an input that expands more than so many times to over 1 GiB; 0: never")
+	fs.IntVar(&f.maxRatio, "max-ratio", compress.DefaultMaxRatio, "refuse an input that expands more than so many times to over 1 GiB; 0: never")
 	fs.Int64Var(&f.maxBad, "max-bad", -1, "stop at more bad records than this; 0 stops at the first, -1 never stops")
 	refine(fs, nil, "limit", "record=64MiB (a longer one is bad), window=128MiB (of zstd --long, held in memory), ratio=1000 (expansion of an input to over 1 GiB; 0: any), bad=-1 (stop at more bad records than this; -1: never)")
 }
@@ -43,7 +45,7 @@ func (f *limitFlags) config() (c corpus.SourceConfig, err error) {
 	if err != nil {
 		return c, err
 	}
-	if c.MaxWindow, err = limitSize(spelled("max-window"), f.maxWindow, corpus.DefaultMaxWindow); err != nil {
+	if c.MaxWindow, err = limitSize(spelled("max-window"), f.maxWindow, compress.DefaultMaxWindow); err != nil {
 		return c, err
 	}
 	c.MaxRecord, c.MaxRatio = int(record), f.maxRatio
@@ -122,7 +124,7 @@ func outsideHeap(jobs int, filterOnly bool) int64 {
 	case filterOnly:
 		return 8 << 20
 	case decodersFor(jobs, filterOnly) > 1:
-		return corpus.DefaultAheadMemory / 2
+		return compress.DefaultAheadMemory / 2
 	}
 	return 0
 }
@@ -156,7 +158,7 @@ func checkJobs(jobs int, stderr io.Writer) int {
 }
 
 // tellPassed reports the unread files of the directories.
-func tellPassed(passed []corpus.Passed, stderr io.Writer) {
+func tellPassed(passed []input.Passed, stderr io.Writer) {
 	for _, p := range passed {
 		if p.Others != nil {
 			fmt.Fprintln(stderr, "firstseen:", othersText(p))
@@ -174,7 +176,7 @@ func tellPassed(passed []corpus.Passed, stderr io.Writer) {
 }
 
 // othersText describes the passed-over files of a directory by the most frequent of their endings.
-func othersText(p corpus.Passed) string {
+func othersText(p input.Passed) string {
 	all := 0
 	var endings []string
 	for ending, n := range p.Others {

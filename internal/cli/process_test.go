@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/pipeline"
 )
@@ -278,7 +278,7 @@ func finished(t *testing.T, dir, out string) bool {
 	if _, err := os.Stat(filepath.Join(dir, out)); err != nil {
 		return false
 	}
-	if _, err := os.Stat(filepath.Join(dir, out+corpus.PartialSuffix)); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, out+input.PartialSuffix)); err == nil {
 		return false
 	}
 	x, err := index.OpenReader(filepath.Join(dir, "index"), nil)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/page"
 	"github.com/firstseen/firstseen/internal/hugemem"
 )
@@ -108,13 +109,13 @@ var passedOver = []struct{ format, holds, advice string }{
 func (f formats) holdsOther(args, usual []string, cfg corpus.SourceConfig, err error) error {
 	all := f.all()
 	for _, arg := range args {
-		_, _, none := corpus.ExpandWithin([]string{arg}, usual, cfg)
-		if !errors.Is(none, corpus.ErrNone) {
+		_, _, none := input.ExpandWithin([]string{arg}, usual, cfg.Bounds())
+		if !errors.Is(none, input.ErrNone) {
 			continue
 		}
 		var others []string
 		for _, other := range passedOver {
-			if _, _, err := corpus.ExpandWithin([]string{arg}, all[other.format].Endings(), cfg); err == nil {
+			if _, _, err := input.ExpandWithin([]string{arg}, all[other.format].Endings(), cfg.Bounds()); err == nil {
 				others = append(others, fmt.Sprintf("it holds %s, %s", other.holds, other.advice))
 			}
 		}

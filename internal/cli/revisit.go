@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/pipeline"
@@ -72,7 +73,7 @@ func (f formats) writeRevisits(job *pipeline.Job) {
 		}
 		return dst
 	}
-	job.Replace = func(w *corpus.Writer, r pipeline.Removal) (bool, error) {
+	job.Replace = func(w *output.Writer, r pipeline.Removal) (bool, error) {
 		removed := warc.Removed{Raw: r.Raw, Of: r.Result.Of.ID, Verdict: r.Result.Verdict.String()}
 		score, err := report.Share(r.Result.Score).MarshalJSON()
 		if err == nil {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
@@ -24,8 +26,8 @@ import (
 type task struct {
 	*options
 	args       []string
-	inputs     []corpus.Input
-	passed     []corpus.Passed
+	inputs     []input.Input
+	passed     []input.Passed
 	formats    formats
 	found      corpus.Format // of the files among the inputs; nil for none
 	rules      dedup.Rules
@@ -33,10 +35,10 @@ type task struct {
 	openedIn   string // the folder of the index, maybe temporary
 	keyed      index.KeyPolicy
 	source     corpus.SourceConfig // its limits
-	tree       *corpus.TreePlan    // the outputs of each input; nil for none
-	enclosure  corpus.Enclosure    // of --out; nil for none
+	tree       *output.TreePlan    // the outputs of each input; nil for none
+	enclosure  output.Enclosure    // of --out; nil for none
 	head       []byte              // it precedes the records in --out
-	tabled     corpus.Enclosure    // of --report, likewise
+	tabled     output.Enclosure    // of --report, likewise
 	shard      int64               // bytes of its files, 0 for one of each input
 	notice     string              // the gaps in knowledge left by an interrupted run, to be reported
 	against    *index.Against      // nil for none
@@ -88,7 +90,7 @@ func (f *options) task(args []string) (*task, error) {
 	if p.inputs, p.passed, err = p.formats.expand(args, p.source); err != nil {
 		return nil, err
 	}
-	if err := corpus.CheckOutputs(p.inputs, p.index, p.out, p.report, p.rejects, p.summary); err != nil {
+	if err := output.CheckOutputs(p.inputs, p.index, p.out, p.report, p.rejects, p.summary); err != nil {
 		return nil, err
 	}
 	if err := p.checkConfirm(); err != nil {
@@ -188,7 +190,7 @@ func (f *options) taskOutputs(p *task) error {
 	}
 	direct := 0
 	for _, name := range []string{p.out, p.report, p.rejects, p.summary} {
-		if name == corpus.Stdin {
+		if name == input.Stdin {
 			direct++
 		}
 	}
@@ -258,7 +260,7 @@ func (t *task) openIndex() (_ *index.Index, remove func() error, err error) {
 }
 
 // writeSummary writes the summary to its file, which gets its name.
-func writeSummary(w *corpus.Writer, s *report.Summary) error {
+func writeSummary(w *output.Writer, s *report.Summary) error {
 	var text bytes.Buffer
 	if err := encodeSummary(&text, s); err != nil {
 		return fmt.Errorf("writing summary: %w", err)

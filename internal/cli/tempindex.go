@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/firstseen/firstseen/bloomstore"
-	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/index"
 )
 
@@ -42,7 +42,7 @@ func (t *task) filterShape() bloomstore.Shape {
 	}
 	var bytes int64
 	for _, in := range t.inputs {
-		if in.Size < 0 || in.Path == corpus.Stdin {
+		if in.Size < 0 || in.Path == input.Stdin {
 			return t.shape
 		}
 		bytes += in.Size

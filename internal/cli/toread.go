@@ -4,12 +4,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 )
 
 // toRead holds the inputs named by the arguments and the flags of reading.
 type toRead struct {
 	formats formats
-	inputs  []corpus.Input
+	inputs  []input.Input
 	cfg     corpus.SourceConfig
 }
 
@@ -22,7 +23,7 @@ func (f *options) toRead(cmd *cobra.Command, args []string) (g toRead, err error
 		return g, usageError{err}
 	}
 	g.cfg.Stdin = cmd.InOrStdin()
-	var passed []corpus.Passed
+	var passed []input.Passed
 	if g.inputs, passed, err = g.formats.expand(args, g.cfg); err == nil {
 		tellPassed(passed, cmd.ErrOrStderr())
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 )
 
 // treeInput has what a resumed run over many inputs must get right: copies from other
@@ -88,7 +88,7 @@ func (k *treeKilling) files() []treeFile {
 	}
 	// Put aside where a run is killed right before its first checkpoint: the index
 	// remembers nothing of it any more, as with other outputs.
-	files = slices.DeleteFunc(files, func(f treeFile) bool { return strings.Contains(f.name, corpus.PartialSuffix+".") })
+	files = slices.DeleteFunc(files, func(f treeFile) bool { return strings.Contains(f.name, input.PartialSuffix+".") })
 	return append(files, treeFile{"dups.jsonl", k.read("dups.jsonl")})
 }
 
@@ -125,7 +125,7 @@ func unpacked(data []byte) ([]byte, error) {
 
 func (k *treeKilling) reset() {
 	k.t.Helper()
-	for _, name := range []string{"index", "out", "dups.jsonl", "dups.jsonl" + corpus.PartialSuffix} {
+	for _, name := range []string{"index", "out", "dups.jsonl", "dups.jsonl" + input.PartialSuffix} {
 		if err := os.RemoveAll(filepath.Join(k.dir, name)); err != nil {
 			k.t.Fatal(err)
 		}

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/page"
 	"github.com/firstseen/firstseen/corpus/parquet"
 	"github.com/firstseen/firstseen/corpus/warc"
@@ -73,11 +75,11 @@ func (t *task) planTree() (err error) {
 	}
 	_, single := t.found.(page.Format)
 	if t.shard == 0 {
-		t.tree, err = corpus.PlanTree(t.outDir, t.args, t.inputs)
+		t.tree, err = output.PlanTree(t.outDir, t.args, t.inputs)
 	} else if single {
 		return usageError{errors.New("--split: each input is one document of its own file, which cannot be part of another")}
 	} else {
-		t.tree, err = corpus.PlanShards(t.outDir, t.inputs, t.shard)
+		t.tree, err = output.PlanShards(t.outDir, t.inputs, t.shard)
 	}
 	if err != nil {
 		return err
@@ -88,7 +90,7 @@ func (t *task) planTree() (err error) {
 }
 
 // tellTreeAside reports the new place of an earlier run's files.
-func tellTreeAside(stderr io.Writer, tree *corpus.Tree) {
+func tellTreeAside(stderr io.Writer, tree *output.Tree) {
 	if tree == nil || len(tree.Aside()) == 0 {
 		return
 	}
@@ -111,18 +113,18 @@ func (t *task) enclose() (err error) {
 	if !ok || t.out == "" && t.tree == nil {
 		return nil
 	}
-	one := func(inputs []corpus.Input) (corpus.Enclosure, error) { return e.Enclose(inputs, t.annotate) }
+	one := func(inputs []input.Input) (output.Enclosure, error) { return e.Enclose(inputs, t.annotate) }
 	switch {
-	case t.out == corpus.Stdin:
+	case t.out == input.Stdin:
 		return usageError{fmt.Errorf("%s is no stream: name a file with --out", t.found.Name())}
 	case t.tree == nil:
 		t.enclosure, err = one(t.inputs)
 	case t.shard > 0:
-		var all corpus.Enclosure
+		var all output.Enclosure
 		all, err = one(t.inputs)
-		t.tree.Enclose = func(int) (corpus.Enclosure, error) { return all, nil }
+		t.tree.Enclose = func(int) (output.Enclosure, error) { return all, nil }
 	default:
-		t.tree.Enclose = func(n int) (corpus.Enclosure, error) { return one(t.inputs[n : n+1]) }
+		t.tree.Enclose = func(n int) (output.Enclosure, error) { return one(t.inputs[n : n+1]) }
 	}
 	return err
 }

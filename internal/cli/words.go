@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/pipeline"
 )
 
@@ -173,14 +173,14 @@ func refusal(err error) error {
 	case pipeline.OverPipe:
 		return fmt.Errorf("a run over %s was interrupted on this index after %d documents, and cannot be continued because it read or wrote a pipe; "+
 			"the documents it kept stay known, so what it wrote (files ending in %s) is the only copy; firstseen index abandon DIR puts them aside",
-			over, r.Run.Documents, corpus.PartialSuffix)
+			over, r.Run.Documents, input.PartialSuffix)
 	case pipeline.OtherCommand:
 		return fmt.Errorf("a run over %s was interrupted on this index, and this command has %s: run the same command again (inputs unchanged) "+
 			"to finish it, or leave it with firstseen index abandon DIR; %s", over, otherChoices(r.Other), staysKnown)
 	case pipeline.InputChanged:
 		return inputChanged(r.Err)
 	}
-	return fmt.Errorf("%w; %s; a later run with the same output may have put it aside (%s.1)", err, putFileBack, corpus.PartialSuffix)
+	return fmt.Errorf("%w; %s; a later run with the same output may have put it aside (%s.1)", err, putFileBack, input.PartialSuffix)
 }
 
 // choiceWords name the choices in which a command may differ from the one it would continue.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/firstseen/firstseen/compare/similarity"
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/compress"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/method"
@@ -32,7 +34,7 @@ func TestConfirm(t *testing.T) {
 	name := write(t, "in.jsonl", []byte(`{"id":"a","text":"`+earlier+`"}`+"\n"+`{"id":"b","text":"other"}`+"\n"))
 	place := Place{File: name, At: corpus.Place{Record: 1}}
 	confirm := func(least float64, id string, record *dedup.Record) dedup.Confirmation {
-		in := NewInputs(t.Context(), corpus.NewFinder(nil, corpus.SourceConfig{}).Find, func(i corpus.Input) *corpus.Source { return sourceOf(i) })
+		in := NewInputs(t.Context(), input.NewFinder(nil, compress.Bounds{}).Find, func(i input.Input) *corpus.Source { return sourceOf(i) })
 		defer in.Close()
 		f, err := New(similarity.Condition{Score: "lcs", Least: least}, feature.Scheme{}, in)
 		if err != nil {

@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/compress"
+	"github.com/firstseen/firstseen/corpus/input"
 )
 
 // blockSize is the number of bytes read at a time, and found by one look-up. Each GiB read
@@ -32,15 +34,15 @@ const maxOpen = 4
 // It is for use by several goroutines.
 type Inputs struct {
 	ctx    context.Context
-	find   func(name string) (corpus.Input, error)
-	source func(corpus.Input) *corpus.Source
+	find   func(name string) (input.Input, error)
+	source func(input.Input) *corpus.Source
 
 	spool spool
 
 	mu     sync.Mutex
 	kept   map[string]*keptInput // of this run
-	known  map[string]*input
-	open   []*input // that are not read to their end, the first asked for first
+	known  map[string]*askedInput
+	open   []*askedInput // that are not read to their end, the first asked for first
 	buf    []byte
 	block  corpus.Block // to parse a piece of a plain file
 	broken error        // of the spool: the run cannot go on
@@ -48,22 +50,22 @@ type Inputs struct {
 
 // NewInputs returns Inputs that find knows by their names, and whose documents source reads
 // as the run did.
-func NewInputs(ctx context.Context, find func(name string) (corpus.Input, error), source func(corpus.Input) *corpus.Source) *Inputs {
-	return &Inputs{ctx: ctx, find: find, source: source, known: map[string]*input{}, kept: map[string]*keptInput{}}
+func NewInputs(ctx context.Context, find func(name string) (input.Input, error), source func(input.Input) *corpus.Source) *Inputs {
+	return &Inputs{ctx: ctx, find: find, source: source, known: map[string]*askedInput{}, kept: map[string]*keptInput{}}
 }
 
-// input is one that a document was asked of.
-type input struct {
-	corpus.Input
+// askedInput is an input that a document was asked of.
+type askedInput struct {
+	input.Input
 	format  corpus.Format  // as soon as it is known
 	source  *corpus.Source // nil if it is read to its end
 	block   corpus.Block
 	parser  corpus.Parser
 	pieces  []piece // in the order of places
 	last    corpus.Place
-	at      int64        // in the file, the expected start of the next block
-	plain   *corpus.File // while it is read: blocks have stood in it as they are so far
-	failure error        // why no more of it can be read
+	at      int64          // in the file, the expected start of the next block
+	plain   *compress.File // while it is read: blocks have stood in it as they are so far
+	failure error          // why no more of it can be read
 }
 
 // piece is a block of an input.
@@ -131,12 +133,12 @@ func compare(a, b corpus.Place) int {
 }
 
 // input returns the input with a name, and opens it if it is not known.
-func (in *Inputs) input(name string) *input {
+func (in *Inputs) input(name string) *askedInput {
 	if x := in.known[name]; x != nil {
 		return x
 	}
 	found, err := in.find(name)
-	x := &input{Input: found}
+	x := &askedInput{Input: found}
 	in.known[name] = x
 	switch {
 	case err != nil:
@@ -166,7 +168,7 @@ func (in *Inputs) input(name string) *input {
 }
 
 // advance reads one more block of an input.
-func (in *Inputs) advance(x *input) {
+func (in *Inputs) advance(x *askedInput) {
 	err := x.source.Next(in.ctx, &x.block)
 	if err == nil {
 		err = in.keep(x)
@@ -177,7 +179,7 @@ func (in *Inputs) advance(x *input) {
 }
 
 // finish ends the reading of an input, at its end or by an error.
-func (in *Inputs) finish(x *input, err error) {
+func (in *Inputs) finish(x *askedInput, err error) {
 	if err != io.EOF {
 		x.failure = err
 	}
@@ -187,11 +189,11 @@ func (in *Inputs) finish(x *input, err error) {
 	}
 	x.block.Release()
 	x.source, x.plain, x.parser, x.block = nil, nil, nil, corpus.Block{}
-	in.open = slices.DeleteFunc(in.open, func(o *input) bool { return o == x })
+	in.open = slices.DeleteFunc(in.open, func(o *askedInput) bool { return o == x })
 }
 
 // keep notes the places of the documents in the block just read.
-func (in *Inputs) keep(x *input) error {
+func (in *Inputs) keep(x *askedInput) error {
 	b := &x.block
 	if x.parser == nil {
 		parser, err := b.Format.NewParser("")
@@ -211,7 +213,7 @@ func (in *Inputs) keep(x *input) error {
 
 // standsInFile reports whether the file has exactly the bytes of the block at x.at. Only then it
 // can be read again there: not in a compressed file, nor behind a byte order mark.
-func (in *Inputs) standsInFile(x *input) bool {
+func (in *Inputs) standsInFile(x *askedInput) bool {
 	if x.plain == nil {
 		return false
 	}
@@ -229,7 +231,7 @@ func (in *Inputs) standsInFile(x *input) bool {
 }
 
 // spoolBlock writes the documents of a block to the temporary file.
-func (in *Inputs) spoolBlock(x *input) error {
+func (in *Inputs) spoolBlock(x *askedInput) error {
 	var pieces []piece
 	pieces, in.buf, in.broken = in.spool.write(in.buf, x.parser.Parse(&x.block), func(at corpus.Place) { x.last = at })
 	x.pieces = append(x.pieces, pieces...)
@@ -237,7 +239,7 @@ func (in *Inputs) spoolBlock(x *input) error {
 }
 
 // read finds a document in a piece.
-func (in *Inputs) read(x *input, p *piece, at corpus.Place, dst []byte) (id string, text []byte, err error) {
+func (in *Inputs) read(x *askedInput, p *piece, at corpus.Place, dst []byte) (id string, text []byte, err error) {
 	in.buf = slices.Grow(in.buf[:0], p.length)[:p.length]
 	if p.records == 0 {
 		if in.broken = in.spool.read(in.buf, p.offset); in.broken != nil {
@@ -257,7 +259,7 @@ func (in *Inputs) read(x *input, p *piece, at corpus.Place, dst []byte) (id stri
 }
 
 // parse finds a document in in.buf, which is a piece of a plain file.
-func (in *Inputs) parse(x *input, p *piece, at corpus.Place, dst []byte) (id string, text []byte, err error) {
+func (in *Inputs) parse(x *askedInput, p *piece, at corpus.Place, dst []byte) (id string, text []byte, err error) {
 	parser, err := x.format.NewParser("")
 	if err != nil {
 		return "", nil, err

@@ -19,6 +19,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/compress"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/corpus/page"
 	"github.com/firstseen/firstseen/corpus/warc"
@@ -66,7 +68,7 @@ func plainText() corpus.Text {
 	return func(_ func(int) []byte, body []byte, _ string) ([]byte, bool, error) { return body, false, nil }
 }
 
-func sourceOf(in ...corpus.Input) *corpus.Source {
+func sourceOf(in ...input.Input) *corpus.Source {
 	formats := []corpus.Format{jsonl.Format{}, warc.Format{Text: plainText}, page.Format{Text: plainText}}
 	return corpus.NewSource(in, jsonl.Format{}, corpus.SourceConfig{Formats: formats})
 }
@@ -83,7 +85,7 @@ func documentsOf(t *testing.T, name string) (docs []document) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source := sourceOf(corpus.Input{Path: name, Name: name, Size: info.Size()})
+	source := sourceOf(input.Input{Path: name, Name: name, Size: info.Size()})
 	defer source.Close()
 	var b corpus.Block
 	for {
@@ -155,7 +157,7 @@ func TestTextsAreReadAgain(t *testing.T) {
 	}
 	rng.Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
 	docs = docs[:3000]
-	in := NewInputs(t.Context(), corpus.NewFinder(nil, corpus.SourceConfig{}).Find, func(i corpus.Input) *corpus.Source { return sourceOf(i) })
+	in := NewInputs(t.Context(), input.NewFinder(nil, compress.Bounds{}).Find, func(i input.Input) *corpus.Source { return sourceOf(i) })
 	var wg sync.WaitGroup
 	for worker := range 3 {
 		wg.Go(func() {
@@ -186,7 +188,7 @@ func TestTextsThatAreNotThere(t *testing.T) {
 	name := write(t, "in.jsonl", []byte("{\"id\":\"a\",\"text\":\"x\"}\n\n{\"id\":\"b\",\"text\":\"y\"}\n"))
 	torn := write(t, "torn.jsonl.gz", gzipped(lines(rand.New(rand.NewPCG(2, 2))))[:9000])
 	ctx, cancel := context.WithCancel(t.Context())
-	in := NewInputs(ctx, corpus.NewFinder(nil, corpus.SourceConfig{}).Find, func(i corpus.Input) *corpus.Source { return sourceOf(i) })
+	in := NewInputs(ctx, input.NewFinder(nil, compress.Bounds{}).Find, func(i input.Input) *corpus.Source { return sourceOf(i) })
 	defer in.Close()
 	at := func(file string, part, record int64) Place {
 		return Place{File: file, At: corpus.Place{Part: part, Record: record}}
@@ -211,12 +213,12 @@ func TestTextsThatAreNotThere(t *testing.T) {
 	t.Setenv("TMPDIR", filepath.Join(name, "none"))
 	t.Setenv("TMP", filepath.Join(name, "none"))
 	whole := write(t, "whole.jsonl.gz", gzipped([]byte("{\"id\":\"a\",\"text\":\"x\"}\n")))
-	homeless := NewInputs(ctx, corpus.NewFinder(nil, corpus.SourceConfig{}).Find, func(i corpus.Input) *corpus.Source { return sourceOf(i) })
+	homeless := NewInputs(ctx, input.NewFinder(nil, compress.Bounds{}).Find, func(i input.Input) *corpus.Source { return sourceOf(i) })
 	if _, _, err := homeless.Text(at(whole, 0, 1), nil); err == nil || !strings.Contains(err.Error(), "set TMPDIR") || homeless.Lost() == nil {
 		t.Errorf("without a place for a temporary file: %v", err)
 	}
 	cancel()
-	other := NewInputs(ctx, corpus.NewFinder(nil, corpus.SourceConfig{}).Find, func(i corpus.Input) *corpus.Source { return sourceOf(i) })
+	other := NewInputs(ctx, input.NewFinder(nil, compress.Bounds{}).Find, func(i input.Input) *corpus.Source { return sourceOf(i) })
 	if _, _, err := other.Text(at(name, 0, 1), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("after an interrupt: %v", err)
 	}
@@ -224,7 +226,7 @@ func TestTextsThatAreNotThere(t *testing.T) {
 
 // TestManyInputs: no more than a few are open at a time.
 func TestManyInputs(t *testing.T) {
-	in := NewInputs(t.Context(), corpus.NewFinder(nil, corpus.SourceConfig{}).Find, func(i corpus.Input) *corpus.Source { return sourceOf(i) })
+	in := NewInputs(t.Context(), input.NewFinder(nil, compress.Bounds{}).Find, func(i input.Input) *corpus.Source { return sourceOf(i) })
 	defer in.Close()
 	data := lines(rand.New(rand.NewPCG(3, 3)))
 	for i := range 12 {
@@ -247,7 +249,7 @@ func TestKept(t *testing.T) {
 			name := write(t, name, data)
 			docs := documentsOf(t, name)
 			again := 0
-			in := NewInputs(t.Context(), corpus.NewFinder(nil, corpus.SourceConfig{}).Find, func(i corpus.Input) *corpus.Source {
+			in := NewInputs(t.Context(), input.NewFinder(nil, compress.Bounds{}).Find, func(i input.Input) *corpus.Source {
 				again++
 				return sourceOf(i)
 			})
@@ -295,7 +297,7 @@ func blocksOf(t *testing.T, name string) (blocks []corpus.Block) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source := sourceOf(corpus.Input{Path: name, Name: name, Size: info.Size()})
+	source := sourceOf(input.Input{Path: name, Name: name, Size: info.Size()})
 	defer source.Close()
 	source.Bound(50_000, nil)
 	var b corpus.Block
@@ -315,7 +317,7 @@ func TestKeptWithoutRoom(t *testing.T) {
 	blocks := blocksOf(t, name)
 	t.Setenv("TMPDIR", filepath.Join(name, "none"))
 	t.Setenv("TMP", filepath.Join(name, "none"))
-	in := NewInputs(t.Context(), corpus.NewFinder(nil, corpus.SourceConfig{}).Find, nil)
+	in := NewInputs(t.Context(), input.NewFinder(nil, compress.Bounds{}).Find, nil)
 	parser, err := blocks[0].Format.NewParser("")
 	if err != nil {
 		t.Fatal(err)
@@ -334,7 +336,7 @@ func TestTextsInTheirOrder(t *testing.T) {
 		data []byte
 	}{{"in.jsonl", data}, {"in.jsonl.gz", gzipped(data)}} {
 		name := write(t, c.name, c.data)
-		in := NewInputs(t.Context(), corpus.NewFinder(nil, corpus.SourceConfig{}).Find, func(i corpus.Input) *corpus.Source { return sourceOf(i) })
+		in := NewInputs(t.Context(), input.NewFinder(nil, compress.Bounds{}).Find, func(i input.Input) *corpus.Source { return sourceOf(i) })
 		blocks := 0
 		for _, d := range documentsOf(t, name) {
 			id, text, err := in.Text(d.place, nil)

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/report/lines"
 )
 
@@ -79,7 +80,7 @@ func rowOf(doc *corpus.Document, line *lines.Line) (r row, err error) {
 // AttributesName returns the name of the file of attributes of an input. It is the input's name if
 // that file has lines of JSON and is plain, .gz or .zst, else the name with .jsonl.gz behind.
 func AttributesName(name string) string {
-	plain, _ := corpus.CutPacking(name)
+	plain, _ := output.CutPacking(name)
 	switch filepath.Ext(plain) {
 	case ".jsonl", ".json", ".ndjson":
 		return name
@@ -90,8 +91,8 @@ func AttributesName(name string) string {
 // Attributes writes, for every input, a file of its name in names below dir with a row for every
 // record, in their order. Existing files are replaced, each in one step. opened is called with
 // every file begun.
-func Attributes(ctx context.Context, source *corpus.Source, names []string, report *lines.Reports, dir string, opened func(*corpus.Writer)) (err error) {
-	var out *corpus.Writer
+func Attributes(ctx context.Context, source *corpus.Source, names []string, report *lines.Reports, dir string, opened func(*output.Writer)) (err error) {
+	var out *output.Writer
 	defer func() {
 		if out != nil {
 			err = errors.Join(err, out.Discard())
@@ -112,7 +113,7 @@ func Attributes(ctx context.Context, source *corpus.Source, names []string, repo
 			return fmt.Errorf("making the folder of attributes: %w", err)
 		}
 		var err error
-		if out, err = corpus.Create(path); err == nil {
+		if out, err = output.Create(path); err == nil {
 			opened(out)
 		}
 		return err
@@ -128,7 +129,7 @@ func Attributes(ctx context.Context, source *corpus.Source, names []string, repo
 }
 
 // writeRow returns a function that writes the row of a record to the open file.
-func writeRow(buf *bytes.Buffer, enc *json.Encoder, out **corpus.Writer) func(*corpus.Document, *lines.Line) error {
+func writeRow(buf *bytes.Buffer, enc *json.Encoder, out **output.Writer) func(*corpus.Document, *lines.Line) error {
 	return func(doc *corpus.Document, line *lines.Line) error {
 		r, err := rowOf(doc, line)
 		if err != nil {

@@ -13,12 +13,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/report/lines"
 )
 
 // inputsOf writes files of so many documents each, every tenth of which is bad.
-func inputsOf(t interface{ Fatal(...any) }, dir string, sizes []int) (inputs []corpus.Input, format jsonl.Format) {
+func inputsOf(t interface{ Fatal(...any) }, dir string, sizes []int) (inputs []input.Input, format jsonl.Format) {
 	for i, size := range sizes {
 		path := filepath.Join(dir, fmt.Sprint(i, ".jsonl"))
 		var b strings.Builder
@@ -32,7 +34,7 @@ func inputsOf(t interface{ Fatal(...any) }, dir string, sizes []int) (inputs []c
 		if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		inputs = append(inputs, corpus.Input{Path: path, Name: path, Size: int64(b.Len())})
+		inputs = append(inputs, input.Input{Path: path, Name: path, Size: int64(b.Len())})
 	}
 	return inputs, format
 }
@@ -116,7 +118,7 @@ func TestOtherReport(t *testing.T) {
 	} {
 		source := corpus.NewSource(inputs, format, corpus.SourceConfig{})
 		out := filepath.Join(dir, "tree")
-		err := Attributes(context.Background(), source, []string{"0.jsonl"}, reportOf(t, dir, report), out, func(*corpus.Writer) {})
+		err := Attributes(context.Background(), source, []string{"0.jsonl"}, reportOf(t, dir, report), out, func(*output.Writer) {})
 		if !errors.Is(err, ErrOther) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 )
 
@@ -62,19 +63,19 @@ func (l *Line) check() error {
 
 // Reports are files to be read, one after the other, as one report.
 type Reports struct {
-	inputs []corpus.Input
+	inputs []input.Input
 	stdin  io.Reader
 }
 
 // Open looks for the files; "-" is standard input. Nothing is read.
 func Open(names []string, stdin io.Reader) (*Reports, error) {
-	inputs, _, err := corpus.Expand(names, []string{".jsonl"})
+	inputs, _, err := input.Expand(names, []string{".jsonl"})
 	return &Reports{inputs, stdin}, err
 }
 
 // Once reports whether they can be read one time only.
 func (r *Reports) Once() bool {
-	return slices.ContainsFunc(r.inputs, func(in corpus.Input) bool { return in.Path == corpus.Stdin || in.Size < 0 })
+	return slices.ContainsFunc(r.inputs, func(in input.Input) bool { return in.Path == input.Stdin || in.Size < 0 })
 }
 
 // Each calls f for every line, in order. A line is valid until f returns; its strings stay. Memory

@@ -12,13 +12,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
 // Table is a table being written. A file gets its name when it is closed.
 type Table struct {
-	out     *corpus.Writer
+	out     *output.Writer
 	columns []string
 	csv     *csv.Writer // nil: lines of JSON
 	buf     bytes.Buffer
@@ -28,7 +28,7 @@ type Table struct {
 
 // Create begins a table; "-" is standard output.
 func Create(name string, columns ...string) (*Table, error) {
-	out, err := corpus.Create(name)
+	out, err := output.Create(name)
 	if err != nil {
 		return nil, err
 	}
@@ -48,13 +48,13 @@ func Create(name string, columns ...string) (*Table, error) {
 // CreateList begins a file of one value a line, as it is, whatever the name of the file:
 // names of files, for programs that take such lists.
 func CreateList(name string) (*Table, error) {
-	out, err := corpus.Create(name)
+	out, err := output.Create(name)
 	return &Table{out: out, list: true}, err
 }
 
 // separatorOf returns the separator of values in a file of that name; ok is false for JSON.
 func separatorOf(name string) (separator rune, ok bool) {
-	name, _ = corpus.CutPacking(name)
+	name, _ = output.CutPacking(name)
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".csv":
 		return ',', true

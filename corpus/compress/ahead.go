@@ -1,0 +1,357 @@
+package compress
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Ahead decodes compressed files before they are read, in several goroutines, and hands
+// out what they are decoded to in the order of the inputs, with the errors that reading
+// them one after the other meets, behind the same bytes.
+//
+// What one goroutine decodes is a piece of a file: the whole of it or, where it has
+// several gzip members or zstd frames, some of them. A piece ends where a member or
+// frame begins that the next piece was begun with. That place is found by the bytes with
+// which they begin, and these may stand anywhere: so a piece is believed only when the
+// one before it has come to its very beginning, and what cannot be reached so is dropped.
+//
+// Memory is bounded by its sizes. Files that are not compressed are left to the reader, as
+// is an index for which open returns nil.
+type Ahead struct {
+	files  int
+	open   func(index int) *File
+	sizes  AheadSizes
+	limits Decoders // what all decoders keep to
+
+	queue  *queue
+	order  chan *Piece // in the order in which they are read
+	idle   chan *aheadDecoders
+	large  *Decoders // for what takes much memory: of the piece that is being read
+	stop   context.CancelFunc
+	active sync.WaitGroup
+	number int64  // of pieces, so far
+	taken  *Piece // that is being read
+	looked []byte // where pieces are looked for
+}
+
+// AheadSizes say how much is decoded ahead.
+type AheadSizes struct {
+	Decoders int // goroutines that decode
+	Chunk    int // bytes of a buffer
+	Buffers  int
+	Window   int64 // largest window of a zstd frame that is decoded before its turn
+	Piece    int64 // stored bytes that a piece has at least, unless the input ends
+	Look     int64 // and behind them, in which the beginning of the next is looked for
+}
+
+// maxDecoders is how many goroutines decode at most. More are not needed: this is some
+// 2 GB/s of gzip, and each takes its share of the memory.
+const maxDecoders = 8
+
+// DefaultAheadMemory is what decoding ahead takes at most, unless a SourceConfig says
+// otherwise, in bytes.
+const DefaultAheadMemory = 48 << 20
+
+// SizesFor divides memory: half of it are buffers, the other the windows of decoders.
+func SizesFor(n int, memory int64) AheadSizes {
+	n = min(n, maxDecoders)
+	const size = 128 << 10
+	return AheadSizes{
+		Decoders: n, Chunk: size, Buffers: max(int(memory/2/size), 2*forTurn),
+		Window: memory / 2 / int64(max(n, 1)), Piece: 512 << 10, Look: 16 << 20,
+	}
+}
+
+// aheadInput is a file of which pieces are decoded.
+type aheadInput struct {
+	index int
+	File  *File  // nil: not opened
+	Kind  string // of compression; "": left to whoever reads it
+	over  atomic.Bool
+}
+
+// Piece is what one goroutine decodes.
+type Piece struct {
+	In     *aheadInput
+	number int64 // of all pieces, in their order
+	start  int64 // where it begins in the file
+	end    int64 // where the next one does; -1: it goes to the end of the file
+
+	// Of the queue:
+	done    []chunk
+	ended   bool // all of it is decoded
+	dropped bool // nobody needs it
+	missed  bool // nothing begins at its end
+}
+
+// aheadDecoders are what a goroutine decodes with.
+type aheadDecoders struct {
+	Decoders
+	buf *bufio.Reader
+}
+
+// errClosed is returned by who is closed while it is read.
+var errClosed = fmt.Errorf("reading ahead: %w", os.ErrClosed)
+
+// StartAhead begins to decode so many files, from the one with the index first on. open
+// returns nil for a file that the reader opens itself.
+func StartAhead(files int, open func(index int) *File, first int, limits Decoders, sizes AheadSizes) *Ahead {
+	ctx, stop := context.WithCancel(context.Background())
+	a := &Ahead{
+		files: files, open: open, sizes: sizes, limits: Decoders{MaxWindow: limits.MaxWindow, MaxRatio: limits.MaxRatio},
+		queue: newQueue(sizes.Buffers, sizes.Chunk, sizes.Decoders),
+		order: make(chan *Piece, 2*sizes.Decoders),
+		idle:  make(chan *aheadDecoders, sizes.Decoders),
+		stop:  stop,
+	}
+	a.large = &Decoders{MaxWindow: limits.MaxWindow}
+	for range sizes.Decoders {
+		d := new(aheadDecoders)
+		d.MaxWindow = min(sizes.Window, limits.MaxWindow)
+		a.idle <- d
+	}
+	a.active.Add(1)
+	go a.plan(ctx, first)
+	return a
+}
+
+// Close ends all goroutines and gives the memory back.
+func (a *Ahead) Close() {
+	a.stop()
+	a.queue.close()
+	for p := range a.order {
+		p.In.close()
+	}
+	a.active.Wait()
+	for range a.sizes.Decoders {
+		(<-a.idle).Close()
+	}
+	a.large.Close()
+	a.queue.release()
+}
+
+func (in *aheadInput) close() {
+	if in.File != nil {
+		_ = in.File.Close() // only read; it may be closed already
+	}
+}
+
+// plan finds the pieces of the inputs, one after the other, and has them decoded.
+func (a *Ahead) plan(ctx context.Context, first int) {
+	defer a.active.Done()
+	defer close(a.order)
+	for i := first; i < a.files && ctx.Err() == nil; i++ {
+		in := a.look(i)
+		for start := int64(0); start >= 0 && !in.over.Load(); {
+			end := int64(-1)
+			if in.Kind != "" {
+				end = a.nextPiece(in, start)
+			}
+			p := &Piece{In: in, number: a.number, start: start, end: end}
+			a.number++
+			if !a.begin(ctx, p) {
+				in.close()
+				return
+			}
+			start = end
+		}
+	}
+}
+
+// look opens a file, and finds out whether it is compressed.
+func (a *Ahead) look(index int) *aheadInput {
+	in := &aheadInput{index: index, File: a.open(index)}
+	if in.File != nil && in.File.At != nil {
+		var head [HeadSize]byte
+		n, _ := in.File.At.ReadAt(head[:], 0)
+		in.Kind = CompressionOf(head[:n])
+	}
+	return in
+}
+
+// nextPiece is where the piece after the one that begins at start may begin, or -1.
+func (a *Ahead) nextPiece(in *aheadInput, start int64) int64 {
+	begins := nextMember
+	switch in.Kind {
+	case "gzip":
+	case "zstd":
+		begins = nextFrame
+	default:
+		return -1
+	}
+	if a.looked == nil {
+		a.looked = make([]byte, 64<<10)
+	}
+	from := start + a.sizes.Piece
+	for at := from; at < from+a.sizes.Look; {
+		n, err := in.File.At.ReadAt(a.looked, at)
+		if i := begins(a.looked[:n]); i >= 0 {
+			return at + int64(i)
+		}
+		if err != nil || n <= beginsBy {
+			return -1
+		}
+		at += int64(n - beginsBy)
+	}
+	return -1
+}
+
+// beginsBy is one less than what tells where a member or a frame may begin.
+const beginsBy = 4
+
+// nextMember is where in some bytes a gzip member may begin (RFC 1952, section 2.3): the
+// magic, the method, and no flag that is reserved.
+func nextMember(data []byte) int { return nextMagic(data, GzipMagic+"\x08", 0xe0) }
+
+// nextFrame is where in some bytes a zstd frame may begin (RFC 8878, section 3.1.1): the
+// magic, and the reserved bit of the descriptor unset.
+func nextFrame(data []byte) int { return nextMagic(data, ZstdMagic, 0x08) }
+
+// nextMagic is where in some bytes a magic stands before a byte without some bits; -1 is
+// nowhere.
+func nextMagic(data []byte, magic string, without byte) int {
+	for at := 0; ; at++ {
+		i := bytes.Index(data[at:], []byte(magic))
+		if at += i; i < 0 || at+len(magic) >= len(data) {
+			return -1
+		}
+		if data[at+len(magic)]&without == 0 {
+			return at
+		}
+	}
+}
+
+// begin has a piece decoded, when a decoder is idle.
+func (a *Ahead) begin(ctx context.Context, p *Piece) bool {
+	if p.In.Kind != "" {
+		a.queue.add(p)
+	}
+	select {
+	case a.order <- p:
+	case <-ctx.Done():
+		return false
+	}
+	if p.In.Kind == "" {
+		return true
+	}
+	select {
+	case d := <-a.idle:
+		a.active.Add(1)
+		go a.decode(p, d)
+		return true
+	case <-ctx.Done():
+		return true // who closes has the piece
+	}
+}
+
+// decode decodes a piece into the queue.
+func (a *Ahead) decode(p *Piece, d *aheadDecoders) {
+	defer a.active.Done()
+	defer func() { a.idle <- d }()
+	if d.buf == nil {
+		d.buf = bufio.NewReaderSize(nil, max(a.sizes.Chunk, 16))
+	}
+	read := p.start
+	d.buf.Reset(Counter{io.NewSectionReader(p.In.File.At, p.start, math.MaxInt64-p.start), &read})
+	used := func() int64 { return read - int64(d.buf.Buffered()) }
+	r, err := a.decoder(p, d, used)
+	if err != nil {
+		a.queue.put(p, chunk{nil, read, used(), NoEOF(err)})
+	}
+	for err == nil {
+		buf := a.queue.take(p)
+		if buf == nil {
+			return
+		}
+		var n int
+		n, err = readFull(r, buf)
+		if !a.queue.put(p, chunk{buf[:n], read, used(), err}) {
+			return
+		}
+	}
+}
+
+// readFull reads until p is full. Beside the bytes it returns the error that ends them.
+func readFull(r io.Reader, p []byte) (n int, err error) {
+	for idle := 0; n < len(p) && err == nil; idle++ {
+		var got int
+		got, err = r.Read(p[n:])
+		n += got
+		switch {
+		case got > 0:
+			idle = 0
+		case idle == 100:
+			err = io.ErrNoProgress
+		}
+	}
+	return n, err
+}
+
+// decoder returns what a piece is decoded by. What may take much memory, and is not
+// known before, waits for its turn.
+func (a *Ahead) decoder(p *Piece, d *aheadDecoders, used func() int64) (io.Reader, error) {
+	stop := func(at int64) bool {
+		switch {
+		case p.end < 0 || at < p.end:
+			return false
+		case at > p.end:
+			p.end = -1
+			a.queue.miss(p)
+			return false
+		}
+		return true
+	}
+	switch p.In.Kind {
+	case "gzip":
+		m := d.members(d.buf, used)
+		m.stop = stop
+		return m, nil
+	case "zstd":
+		f := d.frames(d.buf, used)
+		f.stop, f.limit = stop, a.limits.MaxWindow
+		f.decoder = func(window int64) (*zstd.Decoder, error) {
+			if 0 <= window && window <= d.MaxWindow {
+				return d.forWindow(window)
+			}
+			if !a.queue.awaitTurn(p) {
+				return nil, errClosed
+			}
+			return a.large.forWindow(window)
+		}
+		return f, nil
+	case "bzip2":
+		return d.DecodeStream(p.In.Kind, d.buf)
+	}
+	if !a.queue.awaitTurn(p) {
+		return nil, errClosed
+	}
+	return a.large.DecodeStream(p.In.Kind, d.buf)
+}
+
+// Input returns the first piece of an input, which is to be read now. Nothing before it
+// is needed any more. Nil is an input that is left to whoever asks.
+func (a *Ahead) Input(index int) *Piece {
+	p := a.next()
+	for p != nil && p.In.index < index {
+		p = a.next()
+	}
+	return p
+}
+
+// next goes to the next piece, and is done with the one before it.
+func (a *Ahead) next() *Piece {
+	if a.taken != nil {
+		a.queue.drop(a.taken)
+	}
+	a.taken = <-a.order
+	return a.taken
+}

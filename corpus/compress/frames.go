@@ -1,0 +1,202 @@
+package compress
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// errHandedOver ends the reading of members or frames where what follows is read by
+// another, see piece.
+var errHandedOver = errors.New("what follows is read by another")
+
+// members reads the members of a gzip file one after the other. Zeros between
+// them and behind the last are passed over, as gzip does: tapes, tar and some
+// file systems pad with them.
+type members struct {
+	gzip *gzip.Reader
+	r    *bufio.Reader
+	at   func() int64           // bytes of the file that are used up
+	stop func(begin int64) bool // whether the member that begins there is another's; nil: none is
+	open bool
+}
+
+func (m *members) Read(p []byte) (int, error) {
+	for {
+		if !m.open {
+			if err := m.next(); err != nil {
+				return 0, err
+			}
+		}
+		n, err := m.gzip.Read(p)
+		switch {
+		case err != io.EOF:
+			return n, err
+		case n > 0:
+			return n, nil // the end of the member comes again
+		}
+		m.open = false
+	}
+}
+
+// next goes to the next member. It returns io.EOF where there is none.
+func (m *members) next() error {
+	if err := skipZeros(m.r); err != nil {
+		return err
+	}
+	if m.stop != nil && m.stop(m.at()) {
+		return errHandedOver
+	}
+	head, err := m.r.Peek(2)
+	switch {
+	case err == io.EOF && head[0] == GzipMagic[0]:
+		return io.ErrUnexpectedEOF
+	case err != nil && err != io.EOF:
+		return err
+	case string(head) != GzipMagic:
+		return fmt.Errorf("what follows byte %d of the file is not gzip: cut it off, or unpack the file yourself", m.at())
+	}
+	if err := m.gzip.Reset(m.r); err != nil {
+		return NoEOF(err)
+	}
+	m.gzip.Multistream(false)
+	m.open = true
+	return nil
+}
+
+// WindowError says that a zstd frame needs a larger window than is allowed.
+type WindowError struct {
+	Window, Limit int64 // bytes
+}
+
+func (e *WindowError) Error() string {
+	return fmt.Sprintf("a zstd frame needs a window of %d bytes, and the limit is %d: allow it with --limit window=%d, which takes as much memory, or pack the file again with a smaller --long",
+		e.Window, e.Limit, e.Window)
+}
+
+// frames reads the frames of a zstd file one after the other. Frames that are to be
+// skipped may stand anywhere.
+type frames struct {
+	r       *bufio.Reader
+	at      func() int64           // bytes of the file that are used up
+	stop    func(begin int64) bool // whether the frame that begins there is another's; nil: none is
+	decoder func(window int64) (*zstd.Decoder, error)
+	limit   int64 // of windows
+
+	zstd  *zstd.Decoder // of the open frame
+	frame zstdFrame
+	open  bool
+}
+
+func (f *frames) Read(p []byte) (int, error) {
+	for {
+		if !f.open {
+			if err := f.next(); err != nil {
+				return 0, err
+			}
+		}
+		n, err := f.zstd.Read(p)
+		if err == io.EOF {
+			f.open, err = false, f.frame.err
+		}
+		if n > 0 || err != nil || len(p) == 0 {
+			return n, f.frame.explain(err, f.limit)
+		}
+	}
+}
+
+// next goes to the next frame. It returns io.EOF where there is none.
+func (f *frames) next() error {
+	for {
+		if f.stop != nil && f.stop(f.at()) {
+			return errHandedOver
+		}
+		head, err := f.r.Peek(4)
+		switch {
+		case len(head) == 0:
+			return err
+		case len(head) < 4:
+			return NoEOF(err)
+		case string(head) == ZstdMagic:
+			return f.begin()
+		case !IsZstd(head):
+			return fmt.Errorf("what follows byte %d of the file is not zstd: cut it off, or unpack the file yourself", f.at())
+		}
+		if err := skipFrame(f.r); err != nil {
+			return NoEOF(err)
+		}
+	}
+}
+
+// begin begins a frame. Its header is read first, for the size of the window.
+func (f *frames) begin() error {
+	f.frame = zstdFrame{r: f.r}
+	err := f.frame.frameHeader()
+	if err == nil {
+		f.zstd, err = f.decoder(windowOf(f.frame.head, f.limit))
+	}
+	if err == nil {
+		err = f.zstd.Reset(&f.frame)
+	}
+	f.open = err == nil
+	return err
+}
+
+// skipFrame passes over a frame that is to be skipped, of whose header four bytes are
+// known to be there.
+func skipFrame(r *bufio.Reader) error {
+	head, err := r.Peek(8)
+	if err != nil {
+		return err
+	}
+	_, err = io.CopyN(io.Discard, r, int64(len(head))+int64(binary.LittleEndian.Uint32(head[4:])))
+	return err
+}
+
+// RatioError says that an input expands as no corpus does.
+type RatioError struct {
+	Stored, Decoded int64 // bytes so far
+	Limit           int   // decoded bytes for each stored one
+}
+
+func (e *RatioError) Error() string {
+	return fmt.Sprintf("%d bytes of it became %d: no corpus repeats itself more than %d times, so it may be made to do harm; if it is not, allow it with --limit ratio=0",
+		e.Stored, e.Decoded, e.Limit)
+}
+
+// RatioFrom is how many bytes an input may expand to before its ratio counts.
+const RatioFrom = 1 << 30
+
+// Expansion watches how much larger an input becomes.
+type Expansion struct {
+	R       io.Reader
+	Stored  func() int64
+	Decoded int64
+	Most    int // negative: any
+}
+
+func (e *Expansion) Read(p []byte) (int, error) {
+	n, err := e.R.Read(p)
+	if err := e.Add(n); err != nil {
+		return n, err
+	}
+	return n, err
+}
+
+// Add counts decoded bytes.
+func (e *Expansion) Add(n int) error { return e.Spend(int64(n)) }
+
+// Spend counts decoded bytes, or what takes as long.
+func (e *Expansion) Spend(n int64) error {
+	if e.Decoded += n; e.Decoded > RatioFrom && e.Most > 0 {
+		if stored := e.Stored(); e.Decoded/int64(e.Most) > stored {
+			return &RatioError{Stored: stored, Decoded: e.Decoded, Limit: e.Most}
+		}
+	}
+	return nil
+}

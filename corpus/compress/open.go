@@ -1,0 +1,240 @@
+package compress
+
+import (
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
+)
+
+// ReadBuffer is what is asked of a compressed file at a time.
+const ReadBuffer = 256 << 10
+
+// How compressed files begin.
+const (
+	GzipMagic      = "\x1f\x8b"
+	ZstdMagic      = "\x28\xb5\x2f\xfd"
+	skippableMagic = "\x2a\x4d\x18" // after a byte 0x50 to 0x5f
+	XzMagic        = "\xfd7zXZ\x00"
+	bzip2Magic     = "BZh" // a digit, and then the first block
+	Lz4Magic       = "\x04\x22\x4d\x18"
+	ZipMagic       = "PK\x03\x04"
+
+	bzip2Block      = 4 // where it begins
+	Bzip2BlockMagic = "1AY&SY"
+)
+
+// Bounds limit what decoding may take. Its zero value has the defaults.
+type Bounds struct {
+	Window int64 // largest window of a zstd frame, or dictionary of xz, in bytes; 0 means DefaultMaxWindow
+	Ratio  int   // decoded bytes for each stored one; 0 means DefaultMaxRatio, negative any number
+}
+
+// Defaults of [Bounds].
+const (
+	DefaultMaxWindow = 128 << 20 // of zstd: that of the zstd tool itself
+
+	// DefaultMaxRatio bounds what a small file can cost: no honest corpus of
+	// a GiB and more (below, the ratio is not looked at) is made of records
+	// that repeat each other a thousand times.
+	DefaultMaxRatio = 1000
+)
+
+func (b Bounds) WithDefaults() Bounds {
+	if b.Window <= 0 {
+		b.Window = DefaultMaxWindow
+	}
+	if b.Ratio == 0 {
+		b.Ratio = DefaultMaxRatio
+	}
+	return b
+}
+
+// Decoders are those that keep to the bounds.
+func (b Bounds) Decoders() Decoders {
+	b = b.WithDefaults()
+	return Decoders{MaxWindow: b.Window, MaxRatio: b.Ratio}
+}
+
+// Decoders undo the compression of one input after the other. They are used
+// again: one for zstd holds as much memory as the largest window so far.
+type Decoders struct {
+	MaxWindow int64 // of zstd and xz, in bytes
+	MaxRatio  int   // decoded bytes for each stored one; negative: any number
+	zstd      *zstd.Decoder
+	gzip      *gzip.Reader
+	buf       *bufio.Reader
+}
+
+func (d *Decoders) Close() {
+	if d.zstd != nil {
+		d.zstd.Close()
+		d.zstd = nil
+	}
+}
+
+// Buffered is a buffer over r, in memory that is used again: of small files, making it would
+// take longer than all else.
+func Buffered(buf **bufio.Reader, r io.Reader) *bufio.Reader {
+	if *buf == nil {
+		*buf = bufio.NewReaderSize(nil, ReadBuffer)
+	}
+	(*buf).Reset(r)
+	return *buf
+}
+
+// Counter counts the bytes read from an input as stored, for progress.
+type Counter struct {
+	R io.Reader
+	N *int64
+}
+
+func (c Counter) Read(p []byte) (int, error) {
+	n, err := c.R.Read(p)
+	*c.N += int64(n)
+	return n, err
+}
+
+// Decode recognises the compression of an input and returns the decoded content.
+func (d *Decoders) Decode(name string, r Counter) (io.Reader, error) {
+	start := *r.N
+	br := Buffered(&d.buf, r)
+	head, err := PeekHead(br)
+	if err != nil && err != io.EOF {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	at := func() int64 { return *r.N - start - int64(br.Buffered()) }
+	var decoded io.Reader
+	switch kind := CompressionOf(head); kind {
+	case "":
+		return br, nil
+	case "gzip":
+		decoded = d.members(br, at)
+	case "zstd":
+		decoded = d.frames(br, at)
+	default:
+		if decoded, err = d.DecodeStream(kind, br); err != nil {
+			return nil, ReadError(name, NoEOF(err))
+		}
+	}
+	return &Expansion{R: decoded, Stored: at, Most: d.MaxRatio}, nil
+}
+
+// DecodeStream undoes one of the compressions that are read as a whole. It returns nil
+// for any other name.
+func (d *Decoders) DecodeStream(name string, br *bufio.Reader) (io.Reader, error) {
+	switch name {
+	case "bzip2":
+		return bzip2.NewReader(br), nil
+	case "lz4":
+		return &lz4Frames{r: br}, nil
+	case "xz":
+		return xz.NewReader(&xzGuard{r: br, limit: d.MaxWindow})
+	}
+	return nil, nil
+}
+
+// HeadSize is how many bytes at most tell how a file is compressed.
+const HeadSize = 10
+
+// PeekHead returns the first bytes of an input, no more than it takes to know that
+// they are not those of a compression: whoever waits for the answer to a first
+// record of two bytes sends no third.
+func PeekHead(br *bufio.Reader) (head []byte, err error) {
+	for n := 1; n <= HeadSize; n++ {
+		if head, err = br.Peek(n); err != nil || !beginsLikeCompressed(head) {
+			return head, err
+		}
+	}
+	return head, nil
+}
+
+// beginsLikeCompressed reports whether head, if it went on, could be what decode
+// recognises as compressed.
+func beginsLikeCompressed(head []byte) bool {
+	if head[0]&0xf0 == 0x50 && Begins(head[1:], skippableMagic) {
+		return true
+	}
+	if Begins(head, bzip2Magic) {
+		return len(head) <= bzip2Block || Begins(head[bzip2Block:], Bzip2BlockMagic)
+	}
+	for _, magic := range []string{GzipMagic, ZstdMagic, XzMagic, Lz4Magic, ZipMagic} {
+		if Begins(head, magic) {
+			return true
+		}
+	}
+	return false
+}
+
+// Begins compares as far as the shorter of the two goes.
+func Begins(head []byte, magic string) bool {
+	n := min(len(head), len(magic))
+	return string(head[:n]) == magic[:n]
+}
+
+// members reads the members of a gzip file, of which at tells how much is used up.
+func (d *Decoders) members(r *bufio.Reader, at func() int64) *members {
+	if d.gzip == nil {
+		d.gzip = new(gzip.Reader)
+	}
+	return &members{gzip: d.gzip, r: r, at: at}
+}
+
+// frames reads the frames of a zstd file, of which at tells how much is used up.
+func (d *Decoders) frames(r *bufio.Reader, at func() int64) *frames {
+	return &frames{r: r, at: at, limit: d.MaxWindow, decoder: d.forWindow}
+}
+
+// forWindow is the decoder for a zstd frame with a window of any size.
+func (d *Decoders) forWindow(int64) (_ *zstd.Decoder, err error) {
+	if d.zstd == nil {
+		d.zstd, err = zstd.NewReader(nil,
+			zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(d.MaxWindow)))
+	}
+	return d.zstd, err
+}
+
+// IsZstd recognises a zstd frame and a skippable frame, with which files of
+// some parallel compressors begin.
+func IsZstd(head []byte) bool {
+	return bytes.HasPrefix(head, []byte(ZstdMagic)) ||
+		len(head) >= 4 && head[0]&0xf0 == 0x50 && string(head[1:4]) == skippableMagic
+}
+
+// CompressionOf names how what begins so is compressed; "" if it is not.
+func CompressionOf(head []byte) string {
+	switch {
+	case bytes.HasPrefix(head, []byte(GzipMagic)):
+		return "gzip"
+	case IsZstd(head):
+		return "zstd"
+	case bytes.HasPrefix(head, []byte(XzMagic)):
+		return "xz"
+	case bytes.HasPrefix(head, []byte(bzip2Magic)) && bytes.HasSuffix(head, []byte(Bzip2BlockMagic)):
+		return "bzip2"
+	case bytes.HasPrefix(head, []byte(Lz4Magic)):
+		return "lz4"
+	}
+	return ""
+}
+
+// NoEOF keeps a file that ends inside a header from looking like a proper end.
+func NoEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+func ReadError(name string, err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("reading %s: the compressed data ends too early, the file is cut off: %w", name, err)
+	}
+	return fmt.Errorf("reading %s: %w", name, err)
+}

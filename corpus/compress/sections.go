@@ -1,0 +1,275 @@
+package compress
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Damage says that a piece of an input cannot be read. Behind it reading goes on.
+type Damage struct{ Reason string }
+
+func (d *Damage) Error() string { return d.Reason }
+
+// ErrSection is returned at the end of a member.
+var ErrSection = errors.New("the end of a member")
+
+// RecognizedBy is how many bytes at least tell whether a record begins, or what an
+// input is.
+const RecognizedBy = 512
+
+// Attempt is how many stored bytes are looked at to tell whether a member begins
+// where the bytes look like it.
+const Attempt = 64 << 10
+
+// Sections reads an input of which records are framed: its members one after the other, each with
+// the place where it begins. What is damaged is passed over, up to the next member
+// that begins with a record.
+type Sections struct {
+	Raw    *History
+	Br     *bufio.Reader          // over raw
+	Starts func(data []byte) bool // reports whether a record begins in data, or an input
+	Kind   CodecKind
+	Gzip   *gzip.Reader
+	Zstd   *zstd.Decoder
+	frame  zstdFrame
+
+	In     io.Reader // the open member
+	open   bool      // the only one there is
+	Ratio  Expansion // of what members are decoded to
+	Base   int64     // what is added to offsets
+	Single bool      // no offset tells where a member begins
+	Begin  int64     // where the open member begins
+}
+
+// CodecKind is how an input is compressed.
+type CodecKind uint8
+
+const (
+	KindPlain CodecKind = iota
+	KindGzip
+	KindZstd
+	KindStream // of another kind, which is decoded as a whole
+)
+
+// at is how many stored bytes have been used.
+func (s *Sections) at() int64 { return s.Raw.at() - int64(s.Br.Buffered()) }
+
+// Next opens the member that follows. It returns io.EOF where nothing does, and
+// Damage where something does that is none.
+func (s *Sections) Next() error {
+	switch s.Kind {
+	case KindGzip:
+		if err := skipZeros(s.Br); err != nil {
+			return err
+		}
+	case KindPlain, KindStream:
+		if s.open {
+			return io.EOF
+		}
+		s.open = true
+	}
+	if _, err := s.Br.Peek(1); err != nil {
+		return err
+	}
+	s.Begin = s.at()
+	s.Raw.mark(s.Begin)
+	var err error
+	switch s.Kind {
+	case KindGzip:
+		s.In, err = s.Gzip, s.Gzip.Reset(s.Br)
+		s.Gzip.Multistream(false)
+	case KindZstd:
+		s.frame = zstdFrame{r: s.Br}
+		s.In, err = s.Zstd, s.Zstd.Reset(&s.frame)
+	case KindPlain:
+		s.In = s.Br
+	}
+	return s.damage(err)
+}
+
+// skipZeros passes over zeros, with which tapes and some file systems pad.
+func skipZeros(br *bufio.Reader) error {
+	for {
+		c, err := br.ReadByte()
+		if err != nil {
+			return err
+		}
+		if c != 0 {
+			return br.UnreadByte()
+		}
+	}
+}
+
+// Read reads of the open member. At its end it returns errSection.
+func (s *Sections) Read(p []byte) (int, error) {
+	n, err := s.In.Read(p)
+	if err == io.EOF && s.Kind == KindZstd && s.frame.err != nil {
+		err = s.frame.err
+	}
+	if s.Kind == KindGzip || s.Kind == KindZstd {
+		if err := s.Ratio.Add(n); err != nil {
+			return n, err
+		}
+	}
+	switch {
+	case err == nil || n > 0 && err == io.EOF: // the end comes again
+		return n, nil
+	case err == io.EOF:
+		return n, ErrSection
+	}
+	return n, s.damage(err)
+}
+
+// damage tells apart what is wrong with the bytes and what with reading them.
+func (s *Sections) damage(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case s.Raw.err != nil:
+		return s.Raw.err
+	case s.Kind == KindPlain, s.Kind == KindStream:
+		return err
+	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:
+		return &Damage{"the compressed data ends too early: it is cut off here"}
+	case s.Kind == KindZstd:
+		err = s.frame.explain(err, s.Raw.Limit)
+	}
+	return &Damage{fmt.Sprintf("the compressed data is damaged: %v", err)}
+}
+
+// Resync goes to the next member that begins with a record, behind the beginning of
+// the damaged one, or returns io.EOF.
+func (s *Sections) Resync() error {
+	s.Raw.rewind(s.Begin+1, s.at())
+	s.Br.Reset(s.Raw)
+	magic := []byte(GzipMagic + "\x08")
+	if s.Kind == KindZstd {
+		magic = []byte(ZstdMagic)
+	}
+	for {
+		head, err := s.Br.Peek(Attempt)
+		if len(head) < len(magic) {
+			return err
+		}
+		i := bytes.Index(head, magic)
+		if i < 0 {
+			i = len(head) - len(magic) + 1
+			_, _ = s.Br.Discard(i) // they are there
+			continue
+		}
+		_, _ = s.Br.Discard(i)
+		head, _ = s.Br.Peek(Attempt)
+		if s.Starts(s.headOf(head)) {
+			return nil
+		}
+		_, _ = s.Br.Discard(1)
+	}
+}
+
+// Guess finds out how an input is compressed that does not begin as any: whether there is
+// a member with a record in its first bytes.
+func (s *Sections) Guess() CodecKind {
+	head, _ := s.Br.Peek(Attempt)
+	for _, c := range []struct {
+		kind  CodecKind
+		magic string
+	}{{KindGzip, GzipMagic + "\x08"}, {KindZstd, ZstdMagic}} {
+		s.Kind = c.kind
+		for at := 0; ; at++ {
+			i := bytes.Index(head[at:], []byte(c.magic))
+			if i < 0 {
+				break
+			}
+			if at += i; s.Starts(s.headOf(head[at:])) {
+				return c.kind
+			}
+		}
+	}
+	return KindPlain
+}
+
+// headOf decodes the first bytes of what may be a member.
+func (s *Sections) headOf(stored []byte) []byte {
+	var r io.Reader
+	var err error
+	if s.Kind == KindZstd {
+		err = s.Zstd.Reset(&zstdFrame{r: bytes.NewReader(stored)})
+		r = s.Zstd
+	} else {
+		err = s.Gzip.Reset(bytes.NewReader(stored))
+		s.Gzip.Multistream(false)
+		r = s.Gzip
+	}
+	if err != nil {
+		return nil
+	}
+	head := make([]byte, RecognizedBy)
+	n, _ := io.ReadFull(r, head)
+	return head[:n]
+}
+
+// History reads, and can go back to a place that was marked, or to the oldest it
+// remembers behind that.
+type History struct {
+	R     io.Reader
+	kept  []byte
+	base  int64 // where kept begins
+	pos   int   // in kept: what is read next; at its end, what r brings
+	from  int64 // marked
+	gone  int64 // back, all in all
+	err   error // of reading, but for the end
+	Limit int64 // of windows, for messages
+	Keeps bool  // it can go back
+}
+
+// maxHistory bounds what a history remembers: a member that is damaged and longer is
+// looked through from there on.
+const maxHistory = 4 << 20
+
+func (h *History) at() int64 { return h.base + int64(h.pos) }
+
+func (h *History) mark(at int64) { h.from = at }
+
+// rewind goes back to a place, from another behind it. It goes back no further than
+// keeps the time in proportion to the input: damaged members may be made to stand in each
+// other by the thousands.
+func (h *History) rewind(to, from int64) {
+	back := min(from-max(to, h.base), maxHistory+2*from-h.gone)
+	h.gone += back
+	h.pos = int(from - back - h.base)
+}
+
+// Forget says that it need not go back.
+func (h *History) Forget() {
+	h.Keeps, h.base, h.kept, h.pos = false, h.at(), nil, 0
+}
+
+func (h *History) Read(p []byte) (int, error) {
+	if h.pos < len(h.kept) {
+		n := copy(p, h.kept[h.pos:])
+		h.pos += n
+		return n, nil
+	}
+	n, err := h.R.Read(p)
+	if err != nil && err != io.EOF {
+		h.err = err
+	}
+	if !h.Keeps {
+		h.base += int64(n)
+		return n, err
+	}
+	if len(h.kept)+n > maxHistory {
+		drop := min(max(int(h.from-h.base), len(h.kept)-maxHistory/2), len(h.kept))
+		h.kept = h.kept[:copy(h.kept, h.kept[drop:])]
+		h.base += int64(drop)
+	}
+	h.kept = append(h.kept, p[:n]...)
+	h.pos = len(h.kept)
+	return n, err
+}

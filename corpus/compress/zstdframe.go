@@ -1,0 +1,206 @@
+package compress
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// byteReader is what a zstdFrame reads from.
+type byteReader interface {
+	io.Reader
+	io.ByteReader
+}
+
+// zstdFrame hands on the bytes of one zstd frame and then io.EOF, following the
+// headers of its blocks (RFC 8878, section 3.1.1), so that the next frame can be
+// told from it. A skippable frame before it is handed on as part of it.
+type zstdFrame struct {
+	r     byteReader
+	state frameState
+	left  int64 // bytes to hand on before the state changes
+	head  []byte
+	block [3]byte
+	out   []byte // of head, not handed on yet
+	sum   bool   // a checksum follows the blocks
+	last  bool   // no block follows
+	err   error  // what is wrong, which the decoder may take for the end
+}
+
+type frameState uint8
+
+const (
+	atFrame frameState = iota
+	inSkippable
+	atBlock
+	atEnd
+)
+
+func (f *zstdFrame) Read(p []byte) (int, error) {
+	for {
+		if len(f.out) > 0 {
+			n := copy(p, f.out)
+			f.out = f.out[n:]
+			return n, nil
+		}
+		if f.left > 0 {
+			n, err := f.r.Read(p[:min(int64(len(p)), f.left)])
+			f.left -= int64(n)
+			return n, NoEOF(err)
+		}
+		if err := f.advance(); err != nil {
+			if err != io.EOF {
+				f.err = err
+			}
+			return 0, err
+		}
+	}
+}
+
+// advance reads what stands between pieces.
+func (f *zstdFrame) advance() error {
+	switch f.state {
+	case atFrame:
+		return f.frameHeader()
+	case inSkippable:
+		f.state = atFrame
+	case atBlock:
+		if f.last {
+			f.state = atEnd
+			if f.sum {
+				f.left = 4
+			}
+			return nil
+		}
+		head, err := f.take(f.block[:0], 3)
+		if err != nil {
+			return err
+		}
+		bits := uint32(head[0]) | uint32(head[1])<<8 | uint32(head[2])<<16
+		f.last, f.left, f.out = bits&1 != 0, int64(bits>>3), head
+		if bits>>1&3 == 1 { // a run: one byte
+			f.left = 1
+		}
+	default:
+		return io.EOF
+	}
+	return nil
+}
+
+// frameHeader reads the header of a frame, or of one that is skipped.
+func (f *zstdFrame) frameHeader() error {
+	head, err := f.take(f.head[:0], 4)
+	if err != nil {
+		if len(head) == 0 && err == io.ErrUnexpectedEOF {
+			return io.EOF
+		}
+		return err
+	}
+	if head[0]&0xf0 == 0x50 && string(head[1:4]) == skippableMagic {
+		if head, err = f.take(head, 4); err != nil {
+			return err
+		}
+		f.left, f.state = int64(binary.LittleEndian.Uint32(head[4:])), inSkippable
+		f.head, f.out = head, head
+		return nil
+	}
+	if string(head) != ZstdMagic {
+		return zstd.ErrMagicMismatch
+	}
+	if head, err = f.take(head, 1); err != nil {
+		return err
+	}
+	d := head[4]
+	more := []int{0, 1, 2, 4}[d&3] + []int{0, 2, 4, 8}[d>>6] // id of the dictionary, size of the content
+	switch {
+	case d>>5&1 == 0:
+		more++ // size of the window
+	case d>>6 == 0:
+		more++ // a size of one byte
+	}
+	if head, err = f.take(head, more); err != nil {
+		return err
+	}
+	f.sum, f.state = d>>2&1 != 0, atBlock
+	f.head, f.out = head, head
+	return nil
+}
+
+// take appends n bytes to head.
+func (f *zstdFrame) take(head []byte, n int) ([]byte, error) {
+	for range n {
+		c, err := f.r.ReadByte()
+		if err != nil {
+			return head, NoEOF(err)
+		}
+		head = append(head, c)
+	}
+	return head, nil
+}
+
+// explain says of what the decoder refuses what it is.
+func (f *zstdFrame) explain(err error, limit int64) error {
+	switch {
+	case errors.Is(err, zstd.ErrMagicMismatch):
+		return errors.New("what stands here is not zstd")
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		return &WindowError{Window: windowOf(f.head, limit), Limit: limit}
+	}
+	return err
+}
+
+// windowOf is what a frame asks for whose header is given, a little more than the
+// limit where that is not known.
+func windowOf(head []byte, limit int64) int64 {
+	var h zstd.Header
+	switch {
+	case h.Decode(head) != nil:
+		return limit + 1
+	case h.SingleSegment:
+		return int64(h.FrameContentSize)
+	}
+	return int64(h.WindowSize)
+}
+
+// dictionaryMagic is how the skippable frame begins that holds the dictionary of a
+// WARC (iipc.github.io/warc-specifications/specifications/warc-zstd/), and
+// maxDictionary how long it may be.
+const (
+	dictionaryMagic = "\x5d\x2a\x4d\x18"
+	maxDictionary   = 8 << 20
+)
+
+// ReadDictionary reads the dictionary with which a file begins, nil where there is
+// none. It may be compressed itself.
+func ReadDictionary(br *bufio.Reader, maxWindow int64) ([]byte, error) {
+	head, err := br.Peek(8)
+	if err != nil || string(head[:4]) != dictionaryMagic {
+		return nil, nil
+	}
+	size := binary.LittleEndian.Uint32(head[4:])
+	if size > maxDictionary {
+		return nil, &Damage{"its dictionary is longer than 8 MiB, or is none"}
+	}
+	_, _ = br.Discard(len(head)) // they are there
+	dict := make([]byte, size)
+	if _, err := io.ReadFull(br, dict); err != nil {
+		return nil, NoEOF(err)
+	}
+	if !bytes.HasPrefix(dict, []byte(ZstdMagic)) {
+		return dict, nil
+	}
+	dec, err := zstd.NewReader(bytes.NewReader(dict), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(uint64(min(maxWindow, maxDictionary))))
+	if err != nil {
+		return nil, err
+	}
+	defer dec.Close()
+	dict, err = io.ReadAll(io.LimitReader(dec, maxDictionary+1))
+	if len(dict) > maxDictionary {
+		return nil, &Damage{"its dictionary is longer than 8 MiB, or is none"}
+	}
+	return dict, err
+}

@@ -1,0 +1,263 @@
+package input
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/firstseen/firstseen/corpus/archive"
+	"github.com/firstseen/firstseen/corpus/compress"
+	"github.com/firstseen/firstseen/internal/scratch"
+)
+
+// zipEnding is that of zip archives, tarEndings those of tar archives that are compressed,
+// beside .tar with the ending of a compression.
+const zipEnding = ".zip"
+
+var tarEndings = []string{".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".tzst"}
+
+// isArchive reports whether a name is that of an archive, which is read as the folder that
+// it holds.
+func isArchive(name string) bool {
+	ending := filepath.Ext(UncompressedName(strings.ToLower(name)))
+	return ending == zipEnding || slices.Contains(tarEndings, ending)
+}
+
+// container is an archive.
+type container struct {
+	path  string
+	spool *os.File // what cannot be read in the archive where it is; nil where there is none
+}
+
+// member is an input that an archive holds.
+type member struct {
+	archive.Member
+	in *container
+	// maxRatio is that of the SourceConfig under which the archive was listed.
+	maxRatio int
+}
+
+// stored is the bytes of a member as they are stored in its archive or, if they are there,
+// in the spool.
+func (m *member) stored(file *os.File) *io.SectionReader {
+	if m.Spooled() {
+		file = m.in.spool
+	}
+	return m.Stored(file)
+}
+
+// Content returns what reads a member of a zip archive, in which it may be compressed.
+func Content(m *archive.Member, file io.ReaderAt, maxRatio int) io.Reader {
+	return &compress.Expansion{R: m.Open(file), Stored: m.Stored(file).Size, Most: maxRatio}
+}
+
+// contents is what was read of an archive.
+type contents struct {
+	inputs  []Input
+	left    []archive.Left
+	others  map[string]int
+	spooled int64
+	isWACZ  bool
+	refused error          // of the first input that cannot be read
+	byName  map[string]int // of inputs; made when it is needed
+}
+
+// listArchive lists the members of an archive that are wanted.
+func (l *list) listArchive(name string, want func(name string) bool) (*contents, error) {
+	in := &container{path: name}
+	hasPackage, hasWARC := false, false
+	lister := archive.Lister{
+		Want: func(name string) bool {
+			hasPackage = hasPackage || name == "datapackage.json"
+			hasWARC = hasWARC || isInWACZ(name)
+			return want(name)
+		},
+		Spool: func() (_ io.Writer, err error) {
+			in.spool, err = scratch.New()
+			return in.spool, err
+		},
+	}
+	found, err := l.readArchive(name, lister)
+	if err != nil {
+		if in.spool != nil {
+			err = errors.Join(err, in.spool.Close())
+		}
+		return nil, fmt.Errorf("archive %s: %w", name, err)
+	}
+	c := &contents{left: found.Left, others: found.Others, isWACZ: hasPackage && hasWARC}
+	if in.spool != nil {
+		if c.spooled, err = in.spool.Seek(0, io.SeekCurrent); err != nil {
+			return nil, fmt.Errorf("archive %s: %w", name, err)
+		}
+	}
+	members := make([]member, len(found.Members))
+	for i, m := range found.Members {
+		path := name + "/" + m.Name
+		m.Name = path[len(name)+1:] // the list is long: its names are there once
+		members[i] = member{m, in, l.limits.MaxRatio}
+		if c.refused == nil {
+			c.refused = m.Err()
+		}
+		c.inputs = append(c.inputs, Input{Path: path, Name: path, Size: m.Size, Member: &members[i]})
+	}
+	return c, nil
+}
+
+// readArchive lists an archive of either kind. Of a tar archive that is compressed all that
+// is wanted is spooled.
+func (l *list) readArchive(name string, lister archive.Lister) (*archive.Contents, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasSuffix(strings.ToLower(name), zipEnding) {
+		return lister.Zip(f, info.Size())
+	}
+	section := io.NewSectionReader(f, 0, info.Size())
+	// Of a sparse file, too, a few bytes can stand for many.
+	spool := lister.Spool
+	lister.Spool = func() (io.Writer, error) {
+		w, err := spool()
+		return &expansionWriter{w, compress.Expansion{Stored: section.Size, Most: l.limits.MaxRatio}}, err
+	}
+	head, err := HeadOf(io.NewSectionReader(f, 0, info.Size()))
+	if err != nil {
+		return nil, err
+	}
+	if compress.CompressionOf(head) == "" {
+		return lister.Tar(section)
+	}
+	defer l.limits.Close()
+	var stored int64
+	decoded, err := l.limits.Decode(name, compress.Counter{R: section, N: &stored})
+	if err != nil {
+		return nil, err
+	}
+	found, err := lister.Tar(decoded)
+	return found, err
+}
+
+// expansionWriter watches how much is written for what is stored.
+type expansionWriter struct {
+	w io.Writer
+	compress.Expansion
+}
+
+func (w *expansionWriter) Write(p []byte) (int, error) {
+	if err := w.Add(len(p)); err != nil {
+		return 0, err
+	}
+	return w.w.Write(p)
+}
+
+// addArchive adds the members of an archive whose names are those of inputs. One that was
+// named must have such.
+func (l *list) addArchive(name string, info fs.FileInfo, named bool) error {
+	c, err := l.listArchive(name, func(member string) bool { return l.means(path.Base(member)) })
+	switch {
+	case err != nil:
+		return err
+	case c.refused != nil:
+		return fmt.Errorf("archive %s: %w", name, c.refused)
+	case c.isWACZ:
+		return l.addFile(name, info)
+	case len(c.inputs) == 0 && named:
+		return fmt.Errorf("%w: no %s in archive %s%s", ErrNone, l.meant(), name, commonest(c.others))
+	}
+	l.inputs = append(l.inputs, c.inputs...)
+	if len(c.others) > 0 {
+		l.passed = append(l.passed, Passed{Path: name, Others: c.others})
+	}
+	for _, left := range c.left {
+		l.passed = append(l.passed, Passed{Path: name + "/" + left.First, Why: "a " + left.Kind, Like: left.Count - 1})
+	}
+	if c.spooled > 0 {
+		l.passed = append(l.passed, Passed{Path: name, Unpacked: c.spooled})
+	}
+	return nil
+}
+
+// commonest tells which ending most of the files have that were passed over.
+func commonest(others map[string]int) string {
+	most := ""
+	for ending, n := range others {
+		if m := others[most]; n > m || n == m && ending < most {
+			most = ending
+		}
+	}
+	if most == "" {
+		return ""
+	}
+	return fmt.Sprintf(": it holds %d %s, for which --format is needed or which cannot be read", others[most], most)
+}
+
+// addMember adds what an argument names in an archive, as corpus.zip/news/1.txt does; found
+// tells whether there is an archive on the way.
+func (l *list) addMember(arg string) (found bool, err error) {
+	for i := len(arg) - 1; i > 0; i-- {
+		if !os.IsPathSeparator(arg[i]) {
+			continue
+		}
+		name := arg[:i]
+		info, err := os.Stat(name)
+		if err != nil {
+			continue
+		}
+		if !info.Mode().IsRegular() || !isArchive(name) {
+			return false, nil
+		}
+		in, err := l.member(name, filepath.ToSlash(arg[i+1:]))
+		if err == nil {
+			l.inputs = append(l.inputs, in)
+		}
+		return true, err
+	}
+	return false, nil
+}
+
+// member finds a member of an archive, which is listed once.
+func (l *list) member(name, member string) (Input, error) {
+	c := l.listed[name]
+	if c == nil {
+		var err error
+		folder := filepath.ToSlash(name) + "/"
+		if c, err = l.listArchive(name, func(member string) bool { return l.asked == nil || l.asked[folder+member] }); err != nil {
+			return Input{}, err
+		}
+		if l.listed == nil {
+			l.listed = map[string]*contents{}
+		}
+		l.listed[name] = c
+	}
+	if c.byName == nil {
+		c.byName = make(map[string]int, len(c.inputs))
+		for i, in := range slices.Backward(c.inputs) { // of two of one name the first
+			c.byName[in.Member.Name] = i
+		}
+	}
+	i, found := c.byName[member]
+	if !found {
+		return Input{}, fmt.Errorf("archive %s holds no file %q: %w", name, member, fs.ErrNotExist)
+	}
+	in := c.inputs[i]
+	if err := in.Member.Err(); err != nil {
+		return Input{}, fmt.Errorf("archive %s: %w", name, err)
+	}
+	return in, nil
+}
+
+// isInWACZ reports whether a name is that of a web archive in a WACZ.
+func isInWACZ(name string) bool {
+	return strings.HasPrefix(name, "archive/") && strings.HasSuffix(UncompressedName(name), ".warc")
+}

@@ -1,0 +1,267 @@
+package input
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/firstseen/firstseen/corpus/archive"
+	"github.com/firstseen/firstseen/corpus/compress"
+)
+
+// Stdin is the name that stands for standard input in a list of inputs, and
+// for standard output as the name of an output.
+const Stdin = "-"
+
+// Input is one thing to read: a file, a member of an archive, or standard input.
+type Input struct {
+	Path string // of the file, or ARCHIVE/MEMBER; "-" is standard input
+	Name string // as it appears in records and messages; "stdin" for "-"
+	Size int64  // bytes as stored, of a member as unpacked; -1 where it cannot be known (pipes)
+
+	Member *member // nil for what is no member of an archive
+}
+
+// Expand turns command line arguments into inputs, in the order given.
+//
+// An argument is "-" (at most once), a file of any name, a directory, or, when
+// no file has that very name, a glob in the syntax of [filepath.Match], whose
+// matches are taken in lexical order. A directory stands for all files below
+// it with one of the endings, also with .gz or .zst after it, in lexical order; links to directories inside it are not followed. A file named
+// twice is read twice.
+//
+// A tar or zip archive, told by the ending of its name, stands for the files in it as a
+// directory does, in the order in which it has them; ARCHIVE/MEMBER is one of them. What
+// is wanted of a tar archive that is compressed is unpacked into a temporary file, which is
+// gone when the process ends. Archives in archives are passed over.
+//
+// In a directory, what is no file, such as a named pipe, a socket, a device or a
+// link that leads nowhere, is passed over: reading it might wait for ever. It is
+// returned beside the inputs, for the user to know of it. Named as an argument, a
+// pipe or a device is read.
+//
+// It is an error when an argument stands for nothing or names what cannot be
+// opened, as does a file in a directory: better now than hours into a run.
+func Expand(args, endings []string) (inputs []Input, passed []Passed, err error) {
+	return ExpandWithin(args, endings, compress.Bounds{})
+}
+
+// ExpandWithin is Expand with other bounds than the defaults, for archives.
+func ExpandWithin(args, endings []string, bounds compress.Bounds) (inputs []Input, passed []Passed, err error) {
+	l := list{endings: endings, limits: bounds.Decoders(), asked: map[string]bool{}}
+	for _, arg := range args {
+		l.asked[filepath.ToSlash(arg)] = true
+	}
+	for _, arg := range args {
+		if arg == Stdin && slices.ContainsFunc(l.inputs, func(in Input) bool { return in.Path == Stdin }) {
+			return nil, nil, errors.New("standard input (-) is named twice")
+		}
+		if err := l.add(arg); err != nil {
+			return nil, nil, err
+		}
+	}
+	return l.inputs, l.passed, nil
+}
+
+// Passed is what a directory holds under the name of a corpus, and is none.
+type Passed struct {
+	Path string
+	Why  string // what it is, such as "a named pipe"
+	// Others, where it is not nil, are how many files of the directory have other
+	// endings of their names than those of inputs.
+	Others map[string]int
+	Like   int // how many more of its kind an archive has
+	// Unpacked, where it is not 0, is how many bytes were written to a temporary file to
+	// read the archive at Path: all that it means is read.
+	Unpacked int64
+}
+
+// PartialSuffix is added to the name of an output, behind links, until it is whole. A
+// directory's files of this ending are no inputs.
+const PartialSuffix = ".partial"
+
+// ErrNone is the error of a directory or an archive in which no file has one of the endings.
+var ErrNone = errors.New("nothing to read")
+
+// list is what arguments stand for.
+type list struct {
+	endings []string // of the files of a directory that are meant
+	inputs  []Input
+	passed  []Passed
+	limits  compress.Decoders
+	listed  map[string]*contents // archives of which members were named
+	asked   map[string]bool      // all that was named; nil where that is not known yet
+}
+
+func (l *list) add(arg string) error {
+	if arg == Stdin {
+		l.inputs = append(l.inputs, stdinInput())
+		return nil
+	}
+	info, err := os.Stat(arg)
+	if file := strings.TrimRight(filepath.ToSlash(arg), "/"); err != nil && file != arg && isArchive(file) {
+		arg = file // as the completion of shells writes it
+		info, err = os.Stat(arg)
+	}
+	if err != nil {
+		if found, err := l.addMember(arg); found || err != nil {
+			return err
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(arg, "*?[") {
+		return l.addGlob(arg)
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("looking for input: %w", err)
+	case info.IsDir():
+		return l.addDir(arg)
+	case info.Mode()&fs.ModeSocket != 0:
+		return fmt.Errorf("input %s is a socket, which cannot be opened: have a program connect to it, and read that from a pipe", arg)
+	case info.Mode().IsRegular() && isArchive(arg):
+		return l.addArchive(arg, info, true)
+	}
+	return l.addFile(arg, info)
+}
+
+func (l *list) addGlob(pattern string) error {
+	names, err := filepath.Glob(pattern)
+	if err != nil {
+		return fmt.Errorf("glob %q: %w", pattern, err)
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("no file matches %q", pattern)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if err := l.add(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *list) addDir(dir string) error {
+	before := len(l.inputs)
+	// The separator makes the walk enter a directory that is itself a link.
+	others := map[string]int{}
+	root := strings.TrimRight(dir, string(filepath.Separator)) + string(filepath.Separator)
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || d.IsDir():
+			return err
+		case !l.means(d.Name()) && !isArchive(d.Name()):
+			if ending := filepath.Ext(d.Name()); ending != PartialSuffix {
+				others[archive.Printable(ending)]++
+			}
+			return nil
+		}
+		return l.addFound(path)
+	})
+	if err != nil {
+		return fmt.Errorf("listing %s: %w", dir, err)
+	}
+	if len(l.inputs) == before {
+		return fmt.Errorf("%w: no %s in directory %s", ErrNone, l.meant(), dir)
+	}
+	if len(others) > 0 {
+		l.passed = append(l.passed, Passed{Path: dir, Others: others})
+	}
+	return nil
+}
+
+// meant says which files of a directory are meant.
+func (l *list) meant() string {
+	last := len(l.endings) - 1
+	names := strings.TrimPrefix(strings.Join(l.endings[:last], ", ")+" or "+l.endings[last], " or ")
+	return names + " file (plain, .gz, .zst, .bz2, .xz or .lz4)"
+}
+
+// addFound adds what was found in a directory.
+func (l *list) addFound(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ELOOP):
+		l.passed = append(l.passed, Passed{Path: path, Why: "a link that leads nowhere"})
+		return nil
+	case err != nil || info.IsDir():
+		return err
+	case !info.Mode().IsRegular():
+		l.passed = append(l.passed, Passed{Path: path, Why: kindOf(info.Mode())})
+		return nil
+	case isArchive(path):
+		return l.addArchive(path, info, false)
+	}
+	return l.addFile(path, info)
+}
+
+// kindOf names what is no regular file.
+func kindOf(mode fs.FileMode) string {
+	switch {
+	case mode&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "no regular file"
+}
+
+// means reports whether a name in a directory is that of an input.
+func (l *list) means(name string) bool {
+	return slices.Contains(l.endings, filepath.Ext(UncompressedName(name)))
+}
+
+func (l *list) addFile(path string, info fs.FileInfo) error {
+	in := Input{Path: path, Name: path, Size: -1}
+	if info.Mode().IsRegular() { // opening a named pipe would wait for its writer
+		in.Size = info.Size()
+		f, err := os.Open(path)
+		if err != nil {
+			return fmt.Errorf("input cannot be read: %w", err)
+		}
+		if err := f.Close(); err != nil {
+			return fmt.Errorf("input cannot be read: %w", err)
+		}
+	}
+	l.inputs = append(l.inputs, in)
+	return nil
+}
+
+func stdinInput() Input {
+	in := Input{Path: Stdin, Name: "stdin", Size: -1}
+	if info, err := os.Stdin.Stat(); err == nil && info.Mode().IsRegular() {
+		in.Size = info.Size()
+	}
+	return in
+}
+
+// TotalSize returns the bytes of all inputs as stored. Known is false when one
+// of them is a pipe, which has no size.
+func TotalSize(inputs []Input) (total int64, known bool) {
+	known = true
+	for _, in := range inputs {
+		if in.Size < 0 {
+			known = false
+			continue
+		}
+		total += in.Size
+	}
+	return total, known
+}
+
+// UncompressedName is a name without the endings of compressions.
+func UncompressedName(name string) string {
+	for _, ending := range []string{".gz", ".zst", ".bz2", ".xz", ".lz4"} {
+		if short, found := strings.CutSuffix(name, ending); found {
+			return short
+		}
+	}
+	return name
+}

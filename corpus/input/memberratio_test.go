@@ -1,0 +1,41 @@
+package input
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"testing"
+
+	"github.com/firstseen/firstseen/corpus/compress"
+)
+
+// TestExpandingMember: a member that expands too much is refused, where a GiB was read.
+func TestExpandingMember(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var packed bytes.Buffer
+	z := zip.NewWriter(&packed)
+	w, err := z.Create("a.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.Write(make([]byte, 100_000))
+	if err := errors.Join(err, z.Close(), os.WriteFile("in.zip", packed.Bytes(), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	inputs, _, err := ExpandWithin([]string{"in.zip"}, lineEndings, compress.Bounds{Ratio: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := inputs[0].Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	f.Reader.(*compress.Expansion).Decoded = compress.RatioFrom
+	var ratio *compress.RatioError
+	if _, err := io.Copy(io.Discard, f); !errors.As(err, &ratio) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,206 @@
+package output
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/firstseen/firstseen/corpus/input"
+)
+
+// place is where a file lies or will lie, however it was named: through links of
+// either kind, relative or not.
+type place struct {
+	said string      // as it was named, for messages
+	path string      // behind links
+	info fs.FileInfo // nil where nothing is yet
+	dir  fs.FileInfo // of its folder, nil where that is not there either
+}
+
+func locate(name string) place {
+	p := place{said: name, path: name}
+	p.info, _ = os.Stat(name)
+	if p.info == nil {
+		p.path, _ = followDangling(name)
+	} else if real, err := filepath.EvalSymlinks(name); err == nil {
+		p.path = real
+	}
+	// Not filepath.Dir, which takes "link/.." away.
+	dir, _ := filepath.Split(p.path)
+	if dir == "" {
+		dir = "."
+	}
+	p.dir, _ = os.Stat(dir)
+	return p
+}
+
+// same reports whether two places are one.
+func (p place) same(o place) bool {
+	if p.info != nil || o.info != nil {
+		return p.info != nil && o.info != nil && os.SameFile(p.info, o.info)
+	}
+	if p.dir != nil && o.dir != nil {
+		return os.SameFile(p.dir, o.dir) && sameName(filepath.Base(p.path), filepath.Base(o.path))
+	}
+	a, errA := filepath.Abs(p.path)
+	b, errB := filepath.Abs(o.path)
+	return errA == nil && errB == nil && sameName(a, b)
+}
+
+// sameName compares names as the usual file systems of the platform do.
+func sameName(a, b string) bool {
+	return foldName(a) == foldName(b)
+}
+
+// inside reports whether a place lies in a folder, at any depth, or is it.
+func (p place) inside(folder place) bool {
+	path := p.path
+	if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		path = filepath.Join(real, filepath.Base(path))
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return false
+	}
+	for {
+		if locate(path).same(folder) {
+			return true
+		}
+		up := filepath.Dir(path)
+		if up == path {
+			return false
+		}
+		path = up
+	}
+}
+
+// taken are the places that an output writes to; none for what is no regular
+// file and can take the records of several outputs, such as /dev/null.
+func taken(name string) []place {
+	if name == input.Stdin {
+		info, err := os.Stdout.Stat()
+		if err != nil || !info.Mode().IsRegular() {
+			return nil
+		}
+		return []place{{said: "standard output", info: info}}
+	}
+	p := locate(name)
+	if p.info != nil && !p.info.Mode().IsRegular() && !p.info.IsDir() {
+		return nil
+	}
+	part := locate(p.path + input.PartialSuffix)
+	part.said = name
+	return []place{p, part}
+}
+
+// CheckOutputs refuses outputs that would write over an input, over each other,
+// or into the folder of an index, named through links of either kind or not
+// there yet. "-" is standard output and, among the inputs, standard input: they
+// count where they are files. So does standard error, and standard output under
+// another name than "-": a file that the shell has opened must not be replaced.
+// Empty names are passed over.
+func CheckOutputs(inputs []input.Input, index string, outputs ...string) error {
+	var before []place
+	for i, out := range outputs {
+		if out == "" || out == input.Stdin && slices.Contains(outputs[:i], out) {
+			continue
+		}
+		places := taken(out)
+		for _, p := range places {
+			for _, other := range before {
+				if p.same(other) {
+					return fmt.Errorf("%s is named as output twice, the second time as %s: give each output its own file", other.said, p.said)
+				}
+			}
+		}
+		if err := checkStreams(out, places); err != nil {
+			return err
+		}
+		if err := checkIndex(index, places); err != nil {
+			return err
+		}
+		before = append(before, places...)
+	}
+	return checkInputs(inputs, before)
+}
+
+// checkStreams refuses an output, other than "-", that is a file to which standard
+// output or standard error goes.
+func checkStreams(out string, places []place) error {
+	if out == input.Stdin {
+		return nil
+	}
+	for _, stream := range []struct {
+		file       *os.File
+		said, what string
+	}{{os.Stdout, "standard output", `give "-"`}, {os.Stderr, "standard error", "choose another name"}} {
+		info, err := stream.file.Stat()
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		for _, p := range places {
+			if p.info != nil && os.SameFile(p.info, info) {
+				return fmt.Errorf("output %s is the file that %s goes to: %s", out, stream.said, stream.what)
+			}
+		}
+	}
+	return nil
+}
+
+// checkIndex refuses outputs in an index directory, and files elsewhere that are
+// one with a file of it.
+func checkIndex(index string, outputs []place) error {
+	if index == "" {
+		return nil
+	}
+	folder := locate(index)
+	entries, _ := os.ReadDir(index) // what cannot be listed is refused when it is opened
+	for _, out := range outputs {
+		within := out.path != "" && out.inside(folder)
+		for _, e := range entries {
+			within = within || out.same(locate(filepath.Join(index, e.Name())))
+		}
+		if within {
+			return fmt.Errorf("output %s lies in the index directory %s: choose another place", out.said, index)
+		}
+	}
+	return nil
+}
+
+func checkInputs(inputs []input.Input, outputs []place) error {
+	if len(outputs) == 0 {
+		return nil
+	}
+	for _, in := range inputs {
+		info, err := statInput(in)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		for _, out := range outputs {
+			if out.info != nil && os.SameFile(out.info, info) {
+				return fmt.Errorf("output %s is the input %s: choose another name", out.said, in.Name)
+			}
+		}
+	}
+	return nil
+}
+
+func statInput(in input.Input) (fs.FileInfo, error) {
+	if in.Path == input.Stdin {
+		return os.Stdin.Stat()
+	}
+	return os.Stat(in.File())
+}
+
+// Swallows reports whether an output is the null device, which takes everything
+// and keeps nothing. A run that writes to it can be continued.
+func Swallows(name string) bool {
+	info, err := os.Stat(name)
+	if err != nil || info.Mode().IsRegular() || name == input.Stdin {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err == nil && os.SameFile(info, null)
+}

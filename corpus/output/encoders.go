@@ -1,0 +1,43 @@
+package output
+
+import "github.com/klauspost/compress/gzip"
+
+// packing is the way in which an output is compressed.
+type packing struct {
+	codec     codec
+	size      int                  // bytes at which a frame ends
+	newStream func() streamEncoder // for long records
+}
+
+// packings are those of "gzip", "zstd", and "" for none.
+var packings = map[string]packing{
+	"":     {plainCodec, plainFrame, func() streamEncoder { return new(plainStream) }},
+	"gzip": {gzipCodec, compressedFrame, func() streamEncoder { return gzip.NewWriter(nil) }},
+	"zstd": {zstdCodec, compressedFrame, func() streamEncoder { return newZstdEncoder() }},
+}
+
+// openKind opens an output of a packing, whatever its name is.
+func openKind(kind string) opener {
+	return func(name string, part *partial, f outFile, durable bool) *Writer {
+		w := newWriter(name, f, durable, packings[kind])
+		w.part = part
+		return w
+	}
+}
+
+// inherit takes over the memory of the frames of an output that is written, and their
+// encoders: of small outputs, making these takes longer than all else.
+func (w *Writer) inherit(old *Writer) {
+	if old.size != w.size {
+		return
+	}
+	swap := func(f, o *frame) {
+		f.src, f.out, f.enc, o.src, o.out, o.enc = o.src[:0], o.out[:0], o.enc, nil, nil, encoder{}
+	}
+	swap(w.frame, old.frame)
+	for range min(len(w.free), len(old.free)) {
+		f, o := <-w.free, <-old.free
+		swap(f, o)
+		w.free <- f
+	}
+}

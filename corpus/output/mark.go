@@ -1,0 +1,58 @@
+package output
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/zeebo/xxh3"
+)
+
+// Mark is how far an output was written: a place at which it can be continued,
+// and enough to know the file again.
+type Mark struct {
+	Size int64  `json:"size"` // bytes of the file
+	Tail uint64 `json:"tail"` // XXH3 of the last 64 KiB of these, of all if they are fewer
+}
+
+const tailSize = 64 << 10
+
+// errOtherFile is the error of a file that is not the one that was marked.
+var errOtherFile = errors.New("it is not the file that was written before, or was changed")
+
+// check returns the tail of a file up to the mark, and errOtherFile if it is not
+// the one that was marked.
+func (m Mark) check(f *os.File) (tail []byte, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if m.Size < 0 || info.Size() < m.Size {
+		return nil, fmt.Errorf("%s has %d bytes of at least %d: %w", f.Name(), info.Size(), m.Size, errOtherFile)
+	}
+	tail = make([]byte, min(m.Size, tailSize))
+	if _, err := io.ReadFull(io.NewSectionReader(f, m.Size-int64(len(tail)), m.Size), tail); err != nil {
+		return nil, err
+	}
+	if xxh3.Hash(tail) != m.Tail {
+		return nil, fmt.Errorf("%s: %w", f.Name(), errOtherFile)
+	}
+	return tail, nil
+}
+
+// appendTail adds what was written to the end of a file that is known, keeping
+// at least the last 64 KiB of it.
+func appendTail(tail, written []byte) []byte {
+	written = written[max(0, len(written)-tailSize):]
+	if len(tail)+len(written) > 2*tailSize {
+		keep := copy(tail, tail[max(0, len(tail)-(tailSize-len(written))):])
+		tail = tail[:keep]
+	}
+	return append(tail, written...)
+}
+
+// mark describes an output of so many bytes that ends in tail.
+func mark(size int64, tail []byte) Mark {
+	return Mark{Size: size, Tail: xxh3.Hash(tail[max(0, len(tail)-tailSize):])}
+}

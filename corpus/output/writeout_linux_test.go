@@ -1,0 +1,38 @@
+package output
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Whatever is written out early, and where it cannot be, Sync tells what has failed and
+// the file has the same bytes.
+func TestWriteOutHarmsNothing(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write(make([]byte, 3*os.Getpagesize())); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range [][2]int64{{0, 0}, {0, 5}, {100, 1 << 13}, {5, 1 << 40}} {
+		writeOut(f, r[0], r[1])
+	}
+	if info, err := f.Stat(); err != nil || info.Size() != 3*int64(os.Getpagesize()) {
+		t.Errorf("%v, %v", info, err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	writeOut(f, 0, 1<<13) // closed
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	writeOut(w, 0, 1<<13)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

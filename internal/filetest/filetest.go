@@ -1,0 +1,62 @@
+// Package filetest has what tests of files need.
+package filetest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Chdir makes relative names short and the same on every machine. Each of the files holds
+// its name.
+func Chdir(t *testing.T, files ...string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for _, name := range files {
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Must ends a test at the first error.
+func Must(t *testing.T, errs ...error) {
+	t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Lines makes about size bytes of JSON lines of about 4 KB each.
+func Lines(text string, size int) []byte {
+	var quoted bytes.Buffer
+	enc := json.NewEncoder(&quoted)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(strings.Repeat(text, 1+4096/len(text))) // a string and a buffer: it never fails
+	var data []byte
+	for i := 0; len(data) < size; i++ {
+		data = fmt.Appendf(data, `{"id":"doc-%d","source":"made","text":`, i)
+		data = append(data, bytes.TrimSpace(quoted.Bytes())...)
+		data = append(data, "}\n"...)
+	}
+	return data
+}
+
+// Write writes files below a folder.
+func Write(t interface{ Fatal(...any) }, files map[string]string) {
+	for name, content := range files {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, []byte(content), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,19 @@
+package filetest
+
+import (
+	"runtime"
+	"syscall"
+)
+
+// AsNobody calls f on a thread that opens files as a user without rights, also where
+// root runs the tests.
+func AsNobody(f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // for good: the thread ends with the goroutine
+		_ = syscall.Setfsuid(65534)
+		f()
+	}()
+	<-done
+}
