@@ -22,7 +22,7 @@ type builds struct {
 	rounds   int
 }
 
-// taken is what a run of a program took.
+// taken holds the time and memory of one run of a program.
 type taken struct{ user, wall time.Duration }
 
 // compare prints the least times of both, and of the ratios, old to new, of runs that

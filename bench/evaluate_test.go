@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// evalFiles are six documents of which 1 and 2 are copies of 0, and 4 is one of 3.
+// evalFiles are six documents: 1 and 2 are copies of 0, and 4 is a copy of 3.
 var evalFiles = map[string]string{
 	"other.jsonl": `{"id":"x","text":"Another document, which has none of the ids that stand in the clusters."}
 `,

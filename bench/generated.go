@@ -40,7 +40,7 @@ func generatedSets(ctx context.Context, sets []*labelled) (made []*labelled, err
 	return made, nil
 }
 
-// labelledOf is a generated set, of which it is known which pages show one article.
+// labelledOf is a generated set. The pages of each article are known.
 func labelledOf(set *vary.Set) *labelled {
 	s := &labelled{}
 	s.Name = set.Name
@@ -54,7 +54,7 @@ func labelledOf(set *vary.Set) *labelled {
 	return s
 }
 
-// originals are the ids of documents of the injected sets that nobody has edited.
+// originals are the ids of unedited documents of the injected sets.
 var originals = regexp.MustCompile(`^[bd][0-9]+$`)
 
 // readMaterial reads the articles of a language from the injected set, and sentences

@@ -13,7 +13,7 @@
 //	go run ./bench window          twenty million of them through a window of five million
 //	go run ./bench speed FILE...   the pipeline in CPU time
 //	go run ./bench scale FILE...   the pipeline on 1, 2, 4 and more processors
-//	go run ./bench methods DIR...  verdicts of the methods against their rules told plainly
+//	go run ./bench methods DIR...  verdicts of the methods against plain forms of their rules
 //
 // and what docs/robustness.md tells of:
 //

@@ -17,7 +17,7 @@ import (
 )
 
 // methods holds every verdict of the methods exact, shingles, imatch and simhash, with a
-// real index, against their rules told plainly, on every corpus below directories.
+// real index, against plain forms of their rules, on every corpus below directories.
 func methods(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("methods", flag.ContinueOnError)
 	most := fs.Int("most", 2500, "documents of each corpus, the first ones")

@@ -192,7 +192,7 @@ func (w *watcher) each(id string, r *dedup.Result, counts dedup.Counts) error {
 	row := w.measure(at.minus(w.last).minus(w.paused))
 	w.report.Rows = append(w.report.Rows, row)
 	row.write(w.out)
-	// What the measuring took is not the run's.
+	// Time spent measuring does not count as time of the run.
 	w.last, w.paused, w.report.start = now(), usage{}, w.report.start.plus(now().minus(at))
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/firstseen/firstseen/report"
 )
 
-// millionReport is all that a run tells. The JSON form is for comparing runs.
+// millionReport holds all figures of a run. The JSON form is for comparing runs.
 type millionReport struct {
 	Docs         uint64          `json:"docs"`
 	Seed         uint64          `json:"seed"`
@@ -58,7 +58,7 @@ type row struct {
 	ByFill    float64 `json:"rate_by_fill"`
 }
 
-// memory is what the process holds, in bytes.
+// memory is the memory of the process, in bytes.
 type memory struct {
 	Resident  int64 `json:"resident"`
 	Anonymous int64 `json:"anonymous"`
@@ -91,7 +91,7 @@ func (r *row) write(w io.Writer) {
 // diskPerDoc is the most bytes of a document's record, its id and sketch included.
 const diskPerDoc = 102
 
-// evaluate holds the figures against what is promised.
+// evaluate compares the figures with the promised ones.
 func (r *millionReport) evaluate(cfg millionConfig) {
 	if !cfg.watched {
 		r.evaluateMemory()
@@ -153,7 +153,7 @@ func (r *millionReport) evaluateTimes() {
 	}
 }
 
-// write tells all but the rows, which were written as they came.
+// write writes all figures but the rows, which were written before.
 func (r *millionReport) write(w io.Writer) {
 	mb := float64(r.Summary.RecordBytes) / 1e6
 	fmt.Fprintf(w, "\n%d documents, %.0f MB in %.1f s (%.0f documents/s, %.0f MB/s); %.1f CPU s, %.1f of them the generator's (%.0f MB/s)\n",

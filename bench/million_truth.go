@@ -79,7 +79,7 @@ func (v *verdicts) note(n uint64, t *gen.Truth, r *dedup.Result) {
 	}
 }
 
-// mustFind tells whether a kind is beyond doubt above the threshold. Without a
+// mustFind reports whether a kind is beyond doubt above the threshold. Without a
 // table the threshold is 0.8.
 func mustFind(k gen.Kind, filterOnly bool) bool {
 	return k == gen.Exact || !filterOnly && (k == gen.Near90 || k == gen.Near80)

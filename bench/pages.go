@@ -68,7 +68,7 @@ func pageSets(ctx context.Context, sets []*labelled) (made []*labelled, err erro
 	return made, err
 }
 
-// eachPages makes the sets of pages, of which each article is on two.
+// eachPages makes the sets of pages. Each article is on two pages.
 func eachPages(ctx context.Context, sets []*labelled, visit func(*vary.Set) error) error {
 	for _, language := range []string{"en", "zh"} {
 		m, err := readMaterial(ctx, sets, language)

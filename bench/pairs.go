@@ -121,7 +121,7 @@ func removals(want func(s *labelled, doc, witness int, l *eval.Likeness) bool) f
 	}
 }
 
-// left are the alike pairs of which both documents stay.
+// left are the alike pairs with both documents kept.
 func (s *labelled) left(o *eval.Outcome) (found [][2]int) {
 	for i := range s.Pairs {
 		if p := &s.Pairs[i]; p.Alike && s.IsLeft(o, p) {

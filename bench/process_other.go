@@ -2,7 +2,7 @@
 
 package main
 
-// readMemory tells nothing elsewhere.
+// readMemory returns nothing on other systems.
 func readMemory() memory { return memory{} }
 
 func dropCache(string) bool { return false }

@@ -49,7 +49,7 @@ func wordsFrom(from, n int) string {
 	return b.String()
 }
 
-// scripted removes as it was told.
+// scripted removes the documents of a list.
 type scripted struct {
 	at      int
 	witness map[int]int

@@ -44,7 +44,7 @@ func rewrappedSets(ctx context.Context, sets []*labelled) (made []*labelled, err
 	return made, nil
 }
 
-// readPages puts in the place of pages the text that is found in them.
+// readPages replaces pages by their texts.
 func (s *labelled) readPages() {
 	e := html.New(html.Visible)
 	for i, doc := range s.Docs {

@@ -61,7 +61,7 @@ func thresholds() (all []ruleMaker) {
 }
 
 // chooseRules are the rules with those keys, divided by commas, or "all". removals:FILE is
-// what another program has removed from the one set that is measured.
+// the removals of another program from the one set measured.
 func chooseRules(keys string) (chosen []ruleMaker, err error) {
 	all := rules()
 	if keys == "all" {

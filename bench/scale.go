@@ -60,7 +60,7 @@ func scale(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-// scaled is what a run took.
+// scaled holds the time and memory of a run.
 type scaled struct {
 	cost
 	documents int64

@@ -165,7 +165,7 @@ func (w *windowWatcher) each(id string, r *dedup.Result, _ dedup.Counts) error {
 	w.rows = append(w.rows, row)
 	fmt.Fprintf(w.out, "| %d | %.0f | %.1f | %d | %.0f | %.0f | %.1f | %.3f |\n", row.docs, row.rate, row.cpu,
 		row.anonymous/mib, float64(row.file)/1e6, float64(row.free)/1e6, float64(row.entries)/1e6, row.fill)
-	w.last = now() // what the measuring took is not the run's
+	w.last = now() // time spent measuring does not count
 	return nil
 }
 
@@ -201,7 +201,7 @@ func (w *windowWatcher) evaluate() {
 	w.expect(second.wall/last.wall >= 0.85, "the last window at 85% of the speed of the second", "%.0f%%; by CPU time %.0f%%", 100*second.wall/last.wall, 100*second.cpu/last.cpu)
 }
 
-// seconds1M is what a million documents of rows of one size took.
+// seconds1M is the time of a million documents in rows of one size.
 func seconds1M(rows []windowRow) (u usage) {
 	for i := range rows {
 		u = u.plus(usage{1e6 / rows[i].rate / float64(len(rows)), rows[i].cpu / float64(len(rows))})

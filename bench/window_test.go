@@ -33,7 +33,7 @@ func TestWindowInSmall(t *testing.T) {
 	}
 }
 
-// Whoever believes in another window than the index has sees what is wrong then.
+// A judge with another window than that of the index finds errors.
 func TestWindowTruth(t *testing.T) {
 	for _, c := range []struct{ window, believed int64 }{{2000, 4000}, {4000, 2000}} {
 		cfg := windowConfig{gen: gen.Config{Docs: 10_000, Seed: 2, Duplicates: 0.3}, window: c.window, workers: 2, dir: t.TempDir()}

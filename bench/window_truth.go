@@ -25,7 +25,7 @@ type windowTruth struct {
 // windowCount counts documents of one kind.
 type windowCount struct {
 	documents, must, found, missed int64 // must: of those, a copy is in the window
-	expired                        int64 // all copies have left the window: nobody is to be named
+	expired                        int64 // all copies have left the window: no witness is expected
 	late, unlike                   int64 // named: outside the window, or nothing like it
 	template                       int64 // named: nothing like it but for a template, which short ones share
 }

@@ -138,7 +138,7 @@ func explain(path string, err error) error {
 	hint := ""
 	switch {
 	case errors.Is(err, ErrDamaged):
-		hint = "; delete it to have it rebuilt from the side table; without a side table, restore a copy or begin a new index"
+		hint = "; delete it to have it rebuilt from the side table (without one, restore a copy or begin a new index)"
 	case errors.Is(err, ErrScheme):
 		hint = "; use the options it was made with, or another index"
 	case errors.Is(err, ErrVersion):

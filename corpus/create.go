@@ -46,6 +46,9 @@ func begin(name string, open opener, worthless ...FileID) (*Writer, error) {
 	if direct {
 		return createDirect(name, open)
 	}
+	if err := inTree(path); err != nil {
+		return nil, fmt.Errorf("creating output: %w", err)
+	}
 	part, err := newPartial(path, worthless...)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = NoFolder(path)

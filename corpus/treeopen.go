@@ -33,7 +33,7 @@ func newTree(p *TreePlan) (t *Tree, err error) {
 	if p.ShardSize > 0 {
 		t.total = -1
 	}
-	if err := makeDir(p.Dir); err != nil {
+	if err := errors.Join(inTree(p.Dir), makeDir(p.Dir)); err != nil {
 		return nil, err
 	}
 	t.root, err = os.OpenRoot(p.Dir)

@@ -51,6 +51,24 @@ func takeLock(dir string) (*treeLock, error) {
 	return readLock(c)
 }
 
+// inTree refuses a path inside a tree that an interrupted run has left. When that run is continued,
+// it would take a partial file there for its own.
+func inTree(path string) error {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	for dir := filepath.Dir(abs); ; dir = filepath.Dir(dir) {
+		lock := filepath.Join(dir, treeName+PartialSuffix)
+		if _, err := os.Lstat(lock); err == nil && lock != abs {
+			return fmt.Errorf("%s lies in an unfinished tree of outputs (%s): finish that run first, or choose another folder", path, lock)
+		}
+		if dir == filepath.Dir(dir) {
+			return nil
+		}
+	}
+}
+
 func readLock(c *claim.Claim) (*treeLock, error) {
 	f, err := c.Open()
 	if err != nil {

@@ -191,8 +191,8 @@ func TestRefused(t *testing.T) {
 		},
 		{
 			"short filter", o, o, write(FilterFile, "short"),
-			"opening filter DIR/filter.bloom: filter is damaged: it is cut short; delete it to have it rebuilt from the side table; without a side table, restore a copy or begin a new index",
-			"opening filter DIR/filter.bloom: filter is damaged: it is cut short; delete it to have it rebuilt from the side table; without a side table, restore a copy or begin a new index",
+			"opening filter DIR/filter.bloom: filter is damaged: it is cut short; delete it to have it rebuilt from the side table (without one, restore a copy or begin a new index)",
+			"opening filter DIR/filter.bloom: filter is damaged: it is cut short; delete it to have it rebuilt from the side table (without one, restore a copy or begin a new index)",
 		},
 		{
 			"another scheme",

@@ -143,7 +143,7 @@ func TestCommonest(t *testing.T) {
 		t.Fatalf("%d of the commonest, %d quotes", len(top), quotes)
 	}
 	for i := range c.parts {
-		if n := len(c.parts[i].heap); n != maxCounters {
+		if n := len(c.parts[i].All()); n != maxCounters {
 			t.Errorf("part %d has %d counters", i, n)
 		}
 	}
@@ -152,7 +152,7 @@ func TestCommonest(t *testing.T) {
 		if _, err := fmt.Sscan(s.Text, &key); err != nil || key >= 10 {
 			t.Errorf("%q is among the commonest", s.Text)
 		}
-		least := c.parts[CommonPart(key)].heap[0].count
+		least := c.parts[CommonPart(key)].All()[0].Count
 		if s.Documents < counts[key] || s.Documents > counts[key]+least {
 			t.Errorf("key %d: %d, in truth %d", key, s.Documents, counts[key])
 		}
@@ -218,34 +218,5 @@ func TestSummaryText(t *testing.T) {
 	new(Summary).WriteText(&b)
 	if got := b.String(); !strings.HasPrefix(got, "0 documents: 0 kept, 0 removed (0%)\n") || strings.Contains(got, "side table") || !strings.Contains(got, "1 in 10^300 a segment") {
 		t.Errorf("of nothing:\n%s", got)
-	}
-}
-
-// TestCounterIsTakenOver: by a key that is new, the one with the least count, from which the
-// new one goes on; the text goes with the key.
-func TestCounterIsTakenOver(t *testing.T) {
-	var c counters
-	for key := range uint64(maxCounters) {
-		for range 10 + (key+100)%maxCounters {
-			if n := c.add(key, key); n != nil {
-				n.Text = fmt.Sprint(key)
-			}
-		}
-	}
-	const least = maxCounters - 100
-	if n := c.heap[0]; n.key != least || n.count != 10 || n.Text == "" {
-		t.Fatalf("%+v has the least count", n)
-	}
-	c.add(1000, 1000)
-	if n := c.counters[1000]; n == nil || n.count != 11 || n.own != 1 || n.Text != "" || c.counters[least] != nil {
-		t.Errorf("%+v, and the one before: %+v", n, c.counters[least])
-	}
-	for key := range uint64(5000) {
-		c.add(2000+key, key)
-		for _, n := range c.heap {
-			if n.count < c.heap[0].count {
-				t.Fatalf("%+v is taken over next, and there is %+v", c.heap[0], n)
-			}
-		}
 	}
 }

@@ -29,7 +29,7 @@ type Config struct {
 	Keep     bool   // leave the folders of trials with differences
 }
 
-// ErrDifferences is returned when a disturbed run did not come to what it should.
+// ErrDifferences is returned if a disturbed run has another result than an undisturbed one.
 var ErrDifferences = errors.New("there were differences")
 
 // Kills kills runs of the workloads until cfg.N signals have ended one, gives the
@@ -214,7 +214,7 @@ func (k *killing) attempt(ctx context.Context, s step, last, kill bool) (over bo
 	return last && phase == "over", ""
 }
 
-// exitInterrupted is the code of a run that was told to stop.
+// exitInterrupted is the exit code of an interrupted run.
 const exitInterrupted = 130
 
 func wasKilled(cmd *exec.Cmd) bool {

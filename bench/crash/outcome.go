@@ -20,7 +20,7 @@ import (
 	"github.com/firstseen/firstseen/index"
 )
 
-// An outcome is what a run came to.
+// An outcome is the result of a run.
 type outcome struct {
 	files   map[string]string // output → length and hash
 	summary string

@@ -264,7 +264,7 @@ func (s *session) kill() (*signals, time.Time) {
 	return by, now
 }
 
-// drain takes the answers that are still in the pipe, or loses them.
+// drain reads the answers left in the pipe, or loses them.
 func (s *session) drain(lose bool) {
 	for a := range s.answers {
 		if !lose {

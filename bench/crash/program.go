@@ -53,7 +53,7 @@ func (p *Program) under(ctx context.Context, dir string, by []string, args ...st
 	return cmd
 }
 
-// said is what a command wrote to standard error.
+// said is the standard error of a command.
 func said(cmd *exec.Cmd) string { return cmd.Stderr.(*bytes.Buffer).String() }
 
 // run runs the program to its end.
@@ -79,5 +79,5 @@ func isOurFault(stderr string) bool {
 	return strings.Contains(stderr, "goroutine ") || strings.Contains(stderr, "panic:")
 }
 
-// Path is where the program lies.
+// Path is the path of the program.
 func (p *Program) Path() string { return p.path }

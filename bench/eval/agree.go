@@ -3,14 +3,14 @@ package eval
 // Agreement is how well the documents that a rule takes for copies of each other agree with
 // the truth. Counts are of pairs of documents; each share is 0 to 1.
 type Agreement struct {
-	// Right, Wrong and Missed are pairs that are taken for copies and are, that are and
-	// should not be, and that should be and are not.
+	// Right are pairs rightly taken for copies, Wrong those wrongly taken for copies, and Missed
+	// are the copies not found.
 	Right  int64 `json:"right"`
 	Wrong  int64 `json:"wrong"`
 	Missed int64 `json:"missed"`
 
 	Precision float64 `json:"precision"` // right of those taken for copies; 1 of none
-	Recall    float64 `json:"recall"`    // right of all that are; 1 of none
+	Recall    float64 `json:"recall"`    // share of the copies found; 1 if there are none
 	F1        float64 `json:"f1"`        // their harmonic mean
 	// ARI is the adjusted Rand index of the two clusterings (Hubert and Arabie, "Comparing
 	// partitions", 1985): 1 if they are the same, around 0 if they agree by chance.

@@ -100,7 +100,7 @@ func TestAgreementByHand(t *testing.T) {
 	}{
 		{"clusters", clusters, Agreement{Right: 1, Wrong: 3, Missed: 3, Precision: 0.25, Recall: 0.25, F1: 0.25, ARI: ari}},
 		{"all pairs", complete, Agreement{Right: 1, Wrong: 3, Missed: 3, Precision: 0.25, Recall: 0.25, F1: 0.25, ARI: ari}},
-		// Of the pairs that are not listed nothing is known, nor of one that is listed without
+		// Unlisted pairs are unknown, and so is one listed without
 		// a label: 25 alone is wrong.
 		{"pairs", six(t, slices.Concat(pairs, []Pair{{A: "d4", B: "d5"}})), Agreement{Right: 1, Wrong: 1, Missed: 3, Precision: 0.5, Recall: 0.25, F1: 1. / 3, ARI: ari}},
 		{"no labels", six(t, nil), Agreement{Precision: 1, Recall: 1, F1: 1, ARI: 0}},

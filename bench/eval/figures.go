@@ -16,7 +16,7 @@ type Figures struct {
 	Found int `json:"found"`
 	// LeftOf is by label how many of the alike pairs stay, and how many there are.
 	LeftOf map[string][2]int `json:"left_of,omitempty"`
-	// Pairs that are labelled as unlike, and those removed with each other.
+	// Pairs labelled as unlike, and those among them removed with each other.
 	Negatives        int `json:"negatives"`
 	NegativesRemoved int `json:"negatives_removed"`
 	Mosaics          int `json:"mosaics"`

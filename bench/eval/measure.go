@@ -163,7 +163,7 @@ func (s *Set) IsLeft(o *Outcome, p *Pair) bool {
 	return !first && !second
 }
 
-// copies joins the documents that are alike, by the labels or as removals.
+// copies joins alike documents, by the labels or by removals.
 func (s *Set) copies(o *Outcome) clusters {
 	c := newClusters(len(s.Docs))
 	for i := range s.Pairs {

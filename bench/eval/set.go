@@ -55,7 +55,7 @@ func (p *Pair) Negative() bool {
 	return strings.HasPrefix(p.Label, "hardneg") || p.Label == "0"
 }
 
-// positives and negatives are the labels of pairs that are alike, and of those that are not.
+// positives are the labels of alike pairs, negatives those of unlike ones.
 var (
 	positives = []string{"1", "dup", "duplicate", "copy", "true", "yes", "positive"}
 	negatives = []string{"0", "non", "none", "unlike", "false", "no", "negative"}

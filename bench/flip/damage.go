@@ -12,7 +12,7 @@ const (
 	sampledLengths = 300  // beside those at the borders of sectors
 )
 
-// A damage is one thing that is done to a file. What a and b are depends on the kind.
+// A damage is one change to a file. The meaning of a and b depends on the kind.
 type damage struct {
 	kind kind
 	a, b int
@@ -78,8 +78,8 @@ func swaps(pages int, rng *rand.Rand) (list []damage) {
 	return list
 }
 
-// apply does the damage to data, which is copied first, and returns what is left.
-// It returns nil where nothing would change.
+// apply damages a copy of data and returns the copy.
+// It returns nil if nothing would change.
 func (d damage) apply(dst, data []byte) []byte {
 	dst = append(dst[:0], data...)
 	switch d.kind {

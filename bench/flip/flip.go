@@ -23,7 +23,7 @@ import (
 	"time"
 )
 
-// Config says where and how much.
+// Config holds the folder and the amount of work.
 type Config struct {
 	Program string // firstseen, built
 	Self    []string
@@ -152,7 +152,7 @@ func readNote(path string) (int, error) {
 	return int(binary.LittleEndian.Uint64(b)), nil
 }
 
-// process runs one worker to its end and enters what it finds.
+// process runs one worker to its end and records its findings.
 func (p *part) process(ctx context.Context, w *Worker) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -220,7 +220,7 @@ func (p *part) enter(f finding) {
 	}
 }
 
-// head keeps the beginning of what a process says: where a stack begins.
+// head keeps the beginning of the output of a process, such as the first lines of a stack.
 type head struct{ text []byte }
 
 func (t *head) Write(b []byte) (int, error) {

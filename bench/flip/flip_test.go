@@ -90,7 +90,7 @@ func TestWorker(t *testing.T) {
 	}
 }
 
-// TestWrongAnswers counts an answer that is not the one wanted, and a panic.
+// TestWrongAnswers counts a wrong answer, and a panic.
 func TestWrongAnswers(t *testing.T) {
 	whole := t.TempDir()
 	if err := os.WriteFile(filepath.Join(whole, "f"), []byte("x"), 0o666); err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/firstseen/firstseen/index"
 )
 
-// sorts are the indexes that are made, by name, with the flags that make them.
+// sorts are the kinds of indexes, by name, with the flags that make them.
 var sorts = []struct {
 	name  string
 	flags []string

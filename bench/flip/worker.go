@@ -21,7 +21,7 @@ type Worker struct {
 	From  int    // the first damage
 	To    int    // and the one after the last
 	Step  int    // of the bits, every so many
-	Note  string // where to note the present damage
+	Note  string // the file that notes the present damage
 }
 
 // A Tally is what came of the damages of one kind.
@@ -147,7 +147,7 @@ func (w *Worker) try(q question, d damage, n int, damaged, data []byte, t *Tally
 	return what, overwrite(path, d, data, data)
 }
 
-// String says what is done, for messages.
+// String names the change, for messages.
 func (d damage) String() string {
 	switch d.kind {
 	case bit:

@@ -2,7 +2,7 @@ package gen
 
 import "fmt"
 
-// Kind is what a document is.
+// Kind is the kind of a document.
 type Kind uint8
 
 const (
@@ -33,10 +33,10 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind(%d)", uint8(k))
 }
 
-// overlaps is the share of a document that is its source's.
+// overlaps is the share of a document taken from its source.
 var overlaps = [Kinds]float64{0, 1, 0.9, 0.8, 0.6, 0.3, 1.0 / pieces}
 
-// Truth is what is known of a document without making it.
+// Truth describes a document without making it.
 type Truth struct {
 	Kind    Kind
 	Sources []uint64 // earlier Unique documents; one, or those of a mosaic
@@ -88,7 +88,7 @@ func (g *Generator) shape(n uint64) shape {
 // million are of one template and alike but for its words.
 func (g *Generator) Clauses(n uint64) uint64 { return g.shape(n).slots }
 
-// Truth tells what document n is.
+// Truth describes document n.
 func (g *Generator) Truth(n uint64) Truth {
 	h := mix(n*0x2545f4914f6cdd1d ^ g.cfg.Seed ^ 0xc0ffee)
 	kind := g.kind(n, h)

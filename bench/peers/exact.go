@@ -2,7 +2,7 @@ package peers
 
 import "github.com/zeebo/xxh3"
 
-// Exact removes texts that are an earlier one, byte for byte.
+// Exact removes texts equal to an earlier one, byte for byte.
 type Exact struct {
 	judged int
 	seen   map[xxh3.Uint128]int

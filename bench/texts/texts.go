@@ -11,7 +11,7 @@ import (
 // A Maker makes texts. It is for one goroutine.
 type Maker struct {
 	rng  *rand.Rand
-	Made [][]string // the sentences of each that is no copy, in order
+	Made [][]string // the sentences of each original, in order
 }
 
 // New returns a maker whose texts follow from the seed.

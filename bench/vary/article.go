@@ -42,7 +42,7 @@ func BulletinArticle(text string) Article {
 	return a
 }
 
-// An Unlike tells texts that have little in common with those before.
+// An Unlike picks texts with little in common with earlier ones.
 type Unlike struct {
 	taken []*similarity.Text
 }

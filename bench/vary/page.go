@@ -141,7 +141,7 @@ func (p *layout) menu() {
 	})
 }
 
-// article is the article with what the site puts between.
+// article is the article with the parts that the site inserts.
 func (p *layout) article(articles []Article, i int) {
 	a := &articles[i]
 	p.region("article", func() {

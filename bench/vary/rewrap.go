@@ -77,7 +77,7 @@ func joinLines(a, b string) string {
 	return a + " " + b
 }
 
-// ProseShare is the share of a text that is in paragraphs, by bytes.
+// ProseShare is the share of paragraphs in a text, by bytes.
 func (p Plain) ProseShare() float64 {
 	prose, all := 0, 1
 	for _, b := range p {

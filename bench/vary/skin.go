@@ -17,7 +17,7 @@ type Frame struct {
 	Interrupt int // after how many paragraphs something stands between; 0: nowhere
 }
 
-// Frames are the weights that are measured.
+// Frames are the weights to measure.
 var Frames = []Frame{
 	{Name: "none"},
 	{Name: "light", Menu: 9, Related: 2, Teasers: 0, Imprint: 1, Interrupt: 0},
@@ -145,12 +145,12 @@ func (s *site) entries(rng *rand.Rand) (entries []string) {
 	return entries
 }
 
-// trail is where the page stands in the site.
+// trail is the path of the page in the site.
 func (s *site) trail(a *Article, rng *rand.Rand) string {
 	return strings.Join([]string{s.home, s.topics[rng.IntN(len(s.topics))], a.Title}, " > ")
 }
 
-// body is the article with what the site puts between.
+// body is the article with the parts that the site inserts.
 func (s *site) body(a *Article, articles []Article, rng *rand.Rand) (lines []string) {
 	if s.frame.Menu > 0 {
 		lines = append(lines, fmt.Sprintf(s.byline, 1+rng.IntN(59)))

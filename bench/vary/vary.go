@@ -14,7 +14,7 @@ type Article struct {
 	Paragraphs []string
 }
 
-// Material is what the sets of one language are made of.
+// Material holds the texts for the sets of one language.
 type Material struct {
 	Language  string    // "en" or "zh"
 	Articles  []Article // no two alike
@@ -22,7 +22,7 @@ type Material struct {
 }
 
 // A Set is made of documents in the order in which they are to be judged, and the
-// pairs among them that are copies of one article.
+// pairs among them with one article.
 type Set struct {
 	Name  string
 	Docs  []Doc

@@ -23,7 +23,7 @@ type Document struct {
 	Segments int `json:"segments"`
 }
 
-// An Explanation describes all that is known of a pair. The JSON form is a contract, but for the
+// An Explanation holds all figures of a pair. The JSON form is a contract, but for the
 // words of Reasons.
 type Explanation struct {
 	Earlier Document          `json:"earlier"`
@@ -36,7 +36,7 @@ type Explanation struct {
 	Reasons []method.Reason `json:"reasons"`
 	// Shared are the segments that both have, as chosen, the longest first.
 	Shared []Segment `json:"shared_segments"`
-	// OtherKeys is how many keys both have that are no segments, such as those of runs.
+	// OtherKeys is the number of shared keys of other kinds than segments, such as those of runs.
 	OtherKeys int `json:"other_keys"`
 }
 

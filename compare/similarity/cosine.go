@@ -14,7 +14,7 @@ import (
 // documents: every unit is then worth the same.
 type Frequencies struct {
 	documents int
-	in        map[uint64]int // by unit, of those that are counted
+	in        map[uint64]int // by unit, of the counted ones
 }
 
 // CountUnits returns Frequencies that count the units of these texts, and no others: as

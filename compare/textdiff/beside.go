@@ -16,12 +16,12 @@ type Style struct {
 	Width int  // columns of both texts together, at least 20
 	Color bool // marks are colours, and not brackets
 	Whole bool // alike text is not folded
-	// Left and Right are ranges of bytes of the texts that are marked by « » or green,
+	// Left and Right are ranges of bytes of the texts, marked by « » or green,
 	// ascending, such as shared segments.
 	Left, Right [][2]int
 }
 
-// foldRows is from how many rows in a row that are alike only the first and the last
+// foldRows is the number of alike rows from which only the first and the last
 // are printed.
 const foldRows = 5
 
@@ -134,7 +134,7 @@ func (s *side) markRuns(other *side) {
 	}
 }
 
-// markRanges notes the ranges that are marked, without the white space around them.
+// markRanges notes the marked ranges, without the white space around them.
 func (s *side) markRanges(ranges [][2]int) {
 	s.begins, s.ends = map[int]bool{}, map[int]bool{}
 	end := 0
@@ -190,7 +190,7 @@ func blocks(a, b *side) []block {
 }
 
 // begin returns the start, in bytes, of the line or the sentence whose first unit is unit i. It
-// returns 0 for units that are not the first.
+// returns 0 for other units.
 func (s *side) begin(i int) int {
 	if i == 0 {
 		return 0

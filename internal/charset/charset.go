@@ -2,7 +2,7 @@
 // signs, in this order:
 //
 //   - a byte order mark;
-//   - bytes that are valid UTF-8;
+//   - valid UTF-8;
 //   - a fitting multi-byte encoding declared by the header or in the page itself;
 //   - a declared single-byte one, unless it is windows-1252 or latin-1, which servers declare of
 //     anything;
@@ -23,7 +23,7 @@ import (
 	"unicode/utf8"
 )
 
-// ErrUnknown is the error for bytes that are text in no known encoding, such as those of an image
+// ErrUnknown is the error for bytes in no known encoding, such as those of an image
 // or a compressed file.
 var ErrUnknown = errors.New("text in no encoding that is known: none is declared that fits, and the bytes look like none")
 

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// Malformed is the byte that a [Stream] puts in place of bytes that are no character. It is never
+// Malformed is the byte that a [Stream] puts in place of malformed bytes. It is never
 // part of UTF-8, so any check of the text finds it.
 const Malformed = 0xff
 

@@ -5,32 +5,47 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/report/derive"
 	"github.com/firstseen/firstseen/report/lines"
 	"github.com/firstseen/firstseen/report/show"
 )
 
-const showLong = `Show what reports of firstseen dedup say: how many documents are what, how their
-scores are spread, which documents and sites are copied most and by whom, which inputs
-lose most, and examples with what they share, as the report quotes it. The examples
-removed on the least evidence are those to look at first.
+const showLong = `Show a report of firstseen dedup: the number of documents by verdict, the spread of
+scores, the documents and sites copied most and by whom, the inputs that lose most,
+and examples with what they share, as the report quotes it. Look first at the examples
+removed on the least evidence. Other examples come from all over the report: they
+differ in verdict, score, folder and file.
 
 The result is a text for a terminal or a file. --html writes it as one page for a
-browser, which needs nothing else, and --json as JSON. Sites are those of ids that are
-URLs. Reports are read once; memory does not grow with them, and counts that are no
-longer exact beyond 65,536 different values are marked with ≤.`
+browser, which needs nothing else, and --json as JSON. With --input, the inputs of the
+run are read too: the page then shows both texts of an example, and marks what differs
+in their first 64 KiB. A source from an earlier run is not among the inputs: its
+example shows the quotes alone. The totals count unique documents and bytes then.
+
+Sites are those of ids that are URLs. Memory does not grow with reports, and counts that
+are no longer exact beyond 65,536 different values are marked with ≤.`
 
 const showExample = `  firstseen report show dups.jsonl
-  firstseen report show --html dups.html dups-*.jsonl.gz`
+  firstseen report show --html dups.html dups-*.jsonl.gz
+  firstseen report show --html dups.html --input documents/ dups.jsonl`
+
+// showing are the flags of firstseen report show.
+type showing struct {
+	options
+	page   string
+	inputs []string
+}
 
 func newShowCommand() *cobra.Command {
-	var page string
-	var asJSON bool
+	var s showing
 	cmd := &cobra.Command{
 		Use:     "show REPORT...",
 		Short:   "Show a report as text or as a page",
@@ -38,51 +53,96 @@ func newShowCommand() *cobra.Command {
 		Example: showExample,
 		Args:    needReport,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if asJSON && page != "" {
+			if s.asJSON && s.page != "" {
 				return usageError{errors.New("show: --html and --json are two forms: give one")}
 			}
-			if err := checkEnding("--html", page, holdsHTML); err != nil {
+			if err := checkEnding("--html", s.page, holdsHTML); err != nil {
 				return usageError{err}
 			}
-			return showReport(cmd, args, page, asJSON)
+			return s.show(cmd, args)
 		},
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&page, "html", "", "write one self-contained page of HTML here; - is standard output")
-	fs.BoolVar(&asJSON, "json", false, "print JSON")
+	fs.StringVar(&s.page, "html", "", "write one self-contained page of HTML here; - is standard output")
+	fs.BoolVar(&s.asJSON, "json", false, "print JSON")
+	fs.StringArrayVar(&s.inputs, "input", nil, "read this input of the run too, for totals and whole texts; repeat it for each, in the order of the run")
+	s.registerReading(fs)
+	s.limits.register(fs)
 	return cmd
 }
 
-func showReport(cmd *cobra.Command, args []string, page string, asJSON bool) error {
+// registerReading adds the flags of reading. --html is the page here, so the format has a name of
+// its own, and settings stand behind it.
+func (s *showing) registerReading(fs *pflag.FlagSet) {
+	reading := pflag.NewFlagSet("", pflag.ContinueOnError)
+	s.reading.register(reading)
+	reading.VisitAll(func(f *pflag.Flag) {
+		switch f.Name {
+		case "html", "status", "mime":
+			return
+		case "format":
+			f.Name = "input-format"
+		}
+		fs.AddFlag(f)
+	})
+}
+
+func (s *showing) show(cmd *cobra.Command, args []string) error {
 	report, err := lines.Open(args, cmd.InOrStdin())
 	if err != nil {
 		return err
 	}
-	if page != "" {
-		inputs, _, err := corpus.Expand(args, []string{".jsonl"})
+	if s.page != "" {
+		inputs, _, err := corpus.Expand(append(slices.Clone(args), s.inputs...), []string{".jsonl"})
 		if err != nil {
 			return err
 		}
-		if err := corpus.CheckOutputs(inputs, "", page); err != nil {
+		if err := corpus.CheckOutputs(inputs, "", s.page); err != nil {
 			return usageError{err}
 		}
+	}
+	if len(s.inputs) > 0 && report.Once() {
+		return usageError{errors.New("show: with --input the report is read twice, and it is a pipe: give a file")}
 	}
 	var c show.Collector
 	if err := report.Each(cmd.Context(), c.Add); err != nil {
 		return err
 	}
 	digest, out := c.Digest(), cmd.OutOrStdout()
+	if len(s.inputs) > 0 {
+		if err := s.readTexts(cmd, report, digest); err != nil {
+			return err
+		}
+	}
 	switch {
-	case page != "":
-		return writeHTMLPage(page, func(w io.Writer) error { return digest.WriteHTML(w, "What "+strings.Join(args, ", ")+" says") })
-	case asJSON:
+	case s.page != "":
+		return writeHTMLPage(s.page, func(w io.Writer) error { return digest.WriteHTML(w, "What "+strings.Join(args, ", ")+" says") })
+	case s.asJSON:
 		enc := json.NewEncoder(out)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
 		return enc.Encode(digest)
 	}
 	return digest.WriteText(out, styleOf(out))
+}
+
+// readTexts reads the inputs of the run beside its report.
+func (s *showing) readTexts(cmd *cobra.Command, report *lines.Reports, digest *show.Digest) error {
+	read, err := s.toRead(cmd, s.inputs)
+	if err != nil {
+		return err
+	}
+	texts := digest.ReadTexts()
+	begin := func(int) error { return nil }
+	err = derive.Each(cmd.Context(), read.source(), len(read.inputs), report, begin, func(doc *corpus.Document, line *lines.Line) error {
+		if doc.Bad == nil && !doc.Other && !doc.Empty {
+			texts.Add(doc.ID, doc.Text, line)
+		}
+		return nil
+	})
+	texts.Close()
+	return err
 }
 
 // styleOf is how text is written to an output: as wide as the terminal, if it is one.

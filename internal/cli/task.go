@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strconv"
 	"time"
 
@@ -277,9 +276,4 @@ func encodeSummary(w io.Writer, s *report.Summary) error {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(s)
-}
-
-func sorted(words []string) []string {
-	slices.Sort(words)
-	return words
 }

@@ -254,7 +254,7 @@ func (p *picker) build() {
 // divides reports whether a block stands between two groups.
 func (p *picker) divides(i int) bool { return p.wall[i] }
 
-// edge returns the first paragraph of a group that is not small, going from one end to the other.
+// edge returns the first paragraph of a group of some size, going from one end to the other.
 func (p *picker) edge(d *document, from, to, step int, small int64) int {
 	at, group := -1, int64(0)
 	for i := from; i != to; i += step {

@@ -21,7 +21,7 @@ const (
 	Related = "firstseen__related" // likewise, for a kept document related to another
 	Mosaic  = "firstseen__mosaic"  // likewise, of one made of several
 	Shared  = "firstseen__shared"  // the passages that the earlier document has; 1
-	Bad     = "firstseen__bad"     // for a record that is no document; 1
+	Bad     = "firstseen__bad"     // for a bad record; 1
 )
 
 // ErrNoSpans is returned for a report written without the spans of shared passages.

@@ -47,7 +47,7 @@ type Also struct {
 // Verdicts that a line can have.
 var verdicts = []string{"unique", "duplicate", "mosaic", "related"}
 
-// check refuses JSON that is no line of a report.
+// check refuses JSON other than a line of a report.
 func (l *Line) check() error {
 	switch {
 	case l.Verdict == "":

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"html/template"
 	"io"
+	"slices"
 
 	"github.com/firstseen/firstseen/internal/visible"
 )
@@ -16,6 +17,8 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{"clean": vi
 // pageData holds the values of the page's template.
 type pageData struct {
 	*Digest
+	Rows   []Total // of the totals, the sum last
+	Read   bool    // whether the texts were read
 	Title  string
 	Bars   []bar
 	Tables []table
@@ -41,13 +44,15 @@ type kind struct {
 
 type shownExample struct {
 	Example
-	Shares string
+	Shares         string
+	Document, From []part // both texts, if they were read
 }
 
 // WriteHTML writes the digest as one page that needs nothing else: no script, no file, no network.
 // Anything in ids and texts is shown and does nothing.
 func (d *Digest) WriteHTML(w io.Writer, title string) error {
-	data := pageData{Digest: d, Title: title, Bars: d.bars()}
+	data := pageData{Digest: d, Title: title, Bars: d.bars(), Rows: append(slices.Clone(d.Totals), d.Sum())}
+	data.Read = d.Sum().Bytes > 0
 	copies := make([]Count, len(d.Copies))
 	for i, c := range d.Copies {
 		copies[i] = Count{c.Site + " ← " + c.Of, c.Count, c.Over}
@@ -62,7 +67,8 @@ func (d *Digest) WriteHTML(w io.Writer, title string) error {
 		shown := kind{Title: kindTitles[k]}
 		for i := range d.Examples {
 			if e := d.Examples[i]; e.Kind == k {
-				shown.Examples = append(shown.Examples, shownExample{e, e.shares()})
+				document, source := e.sides()
+				shown.Examples = append(shown.Examples, shownExample{Example: e, Shares: e.shares(), Document: document, From: source})
 			}
 		}
 		data.Kinds = append(data.Kinds, shown)

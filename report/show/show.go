@@ -14,7 +14,7 @@ import (
 
 // Digest is the summary of a report. The JSON form is a contract.
 type Digest struct {
-	Lines      int64 `json:"lines"` // documents that are not unique
+	Lines      int64 `json:"lines"` // documents with another verdict than unique
 	Removed    int64 `json:"removed"`
 	Duplicates int64 `json:"duplicates"`
 	Exact      int64 `json:"exact"`   // of the duplicates, those equal in their whole text
@@ -22,6 +22,8 @@ type Digest struct {
 	Related    int64 `json:"related"`
 	Mosaics    int64 `json:"mosaics"`
 
+	// Totals by verdict, in the order of verdicts.
+	Totals []Total `json:"totals"`
 	// The most copied documents, the sites of the most copied documents, pairs of a site and the
 	// site it copies, and the inputs with the most removed documents. Sites are those of ids that
 	// are URLs.
@@ -33,7 +35,8 @@ type Digest struct {
 	// Histogram is of the scores of inexact copies, in Bins equal steps from 0 to 1. A score on a
 	// step belongs to the bin above, and 1 to the last.
 	Histogram [Bins]Bin `json:"histogram"`
-	// Examples: removed on the least evidence, the nearest related, and mosaics.
+	// Examples: removed on the least evidence, the nearest related, mosaics, and others from all
+	// over the report.
 	Examples []Example `json:"examples"`
 }
 
@@ -66,10 +69,14 @@ type Example struct {
 	Contained float64  `json:"contained"`
 	Shared    []string `json:"shared"` // passages, as the report quotes them
 	Where     string   `json:"where"`  // file and line
+
+	// The texts, if the inputs were read; cut to maxText bytes.
+	text, other string
+	read        bool // of both texts
 }
 
 // Kinds of examples, in their order.
-var Kinds = []string{"least evidence", "related", "mosaic"}
+var Kinds = []string{"least evidence", "related", "mosaic", spreadKind}
 
 // perKind is how many examples of a kind are shown.
 const perKind = 8
@@ -79,6 +86,8 @@ type Collector struct {
 	d                               Digest
 	documents, sites, copies, files top
 	examples                        map[string][]ranked
+	totals                          map[string]*Total
+	spread                          spread
 }
 
 type ranked struct {
@@ -90,6 +99,7 @@ type ranked struct {
 func (c *Collector) Add(l *lines.Line) error {
 	c.count(l)
 	c.countSources(l)
+	c.spread.add(l)
 	at := min(int(l.Score*Bins+1e-9), Bins-1)
 	bin := &c.d.Histogram[at]
 	switch {
@@ -109,8 +119,12 @@ func (c *Collector) Add(l *lines.Line) error {
 func (c *Collector) count(l *lines.Line) {
 	d := &c.d
 	d.Lines++
-	if !l.Kept {
+	c.total(l).Documents++
+	if l.Kept {
+		c.total(l).Kept++
+	} else {
 		d.Removed++
+		c.total(l).Removed++
 		c.files.add(l.File)
 	}
 	switch l.Verdict {
@@ -166,9 +180,17 @@ func (c *Collector) keep(kind string, l *lines.Line, rank float64) {
 	if len(kept) == perKind && rank >= kept[perKind-1].rank {
 		return
 	}
+	at, _ := slices.BinarySearchFunc(kept, rank, func(r ranked, rank float64) int {
+		return cmp.Or(cmp.Compare(r.rank, rank), -1) // behind its equals
+	})
+	kept = slices.Insert(kept, at, ranked{exampleOf(kind, l), rank})
+	c.examples[kind] = kept[:min(len(kept), perKind)]
+}
+
+func exampleOf(kind string, l *lines.Line) Example {
 	e := Example{
 		Kind: kind, ID: l.ID, Score: l.Score, Contained: l.Contained,
-		Shared: append([]string{}, l.Sample...), Where: l.File + ":" + l.At.String(),
+		Shared: append([]string{}, l.Sample...), Where: whereOf(l),
 	}
 	if l.Of != nil {
 		e.Of = *l.Of
@@ -177,11 +199,7 @@ func (c *Collector) keep(kind string, l *lines.Line, rank float64) {
 			e.Also = append(e.Also, l.Also[i].ID)
 		}
 	}
-	at, _ := slices.BinarySearchFunc(kept, rank, func(r ranked, rank float64) int {
-		return cmp.Or(cmp.Compare(r.rank, rank), -1) // behind its equals
-	})
-	kept = slices.Insert(kept, at, ranked{e, rank})
-	c.examples[kind] = kept[:min(len(kept), perKind)]
+	return e
 }
 
 // Digest returns the summary of all lines.
@@ -203,5 +221,7 @@ func (c *Collector) Digest() *Digest {
 			d.Examples = append(d.Examples, r.Example)
 		}
 	}
+	d.Examples = append(d.Examples, c.spread.choose(d.Examples)...)
+	d.Totals = c.allTotals()
 	return &d
 }

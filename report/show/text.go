@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 
-	"golang.org/x/text/width"
-
+	"github.com/firstseen/firstseen/compare/textdiff"
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
@@ -112,6 +110,7 @@ var kindTitles = map[string]string{
 	"least evidence": "Removed on the least evidence",
 	"related":        "Kept, and most like another",
 	"mosaic":         "Made of several others",
+	spreadKind:       "From all over the report",
 }
 
 // examples writes documents and their sources side by side, and under them the shared parts, as the
@@ -162,23 +161,11 @@ func (e *Example) shares() string {
 	return fmt.Sprintf("score %.4g, contained %.4g", e.Score, e.Contained)
 }
 
-// columnsOf is how many columns a character takes.
-func columnsOf(r rune) int {
-	switch width.LookupRune(r).Kind() {
-	case width.EastAsianWide, width.EastAsianFullwidth:
-		return 2
-	}
-	if unicode.Is(unicode.Mn, r) {
-		return 0
-	}
-	return 1
-}
-
 // wrap cuts a string into lines of at most that many columns; there is at least one.
 func wrap(s string, columns int) (all []string) {
 	start, used := 0, 0
 	for i, r := range s {
-		n := columnsOf(r)
+		n := textdiff.Columns(r)
 		if used+n > columns && i > start {
 			all = append(all, s[start:i])
 			start, used = i, 0
@@ -200,7 +187,7 @@ func cut(s string, columns int) string {
 // pad fills a line up with spaces.
 func pad(s string, columns int) string {
 	for _, r := range s {
-		columns -= columnsOf(r)
+		columns -= textdiff.Columns(r)
 	}
 	return s + strings.Repeat(" ", max(0, columns))
 }
