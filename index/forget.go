@@ -151,7 +151,7 @@ func (e *Editor) Save() error {
 type Dependent struct {
 	ID    string // of the removed document
 	Batch string // it came with, "" for none
-	Of    string // id of the document that is cancelled
+	Of    string // id of the cancelled document
 }
 
 // Dependents calls f for the removed documents with a live witness in this batch, in the order of
