@@ -101,7 +101,7 @@ func (v *verifier) verify(path string, docs []document, score dedup.Score) (err 
 // decide decides documents, together if there is a crew for it.
 func (v *verifier) decide(d *dedup.Deduper, docs []document) ([]dedup.Result, error) {
 	if v.jobs == 1 {
-		r, err := d.Decide(docs[0].id, &docs[0].set)
+		r, err := d.Decide(dedup.Document{ID: docs[0].id, Sketch: &docs[0].set})
 		return []dedup.Result{r}, err
 	}
 	var b dedup.Group

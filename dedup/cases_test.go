@@ -63,7 +63,7 @@ func (c *decisionCase) run(t *testing.T, cfg dedup.Config) {
 	for i := range c.docs {
 		doc := &c.docs[i]
 		want := o.Decide(doc.id, &doc.set)
-		got, err := d.Decide(doc.id, &doc.set)
+		got, err := d.Decide(dedup.Document{ID: doc.id, Sketch: &doc.set})
 		if err != nil {
 			t.Fatal(err)
 		}

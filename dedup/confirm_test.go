@@ -60,7 +60,7 @@ func decideTexts(rt *rapid.T, confirm dedup.Confirmer, texts []string, pool *ded
 			b.Add(doc)
 			continue
 		}
-		r, err := d.DecideDocument(doc)
+		r, err := d.Decide(doc)
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -100,7 +100,7 @@ func TestVerdictsEqualOracle(t *testing.T) {
 			set := w.document()
 			id := fmt.Sprint("doc", i*i%40)
 			want := o.Decide(id, set)
-			got, err := d.Decide(id, set)
+			got, err := d.Decide(dedup.Document{ID: id, Sketch: set})
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -151,7 +151,7 @@ func TestFileTableGivesSameVerdicts(t *testing.T) {
 		for i := range 120 {
 			set := w.document()
 			want := o.Decide("id", set)
-			got, err := d.Decide("id", set)
+			got, err := d.Decide(dedup.Document{ID: "id", Sketch: set})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -172,39 +172,28 @@ func New(cfg Config) (*Deduper, error) {
 
 // See judges a text and, if it is kept, remembers it under id.
 func (d *Deduper) See(id string, text []byte) (Result, error) {
-	return d.SeeDocument(Document{ID: id, Text: text})
-}
-
-// SeeDocument is See for a document with more data to store. It has no Sketch.
-func (d *Deduper) SeeDocument(doc Document) (Result, error) {
-	d.extractor.Extract(&d.sketch, doc.Text)
-	doc.Sketch = &d.sketch
-	return d.DecideDocument(doc)
+	return d.Decide(Document{ID: id, Text: text})
 }
 
 // A Document is the input of a decision.
 type Document struct {
-	ID     string
-	Sketch *feature.Sketch // extracted with the Deduper's own scheme
+	ID string
+	// Sketch is extracted with the Deduper's own scheme. If it is nil, the Deduper extracts one from
+	// Text.
+	Sketch *feature.Sketch
 	// Added is stored with the document if it is kept: fields, as AppendField writes them.
 	Added []byte
 	// Time is passed to a [TimedStore] with a kept document: Unix seconds.
 	Time uint32
 	// Uncounted: if it is removed, it is not remembered, not even to count.
 	Uncounted bool
-	// Text is what Config.Confirm compares; without one it is not needed.
+	// Text is for Config.Confirm, and for a missing Sketch.
 	Text []byte
 }
 
-// Decide is See for a document whose features were extracted elsewhere, with the
-// Deduper's own scheme.
-func (d *Deduper) Decide(id string, s *feature.Sketch) (Result, error) {
-	return d.DecideDocument(Document{ID: id, Sketch: s})
-}
-
-// DecideDocument is Decide for a document with more data to store.
-func (d *Deduper) DecideDocument(doc Document) (Result, error) {
-	r, err := d.JudgeDocument(doc)
+// Decide judges a document and, if it is kept, remembers it.
+func (d *Deduper) Decide(doc Document) (Result, error) {
+	r, err := d.Judge(doc)
 	if err != nil || !r.Kept && (!r.Counted || doc.Uncounted) {
 		return r, err
 	}
@@ -214,14 +203,18 @@ func (d *Deduper) DecideDocument(doc Document) (Result, error) {
 	return r, nil
 }
 
-// JudgeDocument is DecideDocument, but that it remembers nothing.
-func (d *Deduper) JudgeDocument(doc Document) (Result, error) {
+// Judge is Decide without remembering anything.
+func (d *Deduper) Judge(doc Document) (Result, error) {
+	if doc.Sketch == nil {
+		d.extractor.Extract(&d.sketch, doc.Text)
+		doc.Sketch = &d.sketch
+	}
 	d.decider.confirming.begin(doc.Text)
 	defer d.decider.confirming.end()
 	return d.Check(doc.ID, doc.Sketch)
 }
 
-// Check judges a document and remembers nothing.
+// Check is Judge without confirming copies.
 func (d *Deduper) Check(id string, s *feature.Sketch) (Result, error) {
 	r, err := d.check(s)
 	if err != nil {

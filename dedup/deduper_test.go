@@ -133,7 +133,7 @@ func TestDefaultThresholds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, err := d.Decide("", some(c.shared)); err != nil || r.Verdict != c.want {
+		if r, err := d.Decide(dedup.Document{ID: "", Sketch: some(c.shared)}); err != nil || r.Verdict != c.want {
 			t.Errorf("%d shared: %+v, %v; want %v", c.shared, r, err, c.want)
 		}
 	}
@@ -185,7 +185,7 @@ func TestSameID(t *testing.T) {
 		{"", segmentsOf(3, 31, 32, 33), false},
 		{"b", segmentsOf(4, 21, 22, 23), true},
 	} {
-		if r, err := d.Decide(c.id, c.set); err != nil || r.SameID != c.want {
+		if r, err := d.Decide(dedup.Document{ID: c.id, Sketch: c.set}); err != nil || r.SameID != c.want {
 			t.Errorf("document %d: %+v, %v", i, r, err)
 		}
 	}

@@ -96,12 +96,12 @@ func (m *meeting) check(t *testing.T, table dedup.Store, filterKeys uint64) {
 		t.Fatal(err)
 	}
 	for i, set := range m.earlier {
-		if r, err := d.Decide(fmt.Sprint("doc", i), set); err != nil || !r.Kept && i+1 < len(m.earlier) {
+		if r, err := d.Decide(dedup.Document{ID: fmt.Sprint("doc", i), Sketch: set}); err != nil || !r.Kept && i+1 < len(m.earlier) {
 			t.Fatalf("document %d: %+v, %v", i, r, err)
 		}
 		checkpoint(t, table)
 	}
-	r, err := d.Decide("judged", m.set)
+	r, err := d.Decide(dedup.Document{ID: "judged", Sketch: m.set})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestSharedKeyBelowTheCutOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Decide("source", truncated(segmentsOf(1, 11, 12, 13, 14, 15, 16))); err != nil {
+	if _, err := d.Decide(dedup.Document{ID: "source", Sketch: truncated(segmentsOf(1, 11, 12, 13, 14, 15, 16))}); err != nil {
 		t.Fatal(err)
 	}
 	// Five are comparable, of 45 units, and two of them are shared, 14 units.
@@ -125,7 +125,7 @@ func TestSharedKeyBelowTheCutOff(t *testing.T) {
 	set := segmentsOf(2, 11, 12, 23, 24, 25, 26)
 	set.Features = append(set.Features, feature.Feature{Key: 13, Order: 39, Width: 50, Units: 40})
 	set.Units = 54 + 40 + 100
-	if r, err := d.Decide("judged", set); err != nil || r.Verdict != dedup.Unique {
+	if r, err := d.Decide(dedup.Document{ID: "judged", Sketch: set}); err != nil || r.Verdict != dedup.Unique {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -62,7 +62,7 @@ func TestWhySaysWhatCheckDecides(t *testing.T) {
 			if copies != (got.Verdict == dedup.Duplicate) {
 				rt.Fatalf("%+v, because %v", got, why)
 			}
-			if _, err := d.Decide(id, &s); err != nil {
+			if _, err := d.Decide(dedup.Document{ID: id, Sketch: &s}); err != nil {
 				rt.Fatal(err)
 			}
 		}

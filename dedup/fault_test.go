@@ -89,7 +89,7 @@ func judgeStream(table dedup.Store) (string, error) {
 	}
 	var verdicts []string
 	for i, set := range stream() {
-		r, err := d.Decide("id"+string(rune('0'+i)), set)
+		r, err := d.Decide(dedup.Document{ID: "id" + string(rune('0'+i)), Sketch: set})
 		if err != nil {
 			if r.Verdict == dedup.Duplicate {
 				return "", errors.New("a duplicate by a table that failed")
@@ -130,7 +130,7 @@ func TestTableIsAskedOnlyWhereItMatters(t *testing.T) {
 		{withRunKeys(segmentsOf(10, 47, 48), 503, 504), 1, 1, dedup.Counts{Fresh: 59, Lookups: 6, Confirmed: 16}, "two are seen, and one document has them both"},
 	} {
 		table.calls = nil
-		r, err := d.Decide("id", c.set)
+		r, err := d.Decide(dedup.Document{ID: "id", Sketch: c.set})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +155,7 @@ func TestRefutedKeysAreCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Decide("id", segmentsOf(1, 11, 12, 13)); err != nil {
+	if _, err := d.Decide(dedup.Document{ID: "id", Sketch: segmentsOf(1, 11, 12, 13)}); err != nil {
 		t.Fatal(err)
 	}
 	// Without a filter every key counts as seen: one whole text, three segments.

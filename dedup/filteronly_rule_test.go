@@ -99,7 +99,7 @@ func TestFilterOnlyEqualsRules(t *testing.T) {
 			want, why := byFilter(filter, rules.Threshold, set)
 			reasons[why]++
 			items := filter.Items()
-			got, err := d.Decide("id", set)
+			got, err := d.Decide(dedup.Document{ID: "id", Sketch: set})
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -129,15 +129,15 @@ func TestFilterOnlyExactUntilFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := &feature.Sketch{Whole: 500}
-	if r, err := d.Decide("", text); err != nil || !r.Kept {
+	if r, err := d.Decide(dedup.Document{ID: "", Sketch: text}); err != nil || !r.Kept {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	fillTo(filter, 0.0055)
-	if r, err := d.Decide("", text); err != nil || !r.Exact || r.Kept || r.Verdict != dedup.Duplicate {
+	if r, err := d.Decide(dedup.Document{ID: "", Sketch: text}); err != nil || !r.Exact || r.Kept || r.Verdict != dedup.Duplicate {
 		t.Errorf("at a rate of %v: %+v, %v", filter.Rate(), r, err)
 	}
 	fillTo(filter, 0.0057)
-	if r, err := d.Decide("", text); err != nil || r.Exact || !r.Kept {
+	if r, err := d.Decide(dedup.Document{ID: "", Sketch: text}); err != nil || r.Exact || !r.Kept {
 		t.Errorf("at a rate of %v: %+v, %v", filter.Rate(), r, err)
 	}
 }
@@ -157,12 +157,12 @@ func TestFilterOnlySegmentIsNoWholeText(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, set := range []*feature.Sketch{segmentsOf(600, 500, 501, 502, 503), segmentsOf(500, 71, 72)} {
-		r, err := d.Decide("", set)
+		r, err := d.Decide(dedup.Document{ID: "", Sketch: set})
 		if err != nil || !r.Kept || r.Exact {
 			t.Fatalf("%+v, %v", r, err)
 		}
 	}
-	if r, err := d.Decide("", segmentsOf(500, 71, 72)); err != nil || r.Kept || !r.Exact {
+	if r, err := d.Decide(dedup.Document{ID: "", Sketch: segmentsOf(500, 71, 72)}); err != nil || r.Kept || !r.Exact {
 		t.Fatalf("the same text: %+v, %v", r, err)
 	}
 }
@@ -175,7 +175,7 @@ func TestFilterOnlyAsksForAllFourKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, whole := range []uint64{500, near} {
-			if r, err := d.Decide("", &feature.Sketch{Whole: whole}); err != nil || !r.Kept || r.Exact {
+			if r, err := d.Decide(dedup.Document{ID: "", Sketch: &feature.Sketch{Whole: whole}}); err != nil || !r.Kept || r.Exact {
 				t.Errorf("%d: %+v, %v", whole, r, err)
 			}
 		}

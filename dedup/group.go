@@ -134,7 +134,7 @@ type Decision struct {
 }
 
 // DecideAll decides the documents of a group as Decide would one after the other, by all of a pool,
-// and remembers those kept. tell is called once for each, in any order and for several at the same
+// and remembers those kept. emit is called once for each, in any order and for several at the same
 // time, after the table has them. If it fails, none is remembered.
 //
 // The results are those of Decide, and so are the contents of filter and table. Counts may differ a

@@ -106,7 +106,7 @@ func checkBatches(rt *rapid.T, w drawer, scheme feature.Scheme, rules dedup.Rule
 			if diff := gocmp.Diff(want, got[i], cmpopts.EquateEmpty()); diff != "" {
 				rt.Fatalf("document %d of a batch of %d (-oracle +batch):\n%s", i, len(sets), diff)
 			}
-			if _, err := dedupers[1].DecideDocument(dedup.Document{ID: ids[i], Sketch: set, Added: addedOf(ids[i])}); err != nil {
+			if _, err := dedupers[1].Decide(dedup.Document{ID: ids[i], Sketch: set, Added: addedOf(ids[i])}); err != nil {
 				rt.Fatal(err)
 			}
 			events[event(&want)]++

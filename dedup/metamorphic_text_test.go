@@ -143,7 +143,7 @@ func judgeTexts(t *rapid.T, w *textWorld) (results []dedup.Result) {
 		t.Fatal(err)
 	}
 	for i := range 100 {
-		r, err := d.Decide(fmt.Sprint(i), w.document())
+		r, err := d.Decide(dedup.Document{ID: fmt.Sprint(i), Sketch: w.document()})
 		if err != nil {
 			t.Fatal(err)
 		}

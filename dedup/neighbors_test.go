@@ -23,7 +23,7 @@ func TestNearIsExact(t *testing.T) {
 	for i, text := range []string{"+ + +", "Two documents of these words, one after the other.", "+ + +", "two documents of these words one after the other"} {
 		var sketch feature.Sketch
 		extractor.Extract(&sketch, []byte(text))
-		r, err := d.Decide("x", &sketch)
+		r, err := d.Decide(dedup.Document{ID: "x", Sketch: &sketch})
 		if err != nil || r.Exact != (i >= 2) || i >= 2 && r.Of.Num != uint32(i-1) {
 			t.Errorf("%q: %+v, %v", text, r, err)
 		}

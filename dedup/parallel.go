@@ -53,7 +53,7 @@ type parallel struct {
 	parts      [][]int  // components, each ascending
 	shorten    bool     // step 3 is under way
 
-	ids  []string // of documents that are added
+	ids  []string // of added documents
 	recs [][]byte
 	keys [][]uint64
 	at   []uint32 // their times
@@ -76,7 +76,7 @@ type asked struct {
 	n       []uint8  // holders of each key; 0 if the filter has not seen it; see closedKey
 	holders []uint32 // of one key after the other
 	touched bool     // a document of the group may be one more
-	links   []int32  // of those that are open, the first for each key
+	links   []int32  // the first unresolved one for each key
 }
 
 // closedKey is set in asked.n of a key if no document of the group is a holder of it, though the
@@ -329,7 +329,7 @@ func (g *parallel) add() error {
 	return nil
 }
 
-// tell is step 5.
+// emit is step 5.
 func (g *parallel) emit(emit func(worker, i int, t Decision)) {
 	g.eachAgain(func(m *member, i int) {
 		if r := &g.results[i]; r.Of.Num != 0 || len(r.Also) > 0 {

@@ -147,7 +147,7 @@ func judgePart(rt *rapid.T, d *dedup.Deduper, pool dedup.Pool, ids []string, set
 		return decideAll(rt, d, pool, ids, sets)
 	}
 	for i := range ids {
-		r, err := d.Decide(ids[i], sets[i])
+		r, err := d.Decide(dedup.Document{ID: ids[i], Sketch: sets[i]})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -172,7 +172,7 @@ func TestStackOfStoresMadeApart(t *testing.T) {
 				rt.Fatal(err)
 			}
 			for i := range 30 {
-				if _, err := d.Decide(fmt.Sprint(part, "-", i), w.document()); err != nil {
+				if _, err := d.Decide(dedup.Document{ID: fmt.Sprint(part, "-", i), Sketch: w.document()}); err != nil {
 					rt.Fatal(err)
 				}
 			}
@@ -188,11 +188,11 @@ func TestStackOfStoresMadeApart(t *testing.T) {
 		}
 		for i := range 60 {
 			set := w.document()
-			want, err := whole.Decide(fmt.Sprint(i), set)
+			want, err := whole.Decide(dedup.Document{ID: fmt.Sprint(i), Sketch: set})
 			if err != nil {
 				rt.Fatal(err)
 			}
-			got, err := stacked.Decide(fmt.Sprint(i), set)
+			got, err := stacked.Decide(dedup.Document{ID: fmt.Sprint(i), Sketch: set})
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -240,7 +240,7 @@ func TestStackOfLongDocuments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, err := d.Decide("x", &set); err != nil || r.Segments < 150 || r.Exact != (i == 1) {
+		if r, err := d.Decide(dedup.Document{ID: "x", Sketch: &set}); err != nil || r.Segments < 150 || r.Exact != (i == 1) {
 			t.Errorf("%+v, %v", r, err)
 		}
 	}

@@ -187,12 +187,11 @@ func (g *parallel) keptBefore(p int) bool {
 	return false
 }
 
-// holders appends the numbers of those documents of the group before that of the key at
-// p that are kept and have the key, the earliest first, and Counted for those that only
-// count, up to the capacity of dst.
+// holders appends the group's earlier holders of the key at p, the earliest first, up to the capacity
+// of dst. A kept document is appended by its number, and one that only counts as Counted.
 //
-// In step 3 it takes those that are removed out of the chain, which belongs to one
-// component: of a thousand copies of one page each would else look at all before it.
+// In step 3 it takes removed documents out of the chain, which belongs to one component. Otherwise
+// each of a thousand copies of one page would look at all before it.
 func (g *parallel) holders(dst []uint32, p int) []uint32 {
 	b, last, of := g.group, int32(-1), int32(-1)
 	for q := b.head[p]; b.owner[q] < b.owner[p] && len(dst) < cap(dst); q = b.next[q] {

@@ -23,13 +23,13 @@ const (
 	// Unreadable: another version of the program wrote it.
 	Unreadable = "unreadable"
 	// Stale: it belongs to an earlier state of the index, or to another index.
-	// A run makes it anew from what is there, with the same verdicts.
+	// A run rebuilds it from the other files, with the same verdicts.
 	Stale = "stale"
 	// Missing: it is not there, and what was asked for needs none.
 	Missing = "missing"
 )
 
-// A Finding is something in an index that is not as a run in good order leaves it.
+// A Finding is a difference from the state after a clean run.
 // The JSON form is a contract.
 type Finding struct {
 	File   string `json:"file"` // its name in the index's directory
@@ -54,14 +54,12 @@ type Checked struct {
 
 // CheckOptions say what Check does beside reading.
 type CheckOptions struct {
-	// Rebuild makes the filter anew where it is not as it should be and the
-	// table is sound. The index is locked then.
+	// Rebuild rebuilds a filter with a finding, if the table is sound. It locks the index.
 	Rebuild bool
-	// State is the name of the owner's value that is there while a run is
-	// unfinished.
+	// State names the owner's value of an unfinished run.
 	State string
-	// Progress, if not nil, is told how much of a step is done, of how much;
-	// of is 0 where that is unknown.
+	// Progress, if not nil, receives how much of a step is done. of is the whole step, 0 if
+	// unknown.
 	Progress func(step string, done, of uint64)
 }
 
@@ -153,8 +151,7 @@ func (c *checker) check() error {
 	return c.checkKey()
 }
 
-// look tells what is there; filterErr is what is wrong with the beginning of the
-// filter.
+// look finds the files of the index. filterErr is the damage of the filter's header.
 func (c *checker) look() (filterErr, err error) {
 	c.p, err = look(c.dir)
 	switch {
@@ -294,8 +291,8 @@ func (c *checker) findFilter(err error) {
 	c.find(FilterFile, Damaged, cause(err, bloomstore.ErrDamaged), remedy)
 }
 
-// cause is what a store says was wrong, without the path before it and the advice
-// behind, which here are told for themselves.
+// cause returns a store's error without the path before it and the advice behind it: a finding has
+// both in other fields.
 func cause(err, kind error) string {
 	text := err.Error()
 	if _, after, ok := strings.Cut(text, kind.Error()+": "); ok {

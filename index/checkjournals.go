@@ -77,7 +77,7 @@ func (c *checker) checkJournal(path string) error {
 	return nil
 }
 
-// findJournal makes a finding of an error about a journal, where it is one.
+// findJournal makes a finding of an error about a journal's content. It returns other errors.
 func (c *checker) findJournal(name string, err error) (found bool, _ error) {
 	switch {
 	case errors.Is(err, keylog.ErrDamaged):

@@ -10,17 +10,17 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// Compacted tells what Compact has done. The JSON form is a contract.
+// Compacted is the result of Compact. The JSON form is a contract.
 type Compacted struct {
 	Before TableStats `json:"before"`
 	After  TableStats `json:"after"`
 	Filter bool       `json:"filter_rebuilt"`
 }
 
-// Compact writes the table anew without what was taken back, and gives the space back;
-// then the filter, of the size it has. Each takes the place of the old file in one step:
-// whoever is stopped at any moment leaves an index that is as it was before one of them.
-// The table needs room for a second one meanwhile, the filter its memory.
+// Compact rewrites the table without the documents taken back, which frees their space. Then it
+// rebuilds the filter in its size. Each new file replaces the old one in one step, so a kill leaves
+// a usable index at any moment. Meanwhile the table needs space for a second one, and the filter
+// its memory.
 func (e *Editor) Compact(ctx context.Context) (c Compacted, err error) {
 	c.Before = StatsOf(e.x.table)
 	if err := e.x.table.Compact(ctx); err != nil {
@@ -38,8 +38,8 @@ func (e *Editor) Compact(ctx context.Context) (c Compacted, err error) {
 	return c, err
 }
 
-// rebuildFilter makes the filter anew, without the keys of dead documents, where there is
-// one that is the table's.
+// rebuildFilter rebuilds the filter without the keys of dead documents, if the index has a filter of
+// the table's state.
 func (e *Editor) rebuildFilter(ctx context.Context) (bool, error) {
 	path := e.x.path(FilterFile)
 	h, err := bloomstore.ReadHeader(path)

@@ -8,7 +8,7 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 )
 
-// What an index is told by, line by line. The JSON forms are a contract.
+// The lines of a dump. The JSON forms are a contract.
 type (
 	// DocumentLine is a kept document.
 	DocumentLine struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/firstseen/firstseen/docmap"
 )
 
-// The files of an index. There are also its lock and, where it is keyed, KeyFile.
+// The files of an index. It also has a lock and, if it is keyed, KeyFile.
 const (
 	TableFile  = "table.db"
 	FilterFile = "filter.bloom"
@@ -25,7 +25,7 @@ type presence struct {
 	header        bloomstore.Header // of the filter
 }
 
-// look reads which files there are, and what the filter tells of itself.
+// look finds the files of an index, and reads the header of the filter.
 func look(dir string) (p presence, err error) {
 	if p.table, err = exists(filepath.Join(dir, TableFile)); err != nil {
 		return p, err
@@ -59,7 +59,7 @@ func noIndex(dir string) error {
 	return fmt.Errorf("there is no index in %s: neither a side table nor a filter", dir)
 }
 
-// lookAtIndex is look where there has to be an index.
+// lookAtIndex is look, with an error if dir has no index.
 func lookAtIndex(dir string) (presence, error) {
 	p, err := look(dir)
 	switch {
@@ -71,8 +71,8 @@ func lookAtIndex(dir string) (presence, error) {
 	return p, p.lost(dir)
 }
 
-// lost refuses a filter whose table is gone: used alone it would forget whom it
-// has seen, and a new table beside it would know nobody.
+// lost refuses a filter whose table is gone. Used alone, it could not name its documents, and a new
+// table would have none of them.
 func (p *presence) lost(dir string) error {
 	if p.filter && !p.table && savedWithTable(p.header.Stamp) {
 		return fmt.Errorf("index %s: %s is gone, and %s was saved beside it; put the table back from a copy, or give another --index",
@@ -107,7 +107,7 @@ func savedWithTable(stamp []byte) bool {
 type Files struct {
 	// Table is nil in an index without a side table.
 	Table *docmap.Table
-	// Filter is what the filter file tells of itself, nil where none was saved.
+	// Filter is the header of the filter file, nil if none was saved.
 	Filter *bloomstore.Header
 	// Journals says that a run over a pipe, without a table, is under way or
 	// was killed.

@@ -207,8 +207,8 @@ func markOf(h *bloomstore.Header) (m mark, values map[string][]byte, err error) 
 	return m, values, nil
 }
 
-// stampFilterOnly is what a filter file without a table carries: its mark and, where there are
-// any, the owner's values.
+// stampFilterOnly returns the stamp of a filter without a table: its mark and the owner's values, if
+// it has any.
 func (x *Index) stampFilterOnly(m mark) []byte {
 	if len(x.values) == 0 {
 		return m.stamp()

@@ -56,20 +56,20 @@ func (x *Index) decideReplacing(doc dedup.Document) (dedup.Result, error) {
 		if err != nil {
 			return dedup.Result{}, err
 		}
-		return x.deduper.DecideDocument(doc)
+		return x.deduper.Decide(doc)
 	}
 	r, err := x.deduper.Check(doc.ID, doc.Sketch)
 	if err != nil {
 		return r, err
 	}
 	if r.Exact {
-		return x.deduper.DecideDocument(doc) // it may have to be confirmed
+		return x.deduper.Decide(doc) // it may have to be confirmed
 	}
 	if _, err := x.table.Forget(earlier); err != nil {
 		return dedup.Result{}, err
 	}
 	doc.Uncounted = true // the earlier ones are gone, and may come back
-	r, err = x.deduper.DecideDocument(doc)
+	r, err = x.deduper.Decide(doc)
 	if err != nil || !r.Kept {
 		x.table.Recall(earlier)
 	}
@@ -151,7 +151,7 @@ func (e *Editor) Save() error {
 type Dependent struct {
 	ID    string // of the removed document
 	Batch string // it came with, "" for none
-	Of    string // id of the document that is cancelled
+	Of    string // id of the cancelled document
 }
 
 // Dependents calls f for the removed documents with a live witness in this batch, in the order of

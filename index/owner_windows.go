@@ -1,5 +1,4 @@
 package index
 
-// lockedForAll: a locked file can be written by nobody but through the handle that has
-// the lock.
+// lockedForAll: a locked file can be written only through the handle with the lock.
 const lockedForAll = true

@@ -25,7 +25,7 @@ var ErrReopen = docmap.ErrReopen
 type Reader struct {
 	scheme feature.Scheme
 	table  *docmap.Table
-	// filter is nil where there is a table, which is asked for every key: a
+	// filter is nil beside a table, which is asked for every key: a
 	// look-up costs microseconds and loading a filter seconds.
 	filter *bloomstore.Filter
 	closed bool
@@ -37,7 +37,7 @@ func (r *Reader) Scheme() feature.Scheme { return r.scheme }
 // Table is nil in an index without a side table.
 func (r *Reader) Table() *docmap.Table { return r.table }
 
-// Filter is nil where there is a table.
+// Filter is nil beside a table.
 func (r *Reader) Filter() *bloomstore.Filter { return r.filter }
 
 // Kept is a kept document, as the side table stores it.

@@ -10,8 +10,8 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// otherRules says what to do where the index cannot be opened because other rules made
-// it, and not only other settings.
+// otherRules adds a remedy to the error about an index made by other rules, and not only by other
+// settings.
 func (x *Index) otherRules(err error) error {
 	if !errors.Is(err, docmap.ErrScheme) && !errors.Is(err, bloomstore.ErrScheme) {
 		return err

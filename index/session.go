@@ -92,10 +92,10 @@ func (x *Index) Decide(doc dedup.Document) (dedup.Result, error) {
 		return dedup.Result{}, err
 	}
 	x.arrived, x.owing, doc.Time = false, true, x.time
-	decide := x.deduper.DecideDocument
+	decide := x.deduper.Decide
 	switch {
 	case x.isLate:
-		decide = x.deduper.JudgeDocument // it never becomes a witness
+		decide = x.deduper.Judge // it never becomes a witness
 	case x.policy.ReplaceSameID && x.table != nil:
 		decide = x.decideReplacing
 	}
@@ -121,7 +121,7 @@ func (x *Index) See(id string, text []byte) (dedup.Result, error) {
 		return dedup.Result{}, err
 	}
 	x.owing, x.seen = true, int64(len(text))
-	r, err := x.deduper.SeeDocument(dedup.Document{ID: id, Text: text, Time: x.time})
+	r, err := x.deduper.Decide(dedup.Document{ID: id, Text: text, Time: x.time})
 	return x.added(r, err)
 }
 

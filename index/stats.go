@@ -76,7 +76,7 @@ func StatsOf(t *docmap.Table) TableStats {
 	return s
 }
 
-// TableStats returns what the index's table holds, nil where there is none.
+// TableStats returns the counts of the index's table, nil in an index without one.
 func (x *Index) TableStats() *TableStats {
 	if x.table == nil {
 		return nil
@@ -94,7 +94,7 @@ func (x *Index) State() FilterState {
 	return FilterState{Bytes: f.Shape().Bytes(), Items: f.Items(), Capacity: f.Shape().Capacity(), Fill: f.Fill(), Rate: f.Rate()}
 }
 
-// HeaderState is State of a filter file that is not loaded.
+// HeaderState is State for a filter file, without loading it.
 func HeaderState(h bloomstore.Header) FilterState {
 	fill := float64(h.Ones) / float64(h.Shape.Bits)
 	return FilterState{
@@ -103,7 +103,7 @@ func HeaderState(h bloomstore.Header) FilterState {
 	}
 }
 
-// String tells it in one line.
+// String describes the filter in one line.
 func (w *WindowStats) String() string {
 	return fmt.Sprintf("%v to %s; %d documents count, from %s on, in %d slices; %d expired",
 		time.Duration(w.Seconds)*time.Second, w.Clock.Format(time.RFC3339), w.Counting, w.Edge.Format(time.RFC3339), w.Slices, w.Expired)

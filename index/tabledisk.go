@@ -6,21 +6,19 @@ import (
 	"github.com/firstseen/firstseen/docmap"
 )
 
-// What a side table takes of disk: for a key that is not in a run yet, repeats
-// included, with the page that its chunk does not fill; for an entry of a run, with
-// what a merge writes before it frees anything; for a document beside its id; and for
-// what is written anew with each checkpoint.
+// The disk of a side table in bytes. A pending key, repeats included, counts with its share of a page
+// that its chunk does not fill. An entry of a run counts with the space of a merge. A document counts
+// without its id. The rest is rewritten with each checkpoint.
 const (
 	diskPerPending = 9.2
 	diskPerEntry   = 15
-	diskPerDoc     = 110 // of which its sketch is up to 69
+	diskPerDoc     = 110 // with up to 69 of its sketch
 	diskFixed      = 512 << 10
 )
 
-// TableDisk is the most disk, in bytes, that a side table of so many documents takes:
-// keys is what they have in all, repeats included, entries is what is kept of them, a
-// key with up to 8 documents; ids are idBytes long in the mean. Keys become runs when
-// there are memtable entries, 0 for the default.
+// TableDisk returns the largest size in bytes of a side table with so many documents. keys counts all
+// their keys, repeats included. entries counts the stored pairs of key and document, at most 8 for a
+// key. idBytes is the mean length of an id. Keys become a run at memtable entries, 0 for the default.
 func TableDisk(docs, keys, entries, idBytes float64, memtable int) uint64 {
 	if memtable <= 0 {
 		memtable = docmap.DefaultMemtableKeys

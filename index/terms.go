@@ -25,7 +25,7 @@ func weighsTerms(name string) bool {
 	return feature.Scheme{Method: feature.MethodOf(name)}.WeighsTerms() && strings.Contains(name, "-t")
 }
 
-// ReadTerms returns the table of terms of the index in dir, nil where it has none.
+// ReadTerms returns the table of terms of the index in dir, nil if it has none.
 func ReadTerms(dir string) (*terms.Table, error) {
 	t, err := ReadTermsFile(filepath.Join(dir, TermsFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -77,7 +77,7 @@ func (x *Index) keepTerms(p *presence) error {
 	return durable.Remove(x.path(TermsFile))
 }
 
-// schemeIn returns the scheme of the index in dir, of which name and key are known.
+// schemeIn returns the scheme of the index in dir, by its name and key.
 func schemeIn(dir, name string, key []byte) (feature.Scheme, error) {
 	if s, ok := feature.Named(name, key); ok {
 		return s, nil

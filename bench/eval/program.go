@@ -110,7 +110,7 @@ func (p *Program) see(number int, doc Doc) (dedup.Result, error) {
 	text := []byte(doc.Text)
 	p.extractor.Extract(&p.sketch, text)
 	added := dedup.AppendField(nil, numberTag, binary.AppendUvarint(nil, uint64(number)))
-	r, err := p.deduper.DecideDocument(dedup.Document{ID: doc.ID, Sketch: &p.sketch, Text: text, Added: added})
+	r, err := p.deduper.Decide(dedup.Document{ID: doc.ID, Sketch: &p.sketch, Text: text, Added: added})
 	if err == nil && r.Kept {
 		p.texts[number] = doc.Text
 	}

@@ -85,7 +85,7 @@ func (e *Explanation) judge(rules Rules) error {
 	extractor.ExtractFor(&first, []byte(e.Earlier.Text), e.Earlier.Exact)
 	extractor.ExtractFor(&second, []byte(e.Later.Text), e.Later.Exact)
 	e.Earlier.Segments, e.Later.Segments = first.Parts(), second.Parts()
-	if _, err := d.Decide(e.Earlier.ID, &first); err != nil {
+	if _, err := d.Decide(dedup.Document{ID: e.Earlier.ID, Sketch: &first}); err != nil {
 		return err
 	}
 	r, why, err := d.Explain(e.Later.ID, &second)

@@ -94,6 +94,7 @@ func newPlanCommand() *cobra.Command {
 	f.counting.registerPlan(fs)
 	f.method.register(fs, &f.scheme, &f.score)
 	fs.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "processors to use for the sample")
+	fs.Lookup("jobs").DefValue = "all" // the same help on any machine
 	f.reading.register(fs)
 	f.limits.register(fs)
 	fs.BoolVar(&f.asJSON, "json", false, "print JSON")

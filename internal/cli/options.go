@@ -103,6 +103,7 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	section(fs, "What is written")
 
 	fs.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "processors to use; the output is the same for any number")
+	fs.Lookup("jobs").DefValue = "all" // the same help on any machine
 	fs.DurationVar(&f.every, "checkpoint-every", time.Second, "with --index and a pipe: remember the answered documents this often, against a kill; 0 does not")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no summary on standard error")
 	fs.Var(&f.checkpoint, "checkpoint-bytes", "bytes of records between checkpoints (default 256MiB)")

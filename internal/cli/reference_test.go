@@ -68,24 +68,6 @@ func writeReference(b *strings.Builder, cmd, dedup *cobra.Command) {
 	}
 }
 
-// indented makes code of the lists in a text, which stand in columns.
-func indented(text string) string {
-	var b strings.Builder
-	blank := true
-	for line := range strings.Lines(text) {
-		list := strings.HasPrefix(line, "  ")
-		if list && !blank {
-			b.WriteString("\n")
-		}
-		if list {
-			b.WriteString("  ")
-		}
-		b.WriteString(line)
-		blank = list || strings.TrimSpace(line) == ""
-	}
-	return b.String()
-}
-
 // flagLine returns a flag as an item of a list.
 func flagLine(f *pflag.Flag) string {
 	name, usage := pflag.UnquoteUsage(f)
@@ -93,7 +75,7 @@ func flagLine(f *pflag.Flag) string {
 	if f.Shorthand != "" {
 		spelling = "-" + f.Shorthand + ", " + spelling
 	}
-	if d := f.DefValue; d != "" && d != "false" && d != "0" && d != "[]" && d != "-1" && f.Name != "jobs" && !strings.Contains(usage, "(default") {
+	if d := f.DefValue; d != "" && d != "false" && d != "0" && d != "[]" && d != "-1" && !strings.Contains(usage, "(default") {
 		usage += " (default " + d + ")"
 	}
 	words := strings.Fields(fmt.Sprintf("- `%s`: %s", spelling, usage))

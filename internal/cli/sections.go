@@ -68,7 +68,7 @@ func commandGroups(root *cobra.Command) {
 			root.AddCommand(cmd)
 		}
 	}
-	root.AddCommand(newVersionCommand())
+	root.AddCommand(newVersionCommand(), newGenerateCommand())
 	root.AddCommand(earlierCommands()...)
 }
 

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+)
+
+func newGenerateCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "generate DIR",
+		Short:   "Write a man page of each command to a folder",
+		Hidden:  true, // for those who make packages
+		Example: "  firstseen generate man/ && man man/firstseen-dedup.1",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			now, err := clock(os.Getenv(epochVariable))
+			if err != nil {
+				return usageError{err}
+			}
+			if err := os.MkdirAll(args[0], 0o777); err != nil {
+				return fmt.Errorf("man pages: %w", err)
+			}
+			return writeManPages(cmd.Root(), args[0], now())
+		},
+	}
+	return cmd
+}
+
+// writeManPages writes the pages of a command and of those below it.
+func writeManPages(root *cobra.Command, dir string, now time.Time) error {
+	forManual(root)
+	return doc.GenManTree(root, &doc.GenManHeader{Title: "FIRSTSEEN", Section: "1", Date: &now, Source: "firstseen " + versionString(), Manual: "firstseen"}, dir)
+}
+
+// forManual prepares the texts of a command for Markdown, from which man pages are made.
+func forManual(cmd *cobra.Command) {
+	cmd.Long, cmd.DisableAutoGenTag = indented(cmd.Long), true
+	for _, sub := range cmd.Commands() {
+		forManual(sub)
+	}
+}
+
+// indented makes code, in Markdown, of the lists in a text, which stand in columns.
+func indented(text string) string {
+	var b strings.Builder
+	blank := true
+	for line := range strings.Lines(text) {
+		list := strings.HasPrefix(line, "  ")
+		if list && !blank {
+			b.WriteString("\n")
+		}
+		if list {
+			b.WriteString("  ")
+		}
+		b.WriteString(line)
+		blank = list || strings.TrimSpace(line) == ""
+	}
+	return b.String()
+}
