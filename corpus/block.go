@@ -19,11 +19,11 @@ type Block struct {
 	Reject  string          // if not empty, every record in Data is bad for this reason
 	Format  Format          // of the input
 	Charset string          // that the input is decoded from; "" is none
-	Spans   []Span          // where the records stand in Data, if the format is a [Framer]
-	Frames  Frames          // what has found them, if so: for what does not change
+	Spans   []Span          // places of the records in Data, if the format is a [Framer]
+	Frames  Frames          // their finder, for its constants
 	More    func(bytes int) // unless it is nil, what [Block.Take] calls
-	Opened  Rows            // what the records are of, if the format is an [Opener]: for what does not change
-	Passed  bool            // nobody needs what the documents say, only which they are
+	Opened  Rows            // their file, if the format is an [Opener], for its constants
+	Passed  bool            // only the ids of the documents are needed, not their texts
 
 	// Inflated is how many bytes a parser has decompressed bodies of the records to. See
 	// [Inflation].
@@ -33,10 +33,10 @@ type Block struct {
 	maxRatio int
 
 	buf   []byte   // Data and the beginning of the next block
-	long  memory   // Data where it is one long record
+	long  memory   // Data, if it is one long record
 	room  []byte   // see Room
 	names []byte   // see Name
-	apart memory   // room, where it is that of a long record
+	apart memory   // room, if it is that of a long record
 	kept  []memory // see Keep
 }
 
@@ -51,11 +51,11 @@ type Span struct {
 // apartFrom is from how many bytes on a piece of memory is none of the Go heap.
 const apartFrom = 256 << 10
 
-// roomBeside is what the room of a block has beyond the length of its data, for
-// parsers that write a few bytes more than they take.
+// roomBeside is the room of a block beyond the length of its data, in bytes, for parsers that write
+// a few bytes more than they take.
 const roomBeside = 64
 
-// Long tells whether the block is one record longer than BlockSize.
+// Long reports whether the block is one record longer than BlockSize.
 func (b *Block) Long() bool { return b.long.mem != nil }
 
 // Release gives back the memory of a long record, which is none of the Go heap;
@@ -97,13 +97,12 @@ func (b *Block) Rewind() {
 	b.Inflated = 0
 }
 
-// Room is the memory of the block for what cannot be pointed at in Data: texts
-// that have to be decoded. It is an empty slice to append to, and what is then
-// given to Hold stays until the block is filled again, parsed again or released.
+// Room returns the memory of the block for decoded texts, which Data does not contain. It is an empty
+// slice to append to. Bytes then given to Hold stay until the block is filled again, parsed again or
+// released.
 //
-// All that is held of a block may take as many bytes as Data has: no format
-// makes a record longer by decoding it. The slice has room for what is left of
-// these, and for 64 bytes more.
+// A block can hold as many bytes as Data has: no format makes a record longer by decoding it. The
+// slice has room for the rest of these, and for 64 bytes more.
 func (b *Block) Room() []byte {
 	if need := len(b.Data) + roomBeside; cap(b.room) < need {
 		if b.Long() {
@@ -115,15 +114,15 @@ func (b *Block) Room() []byte {
 	return b.room[len(b.room):]
 }
 
-// Hold keeps what was appended to the slice that Room returned last.
+// Hold keeps the bytes appended to the last slice of Room.
 func (b *Block) Hold(data []byte) []byte {
 	n := len(b.room)
 	b.room = b.room[:n+len(data)]
 	return b.room[n : n+len(data) : n+len(data)]
 }
 
-// Keep copies a text into the memory of the block, also one that is longer than what
-// is left of its room: decompressed, a document says more than its record has bytes.
+// Keep copies a text into the memory of the block, also one longer than the rest of its room: a
+// decompressed document can be longer than its record.
 func (b *Block) Keep(text []byte) []byte {
 	if room := b.Room(); cap(room) >= len(text) {
 		return b.Hold(append(room, text...))
@@ -132,8 +131,8 @@ func (b *Block) Keep(text []byte) []byte {
 	return append(b.Memory(len(text)), text...)
 }
 
-// Memory is an empty slice with room for n bytes, which stays as what Hold keeps. Of a
-// large one only what is touched is taken. Call Take before touching it.
+// Memory returns an empty slice with room for n bytes, which stays like the bytes of Hold. A large one
+// takes memory only for touched pages. Call Take before touching it.
 func (b *Block) Memory(n int) []byte {
 	if n <= apartFrom {
 		return make([]byte, 0, n)
@@ -157,21 +156,20 @@ func (b *Block) Name(at Place) []byte {
 	return b.names[n:len(b.names):len(b.names)]
 }
 
-// Strip takes away what ends a record of the block. Of a record that is rejected
-// only the head may be known, so that looking empty means nothing.
+// Strip removes the end of a record of the block. A rejected record may be known by its head alone,
+// so it can look empty without being so.
 func (b *Block) Strip(f Cutter, record []byte) (raw []byte, empty bool) {
 	raw, empty = f.Strip(record)
 	return raw, len(raw) == 0 || empty && b.Reject == ""
 }
 
-// memory is that of a long record, or its room. It is no part of the Go heap: it comes
-// back at once when it is freed, has the collector run no more often, and of its
-// capacity only what is touched is taken. A record that is long only beside small blocks
-// is in the heap: asking the system costs more than it takes.
+// memory belongs to a long record, or to its room. It is outside the Go heap: it comes back at once
+// when it is freed, does not trigger the collector, and takes only touched pages. A record long only
+// beside small blocks is in the heap, because asking the system would cost more.
 type memory struct{ mem []byte }
 
-// hold makes room for n bytes and begins it with data, which may be of the same
-// memory, and returns what it then holds.
+// hold makes room for n bytes and begins it with data, maybe of the same memory. It returns the held
+// bytes.
 func (m *memory) hold(data []byte, n int) []byte {
 	var mem []byte
 	var err error
@@ -188,6 +186,6 @@ func (m *memory) hold(data []byte, n int) []byte {
 }
 
 func (m *memory) free() {
-	_ = hugemem.Free(m.mem) // it refuses what is of the heap
+	_ = hugemem.Free(m.mem) // it refuses memory of the heap
 	m.mem = nil
 }

@@ -11,16 +11,16 @@ import (
 // Document is one record of an input: a document, or the reason why it is none.
 // A parser fills it; how long its slices are valid says [Parser].
 type Document struct {
-	ID    []byte     // the document's id, or [Block.Name] where it has none
+	ID    []byte     // the document's id, or [Block.Name] without one
 	Text  []byte     // decoded, valid UTF-8
-	Exact bool       // what it has in common with others says nothing, as of lists of links: only the same text is a copy
-	Time  time.Time  // when the document was made, for windows of time; zero where the format does not tell
+	Exact bool       // only the same text is a copy, as for lists of links, which resemble each other
+	Time  time.Time  // creation of the document, for windows of time; zero if unknown
 	Attrs []Attr     // what else the record says that was asked for, in the order of asking
 	Raw   []byte     // the record as it came, without what ends it
-	At    Place      // where it stands
-	Slot  Slot       // where an annotation belongs, if the parser was asked for it
-	Empty bool       // a record that holds nothing, such as a white line; only where every record is answered
-	Other bool       // no document, but a record that is written as it came
+	At    Place      // its place
+	Slot  Slot       // the place for an annotation, if the parser was asked for it
+	Empty bool       // a record without content, such as a blank line; only if every record is answered
+	Other bool       // no document, but a record to write as it came
 	Bad   *BadRecord // not nil: the record is no document; ID and Text are empty
 }
 
@@ -30,29 +30,26 @@ type Attr struct {
 	Value []byte // as the format writes it
 }
 
-// Slot is where an annotation belongs in a record: before Raw[At], with Lead
-// before it.
+// Slot is the place for an annotation in a record: before Raw[At], behind Lead.
 type Slot struct {
 	At   int
 	Lead []byte
 }
 
-// Place is where a record stands in its input. It is made by who reads the input,
-// who can go on from it; all others keep it, compare it and give it back. The
-// zero Place is the beginning of an input.
+// Place is the place of a record in its input. The reader of the input makes it, and can continue
+// from it; others keep it, compare it and give it back. The zero Place is the beginning of an input.
 //
-// As JSON it is the number of the record, or [part, number] where the input has
-// parts.
+// In JSON it is the number of the record or, in an input with parts, [part, number].
 type Place struct {
-	Part   int64 // of the input, such as a row group or the offset of a compressed member; 0 where it is one
+	Part   int64 // of the input, such as a row group or the offset of a compressed member; 0 without parts
 	Record int64 // number of the record in its part, from 1
 }
 
-// Next is the place behind a record. Where its part has no more records, that is
-// the first of the next part.
+// Next returns the place behind a record. At the end of a part, it is the first place of the next
+// part.
 func (p Place) Next() Place { return Place{p.Part, p.Record + 1} }
 
-// compare returns -1 where p stands before o, 0 where it is o, and 1 behind it.
+// compare returns -1 if p stands before o, 0 if it is o, and 1 if it stands behind o.
 func (p Place) compare(o Place) int {
 	return cmp.Or(cmp.Compare(p.Part, o.Part), cmp.Compare(p.Record, o.Record))
 }

@@ -12,31 +12,30 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 )
 
-// Encoding finds out in which encoding the text of an input is, and decodes what is not
-// UTF-8: behind decompression, before records are told apart. So all that follows sees
-// UTF-8, and places, which are numbers of records, are what they are in UTF-8. It is for
-// formats that are cut into records, and whose records have numbers; others decode what
-// they have, or have none.
+// Encoding finds the encoding of the text of an input and decodes it to UTF-8, after decompression and
+// before records are separated. So everything behind it sees UTF-8, and places, the numbers of
+// records, are those of the UTF-8 text. It serves formats cut into numbered records; others decode
+// their texts themselves, or have no encoding.
 type Encoding struct {
 	// Sample is how many bytes Of is to see, unless an input ends before or is a pipe.
 	// A byte order mark it sees in any case.
 	Sample int
-	// Of tells the encoding by the beginning of an input; whole says that this is all of
-	// it, and piped that it may be less than the sample. The zero Decoding is UTF-8.
+	// Of returns the encoding by the beginning of an input. whole means that this is all of it,
+	// and piped that it may be less than the sample. The zero Decoding is UTF-8.
 	Of func(head []byte, whole, piped bool) (Decoding, error)
 }
 
 // Decoding makes UTF-8 of text.
 type Decoding struct {
 	Name string // of the encoding
-	// Reader decodes. In the place of what is no character it has [Malformed].
+	// Reader decodes, with [Malformed] in the place of invalid bytes.
 	Reader func(io.Reader) io.Reader
 }
 
 // Malformed is a byte that UTF-8 never has: a record that holds one is bad.
 const Malformed = 0xff
 
-// decodeText has the input that was begun decoded, where its encoding is not UTF-8.
+// decodeText decodes the open input, unless it is in UTF-8.
 func (s *Source) decodeText(ctx context.Context, least int) (err error) {
 	if s.cfg.Encoding.Of == nil {
 		return nil
@@ -78,8 +77,7 @@ type failingReader struct{ err error }
 
 func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
 
-// Bad is a record of the block that is no document. Where it was to be decoded and has what
-// cannot be, the reason says so.
+// Bad returns a bad record of the block. If it could not be decoded, the reason says so.
 func (b *Block) Bad(at Place, raw []byte, reason string) *BadRecord {
 	if b.Charset != "" && bytes.IndexByte(raw, Malformed) >= 0 {
 		reason = fmt.Sprintf("it is not valid %s: decoded, %s", b.Charset, reason)
@@ -87,8 +85,7 @@ func (b *Block) Bad(at Place, raw []byte, reason string) *BadRecord {
 	return &BadRecord{File: b.File, At: at, Reason: reason, Raw: raw}
 }
 
-// frameDecoded has records found in the decoded text of the input, as if that were what is
-// stored.
+// frameDecoded finds records in the decoded text of the input, as if that were stored.
 func (s *Source) frameDecoded(stored *input.StoredInput) {
 	stored.Forget()
 	head := bytes.NewReader(bytes.Clone(s.back))

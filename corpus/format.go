@@ -6,16 +6,14 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 )
 
-// Format is how the documents of a file are written: how its records are told
-// apart, what a record says, and how one is written again. [Source] does for all
-// formats what is not theirs: inputs one after the other, compression, memory,
-// limits, going on at a place.
+// Format separates the records of a file, reads the document in a record, and writes a record again.
+// [Source] does the rest for all formats: inputs one after the other, compression, memory, limits,
+// continuing at a place.
 //
-// A format finds its records in one of two ways: it is a [Cutter], where records
-// are told apart by what stands between them, or a [Framer] otherwise.
+// A format finds its records in one of two ways. It is a [Cutter] if a separator stands between
+// records, and a [Framer] otherwise.
 //
-// A format is a value that any number of goroutines may use at once. How to add
-// one is told in docs/extend.md.
+// Any number of goroutines may use a format at once. docs/extend.md shows how to add one.
 type Format interface {
 	// Name is what messages call the format: "JSON lines".
 	Name() string
@@ -36,23 +34,20 @@ type Format interface {
 	Printer
 }
 
-// Recognizer is a format that is known by how its inputs begin.
+// Recognizer is a format known by the beginning of its inputs.
 type Recognizer interface {
-	// Recognize looks at the first bytes of an input, decompressed, of which it
-	// is given at least [RecognizedBy], or all there are.
+	// Recognize looks at the first bytes of an input, decompressed: at least [RecognizedBy], or
+	// all of a shorter one.
 	Recognize(head []byte) bool
 }
 
-// Cutter finds where records end. It is what one goroutine does for all others,
-// so it should look at as few bytes as it can.
+// Cutter finds the ends of records. One goroutine does this for all others, so it should look at few
+// bytes.
 //
-// What ends a record must be visible in the bytes around its end, in no more
-// than MaxTerminator of them.
+// The end of a record must be visible in the bytes around it, in MaxTerminator of them at most.
 type Cutter interface {
-	// Begin looks at the first bytes of an input, of which it is given at least
-	// three if there are as many. It tells how many of them belong to no record,
-	// at most those it was given, and, if nothing in the input can be a
-	// document, why.
+	// Begin looks at the first bytes of an input, at least three of a longer one. It returns how
+	// many of these belong to no record, and a reason if nothing in the input can be a document.
 	Begin(head []byte) (passed int, reject string)
 	// Cut returns how many bytes at the beginning of data, which begins with a
 	// record, are records with their ends, and how many these are; no more than
@@ -61,37 +56,35 @@ type Cutter interface {
 	// End returns the index behind the first end of a record in data that is
 	// not within its first from bytes, or -1. Data may begin inside a record.
 	End(data []byte, from int) int
-	// Strip takes away what ends a record, which the last of an input may lack,
-	// and tells whether the record is empty, and so none to count.
+	// Strip removes the end of a record, which the last of an input may lack. It reports whether
+	// the record is empty, and so does not count.
 	Strip(record []byte) (raw []byte, empty bool)
 }
 
-// Framer is a format whose records begin with their length, or stand alone in an
-// input. It finds records and leaves out what is no document, before it is copied.
+// Framer is a format whose records begin with their length, or stand alone in an input. It finds
+// records and leaves out other bytes before they are copied.
 type Framer interface {
-	// Frames returns what finds the records of one input, none of which may be
-	// longer than maxRecord bytes.
+	// Frames returns a finder of the records of one input, of maxRecord bytes at most.
 	Frames(maxRecord int) Frames
 }
 
-// Frames finds the records of one input, for one goroutine, which does so for all
-// others: it looks at no more than it must.
+// Frames finds the records of one input. One goroutine does this for all others, so it should look at
+// few bytes.
 //
-// It sees an input in sections, one after the other. An input that is not
-// compressed is one section. Of a compressed one, each member (gzip) or frame (zstd)
-// that [Frames.Starts] begins another one, and so does what follows damage: a record
-// never reaches from one section into the next.
+// It sees an input in sections, one after the other. An uncompressed input is one section. In a
+// compressed one, each member (gzip) or frame (zstd) accepted by [Frames.Starts] begins a section, and
+// so do the bytes behind damage. A record never reaches into the next section.
 type Frames interface {
 	// Starts reports whether data is the beginning of a record, or of an input.
 	// It sees at least [RecognizedBy] bytes, or all of a member.
 	Starts(data []byte) bool
 	// Begin says that what follows is another section.
 	Begin()
-	// Frame tells what stands at the beginning of data, which has at least one byte.
+	// Frame finds the record at the beginning of data, which has at least one byte.
 	Frame(data []byte, end SectionEnd) Frame
 }
 
-// SectionEnd tells how what a [Frames] sees ends.
+// SectionEnd is the kind of end of the data given to a [Frames].
 type SectionEnd uint8
 
 const (
@@ -102,14 +95,14 @@ const (
 
 // Frame is what stands at one place of an input. Either Need is set, or Pass.
 type Frame struct {
-	Need   int    // so many bytes are needed to tell; more than there are
-	Take   int    // bytes of the document; 0 where there is none
+	Need   int    // bytes needed to decide, more than there are
+	Take   int    // bytes of the document; 0 without one
 	Pass   int    // bytes to go on by, at least Take unless Bad is set; may be more than there are
 	Record bool   // a record begins here, and is numbered, be it a document or not
-	Bad    string // the record is no document but a bad record for this reason; of Take, what is there is shown
+	Bad    string // the record is bad, for this reason; the available part of Take is shown
 	Alone  bool   // the document may become much longer when it is decoded
-	Other  bool   // what is taken is no document, but is written as it came
-	Number int64  // of the record in its input, where that is not the one behind the last; only of a [Numbered]
+	Other  bool   // the taken bytes are no document, but are written as they came
+	Number int64  // of the record in its input, unless it follows the last one; only for a [Numbered]
 }
 
 // MaxTerminator is how many bytes the end of a record may take.
@@ -133,7 +126,6 @@ type Printer interface {
 	// Annotate writes a record with value, which is JSON, in its slot. Its
 	// other bytes stay as they are.
 	Annotate(w *output.Writer, raw []byte, at Slot, value []byte) error
-	// Answer writes a record of nothing but the field and its value: the answer
-	// to a record that is no document.
+	// Answer writes a record of the field and its value alone: the answer to a bad record.
 	Answer(w *output.Writer, field string, value []byte) error
 }

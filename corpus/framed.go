@@ -8,23 +8,23 @@ import (
 	"github.com/firstseen/firstseen/corpus/compress"
 )
 
-// framed is an input whose records a [Frames] finds. It shows it one window of what
-// is decoded after the other, and takes what it finds into blocks.
+// framed is an input whose records a [Frames] finds. It shows one window of the decoded bytes after
+// the other, and takes the found records into blocks.
 type framed struct {
 	src    *compress.Sections
 	rest   []func() (*compress.Sections, error) // what else the input holds, behind src
 	frames Frames
 
-	buf   []byte // what is decoded and not handed out is buf[r:w]
+	buf   []byte // buf[r:w] is decoded and not handed out
 	r, w  int
-	long  memory // buf, where a record is long
+	long  memory // buf, if a record is long
 	gone  int64  // decoded bytes of src before buf
 	marks []mark64
 
-	member int64 // where the member begins in which the last record did
+	member int64 // beginning of the member with the last record
 	number int64 // of the last record in it
 	begun  bool  // a section is open
-	last   bool  // buf holds all that is left of the section
+	last   bool  // buf holds the rest of the section
 	damage string
 	told   bool   // the damage was handed out
 	ahead  []byte // the beginning of the next section, if its member is open
@@ -34,7 +34,7 @@ type framed struct {
 	found  *Frame // that did not fit into the block before
 }
 
-// mark64 is a member that begins inside a section, and where in buf.
+// mark64 is a member that begins inside a section, and its place in buf.
 type mark64 struct {
 	at     int
 	stored int64
@@ -50,7 +50,7 @@ func (f *framed) close() {
 	f.long.free()
 }
 
-// fill puts the next records into b, or none at all where the input has ended.
+// fill puts the next records into b, or none at the end of the input.
 func (f *framed) fill(ctx context.Context, s *Source, b *Block) error {
 	b.buf, b.Spans, b.Data = b.buf[:0], b.Spans[:0], nil
 	var err error
@@ -71,10 +71,10 @@ func (f *framed) fill(ctx context.Context, s *Source, b *Block) error {
 	return err
 }
 
-// step goes on by one frame, and tells whether the block is full.
+// step takes one frame, and reports whether the block is full.
 func (f *framed) step(ctx context.Context, s *Source, b *Block) (full bool, err error) {
 	if s.live && len(b.Spans) > 0 && f.begun && f.r == f.w && !f.last {
-		return true, nil // whoever waits for the answer to these sends no more until it comes
+		return true, nil // a sender may wait for the answers to these
 	}
 	if f.begun && f.skip > 0 {
 		return false, f.passOver(ctx, s)
@@ -108,7 +108,7 @@ func (f *framed) step(ctx context.Context, s *Source, b *Block) (full bool, err 
 	return f.take(s, b, fr)
 }
 
-// end tells how the window ends.
+// end returns the kind of end of the window.
 func (f *framed) end() SectionEnd {
 	switch {
 	case !f.last:
@@ -123,7 +123,7 @@ func (f *framed) end() SectionEnd {
 func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool, err error) {
 	left := f.w - f.r
 	pass := fr.Pass
-	if pass <= 0 { // whoever asks for more at the end gets no further
+	if pass <= 0 { // more cannot come at the end
 		pass = left
 	}
 	handed := fr.Take > 0 || fr.Bad != ""
@@ -135,7 +135,7 @@ func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool, err error) {
 		f.found = fr
 		return true, nil
 	}
-	if fr.Record || handed { // what is handed out has a place of its own, to go on from
+	if fr.Record || handed { // a handed-out record has a place to continue from
 		f.count(fr)
 	}
 	reason := fr.Bad
@@ -160,7 +160,7 @@ func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool, err error) {
 	return full, nil
 }
 
-// count numbers the record, or what is none, that begins at the window.
+// count numbers the record, or the rubbish, at the beginning of the window.
 func (f *framed) count(fr *Frame) {
 	for len(f.marks) > 0 && f.marks[0].at <= f.r {
 		f.enter(f.marks[0].stored)
@@ -179,7 +179,7 @@ func (f *framed) enter(stored int64) {
 	}
 }
 
-// place is that of what was counted last.
+// place returns the place of the last counted record.
 func (f *framed) place() Place { return Place{f.member, f.number} }
 
 // add copies a record into the block.
@@ -189,8 +189,8 @@ func (f *framed) add(b *Block, raw []byte, bad string) {
 	b.Spans = append(b.Spans, Span{At: f.place(), Start: start, End: len(b.buf), Bad: bad})
 }
 
-// handOver takes a long record from the window and gives it to the block, with the
-// memory it is in unless much of that is needed for what follows.
+// handOver moves a long record from the window to the block, with its memory, unless the following
+// bytes need much of that.
 func (f *framed) handOver(b *Block, size int) {
 	b.Spans = append(b.Spans, Span{At: f.place(), End: size})
 	if rest := f.w - f.r - size; f.r > 0 || rest > windowSize || f.long.mem == nil {
@@ -216,7 +216,7 @@ func (f *framed) moved(n int) {
 // drop forgets the first bytes of the window.
 func (f *framed) drop(n int) { f.r += n }
 
-// passOver goes on by what is left of a frame that is longer than the window.
+// passOver skips the rest of a frame longer than the window.
 func (f *framed) passOver(ctx context.Context, s *Source) error {
 	if f.r == f.w && !f.last {
 		if err := f.need(ctx, s, 1); err != nil {
@@ -233,8 +233,8 @@ func (f *framed) passOver(ctx context.Context, s *Source) error {
 	return nil
 }
 
-// need reads until the window has n bytes, or all that is left of the section. It asks
-// for the memory as it comes to be needed: what a record says of its length may not be so.
+// need reads until the window has n bytes, or the rest of the section. It takes memory as bytes come,
+// because the stated length of a record may be wrong.
 func (f *framed) need(ctx context.Context, s *Source, n int) error {
 	for f.w-f.r < n && !f.last {
 		step := min(n, max(2*(f.w-f.r), s.cfg.BlockSize))
@@ -373,7 +373,7 @@ func (f *framed) follow() error {
 			f.failed = err
 		}
 		return nil
-	case damaged: // of what it is cannot be told
+	case damaged: // its kind is unknown
 		f.last, f.failed = true, err
 		return nil
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 )
 
-// chooseFramed has the input read in a format that is a Framer.
+// chooseFramed reads the input in a format that is a Framer.
 func (s *Source) chooseFramed(f Format, stored *input.StoredInput) error {
 	if err := s.choose(f); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (s *Source) beginFramed(stored *input.StoredInput) error {
 	return err
 }
 
-// sections opens what is stored from the offset base of the input on.
+// sections opens the stored bytes from the offset base of the input on.
 func (s *Source) sections(r compress.Counter, base int64) (*compress.Sections, error) {
 	began := *r.N
 	src := &compress.Sections{Raw: &compress.History{R: r, Limit: s.cfg.MaxWindow, Keeps: true}, Starts: s.framed.frames.Starts, Base: base}
@@ -137,8 +137,8 @@ func (s *Source) openZstd(src *compress.Sections) error {
 	return nil
 }
 
-// openZip lists what a WACZ (specs.webrecorder.net/wacz/1.1.1/) has to read: the
-// files below archive/. It is none where there is no such file.
+// openZip lists the files of a WACZ (specs.webrecorder.net/wacz/1.1.1/) to read, those below archive/.
+// A zip without such files has none.
 func openZip(stored *input.StoredInput, size int64) []archive.Member {
 	if stored.File == nil {
 		return nil

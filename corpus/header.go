@@ -24,14 +24,14 @@ func isNumbered(f Frames) bool {
 // such as the names of columns.
 type Headed interface {
 	Numbered
-	// Head is what the input began with, nil as long as it was not seen. It stays
-	// valid, and does not change once a record was found.
+	// Head returns the beginning of the input, nil until it was seen. It stays valid, and does not
+	// change after the first record.
 	Head() []byte
 }
 
-// Head reads what an input begins with that belongs in front of its output: nil where its
-// format has no such thing, or the input is empty. It reads no more than a block. An input
-// that begins otherwise is an error, since no record of it could be a document.
+// Head reads the beginning of an input that belongs in front of its output. It is nil if the format
+// has none, or if the input is empty. It reads a block at most. An input with another beginning is an
+// error, since no record of it could be a document.
 func Head(ctx context.Context, in input.Input, format Format, cfg SourceConfig) (head []byte, err error) {
 	f, ok := format.(Framer)
 	if !ok {

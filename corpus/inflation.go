@@ -6,16 +6,16 @@ import (
 	"github.com/firstseen/firstseen/corpus/compress"
 )
 
-// Inflation counts what the bodies of records are decompressed to, over one input after the
-// other: a compressed input may hold pages that are compressed again, each little beside its
-// record. Its zero value is ready.
+// Inflation counts the decompressed bytes of the bodies of records, over one input after the other. A
+// compressed input may hold pages compressed again, each small beside its record. The zero value is
+// ready.
 type Inflation struct {
 	input   int
 	decoded int64
 }
 
-// Add counts a block that was parsed. It fails where the bodies of an input have expanded to
-// more than the source of the block allows for what is stored of it.
+// Add counts a parsed block. It fails if the bodies of an input have expanded to more than the source
+// of the block allows for its stored bytes.
 func (n *Inflation) Add(b *Block) error {
 	if b.Input != n.input {
 		*n = Inflation{input: b.Input}

@@ -6,8 +6,7 @@ import (
 	"fmt"
 )
 
-// longRecord puts a record that does not fit into a block, and of which b.buf is
-// the beginning, into b.
+// longRecord puts into b a record too long for a block. b.buf has its beginning.
 func (s *Source) longRecord(ctx context.Context, b *Block) error {
 	record, granted := b.buf, 0
 	for {
@@ -41,8 +40,8 @@ func (s *Source) longRecord(ctx context.Context, b *Block) error {
 	}
 }
 
-// overlong reads over a record whose beginning is given and of which it keeps only
-// the head, and hands it out as a block of its own.
+// overlong skips a record with the given beginning, keeps its head, and hands that out as a block of
+// its own.
 func (s *Source) overlong(ctx context.Context, b *Block, record []byte) error {
 	head, seen := bytes.Clone(record[:min(len(record), overlongHead)]), tailOf(record)
 	b.long.free()
@@ -64,6 +63,5 @@ func (s *Source) overlong(ctx context.Context, b *Block, record []byte) error {
 	return nil
 }
 
-// tailOf copies of what was read all that may be part of an end that is not
-// whole yet.
+// tailOf copies the bytes that may be part of an incomplete end.
 func tailOf(b []byte) []byte { return bytes.Clone(b[max(0, len(b)-MaxTerminator+1):]) }

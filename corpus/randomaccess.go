@@ -14,25 +14,23 @@ import (
 // given the file, and hands out one record after the other; the rest is done for it as
 // for a [Framer], but that inputs must be files that are not compressed.
 type Opener interface {
-	// Open reads what a file says of itself.
+	// Open reads the description in a file.
 	Open(file io.ReaderAt, size int64, limits Limits) (Rows, error)
 }
 
 // Limits are for a file that an [Opener] reads.
 type Limits struct {
-	Record int // bytes; a longer record shall be told as bad
-	// Spend shall be told of all work on what the file says, before it is done: bytes
-	// that are read or decompressed, and values, as a byte each. Once it is more than the
-	// file's size allows for, it returns an error that shall end the reading. So what a
-	// few bytes claim cannot take more time than they may.
+	Record int // bytes; a longer record is to be reported as bad
+	// Spend is to be called before all work that the file demands: with bytes read or
+	// decompressed, and with values, as a byte each. Beyond the allowance for the file's size it
+	// returns an error, which is to end the reading. So the claims of a few bytes cannot take long.
 	Spend func(n int64) error
 }
 
 // Rows are the records of a file, for one goroutine.
 type Rows interface {
-	// Next appends the next record to dst, and returns where it stands and, if that is
-	// not empty, why it is no document; io.EOF behind the last. An error says which part
-	// of the file cannot be read.
+	// Next appends the next record to dst, and returns its place. A bad record has a reason. The
+	// error is io.EOF behind the last record; another names the unreadable part of the file.
 	Next(dst []byte) (records []byte, at Place, bad string, err error)
 	// Read is about how many bytes of the file have been read, for progress.
 	Read() int64
@@ -77,7 +75,7 @@ func (s *Source) beginOpened(o Opener, stored *input.StoredInput) error {
 	return nil
 }
 
-// fillOpened puts the next records into b, or none at all where the input has ended.
+// fillOpened puts the next records into b, or none at the end of the input.
 func (s *Source) fillOpened(ctx context.Context, b *Block) error {
 	o := s.opened
 	b.buf, b.Spans, b.Data = b.buf[:0], b.Spans[:0], nil
@@ -138,8 +136,7 @@ func (s *Source) settleOpened(ctx context.Context, b *Block, buf []byte) error {
 	return nil
 }
 
-// add appends the next record to a block or, where that has not the room for it, keeps it
-// for the next.
+// add appends the next record to a block or, if that has no room, keeps it for the next.
 func (o *opened) add(b *Block, size int) error {
 	start := len(b.buf)
 	data, at, bad, err := o.rows.Next(b.buf)

@@ -46,7 +46,7 @@ var known = []struct{ magic, name, advice string }{
 	{"\xff\x06\x00\x00sNaPpY", "compressed with snappy", "unpack it first"},
 }
 
-// tarAt is where a tar archive says what it is.
+// tarAt is the offset of the magic in a tar archive.
 const (
 	tarAt    = 257
 	tarMagic = "ustar"
@@ -69,7 +69,7 @@ func otherFormat(head []byte) (name, advice string) {
 // names it, behind declarations and comments.
 var xmlName = regexp.MustCompile(`^(?:\x{feff})?(?:\s|<\?(?s:.*?)\?>|<!--(?s:.*?)-->)*<(?:!(?i:DOCTYPE)\s+)?([\pL_][^\s/<>\[]*)`)
 
-// XMLRoot is the name of the first element of XML, "" where head ends before it or is none.
+// XMLRoot returns the name of the first element of XML. It is "" if head ends before, or is no XML.
 func XMLRoot(head []byte) string {
 	if found := xmlName.FindSubmatch(head); found != nil {
 		return string(found[1])
@@ -77,7 +77,7 @@ func XMLRoot(head []byte) string {
 	return ""
 }
 
-// otherXML names XML that is no page.
+// otherXML names XML other than a page.
 func otherXML(head []byte) (name, advice string) {
 	switch root := XMLRoot(head); {
 	case root == "mediawiki":
@@ -88,8 +88,7 @@ func otherXML(head []byte) (name, advice string) {
 	return "", ""
 }
 
-// beginsLikeOther reports whether head, if it went on, could be what is recognised
-// by more bytes.
+// beginsLikeOther reports whether more bytes behind head could be recognised as another format.
 func beginsLikeOther(head []byte) bool {
 	if compress.Begins(head, "WARC/") || compress.Begins(head, "filedesc:") || len(head) > 0 && head[0] == '<' {
 		return true
@@ -112,8 +111,8 @@ func isOpenLine(head []byte, lines bool) bool {
 	return string(bytes.TrimRight(head, " \t\r\n")) == "{" || !lines && bytes.HasPrefix(head, []byte("{")) && bytes.IndexByte(head, '\n') < 0
 }
 
-// undecided reports whether what follows head may tell the format of the input. Which of
-// several it is, a byte order mark alone does not tell.
+// undecided reports whether bytes behind head may decide the format of the input. A byte order mark
+// alone does not decide between several.
 func (s *Source) undecided(head []byte) bool {
 	if len(s.cfg.Formats) > 0 {
 		head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
@@ -121,8 +120,8 @@ func (s *Source) undecided(head []byte) bool {
 	return beginsLikeOther(head) || isOpenLine(head, s.cutter != nil)
 }
 
-// arrayHead is the beginning of a pipe, of what begins as an array no more than was waited for:
-// what it is shall not depend on how much has come.
+// arrayHead returns the beginning of a pipe. Of an array it returns only the awaited bytes, so that
+// the decision does not depend on how many have come.
 func arrayHead(head []byte) []byte {
 	i := bytes.IndexAny(head, "{]")
 	if i < 0 || !bytes.HasPrefix(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), []byte("[")) {
@@ -131,8 +130,7 @@ func arrayHead(head []byte) []byte {
 	return head[:i+1]
 }
 
-// formatOf is the format of the input that is open, by what it begins with and,
-// where that cannot be told, by its name.
+// formatOf returns the format of the open input, by its beginning or, if that is unclear, by its name.
 func (s *Source) formatOf(head []byte) (Format, error) {
 	if len(s.zipped) > 0 {
 		if f := s.zippedFormat(); f != nil {
@@ -148,7 +146,7 @@ func (s *Source) formatOf(head []byte) (Format, error) {
 		}
 	}
 	name, advice := otherFormat(head)
-	if name == "" && len(s.cfg.Formats) > 0 { // what is asked for by its format may be XML
+	if name == "" && len(s.cfg.Formats) > 0 { // a format given by the user may be XML
 		name, advice = otherXML(head)
 	}
 	if name != "" && compress.CompressionOf(head) == "" {
@@ -160,7 +158,7 @@ func (s *Source) formatOf(head []byte) (Format, error) {
 	return s.format, nil
 }
 
-// named is the format that a name tells, nil where it tells none.
+// named returns the format of a name, nil without one.
 func (s *Source) named(name string) Format {
 	for _, f := range s.cfg.Formats {
 		if slices.Contains(f.Endings(), filepath.Ext(input.UncompressedName(name))) {
@@ -210,9 +208,8 @@ func (s *Source) isOf(name string, f Format) bool {
 	return named != nil && named.Name() == f.Name()
 }
 
-// Recognize looks at the first bytes of the files among the inputs and returns their
-// format, nil where there is no file. It is an error where one is of a format that cannot
-// be read, or where two are of different ones.
+// Recognize looks at the first bytes of the files among the inputs and returns their format, nil if
+// there is no file. An unreadable format, and two different formats, are errors.
 func Recognize(inputs []input.Input, format Format, cfg SourceConfig) (Format, error) {
 	cfg.Ahead = 0 // only the beginnings are read
 	s := NewSource(inputs, format, cfg)

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// BadRecord is a record that is no document.
+// BadRecord is a record without a valid document.
 type BadRecord struct {
 	File   string
 	At     Place
@@ -13,8 +13,7 @@ type BadRecord struct {
 	Raw    []byte // the record; of one beyond the length limit only the head
 }
 
-// Error returns file, place and reason, so that a bad record can end a run
-// where the user allows none.
+// Error returns file, place and reason, so that a bad record can end a run if the user allows none.
 func (b *BadRecord) Error() string {
 	return fmt.Sprintf("%s:%v: %s", b.File, b.At, b.Reason)
 }
@@ -24,8 +23,8 @@ func (b *BadRecord) Error() string {
 const maxRejectRaw = 1024
 
 // AppendJSON appends the record as one JSON object to dst: file, line (its
-// place), reason, and raw, the first 1024 bytes of it with U+FFFD for every byte
-// that is not UTF-8. It is a line of a rejects file, without its end.
+// place), reason, and raw, its first 1024 bytes with U+FFFD for every byte outside UTF-8. It is a line
+// of a rejects file, without its end.
 func (b *BadRecord) AppendJSON(dst []byte) []byte {
 	dst = append(dst, `{"file":`...)
 	dst = appendString(dst, []byte(b.File))

@@ -7,7 +7,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 )
 
-// ErrChanged is returned for an input that is not the one that was read before.
+// ErrChanged is returned for an input other than the one read before.
 var ErrChanged = errors.New("the input was changed")
 
 // skipped are the records passed over so far.
@@ -24,7 +24,7 @@ func (k *skipped) pass(b *Block, s *Source, ended bool) error {
 	}
 	for s.cutter != nil && len(b.Data) > 0 && b.First.compare(s.cfg.SkipTo) < 0 {
 		end, whole := s.cutter.Cut(b.Data, 1)
-		if whole == 0 { // the end of the input, or a record that is too long
+		if whole == 0 { // the end of the input, or an overlong record
 			end = len(b.Data)
 		}
 		if raw, empty := b.Strip(s.cutter, b.Data[:end]); !empty {

@@ -30,19 +30,19 @@ type SourceConfig struct {
 
 	Stdin io.Reader // what "-" reads, nil means os.Stdin
 
-	// Formats are those that inputs may be of, beside the one given: it is found out
-	// by what they begin with. All inputs are of one format.
+	// Formats are further possible formats of the inputs, recognized by their beginning. All inputs
+	// have one format.
 	Formats []Format
 
 	// Accept refuses a format by its error, as soon as an input is found to be of it; nil
 	// refuses none.
 	Accept func(Format) error
 
-	Encoding Encoding // of what is not UTF-8; the zero value takes all inputs as they are
+	Encoding Encoding // of inputs outside UTF-8; the zero value takes all inputs unchanged
 
-	// Reading goes on where an earlier run ended: inputs passed over without
-	// being opened, and records of the input after them, up to a place, that
-	// are read and not handed out. Places and numbers of inputs stay what they are.
+	// These continue an earlier run: inputs passed over without being opened, and records of the
+	// next input, up to a place, that are read and not handed out. Places and numbers of inputs do
+	// not change.
 	SkipInputs int
 	SkipTo     Place
 	SkipSum    uint64 // AddRecord over the records passed over, 0: not checked
@@ -55,12 +55,12 @@ type Source struct {
 	inputs []input.Input
 	format Format           // of inputs that none of cfg.Formats recognizes, or of all
 	chosen Format           // of the inputs that were opened
-	cutter Cutter           // the same, nil where it is a Framer
+	cutter Cutter           // the same, nil for a Framer
 	framed *framed          // the input, if so
 	opened *opened          // the input, if its format is an Opener
 	window []byte           // of a framed input, to be used again
 	stored *bufio.Reader    // over a framed input, likewise
-	zipped []archive.Member // what of it is read, if it is a zip archive
+	zipped []archive.Member // the members to read, if it is a zip archive
 	cfg    SourceConfig
 	limit  int // bytes looked at before a record is too long: MaxRecord and a byte of its end
 	want   int // bytes to gather for the next block, up to BlockSize
@@ -68,7 +68,7 @@ type Source struct {
 
 	index   int       // of the next input to open
 	in      io.Closer // nil between inputs
-	decoded io.Reader // its content, where it is read by a Cutter
+	decoded io.Reader // its content, if a Cutter reads it
 	dec     compress.Decoders
 	ahead   *compress.Ahead // nil unless compressed files are decoded ahead
 	name    string
@@ -90,16 +90,14 @@ type Source struct {
 
 const (
 	defaultBlock = 1 << 20
-	overlongHead = 4096 // bytes kept of a record that is too long
+	overlongHead = 4096 // bytes kept of an overlong record
 
-	// recordCost is about what a reader holds for each record beside its
-	// bytes. Blocks of tiny records end early, so that all of a block takes at
-	// most twice its size.
+	// recordCost is about the memory of a reader for each record beside its bytes. Blocks of tiny
+	// records end early, so that all of a block takes at most twice its size.
 	recordCost = 256
 
-	// growth is the factor of the memory for a long record. Of what is asked
-	// for only what is touched is taken, so it costs a quarter of the record
-	// while this is copied.
+	// growth is the factor of the memory for a long record. Only touched pages are taken, so it
+	// costs a quarter of the record while this is copied.
 	growth = 4
 )
 
@@ -148,8 +146,8 @@ func (s *Source) Bound(blockSize int, room func(ctx context.Context, n int) erro
 	if blockSize <= 0 {
 		blockSize = defaultBlock
 	}
-	// A buffer of at most limit bytes cannot hold a record that is too long
-	// together with its end, so such a record is noticed at any block size.
+	// A buffer of at most limit bytes cannot hold an overlong record together with its end, so such
+	// a record is noticed at any block size.
 	s.cfg.BlockSize = min(blockSize, s.limit)
 	s.want, s.room = s.cfg.BlockSize, room
 }
@@ -161,7 +159,7 @@ func (s *Source) Bound(blockSize int, room func(ctx context.Context, n int) erro
 // by ctx; between reads it is honoured.
 func (s *Source) Next(ctx context.Context, b *Block) error {
 	for s.err == nil {
-		b.Release() // also what is passed over
+		b.Release() // passed-over records, too
 		if s.in == nil {
 			s.err = s.open(ctx)
 			continue
@@ -291,8 +289,7 @@ func (s *Source) fill(ctx context.Context, b *Block) error {
 	}
 }
 
-// gather appends to buf until it holds n bytes or what readTo stops at: first
-// what was put back.
+// gather appends to buf until it holds n bytes or readTo stops. Bytes put back come first.
 func (s *Source) gather(ctx context.Context, buf []byte, n int) ([]byte, error) {
 	if cap(buf) < n {
 		buf = append(make([]byte, 0, n), buf...)
@@ -306,7 +303,7 @@ func (s *Source) gather(ctx context.Context, buf []byte, n int) ([]byte, error) 
 	return s.readTo(ctx, buf, n)
 }
 
-// unread puts the end of what was gathered back.
+// unread puts the end of the gathered bytes back.
 func (s *Source) unread(rest []byte) {
 	if n := len(s.carry); n > 0 { // then all of rest came from before it
 		s.carry = s.back[len(s.back)-n-len(rest):]

@@ -41,8 +41,8 @@ func (s *Source) open(ctx context.Context) error {
 	return s.begin(ctx, stored, p)
 }
 
-// startAhead begins to decode files ahead, if that was asked for: the input that is open
-// from its beginning, which is read so once more, unless it is not compressed or no file.
+// startAhead begins to decode files ahead, if the configuration says so. A compressed file that is
+// open is read once more from its beginning.
 func (s *Source) startAhead(ctx context.Context, stored *input.StoredInput) error {
 	sizes := compress.SizesFor(s.cfg.Ahead, cmp.Or(max(s.cfg.AheadMemory, 0), compress.DefaultAheadMemory))
 	if s.cfg.sizes != nil {
@@ -96,7 +96,7 @@ func (s *Source) begin(ctx context.Context, stored *input.StoredInput, p *compre
 		return err
 	}
 	if came, ok := s.decoded.(*bufio.Reader); ok && s.live && s.broken == nil {
-		more := max(min(came.Buffered(), compress.RecognizedBy-len(s.back)), 0) // nobody waits for these
+		more := max(min(came.Buffered(), compress.RecognizedBy-len(s.back)), 0) // no reader waits for these
 		s.back, _ = s.readTo(ctx, s.back, len(s.back)+more)
 	}
 	// An error behind some bytes is met again by fill.
@@ -136,8 +136,7 @@ func (s *Source) begin(ctx context.Context, stored *input.StoredInput, p *compre
 	return s.startAhead(ctx, stored)
 }
 
-// beginDamaged begins an input of which nothing can be decoded: behind the damage a
-// Framer goes on.
+// beginDamaged begins an input with nothing to decode. A Framer continues behind the damage.
 func (s *Source) beginDamaged(stored *input.StoredInput, err error) error {
 	f := s.named(s.name)
 	if len(s.cfg.Formats) == 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 )
 
-// Documents goes over the records that a [Framer] has found: what its parser does. read
-// fills in *doc, of which there are Raw and At, or says why it is no document.
+// Documents goes over the records found by a [Framer], for its parser. read completes *doc, which has
+// Raw and At, or returns why it is no document.
 func (b *Block) Documents(doc *Document, read func() error) iter.Seq[*Document] {
 	return func(yield func(*Document) bool) {
 		b.Rewind()

@@ -11,7 +11,7 @@ import (
 // for two calls. It is used by one goroutine.
 type Text func(room func(n int) []byte, body []byte, contentType string) (text []byte, exact bool, err error)
 
-// Plain is the text of a body that is UTF-8.
+// Plain returns the text of a body in UTF-8.
 func Plain(_ func(int) []byte, body []byte, _ string) ([]byte, bool, error) {
 	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
 	if !ValidUTF8(body) {
@@ -23,11 +23,11 @@ func Plain(_ func(int) []byte, body []byte, _ string) ([]byte, bool, error) {
 // Texts makes the texts of documents for a parser whose records hold them in other forms.
 type Texts struct {
 	text Text
-	bufs [2][]byte // for what is not long, used again
+	bufs [2][]byte // for short texts, used again
 	turn int
 }
 
-// NewTexts returns what makes texts, by text or, if that is nil, by [Plain].
+// NewTexts returns a maker of texts, by text or, if that is nil, by [Plain].
 func NewTexts(text func() Text) *Texts {
 	if text == nil {
 		return &Texts{text: Plain}
@@ -48,12 +48,12 @@ func (t *Texts) Make(b *Block, doc *Document, body []byte, contentType string) e
 	if doc.Text, doc.Exact = text, exact; len(text) <= longText {
 		doc.Text = b.Keep(text)
 	}
-	return nil // what is longer is memory of the block already, or the body
+	return nil // longer texts are memory of the block already, or the body
 }
 
 func (t *Texts) room(b *Block, n int) []byte {
 	if n > longText {
-		b.Take(n / 2) // it is asked for at most; beyond the heap, only what is touched is taken
+		b.Take(n / 2) // an upper bound; beyond the heap, only touched pages are taken
 		return b.Memory(n)
 	}
 	buf := &t.bufs[t.turn]

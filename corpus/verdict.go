@@ -12,10 +12,10 @@ const (
 	ScoreColumn   = "firstseen_score"
 )
 
-// Verdict is what an annotation says in columns.
+// Verdict is an annotation in columns.
 type Verdict struct {
 	Verdict string   `json:"verdict"`
-	Of      *string  `json:"of"`    // nil where there is no earlier document
+	Of      *string  `json:"of"`    // nil without an earlier document
 	Score   *float64 `json:"score"` // likewise
 }
 

@@ -10,10 +10,9 @@ import (
 // longestTime is the longest text that can be a time, in bytes.
 const longestTime = 64
 
-// ParseTime is the time that a text tells, zero where it tells none: as RFC 3339 has it, in
-// letters of either case, or Unix seconds in digits alone. A blank may stand for the T, and
-// without a zone it is UTC, as Python and pandas write times. Fractions of a second are left
-// out.
+// ParseTime returns the time in a text, zero without one: RFC 3339 in letters of either case, or Unix
+// seconds in digits alone. A blank may stand for the T, and a time without zone is UTC, as Python and
+// pandas write times. Fractions of a second are dropped.
 func ParseTime(text []byte) time.Time {
 	if len(text) > longestTime {
 		return time.Time{}
@@ -36,8 +35,7 @@ func ParseTime(text []byte) time.Time {
 // mostSeconds is the end of the year 9999, as RFC 3339 has it.
 const mostSeconds = 253402300799
 
-// UnixTime is a time in seconds since 1970, without fractions, zero where it is of no year
-// that RFC 3339 can tell.
+// UnixTime converts seconds since 1970, without fractions. It is zero outside the years of RFC 3339.
 func UnixTime(seconds float64) time.Time {
 	if seconds = math.Floor(seconds); !(math.Abs(seconds) <= mostSeconds) {
 		return time.Time{}
