@@ -8,8 +8,8 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// leads returns what stands before the value of a field that is added to an
-// object without members, and to one with some.
+// leads returns the text before the value of an added field: in an object without members, and in
+// one with some.
 func leads(field string) [2][]byte {
 	name, err := json.Marshal(field)
 	if err != nil {
@@ -34,8 +34,8 @@ func slotOf(raw []byte, field string, leads *[2][]byte) (corpus.Slot, error) {
 	return slot, nil
 }
 
-// checkFree checks that raw is an object without the field, and tells whether
-// it has no field at all.
+// checkFree checks that raw is an object without the field, and reports whether it has no field at
+// all.
 func checkFree(raw []byte, field string) (empty bool, err error) {
 	empty, taken := true, false
 	err = scanLine(raw, func(b []byte, key value, i, depth int) (int, error) {

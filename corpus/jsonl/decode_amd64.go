@@ -18,11 +18,10 @@ var maxBlock = func() int {
 	return 32
 }()
 
-// decodeAVX512 decodes what is inside a string, at src, as long as there are 64 of the
-// n bytes left, up to what it cannot do: the closing quote, a control character, an
-// escape that is no short one, UTF-8 that is not valid, for which it stops anywhere in
-// the 64 bytes before. Where it stops within a character, what is before is valid so far. Three
-// bytes before src can be read, and of dst 64 behind those that are written.
+// decodeAVX512 decodes the inside of a string at src while 64 of the n bytes are left. It stops at
+// the closing quote, at a control character, at a long escape, and at invalid UTF-8, anywhere in the
+// 64 bytes before. If it stops within a character, the bytes before are valid so far. It may read
+// three bytes before src, and write 64 bytes of dst behind the result.
 //
 //go:noescape
 func decodeAVX512(dst, src *byte, n int, escapes *[128]byte) (read, written int)

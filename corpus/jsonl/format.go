@@ -34,7 +34,7 @@ func (Format) Endings() []string { return []string{".jsonl", ".ndjson", ".json"}
 // Noun is "line".
 func (Format) Noun() string { return "line" }
 
-// Recognize tells lines of JSON by the brace of the first.
+// Recognize recognizes lines of JSON by the brace of the first.
 func (Format) Recognize(head []byte) bool {
 	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
 	i := skipSpace(head, 0)
@@ -50,7 +50,7 @@ func (f Format) NewParser(annotate string) (corpus.Parser, error) {
 	return newParser(f.Fields, annotate)
 }
 
-// Begin passes over a byte order mark, and rejects what is UTF-16.
+// Begin passes over a byte order mark, and rejects UTF-16.
 func (Format) Begin(head []byte) (passed int, reject string) {
 	switch {
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):

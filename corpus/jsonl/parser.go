@@ -23,7 +23,7 @@ const maxPath = 32
 // parser turns blocks of lines into documents. It is for one goroutine; its
 // buffers are used again for every document.
 type parser struct {
-	answers string    // the field with which every line is answered, "" where they are not
+	answers string    // the field that answers every line, "" for none
 	leads   [2][]byte // before an annotation, in an object without members and with some
 
 	fields  Fields
@@ -34,7 +34,7 @@ type parser struct {
 	twice   int  // a target with a name that occurs twice, or -1
 	key     []byte
 	text    [2][]byte     // what textLiteral and textPath led to
-	block   *corpus.Block // that is parsed
+	block   *corpus.Block // being parsed
 	longest int           // bytes of the longest name in a path
 	doc     corpus.Document
 }

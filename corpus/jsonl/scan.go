@@ -2,16 +2,14 @@ package jsonl
 
 import "fmt"
 
-// A strict JSON reader for one line. It goes over the bytes once, checks
-// syntax and UTF-8, notes where wanted values are and builds nothing. fastjson,
-// with the checks it leaves out (escapes, control characters, UTF-8) made
-// beside it, reads real corpora at 500 to 580 MB/s of CPU time; this at 770 to
-// 940.
+// A strict JSON reader for one line. It goes over the bytes once, checks syntax and UTF-8, notes the
+// places of wanted values and builds nothing. It reads real corpora at 770 to 940 MB/s of CPU time.
+// fastjson, with its missing checks (escapes, control characters, UTF-8) added, reads 500 to 580.
 
 // maxDepth is the deepest nesting of a line, the limit of encoding/json.
 const maxDepth = 10000
 
-// kind is what a JSON value is.
+// kind is the type of a JSON value.
 type kind byte
 
 const (
@@ -28,7 +26,7 @@ func (k kind) String() string {
 	return [...]string{"missing", "a string", "a number", "null", "true or false", "an object", "an array"}[k]
 }
 
-// value is where a JSON value is in its line; of a string, without its quotes.
+// value is the place of a JSON value in its line, without the quotes of a string.
 type value struct {
 	kind       kind
 	escaped    bool // a string with a backslash in it
@@ -61,8 +59,7 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// scanValue checks the value that begins at b[i] and returns what it is and
-// the index behind it.
+// scanValue checks the value beginning at b[i] and returns it with the index behind it.
 func scanValue(b []byte, i, depth int) (value, int, error) {
 	if i >= len(b) {
 		return value{}, i, syntax(i, "the line ends where a value should be")
@@ -96,8 +93,8 @@ func scanWord(b []byte, i int) (value, int, error) {
 	return value{}, i, syntax(i, "no value begins like this")
 }
 
-// keyFunc is told of every key of an object (a string value, without quotes)
-// and checks the value at b[i], returning the index behind it.
+// keyFunc gets every key of an object (a string value, without quotes), checks the value at b[i] and
+// returns the index behind it.
 type keyFunc func(b []byte, key value, i, depth int) (int, error)
 
 // scanObject checks the object that begins at b[i]. Values are given to visit,

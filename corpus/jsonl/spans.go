@@ -7,8 +7,8 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// NewSpanParser is NewParser where something else than line ends tells objects apart: it
-// goes over the spans of blocks.
+// NewSpanParser is NewParser for objects separated by other means than line ends: it goes over the
+// spans of blocks.
 func (f Format) NewSpanParser(annotate string) (corpus.Parser, error) {
 	p, err := newParser(f.Fields, annotate)
 	return spanParser{p}, err

@@ -182,8 +182,7 @@ const (
 	passed     = 8
 )
 
-// block is how many bytes of a string are decoded together, as far as they can be; 0 where
-// the processor cannot.
+// block is the number of bytes of a string decoded together; 0 if the processor cannot.
 var block = maxBlock
 
 // decodeBlocks decodes b[i:] to d[j:] as far as that can be done block by block, to
@@ -229,7 +228,7 @@ func decodeUnicode(d, b []byte, i, j int) (nextI, nextJ int, err error) {
 	return end, j + utf8.EncodeRune(d[j:], r), nil
 }
 
-// unescaped maps the letter of a short escape to what it stands for.
+// unescaped maps the letter of a short escape to its character.
 var unescaped = [256]byte{
 	'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t',
 }

@@ -107,7 +107,7 @@ func TestNamingFaults(t *testing.T) {
 	for n := 1; ; n++ {
 		path := filepath.Join(t.TempDir(), "out.jsonl")
 		put(t, path, "old")
-		w := create(t, path)
+		w := mustCreate(t, path)
 		writeLines(t, w, [][]byte{[]byte("new")})
 		left, renamed := n, false
 		step.Hook = func(name string) error {
@@ -148,7 +148,7 @@ func TestNamingFaults(t *testing.T) {
 // TestRenameFails leaves the output whole in its partial file.
 func TestRenameFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.jsonl")
-	w := create(t, path)
+	w := mustCreate(t, path)
 	writeLines(t, w, [][]byte{[]byte("new")})
 	if err := os.MkdirAll(filepath.Join(path, "in the way"), 0o700); err != nil {
 		t.Fatal(err)

@@ -52,7 +52,7 @@ func appendTail(tail, written []byte) []byte {
 	return append(tail, written...)
 }
 
-// mark describes an output of so many bytes that ends in tail.
-func mark(size int64, tail []byte) Mark {
+// newMark describes an output of so many bytes that ends in tail.
+func newMark(size int64, tail []byte) Mark {
 	return Mark{Size: size, Tail: xxh3.Hash(tail[max(0, len(tail)-tailSize):])}
 }

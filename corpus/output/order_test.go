@@ -75,7 +75,7 @@ func TestMarksOfAContinuedOutput(t *testing.T) {
 	lines := [][]byte{[]byte("first"), bytes.Repeat([]byte("x"), 3*tailSize), []byte("third"), []byte("last")}
 	for _, name := range outputNames {
 		path := filepath.Join(t.TempDir(), name)
-		w := create(t, path)
+		w := mustCreate(t, path)
 		want := writeLines(t, w, lines, 1, 2, 3)
 		whole, err := w.Seal()
 		if err := errors.Join(err, w.Close()); err != nil {

@@ -33,7 +33,7 @@ func TestNothingIsWrittenOver(t *testing.T) {
 		{"link.jsonl", "dir/real.jsonl.partial.1", "dir/real.jsonl.partial"},
 		{"dangling.jsonl", "dir/none.jsonl.partial.1", "behind a dangling link"},
 	} {
-		w := create(t, c.name)
+		w := mustCreate(t, c.name)
 		if got := filepath.ToSlash(w.Aside()); got != c.aside {
 			t.Errorf("%s: put aside as %q, want %q", c.name, got, c.aside)
 		}
@@ -61,7 +61,7 @@ func TestNothingIsWrittenOver(t *testing.T) {
 func TestEmptyPartialIsTaken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.jsonl")
 	put(t, path+input.PartialSuffix, "")
-	w := create(t, path)
+	w := mustCreate(t, path)
 	if w.Aside() != "" {
 		t.Errorf("an empty file was put aside as %s", w.Aside())
 	}
@@ -83,7 +83,7 @@ func TestEmptyPartialIsTaken(t *testing.T) {
 // TestSecondWriter is refused until the first has finished or given up.
 func TestSecondWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.jsonl")
-	w := create(t, path)
+	w := mustCreate(t, path)
 	writeLines(t, w, [][]byte{[]byte("first")})
 	at, err := w.Sync()
 	if err != nil {
@@ -114,7 +114,7 @@ func TestSecondWriter(t *testing.T) {
 	if got := readFile(t, path); string(got) != "first\n" {
 		t.Errorf("it holds %q", got)
 	}
-	if err := create(t, path).Abort(); err != nil {
+	if err := mustCreate(t, path).Abort(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -122,7 +122,7 @@ func TestSecondWriter(t *testing.T) {
 // TestPartialReplaced: what was put in the place of a partial file gets no name.
 func TestPartialReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.jsonl")
-	w := create(t, path)
+	w := mustCreate(t, path)
 	writeLines(t, w, [][]byte{[]byte("mine")})
 	if err := os.Rename(path+input.PartialSuffix, path+".moved"); err != nil {
 		t.Skip(err)
@@ -142,7 +142,7 @@ func TestPartialReplaced(t *testing.T) {
 // TestCutPartial cuts the file that was marked and no other.
 func TestCutPartial(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.jsonl")
-	w := create(t, path)
+	w := mustCreate(t, path)
 	marks := writeLines(t, w, [][]byte{[]byte("first"), bytes.Repeat([]byte("x"), 3*tailSize), []byte("last")}, 1, 2)
 	if err := errors.Join(errOf(w.Sync()), w.Abort()); err != nil {
 		t.Fatal(err)
@@ -177,7 +177,7 @@ func TestPublished(t *testing.T) {
 	for _, name := range outputNames {
 		for _, lines := range [][][]byte{nil, {[]byte("line")}, someLines()} {
 			path := filepath.Join(t.TempDir(), name)
-			w := create(t, path)
+			w := mustCreate(t, path)
 			writeLines(t, w, lines)
 			at, err := w.Seal()
 			if err != nil {

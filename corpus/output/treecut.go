@@ -66,5 +66,5 @@ func markOf(path string) (Mark, error) {
 	if _, err := f.ReadAt(tail, info.Size()-int64(len(tail))); err != nil && len(tail) > 0 {
 		return Mark{}, err
 	}
-	return mark(info.Size(), tail), nil
+	return newMark(info.Size(), tail), nil
 }

@@ -261,7 +261,7 @@ func (w *Writer) EndFrame() (Mark, error) {
 		return Mark{}, fmt.Errorf("writing %s: %w", w.name, os.ErrClosed)
 	}
 	w.drained()
-	return mark(w.written, w.tail), w.err()
+	return newMark(w.written, w.tail), w.err()
 }
 
 // wait returns when all frames sent are written.

@@ -63,7 +63,7 @@ func absent(path string) bool {
 	return errors.Is(err, os.ErrNotExist)
 }
 
-func create(tb testing.TB, name string) *Writer {
+func mustCreate(tb testing.TB, name string) *Writer {
 	tb.Helper()
 	w, err := Create(name)
 	if err != nil {
@@ -107,7 +107,7 @@ func TestWriterRoundTrip(t *testing.T) {
 	for _, name := range outputNames {
 		for kind, lines := range map[string][][]byte{"none": nil, "one": {[]byte("{}")}, "empty line": {nil}, "some": some, "long": long} {
 			path := filepath.Join(t.TempDir(), name)
-			w := create(t, path)
+			w := mustCreate(t, path)
 			writeLines(t, w, lines)
 			if !absent(path) {
 				t.Errorf("%s: there before Close", name)
@@ -139,7 +139,7 @@ func TestWriterIsDeterministic(t *testing.T) {
 		for _, procs := range []int{1, 2, 8} {
 			runtime.GOMAXPROCS(procs)
 			path := filepath.Join(t.TempDir(), name)
-			w := create(t, path)
+			w := mustCreate(t, path)
 			writeLines(t, w, lines, 100, 101, 1000)
 			if err := w.Close(); err != nil {
 				t.Fatal(err)
@@ -162,14 +162,14 @@ func TestWriterContinues(t *testing.T) {
 	syncs := []int{0, 1, 350, 750}
 	for _, name := range outputNames {
 		path := filepath.Join(t.TempDir(), name)
-		w := create(t, path)
+		w := mustCreate(t, path)
 		marks := writeLines(t, w, lines, syncs...)
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
 		want := readFile(t, path)
 		for i, at := range marks {
-			w := create(t, path)
+			w := mustCreate(t, path)
 			writeLines(t, w, lines[:1000], syncs...)
 			if err := w.Abort(); err != nil {
 				t.Fatal(err)
@@ -220,7 +220,7 @@ func TestAbortKeepsTheOldFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := create(t, path)
+	w := mustCreate(t, path)
 	writeLines(t, w, [][]byte{[]byte("new")})
 	if err := w.Abort(); err != nil {
 		t.Fatal(err)
@@ -244,7 +244,7 @@ func TestCreateFollowsLinks(t *testing.T) {
 	if err := os.Symlink("dir/real.jsonl", "link.jsonl"); err != nil {
 		t.Skip(err)
 	}
-	w := create(t, "link.jsonl")
+	w := mustCreate(t, "link.jsonl")
 	writeLines(t, w, [][]byte{[]byte("new")})
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -270,7 +270,7 @@ func TestFullDevice(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip(err)
 	}
-	w := create(t, "/dev/full")
+	w := mustCreate(t, "/dev/full")
 	writeLines(t, w, [][]byte{[]byte("line")})
 	if err := w.Close(); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("error %v", err)
@@ -278,7 +278,7 @@ func TestFullDevice(t *testing.T) {
 }
 
 func TestDevNull(t *testing.T) {
-	w := create(t, os.DevNull)
+	w := mustCreate(t, os.DevNull)
 	writeLines(t, w, someLines())
 	if err := w.Close(); err != nil {
 		t.Error(err)
@@ -306,7 +306,7 @@ func TestReaderGone(t *testing.T) {
 // TestStdout runs itself as another process whose output is looked at.
 func TestStdout(t *testing.T) {
 	if os.Getenv("CORPUS_TEST_STDOUT") != "" {
-		w := create(t, input.Stdin)
+		w := mustCreate(t, input.Stdin)
 		writeLines(t, w, [][]byte{[]byte("one"), []byte("two")})
 		if err := w.Close(); err != nil {
 			t.Fatal(err)

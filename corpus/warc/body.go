@@ -36,8 +36,8 @@ func encodings(f fields) (list []string) {
 }
 
 // dechunked undoes the chunked transfer coding (RFC 9112, section 7.1), appending to dst.
-// A body that is not chunked is returned as it is, and what follows a chunk and is none
-// is taken as it is.
+// A body without chunks is returned unchanged, and bytes behind a chunk that are no chunk are
+// taken unchanged.
 func dechunked(dst, body []byte) []byte {
 	rest := body
 	for chunks := 0; ; chunks++ {
@@ -68,7 +68,7 @@ func dechunked(dst, body []byte) []byte {
 	}
 }
 
-// chunkSize reads the line before a chunk; n is 0 where it is none.
+// chunkSize reads the line before a chunk. n is 0 if it is no such line.
 func chunkSize(data []byte) (size, n int) {
 	const most = 1 << 40
 	digits := 0
@@ -93,7 +93,7 @@ func chunkSize(data []byte) (size, n int) {
 	return size, i + 1
 }
 
-// errTooLong is returned for a body that is longer than a record may be.
+// errTooLong is returned for a body longer than the limit of a record.
 var errTooLong = errors.New("decompressed, the body is longer than the limit")
 
 // errCutBody comes with what there is of a body that ends too early.
@@ -160,7 +160,7 @@ func (u *unpacker) unpack(b *corpus.Block, encoding string, body []byte, max int
 	}
 	decoded, err := u.readAll(b, encoding, brotli.NewReader(&u.src), max)
 	if short := bytes.TrimRight(body, "\r\n"); err != nil && !errors.Is(err, errTooLong) && len(short) < len(body) {
-		// A line end behind it, where the record's length is wrong.
+		// A line end behind it, if the record's length is wrong.
 		u.src.Reset(short)
 		decoded, err = u.readAll(b, encoding, brotli.NewReader(&u.src), max)
 	}
@@ -202,9 +202,8 @@ func explain(encoding string, err error) error {
 // smallBody is up to how many bytes a body is decompressed into memory used again.
 const smallBody = 256 << 10
 
-// readAll reads what a body is decompressed to, into the memory of the block where it is
-// much. A body that ends too early was cut off by the crawler, and is taken as far as it
-// goes.
+// readAll reads the decompressed body, into the memory of the block if it is large. A body that
+// ends too early was cut off by the crawler, and is taken as far as it goes.
 func (u *unpacker) readAll(b *corpus.Block, encoding string, r io.Reader, max int) ([]byte, error) {
 	if u.buf == nil {
 		u.buf = make([]byte, smallBody)
@@ -213,7 +212,7 @@ func (u *unpacker) readAll(b *corpus.Block, encoding string, r io.Reader, max in
 	data := u.buf[:n]
 	if err == nil { // there is more, or may be
 		b.Take(smallBody)
-		if encoding == "br" { // its window grows with what it decodes
+		if encoding == "br" { // its window grows with its output
 			b.Take(brotliWindow)
 		}
 		large := append(b.Memory(max+1), data...)
@@ -228,7 +227,7 @@ func (u *unpacker) readAll(b *corpus.Block, encoding string, r io.Reader, max in
 	case errors.Is(err, io.ErrUnexpectedEOF) && len(data) > 0:
 		return data, errCutBody
 	case (errors.Is(err, gzip.ErrHeader) || errors.Is(err, zstd.ErrMagicMismatch)) && len(data) > 0:
-		return data, nil // what follows the last member is no other, and nobody asks what it is
+		return data, nil // bytes behind the last member are ignored
 	}
 	return nil, explain(encoding, err)
 }

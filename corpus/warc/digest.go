@@ -11,17 +11,16 @@ import (
 	"hash"
 )
 
-// A payload is what a record holds, without the header of HTTP and without chunks: by its
-// digest two records are known to show the same when they are replayed (WARC 1.1, section
-// 6.7.2).
+// A payload is the content of a record without the header of HTTP and without chunks. Two records
+// with equal digests of it look the same when they are replayed (WARC 1.1, section 6.7.2).
 type payload struct {
-	head []byte // the header of HTTP, with its blank line; empty where there is none
+	head []byte // the header of HTTP, with its blank line; empty if there is none
 	body []byte // what follows, as it is stored
 	cut  bool   // into chunks
 }
 
-// payloadOf finds the payload of a record. ok is false where it cannot be told for
-// certain: the length is wrong, the header of HTTP has no end, or chunks are not whole.
+// payloadOf finds the payload of a record. ok is false if it is uncertain: the length is wrong,
+// the header of HTTP has no end, or chunks are incomplete.
 func payloadOf(r *record, raw []byte) (p payload, ok bool) {
 	content := raw[r.head:]
 	if r.length != int64(len(content)) || r.kind != "response" && r.kind != "resource" {
@@ -54,8 +53,8 @@ func endsHeader(head []byte) bool {
 	return bytes.HasSuffix(head, []byte("\n\r\n")) || bytes.HasSuffix(head, []byte("\n\n"))
 }
 
-// eachChunk calls f for what is in each chunk of a body. Unlike dechunked it takes whole
-// bodies only, and reports whether this is one (RFC 9112, section 7.1).
+// eachChunk calls f with the content of each chunk of a body. Unlike dechunked it wants a complete
+// body, and reports whether this is one (RFC 9112, section 7.1).
 func eachChunk(body []byte, f func(data []byte)) bool {
 	for {
 		size, n := chunkSize(body)

@@ -1,27 +1,23 @@
-// Package warc reads web archives: WARC of version 0.17 to 1.1 (ISO 28500), of which
-// the WET of Common Crawl is one, and ARC of version 1.
+// Package warc reads web archives: WARC of version 0.17 to 1.1 (ISO 28500), including the WET of
+// Common Crawl, and ARC of version 1.
 //
-// Documents are what records of the types response, resource and conversion say, where
-// their status and media type are among those asked for. All other records are passed
-// over: requests, metadata, revisits, which have no content of their own, and resources
-// that wget makes of its own logs. So are the records of an ARC that are of other
-// protocols than HTTP.
+// Documents are records of the types response, resource and conversion with a wanted status and
+// media type. All other records are passed over: requests, metadata, revisits without content of
+// their own, and wget's resources of its own logs. So are records of an ARC under other protocols
+// than HTTP.
 //
-// Files as they are met break the rules. What is done about that:
+// Real files break the rules, so the reader is lenient:
 //
-//   - A record is as long as its Content-Length says if behind it another begins, or the
-//     input or its compressed member ends. Else the next header is looked for, in it and
-//     then behind it: the record ends there. One longer than the limit is not held until
-//     its end is seen: a whole header in it ends it, unless it is an archive itself.
-//   - Header lines may be folded and end in LF, URIs may have angle brackets around them
-//     and spaces in them, blank lines may be missing.
-//   - A body that is not chunked, or not compressed, though its header says so, is taken
-//     as it is.
-//   - What is no record is a bad record up to the next header, and so is a damaged
-//     member, once.
+//   - A record is as long as its Content-Length says if another record begins behind it, or if the
+//     input or its compressed member ends there. Otherwise the record ends at the next header,
+//     inside it or behind it. A record longer than the limit is not held to its end: a whole header
+//     in it ends it, unless it is an archive itself.
+//   - Header lines may be folded and end in LF, URIs may stand in angle brackets and have spaces,
+//     blank lines may be missing.
+//   - A body without chunks or compression is taken unchanged, even if its header announces them.
+//   - Bytes outside any record are one bad record up to the next header, and so is a damaged member.
 //
-// Kept records are written byte for byte. In the place of a removed one [Format.Instead]
-// writes a revisit record, if its payload is that of an earlier one, of which
-// [Format.AppendWitness] says what has to be stored; it trusts no digest that a header
-// states.
+// Kept records are written byte for byte. In the place of a removed one [Format.Instead] writes a
+// revisit record, if its payload equals an earlier one's. [Format.AppendWitness] makes the data to
+// store for that. Digests in headers are not trusted.
 package warc

@@ -32,8 +32,8 @@ func fieldsOf(head []byte) fields {
 	return fields(head[bytes.IndexByte(head, '\n')+1:])
 }
 
-// get returns the value of the first field of a name, lines that were folded put
-// together, and nil where there is none.
+// get returns the value of the first field of a name, with folded lines joined, or nil if there is
+// none.
 func (f fields) get(name string) []byte {
 	for rest := []byte(f); len(rest) > 0; {
 		line := rest[:lineEnd(rest)]
@@ -101,7 +101,7 @@ func mediaType(value []byte) string {
 	return string(bytes.ToLower(bytes.TrimSpace(value)))
 }
 
-// length reads a Content-Length; -1 where it is none.
+// length reads a Content-Length. It returns -1 if the value is none.
 func length(value []byte) int64 {
 	n, err := strconv.ParseInt(string(value), 10, 64)
 	if err != nil || n < 0 || value[0] == '+' {

@@ -12,8 +12,8 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 )
 
-// Format is WARC or ARC. Its zero value takes what has the status 200, in the
-// [DefaultTypes], and texts that are UTF-8.
+// Format is WARC or ARC. Its zero value takes records with the status 200 and the [DefaultTypes],
+// and texts in UTF-8.
 type Format struct {
 	corpus.Unannotated
 
@@ -24,7 +24,7 @@ type Format struct {
 	MaxBody int                // bytes of a body when it is decompressed, 0 means corpus.DefaultMaxRecord
 	Ratio   int                // bytes that a body is decompressed to for each of its own, 0 means compress.DefaultMaxRatio, negative any number
 	ARC     bool               // the inputs are ARCs, which are not written
-	Revisit Revisit            // what is written in the place of a removed record; the zero value: nothing
+	Revisit Revisit            // the replacement for a removed record; the zero value writes none
 }
 
 // DefaultTypes are the media types of documents.
@@ -84,7 +84,7 @@ func (f Format) Terminator() []byte {
 	return []byte("\r\n\r\n")
 }
 
-// Recognize tells a web archive by its first record.
+// Recognize recognizes a web archive by its first record.
 func (f Format) Recognize(head []byte) bool {
 	head = head[blank(head):]
 	return f.ARC && isARC(head) || !f.ARC && isWARC(head)

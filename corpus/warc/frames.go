@@ -21,10 +21,10 @@ const (
 type frames struct {
 	format Format
 	max    int   // bytes of a record
-	lost   bool  // rubbish was told of, and no record has come since
+	lost   bool  // rubbish was reported, and no record has come since
 	begun  bool  // a record has begun in this section
 	noEnd  int   // bytes from here on in which no header ends, and no line begins another
-	over   *over // the record that is passed over, nil where none is
+	over   *over // the record being passed over, or nil
 }
 
 // over is a record longer than the limit, which is passed over piece by piece.
@@ -36,10 +36,10 @@ type over struct {
 	nested bool // it holds an archive itself
 }
 
-// searched is how much of what is no record is looked at at a time.
+// searched is the number of bytes outside records examined at a time.
 const searched = 64 << 10
 
-// behind is how many bytes behind a record tell whether it ends there: more than blank
+// behind is the number of bytes behind a record that decide whether it ends there: more than blank
 // lines take, and most lines of an ARC.
 const behind = 2 << 10
 
@@ -49,7 +49,7 @@ func (f *frames) Starts(data []byte) bool { return starts(data) }
 // Begin begins a section.
 func (f *frames) Begin() { *f = frames{format: f.format, max: f.max} }
 
-// Frame tells what stands at the beginning of data.
+// Frame finds the record, or the rubbish, at the beginning of data.
 func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	fr := f.frame(data, end)
 	f.begun = f.begun || fr.Record
@@ -87,8 +87,8 @@ func blank(data []byte) int {
 	return n
 }
 
-// rubbish passes over what is no record, up to the next, which is not within the first
-// from bytes. It is told of once, however long it is.
+// rubbish passes over bytes outside records, up to the next record, which is not within the first
+// from bytes. It is reported once, at any length.
 func (f *frames) rubbish(data []byte, from int, reason string, end corpus.SectionEnd) corpus.Frame {
 	pass := nearest(data, min(from, len(data)), from <= 1)
 	found := pass >= 0
@@ -106,9 +106,9 @@ func (f *frames) rubbish(data []byte, from int, reason string, end corpus.Sectio
 	return fr
 }
 
-// nearest returns where the next record begins, of the kind that data begins with or of
-// either, or -1. It looks no further than four times as far, for that would be done
-// again behind each record.
+// nearest returns the beginning of the next record, of the kind at the beginning of data or of
+// either, or -1. It looks at most four times as far, because the search is repeated behind each
+// record.
 func nearest(data []byte, from int, either bool) int {
 	arc := isARC(data)
 	for to := from; to < len(data); {
@@ -126,11 +126,11 @@ func nearest(data []byte, from int, either bool) int {
 	return -1
 }
 
-// header returns where the header ends that begins at an index, or -1. Where another
-// begins at a line of it, it has no end, and that is where. What was looked at in vain
-// is not looked at again, for headers without end may stand close to each other.
+// header returns the end of the header beginning at an index, or -1. If another header begins at
+// a line of it, it has no end, and other is that line. Bytes searched in vain are not searched
+// again, because headers without end may stand close to each other.
 func (f *frames) header(data []byte, from int) (end, other int) {
-	const ahead = 32 // of a line, to tell what it is
+	const ahead = 32 // bytes of a line that identify it
 	to := min(len(data), from+maxHead)
 	for at := max(from, f.noEnd-ahead); at < to; {
 		i := bytes.IndexByte(data[at:to], '\n')
@@ -203,8 +203,7 @@ func (f *frames) broken(data []byte, from int, reason string, end corpus.Section
 	return fr
 }
 
-// overlong frames a record that is longer than the limit. It is told of if it would be a
-// document.
+// overlong frames a record longer than the limit. It is reported if it would be a document.
 func (f *frames) overlong(data []byte, r *record, end corpus.SectionEnd) corpus.Frame {
 	content := data[r.head:min(int64(len(data)), int64(r.head)+r.length)]
 	if least := r.head + maxHead + maxLine; end == corpus.GoesOn && len(data) < least {
@@ -221,9 +220,9 @@ func (f *frames) overlong(data []byte, r *record, end corpus.SectionEnd) corpus.
 	return f.endOver(fr, data, end)
 }
 
-// passOver goes on by what is left of a record that is longer than the limit. Its length
-// may be wrong, and nobody can hold it until what follows shows that: a whole header of a
-// record in it ends it, unless it is an archive itself.
+// passOver skips the rest of a record longer than the limit. Its length may be wrong, and the record
+// cannot be held until the following bytes show that. So a whole header of a record in it ends it,
+// unless it is an archive itself.
 func (f *frames) passOver(data []byte, end corpus.SectionEnd) corpus.Frame {
 	n, need := f.passable(data, end)
 	switch {
@@ -249,8 +248,8 @@ func (f *frames) endOver(fr corpus.Frame, data []byte, end corpus.SectionEnd) co
 	return fr
 }
 
-// passable is how many bytes of data, which a record begins with that is longer than the
-// limit, belong to it: 0 where another begins, or where more are needed to tell.
+// passable returns how many bytes of data belong to the overlong record at their beginning. It is 0
+// if another record begins, or if need more bytes decide.
 func (f *frames) passable(data []byte, end corpus.SectionEnd) (n, need int) {
 	o := f.over
 	n = int(min(o.left, int64(len(data))))
@@ -279,7 +278,7 @@ func (f *frames) passable(data []byte, end corpus.SectionEnd) (n, need int) {
 	return n - maxLine, 0 // a header may begin in the last line, and the end is to be seen
 }
 
-// settle decides where the record ends that says it has total bytes.
+// settle decides the end of a record that claims total bytes.
 func (f *frames) settle(data []byte, r *record, total int, end corpus.SectionEnd) corpus.Frame {
 	view := data[:min(total+behind, len(data))] // the same, however much was read
 	if total <= len(data) && endsHere(view[total:]) {
@@ -322,8 +321,8 @@ func holdsBody(content []byte) bool {
 	return n >= 0 && int64(len(content)-a.head) >= n
 }
 
-// ending is a record that ends before another, without what stands between them: two line
-// ends, and one of an ARC, where a line end before that is of the record.
+// ending frames a record that ends before another, without the line ends between them: two of a
+// WARC and one of an ARC, in which a line end before that belongs to the record.
 func ending(data []byte, r *record, end int) corpus.Frame {
 	pass := end
 	if r.arc {

@@ -18,7 +18,7 @@ const (
 
 // answer is the header of an answer of HTTP.
 type answer struct {
-	head   int // bytes with those of interim answers before it, 0 where there is none
+	head   int // bytes, with those of interim answers before it; 0 without a header
 	status int
 	fields fields
 }
@@ -62,8 +62,8 @@ func parseOneAnswer(content []byte) (a answer, ended bool) {
 	return a, ended
 }
 
-// wants reports whether a record is a document, by its headers. content is the beginning
-// of what it holds, or all of it; need is how much of it must be there to tell.
+// wants reports whether a record is a document, by its headers. content is its content, or the
+// beginning of that; need is the number of bytes that decide.
 func (f Format) wants(r *record, content []byte, all bool) (v verdict, need int) {
 	switch {
 	case r.kind == "" || bytes.HasPrefix(r.uri, []byte("metadata://")):
@@ -121,5 +121,5 @@ func (f Format) hasStatus(status int) bool {
 	return slices.ContainsFunc(f.Status, func(r StatusRange) bool { return r.From <= status && status <= r.To })
 }
 
-// sniffed is how many bytes of a body tell whether it is HTML, where no header does.
+// sniffed is the number of bytes of a body that decide whether it is HTML, if no header does.
 const sniffed = 256

@@ -20,7 +20,7 @@ const mostEncodings = 8
 type parser struct {
 	format Format
 	texts  *corpus.Texts
-	plain  *corpus.Texts // of what is UTF-8 by its format
+	plain  *corpus.Texts // for formats in UTF-8
 	unpack unpacker
 	chunks []byte // a body that was chunked
 	doc    corpus.Document
@@ -108,7 +108,7 @@ func (p *parser) decode(b *corpus.Block, f fields, body []byte) (_ []byte, err e
 	}
 	stored, began := len(body), b.Inflated
 	for i, encoding := range list {
-		if i > 0 && len(body) <= smallBody { // it is where the next goes
+		if i > 0 && len(body) <= smallBody { // the next goes to the same place
 			body = bytes.Clone(body)
 		}
 		left := max(0, p.format.inflatable(stored)-(b.Inflated-began))

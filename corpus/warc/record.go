@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// record is what the header of a record says.
+// record is the header of a record.
 type record struct {
 	head   int    // bytes of the header
-	length int64  // of the content, -1 where it is not told
+	length int64  // of the content, -1 if unknown
 	fields fields // none in an ARC
 	arc    bool
 	kind   string // type of a WARC's record: "response", "resource", "conversion", or ""
@@ -46,8 +46,7 @@ func parseHead(head []byte) record {
 //
 //	URL IP-address Archive-date Content-type Archive-length
 //
-// in which the URL may have spaces, and where version 2 puts more fields before the
-// last.
+// The URL may have spaces, and version 2 puts more fields before the last.
 func parseARC(line []byte) record {
 	r := record{head: len(line), length: -1, arc: true}
 	words := bytes.Fields(line)
@@ -64,8 +63,8 @@ func parseARC(line []byte) record {
 	return r
 }
 
-// arcDate returns which word of a record's line is the date: the last that is one and
-// has the words before and behind it that it needs, or -1.
+// arcDate returns the index of the date among the words of a record's line, or -1. It is the last
+// date with the necessary words before and behind it.
 func arcDate(words [][]byte) int {
 	for i := len(words) - 3; i >= 2; i-- {
 		if isDate(words[i]) && len(words)-i <= 8 {
@@ -93,7 +92,7 @@ func (r *record) isHTTP() bool {
 	return r.kind == "response" && (r.arc || mediaType(r.mime) == "application/http" || len(r.mime) == 0)
 }
 
-// time is the record's date, zero where it is none.
+// time returns the record's date, zero without one.
 func (r *record) time() time.Time {
 	for _, layout := range []string{time.RFC3339Nano, "20060102150405", "2006-01-02", "20060102"} {
 		if t, err := time.Parse(layout, string(r.date[:min(len(r.date), 40)])); err == nil {
@@ -143,9 +142,9 @@ func isWARC(data []byte) bool {
 // starts reports whether a record begins here.
 func starts(data []byte) bool { return isWARC(data) || isARC(data) }
 
-// next returns where a record begins, from one index on and before another, in an ARC at
-// the beginning of a line, or -1. arc says of which kind it is. It takes time in
-// proportion to what is between, for what tells a record are a few bytes, or a line.
+// next returns the beginning of a record, from one index on and before another, or -1. In an ARC it
+// is at the beginning of a line. arc chooses the kind. The time is proportional to the distance,
+// because a few bytes, or a line, identify a record.
 func next(data []byte, from, to int, arc bool) int {
 	if arc {
 		return nextARC(data, from, to)

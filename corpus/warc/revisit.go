@@ -10,27 +10,26 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 )
 
-// Revisit says what is written in the place of a removed record.
+// Revisit chooses the replacement for a removed record.
 type Revisit struct {
 	Write bool // a revisit record for one with the payload of its witness, a metadata record for any other
 	Keep  bool // and with that the record itself, as it came
 }
 
-// Removed is a record that is removed.
+// Removed is a removed record.
 type Removed struct {
 	Raw     []byte
 	Own     []byte // what AppendWitness says of it
-	Of      string // id of the witness, "" where there is none
-	Witness []byte // what AppendWitness has said of that, nil where nothing is stored
+	Of      string // id of the witness, "" without one
+	Witness []byte // its data from AppendWitness, nil if nothing is stored
 	Verdict string // as in reports
 	Score   string // as in reports
 }
 
-// Instead writes what stands in the output for a removed record: a revisit record, if its
-// payload is that of its witness, for whoever replays it is shown the witness's bytes; and
-// a metadata record if not. Nothing is written for the very capture that the witness is,
-// which came again. What is written depends on nothing but Removed. revisit tells that it
-// is a revisit record.
+// Instead writes the replacement for a removed record. If its payload equals the witness's, that is
+// a revisit record, and a replay shows the witness's bytes; otherwise a metadata record. Nothing is
+// written if the record is the very capture of the witness, given again. The replacement depends on
+// Removed alone. revisit reports a revisit record.
 func (f Format) Instead(w *output.Writer, r Removed) (revisit bool, err error) {
 	if !isWARC(r.Raw) {
 		return false, errNoWARC
@@ -82,7 +81,7 @@ func revisitOf(r *record, raw []byte, of *witness) []byte {
 	return appendBlock(b, r.mime, p.head)
 }
 
-// metadataOf is a record that tells why another was removed.
+// metadataOf returns a record with the reason for the removal of another.
 func metadataOf(r *record, raw []byte, removed *Removed, kept bool) []byte {
 	block := fmt.Appendf(nil, "%sverdict: %s\r\n", ourMetadata, removed.Verdict)
 	if removed.Of != "" {
@@ -104,16 +103,15 @@ func metadataOf(r *record, raw []byte, removed *Removed, kept bool) []byte {
 	return appendBlock(b, []byte("application/warc-fields"), block)
 }
 
-// What the content of a metadata record of ours begins with, and the field that says
-// whether the record it tells of is there.
+// The beginning of the content of our metadata records, and the field for the presence of the
+// record they describe.
 const (
 	ourMetadata = "software: firstseen\r\n"
 	keptField   = "kept: "
 )
 
-// copies reports whether a record that is no document is written as it came: revisits,
-// and what was told of records that are no longer there. What is told of one that is
-// there is told anew.
+// copies reports whether a record that is no document is written as it came: revisits, and our
+// metadata about absent records. Metadata about a present record is written anew.
 func (f Format) copies(r *record, content []byte) bool {
 	switch {
 	case !f.Revisit.Write || f.ARC:
@@ -164,9 +162,8 @@ func versionOf(raw []byte) string {
 	return "1.1"
 }
 
-// derivedID is the id of a record that is written of another, whose header it is made
-// of: always the same, by SHA-1 (version 5 of RFC 9562, section 5.5, in the name space of
-// URLs).
+// derivedID returns the id of a record about another, made of the header of that one. It is always
+// the same, by SHA-1 (version 5 of RFC 9562, section 5.5, in the name space of URLs).
 func derivedID(kind string, head []byte) string {
 	h := sha1.New()
 	h.Write([]byte("\x6b\xa7\xb8\x11\x9d\xad\x11\xd1\x80\xb4\x00\xc0\x4f\xd4\x30\xc8"))

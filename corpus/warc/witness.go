@@ -10,17 +10,17 @@ import (
 // its URI is no id and that long, cannot be referred to.
 const maxWitness = 640
 
-// A witness is what a revisit record says of the record that it refers to.
+// A witness is the data of a revisit record about the record it refers to.
 type witness struct {
 	digest [sha1.Size]byte // of the payload
-	stated []byte          // its own WARC-Payload-Digest, if that is right and another text
+	stated []byte          // its own WARC-Payload-Digest, if correct and another text
 	date   []byte
 	uri    []byte
 }
 
-// AppendWitness appends what has to be known of a kept record, so that a revisit record
-// can refer to it: docs/format.md, "Data of a document", has the form. id is the id of
-// the document. Where none can refer to it nothing is appended.
+// AppendWitness appends the data of a kept record to which revisit records may refer: docs/format.md,
+// "Data of a document", has the form. id is the id of the document. If none can refer to it, nothing
+// is appended.
 func (f Format) AppendWitness(dst, raw, id []byte) []byte {
 	w, ok := witnessOf(raw)
 	if !ok {
@@ -38,8 +38,7 @@ func (f Format) AppendWitness(dst, raw, id []byte) []byte {
 	return append(dst, w.uri...)
 }
 
-// witnessOf reads a record. ok is false where its payload is not known for certain, or it
-// has no date or no URI.
+// witnessOf reads a record. ok is false if its payload is uncertain, or if it has no date or no URI.
 func witnessOf(raw []byte) (w witness, ok bool) {
 	if !isWARC(raw) {
 		return w, false
