@@ -14,18 +14,16 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Ahead decodes compressed files before they are read, in several goroutines, and hands
-// out what they are decoded to in the order of the inputs, with the errors that reading
-// them one after the other meets, behind the same bytes.
+// Ahead decodes compressed files before they are read, in several goroutines. It hands out the decoded
+// bytes in the order of the inputs, with the errors of sequential reading behind the same bytes.
 //
-// What one goroutine decodes is a piece of a file: the whole of it or, where it has
-// several gzip members or zstd frames, some of them. A piece ends where a member or
-// frame begins that the next piece was begun with. That place is found by the bytes with
-// which they begin, and these may stand anywhere: so a piece is believed only when the
-// one before it has come to its very beginning, and what cannot be reached so is dropped.
+// One goroutine decodes a piece of a file: the whole, or some of its gzip members or zstd frames. A
+// piece ends at the member or frame with which the next piece began. The magic bytes of a beginning
+// may stand anywhere. So a piece is believed only when the one before it has come to its very
+// beginning; unreached pieces are dropped.
 //
-// Memory is bounded by its sizes. Files that are not compressed are left to the reader, as
-// is an index for which open returns nil.
+// Its sizes bound the memory. Uncompressed files are left to the reader, and so is an index for which
+// open returns nil.
 type Ahead struct {
 	files  int
 	open   func(index int) *File
@@ -35,12 +33,12 @@ type Ahead struct {
 	queue  *queue
 	order  chan *Piece // in the order in which they are read
 	idle   chan *aheadDecoders
-	large  *Decoders // for what takes much memory: of the piece that is being read
+	large  *Decoders // for large windows: of the piece being read
 	stop   context.CancelFunc
 	active sync.WaitGroup
 	number int64  // of pieces, so far
-	taken  *Piece // that is being read
-	looked []byte // where pieces are looked for
+	taken  *Piece // being read
+	looked []byte // searched for pieces
 }
 
 // AheadSizes say how much is decoded ahead.
@@ -48,7 +46,7 @@ type AheadSizes struct {
 	Decoders int // goroutines that decode
 	Chunk    int // bytes of a buffer
 	Buffers  int
-	Window   int64 // largest window of a zstd frame that is decoded before its turn
+	Window   int64 // largest window of a zstd frame decoded before its turn
 	Piece    int64 // stored bytes that a piece has at least, unless the input ends
 	Look     int64 // and behind them, in which the beginning of the next is looked for
 }
@@ -71,11 +69,11 @@ func SizesFor(n int, memory int64) AheadSizes {
 	}
 }
 
-// aheadInput is a file of which pieces are decoded.
+// aheadInput is a file decoded in pieces.
 type aheadInput struct {
 	index int
 	File  *File  // nil: not opened
-	Kind  string // of compression; "": left to whoever reads it
+	Kind  string // of compression; "" is left to the reader
 	over  atomic.Bool
 }
 
@@ -83,17 +81,17 @@ type aheadInput struct {
 type Piece struct {
 	In     *aheadInput
 	number int64 // of all pieces, in their order
-	start  int64 // where it begins in the file
-	end    int64 // where the next one does; -1: it goes to the end of the file
+	start  int64 // its beginning in the file
+	end    int64 // the beginning of the next one; -1 is the end of the file
 
 	// Of the queue:
 	done    []chunk
 	ended   bool // all of it is decoded
-	dropped bool // nobody needs it
+	dropped bool // not needed any more
 	missed  bool // nothing begins at its end
 }
 
-// aheadDecoders are what a goroutine decodes with.
+// aheadDecoders are the decoders of a goroutine.
 type aheadDecoders struct {
 	Decoders
 	buf *bufio.Reader
@@ -178,7 +176,7 @@ func (a *Ahead) look(index int) *aheadInput {
 	return in
 }
 
-// nextPiece is where the piece after the one that begins at start may begin, or -1.
+// nextPiece returns a possible beginning of the piece after the one at start, or -1.
 func (a *Ahead) nextPiece(in *aheadInput, start int64) int64 {
 	begins := nextMember
 	switch in.Kind {
@@ -205,19 +203,18 @@ func (a *Ahead) nextPiece(in *aheadInput, start int64) int64 {
 	return -1
 }
 
-// beginsBy is one less than what tells where a member or a frame may begin.
+// beginsBy is one less than the number of bytes that mark a possible member or frame.
 const beginsBy = 4
 
-// nextMember is where in some bytes a gzip member may begin (RFC 1952, section 2.3): the
-// magic, the method, and no flag that is reserved.
+// nextMember returns a possible beginning of a gzip member (RFC 1952, section 2.3): the magic, the
+// method, and no reserved flag.
 func nextMember(data []byte) int { return nextMagic(data, GzipMagic+"\x08", 0xe0) }
 
-// nextFrame is where in some bytes a zstd frame may begin (RFC 8878, section 3.1.1): the
-// magic, and the reserved bit of the descriptor unset.
+// nextFrame returns a possible beginning of a zstd frame (RFC 8878, section 3.1.1): the magic, and the
+// reserved bit of the descriptor unset.
 func nextFrame(data []byte) int { return nextMagic(data, ZstdMagic, 0x08) }
 
-// nextMagic is where in some bytes a magic stands before a byte without some bits; -1 is
-// nowhere.
+// nextMagic returns the index of a magic before a byte without some bits, or -1.
 func nextMagic(data []byte, magic string, without byte) int {
 	for at := 0; ; at++ {
 		i := bytes.Index(data[at:], []byte(magic))
@@ -296,8 +293,7 @@ func readFull(r io.Reader, p []byte) (n int, err error) {
 	return n, err
 }
 
-// decoder returns what a piece is decoded by. What may take much memory, and is not
-// known before, waits for its turn.
+// decoder returns the decoder of a piece. A piece with maybe much memory waits for its turn.
 func (a *Ahead) decoder(p *Piece, d *aheadDecoders, used func() int64) (io.Reader, error) {
 	stop := func(at int64) bool {
 		switch {
@@ -337,8 +333,8 @@ func (a *Ahead) decoder(p *Piece, d *aheadDecoders, used func() int64) (io.Reade
 	return a.large.DecodeStream(p.In.Kind, d.buf)
 }
 
-// Input returns the first piece of an input, which is to be read now. Nothing before it
-// is needed any more. Nil is an input that is left to whoever asks.
+// Input returns the first piece of the input to read now. Pieces before it are not needed any more. Nil
+// is an input left to the caller.
 func (a *Ahead) Input(index int) *Piece {
 	p := a.next()
 	for p != nil && p.In.index < index {

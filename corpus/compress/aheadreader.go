@@ -4,7 +4,7 @@ import (
 	"errors"
 )
 
-// aheadReader reads an input that is decoded ahead.
+// aheadReader reads an input decoded ahead.
 type aheadReader struct {
 	a     *Ahead
 	p     *Piece
@@ -15,8 +15,7 @@ type aheadReader struct {
 	ratio Expansion
 }
 
-// Reader reads the input of which p is the first piece, and counts its stored bytes in
-// read, from began on.
+// Reader reads the input with the first piece p, and counts its stored bytes in read, from began on.
 func (a *Ahead) Reader(p *Piece, read *int64, began int64) *aheadReader {
 	r := &aheadReader{a: a, p: p, read: read, began: began}
 	r.ratio = Expansion{Stored: func() int64 { return r.c.used }, Most: a.limits.MaxRatio}

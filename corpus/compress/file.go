@@ -6,10 +6,10 @@ import (
 	"os"
 )
 
-// File is a file that is open, as it is stored.
+// File is an open file, as stored.
 type File struct {
 	io.Reader             // from its beginning
-	At        io.ReaderAt // nil where it can only be read from its beginning to its end
+	At        io.ReaderAt // nil if it can only be read from its beginning to its end
 	io.Closer
 }
 

@@ -11,8 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// errHandedOver ends the reading of members or frames where what follows is read by
-// another, see piece.
+// errHandedOver ends the reading of members or frames if another piece reads the following ones.
 var errHandedOver = errors.New("what follows is read by another")
 
 // members reads the members of a gzip file one after the other. Zeros between
@@ -44,7 +43,7 @@ func (m *members) Read(p []byte) (int, error) {
 	}
 }
 
-// next goes to the next member. It returns io.EOF where there is none.
+// next goes to the next member. It returns io.EOF if there is none.
 func (m *members) next() error {
 	if err := skipZeros(m.r); err != nil {
 		return err
@@ -110,7 +109,7 @@ func (f *frames) Read(p []byte) (int, error) {
 	}
 }
 
-// next goes to the next frame. It returns io.EOF where there is none.
+// next goes to the next frame. It returns io.EOF if there is none.
 func (f *frames) next() error {
 	for {
 		if f.stop != nil && f.stop(f.at()) {
@@ -147,8 +146,7 @@ func (f *frames) begin() error {
 	return err
 }
 
-// skipFrame passes over a frame that is to be skipped, of whose header four bytes are
-// known to be there.
+// skipFrame passes over a skippable frame. Four bytes of its header are certain.
 func skipFrame(r *bufio.Reader) error {
 	head, err := r.Peek(8)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// ReadBuffer is what is asked of a compressed file at a time.
+// ReadBuffer is the number of bytes read from a compressed file at a time.
 const ReadBuffer = 256 << 10
 
 // How compressed files begin.
@@ -26,7 +26,7 @@ const (
 	Lz4Magic       = "\x04\x22\x4d\x18"
 	ZipMagic       = "PK\x03\x04"
 
-	bzip2Block      = 4 // where it begins
+	bzip2Block      = 4 // its offset
 	Bzip2BlockMagic = "1AY&SY"
 )
 
@@ -40,9 +40,8 @@ type Bounds struct {
 const (
 	DefaultMaxWindow = 128 << 20 // of zstd: that of the zstd tool itself
 
-	// DefaultMaxRatio bounds what a small file can cost: no honest corpus of
-	// a GiB and more (below, the ratio is not looked at) is made of records
-	// that repeat each other a thousand times.
+	// DefaultMaxRatio bounds the cost of a small file: no honest corpus of a GiB and more repeats its
+	// records a thousand times. Below a GiB the ratio does not matter.
 	DefaultMaxRatio = 1000
 )
 
@@ -79,8 +78,8 @@ func (d *Decoders) Close() {
 	}
 }
 
-// Buffered is a buffer over r, in memory that is used again: of small files, making it would
-// take longer than all else.
+// Buffered returns a buffer over r, in memory used again: for small files, making it would take most of
+// the time.
 func Buffered(buf **bufio.Reader, r io.Reader) *bufio.Reader {
 	if *buf == nil {
 		*buf = bufio.NewReaderSize(nil, ReadBuffer)
@@ -140,12 +139,11 @@ func (d *Decoders) DecodeStream(name string, br *bufio.Reader) (io.Reader, error
 	return nil, nil
 }
 
-// HeadSize is how many bytes at most tell how a file is compressed.
+// HeadSize is the largest number of bytes that identify a compression.
 const HeadSize = 10
 
-// PeekHead returns the first bytes of an input, no more than it takes to know that
-// they are not those of a compression: whoever waits for the answer to a first
-// record of two bytes sends no third.
+// PeekHead returns the first bytes of an input, just enough to exclude a compression: a sender may wait
+// for the answer to a first record of two bytes.
 func PeekHead(br *bufio.Reader) (head []byte, err error) {
 	for n := 1; n <= HeadSize; n++ {
 		if head, err = br.Peek(n); err != nil || !beginsLikeCompressed(head) {
@@ -178,7 +176,7 @@ func Begins(head []byte, magic string) bool {
 	return string(head[:n]) == magic[:n]
 }
 
-// members reads the members of a gzip file, of which at tells how much is used up.
+// members reads the members of a gzip file. at returns the used bytes.
 func (d *Decoders) members(r *bufio.Reader, at func() int64) *members {
 	if d.gzip == nil {
 		d.gzip = new(gzip.Reader)
@@ -186,7 +184,7 @@ func (d *Decoders) members(r *bufio.Reader, at func() int64) *members {
 	return &members{gzip: d.gzip, r: r, at: at}
 }
 
-// frames reads the frames of a zstd file, of which at tells how much is used up.
+// frames reads the frames of a zstd file. at returns the used bytes.
 func (d *Decoders) frames(r *bufio.Reader, at func() int64) *frames {
 	return &frames{r: r, at: at, limit: d.MaxWindow, decoder: d.forWindow}
 }

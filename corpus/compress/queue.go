@@ -7,7 +7,7 @@ import (
 	"github.com/firstseen/firstseen/internal/hugemem"
 )
 
-// chunk is a part of what a piece is decoded to.
+// chunk is a part of the decoded bytes of a piece.
 type chunk struct {
 	data []byte // a buffer of the queue
 	read int64  // bytes of the file that were read when it was done
@@ -15,26 +15,25 @@ type chunk struct {
 	err  error  // what follows instead of another chunk
 }
 
-// queue holds what pieces are decoded to until their turn comes, in a bounded number of
-// buffers. The last of them are for the piece that is being read: so it always goes on.
-// The piece whose turn comes next may take all others, those behind it the fewer the
-// longer their turn will take, down to two thirds: where pieces are larger than the buffers, a
-// piece that is ready when its turn comes is worth more than the beginnings of many.
+// queue holds decoded bytes of pieces until their turn comes, in a bounded number of buffers. The last
+// buffers are for the piece being read, so it always goes on. The piece with the next turn may take all
+// others; those behind it get fewer with their distance, down to two thirds. If pieces are larger than
+// the buffers, a piece ready at its turn is worth more than the beginnings of many.
 type queue struct {
 	mu      sync.Mutex
-	moved   sync.Cond // something that is waited for may have come
+	moved   sync.Cond // an awaited change may have come
 	mem     []byte
 	free    [][]byte
 	buffers int
 	ahead   int      // pieces that are decoded at once
-	turn    int64    // the piece that is being read
+	turn    int64    // the piece being read
 	wanting []int64  // pieces that wait for a buffer
 	pieces  []*Piece // all that are not done with, in their order
 	closed  bool
 }
 
-// forTurn is how many buffers are kept for the piece that is being read: one that is
-// filled while the other is emptied.
+// forTurn is the number of buffers kept for the piece being read: one is filled while the other is
+// emptied.
 const forTurn = 2
 
 func newQueue(buffers, size, ahead int) *queue {
@@ -57,7 +56,7 @@ func (q *queue) add(p *Piece) {
 	q.pieces = append(q.pieces, p)
 }
 
-// take waits for a buffer. It returns nil where nobody needs the piece any more.
+// take waits for a buffer. It returns nil if the piece is not needed any more.
 func (q *queue) take(p *Piece) (buf []byte) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -84,8 +83,7 @@ func (q *queue) may(p *Piece) bool {
 	return len(q.free) > forTurn+q.nearer(p) && slices.Min(q.wanting) == p.number
 }
 
-// nearer is how many buffers are left to pieces between the one that is being read and
-// another.
+// nearer returns the number of buffers left to pieces between the one being read and another.
 func (q *queue) nearer(p *Piece) int {
 	between := 0
 	for _, other := range q.pieces {
@@ -96,10 +94,10 @@ func (q *queue) nearer(p *Piece) int {
 	return between * q.buffers / (3 * q.ahead)
 }
 
-// gone reports whether nobody needs the piece any more.
+// gone reports whether the piece is not needed any more.
 func (q *queue) gone(p *Piece) bool { return q.closed || p.dropped }
 
-// put hands on what is decoded. It reports whether more is wanted.
+// put hands on decoded bytes. It reports whether more are wanted.
 func (q *queue) put(p *Piece, c chunk) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -113,8 +111,8 @@ func (q *queue) put(p *Piece, c chunk) bool {
 	return true
 }
 
-// get waits for the next chunk of a piece, whose turn has come with it. It returns an
-// error where the queue is closed.
+// get waits for the next chunk of a piece, whose turn comes with it. It returns an error if the queue is
+// closed.
 func (q *queue) get(p *Piece) chunk {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -160,9 +158,9 @@ func (q *queue) awaitTurn(p *Piece) bool {
 	return !q.gone(p)
 }
 
-// miss is told that nothing begins where the piece was to end, so that it goes on to the
-// end of the input, and what follows in this is worth nothing. Of a piece that was begun
-// where nothing begins either it says nothing: so only its turn makes it true.
+// miss notes that no member begins at the intended end of the piece. So the piece goes on to the end of
+// the input, and the pieces behind it are worthless. If the piece itself began at no member, the note
+// means nothing, so it takes effect at the turn of the piece.
 func (q *queue) miss(p *Piece) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -182,7 +180,7 @@ func (q *queue) dropAfter(p *Piece) {
 	}
 }
 
-// drop is told that a piece is done with, read or not.
+// drop ends the use of a piece, read or not.
 func (q *queue) drop(p *Piece) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -207,8 +205,8 @@ func (q *queue) close() {
 	q.moved.Broadcast()
 }
 
-// release gives the memory back, when nobody uses it any more.
+// release gives the memory back after its last use.
 func (q *queue) release() {
-	_ = hugemem.Free(q.mem) // it refuses what is of the heap
+	_ = hugemem.Free(q.mem) // it refuses memory of the heap
 	q.mem, q.free = nil, nil
 }

@@ -19,17 +19,15 @@ func (d *Damage) Error() string { return d.Reason }
 // ErrSection is returned at the end of a member.
 var ErrSection = errors.New("the end of a member")
 
-// RecognizedBy is how many bytes at least tell whether a record begins, or what an
-// input is.
+// RecognizedBy is the least number of bytes that decide whether a record begins, or the kind of an
+// input.
 const RecognizedBy = 512
 
-// Attempt is how many stored bytes are looked at to tell whether a member begins
-// where the bytes look like it.
+// Attempt is the number of stored bytes examined to decide whether a member begins at a likely place.
 const Attempt = 64 << 10
 
-// Sections reads an input of which records are framed: its members one after the other, each with
-// the place where it begins. What is damaged is passed over, up to the next member
-// that begins with a record.
+// Sections reads an input with framed records: its members one after the other, each with the place of
+// its beginning. Damage is passed over, up to the next member that begins with a record.
 type Sections struct {
 	Raw    *History
 	Br     *bufio.Reader          // over raw
@@ -42,9 +40,9 @@ type Sections struct {
 	In     io.Reader // the open member
 	open   bool      // the only one there is
 	Ratio  Expansion // of what members are decoded to
-	Base   int64     // what is added to offsets
-	Single bool      // no offset tells where a member begins
-	Begin  int64     // where the open member begins
+	Base   int64     // added to offsets
+	Single bool      // members have no offsets
+	Begin  int64     // beginning of the open member
 }
 
 // CodecKind is how an input is compressed.
@@ -60,8 +58,7 @@ const (
 // at is how many stored bytes have been used.
 func (s *Sections) at() int64 { return s.Raw.at() - int64(s.Br.Buffered()) }
 
-// Next opens the member that follows. It returns io.EOF where nothing does, and
-// Damage where something does that is none.
+// Next opens the next member. It returns io.EOF at the end, and Damage before bytes of no member.
 func (s *Sections) Next() error {
 	switch s.Kind {
 	case KindGzip:
@@ -126,7 +123,7 @@ func (s *Sections) Read(p []byte) (int, error) {
 	return n, s.damage(err)
 }
 
-// damage tells apart what is wrong with the bytes and what with reading them.
+// damage separates errors in the bytes from errors of reading.
 func (s *Sections) damage(err error) error {
 	switch {
 	case err == nil:
@@ -219,8 +216,8 @@ func (s *Sections) headOf(stored []byte) []byte {
 type History struct {
 	R     io.Reader
 	kept  []byte
-	base  int64 // where kept begins
-	pos   int   // in kept: what is read next; at its end, what r brings
+	base  int64 // beginning of kept
+	pos   int   // in kept: the next byte; at its end, r goes on
 	from  int64 // marked
 	gone  int64 // back, all in all
 	err   error // of reading, but for the end
@@ -228,8 +225,7 @@ type History struct {
 	Keeps bool  // it can go back
 }
 
-// maxHistory bounds what a history remembers: a member that is damaged and longer is
-// looked through from there on.
+// maxHistory bounds a history, in bytes. A longer damaged member is searched from there on.
 const maxHistory = 4 << 20
 
 func (h *History) at() int64 { return h.base + int64(h.pos) }

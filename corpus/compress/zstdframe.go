@@ -10,15 +10,15 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// byteReader is what a zstdFrame reads from.
+// byteReader is the source of a zstdFrame.
 type byteReader interface {
 	io.Reader
 	io.ByteReader
 }
 
-// zstdFrame hands on the bytes of one zstd frame and then io.EOF, following the
-// headers of its blocks (RFC 8878, section 3.1.1), so that the next frame can be
-// told from it. A skippable frame before it is handed on as part of it.
+// zstdFrame hands on the bytes of one zstd frame and then io.EOF, following the headers of its blocks
+// (RFC 8878, section 3.1.1), so that frames are separate. A skippable frame before it is handed on as
+// part of it.
 type zstdFrame struct {
 	r     byteReader
 	state frameState
@@ -28,7 +28,7 @@ type zstdFrame struct {
 	out   []byte // of head, not handed on yet
 	sum   bool   // a checksum follows the blocks
 	last  bool   // no block follows
-	err   error  // what is wrong, which the decoder may take for the end
+	err   error  // which the decoder may take for the end
 }
 
 type frameState uint8
@@ -91,7 +91,7 @@ func (f *zstdFrame) advance() error {
 	return nil
 }
 
-// frameHeader reads the header of a frame, or of one that is skipped.
+// frameHeader reads the header of a frame, or of a skippable one.
 func (f *zstdFrame) frameHeader() error {
 	head, err := f.take(f.head[:0], 4)
 	if err != nil {
@@ -142,7 +142,7 @@ func (f *zstdFrame) take(head []byte, n int) ([]byte, error) {
 	return head, nil
 }
 
-// explain says of what the decoder refuses what it is.
+// explain describes an error of the decoder.
 func (f *zstdFrame) explain(err error, limit int64) error {
 	switch {
 	case errors.Is(err, zstd.ErrMagicMismatch):
@@ -153,8 +153,8 @@ func (f *zstdFrame) explain(err error, limit int64) error {
 	return err
 }
 
-// windowOf is what a frame asks for whose header is given, a little more than the
-// limit where that is not known.
+// windowOf returns the window of the frame with this header, a little more than the limit if it is
+// unknown.
 func windowOf(head []byte, limit int64) int64 {
 	var h zstd.Header
 	switch {
@@ -174,8 +174,8 @@ const (
 	maxDictionary   = 8 << 20
 )
 
-// ReadDictionary reads the dictionary with which a file begins, nil where there is
-// none. It may be compressed itself.
+// ReadDictionary reads the dictionary at the beginning of a file, nil without one. It may be compressed
+// itself.
 func ReadDictionary(br *bufio.Reader, maxWindow int64) ([]byte, error) {
 	head, err := br.Peek(8)
 	if err != nil || string(head[:4]) != dictionaryMagic {

@@ -32,7 +32,7 @@ func isArchive(name string) bool {
 // container is an archive.
 type container struct {
 	path  string
-	spool *os.File // what cannot be read in the archive where it is; nil where there is none
+	spool *os.File // members that cannot be read in place; nil without any
 }
 
 // member is an input that an archive holds.
@@ -57,7 +57,7 @@ func Content(m *archive.Member, file io.ReaderAt, maxRatio int) io.Reader {
 	return &compress.Expansion{R: m.Open(file), Stored: m.Stored(file).Size, Most: maxRatio}
 }
 
-// contents is what was read of an archive.
+// contents are the contents of an archive.
 type contents struct {
 	inputs  []Input
 	left    []archive.Left
@@ -109,8 +109,8 @@ func (l *list) listArchive(name string, want func(name string) bool) (*contents,
 	return c, nil
 }
 
-// readArchive lists an archive of either kind. Of a tar archive that is compressed all that
-// is wanted is spooled.
+// readArchive lists an archive of either kind. The wanted members of a compressed tar archive are
+// spooled.
 func (l *list) readArchive(name string, lister archive.Lister) (*archive.Contents, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -148,7 +148,7 @@ func (l *list) readArchive(name string, lister archive.Lister) (*archive.Content
 	return found, err
 }
 
-// expansionWriter watches how much is written for what is stored.
+// expansionWriter compares the written bytes with the stored ones.
 type expansionWriter struct {
 	w io.Writer
 	compress.Expansion
@@ -188,7 +188,7 @@ func (l *list) addArchive(name string, info fs.FileInfo, named bool) error {
 	return nil
 }
 
-// commonest tells which ending most of the files have that were passed over.
+// commonest returns the most frequent ending of the passed-over files.
 func commonest(others map[string]int) string {
 	most := ""
 	for ending, n := range others {
@@ -202,8 +202,8 @@ func commonest(others map[string]int) string {
 	return fmt.Sprintf(": it holds %d %s, for which --format is needed or which cannot be read", others[most], most)
 }
 
-// addMember adds what an argument names in an archive, as corpus.zip/news/1.txt does; found
-// tells whether there is an archive on the way.
+// addMember adds the member of an archive that an argument names, such as corpus.zip/news/1.txt. found
+// reports whether there is an archive on the way.
 func (l *list) addMember(arg string) (found bool, err error) {
 	for i := len(arg) - 1; i > 0; i-- {
 		if !os.IsPathSeparator(arg[i]) {

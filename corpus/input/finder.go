@@ -24,8 +24,7 @@ func NewFinder(inputs []Input, bounds compress.Bounds) *Finder {
 	return f
 }
 
-// Find returns the input of a name, which is that of a file or of a member of an archive.
-// The size is -1 where it is something else.
+// Find returns the input of a name: a file, or a member of an archive. Anything else has the size -1.
 func (f *Finder) Find(name string) (Input, error) {
 	if in, ok := f.known[name]; ok {
 		return in, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/compress"
 )
 
-// Open opens an input that is not standard input. The error names it.
+// Open opens an input other than standard input. The error names it.
 func (in Input) Open() (*compress.File, error) {
 	f, err := os.Open(in.File())
 	switch {
@@ -35,7 +35,7 @@ func (in Input) OpenAhead() *compress.File {
 	if in.Path == Stdin || in.Size < 0 {
 		return nil
 	}
-	// Opening what has become a pipe would wait for its writer.
+	// Opening a pipe would wait for its writer.
 	if info, err := os.Stat(in.File()); err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
@@ -70,8 +70,8 @@ func (in Input) File() string {
 // edgeSize is how many bytes at each end of an input a Fingerprint reads.
 const edgeSize = 64 << 10
 
-// Fingerprint tells inputs that are files apart by the XXH3 of their size and their first
-// and last 64 KiB, as stored. It reads no more than that.
+// Fingerprint returns the XXH3 of the size and the first and last 64 KiB of a file, as stored. It reads
+// no more than that.
 func Fingerprint(in Input) (sum uint64, err error) {
 	f, err := in.openRaw()
 	if err != nil {

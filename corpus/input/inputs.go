@@ -22,9 +22,9 @@ const Stdin = "-"
 type Input struct {
 	Path string // of the file, or ARCHIVE/MEMBER; "-" is standard input
 	Name string // as it appears in records and messages; "stdin" for "-"
-	Size int64  // bytes as stored, of a member as unpacked; -1 where it cannot be known (pipes)
+	Size int64  // bytes as stored, of a member as unpacked; -1 if unknown (pipes)
 
-	Member *member // nil for what is no member of an archive
+	Member *member // nil outside archives
 }
 
 // Expand turns command line arguments into inputs, in the order given.
@@ -35,18 +35,15 @@ type Input struct {
 // it with one of the endings, also with .gz or .zst after it, in lexical order; links to directories inside it are not followed. A file named
 // twice is read twice.
 //
-// A tar or zip archive, told by the ending of its name, stands for the files in it as a
-// directory does, in the order in which it has them; ARCHIVE/MEMBER is one of them. What
-// is wanted of a tar archive that is compressed is unpacked into a temporary file, which is
-// gone when the process ends. Archives in archives are passed over.
+// A tar or zip archive, by the ending of its name, stands for its files like a directory, in its own
+// order; ARCHIVE/MEMBER is one of them. The wanted members of a compressed tar archive are unpacked into
+// a temporary file, which is gone when the process ends. Archives in archives are passed over.
 //
-// In a directory, what is no file, such as a named pipe, a socket, a device or a
-// link that leads nowhere, is passed over: reading it might wait for ever. It is
-// returned beside the inputs, for the user to know of it. Named as an argument, a
-// pipe or a device is read.
+// In a directory, a named pipe, a socket, a device or a broken link is passed over: reading it might wait
+// for ever. It is returned beside the inputs, for messages. As an argument, a pipe or a device is read.
 //
-// It is an error when an argument stands for nothing or names what cannot be
-// opened, as does a file in a directory: better now than hours into a run.
+// An argument that stands for nothing is an error, and so is an unreadable file: better now than hours
+// into a run.
 func Expand(args, endings []string) (inputs []Input, passed []Passed, err error) {
 	return ExpandWithin(args, endings, compress.Bounds{})
 }
@@ -68,16 +65,15 @@ func ExpandWithin(args, endings []string, bounds compress.Bounds) (inputs []Inpu
 	return l.inputs, l.passed, nil
 }
 
-// Passed is what a directory holds under the name of a corpus, and is none.
+// Passed is an entry of a directory with the name of a corpus, but without one.
 type Passed struct {
 	Path string
-	Why  string // what it is, such as "a named pipe"
-	// Others, where it is not nil, are how many files of the directory have other
-	// endings of their names than those of inputs.
+	Why  string // its kind, such as "a named pipe"
+	// Others, if not nil, counts the files of the directory with other endings than inputs have.
 	Others map[string]int
 	Like   int // how many more of its kind an archive has
-	// Unpacked, where it is not 0, is how many bytes were written to a temporary file to
-	// read the archive at Path: all that it means is read.
+	// Unpacked, if not 0, is the number of bytes written to a temporary file to read the archive at
+	// Path, which is read.
 	Unpacked int64
 }
 
@@ -94,8 +90,8 @@ type list struct {
 	inputs  []Input
 	passed  []Passed
 	limits  compress.Decoders
-	listed  map[string]*contents // archives of which members were named
-	asked   map[string]bool      // all that was named; nil where that is not known yet
+	listed  map[string]*contents // archives with named members
+	asked   map[string]bool      // all named members; nil if unknown so far
 }
 
 func (l *list) add(arg string) error {
@@ -148,7 +144,7 @@ func (l *list) addGlob(pattern string) error {
 
 func (l *list) addDir(dir string) error {
 	before := len(l.inputs)
-	// The separator makes the walk enter a directory that is itself a link.
+	// With the separator the walk enters a directory behind a link.
 	others := map[string]int{}
 	root := strings.TrimRight(dir, string(filepath.Separator)) + string(filepath.Separator)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -182,7 +178,7 @@ func (l *list) meant() string {
 	return names + " file (plain, .gz, .zst, .bz2, .xz or .lz4)"
 }
 
-// addFound adds what was found in a directory.
+// addFound adds an entry of a directory.
 func (l *list) addFound(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -200,7 +196,7 @@ func (l *list) addFound(path string) error {
 	return l.addFile(path, info)
 }
 
-// kindOf names what is no regular file.
+// kindOf names the kind of an irregular file.
 func kindOf(mode fs.FileMode) string {
 	switch {
 	case mode&fs.ModeNamedPipe != 0:

@@ -6,8 +6,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/compress"
 )
 
-// StoredInput is an input as it is stored. Until it is told to forget, it can begin
-// again.
+// StoredInput is an input as stored. Until Forget, it can begin again.
 type StoredInput struct {
 	r    io.Reader
 	File *compress.File // nil unless it can be read at any place

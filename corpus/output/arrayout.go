@@ -21,8 +21,8 @@ func (w *Writer) WriteElement(parts ...[]byte) error {
 	return w.WriteRecord(parts...)
 }
 
-// closeArray writes what closes the array, and nothing where the output was opened behind
-// that: a run may be stopped when its outputs are whole and have no names yet.
+// closeArray writes the end of the array, unless the output was opened behind that: a run may be stopped
+// when its outputs are complete and have no names yet.
 func (w *Writer) closeArray() error {
 	if w.done || !w.IsArray() {
 		return w.err()

@@ -10,13 +10,13 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 )
 
-// place is where a file lies or will lie, however it was named: through links of
-// either kind, relative or not.
+// place is the present or future place of a file, whatever its name: through links of either kind,
+// relative or not.
 type place struct {
 	said string      // as it was named, for messages
 	path string      // behind links
-	info fs.FileInfo // nil where nothing is yet
-	dir  fs.FileInfo // of its folder, nil where that is not there either
+	info fs.FileInfo // nil if nothing is there yet
+	dir  fs.FileInfo // of its folder, nil if that is missing, too
 }
 
 func locate(name string) place {
@@ -76,8 +76,8 @@ func (p place) inside(folder place) bool {
 	}
 }
 
-// taken are the places that an output writes to; none for what is no regular
-// file and can take the records of several outputs, such as /dev/null.
+// taken returns the places that an output writes to. Devices such as /dev/null, which can take the
+// records of several outputs, have none.
 func taken(name string) []place {
 	if name == input.Stdin {
 		info, err := os.Stdout.Stat()
@@ -95,12 +95,10 @@ func taken(name string) []place {
 	return []place{p, part}
 }
 
-// CheckOutputs refuses outputs that would write over an input, over each other,
-// or into the folder of an index, named through links of either kind or not
-// there yet. "-" is standard output and, among the inputs, standard input: they
-// count where they are files. So does standard error, and standard output under
-// another name than "-": a file that the shell has opened must not be replaced.
-// Empty names are passed over.
+// CheckOutputs refuses outputs that would write over an input, over each other, or into the folder of an
+// index, through links of either kind or not there yet. "-" is standard output and, among the inputs,
+// standard input; they count if they are files. So do standard error, and standard output under another
+// name than "-": a file opened by the shell must not be replaced. Empty names are passed over.
 func CheckOutputs(inputs []input.Input, index string, outputs ...string) error {
 	var before []place
 	for i, out := range outputs {
@@ -126,8 +124,7 @@ func CheckOutputs(inputs []input.Input, index string, outputs ...string) error {
 	return checkInputs(inputs, before)
 }
 
-// checkStreams refuses an output, other than "-", that is a file to which standard
-// output or standard error goes.
+// checkStreams refuses an output, other than "-", that is the file of standard output or standard error.
 func checkStreams(out string, places []place) error {
 	if out == input.Stdin {
 		return nil

@@ -16,16 +16,16 @@ import (
 // aside, see Aside. ErrBusy says that another run is writing it.
 func Create(name string) (*Writer, error) { return begin(name, openWriter) }
 
-// CreateOver is Create, but a partial file that is one of those given is removed and
-// not put aside: the caller knows that nobody needs what is in it.
+// CreateOver is Create, but it removes a partial file among the worthless ones instead of putting it
+// aside: the caller knows that its content is not needed.
 func CreateOver(name string, worthless ...FileID) (*Writer, error) {
 	return begin(name, openWriter, worthless...)
 }
 
-// CreatePlain is Create for what is not compressed, whatever its name is.
+// CreatePlain is Create without compression, whatever the name.
 func CreatePlain(name string) (*Writer, error) { return begin(name, openKind("")) }
 
-// NoFolder is the error of an output whose folder is not there, nil where it is.
+// NoFolder returns the error of an output without a folder, nil if the folder is there.
 func NoFolder(name string) error {
 	dir := filepath.Dir(name)
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
@@ -34,7 +34,7 @@ func NoFolder(name string) error {
 	return fmt.Errorf("%s: there is no folder %s: make it first, or give another name", name, dir)
 }
 
-// opener makes the writer of a file that is open.
+// opener makes the writer of an open file.
 type opener func(name string, part *partial, f outFile, durable bool) *Writer
 
 func begin(name string, open opener, worthless ...FileID) (*Writer, error) {

@@ -13,8 +13,7 @@ type Enclosure interface {
 	// Frame appends to dst what stands in the file for some records. Several goroutines
 	// may call it at once.
 	Frame(dst, records []byte) ([]byte, error)
-	// End returns what belongs behind the last frame of a file of so many bytes, and
-	// nothing where it is there.
+	// End returns the bytes behind the last frame of a file of this size, or none if they are there.
 	End(file io.ReaderAt, size int64) ([]byte, error)
 }
 

@@ -25,8 +25,8 @@ func openKind(kind string) opener {
 	}
 }
 
-// inherit takes over the memory of the frames of an output that is written, and their
-// encoders: of small outputs, making these takes longer than all else.
+// inherit takes over the memory of the frames of a written output, and their encoders: for small
+// outputs, making these takes most of the time.
 func (w *Writer) inherit(old *Writer) {
 	if old.size != w.size {
 		return

@@ -5,10 +5,9 @@ import (
 	"fmt"
 )
 
-// Lead says what stands in front of the first record of the output. It is written with
-// that, or by Close where there is none, and not at all where an output is continued that
-// holds something. Called again it must be given the same: records of other columns do not
-// belong in one file.
+// Lead sets the bytes in front of the first record of the output. They are written with that record, or
+// by Close if there is none, and not at all in a continued output with content. Further calls must give
+// the same bytes: records of different columns do not belong in one file.
 func (w *Writer) Lead(head []byte) error {
 	if head == nil || w.head == nil {
 		w.head = head
@@ -21,7 +20,7 @@ func (w *Writer) Lead(head []byte) error {
 	return nil
 }
 
-// ErrOtherHead is returned where records of different columns would come into one file.
+// ErrOtherHead is returned if records of different columns would come into one file.
 var ErrOtherHead = fmt.Errorf("the inputs begin with different names of columns: use --out-dir, or give each kind a run of its own with the same --index")
 
 // lead writes what stands in front of the first record, if that was not done.

@@ -6,8 +6,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// longFrames is how many frames a record must be longer than to be written at
-// once, without a copy of it or of what it is compressed to.
+// longFrames is a number of frames. A longer record is written at once, without a copy of it or of its
+// compressed bytes.
 const longFrames = 4
 
 // streamEncoder compresses a long record on its way into the file.

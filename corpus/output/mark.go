@@ -18,7 +18,7 @@ type Mark struct {
 
 const tailSize = 64 << 10
 
-// errOtherFile is the error of a file that is not the one that was marked.
+// errOtherFile is the error of a file other than the marked one.
 var errOtherFile = errors.New("it is not the file that was written before, or was changed")
 
 // check returns the tail of a file up to the mark, and errOtherFile if it is not
@@ -41,8 +41,7 @@ func (m Mark) check(f *os.File) (tail []byte, err error) {
 	return tail, nil
 }
 
-// appendTail adds what was written to the end of a file that is known, keeping
-// at least the last 64 KiB of it.
+// appendTail appends written bytes to the known end of a file, keeping at least the last 64 KiB.
 func appendTail(tail, written []byte) []byte {
 	written = written[max(0, len(written)-tailSize):]
 	if len(tail)+len(written) > 2*tailSize {

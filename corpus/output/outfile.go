@@ -18,15 +18,15 @@ import (
 // ErrBusy is returned for an output that another run is writing.
 var ErrBusy = errors.New("another run is writing it")
 
-// outFile is what a Writer needs of an *os.File.
+// outFile is the part of an *os.File used by a Writer.
 type outFile interface {
 	io.Writer
 	Sync() error
 	Close() error
 }
 
-// partial is the file of an output that is not whole yet. It is locked until it
-// has its name, so that no second run writes it.
+// partial is the file of an incomplete output. It is locked until it has its name, so that no second run
+// writes it.
 type partial struct {
 	path  string // of the whole file
 	claim *claim.Claim
@@ -47,7 +47,7 @@ func newPartial(path string, worthless ...FileID) (*partial, error) {
 		if err == nil && size == 0 {
 			return &partial{path: path, claim: c, aside: aside}, nil
 		}
-		if id := c.ID(); err == nil { // never reused: nobody may take what comes into it for worthless
+		if id := c.ID(); err == nil { // never reused: its new content must not count as worthless
 			aside, err = clearAway(c, path+input.PartialSuffix, id != FileID{} && slices.Contains(worthless, id))
 		}
 		if err := errors.Join(err, c.Release()); err != nil {
@@ -97,8 +97,7 @@ func clearAway(c *claim.Claim, name string, worthless bool) (aside string, err e
 	return putAside(c, name)
 }
 
-// FileID tells a file from all others, also from later ones of its name. Zero is
-// unknown.
+// FileID identifies a file among all others, also later ones of its name. Zero is unknown.
 type FileID = claim.ID
 
 // take claims the existing partial file of an output.
@@ -125,7 +124,7 @@ func putAside(c *claim.Claim, name string) (aside string, err error) {
 	}
 	for n := 1; ; n++ {
 		aside = fmt.Sprintf("%s.%d", name, n)
-		// Reserved first: a rename would replace what has the name.
+		// Reserved first: a rename would replace a file of the name.
 		f, err := os.OpenFile(aside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if errors.Is(err, fs.ErrExist) {
 			continue
@@ -187,9 +186,8 @@ func cut(f *os.File, at Mark) (tail []byte, err error) {
 	return tail, err
 }
 
-// CutPartial takes away what the partial file of an output holds behind a mark
-// that Sync has returned, if it is the file that was marked; it reports whether
-// it is. Any other file is left as it is.
+// CutPartial cuts the partial file of an output back to a mark of Sync, if it is the marked file, and
+// reports whether it is. Any other file stays unchanged.
 func CutPartial(name string, at Mark) (cutBack bool, err error) {
 	path, direct, err := resolve(name)
 	if err != nil || direct || name == input.Stdin || at.Size == 0 {
@@ -265,8 +263,7 @@ func resolve(name string) (path string, direct bool, err error) {
 	return path, false, err
 }
 
-// followDangling returns what a link to nothing points to, and any other name as
-// it is.
+// followDangling returns the target of a link to nothing, and any other name unchanged.
 func followDangling(name string) (string, error) {
 	for range maxLinks {
 		target, err := os.Readlink(name)

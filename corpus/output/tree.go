@@ -40,7 +40,7 @@ type TreeMark struct {
 	Stage string     `json:"stage"` // the token of this run
 	Begun int        `json:"begun"` // outputs so far
 	Open  *TreeFile  `json:"open,omitempty"`
-	Fill  int64      `json:"fill,omitempty"` // bytes of records in a shard that is open
+	Fill  int64      `json:"fill,omitempty"` // bytes of records in the open shard
 	Done  []TreeFile `json:"done,omitempty"` // whole, perhaps without their names
 	Sum   uint64     `json:"sum"`            // of all whole outputs, in their order
 }
@@ -51,13 +51,13 @@ type TreeFile struct {
 	Mark Mark   `json:"mark"`
 }
 
-// add counts an output that is whole; one that is not written, with a size below 0.
+// add counts a complete output. An unwritten one has a size below 0.
 func (m *TreeMark) add(f TreeFile) {
 	m.Sum = AddRecord(m.Sum, xxh3.HashString(fmt.Sprintf("%s %d %x", filepath.ToSlash(f.Name), f.Mark.Size, f.Mark.Tail)))
 }
 
-// Turn returns the output of an input, by its number; those before it are whole then. Of
-// shards it is the one that is open, or the first.
+// Turn returns the output of an input, by its number; those before it are complete then. With shards it
+// is the open one, or the first.
 func (t *Tree) Turn(input int) (*Writer, error) {
 	if t.plan.ShardSize > 0 {
 		input = max(t.at.Begun-1, 0)
@@ -113,8 +113,8 @@ func (t *Tree) end() error {
 	return nil
 }
 
-// Full tells whether a record of so many bytes belongs in another shard than the one
-// that is open. It counts the record.
+// Full reports whether a record of this size belongs in another shard than the open one. It counts the
+// record.
 func (t *Tree) Full(record int) bool {
 	if t == nil || t.plan.ShardSize == 0 {
 		return false
@@ -127,7 +127,7 @@ func (t *Tree) Full(record int) bool {
 	return full
 }
 
-// NextShard ends the shard that is open and begins another.
+// NextShard ends the open shard and begins another.
 func (t *Tree) NextShard() (*Writer, error) {
 	fill := t.at.Fill
 	if err := t.begin(); err != nil {
@@ -264,7 +264,7 @@ func (t *Tree) Aside() []string { return t.aside }
 // Name is the folder as it was given.
 func (t *Tree) Name() string { return t.plan.Dir }
 
-// ID identifies this run's lock; zero where the file system does not.
+// ID identifies this run's lock. It is zero on file systems without identities.
 func (t *Tree) ID() FileID {
 	if t.lock == nil {
 		return FileID{}

@@ -9,8 +9,8 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 )
 
-// CutTree is [CutPartial] for the outputs of a tree that have no names yet. It returns the
-// partial files that hold what the mark knows of.
+// CutTree is [CutPartial] for the outputs of a tree without names yet. It returns the partial files with
+// the content known to the mark.
 func CutTree(dir string, at TreeMark) (left []string, err error) {
 	files := at.Done
 	if at.Open != nil {
@@ -48,7 +48,7 @@ func (p *TreePlan) TreeIsAs(at TreeMark) (bool, error) {
 	return found.Sum == at.Sum, nil
 }
 
-// markOf is the mark of a whole file; its size is -1 where there is none.
+// markOf returns the mark of a complete file. The size of a missing one is -1.
 func markOf(path string) (Mark, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -42,8 +42,8 @@ func CheckTreeNames(dir string, names []string, inputs []input.Input) error {
 	return nil
 }
 
-// CheckTreeFolders refuses files of a tree that cannot be made below dir because of what is
-// there: a file where a folder has to be, or a folder in their place.
+// CheckTreeFolders refuses files of a tree that cannot be made below dir: a file stands in the place of
+// a folder, or a folder in the place of a file.
 func CheckTreeFolders(dir string, names []string) error {
 	seen := map[string]bool{}
 	for _, name := range names {

@@ -76,8 +76,7 @@ func (t *Tree) takeOver(worthless []FileID) error {
 	return t.lock.note()
 }
 
-// left returns the outputs that have partial files. An output that is whole is an error,
-// unless over.
+// left returns the outputs with partial files. A complete output is an error, unless over.
 func (t *Tree) left() (left []string, err error) {
 	names, err := t.plan.names(t.root)
 	for _, name := range names {
@@ -115,8 +114,8 @@ func (p *TreePlan) names(root *os.Root) (names []string, err error) {
 	return names, err
 }
 
-// refuseFile is an error where a file of a tree is there, or a link on the way to it leads
-// out of the tree.
+// refuseFile returns an error if a file of a tree is there, or if a link on the way to it leads out of
+// the tree.
 func refuseFile(root *os.Root, dir, name string) error {
 	path := filepath.Join(dir, name)
 	_, err := root.Lstat(name)
@@ -155,7 +154,7 @@ func OpenTree(p *TreePlan, at TreeMark) (*Tree, error) {
 	return t, nil
 }
 
-// reopen finds the whole outputs, and opens the one that is not whole.
+// reopen finds the complete outputs, and opens the incomplete one.
 func (t *Tree) reopen() error {
 	if t.lock != nil && t.lock.token != t.at.Stage {
 		return fmt.Errorf("%s: %w", t.path(treeName), errOtherFile)

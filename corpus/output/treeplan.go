@@ -16,7 +16,7 @@ import (
 // name and in the same subfolder, or shards of one stream.
 type TreePlan struct {
 	Dir       string
-	Files     []TreeOutput // of each input; none where there are shards
+	Files     []TreeOutput // of each input; none with shards
 	SkipEmpty bool         // an output in which nothing would be is not written
 
 	ShardSize int64 // bytes of records, before they are compressed, from which on another shard is begun; 0: no shards
@@ -40,11 +40,10 @@ type TreeOutput struct {
 	Kind string // of compression: "gzip", "zstd", or "" for none
 }
 
-// PlanTree plans one output for each input. The inputs are those that Expand has made of
-// args: below the deepest folder that holds all of these, each has the subfolder and the
-// name of its output. They are compressed as the inputs are, which is told by their
-// first bytes; what is not written has another ending: .zst for .bz2, .xz and .lz4, and
-// .warc.gz for the archives in a .wacz.
+// PlanTree plans one output for each input of args, as Expand has made them. An output has the subfolder
+// and the name of its input below the deepest folder that holds all of them. It is compressed like its
+// input, by the first bytes of that. An unwritten compression gets another ending: .zst for .bz2, .xz
+// and .lz4, and .warc.gz for the archives in a .wacz.
 func PlanTree(dir string, args []string, inputs []input.Input) (*TreePlan, error) {
 	root, err := rootOf(args, inputs)
 	if err != nil {
@@ -103,7 +102,7 @@ func (p *TreePlan) output(n int) TreeOutput {
 	return p.Files[n]
 }
 
-// Digest tells plans apart: by the folder, all names and how they are written.
+// Digest identifies a plan by its folder, all names and their encodings.
 func (p *TreePlan) Digest() (string, error) {
 	dir, err := filepath.Abs(p.Dir)
 	if err != nil {
@@ -114,8 +113,7 @@ func (p *TreePlan) Digest() (string, error) {
 	return fmt.Sprintf("%s %016x %v %d%s %s", dir, h.Sum64(), p.SkipEmpty, p.ShardSize, p.Ending, p.Kind), nil
 }
 
-// rootOf is the deepest folder that holds all arguments; one that is a folder itself
-// holds what is in it.
+// rootOf returns the deepest folder that holds all arguments. A folder holds its content.
 func rootOf(args []string, inputs []input.Input) (string, error) {
 	var folders []string
 	for _, arg := range args {
@@ -183,9 +181,8 @@ func planned(root string, in input.Input) (out TreeOutput, err error) {
 	return out, nil
 }
 
-// Check refuses a folder that is, holds or lies in one of the inputs, given as they were
-// named, and other outputs that are a file of it. What [CheckOutputs] refuses of single
-// outputs holds for the folder too.
+// Check refuses a folder that is, holds or lies in one of the inputs, by their given names, and other
+// outputs that are a file of it. The checks of [CheckOutputs] hold for the folder, too.
 func (p *TreePlan) Check(args []string, inputs []input.Input, index string, outputs ...string) error {
 	folder := locate(p.Dir)
 	if folder.info != nil && !folder.info.IsDir() {
@@ -218,7 +215,7 @@ func checkBeside(dir string, folder place, inputs []input.Input) error {
 	for _, in := range inputs {
 		at := filepath.Dir(in.File())
 		if folder.info == nil || seen[at] {
-			continue // in what is not there yet lies nothing
+			continue // a missing folder holds nothing
 		}
 		seen[at] = true
 		if locate(in.File()).inside(folder) {

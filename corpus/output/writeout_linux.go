@@ -6,10 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writeOut has the system begin to write what is in the file from byte from to byte to,
-// as far as these are whole pages, and does not wait for it. So Sync finds little left to
-// wait for: of itself the system begins half a minute later, or when memory runs short.
-// What fails is told by Sync.
+// writeOut starts the system's writing of the whole pages of the file between two offsets, and does not
+// wait for it. So Sync has little left to wait for: by itself the system begins half a minute later, or
+// when memory runs short. Sync returns the errors.
 func writeOut(f outFile, from, to int64) {
 	file, ok := f.(*os.File)
 	if !ok {

@@ -17,18 +17,16 @@ import (
 // A program that wants to see it must ignore SIGPIPE.
 var ErrReaderGone = errors.New("the reader of the output is gone")
 
-// Writer writes records to a file, compressed with gzip or zstd when the file's
-// name ends in .gz or .zst. It is for one goroutine; compression and writing
-// happen on others.
+// Writer writes records to a file, compressed with gzip or zstd if its name ends in .gz or .zst. It is for
+// one goroutine; compression and writing happen on others.
 //
-// The file is written as NAME.partial, which is locked, and gets its name in
-// Close, so what a failed run leaves never looks whole. Standard output, named "-", and what is
-// not a regular file, such as a pipe or /dev/null, is written directly.
+// The file is written as NAME.partial, which is locked, and gets its name in Close. So the output of a
+// failed run never looks complete. Standard output, named "-", pipes and devices such as /dev/null are
+// written directly.
 //
-// Compressed output is a sequence of frames (zstd) or members (gzip), each of
-// them whole records: a frame ends with the first record that brings it to 2 MiB,
-// before and after a record above 8 MiB, and at Sync. So its bytes depend on the
-// records and the places of Sync only.
+// Compressed output is a sequence of frames (zstd) or members (gzip) of whole records. A frame ends with
+// the first record that brings it to 2 MiB, before and after a record above 8 MiB, and at Sync. So its
+// bytes depend only on the records and the places of Sync.
 type Writer struct {
 	name  string   // as given, for messages
 	part  *partial // nil when written directly
@@ -51,7 +49,7 @@ type Writer struct {
 	failed atomic.Pointer[error]
 	// By the writing goroutine, read by others after a barrier.
 	written int64
-	tail    []byte // the end of what was written; only of partial files
+	tail    []byte // the end of the written bytes; only for partial files
 }
 
 // frame is a piece of output on its way.
@@ -88,7 +86,7 @@ func (w *Writer) Aside() string {
 	return w.part.aside
 }
 
-// ID is the partial file, zero where the output is written directly.
+// ID identifies the partial file. It is zero if the output is written directly.
 func (w *Writer) ID() FileID {
 	if w.part == nil {
 		return FileID{}
@@ -136,7 +134,7 @@ func (w *Writer) drain() {
 	}
 }
 
-// wrote notes what has come into the file.
+// wrote notes the bytes written to the file.
 func (w *Writer) wrote(p []byte) {
 	w.written += int64(len(p))
 	if w.part != nil {
@@ -144,7 +142,7 @@ func (w *Writer) wrote(p []byte) {
 	}
 }
 
-// weight is what a frame takes of w.room.
+// weight returns the share of a frame in w.room.
 func (w *Writer) weight(f *frame) int64 { return int64(min(len(f.src), cap(w.free)*w.size)) }
 
 func (w *Writer) fail(err error) {
@@ -231,9 +229,8 @@ func reuse(b []byte, size int) []byte {
 // is plain and goes to a pipe or a terminal.
 func (w *Writer) Live() bool { return w.part == nil && !w.durab && w.size == plainFrame }
 
-// Flush hands what was written so far to whoever reads the output at its other
-// end. Only plain output to a pipe or a terminal has such a reader; elsewhere it
-// does nothing, so that the bytes of a file do not depend on when it was called.
+// Flush hands the bytes written so far to the reader of the output. Only plain output to a pipe or a
+// terminal has one. Elsewhere Flush does nothing, so that the bytes of a file do not depend on its calls.
 func (w *Writer) Flush() error {
 	if !w.done && w.Live() && len(w.frame.src) > 0 {
 		w.send()
@@ -271,8 +268,8 @@ func (w *Writer) wait() {
 	<-barrier
 }
 
-// Seal is Sync behind the last record: what it returns is the mark of the whole
-// file, at which Published knows it. Only Close may follow.
+// Seal is Sync behind the last record. It returns the mark of the complete file, for Published. Only
+// Close may follow.
 func (w *Writer) Seal() (Mark, error) {
 	if err := w.closeEnclosure(); err != nil {
 		return Mark{}, err
@@ -291,9 +288,8 @@ func (w *Writer) Seal() (Mark, error) {
 	return at, err
 }
 
-// Close writes what is left, brings it to the disk and gives the file its
-// name. Unless it returns nil there is no whole output, or its name may not
-// outlast a power cut. Called again it returns the same.
+// Close writes the rest, brings it to the disk and gives the file its name. After an error there is no
+// complete output, or its name may not outlast a power cut. Further calls return the same.
 func (w *Writer) Close() error {
 	if w.done {
 		return w.result
@@ -309,9 +305,8 @@ func (w *Writer) Close() error {
 	return w.result
 }
 
-// Abort gives the output up: what is written stays in the partial file, which
-// is removed if that is nothing. After Close it does nothing, so it can be
-// deferred.
+// Abort gives the output up. The written bytes stay in the partial file; an empty one is removed. After
+// Close it does nothing, so it can be deferred.
 func (w *Writer) Abort() error {
 	if w.done {
 		return nil
@@ -320,7 +315,7 @@ func (w *Writer) Abort() error {
 	return errors.Join(w.stop(), w.part.discard())
 }
 
-// Discard is Abort for what nobody needs a part of: the partial file is removed.
+// Discard is Abort for outputs without use in part: it removes the partial file.
 func (w *Writer) Discard() error {
 	if w.done {
 		return nil
