@@ -38,9 +38,8 @@ func ReadMade(dir string) (_ *Made, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var known bool
-	if m.Scheme, known = feature.Named(files.Scheme(), key); !known || feature.MethodOf(files.Scheme()) == feature.Former {
-		return nil, nil
+	if m.Scheme, err = schemeIn(dir, files.Scheme(), key); err != nil || feature.MethodOf(files.Scheme()) == feature.Former {
+		return nil, nil // opening it says why
 	}
 	m.Scheme.Key = nil
 	return m, nil
