@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +103,38 @@ func TestClaimedSizes(t *testing.T) {
 		data = most.Bytes()
 		if _, err := parquet.ReadAll(parquet.Format{}, bytes.NewReader(data), int64(len(data)), many); err != nil {
 			t.Errorf("codec %d: %v", codec, err)
+		}
+	}
+}
+
+// TestUnderstated: memory is that of the sizes in the headers, whatever a page holds.
+func TestUnderstated(t *testing.T) {
+	const size = 1 << 20
+	large := behind(make([]byte, 64*size))
+	for name, c := range map[string]struct {
+		file parquet.Bomb
+		want string // of the error; "" is none
+	}{
+		"gzip":   {parquet.Bomb{Codec: parquet.Gzip, Page: large, Size: size}, "it is decompressed to another size than is said"},
+		"brotli": {parquet.Bomb{Codec: parquet.Brotli, Page: large, Size: size}, "it is decompressed to another size than is said"},
+		"zstd":   {parquet.Bomb{Codec: parquet.Zstd, Page: large, Size: size}, "decompressed size exceeds configured limit"},
+		"deltas": {parquet.Bomb{Encoding: parquet.DeltaLength, Page: zeroDeltas(many)}, "its deltas are not as they are encoded"},
+		"dictionary": {parquet.Bomb{
+			Dict: behind([]byte("a text")), Encoding: parquet.Dict, Page: append([]byte{0}, run(many)...),
+		}, ""},
+		"levels": {parquet.Bomb{Repetition: parquet.Optional, Page: behind(run(many, 0))}, ""},
+	} {
+		c.file.Entries, c.file.Rows, c.file.Values = 1, 1, 1
+		data := c.file.Bytes()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := parquet.ReadAll(parquet.Format{Rows: true}, bytes.NewReader(data), int64(len(data)), many)
+		runtime.ReadMemStats(&after)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > 24*size {
+			t.Errorf("%s: it takes %d bytes of memory", name, took)
 		}
 	}
 }

@@ -115,11 +115,24 @@ func (b *Bomb) footer(at, dict, end int64) []byte {
 				at, values = 4, 1
 			}
 			w.begin()
+			w.i64(2, 0) // there is no copy of the metadata
 			w.field(3, thriftStruct)
 			w.begin()
 			w.i32(1, typeBytes)
+			w.field(2, thriftList)
+			w.list(2, thriftI32)
+			w.number(int64(b.Encoding))
+			w.number(encRLE)
+			w.field(3, thriftList)
+			w.list(1, thriftBinary)
+			if b.List && i == 1 {
+				w.string("list")
+			} else {
+				w.string("text")
+			}
 			w.i32(4, int64(b.Codec))
 			w.i64(5, values)
+			w.i64(6, 1<<20)
 			w.i64(7, end-cmp.Or(dict, at))
 			w.i64(9, at)
 			if dict > 0 && !b.List {
@@ -128,6 +141,7 @@ func (b *Bomb) footer(at, dict, end int64) []byte {
 			w.end()
 			w.end()
 		}
+		w.i64(2, 1<<20)
 		w.i64(3, b.Rows)
 		w.end()
 	}
