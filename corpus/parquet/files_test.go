@@ -245,3 +245,11 @@ func TestWrittenAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestEmptyGroup: pyarrow writes an empty table as a row group of no rows.
+func TestEmptyGroup(t *testing.T) {
+	lines, err := read(parquet.Format{Rows: true}, "testdata/empty/pyarrow-empty-group.parquet", corpus.SourceConfig{})
+	if err != nil || len(lines) != 0 {
+		t.Errorf("%q, %v", lines, err)
+	}
+}

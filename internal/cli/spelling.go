@@ -271,7 +271,8 @@ func onIndex(cmd *cobra.Command, args cobra.PositionalArgs, run func(cmd *cobra.
 		if dir == "" && (len(rest) == 0 || rest[0] == "") {
 			return usageError{fmt.Errorf("%s: give the folder of the index: %s", shortPath(cmd), cmd.UseLine())}
 		}
-		if dir == "" || len(rest) > 0 && index.Exists(rest[0]) { // the environment may name another
+		tooMany := args != nil && args(cmd, rest) != nil
+		if dir == "" || len(rest) > 0 && (tooMany || index.Exists(rest[0])) { // the environment may name another
 			dir, rest = rest[0], rest[1:]
 		}
 		if err := isFolder(dir); err != nil {
