@@ -90,9 +90,6 @@ func (r *rows) Next(dst []byte) (row []byte, at corpus.Place, bad string, err er
 			}
 			r.group++
 		}
-		for r.group < len(r.meta.groups) && r.meta.groups[r.group].rows == 0 {
-			r.group++
-		}
 		if r.open = r.group < len(r.meta.groups); !r.open {
 			return dst, at, "", io.EOF
 		}
