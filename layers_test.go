@@ -57,7 +57,7 @@ func mayImport(t *testing.T) map[string][]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(page), "| package | what it does | may import |\n")
+	_, table, _ := strings.Cut(string(page), "| package | purpose | may import |\n")
 	table, _, _ = strings.Cut(table, "\n\n")
 	quoted := regexp.MustCompile("`([^`]+)`")
 	may := map[string][]string{}

@@ -46,7 +46,7 @@ func newCompareCommand() *cobra.Command {
 	fs.Float64Var(&f.threshold, "threshold", 0, "as for dedup")
 	fs.BoolVar(&f.asJSON, "json", false, "one JSON object, without the texts")
 	fs.IntVar(&f.width, "width", 0, "columns of both texts together (default those of the terminal, or 120)")
-	fs.BoolVar(&f.whole, "whole", false, "do not fold what is alike")
+	fs.BoolVar(&f.whole, "whole", false, "do not fold equal parts")
 	oneOf(fs, &f.color, "color", "mark by colours instead of brackets: auto (on a terminal), always or never",
 		word("auto", "auto"), word("always", "always"), word("never", "never"))
 	f.reading.register(fs)

@@ -52,7 +52,7 @@ func newForgetCommand() *cobra.Command {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&f.from, "from", "", "forget the ids in this file too, one a line; - is standard input")
-	fs.StringVar(&f.batch, "batch", "", "forget all documents of this batch, and its name; list first what was removed for its sake")
+	fs.StringVar(&f.batch, "batch", "", "forget all documents of this batch, and its name; list first the documents removed for its sake")
 	return onIndex(cmd, nil, f.run)
 }
 

@@ -31,7 +31,7 @@ func newQueryCommand() *cobra.Command {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.BoolVar(&f.plain, "text", false, "each INPUT is one plain text, not JSON lines")
-	fs.BoolVar(&f.ids, "id", false, "each INPUT is the id of a document: tell what is stored of it")
+	fs.BoolVar(&f.ids, "id", false, "each INPUT is the id of a document: show its stored data")
 	fs.Float64Var(&f.threshold, "threshold", 0, "as for dedup")
 	registerScore(fs, &f.score)
 	f.reading.register(fs)

@@ -18,7 +18,7 @@ import (
 type encodingFlag string
 
 func (f *encodingFlag) register(fs *pflag.FlagSet) {
-	fs.StringVar((*string)(f), "encoding", "utf-8", "of lines, arrays and tables without a byte order mark: gbk, utf-16le, big5, windows-1251 and so on, or auto, by the beginning of each file; what is written is UTF-8")
+	fs.StringVar((*string)(f), "encoding", "utf-8", "of lines, arrays and tables without a byte order mark: gbk, utf-16le, big5, windows-1251 and so on, or auto, by the beginning of each file; outputs are UTF-8")
 }
 
 // detectedBy is how many bytes of a file decide its detected encoding.

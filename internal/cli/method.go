@@ -29,7 +29,7 @@ func (m *methodFlags) register(fs *pflag.FlagSet, s *feature.Scheme, score *dedu
 }
 
 func registerScore(fs *pflag.FlagSet, score *dedup.Score) {
-	oneOf(fs, score, "score", "what the share counts: text (runs of five words; in short texts segments, by their words) or segments (each as one)",
+	oneOf(fs, score, "score", "unit of the share: text (runs of five words; in short texts segments, by their words) or segments (each as one)",
 		word("text", dedup.ScoreText), word("segments", dedup.ScoreSegments))
 }
 

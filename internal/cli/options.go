@@ -15,7 +15,7 @@ import (
 // options are the targets of all flags: each command registers its own. A check makes a task of
 // them, and nothing behind it sees a flag.
 type options struct {
-	// What a copy is.
+	// Copies.
 	method    methodFlags
 	scheme    feature.Scheme
 	threshold float64
@@ -25,7 +25,7 @@ type options struct {
 	sameID    string
 	dropAgain bool // a document that was kept before
 
-	// What is remembered.
+	// Remembering.
 	index          string
 	docs, memory   string
 	keyed, unkeyed bool
@@ -36,13 +36,13 @@ type options struct {
 	abandon        bool
 	counting       windowFlags
 
-	// What is read.
+	// Inputs.
 	reading
 	limits limitFlags
 	plain  bool // query: an input is one text
 	ids    bool // query: an argument is an id
 
-	// What is written.
+	// Outputs.
 	out, outDir, report, rejects, summary string
 	split                                 splitFlag
 	annotate, asJSON, quiet               bool
@@ -51,7 +51,7 @@ type options struct {
 	revisit                               revisitFlags
 	derived                               derived
 
-	// How the work is done.
+	// Work.
 	jobs         int
 	checkpoint   byteSize
 	every        time.Duration
@@ -68,7 +68,7 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	oneOf(fs, &f.mosaics, "mosaics", "documents assembled from several earlier ones: keep or remove", word("keep", false), word("remove", true))
 	f.verify.register(fs)
 	f.registerSameID(fs)
-	section(fs, "What a copy is")
+	section(fs, "Copies")
 
 	fs.StringVar(&f.index, "index", "", "`folder` of the index, which remembers documents from run to run")
 	fs.StringVar(&f.docs, "docs", "", "size the filter for this `number` of documents, such as 10M (default 1M, fewer for small files without --index; it grows when full)")
@@ -82,13 +82,13 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	f.counting.register(fs)
 	fs.BoolVar(&f.abandon, "abandon", false, "leave an interrupted run unfinished")
 	hide(fs, "key", "no-key", "window", "abandon")
-	section(fs, "What is remembered")
+	section(fs, "Remembering")
 
 	f.reading.register(fs)
 	fs.StringVar(&f.counting.field, "time-field", "", "of an index with a window: field with the time of a document, RFC 3339 or Unix seconds (default: WARC-Date, else arrival)")
 	f.limits.register(fs)
 	f.revisit.register(fs)
-	section(fs, "What is read")
+	section(fs, "Inputs")
 
 	fs.StringVarP(&f.out, "out", "o", "", "write the kept records to this `file`, as they came, but decoded to UTF-8 if --encoding is given; a .json has arrays as one array; .gz or .zst compresses; - is standard output")
 	fs.StringVar(&f.outDir, "out-dir", "", "write the kept records of each input to a file of its own below this `folder`, with the subfolder, name and compression of the input")
@@ -100,7 +100,7 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	fs.StringVar(&f.rejects, "rejects", "", "write bad records to this `file`, with file, line and reason")
 	fs.StringVar(&f.summary, "summary", "", "write the summary to this `file` as JSON")
 	f.derived.register(fs)
-	section(fs, "What is written")
+	section(fs, "Outputs")
 
 	fs.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "processors to use; the output is the same for any number")
 	fs.Lookup("jobs").DefValue = "all" // the same help on any machine
@@ -109,7 +109,7 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	fs.Var(&f.checkpoint, "checkpoint-bytes", "bytes of records between checkpoints (default 256MiB)")
 	fs.IntVar(&f.memtableKeys, "memtable-keys", 0, "keys of the side table in memory before they become a run; 0 for the default")
 	hide(fs, "checkpoint-bytes", "memtable-keys")
-	section(fs, "How")
+	section(fs, "Work")
 }
 
 // onFullDefault stands for the default of --on-full, which depends on --filter-only.
