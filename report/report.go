@@ -31,7 +31,7 @@ type Reported struct {
 	Contained Share        `json:"contained"`
 	Estimated bool         `json:"estimated,omitempty"` // Contained, by sketches of the whole texts
 	Distance  *int         `json:"distance,omitempty"`  // bits in which the fingerprints differ, by the method simhash
-	Confirm   *Confirm     `json:"confirm,omitempty"`   // the result of comparing the texts, with --confirm
+	Confirm   *Confirm     `json:"confirm,omitempty"`   // the result of comparing the texts, with --verify
 	Shared    int          `json:"shared"`
 	Among     int          `json:"comparable"`
 	Count     int          `json:"segments"`
