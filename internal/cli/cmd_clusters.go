@@ -39,6 +39,7 @@ const clustersExample = `  # which pages have copies, the largest clusters first
 func newClustersCommand() *cobra.Command {
 	var out, pairs string
 	var links clusters.Links
+	least := 0
 	cmd := &cobra.Command{
 		Use:     "clusters REPORT...",
 		Short:   "Group the documents that belong together",
@@ -57,7 +58,7 @@ func newClustersCommand() *cobra.Command {
 				return usageError{errors.New("clusters: a report is read twice, and one is a pipe: give files")}
 			}
 			if out != "" {
-				if err := writeClusters(cmd, report, out, links); err != nil {
+				if err := writeClusters(cmd, report, out, links, least); err != nil {
 					return err
 				}
 			}
@@ -73,6 +74,7 @@ func newClustersCommand() *cobra.Command {
 	fs.StringVar(&pairs, "pairs", "", "write each document with the one that it repeats here")
 	hide(fs, "pairs")
 	registerLinks(fs, &links)
+	fs.IntVar(&least, "min-size", 2, "leave out clusters of fewer documents")
 	return cmd
 }
 
@@ -88,8 +90,8 @@ func tellTableAside(cmd *cobra.Command, name string, t *rows.Table) {
 	}
 }
 
-// writeClusters writes the clusters of a report to a file.
-func writeClusters(cmd *cobra.Command, report *lines.Reports, name string, links clusters.Links) (err error) {
+// writeClusters writes the clusters of a report, of at least so many documents, to a file.
+func writeClusters(cmd *cobra.Command, report *lines.Reports, name string, links clusters.Links, least int) (err error) {
 	t, err := rows.Create(name, "id", "cluster", "size", "verdict")
 	if err != nil {
 		return err
@@ -97,6 +99,9 @@ func writeClusters(cmd *cobra.Command, report *lines.Reports, name string, links
 	tellTableAside(cmd, name, t)
 	defer func() { err = errors.Join(err, t.Discard()) }()
 	err = clusters.Write(func(f func(*lines.Line) error) error { return report.Each(cmd.Context(), f) }, links, func(r *clusters.Row) error {
+		if r.Size < least {
+			return nil
+		}
 		return t.Write(r.ID, r.Cluster, r.Size, r.Verdict)
 	})
 	if err != nil {

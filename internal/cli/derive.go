@@ -230,7 +230,7 @@ func (t *task) derive(cmd *cobra.Command, ended error) error {
 		return errors.Join(err, ended)
 	}
 	if d.clusters != "" {
-		err = writeClusters(cmd, report, d.clusters, d.links)
+		err = writeClusters(cmd, report, d.clusters, d.links, 2)
 	}
 	if err == nil && d.pairs != "" {
 		err = writePairs(cmd, report, d.pairs)
