@@ -71,7 +71,7 @@ func (t *Tree) takeOver(worthless []FileID) error {
 			return err
 		}
 	}
-	t.lock.token, t.lock.naming, t.fresh = newToken(), t.over, true
+	t.lock.token, t.lock.naming, t.lock.begun, t.fresh = newToken(), t.over, nil, true
 	t.at.Stage = t.lock.token
 	return t.lock.note()
 }
@@ -204,6 +204,11 @@ func (t *Tree) open(n int, at Mark) error {
 		return fmt.Errorf("%s: %w", t.path(treeName), errOtherFile)
 	}
 	out := t.plan.output(n)
+	if at.Size == 0 {
+		if err := t.lock.begin(out.Name); err != nil {
+			return err
+		}
+	}
 	f, err := t.openFile(out.Name, at)
 	if err != nil {
 		return err

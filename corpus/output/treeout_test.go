@@ -573,7 +573,8 @@ func TestTreeAborted(t *testing.T) {
 	}
 }
 
-// TestCutTree: cut back, partial files hold what a mark knows of. Others stay.
+// TestCutTree: cut back, partial files hold the content known to a mark, and later ones are gone. If one
+// is not as the mark has it, all stay.
 func TestCutTree(t *testing.T) {
 	p := &TreePlan{Dir: filepath.Join(t.TempDir(), "out"), Early: true, Files: []TreeOutput{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
 	tree, err := CreateTree(p)
@@ -600,13 +601,16 @@ func TestCutTree(t *testing.T) {
 	sure(t, err)
 	sure(t, tree.Abort())
 	other := TreeMark{Stage: at.Stage, Open: &TreeFile{Name: "b", Mark: at.Done[0].Mark}}
+	anothers := at
+	anothers.Stage = "another"
 	for _, c := range []struct {
 		at    TreeMark
 		left  string
 		files map[string]string
 	}{
 		{other, "", map[string]string{"a": "one\n", "b": "two\nmore\n", "c": "three\n"}},
-		{at, "a.partial b.partial", map[string]string{"a": "one\n", "b": "two\n", "c": "three\n"}},
+		{anothers, "a.partial b.partial", map[string]string{"a": "one\n", "b": "two\n", "c": "three\n"}},
+		{at, "a.partial b.partial", map[string]string{"a": "one\n", "b": "two\n", "c": ""}},
 	} {
 		left, err := CutTree(p.Dir, c.at)
 		for i := range left {
@@ -616,7 +620,7 @@ func TestCutTree(t *testing.T) {
 			t.Errorf("left %q, %v, want %q", left, err, c.left)
 		}
 		for name, want := range c.files {
-			if got, err := os.ReadFile(filepath.Join(p.Dir, name+input.PartialSuffix)); string(got) != want || err != nil {
+			if got, err := os.ReadFile(filepath.Join(p.Dir, name+input.PartialSuffix)); string(got) != want || (err != nil) != (want == "") {
 				t.Errorf("%s is %q, %v, want %q", name, got, err, want)
 			}
 		}

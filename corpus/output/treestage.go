@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -32,6 +33,7 @@ type treeLock struct {
 	claim  *claim.Claim
 	token  string // "" in a new lock
 	naming bool
+	begun  []string // names of outputs, so that those behind the last checkpoint can be found
 }
 
 // makeLock makes the lock of a tree, or takes the one that an earlier run has left.
@@ -79,8 +81,15 @@ func readLock(c *claim.Claim) (*treeLock, error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, errors.Join(err, c.Release())
 	}
-	token, naming := strings.CutSuffix(string(text), namingNote)
-	return &treeLock{claim: c, token: token, naming: naming}, nil
+	lines := strings.Split(string(text), "\n")
+	token, naming := strings.CutSuffix(lines[0], namingNote)
+	l := &treeLock{claim: c, token: token, naming: naming}
+	for _, line := range lines[1:] {
+		if name, err := strconv.Unquote(line); err == nil { // a kill may cut the last one
+			l.begun = append(l.begun, name)
+		}
+	}
+	return l, nil
 }
 
 // note writes the lock to the disk.
@@ -93,8 +102,28 @@ func (l *treeLock) note() error {
 	if l.naming {
 		text += namingNote
 	}
-	_, err = f.WriteString(text)
+	for _, name := range l.begun {
+		text += "\n" + strconv.Quote(name)
+	}
+	if _, err = f.WriteString(text); err == nil {
+		err = f.Truncate(int64(len(text)))
+	}
 	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// begin notes the beginning of an output. Nothing is synced: after a power cut the partial file of an
+// unnoted output stays.
+func (l *treeLock) begin(name string) error {
+	l.begun = append(l.begun, name)
+	f, err := l.claim.Open()
+	if err != nil {
+		return err
+	}
+	_, err = f.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = f.WriteString("\n" + strconv.Quote(name))
+	}
+	return errors.Join(err, f.Close())
 }
 
 // remove removes the lock, once no output waits for its name.
