@@ -88,7 +88,8 @@ func decideTexts(rt *rapid.T, confirm dedup.Confirmer, texts []string, pool *ded
 // the same.
 func TestNothingUnconfirmedIsRemoved(t *testing.T) {
 	events := map[string]int{}
-	rapid.Check(t, func(rt *rapid.T) {
+	wanted := []string{"left open, and confirmed", "not confirmed"}
+	checkUntil(t, all(events, wanted), func(rt *rapid.T) {
 		var texts []string
 		for range rapid.IntRange(2, 40).Draw(rt, "documents") {
 			texts = append(texts, post(rt))
@@ -135,7 +136,7 @@ func TestNothingUnconfirmedIsRemoved(t *testing.T) {
 			}
 		}
 	})
-	for _, e := range []string{"left open, and confirmed", "not confirmed"} {
+	for _, e := range wanted {
 		if events[e] == 0 {
 			t.Errorf("no document was %s: %v", e, events)
 		}
@@ -219,7 +220,8 @@ func TestConfirmingIsForDecisions(t *testing.T) {
 // of, is removed without a question; any other that is removed was confirmed.
 func TestVerifyAsksOnlyInDoubt(t *testing.T) {
 	events := map[string]int{}
-	rapid.Check(t, func(rt *rapid.T) {
+	wanted := []string{"exact", "sure", "confirmed", "not confirmed"}
+	checkUntil(t, all(events, wanted), func(rt *rapid.T) {
 		base := make([]string, 60)
 		for i := range base {
 			base[i] = fmt.Sprintf("clause %d with its own words such as %x and %x", i, xxh3.HashString(fmt.Sprint(i)), i*7919)
@@ -269,7 +271,7 @@ func TestVerifyAsksOnlyInDoubt(t *testing.T) {
 			}
 		}
 	})
-	for _, e := range []string{"exact", "sure", "confirmed", "not confirmed"} {
+	for _, e := range wanted {
 		if events[e] == 0 {
 			t.Errorf("no document was %s: %v", e, events)
 		}

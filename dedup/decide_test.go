@@ -79,10 +79,7 @@ var allEvents = []string{
 func TestVerdictsEqualOracle(t *testing.T) {
 	events := map[string]int{}
 	wanted := slices.Concat(allEvents, allWays)
-	allSeen := func() bool {
-		return !slices.ContainsFunc(wanted, func(e string) bool { return events[e] == 0 })
-	}
-	checkUntil(t, allSeen, func(rt *rapid.T) {
+	checkUntil(t, all(events, wanted), func(rt *rapid.T) {
 		rules := dedup.Rules{
 			Score:         rapid.SampledFrom([]dedup.Score{dedup.ScoreText, dedup.ScoreText, dedup.ScoreSegments}).Draw(rt, "score"),
 			RemoveMosaics: rapid.Bool().Draw(rt, "remove mosaics"),

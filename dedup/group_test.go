@@ -136,7 +136,7 @@ func exported(t interface{ Fatal(...any) }, d *dedup.Deduper) []byte {
 // leave the same filter and the same store.
 func TestBatchesEqualOracle(t *testing.T) {
 	events := map[string]int{}
-	rapid.Check(t, func(rt *rapid.T) {
+	checkUntil(t, all(events, allEvents), func(rt *rapid.T) {
 		rules := dedup.Rules{
 			Score:         rapid.SampledFrom([]dedup.Score{dedup.ScoreText, dedup.ScoreText, dedup.ScoreSegments}).Draw(rt, "score"),
 			RemoveMosaics: rapid.Bool().Draw(rt, "remove mosaics"),

@@ -83,6 +83,13 @@ func checkUntil(t *testing.T, enough func() bool, property func(t *rapid.T)) {
 	}
 }
 
+// all reports whether each event was counted.
+func all(events map[string]int, wanted []string) func() bool {
+	return func() bool {
+		return !slices.ContainsFunc(wanted, func(e string) bool { return events[e] == 0 })
+	}
+}
+
 // checkScenes calls f for many documents and demands that some had the verdict
 // that the property is about.
 func checkScenes(t *testing.T, about dedup.Verdict, f func(t *rapid.T, s *scene, set *feature.Sketch, before dedup.Result)) {

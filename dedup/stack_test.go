@@ -98,7 +98,7 @@ func TestStackWithoutNumbers(t *testing.T) {
 // Wherever the stream is divided the verdicts are the same.
 func TestStackEqualsOracle(t *testing.T) {
 	events := map[string]int{}
-	rapid.Check(t, func(rt *rapid.T) {
+	checkUntil(t, all(events, allEvents), func(rt *rapid.T) {
 		rules := dedup.Rules{
 			Score:         rapid.SampledFrom([]dedup.Score{dedup.ScoreText, dedup.ScoreText, dedup.ScoreSegments}).Draw(rt, "score"),
 			RemoveMosaics: rapid.Bool().Draw(rt, "remove mosaics"),
