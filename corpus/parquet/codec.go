@@ -109,7 +109,7 @@ func (d *decompressor) decompress(codec int32, dst, src []byte) (err error) {
 		}
 		return fillFrom(d.brotli, dst)
 	case codecLZ4Raw:
-		n, err = lz4.UncompressBlock(src, dst)
+		n, err = lz4Block(src, dst)
 	case codecLZ4:
 		n, err = hadoopLZ4(src, dst)
 	case codecLZO:
@@ -143,7 +143,7 @@ func hadoopLZ4(src, dst []byte) (int, error) {
 		if rest = rest[8:]; length > int64(len(rest)) || size > int64(len(dst)-done) {
 			break
 		}
-		n, err := lz4.UncompressBlock(rest[:length], dst[done:done+int(size)])
+		n, err := lz4Block(rest[:length], dst[done:done+int(size)])
 		if err != nil || int64(n) != size {
 			break
 		}
@@ -151,7 +151,19 @@ func hadoopLZ4(src, dst []byte) (int, error) {
 			return done, nil
 		}
 	}
-	return lz4.UncompressBlock(src, dst)
+	return lz4Block(src, dst)
+}
+
+// lz4Block decodes a block. The library follows the nil pointer of an empty dst, so a block of nothing,
+// a single token of 0, is recognized here.
+func lz4Block(src, dst []byte) (int, error) {
+	switch {
+	case len(dst) > 0:
+		return lz4.UncompressBlock(src, dst)
+	case len(src) == 1 && src[0] == 0:
+		return 0, nil
+	}
+	return 0, errSize
 }
 
 // encoders are for zstd, which takes long to make. They are those of its level 1, the default of
