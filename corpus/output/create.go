@@ -52,8 +52,8 @@ func begin(name string, open opener, worthless ...FileID) (*Writer, error) {
 		return nil, fmt.Errorf("creating output: %w", err)
 	}
 	part, err := newPartial(path, worthless...)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = NoFolder(path)
+	if missing := NoFolder(path); errors.Is(err, fs.ErrNotExist) && missing != nil {
+		err = missing // else a folder is missing in front of ..
 	}
 	if err != nil {
 		return nil, fmt.Errorf("creating output: %w", err)

@@ -56,7 +56,7 @@ type confirming struct {
 // taskVerify checks --verify, after the rules and the inputs are known.
 func (f *options) taskVerify(p *task) error {
 	for _, arg := range p.args {
-		if _, err := similarity.ParseCondition(arg); err == nil && f.verify.condition == doubtful {
+		if _, err := similarity.ParseCondition(arg); (err == nil || arg == doubtful) && f.verify.condition == doubtful {
 			return fmt.Errorf("--verify %s: a condition stands behind an equals sign: --verify='%s'", arg, arg)
 		}
 	}

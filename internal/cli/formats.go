@@ -36,7 +36,7 @@ type reading struct {
 
 func (r *reading) register(fs *pflag.FlagSet) {
 	r.format = "auto"
-	refine(fs, &r.format, "format", "format of the inputs: "+strings.Join(formatWords, ", ")+"; auto recognizes each by its beginning. Settings: warc:status=2xx,mime=text/html and html:visible, see Formats above", formatWords...)
+	refine(fs, &r.format, "format", "format of the inputs: "+strings.Join(formatWords, ", ")+"; auto recognizes each by its beginning. Settings: warc:status=2xx,mime=text/html and html:visible, see firstseen dedup --help", formatWords...)
 	fs.StringVar(&r.textField, "text-field", "text", "field or column with the text; dots lead into objects")
 	fs.StringVar(&r.idField, "id-field", "", "field with the id, such as metadata.url, in a WARC of its header, such as WARC-Record-ID (default id, and WARC-Target-URI); without one a document is FILE:LINE")
 	oneOf(fs, &r.html, "html", "the text of a page of HTML: main (its article), visible (all text on the screen) or off (the page as it is, with its tags)",

@@ -18,7 +18,7 @@ type methodFlags struct {
 }
 
 func (m *methodFlags) register(fs *pflag.FlagSet, s *feature.Scheme, score *dedup.Score) {
-	refine(fs, &m.name, "method", "how copies are recognized: "+methodNames()+", with settings such as simhash:distance=2; see Methods above (default "+feature.Methods()[0].Name+")", methodWords()...)
+	refine(fs, &m.name, "method", "how copies are recognized: "+methodNames()+", with settings such as simhash:distance=2; see firstseen dedup --help (default "+feature.Methods()[0].Name+")", methodWords()...)
 	fs.IntVar(&s.Segments, "segments", 0, "longest segments of a document taken as its features (default 50)")
 	fs.IntVar(&s.MinWidth, "min-width", 0, "narrowest segment, in columns: a Chinese character is 2, a letter 1 (default by scheme, see version)")
 	registerScore(fs, score)

@@ -236,6 +236,9 @@ func tellOld(cmd *cobra.Command, stderr io.Writer) {
 			now = strings.ReplaceAll(text, "%s", f.Value.String())
 		} else if spelled(f.Name) != "--"+f.Name {
 			now = spelled(f.Name) + "=" + f.Value.String()
+			if _, name, found := strings.Cut(now, ":"); found && strings.HasPrefix(now, "--format ") {
+				now = "--format auto:" + name // whatever the inputs are
+			}
 		}
 		if now != "" {
 			fmt.Fprintf(stderr, "firstseen: --%s is now %s; the old spelling goes with version %s\n", f.Name, now, goneIn)

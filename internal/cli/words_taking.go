@@ -67,9 +67,9 @@ An index is a folder that remembers documents: a side table, and a filter derive
 it. firstseen dedup --index DIR adds to it, and makes one with the defaults if there is
 none. firstseen query asks it.`
 
-const createLong = `Make an empty index, with properties that all its runs share: method, window and key
-cannot be changed later. firstseen dedup --index DIR takes them from there. The filter
-grows when it is full, unless dedup has --on-full.
+const createLong = `Make an empty index, with properties that all its runs share: method, window and key.
+firstseen dedup --index DIR takes them from there. Method and key cannot be changed later.
+The filter grows when it is full, unless dedup has --on-full.
 
 Fingerprints are keyed with a random secret, which is stored in the index. Without a
 secret (--no-key) the fingerprints of two indexes compare, but an author of the input
