@@ -134,7 +134,7 @@ type usageError struct{ error }
 func (e usageError) Unwrap() error { return e.error }
 
 // errBadRecords ends a run with bad records.
-var errBadRecords = errors.New("some records were bad and are in no output")
+var errBadRecords = errors.New("some records were bad and are not kept")
 
 // errInterrupted ends a run stopped by a signal.
 var errInterrupted = errors.New("interrupted")

@@ -145,7 +145,7 @@ func (t *task) stopped(err error, ledger *pipeline.Ledger) error {
 	case !errors.Is(err, context.Canceled):
 		return err
 	case ledger.CanContinue():
-		return fmt.Errorf("%w; run the same command again to continue", errInterrupted)
+		return fmt.Errorf("%w; run the same command again to finish", errInterrupted)
 	case t.index == "" || t.filterOnly:
 		return fmt.Errorf("%w; nothing is remembered, run the same command again", errInterrupted)
 	}

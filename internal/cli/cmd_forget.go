@@ -181,7 +181,7 @@ func (w *forgetter) end() error {
 		return err
 	}
 	if w.none > 0 {
-		fmt.Fprintf(w.cmd.ErrOrStderr(), "firstseen: of %d ids the index knows no document\n", w.none)
+		fmt.Fprintf(w.cmd.ErrOrStderr(), "firstseen: %d of the ids are not in the index\n", w.none)
 	}
 	return w.buffer.Flush()
 }

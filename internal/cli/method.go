@@ -149,17 +149,16 @@ func termsBytes(s feature.Scheme) int64 {
 }
 
 // asMade takes the method and its settings from an index, unless the flags choose others.
-func (m *methodFlags) asMade(s *feature.Scheme, made feature.Scheme) error {
+func (m *methodFlags) asMade(s *feature.Scheme, made feature.Scheme) {
 	own := *m != (methodFlags{}) || s.Segments != 0 || s.MinWidth != 0
 	plain := made
 	plain.Bands, plain.Rows = 0, 0
 	if own || plain.Name() != made.Name() { // a threshold chose the bands
-		return nil
+		return
 	}
 	*m = methodFlags{name: made.Info().Name, shingle: made.Shingle, distance: made.Distance}
 	s.Segments, s.MinWidth = made.Segments, made.MinWidth
 	if made.LeastRare != 0 || made.MostRare != 0 {
 		m.rarity = fmt.Sprintf("%d-%d", made.LeastRare, made.MostRare)
 	}
-	return nil
 }

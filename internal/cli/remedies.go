@@ -66,7 +66,7 @@ func notAFolder(flag *pflag.Flag) error {
 // isFolder refuses a file in place of an index.
 func isFolder(dir string) error {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return usageError{fmt.Errorf("%s: it is a file, and an index is a folder: name another, which is made where it is not there yet", dir)}
+		return usageError{fmt.Errorf("%s: it is a file, and an index is a folder: name another", dir)}
 	}
 	return nil
 }

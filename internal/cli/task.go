@@ -52,28 +52,26 @@ type task struct {
 
 // asMade takes the properties that the command line leaves out from the index, which has them
 // since it was made.
-func (f *options) asMade() error {
+func (f *options) asMade() {
 	if f.index == "" {
-		return nil
+		return
 	}
 	made, err := index.ReadMade(f.index)
 	if made == nil || err != nil {
-		return nil // opening it reports the reason
+		return // opening it reports the reason
 	}
 	f.filterOnly = f.filterOnly || made.FilterOnly
 	if f.counting.length == 0 {
 		f.counting.length = time.Duration(made.Window) * time.Second
 	}
-	return f.method.asMade(&f.scheme, made.Scheme)
+	f.method.asMade(&f.scheme, made.Scheme)
 }
 
 // task checks the flags. All its errors are mistakes of usage, but for inputs
 // that cannot be read.
 func (f *options) task(args []string) (*task, error) {
 	p := &task{options: f, args: args}
-	if err := f.asMade(); err != nil {
-		return nil, err
-	}
+	f.asMade()
 	for _, check := range []func(*task) error{
 		f.taskMethod, f.taskRules, f.taskSameID, f.taskWindow, f.taskVerify, f.taskKey, f.taskFilter, f.taskOutputs, f.taskOutDir, f.taskAgainst, f.taskDerived,
 	} {
