@@ -1,0 +1,164 @@
+package contamination
+
+import "slices"
+
+const (
+	// Share is the least share of an item's words that a page holds.
+	Share = 0.5
+	most = 0.75
+	// Stretch is the least words of an item in one stretch.
+	Stretch = 8
+)
+
+// A Hit is an item that stands in a page.
+type Hit struct {
+	Item    string  // the item's id
+	Repeats int     // further items of the same words
+	Share   float64 // of the item's words
+	Units   int     // words of its longest stretch in the page
+	Start   int     // of that stretch, in code points of the page
+	End     int
+	From    int // the same in bytes
+	To      int
+}
+
+// A Searcher looks for items in pages. It is for one goroutine; several share the items.
+type Searcher struct {
+	items  *Items
+	reader *reader
+	runs   []uint32 // for each item, those met
+	met    []uint32 // items with any
+	found  []uint32 // of these, those worth a look
+}
+
+// NewSearcher returns a Searcher for items that are Ready.
+func (x *Items) NewSearcher() *Searcher {
+	return &Searcher{items: x, reader: newReader(), runs: make([]uint32, len(x.all))}
+}
+
+// Append appends to dst the items that stand in a page, in the order they were added.
+func (s *Searcher) Append(dst []Hit, page []byte) []Hit {
+	s.meet(page)
+	if len(s.found) == 0 {
+		return dst
+	}
+	words := s.reader.words(page)
+	matches := s.compare(words)
+	from := len(dst)
+	for _, m := range matches {
+		if m.stands(words) {
+			dst = append(dst, Hit{
+				Item: m.item.id, Repeats: m.item.again, Share: m.share(), Units: m.longest,
+				From: m.end - m.longest, To: m.end,
+			})
+		}
+	}
+	for i := range dst[from:] {
+		h := &dst[from+i]
+		h.From, h.To = s.reader.place(page, h.From, h.To-1)
+		h.Start, h.End = points(page, h.From, h.To)
+	}
+	return dst
+}
+
+// meet finds the items that have enough runs in a page.
+func (s *Searcher) meet(page []byte) {
+	for _, n := range s.met {
+		s.runs[n] = 0
+	}
+	s.met, s.found = s.met[:0], s.found[:0]
+	s.reader.quickRuns(page, func(run uint64) {
+		for _, k := range s.items.holders(run) {
+			if s.runs[k.item]++; s.runs[k.item] == 1 {
+				s.met = append(s.met, k.item)
+			}
+		}
+	})
+	for _, n := range s.met {
+		// A run covers at most so many words that are not covered yet.
+		if float64(s.runs[n]*Run) >= Share*float64(s.items.all[n].counted) {
+			s.found = append(s.found, n)
+		}
+	}
+	slices.Sort(s.found)
+}
+
+// A match is what a page holds of an item.
+type match struct {
+	item    *item
+	held    []bool // words of the item
+	longest int    // words of the longest stretch
+	end     int    // the word of the page behind it
+}
+
+// A stretch is a number of runs that follow one another in both texts.
+type stretch struct {
+	match, at int // of the item: the place of the last run
+	runs      int
+}
+
+// compare finds what a page of these words holds of the found items.
+func (s *Searcher) compare(page []word) []match {
+	matches := make([]match, len(s.found))
+	spots := map[uint64][]stretch{}
+	for i, n := range s.found {
+		it := &s.items.all[n]
+		matches[i] = match{item: it, held: make([]bool, len(it.words))}
+		for at, run := range runsOf(it.words) {
+			spots[run] = append(spots[run], stretch{match: i, at: at, runs: 1})
+		}
+	}
+	var before, here []stretch
+	for at, run := range runsOf(page) {
+		here = here[:0]
+		for _, st := range spots[run] {
+			for _, b := range before {
+				if b.match == st.match && b.at == st.at-1 {
+					st.runs = b.runs + 1
+				}
+			}
+			here = append(here, st)
+			matches[st.match].hold(st, at+Run)
+		}
+		before, here = here, before
+	}
+	return matches
+}
+
+// hold takes a stretch that ends before a word of the page.
+func (m *match) hold(st stretch, end int) {
+	for i := range Run {
+		m.held[st.at+i] = true
+	}
+	if n := st.runs + Run - 1; n > m.longest {
+		m.longest, m.end = n, end
+	}
+}
+
+// share is the share of the item's words that count, or of all if too few do.
+func (m *match) share() float64 {
+	held, of := 0, m.item.counted
+	all := of < Stretch
+	if all {
+		of = len(m.held)
+	}
+	for i, is := range m.held {
+		if is && (all || m.item.counts[i]) {
+			held++
+		}
+	}
+	return float64(held) / float64(of)
+}
+
+// stands reports whether the item stands in the page. One with few words that count has to be there
+// whole, and a short one between separators.
+func (m *match) stands(page []word) bool {
+	switch n := len(m.item.words); {
+	case n < Stretch:
+		return m.longest == n && page[m.end-n].first && (m.end == len(page) || page[m.end].first)
+	case m.item.counted < Stretch:
+		return m.share() >= most
+	}
+	share := m.share()
+	return share >= most || m.longest >= Stretch && share >= Share
+}

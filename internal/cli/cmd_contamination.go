@@ -1,0 +1,271 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/firstseen/firstseen/compare/contamination"
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/report"
+	"github.com/firstseen/firstseen/report/rows"
+)
+
+const contaminationLong = `Find the items of evaluations, such as test questions, in pages of training text.
+
+An item stands in a page if the page holds half of its words or more, in the same order five
+by five, and eight or more of them in one stretch. Case, punctuation, spaces and line ends do not
+count. The share is the item's, so a short question in a long page is found. Wording that
+more than eight items share, such as "Choose the right answer", does not count. Items of five to
+seven words are found whole, between separators; shorter ones are not looked for.
+
+The report has a line for each item and page: ids, file and place of the page, share, and the
+longest stretch: its words, its place in the page in characters, and its text. Memory depends on the
+items alone, about 60 bytes a word; pages are read once.`
+
+// contaminationFlags are the choices of firstseen contamination.
+type contaminationFlags struct {
+	options
+	items     []string
+	itemField string
+}
+
+func newContaminationCommand() *cobra.Command {
+	var f contaminationFlags
+	cmd := &cobra.Command{
+		Use:   "contamination --items PATH... PAGES...",
+		Short: "Find the questions of evaluations in pages of training text",
+		Long:  contaminationLong,
+		Example: "  firstseen contamination --items evals/ --item-field question -r hits.jsonl crawl/\n" +
+			"  firstseen contamination --items mmlu.parquet --item-field question pages.jsonl.gz | head",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 || len(f.items) == 0 {
+				return usageError{errors.New(`contamination: give the items with --items PATH, and PAGES: files or directories, or "-" for standard input`)}
+			}
+			return nil
+		},
+		RunE: f.run,
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringArrayVar(&f.items, "items", nil, "file or directory with the items to look for; may be given several times")
+	fs.StringVar(&f.itemField, "item-field", "", "field or column with the text of an item, such as question (default that of --text-field)")
+	fs.StringVarP(&f.report, "report", "r", input.Stdin, "write the hits here, - is standard output: .csv, .tsv or lines of JSON")
+	fs.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "processors to use; the report is the same for any number")
+	fs.Lookup("jobs").DefValue = "all" // the same help on any machine
+	f.reading.register(fs)
+	f.limits.register(fs)
+	return cmd
+}
+
+func (f *contaminationFlags) run(cmd *cobra.Command, pages []string) error {
+	runtime.GOMAXPROCS(f.jobs)
+	items, err := f.readItems(cmd)
+	if err != nil {
+		return err
+	}
+	in, err := f.toRead(cmd, pages)
+	if err != nil {
+		return err
+	}
+	if err := output.CheckOutputs(in.inputs, "", f.report); err != nil {
+		return err
+	}
+	t, err := rows.Create(f.report, "item", "repeats", "page", "file", "line", "share", "units", "start", "end", "text")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.Discard()) }()
+	tellTableAside(cmd, f.report, t)
+	s := search{cmd: cmd, items: items, table: t, source: in.source()}
+	bad := s.run(f.jobs)
+	if bad != nil && !errors.Is(bad, errBadRecords) {
+		return bad
+	}
+	if err := t.Close(); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %s\n", s.summary())
+	return bad
+}
+
+// readItems reads the items to look for.
+func (f *contaminationFlags) readItems(cmd *cobra.Command) (*contamination.Items, error) {
+	reading := f.options
+	if f.itemField != "" {
+		reading.textField = f.itemField
+	}
+	in, err := reading.toRead(cmd, f.items)
+	if err != nil {
+		return nil, err
+	}
+	items := contamination.NewItems()
+	err = eachDocument(cmd, in.source(), func(_ *corpus.Block, doc *corpus.Document) error {
+		items.Add(string(doc.ID), doc.Text)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the items: %w", err)
+	}
+	if items.Ready(); items.Len() == 0 {
+		return nil, fmt.Errorf("no item has %d words or more: is --item-field the field of their text?", contamination.Run)
+	}
+	return items, nil
+}
+
+// A search goes through pages.
+type search struct {
+	cmd    *cobra.Command
+	items  *contamination.Items
+	table  *rows.Table
+	source *corpus.Source
+
+	pages, bad, hitPages, hits int64
+	found                      map[string]bool
+	first                      *report.Rejected
+}
+
+// A searched block is one of pages with its hits.
+type searched struct {
+	block corpus.Block
+	hits  []pageHit
+	bad   []*corpus.BadRecord
+	pages int64
+	err   error
+	done  chan struct{}
+}
+
+type pageHit struct {
+	contamination.Hit
+	page string
+	at   corpus.Place
+	text string
+}
+
+// run reads blocks, searches them in so many goroutines, and writes the hits in order.
+func (s *search) run(jobs int) error {
+	defer s.source.Close() // after its end, nothing; before it, another error is reported
+	group, ctx := errgroup.WithContext(s.cmd.Context())
+	free, todo, order := make(chan *searched, jobs+2), make(chan *searched, jobs+2), make(chan *searched, jobs+2)
+	for range cap(free) {
+		free <- new(searched)
+	}
+	group.Go(func() error {
+		defer close(todo)
+		defer close(order)
+		return s.read(ctx, free, todo, order)
+	})
+	for range jobs {
+		group.Go(func() error {
+			searcher := s.items.NewSearcher()
+			for b := range todo {
+				b.err = b.search(searcher)
+				close(b.done)
+			}
+			return nil
+		})
+	}
+	group.Go(func() error { return s.write(ctx, free, order) })
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	if s.bad > 0 {
+		return badRecords(s.bad, s.pages+s.bad, "page", s.first)
+	}
+	return nil
+}
+
+func (s *search) read(ctx context.Context, free <-chan *searched, todo, order chan<- *searched) error {
+	for {
+		var b *searched
+		select {
+		case b = <-free:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		switch err := s.source.Next(ctx, &b.block); {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+		b.done = make(chan struct{})
+		todo <- b
+		order <- b
+	}
+}
+
+// search finds the items in the pages of a block.
+func (b *searched) search(searcher *contamination.Searcher) error {
+	b.hits, b.bad, b.pages = b.hits[:0], b.bad[:0], 0
+	parser, err := b.block.Format.NewParser("")
+	if err != nil {
+		return err
+	}
+	var found []contamination.Hit
+	for doc := range parser.Parse(&b.block) {
+		if doc.Bad != nil {
+			b.bad = append(b.bad, doc.Bad)
+			continue
+		}
+		b.pages++
+		found = searcher.Append(found[:0], doc.Text)
+		for _, h := range found {
+			b.hits = append(b.hits, pageHit{h, string(doc.ID), doc.At, string(doc.Text[h.From:h.To])})
+		}
+	}
+	return nil
+}
+
+// write writes the hits of blocks in their order.
+func (s *search) write(ctx context.Context, free chan<- *searched, order <-chan *searched) error {
+	s.found = map[string]bool{}
+	var inflation corpus.Inflation
+	for b := range order {
+		select {
+		case <-b.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if b.err != nil {
+			return b.err
+		}
+		s.pages += b.pages
+		for _, bad := range b.bad {
+			if s.bad++; s.first == nil {
+				s.first = report.Reject(bad)
+			}
+			fmt.Fprintln(s.cmd.ErrOrStderr(), "firstseen:", bad)
+		}
+		for i, h := range b.hits {
+			if i == 0 || h.at != b.hits[i-1].at {
+				s.hitPages++
+			}
+			s.hits++
+			s.found[h.Item] = true
+			if err := s.table.Write(h.Item, h.Repeats, h.page, b.block.File, h.at, h.Share, h.Units, h.Start, h.End, h.text); err != nil {
+				return err
+			}
+		}
+		if err := inflation.Add(&b.block); err != nil {
+			return err
+		}
+		free <- b
+	}
+	return nil
+}
+
+func (s *search) summary() string {
+	line := fmt.Sprintf("%d of %d items stand in %d of %d pages", len(s.found), s.items.Len(), s.hitPages, s.pages)
+	if s.items.Short > 0 {
+		line += fmt.Sprintf("; %d items of fewer than %d words were not looked for", s.items.Short, contamination.Run)
+	}
+	return line
+}
