@@ -39,11 +39,11 @@ type Items struct {
 
 // An item is a distinct text to look for.
 type item struct {
-	id      string
-	again   int // further texts of the same words
-	words   []word
-	counts  []bool // for each word: few items hold one of its runs
-	counted int    // how many do
+	id    string
+	again int // further texts of the same words
+	words []word
+	isOwn []bool // for each word: it says something, and few items hold one of its runs
+	own   int    // how many do
 }
 
 // A key says that an item holds a run.
@@ -78,7 +78,7 @@ func (x *Items) Add(id string, text []byte) {
 	}
 	n := uint32(len(x.all))
 	x.byText[whole] = n
-	x.all = append(x.all, item{id: id, words: slices.Clone(words), counts: make([]bool, len(words))})
+	x.all = append(x.all, item{id: id, words: slices.Clone(words), isOwn: make([]bool, len(words))})
 	x.reader.quickRuns(text, func(run uint64) { x.keys = append(x.keys, key{run, n}) })
 }
 
@@ -96,13 +96,13 @@ func (x *Items) Ready() {
 		for at, run := range runsOf(it.words) {
 			if _, ok := slices.BinarySearchFunc(exact, key{run, uint32(n)}, compareKeys); ok {
 				for i := range Run {
-					it.counts[at+i] = true
+					it.isOwn[at+i] = true
 				}
 			}
 		}
-		for i := range it.counts {
-			if it.counts[i] = it.counts[i] && !it.words[i].plain; it.counts[i] {
-				it.counted++
+		for i := range it.isOwn {
+			if it.isOwn[i] = it.isOwn[i] && !it.words[i].plain; it.isOwn[i] {
+				it.own++
 			}
 		}
 	}

@@ -1,25 +1,32 @@
 package contamination
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/firstseen/firstseen/feature/units"
+)
 
 const (
-	// Share is the least share of an item's words that a page holds.
+	// Share is the least share of an item's words that a page holds, if Stretch of them follow one
+	// another.
 	Share = 0.5
-	most = 0.75
-	// Stretch is the least words of an item in one stretch.
+	// Stretch is how many words in one stretch suffice.
 	Stretch = 8
+	// Most is the share that suffices without such a stretch, if the page holds more. An item of fewer
+	// than Stretch words of its own needs it.
+	Most = 0.75
 )
 
 // A Hit is an item that stands in a page.
 type Hit struct {
 	Item    string  // the item's id
 	Repeats int     // further items of the same words
-	Share   float64 // of the item's words
+	Share   float64 // of the item's words that are its own
 	Units   int     // words of its longest stretch in the page
-	Start   int     // of that stretch, in code points of the page
-	End     int
-	From    int // the same in bytes
+	From    int     // place of that stretch, in bytes of the page
 	To      int
+	Start   int // the same in code points
+	End     int
 }
 
 // A Searcher looks for items in pages. It is for one goroutine; several share the items.
@@ -42,21 +49,14 @@ func (s *Searcher) Append(dst []Hit, page []byte) []Hit {
 	if len(s.found) == 0 {
 		return dst
 	}
-	words := s.reader.words(page)
-	matches := s.compare(words)
-	from := len(dst)
-	for _, m := range matches {
-		if m.stands(words) {
-			dst = append(dst, Hit{
-				Item: m.item.id, Repeats: m.item.again, Share: m.share(), Units: m.longest,
-				From: m.end - m.longest, To: m.end,
-			})
+	for _, m := range s.compare(s.reader.words(page)) {
+		if !m.stands(s.reader.text) {
+			continue
 		}
-	}
-	for i := range dst[from:] {
-		h := &dst[from+i]
-		h.From, h.To = s.reader.place(page, h.From, h.To-1)
-		h.Start, h.End = points(page, h.From, h.To)
+		h := Hit{Item: m.item.id, Repeats: m.item.again, Share: m.share(), Units: m.longest}
+		h.From, h.To = s.reader.text.Range(m.end-m.longest, m.end)
+		h.Start, h.End = s.reader.text.Points(h.From, h.To)
+		dst = append(dst, h)
 	}
 	return dst
 }
@@ -75,8 +75,8 @@ func (s *Searcher) meet(page []byte) {
 		}
 	})
 	for _, n := range s.met {
-		// A run covers at most so many words that are not covered yet.
-		if float64(s.runs[n]*Run) >= Share*float64(s.items.all[n].counted) {
+		// A run holds at most so many words of its own.
+		if float64(s.runs[n]*Run) >= Share*float64(s.items.all[n].own) {
 			s.found = append(s.found, n)
 		}
 	}
@@ -86,14 +86,14 @@ func (s *Searcher) meet(page []byte) {
 // A match is what a page holds of an item.
 type match struct {
 	item    *item
-	held    []bool // words of the item
+	held    []bool // for each word of the item
 	longest int    // words of the longest stretch
 	end     int    // the word of the page behind it
 }
 
 // A stretch is a number of runs that follow one another in both texts.
 type stretch struct {
-	match, at int // of the item: the place of the last run
+	match, at int // the place of the last run in the item
 	runs      int
 }
 
@@ -135,30 +135,27 @@ func (m *match) hold(st stretch, end int) {
 	}
 }
 
-// share is the share of the item's words that count, or of all if too few do.
+// share is the share of the item's own words, or of all its words if it has too few.
 func (m *match) share() float64 {
-	held, of := 0, m.item.counted
+	held, of := 0, m.item.own
 	all := of < Stretch
 	if all {
 		of = len(m.held)
 	}
 	for i, is := range m.held {
-		if is && (all || m.item.counts[i]) {
+		if is && (all || m.item.isOwn[i]) {
 			held++
 		}
 	}
 	return float64(held) / float64(of)
 }
 
-// stands reports whether the item stands in the page. One with few words that count has to be there
-// whole, and a short one between separators.
-func (m *match) stands(page []word) bool {
-	switch n := len(m.item.words); {
-	case n < Stretch:
-		return m.longest == n && page[m.end-n].first && (m.end == len(page) || page[m.end].first)
-	case m.item.counted < Stretch:
-		return m.share() >= most
+// stands reports whether the item stands in the page. An item shorter than a stretch has to be there
+// whole, between separators.
+func (m *match) stands(page *units.Text) bool {
+	if n := len(m.item.words); n < Stretch {
+		return m.longest == n && page.Begins(m.end-n) && page.Begins(m.end)
 	}
 	share := m.share()
-	return share >= most || m.longest >= Stretch && share >= Share
+	return share > Most || m.item.own >= Stretch && m.longest >= Stretch && share >= Share
 }

@@ -1,0 +1,104 @@
+// Package units lists the words of a text by their canonical forms, each with its place in the text.
+// It serves readers of few texts: methods that see every text use the hashes of package canon.
+package units
+
+import (
+	"sort"
+	"unicode/utf8"
+
+	"github.com/firstseen/firstseen/feature/canon"
+)
+
+// A Text is a text in words. A word is a Han character or another word between spaces. Its buffers
+// are used again; it is not for concurrent use.
+type Text struct {
+	scanner *canon.Scanner
+	locator *canon.Locator
+	text    []byte
+	forms   []byte
+	ends    []int   // of each word's form
+	pieces  []piece // and one behind the last
+	ranges  []canon.ByteRange
+	located int // the piece that ranges are of, or -1
+}
+
+// A piece is a stretch of text between separators.
+type piece struct {
+	first      int // its first word
+	start, end int // in the text, in bytes
+}
+
+// New returns the empty Text.
+func New() *Text {
+	return &Text{scanner: canon.NewScanner(), locator: canon.NewLocator(), pieces: []piece{{}}}
+}
+
+// Read reads a text, which must stay as it is until the next is read.
+func (t *Text) Read(text []byte) {
+	t.text, t.forms, t.ends, t.pieces, t.located = text, t.forms[:0], t.ends[:0], t.pieces[:0], -1
+	s := t.scanner
+	s.Reset(text)
+	for step := s.Next(); step != canon.End; step = s.Next() {
+		if step != canon.Piece {
+			continue
+		}
+		start, end := s.Range()
+		t.pieces = append(t.pieces, piece{len(t.ends), start, end})
+		for unit, rest := s.NextUnit(s.Form()); unit != nil; unit, rest = s.NextUnit(rest) {
+			t.forms = append(t.forms, unit...)
+			t.ends = append(t.ends, len(t.forms))
+		}
+	}
+	t.pieces = append(t.pieces, piece{len(t.ends), len(text), len(text)})
+}
+
+// Len is how many words the text has.
+func (t *Text) Len() int { return len(t.ends) }
+
+// Form is the canonical form of a word.
+func (t *Text) Form(i int) []byte {
+	if i == 0 {
+		return t.forms[:t.ends[0]]
+	}
+	return t.forms[t.ends[i-1]:t.ends[i]]
+}
+
+// Begins reports whether a separator, or an end of the text, is before the i-th word; i may be Len.
+func (t *Text) Begins(i int) bool {
+	return t.pieces[t.pieceOf(i)].first == i
+}
+
+// pieceOf is the last piece that begins at or before a word.
+func (t *Text) pieceOf(i int) int {
+	return sort.Search(len(t.pieces), func(p int) bool { return t.pieces[p].first > i }) - 1
+}
+
+// Range returns the byte range of the words from the first to the one before the last: from the first
+// word's first character to behind the last one's last.
+func (t *Text) Range(first, behind int) (start, end int) {
+	return t.locate(first).Start, t.locate(behind - 1).End
+}
+
+// Points returns a byte range of the text in code points. A byte that is not UTF-8 is one.
+func (t *Text) Points(start, end int) (from, to int) {
+	from = utf8.RuneCount(t.text[:start])
+	return from, from + utf8.RuneCount(t.text[start:end])
+}
+
+// locate finds a word in the text.
+func (t *Text) locate(i int) canon.ByteRange {
+	n := t.pieceOf(i)
+	p, words := t.pieces[n], t.pieces[n+1].first-t.pieces[n].first
+	if t.located != n {
+		t.located = n
+		if t.ranges = t.locator.AppendUnits(t.ranges[:0], t.text, p.start, p.end); len(t.ranges) != words {
+			// The piece was cut out of a longer one, within a character that is several words.
+			start, end := t.scanner.Trim(t.text, p.start, p.end)
+			t.ranges = t.ranges[:0]
+			for range words {
+				t.ranges = append(t.ranges, canon.ByteRange{Start: start, End: end})
+			}
+		}
+	}
+	return t.ranges[i-p.first]
+}
