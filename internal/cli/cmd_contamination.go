@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -65,9 +67,13 @@ func newContaminationCommand() *cobra.Command {
 	return cmd
 }
 
-func (f *contaminationFlags) run(cmd *cobra.Command, pages []string) error {
+func (f *contaminationFlags) run(cmd *cobra.Command, pages []string) (err error) {
 	runtime.GOMAXPROCS(f.jobs)
-	items, err := f.readItems(cmd)
+	reading := f.options
+	if f.itemField != "" {
+		reading.textField = f.itemField
+	}
+	of, err := reading.toRead(cmd, f.items)
 	if err != nil {
 		return err
 	}
@@ -75,8 +81,12 @@ func (f *contaminationFlags) run(cmd *cobra.Command, pages []string) error {
 	if err != nil {
 		return err
 	}
-	if err := output.CheckOutputs(in.inputs, "", f.report); err != nil {
+	if err := output.CheckOutputs(slices.Concat(of.inputs, in.inputs), "", f.report); err != nil {
 		return err
+	}
+	items, err := readItems(cmd, of.source())
+	if err != nil {
+		return itemError{err}
 	}
 	t, err := rows.Create(f.report, "item", "repeats", "page", "file", "line", "share", "units", "start", "end", "text")
 	if err != nil {
@@ -97,28 +107,29 @@ func (f *contaminationFlags) run(cmd *cobra.Command, pages []string) error {
 }
 
 // readItems reads the items to look for.
-func (f *contaminationFlags) readItems(cmd *cobra.Command) (*contamination.Items, error) {
-	reading := f.options
-	if f.itemField != "" {
-		reading.textField = f.itemField
-	}
-	in, err := reading.toRead(cmd, f.items)
-	if err != nil {
-		return nil, err
-	}
+func readItems(cmd *cobra.Command, source *corpus.Source) (*contamination.Items, error) {
 	items := contamination.NewItems()
-	err = eachDocument(cmd, in.source(), func(_ *corpus.Block, doc *corpus.Document) error {
+	err := eachDocument(cmd, source, func(_ *corpus.Block, doc *corpus.Document) error {
 		items.Add(string(doc.ID), doc.Text)
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("reading the items: %w", err)
+		return nil, err
 	}
 	if items.Ready(); items.Len() == 0 {
 		return nil, fmt.Errorf("no item has %d words or more: is --item-field the field of their text?", contamination.Run)
 	}
 	return items, nil
 }
+
+// An itemError is one about the items, whose field has a flag of its own.
+type itemError struct{ error }
+
+func (e itemError) Error() string {
+	return "reading the items: " + strings.ReplaceAll(e.error.Error(), "--text-field", "--item-field")
+}
+
+func (e itemError) Unwrap() error { return e.error }
 
 // A search goes through pages.
 type search struct {
@@ -265,7 +276,7 @@ func (s *search) write(ctx context.Context, free chan<- *searched, order <-chan 
 func (s *search) summary() string {
 	line := fmt.Sprintf("%d of %d items stand in %d of %d pages", len(s.found), s.items.Len(), s.hitPages, s.pages)
 	if s.items.Short > 0 {
-		line += fmt.Sprintf("; %d items of fewer than %d words were not looked for", s.items.Short, contamination.Run)
+		line += fmt.Sprintf("; %d of fewer than %d words not looked for", s.items.Short, contamination.Run)
 	}
 	return line
 }
