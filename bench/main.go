@@ -13,6 +13,7 @@
 //	go run ./bench window          twenty million of them through a window of five million
 //	go run ./bench speed FILE...   the pipeline in CPU time
 //	go run ./bench scale FILE...   the pipeline on 1, 2, 4 and more processors
+//	go run ./bench contamination ITEMS PAGES...  questions planted in pages, and found
 //	go run ./bench methods DIR...  verdicts of the methods against plain forms of their rules
 //
 // and what docs/robustness.md tells of:
@@ -38,25 +39,26 @@ import (
 
 // commands are what bench can do.
 var commands = map[string]func(ctx context.Context, args []string, out io.Writer) error{
-	"eval":        evaluate,
-	"quality":     quality,
-	"pages":       pages,
-	"extract":     extract,
-	"pairs":       pairs,
-	"verify":      verify,
-	"generate":    generate,
-	"ten-million": tenMillion,
-	"window":      windowed,
-	"speed":       speed,
-	"scale":       scale,
-	"kills":       kills,
-	"takings":     takings,
-	"faults":      faults,
-	"readers":     readers,
-	"flips":       flips,
-	flipsWorker:   flipsWork,
-	"mutants":     mutate,
-	"methods":     methods,
+	"eval":          evaluate,
+	"quality":       quality,
+	"pages":         pages,
+	"extract":       extract,
+	"pairs":         pairs,
+	"verify":        verify,
+	"generate":      generate,
+	"ten-million":   tenMillion,
+	"window":        windowed,
+	"speed":         speed,
+	"scale":         scale,
+	"kills":         kills,
+	"takings":       takings,
+	"faults":        faults,
+	"readers":       readers,
+	"flips":         flips,
+	flipsWorker:     flipsWork,
+	"mutants":       mutate,
+	"methods":       methods,
+	"contamination": contaminated,
 }
 
 func main() {

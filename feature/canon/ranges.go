@@ -53,3 +53,7 @@ func (l *Locator) AppendUnits(dst []ByteRange, text []byte, start, end int) []By
 	}
 	return dst
 }
+
+// Continues reports whether the piece and the one before were cut out of one segment wider than
+// MaxWidth.
+func (s *Scanner) Continues() bool { return s.cutting && s.cut.from > 0 }

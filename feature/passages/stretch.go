@@ -10,9 +10,9 @@ import (
 
 // A Stretch is a row of words of a text that stands in an earlier one.
 type Stretch struct {
-	From, To int // its first word, and the one behind its last
-	Of       int // its first word in the earlier text
-	Document int // the earlier text: a lower number is earlier
+	From, To int  // its first word, and the one behind its last
+	Of       int  // its first word in the earlier text
+	Document int  // the earlier text: a lower number is earlier
 	Inner    bool // the earlier text was not read: the stretch may go on at both ends
 }
 

@@ -24,8 +24,9 @@ type Text struct {
 
 // A piece is a stretch of text between separators.
 type piece struct {
-	first      int // its first word
-	start, end int // in the text, in bytes
+	first      int  // its first word
+	start, end int  // in the text, in bytes
+	cut        bool // the piece before is of the same segment, which is too long to be one
 }
 
 // New returns the empty Text.
@@ -43,13 +44,13 @@ func (t *Text) Read(text []byte) {
 			continue
 		}
 		start, end := s.Range()
-		t.pieces = append(t.pieces, piece{len(t.ends), start, end})
+		t.pieces = append(t.pieces, piece{len(t.ends), start, end, s.Continues()})
 		for unit, rest := s.NextUnit(s.Form()); unit != nil; unit, rest = s.NextUnit(rest) {
 			t.forms = append(t.forms, unit...)
 			t.ends = append(t.ends, len(t.forms))
 		}
 	}
-	t.pieces = append(t.pieces, piece{len(t.ends), len(text), len(text)})
+	t.pieces = append(t.pieces, piece{first: len(t.ends), start: len(text), end: len(text)})
 }
 
 // Len is how many words the text has.
@@ -66,6 +67,24 @@ func (t *Text) Form(i int) []byte {
 // Begins reports whether a separator, or an end of the text, is before the i-th word; i may be Len.
 func (t *Text) Begins(i int) bool {
 	return t.pieces[t.pieceOf(i)].first == i
+}
+
+// Segments returns the longest row of whole segments, stretches between separators, among the words from
+// the first to the one before behind. It is empty at behind if there is none.
+func (t *Text) Segments(first, behind int) (from, to int) {
+	p := t.pieceOf(max(first-1, 0))
+	for t.pieces[p].first < first || t.pieces[p].cut {
+		if p++; p == len(t.pieces) || t.pieces[p].first > behind {
+			return behind, behind
+		}
+	}
+	from, to = t.pieces[p].first, t.pieces[p].first
+	for ; p < len(t.pieces) && t.pieces[p].first <= behind; p++ {
+		if !t.pieces[p].cut {
+			to = t.pieces[p].first
+		}
+	}
+	return from, to
 }
 
 // pieceOf is the last piece that begins at or before a word.
