@@ -17,13 +17,11 @@ import (
 
 // Format is lines, or paragraphs, of plain text.
 type Format struct {
+	corpus.Lines
 	Paragraphs bool
 }
 
-var (
-	_ corpus.Format = Format{}
-	_ corpus.Cutter = Format{}
-)
+var _ corpus.Format = Format{}
 
 // Name is "lines of text" or "paragraphs of text".
 func (f Format) Name() string { return f.Noun() + "s of text" }
@@ -39,32 +37,21 @@ func (f Format) Noun() string {
 	return "line"
 }
 
-// Terminator is a line end, or two.
-func (f Format) Terminator() []byte {
+// Cutter finds lines or paragraphs.
+func (f Format) Cutter() corpus.Cutter {
 	if f.Paragraphs {
-		return []byte("\n\n")
+		return paragraphs{}
 	}
-	return []byte("\n")
+	return corpus.LineCutter{}
 }
 
-// byteOrderMark is the byte order mark of UTF-8.
-const byteOrderMark = "\xef\xbb\xbf"
+// paragraphs finds the ends of paragraphs.
+type paragraphs struct{ corpus.LineCutter }
 
-// Begin passes over a byte order mark, and refuses UTF-16.
-func (Format) Begin(head []byte) (passed int, reject string) {
-	if bytes.HasPrefix(head, []byte(byteOrderMark)) {
-		return len(byteOrderMark), ""
-	}
-	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
-		return 0, "the file is UTF-16, not UTF-8: say so with --encoding utf-16le or utf-16be"
-	}
-	return 0, ""
-}
-
-// Cut counts whole records.
-func (f Format) Cut(data []byte, most int) (end, records int) {
+// Cut counts whole paragraphs.
+func (p paragraphs) Cut(data []byte, most int) (end, records int) {
 	for records < most {
-		next := f.end(data, end)
+		next := p.end(data, end)
 		if next < 0 {
 			break
 		}
@@ -75,15 +62,10 @@ func (f Format) Cut(data []byte, most int) (end, records int) {
 
 // End finds an end behind the first bytes. The end of a paragraph has three bytes at most; two may
 // be among these.
-func (f Format) End(data []byte, from int) int {
-	if f.Paragraphs {
-		from = max(0, from-2)
-	}
-	return f.end(data, from)
-}
+func (p paragraphs) End(data []byte, from int) int { return p.end(data, max(0, from-2)) }
 
 // end is behind the first end that begins at a place or behind it, or -1.
-func (f Format) end(data []byte, from int) int {
+func (paragraphs) end(data []byte, from int) int {
 	for {
 		i := bytes.IndexByte(data[from:], '\n')
 		if i < 0 {
@@ -91,8 +73,6 @@ func (f Format) end(data []byte, from int) int {
 		}
 		from += i + 1
 		switch rest := data[from:]; {
-		case !f.Paragraphs:
-			return from
 		case bytes.HasPrefix(rest, []byte("\n")):
 			return from + 1
 		case bytes.HasPrefix(rest, []byte("\r\n")):
@@ -101,13 +81,9 @@ func (f Format) end(data []byte, from int) int {
 	}
 }
 
-// Strip takes line ends away, for a paragraph those before it too. A white record is empty.
-func (f Format) Strip(record []byte) (raw []byte, empty bool) {
-	if f.Paragraphs {
-		raw = bytes.Trim(record, "\r\n")
-	} else {
-		raw = bytes.TrimSuffix(bytes.TrimSuffix(record, []byte("\n")), []byte("\r"))
-	}
+// Strip takes line ends away at both ends. A white paragraph is empty.
+func (paragraphs) Strip(record []byte) (raw []byte, empty bool) {
+	raw = bytes.Trim(record, "\r\n")
 	return raw, len(bytes.TrimSpace(raw)) == 0
 }
 
@@ -116,58 +92,26 @@ func (f Format) NewParser(annotate string) (corpus.Parser, error) {
 	if annotate != "" {
 		return nil, errors.New("--annotate adds a field to lines of JSON, and plain text has none: leave it out, and read the verdicts in --report")
 	}
-	return &parser{format: f}, nil
+	return &parser{cutter: f.Cutter()}, nil
 }
 
 type parser struct {
-	format Format
+	cutter corpus.Cutter
 	doc    corpus.Document
 }
 
 // Parse returns the documents of a block.
 func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
-	return func(yield func(*corpus.Document) bool) {
-		b.Rewind()
-		at := b.First
-		for rest := b.Data; len(rest) > 0; at = at.Next() {
-			end, whole := p.format.Cut(rest, 1)
-			if whole == 0 {
-				end = len(rest)
-			}
-			raw, empty := b.Strip(p.format, rest[:end])
-			rest = rest[end:]
-			if empty {
-				continue
-			}
-			if p.fill(b, raw, at); !yield(&p.doc) {
-				return
-			}
-		}
-	}
-}
-
-func (p *parser) fill(b *corpus.Block, raw []byte, at corpus.Place) {
-	p.doc = corpus.Document{Raw: raw, At: at}
-	reason := b.Reject
-	if reason == "" && !corpus.ValidUTF8(raw) {
-		reason = "it is not UTF-8"
-	}
-	if reason != "" {
-		p.doc.Bad = b.Bad(at, raw, reason)
-		return
-	}
-	p.doc.ID, p.doc.Text = b.Name(at), raw
+	return b.CutDocuments(p.cutter, &p.doc, false, func() error {
+		p.doc.Text = p.doc.Raw
+		return nil
+	})
 }
 
 // Keep writes a record with its end.
 func (f Format) Keep(w *output.Writer, raw []byte) error {
-	return w.WriteRecord(raw, f.Terminator())
+	if f.Paragraphs {
+		return w.WriteRecord(raw, []byte("\n\n"))
+	}
+	return f.Lines.Keep(w, raw)
 }
-
-var errAnnotate = errors.New("plain text cannot be annotated")
-
-// Annotate fails.
-func (Format) Annotate(*output.Writer, []byte, corpus.Slot, []byte) error { return errAnnotate }
-
-// Answer fails.
-func (Format) Answer(*output.Writer, string, []byte) error { return errAnnotate }
