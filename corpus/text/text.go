@@ -1,10 +1,10 @@
-// Package plain reads plain text in UTF-8. Each line is a document or, if so chosen, each paragraph,
+// Package text reads plain text in UTF-8. Each line is a document or, if so chosen, each paragraph,
 // which ends with an empty line. A document's id is its file and its number.
 //
 // Lines end with LF or CR LF; an empty line is one of nothing else. White lines and empty paragraphs
 // are no documents, but are counted. Kept documents are written as they came, with LF, or LF LF,
 // behind them.
-package plain
+package text
 
 import (
 	"bytes"
