@@ -103,9 +103,9 @@ func beginsLikeOther(head []byte) bool {
 	return false
 }
 
-// isOpenLine reports whether head is the beginning of an object whose first line goes on: by
-// that it is known whether each has one line. Whoever waits for an answer has sent it. Where
-// records are lines, only what follows a brace alone is waited for.
+// isOpenLine reports whether head is the beginning of an object whose first line goes on. Its end
+// shows whether each object has one line, and a sender that waits for an answer has sent it. If
+// records are lines, only the bytes behind a lone brace are waited for.
 func isOpenLine(head []byte, lines bool) bool {
 	return string(bytes.TrimRight(head, " \t\r\n")) == "{" || !lines && bytes.HasPrefix(head, []byte("{")) && bytes.IndexByte(head, '\n') < 0
 }
