@@ -57,6 +57,7 @@ func TestItemsInPages(t *testing.T) {
 		{"the words in another order", rivers, "spring in Sea Baltic the into water most the carries Europe northern of rivers the of Which", nil},
 		{"seven words, alone", "Who was the first emperor of Rome?", filler + "\nWho was the first emperor of Rome?\n", []string{"Who was the first emperor of Rome"}},
 		{"seven words, in a sentence", "Who was the first emperor of Rome?", "He asked who was the first emperor of Rome and left.", nil},
+		{"seven words, at the beginning of a sentence", "Who was the first emperor of Rome?", "Who was the first emperor of Rome and why?", nil},
 		{"numbers alone", "1 2 3 4 5 6 7 8 9 10 11 12", "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 30", []string{"1, 2, 3, 4, 5, 6, 7, 8, 9, 10"}},
 		{"some numbers", "1 2 3 4 5 6 7 8 9 10 11 12", "1, 2, 3, 4, 5, 6, 7, 8, 9", nil},
 		{"behind bytes that are not UTF-8", rivers, "\xff\xfe" + rivers, []string{strings.TrimSuffix(rivers, "?")}},
@@ -86,7 +87,9 @@ func TestCommonWordingIsNoItem(t *testing.T) {
 // TestItemsOfTheSameWords count as one.
 func TestItemsOfTheSameWords(t *testing.T) {
 	items := itemsOf(rivers, strings.ToUpper(rivers), "too few words here", rivers+"?")
-	hits := items.NewSearcher().Append(nil, []byte(rivers))
+	s := items.NewSearcher()
+	s.Append(nil, []byte(rivers))
+	hits := s.Append(nil, []byte(rivers)) // found in the next page, too
 	if len(hits) != 1 || hits[0].Item != "0" || hits[0].Repeats != 2 || hits[0].Share != 1 || items.Len() != 1 || items.Short != 1 {
 		t.Errorf("%+v of %d items, %d too short", hits, items.Len(), items.Short)
 	}

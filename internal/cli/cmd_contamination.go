@@ -22,15 +22,17 @@ import (
 
 const contaminationLong = `Find the items of evaluations, such as test questions, in pages of training text.
 
-An item stands in a page if the page holds half of its words or more, in the same order five
-by five, and eight or more of them in one stretch. Case, punctuation, spaces and line ends do not
-count. The share is the item's, so a short question in a long page is found. Wording that
-more than eight items share, such as "Choose the right answer", does not count. Items of five to
-seven words are found whole, between separators; shorter ones are not looked for.
+An item stands in a page if half of its words or more do, five in a row each time, and
+eight or more of them in one stretch. Case, punctuation, spaces and line ends do not
+count. The share is the item's, so a short question in a long page is found. Numbers and
+the wording that more than eight items share, such as "Choose the right answer", do not
+count. Items of five to seven words are found whole, between separators; shorter ones are
+not looked for.
 
-The report has a line for each item and page: ids, file and place of the page, share, and the
-longest stretch: its words, its place in the page in characters, and its text. Memory depends on the
-items alone, about 60 bytes a word; pages are read once.`
+The report has a line for each item and page: their ids, file and place of the page, the
+share, and the longest stretch: its words, its place in the page in characters, and its
+text. "repeats" counts further items of the same words. Memory depends on the items alone,
+about 60 bytes a word; pages are read once.`
 
 // contaminationFlags are the choices of firstseen contamination.
 type contaminationFlags struct {
