@@ -211,11 +211,7 @@ func encodeSpans(name string, list []span) []byte {
 		b = le.AppendUint32(b, s.first)
 		b = le.AppendUint32(b, s.last)
 	}
-	return le.AppendUint64(b, spansSum(name, b))
-}
-
-func spansSum(name string, body []byte) uint64 {
-	return xxh3.HashSeed(body, xxh3.HashStringSeed(name, seedBatch))
+	return seal(b, xxh3.HashStringSeed(name, seedBatch))
 }
 
 func (t *Table) loadBatches(tx *bbolt.Tx) error {
@@ -241,11 +237,11 @@ func (t *Table) loadBatches(tx *bbolt.Tx) error {
 }
 
 func decodeSpans(name string, b []byte, docs uint32) ([]span, error) {
-	n := len(b) - 8
-	if n < 4 || len(name) > MaxBatchName || spansSum(name, b[:n]) != binary.LittleEndian.Uint64(b[n:]) {
+	body, ok := sealed(b, xxh3.HashStringSeed(name, seedBatch))
+	if !ok || len(body) < 4 || len(name) > MaxBatchName {
 		return nil, damage("wrong checksum of the batch %.40q", name)
 	}
-	f := &fields{b: b[:n]}
+	f := &fields{b: body}
 	count := f.u32()
 	if uint64(count)*8 != uint64(len(f.b)) {
 		return nil, damage("the batch %.40q has a wrong length", name)

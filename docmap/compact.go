@@ -247,7 +247,11 @@ func (c *compaction) count(from *space, b *sorted.Builder) (entries uint64, err 
 			return 0, err
 		}
 		b.In.Reset()
-		if err := c.old.collect(from, &b.In, shape.Lowest(bin), shape.Highest(bin)); err != nil {
+		s, err := c.old.reading()
+		if err != nil {
+			return 0, err
+		}
+		if err := from.collect(s, &b.In, shape.Lowest(bin), shape.Highest(bin)); err != nil {
 			return 0, err
 		}
 		entries += uint64(len(b.Sort(&shape).Keys))

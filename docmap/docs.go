@@ -41,15 +41,6 @@ func splitRecord(b []byte, num uint32) (id, data []byte, err error) {
 	return rest[n:], rest[:n:n], nil
 }
 
-func (f *fields) uvarint() uint64 {
-	v, n := binary.Uvarint(f.b)
-	if n <= 0 {
-		n = len(f.b) + 1
-	}
-	f.next(n)
-	return v
-}
-
 // docBlock collects neighbouring documents.
 type docBlock struct {
 	first uint32

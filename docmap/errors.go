@@ -73,6 +73,14 @@ func annotate(path string, err error) error {
 	return err
 }
 
+// wrap adds to an error what was being done.
+func wrap(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf(format+": %w", append(args, err)...)
+}
+
 // guarded is protected for exported methods.
 func (t *Table) guarded(f func() error) error { return annotate(t.path, t.protected(f)) }
 

@@ -3,7 +3,6 @@ package docmap
 import (
 	"bytes"
 	"errors"
-	"fmt"
 
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
@@ -40,11 +39,7 @@ func (q *question) room(i int) []uint32 {
 	return q.holders[i*keyLimit : i*keyLimit+int(q.n[i]) : i*keyLimit+keyLimit]
 }
 
-func (r *reader) find(keys []uint64, holders []uint32, n []uint8) error {
-	s, err := r.reading()
-	if err != nil {
-		return err
-	}
+func (r *reader) find(s *snapshot, keys []uint64, holders []uint32, n []uint8) error {
 	clear(n[:len(keys)])
 	mem := r.table.spaces[ofKeys].mem
 	for from := 0; from < len(keys); from += lookupGroup {
@@ -121,22 +116,16 @@ func (t *Table) Records(nums []uint32, ids, data [][]byte) error {
 // Doc returns a document, whether it is in the file yet or not. The error is ErrNoDoc for a
 // number that no document has.
 func (t *Table) Doc(num uint32) (d Doc, err error) {
-	err = t.guarded(func() error {
-		if _, err := t.reading(); err != nil {
-			return err
-		}
+	err = t.own.look(func(*snapshot) error {
 		d, err = t.docCopy(num)
 		return err
 	})
-	if err != nil {
-		return Doc{}, fmt.Errorf("reading document %d: %w", num, err)
-	}
-	return d, nil
+	return d, wrap(err, "reading document %d", num)
 }
 
 func (t *Table) docCopy(num uint32) (Doc, error) {
 	id, data, err := t.own.doc(num)
-	return Doc{ID: string(id), Data: bytes.Clone(data)}, err
+	return Doc{string(id), bytes.Clone(data)}, err
 }
 
 // ByID returns the numbers of the documents with an id, ascending, at most the first 1024. The
@@ -145,22 +134,18 @@ func (t *Table) ByID(id string) (nums []uint32, err error) {
 	if err := t.stayed(); err != nil {
 		return nil, err
 	}
-	err = t.guarded(func() error {
-		nums, err = t.findID(id)
+	err = t.own.look(func(s *snapshot) error {
+		nums, err = t.findID(s, id)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("looking the id %q up: %w", id, err)
-	}
-	return nums, nil
+	return nums, wrap(err, "looking the id %q up", id)
 }
 
-func (t *Table) findID(id string) ([]uint32, error) {
-	snap, err := t.reading()
-	if err != nil || id == "" {
-		return nil, err
+func (t *Table) findID(s *snapshot, id string) ([]uint32, error) {
+	if id == "" {
+		return nil, nil
 	}
-	found, err := t.own.all(snap, ofIDs, idKey(id))
+	found, err := t.own.all(s, ofIDs, idKey(id))
 	if err != nil {
 		return nil, err
 	}

@@ -242,7 +242,11 @@ func (t *Table) replay(pend *bbolt.Bucket) error {
 		return err
 	}
 	for num := t.head.flushed + 1; num <= t.head.docs; num++ {
-		id, _, err := t.own.stored(num)
+		rec, err := t.own.record(num)
+		if err != nil {
+			return err
+		}
+		id, _, err := splitRecord(rec, num)
 		if err != nil {
 			return err
 		}

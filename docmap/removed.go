@@ -84,27 +84,22 @@ func (l *removedLog) saved() { l.chunks, l.bytes = nil, 0 }
 // Removed iterates over the documents of NoteRemoved that are in the file, in the order of their
 // removal. An error ends it.
 func (t *Table) Removed() iter.Seq2[Removed, error] {
-	return sequence(t, "listing removed documents", func(step stepFunc, yield func(Removed) bool) error {
+	return sequence(t, "listing removed documents", func(step stepFunc, yield func(Removed) bool) {
 		for key := []byte{}; key != nil; {
 			var list []Removed
-			err := step(func() (err error) {
-				s, err := t.reading()
-				if err != nil {
-					return err
-				}
+			ok := step(func(s *snapshot) (err error) {
 				list, key, err = removedChunk(s.tx, key)
 				return err
 			})
-			if err != nil {
-				return err
+			if !ok {
+				return
 			}
 			for _, r := range list {
 				if !yield(r) {
-					return nil
+					return
 				}
 			}
 		}
-		return nil
 	})
 }
 

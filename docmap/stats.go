@@ -116,11 +116,7 @@ func (t *Table) Stats() Stats {
 // former only in a writer. In a table opened for reading they are the pages that no page refers
 // to.
 func (t *Table) freeBytes(size int64) (free int64) {
-	_ = t.guarded(func() error {
-		s, err := t.reading()
-		if err != nil {
-			return err
-		}
+	_ = t.own.look(func(s *snapshot) error {
 		if !t.opt.ReadOnly {
 			free = size - s.tx.Size() + int64(t.db.Stats().FreePageN)*pageSize
 			return nil

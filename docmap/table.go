@@ -107,14 +107,13 @@ type Table struct {
 	content uint64 // their digest
 
 	own     reader
-	shared  []*reader // made by Share
+	shared  []*reader // of other goroutines: those of Share, and those that pack bins
 	spread  memtable.Spread
-	mapping uintptr // address of the mapped file when runs last read it
-	used    int64   // bytes of the file in use
-	version uint64  // grows with every change; iterators compare it
-	unsure  bool    // the file may differ from this Table's fields
-	packers []*packer
-	source  *Table   // that packers read, if another
+	mapping uintptr  // address of the mapped file when runs last read it
+	used    int64    // bytes of the file in use
+	version uint64   // grows with every change; iterators compare it
+	unsure  bool     // the file may differ from this Table's fields
+	source  *Table   // read for new runs, if another
 	bins    []packed // of the transaction being built
 	idKeys  [][]uint64
 
@@ -183,9 +182,6 @@ func (t *Table) stopReading() error {
 	err := t.own.stop()
 	for _, r := range t.shared {
 		err = errors.Join(err, r.stop())
-	}
-	for _, p := range t.packers {
-		err = errors.Join(err, p.stop())
 	}
 	return err
 }

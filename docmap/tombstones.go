@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/zeebo/xxh3"
 	"go.etcd.io/bbolt"
 )
 
@@ -166,7 +165,7 @@ func encodeTombstones(ranges []tombstone, seed uint64) (b []byte, rest []tombsto
 		b = binary.AppendUvarint(b, uint64(r.last-r.first))
 		end = r.last
 	}
-	return binary.LittleEndian.AppendUint64(b, xxh3.HashSeed(b, seed+uint64(first))), ranges
+	return seal(b, seed+uint64(first)), ranges
 }
 
 func (t *Table) loadTombstones(tx *bbolt.Tx) error {
@@ -212,15 +211,15 @@ func (g *tombstones) load(key, value []byte, docs uint32) error {
 }
 
 func decodeTombstones(key, value []byte, seed uint64) (ranges []tombstone, err error) {
-	n := len(value) - 8
-	if len(key) != 4 || n < 4 {
+	if len(key) != 4 || len(value) < 12 {
 		return nil, damage("a list of documents has %d and %d bytes", len(key), len(value))
 	}
 	end := uint64(binary.BigEndian.Uint32(key))
-	if xxh3.HashSeed(value[:n], seed+end) != binary.LittleEndian.Uint64(value[n:]) {
+	body, ok := sealed(value, seed+end)
+	if !ok {
 		return nil, damage("wrong checksum of the list of documents from %d on", end)
 	}
-	f := &fields{b: value[:n]}
+	f := &fields{b: body}
 	for when := f.u32(); len(f.b) > 0; {
 		first := end + f.uvarint()
 		last := first + f.uvarint()

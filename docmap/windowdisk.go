@@ -3,7 +3,6 @@ package docmap
 import (
 	"encoding/binary"
 
-	"github.com/zeebo/xxh3"
 	"go.etcd.io/bbolt"
 )
 
@@ -61,30 +60,29 @@ func (w *window) info(list []timeSlice) windowInfo {
 }
 
 func (i *windowInfo) encode() []byte {
-	le := binary.LittleEndian
-	b := le.AppendUint32(nil, i.length)
-	b = le.AppendUint32(b, i.clock)
-	b = le.AppendUint32(b, i.edge)
-	b = le.AppendUint32(b, uint32(len(i.slices)))
-	for _, s := range i.slices {
-		b = le.AppendUint32(b, s.first)
-		b = le.AppendUint32(b, s.begun)
-		b = le.AppendUint32(b, s.newest)
+	b := appendNumbers(nil, i.numbers())
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(i.slices)))
+	for k := range i.slices {
+		b = appendNumbers(b, i.slices[k].numbers())
 	}
 	return b
 }
 
+func (i *windowInfo) numbers() []any { return []any{&i.length, &i.clock, &i.edge} }
+func (s *sliceInfo) numbers() []any  { return []any{&s.first, &s.begun, &s.newest} }
+
 // decodeWindow reads the form that encode writes, for a table of docs documents.
 func decodeWindow(b []byte, docs uint32) (i windowInfo, err error) {
 	f := &fields{b: b}
-	i.length, i.clock, i.edge = f.u32(), f.u32(), f.u32()
+	f.read(i.numbers())
 	n := f.u32()
 	if f.short || uint64(len(f.b)) != 12*uint64(n) || n == 0 || i.length == 0 || i.edge > i.clock {
 		return i, damage("the window in the table record contradicts itself")
 	}
 	var before sliceInfo
 	for range n {
-		s := sliceInfo{f.u32(), f.u32(), f.u32()}
+		var s sliceInfo
+		f.read(s.numbers())
 		bad := s.first <= before.first || s.first > docs+1 || s.begun < before.begun || s.begun > i.clock || s.newest > i.clock
 		if bad {
 			return i, damage("the slice of document %d contradicts itself", s.first)
@@ -131,16 +129,16 @@ func (w *window) encodeTimes(first uint32, n int) []byte {
 		b = binary.AppendUvarint(b, uint64(time-now))
 		edge = now
 	}
-	return binary.LittleEndian.AppendUint64(b, xxh3.HashSeed(b, seedTimes+uint64(first)))
+	return seal(b, seedTimes+uint64(first))
 }
 
 // loadTimes appends a chunk of n documents to the last of w's slices.
 func (w *window) loadTimes(value []byte, first uint32, n int) error {
-	end := len(value) - 8
-	if end < 4 || xxh3.HashSeed(value[:end], seedTimes+uint64(first)) != binary.LittleEndian.Uint64(value[end:]) {
+	body, ok := sealed(value, seedTimes+uint64(first))
+	if !ok || len(body) < 4 {
 		return damage("wrong checksum of the times from document %d on", first)
 	}
-	f := &fields{b: value[:end]}
+	f := &fields{b: body}
 	s, edge := w.open(), uint64(f.u32())
 	for i := range n {
 		edge += f.uvarint()
