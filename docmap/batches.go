@@ -211,8 +211,10 @@ func encodeSpans(name string, list []span) []byte {
 		b = le.AppendUint32(b, s.first)
 		b = le.AppendUint32(b, s.last)
 	}
-	return seal(b, xxh3.HashStringSeed(name, seedBatch))
+	return seal(b, batchSeed(name))
 }
+
+func batchSeed(name string) uint64 { return xxh3.HashStringSeed(name, seedBatch) }
 
 func (t *Table) loadBatches(tx *bbolt.Tx) error {
 	b := &t.batches
@@ -224,8 +226,7 @@ func (t *Table) loadBatches(tx *bbolt.Tx) error {
 	if bucket == nil {
 		return damage("the list of batches is missing")
 	}
-	c := bucket.Cursor()
-	for key, value := c.First(); key != nil; key, value = c.Next() {
+	for key, value := range entries(bucket, nil) {
 		list, err := decodeSpans(string(key), value, t.head.docs)
 		if err != nil {
 			return err
@@ -237,7 +238,7 @@ func (t *Table) loadBatches(tx *bbolt.Tx) error {
 }
 
 func decodeSpans(name string, b []byte, docs uint32) ([]span, error) {
-	body, ok := sealed(b, xxh3.HashStringSeed(name, seedBatch))
+	body, ok := sealed(b, batchSeed(name))
 	if !ok || len(body) < 4 || len(name) > MaxBatchName {
 		return nil, damage("wrong checksum of the batch %.40q", name)
 	}

@@ -263,7 +263,7 @@ func (c *compaction) taken() error {
 	ranges := c.ranges()
 	spans := c.old.batches.spans
 	return c.fresh.update(func(tx *bbolt.Tx) error {
-		err := errors.Join(writeTombstones(tx, ranges, &c.head), writeCounted(tx, c.counted(), &c.head))
+		err := errors.Join(deadList.write(tx, ranges, &c.head), countedList.write(tx, c.counted(), &c.head))
 		if err != nil || len(spans) == 0 {
 			return err
 		}

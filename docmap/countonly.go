@@ -26,49 +26,25 @@ func (c *countOnly) add(num uint32) {
 
 const needsCounted = 1 << 3
 
-var bucketCounted = []byte("counted")
+var countedList = rangeList{[]byte("counted"), needsCounted, seedCounted, "only count"}
 
 func (t *Table) loadCounted(tx *bbolt.Tx) error {
-	if t.head.needs&needsCounted == 0 {
-		return nil
-	}
-	bucket := tx.Bucket(bucketCounted)
-	if bucket == nil {
-		return damage("the list of documents that only count is missing")
-	}
 	c := &t.tombstones.counted
 	mark := t.tombstones.win.watermark()
 	c.which.base = mark / 64
-	return bucket.ForEach(func(key, value []byte) error {
-		ranges, err := decodeTombstones(key, value, seedCounted)
-		if err != nil {
-			return err
+	return countedList.load(tx, &t.head, func(r tombstone) error {
+		if r.when != 0 || r.last > t.head.docs {
+			return damage("documents %d to %d cannot only count among %d", r.first, r.last, t.head.docs)
 		}
-		for _, r := range ranges {
-			if r.when != 0 || r.last > t.head.docs {
-				return damage("documents %d to %d cannot only count among %d", r.first, r.last, t.head.docs)
+		for num := max(r.first, mark); num <= r.last; num++ {
+			if c.which.has(num) {
+				return damage("document %d only counts twice", num)
 			}
-			for num := max(r.first, mark); num <= r.last; num++ {
-				if c.which.has(num) {
-					return damage("document %d only counts twice", num)
-				}
-				c.n++
-				c.which.add(num)
-			}
+			c.n++
+			c.which.add(num)
 		}
 		return nil
 	})
-}
-
-// counts returns the number of live documents that only count.
-func (t *Table) counts() (n uint32) {
-	c := &t.tombstones.counted
-	for num := max(1, t.tombstones.win.watermark()); c.n > 0 && num <= t.docs; num++ {
-		if c.which.has(num) && !t.tombstones.gone(num) {
-			n++
-		}
-	}
-	return n
 }
 
 // numbers is a set of documents, from a base on.

@@ -96,13 +96,11 @@ func (t *Table) SaveForgotten() error {
 
 // writeTaken stores the documents taken back or only counted, and the batches.
 func (t *Table) writeTaken(tx *bbolt.Tx, next *header) error {
-	if err := writeTombstones(tx, t.tombstones.unsaved(), next); err != nil {
-		return err
-	}
-	if err := writeCounted(tx, t.tombstones.counted.fresh, next); err != nil {
-		return err
-	}
-	return t.batches.write(tx, next)
+	return errors.Join(
+		deadList.write(tx, t.tombstones.unsaved(), next),
+		countedList.write(tx, t.tombstones.counted.fresh, next),
+		t.batches.write(tx, next),
+	)
 }
 
 // takenSaved follows the transaction.

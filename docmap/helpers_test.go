@@ -20,3 +20,12 @@ func (t *Table) ask(keys []uint64, p *postings) error {
 	}
 	return t.Lookup(keys, p.holders, p.n)
 }
+
+// loadList loads one list of ranges.
+func (g *tombstones) loadList(key, value []byte, docs uint32) error {
+	ranges, err := deadList.decode(key, value)
+	for i := 0; i < len(ranges) && err == nil; i++ {
+		err = g.load(ranges[i], docs)
+	}
+	return err
+}

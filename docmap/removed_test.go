@@ -246,7 +246,7 @@ func TestTombstonesThatCannotBe(t *testing.T) {
 	for _, g := range []tombstone{{1, 4, 3}, {4, 4, 3}, {1, 2, 6}, {0, 2, 5}} {
 		list, _ := encodeTombstones([]tombstone{g}, seedDead)
 		key := binary.BigEndian.AppendUint32(nil, g.first)
-		if err := new(tombstones).load(key, list, 5); err == nil {
+		if err := new(tombstones).loadList(key, list, 5); err == nil {
 			t.Errorf("documents %d to %d were taken back at %d of 5", g.first, g.last, g.when)
 		}
 	}
@@ -279,7 +279,7 @@ func TestTombstonesThatCannotBe(t *testing.T) {
 	must(t, table.SaveForgotten())
 	must(t, table.update(func(tx *bbolt.Tx) error {
 		head := table.head
-		return writeTombstones(tx, []tombstone{{3, 4, 5}}, &head)
+		return deadList.write(tx, []tombstone{{3, 4, 5}}, &head)
 	}))
 	must(t, table.Close())
 	if table, err := Open(path, smallOptions); err == nil {

@@ -3,6 +3,7 @@ package docmap
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"os"
 	"time"
@@ -245,6 +246,20 @@ func newest(db *bbolt.DB) (id int, err error) {
 		return 0, err
 	}
 	return tx.ID(), tx.Rollback()
+}
+
+// entries iterates over the keys of a bucket and their values, from a key on. A missing bucket has
+// none.
+func entries(b *bbolt.Bucket, from []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func(key, value []byte) bool) {
+		if b == nil {
+			return
+		}
+		c := b.Cursor()
+		for key, value := c.Seek(from); key != nil && yield(key, value); {
+			key, value = c.Next()
+		}
+	}
 }
 
 // Scheme returns the name of the scheme that the table's keys are made with.

@@ -123,10 +123,8 @@ func (v *verifier) run(s *snapshot, r *run, space int) error {
 	return nil
 }
 
-func countKeys(b *bbolt.Bucket) uint64 {
-	n := uint64(0)
-	c := b.Cursor()
-	for k, _ := c.First(); k != nil; k, _ = c.Next() {
+func countKeys(b *bbolt.Bucket) (n uint64) {
+	for range entries(b, nil) {
 		n++
 	}
 	return n
@@ -175,8 +173,7 @@ func (v *verifier) docs(s *snapshot) error {
 	v.matched = make(map[uint32]uint64)
 	next := v.t.head.win.watermark()
 	whole := true
-	c := s.tx.Bucket(bucketDocs).Cursor()
-	for key, value := c.Seek(binKey(uint64(next))); key != nil; key, value = c.Next() {
+	for key, value := range entries(s.tx.Bucket(bucketDocs), binKey(uint64(next))) {
 		if err := v.ctx.Err(); err != nil {
 			return err
 		}
