@@ -176,27 +176,21 @@ func (b *batches) dropBelow(mark uint32) {
 }
 
 // write stores the changed batches.
-func (b *batches) write(tx *bbolt.Tx, next *header) error {
+func (b *batches) write(c *change, next *header) {
 	b.extend(next.docs)
 	if len(b.dirty) == 0 && b.removed.empty() {
-		return nil
+		return
 	}
 	next.needs |= needsBatches
-	bucket, err := tx.CreateBucketIfNotExists(bucketBatch)
-	if err != nil {
-		return err
-	}
+	c.bucket(bucketBatch)
 	for name := range b.dirty {
 		if list, ok := b.spans[name]; ok {
-			err = bucket.Put([]byte(name), encodeSpans(name, list))
+			c.put(bucketBatch, []byte(name), encodeSpans(name, list))
 		} else {
-			err = bucket.Delete([]byte(name))
-		}
-		if err != nil {
-			return err
+			c.delete(bucketBatch, []byte(name))
 		}
 	}
-	return b.removed.write(tx)
+	b.removed.write(c)
 }
 
 func (b *batches) saved() {

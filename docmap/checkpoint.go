@@ -10,8 +10,6 @@ import (
 	"slices"
 
 	"github.com/zeebo/xxh3"
-	"go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/firstseen/firstseen/docmap/memtable"
 	"github.com/firstseen/firstseen/docmap/sorted"
@@ -219,20 +217,12 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 		}
 		write = clearPending
 	}
-	err = t.update(func(tx *bbolt.Tx) error {
-		if err := write(tx, &next); err != nil {
-			return err
-		}
-		if err := t.writeDocs(tx); err != nil {
-			return err
-		}
-		if err := t.tombstones.win.writeTimes(tx, t.head.docs); err != nil {
-			return err
-		}
-		if err := t.writeTaken(tx, &next); err != nil {
-			return err
-		}
-		return putHeader(tx, &next, values)
+	err = t.update(func(c *change) {
+		write(c, &next)
+		t.recs.write(c)
+		t.tombstones.win.writeTimes(c, t.head.docs)
+		t.writeTaken(c, &next)
+		c.putHeader(&next, values)
 	})
 	if err != nil {
 		return err
@@ -240,7 +230,7 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 	dropped := next.win.watermark() > t.head.win.watermark()
 	t.head, t.state = next, values
 	t.wal.reset()
-	t.recs.closed, t.recs.bytes = t.recs.closed[:0], 0
+	t.recs.saved()
 	t.takenSaved()
 	for i, r := range flushed {
 		t.spaces[i].runs = append(t.spaces[i].runs, r)
@@ -271,32 +261,12 @@ func (t *Table) mergeState(state map[string][]byte) (map[string][]byte, error) {
 }
 
 // writePending adds the keys since the last checkpoint to the pending ones.
-func (t *Table) writePending(tx *bbolt.Tx, next *header) error {
-	pend := tx.Bucket(bucketPend)
-	pend.FillPercent = 1
+func (t *Table) writePending(c *change, next *header) {
 	for _, b := range t.wal.chunks(next.chunks) {
-		if err := pend.Put(binKey(uint64(next.chunks)), b); err != nil {
-			return err
-		}
+		c.add(bucketPend, uint64(next.chunks), b)
 		next.chunks++
 	}
 	next.pending += uint64(t.wal.n)
-	return nil
-}
-
-func (t *Table) writeDocs(tx *bbolt.Tx) error {
-	docs := tx.Bucket(bucketDocs)
-	docs.FillPercent = 1
-	for i := range t.recs.closed {
-		k := &t.recs.closed[i]
-		if err := docs.Put(binKey(uint64(k.first)), k.encode()); err != nil {
-			return err
-		}
-	}
-	if len(t.recs.open.ends) == 0 {
-		return nil
-	}
-	return docs.Put(binKey(uint64(t.recs.open.first)), t.recs.open.encode())
 }
 
 // stage writes the memory tables into new runs and enters these in next. The bins are written in
@@ -322,13 +292,9 @@ func (t *Table) stage(next *header) (runs []*run, err error) {
 
 func (t *Table) stageRun(s *space, r *run) error {
 	s.keep = t.keep(s.of, r.first, r.last)
-	err := t.update(func(tx *bbolt.Tx) error {
-		err := tx.DeleteBucket(r.bucket()) // of a checkpoint that failed
-		if err != nil && !errors.Is(err, bolterrors.ErrBucketNotFound) {
-			return err
-		}
-		_, err = tx.CreateBucket(r.bucket())
-		return err
+	err := t.update(func(c *change) {
+		c.drop(r.bucket()) // of a checkpoint that failed
+		c.bucket(r.bucket())
 	})
 	if err != nil {
 		return err
@@ -344,9 +310,8 @@ func (t *Table) fillRun(ctx context.Context, s *space, r *run, entries uint64, f
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		err := t.update(func(tx *bbolt.Tx) (err error) {
-			bin, err = t.writeBins(tx, s, r, bin, r.Bins(), perBin, t.sizes.sliceBytes, from.collect)
-			return err
+		err := t.update(func(c *change) {
+			bin = t.writeBins(c, s, r, bin, r.Bins(), perBin, t.sizes.sliceBytes, from.collect)
 		})
 		if err != nil {
 			return err
@@ -358,19 +323,15 @@ func (t *Table) fillRun(ctx context.Context, s *space, r *run, entries uint64, f
 // writeBins writes bins of a run, of about perBin bytes each, into its bucket. It begins with
 // number bin and ends before end, or once they have limit bytes, and returns the next number.
 // collect appends the entries of a range of keys.
-func (t *Table) writeBins(tx *bbolt.Tx, s *space, r *run, bin, end, perBin uint64, limit int, collect collectFunc) (uint64, error) {
-	bucket := tx.Bucket(r.bucket())
-	bucket.FillPercent = 1
+func (t *Table) writeBins(c *change, s *space, r *run, bin, end, perBin uint64, limit int, collect collectFunc) uint64 {
 	round := min(max(uint64(limit)/perBin, 1), roundBins)
-	for used, bytes := 0, 0; bin < end && bytes < limit; {
+	for used, bytes := 0, 0; bin < end && bytes < limit && c.err == nil; {
 		bins := t.packedBins(used, int(min(round, end-bin)))
-		if err := t.pack(s, r, bin, bins, collect); err != nil {
-			return bin, err
+		if c.err = t.pack(s, r, bin, bins, collect); c.err != nil {
+			return bin
 		}
 		for i := range bins {
-			if err := bucket.Put(binKey(bin), bins[i].value); err != nil {
-				return bin, err
-			}
+			c.add(r.bucket(), bin, bins[i].value)
 			bytes += len(bins[i].value)
 			r.entries += uint64(bins[i].n)
 			r.Trust(bin)
@@ -378,14 +339,11 @@ func (t *Table) writeBins(tx *bbolt.Tx, s *space, r *run, bin, end, perBin uint6
 		}
 		used += len(bins)
 	}
-	return bin, nil
+	return bin
 }
 
 // clearPending empties the pending keys, which are in a run now.
-func clearPending(tx *bbolt.Tx, _ *header) error {
-	if err := tx.DeleteBucket(bucketPend); err != nil {
-		return err
-	}
-	_, err := tx.CreateBucket(bucketPend)
-	return err
+func clearPending(c *change, _ *header) {
+	c.drop(bucketPend)
+	c.bucket(bucketPend)
 }

@@ -9,8 +9,6 @@ import (
 	"os"
 	"slices"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/firstseen/firstseen/docmap/sorted"
 	"github.com/firstseen/firstseen/internal/durable"
 )
@@ -79,7 +77,7 @@ func (c *compaction) write() error {
 	if err := c.fresh.openFile(false, os.O_CREATE|os.O_EXCL); err != nil {
 		return err
 	}
-	if err := c.fresh.update(makeBuckets); err != nil {
+	if err := c.fresh.update((*change).makeBuckets); err != nil {
 		return err
 	}
 	h := &c.head
@@ -92,7 +90,7 @@ func (c *compaction) write() error {
 			return err
 		}
 	}
-	if err := c.fresh.update(func(tx *bbolt.Tx) error { return putHeader(tx, h, c.old.state) }); err != nil {
+	if err := c.fresh.update(func(tx *change) { tx.putHeader(h, c.old.state) }); err != nil {
 		return err
 	}
 	return c.cut()
@@ -116,79 +114,50 @@ func (c *compaction) cut() error {
 	return errors.Join(f.Truncate(size), f.Sync(), f.Close())
 }
 
-func makeBuckets(tx *bbolt.Tx) error {
-	for _, name := range [][]byte{bucketMeta, bucketDocs, bucketPend} {
-		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// mostInBlock is the number of documents in a block if most of them have no record.
-const mostInBlock = 8192
-
+// blocks writes the records of live documents, and empty ones in place of the others.
 func (c *compaction) blocks() error {
-	num := c.head.win.watermark()
-	block := &docBlock{first: num}
-	for done := false; !done; {
-		if err := c.ctx.Err(); err != nil {
-			return err
+	log := &c.fresh.recs
+	log.open.first = c.head.win.watermark()
+	for num := log.open.first; num <= c.head.docs; num++ {
+		if c.head.win.first(num) == num {
+			log.closeBlock() // a slice begins
 		}
-		err := c.fresh.update(func(tx *bbolt.Tx) error {
-			docs := tx.Bucket(bucketDocs)
-			docs.FillPercent = 1
-			for written := 0; written < c.old.sizes.sliceBytes; {
-				full, err := c.block(block, &num)
-				if done = err == nil && !full; err != nil || block.next() == block.first {
-					return err
-				}
-				value := block.encode()
-				if err := docs.Put(binKey(uint64(block.first)), value); err != nil || done {
-					return err
-				}
-				written += len(value)
-				block = &docBlock{first: num}
-			}
-			return nil
-		})
+		rec, err := c.record(num)
 		if err != nil {
 			return err
 		}
+		if log.addRecord(rec); log.bytes >= c.old.sizes.sliceBytes {
+			if err := c.flush(log); err != nil {
+				return err
+			}
+		}
 	}
 	if c.head.win.first(c.head.docs+1) <= c.head.docs {
-		c.head.openBlock = block.first
+		c.head.openBlock = log.open.first
 	}
-	return nil
+	return c.flush(log)
 }
 
-// block fills a block from document num on. full reports that there is a document beyond the
-// block.
-func (c *compaction) block(k *docBlock, num *uint32) (full bool, err error) {
+func (c *compaction) flush(log *docLog) error {
+	if err := c.ctx.Err(); err != nil {
+		return err
+	}
+	defer log.saved()
+	return c.fresh.update(log.write)
+}
+
+func (c *compaction) record(num uint32) ([]byte, error) {
+	if c.old.tombstones.gone(num) {
+		return nil, nil
+	}
 	if _, err := c.old.reading(); err != nil {
-		return false, err
+		return nil, err
 	}
-	for ; *num <= c.head.docs; *num++ {
-		var rec []byte
-		if !c.old.tombstones.gone(*num) {
-			if rec, err = c.old.own.record(*num); err != nil {
-				return false, err
-			}
-			if _, _, err := splitRecord(rec, *num); err != nil {
-				return false, err
-			}
-		}
-		n := len(k.ends)
-		if n > 0 && c.head.win.first(*num) == *num {
-			return true, nil // a slice begins
-		}
-		if n > 0 && len(rec) > 0 && len(k.recs) > 0 && len(k.recs)+len(rec) > blockBytes || n >= mostInBlock {
-			return true, nil
-		}
-		k.recs = append(k.recs, rec...)
-		k.ends = append(k.ends, uint32(len(k.recs)))
+	rec, err := c.old.own.record(num)
+	if err == nil {
+		_, _, err = splitRecord(rec, num)
 	}
-	return false, nil
+	return rec, err
 }
 
 // runs writes the run of a space or, with a window, the runs of all slices.
@@ -228,13 +197,7 @@ func (c *compaction) run(of int, first, last uint32) error {
 	}
 	info.log = sorted.LogFor(entries)
 	r := c.fresh.sizes.newRun(info)
-	err = c.fresh.update(func(tx *bbolt.Tx) error {
-		_, err := tx.CreateBucket(r.bucket())
-		return err
-	})
-	if err == nil {
-		err = c.fresh.fillRun(c.ctx, to, r, entries, part)
-	}
+	err = c.fresh.fillRun(c.ctx, to, r, entries, part)
 	c.head.runs[of] = append(c.head.runs[of], r.runInfo)
 	c.head.nextRun++
 	return err
@@ -262,16 +225,14 @@ func (c *compaction) count(from *space, b *sorted.Builder) (entries uint64, err 
 func (c *compaction) taken() error {
 	ranges := c.ranges()
 	spans := c.old.batches.spans
-	return c.fresh.update(func(tx *bbolt.Tx) error {
-		err := errors.Join(deadList.write(tx, ranges, &c.head), countedList.write(tx, c.counted(), &c.head))
-		if err != nil || len(spans) == 0 {
-			return err
-		}
-		all := batches{spans: spans, dirty: map[string]bool{}}
-		for name := range spans {
-			all.dirty[name] = true
-		}
-		return all.write(tx, &c.head)
+	all := batches{spans: spans, dirty: map[string]bool{}}
+	for name := range spans {
+		all.dirty[name] = true
+	}
+	return c.fresh.update(func(tx *change) {
+		deadList.write(tx, ranges, &c.head)
+		countedList.write(tx, c.counted(), &c.head)
+		all.write(tx, &c.head)
 	})
 }
 
@@ -304,10 +265,8 @@ func (c *compaction) times() error {
 	w := c.old.tombstones.win
 	for i := range w.slices {
 		s := w.slices[i : i+1]
-		err := c.fresh.update(func(tx *bbolt.Tx) error {
-			of := window{length: w.length, edge: w.edge, slices: s}
-			return of.writeTimes(tx, 0)
-		})
+		of := window{length: w.length, edge: w.edge, slices: s}
+		err := c.fresh.update(func(tx *change) { of.writeTimes(tx, 0) })
 		if err != nil {
 			return err
 		}

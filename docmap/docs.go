@@ -11,6 +11,9 @@ import (
 // such values in one run of pages.
 const blockBytes = 32 << 10
 
+// mostInBlock is the number of documents in a block if most of them have no record.
+const mostInBlock = 8192
+
 // A Doc is the part of a document that the table keeps.
 type Doc struct {
 	ID   string // the owner's id; may be empty, need not be unique
@@ -50,11 +53,11 @@ type docBlock struct {
 
 func (k *docBlock) next() uint32 { return k.first + uint32(len(k.ends)) }
 
-// add reports false, and does nothing, if the block must be closed first.
-func (k *docBlock) add(id string, data []byte) bool {
-	at := len(k.recs)
-	recs := appendRecord(k.recs, k.next(), id, data)
-	if at > 0 && len(recs) > blockBytes {
+// add adds the record that ends recs, which are the block's and that one. It reports false, and
+// does nothing, if the block must be closed first.
+func (k *docBlock) add(recs []byte) bool {
+	at, n := len(k.recs), len(k.ends)
+	if at > 0 && len(recs) > max(at, blockBytes) || n >= mostInBlock {
 		return false
 	}
 	k.recs = recs
@@ -154,11 +157,19 @@ func (l *docLog) size() int { return l.bytes + len(l.open.recs) + 4*len(l.open.e
 
 // add returns the document's record, valid until the next one.
 func (l *docLog) add(id string, data []byte) []byte {
-	if !l.open.add(id, data) {
+	if !l.open.add(appendRecord(l.open.recs, l.open.next(), id, data)) {
 		l.closeBlock()
-		l.open.add(id, data)
+		l.open.add(appendRecord(l.open.recs, l.open.next(), id, data))
 	}
 	return l.open.last()
+}
+
+// addRecord adds a document's record; an empty one is of a document taken back.
+func (l *docLog) addRecord(rec []byte) {
+	if !l.open.add(append(l.open.recs, rec...)) {
+		l.closeBlock()
+		l.open.add(append(l.open.recs, rec...))
+	}
 }
 
 // closeBlock makes the next document begin a block.
@@ -175,6 +186,18 @@ func (l *docLog) closeBlock() {
 		recs:  make([]byte, 0, blockBytes),
 	}
 }
+
+func (l *docLog) write(c *change) {
+	for i := range l.closed {
+		c.add(bucketDocs, uint64(l.closed[i].first), l.closed[i].encode())
+	}
+	if len(l.open.ends) > 0 {
+		c.add(bucketDocs, uint64(l.open.first), l.open.encode())
+	}
+}
+
+// saved drops the closed blocks, which are in the file.
+func (l *docLog) saved() { l.closed, l.bytes = l.closed[:0], 0 }
 
 // first returns the first document found here rather than in the file.
 func (l *docLog) first() uint32 {

@@ -3,8 +3,6 @@ package docmap
 import (
 	"errors"
 	"fmt"
-
-	"go.etcd.io/bbolt"
 )
 
 // mostFresh is the number of documents taken back that wait for a checkpoint.
@@ -83,8 +81,9 @@ func (t *Table) SaveForgotten() error {
 	}
 	return t.commit("forgetting documents", func() error {
 		next := t.head
-		err := t.update(func(tx *bbolt.Tx) error {
-			return errors.Join(t.writeTaken(tx, &next), putHeader(tx, &next, nil))
+		err := t.update(func(c *change) {
+			t.writeTaken(c, &next)
+			c.putHeader(&next, nil)
 		})
 		if err == nil {
 			t.head = next
@@ -95,12 +94,10 @@ func (t *Table) SaveForgotten() error {
 }
 
 // writeTaken stores the documents taken back or only counted, and the batches.
-func (t *Table) writeTaken(tx *bbolt.Tx, next *header) error {
-	return errors.Join(
-		deadList.write(tx, t.tombstones.unsaved(), next),
-		countedList.write(tx, t.tombstones.counted.fresh, next),
-		t.batches.write(tx, next),
-	)
+func (t *Table) writeTaken(c *change, next *header) {
+	deadList.write(c, t.tombstones.unsaved(), next)
+	countedList.write(c, t.tombstones.counted.fresh, next)
+	t.batches.write(c, next)
 }
 
 // takenSaved follows the transaction.

@@ -51,8 +51,8 @@ func FuzzState(f *testing.F) {
 
 func FuzzBlock(f *testing.F) {
 	k := docBlock{first: 7}
-	k.add("a", []byte("data"))
-	k.add("b", nil)
+	k.addDoc("a", []byte("data"))
+	k.addDoc("b", nil)
 	f.Add(k.encode(), uint32(7))
 	f.Fuzz(func(t *testing.T, b []byte, num uint32) {
 		if n := uint64(0); len(b) >= 16 {

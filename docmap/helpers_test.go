@@ -29,3 +29,7 @@ func (g *tombstones) loadList(key, value []byte, docs uint32) error {
 	}
 	return err
 }
+
+func (k *docBlock) addDoc(id string, data []byte) bool {
+	return k.add(appendRecord(k.recs, k.next(), id, data))
+}

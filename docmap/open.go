@@ -151,23 +151,24 @@ func (t *Table) create() error {
 	}
 	t.state = make(map[string][]byte)
 	t.recs.open.first = 1
-	return t.update(func(tx *bbolt.Tx) error {
-		if err := makeBuckets(tx); err != nil {
-			return err
-		}
-		return putHeader(tx, &t.head, t.state)
+	return t.update(func(c *change) {
+		c.makeBuckets()
+		c.putHeader(&t.head, t.state)
 	})
 }
 
-// putHeader writes the table record and, unless nil, the owner's values.
-func putHeader(tx *bbolt.Tx, h *header, state map[string][]byte) error {
-	meta := tx.Bucket(bucketMeta)
-	if state != nil {
-		if err := meta.Put(keyState, encodeState(state)); err != nil {
-			return err
-		}
+func (c *change) makeBuckets() {
+	for _, name := range [][]byte{bucketMeta, bucketDocs, bucketPend} {
+		c.bucket(name)
 	}
-	return meta.Put(keyTable, h.encode())
+}
+
+// putHeader writes the table record and, unless nil, the owner's values.
+func (c *change) putHeader(h *header, state map[string][]byte) {
+	if state != nil {
+		c.put(bucketMeta, keyState, encodeState(state))
+	}
+	c.put(bucketMeta, keyTable, h.encode())
 }
 
 // load reads the parts of a table that are kept in memory.

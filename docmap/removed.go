@@ -51,27 +51,19 @@ func (l *removedLog) add(r Removed) {
 	l.bytes += len(l.chunks[n]) - before
 }
 
-func (l *removedLog) write(tx *bbolt.Tx) error {
-	if l.empty() {
-		return nil
+func (l *removedLog) write(c *change) {
+	if l.empty() || c.bucket(bucketRemoved) == nil {
+		return
 	}
-	bucket, err := tx.CreateBucketIfNotExists(bucketRemoved)
-	if err != nil {
-		return err
-	}
-	bucket.FillPercent = 1
 	next := uint32(0)
-	if last, _ := bucket.Cursor().Last(); len(last) == 4 {
+	if last, _ := c.bucket(bucketRemoved).Cursor().Last(); len(last) == 4 {
 		next = binary.BigEndian.Uint32(last) + 1
 	}
-	for _, c := range l.chunks {
-		binary.LittleEndian.PutUint64(c, removedSum(next, c))
-		if err := bucket.Put(binKey(uint64(next)), c); err != nil {
-			return err
-		}
+	for _, b := range l.chunks {
+		binary.LittleEndian.PutUint64(b, removedSum(next, b))
+		c.add(bucketRemoved, uint64(next), b)
 		next++
 	}
-	return nil
 }
 
 func removedSum(chunk uint32, b []byte) uint64 {

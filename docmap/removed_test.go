@@ -277,9 +277,9 @@ func TestTombstonesThatCannotBe(t *testing.T) {
 	_, err = table.Forget([]uint32{2, 3})
 	must(t, err)
 	must(t, table.SaveForgotten())
-	must(t, table.update(func(tx *bbolt.Tx) error {
+	must(t, table.update(func(c *change) {
 		head := table.head
-		return deadList.write(tx, []tombstone{{3, 4, 5}}, &head)
+		deadList.write(c, []tombstone{{3, 4, 5}}, &head)
 	}))
 	must(t, table.Close())
 	if table, err := Open(path, smallOptions); err == nil {

@@ -93,11 +93,10 @@ func (t *Table) sweepKeys(name []byte, judge func(key, value []byte) (gone, more
 		if len(keys) == 0 {
 			return nil
 		}
-		err = t.update(func(tx *bbolt.Tx) (err error) {
+		err = t.update(func(c *change) {
 			for _, key := range keys {
-				err = errors.Join(err, tx.Bucket(name).Delete(key))
+				c.delete(name, key)
 			}
-			return err
 		})
 		if err != nil {
 			return err
@@ -121,7 +120,7 @@ func (t *Table) sweepBatches() error {
 		return nil
 	}
 	next := t.head
-	err := t.update(func(tx *bbolt.Tx) error { return t.batches.write(tx, &next) })
+	err := t.update(func(c *change) { t.batches.write(c, &next) })
 	if err == nil {
 		t.batches.saved()
 	}
@@ -155,7 +154,7 @@ func (t *Table) sweep() error {
 		if err := t.sweepKeys(name, func(_, _ []byte) (gone, more bool) { return true, true }); err != nil {
 			return err
 		}
-		if err := t.update(func(tx *bbolt.Tx) error { return tx.DeleteBucket(name) }); err != nil {
+		if err := t.update(func(c *change) { c.drop(name) }); err != nil {
 			return err
 		}
 	}

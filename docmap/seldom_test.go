@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"go.etcd.io/bbolt"
 )
 
 // A record that counts one document too many, without pending keys, is refused: a number would be
@@ -23,7 +21,7 @@ func TestRecordAheadOfItsDocuments(t *testing.T) {
 		h.runs[i] = slices.Clone(runs)
 		h.runs[i][len(runs)-1].last = h.docs
 	}
-	err := table.update(func(tx *bbolt.Tx) error { return putHeader(tx, &h, nil) })
+	err := table.update(func(c *change) { c.putHeader(&h, nil) })
 	if err := errors.Join(err, table.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package docmap
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"os"
 	"time"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/firstseen/firstseen/docmap/boltcheck"
 	"github.com/firstseen/firstseen/docmap/memtable"
-	"github.com/firstseen/firstseen/internal/step"
 )
 
 const (
@@ -185,81 +183,6 @@ func (t *Table) stopReading() error {
 		err = errors.Join(err, r.stop())
 	}
 	return err
-}
-
-// update runs f in a write transaction. f reads the state before it from t.reading.
-func (t *Table) update(f func(tx *bbolt.Tx) error) (err error) {
-	if err := t.stopReading(); err != nil {
-		return err
-	}
-	info, err := os.Stat(t.path)
-	if err != nil {
-		return err
-	}
-	// bbolt grows the file in steps of this size.
-	t.db.AllocSize = int(min(32<<20, max(64<<10, info.Size()/16)))
-	if err := t.readers.beforeUpdate(info.Size()); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, t.readers.afterUpdate()) }()
-	tx, err := t.db.Begin(true)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }() // after a commit, does nothing
-	if err := t.readers.hold(t.db); err != nil {
-		return err
-	}
-	if err := f(tx); err != nil {
-		return err
-	}
-	// With a snapshot open the commit could wait forever to map the file anew.
-	if err := t.stopReading(); err != nil {
-		return err
-	}
-	id := tx.ID()
-	if err := tx.Commit(); err != nil {
-		t.unsure = t.unsure || !t.before(id)
-		return err
-	}
-	if t.committed != nil {
-		t.committed()
-	}
-	if step.Committed != nil {
-		step.Committed(t.path)
-	}
-	return nil
-}
-
-// before reports whether the file is as before transaction id, which failed. If only the last
-// step failed, the sync of the header, the header is written all the same. The next transaction
-// would then build on a state unknown to this Table.
-func (t *Table) before(id int) bool {
-	now, err := newest(t.db)
-	return err == nil && now < id
-}
-
-// newest returns the number of the last transaction in the file.
-func newest(db *bbolt.DB) (id int, err error) {
-	tx, err := db.Begin(false)
-	if err != nil {
-		return 0, err
-	}
-	return tx.ID(), tx.Rollback()
-}
-
-// entries iterates over the keys of a bucket and their values, from a key on. A missing bucket has
-// none.
-func entries(b *bbolt.Bucket, from []byte) iter.Seq2[[]byte, []byte] {
-	return func(yield func(key, value []byte) bool) {
-		if b == nil {
-			return
-		}
-		c := b.Cursor()
-		for key, value := c.Seek(from); key != nil && yield(key, value); {
-			key, value = c.Next()
-		}
-	}
 }
 
 // Scheme returns the name of the scheme that the table's keys are made with.

@@ -135,18 +135,13 @@ var deadList = rangeList{[]byte("dead"), needsDead, seedDead, "were taken back"}
 const tombstoneChunk = 2 << 10
 
 // write stores ranges, ascending.
-func (l *rangeList) write(tx *bbolt.Tx, ranges []tombstone, next *header) error {
-	if len(ranges) == 0 {
-		return nil
-	}
-	next.needs |= l.needs
-	bucket, err := tx.CreateBucketIfNotExists(l.bucket)
-	for len(ranges) > 0 && err == nil {
+func (l *rangeList) write(c *change, ranges []tombstone, next *header) {
+	for len(ranges) > 0 {
+		next.needs |= l.needs
 		value, rest := encodeTombstones(ranges, l.seed)
-		err = bucket.Put(binKey(uint64(ranges[0].first)), value)
+		c.put(l.bucket, binKey(uint64(ranges[0].first)), value)
 		ranges = rest
 	}
-	return err
 }
 
 // load calls f for each range in the file, in the order of the lists.

@@ -94,15 +94,10 @@ func decodeWindow(b []byte, docs uint32) (i windowInfo, err error) {
 }
 
 // writeTimes stores the times of the open slice's documents after number saved.
-func (w *window) writeTimes(tx *bbolt.Tx, saved uint32) error {
+func (w *window) writeTimes(c *change, saved uint32) {
 	if w.length == 0 {
-		return nil
+		return
 	}
-	bucket, err := tx.CreateBucketIfNotExists(bucketTime)
-	if err != nil {
-		return err
-	}
-	bucket.FillPercent = 1
 	s := w.open()
 	at := 0
 	if saved >= s.first {
@@ -110,12 +105,8 @@ func (w *window) writeTimes(tx *bbolt.Tx, saved uint32) error {
 	}
 	for ; at < s.times.n; at += timeChunk {
 		first := s.first + uint32(at)
-		value := w.encodeTimes(first, min(timeChunk, s.times.n-at))
-		if err := bucket.Put(binKey(uint64(first)), value); err != nil {
-			return err
-		}
+		c.add(bucketTime, uint64(first), w.encodeTimes(first, min(timeChunk, s.times.n-at)))
 	}
-	return nil
 }
 
 // encodeTimes packs the times of n documents of the open slice.
