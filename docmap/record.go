@@ -46,7 +46,7 @@ type header struct {
 	merges        uint64
 	merged        uint64
 	needs         uint32       // features that a reader must know: needsWindow, needsDead, needsBatches, needsCounted
-	win           windowInfo   // with needsWindow
+	win           window       // with needsWindow; as committed, without times when read
 	runs          [2][]runInfo // of keys, of ids
 }
 

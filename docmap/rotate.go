@@ -23,7 +23,7 @@ func (t *Table) rotate(next *header) (list []timeSlice, all bool) {
 		t.recs.closeBlock()
 		next.openBlock = 0
 	}
-	next.win = w.info(list)
+	next.win = window{length: w.length, clock: w.clock, edge: w.edge, slices: slices.Clone(list)}
 	for i := range next.runs {
 		next.runs[i] = slices.DeleteFunc(slices.Clone(next.runs[i]), func(info runInfo) bool {
 			return info.first < next.win.watermark()
