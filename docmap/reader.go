@@ -162,7 +162,10 @@ func (r *reader) Records(nums []uint32, ids, data [][]byte) error {
 		}
 		return nil
 	})
-	return wrap(err, "reading document %d", at)
+	if err != nil {
+		return wrap(err, "reading document %d", at)
+	}
+	return nil
 }
 
 // copied returns a copy of bytes of the mapped file. A disk error in reading them is caught here;
