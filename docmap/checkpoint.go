@@ -311,7 +311,7 @@ func (t *Table) fillRun(ctx context.Context, s *space, r *run, entries uint64, f
 			return err
 		}
 		err := t.update(func(c *change) {
-			bin = t.writeBins(c, s, r, bin, r.Bins(), perBin, t.sizes.sliceBytes, from.collect)
+			bin = t.writeBins(c, s, r, bin, r.Bins(), perBin, t.sizes.sliceBytes, from)
 		})
 		if err != nil {
 			return err
@@ -322,12 +322,12 @@ func (t *Table) fillRun(ctx context.Context, s *space, r *run, entries uint64, f
 
 // writeBins writes bins of a run, of about perBin bytes each, into its bucket. It begins with
 // number bin and ends before end, or once they have limit bytes, and returns the next number.
-// collect appends the entries of a range of keys.
-func (t *Table) writeBins(c *change, s *space, r *run, bin, end, perBin uint64, limit int, collect collectFunc) uint64 {
+// from has its entries.
+func (t *Table) writeBins(c *change, s *space, r *run, bin, end, perBin uint64, limit int, from *space) uint64 {
 	round := min(max(uint64(limit)/perBin, 1), roundBins)
 	for used, bytes := 0, 0; bin < end && bytes < limit && c.err == nil; {
 		bins := t.packedBins(used, int(min(round, end-bin)))
-		if c.err = t.pack(s, r, bin, bins, collect); c.err != nil {
+		if c.err = t.pack(s, r, bin, bins, from); c.err != nil {
 			return bin
 		}
 		for i := range bins {

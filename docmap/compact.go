@@ -25,7 +25,7 @@ func (t *Table) Compact(ctx context.Context) error {
 	}
 	c := &compaction{ctx: ctx, old: t, fresh: &Table{path: t.path + newSuffix, opt: t.opt, sizes: t.sizes, source: t}}
 	if err == nil {
-		err = t.guarded(c.write)
+		err = t.own.look(c.write)
 	}
 	if err == nil {
 		err = t.replaceBy(c.fresh.path)
@@ -65,10 +65,12 @@ func removeLeft(path string) error {
 type compaction struct {
 	ctx        context.Context
 	old, fresh *Table
+	from       *snapshot // of old
 	head       header
 }
 
-func (c *compaction) write() error {
+func (c *compaction) write(s *snapshot) error {
+	c.from = s
 	if err := removeLeft(c.fresh.path); err != nil {
 		return err
 	}
@@ -77,23 +79,18 @@ func (c *compaction) write() error {
 	if err := c.fresh.openFile(false, os.O_CREATE|os.O_EXCL); err != nil {
 		return err
 	}
-	if err := c.fresh.update((*change).makeBuckets); err != nil {
-		return err
-	}
 	h := &c.head
 	*h = c.old.head
 	h.flushed, h.chunks, h.pending, h.openBlock, h.needs, h.nextRun = h.docs, 0, 0, 0, h.needs&needsWindow, 1
 	h.runs = [2][]runInfo{}
-	steps := []func() error{c.blocks, func() error { return c.runs(ofKeys) }, func() error { return c.runs(ofIDs) }, c.taken, c.removed, c.times}
-	for _, step := range steps {
+	buckets := func() error { return c.fresh.update((*change).makeBuckets) }
+	header := func() error { return c.fresh.update(func(tx *change) { tx.putHeader(h, c.old.state) }) }
+	for _, step := range []func() error{buckets, c.blocks, c.runs, c.taken, c.removed, c.times, header, c.cut} {
 		if err := step(); err != nil {
 			return err
 		}
 	}
-	if err := c.fresh.update(func(tx *change) { tx.putHeader(h, c.old.state) }); err != nil {
-		return err
-	}
-	return c.cut()
+	return nil
 }
 
 // cut truncates the file behind its last page, since bbolt grows it in advance, and makes it
@@ -150,9 +147,6 @@ func (c *compaction) record(num uint32) ([]byte, error) {
 	if c.old.tombstones.gone(num) {
 		return nil, nil
 	}
-	if _, err := c.old.reading(); err != nil {
-		return nil, err
-	}
 	rec, err := c.old.own.record(num)
 	if err == nil {
 		_, _, err = splitRecord(rec, num)
@@ -160,14 +154,16 @@ func (c *compaction) record(num uint32) ([]byte, error) {
 	return rec, err
 }
 
-// runs writes the run of a space or, with a window, the runs of all slices.
-func (c *compaction) runs(of int) error {
-	for first := c.head.win.watermark(); first <= c.head.docs; {
-		last := c.head.win.last(first, c.head.docs)
-		if err := c.run(of, first, last); err != nil {
-			return err
+// runs writes one run of each space or, with a window, one of each slice.
+func (c *compaction) runs() error {
+	for of := range c.old.spaces {
+		for last := c.head.win.watermark() - 1; last < c.head.docs; {
+			first := last + 1
+			last = c.head.win.last(first, c.head.docs)
+			if err := c.run(of, first, last); err != nil {
+				return err
+			}
 		}
-		first = last + 1
 	}
 	return nil
 }
@@ -210,11 +206,7 @@ func (c *compaction) count(from *space, b *sorted.Builder) (entries uint64, err 
 			return 0, err
 		}
 		b.In.Reset()
-		s, err := c.old.reading()
-		if err != nil {
-			return 0, err
-		}
-		if err := from.collect(s, &b.In, shape.Lowest(bin), shape.Highest(bin)); err != nil {
+		if err := from.collect(c.from, &b.In, shape.Lowest(bin), shape.Highest(bin)); err != nil {
 			return 0, err
 		}
 		entries += uint64(len(b.Sort(&shape).Keys))
@@ -222,43 +214,31 @@ func (c *compaction) count(from *space, b *sorted.Builder) (entries uint64, err 
 	return entries, nil
 }
 
+// taken writes the documents that were taken back, those that only count, and the batches. With a
+// window the times of taking back are kept: a slice remembers the documents that closed its keys.
 func (c *compaction) taken() error {
-	ranges := c.ranges()
-	spans := c.old.batches.spans
-	all := batches{spans: spans, dirty: map[string]bool{}}
-	for name := range spans {
+	g := &c.old.tombstones
+	var dead, counted []tombstone
+	if g.win.length > 0 {
+		dead = g.old
+	}
+	for num := g.win.watermark(); num <= c.head.docs; num++ {
+		switch {
+		case g.win.length == 0 && g.forgotten(num):
+			dead = appendNumber(dead, num, c.head.docs)
+		case g.counted.which.has(num):
+			counted = appendNumber(counted, num, 0)
+		}
+	}
+	all := batches{spans: c.old.batches.spans, dirty: map[string]bool{}}
+	for name := range all.spans {
 		all.dirty[name] = true
 	}
 	return c.fresh.update(func(tx *change) {
-		deadList.write(tx, ranges, &c.head)
-		countedList.write(tx, c.counted(), &c.head)
+		deadList.write(tx, dead, &c.head)
+		countedList.write(tx, counted, &c.head)
 		all.write(tx, &c.head)
 	})
-}
-
-// ranges returns the documents that were taken back. With a window their times are kept: a slice
-// remembers the documents that closed its keys.
-func (c *compaction) ranges() (ranges []tombstone) {
-	if c.old.tombstones.win.length > 0 {
-		return c.old.tombstones.old
-	}
-	for num := uint32(1); num <= c.head.docs; num++ {
-		if c.old.tombstones.gone(num) {
-			ranges = appendNumber(ranges, num, c.head.docs)
-		}
-	}
-	return ranges
-}
-
-// counted returns the documents that only count. Without a window dead ones are left out.
-func (c *compaction) counted() (ranges []tombstone) {
-	g := &c.old.tombstones
-	for num := max(1, g.win.watermark()); g.counted.n > 0 && num <= c.head.docs; num++ {
-		if g.counted.which.has(num) && (g.win.length > 0 || !g.gone(num)) {
-			ranges = appendNumber(ranges, num, 0)
-		}
-	}
-	return ranges
 }
 
 func (c *compaction) times() error {
@@ -276,26 +256,24 @@ func (c *compaction) times() error {
 
 // removed copies the documents that were removed for the sake of live ones.
 func (c *compaction) removed() error {
+	if c.head.needs&needsBatches == 0 {
+		return nil
+	}
 	var log removedLog
 	flush := func() error {
 		defer log.saved()
 		return c.fresh.update(log.write)
 	}
 	for r, err := range c.old.Removed() {
+		if err == nil && c.old.Live(r.Of) {
+			log.add(r)
+		}
+		if err == nil && log.bytes >= c.old.sizes.sliceBytes {
+			err = flush()
+		}
 		if err != nil {
 			return err
 		}
-		if c.head.needs&needsBatches == 0 || !c.old.Live(r.Of) {
-			continue
-		}
-		if log.add(r); log.bytes >= c.old.sizes.sliceBytes {
-			if err := flush(); err != nil {
-				return err
-			}
-		}
-	}
-	if log.empty() {
-		return nil
 	}
 	return flush()
 }

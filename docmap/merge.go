@@ -217,7 +217,7 @@ func (sl *mergeStep) move(c *change, goal uint64, next *header) {
 	perBin := r.binBytes(from.entries(), left)
 	n := max(1, uint64(sl.t.sizes.sliceBytes)/perBin/sl.step) * sl.step
 	end := min(goal, sl.from+n)
-	sl.t.writeBins(c, s, r, sl.from, end, perBin, math.MaxInt, from.collect)
+	sl.t.writeBins(c, s, r, sl.from, end, perBin, math.MaxInt, &from)
 	r.high = r.Highest(end - 1)
 	next.merged += r.entries - before
 	for _, src := range sl.sources {

@@ -64,7 +64,7 @@ func (t *Table) admitReaders(table *os.File, mapped int64) (err error) {
 	if err := t.waitForOldReaders(); err != nil {
 		return err
 	}
-	return share(table)
+	return lockShared(table) // which other writers respect and readers pass
 }
 
 // waitForOldReaders waits until every reader reads the newest state.
