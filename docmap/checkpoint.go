@@ -262,7 +262,7 @@ func (t *Table) mergeState(state map[string][]byte) (map[string][]byte, error) {
 
 // writePending adds the keys since the last checkpoint to the pending ones.
 func (t *Table) writePending(c *change, next *header) {
-	for _, b := range t.wal.chunks(next.chunks) {
+	for _, b := range t.wal.chunks(next.chunks, seedPending) {
 		c.add(bucketPend, uint64(next.chunks), b)
 		next.chunks++
 	}

@@ -95,7 +95,7 @@ func TestValuesThatDoNotFit(t *testing.T) {
 	var l wal
 	l.add(1, []uint64{1, 2})
 	l.add(2, []uint64{3})
-	chunk := slices.Clone(l.chunks(0)[0])
+	chunk := slices.Clone(l.chunks(0, seedPending)[0])
 	for name, c := range map[string]struct {
 		next   uint32
 		change func(b []byte) []byte

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"runtime/debug"
 	"strings"
 
@@ -120,17 +119,4 @@ func (t *Table) inFile(addr uintptr) (at int64, ok bool) {
 	}
 	at = int64(addr - t.db.Info().Data)
 	return at, at >= 0 && at < t.used
-}
-
-// regularSize returns the size of a file. It refuses anything but a regular file, at which bbolt
-// would wait or fail.
-func regularSize(path string) (int64, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0, err
-	}
-	if !info.Mode().IsRegular() {
-		return 0, fmt.Errorf("%s is not a file: give another name", path)
-	}
-	return info.Size(), nil
 }

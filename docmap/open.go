@@ -64,15 +64,16 @@ func (t *Table) openAlone() error {
 // precheck walks the pages of an existing file before bbolt follows them, under bbolt's own lock
 // for reading. An empty file is a lost table: a new one gets its name only when it is whole.
 func (t *Table) precheck() (exists bool, err error) {
-	size, err := regularSize(t.path)
-	if errors.Is(err, fs.ErrNotExist) {
+	info, err := os.Stat(t.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
-	}
-	if err != nil {
+	case err != nil:
 		return false, err
-	}
-	if size < 3*pageSize {
-		return false, damage("it has %d bytes", size)
+	case !info.Mode().IsRegular(): // bbolt would wait for it, or fail
+		return false, fmt.Errorf("%s is not a file: give another name", t.path)
+	case info.Size() < 3*pageSize:
+		return false, damage("it has %d bytes", info.Size())
 	}
 	if err := t.openFile(true, 0); err != nil {
 		return false, err

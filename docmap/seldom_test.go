@@ -36,7 +36,7 @@ func TestPendingKeysAreChecked(t *testing.T) {
 	var l wal
 	l.add(1, []uint64{11, 12})
 	l.add(2, []uint64{13})
-	good := slices.Clone(l.chunks(5)[0])
+	good := slices.Clone(l.chunks(5, seedPending)[0])
 	replay := func(b []byte, chunk uint32) error {
 		_, _, err := replayChunk(b, chunk, 1, nil, func(uint32, []uint64) error { return nil })
 		return err

@@ -107,11 +107,12 @@ func (v *verifier) run(s *snapshot, r *run, space int) error {
 			return err
 		}
 		r.prefetch(s, bin)
-		n, err := v.bin(r, bucket, bin, space)
+		var e sorted.Entries
+		err := v.bin(s, r, bin, &e, space)
 		if err := v.note(err); err != nil {
 			return err
 		}
-		total += n
+		total += uint64(len(e.Keys))
 	}
 	if total != r.entries {
 		v.add("run %d has %d entries, not %d", r.id, total, r.entries)
@@ -130,22 +131,17 @@ func countKeys(b *bbolt.Bucket) (n uint64) {
 	return n
 }
 
-// bin reads a bin from the file again and returns the number of its entries.
-func (v *verifier) bin(r *run, bucket *bbolt.Bucket, bin uint64, space int) (uint64, error) {
-	b := bucket.Get(binKey(bin))
-	if b == nil {
-		return 0, damage("run %d: bin %d is missing", r.id, bin)
+// bin reads a bin from the file again. It checks the order of the entries, and that a key has no
+// more of them than the table keeps.
+func (v *verifier) bin(s *snapshot, r *run, bin uint64, e *sorted.Entries, space int) error {
+	_, value, err := r.value(s, bin)
+	if err == nil {
+		err = damaged(r.Read(e, bin, value))
 	}
-	var e sorted.Entries
-	if err := r.Read(&e, bin, b); err != nil {
-		return 0, damaged(err)
+	if err != nil {
+		e.Reset()
+		return err
 	}
-	return uint64(len(e.Keys)), v.entries(r, &e, space)
-}
-
-// entries checks the order of a run's entries, and that a key has no more of them than the
-// table keeps.
-func (v *verifier) entries(r *run, e *sorted.Entries, space int) error {
 	before := uint64(0)
 	for key, docs := range e.Groups() {
 		disorder := key < before

@@ -13,30 +13,46 @@ const (
 	chunkHead  = 16
 )
 
+// A chunkLog collects what the next checkpoint adds to a bucket, in chunks. Each begins with its
+// checksum.
+type chunkLog struct {
+	bufs [][]byte // beyond the length, buffers to reuse
+}
+
+// last returns the chunk to append to. A new one consists of its head.
+func (l *chunkLog) last(head int) (chunk *[]byte, begun bool) {
+	n := len(l.bufs)
+	if n > 0 && len(l.bufs[n-1]) < chunkBytes {
+		return &l.bufs[n-1], false
+	}
+	l.bufs = slices.Grow(l.bufs, 1)[:n+1]
+	l.bufs[n] = append(l.bufs[n][:0], make([]byte, head)...)
+	return &l.bufs[n], true
+}
+
+// chunks returns the values to write; the first is chunk number next of the bucket. They stay
+// valid until the log is added to or reset.
+func (l *chunkLog) chunks(next uint32, seed uint64) [][]byte {
+	for i, b := range l.bufs {
+		binary.LittleEndian.PutUint64(b, xxh3.HashSeed(b[8:], seed+uint64(next)+uint64(i)))
+	}
+	return l.bufs
+}
+
 // wal holds the keys of the documents since the last checkpoint, encoded as they are written.
 type wal struct {
-	bufs [][]byte // chunks; beyond the length, buffers to reuse
-	n    int      // keys
-	docs uint32
+	chunkLog
+	n int // keys
 }
 
-func (l *wal) reset() { l.bufs, l.n, l.docs = l.bufs[:0], 0, 0 }
-
-func (l *wal) begin(doc uint32) {
-	n := len(l.bufs)
-	if l.bufs = slices.Grow(l.bufs, 1)[:n+1]; l.bufs[n] == nil {
-		l.bufs[n] = make([]byte, 0, chunkBytes+1024) // and most of a document
-	}
-	l.bufs[n] = append(l.bufs[n][:0], make([]byte, chunkHead)...)
-	binary.LittleEndian.PutUint32(l.bufs[n][8:], doc)
-}
+func (l *wal) reset() { l.bufs, l.n = l.bufs[:0], 0 }
 
 // add appends a document's keys and returns their encoding, valid until the next ones.
 func (l *wal) add(doc uint32, keys []uint64) []byte {
-	if n := len(l.bufs); n == 0 || len(l.bufs[n-1]) >= chunkBytes {
-		l.begin(doc)
+	buf, begun := l.last(chunkHead)
+	if begun {
+		binary.LittleEndian.PutUint32((*buf)[8:], doc)
 	}
-	buf := &l.bufs[len(l.bufs)-1]
 	at := len(*buf)
 	*buf = binary.AppendUvarint(*buf, uint64(len(keys)))
 	from := len(*buf)
@@ -46,20 +62,7 @@ func (l *wal) add(doc uint32, keys []uint64) []byte {
 	}
 	binary.LittleEndian.PutUint32((*buf)[12:], binary.LittleEndian.Uint32((*buf)[12:])+1)
 	l.n += len(keys)
-	l.docs++
 	return (*buf)[at:]
-}
-
-// chunks returns the values to write; the first is chunk number next of the table. They stay
-// valid until the log is added to or reset.
-func (l *wal) chunks(next uint32) [][]byte {
-	values := make([][]byte, len(l.bufs))
-	for i, b := range l.bufs {
-		sum := xxh3.HashSeed(b[8:], seedPending+uint64(next)+uint64(i))
-		binary.LittleEndian.PutUint64(b, sum)
-		values[i] = b[:len(b):len(b)]
-	}
-	return values
 }
 
 // replayChunk calls f for each document of a chunk, with its keys. The first must be document

@@ -324,7 +324,7 @@ func TestRemovedBefore(t *testing.T) {
 	l.add(Removed{3, "a", "x"})
 	l.add(Removed{5, "", "y"})
 	for mark, want := range map[uint32]bool{1: false, 4: false, 5: false, 6: true} {
-		if got, err := removedBefore(l.chunks[0], mark); got != want || err != nil {
+		if got, err := removedBefore(l.bufs[0], mark); got != want || err != nil {
 			t.Errorf("below %d: %v, %v", mark, got, err)
 		}
 	}
