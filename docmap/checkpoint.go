@@ -205,7 +205,7 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 		next.openBlock = t.recs.open.first
 	}
 	var flushed []*run
-	slices, all := t.rotate(&next)
+	all := t.rotate(&next)
 	write := t.writePending
 	switch {
 	case all:
@@ -236,7 +236,7 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 		t.spaces[i].runs = append(t.spaces[i].runs, r)
 		t.spaces[i].mem.Reset()
 	}
-	t.rotated(slices, all)
+	t.rotated(all)
 	if dropped {
 		err = t.sweepSlices()
 	}

@@ -10,35 +10,34 @@ import (
 
 // rotate begins a slice if that is due. It enters the slices from then on in next, without the
 // runs of dropped ones. all reports that every slice before is dropped.
-func (t *Table) rotate(next *header) (list []timeSlice, all bool) {
+func (t *Table) rotate(next *header) (all bool) {
 	w := &t.tombstones.win
 	if w.length == 0 {
-		return nil, false
+		return false
 	}
 	next.needs |= needsWindow
-	list = w.slices
+	next.win = window{length: w.length, clock: w.clock, edge: w.edge, slices: slices.Clone(w.slices)}
 	if w.due {
 		all = w.allExpired()
-		list = w.next(t.docs + 1)
+		next.win.slices = w.next(t.docs + 1)
 		t.recs.closeBlock()
 		next.openBlock = 0
 	}
-	next.win = window{length: w.length, clock: w.clock, edge: w.edge, slices: slices.Clone(list)}
 	for i := range next.runs {
 		next.runs[i] = slices.DeleteFunc(slices.Clone(next.runs[i]), func(info runInfo) bool {
 			return info.first < next.win.watermark()
 		})
 	}
-	return list, all
+	return all
 }
 
 // rotated follows the transaction.
-func (t *Table) rotated(list []timeSlice, all bool) {
+func (t *Table) rotated(all bool) {
 	w := &t.tombstones.win
 	if w.length == 0 || !w.due {
 		return
 	}
-	w.slices, w.due = slices.Clone(list), false
+	w.slices, w.due = slices.Clone(t.head.win.slices), false
 	t.tombstones.dropBelow(w.watermark())
 	t.batches.dropBelow(w.watermark())
 	for i := range t.spaces {

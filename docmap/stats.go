@@ -1,9 +1,5 @@
 package docmap
 
-import (
-	"os"
-)
-
 // Stats describe a table. Entries are pairs of a key and a document.
 type Stats struct {
 	Docs    uint32 // documents, including those not in the file yet and those taken back
@@ -106,9 +102,7 @@ func (t *Table) Stats() Stats {
 			l.Merging++
 		}
 	}
-	if info, err := os.Stat(t.path); err == nil {
-		st.FileBytes = info.Size()
-	}
+	st.FileBytes = fileSize(t.path)
 	st.FreeBytes = t.freeBytes(st.FileBytes)
 	return st
 }

@@ -99,7 +99,8 @@ type Table struct {
 	file     *os.File // opened by bbolt
 	readers  *readers // of other processes, in a writer; nil if none can sign in
 	signedIn *os.File // sign-in file, in a reader beside a writer
-	stay     stay     // since signing in
+	since    time.Time
+	sizeThen int64 // of the file, when signing in
 
 	// Including documents that are not in the file yet:
 	docs    uint32 // documents
