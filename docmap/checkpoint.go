@@ -60,7 +60,8 @@ func (t *Table) AddCounted(ids []string, data [][]byte, keys [][]uint64, times [
 		return 0, fmt.Errorf("adding documents: %w", err)
 	}
 	first = t.docs + 1
-	if err := t.addToMemory(ids, keys, first, by); err != nil {
+	t.idKeys = idKeys(t.idKeys[:0], ids)
+	if err := errors.Join(mem.AddAll(keys, first, by), t.spaces[ofIDs].mem.AddAll(t.idKeys, first, by)); err != nil {
 		return 0, err
 	}
 	for i, id := range ids {
@@ -75,21 +76,6 @@ func (t *Table) AddCounted(ids []string, data [][]byte, keys [][]uint64, times [
 
 // sharedDocs is the least number of documents that is worth waking the goroutines of Share.
 const sharedDocs = 8
-
-// addToMemory adds the keys and ids of documents. There is room for them.
-func (t *Table) addToMemory(ids []string, keys [][]uint64, first uint32, by memtable.Spread) error {
-	if by.Parts > 1 {
-		t.idKeys = idKeys(t.idKeys[:0], ids)
-		return errors.Join(t.spaces[ofKeys].mem.AddAll(keys, first, by), t.spaces[ofIDs].mem.AddAll(t.idKeys, first, by))
-	}
-	for i, id := range ids {
-		num := first + uint32(i)
-		if err := errors.Join(t.spaces[ofKeys].mem.Add(keys[i], num), t.addID(id, num)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // idKeys appends the keys of documents in the index of ids: one each, none for an empty id.
 func idKeys(dst [][]uint64, ids []string) [][]uint64 {
@@ -176,21 +162,18 @@ func (t *Table) Checkpoint(state map[string][]byte) error {
 
 // commit runs f, which writes a transaction. If f panics, the table is unsure.
 func (t *Table) commit(what string, f func() error) error {
-	err := t.writable()
-	if err == nil {
-		t.version++
-		ended := false
-		err = t.guarded(func() error {
-			defer func() { t.unsure = t.unsure || !ended }()
-			err := f()
-			ended = true
-			return err
-		})
+	if err := t.writable(); err != nil {
+		return wrap(err, "%s", what)
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	return nil
+	t.version++
+	ended := false
+	err := t.guarded(func() error {
+		defer func() { t.unsure = t.unsure || !ended }()
+		err := f()
+		ended = true
+		return err
+	})
+	return wrap(err, "%s", what)
 }
 
 func (t *Table) writeCheckpoint(state map[string][]byte) error {

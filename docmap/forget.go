@@ -72,14 +72,10 @@ func (t *Table) watchTombstones() {
 // checkpoint are an error. After an error it can be tried again, with the exceptions of
 // Checkpoint.
 func (t *Table) SaveForgotten() error {
-	err := t.writable()
-	if err == nil && t.docs != t.head.docs {
-		err = errors.New("there are documents in no checkpoint yet")
-	}
-	if err != nil {
-		return fmt.Errorf("forgetting documents: %w", err)
-	}
 	return t.commit("forgetting documents", func() error {
+		if t.docs != t.head.docs {
+			return errors.New("there are documents in no checkpoint yet")
+		}
 		next := t.head
 		err := t.update(func(c *change) {
 			t.writeTaken(c, &next)

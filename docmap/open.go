@@ -252,18 +252,11 @@ func (t *Table) replay(pend *bbolt.Bucket) error {
 		if err != nil {
 			return err
 		}
-		if err := t.addID(string(id), num); err != nil {
+		if err := t.spaces[ofIDs].mem.AddAll(idKeys(nil, []string{string(id)}), num, memtable.Alone); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (t *Table) addID(id string, num uint32) error {
-	if id == "" {
-		return nil
-	}
-	return t.spaces[ofIDs].mem.Add([]uint64{idKey(id)}, num)
 }
 
 // idKey returns the key of a document id in the index of ids.
