@@ -262,7 +262,15 @@ func (t *Table) stage(next *header) (runs []*run, err error) {
 			first: next.flushed + 1, last: t.docs, high: math.MaxUint64,
 		})
 		next.nextRun++
-		if err := t.stageRun(s, r); err != nil {
+		s.keep = t.keep(i, r.first, r.last)
+		err := t.update(func(c *change) {
+			c.drop(r.bucket()) // of a checkpoint that failed
+			c.bucket(r.bucket())
+		})
+		if err == nil {
+			err = t.fillRun(context.Background(), s, r, uint64(s.mem.Len()), &space{mem: s.mem})
+		}
+		if err != nil {
 			return nil, err
 		}
 		next.runs[i] = append(slices.Clip(next.runs[i]), r.runInfo)
@@ -271,18 +279,6 @@ func (t *Table) stage(next *header) (runs []*run, err error) {
 	next.flushed = t.docs
 	next.chunks, next.pending = 0, 0
 	return runs, nil
-}
-
-func (t *Table) stageRun(s *space, r *run) error {
-	s.keep = t.keep(s.of, r.first, r.last)
-	err := t.update(func(c *change) {
-		c.drop(r.bucket()) // of a checkpoint that failed
-		c.bucket(r.bucket())
-	})
-	if err != nil {
-		return err
-	}
-	return t.fillRun(context.Background(), s, r, uint64(s.mem.Len()), &space{mem: s.mem})
 }
 
 // fillRun writes all bins of a run from the entries of a space, about as many as given, in

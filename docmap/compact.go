@@ -71,21 +71,15 @@ type compaction struct {
 
 func (c *compaction) write(s *snapshot) error {
 	c.from = s
-	if err := removeLeft(c.fresh.path); err != nil {
-		return err
-	}
 	c.fresh.own.table = c.fresh
 	c.fresh.opt.noSync = true // one sync at the end is enough
-	if err := c.fresh.openFile(false, os.O_CREATE|os.O_EXCL); err != nil {
-		return err
-	}
 	h := &c.head
 	*h = c.old.head
 	h.flushed, h.chunks, h.pending, h.openBlock, h.needs, h.nextRun = h.docs, 0, 0, 0, h.needs&needsWindow, 1
 	h.runs = [2][]runInfo{}
 	buckets := func() error { return c.fresh.update((*change).makeBuckets) }
 	header := func() error { return c.fresh.update(func(tx *change) { tx.putHeader(h, c.old.state) }) }
-	for _, step := range []func() error{buckets, c.blocks, c.runs, c.taken, c.removed, c.times, header, c.cut} {
+	for _, step := range []func() error{c.fresh.openNew, buckets, c.blocks, c.runs, c.taken, c.removed, c.times, header, c.cut} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -171,7 +165,7 @@ func (c *compaction) runs() error {
 // run writes one run of a space. It counts the entries first, because they determine the shape.
 func (c *compaction) run(of int, first, last uint32) error {
 	from, to := &c.old.spaces[of], &c.fresh.spaces[of]
-	to.of, to.limit = of, from.limit
+	to.limit = from.limit
 	info := runInfo{id: c.head.nextRun, level: uint8(maxLevel(from.runs)), first: first, last: last, high: math.MaxUint64}
 	switch g := &c.old.tombstones; {
 	case g.win.length > 0:

@@ -27,7 +27,7 @@ func (t *Table) open() error {
 		if t.spaces[i].mem, err = memtable.New(t.opt.MemtableKeys, limit); err != nil {
 			return err
 		}
-		t.spaces[i].limit, t.spaces[i].of = limit, i
+		t.spaces[i].limit = limit
 	}
 	return t.load()
 }
@@ -123,14 +123,18 @@ func (t *Table) openFile(readOnly bool, flags int) error {
 // newSuffix is added to the name of a table until its file is whole.
 const newSuffix = ".new"
 
+func (t *Table) openNew() error {
+	if err := removeLeft(t.path); err != nil {
+		return err
+	}
+	return t.openFile(false, os.O_CREATE|os.O_EXCL)
+}
+
 // createFile makes an empty table under another name and renames it. A process killed before the
 // rename leaves nothing that looks like a damaged table.
 func (t *Table) createFile() error {
 	fresh := &Table{path: t.path + newSuffix, opt: t.opt}
-	if err := removeLeft(fresh.path); err != nil {
-		return err
-	}
-	err := fresh.openFile(false, os.O_CREATE|os.O_EXCL)
+	err := fresh.openNew()
 	if err == nil {
 		err = fresh.create()
 	}

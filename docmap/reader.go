@@ -98,19 +98,25 @@ func (t *Table) RecordsBy(reader int, nums []uint32, ids, data [][]byte) error {
 }
 
 // reading returns the reader's snapshot.
-func (r *reader) reading() (s *snapshot, err error) {
+func (r *reader) reading() (*snapshot, error) {
 	t := r.table
 	switch {
-	case r == &t.own:
-		return t.reading()
 	case t.db == nil:
 		return nil, errClosed
 	case t.unsure:
 		return nil, errUnsure
-	case r.read == nil:
-		r.read, err = newSnapshot(t.db)
+	case r.read != nil:
+		return r.read, nil
 	}
-	return r.read, err
+	s, err := newSnapshot(t.db)
+	if err != nil {
+		return nil, err
+	}
+	if r == &t.own {
+		t.mapped(s)
+	}
+	r.read = s
+	return s, nil
 }
 
 // look runs f with the reader's snapshot.

@@ -79,7 +79,7 @@ func (t *Table) attach() (named bool, err error) {
 		}
 		if now == s.tx.ID() {
 			t.since, t.sizeThen = time.Now(), fileSize(t.path)
-			t.mapping, t.used = t.db.Info().Data, s.tx.Size()
+			t.mapped(s)
 			return true, t.checkState()
 		}
 		err = errors.Join(t.sign(uint64(s.tx.ID())|signedOut), t.own.stop(), t.db.Close())

@@ -124,7 +124,6 @@ type Table struct {
 
 // A space is one of the two indexes: of keys, of ids.
 type space struct {
-	of    int // ofKeys, ofIDs
 	mem   *memtable.Table
 	limit int // documents that a key keeps
 	// keep, if not nil, selects a key's documents for the run being written.
@@ -151,31 +150,20 @@ func Open(path string, opt Options) (*Table, error) {
 }
 
 // reading returns the long-lived snapshot of the last committed transaction.
-func (t *Table) reading() (*snapshot, error) {
-	if t.db == nil {
-		return nil, errClosed
-	}
-	if t.unsure {
-		return nil, errUnsure
-	}
-	if t.own.read != nil {
-		return t.own.read, nil
-	}
-	s, err := newSnapshot(t.db)
-	if err != nil {
-		return nil, err
-	}
-	if at := t.db.Info().Data; at != t.mapping {
+func (t *Table) reading() (*snapshot, error) { return t.own.reading() }
+
+// mapped notes the mapping of the file that a snapshot reads. Runs forget the places in another.
+func (t *Table) mapped(s *snapshot) {
+	t.used = s.tx.Size()
+	at := t.db.Info().Data
+	if at != t.mapping {
 		for i := range t.spaces {
 			for _, r := range t.spaces[i].runs {
 				r.Forget()
 			}
 		}
-		t.mapping = at
 	}
-	t.used = s.tx.Size()
-	t.own.read = s
-	return s, nil
+	t.mapping = at
 }
 
 func (t *Table) stopReading() error {

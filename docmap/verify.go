@@ -41,7 +41,7 @@ func (t *Table) Verify(ctx context.Context) ([]Finding, error) {
 		{PartKeys, func(s *snapshot) error { return v.runs(s, ofKeys) }},
 		{PartIDs, func(s *snapshot) error { return v.runs(s, ofIDs) }},
 		{PartDocs, v.docs},
-		{PartDocs, v.times},
+		{PartDocs, func(s *snapshot) error { _, err := readWindow(s.tx, &t.head); return err }},
 		{PartPending, v.pending},
 		{PartRemoved, v.removed},
 	} {
@@ -173,15 +173,17 @@ func (v *verifier) docs(s *snapshot) error {
 		if err := v.ctx.Err(); err != nil {
 			return err
 		}
-		block, err := blockAt(key, value, next)
+		block, err := decodeBlock(value, next)
+		if string(key) != string(binKey(uint64(next))) {
+			err = damage("the documents from %d on are missing", next)
+		}
 		if err == nil {
 			next = block.next()
 			err = v.ids(s, block)
 		}
-		if whole = whole && err == nil; err != nil {
-			if err := v.note(err); err != nil {
-				return err
-			}
+		whole = whole && err == nil
+		if err := v.note(err); err != nil {
+			return err
 		}
 	}
 	if docs := v.t.head.docs; whole && next != docs+1 {
@@ -192,14 +194,6 @@ func (v *verifier) docs(s *snapshot) error {
 		v.countIDs()
 	}
 	return nil
-}
-
-// blockAt decodes the block of documents stored under key. It must start with document next.
-func blockAt(key, value []byte, next uint32) (*docBlock, error) {
-	if string(key) != string(binKey(uint64(next))) {
-		return nil, damage("the documents from %d on are missing", next)
-	}
-	return decodeBlock(value, next)
 }
 
 // ids looks for the ids of a block's documents in the runs that cover them.
@@ -259,11 +253,6 @@ func (v *verifier) pending(s *snapshot) error {
 		v.add("%d chunks of pending keys, not %d", n, head.chunks)
 	}
 	return nil
-}
-
-func (v *verifier) times(s *snapshot) error {
-	_, err := readWindow(s.tx, &v.t.head)
-	return err
 }
 
 func (v *verifier) removed(s *snapshot) error {
