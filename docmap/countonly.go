@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bits-and-blooms/bitset"
 	"go.etcd.io/bbolt"
 )
 
@@ -49,31 +50,26 @@ func (t *Table) loadCounted(tx *bbolt.Tx) error {
 
 // numbers is a set of documents, from a base on.
 type numbers struct {
-	bits []uint64 // bit num%64 of word num/64 - base
-	base uint32   // number of words below the watermark, left out
+	bits bitset.BitSet // of documents from 64*base on
+	base uint32        // number of words below the watermark, left out
 }
 
 func (s *numbers) has(num uint32) bool {
-	word := int(num/64) - int(s.base)
-	return word >= 0 && word < len(s.bits) && s.bits[word]>>(num%64)&1 != 0
+	return num >= 64*s.base && s.bits.Test(uint(num-64*s.base))
 }
 
 func (s *numbers) add(num uint32) {
-	word := int(num/64) - int(s.base)
-	if word < 0 {
-		return
+	if num >= 64*s.base {
+		s.bits.Set(uint(num - 64*s.base))
 	}
-	if word >= len(s.bits) {
-		s.bits = append(s.bits, make([]uint64, word+1-len(s.bits))...)
-	}
-	s.bits[word] |= 1 << (num % 64)
 }
 
-func (s *numbers) remove(num uint32) { s.bits[num/64-s.base] &^= 1 << (num % 64) }
+func (s *numbers) remove(num uint32) { s.bits.Clear(uint(num - 64*s.base)) }
 
 func (s *numbers) dropBelow(mark uint32) {
 	if base := mark / 64; base > s.base {
-		s.bits = slices.Clone(s.bits[min(int(base-s.base), len(s.bits)):])
+		words := s.bits.Words()
+		s.bits = *bitset.From(slices.Clone(words[min(int(base-s.base), len(words)):]))
 		s.base = base
 	}
 }

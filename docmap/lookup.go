@@ -46,11 +46,11 @@ func (r *reader) find(s *snapshot, keys []uint64, holders []uint32, n []uint8) e
 		to := min(from+lookupGroup, len(keys))
 		q := question{keys[from:to], holders[from*keyLimit : to*keyLimit], n[from:to]}
 		for _, run := range r.table.spaces[ofKeys].runs {
-			if err := r.finder.search(s, run, &q); err != nil {
+			if err := r.search(s, run, &q); err != nil {
 				return err
 			}
 		}
-		r.finder.warm = mem.Touch(q.keys)
+		r.warm = mem.Touch(q.keys)
 		for i, k := range q.keys {
 			q.n[i] = uint8(len(mem.Find(q.room(i), k)))
 		}
@@ -63,12 +63,6 @@ func (r *reader) find(s *snapshot, keys []uint64, holders []uint32, n []uint8) e
 	return nil
 }
 
-// A finder searches runs. Its memory is reused by every look-up.
-type finder struct {
-	blocks [lookupGroup]located
-	warm   byte // keeps the compiler from dropping loads made for the cache
-}
-
 // located is the place in a run to search for one of the keys.
 type located struct {
 	sorted.Place
@@ -78,26 +72,26 @@ type located struct {
 // search looks keys up in one run, in three passes: find the places, load them all, search each.
 // The places are scattered over the file, each in a page missing from the TLB. While a loop only
 // loads, the processor waits for many places at a time. One key after the other took 470 ns each.
-func (f *finder) search(s *snapshot, r *run, q *question) error {
-	blocks := f.blocks[:0]
+func (r *reader) search(s *snapshot, in *run, q *question) error {
+	blocks := r.blocks[:0]
 	for i, k := range q.keys {
-		if r.holds(k) && q.n[i] < keyLimit {
-			blocks = append(blocks, located{r.Locate(k), i})
+		if in.holds(k) && q.n[i] < keyLimit {
+			blocks = append(blocks, located{in.Locate(k), i})
 		}
 	}
 	warm := byte(0)
 	for i := range blocks {
 		warm += blocks[i].Touch()
 	}
-	f.warm = warm
+	r.warm = warm
 	for i := range blocks {
 		l := &blocks[i]
 		k, docs := q.keys[l.key], q.room(l.key)
 		if l.Known() {
-			docs = r.Search(docs, &l.Place, k)
+			docs = in.Search(docs, &l.Place, k)
 		} else {
 			var err error
-			if docs, err = r.find(s, docs, k); err != nil {
+			if docs, err = in.find(s, docs, k); err != nil {
 				return err
 			}
 		}

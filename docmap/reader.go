@@ -34,7 +34,8 @@ func newSnapshot(db *bbolt.DB) (*snapshot, error) {
 type reader struct {
 	table   *Table
 	read    *snapshot // held between transactions that write, opened when needed
-	finder  finder
+	blocks  [lookupGroup]located
+	warm    byte     // keeps the compiler from dropping loads made for the cache
 	copies  []byte   // returned by Records
 	entries []uint32 // of one key, see all
 	build   sorted.Builder
