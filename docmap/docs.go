@@ -65,14 +65,12 @@ func (k *docBlock) add(recs []byte) bool {
 	return true
 }
 
-func (k *docBlock) last() []byte { return k.recs[k.start(len(k.ends)-1):] }
-
-// start returns the offset in recs of the i-th record.
-func (k *docBlock) start(i int) uint32 {
+// record returns the i-th record.
+func (k *docBlock) record(i int) []byte {
 	if i == 0 {
-		return 0
+		return k.recs[:k.ends[0]]
 	}
-	return k.ends[i-1]
+	return k.recs[k.ends[i-1]:k.ends[i]]
 }
 
 func (k *docBlock) encode() []byte {
@@ -161,7 +159,7 @@ func (l *docLog) add(id string, data []byte) []byte {
 		l.closeBlock()
 		l.open.add(appendRecord(l.open.recs, l.open.next(), id, data))
 	}
-	return l.open.last()
+	return l.open.record(len(l.open.ends) - 1)
 }
 
 // addRecord adds a document's record; an empty one is of a document taken back.
@@ -213,6 +211,5 @@ func (l *docLog) record(num uint32) []byte {
 		i := sort.Search(len(l.closed), func(i int) bool { return l.closed[i].first > num })
 		k = &l.closed[i-1]
 	}
-	i := int(num - k.first)
-	return k.recs[k.start(i):k.ends[i]]
+	return k.record(int(num - k.first))
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime/debug"
-	"strings"
 
 	"github.com/firstseen/firstseen/docmap/boltcheck"
 	"github.com/firstseen/firstseen/docmap/sorted"
@@ -51,13 +50,6 @@ func damaged(err error) error {
 		return damage("%s", page)
 	}
 	return err
-}
-
-func checkPages(path string) error { return damaged(boltcheck.File(path)) }
-
-// damageText returns the text given to damage.
-func damageText(err error) string {
-	return strings.TrimPrefix(err.Error(), ErrDamaged.Error()+": ")
 }
 
 // annotate adds the file and the remedy to an error. Only exported methods call it, so it happens

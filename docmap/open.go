@@ -78,7 +78,7 @@ func (t *Table) precheck() (exists bool, err error) {
 	if err := t.openFile(true, 0); err != nil {
 		return false, err
 	}
-	err = checkPages(t.path)
+	err = t.checkState()
 	return true, errors.Join(err, t.db.Close())
 }
 

@@ -147,7 +147,7 @@ func (t *Table) isWritten() bool {
 // checkState walks the pages of the state being read.
 func (t *Table) checkState() error {
 	if t.signedIn == nil {
-		return checkPages(t.path)
+		return damaged(boltcheck.File(t.path))
 	}
 	_, err := t.pagesReached(t.own.read)
 	return damaged(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.etcd.io/bbolt"
 
@@ -77,7 +78,7 @@ func (v *verifier) note(err error) error {
 	if !errors.Is(err, ErrDamaged) {
 		return err
 	}
-	v.add("%s", damageText(err))
+	v.add("%s", strings.TrimPrefix(err.Error(), ErrDamaged.Error()+": "))
 	return nil
 }
 
@@ -201,7 +202,7 @@ func (v *verifier) ids(s *snapshot, k *docBlock) error {
 	found := make([]uint32, 0, idLimit)
 	for i := range k.ends {
 		num := k.first + uint32(i)
-		rec := k.recs[k.start(i):k.ends[i]]
+		rec := k.record(i)
 		dead := v.t.tombstones.has(num)
 		if len(rec) == 0 {
 			if dead {
