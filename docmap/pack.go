@@ -32,7 +32,11 @@ type packed struct {
 // pack makes the bins of r from number bin on, one for each of out. It uses only the shape of r.
 func (t *Table) pack(s *space, r *run, bin uint64, out []packed, from *space) error {
 	by := t.packing()
-	readers := cmp.Or(t.source, t).sharing(by.Parts)
+	source := cmp.Or(t.source, t)
+	if _, err := source.reading(); err != nil { // forgets the addresses of an earlier mapping
+		return err
+	}
+	readers := source.sharing(by.Parts)
 	var next atomic.Int64
 	by.Run(by.Parts, func(part int) {
 		p := readers[part]
