@@ -98,7 +98,7 @@ func FuzzPending(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		b = append(binary.LittleEndian.AppendUint64(nil, xxh3.HashSeed(b, seedPending)), b...)
 		docs := uint32(0)
-		next, _, err := replayChunk(b, 0, 1, nil, func(uint32, []uint64) error {
+		next, err := replayChunk(b, 0, 1, func(uint32, []uint64) error {
 			docs++
 			return nil
 		})

@@ -38,7 +38,7 @@ func TestPendingKeysAreChecked(t *testing.T) {
 	l.add(2, []uint64{13})
 	good := slices.Clone(l.chunks(5, seedPending)[0])
 	replay := func(b []byte, chunk uint32) error {
-		_, _, err := replayChunk(b, chunk, 1, nil, func(uint32, []uint64) error { return nil })
+		_, err := replayChunk(b, chunk, 1, func(uint32, []uint64) error { return nil })
 		return err
 	}
 	if err := replay(good, 5); err != nil {

@@ -191,8 +191,14 @@ func (v *verifier) docs(s *snapshot) error {
 		v.add("the documents end at %d, not %d", next-1, docs)
 		whole = false
 	}
-	if whole {
-		v.countIDs()
+	if !whole {
+		return nil
+	}
+	v.part = PartIDs // which has no entries beside those of documents
+	for _, r := range v.t.spaces[ofIDs].runs {
+		if n := v.matched[r.id]; n != r.entries {
+			v.add("run %d has %d entries, and %d of them are ids of documents", r.id, r.entries, n)
+		}
 	}
 	return nil
 }
@@ -232,16 +238,6 @@ func (v *verifier) ids(s *snapshot, k *docBlock) error {
 		}
 	}
 	return nil
-}
-
-// countIDs checks that the index of ids has no entries beside those of documents.
-func (v *verifier) countIDs() {
-	v.part = PartIDs
-	for _, r := range v.t.spaces[ofIDs].runs {
-		if n := v.matched[r.id]; n != r.entries {
-			v.add("run %d has %d entries, and %d of them are ids of documents", r.id, r.entries, n)
-		}
-	}
 }
 
 func (v *verifier) pending(s *snapshot) error {

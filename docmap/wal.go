@@ -67,45 +67,43 @@ func (l *wal) add(doc uint32, keys []uint64) []byte {
 
 // replayChunk calls f for each document of a chunk, with its keys. The first must be document
 // next. It returns the number after the last.
-func replayChunk(b []byte, chunk, next uint32, keys []uint64, f func(doc uint32, keys []uint64) error) (uint32, []uint64, error) {
+func replayChunk(b []byte, chunk, next uint32, f func(doc uint32, keys []uint64) error) (uint32, error) {
 	if len(b) < chunkHead || xxh3.HashSeed(b[8:], seedPending+uint64(chunk)) != binary.LittleEndian.Uint64(b) {
-		return 0, keys, damage("wrong checksum of pending chunk %d", chunk)
+		return 0, damage("wrong checksum of pending chunk %d", chunk)
 	}
 	in := &fields{b: b[8:]}
 	first, n := in.u32(), in.u32()
 	if first != next {
-		return 0, keys, damage("pending chunk %d starts at document %d, not %d", chunk, first, next)
+		return 0, damage("pending chunk %d starts at document %d, not %d", chunk, first, next)
 	}
+	var keys []uint64
 	for i := range n {
 		count := in.uvarint()
 		if in.short || count > uint64(len(in.b))/8 {
-			return 0, keys, damage("pending chunk %d is cut short", chunk)
+			return 0, damage("pending chunk %d is cut short", chunk)
 		}
 		keys = keys[:0]
 		for range count {
 			keys = append(keys, in.u64())
 		}
 		if err := f(first+i, keys); err != nil {
-			return 0, keys, err
+			return 0, err
 		}
 	}
 	if len(in.b) != 0 {
-		return 0, keys, damage("pending chunk %d has a wrong length", chunk)
+		return 0, damage("pending chunk %d has a wrong length", chunk)
 	}
-	return first + n, keys, nil
+	return first + n, nil
 }
 
 // replayPending calls f for each document with pending keys, and checks that these are all.
-func (h *header) replayPending(pend *bbolt.Bucket, f func(doc uint32, keys []uint64) error) error {
+func (h *header) replayPending(pend *bbolt.Bucket, f func(doc uint32, keys []uint64) error) (err error) {
 	next, total := h.flushed+1, uint64(0)
-	counted := func(doc uint32, keys []uint64) error {
-		total += uint64(len(keys))
-		return f(doc, keys)
-	}
-	var keys []uint64
 	for chunk := range h.chunks {
-		var err error
-		next, keys, err = replayChunk(pend.Get(binKey(uint64(chunk))), chunk, next, keys, counted)
+		next, err = replayChunk(pend.Get(binKey(uint64(chunk))), chunk, next, func(doc uint32, keys []uint64) error {
+			total += uint64(len(keys))
+			return f(doc, keys)
+		})
 		if err != nil {
 			return err
 		}
