@@ -151,22 +151,3 @@ func (r *records) read(s asker) error {
 	r.ids, r.data = r.ids[:n], r.data[:n]
 	return s.Records(r.nums, r.ids, r.data)
 }
-
-// one is a batch of one document to be added.
-type one struct {
-	id   [1]string
-	data [1][]byte
-	keys [1][]uint64
-	time [1]uint32
-	mark [1]bool
-}
-
-// add adds a document whose record is rec.
-func (o *one) add(s Store, doc *Document, rec *Record, keys []uint64) error {
-	o.id[0], o.data[0], o.keys[0], o.time[0] = doc.ID, rec.Append(o.data[0][:0]), keys, doc.Time
-	if o.mark[0] = rec.Verdict == Duplicate; o.mark[0] {
-		o.id[0] = ""
-	}
-	_, err := addAt(s, o.id[:], o.data[:], o.keys[:], o.time[:], o.mark[:])
-	return err
-}
