@@ -32,15 +32,8 @@ func (d *Deduper) testFilter(keys []uint64, seen []bool, test func(f *bloomstore
 	}
 }
 
-// lookupWhole asks the table who was kept under the document's whole-text fingerprint
-// (rule 2), which is the last key.
-func (c *decider) lookupWhole(table asker) (nums []uint32, err error) {
-	if nums, err = c.holdersOfWhole(table); err == nil {
-		c.count(1)
-	}
-	return nums, err
-}
-
+// holdersOfWhole asks the table for the documents under the fingerprint of the whole text (rule 2),
+// which is the last key.
 func (c *decider) holdersOfWhole(table asker) (nums []uint32, err error) {
 	if err := c.answers.lookup(table, c.keys[len(c.keys)-1:]); err != nil {
 		return nil, err

@@ -64,14 +64,11 @@ func (c *decider) decideByFilter(rate float64) Result {
 // seen all the same, each with probability rate: the sum over i from hits to n of
 // C(n,i) rate^i (1-rate)^(n-i).
 func binomialTail(n, hits int, rate float64) float64 {
-	if hits <= 0 {
+	switch {
+	case hits <= 0 || rate >= 1:
 		return 1
-	}
-	if rate <= 0 {
+	case rate <= 0:
 		return 0
-	}
-	if rate >= 1 {
-		return 1
 	}
 	lnN, _ := math.Lgamma(float64(n + 1))
 	var tail float64

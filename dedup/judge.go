@@ -106,13 +106,11 @@ func (c *decider) fillSources(f found, r *Result) {
 			c.sources = append(c.sources, s)
 		}
 	}
-	slices.SortFunc(c.sources, heavierFirst)
+	slices.SortFunc(c.sources, func(a, b Source) int {
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Num, b.Num)) // the heavier first
+	})
 	r.Also = append(r.Also, c.sources[:min(MaxAlso, len(c.sources))]...)
 	r.SharedSegments = c.sharedWith(f.candidate)
-}
-
-func heavierFirst(a, b Source) int {
-	return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Num, b.Num))
 }
 
 // sharedWith lists the features held by a candidate, or by any if it is -1, longest first.

@@ -120,12 +120,8 @@ type answers struct {
 
 // lookup asks the store for keys.
 func (p *answers) lookup(s asker, keys []uint64) error {
-	if cap(p.n) < len(keys) {
-		p.n = make([]uint8, 2*len(keys))
-		p.holders = make([]uint32, 2*len(keys)*MaxHolders)
-	}
-	p.n = p.n[:len(keys)]
-	p.holders = p.holders[:len(keys)*MaxHolders]
+	p.n = slices.Grow(p.n[:0], len(keys))[:len(keys)]
+	p.holders = slices.Grow(p.holders[:0], len(keys)*MaxHolders)[:len(keys)*MaxHolders]
 	return s.Lookup(keys, p.holders, p.n)
 }
 
@@ -145,9 +141,6 @@ func (r *records) read(s asker) error {
 	if n == 0 {
 		return nil
 	}
-	if cap(r.ids) < n {
-		r.ids, r.data = make([][]byte, 2*n), make([][]byte, 2*n)
-	}
-	r.ids, r.data = r.ids[:n], r.data[:n]
+	r.ids, r.data = slices.Grow(r.ids[:0], n)[:n], slices.Grow(r.data[:0], n)[:n]
 	return s.Records(r.nums, r.ids, r.data)
 }

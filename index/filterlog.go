@@ -92,7 +92,7 @@ func (x *Index) createLog(m mark, before keylog.Token, state map[string][]byte) 
 		Generation: m.generation, Token: m.token, Before: before,
 		Bits: shape.Bits, Hashes: uint32(shape.Hashes), Scheme: x.name, Note: encodeNote(state),
 	}
-	path := x.logPath(m.generation)
+	path := x.path(LogName(m.generation))
 	log, err := keylog.Create(path, h)
 	if err != nil {
 		return nil, err
@@ -215,12 +215,16 @@ func (j *journal) installSaved() error {
 	return nil
 }
 
-// close closes the journal and stops the saving of the filter.
-func (j *journal) close() error {
+// closeJournal closes the journal, if there is one, and stops the saving of the filter.
+func (x *Index) closeJournal() error {
+	j := x.journal
+	if j == nil {
+		return nil
+	}
+	x.journal = nil
 	err := j.log.Close()
 	if j.saving != nil {
 		err = errors.Join(err, j.saving.Abort())
-		j.saving = nil
 	}
 	return err
 }

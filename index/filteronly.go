@@ -43,8 +43,6 @@ type Left struct {
 // LogName returns the name of the journal for a generation of the filter.
 func LogName(generation uint64) string { return fmt.Sprintf("filter.%d.log", generation) }
 
-func (x *Index) logPath(generation uint64) string { return x.path(LogName(generation)) }
-
 // logGeneration reads the name of a journal.
 func logGeneration(name string) (generation uint64, ok bool) {
 	number, ok := strings.CutPrefix(name, "filter.")
@@ -292,12 +290,8 @@ func (x *Index) openFilterOnly(shape bloomstore.Shape) error {
 
 // saveFilterOnly saves the filter and removes the journals.
 func (x *Index) saveFilterOnly() error {
-	if x.journal != nil {
-		err := x.journal.close()
-		x.journal = nil
-		if err != nil {
-			return err
-		}
+	if err := x.closeJournal(); err != nil {
+		return err
 	}
 	m := x.following()
 	if err := x.filter.Save(x.path(FilterFile), x.stampFilterOnly(m)); err != nil {
