@@ -109,11 +109,10 @@ func (t *task) enclose() (err error) {
 			return err
 		}
 	}
-	e, ok := t.found.(corpus.Encloser)
-	if !ok || t.out == "" && t.tree == nil {
+	if t.found == nil || t.found.Kind() != corpus.AtRandom || t.out == "" && t.tree == nil {
 		return nil
 	}
-	one := func(inputs []input.Input) (output.Enclosure, error) { return e.Enclose(inputs, t.annotate) }
+	one := func(inputs []input.Input) (output.Enclosure, error) { return t.found.Enclose(inputs, t.annotate) }
 	switch {
 	case t.out == input.Stdin:
 		return usageError{fmt.Errorf("%s is no stream: name a file with --out", t.found.Name())}
