@@ -15,14 +15,21 @@ type world struct {
 	holders map[uint64][]uint32
 }
 
-func (w *world) add(d doc) {
-	w.docs = append(w.docs, d)
-	num := uint32(len(w.docs))
-	for _, k := range d.keys {
-		if l := w.holders[k]; len(l) < dedup.MaxHolders && !slices.Contains(l, num) {
-			w.holders[k] = append(l, num)
+// add adds documents to the store, in one call, and to the model.
+func (w *world) add(s dedup.Store, docs []doc) error {
+	if err := add(s, uint32(len(w.docs))+1, docs...); err != nil {
+		return err
+	}
+	for _, d := range docs {
+		w.docs = append(w.docs, d)
+		num := uint32(len(w.docs))
+		for _, k := range d.keys {
+			if l := w.holders[k]; len(l) < dedup.MaxHolders && !slices.Contains(l, num) {
+				w.holders[k] = append(l, num)
+			}
 		}
 	}
+	return nil
 }
 
 // randomDocs draws documents: most keys uniform, as hashes are, some common.
@@ -80,11 +87,8 @@ func batchesEqualSingles(s dedup.Store) error {
 	docs := randomDocs(r, 120)
 	for len(docs) > 0 {
 		n := min(len(docs), 1+r.IntN(4)*r.IntN(6))
-		if err := add(s, uint32(len(w.docs))+1, docs[:n]...); err != nil {
+		if err := w.add(s, docs[:n]); err != nil {
 			return err
-		}
-		for _, d := range docs[:n] {
-			w.add(d)
 		}
 		docs = docs[n:]
 	}
@@ -110,11 +114,8 @@ func manyDocuments(s dedup.Store) error {
 	r := rand.New(rand.NewPCG(3, 0))
 	w := &world{holders: map[uint64][]uint32{}}
 	for batch := range slices.Chunk(randomDocs(r, 2000), 50) {
-		if err := add(s, uint32(len(w.docs))+1, batch...); err != nil {
+		if err := w.add(s, batch); err != nil {
 			return err
-		}
-		for _, d := range batch {
-			w.add(d)
 		}
 	}
 	return w.equal(s, 51)
