@@ -53,8 +53,7 @@ type failed struct {
 	Confirmation
 }
 
-// begin makes text that of the document to decide about. A document that is merely checked is not
-// confirmed.
+// begin makes text that of the document to decide about. wanted is false if it is only checked.
 func (c *confirming) begin(text []byte, wanted bool) {
 	c.text, c.active, c.exact = text, wanted && c.ask != nil, failed{}
 }

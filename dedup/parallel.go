@@ -27,7 +27,7 @@ import (
 // Until 4 nothing changes filter or table. In the group a kept document has a number above all of
 // the table's, in order of documents; its final number is known in 4.
 
-// group is a group on its way.
+// parallel is a group on its way.
 type parallel struct {
 	d     *Deduper
 	group *Group
@@ -117,7 +117,8 @@ func (m *member) Records(nums []uint32, ids, data [][]byte) error {
 	return m.parallel.store.RecordsBy(m.reader, nums, ids, data)
 }
 
-// decideOne decides a group of one document, beside any store or none. Only step 1 can concern it.
+// decideOne is decide for a group of one document, beside any store or none. Steps 2 and 3 do not
+// concern it.
 func (g *parallel) decideOne(b *Group, p purpose) (Result, error) {
 	g.begin(b, p)
 	g.base = math.MaxUint32 // no document of the group has a number
@@ -195,7 +196,7 @@ func (g *parallel) share(pool Pool) error {
 	})
 }
 
-// begin makes room for what is found out about the documents of a group.
+// begin makes room for the results of a group.
 func (g *parallel) begin(b *Group, p purpose) {
 	g.group, g.purpose, g.now = b, p, g.d.Cfg.Now().Unix()
 	for _, m := range g.members {
