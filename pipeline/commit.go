@@ -36,7 +36,7 @@ type committer struct {
 }
 
 func newCommitter(x *index.Index, job *Job) (*committer, error) {
-	c := &committer{index: x, job: job, led: -1, out: outputs{Outputs: job.Outputs, late: job.Temporary}, started: time.Now()}
+	c := &committer{index: x, job: job, led: -1, out: outputs{Outputs: job.Outputs, Choices: job.Choices, late: job.Temporary}, started: time.Now()}
 	if job.Workers > 1 {
 		c.pool = newPool(job.Workers)
 	}

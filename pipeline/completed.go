@@ -34,7 +34,7 @@ type completedRun struct {
 // once more, the command would find all its documents removed. It would then replace the outputs,
 // perhaps the only copy of the kept documents, by empty ones.
 func (l *Ledger) Completed() (tally *report.Tally, full bool, err error) {
-	if l.found != nil || !l.repeatable() || !l.command.writesFile() {
+	if l.found != nil || !l.repeatable() || !l.job.writesFile() {
 		return nil, false, nil
 	}
 	runs, err := l.completedRuns()
@@ -68,7 +68,7 @@ func (l *Ledger) completedRuns() (runs []completedRun, err error) {
 
 // published reports whether all outputs are as a run has left them.
 func (l *Ledger) published(written *Written) (bool, error) {
-	for i, name := range l.command.Outputs {
+	for i, name := range l.job.names() {
 		if name == "" {
 			continue
 		}
@@ -118,11 +118,11 @@ func (c *choices) digest() string {
 }
 
 // writesFile reports whether an output is a file that a run would replace.
-func (c *Command) writesFile() bool {
-	if c.Tree != nil {
+func (j *Job) writesFile() bool {
+	if j.Tree != nil {
 		return true
 	}
-	for _, name := range c.Outputs {
+	for _, name := range j.names() {
 		if name != "" && !isDirect(name) && !output.Swallows(name) {
 			return true
 		}

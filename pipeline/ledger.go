@@ -53,13 +53,13 @@ type Progress struct {
 //
 // Without an index that outlasts the process it stores nothing and otherwise works as with one.
 type Ledger struct {
-	index   *index.Index
-	command Command
-	chosen  choices  // of a run that can be continued
-	prints  []uint64 // of the inputs begun, see entry.Prints
-	found   *entry   // the note of another run; nil for none
-	goesOn  *Progress
-	last    *Progress // the last Progress stored by Save
+	index  *index.Index
+	job    *Job
+	chosen choices  // of a run that can be continued
+	prints []uint64 // of the inputs begun, see entry.Prints
+	found  *entry   // the note of another run; nil for none
+	goesOn *Progress
+	last   *Progress // the last Progress stored by Save
 }
 
 // entry is a run as its checkpoints store it: the command, so that only the same one
@@ -123,13 +123,12 @@ func (e *RefusedError) Error() string {
 
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// OpenLedger reads the index's notes of earlier runs. The command is that of a run that begins or
-// goes on.
-func OpenLedger(x *index.Index, c Command) (*Ledger, error) {
-	l := &Ledger{index: x, command: c}
+// OpenLedger reads the index's notes of earlier runs. The job begins or goes on.
+func OpenLedger(x *index.Index, job *Job) (*Ledger, error) {
+	l := &Ledger{index: x, job: job}
 	var err error
 	if l.repeatable() {
-		if l.chosen, err = c.choices(); err != nil {
+		if l.chosen, err = job.choices(); err != nil {
 			return nil, err
 		}
 	}
@@ -164,7 +163,7 @@ func (l *Ledger) CanContinue() bool { return l.repeatable() && l.index.Table() !
 
 // repeatable reports whether this very command can be given again.
 func (l *Ledger) repeatable() bool {
-	return l.command.Lasting && !l.command.ReadsPipe() && !l.command.writesPipe()
+	return !l.job.Temporary && !l.job.ReadsPipe() && !l.job.writesPipe()
 }
 
 // Continue returns how far the unfinished run has come. It returns a RefusedError unless this is
@@ -182,9 +181,9 @@ func (l *Ledger) Continue() (*Progress, error) {
 	case !l.CanContinue():
 		return nil, &RefusedError{Why: OtherCommand, Run: *l.Unfinished(), Other: []Choice{ChosenPipe}}
 	case !reflect.DeepEqual(l.chosen, e.Choices):
-		return nil, &RefusedError{Why: OtherCommand, Run: *l.Unfinished(), Other: l.chosen.other(e.Choices)}
+		return nil, &RefusedError{Why: OtherCommand, Run: *l.Unfinished(), Other: l.chosen.other(&e.Choices)}
 	}
-	inputs := l.command.Inputs
+	inputs := l.job.Inputs
 	for i, in := range inputs[:min(len(e.Prints), len(inputs))] {
 		print, err := input.Fingerprint(in)
 		if err != nil {
@@ -230,13 +229,13 @@ func (l *Ledger) GiveUp() (left []string, err error) {
 // OpenOutputs creates the outputs or, after Continue, cuts those of the unfinished run
 // back to its last checkpoint. An error leaves none open.
 func (l *Ledger) OpenOutputs() (o Outputs, err error) {
-	o.Annotate, o.Others, o.Spans = l.command.Annotate, l.command.Others, l.command.Spans
 	worthless, err := l.worthless()
 	if err != nil {
 		return o, err
 	}
+	names := l.job.names()
 	for i, to := range []**output.Writer{&o.Kept, &o.Report, &o.Rejects} {
-		name := l.command.Outputs[i]
+		name := names[i]
 		switch {
 		case name == "":
 		case l.goesOn == nil:
@@ -248,7 +247,7 @@ func (l *Ledger) OpenOutputs() (o Outputs, err error) {
 			return o, errors.Join(err, o.Abort())
 		}
 	}
-	if err := errors.Join(enclose(o.Kept, l.command.Enclosure), enclose(o.Report, l.command.Report), lead(o.Kept, l.command.Head)); err != nil {
+	if err := errors.Join(enclose(o.Kept, l.job.Enclosure), enclose(o.Report, l.job.Tabled), lead(o.Kept, l.job.Head)); err != nil {
 		return o, errors.Join(err, o.Abort())
 	}
 	if o.Tree, err = l.openTree(worthless); err != nil {
@@ -279,17 +278,17 @@ func (l *Ledger) reopen(name string, at output.Mark) (*output.Writer, error) {
 // Save returns the note that a checkpoint stores of the run, reading or decided; nil if no later
 // run could use it.
 func (l *Ledger) Save(p Progress) map[string][]byte {
-	c := &l.command
+	job := l.job
 	l.last = &p
-	if !c.Lasting || l.index.Table() == nil && !c.ReadsPipe() {
+	if job.Temporary || l.index.Table() == nil && !job.ReadsPipe() {
 		return nil
 	}
 	e := entry{
-		Command: c.Args, Choices: l.chosen, Progress: p,
-		Pipe: !l.CanContinue(), Gone: c.leavesNothing(), Saved: c.Now().Unix(),
+		Command: job.Args, Choices: l.chosen, Progress: p,
+		Pipe: !l.CanContinue(), Gone: job.leavesNothing(), Saved: job.now().Unix(),
 	}
 	if !e.Pipe {
-		for _, in := range c.Inputs[len(l.prints) : p.At.Input+1] {
+		for _, in := range job.Inputs[len(l.prints) : p.At.Input+1] {
 			print, _ := input.Fingerprint(in) // gone meanwhile: unknown
 			l.prints = append(l.prints, print)
 		}

@@ -26,7 +26,7 @@ type worker struct {
 // newWorker returns a worker. With annotations every record is answered.
 func (j *Job) newWorker() (*worker, error) {
 	field := ""
-	if j.Outputs.Annotate {
+	if j.Annotate {
 		field = AnnotationField
 	}
 	extractor, err := feature.NewExtractor(j.Scheme)

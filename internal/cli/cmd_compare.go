@@ -39,28 +39,25 @@ func newCompareCommand() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&f.report, "report", "", "explain a line of this report, whose documents stand in the INPUTs (default the file that the line names)")
+	fs.StringVar(&f.Report, "report", "", "explain a line of this report, whose documents stand in the INPUTs (default the file that the line names)")
 	fs.IntVar(&f.line, "line", 1, "which line of the report, from 1")
 	fs.BoolVar(&f.weigh, "weigh", false, "with --report: weigh words for the cosine by how many documents of the INPUTs have them, all of which are read")
-	f.method.register(fs, &f.scheme, &f.score)
-	fs.Float64Var(&f.threshold, "threshold", 0, "as for dedup")
+	f.method.register(fs, &f.Scheme, &f.Rules.Score)
+	fs.Float64Var(&f.Rules.Threshold, "threshold", 0, "as for dedup")
 	fs.BoolVar(&f.asJSON, "json", false, "one JSON object, without the texts")
 	fs.IntVar(&f.width, "width", 0, "columns of both texts together (default those of the terminal, or 120)")
 	fs.BoolVar(&f.whole, "whole", false, "do not fold equal parts")
 	oneOf(fs, &f.color, "color", "mark by colours instead of brackets: auto (on a terminal), always or never",
 		word("auto", "auto"), word("always", "always"), word("never", "never"))
 	f.reading.register(fs)
-	f.limits.register(fs)
+	f.limits.register(fs, &f.MaxBad)
 	return cmd
 }
 
 func (f *explaining) run(cmd *cobra.Command, args []string) error {
-	rules, err := chooseRules(f.threshold, f.score)
+	err := f.method.complete(&f.Scheme, "", f.Rules.Threshold)
 	if err == nil {
-		err = f.method.complete(&f.scheme, "", f.threshold)
-	}
-	if err == nil {
-		err = f.scheme.Validate()
+		err = f.Scheme.Validate()
 	}
 	if err != nil {
 		return usageError{err}
@@ -74,10 +71,10 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 		return usageError{err}
 	}
 	cfg.Stdin = cmd.InOrStdin()
-	pair := explain.Rules{Scheme: f.scheme, Rules: rules}
+	pair := explain.Rules{Scheme: f.Scheme, Rules: f.Rules}
 	var earlier, later explain.Document
 	switch {
-	case f.report != "":
+	case f.Report != "":
 		earlier, later, err = f.reported(cmd, args, cfg, &pair)
 	case f.weigh:
 		err = usageError{errors.New("compare: --weigh needs the documents of a corpus: use it with --report")}
@@ -146,7 +143,7 @@ func twoFiles(args []string, cfg corpus.SourceConfig) (earlier, later explain.Do
 
 // reported finds the two documents that a line of a report names.
 func (f *explaining) reported(cmd *cobra.Command, args []string, cfg corpus.SourceConfig, rules *explain.Rules) (earlier, later explain.Document, err error) {
-	line, err := explain.ReadLine(f.report, f.line, cfg.MaxRecord)
+	line, err := explain.ReadLine(f.Report, f.line, cfg.MaxRecord)
 	if err != nil {
 		return earlier, later, err
 	}

@@ -65,7 +65,7 @@ func newCreateCommand() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	f.method.register(fs, &f.scheme, &f.score)
+	f.method.register(fs, &f.Scheme, &f.Rules.Score)
 	hide(fs, "score")
 	fs.StringVar(&f.docs, "docs", "", "size the filter for this many documents, such as 10M (default 1M)")
 	fs.StringVar(&f.memory, "memory", "", "size the filter by memory, such as 1GiB (10.5 million documents)")
@@ -80,7 +80,7 @@ func (f *options) create(dir string) (err error) {
 	if index.Exists(dir) {
 		return fmt.Errorf("index %s exists, and keeps its properties; firstseen index stats %s shows them", dir, dir)
 	}
-	f.index, f.onFull = dir, onFullDefault
+	f.index, f.OnFull = dir, onFullDefault
 	t := &task{options: f}
 	for _, check := range []func(*task) error{f.taskMethod, f.taskWindow, f.taskKey, f.taskFilter} {
 		if err := check(t); err != nil {
@@ -92,7 +92,7 @@ func (f *options) create(dir string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, x.Close(), remove()) }()
-	if err := x.Begin(index.Policy{Window: t.window.Seconds}); err != nil {
+	if err := x.Begin(index.Policy{Window: t.Window.Seconds}); err != nil {
 		return err
 	}
 	return x.Finish(nil)
@@ -121,7 +121,7 @@ func abandon(cmd *cobra.Command, dir string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
-	ledger, err := pipeline.OpenLedger(x, pipeline.Command{})
+	ledger, err := pipeline.OpenLedger(x, &pipeline.Job{})
 	if err != nil {
 		return err
 	}

@@ -32,10 +32,10 @@ func newQueryCommand() *cobra.Command {
 	fs.SortFlags = false
 	fs.BoolVar(&f.plain, "text", false, "each INPUT is one plain text, not JSON lines")
 	fs.BoolVar(&f.ids, "id", false, "each INPUT is the id of a document: show its stored data")
-	fs.Float64Var(&f.threshold, "threshold", 0, "as for dedup")
-	registerScore(fs, &f.score)
+	fs.Float64Var(&f.Rules.Threshold, "threshold", 0, "as for dedup")
+	registerScore(fs, &f.Rules.Score)
 	f.reading.register(fs)
-	f.limits.register(fs)
+	f.limits.register(fs, &f.MaxBad)
 	return onIndex(cmd, nil, f.query)
 }
 
@@ -43,10 +43,6 @@ func (f *options) query(cmd *cobra.Command, dir string, args []string) (err erro
 	f.index = dir
 	if f.ids {
 		return f.askIDs(args, cmd.OutOrStdout())
-	}
-	rules, err := chooseRules(f.threshold, f.score)
-	if err != nil {
-		return usageError{err}
 	}
 	if len(args) == 0 {
 		args = []string{input.Stdin}
@@ -59,7 +55,7 @@ func (f *options) query(cmd *cobra.Command, dir string, args []string) (err erro
 		return err
 	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
-	q := newQuery(f.openReader, rules, out)
+	q := newQuery(f.openReader, f.Rules, out)
 	if err := q.open(); err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func newReadCommand() *cobra.Command {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	f.reading.register(fs)
-	f.limits.register(fs)
+	f.limits.register(fs, &f.MaxBad)
 	return cmd
 }
 

@@ -80,9 +80,9 @@ type rereading struct {
 func (r *rereading) register(cmd *cobra.Command, out string) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVarP(&r.out, "out", "o", "", out)
+	fs.StringVarP(&r.Out, "out", "o", "", out)
 	r.reading.register(fs)
-	r.limits.register(fs)
+	r.limits.register(fs, &r.MaxBad)
 }
 
 // open finds the report, the first argument, and the inputs.
@@ -90,7 +90,7 @@ func (r *rereading) open(cmd *cobra.Command, args []string) (err error) {
 	switch {
 	case len(args) < 2:
 		return usageError{fmt.Errorf("%s: give the report, and after it the inputs of its run", shortPath(cmd))}
-	case r.out == "":
+	case r.Out == "":
 		return usageError{fmt.Errorf("%s: give the place to write to with --out", shortPath(cmd))}
 	}
 	if r.report, err = lines.Open(args[:1], nil); err != nil {
@@ -118,11 +118,11 @@ func newAttributesCommand() *cobra.Command {
 			if err := r.open(cmd, args); err != nil {
 				return err
 			}
-			names, err := attributeNames(r.out, args[1:], r.inputs)
+			names, err := attributeNames(r.Out, args[1:], r.inputs)
 			if err != nil {
 				return err
 			}
-			return writeAttributes(cmd, r.source(), names, r.report, r.out)
+			return writeAttributes(cmd, r.source(), names, r.report, r.Out)
 		},
 	}
 	r.register(cmd, "write the tree of attributes below this folder")
@@ -158,20 +158,20 @@ func newKeptCommand() *cobra.Command {
 			if err := r.open(cmd, args); err != nil {
 				return err
 			}
-			if err := checkEnding("--out", r.out, holdsText); err != nil {
+			if err := checkEnding("--out", r.Out, holdsText); err != nil {
 				return usageError{err}
 			}
 			if err := r.areDocuments(); err != nil {
 				return err
 			}
-			if err := output.CheckOutputs(r.inputs, "", r.out); err != nil {
+			if err := output.CheckOutputs(r.inputs, "", r.Out); err != nil {
 				return usageError{err}
 			}
-			return writeKept(cmd, r.source(), r.inputs, r.report, r.duplicates, r.out)
+			return writeKept(cmd, r.source(), r.inputs, r.report, r.Others, r.Out)
 		},
 	}
 	r.register(cmd, "write the names here, one a line; - is standard output")
-	registerKeep(cmd.Flags(), &r.duplicates, "the files to list: originals, or duplicates, the removed ones")
+	registerKeep(cmd.Flags(), &r.Others, "the files to list: originals, or duplicates, the removed ones")
 	return cmd
 }
 

@@ -70,7 +70,7 @@ func newShowCommand() *cobra.Command {
 	fs.BoolVar(&s.asJSON, "json", false, "print JSON")
 	fs.StringArrayVar(&s.inputs, "input", nil, "read this input of the run too, for totals and whole texts; repeat it for each, in the order of the run")
 	s.registerReading(fs)
-	s.limits.register(fs)
+	s.limits.register(fs, &s.MaxBad)
 	return cmd
 }
 

@@ -46,10 +46,10 @@ func newTermsCommand() *cobra.Command {
 			switch {
 			case len(args) == 0:
 				return usageError{errors.New(`terms: no INPUT; name files or directories, or "-" for standard input`)}
-			case f.out == "" || f.out == input.Stdin:
+			case f.Out == "" || f.Out == input.Stdin:
 				return usageError{errors.New("terms: give the file of the table with --out FILE")}
 			}
-			if err := checkEnding("--out", f.out, holdsTerms); err != nil {
+			if err := checkEnding("--out", f.Out, holdsTerms); err != nil {
 				return usageError{err}
 			}
 			return f.countTerms(cmd, args, uint32(least))
@@ -57,10 +57,10 @@ func newTermsCommand() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&f.out, "out", "", "write the table here; it is replaced when all is counted")
+	fs.StringVar(&f.Out, "out", "", "write the table here; it is replaced when all is counted")
 	fs.IntVar(&least, "min-docs", 2, "leave out terms that stand in fewer documents")
 	f.reading.register(fs)
-	f.limits.register(fs)
+	f.limits.register(fs, &f.MaxBad)
 	return cmd
 }
 
@@ -69,7 +69,7 @@ func (f *options) countTerms(cmd *cobra.Command, args []string, least uint32) er
 	if err != nil {
 		return err
 	}
-	if err := output.CheckOutputs(in.inputs, "", f.out); err != nil {
+	if err := output.CheckOutputs(in.inputs, "", f.Out); err != nil {
 		return err
 	}
 	var counter terms.Counter
@@ -90,7 +90,7 @@ func (f *options) countTerms(cmd *cobra.Command, args []string, least uint32) er
 		return bad
 	}
 	table := counter.Table(least)
-	if err := index.WriteTermsFile(f.out, table); err != nil {
+	if err := index.WriteTermsFile(f.Out, table); err != nil {
 		return err
 	}
 	if n := counter.Missed(); n > 0 {

@@ -147,6 +147,7 @@ var ranges = map[string]struct {
 	"shingle":   {least: 1, most: feature.MaxShingle, want: fmt.Sprintf("1 to %d", feature.MaxShingle)},
 	"distance":  {least: 1, most: feature.MaxDistance, want: fmt.Sprintf("1 to %d", feature.MaxDistance)},
 	"jobs":      {least: 1, most: 1 << 31, want: "at least 1"},
+	"max-ratio": {least: 0, most: 1 << 63, want: "0 or more"},
 	"max-bad":   {least: -1, most: 1 << 63, want: "at least 0, or -1 for any number"},
 }
 
@@ -229,7 +230,7 @@ type wantError string
 func (e wantError) Error() string { return "want " + string(e) }
 
 // byteSize is the value of a flag in bytes, such as 1GiB.
-type byteSize uint64
+type byteSize int64
 
 // Set reads a number of bytes.
 func (b *byteSize) Set(text string) error {

@@ -21,14 +21,13 @@ import (
 type limitFlags struct {
 	maxRecord, maxWindow string
 	maxRatio             int
-	maxBad               int64
 }
 
-func (f *limitFlags) register(fs *pflag.FlagSet) {
+func (f *limitFlags) register(fs *pflag.FlagSet, maxBad *int64) {
 	fs.StringVar(&f.maxRecord, "max-record", "64MiB", "longest line; a longer one is a bad record")
 	fs.StringVar(&f.maxWindow, "max-window", "128MiB", "largest window of a zstd input (zstd --long); it is held in memory")
 	fs.IntVar(&f.maxRatio, "max-ratio", compress.DefaultMaxRatio, "refuse an input that expands more than so many times to over 1 GiB; 0: never")
-	fs.Int64Var(&f.maxBad, "max-bad", -1, "stop at more bad records than this; 0 stops at the first, -1 never stops")
+	fs.Int64Var(maxBad, "max-bad", -1, "stop at more bad records than this; 0 stops at the first, -1 never stops")
 	refine(fs, nil, "limit", "record=64MiB (a longer one is bad), window=128MiB (of zstd --long, held in memory), ratio=1000 (expansion of an input to over 1 GiB; 0: any), bad=-1 (stop at more bad records than this; -1: never)")
 }
 
@@ -49,10 +48,7 @@ func (f *limitFlags) config() (c corpus.SourceConfig, err error) {
 		return c, err
 	}
 	c.MaxRecord, c.MaxRatio = int(record), f.maxRatio
-	switch {
-	case f.maxRatio < 0:
-		return c, fmt.Errorf("--limit ratio=%d: want 0 or more", f.maxRatio)
-	case f.maxRatio == 0:
+	if f.maxRatio == 0 {
 		c.MaxRatio = -1
 	}
 	return c, nil
@@ -137,10 +133,10 @@ var processors = runtime.NumCPU
 // processors is how many a run is given. One job over web archives has one more, if there
 // is one: to decompress them and to find their records takes half of the time.
 func (t *task) processors() int {
-	if _, framed := t.found.(corpus.Framer); framed && t.jobs == 1 {
+	if _, framed := t.found.(corpus.Framer); framed && t.Workers == 1 {
 		return min(2, processors())
 	}
-	return t.jobs
+	return t.Workers
 }
 
 // jobsPerProcessor: more goroutines than this gain nothing, and each takes memory.

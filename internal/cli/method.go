@@ -128,14 +128,14 @@ func firstGiven(method string, flags []given) error {
 
 // taskMethod checks the method and the flags that only some methods have.
 func (f *options) taskMethod(p *task) error {
-	if err := f.method.complete(&p.scheme, f.index, f.threshold); err != nil {
+	if err := f.method.complete(&p.Scheme, f.index, f.Rules.Threshold); err != nil {
 		return err
 	}
-	info, others := p.scheme.Info(), !p.scheme.BySegments()
+	info, others := p.Scheme.Info(), !p.Scheme.BySegments()
 	return firstGiven(info.Name, []given{
-		{others && f.score != dedup.ScoreText, spelled("score")},
-		{others && f.mosaics, "--mosaics"},
-		{f.threshold != 0 && info.Threshold == 0, "--threshold"},
+		{others && f.Rules.Score != dedup.ScoreText, spelled("score")},
+		{others && f.Rules.RemoveMosaics, "--mosaics"},
+		{f.Rules.Threshold != 0 && info.Threshold == 0, "--threshold"},
 		{f.filterOnly && !info.FilterOnly, "--filter-only"},
 	})
 }

@@ -19,12 +19,12 @@ import (
 const progressInterval = 200 * time.Millisecond
 
 // showProgress draws a bar while standard error is a terminal. stop removes it.
-func (t *task) showProgress(stderr io.Writer, job *pipeline.Job) (stop func()) {
+func (t *task) showProgress(stderr io.Writer) (stop func()) {
 	f, ok := stderr.(*os.File)
 	if t.quiet || !ok || !term.IsTerminal(int(f.Fd())) {
 		return func() {}
 	}
-	live := job.Live
+	live := t.Live
 	bars := mpb.New(mpb.WithOutput(stderr), mpb.WithRefreshRate(progressInterval))
 	bar := t.newBar(bars, live)
 	done, ended := make(chan struct{}), make(chan struct{})
@@ -76,7 +76,7 @@ func (t *terminal) Read(p []byte) (int, error) {
 // pipe, it has no bar and no total, only the amount read.
 func (t *task) newBar(bars *mpb.Progress, live *pipeline.Live) *mpb.Bar {
 	start := time.Now()
-	total, known := input.TotalSize(t.inputs)
+	total, known := input.TotalSize(t.Inputs)
 	style, read := mpb.BarFillerBuilder(mpb.BarStyle()), decor.CountersKibiByte("% .1f / % .1f")
 	if !known {
 		total, style, read = 0, mpb.NopStyle(), decor.CurrentKibiByte("% .1f read")

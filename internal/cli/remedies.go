@@ -130,10 +130,10 @@ func (f formats) holdsOther(args, usual []string, cfg corpus.SourceConfig, err e
 // meant for one.
 func (t *task) tellLines(ctx context.Context, stderr io.Writer) {
 	one, ok := t.found.(page.Format)
-	if !ok || one.HTML || t.formats.chosen != "auto" || len(t.inputs) != 1 || t.quiet {
+	if !ok || one.HTML || t.formats.chosen != "auto" || len(t.Inputs) != 1 || t.quiet {
 		return
 	}
-	source := t.formats.source(t.inputs, t.source)
+	source := t.formats.source(t.Inputs, t.source)
 	defer source.Close() // only read
 	var b corpus.Block
 	defer b.Release()

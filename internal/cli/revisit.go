@@ -29,7 +29,7 @@ func (f *revisitFlags) check(of *options) (r warc.Revisit, err error) {
 		return r, errors.New("--format warc:near is about records that no revisit record can stand for: give warc:revisit,near=keep")
 	case !f.write:
 		return r, nil
-	case of.out == "":
+	case of.Out == "":
 		return r, errors.New("--format warc:revisit writes to --out: give that too")
 	case of.filterOnly:
 		return r, errors.New("--format warc:revisit needs the side table, which knows the earlier record: leave --filter-only out")

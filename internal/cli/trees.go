@@ -37,7 +37,7 @@ func (f *options) taskOutDir(p *task) error {
 		return errors.New("--split is about the files of --out-dir: give that too")
 	case f.outDir == "":
 		return nil
-	case p.out != "":
+	case p.Out != "":
 		return errors.New("--out writes one file and --out-dir one for each input: give one of them")
 	}
 	size := s.shardSize
@@ -75,18 +75,18 @@ func (t *task) planTree() (err error) {
 	}
 	_, single := t.found.(page.Format)
 	if t.shard == 0 {
-		t.tree, err = output.PlanTree(t.outDir, t.args, t.inputs)
+		t.Tree, err = output.PlanTree(t.outDir, t.Args, t.Inputs)
 	} else if single {
 		return usageError{errors.New("--split: each input is one document of its own file, which cannot be part of another")}
 	} else {
-		t.tree, err = output.PlanShards(t.outDir, t.inputs, t.shard)
+		t.Tree, err = output.PlanShards(t.outDir, t.Inputs, t.shard)
 	}
 	if err != nil {
 		return err
 	}
 	// If a file is one document and the document is removed, nothing is left of the file.
-	t.tree.SkipEmpty = t.split.skipEmpty || single
-	return t.tree.Check(t.args, t.inputs, t.index, t.out, t.report, t.rejects, t.summary)
+	t.Tree.SkipEmpty = t.split.skipEmpty || single
+	return t.Tree.Check(t.Args, t.Inputs, t.index, t.Out, t.Report, t.Rejects, t.summary)
 }
 
 // tellTreeAside reports the new place of an earlier run's files.
@@ -104,27 +104,27 @@ func tellTreeAside(stderr io.Writer, tree *output.Tree) {
 // enclose chooses how records are written if their format makes more of a file than one record
 // after the other.
 func (t *task) enclose() (err error) {
-	if isTable(t.report) {
-		if t.tabled, err = parquet.Report(); err != nil {
+	if isTable(t.Report) {
+		if t.Tabled, err = parquet.Report(); err != nil {
 			return err
 		}
 	}
 	e, ok := t.found.(corpus.Encloser)
-	if !ok || t.out == "" && t.tree == nil {
+	if !ok || t.Out == "" && t.Tree == nil {
 		return nil
 	}
-	one := func(inputs []input.Input) (output.Enclosure, error) { return e.Enclose(inputs, t.annotate) }
+	one := func(inputs []input.Input) (output.Enclosure, error) { return e.Enclose(inputs, t.Annotate) }
 	switch {
-	case t.out == input.Stdin:
+	case t.Out == input.Stdin:
 		return usageError{fmt.Errorf("%s is no stream: name a file with --out", t.found.Name())}
-	case t.tree == nil:
-		t.enclosure, err = one(t.inputs)
+	case t.Tree == nil:
+		t.Enclosure, err = one(t.Inputs)
 	case t.shard > 0:
 		var all output.Enclosure
-		all, err = one(t.inputs)
-		t.tree.Enclose = func(int) (output.Enclosure, error) { return all, nil }
+		all, err = one(t.Inputs)
+		t.Tree.Enclose = func(int) (output.Enclosure, error) { return all, nil }
 	default:
-		t.tree.Enclose = func(n int) (output.Enclosure, error) { return one(t.inputs[n : n+1]) }
+		t.Tree.Enclose = func(n int) (output.Enclosure, error) { return one(t.Inputs[n : n+1]) }
 	}
 	return err
 }

@@ -119,10 +119,10 @@ func (t *task) checkTimes() error {
 	}
 	switch format.(type) {
 	case warc.Format:
-		t.window.Told = t.window.Seconds > 0
+		t.Window.Told = t.Window.Seconds > 0
 	case jsonl.Format, jsonarray.Format, csv.Format, nil:
 	default:
-		if t.window.Told {
+		if t.Window.Told {
 			return usageError{fmt.Errorf("--time-field: documents of %s have no field of a time that is read: leave it out, for the time of arrival", format.Name())}
 		}
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -183,22 +184,21 @@ func refusal(err error) error {
 	return fmt.Errorf("%w; %s; a later run with the same output may have put it aside (%s.1)", err, putFileBack, input.PartialSuffix)
 }
 
-// choiceWords name the choices in which a command may differ from the one it would continue.
+// choiceWords name the choices in which a command may differ from the one it would continue, except
+// for those that are named as their flag is.
 var choiceWords = map[pipeline.Choice]string{
 	pipeline.ChosenInputs: "other inputs", pipeline.ChosenInputState: "inputs of another size or time",
 	pipeline.ChosenOutputs: "another --out, --out-dir, --report or --rejects", pipeline.ChosenPipe: "a pipe",
-	pipeline.ChosenAnnotate: "--annotate otherwise", pipeline.ChosenRules: "another --threshold, --method, --mosaics or --verify",
-	pipeline.ChosenFormat: "another --format, --text-field or --id-field", pipeline.ChosenMaxRecord: "another --limit record",
-	pipeline.ChosenBatch: "another --batch", pipeline.ChosenSameID: "another --same-id",
-	pipeline.ChosenAgainst: "another --against, or other documents in it",
-	pipeline.ChosenOthers:  "another --keep", pipeline.ChosenSpans: "--spans otherwise",
-	pipeline.ChosenWindow: "another window or --time-field",
+	"annotate": "--annotate otherwise", "rules": "another --threshold, --method, --mosaics or --verify",
+	"format": "another --format, --text-field or --id-field", "max_record": "another --limit record", "replace": "another --same-id",
+	"against": "another --against, or other documents in it", "others": "another --keep", "spans": "--spans otherwise",
+	"window": "another window or --time-field",
 }
 
 func otherChoices(choices []pipeline.Choice) string {
 	var words []string
 	for _, c := range choices {
-		words = append(words, choiceWords[c])
+		words = append(words, cmp.Or(choiceWords[c], "another --"+string(c)))
 	}
 	return strings.Join(words, " and ")
 }
