@@ -126,10 +126,22 @@ func abandon(cmd *cobra.Command, dir string) (err error) {
 		return err
 	}
 	if ledger.Unfinished() == nil {
-		return fmt.Errorf("index %s has no interrupted run", dir)
+		return noInterrupted(x, dir)
 	}
 	if err := giveUp(ledger, cmd.ErrOrStderr()); err != nil {
 		return err
 	}
 	return x.Finish(map[string][]byte{pipeline.LedgerName: nil})
+}
+
+// noInterrupted returns the error for an index without a run to abandon.
+func noInterrupted(x *index.Index, dir string) error {
+	started, err := x.Started()
+	switch {
+	case err != nil:
+		return err
+	case started != nil:
+		return fmt.Errorf("index %s: a run on it was interrupted before its first checkpoint: nothing of it is remembered, so there is nothing to abandon, and any command can run", dir)
+	}
+	return fmt.Errorf("index %s has no interrupted run", dir)
 }
