@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"time"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
@@ -55,43 +54,29 @@ type Progress struct {
 type Ledger struct {
 	index  *index.Index
 	job    *Job
-	chosen choices  // of a run that can be continued
-	prints []uint64 // of the inputs begun, see entry.Prints
-	found  *entry   // the note of another run; nil for none
+	chosen choices     // of a run that can be continued
+	prints []uint64    // of the inputs begun, see Unfinished.Prints
+	found  *Unfinished // the note of another run; nil for none
 	goesOn *Progress
 	last   *Progress // the last Progress stored by Save
 }
 
-// entry is a run as its checkpoints store it: the command, so that only the same one
-// continues it, and how far it came.
-type entry struct {
-	Command  []string `json:"command"` // the INPUT arguments, for messages
+// Unfinished is a run that was stopped before it was over, as its checkpoints store it: the command,
+// so that only the same one continues it, and how far it came.
+type Unfinished struct {
+	Args     []string `json:"command"` // the INPUT arguments, for messages
 	Choices  choices  `json:"choices"`
-	Progress Progress `json:"progress"`
-	Pipe     bool     `json:"pipe"`  // cannot be continued: it read or wrote a pipe
-	Gone     bool     `json:"gone"`  // it read a pipe, and none of its files is still here
-	Saved    int64    `json:"saved"` // time of the checkpoint, Unix seconds
+	Progress Progress `json:"progress"` // up to its last checkpoint
+	Pipe     bool     `json:"pipe"`     // cannot be continued: it read or wrote a pipe
+	// Gone: it read a pipe and wrote no file. So no file of that run can be the only copy of a
+	// document, and another run may begin.
+	Gone  bool  `json:"gone"`
+	Saved int64 `json:"saved"` // time of the checkpoint, Unix seconds
 	// Prints are input.Fingerprint of the inputs begun, 0 if unknown. The inputs after them have
 	// not been looked at, so they may be any.
 	Prints []uint64 `json:"prints"`
 
-	foreign bool // by another version: nothing else is known
-}
-
-// Unfinished is a run that was stopped before it was over.
-type Unfinished struct {
-	Args      []string // its INPUT arguments
-	Documents int64    // judged up to its last checkpoint
-	Kept      int64
-	Saved     time.Time // when that was
-	Decided   bool      // all its documents were
-	// Foreign marks a run of another version; nothing else is known about it.
-	Foreign bool
-	// Pipe: it read or wrote a pipe, and cannot be continued.
-	Pipe bool
-	// Gone: it read a pipe and wrote no file. So no file of that run can be the only copy of a
-	// document, and another run may begin.
-	Gone bool
+	Foreign bool `json:"-"` // by another version: nothing else is known
 }
 
 // Refusal is the reason why an unfinished run is not continued.
@@ -136,9 +121,9 @@ func OpenLedger(x *index.Index, job *Job) (*Ledger, error) {
 	if err != nil || len(stored) == 0 {
 		return l, err
 	}
-	l.found = new(entry)
+	l.found = new(Unfinished)
 	if json.Unmarshal(stored, l.found) != nil {
-		l.found = &entry{foreign: true}
+		l.found = &Unfinished{Foreign: true}
 	} else if left := x.Left(); left != nil {
 		l.found.Progress.Tally.Documents, l.found.Saved = int64(left.Documents), left.Time
 	}
@@ -146,16 +131,7 @@ func OpenLedger(x *index.Index, job *Job) (*Ledger, error) {
 }
 
 // Unfinished returns the run that another process has left; nil if there is none.
-func (l *Ledger) Unfinished() *Unfinished {
-	if l.found == nil {
-		return nil
-	}
-	e := l.found
-	return &Unfinished{
-		Args: e.Command, Documents: e.Progress.Tally.Documents, Kept: e.Progress.Tally.Kept, Saved: time.Unix(e.Saved, 0),
-		Decided: e.Progress.Ended, Foreign: e.foreign, Pipe: e.Pipe, Gone: e.Gone,
-	}
-}
+func (l *Ledger) Unfinished() *Unfinished { return l.found }
 
 // CanContinue reports whether this run could be continued if it were stopped: the
 // inputs can be read again, the outputs cut back, and the index knows how far it came.
@@ -171,17 +147,17 @@ func (l *Ledger) repeatable() bool {
 func (l *Ledger) Continue() (*Progress, error) {
 	e := l.found
 	refused := func(why Refusal, err error) (*Progress, error) {
-		return nil, &RefusedError{Why: why, Run: *l.Unfinished(), Err: err}
+		return nil, &RefusedError{Why: why, Run: *l.found, Err: err}
 	}
 	switch {
-	case e.foreign:
+	case e.Foreign:
 		return refused(OtherVersion, nil)
 	case e.Pipe:
 		return refused(OverPipe, nil)
 	case !l.CanContinue():
-		return nil, &RefusedError{Why: OtherCommand, Run: *l.Unfinished(), Other: []Choice{ChosenPipe}}
+		return nil, &RefusedError{Why: OtherCommand, Run: *l.found, Other: []Choice{ChosenPipe}}
 	case !reflect.DeepEqual(l.chosen, e.Choices):
-		return nil, &RefusedError{Why: OtherCommand, Run: *l.Unfinished(), Other: l.chosen.other(&e.Choices)}
+		return nil, &RefusedError{Why: OtherCommand, Run: *l.found, Other: l.chosen.other(&e.Choices)}
 	}
 	inputs := l.job.Inputs
 	for i, in := range inputs[:min(len(e.Prints), len(inputs))] {
@@ -203,7 +179,7 @@ func (l *Ledger) Continue() (*Progress, error) {
 // that part again, so GiveUp cuts it off. Output from a pipe could not be made again.
 func (l *Ledger) GiveUp() (left []string, err error) {
 	e := l.found
-	if e.foreign || e.Pipe {
+	if e.Foreign || e.Pipe {
 		return nil, nil
 	}
 	if tree := e.Progress.Tree; tree != nil {
@@ -272,7 +248,7 @@ func (l *Ledger) reopen(name string, at output.Mark) (*output.Writer, error) {
 			return nil, foundErr
 		}
 	}
-	return nil, &RefusedError{Why: OutputGone, Run: *l.Unfinished(), Err: err}
+	return nil, &RefusedError{Why: OutputGone, Run: *l.found, Err: err}
 }
 
 // Save returns the note that a checkpoint stores of the run, reading or decided; nil if no later
@@ -283,8 +259,8 @@ func (l *Ledger) Save(p Progress) map[string][]byte {
 	if job.Temporary || l.index.Table() == nil && !job.ReadsPipe() {
 		return nil
 	}
-	e := entry{
-		Command: job.Args, Choices: l.chosen, Progress: p,
+	e := Unfinished{
+		Args: job.Args, Choices: l.chosen, Progress: p,
 		Pipe: !l.CanContinue(), Gone: job.leavesNothing(), Saved: job.now().Unix(),
 	}
 	if !e.Pipe {
@@ -320,4 +296,21 @@ func (l *Ledger) Note(full bool) error {
 		return err
 	}
 	return step.Done("ended")
+}
+
+// ErrUnfinished is returned by CheckCompleted for an index on which a run was interrupted.
+var ErrUnfinished = errors.New("a run on it was interrupted: not all that it knows is in the outputs of that run yet; finish it first, by the same command")
+
+// CheckCompleted refuses an index with unsettled documents, judging by the values stored in it. Such an
+// index has an interrupted run that may be continued, or one whose outputs lack their names.
+func CheckCompleted(value func(name string) ([]byte, error)) error {
+	stored, err := value(LedgerName)
+	if err != nil || len(stored) == 0 {
+		return err
+	}
+	var e Unfinished
+	if json.Unmarshal(stored, &e) == nil && e.Gone {
+		return nil // the run will not go on
+	}
+	return ErrUnfinished
 }

@@ -290,7 +290,7 @@ func TestNotContinued(t *testing.T) {
 			indextest.Must(t, c.harm(r))
 			var refused *RefusedError
 			err := r.run()
-			if !errors.As(err, &refused) || refused.Why != c.want || refused.Error() == "" || refused.Run.Documents == 0 {
+			if !errors.As(err, &refused) || refused.Why != c.want || refused.Error() == "" || refused.Run.Progress.Tally.Documents == 0 {
 				t.Fatalf("%v", err)
 			}
 			if !slices.Equal(refused.Other, c.than) {
@@ -324,7 +324,7 @@ func TestGivenUp(t *testing.T) {
 	indextest.Must(t, err)
 	defer x.Close()
 	u := l.Unfinished()
-	if u == nil || u.Foreign || u.Pipe || u.Decided || u.Kept == 0 || u.Saved.Unix() != 1700000000 || !slices.Equal(u.Args, r.command.Args) {
+	if u == nil || u.Foreign || u.Pipe || u.Progress.Ended || u.Progress.Tally.Kept == 0 || u.Saved != 1700000000 || !slices.Equal(u.Args, r.command.Args) {
 		t.Errorf("%+v", u)
 	}
 	left, err := l.GiveUp()
@@ -436,12 +436,12 @@ func TestPipeIsGivenUp(t *testing.T) {
 	indextest.Must(t, w.WriteRecord([]byte("a record\n")))
 	at, err := w.Sync()
 	indextest.Must(t, errors.Join(err, w.Abort()))
-	stored, err := json.Marshal(entry{Pipe: true, Choices: choices{Outputs: []string{kept}}, Progress: Progress{Written: Written{at}}})
+	stored, err := json.Marshal(Unfinished{Pipe: true, Choices: choices{Outputs: []string{kept}}, Progress: Progress{Written: Written{at}}})
 	indextest.Must(t, err)
 	x, l, err := r.open()
 	indextest.Must(t, err)
 	defer x.Close()
-	l.found = new(entry)
+	l.found = new(Unfinished)
 	indextest.Must(t, json.Unmarshal(stored, l.found))
 	if left, err := l.GiveUp(); left != nil || err != nil {
 		t.Errorf("%q, %v", left, err)

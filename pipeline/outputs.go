@@ -234,3 +234,11 @@ func (o *outputs) sync(ended bool) (written Written, err error) {
 	}
 	return written, step.Done("synced outputs")
 }
+
+// other writes a record that is no document, as it came.
+func (o *outputs) other(rec *record) error {
+	if o.Kept == nil {
+		return nil
+	}
+	return o.format.Keep(o.Kept, rec.raw)
+}

@@ -81,7 +81,7 @@ func (l *Ledger) openTree(worthless []output.FileID) (*output.Tree, error) {
 	}
 	t, err := output.OpenTree(plan, *l.goesOn.Tree)
 	if err != nil {
-		return nil, &RefusedError{Why: OutputGone, Run: *l.Unfinished(), Err: err}
+		return nil, &RefusedError{Why: OutputGone, Run: *l.found, Err: err}
 	}
 	return t, nil
 }

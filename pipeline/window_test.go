@@ -104,11 +104,11 @@ func TestTimesToCome(t *testing.T) {
 			job.began = job.whenBegun()
 			for ahead, want := range map[time.Duration]bool{-50 * 365 * 24 * time.Hour: true, 0: true, most: true, most + time.Second: false} {
 				doc := corpus.Document{Time: now.Add(ahead)}
-				if got := appendTime(nil, &doc, job.latest); len(got) > 0 != want || want && len(got) != storedTime {
+				if got := job.appendTime(nil, &doc); len(got) > 0 != want || want && len(got) != storedTime {
 					t.Errorf("a window of %v, a document of %v from now: %d bytes, want it believed: %v", window, ahead, len(got), want)
 				}
 			}
-			if len(appendTime(nil, &corpus.Document{}, job.latest)) > 0 {
+			if len(job.appendTime(nil, &corpus.Document{})) > 0 {
 				t.Error("a document that tells no time has one")
 			}
 		}

@@ -38,7 +38,6 @@ func newCompareCommand() *cobra.Command {
 		RunE:    f.run,
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.StringVar(&f.Report, "report", "", "explain a line of this report, whose documents stand in the INPUTs (default the file that the line names)")
 	fs.IntVar(&f.line, "line", 1, "which line of the report, from 1")
 	fs.BoolVar(&f.weigh, "weigh", false, "with --report: weigh words for the cosine by how many documents of the INPUTs have them, all of which are read")
@@ -102,16 +101,12 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 
 // style is how texts are shown on an output.
 func (f *explaining) style(out io.Writer) (style textdiff.Style, err error) {
-	file, isFile := out.(*os.File)
-	if w, ok := out.(*firstError); ok {
-		file, isFile = w.Writer.(*os.File)
-	}
-	terminal := isFile && term.IsTerminal(int(file.Fd()))
+	terminal := terminalOf(out)
 	style = textdiff.Style{Width: f.width, Whole: f.whole}
 	if style.Width == 0 {
 		style.Width = 120
-		if terminal {
-			if columns, _, err := term.GetSize(int(file.Fd())); err == nil {
+		if terminal != nil {
+			if columns, _, err := term.GetSize(int(terminal.Fd())); err == nil {
 				style.Width = columns
 			}
 		}
@@ -119,7 +114,7 @@ func (f *explaining) style(out io.Writer) (style textdiff.Style, err error) {
 	if style.Width < 20 || style.Width > 1000 {
 		return style, fmt.Errorf("--width %d: want 20 to 1000", f.width)
 	}
-	style.Color = f.color == "always" || f.color == "auto" && terminal && os.Getenv("NO_COLOR") == ""
+	style.Color = f.color == "always" || f.color == "auto" && terminal != nil && os.Getenv("NO_COLOR") == ""
 	return style, nil
 }
 
@@ -178,29 +173,22 @@ func (f *explaining) reported(cmd *cobra.Command, args []string, cfg corpus.Sour
 	return earlier, later, err
 }
 
+// errEnough ends the reading of documents.
+var errEnough = errors.New("enough")
+
 // someDocuments reads the documents of a source, as long as do wants more. It passes over records
 // that are no documents.
-func someDocuments(ctx context.Context, source *corpus.Source, do func(*corpus.Block, *corpus.Document) bool) (err error) {
-	defer func() { err = errors.Join(err, source.Close()) }()
-	var block corpus.Block
-	defer block.Release()
-	var parser corpus.Parser
-	for {
-		if err := source.Next(ctx, &block); err != nil {
-			if err == io.EOF {
-				return nil
-			}
-			return err
-		}
-		if parser == nil {
-			if parser, err = block.Format.NewParser(""); err != nil {
-				return err
+func someDocuments(ctx context.Context, source *corpus.Source, do func(*corpus.Block, *corpus.Document) bool) error {
+	err := corpus.EachBlock(ctx, source, func(b *corpus.Block, parser corpus.Parser) error {
+		for doc := range parser.Parse(b) {
+			if doc.Bad == nil && !doc.Empty && !do(b, doc) {
+				return errEnough
 			}
 		}
-		for doc := range parser.Parse(&block) {
-			if doc.Bad == nil && !doc.Empty && !do(&block, doc) {
-				return nil
-			}
-		}
+		return nil
+	})
+	if err == errEnough {
+		err = nil
 	}
+	return errors.Join(err, source.Close())
 }

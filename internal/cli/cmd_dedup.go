@@ -29,12 +29,7 @@ func newDedupCommand() *cobra.Command {
 		SuggestFor: []string{"deduplicate", "uniq"},
 		Long:       dedupLong + "\n\n" + methodsHelp() + "\n" + exitCodeHelp,
 		Example:    dedupExample,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageError{errors.New(`dedup: no INPUT; name files or directories, or "-" for standard input`)}
-			}
-			return nil
-		},
+		Args:       needInput,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			task, err := f.task(args)
 			if err != nil {
@@ -193,9 +188,16 @@ func opened[T any](ctx context.Context, open func() (T, error)) (T, error) {
 // Unwanted outputs are nil.
 func tellAside(stderr io.Writer, outputs ...*output.Writer) {
 	for _, w := range outputs {
-		if w != nil && w.Aside() != "" {
-			fmt.Fprintf(stderr, "firstseen: an earlier run has left %s unfinished; what it wrote was put aside as %s\n", w.Name(), w.Aside())
+		if w != nil {
+			tellLeft(stderr, w.Name(), w.Aside())
 		}
+	}
+}
+
+// tellLeft reports the new name of an earlier run's file, "" for none.
+func tellLeft(stderr io.Writer, name, aside string) {
+	if aside != "" {
+		fmt.Fprintf(stderr, "firstseen: an earlier run has left %s unfinished; what it wrote was put aside as %s\n", name, aside)
 	}
 }
 
@@ -265,7 +267,7 @@ func (t *task) tell(cmd *cobra.Command, s *report.Summary, file *output.Writer) 
 	}
 	switch {
 	case t.summary == input.Stdin:
-		return encodeSummary(cmd.OutOrStdout(), s)
+		return encodeIndented(cmd.OutOrStdout(), s)
 	case file != nil:
 		return writeSummary(file, s)
 	}

@@ -64,7 +64,6 @@ func newCreateCommand() *cobra.Command {
 		Example: "  firstseen index create seen/ --docs 50M --window 2d\n  firstseen index create near/ --method simhash:distance=2",
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	f.method.register(fs, &f.Scheme, &f.Rules.Score)
 	hide(fs, "score")
 	fs.StringVar(&f.docs, "docs", "", "size the filter for this many documents, such as 10M (default 1M)")

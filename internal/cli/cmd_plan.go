@@ -88,7 +88,6 @@ func newPlanCommand() *cobra.Command {
 		},
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.StringVar(&f.docs, "docs", "", "number of documents, such as 10M")
 	fs.StringVar(&f.memory, "memory", "", "size of the filter, such as 1GiB (default: as large as the documents need)")
 	f.counting.registerPlan(fs)
@@ -219,9 +218,6 @@ func (p *foreseen) measure(cmd *cobra.Command) (*sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.IDBytes, err = idBytes(blocks); err != nil {
-		return nil, err
-	}
 	return m, p.run(cmd.Context(), m, blocks)
 }
 
@@ -267,30 +263,6 @@ func (r *replay) Next(_ context.Context, b *corpus.Block) error {
 func (r *replay) Bound(int, func(context.Context, int) error) {}
 func (r *replay) Close() error                                { return nil }
 
-// idBytes is the mean length of the ids.
-func idBytes(blocks []corpus.Block) (float64, error) {
-	docs, size := 0, 0
-	var block corpus.Block
-	for i := range blocks {
-		block.Refill(&blocks[i])
-		parser, err := block.Format.NewParser("")
-		if err != nil {
-			return 0, usageError{err}
-		}
-		for doc := range parser.Parse(&block) {
-			if doc.Bad == nil {
-				docs++
-				size += len(doc.ID)
-			}
-		}
-		block.Release()
-	}
-	if docs == 0 {
-		return 0, errors.New("plan: the sample holds no document; are --text-field and the inputs right?")
-	}
-	return float64(size) / float64(docs), nil
-}
-
 // run sends the sample through the pipeline and notes the results.
 func (p *foreseen) run(ctx context.Context, m *sample, blocks []corpus.Block) (err error) {
 	runtime.GOMAXPROCS(p.Workers)
@@ -307,11 +279,12 @@ func (p *foreseen) run(ctx context.Context, m *sample, blocks []corpus.Block) (e
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
 	start := time.Now()
-	keys := 0
+	keys, ids := 0, 0
 	summary, err := pipeline.Run(ctx, x, pipeline.Job{
 		Source: &replay{blocks},
 		Scheme: scheme, Workers: p.Workers, MaxBad: -1,
-		Each: func(_ string, r *dedup.Result, _ dedup.Counts) error {
+		Each: func(id string, r *dedup.Result, _ dedup.Counts) error {
+			ids += len(id)
 			if r.Kept {
 				keys += r.Segments + 1 // and the whole text
 				if !scheme.BySegments() {
@@ -326,6 +299,10 @@ func (p *foreseen) run(ctx context.Context, m *sample, blocks []corpus.Block) (e
 	}
 	m.Seconds = max(time.Since(start).Seconds(), 1e-6)
 	m.Documents, m.Bad, m.Removed = summary.Documents, summary.Bad, summary.Removed
+	if m.Documents == 0 {
+		return errors.New("plan: the sample holds no document; are --text-field and the inputs right?")
+	}
+	m.IDBytes = float64(ids) / float64(m.Documents)
 	m.DocsASecond = float64(m.Documents) / m.Seconds
 	m.KeysPerDoc = float64(summary.Table.Entries) / float64(summary.Kept)
 	m.AllKeysPerDoc = float64(keys) / float64(summary.Kept)

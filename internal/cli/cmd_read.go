@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 )
 
 func newReadCommand() *cobra.Command {
@@ -18,16 +20,10 @@ func newReadCommand() *cobra.Command {
 		Short:   "Print the documents of inputs as dedup sees them: id, text and place",
 		Long:    readLong,
 		Example: "  firstseen read crawl.warc.gz | head -3",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageError{errors.New(`read: no INPUT; name files or directories, or "-" for standard input`)}
-			}
-			return nil
-		},
-		RunE: f.texts,
+		Args:    needInput,
+		RunE:    f.texts,
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	f.reading.register(fs)
 	f.limits.register(fs, &f.MaxBad)
 	return cmd
@@ -59,8 +55,47 @@ func (f *options) texts(cmd *cobra.Command, args []string) error {
 		}
 		return lines.Encode(line)
 	})
-	if flushErr := out.Flush(); !errors.Is(err, flushErr) { // the same error was reported already
+	return flushed(out, err)
+}
+
+// flushed hands on the rest of an output, and adds its error to that of the work before.
+func flushed(out *bufio.Writer, err error) error {
+	if flushErr := out.Flush(); !errors.Is(err, flushErr) { // else it was reported already
 		err = errors.Join(err, flushErr)
 	}
 	return err
 }
+
+// needInput refuses a command without inputs.
+func needInput(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usageError{fmt.Errorf(`%s: no INPUT; name files or directories, or "-" for standard input`, shortPath(cmd))}
+	}
+	return nil
+}
+
+// toRead holds the inputs named by the arguments and the flags of reading.
+type toRead struct {
+	formats formats
+	inputs  []input.Input
+	cfg     corpus.SourceConfig
+}
+
+// toRead finds the inputs and reports the files passed over.
+func (f *options) toRead(cmd *cobra.Command, args []string) (g toRead, err error) {
+	if g.cfg, err = f.limits.config(); err == nil {
+		g.formats, err = f.reading.formats(g.cfg)
+	}
+	if err != nil {
+		return g, usageError{err}
+	}
+	g.cfg.Stdin = cmd.InOrStdin()
+	var passed []input.Passed
+	if g.inputs, passed, err = g.formats.expand(args, g.cfg); err == nil {
+		tellPassed(passed, cmd.ErrOrStderr())
+	}
+	return g, err
+}
+
+// source reads all inputs.
+func (g *toRead) source() *corpus.Source { return g.formats.source(g.inputs, g.cfg) }

@@ -79,7 +79,6 @@ type rereading struct {
 
 func (r *rereading) register(cmd *cobra.Command, out string) {
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.StringVarP(&r.Out, "out", "o", "", out)
 	r.reading.register(fs)
 	r.limits.register(fs, &r.MaxBad)
@@ -185,18 +184,10 @@ func (r *rereading) areDocuments() error {
 }
 
 // writeKept writes the names of the kept files, or of the removed ones.
-func writeKept(cmd *cobra.Command, source *corpus.Source, inputs []input.Input, report *lines.Reports, duplicates bool, name string) (err error) {
-	names, err := rows.CreateList(name)
-	if err != nil {
-		return err
-	}
-	tellTableAside(cmd, name, names)
-	defer func() { err = errors.Join(err, names.Discard()) }()
-	err = derive.KeptFiles(cmd.Context(), source, inputs, report, duplicates, func(input int) error {
-		return names.Write(inputs[input].Path)
+func writeKept(cmd *cobra.Command, source *corpus.Source, inputs []input.Input, report *lines.Reports, duplicates bool, name string) error {
+	return writeTable(cmd, name, nil, func(names *rows.Table) error {
+		return derive.KeptFiles(cmd.Context(), source, inputs, report, duplicates, func(input int) error {
+			return names.Write(inputs[input].Path)
+		})
 	})
-	if err != nil {
-		return err
-	}
-	return names.Close()
 }

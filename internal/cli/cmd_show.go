@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -65,7 +64,6 @@ func newShowCommand() *cobra.Command {
 		},
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.StringVar(&s.page, "html", "", "write one self-contained page of HTML here; - is standard output")
 	fs.BoolVar(&s.asJSON, "json", false, "print JSON")
 	fs.StringArrayVar(&s.inputs, "input", nil, "read this input of the run too, for totals and whole texts; repeat it for each, in the order of the run")
@@ -121,10 +119,7 @@ func (s *showing) show(cmd *cobra.Command, args []string) error {
 	case s.page != "":
 		return writeHTMLPage(s.page, func(w io.Writer) error { return digest.WriteHTML(w, "What "+strings.Join(args, ", ")+" says") })
 	case s.asJSON:
-		enc := json.NewEncoder(out)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(digest)
+		return encodeIndented(out, digest)
 	}
 	return digest.WriteText(out, styleOf(out))
 }
@@ -149,11 +144,8 @@ func (s *showing) readTexts(cmd *cobra.Command, report *lines.Reports, digest *s
 
 // styleOf is how text is written to an output: as wide as the terminal, if it is one.
 func styleOf(out io.Writer) (s show.Style) {
-	if w, ok := out.(*firstError); ok {
-		out = w.Writer
-	}
-	f, ok := out.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	f := terminalOf(out)
+	if f == nil {
 		return show.Style{Columns: 100}
 	}
 	s.Columns, _, _ = term.GetSize(int(f.Fd())) // 0 if it is unknown

@@ -42,11 +42,9 @@ func newTermsCommand() *cobra.Command {
 		Short:   "Count in how many documents terms stand, for methods that weigh them",
 		Long:    termsLong,
 		Example: "  firstseen terms --out terms.fst crawl/*.jsonl.gz\n  firstseen dedup --method imatch:terms=terms.fst --out kept.jsonl crawl/*.jsonl.gz",
+		Args:    needInput,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case len(args) == 0:
-				return usageError{errors.New(`terms: no INPUT; name files or directories, or "-" for standard input`)}
-			case f.Out == "" || f.Out == input.Stdin:
+			if f.Out == "" || f.Out == input.Stdin {
 				return usageError{errors.New("terms: give the file of the table with --out FILE")}
 			}
 			if err := checkEnding("--out", f.Out, holdsTerms); err != nil {
@@ -56,7 +54,6 @@ func newTermsCommand() *cobra.Command {
 		},
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.StringVar(&f.Out, "out", "", "write the table here; it is replaced when all is counted")
 	fs.IntVar(&least, "min-docs", 2, "leave out terms that stand in fewer documents")
 	f.reading.register(fs)

@@ -98,7 +98,7 @@ func (o *once) Set(text string) error {
 	return o.Value.Set(text)
 }
 
-// eachOnce makes the flags of a command and of its subcommands refuse a second value. Flags that
+// eachOnce makes the flags of a command refuse a second value. Flags that
 // are on or off, and those with several values, are exempt.
 func eachOnce(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -110,9 +110,6 @@ func eachOnce(cmd *cobra.Command) {
 			f.DefValue = "0"
 		}
 	})
-	for _, sub := range cmd.Commands() {
-		eachOnce(sub)
-	}
 }
 
 // wanted returns in plain words the values that a flag takes.

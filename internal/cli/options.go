@@ -51,7 +51,6 @@ type options struct {
 // registerDedup registers the flags of dedup, in the sections of its help.
 func (f *options) registerDedup(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.SortFlags = false
 
 	f.method.register(fs, &f.Scheme, &f.Rules.Score)
 	fs.Float64Var(&f.Rules.Threshold, "threshold", 0, "share of its text that a document must have in common with an earlier one to be removed (default 0.6; 0.5 by segments; 0.8 with --filter-only); with --method shingles the Jaccard similarity (default 0.6)")
@@ -107,4 +106,16 @@ const onFullDefault index.OnFull = 255
 
 func registerKeep(fs *pflag.FlagSet, duplicates *bool, usage string) {
 	oneOf(fs, duplicates, "keep", usage, word("originals", false), word("duplicates", true))
+}
+
+func (f *options) registerKey(fs *pflag.FlagSet) {
+	fs.BoolVar(&f.keyed, "key", false, "fingerprints keyed with a random secret, stored in the index: the default, unless SOURCE_DATE_EPOCH is set")
+	fs.BoolVar(&f.unkeyed, "no-key", false, "fingerprints without a secret, for indexes that are to be compared; an author of the input can then have chosen documents removed")
+}
+
+func (f *options) registerSameID(fs *pflag.FlagSet) {
+	oneOf(fs, &f.DropRetries, "again", "with --annotate from pipe to pipe: a document with the id and text of a kept one is kept again, or dropped",
+		word("keep", false), word("drop", true))
+	f.sameID = "keep"
+	refine(fs, &f.sameID, "same-id", "a document with the id of a kept one and another text: keep both, or replace the earlier one; keep:again=drop removes a document that is sent again", "keep", "replace")
 }

@@ -20,8 +20,7 @@ const progressInterval = 200 * time.Millisecond
 
 // showProgress draws a bar while standard error is a terminal. stop removes it.
 func (t *task) showProgress(stderr io.Writer) (stop func()) {
-	f, ok := stderr.(*os.File)
-	if t.quiet || !ok || !term.IsTerminal(int(f.Fd())) {
+	if t.quiet || terminalOf(stderr) == nil {
 		return func() {}
 	}
 	live := t.Live
@@ -49,6 +48,17 @@ func (t *task) showProgress(stderr io.Writer) (stop func()) {
 	}
 }
 
+// terminalOf returns the terminal that a stream is, nil if it is none.
+func terminalOf(stream any) *os.File {
+	if w, ok := stream.(*firstError); ok {
+		stream = w.Writer
+	}
+	if f, ok := stream.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return f
+	}
+	return nil
+}
+
 // terminal is standard input from a terminal, with a person typing.
 type terminal struct {
 	*os.File
@@ -58,7 +68,7 @@ type terminal struct {
 
 // waiting returns standard input; on a terminal it prints that it waits.
 func waiting(stdin io.Reader, stderr io.Writer) io.Reader {
-	if f, ok := stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if f := terminalOf(stdin); f != nil {
 		return &terminal{File: f, stderr: stderr}
 	}
 	return stdin

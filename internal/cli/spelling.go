@@ -105,9 +105,6 @@ func hideSettings(cmd *cobra.Command) {
 			hide(cmd.Flags(), s.old)
 		}
 	}
-	for _, sub := range cmd.Commands() {
-		hideSettings(sub)
-	}
 }
 
 // String returns the word with its settings.

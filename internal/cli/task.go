@@ -1,13 +1,13 @@
 package cli
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -173,6 +173,45 @@ func (f *options) taskOutputs(p *task) error {
 	return f.checkEndings()
 }
 
+// taskKey reads --key and --no-key. A run that can be repeated byte for byte has
+// no secret unless it is demanded.
+func (f *options) taskKey(p *task) error {
+	switch {
+	case f.keyed && f.unkeyed:
+		return errors.New("--key and --no-key are opposites: give one")
+	case f.keyed:
+		p.keyed = index.KeyRequired
+	case f.unkeyed:
+		p.keyed = index.KeyRefused
+	case os.Getenv(epochVariable) != "":
+		p.keyed = index.KeyAsIs
+	default:
+		p.keyed = index.KeyNew
+	}
+	return nil
+}
+
+// taskSameID checks the flags about documents of one id, and the batch.
+func (f *options) taskSameID(p *task) error {
+	if !slices.Contains([]string{"", "keep", "replace"}, f.sameID) {
+		return fmt.Errorf("--same-id %q: want one of keep, replace", f.sameID)
+	}
+	p.ReplaceSameID = f.sameID == "replace"
+	switch {
+	case f.DropRetries && !f.Annotate:
+		return errors.New("--same-id keep:again=drop is about the answers of --annotate to a pipe: without it, a document that comes again is removed as a copy")
+	case f.filterOnly && f.Batch != "":
+		return errors.New("--batch needs the side table, and --filter-only has none: a filter cannot take anything back")
+	case f.filterOnly && p.ReplaceSameID:
+		return errors.New("--same-id replace needs the side table, and --filter-only has none: a filter cannot take anything back")
+	case f.Batch != "" && f.index == "":
+		return errors.New("--batch needs --index: without it nothing outlives the run")
+	case len(f.Batch) > index.MaxBatchName:
+		return errors.New("--batch: the name is too long")
+	}
+	return nil
+}
+
 // epochVariable holds the time, in seconds since 1970, that a reproducible run
 // gives its documents. See reproducible-builds.org/specs/source-date-epoch.
 const epochVariable = "SOURCE_DATE_EPOCH"
@@ -234,21 +273,16 @@ func (t *task) openIndex() (_ *index.Index, remove func() error, err error) {
 
 // writeSummary writes the summary to its file, which gets its name.
 func writeSummary(w *output.Writer, s *report.Summary) error {
-	var text bytes.Buffer
-	if err := encodeSummary(&text, s); err != nil {
-		return fmt.Errorf("writing summary: %w", err)
-	}
-	for line := range bytes.Lines(text.Bytes()) {
-		if err := w.WriteRecord(line); err != nil {
-			return err
-		}
+	if err := encodeIndented(recordWriter{w}, s); err != nil {
+		return err
 	}
 	return w.Close()
 }
 
-func encodeSummary(w io.Writer, s *report.Summary) error {
+// encodeIndented writes a value as JSON for people.
+func encodeIndented(w io.Writer, value any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(s)
+	return enc.Encode(value)
 }

@@ -98,7 +98,7 @@ func tellTreeAside(stderr io.Writer, tree *output.Tree) {
 	if more := len(tree.Aside()) - 1; more > 0 {
 		aside = fmt.Sprintf("%s, and %d more likewise", aside, more)
 	}
-	fmt.Fprintf(stderr, "firstseen: an earlier run has left files for %s unfinished; what it wrote was put aside as %s\n", tree.Name(), aside)
+	tellLeft(stderr, "files for "+tree.Name(), aside)
 }
 
 // enclose chooses how records are written if their format makes more of a file than one record
