@@ -49,7 +49,7 @@ func newCompareCommand() *cobra.Command {
 	oneOf(fs, &f.color, "color", "mark by colours instead of brackets: auto (on a terminal), always or never",
 		word("auto", "auto"), word("always", "always"), word("never", "never"))
 	f.reading.register(fs)
-	f.limits.register(fs, &f.MaxBad)
+	registerLimits(fs, &f.source, &f.MaxBad)
 	return cmd
 }
 
@@ -65,10 +65,7 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	cfg, err := f.limits.config()
-	if err != nil {
-		return usageError{err}
-	}
+	cfg := f.source
 	cfg.Stdin = cmd.InOrStdin()
 	pair := explain.Rules{Scheme: f.Scheme, Rules: f.Rules}
 	var earlier, later explain.Document

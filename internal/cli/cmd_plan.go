@@ -95,7 +95,7 @@ func newPlanCommand() *cobra.Command {
 	fs.IntVarP(&f.Workers, "jobs", "j", runtime.NumCPU(), "processors to use for the sample")
 	fs.Lookup("jobs").DefValue = "all" // the same help on any machine
 	f.reading.register(fs)
-	f.limits.register(fs, &f.MaxBad)
+	registerLimits(fs, &f.source, &f.MaxBad)
 	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -117,9 +117,6 @@ func (f *options) foresee(args []string) (*foreseen, error) {
 	}
 	if p.documents == 0 && f.docs == "" && len(args) == 0 {
 		return nil, errors.New("plan: give the number of documents with --docs, or the inputs of the run")
-	}
-	if p.source, err = f.limits.config(); err != nil {
-		return nil, err
 	}
 	if p.formats, err = f.reading.formats(p.source); err != nil {
 		return nil, err

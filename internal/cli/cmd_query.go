@@ -34,7 +34,7 @@ func newQueryCommand() *cobra.Command {
 	fs.Float64Var(&f.Rules.Threshold, "threshold", 0, "as for dedup")
 	registerScore(fs, &f.Rules.Score)
 	f.reading.register(fs)
-	f.limits.register(fs, &f.MaxBad)
+	registerLimits(fs, &f.source, &f.MaxBad)
 	return onIndex(cmd, nil, f.query)
 }
 
@@ -63,7 +63,7 @@ func (f *options) query(cmd *cobra.Command, dir string, args []string) (err erro
 		in.cfg.Encoding = in.formats.decoder
 		err = q.texts(in.inputs, in.cfg)
 	} else {
-		err = q.documents(cmd, in.source())
+		err = q.documents(cmd, in.documents())
 	}
 	return flushed(out, err)
 }

@@ -25,7 +25,7 @@ func newReadCommand() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	f.reading.register(fs)
-	f.limits.register(fs, &f.MaxBad)
+	registerLimits(fs, &f.source, &f.MaxBad)
 	return cmd
 }
 
@@ -48,7 +48,7 @@ func (f *options) texts(cmd *cobra.Command, args []string) error {
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	lines := json.NewEncoder(out)
 	lines.SetEscapeHTML(false)
-	err = eachDocument(cmd, in.source(), func(b *corpus.Block, doc *corpus.Document) error {
+	err = eachDocument(cmd, in.documents(), func(b *corpus.Block, doc *corpus.Document) error {
 		line := seenText{ID: string(doc.ID), Text: string(doc.Text), Exact: doc.Exact, File: b.File, Line: doc.At}
 		if !doc.Time.IsZero() {
 			line.Time = &doc.Time
@@ -83,10 +83,8 @@ type toRead struct {
 
 // toRead finds the inputs and reports the files passed over.
 func (f *options) toRead(cmd *cobra.Command, args []string) (g toRead, err error) {
-	if g.cfg, err = f.limits.config(); err == nil {
-		g.formats, err = f.reading.formats(g.cfg)
-	}
-	if err != nil {
+	g.cfg = f.source
+	if g.formats, err = f.reading.formats(g.cfg); err != nil {
 		return g, usageError{err}
 	}
 	g.cfg.Stdin = cmd.InOrStdin()
@@ -97,5 +95,5 @@ func (f *options) toRead(cmd *cobra.Command, args []string) (g toRead, err error
 	return g, err
 }
 
-// source reads all inputs.
-func (g *toRead) source() *corpus.Source { return g.formats.source(g.inputs, g.cfg) }
+// documents reads all inputs.
+func (g *toRead) documents() *corpus.Source { return g.formats.source(g.inputs, g.cfg) }

@@ -81,7 +81,7 @@ func (r *rereading) register(cmd *cobra.Command, out string) {
 	fs := cmd.Flags()
 	fs.StringVarP(&r.Out, "out", "o", "", out)
 	r.reading.register(fs)
-	r.limits.register(fs, &r.MaxBad)
+	registerLimits(fs, &r.source, &r.MaxBad)
 }
 
 // open finds the report, the first argument, and the inputs.
@@ -121,7 +121,7 @@ func newAttributesCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return writeAttributes(cmd, r.source(), names, r.report, r.Out)
+			return writeAttributes(cmd, r.documents(), names, r.report, r.Out)
 		},
 	}
 	r.register(cmd, "write the tree of attributes below this folder")
@@ -166,7 +166,7 @@ func newKeptCommand() *cobra.Command {
 			if err := output.CheckOutputs(r.inputs, "", r.Out); err != nil {
 				return usageError{err}
 			}
-			return writeKept(cmd, r.source(), r.inputs, r.report, r.Others, r.Out)
+			return writeKept(cmd, r.documents(), r.inputs, r.report, r.Others, r.Out)
 		},
 	}
 	r.register(cmd, "write the names here, one a line; - is standard output")

@@ -68,7 +68,7 @@ func newShowCommand() *cobra.Command {
 	fs.BoolVar(&s.asJSON, "json", false, "print JSON")
 	fs.StringArrayVar(&s.inputs, "input", nil, "read this input of the run too, for totals and whole texts; repeat it for each, in the order of the run")
 	s.registerReading(fs)
-	s.limits.register(fs, &s.MaxBad)
+	registerLimits(fs, &s.source, &s.MaxBad)
 	return cmd
 }
 
@@ -132,7 +132,7 @@ func (s *showing) readTexts(cmd *cobra.Command, report *lines.Reports, digest *s
 	}
 	texts := digest.ReadTexts()
 	begin := func(int) error { return nil }
-	err = derive.Each(cmd.Context(), read.source(), len(read.inputs), report, begin, func(doc *corpus.Document, line *lines.Line) error {
+	err = derive.Each(cmd.Context(), read.documents(), len(read.inputs), report, begin, func(doc *corpus.Document, line *lines.Line) error {
 		if doc.Bad == nil && !doc.Other && !doc.Empty {
 			texts.Add(doc.ID, doc.Text, line)
 		}

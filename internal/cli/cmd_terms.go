@@ -57,7 +57,7 @@ func newTermsCommand() *cobra.Command {
 	fs.StringVar(&f.Out, "out", "", "write the table here; it is replaced when all is counted")
 	fs.IntVar(&least, "min-docs", 2, "leave out terms that stand in fewer documents")
 	f.reading.register(fs)
-	f.limits.register(fs, &f.MaxBad)
+	registerLimits(fs, &f.source, &f.MaxBad)
 	return cmd
 }
 
@@ -74,7 +74,7 @@ func (f *options) countTerms(cmd *cobra.Command, args []string, least uint32) er
 	var found []uint64
 	take := func(more []uint64) { found = terms.AppendDistinct(found, more) }
 	// Bad records are reported and left out.
-	bad := eachDocument(cmd, in.source(), func(_ *corpus.Block, doc *corpus.Document) error {
+	bad := eachDocument(cmd, in.documents(), func(_ *corpus.Block, doc *corpus.Document) error {
 		if counter.Documents() == math.MaxUint32 {
 			return errors.New("more than 4,294,967,295 documents: give fewer")
 		}

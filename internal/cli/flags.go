@@ -144,7 +144,6 @@ var ranges = map[string]struct {
 	"shingle":   {least: 1, most: feature.MaxShingle, want: fmt.Sprintf("1 to %d", feature.MaxShingle)},
 	"distance":  {least: 1, most: feature.MaxDistance, want: fmt.Sprintf("1 to %d", feature.MaxDistance)},
 	"jobs":      {least: 1, most: 1 << 31, want: "at least 1"},
-	"max-ratio": {least: 0, most: 1 << 63, want: "0 or more"},
 	"max-bad":   {least: -1, most: 1 << 63, want: "at least 0, or -1 for any number"},
 }
 
@@ -226,28 +225,34 @@ type wantError string
 
 func (e wantError) Error() string { return "want " + string(e) }
 
-// byteSize is the value of a flag in bytes, such as 1GiB.
-type byteSize int64
+// byteSize is the value of a flag in bytes, such as 1GiB, within bounds.
+type byteSize[N int | int64] struct {
+	to          *N
+	least, most uint64
+}
 
 // Set reads a number of bytes.
-func (b *byteSize) Set(text string) error {
+func (b *byteSize[N]) Set(text string) error {
 	n, err := parseSize(text)
-	if err != nil {
+	switch {
+	case err != nil:
 		return wantError("a size above 0, such as 1GiB or 512M")
+	case n < b.least || n > b.most:
+		return wantError("from " + sizeText(b.least) + " to " + sizeText(b.most))
 	}
-	*b = byteSize(n)
+	*b.to = N(n)
 	return nil
 }
 
-func (b *byteSize) String() string {
-	if *b == 0 {
+func (b *byteSize[N]) String() string {
+	if b.to == nil || *b.to == 0 {
 		return ""
 	}
-	return sizeText(uint64(*b))
+	return sizeText(uint64(*b.to))
 }
 
 // Type is the name of the value in help.
-func (b *byteSize) Type() string { return "size" }
+func (b *byteSize[N]) Type() string { return "size" }
 
 // hide keeps flags out of the help.
 func hide(fs *pflag.FlagSet, names ...string) {

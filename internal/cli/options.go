@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"math"
 	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/pipeline"
 )
@@ -32,9 +34,9 @@ type options struct {
 
 	// Inputs.
 	reading
-	limits limitFlags
-	plain  bool // query: an input is one text
-	ids    bool // query: an argument is an id
+	source corpus.SourceConfig // its limits
+	plain  bool                // query: an input is one text
+	ids    bool                // query: an argument is an id
 
 	// Outputs.
 	outDir, summary string
@@ -75,7 +77,7 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 
 	f.reading.register(fs)
 	fs.StringVar(&f.counting.field, "time-field", "", "of an index with a window: field with the time of a document, RFC 3339 or Unix seconds (default: WARC-Date, else arrival)")
-	f.limits.register(fs, &f.MaxBad)
+	registerLimits(fs, &f.source, &f.MaxBad)
 	f.revisit.register(fs)
 	section(fs, "Inputs")
 
@@ -95,7 +97,7 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	fs.Lookup("jobs").DefValue = "all" // the same help on any machine
 	fs.DurationVar(&f.every, "checkpoint-every", time.Second, "with --index and a pipe: remember the answered documents this often, against a kill; 0 does not")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no summary on standard error")
-	fs.Var((*byteSize)(&f.CheckpointBytes), "checkpoint-bytes", "bytes of records between checkpoints (default 256MiB)")
+	fs.Var(&byteSize[int64]{&f.CheckpointBytes, 1, math.MaxInt64}, "checkpoint-bytes", "bytes of records between checkpoints (default 256MiB)")
 	fs.IntVar(&f.memtableKeys, "memtable-keys", 0, "keys of the side table in memory before they become a run; 0 for the default")
 	hide(fs, "checkpoint-bytes", "memtable-keys")
 	section(fs, "Work")

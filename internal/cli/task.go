@@ -29,12 +29,11 @@ type task struct {
 	shape      bloomstore.Shape
 	openedIn   string // the folder of the index, maybe temporary
 	keyed      index.KeyPolicy
-	source     corpus.SourceConfig // its limits
-	shard      int64               // bytes of the files of a tree, 0 for one of each input
-	notice     string              // the gaps in knowledge left by an interrupted run, to be reported
-	against    *index.Against      // nil for none
-	whole      bool                // the report is, so files can be derived from it
-	names      []string            // of inputs in a tree of outputs, if there is one
+	shard      int64          // bytes of the files of a tree, 0 for one of each input
+	notice     string         // the gaps in knowledge left by an interrupted run, to be reported
+	against    *index.Against // nil for none
+	whole      bool           // the report is, so files can be derived from it
+	names      []string       // of inputs in a tree of outputs, if there is one
 	confirming confirming
 }
 
@@ -100,9 +99,6 @@ func (f *options) task(args []string) (*task, error) {
 }
 
 func (f *options) taskReading(p *task) (err error) {
-	if p.source, err = f.limits.config(); err != nil {
-		return err
-	}
 	if f.every < 0 {
 		return fmt.Errorf("--checkpoint-every %v: want a time such as 1s, or 0 for checkpoints by bytes only", f.every)
 	}
