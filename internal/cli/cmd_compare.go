@@ -48,7 +48,7 @@ func newCompareCommand() *cobra.Command {
 	fs.BoolVar(&f.whole, "whole", false, "do not fold equal parts")
 	oneOf(fs, &f.color, "color", "mark by colours instead of brackets: auto (on a terminal), always or never",
 		word("auto", "auto"), word("always", "always"), word("never", "never"))
-	f.reading.register(fs)
+	f.formats.register(fs)
 	registerLimits(fs, &f.source, &f.MaxBad)
 	return cmd
 }
@@ -77,7 +77,7 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 	case len(args) != 2:
 		err = usageError{errors.New("compare: give two files, the earlier text first, or --report FILE with the INPUTs it is of")}
 	default:
-		if cfg.Encoding, err = f.reading.encoding.encoding(); err != nil {
+		if cfg.Encoding, err = f.formats.encoding.encoding(); err != nil {
 			return usageError{err}
 		}
 		earlier, later, err = twoFiles(args, cfg)
@@ -139,19 +139,14 @@ func (f *explaining) reported(cmd *cobra.Command, args []string, cfg corpus.Sour
 	if err != nil {
 		return earlier, later, err
 	}
-	formats, err := f.reading.formats(cfg)
-	if err != nil {
-		return earlier, later, usageError{err}
-	}
 	if len(args) == 0 {
 		args = []string{line.File}
 	}
-	inputs, _, err := formats.expand(args, cfg)
-	if err != nil {
+	if err := f.findInputs(cmd, args); err != nil {
 		return earlier, later, err
 	}
 	each := func(do func(*corpus.Block, *corpus.Document) bool) error {
-		return someDocuments(cmd.Context(), formats.source(inputs, cfg), do)
+		return someDocuments(cmd.Context(), f.documents(), do)
 	}
 	earlier, later, others, err := line.Find(each)
 	if err != nil {

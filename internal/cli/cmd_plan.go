@@ -94,7 +94,7 @@ func newPlanCommand() *cobra.Command {
 	f.method.register(fs, &f.Scheme, &f.Rules.Score)
 	fs.IntVarP(&f.Workers, "jobs", "j", runtime.NumCPU(), "processors to use for the sample")
 	fs.Lookup("jobs").DefValue = "all" // the same help on any machine
-	f.reading.register(fs)
+	f.formats.register(fs)
 	registerLimits(fs, &f.source, &f.MaxBad)
 	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
@@ -118,7 +118,7 @@ func (f *options) foresee(args []string) (*foreseen, error) {
 	if p.documents == 0 && f.docs == "" && len(args) == 0 {
 		return nil, errors.New("plan: give the number of documents with --docs, or the inputs of the run")
 	}
-	if p.formats, err = f.reading.formats(p.source); err != nil {
+	if err := f.formats.complete(f.source); err != nil {
 		return nil, err
 	}
 	p.found, _ = p.formats.of()
@@ -197,13 +197,11 @@ func predict(docs uint64, shape bloomstore.Shape, scheme feature.Scheme, m *samp
 
 // measure reads a sample of the inputs and runs the pipeline over it.
 func (p *foreseen) measure(cmd *cobra.Command) (*sample, error) {
-	var err error
-	if p.Inputs, p.passed, err = p.formats.expand(p.Args, p.source); err != nil {
+	if err := p.findInputs(cmd, p.Args); err != nil {
 		return nil, err
 	}
-	tellPassed(p.passed, cmd.ErrOrStderr())
 	p.Workers = checkJobs(p.Workers, cmd.ErrOrStderr())
-	p.source.Stdin = cmd.InOrStdin()
+	var err error
 	if p.found, err = p.formats.check(p.Inputs, p.source, "", false); err != nil {
 		return nil, err
 	}
@@ -211,7 +209,7 @@ func (p *foreseen) measure(cmd *cobra.Command) (*sample, error) {
 	if total, known := input.TotalSize(p.Inputs); known {
 		m.OfStored = total
 	}
-	blocks, err := m.read(cmd.Context(), p.Inputs, p.formats, p.source)
+	blocks, err := m.read(cmd.Context(), p.Inputs, &p.formats, p.source)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +217,7 @@ func (p *foreseen) measure(cmd *cobra.Command) (*sample, error) {
 }
 
 // read takes the beginning of every input, as much of each as of the others.
-func (m *sample) read(ctx context.Context, inputs []input.Input, formats formats, cfg corpus.SourceConfig) (blocks []corpus.Block, err error) {
+func (m *sample) read(ctx context.Context, inputs []input.Input, formats *formats, cfg corpus.SourceConfig) (blocks []corpus.Block, err error) {
 	cfg.BlockSize = 256 << 10
 	for i := range inputs {
 		limit := int64(sampleBytes / len(inputs) * (i + 1))

@@ -33,7 +33,7 @@ func newQueryCommand() *cobra.Command {
 	fs.BoolVar(&f.ids, "id", false, "each INPUT is the id of a document: show its stored data")
 	fs.Float64Var(&f.Rules.Threshold, "threshold", 0, "as for dedup")
 	registerScore(fs, &f.Rules.Score)
-	f.reading.register(fs)
+	f.formats.register(fs)
 	registerLimits(fs, &f.source, &f.MaxBad)
 	return onIndex(cmd, nil, f.query)
 }
@@ -46,11 +46,10 @@ func (f *options) query(cmd *cobra.Command, dir string, args []string) (err erro
 	if len(args) == 0 {
 		args = []string{input.Stdin}
 	}
-	in, err := f.toRead(cmd, args)
-	if err != nil {
+	if err := f.findInputs(cmd, args); err != nil {
 		return err
 	}
-	if err := output.CheckOutputs(in.inputs, f.index, input.Stdin); err != nil {
+	if err := output.CheckOutputs(f.Inputs, f.index, input.Stdin); err != nil {
 		return err
 	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
@@ -60,10 +59,10 @@ func (f *options) query(cmd *cobra.Command, dir string, args []string) (err erro
 	}
 	defer func() { err = errors.Join(err, q.reader.Close()) }()
 	if f.plain {
-		in.cfg.Encoding = in.formats.decoder
-		err = q.texts(in.inputs, in.cfg)
+		f.source.Encoding = f.formats.decoder
+		err = q.texts(f.Inputs, f.source)
 	} else {
-		err = q.documents(cmd, in.documents())
+		err = q.documents(cmd, f.documents())
 	}
 	return flushed(out, err)
 }

@@ -24,7 +24,7 @@ func newReadCommand() *cobra.Command {
 		RunE:    f.texts,
 	}
 	fs := cmd.Flags()
-	f.reading.register(fs)
+	f.formats.register(fs)
 	registerLimits(fs, &f.source, &f.MaxBad)
 	return cmd
 }
@@ -40,15 +40,14 @@ type seenText struct {
 }
 
 func (f *options) texts(cmd *cobra.Command, args []string) error {
-	in, err := f.toRead(cmd, args)
-	if err != nil {
+	if err := f.findInputs(cmd, args); err != nil {
 		return err
 	}
-	limitHeap(in.cfg.MaxWindow, 0)
+	limitHeap(f.source.MaxWindow, 0)
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	lines := json.NewEncoder(out)
 	lines.SetEscapeHTML(false)
-	err = eachDocument(cmd, in.documents(), func(b *corpus.Block, doc *corpus.Document) error {
+	err := eachDocument(cmd, f.documents(), func(b *corpus.Block, doc *corpus.Document) error {
 		line := seenText{ID: string(doc.ID), Text: string(doc.Text), Exact: doc.Exact, File: b.File, Line: doc.At}
 		if !doc.Time.IsZero() {
 			line.Time = &doc.Time
@@ -74,26 +73,19 @@ func needInput(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// toRead holds the inputs named by the arguments and the flags of reading.
-type toRead struct {
-	formats formats
-	inputs  []input.Input
-	cfg     corpus.SourceConfig
-}
-
-// toRead finds the inputs and reports the files passed over.
-func (f *options) toRead(cmd *cobra.Command, args []string) (g toRead, err error) {
-	g.cfg = f.source
-	if g.formats, err = f.reading.formats(g.cfg); err != nil {
-		return g, usageError{err}
+// findInputs finds the inputs named by arguments and reports the files passed over.
+func (f *options) findInputs(cmd *cobra.Command, args []string) error {
+	if err := f.formats.complete(f.source); err != nil {
+		return usageError{err}
 	}
-	g.cfg.Stdin = cmd.InOrStdin()
+	f.source.Stdin = cmd.InOrStdin()
 	var passed []input.Passed
-	if g.inputs, passed, err = g.formats.expand(args, g.cfg); err == nil {
+	var err error
+	if f.Inputs, passed, err = f.formats.expand(args, f.source); err == nil {
 		tellPassed(passed, cmd.ErrOrStderr())
 	}
-	return g, err
+	return err
 }
 
 // documents reads all inputs.
-func (g *toRead) documents() *corpus.Source { return g.formats.source(g.inputs, g.cfg) }
+func (f *options) documents() *corpus.Source { return f.formats.source(f.Inputs, f.source) }

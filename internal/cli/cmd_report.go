@@ -73,14 +73,13 @@ func openReports(cmd *cobra.Command, args []string, outputs map[string]string) (
 // rereading are the flags of commands that read a report and the inputs of its run.
 type rereading struct {
 	options
-	toRead
 	report *lines.Reports
 }
 
 func (r *rereading) register(cmd *cobra.Command, out string) {
 	fs := cmd.Flags()
 	fs.StringVarP(&r.Out, "out", "o", "", out)
-	r.reading.register(fs)
+	r.formats.register(fs)
 	registerLimits(fs, &r.source, &r.MaxBad)
 }
 
@@ -95,13 +94,11 @@ func (r *rereading) open(cmd *cobra.Command, args []string) (err error) {
 	if r.report, err = lines.Open(args[:1], nil); err != nil {
 		return err
 	}
-	if r.toRead, err = r.options.toRead(cmd, args[1:]); err != nil {
+	if err := r.findInputs(cmd, args[1:]); err != nil {
 		return err
 	}
-	for _, in := range r.inputs {
-		if in.Size < 0 || in.Path == input.Stdin {
-			return usageError{errors.New("the inputs are read a second time, and one of them is a pipe: give files")}
-		}
+	if r.ReadsPipe() {
+		return usageError{errors.New("the inputs are read a second time, and one of them is a pipe: give files")}
 	}
 	return nil
 }
@@ -117,7 +114,7 @@ func newAttributesCommand() *cobra.Command {
 			if err := r.open(cmd, args); err != nil {
 				return err
 			}
-			names, err := attributeNames(r.Out, args[1:], r.inputs)
+			names, err := attributeNames(r.Out, args[1:], r.Inputs)
 			if err != nil {
 				return err
 			}
@@ -163,10 +160,10 @@ func newKeptCommand() *cobra.Command {
 			if err := r.areDocuments(); err != nil {
 				return err
 			}
-			if err := output.CheckOutputs(r.inputs, "", r.Out); err != nil {
+			if err := output.CheckOutputs(r.Inputs, "", r.Out); err != nil {
 				return usageError{err}
 			}
-			return writeKept(cmd, r.documents(), r.inputs, r.report, r.Others, r.Out)
+			return writeKept(cmd, r.documents(), r.Inputs, r.report, r.Others, r.Out)
 		},
 	}
 	r.register(cmd, "write the names here, one a line; - is standard output")
@@ -176,7 +173,7 @@ func newKeptCommand() *cobra.Command {
 
 // areDocuments refuses inputs that hold several documents each.
 func (r *rereading) areDocuments() error {
-	found, err := r.formats.check(r.inputs, r.cfg, "", false)
+	found, err := r.formats.check(r.Inputs, r.source, "", false)
 	if err == nil && !isPage(found) {
 		err = usageError{errNotPages}
 	}

@@ -76,7 +76,7 @@ func newShowCommand() *cobra.Command {
 // its own, and settings stand behind it.
 func (s *showing) registerReading(fs *pflag.FlagSet) {
 	reading := pflag.NewFlagSet("", pflag.ContinueOnError)
-	s.reading.register(reading)
+	s.formats.register(reading)
 	reading.VisitAll(func(f *pflag.Flag) {
 		switch f.Name {
 		case "html", "status", "mime":
@@ -126,13 +126,12 @@ func (s *showing) show(cmd *cobra.Command, args []string) error {
 
 // readTexts reads the inputs of the run beside its report.
 func (s *showing) readTexts(cmd *cobra.Command, report *lines.Reports, digest *show.Digest) error {
-	read, err := s.toRead(cmd, s.inputs)
-	if err != nil {
+	if err := s.findInputs(cmd, s.inputs); err != nil {
 		return err
 	}
 	texts := digest.ReadTexts()
 	begin := func(int) error { return nil }
-	err = derive.Each(cmd.Context(), read.documents(), len(read.inputs), report, begin, func(doc *corpus.Document, line *lines.Line) error {
+	err := derive.Each(cmd.Context(), s.documents(), len(s.Inputs), report, begin, func(doc *corpus.Document, line *lines.Line) error {
 		if doc.Bad == nil && !doc.Other && !doc.Empty {
 			texts.Add(doc.ID, doc.Text, line)
 		}

@@ -56,17 +56,16 @@ func newTermsCommand() *cobra.Command {
 	fs := cmd.Flags()
 	fs.StringVar(&f.Out, "out", "", "write the table here; it is replaced when all is counted")
 	fs.IntVar(&least, "min-docs", 2, "leave out terms that stand in fewer documents")
-	f.reading.register(fs)
+	f.formats.register(fs)
 	registerLimits(fs, &f.source, &f.MaxBad)
 	return cmd
 }
 
 func (f *options) countTerms(cmd *cobra.Command, args []string, least uint32) error {
-	in, err := f.toRead(cmd, args)
-	if err != nil {
+	if err := f.findInputs(cmd, args); err != nil {
 		return err
 	}
-	if err := output.CheckOutputs(in.inputs, "", f.Out); err != nil {
+	if err := output.CheckOutputs(f.Inputs, "", f.Out); err != nil {
 		return err
 	}
 	var counter terms.Counter
@@ -74,7 +73,7 @@ func (f *options) countTerms(cmd *cobra.Command, args []string, least uint32) er
 	var found []uint64
 	take := func(more []uint64) { found = terms.AppendDistinct(found, more) }
 	// Bad records are reported and left out.
-	bad := eachDocument(cmd, in.documents(), func(_ *corpus.Block, doc *corpus.Document) error {
+	bad := eachDocument(cmd, f.documents(), func(_ *corpus.Block, doc *corpus.Document) error {
 		if counter.Documents() == math.MaxUint32 {
 			return errors.New("more than 4,294,967,295 documents: give fewer")
 		}
@@ -93,7 +92,7 @@ func (f *options) countTerms(cmd *cobra.Command, args []string, least uint32) er
 	if n := counter.Missed(); n > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: more than %d terms: the rarest were forgotten, and a count may be too low by up to %d documents\n", terms.MaxTerms, n)
 	}
-	err = json.NewEncoder(cmd.OutOrStdout()).Encode(termsTold{
+	err := json.NewEncoder(cmd.OutOrStdout()).Encode(termsTold{
 		Documents: table.Documents(), Terms: table.Len(), Missed: counter.Missed(), Digest: table.Digest(), Bytes: table.Size(),
 	})
 	return errors.Join(err, bad)

@@ -55,7 +55,7 @@ func (f *options) taskDerived(p *task) error {
 	switch {
 	case f.Others && f.Annotate:
 		return errors.New("--annotate writes all records: leave out --keep")
-	case f.Others && f.revisit.write:
+	case f.Others && f.formats.warc.Revisit.Write:
 		return errors.New("--format warc:revisit writes records that stand for removed ones, and --keep duplicates writes these themselves: leave one of them out")
 	case f.Spans && p.Report == "" && d.attributes == "":
 		return errors.New("--spans adds to the lines of --report: give that too")
@@ -236,10 +236,10 @@ func (t *task) derive(cmd *cobra.Command, ended error) error {
 		err = writePairs(cmd, report, d.pairs)
 	}
 	if err == nil && d.attributes != "" && !part {
-		err = writeAttributes(cmd, t.formats.source(t.Inputs, t.source), t.names, report, d.attributes)
+		err = writeAttributes(cmd, t.documents(), t.names, report, d.attributes)
 	}
 	if err == nil && d.keptFiles != "" && !part {
-		err = writeKept(cmd, t.formats.source(t.Inputs, t.source), t.Inputs, report, t.Others, d.keptFiles)
+		err = writeKept(cmd, t.documents(), t.Inputs, report, t.Others, d.keptFiles)
 	}
 	if err != nil {
 		return errors.Join(ended, fmt.Errorf("the run is over; the same command again makes what it was to make of the report: %w", err))

@@ -225,6 +225,34 @@ type wantError string
 
 func (e wantError) Error() string { return "want " + string(e) }
 
+// parsed is the value of a flag that a function reads.
+type parsed struct {
+	text string
+	read func(text string) error
+}
+
+// readBy registers a flag whose values a function reads, the default at once.
+func readBy(fs *pflag.FlagSet, read func(text string) error, name, byDefault, usage string) {
+	if err := read(byDefault); err != nil {
+		panic(err) // a default is valid
+	}
+	fs.Var(&parsed{text: byDefault, read: read}, name, usage)
+}
+
+// Set takes a value.
+func (p *parsed) Set(text string) error {
+	if err := p.read(text); err != nil {
+		return settingError(err.Error())
+	}
+	p.text = text
+	return nil
+}
+
+func (p *parsed) String() string { return p.text }
+
+// Type is the name of the value in help.
+func (p *parsed) Type() string { return "string" }
+
 // byteSize is the value of a flag in bytes, such as 1GiB, within bounds.
 type byteSize[N int | int64] struct {
 	to          *N

@@ -33,16 +33,15 @@ type options struct {
 	counting       windowFlags
 
 	// Inputs.
-	reading
-	source corpus.SourceConfig // its limits
-	plain  bool                // query: an input is one text
-	ids    bool                // query: an argument is an id
+	formats formats
+	source  corpus.SourceConfig // its limits
+	plain   bool                // query: an input is one text
+	ids     bool                // query: an argument is an id
 
 	// Outputs.
 	outDir, summary string
 	split           splitFlag
 	asJSON, quiet   bool
-	revisit         revisitFlags
 	derived         derived
 
 	// Work.
@@ -75,10 +74,10 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	hide(fs, "key", "no-key", "window", "abandon")
 	section(fs, "Remembering")
 
-	f.reading.register(fs)
-	fs.StringVar(&f.counting.field, "time-field", "", "of an index with a window: field with the time of a document, RFC 3339 or Unix seconds (default: WARC-Date, else arrival)")
+	f.formats.register(fs)
+	fs.StringVar(&f.formats.jsonl.Fields.Time, "time-field", "", "of an index with a window: field with the time of a document, RFC 3339 or Unix seconds (default: WARC-Date, else arrival)")
 	registerLimits(fs, &f.source, &f.MaxBad)
-	f.revisit.register(fs)
+	registerRevisit(fs, &f.formats.warc.Revisit)
 	section(fs, "Inputs")
 
 	fs.StringVarP(&f.Out, "out", "o", "", "write the kept records to this `file`, as they came, but decoded to UTF-8 if --encoding is given; a .json has arrays as one array; .gz or .zst compresses; - is standard output")

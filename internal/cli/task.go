@@ -24,7 +24,6 @@ import (
 type task struct {
 	*options
 	passed     []input.Passed
-	formats    formats
 	found      corpus.Format // of the files among the inputs; nil for none
 	shape      bloomstore.Shape
 	openedIn   string // the folder of the index, maybe temporary
@@ -61,7 +60,7 @@ func (f *options) task(args []string) (*task, error) {
 	f.Args, f.Temporary = args, f.index == ""
 	f.asMade()
 	for _, check := range []func(*task) error{
-		f.taskMethod, f.taskReading, f.taskSameID, f.taskWindow, f.taskVerify, f.taskKey, f.taskFilter, f.taskOutputs, f.taskOutDir, f.taskAgainst, f.taskDerived,
+		f.taskMethod, f.taskReading, f.taskRevisit, f.taskSameID, f.taskWindow, f.taskVerify, f.taskKey, f.taskFilter, f.taskOutputs, f.taskOutDir, f.taskAgainst, f.taskDerived,
 	} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
@@ -105,21 +104,14 @@ func (f *options) taskReading(p *task) (err error) {
 	if p.Now, err = clock(os.Getenv(epochVariable)); err != nil {
 		return err
 	}
-	if p.formats, err = f.reading.formats(p.source); err != nil {
-		return err
-	}
-	p.formats.jsonl.Fields.Time = f.counting.field
-	if _, err := p.formats.jsonl.NewParser(""); err != nil {
-		return err
-	}
-	if p.formats.warc.Revisit, err = f.revisit.check(f); err != nil {
+	if err := f.formats.complete(f.source); err != nil {
 		return err
 	}
 	return p.Scheme.Validate()
 }
 
 func (f *options) taskWindow(p *task) (err error) {
-	p.Window, err = f.counting.check(f.index, f.filterOnly)
+	p.Window, err = f.counting.check(f.index, f.filterOnly, f.formats.jsonl.Fields.Time != "")
 	return err
 }
 

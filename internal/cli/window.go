@@ -53,7 +53,6 @@ func (d *days) Type() string { return "time" }
 // windowFlags are the flags of a window of time.
 type windowFlags struct {
 	length time.Duration
-	field  string
 	rate   float64 // plan: documents a second
 }
 
@@ -96,19 +95,19 @@ func (c *forecast) inWindow(length time.Duration) {
 }
 
 // check checks the flags for an index.
-func (f *windowFlags) check(dir string, filterOnly bool) (w pipeline.Window, err error) {
+func (f *windowFlags) check(dir string, filterOnly, told bool) (w pipeline.Window, err error) {
 	const most = math.MaxUint32 * time.Second
 	switch {
 	case f.length < 0 || f.length%time.Second != 0 || f.length > most:
 		return w, fmt.Errorf("--window %v: want whole seconds, such as 48h, and at most %v", f.length, most)
-	case f.length == 0 && f.field != "":
+	case f.length == 0 && told:
 		return w, errors.New("--time-field is for an index with a window: make it with firstseen index create DIR --window TIME")
 	case f.length > 0 && filterOnly:
 		return w, errors.New("--window needs the side table, and --filter-only has none: a filter cannot forget")
 	case f.length > 0 && dir == "":
 		return w, errors.New("--window needs --index: an index keeps the time from one run to the next")
 	}
-	return pipeline.Window{Seconds: uint32(f.length / time.Second), Told: f.field != ""}, nil
+	return pipeline.Window{Seconds: uint32(f.length / time.Second), Told: told}, nil
 }
 
 // checkTimes finds whether the documents carry their times, by the format of the inputs.
