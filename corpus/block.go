@@ -19,10 +19,10 @@ type Block struct {
 	Reject  string          // if not empty, every record in Data is bad for this reason
 	Format  Format          // of the input
 	Charset string          // that the input is decoded from; "" is none
-	Spans   []Span          // places of the records in Data, if the format is a [Framer]
+	Spans   []Span          // places of the records in Data, if the format has [Frames]
 	Frames  Frames          // their finder, for its constants
 	More    func(bytes int) // unless it is nil, what [Block.Take] calls
-	Opened  Rows            // their file, if the format is an [Opener], for its constants
+	Opened  Rows            // their file, if its kind is AtRandom, for its constants
 	Passed  bool            // only the ids of the documents are needed, not their texts
 
 	// Inflated is how many bytes a parser has decompressed bodies of the records to. See
@@ -40,7 +40,7 @@ type Block struct {
 	kept  []memory // see Keep
 }
 
-// Span is a record of a block that a [Framer] has found.
+// Span is a record of a block that [Frames] have found.
 type Span struct {
 	At         Place
 	Start, End int    // of the record in Data

@@ -97,9 +97,5 @@ func (s *Source) frameDecoded(stored *input.StoredInput) {
 // Decodes reports whether inputs of a format may be in another encoding than UTF-8, and are
 // then decoded.
 func Decodes(f Format) bool {
-	if framer, ok := f.(Framer); ok {
-		return isNumbered(framer.Frames(DefaultMaxRecord))
-	}
-	_, cuts := f.(Cutter)
-	return cuts
+	return f.Kind() == ByEnds || f.Kind() == ByFrames && f.Frames(DefaultMaxRecord).Numbered()
 }

@@ -26,7 +26,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/jsonarray"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/corpus/page"
-	"github.com/firstseen/firstseen/corpus/plain"
+	plain "github.com/firstseen/firstseen/corpus/text"
 	"github.com/firstseen/firstseen/internal/charset"
 
 	"github.com/firstseen/firstseen/internal/filetest"

@@ -1,8 +1,10 @@
 package corpus
 
 import (
+	"io"
 	"iter"
 
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 )
 
@@ -10,35 +12,43 @@ import (
 // [Source] does the rest for all formats: inputs one after the other, compression, memory, limits,
 // continuing at a place.
 //
-// A format finds its records in one of two ways. It is a [Cutter] if a separator stands between
-// records, and a [Framer] otherwise.
-//
-// Any number of goroutines may use a format at once. docs/extend.md shows how to add one.
+// A format embeds its kind, which has all other methods: [Lines], [Framed] or [Random]. Any number of
+// goroutines may use a format at once. docs/extend.md shows how to add one.
 type Format interface {
 	// Name is what messages call the format: "JSON lines".
 	Name() string
-	// Endings are those of names by which a directory's files are known to be
-	// of this format, such as ".jsonl"; at least one.
+	// Endings are those of the names of its files, such as ".jsonl"; at least one.
 	Endings() []string
 	// Noun is what people call a record: "line".
 	Noun() string
-	// Terminator is what ends a record. It belongs behind the last of an input
-	// that lacks it when something shall follow.
-	Terminator() []byte
-	// NewParser returns a parser for one goroutine. If annotate is not empty,
-	// every record is to be answered with a field of that name: the parser then
-	// hands out empty records too, finds the Slot of each document, and a
-	// document that cannot have the field is bad. A format that cannot be
-	// annotated at all returns an error.
-	NewParser(annotate string) (Parser, error)
-	Printer
-}
-
-// Recognizer is a format known by the beginning of its inputs.
-type Recognizer interface {
 	// Recognize looks at the first bytes of an input, decompressed: at least [RecognizedBy], or
-	// all of a shorter one.
+	// all of a shorter one. It reports whether they are of this format.
 	Recognize(head []byte) bool
+
+	// Kind returns which of the next three methods finds the records.
+	Kind() Kind
+	Cutter() Cutter
+	// Frames returns a finder of the records of one input, of maxRecord bytes at most.
+	Frames(maxRecord int) Frames
+	// Open reads the description in a file.
+	Open(file io.ReaderAt, size int64, limits Limits) (Rows, error)
+
+	// NewParser returns a parser for one goroutine. If annotate is not empty, every record is answered
+	// with a field of that name: the parser then hands out empty records too, finds the Slot of each
+	// document, and a document that cannot have the field is bad. A format without annotations returns
+	// an error.
+	NewParser(annotate string) (Parser, error)
+
+	// Keep writes a record as it came, with its end.
+	Keep(w *output.Writer, raw []byte) error
+	// Annotate writes a record with value, which is JSON, in its slot. Its other bytes stay.
+	Annotate(w *output.Writer, raw []byte, at Slot, value []byte) error
+	// Answer writes the answer to a bad record: a record of the field and its value alone, or the
+	// record with its value.
+	Answer(w *output.Writer, raw []byte, field string, value []byte) error
+	// Enclose says how an output is written for records of the inputs, if it is more than the records
+	// behind one another; nil if it is not.
+	Enclose(inputs []input.Input, annotate bool) (output.Enclosure, error)
 }
 
 // Cutter finds the ends of records. One goroutine does this for all others, so it should look at few
@@ -61,15 +71,8 @@ type Cutter interface {
 	Strip(record []byte) (raw []byte, empty bool)
 }
 
-// Framer is a format whose records begin with their length, or stand alone in an input. It finds
-// records and leaves out other bytes before they are copied.
-type Framer interface {
-	// Frames returns a finder of the records of one input, of maxRecord bytes at most.
-	Frames(maxRecord int) Frames
-}
-
 // Frames finds the records of one input. One goroutine does this for all others, so it should look at
-// few bytes.
+// few bytes. It embeds [FrameDefaults].
 //
 // It sees an input in sections, one after the other. An uncompressed input is one section. In a
 // compressed one, each member (gzip) or frame (zstd) accepted by [Frames.Starts] begins a section, and
@@ -82,6 +85,13 @@ type Frames interface {
 	Begin()
 	// Frame finds the record at the beginning of data, which has at least one byte.
 	Frame(data []byte, end SectionEnd) Frame
+	// Numbered reports whether records have the numbers of [Frame.Number]: no record's place has a
+	// part, however the input is compressed.
+	Numbered() bool
+	// Head returns the beginning of the input that belongs in front of every output, such as the names
+	// of columns; nil until it was seen. It does not change after the first record. has is false for a
+	// format without one.
+	Head() (head []byte, has bool)
 }
 
 // SectionEnd is the kind of end of the data given to a [Frames].
@@ -102,7 +112,7 @@ type Frame struct {
 	Bad    string // the record is bad, for this reason; the available part of Take is shown
 	Alone  bool   // the document may become much longer when it is decoded
 	Other  bool   // the taken bytes are no document, but are written as they came
-	Number int64  // of the record in its input, unless it follows the last one; only for a [Numbered]
+	Number int64  // of the record in its input, unless it follows the last one; only if Numbered
 }
 
 // MaxTerminator is how many bytes the end of a record may take.
@@ -117,15 +127,4 @@ type Parser interface {
 	// block is filled again, parsed again or released: it is in the block's
 	// Data or in its memory, see [Block.Room].
 	Parse(b *Block) iter.Seq[*Document]
-}
-
-// Printer writes records, with their verdicts, to an output.
-type Printer interface {
-	// Keep writes a record as it came, with its end.
-	Keep(w *output.Writer, raw []byte) error
-	// Annotate writes a record with value, which is JSON, in its slot. Its
-	// other bytes stay as they are.
-	Annotate(w *output.Writer, raw []byte, at Slot, value []byte) error
-	// Answer writes a record of the field and its value alone: the answer to a bad record.
-	Answer(w *output.Writer, field string, value []byte) error
 }

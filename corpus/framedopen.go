@@ -16,7 +16,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 )
 
-// chooseFramed reads the input in a format that is a Framer.
+// chooseFramed reads the input in a format with frames.
 func (s *Source) chooseFramed(f Format, stored *input.StoredInput) error {
 	if err := s.choose(f); err != nil {
 		return err
@@ -24,9 +24,9 @@ func (s *Source) chooseFramed(f Format, stored *input.StoredInput) error {
 	return s.beginFramed(stored)
 }
 
-// beginFramed has the input read by a Framer, from its beginning.
+// beginFramed has the input read by its frames, from its beginning.
 func (s *Source) beginFramed(stored *input.StoredInput) error {
-	f := &framed{buf: s.window, frames: s.chosen.(Framer).Frames(s.cfg.MaxRecord)}
+	f := &framed{buf: s.window, frames: s.chosen.Frames(s.cfg.MaxRecord)}
 	s.framed = f
 	if s.charset != "" && Decodes(s.chosen) {
 		s.frameDecoded(stored)
@@ -40,7 +40,7 @@ func (s *Source) beginFramed(stored *input.StoredInput) error {
 	}
 	var err error
 	if f.src, err = s.sections(compress.Counter{R: stored, N: &s.read}, 0); err == nil {
-		f.src.Single = isNumbered(f.frames)
+		f.src.Single = f.frames.Numbered()
 	}
 	return err
 }
@@ -52,7 +52,7 @@ func (s *Source) sections(r compress.Counter, base int64) (*compress.Sections, e
 	src.Br = compress.Buffered(&s.stored, src.Raw)
 	var head []byte
 	var err error
-	if isNumbered(s.framed.frames) { // no record is looked for
+	if s.framed.frames.Numbered() { // no record is looked for
 		head, err = compress.PeekHead(src.Br)
 	} else {
 		head, err = src.Br.Peek(compress.RecognizedBy)
@@ -93,7 +93,7 @@ func (s *Source) sections(r compress.Counter, base int64) (*compress.Sections, e
 }
 
 // guess names the compression of an input that does not begin as any, by its name and by
-// what stands in its first bytes, but for a [Numbered] by its name alone; "" is none.
+// what stands in its first bytes, but for numbered records by its name alone; "" is none.
 func (s *Source) guess(src *compress.Sections) (string, error) {
 	switch {
 	case strings.HasSuffix(s.name, ".gz"):
@@ -101,7 +101,7 @@ func (s *Source) guess(src *compress.Sections) (string, error) {
 	case strings.HasSuffix(s.name, ".zst"):
 		return "zstd", nil
 	}
-	if isNumbered(s.framed.frames) {
+	if s.framed.frames.Numbered() {
 		return "", nil
 	}
 	first, _ := src.Br.Peek(compress.Attempt) // an error comes again

@@ -8,36 +8,14 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 )
 
-// Numbered is a [Frames] that numbers its records itself, by [Frame.Number]: no record's
-// place has a part, however the input is compressed.
-type Numbered interface {
-	Frames
-	Numbered()
-}
-
-func isNumbered(f Frames) bool {
-	_, numbered := f.(Numbered)
-	return numbered
-}
-
-// Headed is a [Frames] of inputs that begin with what belongs in front of every output,
-// such as the names of columns.
-type Headed interface {
-	Numbered
-	// Head returns the beginning of the input, nil until it was seen. It stays valid, and does not
-	// change after the first record.
-	Head() []byte
-}
-
 // Head reads the beginning of an input that belongs in front of its output. It is nil if the format
 // has none, or if the input is empty. It reads a block at most. An input with another beginning is an
 // error, since no record of it could be a document.
 func Head(ctx context.Context, in input.Input, format Format, cfg SourceConfig) (head []byte, err error) {
-	f, ok := format.(Framer)
-	if !ok {
+	if format.Kind() != ByFrames {
 		return nil, nil
 	}
-	if _, ok := f.Frames(DefaultMaxRecord).(Headed); !ok {
+	if _, has := format.Frames(DefaultMaxRecord).Head(); !has {
 		return nil, nil
 	}
 	cfg.Ahead, cfg.SkipInputs, cfg.SkipTo, cfg.SkipSum = 0, 0, Place{}, 0
@@ -47,19 +25,23 @@ func Head(ctx context.Context, in input.Input, format Format, cfg SourceConfig) 
 	if err := s.open(ctx); err != nil {
 		return nil, err
 	}
-	h, ok := s.framed.frames.(Headed)
-	if !ok {
+	if s.framed == nil { // it was recognized as another
 		return nil, nil
 	}
 	var b Block
 	defer b.Release()
-	for h.Head() == nil && !s.eof && b.Records == 0 {
+	for {
+		head, has := s.framed.frames.Head()
+		switch {
+		case head != nil || !has:
+			return head, nil
+		case len(b.Spans) > 0 && b.Spans[0].Bad != "":
+			return nil, fmt.Errorf("reading %s: %s", in.Name, b.Spans[0].Bad)
+		case s.eof || b.Records > 0:
+			return nil, nil
+		}
 		if err := s.fill(ctx, &b); err != nil && err != io.EOF {
 			return nil, err
 		}
 	}
-	if h.Head() == nil && len(b.Spans) > 0 && b.Spans[0].Bad != "" {
-		return nil, fmt.Errorf("reading %s: %s", in.Name, b.Spans[0].Bad)
-	}
-	return h.Head(), nil
 }

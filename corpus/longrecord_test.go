@@ -11,11 +11,16 @@ import (
 )
 
 // stars is a format whose records end with two stars.
-type stars struct{ Format }
+type stars struct {
+	Lines
+	LineCutter
+}
 
-func (stars) Noun() string                  { return "record" }
-func (stars) Begin([]byte) (int, string)    { return 0, "" }
-func (stars) Strip(b []byte) ([]byte, bool) { return bytes.TrimRight(b, "*"), false }
+func (stars) Name() string                     { return "stars" }
+func (stars) Endings() []string                { return nil }
+func (stars) NewParser(string) (Parser, error) { return nil, nil }
+func (s stars) Cutter() Cutter                 { return s }
+func (stars) Strip(b []byte) ([]byte, bool)    { return bytes.TrimRight(b, "*"), false }
 
 func (stars) Cut(data []byte, most int) (end, records int) {
 	for records < most {

@@ -7,18 +7,9 @@ import (
 
 	"github.com/firstseen/firstseen/corpus/compress"
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/corpus/output"
 )
 
-// Opener is a format whose files are not read from their beginning to their end. It is
-// given the file, and hands out one record after the other; the rest is done for it as
-// for a [Framer], but that inputs must be files that are not compressed.
-type Opener interface {
-	// Open reads the description in a file.
-	Open(file io.ReaderAt, size int64, limits Limits) (Rows, error)
-}
-
-// Limits are for a file that an [Opener] reads.
+// Limits are for a file read at random.
 type Limits struct {
 	Record int // bytes; a longer record is to be reported as bad
 	// Spend is to be called before all work that the file demands: with bytes read or
@@ -37,7 +28,7 @@ type Rows interface {
 	Close()
 }
 
-// opened is an input that an [Opener] has opened.
+// opened is an input of the kind AtRandom.
 type opened struct {
 	rows    Rows
 	ratio   compress.Expansion // of records
@@ -52,8 +43,8 @@ func (s *Source) notAtRandom(format string) error {
 	return fmt.Errorf("reading %s: %s is read at random, so it must be a file, and not compressed as a whole: write it to a file, or unpack it first", s.name, format)
 }
 
-// beginOpened has the input read by an Opener.
-func (s *Source) beginOpened(o Opener, stored *input.StoredInput) error {
+// beginOpened has the input read at random.
+func (s *Source) beginOpened(stored *input.StoredInput) error {
 	s.back, s.carry, s.broken, s.eof = s.back[:0], nil, nil, false
 	s.read = s.began
 	if _, plain := s.decoded.(interface{ Peek(int) ([]byte, error) }); stored.File == nil || !plain {
@@ -65,7 +56,7 @@ func (s *Source) beginOpened(o Opener, stored *input.StoredInput) error {
 	}
 	length := func() int64 { return size }
 	work := &compress.Expansion{Stored: length, Most: s.cfg.MaxRatio}
-	rows, err := o.Open(stored.File.At, size, Limits{Record: s.cfg.MaxRecord, Spend: work.Spend})
+	rows, err := s.chosen.Open(stored.File.At, size, Limits{Record: s.cfg.MaxRecord, Spend: work.Spend})
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", s.name, err)
 	}
@@ -155,17 +146,4 @@ func (o *opened) add(b *Block, size int) error {
 	}
 	b.Spans = append(b.Spans, span)
 	return nil
-}
-
-// Encloser is a format whose outputs are more than their records behind one another.
-type Encloser interface {
-	// Enclose says how an output is written for records of the inputs, which are
-	// written with Keep or, if annotate, with Annotate.
-	Enclose(inputs []input.Input, annotate bool) (output.Enclosure, error)
-}
-
-// RecordAnswerer is a format that answers a bad record with the record and a verdict,
-// and not with a verdict alone.
-type RecordAnswerer interface {
-	AnswerRecord(w *output.Writer, raw, value []byte) error
 }

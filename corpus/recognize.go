@@ -3,7 +3,6 @@ package corpus
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -104,9 +103,9 @@ func beginsLikeOther(head []byte) bool {
 	return false
 }
 
-// isOpenLine reports whether head is the beginning of an object whose first line goes on: by
-// that it is known whether each has one line. Whoever waits for an answer has sent it. Where
-// records are lines, only what follows a brace alone is waited for.
+// isOpenLine reports whether head is the beginning of an object whose first line goes on. Its end
+// shows whether each object has one line, and a sender that waits for an answer has sent it. If
+// records are lines, only the bytes behind a lone brace are waited for.
 func isOpenLine(head []byte, lines bool) bool {
 	return string(bytes.TrimRight(head, " \t\r\n")) == "{" || !lines && bytes.HasPrefix(head, []byte("{")) && bytes.IndexByte(head, '\n') < 0
 }
@@ -141,7 +140,7 @@ func (s *Source) formatOf(head []byte) (Format, error) {
 		head = arrayHead(head)
 	}
 	for _, f := range s.cfg.Formats {
-		if r, ok := f.(Recognizer); ok && r.Recognize(head) {
+		if f.Recognize(head) {
 			return f, nil
 		}
 	}
@@ -168,12 +167,12 @@ func (s *Source) named(name string) Format {
 	return nil
 }
 
-// zippedFormat is the format of the first entry of a zip archive that has a Framer, of
+// zippedFormat is the format of the first entry of a zip archive that has frames, of
 // whose entries only those of this format are left.
 func (s *Source) zippedFormat() Format {
 	for _, e := range s.zipped {
 		f := s.named(e.Name)
-		if _, ok := f.(Framer); !ok {
+		if f == nil || f.Kind() != ByFrames {
 			continue
 		}
 		s.zipped = slices.DeleteFunc(s.zipped, func(e archive.Member) bool { return !s.isOf(e.Name, f) })
@@ -194,12 +193,7 @@ func (s *Source) choose(f Format) error {
 			return err
 		}
 	}
-	s.chosen = f
-	s.cutter, _ = f.(Cutter)
-	_, frames := f.(Framer)
-	if _, opens := f.(Opener); !frames && !opens && s.cutter == nil {
-		return errors.New("the format " + f.Name() + " finds no records")
-	}
+	s.chosen, s.cutter = f, f.Cutter()
 	return nil
 }
 

@@ -24,7 +24,7 @@ type SourceConfig struct {
 	// Ahead is how many goroutines decode compressed files, and pieces of them, before
 	// they are read, at most 8; 0 and 1 have them decoded as they are read. What is
 	// read is the same. They take AheadMemory bytes at most, 0 meaning 48 MiB. Pipes
-	// and standard input are not read ahead, nor are inputs of a [Framer].
+	// and standard input are not read ahead, nor are inputs with [Frames].
 	Ahead       int
 	AheadMemory int64
 
@@ -55,9 +55,9 @@ type Source struct {
 	inputs []input.Input
 	format Format           // of inputs that none of cfg.Formats recognizes, or of all
 	chosen Format           // of the inputs that were opened
-	cutter Cutter           // the same, nil for a Framer
+	cutter Cutter           // of these, nil for another kind
 	framed *framed          // the input, if so
-	opened *opened          // the input, if its format is an Opener
+	opened *opened          // the input, if its kind is AtRandom
 	window []byte           // of a framed input, to be used again
 	stored *bufio.Reader    // over a framed input, likewise
 	zipped []archive.Member // the members to read, if it is a zip archive
@@ -108,8 +108,7 @@ const DefaultMaxRecord = 64 << 20
 // are opened when their turn comes, one at a time.
 func NewSource(inputs []input.Input, format Format, cfg SourceConfig) *Source {
 	cfg = cfg.withDefaults()
-	s := &Source{inputs: inputs, format: format, cfg: cfg, limit: cfg.MaxRecord + 1}
-	s.cutter, _ = format.(Cutter)
+	s := &Source{inputs: inputs, format: format, cutter: format.Cutter(), cfg: cfg, limit: cfg.MaxRecord + 1}
 	s.dec = cfg.Bounds().Decoders()
 	s.Bound(cfg.BlockSize, nil)
 	s.index = min(max(cfg.SkipInputs, 0), len(inputs))

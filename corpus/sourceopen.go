@@ -123,11 +123,11 @@ func (s *Source) begin(ctx context.Context, stored *input.StoredInput, p *compre
 	if err != nil {
 		return err
 	}
-	if o, ok := s.chosen.(Opener); ok {
+	switch s.chosen.Kind() {
+	case AtRandom:
 		s.decoded = stream
-		return s.beginOpened(o, stored)
-	}
-	if s.cutter == nil {
+		return s.beginOpened(stored)
+	case ByFrames:
 		return s.beginFramed(stored)
 	}
 	stored.Forget()
@@ -136,13 +136,13 @@ func (s *Source) begin(ctx context.Context, stored *input.StoredInput, p *compre
 	return s.startAhead(ctx, stored)
 }
 
-// beginDamaged begins an input with nothing to decode. A Framer continues behind the damage.
+// beginDamaged begins an input with nothing to decode. Frames continue behind the damage.
 func (s *Source) beginDamaged(stored *input.StoredInput, err error) error {
 	f := s.named(s.name)
 	if len(s.cfg.Formats) == 0 {
 		f = s.format
 	}
-	if _, ok := f.(Framer); ok {
+	if f != nil && f.Kind() == ByFrames {
 		return s.chooseFramed(f, stored)
 	}
 	return err

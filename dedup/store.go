@@ -46,7 +46,7 @@ const Counted = math.MaxUint32
 // removed documents do not count.
 type CountingStore interface {
 	Store
-	// AddCounted is AddAt for documents of which those marked only count. They have numbers like
+	// AddCounted is AddAt; the marked documents only count. They have numbers like
 	// others, and empty ids.
 	AddCounted(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (first uint32, err error)
 }

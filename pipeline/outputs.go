@@ -189,10 +189,7 @@ func (o *outputs) refuse(bad *corpus.BadRecord) (err error) {
 	if o.buf, err = report.AppendJSON(o.buf[:0], answer); err != nil {
 		return fmt.Errorf("annotating: %w", err)
 	}
-	if f, ok := o.format.(corpus.RecordAnswerer); ok {
-		return f.AnswerRecord(o.Kept, o.raw, o.buf)
-	}
-	return o.format.Answer(o.Kept, AnnotationField, o.buf)
+	return o.format.Answer(o.Kept, o.raw, AnnotationField, o.buf)
 }
 
 // empty answers a record that holds nothing.

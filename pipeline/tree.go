@@ -46,10 +46,11 @@ func lead(w *output.Writer, head []byte) error {
 
 // leadBy begins an output with the head of the block's input.
 func leadBy(w *output.Writer, frames corpus.Frames) error {
-	if h, ok := frames.(corpus.Headed); ok {
-		return lead(w, h.Head())
+	if frames == nil {
+		return nil
 	}
-	return nil
+	head, _ := frames.Head()
+	return lead(w, head)
 }
 
 // shard begins another shard if a record of so many bytes does not belong in the open one.

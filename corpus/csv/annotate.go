@@ -43,7 +43,7 @@ func (Format) Annotate(w *output.Writer, raw []byte, at corpus.Slot, value []byt
 
 // Answer writes a row of empty fields before a verdict: text that is no row of the table would make
 // readers misread other rows.
-func (Format) Answer(w *output.Writer, _ string, value []byte) error {
+func (Format) Answer(w *output.Writer, _ []byte, _ string, value []byte) error {
 	head := w.Head()
 	names := head[:lineEnd(head)]
 	last := len(names) - len(corpus.ScoreColumn) - 1

@@ -31,11 +31,11 @@ func annotated(t interface{ Fatal(...any) }, dir, table, value string) string {
 		t.Fatal(err)
 	}
 	err = corpustest.Each(f, corpustest.Stdin, corpus.SourceConfig{Stdin: strings.NewReader(table)}, func(b *corpus.Block, doc *corpus.Document) {
-		if err := w.Lead(b.Frames.(corpus.Headed).Head()); err != nil {
+		if err := w.Lead(headOf(b.Frames)); err != nil {
 			t.Fatal(err)
 		}
 		if doc.Bad != nil {
-			err = f.Answer(w, "firstseen", []byte(`{"verdict":"bad"}`))
+			err = f.Answer(w, nil, "firstseen", []byte(`{"verdict":"bad"}`))
 		} else {
 			again := corpus.Block{Data: doc.Raw, Spans: []corpus.Span{{End: len(doc.Raw)}}, Frames: b.Frames}
 			for d := range parser.Parse(&again) {
@@ -124,4 +124,9 @@ func TestAnswered(t *testing.T) {
 	if err != nil || len(got) != 1 || !strings.Contains(got[0], "it has a column firstseen_of already: it was annotated before") {
 		t.Errorf("%q, %v", got, err)
 	}
+}
+
+func headOf(frames corpus.Frames) []byte {
+	head, _ := frames.Head()
+	return head
 }

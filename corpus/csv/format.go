@@ -10,6 +10,7 @@ import (
 
 // Format is CSV and TSV. Its zero value reads the columns "text" and, if there is one, "id".
 type Format struct {
+	corpus.Framed
 	Text string // name of the column of the text; "" is "text"
 	ID   string // of the id; "" is "id", if there is such a column
 	Time string // of when the document was made, as corpus.ParseTime reads it; "" is none
@@ -17,11 +18,7 @@ type Format struct {
 	Annotated bool
 }
 
-var (
-	_ corpus.Format = Format{}
-	_ corpus.Framer = Format{}
-	_ corpus.Headed = (*frames)(nil)
-)
+var _ corpus.Format = Format{}
 
 func (f Format) text() string { return cmp.Or(f.Text, "text") }
 
@@ -33,9 +30,6 @@ func (Format) Endings() []string { return []string{".csv", ".tsv"} }
 
 // Noun is "row".
 func (Format) Noun() string { return "row" }
-
-// Terminator is a line end.
-func (Format) Terminator() []byte { return newline }
 
 var newline = []byte{'\n'}
 

@@ -9,6 +9,7 @@ import (
 
 // frames finds the rows of one input.
 type frames struct {
+	corpus.FrameDefaults
 	format    Format
 	maxRecord int
 	head      *header // nil before it was seen
@@ -21,18 +22,15 @@ type frames struct {
 const shown = 4 << 10
 
 // Head is the first row.
-func (f *frames) Head() []byte {
-	if f.head == nil {
-		return nil
+func (f *frames) Head() (head []byte, has bool) {
+	if f.head != nil {
+		head = f.head.first
 	}
-	return f.head.first
+	return head, true
 }
 
-// Numbered marks rows as having the numbers of their lines.
-func (*frames) Numbered() {}
-
-// Starts is false: a row can begin anywhere in a compressed file.
-func (f *frames) Starts([]byte) bool { return false }
+// Numbered is true: rows have the numbers of their lines.
+func (*frames) Numbered() bool { return true }
 
 // Begin begins a section. The part after damage is the second.
 func (f *frames) Begin() { f.sections++ }

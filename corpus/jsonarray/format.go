@@ -22,6 +22,7 @@ import (
 
 // Format is JSON arrays. Its zero value reads the fields "text" and "id".
 type Format struct {
+	corpus.Framed
 	Fields jsonl.Fields
 	// Stream means that records stand behind one another, on any number of lines, and in no array.
 	Stream bool
@@ -29,13 +30,7 @@ type Format struct {
 	Arrays bool
 }
 
-var (
-	_ corpus.Format     = Format{}
-	_ corpus.Framer     = Format{}
-	_ corpus.Recognizer = Format{}
-	_ corpus.Numbered   = (*frames)(nil)
-	_ corpus.Headed     = headed{}
-)
+var _ corpus.Format = Format{}
 
 // Name is "JSON arrays" or, of a stream, "JSON values on several lines".
 func (f Format) Name() string {
@@ -47,12 +42,6 @@ func (f Format) Name() string {
 
 // Endings are ".json".
 func (Format) Endings() []string { return []string{".json"} }
-
-// Noun is "record".
-func (Format) Noun() string { return "record" }
-
-// Terminator is a line end, since records are written as lines.
-func (Format) Terminator() []byte { return []byte{'\n'} }
 
 // Recognize recognizes an array by its bracket and the brace of its first object, or the other
 // bracket. It recognizes a stream by a first line of a lone brace, as all programs begin an object
@@ -74,22 +63,7 @@ func (f Format) Recognize(head []byte) bool {
 
 // Frames returns frames that find the records of an array.
 func (f Format) Frames(maxRecord int) corpus.Frames {
-	found := &frames{maxRecord: maxRecord, stream: f.Stream}
-	if f.Arrays {
-		return headed{found}
-	}
-	return found
-}
-
-// headed holds frames of an array whose output is one.
-type headed struct{ *frames }
-
-// Head opens the array, as soon as that of the input is open.
-func (h headed) Head() []byte {
-	if h.want == wantArray {
-		return nil
-	}
-	return []byte(output.ArrayHead)
+	return &frames{maxRecord: maxRecord, stream: f.Stream, arrays: f.Arrays}
 }
 
 // EndsInside reports whether data, which begins with an object, ends inside that object but in no
@@ -125,7 +99,7 @@ func (Format) Annotate(w *output.Writer, raw []byte, at corpus.Slot, value []byt
 }
 
 // Answer writes an object of one field.
-func (Format) Answer(w *output.Writer, field string, value []byte) error {
+func (Format) Answer(w *output.Writer, _ []byte, field string, value []byte) error {
 	if w.IsArray() {
 		name, err := json.Marshal(field)
 		if err != nil {
@@ -133,7 +107,7 @@ func (Format) Answer(w *output.Writer, field string, value []byte) error {
 		}
 		return w.WriteElement([]byte{'{'}, name, []byte{':'}, value, []byte{'}'})
 	}
-	return jsonl.Format{}.Answer(w, field, value)
+	return jsonl.Format{}.Answer(w, nil, field, value)
 }
 
 // line returns a record of valid JSON on one line. In strings line ends are escaped, so the

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 const (
@@ -27,19 +28,26 @@ const (
 
 // frames finds the values of one array.
 type frames struct {
+	corpus.FrameDefaults
 	maxRecord int
 	stream    bool // records are in no array
+	arrays    bool // outputs are
 	want      expected
 	number    int64 // of the last record
 	sections  int
 	value     value
 }
 
-// Numbered marks records as having numbers alone.
-func (*frames) Numbered() {}
+// Numbered is true: records have numbers alone.
+func (*frames) Numbered() bool { return true }
 
-// Starts is false: the members of a compressed array mean nothing.
-func (*frames) Starts([]byte) bool { return false }
+// Head opens the array of an output, as soon as that of the input is open.
+func (f *frames) Head() (head []byte, has bool) {
+	if f.arrays && f.want != wantArray {
+		head = []byte(output.ArrayHead)
+	}
+	return head, f.arrays
+}
 
 // Begin begins a section. The part after damage is the second.
 func (f *frames) Begin() { f.sections++ }

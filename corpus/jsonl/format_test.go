@@ -25,19 +25,19 @@ func TestCutter(t *testing.T) {
 				wantEnd, wantLines = wantEnd+len(line), wantLines+1
 			}
 		}
-		if end, lines := (Format{}).Cut(data, most); end != wantEnd || lines != wantLines {
+		if end, lines := (cutter{}).Cut(data, most); end != wantEnd || lines != wantLines {
 			rt.Errorf("%q cut at %d after %d lines, want %d after %d", data, end, lines, wantEnd, wantLines)
 		}
 		want := -1
 		if line, _, found := strings.Cut(string(data[from:]), "\n"); found {
 			want = from + len(line) + 1
 		}
-		if got := (Format{}).End(data, from); got != want {
+		if got := (cutter{}).End(data, from); got != want {
 			rt.Errorf("%q from %d: end at %d, want %d", data, from, got, want)
 		}
 		line, _, _ := strings.Cut(string(data), "\n")
 		for _, end := range []string{"", "\n"} {
-			raw, empty := Format{}.Strip([]byte(line + end))
+			raw, empty := cutter{}.Strip([]byte(line + end))
 			if string(raw) != line || empty != (strings.Trim(line, " \t\r") == "") {
 				rt.Errorf("%q: %q, empty %v", line+end, raw, empty)
 			}
@@ -47,7 +47,7 @@ func TestCutter(t *testing.T) {
 
 func TestBegin(t *testing.T) {
 	for head, want := range map[string]int{"": 0, "{": 0, "{\"a": 0, "\xef\xbb\xbf": 3, "\xef\xbb\xbf{": 3, "\xff\xfe{": -1, "\xfe\xff": -1, "{\x00\"": -1, "\x00{": -1} {
-		passed, reject := Format{}.Begin([]byte(head))
+		passed, reject := cutter{}.Begin([]byte(head))
 		if reject != "" {
 			passed = -1
 		}
@@ -75,7 +75,7 @@ func TestPrinter(t *testing.T) {
 		case doc.Empty:
 			err = f.Keep(w, nil)
 		case doc.Bad != nil:
-			err = f.Answer(w, "verdict", []byte(`"bad"`))
+			err = f.Answer(w, nil, "verdict", []byte(`"bad"`))
 			if want := `f:3: cannot be annotated: adding field "verdict": the line already has a field "verdict"`; doc.Bad.Error() != want {
 				t.Errorf("%v, want %s", doc.Bad, want)
 			}
@@ -95,7 +95,7 @@ func TestPrinter(t *testing.T) {
 	if want := "{\"text\":\"a\",\"verdict\":{\"kept\":true}} \n\n{\"verdict\":\"bad\"}\n{\"text\":\"c\"}\n"; err != nil || string(got) != want {
 		t.Errorf("got %s, want %s, %v", got, want, err)
 	}
-	if string(f.Terminator()) != "\n" || f.Noun() != "line" || f.Endings()[0] != ".jsonl" {
-		t.Error(f.Terminator(), f.Noun(), f.Endings())
+	if f.Noun() != "line" || f.Endings()[0] != ".jsonl" {
+		t.Error(f.Noun(), f.Endings())
 	}
 }

@@ -100,7 +100,7 @@ func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 				line = rest[:end]
 			}
 			rest = rest[len(line):]
-			raw, empty := b.Strip(Format{}, line)
+			raw, empty := b.Strip(cutter{}, line)
 			if empty && p.answers == "" {
 				continue
 			}

@@ -97,7 +97,7 @@ func TestNesting(t *testing.T) {
 }
 
 func TestParserRefusesLongPath(t *testing.T) {
-	if _, err := (Format{Fields{Text: strings.Repeat("a.", maxPath) + "a"}}).NewParser(""); err == nil {
+	if _, err := (Format{Fields: Fields{Text: strings.Repeat("a.", maxPath) + "a"}}).NewParser(""); err == nil {
 		t.Error("no error")
 	}
 }

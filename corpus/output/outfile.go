@@ -142,8 +142,8 @@ func putAside(c *claim.Claim, name string) (aside string, err error) {
 	}
 }
 
-// publish gives the file its name, and makes the name durable. Whoever has
-// taken its place meanwhile is left alone.
+// publish gives the file its name, and makes the name durable. A file that
+// has taken its place meanwhile is left alone.
 func (p *partial) publish() error {
 	if err := step.Done("closed " + filepath.Base(p.path)); err != nil {
 		return err

@@ -15,17 +15,13 @@ import (
 
 // Format is the format of files with one document each.
 type Format struct {
-	corpus.Unannotated
+	corpus.Framed
 
 	HTML bool               // or plain text
 	Text func() corpus.Text // makes texts, one for each parser; nil takes a page as it is
 }
 
-var (
-	_ corpus.Format     = Format{}
-	_ corpus.Framer     = Format{}
-	_ corpus.Recognizer = Format{}
-)
+var _ corpus.Format = Format{}
 
 // Name is "HTML" or "plain text".
 func (f Format) Name() string {
@@ -46,9 +42,6 @@ func (f Format) Endings() []string {
 // Noun is "file".
 func (Format) Noun() string { return "file" }
 
-// Terminator is nothing.
-func (Format) Terminator() []byte { return nil }
-
 // Recognize recognizes HTML by its first tag, which other XML does not have.
 func (f Format) Recognize(head []byte) bool {
 	if !f.HTML {
@@ -64,23 +57,22 @@ func (f Format) Recognize(head []byte) bool {
 }
 
 // Frames returns frames that take an input as one record.
-func (Format) Frames(maxRecord int) corpus.Frames { return frames(maxRecord) }
+func (Format) Frames(maxRecord int) corpus.Frames { return frames{most: maxRecord} }
 
-type frames int
-
-func (frames) Starts([]byte) bool { return false }
-
-func (frames) Begin() {}
+type frames struct {
+	corpus.FrameDefaults
+	most int
+}
 
 func (f frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	switch {
-	case len(data) > int(f):
+	case len(data) > f.most:
 		return corpus.Frame{
 			Take: len(data), Pass: 1 << 62, Record: true,
-			Bad: fmt.Sprintf("the file is longer than the limit of %d bytes", int(f)),
+			Bad: fmt.Sprintf("the file is longer than the limit of %d bytes", f.most),
 		}
 	case end == corpus.GoesOn:
-		return corpus.Frame{Need: min(2*len(data), int(f)) + 1}
+		return corpus.Frame{Need: min(2*len(data), f.most) + 1}
 	}
 	return corpus.Frame{Take: len(data), Pass: len(data), Record: true}
 }
@@ -111,15 +103,6 @@ func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 	})
 }
 
-// errOut is returned because single-document files cannot be answered.
-var errOut = errors.New("each input is one document of its own file, to which nothing can be added")
-
 // Keep writes the file as it came. Files behind one another are no files any more, so
 // each wants an output of its own.
 func (Format) Keep(w *output.Writer, raw []byte) error { return w.WriteRecord(raw) }
-
-// Annotate fails.
-func (Format) Annotate(*output.Writer, []byte, corpus.Slot, []byte) error { return errOut }
-
-// Answer fails.
-func (Format) Answer(*output.Writer, string, []byte) error { return errOut }

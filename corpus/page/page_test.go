@@ -145,14 +145,14 @@ func TestNotAnnotated(t *testing.T) {
 	for _, f := range []page.Format{{}, {HTML: true}} {
 		_, annotated := f.NewParser("firstseen")
 		for what, err := range map[string]error{
-			"Annotate": f.Annotate(nil, nil, corpus.Slot{}, nil), "Answer": f.Answer(nil, "", nil), "NewParser": annotated,
+			"Annotate": f.Annotate(nil, nil, corpus.Slot{}, nil), "Answer": f.Answer(nil, nil, "", nil), "NewParser": annotated,
 		} {
 			if err == nil {
 				t.Errorf("%s, %s: no error", f.Name(), what)
 			}
 		}
-		if len(f.Endings()) == 0 || f.Noun() == "" || f.Terminator() != nil {
-			t.Errorf("%s: endings %q, noun %q, terminator %q", f.Name(), f.Endings(), f.Noun(), f.Terminator())
+		if len(f.Endings()) == 0 || f.Noun() != "file" {
+			t.Errorf("%s: endings %q, noun %q", f.Name(), f.Endings(), f.Noun())
 		}
 	}
 }

@@ -11,17 +11,13 @@ import (
 
 // Format is Apache Parquet. Its zero value reads the columns "text" and, if there is one, "id".
 type Format struct {
+	corpus.Random
 	Text string // dotted path of the column of the text; "" is "text"
 	ID   string // of the id; "" is "id", if there is such a column
 	Rows bool   // rows are to be written again, so that all columns are read
 }
 
-var (
-	_ corpus.Format     = Format{}
-	_ corpus.Opener     = Format{}
-	_ corpus.Encloser   = Format{}
-	_ corpus.Recognizer = Format{}
-)
+var _ corpus.Format = Format{}
 
 func (f Format) text() string { return cmp.Or(f.Text, "text") }
 
@@ -30,12 +26,6 @@ func (Format) Name() string { return "Parquet" }
 
 // Endings are ".parquet" and ".parq".
 func (Format) Endings() []string { return []string{".parquet", ".parq"} }
-
-// Noun is "row".
-func (Format) Noun() string { return "row" }
-
-// Terminator is nothing.
-func (Format) Terminator() []byte { return nil }
 
 // Recognize recognizes a file by its first four bytes.
 func (Format) Recognize(head []byte) bool {
@@ -61,15 +51,10 @@ func (Format) Annotate(w *output.Writer, raw []byte, _ corpus.Slot, value []byte
 	return w.WriteRecord(frameRow(raw, added)...)
 }
 
-// AnswerRecord writes a bad row with the columns of its verdict.
-func (f Format) AnswerRecord(w *output.Writer, raw, value []byte) error {
+// Answer writes a bad row with the columns of its verdict.
+func (f Format) Answer(w *output.Writer, raw []byte, _ string, value []byte) error {
 	if len(raw) == 0 {
 		return errors.New("a row above --limit record is so even without its long values, and cannot be answered: allow longer ones, or leave --annotate out")
 	}
 	return f.Annotate(w, raw, corpus.Slot{}, value)
-}
-
-// Answer fails: a row has all columns of its file.
-func (Format) Answer(*output.Writer, string, []byte) error {
-	return errors.New("a row cannot be made of a verdict alone")
 }

@@ -50,7 +50,7 @@ func annotated(t *testing.T, path, text string, limit int) []string {
 			if span.Bad != "" {
 				verdict = `{"verdict":"bad"}`
 			}
-			if err := f.AnswerRecord(w, b.Data[span.Start:span.End], []byte(verdict)); err != nil {
+			if err := f.Answer(w, b.Data[span.Start:span.End], "", []byte(verdict)); err != nil {
 				t.Fatalf("%s: row %v: %v", path, span.At, err)
 			}
 		}

@@ -15,7 +15,7 @@ import (
 // Format is WARC or ARC. Its zero value takes records with the status 200 and the [DefaultTypes],
 // and texts in UTF-8.
 type Format struct {
-	corpus.Unannotated
+	corpus.Framed
 
 	IDField string             // field of the header with the id, "" means WARC-Target-URI; an ARC has its URLs
 	Status  []StatusRange      // of HTTP that documents have; none means 200
@@ -51,11 +51,7 @@ func ParseStatus(text string) (list []StatusRange, err error) {
 	return list, nil
 }
 
-var (
-	_ corpus.Format     = Format{}
-	_ corpus.Framer     = Format{}
-	_ corpus.Recognizer = Format{}
-)
+var _ corpus.Format = Format{}
 
 // Name is "WARC" or "ARC".
 func (f Format) Name() string {
@@ -73,11 +69,8 @@ func (f Format) Endings() []string {
 	return []string{".warc", ".wet", ".wat", ".wacz"}
 }
 
-// Noun is "record".
-func (Format) Noun() string { return "record" }
-
-// Terminator is two empty lines, or one in an ARC.
-func (f Format) Terminator() []byte {
+// terminator is two empty lines, or one in an ARC.
+func (f Format) terminator() []byte {
 	if f.ARC {
 		return []byte("\n")
 	}
@@ -130,7 +123,7 @@ func (f Format) Keep(w *output.Writer, raw []byte) error {
 	if f.ARC {
 		return ErrARC
 	}
-	return w.WriteAlone(raw, f.Terminator())
+	return w.WriteAlone(raw, f.terminator())
 }
 
 // ErrARC says that no ARC is written: each begins with a record about itself, which only its

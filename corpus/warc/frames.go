@@ -19,6 +19,7 @@ const (
 
 // frames finds the records of one input.
 type frames struct {
+	corpus.FrameDefaults
 	format Format
 	max    int   // bytes of a record
 	lost   bool  // rubbish was reported, and no record has come since

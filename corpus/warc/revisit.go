@@ -50,13 +50,13 @@ func (f Format) Instead(w *output.Writer, r Removed) (revisit bool, err error) {
 	case same && bytes.Equal(head.uri, of.uri) && bytes.Equal(head.date, of.date):
 		return false, nil
 	case same:
-		return true, w.WriteAlone(revisitOf(&head, r.Raw, &of), f.Terminator())
+		return true, w.WriteAlone(revisitOf(&head, r.Raw, &of), f.terminator())
 	case f.Revisit.Keep:
 		if err := f.Keep(w, r.Raw); err != nil {
 			return false, err
 		}
 	}
-	return false, w.WriteAlone(metadataOf(&head, r.Raw, &r, f.Revisit.Keep), f.Terminator())
+	return false, w.WriteAlone(metadataOf(&head, r.Raw, &r, f.Revisit.Keep), f.terminator())
 }
 
 var errNoWARC = errors.New("--format warc:revisit writes records of web archives, and the input is none: leave it out")

@@ -18,7 +18,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/corpus/page"
 	"github.com/firstseen/firstseen/corpus/parquet"
-	"github.com/firstseen/firstseen/corpus/plain"
+	"github.com/firstseen/firstseen/corpus/text"
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/internal/charset"
 	web "github.com/firstseen/firstseen/internal/html"
@@ -132,7 +132,7 @@ func (f *formats) all() map[string]corpus.Format {
 	arc.ARC = true
 	return map[string]corpus.Format{
 		"csv": csv.Format{Text: f.parquet.Text, ID: f.parquet.ID, Time: f.jsonl.Fields.Time, Annotated: f.columns}, "jsonl": f.jsonl, "array": jsonarray.Format{Fields: f.jsonl.Fields, Arrays: f.arrays}, "parquet": f.parquet, "warc": f.warc, "arc": arc, "html": page.Format{HTML: true, Text: f.text}, "text": page.Format{Text: f.text},
-		"lines": plain.Format{}, "paragraphs": plain.Format{Paragraphs: true},
+		"lines": text.Format{}, "paragraphs": text.Format{Paragraphs: true},
 	}
 }
 

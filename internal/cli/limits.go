@@ -119,7 +119,7 @@ var processors = runtime.NumCPU
 // processors is how many a run is given. One job over web archives has one more, if there
 // is one: to decompress them and to find their records takes half of the time.
 func (t *task) processors() int {
-	if _, framed := t.found.(corpus.Framer); framed && t.Workers == 1 {
+	if t.found != nil && t.found.Kind() == corpus.ByFrames && t.Workers == 1 {
 		return min(2, processors())
 	}
 	return t.Workers

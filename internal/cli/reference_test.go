@@ -78,20 +78,5 @@ func flagLine(f *pflag.Flag) string {
 	if d := f.DefValue; d != "" && d != "false" && d != "0" && d != "[]" && d != "-1" && !strings.Contains(usage, "(default") {
 		usage += " (default " + d + ")"
 	}
-	words := strings.Fields(fmt.Sprintf("- `%s`: %s", spelling, usage))
-	var b strings.Builder
-	width := 0
-	for i, w := range words {
-		switch {
-		case i > 0 && width+1+len(w) > 98:
-			b.WriteString("\n  ")
-			width = 2
-		case i > 0:
-			b.WriteString(" ")
-			width++
-		}
-		b.WriteString(w)
-		width += len(w)
-	}
-	return b.String() + "\n"
+	return fmt.Sprintf("- `%s`: %s\n", spelling, usage)
 }

@@ -109,11 +109,10 @@ func (t *task) enclose() (err error) {
 			return err
 		}
 	}
-	e, ok := t.found.(corpus.Encloser)
-	if !ok || t.Out == "" && t.Tree == nil {
+	if t.found == nil || t.found.Kind() != corpus.AtRandom || t.Out == "" && t.Tree == nil {
 		return nil
 	}
-	one := func(inputs []input.Input) (output.Enclosure, error) { return e.Enclose(inputs, t.Annotate) }
+	one := func(inputs []input.Input) (output.Enclosure, error) { return t.found.Enclose(inputs, t.Annotate) }
 	switch {
 	case t.Out == input.Stdin:
 		return usageError{fmt.Errorf("%s is no stream: name a file with --out", t.found.Name())}

@@ -2,5 +2,5 @@
 
 package filetest
 
-// AsNobody calls f as whoever runs the tests.
+// AsNobody calls f with the rights of the process.
 func AsNobody(f func()) { f() }

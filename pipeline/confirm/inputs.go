@@ -218,9 +218,8 @@ func (in *Inputs) standsInFile(x *askedInput) bool {
 		return false
 	}
 	b := &x.block
-	_, cutter := b.Format.(corpus.Cutter)
 	in.buf = slices.Grow(in.buf[:0], len(b.Data))[:len(b.Data)]
-	if cutter && b.Reject == "" && len(b.Data) > 0 && x.plain.At != nil {
+	if b.Format.Kind() == corpus.ByEnds && b.Reject == "" && len(b.Data) > 0 && x.plain.At != nil {
 		if _, err := x.plain.At.ReadAt(in.buf, x.at); err == nil && bytes.Equal(in.buf, b.Data) {
 			return true
 		}

@@ -55,7 +55,7 @@ func (in *Inputs) keptInput(b *corpus.Block) *keptInput {
 // standsInPlainFile reports whether the records of a block probably stand in its file as they are.
 // If that is wrong, the input is read again.
 func (in *Inputs) standsInPlainFile(b *corpus.Block) bool {
-	if _, cutter := b.Format.(corpus.Cutter); !cutter || b.Charset != "" {
+	if b.Format.Kind() != corpus.ByEnds || b.Charset != "" {
 		return false
 	}
 	found, err := in.find(b.File)

@@ -112,17 +112,17 @@ func (r *Reports) All(ctx context.Context) iter.Seq2[*Line, error] {
 				yield(nil, fmt.Errorf("reading the report: %w", err))
 				return
 			}
-			if !yieldOf(&b, format, yield) {
+			if !yieldOf(&b, format.Cutter(), yield) {
 				return
 			}
 		}
 	}
 }
 
-func yieldOf(b *corpus.Block, format jsonl.Format, yield func(*Line, error) bool) bool {
+func yieldOf(b *corpus.Block, cutter corpus.Cutter, yield func(*Line, error) bool) bool {
 	at := b.First
 	for record := range bytes.Lines(b.Data) {
-		raw, empty := b.Strip(format, record)
+		raw, empty := b.Strip(cutter, record)
 		if !empty {
 			line, err := parse(b.Reject, raw)
 			if err != nil {

@@ -1,4 +1,4 @@
-package plain_test
+package text_test
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/corpustest"
 	"github.com/firstseen/firstseen/corpus/output"
-	"github.com/firstseen/firstseen/corpus/plain"
+	plain "github.com/firstseen/firstseen/corpus/text"
 )
 
 // read returns the records of a text, read in blocks of a size.
