@@ -69,7 +69,7 @@ func newCreateCommand() *cobra.Command {
 	fs.StringVar(&f.docs, "docs", "", "size the filter for this many documents, such as 10M (default 1M)")
 	fs.StringVar(&f.memory, "memory", "", "size the filter by memory, such as 1GiB (10.5 million documents)")
 	fs.BoolVar(&f.filterOnly, "filter-only", false, "no side table: fixed memory, no earlier document named")
-	f.counting.register(fs)
+	registerWindow(fs, &f.Window)
 	f.registerKey(fs)
 	return onIndex(cmd, noArgs, func(_ *cobra.Command, dir string, _ []string) error { return f.create(dir) })
 }

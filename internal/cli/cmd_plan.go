@@ -90,7 +90,7 @@ func newPlanCommand() *cobra.Command {
 	fs := cmd.Flags()
 	fs.StringVar(&f.docs, "docs", "", "number of documents, such as 10M")
 	fs.StringVar(&f.memory, "memory", "", "size of the filter, such as 1GiB (default: as large as the documents need)")
-	f.counting.registerPlan(fs)
+	f.registerPlanned(fs)
 	f.method.register(fs, &f.Scheme, &f.Rules.Score)
 	fs.IntVarP(&f.Workers, "jobs", "j", runtime.NumCPU(), "processors to use for the sample")
 	fs.Lookup("jobs").DefValue = "all" // the same help on any machine
@@ -112,7 +112,7 @@ func (f *options) foresee(args []string) (*foreseen, error) {
 	p := &foreseen{task: task{options: f}}
 	p.Args = args
 	var err error
-	if p.documents, err = f.counting.planned(f.docs); err != nil {
+	if p.documents, err = f.planned(); err != nil {
 		return nil, err
 	}
 	if p.documents == 0 && f.docs == "" && len(args) == 0 {
@@ -151,19 +151,19 @@ func (p *foreseen) forecast(cmd *cobra.Command) (_ *forecast, err error) {
 		}
 	}
 	known := p.documents
-	if p.counting.length > 0 {
+	if p.Window.Seconds > 0 {
 		known *= 2 // a filter, and a method's memory, hold as many documents that count no more
 	}
 	if p.shape == (bloomstore.Shape{}) {
 		p.shape = index.ShapeFor(known, p.Scheme, false)
 	}
 	c := predict(p.documents, p.shape, p.Scheme, measured)
-	if p.counting.length > 0 {
-		c.inWindow(p.counting.length)
+	if p.Window.Seconds > 0 {
+		c.inWindow(p.Window.Seconds)
 	}
 	beside := memoryOfParquet(p.found)
 	c.MemoryBytes += c.FilterBytes + memoryOf(p.source, false) + p.Scheme.MemoryFor(known) + known/8 + beside // one bit a document marks those that only count
-	if p.Scheme.Info().FilterOnly && p.counting.length == 0 {
+	if p.Scheme.Info().FilterOnly && p.Window.Seconds == 0 {
 		c.FilterOnlyBytes = c.FilterBytes + memoryOf(p.source, true) + beside
 		c.FilterOnlyDisk = index.StreamDisk(p.shape)
 	}

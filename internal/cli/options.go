@@ -30,7 +30,7 @@ type options struct {
 	filterOnly     bool
 	against        []string
 	abandon        bool
-	counting       windowFlags
+	rate           float64 // plan: documents a second
 
 	// Inputs.
 	formats formats
@@ -69,7 +69,7 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	fs.StringArrayVar(&f.against, "against", nil, "`folder` of a further index, only read, whose documents count as earlier; may be given several times, the earliest first")
 	fs.StringVar(&f.Batch, "batch", "", "`name` for the documents kept by this run; firstseen index forget --batch takes them back")
 	f.registerKey(fs)
-	f.counting.register(fs)
+	registerWindow(fs, &f.Window)
 	fs.BoolVar(&f.abandon, "abandon", false, "leave an interrupted run unfinished")
 	hide(fs, "key", "no-key", "window", "abandon")
 	section(fs, "Remembering")

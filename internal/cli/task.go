@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -47,9 +48,7 @@ func (f *options) asMade() {
 		return // opening it reports the reason
 	}
 	f.filterOnly = f.filterOnly || made.FilterOnly
-	if f.counting.length == 0 {
-		f.counting.length = time.Duration(made.Window) * time.Second
-	}
+	f.Window.Seconds = cmp.Or(f.Window.Seconds, made.Window)
 	f.method.asMade(&f.Scheme, made.Scheme)
 }
 
@@ -108,11 +107,6 @@ func (f *options) taskReading(p *task) (err error) {
 		return err
 	}
 	return p.Scheme.Validate()
-}
-
-func (f *options) taskWindow(p *task) (err error) {
-	p.Window, err = f.counting.check(f.index, f.filterOnly, f.formats.jsonl.Fields.Time != "")
-	return err
 }
 
 func (f *options) taskFilter(p *task) (err error) {
