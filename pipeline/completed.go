@@ -94,10 +94,7 @@ func (l *Ledger) overNow(full bool) ([]byte, error) {
 	}
 	runs = append(runs, now)
 	for runs = runs[max(len(runs)-maxCompleted, 0):]; ; runs = runs[1:] {
-		stored, err := json.Marshal(runs)
-		if err != nil {
-			panic(err) // plain values only
-		}
+		stored := encoded(runs)
 		if len(stored) <= maxCompletedBytes || len(runs) == 1 {
 			return stored, nil
 		}
@@ -109,11 +106,7 @@ func (l *Ledger) overNow(full bool) ([]byte, error) {
 func (c *choices) digest() string {
 	told := *c
 	told.Spans = false
-	stored, err := json.Marshal(told)
-	if err != nil {
-		panic(err) // plain values only
-	}
-	sum := sha256.Sum256(stored)
+	sum := sha256.Sum256(encoded(told))
 	return hex.EncodeToString(sum[:16])
 }
 

@@ -270,11 +270,16 @@ func (l *Ledger) Save(p Progress) map[string][]byte {
 		}
 		e.Prints = l.prints
 	}
-	stored, err := json.Marshal(e)
+	return map[string][]byte{LedgerName: encoded(e)}
+}
+
+// encoded is a value as the index stores it.
+func encoded(value any) []byte {
+	stored, err := json.Marshal(value)
 	if err != nil {
 		panic(err) // plain values only
 	}
-	return map[string][]byte{LedgerName: stored}
+	return stored
 }
 
 // Publish gives all outputs their names. That comes before Note: an index that knows

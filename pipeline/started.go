@@ -62,9 +62,5 @@ func (l *Ledger) noteStarted(o *Outputs) (err error) {
 	if b.Choices, err = l.job.choices(); err != nil {
 		return err
 	}
-	stored, err := json.Marshal(b)
-	if err != nil {
-		panic(err) // plain values only
-	}
-	return l.index.NoteStarted(stored)
+	return l.index.NoteStarted(encoded(b))
 }

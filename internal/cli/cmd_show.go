@@ -117,7 +117,9 @@ func (s *showing) show(cmd *cobra.Command, args []string) error {
 	}
 	switch {
 	case s.page != "":
-		return writeHTMLPage(s.page, func(w io.Writer) error { return digest.WriteHTML(w, "What "+strings.Join(args, ", ")+" says") })
+		return writeOutput(cmd, func() (*output.Writer, error) { return output.Create(s.page) }, func(w io.Writer) error {
+			return digest.WriteHTML(w, "What "+strings.Join(args, ", ")+" says")
+		})
 	case s.asJSON:
 		return encodeIndented(out, digest)
 	}
@@ -151,21 +153,3 @@ func styleOf(out io.Writer) (s show.Style) {
 	s.Marks = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	return s
 }
-
-// writeHTMLPage writes a page to a file, which gets its name at the end.
-func writeHTMLPage(name string, write func(io.Writer) error) (err error) {
-	w, err := output.Create(name)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, w.Discard()) }()
-	if err := write(recordWriter{w}); err != nil {
-		return err
-	}
-	return w.Close()
-}
-
-// recordWriter writes bytes to an output, a record each time.
-type recordWriter struct{ to *output.Writer }
-
-func (w recordWriter) Write(p []byte) (int, error) { return len(p), w.to.WriteRecord(p) }

@@ -207,7 +207,6 @@ func (c *choice[T]) Set(text string) error {
 
 func (c *choice[T]) String() string { return c.given }
 
-// Type is the name of the value in help.
 func (c *choice[T]) Type() string { return "word" }
 
 // Words returns the words that may be given.
@@ -250,7 +249,6 @@ func (p *parsed) Set(text string) error {
 
 func (p *parsed) String() string { return p.text }
 
-// Type is the name of the value in help.
 func (p *parsed) Type() string { return "string" }
 
 // byteSize is the value of a flag in bytes, such as 1GiB, within bounds.
@@ -279,7 +277,6 @@ func (b *byteSize[N]) String() string {
 	return sizeText(uint64(*b.to))
 }
 
-// Type is the name of the value in help.
 func (b *byteSize[N]) Type() string { return "size" }
 
 // hide keeps flags out of the help.

@@ -45,7 +45,6 @@ func (r *ratio) Set(text string) error {
 
 func (r *ratio) String() string { return strconv.Itoa(max(int(*r), 0)) }
 
-// Type is the name of the value in help.
 func (r *ratio) Type() string { return "int" }
 
 // The least and the most that can be given for limits in bytes: a line of the one

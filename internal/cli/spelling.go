@@ -118,7 +118,6 @@ func (r *refined) String() string {
 // Words returns the words that may be given.
 func (r *refined) Words() []string { return r.words }
 
-// Type is the name of the value in help.
 func (r *refined) Type() string {
 	if r.word == nil {
 		return "setting"

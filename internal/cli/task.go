@@ -65,35 +65,34 @@ func (f *options) task(args []string) (*task, error) {
 			return nil, usageError{err}
 		}
 	}
-	p.formats.columns, p.formats.arrays = p.Annotate, f.outDir != "" || isArrayName(p.Out)
-	if p.Out != "" {
-		p.formats.accept = func(format corpus.Format) error { return checkOut(p.Out, format) }
-	}
-	p.formats.parquet.Rows = p.Out != "" || f.outDir != ""
-	var err error
-	if p.Inputs, p.passed, err = p.formats.expand(args, p.source); err != nil {
-		return nil, err
-	}
-	if err := output.CheckOutputs(p.Inputs, p.index, p.Out, p.Report, p.Rejects, p.summary); err != nil {
-		return nil, err
-	}
-	if err := p.checkConfirm(); err != nil {
-		return nil, err
-	}
-	if p.found, err = p.formats.check(p.Inputs, p.source, p.Out, p.Annotate); err != nil {
-		return nil, err
-	}
-	if err := p.checkTimes(); err != nil {
-		return nil, err
-	}
-	if err := p.planTree(); err != nil {
-		return nil, err
-	}
 	p.Format, p.MaxRecord = p.formats.String(), p.source.MaxRecord
-	if err := errors.Join(p.enclose(), p.lead()); err != nil {
-		return nil, err
+	for _, look := range []func() error{
+		p.expand, p.checkConfirm, p.recognize, p.checkTimes, p.planTree, p.enclose, p.lead, p.checkDerived,
+	} {
+		if err := look(); err != nil {
+			return nil, err
+		}
 	}
-	return p, p.checkDerived()
+	return p, nil
+}
+
+// expand finds the inputs, and refuses outputs that would write over them.
+func (t *task) expand() (err error) {
+	if t.Inputs, t.passed, err = t.formats.expand(t.Args, t.source); err != nil {
+		return err
+	}
+	return output.CheckOutputs(t.Inputs, t.index, t.Out, t.Report, t.Rejects, t.summary)
+}
+
+// recognize finds the format of the inputs, and refuses what it does not support.
+func (t *task) recognize() (err error) {
+	t.formats.columns, t.formats.arrays = t.Annotate, t.outDir != "" || isArrayName(t.Out)
+	if t.Out != "" {
+		t.formats.accept = func(format corpus.Format) error { return checkOut(t.Out, format) }
+	}
+	t.formats.parquet.Rows = t.Out != "" || t.outDir != ""
+	t.found, err = t.formats.check(t.Inputs, t.source, t.Out, t.Annotate)
+	return err
 }
 
 func (f *options) taskReading(p *task) (err error) {

@@ -55,7 +55,6 @@ func (d *days) String() string {
 	return (time.Duration(*d) * time.Second).String()
 }
 
-// Type is the name of the value in help.
 func (d *days) Type() string { return "time" }
 
 func registerWindow(fs *pflag.FlagSet, w *pipeline.Window) {
