@@ -26,7 +26,7 @@ func (t *task) lead() error {
 	read := func(in input.Input) ([]byte, error) {
 		return corpus.Head(context.Background(), in, t.found, cfg)
 	}
-	apart := t.Tree != nil && t.shard == 0 // each input has an output
+	apart := t.Tree != nil && t.split.size == 0 // each input has an output
 	first := ""
 	for _, in := range t.Inputs {
 		if in.Size < 0 || in.Path == input.Stdin {

@@ -29,7 +29,6 @@ type task struct {
 	shape      bloomstore.Shape
 	openedIn   string // the folder of the index, maybe temporary
 	keyed      index.KeyPolicy
-	shard      int64          // bytes of the files of a tree, 0 for one of each input
 	notice     string         // the gaps in knowledge left by an interrupted run, to be reported
 	against    *index.Against // nil for none
 	whole      bool           // the report is, so files can be derived from it
