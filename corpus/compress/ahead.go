@@ -270,27 +270,11 @@ func (a *Ahead) decode(p *Piece, d *aheadDecoders) {
 			return
 		}
 		var n int
-		n, err = readFull(r, buf)
+		n, err = ReadFull(r, buf)
 		if !a.queue.put(p, chunk{buf[:n], read, used(), err}) {
 			return
 		}
 	}
-}
-
-// readFull reads until p is full. Beside the bytes it returns the error that ends them.
-func readFull(r io.Reader, p []byte) (n int, err error) {
-	for idle := 0; n < len(p) && err == nil; idle++ {
-		var got int
-		got, err = r.Read(p[n:])
-		n += got
-		switch {
-		case got > 0:
-			idle = 0
-		case idle == 100:
-			err = io.ErrNoProgress
-		}
-	}
-	return n, err
 }
 
 // decoder returns the decoder of a piece. A piece with maybe much memory waits for its turn.

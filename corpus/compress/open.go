@@ -132,9 +132,9 @@ func (d *Decoders) DecodeStream(name string, br *bufio.Reader) (io.Reader, error
 	case "bzip2":
 		return bzip2.NewReader(br), nil
 	case "lz4":
-		return &lz4Frames{r: br}, nil
+		return lz4Frames(br), nil
 	case "xz":
-		return xz.NewReader(&xzGuard{r: br, limit: d.MaxWindow})
+		return xz.NewReader(newXZGuard(br, d.MaxWindow))
 	}
 	return nil, nil
 }
@@ -181,12 +181,16 @@ func (d *Decoders) members(r *bufio.Reader, at func() int64) *members {
 	if d.gzip == nil {
 		d.gzip = new(gzip.Reader)
 	}
-	return &members{gzip: d.gzip, r: r, at: at}
+	m := &members{gzip: d.gzip, r: r, at: at}
+	m.next = m.follow
+	return m
 }
 
 // frames reads the frames of a zstd file. at returns the used bytes.
 func (d *Decoders) frames(r *bufio.Reader, at func() int64) *frames {
-	return &frames{r: r, at: at, limit: d.MaxWindow, decoder: d.forWindow}
+	f := &frames{r: r, at: at, limit: d.MaxWindow, decoder: d.forWindow}
+	f.next = f.follow
+	return f
 }
 
 // forWindow is the decoder for a zstd frame with a window of any size.
@@ -220,6 +224,23 @@ func CompressionOf(head []byte) string {
 		return "lz4"
 	}
 	return ""
+}
+
+// ReadFull reads until p is full. Unlike that of io.ReadFull, its error is always the reader's: io.EOF at
+// its end.
+func ReadFull(r io.Reader, p []byte) (n int, err error) {
+	for idle := 0; n < len(p) && err == nil; idle++ {
+		var got int
+		got, err = r.Read(p[n:])
+		n += got
+		switch {
+		case got > 0:
+			idle = 0
+		case idle == 100 && err == nil:
+			err = io.ErrNoProgress
+		}
+	}
+	return n, err
 }
 
 // NoEOF keeps a file that ends inside a header from looking like a proper end.

@@ -35,7 +35,7 @@ type Sections struct {
 	Kind   CodecKind
 	Gzip   *gzip.Reader
 	Zstd   *zstd.Decoder
-	frame  zstdFrame
+	frame  *zstdFrame
 
 	In     io.Reader // the open member
 	open   bool      // the only one there is
@@ -82,8 +82,8 @@ func (s *Sections) Next() error {
 		s.In, err = s.Gzip, s.Gzip.Reset(s.Br)
 		s.Gzip.Multistream(false)
 	case KindZstd:
-		s.frame = zstdFrame{r: s.Br}
-		s.In, err = s.Zstd, s.Zstd.Reset(&s.frame)
+		s.frame = newZstdFrame(s.Br)
+		s.In, err = s.Zstd, s.Zstd.Reset(s.frame)
 	case KindPlain:
 		s.In = s.Br
 	}
@@ -196,7 +196,7 @@ func (s *Sections) headOf(stored []byte) []byte {
 	var r io.Reader
 	var err error
 	if s.Kind == KindZstd {
-		err = s.Zstd.Reset(&zstdFrame{r: bytes.NewReader(stored)})
+		err = s.Zstd.Reset(newZstdFrame(bytes.NewReader(stored)))
 		r = s.Zstd
 	} else {
 		err = s.Gzip.Reset(bytes.NewReader(stored))
