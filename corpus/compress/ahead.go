@@ -290,14 +290,18 @@ func (a *Ahead) decoder(p *Piece, d *aheadDecoders, used func() int64) (io.Reade
 		}
 		return true
 	}
+	s := series{r: d.buf, at: used, stop: stop}
 	switch p.In.Kind {
-	case "gzip":
-		m := d.members(d.buf, used)
-		m.stop = stop
-		return m, nil
-	case "zstd":
-		f := d.frames(d.buf, used)
-		f.stop, f.limit = stop, a.limits.MaxWindow
+	case "gzip", "zstd", "bzip2":
+	default:
+		if !a.queue.awaitTurn(p) {
+			return nil, errClosed
+		}
+		return a.large.open(p.In.Kind, s)
+	}
+	r, err := d.open(p.In.Kind, s)
+	if f, is := r.(*frames); is {
+		f.limit = a.limits.MaxWindow
 		f.decoder = func(window int64) (*zstd.Decoder, error) {
 			if 0 <= window && window <= d.MaxWindow {
 				return d.forWindow(window)
@@ -307,14 +311,8 @@ func (a *Ahead) decoder(p *Piece, d *aheadDecoders, used func() int64) (io.Reade
 			}
 			return a.large.forWindow(window)
 		}
-		return f, nil
-	case "bzip2":
-		return d.DecodeStream(p.In.Kind, d.buf)
 	}
-	if !a.queue.awaitTurn(p) {
-		return nil, errClosed
-	}
-	return a.large.DecodeStream(p.In.Kind, d.buf)
+	return r, err
 }
 
 // Input returns the first piece of the input to read now. Pieces before it are not needed any more. Nil

@@ -14,8 +14,11 @@ import (
 // errHandedOver ends the reading of members or frames if another piece reads the following ones.
 var errHandedOver = errors.New("what follows is read by another")
 
-// series reads streams that follow each other.
+// series reads the members or frames of a file, which follow each other.
 type series struct {
+	r    *bufio.Reader
+	at   func() int64              // bytes of the file that are used up
+	stop func(begin int64) bool    // whether what begins there is another's; nil: nothing is
 	next func() (io.Reader, error) // io.EOF: there is none
 	open io.Reader
 }
@@ -44,9 +47,6 @@ func (s *series) Read(p []byte) (n int, err error) {
 type members struct {
 	series
 	gzip *gzip.Reader
-	r    *bufio.Reader
-	at   func() int64           // bytes of the file that are used up
-	stop func(begin int64) bool // whether the member that begins there is another's; nil: none is
 }
 
 // follow goes to the next member. It returns io.EOF if there is none.
@@ -87,9 +87,6 @@ func (e *WindowError) Error() string {
 // skipped may stand anywhere.
 type frames struct {
 	series
-	r       *bufio.Reader
-	at      func() int64           // bytes of the file that are used up
-	stop    func(begin int64) bool // whether the frame that begins there is another's; nil: none is
 	decoder func(window int64) (*zstd.Decoder, error)
 	limit   int64 // of windows
 }

@@ -109,34 +109,44 @@ func (d *Decoders) Decode(name string, r Counter) (io.Reader, error) {
 		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}
 	at := func() int64 { return *r.N - start - int64(br.Buffered()) }
-	var decoded io.Reader
-	switch kind := CompressionOf(head); kind {
-	case "":
+	kind := CompressionOf(head)
+	if kind == "" {
 		return br, nil
-	case "gzip":
-		decoded = d.members(br, at)
-	case "zstd":
-		decoded = d.frames(br, at)
-	default:
-		if decoded, err = d.DecodeStream(kind, br); err != nil {
-			return nil, ReadError(name, NoEOF(err))
-		}
+	}
+	decoded, err := d.open(kind, series{r: br, at: at})
+	if err != nil {
+		return nil, ReadError(name, NoEOF(err))
 	}
 	return &Expansion{R: decoded, Stored: at, Most: d.MaxRatio}, nil
 }
 
-// DecodeStream undoes one of the compressions that are read as a whole. It returns nil
-// for any other name.
+// open decodes what a series has of a compression.
+func (d *Decoders) open(kind string, s series) (io.Reader, error) {
+	switch kind {
+	case "gzip":
+		if d.gzip == nil {
+			d.gzip = new(gzip.Reader)
+		}
+		m := &members{series: s, gzip: d.gzip}
+		m.next = m.follow
+		return m, nil
+	case "zstd":
+		f := &frames{series: s, limit: d.MaxWindow, decoder: d.forWindow}
+		f.next = f.follow
+		return f, nil
+	}
+	return d.DecodeStream(kind, s.r)
+}
+
+// DecodeStream undoes one of the compressions that are read as a whole.
 func (d *Decoders) DecodeStream(name string, br *bufio.Reader) (io.Reader, error) {
 	switch name {
 	case "bzip2":
 		return bzip2.NewReader(br), nil
 	case "lz4":
 		return lz4Frames(br), nil
-	case "xz":
-		return xz.NewReader(newXZGuard(br, d.MaxWindow))
 	}
-	return nil, nil
+	return xz.NewReader(newXZGuard(br, d.MaxWindow))
 }
 
 // HeadSize is the largest number of bytes that identify a compression.
@@ -174,23 +184,6 @@ func beginsLikeCompressed(head []byte) bool {
 func Begins(head []byte, magic string) bool {
 	n := min(len(head), len(magic))
 	return string(head[:n]) == magic[:n]
-}
-
-// members reads the members of a gzip file. at returns the used bytes.
-func (d *Decoders) members(r *bufio.Reader, at func() int64) *members {
-	if d.gzip == nil {
-		d.gzip = new(gzip.Reader)
-	}
-	m := &members{gzip: d.gzip, r: r, at: at}
-	m.next = m.follow
-	return m
-}
-
-// frames reads the frames of a zstd file. at returns the used bytes.
-func (d *Decoders) frames(r *bufio.Reader, at func() int64) *frames {
-	f := &frames{r: r, at: at, limit: d.MaxWindow, decoder: d.forWindow}
-	f.next = f.follow
-	return f
 }
 
 // forWindow is the decoder for a zstd frame with a window of any size.

@@ -75,7 +75,7 @@ func (s *Sections) Next() error {
 		return err
 	}
 	s.Begin = s.at()
-	s.Raw.mark(s.Begin)
+	s.Raw.from = s.Begin
 	var err error
 	switch s.Kind {
 	case KindGzip:
@@ -229,8 +229,6 @@ type History struct {
 const maxHistory = 4 << 20
 
 func (h *History) at() int64 { return h.base + int64(h.pos) }
-
-func (h *History) mark(at int64) { h.from = at }
 
 // rewind goes back to a place, from another behind it. It goes back no further than
 // keeps the time in proportion to the input: damaged members may be made to stand in each
