@@ -13,6 +13,8 @@
 // each column read, see [Memory]. Work is bounded by the size of the file and of its decompressed
 // content, see [corpus.Limits].
 //
+// Columns whose values repeat are written with a dictionary, and all with statistics.
+//
 // Reader and writer are our own, because of five cases in github.com/parquet-go/parquet-go (0.32).
 // A file of 130 bytes, with one row and no codec, ends the process for lack of memory: see
 // TestUnderstated. Its headers claim little, so no check of them finds it. A damaged block of LZ4

@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -100,7 +101,7 @@ func (f Format) enclosure(m *meta, annotate bool) (e *enclosure, err error) {
 type written struct {
 	start   int64 // of its frame
 	rows    uint64
-	columns []byte // of each frameColumn bytes
+	columns []madeColumn
 }
 
 // End makes the footer of a file of frames.
@@ -129,25 +130,74 @@ func (e *enclosure) End(file io.ReaderAt, size int64) ([]byte, error) {
 
 // frames finds the frames of a file, from its end to its beginning.
 func (e *enclosure) frames(file io.ReaderAt, size int64) (groups []written, err error) {
-	errFrames := errors.New("the file is not as it was written")
 	for end := size; end > 0; {
-		tail := make([]byte, frameTrailer+frameColumn*len(e.leaves))
-		if end < int64(len(tail)) {
-			return nil, errFrames
-		}
-		if _, err := file.ReadAt(tail, end-int64(len(tail))); err != nil {
+		g, err := e.frame(file, end)
+		if err != nil {
 			return nil, err
 		}
-		columns, last := tail[:frameColumn*len(e.leaves)], tail[frameColumn*len(e.leaves):]
-		length := binary.LittleEndian.Uint64(last[16:])
-		if string(last[24:]) != frameMagic || binary.LittleEndian.Uint64(last[8:]) != uint64(len(e.leaves)) || length > uint64(end) || length < uint64(len(tail)) {
-			return nil, errFrames
-		}
-		end -= int64(length)
-		groups = append(groups, written{start: end, rows: binary.LittleEndian.Uint64(last), columns: columns})
+		end = g.start
+		groups = append(groups, g)
 	}
 	slices.Reverse(groups)
 	return groups, nil
+}
+
+var errFrames = errors.New("the file is not as it was written")
+
+// frame reads the trailer of the frame that ends at a place.
+func (e *enclosure) frame(file io.ReaderAt, end int64) (g written, err error) {
+	read := func(n, before int64) []byte {
+		if n < 0 || n > end-before || err != nil {
+			err = cmp.Or(err, errFrames)
+			return make([]byte, frameTail)
+		}
+		b := make([]byte, n)
+		_, err = file.ReadAt(b, end-before-n)
+		return b
+	}
+	tail := read(min(frameTail, end), 0)
+	if len(tail) < formerTail {
+		return g, errFrames
+	}
+	number := func(at int) int64 { return int64(binary.LittleEndian.Uint64(tail[len(tail)-at:])) }
+	length := number(16)
+	switch magic := string(tail[len(tail)-8:]); {
+	case magic == formerMagic:
+		g.rows, g.columns = uint64(number(32)), e.formerColumns(read(int64(formerColumn*len(e.leaves)), formerTail))
+	case magic == frameMagic && len(tail) == frameTail && number(32) == int64(len(e.leaves)):
+		g.rows, g.columns = uint64(number(40)), e.madeColumns(read(number(24), frameTail))
+	}
+	if g.start = end - length; err != nil || g.columns == nil || length <= 0 || g.start < 0 {
+		return g, cmp.Or(err, errFrames)
+	}
+	return g, nil
+}
+
+// madeColumns reads the columns of a trailer, nil if they are not there.
+func (e *enclosure) madeColumns(b []byte) []madeColumn {
+	columns := make([]madeColumn, len(e.leaves))
+	for i := range columns {
+		var ok bool
+		if b, ok = columns[i].parse(b); !ok {
+			return nil
+		}
+	}
+	if len(b) > 0 {
+		return nil
+	}
+	return columns
+}
+
+// formerColumns reads the columns of a trailer of an earlier version: four numbers each.
+func (e *enclosure) formerColumns(b []byte) []madeColumn {
+	columns := make([]madeColumn, len(e.leaves))
+	for i := range columns {
+		n := func(k int) int64 {
+			return int64(binary.LittleEndian.Uint64(b[min(formerColumn*i+8*k, len(b)-8):]))
+		}
+		columns[i] = madeColumn{start: n(0), stored: n(1), plain: n(2), entries: n(3), nulls: -1}
+	}
+	return columns
 }
 
 // footer writes FileMetaData.
@@ -180,9 +230,9 @@ func (e *enclosure) group(w *thriftWriter, g *written, number int) {
 	w.list(len(e.leaves), thriftStruct)
 	plain, stored := int64(0), int64(0)
 	for i := range e.leaves {
-		n := func(k int) int64 { return int64(binary.LittleEndian.Uint64(g.columns[frameColumn*i+8*k:])) }
-		stored, plain = stored+n(1), plain+n(2)
-		e.chunk(w, i, g.start+n(0), n(1), n(2), n(3))
+		m := &g.columns[i]
+		stored, plain = stored+m.stored, plain+m.plain
+		e.chunk(w, i, g.start+m.start, m)
 	}
 	w.i64(2, plain)
 	w.i64(3, int64(g.rows))
@@ -195,8 +245,8 @@ func (e *enclosure) group(w *thriftWriter, g *written, number int) {
 	w.end()
 }
 
-// chunk writes a ColumnChunk.
-func (e *enclosure) chunk(w *thriftWriter, i int, at, stored, plain, entries int64) {
+// chunk writes the ColumnChunk of a column at a place.
+func (e *enclosure) chunk(w *thriftWriter, i int, at int64, m *madeColumn) {
 	l := &e.leaves[i]
 	w.begin()
 	w.i64(2, 0) // there is no copy of the metadata
@@ -204,19 +254,45 @@ func (e *enclosure) chunk(w *thriftWriter, i int, at, stored, plain, entries int
 	w.begin()
 	w.i32(1, int64(l.typ))
 	w.field(2, thriftList)
-	w.list(2, thriftI32)
-	w.number(encPlain)
-	w.number(encRLE)
+	encodings := []int64{encPlain, encRLE}
+	if m.dictionary > 0 {
+		encodings = append(encodings, encDict)
+	}
+	w.list(len(encodings), thriftI32)
+	for _, encoding := range encodings {
+		w.number(encoding)
+	}
 	w.field(3, thriftList)
 	w.list(len(l.path), thriftBinary)
 	for _, name := range l.path {
 		w.string(name)
 	}
 	w.i32(4, int64(e.codecs[i]))
-	w.i64(5, entries)
-	w.i64(6, plain)
-	w.i64(7, stored)
-	w.i64(9, at)
+	w.i64(5, m.entries)
+	w.i64(6, m.plain)
+	w.i64(7, m.stored)
+	w.i64(9, at+m.dictionary)
+	if m.dictionary > 0 {
+		w.i64(11, at)
+	}
+	m.statistics(w)
 	w.end()
+	w.end()
+}
+
+// statistics writes the Statistics of a column.
+func (m *madeColumn) statistics(w *thriftWriter) {
+	if m.nulls < 0 {
+		return
+	}
+	w.field(12, thriftStruct)
+	w.begin()
+	w.i64(3, m.nulls)
+	if m.min != nil && m.max != nil {
+		w.field(5, thriftBinary)
+		w.string(string(m.max))
+		w.field(6, thriftBinary)
+		w.string(string(m.min))
+	}
 	w.end()
 }

@@ -18,15 +18,65 @@ func frameRow(raw, added []byte) [][]byte {
 
 // A frame of an output is a row group. It has the four bytes that begin a file, the pages of its
 // columns one after the other, and a trailer. [enclosure.End] makes the footer from the trailers.
-// The trailer is in little-endian numbers of 64 bits. For each column it has the offset of its
-// first page in the frame, its stored bytes, its bytes decompressed, and its values. Then come the
-// number of rows, that of columns, the length of the frame, and the eight bytes of frameMagic.
-// Readers of Parquet pass over the trailer, as nothing names it.
+// Readers of Parquet pass over the trailer, as nothing names it. See docs/format.md, "Parquet".
 const (
-	frameMagic   = "fsRowGrp"
-	frameColumn  = 32
-	frameTrailer = 32
+	frameMagic = "fsRowGr2"
+	frameTail  = 40 // bytes, the end of the trailer
+
+	formerMagic  = "fsRowGrp" // of frames without dictionaries and statistics, of earlier versions
+	formerTail   = 32
+	formerColumn = 32
 )
+
+// A madeColumn describes a column of a row group that was written.
+type madeColumn struct {
+	start         int64 // of its first page in the frame
+	dictionary    int64 // stored bytes of its dictionary, which comes first; 0: none
+	stored, plain int64 // bytes of its pages, compressed and not
+	entries       int64
+	nulls         int64 // -1: not counted
+	min, max      []byte
+}
+
+func (m *madeColumn) append(dst []byte) []byte {
+	for _, n := range []int64{m.start, m.dictionary, m.stored, m.plain, m.entries, m.nulls} {
+		dst = binary.AppendUvarint(dst, uint64(n))
+	}
+	for _, bound := range [][]byte{m.min, m.max} {
+		if bound == nil {
+			dst = append(dst, 0)
+			continue
+		}
+		dst = append(binary.AppendUvarint(dst, uint64(len(bound))+1), bound...)
+	}
+	return dst
+}
+
+// parse reads what append has written, and returns the rest.
+func (m *madeColumn) parse(b []byte) (rest []byte, ok bool) {
+	number := func() int64 {
+		v, n := binary.Uvarint(b)
+		if n <= 0 {
+			b = nil
+			return -1
+		}
+		b = b[n:]
+		return int64(v)
+	}
+	for _, at := range []*int64{&m.start, &m.dictionary, &m.stored, &m.plain, &m.entries, &m.nulls} {
+		*at = number()
+	}
+	for _, bound := range []*[]byte{&m.min, &m.max} {
+		n := number() - 1
+		if n > int64(len(b)) || n < -1 {
+			return nil, false
+		}
+		if n >= 0 {
+			*bound, b = b[:n:n], b[n:]
+		}
+	}
+	return b, m.start >= 0 && m.dictionary >= 0 && m.stored >= 0 && m.plain >= 0 && m.entries >= 0
+}
 
 // columnWriter makes the pages of a column.
 type columnWriter struct {
@@ -39,14 +89,19 @@ type columnWriter struct {
 	entries    int64
 	pages      []byte
 	plain      int64 // bytes of pages, before compression
+	dictionary dictionaryWriter
+	statistics statistics
+	order      func(a, b []byte) int // of values, for statistics; nil for none
 
 	page, body []byte // memory for one, plainly and compressed
 }
 
 // reset makes ready for another row group, in the same memory.
 func (c *columnWriter) reset() {
+	c.dictionary.reset()
+	c.statistics.reset()
 	*c = columnWriter{
-		leaf: c.leaf, codec: c.codec,
+		leaf: c.leaf, codec: c.codec, dictionary: c.dictionary, statistics: c.statistics, order: c.order,
 		reps: c.reps[:0], defs: c.defs[:0], values: c.values[:0], pages: c.pages[:0], page: c.page, body: c.body,
 	}
 }
@@ -60,12 +115,18 @@ func (c *columnWriter) add(e entry) {
 		c.defs = append(c.defs, byte(e.def))
 	}
 	if e.def < c.leaf.maxDef {
+		c.statistics.nulls++
 		return
 	}
+	at := len(c.values)
 	if c.leaf.typ == typeBytes {
 		c.values = binary.LittleEndian.AppendUint32(c.values, uint32(len(e.value)))
 	}
 	c.values = append(c.values, e.value...)
+	c.statistics.add(e.value, c.order)
+	if c.leaf.typ != typeBoolean {
+		c.dictionary.add(c.values[at:])
+	}
 }
 
 // flush makes a page of the added entries.
@@ -80,39 +141,49 @@ func (c *columnWriter) flush() (err error) {
 	if c.leaf.maxDef > 0 {
 		page = appendLevels(page, c.defs, bitsFor(c.leaf.maxDef))
 	}
-	if c.leaf.typ == typeBoolean {
+	encoding := encPlain
+	if indices, ok := c.dictionary.appendPage(page, len(c.values)); ok {
+		page, encoding = indices, encDict
+	} else if c.leaf.typ == typeBoolean {
 		page = appendBits(page, c.values)
 	} else {
 		page = append(page, c.values...)
 	}
 	c.page = page
-	if c.body, err = compress(c.codec, c.body[:0], page); err != nil {
+	if c.pages, err = c.appendPage(c.pages, page, pageData, c.count, encoding); err != nil {
 		return err
 	}
-	head := pageHeader(len(page), len(c.body), c.count)
-	c.pages = append(append(c.pages, head...), c.body...)
-	c.plain += int64(len(head) + len(page))
 	c.entries += int64(c.count)
 	c.count, c.reps, c.defs, c.values = 0, c.reps[:0], c.defs[:0], c.values[:0]
 	return nil
 }
 
-// pageHeader returns the header of a data page of version 1, with plain values.
-func pageHeader(plain, stored, count int) []byte {
+// appendPage appends a page of that kind with its header.
+func (c *columnWriter) appendPage(dst, page []byte, kind, count, encoding int) (_ []byte, err error) {
+	if c.body, err = compress(c.codec, c.body[:0], page); err != nil {
+		return dst, err
+	}
 	w := &thriftWriter{}
 	w.begin()
-	w.i32(1, pageData)
-	w.i32(2, int64(plain))
-	w.i32(3, int64(stored))
-	w.field(5, thriftStruct)
+	w.i32(1, int64(kind))
+	w.i32(2, int64(len(page)))
+	w.i32(3, int64(len(c.body)))
+	if kind == pageDict {
+		w.field(7, thriftStruct)
+	} else {
+		w.field(5, thriftStruct)
+	}
 	w.begin()
 	w.i32(1, int64(count))
-	w.i32(2, encPlain)
-	w.i32(3, encRLE)
-	w.i32(4, encRLE)
+	w.i32(2, int64(encoding))
+	if kind == pageData {
+		w.i32(3, encRLE)
+		w.i32(4, encRLE)
+	}
 	w.end()
 	w.end()
-	return w.data
+	c.plain += int64(len(w.data) + len(page))
+	return append(append(dst, w.data...), c.body...), nil
 }
 
 // appendLevels appends levels in runs, behind their length.
@@ -158,6 +229,9 @@ func (e *enclosure) columns() []columnWriter {
 	columns := make([]columnWriter, len(e.leaves))
 	for i := range columns {
 		columns[i] = columnWriter{leaf: &e.leaves[i], codec: e.codecs[i]}
+		if e.orders != nil { // without them readers may take any order
+			columns[i].order = e.leaves[i].order()
+		}
 	}
 	return columns
 }
@@ -167,6 +241,10 @@ func (e *enclosure) Frame(dst, records []byte) ([]byte, error) {
 	columns := e.columns()
 	if len(records) <= keptFrame {
 		defer e.writers.Put(&columns)
+	}
+	room := maxDistinct
+	for i := range columns {
+		columns[i].dictionary.room = &room
 	}
 	rows := uint64(0)
 	for len(records) > 0 {
@@ -212,21 +290,26 @@ func (e *enclosure) addRow(columns []columnWriter, row []byte) (err error) {
 func (e *enclosure) appendFrame(dst []byte, columns []columnWriter, rows uint64) ([]byte, error) {
 	start := len(dst)
 	dst = append(dst, fileMagic...)
-	var trailer []byte
-	number := func(v uint64) { trailer = binary.LittleEndian.AppendUint64(trailer, v) }
+	var made []byte
 	for i := range columns {
 		c := &columns[i]
-		if err := c.flush(); err != nil {
+		err := c.flush()
+		m := madeColumn{start: int64(len(dst) - start), entries: c.entries, nulls: c.statistics.nulls}
+		if err == nil && c.dictionary.used {
+			dst, err = c.appendPage(dst, c.dictionary.plain, pageDict, len(c.dictionary.index), encPlain)
+			m.dictionary = int64(len(dst)-start) - m.start
+		}
+		if err != nil {
 			return dst, fmt.Errorf("column %s: %w", c.leaf.name(), err)
 		}
-		number(uint64(len(dst) - start))
-		number(uint64(len(c.pages)))
-		number(uint64(c.plain))
-		number(uint64(c.entries))
+		m.stored, m.plain = m.dictionary+int64(len(c.pages)), c.plain
+		m.min, m.max = c.statistics.bounds()
+		made = m.append(made)
 		dst = append(dst, c.pages...)
 	}
-	number(rows)
-	number(uint64(len(columns)))
-	number(uint64(len(dst) - start + len(trailer) + 16))
-	return append(append(dst, trailer...), frameMagic...), nil
+	dst = append(dst, made...)
+	for _, n := range []int{int(rows), len(columns), len(made), len(dst) - start + frameTail} {
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(n))
+	}
+	return append(dst, frameMagic...), nil
 }

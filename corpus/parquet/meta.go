@@ -58,7 +58,7 @@ type element struct {
 	converted  int32 // -1: none
 	unsigned   bool  // by its logical type
 	integer    bool  // likewise: it has one, INTEGER
-	logical    bool  // it has any
+	logical    int   // which one it has, the number in the union; 0: none
 }
 
 // Repetitions of a node.

@@ -100,7 +100,7 @@ func Report() (output.Enclosure, error) {
 	if err := m.readSchema(); err != nil {
 		return nil, fmt.Errorf("the schema of reports: %w", err)
 	}
-	e := &reportEnclosure{enclosure{schema: w.data, version: 1, leaves: m.leaves}}
+	e := &reportEnclosure{enclosure{schema: w.data, orders: ordersOf(nil, len(m.leaves)), version: 1, leaves: m.leaves}}
 	e.print = binary.LittleEndian.AppendUint64(nil, xxh3.Hash(w.data))
 	for i := range m.leaves {
 		e.order, e.codecs = append(e.order, i), append(e.codecs, codecZstd)

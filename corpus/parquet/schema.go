@@ -63,7 +63,7 @@ func readElement(t *thriftReader) element {
 // readLogical reads a union. It looks only into INTEGER, the field 10.
 func (e *element) readLogical(t *thriftReader) {
 	t.each(func(id int, typ byte) {
-		e.logical = true
+		e.logical = id
 		if id != 10 || typ != thriftStruct {
 			t.skip(typ)
 			return
@@ -150,7 +150,7 @@ func (m *meta) idColumn(name string) (int, error) {
 		return 0, fmt.Errorf("it has no column %q; name one with --id-field: %s", name, m.names())
 	}
 	l := &m.leaves[i]
-	if l.maxRep > 0 || l.typ != typeBytes && l.typ != typeInt32 && l.typ != typeInt64 || l.typ != typeBytes && l.logical && !l.integer {
+	if l.maxRep > 0 || l.typ != typeBytes && l.typ != typeInt32 && l.typ != typeInt64 || l.typ != typeBytes && l.logical != 0 && !l.integer {
 		if !given {
 			return -1, nil
 		}

@@ -58,18 +58,26 @@ func (m *meta) withVerdicts() (schema, orders []byte, err error) {
 	if m.ordersRaw == nil {
 		return w.data, nil, nil
 	}
-	t := &thriftReader{data: m.ordersRaw}
-	n, typ := t.list()
+	return w.data, ordersOf(m.ordersRaw, len(verdictLeaves)), nil
+}
+
+// ordersOf appends the orders of more columns, those of their types, to the encoded orders of others.
+func ordersOf(others []byte, more int) []byte {
+	t := &thriftReader{data: others}
+	n := 0
+	if others != nil {
+		n, _ = t.list()
+	}
 	o := &thriftWriter{}
-	o.list(n+len(verdictLeaves), typ)
-	o.data = append(o.data, m.ordersRaw[t.at:]...)
-	for range verdictLeaves {
+	o.list(n+more, thriftStruct)
+	o.data = append(o.data, others[t.at:]...)
+	for range more {
 		o.begin() // ColumnOrder; its field 1 is TypeDefinedOrder
 		o.field(1, thriftStruct)
 		o.data = append(o.data, 0)
 		o.end()
 	}
-	return w.data, o.data, nil
+	return o.data
 }
 
 // root writes the root of a schema with more children.

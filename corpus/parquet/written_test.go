@@ -1,0 +1,307 @@
+package parquet
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestHybridIsRead: numbers written in runs and packed groups are read again.
+func TestHybridIsRead(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		width := rapid.UintRange(0, 18).Draw(t, "width")
+		var numbers []uint32
+		for range rapid.IntRange(0, 12).Draw(t, "stretches") {
+			v := rapid.Uint32Range(0, 1<<width-1).Draw(t, "number")
+			for range rapid.IntRange(1, 20).Draw(t, "times") {
+				numbers = append(numbers, v)
+			}
+		}
+		data := appendHybrid(nil, numbers, width)
+		h := newHybrid(data, width)
+		for i, want := range numbers {
+			if got, err := h.next(); err != nil || got != want {
+				t.Fatalf("%v in %d bits: number %d is %d, %v", numbers, width, i, got, err)
+			}
+		}
+	})
+}
+
+// enclosureOf encloses rows of one column.
+func enclosureOf(l leaf) *enclosure {
+	l.element.name, l.path = "c", []string{"c"}
+	w := &thriftWriter{}
+	w.list(2, thriftStruct)
+	w.begin()
+	w.field(4, thriftBinary)
+	w.string("schema")
+	w.i32(5, 1)
+	w.end()
+	w.begin()
+	w.i32(1, int64(l.typ))
+	w.i32(2, int64(l.length))
+	w.i32(3, int64(l.repetition))
+	w.field(4, thriftBinary)
+	w.string("c")
+	if l.converted >= 0 {
+		w.i32(6, int64(l.converted))
+	}
+	w.end()
+	return &enclosure{print: []byte("schema 1"), leaves: []leaf{l}, order: []int{0}, codecs: []int32{0}, version: 1, schema: w.data, orders: ordersOf(nil, 1)}
+}
+
+// rowsOf makes the rows of an optional column; nil is a null.
+func rowsOf(e *enclosure, values [][]byte) (rows []byte) {
+	for _, v := range values {
+		row := slices.Clone(e.print)
+		if v == nil {
+			row = append(row, 0)
+		} else if row = append(row, 1); e.leaves[0].width() == 0 {
+			row = append(binary.AppendUvarint(row, uint64(len(v))), v...)
+		} else {
+			row = append(row, v...)
+		}
+		rows = append(append(binary.LittleEndian.AppendUint32(rows, uint32(len(row))), row...), nil...)
+	}
+	return rows
+}
+
+// file makes a whole file of frames.
+func file(t interface{ Fatal(...any) }, e *enclosure, frames ...[]byte) []byte {
+	data := bytes.Join(frames, nil)
+	footer, err := e.End(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(data, footer...)
+}
+
+// readColumn reads the only column of a file.
+func readColumn(t interface{ Fatal(...any) }, data []byte) (values [][]byte) {
+	m, err := readMeta(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &pages{file: bytes.NewReader(data), spend: func(int64) error { return nil }}
+	defer p.tool.close()
+	c := &column{leaf: &m.leaves[0], pages: p}
+	for _, g := range m.groups {
+		chunks, err := g.read(nil)
+		if err == nil {
+			err = c.open(chunks[0])
+		}
+		for ; err == nil && c.more; err = c.advance() {
+			v := []byte(nil)
+			if c.def == c.leaf.maxDef {
+				v = append([]byte{}, c.value...)
+			}
+			values = append(values, v)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return values
+}
+
+var optionalLeaves = []leaf{
+	{element: element{typ: typeInt32, repetition: optional, converted: -1}, maxDef: 1},
+	{element: element{typ: typeInt64, repetition: optional, converted: 14}, maxDef: 1}, // UINT_64
+	{element: element{typ: typeDouble, repetition: optional, converted: -1}, maxDef: 1},
+	{element: element{typ: typeBytes, repetition: optional, converted: convertedUTF8}, maxDef: 1},
+	{element: element{typ: typeBytes, repetition: optional, converted: 5}, maxDef: 1}, // DECIMAL
+	{element: element{typ: typeFixed, length: 3, repetition: optional, converted: -1}, maxDef: 1},
+	{element: element{typ: typeInt96, repetition: optional, converted: -1}, maxDef: 1},
+}
+
+// TestColumnsAreRead: values that repeat and others, in several row groups, are read again, with and
+// without dictionaries; and the statistics are those of all values.
+func TestColumnsAreRead(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := enclosureOf(rapid.SampledFrom(optionalLeaves).Draw(t, "column"))
+		l := &e.leaves[0]
+		distinct := rapid.IntRange(1, 3000).Draw(t, "distinct")
+		var frames [][]byte
+		var all [][]byte
+		for range rapid.IntRange(1, 3).Draw(t, "groups") {
+			var values [][]byte
+			for i := range rapid.IntRange(1, 3000).Draw(t, "rows") {
+				k := (i*i + i/7) % distinct
+				v := binary.LittleEndian.AppendUint64(nil, uint64(k)*0x9E3779B97F4A7C15)
+				v = append(v, v...)[:16]
+				switch {
+				case k%11 == 3:
+					v = nil
+				case l.width() > 0:
+					v = v[:l.width()]
+				default:
+					v = fmt.Appendf(nil, "%0*d", 1+k%5, k)
+				}
+				values = append(values, v)
+			}
+			frame, err := e.Frame(nil, rowsOf(e, values))
+			if err != nil {
+				t.Fatal(err)
+			}
+			frames, all = append(frames, frame), append(all, values...)
+			checkStatistics(t, e, frame, values)
+		}
+		got := readColumn(t, file(t, e, frames...))
+		if !slices.EqualFunc(got, all, bytes.Equal) {
+			t.Fatalf("%d values come back as %d others", len(all), len(got))
+		}
+	})
+}
+
+// checkStatistics holds the statistics of a frame against the values.
+func checkStatistics(t *rapid.T, e *enclosure, frame []byte, values [][]byte) {
+	g, err := e.frame(bytes.NewReader(frame), int64(len(frame)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, l := g.columns[0], &e.leaves[0]
+	nulls, number := int64(0), func(v []byte) any {
+		switch {
+		case l.typ == typeInt32:
+			return int64(int32(binary.LittleEndian.Uint32(v)))
+		case l.typ == typeInt64:
+			return binary.LittleEndian.Uint64(v)
+		case l.typ == typeDouble:
+			return math.Float64frombits(binary.LittleEndian.Uint64(v))
+		}
+		return string(v)
+	}
+	less := func(a, b any) bool {
+		switch a := a.(type) {
+		case int64:
+			return a < b.(int64)
+		case uint64:
+			return a < b.(uint64)
+		case float64:
+			return a < b.(float64)
+		}
+		return a.(string) < b.(string)
+	}
+	var least, greatest any
+	ordered := l.converted != 5 && l.typ != typeInt96
+	for _, v := range values {
+		if v == nil {
+			nulls++
+			continue
+		}
+		n := number(v)
+		if f, is := n.(float64); is && math.IsNaN(f) {
+			ordered = false
+		}
+		if least == nil || less(n, least) {
+			least = n
+		}
+		if greatest == nil || less(greatest, n) {
+			greatest = n
+		}
+	}
+	if m.nulls != nulls || (m.min != nil) != (ordered && least != nil) {
+		t.Fatalf("%d nulls, bounds %v; want %d, %v", m.nulls, m.min != nil, nulls, ordered && least != nil)
+	}
+	if m.min != nil && (number(m.min) != least || number(m.max) != greatest) {
+		t.Fatalf("from %v to %v, want %v to %v", number(m.min), number(m.max), least, greatest)
+	}
+}
+
+// TestRepeatedValuesTakeLittle: a column of few values is written by a dictionary, one of many is not.
+func TestRepeatedValuesTakeLittle(t *testing.T) {
+	e := enclosureOf(optionalLeaves[3])
+	few, many, later := make([][]byte, 20_000), make([][]byte, 20_000), make([][]byte, 10_000)
+	for i := range few {
+		few[i], many[i] = fmt.Appendf(nil, "https://example.org/site/%d", i/5000), fmt.Appendf(nil, "https://example.org/page/%d", i)
+	}
+	for i := range later { // it repeats at first, and then a dictionary would take more than it saves
+		later[i] = fmt.Appendf(nil, "page %015d", i)
+		if i < sampled {
+			later[i] = fmt.Appendf(nil, "page %015d", i/2)
+		}
+	}
+	for _, c := range []struct {
+		values [][]byte
+		most   int
+		dict   bool
+	}{{few, 400, true}, {many, 700_000, false}, {later, 250_000, false}} {
+		frame, err := e.Frame(nil, rowsOf(e, c.values))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := e.frame(bytes.NewReader(frame), int64(len(frame)))
+		if err != nil || len(frame) > c.most || (g.columns[0].dictionary > 0) != c.dict {
+			t.Errorf("%.30q: %d bytes, a dictionary of %d, %v", c.values[0], len(frame), g.columns[0].dictionary, err)
+		}
+		whole := file(t, e, frame)
+		m, err := readMeta(bytes.NewReader(whole), int64(len(whole)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		chunks, err := m.groups[0].read(nil)
+		if err != nil || chunks[0].data-4 != g.columns[0].dictionary {
+			t.Errorf("%.30q: its data begin at %d, behind a dictionary of %d, %v", c.values[0], chunks[0].data, g.columns[0].dictionary, err)
+		}
+	}
+	// What does not repeat in front does not keep out what repeats in the next row group.
+	frame, err := e.Frame(nil, rowsOf(e, few))
+	if err != nil || len(frame) > 400 {
+		t.Errorf("after a column without repetitions: %d bytes, %v", len(frame), err)
+	}
+}
+
+// TestFramesOfEarlierVersions: a file that an earlier version has begun gets its footer.
+func TestFramesOfEarlierVersions(t *testing.T) {
+	e := enclosureOf(optionalLeaves[3])
+	values := [][]byte{[]byte("a"), nil, []byte("b")}
+	frame, err := e.Frame(nil, rowsOf(e, values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := e.frame(bytes.NewReader(frame), int64(len(frame)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := g.columns[0]
+	former := slices.Clone(frame[:m.start+m.stored])
+	for _, n := range []int64{m.start, m.stored, m.plain, m.entries, int64(g.rows), 1, 0} {
+		former = binary.LittleEndian.AppendUint64(former, uint64(n))
+	}
+	binary.LittleEndian.PutUint64(former[len(former)-8:], uint64(len(former)+8))
+	former = append(former, formerMagic...)
+	got := readColumn(t, file(t, e, former, frame))
+	if want := append(slices.Clone(values), values...); !slices.EqualFunc(got, want, bytes.Equal) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestDamagedTrailers are errors.
+func TestDamagedTrailers(t *testing.T) {
+	e := enclosureOf(optionalLeaves[3])
+	frame, err := e.Frame(nil, rowsOf(e, [][]byte{[]byte("a"), nil, []byte("b")}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range len(frame) {
+		whole := n == 0 || n == len(fileMagic) // a file that ends with the magic has its footer
+		if _, err := e.End(bytes.NewReader(frame[:n]), int64(n)); err == nil && !whole {
+			t.Errorf("cut at %d of %d: no error", n, len(frame))
+		}
+	}
+	for at := len(frame) - frameTail; at < len(frame); at++ {
+		broken := slices.Clone(frame)
+		broken[at] ^= 0x80
+		if at < len(frame)-frameTail+8 {
+			continue // the number of rows stands here alone
+		}
+		if _, err := e.End(bytes.NewReader(broken), int64(len(broken))); err == nil {
+			t.Errorf("with another byte %d of %d: no error", at, len(frame))
+		}
+	}
+}
