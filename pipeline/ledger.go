@@ -215,7 +215,7 @@ func (l *Ledger) OpenOutputs() (o Outputs, err error) {
 		switch {
 		case name == "":
 		case l.goesOn == nil:
-			*to, err = output.CreateOver(name, worthless...)
+			*to, err = output.Create(name, worthless...)
 		default:
 			*to, err = l.reopen(name, l.goesOn.Written[i])
 		}
