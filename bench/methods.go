@@ -9,7 +9,7 @@ import (
 	"os"
 	"strconv"
 
-	plainly "github.com/firstseen/firstseen/dedup/oracle/naive"
+	plainly "github.com/firstseen/firstseen/bench/naive"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/terms"
 	"github.com/firstseen/firstseen/feature/words"

@@ -137,8 +137,8 @@ func (w *windowWatcher) decide(ctx context.Context) error {
 	began := w.last
 	_, err := pipeline.Run(ctx, w.index, pipeline.Job{
 		Source: source, Workers: w.cfg.workers, Each: w.each,
-		Window: pipeline.Window{Seconds: uint32(w.cfg.window), Told: true},
-		Warn:   func(s string) { fmt.Fprintln(w.out, "warning:", s) },
+		Choices: pipeline.Choices{Window: pipeline.Window{Seconds: uint32(w.cfg.window), Told: true}},
+		Warn:    func(s string) { fmt.Fprintln(w.out, "warning:", s) },
 	})
 	stop()
 	took := now().minus(began)

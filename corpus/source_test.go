@@ -17,6 +17,7 @@ import (
 
 	. "github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/jsonarray"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/corpus/jsonl/jsonltest"
 
@@ -266,6 +267,34 @@ func TestNextHonoursContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	src := NewSource(oneStdin, jsonl.Format{}, SourceConfig{Stdin: zeros{}})
+	if err := src.Next(ctx, new(Block)); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// stops hands on a byte, and then all but that while it stops the run.
+type stops struct {
+	text []byte
+	stop func()
+}
+
+func (s *stops) Read(p []byte) (int, error) {
+	n := 1
+	if s.text[0] != '{' {
+		s.stop()
+		n = len(s.text)
+	}
+	n = copy(p, s.text[:n])
+	s.text = s.text[n:]
+	return n, nil
+}
+
+// TestSourceStoppedInTheFirstRead: the read that recognizes an input succeeds, and the run was stopped
+// meanwhile.
+func TestSourceStoppedInTheFirstRead(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	in := &stops{[]byte(`{"text":"a"}` + "\n"), cancel}
+	src := NewSource(oneStdin, jsonarray.Format{}, SourceConfig{Stdin: in})
 	if err := src.Next(ctx, new(Block)); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}

@@ -93,7 +93,7 @@ func (s *Source) begin(ctx context.Context, stored *input.StoredInput, p *compre
 		least = compress.RecognizedBy
 	}
 	if s.back, err = s.readTo(ctx, s.back, least); ctx.Err() != nil {
-		return err
+		return cmp.Or(err, ctx.Err()) // the last read may have succeeded
 	}
 	if came, ok := s.decoded.(*bufio.Reader); ok && s.live && s.broken == nil {
 		more := max(min(came.Buffered(), compress.RecognizedBy-len(s.back)), 0) // no reader waits for these

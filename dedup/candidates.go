@@ -11,14 +11,6 @@ import (
 // The first step of a decision: the filter and the store name the earlier documents
 // that matter. Nothing is compared here.
 
-// load brings the sketch's keys into d.Keys, its whole-text fingerprint last, and the
-// filter's answers into d.Seen (rule 1).
-func (d *Deduper) load(s *feature.Sketch) {
-	d.Keys = appendKeys(d.Keys[:0], s)
-	d.askFilter()
-	d.decider.load(s, d.Keys, d.Seen)
-}
-
 // appendKeys appends the keys that a document is looked up and remembered under beside a table: its
 // features, and its whole text last.
 func appendKeys(dst []uint64, s *feature.Sketch) []uint64 {
@@ -26,14 +18,6 @@ func appendKeys(dst []uint64, s *feature.Sketch) []uint64 {
 		dst = append(dst, s.Features[i].Key)
 	}
 	return append(dst, s.Whole)
-}
-
-func (d *Deduper) askFilter() {
-	if cap(d.Seen) < len(d.Keys) {
-		d.Seen = make([]bool, 2*len(d.Keys))
-	}
-	d.Seen = d.Seen[:len(d.Keys)]
-	d.testFilter(d.Keys, d.Seen, (*bloomstore.Filter).Test)
 }
 
 // testFilter asks the filter, if there is one, for keys, by one of its ways to test.
@@ -48,15 +32,8 @@ func (d *Deduper) testFilter(keys []uint64, seen []bool, test func(f *bloomstore
 	}
 }
 
-// lookupWhole asks the table who was kept under the document's whole-text fingerprint
-// (rule 2), which is the last key.
-func (c *decider) lookupWhole(table asker) (nums []uint32, err error) {
-	if nums, err = c.holdersOfWhole(table); err == nil {
-		c.count(1)
-	}
-	return nums, err
-}
-
+// holdersOfWhole asks the table for the documents under the fingerprint of the whole text (rule 2),
+// which is the last key.
 func (c *decider) holdersOfWhole(table asker) (nums []uint32, err error) {
 	if err := c.answers.lookup(table, c.keys[len(c.keys)-1:]); err != nil {
 		return nil, err

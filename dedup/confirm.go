@@ -53,13 +53,10 @@ type failed struct {
 	Confirmation
 }
 
-// begin makes text that of the document to decide about.
-func (c *confirming) begin(text []byte) {
-	c.text, c.active, c.exact = text, c.ask != nil, failed{}
+// begin makes text that of the document to decide about. wanted is false if it is only checked.
+func (c *confirming) begin(text []byte, wanted bool) {
+	c.text, c.active, c.exact = text, wanted && c.ask != nil, failed{}
 }
-
-// end stops confirming: documents judged without being decided are not confirmed.
-func (c *confirming) end() { c.text, c.active = nil, false }
 
 // confirm asks about the at-th of the documents that were read last.
 func (c *decider) confirm(at int) (Confirmation, error) {

@@ -101,10 +101,11 @@ func (c *decider) unique() Result {
 // found by one key however common the features (rule 2). That key may also belong to a feature, so
 // the stored records of its holders are compared.
 func (c *decider) decideExact(table asker, r *Result) (done bool, err error) {
-	nums, err := c.lookupWhole(table)
+	nums, err := c.holdersOfWhole(table)
 	if err != nil {
 		return false, err
 	}
+	c.count(1)
 	for _, num := range named(nums) { // the first is it, nearly always
 		if err := c.fetchOne(table, num); err != nil {
 			return false, err

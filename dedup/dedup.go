@@ -98,15 +98,13 @@ type Deduper struct {
 	Cfg       Config
 	closer    closer // the table, if it is one that can be closed
 	method    method.Method
-	decider   decider
 	extractor method.Extractor
 	sketch    feature.Sketch
-	Keys      []uint64
+	Keys      []uint64 // of the last document that was decided alone
 	Seen      []bool
-	record    Record
-	one       one
 	neighbors *neighbors // nil for a method that finds by equal keys alone
-	parallel  parallel   // of DecideAll
+	single    Group      // of one document
+	parallel  parallel
 }
 
 // A closer is a Store that can be closed.
@@ -165,9 +163,10 @@ func New(cfg Config) (*Deduper, error) {
 		return nil, err
 	}
 	closer, _ := cfg.Table.(closer)
-	return &Deduper{
-		Cfg: cfg, closer: closer, method: m, extractor: m.NewExtractor(), decider: newDecider(rules, m, cfg.Confirm, cfg.Table), neighbors: neighbors,
-	}, nil
+	d := &Deduper{Cfg: cfg, closer: closer, method: m, extractor: m.NewExtractor(), neighbors: neighbors}
+	d.parallel.d = d
+	d.parallel.addMembers(1)
+	return d, nil
 }
 
 // See judges a text and, if it is kept, remembers it under id.
@@ -191,51 +190,43 @@ type Document struct {
 	Text []byte
 }
 
+// A purpose is how far a decision goes; each does what those before it do.
+type purpose uint8
+
+const (
+	checking purpose = iota // nothing changes
+	judging                 // copies are confirmed
+	deciding                // the document is remembered
+)
+
 // Decide judges a document and, if it is kept, remembers it.
-func (d *Deduper) Decide(doc Document) (Result, error) {
-	r, err := d.Judge(doc)
-	if err != nil || !r.Kept && (!r.Counted || doc.Uncounted) {
-		return r, err
-	}
-	if err := d.remember(&doc, &r); err != nil {
-		return r, fmt.Errorf("remembering document %q: %w", doc.ID, err)
-	}
-	return r, nil
-}
+func (d *Deduper) Decide(doc Document) (Result, error) { return d.decideOne(doc, deciding) }
 
 // Judge is Decide without remembering anything.
-func (d *Deduper) Judge(doc Document) (Result, error) {
+func (d *Deduper) Judge(doc Document) (Result, error) { return d.decideOne(doc, judging) }
+
+// Check is Judge without confirming copies.
+func (d *Deduper) Check(id string, s *feature.Sketch) (Result, error) {
+	return d.decideOne(Document{ID: id, Sketch: s}, checking)
+}
+
+// decideOne decides a group of one document.
+func (d *Deduper) decideOne(doc Document, p purpose) (Result, error) {
+	if err := d.ready(); err != nil {
+		return Result{}, fmt.Errorf("judging document %q: %w", doc.ID, err)
+	}
 	if doc.Sketch == nil {
 		d.extractor.Extract(&d.sketch, doc.Text)
 		doc.Sketch = &d.sketch
 	}
-	d.decider.confirming.begin(doc.Text)
-	defer d.decider.confirming.end()
-	return d.Check(doc.ID, doc.Sketch)
-}
-
-// Check is Judge without confirming copies.
-func (d *Deduper) Check(id string, s *feature.Sketch) (Result, error) {
-	r, err := d.check(s)
-	if err != nil {
-		return Result{}, fmt.Errorf("judging document %q: %w", id, err)
-	}
-	r.SameID = r.Of.Num != 0 && r.Of.ID == id
-	return r, nil
-}
-
-func (d *Deduper) check(s *feature.Sketch) (Result, error) {
-	if err := d.ready(); err != nil {
-		return Result{}, err
-	}
+	keys := appendKeys
 	if d.Cfg.Table == nil {
-		return d.checkFilter(s), nil
+		keys = appendFilterKeys
 	}
-	d.load(s)
-	if d.neighbors != nil {
-		d.neighbors.load(&d.decider, s)
-	}
-	return d.decider.decide(d.Cfg.Table)
+	d.single.set(doc, keys)
+	r, err := d.parallel.decideOne(&d.single, p)
+	d.Keys, d.Seen = d.single.keys, d.parallel.seen
+	return r, err
 }
 
 // ready reports anything missing. Otherwise a document that the filter has not seen would be judged
@@ -254,34 +245,12 @@ func (d *Deduper) ready() error {
 }
 
 // Counts returns the totals since New.
-func (d *Deduper) Counts() Counts { return d.decider.counts }
+func (d *Deduper) Counts() (c Counts) {
+	for _, m := range d.parallel.members {
+		c.add(&m.counts)
+	}
+	return c
+}
 
 // UseFilter replaces the filter, by a larger one holding the same keys.
 func (d *Deduper) UseFilter(f *bloomstore.Filter) { d.Cfg.Filter = f }
-
-// remember enters the document judged last, which is kept, into filter and table
-// (rule 10), or one that only counts into the table.
-func (d *Deduper) remember(doc *Document, r *Result) error {
-	if r.Counted {
-		d.record = Record{Verdict: Duplicate, Time: d.Cfg.Now().Unix(), Sketch: d.record.Sketch[:0]}
-		return d.one.add(d.Cfg.Table, doc, &d.record, d.Keys)
-	}
-	if d.Cfg.Filter != nil {
-		d.Cfg.Filter.Add(d.Keys)
-	}
-	for _, seen := range d.Seen {
-		if !seen {
-			d.decider.counts.Fresh++
-		}
-	}
-	if d.Cfg.Table == nil {
-		return nil
-	}
-	d.record.Time, d.record.Verdict, d.record.Added = d.Cfg.Now().Unix(), r.Verdict, doc.Added
-	d.record.Sketch = d.decider.judge.Record(d.record.Sketch[:0])
-	err := d.one.add(d.Cfg.Table, doc, &d.record, d.Keys)
-	if err == nil && d.neighbors != nil {
-		err = d.neighbors.add(d.record.Sketch)
-	}
-	return err
-}

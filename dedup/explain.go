@@ -16,7 +16,7 @@ func (d *Deduper) Explain(id string, s *feature.Sketch) (r Result, why []method.
 	if r, err = d.Check(id, s); err != nil {
 		return r, nil, err
 	}
-	c := &d.decider // which a method with a memory has given other features than s has
+	c := &d.parallel.members[0].decider // which a method with a memory has given other features than s has
 	say := func(rule, format string, args ...any) {
 		why = append(why, method.Reason{Rule: rule, Says: fmt.Sprintf(format, args...)})
 	}

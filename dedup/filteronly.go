@@ -18,18 +18,15 @@ const chanceLimit = 1e-9
 // 1,700 at design load, four together 1e-13.
 const WholeKeys = 4
 
-// loadFilter brings the keys that stand for a document in a filter without a
-// table into d.keys, and the filter's answers into d.seen.
-func (d *Deduper) loadFilter(s *feature.Sketch) {
-	d.Keys = d.Keys[:0]
+// appendFilterKeys appends the keys that stand for a document in a filter without a table.
+func appendFilterKeys(dst []uint64, s *feature.Sketch) []uint64 {
 	for i := range s.Parts() {
-		d.Keys = append(d.Keys, s.Features[i].Key)
+		dst = append(dst, s.Features[i].Key)
 	}
 	for i := range uint64(WholeKeys) {
-		d.Keys = append(d.Keys, spread(s.Whole+i))
+		dst = append(dst, spread(s.Whole+i))
 	}
-	d.askFilter()
-	d.decider.load(s, d.Keys, d.Seen)
+	return dst
 }
 
 // spread is the finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection
@@ -41,23 +38,22 @@ func spread(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// checkFilter judges by the share of the document's text that was seen. It counts words, not runs
+// decideByFilter judges by the share of the document's text that was seen. It counts words, not runs
 // of three as beside a table. The threshold is higher, and nothing can show anyway that the
 // segments seen lie in one document.
-func (d *Deduper) checkFilter(s *feature.Sketch) Result {
-	d.loadFilter(s)
-	j := d.decider.judge
-	n, rate := s.Parts(), d.Cfg.Filter.Rate()
+// rate is the filter's share of false positives.
+func (c *decider) decideByFilter(rate float64) Result {
+	n := c.sketch.Parts()
 	r := Result{Kept: true, Segments: n, Comparable: n}
 	for i := range n {
-		if d.Seen[i] {
-			r.Of.Weight += j.Size(i)
+		if c.seen[i] {
+			r.Of.Weight += c.judge.Size(i)
 			r.Of.Shared++
 		}
 	}
-	r.Seen = method.Share(r.Of.Weight, j.Whole())
-	r.Exact = !slices.Contains(d.Seen[n:], false) && math.Pow(rate, WholeKeys) < chanceLimit
-	bySegments := r.Seen >= d.Cfg.Rules.Threshold && binomialTail(n, r.Of.Shared, rate) < chanceLimit
+	r.Seen = method.Share(r.Of.Weight, c.judge.Whole())
+	r.Exact = !slices.Contains(c.seen[n:], false) && math.Pow(rate, WholeKeys) < chanceLimit
+	bySegments := r.Seen >= c.rules.Threshold && binomialTail(n, r.Of.Shared, rate) < chanceLimit
 	if r.Exact || bySegments {
 		r.Verdict, r.Kept = Duplicate, false
 	}
@@ -68,14 +64,11 @@ func (d *Deduper) checkFilter(s *feature.Sketch) Result {
 // seen all the same, each with probability rate: the sum over i from hits to n of
 // C(n,i) rate^i (1-rate)^(n-i).
 func binomialTail(n, hits int, rate float64) float64 {
-	if hits <= 0 {
+	switch {
+	case hits <= 0 || rate >= 1:
 		return 1
-	}
-	if rate <= 0 {
+	case rate <= 0:
 		return 0
-	}
-	if rate >= 1 {
-		return 1
 	}
 	lnN, _ := math.Lgamma(float64(n + 1))
 	var tail float64

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/firstseen/firstseen/feature"
 )
 
 // A Group is documents to be decided together, in order. Filling it, after extraction, needs
@@ -101,10 +103,18 @@ func (l *Linker) chain(b *Group) {
 	}
 }
 
+// set makes the group one of a single document, which needs no links.
+func (b *Group) set(doc Document, appendKeys func([]uint64, *feature.Sketch) []uint64) {
+	b.docs = append(b.docs[:0], grouped{Document: doc})
+	b.keys = appendKeys(b.keys[:0], doc.Sketch)
+}
+
 // keysOf returns the beginning and end of a document's keys.
 func (b *Group) keysOf(i int) (from, to int) {
-	from = b.docs[i].first
-	return from, from + len(b.docs[i].Sketch.Features) + 1
+	if to = len(b.keys); i+1 < len(b.docs) {
+		to = b.docs[i+1].first
+	}
+	return b.docs[i].first, to
 }
 
 // earlier reports whether an earlier document of the group has the key at p.
@@ -144,5 +154,5 @@ func (d *Deduper) DecideAll(b *Group, pool Pool, emit func(worker, i int, t Deci
 	if err := d.ready(); err != nil {
 		return err
 	}
-	return d.parallel.decide(d, b, pool, emit)
+	return d.parallel.decide(b, pool, emit)
 }

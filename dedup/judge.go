@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -64,16 +65,10 @@ func (c *decider) alone() (witness, relation found, err error) {
 		if err != nil {
 			return witness, relation, c.damaged(e.Num, err)
 		}
-		switch f.Relation {
-		case method.Copy:
-			if c.better(i, f.Score, &witness, witness.Score) {
-				witness = found{i, f}
-			}
-		case method.Related:
-			if c.better(i, f.Share, &relation, relation.Share) {
-				relation = found{i, f}
-			}
+		if f.Relation == method.Copy && c.better(i, f.Score, &witness, witness.Score) {
+			witness = found{i, f}
 		}
+		c.relate(found{i, f}, &relation)
 	}
 	return witness, relation, nil
 }
@@ -111,19 +106,11 @@ func (c *decider) fillSources(f found, r *Result) {
 			c.sources = append(c.sources, s)
 		}
 	}
-	slices.SortFunc(c.sources, heavierFirst)
+	slices.SortFunc(c.sources, func(a, b Source) int {
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Num, b.Num)) // the heavier first
+	})
 	r.Also = append(r.Also, c.sources[:min(MaxAlso, len(c.sources))]...)
 	r.SharedSegments = c.sharedWith(f.candidate)
-}
-
-func heavierFirst(a, b Source) int {
-	switch {
-	case a.Weight > b.Weight:
-		return -1
-	case a.Weight < b.Weight:
-		return 1
-	}
-	return int(a.Num) - int(b.Num)
 }
 
 // sharedWith lists the features held by a candidate, or by any if it is -1, longest first.

@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -26,7 +27,7 @@ import (
 // Until 4 nothing changes filter or table. In the group a kept document has a number above all of
 // the table's, in order of documents; its final number is known in 4.
 
-// group is a group on its way.
+// parallel is a group on its way.
 type parallel struct {
 	d     *Deduper
 	group *Group
@@ -41,6 +42,7 @@ type parallel struct {
 	owner   []int         // of the tasks of step 1, who had it
 	taken   []atomic.Bool // of these, in step 5
 
+	purpose    purpose
 	seen       []bool // of each key, whether the filter has seen it before the group
 	state      []state
 	results    []Result
@@ -115,37 +117,93 @@ func (m *member) Records(nums []uint32, ids, data [][]byte) error {
 	return m.parallel.store.RecordsBy(m.reader, nums, ids, data)
 }
 
-func (g *parallel) decide(d *Deduper, b *Group, pool Pool, emit func(worker, i int, t Decision)) error {
-	if err := g.begin(d, b, pool); err != nil {
+// decideOne is decide for a group of one document, beside any store or none. Steps 2 and 3 do not
+// concern it.
+func (g *parallel) decideOne(b *Group, p purpose) (Result, error) {
+	g.begin(b, p)
+	g.base = math.MaxUint32 // no document of the group has a number
+	d, m := g.d, g.members[0]
+	d.testFilter(b.keys, g.seen, (*bloomstore.Filter).Test)
+	m.loadDocument(0)
+	r, err := m.decideBeside(d)
+	if err := m.settleNow(0, r, err); err != nil {
+		return Result{}, err
+	}
+	if p < deciding {
+		return g.results[0], nil
+	}
+	err = g.add()
+	if err == nil && d.neighbors != nil && g.state[0] == kept {
+		err = d.neighbors.add(m.record.Sketch)
+	}
+	if err != nil {
+		return g.results[0], fmt.Errorf("remembering document %q: %w", b.docs[0].ID, err)
+	}
+	m.finish(0, (*bloomstore.Filter).Add)
+	return g.results[0], nil
+}
+
+// decideBeside decides the only document of a group beside what the Deduper has.
+func (m *member) decideBeside(d *Deduper) (Result, error) {
+	if d.Cfg.Table == nil {
+		return m.decideByFilter(d.Cfg.Filter.Rate()), nil
+	}
+	if d.neighbors != nil {
+		d.neighbors.load(&m.decider, m.sketch)
+	}
+	return m.decide(d.Cfg.Table)
+}
+
+func (g *parallel) decide(b *Group, pool Pool, emit func(worker, i int, t Decision)) error {
+	g.addMembers(pool.Size)
+	g.begin(b, deciding)
+	if err := g.share(pool); err != nil {
 		return err
 	}
-	for _, step := range []func() error{g.decideAlone, g.decideUntouched, g.decideComponents, g.add} {
+	for _, step := range []func() error{g.decideAlone, g.decideUntouched, g.decideComponents} {
 		if err := step(); err != nil {
 			return err
 		}
+	}
+	if err := g.add(); err != nil {
+		return fmt.Errorf("remembering document %q and those after it: %w", g.ids[0], err)
 	}
 	g.emit(emit)
 	return nil
 }
 
-func (g *parallel) begin(d *Deduper, b *Group, pool Pool) error {
-	g.d, g.group, g.pool = d, b, pool
-	g.store = d.Cfg.Table.(SharedStore)
-	g.base, g.now = g.store.Documents(), d.Cfg.Now().Unix()
-	for len(g.members) < pool.Size {
-		g.members = append(g.members, &member{decider: newDecider(d.Cfg.Rules, d.method, d.Cfg.Confirm, d.Cfg.Table), parallel: g, reader: len(g.members)})
+// addMembers brings the members to n at least.
+func (g *parallel) addMembers(n int) {
+	cfg := &g.d.Cfg
+	for len(g.members) < n {
+		g.members = append(g.members, &member{decider: newDecider(cfg.Rules, g.d.method, cfg.Confirm, cfg.Table), parallel: g, reader: len(g.members)})
 	}
-	for _, m := range g.members {
-		m.also, m.shared, m.seenAt, m.records = m.also[:0], m.shared[:0], m.seenAt[:0], m.records[:0]
-		m.n, m.holders, m.links = m.n[:0], m.holders[:0], m.links[:0]
-	}
-	n := b.Len()
+}
+
+// share lets a pool ask the table.
+func (g *parallel) share(pool Pool) error {
+	g.pool, g.store = pool, g.d.Cfg.Table.(SharedStore)
+	g.base = g.store.Documents()
+	n := g.group.Len()
 	g.chunk = min(max(n/(8*pool.Size), 1), 64)
 	tasks := (n + g.chunk - 1) / g.chunk
 	g.owner = slices.Grow(g.owner[:0], tasks)[:tasks]
 	if len(g.taken) < tasks {
 		g.taken = make([]atomic.Bool, tasks)
 	}
+	return g.store.Share(pool.Size, func(tasks int, f func(task int)) {
+		pool.Run(tasks, func(_, task int) { f(task) })
+	})
+}
+
+// begin makes room for the results of a group.
+func (g *parallel) begin(b *Group, p purpose) {
+	g.group, g.purpose, g.now = b, p, g.d.Cfg.Now().Unix()
+	for _, m := range g.members {
+		m.also, m.shared, m.seenAt, m.records = m.also[:0], m.shared[:0], m.seenAt[:0], m.records[:0]
+		m.n, m.holders, m.links = m.n[:0], m.holders[:0], m.links[:0]
+	}
+	n := b.Len()
 	g.seen = slices.Grow(g.seen[:0], len(b.keys))[:len(b.keys)]
 	g.state = slices.Grow(g.state[:0], n)[:n]
 	g.results = slices.Grow(g.results[:0], n)[:n]
@@ -155,9 +213,6 @@ func (g *parallel) begin(d *Deduper, b *Group, pool Pool) error {
 	g.asked = slices.Grow(g.asked[:0], n)[:n]
 	g.root = slices.Grow(g.root[:0], n)[:n]
 	clear(g.state)
-	return g.store.Share(pool.Size, func(tasks int, f func(task int)) {
-		pool.Run(tasks, func(_, task int) { f(task) })
-	})
 }
 
 // each calls f for 0 to n-1, in tasks of neighbours, and returns the first error of the
@@ -204,7 +259,7 @@ func (g *parallel) eachAgain(f func(m *member, i int)) {
 func (m *member) loadDocument(i int) {
 	g := m.parallel
 	from, to := g.group.keysOf(i)
-	m.confirming.begin(g.group.docs[i].Text)
+	m.confirming.begin(g.group.docs[i].Text, g.purpose >= judging)
 	m.load(g.group.docs[i].Sketch, g.group.keys[from:to], g.seen[from:to])
 }
 
@@ -264,7 +319,7 @@ func (g *parallel) publish(i int) {
 	switch r := &g.results[i]; {
 	case r.Kept:
 		g.state[i] = kept
-	case r.Counted:
+	case r.Counted && !g.group.docs[i].Uncounted:
 		g.state[i] = counted
 	default:
 		g.state[i] = removed
@@ -283,7 +338,7 @@ func (m *member) settle(i int, r Result, err error) error {
 	r.SharedSegments, m.shared = copied(r.SharedSegments, m.shared)
 	g.results[i] = r
 	g.decisions[i] = Decision{Result: &g.results[i]}
-	if r.Kept || r.Counted {
+	if g.purpose == deciding && g.d.Cfg.Table != nil && (r.Kept || r.Counted) {
 		m.record = Record{Verdict: r.Verdict, Time: g.now, Sketch: m.record.Sketch[:0]}
 		if r.Kept {
 			m.record.Added, m.record.Sketch = g.group.docs[i].Added, m.judge.Record(m.record.Sketch)
@@ -304,6 +359,9 @@ func copied[T any](values, memory []T) (copied, all []T) {
 
 // add is step 4.
 func (g *parallel) add() error {
+	if g.d.Cfg.Table == nil {
+		return nil
+	}
 	g.ids, g.recs, g.keys, g.at, g.marks = g.ids[:0], g.recs[:0], g.keys[:0], g.at[:0], g.marks[:0]
 	next := g.base + 1
 	for i := range g.state {
@@ -323,33 +381,33 @@ func (g *parallel) add() error {
 	if len(g.ids) == 0 {
 		return nil
 	}
-	if _, err := addAt(g.store, g.ids, g.recs, g.keys, g.at, g.marks); err != nil {
-		return fmt.Errorf("remembering document %q and those after it: %w", g.ids[0], err)
-	}
-	return nil
+	_, err := addAt(g.d.Cfg.Table, g.ids, g.recs, g.keys, g.at, g.marks)
+	return err
 }
 
 // emit is step 5.
 func (g *parallel) emit(emit func(worker, i int, t Decision)) {
 	g.eachAgain(func(m *member, i int) {
-		if r := &g.results[i]; r.Of.Num != 0 || len(r.Also) > 0 {
-			g.renumber(&r.Of)
-			for a := range r.Also {
-				g.renumber(&r.Also[a])
-			}
-		}
-		if g.state[i] == kept {
-			from, to := g.group.keysOf(i)
-			if g.d.Cfg.Filter != nil {
-				g.d.Cfg.Filter.AddShared(g.group.keys[from:to])
-			}
-			g.decisions[i].Seen = m.seenBefore(i)
-		}
+		m.finish(i, (*bloomstore.Filter).AddShared)
 		emit(m.reader, i, g.decisions[i])
 	})
-	for _, m := range g.members {
-		g.d.decider.counts.add(&m.counts)
-		m.counts = Counts{}
+}
+
+// finish is step 5 for a document. add is one of the filter's ways to add keys.
+func (m *member) finish(i int, add func(*bloomstore.Filter, []uint64)) {
+	g := m.parallel
+	if r := &g.results[i]; r.Of.Num != 0 || len(r.Also) > 0 {
+		g.renumber(&r.Of)
+		for a := range r.Also {
+			g.renumber(&r.Also[a])
+		}
+	}
+	if g.state[i] == kept {
+		from, to := g.group.keysOf(i)
+		if g.d.Cfg.Filter != nil {
+			add(g.d.Cfg.Filter, g.group.keys[from:to])
+		}
+		g.decisions[i].Seen = m.seenBefore(i)
 	}
 }
 
@@ -358,9 +416,9 @@ func (g *parallel) emit(emit func(worker, i int, t Decision)) {
 func (m *member) seenBefore(i int) []int {
 	g, first := m.parallel, len(m.seenAt)
 	from, to := g.group.keysOf(i)
-	parts := g.group.docs[i].Sketch.Parts()
+	parts, repeats := g.group.docs[i].Sketch.Parts(), g.group.docs[i].repeats
 	for p := from; p < to; p++ {
-		switch seen := g.seen[p] || g.keptBefore(p); {
+		switch seen := g.seen[p] || repeats && g.keptBefore(p); {
 		case !seen:
 			m.counts.Fresh++
 		case p-from < parts:

@@ -102,17 +102,17 @@ func (s *Stack) Share(n int, run func(tasks int, f func(task int))) error {
 
 // Lookup implements [Store].
 func (s *Stack) Lookup(keys []uint64, holders []uint32, n []uint8) error {
-	return s.own.lookup(s.stores, ask{}, keys, holders, n)
+	return s.own.lookup(s.stores, owner, keys, holders, n)
 }
 
 // Records implements [Store].
 func (s *Stack) Records(nums []uint32, ids, data [][]byte) error {
-	return s.own.records(s.stores, ask{}, nums, ids, data)
+	return s.own.records(s.stores, owner, nums, ids, data)
 }
 
 // LookupBy implements [SharedStore].
 func (s *Stack) LookupBy(reader int, keys []uint64, holders []uint32, n []uint8) error {
-	return s.readers[reader].lookup(s.stores, ask{reader, true}, keys, holders, n)
+	return s.readers[reader].lookup(s.stores, reader, keys, holders, n)
 }
 
 // ClosedBy implements [ClosingStore]: who comes is added to the last store.
@@ -126,27 +126,24 @@ func (s *Stack) ClosedBy(reader int, keys []uint64, closed []bool) error {
 
 // RecordsBy implements [SharedStore].
 func (s *Stack) RecordsBy(reader int, nums []uint32, ids, data [][]byte) error {
-	return s.readers[reader].records(s.stores, ask{reader, true}, nums, ids, data)
+	return s.readers[reader].records(s.stores, reader, nums, ids, data)
 }
 
-// ask is who asks a store: a reader of it, or its owner.
-type ask struct {
-	reader int
-	shared bool
-}
+// owner asks a store by Lookup and Records; readers have the numbers from 0.
+const owner = -1
 
-func (a ask) lookup(s SharedStore, keys []uint64, holders []uint32, n []uint8) error {
-	if a.shared {
-		return s.LookupBy(a.reader, keys, holders, n)
+func lookupBy(s SharedStore, reader int, keys []uint64, holders []uint32, n []uint8) error {
+	if reader == owner {
+		return s.Lookup(keys, holders, n)
 	}
-	return s.Lookup(keys, holders, n)
+	return s.LookupBy(reader, keys, holders, n)
 }
 
-func (a ask) records(s SharedStore, nums []uint32, ids, data [][]byte) error {
-	if a.shared {
-		return s.RecordsBy(a.reader, nums, ids, data)
+func recordsBy(s SharedStore, reader int, nums []uint32, ids, data [][]byte) error {
+	if reader == owner {
+		return s.Records(nums, ids, data)
 	}
-	return s.Records(nums, ids, data)
+	return s.RecordsBy(reader, nums, ids, data)
 }
 
 // layers is what one goroutine needs to ask a stack: the answers of one store. It is used
@@ -162,8 +159,8 @@ type layers struct {
 
 // lookup asks the stores one after the other, each for the keys that have too few holders
 // so far.
-func (l *layers) lookup(stores []SharedStore, a ask, keys []uint64, holders []uint32, n []uint8) error {
-	if err := a.lookup(stores[0], keys, holders, n); err != nil {
+func (l *layers) lookup(stores []SharedStore, reader int, keys []uint64, holders []uint32, n []uint8) error {
+	if err := lookupBy(stores[0], reader, keys, holders, n); err != nil {
 		return err
 	}
 	before := stores[0].Documents()
@@ -176,7 +173,7 @@ func (l *layers) lookup(stores []SharedStore, a ask, keys []uint64, holders []ui
 		}
 		l.n = slices.Grow(l.n[:0], len(l.keys))[:len(l.keys)]
 		l.holders = slices.Grow(l.holders[:0], len(l.keys)*MaxHolders)[:len(l.keys)*MaxHolders]
-		if err := a.lookup(store, l.keys, l.holders, l.n); err != nil {
+		if err := lookupBy(store, reader, l.keys, l.holders, l.n); err != nil {
 			return err
 		}
 		for j, i := range l.of {
@@ -213,7 +210,7 @@ func behind(holders []uint32, n uint8, more []uint32, before uint32) uint8 {
 
 // records asks each store once, for its own documents: its results are valid until it is asked
 // again.
-func (l *layers) records(stores []SharedStore, a ask, nums []uint32, ids, data [][]byte) error {
+func (l *layers) records(stores []SharedStore, reader int, nums []uint32, ids, data [][]byte) error {
 	left, before := len(nums), uint32(0)
 	for at, store := range stores {
 		count := store.Documents()
@@ -223,7 +220,7 @@ func (l *layers) records(stores []SharedStore, a ask, nums []uint32, ids, data [
 				l.read.nums, l.at = append(l.read.nums, num-before), append(l.at, i)
 			}
 		}
-		if err := l.readFrom(store, a, ids, data); err != nil {
+		if err := l.readFrom(store, reader, ids, data); err != nil {
 			return err
 		}
 		left, before = left-len(l.at), before+count
@@ -235,14 +232,14 @@ func (l *layers) records(stores []SharedStore, a ask, nums []uint32, ids, data [
 }
 
 // readFrom reads l.read.nums from a store, into their places.
-func (l *layers) readFrom(store SharedStore, a ask, ids, data [][]byte) error {
+func (l *layers) readFrom(store SharedStore, reader int, ids, data [][]byte) error {
 	n := len(l.read.nums)
 	if n == 0 {
 		return nil
 	}
 	l.read.ids = slices.Grow(l.read.ids[:0], n)[:n]
 	l.read.data = slices.Grow(l.read.data[:0], n)[:n]
-	if err := a.records(store, l.read.nums, l.read.ids, l.read.data); err != nil {
+	if err := recordsBy(store, reader, l.read.nums, l.read.ids, l.read.data); err != nil {
 		return err
 	}
 	for j, i := range l.at {

@@ -120,12 +120,8 @@ type answers struct {
 
 // lookup asks the store for keys.
 func (p *answers) lookup(s asker, keys []uint64) error {
-	if cap(p.n) < len(keys) {
-		p.n = make([]uint8, 2*len(keys))
-		p.holders = make([]uint32, 2*len(keys)*MaxHolders)
-	}
-	p.n = p.n[:len(keys)]
-	p.holders = p.holders[:len(keys)*MaxHolders]
+	p.n = slices.Grow(p.n[:0], len(keys))[:len(keys)]
+	p.holders = slices.Grow(p.holders[:0], len(keys)*MaxHolders)[:len(keys)*MaxHolders]
 	return s.Lookup(keys, p.holders, p.n)
 }
 
@@ -145,28 +141,6 @@ func (r *records) read(s asker) error {
 	if n == 0 {
 		return nil
 	}
-	if cap(r.ids) < n {
-		r.ids, r.data = make([][]byte, 2*n), make([][]byte, 2*n)
-	}
-	r.ids, r.data = r.ids[:n], r.data[:n]
+	r.ids, r.data = slices.Grow(r.ids[:0], n)[:n], slices.Grow(r.data[:0], n)[:n]
 	return s.Records(r.nums, r.ids, r.data)
-}
-
-// one is a batch of one document to be added.
-type one struct {
-	id   [1]string
-	data [1][]byte
-	keys [1][]uint64
-	time [1]uint32
-	mark [1]bool
-}
-
-// add adds a document whose record is rec.
-func (o *one) add(s Store, doc *Document, rec *Record, keys []uint64) error {
-	o.id[0], o.data[0], o.keys[0], o.time[0] = doc.ID, rec.Append(o.data[0][:0]), keys, doc.Time
-	if o.mark[0] = rec.Verdict == Duplicate; o.mark[0] {
-		o.id[0] = ""
-	}
-	_, err := addAt(s, o.id[:], o.data[:], o.keys[:], o.time[:], o.mark[:])
-	return err
 }

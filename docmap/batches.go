@@ -176,27 +176,21 @@ func (b *batches) dropBelow(mark uint32) {
 }
 
 // write stores the changed batches.
-func (b *batches) write(tx *bbolt.Tx, next *header) error {
+func (b *batches) write(c *change, next *header) {
 	b.extend(next.docs)
 	if len(b.dirty) == 0 && b.removed.empty() {
-		return nil
+		return
 	}
 	next.needs |= needsBatches
-	bucket, err := tx.CreateBucketIfNotExists(bucketBatch)
-	if err != nil {
-		return err
-	}
+	c.bucket(bucketBatch)
 	for name := range b.dirty {
 		if list, ok := b.spans[name]; ok {
-			err = bucket.Put([]byte(name), encodeSpans(name, list))
+			c.put(bucketBatch, []byte(name), encodeSpans(name, list))
 		} else {
-			err = bucket.Delete([]byte(name))
-		}
-		if err != nil {
-			return err
+			c.delete(bucketBatch, []byte(name))
 		}
 	}
-	return b.removed.write(tx)
+	b.removed.write(c)
 }
 
 func (b *batches) saved() {
@@ -211,12 +205,10 @@ func encodeSpans(name string, list []span) []byte {
 		b = le.AppendUint32(b, s.first)
 		b = le.AppendUint32(b, s.last)
 	}
-	return le.AppendUint64(b, spansSum(name, b))
+	return seal(b, batchSeed(name))
 }
 
-func spansSum(name string, body []byte) uint64 {
-	return xxh3.HashSeed(body, xxh3.HashStringSeed(name, seedBatch))
-}
+func batchSeed(name string) uint64 { return xxh3.HashStringSeed(name, seedBatch) }
 
 func (t *Table) loadBatches(tx *bbolt.Tx) error {
 	b := &t.batches
@@ -228,8 +220,7 @@ func (t *Table) loadBatches(tx *bbolt.Tx) error {
 	if bucket == nil {
 		return damage("the list of batches is missing")
 	}
-	c := bucket.Cursor()
-	for key, value := c.First(); key != nil; key, value = c.Next() {
+	for key, value := range entries(bucket, nil) {
 		list, err := decodeSpans(string(key), value, t.head.docs)
 		if err != nil {
 			return err
@@ -241,11 +232,11 @@ func (t *Table) loadBatches(tx *bbolt.Tx) error {
 }
 
 func decodeSpans(name string, b []byte, docs uint32) ([]span, error) {
-	n := len(b) - 8
-	if n < 4 || len(name) > MaxBatchName || spansSum(name, b[:n]) != binary.LittleEndian.Uint64(b[n:]) {
+	body, ok := sealed(b, batchSeed(name))
+	if !ok || len(body) < 4 || len(name) > MaxBatchName {
 		return nil, damage("wrong checksum of the batch %.40q", name)
 	}
-	f := &fields{b: b[:n]}
+	f := &fields{b: body}
 	count := f.u32()
 	if uint64(count)*8 != uint64(len(f.b)) {
 		return nil, damage("the batch %.40q has a wrong length", name)

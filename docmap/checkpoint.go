@@ -10,8 +10,6 @@ import (
 	"slices"
 
 	"github.com/zeebo/xxh3"
-	"go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/firstseen/firstseen/docmap/memtable"
 	"github.com/firstseen/firstseen/docmap/sorted"
@@ -62,7 +60,8 @@ func (t *Table) AddCounted(ids []string, data [][]byte, keys [][]uint64, times [
 		return 0, fmt.Errorf("adding documents: %w", err)
 	}
 	first = t.docs + 1
-	if err := t.addToMemory(ids, keys, first, by); err != nil {
+	t.idKeys = idKeys(t.idKeys[:0], ids)
+	if err := errors.Join(mem.AddAll(keys, first, by), t.spaces[ofIDs].mem.AddAll(t.idKeys, first, by)); err != nil {
 		return 0, err
 	}
 	for i, id := range ids {
@@ -77,21 +76,6 @@ func (t *Table) AddCounted(ids []string, data [][]byte, keys [][]uint64, times [
 
 // sharedDocs is the least number of documents that is worth waking the goroutines of Share.
 const sharedDocs = 8
-
-// addToMemory adds the keys and ids of documents. There is room for them.
-func (t *Table) addToMemory(ids []string, keys [][]uint64, first uint32, by memtable.Spread) error {
-	if by.Parts > 1 {
-		t.idKeys = idKeys(t.idKeys[:0], ids)
-		return errors.Join(t.spaces[ofKeys].mem.AddAll(keys, first, by), t.spaces[ofIDs].mem.AddAll(t.idKeys, first, by))
-	}
-	for i, id := range ids {
-		num := first + uint32(i)
-		if err := errors.Join(t.spaces[ofKeys].mem.Add(keys[i], num), t.addID(id, num)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // idKeys appends the keys of documents in the index of ids: one each, none for an empty id.
 func idKeys(dst [][]uint64, ids []string) [][]uint64 {
@@ -178,21 +162,18 @@ func (t *Table) Checkpoint(state map[string][]byte) error {
 
 // commit runs f, which writes a transaction. If f panics, the table is unsure.
 func (t *Table) commit(what string, f func() error) error {
-	err := t.writable()
-	if err == nil {
-		t.version++
-		ended := false
-		err = t.guarded(func() error {
-			defer func() { t.unsure = t.unsure || !ended }()
-			err := f()
-			ended = true
-			return err
-		})
+	if err := t.writable(); err != nil {
+		return wrap(err, "%s", what)
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	return nil
+	t.version++
+	ended := false
+	err := t.guarded(func() error {
+		defer func() { t.unsure = t.unsure || !ended }()
+		err := f()
+		ended = true
+		return err
+	})
+	return wrap(err, "%s", what)
 }
 
 func (t *Table) writeCheckpoint(state map[string][]byte) error {
@@ -207,7 +188,7 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 		next.openBlock = t.recs.open.first
 	}
 	var flushed []*run
-	slices, all := t.rotate(&next)
+	all := t.rotate(&next)
 	write := t.writePending
 	switch {
 	case all:
@@ -219,20 +200,12 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 		}
 		write = clearPending
 	}
-	err = t.update(func(tx *bbolt.Tx) error {
-		if err := write(tx, &next); err != nil {
-			return err
-		}
-		if err := t.writeDocs(tx); err != nil {
-			return err
-		}
-		if err := t.tombstones.win.writeTimes(tx, t.head.docs); err != nil {
-			return err
-		}
-		if err := t.writeTaken(tx, &next); err != nil {
-			return err
-		}
-		return putHeader(tx, &next, values)
+	err = t.update(func(c *change) {
+		write(c, &next)
+		t.recs.write(c)
+		t.tombstones.win.writeTimes(c, t.head.docs)
+		t.writeTaken(c, &next)
+		c.putHeader(&next, values)
 	})
 	if err != nil {
 		return err
@@ -240,13 +213,13 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 	dropped := next.win.watermark() > t.head.win.watermark()
 	t.head, t.state = next, values
 	t.wal.reset()
-	t.recs.closed, t.recs.bytes = t.recs.closed[:0], 0
+	t.recs.saved()
 	t.takenSaved()
 	for i, r := range flushed {
 		t.spaces[i].runs = append(t.spaces[i].runs, r)
 		t.spaces[i].mem.Reset()
 	}
-	t.rotated(slices, all)
+	t.rotated(all)
 	if dropped {
 		err = t.sweepSlices()
 	}
@@ -271,32 +244,12 @@ func (t *Table) mergeState(state map[string][]byte) (map[string][]byte, error) {
 }
 
 // writePending adds the keys since the last checkpoint to the pending ones.
-func (t *Table) writePending(tx *bbolt.Tx, next *header) error {
-	pend := tx.Bucket(bucketPend)
-	pend.FillPercent = 1
-	for _, b := range t.wal.chunks(next.chunks) {
-		if err := pend.Put(binKey(uint64(next.chunks)), b); err != nil {
-			return err
-		}
+func (t *Table) writePending(c *change, next *header) {
+	for _, b := range t.wal.chunks(next.chunks, seedPending) {
+		c.add(bucketPend, uint64(next.chunks), b)
 		next.chunks++
 	}
 	next.pending += uint64(t.wal.n)
-	return nil
-}
-
-func (t *Table) writeDocs(tx *bbolt.Tx) error {
-	docs := tx.Bucket(bucketDocs)
-	docs.FillPercent = 1
-	for i := range t.recs.closed {
-		k := &t.recs.closed[i]
-		if err := docs.Put(binKey(uint64(k.first)), k.encode()); err != nil {
-			return err
-		}
-	}
-	if len(t.recs.open.ends) == 0 {
-		return nil
-	}
-	return docs.Put(binKey(uint64(t.recs.open.first)), t.recs.open.encode())
 }
 
 // stage writes the memory tables into new runs and enters these in next. The bins are written in
@@ -309,7 +262,15 @@ func (t *Table) stage(next *header) (runs []*run, err error) {
 			first: next.flushed + 1, last: t.docs, high: math.MaxUint64,
 		})
 		next.nextRun++
-		if err := t.stageRun(s, r); err != nil {
+		s.keep = t.keep(i, r.first, r.last)
+		err := t.update(func(c *change) {
+			c.drop(r.bucket()) // of a checkpoint that failed
+			c.bucket(r.bucket())
+		})
+		if err == nil {
+			err = t.fillRun(context.Background(), s, r, uint64(s.mem.Len()), &space{mem: s.mem})
+		}
+		if err != nil {
 			return nil, err
 		}
 		next.runs[i] = append(slices.Clip(next.runs[i]), r.runInfo)
@@ -320,22 +281,6 @@ func (t *Table) stage(next *header) (runs []*run, err error) {
 	return runs, nil
 }
 
-func (t *Table) stageRun(s *space, r *run) error {
-	s.keep = t.keep(s.of, r.first, r.last)
-	err := t.update(func(tx *bbolt.Tx) error {
-		err := tx.DeleteBucket(r.bucket()) // of a checkpoint that failed
-		if err != nil && !errors.Is(err, bolterrors.ErrBucketNotFound) {
-			return err
-		}
-		_, err = tx.CreateBucket(r.bucket())
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return t.fillRun(context.Background(), s, r, uint64(s.mem.Len()), &space{mem: s.mem})
-}
-
 // fillRun writes all bins of a run from the entries of a space, about as many as given, in
 // transactions of bounded size.
 func (t *Table) fillRun(ctx context.Context, s *space, r *run, entries uint64, from *space) error {
@@ -344,9 +289,8 @@ func (t *Table) fillRun(ctx context.Context, s *space, r *run, entries uint64, f
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		err := t.update(func(tx *bbolt.Tx) (err error) {
-			bin, err = t.writeBins(tx, s, r, bin, r.Bins(), perBin, t.sizes.sliceBytes, from.collect)
-			return err
+		err := t.update(func(c *change) {
+			bin = t.writeBins(c, s, r, bin, r.Bins(), perBin, t.sizes.sliceBytes, from)
 		})
 		if err != nil {
 			return err
@@ -357,20 +301,16 @@ func (t *Table) fillRun(ctx context.Context, s *space, r *run, entries uint64, f
 
 // writeBins writes bins of a run, of about perBin bytes each, into its bucket. It begins with
 // number bin and ends before end, or once they have limit bytes, and returns the next number.
-// collect appends the entries of a range of keys.
-func (t *Table) writeBins(tx *bbolt.Tx, s *space, r *run, bin, end, perBin uint64, limit int, collect collectFunc) (uint64, error) {
-	bucket := tx.Bucket(r.bucket())
-	bucket.FillPercent = 1
+// from has its entries.
+func (t *Table) writeBins(c *change, s *space, r *run, bin, end, perBin uint64, limit int, from *space) uint64 {
 	round := min(max(uint64(limit)/perBin, 1), roundBins)
-	for used, bytes := 0, 0; bin < end && bytes < limit; {
+	for used, bytes := 0, 0; bin < end && bytes < limit && c.err == nil; {
 		bins := t.packedBins(used, int(min(round, end-bin)))
-		if err := t.pack(s, r, bin, bins, collect); err != nil {
-			return bin, err
+		if c.err = t.pack(s, r, bin, bins, from); c.err != nil {
+			return bin
 		}
 		for i := range bins {
-			if err := bucket.Put(binKey(bin), bins[i].value); err != nil {
-				return bin, err
-			}
+			c.add(r.bucket(), bin, bins[i].value)
 			bytes += len(bins[i].value)
 			r.entries += uint64(bins[i].n)
 			r.Trust(bin)
@@ -378,14 +318,11 @@ func (t *Table) writeBins(tx *bbolt.Tx, s *space, r *run, bin, end, perBin uint6
 		}
 		used += len(bins)
 	}
-	return bin, nil
+	return bin
 }
 
 // clearPending empties the pending keys, which are in a run now.
-func clearPending(tx *bbolt.Tx, _ *header) error {
-	if err := tx.DeleteBucket(bucketPend); err != nil {
-		return err
-	}
-	_, err := tx.CreateBucket(bucketPend)
-	return err
+func clearPending(c *change, _ *header) {
+	c.drop(bucketPend)
+	c.bucket(bucketPend)
 }

@@ -9,8 +9,6 @@ import (
 	"os"
 	"slices"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/firstseen/firstseen/docmap/sorted"
 	"github.com/firstseen/firstseen/internal/durable"
 )
@@ -27,7 +25,7 @@ func (t *Table) Compact(ctx context.Context) error {
 	}
 	c := &compaction{ctx: ctx, old: t, fresh: &Table{path: t.path + newSuffix, opt: t.opt, sizes: t.sizes, source: t}}
 	if err == nil {
-		err = t.guarded(c.write)
+		err = t.own.look(c.write)
 	}
 	if err == nil {
 		err = t.replaceBy(c.fresh.path)
@@ -67,35 +65,26 @@ func removeLeft(path string) error {
 type compaction struct {
 	ctx        context.Context
 	old, fresh *Table
+	from       *snapshot // of old
 	head       header
 }
 
-func (c *compaction) write() error {
-	if err := removeLeft(c.fresh.path); err != nil {
-		return err
-	}
+func (c *compaction) write(s *snapshot) error {
+	c.from = s
 	c.fresh.own.table = c.fresh
 	c.fresh.opt.noSync = true // one sync at the end is enough
-	if err := c.fresh.openFile(false, os.O_CREATE|os.O_EXCL); err != nil {
-		return err
-	}
-	if err := c.fresh.update(makeBuckets); err != nil {
-		return err
-	}
 	h := &c.head
 	*h = c.old.head
 	h.flushed, h.chunks, h.pending, h.openBlock, h.needs, h.nextRun = h.docs, 0, 0, 0, h.needs&needsWindow, 1
 	h.runs = [2][]runInfo{}
-	steps := []func() error{c.blocks, func() error { return c.runs(ofKeys) }, func() error { return c.runs(ofIDs) }, c.taken, c.removed, c.times}
-	for _, step := range steps {
+	buckets := func() error { return c.fresh.update((*change).makeBuckets) }
+	header := func() error { return c.fresh.update(func(tx *change) { tx.putHeader(h, c.old.state) }) }
+	for _, step := range []func() error{c.fresh.openNew, buckets, c.blocks, c.runs, c.taken, c.removed, c.times, header, c.cut} {
 		if err := step(); err != nil {
 			return err
 		}
 	}
-	if err := c.fresh.update(func(tx *bbolt.Tx) error { return putHeader(tx, h, c.old.state) }); err != nil {
-		return err
-	}
-	return c.cut()
+	return nil
 }
 
 // cut truncates the file behind its last page, since bbolt grows it in advance, and makes it
@@ -116,89 +105,59 @@ func (c *compaction) cut() error {
 	return errors.Join(f.Truncate(size), f.Sync(), f.Close())
 }
 
-func makeBuckets(tx *bbolt.Tx) error {
-	for _, name := range [][]byte{bucketMeta, bucketDocs, bucketPend} {
-		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// mostInBlock is the number of documents in a block if most of them have no record.
-const mostInBlock = 8192
-
+// blocks writes the records of live documents, and empty ones in place of the others.
 func (c *compaction) blocks() error {
-	num := c.head.win.watermark()
-	block := &docBlock{first: num}
-	for done := false; !done; {
-		if err := c.ctx.Err(); err != nil {
-			return err
+	log := &c.fresh.recs
+	log.open.first = c.head.win.watermark()
+	for num := log.open.first; num <= c.head.docs; num++ {
+		if c.head.win.first(num) == num {
+			log.closeBlock() // a slice begins
 		}
-		err := c.fresh.update(func(tx *bbolt.Tx) error {
-			docs := tx.Bucket(bucketDocs)
-			docs.FillPercent = 1
-			for written := 0; written < c.old.sizes.sliceBytes; {
-				full, err := c.block(block, &num)
-				if done = err == nil && !full; err != nil || block.next() == block.first {
-					return err
-				}
-				value := block.encode()
-				if err := docs.Put(binKey(uint64(block.first)), value); err != nil || done {
-					return err
-				}
-				written += len(value)
-				block = &docBlock{first: num}
-			}
-			return nil
-		})
+		rec, err := c.record(num)
 		if err != nil {
 			return err
 		}
+		if log.addRecord(rec); log.bytes >= c.old.sizes.sliceBytes {
+			if err := c.flush(log); err != nil {
+				return err
+			}
+		}
 	}
 	if c.head.win.first(c.head.docs+1) <= c.head.docs {
-		c.head.openBlock = block.first
+		c.head.openBlock = log.open.first
 	}
-	return nil
+	return c.flush(log)
 }
 
-// block fills a block from document num on. full reports that there is a document beyond the
-// block.
-func (c *compaction) block(k *docBlock, num *uint32) (full bool, err error) {
-	if _, err := c.old.reading(); err != nil {
-		return false, err
+func (c *compaction) flush(log *docLog) error {
+	if err := c.ctx.Err(); err != nil {
+		return err
 	}
-	for ; *num <= c.head.docs; *num++ {
-		var rec []byte
-		if !c.old.tombstones.gone(*num) {
-			if rec, err = c.old.own.record(*num); err != nil {
-				return false, err
-			}
-			if _, _, err := splitRecord(rec, *num); err != nil {
-				return false, err
-			}
-		}
-		n := len(k.ends)
-		if n > 0 && c.head.win.first(*num) == *num {
-			return true, nil // a slice begins
-		}
-		if n > 0 && len(rec) > 0 && len(k.recs) > 0 && len(k.recs)+len(rec) > blockBytes || n >= mostInBlock {
-			return true, nil
-		}
-		k.recs = append(k.recs, rec...)
-		k.ends = append(k.ends, uint32(len(k.recs)))
-	}
-	return false, nil
+	defer log.saved()
+	return c.fresh.update(log.write)
 }
 
-// runs writes the run of a space or, with a window, the runs of all slices.
-func (c *compaction) runs(of int) error {
-	for first := c.head.win.watermark(); first <= c.head.docs; {
-		last := c.head.win.last(first, c.head.docs)
-		if err := c.run(of, first, last); err != nil {
-			return err
+func (c *compaction) record(num uint32) ([]byte, error) {
+	if c.old.tombstones.gone(num) {
+		return nil, nil
+	}
+	rec, err := c.old.own.record(num)
+	if err == nil {
+		_, _, err = splitRecord(rec, num)
+	}
+	return rec, err
+}
+
+// runs writes one run of each space or, with a window, one of each slice.
+func (c *compaction) runs() error {
+	for of := range c.old.spaces {
+		for last := c.head.win.watermark() - 1; last < c.head.docs; {
+			first := last + 1
+			last = c.head.win.last(first, c.head.docs)
+			if err := c.run(of, first, last); err != nil {
+				return err
+			}
 		}
-		first = last + 1
 	}
 	return nil
 }
@@ -206,7 +165,7 @@ func (c *compaction) runs(of int) error {
 // run writes one run of a space. It counts the entries first, because they determine the shape.
 func (c *compaction) run(of int, first, last uint32) error {
 	from, to := &c.old.spaces[of], &c.fresh.spaces[of]
-	to.of, to.limit = of, from.limit
+	to.limit = from.limit
 	info := runInfo{id: c.head.nextRun, level: uint8(maxLevel(from.runs)), first: first, last: last, high: math.MaxUint64}
 	switch g := &c.old.tombstones; {
 	case g.win.length > 0:
@@ -228,13 +187,7 @@ func (c *compaction) run(of int, first, last uint32) error {
 	}
 	info.log = sorted.LogFor(entries)
 	r := c.fresh.sizes.newRun(info)
-	err = c.fresh.update(func(tx *bbolt.Tx) error {
-		_, err := tx.CreateBucket(r.bucket())
-		return err
-	})
-	if err == nil {
-		err = c.fresh.fillRun(c.ctx, to, r, entries, part)
-	}
+	err = c.fresh.fillRun(c.ctx, to, r, entries, part)
 	c.head.runs[of] = append(c.head.runs[of], r.runInfo)
 	c.head.nextRun++
 	return err
@@ -247,7 +200,7 @@ func (c *compaction) count(from *space, b *sorted.Builder) (entries uint64, err 
 			return 0, err
 		}
 		b.In.Reset()
-		if err := c.old.collect(from, &b.In, shape.Lowest(bin), shape.Highest(bin)); err != nil {
+		if err := from.collect(c.from, &b.In, shape.Lowest(bin), shape.Highest(bin)); err != nil {
 			return 0, err
 		}
 		entries += uint64(len(b.Sort(&shape).Keys))
@@ -255,55 +208,39 @@ func (c *compaction) count(from *space, b *sorted.Builder) (entries uint64, err 
 	return entries, nil
 }
 
+// taken writes the documents that were taken back, those that only count, and the batches. With a
+// window the times of taking back are kept: a slice remembers the documents that closed its keys.
 func (c *compaction) taken() error {
-	ranges := c.ranges()
-	spans := c.old.batches.spans
-	return c.fresh.update(func(tx *bbolt.Tx) error {
-		err := errors.Join(writeTombstones(tx, ranges, &c.head), writeCounted(tx, c.counted(), &c.head))
-		if err != nil || len(spans) == 0 {
-			return err
-		}
-		all := batches{spans: spans, dirty: map[string]bool{}}
-		for name := range spans {
-			all.dirty[name] = true
-		}
-		return all.write(tx, &c.head)
-	})
-}
-
-// ranges returns the documents that were taken back. With a window their times are kept: a slice
-// remembers the documents that closed its keys.
-func (c *compaction) ranges() (ranges []tombstone) {
-	if c.old.tombstones.win.length > 0 {
-		return c.old.tombstones.old
-	}
-	for num := uint32(1); num <= c.head.docs; num++ {
-		if c.old.tombstones.gone(num) {
-			ranges = appendNumber(ranges, num, c.head.docs)
-		}
-	}
-	return ranges
-}
-
-// counted returns the documents that only count. Without a window dead ones are left out.
-func (c *compaction) counted() (ranges []tombstone) {
 	g := &c.old.tombstones
-	for num := max(1, g.win.watermark()); g.counted.n > 0 && num <= c.head.docs; num++ {
-		if g.counted.which.has(num) && (g.win.length > 0 || !g.gone(num)) {
-			ranges = appendNumber(ranges, num, 0)
+	var dead, counted []tombstone
+	if g.win.length > 0 {
+		dead = g.old
+	}
+	for num := g.win.watermark(); num <= c.head.docs; num++ {
+		switch {
+		case g.win.length == 0 && g.forgotten(num):
+			dead = appendNumber(dead, num, c.head.docs)
+		case g.counted.which.has(num):
+			counted = appendNumber(counted, num, 0)
 		}
 	}
-	return ranges
+	all := batches{spans: c.old.batches.spans, dirty: map[string]bool{}}
+	for name := range all.spans {
+		all.dirty[name] = true
+	}
+	return c.fresh.update(func(tx *change) {
+		deadList.write(tx, dead, &c.head)
+		countedList.write(tx, counted, &c.head)
+		all.write(tx, &c.head)
+	})
 }
 
 func (c *compaction) times() error {
 	w := c.old.tombstones.win
 	for i := range w.slices {
 		s := w.slices[i : i+1]
-		err := c.fresh.update(func(tx *bbolt.Tx) error {
-			of := window{length: w.length, edge: w.edge, slices: s}
-			return of.writeTimes(tx, 0)
-		})
+		of := window{length: w.length, edge: w.edge, slices: s}
+		err := c.fresh.update(func(tx *change) { of.writeTimes(tx, 0) })
 		if err != nil {
 			return err
 		}
@@ -313,26 +250,24 @@ func (c *compaction) times() error {
 
 // removed copies the documents that were removed for the sake of live ones.
 func (c *compaction) removed() error {
+	if c.head.needs&needsBatches == 0 {
+		return nil
+	}
 	var log removedLog
 	flush := func() error {
 		defer log.saved()
 		return c.fresh.update(log.write)
 	}
 	for r, err := range c.old.Removed() {
+		if err == nil && c.old.Live(r.Of) {
+			log.add(r)
+		}
+		if err == nil && log.bytes >= c.old.sizes.sliceBytes {
+			err = flush()
+		}
 		if err != nil {
 			return err
 		}
-		if c.head.needs&needsBatches == 0 || !c.old.Live(r.Of) {
-			continue
-		}
-		if log.add(r); log.bytes >= c.old.sizes.sliceBytes {
-			if err := flush(); err != nil {
-				return err
-			}
-		}
-	}
-	if log.empty() {
-		return nil
 	}
 	return flush()
 }

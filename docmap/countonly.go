@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bits-and-blooms/bitset"
 	"go.etcd.io/bbolt"
 )
 
@@ -26,78 +27,49 @@ func (c *countOnly) add(num uint32) {
 
 const needsCounted = 1 << 3
 
-var bucketCounted = []byte("counted")
+var countedList = rangeList{[]byte("counted"), needsCounted, seedCounted, "only count"}
 
 func (t *Table) loadCounted(tx *bbolt.Tx) error {
-	if t.head.needs&needsCounted == 0 {
-		return nil
-	}
-	bucket := tx.Bucket(bucketCounted)
-	if bucket == nil {
-		return damage("the list of documents that only count is missing")
-	}
 	c := &t.tombstones.counted
 	mark := t.tombstones.win.watermark()
 	c.which.base = mark / 64
-	return bucket.ForEach(func(key, value []byte) error {
-		ranges, err := decodeTombstones(key, value, seedCounted)
-		if err != nil {
-			return err
+	return countedList.load(tx, &t.head, func(r tombstone) error {
+		if r.when != 0 || r.last > t.head.docs {
+			return damage("documents %d to %d cannot only count among %d", r.first, r.last, t.head.docs)
 		}
-		for _, r := range ranges {
-			if r.when != 0 || r.last > t.head.docs {
-				return damage("documents %d to %d cannot only count among %d", r.first, r.last, t.head.docs)
+		for num := max(r.first, mark); num <= r.last; num++ {
+			if c.which.has(num) {
+				return damage("document %d only counts twice", num)
 			}
-			for num := max(r.first, mark); num <= r.last; num++ {
-				if c.which.has(num) {
-					return damage("document %d only counts twice", num)
-				}
-				c.n++
-				c.which.add(num)
-			}
+			c.n++
+			c.which.add(num)
 		}
 		return nil
 	})
 }
 
-// counts returns the number of live documents that only count.
-func (t *Table) counts() (n uint32) {
-	c := &t.tombstones.counted
-	for num := max(1, t.tombstones.win.watermark()); c.n > 0 && num <= t.docs; num++ {
-		if c.which.has(num) && !t.tombstones.gone(num) {
-			n++
-		}
-	}
-	return n
-}
-
 // numbers is a set of documents, from a base on.
 type numbers struct {
-	bits []uint64 // bit num%64 of word num/64 - base
-	base uint32   // number of words below the watermark, left out
+	bits bitset.BitSet // of documents from 64*base on
+	base uint32        // number of words below the watermark, left out
 }
 
 func (s *numbers) has(num uint32) bool {
-	word := int(num/64) - int(s.base)
-	return word >= 0 && word < len(s.bits) && s.bits[word]>>(num%64)&1 != 0
+	return num >= 64*s.base && s.bits.Test(uint(num-64*s.base))
 }
 
 func (s *numbers) add(num uint32) {
-	word := int(num/64) - int(s.base)
-	if word < 0 {
-		return
+	if num >= 64*s.base {
+		s.bits.Set(uint(num - 64*s.base))
 	}
-	if word >= len(s.bits) {
-		s.bits = append(s.bits, make([]uint64, word+1-len(s.bits))...)
-	}
-	s.bits[word] |= 1 << (num % 64)
 }
 
-func (s *numbers) remove(num uint32) { s.bits[num/64-s.base] &^= 1 << (num % 64) }
+func (s *numbers) remove(num uint32) { s.bits.Clear(uint(num - 64*s.base)) }
 
 func (s *numbers) dropBelow(mark uint32) {
 	if base := mark / 64; base > s.base {
-		s.bits = slices.Clone(s.bits[min(int(base-s.base), len(s.bits)):])
+		words := s.bits.Words()
+		s.bits = *bitset.From(slices.Clone(words[min(int(base-s.base), len(words)):]))
 		s.base = base
 	}
 }

@@ -11,6 +11,9 @@ import (
 // such values in one run of pages.
 const blockBytes = 32 << 10
 
+// mostInBlock is the number of documents in a block if most of them have no record.
+const mostInBlock = 8192
+
 // A Doc is the part of a document that the table keeps.
 type Doc struct {
 	ID   string // the owner's id; may be empty, need not be unique
@@ -41,15 +44,6 @@ func splitRecord(b []byte, num uint32) (id, data []byte, err error) {
 	return rest[n:], rest[:n:n], nil
 }
 
-func (f *fields) uvarint() uint64 {
-	v, n := binary.Uvarint(f.b)
-	if n <= 0 {
-		n = len(f.b) + 1
-	}
-	f.next(n)
-	return v
-}
-
 // docBlock collects neighbouring documents.
 type docBlock struct {
 	first uint32
@@ -59,11 +53,11 @@ type docBlock struct {
 
 func (k *docBlock) next() uint32 { return k.first + uint32(len(k.ends)) }
 
-// add reports false, and does nothing, if the block must be closed first.
-func (k *docBlock) add(id string, data []byte) bool {
-	at := len(k.recs)
-	recs := appendRecord(k.recs, k.next(), id, data)
-	if at > 0 && len(recs) > blockBytes {
+// add adds the record that ends recs, which are the block's and that one. It reports false, and
+// does nothing, if the block must be closed first.
+func (k *docBlock) add(recs []byte) bool {
+	at, n := len(k.recs), len(k.ends)
+	if at > 0 && len(recs) > max(at, blockBytes) || n >= mostInBlock {
 		return false
 	}
 	k.recs = recs
@@ -71,14 +65,12 @@ func (k *docBlock) add(id string, data []byte) bool {
 	return true
 }
 
-func (k *docBlock) last() []byte { return k.recs[k.start(len(k.ends)-1):] }
-
-// start returns the offset in recs of the i-th record.
-func (k *docBlock) start(i int) uint32 {
+// record returns the i-th record.
+func (k *docBlock) record(i int) []byte {
 	if i == 0 {
-		return 0
+		return k.recs[:k.ends[0]]
 	}
-	return k.ends[i-1]
+	return k.recs[k.ends[i-1]:k.ends[i]]
 }
 
 func (k *docBlock) encode() []byte {
@@ -163,11 +155,19 @@ func (l *docLog) size() int { return l.bytes + len(l.open.recs) + 4*len(l.open.e
 
 // add returns the document's record, valid until the next one.
 func (l *docLog) add(id string, data []byte) []byte {
-	if !l.open.add(id, data) {
+	if !l.open.add(appendRecord(l.open.recs, l.open.next(), id, data)) {
 		l.closeBlock()
-		l.open.add(id, data)
+		l.open.add(appendRecord(l.open.recs, l.open.next(), id, data))
 	}
-	return l.open.last()
+	return l.open.record(len(l.open.ends) - 1)
+}
+
+// addRecord adds a document's record; an empty one is of a document taken back.
+func (l *docLog) addRecord(rec []byte) {
+	if !l.open.add(append(l.open.recs, rec...)) {
+		l.closeBlock()
+		l.open.add(append(l.open.recs, rec...))
+	}
 }
 
 // closeBlock makes the next document begin a block.
@@ -185,6 +185,18 @@ func (l *docLog) closeBlock() {
 	}
 }
 
+func (l *docLog) write(c *change) {
+	for i := range l.closed {
+		c.add(bucketDocs, uint64(l.closed[i].first), l.closed[i].encode())
+	}
+	if len(l.open.ends) > 0 {
+		c.add(bucketDocs, uint64(l.open.first), l.open.encode())
+	}
+}
+
+// saved drops the closed blocks, which are in the file.
+func (l *docLog) saved() { l.closed, l.bytes = l.closed[:0], 0 }
+
 // first returns the first document found here rather than in the file.
 func (l *docLog) first() uint32 {
 	if len(l.closed) > 0 {
@@ -199,6 +211,5 @@ func (l *docLog) record(num uint32) []byte {
 		i := sort.Search(len(l.closed), func(i int) bool { return l.closed[i].first > num })
 		k = &l.closed[i-1]
 	}
-	i := int(num - k.first)
-	return k.recs[k.start(i):k.ends[i]]
+	return k.record(int(num - k.first))
 }

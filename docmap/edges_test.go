@@ -95,7 +95,7 @@ func TestValuesThatDoNotFit(t *testing.T) {
 	var l wal
 	l.add(1, []uint64{1, 2})
 	l.add(2, []uint64{3})
-	chunk := slices.Clone(l.chunks(0)[0])
+	chunk := slices.Clone(l.chunks(0, seedPending)[0])
 	for name, c := range map[string]struct {
 		next   uint32
 		change func(b []byte) []byte
@@ -107,7 +107,7 @@ func TestValuesThatDoNotFit(t *testing.T) {
 	} {
 		b := c.change(slices.Clone(chunk))
 		le.PutUint64(b, le.Uint64(reseal(b[8:], seedPending)[len(b)-8:]))
-		if _, _, err := replayChunk(b, 0, c.next, nil, func(uint32, []uint64) error { return nil }); !errors.Is(err, ErrDamaged) {
+		if _, err := replayChunk(b, 0, c.next, func(uint32, []uint64) error { return nil }); !errors.Is(err, ErrDamaged) {
 			t.Errorf("pending keys, %s: %v", name, err)
 		}
 	}

@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"runtime/debug"
-	"strings"
 
 	"github.com/firstseen/firstseen/docmap/boltcheck"
 	"github.com/firstseen/firstseen/docmap/sorted"
@@ -54,13 +52,6 @@ func damaged(err error) error {
 	return err
 }
 
-func checkPages(path string) error { return damaged(boltcheck.File(path)) }
-
-// damageText returns the text given to damage.
-func damageText(err error) string {
-	return strings.TrimPrefix(err.Error(), ErrDamaged.Error()+": ")
-}
-
 // annotate adds the file and the remedy to an error. Only exported methods call it, so it happens
 // once.
 func annotate(path string, err error) error {
@@ -71,6 +62,14 @@ func annotate(path string, err error) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return err
+}
+
+// wrap adds to an error what was being done.
+func wrap(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf(format+": %w", append(args, err)...)
 }
 
 // guarded is protected for exported methods.
@@ -112,17 +111,4 @@ func (t *Table) inFile(addr uintptr) (at int64, ok bool) {
 	}
 	at = int64(addr - t.db.Info().Data)
 	return at, at >= 0 && at < t.used
-}
-
-// regularSize returns the size of a file. It refuses anything but a regular file, at which bbolt
-// would wait or fail.
-func regularSize(path string) (int64, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0, err
-	}
-	if !info.Mode().IsRegular() {
-		return 0, fmt.Errorf("%s is not a file: give another name", path)
-	}
-	return info.Size(), nil
 }

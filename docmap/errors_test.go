@@ -232,13 +232,10 @@ func TestFaultInPackingIsNoDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := table.sizes.newRun(runInfo{id: 1, log: 9, first: 1, last: 1})
-	collect := func(_ *snapshot, _ *sorted.Entries, from, _ uint64) error {
-		if from == r.Lowest(4) {
-			panic("in the middle")
-		}
-		return nil
-	}
-	err := table.pack(&table.spaces[ofKeys], r, 0, make([]packed, 5), collect)
+	from := &table.spaces[ofKeys]
+	must(t, from.mem.Add([]uint64{r.Lowest(4)}, 1))
+	panics := func([]uint32) []uint32 { panic("in the middle") }
+	err := table.pack(&space{limit: keyLimit, keep: panics}, r, 0, make([]packed, 5), from)
 	if !errors.Is(err, errFault) || !strings.Contains(err.Error(), "in the middle") {
 		t.Fatal(err)
 	}

@@ -3,8 +3,6 @@ package docmap
 import (
 	"errors"
 	"fmt"
-
-	"go.etcd.io/bbolt"
 )
 
 // mostFresh is the number of documents taken back that wait for a checkpoint.
@@ -74,17 +72,14 @@ func (t *Table) watchTombstones() {
 // checkpoint are an error. After an error it can be tried again, with the exceptions of
 // Checkpoint.
 func (t *Table) SaveForgotten() error {
-	err := t.writable()
-	if err == nil && t.docs != t.head.docs {
-		err = errors.New("there are documents in no checkpoint yet")
-	}
-	if err != nil {
-		return fmt.Errorf("forgetting documents: %w", err)
-	}
 	return t.commit("forgetting documents", func() error {
+		if t.docs != t.head.docs {
+			return errors.New("there are documents in no checkpoint yet")
+		}
 		next := t.head
-		err := t.update(func(tx *bbolt.Tx) error {
-			return errors.Join(t.writeTaken(tx, &next), putHeader(tx, &next, nil))
+		err := t.update(func(c *change) {
+			t.writeTaken(c, &next)
+			c.putHeader(&next, nil)
 		})
 		if err == nil {
 			t.head = next
@@ -95,14 +90,10 @@ func (t *Table) SaveForgotten() error {
 }
 
 // writeTaken stores the documents taken back or only counted, and the batches.
-func (t *Table) writeTaken(tx *bbolt.Tx, next *header) error {
-	if err := writeTombstones(tx, t.tombstones.unsaved(), next); err != nil {
-		return err
-	}
-	if err := writeCounted(tx, t.tombstones.counted.fresh, next); err != nil {
-		return err
-	}
-	return t.batches.write(tx, next)
+func (t *Table) writeTaken(c *change, next *header) {
+	deadList.write(c, t.tombstones.unsaved(), next)
+	countedList.write(c, t.tombstones.counted.fresh, next)
+	t.batches.write(c, next)
 }
 
 // takenSaved follows the transaction.

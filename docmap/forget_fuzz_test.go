@@ -27,7 +27,7 @@ func FuzzTaken(f *testing.F) {
 			return binary.LittleEndian.AppendUint64(slices.Clone(body), xxh3.HashSeed(body, seed))
 		}
 		var g tombstones
-		if err := g.load(binKey(uint64(first)), sum(seedDead+uint64(first)), docs); err == nil {
+		if err := g.loadList(binKey(uint64(first)), sum(seedDead+uint64(first)), docs); err == nil {
 			if g.dead > docs || uint32(len(g.old)) > g.dead {
 				t.Fatalf("%d of %d documents, %v", g.dead, docs, g.old)
 			}

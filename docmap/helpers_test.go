@@ -20,3 +20,16 @@ func (t *Table) ask(keys []uint64, p *postings) error {
 	}
 	return t.Lookup(keys, p.holders, p.n)
 }
+
+// loadList loads one list of ranges.
+func (g *tombstones) loadList(key, value []byte, docs uint32) error {
+	ranges, err := deadList.decode(key, value)
+	for i := 0; i < len(ranges) && err == nil; i++ {
+		err = g.load(ranges[i], docs)
+	}
+	return err
+}
+
+func (k *docBlock) addDoc(id string, data []byte) bool {
+	return k.add(appendRecord(k.recs, k.next(), id, data))
+}

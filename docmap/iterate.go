@@ -1,7 +1,6 @@
 package docmap
 
 import (
-	"fmt"
 	"iter"
 	"slices"
 
@@ -18,10 +17,10 @@ type Posting struct {
 // All iterates over all keys in ascending order, including those in memory. A Posting's Docs are
 // valid until the next one. An error ends the iteration, also if the table changes during it.
 func (t *Table) All() iter.Seq2[Posting, error] {
-	return sequence(t, "iterating over keys", func(step stepFunc, yield func(Posting) bool) error {
+	return sequence(t, "iterating over keys", func(step stepFunc, yield func(Posting) bool) {
 		s := &t.spaces[ofKeys]
 		// Parts of the key space of about 4096 keys, however many runs.
-		shape := t.sizes.division.Shape(sorted.LogFor(t.spaces[ofKeys].entries()), 0, 0)
+		shape := t.sizes.division.Shape(sorted.LogFor(s.entries()), 0, 0)
 		b := sorted.Builder{Limit: keyLimit}
 		if t.tombstones.unnamed() {
 			var room [keyLimit]uint32
@@ -31,62 +30,56 @@ func (t *Table) All() iter.Seq2[Posting, error] {
 		}
 		var found *sorted.Entries
 		for bin := range shape.Bins() {
-			err := step(func() error {
+			ok := step(func(snap *snapshot) error {
 				b.In.Reset()
-				if err := t.collect(s, &b.In, shape.Lowest(bin), shape.Highest(bin)); err != nil {
+				if err := s.collect(snap, &b.In, shape.Lowest(bin), shape.Highest(bin)); err != nil {
 					return err
 				}
 				found = b.Sort(&shape)
 				return nil
 			})
-			if err != nil {
-				return err
+			if !ok {
+				return
 			}
 			for key, docs := range found.Groups() {
 				if !yield(Posting{key, docs}) {
-					return nil
+					return
 				}
 			}
 		}
-		return step(nothing)
+		step(nothing)
 	})
 }
 
 // A stepFunc runs one step of an iteration, unless the table has changed since the
-// iteration began.
-type stepFunc func(f func() error) error
+// iteration began. After an error, which it yields, ok is false.
+type stepFunc func(f func(s *snapshot) error) (ok bool)
 
-func nothing() error { return nil }
-
-// sequence returns an iterator over the values that each yields. An error of each ends it.
-func sequence[V any](t *Table, what string, each func(step stepFunc, yield func(V) bool) error) iter.Seq2[V, error] {
+// sequence returns an iterator over the values that each yields.
+func sequence[V any](t *Table, what string, each func(step stepFunc, yield func(V) bool)) iter.Seq2[V, error] {
 	return func(yield func(V, error) bool) {
 		version := t.version
-		step := func(f func() error) error {
+		step := func(f func(s *snapshot) error) bool {
+			var err error
 			switch {
 			case t.db == nil:
-				return errClosed
+				err = errClosed
 			case t.version != version:
-				return errChanged
+				err = errChanged
+			default:
+				err = t.own.look(f)
 			}
-			return t.guarded(f)
+			if err != nil {
+				var none V
+				yield(none, wrap(err, "%s", what))
+			}
+			return err == nil
 		}
-		if err := each(step, func(v V) bool { return yield(v, nil) }); err != nil {
-			var none V
-			yield(none, fmt.Errorf("%s: %w", what, err))
-		}
+		each(step, func(v V) bool { return yield(v, nil) })
 	}
 }
 
 // collect appends all entries with keys in from..to, runs first.
-func (t *Table) collect(s *space, e *sorted.Entries, from, to uint64) error {
-	snap, err := t.reading()
-	if err != nil {
-		return err
-	}
-	return s.collect(snap, e, from, to)
-}
-
 func (s *space) collect(snap *snapshot, e *sorted.Entries, from, to uint64) error {
 	for _, r := range s.runs {
 		if err := r.collect(snap, e, from, to); err != nil {
@@ -114,43 +107,37 @@ func (s *space) entries() (n uint64) {
 // rebuild a filter: one pass over the file. An error ends the iteration, also if the table
 // changes during it.
 func (t *Table) Keys() iter.Seq2[[]uint64, error] {
-	return sequence(t, "iterating over keys", func(step stepFunc, yield func([]uint64) bool) error {
+	return sequence(t, "iterating over keys", func(step stepFunc, yield func([]uint64) bool) {
 		var e sorted.Entries
-		batch := func(f func() error) (more bool, err error) {
+		batch := func(collect func(*snapshot) error) (more bool) {
 			e.Reset()
-			if err := step(f); err != nil {
-				return false, err
+			if !step(collect) {
+				return false
 			}
 			t.tombstones.leaveOut(&e)
-			return len(e.Keys) == 0 || yield(e.Keys), nil
+			return len(e.Keys) == 0 || yield(e.Keys)
 		}
 		for _, r := range t.spaces[ofKeys].runs {
 			for bin := r.BinOf(r.low); bin <= r.BinOf(r.high); bin++ {
-				more, err := batch(func() error { return t.collectBin(r, &e, bin) })
+				more := batch(func(s *snapshot) error {
+					r.prefetch(s, bin)
+					return r.collect(s, &e, r.Lowest(bin), r.Highest(bin))
+				})
 				if !more {
-					return err
+					return
 				}
 			}
 		}
 		recent := space{mem: t.spaces[ofKeys].mem}
 		shape := t.sizes.division.Shape(sorted.LogFor(recent.entries()), 0, 0)
 		for bin := range shape.Bins() {
-			more, err := batch(func() error { return recent.collect(nil, &e, shape.Lowest(bin), shape.Highest(bin)) })
+			more := batch(func(s *snapshot) error { return recent.collect(s, &e, shape.Lowest(bin), shape.Highest(bin)) })
 			if !more {
-				return err
+				return
 			}
 		}
-		return step(nothing)
+		step(nothing)
 	})
-}
-
-func (t *Table) collectBin(r *run, e *sorted.Entries, bin uint64) error {
-	s, err := t.reading()
-	if err != nil {
-		return err
-	}
-	r.prefetch(s, bin)
-	return r.collect(s, e, r.Lowest(bin), r.Highest(bin))
 }
 
 // A NumberedDoc is a document with its number.
@@ -162,22 +149,19 @@ type NumberedDoc struct {
 // Docs iterates over the live documents from number from on, in order, including those not yet in
 // the file. An error ends the iteration, also if the table changes during it.
 func (t *Table) Docs(from uint32) iter.Seq2[NumberedDoc, error] {
-	return sequence(t, "iterating over documents", func(step stepFunc, yield func(NumberedDoc) bool) error {
+	return sequence(t, "iterating over documents", func(step stepFunc, yield func(NumberedDoc) bool) {
 		for num := max(from, t.tombstones.win.watermark()); num <= t.docs; num++ {
 			if t.tombstones.has(num) {
 				continue
 			}
 			d := NumberedDoc{Num: num}
-			err := step(func() (err error) {
-				if _, err = t.reading(); err == nil {
-					d.Doc, err = t.docCopy(num)
-				}
+			ok := step(func(*snapshot) (err error) {
+				d.Doc, err = t.docCopy(num)
 				return err
 			})
-			if err != nil || !yield(d) {
-				return err
+			if !ok || !yield(d) {
+				return
 			}
 		}
-		return nil
 	})
 }

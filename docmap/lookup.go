@@ -3,7 +3,6 @@ package docmap
 import (
 	"bytes"
 	"errors"
-	"fmt"
 
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
@@ -40,22 +39,18 @@ func (q *question) room(i int) []uint32 {
 	return q.holders[i*keyLimit : i*keyLimit+int(q.n[i]) : i*keyLimit+keyLimit]
 }
 
-func (r *reader) find(keys []uint64, holders []uint32, n []uint8) error {
-	s, err := r.reading()
-	if err != nil {
-		return err
-	}
+func (r *reader) find(s *snapshot, keys []uint64, holders []uint32, n []uint8) error {
 	clear(n[:len(keys)])
 	mem := r.table.spaces[ofKeys].mem
 	for from := 0; from < len(keys); from += lookupGroup {
 		to := min(from+lookupGroup, len(keys))
 		q := question{keys[from:to], holders[from*keyLimit : to*keyLimit], n[from:to]}
 		for _, run := range r.table.spaces[ofKeys].runs {
-			if err := r.finder.search(s, run, &q); err != nil {
+			if err := r.search(s, run, &q); err != nil {
 				return err
 			}
 		}
-		r.finder.warm = mem.Touch(q.keys)
+		r.warm = mem.Touch(q.keys)
 		for i, k := range q.keys {
 			q.n[i] = uint8(len(mem.Find(q.room(i), k)))
 		}
@@ -68,12 +63,6 @@ func (r *reader) find(keys []uint64, holders []uint32, n []uint8) error {
 	return nil
 }
 
-// A finder searches runs. Its memory is reused by every look-up.
-type finder struct {
-	blocks [lookupGroup]located
-	warm   byte // keeps the compiler from dropping loads made for the cache
-}
-
 // located is the place in a run to search for one of the keys.
 type located struct {
 	sorted.Place
@@ -83,26 +72,26 @@ type located struct {
 // search looks keys up in one run, in three passes: find the places, load them all, search each.
 // The places are scattered over the file, each in a page missing from the TLB. While a loop only
 // loads, the processor waits for many places at a time. One key after the other took 470 ns each.
-func (f *finder) search(s *snapshot, r *run, q *question) error {
-	blocks := f.blocks[:0]
+func (r *reader) search(s *snapshot, in *run, q *question) error {
+	blocks := r.blocks[:0]
 	for i, k := range q.keys {
-		if r.holds(k) && q.n[i] < keyLimit {
-			blocks = append(blocks, located{r.Locate(k), i})
+		if in.holds(k) && q.n[i] < keyLimit {
+			blocks = append(blocks, located{in.Locate(k), i})
 		}
 	}
 	warm := byte(0)
 	for i := range blocks {
 		warm += blocks[i].Touch()
 	}
-	f.warm = warm
+	r.warm = warm
 	for i := range blocks {
 		l := &blocks[i]
 		k, docs := q.keys[l.key], q.room(l.key)
 		if l.Known() {
-			docs = r.Search(docs, &l.Place, k)
+			docs = in.Search(docs, &l.Place, k)
 		} else {
 			var err error
-			if docs, err = r.find(s, docs, k); err != nil {
+			if docs, err = in.find(s, docs, k); err != nil {
 				return err
 			}
 		}
@@ -121,22 +110,16 @@ func (t *Table) Records(nums []uint32, ids, data [][]byte) error {
 // Doc returns a document, whether it is in the file yet or not. The error is ErrNoDoc for a
 // number that no document has.
 func (t *Table) Doc(num uint32) (d Doc, err error) {
-	err = t.guarded(func() error {
-		if _, err := t.reading(); err != nil {
-			return err
-		}
+	err = t.own.look(func(*snapshot) error {
 		d, err = t.docCopy(num)
 		return err
 	})
-	if err != nil {
-		return Doc{}, fmt.Errorf("reading document %d: %w", num, err)
-	}
-	return d, nil
+	return d, wrap(err, "reading document %d", num)
 }
 
 func (t *Table) docCopy(num uint32) (Doc, error) {
 	id, data, err := t.own.doc(num)
-	return Doc{ID: string(id), Data: bytes.Clone(data)}, err
+	return Doc{string(id), bytes.Clone(data)}, err
 }
 
 // ByID returns the numbers of the documents with an id, ascending, at most the first 1024. The
@@ -145,22 +128,18 @@ func (t *Table) ByID(id string) (nums []uint32, err error) {
 	if err := t.stayed(); err != nil {
 		return nil, err
 	}
-	err = t.guarded(func() error {
-		nums, err = t.findID(id)
+	err = t.own.look(func(s *snapshot) error {
+		nums, err = t.findID(s, id)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("looking the id %q up: %w", id, err)
-	}
-	return nums, nil
+	return nums, wrap(err, "looking the id %q up", id)
 }
 
-func (t *Table) findID(id string) ([]uint32, error) {
-	snap, err := t.reading()
-	if err != nil || id == "" {
-		return nil, err
+func (t *Table) findID(s *snapshot, id string) ([]uint32, error) {
+	if id == "" {
+		return nil, nil
 	}
-	found, err := t.own.all(snap, ofIDs, idKey(id))
+	found, err := t.own.all(s, ofIDs, idKey(id))
 	if err != nil {
 		return nil, err
 	}

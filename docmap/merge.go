@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
@@ -188,18 +186,13 @@ func (sl *mergeStep) run(goal uint64) error {
 	t := sl.t
 	next := t.head
 	var runs []*run
-	err := t.update(func(tx *bbolt.Tx) error {
+	err := t.update(func(c *change) {
 		if sl.fresh {
 			next.nextRun = sl.target.id + 1
-			if _, err := tx.CreateBucket(sl.target.bucket()); err != nil {
-				return err
-			}
 		}
-		if err := sl.move(tx, goal, &next); err != nil {
-			return err
-		}
+		sl.move(c, goal, &next)
 		runs = sl.install(&next)
-		return putHeader(tx, &next, nil)
+		c.putHeader(&next, nil)
 	})
 	// bbolt has moved the neighbours of removed and added bins.
 	for _, r := range append(sl.sources, sl.target) {
@@ -214,12 +207,8 @@ func (sl *mergeStep) run(goal uint64) error {
 }
 
 // move writes bins of the target, whole widest source bins at a time, and removes their sources.
-func (sl *mergeStep) move(tx *bbolt.Tx, goal uint64, next *header) error {
+func (sl *mergeStep) move(c *change, goal uint64, next *header) {
 	s, r := &sl.t.spaces[sl.space], sl.target
-	snap, err := sl.t.reading()
-	if err != nil {
-		return err
-	}
 	before := r.entries
 	s.keep = sl.t.keep(sl.space, r.first, r.last)
 	from := space{runs: sl.sources}
@@ -228,35 +217,34 @@ func (sl *mergeStep) move(tx *bbolt.Tx, goal uint64, next *header) error {
 	perBin := r.binBytes(from.entries(), left)
 	n := max(1, uint64(sl.t.sizes.sliceBytes)/perBin/sl.step) * sl.step
 	end := min(goal, sl.from+n)
-	if _, err := sl.t.writeBins(tx, s, r, sl.from, end, perBin, math.MaxInt, from.collect); err != nil {
-		return err
-	}
+	sl.t.writeBins(c, s, r, sl.from, end, perBin, math.MaxInt, &from)
 	r.high = r.Highest(end - 1)
 	next.merged += r.entries - before
 	for _, src := range sl.sources {
-		if err := src.dropBelow(tx, snap, r.high); err != nil {
-			return err
+		if c.err == nil {
+			c.err = src.dropBelow(c, sl.t, r.high)
 		}
 	}
-	return nil
 }
 
 // dropBelow removes the bins up to the key high from a source. It counts their entries in the
-// snapshot.
-func (r *run) dropBelow(tx *bbolt.Tx, s *snapshot, high uint64) error {
+// state before.
+func (r *run) dropBelow(c *change, t *Table, high uint64) error {
 	if high == math.MaxUint64 {
-		return tx.DeleteBucket(r.bucket())
+		c.drop(r.bucket())
+		return nil
 	}
-	bucket := tx.Bucket(r.bucket())
+	s, err := t.reading()
+	if err != nil {
+		return err
+	}
 	for bin := r.BinOf(r.low); bin <= r.BinOf(high); bin++ {
 		v, err := r.view(s, bin)
 		if err != nil {
 			return err
 		}
 		r.entries -= uint64(v.Len())
-		if err := bucket.Delete(binKey(bin)); err != nil {
-			return err
-		}
+		c.delete(r.bucket(), binKey(bin))
 	}
 	r.low = high + 1
 	return nil

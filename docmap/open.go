@@ -27,7 +27,7 @@ func (t *Table) open() error {
 		if t.spaces[i].mem, err = memtable.New(t.opt.MemtableKeys, limit); err != nil {
 			return err
 		}
-		t.spaces[i].limit, t.spaces[i].of = limit, i
+		t.spaces[i].limit = limit
 	}
 	return t.load()
 }
@@ -64,20 +64,21 @@ func (t *Table) openAlone() error {
 // precheck walks the pages of an existing file before bbolt follows them, under bbolt's own lock
 // for reading. An empty file is a lost table: a new one gets its name only when it is whole.
 func (t *Table) precheck() (exists bool, err error) {
-	size, err := regularSize(t.path)
-	if errors.Is(err, fs.ErrNotExist) {
+	info, err := os.Stat(t.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
-	}
-	if err != nil {
+	case err != nil:
 		return false, err
-	}
-	if size < 3*pageSize {
-		return false, damage("it has %d bytes", size)
+	case !info.Mode().IsRegular(): // bbolt would wait for it, or fail
+		return false, fmt.Errorf("%s is not a file: give another name", t.path)
+	case info.Size() < 3*pageSize:
+		return false, damage("it has %d bytes", info.Size())
 	}
 	if err := t.openFile(true, 0); err != nil {
 		return false, err
 	}
-	err = checkPages(t.path)
+	err = t.checkState()
 	return true, errors.Join(err, t.db.Close())
 }
 
@@ -122,14 +123,18 @@ func (t *Table) openFile(readOnly bool, flags int) error {
 // newSuffix is added to the name of a table until its file is whole.
 const newSuffix = ".new"
 
+func (t *Table) openNew() error {
+	if err := removeLeft(t.path); err != nil {
+		return err
+	}
+	return t.openFile(false, os.O_CREATE|os.O_EXCL)
+}
+
 // createFile makes an empty table under another name and renames it. A process killed before the
 // rename leaves nothing that looks like a damaged table.
 func (t *Table) createFile() error {
 	fresh := &Table{path: t.path + newSuffix, opt: t.opt}
-	if err := removeLeft(fresh.path); err != nil {
-		return err
-	}
-	err := fresh.openFile(false, os.O_CREATE|os.O_EXCL)
+	err := fresh.openNew()
 	if err == nil {
 		err = fresh.create()
 	}
@@ -151,23 +156,24 @@ func (t *Table) create() error {
 	}
 	t.state = make(map[string][]byte)
 	t.recs.open.first = 1
-	return t.update(func(tx *bbolt.Tx) error {
-		if err := makeBuckets(tx); err != nil {
-			return err
-		}
-		return putHeader(tx, &t.head, t.state)
+	return t.update(func(c *change) {
+		c.makeBuckets()
+		c.putHeader(&t.head, t.state)
 	})
 }
 
-// putHeader writes the table record and, unless nil, the owner's values.
-func putHeader(tx *bbolt.Tx, h *header, state map[string][]byte) error {
-	meta := tx.Bucket(bucketMeta)
-	if state != nil {
-		if err := meta.Put(keyState, encodeState(state)); err != nil {
-			return err
-		}
+func (c *change) makeBuckets() {
+	for _, name := range [][]byte{bucketMeta, bucketDocs, bucketPend} {
+		c.bucket(name)
 	}
-	return meta.Put(keyTable, h.encode())
+}
+
+// putHeader writes the table record and, unless nil, the owner's values.
+func (c *change) putHeader(h *header, state map[string][]byte) {
+	if state != nil {
+		c.put(bucketMeta, keyState, encodeState(state))
+	}
+	c.put(bucketMeta, keyTable, h.encode())
 }
 
 // load reads the parts of a table that are kept in memory.
@@ -242,22 +248,19 @@ func (t *Table) replay(pend *bbolt.Bucket) error {
 		return err
 	}
 	for num := t.head.flushed + 1; num <= t.head.docs; num++ {
-		id, _, err := t.own.stored(num)
+		rec, err := t.own.record(num)
 		if err != nil {
 			return err
 		}
-		if err := t.addID(string(id), num); err != nil {
+		id, _, err := splitRecord(rec, num)
+		if err != nil {
+			return err
+		}
+		if err := t.spaces[ofIDs].mem.AddAll(idKeys(nil, []string{string(id)}), num, memtable.Alone); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (t *Table) addID(id string, num uint32) error {
-	if id == "" {
-		return nil
-	}
-	return t.spaces[ofIDs].mem.Add([]uint64{idKey(id)}, num)
 }
 
 // idKey returns the key of a document id in the index of ids.

@@ -70,7 +70,7 @@ func TestOrderOfTransactions(t *testing.T) {
 			t.Fatal("no transaction made the checkpoint")
 		}
 		for i, h := range records[:at] {
-			if diff := cmp.Diff(before, h, cmp.AllowUnexported(header{}, runInfo{}, windowInfo{}, sliceInfo{})); diff != "" {
+			if diff := cmp.Diff(before, h, cmp.AllowUnexported(header{}, runInfo{}, window{}, timeSlice{}, times{})); diff != "" {
 				t.Fatalf("transaction %d, before that of the checkpoint, changes the record:\n%s", i, diff)
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"github.com/firstseen/firstseen/docmap/memtable"
-	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
 // Several goroutines pack bins, in rounds: collecting and sorting entries is nearly all the
@@ -23,16 +22,6 @@ const (
 	roundBins = 32
 )
 
-// A packer holds what one goroutine needs to make bins.
-type packer struct {
-	reader
-	build sorted.Builder
-}
-
-// A collectFunc appends the entries with keys in from..to to in. Several goroutines call it, each
-// with a snapshot of its own.
-type collectFunc func(s *snapshot, in *sorted.Entries, from, to uint64) error
-
 // packed is a bin to be written. Its memory is reused.
 type packed struct {
 	value []byte
@@ -40,19 +29,20 @@ type packed struct {
 	err   error
 }
 
-// pack makes the bins of r from number from on, one for each of out. It uses only the shape of r.
-func (t *Table) pack(s *space, r *run, from uint64, out []packed, collect collectFunc) error {
+// pack makes the bins of r from number bin on, one for each of out. It uses only the shape of r.
+func (t *Table) pack(s *space, r *run, bin uint64, out []packed, from *space) error {
 	by := t.packing()
 	source := cmp.Or(t.source, t)
-	for len(t.packers) < by.Parts {
-		t.packers = append(t.packers, &packer{reader: reader{table: source}})
+	if _, err := source.reading(); err != nil { // forgets the addresses of an earlier mapping
+		return err
 	}
+	readers := source.sharing(by.Parts)
 	var next atomic.Int64
 	by.Run(by.Parts, func(part int) {
-		p := t.packers[part]
+		p := readers[part]
 		p.build.Limit, p.build.Keep = s.limit, s.keep
 		for i := next.Add(1) - 1; i < int64(len(out)); i = next.Add(1) - 1 {
-			out[i].err = t.protected(func() error { return p.pack(&out[i], r, from+uint64(i), collect) })
+			out[i].err = t.protected(func() error { return p.pack(&out[i], r, bin+uint64(i), from) })
 		}
 	})
 	for i := range out {
@@ -63,16 +53,16 @@ func (t *Table) pack(s *space, r *run, from uint64, out []packed, collect collec
 	return nil
 }
 
-func (p *packer) pack(out *packed, r *run, bin uint64, collect collectFunc) error {
-	snap, err := p.reading()
+func (r *reader) pack(out *packed, to *run, bin uint64, from *space) error {
+	s, err := r.reading()
 	if err != nil {
 		return err
 	}
-	p.build.In.Reset()
-	if err := collect(snap, &p.build.In, r.Lowest(bin), r.Highest(bin)); err != nil {
+	r.build.In.Reset()
+	if err := from.collect(s, &r.build.In, to.Lowest(bin), to.Highest(bin)); err != nil {
 		return err
 	}
-	out.value, out.n = p.build.Build(out.value[:0], r.Run, bin)
+	out.value, out.n = r.build.Build(out.value[:0], to.Run, bin)
 	return nil
 }
 

@@ -36,7 +36,7 @@ func (g *tombstones) named(dst, docs []uint32) []uint32 {
 	for len(docs) > 0 {
 		end := g.win.endOfSlice(docs)
 		_, held := g.count(room[:0], docs[:end])
-		live := slices.DeleteFunc(held, func(h uint32) bool { return h == 0 || g.gone(h) })
+		live := g.living(held)
 		closed = closed || len(held) == keyLimit && len(live) > 0
 		n += copy(all[n:], live)
 		docs = docs[end:]
@@ -47,6 +47,10 @@ func (g *tombstones) named(dst, docs []uint32) []uint32 {
 		}
 	}
 	return g.emit(dst, all[:n])
+}
+
+func (g *tombstones) living(held []uint32) []uint32 {
+	return slices.DeleteFunc(held, func(h uint32) bool { return h == 0 || g.gone(h) })
 }
 
 // emit appends live holders, with Counted for those that only count.
@@ -85,7 +89,7 @@ func (g *tombstones) trimFirst(docs []uint32, last uint32) []uint32 {
 	if len(held) < keyLimit {
 		return slices.DeleteFunc(docs[:n], func(d uint32) bool { return g.forgotten(d) && g.when(d) <= last })
 	}
-	live := slices.DeleteFunc(held, func(h uint32) bool { return h == 0 || g.gone(h) })
+	live := g.living(held)
 	docs = docs[:keyLimit]
 	zeros := keyLimit - len(live)
 	clear(docs[:zeros])

@@ -6,6 +6,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/firstseen/firstseen/docmap/memtable"
+	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
 // A snapshot is a read transaction. Addresses of bins are valid only while one is open, because
@@ -33,9 +34,11 @@ func newSnapshot(db *bbolt.DB) (*snapshot, error) {
 type reader struct {
 	table   *Table
 	read    *snapshot // held between transactions that write, opened when needed
-	finder  finder
+	blocks  [lookupGroup]located
+	warm    byte     // keeps the compiler from dropping loads made for the cache
 	copies  []byte   // returned by Records
 	entries []uint32 // of one key, see all
+	build   sorted.Builder
 }
 
 // Share prepares the table for n goroutines that look up at once, until the table is next
@@ -46,14 +49,17 @@ func (t *Table) Share(n int, run func(tasks int, f func(task int))) error {
 	if t.Beside() {
 		return fmt.Errorf("sharing %s: %w by a process that writes it: wait for it to end", t.path, ErrLocked)
 	}
+	t.sharing(n)
+	t.spread = memtable.Spread{Parts: n, Run: run}
+	return t.own.look(nothing) // forgets the addresses of an earlier mapping
+}
+
+// sharing returns n readers for other goroutines.
+func (t *Table) sharing(n int) []*reader {
 	for len(t.shared) < n {
 		t.shared = append(t.shared, &reader{table: t})
 	}
-	t.spread = memtable.Spread{Parts: n, Run: run}
-	return t.guarded(func() error {
-		_, err := t.reading() // forgets the addresses of an earlier mapping
-		return err
-	})
+	return t.shared[:n]
 }
 
 // Beside reports whether another process wrote the table when it was opened. Look-ups then see
@@ -73,19 +79,17 @@ func (t *Table) ClosedBy(reader int, keys []uint64, closed []bool) error {
 		return nil // then Lookup returns all eight holders of a closed key
 	}
 	r := t.shared[reader]
-	err := t.guarded(func() error {
-		s, err := r.reading()
-		for i := 0; i < len(keys) && err == nil; i++ {
-			var docs []uint32
-			docs, err = r.all(s, ofKeys, keys[i])
+	err := r.look(func(s *snapshot) error {
+		for i, key := range keys {
+			docs, err := r.all(s, ofKeys, key)
+			if err != nil {
+				return err
+			}
 			closed[i] = t.tombstones.closed(docs)
 		}
-		return err
+		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("looking for closed keys: %w", err)
-	}
-	return nil
+	return wrap(err, "looking for closed keys")
 }
 
 // RecordsBy is Records by one of the readers of Share. Its results are valid until the next call
@@ -95,20 +99,39 @@ func (t *Table) RecordsBy(reader int, nums []uint32, ids, data [][]byte) error {
 }
 
 // reading returns the reader's snapshot.
-func (r *reader) reading() (s *snapshot, err error) {
+func (r *reader) reading() (*snapshot, error) {
 	t := r.table
 	switch {
-	case r == &t.own:
-		return t.reading()
 	case t.db == nil:
 		return nil, errClosed
 	case t.unsure:
 		return nil, errUnsure
-	case r.read == nil:
-		r.read, err = newSnapshot(t.db)
+	case r.read != nil:
+		return r.read, nil
 	}
-	return r.read, err
+	s, err := newSnapshot(t.db)
+	if err != nil {
+		return nil, err
+	}
+	if r == &t.own {
+		t.mapped(s)
+	}
+	r.read = s
+	return s, nil
 }
+
+// look runs f with the reader's snapshot.
+func (r *reader) look(f func(s *snapshot) error) error {
+	return r.table.guarded(func() error {
+		s, err := r.reading()
+		if err != nil {
+			return err
+		}
+		return f(s)
+	})
+}
+
+func nothing(*snapshot) error { return nil }
 
 func (r *reader) stop() error {
 	s := r.read
@@ -124,11 +147,8 @@ func (r *reader) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	if len(n) < len(keys) || len(holders) < len(keys)*keyLimit {
 		return fmt.Errorf("looking %d keys up: room for %d counts and %d documents only", len(keys), len(n), len(holders))
 	}
-	err := r.table.guarded(func() error { return r.find(keys, holders, n) })
-	if err != nil {
-		return fmt.Errorf("looking keys up: %w", err)
-	}
-	return nil
+	err := r.look(func(s *snapshot) error { return r.find(s, keys, holders, n) })
+	return wrap(err, "looking keys up")
 }
 
 // Records is that of [Table].
@@ -138,10 +158,7 @@ func (r *reader) Records(nums []uint32, ids, data [][]byte) error {
 	}
 	r.copies = r.copies[:0]
 	var at uint32
-	err := r.table.guarded(func() error {
-		if _, err := r.reading(); err != nil {
-			return err
-		}
+	err := r.look(func(*snapshot) error {
 		for i, num := range nums {
 			at = num
 			id, d, err := r.doc(num)
@@ -153,7 +170,7 @@ func (r *reader) Records(nums []uint32, ids, data [][]byte) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("reading document %d: %w", at, err)
+		return wrap(err, "reading document %d", at)
 	}
 	return nil
 }
@@ -171,11 +188,6 @@ func (r *reader) doc(num uint32) (id, data []byte, err error) {
 	if r.table.tombstones.has(num) {
 		return nil, nil, ErrNoDoc
 	}
-	return r.stored(num)
-}
-
-// stored is doc for every stored document, including those taken back.
-func (r *reader) stored(num uint32) (id, data []byte, err error) {
 	rec, err := r.record(num)
 	if err != nil {
 		return nil, nil, err
@@ -183,6 +195,7 @@ func (r *reader) stored(num uint32) (id, data []byte, err error) {
 	return splitRecord(rec, num)
 }
 
+// record returns the record of a stored document, even if that was taken back.
 func (r *reader) record(num uint32) ([]byte, error) {
 	t := r.table
 	if num == 0 || num > t.docs {

@@ -64,7 +64,7 @@ func (t *Table) admitReaders(table *os.File, mapped int64) (err error) {
 	if err := t.waitForOldReaders(); err != nil {
 		return err
 	}
-	return share(table)
+	return lockShared(table) // which other writers respect and readers pass
 }
 
 // waitForOldReaders waits until every reader reads the newest state.
@@ -136,21 +136,10 @@ func (d *readers) beforeUpdate(size int64) error {
 		d.read = 0
 		return errors.Join(d.release(), d.file.Truncate(0))
 	}
-	_, err := d.look()
-	if err != nil {
+	if _, err := d.look(); err != nil {
 		return err
 	}
-	if d.last != nil {
-		d.held, d.last = append(d.held, d.last), nil
-	}
-	d.held = slices.DeleteFunc(d.held, func(tx *bbolt.Tx) bool {
-		drop := d.wanted[tx.ID()] == 0
-		if drop {
-			err = errors.Join(err, tx.Rollback())
-		}
-		return drop
-	})
-	return err
+	return d.release()
 }
 
 // hold opens a snapshot of the newest state after the writing transaction has begun. Opened
@@ -171,15 +160,18 @@ func (d *readers) afterUpdate() error {
 	return unlock(d.file)
 }
 
-// release closes all snapshots.
+// release closes the snapshots that no reader wants.
 func (d *readers) release() (err error) {
 	if d.last != nil {
-		d.held = append(d.held, d.last)
+		d.held, d.last = append(d.held, d.last), nil
 	}
-	for _, tx := range d.held {
-		err = errors.Join(err, tx.Rollback())
-	}
-	d.last, d.held = nil, nil
+	d.held = slices.DeleteFunc(d.held, func(tx *bbolt.Tx) bool {
+		drop := d.wanted[tx.ID()] == 0
+		if drop {
+			err = errors.Join(err, tx.Rollback())
+		}
+		return drop
+	})
 	return err
 }
 
@@ -189,6 +181,7 @@ func (d *readers) close(path string) error {
 	if d == nil {
 		return nil
 	}
+	clear(d.wanted)
 	err := d.release()
 	if free, lockErr := tryLock(d.file); lockErr == nil && free {
 		// A reader that has just opened it notices that its name is gone.

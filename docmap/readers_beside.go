@@ -78,8 +78,8 @@ func (t *Table) attach() (named bool, err error) {
 			return false, err
 		}
 		if now == s.tx.ID() {
-			t.stay.begin(t.path)
-			t.mapping, t.used = t.db.Info().Data, s.tx.Size()
+			t.since, t.sizeThen = time.Now(), fileSize(t.path)
+			t.mapped(s)
 			return true, t.checkState()
 		}
 		err = errors.Join(t.sign(uint64(s.tx.ID())|signedOut), t.own.stop(), t.db.Close())
@@ -90,34 +90,25 @@ func (t *Table) attach() (named bool, err error) {
 	return false, fmt.Errorf("%s: %w: it changes faster than it can be opened", t.path, ErrLocked)
 }
 
-// A stay measures the cost of a reader to the writer: until the reader leaves, the file grows by
-// everything written.
-type stay struct {
-	since time.Time
-	size  int64 // of the file
-}
-
-// The longest stay. Tests make it short.
+// The longest stay of a reader: until it leaves, the file grows by everything written. Tests make
+// it short.
 var (
 	mostTime       = 10 * time.Minute
 	mostSize int64 = 1 << 30
 )
 
-func (s *stay) begin(path string) {
-	s.since = time.Now()
-	if info, err := os.Stat(path); err == nil {
-		s.size = info.Size()
+// fileSize returns the length of a file, 0 if it is unknown.
+func fileSize(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
 	}
+	return info.Size()
 }
 
 // stayed returns ErrReopen if a reader beside a writer has stayed too long.
 func (t *Table) stayed() error {
-	if t.signedIn == nil {
-		return nil
-	}
-	now := stay{}
-	now.begin(t.path)
-	if now.since.Sub(t.stay.since) <= mostTime && now.size-t.stay.size <= mostSize {
+	if t.signedIn == nil || time.Since(t.since) <= mostTime && fileSize(t.path)-t.sizeThen <= mostSize {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", t.path, ErrReopen)
@@ -156,7 +147,7 @@ func (t *Table) isWritten() bool {
 // checkState walks the pages of the state being read.
 func (t *Table) checkState() error {
 	if t.signedIn == nil {
-		return checkPages(t.path)
+		return damaged(boltcheck.File(t.path))
 	}
 	_, err := t.pagesReached(t.own.read)
 	return damaged(err)

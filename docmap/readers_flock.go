@@ -12,10 +12,6 @@ import (
 // canShare: on these systems bbolt locks by flock, and there is address space.
 const canShare = true
 
-// share turns the writer's lock on the table into one that other writers respect and readers
-// pass.
-func share(f *os.File) error { return flock(f, unix.LOCK_SH) }
-
 func lockShared(f *os.File) error { return flock(f, unix.LOCK_SH) }
 func lock(f *os.File) error       { return flock(f, unix.LOCK_EX) }
 func unlock(f *os.File) error     { return flock(f, unix.LOCK_UN) }

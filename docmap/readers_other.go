@@ -7,7 +7,6 @@ import "os"
 // canShare: on these systems a writer has the table for itself, as bbolt does by default.
 const canShare = false
 
-func share(*os.File) error           { return nil }
 func lockShared(*os.File) error      { return nil }
 func lock(*os.File) error            { return nil }
 func unlock(*os.File) error          { return nil }

@@ -46,7 +46,7 @@ type header struct {
 	merges        uint64
 	merged        uint64
 	needs         uint32       // features that a reader must know: needsWindow, needsDead, needsBatches, needsCounted
-	win           windowInfo   // with needsWindow
+	win           window       // with needsWindow; as committed, without times when read
 	runs          [2][]runInfo // of keys, of ids
 }
 
@@ -62,22 +62,11 @@ type runInfo struct {
 
 func (h *header) encode() []byte {
 	le := binary.LittleEndian
-	b := append([]byte(magic), 0, 0, 0, 0)
-	le.PutUint32(b[8:], version)
+	b := le.AppendUint32([]byte(magic), version)
 	b = append(b, h.uuid[:]...)
 	b = le.AppendUint16(b, uint16(len(h.scheme)))
 	b = append(b, h.scheme...)
-	b = le.AppendUint64(b, h.seq)
-	b = le.AppendUint64(b, h.content)
-	b = le.AppendUint32(b, h.docs)
-	b = le.AppendUint32(b, h.flushed)
-	b = le.AppendUint32(b, h.chunks)
-	b = le.AppendUint64(b, h.pending)
-	b = le.AppendUint32(b, h.openBlock)
-	b = le.AppendUint32(b, h.nextRun)
-	b = le.AppendUint64(b, h.merges)
-	b = le.AppendUint64(b, h.merged)
-	b = le.AppendUint32(b, h.needs)
+	b = appendNumbers(b, h.numbers())
 	var extra []byte
 	if h.needs&needsWindow != 0 {
 		extra = h.win.encode()
@@ -87,22 +76,30 @@ func (h *header) encode() []byte {
 	for _, runs := range h.runs {
 		b = le.AppendUint32(b, uint32(len(runs)))
 		for i := range runs {
-			b = runs[i].append(b)
+			b = appendNumbers(b, runs[i].numbers())
 		}
 	}
-	return le.AppendUint64(b, xxh3.HashSeed(b, seedRecord))
+	return seal(b, seedRecord)
 }
 
-func (r *runInfo) append(b []byte) []byte {
-	le := binary.LittleEndian
-	b = le.AppendUint32(b, r.id)
-	b = append(b, r.level, r.log)
-	b = le.AppendUint32(b, r.target)
-	b = le.AppendUint32(b, r.first)
-	b = le.AppendUint32(b, r.last)
-	b = le.AppendUint64(b, r.entries)
-	b = le.AppendUint64(b, r.low)
-	return le.AppendUint64(b, r.high)
+// numbers returns pointers to the numbers of the record from the sequence on, in order. They are
+// the same for reading and for writing, as those of the other parts of the record are.
+func (h *header) numbers() []any {
+	return []any{
+		&h.seq, &h.content, &h.docs, &h.flushed, &h.chunks, &h.pending,
+		&h.openBlock, &h.nextRun, &h.merges, &h.merged, &h.needs,
+	}
+}
+
+func (r *runInfo) numbers() []any {
+	return []any{&r.id, &r.level, &r.log, &r.target, &r.first, &r.last, &r.entries, &r.low, &r.high}
+}
+
+func appendNumbers(b []byte, numbers []any) []byte {
+	for _, n := range numbers {
+		b, _ = binary.Append(b, binary.LittleEndian, n) // fails for other types only
+	}
+	return b
 }
 
 // fields reads integers one after the other. Past the end it returns zeros and sets short.
@@ -127,6 +124,26 @@ func (f *fields) u16() uint16 { return binary.LittleEndian.Uint16(f.next(2)) }
 func (f *fields) u32() uint32 { return binary.LittleEndian.Uint32(f.next(4)) }
 func (f *fields) u64() uint64 { return binary.LittleEndian.Uint64(f.next(8)) }
 
+func (f *fields) read(numbers []any) {
+	for _, n := range numbers {
+		_, _ = binary.Decode(f.next(binary.Size(n)), binary.LittleEndian, n) // as above
+	}
+}
+
+func (f *fields) uvarint() uint64 {
+	v, n := binary.Uvarint(f.b)
+	if n <= 0 {
+		n = len(f.b) + 1
+	}
+	f.next(n)
+	return v
+}
+
+// seal appends the checksum of b.
+func seal(b []byte, seed uint64) []byte {
+	return binary.LittleEndian.AppendUint64(b, xxh3.HashSeed(b, seed))
+}
+
 // sealed checks the checksum at the end of b and returns b without it.
 func sealed(b []byte, seed uint64) ([]byte, bool) {
 	n := len(b) - 8
@@ -136,61 +153,49 @@ func sealed(b []byte, seed uint64) ([]byte, bool) {
 	return b[:n], true
 }
 
-// decodeHeader checks the record and everything in it that can be checked alone. It reads the
-// version before the checksum, because another version may keep that elsewhere.
+// decodeHeader checks the record and everything in it that can be checked alone.
 func decodeHeader(b []byte) (*header, error) {
 	if len(b) < 12 || string(b[:8]) != magic {
 		return nil, damage("no table record")
-	}
-	if v := binary.LittleEndian.Uint32(b[8:]); v != version {
-		if _, ok := sealed(b, seedRecord); ok {
-			return nil, otherVersion(v)
-		}
-		return nil, damage("wrong checksum of the table record")
 	}
 	body, ok := sealed(b, seedRecord)
 	if !ok {
 		return nil, damage("wrong checksum of the table record")
 	}
+	if v := binary.LittleEndian.Uint32(b[8:]); v != version {
+		return nil, otherVersion(v)
+	}
 	f := &fields{b: body[12:]}
 	h := new(header)
 	copy(h.uuid[:], f.next(16))
 	h.scheme = string(f.next(int(f.u16())))
-	h.seq, h.content = f.u64(), f.u64()
-	h.docs, h.flushed, h.chunks = f.u32(), f.u32(), f.u32()
-	h.pending = f.u64()
-	h.openBlock, h.nextRun = f.u32(), f.u32()
-	h.merges, h.merged = f.u64(), f.u64()
-	h.needs = f.u32()
+	f.read(h.numbers())
 	if h.needs&^(needsWindow|needsDead|needsBatches|needsCounted) != 0 {
 		return nil, needsMore(h.needs)
 	}
-	if err := h.decodeExtra(f.next(int(f.u32()))); err != nil {
-		return nil, err
+	extra := f.next(int(f.u32()))
+	if h.needs&needsWindow != 0 {
+		var err error
+		if h.win, err = decodeWindow(extra, h.docs); err != nil {
+			return nil, err
+		}
+	} else if len(extra) != 0 {
+		return nil, needsMore(h.needs)
 	}
 	for i := range h.runs {
 		for range f.u32() {
-			h.runs[i] = append(h.runs[i], decodeRun(f))
 			if f.short {
 				break
 			}
+			var r runInfo
+			f.read(r.numbers())
+			h.runs[i] = append(h.runs[i], r)
 		}
 	}
 	if f.short || len(f.b) != 0 {
 		return nil, damage("the table record has a wrong length")
 	}
 	return h, h.check()
-}
-
-// decodeExtra reads the additional data of the features in needs.
-func (h *header) decodeExtra(extra []byte) (err error) {
-	switch {
-	case h.needs&needsWindow != 0:
-		h.win, err = decodeWindow(extra, h.docs)
-	case len(extra) != 0:
-		err = needsMore(h.needs)
-	}
-	return err
 }
 
 func otherVersion(v uint32) error {
@@ -205,13 +210,6 @@ func otherVersion(v uint32) error {
 // could give wrong answers.
 func needsMore(needs uint32) error {
 	return fmt.Errorf("%w: it uses features unknown to this program (%#x); use the version of the program that wrote it, or a later one", ErrVersion, needs)
-}
-
-func decodeRun(f *fields) runInfo {
-	return runInfo{
-		id: f.u32(), level: f.u8(), log: f.u8(), target: f.u32(),
-		first: f.u32(), last: f.u32(), entries: f.u64(), low: f.u64(), high: f.u64(),
-	}
 }
 
 // check refuses a record whose parts contradict each other.
@@ -252,7 +250,7 @@ func encodeState(state map[string][]byte) []byte {
 		b = le.AppendUint32(b, uint32(len(state[name])))
 		b = append(b, state[name]...)
 	}
-	return le.AppendUint64(b, xxh3.HashSeed(b, seedState))
+	return seal(b, seedState)
 }
 
 func decodeState(b []byte) (map[string][]byte, error) {

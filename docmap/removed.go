@@ -16,15 +16,17 @@ type Removed struct {
 	ID    string
 }
 
-// removedLog holds the documents noted since the last checkpoint, encoded, in chunks.
+// removedLog holds the documents noted since the last checkpoint, encoded.
 type removedLog struct {
-	chunks [][]byte
-	bytes  int
+	chunkLog
+	bytes int
 }
 
 var bucketRemoved = []byte("removed")
 
-func (l *removedLog) empty() bool { return len(l.chunks) == 0 }
+const removedHead = 8 // checksum
+
+func (l *removedLog) empty() bool { return len(l.bufs) == 0 }
 
 // NoteRemoved notes that the document of an id was removed for the sake of document of, if that
 // one is in another batch than the current one. It is listed when that batch is cancelled. The
@@ -37,74 +39,52 @@ func (t *Table) NoteRemoved(of uint32, id string) {
 }
 
 func (l *removedLog) add(r Removed) {
-	n := len(l.chunks) - 1
-	if n < 0 || len(l.chunks[n]) >= chunkBytes {
-		l.chunks = append(l.chunks, make([]byte, 8, 256))
-		n++
-	}
-	before := len(l.chunks[n])
-	b := binary.AppendUvarint(l.chunks[n], uint64(r.Of))
+	chunk, _ := l.last(removedHead)
+	before := len(*chunk)
+	b := binary.AppendUvarint(*chunk, uint64(r.Of))
 	b = append(b, byte(len(r.Batch)))
 	b = append(b, r.Batch...)
 	b = binary.AppendUvarint(b, uint64(len(r.ID)))
-	l.chunks[n] = append(b, r.ID...)
-	l.bytes += len(l.chunks[n]) - before
+	*chunk = append(b, r.ID...)
+	l.bytes += len(*chunk) - before
 }
 
-func (l *removedLog) write(tx *bbolt.Tx) error {
-	if l.empty() {
-		return nil
+func (l *removedLog) write(c *change) {
+	if l.empty() || c.bucket(bucketRemoved) == nil {
+		return
 	}
-	bucket, err := tx.CreateBucketIfNotExists(bucketRemoved)
-	if err != nil {
-		return err
-	}
-	bucket.FillPercent = 1
 	next := uint32(0)
-	if last, _ := bucket.Cursor().Last(); len(last) == 4 {
+	if last, _ := c.bucket(bucketRemoved).Cursor().Last(); len(last) == 4 {
 		next = binary.BigEndian.Uint32(last) + 1
 	}
-	for _, c := range l.chunks {
-		binary.LittleEndian.PutUint64(c, removedSum(next, c))
-		if err := bucket.Put(binKey(uint64(next)), c); err != nil {
-			return err
-		}
+	for _, b := range l.chunks(next, seedRemoved) {
+		c.add(bucketRemoved, uint64(next), b)
 		next++
 	}
-	return nil
-}
-
-func removedSum(chunk uint32, b []byte) uint64 {
-	return xxh3.HashSeed(b[8:], seedRemoved+uint64(chunk))
 }
 
 // saved drops the chunks after the transaction that stores them.
-func (l *removedLog) saved() { l.chunks, l.bytes = nil, 0 }
+func (l *removedLog) saved() { l.bufs, l.bytes = nil, 0 }
 
 // Removed iterates over the documents of NoteRemoved that are in the file, in the order of their
 // removal. An error ends it.
 func (t *Table) Removed() iter.Seq2[Removed, error] {
-	return sequence(t, "listing removed documents", func(step stepFunc, yield func(Removed) bool) error {
+	return sequence(t, "listing removed documents", func(step stepFunc, yield func(Removed) bool) {
 		for key := []byte{}; key != nil; {
 			var list []Removed
-			err := step(func() (err error) {
-				s, err := t.reading()
-				if err != nil {
-					return err
-				}
+			ok := step(func(s *snapshot) (err error) {
 				list, key, err = removedChunk(s.tx, key)
 				return err
 			})
-			if err != nil {
-				return err
+			if !ok {
+				return
 			}
 			for _, r := range list {
 				if !yield(r) {
-					return nil
+					return
 				}
 			}
 		}
-		return nil
 	})
 }
 
@@ -119,17 +99,21 @@ func removedChunk(tx *bbolt.Tx, at []byte) (list []Removed, next []byte, err err
 	if key == nil {
 		return nil, nil, nil
 	}
-	if len(key) != 4 || len(value) < 8 || removedSum(binary.BigEndian.Uint32(key), value) != binary.LittleEndian.Uint64(value) {
+	if len(key) != 4 || len(value) < removedHead {
 		return nil, nil, damage("wrong checksum of removed documents, chunk %x", key)
 	}
-	list, err = removedEntries(value[8:])
-	return list, binKey(uint64(binary.BigEndian.Uint32(key)) + 1), err
+	chunk, body := uint64(binary.BigEndian.Uint32(key)), value[removedHead:]
+	if xxh3.HashSeed(body, seedRemoved+chunk) != binary.LittleEndian.Uint64(value) {
+		return nil, nil, damage("wrong checksum of removed documents, chunk %x", key)
+	}
+	list, err = removedEntries(body)
+	return list, binKey(chunk + 1), err
 }
 
 // removedBefore reports whether all documents of a chunk were removed for the sake of one below a
 // watermark.
 func removedBefore(chunk []byte, mark uint32) (bool, error) {
-	list, err := removedEntries(chunk[min(8, len(chunk)):])
+	list, err := removedEntries(chunk[min(removedHead, len(chunk)):])
 	return !slices.ContainsFunc(list, func(r Removed) bool { return r.Of >= mark }), err
 }
 

@@ -246,7 +246,7 @@ func TestTombstonesThatCannotBe(t *testing.T) {
 	for _, g := range []tombstone{{1, 4, 3}, {4, 4, 3}, {1, 2, 6}, {0, 2, 5}} {
 		list, _ := encodeTombstones([]tombstone{g}, seedDead)
 		key := binary.BigEndian.AppendUint32(nil, g.first)
-		if err := new(tombstones).load(key, list, 5); err == nil {
+		if err := new(tombstones).loadList(key, list, 5); err == nil {
 			t.Errorf("documents %d to %d were taken back at %d of 5", g.first, g.last, g.when)
 		}
 	}
@@ -277,9 +277,9 @@ func TestTombstonesThatCannotBe(t *testing.T) {
 	_, err = table.Forget([]uint32{2, 3})
 	must(t, err)
 	must(t, table.SaveForgotten())
-	must(t, table.update(func(tx *bbolt.Tx) error {
+	must(t, table.update(func(c *change) {
 		head := table.head
-		return writeTombstones(tx, []tombstone{{3, 4, 5}}, &head)
+		deadList.write(c, []tombstone{{3, 4, 5}}, &head)
 	}))
 	must(t, table.Close())
 	if table, err := Open(path, smallOptions); err == nil {

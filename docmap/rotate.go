@@ -10,35 +10,34 @@ import (
 
 // rotate begins a slice if that is due. It enters the slices from then on in next, without the
 // runs of dropped ones. all reports that every slice before is dropped.
-func (t *Table) rotate(next *header) (list []timeSlice, all bool) {
+func (t *Table) rotate(next *header) (all bool) {
 	w := &t.tombstones.win
 	if w.length == 0 {
-		return nil, false
+		return false
 	}
 	next.needs |= needsWindow
-	list = w.slices
+	next.win = window{length: w.length, clock: w.clock, edge: w.edge, slices: slices.Clone(w.slices)}
 	if w.due {
 		all = w.allExpired()
-		list = w.next(t.docs + 1)
+		next.win.slices = w.next(t.docs + 1)
 		t.recs.closeBlock()
 		next.openBlock = 0
 	}
-	next.win = w.info(list)
 	for i := range next.runs {
 		next.runs[i] = slices.DeleteFunc(slices.Clone(next.runs[i]), func(info runInfo) bool {
 			return info.first < next.win.watermark()
 		})
 	}
-	return list, all
+	return all
 }
 
 // rotated follows the transaction.
-func (t *Table) rotated(list []timeSlice, all bool) {
+func (t *Table) rotated(all bool) {
 	w := &t.tombstones.win
 	if w.length == 0 || !w.due {
 		return
 	}
-	w.slices, w.due = slices.Clone(list), false
+	w.slices, w.due = slices.Clone(t.head.win.slices), false
 	t.tombstones.dropBelow(w.watermark())
 	t.batches.dropBelow(w.watermark())
 	for i := range t.spaces {
@@ -57,44 +56,61 @@ func (t *Table) sweepSlices() error {
 		return t.sweep()
 	}
 	mark := t.head.win.watermark()
-	before := func(key, _ []byte) (bool, error) { return bytes.Compare(key, binKey(uint64(mark))) < 0, nil }
+	before := func(key, _ []byte) (gone, more bool) {
+		gone = bytes.Compare(key, binKey(uint64(mark))) < 0
+		return gone, gone
+	}
+	chunk := func(_, value []byte) (gone, more bool) {
+		gone, err := removedBefore(value, mark)
+		return gone && err == nil, gone && err == nil
+	}
 	return errors.Join(
-		t.sweep(), t.sweepRanges(bucketDead, seedDead), t.sweepRanges(bucketCounted, seedCounted), t.sweepBatches(),
-		t.sweepFirst(bucketDocs, before), t.sweepFirst(bucketTime, before),
-		t.sweepFirst(bucketRemoved, func(_, value []byte) (bool, error) { return removedBefore(value, mark) }),
+		t.sweep(), t.sweepRanges(&deadList, mark), t.sweepRanges(&countedList, mark), t.sweepBatches(),
+		t.sweepKeys(bucketDocs, before), t.sweepKeys(bucketTime, before), t.sweepKeys(bucketRemoved, chunk),
 	)
 }
 
-// sweepFirst removes the first keys of a bucket while gone reports true for them, in transactions
-// of bounded size.
-func (t *Table) sweepFirst(name []byte, gone func(key, value []byte) (bool, error)) error {
+// sweepKeys removes the keys of a bucket that are gone, in transactions of bounded size. It goes
+// through the keys in order while there may be more.
+func (t *Table) sweepKeys(name []byte, judge func(key, value []byte) (gone, more bool)) error {
 	most := max(1, t.sizes.sliceBytes/blockBytes)
-	for more := true; more; {
+	for full := true; full; {
 		s, err := t.reading()
 		if err != nil {
 			return err
 		}
-		bucket := s.tx.Bucket(name)
-		if bucket == nil {
-			return nil
-		}
 		var keys [][]byte
-		c := bucket.Cursor()
-		for key, value := c.First(); key != nil && len(keys) < most; key, value = c.Next() {
-			if is, err := gone(key, value); err != nil || !is {
-				more = false
+		for key, value := range entries(s.tx.Bucket(name), nil) {
+			gone, more := judge(key, value)
+			if gone {
+				keys = append(keys, bytes.Clone(key))
+			}
+			if full = len(keys) == most; full || !more {
 				break
 			}
-			keys = append(keys, bytes.Clone(key))
 		}
-		if more = more && len(keys) == most; len(keys) == 0 {
+		if len(keys) == 0 {
 			return nil
 		}
-		if err := t.remove(name, keys); err != nil {
+		err = t.update(func(c *change) {
+			for _, key := range keys {
+				c.delete(name, key)
+			}
+		})
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// sweepRanges removes the lists of ranges that are all below a watermark.
+func (t *Table) sweepRanges(l *rangeList, mark uint32) error {
+	return t.sweepKeys(l.bucket, func(key, value []byte) (gone, more bool) {
+		ranges, err := l.decode(key, value) // without an error when the table was opened
+		n := len(ranges)
+		return err == nil && n > 0 && ranges[n-1].last < mark, true
+	})
 }
 
 // sweepBatches stores batches without the documents below the watermark.
@@ -103,50 +119,11 @@ func (t *Table) sweepBatches() error {
 		return nil
 	}
 	next := t.head
-	err := t.update(func(tx *bbolt.Tx) error { return t.batches.write(tx, &next) })
+	err := t.update(func(c *change) { t.batches.write(c, &next) })
 	if err == nil {
 		t.batches.saved()
 	}
 	return err
-}
-
-// sweepRanges removes the lists of ranges in a bucket that are all below the watermark.
-func (t *Table) sweepRanges(name []byte, seed uint64) error {
-	s, err := t.reading()
-	if err != nil {
-		return err
-	}
-	bucket := s.tx.Bucket(name)
-	if bucket == nil {
-		return nil
-	}
-	var keys [][]byte
-	c := bucket.Cursor()
-	for key, value := c.First(); key != nil; key, value = c.Next() {
-		ranges, err := decodeTombstones(key, value, seed)
-		if err != nil {
-			return err
-		}
-		if n := len(ranges); n > 0 && ranges[n-1].last < t.head.win.watermark() {
-			keys = append(keys, bytes.Clone(key))
-		}
-	}
-	return t.remove(name, keys)
-}
-
-// remove removes keys of a bucket in one transaction.
-func (t *Table) remove(name []byte, keys [][]byte) error {
-	if len(keys) == 0 {
-		return nil
-	}
-	return t.update(func(tx *bbolt.Tx) error {
-		for _, key := range keys {
-			if err := tx.Bucket(name).Delete(key); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }
 
 // sweep removes buckets of runs that no record names: left by a crash, or dropped with their
@@ -173,10 +150,10 @@ func (t *Table) sweep() error {
 		return err
 	}
 	for _, name := range stray {
-		if err := t.sweepFirst(name, func(_, _ []byte) (bool, error) { return true, nil }); err != nil {
+		if err := t.sweepKeys(name, func(_, _ []byte) (gone, more bool) { return true, true }); err != nil {
 			return err
 		}
-		if err := t.update(func(tx *bbolt.Tx) error { return tx.DeleteBucket(name) }); err != nil {
+		if err := t.update(func(c *change) { c.drop(name) }); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 
+	"go.etcd.io/bbolt"
+
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
@@ -34,18 +36,24 @@ func (r *run) view(s *snapshot, bin uint64) (sorted.Bin, error) {
 	if v, ok := r.Bin(bin); ok {
 		return v, nil
 	}
-	bucket := s.tx.Bucket(r.bucket())
-	if bucket == nil {
-		return sorted.Bin{}, damage("run %d is missing", r.id)
-	}
-	value := bucket.Get(binKey(bin))
-	if value == nil {
-		return sorted.Bin{}, damage("run %d: bin %d is missing", r.id, bin)
+	bucket, value, err := r.value(s, bin)
+	if err != nil {
+		return sorted.Bin{}, err
 	}
 	// bbolt keeps a small bucket inside another page (its root is then 0), and moves
 	// it whenever that one is written.
 	v, err := r.Open(bin, value, bucket.Root() != 0)
 	return v, damaged(err)
+}
+
+func (r *run) value(s *snapshot, bin uint64) (bucket *bbolt.Bucket, value []byte, err error) {
+	if bucket = s.tx.Bucket(r.bucket()); bucket == nil {
+		return nil, nil, damage("run %d is missing", r.id)
+	}
+	if value = bucket.Get(binKey(bin)); value == nil {
+		return nil, nil, damage("run %d: bin %d is missing", r.id, bin)
+	}
+	return bucket, value, nil
 }
 
 // ahead is the number of bins that a scan requests at a time, about 1 MB.

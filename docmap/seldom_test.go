@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"go.etcd.io/bbolt"
 )
 
 // A record that counts one document too many, without pending keys, is refused: a number would be
@@ -23,7 +21,7 @@ func TestRecordAheadOfItsDocuments(t *testing.T) {
 		h.runs[i] = slices.Clone(runs)
 		h.runs[i][len(runs)-1].last = h.docs
 	}
-	err := table.update(func(tx *bbolt.Tx) error { return putHeader(tx, &h, nil) })
+	err := table.update(func(c *change) { c.putHeader(&h, nil) })
 	if err := errors.Join(err, table.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -38,9 +36,9 @@ func TestPendingKeysAreChecked(t *testing.T) {
 	var l wal
 	l.add(1, []uint64{11, 12})
 	l.add(2, []uint64{13})
-	good := slices.Clone(l.chunks(5)[0])
+	good := slices.Clone(l.chunks(5, seedPending)[0])
 	replay := func(b []byte, chunk uint32) error {
-		_, _, err := replayChunk(b, chunk, 1, nil, func(uint32, []uint64) error { return nil })
+		_, err := replayChunk(b, chunk, 1, func(uint32, []uint64) error { return nil })
 		return err
 	}
 	if err := replay(good, 5); err != nil {

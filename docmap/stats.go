@@ -1,9 +1,5 @@
 package docmap
 
-import (
-	"os"
-)
-
 // Stats describe a table. Entries are pairs of a key and a document.
 type Stats struct {
 	Docs    uint32 // documents, including those not in the file yet and those taken back
@@ -47,31 +43,33 @@ func (t *Table) Runs() []RunStats {
 		for _, r := range t.spaces[of].runs {
 			list = append(list, RunStats{
 				ID: r.id, IDs: of == ofIDs, Level: int(r.level), First: r.first, Last: r.last,
-				Entries: r.entries, Merging: r.target != 0 || !r.complete(),
+				Entries: r.entries, Merging: r.busy(),
 			})
 		}
 	}
 	return list
 }
 
-// dead returns the number of documents that were taken back or are older than the window, and the
-// number of the latter.
-func (t *Table) dead() (dead, expired uint32) {
-	if t.tombstones.win.length == 0 {
-		return t.tombstones.dead, 0
+// countDead counts the documents that are dead or only count.
+func (t *Table) countDead(st *Stats) {
+	g := &t.tombstones
+	if g.win.length == 0 && g.counted.n == 0 {
+		st.Dead = g.dead
+		return
 	}
-	dead = t.tombstones.win.watermark() - 1
-	expired = dead
-	for num := dead + 1; num <= t.docs; num++ {
+	st.Expired = g.win.watermark() - 1
+	st.Dead = st.Expired
+	for num := st.Expired + 1; num <= t.docs; num++ {
 		switch {
-		case t.tombstones.win.expired(num):
-			expired++
-			dead++
-		case t.tombstones.forgotten(num):
-			dead++
+		case g.win.expired(num):
+			st.Expired++
+			st.Dead++
+		case g.forgotten(num):
+			st.Dead++
+		case g.counted.which.has(num):
+			st.Counted++
 		}
 	}
-	return dead, expired
 }
 
 // Unsaved returns the number of documents added since the last checkpoint.
@@ -86,28 +84,25 @@ func (t *Table) Stats() Stats {
 	if t.db == nil {
 		return Stats{}
 	}
-	keys := &t.spaces[ofKeys]
-	dead, expired := t.dead()
 	st := Stats{
-		Docs: t.docs, Dead: dead, Expired: expired, Counted: t.counts(), Batches: len(t.batches.spans), Entries: t.spaces[ofKeys].entries(),
+		Docs: t.docs, Batches: len(t.batches.spans), Entries: t.Entries(),
 		PendingKeys: t.head.pending,
 		UnsavedDocs: t.Unsaved(),
 		Merges:      t.head.merges, MergedKeys: t.head.merged,
 		Checkpoints: t.head.seq,
 	}
-	for _, r := range keys.runs {
+	t.countDead(&st)
+	for _, r := range t.spaces[ofKeys].runs {
 		for len(st.Runs) <= int(r.level) {
 			st.Runs = append(st.Runs, LevelStats{})
 		}
 		l := &st.Runs[r.level]
 		l.Runs++
-		if r.target != 0 || !r.complete() {
+		if r.busy() {
 			l.Merging++
 		}
 	}
-	if info, err := os.Stat(t.path); err == nil {
-		st.FileBytes = info.Size()
-	}
+	st.FileBytes = fileSize(t.path)
 	st.FreeBytes = t.freeBytes(st.FileBytes)
 	return st
 }
@@ -116,11 +111,7 @@ func (t *Table) Stats() Stats {
 // former only in a writer. In a table opened for reading they are the pages that no page refers
 // to.
 func (t *Table) freeBytes(size int64) (free int64) {
-	_ = t.guarded(func() error {
-		s, err := t.reading()
-		if err != nil {
-			return err
-		}
+	_ = t.own.look(func(s *snapshot) error {
 		if !t.opt.ReadOnly {
 			free = size - s.tx.Size() + int64(t.db.Stats().FreePageN)*pageSize
 			return nil

@@ -11,7 +11,6 @@ import (
 
 	"github.com/firstseen/firstseen/docmap/boltcheck"
 	"github.com/firstseen/firstseen/docmap/memtable"
-	"github.com/firstseen/firstseen/internal/step"
 )
 
 const (
@@ -100,21 +99,21 @@ type Table struct {
 	file     *os.File // opened by bbolt
 	readers  *readers // of other processes, in a writer; nil if none can sign in
 	signedIn *os.File // sign-in file, in a reader beside a writer
-	stay     stay     // since signing in
+	since    time.Time
+	sizeThen int64 // of the file, when signing in
 
 	// Including documents that are not in the file yet:
 	docs    uint32 // documents
 	content uint64 // their digest
 
 	own     reader
-	shared  []*reader // made by Share
+	shared  []*reader // of other goroutines: those of Share, and those that pack bins
 	spread  memtable.Spread
-	mapping uintptr // address of the mapped file when runs last read it
-	used    int64   // bytes of the file in use
-	version uint64  // grows with every change; iterators compare it
-	unsure  bool    // the file may differ from this Table's fields
-	packers []*packer
-	source  *Table   // that packers read, if another
+	mapping uintptr  // address of the mapped file when runs last read it
+	used    int64    // bytes of the file in use
+	version uint64   // grows with every change; iterators compare it
+	unsure  bool     // the file may differ from this Table's fields
+	source  *Table   // read for new runs, if another
 	bins    []packed // of the transaction being built
 	idKeys  [][]uint64
 
@@ -125,7 +124,6 @@ type Table struct {
 
 // A space is one of the two indexes: of keys, of ids.
 type space struct {
-	of    int // ofKeys, ofIDs
 	mem   *memtable.Table
 	limit int // documents that a key keeps
 	// keep, if not nil, selects a key's documents for the run being written.
@@ -152,31 +150,20 @@ func Open(path string, opt Options) (*Table, error) {
 }
 
 // reading returns the long-lived snapshot of the last committed transaction.
-func (t *Table) reading() (*snapshot, error) {
-	if t.db == nil {
-		return nil, errClosed
-	}
-	if t.unsure {
-		return nil, errUnsure
-	}
-	if t.own.read != nil {
-		return t.own.read, nil
-	}
-	s, err := newSnapshot(t.db)
-	if err != nil {
-		return nil, err
-	}
-	if at := t.db.Info().Data; at != t.mapping {
+func (t *Table) reading() (*snapshot, error) { return t.own.reading() }
+
+// mapped notes the mapping of the file that a snapshot reads. Runs forget the places in another.
+func (t *Table) mapped(s *snapshot) {
+	t.used = s.tx.Size()
+	at := t.db.Info().Data
+	if at != t.mapping {
 		for i := range t.spaces {
 			for _, r := range t.spaces[i].runs {
 				r.Forget()
 			}
 		}
-		t.mapping = at
 	}
-	t.used = s.tx.Size()
-	t.own.read = s
-	return s, nil
+	t.mapping = at
 }
 
 func (t *Table) stopReading() error {
@@ -184,71 +171,7 @@ func (t *Table) stopReading() error {
 	for _, r := range t.shared {
 		err = errors.Join(err, r.stop())
 	}
-	for _, p := range t.packers {
-		err = errors.Join(err, p.stop())
-	}
 	return err
-}
-
-// update runs f in a write transaction. f reads the state before it from t.reading.
-func (t *Table) update(f func(tx *bbolt.Tx) error) (err error) {
-	if err := t.stopReading(); err != nil {
-		return err
-	}
-	info, err := os.Stat(t.path)
-	if err != nil {
-		return err
-	}
-	// bbolt grows the file in steps of this size.
-	t.db.AllocSize = int(min(32<<20, max(64<<10, info.Size()/16)))
-	if err := t.readers.beforeUpdate(info.Size()); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, t.readers.afterUpdate()) }()
-	tx, err := t.db.Begin(true)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }() // after a commit, does nothing
-	if err := t.readers.hold(t.db); err != nil {
-		return err
-	}
-	if err := f(tx); err != nil {
-		return err
-	}
-	// With a snapshot open the commit could wait forever to map the file anew.
-	if err := t.stopReading(); err != nil {
-		return err
-	}
-	id := tx.ID()
-	if err := tx.Commit(); err != nil {
-		t.unsure = t.unsure || !t.before(id)
-		return err
-	}
-	if t.committed != nil {
-		t.committed()
-	}
-	if step.Committed != nil {
-		step.Committed(t.path)
-	}
-	return nil
-}
-
-// before reports whether the file is as before transaction id, which failed. If only the last
-// step failed, the sync of the header, the header is written all the same. The next transaction
-// would then build on a state unknown to this Table.
-func (t *Table) before(id int) bool {
-	now, err := newest(t.db)
-	return err == nil && now < id
-}
-
-// newest returns the number of the last transaction in the file.
-func newest(db *bbolt.DB) (id int, err error) {
-	tx, err := db.Begin(false)
-	if err != nil {
-		return 0, err
-	}
-	return tx.ID(), tx.Rollback()
 }
 
 // Scheme returns the name of the scheme that the table's keys are made with.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/zeebo/xxh3"
 	"go.etcd.io/bbolt"
 )
 
@@ -122,38 +121,45 @@ func (g *tombstones) saved(ranges []tombstone) {
 
 const needsDead = 1 << 1
 
-var bucketDead = []byte("dead")
+// A rangeList is a bucket of ranges of documents.
+type rangeList struct {
+	bucket []byte
+	needs  uint32
+	seed   uint64
+	what   string // its documents
+}
+
+var deadList = rangeList{[]byte("dead"), needsDead, seedDead, "were taken back"}
 
 // tombstoneChunk is the approximate length of a list of ranges.
 const tombstoneChunk = 2 << 10
 
-// writeTombstones stores ranges of documents that were taken back, ascending.
-func writeTombstones(tx *bbolt.Tx, ranges []tombstone, next *header) error {
-	return writeRanges(tx, ranges, next, bucketDead, needsDead, seedDead)
-}
-
-// writeCounted stores ranges of documents that only count, ascending.
-func writeCounted(tx *bbolt.Tx, ranges []tombstone, next *header) error {
-	return writeRanges(tx, ranges, next, bucketCounted, needsCounted, seedCounted)
-}
-
-func writeRanges(tx *bbolt.Tx, ranges []tombstone, next *header, name []byte, needs uint32, seed uint64) error {
-	if len(ranges) == 0 {
-		return nil
-	}
-	next.needs |= needs
-	bucket, err := tx.CreateBucketIfNotExists(name)
-	if err != nil {
-		return err
-	}
+// write stores ranges, ascending.
+func (l *rangeList) write(c *change, ranges []tombstone, next *header) {
 	for len(ranges) > 0 {
-		value, rest := encodeTombstones(ranges, seed)
-		if err := bucket.Put(binKey(uint64(ranges[0].first)), value); err != nil {
-			return err
-		}
+		next.needs |= l.needs
+		value, rest := encodeTombstones(ranges, l.seed)
+		c.put(l.bucket, binKey(uint64(ranges[0].first)), value)
 		ranges = rest
 	}
-	return nil
+}
+
+// load calls f for each range in the file, in the order of the lists.
+func (l *rangeList) load(tx *bbolt.Tx, h *header, f func(r tombstone) error) error {
+	if h.needs&l.needs == 0 {
+		return nil
+	}
+	bucket := tx.Bucket(l.bucket)
+	if bucket == nil {
+		return damage("the list of documents that %s is missing", l.what)
+	}
+	return bucket.ForEach(func(key, value []byte) error {
+		ranges, err := l.decode(key, value)
+		for i := 0; i < len(ranges) && err == nil; i++ {
+			err = f(ranges[i])
+		}
+		return err
+	})
 }
 
 // encodeTombstones packs the first of ranges, of one moment, and returns the rest.
@@ -166,24 +172,17 @@ func encodeTombstones(ranges []tombstone, seed uint64) (b []byte, rest []tombsto
 		b = binary.AppendUvarint(b, uint64(r.last-r.first))
 		end = r.last
 	}
-	return binary.LittleEndian.AppendUint64(b, xxh3.HashSeed(b, seed+uint64(first))), ranges
+	return seal(b, seed+uint64(first)), ranges
 }
 
 func (t *Table) loadTombstones(tx *bbolt.Tx) error {
-	if t.head.needs&needsDead == 0 {
-		return nil
-	}
-	bucket := tx.Bucket(bucketDead)
-	if bucket == nil {
-		return damage("the list of documents that were taken back is missing")
-	}
 	g := &t.tombstones
 	g.which.base = g.win.watermark() / 64
-	err := bucket.ForEach(func(key, value []byte) error { return g.load(key, value, t.head.docs) })
+	err := deadList.load(tx, &t.head, func(r tombstone) error { return g.load(r, t.head.docs) })
 	if err != nil {
 		return err
 	}
-	if len(g.old) == 0 && g.win.length == 0 {
+	if t.head.needs&needsDead != 0 && len(g.old) == 0 && g.win.length == 0 {
 		return damage("the list of documents that were taken back is empty")
 	}
 	g.saved(nil)
@@ -191,36 +190,30 @@ func (t *Table) loadTombstones(tx *bbolt.Tx) error {
 	return nil
 }
 
-func (g *tombstones) load(key, value []byte, docs uint32) error {
-	ranges, err := decodeTombstones(key, value, seedDead)
-	if err != nil {
-		return err
+func (g *tombstones) load(r tombstone, docs uint32) error {
+	if r.last > r.when || r.when > docs {
+		return damage("documents %d to %d cannot have been taken back at %d of %d", r.first, r.last, r.when, docs)
 	}
-	for _, r := range ranges {
-		if r.last > r.when || r.when > docs {
-			return damage("documents %d to %d cannot have been taken back at %d of %d", r.first, r.last, r.when, docs)
+	for num := r.first; num <= r.last; num++ {
+		if g.forgotten(num) {
+			return damage("document %d was taken back twice", num)
 		}
-		for num := r.first; num <= r.last; num++ {
-			if g.forgotten(num) {
-				return damage("document %d was taken back twice", num)
-			}
-			g.mark(num)
-		}
-		g.old = append(g.old, r)
+		g.mark(num)
 	}
+	g.old = append(g.old, r)
 	return nil
 }
 
-func decodeTombstones(key, value []byte, seed uint64) (ranges []tombstone, err error) {
-	n := len(value) - 8
-	if len(key) != 4 || n < 4 {
+func (l *rangeList) decode(key, value []byte) (ranges []tombstone, err error) {
+	if len(key) != 4 || len(value) < 12 {
 		return nil, damage("a list of documents has %d and %d bytes", len(key), len(value))
 	}
 	end := uint64(binary.BigEndian.Uint32(key))
-	if xxh3.HashSeed(value[:n], seed+end) != binary.LittleEndian.Uint64(value[n:]) {
+	body, ok := sealed(value, l.seed+end)
+	if !ok {
 		return nil, damage("wrong checksum of the list of documents from %d on", end)
 	}
-	f := &fields{b: value[:n]}
+	f := &fields{b: body}
 	for when := f.u32(); len(f.b) > 0; {
 		first := end + f.uvarint()
 		last := first + f.uvarint()

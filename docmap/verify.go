@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.etcd.io/bbolt"
 
@@ -41,7 +42,7 @@ func (t *Table) Verify(ctx context.Context) ([]Finding, error) {
 		{PartKeys, func(s *snapshot) error { return v.runs(s, ofKeys) }},
 		{PartIDs, func(s *snapshot) error { return v.runs(s, ofIDs) }},
 		{PartDocs, v.docs},
-		{PartDocs, v.times},
+		{PartDocs, func(s *snapshot) error { _, err := readWindow(s.tx, &t.head); return err }},
 		{PartPending, v.pending},
 		{PartRemoved, v.removed},
 	} {
@@ -77,7 +78,7 @@ func (v *verifier) note(err error) error {
 	if !errors.Is(err, ErrDamaged) {
 		return err
 	}
-	v.add("%s", damageText(err))
+	v.add("%s", strings.TrimPrefix(err.Error(), ErrDamaged.Error()+": "))
 	return nil
 }
 
@@ -107,11 +108,12 @@ func (v *verifier) run(s *snapshot, r *run, space int) error {
 			return err
 		}
 		r.prefetch(s, bin)
-		n, err := v.bin(r, bucket, bin, space)
+		var e sorted.Entries
+		err := v.bin(s, r, bin, &e, space)
 		if err := v.note(err); err != nil {
 			return err
 		}
-		total += n
+		total += uint64(len(e.Keys))
 	}
 	if total != r.entries {
 		v.add("run %d has %d entries, not %d", r.id, total, r.entries)
@@ -123,31 +125,24 @@ func (v *verifier) run(s *snapshot, r *run, space int) error {
 	return nil
 }
 
-func countKeys(b *bbolt.Bucket) uint64 {
-	n := uint64(0)
-	c := b.Cursor()
-	for k, _ := c.First(); k != nil; k, _ = c.Next() {
+func countKeys(b *bbolt.Bucket) (n uint64) {
+	for range entries(b, nil) {
 		n++
 	}
 	return n
 }
 
-// bin reads a bin from the file again and returns the number of its entries.
-func (v *verifier) bin(r *run, bucket *bbolt.Bucket, bin uint64, space int) (uint64, error) {
-	b := bucket.Get(binKey(bin))
-	if b == nil {
-		return 0, damage("run %d: bin %d is missing", r.id, bin)
+// bin reads a bin from the file again. It checks the order of the entries, and that a key has no
+// more of them than the table keeps.
+func (v *verifier) bin(s *snapshot, r *run, bin uint64, e *sorted.Entries, space int) error {
+	_, value, err := r.value(s, bin)
+	if err == nil {
+		err = damaged(r.Read(e, bin, value))
 	}
-	var e sorted.Entries
-	if err := r.Read(&e, bin, b); err != nil {
-		return 0, damaged(err)
+	if err != nil {
+		e.Reset()
+		return err
 	}
-	return uint64(len(e.Keys)), v.entries(r, &e, space)
-}
-
-// entries checks the order of a run's entries, and that a key has no more of them than the
-// table keeps.
-func (v *verifier) entries(r *run, e *sorted.Entries, space int) error {
 	before := uint64(0)
 	for key, docs := range e.Groups() {
 		disorder := key < before
@@ -175,38 +170,37 @@ func (v *verifier) docs(s *snapshot) error {
 	v.matched = make(map[uint32]uint64)
 	next := v.t.head.win.watermark()
 	whole := true
-	c := s.tx.Bucket(bucketDocs).Cursor()
-	for key, value := c.Seek(binKey(uint64(next))); key != nil; key, value = c.Next() {
+	for key, value := range entries(s.tx.Bucket(bucketDocs), binKey(uint64(next))) {
 		if err := v.ctx.Err(); err != nil {
 			return err
 		}
-		block, err := blockAt(key, value, next)
+		block, err := decodeBlock(value, next)
+		if string(key) != string(binKey(uint64(next))) {
+			err = damage("the documents from %d on are missing", next)
+		}
 		if err == nil {
 			next = block.next()
 			err = v.ids(s, block)
 		}
-		if whole = whole && err == nil; err != nil {
-			if err := v.note(err); err != nil {
-				return err
-			}
+		whole = whole && err == nil
+		if err := v.note(err); err != nil {
+			return err
 		}
 	}
 	if docs := v.t.head.docs; whole && next != docs+1 {
 		v.add("the documents end at %d, not %d", next-1, docs)
 		whole = false
 	}
-	if whole {
-		v.countIDs()
+	if !whole {
+		return nil
+	}
+	v.part = PartIDs // which has no entries beside those of documents
+	for _, r := range v.t.spaces[ofIDs].runs {
+		if n := v.matched[r.id]; n != r.entries {
+			v.add("run %d has %d entries, and %d of them are ids of documents", r.id, r.entries, n)
+		}
 	}
 	return nil
-}
-
-// blockAt decodes the block of documents stored under key. It must start with document next.
-func blockAt(key, value []byte, next uint32) (*docBlock, error) {
-	if string(key) != string(binKey(uint64(next))) {
-		return nil, damage("the documents from %d on are missing", next)
-	}
-	return decodeBlock(value, next)
 }
 
 // ids looks for the ids of a block's documents in the runs that cover them.
@@ -214,7 +208,7 @@ func (v *verifier) ids(s *snapshot, k *docBlock) error {
 	found := make([]uint32, 0, idLimit)
 	for i := range k.ends {
 		num := k.first + uint32(i)
-		rec := k.recs[k.start(i):k.ends[i]]
+		rec := k.record(i)
 		dead := v.t.tombstones.has(num)
 		if len(rec) == 0 {
 			if dead {
@@ -246,16 +240,6 @@ func (v *verifier) ids(s *snapshot, k *docBlock) error {
 	return nil
 }
 
-// countIDs checks that the index of ids has no entries beside those of documents.
-func (v *verifier) countIDs() {
-	v.part = PartIDs
-	for _, r := range v.t.spaces[ofIDs].runs {
-		if n := v.matched[r.id]; n != r.entries {
-			v.add("run %d has %d entries, and %d of them are ids of documents", r.id, r.entries, n)
-		}
-	}
-}
-
 func (v *verifier) pending(s *snapshot) error {
 	head, pend := &v.t.head, s.tx.Bucket(bucketPend)
 	err := v.note(head.replayPending(pend, func(uint32, []uint64) error { return nil }))
@@ -266,11 +250,6 @@ func (v *verifier) pending(s *snapshot) error {
 		v.add("%d chunks of pending keys, not %d", n, head.chunks)
 	}
 	return nil
-}
-
-func (v *verifier) times(s *snapshot) error {
-	_, err := readWindow(s.tx, &v.t.head)
-	return err
 }
 
 func (v *verifier) removed(s *snapshot) error {

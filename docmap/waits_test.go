@@ -37,16 +37,16 @@ func TestBlockIsFullToTheByte(t *testing.T) {
 	k := docBlock{first: 1}
 	id := strings.Repeat("x", 1000)
 	for len(k.recs)+1100 < blockBytes {
-		if !k.add(id, nil) {
+		if !k.addDoc(id, nil) {
 			t.Fatalf("closed at %d bytes", len(k.recs))
 		}
 	}
 	head := len(appendRecord(nil, k.next(), id, nil)) - len(id)
 	id = strings.Repeat("y", blockBytes-len(k.recs)-head+1)
-	if k.add(id, nil) {
+	if k.addDoc(id, nil) {
 		t.Errorf("a record is taken that makes %d bytes", len(k.recs)+len(id)+head)
 	}
-	if !k.add(id[1:], nil) || len(k.recs) != blockBytes {
+	if !k.addDoc(id[1:], nil) || len(k.recs) != blockBytes {
 		t.Errorf("%d bytes, want the block full at %d", len(k.recs), blockBytes)
 	}
 }

@@ -37,10 +37,26 @@ const (
 
 // watermark returns the first document that may be present.
 func (w *window) watermark() uint32 {
-	if w.length == 0 {
+	if len(w.slices) == 0 {
 		return 1
 	}
 	return w.slices[0].first
+}
+
+// first returns the first document of a document's slice.
+func (w *window) first(num uint32) uint32 {
+	if len(w.slices) == 0 {
+		return 1
+	}
+	return w.slices[w.sliceOf(num)].first
+}
+
+// last returns the last document of a document's slice, in a table of docs documents.
+func (w *window) last(num, docs uint32) uint32 {
+	if i := w.sliceOf(num) + 1; i < len(w.slices) {
+		return w.slices[i].first - 1
+	}
+	return docs
 }
 
 func (w *window) open() *timeSlice { return &w.slices[len(w.slices)-1] }

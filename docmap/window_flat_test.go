@@ -77,7 +77,7 @@ func TestLastNumbers(t *testing.T) {
 	const before = math.MaxUint32 - 21 // as if so many had come and gone
 	table.docs, table.head.docs, table.head.flushed, table.recs.open.first = before, before, before, before+1
 	table.batches.from = before
-	table.tombstones.win.slices[0].first, table.head.win = before+1, table.tombstones.win.info(nil)
+	table.tombstones.win.slices[0].first, table.head.win = before+1, window{length: table.tombstones.win.length, clock: table.tombstones.win.clock, edge: table.tombstones.win.edge}
 	add := func(n int) error {
 		for i := range n {
 			table.Advance(1000 + uint32(i))

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -323,7 +324,7 @@ func TestRemovedBefore(t *testing.T) {
 	l.add(Removed{3, "a", "x"})
 	l.add(Removed{5, "", "y"})
 	for mark, want := range map[uint32]bool{1: false, 4: false, 5: false, 6: true} {
-		if got, err := removedBefore(l.chunks[0], mark); got != want || err != nil {
+		if got, err := removedBefore(l.bufs[0], mark); got != want || err != nil {
 			t.Errorf("below %d: %v, %v", mark, got, err)
 		}
 	}
@@ -332,24 +333,24 @@ func TestRemovedBefore(t *testing.T) {
 // TestWindowRecord: the window in a record reads back as written, and is refused if it
 // contradicts itself.
 func TestWindowRecord(t *testing.T) {
-	good := func() *windowInfo {
-		return &windowInfo{length: 10, clock: 30, edge: 20, slices: []sliceInfo{{1, 5, 9}, {4, 12, 25}, {9, 30, 30}}}
+	good := func() *window {
+		return &window{length: 10, clock: 30, edge: 20, slices: []timeSlice{{first: 1, begun: 5, newest: 9}, {first: 4, begun: 12, newest: 25}, {first: 9, begun: 30, newest: 30}}}
 	}
-	if got, err := decodeWindow(good().encode(), 8); err != nil || !slices.Equal(got.slices, good().slices) || got.length != 10 || got.clock != 30 || got.edge != 20 {
+	if got, err := decodeWindow(good().encode(), 8); err != nil || !reflect.DeepEqual(got, *good()) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	for what, change := range map[string]func(i *windowInfo){
-		"no length":                      func(i *windowInfo) { i.length = 0 },
-		"an edge behind the clock":       func(i *windowInfo) { i.edge = 31 },
-		"no slice":                       func(i *windowInfo) { i.slices = nil },
-		"two slices of one document":     func(i *windowInfo) { i.slices[1].first = 1 },
-		"slices in another order":        func(i *windowInfo) { i.slices[1], i.slices[2] = i.slices[2], i.slices[1] },
-		"only their documents are so":    func(i *windowInfo) { i.slices[1].first, i.slices[2].first = 9, 4 },
-		"a slice of no document":         func(i *windowInfo) { i.slices[0].first = 0 },
-		"a slice behind the last":        func(i *windowInfo) { i.slices[2].first = 10 },
-		"a slice begun before the first": func(i *windowInfo) { i.slices[1].begun = 4 },
-		"a slice yet to begin":           func(i *windowInfo) { i.slices[2].begun = 31 },
-		"a document yet to come":         func(i *windowInfo) { i.slices[2].newest = 31 },
+	for what, change := range map[string]func(i *window){
+		"no length":                      func(i *window) { i.length = 0 },
+		"an edge behind the clock":       func(i *window) { i.edge = 31 },
+		"no slice":                       func(i *window) { i.slices = nil },
+		"two slices of one document":     func(i *window) { i.slices[1].first = 1 },
+		"slices in another order":        func(i *window) { i.slices[1], i.slices[2] = i.slices[2], i.slices[1] },
+		"only their documents are so":    func(i *window) { i.slices[1].first, i.slices[2].first = 9, 4 },
+		"a slice of no document":         func(i *window) { i.slices[0].first = 0 },
+		"a slice behind the last":        func(i *window) { i.slices[2].first = 10 },
+		"a slice begun before the first": func(i *window) { i.slices[1].begun = 4 },
+		"a slice yet to begin":           func(i *window) { i.slices[2].begun = 31 },
+		"a document yet to come":         func(i *window) { i.slices[2].newest = 31 },
 	} {
 		i := good()
 		change(i)
@@ -415,7 +416,7 @@ func TestNewestOfASlice(t *testing.T) {
 	next := table.head
 	next.win.slices = slices.Clone(next.win.slices)
 	next.win.slices[0].newest = 1005
-	must(t, table.update(func(tx *bbolt.Tx) error { return putHeader(tx, &next, nil) }))
+	must(t, table.update(func(c *change) { c.putHeader(&next, nil) }))
 	must(t, table.Close())
 	if table, err := Open(path, smallOptions); err == nil || !strings.Contains(err.Error(), "the newest document of the slice") {
 		t.Errorf("%v", err)

@@ -3,7 +3,6 @@ package docmap
 import (
 	"encoding/binary"
 
-	"github.com/zeebo/xxh3"
 	"go.etcd.io/bbolt"
 )
 
@@ -14,97 +13,46 @@ var bucketTime = []byte("time")
 // timeChunk is the number of documents in a chunk of times.
 const timeChunk = 4096
 
-// windowInfo is the part of the table record about a window.
-type windowInfo struct {
-	length, clock, edge uint32
-	slices              []sliceInfo
-}
-
-type sliceInfo struct{ first, begun, newest uint32 }
-
-// watermark returns the first document that is not dropped.
-func (i *windowInfo) watermark() uint32 {
-	if len(i.slices) == 0 {
-		return 1
-	}
-	return i.slices[0].first
-}
-
-// first returns the first document of a document's slice.
-func (i *windowInfo) first(num uint32) uint32 {
-	first := uint32(1)
-	for _, s := range i.slices {
-		if s.first <= num {
-			first = s.first
-		}
-	}
-	return first
-}
-
-// last returns the last document of a document's slice, in a table of docs documents.
-func (i *windowInfo) last(num, docs uint32) uint32 {
-	for _, s := range i.slices {
-		if s.first > num {
-			return s.first - 1
-		}
-	}
-	return docs
-}
-
-// info returns the stored form of a window with these slices.
-func (w *window) info(list []timeSlice) windowInfo {
-	i := windowInfo{length: w.length, clock: w.clock, edge: w.edge}
-	for k := range list {
-		i.slices = append(i.slices, sliceInfo{list[k].first, list[k].begun, list[k].newest})
-	}
-	return i
-}
-
-func (i *windowInfo) encode() []byte {
-	le := binary.LittleEndian
-	b := le.AppendUint32(nil, i.length)
-	b = le.AppendUint32(b, i.clock)
-	b = le.AppendUint32(b, i.edge)
-	b = le.AppendUint32(b, uint32(len(i.slices)))
-	for _, s := range i.slices {
-		b = le.AppendUint32(b, s.first)
-		b = le.AppendUint32(b, s.begun)
-		b = le.AppendUint32(b, s.newest)
+// encode returns the part of the table record about a window.
+func (w *window) encode() []byte {
+	b := appendNumbers(nil, w.numbers())
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(w.slices)))
+	for i := range w.slices {
+		b = appendNumbers(b, w.slices[i].numbers())
 	}
 	return b
 }
 
+func (w *window) numbers() []any    { return []any{&w.length, &w.clock, &w.edge} }
+func (s *timeSlice) numbers() []any { return []any{&s.first, &s.begun, &s.newest} }
+
 // decodeWindow reads the form that encode writes, for a table of docs documents.
-func decodeWindow(b []byte, docs uint32) (i windowInfo, err error) {
+func decodeWindow(b []byte, docs uint32) (w window, err error) {
 	f := &fields{b: b}
-	i.length, i.clock, i.edge = f.u32(), f.u32(), f.u32()
+	f.read(w.numbers())
 	n := f.u32()
-	if f.short || uint64(len(f.b)) != 12*uint64(n) || n == 0 || i.length == 0 || i.edge > i.clock {
-		return i, damage("the window in the table record contradicts itself")
+	if f.short || uint64(len(f.b)) != 12*uint64(n) || n == 0 || w.length == 0 || w.edge > w.clock {
+		return w, damage("the window in the table record contradicts itself")
 	}
-	var before sliceInfo
+	var before timeSlice
 	for range n {
-		s := sliceInfo{f.u32(), f.u32(), f.u32()}
-		bad := s.first <= before.first || s.first > docs+1 || s.begun < before.begun || s.begun > i.clock || s.newest > i.clock
+		var s timeSlice
+		f.read(s.numbers())
+		bad := s.first <= before.first || s.first > docs+1 || s.begun < before.begun || s.begun > w.clock || s.newest > w.clock
 		if bad {
-			return i, damage("the slice of document %d contradicts itself", s.first)
+			return w, damage("the slice of document %d contradicts itself", s.first)
 		}
-		i.slices = append(i.slices, s)
+		w.slices = append(w.slices, s)
 		before = s
 	}
-	return i, nil
+	return w, nil
 }
 
 // writeTimes stores the times of the open slice's documents after number saved.
-func (w *window) writeTimes(tx *bbolt.Tx, saved uint32) error {
+func (w *window) writeTimes(c *change, saved uint32) {
 	if w.length == 0 {
-		return nil
+		return
 	}
-	bucket, err := tx.CreateBucketIfNotExists(bucketTime)
-	if err != nil {
-		return err
-	}
-	bucket.FillPercent = 1
 	s := w.open()
 	at := 0
 	if saved >= s.first {
@@ -112,12 +60,8 @@ func (w *window) writeTimes(tx *bbolt.Tx, saved uint32) error {
 	}
 	for ; at < s.times.n; at += timeChunk {
 		first := s.first + uint32(at)
-		value := w.encodeTimes(first, min(timeChunk, s.times.n-at))
-		if err := bucket.Put(binKey(uint64(first)), value); err != nil {
-			return err
-		}
+		c.add(bucketTime, uint64(first), w.encodeTimes(first, min(timeChunk, s.times.n-at)))
 	}
-	return nil
 }
 
 // encodeTimes packs the times of n documents of the open slice.
@@ -131,16 +75,16 @@ func (w *window) encodeTimes(first uint32, n int) []byte {
 		b = binary.AppendUvarint(b, uint64(time-now))
 		edge = now
 	}
-	return binary.LittleEndian.AppendUint64(b, xxh3.HashSeed(b, seedTimes+uint64(first)))
+	return seal(b, seedTimes+uint64(first))
 }
 
 // loadTimes appends a chunk of n documents to the last of w's slices.
 func (w *window) loadTimes(value []byte, first uint32, n int) error {
-	end := len(value) - 8
-	if end < 4 || xxh3.HashSeed(value[:end], seedTimes+uint64(first)) != binary.LittleEndian.Uint64(value[end:]) {
+	body, ok := sealed(value, seedTimes+uint64(first))
+	if !ok || len(body) < 4 {
 		return damage("wrong checksum of the times from document %d on", first)
 	}
-	f := &fields{b: value[:end]}
+	f := &fields{b: body}
 	s, edge := w.open(), uint64(f.u32())
 	for i := range n {
 		edge += f.uvarint()
@@ -164,18 +108,12 @@ func (w *window) loadTimes(value []byte, first uint32, n int) error {
 }
 
 func readWindow(tx *bbolt.Tx, h *header) (w window, err error) {
-	info := &h.win
-	if h.needs&needsWindow == 0 {
-		return w, nil
-	}
-	w.length, w.clock, w.edge = info.length, info.clock, info.edge
+	w = h.win
+	w.slices = nil
 	bucket := tx.Bucket(bucketTime)
-	for i, s := range info.slices {
+	for _, s := range h.win.slices {
 		w.slices = append(w.slices, timeSlice{first: s.first, begun: s.begun, newest: s.newest})
-		next := uint64(h.docs) + 1
-		if i+1 < len(info.slices) {
-			next = uint64(info.slices[i+1].first)
-		}
+		next := uint64(h.win.last(s.first, h.docs)) + 1
 		for at := uint64(s.first); at < next; at += timeChunk {
 			var value []byte
 			if bucket != nil {

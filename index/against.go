@@ -123,16 +123,12 @@ func sameRules(a, b feature.Scheme) bool {
 
 // loadFilter loads the filter. If none belongs to the table, it makes one in memory.
 func (p *against) loadFilter(h *bloomstore.Header) (err error) {
-	name := p.table.Scheme()
 	if h != nil && string(h.Stamp) == string(tableStamp(p.table, 0)) {
-		p.filter, _, err = bloomstore.Open(filepath.Join(p.dir, FilterFile), name)
+		p.filter, _, err = bloomstore.Open(filepath.Join(p.dir, FilterFile), p.table.Scheme())
 		return err
 	}
-	shape := bloomstore.ForItems(max(p.table.Entries(), 1))
-	if p.filter, err = bloomstore.New(shape, name); err != nil {
-		return err
-	}
-	return fillFilter(context.Background(), p.filter, p.table)
+	p.filter, err = filterOf(context.Background(), bloomstore.ForItems(max(p.table.Entries(), 1)), p.table)
+	return err
 }
 
 func sameTable(a, b string) bool {

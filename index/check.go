@@ -84,6 +84,8 @@ func Check(ctx context.Context, dir string, o CheckOptions) (_ *Checked, err err
 }
 
 const (
+	otherVersion = "use the version of firstseen that made it, or build the index again"
+
 	restore = "restore the index from a copy, or delete it and build it again"
 	rebuild = "firstseen index check --rebuild makes it anew from the table, and so does a run once the file is deleted"
 	nextRun = "the next run makes it anew from the table, and so does firstseen index check --rebuild"
@@ -168,11 +170,7 @@ func (c *checker) checkTable() error {
 	c.o.Progress("table", 0, 0)
 	t, err := docmap.Open(c.path(TableFile), docmap.Options{ReadOnly: true})
 	switch {
-	case errors.Is(err, docmap.ErrDamaged):
-		c.find(TableFile, Damaged, cause(err, docmap.ErrDamaged), restore)
-		return nil
-	case errors.Is(err, docmap.ErrVersion):
-		c.find(TableFile, Unreadable, cause(err, docmap.ErrVersion), "use the version of firstseen that made it, or build the index again")
+	case c.findError(TableFile, err, docmap.ErrDamaged, docmap.ErrVersion, restore, otherVersion):
 		return nil
 	case err != nil:
 		return err
@@ -217,8 +215,7 @@ func (c *checker) checkFilter(filterErr error) error {
 	}
 	c.o.Progress("filter", 0, 0)
 	f, _, err := bloomstore.Open(c.path(FilterFile), c.p.header.Scheme)
-	if wrongFilter(err) {
-		c.findFilter(err)
+	if c.findFilter(err) {
 		return nil
 	}
 	if err != nil {
@@ -279,16 +276,26 @@ func wrongFilter(err error) bool {
 	return errors.Is(err, bloomstore.ErrDamaged) || errors.Is(err, bloomstore.ErrVersion)
 }
 
-func (c *checker) findFilter(err error) {
+func (c *checker) findFilter(err error) bool {
 	remedy := rebuild
 	if !c.p.table {
 		remedy = "put it back from a copy, or begin a new index"
 	}
-	if errors.Is(err, bloomstore.ErrVersion) {
-		c.find(FilterFile, Unreadable, cause(err, bloomstore.ErrVersion), remedy)
-		return
+	return c.findError(FilterFile, err, bloomstore.ErrDamaged, bloomstore.ErrVersion, remedy, remedy)
+}
+
+// findError makes a finding of an error about a file's content: of damaged or of version, as the
+// file's store has them. It returns false for other errors.
+func (c *checker) findError(file string, err, damaged, version error, remedy, otherVersion string) bool {
+	switch {
+	case errors.Is(err, damaged):
+		c.find(file, Damaged, cause(err, damaged), remedy)
+	case errors.Is(err, version):
+		c.find(file, Unreadable, cause(err, version), otherVersion)
+	default:
+		return false
 	}
-	c.find(FilterFile, Damaged, cause(err, bloomstore.ErrDamaged), remedy)
+	return true
 }
 
 // cause returns a store's error without the path before it and the advice behind it: a finding has
@@ -322,21 +329,16 @@ func (c *checker) checkKey() error {
 	if err != nil {
 		return err
 	}
-	_, err = schemeIn(c.dir, c.out.Scheme, key)
-	switch {
+	switch _, err = schemeIn(c.dir, c.out.Scheme, key); {
 	case err == nil:
-		return nil
 	case errors.Is(err, terms.ErrTable):
 		c.find(TermsFile, Damaged, cause(err, terms.ErrTable), "put back the table of terms that the index was made with")
-		return nil
 	case errors.Is(err, errTermsGone):
 		c.find(TermsFile, Damaged, fmt.Sprintf("it is gone, and the scheme %q weighs terms", c.out.Scheme), "put back the table of terms that the index was made with")
-		return nil
-	}
-	if key == nil {
+	case key == nil:
 		c.find(KeyFile, Missing, fmt.Sprintf("no scheme of this program without a key is %q", c.out.Scheme), "put it back before the index is used, or use the version that made the index")
-		return nil
+	default:
+		c.find(KeyFile, Damaged, fmt.Sprintf("it does not make the scheme %q", c.out.Scheme), "put back the key the index was made with, or use the version that made the index")
 	}
-	c.find(KeyFile, Damaged, fmt.Sprintf("it does not make the scheme %q", c.out.Scheme), "put back the key the index was made with, or use the version that made the index")
 	return nil
 }

@@ -31,11 +31,11 @@ func (c *checker) checkJournals() error {
 	readable := true
 	for _, name := range names {
 		_, err := keylog.ReadHeader(c.path(name))
-		if found, err := c.findJournal(name, err); err != nil {
+		found := c.findJournal(name, err)
+		if err != nil && !found {
 			return err
-		} else if found {
-			readable = false
 		}
+		readable = readable && !found
 	}
 	if !readable {
 		return nil
@@ -67,7 +67,10 @@ func (c *checker) checkJournal(path string) error {
 	name := filepath.Base(path)
 	c.o.Progress("journal", 0, 0)
 	_, _, torn, err := keylog.Read(path, func(keylog.Group) error { return c.ctx.Err() })
-	if found, err := c.findJournal(name, err); found || err != nil {
+	if c.findJournal(name, err) {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	if torn > 0 {
@@ -77,15 +80,7 @@ func (c *checker) checkJournal(path string) error {
 	return nil
 }
 
-// findJournal makes a finding of an error about a journal's content. It returns other errors.
-func (c *checker) findJournal(name string, err error) (found bool, _ error) {
-	switch {
-	case errors.Is(err, keylog.ErrDamaged):
-		c.find(name, Damaged, cause(err, keylog.ErrDamaged), fromACopy+", or remove it: what was kept in that time will be kept again")
-	case errors.Is(err, keylog.ErrVersion):
-		c.find(name, Unreadable, cause(err, keylog.ErrVersion), "use the version of firstseen that made it, or build the index again")
-	default:
-		return false, err
-	}
-	return true, nil
+func (c *checker) findJournal(name string, err error) bool {
+	remedy := fromACopy + ", or remove it: what was kept in that time will be kept again"
+	return c.findError(name, err, keylog.ErrDamaged, keylog.ErrVersion, remedy, otherVersion)
 }

@@ -32,20 +32,18 @@ func (c *checker) rebuild() error {
 }
 
 func (c *checker) saveNew() (err error) {
-	scheme := c.table.Scheme()
 	shape := c.p.header.Shape
 	if shape == (bloomstore.Shape{}) {
-		s, _ := schemeNamed(scheme, nil) // its numbers are right without the key
+		s, _ := schemeNamed(c.table.Scheme(), nil) // its numbers are right without the key
 		shape = ShapeFor(DefaultDocs, s, false)
 	}
 	for {
-		f, err := bloomstore.New(shape, scheme)
+		f, err := filterOf(c.ctx, shape, c.table)
 		if err != nil {
 			return err
 		}
-		err = fillFilter(c.ctx, f, c.table)
-		again := err == nil && full(f)
-		if err == nil && !again {
+		again := full(f)
+		if !again {
 			err = f.Save(c.path(FilterFile), tableStamp(c.table, 0))
 		}
 		if err = errors.Join(err, f.Close()); err != nil || !again {

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/gofrs/flock"
 )
@@ -53,15 +54,13 @@ func leftoverNames(dir string) ([]string, error) {
 		return nil, err
 	}
 	var names []string
-	locked := false
 	for _, e := range entries {
 		if !e.Type().IsRegular() || !indexFiles[e.Name()] {
 			return nil, nil
 		}
-		locked = locked || e.Name() == lockFile
 		names = append(names, e.Name())
 	}
-	if !locked {
+	if !slices.Contains(names, lockFile) {
 		return nil, nil
 	}
 	return names, nil

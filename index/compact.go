@@ -51,14 +51,11 @@ func (e *Editor) rebuildFilter(ctx context.Context) (bool, error) {
 	case string(h.Stamp) != string(e.x.stamp(0)):
 		return false, nil // the next run makes it anew
 	}
-	f, err := bloomstore.New(h.Shape, e.x.table.Scheme())
+	f, err := filterOf(ctx, h.Shape, e.x.table)
+	if err == nil {
+		err = errors.Join(f.Save(path, h.Stamp), f.Close())
+	}
 	if err != nil {
-		return false, err
-	}
-	if err = fillFilter(ctx, f, e.x.table); err == nil {
-		err = f.Save(path, h.Stamp)
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
 		return false, fmt.Errorf("rebuilding the filter: %w", err)
 	}
 	return true, nil

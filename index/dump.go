@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/docmap"
 )
 
 // The lines of a dump. The JSON forms are a contract.
@@ -44,22 +45,27 @@ type (
 
 // Documents iterates over the live documents, in order. An error ends it.
 func (f *Files) Documents() iter.Seq2[DocumentLine, error] {
-	return func(yield func(DocumentLine, error) bool) {
-		for d, err := range f.Table.Docs(1) {
-			if err != nil {
-				yield(DocumentLine{}, err)
-				return
+	return linesOf(f.Table.Docs(1), func(d docmap.NumberedDoc) (DocumentLine, error) {
+		r, err := dedup.ParseRecord(d.Data)
+		if err != nil {
+			return DocumentLine{}, fmt.Errorf("document %d: %w", d.Num, err)
+		}
+		return DocumentLine{
+			Document: d.Num, ID: d.ID, Verdict: r.Verdict.String(),
+			Time: time.Unix(r.Time, 0).UTC(), Batch: f.Table.BatchOf(d.Num),
+		}, nil
+	})
+}
+
+// linesOf iterates over the lines of a sequence. An error ends it.
+func linesOf[T, Line any](seq iter.Seq2[T, error], lineOf func(T) (Line, error)) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		for t, err := range seq {
+			var line Line
+			if err == nil {
+				line, err = lineOf(t)
 			}
-			r, err := dedup.ParseRecord(d.Data)
-			if err != nil {
-				yield(DocumentLine{}, fmt.Errorf("document %d: %w", d.Num, err))
-				return
-			}
-			line := DocumentLine{
-				Document: d.Num, ID: d.ID, Verdict: r.Verdict.String(),
-				Time: time.Unix(r.Time, 0).UTC(), Batch: f.Table.BatchOf(d.Num),
-			}
-			if !yield(line, nil) {
+			if !yield(line, err) || err != nil {
 				return
 			}
 		}
@@ -68,21 +74,13 @@ func (f *Files) Documents() iter.Seq2[DocumentLine, error] {
 
 // Keys iterates over the keys that live documents hold, ascending. An error ends it.
 func (f *Files) Keys() iter.Seq2[KeyLine, error] {
-	return func(yield func(KeyLine, error) bool) {
-		for p, err := range f.Table.All() {
-			if err != nil {
-				yield(KeyLine{}, err)
-				return
-			}
-			line := KeyLine{Key: fmt.Sprintf("%016x", p.Key), Documents: p.Docs, Common: len(p.Docs) == dedup.MaxHolders}
-			for len(line.Documents) > 0 && line.Documents[0] == 0 {
-				line.Documents = line.Documents[1:]
-			}
-			if !yield(line, nil) {
-				return
-			}
+	return linesOf(f.Table.All(), func(p docmap.Posting) (KeyLine, error) {
+		line := KeyLine{Key: fmt.Sprintf("%016x", p.Key), Documents: p.Docs, Common: len(p.Docs) == dedup.MaxHolders}
+		for len(line.Documents) > 0 && line.Documents[0] == 0 {
+			line.Documents = line.Documents[1:]
 		}
-	}
+		return line, nil
+	})
 }
 
 // Runs lists the runs of the table.

@@ -135,6 +135,7 @@ func OpenFiles(dir string) (*Files, error) {
 	if f.Table, err = docmap.Open(filepath.Join(dir, TableFile), docmap.Options{ReadOnly: true}); err != nil {
 		return nil, err
 	}
+	f.scheme = f.Table.Scheme()
 	if err := p.emptied(dir, f.Table); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -142,12 +143,7 @@ func OpenFiles(dir string) (*Files, error) {
 }
 
 // Scheme is the name of the scheme the index was made with.
-func (f *Files) Scheme() string {
-	if f.Table != nil {
-		return f.Table.Scheme()
-	}
-	return f.scheme
-}
+func (f *Files) Scheme() string { return f.scheme }
 
 // Close gives the table back. It may be called again.
 func (f *Files) Close() error {

@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 
@@ -110,6 +111,18 @@ func (x *Index) rebuild(shape bloomstore.Shape, why string) error {
 		x.deduper.UseFilter(f)
 	}
 	return fillFilter(context.Background(), f, x.table)
+}
+
+// filterOf makes a filter of the given shape with all keys of a table.
+func filterOf(ctx context.Context, shape bloomstore.Shape, t *docmap.Table) (*bloomstore.Filter, error) {
+	f, err := bloomstore.New(shape, t.Scheme())
+	if err != nil {
+		return nil, err
+	}
+	if err := fillFilter(ctx, f, t); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // rebuildBatch is how many keys are added at once: enough for all processors to

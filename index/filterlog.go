@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -45,7 +46,7 @@ type journal struct {
 	saving *bloomstore.Snapshot
 	next   mark // of the filter being saved
 
-	bound int64 // of the logs; see Options.JournalBytes
+	bound int64 // of the logs: when they are as long, the filter is saved
 }
 
 // mark identifies the state of a filter-only index, for a filter or log.
@@ -69,7 +70,7 @@ func (m mark) stamp() []byte {
 // beginJournal makes the documents of a filter-only index durable while it is open. After an unclean
 // end, Value returns the owner's values in state. Until Finish, the index is marked as unfinished.
 func (x *Index) beginJournal(state map[string][]byte) error {
-	j := &journal{index: x, bound: x.bound}
+	j := &journal{index: x, bound: cmp.Or(x.bound, journalLimit(x.filter.Shape()))}
 	here, before := x.at, keylog.Token{}
 	if n := len(x.chain); n > 0 {
 		here, before = x.following(), x.chain[n-1].header.Token
@@ -92,7 +93,7 @@ func (x *Index) createLog(m mark, before keylog.Token, state map[string][]byte) 
 		Generation: m.generation, Token: m.token, Before: before,
 		Bits: shape.Bits, Hashes: uint32(shape.Hashes), Scheme: x.name, Note: encodeNote(state),
 	}
-	path := x.logPath(m.generation)
+	path := x.path(LogName(m.generation))
 	log, err := keylog.Create(path, h)
 	if err != nil {
 		return nil, err
@@ -120,19 +121,12 @@ func (j *journal) commit(documents uint64, now time.Time) error {
 		return err
 	}
 	switch size := j.log.Size(); {
-	case j.saving == nil && j.before+size >= j.limit():
+	case j.saving == nil && j.before+size >= j.bound:
 		return j.beginSaving()
-	case j.saving != nil && size >= j.limit():
+	case j.saving != nil && size >= j.bound:
 		return j.hurry()
 	}
 	return nil
-}
-
-func (j *journal) limit() int64 {
-	if j.bound > 0 {
-		return j.bound
-	}
-	return journalLimit(j.index.filter.Shape())
 }
 
 func journalLimit(s bloomstore.Shape) int64 {
@@ -215,12 +209,16 @@ func (j *journal) installSaved() error {
 	return nil
 }
 
-// close closes the journal and stops the saving of the filter.
-func (j *journal) close() error {
+// closeJournal closes the journal, if there is one, and stops the saving of the filter.
+func (x *Index) closeJournal() error {
+	j := x.journal
+	if j == nil {
+		return nil
+	}
+	x.journal = nil
 	err := j.log.Close()
 	if j.saving != nil {
 		err = errors.Join(err, j.saving.Abort())
-		j.saving = nil
 	}
 	return err
 }

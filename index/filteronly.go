@@ -1,12 +1,14 @@
 package index
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,8 +42,6 @@ type Left struct {
 
 // LogName returns the name of the journal for a generation of the filter.
 func LogName(generation uint64) string { return fmt.Sprintf("filter.%d.log", generation) }
-
-func (x *Index) logPath(generation uint64) string { return x.path(LogName(generation)) }
 
 // logGeneration reads the name of a journal.
 func logGeneration(name string) (generation uint64, ok bool) {
@@ -82,12 +82,7 @@ func findLogs(dir string) (logs []chained, err error) {
 		}
 		logs = append(logs, c)
 	}
-	slices.SortFunc(logs, func(a, b chained) int {
-		if a.header.Generation < b.header.Generation {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(logs, func(a, b chained) int { return cmp.Compare(a.header.Generation, b.header.Generation) })
 	return logs, nil
 }
 
@@ -218,16 +213,11 @@ func (x *Index) stampFilterOnly(m mark) []byte {
 
 // setValues changes those of the owner's values that state has; nil removes one.
 func (x *Index) setValues(state map[string][]byte) {
-	for name, v := range state {
-		switch {
-		case v == nil:
-			delete(x.values, name)
-		case x.values == nil:
-			x.values = map[string][]byte{name: v}
-		default:
-			x.values[name] = v
-		}
+	if x.values == nil {
+		x.values = map[string][]byte{}
 	}
+	maps.Copy(x.values, state)
+	maps.DeleteFunc(x.values, func(_ string, v []byte) bool { return v == nil })
 }
 
 // contentToken returns a token of the filter's content alone.
@@ -292,7 +282,7 @@ func (x *Index) openFilterOnly(shape bloomstore.Shape) error {
 			return fmt.Errorf("removing a journal that is in the filter already: %w", err)
 		}
 	}
-	if err := os.Remove(x.path(newFilterFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := removeIfThere(x.path(newFilterFile)); err != nil {
 		return fmt.Errorf("removing a filter that was not finished: %w", err)
 	}
 	return nil
@@ -300,12 +290,8 @@ func (x *Index) openFilterOnly(shape bloomstore.Shape) error {
 
 // saveFilterOnly saves the filter and removes the journals.
 func (x *Index) saveFilterOnly() error {
-	if x.journal != nil {
-		err := x.journal.close()
-		x.journal = nil
-		if err != nil {
-			return err
-		}
+	if err := x.closeJournal(); err != nil {
+		return err
 	}
 	m := x.following()
 	if err := x.filter.Save(x.path(FilterFile), x.stampFilterOnly(m)); err != nil {

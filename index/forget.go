@@ -52,10 +52,10 @@ func (x *Index) NoteDependent(id string, r *dedup.Result) {
 // with its id. They stay if the text is unchanged, or if it stands in another document.
 func (x *Index) decideReplacing(doc dedup.Document) (dedup.Result, error) {
 	earlier, err := x.table.ByID(doc.ID)
-	if err != nil || len(earlier) == 0 {
-		if err != nil {
-			return dedup.Result{}, err
-		}
+	if err != nil {
+		return dedup.Result{}, err
+	}
+	if len(earlier) == 0 {
 		return x.deduper.Decide(doc)
 	}
 	r, err := x.deduper.Check(doc.ID, doc.Sketch)

@@ -302,12 +302,7 @@ func (x *Index) Finish(state map[string][]byte) error {
 
 func (x *Index) release() error {
 	x.closed = true
-	var err error
-	if x.journal != nil {
-		err = x.journal.close()
-		x.journal = nil
-	}
-	err = errors.Join(err, x.closeFilter())
+	err := errors.Join(x.closeJournal(), x.closeFilter())
 	if x.table != nil {
 		err = errors.Join(err, x.table.Close())
 	}

@@ -123,11 +123,7 @@ func (r *Reader) Deduper(rules dedup.Rules) (*dedup.Deduper, error) {
 	if r.closed {
 		return nil, errIndexClosed
 	}
-	cfg := dedup.Config{Scheme: r.scheme, Rules: rules, Filter: r.filter}
-	if r.table != nil {
-		cfg.Table = r.table
-	}
-	return dedup.New(cfg)
+	return dedup.New(dedup.Config{Scheme: r.scheme, Rules: rules, Filter: r.filter, Table: r.table})
 }
 
 // Close releases the index. It may be called again.

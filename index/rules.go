@@ -16,10 +16,11 @@ func (x *Index) otherRules(err error) error {
 	if !errors.Is(err, docmap.ErrScheme) && !errors.Is(err, bloomstore.ErrScheme) {
 		return err
 	}
-	name, readErr := x.madeWith()
-	if readErr != nil {
+	files, otherErr := OpenFiles(x.dir)
+	if otherErr != nil || files.Close() != nil {
 		return err
 	}
+	name := files.Scheme()
 	if rulesOf(name) == rulesOf(x.name) {
 		if _, why := schemeIn(x.dir, name, x.scheme.Key); why != nil { // no other settings would help
 			return &otherRulesError{err, fmt.Sprintf("index %s: %v", x.dir, why)}
@@ -36,15 +37,6 @@ func (x *Index) otherRules(err error) error {
 	}
 	return &otherRulesError{err, fmt.Sprintf("index %s was made by the rules %s (scheme %q), and new documents are judged by %s: build it again from the documents, under another --index; %s",
 		x.dir, rulesOf(name), name, rulesOf(x.name), help)}
-}
-
-// madeWith is the name of the scheme that the files have.
-func (x *Index) madeWith() (string, error) {
-	files, err := OpenFiles(x.dir)
-	if err != nil {
-		return "", err
-	}
-	return files.Scheme(), files.Close()
 }
 
 // rulesOf is the version of the rules, and that of the canonical form: the first two parts

@@ -32,10 +32,7 @@ func (x *Index) Begin(p Policy) error {
 	if x.closed {
 		return errIndexClosed
 	}
-	cfg := dedup.Config{Scheme: x.scheme, Rules: p.Rules, Filter: x.filter, Now: p.Now, Confirm: p.Confirm}
-	if x.table != nil {
-		cfg.Table = x.table
-	}
+	cfg := dedup.Config{Scheme: x.scheme, Rules: p.Rules, Filter: x.filter, Table: x.table, Now: p.Now, Confirm: p.Confirm}
 	if x.against != nil {
 		x.against.put(&cfg, x.table)
 	}
@@ -96,11 +93,18 @@ func (x *Index) Decide(doc dedup.Document) (dedup.Result, error) {
 	switch {
 	case x.isLate:
 		decide = x.deduper.Judge // it never becomes a witness
-	case x.policy.ReplaceSameID && x.table != nil:
+	case x.policy.ReplaceSameID && x.table != nil && doc.Sketch != nil: // See replaces nothing
 		decide = x.decideReplacing
 	}
 	r, err := decide(doc)
-	return x.added(r, err)
+	if err != nil {
+		return r, err
+	}
+	x.decided++
+	if r.Kept && x.journal != nil {
+		x.journal.add(x.deduper.Keys)
+	}
+	return r, nil
 }
 
 // See is Decide for a caller that has its answer on return. It extracts the features itself. The
@@ -117,24 +121,8 @@ func (x *Index) See(id string, text []byte) (dedup.Result, error) {
 	if err := x.serve(); err != nil {
 		return dedup.Result{}, err
 	}
-	if err := x.advance(nil); err != nil {
-		return dedup.Result{}, err
-	}
-	x.owing, x.seen = true, int64(len(text))
-	r, err := x.deduper.Decide(dedup.Document{ID: id, Text: text, Time: x.time})
-	return x.added(r, err)
-}
-
-// added counts a decided document, and adds the keys of a kept one to the journal.
-func (x *Index) added(r dedup.Result, err error) (dedup.Result, error) {
-	if err != nil {
-		return r, err
-	}
-	x.decided++
-	if r.Kept && x.journal != nil {
-		x.journal.add(x.deduper.Keys)
-	}
-	return r, nil
+	x.seen = int64(len(text))
+	return x.Decide(dedup.Document{ID: id, Text: text})
 }
 
 // A Budget bounds a group of documents. Within it, Ack has nothing to do but count. Each id counts

@@ -87,11 +87,10 @@ func (x *Index) TableStats() *TableStats {
 
 // State returns the condition of the index's filter, zero after Close.
 func (x *Index) State() FilterState {
-	f := x.filter
-	if f == nil {
+	if x.filter == nil {
 		return FilterState{}
 	}
-	return FilterState{Bytes: f.Shape().Bytes(), Items: f.Items(), Capacity: f.Shape().Capacity(), Fill: f.Fill(), Rate: f.Rate()}
+	return HeaderState(bloomstore.Header{Shape: x.filter.Shape(), Ones: x.filter.Ones(), Items: x.filter.Items()})
 }
 
 // HeaderState is State for a filter file, without loading it.

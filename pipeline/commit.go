@@ -36,7 +36,7 @@ type committer struct {
 }
 
 func newCommitter(x *index.Index, job *Job) (*committer, error) {
-	c := &committer{index: x, job: job, led: -1, out: outputs{Outputs: job.Outputs, late: job.Temporary}, started: time.Now()}
+	c := &committer{index: x, job: job, led: -1, out: outputs{Outputs: job.Outputs, Choices: job.Choices, late: job.Temporary}, started: time.Now()}
 	if job.Workers > 1 {
 		c.pool = newPool(job.Workers)
 	}
@@ -110,7 +110,36 @@ func (c *committer) write(b *block, rec *record, l *lines) error {
 	return c.replace(rec, l.result)
 }
 
-// answered reports that answers are handed on. The pool's part of a checkpoint counts as part of
+// Removal is a removed document, for [Job.Replace]. The data it points to is valid until that
+// returns.
+type Removal struct {
+	Raw    []byte // the record as it came
+	Result *dedup.Result
+	Own    dedup.Record // only Added is set: the bytes Job.Store made of the document
+	Of     dedup.Record // the stored record of the witness; zero if there is none
+}
+
+// replace writes the replacement in the output for a removed document.
+func (c *committer) replace(rec *record, r *dedup.Result) error {
+	if c.job.Replace == nil || c.out.Kept == nil {
+		return nil
+	}
+	removal := Removal{Raw: rec.raw, Result: r, Own: dedup.Record{Added: rec.added}}
+	if r.Of.Num != 0 && c.index.Table() != nil {
+		kept, err := c.index.Kept(r.Of.Num)
+		if err != nil {
+			return err
+		}
+		removal.Of = kept.Record
+	}
+	revisit, err := c.job.Replace(c.out.Kept, removal)
+	if revisit {
+		c.tally.Revisits++
+	}
+	return err
+}
+
+// ack reports that answers are handed on. The pool's part of a checkpoint counts as part of
 // that checkpoint.
 func (c *committer) ack(bytes int64) error {
 	if c.pool != nil {

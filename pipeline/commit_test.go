@@ -90,21 +90,23 @@ func TestOutputFails(t *testing.T) {
 	}
 	document := fmt.Sprintf("{\"text\":%q}\n", indextest.Sentences(1))
 	for name, c := range map[string]struct {
-		outputs Outputs
-		lines   string
+		outputs  Outputs
+		lines    string
+		annotate bool
 	}{
-		"kept":          {Outputs{Kept: gone("kept")}, document},
-		"annotated":     {Outputs{Kept: gone("annotated"), Annotate: true}, document},
-		"report":        {Outputs{Report: gone("report")}, document + document},
-		"rejects":       {Outputs{Rejects: gone("rejects")}, "no\n"},
-		"answer":        {Outputs{Kept: gone("answer"), Annotate: true}, "no\n"},
-		"empty":         {Outputs{Kept: gone("empty"), Annotate: true}, "\n"},
-		"at the end":    {Outputs{Rejects: gone("end")}, document},
-		"of a filter":   {Outputs{Report: gone("filter")}, document + document},
-		"before a mark": {Outputs{Rejects: gone("mark")}, document + document},
+		"kept":          {Outputs{Kept: gone("kept")}, document, false},
+		"annotated":     {Outputs{Kept: gone("annotated")}, document, true},
+		"report":        {Outputs{Report: gone("report")}, document + document, false},
+		"rejects":       {Outputs{Rejects: gone("rejects")}, "no\n", false},
+		"answer":        {Outputs{Kept: gone("answer")}, "no\n", true},
+		"empty":         {Outputs{Kept: gone("empty")}, "\n", true},
+		"at the end":    {Outputs{Rejects: gone("end")}, document, false},
+		"of a filter":   {Outputs{Report: gone("filter")}, document + document, false},
+		"before a mark": {Outputs{Rejects: gone("mark")}, document + document, false},
 	} {
 		x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{Key: index.KeyAsIs, FilterOnly: name == "of a filter"})
 		job := Job{Source: sourceOf(c.lines), MaxBad: -1, Outputs: c.outputs, OnFull: index.OnFullWarn}
+		job.Annotate = c.annotate
 		if name == "before a mark" {
 			job.CheckpointBytes = 1
 		}

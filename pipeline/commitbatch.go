@@ -33,12 +33,12 @@ type decided struct {
 }
 
 // commitGroup commits as many of a block's records, beginning with record at, as can be decided
-// together. It returns their number. It stops before anything that depends on the documents before
+// together, or else that one. It returns their number. It stops before anything that depends on the documents before
 // it, such as a checkpoint. They are written beside the next decision.
 func (c *committer) commitGroup(b *block, at int, giveBack func(*block)) (n int, err error) {
 	n, length := c.fits(b, at)
 	if n < leastGroup {
-		return 0, nil
+		return 1, c.record(b, &b.records[at])
 	}
 	if err := c.decide(b, at, n); err != nil {
 		return 0, err
@@ -260,11 +260,6 @@ func (c *committer) commit(ctx context.Context, b *block, giveBack func(*block))
 			return err
 		}
 		at += n
-		for end := min(at+leastGroup, records); n == 0 && at < end; at++ {
-			if err := c.record(b, &b.records[at]); err != nil {
-				return err
-			}
-		}
 	}
 	c.showLive()
 	return nil

@@ -134,10 +134,10 @@ func TestTogetherIsOneByOne(t *testing.T) {
 		"by keys":         {o: index.Options{MemtableKeys: 1500}},
 		"a filter grows":  {o: index.Options{Shape: bloomstore.ForItems(300)}},
 		"a full filter":   {o: index.Options{Shape: bloomstore.ForItems(3000)}, job: Job{OnFull: index.OnFullWarn, CheckpointBytes: 50_000}},
-		"annotated":       {job: Job{Outputs: Outputs{Annotate: true}}},
-		"a long window":   {job: Job{Window: Window{Seconds: 40_000, Told: true}}},
-		"a short window":  {job: Job{Window: Window{Seconds: 3000, Told: true}, CheckpointBytes: 50_000}},
-		"arrival":         {job: Job{Window: Window{Seconds: 60}}},
+		"annotated":       {job: Job{Choices: Choices{Annotate: true}}},
+		"a long window":   {job: Job{Choices: Choices{Window: Window{Seconds: 40_000, Told: true}}}},
+		"a short window":  {job: Job{Choices: Choices{Window: Window{Seconds: 3000, Told: true}}, CheckpointBytes: 50_000}},
+		"arrival":         {job: Job{Choices: Choices{Window: Window{Seconds: 60}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lines := lines

@@ -34,7 +34,7 @@ type completedRun struct {
 // once more, the command would find all its documents removed. It would then replace the outputs,
 // perhaps the only copy of the kept documents, by empty ones.
 func (l *Ledger) Completed() (tally *report.Tally, full bool, err error) {
-	if l.found != nil || !l.repeatable() || !l.command.writesFile() {
+	if l.found != nil || !l.repeatable() || !l.job.writesFile() {
 		return nil, false, nil
 	}
 	runs, err := l.completedRuns()
@@ -68,7 +68,7 @@ func (l *Ledger) completedRuns() (runs []completedRun, err error) {
 
 // published reports whether all outputs are as a run has left them.
 func (l *Ledger) published(written *Written) (bool, error) {
-	for i, name := range l.command.Outputs {
+	for i, name := range l.job.names() {
 		if name == "" {
 			continue
 		}
@@ -94,10 +94,7 @@ func (l *Ledger) overNow(full bool) ([]byte, error) {
 	}
 	runs = append(runs, now)
 	for runs = runs[max(len(runs)-maxCompleted, 0):]; ; runs = runs[1:] {
-		stored, err := json.Marshal(runs)
-		if err != nil {
-			panic(err) // plain values only
-		}
+		stored := encoded(runs)
 		if len(stored) <= maxCompletedBytes || len(runs) == 1 {
 			return stored, nil
 		}
@@ -109,20 +106,16 @@ func (l *Ledger) overNow(full bool) ([]byte, error) {
 func (c *choices) digest() string {
 	told := *c
 	told.Spans = false
-	stored, err := json.Marshal(told)
-	if err != nil {
-		panic(err) // plain values only
-	}
-	sum := sha256.Sum256(stored)
+	sum := sha256.Sum256(encoded(told))
 	return hex.EncodeToString(sum[:16])
 }
 
 // writesFile reports whether an output is a file that a run would replace.
-func (c *Command) writesFile() bool {
-	if c.Tree != nil {
+func (j *Job) writesFile() bool {
+	if j.Tree != nil {
 		return true
 	}
-	for _, name := range c.Outputs {
+	for _, name := range j.names() {
 		if name != "" && !isDirect(name) && !output.Swallows(name) {
 			return true
 		}

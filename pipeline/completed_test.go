@@ -18,13 +18,13 @@ func TestManyRunsAreOver(t *testing.T) {
 	r := newTold(t)
 	r.alone = true
 	const runs = maxCompleted + 6
-	output := func(n int) [3]string { return [3]string{r.path(fmt.Sprintf("kept%d.jsonl", n))} }
+	name := func(n int) string { return r.path(fmt.Sprintf("kept%d.jsonl", n)) }
 	for n := range runs {
-		r.command.Outputs = output(n)
+		r.command.Out, r.command.Report, r.command.Rejects = name(n), "", ""
 		indextest.Must(t, r.run())
 	}
 	for n := range runs {
-		r.command.Outputs = output(n)
+		r.command.Out, r.command.Report, r.command.Rejects = name(n), "", ""
 		x, l, err := r.open()
 		indextest.Must(t, err)
 		stored, err := x.Value(CompletedName)
@@ -77,16 +77,16 @@ func TestToldMore(t *testing.T) {
 	r := newTold(t)
 	indextest.Must(t, r.run())
 	for what, c := range map[string]struct {
-		change    func(c *Command)
+		change    func(c *Job)
 		completed bool
 	}{
-		"the same":       {func(*Command) {}, true},
-		"spans":          {func(c *Command) { c.Spans = true }, true},
-		"rules":          {func(c *Command) { c.Rules.Threshold = .9 }, false},
-		"a batch":        {func(c *Command) { c.Batch = "a" }, false},
-		"a window":       {func(c *Command) { c.Window.Seconds = 9 }, false},
-		"another order":  {func(c *Command) { slices.Reverse(c.Inputs) }, false},
-		"another output": {func(c *Command) { c.Outputs[1] = r.path("other") }, false},
+		"the same":       {func(*Job) {}, true},
+		"spans":          {func(c *Job) { c.Spans = true }, true},
+		"rules":          {func(c *Job) { c.Rules.Threshold = .9 }, false},
+		"a batch":        {func(c *Job) { c.Batch = "a" }, false},
+		"a window":       {func(c *Job) { c.Window.Seconds = 9 }, false},
+		"another order":  {func(c *Job) { slices.Reverse(c.Inputs) }, false},
+		"another output": {func(c *Job) { c.Report = r.path("other") }, false},
 	} {
 		command := r.command
 		r.command.Inputs = slices.Clone(command.Inputs)
@@ -125,7 +125,7 @@ func TestNotOver(t *testing.T) {
 		indextest.Must(t, errors.Join(err, x.Close()))
 		return tally != nil
 	}
-	for _, name := range r.command.Outputs {
+	for _, name := range r.command.names() {
 		whole, err := os.ReadFile(name)
 		indextest.Must(t, err)
 		for _, changed := range []string{string(whole[1:]), "x" + string(whole[1:]), string(whole) + "x"} {

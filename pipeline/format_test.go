@@ -56,7 +56,8 @@ func (f *formatRun) run(stopAfter int) error {
 	decided := 0
 	job := Job{
 		Source: corpus.NewSource(f.input, f.format, cfg), Scheme: x.Scheme(), Workers: 2, MaxBad: -1, CheckpointBytes: 300,
-		Outputs: Outputs{Kept: f.open(outputNames[0], 0), Report: f.open(outputNames[1], 1), Rejects: f.open(outputNames[2], 2), Annotate: f.annotate},
+		Outputs: Outputs{Kept: f.open(outputNames[0], 0), Report: f.open(outputNames[1], 1), Rejects: f.open(outputNames[2], 2)},
+		Choices: Choices{Annotate: f.annotate},
 		Resume:  f.saved,
 		Save:    func(p Progress) map[string][]byte { f.saved = &p; return nil },
 		Each: func(string, *dedup.Result, dedup.Counts) error {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"time"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
@@ -53,45 +52,31 @@ type Progress struct {
 //
 // Without an index that outlasts the process it stores nothing and otherwise works as with one.
 type Ledger struct {
-	index   *index.Index
-	command Command
-	chosen  choices  // of a run that can be continued
-	prints  []uint64 // of the inputs begun, see entry.Prints
-	found   *entry   // the note of another run; nil for none
-	goesOn  *Progress
-	last    *Progress // the last Progress stored by Save
+	index  *index.Index
+	job    *Job
+	chosen choices     // of a run that can be continued
+	prints []uint64    // of the inputs begun, see Unfinished.Prints
+	found  *Unfinished // the note of another run; nil for none
+	goesOn *Progress
+	last   *Progress // the last Progress stored by Save
 }
 
-// entry is a run as its checkpoints store it: the command, so that only the same one
-// continues it, and how far it came.
-type entry struct {
-	Command  []string `json:"command"` // the INPUT arguments, for messages
+// Unfinished is a run that was stopped before it was over, as its checkpoints store it: the command,
+// so that only the same one continues it, and how far it came.
+type Unfinished struct {
+	Args     []string `json:"command"` // the INPUT arguments, for messages
 	Choices  choices  `json:"choices"`
-	Progress Progress `json:"progress"`
-	Pipe     bool     `json:"pipe"`  // cannot be continued: it read or wrote a pipe
-	Gone     bool     `json:"gone"`  // it read a pipe, and none of its files is still here
-	Saved    int64    `json:"saved"` // time of the checkpoint, Unix seconds
+	Progress Progress `json:"progress"` // up to its last checkpoint
+	Pipe     bool     `json:"pipe"`     // cannot be continued: it read or wrote a pipe
+	// Gone: it read a pipe and wrote no file. So no file of that run can be the only copy of a
+	// document, and another run may begin.
+	Gone  bool  `json:"gone"`
+	Saved int64 `json:"saved"` // time of the checkpoint, Unix seconds
 	// Prints are input.Fingerprint of the inputs begun, 0 if unknown. The inputs after them have
 	// not been looked at, so they may be any.
 	Prints []uint64 `json:"prints"`
 
-	foreign bool // by another version: nothing else is known
-}
-
-// Unfinished is a run that was stopped before it was over.
-type Unfinished struct {
-	Args      []string // its INPUT arguments
-	Documents int64    // judged up to its last checkpoint
-	Kept      int64
-	Saved     time.Time // when that was
-	Decided   bool      // all its documents were
-	// Foreign marks a run of another version; nothing else is known about it.
-	Foreign bool
-	// Pipe: it read or wrote a pipe, and cannot be continued.
-	Pipe bool
-	// Gone: it read a pipe and wrote no file. So no file of that run can be the only copy of a
-	// document, and another run may begin.
-	Gone bool
+	Foreign bool `json:"-"` // by another version: nothing else is known
 }
 
 // Refusal is the reason why an unfinished run is not continued.
@@ -123,13 +108,12 @@ func (e *RefusedError) Error() string {
 
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// OpenLedger reads the index's notes of earlier runs. The command is that of a run that begins or
-// goes on.
-func OpenLedger(x *index.Index, c Command) (*Ledger, error) {
-	l := &Ledger{index: x, command: c}
+// OpenLedger reads the index's notes of earlier runs. The job begins or goes on.
+func OpenLedger(x *index.Index, job *Job) (*Ledger, error) {
+	l := &Ledger{index: x, job: job}
 	var err error
 	if l.repeatable() {
-		if l.chosen, err = c.choices(); err != nil {
+		if l.chosen, err = job.choices(); err != nil {
 			return nil, err
 		}
 	}
@@ -137,9 +121,9 @@ func OpenLedger(x *index.Index, c Command) (*Ledger, error) {
 	if err != nil || len(stored) == 0 {
 		return l, err
 	}
-	l.found = new(entry)
+	l.found = new(Unfinished)
 	if json.Unmarshal(stored, l.found) != nil {
-		l.found = &entry{foreign: true}
+		l.found = &Unfinished{Foreign: true}
 	} else if left := x.Left(); left != nil {
 		l.found.Progress.Tally.Documents, l.found.Saved = int64(left.Documents), left.Time
 	}
@@ -147,16 +131,7 @@ func OpenLedger(x *index.Index, c Command) (*Ledger, error) {
 }
 
 // Unfinished returns the run that another process has left; nil if there is none.
-func (l *Ledger) Unfinished() *Unfinished {
-	if l.found == nil {
-		return nil
-	}
-	e := l.found
-	return &Unfinished{
-		Args: e.Command, Documents: e.Progress.Tally.Documents, Kept: e.Progress.Tally.Kept, Saved: time.Unix(e.Saved, 0),
-		Decided: e.Progress.Ended, Foreign: e.foreign, Pipe: e.Pipe, Gone: e.Gone,
-	}
-}
+func (l *Ledger) Unfinished() *Unfinished { return l.found }
 
 // CanContinue reports whether this run could be continued if it were stopped: the
 // inputs can be read again, the outputs cut back, and the index knows how far it came.
@@ -164,7 +139,7 @@ func (l *Ledger) CanContinue() bool { return l.repeatable() && l.index.Table() !
 
 // repeatable reports whether this very command can be given again.
 func (l *Ledger) repeatable() bool {
-	return l.command.Lasting && !l.command.ReadsPipe() && !l.command.writesPipe()
+	return !l.job.Temporary && !l.job.ReadsPipe() && !l.job.writesPipe()
 }
 
 // Continue returns how far the unfinished run has come. It returns a RefusedError unless this is
@@ -172,19 +147,19 @@ func (l *Ledger) repeatable() bool {
 func (l *Ledger) Continue() (*Progress, error) {
 	e := l.found
 	refused := func(why Refusal, err error) (*Progress, error) {
-		return nil, &RefusedError{Why: why, Run: *l.Unfinished(), Err: err}
+		return nil, &RefusedError{Why: why, Run: *l.found, Err: err}
 	}
 	switch {
-	case e.foreign:
+	case e.Foreign:
 		return refused(OtherVersion, nil)
 	case e.Pipe:
 		return refused(OverPipe, nil)
 	case !l.CanContinue():
-		return nil, &RefusedError{Why: OtherCommand, Run: *l.Unfinished(), Other: []Choice{ChosenPipe}}
+		return nil, &RefusedError{Why: OtherCommand, Run: *l.found, Other: []Choice{ChosenPipe}}
 	case !reflect.DeepEqual(l.chosen, e.Choices):
-		return nil, &RefusedError{Why: OtherCommand, Run: *l.Unfinished(), Other: l.chosen.other(e.Choices)}
+		return nil, &RefusedError{Why: OtherCommand, Run: *l.found, Other: l.chosen.other(&e.Choices)}
 	}
-	inputs := l.command.Inputs
+	inputs := l.job.Inputs
 	for i, in := range inputs[:min(len(e.Prints), len(inputs))] {
 		print, err := input.Fingerprint(in)
 		if err != nil {
@@ -204,7 +179,7 @@ func (l *Ledger) Continue() (*Progress, error) {
 // that part again, so GiveUp cuts it off. Output from a pipe could not be made again.
 func (l *Ledger) GiveUp() (left []string, err error) {
 	e := l.found
-	if e.foreign || e.Pipe {
+	if e.Foreign || e.Pipe {
 		return nil, nil
 	}
 	if tree := e.Progress.Tree; tree != nil {
@@ -230,17 +205,17 @@ func (l *Ledger) GiveUp() (left []string, err error) {
 // OpenOutputs creates the outputs or, after Continue, cuts those of the unfinished run
 // back to its last checkpoint. An error leaves none open.
 func (l *Ledger) OpenOutputs() (o Outputs, err error) {
-	o.Annotate, o.Others, o.Spans = l.command.Annotate, l.command.Others, l.command.Spans
 	worthless, err := l.worthless()
 	if err != nil {
 		return o, err
 	}
+	names := l.job.names()
 	for i, to := range []**output.Writer{&o.Kept, &o.Report, &o.Rejects} {
-		name := l.command.Outputs[i]
+		name := names[i]
 		switch {
 		case name == "":
 		case l.goesOn == nil:
-			*to, err = output.CreateOver(name, worthless...)
+			*to, err = output.Create(name, worthless...)
 		default:
 			*to, err = l.reopen(name, l.goesOn.Written[i])
 		}
@@ -248,7 +223,7 @@ func (l *Ledger) OpenOutputs() (o Outputs, err error) {
 			return o, errors.Join(err, o.Abort())
 		}
 	}
-	if err := errors.Join(enclose(o.Kept, l.command.Enclosure), enclose(o.Report, l.command.Report), lead(o.Kept, l.command.Head)); err != nil {
+	if err := errors.Join(enclose(o.Kept, l.job.Enclosure), enclose(o.Report, l.job.Tabled), lead(o.Kept, l.job.Head)); err != nil {
 		return o, errors.Join(err, o.Abort())
 	}
 	if o.Tree, err = l.openTree(worthless); err != nil {
@@ -273,33 +248,38 @@ func (l *Ledger) reopen(name string, at output.Mark) (*output.Writer, error) {
 			return nil, foundErr
 		}
 	}
-	return nil, &RefusedError{Why: OutputGone, Run: *l.Unfinished(), Err: err}
+	return nil, &RefusedError{Why: OutputGone, Run: *l.found, Err: err}
 }
 
 // Save returns the note that a checkpoint stores of the run, reading or decided; nil if no later
 // run could use it.
 func (l *Ledger) Save(p Progress) map[string][]byte {
-	c := &l.command
+	job := l.job
 	l.last = &p
-	if !c.Lasting || l.index.Table() == nil && !c.ReadsPipe() {
+	if job.Temporary || l.index.Table() == nil && !job.ReadsPipe() {
 		return nil
 	}
-	e := entry{
-		Command: c.Args, Choices: l.chosen, Progress: p,
-		Pipe: !l.CanContinue(), Gone: c.leavesNothing(), Saved: c.Now().Unix(),
+	e := Unfinished{
+		Args: job.Args, Choices: l.chosen, Progress: p,
+		Pipe: !l.CanContinue(), Gone: job.leavesNothing(), Saved: job.now().Unix(),
 	}
 	if !e.Pipe {
-		for _, in := range c.Inputs[len(l.prints) : p.At.Input+1] {
+		for _, in := range job.Inputs[len(l.prints) : p.At.Input+1] {
 			print, _ := input.Fingerprint(in) // gone meanwhile: unknown
 			l.prints = append(l.prints, print)
 		}
 		e.Prints = l.prints
 	}
-	stored, err := json.Marshal(e)
+	return map[string][]byte{LedgerName: encoded(e)}
+}
+
+// encoded is a value as the index stores it.
+func encoded(value any) []byte {
+	stored, err := json.Marshal(value)
 	if err != nil {
 		panic(err) // plain values only
 	}
-	return map[string][]byte{LedgerName: stored}
+	return stored
 }
 
 // Publish gives all outputs their names. That comes before Note: an index that knows
@@ -321,4 +301,21 @@ func (l *Ledger) Note(full bool) error {
 		return err
 	}
 	return step.Done("ended")
+}
+
+// ErrUnfinished is returned by CheckCompleted for an index on which a run was interrupted.
+var ErrUnfinished = errors.New("a run on it was interrupted: not all that it knows is in the outputs of that run yet; finish it first, by the same command")
+
+// CheckCompleted refuses an index with unsettled documents, judging by the values stored in it. Such an
+// index has an interrupted run that may be continued, or one whose outputs lack their names.
+func CheckCompleted(value func(name string) ([]byte, error)) error {
+	stored, err := value(LedgerName)
+	if err != nil || len(stored) == 0 {
+		return err
+	}
+	var e Unfinished
+	if json.Unmarshal(stored, &e) == nil && e.Gone {
+		return nil // the run will not go on
+	}
+	return ErrUnfinished
 }

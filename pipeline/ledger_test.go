@@ -27,7 +27,7 @@ import (
 type told struct {
 	t       *testing.T
 	dir     string
-	command Command
+	command Job
 	format  jsonl.Format
 	alone   bool // the index has no table
 }
@@ -50,10 +50,10 @@ func newTold(t *testing.T) *told {
 	}
 	inputs, _, err := input.Expand([]string{r.path("a.jsonl"), r.path("b.jsonl")}, jsonl.Format{}.Endings())
 	indextest.Must(t, err)
-	r.command = Command{
-		Args: []string{"a.jsonl", "b.jsonl"}, Inputs: inputs, Format: "jsonl", Lasting: true,
-		Outputs: [3]string{r.path("kept.jsonl"), r.path("report.jsonl"), r.path("bad.jsonl")},
-		Now:     func() time.Time { return time.Unix(1700000000, 0) },
+	r.command = Job{
+		Args: []string{"a.jsonl", "b.jsonl"}, Inputs: inputs, Choices: Choices{Format: "jsonl"},
+		Out: r.path("kept.jsonl"), Report: r.path("report.jsonl"), Rejects: r.path("bad.jsonl"),
+		Now: func() time.Time { return time.Unix(1700000000, 0) },
 	}
 	return r
 }
@@ -66,7 +66,7 @@ func (r *told) open() (*index.Index, *Ledger, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := OpenLedger(x, r.command)
+	l, err := OpenLedger(x, &r.command)
 	if err != nil {
 		return nil, nil, errors.Join(err, x.Close())
 	}
@@ -85,7 +85,7 @@ func (r *told) run() (err error) {
 	}
 	job := Job{
 		Scheme: x.Scheme(), Workers: 1, MaxBad: -1, CheckpointBytes: 5000,
-		Now: r.command.Now, Save: l.Save, Window: r.command.Window,
+		Now: r.command.Now, Save: l.Save, Choices: r.command.Choices,
 	}
 	var source corpus.SourceConfig
 	if l.Unfinished() != nil {
@@ -126,7 +126,7 @@ func (r *told) stopAfter(n int) (name string, err error) {
 func (r *told) files() map[string]string {
 	r.t.Helper()
 	all := map[string]string{}
-	for _, name := range r.command.Outputs {
+	for _, name := range r.command.names() {
 		for _, name := range []string{name, name + input.PartialSuffix} {
 			data, err := os.ReadFile(name)
 			if !errors.Is(err, fs.ErrNotExist) {
@@ -158,7 +158,7 @@ func (r *told) remembered() (bits uint64, docs uint32) {
 func (r *told) reset() {
 	r.t.Helper()
 	indextest.Must(r.t, os.RemoveAll(r.path("index")))
-	for _, name := range r.command.Outputs {
+	for _, name := range r.command.names() {
 		all, err := filepath.Glob(name + "*")
 		indextest.Must(r.t, err)
 		for _, name := range all {
@@ -267,21 +267,21 @@ func TestNotContinued(t *testing.T) {
 		want Refusal
 		than []Choice
 	}{
-		{"another output", func(r *told) error { r.command.Outputs[0] = r.path("other.jsonl"); return nil }, OtherCommand, []Choice{ChosenOutputs}},
-		{"other rules", func(r *told) error { r.command.Rules.Threshold = 0.9; return nil }, OtherCommand, []Choice{ChosenRules}},
-		{"other fields", func(r *told) error { r.command.Format = "jsonl id url"; return nil }, OtherCommand, []Choice{ChosenFormat}},
+		{"another output", func(r *told) error { r.command.Out = r.path("other.jsonl"); return nil }, OtherCommand, []Choice{ChosenOutputs}},
+		{"other rules", func(r *told) error { r.command.Rules.Threshold = 0.9; return nil }, OtherCommand, []Choice{"rules"}},
+		{"other fields", func(r *told) error { r.command.Format = "jsonl id url"; return nil }, OtherCommand, []Choice{"format"}},
 		{"an input less", func(r *told) error { r.command.Inputs = r.command.Inputs[:1]; return nil }, OtherCommand, []Choice{ChosenInputs}},
 		{"inputs in another order", func(r *told) error { slices.Reverse(r.command.Inputs); return nil }, OtherCommand, []Choice{ChosenInputs}},
-		{"a batch", func(r *told) error { r.command.Batch = "b"; return nil }, OtherCommand, []Choice{ChosenBatch}},
-		{"a window", func(r *told) error { r.command.Window.Seconds = 9; return nil }, OtherCommand, []Choice{ChosenWindow}},
-		{"what is told beside", func(r *told) error { r.command.Spans, r.command.Others = true, true; return nil }, OtherCommand, []Choice{ChosenOthers, ChosenSpans}},
-		{"newer versions", func(r *told) error { r.command.ReplaceSameID = true; return nil }, OtherCommand, []Choice{ChosenSameID}},
-		{"another index", func(r *told) error { r.command.Against = []index.AgainstID{{Edge: 1}}; return nil }, OtherCommand, []Choice{ChosenAgainst}},
-		{"to a pipe", func(r *told) error { r.command.Outputs[0] = input.Stdin; return nil }, OtherCommand, []Choice{ChosenPipe}},
+		{"a batch", func(r *told) error { r.command.Batch = "b"; return nil }, OtherCommand, []Choice{"batch"}},
+		{"a window", func(r *told) error { r.command.Window.Seconds = 9; return nil }, OtherCommand, []Choice{"window"}},
+		{"what is told beside", func(r *told) error { r.command.Spans, r.command.Others = true, true; return nil }, OtherCommand, []Choice{"others", "spans"}},
+		{"newer versions", func(r *told) error { r.command.ReplaceSameID = true; return nil }, OtherCommand, []Choice{"replace"}},
+		{"another index", func(r *told) error { r.command.Against = []index.AgainstID{{Edge: 1}}; return nil }, OtherCommand, []Choice{"against"}},
+		{"to a pipe", func(r *told) error { r.command.Out = input.Stdin; return nil }, OtherCommand, []Choice{ChosenPipe}},
 		{"an input longer", func(r *told) error {
 			r.command.Annotate, r.command.MaxRecord = !r.command.Annotate, 7
 			return os.WriteFile(r.path("b.jsonl"), nil, 0o666)
-		}, OtherCommand, []Choice{ChosenInputState, ChosenAnnotate, ChosenMaxRecord}},
+		}, OtherCommand, []Choice{ChosenInputState, "annotate", "max_record"}},
 		{"an input changed", func(r *told) error { return rewrite(r.path("a.jsonl")) }, InputChanged, nil},
 		{"an output gone", func(r *told) error { return os.Remove(r.path("kept.jsonl.partial")) }, OutputGone, nil},
 	} {
@@ -290,7 +290,7 @@ func TestNotContinued(t *testing.T) {
 			indextest.Must(t, c.harm(r))
 			var refused *RefusedError
 			err := r.run()
-			if !errors.As(err, &refused) || refused.Why != c.want || refused.Error() == "" || refused.Run.Documents == 0 {
+			if !errors.As(err, &refused) || refused.Why != c.want || refused.Error() == "" || refused.Run.Progress.Tally.Documents == 0 {
 				t.Fatalf("%v", err)
 			}
 			if !slices.Equal(refused.Other, c.than) {
@@ -324,7 +324,7 @@ func TestGivenUp(t *testing.T) {
 	indextest.Must(t, err)
 	defer x.Close()
 	u := l.Unfinished()
-	if u == nil || u.Foreign || u.Pipe || u.Decided || u.Kept == 0 || u.Saved.Unix() != 1700000000 || !slices.Equal(u.Args, r.command.Args) {
+	if u == nil || u.Foreign || u.Pipe || u.Progress.Ended || u.Progress.Tally.Kept == 0 || u.Saved != 1700000000 || !slices.Equal(u.Args, r.command.Args) {
 		t.Errorf("%+v", u)
 	}
 	left, err := l.GiveUp()
@@ -361,7 +361,7 @@ func TestLedgerOfAPipe(t *testing.T) {
 		r := newTold(t)
 		r.command.Inputs = []input.Input{{Path: input.Stdin, Name: "stdin", Size: -1}}
 		if gone {
-			r.command.Outputs = [3]string{input.Stdin}
+			r.command.Out, r.command.Report, r.command.Rejects = input.Stdin, "", ""
 		}
 		x, l, err := r.open()
 		indextest.Must(t, err)
@@ -391,16 +391,16 @@ func TestLedgerOfAPipe(t *testing.T) {
 // TestNoLedgerWithoutAnIndex that outlasts the process.
 func TestNoLedgerWithoutAnIndex(t *testing.T) {
 	r := newTold(t)
-	r.command.Lasting = false
+	r.command.Temporary = true
 	x, l, err := r.open()
 	indextest.Must(t, err)
 	defer x.Close()
 	if l.Save(Progress{}) != nil || l.CanContinue() {
 		t.Error("it stores a run")
 	}
-	r.command.Lasting = true
+	r.command.Temporary = false
 	r.command.Inputs[0].Path = r.path("nothing")
-	if _, err := OpenLedger(x, r.command); err == nil {
+	if _, err := OpenLedger(x, &r.command); err == nil {
 		t.Error("an input that is not there")
 	}
 }
@@ -413,7 +413,7 @@ func TestNamedWhileReading(t *testing.T) {
 	indextest.Must(t, err)
 	at, err := l.Continue()
 	indextest.Must(t, err)
-	kept := r.command.Outputs[0]
+	kept := r.command.Out
 	indextest.Must(t, os.Truncate(kept+input.PartialSuffix, at.Written[0].Size))
 	indextest.Must(t, os.Rename(kept+input.PartialSuffix, kept))
 	indextest.Must(t, x.Close())
@@ -436,12 +436,12 @@ func TestPipeIsGivenUp(t *testing.T) {
 	indextest.Must(t, w.WriteRecord([]byte("a record\n")))
 	at, err := w.Sync()
 	indextest.Must(t, errors.Join(err, w.Abort()))
-	stored, err := json.Marshal(entry{Pipe: true, Choices: choices{Outputs: []string{kept}}, Progress: Progress{Written: Written{at}}})
+	stored, err := json.Marshal(Unfinished{Pipe: true, Choices: choices{Outputs: []string{kept}}, Progress: Progress{Written: Written{at}}})
 	indextest.Must(t, err)
 	x, l, err := r.open()
 	indextest.Must(t, err)
 	defer x.Close()
-	l.found = new(entry)
+	l.found = new(Unfinished)
 	indextest.Must(t, json.Unmarshal(stored, l.found))
 	if left, err := l.GiveUp(); left != nil || err != nil {
 		t.Errorf("%q, %v", left, err)
@@ -475,12 +475,12 @@ func TestLaterInputChanged(t *testing.T) {
 // TestBegunByAnother: what was written before anything was remembered is put aside by another
 // command, whatever that has otherwise, and written anew by the same.
 func TestBegunByAnother(t *testing.T) {
-	for what, change := range map[string]func(c *Command){
-		"":                 func(*Command) {},
-		"rules":            func(c *Command) { c.Rules.Threshold = .9 },
-		"inputs":           func(c *Command) { c.Inputs = c.Inputs[1:] },
-		"order of inputs":  func(c *Command) { slices.Reverse(c.Inputs) },
-		"records that are": func(c *Command) { c.Others = true },
+	for what, change := range map[string]func(c *Job){
+		"":                 func(*Job) {},
+		"rules":            func(c *Job) { c.Rules.Threshold = .9 },
+		"inputs":           func(c *Job) { c.Inputs = c.Inputs[1:] },
+		"order of inputs":  func(c *Job) { slices.Reverse(c.Inputs) },
+		"records that are": func(c *Job) { c.Others = true },
 	} {
 		r := newTold(t)
 		step.Hook = func(name string) error {
@@ -500,6 +500,32 @@ func TestBegunByAnother(t *testing.T) {
 		indextest.Must(t, err)
 		if want := min(len(what), 1); len(aside) != want {
 			t.Errorf("another %s: %q is put aside", what, aside)
+		}
+	}
+}
+
+// TestStoredChoices: runs interrupted under earlier versions are continued, so what is stored of a
+// command stays as it is.
+func TestStoredChoices(t *testing.T) {
+	files := choices{Inputs: []inputID{{"/in", 1, 2}}, Outputs: []string{"/out", "", ""}}
+	const head = `{"inputs":[{"path":"/in","size":1,"mtime":2}],"outputs":["/out","",""],`
+	const rules = `"rules":{"Threshold":0,"Score":0,"RemoveMosaics":false},`
+	few, all := files, files
+	all.Dir, all.Tree = "/dir", "digest"
+	all.Choices = Choices{
+		Annotate: true, Format: "jsonl", MaxRecord: 7, Batch: "b", ReplaceSameID: true, Others: true, Spans: true,
+		Against: []index.AgainstID{{}}, Window: Window{Seconds: 9, Told: true},
+	}
+	against, err := json.Marshal(all.Against)
+	indextest.Must(t, err)
+	for want, c := range map[string]choices{
+		head + `"annotate":false,` + rules + `"format":"","max_record":0}`: few,
+		head + `"dir":"/dir","tree":"digest","annotate":true,` + rules + `"format":"jsonl","max_record":7,"batch":"b","replace":true,` +
+			`"others":true,"spans":true,"against":` + string(against) + `,"window":{"Seconds":9,"Told":true}}`: all,
+	} {
+		got, err := json.Marshal(c)
+		if string(got) != want || err != nil {
+			t.Errorf("%s, %v\nwant %s", got, err, want)
 		}
 	}
 }

@@ -15,13 +15,10 @@ import (
 
 // Outputs are the files a run writes. Each may be nil.
 type Outputs struct {
-	Kept     *output.Writer // the kept records or, with Annotate, all records
-	Report   *output.Writer // a line of JSON for each document not unique
-	Rejects  *output.Writer // a line of JSON for each bad record
-	Annotate bool           // add the verdict to every record of Kept
-	Others   bool           // Kept has the removed records instead
-	Spans    bool           // Report names the shared passages
-	Tree     *output.Tree   // if not nil, Kept is one of its outputs after the other
+	Kept    *output.Writer // the kept records or, with Annotate, all records
+	Report  *output.Writer // a line of JSON for each document not unique
+	Rejects *output.Writer // a line of JSON for each bad record
+	Tree    *output.Tree   // if not nil, Kept is one of its outputs after the other
 }
 
 // AnnotationField is the field that holds the verdict of an annotated record.
@@ -53,6 +50,7 @@ func (o *Outputs) each(f func(*output.Writer) error) error {
 
 type outputs struct {
 	Outputs
+	Choices
 	format corpus.Format // of the inputs, and of Kept
 	before Written       // by the run being continued
 	late   bool          // nothing need be on the disk before the end
@@ -232,4 +230,12 @@ func (o *outputs) sync(ended bool) (written Written, err error) {
 		}
 	}
 	return written, step.Done("synced outputs")
+}
+
+// other writes a record that is no document, as it came.
+func (o *outputs) other(rec *record) error {
+	if o.Kept == nil {
+		return nil
+	}
+	return o.format.Keep(o.Kept, rec.raw)
 }

@@ -28,10 +28,10 @@ func TestPublication(t *testing.T) {
 			r.alone = true
 		},
 		"a tree": func(r *told) {
-			r.command.Outputs[0], r.command.Tree = "", treeBelow(r, "out", true)
+			r.command.Out, r.command.Tree = "", treeBelow(r, "out", true)
 		},
 		"a tree, without a table": func(r *told) {
-			r.alone, r.command.Outputs[0], r.command.Tree = true, "", treeBelow(r, "deep/out", false)
+			r.alone, r.command.Out, r.command.Tree = true, "", treeBelow(r, "deep/out", false)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
@@ -32,20 +33,28 @@ type Source interface {
 	Close() error
 }
 
-// Job is one pass over inputs.
+// Job is one pass over inputs: the choices of its user, and what was opened for it.
 type Job struct {
-	Source Source
-	Scheme feature.Scheme
-	Rules  dedup.Rules
+	Choices
+	Args   []string // the INPUT arguments, for messages
+	Inputs []input.Input
+	// Out, Report and Rejects name the outputs, "" for none.
+	Out, Report, Rejects string
+	// Tree is the plan of the outputs if each input has its own; nil if none has.
+	Tree *output.TreePlan
+	// Enclosure is how the kept records are written to one file; nil: one after the other. Tabled
+	// is the same of the report.
+	Enclosure, Tabled output.Enclosure
+	// Head precedes the kept records in one file. If nil, nothing does, or the beginning of the
+	// first input if that is a pipe.
+	Head []byte
 
-	Workers int // goroutines that parse and extract; at least 1
-
+	Source  Source
 	Outputs Outputs
-	// ReplaceSameID: see [index.Policy].
-	ReplaceSameID bool
-	Window        Window
-	MaxBad        int64 // bad records allowed; negative: any number
-	OnFull        index.OnFull
+	Scheme  feature.Scheme
+	Workers int   // goroutines that parse and extract; at least 1
+	MaxBad  int64 // bad records allowed; negative: any number
+	OnFull  index.OnFull
 
 	// CheckpointBytes of records between checkpoints, 0 means 256 MiB. Another
 	// one is taken whenever the table's memory is full.

@@ -16,7 +16,7 @@ type started struct {
 }
 
 // canStartOver reports whether this run simply runs again if nothing of it was remembered.
-func (l *Ledger) canStartOver() bool { return l.command.Lasting && !l.command.ReadsPipe() }
+func (l *Ledger) canStartOver() bool { return !l.job.Temporary && !l.job.ReadsPipe() }
 
 // worthless are the partial files of a run of this command that the index remembers
 // nothing of.
@@ -28,7 +28,7 @@ func (l *Ledger) worthless() ([]output.FileID, error) {
 	if err != nil || stored == nil {
 		return nil, err
 	}
-	chosen, err := l.command.choices()
+	chosen, err := l.job.choices()
 	if err != nil {
 		return nil, err
 	}
@@ -59,12 +59,8 @@ func (l *Ledger) noteStarted(o *Outputs) (err error) {
 	if len(b.Partials) == 0 {
 		return nil
 	}
-	if b.Choices, err = l.command.choices(); err != nil {
+	if b.Choices, err = l.job.choices(); err != nil {
 		return err
 	}
-	stored, err := json.Marshal(b)
-	if err != nil {
-		panic(err) // plain values only
-	}
-	return l.index.NoteStarted(stored)
+	return l.index.NoteStarted(encoded(b))
 }

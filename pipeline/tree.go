@@ -73,7 +73,7 @@ func (o *outputs) syncTree() (*output.TreeMark, error) {
 
 // openTree creates the tree or, after Continue, continues that of the unfinished run.
 func (l *Ledger) openTree(worthless []output.FileID) (*output.Tree, error) {
-	plan := l.command.Tree
+	plan := l.job.Tree
 	switch {
 	case plan == nil:
 		return nil, nil
@@ -82,20 +82,20 @@ func (l *Ledger) openTree(worthless []output.FileID) (*output.Tree, error) {
 	}
 	t, err := output.OpenTree(plan, *l.goesOn.Tree)
 	if err != nil {
-		return nil, &RefusedError{Why: OutputGone, Run: *l.Unfinished(), Err: err}
+		return nil, &RefusedError{Why: OutputGone, Run: *l.found, Err: err}
 	}
 	return t, nil
 }
 
 // treeIsAs reports whether the tree is as a finished run has left it.
 func (l *Ledger) treeIsAs(at *output.TreeMark) (bool, error) {
-	if l.command.Tree == nil {
+	if l.job.Tree == nil {
 		return true, nil
 	}
 	if at == nil {
 		return false, nil
 	}
-	return l.command.Tree.TreeIsAs(*at)
+	return l.job.Tree.TreeIsAs(*at)
 }
 
 // enclose sets the enclosure of an output, if both exist.

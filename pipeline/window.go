@@ -73,8 +73,8 @@ func (j *Job) latest() time.Time {
 
 // appendTime appends the document's own time to the data stored with it. A time in the future
 // counts as none.
-func appendTime(added []byte, doc *corpus.Document, latest func() time.Time) []byte {
-	if doc.Time.IsZero() || doc.Time.After(latest()) {
+func (j *Job) appendTime(added []byte, doc *corpus.Document) []byte {
+	if doc.Time.IsZero() || doc.Time.After(j.latest()) {
 		return added
 	}
 	return index.AppendTime(added, doc.Time.Unix())

@@ -100,15 +100,15 @@ func TestTimesToCome(t *testing.T) {
 		time.Second: 0, 8 * time.Second: time.Second, 12 * time.Hour: 90 * time.Minute, 8 * 24 * time.Hour: 24 * time.Hour, 1000 * time.Hour: 24 * time.Hour,
 	} {
 		for _, pipe := range []bool{true, false} {
-			job := &Job{Window: Window{Seconds: uint32(window / time.Second), Told: true}, Pipe: pipe, Now: func() time.Time { return now }}
+			job := &Job{Choices: Choices{Window: Window{Seconds: uint32(window / time.Second), Told: true}}, Pipe: pipe, Now: func() time.Time { return now }}
 			job.began = job.whenBegun()
 			for ahead, want := range map[time.Duration]bool{-50 * 365 * 24 * time.Hour: true, 0: true, most: true, most + time.Second: false} {
 				doc := corpus.Document{Time: now.Add(ahead)}
-				if got := appendTime(nil, &doc, job.latest); len(got) > 0 != want || want && len(got) != storedTime {
+				if got := job.appendTime(nil, &doc); len(got) > 0 != want || want && len(got) != storedTime {
 					t.Errorf("a window of %v, a document of %v from now: %d bytes, want it believed: %v", window, ahead, len(got), want)
 				}
 			}
-			if len(appendTime(nil, &corpus.Document{}, job.latest)) > 0 {
+			if len(job.appendTime(nil, &corpus.Document{})) > 0 {
 				t.Error("a document that tells no time has one")
 			}
 		}
@@ -120,7 +120,7 @@ func TestTimesToCome(t *testing.T) {
 func TestWindowIsNotEmptied(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	for _, window := range []time.Duration{time.Minute, 12 * time.Hour, 48 * time.Hour, 300 * 24 * time.Hour} {
-		job := &Job{Window: Window{Seconds: uint32(window / time.Second), Told: true}, Pipe: true, Now: func() time.Time { return now }}
+		job := &Job{Choices: Choices{Window: Window{Seconds: uint32(window / time.Second), Told: true}}, Pipe: true, Now: func() time.Time { return now }}
 		if edge := job.latest().Add(-window); edge.After(now.Add(-window * 7 / 8)) {
 			t.Errorf("a window of %v: a document moves the edge to %v before now", window, now.Sub(edge))
 		}

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"iter"
-	"time"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/output"
@@ -12,32 +11,25 @@ import (
 
 // worker holds the private data of one goroutine that parses and extracts.
 type worker struct {
-	field     string // added to every record, "" for none
+	job       *Job
 	parser    corpus.Parser
 	extractor *feature.Extractor
 	set       feature.Set
 	help      func() // with the commit, if that needs any; nil without a pool
 	linker    dedup.Linker
-	store     func(dst []byte, file string, doc *corpus.Document) []byte // Job.Store
-	parsed    func(*corpus.Block, iter.Seq[*corpus.Document]) error      // Job.Parsed
-	latest    func() time.Time                                           // Job.latest if documents carry their times, else nil
 }
 
-// newWorker returns a worker. With annotations every record is answered.
 func (j *Job) newWorker() (*worker, error) {
-	field := ""
-	if j.Outputs.Annotate {
-		field = AnnotationField
-	}
 	extractor, err := feature.NewExtractor(j.Scheme)
-	if err != nil {
-		return nil, err
+	return &worker{job: j, extractor: extractor}, err
+}
+
+// newParser returns a parser. With annotations every record is answered.
+func (w *worker) newParser(format corpus.Format) (corpus.Parser, error) {
+	if w.job.Annotate {
+		return format.NewParser(AnnotationField)
 	}
-	w := &worker{field: field, extractor: extractor, store: j.Store, parsed: j.Parsed}
-	if j.Window.Told {
-		w.latest = j.latest
-	}
-	return w, nil
+	return format.NewParser("")
 }
 
 // all are the records of the block. Each is valid until the next.
@@ -57,7 +49,7 @@ func (b *block) all() iter.Seq[*corpus.Document] {
 // fill parses the block and extracts the features of its documents.
 func (w *worker) fill(b *block) (err error) {
 	if w.parser == nil {
-		if w.parser, err = b.source.Format.NewParser(w.field); err != nil {
+		if w.parser, err = w.newParser(b.source.Format); err != nil {
 			return err
 		}
 	}
@@ -75,11 +67,11 @@ func (w *worker) fill(b *block) (err error) {
 			w.extractor.ExtractFor(&w.set, doc.Text, doc.Exact)
 			b.features = append(b.features, w.set.Features...)
 			b.data = append(b.data, w.set.Data...)
-			if w.latest != nil {
-				b.added = appendTime(b.added, doc, w.latest)
+			if w.job.Window.Told {
+				b.added = w.job.appendTime(b.added, doc)
 			}
-			if w.store != nil {
-				b.added = w.store(b.added, b.source.File, doc)
+			if w.job.Store != nil {
+				b.added = w.job.Store(b.added, b.source.File, doc)
 			}
 			r.set = w.set
 		}
@@ -100,8 +92,8 @@ func (w *worker) fill(b *block) (err error) {
 	if w.help != nil {
 		w.link(b)
 	}
-	if w.parsed != nil {
-		return w.parsed(&b.source, b.all())
+	if w.job.Parsed != nil {
+		return w.job.Parsed(&b.source, b.all())
 	}
 	return nil
 }

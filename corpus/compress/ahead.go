@@ -270,27 +270,11 @@ func (a *Ahead) decode(p *Piece, d *aheadDecoders) {
 			return
 		}
 		var n int
-		n, err = readFull(r, buf)
+		n, err = ReadFull(r, buf)
 		if !a.queue.put(p, chunk{buf[:n], read, used(), err}) {
 			return
 		}
 	}
-}
-
-// readFull reads until p is full. Beside the bytes it returns the error that ends them.
-func readFull(r io.Reader, p []byte) (n int, err error) {
-	for idle := 0; n < len(p) && err == nil; idle++ {
-		var got int
-		got, err = r.Read(p[n:])
-		n += got
-		switch {
-		case got > 0:
-			idle = 0
-		case idle == 100:
-			err = io.ErrNoProgress
-		}
-	}
-	return n, err
 }
 
 // decoder returns the decoder of a piece. A piece with maybe much memory waits for its turn.
@@ -306,14 +290,18 @@ func (a *Ahead) decoder(p *Piece, d *aheadDecoders, used func() int64) (io.Reade
 		}
 		return true
 	}
+	s := series{r: d.buf, at: used, stop: stop}
 	switch p.In.Kind {
-	case "gzip":
-		m := d.members(d.buf, used)
-		m.stop = stop
-		return m, nil
-	case "zstd":
-		f := d.frames(d.buf, used)
-		f.stop, f.limit = stop, a.limits.MaxWindow
+	case "gzip", "zstd", "bzip2":
+	default:
+		if !a.queue.awaitTurn(p) {
+			return nil, errClosed
+		}
+		return a.large.open(p.In.Kind, s)
+	}
+	r, err := d.open(p.In.Kind, s)
+	if f, is := r.(*frames); is {
+		f.limit = a.limits.MaxWindow
 		f.decoder = func(window int64) (*zstd.Decoder, error) {
 			if 0 <= window && window <= d.MaxWindow {
 				return d.forWindow(window)
@@ -323,14 +311,8 @@ func (a *Ahead) decoder(p *Piece, d *aheadDecoders, used func() int64) (io.Reade
 			}
 			return a.large.forWindow(window)
 		}
-		return f, nil
-	case "bzip2":
-		return d.DecodeStream(p.In.Kind, d.buf)
 	}
-	if !a.queue.awaitTurn(p) {
-		return nil, errClosed
-	}
-	return a.large.DecodeStream(p.In.Kind, d.buf)
+	return r, err
 }
 
 // Input returns the first piece of the input to read now. Pieces before it are not needed any more. Nil

@@ -14,58 +14,63 @@ import (
 // errHandedOver ends the reading of members or frames if another piece reads the following ones.
 var errHandedOver = errors.New("what follows is read by another")
 
+// series reads the members or frames of a file, which follow each other.
+type series struct {
+	r    *bufio.Reader
+	at   func() int64              // bytes of the file that are used up
+	stop func(begin int64) bool    // whether what begins there is another's; nil: nothing is
+	next func() (io.Reader, error) // io.EOF: there is none
+	open io.Reader
+}
+
+func (s *series) Read(p []byte) (n int, err error) {
+	for n == 0 && err == nil {
+		if s.open == nil {
+			if s.open, err = s.next(); err != nil {
+				s.open = nil
+				return 0, err
+			}
+		}
+		n, err = s.open.Read(p)
+		if err == io.EOF {
+			s.open, err = nil, nil
+		} else if len(p) == 0 {
+			break
+		}
+	}
+	return n, err
+}
+
 // members reads the members of a gzip file one after the other. Zeros between
 // them and behind the last are passed over, as gzip does: tapes, tar and some
 // file systems pad with them.
 type members struct {
+	series
 	gzip *gzip.Reader
-	r    *bufio.Reader
-	at   func() int64           // bytes of the file that are used up
-	stop func(begin int64) bool // whether the member that begins there is another's; nil: none is
-	open bool
 }
 
-func (m *members) Read(p []byte) (int, error) {
-	for {
-		if !m.open {
-			if err := m.next(); err != nil {
-				return 0, err
-			}
-		}
-		n, err := m.gzip.Read(p)
-		switch {
-		case err != io.EOF:
-			return n, err
-		case n > 0:
-			return n, nil // the end of the member comes again
-		}
-		m.open = false
-	}
-}
-
-// next goes to the next member. It returns io.EOF if there is none.
-func (m *members) next() error {
+// follow goes to the next member. It returns io.EOF if there is none.
+func (m *members) follow() (io.Reader, error) {
 	if err := skipZeros(m.r); err != nil {
-		return err
+		return nil, err
 	}
 	if m.stop != nil && m.stop(m.at()) {
-		return errHandedOver
+		return nil, errHandedOver
 	}
 	head, err := m.r.Peek(2)
 	switch {
 	case err == io.EOF && head[0] == GzipMagic[0]:
-		return io.ErrUnexpectedEOF
+		return nil, io.ErrUnexpectedEOF
 	case err != nil && err != io.EOF:
-		return err
+		return nil, err
 	case string(head) != GzipMagic:
-		return fmt.Errorf("what follows byte %d of the file is not gzip: cut it off, or unpack the file yourself", m.at())
+		return nil, fmt.Errorf("what follows byte %d of the file is not gzip: cut it off, or unpack the file yourself", m.at())
 	}
 	if err := m.gzip.Reset(m.r); err != nil {
-		return NoEOF(err)
+		return nil, NoEOF(err)
 	}
 	m.gzip.Multistream(false)
-	m.open = true
-	return nil
+	return m.gzip, nil
 }
 
 // WindowError says that a zstd frame needs a larger window than is allowed.
@@ -81,69 +86,61 @@ func (e *WindowError) Error() string {
 // frames reads the frames of a zstd file one after the other. Frames that are to be
 // skipped may stand anywhere.
 type frames struct {
-	r       *bufio.Reader
-	at      func() int64           // bytes of the file that are used up
-	stop    func(begin int64) bool // whether the frame that begins there is another's; nil: none is
+	series
 	decoder func(window int64) (*zstd.Decoder, error)
 	limit   int64 // of windows
-
-	zstd  *zstd.Decoder // of the open frame
-	frame zstdFrame
-	open  bool
 }
 
-func (f *frames) Read(p []byte) (int, error) {
-	for {
-		if !f.open {
-			if err := f.next(); err != nil {
-				return 0, err
-			}
-		}
-		n, err := f.zstd.Read(p)
-		if err == io.EOF {
-			f.open, err = false, f.frame.err
-		}
-		if n > 0 || err != nil || len(p) == 0 {
-			return n, f.frame.explain(err, f.limit)
-		}
-	}
-}
-
-// next goes to the next frame. It returns io.EOF if there is none.
-func (f *frames) next() error {
+// follow goes to the next frame. It returns io.EOF if there is none.
+func (f *frames) follow() (io.Reader, error) {
 	for {
 		if f.stop != nil && f.stop(f.at()) {
-			return errHandedOver
+			return nil, errHandedOver
 		}
 		head, err := f.r.Peek(4)
 		switch {
 		case len(head) == 0:
-			return err
+			return nil, err
 		case len(head) < 4:
-			return NoEOF(err)
+			return nil, NoEOF(err)
 		case string(head) == ZstdMagic:
 			return f.begin()
 		case !IsZstd(head):
-			return fmt.Errorf("what follows byte %d of the file is not zstd: cut it off, or unpack the file yourself", f.at())
+			return nil, fmt.Errorf("what follows byte %d of the file is not zstd: cut it off, or unpack the file yourself", f.at())
 		}
 		if err := skipFrame(f.r); err != nil {
-			return NoEOF(err)
+			return nil, NoEOF(err)
 		}
 	}
 }
 
 // begin begins a frame. Its header is read first, for the size of the window.
-func (f *frames) begin() error {
-	f.frame = zstdFrame{r: f.r}
-	err := f.frame.frameHeader()
-	if err == nil {
-		f.zstd, err = f.decoder(windowOf(f.frame.head, f.limit))
+func (f *frames) begin() (io.Reader, error) {
+	frame := newZstdFrame(f.r)
+	err := frame.frameHeader()
+	if err != nil {
+		return nil, err
 	}
-	if err == nil {
-		err = f.zstd.Reset(&f.frame)
+	dec, err := f.decoder(windowOf(frame.head, f.limit))
+	if err != nil {
+		return nil, err
 	}
-	f.open = err == nil
-	return err
+	return &openFrame{dec, frame, f.limit}, dec.Reset(frame)
+}
+
+// openFrame is a zstd frame as it is decoded.
+type openFrame struct {
+	zstd  *zstd.Decoder
+	frame *zstdFrame
+	limit int64 // of windows
+}
+
+func (o *openFrame) Read(p []byte) (int, error) {
+	n, err := o.zstd.Read(p)
+	if err == io.EOF && o.frame.err != nil {
+		err = o.frame.err
+	}
+	return n, o.frame.explain(err, o.limit)
 }
 
 // skipFrame passes over a skippable frame. Four bytes of its header are certain.

@@ -109,34 +109,44 @@ func (d *Decoders) Decode(name string, r Counter) (io.Reader, error) {
 		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}
 	at := func() int64 { return *r.N - start - int64(br.Buffered()) }
-	var decoded io.Reader
-	switch kind := CompressionOf(head); kind {
-	case "":
+	kind := CompressionOf(head)
+	if kind == "" {
 		return br, nil
-	case "gzip":
-		decoded = d.members(br, at)
-	case "zstd":
-		decoded = d.frames(br, at)
-	default:
-		if decoded, err = d.DecodeStream(kind, br); err != nil {
-			return nil, ReadError(name, NoEOF(err))
-		}
+	}
+	decoded, err := d.open(kind, series{r: br, at: at})
+	if err != nil {
+		return nil, ReadError(name, NoEOF(err))
 	}
 	return &Expansion{R: decoded, Stored: at, Most: d.MaxRatio}, nil
 }
 
-// DecodeStream undoes one of the compressions that are read as a whole. It returns nil
-// for any other name.
+// open decodes what a series has of a compression.
+func (d *Decoders) open(kind string, s series) (io.Reader, error) {
+	switch kind {
+	case "gzip":
+		if d.gzip == nil {
+			d.gzip = new(gzip.Reader)
+		}
+		m := &members{series: s, gzip: d.gzip}
+		m.next = m.follow
+		return m, nil
+	case "zstd":
+		f := &frames{series: s, limit: d.MaxWindow, decoder: d.forWindow}
+		f.next = f.follow
+		return f, nil
+	}
+	return d.DecodeStream(kind, s.r)
+}
+
+// DecodeStream undoes one of the compressions that are read as a whole.
 func (d *Decoders) DecodeStream(name string, br *bufio.Reader) (io.Reader, error) {
 	switch name {
 	case "bzip2":
 		return bzip2.NewReader(br), nil
 	case "lz4":
-		return &lz4Frames{r: br}, nil
-	case "xz":
-		return xz.NewReader(&xzGuard{r: br, limit: d.MaxWindow})
+		return lz4Frames(br), nil
 	}
-	return nil, nil
+	return xz.NewReader(newXZGuard(br, d.MaxWindow))
 }
 
 // HeadSize is the largest number of bytes that identify a compression.
@@ -176,19 +186,6 @@ func Begins(head []byte, magic string) bool {
 	return string(head[:n]) == magic[:n]
 }
 
-// members reads the members of a gzip file. at returns the used bytes.
-func (d *Decoders) members(r *bufio.Reader, at func() int64) *members {
-	if d.gzip == nil {
-		d.gzip = new(gzip.Reader)
-	}
-	return &members{gzip: d.gzip, r: r, at: at}
-}
-
-// frames reads the frames of a zstd file. at returns the used bytes.
-func (d *Decoders) frames(r *bufio.Reader, at func() int64) *frames {
-	return &frames{r: r, at: at, limit: d.MaxWindow, decoder: d.forWindow}
-}
-
 // forWindow is the decoder for a zstd frame with a window of any size.
 func (d *Decoders) forWindow(int64) (_ *zstd.Decoder, err error) {
 	if d.zstd == nil {
@@ -220,6 +217,23 @@ func CompressionOf(head []byte) string {
 		return "lz4"
 	}
 	return ""
+}
+
+// ReadFull reads until p is full. Unlike that of io.ReadFull, its error is always the reader's: io.EOF at
+// its end.
+func ReadFull(r io.Reader, p []byte) (n int, err error) {
+	for idle := 0; n < len(p) && err == nil; idle++ {
+		var got int
+		got, err = r.Read(p[n:])
+		n += got
+		switch {
+		case got > 0:
+			idle = 0
+		case idle == 100 && err == nil:
+			err = io.ErrNoProgress
+		}
+	}
+	return n, err
 }
 
 // NoEOF keeps a file that ends inside a header from looking like a proper end.

@@ -35,7 +35,7 @@ type Sections struct {
 	Kind   CodecKind
 	Gzip   *gzip.Reader
 	Zstd   *zstd.Decoder
-	frame  zstdFrame
+	frame  *zstdFrame
 
 	In     io.Reader // the open member
 	open   bool      // the only one there is
@@ -75,15 +75,15 @@ func (s *Sections) Next() error {
 		return err
 	}
 	s.Begin = s.at()
-	s.Raw.mark(s.Begin)
+	s.Raw.from = s.Begin
 	var err error
 	switch s.Kind {
 	case KindGzip:
 		s.In, err = s.Gzip, s.Gzip.Reset(s.Br)
 		s.Gzip.Multistream(false)
 	case KindZstd:
-		s.frame = zstdFrame{r: s.Br}
-		s.In, err = s.Zstd, s.Zstd.Reset(&s.frame)
+		s.frame = newZstdFrame(s.Br)
+		s.In, err = s.Zstd, s.Zstd.Reset(s.frame)
 	case KindPlain:
 		s.In = s.Br
 	}
@@ -196,7 +196,7 @@ func (s *Sections) headOf(stored []byte) []byte {
 	var r io.Reader
 	var err error
 	if s.Kind == KindZstd {
-		err = s.Zstd.Reset(&zstdFrame{r: bytes.NewReader(stored)})
+		err = s.Zstd.Reset(newZstdFrame(bytes.NewReader(stored)))
 		r = s.Zstd
 	} else {
 		err = s.Gzip.Reset(bytes.NewReader(stored))
@@ -229,8 +229,6 @@ type History struct {
 const maxHistory = 4 << 20
 
 func (h *History) at() int64 { return h.base + int64(h.pos) }
-
-func (h *History) mark(at int64) { h.from = at }
 
 // rewind goes back to a place, from another behind it. It goes back no further than
 // keeps the time in proportion to the input: damaged members may be made to stand in each

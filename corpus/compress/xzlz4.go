@@ -11,66 +11,32 @@ import (
 )
 
 // lz4Frames reads the frames of an lz4 file one after the other.
-type lz4Frames struct {
-	r   *bufio.Reader
-	lz4 *lz4.Reader
-}
-
-func (f *lz4Frames) Read(p []byte) (int, error) {
-	for {
-		if f.lz4 == nil {
-			if _, err := f.r.Peek(1); err != nil {
-				return 0, err
-			}
-			f.lz4 = lz4.NewReader(f.r)
-			if err := f.lz4.Apply(lz4.ConcurrencyOption(1)); err != nil {
-				return 0, err
-			}
+func lz4Frames(r *bufio.Reader) *series {
+	return &series{next: func() (io.Reader, error) {
+		if _, err := r.Peek(1); err != nil {
+			return nil, err
 		}
-		n, err := f.lz4.Read(p)
-		if err != io.EOF || n > 0 {
-			if err == io.EOF {
-				err = nil // it comes again
-			}
-			return n, err
-		}
-		f.lz4 = nil
-	}
+		frame := lz4.NewReader(r)
+		return frame, frame.Apply(lz4.ConcurrencyOption(1))
+	}}
 }
 
 // xzGuard hands on an xz file and refuses a block that asks for a larger dictionary
 // than is allowed, before the decoder takes the memory. It follows the structure of
 // The .xz File Format 1.2.1, sections 2 to 4, and of LZMA2's chunks.
 type xzGuard struct {
-	r     *bufio.Reader
+	guide
 	limit int64
-	out   []byte // to be handed on before anything else
-	left  int64  // to be handed on after it, before the next step
-	step  func() error
 	check int64 // bytes of a block's checksum
 	size  int64 // of the block, or the index, so far: it is padded to a multiple of 4
 }
 
 var errXZ = errors.New("it is not as xz files are")
 
-func (g *xzGuard) Read(p []byte) (int, error) {
-	for {
-		switch {
-		case len(g.out) > 0:
-			n := copy(p, g.out)
-			g.out = g.out[n:]
-			return n, nil
-		case g.left > 0:
-			n, err := g.r.Read(p[:min(int64(len(p)), g.left)])
-			g.left -= int64(n)
-			return n, NoEOF(err)
-		case g.step == nil:
-			g.step = g.stream
-		}
-		if err := g.step(); err != nil {
-			return 0, err
-		}
-	}
+func newXZGuard(r *bufio.Reader, limit int64) *xzGuard {
+	g := &xzGuard{guide: guide{r: r}, limit: limit}
+	g.step = g.stream
+	return g
 }
 
 // take reads n bytes to be handed on, and counts them.
@@ -173,10 +139,8 @@ func (g *xzGuard) chunk() error {
 // index passes over the index of a stream and its footer.
 func (g *xzGuard) index() error {
 	count, err := g.varint()
-	if err != nil {
-		return err
-	}
-	return g.records(2 * count)
+	g.step = func() error { return g.records(2 * count) }
+	return err
 }
 
 // records passes over so many numbers of an index, a few KiB at a time.
@@ -191,10 +155,6 @@ func (g *xzGuard) records(n uint64) error {
 			return err
 		}
 	}
-	return g.footer()
-}
-
-func (g *xzGuard) footer() error {
 	g.left, g.step = (4-g.size%4)%4+4+12, g.stream
 	return nil
 }

@@ -10,83 +10,83 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// byteReader is the source of a zstdFrame.
+// byteReader is the source of a guide.
 type byteReader interface {
 	io.Reader
 	io.ByteReader
+}
+
+// guide hands on the bytes of a compressed file, and follows its structure by them.
+type guide struct {
+	r    byteReader
+	out  []byte       // to be handed on before anything else
+	left int64        // to be handed on after it, before the next step
+	step func() error // reads what stands between pieces
+}
+
+func (g *guide) Read(p []byte) (int, error) {
+	for len(g.out) == 0 && g.left == 0 {
+		if err := g.step(); err != nil {
+			return 0, err
+		}
+	}
+	if len(g.out) > 0 {
+		n := copy(p, g.out)
+		g.out = g.out[n:]
+		return n, nil
+	}
+	n, err := g.r.Read(p[:min(int64(len(p)), g.left)])
+	g.left -= int64(n)
+	return n, NoEOF(err)
 }
 
 // zstdFrame hands on the bytes of one zstd frame and then io.EOF, following the headers of its blocks
 // (RFC 8878, section 3.1.1), so that frames are separate. A skippable frame before it is handed on as
 // part of it.
 type zstdFrame struct {
-	r     byteReader
-	state frameState
-	left  int64 // bytes to hand on before the state changes
+	guide
 	head  []byte
 	block [3]byte
-	out   []byte // of head, not handed on yet
-	sum   bool   // a checksum follows the blocks
-	last  bool   // no block follows
-	err   error  // which the decoder may take for the end
+	sum   bool  // a checksum follows the blocks
+	err   error // which the decoder may take for the end
 }
 
-type frameState uint8
-
-const (
-	atFrame frameState = iota
-	inSkippable
-	atBlock
-	atEnd
-)
+func newZstdFrame(r byteReader) *zstdFrame {
+	f := &zstdFrame{guide: guide{r: r}}
+	f.step = f.frameHeader
+	return f
+}
 
 func (f *zstdFrame) Read(p []byte) (int, error) {
-	for {
-		if len(f.out) > 0 {
-			n := copy(p, f.out)
-			f.out = f.out[n:]
-			return n, nil
-		}
-		if f.left > 0 {
-			n, err := f.r.Read(p[:min(int64(len(p)), f.left)])
-			f.left -= int64(n)
-			return n, NoEOF(err)
-		}
-		if err := f.advance(); err != nil {
-			if err != io.EOF {
-				f.err = err
-			}
-			return 0, err
-		}
+	n, err := f.guide.Read(p)
+	if err != nil && err != io.EOF {
+		f.err = err
 	}
+	return n, err
 }
 
-// advance reads what stands between pieces.
-func (f *zstdFrame) advance() error {
-	switch f.state {
-	case atFrame:
-		return f.frameHeader()
-	case inSkippable:
-		f.state = atFrame
-	case atBlock:
-		if f.last {
-			f.state = atEnd
-			if f.sum {
-				f.left = 4
-			}
-			return nil
-		}
-		head, err := f.take(f.block[:0], 3)
-		if err != nil {
-			return err
-		}
-		bits := uint32(head[0]) | uint32(head[1])<<8 | uint32(head[2])<<16
-		f.last, f.left, f.out = bits&1 != 0, int64(bits>>3), head
-		if bits>>1&3 == 1 { // a run: one byte
-			f.left = 1
-		}
-	default:
-		return io.EOF
+// blockHeader reads the header of a block.
+func (f *zstdFrame) blockHeader() error {
+	head, err := f.take(f.block[:0], 3)
+	if err != nil {
+		return err
+	}
+	bits := uint32(head[0]) | uint32(head[1])<<8 | uint32(head[2])<<16
+	f.left, f.out = int64(bits>>3), head
+	if bits>>1&3 == 1 { // a run: one byte
+		f.left = 1
+	}
+	if bits&1 != 0 {
+		f.step = f.checksum
+	}
+	return nil
+}
+
+// checksum passes over the bytes behind the last block.
+func (f *zstdFrame) checksum() error {
+	f.step = func() error { return io.EOF }
+	if f.sum {
+		f.left = 4
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func (f *zstdFrame) frameHeader() error {
 		if head, err = f.take(head, 4); err != nil {
 			return err
 		}
-		f.left, f.state = int64(binary.LittleEndian.Uint32(head[4:])), inSkippable
+		f.left = int64(binary.LittleEndian.Uint32(head[4:]))
 		f.head, f.out = head, head
 		return nil
 	}
@@ -125,7 +125,7 @@ func (f *zstdFrame) frameHeader() error {
 	if head, err = f.take(head, more); err != nil {
 		return err
 	}
-	f.sum, f.state = d>>2&1 != 0, atBlock
+	f.sum, f.step = d>>2&1 != 0, f.blockHeader
 	f.head, f.out = head, head
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/corpus"
 )
@@ -128,8 +129,20 @@ func (f *frames) noHeader(data []byte) string {
 	if f.format.Time != "" {
 		name += fmt.Sprintf(" and one %q", f.format.Time)
 	}
-	return fmt.Sprintf("the first row does not name one column %s, between commas, tabs, semicolons or pipes: name that of the text with --text-field; it begins with %q",
-		name, strings.ToValidUTF8(strings.TrimSuffix(first, "\r"), "\uFFFD"))
+	return fmt.Sprintf("the first row does not name one column %s, between commas, tabs, semicolons or pipes: name that of the text with --text-field; it begins with %q%s",
+		name, strings.ToValidUTF8(strings.TrimSuffix(first, "\r"), "\uFFFD"), otherEncoding(data))
+}
+
+// otherEncoding returns the remedy for a table whose first line is not text in UTF-8.
+func otherEncoding(data []byte) string {
+	line, _, whole := bytes.Cut(data, newline)
+	switch {
+	case bytes.IndexByte(line, 0) >= 0:
+		return "; if it is UTF-16 add --encoding utf-16le or utf-16be"
+	case whole && !utf8.Valid(line):
+		return "; it is not UTF-8: say in which encoding it is with --encoding, such as gbk"
+	}
+	return ""
 }
 
 // blank is how many bytes an empty line at the beginning of data has.

@@ -34,31 +34,7 @@ func (w *Writer) Enclose(e Enclosure) error {
 		}
 		return out
 	}
-	w.stream = &enclosedStream{w: w}
 	return nil
-}
-
-// enclosedStream writes a long record as a frame of its own.
-type enclosedStream struct {
-	w   *Writer
-	out io.Writer
-	src []byte
-}
-
-func (s *enclosedStream) Reset(out io.Writer) { s.out, s.src = out, nil }
-
-func (s *enclosedStream) Write(p []byte) (int, error) {
-	s.src = append(s.src, p...)
-	return len(p), nil
-}
-
-func (s *enclosedStream) Close() error {
-	out, err := s.w.enclosure.Frame(nil, s.src)
-	if err == nil {
-		_, err = s.out.Write(out)
-	}
-	s.src = nil
-	return err
 }
 
 // closeEnclosure writes what belongs behind the last frame.

@@ -1,6 +1,11 @@
 package output
 
-import "github.com/klauspost/compress/gzip"
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+)
 
 // packing is the way in which an output is compressed.
 type packing struct {
@@ -16,13 +21,20 @@ var packings = map[string]packing{
 	"zstd": {zstdCodec, compressedFrame, func() streamEncoder { return newZstdEncoder() }},
 }
 
-// openKind opens an output of a packing, whatever its name is.
-func openKind(kind string) opener {
-	return func(name string, part *partial, f outFile, durable bool) *Writer {
-		w := newWriter(name, f, durable, packings[kind])
-		w.part = part
-		return w
+// CutPacking cuts from the name of an output the ending by which it is compressed, ".gz" or
+// ".zst", in capitals too; "" is none.
+func CutPacking(name string) (rest, packing string) {
+	packing = strings.ToLower(filepath.Ext(name))
+	if packing != ".gz" && packing != ".zst" {
+		return name, ""
 	}
+	return name[:len(name)-len(packing)], packing
+}
+
+// packingOf is the packing that the name of an output ends in.
+func packingOf(name string) packing {
+	_, ending := CutPacking(name)
+	return packings[map[string]string{".gz": "gzip", ".zst": "zstd"}[ending]]
 }
 
 // inherit takes over the memory of the frames of a written output, and their encoders: for small

@@ -71,7 +71,7 @@ func TestWriterFaults(t *testing.T) {
 				}
 				path := filepath.Join(t.TempDir(), name)
 				f := &fault{call: call, n: n, err: syscall.ENOSPC}
-				w := openWriter(path, made(t, path), f, true)
+				w := newWriter(path, made(t, path), f, true, packingOf(path))
 				for i, line := range lines {
 					err := w.WriteRecord(line, newline)
 					if err == nil && i%500 == 499 {

@@ -2,6 +2,7 @@ package output
 
 import (
 	"io"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -40,10 +41,10 @@ func (d direct) Write(p []byte) (int, error) {
 
 // drained ends the current frame and waits until all frames are written.
 func (w *Writer) drained() {
-	if len(w.frame.src) > 0 {
-		w.send()
-	}
-	w.wait()
+	w.endFrame()
+	barrier := make(chan struct{})
+	w.queue <- &frame{barrier: barrier}
+	<-barrier
 }
 
 // writeLong writes a long record as a frame of its own.
@@ -53,11 +54,22 @@ func (w *Writer) writeLong(parts [][]byte) error {
 		return w.err()
 	}
 	w.dropFrames()
+	if w.enclosure != nil {
+		w.frame.src = slices.Concat(parts...)
+		w.drained()
+		return w.err()
+	}
 	if w.stream == nil {
 		w.stream = w.newStream()
 	}
 	w.stream.Reset(direct{w})
-	if err := writeAll(w.stream, parts); err != nil {
+	for _, p := range parts {
+		if _, err := w.stream.Write(p); err != nil {
+			w.fail(err)
+			return w.err()
+		}
+	}
+	if err := w.stream.Close(); err != nil {
 		w.fail(err)
 	}
 	return w.err()
@@ -72,13 +84,4 @@ func (w *Writer) dropFrames() {
 		f.src, f.out, f.enc = nil, nil, encoder{}
 		w.free <- f
 	}
-}
-
-func writeAll(w io.WriteCloser, parts [][]byte) error {
-	for _, p := range parts {
-		if _, err := w.Write(p); err != nil {
-			return err
-		}
-	}
-	return w.Close()
 }

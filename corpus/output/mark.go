@@ -21,6 +21,13 @@ const tailSize = 64 << 10
 // errOtherFile is the error of a file other than the marked one.
 var errOtherFile = errors.New("it is not the file that was written before, or was changed")
 
+// tailOf returns the end of the first bytes of a file, as many as a mark knows.
+func tailOf(f *os.File, size int64) (tail []byte, err error) {
+	tail = make([]byte, min(size, tailSize))
+	_, err = io.ReadFull(io.NewSectionReader(f, size-int64(len(tail)), size), tail)
+	return tail, err
+}
+
 // check returns the tail of a file up to the mark, and errOtherFile if it is not
 // the one that was marked.
 func (m Mark) check(f *os.File) (tail []byte, err error) {
@@ -31,8 +38,7 @@ func (m Mark) check(f *os.File) (tail []byte, err error) {
 	if m.Size < 0 || info.Size() < m.Size {
 		return nil, fmt.Errorf("%s has %d bytes of at least %d: %w", f.Name(), info.Size(), m.Size, errOtherFile)
 	}
-	tail = make([]byte, min(m.Size, tailSize))
-	if _, err := io.ReadFull(io.NewSectionReader(f, m.Size-int64(len(tail)), m.Size), tail); err != nil {
+	if tail, err = tailOf(f, m.Size); err != nil {
 		return nil, err
 	}
 	if xxh3.Hash(tail) != m.Tail {

@@ -43,7 +43,7 @@ func TestSyncedBeforeItsMarkAndItsName(t *testing.T) {
 				t.Errorf("%s: it has its name before %q", name, step)
 			}
 		}}
-		w := openWriter(path, made(t, path), f, true)
+		w := newWriter(path, made(t, path), f, true, packingOf(path))
 		for range 2 {
 			if err := w.WriteRecord([]byte("a line\n")); err != nil {
 				t.Fatal(err)

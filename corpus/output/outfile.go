@@ -162,11 +162,11 @@ func (p *partial) release() error {
 	return p.claim.Release()
 }
 
+// remove removes the file, and lets go of it.
+func (p *partial) remove() error { return errors.Join(p.claim.Remove(), p.claim.Release()) }
+
 // discard removes the file when there is nothing in it, and lets go of it.
 func (p *partial) discard() error {
-	if p == nil {
-		return nil
-	}
 	size, err := p.claim.Size()
 	if err == nil && size == 0 {
 		err = p.claim.Remove()
@@ -186,30 +186,36 @@ func cut(f *os.File, at Mark) (tail []byte, err error) {
 	return tail, err
 }
 
+// takeAt claims the partial file of an output, opens it and cuts it back to a mark.
+func takeAt(path string, at Mark) (p *partial, f *os.File, tail []byte, err error) {
+	c, err := take(path)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if f, err = c.Open(); err != nil {
+		return nil, nil, nil, errors.Join(err, c.Release())
+	}
+	if tail, err = cut(f, at); err != nil {
+		return nil, nil, nil, errors.Join(err, f.Close(), c.Release())
+	}
+	return &partial{path: path, claim: c}, f, tail, nil
+}
+
 // CutPartial cuts the partial file of an output back to a mark of Sync, if it is the marked file, and
 // reports whether it is. Any other file stays unchanged.
 func CutPartial(name string, at Mark) (cutBack bool, err error) {
 	path, direct, err := resolve(name)
-	if err != nil || direct || name == input.Stdin || at.Size == 0 {
+	if err != nil || direct || at.Size == 0 {
 		return false, err
 	}
-	c, err := take(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	part, f, _, err := takeAt(path, at)
+	switch {
+	case err == nil:
+		return true, errors.Join(f.Close(), part.release())
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errOtherFile):
 		return false, nil
 	}
-	if err != nil {
-		return false, fmt.Errorf("cutting output: %w", err)
-	}
-	defer func() { err = errors.Join(err, c.Release()) }()
-	f, err := c.Open()
-	if err != nil {
-		return false, err
-	}
-	_, err = cut(f, at)
-	if errors.Is(err, errOtherFile) {
-		return false, f.Close()
-	}
-	return err == nil, errors.Join(err, f.Close())
+	return false, fmt.Errorf("cutting output: %w", err)
 }
 
 // Published reports whether an output that was complete at the mark has its name
@@ -217,8 +223,8 @@ func CutPartial(name string, at Mark) (cutBack bool, err error) {
 // before the name was durable.
 func Published(name string, at Mark) (bool, error) {
 	path, direct, err := resolve(name)
-	if err != nil || direct || name == input.Stdin {
-		return direct || name == input.Stdin, err
+	if err != nil || direct {
+		return direct, err
 	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -245,8 +251,11 @@ func Published(name string, at Mark) (bool, error) {
 const maxLinks = 40
 
 // resolve returns the file that a name stands for, behind links, also when it is
-// not there yet, and whether it exists and is not a regular file.
+// not there yet. Direct are standard output and what exists and is not a regular file.
 func resolve(name string) (path string, direct bool, err error) {
+	if name == input.Stdin {
+		return name, true, nil
+	}
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -94,9 +94,6 @@ func markOf(path string) (Mark, error) {
 	if err != nil {
 		return Mark{}, err
 	}
-	tail := make([]byte, min(info.Size(), tailSize))
-	if _, err := f.ReadAt(tail, info.Size()-int64(len(tail))); err != nil && len(tail) > 0 {
-		return Mark{}, err
-	}
-	return newMark(info.Size(), tail), nil
+	tail, err := tailOf(f, info.Size())
+	return newMark(info.Size(), tail), err
 }

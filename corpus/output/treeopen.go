@@ -220,7 +220,7 @@ func (t *Tree) open(n int, at Mark) error {
 		}
 	}
 	name := filepath.Join(t.plan.Dir, out.Name)
-	w := openKind(out.Kind)(name, &partial{path: name}, f, false)
+	w := newWriter(name, &partial{path: name}, f, false, packings[out.Kind])
 	w.written, w.tail = at.Size, tail
 	if err := t.plan.prepare(w, n); err != nil {
 		return errors.Join(err, w.stop())

@@ -38,20 +38,12 @@ type treeLock struct {
 
 // makeLock makes the lock of a tree, or takes the one that an earlier run has left.
 func makeLock(dir string) (*treeLock, error) {
-	c, err := makeOrTake(filepath.Join(dir, treeName))
-	if err != nil {
-		return nil, err
-	}
-	return readLock(c)
+	return readLock(makeOrTake(filepath.Join(dir, treeName)))
 }
 
 // takeLock takes the lock that an earlier run has left.
 func takeLock(dir string) (*treeLock, error) {
-	c, err := take(filepath.Join(dir, treeName))
-	if err != nil {
-		return nil, err
-	}
-	return readLock(c)
+	return readLock(take(filepath.Join(dir, treeName)))
 }
 
 // inTree refuses a path inside a tree that an interrupted run has left. When that run is continued,
@@ -72,7 +64,11 @@ func inTree(path string) error {
 	}
 }
 
-func readLock(c *claim.Claim) (*treeLock, error) {
+// readLock reads a lock that was claimed, unless the claim failed.
+func readLock(c *claim.Claim, err error) (*treeLock, error) {
+	if err != nil {
+		return nil, err
+	}
 	f, err := c.Open()
 	if err != nil {
 		return nil, errors.Join(err, c.Release())

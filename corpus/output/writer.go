@@ -94,10 +94,10 @@ func (w *Writer) ID() FileID {
 	return w.part.claim.ID()
 }
 
-func newWriter(name string, f outFile, durable bool, p packing) *Writer {
+func newWriter(name string, part *partial, f outFile, durable bool, p packing) *Writer {
 	frames := inFlight()
 	w := &Writer{
-		name: name, file: f, durab: durable, packing: p, room: semaphore.NewWeighted(int64(frames * p.size)),
+		name: name, part: part, file: f, durab: durable, packing: p, room: semaphore.NewWeighted(int64(frames * p.size)),
 		free: make(chan *frame, frames), queue: make(chan *frame, frames), ended: make(chan struct{}),
 	}
 	for range frames {
@@ -192,16 +192,17 @@ func (w *Writer) WriteAlone(parts ...[]byte) error {
 	if w.size != compressedFrame {
 		return w.WriteRecord(parts...)
 	}
-	if len(w.frame.src) > 0 {
+	w.endFrame()
+	err := w.WriteRecord(parts...)
+	w.endFrame()
+	return err
+}
+
+// endFrame hands on the current frame, if anything is in it.
+func (w *Writer) endFrame() {
+	if !w.done && len(w.frame.src) > 0 {
 		w.send()
 	}
-	if err := w.WriteRecord(parts...); err != nil {
-		return err
-	}
-	if len(w.frame.src) > 0 {
-		w.send()
-	}
-	return w.err()
 }
 
 // send hands the current frame on and takes a free one, waiting for it when
@@ -232,8 +233,8 @@ func (w *Writer) Live() bool { return w.part == nil && !w.durab && w.size == pla
 // Flush hands the bytes written so far to the reader of the output. Only plain output to a pipe or a
 // terminal has one. Elsewhere Flush does nothing, so that the bytes of a file do not depend on its calls.
 func (w *Writer) Flush() error {
-	if !w.done && w.Live() && len(w.frame.src) > 0 {
-		w.send()
+	if w.Live() {
+		w.endFrame()
 	}
 	return w.err()
 }
@@ -259,13 +260,6 @@ func (w *Writer) EndFrame() (Mark, error) {
 	}
 	w.drained()
 	return newMark(w.written, w.tail), w.err()
-}
-
-// wait returns when all frames sent are written.
-func (w *Writer) wait() {
-	barrier := make(chan struct{})
-	w.queue <- &frame{barrier: barrier}
-	<-barrier
 }
 
 // Seal is Sync behind the last record. It returns the mark of the complete file, for Published. Only
@@ -307,25 +301,22 @@ func (w *Writer) Close() error {
 
 // Abort gives the output up. The written bytes stay in the partial file; an empty one is removed. After
 // Close it does nothing, so it can be deferred.
-func (w *Writer) Abort() error {
-	if w.done {
-		return nil
-	}
-	w.result = fmt.Errorf("writing %s: given up", w.name)
-	return errors.Join(w.stop(), w.part.discard())
-}
+func (w *Writer) Abort() error { return w.giveUp((*partial).discard) }
 
 // Discard is Abort for outputs without use in part: it removes the partial file.
-func (w *Writer) Discard() error {
+func (w *Writer) Discard() error { return w.giveUp((*partial).remove) }
+
+// giveUp ends the writing of an output, and the use of its partial file.
+func (w *Writer) giveUp(end func(*partial) error) error {
 	if w.done {
 		return nil
 	}
 	w.result = fmt.Errorf("writing %s: given up", w.name)
 	err := w.stop()
 	if w.part != nil {
-		err = errors.Join(err, w.part.claim.Remove())
+		err = errors.Join(err, end(w.part))
 	}
-	return errors.Join(err, w.part.release())
+	return err
 }
 
 func (w *Writer) stop() error {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/andybalholm/brotli"
@@ -16,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/compress"
 )
 
 // encodings are those of a body, in the order in which they were applied, without those
@@ -99,14 +99,6 @@ var errTooLong = errors.New("decompressed, the body is longer than the limit")
 // errCutBody comes with what there is of a body that ends too early.
 var errCutBody = errors.New("the body ends too early")
 
-// whole takes a body that ends too early as far as it goes.
-func whole(data []byte, err error) ([]byte, error) {
-	if err == errCutBody {
-		err = nil
-	}
-	return data, err
-}
-
 // maxBodyWindow is the largest window of a compressed body, which is what browsers take
 // (RFC 9659).
 const maxBodyWindow = 8 << 20
@@ -121,78 +113,76 @@ type unpacker struct {
 	buf  []byte // of small bodies, used again
 }
 
-// unpack undoes an encoding of a body of a record in b; the result has at most max bytes.
-// Where the body plainly is not encoded so, it is returned as it is.
+// magics are how the bodies of some encodings begin.
+var magics = map[string]string{"gzip": compress.GzipMagic, "zstd": compress.ZstdMagic}
+
+// unpack undoes an encoding of a body of a record in b; the result has at most max bytes. A body
+// without the magic of the encoding is returned unchanged. A body that ends too early is taken as far
+// as it goes.
 func (u *unpacker) unpack(b *corpus.Block, encoding string, body []byte, max int) ([]byte, error) {
-	if len(body) == 0 {
+	if len(body) == 0 || !bytes.HasPrefix(body, []byte(magics[encoding])) {
 		return body, nil
 	}
-	u.src.Reset(body)
-	switch encoding {
-	case "gzip":
-		if !bytes.HasPrefix(body, []byte("\x1f\x8b")) {
-			return body, nil
-		}
-		if u.gzip == nil {
-			u.gzip = new(gzip.Reader)
-		}
-		if err := u.gzip.Reset(&u.src); err != nil {
-			return nil, explain(encoding, err)
-		}
-		return whole(u.readAll(b, encoding, u.gzip, max))
-	case "deflate":
-		return u.inflate(b, body, max)
-	case "zstd":
-		if !bytes.HasPrefix(body, []byte("\x28\xb5\x2f\xfd")) {
-			return body, nil
-		}
-		var head zstd.Header
-		if err := head.Decode(body); err != nil {
-			return nil, explain(encoding, err)
-		}
-		b.Take(int(min(head.WindowSize+head.FrameContentSize, maxBodyWindow)))
-		dec, err := zstd.NewReader(&u.src, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxBodyWindow))
-		if err != nil {
-			return nil, explain(encoding, err)
-		}
-		defer dec.Close()
-		return whole(u.readAll(b, encoding, dec, max))
+	r, sure, err := u.open(b, encoding, body)
+	if err != nil {
+		return nil, explain(encoding, err)
 	}
-	decoded, err := u.readAll(b, encoding, brotli.NewReader(&u.src), max)
-	if short := bytes.TrimRight(body, "\r\n"); err != nil && !errors.Is(err, errTooLong) && len(short) < len(body) {
+	defer r.Close()
+	decoded, err := u.readAll(b, encoding, r, max)
+	if short := bytes.TrimRight(body, "\r\n"); encoding == "br" && err != nil && !errors.Is(err, errTooLong) && len(short) < len(body) {
 		// A line end behind it, if the record's length is wrong.
 		u.src.Reset(short)
 		decoded, err = u.readAll(b, encoding, brotli.NewReader(&u.src), max)
 	}
-	return orPlain(body)(decoded, err)
+	switch {
+	case err != nil && !sure && !errors.Is(err, errTooLong) && isPlain(body):
+		return body, nil // its header is wrong
+	case err == errCutBody:
+		return decoded, nil
+	}
+	return decoded, err
 }
 
-// inflate undoes deflate, which some servers send with the header of zlib and some
-// without.
-func (u *unpacker) inflate(b *corpus.Block, body []byte, max int) ([]byte, error) {
-	if z, err := zlib.NewReader(&u.src); err == nil {
-		return whole(u.readAll(b, "deflate", z, max))
-	}
+// open returns what decompresses a body. sure reports whether the body begins as the encoding does.
+func (u *unpacker) open(b *corpus.Block, encoding string, body []byte) (r io.ReadCloser, sure bool, err error) {
 	u.src.Reset(body)
-	return orPlain(body)(u.readAll(b, "deflate", flate.NewReader(bufio.NewReader(&u.src)), max))
+	switch encoding {
+	case "gzip":
+		if u.gzip == nil {
+			u.gzip = new(gzip.Reader)
+		}
+		return u.gzip, true, u.gzip.Reset(&u.src)
+	case "deflate": // some servers send it with the header of zlib, some without
+		if z, err := zlib.NewReader(&u.src); err == nil {
+			return z, true, nil
+		}
+		u.src.Reset(body)
+		return flate.NewReader(bufio.NewReader(&u.src)), false, nil
+	case "zstd":
+		var head zstd.Header
+		if err := head.Decode(body); err != nil {
+			return nil, false, err
+		}
+		b.Take(int(min(head.WindowSize+head.FrameContentSize, maxBodyWindow)))
+		dec, err := zstd.NewReader(&u.src, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxBodyWindow))
+		if err != nil {
+			return nil, false, err
+		}
+		return dec.IOReadCloser(), true, nil
+	}
+	return io.NopCloser(brotli.NewReader(&u.src)), false, nil
 }
 
-// orPlain takes a body that cannot be decompressed as it is, if it is text: its header is
-// wrong then.
-func orPlain(body []byte) func([]byte, error) ([]byte, error) {
-	return func(decoded []byte, err error) ([]byte, error) {
-		head := body[:min(len(body), 1<<10)]
-		for len(head) > 0 && !utf8.RuneStart(head[len(head)-1]) {
-			head = head[:len(head)-1]
-		}
-		if len(head) < len(body) && len(head) > 0 {
-			head = head[:len(head)-1]
-		}
-		if err != nil && !errors.Is(err, errTooLong) && utf8.Valid(head) && bytes.IndexByte(head, 0) < 0 {
-			return body, nil
-		}
-		return whole(decoded, err)
+// isPlain reports whether a body begins with text.
+func isPlain(body []byte) bool {
+	head := body[:min(len(body), 1<<10)]
+	for len(head) > 0 && !utf8.RuneStart(head[len(head)-1]) {
+		head = head[:len(head)-1]
 	}
+	if len(head) < len(body) && len(head) > 0 {
+		head = head[:len(head)-1]
+	}
+	return utf8.Valid(head) && bytes.IndexByte(head, 0) < 0
 }
 
 func explain(encoding string, err error) error {
@@ -202,13 +192,12 @@ func explain(encoding string, err error) error {
 // smallBody is up to how many bytes a body is decompressed into memory used again.
 const smallBody = 256 << 10
 
-// readAll reads the decompressed body, into the memory of the block if it is large. A body that
-// ends too early was cut off by the crawler, and is taken as far as it goes.
+// readAll reads the decompressed body, into the memory of the block if it is large.
 func (u *unpacker) readAll(b *corpus.Block, encoding string, r io.Reader, max int) ([]byte, error) {
 	if u.buf == nil {
 		u.buf = make([]byte, smallBody)
 	}
-	n, err := fill(r, u.buf[:min(len(u.buf), max+1)])
+	n, err := compress.ReadFull(r, u.buf[:min(len(u.buf), max+1)])
 	data := u.buf[:n]
 	if err == nil { // there is more, or may be
 		b.Take(smallBody)
@@ -239,31 +228,11 @@ func growing(b *corpus.Block, data []byte, r io.Reader) (_ []byte, err error) {
 		piece := data[len(data):min(cap(data), len(data)+step)]
 		b.Take(len(piece))
 		var n int
-		n, err = fill(r, piece)
+		n, err = compress.ReadFull(r, piece)
 		data = data[:len(data)+n]
 	}
 	if err == nil { // it is too long
 		err = io.EOF
 	}
 	return data, err
-}
-
-// fill is io.ReadFull, but the error is always that of the reader: io.EOF at its end.
-func fill(r io.Reader, p []byte) (n int, err error) {
-	for idle := 0; n < len(p) && err == nil; idle++ {
-		var got int
-		if got, err = r.Read(p[n:]); got > 0 {
-			idle = 0
-		}
-		if n += got; idle == 100 {
-			err = io.ErrNoProgress
-		}
-	}
-	return n, err
-}
-
-// reversed is the order in which encodings are undone.
-func reversed(list []string) []string {
-	slices.Reverse(list)
-	return list
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/corpus"
@@ -102,7 +103,8 @@ func (p *parser) decode(b *corpus.Block, f fields, body []byte) (_ []byte, err e
 		}
 		body = out
 	}
-	list := reversed(encodings(f))
+	list := encodings(f)
+	slices.Reverse(list) // the last is undone first
 	if len(list) > mostEncodings {
 		return nil, fmt.Errorf("the body has %d encodings, one in the other: more than %d are not undone", len(list), mostEncodings)
 	}

@@ -78,13 +78,3 @@ func wantRecords(s dedup.Store, nums []uint32, docs []doc) error {
 	}
 	return nil
 }
-
-// firstError returns the first non-nil error.
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}

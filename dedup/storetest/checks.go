@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -20,7 +21,7 @@ func empty(s dedup.Store) error {
 }
 
 func numbers(s dedup.Store) error {
-	return firstError(
+	return cmp.Or(
 		add(s, 1, doc{id: "a"}),
 		add(s, 2, doc{id: "b"}, doc{id: "c"}, doc{id: "d"}),
 		add(s, 5, doc{id: "e"}),
@@ -36,7 +37,7 @@ func records(s dedup.Store) error {
 		{id: "no data"},
 		{id: "data?", data: "id"},
 	}
-	return firstError(
+	return cmp.Or(
 		add(s, 1, docs[:2]...),
 		wantRecords(s, []uint32{2, 1}, []doc{docs[1], docs[0]}),
 		add(s, 3, docs[2:]...),
@@ -55,7 +56,7 @@ func recordsAreCopies(s dedup.Store) error {
 	if err := s.Records([]uint32{1, 2}, ids, data); err != nil {
 		return err
 	}
-	if err := firstError(add(s, 3, doc{"third", "and more", []uint64{3}}), want(s, []uint64{1}, [][]uint32{{1}})); err != nil {
+	if err := cmp.Or(add(s, 3, doc{"third", "and more", []uint64{3}}), want(s, []uint64{1}, [][]uint32{{1}})); err != nil {
 		return err
 	}
 	if string(ids[0]) != "first" || string(data[0]) != "data of it" || string(ids[1]) != "second" || string(data[1]) != "of another" {
@@ -66,7 +67,7 @@ func recordsAreCopies(s dedup.Store) error {
 
 func sameIDs(s dedup.Store) error {
 	docs := []doc{{"", "1", []uint64{1}}, {"same", "2", []uint64{2}}, {"", "3", []uint64{3}}, {"same", "4", []uint64{4}}}
-	return firstError(
+	return cmp.Or(
 		add(s, 1, docs...),
 		wantRecords(s, []uint32{1, 2, 3, 4}, docs),
 		want(s, []uint64{1, 2, 3, 4}, [][]uint32{{1}, {2}, {3}, {4}}),
@@ -98,7 +99,7 @@ func unknownKeys(s dedup.Store) error {
 }
 
 func keyTwice(s dedup.Store) error {
-	return firstError(
+	return cmp.Or(
 		add(s, 1, doc{"a", "", []uint64{5, 6, 5, 5, 6}}),
 		add(s, 2, doc{"b", "", []uint64{6, 6}}),
 		want(s, []uint64{5, 6, 5}, [][]uint32{{1}, {1, 2}, {1}}),
@@ -121,7 +122,7 @@ func earliestHolders(s dedup.Store) error {
 		if num%16 == 0 {
 			d.keys = append(d.keys, rare)
 		}
-		err := firstError(
+		err := cmp.Or(
 			add(s, num, d),
 			want(s, []uint64{uint64(num), common}, [][]uint32{{num}, holders}),
 		)
@@ -142,14 +143,14 @@ func holdersInBatch(s dedup.Store) error {
 		holders[i] = uint32(i + 1)
 	}
 	last := uint32(len(docs))
-	return firstError(
+	return cmp.Or(
 		add(s, 1, docs...),
 		want(s, []uint64{uint64(99 + last), 9, 100}, [][]uint32{{last}, holders, {1}}),
 	)
 }
 
 func noKeys(s dedup.Store) error {
-	return firstError(
+	return cmp.Or(
 		add(s, 1, doc{id: "a", data: "without"}),
 		add(s, 2, doc{"b", "with", []uint64{0}}, doc{id: "c"}),
 		want(s, []uint64{0, 1}, [][]uint32{{2}, nil}),
@@ -163,14 +164,14 @@ func extremeKeys(s dedup.Store) error {
 	for i := range keys {
 		holders[i] = []uint32{1, 2}
 	}
-	return firstError(add(s, 1, doc{"a", "", keys}, doc{"b", "", keys}), want(s, keys, holders))
+	return cmp.Or(add(s, 1, doc{"a", "", keys}, doc{"b", "", keys}), want(s, keys, holders))
 }
 
 func emptyBatches(s dedup.Store) error {
 	if _, err := s.Add(nil, nil, nil); err != nil {
 		return fmt.Errorf("an Add of no documents: %w", err)
 	}
-	return firstError(
+	return cmp.Or(
 		add(s, 1, doc{"a", "", []uint64{1}}),
 		s.Lookup(nil, nil, nil),
 		s.Records(nil, nil, nil),
@@ -188,7 +189,7 @@ func slicesReused(s dedup.Store) error {
 	copy(data, "over")
 	copy(keys, []uint64{7, 8, 9})
 	ids[0], all[0], lists[0] = "X", nil, nil
-	return firstError(
+	return cmp.Or(
 		wantRecords(s, []uint32{1}, []doc{{id: "a", data: "data"}}),
 		want(s, []uint64{1, 3, 7, 9}, [][]uint32{{1}, {1}, nil, nil}),
 	)
@@ -207,7 +208,7 @@ func closed(s dedup.Store) error {
 	if err := add(s, 1, doc{"a", "", []uint64{1}}); err != nil {
 		return err
 	}
-	if err := firstError(c.Close(), c.Close()); err != nil {
+	if err := cmp.Or(c.Close(), c.Close()); err != nil {
 		return fmt.Errorf("closing twice: %w", err)
 	}
 	if !state.Closed() {

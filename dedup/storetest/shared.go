@@ -39,17 +39,17 @@ func severalReaders(s dedup.Store) error {
 		return nil
 	}
 	const readers = 3
+	if n := shared.Documents(); n > 0 {
+		return fmt.Errorf("of no documents there are %d", n)
+	}
 	w := &world{holders: map[uint64][]uint32{}}
 	for batch := range 4 {
 		docs := randomDocs(rand.New(rand.NewPCG(5, uint64(batch))), 60)
 		if err := shared.Share(readers, atOnce); err != nil {
 			return err
 		}
-		if err := add(s, shared.Documents()+1, docs...); err != nil {
+		if err := w.add(s, docs); err != nil {
 			return err
-		}
-		for _, d := range docs {
-			w.add(d)
 		}
 		if n := shared.Documents(); int(n) != len(w.docs) {
 			return fmt.Errorf("of %d documents there are %d", len(w.docs), n)

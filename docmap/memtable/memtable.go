@@ -100,11 +100,15 @@ func (m *Table) Add(keys []uint64, doc uint32) error {
 	if err := m.Reserve(len(keys), Alone); err != nil {
 		return err
 	}
+	m.addDoc(keys, doc)
+	return nil
+}
+
+func (m *Table) addDoc(keys []uint64, doc uint32) {
 	m.warm = m.Touch(keys)
 	for _, k := range keys {
 		m.insert(k, doc)
 	}
-	return nil
 }
 
 // Touch loads the places of keys into the cache. The loads do not depend on each other, so their

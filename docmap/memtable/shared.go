@@ -31,7 +31,13 @@ func (m *Table) AddAll(docs [][]uint64, first uint32, by Spread) error {
 	if err := m.Reserve(total, by); err != nil {
 		return err
 	}
-	m.divide(by, func(p *part) { p.addAll(docs, first) })
+	if by.Parts > 1 {
+		m.divide(by, func(p *part) { p.addAll(docs, first) })
+		return nil
+	}
+	for i, keys := range docs {
+		m.addDoc(keys, first+uint32(i))
+	}
 	return nil
 }
 

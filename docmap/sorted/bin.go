@@ -104,19 +104,15 @@ func (v *Bin) AppendRange(e *Entries, from, to uint64) error {
 // findBucket returns the position of the first entry of a bucket in its sub-block, and the number
 // of the bucket's entries.
 func findBucket(b []byte, bucket int) (at, n int) {
-	pos, word := 0, 0
-	if bucket > 0 {
-		skip := bucket - 1 // the zero that ends the bucket before
-		for {
-			zeros := ^binary.LittleEndian.Uint64(b[blockCheck+8*word:])
-			if c := bits.OnesCount64(zeros); c <= skip {
-				skip -= c
-				word++
-				continue
-			}
+	pos := 0
+	skip := bucket - 1 // the zero that ends the bucket before
+	for word := 0; skip >= 0; word++ {
+		zeros := ^binary.LittleEndian.Uint64(b[blockCheck+8*word:])
+		c := bits.OnesCount64(zeros)
+		if c > skip {
 			pos = 64*word + select1(zeros, skip) + 1
-			break
 		}
+		skip -= c
 	}
 	for p := uint64(pos); ; {
 		// 57 bits are available wherever p falls in a byte.

@@ -70,9 +70,3 @@ type bitset []uint64
 func newBitset(n uint64) bitset    { return make(bitset, (n+63)/64) }
 func (s bitset) has(i uint64) bool { return atomic.LoadUint64(&s[i>>6])>>(i&63)&1 != 0 }
 func (s bitset) set(i uint64)      { atomic.OrUint64(&s[i>>6], 1<<(i&63)) }
-func (s bitset) setRange(i, n uint64) {
-	for ; n > 0; n-- {
-		s.set(i)
-		i++
-	}
-}

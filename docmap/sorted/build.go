@@ -39,13 +39,38 @@ func (b *Builder) Sort(s *Shape) *Entries {
 	return &b.sorted
 }
 
-// Pack packs entries in their order as bin number bin of the run, appended to dst.
-func Pack(dst []byte, r *Run, bin uint64, e *Entries) []byte {
-	at, size := len(dst), r.Size(len(e.Keys))
-	dst = slices.Grow(dst, size)[:at+size]
-	clear(dst[at:])
-	e.pack(dst[at:], &r.Shape, binSeed(r.id, bin), r.first)
-	return dst
+// trim is keep for the first Limit documents: a tenth of the time of a whole bin less.
+func (b *Builder) trim() {
+	keys, docs := b.sorted.Keys, b.sorted.Docs
+	n, same := 0, 0
+	for i, k := range keys {
+		if i > 0 && k == keys[i-1] {
+			same++
+		} else {
+			same = 0
+		}
+		if same >= b.Limit {
+			continue
+		}
+		// n never passes i, and keys[i-1] is read before position
+		// i-1 can be written again: only equal keys are dropped.
+		keys[n], docs[n] = k, docs[i]
+		n++
+	}
+	b.sorted.cut(n)
+}
+
+func (b *Builder) keep() {
+	keys, docs := b.sorted.Keys, b.sorted.Docs
+	n := 0
+	for key, of := range b.sorted.Groups() {
+		// The place to write never passes the place to read.
+		for _, doc := range b.Keep(of) {
+			keys[n], docs[n] = key, doc
+			n++
+		}
+	}
+	b.sorted.cut(n)
 }
 
 // sortKeys brings the entries in order. Keys are uniform, so counting by bucket leaves about one
@@ -84,42 +109,13 @@ func insertionSort(keys []uint64, docs []uint32) {
 	}
 }
 
-func (b *Builder) trim() {
-	keys, docs := b.sorted.Keys, b.sorted.Docs
-	n, same := 0, 0
-	for i, k := range keys {
-		if i > 0 && k == keys[i-1] {
-			same++
-		} else {
-			same = 0
-		}
-		if same >= b.Limit {
-			continue
-		}
-		// n never passes i, and keys[i-1] is read before position
-		// i-1 can be written again: only equal keys are dropped.
-		keys[n], docs[n] = k, docs[i]
-		n++
-	}
-	b.sorted.cut(n)
-}
-
-func (b *Builder) keep() {
-	keys, docs := b.sorted.Keys, b.sorted.Docs
-	n := 0
-	for key, of := range b.sorted.Groups() {
-		// The place to write never passes the place to read.
-		for _, doc := range b.Keep(of) {
-			keys[n], docs[n] = key, doc
-			n++
-		}
-	}
-	b.sorted.cut(n)
-}
-
-// pack writes a bin into zeroed bytes.
-func (e *Entries) pack(dst []byte, s *Shape, place uint64, first uint32) {
-	keys, docs := e.Keys, e.Docs
+// Pack packs entries in their order as bin number bin of the run, appended to before.
+func Pack(before []byte, r *Run, bin uint64, e *Entries) []byte {
+	s, keys, docs := &r.Shape, e.Keys, e.Docs
+	size, place := s.Size(len(keys)), binSeed(r.id, bin)
+	all := slices.Grow(before, size)[:len(before)+size]
+	dst := all[len(before):]
+	clear(dst)
 	shift, mask := s.lowBits+s.blockBits, uint64(s.subs()-1)
 	at := 0
 	for i := range s.subs() {
@@ -129,13 +125,14 @@ func (e *Entries) pack(dst []byte, s *Shape, place uint64, first uint32) {
 		}
 		binary.LittleEndian.PutUint32(dst[8+4*(i+1):], uint32(at))
 		block := dst[s.offset(i, uint32(start)):]
-		packBlock(block, s, keys[start:at], docs[start:at], first)
+		packBlock(block, s, keys[start:at], docs[start:at], r.first)
 		block = block[:s.offset(i+1, uint32(at))-s.offset(i, uint32(start))]
 		sum := xxh3.HashSeed(block[blockCheck:], blockSeed(place, i))
 		binary.LittleEndian.PutUint32(block, uint32(sum))
 	}
 	sum := xxh3.HashSeed(dst[8:s.head()], place)
 	binary.LittleEndian.PutUint64(dst, sum)
+	return all
 }
 
 func packBlock(dst []byte, s *Shape, keys []uint64, docs []uint32, first uint32) {

@@ -1,6 +1,9 @@
 package sorted
 
-import "iter"
+import (
+	"iter"
+	"slices"
+)
 
 // Entries are pairs of a key and a document, in two slices of equal length.
 type Entries struct {
@@ -37,13 +40,7 @@ func (e *Entries) Groups() iter.Seq2[uint64, []uint32] {
 // extend makes room for n more and returns it.
 func (e *Entries) extend(n int) ([]uint64, []uint32) {
 	at := len(e.Keys)
-	for cap(e.Keys) < at+n {
-		e.Keys = append(e.Keys[:cap(e.Keys)], 0)
-	}
-	for cap(e.Docs) < at+n {
-		e.Docs = append(e.Docs[:cap(e.Docs)], 0)
-	}
-	e.Keys, e.Docs = e.Keys[:at+n], e.Docs[:at+n]
+	e.Keys, e.Docs = slices.Grow(e.Keys, n)[:at+n], slices.Grow(e.Docs, n)[:at+n]
 	return e.Keys[at:], e.Docs[at:]
 }
 

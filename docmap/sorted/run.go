@@ -47,7 +47,9 @@ func (r *Run) Forget() {
 // Trust marks the checksums of a bin as verified, because the bin was just written.
 func (r *Run) Trust(bin uint64) {
 	r.dirOK.set(bin)
-	r.blocks.setRange(bin<<r.subBits, 1<<r.subBits)
+	for sub := range uint64(r.subs()) {
+		r.blocks.set(bin<<r.subBits + sub)
+	}
 }
 
 // Bin returns a bin whose place is known.

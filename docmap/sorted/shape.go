@@ -32,11 +32,7 @@ type Shape struct {
 
 // LogFor returns q, the logarithm of the buckets, for a run of at most n entries.
 func LogFor(n uint64) uint8 {
-	q := 0
-	if n > 1 {
-		q = bits.Len64(n - 1)
-	}
-	return uint8(max(MinLog, q))
+	return uint8(max(MinLog, bits.Len64(max(n, 1)-1)))
 }
 
 // Shape returns the shape of a run of 2^log buckets, MinLog to MaxLog, and the documents first to

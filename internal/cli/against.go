@@ -35,8 +35,9 @@ func (t *task) openAgainst() (err error) {
 	case keyed && t.keyed == index.KeyAsIs:
 		t.keyed = index.KeyNew
 	}
-	if t.index == "" {
-		t.scheme.Key = t.against.Scheme().Key
+	t.Against = t.against.IDs()
+	if t.Temporary {
+		t.Scheme.Key = t.against.Scheme().Key
 	}
 	return nil
 }
@@ -53,7 +54,7 @@ func (t *task) checkAgainst() error {
 		return usageError{errors.New("the indexes of --against are keyed with a secret, which a new --index takes over; leave out --no-key")}
 	}
 	for _, dir := range t.options.against {
-		if err := output.CheckOutputs(nil, dir, append(t.derived.names(), t.out, t.report, t.rejects, t.summary)...); err != nil {
+		if err := output.CheckOutputs(nil, dir, append(t.derived.names(), t.Out, t.Report, t.Rejects, t.summary)...); err != nil {
 			return usageError{err}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"os/signal"
 	"slices"
@@ -111,10 +112,23 @@ func newRoot(elsewhere *[]string) *cobra.Command {
 		return checkRanges(cmd.Flags())
 	}
 	commandGroups(root)
-	hideSettings(root)
-	completeWords(root)
-	eachOnce(root)
+	for cmd := range commands(root) {
+		cmd.Flags().SortFlags = false
+		hideSettings(cmd)
+		completeWords(cmd)
+		eachOnce(cmd)
+	}
 	return root
+}
+
+// commands yields a command and all those below it.
+func commands(root *cobra.Command) iter.Seq[*cobra.Command] {
+	return func(yield func(*cobra.Command) bool) {
+		all := []*cobra.Command{root}
+		for len(all) > 0 && yield(all[0]) {
+			all = append(all[1:], all[0].Commands()...)
+		}
+	}
 }
 
 func knownCommand(cmd *cobra.Command, args []string) error {

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
-	"golang.org/x/term"
 
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/pipeline"
@@ -34,7 +32,6 @@ func newCheckCommand() *cobra.Command {
 		Example: "  firstseen index check seen/\n  firstseen index check seen/ --rebuild",
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.BoolVar(&f.rebuild, "rebuild", false, "make the filter anew if it is missing, old or damaged")
 	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress on standard error")
@@ -63,8 +60,7 @@ func (f *checking) run(cmd *cobra.Command, dir string, _ []string) error {
 
 // checkProgress draws a bar while standard error is a terminal. stop removes it.
 func (f *checking) progress(stderr io.Writer) (progress func(string, uint64, uint64), stop func()) {
-	file, ok := stderr.(*os.File)
-	if f.quiet || !ok || !term.IsTerminal(int(file.Fd())) {
+	if f.quiet || terminalOf(stderr) == nil {
 		return nil, func() {}
 	}
 	var step atomic.Value

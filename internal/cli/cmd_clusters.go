@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -69,7 +68,6 @@ func newClustersCommand() *cobra.Command {
 		},
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.StringVarP(&out, "out", "o", "", "write the clusters here (default standard output): .csv, .tsv or lines of JSON")
 	fs.StringVar(&pairs, "pairs", "", "write each document with the one that it repeats here")
 	hide(fs, "pairs")
@@ -83,48 +81,45 @@ func registerLinks(fs *pflag.FlagSet, links *clusters.Links) {
 		word("all", clusters.All), word("duplicates", clusters.Duplicates))
 }
 
-// tellTableAside is tellAside for a table.
-func tellTableAside(cmd *cobra.Command, name string, t *rows.Table) {
-	if aside := t.Aside(); aside != "" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: an earlier run has left %s unfinished; what it wrote was put aside as %s\n", name, aside)
-	}
-}
-
 // writeClusters writes the clusters of a report, of at least so many documents, to a file.
-func writeClusters(cmd *cobra.Command, report *lines.Reports, name string, links clusters.Links, least int) (err error) {
-	t, err := rows.Create(name, "id", "cluster", "size", "verdict")
-	if err != nil {
-		return err
-	}
-	tellTableAside(cmd, name, t)
-	defer func() { err = errors.Join(err, t.Discard()) }()
-	err = clusters.Write(func(f func(*lines.Line) error) error { return report.Each(cmd.Context(), f) }, links, func(r *clusters.Row) error {
-		if r.Size < least {
-			return nil
-		}
-		return t.Write(r.ID, r.Cluster, r.Size, r.Verdict)
+func writeClusters(cmd *cobra.Command, report *lines.Reports, name string, links clusters.Links, least int) error {
+	return writeTable(cmd, name, []string{"id", "cluster", "size", "verdict"}, func(t *rows.Table) error {
+		each := func(f func(*lines.Line) error) error { return report.Each(cmd.Context(), f) }
+		return clusters.Write(each, links, func(r *clusters.Row) error {
+			if r.Size < least {
+				return nil
+			}
+			return t.Write(r.ID, r.Cluster, r.Size, r.Verdict)
+		})
 	})
-	if err != nil {
-		return err
-	}
-	return t.Close()
 }
 
 // writePairs writes the documents of a report that have one source, with that.
-func writePairs(cmd *cobra.Command, report *lines.Reports, name string) (err error) {
-	t, err := rows.Create(name, "id", "of", "verdict", "score", "contained", "exact")
+func writePairs(cmd *cobra.Command, report *lines.Reports, name string) error {
+	return writeTable(cmd, name, []string{"id", "of", "verdict", "score", "contained", "exact"}, func(t *rows.Table) error {
+		return report.Each(cmd.Context(), func(l *lines.Line) error {
+			if l.Of == nil {
+				return nil
+			}
+			return t.Write(l.ID, *l.Of, l.Verdict, l.Score, l.Contained, l.Exact)
+		})
+	})
+}
+
+// writeTable writes a table of these columns or, without columns, a list. The file gets its name when
+// write has returned without an error.
+func writeTable(cmd *cobra.Command, name string, columns []string, write func(*rows.Table) error) (err error) {
+	create := func() (*rows.Table, error) { return rows.Create(name, columns...) }
+	if columns == nil {
+		create = func() (*rows.Table, error) { return rows.CreateList(name) }
+	}
+	t, err := create()
 	if err != nil {
 		return err
 	}
-	tellTableAside(cmd, name, t)
+	tellLeft(cmd.ErrOrStderr(), name, t.Aside())
 	defer func() { err = errors.Join(err, t.Discard()) }()
-	err = report.Each(cmd.Context(), func(l *lines.Line) error {
-		if l.Of == nil {
-			return nil
-		}
-		return t.Write(l.ID, *l.Of, l.Verdict, l.Score, l.Contained, l.Exact)
-	})
-	if err != nil {
+	if err := write(t); err != nil {
 		return err
 	}
 	return t.Close()

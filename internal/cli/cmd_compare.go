@@ -38,29 +38,25 @@ func newCompareCommand() *cobra.Command {
 		RunE:    f.run,
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
-	fs.StringVar(&f.report, "report", "", "explain a line of this report, whose documents stand in the INPUTs (default the file that the line names)")
+	fs.StringVar(&f.Report, "report", "", "explain a line of this report, whose documents stand in the INPUTs (default the file that the line names)")
 	fs.IntVar(&f.line, "line", 1, "which line of the report, from 1")
 	fs.BoolVar(&f.weigh, "weigh", false, "with --report: weigh words for the cosine by how many documents of the INPUTs have them, all of which are read")
-	f.method.register(fs, &f.scheme, &f.score)
-	fs.Float64Var(&f.threshold, "threshold", 0, "as for dedup")
+	f.method.register(fs, &f.Scheme, &f.Rules.Score)
+	fs.Float64Var(&f.Rules.Threshold, "threshold", 0, "as for dedup")
 	fs.BoolVar(&f.asJSON, "json", false, "one JSON object, without the texts")
 	fs.IntVar(&f.width, "width", 0, "columns of both texts together (default those of the terminal, or 120)")
 	fs.BoolVar(&f.whole, "whole", false, "do not fold equal parts")
 	oneOf(fs, &f.color, "color", "mark by colours instead of brackets: auto (on a terminal), always or never",
 		word("auto", "auto"), word("always", "always"), word("never", "never"))
-	f.reading.register(fs)
-	f.limits.register(fs)
+	f.formats.register(fs)
+	registerLimits(fs, &f.source, &f.MaxBad)
 	return cmd
 }
 
 func (f *explaining) run(cmd *cobra.Command, args []string) error {
-	rules, err := chooseRules(f.threshold, f.score)
+	err := f.method.complete(&f.Scheme, "", f.Rules.Threshold)
 	if err == nil {
-		err = f.method.complete(&f.scheme, "", f.threshold)
-	}
-	if err == nil {
-		err = f.scheme.Validate()
+		err = f.Scheme.Validate()
 	}
 	if err != nil {
 		return usageError{err}
@@ -69,22 +65,19 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	cfg, err := f.limits.config()
-	if err != nil {
-		return usageError{err}
-	}
+	cfg := f.source
 	cfg.Stdin = cmd.InOrStdin()
-	pair := explain.Rules{Scheme: f.scheme, Rules: rules}
+	pair := explain.Rules{Scheme: f.Scheme, Rules: f.Rules}
 	var earlier, later explain.Document
 	switch {
-	case f.report != "":
+	case f.Report != "":
 		earlier, later, err = f.reported(cmd, args, cfg, &pair)
 	case f.weigh:
 		err = usageError{errors.New("compare: --weigh needs the documents of a corpus: use it with --report")}
 	case len(args) != 2:
 		err = usageError{errors.New("compare: give two files, the earlier text first, or --report FILE with the INPUTs it is of")}
 	default:
-		if cfg.Encoding, err = f.reading.encoding.encoding(); err != nil {
+		if cfg.Encoding, err = f.formats.encoding.encoding(); err != nil {
 			return usageError{err}
 		}
 		earlier, later, err = twoFiles(args, cfg)
@@ -105,16 +98,12 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 
 // style is how texts are shown on an output.
 func (f *explaining) style(out io.Writer) (style textdiff.Style, err error) {
-	file, isFile := out.(*os.File)
-	if w, ok := out.(*firstError); ok {
-		file, isFile = w.Writer.(*os.File)
-	}
-	terminal := isFile && term.IsTerminal(int(file.Fd()))
+	terminal := terminalOf(out)
 	style = textdiff.Style{Width: f.width, Whole: f.whole}
 	if style.Width == 0 {
 		style.Width = 120
-		if terminal {
-			if columns, _, err := term.GetSize(int(file.Fd())); err == nil {
+		if terminal != nil {
+			if columns, _, err := term.GetSize(int(terminal.Fd())); err == nil {
 				style.Width = columns
 			}
 		}
@@ -122,7 +111,7 @@ func (f *explaining) style(out io.Writer) (style textdiff.Style, err error) {
 	if style.Width < 20 || style.Width > 1000 {
 		return style, fmt.Errorf("--width %d: want 20 to 1000", f.width)
 	}
-	style.Color = f.color == "always" || f.color == "auto" && terminal && os.Getenv("NO_COLOR") == ""
+	style.Color = f.color == "always" || f.color == "auto" && terminal != nil && os.Getenv("NO_COLOR") == ""
 	return style, nil
 }
 
@@ -146,23 +135,18 @@ func twoFiles(args []string, cfg corpus.SourceConfig) (earlier, later explain.Do
 
 // reported finds the two documents that a line of a report names.
 func (f *explaining) reported(cmd *cobra.Command, args []string, cfg corpus.SourceConfig, rules *explain.Rules) (earlier, later explain.Document, err error) {
-	line, err := explain.ReadLine(f.report, f.line, cfg.MaxRecord)
+	line, err := explain.ReadLine(f.Report, f.line, cfg.MaxRecord)
 	if err != nil {
 		return earlier, later, err
-	}
-	formats, err := f.reading.formats(cfg)
-	if err != nil {
-		return earlier, later, usageError{err}
 	}
 	if len(args) == 0 {
 		args = []string{line.File}
 	}
-	inputs, _, err := formats.expand(args, cfg)
-	if err != nil {
+	if err := f.findInputs(cmd, args); err != nil {
 		return earlier, later, err
 	}
 	each := func(do func(*corpus.Block, *corpus.Document) bool) error {
-		return someDocuments(cmd.Context(), formats.source(inputs, cfg), do)
+		return someDocuments(cmd.Context(), f.documents(), do)
 	}
 	earlier, later, others, err := line.Find(each)
 	if err != nil {
@@ -181,29 +165,22 @@ func (f *explaining) reported(cmd *cobra.Command, args []string, cfg corpus.Sour
 	return earlier, later, err
 }
 
+// errEnough ends the reading of documents.
+var errEnough = errors.New("enough")
+
 // someDocuments reads the documents of a source, as long as do wants more. It passes over records
 // that are no documents.
-func someDocuments(ctx context.Context, source *corpus.Source, do func(*corpus.Block, *corpus.Document) bool) (err error) {
-	defer func() { err = errors.Join(err, source.Close()) }()
-	var block corpus.Block
-	defer block.Release()
-	var parser corpus.Parser
-	for {
-		if err := source.Next(ctx, &block); err != nil {
-			if err == io.EOF {
-				return nil
-			}
-			return err
-		}
-		if parser == nil {
-			if parser, err = block.Format.NewParser(""); err != nil {
-				return err
+func someDocuments(ctx context.Context, source *corpus.Source, do func(*corpus.Block, *corpus.Document) bool) error {
+	err := corpus.EachBlock(ctx, source, func(b *corpus.Block, parser corpus.Parser) error {
+		for doc := range parser.Parse(b) {
+			if doc.Bad == nil && !doc.Empty && !do(b, doc) {
+				return errEnough
 			}
 		}
-		for doc := range parser.Parse(&block) {
-			if doc.Bad == nil && !doc.Empty && !do(&block, doc) {
-				return nil
-			}
-		}
+		return nil
+	})
+	if err == errEnough {
+		err = nil
 	}
+	return errors.Join(err, source.Close())
 }

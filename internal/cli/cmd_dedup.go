@@ -15,6 +15,7 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/pipeline"
 	"github.com/firstseen/firstseen/report"
@@ -28,12 +29,7 @@ func newDedupCommand() *cobra.Command {
 		SuggestFor: []string{"deduplicate", "uniq"},
 		Long:       dedupLong + "\n\n" + methodsHelp() + "\n" + exitCodeHelp,
 		Example:    dedupExample,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageError{errors.New(`dedup: no INPUT; name files or directories, or "-" for standard input`)}
-			}
-			return nil
-		},
+		Args:       needInput,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			task, err := f.task(args)
 			if err != nil {
@@ -55,9 +51,9 @@ func newDedupCommand() *cobra.Command {
 // run opens everything, runs the job and closes everything.
 func (t *task) run(cmd *cobra.Command) (err error) {
 	stderr := cmd.ErrOrStderr()
-	t.jobs = checkJobs(t.jobs, stderr)
+	t.Workers = checkJobs(t.Workers, stderr)
 	runtime.GOMAXPROCS(t.processors())
-	limitHeap(t.source.MaxWindow, outsideHeap(t.jobs, t.filterOnly)-termsBytes(t.scheme)-int64(memoryOfParquet(t.found)))
+	limitHeap(t.source.MaxWindow, outsideHeap(t.Workers, t.filterOnly)-termsBytes(t.Scheme)-int64(memoryOfParquet(t.found)))
 	sweepTempIndexes(os.TempDir())
 	if err := t.openAgainst(); err != nil {
 		return err
@@ -68,13 +64,13 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, x.Close(), remove()) }()
-	if err := errors.Join(t.window.Check(x), t.useAgainst(x)); err != nil {
+	if err := errors.Join(t.Window.Check(x), t.useAgainst(x)); err != nil {
 		return err
 	}
 	if !t.quiet {
 		t.tellStart(stderr, x)
 	}
-	ledger, err := pipeline.OpenLedger(x, t.command())
+	ledger, err := pipeline.OpenLedger(x, &t.Job)
 	if err != nil {
 		return err
 	}
@@ -84,15 +80,17 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 		}
 		return t.isOver(stderr, over, full, err)
 	}
-	job, err := t.job(cmd.Context(), cmd.InOrStdin(), stderr, ledger)
-	if err != nil {
+	if err := t.prepare(cmd.Context(), cmd.InOrStdin(), stderr, ledger); err != nil {
 		return refusal(err)
 	}
-	defer func() { err = errors.Join(err, job.Outputs.Abort(), t.confirming.close()) }()
-	if err := x.SetBatch(t.batch); err != nil {
+	defer func() { err = errors.Join(err, t.Outputs.Abort(), t.confirming.close()) }()
+	if err := x.SetBatch(t.Batch); err != nil {
 		return err
 	}
-	noting(x, &job)
+	t.Each = func(id string, r *dedup.Result, _ dedup.Counts) error {
+		x.NoteDependent(id, r)
+		return nil
+	}
 	if t.notice != "" {
 		fmt.Fprintln(stderr, "firstseen:", t.notice)
 	}
@@ -103,10 +101,10 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 	if summaryFile != nil {
 		defer func() { err = errors.Join(err, summaryFile.Abort()) }()
 	}
-	tellTreeAside(stderr, job.Outputs.Tree)
-	tellAside(stderr, job.Outputs.Kept, job.Outputs.Report, job.Outputs.Rejects, summaryFile)
-	stop := t.showProgress(stderr, &job)
-	summary, runErr := pipeline.Run(cmd.Context(), x, job)
+	tellTreeAside(stderr, t.Outputs.Tree)
+	tellAside(stderr, t.Outputs.Kept, t.Outputs.Report, t.Outputs.Rejects, summaryFile)
+	stop := t.showProgress(stderr)
+	summary, runErr := pipeline.Run(cmd.Context(), x, t.Job)
 	stop()
 	if runErr != nil && !errors.Is(runErr, index.ErrFull) && !t.endsHere(runErr) {
 		return t.stopped(runErr, ledger)
@@ -119,7 +117,7 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 		err := fmt.Errorf("%w; to go on run the same command with --on-full grow, or with more --docs or --memory", runErr)
 		return errors.Join(err, x.Save())
 	}
-	return t.finish(ledger, &job, summary, runErr)
+	return t.finish(ledger, summary, runErr)
 }
 
 // isOver reports that an earlier run of this command has come to its end, and ends the same way.
@@ -190,9 +188,16 @@ func opened[T any](ctx context.Context, open func() (T, error)) (T, error) {
 // Unwanted outputs are nil.
 func tellAside(stderr io.Writer, outputs ...*output.Writer) {
 	for _, w := range outputs {
-		if w != nil && w.Aside() != "" {
-			fmt.Fprintf(stderr, "firstseen: an earlier run has left %s unfinished; what it wrote was put aside as %s\n", w.Name(), w.Aside())
+		if w != nil {
+			tellLeft(stderr, w.Name(), w.Aside())
 		}
+	}
+}
+
+// tellLeft reports the new name of an earlier run's file, "" for none.
+func tellLeft(stderr io.Writer, name, aside string) {
+	if aside != "" {
+		fmt.Fprintf(stderr, "firstseen: an earlier run has left %s unfinished; what it wrote was put aside as %s\n", name, aside)
 	}
 }
 
@@ -214,13 +219,13 @@ func limitHeap(maxWindow, outside int64) {
 // so the run remembers it as far as it came. A run over files is as after a kill: it goes on from
 // its last checkpoint, or starts again.
 func (t *task) endsHere(runErr error) bool {
-	return errors.Is(runErr, context.Canceled) && t.index != "" && t.readsPipe()
+	return errors.Is(runErr, context.Canceled) && t.index != "" && t.ReadsPipe()
 }
 
 // finish ends a finished run. All is read or, if the run cannot be continued, the filter is full or
 // a signal came.
-func (t *task) finish(ledger *pipeline.Ledger, job *pipeline.Job, s *report.Summary, early error) error {
-	err := ledger.Publish(&job.Outputs)
+func (t *task) finish(ledger *pipeline.Ledger, s *report.Summary, early error) error {
+	err := ledger.Publish(&t.Outputs)
 	if err == nil {
 		err = ledger.Note(errors.Is(early, index.ErrFull))
 	}
@@ -249,7 +254,7 @@ func (t *task) tellStart(stderr io.Writer, x *index.Index) {
 	if x.Rebuilt() != "" {
 		fmt.Fprintf(stderr, "firstseen: the filter was rebuilt from the side table: %s\n", x.Rebuilt())
 	}
-	shape, perDoc := x.Filter().Shape(), index.KeysPerDoc(t.scheme, t.filterOnly)
+	shape, perDoc := x.Filter().Shape(), index.KeysPerDoc(t.Scheme, t.filterOnly)
 	fmt.Fprintf(stderr, "firstseen: filter of %s for %d keys, %s documents of %d\n",
 		sizeText(shape.Bytes()), shape.Capacity(), countText(float64(shape.Capacity()/perDoc)), perDoc)
 	t.tellAgainst(stderr)
@@ -262,7 +267,7 @@ func (t *task) tell(cmd *cobra.Command, s *report.Summary, file *output.Writer) 
 	}
 	switch {
 	case t.summary == input.Stdin:
-		return encodeSummary(cmd.OutOrStdout(), s)
+		return encodeIndented(cmd.OutOrStdout(), s)
 	case file != nil:
 		return writeSummary(file, s)
 	}
@@ -281,39 +286,20 @@ func (t *task) badRecords(s *report.Summary) error {
 	return badRecords(s.Bad, s.Bad+s.Documents, noun, s.FirstBad)
 }
 
-// command is the task as the ledger of the run stores and compares it.
-func (t *task) command() pipeline.Command {
-	return pipeline.Command{
-		Args: t.args, Inputs: t.inputs, Outputs: [3]string{t.out, t.report, t.rejects}, Tree: t.tree, Enclosure: t.enclosure, Head: t.head, Report: t.tabled, Annotate: t.annotate,
-		Rules: t.rules, Format: t.formats.String(), MaxRecord: t.source.MaxRecord, Lasting: t.index != "", Now: t.now,
-		Batch: t.batch, ReplaceSameID: t.replace, Window: t.window,
-		Against: t.against.IDs(), Others: t.duplicates, Spans: t.spans,
-	}
-}
-
 func (t *task) writesNothing() bool {
-	return t.index == "" && t.tree == nil && t.out == "" && t.report == "" && t.rejects == "" && t.summary == ""
+	return t.index == "" && t.Tree == nil && t.Out == "" && t.Report == "" && t.Rejects == "" && t.summary == ""
 }
 
-func (t *task) readsPipe() bool {
-	c := t.command()
-	return c.ReadsPipe()
-}
-
-// job gathers the arguments of pipeline.Run, and continues an unfinished run or abandons it.
-func (t *task) job(ctx context.Context, stdin io.Reader, stderr io.Writer, ledger *pipeline.Ledger) (pipeline.Job, error) {
-	job := pipeline.Job{
-		Scheme: t.scheme, Rules: t.rules,
-		Workers: t.jobs, MaxBad: t.limits.maxBad, OnFull: t.onFull, Now: t.now, Live: &pipeline.Live{},
-		CheckpointBytes: int64(t.checkpoint), Temporary: t.index == "", Save: ledger.Save, ReplaceSameID: t.replace, DropRetries: t.dropAgain, Window: t.window,
-		Warn: func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) },
-	}
-	if err := t.confirm(ctx, &job); err != nil {
-		return job, err
+// prepare completes the job, and continues an unfinished run or abandons it.
+func (t *task) prepare(ctx context.Context, stdin io.Reader, stderr io.Writer, ledger *pipeline.Ledger) error {
+	t.Live, t.Save = &pipeline.Live{}, ledger.Save
+	t.Warn = func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) }
+	if err := t.confirm(ctx); err != nil {
+		return err
 	}
 	source := t.source
 	source.Stdin = stdin
-	source.Ahead = decodersFor(t.jobs, t.filterOnly)
+	source.Ahead = decodersFor(t.Workers, t.filterOnly)
 	var err error
 	switch u := ledger.Unfinished(); {
 	case u != nil && t.abandon:
@@ -321,28 +307,26 @@ func (t *task) job(ctx context.Context, stdin io.Reader, stderr io.Writer, ledge
 	case u != nil && u.Gone:
 		t.notice = missing(u)
 	case u != nil:
-		if job.Resume, err = ledger.Continue(); err == nil {
-			at := job.Resume.At
+		if t.Resume, err = ledger.Continue(); err == nil {
+			at := t.Resume.At
 			source.SkipInputs, source.SkipTo, source.SkipSum = at.Input, at.At, at.Sum
 		}
 	}
 	if err != nil {
-		return job, err
+		return err
 	}
-	if t.index != "" && t.readsPipe() {
-		job.Pipe = true
-		if t.every > 0 {
-			job.Ticks = time.Tick(t.every)
-		}
+	t.Pipe = !t.Temporary && t.ReadsPipe()
+	if t.Pipe && t.every > 0 {
+		t.Ticks = time.Tick(t.every)
 	}
-	t.formats.writeRevisits(&job)
-	if t.tree != nil {
-		t.tree.Early = ledger.CanContinue()
+	t.formats.writeRevisits(&t.Job)
+	if t.Tree != nil {
+		t.Tree.Early = ledger.CanContinue()
 	}
-	job.Source = t.formats.source(t.inputs, source)
-	job.Outputs, err = opened(ctx, ledger.OpenOutputs)
-	job.Retries = t.annotate && t.readsPipe() && err == nil && job.Outputs.Kept != nil && job.Outputs.Kept.Live()
-	return job, err
+	t.Source = t.formats.source(t.Inputs, source)
+	t.Outputs, err = opened(ctx, ledger.OpenOutputs)
+	t.Retries = t.Annotate && t.ReadsPipe() && t.Outputs.Kept != nil && t.Outputs.Kept.Live()
+	return err
 }
 
 // giveUp abandons the unfinished run and reports the consequences.

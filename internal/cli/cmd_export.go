@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -49,17 +50,31 @@ func exportFilter(cmd *cobra.Command, dir, name string) error {
 	return errors.Join(err, keyErr)
 }
 
-// exportFile writes the filter to a name of the user's, as every other output is written. It writes
-// through links, pipes and devices, and replaces nothing but a whole file.
+// exportFile writes the filter to a name of the user's.
 func exportFile(cmd *cobra.Command, dir, name string) (scheme string, err error) {
-	w, err := opened(cmd.Context(), func() (*output.Writer, error) { return output.CreatePlain(name) })
+	err = writeOutput(cmd, func() (*output.Writer, error) { return output.CreatePlain(name) }, func(w io.Writer) error {
+		scheme, err = index.Export(dir, w)
+		return err
+	})
+	return scheme, err
+}
+
+// writeOutput writes an output, which gets its name at the end. It writes through links, pipes and
+// devices, and replaces nothing but a whole file.
+func writeOutput(cmd *cobra.Command, create func() (*output.Writer, error), write func(io.Writer) error) (err error) {
+	w, err := opened(cmd.Context(), create)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer func() { err = errors.Join(err, w.Discard()) }()
 	tellAside(cmd.ErrOrStderr(), w)
-	if scheme, err = index.Export(dir, recordWriter{w}); err != nil {
-		return "", err
+	if err := write(recordWriter{w}); err != nil {
+		return err
 	}
-	return scheme, w.Close()
+	return w.Close()
 }
+
+// recordWriter writes bytes to an output, a record each time.
+type recordWriter struct{ to *output.Writer }
+
+func (w recordWriter) Write(p []byte) (int, error) { return len(p), w.to.WriteRecord(p) }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -50,7 +49,6 @@ func newForgetCommand() *cobra.Command {
 		Example: "  firstseen index forget seen/ https://example.org/7\n  firstseen index forget seen/ --from ids.txt\n  firstseen index forget seen/ --batch monday > again.jsonl",
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.StringVar(&f.from, "from", "", "forget the ids in this file too, one a line; - is standard input")
 	fs.StringVar(&f.batch, "batch", "", "forget all documents of this batch, and its name; list first the documents removed for its sake")
 	return onIndex(cmd, nil, f.run)
@@ -123,6 +121,9 @@ func (w *forgetter) forget(id string) error {
 	return w.out.Encode(forgotten{id, n})
 }
 
+// maxID is the longest line of a file of ids, in bytes.
+const maxID = 1 << 20
+
 // from forgets the ids in a file.
 func (w *forgetter) from(path string) (err error) {
 	r := w.cmd.InOrStdin()
@@ -134,21 +135,21 @@ func (w *forgetter) from(path string) (err error) {
 		defer file.Close() // it is only read
 		r = file
 	}
-	lines := bufio.NewReaderSize(r, 1<<20)
-	for done := false; !done; {
-		line, err := lines.ReadSlice('\n')
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			return fmt.Errorf("reading the ids: %s has a line of more than %d bytes", path, 1<<20)
-		case err != nil && !errors.Is(err, io.EOF):
-			return fmt.Errorf("reading the ids: %w", err)
-		}
-		done = err != nil
-		if id := strings.TrimRight(string(line), "\r\n"); id != "" {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxID)
+	for lines.Scan() {
+		if id := strings.TrimRight(lines.Text(), "\r"); id != "" {
 			if err := w.forget(id); err != nil {
 				return err
 			}
 		}
+	}
+	err = lines.Err()
+	switch {
+	case errors.Is(err, bufio.ErrTooLong):
+		return fmt.Errorf("reading the ids: %s has a line of more than %d bytes", path, maxID)
+	case err != nil:
+		return fmt.Errorf("reading the ids: %w", err)
 	}
 	return nil
 }

@@ -33,16 +33,10 @@ func newGenerateCommand() *cobra.Command {
 
 // writeManPages writes the pages of a command and of those below it.
 func writeManPages(root *cobra.Command, dir string, now time.Time) error {
-	forManual(root)
-	return doc.GenManTree(root, &doc.GenManHeader{Title: "FIRSTSEEN", Section: "1", Date: &now, Source: "firstseen " + versionString(), Manual: "firstseen"}, dir)
-}
-
-// forManual prepares the texts of a command for Markdown, from which man pages are made.
-func forManual(cmd *cobra.Command) {
-	cmd.Long, cmd.DisableAutoGenTag = indented(cmd.Long), true
-	for _, sub := range cmd.Commands() {
-		forManual(sub)
+	for cmd := range commands(root) { // its texts become Markdown, of which man pages are made
+		cmd.Long, cmd.DisableAutoGenTag = indented(cmd.Long), true
 	}
+	return doc.GenManTree(root, &doc.GenManHeader{Title: "FIRSTSEEN", Section: "1", Date: &now, Source: "firstseen " + versionString(), Manual: "firstseen"}, dir)
 }
 
 // indented makes code, in Markdown, of the lists in a text, which stand in columns.

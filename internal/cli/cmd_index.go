@@ -64,13 +64,12 @@ func newCreateCommand() *cobra.Command {
 		Example: "  firstseen index create seen/ --docs 50M --window 2d\n  firstseen index create near/ --method simhash:distance=2",
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
-	f.method.register(fs, &f.scheme, &f.score)
+	f.method.register(fs, &f.Scheme, &f.Rules.Score)
 	hide(fs, "score")
 	fs.StringVar(&f.docs, "docs", "", "size the filter for this many documents, such as 10M (default 1M)")
 	fs.StringVar(&f.memory, "memory", "", "size the filter by memory, such as 1GiB (10.5 million documents)")
 	fs.BoolVar(&f.filterOnly, "filter-only", false, "no side table: fixed memory, no earlier document named")
-	f.counting.register(fs)
+	registerWindow(fs, &f.Window)
 	f.registerKey(fs)
 	return onIndex(cmd, noArgs, func(_ *cobra.Command, dir string, _ []string) error { return f.create(dir) })
 }
@@ -80,7 +79,7 @@ func (f *options) create(dir string) (err error) {
 	if index.Exists(dir) {
 		return fmt.Errorf("index %s exists, and keeps its properties; firstseen index stats %s shows them", dir, dir)
 	}
-	f.index, f.onFull = dir, onFullDefault
+	f.index, f.OnFull = dir, onFullDefault
 	t := &task{options: f}
 	for _, check := range []func(*task) error{f.taskMethod, f.taskWindow, f.taskKey, f.taskFilter} {
 		if err := check(t); err != nil {
@@ -92,7 +91,7 @@ func (f *options) create(dir string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, x.Close(), remove()) }()
-	if err := x.Begin(index.Policy{Window: t.window.Seconds}); err != nil {
+	if err := x.Begin(index.Policy{Window: t.Window.Seconds}); err != nil {
 		return err
 	}
 	return x.Finish(nil)
@@ -121,15 +120,27 @@ func abandon(cmd *cobra.Command, dir string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
-	ledger, err := pipeline.OpenLedger(x, pipeline.Command{})
+	ledger, err := pipeline.OpenLedger(x, &pipeline.Job{})
 	if err != nil {
 		return err
 	}
 	if ledger.Unfinished() == nil {
-		return fmt.Errorf("index %s has no interrupted run", dir)
+		return noInterrupted(x, dir)
 	}
 	if err := giveUp(ledger, cmd.ErrOrStderr()); err != nil {
 		return err
 	}
 	return x.Finish(map[string][]byte{pipeline.LedgerName: nil})
+}
+
+// noInterrupted returns the error for an index without a run to abandon.
+func noInterrupted(x *index.Index, dir string) error {
+	started, err := x.Started()
+	switch {
+	case err != nil:
+		return err
+	case started != nil:
+		return fmt.Errorf("index %s: a run on it was interrupted before its first checkpoint: nothing of it is remembered, so there is nothing to abandon, and any command can run", dir)
+	}
+	return fmt.Errorf("index %s has no interrupted run", dir)
 }

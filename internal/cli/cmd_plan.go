@@ -84,99 +84,86 @@ func newPlanCommand() *cobra.Command {
 			if f.asJSON {
 				return json.NewEncoder(cmd.OutOrStdout()).Encode(c)
 			}
-			return c.writeText(cmd.OutOrStdout(), p.jobs)
+			return c.writeText(cmd.OutOrStdout(), p.Workers)
 		},
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.StringVar(&f.docs, "docs", "", "number of documents, such as 10M")
 	fs.StringVar(&f.memory, "memory", "", "size of the filter, such as 1GiB (default: as large as the documents need)")
-	f.counting.registerPlan(fs)
-	f.method.register(fs, &f.scheme, &f.score)
-	fs.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "processors to use for the sample")
+	f.registerPlanned(fs)
+	f.method.register(fs, &f.Scheme, &f.Rules.Score)
+	fs.IntVarP(&f.Workers, "jobs", "j", runtime.NumCPU(), "processors to use for the sample")
 	fs.Lookup("jobs").DefValue = "all" // the same help on any machine
-	f.reading.register(fs)
-	f.limits.register(fs)
+	f.formats.register(fs)
+	registerLimits(fs, &f.source, &f.MaxBad)
 	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-// foreseen is a run to be forecast, checked: real values.
+// foreseen is a run to be forecast. Its shape is zero if the documents decide it, and it is found to
+// have the format of the inputs or, without any, of --format.
 type foreseen struct {
-	args    []string
-	docs    uint64           // 0 if the inputs decide it
-	shape   bloomstore.Shape // zero if the documents decide it
-	scheme  feature.Scheme
-	window  time.Duration
-	formats formats
-	found   corpus.Format // of the inputs or, without any, of --format
-	source  corpus.SourceConfig
-	jobs    int
+	task
+	documents uint64 // 0 if the inputs decide it
 }
 
 // foresee checks the flags.
 func (f *options) foresee(args []string) (*foreseen, error) {
-	p := &foreseen{args: args, scheme: f.scheme, jobs: f.jobs}
+	p := &foreseen{task: task{options: f}}
+	p.Args = args
 	var err error
-	if p.docs, err = f.counting.planned(f.docs); err != nil {
+	if p.documents, err = f.planned(); err != nil {
 		return nil, err
 	}
-	p.window = f.counting.length
-	switch {
-	case p.docs == 0 && f.docs == "" && len(args) == 0:
+	if p.documents == 0 && f.docs == "" && len(args) == 0 {
 		return nil, errors.New("plan: give the number of documents with --docs, or the inputs of the run")
-	case f.jobs < 1:
-		return nil, fmt.Errorf("-j %d: want at least 1", f.jobs)
 	}
-	if p.source, err = f.limits.config(); err != nil {
-		return nil, err
-	}
-	if p.formats, err = f.reading.formats(p.source); err != nil {
+	if err := f.formats.complete(f.source); err != nil {
 		return nil, err
 	}
 	p.found, _ = p.formats.of()
 	if f.docs != "" {
-		if p.docs, err = parseCount(f.docs); err != nil {
+		if p.documents, err = parseCount(f.docs); err != nil {
 			return nil, fmt.Errorf("--docs: %w", err)
 		}
 	}
 	if f.memory != "" {
-		if p.shape, err = filterOf(f.memory, index.KeysPerDoc(p.scheme, false)); err != nil {
+		if p.shape, err = filterOf(f.memory, index.KeysPerDoc(p.Scheme, false)); err != nil {
 			return nil, err
 		}
 	}
-	if err := f.method.complete(&p.scheme, "", 0); err != nil {
+	if err := f.method.complete(&p.Scheme, "", 0); err != nil {
 		return nil, err
 	}
-	return p, p.scheme.Validate()
+	return p, p.Scheme.Validate()
 }
 
 func (p *foreseen) forecast(cmd *cobra.Command) (_ *forecast, err error) {
 	var measured *sample
-	if len(p.args) > 0 {
+	if len(p.Args) > 0 {
 		if measured, err = p.measure(cmd); err != nil {
 			return nil, err
 		}
-		if p.docs == 0 {
-			if p.docs, err = measured.total(); err != nil {
+		if p.documents == 0 {
+			if p.documents, err = measured.total(); err != nil {
 				return nil, err
 			}
 		}
 	}
-	known := p.docs
-	if p.window > 0 {
+	known := p.documents
+	if p.Window.Seconds > 0 {
 		known *= 2 // a filter, and a method's memory, hold as many documents that count no more
 	}
 	if p.shape == (bloomstore.Shape{}) {
-		p.shape = index.ShapeFor(known, p.scheme, false)
+		p.shape = index.ShapeFor(known, p.Scheme, false)
 	}
-	c := predict(p.docs, p.shape, p.scheme, measured)
-	if p.window > 0 {
-		c.inWindow(p.window)
+	c := predict(p.documents, p.shape, p.Scheme, measured)
+	if p.Window.Seconds > 0 {
+		c.inWindow(p.Window.Seconds)
 	}
 	beside := memoryOfParquet(p.found)
-	c.MemoryBytes += c.FilterBytes + memoryOf(p.source, false) + p.scheme.MemoryFor(known) + known/8 + beside // one bit a document marks those that only count
-	if p.scheme.Info().FilterOnly && p.window == 0 {
+	c.MemoryBytes += c.FilterBytes + memoryOf(p.source, false) + p.Scheme.MemoryFor(known) + known/8 + beside // one bit a document marks those that only count
+	if p.Scheme.Info().FilterOnly && p.Window.Seconds == 0 {
 		c.FilterOnlyBytes = c.FilterBytes + memoryOf(p.source, true) + beside
 		c.FilterOnlyDisk = index.StreamDisk(p.shape)
 	}
@@ -210,32 +197,27 @@ func predict(docs uint64, shape bloomstore.Shape, scheme feature.Scheme, m *samp
 
 // measure reads a sample of the inputs and runs the pipeline over it.
 func (p *foreseen) measure(cmd *cobra.Command) (*sample, error) {
-	inputs, passed, err := p.formats.expand(p.args, p.source)
-	if err != nil {
+	if err := p.findInputs(cmd, p.Args); err != nil {
 		return nil, err
 	}
-	tellPassed(passed, cmd.ErrOrStderr())
-	p.jobs = checkJobs(p.jobs, cmd.ErrOrStderr())
-	p.source.Stdin = cmd.InOrStdin()
-	if p.found, err = p.formats.check(inputs, p.source, "", false); err != nil {
+	p.Workers = checkJobs(p.Workers, cmd.ErrOrStderr())
+	var err error
+	if p.found, err = p.formats.check(p.Inputs, p.source, "", false); err != nil {
 		return nil, err
 	}
 	m := &sample{OfStored: -1}
-	if total, known := input.TotalSize(inputs); known {
+	if total, known := input.TotalSize(p.Inputs); known {
 		m.OfStored = total
 	}
-	blocks, err := m.read(cmd.Context(), inputs, p.formats, p.source)
+	blocks, err := m.read(cmd.Context(), p.Inputs, &p.formats, p.source)
 	if err != nil {
-		return nil, err
-	}
-	if m.IDBytes, err = idBytes(blocks); err != nil {
 		return nil, err
 	}
 	return m, p.run(cmd.Context(), m, blocks)
 }
 
 // read takes the beginning of every input, as much of each as of the others.
-func (m *sample) read(ctx context.Context, inputs []input.Input, formats formats, cfg corpus.SourceConfig) (blocks []corpus.Block, err error) {
+func (m *sample) read(ctx context.Context, inputs []input.Input, formats *formats, cfg corpus.SourceConfig) (blocks []corpus.Block, err error) {
 	cfg.BlockSize = 256 << 10
 	for i := range inputs {
 		limit := int64(sampleBytes / len(inputs) * (i + 1))
@@ -276,39 +258,15 @@ func (r *replay) Next(_ context.Context, b *corpus.Block) error {
 func (r *replay) Bound(int, func(context.Context, int) error) {}
 func (r *replay) Close() error                                { return nil }
 
-// idBytes is the mean length of the ids.
-func idBytes(blocks []corpus.Block) (float64, error) {
-	docs, size := 0, 0
-	var block corpus.Block
-	for i := range blocks {
-		block.Refill(&blocks[i])
-		parser, err := block.Format.NewParser("")
-		if err != nil {
-			return 0, usageError{err}
-		}
-		for doc := range parser.Parse(&block) {
-			if doc.Bad == nil {
-				docs++
-				size += len(doc.ID)
-			}
-		}
-		block.Release()
-	}
-	if docs == 0 {
-		return 0, errors.New("plan: the sample holds no document; are --text-field and the inputs right?")
-	}
-	return float64(size) / float64(docs), nil
-}
-
 // run sends the sample through the pipeline and notes the results.
 func (p *foreseen) run(ctx context.Context, m *sample, blocks []corpus.Block) (err error) {
-	runtime.GOMAXPROCS(p.jobs)
+	runtime.GOMAXPROCS(p.Workers)
 	dir, err := makeTempIndex()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	scheme := p.scheme
+	scheme := p.Scheme
 	scheme.Key = index.DrawKey() // as a new index has one
 	x, err := index.Open(dir, index.Options{Scheme: scheme, Key: index.KeyAsIs, Shape: bloomstore.ForMemory(sampleFilter)})
 	if err != nil {
@@ -316,11 +274,12 @@ func (p *foreseen) run(ctx context.Context, m *sample, blocks []corpus.Block) (e
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
 	start := time.Now()
-	keys := 0
+	keys, ids := 0, 0
 	summary, err := pipeline.Run(ctx, x, pipeline.Job{
 		Source: &replay{blocks},
-		Scheme: scheme, Workers: p.jobs, MaxBad: -1,
-		Each: func(_ string, r *dedup.Result, _ dedup.Counts) error {
+		Scheme: scheme, Workers: p.Workers, MaxBad: -1,
+		Each: func(id string, r *dedup.Result, _ dedup.Counts) error {
+			ids += len(id)
 			if r.Kept {
 				keys += r.Segments + 1 // and the whole text
 				if !scheme.BySegments() {
@@ -335,6 +294,10 @@ func (p *foreseen) run(ctx context.Context, m *sample, blocks []corpus.Block) (e
 	}
 	m.Seconds = max(time.Since(start).Seconds(), 1e-6)
 	m.Documents, m.Bad, m.Removed = summary.Documents, summary.Bad, summary.Removed
+	if m.Documents == 0 {
+		return errors.New("plan: the sample holds no document; are --text-field and the inputs right?")
+	}
+	m.IDBytes = float64(ids) / float64(m.Documents)
 	m.DocsASecond = float64(m.Documents) / m.Seconds
 	m.KeysPerDoc = float64(summary.Table.Entries) / float64(summary.Kept)
 	m.AllKeysPerDoc = float64(keys) / float64(summary.Kept)

@@ -29,13 +29,12 @@ func newQueryCommand() *cobra.Command {
 		Example: "  firstseen query seen/ < doc.jsonl\n  firstseen query seen/ --text article.txt\n  firstseen query seen/ --id https://example.org/7",
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.BoolVar(&f.plain, "text", false, "each INPUT is one plain text, not JSON lines")
 	fs.BoolVar(&f.ids, "id", false, "each INPUT is the id of a document: show its stored data")
-	fs.Float64Var(&f.threshold, "threshold", 0, "as for dedup")
-	registerScore(fs, &f.score)
-	f.reading.register(fs)
-	f.limits.register(fs)
+	fs.Float64Var(&f.Rules.Threshold, "threshold", 0, "as for dedup")
+	registerScore(fs, &f.Rules.Score)
+	f.formats.register(fs)
+	registerLimits(fs, &f.source, &f.MaxBad)
 	return onIndex(cmd, nil, f.query)
 }
 
@@ -44,36 +43,28 @@ func (f *options) query(cmd *cobra.Command, dir string, args []string) (err erro
 	if f.ids {
 		return f.askIDs(args, cmd.OutOrStdout())
 	}
-	rules, err := chooseRules(f.threshold, f.score)
-	if err != nil {
-		return usageError{err}
-	}
 	if len(args) == 0 {
 		args = []string{input.Stdin}
 	}
-	in, err := f.toRead(cmd, args)
-	if err != nil {
+	if err := f.findInputs(cmd, args); err != nil {
 		return err
 	}
-	if err := output.CheckOutputs(in.inputs, f.index, input.Stdin); err != nil {
+	if err := output.CheckOutputs(f.Inputs, f.index, input.Stdin); err != nil {
 		return err
 	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
-	q := newQuery(f.openReader, rules, out)
+	q := newQuery(f.openReader, f.Rules, out)
 	if err := q.open(); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, q.reader.Close()) }()
 	if f.plain {
-		in.cfg.Encoding = in.formats.decoder
-		err = q.texts(in.inputs, in.cfg)
+		f.source.Encoding = f.formats.decoder
+		err = q.texts(f.Inputs, f.source)
 	} else {
-		err = q.documents(cmd, in.source())
+		err = q.documents(cmd, f.documents())
 	}
-	if flushErr := out.Flush(); !errors.Is(err, flushErr) { // the same error was reported already
-		err = errors.Join(err, flushErr)
-	}
-	return err
+	return flushed(out, err)
 }
 
 // open opens the index with its own key.
@@ -223,42 +214,28 @@ func (q *query) documents(cmd *cobra.Command, source *corpus.Source) error {
 // eachDocument reads the documents of a source and names the bad records on standard error.
 func eachDocument(cmd *cobra.Command, source *corpus.Source, do func(b *corpus.Block, doc *corpus.Document) error) error {
 	defer source.Close() // after its end, nothing; before it, another error is reported
-	var block corpus.Block
-	defer block.Release()
-	var parser corpus.Parser
 	var inflation corpus.Inflation
-	bad, all := int64(0), int64(0)
+	bad, all, noun := int64(0), int64(0), ""
 	var first *report.Rejected
-	for {
-		err := source.Next(cmd.Context(), &block)
-		switch {
-		case err == io.EOF && bad > 0:
-			return badRecords(bad, all, block.Format.Noun(), first)
-		case err == io.EOF:
-			return nil
-		case err != nil:
-			return err
-		}
-		if parser == nil {
-			if parser, err = block.Format.NewParser(""); err != nil {
-				return err
-			}
-		}
-		for doc := range parser.Parse(&block) {
+	err := corpus.EachBlock(cmd.Context(), source, func(b *corpus.Block, parser corpus.Parser) error {
+		noun = b.Format.Noun()
+		for doc := range parser.Parse(b) {
 			all++
-			if doc.Bad != nil {
-				if bad++; first == nil {
-					first = report.Reject(doc.Bad)
+			if doc.Bad == nil {
+				if err := do(b, doc); err != nil {
+					return err
 				}
-				fmt.Fprintln(cmd.ErrOrStderr(), "firstseen:", doc.Bad)
 				continue
 			}
-			if err := do(&block, doc); err != nil {
-				return err
+			if bad++; first == nil {
+				first = report.Reject(doc.Bad)
 			}
+			fmt.Fprintln(cmd.ErrOrStderr(), "firstseen:", doc.Bad)
 		}
-		if err := inflation.Add(&block); err != nil {
-			return err
-		}
+		return inflation.Add(b)
+	})
+	if err == nil && bad > 0 {
+		return badRecords(bad, all, noun, first)
 	}
+	return err
 }

@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 )
 
 func newReadCommand() *cobra.Command {
@@ -18,18 +20,12 @@ func newReadCommand() *cobra.Command {
 		Short:   "Print the documents of inputs as dedup sees them: id, text and place",
 		Long:    readLong,
 		Example: "  firstseen read crawl.warc.gz | head -3",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageError{errors.New(`read: no INPUT; name files or directories, or "-" for standard input`)}
-			}
-			return nil
-		},
-		RunE: f.texts,
+		Args:    needInput,
+		RunE:    f.texts,
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
-	f.reading.register(fs)
-	f.limits.register(fs)
+	f.formats.register(fs)
+	registerLimits(fs, &f.source, &f.MaxBad)
 	return cmd
 }
 
@@ -44,23 +40,52 @@ type seenText struct {
 }
 
 func (f *options) texts(cmd *cobra.Command, args []string) error {
-	in, err := f.toRead(cmd, args)
-	if err != nil {
+	if err := f.findInputs(cmd, args); err != nil {
 		return err
 	}
-	limitHeap(in.cfg.MaxWindow, 0)
+	limitHeap(f.source.MaxWindow, 0)
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	lines := json.NewEncoder(out)
 	lines.SetEscapeHTML(false)
-	err = eachDocument(cmd, in.source(), func(b *corpus.Block, doc *corpus.Document) error {
+	err := eachDocument(cmd, f.documents(), func(b *corpus.Block, doc *corpus.Document) error {
 		line := seenText{ID: string(doc.ID), Text: string(doc.Text), Exact: doc.Exact, File: b.File, Line: doc.At}
 		if !doc.Time.IsZero() {
 			line.Time = &doc.Time
 		}
 		return lines.Encode(line)
 	})
-	if flushErr := out.Flush(); !errors.Is(err, flushErr) { // the same error was reported already
+	return flushed(out, err)
+}
+
+// flushed hands on the rest of an output, and adds its error to that of the work before.
+func flushed(out *bufio.Writer, err error) error {
+	if flushErr := out.Flush(); !errors.Is(err, flushErr) { // else it was reported already
 		err = errors.Join(err, flushErr)
 	}
 	return err
 }
+
+// needInput refuses a command without inputs.
+func needInput(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usageError{fmt.Errorf(`%s: no INPUT; name files or directories, or "-" for standard input`, shortPath(cmd))}
+	}
+	return nil
+}
+
+// findInputs finds the inputs named by arguments and reports the files passed over.
+func (f *options) findInputs(cmd *cobra.Command, args []string) error {
+	if err := f.formats.complete(f.source); err != nil {
+		return usageError{err}
+	}
+	f.source.Stdin = cmd.InOrStdin()
+	var passed []input.Passed
+	var err error
+	if f.Inputs, passed, err = f.formats.expand(args, f.source); err == nil {
+		tellPassed(passed, cmd.ErrOrStderr())
+	}
+	return err
+}
+
+// documents reads all inputs.
+func (f *options) documents() *corpus.Source { return f.formats.source(f.Inputs, f.source) }

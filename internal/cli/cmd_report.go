@@ -73,16 +73,14 @@ func openReports(cmd *cobra.Command, args []string, outputs map[string]string) (
 // rereading are the flags of commands that read a report and the inputs of its run.
 type rereading struct {
 	options
-	toRead
 	report *lines.Reports
 }
 
 func (r *rereading) register(cmd *cobra.Command, out string) {
 	fs := cmd.Flags()
-	fs.SortFlags = false
-	fs.StringVarP(&r.out, "out", "o", "", out)
-	r.reading.register(fs)
-	r.limits.register(fs)
+	fs.StringVarP(&r.Out, "out", "o", "", out)
+	r.formats.register(fs)
+	registerLimits(fs, &r.source, &r.MaxBad)
 }
 
 // open finds the report, the first argument, and the inputs.
@@ -90,19 +88,17 @@ func (r *rereading) open(cmd *cobra.Command, args []string) (err error) {
 	switch {
 	case len(args) < 2:
 		return usageError{fmt.Errorf("%s: give the report, and after it the inputs of its run", shortPath(cmd))}
-	case r.out == "":
+	case r.Out == "":
 		return usageError{fmt.Errorf("%s: give the place to write to with --out", shortPath(cmd))}
 	}
 	if r.report, err = lines.Open(args[:1], nil); err != nil {
 		return err
 	}
-	if r.toRead, err = r.options.toRead(cmd, args[1:]); err != nil {
+	if err := r.findInputs(cmd, args[1:]); err != nil {
 		return err
 	}
-	for _, in := range r.inputs {
-		if in.Size < 0 || in.Path == input.Stdin {
-			return usageError{errors.New("the inputs are read a second time, and one of them is a pipe: give files")}
-		}
+	if r.ReadsPipe() {
+		return usageError{errors.New("the inputs are read a second time, and one of them is a pipe: give files")}
 	}
 	return nil
 }
@@ -118,11 +114,11 @@ func newAttributesCommand() *cobra.Command {
 			if err := r.open(cmd, args); err != nil {
 				return err
 			}
-			names, err := attributeNames(r.out, args[1:], r.inputs)
+			names, err := attributeNames(r.Out, args[1:], r.Inputs)
 			if err != nil {
 				return err
 			}
-			return writeAttributes(cmd, r.source(), names, r.report, r.out)
+			return writeAttributes(cmd, r.documents(), names, r.report, r.Out)
 		},
 	}
 	r.register(cmd, "write the tree of attributes below this folder")
@@ -158,26 +154,26 @@ func newKeptCommand() *cobra.Command {
 			if err := r.open(cmd, args); err != nil {
 				return err
 			}
-			if err := checkEnding("--out", r.out, holdsText); err != nil {
+			if err := checkEnding("--out", r.Out, holdsText); err != nil {
 				return usageError{err}
 			}
 			if err := r.areDocuments(); err != nil {
 				return err
 			}
-			if err := output.CheckOutputs(r.inputs, "", r.out); err != nil {
+			if err := output.CheckOutputs(r.Inputs, "", r.Out); err != nil {
 				return usageError{err}
 			}
-			return writeKept(cmd, r.source(), r.inputs, r.report, r.duplicates, r.out)
+			return writeKept(cmd, r.documents(), r.Inputs, r.report, r.Others, r.Out)
 		},
 	}
 	r.register(cmd, "write the names here, one a line; - is standard output")
-	registerKeep(cmd.Flags(), &r.duplicates, "the files to list: originals, or duplicates, the removed ones")
+	registerKeep(cmd.Flags(), &r.Others, "the files to list: originals, or duplicates, the removed ones")
 	return cmd
 }
 
 // areDocuments refuses inputs that hold several documents each.
 func (r *rereading) areDocuments() error {
-	found, err := r.formats.check(r.inputs, r.cfg, "", false)
+	found, err := r.formats.check(r.Inputs, r.source, "", false)
 	if err == nil && !isPage(found) {
 		err = usageError{errNotPages}
 	}
@@ -185,18 +181,10 @@ func (r *rereading) areDocuments() error {
 }
 
 // writeKept writes the names of the kept files, or of the removed ones.
-func writeKept(cmd *cobra.Command, source *corpus.Source, inputs []input.Input, report *lines.Reports, duplicates bool, name string) (err error) {
-	names, err := rows.CreateList(name)
-	if err != nil {
-		return err
-	}
-	tellTableAside(cmd, name, names)
-	defer func() { err = errors.Join(err, names.Discard()) }()
-	err = derive.KeptFiles(cmd.Context(), source, inputs, report, duplicates, func(input int) error {
-		return names.Write(inputs[input].Path)
+func writeKept(cmd *cobra.Command, source *corpus.Source, inputs []input.Input, report *lines.Reports, duplicates bool, name string) error {
+	return writeTable(cmd, name, nil, func(names *rows.Table) error {
+		return derive.KeptFiles(cmd.Context(), source, inputs, report, duplicates, func(input int) error {
+			return names.Write(inputs[input].Path)
+		})
 	})
-	if err != nil {
-		return err
-	}
-	return names.Close()
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -65,12 +64,11 @@ func newShowCommand() *cobra.Command {
 		},
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.StringVar(&s.page, "html", "", "write one self-contained page of HTML here; - is standard output")
 	fs.BoolVar(&s.asJSON, "json", false, "print JSON")
 	fs.StringArrayVar(&s.inputs, "input", nil, "read this input of the run too, for totals and whole texts; repeat it for each, in the order of the run")
 	s.registerReading(fs)
-	s.limits.register(fs)
+	registerLimits(fs, &s.source, &s.MaxBad)
 	return cmd
 }
 
@@ -78,7 +76,7 @@ func newShowCommand() *cobra.Command {
 // its own, and settings stand behind it.
 func (s *showing) registerReading(fs *pflag.FlagSet) {
 	reading := pflag.NewFlagSet("", pflag.ContinueOnError)
-	s.reading.register(reading)
+	s.formats.register(reading)
 	reading.VisitAll(func(f *pflag.Flag) {
 		switch f.Name {
 		case "html", "status", "mime":
@@ -119,25 +117,23 @@ func (s *showing) show(cmd *cobra.Command, args []string) error {
 	}
 	switch {
 	case s.page != "":
-		return writeHTMLPage(s.page, func(w io.Writer) error { return digest.WriteHTML(w, "What "+strings.Join(args, ", ")+" says") })
+		return writeOutput(cmd, func() (*output.Writer, error) { return output.Create(s.page) }, func(w io.Writer) error {
+			return digest.WriteHTML(w, "What "+strings.Join(args, ", ")+" says")
+		})
 	case s.asJSON:
-		enc := json.NewEncoder(out)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(digest)
+		return encodeIndented(out, digest)
 	}
 	return digest.WriteText(out, styleOf(out))
 }
 
 // readTexts reads the inputs of the run beside its report.
 func (s *showing) readTexts(cmd *cobra.Command, report *lines.Reports, digest *show.Digest) error {
-	read, err := s.toRead(cmd, s.inputs)
-	if err != nil {
+	if err := s.findInputs(cmd, s.inputs); err != nil {
 		return err
 	}
 	texts := digest.ReadTexts()
 	begin := func(int) error { return nil }
-	err = derive.Each(cmd.Context(), read.source(), len(read.inputs), report, begin, func(doc *corpus.Document, line *lines.Line) error {
+	err := derive.Each(cmd.Context(), s.documents(), len(s.Inputs), report, begin, func(doc *corpus.Document, line *lines.Line) error {
 		if doc.Bad == nil && !doc.Other && !doc.Empty {
 			texts.Add(doc.ID, doc.Text, line)
 		}
@@ -149,32 +145,11 @@ func (s *showing) readTexts(cmd *cobra.Command, report *lines.Reports, digest *s
 
 // styleOf is how text is written to an output: as wide as the terminal, if it is one.
 func styleOf(out io.Writer) (s show.Style) {
-	if w, ok := out.(*firstError); ok {
-		out = w.Writer
-	}
-	f, ok := out.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	f := terminalOf(out)
+	if f == nil {
 		return show.Style{Columns: 100}
 	}
 	s.Columns, _, _ = term.GetSize(int(f.Fd())) // 0 if it is unknown
 	s.Marks = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	return s
 }
-
-// writeHTMLPage writes a page to a file, which gets its name at the end.
-func writeHTMLPage(name string, write func(io.Writer) error) (err error) {
-	w, err := output.Create(name)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, w.Discard()) }()
-	if err := write(recordWriter{w}); err != nil {
-		return err
-	}
-	return w.Close()
-}
-
-// recordWriter writes bytes to an output, a record each time.
-type recordWriter struct{ to *output.Writer }
-
-func (w recordWriter) Write(p []byte) (int, error) { return len(p), w.to.WriteRecord(p) }

@@ -42,34 +42,30 @@ func newTermsCommand() *cobra.Command {
 		Short:   "Count in how many documents terms stand, for methods that weigh them",
 		Long:    termsLong,
 		Example: "  firstseen terms --out terms.fst crawl/*.jsonl.gz\n  firstseen dedup --method imatch:terms=terms.fst --out kept.jsonl crawl/*.jsonl.gz",
+		Args:    needInput,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case len(args) == 0:
-				return usageError{errors.New(`terms: no INPUT; name files or directories, or "-" for standard input`)}
-			case f.out == "" || f.out == input.Stdin:
+			if f.Out == "" || f.Out == input.Stdin {
 				return usageError{errors.New("terms: give the file of the table with --out FILE")}
 			}
-			if err := checkEnding("--out", f.out, holdsTerms); err != nil {
+			if err := checkEnding("--out", f.Out, holdsTerms); err != nil {
 				return usageError{err}
 			}
 			return f.countTerms(cmd, args, uint32(least))
 		},
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
-	fs.StringVar(&f.out, "out", "", "write the table here; it is replaced when all is counted")
+	fs.StringVar(&f.Out, "out", "", "write the table here; it is replaced when all is counted")
 	fs.IntVar(&least, "min-docs", 2, "leave out terms that stand in fewer documents")
-	f.reading.register(fs)
-	f.limits.register(fs)
+	f.formats.register(fs)
+	registerLimits(fs, &f.source, &f.MaxBad)
 	return cmd
 }
 
 func (f *options) countTerms(cmd *cobra.Command, args []string, least uint32) error {
-	in, err := f.toRead(cmd, args)
-	if err != nil {
+	if err := f.findInputs(cmd, args); err != nil {
 		return err
 	}
-	if err := output.CheckOutputs(in.inputs, "", f.out); err != nil {
+	if err := output.CheckOutputs(f.Inputs, "", f.Out); err != nil {
 		return err
 	}
 	var counter terms.Counter
@@ -77,7 +73,7 @@ func (f *options) countTerms(cmd *cobra.Command, args []string, least uint32) er
 	var found []uint64
 	take := func(more []uint64) { found = terms.AppendDistinct(found, more) }
 	// Bad records are reported and left out.
-	bad := eachDocument(cmd, in.source(), func(_ *corpus.Block, doc *corpus.Document) error {
+	bad := eachDocument(cmd, f.documents(), func(_ *corpus.Block, doc *corpus.Document) error {
 		if counter.Documents() == math.MaxUint32 {
 			return errors.New("more than 4,294,967,295 documents: give fewer")
 		}
@@ -90,13 +86,13 @@ func (f *options) countTerms(cmd *cobra.Command, args []string, least uint32) er
 		return bad
 	}
 	table := counter.Table(least)
-	if err := index.WriteTermsFile(f.out, table); err != nil {
+	if err := index.WriteTermsFile(f.Out, table); err != nil {
 		return err
 	}
 	if n := counter.Missed(); n > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: more than %d terms: the rarest were forgotten, and a count may be too low by up to %d documents\n", terms.MaxTerms, n)
 	}
-	err = json.NewEncoder(cmd.OutOrStdout()).Encode(termsTold{
+	err := json.NewEncoder(cmd.OutOrStdout()).Encode(termsTold{
 		Documents: table.Documents(), Terms: table.Len(), Missed: counter.Missed(), Digest: table.Digest(), Bytes: table.Size(),
 	})
 	return errors.Join(err, bad)

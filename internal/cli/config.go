@@ -100,12 +100,9 @@ func cutFlag(line string) (name, text string) {
 }
 
 // anyHas reports whether a command or one below it has a flag.
-func anyHas(cmd *cobra.Command, name string) bool {
-	if cmd.Flags().Lookup(name) != nil || cmd.PersistentFlags().Lookup(name) != nil {
-		return true
-	}
-	for _, sub := range cmd.Commands() {
-		if anyHas(sub, name) {
+func anyHas(root *cobra.Command, name string) bool {
+	for cmd := range commands(root) {
+		if cmd.Flags().Lookup(name) != nil || cmd.PersistentFlags().Lookup(name) != nil {
 			return true
 		}
 	}

@@ -50,18 +50,18 @@ func (d *derived) reads() (report, again bool) {
 
 func (f *options) taskDerived(p *task) error {
 	d := &f.derived
-	f.spans = f.spans || d.attributes != ""
+	f.Spans = f.Spans || d.attributes != ""
 	reads, _ := d.reads()
 	switch {
-	case f.duplicates && f.annotate:
+	case f.Others && f.Annotate:
 		return errors.New("--annotate writes all records: leave out --keep")
-	case f.duplicates && f.revisit.write:
+	case f.Others && f.formats.warc.Revisit.Write:
 		return errors.New("--format warc:revisit writes records that stand for removed ones, and --keep duplicates writes these themselves: leave one of them out")
-	case f.spans && p.report == "" && d.attributes == "":
+	case f.Spans && p.Report == "" && d.attributes == "":
 		return errors.New("--spans adds to the lines of --report: give that too")
-	case reads && isTable(p.report):
+	case reads && isTable(p.Report):
 		return errors.New("--clusters, --pairs, --attributes and --kept-files are made of a report in lines of JSON: give --report another name")
-	case reads && !isKept(p.report):
+	case reads && !isKept(p.Report):
 		return errors.New("--clusters, --pairs, --attributes and --kept-files are made of the report: give --report FILE too")
 	}
 	return nil
@@ -107,7 +107,7 @@ func (t *task) checkDerived() error {
 	if !reads {
 		return nil
 	}
-	if err := output.CheckOutputs(t.inputs, t.index, append(d.names(), t.out, t.report, t.rejects, t.summary)...); err != nil {
+	if err := output.CheckOutputs(t.Inputs, t.index, append(d.names(), t.Out, t.Report, t.Rejects, t.summary)...); err != nil {
 		return err
 	}
 	for _, name := range []string{d.clusters, d.pairs, d.keptFiles} {
@@ -118,14 +118,14 @@ func (t *task) checkDerived() error {
 	if !again {
 		return nil
 	}
-	if t.readsPipe() {
+	if t.ReadsPipe() {
 		return errors.New("--attributes and --kept-files read the inputs a second time, and one of them is a pipe: give files")
 	}
 	if !isPage(t.found) && d.keptFiles != "" {
 		return fmt.Errorf("--kept-files: %w", errNotPages)
 	}
 	var err error
-	t.names, err = attributeNames(d.attributes, t.args, t.inputs)
+	t.names, err = attributeNames(d.attributes, t.Args, t.Inputs)
 	return err
 }
 
@@ -225,7 +225,7 @@ func (t *task) derive(cmd *cobra.Command, ended error) error {
 		debug.SetMemoryLimit(math.MaxInt64)
 	}
 	d := &t.derived
-	report, err := lines.Open([]string{t.report}, nil)
+	report, err := lines.Open([]string{t.Report}, nil)
 	if err != nil {
 		return errors.Join(err, ended)
 	}
@@ -236,10 +236,10 @@ func (t *task) derive(cmd *cobra.Command, ended error) error {
 		err = writePairs(cmd, report, d.pairs)
 	}
 	if err == nil && d.attributes != "" && !part {
-		err = writeAttributes(cmd, t.formats.source(t.inputs, t.source), t.names, report, d.attributes)
+		err = writeAttributes(cmd, t.documents(), t.names, report, d.attributes)
 	}
 	if err == nil && d.keptFiles != "" && !part {
-		err = writeKept(cmd, t.formats.source(t.inputs, t.source), t.inputs, report, t.duplicates, d.keptFiles)
+		err = writeKept(cmd, t.documents(), t.Inputs, report, t.Others, d.keptFiles)
 	}
 	if err != nil {
 		return errors.Join(ended, fmt.Errorf("the run is over; the same command again makes what it was to make of the report: %w", err))

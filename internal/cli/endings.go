@@ -91,8 +91,8 @@ func (f *options) checkEndings() error {
 		flag, name string
 		kinds      []holds
 	}{
-		{"--report", f.report, []holds{holdsJSON, holdsParquet}},
-		{"--rejects", f.rejects, []holds{holdsJSON}},
+		{"--report", f.Report, []holds{holdsJSON, holdsParquet}},
+		{"--rejects", f.Rejects, []holds{holdsJSON}},
 		{"--summary", f.summary, []holds{holdsJSON}},
 		{"--clusters", f.derived.clusters, []holds{holdsJSON, holdsCSV}},
 		{"--pairs", f.derived.pairs, []holds{holdsJSON, holdsCSV}},

@@ -98,7 +98,7 @@ func (o *once) Set(text string) error {
 	return o.Value.Set(text)
 }
 
-// eachOnce makes the flags of a command and of its subcommands refuse a second value. Flags that
+// eachOnce makes the flags of a command refuse a second value. Flags that
 // are on or off, and those with several values, are exempt.
 func eachOnce(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -110,9 +110,6 @@ func eachOnce(cmd *cobra.Command) {
 			f.DefValue = "0"
 		}
 	})
-	for _, sub := range cmd.Commands() {
-		eachOnce(sub)
-	}
 }
 
 // wanted returns in plain words the values that a flag takes.
@@ -210,7 +207,6 @@ func (c *choice[T]) Set(text string) error {
 
 func (c *choice[T]) String() string { return c.given }
 
-// Type is the name of the value in help.
 func (c *choice[T]) Type() string { return "word" }
 
 // Words returns the words that may be given.
@@ -228,28 +224,60 @@ type wantError string
 
 func (e wantError) Error() string { return "want " + string(e) }
 
-// byteSize is the value of a flag in bytes, such as 1GiB.
-type byteSize uint64
+// parsed is the value of a flag that a function reads.
+type parsed struct {
+	text string
+	read func(text string) error
+}
 
-// Set reads a number of bytes.
-func (b *byteSize) Set(text string) error {
-	n, err := parseSize(text)
-	if err != nil {
-		return wantError("a size above 0, such as 1GiB or 512M")
+// readBy registers a flag whose values a function reads, the default at once.
+func readBy(fs *pflag.FlagSet, read func(text string) error, name, byDefault, usage string) {
+	if err := read(byDefault); err != nil {
+		panic(err) // a default is valid
 	}
-	*b = byteSize(n)
+	fs.Var(&parsed{text: byDefault, read: read}, name, usage)
+}
+
+// Set takes a value.
+func (p *parsed) Set(text string) error {
+	if err := p.read(text); err != nil {
+		return settingError(err.Error())
+	}
+	p.text = text
 	return nil
 }
 
-func (b *byteSize) String() string {
-	if *b == 0 {
-		return ""
-	}
-	return sizeText(uint64(*b))
+func (p *parsed) String() string { return p.text }
+
+func (p *parsed) Type() string { return "string" }
+
+// byteSize is the value of a flag in bytes, such as 1GiB, within bounds.
+type byteSize[N int | int64] struct {
+	to          *N
+	least, most uint64
 }
 
-// Type is the name of the value in help.
-func (b *byteSize) Type() string { return "size" }
+// Set reads a number of bytes.
+func (b *byteSize[N]) Set(text string) error {
+	n, err := parseSize(text)
+	switch {
+	case err != nil:
+		return wantError("a size above 0, such as 1GiB or 512M")
+	case n < b.least || n > b.most:
+		return wantError("from " + sizeText(b.least) + " to " + sizeText(b.most))
+	}
+	*b.to = N(n)
+	return nil
+}
+
+func (b *byteSize[N]) String() string {
+	if b.to == nil || *b.to == 0 {
+		return ""
+	}
+	return sizeText(uint64(*b.to))
+}
+
+func (b *byteSize[N]) Type() string { return "size" }
 
 // hide keeps flags out of the help.
 func hide(fs *pflag.FlagSet, names ...string) {

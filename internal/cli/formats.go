@@ -25,25 +25,66 @@ import (
 	"github.com/firstseen/firstseen/pipeline"
 )
 
-// reading holds the flags about the formats of inputs.
-type reading struct {
-	textField, idField string
-	format             string   // "auto", or the format of all inputs
-	status, types      string   // of the records of web archives
-	html               web.Mode // the part of a page that is its text; as it is if negative
-	encoding           encodingFlag
+// formats are how inputs can be read. The first is for all that none of the others recognizes.
+type formats struct {
+	jsonl    jsonl.Format
+	parquet  parquet.Format
+	warc     warc.Format
+	text     func() corpus.Text
+	chosen   string   // "auto", or the format of all inputs
+	html     web.Mode // the part of a page that is its text; as it is if negative
+	encoding encodingFlag
+	decoder  corpus.Encoding
+	columns  bool // for the verdicts of rows
+	arrays   bool // outputs are, if inputs are
+
+	accept func(corpus.Format) error // refuses formats that an output cannot have; nil for none
 }
 
-func (r *reading) register(fs *pflag.FlagSet) {
-	r.format = "auto"
-	refine(fs, &r.format, "format", "format of the inputs: "+strings.Join(formatWords, ", ")+"; auto recognizes each by its beginning. Settings: warc:status=2xx,mime=text/html and html:visible, see firstseen dedup --help", formatWords...)
-	fs.StringVar(&r.textField, "text-field", "text", "field or column with the text; dots lead into objects")
-	fs.StringVar(&r.idField, "id-field", "", "field with the id, such as metadata.url, in a WARC of its header, such as WARC-Record-ID (default id, and WARC-Target-URI); without one a document is FILE:LINE")
-	oneOf(fs, &r.html, "html", "the text of a page of HTML: main (its article), visible (all text on the screen) or off (the page as it is, with its tags)",
+// register registers the flags about the formats of inputs.
+func (f *formats) register(fs *pflag.FlagSet) {
+	f.chosen = "auto"
+	refine(fs, &f.chosen, "format", "format of the inputs: "+strings.Join(formatWords, ", ")+"; auto recognizes each by its beginning. Settings: warc:status=2xx,mime=text/html and html:visible, see firstseen dedup --help", formatWords...)
+	fs.StringVar(&f.jsonl.Fields.Text, "text-field", "text", "field or column with the text; dots lead into objects")
+	fs.StringVar(&f.jsonl.Fields.ID, "id-field", "", "field with the id, such as metadata.url, in a WARC of its header, such as WARC-Record-ID (default id, and WARC-Target-URI); without one a document is FILE:LINE")
+	oneOf(fs, &f.html, "html", "the text of a page of HTML: main (its article), visible (all text on the screen) or off (the page as it is, with its tags)",
 		word("main", web.Main), word("visible", web.Visible), word("off", web.Mode(-1)))
-	fs.StringVar(&r.status, "status", "200", "of web archives: statuses of HTTP that documents have, such as 200,203 or 2xx, or any")
-	fs.StringVar(&r.types, "mime", strings.Join(warc.DefaultTypes, ","), "of web archives: media types that documents have, or any")
-	r.encoding.register(fs)
+	readBy(fs, f.setStatus, "status", "200", "of web archives: statuses of HTTP that documents have, such as 200,203 or 2xx, or any")
+	readBy(fs, f.setTypes, "mime", strings.Join(warc.DefaultTypes, ","), "of web archives: media types that documents have, or any")
+	f.encoding.register(fs)
+}
+
+func (f *formats) setStatus(text string) (err error) {
+	f.warc.Status, err = warc.ParseStatus(text)
+	return err
+}
+
+func (f *formats) setTypes(text string) error {
+	f.warc.Types = nil
+	for word := range strings.SplitSeq(text, ",") {
+		if word = strings.ToLower(strings.TrimSpace(word)); word == "" || word != "any" && !strings.Contains(word, "/") {
+			return errors.New("want media types such as text/html,text/plain, or any")
+		}
+		f.warc.Types = append(f.warc.Types, word)
+	}
+	return nil
+}
+
+// complete checks the flags, and adds the limits.
+func (f *formats) complete(limits corpus.SourceConfig) (err error) {
+	f.chosen = cmp.Or(f.chosen, "auto")
+	if !slices.Contains(formatWords, f.chosen) {
+		return fmt.Errorf("--format %q: want one of %s", f.chosen, strings.Join(formatWords, ", "))
+	}
+	f.parquet.Text, f.parquet.ID = f.jsonl.Fields.Text, f.jsonl.Fields.ID
+	f.warc.IDField, f.warc.MaxBody, f.warc.Ratio = f.jsonl.Fields.ID, limits.MaxRecord, limits.MaxRatio
+	f.text = textOf(f.html)
+	f.warc.Text = f.text
+	if f.decoder, err = f.encoding.encoding(); err != nil {
+		return err
+	}
+	_, err = f.jsonl.NewParser("")
+	return err
 }
 
 // htmlWords name the parts of a page in the ledger of a run.
@@ -85,53 +126,8 @@ func isHTML(contentType string) bool {
 	return strings.Contains(strings.ToLower(contentType), "html")
 }
 
-// formats are how inputs can be read, checked: the first is for all that none of the
-// others recognizes.
-type formats struct {
-	jsonl   jsonl.Format
-	parquet parquet.Format
-	warc    warc.Format
-	text    func() corpus.Text
-	chosen  string
-	html    web.Mode
-	encoded encodingFlag
-	decoder corpus.Encoding
-	columns bool // for the verdicts of rows
-	arrays  bool // outputs are, if inputs are
-
-	accept func(corpus.Format) error // refuses formats that an output cannot have; nil for none
-}
-
-// formats checks the flags.
-func (r *reading) formats(limits corpus.SourceConfig) (f formats, err error) {
-	f.chosen = cmp.Or(r.format, "auto")
-	if !slices.Contains(formatWords, f.chosen) {
-		return f, fmt.Errorf("--format %q: want one of %s", r.format, strings.Join(formatWords, ", "))
-	}
-	f.jsonl.Fields = jsonl.Fields{Text: r.textField, ID: r.idField}
-	f.parquet.Text, f.parquet.ID = r.textField, r.idField
-	f.warc.IDField, f.warc.MaxBody, f.warc.Ratio = r.idField, limits.MaxRecord, limits.MaxRatio
-	f.text, f.html = textOf(r.html), r.html
-	f.warc.Text = f.text
-	if f.warc.Status, err = warc.ParseStatus(cmp.Or(r.status, "200")); err != nil {
-		return f, fmt.Errorf("%s: %w", spelled("status"), err)
-	}
-	for word := range strings.SplitSeq(cmp.Or(r.types, "text/html,application/xhtml+xml,text/plain"), ",") {
-		if word = strings.ToLower(strings.TrimSpace(word)); word == "" || word != "any" && !strings.Contains(word, "/") {
-			return f, fmt.Errorf("--format warc:mime=%q: want media types such as text/html,text/plain, or any", r.types)
-		}
-		f.warc.Types = append(f.warc.Types, word)
-	}
-	f.encoded = r.encoding
-	if f.decoder, err = r.encoding.encoding(); err != nil {
-		return f, err
-	}
-	_, err = f.jsonl.NewParser("")
-	return f, err
-}
-
 // all are the formats, by the words of --format.
-func (f formats) all() map[string]corpus.Format {
+func (f *formats) all() map[string]corpus.Format {
 	arc := f.warc
 	arc.ARC = true
 	return map[string]corpus.Format{
@@ -141,7 +137,7 @@ func (f formats) all() map[string]corpus.Format {
 }
 
 // of returns the format of inputs, and those that are recognized by content.
-func (f formats) of() (format corpus.Format, others []corpus.Format) {
+func (f *formats) of() (format corpus.Format, others []corpus.Format) {
 	all := f.all()
 	if f.chosen != "auto" {
 		return all[f.chosen], nil
@@ -151,7 +147,7 @@ func (f formats) of() (format corpus.Format, others []corpus.Format) {
 }
 
 // source reads inputs.
-func (f formats) source(inputs []input.Input, cfg corpus.SourceConfig) *corpus.Source {
+func (f *formats) source(inputs []input.Input, cfg corpus.SourceConfig) *corpus.Source {
 	format, others := f.of()
 	cfg.Formats, cfg.Encoding, cfg.Accept = others, f.decoder, f.accept
 	return corpus.NewSource(inputs, format, cfg)
@@ -160,7 +156,7 @@ func (f formats) source(inputs []input.Input, cfg corpus.SourceConfig) *corpus.S
 // expand makes inputs of arguments. From a directory it takes the files of the given format or, if
 // none is given, JSON, Parquet and web archives. A page or a text beside those may be anything, and
 // so may a table. Tables are taken only if there are no such files.
-func (f formats) expand(args []string, cfg corpus.SourceConfig) ([]input.Input, []input.Passed, error) {
+func (f *formats) expand(args []string, cfg corpus.SourceConfig) ([]input.Input, []input.Passed, error) {
 	all := f.all()
 	args, err := readLists(args)
 	if err == nil {
@@ -185,8 +181,8 @@ func (f formats) expand(args []string, cfg corpus.SourceConfig) ([]input.Input, 
 }
 
 // String names the formats with their settings, for the ledger of a run.
-func (f formats) String() string {
-	name := fmt.Sprintf("%s text %q id %q status %v types %q html %s%s%s", f.chosen, f.jsonl.Fields.Text, f.jsonl.Fields.ID, f.warc.Status, f.warc.Types, htmlWords[f.html], revisitText(f.warc.Revisit), f.encoded.text())
+func (f *formats) String() string {
+	name := fmt.Sprintf("%s text %q id %q status %v types %q html %s%s%s", f.chosen, f.jsonl.Fields.Text, f.jsonl.Fields.ID, f.warc.Status, f.warc.Types, htmlWords[f.html], revisitText(f.warc.Revisit), f.encoding.text())
 	if f.jsonl.Fields.Time != "" {
 		name += fmt.Sprintf(" time %q", f.jsonl.Fields.Time)
 	}
@@ -196,14 +192,14 @@ func (f formats) String() string {
 // check refuses options that the format of the inputs does not support, before anything is read. It
 // looks at the first bytes of every file, and returns the format of them all, nil if there is no
 // file.
-func (f formats) check(inputs []input.Input, cfg corpus.SourceConfig, out string, annotate bool) (corpus.Format, error) {
+func (f *formats) check(inputs []input.Input, cfg corpus.SourceConfig, out string, annotate bool) (corpus.Format, error) {
 	format, others := f.of()
 	cfg.Formats, cfg.Encoding, cfg.Accept = others, f.decoder, f.accept
 	found, err := corpus.Recognize(inputs, format, cfg)
 	if err != nil || found == nil {
 		return nil, err
 	}
-	if err := f.encoded.check(found); err != nil {
+	if err := f.encoding.check(found); err != nil {
 		return nil, usageError{err}
 	}
 	if annotate {

@@ -26,9 +26,9 @@ func (t *task) lead() error {
 	read := func(in input.Input) ([]byte, error) {
 		return corpus.Head(context.Background(), in, t.found, cfg)
 	}
-	apart := t.tree != nil && t.shard == 0 // each input has an output
+	apart := t.Tree != nil && t.split.size == 0 // each input has an output
 	first := ""
-	for _, in := range t.inputs {
+	for _, in := range t.Inputs {
 		if in.Size < 0 || in.Path == input.Stdin {
 			continue
 		}
@@ -36,23 +36,23 @@ func (t *task) lead() error {
 		if err != nil {
 			return err
 		}
-		if t.head == nil {
-			t.head, first = head, in.Name
+		if t.Head == nil {
+			t.Head, first = head, in.Name
 		}
-		together := (t.out != "" || t.tree != nil) && !apart
-		if together && head != nil && !output.SameHead(head, t.head) {
+		together := (t.Out != "" || t.Tree != nil) && !apart
+		if together && head != nil && !output.SameHead(head, t.Head) {
 			return usageError{fmt.Errorf("%s and %s: %w", first, in.Name, output.ErrOtherHead)}
 		}
 	}
-	if err := checkSeparator(t.out, t.head); err != nil {
+	if err := checkSeparator(t.Out, t.Head); err != nil {
 		return err
 	}
 	switch {
-	case t.head == nil || t.tree == nil:
+	case t.Head == nil || t.Tree == nil:
 	case apart:
-		t.tree.Head = func(n int) ([]byte, error) { return read(t.inputs[n]) }
+		t.Tree.Head = func(n int) ([]byte, error) { return read(t.Inputs[n]) }
 	default:
-		t.tree.Head = func(int) ([]byte, error) { return t.head, nil }
+		t.Tree.Head = func(int) ([]byte, error) { return t.Head, nil }
 	}
 	return nil
 }

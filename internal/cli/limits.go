@@ -7,6 +7,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -17,20 +18,34 @@ import (
 	"github.com/firstseen/firstseen/corpus/parquet"
 )
 
-// limitFlags are the flags that bound how much an input can make a run take.
-type limitFlags struct {
-	maxRecord, maxWindow string
-	maxRatio             int
-	maxBad               int64
-}
-
-func (f *limitFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&f.maxRecord, "max-record", "64MiB", "longest line; a longer one is a bad record")
-	fs.StringVar(&f.maxWindow, "max-window", "128MiB", "largest window of a zstd input (zstd --long); it is held in memory")
-	fs.IntVar(&f.maxRatio, "max-ratio", compress.DefaultMaxRatio, "refuse an input that expands more than so many times to over 1 GiB; 0: never")
-	fs.Int64Var(&f.maxBad, "max-bad", -1, "stop at more bad records than this; 0 stops at the first, -1 never stops")
+// registerLimits registers the flags that bound how much an input can make a run take.
+func registerLimits(fs *pflag.FlagSet, c *corpus.SourceConfig, maxBad *int64) {
+	c.MaxRecord, c.MaxWindow, c.MaxRatio = corpus.DefaultMaxRecord, compress.DefaultMaxWindow, compress.DefaultMaxRatio
+	fs.Var(&byteSize[int]{&c.MaxRecord, leastLimit, mostLimit}, "max-record", "longest line; a longer one is a bad record")
+	fs.Var(&byteSize[int64]{&c.MaxWindow, leastLimit, mostLimit}, "max-window", "largest window of a zstd input (zstd --long); it is held in memory")
+	fs.Var((*ratio)(&c.MaxRatio), "max-ratio", "refuse an input that expands more than so many times to over 1 GiB; 0: never")
+	fs.Int64Var(maxBad, "max-bad", -1, "stop at more bad records than this; 0 stops at the first, -1 never stops")
 	refine(fs, nil, "limit", "record=64MiB (a longer one is bad), window=128MiB (of zstd --long, held in memory), ratio=1000 (expansion of an input to over 1 GiB; 0: any), bad=-1 (stop at more bad records than this; -1: never)")
 }
+
+// ratio is the value of a flag for [corpus.SourceConfig.MaxRatio], which is negative for no limit. The
+// flag has 0 for that.
+type ratio int
+
+func (r *ratio) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return wantError("0 or more")
+	}
+	if *r = ratio(n); n == 0 {
+		*r = -1
+	}
+	return nil
+}
+
+func (r *ratio) String() string { return strconv.Itoa(max(int(*r), 0)) }
+
+func (r *ratio) Type() string { return "int" }
 
 // The least and the most that can be given for limits in bytes: a line of the one
 // can still hold a document, and one of the other is still counted by an int.
@@ -38,40 +53,6 @@ const (
 	leastLimit = 1 << 10
 	mostLimit  = min(1<<40, math.MaxInt/4)
 )
-
-// config returns the flags' settings for reading inputs.
-func (f *limitFlags) config() (c corpus.SourceConfig, err error) {
-	record, err := limitSize(spelled("max-record"), f.maxRecord, corpus.DefaultMaxRecord)
-	if err != nil {
-		return c, err
-	}
-	if c.MaxWindow, err = limitSize(spelled("max-window"), f.maxWindow, compress.DefaultMaxWindow); err != nil {
-		return c, err
-	}
-	c.MaxRecord, c.MaxRatio = int(record), f.maxRatio
-	switch {
-	case f.maxRatio < 0:
-		return c, fmt.Errorf("--limit ratio=%d: want 0 or more", f.maxRatio)
-	case f.maxRatio == 0:
-		c.MaxRatio = -1
-	}
-	return c, nil
-}
-
-// limitSize reads a limit in bytes; a missing one has the default.
-func limitSize(flag, text string, byDefault int64) (int64, error) {
-	if text == "" {
-		return byDefault, nil
-	}
-	n, err := parseSize(text)
-	switch {
-	case err != nil:
-		return 0, fmt.Errorf("%s: %w", flag, err)
-	case n < leastLimit || n > mostLimit:
-		return 0, fmt.Errorf("%s %s: want from 1KiB to %s", flag, text, sizeText(uint64(mostLimit)))
-	}
-	return int64(n), nil
-}
 
 // These constants bound the memory of a run beside its filter. Lines of up to 16 MiB and windows of
 // up to 8 MiB are included. A longer line is in memory twice, as it came and as its text, which
@@ -137,10 +118,10 @@ var processors = runtime.NumCPU
 // processors is how many a run is given. One job over web archives has one more, if there
 // is one: to decompress them and to find their records takes half of the time.
 func (t *task) processors() int {
-	if t.found != nil && t.found.Kind() == corpus.ByFrames && t.jobs == 1 {
+	if t.found != nil && t.found.Kind() == corpus.ByFrames && t.Workers == 1 {
 		return min(2, processors())
 	}
-	return t.jobs
+	return t.Workers
 }
 
 // jobsPerProcessor: more goroutines than this gain nothing, and each takes memory.

@@ -19,6 +19,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 )
@@ -287,11 +288,7 @@ func holdToMemory(t *testing.T, cmd *exec.Cmd, c *memoryCase, feed func()) {
 	if code != exitDone && code != exitBadRecords && !strings.Contains(fmt.Sprint(cmd.Stderr), "--max-ratio 0") {
 		t.Fatalf("%v: %s", err, cmd.Stderr)
 	}
-	limits, err := new(limitFlags).config()
-	if err != nil {
-		t.Fatal(err)
-	}
-	limits.MaxWindow = max(ordinaryWindow, c.window)
+	limits := corpus.SourceConfig{MaxRecord: corpus.DefaultMaxRecord, MaxWindow: max(ordinaryWindow, c.window)}
 	if slices.Contains(c.args, "--max-record") {
 		limits.MaxRecord = ordinaryRecord
 	}

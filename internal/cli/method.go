@@ -13,8 +13,7 @@ import (
 
 // methodFlags choose the method that recognizes similar texts, and refine it.
 type methodFlags struct {
-	name, terms, rarity string
-	shingle, distance   int
+	name, terms string
 }
 
 func (m *methodFlags) register(fs *pflag.FlagSet, s *feature.Scheme, score *dedup.Score) {
@@ -23,9 +22,9 @@ func (m *methodFlags) register(fs *pflag.FlagSet, s *feature.Scheme, score *dedu
 	fs.IntVar(&s.MinWidth, "min-width", 0, "narrowest segment, in columns: a Chinese character is 2, a letter 1 (default by scheme, see version)")
 	registerScore(fs, score)
 	fs.StringVar(&m.terms, "terms", "", "with --method imatch or simhash: the table of terms that firstseen terms has made; the index keeps a copy")
-	fs.StringVar(&m.rarity, "rarity", "", "with --method imatch: how rare terms are that count, in hundredths of the rarest (default 30-70)")
-	fs.IntVar(&m.shingle, "shingle", 0, "with --method shingles: words or Chinese characters in a shingle (default 5)")
-	fs.IntVar(&m.distance, "distance", 0, "with --method simhash: bits in which the fingerprints of copies may differ (default 3)")
+	fs.Var(&parsed{read: func(text string) error { return setRarity(s, text) }}, "rarity", "with --method imatch: how rare terms are that count, in hundredths of the rarest (default 30-70)")
+	fs.IntVar(&s.Shingle, "shingle", 0, "with --method shingles: words or Chinese characters in a shingle (default 5)")
+	fs.IntVar(&s.Distance, "distance", 0, "with --method simhash: bits in which the fingerprints of copies may differ (default 3)")
 }
 
 func registerScore(fs *pflag.FlagSet, score *dedup.Score) {
@@ -69,14 +68,8 @@ func (m *methodFlags) complete(s *feature.Scheme, dir string, threshold float64)
 	if err := m.refuse(s); err != nil {
 		return err
 	}
-	s.Shingle, s.Distance = m.shingle, m.distance
 	if s.Method == "shingles" && threshold > 0 {
 		s.Bands, s.Rows = feature.BandsFor(threshold)
-	}
-	if m.rarity != "" {
-		if n, err := fmt.Sscanf(m.rarity, "%d-%d", &s.LeastRare, &s.MostRare); n != 2 || err != nil || s.LeastRare < 0 || s.LeastRare >= s.MostRare || s.MostRare > 100 {
-			return fmt.Errorf("--method imatch:rarity=%s: want two numbers of 0 to 100, the smaller first, such as 30-70", m.rarity)
-		}
 	}
 	var err error
 	switch {
@@ -104,9 +97,9 @@ func (m *methodFlags) refuse(s *feature.Scheme) error {
 	return firstGiven(s.Info().Name, []given{
 		{s.Segments != 0 && !s.BySegments(), spelled("segments")},
 		{s.MinWidth != 0 && !s.BySegments(), spelled("min-width")},
-		{m.shingle != 0 && s.Method != "shingles", spelled("shingle")},
-		{m.distance != 0 && s.Method != "simhash", spelled("distance")},
-		{m.rarity != "" && s.Method != "imatch", spelled("rarity")},
+		{s.Shingle != 0 && s.Method != "shingles", spelled("shingle")},
+		{s.Distance != 0 && s.Method != "simhash", spelled("distance")},
+		{s.MostRare != 0 && s.Method != "imatch", spelled("rarity")},
 		{m.terms != "" && !s.WeighsTerms(), spelled("terms")},
 	})
 }
@@ -128,14 +121,14 @@ func firstGiven(method string, flags []given) error {
 
 // taskMethod checks the method and the flags that only some methods have.
 func (f *options) taskMethod(p *task) error {
-	if err := f.method.complete(&p.scheme, f.index, f.threshold); err != nil {
+	if err := f.method.complete(&p.Scheme, f.index, f.Rules.Threshold); err != nil {
 		return err
 	}
-	info, others := p.scheme.Info(), !p.scheme.BySegments()
+	info, others := p.Scheme.Info(), !p.Scheme.BySegments()
 	return firstGiven(info.Name, []given{
-		{others && f.score != dedup.ScoreText, spelled("score")},
-		{others && f.mosaics, "--mosaics"},
-		{f.threshold != 0 && info.Threshold == 0, "--threshold"},
+		{others && f.Rules.Score != dedup.ScoreText, spelled("score")},
+		{others && f.Rules.RemoveMosaics, "--mosaics"},
+		{f.Rules.Threshold != 0 && info.Threshold == 0, "--threshold"},
 		{f.filterOnly && !info.FilterOnly, "--filter-only"},
 	})
 }
@@ -150,15 +143,22 @@ func termsBytes(s feature.Scheme) int64 {
 
 // asMade takes the method and its settings from an index, unless the flags choose others.
 func (m *methodFlags) asMade(s *feature.Scheme, made feature.Scheme) {
-	own := *m != (methodFlags{}) || s.Segments != 0 || s.MinWidth != 0
+	own := *m != (methodFlags{}) || s.Segments != 0 || s.MinWidth != 0 || s.Shingle != 0 || s.Distance != 0 || s.MostRare != 0
 	plain := made
 	plain.Bands, plain.Rows = 0, 0
 	if own || plain.Name() != made.Name() { // a threshold chose the bands
 		return
 	}
-	*m = methodFlags{name: made.Info().Name, shingle: made.Shingle, distance: made.Distance}
-	s.Segments, s.MinWidth = made.Segments, made.MinWidth
-	if made.LeastRare != 0 || made.MostRare != 0 {
-		m.rarity = fmt.Sprintf("%d-%d", made.LeastRare, made.MostRare)
+	m.name = made.Info().Name
+	s.Segments, s.MinWidth, s.Shingle, s.Distance = made.Segments, made.MinWidth, made.Shingle, made.Distance
+	s.LeastRare, s.MostRare = made.LeastRare, made.MostRare
+}
+
+// setRarity reads how rare the terms are that count.
+func setRarity(s *feature.Scheme, text string) error {
+	n, err := fmt.Sscanf(text, "%d-%d", &s.LeastRare, &s.MostRare)
+	if n != 2 || err != nil || s.LeastRare < 0 || s.LeastRare >= s.MostRare || s.MostRare > 100 {
+		return wantError("two numbers of 0 to 100, the smaller first, such as 30-70")
 	}
+	return nil
 }

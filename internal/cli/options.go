@@ -1,59 +1,50 @@
 package cli
 
 import (
+	"math"
 	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/firstseen/firstseen/dedup"
-	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/pipeline"
 )
 
-// options are the targets of all flags: each command registers its own. A check makes a task of
-// them, and nothing behind it sees a flag.
+// options are the targets of all flags: each command registers its own. Flags of a
+// run set the fields of its job. A check makes a task of them, and nothing behind it sees a flag.
 type options struct {
+	pipeline.Job // some of its fields
+
 	// Copies.
-	method    methodFlags
-	scheme    feature.Scheme
-	threshold float64
-	score     dedup.Score
-	mosaics   bool // are removed
-	verify    verifyFlag
-	sameID    string
-	dropAgain bool // a document that was kept before
+	method methodFlags
+	verify verifyFlag
+	sameID string
 
 	// Remembering.
 	index          string
 	docs, memory   string
 	keyed, unkeyed bool
 	filterOnly     bool
-	onFull         index.OnFull
 	against        []string
-	batch          string
 	abandon        bool
-	counting       windowFlags
+	rate           float64 // plan: documents a second
 
 	// Inputs.
-	reading
-	limits limitFlags
-	plain  bool // query: an input is one text
-	ids    bool // query: an argument is an id
+	formats formats
+	source  corpus.SourceConfig // its limits
+	plain   bool                // query: an input is one text
+	ids     bool                // query: an argument is an id
 
 	// Outputs.
-	out, outDir, report, rejects, summary string
-	split                                 splitFlag
-	annotate, asJSON, quiet               bool
-	duplicates                            bool // --out has the removed records
-	spans                                 bool // of shared passages, in the report
-	revisit                               revisitFlags
-	derived                               derived
+	outDir, summary string
+	split           splitFlag
+	asJSON, quiet   bool
+	derived         derived
 
 	// Work.
-	jobs         int
-	checkpoint   byteSize
 	every        time.Duration
 	memtableKeys int
 }
@@ -61,11 +52,10 @@ type options struct {
 // registerDedup registers the flags of dedup, in the sections of its help.
 func (f *options) registerDedup(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.SortFlags = false
 
-	f.method.register(fs, &f.scheme, &f.score)
-	fs.Float64Var(&f.threshold, "threshold", 0, "share of its text that a document must have in common with an earlier one to be removed (default 0.6; 0.5 by segments; 0.8 with --filter-only); with --method shingles the Jaccard similarity (default 0.6)")
-	oneOf(fs, &f.mosaics, "mosaics", "documents assembled from several earlier ones: keep or remove", word("keep", false), word("remove", true))
+	f.method.register(fs, &f.Scheme, &f.Rules.Score)
+	fs.Float64Var(&f.Rules.Threshold, "threshold", 0, "share of its text that a document must have in common with an earlier one to be removed (default 0.6; 0.5 by segments; 0.8 with --filter-only); with --method shingles the Jaccard similarity (default 0.6)")
+	oneOf(fs, &f.Rules.RemoveMosaics, "mosaics", "documents assembled from several earlier ones: keep or remove", word("keep", false), word("remove", true))
 	f.verify.register(fs)
 	f.registerSameID(fs)
 	section(fs, "Copies")
@@ -74,39 +64,39 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	fs.StringVar(&f.docs, "docs", "", "size the filter for this `number` of documents, such as 10M (default 1M, fewer for small files without --index; it grows when full)")
 	fs.StringVar(&f.memory, "memory", "", "size the filter by memory in `bytes`, such as 1GiB (10.5 million documents)")
 	fs.BoolVar(&f.filterOnly, "filter-only", false, "no side table: fixed memory, no earlier document named")
-	oneOf(fs, &f.onFull, "on-full", "if the filter is full: grow, stop or warn (default grow; warn with --filter-only)",
+	oneOf(fs, &f.OnFull, "on-full", "if the filter is full: grow, stop or warn (default grow; warn with --filter-only)",
 		word("", onFullDefault), word("grow", index.OnFullGrow), word("stop", index.OnFullStop), word("warn", index.OnFullWarn))
 	fs.StringArrayVar(&f.against, "against", nil, "`folder` of a further index, only read, whose documents count as earlier; may be given several times, the earliest first")
-	fs.StringVar(&f.batch, "batch", "", "`name` for the documents kept by this run; firstseen index forget --batch takes them back")
+	fs.StringVar(&f.Batch, "batch", "", "`name` for the documents kept by this run; firstseen index forget --batch takes them back")
 	f.registerKey(fs)
-	f.counting.register(fs)
+	registerWindow(fs, &f.Window)
 	fs.BoolVar(&f.abandon, "abandon", false, "leave an interrupted run unfinished")
 	hide(fs, "key", "no-key", "window", "abandon")
 	section(fs, "Remembering")
 
-	f.reading.register(fs)
-	fs.StringVar(&f.counting.field, "time-field", "", "of an index with a window: field with the time of a document, RFC 3339 or Unix seconds (default: WARC-Date, else arrival)")
-	f.limits.register(fs)
-	f.revisit.register(fs)
+	f.formats.register(fs)
+	fs.StringVar(&f.formats.jsonl.Fields.Time, "time-field", "", "of an index with a window: field with the time of a document, RFC 3339 or Unix seconds (default: WARC-Date, else arrival)")
+	registerLimits(fs, &f.source, &f.MaxBad)
+	registerRevisit(fs, &f.formats.warc.Revisit)
 	section(fs, "Inputs")
 
-	fs.StringVarP(&f.out, "out", "o", "", "write the kept records to this `file`, as they came, but decoded to UTF-8 if --encoding is given; a .json has arrays as one array; .gz or .zst compresses; - is standard output")
+	fs.StringVarP(&f.Out, "out", "o", "", "write the kept records to this `file`, as they came, but decoded to UTF-8 if --encoding is given; a .json has arrays as one array; .gz or .zst compresses; - is standard output")
 	fs.StringVar(&f.outDir, "out-dir", "", "write the kept records of each input to a file of its own below this `folder`, with the subfolder, name and compression of the input")
 	f.split.register(fs)
-	fs.BoolVar(&f.annotate, "annotate", false, "write all records to --out, each with its verdict in the field \"firstseen\", or in columns of a table")
-	registerKeep(fs, &f.duplicates, "the records of --out: originals, or duplicates, the removed ones")
-	fs.StringVarP(&f.report, "report", "r", "", "write to this `file` one JSON line for every document that is not unique")
-	fs.BoolVar(&f.spans, "spans", false, "have --report give the places of the shared passages, in characters")
-	fs.StringVar(&f.rejects, "rejects", "", "write bad records to this `file`, with file, line and reason")
+	fs.BoolVar(&f.Annotate, "annotate", false, "write all records to --out, each with its verdict in the field \"firstseen\", or in columns of a table")
+	registerKeep(fs, &f.Others, "the records of --out: originals, or duplicates, the removed ones")
+	fs.StringVarP(&f.Report, "report", "r", "", "write to this `file` one JSON line for every document that is not unique")
+	fs.BoolVar(&f.Spans, "spans", false, "have --report give the places of the shared passages, in characters")
+	fs.StringVar(&f.Rejects, "rejects", "", "write bad records to this `file`, with file, line and reason")
 	fs.StringVar(&f.summary, "summary", "", "write the summary to this `file` as JSON")
 	f.derived.register(fs)
 	section(fs, "Outputs")
 
-	fs.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "processors to use; the output is the same for any number")
+	fs.IntVarP(&f.Workers, "jobs", "j", runtime.NumCPU(), "processors to use; the output is the same for any number")
 	fs.Lookup("jobs").DefValue = "all" // the same help on any machine
 	fs.DurationVar(&f.every, "checkpoint-every", time.Second, "with --index and a pipe: remember the answered documents this often, against a kill; 0 does not")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no summary on standard error")
-	fs.Var(&f.checkpoint, "checkpoint-bytes", "bytes of records between checkpoints (default 256MiB)")
+	fs.Var(&byteSize[int64]{&f.CheckpointBytes, 1, math.MaxInt64}, "checkpoint-bytes", "bytes of records between checkpoints (default 256MiB)")
 	fs.IntVar(&f.memtableKeys, "memtable-keys", 0, "keys of the side table in memory before they become a run; 0 for the default")
 	hide(fs, "checkpoint-bytes", "memtable-keys")
 	section(fs, "Work")
@@ -117,4 +107,16 @@ const onFullDefault index.OnFull = 255
 
 func registerKeep(fs *pflag.FlagSet, duplicates *bool, usage string) {
 	oneOf(fs, duplicates, "keep", usage, word("originals", false), word("duplicates", true))
+}
+
+func (f *options) registerKey(fs *pflag.FlagSet) {
+	fs.BoolVar(&f.keyed, "key", false, "fingerprints keyed with a random secret, stored in the index: the default, unless SOURCE_DATE_EPOCH is set")
+	fs.BoolVar(&f.unkeyed, "no-key", false, "fingerprints without a secret, for indexes that are to be compared; an author of the input can then have chosen documents removed")
+}
+
+func (f *options) registerSameID(fs *pflag.FlagSet) {
+	oneOf(fs, &f.DropRetries, "again", "with --annotate from pipe to pipe: a document with the id and text of a kept one is kept again, or dropped",
+		word("keep", false), word("drop", true))
+	f.sameID = "keep"
+	refine(fs, &f.sameID, "same-id", "a document with the id of a kept one and another text: keep both, or replace the earlier one; keep:again=drop removes a document that is sent again", "keep", "replace")
 }

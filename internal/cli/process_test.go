@@ -206,11 +206,11 @@ func TestSecondProcess(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(10))
 	runProgram(t, dir, 0, "dedup", "-q", "--docs", "1k", "--index", "index", "in.jsonl")
-	scheme, err := (&options{jobs: 1}).task([]string{filepath.Join(dir, "in.jsonl")})
+	scheme, err := (&options{Job: pipeline.Job{Workers: 1}}).task([]string{filepath.Join(dir, "in.jsonl")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := index.Open(filepath.Join(dir, "index"), index.Options{Key: index.KeyAsIs, Scheme: scheme.scheme})
+	x, err := index.Open(filepath.Join(dir, "index"), index.Options{Key: index.KeyAsIs, Scheme: scheme.Scheme})
 	if err != nil {
 		t.Fatal(err)
 	}

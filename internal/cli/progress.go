@@ -19,12 +19,11 @@ import (
 const progressInterval = 200 * time.Millisecond
 
 // showProgress draws a bar while standard error is a terminal. stop removes it.
-func (t *task) showProgress(stderr io.Writer, job *pipeline.Job) (stop func()) {
-	f, ok := stderr.(*os.File)
-	if t.quiet || !ok || !term.IsTerminal(int(f.Fd())) {
+func (t *task) showProgress(stderr io.Writer) (stop func()) {
+	if t.quiet || terminalOf(stderr) == nil {
 		return func() {}
 	}
-	live := job.Live
+	live := t.Live
 	bars := mpb.New(mpb.WithOutput(stderr), mpb.WithRefreshRate(progressInterval))
 	bar := t.newBar(bars, live)
 	done, ended := make(chan struct{}), make(chan struct{})
@@ -49,6 +48,17 @@ func (t *task) showProgress(stderr io.Writer, job *pipeline.Job) (stop func()) {
 	}
 }
 
+// terminalOf returns the terminal that a stream is, nil if it is none.
+func terminalOf(stream any) *os.File {
+	if w, ok := stream.(*firstError); ok {
+		stream = w.Writer
+	}
+	if f, ok := stream.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return f
+	}
+	return nil
+}
+
 // terminal is standard input from a terminal, with a person typing.
 type terminal struct {
 	*os.File
@@ -58,7 +68,7 @@ type terminal struct {
 
 // waiting returns standard input; on a terminal it prints that it waits.
 func waiting(stdin io.Reader, stderr io.Writer) io.Reader {
-	if f, ok := stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if f := terminalOf(stdin); f != nil {
 		return &terminal{File: f, stderr: stderr}
 	}
 	return stdin
@@ -76,7 +86,7 @@ func (t *terminal) Read(p []byte) (int, error) {
 // pipe, it has no bar and no total, only the amount read.
 func (t *task) newBar(bars *mpb.Progress, live *pipeline.Live) *mpb.Bar {
 	start := time.Now()
-	total, known := input.TotalSize(t.inputs)
+	total, known := input.TotalSize(t.Inputs)
 	style, read := mpb.BarFillerBuilder(mpb.BarStyle()), decor.CountersKibiByte("% .1f / % .1f")
 	if !known {
 		total, style, read = 0, mpb.NopStyle(), decor.CurrentKibiByte("% .1f read")

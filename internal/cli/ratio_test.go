@@ -1,11 +1,17 @@
 package cli
 
-import "testing"
+import (
+	"strconv"
+	"testing"
+
+	"github.com/firstseen/firstseen/corpus"
+)
 
 // TestNoRatio: --max-ratio 0 is no limit, and not the default of package corpus.
 func TestNoRatio(t *testing.T) {
 	for given, want := range map[int]int{0: -1, 1: 1, 1000: 1000} {
-		c, err := (&limitFlags{maxRatio: given}).config()
+		var c corpus.SourceConfig
+		err := (*ratio)(&c.MaxRatio).Set(strconv.Itoa(given))
 		if err != nil || c.MaxRatio != want {
 			t.Errorf("--max-ratio %d: %d, %v; want %d", given, c.MaxRatio, err, want)
 		}

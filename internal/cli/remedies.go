@@ -106,7 +106,7 @@ var passedOver = []struct{ format, holds, advice string }{
 
 // holdsOther returns the error for a directory with nothing to read. It names the other formats
 // present there and the ways to read them; if there are none, it extends err.
-func (f formats) holdsOther(args, usual []string, cfg corpus.SourceConfig, err error) error {
+func (f *formats) holdsOther(args, usual []string, cfg corpus.SourceConfig, err error) error {
 	all := f.all()
 	for _, arg := range args {
 		_, _, none := input.ExpandWithin([]string{arg}, usual, cfg.Bounds())
@@ -130,10 +130,10 @@ func (f formats) holdsOther(args, usual []string, cfg corpus.SourceConfig, err e
 // meant for one.
 func (t *task) tellLines(ctx context.Context, stderr io.Writer) {
 	one, ok := t.found.(page.Format)
-	if !ok || one.HTML || t.formats.chosen != "auto" || len(t.inputs) != 1 || t.quiet {
+	if !ok || one.HTML || t.formats.chosen != "auto" || len(t.Inputs) != 1 || t.quiet {
 		return
 	}
-	source := t.formats.source(t.inputs, t.source)
+	source := t.documents()
 	defer source.Close() // only read
 	var b corpus.Block
 	defer b.Release()

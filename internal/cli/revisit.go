@@ -14,27 +14,26 @@ import (
 	"github.com/firstseen/firstseen/report"
 )
 
-// revisitFlags choose the replacement for a removed record of a WARC.
-type revisitFlags struct{ write, near bool }
-
-func (f *revisitFlags) register(fs *pflag.FlagSet) {
-	fs.BoolVar(&f.write, "revisit", false, "write a revisit record to --out for a removed record with the payload of its witness, a metadata record for any other, and copy the revisit records of the inputs")
-	oneOf(fs, &f.near, "near", "removed records with another payload than their witness: drop or keep", word("drop", false), word("keep", true))
+// registerRevisit registers the flags about the replacement for a removed record of a WARC.
+func registerRevisit(fs *pflag.FlagSet, r *warc.Revisit) {
+	fs.BoolVar(&r.Write, "revisit", false, "write a revisit record to --out for a removed record with the payload of its witness, a metadata record for any other, and copy the revisit records of the inputs")
+	oneOf(fs, &r.Keep, "near", "removed records with another payload than their witness: drop or keep", word("drop", false), word("keep", true))
 }
 
-// check converts the flags to the records to write.
-func (f *revisitFlags) check(of *options) (r warc.Revisit, err error) {
+// taskRevisit checks the flags about revisit records.
+func (f *options) taskRevisit(*task) error {
+	r := f.formats.warc.Revisit
 	switch {
-	case !f.write && f.near:
-		return r, errors.New("--format warc:near is about records that no revisit record can stand for: give warc:revisit,near=keep")
-	case !f.write:
-		return r, nil
-	case of.out == "":
-		return r, errors.New("--format warc:revisit writes to --out: give that too")
-	case of.filterOnly:
-		return r, errors.New("--format warc:revisit needs the side table, which knows the earlier record: leave --filter-only out")
+	case !r.Write && r.Keep:
+		return errors.New("--format warc:near is about records that no revisit record can stand for: give warc:revisit,near=keep")
+	case !r.Write:
+		return nil
+	case f.Out == "":
+		return errors.New("--format warc:revisit writes to --out: give that too")
+	case f.filterOnly:
+		return errors.New("--format warc:revisit needs the side table, which knows the earlier record: leave --filter-only out")
 	}
-	return warc.Revisit{Write: true, Keep: f.near}, nil
+	return nil
 }
 
 // checkRevisits refuses revisit records if the format is not WARC.
@@ -58,7 +57,7 @@ func revisitText(r warc.Revisit) string {
 const tagWebRecord dedup.Tag = 3
 
 // writeRevisits makes a run store the data of revisit records, and write these.
-func (f formats) writeRevisits(job *pipeline.Job) {
+func (f *formats) writeRevisits(job *pipeline.Job) {
 	archive := f.warc
 	if !archive.Revisit.Write {
 		return

@@ -82,7 +82,4 @@ func completeWords(cmd *cobra.Command) {
 			_ = cmd.MarkFlagDirname(f.Name)
 		}
 	})
-	for _, sub := range cmd.Commands() {
-		completeWords(sub)
-	}
 }

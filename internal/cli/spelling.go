@@ -105,9 +105,6 @@ func hideSettings(cmd *cobra.Command) {
 			hide(cmd.Flags(), s.old)
 		}
 	}
-	for _, sub := range cmd.Commands() {
-		hideSettings(sub)
-	}
 }
 
 // String returns the word with its settings.
@@ -121,7 +118,6 @@ func (r *refined) String() string {
 // Words returns the words that may be given.
 func (r *refined) Words() []string { return r.words }
 
-// Type is the name of the value in help.
 func (r *refined) Type() string {
 	if r.word == nil {
 		return "setting"

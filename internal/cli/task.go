@@ -1,13 +1,14 @@
 package cli
 
 import (
-	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -15,38 +16,23 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
-	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/pipeline"
 	"github.com/firstseen/firstseen/report"
 )
 
-// task is a checked run of dedup: its options, and the values made of them.
+// task is a checked run of dedup: its options, and what is made of them beside the job.
 type task struct {
 	*options
-	args       []string
-	inputs     []input.Input
 	passed     []input.Passed
-	formats    formats
 	found      corpus.Format // of the files among the inputs; nil for none
-	rules      dedup.Rules
 	shape      bloomstore.Shape
 	openedIn   string // the folder of the index, maybe temporary
 	keyed      index.KeyPolicy
-	source     corpus.SourceConfig // its limits
-	tree       *output.TreePlan    // the outputs of each input; nil for none
-	enclosure  output.Enclosure    // of --out; nil for none
-	head       []byte              // it precedes the records in --out
-	tabled     output.Enclosure    // of --report, likewise
-	shard      int64               // bytes of its files, 0 for one of each input
-	notice     string              // the gaps in knowledge left by an interrupted run, to be reported
-	against    *index.Against      // nil for none
-	whole      bool                // the report is, so files can be derived from it
-	names      []string            // of inputs in a tree of outputs, if there is one
-	now        func() time.Time
-	window     pipeline.Window
-	replace    bool // replace documents with the same id
+	notice     string         // the gaps in knowledge left by an interrupted run, to be reported
+	against    *index.Against // nil for none
+	whole      bool           // the report is, so files can be derived from it
+	names      []string       // of inputs in a tree of outputs, if there is one
 	confirming confirming
 }
 
@@ -61,95 +47,64 @@ func (f *options) asMade() {
 		return // opening it reports the reason
 	}
 	f.filterOnly = f.filterOnly || made.FilterOnly
-	if f.counting.length == 0 {
-		f.counting.length = time.Duration(made.Window) * time.Second
-	}
-	f.method.asMade(&f.scheme, made.Scheme)
+	f.Window.Seconds = cmp.Or(f.Window.Seconds, made.Window)
+	f.method.asMade(&f.Scheme, made.Scheme)
 }
 
 // task checks the flags. All its errors are mistakes of usage, but for inputs
 // that cannot be read.
 func (f *options) task(args []string) (*task, error) {
-	p := &task{options: f, args: args}
+	p := &task{options: f}
+	f.Args, f.Temporary = args, f.index == ""
 	f.asMade()
 	for _, check := range []func(*task) error{
-		f.taskMethod, f.taskRules, f.taskSameID, f.taskWindow, f.taskVerify, f.taskKey, f.taskFilter, f.taskOutputs, f.taskOutDir, f.taskAgainst, f.taskDerived,
+		f.taskMethod, f.taskReading, f.taskRevisit, f.taskSameID, f.taskWindow, f.taskVerify, f.taskKey, f.taskFilter, f.taskOutputs, f.taskOutDir, f.taskAgainst, f.taskDerived,
 	} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
 		}
 	}
-	p.formats.columns, p.formats.arrays = p.annotate, f.outDir != "" || isArrayName(p.out)
-	if p.out != "" {
-		p.formats.accept = func(format corpus.Format) error { return checkOut(p.out, format) }
+	p.Format, p.MaxRecord = p.formats.String(), p.source.MaxRecord
+	for _, look := range []func() error{
+		p.expand, p.checkConfirm, p.recognize, p.checkTimes, p.planTree, p.enclose, p.lead, p.checkDerived,
+	} {
+		if err := look(); err != nil {
+			return nil, err
+		}
 	}
-	p.formats.parquet.Rows = p.out != "" || f.outDir != ""
-	var err error
-	if p.inputs, p.passed, err = p.formats.expand(args, p.source); err != nil {
-		return nil, err
-	}
-	if err := output.CheckOutputs(p.inputs, p.index, p.out, p.report, p.rejects, p.summary); err != nil {
-		return nil, err
-	}
-	if err := p.checkConfirm(); err != nil {
-		return nil, err
-	}
-	if p.found, err = p.formats.check(p.inputs, p.source, p.out, p.annotate); err != nil {
-		return nil, err
-	}
-	if err := p.checkTimes(); err != nil {
-		return nil, err
-	}
-	if err := p.planTree(); err != nil {
-		return nil, err
-	}
-	if err := errors.Join(p.enclose(), p.lead()); err != nil {
-		return nil, err
-	}
-	return p, p.checkDerived()
+	return p, nil
 }
 
-// chooseRules checks the flags that decide when a document is a duplicate.
-func chooseRules(threshold float64, score dedup.Score) (dedup.Rules, error) {
-	if !(threshold >= 0 && threshold <= 1) {
-		return dedup.Rules{}, fmt.Errorf("--threshold %v: want a share above 0 and at most 1", threshold)
+// expand finds the inputs, and refuses outputs that would write over them.
+func (t *task) expand() (err error) {
+	if t.Inputs, t.passed, err = t.formats.expand(t.Args, t.source); err != nil {
+		return err
 	}
-	return dedup.Rules{Threshold: threshold, Score: score}, nil
+	return output.CheckOutputs(t.Inputs, t.index, t.Out, t.Report, t.Rejects, t.summary)
 }
 
-func (f *options) taskRules(p *task) (err error) {
-	if p.rules, err = chooseRules(f.threshold, f.score); err != nil {
-		return err
+// recognize finds the format of the inputs, and refuses what it does not support.
+func (t *task) recognize() (err error) {
+	t.formats.columns, t.formats.arrays = t.Annotate, t.outDir != "" || isArrayName(t.Out)
+	if t.Out != "" {
+		t.formats.accept = func(format corpus.Format) error { return checkOut(t.Out, format) }
 	}
-	p.rules.RemoveMosaics = f.mosaics
-	if f.jobs < 1 {
-		return fmt.Errorf("-j %d: want at least 1", f.jobs)
-	}
-	if p.source, err = f.limits.config(); err != nil {
-		return err
-	}
+	t.formats.parquet.Rows = t.Out != "" || t.outDir != ""
+	t.found, err = t.formats.check(t.Inputs, t.source, t.Out, t.Annotate)
+	return err
+}
+
+func (f *options) taskReading(p *task) (err error) {
 	if f.every < 0 {
 		return fmt.Errorf("--checkpoint-every %v: want a time such as 1s, or 0 for checkpoints by bytes only", f.every)
 	}
-	if p.now, err = clock(os.Getenv(epochVariable)); err != nil {
+	if p.Now, err = clock(os.Getenv(epochVariable)); err != nil {
 		return err
 	}
-	if p.formats, err = f.reading.formats(p.source); err != nil {
+	if err := f.formats.complete(f.source); err != nil {
 		return err
 	}
-	p.formats.jsonl.Fields.Time = f.counting.field
-	if _, err := p.formats.jsonl.NewParser(""); err != nil {
-		return err
-	}
-	if p.formats.warc.Revisit, err = f.revisit.check(f); err != nil {
-		return err
-	}
-	return p.scheme.Validate()
-}
-
-func (f *options) taskWindow(p *task) (err error) {
-	p.window, err = f.counting.check(f.index, f.filterOnly)
-	return err
+	return p.Scheme.Validate()
 }
 
 func (f *options) taskFilter(p *task) (err error) {
@@ -162,9 +117,9 @@ func (f *options) taskFilter(p *task) (err error) {
 		if docs, err = parseCount(f.docs); err != nil {
 			return fmt.Errorf("--docs: %w", err)
 		}
-		p.shape = index.ShapeFor(docs, p.scheme, p.filterOnly)
+		p.shape = index.ShapeFor(docs, p.Scheme, p.filterOnly)
 	case f.memory != "":
-		if p.shape, err = filterOf(f.memory, index.KeysPerDoc(p.scheme, p.filterOnly)); err != nil {
+		if p.shape, err = filterOf(f.memory, index.KeysPerDoc(p.Scheme, p.filterOnly)); err != nil {
 			return err
 		}
 	}
@@ -172,22 +127,22 @@ func (f *options) taskFilter(p *task) (err error) {
 		return err
 	}
 	switch {
-	case f.onFull == onFullDefault && f.filterOnly:
-		f.onFull = index.OnFullWarn
-	case f.onFull == onFullDefault:
-		f.onFull = index.OnFullGrow
-	case f.onFull == index.OnFullGrow && f.filterOnly:
+	case f.OnFull == onFullDefault && f.filterOnly:
+		f.OnFull = index.OnFullWarn
+	case f.OnFull == onFullDefault:
+		f.OnFull = index.OnFullGrow
+	case f.OnFull == index.OnFullGrow && f.filterOnly:
 		return errors.New("--on-full grow needs the side table to grow from; with --filter-only use stop or warn")
 	}
 	return nil
 }
 
 func (f *options) taskOutputs(p *task) error {
-	if f.annotate && f.out == "" && f.outDir == "" {
+	if f.Annotate && f.Out == "" && f.outDir == "" {
 		return errors.New("--annotate writes to --out: give that too")
 	}
 	direct := 0
-	for _, name := range []string{p.out, p.report, p.rejects, p.summary} {
+	for _, name := range []string{p.Out, p.Report, p.Rejects, p.summary} {
 		if name == input.Stdin {
 			direct++
 		}
@@ -196,6 +151,45 @@ func (f *options) taskOutputs(p *task) error {
 		return errors.New("only one of --out, --report, --rejects and --summary can be standard output (-)")
 	}
 	return f.checkEndings()
+}
+
+// taskKey reads --key and --no-key. A run that can be repeated byte for byte has
+// no secret unless it is demanded.
+func (f *options) taskKey(p *task) error {
+	switch {
+	case f.keyed && f.unkeyed:
+		return errors.New("--key and --no-key are opposites: give one")
+	case f.keyed:
+		p.keyed = index.KeyRequired
+	case f.unkeyed:
+		p.keyed = index.KeyRefused
+	case os.Getenv(epochVariable) != "":
+		p.keyed = index.KeyAsIs
+	default:
+		p.keyed = index.KeyNew
+	}
+	return nil
+}
+
+// taskSameID checks the flags about documents of one id, and the batch.
+func (f *options) taskSameID(p *task) error {
+	if !slices.Contains([]string{"", "keep", "replace"}, f.sameID) {
+		return fmt.Errorf("--same-id %q: want one of keep, replace", f.sameID)
+	}
+	p.ReplaceSameID = f.sameID == "replace"
+	switch {
+	case f.DropRetries && !f.Annotate:
+		return errors.New("--same-id keep:again=drop is about the answers of --annotate to a pipe: without it, a document that comes again is removed as a copy")
+	case f.filterOnly && f.Batch != "":
+		return errors.New("--batch needs the side table, and --filter-only has none: a filter cannot take anything back")
+	case f.filterOnly && p.ReplaceSameID:
+		return errors.New("--same-id replace needs the side table, and --filter-only has none: a filter cannot take anything back")
+	case f.Batch != "" && f.index == "":
+		return errors.New("--batch needs --index: without it nothing outlives the run")
+	case len(f.Batch) > index.MaxBatchName:
+		return errors.New("--batch: the name is too long")
+	}
+	return nil
 }
 
 // epochVariable holds the time, in seconds since 1970, that a reproducible run
@@ -237,11 +231,11 @@ func (t *task) openIndex() (_ *index.Index, remove func() error, err error) {
 		remove = func() error { return os.RemoveAll(dir) }
 	}
 	if t.index == "" && t.against == nil && (t.keyed == index.KeyNew || t.keyed == index.KeyRequired) {
-		t.scheme.Key = index.DrawKey() // for this run alone; no user has to know it
+		t.Scheme.Key = index.DrawKey() // for this run alone; no user has to know it
 	}
 	x, err := index.Open(dir, index.Options{
-		Scheme: t.scheme, Key: t.keyed, Shape: t.filterShape(), FilterOnly: t.filterOnly,
-		UUID: tableID(os.Getenv(epochVariable), t.scheme), MemtableKeys: t.memtableKeys,
+		Scheme: t.Scheme, Key: t.keyed, Shape: t.filterShape(), FilterOnly: t.filterOnly,
+		UUID: tableID(os.Getenv(epochVariable), t.Scheme), MemtableKeys: t.memtableKeys,
 		Temporary: t.index == "", Secret: t.secret(),
 	})
 	switch {
@@ -253,27 +247,22 @@ func (t *task) openIndex() (_ *index.Index, remove func() error, err error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, remove())
 	}
-	t.scheme, t.openedIn = x.Scheme(), dir
+	t.Scheme, t.openedIn = x.Scheme(), dir
 	return x, remove, nil
 }
 
 // writeSummary writes the summary to its file, which gets its name.
 func writeSummary(w *output.Writer, s *report.Summary) error {
-	var text bytes.Buffer
-	if err := encodeSummary(&text, s); err != nil {
-		return fmt.Errorf("writing summary: %w", err)
-	}
-	for line := range bytes.Lines(text.Bytes()) {
-		if err := w.WriteRecord(line); err != nil {
-			return err
-		}
+	if err := encodeIndented(recordWriter{w}, s); err != nil {
+		return err
 	}
 	return w.Close()
 }
 
-func encodeSummary(w io.Writer, s *report.Summary) error {
+// encodeIndented writes a value as JSON for people.
+func encodeIndented(w io.Writer, value any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(s)
+	return enc.Encode(value)
 }

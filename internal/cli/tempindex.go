@@ -37,17 +37,17 @@ func makeTempIndex() (string, error) {
 // A text has at most one key in 16 bytes and is packed to an eighth at best. So the disk holds at
 // most one key in two bytes; for more, the filter grows.
 func (t *task) filterShape() bloomstore.Shape {
-	if t.index != "" || t.filterOnly || t.onFull != index.OnFullGrow || t.shape != (bloomstore.Shape{}) {
+	if t.index != "" || t.filterOnly || t.OnFull != index.OnFullGrow || t.shape != (bloomstore.Shape{}) {
 		return t.shape
 	}
 	var bytes int64
-	for _, in := range t.inputs {
+	for _, in := range t.Inputs {
 		if in.Size < 0 || in.Path == input.Stdin {
 			return t.shape
 		}
 		bytes += in.Size
 	}
-	usual := index.ShapeFor(index.DefaultDocs, t.scheme, false)
+	usual := index.ShapeFor(index.DefaultDocs, t.Scheme, false)
 	return bloomstore.ForItems(min(max(uint64(bytes)/2, leastTempKeys), usual.Capacity()))
 }
 

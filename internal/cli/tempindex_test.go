@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/pipeline"
 )
 
 // startWithoutIndex starts a run without an index whose input stays open, and waits
@@ -91,7 +92,7 @@ func TestSecretOfATemporaryIndex(t *testing.T) {
 	t.Setenv(epochVariable, "")
 	path := filepath.Join(t.TempDir(), "in.jsonl")
 	writeFile(t, path, documents(1))
-	task, err := (&options{docs: "1k", jobs: 1}).task([]string{path})
+	task, err := (&options{docs: "1k", Job: pipeline.Job{Workers: 1}}).task([]string{path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,8 +100,8 @@ func TestSecretOfATemporaryIndex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if stored, err := index.ReadKey(task.openedIn); len(task.scheme.Key) == 0 || stored != nil || err != nil {
-		t.Errorf("the secret is %x, the stored one %x, %v", task.scheme.Key, stored, err)
+	if stored, err := index.ReadKey(task.openedIn); len(task.Scheme.Key) == 0 || stored != nil || err != nil {
+		t.Errorf("the secret is %x, the stored one %x, %v", task.Scheme.Key, stored, err)
 	}
 	if err := errors.Join(x.Close(), remove()); err != nil {
 		t.Fatal(err)

@@ -17,48 +17,44 @@ import (
 
 // splitFlag divides the records of --out-dir into files.
 type splitFlag struct {
-	word      string // each, nonempty or a size; "" if not given
-	shardSize string // earlier spellings
+	given     bool
+	size      int64 // bytes of a file, 0 for one of each input
 	skipEmpty bool
 }
 
 func (f *splitFlag) register(fs *pflag.FlagSet) {
-	fs.StringVar(&f.word, "split", "", "files of --out-dir: each (one for each input), nonempty (none for an input of which nothing is kept), or a size such as 1GiB: shard-00000 and so on, of that size before compression (default each)")
+	fs.Var(&parsed{read: f.set}, "split", "files of --out-dir: each (one for each input), nonempty (none for an input of which nothing is kept), or a size such as 1GiB: shard-00000 and so on, of that size before compression (default each)")
 	fs.BoolVar(&f.skipEmpty, "skip-empty", false, "as --split nonempty")
-	fs.StringVar(&f.shardSize, "shard-size", "", "as --split")
+	fs.Var(&parsed{read: f.set}, "shard-size", "as --split")
 	hide(fs, "skip-empty", "shard-size")
 }
 
-// taskOutDir checks --out-dir and --split.
-func (f *options) taskOutDir(p *task) error {
-	s := &f.split
+func (f *splitFlag) set(text string) error {
+	f.given = true
+	bytes, err := parseSize(text)
 	switch {
-	case f.outDir == "" && *s != (splitFlag{}):
-		return errors.New("--split is about the files of --out-dir: give that too")
-	case f.outDir == "":
+	case text == "each":
 		return nil
-	case p.out != "":
+	case text == "nonempty":
+		f.skipEmpty = true
+		return nil
+	case err != nil:
+		return wantError("each, nonempty or a size such as 1GiB")
+	case bytes < leastShard || bytes > mostLimit:
+		return wantError("from 64KiB to " + sizeText(uint64(mostLimit)))
+	}
+	f.size = int64(bytes)
+	return nil
+}
+
+// taskOutDir checks --out-dir and --split.
+func (f *options) taskOutDir(*task) error {
+	switch {
+	case f.outDir == "" && (f.split.given || f.split.skipEmpty):
+		return errors.New("--split is about the files of --out-dir: give that too")
+	case f.outDir != "" && f.Out != "":
 		return errors.New("--out writes one file and --out-dir one for each input: give one of them")
 	}
-	size := s.shardSize
-	switch s.word {
-	case "", "each":
-	case "nonempty":
-		s.skipEmpty = true
-	default:
-		size = s.word
-	}
-	if size == "" {
-		return nil
-	}
-	bytes, err := parseSize(size)
-	if err != nil {
-		return fmt.Errorf("--split: %w, each or nonempty", err)
-	}
-	if bytes < leastShard || bytes > mostLimit {
-		return fmt.Errorf("--split %s: want from 64KiB to %s", size, sizeText(uint64(mostLimit)))
-	}
-	p.shard = int64(bytes)
 	return nil
 }
 
@@ -74,19 +70,19 @@ func (t *task) planTree() (err error) {
 		return usageError{warc.ErrARC}
 	}
 	_, single := t.found.(page.Format)
-	if t.shard == 0 {
-		t.tree, err = output.PlanTree(t.outDir, t.args, t.inputs)
+	if t.split.size == 0 {
+		t.Tree, err = output.PlanTree(t.outDir, t.Args, t.Inputs)
 	} else if single {
 		return usageError{errors.New("--split: each input is one document of its own file, which cannot be part of another")}
 	} else {
-		t.tree, err = output.PlanShards(t.outDir, t.inputs, t.shard)
+		t.Tree, err = output.PlanShards(t.outDir, t.Inputs, t.split.size)
 	}
 	if err != nil {
 		return err
 	}
 	// If a file is one document and the document is removed, nothing is left of the file.
-	t.tree.SkipEmpty = t.split.skipEmpty || single
-	return t.tree.Check(t.args, t.inputs, t.index, t.out, t.report, t.rejects, t.summary)
+	t.Tree.SkipEmpty = t.split.skipEmpty || single
+	return t.Tree.Check(t.Args, t.Inputs, t.index, t.Out, t.Report, t.Rejects, t.summary)
 }
 
 // tellTreeAside reports the new place of an earlier run's files.
@@ -98,32 +94,32 @@ func tellTreeAside(stderr io.Writer, tree *output.Tree) {
 	if more := len(tree.Aside()) - 1; more > 0 {
 		aside = fmt.Sprintf("%s, and %d more likewise", aside, more)
 	}
-	fmt.Fprintf(stderr, "firstseen: an earlier run has left files for %s unfinished; what it wrote was put aside as %s\n", tree.Name(), aside)
+	tellLeft(stderr, "files for "+tree.Name(), aside)
 }
 
 // enclose chooses how records are written if their format makes more of a file than one record
 // after the other.
 func (t *task) enclose() (err error) {
-	if isTable(t.report) {
-		if t.tabled, err = parquet.Report(); err != nil {
+	if isTable(t.Report) {
+		if t.Tabled, err = parquet.Report(); err != nil {
 			return err
 		}
 	}
-	if t.found == nil || t.found.Kind() != corpus.AtRandom || t.out == "" && t.tree == nil {
+	if t.found == nil || t.found.Kind() != corpus.AtRandom || t.Out == "" && t.Tree == nil {
 		return nil
 	}
-	one := func(inputs []input.Input) (output.Enclosure, error) { return t.found.Enclose(inputs, t.annotate) }
+	one := func(inputs []input.Input) (output.Enclosure, error) { return t.found.Enclose(inputs, t.Annotate) }
 	switch {
-	case t.out == input.Stdin:
+	case t.Out == input.Stdin:
 		return usageError{fmt.Errorf("%s is no stream: name a file with --out", t.found.Name())}
-	case t.tree == nil:
-		t.enclosure, err = one(t.inputs)
-	case t.shard > 0:
+	case t.Tree == nil:
+		t.Enclosure, err = one(t.Inputs)
+	case t.split.size > 0:
 		var all output.Enclosure
-		all, err = one(t.inputs)
-		t.tree.Enclose = func(int) (output.Enclosure, error) { return all, nil }
+		all, err = one(t.Inputs)
+		t.Tree.Enclose = func(int) (output.Enclosure, error) { return all, nil }
 	default:
-		t.tree.Enclose = func(n int) (output.Enclosure, error) { return one(t.inputs[n : n+1]) }
+		t.Tree.Enclose = func(n int) (output.Enclosure, error) { return one(t.Inputs[n : n+1]) }
 	}
 	return err
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/firstseen/firstseen/compare/similarity"
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/pipeline"
 	"github.com/firstseen/firstseen/pipeline/confirm"
 )
 
@@ -55,7 +54,7 @@ type confirming struct {
 
 // taskVerify checks --verify, after the rules and the inputs are known.
 func (f *options) taskVerify(p *task) error {
-	for _, arg := range p.args {
+	for _, arg := range p.Args {
 		if _, err := similarity.ParseCondition(arg); (err == nil || arg == doubtful) && f.verify.condition == doubtful {
 			return fmt.Errorf("--verify %s: a condition stands behind an equals sign: --verify='%s'", arg, arg)
 		}
@@ -67,41 +66,37 @@ func (f *options) taskVerify(p *task) error {
 	switch {
 	case f.filterOnly:
 		return errors.New("--verify reads the earlier text again, and with --filter-only it is unknown which that is")
-	case p.rules.RemoveMosaics:
+	case p.Rules.RemoveMosaics:
 		return errors.New("--verify compares with one earlier text, and --mosaics remove removes by several: give one of the two")
 	}
 	p.confirming.condition = c
-	p.rules.Confirm, p.rules.Verify = c.String(), f.verify.doubtful()
+	p.Rules.Confirm, p.Rules.Verify = c.String(), f.verify.doubtful()
 	return nil
 }
 
 // checkConfirm refuses inputs that cannot be read again.
 func (t *task) checkConfirm() error {
-	if t.confirming.condition != nil && t.readsPipe() {
+	if t.confirming.condition != nil && t.ReadsPipe() {
 		return usageError{errors.New("--verify reads earlier texts again, and an input is a pipe, which cannot be: write it to a file first")}
 	}
 	return nil
 }
 
-// confirm makes a job confirm its copies and store the data needed for that. The scheme has its
+// confirm makes the job confirm its copies and store the data needed for that. The scheme has its
 // key.
-func (t *task) confirm(ctx context.Context, job *pipeline.Job) error {
+func (t *task) confirm(ctx context.Context) error {
 	if t.confirming.condition == nil {
 		return nil
 	}
-	t.confirming.inputs = confirm.NewInputs(ctx, input.NewFinder(t.inputs, t.source.Bounds()).Find, func(in input.Input) *corpus.Source {
+	t.confirming.inputs = confirm.NewInputs(ctx, input.NewFinder(t.Inputs, t.source.Bounds()).Find, func(in input.Input) *corpus.Source {
 		return t.formats.source([]input.Input{in}, t.source)
 	})
-	c, err := confirm.New(*t.confirming.condition, t.scheme, t.confirming.inputs)
+	c, err := confirm.New(*t.confirming.condition, t.Scheme, t.confirming.inputs)
 	if err != nil {
 		return err
 	}
-	job.Confirm, job.Parsed = c.Confirm, t.confirming.inputs.Keep
-	others := job.Store
-	job.Store = func(dst []byte, file string, doc *corpus.Document) []byte {
-		if others != nil {
-			dst = others(dst, file, doc)
-		}
+	t.Confirm, t.Parsed = c.Confirm, t.confirming.inputs.Keep
+	t.Store = func(dst []byte, file string, doc *corpus.Document) []byte {
 		return confirm.Place{File: file, At: doc.At}.Append(dst)
 	}
 	return nil

@@ -19,11 +19,12 @@ import (
 	"github.com/firstseen/firstseen/pipeline"
 )
 
-// days is a time that may be given in days and weeks too.
-type days time.Duration
+// days is the value of a flag in seconds, which may be given in days and weeks too.
+type days uint32
 
 var dayUnits = regexp.MustCompile(`([0-9.]+)([dw])`)
 
+// Set reads a time.
 func (d *days) Set(text string) error {
 	hours := dayUnits.ReplaceAllStringFunc(text, func(part string) string {
 		n, err := strconv.ParseFloat(part[:len(part)-1], 64)
@@ -36,50 +37,48 @@ func (d *days) Set(text string) error {
 		return strconv.FormatFloat(n, 'f', -1, 64) + "h"
 	})
 	length, err := time.ParseDuration(hours)
-	*d = days(length)
-	return err
+	if err != nil {
+		return err
+	}
+	const most = math.MaxUint32 * time.Second
+	if length < 0 || length%time.Second != 0 || length > most {
+		return wantError(fmt.Sprintf("whole seconds, such as 48h, and at most %v", most))
+	}
+	*d = days(length / time.Second)
+	return nil
 }
 
 func (d *days) String() string {
 	if *d == 0 {
 		return "0" // which help does not show
 	}
-	return time.Duration(*d).String()
+	return (time.Duration(*d) * time.Second).String()
 }
 
-// Type is the name of the value in help.
 func (d *days) Type() string { return "time" }
 
-// windowFlags are the flags of a window of time.
-type windowFlags struct {
-	length time.Duration
-	field  string
-	rate   float64 // plan: documents a second
+func registerWindow(fs *pflag.FlagSet, w *pipeline.Window) {
+	fs.Var((*days)(&w.Seconds), "window", "documents count for this long, such as 48h or 2d, and no longer")
 }
 
-func (f *windowFlags) register(fs *pflag.FlagSet) {
-	fs.Var((*days)(&f.length), "window", "documents count for this long, such as 48h or 2d, and no longer")
-}
-
-func (f *windowFlags) registerPlan(fs *pflag.FlagSet) {
-	fs.Var((*days)(&f.length), "window", "plan for documents that count for so long, such as 48h or 2d")
+func (f *options) registerPlanned(fs *pflag.FlagSet) {
+	fs.Var((*days)(&f.Window.Seconds), "window", "plan for documents that count for so long, such as 48h or 2d")
 	fs.Float64Var(&f.rate, "rate", 0, "with --window: documents that are kept a second")
 }
 
-// planned is how many documents are in the window to be planned for, 0 without one. docs
-// is --docs.
-func (f *windowFlags) planned(docs string) (uint64, error) {
+// planned is how many documents are in the window to be planned for, 0 without one.
+func (f *options) planned() (uint64, error) {
 	switch {
-	case f.length == 0 && f.rate == 0:
+	case f.Window.Seconds == 0 && f.rate == 0:
 		return 0, nil
-	case f.length < time.Second:
+	case f.Window.Seconds == 0:
 		return 0, errors.New("plan --rate: give --window too, the time for which documents count, such as 48h")
-	case docs != "":
+	case f.docs != "":
 		return 0, errors.New("plan --window: give --rate, the documents a second, in place of --docs: an index with a window has only those of that time")
 	case !(f.rate > 0):
 		return 0, errors.New("plan --window: give --rate too, how many documents are kept a second")
 	}
-	n := math.Ceil(f.rate * f.length.Seconds())
+	n := math.Ceil(f.rate * float64(f.Window.Seconds))
 	if n > math.MaxUint32 {
 		return 0, fmt.Errorf("plan: %.0f documents in a window, and no more than %d can be: give a shorter --window", n, uint32(math.MaxUint32))
 	}
@@ -88,27 +87,25 @@ func (f *windowFlags) planned(docs string) (uint64, error) {
 
 // inWindow adds the costs of a window: times of the documents and, in the side table, the slices
 // about to be dropped and one being merged.
-func (c *forecast) inWindow(length time.Duration) {
-	c.Window = length.Seconds()
+func (c *forecast) inWindow(seconds uint32) {
+	c.Window = float64(seconds)
 	c.MemoryBytes = index.WindowMemory(c.Documents)
 	c.DiskBytes += c.TableBytes / 2
 	c.TableBytes += c.TableBytes / 2
 }
 
-// check checks the flags for an index.
-func (f *windowFlags) check(dir string, filterOnly bool) (w pipeline.Window, err error) {
-	const most = math.MaxUint32 * time.Second
-	switch {
-	case f.length < 0 || f.length%time.Second != 0 || f.length > most:
-		return w, fmt.Errorf("--window %v: want whole seconds, such as 48h, and at most %v", f.length, most)
-	case f.length == 0 && f.field != "":
-		return w, errors.New("--time-field is for an index with a window: make it with firstseen index create DIR --window TIME")
-	case f.length > 0 && filterOnly:
-		return w, errors.New("--window needs the side table, and --filter-only has none: a filter cannot forget")
-	case f.length > 0 && dir == "":
-		return w, errors.New("--window needs --index: an index keeps the time from one run to the next")
+// taskWindow checks the flags of a window.
+func (f *options) taskWindow(*task) error {
+	f.Window.Told = f.formats.jsonl.Fields.Time != ""
+	switch windowed := f.Window.Seconds > 0; {
+	case !windowed && f.Window.Told:
+		return errors.New("--time-field is for an index with a window: make it with firstseen index create DIR --window TIME")
+	case windowed && f.filterOnly:
+		return errors.New("--window needs the side table, and --filter-only has none: a filter cannot forget")
+	case windowed && f.index == "":
+		return errors.New("--window needs --index: an index keeps the time from one run to the next")
 	}
-	return pipeline.Window{Seconds: uint32(f.length / time.Second), Told: f.field != ""}, nil
+	return nil
 }
 
 // checkTimes finds whether the documents carry their times, by the format of the inputs.
@@ -119,10 +116,10 @@ func (t *task) checkTimes() error {
 	}
 	switch format.(type) {
 	case warc.Format:
-		t.window.Told = t.window.Seconds > 0
+		t.Window.Told = t.Window.Seconds > 0
 	case jsonl.Format, jsonarray.Format, csv.Format, nil:
 	default:
-		if t.window.Told {
+		if t.Window.Told {
 			return usageError{fmt.Errorf("--time-field: documents of %s have no field of a time that is read: leave it out, for the time of arrival", format.Name())}
 		}
 	}

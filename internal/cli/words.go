@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -173,7 +174,7 @@ func refusal(err error) error {
 	case pipeline.OverPipe:
 		return fmt.Errorf("a run over %s was interrupted on this index after %d documents, and cannot be continued because it read or wrote a pipe; "+
 			"the documents it kept stay known, so what it wrote (files ending in %s) is the only copy; firstseen index abandon DIR puts them aside",
-			over, r.Run.Documents, input.PartialSuffix)
+			over, r.Run.Progress.Tally.Documents, input.PartialSuffix)
 	case pipeline.OtherCommand:
 		return fmt.Errorf("a run over %s was interrupted on this index, and this command has %s: run the same command again (inputs unchanged) "+
 			"to finish it, or leave it with firstseen index abandon DIR; %s", over, otherChoices(r.Other), staysKnown)
@@ -183,22 +184,21 @@ func refusal(err error) error {
 	return fmt.Errorf("%w; %s; a later run with the same output may have put it aside (%s.1)", err, putFileBack, input.PartialSuffix)
 }
 
-// choiceWords name the choices in which a command may differ from the one it would continue.
+// choiceWords name the choices in which a command may differ from the one it would continue, except
+// for those that are named as their flag is.
 var choiceWords = map[pipeline.Choice]string{
 	pipeline.ChosenInputs: "other inputs", pipeline.ChosenInputState: "inputs of another size or time",
 	pipeline.ChosenOutputs: "another --out, --out-dir, --report or --rejects", pipeline.ChosenPipe: "a pipe",
-	pipeline.ChosenAnnotate: "--annotate otherwise", pipeline.ChosenRules: "another --threshold, --method, --mosaics or --verify",
-	pipeline.ChosenFormat: "another --format, --text-field or --id-field", pipeline.ChosenMaxRecord: "another --limit record",
-	pipeline.ChosenBatch: "another --batch", pipeline.ChosenSameID: "another --same-id",
-	pipeline.ChosenAgainst: "another --against, or other documents in it",
-	pipeline.ChosenOthers:  "another --keep", pipeline.ChosenSpans: "--spans otherwise",
-	pipeline.ChosenWindow: "another window or --time-field",
+	"annotate": "--annotate otherwise", "rules": "another --threshold, --method, --mosaics or --verify",
+	"format": "another --format, --text-field or --id-field", "max_record": "another --limit record", "replace": "another --same-id",
+	"against": "another --against, or other documents in it", "others": "another --keep", "spans": "--spans otherwise",
+	"window": "another window or --time-field",
 }
 
 func otherChoices(choices []pipeline.Choice) string {
 	var words []string
 	for _, c := range choices {
-		words = append(words, choiceWords[c])
+		words = append(words, cmp.Or(choiceWords[c], "another --"+string(c)))
 	}
 	return strings.Join(words, " and ")
 }
@@ -211,15 +211,16 @@ func inputChanged(err error) error {
 
 // missing describes the index's gaps in knowledge about a killed run over a pipe.
 func missing(u *pipeline.Unfinished) string {
-	if u.Decided {
-		return fmt.Sprintf("the last run over a pipe was killed at its end; its %d documents are all remembered", u.Documents)
+	documents := u.Progress.Tally.Documents
+	if u.Progress.Ended {
+		return fmt.Sprintf("the last run over a pipe was killed at its end; its %d documents are all remembered", documents)
 	}
 	return fmt.Sprintf("the last run over a pipe did not end in order: it is remembered up to document %d (checkpoint of %s); "+
-		"what came later will be kept again", u.Documents, u.Saved.UTC().Format(time.RFC3339))
+		"what came later will be kept again", documents, time.Unix(u.Saved, 0).UTC().Format(time.RFC3339))
 }
 
 // givenUp describes the fate of a run left unfinished for good.
 func givenUp(u *pipeline.Unfinished) string {
 	return fmt.Sprintf("the interrupted run over %s is given up; what it kept up to its last checkpoint, %d documents, stays known",
-		strings.Join(u.Args, " "), u.Kept)
+		strings.Join(u.Args, " "), u.Progress.Tally.Kept)
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 
 	"github.com/firstseen/firstseen/corpus"
@@ -29,7 +28,7 @@ func Each(ctx context.Context, source *corpus.Source, n int, report *lines.Repor
 		return err
 	}
 	begun := 0
-	err := eachBlock(ctx, source, func(b *corpus.Block, parser corpus.Parser) error {
+	err := corpus.EachBlock(ctx, source, func(b *corpus.Block, parser corpus.Parser) error {
 		for ; begun <= b.Input; begun++ {
 			if err := begin(begun); err != nil {
 				return err
@@ -44,28 +43,6 @@ func Each(ctx context.Context, source *corpus.Source, n int, report *lines.Repor
 		err = fmt.Errorf("%w; %s:%v is in the report and was not met", ErrOther, m.line.File, m.line.At)
 	}
 	return err
-}
-
-func eachBlock(ctx context.Context, source *corpus.Source, f func(b *corpus.Block, parser corpus.Parser) error) error {
-	var b corpus.Block
-	defer b.Release()
-	var parser corpus.Parser
-	for {
-		err := source.Next(ctx, &b)
-		switch {
-		case err == io.EOF:
-			return nil
-		case err != nil:
-			return err
-		case parser == nil:
-			if parser, err = b.Format.NewParser(""); err != nil {
-				return err
-			}
-		}
-		if err := f(&b, parser); err != nil {
-			return err
-		}
-	}
 }
 
 // matcher finds the line of each document.

@@ -11,9 +11,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/firstseen/firstseen/bench/naive"
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/dedup"
-	"github.com/firstseen/firstseen/dedup/oracle/naive"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/canon/canontest"
 	"github.com/firstseen/firstseen/feature/terms"
@@ -186,7 +186,7 @@ func TestCrowds(t *testing.T) {
 
 // guide are the texts of the bilingual example.
 func guide(t *testing.T) (texts []string) {
-	f, err := os.Open("../../../testdata/bilingual/guide.jsonl")
+	f, err := os.Open("../../testdata/bilingual/guide.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}

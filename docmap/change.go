@@ -1,0 +1,128 @@
+package docmap
+
+import (
+	"errors"
+	"iter"
+	"os"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/firstseen/firstseen/internal/step"
+)
+
+// A change is a write transaction. After its first error, which update returns, its methods do
+// nothing. They make buckets that are missing.
+type change struct {
+	tx  *bbolt.Tx
+	err error
+}
+
+func (c *change) bucket(name []byte) (b *bbolt.Bucket) {
+	if c.err == nil {
+		b, c.err = c.tx.CreateBucketIfNotExists(name)
+	}
+	return b
+}
+
+func (c *change) put(bucket, key, value []byte) {
+	if b := c.bucket(bucket); c.err == nil {
+		c.err = b.Put(key, value)
+	}
+}
+
+// add is put for keys that come in ascending order: it fills the pages.
+func (c *change) add(bucket []byte, num uint64, value []byte) {
+	if b := c.bucket(bucket); c.err == nil {
+		b.FillPercent = 1
+		c.err = b.Put(binKey(num), value)
+	}
+}
+
+func (c *change) delete(bucket, key []byte) {
+	if b := c.bucket(bucket); c.err == nil {
+		c.err = b.Delete(key)
+	}
+}
+
+// drop removes a bucket, if there is one.
+func (c *change) drop(bucket []byte) {
+	if c.err == nil && c.tx.Bucket(bucket) != nil {
+		c.err = c.tx.DeleteBucket(bucket)
+	}
+}
+
+// update runs f in a write transaction. f reads the state before it from t.reading.
+func (t *Table) update(f func(c *change)) (err error) {
+	if err := t.stopReading(); err != nil {
+		return err
+	}
+	info, err := os.Stat(t.path)
+	if err != nil {
+		return err
+	}
+	// bbolt grows the file in steps of this size.
+	t.db.AllocSize = int(min(32<<20, max(64<<10, info.Size()/16)))
+	if err := t.readers.beforeUpdate(info.Size()); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.readers.afterUpdate()) }()
+	tx, err := t.db.Begin(true)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // after a commit, does nothing
+	if err := t.readers.hold(t.db); err != nil {
+		return err
+	}
+	c := &change{tx: tx}
+	if f(c); c.err != nil {
+		return c.err
+	}
+	// With a snapshot open the commit could wait forever to map the file anew.
+	if err := t.stopReading(); err != nil {
+		return err
+	}
+	id := tx.ID()
+	if err := tx.Commit(); err != nil {
+		t.unsure = t.unsure || !t.before(id)
+		return err
+	}
+	if t.committed != nil {
+		t.committed()
+	}
+	if step.Committed != nil {
+		step.Committed(t.path)
+	}
+	return nil
+}
+
+// before reports whether the file is as before transaction id, which failed. If only the last
+// step failed, the sync of the header, the header is written all the same. The next transaction
+// would then build on a state unknown to this Table.
+func (t *Table) before(id int) bool {
+	now, err := newest(t.db)
+	return err == nil && now < id
+}
+
+// newest returns the number of the last transaction in the file.
+func newest(db *bbolt.DB) (id int, err error) {
+	tx, err := db.Begin(false)
+	if err != nil {
+		return 0, err
+	}
+	return tx.ID(), tx.Rollback()
+}
+
+// entries iterates over the keys of a bucket and their values, from a key on. A missing bucket has
+// none.
+func entries(b *bbolt.Bucket, from []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func(key, value []byte) bool) {
+		if b == nil {
+			return
+		}
+		c := b.Cursor()
+		for key, value := c.Seek(from); key != nil && yield(key, value); {
+			key, value = c.Next()
+		}
+	}
+}

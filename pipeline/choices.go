@@ -1,0 +1,150 @@
+package pipeline
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/index"
+)
+
+// Choices decide the outputs of a run, beside its inputs, the names of its outputs and the index.
+// The ledger stores them as JSON, and only a command of the same choices continues the run. A new
+// choice is a field that JSON omits if it is not made: commands of earlier versions then stay equal.
+// The filter's size is not among them: a run stopped by a full filter goes on with a larger one.
+type Choices struct {
+	Annotate bool        `json:"annotate"` // add the verdict to every record of Out
+	Rules    dedup.Rules `json:"rules"`
+	// Format names the format of the inputs with its settings, such as the path to its texts.
+	Format    string `json:"format"`
+	MaxRecord int    `json:"max_record"`      // bytes
+	Batch     string `json:"batch,omitempty"` // of the kept documents
+	// ReplaceSameID: see [index.Policy].
+	ReplaceSameID bool              `json:"replace,omitempty"`
+	Others        bool              `json:"others,omitempty"`  // Out has the removed records instead
+	Spans         bool              `json:"spans,omitempty"`   // Report names the shared passages
+	Against       []index.AgainstID `json:"against,omitempty"` // further indexes, whose documents count as earlier
+	Window        Window            `json:"window,omitzero"`
+}
+
+// choices are a command as the ledger stores it.
+type choices struct {
+	Inputs  []inputID `json:"inputs"`
+	Outputs []string  `json:"outputs"`
+	Dir     string    `json:"dir,omitempty"`  // of a tree, absolute
+	Tree    string    `json:"tree,omitempty"` // its plan's digest
+	Choices
+}
+
+// inputID shows whether an input is still the same.
+type inputID struct {
+	Path string `json:"path"`
+	Size int64  `json:"size"`
+	Time int64  `json:"mtime"` // ns since 1970
+}
+
+func (j *Job) choices() (choices, error) {
+	chosen := choices{Choices: j.Choices}
+	for _, in := range j.Inputs {
+		path, err := filepath.Abs(in.Path)
+		if err != nil {
+			return chosen, err
+		}
+		info, err := os.Stat(in.File())
+		if err != nil {
+			return chosen, err
+		}
+		chosen.Inputs = append(chosen.Inputs, inputID{path, info.Size(), info.ModTime().UnixNano()})
+	}
+	for _, out := range j.names() {
+		if out != "" {
+			abs, err := filepath.Abs(out)
+			if err != nil {
+				return chosen, err
+			}
+			out = abs
+		}
+		chosen.Outputs = append(chosen.Outputs, out)
+	}
+	return chosen, chosen.addTree(j.Tree)
+}
+
+func (c *choices) addTree(p *output.TreePlan) (err error) {
+	if p == nil {
+		return nil
+	}
+	if c.Dir, err = filepath.Abs(p.Dir); err == nil {
+		c.Tree, err = p.Digest()
+	}
+	return err
+}
+
+// Choice is one of the things that decide the outputs of a run: one of these, or the name in JSON of
+// a field of Choices.
+type Choice string
+
+const (
+	ChosenInputs     Choice = "inputs"  // which, and in which order
+	ChosenInputState Choice = "mtime"   // their sizes and times
+	ChosenOutputs    Choice = "outputs" // which
+	ChosenPipe       Choice = "pipe"    // an input or output that is a pipe
+)
+
+// other returns the choices in which two commands differ.
+func (c *choices) other(o *choices) (other []Choice) {
+	samePath := func(a, b inputID) bool { return a.Path == b.Path }
+	switch {
+	case !slices.EqualFunc(c.Inputs, o.Inputs, samePath):
+		other = append(other, ChosenInputs)
+	case !slices.Equal(c.Inputs, o.Inputs):
+		other = append(other, ChosenInputState)
+	}
+	if !slices.Equal(c.Outputs, o.Outputs) || c.Tree != o.Tree {
+		other = append(other, ChosenOutputs)
+	}
+	ours, theirs := reflect.ValueOf(c.Choices), reflect.ValueOf(o.Choices)
+	for field, value := range ours.Fields() {
+		if !reflect.DeepEqual(value.Interface(), theirs.FieldByIndex(field.Index).Interface()) {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			other = append(other, Choice(name))
+		}
+	}
+	return other
+}
+
+// names are the names of the outputs: kept, report, rejects; "" for none.
+func (j *Job) names() [3]string { return [3]string{j.Out, j.Report, j.Rejects} }
+
+// ReadsPipe reports whether an input cannot be read a second time.
+func (j *Job) ReadsPipe() bool {
+	return slices.ContainsFunc(j.Inputs, func(in input.Input) bool { return in.Size < 0 || in.Path == input.Stdin })
+}
+
+func (j *Job) writesPipe() bool {
+	names := j.names()
+	return slices.ContainsFunc(names[:], isDirect)
+}
+
+// leavesNothing reports whether the next run may go on from the kill without being asked to. It may
+// if the input cannot be read again and no file left by the run could be the only copy of a
+// document.
+func (j *Job) leavesNothing() bool {
+	names := j.names()
+	isFile := func(name string) bool { return name != "" && !isDirect(name) }
+	return j.ReadsPipe() && !slices.ContainsFunc(names[:], isFile)
+}
+
+// isDirect reports whether an output is written as it comes and cannot be cut
+// back: standard output, a pipe, a device that keeps anything.
+func isDirect(name string) bool {
+	if name == "" || name == input.Stdin {
+		return name == input.Stdin
+	}
+	info, err := os.Stat(name)
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir() && !output.Swallows(name)
+}
