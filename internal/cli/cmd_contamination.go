@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,54 +59,46 @@ func newContaminationCommand() *cobra.Command {
 		RunE: f.run,
 	}
 	fs := cmd.Flags()
-	fs.SortFlags = false
 	fs.StringArrayVar(&f.items, "items", nil, "file or directory with the items to look for; may be given several times")
 	fs.StringVar(&f.itemField, "item-field", "", "field or column with the text of an item, such as question (default that of --text-field)")
-	fs.StringVarP(&f.report, "report", "r", input.Stdin, "write the hits here, - is standard output: .csv, .tsv or lines of JSON")
-	fs.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "processors to use; the report is the same for any number")
+	fs.StringVarP(&f.Report, "report", "r", input.Stdin, "write the hits here, - is standard output: .csv, .tsv or lines of JSON")
+	fs.IntVarP(&f.Workers, "jobs", "j", runtime.NumCPU(), "processors to use; the report is the same for any number")
 	fs.Lookup("jobs").DefValue = "all" // the same help on any machine
-	f.reading.register(fs)
-	f.limits.register(fs)
+	f.formats.register(fs)
+	registerLimits(fs, &f.source, &f.MaxBad)
 	return cmd
 }
 
-func (f *contaminationFlags) run(cmd *cobra.Command, pages []string) (err error) {
-	runtime.GOMAXPROCS(f.jobs)
-	reading := f.options
+func (f *contaminationFlags) run(cmd *cobra.Command, pages []string) error {
+	runtime.GOMAXPROCS(f.Workers)
+	of := f.options // with the formats and limits of the pages
 	if f.itemField != "" {
-		reading.textField = f.itemField
+		of.formats.jsonl.Fields.Text = f.itemField
 	}
-	of, err := reading.toRead(cmd, f.items)
-	if err != nil {
+	if err := errors.Join(of.findInputs(cmd, f.items), f.findInputs(cmd, pages)); err != nil {
 		return err
 	}
-	in, err := f.toRead(cmd, pages)
-	if err != nil {
+	if err := output.CheckOutputs(slices.Concat(of.Inputs, f.Inputs), "", f.Report); err != nil {
 		return err
 	}
-	if err := output.CheckOutputs(slices.Concat(of.inputs, in.inputs), "", f.report); err != nil {
-		return err
-	}
-	items, err := readItems(cmd, of.source())
+	items, err := readItems(cmd, of.documents())
 	if err != nil {
 		return itemError{err}
 	}
-	t, err := rows.Create(f.report, "item", "repeats", "page", "file", "line", "share", "units", "start", "end", "text")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, t.Discard()) }()
-	tellTableAside(cmd, f.report, t)
-	s := search{cmd: cmd, items: items, table: t, source: in.source()}
-	bad := s.run(f.jobs)
-	if bad != nil && !errors.Is(bad, errBadRecords) {
+	s := search{cmd: cmd, items: items, source: f.documents()}
+	columns := []string{"item", "repeats", "page", "file", "line", "share", "units", "start", "end", "text"}
+	var bad error
+	err = writeTable(cmd, f.Report, columns, func(t *rows.Table) error {
+		s.table = t
+		if bad = s.run(f.Workers); errors.Is(bad, errBadRecords) {
+			return nil // the others were searched
+		}
 		return bad
+	})
+	if err == nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %s\n", s.summary())
 	}
-	if err := t.Close(); err != nil {
-		return err
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %s\n", s.summary())
-	return bad
+	return cmp.Or(err, bad)
 }
 
 // readItems reads the items to look for.
