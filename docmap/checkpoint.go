@@ -60,8 +60,7 @@ func (t *Table) AddCounted(ids []string, data [][]byte, keys [][]uint64, times [
 		return 0, fmt.Errorf("adding documents: %w", err)
 	}
 	first = t.docs + 1
-	t.idKeys = idKeys(t.idKeys[:0], ids)
-	if err := errors.Join(mem.AddAll(keys, first, by), t.spaces[ofIDs].mem.AddAll(t.idKeys, first, by)); err != nil {
+	if err := errors.Join(mem.AddAll(keys, first, by), t.spaces[ofIDs].mem.AddAll(t.keysOfIDs(ids), first, by)); err != nil {
 		return 0, err
 	}
 	for i, id := range ids {
@@ -77,17 +76,19 @@ func (t *Table) AddCounted(ids []string, data [][]byte, keys [][]uint64, times [
 // sharedDocs is the least number of documents that is worth waking the goroutines of Share.
 const sharedDocs = 8
 
-// idKeys appends the keys of documents in the index of ids: one each, none for an empty id.
-func idKeys(dst [][]uint64, ids []string) [][]uint64 {
-	all := make([]uint64, len(ids))
+// keysOfIDs returns the keys of documents in the index of ids: one each, none for an empty id. They
+// are valid until the next call.
+func (t *Table) keysOfIDs(ids []string) [][]uint64 {
+	t.idHashes, t.idKeys = slices.Grow(t.idHashes[:0], len(ids)), t.idKeys[:0]
 	for i, id := range ids {
 		n := 0
+		t.idHashes = append(t.idHashes, 0)
 		if id != "" {
-			all[i], n = idKey(id), 1
+			t.idHashes[i], n = idKey(id), 1
 		}
-		dst = append(dst, all[i:i+n])
+		t.idKeys = append(t.idKeys, t.idHashes[i:i+n])
 	}
-	return dst
+	return t.idKeys
 }
 
 // digest returns the content of a table after one more document; see docs/format.md, "The table

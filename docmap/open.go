@@ -256,7 +256,7 @@ func (t *Table) replay(pend *bbolt.Bucket) error {
 		if err != nil {
 			return err
 		}
-		if err := t.spaces[ofIDs].mem.AddAll(idKeys(nil, []string{string(id)}), num, memtable.Alone); err != nil {
+		if err := t.spaces[ofIDs].mem.AddAll(t.keysOfIDs([]string{string(id)}), num, memtable.Alone); err != nil {
 			return err
 		}
 	}

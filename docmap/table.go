@@ -106,16 +106,17 @@ type Table struct {
 	docs    uint32 // documents
 	content uint64 // their digest
 
-	own     reader
-	shared  []*reader // of other goroutines: those of Share, and those that pack bins
-	spread  memtable.Spread
-	mapping uintptr  // address of the mapped file when runs last read it
-	used    int64    // bytes of the file in use
-	version uint64   // grows with every change; iterators compare it
-	unsure  bool     // the file may differ from this Table's fields
-	source  *Table   // read for new runs, if another
-	bins    []packed // of the transaction being built
-	idKeys  [][]uint64
+	own      reader
+	shared   []*reader // of other goroutines: those of Share, and those that pack bins
+	spread   memtable.Spread
+	mapping  uintptr    // address of the mapped file when runs last read it
+	used     int64      // bytes of the file in use
+	version  uint64     // grows with every change; iterators compare it
+	unsure   bool       // the file may differ from this Table's fields
+	source   *Table     // read for new runs, if another
+	bins     []packed   // of the transaction being built
+	idKeys   [][]uint64 // of keysOfIDs
+	idHashes []uint64
 
 	// committed is called after every transaction: tests copy the file
 	// there, as a crash would leave it.
