@@ -42,8 +42,8 @@ func says(advice string) func(*report.Rejected) string {
 }
 
 // badRecords returns the error of a run finished with bad records: their number, the number of all
-// records, and the first bad one.
-func badRecords(bad, all int64, noun string, first *report.Rejected) error {
+// records, and the first bad one. shown says that each has been shown.
+func badRecords(bad, all int64, noun string, first *report.Rejected, shown bool) error {
 	err := fmt.Errorf("%w: %d of %d %ss", errBadRecords, bad, all, noun)
 	if first == nil { // of a run of an earlier version
 		return err
@@ -53,7 +53,7 @@ func badRecords(bad, all int64, noun string, first *report.Rejected) error {
 		if !r.reason.MatchString(first.Reason) || r.forMost && 2*bad <= all {
 			continue
 		}
-		if advice := r.advice(first); advice != "" {
+		if advice := r.advice(first); advice != "" && !(shown && advice == seeRejects) {
 			return fmt.Errorf("%w; %s", err, advice)
 		}
 		if !r.forMost {

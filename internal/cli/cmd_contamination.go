@@ -183,7 +183,7 @@ func (s *search) run(jobs int) error {
 		return err
 	}
 	if s.bad > 0 {
-		return badRecords(s.bad, s.pages+s.bad, "page", s.first)
+		return badRecords(s.bad, s.pages+s.bad, "page", s.first, true)
 	}
 	return nil
 }

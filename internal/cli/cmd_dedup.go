@@ -283,7 +283,7 @@ func (t *task) badRecords(s *report.Summary) error {
 	if t.found != nil {
 		noun = t.found.Noun()
 	}
-	return badRecords(s.Bad, s.Bad+s.Documents, noun, s.FirstBad)
+	return badRecords(s.Bad, s.Bad+s.Documents, noun, s.FirstBad, false)
 }
 
 func (t *task) writesNothing() bool {

@@ -235,7 +235,7 @@ func eachDocument(cmd *cobra.Command, source *corpus.Source, do func(b *corpus.B
 		return inflation.Add(b)
 	})
 	if err == nil && bad > 0 {
-		return badRecords(bad, all, noun, first)
+		return badRecords(bad, all, noun, first, true)
 	}
 	return err
 }
