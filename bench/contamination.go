@@ -32,7 +32,7 @@ func contaminated(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	if fs.NArg() < 2 {
-		return fmt.Errorf("usage: contamination [-seed N] ITEMS.jsonl PAGES.jsonl...")
+		return fmt.Errorf("want the items and at least one file of pages: contamination [-seed N] ITEMS PAGES")
 	}
 	items, err := readTexts(fs.Arg(0))
 	if err != nil {
