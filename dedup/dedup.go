@@ -33,6 +33,8 @@ type Rules struct {
 	// Confirm names the condition by which copies are confirmed, so that runs can check whether
 	// theirs is the same; "" for none. Config.Confirm confirms them.
 	Confirm string `json:",omitempty"`
+	// RemoveConsumed removes documents of which hardly anything is their own: see Result.Consumed.
+	RemoveConsumed bool `json:",omitempty"`
 	// Verify restricts Config.Confirm to copies that records leave in doubt. It is not asked about
 	// exact copies, nor if a sketch is sure. The default threshold is DefaultVerifyThreshold.
 	Verify bool `json:",omitempty"`
@@ -91,6 +93,9 @@ type Config struct {
 	// Confirm, if set, is asked before a document is removed. Deciding asks it; Check does not. It
 	// needs a table. See [Confirmer].
 	Confirm Confirmer
+	// Passages, if set, completes the results of kept documents. It needs a table. A group is then
+	// decided one document after the other if Rules.RemoveConsumed is set. See [PassageFinder].
+	Passages PassageFinder
 }
 
 // Deduper judges documents one after another. It is not for concurrent use.
@@ -127,6 +132,7 @@ type Counts struct {
 var (
 	errNothing       = errors.New("neither a filter nor a table given")
 	errUnconfirmable = errors.New("copies are confirmed by one earlier document: that needs a table, and mosaics that are kept")
+	errConsumed      = errors.New("passages are found in earlier documents: that needs a table, and finding them to remove what they consume")
 	errTableClosed   = errors.New("the table was closed: open the index again and make a new Deduper")
 	errFilterClosed  = errors.New("the filter was closed: open the index again and make a new Deduper, or, if the filter has grown, give the new one to UseFilter")
 )
@@ -148,6 +154,9 @@ func New(cfg Config) (*Deduper, error) {
 	cfg.Rules = rules
 	if cfg.Confirm != nil && (cfg.Table == nil || rules.RemoveMosaics) {
 		return nil, errUnconfirmable
+	}
+	if cfg.Passages != nil && cfg.Table == nil || cfg.Passages == nil && rules.RemoveConsumed {
+		return nil, errConsumed
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now

@@ -17,11 +17,13 @@ type Group struct {
 	// Equal keys are a chain in the order of documents: head is the first, next the
 	// one that follows, or -1.
 	head, next []int32
+	repeats    []bool // of each pick, whether an earlier document may have it
 }
 
 type grouped struct {
 	Document
 	first   int  // index of its first key
+	picks   int  // index of its first pick
 	repeats bool // an earlier document of the group has one of its keys
 }
 
@@ -50,7 +52,10 @@ func (b *Group) Add(doc Document) {
 func (b *Group) Document(i int) *Document { return &b.docs[i].Document }
 
 // A Linker finds equal keys in batches. It holds reusable memory, for one goroutine.
-type Linker struct{ slots []int32 }
+type Linker struct {
+	slots []int32
+	picks []uint64
+}
 
 // Link makes the group ready to be decided, once all documents are added.
 func (l *Linker) Link(b *Group) {
@@ -66,6 +71,7 @@ func (l *Linker) Link(b *Group) {
 	n := len(b.keys)
 	b.head, b.next = slices.Grow(b.head[:0], n)[:n], slices.Grow(b.next[:0], n)[:n]
 	l.chain(b)
+	l.repeatPicks(b)
 	for p, next := range b.next { // a chain's head comes before the others
 		if b.head[p] < 0 {
 			b.head[p] = int32(p)
@@ -103,9 +109,44 @@ func (l *Linker) chain(b *Group) {
 	}
 }
 
+// repeatPicks marks the picks that occur twice, but for the first place of each.
+func (l *Linker) repeatPicks(b *Group) {
+	picks := 0
+	for i := range b.docs {
+		b.docs[i].picks = picks
+		picks += len(b.docs[i].Sketch.Picks)
+	}
+	b.repeats = slices.Grow(b.repeats[:0], picks)[:0]
+	if picks == 0 {
+		return
+	}
+	size := 1 << bits.Len(uint(2*picks))
+	l.picks = slices.Grow(l.picks[:0], size)[:size]
+	clear(l.picks)
+	for i := range b.docs {
+		for _, key := range b.docs[i].Sketch.Picks {
+			at := key & uint64(size-1)
+			for l.picks[at] != 0 && l.picks[at] != key {
+				at = (at + 1) & uint64(size-1)
+			}
+			b.repeats = append(b.repeats, l.picks[at] == key)
+			l.picks[at] = key
+		}
+	}
+}
+
+// picksOf returns for each pick of a document whether an earlier one of the group may have it. It is
+// empty if the document is alone.
+func (b *Group) picksOf(i int) []bool {
+	if len(b.repeats) == 0 {
+		return nil
+	}
+	return b.repeats[b.docs[i].picks:][:len(b.docs[i].Sketch.Picks)]
+}
+
 // set makes the group one of a single document, which needs no links.
 func (b *Group) set(doc Document, appendKeys func([]uint64, *feature.Sketch) []uint64) {
-	b.docs = append(b.docs[:0], grouped{Document: doc})
+	b.docs, b.repeats = append(b.docs[:0], grouped{Document: doc}), b.repeats[:0]
 	b.keys = appendKeys(b.keys[:0], doc.Sketch)
 }
 

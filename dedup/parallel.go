@@ -22,7 +22,8 @@ import (
 //     within one, documents are decided in order, by the contents of the table and the
 //     kept documents of the group. Components know nothing of each other.
 //  4. Kept documents are numbered, in order, and added to the table.
-//  5. They are added to the filter, and all are reported.
+//  5. The passages of each are found.
+//  6. They are added to the filter, and all are reported.
 //
 // Until 4 nothing changes filter or table. In the group a kept document has a number above all of
 // the table's, in order of documents; its final number is known in 4.
@@ -40,7 +41,7 @@ type parallel struct {
 	chunk   int           // documents of a task
 	errs    []error       // of tasks
 	owner   []int         // of the tasks of step 1, who had it
-	taken   []atomic.Bool // of these, in step 5
+	taken   []atomic.Bool // of these, in step 6
 
 	purpose    purpose
 	seen       []bool // of each key, whether the filter has seen it before the group
@@ -58,7 +59,9 @@ type parallel struct {
 	ids  []string // of added documents
 	recs [][]byte
 	keys [][]uint64
-	at   []uint32 // their times
+	// picks are keys and picks of those that have any.
+	picks []uint64
+	at    []uint32 // their times
 	// marks are of those that only count.
 	marks []bool
 }
@@ -94,6 +97,7 @@ type member struct {
 	possible []bool
 	record   Record
 	view     view
+	picking  picking
 	stored   records // of the table, for the view
 
 	also    []Source // of results
@@ -128,6 +132,11 @@ func (g *parallel) decideOne(b *Group, p purpose) (Result, error) {
 	r, err := m.decideBeside(d)
 	if err := m.settleNow(0, r, err); err != nil {
 		return Result{}, err
+	}
+	if p > checking {
+		if err := m.findPassagesBeside(d); err != nil {
+			return Result{}, err
+		}
 	}
 	if p < deciding {
 		return g.results[0], nil
@@ -167,6 +176,9 @@ func (g *parallel) decide(b *Group, pool Pool, emit func(worker, i int, t Decisi
 	}
 	if err := g.add(); err != nil {
 		return fmt.Errorf("remembering document %q and those after it: %w", g.ids[0], err)
+	}
+	if err := g.findAllPassages(); err != nil {
+		return err
 	}
 	g.emit(emit)
 	return nil
@@ -363,6 +375,7 @@ func (g *parallel) add() error {
 		return nil
 	}
 	g.ids, g.recs, g.keys, g.at, g.marks = g.ids[:0], g.recs[:0], g.keys[:0], g.at[:0], g.marks[:0]
+	g.picks = g.picks[:0]
 	next := g.base + 1
 	for i := range g.state {
 		if g.state[i] != kept && g.state[i] != counted {
@@ -376,7 +389,13 @@ func (g *parallel) add() error {
 			id = doc.ID
 		}
 		g.marks = append(g.marks, g.state[i] == counted)
-		g.ids, g.recs, g.keys, g.at = append(g.ids, id), append(g.recs, g.data[i]), append(g.keys, g.group.keys[from:to]), append(g.at, doc.Time)
+		keys := g.group.keys[from:to]
+		if g.state[i] == kept && len(doc.Sketch.Picks) > 0 {
+			first := len(g.picks)
+			g.picks = append(append(g.picks, keys...), remembered(&doc.Document)...)
+			keys = g.picks[first:len(g.picks):len(g.picks)]
+		}
+		g.ids, g.recs, g.keys, g.at = append(g.ids, id), append(g.recs, g.data[i]), append(g.keys, keys), append(g.at, doc.Time)
 	}
 	if len(g.ids) == 0 {
 		return nil
@@ -385,7 +404,7 @@ func (g *parallel) add() error {
 	return err
 }
 
-// emit is step 5.
+// emit is step 6.
 func (g *parallel) emit(emit func(worker, i int, t Decision)) {
 	g.eachAgain(func(m *member, i int) {
 		m.finish(i, (*bloomstore.Filter).AddShared)
@@ -393,7 +412,7 @@ func (g *parallel) emit(emit func(worker, i int, t Decision)) {
 	})
 }
 
-// finish is step 5 for a document. add is one of the filter's ways to add keys.
+// finish is step 6 for a document. add is one of the filter's ways to add keys.
 func (m *member) finish(i int, add func(*bloomstore.Filter, []uint64)) {
 	g := m.parallel
 	if r := &g.results[i]; r.Of.Num != 0 || len(r.Also) > 0 {
@@ -406,6 +425,7 @@ func (m *member) finish(i int, add func(*bloomstore.Filter, []uint64)) {
 		from, to := g.group.keysOf(i)
 		if g.d.Cfg.Filter != nil {
 			add(g.d.Cfg.Filter, g.group.keys[from:to])
+			add(g.d.Cfg.Filter, remembered(&g.group.docs[i].Document))
 		}
 		g.decisions[i].Seen = m.seenBefore(i)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/method"
+	"github.com/firstseen/firstseen/feature/passages"
 )
 
 // Score names the whole that a share refers to.
@@ -102,6 +103,12 @@ type Result struct {
 	// for a Unique, for which it was not asked. Segments that MaxHolders kept documents hold
 	// already are no evidence, neither here nor in Score.
 	Seen float64
+	// Passages of a kept document stand in earlier documents, in the order of its text. Covered of its
+	// PassageUnits words are in passages, Left are outside what can be cut. If Consumed, hardly
+	// anything is left. They are for a Config.Passages to set.
+	Passages                    []passages.Passage
+	PassageUnits, Covered, Left int
+	Consumed                    bool
 	// Segments is the number of segments chosen from the document, OfSegments
 	// that of the witness, and Comparable how many of the document's own the
 	// witness could have shared (see "Comparable segments" in docs/design.md).

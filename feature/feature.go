@@ -41,6 +41,8 @@ const (
 	MaxMinWidth = segments.MaxMinWidth
 	MaxShingle  = shingles.MaxWords
 	MaxDistance = simhash.MaxDistance
+	MinPassage  = twostage.MinPassage
+	MaxPassage  = twostage.MaxPassage
 	// MaxData is the most bytes of a Sketch's Data.
 	MaxData = method.MaxData
 )
@@ -70,6 +72,10 @@ type Scheme struct {
 	// segment, 1 to MaxMinWidth; 0 is 10: five Han characters or about two
 	// English words.
 	MinWidth int
+
+	// Passages is the fewest words of the passages to find, MinPassage to MaxPassage; 0 finds none.
+	// Of the default method alone.
+	Passages int
 
 	// Shingle is how many words a shingle has, 1 to MaxShingle; 0 is 5. Bands and Rows are
 	// how its signatures are looked up; both 0 suits the default threshold. Of the
@@ -169,13 +175,15 @@ func (e *Extractor) ExtractFor(dst *Sketch, text []byte, exact bool) {
 }
 
 func newTwoStage(s Scheme) (method.Method, error) {
-	m := twostage.Scheme{Scheme: s.segments()}
+	m := twostage.Scheme{Scheme: s.segments(), Passages: s.Passages}
 	return m, m.Validate()
 }
 
 func namedTwoStage(name string, key []byte, _ *terms.Table) (Scheme, bool) {
 	m, ok := twostage.Named(name, key)
-	return of("", m.Scheme), ok
+	s := of("", m.Scheme)
+	s.Passages = m.Passages
+	return s, ok
 }
 
 func newSegments(s Scheme) (method.Method, error) {

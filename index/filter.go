@@ -19,13 +19,20 @@ import (
 const DefaultDocs = 1_000_000
 
 // KeysPerDoc is how many keys a document adds to the filter at most: its
-// features and its whole text, which without a table takes several.
+// features and its whole text, which without a table takes several. Picks are as many as usual.
 func KeysPerDoc(s feature.Scheme, filterOnly bool) uint64 {
 	if filterOnly {
 		return uint64(s.Features()) + dedup.WholeKeys
 	}
+	if s.Passages > 0 {
+		return uint64(s.Features()) + 1 + usualPicks
+	}
 	return uint64(s.Features()) + 1
 }
+
+// usualPicks is about how many picks a document has: one for each 20 words, so a page of 1,200 words
+// has 60. Longer ones fill the filter earlier.
+const usualPicks = 60
 
 // ShapeFor is the size of a filter for so many documents.
 func ShapeFor(docs uint64, s feature.Scheme, filterOnly bool) bloomstore.Shape {

@@ -16,6 +16,8 @@ type Policy struct {
 	OnFull OnFull
 	// Confirm, if set, is asked before a document is removed.
 	Confirm dedup.Confirmer
+	// Passages, if set, finds the passages of kept documents.
+	Passages dedup.PassageFinder
 	// CheckpointBytes is how many bytes Ack counts between two checkpoints; 0 means 256 MiB.
 	// A full memory of the table causes another one.
 	CheckpointBytes int64

@@ -32,7 +32,7 @@ func (x *Index) Begin(p Policy) error {
 	if x.closed {
 		return errIndexClosed
 	}
-	cfg := dedup.Config{Scheme: x.scheme, Rules: p.Rules, Filter: x.filter, Table: x.table, Now: p.Now, Confirm: p.Confirm}
+	cfg := dedup.Config{Scheme: x.scheme, Rules: p.Rules, Filter: x.filter, Table: x.table, Now: p.Now, Confirm: p.Confirm, Passages: p.Passages}
 	if x.against != nil {
 		x.against.put(&cfg, x.table)
 	}
@@ -138,7 +138,7 @@ const IDBytes = 256
 // Budget returns the bounds of the next group for DecideAll. They are zero if this index decides
 // one document after the other.
 func (x *Index) Budget() (s Budget) {
-	if x.ensureBegun() != nil || x.table == nil || x.policy.ReplaceSameID || !x.deduper.CanDecideAll(1<<24) {
+	if x.ensureBegun() != nil || x.table == nil || x.policy.ReplaceSameID || x.policy.Rules.RemoveConsumed || !x.deduper.CanDecideAll(1<<24) {
 		return s
 	}
 	x.lookAtClock()

@@ -86,6 +86,9 @@ func (p *pipeline) weigh(b *block) int64 {
 	if p.job.Window.Told {
 		stored += records * storedTime
 	}
+	if p.job.Scheme.Passages > 0 {
+		stored += size // picks: 16 bytes for each 20 words
+	}
 	texts := size // as the block's room holds them
 	return size + texts + stored + records*recordBytes + features*int64(unsafe.Sizeof(feature.Feature{})) + keys*dedup.GroupKeyBytes
 }

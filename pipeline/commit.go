@@ -52,7 +52,7 @@ func newCommitter(x *index.Index, job *Job) (*committer, error) {
 		job.began = job.whenBegun()
 	}
 	return c, x.Begin(index.Policy{
-		Rules: job.Rules, Now: job.arrival(), Confirm: job.Confirm, OnFull: job.OnFull, CheckpointBytes: job.CheckpointBytes, Stream: job.Pipe,
+		Rules: job.Rules, Now: job.arrival(), Confirm: job.Confirm, Passages: job.Passages, OnFull: job.OnFull, CheckpointBytes: job.CheckpointBytes, Stream: job.Pipe,
 		ReplaceSameID: job.ReplaceSameID, Window: job.Window.Seconds, TellsTimes: job.Window.Told,
 		Flush: c.settle, Warn: c.full,
 	})

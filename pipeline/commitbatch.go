@@ -118,7 +118,7 @@ func (c *committer) fits(b *block, at int) (n int, length int64) {
 			bad++
 		case rec.other:
 		default:
-			left.Keys -= len(rec.set.Features) + 1
+			left.Keys -= len(rec.set.Features) + 1 + min(len(rec.set.Picks), dedup.MaxPicks)
 			left.IDs -= len(rec.id) + len(rec.added) + index.IDBytes
 			left.Documents--
 		}

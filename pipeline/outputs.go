@@ -95,7 +95,7 @@ type lines struct {
 func (o *outputs) prepare(dst []byte, b *block, rec *record, r *dedup.Result) (l lines, _ []byte, err error) {
 	l.kept, l.result = r.Kept, r
 	var told *report.Reported
-	if (r.Verdict != dedup.Unique || r.Again) && o.wantsReports() {
+	if (r.Verdict != dedup.Unique || r.Again || len(r.Passages) > 0) && o.wantsReports() {
 		line := report.Report(r, rec.name(), &rec.set, rec.text)
 		line.File, line.Line = b.source.File, rec.at
 		if !rec.time.IsZero() {
@@ -155,7 +155,7 @@ func (o *outputs) document(rec *record, l *lines) error {
 
 // annotate returns the value added to a record; line is its report, if it has one.
 func annotate(r *dedup.Result, line *report.Reported) ([]byte, error) {
-	a := annotation{Verdict: r.Verdict.String(), Kept: r.Kept, Count: r.Segments, SameID: r.SameID, Again: r.Again}
+	a := annotation{Verdict: report.VerdictOf(r), Kept: r.Kept, Count: r.Segments, SameID: r.SameID, Again: r.Again}
 	if line != nil && (!r.Again || !r.Kept) { // whom it resembled when it was kept is not known any more
 		a.Of, a.Score, a.Shared = line.Of, &line.Score, line.Shared
 		a.Contained, a.Estimated = &line.Contained, line.Estimated

@@ -99,6 +99,9 @@ type Job struct {
 	// Confirm, if set, is asked before a document is removed.
 	Confirm dedup.Confirmer
 
+	// Passages, if set, finds the passages of kept documents.
+	Passages dedup.PassageFinder
+
 	Now  func() time.Time
 	Live *Live // receives the progress while running; nil for no receiver
 	Warn func(string)
@@ -136,6 +139,8 @@ type block struct {
 	features []feature.Feature // of all records, one after the other
 	data     []byte            // of their sketches, likewise
 	added    []byte            // the data stored with them, likewise
+	picks    []uint64          // of their sketches, likewise
+	lists    []byte            // of picks, likewise
 	group    dedup.Group       // all its documents, if there is a pool
 	weight   int64             // taken from pipeline.inFlight
 	extra    int64             // taken from pipeline.extra
@@ -155,6 +160,7 @@ type record struct {
 	first         int // the start of its features in block.features
 	firstData     int // the start of its data in block.data
 	firstAdded    int // the start of added in block.added
+	firstPick     int // the start of its picks in block.picks
 	added         []byte
 	set           feature.Set
 	time          time.Time // of the document, zero if it has none

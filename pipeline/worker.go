@@ -7,6 +7,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/feature/passages"
 )
 
 // worker holds the private data of one goroutine that parses and extracts.
@@ -54,6 +55,7 @@ func (w *worker) fill(b *block) (err error) {
 		}
 	}
 	b.records, b.features, b.data, b.added = b.records[:0], b.features[:0], b.data[:0], b.added[:0]
+	b.picks, b.lists = b.picks[:0], b.lists[:0]
 	for doc := range w.parser.Parse(&b.source) {
 		if w.help != nil {
 			w.help()
@@ -61,18 +63,21 @@ func (w *worker) fill(b *block) (err error) {
 		r := record{
 			id: doc.ID, raw: doc.Raw, text: doc.Text, at: doc.At, slot: doc.Slot,
 			sum: output.RecordSum(doc.Raw), empty: doc.Empty, other: doc.Other, bad: doc.Bad, time: doc.Time,
-			first: len(b.features), firstData: len(b.data), firstAdded: len(b.added),
+			first: len(b.features), firstData: len(b.data), firstAdded: len(b.added), firstPick: len(b.picks),
 		}
 		if r.isDocument() {
 			w.extractor.ExtractFor(&w.set, doc.Text, doc.Exact)
 			b.features = append(b.features, w.set.Features...)
 			b.data = append(b.data, w.set.Data...)
+			b.picks = append(b.picks, w.set.Picks...)
+			b.lists = append(b.lists, w.set.PickList...)
 			if w.job.Window.Told {
 				b.added = w.job.appendTime(b.added, doc)
 			}
 			if w.job.Store != nil {
 				b.added = w.job.Store(b.added, b.source.File, doc)
 			}
+			b.added = dedup.AppendPicks(b.added, w.set.PickList)
 			r.set = w.set
 		}
 		b.records = append(b.records, r)
@@ -80,9 +85,11 @@ func (w *worker) fill(b *block) (err error) {
 	// Only now, when neither moves any more.
 	for i := range b.records {
 		r := &b.records[i]
-		features, data := len(r.set.Features), len(r.set.Data)
+		features, data, picks := len(r.set.Features), len(r.set.Data), len(r.set.Picks)
 		r.set.Features = b.features[r.first:][:features:features]
 		r.set.Data = b.data[r.firstData:][:data:data]
+		r.set.Picks = b.picks[r.firstPick:][:picks:picks]
+		r.set.PickList = b.lists[passages.EntryBytes*r.firstPick:][: passages.EntryBytes*picks : passages.EntryBytes*picks]
 		end := len(b.added)
 		if i+1 < len(b.records) {
 			end = b.records[i+1].firstAdded

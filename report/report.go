@@ -40,6 +40,9 @@ type Reported struct {
 	Sample    []string     `json:"sample"`
 	Spans     [][2]int     `json:"spans,omitzero"` // see Spans; nil if they were not asked for
 	New       *[2]int      `json:"new,omitempty"`  // the passage missing from Of, as in Spans
+	Passages  []Passage    `json:"passages,omitempty"`
+	Covered   int          `json:"covered,omitempty"` // words in passages
+	Left      *int         `json:"left,omitempty"`    // words outside what can be cut of them
 	File      string       `json:"file"`
 	Line      corpus.Place `json:"line"`           // the place of the document in File
 	Time      *time.Time   `json:"time,omitempty"` // the time of its making, if its format records one
@@ -50,6 +53,17 @@ type Confirm struct {
 	OK    bool   `json:"ok"`
 	Score *Share `json:"score,omitempty"` // if they were compared
 	Why   string `json:"why,omitempty"`   // why they were not
+}
+
+// Passage is a stretch of a kept document that stands in an earlier one, in characters.
+type Passage struct {
+	Start   int    `json:"start"`
+	End     int    `json:"end"`
+	Of      string `json:"of"`
+	OfStart *int   `json:"of_start,omitempty"` // nil if Inner
+	OfEnd   *int   `json:"of_end,omitempty"`
+	Units   int    `json:"units"`           // words
+	Inner   bool   `json:"inner,omitempty"` // the earlier text was not read: it may go on at both ends
 }
 
 // AlsoDoc is another earlier document that shares segments.
@@ -81,7 +95,7 @@ const (
 // features, for the samples; either may be nil.
 func Report(r *dedup.Result, id string, set *feature.Set, text []byte) Reported {
 	line := Reported{
-		ID: id, Verdict: r.Verdict.String(), Kept: r.Kept, Exact: r.Exact, SameID: r.SameID, Again: r.Again,
+		ID: id, Verdict: VerdictOf(r), Kept: r.Kept, Exact: r.Exact, SameID: r.SameID, Again: r.Again,
 		Score: Share(r.Score), Seen: Share(r.Seen), Contained: Share(r.Contained), Estimated: r.Estimated,
 		Shared: r.Of.Shared,
 		Among:  r.Comparable, Count: r.Segments, OfCount: r.OfSegments,
@@ -108,10 +122,36 @@ func Report(r *dedup.Result, id string, set *feature.Set, text []byte) Reported 
 		start, end := feature.Locate(text, r.New)
 		line.New = &inCharacters([][2]int{{start, end}}, text)[0]
 	}
+	line.addPassages(r)
 	for _, s := range r.Also {
 		line.Also = append(line.Also, AlsoDoc{s.ID, s.Shared})
 	}
 	return line
+}
+
+// Consumed is the verdict about a document that passages leave hardly anything of.
+const Consumed = "consumed"
+
+// VerdictOf is the verdict of a result, as reports name it.
+func VerdictOf(r *dedup.Result) string {
+	if r.Consumed {
+		return Consumed
+	}
+	return r.Verdict.String()
+}
+
+func (l *Reported) addPassages(r *dedup.Result) {
+	for i := range r.Passages {
+		p := &r.Passages[i]
+		passage := Passage{Start: p.Start, End: p.End, Of: p.Of, Units: p.Units, Inner: p.Inner}
+		if !p.Inner {
+			passage.OfStart, passage.OfEnd = &p.OfStart, &p.OfEnd
+		}
+		l.Passages = append(l.Passages, passage)
+	}
+	if len(r.Passages) > 0 {
+		l.Covered, l.Left = r.Covered, &r.Left
+	}
 }
 
 // samples quotes the longest shared segments from the document itself.

@@ -31,6 +31,13 @@ type Tally struct {
 	// not be compared.
 	Unconfirmed int64 `json:"unconfirmed,omitempty"`
 	Uncompared  int64 `json:"uncompared,omitempty"`
+	// With --passages: documents with hardly anything of their own, kept documents with a passage, how
+	// many those have, the words in them, and the words of all kept documents.
+	Consumed    int64 `json:"consumed,omitempty"`
+	Passaged    int64 `json:"with_passages,omitempty"`
+	Passages    int64 `json:"passages,omitempty"`
+	Covered     int64 `json:"words_in_passages,omitempty"`
+	Words       int64 `json:"words,omitempty"`
 	RecordBytes int64 `json:"line_bytes"` // of all records, decompressed
 
 	FirstBad *Rejected `json:"first_bad,omitempty"` // of the bad records
@@ -69,6 +76,13 @@ func (t *Tally) Count(r *dedup.Result) {
 			t.Uncompared++
 		}
 	}
+	if r.Kept {
+		t.countPassages(r)
+	}
+	if r.Consumed {
+		t.Consumed++
+		return
+	}
 	switch r.Verdict {
 	case dedup.Unique:
 		t.Unique++
@@ -84,6 +98,15 @@ func (t *Tally) Count(r *dedup.Result) {
 		if r.SameID {
 			t.SameID++
 		}
+	}
+}
+
+func (t *Tally) countPassages(r *dedup.Result) {
+	t.Words += int64(r.PassageUnits)
+	t.Covered += int64(r.Covered)
+	t.Passages += int64(len(r.Passages))
+	if len(r.Passages) > 0 {
+		t.Passaged++
 	}
 }
 
@@ -112,6 +135,10 @@ func (s *Summary) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "%d documents: %d kept, %d removed (%s)\n", s.Documents, s.Kept, s.Removed, percent(s.Removed, s.Documents))
 	fmt.Fprintf(w, "  unique %d, duplicate %d (%d exact, %d of the same id), mosaic %d, related %d\n",
 		s.Unique, s.Duplicates, s.Exact, s.SameID, s.Mosaics, s.Related)
+	if s.Words > 0 {
+		fmt.Fprintf(w, "  %d passages in %d kept documents stand in earlier ones: %s of their words; consumed by them %d\n",
+			s.Passages, s.Passaged, percent(s.Covered, s.Words), s.Consumed)
+	}
 	if s.Again > 0 {
 		fmt.Fprintf(w, "  kept before, and sent again: %d\n", s.Again)
 	}

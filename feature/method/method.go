@@ -77,6 +77,13 @@ type Sketch struct {
 
 	// Data is what else the method knows, such as a signature: at most MaxData bytes.
 	Data []byte
+
+	// Picks are the keys of the runs by which passages are found, in the order of the text, and
+	// PickList is their passages.List. Words is how many words the text has. All are empty if the
+	// method finds no passages.
+	Picks    []uint64
+	PickList []byte
+	Words    int
 }
 
 // MaxData is the most bytes of Sketch.Data.

@@ -101,6 +101,9 @@ func (m *Maker) Segments(s *canon.Scanner) {
 	copy(m.hashes[:Width-1], m.hashes[n:])
 }
 
+// Latest are the hashes of the words that Segments took last, valid until its next call.
+func (m *Maker) Latest() []uint64 { return m.hashes[Width-1:] }
+
 // Runs is how many runs the text has, repeated ones included: four less than it has
 // words.
 func (m *Maker) Runs() int { return max(m.words-(Width-1), 0) }

@@ -23,14 +23,14 @@ var secret = []byte("0123456789abcdef")
 
 // schemeOf is one of so many segments.
 func schemeOf(n int, key []byte) Scheme {
-	return Scheme{segments.Scheme{Segments: n, Key: key}}
+	return Scheme{Scheme: segments.Scheme{Segments: n, Key: key}}
 }
 
 func TestNames(t *testing.T) {
 	if got := (Scheme{}).Name(); got != "fs3-u15b-xxh3-n50-w10" {
 		t.Error(got)
 	}
-	for _, want := range []Scheme{{}, schemeOf(3, nil), schemeOf(7, secret), {segments.Scheme{MinWidth: 64, Key: secret}}} {
+	for _, want := range []Scheme{{}, schemeOf(3, nil), schemeOf(7, secret), {Scheme: segments.Scheme{MinWidth: 64, Key: secret}}, {Passages: 50}, {Scheme: segments.Scheme{Key: secret}, Passages: 30}} {
 		got, ok := Named(want.Name(), want.Key)
 		if !ok || got.Name() != want.Name() || got.Features() != want.Features() {
 			t.Errorf("%s: %+v, %v", want.Name(), got, ok)

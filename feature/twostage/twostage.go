@@ -9,9 +9,13 @@ package twostage
 
 import (
 	"encoding/binary"
+	"fmt"
+	"strconv"
 	"strings"
 
+	"github.com/firstseen/firstseen/feature/canon"
 	"github.com/firstseen/firstseen/feature/method"
+	"github.com/firstseen/firstseen/feature/passages"
 	"github.com/firstseen/firstseen/feature/runs"
 	"github.com/firstseen/firstseen/feature/segments"
 )
@@ -31,14 +35,39 @@ const (
 	alone   = "fs1-"
 )
 
-// A Scheme is the method with its settings, those of the segments.
-type Scheme struct{ segments.Scheme }
-
-// Name identifies the scheme in every file made with it, for instance
-// "fs3-u15b-xxh3-n50-w10". See [segments.Scheme.Name].
-func (s Scheme) Name() string {
-	return version + strings.TrimPrefix(s.Scheme.Name(), alone)
+// A Scheme is the method with its settings, those of the segments and one more.
+type Scheme struct {
+	segments.Scheme
+	// Passages is the fewest words of the passages to find, MinPassage to MaxPassage; 0 finds none.
+	Passages int
 }
+
+// The limits of Scheme.Passages. A pick stands for 13 words, and passages of so many more are
+// certain to have one.
+const (
+	MinPassage = passages.Run + 1
+	MaxPassage = 1000
+)
+
+// Validate reports the first field out of range.
+func (s Scheme) Validate() error {
+	if s.Passages != 0 && (s.Passages < MinPassage || s.Passages > MaxPassage) {
+		return fmt.Errorf("feature scheme: passages of %d words, want %d to %d", s.Passages, MinPassage, MaxPassage)
+	}
+	return s.Scheme.Validate()
+}
+
+// Name identifies the scheme in every file made with it, for instance "fs3-u15b-xxh3-n50-w10", or
+// with "-p50" behind it if it finds passages. See [segments.Scheme.Name].
+func (s Scheme) Name() string {
+	name := version + strings.TrimPrefix(s.Scheme.Name(), alone)
+	if s.Passages > 0 {
+		name += fmt.Sprintf("%s%d", passagesSetting, s.Passages)
+	}
+	return name
+}
+
+const passagesSetting = "-p"
 
 // Named returns the scheme of a name, and whether it is one of this method under this
 // key.
@@ -47,8 +76,13 @@ func Named(name string, key []byte) (Scheme, bool) {
 	if !ok {
 		return Scheme{}, false
 	}
-	s, ok := segments.Named(alone+rest, key)
-	return Scheme{s}, ok
+	rest, setting, found := strings.Cut(rest, passagesSetting)
+	inner, ok := segments.Named(alone+rest, key)
+	s := Scheme{Scheme: inner}
+	if found {
+		s.Passages, _ = strconv.Atoi(setting) // 0 is refused below
+	}
+	return s, ok && s.Validate() == nil && s.Name() == name
 }
 
 // NewExtractor returns an Extractor. The scheme must be valid.
@@ -62,9 +96,10 @@ func (s Scheme) NewJudge(r method.Rules) method.Judge { return NewJudge(r) }
 type Extractor struct {
 	segments *segments.Extractor
 	runs     *runs.Maker
+	picker   *passages.Picker // nil if no passages are wanted
 	most     int
 	keys     []uint64
-	form     [9]byte // of a run key: no canonical form of a segment begins with a zero
+	form     [9]byte // of a run key: no canonical form of a segment begins with a zero or a one
 }
 
 // NewExtractor returns an Extractor for the scheme, which must be valid.
@@ -77,12 +112,22 @@ func NewExtractor(s Scheme) *Extractor {
 	}
 	e := &Extractor{segments: inner, runs: runs.NewMaker(), most: most}
 	inner.Watch(e.runs.Segments)
+	if s.Passages > 0 {
+		e.picker = passages.NewPicker(s.Passages)
+		inner.Watch(func(scanner *canon.Scanner) {
+			e.runs.Segments(scanner)
+			e.picker.Words(e.runs.Latest())
+		})
+	}
 	return e
 }
 
 // Extract overwrites dst with the sketch of text, whatever its bytes.
 func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 	e.runs.Reset()
+	if e.picker != nil {
+		e.picker.Reset()
+	}
 	data := dst.Data[:0]
 	e.segments.Extract(dst, text)
 	known := known{runs: uint64(e.runs.Runs())}
@@ -94,6 +139,23 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 	if known.runs >= minRuns {
 		dst.Data = e.runs.AppendPlaces(dst.Data)
 	}
+	dst.Picks, dst.PickList, dst.Words = dst.Picks[:0], dst.PickList[:0], 0
+	if e.picker != nil {
+		e.addPicks(dst)
+	}
+}
+
+// addPicks makes the keys of picks, and their list. Their domain is the byte 1.
+func (e *Extractor) addPicks(dst *method.Sketch) {
+	picks := e.picker.Picks()
+	e.form[0] = 1
+	for i := range picks {
+		binary.LittleEndian.PutUint64(e.form[1:], picks[i].Run)
+		dst.Picks = append(dst.Picks, e.segments.Key(e.form[:]))
+	}
+	e.form[0] = 0
+	dst.Words = e.picker.Len()
+	dst.PickList = passages.AppendList(dst.PickList, picks, dst.Picks)
 }
 
 // addRunKeys puts keys of runs into the places that the segments leave free.

@@ -98,6 +98,7 @@ func (m *methodFlags) refuse(s *feature.Scheme) error {
 		{s.Segments != 0 && !s.BySegments(), spelled("segments")},
 		{s.MinWidth != 0 && !s.BySegments(), spelled("min-width")},
 		{s.Shingle != 0 && s.Method != "shingles", spelled("shingle")},
+		{s.Passages != 0 && s.Method != feature.Methods()[0].Name, "--passages"},
 		{s.Distance != 0 && s.Method != "simhash", spelled("distance")},
 		{s.MostRare != 0 && s.Method != "imatch", spelled("rarity")},
 		{m.terms != "" && !s.WeighsTerms(), spelled("terms")},
@@ -143,14 +144,14 @@ func termsBytes(s feature.Scheme) int64 {
 
 // asMade takes the method and its settings from an index, unless the flags choose others.
 func (m *methodFlags) asMade(s *feature.Scheme, made feature.Scheme) {
-	own := *m != (methodFlags{}) || s.Segments != 0 || s.MinWidth != 0 || s.Shingle != 0 || s.Distance != 0 || s.MostRare != 0
+	own := *m != (methodFlags{}) || s.Segments != 0 || s.MinWidth != 0 || s.Passages != 0 || s.Shingle != 0 || s.Distance != 0 || s.MostRare != 0
 	plain := made
 	plain.Bands, plain.Rows = 0, 0
 	if own || plain.Name() != made.Name() { // a threshold chose the bands
 		return
 	}
 	m.name = made.Info().Name
-	s.Segments, s.MinWidth, s.Shingle, s.Distance = made.Segments, made.MinWidth, made.Shingle, made.Distance
+	s.Segments, s.MinWidth, s.Passages, s.Shingle, s.Distance = made.Segments, made.MinWidth, made.Passages, made.Shingle, made.Distance
 	s.LeastRare, s.MostRare = made.LeastRare, made.MostRare
 }
 

@@ -57,6 +57,8 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	fs.Float64Var(&f.Rules.Threshold, "threshold", 0, "share of its text that a document must have in common with an earlier one to be removed (default 0.6; 0.5 by segments; 0.8 with --filter-only); with --method shingles the Jaccard similarity (default 0.6)")
 	oneOf(fs, &f.Rules.RemoveMosaics, "mosaics", "documents assembled from several earlier ones: keep or remove", word("keep", false), word("remove", true))
 	f.verify.register(fs)
+	registerPassages(fs, &f.Scheme)
+	oneOf(fs, &f.Rules.RemoveConsumed, "consumed", "with --passages: documents of which hardly anything stands in no earlier one: keep or remove", word("keep", false), word("remove", true))
 	f.registerSameID(fs)
 	section(fs, "Copies")
 

@@ -58,7 +58,7 @@ func (f *options) task(args []string) (*task, error) {
 	f.Args, f.Temporary = args, f.index == ""
 	f.asMade()
 	for _, check := range []func(*task) error{
-		f.taskMethod, f.taskReading, f.taskRevisit, f.taskSameID, f.taskWindow, f.taskVerify, f.taskKey, f.taskFilter, f.taskOutputs, f.taskOutDir, f.taskAgainst, f.taskDerived,
+		f.taskMethod, f.taskReading, f.taskRevisit, f.taskSameID, f.taskWindow, f.taskVerify, f.taskPassages, f.taskKey, f.taskFilter, f.taskOutputs, f.taskOutDir, f.taskAgainst, f.taskDerived,
 	} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}

@@ -50,7 +50,11 @@ func (f *verifyFlag) doubtful() bool { return f.condition == doubtful || f.condi
 type confirming struct {
 	condition *similarity.Condition
 	inputs    *confirm.Inputs
+	passages  bool
 }
+
+// reads reports whether earlier texts are read again.
+func (c *confirming) reads() bool { return c.condition != nil || c.passages }
 
 // taskVerify checks --verify, after the rules and the inputs are known.
 func (f *options) taskVerify(p *task) error {
@@ -76,8 +80,8 @@ func (f *options) taskVerify(p *task) error {
 
 // checkConfirm refuses inputs that cannot be read again.
 func (t *task) checkConfirm() error {
-	if t.confirming.condition != nil && t.ReadsPipe() {
-		return usageError{errors.New("--verify reads earlier texts again, and an input is a pipe, which cannot be: write it to a file first")}
+	if t.confirming.reads() && t.ReadsPipe() {
+		return usageError{errors.New(t.confirming.flag() + " reads earlier texts again, and an input is a pipe, which cannot be: write it to a file first")}
 	}
 	return nil
 }
@@ -85,21 +89,39 @@ func (t *task) checkConfirm() error {
 // confirm makes the job confirm its copies and store the data needed for that. The scheme has its
 // key.
 func (t *task) confirm(ctx context.Context) error {
-	if t.confirming.condition == nil {
+	if !t.confirming.reads() {
 		return nil
 	}
 	t.confirming.inputs = confirm.NewInputs(ctx, input.NewFinder(t.Inputs, t.source.Bounds()).Find, func(in input.Input) *corpus.Source {
 		return t.formats.source([]input.Input{in}, t.source)
 	})
-	c, err := confirm.New(*t.confirming.condition, t.Scheme, t.confirming.inputs)
-	if err != nil {
-		return err
+	if t.confirming.condition != nil {
+		c, err := confirm.New(*t.confirming.condition, t.Scheme, t.confirming.inputs)
+		if err != nil {
+			return err
+		}
+		t.Confirm = c.Confirm
 	}
-	t.Confirm, t.Parsed = c.Confirm, t.confirming.inputs.Keep
+	if t.confirming.passages {
+		p, err := confirm.NewPassages(t.Scheme, t.confirming.inputs)
+		if err != nil {
+			return err
+		}
+		t.Passages = p.Find
+	}
+	t.Parsed = t.confirming.inputs.Keep
 	t.Store = func(dst []byte, file string, doc *corpus.Document) []byte {
 		return confirm.Place{File: file, At: doc.At}.Append(dst)
 	}
 	return nil
+}
+
+// flag is the one that makes the run read earlier texts again.
+func (c *confirming) flag() string {
+	if c.condition != nil {
+		return "--verify"
+	}
+	return "--passages"
 }
 
 // close releases everything that confirming holds.

@@ -47,11 +47,21 @@ type worker struct {
 
 // New returns a Confirmer of documents of a scheme, whose texts inputs reads again.
 func New(c similarity.Condition, scheme feature.Scheme, inputs *Inputs) (*Confirmer, error) {
+	f, err := newReader(scheme, inputs)
+	if err == nil {
+		f.condition = c
+	}
+	return f, err
+}
+
+// newReader returns a Confirmer that only reads earlier texts.
+func newReader(scheme feature.Scheme, inputs *Inputs) (*Confirmer, error) {
+	scheme.Passages = 0 // the record of a document is the same
 	m, err := scheme.New()
 	if err != nil {
 		return nil, err
 	}
-	f := &Confirmer{condition: c, inputs: inputs, method: m, rules: method.Rules{Threshold: 1}}
+	f := &Confirmer{inputs: inputs, method: m, rules: method.Rules{Threshold: 1}}
 	f.workers.New = func() any {
 		return &worker{extractor: &feature.Extractor{Extractor: m.NewExtractor()}, judge: m.NewJudge(f.rules)}
 	}

@@ -46,7 +46,7 @@ type Also struct {
 }
 
 // Verdicts that a line can have.
-var verdicts = []string{"unique", "duplicate", "mosaic", "related"}
+var verdicts = []string{"unique", "duplicate", "mosaic", "related", "consumed"}
 
 // check refuses JSON other than a line of a report.
 func (l *Line) check() error {

@@ -1,0 +1,199 @@
+package dedup
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/feature/passages"
+)
+
+// A kept document is also remembered under its picks, and its list of picks is a field of its
+// record. The picks of a later document then find those with which it may have a passage in common.
+// Picks decide nothing: passages are found when the verdict is known. See docs/design.md,
+// "Passages".
+
+// TagPicks is the field of a document with its list of picks; see docs/format.md, "Data of a
+// document".
+const TagPicks Tag = 4
+
+// MaxPicks is how many picks of a document are remembered. A document of 2,000 has some 40,000
+// words; later ones do not find the rest of it.
+const MaxPicks = 2000
+
+// maxLists is how many lists of earlier documents are read for one document.
+const maxLists = 64
+
+// AppendPicks appends the field with a document's list of picks, as far as it is remembered.
+func AppendPicks(added, list []byte) []byte {
+	if len(list) == 0 {
+		return added
+	}
+	return AppendField(added, TagPicks, list[:min(len(list), MaxPicks*passages.EntryBytes)])
+}
+
+// A PassageFinder completes the result of a document that is to be kept: it finds the passages
+// that stand in one of the candidates, in order of arrival. Its findings may depend on its arguments
+// and the texts alone. It is called by several goroutines, in any order. An error ends the run. The
+// candidates are valid during the call.
+type PassageFinder func(doc *Document, candidates []PassageCandidate, r *Result) error
+
+// A PassageCandidate is an earlier document that holds picks of a later one.
+type PassageCandidate struct {
+	Num    uint32
+	ID     []byte
+	Record Record
+}
+
+// remembered are the picks under which a document is remembered.
+func remembered(doc *Document) []uint64 {
+	return doc.Sketch.Picks[:min(len(doc.Sketch.Picks), MaxPicks)]
+}
+
+// picking is a goroutine's part in finding candidates by picks.
+type picking struct {
+	seen       []bool
+	at         []int // the picks looked up
+	ask        []uint64
+	answers    answers
+	full       []bool   // of each pick: as many as may be named hold it
+	pairs      []uint64 // document<<32 | pick
+	picked     []pickedBy
+	records    records
+	candidates []PassageCandidate
+}
+
+// A pickedBy is a document that holds so many picks.
+type pickedBy struct {
+	num   uint32
+	picks int
+}
+
+// findPassages completes the result of document i, which is kept under the number own. repeated
+// marks the picks that earlier documents of the group have.
+func (m *member) findPassages(i int, own uint32, ask asker) error {
+	g, p := m.parallel, &m.picking
+	doc := &g.group.docs[i]
+	if g.d.Cfg.Passages == nil || g.state[i] != kept {
+		return nil
+	}
+	picks := doc.Sketch.Picks
+	p.seen = slices.Grow(p.seen[:0], len(picks))[:len(picks)]
+	g.d.testFilter(picks, p.seen, (*bloomstore.Filter).Test)
+	for n, repeats := range g.group.picksOf(i) {
+		p.seen[n] = p.seen[n] || repeats
+	}
+	err := p.lookup(ask, picks)
+	if err == nil {
+		err = p.choose(ask, own, len(picks) < passages.ShortText)
+	}
+	if err == nil {
+		err = g.d.Cfg.Passages(&doc.Document, p.candidates, &g.results[i])
+	}
+	if err != nil {
+		return fmt.Errorf("finding passages of document %q: %w", doc.ID, err)
+	}
+	return nil
+}
+
+// lookup asks the table for the picks that were seen.
+func (p *picking) lookup(ask asker, picks []uint64) error {
+	p.at, p.ask = p.at[:0], p.ask[:0]
+	for i, key := range picks {
+		if p.seen[i] {
+			p.at, p.ask = append(p.at, i), append(p.ask, key)
+		}
+	}
+	p.full = slices.Grow(p.full[:0], len(picks))[:len(picks)]
+	clear(p.full)
+	return p.answers.lookup(ask, p.ask)
+}
+
+// choose reads the records of the documents before own that can have a chain of two picks, or, for
+// a short text, one pick.
+func (p *picking) choose(ask asker, own uint32, short bool) error {
+	p.pairs, p.picked, p.candidates = p.pairs[:0], p.picked[:0], p.candidates[:0]
+	for a, at := range p.at {
+		docs := p.answers.of(a)
+		p.full[at] = len(docs) >= MaxHolders
+		for _, num := range named(docs) {
+			if num < own {
+				p.pairs = append(p.pairs, uint64(num)<<32|uint64(at))
+			}
+		}
+	}
+	slices.Sort(p.pairs)
+	for from, to := 0, 0; from < len(p.pairs); from = to {
+		for to = from; to < len(p.pairs) && p.pairs[to]>>32 == p.pairs[from]>>32; to++ {
+		}
+		if short || p.chained(p.pairs[from:to]) {
+			p.picked = append(p.picked, pickedBy{uint32(p.pairs[from] >> 32), to - from})
+		}
+	}
+	if len(p.picked) > maxLists {
+		slices.SortFunc(p.picked, func(a, b pickedBy) int { return cmp.Or(cmp.Compare(b.picks, a.picks), cmp.Compare(a.num, b.num)) })
+		p.picked = p.picked[:maxLists]
+		slices.SortFunc(p.picked, func(a, b pickedBy) int { return cmp.Compare(a.num, b.num) })
+	}
+	return p.read(ask)
+}
+
+// chained reports whether the document of these pairs can hold two picks that are neighbours. It is
+// named for both, or for one beside another that as many hold as may be named.
+func (p *picking) chained(pairs []uint64) bool {
+	holds := func(pick int) bool { return pick >= 0 && pick < len(p.full) && p.full[pick] }
+	for i, pair := range pairs {
+		at := int(uint32(pair))
+		if holds(at-1) || holds(at+1) || i > 0 && int(uint32(pairs[i-1])) == at-1 {
+			return true
+		}
+	}
+	return false
+}
+
+// read reads the records of the documents picked.
+func (p *picking) read(ask asker) error {
+	p.records.nums = p.records.nums[:0]
+	for _, d := range p.picked {
+		p.records.nums = append(p.records.nums, d.num)
+	}
+	if err := p.records.read(ask); err != nil {
+		return err
+	}
+	for i, num := range p.records.nums {
+		r, err := ParseRecord(p.records.data[i])
+		if err != nil {
+			return fmt.Errorf("document %d: %w", num, err)
+		}
+		p.candidates = append(p.candidates, PassageCandidate{num, p.records.ids[i], r})
+	}
+	return nil
+}
+
+// findAllPassages is step 5: nothing in it changes table or filter.
+func (g *parallel) findAllPassages() error {
+	if g.d.Cfg.Passages == nil {
+		return nil
+	}
+	if err := g.share(g.pool); err != nil {
+		return err
+	}
+	const chunk = 4
+	return g.each(g.group.Len(), chunk, func(m *member, i int) error {
+		return m.findPassages(i, g.number[i], m)
+	})
+}
+
+// findPassagesBeside finds those of the only document of a group, before it is remembered.
+func (m *member) findPassagesBeside(d *Deduper) error {
+	if err := m.findPassages(0, math.MaxUint32, d.Cfg.Table); err != nil {
+		return err
+	}
+	if r := &m.parallel.results[0]; r.Consumed && d.Cfg.Rules.RemoveConsumed {
+		r.Kept = false
+		m.parallel.publish(0)
+	}
+	return nil
+}

@@ -1,0 +1,238 @@
+package passages_test
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/firstseen/firstseen/feature/canon"
+	"github.com/firstseen/firstseen/feature/passages"
+	"github.com/firstseen/firstseen/feature/units"
+)
+
+// A text is one with its words, its picks and its list.
+type text struct {
+	string
+	words *units.Text
+	picks []passages.Pick
+	list  passages.List
+}
+
+func read(s string, least int) *text {
+	t := &text{string: s, words: units.New()}
+	t.words.Read([]byte(s))
+	picker, scanner := passages.NewPicker(least), canon.NewScanner()
+	scanner.CountUnits()
+	for scanner.Reset([]byte(s)); ; {
+		step := scanner.Next()
+		if step != canon.Piece {
+			picker.Words(scanner.AppendUnits(nil))
+		}
+		if step == canon.End {
+			break
+		}
+	}
+	t.picks = slices.Clone(picker.Picks())
+	keys := make([]uint64, len(t.picks))
+	for i, p := range t.picks {
+		keys[i] = p.Run
+	}
+	t.list = passages.AppendList(nil, t.picks, keys)
+	return t
+}
+
+// plainPicks are the picks by the definition: of each window the last of its least runs.
+func plainPicks(hashes []uint64, least int) (at []uint32) {
+	var runs []uint64
+	for i := 0; i+13 <= len(hashes); i++ {
+		var h uint64
+		for _, w := range hashes[i : i+13] {
+			h = (h<<13 | h>>51) ^ w
+		}
+		runs = append(runs, h)
+	}
+	window := min(least-12, 38)
+	for i := 0; i+window <= len(runs); i++ {
+		best := i
+		for j := i; j < i+window; j++ {
+			if runs[j] <= runs[best] {
+				best = j
+			}
+		}
+		if len(at) == 0 || at[len(at)-1] != uint32(best) {
+			at = append(at, uint32(best))
+		}
+	}
+	return at
+}
+
+func hashesOf(s string) (hashes []uint64) {
+	scanner := canon.NewScanner()
+	scanner.CountUnits()
+	for scanner.Reset([]byte(s)); ; {
+		step := scanner.Next()
+		if step != canon.Piece {
+			hashes = scanner.AppendUnits(hashes)
+		}
+		if step == canon.End {
+			return hashes
+		}
+	}
+}
+
+// words draws a text of few different words, so that stretches repeat.
+func words(r *rand.Rand, n, vocabulary int) string {
+	var b strings.Builder
+	for range n {
+		fmt.Fprintf(&b, "w%d", r.IntN(vocabulary))
+		b.WriteString([]string{" ", ", ", ". ", "\n"}[r.IntN(4)])
+	}
+	return b.String()
+}
+
+func TestPicksEqualTheDefinition(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		least := rapid.SampledFrom([]int{14, 20, 50, 100}).Draw(t, "least")
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		s := words(r, rapid.IntRange(0, 400).Draw(t, "words"), rapid.SampledFrom([]int{1, 2, 1000}).Draw(t, "vocabulary"))
+		var at []uint32
+		for _, p := range read(s, least).picks {
+			at = append(at, p.At)
+		}
+		if want := plainPicks(hashesOf(s), least); !slices.Equal(at, want) {
+			t.Fatalf("%d words, stretches of %d: picked %v, want %v", len(hashesOf(s)), least, at, want)
+		}
+	})
+}
+
+// covered marks the words of d that stand in e, in a stretch of least words or more.
+func covered(d, e *text, least int) []bool {
+	row := func(t *text, i int) string {
+		var b strings.Builder
+		for j := range least {
+			b.Write(t.words.Form(i + j))
+			b.WriteByte(0)
+		}
+		return b.String()
+	}
+	rows := map[string]bool{}
+	for i := 0; i+least <= e.words.Len(); i++ {
+		rows[row(e, i)] = true
+	}
+	marks := make([]bool, d.words.Len())
+	for i := 0; i+least <= d.words.Len(); i++ {
+		if rows[row(d, i)] {
+			for j := range least {
+				marks[i+j] = true
+			}
+		}
+	}
+	return marks
+}
+
+// found marks those that passages has, and checks each stretch.
+func found(t interface{ Fatalf(string, ...any) }, d, e *text, least int) []bool {
+	var c passages.Chainer
+	chains := c.Chains(d.list, e.list)
+	stretches := passages.AppendRead(nil, d.words, e.words, 0, chains, least)
+	marks, end := make([]bool, d.words.Len()), 0
+	for _, s := range passages.Cover(stretches) {
+		if s.From < end || s.To <= s.From {
+			t.Fatalf("the stretch %+v after the word %d", s, end)
+		}
+		end = s.To
+		for i := range s.To - s.From {
+			if string(d.words.Form(s.From+i)) != string(e.words.Form(s.Of+i)) {
+				t.Fatalf("%+v: word %d differs", s, i)
+			}
+			marks[s.From+i] = true
+		}
+	}
+	return marks
+}
+
+// TestAllStretchesAreFound against the table of all rows of so many words.
+func TestAllStretchesAreFound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		least := rapid.SampledFrom([]int{20, 50, 80}).Draw(t, "least")
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		vocabulary := rapid.SampledFrom([]int{2, 5000}).Draw(t, "vocabulary")
+		e := words(r, r.IntN(500), vocabulary)
+		var d string
+		for range r.IntN(6) {
+			parts := strings.SplitAfter(e, " ")
+			from := r.IntN(len(parts))
+			d += words(r, r.IntN(60), vocabulary) + strings.Join(parts[from:from+r.IntN(len(parts)-from)], "")
+		}
+		checkFound(t, d, e, least)
+	})
+}
+
+func checkFound(t interface{ Fatalf(string, ...any) }, d, e string, least int) {
+	dt, et := read(d, least), read(e, least)
+	if want, got := covered(dt, et, least), found(t, dt, et, least); !slices.Equal(got, want) {
+		t.Fatalf("stretches of %d words:\n%v\nwant\n%v", least, ranges(got), ranges(want))
+	}
+}
+
+// ranges are the marked stretches.
+func ranges(marks []bool) (rs [][2]int) {
+	for i := range marks {
+		if marks[i] && (i == 0 || !marks[i-1]) {
+			rs = append(rs, [2]int{i, i})
+		}
+		if marks[i] {
+			rs[len(rs)-1][1] = i + 1
+		}
+	}
+	return rs
+}
+
+// TestRealText: pages of the installation guide, each with the next of its language.
+func TestRealText(t *testing.T) {
+	data, err := os.ReadFile("../../testdata/bilingual/guide.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for line := range strings.Lines(string(data)) {
+		var doc struct{ Text string }
+		if err := json.Unmarshal([]byte(line), &doc); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, doc.Text)
+	}
+	for i := 1; i < len(all); i++ {
+		half := len(all[i]) / 2
+		for half > 0 && all[i][half]&0xC0 == 0x80 {
+			half--
+		}
+		checkFound(t, all[i-1]+all[i][half:], all[i], 50)
+	}
+}
+
+// TestRepetition: a sentence a thousand times in both texts ends, and is found.
+func TestRepetition(t *testing.T) {
+	s := strings.Repeat("The same sentence of seven words again. ", 3000)
+	checkFound(t, s+"And an end.", "Another beginning. "+s, 50)
+}
+
+// TestListsOfOthers: any bytes give chains within both texts' numbers.
+func FuzzChains(f *testing.F) {
+	f.Add(binary.LittleEndian.AppendUint64(nil, 77), binary.LittleEndian.AppendUint64(nil, 77))
+	f.Fuzz(func(t *testing.T, a, b []byte) {
+		var c passages.Chainer
+		for _, chain := range c.Chains(a[:len(a)&^3], b[:len(b)&^3]) {
+			if chain.Picks < 1 || chain.Words < 13 || chain.From < 0 || chain.Of < 0 {
+				t.Fatalf("%+v", chain)
+			}
+		}
+	})
+}
