@@ -59,6 +59,9 @@ func (s *Scanner) NextUnit(text []byte) (unit, rest []byte) {
 // unit returns the length of the first unit of a canonical form, 0 for a space. It reports whether
 // NextUnit returns that unit as a word.
 func (t *tables) unit(form []byte) (n int, isWord bool) {
+	if n = t.plainUnit(form); n > 0 {
+		return n, true
+	}
 	var words wordCounter
 	for n < len(form) && form[n] != ' ' {
 		r, size := utf8.DecodeRune(form[n:])
@@ -71,6 +74,25 @@ func (t *tables) unit(form []byte) (n int, isWord bool) {
 	}
 	return n, isWord
 }
+
+// plainUnit returns the length of a first unit that is a word of ASCII letters and digits, or a
+// common Han character, and 0 for any other. Nearly all units are such.
+func (t *tables) plainUnit(form []byte) (n int) {
+	for n < len(form) && form[n] < utf8.RuneSelf && form[n] != ' ' && t.begins[form[n]] != 0 {
+		n++
+	}
+	switch {
+	case n > 0 && (n == len(form) || form[n] == ' '):
+		return n
+	case n == 0 && len(form) >= 3 && isHanLead(form[0]) && (len(form) == 3 || form[3] == ' ' || isHanLead(form[3])):
+		return 3
+	}
+	return 0
+}
+
+// isHanLead reports whether a character that begins with this byte is one of U+5000 to U+8FFF, all of
+// them Han.
+func isHanLead(b byte) bool { return 0xE5 <= b && b <= 0xE8 }
 
 // A wordCounter counts words rune by rune.
 type wordCounter struct {

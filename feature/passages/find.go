@@ -48,81 +48,122 @@ type Finder struct {
 	least   int
 	chainer Chainer
 	text    *units.Text
-	earlier *units.Text
-	ranked  []ranked
-	read    [][]byte
+	earlier []*units.Text // those read
+
+	chains    []Chain  // of the candidates
+	ranked    []ranked // the candidates worth a reading
+	short     bool     // the text
+	stretches []Stretch
 }
 
 // ranked is a candidate with its chains.
 type ranked struct {
 	Candidate
-	chains  []Chain
-	longest int // words of the longest chain
-	picks   int // of the chain with most
-	text    []byte
-	isRead  bool
+	from, to int         // its chains
+	longest  int         // words of the longest
+	picks    int         // of the one with most
+	text     *units.Text // nil if it is not read
 }
 
 // NewFinder returns a Finder of passages of least words or more.
 func NewFinder(least int) *Finder {
-	return &Finder{least: least, text: units.New(), earlier: units.New()}
+	return &Finder{least: least, text: units.New()}
 }
 
-// Read returns the text of an earlier document, or ok false if it cannot be had. It may use buf.
-type Read func(document int, buf []byte) (text []byte, ok bool, err error)
+// Texts are the texts of candidates.
+type Texts interface {
+	// Read returns the text of a candidate, or ok false if it cannot be had. It may use buf.
+	Read(document int, buf []byte) (text []byte, ok bool, err error)
+	// Same reports whether a text is the one that the candidate was remembered by.
+	Same(document int, text []byte) bool
+}
 
-// Find finds the passages of a text whose picks are own. It reads the texts of a few candidates.
-func (f *Finder) Find(text []byte, own List, candidates []Candidate, read Read) (Found, error) {
+// Find finds the passages of a text whose picks are own. It reads the texts of a few candidates, the
+// one with the longest chain first. Those with no chain outside of the stretches found by then are
+// left out.
+func (f *Finder) Find(text []byte, own List, candidates []Candidate, texts Texts) (Found, error) {
 	f.rank(own, candidates)
 	if len(f.ranked) == 0 {
 		return Found{}, nil
 	}
 	f.text.Read(text)
 	found := Found{Units: f.text.Len(), Left: f.text.Len()}
-	var stretches []Stretch
+	f.stretches = f.stretches[:0]
+	read := 0
 	for i := range f.ranked {
-		r := &f.ranked[i]
-		if len(f.read) <= i {
-			f.read = append(f.read, nil)
+		if r := &f.ranked[i]; read < maxRead && f.reachesOutside(r) {
+			if err := f.read(r, i, read, texts); err != nil {
+				return found, err
+			}
+			read++
 		}
-		var err error
-		if r.text, r.isRead, err = read(r.Document, f.read[i][:0]); err != nil {
-			return found, err
-		}
-		if !r.isRead {
-			stretches = AppendInner(stretches, i, r.chains, f.least)
-			continue
-		}
-		f.read[i] = r.text
-		f.earlier.Read(r.text)
-		stretches = AppendRead(stretches, f.text, f.earlier, i, r.chains, f.least)
 	}
 	// Ties go to the earliest document.
 	order := f.byDocument()
-	for i := range stretches {
-		stretches[i].Document = order[stretches[i].Document]
+	for i := range f.stretches {
+		f.stretches[i].Document = order[f.stretches[i].Document]
 	}
-	f.place(&found, Cover(stretches), order)
+	f.place(&found, Cover(f.stretches), order)
 	return found, nil
+}
+
+// reachesOutside reports whether a candidate has a chain that is in none of the stretches found.
+func (f *Finder) reachesOutside(r *ranked) bool {
+	for _, c := range f.chains[r.from:r.to] {
+		within := func(s Stretch) bool { return s.From <= c.From && c.From+c.Words <= s.To }
+		if (c.Picks > 1 || f.short) && !slices.ContainsFunc(f.stretches, within) {
+			return true
+		}
+	}
+	return false
+}
+
+// read reads the text of the i-th ranked candidate, as the n-th text, and appends its stretches.
+func (f *Finder) read(r *ranked, i, n int, texts Texts) error {
+	if len(f.earlier) <= n {
+		f.earlier = append(f.earlier, units.New())
+	}
+	e := f.earlier[n]
+	text, ok, err := texts.Read(r.Document, e.Buffer())
+	if err != nil {
+		return err
+	}
+	chains, before := f.chains[r.from:r.to], len(f.stretches)
+	if ok {
+		e.Read(text)
+		f.stretches, ok = AppendRead(f.stretches, f.text, e, i, chains, f.least)
+		ok = ok || texts.Same(r.Document, text)
+	}
+	if r.text = e; !ok {
+		r.text = nil
+		f.stretches = AppendInner(f.stretches[:before], i, chains, f.least)
+	}
+	return nil
 }
 
 // rank keeps the candidates worth a reading, those with the longest chains first.
 func (f *Finder) rank(own List, candidates []Candidate) {
-	f.ranked = f.ranked[:0]
+	f.ranked, f.chains, f.short = f.ranked[:0], f.chains[:0], own.Len() < ShortText
+	if len(candidates) == 0 {
+		return
+	}
+	f.chainer.Load(own)
 	for _, c := range candidates {
-		r := ranked{Candidate: c}
-		for _, chain := range f.chainer.Chains(own, c.List) {
+		r := ranked{Candidate: c, from: len(f.chains)}
+		f.chains = append(f.chains, f.chainer.Chains(c.List)...)
+		r.to = len(f.chains)
+		for _, chain := range f.chains[r.from:] {
 			r.longest, r.picks = max(r.longest, chain.Words), max(r.picks, chain.Picks)
 		}
-		if r.picks > 1 || r.picks == 1 && own.Len() < ShortText {
-			r.chains = slices.Clone(f.chainer.chains)
+		if r.picks > 1 || r.picks == 1 && f.short {
 			f.ranked = append(f.ranked, r)
+		} else {
+			f.chains = f.chains[:r.from]
 		}
 	}
 	slices.SortFunc(f.ranked, func(a, b ranked) int {
 		return cmp.Or(cmp.Compare(b.longest, a.longest), cmp.Compare(a.Document, b.Document))
 	})
-	f.ranked = f.ranked[:min(len(f.ranked), maxRead)]
 }
 
 // byDocument returns for each ranked candidate its place among them by document.
@@ -144,17 +185,12 @@ func (f *Finder) place(found *Found, cover []Stretch, order []int) {
 	for i, place := range order {
 		of[place] = i
 	}
-	open := -1
 	for _, s := range cover {
 		r := &f.ranked[of[s.Document]]
 		p := Passage{Document: r.Document, Units: s.To - s.From, Inner: s.Inner}
 		p.Start, p.End = f.text.Points(f.text.Range(s.From, s.To))
 		if !s.Inner {
-			if open != s.Document {
-				f.earlier.Read(r.text)
-				open = s.Document
-			}
-			p.OfStart, p.OfEnd = f.earlier.Points(f.earlier.Range(s.Of, s.Of+s.To-s.From))
+			p.OfStart, p.OfEnd = r.text.Points(r.text.Range(s.Of, s.Of+s.To-s.From))
 		}
 		found.Passages = append(found.Passages, p)
 		found.Covered += p.Units

@@ -46,76 +46,90 @@ type Chain struct {
 	Picks    int
 }
 
-// maxPlaces bounds how many places of one key in the other list a chain may begin at: a text that
+// maxPlaces bounds at how many places of one key in its own list a chain may begin: a text that
 // repeats a sentence has thousands.
 const maxPlaces = 32
 
-// A Chainer finds chains. Its buffers are used again; it is not for concurrent use.
+// A Chainer finds chains of one list in others. Its buffers are used again; it is not for concurrent
+// use.
 type Chainer struct {
-	places       []place
+	own          List
+	starts       []int
+	first        []int32 // of each key, 1 + its first entry
+	next         []int32 // of each entry, 1 + the next of the same key
 	open, goesOn []link
 	chains       []Chain
 }
 
-// A place is where a key stands in the other list.
-type place struct {
-	key   uint32
-	entry int32
-}
-
-// A link is a chain that has come to an entry of the other list.
+// A link is a chain that has come to an entry of the own list.
 type link struct {
 	Chain
 	entry int
 }
 
-// Chains returns the chains of the picks of d in e, by their ends. They are valid until the next call.
-func (c *Chainer) Chains(d, e List) []Chain {
-	c.chains, c.open, c.places = c.chains[:0], c.open[:0], c.places[:0]
-	for i := range e.Len() {
-		c.places = append(c.places, place{keyOf(e.entry(i)), int32(i)})
+// Load makes d the own list.
+func (c *Chainer) Load(d List) {
+	if c.first == nil {
+		c.first = make([]int32, 1<<keyBits)
 	}
-	slices.SortStableFunc(c.places, func(a, b place) int { return cmp.Compare(a.key, b.key) })
-	starts := startsOf(e)
+	for i := range c.own.Len() {
+		c.first[keyOf(c.own.entry(i))] = 0
+	}
+	c.own = append(c.own[:0], d...)
+	c.starts = appendStarts(c.starts[:0], d)
+	c.next = slices.Grow(c.next[:0], d.Len())[:d.Len()]
+	for i := d.Len() - 1; i >= 0; i-- {
+		key := keyOf(d.entry(i))
+		c.next[i], c.first[key] = c.first[key], int32(i+1)
+	}
+}
+
+// Chains returns the chains of the own list in e, the longest first. They are valid until the next call.
+func (c *Chainer) Chains(e List) []Chain {
+	c.chains, c.open = c.chains[:0], c.open[:0]
 	at := 0
-	for i := range d.Len() {
-		entry := d.entry(i)
+	for i := range e.Len() {
+		entry := e.entry(i)
 		distance := int(entry & (1<<distanceBits - 1))
 		at += distance
 		c.goesOn = c.goesOn[:0]
 		for _, l := range c.open {
-			if l.entry+1 < e.Len() && e.entry(l.entry+1) == entry {
+			if l.entry+1 < c.own.Len() && c.own.entry(l.entry+1) == entry {
 				l.entry, l.Words, l.Picks = l.entry+1, l.Words+distance, l.Picks+1
 				c.goesOn = append(c.goesOn, l)
 			} else {
 				c.chains = append(c.chains, l.Chain)
 			}
 		}
-		continued := len(c.goesOn)
-		first, _ := slices.BinarySearchFunc(c.places, keyOf(entry), func(p place, key uint32) int { return cmp.Compare(p.key, key) })
-		for _, p := range c.places[first:min(first+maxPlaces, len(c.places))] {
-			if p.key != keyOf(entry) {
-				break
-			}
-			n := int(p.entry)
-			if !slices.ContainsFunc(c.goesOn[:continued], func(l link) bool { return l.entry == n }) {
-				c.goesOn = append(c.goesOn, link{Chain{From: at, Of: starts[n], Words: Run, Picks: 1}, n})
-			}
-		}
+		c.begin(keyOf(entry), at)
 		c.open, c.goesOn = c.goesOn, c.open
 	}
 	for _, l := range c.open {
 		c.chains = append(c.chains, l.Chain)
 	}
+	slices.SortFunc(c.chains, func(a, b Chain) int {
+		return cmp.Or(cmp.Compare(b.Words, a.Words), cmp.Compare(a.From, b.From), cmp.Compare(a.Of, b.Of))
+	})
 	return c.chains
 }
 
-// startsOf returns the first word of each pick of a list.
-func startsOf(l List) []int {
-	starts, at := make([]int, l.Len()), 0
-	for i := range starts {
-		at += int(l.entry(i) & (1<<distanceBits - 1))
-		starts[i] = at
+// begin begins chains with a key, which stands at a word of the other text.
+func (c *Chainer) begin(key uint32, at int) {
+	continued := c.goesOn
+	for p, places := c.first[key], 0; p != 0 && places < maxPlaces; p, places = c.next[p-1], places+1 {
+		entry := int(p - 1)
+		if !slices.ContainsFunc(continued, func(l link) bool { return l.entry == entry }) {
+			c.goesOn = append(c.goesOn, link{Chain{From: c.starts[entry], Of: at, Words: Run, Picks: 1}, entry})
+		}
 	}
-	return starts
+}
+
+// appendStarts appends the first word of each pick of a list.
+func appendStarts(dst []int, l List) []int {
+	at := 0
+	for i := range l.Len() {
+		at += int(l.entry(i) & (1<<distanceBits - 1))
+		dst = append(dst, at)
+	}
+	return dst
 }

@@ -140,8 +140,9 @@ func covered(d, e *text, least int) []bool {
 // found marks those that passages has, and checks each stretch.
 func found(t interface{ Fatalf(string, ...any) }, d, e *text, least int) []bool {
 	var c passages.Chainer
-	chains := c.Chains(d.list, e.list)
-	stretches := passages.AppendRead(nil, d.words, e.words, 0, chains, least)
+	c.Load(d.list)
+	chains := c.Chains(e.list)
+	stretches, _ := passages.AppendRead(nil, d.words, e.words, 0, chains, least)
 	marks, end := make([]bool, d.words.Len()), 0
 	for _, s := range passages.Cover(stretches) {
 		if s.From < end || s.To <= s.From {
@@ -229,7 +230,8 @@ func FuzzChains(f *testing.F) {
 	f.Add(binary.LittleEndian.AppendUint64(nil, 77), binary.LittleEndian.AppendUint64(nil, 77))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
 		var c passages.Chainer
-		for _, chain := range c.Chains(a[:len(a)&^3], b[:len(b)&^3]) {
+		c.Load(a[:len(a)&^3])
+		for _, chain := range c.Chains(b[:len(b)&^3]) {
 			if chain.Picks < 1 || chain.Words < 13 || chain.From < 0 || chain.Of < 0 {
 				t.Fatalf("%+v", chain)
 			}

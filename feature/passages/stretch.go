@@ -21,15 +21,17 @@ type Stretch struct {
 const manyChains = 256
 
 // AppendRead appends the stretches of least words or more that the chains of d in e lead to. Both
-// texts are compared form by form, the chains too.
-func AppendRead(dst []Stretch, d, e *units.Text, document int, chains []Chain, least int) []Stretch {
-	from := len(dst)
+// texts are compared form by form, the chains too. It reports whether all chains of several picks are
+// in both: else e is hardly the text that was remembered.
+func AppendRead(dst []Stretch, d, e *units.Text, document int, chains []Chain, least int) (_ []Stretch, faithful bool) {
+	from, faithful := len(dst), true
 	for _, c := range chains {
 		if len(chains) > manyChains && slices.ContainsFunc(dst[from:], func(o Stretch) bool { return o.From <= c.From && c.From+c.Words <= o.To }) {
 			continue
 		}
 		for done := 0; done < c.Words; {
 			s, ok := around(d, e, c.From+done, c.Of+done)
+			faithful = faithful && (ok || c.Picks == 1)
 			if !ok || slices.ContainsFunc(dst[from:], func(o Stretch) bool { return o.From == s.From && o.Of == s.Of }) {
 				done = max(done+1, s.To-c.From)
 				continue
@@ -40,7 +42,7 @@ func AppendRead(dst []Stretch, d, e *units.Text, document int, chains []Chain, l
 			}
 		}
 	}
-	return dst
+	return dst, faithful
 }
 
 // around returns the longest stretch with the i-th word of d, if the j-th of e is the same.

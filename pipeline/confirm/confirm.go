@@ -82,29 +82,36 @@ func (f *Confirmer) Confirm(text, id []byte, record *dedup.Record) (dedup.Confir
 // readEarlier reads the earlier text again, into w.text; why says that it is not to be
 // had.
 func (f *Confirmer) readEarlier(w *worker, id []byte, record *dedup.Record) (why string, err error) {
+	w.text, why, err = f.readAt(w.text[:0], id, record)
+	if why == "" && err == nil && !w.knows(record) {
+		why = WhyChanged
+	}
+	return why, err
+}
+
+// readAt reads the text at the place of the record into buf, if its document has the id.
+func (f *Confirmer) readAt(buf, id []byte, record *dedup.Record) (text []byte, why string, err error) {
 	place, known, err := PlaceOf(record)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("reading the earlier text: %w", err)
+		return buf, "", fmt.Errorf("reading the earlier text: %w", err)
 	case !known:
-		return WhyNoPlace, nil
+		return buf, WhyNoPlace, nil
 	}
-	found, text, err := f.inputs.Text(place, w.text[:0])
+	found, text, err := f.inputs.Text(place, buf)
 	switch {
 	case err != nil && f.inputs.Lost() != nil:
-		return "", f.inputs.Lost()
+		return buf, "", f.inputs.Lost()
 	case errors.Is(err, errNotThere):
-		return WhyChanged, nil
+		return buf, WhyChanged, nil
 	case errors.Is(err, fs.ErrNotExist):
-		return WhyGone, nil
+		return buf, WhyGone, nil
 	case err != nil:
-		return WhyRead, nil
+		return buf, WhyRead, nil
+	case found != string(id):
+		return text, WhyChanged, nil
 	}
-	w.text = text
-	if found != string(id) || !w.knows(record) {
-		return WhyChanged, nil
-	}
-	return "", nil
+	return text, "", nil
 }
 
 // knows reports whether w.text is the text of the stored record: by its sketch, or by the sketch

@@ -17,8 +17,8 @@ import (
 )
 
 // blockSize is the number of bytes read at a time, and found by one look-up. Each GiB read
-// again has 4,096 blocks; some 100 bytes are remembered for each.
-const blockSize = 256 << 10
+// again has 32,768 blocks; some 50 bytes are remembered for each.
+const blockSize = 32 << 10
 
 // maxOpen is the largest number of inputs read at the same time, each up to the last document asked
 // for. If there are more, the first is read to its end.

@@ -43,9 +43,7 @@ func (p *Passages) Find(doc *dedup.Document, candidates []dedup.PassageCandidate
 		}
 		f.candidates = append(f.candidates, passages.Candidate{Document: i, List: list})
 	}
-	found, err := f.Finder.Find(doc.Text, doc.Sketch.PickList, f.candidates, func(i int, buf []byte) ([]byte, bool, error) {
-		return p.read(&candidates[i], buf)
-	})
+	found, err := f.Finder.Find(doc.Text, doc.Sketch.PickList, f.candidates, earlierTexts{p.reader, candidates})
 	for i := range found.Passages {
 		found.Passages[i].Of = string(candidates[found.Passages[i].Document].ID)
 	}
@@ -53,13 +51,25 @@ func (p *Passages) Find(doc *dedup.Document, candidates []dedup.PassageCandidate
 	return err
 }
 
-// read reads the text of an earlier document again.
-func (p *Passages) read(c *dedup.PassageCandidate, buf []byte) (text []byte, ok bool, err error) {
-	w := p.reader.workers.Get().(*worker)
-	defer p.reader.workers.Put(w)
+// earlierTexts are the texts of candidates.
+type earlierTexts struct {
+	reader     *Confirmer
+	candidates []dedup.PassageCandidate
+}
+
+// Read implements passages.Texts.
+func (t earlierTexts) Read(i int, buf []byte) (text []byte, ok bool, err error) {
+	c := &t.candidates[i]
+	text, why, err := t.reader.readAt(buf, c.ID, &c.Record)
+	return text, why == "", err
+}
+
+// Same implements passages.Texts.
+func (t earlierTexts) Same(i int, text []byte) bool {
+	w := t.reader.workers.Get().(*worker)
+	defer t.reader.workers.Put(w)
 	own := w.text
 	defer func() { w.text = own }()
-	w.text = buf
-	why, err := p.reader.readEarlier(w, c.ID, &c.Record)
-	return w.text, why == "", err
+	w.text = text
+	return w.knows(&t.candidates[i].Record)
 }
