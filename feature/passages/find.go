@@ -20,7 +20,7 @@ const (
 
 // A Candidate is an earlier document that holds picks of a text.
 type Candidate struct {
-	Document int // a lower number is earlier
+	Document int // its number, from 1; a lower one is earlier. It stays that of this document.
 	List     List
 }
 
@@ -48,7 +48,8 @@ type Finder struct {
 	least   int
 	chainer Chainer
 	text    *units.Text
-	earlier []*units.Text // those read
+	earlier [maxEarlier]earlierText
+	reads   int
 
 	chains    []Chain  // of the candidates
 	ranked    []ranked // the candidates worth a reading
@@ -92,7 +93,7 @@ func (f *Finder) Find(text []byte, own List, candidates []Candidate, texts Texts
 	read := 0
 	for i := range f.ranked {
 		if r := &f.ranked[i]; read < maxRead && f.reachesOutside(r) {
-			if err := f.read(r, i, read, texts); err != nil {
+			if err := f.read(r, i, texts); err != nil {
 				return found, err
 			}
 			read++
@@ -104,6 +105,7 @@ func (f *Finder) Find(text []byte, own List, candidates []Candidate, texts Texts
 		f.stretches[i].Document = order[f.stretches[i].Document]
 	}
 	f.place(&found, Cover(f.stretches), order)
+	f.forgetLong()
 	return found, nil
 }
 
@@ -118,27 +120,78 @@ func (f *Finder) reachesOutside(r *ranked) bool {
 	return false
 }
 
-// read reads the text of the i-th ranked candidate, as the n-th text, and appends its stretches.
-func (f *Finder) read(r *ranked, i, n int, texts Texts) error {
-	if len(f.earlier) <= n {
-		f.earlier = append(f.earlier, units.New())
-	}
-	e := f.earlier[n]
-	text, ok, err := texts.Read(r.Document, e.Buffer())
+// read reads the text of the i-th ranked candidate and appends its stretches.
+func (f *Finder) read(r *ranked, i int, texts Texts) error {
+	e, err := f.open(r.Document, texts)
 	if err != nil {
 		return err
 	}
 	chains, before := f.chains[r.from:r.to], len(f.stretches)
+	ok := e.ok
 	if ok {
-		e.Read(text)
-		f.stretches, ok = AppendRead(f.stretches, f.text, e, i, chains, f.least)
-		ok = ok || texts.Same(r.Document, text)
+		f.stretches, ok = AppendRead(f.stretches, f.text, e.text, i, chains, f.least)
+		ok = ok || texts.Same(r.Document, e.bytes)
 	}
-	if r.text = e; !ok {
+	if r.text = e.text; !ok {
 		r.text = nil
 		f.stretches = AppendInner(f.stretches[:before], i, chains, f.least)
 	}
 	return nil
+}
+
+// An earlierText is the text of an earlier document that was read for one of the last texts. Pages of
+// one site share a frame, and have it from the same few documents.
+type earlierText struct {
+	document int // 0 if there is none
+	read     int // number of the reading
+	bytes    []byte
+	text     *units.Text
+	ok       bool
+}
+
+const (
+	// maxEarlier is how many texts are kept, more than are read for one document.
+	maxEarlier = 2 * maxRead
+	// longText is from how many bytes on a text is not kept.
+	longText = 64 << 10
+)
+
+// open returns the text of an earlier document, in the place of the one that was not asked for the
+// longest time.
+func (f *Finder) open(document int, texts Texts) (*earlierText, error) {
+	f.reads++
+	oldest := &f.earlier[0]
+	for i := range f.earlier {
+		e := &f.earlier[i]
+		if e.document == document {
+			e.read = f.reads
+			return e, nil
+		}
+		if e.read < oldest.read {
+			oldest = e
+		}
+	}
+	if oldest.text == nil {
+		oldest.text = units.New()
+	}
+	var err error
+	oldest.document, oldest.read = 0, f.reads
+	if oldest.bytes, oldest.ok, err = texts.Read(document, oldest.bytes[:0]); err != nil {
+		return nil, err
+	}
+	if oldest.document = document; oldest.ok {
+		oldest.text.Read(oldest.bytes)
+	}
+	return oldest, nil
+}
+
+// forgetLong gives the memory of long texts back.
+func (f *Finder) forgetLong() {
+	for i := range f.earlier {
+		if e := &f.earlier[i]; len(e.bytes) > longText {
+			*e = earlierText{}
+		}
+	}
 }
 
 // rank keeps the candidates worth a reading, those with the longest chains first.

@@ -53,9 +53,6 @@ func (t *Text) Read(text []byte) {
 	t.pieces = append(t.pieces, piece{first: len(t.ends), start: len(text), end: len(text)})
 }
 
-// Buffer is the memory of the text read last, for the next one.
-func (t *Text) Buffer() []byte { return t.text[:0] }
-
 // Len is how many words the text has.
 func (t *Text) Len() int { return len(t.ends) }
 

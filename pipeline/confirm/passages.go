@@ -1,6 +1,8 @@
 package confirm
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 
 	"github.com/firstseen/firstseen/dedup"
@@ -41,11 +43,12 @@ func (p *Passages) Find(doc *dedup.Document, candidates []dedup.PassageCandidate
 		if err != nil {
 			return err
 		}
-		f.candidates = append(f.candidates, passages.Candidate{Document: i, List: list})
+		f.candidates = append(f.candidates, passages.Candidate{Document: int(candidates[i].Num), List: list})
 	}
-	found, err := f.Finder.Find(doc.Text, doc.Sketch.PickList, f.candidates, earlierTexts{p.reader, candidates})
+	texts := earlierTexts{p.reader, candidates}
+	found, err := f.Finder.Find(doc.Text, doc.Sketch.PickList, f.candidates, texts)
 	for i := range found.Passages {
-		found.Passages[i].Of = string(candidates[found.Passages[i].Document].ID)
+		found.Passages[i].Of = string(texts.of(found.Passages[i].Document).ID)
 	}
 	r.Passages, r.PassageUnits, r.Covered, r.Left, r.Consumed = found.Passages, doc.Sketch.Words, found.Covered, found.Left, found.Consumed
 	return err
@@ -57,19 +60,25 @@ type earlierTexts struct {
 	candidates []dedup.PassageCandidate
 }
 
+// of is the candidate with a number; they are in its order.
+func (t earlierTexts) of(num int) *dedup.PassageCandidate {
+	i, _ := slices.BinarySearchFunc(t.candidates, num, func(c dedup.PassageCandidate, num int) int { return cmp.Compare(int(c.Num), num) })
+	return &t.candidates[i]
+}
+
 // Read implements passages.Texts.
-func (t earlierTexts) Read(i int, buf []byte) (text []byte, ok bool, err error) {
-	c := &t.candidates[i]
+func (t earlierTexts) Read(num int, buf []byte) (text []byte, ok bool, err error) {
+	c := t.of(num)
 	text, why, err := t.reader.readAt(buf, c.ID, &c.Record)
 	return text, why == "", err
 }
 
 // Same implements passages.Texts.
-func (t earlierTexts) Same(i int, text []byte) bool {
+func (t earlierTexts) Same(num int, text []byte) bool {
 	w := t.reader.workers.Get().(*worker)
 	defer t.reader.workers.Put(w)
 	own := w.text
 	defer func() { w.text = own }()
 	w.text = text
-	return w.knows(&t.candidates[i].Record)
+	return w.knows(&t.of(num).Record)
 }
