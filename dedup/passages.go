@@ -117,11 +117,12 @@ func (p *picking) choose(ask asker, own uint32, short bool) error {
 	p.pairs, p.picked, p.candidates = p.pairs[:0], p.picked[:0], p.candidates[:0]
 	for a, at := range p.at {
 		docs := p.answers.of(a)
-		p.full[at] = len(docs) >= MaxHolders
+		for len(docs) > 0 && docs[len(docs)-1] >= own { // added with the group
+			docs = docs[:len(docs)-1]
+		}
+		p.full[at] = len(docs) == MaxHolders
 		for _, num := range named(docs) {
-			if num < own {
-				p.pairs = append(p.pairs, uint64(num)<<32|uint64(at))
-			}
+			p.pairs = append(p.pairs, uint64(num)<<32|uint64(at))
 		}
 	}
 	slices.Sort(p.pairs)

@@ -172,7 +172,7 @@ func (f *Finder) open(document int, texts Texts) (*earlierText, error) {
 		}
 	}
 	if oldest.text == nil {
-		oldest.text = units.New()
+		oldest.text = f.text.Another()
 	}
 	var err error
 	oldest.document, oldest.read = 0, f.reads
@@ -189,7 +189,8 @@ func (f *Finder) open(document int, texts Texts) (*earlierText, error) {
 func (f *Finder) forgetLong() {
 	for i := range f.earlier {
 		if e := &f.earlier[i]; len(e.bytes) > longText {
-			*e = earlierText{}
+			e.text.Forget()
+			*e = earlierText{text: e.text}
 		}
 	}
 }

@@ -5,6 +5,7 @@ package units
 import (
 	"sort"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/firstseen/firstseen/feature/canon"
 )
@@ -20,7 +21,11 @@ type Text struct {
 	pieces  []piece // and one behind the last
 	ranges  []canon.ByteRange
 	located int // the piece that ranges are of, or -1
+	counted position
 }
+
+// A position is a place in the text, in bytes and in code points.
+type position struct{ bytes, points int }
 
 // A piece is a stretch of text between separators.
 type piece struct {
@@ -34,9 +39,20 @@ func New() *Text {
 	return &Text{scanner: canon.NewScanner(), locator: canon.NewLocator(), pieces: []piece{{}}}
 }
 
+// Another returns a Text that shares its tools with t: one may be read while the other is kept.
+func (t *Text) Another() *Text {
+	return &Text{scanner: t.scanner, locator: t.locator, pieces: []piece{{}}}
+}
+
+// Forget gives the memory of the text back.
+func (t *Text) Forget() {
+	*t = Text{scanner: t.scanner, locator: t.locator, pieces: []piece{{}}}
+}
+
 // Read reads a text, which must stay as it is until the next is read.
 func (t *Text) Read(text []byte) {
 	t.text, t.forms, t.ends, t.pieces, t.located = text, t.forms[:0], t.ends[:0], t.pieces[:0], -1
+	t.counted = position{}
 	s := t.scanner
 	s.Reset(text)
 	for step := s.Next(); step != canon.End; step = s.Next() {
@@ -100,8 +116,17 @@ func (t *Text) Range(first, behind int) (start, end int) {
 
 // Points returns a byte range of the text in code points. A byte that is not UTF-8 is one.
 func (t *Text) Points(start, end int) (from, to int) {
-	from = utf8.RuneCount(t.text[:start])
-	return from, from + utf8.RuneCount(t.text[start:end])
+	return t.point(start), t.point(end)
+}
+
+// point counts the code points before a byte, from the place that was counted to before.
+func (t *Text) point(at int) int {
+	if at < t.counted.bytes {
+		t.counted = position{}
+	}
+	t.counted.points += utf8.RuneCountInString(unsafe.String(unsafe.SliceData(t.text[t.counted.bytes:]), at-t.counted.bytes))
+	t.counted.bytes = at
+	return t.counted.points
 }
 
 // locate finds a word in the text.
