@@ -105,7 +105,7 @@ func (f *Finder) Find(text []byte, own List, candidates []Candidate, texts Texts
 		f.stretches[i].Document = order[f.stretches[i].Document]
 	}
 	f.place(&found, Cover(f.stretches), order)
-	f.forgetLong()
+	f.forgetSome()
 	return found, nil
 }
 
@@ -152,8 +152,8 @@ type earlierText struct {
 const (
 	// maxEarlier is how many texts are kept, more than are read for one document.
 	maxEarlier = 2 * maxRead
-	// longText is from how many bytes on a text is not kept.
-	longText = 64 << 10
+	// keptBytes is how many bytes their texts have in all; their words take three times as many.
+	keptBytes = 4 << 20
 )
 
 // open returns the text of an earlier document, in the place of the one that was not asked for the
@@ -185,13 +185,24 @@ func (f *Finder) open(document int, texts Texts) (*earlierText, error) {
 	return oldest, nil
 }
 
-// forgetLong gives the memory of long texts back.
-func (f *Finder) forgetLong() {
-	for i := range f.earlier {
-		if e := &f.earlier[i]; len(e.bytes) > longText {
-			e.text.Forget()
-			*e = earlierText{text: e.text}
+// forgetSome forgets those texts that were not asked for the longest time, until the rest is within
+// keptBytes.
+func (f *Finder) forgetSome() {
+	for {
+		bytes, oldest := 0, -1
+		for i := range f.earlier {
+			e := &f.earlier[i]
+			bytes += len(e.bytes)
+			if len(e.bytes) > 0 && (oldest < 0 || e.read < f.earlier[oldest].read) {
+				oldest = i
+			}
 		}
+		if bytes <= keptBytes {
+			return
+		}
+		e := &f.earlier[oldest]
+		e.text.Forget()
+		*e = earlierText{text: e.text}
 	}
 }
 

@@ -3,6 +3,7 @@
 package units
 
 import (
+	"slices"
 	"sort"
 	"unicode/utf8"
 	"unsafe"
@@ -53,6 +54,7 @@ func (t *Text) Forget() {
 func (t *Text) Read(text []byte) {
 	t.text, t.forms, t.ends, t.pieces, t.located = text, t.forms[:0], t.ends[:0], t.pieces[:0], -1
 	t.counted = position{}
+	t.forms, t.ends = slices.Grow(t.forms, len(text)), slices.Grow(t.ends, len(text)/6)
 	s := t.scanner
 	s.Reset(text)
 	for step := s.Next(); step != canon.End; step = s.Next() {
