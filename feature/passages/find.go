@@ -8,8 +8,10 @@ import (
 )
 
 const (
-	// maxRead is how many earlier texts are read for a document.
-	maxRead = 8
+	// maxRead is how many earlier texts are read for a document, and readBytes from how many bytes of
+	// them on no further one is. Most documents need one or two.
+	maxRead   = 32
+	readBytes = 16 << 20
 	// ShortText is of how many picks a text, of about 150 words, is so short that one pick in common
 	// is worth a reading.
 	ShortText = 8
@@ -90,13 +92,14 @@ func (f *Finder) Find(text []byte, own List, candidates []Candidate, texts Texts
 	f.text.Read(text)
 	found := Found{Units: f.text.Len(), Left: f.text.Len()}
 	f.stretches = f.stretches[:0]
-	read := 0
+	read, bytes := 0, 0
 	for i := range f.ranked {
-		if r := &f.ranked[i]; read < maxRead && f.reachesOutside(r) {
-			if err := f.read(r, i, texts); err != nil {
+		if r := &f.ranked[i]; read < maxRead && bytes < readBytes && f.reachesOutside(r) {
+			n, err := f.read(r, i, texts)
+			if err != nil {
 				return found, err
 			}
-			read++
+			read, bytes = read+1, bytes+n
 		}
 	}
 	// Ties go to the earliest document.
@@ -120,11 +123,11 @@ func (f *Finder) reachesOutside(r *ranked) bool {
 	return false
 }
 
-// read reads the text of the i-th ranked candidate and appends its stretches.
-func (f *Finder) read(r *ranked, i int, texts Texts) error {
+// read reads the text of the i-th ranked candidate, of so many bytes, and appends its stretches.
+func (f *Finder) read(r *ranked, i int, texts Texts) (bytes int, err error) {
 	e, err := f.open(r.Document, texts)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	chains, before := f.chains[r.from:r.to], len(f.stretches)
 	ok := e.ok
@@ -136,7 +139,7 @@ func (f *Finder) read(r *ranked, i int, texts Texts) error {
 		r.text = nil
 		f.stretches = AppendInner(f.stretches[:before], i, chains, f.least)
 	}
-	return nil
+	return len(e.bytes), nil
 }
 
 // An earlierText is the text of an earlier document that was read for one of the last texts. Pages of
@@ -151,7 +154,7 @@ type earlierText struct {
 
 const (
 	// maxEarlier is how many texts are kept, more than are read for one document.
-	maxEarlier = 2 * maxRead
+	maxEarlier = maxRead + 16
 	// keptBytes is how many bytes their texts have in all; their words take three times as many.
 	keptBytes = 4 << 20
 )

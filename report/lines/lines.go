@@ -16,27 +16,31 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/report"
 )
 
 // Line is a line of a report, as far as others than its writer need it; see
 // docs/manual.md, "The report".
 type Line struct {
-	ID        string       `json:"id"`
-	Verdict   string       `json:"verdict"`
-	Kept      bool         `json:"kept"`
-	Of        *string      `json:"of"` // nil if there is no single source
-	Exact     bool         `json:"exact"`
-	SameID    bool         `json:"same_id"`
-	Again     bool         `json:"again"`
-	Score     float64      `json:"score"`
-	Seen      float64      `json:"seen"`
-	Contained float64      `json:"contained"`
-	Shared    int          `json:"shared"`
-	Also      []Also       `json:"also"`
-	Sample    []string     `json:"sample"`
-	Spans     [][2]int     `json:"spans"` // characters of the text; nil if none were asked for
-	File      string       `json:"file"`
-	At        corpus.Place `json:"line"`
+	ID        string   `json:"id"`
+	Verdict   string   `json:"verdict"`
+	Kept      bool     `json:"kept"`
+	Of        *string  `json:"of"` // nil if there is no single source
+	Exact     bool     `json:"exact"`
+	SameID    bool     `json:"same_id"`
+	Again     bool     `json:"again"`
+	Score     float64  `json:"score"`
+	Seen      float64  `json:"seen"`
+	Contained float64  `json:"contained"`
+	Shared    int      `json:"shared"`
+	Also      []Also   `json:"also"`
+	Sample    []string `json:"sample"`
+	Spans     [][2]int `json:"spans"` // characters of the text; nil if none were asked for
+	File      string   `json:"file"`
+
+	Passages []report.Passage `json:"passages"`
+	Left     *int             `json:"left"` // words outside what can be cut of them; nil without passages
+	At       corpus.Place     `json:"line"`
 }
 
 // Also is another earlier document.
