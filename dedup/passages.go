@@ -19,12 +19,16 @@ import (
 // document".
 const TagPicks Tag = 4
 
-// MaxPicks is how many picks of a document are remembered. A document of 2,000 has some 40,000
+// MaxPicks is how many picks of a document are remembered. A document of 10,000 has some 200,000
 // words; later ones do not find the rest of it.
-const MaxPicks = 2000
+const MaxPicks = 10_000
 
-// maxLists is how many lists of earlier documents are read for one document.
-const maxLists = 64
+// maxLists is how many lists of earlier documents are read for one document, and one more for each
+// listPicks of its picks.
+const (
+	maxLists  = 64
+	listPicks = 16
+)
 
 // AppendPicks appends the field with a document's list of picks, as far as it is remembered.
 func AppendPicks(added, list []byte) []byte {
@@ -133,9 +137,9 @@ func (p *picking) choose(ask asker, own uint32, short bool) error {
 			p.picked = append(p.picked, pickedBy{uint32(p.pairs[from] >> 32), to - from})
 		}
 	}
-	if len(p.picked) > maxLists {
+	if most := maxLists + len(p.full)/listPicks; len(p.picked) > most {
 		slices.SortFunc(p.picked, func(a, b pickedBy) int { return cmp.Or(cmp.Compare(b.picks, a.picks), cmp.Compare(a.num, b.num)) })
-		p.picked = p.picked[:maxLists]
+		p.picked = p.picked[:most]
 		slices.SortFunc(p.picked, func(a, b pickedBy) int { return cmp.Compare(a.num, b.num) })
 	}
 	return p.read(ask)

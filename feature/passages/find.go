@@ -8,10 +8,13 @@ import (
 )
 
 const (
-	// maxRead is how many earlier texts are read for a document, and readBytes from how many bytes of
-	// them on no further one is. Most documents need one or two.
+	// maxRead is how many earlier texts are read for a document, and one more for each readWords of its
+	// words. Most documents need one or two; a manual in one file holds hundreds of pages.
 	maxRead   = 32
+	readWords = 1000
+	// readBytes and readShare bound their bytes: that many, and so many times those of the document.
 	readBytes = 16 << 20
+	readShare = 4
 	// ShortText is of how many picks a text, of about 150 words, is so short that one pick in common
 	// is worth a reading.
 	ShortText = 8
@@ -50,8 +53,8 @@ type Finder struct {
 	least   int
 	chainer Chainer
 	text    *units.Text
-	earlier [maxEarlier]earlierText
-	reads   int
+	earlier []*earlierText
+	finds   int // calls of Find
 
 	chains    []Chain  // of the candidates
 	ranked    []ranked // the candidates worth a reading
@@ -89,17 +92,19 @@ func (f *Finder) Find(text []byte, own List, candidates []Candidate, texts Texts
 	if len(f.ranked) == 0 {
 		return Found{}, nil
 	}
+	f.finds++
 	f.text.Read(text)
 	found := Found{Units: f.text.Len(), Left: f.text.Len()}
 	f.stretches = f.stretches[:0]
-	read, bytes := 0, 0
+	read, most := 0, maxRead+f.text.Len()/readWords
+	left := readBytes + readShare*len(text)
 	for i := range f.ranked {
-		if r := &f.ranked[i]; read < maxRead && bytes < readBytes && f.reachesOutside(r) {
+		if r := &f.ranked[i]; read < most && left > 0 && f.reachesOutside(r) {
 			n, err := f.read(r, i, texts)
 			if err != nil {
 				return found, err
 			}
-			read, bytes = read+1, bytes+n
+			read, left = read+1, left-n
 		}
 	}
 	// Ties go to the earliest document.
@@ -146,39 +151,39 @@ func (f *Finder) read(r *ranked, i int, texts Texts) (bytes int, err error) {
 // one site share a frame, and have it from the same few documents.
 type earlierText struct {
 	document int // 0 if there is none
-	read     int // number of the reading
+	find     int // the last that needed it
 	bytes    []byte
 	text     *units.Text
 	ok       bool
 }
 
 const (
-	// maxEarlier is how many texts are kept, more than are read for one document.
-	maxEarlier = maxRead + 16
+	// spare is how many texts are kept.
+	spare = 16
 	// keptBytes is how many bytes their texts have in all; their words take three times as many.
 	keptBytes = 4 << 20
 )
 
-// open returns the text of an earlier document, in the place of the one that was not asked for the
+// open returns the text of an earlier document, in the place of the one that no Find needed for the
 // longest time.
 func (f *Finder) open(document int, texts Texts) (*earlierText, error) {
-	f.reads++
-	oldest := &f.earlier[0]
+	var oldest *earlierText
 	for i := range f.earlier {
-		e := &f.earlier[i]
+		e := f.earlier[i]
 		if e.document == document {
-			e.read = f.reads
+			e.find = f.finds
 			return e, nil
 		}
-		if e.read < oldest.read {
+		if e.find < f.finds && (oldest == nil || e.find < oldest.find) {
 			oldest = e
 		}
 	}
-	if oldest.text == nil {
-		oldest.text = f.text.Another()
+	if oldest == nil || len(f.earlier) < spare {
+		oldest = &earlierText{text: f.text.Another()}
+		f.earlier = append(f.earlier, oldest)
 	}
 	var err error
-	oldest.document, oldest.read = 0, f.reads
+	oldest.document, oldest.find = 0, f.finds
 	if oldest.bytes, oldest.ok, err = texts.Read(document, oldest.bytes[:0]); err != nil {
 		return nil, err
 	}
@@ -188,24 +193,21 @@ func (f *Finder) open(document int, texts Texts) (*earlierText, error) {
 	return oldest, nil
 }
 
-// forgetSome forgets those texts that were not asked for the longest time, until the rest is within
-// keptBytes.
+// forgetSome forgets those texts that no Find needed for the longest time, until the rest is within
+// the bounds.
 func (f *Finder) forgetSome() {
 	for {
 		bytes, oldest := 0, -1
 		for i := range f.earlier {
-			e := &f.earlier[i]
-			bytes += len(e.bytes)
-			if len(e.bytes) > 0 && (oldest < 0 || e.read < f.earlier[oldest].read) {
+			bytes += len(f.earlier[i].bytes)
+			if oldest < 0 || f.earlier[i].find < f.earlier[oldest].find {
 				oldest = i
 			}
 		}
-		if bytes <= keptBytes {
+		if bytes <= keptBytes && len(f.earlier) <= spare {
 			return
 		}
-		e := &f.earlier[oldest]
-		e.text.Forget()
-		*e = earlierText{text: e.text}
+		f.earlier = slices.Delete(f.earlier, oldest, oldest+1)
 	}
 }
 
@@ -236,13 +238,13 @@ func (f *Finder) rank(own List, candidates []Candidate) {
 
 // byDocument returns for each ranked candidate its place among them by document.
 func (f *Finder) byDocument() []int {
-	places := make([]int, len(f.ranked))
-	for i := range f.ranked {
-		for j := range f.ranked {
-			if f.ranked[j].Document < f.ranked[i].Document {
-				places[i]++
-			}
-		}
+	places, order := make([]int, len(f.ranked)), make([]int, len(f.ranked))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(f.ranked[i].Document, f.ranked[j].Document) })
+	for place, i := range order {
+		places[i] = place
 	}
 	return places
 }

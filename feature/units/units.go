@@ -45,11 +45,6 @@ func (t *Text) Another() *Text {
 	return &Text{scanner: t.scanner, locator: t.locator, pieces: []piece{{}}}
 }
 
-// Forget gives the memory of the text back.
-func (t *Text) Forget() {
-	*t = Text{scanner: t.scanner, locator: t.locator, pieces: []piece{{}}}
-}
-
 // Read reads a text, which must stay as it is until the next is read.
 func (t *Text) Read(text []byte) {
 	t.text, t.forms, t.ends, t.pieces, t.located = text, t.forms[:0], t.ends[:0], t.pieces[:0], -1
