@@ -49,6 +49,8 @@ type PassageCandidate struct {
 	Num    uint32
 	ID     []byte
 	Record Record
+	// Single: one pick in common is worth a reading.
+	Single bool
 }
 
 // remembered are the picks under which a document is remembered.
@@ -63,6 +65,7 @@ type picking struct {
 	ask        []uint64
 	answers    answers
 	full       []bool   // of each pick: as many as may be named hold it
+	rare       []bool   // of each pick: one document holds it
 	pairs      []uint64 // document<<32 | pick
 	picked     []pickedBy
 	records    records
@@ -71,8 +74,9 @@ type picking struct {
 
 // A pickedBy is a document that holds so many picks.
 type pickedBy struct {
-	num   uint32
-	picks int
+	num    uint32
+	picks  int
+	single bool
 }
 
 // findPassages completes the result of document i, which is kept under the number own. repeated
@@ -111,12 +115,15 @@ func (p *picking) lookup(ask asker, picks []uint64) error {
 		}
 	}
 	p.full = slices.Grow(p.full[:0], len(picks))[:len(picks)]
+	p.rare = slices.Grow(p.rare[:0], len(picks))[:len(picks)]
 	clear(p.full)
+	clear(p.rare)
 	return p.answers.lookup(ask, p.ask)
 }
 
-// choose reads the records of the documents before own that can have a chain of two picks, or, for
-// a short text, one pick.
+// choose reads the records of the documents before own that can have a chain of two picks. One pick
+// is enough for a short text, and if no other document holds it: a stretch of 50 to 90 words has
+// often just one.
 func (p *picking) choose(ask asker, own uint32, short bool) error {
 	p.pairs, p.picked, p.candidates = p.pairs[:0], p.picked[:0], p.candidates[:0]
 	for a, at := range p.at {
@@ -124,7 +131,7 @@ func (p *picking) choose(ask asker, own uint32, short bool) error {
 		for len(docs) > 0 && docs[len(docs)-1] >= own { // added with the group
 			docs = docs[:len(docs)-1]
 		}
-		p.full[at] = len(docs) == MaxHolders
+		p.full[at], p.rare[at] = len(docs) == MaxHolders, len(docs) == 1
 		for _, num := range named(docs) {
 			p.pairs = append(p.pairs, uint64(num)<<32|uint64(at))
 		}
@@ -133,8 +140,10 @@ func (p *picking) choose(ask asker, own uint32, short bool) error {
 	for from, to := 0, 0; from < len(p.pairs); from = to {
 		for to = from; to < len(p.pairs) && p.pairs[to]>>32 == p.pairs[from]>>32; to++ {
 		}
-		if short || p.chained(p.pairs[from:to]) {
-			p.picked = append(p.picked, pickedBy{uint32(p.pairs[from] >> 32), to - from})
+		pairs := p.pairs[from:to]
+		single := short || slices.ContainsFunc(pairs, func(pair uint64) bool { return p.rare[uint32(pair)] })
+		if single || p.chained(pairs) {
+			p.picked = append(p.picked, pickedBy{uint32(pairs[0] >> 32), len(pairs), single})
 		}
 	}
 	if most := maxLists + len(p.full)/listPicks; len(p.picked) > most {
@@ -172,7 +181,7 @@ func (p *picking) read(ask asker) error {
 		if err != nil {
 			return fmt.Errorf("document %d: %w", num, err)
 		}
-		p.candidates = append(p.candidates, PassageCandidate{num, p.records.ids[i], r})
+		p.candidates = append(p.candidates, PassageCandidate{num, p.records.ids[i], r, p.picked[i].single})
 	}
 	return nil
 }

@@ -27,6 +27,7 @@ const (
 type Candidate struct {
 	Document int // its number, from 1; a lower one is earlier. It stays that of this document.
 	List     List
+	Single   bool // one pick in common is worth a reading
 }
 
 // A Passage is a stretch of a text that stands in an earlier document. Places are code points.
@@ -58,7 +59,6 @@ type Finder struct {
 
 	chains    []Chain  // of the candidates
 	ranked    []ranked // the candidates worth a reading
-	short     bool     // the text
 	stretches []Stretch
 }
 
@@ -121,7 +121,7 @@ func (f *Finder) Find(text []byte, own List, candidates []Candidate, texts Texts
 func (f *Finder) reachesOutside(r *ranked) bool {
 	for _, c := range f.chains[r.from:r.to] {
 		within := func(s Stretch) bool { return s.From <= c.From && c.From+c.Words <= s.To }
-		if (c.Picks > 1 || f.short) && !slices.ContainsFunc(f.stretches, within) {
+		if (c.Picks > 1 || r.Single) && !slices.ContainsFunc(f.stretches, within) {
 			return true
 		}
 	}
@@ -213,7 +213,7 @@ func (f *Finder) forgetSome() {
 
 // rank keeps the candidates worth a reading, those with the longest chains first.
 func (f *Finder) rank(own List, candidates []Candidate) {
-	f.ranked, f.chains, f.short = f.ranked[:0], f.chains[:0], own.Len() < ShortText
+	f.ranked, f.chains = f.ranked[:0], f.chains[:0]
 	if len(candidates) == 0 {
 		return
 	}
@@ -225,7 +225,7 @@ func (f *Finder) rank(own List, candidates []Candidate) {
 		for _, chain := range f.chains[r.from:] {
 			r.longest, r.picks = max(r.longest, chain.Words), max(r.picks, chain.Picks)
 		}
-		if r.picks > 1 || r.picks == 1 && f.short {
+		if r.picks > 1 || r.picks == 1 && c.Single {
 			f.ranked = append(f.ranked, r)
 		} else {
 			f.chains = f.chains[:r.from]

@@ -43,7 +43,7 @@ func (p *Passages) Find(doc *dedup.Document, candidates []dedup.PassageCandidate
 		if err != nil {
 			return err
 		}
-		f.candidates = append(f.candidates, passages.Candidate{Document: int(candidates[i].Num), List: list})
+		f.candidates = append(f.candidates, passages.Candidate{Document: int(candidates[i].Num), List: list, Single: candidates[i].Single})
 	}
 	texts := earlierTexts{p.reader, candidates}
 	found, err := f.Finder.Find(doc.Text, doc.Sketch.PickList, f.candidates, texts)
