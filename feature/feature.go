@@ -42,7 +42,9 @@ const (
 	MaxShingle  = shingles.MaxWords
 	MaxDistance = simhash.MaxDistance
 	MinPassage  = twostage.MinPassage
-	MaxPassage  = twostage.MaxPassage
+	// DefaultPassage is the usual Scheme.Passages.
+	DefaultPassage = twostage.DefaultPassage
+	MaxPassage     = twostage.MaxPassage
 	// MaxData is the most bytes of a Sketch's Data.
 	MaxData = method.MaxData
 )

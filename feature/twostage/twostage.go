@@ -47,6 +47,8 @@ type Scheme struct {
 const (
 	MinPassage = passages.Run + 1
 	MaxPassage = 1000
+	// DefaultPassage is usual.
+	DefaultPassage = passages.Least
 )
 
 // Validate reports the first field out of range.

@@ -128,7 +128,7 @@ func (f *options) taskMethod(p *task) error {
 	info, others := p.Scheme.Info(), !p.Scheme.BySegments()
 	return firstGiven(info.Name, []given{
 		{others && f.Rules.Score != dedup.ScoreText, spelled("score")},
-		{others && f.Rules.RemoveMosaics, "--mosaics"},
+		{others && f.Rules.RemoveMosaics, spelled("mosaics")},
 		{f.Rules.Threshold != 0 && info.Threshold == 0, "--threshold"},
 		{f.filterOnly && !info.FilterOnly, "--filter-only"},
 	})

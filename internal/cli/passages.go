@@ -7,20 +7,19 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/firstseen/firstseen/feature"
-	"github.com/firstseen/firstseen/feature/passages"
 )
 
 // registerPassages registers the property of an index that its documents are found by their passages.
 func registerPassages(fs *pflag.FlagSet, s *feature.Scheme) {
-	fs.IntVar(&s.Passages, "passages", 0, fmt.Sprintf("find the passages of so many `words` or more that kept documents have in common with earlier ones, and name these, with places (%d words without a number); chosen when the index is made", passages.Least))
-	fs.Lookup("passages").NoOptDefVal = fmt.Sprint(passages.Least)
+	fs.IntVar(&s.Passages, "passages", 0, fmt.Sprintf("find the passages of so many `words` or more that kept documents have in common with earlier ones, and name these, with places (%d words without a number); chosen when the index is made", feature.DefaultPassage))
+	fs.Lookup("passages").NoOptDefVal = fmt.Sprint(feature.DefaultPassage)
 }
 
 // taskPassages checks --passages and --consumed, after the rules are known.
 func (f *options) taskPassages(p *task) error {
 	switch {
 	case p.Scheme.Passages == 0 && p.Rules.RemoveConsumed:
-		return errors.New("--consumed remove removes what passages leave nothing of: give --passages, too")
+		return errors.New("" + spelled("consumed") + "=remove removes documents of which passages leave nothing: give --passages, too")
 	case p.Scheme.Passages == 0:
 		return nil
 	case f.filterOnly:

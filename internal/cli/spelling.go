@@ -36,6 +36,8 @@ var settings = []setting{
 	{"method", "segments", "count", "segments"},
 	{"method", "segments", "width", "min-width"},
 	{"method", "segments", "score", "score"},
+	{"method", "segments", "mosaics", "mosaics"},
+	{"method", "segments", "consumed", "consumed"},
 	{"method", "shingles", "size", "shingle"},
 	{"method", "simhash", "distance", "distance"},
 	{"method", "simhash imatch", "terms", "terms"},

@@ -71,7 +71,7 @@ func (f *options) taskVerify(p *task) error {
 	case f.filterOnly:
 		return errors.New("--verify reads the earlier text again, and with --filter-only it is unknown which that is")
 	case p.Rules.RemoveMosaics:
-		return errors.New("--verify compares with one earlier text, and --mosaics remove removes by several: give one of the two")
+		return errors.New("--verify compares with one earlier text, and " + spelled("mosaics") + "=remove removes by several: give one of the two")
 	}
 	p.confirming.condition = c
 	p.Rules.Confirm, p.Rules.Verify = c.String(), f.verify.doubtful()

@@ -46,7 +46,8 @@ A document is a duplicate, and removed, if it and an earlier kept one have at le
 longer of the two. It is also a duplicate if 80% of it stands in an earlier one. --report
 names the earlier document. A document that shares less, or quotes a long passage, can be
 related: the report says so, and it is kept. A document assembled from several earlier
-ones is a mosaic; it is kept unless --mosaics remove. Only kept documents are remembered.
+ones is a mosaic; it is kept, but with --method segments:mosaics=remove. Only kept
+documents are remembered.
 
 A score of 1 is a copy; 0.9 is one word changed in fifty; 0.6 is one in ten, or two
 fifths written anew. As Jaccard similarities of runs, 0.67 is 0.5, 0.82 is 0.7 and 0.89
@@ -189,7 +190,7 @@ func refusal(err error) error {
 var choiceWords = map[pipeline.Choice]string{
 	pipeline.ChosenInputs: "other inputs", pipeline.ChosenInputState: "inputs of another size or time",
 	pipeline.ChosenOutputs: "another --out, --out-dir, --report or --rejects", pipeline.ChosenPipe: "a pipe",
-	"annotate": "--annotate otherwise", "rules": "another --threshold, --method, --mosaics or --verify",
+	"annotate": "--annotate otherwise", "rules": "another --threshold, --method or --verify",
 	"format": "another --format, --text-field or --id-field", "max_record": "another --limit record", "replace": "another --same-id",
 	"against": "another --against, or other documents in it", "others": "another --keep", "spans": "--spans otherwise",
 	"window": "another window or --time-field",

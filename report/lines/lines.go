@@ -16,7 +16,6 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
-	"github.com/firstseen/firstseen/report"
 )
 
 // Line is a line of a report, as far as others than its writer need it; see
@@ -38,15 +37,26 @@ type Line struct {
 	Spans     [][2]int `json:"spans"` // characters of the text; nil if none were asked for
 	File      string   `json:"file"`
 
-	Passages []report.Passage `json:"passages"`
-	Left     *int             `json:"left"` // words outside what can be cut of them; nil without passages
-	At       corpus.Place     `json:"line"`
+	Passages []Passage    `json:"passages"`
+	Left     *int         `json:"left"` // words outside what can be cut of them; nil without passages
+	At       corpus.Place `json:"line"`
 }
 
 // Also is another earlier document.
 type Also struct {
 	ID     string `json:"id"`
 	Shared int    `json:"shared"`
+}
+
+// Passage is a stretch of a kept document that stands in an earlier one, in characters.
+type Passage struct {
+	Start   int    `json:"start"`
+	End     int    `json:"end"`
+	Of      string `json:"of"`
+	OfStart int    `json:"of_start"` // both 0 if Inner
+	OfEnd   int    `json:"of_end"`
+	Units   int    `json:"units"` // words
+	Inner   bool   `json:"inner"` // the earlier text was not read: it may go on at both ends
 }
 
 // Verdicts that a line can have.
