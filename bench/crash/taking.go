@@ -26,6 +26,9 @@ func takings() []taking {
 	keep := func(out string, args ...string) []string {
 		return append([]string{"dedup", "-q", "--index", indexDir, "--no-key", "--checkpoint-bytes=60k", "--memtable-keys=1500", "--out", out}, args...)
 	}
+	passages := func(out, report string, args ...string) []string {
+		return append(keep(out, "--passages=14", "--report", report), args...)
+	}
 	within := func(length, out string, args ...string) []string {
 		return append(keep(out, "--window", length, "--time-field", "at"), args...)
 	}
@@ -38,6 +41,13 @@ func takings() []taking {
 			keep("2.jsonl", "--batch", "second", "--same-id", "replace", inputs[1]),
 			forget, compact, cancel,
 			keep("3.jsonl", inputs[0], inputs[1]),
+			forget, compact,
+		}},
+		{"passages", [][]string{
+			passages("1.jsonl", "1.report", "--docs", "3k", "--batch", "first", inputs[0]),
+			passages("2.jsonl", "2.report", "--batch", "second", "--same-id", "replace", inputs[1]),
+			forget, compact, cancel,
+			passages("3.jsonl", "3.report", inputs[0], inputs[1]),
 			forget, compact,
 		}},
 		// A window of a third of the inputs, which come once more and then hours later; its
@@ -219,15 +229,17 @@ func (t *takingTrial) kill(ctx context.Context, i int, after time.Duration) bool
 // look notes what outputs and index hold, and checks the index.
 func (t *takingTrial) look(ctx context.Context) error {
 	for _, args := range t.steps {
-		i := slices.Index(args, "--out") + 1
-		if i == 0 {
-			continue
+		for _, flag := range []string{"--out", "--report"} {
+			i := slices.Index(args, flag) + 1
+			if i == 0 {
+				continue
+			}
+			text, err := os.ReadFile(filepath.Join(t.dir, args[i]))
+			if err != nil {
+				return err
+			}
+			t.came = fmt.Appendf(t.came, "%s %d %x\n", args[i], len(text), sha256.Sum256(text))
 		}
-		text, err := os.ReadFile(filepath.Join(t.dir, args[i]))
-		if err != nil {
-			return err
-		}
-		t.came = fmt.Appendf(t.came, "%s %d %x\n", args[i], len(text), sha256.Sum256(text))
 	}
 	c, err := readContent(ctx, filepath.Join(t.dir, indexDir))
 	t.came = fmt.Appendf(t.came, "%+v\n", c)

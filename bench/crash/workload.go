@@ -98,7 +98,11 @@ func fileWorkloads() []*workload {
 	warc := one("warc", []string{"kept.warc.gz", "dups.jsonl", "bad.jsonl"}, warcIn, "--docs", "3k", often, small)
 	revisit := one("revisit", []string{"kept.warc.gz", "dups.jsonl", "bad.jsonl"}, warcIn, "--docs", "3k", often, small, "--format=warc:revisit,near=keep", "-j", "2")
 	warc.archives, revisit.archives = true, true
-	all := []*workload{merges, slow, growth, gzip, zstd, annotate, linked, keyed, finish, second, stop, filterOnly, warc, revisit}
+	passages := one("passages", outputs, inputs, "--docs", "3k", often, small, "--passages=14", "-j", "2")
+	// Of compressed inputs, the texts of the process before are read again.
+	passagesGzip := one("passages-gzip", outputs, gzipIn, "--docs", "3k", often, small, "--passages=14", "--consumed=remove")
+	passages.rules, passagesGzip.rules = []string{"--passages=14"}, []string{"--passages=14", "--consumed=remove"}
+	all := []*workload{merges, slow, growth, gzip, zstd, annotate, linked, keyed, finish, second, stop, filterOnly, warc, revisit, passages, passagesGzip}
 	for _, method := range []string{"exact", "shingles", "simhash"} {
 		w := one(method, outputs, inputs, "--docs", "3k", often, small, "--method="+method)
 		w.rules = []string{"--method=" + method}
