@@ -14,6 +14,7 @@
 //	go run ./bench speed FILE...   the pipeline in CPU time
 //	go run ./bench scale FILE...   the pipeline on 1, 2, 4 and more processors
 //	go run ./bench passages REPORT INPUT         passages beside a table of all rows of 50 words
+//	go run ./bench cuts REPORT INPUT OUT LIST    what firstseen cut has written, word by word
 //	go run ./bench contamination ITEMS PAGES...  questions planted in pages, and found
 //	go run ./bench methods DIR...  verdicts of the methods against plain forms of their rules
 //
@@ -61,6 +62,7 @@ var commands = map[string]func(ctx context.Context, args []string, out io.Writer
 	"methods":       methods,
 	"contamination": contaminated,
 	"passages":      checkedPassages,
+	"cuts":          checkedCuts,
 }
 
 func main() {

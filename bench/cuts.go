@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/firstseen/firstseen/feature/units"
+	"github.com/firstseen/firstseen/report/lines"
+)
+
+// A madeCut is a line of the list of firstseen cut.
+type madeCut struct {
+	ID         string
+	Start, End int
+	Of         string
+	OfStart    int `json:"of_start"`
+	Dropped    bool
+}
+
+// checkedCuts checks the output of firstseen cut, word by word: what is written of each document are
+// its words without those cut, and each word that was cut stands in an earlier document, written or
+// cut from there likewise. Ids must be distinct.
+func checkedCuts(ctx context.Context, args []string, out io.Writer) error {
+	fs := flag.NewFlagSet("cuts", flag.ContinueOnError)
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	if fs.NArg() != 4 {
+		return fmt.Errorf("want the report, the input, the output of firstseen cut and its list: cuts REPORT INPUT OUT LIST")
+	}
+	c := cutCheck{passages: map[string][]lines.Passage{}, cuts: map[string][]madeCut{}, stands: map[string]*standing{}}
+	removed := map[string]bool{}
+	reports, err := lines.Open(fs.Args()[:1], nil)
+	if err != nil {
+		return err
+	}
+	if err := reports.Each(ctx, func(l *lines.Line) error {
+		c.passages[l.ID], removed[l.ID] = l.Passages, !l.Kept
+		return nil
+	}); err != nil {
+		return err
+	}
+	if err := c.readCuts(fs.Arg(3)); err != nil {
+		return err
+	}
+	docs, err := readTexts(fs.Arg(1))
+	if err != nil {
+		return err
+	}
+	written, err := readTexts(fs.Arg(2))
+	if err != nil {
+		return err
+	}
+	for _, d := range docs {
+		if removed[d.ID] {
+			continue
+		}
+		var after *idText
+		if len(written) > 0 && written[0].ID == d.ID {
+			after, written = &written[0], written[1:]
+		}
+		c.document(d, after)
+	}
+	fmt.Fprintf(out, "%d documents, %d dropped, %d cuts of %d words\n", c.documents, c.dropped, c.made, c.words)
+	fmt.Fprintf(out, "documents of other words than theirs without the cuts: %d; words cut that stand nowhere: %d; unexpected documents: %d\n", c.differ, c.lost, len(written))
+	return nil
+}
+
+type cutCheck struct {
+	passages map[string][]lines.Passage
+	cuts     map[string][]madeCut
+	stands   map[string]*standing
+
+	documents, dropped, made, words, differ, lost int
+}
+
+// standing is a document, and which of its words stand in the output.
+type standing struct {
+	forms  []string
+	starts []int
+	stand  []bool
+}
+
+func (c *cutCheck) readCuts(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // it was only read
+	for dec := json.NewDecoder(f); ; {
+		var m madeCut
+		if err := dec.Decode(&m); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		c.cuts[m.ID] = append(c.cuts[m.ID], m)
+	}
+}
+
+// document checks a document beside what was written of it, nil for nothing.
+func (c *cutCheck) document(d idText, after *idText) {
+	t := units.New()
+	t.Read([]byte(d.Text))
+	s := &standing{starts: startsOf(t), stand: make([]bool, t.Len())}
+	for i := range t.Len() {
+		s.forms = append(s.forms, string(t.Form(i)))
+	}
+	c.documents++
+	c.stands[d.ID] = s
+	if after == nil {
+		if c.dropped++; len(c.cuts[d.ID]) == 0 || !c.cuts[d.ID][0].Dropped {
+			c.differ++
+		}
+		return
+	}
+	var rest []string
+	cut := make([]bool, t.Len())
+	for _, m := range c.cuts[d.ID] {
+		c.made++
+		from, _ := slices.BinarySearch(s.starts, m.Start)
+		to, _ := slices.BinarySearch(s.starts, m.End)
+		c.words += to - from
+		of, first := c.stands[m.Of], c.earlier(d.ID, s, m)
+		for i := from; i < to; i++ {
+			cut[i] = true
+			at := first + i
+			s.stand[i] = of != nil && at >= 0 && at < len(of.forms) && of.stand[at] && of.forms[at] == s.forms[i]
+			if !s.stand[i] {
+				c.lost++
+			}
+		}
+	}
+	for i := range s.forms {
+		if !cut[i] {
+			rest, s.stand[i] = append(rest, s.forms[i]), true
+		}
+	}
+	t.Read([]byte(after.Text))
+	same := t.Len() == len(rest)
+	for i := 0; same && i < len(rest); i++ {
+		same = string(t.Form(i)) == rest[i]
+	}
+	if !same {
+		c.differ++
+	}
+}
+
+// earlier returns by how many words the passage of a cut stands earlier or later in the document it
+// is of.
+func (c *cutCheck) earlier(id string, s *standing, m madeCut) int {
+	for _, p := range c.passages[id] {
+		if p.Start <= m.Start && m.End <= p.End && p.Of == m.Of && p.OfStart == m.OfStart {
+			own, _ := slices.BinarySearch(s.starts, p.Start)
+			of, _ := slices.BinarySearch(c.stands[p.Of].starts, p.OfStart)
+			return of - own
+		}
+	}
+	return -1 << 40
+}

@@ -1,0 +1,79 @@
+package jsonl
+
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+// Cut appends a record to dst without some ranges of its text, which are in bytes of the decoded
+// text, ascending and disjoint. With mark, they stay between >>> and <<<. All other bytes of the
+// record stay as they are.
+func (f Format) Cut(dst, raw []byte, ranges [][2]int, mark bool) ([]byte, error) {
+	p, err := newParser(f.Fields, "")
+	if err != nil {
+		return dst, err
+	}
+	p.block = &corpus.Block{Data: raw}
+	defer p.block.Release()
+	if err := p.scan(raw); err != nil {
+		return dst, err
+	}
+	text := p.targets[p.found(textLiteral, textPath)].value
+	if text.kind != kindString {
+		return dst, fmt.Errorf("field %q is no string", p.fields.Text)
+	}
+	at, from := text.start, 0 // in raw, and how far it is written
+	decoded := 0
+	forward := func(to int) error {
+		for decoded < to && at < text.end {
+			n, size := decodedCharacter(raw[at:text.end])
+			at, decoded = at+n, decoded+size
+		}
+		if decoded != to {
+			return fmt.Errorf("a passage does not begin or end at a character of the text")
+		}
+		return nil
+	}
+	for _, r := range ranges {
+		if err := forward(r[0]); err != nil {
+			return dst, err
+		}
+		dst = append(dst, raw[from:at]...)
+		from = at
+		if err := forward(r[1]); err != nil {
+			return dst, err
+		}
+		if mark {
+			dst = slices.Concat(dst, []byte(">>>"), raw[from:at], []byte("<<<"))
+		}
+		from = at
+	}
+	return append(dst, raw[from:]...), nil
+}
+
+// decodedCharacter returns the length of the character at the beginning of the content of a string, as
+// it is written and as it is decoded.
+func decodedCharacter(b []byte) (written, size int) {
+	switch {
+	case b[0] != '\\':
+		_, size = utf8.DecodeRune(b)
+		return size, size
+	case b[1] != 'u':
+		return 2, 1
+	}
+	out, end, err := decodeString(nil, append(slices.Clone(b[:min(len(b), 12)]), '"'), 0)
+	if err != nil {
+		out, end, err = decodeString(nil, append(slices.Clone(b[:6]), '"'), 0)
+	}
+	if err != nil || end == 0 {
+		return 6, 3
+	}
+	r, size := utf8.DecodeRune(out)
+	if r >= 0x10000 {
+		return 12, size
+	}
+	return 6, size
+}

@@ -1,0 +1,246 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/corpus/parquet"
+	"github.com/firstseen/firstseen/report"
+	"github.com/firstseen/firstseen/report/cut"
+	"github.com/firstseen/firstseen/report/derive"
+	"github.com/firstseen/firstseen/report/lines"
+	"github.com/firstseen/firstseen/report/rows"
+)
+
+const cutLong = `Write the kept documents of a run without passages that stand in earlier ones.
+
+The report is that of firstseen dedup --passages, and the inputs are those of its run, in
+their order: lines of JSON, or Parquet. --remove says which passages go: common ones stand
+in eight documents or more, such as menus and licences, copied ones in fewer. There is no
+default: look at some first with firstseen report show.
+
+A passage is cut from the beginning of its first whole segment to the end of its last, so
+that no word is broken. The earlier document keeps it, and each cut is checked: the words
+must have been met in the earlier document, and that document must be written. A passage of
+a document that is not among the inputs is left.
+
+--list has a line for each cut: id, place in characters of what is cut, the words cut, the
+earlier document with the place there, and the number of documents that have the passage;
+and a line for each dropped document.`
+
+// cutFlags are the choices of firstseen cut.
+type cutFlags struct {
+	rereading
+	options cut.Options
+	report  string
+	remove  string
+	mark    bool
+	list    string
+
+	first *report.Rejected
+	bad   int64
+	all   int64
+}
+
+func newCutCommand() *cobra.Command {
+	var f cutFlags
+	cmd := &cobra.Command{
+		Use:   "cut --report REPORT --remove KIND --out FILE INPUT...",
+		Short: "Cut passages that stand in earlier documents out of kept ones",
+		Long:  cutLong,
+		Example: "  firstseen dedup --passages -r passages.jsonl crawl.jsonl\n" +
+			"  firstseen cut --report passages.jsonl --remove common --out cut.jsonl crawl.jsonl",
+		RunE: f.run,
+	}
+	fs := cmd.Flags()
+	fs.StringVarP(&f.report, "report", "r", "", "report of firstseen dedup --passages over these inputs")
+	fs.StringVar(&f.remove, "remove", "", "passages to cut: common, copied or all")
+	fs.IntVar(&f.options.MinUnits, "min-units", 0, "cut passages of so many words or more only")
+	fs.BoolVar(&f.mark, "mark", false, "keep the passages, between >>> and <<<")
+	fs.IntVar(&f.options.DropBelow, "drop-below", 0, "drop documents of which fewer words are left, such as 50")
+	fs.BoolVar(&f.options.KeepCode, "keep-code", false, "leave documents alone in which more than one character of eight is a symbol")
+	fs.StringVar(&f.list, "list", "", "write what was cut and dropped here: .csv, .tsv or lines of JSON (default the name of --out with .cuts.jsonl behind)")
+	f.register(cmd, "write the documents to this `file`; .gz or .zst compresses; - is standard output")
+	return cmd
+}
+
+// check checks the flags, and finds report and inputs.
+func (f *cutFlags) check(cmd *cobra.Command, args []string) error {
+	f.options.Remove = cut.Kind(f.remove)
+	switch {
+	case f.report == "":
+		return usageError{errors.New("cut: give the report of firstseen dedup --passages with --report")}
+	case !slices.Contains([]cut.Kind{cut.Common, cut.Copied, cut.All}, f.options.Remove):
+		return usageError{errors.New("cut: say with --remove which passages are cut: common (of eight documents or more), copied or all")}
+	case f.mark && f.options.DropBelow > 0:
+		return usageError{errors.New("cut: --mark keeps all documents, and --drop-below drops some: give one of the two")}
+	}
+	if err := f.open(cmd, append([]string{f.report}, args...)); err != nil {
+		return err
+	}
+	if f.list == "" && f.Out != input.Stdin {
+		f.list = f.Out + ".cuts.jsonl"
+	}
+	if err := checkEnding("--list", f.list, holdsJSON, holdsCSV); err != nil {
+		return usageError{err}
+	}
+	return output.CheckOutputs(f.Inputs, "", f.Out, f.list, f.report)
+}
+
+func (f *cutFlags) run(cmd *cobra.Command, args []string) error {
+	if err := f.check(cmd, args); err != nil {
+		return err
+	}
+	f.formats.parquet.Rows = true
+	format, err := f.formats.check(f.Inputs, f.source, f.Out, false)
+	if err != nil {
+		return err
+	}
+	w, err := newCutter(format, f.mark)
+	if err != nil {
+		return err
+	}
+	if err := checkOut(f.Out, format); err != nil {
+		return err
+	}
+	plan := cut.NewPlan(f.options)
+	if err := f.rereading.report.Each(cmd.Context(), plan.Add); err != nil {
+		return err
+	}
+	plan.Ready()
+	if f.list == "" {
+		err = f.write(cmd, plan, w, nil)
+	} else {
+		columns := []string{"id", "start", "end", "units", "of", "of_start", "of_end", "documents", "dropped"}
+		err = writeTable(cmd, f.list, columns, func(t *rows.Table) error { return f.write(cmd, plan, w, t) })
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %s\n", cutSummary(&plan.Counts, f.mark))
+	if f.bad > 0 {
+		return badRecords(f.bad, f.all, format.Noun(), f.first, true)
+	}
+	return nil
+}
+
+// write writes the documents, and what is cut of them to the list, nil for none.
+func (f *cutFlags) write(cmd *cobra.Command, plan *cut.Plan, c *cutter, list *rows.Table) error {
+	create := func() (*output.Writer, error) {
+		w, err := output.Create(f.Out)
+		if err != nil || c.format.Kind() != corpus.AtRandom {
+			return w, err
+		}
+		enclosure, err := c.format.Enclose(f.Inputs, false)
+		if err == nil {
+			err = w.Enclose(enclosure)
+		}
+		if err != nil {
+			err = errors.Join(err, w.Discard())
+		}
+		return w, err
+	}
+	return writeOutput(cmd, create, func(out io.Writer) error {
+		c.out = out.(recordWriter).to
+		again, err := lines.Open([]string{f.report}, nil)
+		if err != nil {
+			return err
+		}
+		begin := func(int) error { return nil }
+		return derive.Each(cmd.Context(), f.documents(), len(f.Inputs), again, begin, func(doc *corpus.Document, line *lines.Line) error {
+			return f.document(plan, c, list, doc, line)
+		})
+	})
+}
+
+// document writes a kept document without what is cut of it.
+func (f *cutFlags) document(plan *cut.Plan, c *cutter, list *rows.Table, doc *corpus.Document, line *lines.Line) error {
+	f.all++
+	switch {
+	case doc.Bad != nil:
+		if f.bad++; f.first == nil {
+			f.first = report.Reject(doc.Bad)
+		}
+		return nil
+	case doc.Other || doc.Empty || line != nil && !line.Kept:
+		return nil
+	}
+	cuts, drop, err := plan.Document(string(doc.ID), doc.Text, line)
+	if err != nil {
+		return err
+	}
+	for i := range cuts {
+		q := &cuts[i]
+		if list != nil {
+			if err := list.Write(string(doc.ID), q.FirstChar, q.EndChar, q.Units, q.Passage.Of, q.Passage.OfStart, q.Passage.OfEnd, q.Documents, drop); err != nil {
+				return err
+			}
+		}
+	}
+	if drop {
+		return nil
+	}
+	return c.write(doc, cuts)
+}
+
+// A cutter writes records without ranges of their texts.
+type cutter struct {
+	format corpus.Format
+	cut    func(dst, raw, text []byte, ranges [][2]int, mark bool) ([]byte, error)
+	mark   bool
+	out    *output.Writer
+	buf    []byte
+	ranges [][2]int
+}
+
+func newCutter(format corpus.Format, mark bool) (*cutter, error) {
+	c := &cutter{format: format, mark: mark}
+	switch f := format.(type) {
+	case jsonl.Format:
+		c.cut = func(dst, raw, _ []byte, ranges [][2]int, mark bool) ([]byte, error) {
+			return f.Cut(dst, raw, ranges, mark)
+		}
+	case parquet.Format:
+		c.cut = f.Cut
+	default:
+		return nil, usageError{errors.New("cut writes lines of JSON and Parquet: for other formats, firstseen report attributes lists the passages")}
+	}
+	return c, nil
+}
+
+func (c *cutter) write(doc *corpus.Document, cuts []cut.Cut) (err error) {
+	if len(cuts) == 0 {
+		return c.format.Keep(c.out, doc.Raw)
+	}
+	c.ranges = c.ranges[:0]
+	for i := range cuts {
+		c.ranges = append(c.ranges, [2]int{cuts[i].Start, cuts[i].End})
+	}
+	if c.buf, err = c.cut(c.buf[:0], doc.Raw, doc.Text, c.ranges, c.mark); err != nil {
+		return fmt.Errorf("cutting %q: %w", doc.ID, err)
+	}
+	return c.format.Keep(c.out, c.buf)
+}
+
+func cutSummary(n *cut.Counts, mark bool) string {
+	what := "cut"
+	if mark {
+		what = "marked"
+	}
+	line := fmt.Sprintf("%d passages %s at segment ends, %.1f%% of the words of %d kept documents", n.Cut, what, 100*float64(n.CutWords)/float64(max(n.Words, 1)), n.Documents)
+	if n.Dropped > 0 {
+		line += fmt.Sprintf("; %d documents dropped", n.Dropped)
+	}
+	if n.Absent+n.Unsegmented > 0 {
+		line += fmt.Sprintf("; left as they are: %d with no whole segment, %d whose earlier document is not written before them", n.Unsegmented, n.Absent)
+	}
+	return line
+}
