@@ -9,6 +9,7 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/report/cut"
 	"github.com/firstseen/firstseen/report/derive"
 	"github.com/firstseen/firstseen/report/lines"
 	"github.com/firstseen/firstseen/report/rows"
@@ -140,7 +141,12 @@ func attributeNames(dir string, args []string, inputs []input.Input) ([]string, 
 }
 
 func writeAttributes(cmd *cobra.Command, source *corpus.Source, names []string, report *lines.Reports, dir string) error {
-	return derive.Attributes(cmd.Context(), source, names, report, dir, func(w *output.Writer) { tellAside(cmd.ErrOrStderr(), w) })
+	plan := cut.NewPlan(cut.Options{})
+	if err := report.Each(cmd.Context(), plan.Add); err != nil {
+		return err
+	}
+	plan.Ready()
+	return derive.Attributes(cmd.Context(), source, names, report, plan.Documents, dir, func(w *output.Writer) { tellAside(cmd.ErrOrStderr(), w) })
 }
 
 func newKeptCommand() *cobra.Command {

@@ -39,11 +39,12 @@ type Options struct {
 	DropBelow int
 }
 
-// A Plan knows the passages of a report. Its memory is some 50 bytes for each. It is not for
+// A Plan knows the passages of a report. Its memory is some 120 bytes for each. It is not for
 // concurrent use.
 type Plan struct {
 	options Options
 	sources map[string]*source // by id
+	traced  map[string][]traced
 	text    *units.Text
 	starts  []int // of the words of the text, in characters
 
@@ -52,8 +53,16 @@ type Plan struct {
 
 // A source is an earlier document, with the stretches of it that stand in later ones.
 type source struct {
-	starts, ends []int // of all, each sorted by itself
+	starts, ends []int // of those traced to it, each sorted by itself
 	stretches    []stretch
+}
+
+// A traced passage has also the first document with it. The tenth page of a site may have its menu
+// from the third, which has it from the first.
+type traced struct {
+	start, end           int
+	first                *source
+	firstStart, firstEnd int
 }
 
 // A stretch is that of a passage, in characters of the earlier document.
@@ -75,7 +84,7 @@ type Counts struct {
 
 // NewPlan returns an empty Plan.
 func NewPlan(o Options) *Plan {
-	return &Plan{options: o, sources: map[string]*source{}, text: units.New()}
+	return &Plan{options: o, sources: map[string]*source{}, traced: map[string][]traced{}, text: units.New()}
 }
 
 // Add takes a line of the report.
@@ -96,10 +105,27 @@ func (p *Plan) Add(l *lines.Line) error {
 			s = new(source)
 			p.sources[q.Of] = s
 		}
-		s.starts, s.ends = append(s.starts, q.OfStart), append(s.ends, q.OfEnd)
 		s.stretches = append(s.stretches, stretch{start: q.OfStart, end: q.OfEnd})
+		t := p.trace(q, s)
+		t.first.starts, t.first.ends = append(t.first.starts, t.firstStart), append(t.first.ends, t.firstEnd)
+		p.traced[l.ID] = append(p.traced[l.ID], t)
 	}
 	return nil
+}
+
+// trace finds the first document with a passage, which stands in s. Lines come in the order of
+// documents, so those of s are known. A passage that covers the middle of this one leads on.
+func (p *Plan) trace(q *lines.Passage, s *source) traced {
+	t := traced{q.Start, q.End, s, q.OfStart, q.OfEnd}
+	middle := q.OfStart + (q.OfEnd-q.OfStart)/2
+	for _, of := range p.traced[q.Of] {
+		if of.start <= middle && middle < of.end {
+			shift := of.firstStart - of.start
+			t.first, t.firstStart, t.firstEnd = of.first, max(q.OfStart+shift, of.firstStart), min(q.OfEnd+shift, of.firstEnd)
+			t.firstEnd = max(t.firstEnd, t.firstStart+1)
+		}
+	}
+	return t
 }
 
 // Ready is called behind the last line.
@@ -126,6 +152,17 @@ func (s *source) documents(start, end int) int {
 	begun, _ := slices.BinarySearch(s.starts, middle+1)
 	over, _ := slices.BinarySearch(s.ends, middle+1)
 	return 1 + begun - over
+}
+
+// Documents is in how many documents a passage of a document stands, by the report: those with one
+// that overlaps its middle in the first document with it, and that one.
+func (p *Plan) Documents(id string, q *lines.Passage) int {
+	for _, t := range p.traced[id] {
+		if t.start == q.Start && t.end == q.End {
+			return t.first.documents(t.firstStart, t.firstEnd)
+		}
+	}
+	return 2 // the earlier text was not read
 }
 
 // find returns the stretch of a passage.
@@ -218,7 +255,7 @@ func (p *Plan) cuts(line *lines.Line) (cuts []Cut, err error) {
 			continue
 		}
 		s := p.sources[q.Of]
-		n := s.documents(q.OfStart, q.OfEnd)
+		n := p.Documents(line.ID, q)
 		if common := n >= dedup.MaxHolders; p.options.Remove == Common && !common || p.options.Remove == Copied && common {
 			continue
 		}

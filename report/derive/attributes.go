@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/corpus"
@@ -23,6 +24,11 @@ const (
 	Mosaic  = "firstseen__mosaic"  // likewise, of one made of several
 	Shared  = "firstseen__shared"  // the passages that the earlier document has; 1
 	Bad     = "firstseen__bad"     // for a bad record; 1
+	// Passage has the passages that stand in earlier documents, with their words; the other two are
+	// lists beside it: the earlier document of each, and in how many documents it stands.
+	Passage      = "firstseen__passage"
+	PassageOf    = "firstseen__passage_of"
+	PassageCount = "firstseen__passage_count"
 )
 
 // ErrNoSpans is returned for a report written without the spans of shared passages.
@@ -41,13 +47,16 @@ func (s span) MarshalJSON() ([]byte, error) {
 
 // row is a line of a file of attributes.
 type row struct {
-	ID         string            `json:"id"`
-	Attributes map[string][]span `json:"attributes"`
+	ID         string         `json:"id"`
+	Attributes map[string]any `json:"attributes"`
 }
 
+// Count is in how many documents a passage stands.
+type Count func(id string, p *lines.Passage) int
+
 // rowOf is the row of a record with its line of the report, nil for none.
-func rowOf(doc *corpus.Document, line *lines.Line) (r row, err error) {
-	r.ID, r.Attributes = string(doc.ID), map[string][]span{}
+func rowOf(doc *corpus.Document, line *lines.Line, count Count) (r row, err error) {
+	r.ID, r.Attributes = string(doc.ID), map[string]any{}
 	if doc.Bad != nil {
 		r.Attributes[Bad] = []span{{0, 0, 1}}
 		return r, nil
@@ -65,14 +74,29 @@ func rowOf(doc *corpus.Document, line *lines.Line) (r row, err error) {
 	case line.Verdict == "mosaic":
 		r.Attributes[Mosaic] = whole
 	}
-	if line.Spans == nil {
-		return r, ErrNoSpans
+	var shared, passages []span
+	var of []string
+	var counts []int
+	for i := range line.Passages {
+		p := &line.Passages[i]
+		passages, of, counts = append(passages, span{p.Start, p.End, float64(p.Units)}), append(of, p.Of), append(counts, count(line.ID, p))
 	}
 	for _, s := range line.Spans {
-		if s[0] < 0 || s[0] > s[1] || s[1] > length {
+		shared = append(shared, span{s[0], s[1], 1})
+	}
+	for _, s := range slices.Concat(shared, passages) {
+		if s.Start < 0 || s.Start > s.End || s.End > length {
 			return r, fmt.Errorf("%w; the passages of %q do not lie in its text", ErrOther, line.ID)
 		}
-		r.Attributes[Shared] = append(r.Attributes[Shared], span{s[0], s[1], 1})
+	}
+	if len(passages) > 0 {
+		r.Attributes[Passage], r.Attributes[PassageOf], r.Attributes[PassageCount] = passages, of, counts
+	}
+	switch {
+	case len(shared) > 0:
+		r.Attributes[Shared] = shared
+	case line.Spans == nil && line.Verdict != "unique":
+		return r, ErrNoSpans
 	}
 	return r, nil
 }
@@ -91,7 +115,7 @@ func AttributesName(name string) string {
 // Attributes writes, for every input, a file of its name in names below dir with a row for every
 // record, in their order. Existing files are replaced, each in one step. opened is called with
 // every file begun.
-func Attributes(ctx context.Context, source *corpus.Source, names []string, report *lines.Reports, dir string, opened func(*output.Writer)) (err error) {
+func Attributes(ctx context.Context, source *corpus.Source, names []string, report *lines.Reports, count Count, dir string, opened func(*output.Writer)) (err error) {
 	var out *output.Writer
 	defer func() {
 		if out != nil {
@@ -121,7 +145,7 @@ func Attributes(ctx context.Context, source *corpus.Source, names []string, repo
 	var buf bytes.Buffer
 	lines := json.NewEncoder(&buf)
 	lines.SetEscapeHTML(false)
-	err = Each(ctx, source, len(names), report, begin, writeRow(&buf, lines, &out))
+	err = Each(ctx, source, len(names), report, begin, writeRow(&buf, lines, &out, count))
 	if err != nil {
 		return fmt.Errorf("writing attributes: %w", err)
 	}
@@ -129,9 +153,9 @@ func Attributes(ctx context.Context, source *corpus.Source, names []string, repo
 }
 
 // writeRow returns a function that writes the row of a record to the open file.
-func writeRow(buf *bytes.Buffer, enc *json.Encoder, out **output.Writer) func(*corpus.Document, *lines.Line) error {
+func writeRow(buf *bytes.Buffer, enc *json.Encoder, out **output.Writer, count Count) func(*corpus.Document, *lines.Line) error {
 	return func(doc *corpus.Document, line *lines.Line) error {
-		r, err := rowOf(doc, line)
+		r, err := rowOf(doc, line, count)
 		if err != nil {
 			return err
 		}
