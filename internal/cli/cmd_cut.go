@@ -29,8 +29,8 @@ default: look at some first with firstseen report show.
 
 A passage is cut from the beginning of its first whole segment to the end of its last, so
 that no word is broken. The earlier document keeps it, and each cut is checked: the words
-must have been met in the earlier document, and that document must be written. A passage of
-a document that is not among the inputs is left.
+must have been met in the earlier document, and that document must be written. If it is
+not among the inputs, the passage is left.
 
 --list has a line for each cut: id, place in characters of what is cut, the words cut, the
 earlier document with the place there, and the number of documents that have the passage;
