@@ -43,11 +43,12 @@ func main() {
 	version := flag.String("version", "", "version, such as 0.2.0")
 	out := flag.String("out", "dist", "folder of the wheels")
 	only := flag.String("only", "", "one platform, such as linux/amd64 (default all)")
+	programs := flag.String("programs", "", "keep the programs in this folder too, as linux-amd64/firstseen")
 	flag.Parse()
 	made := 0
 	for _, p := range platforms {
 		if *only == "" || *only == p.os+"/"+p.arch {
-			path, err := p.wheel(*version, *out)
+			path, err := p.wheel(*version, *out, *programs)
 			if err != nil {
 				fmt.Fprintln(os.Stderr, "wheel:", err)
 				os.Exit(1)
@@ -62,12 +63,19 @@ func main() {
 	}
 }
 
-// wheel makes the wheel of a platform in a folder. It runs at the root of the repository.
-func (p platform) wheel(version, out string) (path string, err error) {
+// wheel makes the wheel of a platform in a folder, and keeps the program in another if that is
+// named. It runs at the root of the repository.
+func (p platform) wheel(version, out, programs string) (path string, err error) {
 	if version == "" || strings.Trim(version, "0123456789.abrcdevpost") != "" {
 		return "", fmt.Errorf("-version %q is none of Python: give one such as 0.2.0 or 0.2.0rc1", version)
 	}
-	program, err := p.build(version)
+	if programs == "" {
+		if programs, err = os.MkdirTemp("", "wheel"); err != nil {
+			return "", err
+		}
+		defer os.RemoveAll(programs)
+	}
+	program, err := p.build(version, filepath.Join(programs, p.os+"-"+p.arch, p.program()))
 	if err != nil {
 		return "", err
 	}
@@ -85,17 +93,23 @@ func (p platform) wheel(version, out string) (path string, err error) {
 	return path, os.Rename(path+".partial", path)
 }
 
-// build returns the program. The state of the checkout is left out of it.
-func (p platform) build(version string) ([]byte, error) {
-	dir, err := os.MkdirTemp("", "wheel")
+// program is the name of the program on the platform.
+func (p platform) program() string {
+	if p.os == "windows" {
+		return "firstseen.exe"
+	}
+	return "firstseen"
+}
+
+// build makes the program at a path and returns it. The state of the checkout is left out of it.
+func (p platform) build(version, path string) ([]byte, error) {
+	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "firstseen")
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", path,
 		"-ldflags=-s -w -X github.com/firstseen/firstseen/internal/cli.version="+version, ".")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.os, "GOARCH="+p.arch)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOAMD64=v1", "GOFLAGS=", "GOOS="+p.os, "GOARCH="+p.arch)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build for %s/%s: %w\n%s", p.os, p.arch, err, text)
 	}
@@ -104,10 +118,7 @@ func (p platform) build(version string) ([]byte, error) {
 
 // assemble returns the wheel of a program.
 func (p platform) assemble(version string, program []byte) ([]byte, error) {
-	info, script := "firstseen-"+version+".dist-info/", "firstseen-"+version+".data/scripts/firstseen"
-	if p.os == "windows" {
-		script += ".exe"
-	}
+	info, script := "firstseen-"+version+".dist-info/", "firstseen-"+version+".data/scripts/"+p.program()
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
 		return nil, err

@@ -108,7 +108,7 @@ func checkRecord(t *testing.T, files map[string][]byte) {
 
 func TestVersionIsRefused(t *testing.T) {
 	for _, version := range []string{"", "v1.0", "../x", "1.0-5"} {
-		if _, err := platforms[0].wheel(version, t.TempDir()); err == nil {
+		if _, err := platforms[0].wheel(version, t.TempDir(), ""); err == nil {
 			t.Errorf("version %q makes a wheel", version)
 		}
 	}
@@ -123,11 +123,11 @@ func TestInstalledWheel(t *testing.T) {
 	p := here(t)
 	t.Chdir("../..")
 	dist, again := t.TempDir(), t.TempDir()
-	path, err := p.wheel("1.2.3", dist)
+	path, err := p.wheel("1.2.3", dist, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := p.wheel("1.2.3", again)
+	second, err := p.wheel("1.2.3", again, "")
 	if err != nil {
 		t.Fatal(err)
 	}
