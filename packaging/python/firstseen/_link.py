@@ -81,6 +81,10 @@ class Socket:
         return Error(f"{self._address}: the server closed the connection: send the unanswered documents again")
 
     def close(self) -> None:
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)  # wakes a writer
+        except OSError:
+            pass
         self._socket.close()
 
 

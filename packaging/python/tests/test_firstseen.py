@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import pickle
+import re
 import signal
 import socket
 import subprocess
@@ -200,8 +201,8 @@ class FailureTest(Case):
                     print(v.doc[0], v.kept, flush=True)
         """)
         index = str(self.folder / "seen")
-        child = subprocess.Popen([sys.executable, "-c", script, index], stdout=subprocess.PIPE, stderr=subprocess.PIPE, process_group=0) \
-            if sys.version_info >= (3, 11) else subprocess.Popen([sys.executable, "-c", script, index], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        command = [sys.executable, "-c", script, index]
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         lines = [child.stdout.readline() for _ in range(500)]
         os.killpg(child.pid, signal.SIGINT)
         rest, errors = child.communicate(timeout=30)
@@ -256,6 +257,15 @@ class DedupTest(Case):
         with self.assertRaisesRegex(firstseen.Error, "nothing.jsonl") as caught:
             firstseen.dedup(self.folder / "nothing.jsonl", out=self.folder / "x.jsonl")
         self.assertIn(caught.exception.code, (1, 2))
+
+    def test_howto(self):
+        """The code of the how-to runs, and prints what it should."""
+        page = (Path(__file__).parents[3] / "docs" / "howto.md").read_text(encoding="utf-8")
+        pieces = re.findall(r"```python\n(.*?)```", page.split("\n## Python\n")[1].split("\n## ")[0], re.S)
+        (self.folder / "in").mkdir()
+        (self.folder / "in" / "a.jsonl").write_text("".join(json.dumps({"text": t}) + "\n" for t in texts(3) + texts(2)))
+        got = [subprocess.run([sys.executable, "-c", p], cwd=self.folder, capture_output=True, text=True, check=True).stdout for p in pieces]
+        self.assertEqual(got, ["store ('a', 'A text of some length, with pieces.')\nduplicate of a 1\n", "3 2\n"])
 
     def test_main(self):
         done = subprocess.run([sys.executable, "-m", "firstseen", "version"], capture_output=True, text=True)
