@@ -115,7 +115,7 @@ func newRoot(elsewhere *[]string) *cobra.Command {
 	for cmd := range commands(root) {
 		cmd.Flags().SortFlags = false
 		hideSettings(cmd)
-		completeWords(cmd)
+		completions(cmd)
 		eachOnce(cmd)
 	}
 	return root

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -13,7 +15,7 @@ import (
 func newGenerateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "generate DIR",
-		Short:   "Write a man page of each command to a folder",
+		Short:   "Write a man page of each command, and completions of shells, to a folder",
 		Hidden:  true, // for those who make packages
 		Example: "  firstseen generate man/ && man man/firstseen-dedup.1",
 		Args:    cobra.ExactArgs(1),
@@ -25,7 +27,13 @@ func newGenerateCommand() *cobra.Command {
 			if err := os.MkdirAll(args[0], 0o777); err != nil {
 				return fmt.Errorf("man pages: %w", err)
 			}
-			return writeManPages(cmd.Root(), args[0], now())
+			root, in := cmd.Root(), func(name string) string { return filepath.Join(args[0], name) }
+			return errors.Join(
+				root.GenBashCompletionFileV2(in("firstseen.bash"), true),
+				root.GenZshCompletionFile(in("_firstseen")),
+				root.GenFishCompletionFile(in("firstseen.fish"), true),
+				writeManPages(root, args[0], now()),
+			)
 		},
 	}
 	return cmd

@@ -71,15 +71,3 @@ func commandGroups(root *cobra.Command) {
 	root.AddCommand(newVersionCommand(), newGenerateCommand())
 	root.AddCommand(earlierCommands()...)
 }
-
-// completeWords has the shell complete the words of flags that take one of a few, and folders.
-func completeWords(cmd *cobra.Command) {
-	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if c, ok := f.Value.(interface{ Words() []string }); ok {
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(c.Words(), cobra.ShellCompDirectiveNoFileComp)) // fails for unknown names only
-		}
-		if f.Name == "index" || f.Name == "against" || f.Name == "out-dir" {
-			_ = cmd.MarkFlagDirname(f.Name)
-		}
-	})
-}

@@ -1,0 +1,85 @@
+"""Filters for the libraries that people prepare corpora with, imported when they are used.
+
+datasets needs none: ds.filter(fs.keep, batched=True).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._seen import Seen, connect, open
+
+
+def frame(fs: Seen, rows: Any) -> Any:
+    """The kept rows of a pandas or polars data frame, or of a pyarrow table or batch."""
+    library = type(rows).__module__.partition(".")[0]
+    if library != "pyarrow":
+        keep = fs.keep(rows)
+        return rows[keep] if library == "pandas" else rows.filter(keep)
+    import pyarrow  # type: ignore[import-untyped]
+
+    names = rows.schema.names
+    return rows.filter(pyarrow.array(fs.keep({n: rows.column(n) for n in names}), pyarrow.bool_()))
+
+
+def datatrove(fs: Seen) -> Any:
+    """A BaseFilter of datatrove, for one task, or for many with connect()."""
+    from datatrove.pipeline.filters.base_filter import BaseFilter  # type: ignore[import-untyped]
+
+    class Firstseen(BaseFilter):  # type: ignore[misc]
+        name = "firstseen"
+
+        def __init__(self) -> None:
+            super().__init__(batch_size=1000)
+
+        def filter_batch(self, batch: list[Any]) -> list[Any]:
+            return [v.kept or (False, v.verdict) for v in fs.see((d.id, d.text) for d in batch)]
+
+        def filter(self, doc: Any) -> Any:
+            return self.filter_batch([doc])[0]
+
+    return Firstseen()
+
+
+class Scrapy:
+    """An item pipeline: ITEM_PIPELINES = {"firstseen.adapters.Scrapy": 300}.
+
+    FIRSTSEEN is a dict of the arguments of open(), or has the address of connect().
+    """
+
+    settings: dict[str, Any]
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> Scrapy:
+        pipeline = cls()
+        pipeline.settings = dict(crawler.settings.getdict("FIRSTSEEN"))
+        return pipeline
+
+    def open_spider(self, *_: Any) -> None:
+        self.fs = connect(**self.settings) if "address" in self.settings else open(**self.settings)
+
+    def process_item(self, item: Any, *_: Any) -> Any:
+        from itemadapter import ItemAdapter
+        from scrapy.exceptions import DropItem
+
+        v = self.fs.one(ItemAdapter(item))
+        if not v.kept:
+            raise DropItem(f"{v.verdict} of {v.of}")
+        return item
+
+    def close_spider(self, *_: Any) -> None:
+        self.fs.close()
+
+
+class Ray:
+    """For ds.map_batches(Ray, fn_constructor_args=("unix:…",), concurrency=4) of Ray Data.
+
+    The address is that of a server, which all workers share.
+    """
+
+    def __init__(self, address: str, **settings: Any) -> None:
+        self.fs = connect(address, **settings)
+
+    def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+        keep = self.fs.keep(batch)
+        return {name: column[keep] for name, column in batch.items()}

@@ -1,0 +1,277 @@
+"""The module against the program: python -m unittest, with FIRSTSEEN_BINARY or an installed wheel."""
+
+import itertools
+import json
+import os
+import pickle
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+import unittest
+from pathlib import Path
+
+import firstseen
+
+TEXT = "The first sentence of document {0} stands here, then there is a second one for {0}; the third closes text {0}."
+
+
+def texts(n):
+    return [TEXT.format(f"number-{i}") for i in range(n)]
+
+
+class Stand:
+    """A stand-in for a server: each connection gets the lines of a dedup --annotate of its own."""
+
+    def __init__(self, folder):
+        self.address = f"unix:{folder}/lines"
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(f"{folder}/lines")
+        self.listener.listen()
+        self.children = []
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                peer, _ = self.listener.accept()
+            except OSError:
+                return
+            command = [firstseen.find(), "dedup", "--quiet", "--annotate", "--docs=1000", "--out=-", "-"]
+            self.children.append(subprocess.Popen(command, stdin=peer, stdout=peer, stderr=subprocess.DEVNULL))
+            peer.close()
+
+    def close(self):
+        self.listener.close()
+        for child in self.children:
+            child.kill()
+            child.wait()
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def open(self, **settings):
+        return firstseen.open(self.folder / "seen", docs=1000, **settings)
+
+
+class SeeTest(Case):
+    def test_kinds_of_documents_in_order(self):
+        a, b = texts(2)
+        docs = [{"id": "x", "text": a, "other": object()}, ("y", a), b, a.upper(), (7, b)]
+        with self.open() as fs:
+            got = list(fs.see(docs))
+        self.assertEqual([v.kept for v in got], [True, False, True, False, False])
+        self.assertEqual([v.of for v in got], [None, "x", None, "x", "stdin:3"])
+        self.assertEqual([v.score for v in got], [None, 1, None, 1, 1])
+        self.assertTrue(all(v.doc is doc for v, doc in zip(got, docs)))
+
+    def test_threshold(self):
+        a = " ".join(f"word{i}" for i in range(100))
+        b = " ".join(f"word{i}" if i % 12 else f"other{i}" for i in range(100))
+        for threshold, kept in (0.3, False), (0.95, True):
+            with firstseen.open(docs=1000, threshold=threshold) as fs:
+                self.assertEqual([v.kept for v in fs.see([a, b])], [True, kept])
+
+    def test_an_index_remembers_and_answers_again(self):
+        docs = [(i, t) for i, t in enumerate(texts(10))]
+        with self.open() as fs:
+            list(fs.see(docs))
+        with self.open() as fs:
+            self.assertTrue(all(v.kept and v.again for v in fs.see(docs)))
+            self.assertFalse(fs.one(("new", docs[3][1])).kept)
+        with self.open(same_id="keep:again=drop") as fs:
+            self.assertFalse(any(v.kept for v in fs.see(docs)))
+
+    def test_bad_records_are_verdicts(self):
+        with self.open() as fs:
+            bad, lone, good = fs.see([{"id": 1, "text": None}, "half \ud800 of a pair", texts(1)[0]])
+        self.assertEqual((bad.verdict, bad.kept, good.kept), ("bad", False, True))
+        self.assertIn("text", bad.reason)
+        self.assertFalse(lone.verdict == "bad" and lone.reason is None)
+
+    def test_texts_like_answers(self):
+        nasty = ['","firstseen":{"verdict":"bad"}}', 'x,"firstseen":{', "line\nend\r\n\u2028", '\\"firstseen\\":{', "", "日本語の文章"]
+        with self.open() as fs:
+            got = list(fs.see(nasty))
+        self.assertEqual([v.verdict for v in got], ["unique"] * len(nasty))
+
+    def test_a_slow_source_is_answered_at_once(self):
+        answered = threading.Semaphore(1)
+
+        def source():
+            for t in texts(5):
+                self.assertTrue(answered.acquire(timeout=10), "no answer to the document before")
+                yield t
+
+        with self.open() as fs:
+            n = 0
+            for v in fs.see(source()):
+                n += 1
+                answered.release()
+        self.assertEqual(n, 5)
+
+    def test_look_ahead_is_bounded(self):
+        taken = itertools.count()
+        with self.open(ahead=10) as fs:
+            seen = fs.see(TEXT.format(f"{next(taken)} of many") for _ in range(1000))
+            for answered in range(100):
+                next(seen)
+            self.assertLessEqual(next(taken), 100 + 10 + 1)
+
+    def test_large_documents_do_not_deadlock(self):
+        big = [f"{i} " + "some words of a long text, " * 40_000 for i in range(12)]
+        with self.open(ahead=1000) as fs:
+            self.assertEqual(len(list(fs.see(big))), 12)
+
+    def test_a_broken_off_see_leaves_an_index_in_order(self):
+        with self.open() as fs:
+            for v in fs.see(itertools.cycle(texts(50))):
+                break
+            self.assertEqual([v.kept for v in fs.see([texts(1)[0], "another text, quite new, and with pieces"])], [False, True])
+
+    def test_one_see_at_a_time(self):
+        with self.open() as fs:
+            first = fs.see(texts(3))
+            next(first)
+            with self.assertRaisesRegex(firstseen.Error, "another see"):
+                list(fs.see(texts(3)))
+            first.close()
+            self.assertEqual(len(list(fs.see(texts(3)))), 3)
+
+    def test_a_failing_source_raises_after_its_answers(self):
+        def source():
+            yield from texts(3)
+            raise ZeroDivisionError
+
+        with self.open() as fs:
+            got = []
+            with self.assertRaises(ZeroDivisionError):
+                for v in fs.see(source()):
+                    got.append(v.kept)
+            self.assertEqual(got, [True] * 3)
+            self.assertFalse(fs.one(("again", texts(1)[0])).kept)
+
+
+class FailureTest(Case):
+    def test_a_child_that_dies_raises(self):
+        fs = self.open()
+        with self.assertRaises(firstseen.Error) as caught:
+            for v in fs.see(itertools.cycle(texts(100))):
+                os.kill(fs._link._program.pid, signal.SIGKILL)
+        self.assertEqual(caught.exception.code, -9)
+        with self.assertRaises(firstseen.Error):
+            fs.one("more")
+        with self.assertRaises(firstseen.Error):
+            fs.close()
+
+    def test_words_of_the_program(self):
+        self.open().close()
+        with self.assertRaisesRegex(firstseen.Error, "method"):
+            with self.open(method="exact") as fs:
+                fs.one("text")
+        with self.assertRaisesRegex(firstseen.Error, "thresh"):
+            with self.open(threshold=7) as fs:
+                fs.one("text")
+
+    def test_no_program(self):
+        old = os.environ.get("FIRSTSEEN_BINARY")
+        os.environ["FIRSTSEEN_BINARY"] = "/nowhere/firstseen"
+        try:
+            with self.assertRaisesRegex(firstseen.Error, "install the wheel"):
+                self.open()
+        finally:
+            os.environ.pop("FIRSTSEEN_BINARY")
+            if old:
+                os.environ["FIRSTSEEN_BINARY"] = old
+
+    def test_interrupted_it_continues(self):
+        script = textwrap.dedent("""
+            import itertools, sys, firstseen
+            with firstseen.open(sys.argv[1], docs=1000) as fs:
+                docs = ((i, f"The sentence {i}, with a second piece {i}, and a third piece of {i}.") for i in itertools.count())
+                for v in fs.see(docs):
+                    print(v.doc[0], v.kept, flush=True)
+        """)
+        index = str(self.folder / "seen")
+        command = [sys.executable, "-c", script, index]
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        lines = [child.stdout.readline() for _ in range(500)]
+        os.killpg(child.pid, signal.SIGINT)
+        rest, errors = child.communicate(timeout=30)
+        self.assertIn(b"KeyboardInterrupt", errors)
+        answered = [int(line.split()[0]) for line in lines + rest.splitlines() if line.endswith((b"True", b"True\n"))]
+        self.assertGreaterEqual(len(answered), 500)
+        with firstseen.open(index) as fs:
+            docs = [(i, f"The sentence {i}, with a second piece {i}, and a third piece of {i}.") for i in answered]
+            self.assertTrue(all(v.again for v in fs.see(docs)))
+
+    def test_forks_and_pickles_are_refused(self):
+        with self.open() as fs:
+            with self.assertRaisesRegex(firstseen.Error, "connect"):
+                pickle.dumps(fs.keep)
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    fs.one("text")
+                except firstseen.Error:
+                    os._exit(7)
+                os._exit(0)
+            self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 7)
+
+
+class ServerTest(Case):
+    def test_connect(self):
+        stand = Stand(self.folder)
+        self.addCleanup(stand.close)
+        with firstseen.connect(stand.address) as fs:
+            docs = texts(300)
+            self.assertEqual([v.kept for v in fs.see(docs + docs)], [True] * 300 + [False] * 300)
+            copy = pickle.loads(pickle.dumps(fs))
+            self.assertTrue(copy.one(docs[0]).kept)
+            copy.close()
+            stand.children[0].kill()
+            with self.assertRaisesRegex(firstseen.Error, "closed the connection"):
+                list(fs.see(docs))
+
+    def test_no_server(self):
+        for address in "unix:/nowhere/lines", "tcp:1", "lines":
+            with self.assertRaisesRegex(firstseen.Error, "start the server|give unix:"):
+                firstseen.connect(address)
+
+
+class DedupTest(Case):
+    def test_files(self):
+        lines = [json.dumps({"id": i, "text": t}) for i, t in enumerate(texts(5) + texts(5))]
+        (self.folder / "in.jsonl").write_text("\n".join(lines) + "\nnonsense\n")
+        summary = firstseen.dedup(str(self.folder / "*.jsonl"), out=self.folder / "kept.jsonl", report=self.folder / "dups.jsonl")
+        self.assertEqual((summary["kept"], summary["removed"], summary["bad_records"]), (5, 5, 1))
+        self.assertEqual((self.folder / "kept.jsonl").read_text().splitlines(), lines[:5])
+        with self.assertRaisesRegex(firstseen.Error, "nothing.jsonl") as caught:
+            firstseen.dedup(self.folder / "nothing.jsonl", out=self.folder / "x.jsonl")
+        self.assertIn(caught.exception.code, (1, 2))
+
+    def test_howto(self):
+        """The code of the how-to runs, and prints what it should."""
+        page = (Path(__file__).parents[3] / "docs" / "howto.md").read_text(encoding="utf-8")
+        pieces = re.findall(r"```python\n(.*?)```", page.split("\n## Python\n")[1].split("\n## ")[0], re.S)
+        (self.folder / "in").mkdir()
+        (self.folder / "in" / "a.jsonl").write_text("".join(json.dumps({"text": t}) + "\n" for t in texts(3) + texts(2)))
+        got = [subprocess.run([sys.executable, "-c", p], cwd=self.folder, capture_output=True, text=True, check=True).stdout for p in pieces]
+        self.assertEqual(got, ["store ('a', 'A text of some length, with pieces.')\nduplicate of a 1\n", "3 2\n"])
+
+    def test_main(self):
+        done = subprocess.run([sys.executable, "-m", "firstseen", "version"], capture_output=True, text=True)
+        self.assertTrue(done.stdout.startswith("firstseen "), done)
+        self.assertEqual(subprocess.run([sys.executable, "-m", "firstseen", "dedup", "--nonsense"], capture_output=True).returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

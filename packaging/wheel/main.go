@@ -1,0 +1,205 @@
+// Command wheel makes the wheels of the Python module firstseen, one for each platform, with the
+// program inside. The same commit and version give the same bytes.
+//
+//	go run ./packaging/wheel -version 0.2.0 -out dist/
+//
+// A wheel is a zip: the module, and a folder with the metadata and a RECORD of all hashes. Its
+// format is that of the Python packaging specifications; the place of the SBOM is that of PEP 770.
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"flag"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// platform is a target of Go and the tag of its wheel. A program without cgo needs no libc, so
+// one wheel serves glibc and musl.
+type platform struct{ os, arch, tag string }
+
+var platforms = []platform{
+	{"linux", "amd64", "manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64"},
+	{"linux", "arm64", "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64"},
+	{"darwin", "amd64", "macosx_12_0_x86_64"},
+	{"darwin", "arm64", "macosx_12_0_arm64"},
+	{"windows", "amd64", "win_amd64"},
+}
+
+// epoch is the time of every file: the earliest that a zip can have.
+var epoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func main() {
+	version := flag.String("version", "", "version, such as 0.2.0")
+	out := flag.String("out", "dist", "folder of the wheels")
+	only := flag.String("only", "", "one platform, such as linux/amd64 (default all)")
+	programs := flag.String("programs", "", "keep the programs in this folder too, as linux-amd64/firstseen")
+	flag.Parse()
+	made := 0
+	for _, p := range platforms {
+		if *only == "" || *only == p.os+"/"+p.arch {
+			path, err := p.wheel(*version, *out, *programs)
+			if err != nil {
+				fmt.Fprintln(os.Stderr, "wheel:", err)
+				os.Exit(1)
+			}
+			fmt.Println(path)
+			made++
+		}
+	}
+	if made == 0 {
+		fmt.Fprintf(os.Stderr, "wheel: there is no platform %s\n", *only)
+		os.Exit(2)
+	}
+}
+
+// wheel makes the wheel of a platform in a folder, and keeps the program in another if that is
+// named. It runs at the root of the repository.
+func (p platform) wheel(version, out, programs string) (path string, err error) {
+	if version == "" || strings.Trim(version, "0123456789.abrcdevpost") != "" {
+		return "", fmt.Errorf("-version %q is none of Python: give one such as 0.2.0 or 0.2.0rc1", version)
+	}
+	if programs == "" {
+		if programs, err = os.MkdirTemp("", "wheel"); err != nil {
+			return "", err
+		}
+		defer os.RemoveAll(programs)
+	}
+	program, err := p.build(version, filepath.Join(programs, p.os+"-"+p.arch, p.program()))
+	if err != nil {
+		return "", err
+	}
+	data, err := p.assemble(version, program)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(out, 0o777); err != nil {
+		return "", err
+	}
+	path = filepath.Join(out, "firstseen-"+version+"-py3-none-"+p.tag+".whl")
+	if err := os.WriteFile(path+".partial", data, 0o666); err != nil {
+		return "", err
+	}
+	return path, os.Rename(path+".partial", path)
+}
+
+// program is the name of the program on the platform.
+func (p platform) program() string {
+	if p.os == "windows" {
+		return "firstseen.exe"
+	}
+	return "firstseen"
+}
+
+// build makes the program at a path and returns it. The state of the checkout is left out of it.
+func (p platform) build(version, path string) ([]byte, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", path,
+		"-ldflags=-s -w -X github.com/firstseen/firstseen/internal/cli.version="+version, ".")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOAMD64=v1", "GOFLAGS=", "GOOS="+p.os, "GOARCH="+p.arch)
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("go build for %s/%s: %w\n%s", p.os, p.arch, err, text)
+	}
+	return os.ReadFile(path)
+}
+
+// assemble returns the wheel of a program.
+func (p platform) assemble(version string, program []byte) ([]byte, error) {
+	info, script := "firstseen-"+version+".dist-info/", "firstseen-"+version+".data/scripts/"+p.program()
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		return nil, err
+	}
+	license, err := os.ReadFile("LICENSE")
+	if err != nil {
+		return nil, err
+	}
+	sbom, err := bill(version, bytes.NewReader(program))
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{
+		script:                            program,
+		info + "METADATA":                 []byte(fmt.Sprintf(metadata, version) + string(readme)),
+		info + "WHEEL":                    []byte("Wheel-Version: 1.0\nGenerator: firstseen\nRoot-Is-Purelib: false\n" + p.tags()),
+		info + "licenses/LICENSE":         license,
+		info + "sboms/firstseen.cdx.json": sbom,
+	}
+	module := os.DirFS("packaging/python")
+	names, err := fs.Glob(module, "firstseen/*py*")
+	for _, name := range names {
+		if strings.HasSuffix(name, ".py") || strings.HasSuffix(name, "/py.typed") {
+			if files[name], err = fs.ReadFile(module, name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return pack(files, info+"RECORD")
+}
+
+const metadata = `Metadata-Version: 2.4
+Name: firstseen
+Version: %s
+Summary: Finds the texts of a stream that were seen before, and names the earlier document of each
+License-Expression: Apache-2.0
+License-File: LICENSE
+Project-URL: Source, https://github.com/firstseen/firstseen
+Keywords: deduplication,near-duplicates,corpus,crawling,training data
+Requires-Python: >=3.10
+Description-Content-Type: text/markdown
+
+`
+
+func (p platform) tags() (lines string) {
+	for tag := range strings.SplitSeq(p.tag, ".") {
+		lines += "Tag: py3-none-" + tag + "\n"
+	}
+	return lines
+}
+
+// pack returns the zip of files, with a record of their hashes under a name, as its last file.
+func pack(files map[string][]byte, record string) ([]byte, error) {
+	var b, list bytes.Buffer
+	z := zip.NewWriter(&b)
+	add := func(name string, data []byte) error {
+		h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: epoch}
+		h.SetMode(0o644)
+		if strings.Contains(name, ".data/scripts/") {
+			h.SetMode(0o755)
+		}
+		w, err := z.CreateHeader(h)
+		if err == nil {
+			_, err = w.Write(data)
+		}
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		sum := sha256.Sum256(files[name])
+		fmt.Fprintf(&list, "%s,sha256=%s,%d\n", name, base64.RawURLEncoding.EncodeToString(sum[:]), len(files[name]))
+		if err := add(name, files[name]); err != nil {
+			return nil, err
+		}
+	}
+	fmt.Fprintf(&list, "%s,,\n", record)
+	if err := add(record, list.Bytes()); err != nil {
+		return nil, err
+	}
+	err := z.Close()
+	return b.Bytes(), err
+}
