@@ -95,14 +95,21 @@ func (s *Service) begin(r *request) {
 	}
 	if err != nil && !refuses(err) && s.err == nil {
 		s.err = err
-		close(s.failed)
+		s.fail()
 	}
 	if err != nil || r.check || r.fast {
 		r.done <- err
 		return
 	}
-	s.rec.after(func(err error) { r.done <- err })
+	s.rec.after(func(err error) {
+		if err != nil {
+			s.fail()
+		}
+		r.done <- err
+	})
 }
+
+func (s *Service) fail() { s.failing.Do(func() { close(s.failed) }) }
 
 // refuses reports whether an error is about the request, and not about the index.
 func refuses(err error) bool {

@@ -67,6 +67,7 @@ type Service struct {
 	closing    chan struct{} // closed by Close
 	stopped    chan struct{} // the deciding goroutine has ended
 	failed     chan struct{} // closed with the first error of index or journal
+	failing    sync.Once
 	count      counters
 
 	// The rest belongs to the goroutine that decides.

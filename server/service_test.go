@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -191,6 +192,41 @@ func failedOpen(t *testing.T, dir string, stop int) (died bool) {
 	}
 	indextest.Must(t, x.Close())
 	return err != nil
+}
+
+// TestJournalFails: a document whose journal cannot be written gets no answer, and neither does a later
+// one. Those answered before are there for the next server.
+func TestJournalFails(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	s, x := opened(t, dir, 0, nil)
+	docs := texts(3)
+	give(t, s, docs[:1])
+	full := errors.New("no space")
+	step.Hook = func(name string) error {
+		if name == "wrote the journal" {
+			return full
+		}
+		return nil
+	}
+	t.Cleanup(func() { step.Hook = nil })
+	for _, doc := range docs[1:] {
+		if err := s.see(&request{docs: []*document{doc}}); !errors.Is(err, full) {
+			t.Errorf("%s: error %v", doc.id, err)
+		}
+	}
+	<-s.Failed()
+	if err := s.Close(); !errors.Is(err, full) {
+		t.Errorf("closing: error %v", err)
+	}
+	indextest.Must(t, x.Close())
+	step.Hook = nil
+	s, x = opened(t, dir, 0, nil)
+	again := texts(1)
+	give(t, s, again)
+	if !strings.Contains(string(again[0].answer), `"again":true`) {
+		t.Errorf("the answered document: %s", again[0].answer)
+	}
+	closed(t, s, x)
 }
 
 func forgetAndCancel(t *testing.T, s *Service) {
