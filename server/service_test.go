@@ -90,6 +90,12 @@ func dumped(t *testing.T, dir string) (lines []string) {
 		indextest.Must(t, err)
 		lines = append(lines, fmt.Sprintf("%+v", key))
 	}
+	for removed, err := range f.Table.Removed() {
+		indextest.Must(t, err)
+		lines = append(lines, fmt.Sprintf("%+v", removed))
+	}
+	_, clock, edge := f.Table.Window()
+	lines = append(lines, fmt.Sprint("clock ", clock, edge))
 	for _, b := range f.Batches() {
 		lines = append(lines, fmt.Sprintf("%+v", b))
 	}
