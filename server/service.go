@@ -99,6 +99,9 @@ func Open(cfg Config) (_ *Service, err error) {
 	if cfg.Index.Table() == nil {
 		return nil, fmt.Errorf("index %s has no side table: a server names earlier documents, so make it without --filter-only", cfg.Dir)
 	}
+	if cfg.Index.Scheme().Passages > 0 {
+		return nil, fmt.Errorf("index %s finds passages, and a server does not: give another index", cfg.Dir)
+	}
 	cfg.withDefaults()
 	s := &Service{
 		cfg: cfg, queue: make(chan *request, cfg.Waiting), extractors: make(chan *feature.Extractor, cfg.Workers),

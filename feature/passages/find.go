@@ -55,7 +55,7 @@ type Finder struct {
 	chainer Chainer
 	text    *units.Text
 	earlier []*earlierText
-	finds   int // calls of Find
+	asked   int // texts
 
 	chains    []Chain  // of the candidates
 	ranked    []ranked // the candidates worth a reading
@@ -65,10 +65,9 @@ type Finder struct {
 // ranked is a candidate with its chains.
 type ranked struct {
 	Candidate
-	from, to int         // its chains
-	longest  int         // words of the longest
-	picks    int         // of the one with most
-	text     *units.Text // nil if it is not read
+	from, to int // its chains
+	longest  int // words of the longest
+	picks    int // of the one with most
 }
 
 // NewFinder returns a Finder of passages of least words or more.
@@ -92,7 +91,6 @@ func (f *Finder) Find(text []byte, own List, candidates []Candidate, texts Texts
 	if len(f.ranked) == 0 {
 		return Found{}, nil
 	}
-	f.finds++
 	f.text.Read(text)
 	found := Found{Units: f.text.Len(), Left: f.text.Len()}
 	f.stretches = f.stretches[:0]
@@ -100,21 +98,14 @@ func (f *Finder) Find(text []byte, own List, candidates []Candidate, texts Texts
 	left := readBytes + readShare*len(text)
 	for i := range f.ranked {
 		if r := &f.ranked[i]; read < most && left > 0 && f.reachesOutside(r) {
-			n, err := f.read(r, i, texts)
+			n, err := f.read(r, texts)
 			if err != nil {
 				return found, err
 			}
 			read, left = read+1, left-n
 		}
 	}
-	// Ties go to the earliest document.
-	order := f.byDocument()
-	for i := range f.stretches {
-		f.stretches[i].Document = order[f.stretches[i].Document]
-	}
-	f.place(&found, Cover(f.stretches), order)
-	f.forgetSome()
-	return found, nil
+	return found, f.place(&found, Cover(f.stretches), texts)
 }
 
 // reachesOutside reports whether a candidate has a chain that is in none of the stretches found.
@@ -128,8 +119,8 @@ func (f *Finder) reachesOutside(r *ranked) bool {
 	return false
 }
 
-// read reads the text of the i-th ranked candidate, of so many bytes, and appends its stretches.
-func (f *Finder) read(r *ranked, i int, texts Texts) (bytes int, err error) {
+// read reads the text of a candidate, of so many bytes, and appends its stretches.
+func (f *Finder) read(r *ranked, texts Texts) (bytes int, err error) {
 	e, err := f.open(r.Document, texts)
 	if err != nil {
 		return 0, err
@@ -137,12 +128,15 @@ func (f *Finder) read(r *ranked, i int, texts Texts) (bytes int, err error) {
 	chains, before := f.chains[r.from:r.to], len(f.stretches)
 	ok := e.ok
 	if ok {
-		f.stretches, ok = AppendRead(f.stretches, f.text, e.text, i, chains, f.least)
+		f.stretches, ok = AppendRead(f.stretches, f.text, e.text, r.Document, chains, f.least)
 		ok = ok || texts.Same(r.Document, e.bytes)
 	}
-	if r.text = e.text; !ok {
-		r.text = nil
-		f.stretches = AppendInner(f.stretches[:before], i, chains, f.least)
+	if !ok {
+		f.stretches = AppendInner(f.stretches[:before], r.Document, chains, f.least)
+		return len(e.bytes), nil
+	}
+	for i := range f.stretches[before:] {
+		f.stretches[before+i].locate(e.text)
 	}
 	return len(e.bytes), nil
 }
@@ -151,63 +145,62 @@ func (f *Finder) read(r *ranked, i int, texts Texts) (bytes int, err error) {
 // one site share a frame, and have it from the same few documents.
 type earlierText struct {
 	document int // 0 if there is none
-	find     int // the last that needed it
+	asked    int // number of the last asking for it
 	bytes    []byte
 	text     *units.Text
 	ok       bool
 }
 
 const (
-	// spare is how many texts are kept.
-	spare = 16
+	// keptTexts is how many texts are kept.
+	keptTexts = 16
 	// keptBytes is how many bytes their texts have in all; their words take three times as many.
 	keptBytes = 4 << 20
 )
 
-// open returns the text of an earlier document, in the place of the one that no Find needed for the
-// longest time.
-func (f *Finder) open(document int, texts Texts) (*earlierText, error) {
-	var oldest *earlierText
-	for i := range f.earlier {
-		e := f.earlier[i]
+// open returns the text of an earlier document. It forgets those not asked for the longest time that
+// are beyond the bounds.
+func (f *Finder) open(document int, texts Texts) (e *earlierText, err error) {
+	f.asked++
+	for _, e := range f.earlier {
 		if e.document == document {
-			e.find = f.finds
+			e.asked = f.asked
 			return e, nil
 		}
-		if e.find < f.finds && (oldest == nil || e.find < oldest.find) {
-			oldest = e
-		}
 	}
-	if oldest == nil || len(f.earlier) < spare {
-		oldest = &earlierText{text: f.text.Another()}
-		f.earlier = append(f.earlier, oldest)
+	if e = f.free(); e == nil {
+		e = &earlierText{text: f.text.Another()}
+		f.earlier = append(f.earlier, e)
 	}
-	var err error
-	oldest.document, oldest.find = 0, f.finds
-	if oldest.bytes, oldest.ok, err = texts.Read(document, oldest.bytes[:0]); err != nil {
+	e.document, e.asked = 0, f.asked
+	if e.bytes, e.ok, err = texts.Read(document, e.bytes[:0]); err != nil {
 		return nil, err
 	}
-	if oldest.document = document; oldest.ok {
-		oldest.text.Read(oldest.bytes)
+	if e.document = document; e.ok {
+		e.text.Read(e.bytes)
 	}
-	return oldest, nil
+	return e, nil
 }
 
-// forgetSome forgets those texts that no Find needed for the longest time, until the rest is within
-// the bounds.
-func (f *Finder) forgetSome() {
+// free returns the text not asked for the longest time, if there are as many as are kept, nil else.
+// It forgets some while they have too many bytes.
+func (f *Finder) free() *earlierText {
 	for {
 		bytes, oldest := 0, -1
-		for i := range f.earlier {
-			bytes += len(f.earlier[i].bytes)
-			if oldest < 0 || f.earlier[i].find < f.earlier[oldest].find {
+		for i, e := range f.earlier {
+			bytes += len(e.bytes)
+			if oldest < 0 || e.asked < f.earlier[oldest].asked {
 				oldest = i
 			}
 		}
-		if bytes <= keptBytes && len(f.earlier) <= spare {
-			return
+		switch {
+		case bytes > keptBytes:
+			f.earlier = slices.Delete(f.earlier, oldest, oldest+1)
+		case len(f.earlier) >= keptTexts:
+			return f.earlier[oldest]
+		default:
+			return nil
 		}
-		f.earlier = slices.Delete(f.earlier, oldest, oldest+1)
 	}
 }
 
@@ -236,32 +229,21 @@ func (f *Finder) rank(own List, candidates []Candidate) {
 	})
 }
 
-// byDocument returns for each ranked candidate its place among them by document.
-func (f *Finder) byDocument() []int {
-	places, order := make([]int, len(f.ranked)), make([]int, len(f.ranked))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(f.ranked[i].Document, f.ranked[j].Document) })
-	for place, i := range order {
-		places[i] = place
-	}
-	return places
-}
-
-// place turns stretches into passages, and measures the text. order is byDocument.
-func (f *Finder) place(found *Found, cover []Stretch, order []int) {
-	of := make([]int, len(order)) // the candidate in each place
-	for i, place := range order {
-		of[place] = i
-	}
-	for _, s := range cover {
-		r := &f.ranked[of[s.Document]]
-		p := Passage{Document: r.Document, Units: s.To - s.From, Inner: s.Inner}
-		p.Start, p.End = f.text.Points(f.text.Range(s.From, s.To))
-		if !s.Inner {
-			p.OfStart, p.OfEnd = r.text.Points(r.text.Range(s.Of, s.Of+s.To-s.From))
+// place turns stretches into passages, and measures the text.
+func (f *Finder) place(found *Found, cover []Stretch, texts Texts) error {
+	for i := range cover {
+		s := &cover[i]
+		if !s.Inner && s.OfEnd == 0 { // its beginning is the stretch's before
+			e, err := f.open(s.Document, texts)
+			if err != nil {
+				return err
+			}
+			if s.Inner = !e.ok || s.Of+s.To-s.From > e.text.Len(); !s.Inner {
+				s.locate(e.text)
+			}
 		}
+		p := Passage{Document: s.Document, OfStart: s.OfStart, OfEnd: s.OfEnd, Units: s.To - s.From, Inner: s.Inner}
+		p.Start, p.End = f.text.Points(f.text.Range(s.From, s.To))
 		found.Passages = append(found.Passages, p)
 		found.Covered += p.Units
 		from, to := f.text.Segments(s.From, s.To)
@@ -269,4 +251,5 @@ func (f *Finder) place(found *Found, cover []Stretch, order []int) {
 	}
 	found.Consumed = len(cover) > 0 && (found.Left < leftLeast || leftShare*found.Left < found.Units) &&
 		slices.ContainsFunc(found.Passages, func(p Passage) bool { return p.Units >= leftLeast })
+	return nil
 }

@@ -9,7 +9,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
+	"golang.org/x/text/unicode/norm"
+	"golang.org/x/text/width"
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/feature/canon"
@@ -237,4 +240,63 @@ func FuzzChains(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestOtherLayouts: a passage is found whole, in both directions, however it is written, and its
+// places are those of its first and last letter.
+func TestOtherLayouts(t *testing.T) {
+	const english = "The committee met on the third of May and agreed, after a long debate, that the café at the corner " +
+		"of the old square should stay open until the repairs of the bridge are done. It asked the owner for a list of " +
+		"the costs, for two estimates, and for a plan of the work; all of it is due in four weeks. Nobody objected " +
+		"to that, although one member thought the weather might not allow it"
+	const chinese = "委员会于五月三日召开会议，经过长时间的讨论决定：在旧桥修缮完成之前，广场拐角处的咖啡馆应当继续营业。" +
+		"会议要求店主提交费用清单、两份估价单和一份施工计划，全部材料须在四周之内交齐。没有人对此表示反对"
+	for name, change := range map[string]func(string) string{
+		"as it is":          func(s string) string { return s },
+		"other punctuation": strings.NewReplacer(",", " —", ".", "!", ";", ":", "，", "、", "。", "！", "：", "；").Replace,
+		"lines of CRLF":     strings.NewReplacer(", ", ",\r\n", "。", "。\r\n").Replace,
+		"wrapped":           func(s string) string { return wrapped(s, 31) },
+		"full width":        width.Widen.String,
+		"decomposed":        norm.NFD.String,
+		"capitals":          strings.ToUpper,
+		"emoji between":     strings.NewReplacer(". ", ". 👨‍👩‍👧 ", "。", "。👍🏽").Replace,
+		"invisible":         strings.NewReplacer("committee", "com\u00admittee", "会议", "会\u200b议", "two", "\u2060two").Replace,
+	} {
+		for _, plain := range []string{english, chinese} {
+			first, last := "the first words of the page are others. ", " and the page goes on with words of its own"
+			if plain == chinese {
+				first, last = "前面的话是另外的。", "后面还有别的话要说"
+			}
+			other := change(plain)
+			d, e := read(first+other+last, 50), read("【 "+plain+" 】", 50)
+			var c passages.Chainer
+			c.Load(d.list)
+			stretches, faithful := passages.AppendRead(nil, d.words, e.words, 0, c.Chains(e.list), 50)
+			cover := passages.Cover(stretches)
+			if !faithful || len(cover) != 1 || cover[0].To-cover[0].From != e.words.Len() {
+				t.Errorf("%s: found %+v of %d words in %q", name, cover, e.words.Len(), other)
+				continue
+			}
+			start, end := d.words.Range(cover[0].From, cover[0].To)
+			if got := d.string[start:end]; got != other {
+				t.Errorf("%s: the passage is %q, want %q", name, got, other)
+			}
+		}
+	}
+}
+
+// wrapped breaks a text into lines of some bytes, at spaces and between Han characters.
+func wrapped(s string, most int) string {
+	var b strings.Builder
+	line := 0
+	for _, r := range s {
+		if line++; line > most && (r == ' ' || unicode.Is(unicode.Han, r)) {
+			b.WriteByte('\n')
+			if line = 0; r == ' ' {
+				continue
+			}
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }

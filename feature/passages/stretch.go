@@ -14,6 +14,13 @@ type Stretch struct {
 	Of       int  // its first word in the earlier text
 	Document int  // the earlier text: a lower number is earlier
 	Inner    bool // the earlier text was not read: the stretch may go on at both ends
+	// OfStart and OfEnd are its place in the earlier text, in code points; both 0 if not known.
+	OfStart, OfEnd int
+}
+
+// locate finds the place of a stretch in the earlier text.
+func (s *Stretch) locate(e *units.Text) {
+	s.OfStart, s.OfEnd = e.Points(e.Range(s.Of, s.Of+s.To-s.From))
 }
 
 // manyChains is from how many chains between two texts on those within a stretch found before are
@@ -96,6 +103,7 @@ func Cover(stretches []Stretch) []Stretch {
 		}
 		if skip := end - best.From; skip > 0 {
 			best.From, best.Of = end, best.Of+skip
+			best.OfStart, best.OfEnd = 0, 0
 		}
 		cover, end = append(cover, best), best.To
 	}

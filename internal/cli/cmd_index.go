@@ -65,6 +65,7 @@ func newCreateCommand() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	f.method.register(fs, &f.Scheme, &f.Rules.Score)
+	registerPassages(fs, &f.Scheme)
 	hide(fs, "score")
 	fs.StringVar(&f.docs, "docs", "", "size the filter for this many documents, such as 10M (default 1M)")
 	fs.StringVar(&f.memory, "memory", "", "size the filter by memory, such as 1GiB (10.5 million documents)")
@@ -81,7 +82,7 @@ func (f *options) create(dir string) (err error) {
 	}
 	f.index, f.OnFull = dir, onFullDefault
 	t := &task{options: f}
-	for _, check := range []func(*task) error{f.taskMethod, f.taskWindow, f.taskKey, f.taskFilter} {
+	for _, check := range []func(*task) error{f.taskMethod, f.taskPassages, f.taskWindow, f.taskKey, f.taskFilter} {
 		if err := check(t); err != nil {
 			return usageError{err}
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/feature/passages"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/pipeline"
 )
@@ -92,6 +93,7 @@ func newPlanCommand() *cobra.Command {
 	fs.StringVar(&f.memory, "memory", "", "size of the filter, such as 1GiB (default: as large as the documents need)")
 	f.registerPlanned(fs)
 	f.method.register(fs, &f.Scheme, &f.Rules.Score)
+	registerPassages(fs, &f.Scheme)
 	fs.IntVarP(&f.Workers, "jobs", "j", runtime.NumCPU(), "processors to use for the sample")
 	fs.Lookup("jobs").DefValue = "all" // the same help on any machine
 	f.formats.register(fs)
@@ -182,6 +184,9 @@ func predict(docs uint64, shape bloomstore.Shape, scheme feature.Scheme, m *samp
 		c.KeysPerDoc, idBytes = m.KeysPerDoc, m.IDBytes
 		c.Seconds = float64(docs) / m.DocsASecond
 	}
+	if scheme.Passages > 0 { // its picks have four bytes each, and its place is stored
+		idBytes += passages.EntryBytes*max(c.KeysPerDoc-float64(scheme.Features()/2), 0) + placeBytes
+	}
 	keys := float64(docs) * c.KeysPerDoc
 	allKeys := keys
 	if m != nil {
@@ -194,6 +199,9 @@ func predict(docs uint64, shape bloomstore.Shape, scheme feature.Scheme, m *samp
 	c.DiskBytes = c.TableBytes + c.FilterBytes
 	return c
 }
+
+// placeBytes is about what the place of a document takes in its record.
+const placeBytes = 60
 
 // measure reads a sample of the inputs and runs the pipeline over it.
 func (p *foreseen) measure(cmd *cobra.Command) (*sample, error) {
@@ -301,6 +309,9 @@ func (p *foreseen) run(ctx context.Context, m *sample, blocks []corpus.Block) (e
 	m.DocsASecond = float64(m.Documents) / m.Seconds
 	m.KeysPerDoc = float64(summary.Table.Entries) / float64(summary.Kept)
 	m.AllKeysPerDoc = float64(keys) / float64(summary.Kept)
+	if scheme.Passages > 0 {
+		m.AllKeysPerDoc += m.KeysPerDoc // picks are not among the keys counted
+	}
 	return nil
 }
 
