@@ -125,6 +125,9 @@ func TestServerKilled(t *testing.T) {
 	server := program(t, dir, "serve", "--index", "seen", "--listen", "unix:"+socket)
 	start(t, server)
 	<-done
+	for _, up := posted(client, documentLine(kept[0], 0)); !up && t.Context().Err() == nil; _, up = posted(client, documentLine(kept[0], 0)) {
+		time.Sleep(5 * time.Millisecond) // the clients may have ended before this server began
+	}
 	for n, id := range kept {
 		if id == "" {
 			t.Fatalf("text %d is kept under no id", n)
