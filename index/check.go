@@ -129,6 +129,9 @@ func (c *checker) check() error {
 		c.lock = x.lock
 		filterErr, err = c.look()
 	}
+	if err == nil {
+		err = c.p.unserved(c.dir)
+	}
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ type presence struct {
 	table, filter bool
 	logs          bool              // journals of a filter without a table
 	header        bloomstore.Header // of the filter
+	served        uint64            // generation of the first journal of a server, 0 for none
 }
 
 // look finds the files of an index, and reads the header of the filter.
@@ -35,6 +36,13 @@ func look(dir string) (p presence, err error) {
 		return p, err
 	}
 	p.logs = len(names) > 0
+	served, err := ServedLogs(dir)
+	if err != nil {
+		return p, err
+	}
+	if len(served) > 0 {
+		p.served = served[0]
+	}
 	path := filepath.Join(dir, FilterFile)
 	if p.filter, err = exists(path); err != nil || !p.filter {
 		return p, err
@@ -68,7 +76,7 @@ func lookAtIndex(dir string) (presence, error) {
 	case p.none():
 		return p, noIndex(dir)
 	}
-	return p, p.lost(dir)
+	return p, errors.Join(p.lost(dir), p.unserved(dir))
 }
 
 // lost refuses a filter whose table is gone. Used alone, it could not name its documents, and a new

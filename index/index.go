@@ -57,6 +57,9 @@ type Options struct {
 	// JournalBytes is the length of a filter's journals that causes the filter to be saved. 0 is
 	// a quarter of the filter, and at least 8 MiB. Tests make it small.
 	JournalBytes int64
+	// Serve opens an index with journals of a server, too, for a caller who reads them. See
+	// [ErrServed].
+	Serve bool
 	// UUID identifies a new table; zero draws one at random. Filters of the same documents are
 	// equal byte for byte only if their tables have one UUID.
 	UUID [16]byte
@@ -130,6 +133,9 @@ func (x *Index) open(o *Options) error {
 		return err
 	}
 	p, err := look(x.dir)
+	if err == nil && !o.Serve {
+		err = p.unserved(x.dir)
+	}
 	if err == nil {
 		err = p.checkKind(x.dir, o.FilterOnly)
 	}

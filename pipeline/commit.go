@@ -166,18 +166,10 @@ func (c *committer) countDecided(rec *record, r *dedup.Result) error {
 // retried handles a document that was kept before and is sent again. It turns the answer into the
 // earlier one, or marks it.
 func (c *committer) retried(r *dedup.Result) error {
-	if !c.job.Retries || c.index.Table() == nil || !r.Exact || !r.SameID || !c.index.Owns(r.Of.Num) {
+	if !c.job.Retries {
 		return nil
 	}
-	if r.Again = true; c.job.DropRetries {
-		return nil
-	}
-	kept, err := c.index.Kept(r.Of.Num)
-	if err != nil {
-		return err
-	}
-	r.Verdict, r.Kept = kept.Verdict, true
-	return nil
+	return Retry(c.index, r, c.job.DropRetries)
 }
 
 // tooManyBad returns the error for the bad record that exceeds the limit.

@@ -185,11 +185,11 @@ func (o *outputs) refuse(bad *corpus.BadRecord) (err error) {
 	if err := o.shard(len(bad.Raw)); err != nil {
 		return err
 	}
-	answer := refusal{Verdict: "bad", Line: bad.At, Reason: bad.Reason}
-	if o.buf, err = report.AppendJSON(o.buf[:0], answer); err != nil {
-		return fmt.Errorf("annotating: %w", err)
+	answer, err := BadAnswer(bad)
+	if err != nil {
+		return err
 	}
-	return o.format.Answer(o.Kept, o.raw, AnnotationField, o.buf)
+	return o.format.Answer(o.Kept, o.raw, AnnotationField, answer)
 }
 
 // empty answers a record that holds nothing.

@@ -88,6 +88,21 @@ const dedupExample = `  # the kept lines, and why the others went
   # a fixed 1 GiB of memory and no side table, from a pipe
   crawl | firstseen dedup --filter-only --memory 1GiB --out - -`
 
+const serveLong = `Answer many crawlers from one index, in one order: of two equal texts that come at the
+same instant exactly one is kept, and the answer to the other names it.
+
+POST /v1/see takes lines of JSON, one object, an array, or a text with ?id=, and answers
+with a line for each document, in order. An answer leaves when its document is on the
+disk: a kill of the server forgets no answered document. docs/manual.md has all requests.
+
+SIGTERM ends the server in good order. Until then other commands refuse the index.`
+
+const serveExample = `  firstseen serve --index seen/ --listen unix:/run/firstseen.sock
+  curl --unix-socket /run/firstseen.sock --data-binary @pages.jsonl http://localhost/v1/see
+
+  firstseen serve --index seen/ --lines unix:lines.sock
+  nc -U lines.sock < pages.jsonl`
+
 const queryLong = `Look up documents in an index: seen before or not, and in which earlier document.
 
 INPUT is as for firstseen dedup; without one, documents are read from standard input.

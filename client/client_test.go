@@ -1,0 +1,93 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstseen/firstseen/client"
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/server"
+)
+
+// served serves an index at a unix socket, behind wrap.
+func served(t *testing.T, wrap func(http.Handler) http.Handler) *client.Client {
+	dir := filepath.Join(t.TempDir(), "index")
+	x, err := index.Open(dir, index.Options{Shape: index.ShapeFor(1000, feature.Scheme{}, false), Serve: true})
+	indextest.Must(t, err)
+	s, err := server.Open(server.Config{Index: x, Dir: dir, MaxDocuments: 3})
+	indextest.Must(t, err)
+	address := "unix:" + filepath.Join(t.TempDir(), "s")
+	l, err := server.Listen(address)
+	indextest.Must(t, err)
+	web := httptest.NewUnstartedServer(wrap(s.Handler("0123456789abcdef")))
+	indextest.Must(t, web.Listener.Close())
+	web.Listener = l
+	web.Start()
+	t.Cleanup(func() {
+		web.Close()
+		indextest.Must(t, s.Close())
+		indextest.Must(t, x.Close())
+	})
+	c, err := client.New(address)
+	indextest.Must(t, err)
+	c.Token = "0123456789abcdef"
+	t.Cleanup(c.HTTP.CloseIdleConnections)
+	return c
+}
+
+// TestSee: the first tries meet a busy server, and one that decides and loses its answer.
+func TestSee(t *testing.T) {
+	var tries atomic.Int32
+	c := served(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch tries.Add(1) {
+			case 1:
+				w.WriteHeader(http.StatusTooManyRequests)
+			case 2:
+				next.ServeHTTP(httptest.NewRecorder(), r)
+				panic(http.ErrAbortHandler)
+			default:
+				next.ServeHTTP(w, r)
+			}
+		})
+	})
+	docs := []client.Document{{ID: "a", Text: indextest.Sentences(1)}, {ID: "b", Text: indextest.Sentences(1)}}
+	got, err := c.See(t.Context(), docs)
+	indextest.Must(t, err)
+	want := []client.Answer{{ID: "a", Verdict: "unique", Kept: true, Again: true}, {ID: "b", Verdict: "duplicate", Of: "a", Score: 1}}
+	if diff := cmp.Diff(want, got); diff != "" || tries.Load() != 3 {
+		t.Errorf("%d tries: %s", tries.Load(), diff)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	c := served(t, func(next http.Handler) http.Handler { return next })
+	var refused *client.StatusError
+	if _, err := c.See(t.Context(), make([]client.Document, 4)); !errors.As(err, &refused) || refused.Status != 413 {
+		t.Errorf("too many documents: error %v", err)
+	}
+	c.Token = "another"
+	if _, err := c.See(t.Context(), make([]client.Document, 1)); !errors.As(err, &refused) || refused.Status != 401 {
+		t.Errorf("another token: error %v", err)
+	}
+	away, err := client.New("unix:" + filepath.Join(t.TempDir(), "none"))
+	indextest.Must(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := away.See(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("no server: error %v", err)
+	}
+	if _, err := client.New("localhost:80"); err == nil {
+		t.Error("an address without a scheme was taken")
+	}
+}

@@ -1,0 +1,49 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/firstseen/firstseen/internal/indextest"
+)
+
+// TestServedIsRefused: an index with a server's journal is opened by a server alone.
+func TestServedIsRefused(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	indextest.Must(t, remember20(dir))
+	for _, n := range []string{"10", "9"} {
+		indextest.Must(t, os.WriteFile(filepath.Join(dir, "served."+n+".log"), nil, 0o666))
+	}
+	got, err := ServedLogs(dir)
+	if err != nil || !slices.Equal(got, []uint64{9, 10}) {
+		t.Errorf("journals %d, error %v", got, err)
+	}
+	o := smallIndex
+	o.Key = KeyRequired
+	for name, open := range map[string]func() error{
+		"open":    func() error { x, err := Open(dir, o); return errors.Join(err, closed(x)) },
+		"edit":    func() error { _, err := Edit(dir); return err },
+		"files":   func() error { _, err := OpenFiles(dir); return err },
+		"check":   func() error { _, err := Check(context.Background(), dir, CheckOptions{}); return err },
+		"rebuild": func() error { _, err := Check(context.Background(), dir, CheckOptions{Rebuild: true}); return err },
+	} {
+		if err := open(); !errors.Is(err, ErrServed) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	o.Serve = true
+	x, err := Open(dir, o)
+	indextest.Must(t, err)
+	indextest.Must(t, x.Close())
+}
+
+func closed(x *Index) error {
+	if x == nil {
+		return nil
+	}
+	return x.Close()
+}

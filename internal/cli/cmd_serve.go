@@ -1,0 +1,220 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/pipeline"
+	"github.com/firstseen/firstseen/server"
+)
+
+// serving are the flags of serve beside those of a run.
+type serving struct {
+	options
+	listen    []string
+	lines     []string
+	tokenFile string
+	config    server.Config
+}
+
+func newServeCommand() *cobra.Command {
+	var f serving
+	cmd := &cobra.Command{
+		Use:     "serve --index DIR --listen ADDRESS",
+		Short:   "Answer many crawlers from one index",
+		Long:    serveLong + "\n\n" + exitCodeHelp,
+		Example: serveExample,
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	fs := cmd.Flags()
+	fs.StringArrayVar(&f.listen, "listen", nil, "answer HTTP at this `address`: unix:PATH or HOST:PORT; may be given several times")
+	fs.StringArrayVar(&f.lines, "lines", nil, "answer lines of JSON at this `address`, unix:PATH: a line in, the line with its verdict out")
+	fs.StringVar(&f.tokenFile, "token-file", "", "`file` with a token that HTTP clients send as Authorization: Bearer TOKEN; needed beyond this machine")
+	fs.Var(&byteSize[int64]{&f.config.MaxBody, 1, 1 << 30}, "max-body", "most bytes of a request, or of a line (default 16MiB)")
+	fs.IntVar(&f.config.MaxDocuments, "max-documents", 1000, "most documents of a request")
+	fs.IntVar(&f.config.Waiting, "waiting", 32, "most requests in memory at a time; to others the answer is 429")
+	fs.StringVar(&f.index, "index", "", "`folder` of the index; a new one is made")
+	fs.StringVar(&f.docs, "docs", "", "size the filter for this `number` of documents, such as 10M (default 1M; it grows when full)")
+	fs.StringVar(&f.memory, "memory", "", "size the filter by memory in `bytes`, such as 1GiB (10.5 million documents)")
+	oneOf(fs, &f.OnFull, "on-full", "if the filter is full: grow, stop or warn (default grow)",
+		word("", onFullDefault), word("grow", index.OnFullGrow), word("stop", index.OnFullStop), word("warn", index.OnFullWarn))
+	f.registerKey(fs)
+	registerWindow(fs, &f.Window)
+	f.method.register(fs, &f.Scheme, &f.Rules.Score)
+	fs.Float64Var(&f.Rules.Threshold, "threshold", 0, "share of its text that a document must have in common with an earlier one to be removed (default 0.6)")
+	fs.StringVar(&f.config.Fields.Text, "text-field", "text", "field with the text; dots lead into objects")
+	fs.StringVar(&f.config.Fields.ID, "id-field", "id", "field with the id")
+	fs.IntVarP(&f.Workers, "jobs", "j", runtime.NumCPU(), "processors to use")
+	fs.Lookup("jobs").DefValue = "all" // the same help on any machine
+	return cmd
+}
+
+// task checks the flags.
+func (f *serving) task() (*task, error) {
+	if f.index == "" {
+		return nil, usageError{errors.New("serve: give the folder of the index: --index DIR")}
+	}
+	for _, address := range f.lines {
+		if !strings.HasPrefix(address, "unix:") {
+			return nil, usageError{fmt.Errorf("--lines %s: want unix:PATH, since lines have no place for a token", address)}
+		}
+	}
+	for _, address := range f.listen {
+		if f.tokenFile == "" && !server.Private(address) {
+			return nil, usageError{fmt.Errorf("--listen %s is open to other machines: give --token-file, and let a proxy add TLS; or listen at 127.0.0.1", address)}
+		}
+	}
+	f.asMade()
+	t := &task{options: &f.options}
+	for _, check := range []func(*task) error{f.taskMethod, f.taskWindow, f.taskKey, f.taskFilter} {
+		if err := check(t); err != nil {
+			return nil, usageError{err}
+		}
+	}
+	if f.filterOnly {
+		return nil, usageError{fmt.Errorf("index %s has no side table: serve names earlier documents, so give another --index", f.index)}
+	}
+	var err error
+	t.serve = true
+	t.Now, err = clock(os.Getenv(epochVariable))
+	return t, err
+}
+
+func (f *serving) run(cmd *cobra.Command) (err error) {
+	t, err := f.task()
+	if err != nil {
+		return err
+	}
+	token, err := f.token()
+	if err != nil {
+		return err
+	}
+	x, _, err := t.openIndex()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, x.Close()) }()
+	ledger, err := pipeline.OpenLedger(x, &pipeline.Job{})
+	if err != nil {
+		return err
+	}
+	if u := ledger.Unfinished(); u != nil && !u.Gone {
+		return fmt.Errorf("index %s: a run on it was interrupted; run its command again to finish it, or leave it with firstseen index abandon %s", f.index, f.index)
+	}
+	f.config.Index, f.config.Dir, f.config.Workers = x, f.index, checkJobs(f.Workers, cmd.ErrOrStderr())
+	f.config.Policy = index.Policy{Rules: t.Rules, Now: t.Now, OnFull: t.OnFull, Window: t.Window.Seconds}
+	s, err := server.Open(f.config)
+	if err != nil {
+		return err
+	}
+	return f.answer(cmd.Context(), cmd.ErrOrStderr(), s, token)
+}
+
+// token reads the token, "" for none.
+func (f *serving) token() (string, error) {
+	if f.tokenFile == "" {
+		return "", nil
+	}
+	b, err := os.ReadFile(f.tokenFile)
+	token := strings.TrimSpace(string(b))
+	if err == nil && len(token) < 16 {
+		err = fmt.Errorf("--token-file %s: want a token of at least 16 characters, such as one of openssl rand -hex 32", f.tokenFile)
+	}
+	return token, err
+}
+
+// answer serves until a signal comes or the index fails. Then no connection is taken any more, what
+// came is answered, and all is in the index.
+func (f *serving) answer(ctx context.Context, stderr io.Writer, s *server.Service, token string) error {
+	var serve errgroup.Group
+	var webs []*http.Server
+	var lines []net.Listener
+	err := f.eachSocket(
+		func(l net.Listener) {
+			h := token
+			if l.Addr().Network() == "unix" {
+				h = "" // its mode decides
+			}
+			web := &http.Server{Handler: s.Handler(h), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 256 << 10}
+			webs = append(webs, web)
+			serve.Go(func() error { return ignoreClosed(web.Serve(l)) })
+			fmt.Fprintln(stderr, "firstseen: answering HTTP at", l.Addr())
+		},
+		func(l net.Listener) {
+			lines = append(lines, l)
+			serve.Go(func() error { return s.ServeLines(l) })
+			fmt.Fprintln(stderr, "firstseen: answering lines at", l.Addr())
+		})
+	if err == nil && len(webs)+len(lines) == 0 {
+		err = usageError{errors.New("serve: give an address: --listen unix:PATH, --listen HOST:PORT or --lines unix:PATH")}
+	}
+	if err == nil {
+		err = server.Notify("READY=1")
+	}
+	if err == nil {
+		select {
+		case <-ctx.Done():
+		case <-s.Failed():
+		}
+	}
+	s.Drain()
+	err = errors.Join(err, server.Notify("STOPPING=1"))
+	for _, l := range lines {
+		err = errors.Join(err, l.Close())
+	}
+	patience, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	for _, web := range webs {
+		if web.Shutdown(patience) != nil { // a client still sends: it gets no answer
+			_ = web.Close()
+		}
+	}
+	return errors.Join(err, serve.Wait(), s.Close())
+}
+
+// eachSocket opens all sockets, or takes those of systemd.
+func (f *serving) eachSocket(web, lines func(net.Listener)) error {
+	inheritedWeb, inheritedLines, err := server.Inherited()
+	if err != nil {
+		return err
+	}
+	for _, l := range inheritedWeb {
+		web(l)
+	}
+	for _, l := range inheritedLines {
+		lines(l)
+	}
+	for _, s := range []struct {
+		addresses []string
+		use       func(net.Listener)
+	}{{f.listen, web}, {f.lines, lines}} {
+		for _, address := range s.addresses {
+			l, err := server.Listen(address)
+			if err != nil {
+				return err
+			}
+			s.use(l)
+		}
+	}
+	return nil
+}
+
+func ignoreClosed(err error) error {
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,10 @@
+package journal
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// syncData brings the data and the length of a file to the disk, without its times.
+func syncData(f *os.File) error { return unix.Fdatasync(int(f.Fd())) }

@@ -1,0 +1,304 @@
+package server
+
+import (
+	"errors"
+	"time"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/pipeline"
+)
+
+// document is a document of a request, or the reason why a record is none.
+type document struct {
+	id     string
+	text   []byte
+	added  []byte // fields stored with it
+	exact  bool   // only the same text is a copy
+	bad    *corpus.BadRecord
+	sketch feature.Sketch
+	answer []byte // the value of pipeline.AnnotationField
+}
+
+// extract makes the sketches of documents, beside the decisions about others.
+func (s *Service) extract(docs []*document) {
+	e := <-s.extractors
+	for _, doc := range docs {
+		if doc.bad == nil {
+			e.ExtractFor(&doc.sketch, doc.text, doc.exact)
+		}
+	}
+	s.extractors <- e
+}
+
+// see decides the documents of a request as one block, in their order, and sets their answers.
+func (s *Service) see(r *request) error {
+	s.extract(r.docs)
+	return s.do(r)
+}
+
+// do has the deciding goroutine do a request, and waits for it.
+func (s *Service) do(r *request) error {
+	r.done, r.waited = make(chan error, 1), time.Now()
+	select {
+	case <-s.closing:
+		return ErrClosed
+	default:
+	}
+	select {
+	case s.queue <- r:
+	default:
+		return ErrBusy
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case err := <-r.done:
+		return err
+	case <-timer.C:
+	case <-s.stopped:
+	}
+	if r.begun.CompareAndSwap(false, true) {
+		return ErrBusy
+	}
+	return <-r.done
+}
+
+// decideAll does requests until the service is closed, and then those that are waiting.
+func (s *Service) decideAll() {
+	defer close(s.stopped)
+	for {
+		select {
+		case r := <-s.queue:
+			s.begin(r)
+			continue
+		case <-s.closing:
+		}
+		select {
+		case r := <-s.queue:
+			s.begin(r)
+		default:
+			return
+		}
+	}
+}
+
+func (s *Service) begin(r *request) {
+	if !r.begun.CompareAndSwap(false, true) {
+		return
+	}
+	err := s.err
+	if err == nil {
+		err = s.perform(r)
+	}
+	if err != nil && !refuses(err) && s.err == nil {
+		s.err = err
+		s.fail()
+	}
+	if err != nil || r.check || r.fast {
+		r.done <- err
+		return
+	}
+	s.rec.after(func(err error) {
+		if err != nil {
+			s.fail()
+		}
+		r.done <- err
+	})
+}
+
+func (s *Service) fail() { s.failing.Do(func() { close(s.failed) }) }
+
+// refuses reports whether an error is about the request, and not about the index.
+func refuses(err error) bool {
+	return errors.Is(err, index.ErrFull) || errors.Is(err, index.ErrNoBatch)
+}
+
+func (s *Service) perform(r *request) (err error) {
+	s.now = s.cfg.Policy.Now()
+	switch {
+	case r.task != nil:
+		return r.task()
+	case r.check:
+		return s.checkAll(r)
+	case s.full != nil:
+		return s.full
+	}
+	if err := s.enter(r.batch); err != nil {
+		return err
+	}
+	for i, doc := range r.docs {
+		if doc.bad != nil {
+			doc.answer, err = pipeline.BadAnswer(doc.bad)
+		} else {
+			doc.answer, err = s.decide(doc)
+		}
+		if s.isFull(err) && i+1 == len(r.docs) {
+			err = nil // this one has its answer
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// enter sets the batch of the documents that follow.
+func (s *Service) enter(batch string) error {
+	if batch == s.batch {
+		return nil
+	}
+	if err := s.cfg.Index.SetBatch(batch); err != nil {
+		return err
+	}
+	s.batch = batch
+	return nil
+}
+
+// decide decides a document and returns its answer. With index.ErrFull it is the last one.
+func (s *Service) decide(doc *document) ([]byte, error) {
+	x := s.cfg.Index
+	r, err := x.Decide(dedup.Document{ID: doc.id, Sketch: &doc.sketch, Added: doc.added, Text: doc.text})
+	if err != nil {
+		return nil, err
+	}
+	x.NoteDependent(doc.id, &r)
+	if err := pipeline.Retry(x, &r, false); err != nil {
+		return nil, err
+	}
+	answer, err := pipeline.Answer(&r)
+	if err == nil {
+		err = s.record(&entry{kind: seen, exact: doc.exact, batch: s.batch, id: doc.id, added: doc.added, text: doc.text})
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.count.decided(&r)
+	err = x.Ack(int64(len(doc.text) + len(doc.id) + len(doc.added)))
+	return answer, errors.Join(err, s.drop())
+}
+
+// record puts a step that was done into the journal, or counts it if it comes from one.
+func (s *Service) record(e *entry) error {
+	if s.rec == nil {
+		s.replayed.Done++
+		return nil
+	}
+	e.time = s.now.UnixNano()
+	return s.rec.add(e)
+}
+
+// drop removes the journals that a checkpoint has made worthless.
+func (s *Service) drop() error {
+	if !s.rotated {
+		return nil
+	}
+	s.rotated = false
+	saving := s.cfg.Index.Saving()
+	s.count.saving.Update((saving - s.saved).Seconds())
+	s.saved = saving
+	return dropBefore(s.cfg.Dir, s.rec.header.Generation)
+}
+
+func (s *Service) checkpoint() error {
+	return errors.Join(s.cfg.Index.Checkpoint(), s.drop())
+}
+
+// isFull reports whether an error says that the filter is full. From then on no document is decided.
+func (s *Service) isFull(err error) bool {
+	if !errors.Is(err, index.ErrFull) {
+		return false
+	}
+	s.full = index.ErrFull
+	return true
+}
+
+// checkAll judges documents and remembers nothing.
+func (s *Service) checkAll(req *request) error {
+	for _, doc := range req.docs {
+		if doc.bad != nil {
+			var err error
+			if doc.answer, err = pipeline.BadAnswer(doc.bad); err != nil {
+				return err
+			}
+			continue
+		}
+		r, err := s.cfg.Index.Check(doc.id, &doc.sketch)
+		if err == nil {
+			err = pipeline.Retry(s.cfg.Index, &r, false)
+		}
+		if err == nil {
+			doc.answer, err = pipeline.Answer(&r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forget takes the documents of an id back, and returns how many were live.
+func (s *Service) forget(id string) (n int, err error) {
+	table := s.cfg.Index.Table()
+	for {
+		nums, err := table.ByID(id)
+		if err != nil {
+			return n, err
+		}
+		if len(nums) == 0 {
+			break
+		}
+		more, err := table.Forget(nums)
+		if n += more; err != nil {
+			return n, err
+		}
+	}
+	return n, s.record(&entry{kind: forgotten, id: id})
+}
+
+// cancel takes a batch back, and returns how many of its documents were live.
+func (s *Service) cancel(batch string) (n int, err error) {
+	table := s.cfg.Index.Table()
+	nums, err := table.BatchDocs(batch)
+	if err == nil {
+		n, err = table.Forget(nums)
+	}
+	if err == nil {
+		err = table.EndBatch(batch)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return n, s.record(&entry{kind: cancelled, id: batch})
+}
+
+// Failed is closed when index or journal have failed. Close then returns the error.
+func (s *Service) Failed() <-chan struct{} { return s.failed }
+
+// Drain has readiness fail, and ends connections of lines. What comes all the same is still answered.
+func (s *Service) Drain() { s.drained.Do(func() { close(s.draining) }) }
+
+// Close answers what waits, and brings all into the index. It is called once. The index is then as after an ordinary run,
+// unless Close returns an error: then the next Open goes on from the journal.
+func (s *Service) Close() error {
+	s.Drain()
+	close(s.closing)
+	<-s.stopped
+	if s.err != nil {
+		return errors.Join(s.err, s.rec.close())
+	}
+	err := s.rec.drain()
+	if err == nil {
+		err = s.checkpoint()
+	}
+	if err = errors.Join(err, s.rec.close()); err != nil {
+		return err
+	}
+	next := s.rec.header.Generation + 1
+	if err := s.cfg.Index.Finish(state{Next: next, Ended: true}.values()); err != nil {
+		return err
+	}
+	return dropBefore(s.cfg.Dir, next)
+}

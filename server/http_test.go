@@ -1,0 +1,345 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/firstseen/firstseen/internal/indextest"
+)
+
+// verdict is the part of an answer that tests look at.
+type verdict struct {
+	ID      string `json:"id"`
+	Verdict string `json:"verdict"`
+	Kept    bool   `json:"kept"`
+	Of      string `json:"of"`
+	Again   bool   `json:"again"`
+}
+
+// crawlers are 16 clients with the same texts in an order of their own. A text is given under an id of
+// text and client. every returns the answers of a client to lines of JSON.
+func crawlers(t *testing.T, texts int, every func(client int, lines []string) []verdict) {
+	const clients = 16
+	var all sync.WaitGroup
+	answers := make([][]verdict, clients)
+	for c := range clients {
+		all.Go(func() {
+			var lines []string
+			for _, n := range rand.New(rand.NewPCG(uint64(c), 0)).Perm(texts) {
+				line, _ := json.Marshal(map[string]string{"id": fmt.Sprintf("%d/%d", n, c), "text": indextest.Sentences(n)})
+				lines = append(lines, string(line)+"\n")
+			}
+			answers[c] = every(c, lines)
+		})
+	}
+	all.Wait()
+	kept, other := make([]string, texts), 0
+	for _, of := range answers {
+		for _, a := range of {
+			n, _ := strconv.Atoi(strings.Split(a.ID, "/")[0])
+			if a.Kept && kept[n] != "" {
+				t.Errorf("%s and %s are both kept", kept[n], a.ID)
+			} else if a.Kept {
+				kept[n] = a.ID
+			}
+		}
+	}
+	for _, of := range answers {
+		for _, a := range of {
+			n, _ := strconv.Atoi(strings.Split(a.ID, "/")[0])
+			if !a.Kept {
+				other++
+			}
+			if !a.Kept && a.Of != kept[n] {
+				t.Errorf("%s is a copy of %q, and %q is kept", a.ID, a.Of, kept[n])
+			}
+		}
+	}
+	if other != (clients-1)*texts {
+		t.Errorf("%d answers name another, want %d", other, (clients-1)*texts)
+	}
+}
+
+func served(t *testing.T, change func(*Config)) (*Service, *httptest.Server) {
+	s, x := opened(t, filepath.Join(t.TempDir(), "index"), 0, change)
+	web := httptest.NewServer(s.Handler(""))
+	t.Cleanup(func() {
+		web.Close()
+		closed(t, s, x)
+	})
+	return s, web
+}
+
+func post(t *testing.T, url, contentType, body string) (int, string) {
+	t.Helper()
+	r, err := http.Post(url, contentType, strings.NewReader(body))
+	if err != nil {
+		t.Error(err)
+		return 0, ""
+	}
+	defer r.Body.Close()
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	return r.StatusCode, string(b)
+}
+
+func verdicts(t *testing.T, lines string) (all []verdict) {
+	for dec := json.NewDecoder(strings.NewReader(lines)); dec.More(); {
+		var v verdict
+		if err := dec.Decode(&v); err != nil {
+			t.Error(err)
+			break
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// TestRace: of a text that all clients post at once exactly one is kept, and every other answer names
+// it.
+func TestRace(t *testing.T) {
+	const together = 20
+	_, web := served(t, nil)
+	crawlers(t, 300, func(_ int, lines []string) (all []verdict) {
+		for at := 0; at < len(lines); at += together {
+			code, body := post(t, web.URL+"/v1/see", "", strings.Join(lines[at:at+together], ""))
+			if got := verdicts(t, body); code == 200 && len(got) == together {
+				all = append(all, got...)
+			} else {
+				t.Errorf("code %d, %d answers", code, len(got))
+			}
+		}
+		return all
+	})
+}
+
+// TestRaceOfLines is TestRace over connections of lines.
+func TestRaceOfLines(t *testing.T) {
+	s, x := opened(t, filepath.Join(t.TempDir(), "index"), 0, nil)
+	path := filepath.Join(t.TempDir(), "l")
+	l, err := Listen("unix:" + path)
+	indextest.Must(t, err)
+	ended := make(chan error, 1)
+	go func() { ended <- s.ServeLines(l) }()
+	crawlers(t, 300, func(_ int, lines []string) (all []verdict) {
+		c, err := net.Dial("unix", path)
+		if err != nil {
+			t.Error(err)
+			return nil
+		}
+		defer c.Close()
+		go func() { _, _ = io.WriteString(c, strings.Join(lines, "")) }()
+		in := bufio.NewScanner(c)
+		for len(all) < len(lines) && in.Scan() {
+			var a struct {
+				verdict
+				Answer verdict `json:"firstseen"`
+			}
+			if err := json.Unmarshal(in.Bytes(), &a); err != nil {
+				t.Error(err)
+			}
+			a.Answer.ID = a.ID
+			all = append(all, a.Answer)
+		}
+		return all
+	})
+	indextest.Must(t, l.Close())
+	s.Drain()
+	indextest.Must(t, <-ended)
+	closed(t, s, x)
+}
+
+const article = "The ferry left the old harbour at seven. Nobody on the upper deck had slept that night. The islands were still far away in the mist."
+
+func line(id, text string) string { return fmt.Sprintf("{\"id\":%q,\"text\":%q}\n", id, text) }
+
+func TestAnswers(t *testing.T) {
+	_, web := served(t, nil)
+	see := web.URL + "/v1/see"
+	for _, c := range []struct{ name, query, contentType, body, want string }{
+		{"check", "?check=1", "", line("a", article), `[{a unique true  false}]`},
+		{"nothing was remembered", "?durable=0", "", line("a", article), `[{a unique true  false}]`},
+		{"a retry", "", "", line("a", article), `[{a unique true  true}]`},
+		{"a copy", "", "", line("b", article), `[{b duplicate false a false}]`},
+		{"bad lines in their places", "", "application/x-ndjson", "x\n" + line("b", article) + "{\"text\":\"no id\"}\n", `[{ bad false  false} {b duplicate false a false} { bad false  false}]`},
+		{"one object", "", "application/json", "{\"id\": \"c\",\n \"text\": \"another\"}", `[{c unique true  false}]`},
+		{"an array", "", "application/json; charset=utf-8", `[{"id":"d","text":"another"}, {"id":5,"text":"a fifth"}]`, `[{d duplicate false c false} {5 unique true  false}]`},
+		{"plain text", "?id=http%3A%2F%2Fx%2F&batch=m", "text/plain", article, `[{http://x/ duplicate false a false}]`},
+	} {
+		code, body := post(t, see+c.query, c.contentType, c.body)
+		if got := fmt.Sprint(verdicts(t, body)); code != 200 || got != c.want {
+			t.Errorf("%s: code %d, %s; want %s\n%s", c.name, code, got, c.want, body)
+		}
+	}
+}
+
+func do(t *testing.T, method, url, body string, header ...string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequest(method, url, strings.NewReader(body))
+	indextest.Must(t, err)
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	a, err := http.DefaultClient.Do(r)
+	indextest.Must(t, err)
+	defer a.Body.Close()
+	b, err := io.ReadAll(a.Body)
+	indextest.Must(t, err)
+	return a.StatusCode, string(b)
+}
+
+// TestTakeBack: a document is found by its id, forgotten and cancelled, also one whose id has slashes
+// and dots.
+func TestTakeBack(t *testing.T) {
+	_, web := served(t, nil)
+	id := web.URL + "/v1/documents/http:%2F%2Fx%2F..%2Fa%3Fb"
+	if code, _ := post(t, web.URL+"/v1/see?batch=monday", "", line("http://x/../a?b", article)); code != 200 {
+		t.Fatal(code)
+	}
+	for _, c := range []struct {
+		method, url string
+		code        int
+		want        string
+	}{
+		{"GET", id, 200, `"batch":"monday"`},
+		{"DELETE", id, 200, `{"forgotten":1}`},
+		{"GET", id, 404, "no document"},
+		{"DELETE", id, 200, `{"forgotten":0}`},
+		{"POST", web.URL + "/v1/see?batch=monday", 200, `"kept":true`},
+		{"POST", web.URL + "/v1/batches/monday/cancel", 200, `{"forgotten":1}`},
+		{"POST", web.URL + "/v1/batches/monday/cancel", 404, "monday"},
+		{"GET", web.URL + "/v1/stats", 200, `"documents":2`},
+		{"GET", web.URL + "/metrics", 200, `firstseen_documents_total{kept="true"} 2`},
+		{"GET", web.URL + "/livez", 200, "ok"},
+		{"GET", web.URL + "/readyz", 200, "ok"},
+	} {
+		if code, body := do(t, c.method, c.url, line("z", article)); code != c.code || !strings.Contains(body, c.want) {
+			t.Errorf("%s %s: code %d, %s", c.method, c.url, code, body)
+		}
+	}
+}
+
+// TestAbuse: each has its code, and the server goes on.
+func TestAbuse(t *testing.T) {
+	s, web := served(t, func(c *Config) { c.MaxBody, c.MaxDocuments = 4000, 5 })
+	see := "/v1/see"
+	long := strings.Repeat("x", 70_000)
+	for _, c := range []struct {
+		method, path, contentType, body string
+		code                            int
+		want                            string
+	}{
+		{"POST", see, "", "", 400, "empty"},
+		{"POST", see, "", "\n\n", 400, "no document"},
+		{"POST", see, "", strings.Repeat("y", 4001), 413, "4000 bytes"},
+		{"POST", see, "", strings.Repeat("{}\n", 6), 413, "at most 5"},
+		{"POST", see, "application/json", "", 400, "empty"},
+		{"POST", see, "application/json", "{", 400, "EOF"},
+		{"POST", see, "application/json", "[{},\n{]", 400, `"line":2`},
+		{"POST", see, "application/json", "{}\n{}", 400, "x-ndjson"},
+		{"POST", see, "application/json", "[]", 400, "no document"},
+		{"POST", see, "application/json", strings.Repeat("[", 3000), 400, "error"},
+		{"POST", see, "application/json", "[1,\"a\",null]", 200, `"verdict":"bad"`},
+		{"POST", see, "text/plain", "text", 400, "?id="},
+		{"POST", see + "?id=a", "text/plain", "one\ntwo \xff", 400, `"line":2`},
+		{"POST", see + "?id=%ff", "text/plain", "text", 400, "UTF-8"},
+		{"POST", see + "?id=" + long, "text/plain", "text", 400, "longer than 65536"},
+		{"POST", see + "?batch=" + strings.Repeat("b", 5000), "", "{}", 400, "batch"},
+		{"POST", see + "?batch=%ff", "", "{}", 400, "UTF-8"},
+		{"POST", see, "image/png", "x", 415, "Content-Type"},
+		{"POST", see, "text/", "x", 415, "Content-Type"},
+		{"POST", see, "", "\xff\xfe{\x00}\x00", 200, `"verdict":"bad"`},
+		{"POST", see, "", "{\"id\":\"\\u0000body:1\",\"text\":\"x\"}", 200, `"verdict":"bad"`},
+		{"POST", see, "", "{\"id\":\"a\",\"text\":\"\xff\"}", 200, `"verdict":"bad"`},
+		{"POST", see, "", "{\"id\":\"a\",\"id\":\"b\",\"text\":\"x\"}", 200, `"verdict":"bad"`},
+		{"POST", see, "", "{\"id\":{},\"text\":[]}", 200, `"verdict":"bad"`},
+		{"GET", see, "", "", 405, ""},
+		{"PUT", see, "", "x", 405, ""},
+		{"POST", "/v1/documents/a", "", "x", 405, ""},
+		{"GET", "/v1/documents/", "", "", 404, ""},
+		{"GET", "/v1/documents/..%2F..%2Fkey", "", "", 404, "no document"},
+		{"GET", "/v1/documents/%00", "", "", 404, "no document"},
+		{"DELETE", "/v1/documents/%ff", "", "", 200, `"forgotten":0`},
+		{"POST", "/v1/batches/%ff/cancel", "", "", 404, ""},
+		{"POST", "/v1/batches/" + long + "/cancel", "", "", 404, ""},
+		{"GET", "/v1/batches/a/cancel", "", "", 405, ""},
+		{"GET", "/", "", "", 404, ""},
+		{"DELETE", "/livez", "", "", 405, ""},
+	} {
+		code, body := do(t, c.method, web.URL+c.path, c.body, "Content-Type", c.contentType)
+		if code != c.code || !strings.Contains(body, c.want) {
+			t.Errorf("%s %.40s %.30q: code %d, %s; want %d, %s", c.method, c.path, c.body, code, body, c.code, c.want)
+		}
+	}
+	if code, _ := do(t, "POST", web.URL+see, "x", "Content-Encoding", "gzip"); code != 415 {
+		t.Errorf("compressed: code %d", code)
+	}
+	for range cap(s.reading) {
+		s.reading <- struct{}{}
+	}
+	if code, _ := post(t, web.URL+see, "", line("a", article)); code != 429 {
+		t.Errorf("with all places taken: code %d", code)
+	}
+	for range cap(s.reading) {
+		<-s.reading
+	}
+	if code, body := post(t, web.URL+see, "", line("a", article)); code != 200 || !strings.Contains(body, "unique") {
+		t.Errorf("after all that: code %d, %s", code, body)
+	}
+	s.Drain()
+	if code, _ := do(t, "GET", web.URL+"/readyz", ""); code != 503 {
+		t.Errorf("readyz of a server going down: code %d", code)
+	}
+}
+
+func TestToken(t *testing.T) {
+	s, _ := served(t, nil)
+	web := httptest.NewServer(s.Handler("0123456789abcdef"))
+	defer web.Close()
+	for header, want := range map[string]int{"": 401, "Bearer 0123456789abcdeF": 401, "0123456789abcdef": 401, "Bearer 0123456789abcdef": 200} {
+		if code, _ := do(t, "GET", web.URL+"/v1/stats", "", "Authorization", header); code != want {
+			t.Errorf("%q: code %d, want %d", header, code, want)
+		}
+	}
+	if code, _ := do(t, "GET", web.URL+"/readyz", ""); code != 200 {
+		t.Errorf("readyz wants the token: code %d", code)
+	}
+}
+
+// TestLinesInParts: a line that comes in parts, an empty one and a last one without its end are
+// answered.
+func TestLinesInParts(t *testing.T) {
+	s, _ := served(t, nil)
+	ours, theirs := net.Pipe()
+	go func() {
+		_ = s.serveLines(theirs)
+		theirs.Close()
+	}()
+	go func() {
+		for _, part := range []string{line("a", article)[:20], line("a", article)[20:], "\n", "bad\n", line("b", article)} {
+			_, _ = io.WriteString(ours, part)
+		}
+	}()
+	in := bufio.NewReader(ours)
+	for _, want := range []string{`"verdict":"unique"`, "\n", `{"firstseen":{"verdict":"bad","kept":false,"line":3`, `"of":"a"`} {
+		got, err := in.ReadBytes('\n')
+		if err != nil || !bytes.Contains(got, []byte(want)) {
+			t.Fatalf("answer %q, error %v; want %q", got, err, want)
+		}
+	}
+	indextest.Must(t, ours.Close())
+}

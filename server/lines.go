@@ -1,0 +1,150 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/pipeline"
+)
+
+// linesTogether is how many lines of a connection are decided at once, if they have come already.
+const linesTogether = 256
+
+// writing is how long a client may take to read an answer.
+const writing = time.Minute
+
+// ServeLines answers connections of lines until the listener is closed and the connections have ended:
+// one line of JSON in, the same line with its verdict out. After [Service.Drain] a connection ends when
+// the lines that have come are answered.
+func (s *Service) ServeLines(l net.Listener) error {
+	var all sync.WaitGroup
+	defer all.Wait()
+	for {
+		c, err := l.Accept()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return nil
+		case err != nil:
+			return err
+		}
+		all.Go(func() {
+			ended := make(chan struct{})
+			all.Go(func() {
+				select {
+				case <-s.draining: // reading ends, and what was read is answered
+					_ = c.SetReadDeadline(time.Now())
+				case <-ended:
+				}
+			})
+			defer close(ended)
+			defer c.Close()
+			_ = s.serveLines(c) // it ends with the connection; an error of the index closes failed
+		})
+	}
+}
+
+func (s *Service) serveLines(c net.Conn) error {
+	parser, err := jsonl.Format{Fields: s.cfg.Fields}.NewParser(pipeline.AnnotationField)
+	if err != nil {
+		return err
+	}
+	in := bufio.NewReaderSize(c, 64<<10)
+	for next := int64(1); ; {
+		data, n, readErr := s.readLines(in)
+		if n > 0 {
+			out, err := s.answerLines(parser, lineBlock(data, next))
+			if err == nil {
+				err = c.SetWriteDeadline(time.Now().Add(writing))
+			}
+			if err == nil {
+				_, err = c.Write(out)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if next += int64(n); readErr != nil {
+			return readErr
+		}
+	}
+}
+
+// readLines waits for a line, and returns it with those that have come behind it. The last line of a
+// connection may lack its end.
+func (s *Service) readLines(in *bufio.Reader) (data []byte, n int, err error) {
+	for n < linesTogether {
+		begun := len(data)
+		for {
+			piece, err := in.ReadSlice('\n')
+			if data = append(data, piece...); int64(len(data)-begun) > s.cfg.MaxBody {
+				return data[:begun], n, fmt.Errorf("a line is longer than %d bytes", s.cfg.MaxBody)
+			}
+			if err == nil {
+				break
+			}
+			if err == io.EOF && len(data) > begun {
+				return data, n + 1, err
+			}
+			if !errors.Is(err, bufio.ErrBufferFull) {
+				return data[:begun], n, err
+			}
+		}
+		n++
+		if more, _ := in.Peek(in.Buffered()); int64(len(data)) >= s.cfg.MaxBody/2 || !bytes.Contains(more, []byte{'\n'}) {
+			break
+		}
+	}
+	return data, n, nil
+}
+
+// answerLines decides the lines of a block and returns their answers.
+func (s *Service) answerLines(p corpus.Parser, b *corpus.Block) (out []byte, err error) {
+	var docs []*document
+	var lines []corpus.Document
+	for doc := range p.Parse(b) {
+		lines = append(lines, *doc)
+		if !doc.Empty {
+			docs = append(docs, documentOf(doc))
+		}
+	}
+	if err := s.seePatiently(docs); err != nil {
+		return nil, err
+	}
+	for _, line := range lines {
+		if line.Empty {
+			out = append(out, '\n')
+			continue
+		}
+		doc := docs[0]
+		if docs = docs[1:]; doc.bad != nil {
+			out = answerBad(out, doc.answer)
+		} else {
+			out = answerLine(out, line.Raw, line.Slot.At, line.Slot.Lead, doc.answer)
+		}
+	}
+	return out, nil
+}
+
+// seePatiently is see for a connection, whose client reads no code to try again: while others are
+// served, it waits.
+func (s *Service) seePatiently(docs []*document) error {
+	if len(docs) == 0 {
+		return nil
+	}
+	s.extract(docs)
+	for {
+		err := s.do(&request{docs: docs})
+		if !errors.Is(err, ErrBusy) {
+			return err
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}

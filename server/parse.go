@@ -1,0 +1,141 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"unicode/utf8"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/jsonl"
+)
+
+// badBody is a body without a meaning, by its line from 1; 0 for no line.
+type badBody struct {
+	line int
+	err  error
+}
+
+func (e *badBody) Error() string {
+	if e.line == 0 {
+		return e.err.Error()
+	}
+	return fmt.Sprintf("line %d: %v", e.line, e.err)
+}
+
+// errType means that nothing is known about bodies of a type.
+var errType = errors.New("want Content-Type application/x-ndjson for lines of JSON, application/json for one object or an array of them, or text/plain with ?id=")
+
+// maxID is the longest id in bytes, as in lines of JSON.
+const maxID = 64 << 10
+
+// parse returns the documents of a body. It keeps no part of the body but through them.
+func (s *Service) parse(body []byte, contentType, id string) ([]*document, error) {
+	kind, _, err := mime.ParseMediaType(contentType)
+	if contentType == "" || kind == "application/x-www-form-urlencoded" { // the default of curl
+		kind, err = "application/x-ndjson", nil
+	}
+	if err != nil {
+		return nil, errType
+	}
+	switch kind {
+	case "application/x-ndjson", "application/jsonl", "application/json-lines":
+		return s.parseLines(body)
+	case "application/json":
+		lines, err := linesOf(body)
+		if err != nil {
+			return nil, err
+		}
+		return s.parseLines(lines)
+	case "text/plain":
+		return plainText(body, id)
+	}
+	return nil, errType
+}
+
+func plainText(body []byte, id string) ([]*document, error) {
+	switch {
+	case id == "":
+		return nil, &badBody{0, errors.New("a text has no place for its id: give ?id=")}
+	case len(id) > maxID || !utf8.ValidString(id):
+		return nil, &badBody{0, fmt.Errorf("the id is longer than %d bytes, or not UTF-8", maxID)}
+	}
+	if !utf8.Valid(body) {
+		at := 0
+		for n := 1; n > 0 && at < len(body); at += n {
+			var r rune
+			if r, n = utf8.DecodeRune(body[at:]); r == utf8.RuneError && n == 1 {
+				break
+			}
+		}
+		return nil, &badBody{lineAt(body, at), errors.New("the text is not UTF-8")}
+	}
+	return []*document{{id: id, text: body}}, nil
+}
+
+func lineAt(body []byte, at int) int { return 1 + bytes.Count(body[:min(at, len(body))], []byte{'\n'}) }
+
+// linesOf turns an object, or an array of objects, into lines of JSON.
+func linesOf(body []byte) ([]byte, error) {
+	dec := json.NewDecoder(bytes.NewReader(body))
+	bad := func(err error) error {
+		at := int(dec.InputOffset())
+		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+			at = max(at, int(syntax.Offset)-1)
+		}
+		return &badBody{lineAt(body, at), err}
+	}
+	values := []json.RawMessage{nil}
+	array := bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte{'['})
+	target := any(&values[0])
+	if array {
+		target = &values
+	}
+	if err := dec.Decode(target); err != nil {
+		return nil, bad(err)
+	}
+	if dec.More() {
+		return nil, bad(errors.New("something follows the value: lines of JSON have Content-Type application/x-ndjson"))
+	}
+	var lines bytes.Buffer
+	for _, v := range values {
+		if err := json.Compact(&lines, v); err != nil {
+			return nil, bad(err)
+		}
+		lines.WriteByte('\n')
+	}
+	return lines.Bytes(), nil
+}
+
+// bodyName stands for the name of a file: a document without an id would be called after it.
+const bodyName = "\x00body"
+
+// parseLines returns the documents of lines of JSON. A line that is no document is one that is bad.
+func (s *Service) parseLines(body []byte) (docs []*document, err error) {
+	p, err := jsonl.Format{Fields: s.cfg.Fields}.NewParser("")
+	if err != nil {
+		return nil, err
+	}
+	for doc := range p.Parse(lineBlock(body, 1)) {
+		docs = append(docs, documentOf(doc))
+	}
+	return docs, nil
+}
+
+// lineBlock is a block of lines, the first of them with this number.
+func lineBlock(data []byte, first int64) *corpus.Block {
+	return &corpus.Block{File: bodyName, First: corpus.Place{Record: first}, Data: data, Format: jsonl.Format{}}
+}
+
+// documentOf returns a parsed document. One without an id is bad: no later answer could name it.
+func documentOf(doc *corpus.Document) *document {
+	if doc.Bad == nil && bytes.HasPrefix(doc.ID, []byte(bodyName)) {
+		doc.Bad = &corpus.BadRecord{At: doc.At, Reason: "it has no id, and later answers name a document by it"}
+	}
+	if doc.Bad != nil {
+		return &document{bad: doc.Bad}
+	}
+	return &document{id: string(doc.ID), text: doc.Text}
+}

@@ -1,0 +1,188 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/journal"
+	"github.com/firstseen/firstseen/internal/step"
+)
+
+// stateName is the owner's value of an index that says which journals it has already.
+const stateName = "served"
+
+// state is that value.
+type state struct {
+	Next  uint64 `json:"next"`            // generation of the first journal that the index does not have whole
+	Done  uint64 `json:"done,omitempty"`  // entries of that journal that the index has
+	Ended bool   `json:"ended,omitempty"` // the last server came to an ordinary end
+}
+
+func (s state) values() map[string][]byte {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // it has a number and a bool
+	}
+	return map[string][]byte{stateName: b}
+}
+
+// recorder writes the journal. Entries that come while a group is on its way to the disk are the
+// next group. So a group waits for at most one other.
+type recorder struct {
+	dir    string
+	header journal.Header
+
+	mu      sync.Mutex
+	changed sync.Cond
+	log     *journal.Log
+	pending []byte        // entries of the next group
+	waiting []func(error) // for it
+	spare   []byte
+	writing bool
+	closed  bool
+	err     error // of the journal: nothing can be answered any more
+	stopped chan struct{}
+}
+
+// maxPending bounds the bytes of entries not yet on the disk.
+const maxPending = 256 << 20
+
+func newRecorder(dir string, h journal.Header) (*recorder, error) {
+	r := &recorder{dir: dir, header: h, stopped: make(chan struct{})}
+	r.changed.L = &r.mu
+	var err error
+	if r.log, err = journal.Create(r.path(h.Generation), h); err != nil {
+		return nil, err
+	}
+	go r.write()
+	return r, nil
+}
+
+func (r *recorder) path(generation uint64) string {
+	return filepath.Join(r.dir, index.ServedName(generation))
+}
+
+// add appends an entry to the next group.
+func (r *recorder) add(e *entry) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for len(r.pending) > maxPending && r.err == nil {
+		r.changed.Wait()
+	}
+	r.pending = e.append(r.pending)
+	r.changed.Broadcast()
+	return r.err
+}
+
+// after calls done when all entries added so far are on the disk, or can no longer come there.
+func (r *recorder) after(done func(error)) {
+	r.mu.Lock()
+	idle, err := len(r.pending) == 0 && !r.writing, r.err
+	if !idle && err == nil {
+		r.waiting = append(r.waiting, done)
+		r.changed.Broadcast()
+	}
+	r.mu.Unlock()
+	if idle || err != nil {
+		done(err)
+	}
+}
+
+// write brings groups to the disk until the recorder is closed.
+func (r *recorder) write() {
+	defer close(r.stopped)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for {
+		for len(r.pending) == 0 && len(r.waiting) == 0 && !r.closed {
+			r.changed.Wait()
+		}
+		if len(r.pending) == 0 && len(r.waiting) == 0 {
+			return
+		}
+		r.writeGroup()
+	}
+}
+
+// writeGroup is called with the lock, and gives it up while it writes.
+func (r *recorder) writeGroup() {
+	group, waiting := r.pending, r.waiting
+	r.pending, r.spare, r.waiting, r.writing = r.spare[:0], nil, nil, true
+	err := r.err
+	r.mu.Unlock()
+	if len(group) > 0 && err == nil {
+		err = r.log.Append(group)
+	}
+	for _, done := range waiting {
+		done(err)
+	}
+	r.mu.Lock()
+	if r.writing, r.err = false, err; cap(group) <= 1<<20 {
+		r.spare = group[:0]
+	}
+	r.changed.Broadcast()
+}
+
+// drain waits until all entries are on the disk.
+func (r *recorder) drain() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for (len(r.pending) > 0 || r.writing) && r.err == nil {
+		r.changed.Wait()
+	}
+	return r.err
+}
+
+// rotate begins the journal of the next generation. Only the goroutine that adds may call it.
+func (r *recorder) rotate() error {
+	if err := r.drain(); err != nil {
+		return err
+	}
+	h := r.header
+	h.Generation++
+	log, err := journal.Create(r.path(h.Generation), h)
+	if err == nil {
+		err = step.Done("began a journal")
+	}
+	if err != nil {
+		return fmt.Errorf("beginning a journal: %w", err)
+	}
+	old := r.log
+	r.mu.Lock()
+	r.log, r.header = log, h
+	r.mu.Unlock()
+	return old.Close()
+}
+
+// dropBefore removes the journals below a generation. One that a crash brings back means nothing: the
+// index knows the next generation.
+func dropBefore(dir string, generation uint64) error {
+	have, err := index.ServedLogs(dir)
+	if err != nil {
+		return err
+	}
+	for _, n := range have {
+		if n >= generation {
+			break
+		}
+		if err := os.Remove(filepath.Join(dir, index.ServedName(n))); err != nil {
+			return fmt.Errorf("removing a journal: %w", err)
+		}
+	}
+	return nil
+}
+
+// close ends the writing, after all entries are on the disk.
+func (r *recorder) close() error {
+	r.mu.Lock()
+	r.closed = true
+	r.changed.Broadcast()
+	r.mu.Unlock()
+	<-r.stopped
+	return errors.Join(r.err, r.log.Close())
+}

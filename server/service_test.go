@@ -1,0 +1,253 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/step"
+)
+
+// clock is the time of arrival in tests: a second later with each reading.
+func clock() func() time.Time {
+	now := time.Unix(1_700_000_000, 0)
+	return func() time.Time {
+		now = now.Add(time.Second)
+		return now
+	}
+}
+
+// memtableKeys are so few that the table in memory is full after a few documents.
+const memtableKeys = 1000
+
+// opened opens a service on the index in dir.
+func opened(t *testing.T, dir string, keys int, change func(*Config)) (*Service, *index.Index) {
+	t.Helper()
+	x, err := index.Open(dir, index.Options{
+		Key: index.KeyNew, Secret: make([]byte, 16), Shape: index.ShapeFor(1000, feature.Scheme{}, false), MemtableKeys: keys, UUID: [16]byte{1}, Serve: true,
+	})
+	indextest.Must(t, err)
+	cfg := Config{Index: x, Dir: dir, Policy: index.Policy{CheckpointBytes: 1 << 30}}
+	if change != nil {
+		change(&cfg)
+	}
+	s, err := Open(cfg)
+	if err != nil {
+		t.Fatal(err, x.Close())
+	}
+	return s, x
+}
+
+func closed(t *testing.T, s *Service, x *index.Index) {
+	t.Helper()
+	indextest.Must(t, s.Close())
+	indextest.Must(t, x.Close())
+}
+
+// texts are documents with near copies: every third is an edit of an earlier one.
+func texts(n int) (docs []*document) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for i := range n {
+		from, edit := i, ""
+		if i > 0 && i%3 == 0 {
+			from, edit = rnd.IntN(i), fmt.Sprintf(" One more sentence, the %dth of them.", i)
+		}
+		docs = append(docs, &document{id: "d" + strconv.Itoa(i), text: []byte(indextest.Sentences(from) + edit)})
+	}
+	return docs
+}
+
+// give has a service decide documents, in requests of at most 7.
+func give(t *testing.T, s *Service, docs []*document) {
+	t.Helper()
+	for block := range slices.Chunk(docs, 7) {
+		indextest.Must(t, s.see(&request{docs: block, batch: "b" + block[0].id[1:2]}))
+	}
+}
+
+// dumped is the content of an index without a writer.
+func dumped(t *testing.T, dir string) (lines []string) {
+	t.Helper()
+	f, err := index.OpenFiles(dir)
+	indextest.Must(t, err)
+	defer f.Close()
+	for doc, err := range f.Documents() {
+		indextest.Must(t, err)
+		lines = append(lines, fmt.Sprintf("%+v", doc))
+	}
+	for key, err := range f.Keys() {
+		indextest.Must(t, err)
+		lines = append(lines, fmt.Sprintf("%+v", key))
+	}
+	for removed, err := range f.Table.Removed() {
+		indextest.Must(t, err)
+		lines = append(lines, fmt.Sprintf("%+v", removed))
+	}
+	_, clock, edge := f.Table.Window()
+	lines = append(lines, fmt.Sprint("clock ", clock, edge))
+	for _, b := range f.Batches() {
+		lines = append(lines, fmt.Sprintf("%+v", b))
+	}
+	if len(lines) < 20 {
+		t.Fatalf("the index has %d lines: it is almost empty", len(lines))
+	}
+	return lines
+}
+
+// TestKilledAnywhere: an index whose server was killed after any request is, once another server has
+// opened it, that of an undisturbed server, whatever checkpoints came before or come while the journal
+// is read.
+func TestKilledAnywhere(t *testing.T) {
+	for name, change := range map[string]func(*Config){
+		"one checkpoint":   nil,
+		"many checkpoints": func(c *Config) { c.Policy.CheckpointBytes = 3000 },
+		"window":           func(c *Config) { c.Policy.Window = 40 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "index")
+			whole := func(c *Config) {
+				if c.Policy.Now = clock(); change != nil {
+					change(c)
+				}
+			}
+			s, x := opened(t, dir, memtableKeys, whole)
+			docs := texts(120)
+			for i := 0; i < len(docs); i += 20 {
+				give(t, s, docs[i:i+20])
+				if i == 60 {
+					forgetAndCancel(t, s)
+				}
+				// The service does nothing now: the copy is what a kill would leave.
+				killed := indextest.Copy(t, dir)
+				if _, err := index.OpenFiles(killed); !errors.Is(err, index.ErrServed) {
+					t.Fatalf("without a server: error %v", err)
+				}
+				undisturbed := filepath.Join(t.TempDir(), "index")
+				s2, x2 := opened(t, undisturbed, memtableKeys, whole)
+				for at := 0; at <= i; at += 20 {
+					give(t, s2, texts(120)[at:at+20])
+					if at == 60 {
+						forgetAndCancel(t, s2)
+					}
+				}
+				closed(t, s2, x2)
+				s3, x3 := opened(t, killed, memtableKeys, whole)
+				closed(t, s3, x3)
+				if diff := cmp.Diff(dumped(t, undisturbed), dumped(t, killed)); diff != "" {
+					t.Fatalf("killed after %d documents: %s", i+20, diff)
+				}
+			}
+			closed(t, s, x)
+		})
+	}
+}
+
+// TestKilledWhileReadingJournal: a kill of the second server, at any checkpoint that it takes while it
+// reads the journal of the first, changes nothing.
+func TestKilledWhileReadingJournal(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	s, x := opened(t, dir, 0, func(c *Config) { c.Policy.Now = clock() })
+	give(t, s, texts(60))
+	left := indextest.Copy(t, dir)
+	closed(t, s, x)
+	want := dumped(t, dir)
+	t.Cleanup(func() { step.Hook = nil })
+	for stop, died := 1, true; died; stop++ {
+		killed := indextest.Copy(t, left)
+		died = failedOpen(t, killed, stop)
+		s, x := opened(t, killed, 0, nil)
+		closed(t, s, x)
+		if diff := cmp.Diff(want, dumped(t, killed)); diff != "" {
+			t.Fatalf("killed after checkpoint %d: %s", stop, diff)
+		}
+		if !died && stop < 5 {
+			t.Fatalf("only %d checkpoints came", stop)
+		}
+	}
+}
+
+// failedOpen opens a service that fails right after a checkpoint, given by its number.
+func failedOpen(t *testing.T, dir string, stop int) (died bool) {
+	step.Hook = func(name string) error {
+		if name == "took checkpoint" {
+			if stop--; stop == 0 {
+				return errors.New("killed")
+			}
+		}
+		return nil
+	}
+	defer func() { step.Hook = nil }()
+	x, err := index.Open(dir, index.Options{MemtableKeys: memtableKeys, Serve: true})
+	indextest.Must(t, err)
+	s, err := Open(Config{Index: x, Dir: dir, Policy: index.Policy{CheckpointBytes: 3000}})
+	if err == nil {
+		close(s.closing)
+		<-s.stopped
+		indextest.Must(t, s.rec.close())
+	}
+	indextest.Must(t, x.Close())
+	return err != nil
+}
+
+// TestJournalFails: a document whose journal cannot be written gets no answer, and neither does a later
+// one. Those answered before are there for the next server.
+func TestJournalFails(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	s, x := opened(t, dir, 0, nil)
+	docs := texts(3)
+	give(t, s, docs[:1])
+	full := errors.New("no space")
+	step.Hook = func(name string) error {
+		if name == "wrote the journal" {
+			return full
+		}
+		return nil
+	}
+	t.Cleanup(func() { step.Hook = nil })
+	for _, doc := range docs[1:] {
+		if err := s.see(&request{docs: []*document{doc}}); !errors.Is(err, full) {
+			t.Errorf("%s: error %v", doc.id, err)
+		}
+	}
+	<-s.Failed()
+	if err := s.Close(); !errors.Is(err, full) {
+		t.Errorf("closing: error %v", err)
+	}
+	indextest.Must(t, x.Close())
+	step.Hook = nil
+	s, x = opened(t, dir, 0, nil)
+	again := texts(1)
+	give(t, s, again)
+	if !strings.Contains(string(again[0].answer), `"again":true`) {
+		t.Errorf("the answered document: %s", again[0].answer)
+	}
+	closed(t, s, x)
+}
+
+func forgetAndCancel(t *testing.T, s *Service) {
+	t.Helper()
+	for _, task := range []func() error{
+		func() error { n, err := s.forget("d1"); return orNone(n, err) },
+		func() error { n, err := s.cancel("b2"); return orNone(n, err) },
+	} {
+		indextest.Must(t, s.do(&request{task: task}))
+	}
+}
+
+func orNone(n int, err error) error {
+	if err == nil && n == 0 {
+		return fmt.Errorf("nothing was taken back")
+	}
+	return err
+}
