@@ -50,6 +50,13 @@ func takings() []taking {
 			passages("3.jsonl", "3.report", inputs[0], inputs[1]),
 			forget, compact,
 		}},
+		{"passages-window", [][]string{
+			within("7h", "1.jsonl", "--docs", "300", "--passages=14", "--report", "1.report", timedIn[0]),
+			within("7h", "2.jsonl", "--passages=14", "--report", "2.report", timedIn[1]),
+			forget,
+			within("9h", "3.jsonl", "--report", "3.report", timedIn[2]),
+			within("5h", "4.jsonl", "--report", "4.report", timedIn[3]),
+		}},
 		// A window of a third of the inputs, which come once more and then hours later; its
 		// slices have some 50 documents.
 		{"window", [][]string{
