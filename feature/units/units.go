@@ -33,6 +33,7 @@ type piece struct {
 	first      int  // its first word
 	start, end int  // in the text, in bytes
 	cut        bool // the piece before is of the same segment, which is too long to be one
+	joined     bool // its beginning is of the last word of the piece before
 }
 
 // New returns the empty Text.
@@ -57,13 +58,34 @@ func (t *Text) Read(text []byte) {
 			continue
 		}
 		start, end := s.Range()
-		t.pieces = append(t.pieces, piece{len(t.ends), start, end, s.Continues()})
-		for unit, rest := s.NextUnit(s.Form()); unit != nil; unit, rest = s.NextUnit(rest) {
+		form := s.Form()
+		joined := 0
+		if s.Joins() && len(t.ends) > 0 {
+			joined = t.join(form)
+		}
+		t.pieces = append(t.pieces, piece{len(t.ends), start, end, s.Continues(), joined > 0})
+		for unit, rest := s.NextUnit(form[joined:]); unit != nil; unit, rest = s.NextUnit(rest) {
 			t.forms = append(t.forms, unit...)
 			t.ends = append(t.ends, len(t.forms))
 		}
 	}
 	t.pieces = append(t.pieces, piece{first: len(t.ends), start: len(text), end: len(text)})
+}
+
+// join adds the beginning of a piece to the last word, which it is of: a segment too long to be one is
+// cut anywhere. It returns how many bytes that are.
+func (t *Text) join(form []byte) (n int) {
+	last := len(t.ends) - 1
+	first := len(t.forms) - len(t.Form(last))
+	length := len(t.forms) - first
+	t.forms = append(t.forms, form...)
+	unit, rest := t.scanner.NextUnit(t.forms[first:])
+	if n = len(t.forms) - first - len(rest) - length; len(unit) <= length || n < 0 {
+		n = 0
+	}
+	t.forms = t.forms[:first+length+n]
+	t.ends[last] = len(t.forms)
+	return n
 }
 
 // Len is how many words the text has.
@@ -108,7 +130,12 @@ func (t *Text) pieceOf(i int) int {
 // Range returns the byte range of the words from the first to the one before the last: from the first
 // word's first character to behind the last one's last.
 func (t *Text) Range(first, behind int) (start, end int) {
-	return t.locate(first).Start, t.locate(behind - 1).End
+	start, end = t.locate(first).Start, t.locate(behind-1).End
+	// The rest of the last word may be in the pieces behind.
+	for n := t.pieceOf(behind-1) + 1; n < len(t.pieces) && t.pieces[n].joined && t.pieces[n].first == behind; n++ {
+		end = t.rangesOf(n)[0].End
+	}
+	return start, end
 }
 
 // Points returns a byte range of the text in code points. A byte that is not UTF-8 is one.
@@ -129,7 +156,20 @@ func (t *Text) point(at int) int {
 // locate finds a word in the text.
 func (t *Text) locate(i int) canon.ByteRange {
 	n := t.pieceOf(i)
+	ranges := t.rangesOf(n)
+	if t.pieces[n].joined {
+		ranges = ranges[1:]
+	}
+	return ranges[i-t.pieces[n].first]
+}
+
+// rangesOf finds the words of a piece in the text, the first of which may be the rest of the one
+// before.
+func (t *Text) rangesOf(n int) []canon.ByteRange {
 	p, words := t.pieces[n], t.pieces[n+1].first-t.pieces[n].first
+	if p.joined {
+		words++
+	}
 	if t.located != n {
 		t.located = n
 		if t.ranges = t.locator.AppendUnits(t.ranges[:0], t.text, p.start, p.end); len(t.ranges) != words {
@@ -141,5 +181,5 @@ func (t *Text) locate(i int) canon.ByteRange {
 			}
 		}
 	}
-	return t.ranges[i-p.first]
+	return t.ranges
 }
