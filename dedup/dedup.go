@@ -33,7 +33,7 @@ type Rules struct {
 	// Confirm names the condition by which copies are confirmed, so that runs can check whether
 	// theirs is the same; "" for none. Config.Confirm confirms them.
 	Confirm string `json:",omitempty"`
-	// RemoveConsumed removes documents of which hardly anything is their own: see Result.Consumed.
+	// RemoveConsumed removes documents with hardly anything of their own: see Result.Consumed.
 	RemoveConsumed bool `json:",omitempty"`
 	// Verify restricts Config.Confirm to copies that records leave in doubt. It is not asked about
 	// exact copies, nor if a sketch is sure. The default threshold is DefaultVerifyThreshold.

@@ -89,7 +89,7 @@ type request struct {
 	check  bool // nothing is remembered
 	fast   bool // the answer does not wait for the disk
 	task   func() error
-	begun  atomic.Bool // it is being done, or nobody waits for it
+	begun  atomic.Bool // it is being done, or its sender has left
 	done   chan error  // has one
 	waited time.Time
 }

@@ -300,3 +300,28 @@ func wrapped(s string, most int) string {
 	}
 	return b.String()
 }
+
+// TestLongWordsAreCompared: two words of the same length, beginning and end have one hash, and are not
+// the same all the same.
+func TestLongWordsAreCompared(t *testing.T) {
+	before, behind := strings.Repeat("first words of a page, ", 14), strings.Repeat("and others behind them, ", 14)
+	d := read(before+"aaaaaaaabbbbbbbbcccccccc "+behind, 50)
+	e := read(before+"aaaaaaaaddddddddcccccccc "+behind, 50)
+	var c passages.Chainer
+	c.Load(d.list)
+	stretches, faithful := passages.AppendRead(nil, d.words, e.words, 0, c.Chains(e.list), 50)
+	long := -1
+	for i := range d.words.Len() {
+		if len(d.words.Form(i)) > 16 {
+			long = i
+		}
+	}
+	if faithful || long < 0 {
+		t.Fatalf("chains across the word %d: faithful %v", long, faithful)
+	}
+	for _, s := range stretches {
+		if s.From <= long && long < s.To && s.Of-s.From == 0 {
+			t.Errorf("a stretch across the word %d: %+v", long, s)
+		}
+	}
+}

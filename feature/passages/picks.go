@@ -14,7 +14,7 @@ const (
 	Run = 13
 	// Least is the default of the fewest words of a stretch.
 	Least = 50
-	// MaxWindow is the most runs of which one is picked.
+	// MaxWindow is the most runs of a window; one of them is picked.
 	MaxWindow = Least - Run + 1
 
 	turn     = 13                 // bits by which a run's hash is rotated for each word
@@ -37,7 +37,7 @@ type Pick struct {
 	Gap uint64 // the hash of the words from the pick before, or the beginning, to this one
 }
 
-// Window returns of how many runs one is picked to find stretches of least words or more.
+// Window returns the runs of a window that finds stretches of least words or more.
 func Window(least int) int { return min(least-Run+1, MaxWindow) }
 
 // A Picker picks runs of texts. It is not for concurrent use.

@@ -38,7 +38,7 @@ func AppendRead(dst []Stretch, d, e *units.Text, document int, chains []Chain, l
 		}
 		for done := 0; done < c.Words; {
 			s, ok := around(d, e, c.From+done, c.Of+done)
-			faithful = faithful && (ok || c.Picks == 1)
+			faithful = faithful && (ok && s.To >= c.From+c.Words || c.Picks == 1)
 			if !ok || slices.ContainsFunc(dst[from:], func(o Stretch) bool { return o.From == s.From && o.Of == s.Of }) {
 				done = max(done+1, s.To-c.From)
 				continue

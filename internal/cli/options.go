@@ -58,7 +58,7 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	oneOf(fs, &f.Rules.RemoveMosaics, "mosaics", "documents assembled from several earlier ones: keep or remove", word("keep", false), word("remove", true))
 	f.verify.register(fs)
 	registerPassages(fs, &f.Scheme)
-	oneOf(fs, &f.Rules.RemoveConsumed, "consumed", "with --passages: documents that passages leave hardly anything of: keep or remove", word("keep", false), word("remove", true))
+	oneOf(fs, &f.Rules.RemoveConsumed, "consumed", "with --passages: documents with hardly anything of their own: keep or remove", word("keep", false), word("remove", true))
 	f.registerSameID(fs)
 	section(fs, "Copies")
 

@@ -35,7 +35,7 @@ type Options struct {
 	Remove   Kind
 	MinUnits int  // words of a passage; shorter ones are left
 	KeepCode bool // leave documents alone in which more than one character of eight is a symbol
-	// DropBelow drops documents of which fewer words are left, if any was cut. 0 drops none.
+	// DropBelow drops documents with fewer words left, if any was cut. 0 drops none.
 	DropBelow int
 }
 
@@ -72,7 +72,7 @@ type stretch struct {
 	stands     bool
 }
 
-// Counts are what a Plan has done.
+// Counts count the work of a Plan.
 type Counts struct {
 	Documents, Dropped int64
 	Words, CutWords    int64 // of all documents, and of the passages cut
@@ -217,8 +217,7 @@ func (p *Plan) Document(id string, text []byte, line *lines.Line) (cuts []Cut, d
 	return cuts, false, nil
 }
 
-// write notes the words of a source that is written. Those that are cut from it stand in another one
-// before it.
+// write notes the words of a written source. Those cut from it stand in another one before it.
 func (p *Plan) write(s *source) {
 	for i := range s.stretches {
 		if q := &s.stretches[i]; !q.stands {
@@ -280,8 +279,7 @@ func (p *Plan) cuts(line *lines.Line) (cuts []Cut, err error) {
 	return cuts, nil
 }
 
-// codeShare is which part of the characters are symbols in a text that is taken for a program: one of
-// so many.
+// codeShare: a text is taken for a program if more than one character of so many is a symbol.
 const codeShare = 8
 
 // isCode reports whether a text has so many symbols that it is rather a program.
