@@ -325,3 +325,53 @@ func TestLongWordsAreCompared(t *testing.T) {
 		}
 	}
 }
+
+// TestChainsEndAtOtherWords: between two picks stands another word, in none of the two runs.
+func TestChainsEndAtOtherWords(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	tried := 0
+	for range 50 {
+		text := strings.Fields(words(r, 200, 5000))
+		d := read(strings.Join(text, " "), 50)
+		for i := 1; i < len(d.picks); i++ {
+			before, at := d.picks[i-1].At, d.picks[i].At
+			if at-before < passages.Run+2 {
+				continue
+			}
+			other := slices.Clone(text)
+			other[before+passages.Run] = "another"
+			e := read(strings.Join(other, " "), 50)
+			if same := func(a, b passages.Pick) bool { return a.At == b.At && a.Run == b.Run }; !slices.EqualFunc(d.picks, e.picks, same) {
+				continue // one more was picked
+			}
+			tried++
+			var c passages.Chainer
+			c.Load(d.list)
+			for _, chain := range c.Chains(e.list) {
+				if chain.From <= int(before) && chain.From+chain.Words > int(at) {
+					t.Errorf("the chain %+v goes over the word %d", chain, before+passages.Run)
+				}
+			}
+		}
+	}
+	if tried < 20 {
+		t.Fatalf("only %d words changed", tried)
+	}
+}
+
+// changedText is an earlier text that is not the remembered one any more.
+type changedText string
+
+func (c changedText) Read(_ int, buf []byte) ([]byte, bool, error) { return append(buf, c...), true, nil }
+func (c changedText) Same(int, []byte) bool                        { return false }
+
+// TestChangedTextsAreInner: the chain stands for what was in the earlier text.
+func TestChangedTextsAreInner(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	text := words(r, 300, 5000)
+	d := read(text, 50)
+	found, err := passages.NewFinder(50).Find([]byte(text), d.list, []passages.Candidate{{Document: 1, List: d.list}}, changedText(words(r, 300, 5000)))
+	if err != nil || len(found.Passages) != 1 || !found.Passages[0].Inner || found.Passages[0].Units < 200 || found.Passages[0].OfEnd != 0 {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
