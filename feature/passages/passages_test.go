@@ -362,8 +362,10 @@ func TestChainsEndAtOtherWords(t *testing.T) {
 // changedText is an earlier text that is not the remembered one any more.
 type changedText string
 
-func (c changedText) Read(_ int, buf []byte) ([]byte, bool, error) { return append(buf, c...), true, nil }
-func (c changedText) Same(int, []byte) bool                        { return false }
+func (c changedText) Read(_ int, buf []byte) ([]byte, bool, error) {
+	return append(buf, c...), true, nil
+}
+func (c changedText) Same(int, []byte) bool { return false }
 
 // TestChangedTextsAreInner: the chain stands for what was in the earlier text.
 func TestChangedTextsAreInner(t *testing.T) {

@@ -22,7 +22,8 @@ func sentence(prefix string, n int) string {
 func TestDroppedDocumentsKeepNothing(t *testing.T) {
 	a, b := sentence("a", 60), sentence("b", 30)
 	texts := []string{a, a + ". " + b, b + ". " + sentence("c", 100)}
-	report := []*lines.Line{nil,
+	report := []*lines.Line{
+		nil,
 		{ID: "1", Kept: true, Passages: []lines.Passage{{End: len(a), Of: "0", OfEnd: len(a), Units: 60}}},
 		{ID: "2", Kept: true, Passages: []lines.Passage{{End: len(b), Of: "1", OfStart: len(a) + 2, OfEnd: len(a) + 2 + len(b), Units: 30}}},
 	}
