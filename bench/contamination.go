@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/firstseen/firstseen/compare/contamination"
 	"github.com/firstseen/firstseen/feature/units"
+	"github.com/firstseen/firstseen/internal/compare/contamination"
 )
 
 // plantings are how many items are planted each way, the shorter half of plantedShort words at most.

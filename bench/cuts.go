@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/firstseen/firstseen/feature/units"
-	"github.com/firstseen/firstseen/report/lines"
+	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
 // A madeCut is a line of the list of firstseen cut.

@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/firstseen/firstseen/bench/eval"
-	"github.com/firstseen/firstseen/compare/similarity"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/internal/compare/similarity"
 )
 
 const evalHelp = `eval DOCS... (--pairs FILE | --clusters FILE): each method judges documents whose copies are

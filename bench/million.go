@@ -20,8 +20,8 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/effort"
-	"github.com/firstseen/firstseen/pipeline"
-	"github.com/firstseen/firstseen/report"
+	"github.com/firstseen/firstseen/internal/pipeline"
+	"github.com/firstseen/firstseen/internal/report"
 )
 
 // millionConfig is what tenMillion was asked for.

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/firstseen/firstseen/bench/gen"
-	"github.com/firstseen/firstseen/compare/similarity"
+	"github.com/firstseen/firstseen/internal/compare/similarity"
 )
 
 // tail is how likely k or more of n come, of which each does with p.

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/firstseen/firstseen/bench/eval"
-	"github.com/firstseen/firstseen/compare/textdiff"
+	"github.com/firstseen/firstseen/internal/compare/textdiff"
 )
 
 // pairsOptions say which pairs are shown, and how.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/firstseen/firstseen/feature/passages"
 	"github.com/firstseen/firstseen/feature/units"
-	"github.com/firstseen/firstseen/report/lines"
+	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
 // checkedPassages compares the passages of a report with the texts, and with a table of all rows of

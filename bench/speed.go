@@ -20,7 +20,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/effort"
-	"github.com/firstseen/firstseen/pipeline"
+	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 // speed measures the whole pipeline, from files to kept lines and report, in CPU

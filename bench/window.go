@@ -16,7 +16,7 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/pipeline"
+	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 // windowConfig is what window was asked for.

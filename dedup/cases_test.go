@@ -19,7 +19,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/canon"
 	"github.com/firstseen/firstseen/feature/canon/canontest"
-	"github.com/firstseen/firstseen/report"
+	"github.com/firstseen/firstseen/internal/report"
 )
 
 const casesDir = "../testdata/decision"

@@ -8,7 +8,7 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/pipeline"
+	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 // document is a document of a request, or the reason why a record is none.

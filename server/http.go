@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/pipeline"
+	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 // Handler returns the HTTP interface that openapi.yaml describes. A token, if it is not empty, must

@@ -12,7 +12,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/jsonl"
-	"github.com/firstseen/firstseen/pipeline"
+	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 // linesTogether is how many lines of a connection are decided at once, if they have come already.

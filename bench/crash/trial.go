@@ -17,7 +17,7 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/docmap"
-	"github.com/firstseen/firstseen/pipeline"
+	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 // A bench is what trials share.

@@ -14,7 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/firstseen/firstseen/compare/similarity"
+	"github.com/firstseen/firstseen/internal/compare/similarity"
 )
 
 // TestAdjustedRandAsScikitLearn: testdata/ari.json has clusterings with the values of

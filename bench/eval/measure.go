@@ -3,7 +3,7 @@ package eval
 import (
 	"context"
 
-	"github.com/firstseen/firstseen/compare/similarity"
+	"github.com/firstseen/firstseen/internal/compare/similarity"
 )
 
 // A removal is false when its text is not like the witness's: both measures below

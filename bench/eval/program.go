@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/firstseen/firstseen/compare/similarity"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/internal/compare/similarity"
 )
 
 // A Rule decides about documents one after the other, in order, and names for each

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/firstseen/firstseen/compare/similarity"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/terms"
 	"github.com/firstseen/firstseen/feature/words"
+	"github.com/firstseen/firstseen/internal/compare/similarity"
 )
 
 // A Row is what one method came to at one threshold.

@@ -4,7 +4,7 @@ package peers
 
 import (
 	"github.com/firstseen/firstseen/bench/eval"
-	"github.com/firstseen/firstseen/compare/similarity"
+	"github.com/firstseen/firstseen/internal/compare/similarity"
 )
 
 // A Rule is what each of them is, and a Doc what it judges.

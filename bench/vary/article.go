@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/firstseen/firstseen/compare/similarity"
+	"github.com/firstseen/firstseen/internal/compare/similarity"
 )
 
 // NewswireArticle takes apart a text of the English news wire: a headline, and

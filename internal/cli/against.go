@@ -7,7 +7,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/pipeline"
+	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 func (f *options) taskAgainst(p *task) error {

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/corpus/jsonarray"
-	"github.com/firstseen/firstseen/report"
+	"github.com/firstseen/firstseen/internal/report"
 )
 
 // seeRejects is the remedy if the intended format is unknown.

@@ -18,7 +18,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/pipeline"
+	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 // Exit codes. They are part of the manual and of --help.

@@ -12,7 +12,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/pipeline"
+	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 // errUnsound is the outcome of a check that found damage.

@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/report/clusters"
-	"github.com/firstseen/firstseen/report/lines"
-	"github.com/firstseen/firstseen/report/rows"
+	"github.com/firstseen/firstseen/internal/report/clusters"
+	"github.com/firstseen/firstseen/internal/report/lines"
+	"github.com/firstseen/firstseen/internal/report/rows"
 )
 
 const clustersLong = `Group the documents that belong together, from one report of firstseen dedup or several.

@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/firstseen/firstseen/compare/explain"
-	"github.com/firstseen/firstseen/compare/similarity"
-	"github.com/firstseen/firstseen/compare/textdiff"
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/internal/compare/explain"
+	"github.com/firstseen/firstseen/internal/compare/similarity"
+	"github.com/firstseen/firstseen/internal/compare/textdiff"
 	"github.com/firstseen/firstseen/internal/visible"
 )
 

@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/firstseen/firstseen/compare/contamination"
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
-	"github.com/firstseen/firstseen/report"
-	"github.com/firstseen/firstseen/report/rows"
+	"github.com/firstseen/firstseen/internal/compare/contamination"
+	"github.com/firstseen/firstseen/internal/report"
+	"github.com/firstseen/firstseen/internal/report/rows"
 )
 
 const contaminationLong = `Find the items of evaluations, such as test questions, in pages of training text.

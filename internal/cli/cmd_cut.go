@@ -13,11 +13,11 @@ import (
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/parquet"
-	"github.com/firstseen/firstseen/report"
-	"github.com/firstseen/firstseen/report/cut"
-	"github.com/firstseen/firstseen/report/derive"
-	"github.com/firstseen/firstseen/report/lines"
-	"github.com/firstseen/firstseen/report/rows"
+	"github.com/firstseen/firstseen/internal/report"
+	"github.com/firstseen/firstseen/internal/report/cut"
+	"github.com/firstseen/firstseen/internal/report/derive"
+	"github.com/firstseen/firstseen/internal/report/lines"
+	"github.com/firstseen/firstseen/internal/report/rows"
 )
 
 const cutLong = `Write the kept documents of a run without passages that stand in earlier ones.

@@ -17,8 +17,8 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/pipeline"
-	"github.com/firstseen/firstseen/report"
+	"github.com/firstseen/firstseen/internal/pipeline"
+	"github.com/firstseen/firstseen/internal/report"
 )
 
 func newDedupCommand() *cobra.Command {

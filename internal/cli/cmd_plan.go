@@ -20,7 +20,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/passages"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/pipeline"
+	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 // The size of the sample, and of the largest filter it is run with.

@@ -16,8 +16,8 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/report"
 	"github.com/firstseen/firstseen/internal/visible"
-	"github.com/firstseen/firstseen/report"
 )
 
 func newQueryCommand() *cobra.Command {

@@ -9,10 +9,10 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
-	"github.com/firstseen/firstseen/report/cut"
-	"github.com/firstseen/firstseen/report/derive"
-	"github.com/firstseen/firstseen/report/lines"
-	"github.com/firstseen/firstseen/report/rows"
+	"github.com/firstseen/firstseen/internal/report/cut"
+	"github.com/firstseen/firstseen/internal/report/derive"
+	"github.com/firstseen/firstseen/internal/report/lines"
+	"github.com/firstseen/firstseen/internal/report/rows"
 )
 
 func newReportCommand() *cobra.Command {

@@ -14,9 +14,9 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
-	"github.com/firstseen/firstseen/report/derive"
-	"github.com/firstseen/firstseen/report/lines"
-	"github.com/firstseen/firstseen/report/show"
+	"github.com/firstseen/firstseen/internal/report/derive"
+	"github.com/firstseen/firstseen/internal/report/lines"
+	"github.com/firstseen/firstseen/internal/report/show"
 )
 
 const showLong = `Show a report of firstseen dedup: the number of documents by verdict, the spread of

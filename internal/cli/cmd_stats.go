@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/pipeline"
-	"github.com/firstseen/firstseen/report"
+	"github.com/firstseen/firstseen/internal/pipeline"
+	"github.com/firstseen/firstseen/internal/report"
 )
 
 // indexStats is the output of firstseen stats. The JSON form is a contract.

@@ -17,8 +17,8 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/page"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/report/clusters"
-	"github.com/firstseen/firstseen/report/lines"
+	"github.com/firstseen/firstseen/internal/report/clusters"
+	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
 // derived holds the flags about the files made from a finished report. The process that finds the

@@ -22,7 +22,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/internal/charset"
 	web "github.com/firstseen/firstseen/internal/html"
-	"github.com/firstseen/firstseen/pipeline"
+	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 // formats are how inputs can be read. The first is for all that none of the others recognizes.

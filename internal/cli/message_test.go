@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/pipeline"
+	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 // noInsides fails when a message to the user holds words that only a reader of

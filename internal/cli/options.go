@@ -10,7 +10,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/pipeline"
+	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 // options are the targets of all flags: each command registers its own. Flags of a

@@ -16,7 +16,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/pipeline"
+	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 // program returns the program itself as a command: TestMain runs main in a test

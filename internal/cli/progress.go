@@ -11,7 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/pipeline"
+	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 // progressInterval is how often the bar is brought up to date: a ticker, so that

@@ -8,7 +8,7 @@ import (
 	"github.com/vbauerster/mpb/v8"
 
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/pipeline"
+	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 // TestProgressBar shows a total, a bar and the time left of what has a size, and

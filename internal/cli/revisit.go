@@ -10,8 +10,8 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/dedup"
-	"github.com/firstseen/firstseen/pipeline"
-	"github.com/firstseen/firstseen/report"
+	"github.com/firstseen/firstseen/internal/pipeline"
+	"github.com/firstseen/firstseen/internal/report"
 )
 
 // registerRevisit registers the flags about the replacement for a removed record of a WARC.

@@ -21,7 +21,7 @@ import (
 
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/report"
+	"github.com/firstseen/firstseen/internal/report"
 )
 
 // scriptCommands are what scripts have beside the commands of testscript.

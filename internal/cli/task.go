@@ -18,7 +18,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/report"
+	"github.com/firstseen/firstseen/internal/report"
 )
 
 // task is a checked run of dedup: its options, and what is made of them beside the job.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/firstseen/firstseen/compare/similarity"
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/pipeline/confirm"
+	"github.com/firstseen/firstseen/internal/compare/similarity"
+	"github.com/firstseen/firstseen/internal/pipeline/confirm"
 )
 
 // verifyFlag is the condition under which a copy is removed, by its text beside the earlier one.

@@ -16,7 +16,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/pipeline"
+	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 // days is the value of a flag in seconds, which may be given in days and weeks too.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/pipeline"
+	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 // The texts of the commands: each command's description, and the messages about runs.

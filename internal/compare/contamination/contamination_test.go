@@ -1,0 +1,238 @@
+package contamination_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/firstseen/firstseen/feature/units"
+	"github.com/firstseen/firstseen/internal/compare/contamination"
+)
+
+func itemsOf(texts ...string) *contamination.Items {
+	items := contamination.NewItems()
+	for i, text := range texts {
+		items.Add(fmt.Sprint(i), []byte(text))
+	}
+	items.Ready()
+	return items
+}
+
+// found returns the ids of the items in a page, and the text of each one's longest stretch.
+func found(items *contamination.Items, page string) (ids []string, stretches []string) {
+	for _, h := range items.NewSearcher().Append(nil, []byte(page)) {
+		ids, stretches = append(ids, h.Item), append(stretches, page[h.From:h.To])
+		if points := []rune(page); string(points[h.Start:h.End]) != page[h.From:h.To] { // a byte that is not UTF-8 is one rune
+			panic(fmt.Sprintf("%+v: bytes and code points differ", h))
+		}
+	}
+	return ids, stretches
+}
+
+const (
+	rivers    = "Which of the rivers of northern Europe carries the most water into the Baltic Sea in spring?"
+	junctions = "下列关于细胞呼吸的叙述，正确的是哪一项？请根据课本第三章的内容回答。"
+)
+
+func TestItemsInPages(t *testing.T) {
+	filler := strings.Repeat("Nothing here concerns water, seas, cells or spring. ", 30)
+	for _, c := range []struct {
+		name, item, page string
+		want             []string // the longest stretch
+	}{
+		{"word for word", rivers, filler + rivers + filler, []string{strings.TrimSuffix(rivers, "?")}},
+		{"in capitals, without punctuation", rivers, strings.ToUpper(rivers), []string{strings.ToUpper(strings.TrimSuffix(rivers, "?"))}},
+		{"Chinese", junctions, filler + junctions + filler, []string{strings.TrimSuffix(junctions, "。")}},
+		{"Chinese, with other punctuation and full width", "细胞呼吸ABC的叙述，正确的是", "细胞 呼吸ＡＢＣ的叙述、正确的是！", []string{"细胞 呼吸ＡＢＣ的叙述、正确的是"}},
+		{"in lines", rivers, strings.ReplaceAll(rivers, " ", "\n"), []string{strings.ReplaceAll(strings.TrimSuffix(rivers, "?"), " ", "\n")}},
+		{"in two parts, far apart", rivers, rivers[:46] + filler + rivers[46:], []string{"the most water into the Baltic Sea in spring"}},
+		{"one word edited", rivers, strings.Replace(rivers, "most", "least", 1), []string{"Which of the rivers of northern Europe carries the"}},
+		{"a third of it", rivers, filler + rivers[:30] + filler, nil},
+		{"half, in no stretch of eight", rivers, "Which of the rivers of southern Europe carries the most water out of the Baltic", nil},
+		{"the words in another order", rivers, "spring in Sea Baltic the into water most the carries Europe northern of rivers the of Which", nil},
+		{"seven words, alone", "Who was the first emperor of Rome?", filler + "\nWho was the first emperor of Rome?\n", []string{"Who was the first emperor of Rome"}},
+		{"seven words, in a sentence", "Who was the first emperor of Rome?", "He asked who was the first emperor of Rome and left.", nil},
+		{"seven words, at the beginning of a sentence", "Who was the first emperor of Rome?", "Who was the first emperor of Rome and why?", nil},
+		{"numbers alone", "1 2 3 4 5 6 7 8 9 10 11 12", "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 30", []string{"1, 2, 3, 4, 5, 6, 7, 8, 9, 10"}},
+		{"some numbers", "1 2 3 4 5 6 7 8 9 10 11 12", "1, 2, 3, 4, 5, 6, 7, 8, 9", nil},
+		{"behind bytes that are not UTF-8", rivers, "\xff\xfe" + rivers, []string{strings.TrimSuffix(rivers, "?")}},
+	} {
+		_, got := found(itemsOf(c.item), c.page)
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// TestCommonWordingIsNoItem: what more than eight items say is no evidence for one of them.
+func TestCommonWordingIsNoItem(t *testing.T) {
+	const wording = "Answer the question below with a single letter and do not explain your choice: "
+	var texts []string
+	for i := range contamination.CommonIn + 1 {
+		texts = append(texts, wording+fmt.Sprintf("the %dth king of the %d united kingdoms of the island number %d was crowned by whom?", i, 2*i, 3*i))
+	}
+	if ids, _ := found(itemsOf(texts...), "He wrote: "+wording+"and no more."); len(ids) != 0 {
+		t.Errorf("the wording alone is the items %v", ids)
+	}
+	if ids, _ := found(itemsOf(texts[:contamination.CommonIn]...), texts[3]); len(ids) == 0 {
+		t.Error("an item is not found in itself")
+	}
+}
+
+// TestItemsOfTheSameWords count as one.
+func TestItemsOfTheSameWords(t *testing.T) {
+	items := itemsOf(rivers, strings.ToUpper(rivers), "too few words here", rivers+"?")
+	s := items.NewSearcher()
+	s.Append(nil, []byte(rivers))
+	hits := s.Append(nil, []byte(rivers)) // found in the next page, too
+	if len(hits) != 1 || hits[0].Item != "0" || hits[0].Repeats != 2 || hits[0].Share != 1 || items.Len() != 1 || items.Short != 1 {
+		t.Errorf("%+v of %d items, %d too short", hits, items.Len(), items.Short)
+	}
+}
+
+// plain decides by the letter of the rule: whether page holds an item, and how much of it.
+func plain(texts []string, i int, page string) (stands bool, share float64) {
+	forms := func(text string) (forms []string) {
+		words := units.New()
+		words.Read([]byte(text))
+		for i := range words.Len() {
+			forms = append(forms, string(words.Form(i)))
+		}
+		return forms
+	}
+	runs := func(words []string) map[string][]int {
+		at := map[string][]int{}
+		for i := 0; i+5 <= len(words); i++ {
+			run := strings.Join(words[i:i+5], "\x00")
+			at[run] = append(at[run], i)
+		}
+		return at
+	}
+	holders := map[string]int{}
+	distinct := map[string]bool{}
+	for _, text := range texts {
+		words := forms(text)
+		if whole := strings.Join(words, "\x00"); !distinct[whole] && len(words) >= 5 {
+			distinct[whole] = true
+			for run := range runs(words) {
+				holders[run]++
+			}
+		}
+	}
+	item, pageWords := forms(texts[i]), forms(page)
+	own, held := make([]bool, len(item)), make([]bool, len(item))
+	in := runs(pageWords)
+	for run, at := range runs(item) {
+		for _, first := range at {
+			for j := first; j < first+5; j++ {
+				digits := strings.Trim(item[j], "0123456789") == ""
+				own[j] = own[j] || holders[run] <= 8 && !digits && (len(item[j]) > 2 || len([]rune(item[j])) > 1)
+				held[j] = held[j] || len(in[run]) > 0
+			}
+		}
+	}
+	longest := 0
+	for a := range item {
+		for b := range pageWords {
+			n := 0
+			for a+n < len(item) && b+n < len(pageWords) && item[a+n] == pageWords[b+n] {
+				n++
+			}
+			longest = max(longest, n)
+		}
+	}
+	ownWords, ownHeld, allHeld := 0, 0, 0
+	for j := range item {
+		if own[j] {
+			ownWords++
+		}
+		if held[j] {
+			allHeld++
+			if own[j] {
+				ownHeld++
+			}
+		}
+	}
+	if ownWords < 8 {
+		share = float64(allHeld) / float64(len(item))
+		return share > .75, share
+	}
+	share = float64(ownHeld) / float64(ownWords)
+	return share > .75 || share >= .5 && longest >= 8, share
+}
+
+// TestEqualsThePlainRule on drawn items and pages.
+func TestEqualsThePlainRule(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		vocabulary := rapid.SampledFrom([]int{3, 30, 3000}).Draw(t, "vocabulary")
+		draw := func(n int) string {
+			var b strings.Builder
+			for range n {
+				if k := r.IntN(vocabulary); k%7 == 6 {
+					fmt.Fprintf(&b, "%d ", k)
+				} else {
+					fmt.Fprintf(&b, "w%d ", k)
+				}
+			}
+			return b.String()
+		}
+		var texts []string
+		wording := draw(6)
+		for range 1 + r.IntN(14) {
+			text := draw(8 + r.IntN(30))
+			if r.IntN(2) == 0 {
+				text = wording + text
+			}
+			texts = append(texts, text)
+		}
+		var page string
+		for range r.IntN(5) {
+			words := strings.Fields(texts[r.IntN(len(texts))])
+			from := r.IntN(len(words))
+			page += draw(r.IntN(9)) + strings.Join(words[from:from+r.IntN(len(words)-from+1)], " ") + " "
+		}
+		got := map[string]contamination.Hit{}
+		for _, h := range itemsOf(texts...).NewSearcher().Append(nil, []byte(page)) {
+			got[h.Item] = h
+		}
+		seen := map[string]bool{}
+		for i, text := range texts {
+			if seen[text] {
+				continue
+			}
+			seen[text] = true
+			stands, share := plain(texts, i, page)
+			h, ok := got[fmt.Sprint(i)]
+			if ok != stands || ok && math.Abs(h.Share-share) > 1e-12 {
+				t.Fatalf("%q in %q: found %v, share %v; by the rule %v, %v", text, page, ok, h.Share, stands, share)
+			}
+		}
+	})
+}
+
+// BenchmarkSearch goes through pages that hold no item.
+func BenchmarkSearch(b *testing.B) {
+	var texts []string
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 5000 {
+		var w strings.Builder
+		for range 30 {
+			fmt.Fprintf(&w, "%c%c%c ", 'a'+rune(r.IntN(26)), 'a'+rune(r.IntN(26)), 'a'+rune(r.IntN(26)))
+		}
+		texts = append(texts, w.String())
+	}
+	s := itemsOf(texts...).NewSearcher()
+	page := []byte(strings.Repeat("The quick brown fox jumps over the lazy dog near the old mill. ", 500))
+	b.SetBytes(int64(len(page)))
+	b.ReportAllocs()
+	var hits []contamination.Hit
+	for b.Loop() {
+		hits = s.Append(hits[:0], page)
+	}
+}

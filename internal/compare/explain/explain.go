@@ -1,0 +1,136 @@
+// Package explain says why one text is, or is not, taken for a copy of an earlier one: by all
+// scores of a pair, by the text they share, and by the rules in words.
+package explain
+
+import (
+	"slices"
+
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/feature/method"
+	"github.com/firstseen/firstseen/internal/compare/similarity"
+	"github.com/firstseen/firstseen/internal/report"
+)
+
+// A Document is one of the two.
+type Document struct {
+	ID    string `json:"id"`
+	Text  string `json:"-"`
+	Exact bool   `json:"exact_only,omitempty"` // see [corpus.Document]
+	Bytes int    `json:"bytes"`
+	Units int    `json:"units"` // CJK characters, and words
+	// Segments are those chosen as features.
+	Segments int `json:"segments"`
+}
+
+// An Explanation holds all figures of a pair. The JSON form is a contract, but for the
+// words of Reasons.
+type Explanation struct {
+	Earlier Document          `json:"earlier"`
+	Later   Document          `json:"later"`
+	Scores  similarity.Scores `json:"scores"` // of the later text beside the earlier one
+	// Weighed is by how many documents the words of the cosine are weighed; 0: not.
+	Weighed int `json:"weighed_by"`
+	// Verdict is the result of a run that reads these two documents and no others.
+	Verdict report.Reported `json:"verdict"`
+	Reasons []method.Reason `json:"reasons"`
+	// Shared are the segments that both have, as chosen, the longest first.
+	Shared []Segment `json:"shared_segments"`
+	// OtherKeys is the number of shared keys of other kinds than segments, such as those of runs.
+	OtherKeys int `json:"other_keys"`
+}
+
+// A Segment stands in both texts, in bytes from the beginning of each.
+type Segment struct {
+	Text    string `json:"text"` // as it stands in the later one
+	Earlier [2]int `json:"earlier"`
+	Later   [2]int `json:"later"`
+}
+
+// Rules say by what scheme and rules a pair is judged.
+type Rules struct {
+	Scheme feature.Scheme
+	Rules  dedup.Rules
+	// Frequencies weigh the words of the cosine; nil weighs all alike.
+	Frequencies *similarity.Frequencies
+}
+
+// Pair explains two documents: the first was kept, and the second came after it.
+func Pair(earlier, later Document, rules Rules) (*Explanation, error) {
+	e := &Explanation{Earlier: earlier, Later: later, Reasons: []method.Reason{}, Shared: []Segment{}}
+	if rules.Frequencies != nil {
+		e.Weighed = rules.Frequencies.Documents()
+	}
+	a, b := similarity.New(earlier.Text), similarity.New(later.Text)
+	e.Earlier.Bytes, e.Earlier.Units = len(earlier.Text), a.Units()
+	e.Later.Bytes, e.Later.Units = len(later.Text), b.Units()
+	e.Scores = similarity.Of(b, a, rules.Frequencies)
+	if err := e.judge(rules); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// judge has a run of its own judge the two.
+func (e *Explanation) judge(rules Rules) error {
+	d, err := dedup.New(dedup.Config{Scheme: rules.Scheme, Rules: rules.Rules, Table: &dedup.Memory{}})
+	if err != nil {
+		return err
+	}
+	extractor, err := feature.NewExtractor(rules.Scheme)
+	if err != nil {
+		return err
+	}
+	var first, second feature.Sketch
+	extractor.ExtractFor(&first, []byte(e.Earlier.Text), e.Earlier.Exact)
+	extractor.ExtractFor(&second, []byte(e.Later.Text), e.Later.Exact)
+	e.Earlier.Segments, e.Later.Segments = first.Parts(), second.Parts()
+	if _, err := d.Decide(dedup.Document{ID: e.Earlier.ID, Sketch: &first}); err != nil {
+		return err
+	}
+	r, why, err := d.Explain(e.Later.ID, &second)
+	if err != nil {
+		return err
+	}
+	e.Reasons = append(e.Reasons, why...)
+	if e.Earlier.Exact || e.Later.Exact {
+		e.Reasons = append(e.Reasons, method.Reason{Rule: "2", Says: "one of them is a page of links, whose text is a copy only where it is the same"})
+	}
+	e.Verdict = report.Report(&r, e.Later.ID, &second, []byte(e.Later.Text))
+	e.share(&first, &second)
+	return nil
+}
+
+// share notes the features that both have.
+func (e *Explanation) share(first, second *feature.Sketch) {
+	at := map[uint64]int{}
+	for i := range first.Features {
+		at[first.Features[i].Key] = i
+	}
+	for i, f := range second.Features {
+		j, both := at[f.Key]
+		switch {
+		case !both:
+		case i >= second.Parts() || j >= first.Parts():
+			e.OtherKeys++
+		default:
+			g := first.Features[j]
+			e.Shared = append(e.Shared, Segment{
+				Text:    report.Quote([]byte(e.Later.Text), f),
+				Earlier: [2]int{int(g.Start), int(g.End)}, Later: [2]int{int(f.Start), int(f.End)},
+			})
+		}
+	}
+}
+
+// Ranges returns the ranges of the shared segments in the earlier and in the later text, each
+// ascending.
+func (e *Explanation) Ranges() (earlier, later [][2]int) {
+	for _, s := range e.Shared {
+		earlier, later = append(earlier, s.Earlier), append(later, s.Later)
+	}
+	byStart := func(a, b [2]int) int { return a[0] - b[0] }
+	slices.SortFunc(earlier, byStart)
+	slices.SortFunc(later, byStart)
+	return earlier, later
+}

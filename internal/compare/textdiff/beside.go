@@ -1,0 +1,273 @@
+// Package textdiff prints two texts side by side, so that a person sees their common parts.
+package textdiff
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/firstseen/firstseen/internal/compare/similarity"
+)
+
+// Style says how to print.
+type Style struct {
+	Width int  // columns of both texts together, at least 20
+	Color bool // marks are colours, and not brackets
+	Whole bool // alike text is not folded
+	// Left and Right are ranges of bytes of the texts, marked by « » or green,
+	// ascending, such as shared segments.
+	Left, Right [][2]int
+}
+
+// foldRows is the number of alike rows from which only the first and the last
+// are printed.
+const foldRows = 5
+
+// Write prints two texts. What only one has is marked by ⟦ ⟧ or red, what stands in
+// both but elsewhere by ⟨ ⟩ or yellow. Lines that begin alike begin in one row.
+func Write(w io.Writer, left, right string, style Style) error {
+	column := (max(style.Width, 20) - 3) / 2
+	rows := rowsOf(left, right, column, style)
+	for len(rows) > 0 {
+		n := 0
+		for n < len(rows) && rows[n].alike {
+			n++
+		}
+		if n >= foldRows && !style.Whole {
+			note := wrap(textRow(fmt.Sprintf("… %d rows alike", n-2)), column)[0]
+			rows = append([]rowPair{rows[0], {left: note, right: note}}, rows[n-1:]...)
+			n = 3
+		}
+		for _, r := range rows[:max(n, 1)] {
+			if err := r.write(w, column, style); err != nil {
+				return err
+			}
+		}
+		rows = rows[max(n, 1):]
+	}
+	return nil
+}
+
+// rowsOf lays out both texts in columns of a width.
+func rowsOf(left, right string, column int, style Style) (rows []rowPair) {
+	a, b := newSide(left), newSide(right)
+	a.mark(b)
+	a.markRanges(style.Left)
+	b.markRanges(style.Right)
+	for _, block := range blocks(a, b) {
+		x := wrap(a.cells(block.a, block.aEnd, style), column)
+		y := wrap(b.cells(block.b, block.bEnd, style), column)
+		same := a.alike(block.a, block.aEnd) && b.alike(block.b, block.bEnd)
+		for i := range max(len(x), len(y)) {
+			r := rowPair{alike: same}
+			if i < len(x) {
+				r.left = x[i]
+			}
+			if i < len(y) {
+				r.right = y[i]
+			}
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// state is a unit's relation to the other text.
+type state uint8
+
+const (
+	onlyHere state = iota
+	elsewhere
+	aligned
+)
+
+// side is one of the texts.
+type side struct {
+	text   string
+	units  []string
+	spans  [][2]int // of each unit, in bytes
+	states []state
+	match  []int // of each unit, in the other side; -1 for none
+	// The beginnings and ends of marked ranges, in bytes.
+	begins, ends map[int]bool
+	inside       bool // one of them, as far as cells were made
+}
+
+func newSide(text string) *side {
+	s := &side{text: text}
+	for start, end := range similarity.Spans(text) {
+		s.spans = append(s.spans, [2]int{start, end})
+		s.units = append(s.units, strings.ToLower(text[start:end]))
+	}
+	s.states = make([]state, len(s.units))
+	return s
+}
+
+// mark sets the states and matches of both sides.
+func (s *side) mark(other *side) {
+	s.match = align(s.units, other.units)
+	other.match = make([]int, len(other.units))
+	for j := range other.match {
+		other.match[j] = -1
+	}
+	s.markRuns(other)
+	other.markRuns(s)
+	for i, j := range s.match {
+		if j >= 0 {
+			s.states[i], other.states[j] = aligned, aligned
+			other.match[j] = i
+		}
+	}
+}
+
+// markRuns marks the units of runs that the other side has anywhere.
+func (s *side) markRuns(other *side) {
+	runs := once(other.units, longestRun)
+	for i := 0; i+longestRun <= len(s.units); i++ {
+		if _, ok := runs[runOf(s.units[i:i+longestRun])]; ok {
+			for k := range longestRun {
+				s.states[i+k] = elsewhere
+			}
+		}
+	}
+}
+
+// markRanges notes the marked ranges, without the white space around them.
+func (s *side) markRanges(ranges [][2]int) {
+	s.begins, s.ends = map[int]bool{}, map[int]bool{}
+	end := 0
+	for _, r := range ranges {
+		if r[0] < end || r[1] > len(s.text) {
+			continue
+		}
+		whole := s.text[r[0]:r[1]]
+		from := r[0] + len(whole) - len(strings.TrimLeft(whole, " \t\r\n"))
+		to := r[0] + len(strings.TrimRight(whole, " \t\r\n"))
+		if from < to {
+			s.begins[from], s.ends[to] = true, true
+			end = to
+		}
+	}
+}
+
+// alike reports whether the units of text[from:to] all are aligned.
+func (s *side) alike(from, to int) bool {
+	for i := range s.units {
+		if s.spans[i][0] >= from && s.spans[i][1] <= to && s.states[i] != aligned {
+			return false
+		}
+	}
+	return true
+}
+
+// block is a part of both texts that begins in one row: text[a:aEnd] and text[b:bEnd].
+type block struct{ a, aEnd, b, bEnd int }
+
+// blocks cuts both texts wherever two lines, or two sentences, begin with units that stand for each
+// other.
+func blocks(a, b *side) []block {
+	var cuts [][2]int
+	for i, j := range a.match {
+		if j < 0 {
+			continue
+		}
+		if x, y := a.begin(i), b.begin(j); x > 0 && y > 0 {
+			cuts = append(cuts, [2]int{x, y})
+		}
+	}
+	cuts = append(cuts, [2]int{len(a.text), len(b.text)})
+	var all []block
+	at := [2]int{}
+	for _, c := range cuts {
+		if c != at {
+			all = append(all, block{at[0], c[0], at[1], c[1]})
+		}
+		at = c
+	}
+	return all
+}
+
+// begin returns the start, in bytes, of the line or the sentence whose first unit is unit i. It
+// returns 0 for other units.
+func (s *side) begin(i int) int {
+	if i == 0 {
+		return 0
+	}
+	from, to := s.spans[i-1][1], s.spans[i][0]
+	between := s.text[from:to]
+	at := strings.LastIndexAny(between, "\n。！？")
+	if at < 0 && strings.Contains(between, " ") {
+		at = strings.LastIndexAny(between, ".!?")
+	}
+	if at < 0 {
+		return 0
+	}
+	_, size := utf8.DecodeRuneInString(between[at:])
+	return from + at + size
+}
+
+// cells are the runes of text[from:to] with their marks. What stands between two units
+// of one state has that state too.
+func (s *side) cells(from, to int, style Style) (out []cell) {
+	i, _ := slices.BinarySearchFunc(s.spans, from, func(span [2]int, at int) int { return span[0] - at })
+	at := aligned
+	for ; i < len(s.spans) && s.spans[i][1] <= to; i++ {
+		start, end := s.spans[i][0], s.spans[i][1]
+		next := s.states[i]
+		if next != at {
+			out = append(out, closing(at, style)...)
+			out = s.append(out, from, start, aligned, style)
+			out = append(out, opening(next, style)...)
+			at = next
+		} else {
+			out = s.append(out, from, start, at, style)
+		}
+		out = s.append(out, start, end, at, style)
+		from = end
+	}
+	out = append(out, closing(at, style)...)
+	return s.append(out, from, to, aligned, style)
+}
+
+// append appends the runes of text[from:to] in a state.
+func (s *side) append(dst []cell, from, to int, at state, style Style) []cell {
+	for i, r := range s.text[from:to] {
+		if s.inside && s.ends[from+i] {
+			s.inside = false
+			dst = append(dst, rangeMark('»', style)...)
+		}
+		if s.begins[from+i] {
+			s.inside = true
+			dst = append(dst, rangeMark('«', style)...)
+		}
+		dst = append(dst, cell{r, at, s.inside})
+	}
+	if s.inside && s.ends[to] {
+		s.inside = false
+		dst = append(dst, rangeMark('»', style)...)
+	}
+	return dst
+}
+
+func rangeMark(r rune, style Style) []cell {
+	if style.Color {
+		return nil
+	}
+	return []cell{{r: r, state: aligned}}
+}
+
+func opening(s state, style Style) []cell { return bracket(s, style, '⟦', '⟨') }
+func closing(s state, style Style) []cell { return bracket(s, style, '⟧', '⟩') }
+
+func bracket(s state, style Style, only, moved rune) []cell {
+	switch {
+	case style.Color:
+	case s == onlyHere:
+		return []cell{{r: only, state: s}}
+	case s == elsewhere:
+		return []cell{{r: moved, state: s}}
+	}
+	return nil
+}

@@ -1,0 +1,287 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/report"
+)
+
+// committer decides documents in input order and writes the results: one after the other or, with a
+// pool, as in commitbatch.go. With a pool, outputs are written beside the next decision. Except for
+// this and the pool's tasks, it is the only goroutine that touches index and outputs.
+type committer struct {
+	index    *index.Index
+	job      *Job
+	out      outputs
+	common   report.Commonest
+	pool     *pool // nil if documents are decided one after the other
+	decision decision
+	lines    [2]decided // of the documents being decided, and of those being written
+	beside   beside     // it writes; a goroutine that touches outputs or lets answers go waits for it
+	left     *block     // handed to the writing, which gives it back; nil if the last is not
+	led      int        // the input whose head was given to Kept; -1 for none
+	buf      []byte
+
+	tally   report.Tally
+	at      Position
+	stored  int64
+	started time.Time
+	took    time.Duration // in commit
+}
+
+func newCommitter(x *index.Index, job *Job) (*committer, error) {
+	c := &committer{index: x, job: job, led: -1, out: outputs{Outputs: job.Outputs, Choices: job.Choices, late: job.Temporary}, started: time.Now()}
+	if job.Workers > 1 {
+		c.pool = newPool(job.Workers)
+	}
+	c.at = Position{At: corpus.Place{Record: 1}}
+	if job.Resume != nil {
+		c.out.before = job.Resume.Written
+		c.tally, c.at = job.Resume.Tally, job.Resume.At
+	}
+	if err := job.Window.Check(x); err != nil {
+		return nil, err
+	}
+	if job.Window.Seconds > 0 {
+		job.began = job.whenBegun()
+	}
+	return c, x.Begin(index.Policy{
+		Rules: job.Rules, Now: job.arrival(), Confirm: job.Confirm, Passages: job.Passages, OnFull: job.OnFull, CheckpointBytes: job.CheckpointBytes, Stream: job.Pipe,
+		ReplaceSameID: job.ReplaceSameID, Window: job.Window.Seconds, TellsTimes: job.Window.Told,
+		Flush: c.settle, Warn: c.full,
+	})
+}
+
+// record commits one record.
+func (c *committer) record(b *block, rec *record) error {
+	if err := c.beside.wait(); err != nil {
+		return err
+	}
+	if rec.isDocument() {
+		if err := c.index.AdvanceClock(rec.added); err != nil {
+			return err
+		}
+	}
+	c.pass(b, rec)
+	var l lines
+	if rec.isDocument() {
+		if err := c.decideOne(b, rec, &l); err != nil {
+			return err
+		}
+	}
+	if err := c.write(b, rec, &l); err != nil || rec.empty {
+		return err
+	}
+	if err := c.tooManyBad(b, rec); err != nil {
+		return err
+	}
+	return c.ack(rec.length())
+}
+
+// decideOne decides a document and prepares its output.
+func (c *committer) decideOne(b *block, rec *record, l *lines) error {
+	r, err := c.index.Decide(rec.document())
+	if err != nil {
+		return err
+	}
+	if err := c.retried(&r); err != nil {
+		return err
+	}
+	if *l, c.buf, err = c.out.prepare(c.buf[:0], b, rec, &r); err != nil {
+		return err
+	}
+	if r.Kept && !r.Again {
+		c.countSeen(rec)
+	}
+	return c.countDecided(rec, &r)
+}
+
+// write writes the results of a record, beside the next decision or not. l is of a document.
+func (c *committer) write(b *block, rec *record, l *lines) error {
+	if err := c.out.record(b, rec, l); err != nil || !rec.isDocument() || l.kept {
+		return err
+	}
+	return c.replace(rec, l.result)
+}
+
+// Removal is a removed document, for [Job.Replace]. The data it points to is valid until that
+// returns.
+type Removal struct {
+	Raw    []byte // the record as it came
+	Result *dedup.Result
+	Own    dedup.Record // only Added is set: the bytes Job.Store made of the document
+	Of     dedup.Record // the stored record of the witness; zero if there is none
+}
+
+// replace writes the replacement in the output for a removed document.
+func (c *committer) replace(rec *record, r *dedup.Result) error {
+	if c.job.Replace == nil || c.out.Kept == nil {
+		return nil
+	}
+	removal := Removal{Raw: rec.raw, Result: r, Own: dedup.Record{Added: rec.added}}
+	if r.Of.Num != 0 && c.index.Table() != nil {
+		kept, err := c.index.Kept(r.Of.Num)
+		if err != nil {
+			return err
+		}
+		removal.Of = kept.Record
+	}
+	revisit, err := c.job.Replace(c.out.Kept, removal)
+	if revisit {
+		c.tally.Revisits++
+	}
+	return err
+}
+
+// ack reports that answers are handed on. The pool's part of a checkpoint counts as part of
+// that checkpoint.
+func (c *committer) ack(bytes int64) error {
+	if c.pool != nil {
+		defer func(took time.Duration) { c.pool.took = took }(c.pool.took)
+	}
+	return c.index.Ack(bytes)
+}
+
+// countDecided counts a decided document.
+func (c *committer) countDecided(rec *record, r *dedup.Result) error {
+	c.tally.Count(r)
+	if c.index.Late() {
+		c.tally.Late++
+	}
+	if c.job.Window.Told && !index.TellsTime(rec.added) {
+		c.tally.Undated++
+	}
+	if c.job.Each != nil {
+		return c.job.Each(rec.name(), r, c.index.Counts())
+	}
+	return nil
+}
+
+// retried handles a document that was kept before and is sent again. It turns the answer into the
+// earlier one, or marks it.
+func (c *committer) retried(r *dedup.Result) error {
+	if !c.job.Retries {
+		return nil
+	}
+	return Retry(c.index, r, c.job.DropRetries)
+}
+
+// tooManyBad returns the error for the bad record that exceeds the limit.
+func (c *committer) tooManyBad(b *block, rec *record) error {
+	if rec.bad == nil || c.job.MaxBad < 0 || c.tally.Bad <= c.job.MaxBad {
+		return nil
+	}
+	return fmt.Errorf("%w: %d, the last at %s %v: %s", ErrTooManyBad, c.tally.Bad, b.source.Format.Noun(), rec.bad.At, rec.bad.Reason)
+}
+
+// countSeen counts the segments of a kept document that were seen before.
+func (c *committer) countSeen(rec *record) {
+	for i := range rec.set.Features[:rec.set.Parts()] {
+		if c.index.SeenBefore()[i] {
+			c.countCommon(rec, &rec.set.Features[i])
+		}
+	}
+}
+
+func (c *committer) countCommon(rec *record, f *feature.Feature) {
+	if n := c.common.Add(f.Key, f.Order); n != nil {
+		n.Text = report.Quote(rec.text, *f)
+	}
+}
+
+// full reports that a full filter goes on being filled.
+func (c *committer) full(f index.FilterState) {
+	if c.job.Warn != nil {
+		c.job.Warn(fmt.Sprintf("the filter is at its design load after %d documents; from here on false positives rise above 1 in %s a segment",
+			c.tally.Documents, report.OneIn(f.Rate)))
+	}
+}
+
+// flush hands on the written bytes if a reader may be waiting for them.
+func (c *committer) flush() error {
+	if !c.out.live() {
+		return nil
+	}
+	if err := c.beside.wait(); err != nil {
+		return err
+	}
+	return c.out.flush()
+}
+
+// failed waits for the writing beside and returns the run's error: err, which may be nil, and any
+// failure to write.
+func (c *committer) failed(err error) error {
+	if late := c.beside.wait(); late != nil && !errors.Is(err, late) {
+		err = errors.Join(err, late)
+	}
+	return err
+}
+
+// settle hands on all answers before the data they rest on becomes durable, and returns the
+// progress of the run.
+func (c *committer) settle(ended bool) (map[string][]byte, error) {
+	if err := c.beside.wait(); err != nil {
+		return nil, err
+	}
+	written, err := c.out.sync(ended)
+	if err != nil || c.job.Save == nil {
+		return nil, err
+	}
+	tree, err := c.out.syncTree()
+	if err != nil {
+		return nil, err
+	}
+	return c.job.Save(Progress{At: c.at, Tally: c.tally, Written: written, Tree: tree, Ended: ended, Began: c.job.began}), nil
+}
+
+// finish is called when all inputs are read and decided.
+func (c *committer) finish() error {
+	if err := c.beside.wait(); err != nil {
+		return err
+	}
+	if c.tally.Undated > 0 && c.tally.Undated == c.tally.Documents && c.job.Warn != nil {
+		c.job.Warn("no document has told its time, so none can cease to count: look at --time-field, and at the form of the times: RFC 3339, or seconds since 1970 and not milliseconds, and none that is yet to come")
+	}
+	if err := c.out.Tree.End(); err != nil {
+		return err
+	}
+	if err := c.index.End(); err != nil {
+		return err
+	}
+	return c.out.Close()
+}
+
+func (c *committer) showLive() {
+	live := c.job.Live
+	if live == nil {
+		return
+	}
+	live.Documents.Store(c.tally.Documents)
+	live.Removed.Store(c.tally.Removed)
+	live.Stored.Store(c.stored)
+	live.Committing.Store(int64(c.took))
+	live.Saving.Store(int64(c.index.Saving()))
+	if c.pool != nil {
+		live.Together.Store(int64(c.pool.took))
+	}
+	live.LoadPerMillion.Store(int64(c.index.Load() * 1e6))
+}
+
+func (c *committer) summary() *report.Summary {
+	s := &report.Summary{
+		Tally: c.tally, Resumed: c.job.Resume != nil, StoredBytes: c.stored,
+		Seconds: time.Since(c.started).Seconds(), Filter: c.index.State(), Grown: c.index.Grown(),
+		Commonest: c.common.Top(10),
+	}
+	if table := c.index.TableStats(); table != nil {
+		counts := c.index.Counts()
+		s.Table = &report.TableState{TableStats: *table, Lookups: counts.Lookups, Confirmed: counts.Confirmed, Refuted: counts.Refuted}
+	}
+	return s
+}

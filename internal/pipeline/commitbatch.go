@@ -1,0 +1,266 @@
+package pipeline
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+	"unsafe"
+
+	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/report"
+)
+
+// leastGroup is from how many records on they are decided together: of fewer, waking
+// others takes longer than deciding them.
+const leastGroup = 8
+
+// decision is documents of a block on their way through one common decision.
+type decision struct {
+	group   dedup.Group // if it is not the whole block
+	linker  dedup.Linker
+	which   []int // the record of each document
+	results []dedup.Decision
+	errs    []error
+}
+
+// decided is the output of documents decided together.
+type decided struct {
+	lines []lines
+	bufs  [][]byte // of lines, by worker
+}
+
+// commitGroup commits as many of a block's records, beginning with record at, as can be decided
+// together, or else that one. It returns their number. It stops before anything that depends on the documents before
+// it, such as a checkpoint. They are written beside the next decision.
+func (c *committer) commitGroup(b *block, at int, giveBack func(*block)) (n int, err error) {
+	n, length := c.fits(b, at)
+	if n < leastGroup {
+		return 1, c.record(b, &b.records[at])
+	}
+	if err := c.decide(b, at, n); err != nil {
+		return 0, err
+	}
+	for i, doc := at, 0; i < at+n; i++ {
+		rec := &b.records[i]
+		c.pass(b, rec)
+		if rec.isDocument() {
+			if err := c.countDecided(rec, c.decision.results[doc].Result); err != nil {
+				return 0, err
+			}
+			doc++
+		}
+	}
+	if err := c.writeBeside(b, at, n, giveBack); err != nil {
+		return 0, err
+	}
+	return n, c.ack(length) // nothing is due yet, see fits
+}
+
+// writeBeside writes the documents decided together while the next ones are decided. The last write
+// of a block gives the block back. It does not write beside if answers must not wait for the next
+// block, or if the writing asks the index.
+func (c *committer) writeBeside(b *block, at, n int, giveBack func(*block)) error {
+	lines, last := c.lines[0].lines, at+n == len(b.records)
+	err := c.beside.begin(func() error {
+		if last {
+			defer giveBack(b)
+		}
+		return c.writeGroup(b, at, n, lines)
+	})
+	if err != nil {
+		return err
+	}
+	if last {
+		c.left = b
+	}
+	c.lines[0], c.lines[1] = c.lines[1], c.lines[0]
+	if c.job.Pipe || c.job.Replace != nil {
+		return c.beside.wait()
+	}
+	return nil
+}
+
+// writeGroup writes n records from the one at on.
+func (c *committer) writeGroup(b *block, at, n int, lines []lines) error {
+	doc := 0
+	for i := range b.records[at : at+n] {
+		rec := &b.records[at+i]
+		err := error(nil)
+		if rec.isDocument() {
+			err = c.write(b, rec, &lines[doc])
+			doc++
+		} else {
+			err = c.write(b, rec, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fits is how many records can be decided together, and their length.
+func (c *committer) fits(b *block, at int) (n int, length int64) {
+	if c.pool == nil || c.job.Retries || len(b.records)-at < leastGroup {
+		return 0, 0
+	}
+	left, bad := c.index.Budget(), c.tally.Bad
+	for i := range b.records[at:] {
+		rec := &b.records[at+i]
+		switch {
+		case rec.empty:
+			n++
+			continue
+		case rec.bad != nil:
+			bad++
+		case rec.other:
+		default:
+			left.Keys -= len(rec.set.Features) + 1 + min(len(rec.set.Picks), dedup.MaxPicks)
+			left.IDs -= len(rec.id) + len(rec.added) + index.IDBytes
+			left.Documents--
+		}
+		more := int64(len(rec.raw)) + 1
+		if rec.isDocument() && !c.index.NoCheckpointDue(rec.added) {
+			break
+		}
+		if left.Bytes -= more; min(left.Keys, left.IDs, left.Documents) < 0 || left.Bytes < 0 || c.job.MaxBad >= 0 && bad > c.job.MaxBad {
+			break
+		}
+		n, length = n+1, length+more
+	}
+	return n, length
+}
+
+// decide decides n records, beginning with record at, and prepares their output.
+func (c *committer) decide(b *block, at, n int) error {
+	g, out := &c.decision, &c.lines[0]
+	g.which = g.which[:0]
+	for i := range b.records[at : at+n] {
+		if b.records[at+i].isDocument() {
+			g.which = append(g.which, at+i)
+		}
+	}
+	docs := &b.group
+	if n < len(b.records) {
+		docs = &g.group
+		docs.Reset()
+		for _, i := range g.which {
+			docs.Add(b.records[i].document())
+		}
+		g.linker.Link(docs)
+	}
+	g.results = slices.Grow(g.results[:0], len(g.which))[:len(g.which)]
+	out.lines = slices.Grow(out.lines[:0], len(g.which))[:len(g.which)]
+	g.errs = append(g.errs[:0], make([]error, c.pool.size)...)
+	if len(out.bufs) < c.pool.size {
+		out.bufs = make([][]byte, c.pool.size)
+	}
+	for i := range out.bufs {
+		out.bufs[i] = out.bufs[i][:0]
+	}
+	err := c.index.DecideAll(docs, dedup.Pool{Size: c.pool.size, Run: c.pool.run}, func(worker, i int, t dedup.Decision) {
+		g.results[i] = t
+		var err error
+		out.lines[i], out.bufs[worker], err = c.out.prepare(out.bufs[worker], b, &b.records[g.which[i]], t.Result)
+		if g.errs[worker] == nil {
+			g.errs[worker] = err
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, err := range g.errs {
+		if err != nil {
+			return err
+		}
+	}
+	c.countSeenGroup(b)
+	return nil
+}
+
+// countSeenGroup is countSeen for all documents that were decided, by parts.
+func (c *committer) countSeenGroup(b *block) {
+	g, seen := &c.decision, 0
+	for i := range g.results {
+		seen += len(g.results[i].Seen)
+	}
+	if seen == 0 {
+		return
+	}
+	c.pool.run(report.CommonParts, func(_, part int) {
+		for i := range g.results {
+			rec := &b.records[g.which[i]]
+			for _, at := range g.results[i].Seen {
+				if f := &rec.set.Features[at]; report.CommonPart(f.Order) == part {
+					c.countCommon(rec, f)
+				}
+			}
+		}
+	})
+}
+
+// isDocument reports whether there is something to decide.
+func (r *record) isDocument() bool { return !r.empty && r.bad == nil && !r.other }
+
+// name returns the id of the document. A caller that keeps it must copy it.
+func (r *record) name() string { return unsafe.String(unsafe.SliceData(r.id), len(r.id)) }
+
+// document returns the document to decide.
+func (r *record) document() dedup.Document {
+	return dedup.Document{ID: r.name(), Sketch: &r.set, Added: r.added, Text: r.text}
+}
+
+// pass counts a record, and moves the run's position behind it.
+func (c *committer) pass(b *block, rec *record) {
+	if c.at.Input != b.source.Input {
+		c.at.Sum = 0
+	}
+	if rec.bad != nil {
+		if c.tally.Bad++; c.tally.FirstBad == nil {
+			c.tally.FirstBad = report.Reject(rec.bad)
+		}
+	}
+	sum := c.at.Sum
+	if !rec.empty { // an empty one is not summed up
+		c.tally.RecordBytes += rec.length()
+		sum = output.AddRecord(sum, rec.sum)
+	}
+	if rec.isDocument() && isPlace(rec.name(), b.source.File) {
+		c.tally.Unnamed++
+	}
+	c.at = Position{Input: b.source.Input, At: rec.at.Next(), Sum: sum}
+}
+
+// isPlace reports whether an id is the name of a file, or the name and a place. Such a document has
+// no id of its own.
+func isPlace(id, file string) bool {
+	rest, found := strings.CutPrefix(id, file)
+	return found && (rest == "" || rest[0] == ':')
+}
+
+// length is the counted size of a record, with its end.
+func (r *record) length() int64 { return int64(len(r.raw)) + 1 }
+
+// commit commits a block of records. If left is the block afterwards, giveBack is or was called
+// once it is written; else the caller has it.
+func (c *committer) commit(ctx context.Context, b *block, giveBack func(*block)) error {
+	begun := time.Now()
+	defer func() { c.took += time.Since(begun) }()
+	c.stored = b.source.Read
+	records := len(b.records) // once the last is written, b belongs to others
+	for at := 0; at < records; {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		n, err := c.commitGroup(b, at, giveBack)
+		if err != nil {
+			return err
+		}
+		at += n
+	}
+	c.showLive()
+	return nil
+}

@@ -1,0 +1,140 @@
+package confirm
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/feature/method"
+	"github.com/firstseen/firstseen/internal/compare/similarity"
+)
+
+// Reasons why a copy was not confirmed, if the texts were not compared. A report gives them.
+const (
+	WhyNoPlace = "it is not known where the earlier text stands: it was kept by a run without --verify"
+	WhyGone    = "the input of the earlier text is gone"
+	WhyRead    = "the input of the earlier text cannot be read again"
+	WhyChanged = "the earlier text is no longer at its place: its input has changed"
+	WhyLong    = "the texts are too long and too different to be compared"
+)
+
+// large is from how many bytes on the texts of a pair are compared while no other large
+// pair is: that takes some times as much memory as they have bytes.
+const large = 4 << 20
+
+// A Confirmer says of copies whether a condition holds. It is for use by several goroutines.
+type Confirmer struct {
+	condition similarity.Condition
+	inputs    *Inputs
+	method    method.Method
+	rules     method.Rules
+	workers   sync.Pool // of *worker
+	one       sync.Mutex
+}
+
+// worker is what one goroutine needs to know a text again.
+type worker struct {
+	extractor *feature.Extractor
+	judge     method.Judge
+	sketch    feature.Sketch
+	text      []byte
+	record    []byte
+}
+
+// New returns a Confirmer of documents of a scheme, whose texts inputs reads again.
+func New(c similarity.Condition, scheme feature.Scheme, inputs *Inputs) (*Confirmer, error) {
+	f, err := newReader(scheme, inputs)
+	if err == nil {
+		f.condition = c
+	}
+	return f, err
+}
+
+// newReader returns a Confirmer that only reads earlier texts.
+func newReader(scheme feature.Scheme, inputs *Inputs) (*Confirmer, error) {
+	scheme.Passages = 0 // the record of a document is the same
+	m, err := scheme.New()
+	if err != nil {
+		return nil, err
+	}
+	f := &Confirmer{inputs: inputs, method: m, rules: method.Rules{Threshold: 1}}
+	f.workers.New = func() any {
+		return &worker{extractor: &feature.Extractor{Extractor: m.NewExtractor()}, judge: m.NewJudge(f.rules)}
+	}
+	return f, nil
+}
+
+// Confirm implements dedup.Confirmer.
+func (f *Confirmer) Confirm(text, id []byte, record *dedup.Record) (dedup.Confirmation, error) {
+	w := f.workers.Get().(*worker)
+	defer f.workers.Put(w)
+	why, err := f.readEarlier(w, id, record)
+	if why != "" || err != nil {
+		return dedup.Confirmation{Why: why}, err
+	}
+	return f.compare(text, w.text), nil
+}
+
+// readEarlier reads the earlier text again, into w.text; why says that it is not to be
+// had.
+func (f *Confirmer) readEarlier(w *worker, id []byte, record *dedup.Record) (why string, err error) {
+	w.text, why, err = f.readAt(w.text[:0], id, record)
+	if why == "" && err == nil && !w.knows(record) {
+		why = WhyChanged
+	}
+	return why, err
+}
+
+// readAt reads the text at the place of the record into buf, if its document has the id.
+func (f *Confirmer) readAt(buf, id []byte, record *dedup.Record) (text []byte, why string, err error) {
+	place, known, err := PlaceOf(record)
+	switch {
+	case err != nil:
+		return buf, "", fmt.Errorf("reading the earlier text: %w", err)
+	case !known:
+		return buf, WhyNoPlace, nil
+	}
+	found, text, err := f.inputs.Text(place, buf)
+	switch {
+	case err != nil && f.inputs.Lost() != nil:
+		return buf, "", f.inputs.Lost()
+	case errors.Is(err, errNotThere):
+		return buf, WhyChanged, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return buf, WhyGone, nil
+	case err != nil:
+		return buf, WhyRead, nil
+	case found != string(id):
+		return text, WhyChanged, nil
+	}
+	return text, "", nil
+}
+
+// knows reports whether w.text is the text of the stored record: by its sketch, or by the sketch
+// used when only exact copies are found.
+func (w *worker) knows(record *dedup.Record) bool {
+	for _, exact := range []bool{false, true} {
+		w.extractor.ExtractFor(&w.sketch, w.text, exact)
+		w.judge.Load(&w.sketch)
+		if w.record = w.judge.Record(w.record[:0]); bytes.Equal(w.record, record.Sketch) {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *Confirmer) compare(later, earlier []byte) dedup.Confirmation {
+	if len(later)+len(earlier) > large {
+		f.one.Lock()
+		defer f.one.Unlock()
+	}
+	value, holds, ok := f.condition.Measure(similarity.New(string(later)), similarity.New(string(earlier)))
+	if !ok {
+		return dedup.Confirmation{Why: WhyLong}
+	}
+	return dedup.Confirmation{OK: holds, Value: value}
+}

@@ -1,0 +1,321 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/report"
+	"github.com/firstseen/firstseen/internal/step"
+)
+
+// LedgerName is the name under which an index stores the run under way.
+const LedgerName = "run"
+
+// Position is a place between two records.
+type Position struct {
+	Input int          `json:"input"` // index into the inputs
+	At    corpus.Place `json:"line"`  // of the next record
+	// Sum is output.AddRecord over all records of the input before it.
+	Sum uint64 `json:"sum"`
+}
+
+// Written is how far each output was written: kept, report, rejects.
+type Written [3]output.Mark
+
+// Progress is how far a run has come. It is stored in the same transaction as the documents
+// remembered so far.
+type Progress struct {
+	At      Position     `json:"at"`
+	Tally   report.Tally `json:"tally"`
+	Written Written      `json:"written"`
+	// Tree is the progress of the outputs of each input, nil if there are none.
+	Tree  *output.TreeMark `json:"tree,omitempty"`
+	Began int64            `json:"began,omitempty"` // the run, Unix seconds; only with a window
+	Ended bool             `json:"ended"`           // all is decided; outputs may not have their names yet
+}
+
+// Ledger is a run as its index knows it, from one process to the next. A run goes through
+// four states. A process stopped in any of them, or between two, leaves everything that the
+// next one needs to go on:
+//
+//	reading    Save stores how far the run has come
+//	decided    Save stores that all is decided, and how long the outputs are
+//	published  Publish gives the outputs their names
+//	noted      Note stores that no run is unfinished, and that this one is over
+//
+// Without an index that outlasts the process it stores nothing and otherwise works as with one.
+type Ledger struct {
+	index  *index.Index
+	job    *Job
+	chosen choices     // of a run that can be continued
+	prints []uint64    // of the inputs begun, see Unfinished.Prints
+	found  *Unfinished // the note of another run; nil for none
+	goesOn *Progress
+	last   *Progress // the last Progress stored by Save
+}
+
+// Unfinished is a run that was stopped before it was over, as its checkpoints store it: the command,
+// so that only the same one continues it, and how far it came.
+type Unfinished struct {
+	Args     []string `json:"command"` // the INPUT arguments, for messages
+	Choices  choices  `json:"choices"`
+	Progress Progress `json:"progress"` // up to its last checkpoint
+	Pipe     bool     `json:"pipe"`     // cannot be continued: it read or wrote a pipe
+	// Gone: it read a pipe and wrote no file. So no file of that run can be the only copy of a
+	// document, and another run may begin.
+	Gone  bool  `json:"gone"`
+	Saved int64 `json:"saved"` // time of the checkpoint, Unix seconds
+	// Prints are input.Fingerprint of the inputs begun, 0 if unknown. The inputs after them have
+	// not been looked at, so they may be any.
+	Prints []uint64 `json:"prints"`
+
+	Foreign bool `json:"-"` // by another version: nothing else is known
+}
+
+// Refusal is the reason why an unfinished run is not continued.
+type Refusal uint8
+
+const (
+	OtherVersion Refusal = iota + 1 // of the program has begun it
+	OverPipe                        // it read or wrote one
+	OtherCommand                    // has begun it, or on other inputs
+	InputChanged                    // since it was read; Err says which
+	OutputGone                      // or is not as it was left; Err says which
+)
+
+// RefusedError is returned if an unfinished run is not continued.
+type RefusedError struct {
+	Why Refusal
+	Run Unfinished
+	// Other lists the differing choices of the command, if Why is OtherCommand.
+	Other []Choice
+	Err   error // the error found, or nil
+}
+
+func (e *RefusedError) Error() string {
+	if e.Err != nil {
+		return "continuing the interrupted run: " + e.Err.Error()
+	}
+	return fmt.Sprintf("a run over %s was interrupted on this index", strings.Join(e.Run.Args, " "))
+}
+
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+// OpenLedger reads the index's notes of earlier runs. The job begins or goes on.
+func OpenLedger(x *index.Index, job *Job) (*Ledger, error) {
+	l := &Ledger{index: x, job: job}
+	var err error
+	if l.repeatable() {
+		if l.chosen, err = job.choices(); err != nil {
+			return nil, err
+		}
+	}
+	stored, err := x.Value(LedgerName)
+	if err != nil || len(stored) == 0 {
+		return l, err
+	}
+	l.found = new(Unfinished)
+	if json.Unmarshal(stored, l.found) != nil {
+		l.found = &Unfinished{Foreign: true}
+	} else if left := x.Left(); left != nil {
+		l.found.Progress.Tally.Documents, l.found.Saved = int64(left.Documents), left.Time
+	}
+	return l, nil
+}
+
+// Unfinished returns the run that another process has left; nil if there is none.
+func (l *Ledger) Unfinished() *Unfinished { return l.found }
+
+// CanContinue reports whether this run could be continued if it were stopped: the
+// inputs can be read again, the outputs cut back, and the index knows how far it came.
+func (l *Ledger) CanContinue() bool { return l.repeatable() && l.index.Table() != nil }
+
+// repeatable reports whether this very command can be given again.
+func (l *Ledger) repeatable() bool {
+	return !l.job.Temporary && !l.job.ReadsPipe() && !l.job.writesPipe()
+}
+
+// Continue returns how far the unfinished run has come. It returns a RefusedError unless this is
+// that run's command, its inputs are as they were and it can be continued.
+func (l *Ledger) Continue() (*Progress, error) {
+	e := l.found
+	refused := func(why Refusal, err error) (*Progress, error) {
+		return nil, &RefusedError{Why: why, Run: *l.found, Err: err}
+	}
+	switch {
+	case e.Foreign:
+		return refused(OtherVersion, nil)
+	case e.Pipe:
+		return refused(OverPipe, nil)
+	case !l.CanContinue():
+		return nil, &RefusedError{Why: OtherCommand, Run: *l.found, Other: []Choice{ChosenPipe}}
+	case !reflect.DeepEqual(l.chosen, e.Choices):
+		return nil, &RefusedError{Why: OtherCommand, Run: *l.found, Other: l.chosen.other(&e.Choices)}
+	}
+	inputs := l.job.Inputs
+	for i, in := range inputs[:min(len(e.Prints), len(inputs))] {
+		print, err := input.Fingerprint(in)
+		if err != nil {
+			return nil, fmt.Errorf("looking at the inputs again: %w", err)
+		}
+		if e.Prints[i] != 0 && e.Prints[i] != print {
+			return refused(InputChanged, fmt.Errorf("%s: %w", in.Name, corpus.ErrChanged))
+		}
+	}
+	l.goesOn, l.prints = &e.Progress, e.Prints
+	l.last = l.goesOn
+	return l.goesOn, nil
+}
+
+// GiveUp abandons the unfinished run and returns the files that are the only copy of its output.
+// The index does not know the output since the last checkpoint. A run over the same files writes
+// that part again, so GiveUp cuts it off. Output from a pipe could not be made again.
+func (l *Ledger) GiveUp() (left []string, err error) {
+	e := l.found
+	if e.Foreign || e.Pipe {
+		return nil, nil
+	}
+	if tree := e.Progress.Tree; tree != nil {
+		if left, err = output.CutTree(e.Choices.Dir, *tree); err != nil {
+			return left, err
+		}
+	}
+	for i, name := range e.Choices.Outputs {
+		if name == "" {
+			continue
+		}
+		there, err := output.CutPartial(name, e.Progress.Written[i])
+		if err != nil {
+			return left, err
+		}
+		if there {
+			left = append(left, name+input.PartialSuffix)
+		}
+	}
+	return left, nil
+}
+
+// OpenOutputs creates the outputs or, after Continue, cuts those of the unfinished run
+// back to its last checkpoint. An error leaves none open.
+func (l *Ledger) OpenOutputs() (o Outputs, err error) {
+	worthless, err := l.worthless()
+	if err != nil {
+		return o, err
+	}
+	names := l.job.names()
+	for i, to := range []**output.Writer{&o.Kept, &o.Report, &o.Rejects} {
+		name := names[i]
+		switch {
+		case name == "":
+		case l.goesOn == nil:
+			*to, err = output.Create(name, worthless...)
+		default:
+			*to, err = l.reopen(name, l.goesOn.Written[i])
+		}
+		if err != nil {
+			return o, errors.Join(err, o.Abort())
+		}
+	}
+	if err := errors.Join(enclose(o.Kept, l.job.Enclosure), enclose(o.Report, l.job.Tabled), lead(o.Kept, l.job.Head)); err != nil {
+		return o, errors.Join(err, o.Abort())
+	}
+	if o.Tree, err = l.openTree(worthless); err != nil {
+		return o, errors.Join(err, o.Abort())
+	}
+	if err := l.noteStarted(&o); err != nil {
+		return o, errors.Join(err, o.Abort())
+	}
+	return o, nil
+}
+
+// reopen continues an output. It returns nil for one that has its name already: a run that had
+// decided everything was stopped between publishing and noting.
+func (l *Ledger) reopen(name string, at output.Mark) (*output.Writer, error) {
+	w, err := output.OpenAt(name, at)
+	if err == nil || errors.Is(err, output.ErrBusy) {
+		return w, err
+	}
+	if l.goesOn.Ended {
+		done, foundErr := output.Published(name, at)
+		if done || foundErr != nil {
+			return nil, foundErr
+		}
+	}
+	return nil, &RefusedError{Why: OutputGone, Run: *l.found, Err: err}
+}
+
+// Save returns the note that a checkpoint stores of the run, reading or decided; nil if no later
+// run could use it.
+func (l *Ledger) Save(p Progress) map[string][]byte {
+	job := l.job
+	l.last = &p
+	if job.Temporary || l.index.Table() == nil && !job.ReadsPipe() {
+		return nil
+	}
+	e := Unfinished{
+		Args: job.Args, Choices: l.chosen, Progress: p,
+		Pipe: !l.CanContinue(), Gone: job.leavesNothing(), Saved: job.now().Unix(),
+	}
+	if !e.Pipe {
+		for _, in := range job.Inputs[len(l.prints) : p.At.Input+1] {
+			print, _ := input.Fingerprint(in) // gone meanwhile: unknown
+			l.prints = append(l.prints, print)
+		}
+		e.Prints = l.prints
+	}
+	return map[string][]byte{LedgerName: encoded(e)}
+}
+
+// encoded is a value as the index stores it.
+func encoded(value any) []byte {
+	stored, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // plain values only
+	}
+	return stored
+}
+
+// Publish gives all outputs their names. That comes before Note: an index that knows
+// documents which are in no output would have the next run drop them too.
+func (l *Ledger) Publish(o *Outputs) error { return o.Close() }
+
+// Note saves the index and stores that no run is unfinished, and that this one is over. A run is
+// over when all is decided or, if it cannot be continued, when the filter is full.
+func (l *Ledger) Note(full bool) error {
+	state := map[string][]byte{LedgerName: nil}
+	runs, err := l.overNow(full)
+	if err != nil {
+		return err
+	}
+	if runs != nil {
+		state[CompletedName] = runs
+	}
+	if err := l.index.Finish(state); err != nil {
+		return err
+	}
+	return step.Done("ended")
+}
+
+// ErrUnfinished is returned by CheckCompleted for an index on which a run was interrupted.
+var ErrUnfinished = errors.New("a run on it was interrupted: not all that it knows is in the outputs of that run yet; finish it first, by the same command")
+
+// CheckCompleted refuses an index with unsettled documents, judging by the values stored in it. Such an
+// index has an interrupted run that may be continued, or one whose outputs lack their names.
+func CheckCompleted(value func(name string) ([]byte, error)) error {
+	stored, err := value(LedgerName)
+	if err != nil || len(stored) == 0 {
+		return err
+	}
+	var e Unfinished
+	if json.Unmarshal(stored, &e) == nil && e.Gone {
+		return nil // the run will not go on
+	}
+	return ErrUnfinished
+}

@@ -1,0 +1,241 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/internal/report"
+	"github.com/firstseen/firstseen/internal/step"
+)
+
+// Outputs are the files a run writes. Each may be nil.
+type Outputs struct {
+	Kept    *output.Writer // the kept records or, with Annotate, all records
+	Report  *output.Writer // a line of JSON for each document not unique
+	Rejects *output.Writer // a line of JSON for each bad record
+	Tree    *output.Tree   // if not nil, Kept is one of its outputs after the other
+}
+
+// AnnotationField is the field that holds the verdict of an annotated record.
+const AnnotationField = "firstseen"
+
+func (o *Outputs) all() []*output.Writer {
+	if o.Tree != nil {
+		return []*output.Writer{nil, o.Report, o.Rejects}
+	}
+	return []*output.Writer{o.Kept, o.Report, o.Rejects}
+}
+
+// Abort gives the outputs up and leaves the written bytes in partial files.
+func (o *Outputs) Abort() error { return errors.Join(o.each((*output.Writer).Abort), o.Tree.Abort()) }
+
+// Close finishes all outputs: each gets its name. It goes on after an error.
+func (o *Outputs) Close() error { return errors.Join(o.each((*output.Writer).Close), o.Tree.Close()) }
+
+// each calls f for every output there is, after an error too.
+func (o *Outputs) each(f func(*output.Writer) error) error {
+	var errs []error
+	for _, w := range o.all() {
+		if w != nil {
+			errs = append(errs, f(w))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+type outputs struct {
+	Outputs
+	Choices
+	format corpus.Format // of the inputs, and of Kept
+	before Written       // by the run being continued
+	late   bool          // nothing need be on the disk before the end
+	buf    []byte
+	raw    []byte // the record being answered
+}
+
+// annotation is the value of the field in an annotated record.
+type annotation struct {
+	Verdict   string        `json:"verdict"`
+	Kept      bool          `json:"kept"`
+	Of        *string       `json:"of,omitempty"`
+	Score     *report.Share `json:"score,omitempty"`
+	Contained *report.Share `json:"contained,omitempty"`
+	Estimated bool          `json:"estimated,omitempty"`
+	Shared    int           `json:"shared,omitempty"`
+	Count     int           `json:"segments"`
+	SameID    bool          `json:"same_id,omitempty"`
+	Again     bool          `json:"again,omitempty"`
+}
+
+// refusal is the value of the field in the record that answers a bad one.
+type refusal struct {
+	Verdict string       `json:"verdict"` // "bad"
+	Kept    bool         `json:"kept"`    // false
+	Line    corpus.Place `json:"line"`
+	Reason  string       `json:"reason"`
+}
+
+func (o *outputs) wantsReports() bool { return o.Report != nil || o.Annotate }
+
+// lines are a document's output beside its record.
+type lines struct {
+	kept       bool
+	result     *dedup.Result // valid until the next decision
+	report     []byte        // its line of the report, nil for none
+	annotation []byte        // with Annotate
+}
+
+// prepare makes the lines of a document, appending them to dst. It touches no output:
+// several goroutines may.
+func (o *outputs) prepare(dst []byte, b *block, rec *record, r *dedup.Result) (l lines, _ []byte, err error) {
+	l.kept, l.result = r.Kept, r
+	var told *report.Reported
+	if (r.Verdict != dedup.Unique || r.Again || len(r.Passages) > 0) && o.wantsReports() {
+		line := report.Report(r, rec.name(), &rec.set, rec.text)
+		line.File, line.Line = b.source.File, rec.at
+		if !rec.time.IsZero() {
+			line.Time = &rec.time
+		}
+		if o.Spans {
+			line.Spans = report.Spans(r, &rec.set, rec.text)
+		}
+		told = &line
+	}
+	if o.Report != nil && told != nil {
+		at := len(dst)
+		if dst, err = report.AppendJSON(dst, told); err != nil {
+			return l, dst, fmt.Errorf("writing report: %w", err)
+		}
+		dst = append(dst, '\n')
+		l.report = dst[at:len(dst):len(dst)]
+	}
+	if o.Kept != nil && o.Annotate {
+		l.annotation, err = annotate(r, told)
+	}
+	return l, dst, err
+}
+
+// record writes the results of a record; l is of a document.
+func (o *outputs) record(b *block, rec *record, l *lines) error {
+	o.raw, o.format = rec.raw, b.source.Format
+	switch {
+	case rec.empty:
+		return o.empty()
+	case rec.bad != nil:
+		return o.reject(rec.bad)
+	case rec.other:
+		return o.other(rec)
+	}
+	return o.document(rec, l)
+}
+
+// document writes one document.
+func (o *outputs) document(rec *record, l *lines) error {
+	if l.report != nil {
+		if err := o.Report.WriteRecord(l.report); err != nil {
+			return err
+		}
+	}
+	if o.Kept == nil || l.kept == o.Others && !o.Annotate {
+		return nil
+	}
+	if err := o.shard(len(rec.raw)); err != nil {
+		return err
+	}
+	if o.Annotate {
+		return o.format.Annotate(o.Kept, rec.raw, rec.slot, l.annotation)
+	}
+	return o.format.Keep(o.Kept, rec.raw)
+}
+
+// annotate returns the value added to a record; line is its report, if it has one.
+func annotate(r *dedup.Result, line *report.Reported) ([]byte, error) {
+	a := annotation{Verdict: report.VerdictOf(r), Kept: r.Kept, Count: r.Segments, SameID: r.SameID, Again: r.Again}
+	if line != nil && (!r.Again || !r.Kept) { // whom it resembled when it was kept is not known any more
+		a.Of, a.Score, a.Shared = line.Of, &line.Score, line.Shared
+		a.Contained, a.Estimated = &line.Contained, line.Estimated
+	}
+	value, err := json.Marshal(a)
+	if err != nil {
+		return nil, fmt.Errorf("annotating: %w", err)
+	}
+	return value, nil
+}
+
+// reject writes a bad record and, if every record has an answer, its answer.
+func (o *outputs) reject(bad *corpus.BadRecord) error {
+	if o.Annotate && o.Kept != nil {
+		if err := o.refuse(bad); err != nil {
+			return err
+		}
+	}
+	if o.Rejects == nil {
+		return nil
+	}
+	o.buf = append(bad.AppendJSON(o.buf[:0]), '\n')
+	return o.Rejects.WriteRecord(o.buf)
+}
+
+func (o *outputs) refuse(bad *corpus.BadRecord) (err error) {
+	if err := o.shard(len(bad.Raw)); err != nil {
+		return err
+	}
+	answer, err := BadAnswer(bad)
+	if err != nil {
+		return err
+	}
+	return o.format.Answer(o.Kept, o.raw, AnnotationField, answer)
+}
+
+// empty answers a record that holds nothing.
+func (o *outputs) empty() error {
+	if !o.Annotate || o.Kept == nil {
+		return nil
+	}
+	return o.format.Keep(o.Kept, nil)
+}
+
+// live reports whether a reader may be waiting for the output.
+func (o *outputs) live() bool {
+	return slices.ContainsFunc(o.all(), func(w *output.Writer) bool { return w != nil && w.Live() })
+}
+
+// flush hands on the written bytes.
+func (o *outputs) flush() error { return o.each((*output.Writer).Flush) }
+
+// sync brings the written bytes to the disk and returns their count; if ended, no more will come.
+// An output that already had its name when the run was continued stays as it was. If its length
+// were forgotten, the next start would make it anew, empty.
+func (o *outputs) sync(ended bool) (written Written, err error) {
+	for i, w := range o.all() {
+		if w == nil {
+			written[i] = o.before[i]
+			continue
+		}
+		switch {
+		case ended:
+			written[i], err = w.Seal()
+		case o.late:
+			written[i], err = w.EndFrame()
+		default:
+			written[i], err = w.Sync()
+		}
+		if err != nil {
+			return written, err
+		}
+	}
+	return written, step.Done("synced outputs")
+}
+
+// other writes a record that is no document, as it came.
+func (o *outputs) other(rec *record) error {
+	if o.Kept == nil {
+		return nil
+	}
+	return o.format.Keep(o.Kept, rec.raw)
+}

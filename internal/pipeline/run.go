@@ -1,0 +1,383 @@
+// Package pipeline drives one run: documents are read and extracted in parallel,
+// decided in the order of the input by one goroutine, and written with their
+// verdicts; checkpoints make index and outputs agree, so that a run that was killed
+// is continued with the same bytes.
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/report"
+)
+
+// Source yields the records of a run: a [corpus.Source], or blocks read before.
+type Source interface {
+	Bound(blockSize int, room func(ctx context.Context, n int) error)
+	Next(ctx context.Context, b *corpus.Block) error
+	Close() error
+}
+
+// Job is one pass over inputs: the choices of its user, and what was opened for it.
+type Job struct {
+	Choices
+	Args   []string // the INPUT arguments, for messages
+	Inputs []input.Input
+	// Out, Report and Rejects name the outputs, "" for none.
+	Out, Report, Rejects string
+	// Tree is the plan of the outputs if each input has its own; nil if none has.
+	Tree *output.TreePlan
+	// Enclosure is how the kept records are written to one file; nil: one after the other. Tabled
+	// is the same of the report.
+	Enclosure, Tabled output.Enclosure
+	// Head precedes the kept records in one file. If nil, nothing does, or the beginning of the
+	// first input if that is a pipe.
+	Head []byte
+
+	Source  Source
+	Outputs Outputs
+	Scheme  feature.Scheme
+	Workers int   // goroutines that parse and extract; at least 1
+	MaxBad  int64 // bad records allowed; negative: any number
+	OnFull  index.OnFull
+
+	// CheckpointBytes of records between checkpoints, 0 means 256 MiB. Another
+	// one is taken whenever the table's memory is full.
+	CheckpointBytes int64
+	// Temporary marks a temporary index. The run then cannot be continued, and its output need not
+	// be on the disk before its end.
+	Temporary bool
+	// Pipe marks input that cannot be read again. So the index is marked before the first document,
+	// and the answers given are saved before Run returns, also with an error.
+	Pipe bool
+	// Retries answers a kept document that comes again, with its id and its text, as it was
+	// answered the first time. Its sender may not have got that answer. Retries is for pipes with a
+	// reader waiting for the answers. In files nothing is retried, and both copies would count as
+	// kept.
+	Retries bool
+	// DropRetries marks such a document as a retry, too, but does not keep it. It is for users who
+	// fetch the same pages again and never ask twice for an answer.
+	DropRetries bool
+	// Ticks makes checkpoints by time: one at each tick before which something came. Nil for none.
+	// A ticker of one second bounds how much a kill makes a pipe forget. Runs over files have none,
+	// so that their bytes depend on the documents alone.
+	Ticks <-chan time.Time
+	// Resume continues a run from its last checkpoint; the source must have
+	// been moved to Resume.At. Nil starts anew.
+	Resume *Progress
+	// Save makes checkpoints carry the run's progress, so that it can be
+	// resumed.
+	Save func(Progress) map[string][]byte
+
+	// Store appends to dst the data stored with a document if it is kept. The data are fields as
+	// dedup.AppendField writes them, at most MaxStored bytes. Workers call it. Nil stores nothing.
+	Store func(dst []byte, file string, doc *corpus.Document) []byte
+
+	// Parsed is called with the records of each block, before any of these is decided. Several
+	// workers call it, in any order. An error ends the run. Nil does nothing.
+	Parsed func(b *corpus.Block, records iter.Seq[*corpus.Document]) error
+
+	// Replace writes to Outputs.Kept the replacement for a removed document and reports whether
+	// that leads to the same bytes. Nil writes nothing.
+	Replace func(w *output.Writer, r Removal) (revisit bool, err error)
+
+	// Confirm, if set, is asked before a document is removed.
+	Confirm dedup.Confirmer
+
+	// Passages, if set, finds the passages of kept documents.
+	Passages dedup.PassageFinder
+
+	Now  func() time.Time
+	Live *Live // receives the progress while running; nil for no receiver
+	Warn func(string)
+	// Each is called with every decision, in order, in the deciding goroutine. It may read the
+	// index, which with more than one worker may know some documents more. r is valid until it
+	// returns.
+	Each func(id string, r *dedup.Result, counts dedup.Counts) error
+
+	began int64 // of a run with a window, by Run: see whenBegun
+}
+
+// ErrTooManyBad is returned by Run when more than MaxBad records were bad.
+var ErrTooManyBad = errors.New("too many bad records")
+
+const blocksPerWorker = 3
+
+// MaxStored is how many bytes can be stored with a document: a place and the data of a revisit
+// record, at their longest.
+const MaxStored = 1536
+
+// Live is a run's progress, safe to read while it runs.
+type Live struct {
+	Documents, Removed, Stored atomic.Int64
+	LoadPerMillion             atomic.Int64 // of the filter
+	// Committing is the working time of the committing goroutine. During Together, a part of
+	// Committing, the pool could help; another part, Saving, went into checkpoints. No number of
+	// processors makes the rest shorter. Nanoseconds.
+	Committing, Together, Saving atomic.Int64
+}
+
+// block is what travels: a piece of the source on its way from the reader through a worker to the committer.
+type block struct {
+	source   corpus.Block
+	records  []record
+	features []feature.Feature // of all records, one after the other
+	data     []byte            // of their sketches, likewise
+	added    []byte            // the data stored with them, likewise
+	picks    []uint64          // of their sketches, likewise
+	lists    []byte            // of picks, likewise
+	group    dedup.Group       // all its documents, if there is a pool
+	weight   int64             // taken from pipeline.inFlight
+	extra    int64             // taken from pipeline.extra
+	number   int64             // of the block in the run
+	done     chan struct{}     // the worker is finished with it
+}
+
+// record is the committer's view of one record. Its slices point into the block.
+type record struct {
+	id, raw, text []byte
+	at            corpus.Place
+	slot          corpus.Slot
+	sum           uint64 // of raw
+	empty         bool
+	other         bool // no document: written as it came
+	bad           *corpus.BadRecord
+	first         int // the start of its features in block.features
+	firstData     int // the start of its data in block.data
+	firstAdded    int // the start of added in block.added
+	firstPick     int // the start of its picks in block.picks
+	added         []byte
+	set           feature.Set
+	time          time.Time // of the document, zero if it has none
+}
+
+// Run reads, judges and writes all documents of the job's source, in order.
+//
+// One goroutine reads and Workers parse and extract. One decides in the order of the input, with
+// the help of the others. The decisions depend on nothing but the input.
+// Cancelling ctx stops at once; the index then holds the last checkpoint.
+func Run(ctx context.Context, x *index.Index, job Job) (*report.Summary, error) {
+	c, err := newCommitter(x, &job)
+	if err != nil {
+		return nil, err
+	}
+	// The filter may be full before the first document.
+	if err = x.EnsureCapacity(); err == nil {
+		err = newPipeline(&job, c).run(ctx)
+	}
+	if err != nil && job.Pipe {
+		err = x.Stop(err)
+	}
+	return c.summary(), err
+}
+
+type pipeline struct {
+	job       *Job
+	committer *committer
+	free      chan *block // blocks to fill
+	work      chan *block // to any worker
+	order     chan *block // the same blocks, to the committer
+	inFlight  *semaphore.Weighted
+	extra     *extra
+	held      int64            // of inFlight, by the reader, for the block it fills
+	size      int              // bytes of a block, but for a longer record
+	inflation corpus.Inflation // of the input being committed
+	readErr   error            // set before order is closed
+	committed chan struct{}    // closed at the end
+}
+
+func (p *pipeline) run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	// The reader is not waited for when the run is cancelled: it may be
+	// blocked on a terminal or a pipe, which nothing can interrupt.
+	go p.read(ctx)
+	for worker := range max(p.job.Workers, 1) {
+		g.Go(func() error { return p.extract(ctx, worker+1) })
+	}
+	g.Go(func() error { return p.commit(ctx) })
+	err := p.committer.failed(g.Wait())
+	go p.release()
+	return err
+}
+
+// read fills blocks and hands each to the workers and, in order, to the
+// committer. It waits while too many bytes are in flight.
+func (p *pipeline) read(ctx context.Context) {
+	defer close(p.order)
+	defer close(p.work)
+	p.readErr = p.readAll(ctx)
+	if err := p.job.Source.Close(); p.readErr == nil {
+		p.readErr = err
+	}
+}
+
+func (p *pipeline) readAll(ctx context.Context) error {
+	number := int64(0)
+	for {
+		var b *block
+		select {
+		case b = <-p.free:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		p.held = 0
+		err := p.job.Source.Next(ctx, &b.source)
+		if err == nil {
+			err = p.settle(ctx, p.weigh(b))
+		}
+		if err != nil {
+			b.source.Release()
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+		b.weight, b.number = p.held, number
+		number++
+		p.order <- b
+		p.work <- b
+	}
+}
+
+// extract is the work of one worker, numbered from 1.
+func (p *pipeline) extract(ctx context.Context, number int) error {
+	w, err := p.job.newWorker()
+	if err != nil {
+		return err
+	}
+	var idle chan struct{}
+	if pool := p.committer.pool; pool != nil {
+		idle = pool.idle
+		w.help = func() { pool.help(number) }
+	}
+	for {
+		// Not a range over work: the reader that closes it may be blocked
+		// for ever when the run is cancelled.
+		var b *block
+		select {
+		case b = <-p.work:
+		case <-idle:
+			w.help()
+			continue
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if b == nil {
+			return p.helpOn(ctx, w, idle)
+		}
+		b.source.More = func(bytes int) {
+			p.extra.take(ctx, b.number, int64(bytes))
+			b.extra += int64(bytes)
+		}
+		if err := w.fill(b); err != nil {
+			return err
+		}
+		b.done <- struct{}{}
+		if idle != nil {
+			runtime.Gosched() // the waiting goroutine goes first
+		}
+	}
+}
+
+// helpOn is the work of a worker when all is extracted: it helps until all is committed.
+func (p *pipeline) helpOn(ctx context.Context, w *worker, idle chan struct{}) error {
+	for idle != nil {
+		select {
+		case <-idle:
+			w.help()
+		case <-p.committed:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+func (p *pipeline) commit(ctx context.Context) error {
+	defer close(p.committed)
+	for {
+		b, err := p.next(ctx)
+		if err != nil {
+			return err
+		}
+		if b == nil {
+			if p.readErr != nil {
+				return p.readErr
+			}
+			return p.committer.finish()
+		}
+		if err := p.inflation.Add(&b.source); err != nil {
+			p.giveBack(b)
+			return p.committer.failed(err)
+		}
+		if err := p.commitBlock(ctx, b); err != nil {
+			return err
+		}
+		if len(p.order) == 0 { // nothing more has come: let the answers go
+			if err := p.committer.flush(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// commitBlock commits a block, and sees that it is given back.
+func (p *pipeline) commitBlock(ctx context.Context, b *block) error {
+	c, file := p.committer, b.source.File
+	c.left = nil
+	err := c.turn(b)
+	if err == nil {
+		err = c.commit(ctx, b, p.giveBack)
+	}
+	if err != nil {
+		err = c.failed(fmt.Errorf("%s: %w", file, err))
+	}
+	if c.left != b {
+		p.giveBack(b)
+	}
+	return err
+}
+
+// next waits for a block that a worker has finished with. Meanwhile it does the work that is due by
+// time. Nil is the end of the input.
+func (p *pipeline) next(ctx context.Context) (b *block, err error) {
+	order, done := p.order, chan struct{}(nil)
+	for {
+		select {
+		case b = <-order:
+			if b == nil {
+				return nil, nil
+			}
+			order, done = nil, b.done
+			p.extra.first(b.number)
+		case <-done:
+			return b, nil
+		case <-p.job.Ticks:
+			if err := p.committer.index.Tick(); err != nil {
+				return nil, err
+			}
+		case work := <-p.committer.index.Work():
+			if err := work(); err != nil {
+				return nil, err
+			}
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,185 @@
+package clusters
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/firstseen/firstseen/internal/report/lines"
+)
+
+// drawReport draws documents as a run meets them, and returns those that are not unique.
+// Ids may be those of other documents.
+func drawReport(rt *rapid.T) (report []lines.Line) {
+	ids := rapid.SampledFrom([]int{3, 10, 1000}).Draw(rt, "ids")
+	type doc struct {
+		id   string
+		kept bool
+	}
+	earlier := []doc{{"before", true}} // of an earlier run
+	for range rapid.IntRange(0, 40).Draw(rt, "documents") {
+		d := doc{fmt.Sprint("d", rapid.IntRange(0, ids).Draw(rt, "id")), true}
+		kept := slices.DeleteFunc(slices.Clone(earlier), func(d doc) bool { return !d.kept })
+		of := rapid.SampledFrom(kept).Draw(rt, "of").id
+		l := lines.Line{ID: d.id, Of: &of, Verdict: rapid.SampledFrom([]string{"unique", "duplicate", "duplicate", "related", "mosaic"}).Draw(rt, "verdict")}
+		l.Kept = l.Verdict != "duplicate" && (l.Verdict != "mosaic" || rapid.Bool().Draw(rt, "kept"))
+		if l.Verdict == "mosaic" {
+			l.Of = nil
+		}
+		if d.kept = l.Kept; l.Verdict != "unique" {
+			report = append(report, l)
+		}
+		earlier = append(earlier, d)
+	}
+	return report
+}
+
+// oracle are the rows by the rule: ids are joined until nothing changes.
+func oracle(report []lines.Line, links Links) (rows []Row) {
+	linked := func(l *lines.Line) bool { return l.Of != nil && (links == All || l.Verdict == "duplicate") }
+	cluster, order, lined := map[string]string{}, map[string]int{}, map[string]bool{}
+	met := func(id string) {
+		if _, known := order[id]; !known {
+			order[id], cluster[id] = len(order), id
+		}
+	}
+	for i := range report {
+		if l := &report[i]; linked(l) {
+			met(*l.Of)
+		}
+		met(report[i].ID)
+		lined[report[i].ID] = lined[report[i].ID] || report[i].Kept
+	}
+	for changed := true; changed; {
+		changed = false
+		for i := range report {
+			l := &report[i]
+			if !linked(l) || cluster[l.ID] == cluster[*l.Of] {
+				continue
+			}
+			a, b := cluster[l.ID], cluster[*l.Of]
+			if order[a] > order[b] {
+				a, b = b, a
+			}
+			for id := range cluster {
+				if cluster[id] == b {
+					cluster[id], changed = a, true
+				}
+			}
+		}
+	}
+	first := map[string]bool{}
+	for i := range report {
+		l := &report[i]
+		if linked(l) && !lined[*l.Of] && !first[*l.Of] {
+			first[*l.Of] = true
+			rows = append(rows, Row{ID: *l.Of, Cluster: cluster[*l.Of], Verdict: "unique"})
+		}
+		rows = append(rows, Row{ID: l.ID, Cluster: cluster[l.ID], Verdict: l.Verdict})
+	}
+	sizes := map[string]int{}
+	for _, r := range rows {
+		sizes[r.Cluster]++
+	}
+	for i := range rows {
+		rows[i].Size = sizes[rows[i].Cluster]
+	}
+	return slices.DeleteFunc(rows, func(r Row) bool { return r.Size < 2 })
+}
+
+func rowsOf(t interface{ Fatal(...any) }, report []lines.Line, links Links) (rows []Row) {
+	err := Write(func(f func(*lines.Line) error) error {
+		for i := range report {
+			if err := f(&report[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, links, func(r *Row) error {
+		rows = append(rows, *r)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// TestClustersEqualOracle: the rows are those of the connected components, whatever
+// repeats what, ids that several documents have included.
+func TestClustersEqualOracle(t *testing.T) {
+	sizes := map[int]bool{}
+	rapid.Check(t, func(rt *rapid.T) {
+		report := drawReport(rt)
+		for _, links := range []Links{All, Duplicates} {
+			got := rowsOf(rt, report, links)
+			if diff := cmp.Diff(oracle(report, links), got, cmpopts.EquateEmpty()); diff != "" {
+				rt.Fatalf("links %d (-oracle +rows):\n%s", links, diff)
+			}
+			for _, r := range got {
+				sizes[r.Size] = true
+			}
+		}
+	})
+	if len(sizes) < 5 {
+		t.Errorf("clusters of sizes %v only were drawn", sizes)
+	}
+}
+
+// TestTwoReadings: a report that is another at its second reading is refused.
+func TestTwoReadings(t *testing.T) {
+	reading, of := 0, "a"
+	err := Write(func(f func(*lines.Line) error) error {
+		reading++
+		return f(&lines.Line{ID: fmt.Sprint(reading), Of: &of, Verdict: "duplicate"})
+	}, All, func(*Row) error { return nil })
+	if err != ErrTwice {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestMemory: what a document of the report takes is what is said of it.
+func TestMemory(t *testing.T) {
+	const n = 400_000
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	w := &writer{forest: newForest()}
+	for i := range n {
+		of := fmt.Sprint("source ", i/4*4)
+		if err := w.learn(&lines.Line{ID: fmt.Sprint("document ", i), Of: &of, Verdict: "duplicate"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	documents := len(w.forest.hash)
+	each := float64(after.HeapAlloc-before.HeapAlloc) / float64(documents)
+	t.Logf("%d documents, %.1f bytes each", documents, each)
+	if each > 45 {
+		t.Errorf("%.1f bytes a document", each)
+	}
+}
+
+// TestSmallReports: all reports of three lines with four ids, so two clusters are joined in
+// every way.
+func TestSmallReports(t *testing.T) {
+	const ids = 4
+	name := func(n int) string { return string(rune('a' + n%ids)) }
+	for n := range ids * ids * ids * ids * ids * ids {
+		report, rest := make([]lines.Line, 3), n
+		for i := range report {
+			of := name(rest / ids)
+			report[i] = lines.Line{ID: name(rest), Of: &of, Verdict: "related", Kept: true}
+			rest /= ids * ids
+		}
+		if diff := cmp.Diff(oracle(report, All), rowsOf(t, report, All), cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("report %d (-oracle +rows):\n%s", n, diff)
+		}
+	}
+}

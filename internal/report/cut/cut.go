@@ -1,0 +1,300 @@
+// Package cut cuts passages out of kept documents, when the report of their run is whole: then it is
+// known in how many documents each stands.
+//
+// A passage is cut at the ends of segments, so that no word is broken. The document that it was found
+// in, the earlier one, keeps it. A passage is cut only if the words of the earlier document were read
+// before, are the same, and are written.
+package cut
+
+import (
+	"fmt"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature/units"
+	"github.com/firstseen/firstseen/internal/report/lines"
+)
+
+// Kind selects passages.
+type Kind string
+
+const (
+	// Common passages stand in dedup.MaxHolders documents or more: menus, licences.
+	Common Kind = "common"
+	// Copied passages stand in fewer.
+	Copied Kind = "copied"
+	All    Kind = "all"
+)
+
+// Options are the choices of a user.
+type Options struct {
+	Remove   Kind
+	MinUnits int  // words of a passage; shorter ones are left
+	KeepCode bool // leave documents alone in which more than one character of eight is a symbol
+	// DropBelow drops documents with fewer words left, if any was cut. 0 drops none.
+	DropBelow int
+}
+
+// A Plan knows the passages of a report. Its memory is some 120 bytes for each. It is not for
+// concurrent use.
+type Plan struct {
+	options Options
+	sources map[string]*source // by id
+	traced  map[string][]traced
+	text    *units.Text
+	starts  []int // of the words of the text, in characters
+
+	Counts Counts
+}
+
+// A source is an earlier document, with the stretches of it that stand in later ones.
+type source struct {
+	starts, ends []int // of those traced to it, each sorted by itself
+	stretches    []stretch
+}
+
+// A traced passage has also the first document with it. The tenth page of a site may have its menu
+// from the third, which has it from the first.
+type traced struct {
+	start, end           int
+	first                *source
+	firstStart, firstEnd int
+}
+
+// A stretch is that of a passage, in characters of the earlier document.
+type stretch struct {
+	start, end int
+	sum        uint64 // of its words, if the document was written
+	stands     bool
+}
+
+// Counts count the work of a Plan.
+type Counts struct {
+	Documents, Dropped int64
+	Words, CutWords    int64 // of all documents, and of the passages cut
+	Cut                int64 // passages
+	// Left counts passages to be cut that were not: no whole segment is in it, its earlier document
+	// is not among the documents before, or has other words, or was dropped.
+	Unsegmented, Absent int64
+}
+
+// NewPlan returns an empty Plan.
+func NewPlan(o Options) *Plan {
+	return &Plan{options: o, sources: map[string]*source{}, traced: map[string][]traced{}, text: units.New()}
+}
+
+// Add takes a line of the report.
+func (p *Plan) Add(l *lines.Line) error {
+	if !l.Kept {
+		return nil
+	}
+	for i := range l.Passages {
+		q := &l.Passages[i]
+		if q.Start < 0 || q.Start >= q.End || q.Units < 1 || !q.Inner && (q.OfStart < 0 || q.OfStart >= q.OfEnd) {
+			return fmt.Errorf("the passages of %q in the report are not as firstseen dedup writes them", l.ID)
+		}
+		if q.Inner {
+			continue
+		}
+		s := p.sources[q.Of]
+		if s == nil {
+			s = new(source)
+			p.sources[q.Of] = s
+		}
+		s.stretches = append(s.stretches, stretch{start: q.OfStart, end: q.OfEnd})
+		t := p.trace(q, s)
+		t.first.starts, t.first.ends = append(t.first.starts, t.firstStart), append(t.first.ends, t.firstEnd)
+		p.traced[l.ID] = append(p.traced[l.ID], t)
+	}
+	return nil
+}
+
+// trace finds the first document with a passage, which stands in s. Lines come in the order of
+// documents, so those of s are known. A passage that covers the middle of this one leads on.
+func (p *Plan) trace(q *lines.Passage, s *source) traced {
+	t := traced{q.Start, q.End, s, q.OfStart, q.OfEnd}
+	middle := q.OfStart + (q.OfEnd-q.OfStart)/2
+	for _, of := range p.traced[q.Of] {
+		if of.start <= middle && middle < of.end {
+			shift := of.firstStart - of.start
+			t.first, t.firstStart, t.firstEnd = of.first, max(q.OfStart+shift, of.firstStart), min(q.OfEnd+shift, of.firstEnd)
+			t.firstEnd = max(t.firstEnd, t.firstStart+1)
+		}
+	}
+	return t
+}
+
+// Ready is called behind the last line.
+func (p *Plan) Ready() {
+	for _, s := range p.sources {
+		slices.Sort(s.starts)
+		slices.Sort(s.ends)
+		slices.SortFunc(s.stretches, compareStretches)
+		s.stretches = slices.CompactFunc(s.stretches, func(a, b stretch) bool { return compareStretches(a, b) == 0 })
+	}
+}
+
+func compareStretches(a, b stretch) int {
+	if a.start != b.start {
+		return a.start - b.start
+	}
+	return a.end - b.end
+}
+
+// documents is in how many documents a stretch of the source stands, by its middle; the source is
+// one.
+func (s *source) documents(start, end int) int {
+	middle := start + (end-start)/2
+	begun, _ := slices.BinarySearch(s.starts, middle+1)
+	over, _ := slices.BinarySearch(s.ends, middle+1)
+	return 1 + begun - over
+}
+
+// Documents is in how many documents a passage of a document stands, by the report: those with one
+// that overlaps its middle in the first document with it, and that one.
+func (p *Plan) Documents(id string, q *lines.Passage) int {
+	for _, t := range p.traced[id] {
+		if t.start == q.Start && t.end == q.End {
+			return t.first.documents(t.firstStart, t.firstEnd)
+		}
+	}
+	return 2 // the earlier text was not read
+}
+
+// find returns the stretch of a passage.
+func (s *source) find(start, end int) *stretch {
+	i, _ := slices.BinarySearchFunc(s.stretches, stretch{start: start, end: end}, compareStretches)
+	return &s.stretches[i]
+}
+
+// A Cut is a passage that is cut.
+type Cut struct {
+	Start, End         int // in bytes of the text, of what is cut
+	FirstChar, EndChar int // the same in characters
+	Units              int // words that are cut
+	Documents          int // in which it stands, the earlier one among them
+	Passage            *lines.Passage
+}
+
+// Document decides about a kept document, with its line of the report, nil for none. Documents come
+// in the order of the run. drop reports that too little is left of it.
+func (p *Plan) Document(id string, text []byte, line *lines.Line) (cuts []Cut, drop bool, err error) {
+	own := p.sources[id]
+	p.Counts.Documents++
+	p.text.Read(text)
+	p.Counts.Words += int64(p.text.Len())
+	hasPassages := line != nil && len(line.Passages) > 0
+	if own == nil && !hasPassages {
+		return nil, false, nil
+	}
+	p.starts = p.starts[:0]
+	for i := range p.text.Len() {
+		start, _ := p.text.Points(p.text.Range(i, i+1))
+		p.starts = append(p.starts, start)
+	}
+	if hasPassages && !(p.options.KeepCode && isCode(text)) {
+		if cuts, err = p.cuts(line); err != nil {
+			return nil, false, err
+		}
+	}
+	words := 0
+	for i := range cuts {
+		words += cuts[i].Units
+	}
+	if drop = len(cuts) > 0 && p.text.Len()-words < p.options.DropBelow; drop {
+		p.Counts.Dropped++
+		return cuts, true, nil
+	}
+	p.Counts.Cut += int64(len(cuts))
+	p.Counts.CutWords += int64(words)
+	if own != nil {
+		p.write(own)
+	}
+	return cuts, false, nil
+}
+
+// write notes the words of a written source. Those cut from it stand in another one before it.
+func (p *Plan) write(s *source) {
+	for i := range s.stretches {
+		if q := &s.stretches[i]; !q.stands {
+			if from, to, ok := p.words(q.start, q.end); ok {
+				q.sum, q.stands = p.sum(from, to), true
+			}
+		}
+	}
+}
+
+// words are the words of the text from a character to the one before another. ok is false if no word
+// begins at the first.
+func (p *Plan) words(start, end int) (from, to int, ok bool) {
+	from, ok = slices.BinarySearch(p.starts, start)
+	to, _ = slices.BinarySearch(p.starts, end)
+	return from, to, ok && from < to
+}
+
+// sum is a hash of words.
+func (p *Plan) sum(from, to int) uint64 {
+	h := xxh3.New()
+	for i := from; i < to; i++ {
+		h.Write(p.text.Form(i))
+		h.Write([]byte{0})
+	}
+	return h.Sum64()
+}
+
+// cuts are the passages of the text to be cut.
+func (p *Plan) cuts(line *lines.Line) (cuts []Cut, err error) {
+	for i := range line.Passages {
+		q := &line.Passages[i]
+		if q.Inner || q.Units < p.options.MinUnits {
+			continue
+		}
+		s := p.sources[q.Of]
+		n := p.Documents(line.ID, q)
+		if common := n >= dedup.MaxHolders; p.options.Remove == Common && !common || p.options.Remove == Copied && common {
+			continue
+		}
+		from, to, ok := p.words(q.Start, q.End)
+		if !ok || to-from != q.Units {
+			return nil, fmt.Errorf("the text of %q has not the passages of its line in the report: give the inputs of that run", line.ID)
+		}
+		if at := s.find(q.OfStart, q.OfEnd); !at.stands || at.sum != p.sum(from, to) {
+			p.Counts.Absent++
+			continue
+		}
+		first, behind := p.text.Segments(from, to)
+		if first == behind {
+			p.Counts.Unsegmented++
+			continue
+		}
+		c := Cut{Units: behind - first, Documents: n, Passage: q}
+		c.Start, c.End = p.text.Range(first, behind)
+		c.FirstChar, c.EndChar = p.text.Points(c.Start, c.End)
+		cuts = append(cuts, c)
+	}
+	return cuts, nil
+}
+
+// codeShare: a text is taken for a program if more than one character of so many is a symbol.
+const codeShare = 8
+
+// isCode reports whether a text has so many symbols that it is rather a program.
+func isCode(text []byte) bool {
+	symbols, all := 0, 0
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		text = text[size:]
+		if unicode.IsSpace(r) {
+			continue
+		}
+		all++
+		if r < utf8.RuneSelf && (unicode.IsSymbol(r) || unicode.IsPunct(r)) && r != '.' && r != ',' && r != '-' {
+			symbols++
+		}
+	}
+	return codeShare*symbols > all
+}

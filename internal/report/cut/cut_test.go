@@ -1,0 +1,54 @@
+package cut_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/firstseen/firstseen/internal/report/cut"
+	"github.com/firstseen/firstseen/internal/report/lines"
+)
+
+func sentence(prefix string, n int) string {
+	var words []string
+	for i := range n {
+		words = append(words, fmt.Sprint(prefix, i))
+	}
+	return strings.Join(words, " ")
+}
+
+// TestDroppedDocumentsKeepNothing: a passage is not cut if the document that has it first is dropped,
+// and is cut if that is written.
+func TestDroppedDocumentsKeepNothing(t *testing.T) {
+	a, b := sentence("a", 60), sentence("b", 30)
+	texts := []string{a, a + ". " + b, b + ". " + sentence("c", 100)}
+	report := []*lines.Line{
+		nil,
+		{ID: "1", Kept: true, Passages: []lines.Passage{{End: len(a), Of: "0", OfEnd: len(a), Units: 60}}},
+		{ID: "2", Kept: true, Passages: []lines.Passage{{End: len(b), Of: "1", OfStart: len(a) + 2, OfEnd: len(a) + 2 + len(b), Units: 30}}},
+	}
+	for _, least := range []int{0, 50} {
+		p := cut.NewPlan(cut.Options{Remove: cut.All, DropBelow: least})
+		for _, l := range report[1:] {
+			if err := p.Add(l); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.Ready()
+		var cuts []int
+		for i, text := range texts {
+			made, drop, err := p.Document(fmt.Sprint(i), []byte(text), report[i])
+			if err != nil || drop != (least > 0 && i == 1) {
+				t.Fatalf("document %d: dropped %v, %v", i, drop, err)
+			}
+			cuts = append(cuts, len(made))
+		}
+		want := 1
+		if least > 0 {
+			want = 0
+		}
+		if cuts[1] != 1 || cuts[2] != want || p.Counts.Absent != int64(1-want) {
+			t.Errorf("with fewer than %d words dropped: cuts %v, %+v", least, cuts, p.Counts)
+		}
+	}
+}

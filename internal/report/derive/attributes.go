@@ -1,0 +1,168 @@
+package derive
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/internal/report/lines"
+)
+
+// Attributes names: each is a list of spans [start, end, value] of the text, in
+// characters (code points), as the attributes of dolma are.
+const (
+	Removed = "firstseen__removed" // of all of the text of a document that was not kept; its score
+	Related = "firstseen__related" // likewise, for a kept document related to another
+	Mosaic  = "firstseen__mosaic"  // likewise, of one made of several
+	Shared  = "firstseen__shared"  // the passages that the earlier document has; 1
+	Bad     = "firstseen__bad"     // for a bad record; 1
+	// Passage has the passages that stand in earlier documents, with their words; the other two are
+	// lists beside it: the earlier document of each, and in how many documents it stands.
+	Passage      = "firstseen__passage"
+	PassageOf    = "firstseen__passage_of"
+	PassageCount = "firstseen__passage_count"
+)
+
+// ErrNoSpans is returned for a report written without the spans of shared passages.
+var ErrNoSpans = errors.New("the report does not say where the shared passages are: run firstseen dedup with --spans")
+
+// span is one value of an attribute.
+type span struct {
+	Start, End int
+	Value      float64
+}
+
+// MarshalJSON writes [start, end, value].
+func (s span) MarshalJSON() ([]byte, error) {
+	return json.Marshal([]any{s.Start, s.End, s.Value})
+}
+
+// row is a line of a file of attributes.
+type row struct {
+	ID         string         `json:"id"`
+	Attributes map[string]any `json:"attributes"`
+}
+
+// Count is in how many documents a passage stands.
+type Count func(id string, p *lines.Passage) int
+
+// rowOf is the row of a record with its line of the report, nil for none.
+func rowOf(doc *corpus.Document, line *lines.Line, count Count) (r row, err error) {
+	r.ID, r.Attributes = string(doc.ID), map[string]any{}
+	if doc.Bad != nil {
+		r.Attributes[Bad] = []span{{0, 0, 1}}
+		return r, nil
+	}
+	if line == nil {
+		return r, nil
+	}
+	length := utf8.RuneCount(doc.Text)
+	whole := []span{{0, length, line.Score}}
+	switch {
+	case !line.Kept:
+		r.Attributes[Removed] = whole
+	case line.Verdict == "related":
+		r.Attributes[Related] = whole
+	case line.Verdict == "mosaic":
+		r.Attributes[Mosaic] = whole
+	}
+	var shared, passages []span
+	var of []string
+	var counts []int
+	for i := range line.Passages {
+		p := &line.Passages[i]
+		passages, of, counts = append(passages, span{p.Start, p.End, float64(p.Units)}), append(of, p.Of), append(counts, count(line.ID, p))
+	}
+	for _, s := range line.Spans {
+		shared = append(shared, span{s[0], s[1], 1})
+	}
+	for _, s := range slices.Concat(shared, passages) {
+		if s.Start < 0 || s.Start > s.End || s.End > length {
+			return r, fmt.Errorf("%w; the passages of %q do not lie in its text", ErrOther, line.ID)
+		}
+	}
+	if len(passages) > 0 {
+		r.Attributes[Passage], r.Attributes[PassageOf], r.Attributes[PassageCount] = passages, of, counts
+	}
+	switch {
+	case len(shared) > 0:
+		r.Attributes[Shared] = shared
+	case line.Spans == nil && line.Verdict != "unique":
+		return r, ErrNoSpans
+	}
+	return r, nil
+}
+
+// AttributesName returns the name of the file of attributes of an input. It is the input's name if
+// that file has lines of JSON and is plain, .gz or .zst, else the name with .jsonl.gz behind.
+func AttributesName(name string) string {
+	plain, _ := output.CutPacking(name)
+	switch filepath.Ext(plain) {
+	case ".jsonl", ".json", ".ndjson":
+		return name
+	}
+	return name + ".jsonl.gz"
+}
+
+// Attributes writes, for every input, a file of its name in names below dir with a row for every
+// record, in their order. Existing files are replaced, each in one step. opened is called with
+// every file begun.
+func Attributes(ctx context.Context, source *corpus.Source, names []string, report *lines.Reports, count Count, dir string, opened func(*output.Writer)) (err error) {
+	var out *output.Writer
+	defer func() {
+		if out != nil {
+			err = errors.Join(err, out.Discard())
+		}
+	}()
+	finish := func() error {
+		if out == nil {
+			return nil
+		}
+		return out.Close()
+	}
+	begin := func(input int) error {
+		if err := finish(); err != nil {
+			return err
+		}
+		path := filepath.Join(dir, AttributesName(names[input]))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return fmt.Errorf("making the folder of attributes: %w", err)
+		}
+		var err error
+		if out, err = output.Create(path); err == nil {
+			opened(out)
+		}
+		return err
+	}
+	var buf bytes.Buffer
+	lines := json.NewEncoder(&buf)
+	lines.SetEscapeHTML(false)
+	err = Each(ctx, source, len(names), report, begin, writeRow(&buf, lines, &out, count))
+	if err != nil {
+		return fmt.Errorf("writing attributes: %w", err)
+	}
+	return finish()
+}
+
+// writeRow returns a function that writes the row of a record to the open file.
+func writeRow(buf *bytes.Buffer, enc *json.Encoder, out **output.Writer, count Count) func(*corpus.Document, *lines.Line) error {
+	return func(doc *corpus.Document, line *lines.Line) error {
+		r, err := rowOf(doc, line, count)
+		if err != nil {
+			return err
+		}
+		buf.Reset()
+		if err := enc.Encode(r); err != nil {
+			return err
+		}
+		return (*out).WriteRecord(buf.Bytes())
+	}
+}

@@ -1,0 +1,78 @@
+// Package derive reads inputs again, together with the report of the run over them. From both it
+// derives attributes for every document, and the list of kept files. A report is in the order of
+// the inputs, so memory grows with neither.
+package derive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/internal/report/lines"
+)
+
+// ErrOther is returned if a report does not belong to the inputs.
+var ErrOther = errors.New("the report is of other inputs, or they have changed since: run firstseen dedup again")
+
+// Each calls f for every record of a source, a bad one too, with its line of the report, nil if it
+// has none. begin is called for every input before its records, also for one without any. n is the
+// number of inputs.
+func Each(ctx context.Context, source *corpus.Source, n int, report *lines.Reports, begin func(input int) error, f func(doc *corpus.Document, line *lines.Line) error) error {
+	defer source.Close() // only read
+	next, stop := iter.Pull2(report.All(ctx))
+	defer stop()
+	m := &matcher{next: next, record: f}
+	if err := m.advance(); err != nil {
+		return err
+	}
+	begun := 0
+	err := corpus.EachBlock(ctx, source, func(b *corpus.Block, parser corpus.Parser) error {
+		for ; begun <= b.Input; begun++ {
+			if err := begin(begun); err != nil {
+				return err
+			}
+		}
+		return m.block(b, parser)
+	})
+	for ; err == nil && begun < n; begun++ {
+		err = begin(begun)
+	}
+	if err == nil && m.line != nil {
+		err = fmt.Errorf("%w; %s:%v is in the report and was not met", ErrOther, m.line.File, m.line.At)
+	}
+	return err
+}
+
+// matcher finds the line of each document.
+type matcher struct {
+	next   func() (*lines.Line, error, bool)
+	line   *lines.Line // the next of the report, nil at its end
+	record func(doc *corpus.Document, line *lines.Line) error
+}
+
+func (m *matcher) advance() (err error) {
+	m.line, err, _ = m.next()
+	return err
+}
+
+func (m *matcher) block(b *corpus.Block, parser corpus.Parser) error {
+	for doc := range parser.Parse(b) {
+		line := m.line
+		if line == nil || doc.At != line.At || b.File != line.File {
+			line = nil
+		} else if doc.Bad != nil || string(doc.ID) != line.ID {
+			return fmt.Errorf("%w; %s:%v is not the document %q", ErrOther, b.File, doc.At, line.ID)
+		}
+		if err := m.record(doc, line); err != nil {
+			return err
+		}
+		if line != nil {
+			if err := m.advance(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package derive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/internal/report/lines"
+)
+
+// inputsOf writes files of so many documents each, every tenth of which is bad.
+func inputsOf(t interface{ Fatal(...any) }, dir string, sizes []int) (inputs []input.Input, format jsonl.Format) {
+	for i, size := range sizes {
+		path := filepath.Join(dir, fmt.Sprint(i, ".jsonl"))
+		var b strings.Builder
+		for n := range size {
+			if n%10 == 9 {
+				b.WriteString("{\"id\":\n")
+				continue
+			}
+			fmt.Fprintf(&b, "{\"id\":\"%d-%d\",\"text\":\"文 %d\"}\n", i, n, n)
+		}
+		if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		inputs = append(inputs, input.Input{Path: path, Name: path, Size: int64(b.Len())})
+	}
+	return inputs, format
+}
+
+func reportOf(t interface{ Fatal(...any) }, dir, text string) *lines.Reports {
+	name := filepath.Join(dir, "report")
+	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r, err := lines.Open([]string{name}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestEach: every record is told once, in order, with its own line and no other, and every
+// input is begun, whatever is in it.
+func TestEach(t *testing.T) {
+	dir := t.TempDir()
+	rapid.Check(t, func(rt *rapid.T) {
+		sizes := rapid.SliceOfN(rapid.IntRange(0, 30), 1, 5).Draw(rt, "sizes")
+		inputs, format := inputsOf(rt, dir, sizes)
+		var report strings.Builder
+		var want []string
+		for i, size := range sizes {
+			want = append(want, inputs[i].Path)
+			for n := range size {
+				id := fmt.Sprint(i, "-", n)
+				switch {
+				case n%10 == 9:
+					want = append(want, "bad")
+				case rapid.IntRange(0, 3).Draw(rt, "reported") == 0:
+					fmt.Fprintf(&report, `{"id":%q,"verdict":"related","kept":true,"of":"x","file":%q,"line":%d}`+"\n", id, inputs[i].Path, n+1)
+					want = append(want, id+" reported")
+				default:
+					want = append(want, id)
+				}
+			}
+		}
+		var got []string
+		err := Each(context.Background(), corpus.NewSource(inputs, format, corpus.SourceConfig{BlockSize: 200}), len(inputs), reportOf(rt, dir, report.String()),
+			func(input int) error {
+				got = append(got, inputs[input].Path)
+				return nil
+			}, func(doc *corpus.Document, line *lines.Line) error {
+				said := string(doc.ID)
+				switch {
+				case doc.Bad != nil:
+					said = "bad"
+				case line != nil && line.ID != said:
+					return fmt.Errorf("%s has the line of %s", said, line.ID)
+				case line != nil:
+					said += " reported"
+				}
+				got = append(got, said)
+				return nil
+			})
+		if err != nil || !slices.Equal(got, want) {
+			rt.Fatalf("%v\ngot  %q\nwant %q", err, got, want)
+		}
+	})
+}
+
+// TestOtherReport: a report that is not of the inputs is refused, wherever it differs.
+func TestOtherReport(t *testing.T) {
+	dir := t.TempDir()
+	inputs, format := inputsOf(t, dir, []int{12})
+	line := func(id, file string, at int) string {
+		return fmt.Sprintf(`{"id":%q,"verdict":"related","kept":true,"of":"x","file":%q,"line":%d,"spans":[[0,99]]}`+"\n", id, file, at)
+	}
+	here := inputs[0].Path
+	for name, report := range map[string]string{
+		"another document":         line("other", here, 3),
+		"a bad record":             line("", here, 10),
+		"behind the end":           line("0-12", here, 13),
+		"another file":             line("0-1", "elsewhere", 2),
+		"not in order":             line("0-4", here, 5) + line("0-1", here, 2),
+		"twice":                    line("0-1", here, 2) + line("0-1", here, 2),
+		"passages beyond the text": line("0-1", here, 2),
+	} {
+		source := corpus.NewSource(inputs, format, corpus.SourceConfig{})
+		out := filepath.Join(dir, "tree")
+		err := Attributes(context.Background(), source, []string{"0.jsonl"}, reportOf(t, dir, report), nil, out, func(*output.Writer) {})
+		if !errors.Is(err, ErrOther) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if left, _ := os.ReadDir(out); len(left) != 0 {
+			t.Errorf("%s leaves %v", name, left)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package lines
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/firstseen/firstseen/internal/report"
+)
+
+func read(t *testing.T, content string) (found []Line, err error) {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "report")
+	if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open([]string{name}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = r.Each(context.Background(), func(l *Line) error {
+		found = append(found, *l)
+		return nil
+	})
+	return found, err
+}
+
+// TestLines: what the report writes is read, what is no report is refused at its place.
+func TestLines(t *testing.T) {
+	of := "b"
+	written, err := report.AppendJSON(nil, report.Reported{ID: "a", Verdict: "related", Kept: true, Of: &of, Score: 0.5, Spans: [][2]int{{1, 2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := read(t, string(written)+"\n\n"+string(written))
+	if err != nil || len(found) != 2 {
+		t.Fatalf("%d lines, %v", len(found), err)
+	}
+	if l := found[1]; l.ID != "a" || *l.Of != "b" || !l.Kept || l.Score != 0.5 || l.Spans[0] != [2]int{1, 2} {
+		t.Errorf("%+v", l)
+	}
+	for content, want := range map[string]string{
+		`{"id":"a"}`:                        "report:1: this is no line of a report: it has no verdict",
+		"\n" + `{"id":"a","verdict":"bad"}`: `report:2: this is no line of a report: it has the verdict "bad"`,
+		`{"verdict":"unique","score":2}`:    "a share that is not from 0 to 1",
+		`{"verdict":7}`:                     "this is no line of a report",
+		string(written) + "\n\n\n{}":        "report:4: this is no line",
+		"\x00\x00\x00\x00":                  "this is no line of a report",
+	} {
+		if _, err := read(t, content); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", content, err, want)
+		}
+	}
+}
+
+// TestErrorIsTheLast: behind a line that is none nothing is read.
+func TestErrorIsTheLast(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "report")
+	if err := os.WriteFile(name, []byte("{\"verdict\":\"unique\"}\n{}\n{\"verdict\":\"unique\"}\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open([]string{name}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var errs []error
+	for _, err := range r.All(context.Background()) {
+		errs = append(errs, err)
+	}
+	if len(errs) != 2 || errs[0] != nil || errs[1] == nil {
+		t.Errorf("%v", errs)
+	}
+}
+
+// FuzzLine: whatever a line says, it is refused or has what others rely on.
+func FuzzLine(f *testing.F) {
+	f.Add([]byte(`{"id":"a","verdict":"duplicate","kept":false,"of":"b","score":0.9,"also":[{"id":"c","shared":1}],"sample":["x"],"spans":[[0,3]],"file":"f","line":[3,4]}`))
+	f.Add([]byte(`{"verdict":"mosaic","of":null,"line":1e9}`))
+	f.Add([]byte(`[]`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		l, err := parse("", raw)
+		if err == nil && (l.Verdict == "" || !(l.Score >= 0 && l.Score <= 1)) {
+			t.Errorf("%q was taken: %+v", raw, l)
+		}
+	})
+}

@@ -1,0 +1,227 @@
+// Package show summarizes a report for a first look: the number of documents by verdict, the most
+// copied sources, the certainty of the decisions, and examples. Memory does not grow with the
+// report. The summary is text, JSON or a page of HTML.
+package show
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/firstseen/firstseen/internal/report/lines"
+)
+
+// Digest is the summary of a report. The JSON form is a contract.
+type Digest struct {
+	Lines      int64 `json:"lines"` // documents with another verdict than unique
+	Removed    int64 `json:"removed"`
+	Duplicates int64 `json:"duplicates"`
+	Exact      int64 `json:"exact"`   // of the duplicates, those equal in their whole text
+	SameID     int64 `json:"same_id"` // of the duplicates, those whose source has their id
+	Related    int64 `json:"related"`
+	Mosaics    int64 `json:"mosaics"`
+
+	// Totals by verdict, in the order of verdicts.
+	Totals []Total `json:"totals"`
+	// The most copied documents, the sites of the most copied documents, pairs of a site and the
+	// site it copies, and the inputs with the most removed documents. Sites are those of ids that
+	// are URLs.
+	Documents []Count    `json:"documents"`
+	Sites     []Count    `json:"sites"`
+	Copies    []SiteCopy `json:"copies"`
+	Files     []Count    `json:"files"`
+
+	// Histogram is of the scores of inexact copies, in Bins equal steps from 0 to 1. A score on a
+	// step belongs to the bin above, and 1 to the last.
+	Histogram [Bins]Bin `json:"histogram"`
+	// Examples: removed on the least evidence, the nearest related, mosaics, and others from all
+	// over the report.
+	Examples []Example `json:"examples"`
+}
+
+// Bins is how many bins a histogram has.
+const Bins = 20
+
+// Bin counts documents with scores in one step.
+type Bin struct {
+	From       float64 `json:"from"`
+	Duplicates int64   `json:"duplicates"`
+	Related    int64   `json:"related"`
+	Mosaics    int64   `json:"mosaics"`
+}
+
+// SiteCopy is how often documents of one site repeat those of another.
+type SiteCopy struct {
+	Site  string `json:"site"`
+	Of    string `json:"of"`
+	Count int64  `json:"count"`
+	Over  int64  `json:"over,omitempty"`
+}
+
+// Example is a line of the report worth a look.
+type Example struct {
+	Kind      string   `json:"kind"` // which of Kinds
+	ID        string   `json:"id"`
+	Of        string   `json:"of"`             // "" for a mosaic
+	Also      []string `json:"also,omitempty"` // of a mosaic
+	Score     float64  `json:"score"`
+	Contained float64  `json:"contained"`
+	Shared    []string `json:"shared"` // passages, as the report quotes them
+	Where     string   `json:"where"`  // file and line
+
+	// The texts, if the inputs were read; cut to maxText bytes.
+	text, other string
+	read        bool // of both texts
+}
+
+// Kinds of examples, in their order.
+var Kinds = []string{"least evidence", "related", "mosaic", spreadKind}
+
+// perKind is how many examples of a kind are shown.
+const perKind = 8
+
+// Collector reads a report, line by line.
+type Collector struct {
+	d                               Digest
+	documents, sites, copies, files top
+	examples                        map[string][]ranked
+	totals                          map[string]*Total
+	spread                          spread
+}
+
+type ranked struct {
+	Example
+	rank float64
+}
+
+// Add takes a line in. It keeps only strings from it.
+func (c *Collector) Add(l *lines.Line) error {
+	c.count(l)
+	c.countSources(l)
+	c.spread.add(l)
+	at := min(int(l.Score*Bins+1e-9), Bins-1)
+	bin := &c.d.Histogram[at]
+	switch {
+	case l.Verdict == "duplicate" && !l.Exact:
+		bin.Duplicates++
+		c.keep("least evidence", l, l.Score)
+	case l.Verdict == "related":
+		bin.Related++
+		c.keep("related", l, -max(l.Score, l.Contained))
+	case l.Verdict == "mosaic":
+		bin.Mosaics++
+		c.keep("mosaic", l, -l.Seen)
+	}
+	return nil
+}
+
+func (c *Collector) count(l *lines.Line) {
+	d := &c.d
+	d.Lines++
+	c.total(l).Documents++
+	if l.Kept {
+		c.total(l).Kept++
+	} else {
+		d.Removed++
+		c.total(l).Removed++
+		c.files.add(l.File)
+	}
+	switch l.Verdict {
+	case "duplicate":
+		d.Duplicates++
+		if l.Exact {
+			d.Exact++
+		}
+		if l.SameID {
+			d.SameID++
+		}
+	case "related":
+		d.Related++
+	case "mosaic":
+		d.Mosaics++
+	}
+}
+
+// countSources counts whom a copy is of.
+func (c *Collector) countSources(l *lines.Line) {
+	if l.Verdict != "duplicate" || l.Of == nil {
+		return
+	}
+	c.documents.add(*l.Of)
+	of := siteOf(*l.Of)
+	if of == "" {
+		return
+	}
+	c.sites.add(of)
+	if site := siteOf(l.ID); site != "" && site != of {
+		c.copies.add(site + "\n" + of) // neither has the end of a line
+	}
+}
+
+// siteOf returns the host of an id if the id is a URL, else "".
+func siteOf(id string) string {
+	if !strings.Contains(id[:min(len(id), 16)], "://") {
+		return ""
+	}
+	u, err := url.Parse(id)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Hostname())
+}
+
+// keep keeps a line as an example if it ranks before others.
+func (c *Collector) keep(kind string, l *lines.Line, rank float64) {
+	if c.examples == nil {
+		c.examples = map[string][]ranked{}
+	}
+	kept := c.examples[kind]
+	if len(kept) == perKind && rank >= kept[perKind-1].rank {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(kept, rank, func(r ranked, rank float64) int {
+		return cmp.Or(cmp.Compare(r.rank, rank), -1) // behind its equals
+	})
+	kept = slices.Insert(kept, at, ranked{exampleOf(kind, l), rank})
+	c.examples[kind] = kept[:min(len(kept), perKind)]
+}
+
+func exampleOf(kind string, l *lines.Line) Example {
+	e := Example{
+		Kind: kind, ID: l.ID, Score: l.Score, Contained: l.Contained,
+		Shared: append([]string{}, l.Sample...), Where: whereOf(l),
+	}
+	if l.Of != nil {
+		e.Of = *l.Of
+	} else {
+		for i := range l.Also {
+			e.Also = append(e.Also, l.Also[i].ID)
+		}
+	}
+	return e
+}
+
+// Digest returns the summary of all lines.
+func (c *Collector) Digest() *Digest {
+	const n = 15
+	d := c.d
+	d.Documents, d.Sites, d.Files = c.documents.most(n), c.sites.most(n), c.files.most(n)
+	d.Copies = []SiteCopy{}
+	for _, m := range c.copies.most(n) {
+		site, of, _ := strings.Cut(m.Value, "\n")
+		d.Copies = append(d.Copies, SiteCopy{site, of, m.Count, m.Over})
+	}
+	for i := range d.Histogram {
+		d.Histogram[i].From = float64(i) / Bins
+	}
+	d.Examples = []Example{}
+	for _, kind := range Kinds {
+		for _, r := range c.examples[kind] {
+			d.Examples = append(d.Examples, r.Example)
+		}
+	}
+	d.Examples = append(d.Examples, c.spread.choose(d.Examples)...)
+	d.Totals = c.allTotals()
+	return &d
+}

@@ -1,0 +1,110 @@
+package show
+
+import (
+	"cmp"
+	"hash/fnv"
+	"path"
+	"slices"
+
+	"github.com/firstseen/firstseen/internal/report/lines"
+)
+
+// spreadKind is the kind of examples from all over the report.
+const spreadKind = "spread"
+
+const (
+	maxSpread = 16      // examples shown
+	maxPlaces = 1 << 12 // candidates held
+)
+
+// place is a part of the report. It holds at most one example.
+type place struct {
+	verdict string
+	step    int // tenths of the score
+	file    string
+}
+
+// spread holds one example of each place of a report, the one with the lowest hash. So the examples
+// are not the first ones, and the same report has the same examples.
+type spread struct {
+	held map[place]hashed
+}
+
+type hashed struct {
+	Example
+	hash uint64
+}
+
+func (s *spread) add(l *lines.Line) {
+	if l.Verdict == "unique" {
+		return
+	}
+	if s.held == nil {
+		s.held = map[place]hashed{}
+	}
+	at := place{verdictOf(l), min(int(l.Score*10+1e-9), 9), l.File}
+	last, known := s.held[at]
+	if !known && len(s.held) == maxPlaces {
+		return
+	}
+	if hash := hashOf(l); !known || hash < last.hash {
+		s.held[at] = hashed{exampleOf(spreadKind, l), hash}
+	}
+}
+
+func hashOf(l *lines.Line) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(whereOf(l) + "\n" + l.ID))
+	return h.Sum64()
+}
+
+// candidate is an example that can be chosen.
+type candidate struct {
+	place
+	hashed
+}
+
+// choose returns examples not shown yet. Each next one is of the verdict, score, file and
+// folder of ids chosen least so far.
+func (s *spread) choose(shown []Example) (chosen []Example) {
+	taken := map[string]bool{}
+	for i := range shown {
+		taken[shown[i].Where+"\n"+shown[i].ID] = true
+	}
+	var left []candidate
+	for at, h := range s.held {
+		if !taken[h.Where+"\n"+h.ID] {
+			left = append(left, candidate{at, h})
+		}
+	}
+	slices.SortFunc(left, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.Where, b.Where))
+	})
+	used := map[any]int{}
+	for len(left) > 0 && len(chosen) < maxSpread {
+		best := 0
+		for i := range left {
+			if left[i].uses(used) < left[best].uses(used) {
+				best = i
+			}
+		}
+		for _, trait := range left[best].traits() {
+			used[trait]++
+		}
+		chosen = append(chosen, left[best].Example)
+		left = slices.Delete(left, best, best+1)
+	}
+	return chosen
+}
+
+// traits are what examples should differ in.
+func (c *candidate) traits() [4]any {
+	return [4]any{"verdict " + c.verdict, c.step, "folder " + path.Dir(c.ID), "file " + c.file}
+}
+
+func (c *candidate) uses(used map[any]int) (n int) {
+	for _, trait := range c.traits() {
+		n += used[trait]
+	}
+	return n
+}

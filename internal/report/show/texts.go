@@ -1,0 +1,121 @@
+package show
+
+import (
+	"strings"
+
+	"github.com/firstseen/firstseen/internal/compare/textdiff"
+	"github.com/firstseen/firstseen/internal/report/lines"
+	"github.com/firstseen/firstseen/internal/visible"
+)
+
+// maxText is how much of a text is compared, in bytes.
+const maxText = 64 << 10
+
+// Texts adds the texts of inputs to a digest: sizes to the totals, and both texts to examples.
+type Texts struct {
+	d       *Digest
+	totals  Collector
+	byPlace map[string][]*Example // examples by their place
+	byID    map[string][]*Example // examples by the id of their source
+}
+
+// ReadTexts prepares a digest for the documents of the inputs of the report.
+func (d *Digest) ReadTexts() *Texts {
+	t := &Texts{d: d, byPlace: map[string][]*Example{}, byID: map[string][]*Example{}}
+	for i := range d.Examples {
+		e := &d.Examples[i]
+		t.byPlace[e.Where] = append(t.byPlace[e.Where], e)
+		if e.Of != "" {
+			t.byID[e.Of] = append(t.byID[e.Of], e)
+		}
+	}
+	return t
+}
+
+// Add takes a document and its line of the report, nil if it has none. Documents come in the order
+// of the inputs: the first with the id of a source is taken for the source.
+func (t *Texts) Add(id, text []byte, l *lines.Line) {
+	total := t.totals.total(l)
+	total.Documents++
+	total.Bytes += int64(len(text))
+	if l == nil || l.Kept {
+		total.Kept++
+	} else {
+		total.Removed++
+		total.RemovedBytes += int64(len(text))
+	}
+	if examples := t.byID[string(id)]; examples != nil {
+		delete(t.byID, string(id))
+		for _, e := range examples {
+			e.other, e.read = beginning(text), true
+		}
+	}
+	if l != nil {
+		for _, e := range t.byPlace[whereOf(l)] {
+			e.text = beginning(text)
+		}
+	}
+}
+
+// Close puts the totals of the inputs in the place of those of the report.
+func (t *Texts) Close() { t.d.Totals = t.totals.allTotals() }
+
+func whereOf(l *lines.Line) string { return l.File + ":" + l.At.String() }
+
+// beginning returns the first maxText bytes of a text, in whole characters.
+func beginning(text []byte) string {
+	if len(text) <= maxText {
+		return string(text)
+	}
+	return strings.ToValidUTF8(string(text[:maxText]), "") + " …"
+}
+
+// part is a stretch of a text on the page; the class says how it stands to the other text.
+type part struct{ Class, Text string }
+
+const (
+	sharedRunes = 160  // shown of a shared stretch
+	onlyRunes   = 400  // shown of a differing stretch
+	sideRunes   = 4000 // shown of a text
+)
+
+// sides returns both texts as marked parts, nil if they were not read.
+func (e *Example) sides() (document, source []part) {
+	if !e.read || e.text == "" {
+		return nil, nil
+	}
+	left, right := textdiff.Parts(e.text, e.other)
+	return folded(left), folded(right)
+}
+
+// folded shortens long stretches in their middle, and a long text at its end.
+func folded(parts []textdiff.Part) (shown []part) {
+	room := sideRunes
+	for _, p := range parts {
+		if room <= 0 {
+			return append(shown, part{"", "…"})
+		}
+		class, most := "shared", sharedRunes
+		if p.Only {
+			class, most = "only", onlyRunes
+		} else if p.Moved {
+			class = "moved"
+		}
+		text := []rune(p.Text)
+		room -= min(len(text), most)
+		if len(text) > most {
+			text = []rune(string(text[:most/2]) + " … " + string(text[len(text)-most/2:]))
+		}
+		shown = append(shown, part{class, visibleLines(string(text))})
+	}
+	return shown
+}
+
+// visibleLines keeps the ends of lines, and makes every line visible.
+func visibleLines(text string) string {
+	all := strings.Split(text, "\n")
+	for i := range all {
+		all[i] = visible.Line(strings.TrimSuffix(all[i], "\r"))
+	}
+	return strings.Join(all, "\n")
+}
