@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/journal"
 	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
@@ -117,7 +117,8 @@ func refuses(err error) bool {
 }
 
 func (s *Service) perform(r *request) (err error) {
-	s.now = s.cfg.Policy.Now()
+	now := s.cfg.Policy.Now().UnixNano()
+	s.steps.Arrive(now)
 	switch {
 	case r.task != nil:
 		return r.task()
@@ -126,14 +127,13 @@ func (s *Service) perform(r *request) (err error) {
 	case s.full != nil:
 		return s.full
 	}
-	if err := s.enter(r.batch); err != nil {
-		return err
-	}
 	for i, doc := range r.docs {
 		if doc.bad != nil {
 			doc.answer, err = pipeline.BadAnswer(doc.bad)
 		} else {
-			doc.answer, err = s.decide(doc)
+			doc.answer, err = s.decide(doc, &journal.Entry{
+				Kind: journal.Seen, Exact: doc.exact, Time: now, Batch: r.batch, ID: doc.id, Added: doc.added, Text: doc.text,
+			})
 		}
 		if s.isFull(err) && i+1 == len(r.docs) {
 			err = nil // this one has its answer
@@ -145,48 +145,18 @@ func (s *Service) perform(r *request) (err error) {
 	return nil
 }
 
-// enter sets the batch of the documents that follow.
-func (s *Service) enter(batch string) error {
-	if batch == s.batch {
-		return nil
-	}
-	if err := s.cfg.Index.SetBatch(batch); err != nil {
-		return err
-	}
-	s.batch = batch
-	return nil
-}
-
 // decide decides a document and returns its answer. With index.ErrFull it is the last one.
-func (s *Service) decide(doc *document) ([]byte, error) {
-	x := s.cfg.Index
-	r, err := x.Decide(dedup.Document{ID: doc.id, Sketch: &doc.sketch, Added: doc.added, Text: doc.text})
-	if err != nil {
-		return nil, err
-	}
-	x.NoteDependent(doc.id, &r)
-	if err := pipeline.Retry(x, &r, false); err != nil {
-		return nil, err
-	}
-	answer, err := pipeline.Answer(&r)
-	if err == nil {
-		err = s.record(&entry{kind: seen, exact: doc.exact, batch: s.batch, id: doc.id, added: doc.added, text: doc.text})
-	}
-	if err != nil {
-		return nil, err
-	}
-	s.count.decided(&r)
-	err = x.Ack(int64(len(doc.text) + len(doc.id) + len(doc.added)))
+func (s *Service) decide(doc *document, e *journal.Entry) ([]byte, error) {
+	answer, err := s.steps.Document(e, &doc.sketch)
 	return answer, errors.Join(err, s.drop())
 }
 
 // record puts a step that was done into the journal, or counts it if it comes from one.
-func (s *Service) record(e *entry) error {
+func (s *Service) record(e *journal.Entry) error {
 	if s.rec == nil {
 		s.replayed.Done++
 		return nil
 	}
-	e.time = s.now.UnixNano()
 	return s.rec.add(e)
 }
 
@@ -239,39 +209,9 @@ func (s *Service) checkAll(req *request) error {
 	return nil
 }
 
-// forget takes the documents of an id back, and returns how many were live.
-func (s *Service) forget(id string) (n int, err error) {
-	table := s.cfg.Index.Table()
-	for {
-		nums, err := table.ByID(id)
-		if err != nil {
-			return n, err
-		}
-		if len(nums) == 0 {
-			break
-		}
-		more, err := table.Forget(nums)
-		if n += more; err != nil {
-			return n, err
-		}
-	}
-	return n, s.record(&entry{kind: forgotten, id: id})
-}
-
-// cancel takes a batch back, and returns how many of its documents were live.
-func (s *Service) cancel(batch string) (n int, err error) {
-	table := s.cfg.Index.Table()
-	nums, err := table.BatchDocs(batch)
-	if err == nil {
-		n, err = table.Forget(nums)
-	}
-	if err == nil {
-		err = table.EndBatch(batch)
-	}
-	if err != nil {
-		return 0, err
-	}
-	return n, s.record(&entry{kind: cancelled, id: batch})
+// takeBack forgets the documents of an id, or cancels a batch, and returns how many were live.
+func (s *Service) takeBack(kind byte, id string) (n int, err error) {
+	return s.steps.TakeBack(&journal.Entry{Kind: kind, Time: s.steps.Now().UnixNano(), ID: id})
 }
 
 // Failed is closed when index or journal have failed. Close then returns the error.

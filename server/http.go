@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/journal"
 	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
@@ -214,17 +215,17 @@ type taken struct {
 }
 
 func (s *Service) serveForget(w http.ResponseWriter, r *http.Request) {
-	s.takeBack(w, func() (int, error) { return s.forget(r.PathValue("id")) })
+	s.serveTakeBack(w, journal.Forgotten, r.PathValue("id"))
 }
 
 func (s *Service) serveCancel(w http.ResponseWriter, r *http.Request) {
-	s.takeBack(w, func() (int, error) { return s.cancel(r.PathValue("name")) })
+	s.serveTakeBack(w, journal.Cancelled, r.PathValue("name"))
 }
 
-func (s *Service) takeBack(w http.ResponseWriter, f func() (int, error)) {
+func (s *Service) serveTakeBack(w http.ResponseWriter, kind byte, id string) {
 	var t taken
 	err := s.do(&request{task: func() (err error) {
-		t.Forgotten, err = f()
+		t.Forgotten, err = s.takeBack(kind, id)
 		return err
 	}})
 	if err != nil {

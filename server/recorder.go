@@ -68,13 +68,13 @@ func (r *recorder) path(generation uint64) string {
 }
 
 // add appends an entry to the next group.
-func (r *recorder) add(e *entry) error {
+func (r *recorder) add(e *journal.Entry) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for len(r.pending) > maxPending && r.err == nil {
 		r.changed.Wait()
 	}
-	r.pending = e.append(r.pending)
+	r.pending = e.Append(r.pending)
 	r.changed.Broadcast()
 	return r.err
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/journal"
 )
 
@@ -72,14 +73,13 @@ type Service struct {
 
 	// The rest belongs to the goroutine that decides.
 
-	now      time.Time // arrival of the document being decided
+	steps    apply.Applier
 	rec      *recorder
 	rotated  bool          // a checkpoint has begun another journal
 	saved    time.Duration // in checkpoints
 	replayed state         // as long as rec is nil
-	batch    string
-	full     error // index.ErrFull once the filter may take no more
-	err      error // of index or journal
+	full     error         // index.ErrFull once the filter may take no more
+	err      error         // of index or journal
 }
 
 // request is what the deciding goroutine does in one go.
@@ -115,9 +115,10 @@ func Open(cfg Config) (_ *Service, err error) {
 		}
 		s.extractors <- e
 	}
+	s.steps = apply.Applier{Index: cfg.Index, Done: s.record, Decided: s.count.decided}
 	p := cfg.Policy
-	p.Now, p.Flush = func() time.Time { return s.now }, s.flush
-	s.now = cfg.Policy.Now()
+	p.Now, p.Flush = s.steps.Now, s.flush
+	s.steps.Arrive(cfg.Policy.Now().UnixNano())
 	if err := cfg.Index.Begin(p); err != nil {
 		return nil, err
 	}
@@ -242,7 +243,7 @@ func (s *Service) replay(generation uint64, want journal.Header) error {
 	s.replayed = state{Next: generation}
 	_, _, err = journal.Read(path, func(group []byte) error {
 		for len(group) > 0 {
-			e, rest, err := cutEntry(group)
+			e, rest, err := journal.CutEntry(group)
 			if err != nil {
 				return fmt.Errorf("reading %s: %w; put the whole index back from a copy", path, err)
 			}
@@ -260,19 +261,13 @@ func (s *Service) replay(generation uint64, want journal.Header) error {
 }
 
 // again does a step of a journal.
-func (s *Service) again(e *entry) (err error) {
-	s.now = time.Unix(0, e.time)
-	switch e.kind {
-	case forgotten:
-		_, err = s.forget(e.id)
-	case cancelled:
-		_, err = s.cancel(e.id)
-	default:
-		doc := &document{id: e.id, text: e.text, added: e.added, exact: e.exact}
+func (s *Service) again(e *journal.Entry) (err error) {
+	if e.Kind == journal.Seen {
+		doc := &document{text: e.Text, exact: e.Exact}
 		s.extract([]*document{doc})
-		if err = s.enter(e.batch); err == nil {
-			_, err = s.decide(doc)
-		}
+		_, err = s.decide(doc, e)
+	} else {
+		_, err = s.steps.TakeBack(e)
 	}
 	if s.isFull(err) {
 		return nil // it was so for the first server, too

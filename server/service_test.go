@@ -16,6 +16,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/journal"
 	"github.com/firstseen/firstseen/internal/step"
 )
 
@@ -238,8 +239,8 @@ func TestJournalFails(t *testing.T) {
 func forgetAndCancel(t *testing.T, s *Service) {
 	t.Helper()
 	for _, task := range []func() error{
-		func() error { n, err := s.forget("d1"); return orNone(n, err) },
-		func() error { n, err := s.cancel("b2"); return orNone(n, err) },
+		func() error { n, err := s.takeBack(journal.Forgotten, "d1"); return orNone(n, err) },
+		func() error { n, err := s.takeBack(journal.Cancelled, "b2"); return orNone(n, err) },
 	} {
 		indextest.Must(t, s.do(&request{task: task}))
 	}
