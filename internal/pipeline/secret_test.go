@@ -25,7 +25,7 @@ import (
 // one width and many that are equally common, under two secrets and under none.
 // What is kept, reported and quoted has to be the same.
 func TestSecretChangesNoOutput(t *testing.T) {
-	guide, err := os.ReadFile("../testdata/bilingual/guide.jsonl")
+	guide, err := os.ReadFile("../../testdata/bilingual/guide.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
