@@ -2,16 +2,13 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
@@ -138,14 +135,11 @@ type search struct {
 	first                      *report.Rejected
 }
 
-// A searched block is one of pages with its hits.
+// searched is what was found in a block of pages.
 type searched struct {
-	block corpus.Block
 	hits  []pageHit
 	bad   []*corpus.BadRecord
 	pages int64
-	err   error
-	done  chan struct{}
 }
 
 type pageHit struct {
@@ -155,31 +149,15 @@ type pageHit struct {
 	text string
 }
 
-// run reads blocks, searches them in so many goroutines, and writes the hits in order.
+// run searches the pages in so many goroutines, and writes the hits in order.
 func (s *search) run(jobs int) error {
-	defer s.source.Close() // after its end, nothing; before it, another error is reported
-	group, ctx := errgroup.WithContext(s.cmd.Context())
-	free, todo, order := make(chan *searched, jobs+2), make(chan *searched, jobs+2), make(chan *searched, jobs+2)
-	for range cap(free) {
-		free <- new(searched)
+	s.found = map[string]bool{}
+	create := func() *searched { return new(searched) }
+	newWorker := func() func(*corpus.Block, *searched) error {
+		searcher := s.items.NewSearcher()
+		return func(b *corpus.Block, result *searched) error { return result.search(b, searcher) }
 	}
-	group.Go(func() error {
-		defer close(todo)
-		defer close(order)
-		return s.read(ctx, free, todo, order)
-	})
-	for range jobs {
-		group.Go(func() error {
-			searcher := s.items.NewSearcher()
-			for b := range todo {
-				b.err = b.search(searcher)
-				close(b.done)
-			}
-			return nil
-		})
-	}
-	group.Go(func() error { return s.write(ctx, free, order) })
-	if err := group.Wait(); err != nil {
+	if err := corpus.EachParallel(s.cmd.Context(), s.source, jobs, create, newWorker, s.write); err != nil {
 		return err
 	}
 	if s.bad > 0 {
@@ -188,82 +166,46 @@ func (s *search) run(jobs int) error {
 	return nil
 }
 
-func (s *search) read(ctx context.Context, free <-chan *searched, todo, order chan<- *searched) error {
-	for {
-		var b *searched
-		select {
-		case b = <-free:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		switch err := s.source.Next(ctx, &b.block); {
-		case err == io.EOF:
-			return nil
-		case err != nil:
-			return err
-		}
-		b.done = make(chan struct{})
-		todo <- b
-		order <- b
-	}
-}
-
 // search finds the items in the pages of a block.
-func (b *searched) search(searcher *contamination.Searcher) error {
-	b.hits, b.bad, b.pages = b.hits[:0], b.bad[:0], 0
-	parser, err := b.block.Format.NewParser("")
+func (r *searched) search(b *corpus.Block, searcher *contamination.Searcher) error {
+	r.hits, r.bad, r.pages = r.hits[:0], r.bad[:0], 0
+	parser, err := b.Format.NewParser("")
 	if err != nil {
 		return err
 	}
 	var found []contamination.Hit
-	for doc := range parser.Parse(&b.block) {
+	for doc := range parser.Parse(b) {
 		if doc.Bad != nil {
-			b.bad = append(b.bad, doc.Bad)
+			r.bad = append(r.bad, doc.Bad)
 			continue
 		}
-		b.pages++
+		r.pages++
 		found = searcher.Append(found[:0], doc.Text)
 		for _, h := range found {
-			b.hits = append(b.hits, pageHit{h, string(doc.ID), doc.At, string(doc.Text[h.From:h.To])})
+			r.hits = append(r.hits, pageHit{h, string(doc.ID), doc.At, string(doc.Text[h.From:h.To])})
 		}
 	}
 	return nil
 }
 
-// write writes the hits of blocks in their order.
-func (s *search) write(ctx context.Context, free chan<- *searched, order <-chan *searched) error {
-	s.found = map[string]bool{}
-	var inflation corpus.Inflation
-	for b := range order {
-		select {
-		case <-b.done:
-		case <-ctx.Done():
-			return ctx.Err()
+// write writes the hits of a block.
+func (s *search) write(b *corpus.Block, r *searched) error {
+	s.pages += r.pages
+	for _, bad := range r.bad {
+		if s.bad++; s.first == nil {
+			s.first = report.Reject(bad)
 		}
-		if b.err != nil {
-			return b.err
+		fmt.Fprintln(s.cmd.ErrOrStderr(), "firstseen:", bad)
+	}
+	for i, h := range r.hits {
+		if i == 0 || h.at != r.hits[i-1].at {
+			s.hitPages++
 		}
-		s.pages += b.pages
-		for _, bad := range b.bad {
-			if s.bad++; s.first == nil {
-				s.first = report.Reject(bad)
-			}
-			fmt.Fprintln(s.cmd.ErrOrStderr(), "firstseen:", bad)
-		}
-		for i, h := range b.hits {
-			if i == 0 || h.at != b.hits[i-1].at {
-				s.hitPages++
-			}
-			s.hits++
-			s.found[h.Item] = true
-			if err := s.table.Write(h.Item, h.Repeats, h.page, b.block.File, h.at, h.Share, h.Units, h.Start, h.End, h.text); err != nil {
-				return err
-			}
-		}
-		if err := inflation.Add(&b.block); err != nil {
+		s.hits++
+		s.found[h.Item] = true
+		if err := s.table.Write(h.Item, h.Repeats, h.page, b.File, h.at, h.Share, h.Units, h.Start, h.End, h.text); err != nil {
 			return err
 		}
-		free <- b
 	}
 	return nil
 }
