@@ -91,21 +91,27 @@ type reportEnclosure struct{ enclosure }
 // Report encloses a report: its lines are rows, their fields columns. The place of a document is
 // part and line. The part is 0 if its input has no parts.
 func Report() (output.Enclosure, error) {
+	e := new(reportEnclosure)
+	return e, e.setSchema(reportSchema)
+}
+
+// setSchema begins a file of the schema that nodes are.
+func (e *enclosure) setSchema(nodes []reportNode) error {
 	w := &thriftWriter{}
-	w.list(len(reportSchema), thriftStruct)
-	for i := range reportSchema {
-		reportSchema[i].write(w)
+	w.list(len(nodes), thriftStruct)
+	for i := range nodes {
+		nodes[i].write(w)
 	}
 	m := &meta{schemaRaw: w.data}
 	if err := m.readSchema(); err != nil {
-		return nil, fmt.Errorf("the schema of reports: %w", err)
+		return fmt.Errorf("the schema of %s: %w", nodes[1].name, err)
 	}
-	e := &reportEnclosure{enclosure{schema: w.data, orders: ordersOf(nil, len(m.leaves)), version: 1, leaves: m.leaves}}
+	e.schema, e.orders, e.version, e.leaves = w.data, ordersOf(nil, len(m.leaves)), 1, m.leaves
 	e.print = binary.LittleEndian.AppendUint64(nil, xxh3.Hash(w.data))
 	for i := range m.leaves {
 		e.order, e.codecs = append(e.order, i), append(e.codecs, codecZstd)
 	}
-	return e, nil
+	return nil
 }
 
 func (n *reportNode) write(w *thriftWriter) {
@@ -211,4 +217,29 @@ func appendList[T any](dst []byte, list []T, value func([]byte, T) []byte) []byt
 		dst = value(append(dst, 2), v)
 	}
 	return append(dst, 0)
+}
+
+// integersEnclosure makes a file of rows of whole numbers.
+type integersEnclosure struct{ enclosure }
+
+// Integers encloses records of 64-bit numbers, eight bytes little-endian for each of the named
+// columns: each record is a row. Numbers from 1<<63 on are negative in Parquet.
+func Integers(names ...string) (output.Enclosure, error) {
+	nodes := []reportNode{{name: "schema", typ: -1, repetition: -1, children: int64(len(names))}}
+	for _, name := range names {
+		nodes = append(nodes, reportNode{name: name, typ: typeInt64})
+	}
+	e := new(integersEnclosure)
+	return e, e.setSchema(nodes)
+}
+
+// Frame makes a row group of records.
+func (e *integersEnclosure) Frame(dst, records []byte) ([]byte, error) {
+	size := 8 * len(e.leaves)
+	var rows []byte
+	for ; len(records) >= size; records = records[size:] {
+		rows = binary.LittleEndian.AppendUint32(rows, uint32(len(e.print)+size))
+		rows = append(append(rows, e.print...), records[:size]...)
+	}
+	return e.enclosure.Frame(dst, rows)
 }

@@ -29,8 +29,16 @@ func newDedupCommand() *cobra.Command {
 		SuggestFor: []string{"deduplicate", "uniq"},
 		Long:       dedupLong + "\n\n" + methodsHelp() + "\n" + exitCodeHelp,
 		Example:    dedupExample,
-		Args:       needInput,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if f.bulk.given() {
+				return nil
+			}
+			return needInput(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.bulk.given() {
+				return f.decideBulk(cmd, args)
+			}
 			task, err := f.task(args)
 			if err != nil {
 				return err

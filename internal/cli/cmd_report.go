@@ -17,7 +17,7 @@ import (
 
 func newReportCommand() *cobra.Command {
 	return group("report", "Show a report, and make other files of it", reportLong,
-		newShowCommand(), newClustersCommand(), newPairsCommand(), newAttributesCommand(), newKeptCommand())
+		newShowCommand(), newClustersCommand(), newPairsCommand(), newAttributesCommand(), newKeptCommand(), newApplyCommand())
 }
 
 // needReport refuses a command without reports.

@@ -33,6 +33,7 @@ type options struct {
 	rate           float64 // plan: documents a second
 
 	// Inputs.
+	bulk    bulkFlags
 	formats formats
 	source  corpus.SourceConfig // its limits
 	plain   bool                // query: an input is one text
@@ -80,6 +81,7 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	fs.StringVar(&f.formats.jsonl.Fields.Time, "time-field", "", "of an index with a window: field with the time of a document, RFC 3339 or Unix seconds (default: WARC-Date, else arrival)")
 	registerLimits(fs, &f.source, &f.MaxBad)
 	registerRevisit(fs, &f.formats.warc.Revisit)
+	f.bulk.register(fs)
 	section(fs, "Inputs")
 
 	fs.StringVarP(&f.Out, "out", "o", "", "write the kept records to this `file`, as they came, but decoded to UTF-8 if --encoding is given; a .json has arrays as one array; .gz or .zst compresses; - is standard output")

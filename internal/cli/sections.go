@@ -60,6 +60,7 @@ func commandGroups(root *cobra.Command) {
 	}{
 		{"find", "Finding copies:", []*cobra.Command{newDedupCommand(), newServeCommand(), newPlanCommand(), newReadCommand(), newCutCommand(), newContaminationCommand(), newTermsCommand()}},
 		{"ask", "Asking an index, and changing it:", []*cobra.Command{newQueryCommand(), newIndexCommand()}},
+		{"bulk", "Beyond one machine:", []*cobra.Command{newFeaturesCommand(), newRowsCommand(), newMarksCommand()}},
 		{"why", "Looking at the copies found:", []*cobra.Command{newReportCommand(), newCompareCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})

@@ -1,0 +1,514 @@
+package bulk
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/internal/report"
+)
+
+// world draws texts of which many have passages, menus or whole texts in common.
+type world struct {
+	*rand.Rand
+	sentences []string
+}
+
+func newWorld(seed uint64) *world { return &world{Rand: rand.New(rand.NewPCG(seed, 7))} }
+
+func (w *world) sentence() string {
+	if len(w.sentences) > 20 && w.IntN(3) == 0 {
+		return w.sentences[w.IntN(len(w.sentences))]
+	}
+	var b strings.Builder
+	for range 4 + w.IntN(12) {
+		fmt.Fprintf(&b, "w%d ", w.IntN(4000))
+	}
+	if w.IntN(4) == 0 {
+		for range 8 {
+			b.WriteRune('一' + rune(w.IntN(3000)))
+		}
+	}
+	w.sentences = append(w.sentences, b.String())
+	return b.String()
+}
+
+func (w *world) texts(n int) (texts []string) {
+	for range n {
+		switch k := len(texts); {
+		case k > 0 && w.IntN(5) == 0: // an edited copy
+			parts := strings.Split(texts[w.IntN(k)], ".")
+			for range w.IntN(4) {
+				parts[w.IntN(len(parts))] = w.sentence()
+			}
+			texts = append(texts, strings.Join(parts, "."))
+		case k > 0 && w.IntN(12) == 0:
+			texts = append(texts, texts[w.IntN(k)])
+		case w.IntN(20) == 0:
+			texts = append(texts, "")
+		default:
+			var parts []string
+			for range w.IntN(30) {
+				parts = append(parts, w.sentence())
+			}
+			texts = append(texts, strings.Join(parts, "."))
+		}
+	}
+	return texts
+}
+
+// write makes shards of texts, so many in each; the i-th text has the id "i".
+func write(t *testing.T, dir string, scheme feature.Scheme, texts []string, sizes ...int) {
+	t.Helper()
+	e, err := feature.NewExtractor(scheme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := 0
+	for i, size := range sizes {
+		name := fmt.Sprintf("in-%d", i)
+		m := &Manifest{Shard: i + 1, Of: len(sizes), Scheme: scheme.Name(), Inputs: []File{{Name: name}}}
+		err := Write(dir, m, func(add func(*Frame) error) error {
+			var frame Frame
+			for n := range size {
+				doc := Doc{At: corpus.Place{Part: int64(i), Record: int64(n + 1)}, ID: fmt.Append(nil, at)}
+				if n%3 == 0 {
+					doc.Time = time.Unix(int64(at), 5).UTC()
+				}
+				e.Extract(&doc.Sketch, []byte(texts[at]))
+				frame.Add(&doc, scheme.Key != nil)
+				at++
+				if n%7 == 0 {
+					if err := add(&frame); err != nil {
+						return err
+					}
+					frame.Reset()
+				}
+			}
+			return add(&frame)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func readSet(t *testing.T, dirs ...string) []*Manifest {
+	t.Helper()
+	set, err := ReadSet(dirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// rowsOf are the rows of a set as lines, sorted.
+func rowsOf(t *testing.T, set []*Manifest) (lines []string) {
+	t.Helper()
+	err := EachRow(set, func(r Row) error {
+		lines = append(lines, string(r.AppendLine(nil)))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// reduce makes a file of marks from sorted rows.
+func reduce(t *testing.T, rows []string) string {
+	t.Helper()
+	var places []string
+	err := Reduce(strings.NewReader(strings.Join(rows, "")), func(p Place) error {
+		places = append(places, string(p.AppendLine(nil)))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(places)
+	return strings.Join(places, "")
+}
+
+// decide returns the lines of a decision.
+func decide(t *testing.T, set []*Manifest, marks string, d Decision) (lines []report.Reported, err error) {
+	t.Helper()
+	m, err := OpenMarks("-", strings.NewReader(marks))
+	if err != nil {
+		return nil, err
+	}
+	defer m.Close()
+	d.Set, d.Marks = set, m
+	d.Line = func(line *report.Reported) error {
+		lines = append(lines, *line)
+		return nil
+	}
+	err = d.Run(context.Background())
+	return lines, err
+}
+
+// sequential returns the lines of one run over the same texts.
+func sequential(t *testing.T, scheme feature.Scheme, rules dedup.Rules, texts []string, sizes ...int) (lines []report.Reported) {
+	t.Helper()
+	d, err := dedup.New(dedup.Config{Scheme: scheme, Rules: rules, Table: &dedup.Memory{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, _ := feature.NewExtractor(scheme)
+	at := 0
+	for i, size := range sizes {
+		for n := range size {
+			var set feature.Sketch
+			e.Extract(&set, []byte(texts[at]))
+			id := fmt.Sprint(at)
+			r, err := d.Decide(dedup.Document{ID: id, Sketch: &set})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Verdict != dedup.Unique {
+				line := report.Report(&r, id, &set, nil)
+				line.File, line.Line = fmt.Sprintf("in-%d", i), corpus.Place{Part: int64(i), Record: int64(n + 1)}
+				if n%3 == 0 {
+					made := time.Unix(int64(at), 5).UTC()
+					line.Time = &made
+				}
+				lines = append(lines, line)
+			}
+			at++
+		}
+	}
+	return lines
+}
+
+// TestDecision: with marks, the decision is that of one run, line for line: for each method, with and
+// without a secret, over any shards, and with a tenth of the rows delivered twice.
+func TestDecision(t *testing.T) {
+	secret := []byte("0123456789abcdef")
+	for i, c := range []struct {
+		scheme feature.Scheme
+		rules  dedup.Rules
+	}{
+		{},
+		{rules: dedup.Rules{Threshold: 0.4, RemoveMosaics: true}},
+		{scheme: feature.Scheme{Key: secret}},
+		{rules: dedup.Rules{Score: dedup.ScoreSegments}},
+		{scheme: feature.Scheme{Segments: 12, MinWidth: 20, Key: secret}},
+		{scheme: feature.Scheme{Method: "shingles"}},
+		{scheme: feature.Scheme{Method: "exact", Key: secret}},
+		{scheme: feature.Scheme{Method: feature.Former}},
+	} {
+		t.Run(c.scheme.Name(), func(t *testing.T) {
+			w := newWorld(uint64(i))
+			texts := w.texts(900)
+			sizes := []int{0, 1, 300, w.IntN(200), 0}
+			sizes = append(sizes, 900-301-sizes[3])
+			dir := t.TempDir()
+			write(t, dir, c.scheme, texts, sizes...)
+			set := readSet(t, dir)
+			rows := rowsOf(t, set)
+			marks := reduce(t, rows)
+			want := sequential(t, c.scheme, c.rules, texts, sizes...)
+			if len(want) < 100 {
+				t.Fatalf("only %d documents are not unique", len(want))
+			}
+			d := Decision{Key: c.scheme.Key, Rules: c.rules}
+			got, err := decide(t, set, marks, d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatal(diff)
+			}
+			for range len(rows) / 10 {
+				rows = append(rows, rows[w.IntN(len(rows))])
+			}
+			slices.Sort(rows)
+			if twice := reduce(t, rows); twice != marks {
+				t.Error("rows delivered twice change the marks")
+			}
+		})
+	}
+}
+
+// TestAllMarked: marks of keys that stand in one document only change nothing.
+func TestAllMarked(t *testing.T) {
+	w := newWorld(3)
+	texts := w.texts(400)
+	dir := t.TempDir()
+	write(t, dir, feature.Scheme{}, texts, 100, 300)
+	set := readSet(t, dir)
+	var all strings.Builder
+	err := EachRow(set, func(r Row) error {
+		all.Write(r.Place.AppendLine(r.Place.AppendLine(nil))) // each twice
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := decide(t, set, all.String(), Decision{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(sequential(t, feature.Scheme{}, dedup.Rules{}, texts, 100, 300), got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestLostMarks: marks that are missing, foreign or out of order are refused.
+func TestLostMarks(t *testing.T) {
+	w := newWorld(5)
+	texts := w.texts(1500)
+	dir := t.TempDir()
+	write(t, dir, feature.Scheme{}, texts, 700, 800)
+	set := readSet(t, dir)
+	marks := slices.Collect(strings.Lines(reduce(t, rowsOf(t, set))))
+	var rest []string
+	for i, line := range marks {
+		if i%2 == 0 {
+			rest = append(rest, line)
+		}
+	}
+	foreign := func(p Place) string { return string(p.AppendLine(nil)) }
+	for name, c := range map[string]struct {
+		marks string
+		want  string
+	}{
+		"all":       {"", "marks are missing"},
+		"second":    {strings.Join(marks[:len(marks)/2], ""), "marks are missing"},
+		"each":      {strings.Join(rest, ""), "marks are missing"},
+		"order":     {marks[1] + marks[0], "is less than the line before"},
+		"text":      {"-1\n", `"-1\n", and no place`},
+		"document":  {strings.Join(marks, "") + foreign(placeOf(1, 800, 0)), "there is no place"},
+		"slot":      {foreign(placeOf(0, 3, 400)) + strings.Join(marks, ""), ""},
+		"shard":     {strings.Join(marks, "") + foreign(placeOf(2, 0, 0)), "there is no place"},
+		"half line": {strings.Join(marks, "")[:len(strings.Join(marks, ""))-6], "is less than the line before"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := decide(t, set, c.marks, Decision{})
+			if !errors.Is(err, ErrMarks) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// TestSet: a missing, doubled or other shard is refused, and so is a shard that is damaged anywhere.
+func TestSet(t *testing.T) {
+	texts := newWorld(9).texts(60)
+	good, other := t.TempDir(), t.TempDir()
+	write(t, good, feature.Scheme{}, texts, 20, 20, 20)
+	write(t, other, feature.Scheme{Segments: 9}, texts, 20, 20, 20)
+	copyTo := func(t *testing.T, dir string, shards ...int) string {
+		to := t.TempDir()
+		for _, n := range shards {
+			for _, ending := range []string{shardEnding, manifestEnding} {
+				b, err := os.ReadFile(filepath.Join(dir, Name(n, 3)+ending))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(to, Name(n, 3)+ending), b, 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		return to
+	}
+	for name, c := range map[string]struct {
+		dirs []string
+		want string
+	}{
+		"none":    {[]string{t.TempDir()}, "no finished shard"},
+		"first":   {[]string{copyTo(t, good, 2, 3)}, "shard 1 of 3 is missing"},
+		"middle":  {[]string{copyTo(t, good, 1), copyTo(t, good, 3)}, "shard 2 of 3 is missing"},
+		"last":    {[]string{copyTo(t, good, 1, 2)}, "shard 3 of 3 is missing"},
+		"doubled": {[]string{good, copyTo(t, good, 2)}, "shard 2 stands twice"},
+		"scheme":  {[]string{copyTo(t, good, 1, 2), copyTo(t, other, 3)}, "has the scheme"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := ReadSet(c.dirs); !errors.Is(err, ErrSet) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+	if set := readSet(t, copyTo(t, good, 3, 1), copyTo(t, good, 2)); len(set) != 3 || set[1].Shard != 2 {
+		t.Errorf("%+v", set)
+	}
+	same := t.TempDir()
+	for i := range 2 {
+		m := &Manifest{Shard: i + 1, Of: 2, Scheme: "x", Inputs: []File{{Name: "a"}}}
+		err := Write(same, m, func(add func(*Frame) error) error {
+			var f Frame
+			f.Add(&Doc{ID: []byte("1")}, false)
+			return add(&f)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := ReadSet([]string{same}); !errors.Is(err, ErrSet) || !strings.Contains(err.Error(), "an input was given to both") {
+		t.Error(err)
+	}
+}
+
+// TestFlips: a shard with any byte changed, or cut off anywhere, is refused.
+func TestFlips(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, feature.Scheme{}, newWorld(2).texts(12), 12)
+	set := readSet(t, dir)
+	path := set[0].path(shardEnding)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(b []byte, what string) {
+		t.Helper()
+		if err := os.WriteFile(path, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := EachRow(set, func(Row) error { return nil }); !errors.Is(err, ErrDamaged) {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	for at := range whole {
+		b := bytes.Clone(whole)
+		b[at] ^= 1 << (at % 8)
+		check(b, fmt.Sprint("flipped ", at))
+	}
+	for at := 0; at < len(whole); at += 37 {
+		check(whole[:at], fmt.Sprint("cut at ", at))
+	}
+	check(append(bytes.Clone(whole), 0), "a byte more")
+	if err := os.WriteFile(path, whole, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	set[0].Rows++
+	if err := EachRow(set, func(Row) error { return nil }); !errors.Is(err, ErrDamaged) {
+		t.Error("a manifest with other counts:", err)
+	}
+}
+
+// TestReduce: what is not sorted rows is refused, with its line.
+func TestReduce(t *testing.T) {
+	row := func(key uint64, p Place) string { return string(Row{key, p}.AppendLine(nil)) }
+	for text, want := range map[string]string{
+		row(2, 1) + row(1, 2):                   "line 2",
+		row(1, 2) + row(1, 1):                   "line 2",
+		"x\n":                                   "line 1",
+		row(1, 1) + "\n":                        "line 2",
+		strings.ToUpper(row(0xab, 1))[:10]:      "line 1",
+		strings.Replace(row(1, 1), "0", "g", 1): "line 1",
+	} {
+		err := Reduce(strings.NewReader(text), func(Place) error { return nil })
+		if !errors.Is(err, ErrRows) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	var got []Place
+	text := row(1, 5) + row(3, 1) + row(3, 1) + row(7, 1) + row(7, 2) + row(7, 2) + row(7, 9)
+	err := Reduce(strings.NewReader(strings.TrimSuffix(text, "\n")), func(p Place) error {
+		got = append(got, p)
+		return nil
+	})
+	if err != nil || !slices.Equal(got, []Place{1, 2, 9}) && !slices.Equal(got, []Place{1, 2, 2, 9}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	want := errors.New("full")
+	if err := Reduce(strings.NewReader(text), func(Place) error { return want }); !errors.Is(err, want) {
+		t.Error(err)
+	}
+}
+
+// TestBinaryRows: rows of sixteen bytes are in the order of their lines.
+func TestBinaryRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 1000 {
+		a, b := Row{r.Uint64() >> r.IntN(64), Place(r.Uint64() >> (1 + r.IntN(63)))}, Row{r.Uint64() >> r.IntN(64), Place(r.Uint64() >> (1 + r.IntN(63)))}
+		if bytes.Compare(a.AppendBinary(nil), b.AppendBinary(nil)) != bytes.Compare(a.AppendLine(nil), b.AppendLine(nil)) {
+			t.Fatal(a, b)
+		}
+		if got, ok := parseRow(bytes.TrimSpace(a.AppendLine(nil))); !ok || got != a {
+			t.Fatal(a, got)
+		}
+	}
+}
+
+// TestSampleShrinks: the sample stays within its bound, and still finds what is lost.
+func TestSampleShrinks(t *testing.T) {
+	s := newSample()
+	s.most = 100
+	keys := []uint64{0}
+	for i := range uint64(100_000) {
+		keys[0] = i * 0x2545f4914f6cdd1d
+		if err := s.check(placeOf(0, i, 0), keys, []bool{false}); err != nil {
+			t.Fatal(err)
+		}
+		if len(s.first) > s.most {
+			t.Fatal(len(s.first))
+		}
+	}
+	for key := range s.first {
+		keys[0] = key
+	}
+	if err := s.check(placeOf(1, 0, 0), keys, []bool{true}); !errors.Is(err, ErrMarks) {
+		t.Error(err)
+	}
+}
+
+// FuzzRecord: whatever a record is, it is refused or has what others rely on.
+func FuzzRecord(f *testing.F) {
+	e, _ := feature.NewExtractor(feature.Scheme{})
+	doc := Doc{ID: []byte("id"), Time: time.Unix(1, 2)}
+	e.Extract(&doc.Sketch, []byte(strings.Join(newWorld(1).texts(3), "")))
+	f.Add(appendRecord(nil, &doc, false))
+	f.Add(appendRecord(nil, &doc, true))
+	f.Add([]byte{0})
+	broken, _ := hex.DecodeString("01000000000000000000000000000000000004")
+	f.Add(broken)
+	f.Fuzz(func(t *testing.T, record []byte) {
+		var d Doc
+		keys, _, err := appendKeysOf(nil, record)
+		if d.parse(record) == nil && (err != nil || len(keys) != len(d.Sketch.Features)+1 || d.Sketch.Parts() < 0) {
+			t.Errorf("%d keys, %v", len(keys), err)
+		}
+	})
+}
+
+// FuzzShard: whatever a file is, reading it ends without more memory than it has.
+func FuzzShard(f *testing.F) {
+	m := &Manifest{Shard: 1, Of: 1, Scheme: "x", Digest: strings.Repeat("0", 32)}
+	f.Add(append(m.header(), m.end(0)...))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		dir := t.TempDir()
+		m.dir = dir
+		if err := os.WriteFile(m.path(shardEnding), append(m.header(), b...), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		r, err := m.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		for err == nil {
+			_, err = r.Next()
+		}
+		if err != io.EOF && !errors.Is(err, ErrDamaged) {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,184 @@
+package bulk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/internal/report"
+)
+
+// A Decision decides about all documents of a set in order.
+type Decision struct {
+	Set   []*Manifest
+	Marks *Marks
+	Key   []byte // the secret of the scheme, nil without one
+	Rules dedup.Rules
+	// Begin is called before the documents of each shard; Line with each document that is not
+	// unique, with its line of the report. Any may be nil.
+	Begin func(m *Manifest) error
+	Line  func(line *report.Reported) error
+	// Done counts the documents decided, for a progress bar. It may be nil.
+	Done func(documents int64)
+
+	Tally  report.Tally
+	marked uint64
+	table  *table
+}
+
+// Check refuses schemes that cannot be decided from features.
+func Check(scheme feature.Scheme) error {
+	if scheme.WeighsTerms() {
+		return ErrMethod
+	}
+	return nil
+}
+
+// Errors about schemes that cannot be decided from features.
+var (
+	ErrScheme = errors.New("the features are of a scheme that this firstseen does not have, or whose secret is missing: give --secret, or use the version they were made with")
+	ErrMethod = errors.New("features are for the methods segments, exact and shingles: simhash finds documents by more than equal keys, and imatch needs a table of terms; use firstseen dedup with an --index")
+)
+
+// Run decides. The results are those of one firstseen dedup over the inputs of all shards in order.
+func (d *Decision) Run(ctx context.Context) error {
+	scheme, ok := feature.Named(d.Set[0].Scheme, d.Key)
+	if !ok {
+		return fmt.Errorf("%w: %s", ErrScheme, d.Set[0].Scheme)
+	}
+	if err := Check(scheme); err != nil {
+		return err
+	}
+	store := newTable()
+	d.table = store
+	deduper, err := dedup.New(dedup.Config{Scheme: scheme, Rules: d.Rules, Table: store})
+	if err != nil {
+		return err
+	}
+	w := &decider{Decision: d, deduper: deduper, table: store, sample: newSample()}
+	for _, m := range d.Set {
+		if d.Begin != nil {
+			if err := d.Begin(m); err != nil {
+				return err
+			}
+		}
+		if err := w.shard(ctx, m); err != nil {
+			return err
+		}
+	}
+	if p, left := d.Marks.Next(); left {
+		return fmt.Errorf("%w: there is no place %v", ErrMarks, p)
+	}
+	return nil
+}
+
+// Marked is how many places were marked.
+func (d *Decision) Marked() uint64 { return d.marked }
+
+// Bytes is about how much memory the kept documents take.
+func (d *Decision) Bytes() int64 { return d.table.bytes() }
+
+// decider is a decision on its way.
+type decider struct {
+	*Decision
+	deduper *dedup.Deduper
+	table   *table
+	sample  *sample
+	keys    []uint64
+	marks   []bool
+	doc     Doc
+}
+
+func (w *decider) shard(ctx context.Context, m *Manifest) (err error) {
+	r, err := m.Open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	for n := uint64(0); ; n++ {
+		record, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err == nil && n%1024 == 0 {
+			err = ctx.Err()
+		}
+		if err == nil {
+			err = w.document(m, placeOf(m.Shard-1, n, 0), record)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	w.Tally.Bad += int64(m.Bad)
+	return nil
+}
+
+// document decides about one document.
+func (w *decider) document(m *Manifest, owner Place, record []byte) (err error) {
+	if w.keys, _, err = appendKeysOf(w.keys[:0], record); err != nil {
+		return err
+	}
+	some, err := w.readMarks(owner)
+	if err != nil {
+		return err
+	}
+	if err := w.sample.check(owner, w.keys, w.marks); err != nil {
+		return err
+	}
+	if w.Done != nil {
+		w.Done(w.Tally.Documents)
+	}
+	if !some { // no other document has anything of it
+		w.Tally.Count(&dedup.Result{Kept: true})
+		return nil
+	}
+	if err := w.doc.parse(record); err != nil {
+		return err
+	}
+	if w.doc.Input < 0 || w.doc.Input >= len(m.Inputs) {
+		return errRecord
+	}
+	id := string(w.doc.ID)
+	r, err := w.deduper.Decide(dedup.Document{ID: id, Sketch: &w.doc.Sketch})
+	if err != nil {
+		return err
+	}
+	w.Tally.Count(&r)
+	if r.Verdict == dedup.Unique || w.Line == nil {
+		return nil
+	}
+	line := report.Report(&r, id, &w.doc.Sketch, nil)
+	line.File, line.Line = m.Inputs[w.doc.Input].Name, w.doc.At
+	if !w.doc.Time.IsZero() {
+		made := w.doc.Time
+		line.Time = &made
+	}
+	return w.Line(&line)
+}
+
+// readMarks notes which keys of a document are marked, and reports whether any is.
+func (w *decider) readMarks(owner Place) (some bool, err error) {
+	w.marks, w.table.marked = w.marks[:0], w.table.marked[:0]
+	for range w.keys {
+		w.marks = append(w.marks, false)
+	}
+	for {
+		p, ok := w.Marks.Next()
+		if !ok || p.owner() > owner {
+			return len(w.table.marked) > 0, nil
+		}
+		if p.owner() < owner || p.slot() >= len(w.keys) {
+			return false, fmt.Errorf("%w: there is no place %v", ErrMarks, p)
+		}
+		w.marks[p.slot()] = true
+		w.table.marked = append(w.table.marked, w.keys[p.slot()])
+		w.marked++
+		if err := w.Marks.Advance(); err != nil {
+			return false, err
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package bulk
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/firstseen/firstseen/internal/durable"
+)
+
+// A Manifest describes a finished shard. It is written after the shard, so a shard without one is not
+// finished. The JSON form is a contract.
+type Manifest struct {
+	Version   int    `json:"version"` // 1
+	Shard     int    `json:"shard"`   // from 1
+	Of        int    `json:"of"`      // shards of the set
+	Scheme    string `json:"scheme"`
+	Format    string `json:"format"` // of the inputs, with settings
+	Documents uint64 `json:"documents"`
+	Rows      uint64 `json:"rows"` // keys of all documents
+	Bad       uint64 `json:"bad_records"`
+	Digest    string `json:"digest"` // of the documents and the names of inputs, 32 hexadecimal digits
+	Inputs    []File `json:"inputs"`
+
+	dir string
+}
+
+// A File is an input of a shard.
+type File struct {
+	Name string `json:"name"`
+	Size int64  `json:"size"` // bytes, as stored; -1 for a pipe
+}
+
+const (
+	manifestVersion = 1
+	shardEnding     = ".features"
+	manifestEnding  = ".json"
+)
+
+// Name is the file name of a shard without its ending.
+func Name(shard, of int) string { return fmt.Sprintf("shard-%05d-of-%05d", shard, of) }
+
+func (m *Manifest) path(ending string) string {
+	return filepath.Join(m.dir, Name(m.Shard, m.Of)+ending)
+}
+
+// write makes the manifest of a shard that is whole and on the disk.
+func (m *Manifest) write() error {
+	text, err := json.MarshalIndent(m, "", " ")
+	if err != nil {
+		return err
+	}
+	return durable.Replace(m.path(manifestEnding), func(f *os.File) error {
+		_, err := f.Write(append(text, '\n'))
+		return err
+	})
+}
+
+// ReadManifest reads the manifest of a shard in a folder. The error is fs.ErrNotExist if the shard is
+// not finished.
+func ReadManifest(dir string, shard, of int) (*Manifest, error) {
+	return readManifest(filepath.Join(dir, Name(shard, of)+manifestEnding))
+}
+
+func readManifest(path string) (*Manifest, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	m := &Manifest{dir: filepath.Dir(path)}
+	if err := json.Unmarshal(text, m); err != nil {
+		return nil, fmt.Errorf("%s is no manifest of features: %w", path, err)
+	}
+	switch {
+	case m.Version != manifestVersion:
+		return nil, fmt.Errorf("%s is of version %d, and this firstseen knows version %d", path, m.Version, manifestVersion)
+	case m.Shard < 1 || m.Of < m.Shard || m.Of > MaxShards:
+		return nil, fmt.Errorf("%s is no manifest of features: shard %d of %d", path, m.Shard, m.Of)
+	case filepath.Base(path) != Name(m.Shard, m.Of)+manifestEnding:
+		return nil, fmt.Errorf("%s describes shard %d of %d: it was renamed", path, m.Shard, m.Of)
+	}
+	return m, nil
+}
+
+// ErrSet is returned for shards that are no complete set.
+var ErrSet = errors.New("the shards are no complete set")
+
+// ReadSet reads the manifests of all shards in folders, and returns them in order. It refuses a set in
+// which a shard is missing, stands twice, or was made by another scheme.
+func ReadSet(dirs []string) ([]*Manifest, error) {
+	var set []*Manifest
+	for _, dir := range dirs {
+		paths, err := filepath.Glob(filepath.Join(escaped(dir), "shard-*"+manifestEnding))
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range paths {
+			m, err := readManifest(path)
+			if err != nil {
+				return nil, err
+			}
+			set = append(set, m)
+		}
+	}
+	slices.SortStableFunc(set, func(a, b *Manifest) int { return a.Shard - b.Shard })
+	return set, checkSet(set, dirs)
+}
+
+// escaped makes a pattern that matches the folder's own name.
+func escaped(dir string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
+}
+
+func checkSet(set []*Manifest, dirs []string) error {
+	if len(set) == 0 {
+		return fmt.Errorf("%w: no finished shard in %s; make them with firstseen features", ErrSet, strings.Join(dirs, ", "))
+	}
+	digests := map[string]*Manifest{}
+	for i, m := range set {
+		first := set[0]
+		switch {
+		case m.Of != first.Of:
+			return fmt.Errorf("%w: %s is of %d shards, %s of %d", ErrSet, m.path(""), m.Of, first.path(""), first.Of)
+		case m.Scheme != first.Scheme:
+			return fmt.Errorf("%w: %s has the scheme %s, %s the scheme %s; make all shards with the same version, --method and --secret", ErrSet, m.path(""), m.Scheme, first.path(""), first.Scheme)
+		case i > 0 && set[i-1].Shard == m.Shard:
+			return fmt.Errorf("%w: shard %d stands twice, as %s and %s", ErrSet, m.Shard, set[i-1].path(""), m.path(""))
+		case m.Shard != i+1:
+			return fmt.Errorf("%w: shard %d of %d is missing; make it with firstseen features --shard %d/%d", ErrSet, i+1, m.Of, i+1, m.Of)
+		}
+		if other := digests[m.Digest]; other != nil && m.Documents > 0 {
+			return fmt.Errorf("%w: shards %d and %d have the same documents of the same inputs: an input was given to both", ErrSet, other.Shard, m.Shard)
+		}
+		digests[m.Digest] = m
+	}
+	if last := set[len(set)-1]; last.Shard != last.Of {
+		return fmt.Errorf("%w: shard %d of %d is missing; make it with firstseen features --shard %d/%d", ErrSet, last.Shard+1, last.Of, last.Shard+1, last.Of)
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package bulk
+
+import (
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/feature"
+)
+
+// A Doc is a document of a shard. Its slices are valid until the next one is read.
+type Doc struct {
+	Input  int // in the manifest
+	At     corpus.Place
+	ID     []byte
+	Time   time.Time // zero without one
+	Sketch feature.Sketch
+}
+
+var errRecord = errors.New("a document of the shard is not what was written: make the shard again")
+
+const (
+	flagTruncated = 1 << iota
+	flagTime
+	flagOrders
+)
+
+// appendRecord appends a document. The keys come first: most readers need nothing else. Orders are
+// written if the scheme has a secret; without one the key of a segment is its order.
+func appendRecord(dst []byte, d *Doc, keyed bool) []byte {
+	le, s := binary.LittleEndian, &d.Sketch
+	dst = binary.AppendUvarint(dst, uint64(len(s.Features)))
+	for i := range s.Features {
+		dst = le.AppendUint64(dst, s.Features[i].Key)
+	}
+	dst = le.AppendUint64(dst, s.Whole)
+	dst = append(dst, flagsOf(d, keyed))
+	dst = binary.AppendUvarint(dst, uint64(d.Input))
+	dst = binary.AppendVarint(binary.AppendVarint(dst, d.At.Part), d.At.Record)
+	if !d.Time.IsZero() {
+		dst = binary.AppendVarint(binary.AppendVarint(dst, d.Time.Unix()), int64(d.Time.Nanosecond()))
+	}
+	dst = appendBytes(dst, d.ID)
+	dst = binary.AppendUvarint(dst, uint64(s.Leads))
+	for i := range s.Features[:s.Parts()] {
+		f := &s.Features[i]
+		dst = binary.AppendUvarint(binary.AppendUvarint(dst, uint64(f.Width)), uint64(f.Units))
+		if keyed {
+			dst = le.AppendUint64(dst, f.Order)
+		}
+	}
+	dst = binary.AppendUvarint(binary.AppendUvarint(dst, s.Width), s.Units)
+	return appendBytes(dst, s.Data)
+}
+
+func flagsOf(d *Doc, keyed bool) (flags byte) {
+	if d.Sketch.Truncated {
+		flags |= flagTruncated
+	}
+	if !d.Time.IsZero() {
+		flags |= flagTime
+	}
+	if keyed {
+		flags |= flagOrders
+	}
+	return flags
+}
+
+func appendBytes(dst, b []byte) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(b))), b...)
+}
+
+// appendKeysOf appends the keys of a record, features first and the whole text last, and returns the
+// rest of the record.
+func appendKeysOf(dst []uint64, record []byte) (keys []uint64, rest []byte, err error) {
+	n, size := binary.Uvarint(record)
+	if size <= 0 || n >= maxSlots || uint64(len(record)-size) < 8*(n+1) {
+		return dst, nil, errRecord
+	}
+	record = record[size:]
+	for range n + 1 {
+		dst = append(dst, binary.LittleEndian.Uint64(record))
+		record = record[8:]
+	}
+	return dst, record, nil
+}
+
+// parse reads what appendRecord has written.
+func (d *Doc) parse(record []byte) error {
+	s := &d.Sketch
+	*s = feature.Sketch{Features: s.Features[:0], Data: s.Data[:0]}
+	n, size := binary.Uvarint(record)
+	r := fields{b: record}
+	if size <= 0 || n >= maxSlots {
+		return errRecord
+	}
+	r.b = record[size:]
+	for range n {
+		key := r.fixed()
+		s.Features = append(s.Features, feature.Feature{Key: key, Order: key})
+	}
+	s.Whole = r.fixed()
+	flags := r.byte()
+	s.Truncated = flags&flagTruncated != 0
+	d.Input, d.At.Part, d.At.Record = int(r.uvarint()), r.varint(), r.varint()
+	if d.Time = (time.Time{}); flags&flagTime != 0 {
+		seconds := r.varint()
+		d.Time = time.Unix(seconds, r.varint()).UTC()
+	}
+	d.ID = r.bytes()
+	leads := r.uvarint()
+	if leads > n {
+		return errRecord
+	}
+	s.Leads = int(leads)
+	for i := range s.Parts() {
+		f := &s.Features[i]
+		f.Width, f.Units = uint32(r.uvarint()), uint32(r.uvarint())
+		if flags&flagOrders != 0 {
+			f.Order = r.fixed()
+		}
+	}
+	s.Width, s.Units = r.uvarint(), r.uvarint()
+	s.Data = append(s.Data, r.bytes()...)
+	if r.failed || len(r.b) > 0 {
+		return errRecord
+	}
+	return nil
+}
+
+// fields reads one value after the other. After a failure it returns zeros.
+type fields struct {
+	b      []byte
+	failed bool
+}
+
+func (r *fields) take(n int) []byte {
+	if n < 0 || n > len(r.b) {
+		r.failed, r.b = true, nil
+		return nil
+	}
+	b := r.b[:n:n]
+	r.b = r.b[n:]
+	return b
+}
+
+func (r *fields) byte() byte {
+	if b := r.take(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+func (r *fields) fixed() uint64 {
+	if b := r.take(8); b != nil {
+		return binary.LittleEndian.Uint64(b)
+	}
+	return 0
+}
+
+func (r *fields) uvarint() uint64 {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 {
+		n = -1
+	}
+	r.take(n)
+	return v
+}
+
+func (r *fields) varint() int64 {
+	v, n := binary.Varint(r.b)
+	if n <= 0 {
+		n = -1
+	}
+	r.take(n)
+	return v
+}
+
+func (r *fields) bytes() []byte { return r.take(int(min(r.uvarint(), 1<<40))) }

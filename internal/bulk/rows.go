@@ -1,0 +1,139 @@
+package bulk
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// EachRow calls f for every row of a set, in the order of places.
+func EachRow(set []*Manifest, f func(Row) error) error {
+	for _, m := range set {
+		if err := m.eachRow(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Manifest) eachRow(f func(Row) error) (err error) {
+	r, err := m.Open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	var keys []uint64
+	for document := uint64(0); ; document++ {
+		record, err := r.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			keys, _, err = appendKeysOf(keys[:0], record)
+		}
+		if err != nil {
+			return err
+		}
+		for slot, key := range keys {
+			if err := f(Row{key, placeOf(m.Shard-1, document, slot)}); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// Rows are sixteen bytes each, key and place, big-endian: sorted as bytes, they are sorted as numbers.
+// As a line, a row is the key in 16 hexadecimal digits, a space, and the place in 19 decimal ones:
+// sorted as text, lines are sorted as numbers too.
+
+// AppendBinary appends the row in sixteen bytes.
+func (r Row) AppendBinary(dst []byte) []byte {
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(dst, r.Key), uint64(r.Place))
+}
+
+// AppendLine appends the row as a line.
+func (r Row) AppendLine(dst []byte) []byte {
+	const digits = "0123456789abcdef"
+	for shift := 60; shift >= 0; shift -= 4 {
+		dst = append(dst, digits[r.Key>>shift&15])
+	}
+	return r.Place.AppendLine(append(dst, ' '))
+}
+
+// AppendLine appends the place as a line of 19 digits.
+func (p Place) AppendLine(dst []byte) []byte {
+	at := len(dst)
+	dst = append(dst, "0000000000000000000\n"...)
+	for i := at + 18; p > 0; i-- {
+		dst[i], p = byte('0'+p%10), p/10
+	}
+	return dst
+}
+
+const lineLength = 16 + 1 + 19
+
+// ErrRows is returned for input of Reduce that is not sorted rows.
+var ErrRows = errors.New("these are no sorted rows of firstseen rows")
+
+// Reduce reads sorted lines of rows, and calls mark with the places of each key that stands at two of
+// them. It is what engines do by one statement; see docs/howto.md. Rows that were delivered twice
+// change nothing.
+func Reduce(sorted io.Reader, mark func(Place) error) error {
+	in := bufio.NewReaderSize(sorted, 1<<20)
+	var last Row
+	have, marked := false, false
+	for n := 1; ; n++ {
+		line, err := in.ReadSlice('\n')
+		if err == io.EOF && len(line) == 0 {
+			return nil
+		}
+		if err != nil && err != io.EOF {
+			return err
+		}
+		row, ok := parseRow(bytes.TrimRight(line, "\r\n"))
+		if !ok || have && (row.Key < last.Key || row.Key == last.Key && row.Place < last.Place) {
+			return fmt.Errorf("%w: line %d is %q; sort with LC_ALL=C sort", ErrRows, n, line)
+		}
+		same := have && row.Key == last.Key
+		if same && row.Place > last.Place {
+			if !marked {
+				err = mark(last.Place)
+			}
+			if marked = true; err == nil || err == io.EOF {
+				err = mark(row.Place)
+			}
+			if err != nil && err != io.EOF {
+				return err
+			}
+		}
+		marked = marked && same
+		last, have = row, true
+	}
+}
+
+func parseRow(line []byte) (r Row, ok bool) {
+	if len(line) != lineLength || line[16] != ' ' {
+		return r, false
+	}
+	key, err := strconv.ParseUint(string(line[:16]), 16, 64)
+	place, ok := parsePlace(line[17:])
+	return Row{key, place}, ok && err == nil
+}
+
+// parsePlace reads a decimal number of up to 19 digits.
+func parsePlace(b []byte) (p Place, ok bool) {
+	if len(b) == 0 || len(b) > 19 {
+		return 0, false
+	}
+	for _, d := range b {
+		if d < '0' || d > '9' {
+			return 0, false
+		}
+		p = 10*p + Place(d-'0')
+	}
+	return p, p < 1<<63
+}

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/internal/report"
+	"github.com/firstseen/firstseen/internal/report/derive"
+	"github.com/firstseen/firstseen/internal/report/lines"
+)
+
+const applyLong = `Write the kept records of inputs, by the report of the run that judged them.
+
+The inputs are those of the report, in its order. After firstseen dedup --features, whose
+--report DIR/ has a file for each shard, each machine applies the report of its shard to
+the inputs of the shard. Records are written as they came.`
+
+// applying are the flags of report apply.
+type applying struct {
+	rereading
+	out      *output.Writer
+	format   corpus.Format
+	bad, all int64
+	first    *report.Rejected
+}
+
+func newApplyCommand() *cobra.Command {
+	var f applying
+	cmd := &cobra.Command{
+		Use:     "apply REPORT INPUT... --out FILE",
+		Short:   "Write the kept records of inputs",
+		Long:    applyLong,
+		Example: "  firstseen report apply reports/shard-00003-of-00064.jsonl crawl-3/*.jsonl.gz --out kept-3.jsonl.gz",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.open(cmd, args); err != nil {
+				return err
+			}
+			return f.run(cmd)
+		},
+	}
+	f.register(cmd, "write the kept records to this `file`, as they came; .gz or .zst compresses; - is standard output")
+	registerKeep(cmd.Flags(), &f.Others, "the records to write: originals, or duplicates, the removed ones")
+	return cmd
+}
+
+func (f *applying) run(cmd *cobra.Command) (err error) {
+	t := &task{options: &f.options}
+	if err := output.CheckOutputs(f.Inputs, "", f.Out); err != nil {
+		return usageError{err}
+	}
+	for _, look := range []func() error{t.recognize, t.enclose, t.lead} {
+		if err := look(); err != nil {
+			return err
+		}
+	}
+	f.format = t.found
+	if err := writeOutput(cmd, t.createKept, func(out io.Writer) error {
+		f.out = out.(recordWriter).to
+		begin := func(int) error { return nil }
+		return derive.Each(cmd.Context(), f.documents(), len(f.Inputs), f.rereading.report, begin, f.record)
+	}); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %d records read, %d of them bad\n", f.all, f.bad)
+	if f.bad > 0 {
+		return badRecords(f.bad, f.all, f.format.Noun(), f.first, true)
+	}
+	return nil
+}
+
+// createKept creates the file of kept records, with what stands in front of them and around them.
+func (t *task) createKept() (*output.Writer, error) {
+	w, err := output.Create(t.Out)
+	if err != nil {
+		return nil, err
+	}
+	if t.Enclosure != nil {
+		err = w.Enclose(t.Enclosure)
+	} else if t.Head != nil {
+		err = w.Lead(t.Head)
+	}
+	if err != nil {
+		return nil, errors.Join(err, w.Discard())
+	}
+	return w, nil
+}
+
+func (f *applying) record(doc *corpus.Document, line *lines.Line) error {
+	f.all++
+	switch {
+	case doc.Bad != nil:
+		if f.bad++; f.first == nil {
+			f.first = report.Reject(doc.Bad)
+		}
+		return nil
+	case doc.Empty, !doc.Other && (line == nil || line.Kept) == f.Others:
+		return nil
+	}
+	return f.format.Keep(f.out, doc.Raw)
+}

@@ -1,0 +1,299 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/corpus/parquet"
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/internal/bulk"
+	"github.com/firstseen/firstseen/internal/pipeline"
+	"github.com/firstseen/firstseen/internal/report"
+)
+
+var errTooManyBad = pipeline.ErrTooManyBad
+
+const rowsLong = `Write the rows of shards: each key with its place, in the order of places.
+
+A row is sixteen bytes, both numbers big-endian (--as binary); or a line of 16 hexadecimal
+and 19 decimal digits (--as lines, the default), which sorts as text; or a row of Parquet
+with the columns k and v (a name that ends in .parquet). An engine then marks the places
+of keys that stand in two documents, ascending, one a line:
+
+  SELECT v FROM rows WHERE k IN
+    (SELECT k FROM rows GROUP BY k HAVING min(v) < max(v)) ORDER BY v`
+
+func newRowsCommand() *cobra.Command {
+	as, out := "lines", ""
+	cmd := &cobra.Command{
+		Use:     "rows DIR...",
+		Short:   "Write the keys of shards, for an engine that groups them",
+		Long:    rowsLong,
+		Example: "  firstseen rows features/ | LC_ALL=C sort | firstseen marks | LC_ALL=C sort > marks\n  firstseen rows --out rows.parquet features/",
+		Args:    needShards,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			set, err := bulk.ReadSet(args)
+			if err != nil {
+				return err
+			}
+			if isTable(out) {
+				return writeRowTable(cmd, set, out)
+			}
+			line := bulk.Row.AppendLine
+			if as == "binary" {
+				line = bulk.Row.AppendBinary
+			}
+			create := func() (*output.Writer, error) { return output.Create(out) }
+			return writeOutput(cmd, create, func(w io.Writer) error { return writeRows(cmd, set, w, line) })
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVarP(&out, "out", "o", input.Stdin, "write the rows to this `file`; .parquet, or .gz or .zst to compress; - is standard output")
+	oneOf(fs, &as, "as", "rows as lines or binary", word("lines", "lines"), word("binary", "binary"))
+	return cmd
+}
+
+// needShards refuses a command without folders of shards.
+func needShards(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usageError{fmt.Errorf("%s: no DIR; name the folder that firstseen features has written", shortPath(cmd))}
+	}
+	return nil
+}
+
+// rowBatch is how many bytes of rows are written at once.
+const rowBatch = 256 << 10
+
+func writeRows(cmd *cobra.Command, set []*bulk.Manifest, w io.Writer, line func(bulk.Row, []byte) []byte) error {
+	buf := make([]byte, 0, rowBatch+64)
+	err := bulk.EachRow(set, func(r bulk.Row) error {
+		if buf = line(r, buf); len(buf) < rowBatch {
+			return nil
+		}
+		if err := cmd.Context().Err(); err != nil {
+			return err
+		}
+		_, err := w.Write(buf)
+		buf = buf[:0]
+		return err
+	})
+	if err == nil && len(buf) > 0 {
+		_, err = w.Write(buf)
+	}
+	return err
+}
+
+// writeRowTable writes rows as Parquet, of two columns of signed numbers.
+func writeRowTable(cmd *cobra.Command, set []*bulk.Manifest, name string) error {
+	create := func() (*output.Writer, error) {
+		w, err := output.Create(name)
+		if err != nil {
+			return nil, err
+		}
+		table, err := parquet.Integers("k", "v")
+		if err == nil {
+			err = w.Enclose(table)
+		}
+		if err != nil {
+			return nil, errors.Join(err, w.Discard())
+		}
+		return w, nil
+	}
+	return writeOutput(cmd, create, func(w io.Writer) error {
+		var row []byte
+		n := 0
+		return bulk.EachRow(set, func(r bulk.Row) error {
+			if n++; n%1024 == 0 && cmd.Context().Err() != nil {
+				return cmd.Context().Err()
+			}
+			row = binary.LittleEndian.AppendUint64(row[:0], r.Key)
+			row = binary.LittleEndian.AppendUint64(row, uint64(r.Place))
+			_, err := w.Write(row)
+			return err
+		})
+	})
+}
+
+const marksLong = `Find the keys that stand in two documents: read sorted rows, write the places to mark.
+
+Rows are the lines of firstseen rows, sorted as bytes (LC_ALL=C sort). The places come in
+the order of keys, so they are sorted once more. Rows that came twice change nothing.`
+
+func newMarksCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "marks [ROWS]",
+		Short:   "Find the keys that stand in two documents, from sorted rows",
+		Long:    marksLong,
+		Example: "  firstseen rows features/ | LC_ALL=C sort | firstseen marks | LC_ALL=C sort > marks",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in := cmd.InOrStdin()
+			if len(args) > 0 && args[0] != input.Stdin {
+				f, err := os.Open(args[0])
+				if err != nil {
+					return err
+				}
+				defer f.Close() // only read
+				in = f
+			}
+			out := bufio.NewWriterSize(cmd.OutOrStdout(), 1<<20)
+			var line []byte
+			return flushed(out, bulk.Reduce(in, func(p bulk.Place) error {
+				line = p.AppendLine(line[:0])
+				_, err := out.Write(line)
+				return err
+			}))
+		},
+	}
+}
+
+// bulkFlags are the flags of a decision from features.
+type bulkFlags struct {
+	dirs          []string
+	marks, secret string
+}
+
+func (b *bulkFlags) register(fs *pflag.FlagSet) {
+	fs.StringArrayVar(&b.dirs, "features", nil, "decide from the shards in this `folder`, without INPUT and texts; may be given several times")
+	fs.StringVar(&b.marks, "marks", "", "with --features: `file` with the places of keys that stand in two documents; see firstseen features --help")
+	registerSecret(fs, &b.secret)
+	hide(fs, "secret")
+}
+
+// given reports whether dedup is to decide from features.
+func (b *bulkFlags) given() bool { return len(b.dirs) > 0 || b.marks != "" }
+
+func registerSecret(fs *pflag.FlagSet, secret *string) {
+	fs.StringVar(secret, "secret", "", "`file` with a secret for the keys, 32 hexadecimal digits, the same for all shards")
+}
+
+// bulkAllowed are the flags that mean something for a decision from features.
+var bulkAllowed = []string{"features", "marks", "secret", "threshold", "method", "score", "mosaics", "report", "summary", "quiet", "jobs", "config"}
+
+func (f *options) checkBulk(cmd *cobra.Command, args []string) (err error) {
+	switch {
+	case len(f.bulk.dirs) == 0:
+		return errors.New("--marks is about --features: give the folder of the shards too")
+	case len(args) > 0:
+		return fmt.Errorf("with --features there are no inputs to read: leave out %s", args[0])
+	case f.bulk.marks == "":
+		return errors.New("--features needs the marks of keys that stand in two documents: make them as firstseen features --help says, and give them with --marks")
+	}
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if err == nil && !slices.Contains(bulkAllowed, flag.Name) {
+			err = fmt.Errorf("--%s has no meaning with --features, which decides from features alone", flag.Name)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return checkEnding("--report", f.Report, holdsJSON)
+}
+
+// decideBulk decides about all documents of shards.
+func (f *options) decideBulk(cmd *cobra.Command, args []string) (err error) {
+	if err := f.checkBulk(cmd, args); err != nil {
+		return usageError{err}
+	}
+	set, err := bulk.ReadSet(f.bulk.dirs)
+	if err != nil {
+		return err
+	}
+	key, err := readSecret(f.bulk.secret)
+	if err != nil {
+		return usageError{err}
+	}
+	if made := feature.MethodOf(set[0].Scheme); f.method.name != "" && f.method.name != made {
+		return usageError{fmt.Errorf("--method %s: the features are of the method %s", f.method.name, made)}
+	}
+	marks, err := bulk.OpenMarks(f.bulk.marks, cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	defer marks.Close()
+	d := &bulk.Decision{Set: set, Marks: marks, Key: key, Rules: f.Rules}
+	out := &bulkReport{name: f.Report}
+	if f.Report != "" {
+		d.Begin, d.Line = out.begin, out.line
+	}
+	defer func() { err = errors.Join(err, out.discard()) }()
+	if err := d.Run(cmd.Context()); err != nil {
+		return err
+	}
+	if err := out.close(); err != nil {
+		return err
+	}
+	if !f.quiet {
+		t := &d.Tally
+		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %d documents: %d kept, %d removed; unique %d, duplicate %d (%d exact, %d of the same id), mosaic %d, related %d; %d keys marked, %s of memory for them\n",
+			t.Documents, t.Kept, t.Removed, t.Unique, t.Duplicates, t.Exact, t.SameID, t.Mosaics, t.Related, d.Marked(), sizeText(uint64(d.Bytes())))
+	}
+	return f.writeTally(cmd, &d.Tally)
+}
+
+func (f *options) writeTally(cmd *cobra.Command, t *report.Tally) error {
+	switch f.summary {
+	case "":
+		return nil
+	case input.Stdin:
+		return encodeIndented(cmd.OutOrStdout(), t)
+	}
+	create := func() (*output.Writer, error) { return output.Create(f.summary) }
+	return writeOutput(cmd, create, func(w io.Writer) error { return encodeIndented(w, t) })
+}
+
+// bulkReport writes the report of a decision to one file or, below a folder, to a file for each shard.
+type bulkReport struct {
+	name string // with a separator at its end for a folder
+	out  *output.Writer
+	buf  []byte
+}
+
+func (r *bulkReport) begin(m *bulk.Manifest) (err error) {
+	path := r.name
+	if info, statErr := os.Stat(path); strings.HasSuffix(path, "/") || strings.HasSuffix(path, string(filepath.Separator)) || statErr == nil && info.IsDir() {
+		if err := errors.Join(r.close(), os.MkdirAll(path, 0o777)); err != nil {
+			return err
+		}
+		path = filepath.Join(path, bulk.Name(m.Shard, m.Of)+".jsonl")
+	} else if r.out != nil {
+		return nil
+	}
+	r.out, err = output.Create(path)
+	return err
+}
+
+func (r *bulkReport) line(line *report.Reported) (err error) {
+	if r.buf, err = report.AppendJSON(r.buf[:0], line); err != nil {
+		return err
+	}
+	r.buf = append(r.buf, '\n')
+	return r.out.WriteRecord(r.buf)
+}
+
+func (r *bulkReport) close() (err error) {
+	if r.out != nil {
+		err = r.out.Close()
+	}
+	r.out = nil
+	return err
+}
+
+func (r *bulkReport) discard() error {
+	if r.out == nil {
+		return nil
+	}
+	return r.out.Discard()
+}

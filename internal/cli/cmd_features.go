@@ -1,0 +1,219 @@
+package cli
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/internal/bulk"
+	"github.com/firstseen/firstseen/internal/report"
+)
+
+const featuresLong = `Extract the features of documents into a shard, for corpora beyond one machine.
+
+Give each machine some of the inputs, and the number of its shard: --shard 3/64. Shards
+can be made anywhere, at the same time and in any order. A finished shard is not made
+again. Then
+
+  firstseen rows DIR      writes the keys of all shards, for an engine that groups them
+  firstseen marks         finds the keys that stand in two documents, from sorted rows
+  firstseen dedup --features DIR --marks FILE --report FILE
+                          decides about all documents, in the order of the shards
+  firstseen report apply  writes the kept records of an input, anywhere
+
+The verdicts are those of one firstseen dedup over the inputs of shard 1, shard 2 and so
+on; the lines of the report have no samples. A threshold can be changed and decided again
+without the texts. docs/howto.md has the statement for DuckDB, ClickHouse and Spark, and
+the sizes to expect.
+
+Keys have no secret unless --secret names a file with one, 32 hexadecimal digits. Without
+a secret, an author of the input can choose texts so that another document is removed.`
+
+// featuresFlags are the choices of firstseen features.
+type featuresFlags struct {
+	options
+	dir, shard, secret string
+}
+
+func newFeaturesCommand() *cobra.Command {
+	var f featuresFlags
+	cmd := &cobra.Command{
+		Use:   "features --out DIR [--shard N/OF] INPUT...",
+		Short: "Extract features into shards, for corpora beyond one machine",
+		Long:  featuresLong,
+		Example: "  firstseen features --out features/ --shard 1/2 2023/*.parquet\n" +
+			"  firstseen features --out features/ --shard 2/2 2024/*.parquet\n" +
+			"  firstseen rows features/ | LC_ALL=C sort | firstseen marks | LC_ALL=C sort > marks\n" +
+			"  firstseen dedup --features features/ --marks marks --report dups.jsonl",
+		Args: needInput,
+		RunE: f.run,
+	}
+	fs := cmd.Flags()
+	fs.StringVarP(&f.dir, "out", "o", "", "`folder` of the shards")
+	fs.StringVar(&f.shard, "shard", "1/1", "`number` of this shard, and how many there are")
+	registerSecret(fs, &f.secret)
+	f.method.register(fs, &f.Scheme, &f.Rules.Score)
+	hide(fs, "score")
+	f.formats.register(fs)
+	registerLimits(fs, &f.source, &f.MaxBad)
+	fs.IntVarP(&f.Workers, "jobs", "j", runtime.NumCPU(), "processors to use; the shard is the same for any number")
+	fs.Lookup("jobs").DefValue = "all" // the same help on any machine
+	return cmd
+}
+
+func (f *featuresFlags) run(cmd *cobra.Command, args []string) error {
+	m, err := f.manifest()
+	if err != nil {
+		return usageError{err}
+	}
+	if err := f.findInputs(cmd, args); err != nil {
+		return err
+	}
+	m.Format = f.formats.String()
+	for _, in := range f.Inputs {
+		m.Inputs = append(m.Inputs, bulk.File{Name: in.Name, Size: in.Size})
+	}
+	switch made, err := bulk.ReadManifest(f.dir, m.Shard, m.Of); {
+	case err == nil:
+		return f.isMade(cmd, made, m)
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	stderr := cmd.ErrOrStderr()
+	f.Workers = checkJobs(f.Workers, stderr)
+	runtime.GOMAXPROCS(f.Workers)
+	limitHeap(f.source.MaxWindow, 0)
+	e := extraction{featuresFlags: f, cmd: cmd, manifest: m}
+	if err := bulk.Write(f.dir, m, e.frames); err != nil {
+		return err
+	}
+	fmt.Fprintf(stderr, "firstseen: shard %d of %d: %d documents, %d rows\n", m.Shard, m.Of, m.Documents, m.Rows)
+	if m.Bad > 0 {
+		return badRecords(int64(m.Bad), int64(m.Bad+m.Documents), e.noun, e.first, true)
+	}
+	return nil
+}
+
+// manifest checks the flags, and begins the manifest.
+func (f *featuresFlags) manifest() (*bulk.Manifest, error) {
+	if f.dir == "" {
+		return nil, errors.New("features: give the folder of the shards with --out DIR")
+	}
+	number, of, ok := strings.Cut(f.shard, "/")
+	shard, err1 := strconv.Atoi(number)
+	shards, err2 := strconv.Atoi(of)
+	if !ok || err1 != nil || err2 != nil || shard < 1 || shard > shards || shards > bulk.MaxShards {
+		return nil, fmt.Errorf("--shard %q: want the number of the shard and how many there are, such as 3/64, at most %d", f.shard, bulk.MaxShards)
+	}
+	var err error
+	if f.Scheme.Key, err = readSecret(f.secret); err != nil {
+		return nil, err
+	}
+	if err := f.method.complete(&f.Scheme, "", 0); err != nil {
+		return nil, err
+	}
+	if err := bulk.Check(f.Scheme); err != nil {
+		return nil, err
+	}
+	return &bulk.Manifest{Shard: shard, Of: shards, Scheme: f.Scheme.Name()}, f.Scheme.Validate()
+}
+
+// isMade ends the command: the shard is there already, of these inputs or of others.
+func (f *featuresFlags) isMade(cmd *cobra.Command, made, m *bulk.Manifest) error {
+	if made.Scheme != m.Scheme || made.Format != m.Format || !slices.Equal(made.Inputs, m.Inputs) {
+		return fmt.Errorf("%s holds shard %d of %d already, of other inputs or settings (see %s.json): remove it there, or give another --out",
+			f.dir, m.Shard, m.Of, filepath.Join(f.dir, bulk.Name(m.Shard, m.Of)))
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: shard %d of %d is made already: %d documents, and nothing was done\n", m.Shard, m.Of, made.Documents)
+	return nil
+}
+
+// extraction makes the frames of a shard.
+type extraction struct {
+	*featuresFlags
+	cmd      *cobra.Command
+	manifest *bulk.Manifest
+	first    *report.Rejected
+	noun     string
+}
+
+// extracted is what is extracted from a block.
+type extracted struct {
+	frame bulk.Frame
+	bad   []*corpus.BadRecord
+}
+
+func (e *extraction) frames(add func(*bulk.Frame) error) error {
+	create := func() *extracted { return new(extracted) }
+	newWorker := func() func(*corpus.Block, *extracted) error {
+		extractor, err := feature.NewExtractor(e.Scheme)
+		var doc bulk.Doc
+		return func(b *corpus.Block, x *extracted) error {
+			if err != nil {
+				return err
+			}
+			return x.fill(b, extractor, &doc, e.Scheme.Key != nil)
+		}
+	}
+	return corpus.EachParallel(e.cmd.Context(), e.documents(), e.Workers, create, newWorker, func(b *corpus.Block, x *extracted) error {
+		e.noun = b.Format.Noun()
+		for _, bad := range x.bad {
+			if e.manifest.Bad++; e.first == nil {
+				e.first = report.Reject(bad)
+			}
+			fmt.Fprintln(e.cmd.ErrOrStderr(), "firstseen:", bad)
+		}
+		if e.MaxBad >= 0 && e.manifest.Bad > uint64(e.MaxBad) {
+			return errTooManyBad
+		}
+		return add(&x.frame)
+	})
+}
+
+// fill extracts the documents of a block.
+func (x *extracted) fill(b *corpus.Block, extractor *feature.Extractor, d *bulk.Doc, keyed bool) error {
+	x.frame.Reset()
+	x.bad = x.bad[:0]
+	parser, err := b.Format.NewParser("")
+	if err != nil {
+		return err
+	}
+	for doc := range parser.Parse(b) {
+		switch {
+		case doc.Bad != nil:
+			x.bad = append(x.bad, doc.Bad)
+		case !doc.Empty && !doc.Other:
+			extractor.ExtractFor(&d.Sketch, doc.Text, doc.Exact)
+			d.Input, d.At, d.ID, d.Time = b.Input, doc.At, doc.ID, doc.Time
+			x.frame.Add(d, keyed)
+		}
+	}
+	return nil
+}
+
+// readSecret reads the secret of a scheme from a file; "" is none.
+func readSecret(name string) ([]byte, error) {
+	if name == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	key, err := hex.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil || len(key) != 16 {
+		return nil, fmt.Errorf("--secret %s: want a file with 32 hexadecimal digits, as openssl rand -hex 16 writes", name)
+	}
+	return key, nil
+}
