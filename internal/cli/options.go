@@ -80,6 +80,7 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	f.formats.register(fs)
 	fs.StringVar(&f.formats.jsonl.Fields.Time, "time-field", "", "of an index with a window: field with the time of a document, RFC 3339 or Unix seconds (default: WARC-Date, else arrival)")
 	registerLimits(fs, &f.source, &f.MaxBad)
+	fs.Lookup("limit").Usage += ", checkpoint=1s (with --index and a pipe: a kill forgets the answers of so much time at most; 0: of 256 MiB)"
 	registerRevisit(fs, &f.formats.warc.Revisit)
 	f.bulk.register(fs)
 	section(fs, "Inputs")
@@ -94,6 +95,7 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	fs.StringVar(&f.Rejects, "rejects", "", "write bad records to this `file`, with file, line and reason")
 	fs.StringVar(&f.summary, "summary", "", "write the summary to this `file` as JSON")
 	f.derived.register(fs)
+	hide(fs, "keep")
 	section(fs, "Outputs")
 
 	fs.IntVarP(&f.Workers, "jobs", "j", runtime.NumCPU(), "processors to use; the output is the same for any number")

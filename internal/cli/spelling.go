@@ -51,6 +51,7 @@ var settings = []setting{
 	{"limit", "", "window", "max-window"},
 	{"limit", "", "ratio", "max-ratio"},
 	{"limit", "", "bad", "max-bad"},
+	{"limit", "", "checkpoint", "checkpoint-every"},
 	{"same-id", "keep replace", "again", "again"},
 }
 
@@ -217,6 +218,7 @@ var oldFlags = map[string]string{
 	"links":      "firstseen report clusters --links %s REPORT",
 	"pairs":      "firstseen report pairs --out %s REPORT",
 	"attributes": "firstseen report attributes --out %s REPORT INPUT..., of a report with --spans",
+	"keep":       "firstseen report apply --keep %s --out FILE REPORT INPUT...",
 	"kept-files": "firstseen report kept --out %s REPORT INPUT...",
 }
 

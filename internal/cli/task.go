@@ -97,7 +97,7 @@ func (t *task) recognize() (err error) {
 
 func (f *options) taskReading(p *task) (err error) {
 	if f.every < 0 {
-		return fmt.Errorf("--checkpoint-every %v: want a time such as 1s, or 0 for checkpoints by bytes only", f.every)
+		return fmt.Errorf("--limit checkpoint=%v: want a time such as 1s, or 0 for checkpoints by bytes only", f.every)
 	}
 	if p.Now, err = clock(os.Getenv(epochVariable)); err != nil {
 		return err
