@@ -50,7 +50,8 @@ const (
 	DefaultVerifyThreshold = 0.5
 )
 
-func (r Rules) withDefaults(s feature.Scheme, filterOnly bool) (Rules, error) {
+// WithDefaults returns the rules as a [Deduper] applies them, or an error if the threshold is out of range.
+func (r Rules) WithDefaults(s feature.Scheme, filterOnly bool) (Rules, error) {
 	info := s.Info()
 	if filterOnly && !info.FilterOnly {
 		return r, fmt.Errorf("the method %s needs a side table", info.Name)
@@ -147,7 +148,7 @@ func New(cfg Config) (*Deduper, error) {
 	if cfg.Filter == nil && cfg.Table == nil {
 		return nil, fmt.Errorf("deduplicating: %w", errNothing)
 	}
-	rules, err := cfg.Rules.withDefaults(cfg.Scheme, cfg.Table == nil)
+	rules, err := cfg.Rules.WithDefaults(cfg.Scheme, cfg.Table == nil)
 	if err != nil {
 		return nil, err
 	}

@@ -131,6 +131,9 @@ func (e *Editor) ByID(id string) ([]uint32, error) { return e.x.table.ByID(id) }
 
 // Forget takes documents back, by their numbers, and returns how many were live.
 func (e *Editor) Forget(nums []uint32) (n int, err error) {
+	if err := e.x.unfollowed(); err != nil {
+		return 0, err
+	}
 	n, err = e.x.table.Forget(nums)
 	if e.unsaved += n; err == nil && e.unsaved >= saveAfter {
 		err = e.Save()
@@ -178,6 +181,9 @@ func (e *Editor) Dependents(batch string, f func(Dependent) error) error {
 // Cancel takes back a batch and all its documents, durably and in one step. It returns how many were
 // live. The error for an unknown batch is ErrNoBatch.
 func (e *Editor) Cancel(batch string) (n int, err error) {
+	if err := e.x.unfollowed(); err != nil {
+		return 0, err
+	}
 	nums, err := e.x.table.BatchDocs(batch)
 	if err != nil {
 		return 0, err

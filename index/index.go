@@ -60,6 +60,8 @@ type Options struct {
 	// Serve opens an index with journals of a server, too, for a caller who reads them. See
 	// [ErrServed].
 	Serve bool
+	// Follow opens an index that follows a log, too, for its follower. See [ErrFollowed].
+	Follow bool
 	// UUID identifies a new table; zero draws one at random. Filters of the same documents are
 	// equal byte for byte only if their tables have one UUID.
 	UUID [16]byte
@@ -159,6 +161,11 @@ func (x *Index) open(o *Options) error {
 	}
 	if err := p.emptied(x.dir, x.table); err != nil {
 		return err
+	}
+	if !o.Follow {
+		if err := x.unfollowed(); err != nil {
+			return err
+		}
 	}
 	return x.openFilter(&p, o.Shape)
 }

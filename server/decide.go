@@ -152,7 +152,7 @@ func (s *Service) decide(doc *document, e *journal.Entry) ([]byte, error) {
 }
 
 // record puts a step that was done into the journal, or counts it if it comes from one.
-func (s *Service) record(e *journal.Entry) error {
+func (s *Service) record(e *journal.Entry, _ []byte) error {
 	if s.rec == nil {
 		s.replayed.Done++
 		return nil
@@ -209,8 +209,8 @@ func (s *Service) checkAll(req *request) error {
 	return nil
 }
 
-// takeBack forgets the documents of an id, or cancels a batch, and returns how many were live.
-func (s *Service) takeBack(kind byte, id string) (n int, err error) {
+// takeBack forgets the documents of an id, or cancels a batch, and returns the answer.
+func (s *Service) takeBack(kind byte, id string) ([]byte, error) {
 	return s.steps.TakeBack(&journal.Entry{Kind: kind, Time: s.steps.Now().UnixNano(), ID: id})
 }
 

@@ -209,11 +209,6 @@ func (s *Service) serveDocument(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// taken is how many documents were taken back. The JSON form is a contract.
-type taken struct {
-	Forgotten int `json:"forgotten"`
-}
-
 func (s *Service) serveForget(w http.ResponseWriter, r *http.Request) {
 	s.serveTakeBack(w, journal.Forgotten, r.PathValue("id"))
 }
@@ -223,16 +218,16 @@ func (s *Service) serveCancel(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Service) serveTakeBack(w http.ResponseWriter, kind byte, id string) {
-	var t taken
+	var answer json.RawMessage
 	err := s.do(&request{task: func() (err error) {
-		t.Forgotten, err = s.takeBack(kind, id)
+		answer, err = s.takeBack(kind, id)
 		return err
 	}})
 	if err != nil {
 		failDeciding(w, err)
 		return
 	}
-	reply(w, http.StatusOK, t)
+	reply(w, http.StatusOK, answer)
 }
 
 // stats are the sizes of the index. The JSON form is a contract.

@@ -3,6 +3,7 @@
 package apply
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 type Applier struct {
 	Index *index.Index
 	// Done is called for each step that the index has, before a checkpoint can contain it.
-	Done func(e *journal.Entry) error
+	Done func(e *journal.Entry, answer []byte) error
 	// Decided is called with the result of each document; nil for nothing.
 	Decided func(r *dedup.Result)
 
@@ -47,7 +48,7 @@ func (a *Applier) Document(e *journal.Entry, sketch *feature.Sketch) (answer []b
 		return nil, err
 	}
 	if answer, err = pipeline.Answer(&r); err == nil {
-		err = a.Done(e)
+		err = a.Done(e, answer)
 	}
 	if err != nil {
 		return nil, err
@@ -70,8 +71,14 @@ func (a *Applier) enter(batch string) error {
 	return nil
 }
 
-// TakeBack forgets documents by their id, or cancels a batch. It returns how many were live.
-func (a *Applier) TakeBack(e *journal.Entry) (n int, err error) {
+// taken is the answer of TakeBack. The JSON form is a contract.
+type taken struct {
+	Forgotten int `json:"forgotten"` // documents that were live
+}
+
+// TakeBack forgets documents by their id, or cancels a batch. Its answer is JSON.
+func (a *Applier) TakeBack(e *journal.Entry) (answer []byte, err error) {
+	var n int
 	a.Arrive(e.Time)
 	switch e.Kind {
 	case journal.Forgotten:
@@ -82,9 +89,12 @@ func (a *Applier) TakeBack(e *journal.Entry) (n int, err error) {
 		err = fmt.Errorf("an entry of kind %d takes nothing back", e.Kind)
 	}
 	if err != nil {
-		return n, err
+		return nil, err
 	}
-	return n, a.Done(e)
+	if answer, err = json.Marshal(taken{n}); err != nil {
+		return nil, err
+	}
+	return answer, a.Done(e, answer)
 }
 
 func (a *Applier) forget(id string) (n int, err error) {

@@ -1,0 +1,41 @@
+package index
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/firstseen/firstseen/internal/indextest"
+)
+
+// TestFollowedIsRefused: only a follower adds to an index that follows a log, or takes anything back.
+func TestFollowedIsRefused(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	o := smallIndex
+	o.Follow = true
+	x, err := Open(dir, o)
+	indextest.Must(t, err)
+	indextest.Must(t, x.Begin(Policy{}))
+	indextest.Must(t, x.SetBatch("b"))
+	_, err = x.See("a", []byte(indextest.Sentences(1)))
+	indextest.Must(t, err)
+	indextest.Must(t, x.Finish(map[string][]byte{FollowedName: []byte("{}")}))
+	indextest.Must(t, x.Close())
+	o.Follow = false
+	if _, err := Open(dir, o); !errors.Is(err, ErrFollowed) {
+		t.Errorf("opened: error %v", err)
+	}
+	e, err := Edit(dir)
+	indextest.Must(t, err)
+	if _, err := e.Forget([]uint32{1}); !errors.Is(err, ErrFollowed) {
+		t.Errorf("forgotten: error %v", err)
+	}
+	if _, err := e.Cancel("b"); !errors.Is(err, ErrFollowed) {
+		t.Errorf("cancelled: error %v", err)
+	}
+	indextest.Must(t, e.Close())
+	o.Follow = true
+	x, err = Open(dir, o)
+	indextest.Must(t, err)
+	indextest.Must(t, x.Close())
+}

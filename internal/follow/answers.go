@@ -1,0 +1,126 @@
+package follow
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"sync"
+
+	"github.com/firstseen/firstseen/internal/apply"
+)
+
+// answer is what a step came to.
+type answer struct {
+	id    string // of a document
+	value []byte // JSON; nil for settings
+}
+
+// line is the JSON form of a verdict; docs/format.md, "A log".
+func (a *answer) line(offset int64) []byte {
+	line := strconv.AppendInt([]byte(`{"offset":`), offset, 10)
+	if a.id != "" {
+		id, err := json.Marshal(a.id)
+		if err != nil {
+			panic(err) // it is a string
+		}
+		line = append(append(line, `,"id":`...), id...)
+	}
+	return append(append(line, ','), a.value[1:]...)
+}
+
+// maxAnswers and maxAnswerBytes bound the answers in memory, beside those held.
+const (
+	maxAnswers     = 1 << 16
+	maxAnswerBytes = 32 << 20
+)
+
+// answers are those of the last records, by their offsets. An offset without a record has a zero answer.
+type answers struct {
+	mu    sync.Mutex
+	added sync.Cond
+	first int64 // the offset of the first
+	list  []answer
+	bytes int
+	held  map[*int64]struct{}
+	ended error
+}
+
+func newAnswers(next int64) *answers {
+	a := &answers{first: next, held: map[*int64]struct{}{}}
+	a.added.L = &a.mu
+	return a
+}
+
+// add appends the answer of an offset, which is beyond all others.
+func (a *answers) add(offset int64, one answer) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for a.first+int64(len(a.list)) < offset {
+		a.list = append(a.list, answer{})
+	}
+	a.list = append(a.list, one)
+	a.bytes += len(one.id) + len(one.value)
+	for (len(a.list) > maxAnswers || a.bytes > maxAnswerBytes) && a.first < a.least() {
+		a.bytes -= len(a.list[0].id) + len(a.list[0].value)
+		a.list[0] = answer{}
+		a.list = a.list[1:]
+		a.first++
+	}
+	a.added.Broadcast()
+}
+
+// least is the least offset that is held.
+func (a *answers) least() int64 {
+	least := a.first + int64(len(a.list))
+	for offset := range a.held {
+		least = min(least, *offset)
+	}
+	return least
+}
+
+// hold keeps the answers that come from now on, until release.
+func (a *answers) hold() (release func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	next := a.first + int64(len(a.list))
+	a.held[&next] = struct{}{}
+	return func() {
+		a.mu.Lock()
+		delete(a.held, &next)
+		a.mu.Unlock()
+	}
+}
+
+// end has all who wait return the error.
+func (a *answers) end(err error) {
+	a.mu.Lock()
+	a.ended = err
+	a.added.Broadcast()
+	a.mu.Unlock()
+}
+
+// get waits for the answer of an offset until ctx ends.
+func (a *answers) get(ctx context.Context, offset int64) (answer, error) {
+	stop := context.AfterFunc(ctx, func() {
+		a.mu.Lock()
+		a.added.Broadcast()
+		a.mu.Unlock()
+	})
+	defer stop()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for {
+		i := offset - a.first
+		switch {
+		case i < 0:
+			return answer{}, apply.ErrGone
+		case i < int64(len(a.list)):
+			return a.list[i], nil
+		case a.ended != nil:
+			return answer{}, a.ended
+		case ctx.Err() != nil:
+			return answer{}, apply.ErrLater
+		}
+		a.added.Wait()
+	}
+}

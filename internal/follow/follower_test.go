@@ -1,0 +1,319 @@
+package follow
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/journal"
+	"github.com/firstseen/firstseen/server"
+)
+
+// memory is a log in memory.
+type memory struct {
+	mu        sync.Mutex
+	changed   chan struct{}
+	values    [][]byte
+	next      int
+	published map[int64]string
+}
+
+func newMemory(values ...[]byte) *memory {
+	return &memory{changed: make(chan struct{}), values: values, published: map[int64]string{}}
+}
+
+func (m *memory) Topic() (name, id string) { return "memory", "1" }
+
+func (m *memory) Bounds(context.Context) (first, end int64, err error) {
+	return 0, int64(len(m.values)), nil
+}
+
+func (m *memory) Head(context.Context) (Record, error) { return m.record(0), nil }
+
+func (m *memory) From(offset int64) { m.next = int(offset) }
+
+func (m *memory) record(i int) Record {
+	return Record{Offset: int64(i), Time: time.Unix(1_700_000_000+int64(i), 0), Value: m.values[i]}
+}
+
+func (m *memory) Next(ctx context.Context) (records []Record, err error) {
+	for {
+		m.mu.Lock()
+		for ; m.next < len(m.values); m.next++ {
+			records = append(records, m.record(m.next))
+		}
+		changed := m.changed
+		m.mu.Unlock()
+		if len(records) > 0 {
+			return records, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (m *memory) Append(_ context.Context, values [][]byte) (offsets []int64, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, v := range values {
+		offsets = append(offsets, int64(len(m.values)))
+		m.values = append(m.values, v)
+	}
+	close(m.changed)
+	m.changed = make(chan struct{})
+	return offsets, nil
+}
+
+func (m *memory) Publish(_ context.Context, offset int64, verdict func() []byte) error {
+	v := string(verdict())
+	if before, ok := m.published[offset]; ok && before != v {
+		return fmt.Errorf("offset %d: verdicts %s and %s", offset, before, v)
+	}
+	m.published[offset] = v
+	return nil
+}
+
+func (m *memory) Flush(context.Context) error { return nil }
+
+// openIndex opens an index like all others of the tests.
+func openIndex(t *testing.T, dir string, o index.Options) *index.Index {
+	t.Helper()
+	o.Key, o.Secret, o.Shape, o.UUID = index.KeyNew, make([]byte, 16), index.ShapeFor(1000, feature.Scheme{}, false), [16]byte{1}
+	x, err := index.Open(dir, o)
+	indextest.Must(t, err)
+	return x
+}
+
+// followOptions have few keys in memory, so that documents make checkpoints.
+var followOptions = index.Options{Follow: true, MemtableKeys: 1000}
+
+// followed starts a follower on the index in dir.
+func followed(t *testing.T, dir string, log Log, change func(*Config)) (*Follower, *index.Index) {
+	t.Helper()
+	x := openIndex(t, dir, followOptions)
+	cfg := Config{Index: x, Dir: dir, Log: log, Policy: index.Policy{CheckpointBytes: 3000}}
+	if change != nil {
+		change(&cfg)
+	}
+	f, err := Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err, x.Close())
+	}
+	f.Start(nil)
+	return f, x
+}
+
+// reach waits until a follower has decided the record at an offset.
+func reach(t *testing.T, f *Follower, offset int64) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	_, err := f.answers.get(ctx, offset)
+	indextest.Must(t, err)
+}
+
+func end(t *testing.T, f *Follower, x *index.Index) {
+	t.Helper()
+	indextest.Must(t, f.Close())
+	indextest.Must(t, x.Close())
+}
+
+// dumped is the content of an index.
+func dumped(t *testing.T, dir string) (lines []string) {
+	t.Helper()
+	f, err := index.OpenFiles(dir)
+	indextest.Must(t, err)
+	defer f.Close()
+	for doc, err := range f.Documents() {
+		indextest.Must(t, err)
+		lines = append(lines, fmt.Sprintf("%+v", doc))
+	}
+	for key, err := range f.Keys() {
+		indextest.Must(t, err)
+		lines = append(lines, fmt.Sprintf("%+v", key))
+	}
+	for removed, err := range f.Table.Removed() {
+		indextest.Must(t, err)
+		lines = append(lines, fmt.Sprintf("%+v", removed))
+	}
+	_, clock, edge := f.Table.Window()
+	lines = append(lines, fmt.Sprint("clock ", clock, edge))
+	for _, b := range f.Batches() {
+		lines = append(lines, fmt.Sprintf("%+v", b))
+	}
+	if len(lines) < 20 {
+		t.Fatalf("the index has %d lines: it is almost empty", len(lines))
+	}
+	return lines
+}
+
+// text is the text of a document: every third is an edit of an earlier one.
+func text(i int) string {
+	if i > 0 && i%3 == 0 {
+		return indextest.Sentences(rand.New(rand.NewPCG(1, uint64(i))).IntN(i)) + fmt.Sprintf(" One more sentence, the %dth of them.", i)
+	}
+	return indextest.Sentences(i)
+}
+
+// entry is the record of a document.
+func entry(i int, batch string) []byte {
+	e := journal.Entry{Kind: journal.Seen, Time: (1_700_000_000 + int64(i)) * 1e9, Batch: batch, ID: fmt.Sprint("d", i), Text: []byte(text(i))}
+	return e.Append(nil)
+}
+
+// settings are the default ones.
+func settings(t *testing.T, change func(*Settings)) []byte {
+	t.Helper()
+	s := Settings{Scheme: feature.Scheme{}.Name(), Threshold: 0.6, Text: "text", ID: "id"}
+	if change != nil {
+		change(&s)
+	}
+	return s.entry()
+}
+
+// records are all kinds of records.
+func records(t *testing.T, n int) (values [][]byte) {
+	values = append(values, settings(t, nil))
+	for i := range n {
+		values = append(values, entry(i, fmt.Sprint("b", i%5)))
+		switch i {
+		case 20:
+			e := journal.Entry{Kind: journal.Forgotten, ID: "d1", Time: 1_700_000_020e9}
+			values = append(values, e.Append(nil), []byte("neither"), nil)
+		case 40:
+			e := journal.Entry{Kind: journal.Cancelled, ID: "b2", Time: 1_700_000_040e9}
+			values = append(values, e.Append(nil), e.Append(nil), []byte(`{"id":"j1","text":`), []byte(fmt.Sprintf(`{"id":"j2","text":%q}`, text(2))))
+		case 50:
+			values = append(values, settings(t, func(s *Settings) { s.Threshold = 0.9 }), settings(t, func(s *Settings) { s.Text = "body" }))
+		}
+	}
+	return values
+}
+
+// TestJournalIsLog: the journal of a server, followed as a log, makes the index of that server.
+func TestJournalIsLog(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "served")
+	x := openIndex(t, dir, index.Options{Serve: true})
+	now := time.Unix(1_700_000_000, 0)
+	s, err := server.Open(server.Config{Index: x, Dir: dir, Policy: index.Policy{CheckpointBytes: 1 << 30, Now: func() time.Time {
+		now = now.Add(time.Second)
+		return now
+	}}})
+	indextest.Must(t, err)
+	ask := func(method, path, body string) {
+		w := httptest.NewRecorder()
+		s.Handler("").ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader(body)))
+		if w.Code != http.StatusOK {
+			t.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
+		}
+	}
+	for i := range 60 {
+		ask("POST", fmt.Sprintf("/v1/see?batch=b%d", i%5), fmt.Sprintf(`{"id":"d%d","text":%q}`, i, text(i)))
+		if i == 30 {
+			ask("DELETE", "/v1/documents/d1", "")
+			ask("POST", "/v1/batches/b2/cancel", "")
+		}
+	}
+	values := [][]byte{settings(t, nil)}
+	generations, err := index.ServedLogs(dir)
+	indextest.Must(t, err)
+	for _, n := range generations {
+		_, _, err := journal.Read(filepath.Join(dir, index.ServedName(n)), func(group []byte) error {
+			for len(group) > 0 {
+				_, rest, err := journal.CutEntry(group)
+				indextest.Must(t, err)
+				values = append(values, bytes.Clone(group[:len(group)-len(rest)]))
+				group = rest
+			}
+			return nil
+		})
+		indextest.Must(t, err)
+	}
+	indextest.Must(t, s.Close())
+	indextest.Must(t, x.Close())
+	if len(values) != 63 {
+		t.Fatalf("%d records, want 63", len(values))
+	}
+	other := filepath.Join(t.TempDir(), "followed")
+	f, x := followed(t, other, newMemory(values...), nil)
+	reach(t, f, 62)
+	end(t, f, x)
+	if diff := cmp.Diff(dumped(t, dir), dumped(t, other)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestKilledAnywhere: a follower that was killed after any record goes on there. Nothing is decided twice,
+// verdicts are the same bytes again, and the index is that of an undisturbed follower.
+func TestKilledAnywhere(t *testing.T) {
+	for name, change := range map[string]func(*Settings){"plain": nil, "window": func(s *Settings) { s.Window = 20 }} {
+		t.Run(name, func(t *testing.T) {
+			all := records(t, 80)
+			if change != nil {
+				for i, v := range all {
+					if len(v) > 0 && v[0] == journal.Settings {
+						e, _, err := journal.CutEntry(v)
+						indextest.Must(t, err)
+						s, err := parseSettings(e.Text)
+						indextest.Must(t, err)
+						change(&s)
+						all[i] = s.entry()
+					}
+				}
+			}
+			configure := func(c *Config) {
+				s := Settings{}
+				if change != nil {
+					change(&s)
+				}
+				c.Policy.Window = s.Window
+			}
+			undisturbed := filepath.Join(t.TempDir(), "index")
+			log := newMemory(all...)
+			f, x := followed(t, undisturbed, log, configure)
+			reach(t, f, int64(len(all)-1))
+			end(t, f, x)
+			want := dumped(t, undisturbed)
+
+			dir := filepath.Join(t.TempDir(), "index")
+			again := newMemory(all[0])
+			again.published = log.published
+			f, x = followed(t, dir, again, configure)
+			for i, v := range all[1:] {
+				_, err := again.Append(t.Context(), [][]byte{v})
+				indextest.Must(t, err)
+				reach(t, f, int64(i+1))
+				if i%9 != 0 {
+					continue
+				}
+				// The follower does nothing now: the copy is what a kill would leave.
+				killed := indextest.Copy(t, dir)
+				rest := newMemory(all...)
+				rest.published = log.published
+				f, x := followed(t, killed, rest, configure)
+				reach(t, f, int64(len(all)-1))
+				end(t, f, x)
+				if diff := cmp.Diff(want, dumped(t, killed)); diff != "" {
+					t.Fatalf("killed after %d records: %s", i+2, diff)
+				}
+			}
+			end(t, f, x)
+		})
+	}
+}

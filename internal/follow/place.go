@@ -1,0 +1,104 @@
+package follow
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/journal"
+)
+
+// find sets the place in the log from which the index does not have the records.
+func (f *Follower) find(ctx context.Context) error {
+	first, end, err := f.cfg.Log.Bounds(ctx)
+	if err != nil {
+		return err
+	}
+	value, err := f.cfg.Index.Value(index.FollowedName)
+	switch {
+	case err != nil:
+		return err
+	case value != nil:
+		err = f.resume(value, first, end)
+	default:
+		err = f.settle(ctx, first, end)
+	}
+	if err != nil {
+		return err
+	}
+	f.target = end
+	return f.agree(ctx)
+}
+
+// agree compares the settings that this follower is given with those of the log.
+func (f *Follower) agree(ctx context.Context) error {
+	own, err := settingsOf(&f.cfg, f.place.Settings)
+	if err != nil || own == f.place.Settings {
+		return err
+	}
+	name, _ := f.cfg.Log.Topic()
+	if err := f.place.Settings.checkChange(&own); err != nil {
+		return fmt.Errorf("topic %s has the settings %s, and this follower is given %s: %w; give a new index and the same settings", name, &f.place.Settings, &own, err)
+	}
+	if !f.cfg.Change {
+		return fmt.Errorf("topic %s has the settings %s, and this follower is given %s: leave those flags out, or add --new-settings to change them for all followers", name, &f.place.Settings, &own)
+	}
+	_, err = f.cfg.Log.Append(ctx, [][]byte{own.entry()})
+	return err
+}
+
+// resume goes on where the last checkpoint was.
+func (f *Follower) resume(value []byte, first, end int64) error {
+	if err := json.Unmarshal(value, &f.place); err != nil {
+		return fmt.Errorf("index %s: reading its place in the log: %w", f.cfg.Dir, err)
+	}
+	name, id := f.cfg.Log.Topic()
+	p := &f.place
+	switch {
+	case p.Topic != name || p.ID != id:
+		return fmt.Errorf("index %s follows topic %s (id %s), and this is %s (id %s): give that topic, or a new index", f.cfg.Dir, p.Topic, p.ID, name, id)
+	case p.Next < first:
+		return fmt.Errorf("topic %s begins at offset %d, and index %s ends before %d: retention has removed the records between; replace the folder by a copy of another follower's that was stopped later, or begin a new topic with new indexes", name, first, f.cfg.Dir, p.Next)
+	case p.Next > end:
+		return fmt.Errorf("topic %s ends at offset %d, and index %s has records up to %d: the cluster has lost them; put the topic back, or begin a new topic with new indexes", name, end, f.cfg.Dir, p.Next)
+	}
+	return nil
+}
+
+// settle begins a log, or the index of one that has begun.
+func (f *Follower) settle(ctx context.Context, first, end int64) error {
+	name, id := f.cfg.Log.Topic()
+	switch {
+	case f.cfg.Index.Table().Documents() > 0:
+		return fmt.Errorf("index %s has documents that are not of topic %s: give a new index", f.cfg.Dir, name)
+	case first > 0:
+		return fmt.Errorf("topic %s begins at offset %d: retention has removed the records before, and a new index needs them; give a copy of another follower's index, or begin a new topic", name, first)
+	case end == 0:
+		own, err := settingsOf(&f.cfg, Settings{})
+		if err == nil {
+			_, err = f.cfg.Log.Append(ctx, [][]byte{own.entry()})
+		}
+		if err != nil {
+			return fmt.Errorf("beginning topic %s: %w", name, err)
+		}
+	}
+	head, err := f.cfg.Log.Head(ctx) // another follower may have been the first
+	if err != nil {
+		return err
+	}
+	s, err := parse(&head, jsonl.Fields{})
+	if err == nil && (s.bad != "" || s.entry.Kind != journal.Settings) {
+		err = errors.New("its first record is no settings; begin an empty topic with firstseen follow or serve --log, and let others append then")
+	}
+	if err == nil {
+		f.place = place{Topic: name, ID: id}
+		f.place.Settings, err = parseSettings(s.entry.Text)
+	}
+	if err != nil {
+		return fmt.Errorf("topic %s: %w", name, err)
+	}
+	return nil
+}

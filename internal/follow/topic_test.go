@@ -1,0 +1,242 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/firstseen/firstseen/internal/apply"
+	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/journal"
+)
+
+// cluster is a broker in this process, with the topics log, verdicts and wide.
+func cluster(t *testing.T) *kfake.Cluster {
+	t.Helper()
+	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "log", "verdicts"), kfake.SeedTopics(2, "wide"))
+	indextest.Must(t, err)
+	t.Cleanup(c.Close)
+	return c
+}
+
+func dialed(t *testing.T, c *kfake.Cluster, verdicts string) *Topic {
+	t.Helper()
+	topic, err := Dial(t.Context(), c.ListenAddrs(), "log", verdicts)
+	indextest.Must(t, err)
+	t.Cleanup(topic.Close)
+	return topic
+}
+
+// kill ends a follower without a checkpoint.
+func kill(t *testing.T, f *Follower, x interface{ Close() error }) {
+	t.Helper()
+	f.cancel()
+	<-f.stopped
+	f.running.Wait()
+	indextest.Must(t, x.Close())
+}
+
+// TestFollowersAgree: followers that are killed again and again have equal indexes at the end, and the
+// verdicts of a record are the same bytes.
+func TestFollowersAgree(t *testing.T) {
+	c := cluster(t)
+	all := records(t, 80)
+	producer := dialed(t, c, "")
+	var dirs []string
+	for n := range 3 {
+		dirs = append(dirs, filepath.Join(t.TempDir(), fmt.Sprint("index", n)))
+	}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for at := 0; at < len(all); {
+		more := min(1+rnd.IntN(20), len(all)-at)
+		_, err := producer.Append(t.Context(), all[at:at+more])
+		indextest.Must(t, err)
+		at += more
+		for _, dir := range dirs {
+			f, x := followed(t, dir, dialed(t, c, "verdicts"), nil)
+			reach(t, f, int64(max(0, at-1-rnd.IntN(more))))
+			kill(t, f, x)
+		}
+	}
+	for _, dir := range dirs {
+		f, x := followed(t, dir, dialed(t, c, "verdicts"), nil)
+		reach(t, f, int64(len(all)-1))
+		end(t, f, x)
+		if diff := cmp.Diff(dumped(t, dirs[0]), dumped(t, dir)); diff != "" {
+			t.Error(diff)
+		}
+	}
+	checkVerdicts(t, c, all)
+}
+
+// checkVerdicts reads the topic of verdicts.
+func checkVerdicts(t *testing.T, c *kfake.Cluster, all [][]byte) {
+	t.Helper()
+	topic, err := Dial(t.Context(), c.ListenAddrs(), "verdicts", "")
+	indextest.Must(t, err)
+	defer topic.Close()
+	_, end, err := topic.Bounds(t.Context())
+	indextest.Must(t, err)
+	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.ConsumeTopics("verdicts"), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
+	indextest.Must(t, err)
+	defer client.Close()
+	verdicts := map[string]string{}
+	for read := int64(0); read < end; {
+		fetches := client.PollFetches(t.Context())
+		indextest.Must(t, fetches.Err())
+		fetches.EachRecord(func(r *kgo.Record) {
+			read++
+			if before, ok := verdicts[string(r.Key)]; ok && before != string(r.Value) {
+				t.Errorf("offset %s: %s and %s", r.Key, before, r.Value)
+			}
+			verdicts[string(r.Key)] = string(r.Value)
+		})
+	}
+	want := 0
+	for i, v := range all {
+		e, _, err := journal.CutEntry(v)
+		verdict, ok := verdicts[fmt.Sprint(i)]
+		switch {
+		case err == nil && e.Kind == journal.Settings && !strings.Contains(string(e.Text), "body"):
+			continue
+		case !ok || !strings.HasPrefix(verdict, fmt.Sprintf(`{"offset":%d,`, i)):
+			t.Errorf("offset %d: verdict %q", i, verdict)
+		case err == nil && e.Kind == journal.Seen && !strings.Contains(verdict, `"id":"`+e.ID+`"`):
+			t.Errorf("offset %d is %s: verdict %s", i, e.ID, verdict)
+		}
+		want++
+	}
+	if len(verdicts) != want {
+		t.Errorf("verdicts about %d records, want %d", len(verdicts), want)
+	}
+}
+
+// request has a broker do something about the topics.
+func request(t *testing.T, c *kfake.Cluster, req kmsg.Request) {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...))
+	indextest.Must(t, err)
+	defer client.Close()
+	_, err = client.Request(t.Context(), req)
+	indextest.Must(t, err)
+}
+
+// refusal opens a follower, and returns the reason why that is refused.
+func refusal(t *testing.T, c *kfake.Cluster, dir, topic string, change func(*Config)) string {
+	t.Helper()
+	log, err := Dial(t.Context(), c.ListenAddrs(), topic, "")
+	if err != nil {
+		return err.Error()
+	}
+	defer log.Close()
+	x := openIndex(t, dir, followOptions)
+	defer x.Close()
+	cfg := Config{Index: x, Dir: dir, Log: log}
+	if change != nil {
+		change(&cfg)
+	}
+	if _, err = Open(t.Context(), cfg); err == nil {
+		return "nothing"
+	}
+	return err.Error()
+}
+
+// TestRefusals: what a follower cannot follow is refused, with what to do.
+func TestRefusals(t *testing.T) {
+	c := cluster(t)
+	dir := filepath.Join(t.TempDir(), "index")
+	expect := func(what, got, want string) {
+		t.Helper()
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: %q does not say %q", what, got, want)
+		}
+	}
+	expect("no topic", refusal(t, c, dir, "none", nil), "make it, with one partition")
+	expect("two partitions", refusal(t, c, dir, "wide", nil), "has 2 partitions")
+
+	producer := dialed(t, c, "")
+	_, err := producer.Append(t.Context(), [][]byte{entry(0, "")})
+	indextest.Must(t, err)
+	expect("no settings", refusal(t, c, dir, "log", nil), "its first record is no settings")
+
+	c = cluster(t)
+	producer = dialed(t, c, "")
+	_, err = producer.Append(t.Context(), records(t, 50))
+	indextest.Must(t, err)
+	expect("other rules", refusal(t, c, dir, "log", func(c *Config) { c.Policy.Rules.Threshold = 0.5 }), "add --new-settings")
+	expect("other fields", refusal(t, c, dir, "log", func(c *Config) { c.Fields.Text = "body"; c.Change = true }), "scheme and fields stay")
+
+	f, x := followed(t, dir, dialed(t, c, ""), nil)
+	reach(t, f, 40)
+	indextest.Must(t, f.Close())
+	indextest.Must(t, x.Close())
+	other := cluster(t)
+	expect("another topic", refusal(t, other, dir, "log", nil), "give that topic, or a new index")
+	_, err = producer.Append(t.Context(), [][]byte{entry(60, ""), entry(61, "")})
+	indextest.Must(t, err)
+	_, end, err := producer.Bounds(t.Context())
+	indextest.Must(t, err)
+	request(t, c, deleteBefore(end-1))
+	expect("records removed", refusal(t, c, dir, "log", nil), "retention has removed")
+	expect("a new index", refusal(t, c, dir+"2", "log", nil), "a new index needs them")
+
+	compacted, value := kmsg.NewPtrAlterConfigsRequest(), "compact"
+	resource, policy := kmsg.NewAlterConfigsRequestResource(), kmsg.NewAlterConfigsRequestResourceConfig()
+	policy.Name, policy.Value = "cleanup.policy", &value
+	resource.ResourceType, resource.ResourceName, resource.Configs = kmsg.ConfigResourceTypeTopic, "log", append(resource.Configs, policy)
+	compacted.Resources = append(compacted.Resources, resource)
+	request(t, c, compacted)
+	expect("compacted", refusal(t, c, dir, "log", nil), "is compacted")
+}
+
+func deleteBefore(offset int64) kmsg.Request {
+	req, topic, part := kmsg.NewPtrDeleteRecordsRequest(), kmsg.NewDeleteRecordsRequestTopic(), kmsg.NewDeleteRecordsRequestTopicPartition()
+	part.Offset = offset
+	topic.Topic, topic.Partitions = "log", append(topic.Partitions, part)
+	req.Topics = append(req.Topics, topic)
+	return req
+}
+
+// TestRemovedUnderway: records that are removed before a running follower has read them end it.
+func TestRemovedUnderway(t *testing.T) {
+	c := cluster(t)
+	topic := dialed(t, c, "")
+	_, err := topic.Append(t.Context(), records(t, 50))
+	indextest.Must(t, err)
+	request(t, c, deleteBefore(30))
+	topic.From(10)
+	_, err = topic.Next(t.Context())
+	if !errors.Is(err, kerr.OffsetOutOfRange) || !strings.Contains(err.Error(), "retention") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestLaterVersion: a record of a later version ends a follower, and one too long is not appended.
+func TestLaterVersion(t *testing.T) {
+	c := cluster(t)
+	log := dialed(t, c, "")
+	f, x := followed(t, filepath.Join(t.TempDir(), "index"), log, func(c *Config) { c.Appends = true })
+	later := make([]byte, 40)
+	later[0] = 9
+	_, err := log.Append(t.Context(), [][]byte{later})
+	indextest.Must(t, err)
+	<-f.Failed()
+	if err := f.Close(); !errors.Is(err, journal.ErrVersion) || !strings.Contains(err.Error(), "offset 1") {
+		t.Errorf("error %v", err)
+	}
+	indextest.Must(t, x.Close())
+	_, err = f.Append(context.Background(), []journal.Entry{{Kind: journal.Seen, ID: "x", Text: make([]byte, 2<<20)}})
+	if !errors.Is(err, apply.ErrTooLong) {
+		t.Errorf("a long document: error %v", err)
+	}
+}
