@@ -88,16 +88,8 @@ func (w *firstError) Write(p []byte) (int, error) {
 
 // newRoot makes the commands. elsewhere receives the places of flags set outside the command line.
 func newRoot(elsewhere *[]string) *cobra.Command {
-	root := &cobra.Command{
-		Use:           "firstseen",
-		Short:         "Find the texts seen before, and the earlier document of each",
-		Long:          rootLong + exitCodeHelp,
-		Version:       versionString(),
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		Args:          knownCommand,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
+	root := group("firstseen")
+	root.Version, root.SilenceUsage, root.SilenceErrors = versionString(), true, true
 	root.SetVersionTemplate("firstseen {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,22 +19,18 @@ var errUnsound = errors.New("it is not sound; what helps stands with each findin
 
 // checking are the flags of firstseen index check.
 type checking struct {
-	rebuild, asJSON, quiet bool
+	printed
+	rebuild, quiet bool
 }
 
 func newCheckCommand() *cobra.Command {
 	var f checking
-	cmd := &cobra.Command{
-		Use:     "check DIR",
-		Short:   "Read all of an index and find damage",
-		Long:    checkLong,
-		Example: "  firstseen index check seen/\n  firstseen index check seen/ --rebuild",
-	}
+	cmd := onIndex("index-check", noArgs, f.run)
 	fs := cmd.Flags()
 	fs.BoolVar(&f.rebuild, "rebuild", false, "make the filter anew if it is missing, old or damaged")
-	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
+	f.printed.register(fs)
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress on standard error")
-	return onIndex(cmd, noArgs, f.run)
+	return cmd
 }
 
 func (f *checking) run(cmd *cobra.Command, dir string, _ []string) error {
@@ -47,12 +42,7 @@ func (f *checking) run(cmd *cobra.Command, dir string, _ []string) error {
 	if err != nil {
 		return err
 	}
-	if f.asJSON {
-		err = json.NewEncoder(cmd.OutOrStdout()).Encode(found)
-	} else {
-		err = writeChecked(cmd.OutOrStdout(), found)
-	}
-	if err == nil && !found.Sound {
+	if err = f.print(cmd, found, func() string { return checkedText(found) }); err == nil && !found.Sound {
 		err = fmt.Errorf("index %s: %w", dir, errUnsound)
 	}
 	return err
@@ -85,10 +75,10 @@ func (f *checking) progress(stderr io.Writer) (progress func(string, uint64, uin
 // mostFindings of a file are printed for people.
 const mostFindings = 20
 
-func writeChecked(w io.Writer, c *index.Checked) error {
+func checkedText(c *index.Checked) string {
 	out := fmt.Sprintf("scheme   %s\n", c.Scheme)
 	if t := c.Table; t != nil {
-		out += fmt.Sprintf("table    %d documents, %d entries, %s\n", t.Documents, t.Entries, sizeText(uint64(t.Bytes)))
+		out += tableText(t)
 	}
 	if f := c.Filter; f != nil {
 		out += fmt.Sprintf("filter   %s, %d of %d keys\n", sizeText(f.Bytes), f.Items, f.Capacity)
@@ -112,6 +102,5 @@ func writeChecked(w io.Writer, c *index.Checked) error {
 	if c.Sound {
 		out += "sound\n"
 	}
-	_, err := io.WriteString(w, out)
-	return err
+	return out
 }

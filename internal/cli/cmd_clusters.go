@@ -12,61 +12,31 @@ import (
 	"github.com/firstseen/firstseen/internal/report/rows"
 )
 
-const clustersLong = `Group the documents that belong together, from one report of firstseen dedup or several.
-
-A line of a report links a document to an earlier one: the one it copies or, unless
---links duplicates, is related to. Documents that are linked, over others too, are a
-cluster. It is called by the id of its first document. For every document of a
-cluster of two and more there is a line:
-
-  {"id":"page-7","cluster":"page-2","size":3,"verdict":"duplicate"}
-
-The first has the verdict "unique", unless it has a line of its own in the report.
-Several reports, in the order of their runs on one index, are taken as one. Documents
-of one id count as one page, seen several times.
-
-A file whose name ends in .csv or .tsv is a table for spreadsheets; .gz and .zst
-compress. Reports are read twice. For each document in them 45 bytes of memory are
-needed, 80 while they grow.`
-
-const clustersExample = `  # which pages have copies, the largest clusters first
-  firstseen report clusters dups.jsonl | jq -s 'sort_by(-.size)[]' -c
-
-  # as a table
-  firstseen report clusters --out clusters.csv dups.jsonl`
-
 func newClustersCommand() *cobra.Command {
 	var out, pairs string
 	var links clusters.Links
 	least := 0
-	cmd := &cobra.Command{
-		Use:     "clusters REPORT...",
-		Short:   "Group the documents that belong together",
-		Long:    clustersLong,
-		Example: clustersExample,
-		Args:    needReport,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if out == "" && pairs == "" {
-				out = input.Stdin
-			}
-			report, err := openReports(cmd, args, map[string]string{"--out": out, "--pairs": pairs})
-			if err != nil {
+	cmd := command("report-clusters", needReport, func(cmd *cobra.Command, args []string) error {
+		if out == "" && pairs == "" {
+			out = input.Stdin
+		}
+		report, err := openReports(cmd, args, map[string]string{"--out": out, "--pairs": pairs})
+		if err != nil {
+			return err
+		}
+		if out != "" && report.Once() {
+			return usageError{errors.New("clusters: a report is read twice, and one is a pipe: give files")}
+		}
+		if out != "" {
+			if err := writeClusters(cmd, report, out, links, least); err != nil {
 				return err
 			}
-			if out != "" && report.Once() {
-				return usageError{errors.New("clusters: a report is read twice, and one is a pipe: give files")}
-			}
-			if out != "" {
-				if err := writeClusters(cmd, report, out, links, least); err != nil {
-					return err
-				}
-			}
-			if pairs != "" {
-				return writePairs(cmd, report, pairs)
-			}
-			return nil
-		},
-	}
+		}
+		if pairs != "" {
+			return writePairs(cmd, report, pairs)
+		}
+		return nil
+	})
 	fs := cmd.Flags()
 	fs.StringVarP(&out, "out", "o", "", "write the clusters here (default standard output): .csv, .tsv or lines of JSON")
 	fs.StringVar(&pairs, "pairs", "", "write each document with the one that it repeats here")

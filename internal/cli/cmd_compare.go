@@ -30,13 +30,7 @@ type explaining struct {
 
 func newCompareCommand() *cobra.Command {
 	var f explaining
-	cmd := &cobra.Command{
-		Use:     "compare EARLIER LATER | compare --report FILE --line N [INPUT...]",
-		Short:   "Show two texts side by side, how alike they are, and why one is a copy",
-		Long:    compareLong,
-		Example: "  firstseen compare old.txt new.txt\n  firstseen compare --report dups.jsonl --line 1 corpus.jsonl | less",
-		RunE:    f.run,
-	}
+	cmd := command("compare", nil, f.run)
 	fs := cmd.Flags()
 	fs.StringVar(&f.Report, "report", "", "explain a line of this report, whose documents stand in the INPUTs (default the file that the line names)")
 	fs.IntVar(&f.line, "line", 1, "which line of the report, from 1")
@@ -46,8 +40,7 @@ func newCompareCommand() *cobra.Command {
 	fs.BoolVar(&f.asJSON, "json", false, "one JSON object, without the texts")
 	fs.IntVar(&f.width, "width", 0, "columns of both texts together (default those of the terminal, or 120)")
 	fs.BoolVar(&f.whole, "whole", false, "do not fold equal parts")
-	oneOf(fs, &f.color, "color", "mark by colours instead of brackets: auto (on a terminal), always or never",
-		word("auto", "auto"), word("always", "always"), word("never", "never"))
+	oneWord(fs, &f.color, "color", "mark by colours instead of brackets: auto (on a terminal), always or never", "auto", "always", "never")
 	f.formats.register(fs)
 	registerLimits(fs, &f.source, &f.MaxBad)
 	return cmd

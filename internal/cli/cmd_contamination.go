@@ -18,20 +18,6 @@ import (
 	"github.com/firstseen/firstseen/internal/report/rows"
 )
 
-const contaminationLong = `Find the items of evaluations, such as test questions, in pages of training text.
-
-An item stands in a page if half of its words or more do, five in a row each time, and
-eight or more of them in one stretch. Case, punctuation, spaces and line ends do not
-count. The share is the item's, so a short question in a long page is found. Numbers and
-the wording that more than eight items share, such as "Choose the right answer", do not
-count. Items of five to seven words are found whole, between separators; shorter ones are
-not looked for.
-
-The report has a line for each item and page: their ids, file and place of the page, the
-share, and the longest stretch: its words, its place in the page in characters, and its
-text. "repeats" counts further items of the same words. Memory depends on the items alone,
-about 60 bytes a word; pages are read once.`
-
 // contaminationFlags are the choices of firstseen contamination.
 type contaminationFlags struct {
 	options
@@ -41,20 +27,12 @@ type contaminationFlags struct {
 
 func newContaminationCommand() *cobra.Command {
 	var f contaminationFlags
-	cmd := &cobra.Command{
-		Use:   "contamination --items PATH... PAGES...",
-		Short: "Find the questions of evaluations in pages of training text",
-		Long:  contaminationLong,
-		Example: "  firstseen contamination --items evals/ --item-field question -r hits.jsonl crawl/\n" +
-			"  firstseen contamination --items mmlu.parquet --item-field question pages.jsonl.gz | head",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 || len(f.items) == 0 {
-				return usageError{errors.New(`contamination: give the items with --items PATH, and PAGES: files or directories, or "-" for standard input`)}
-			}
-			return nil
-		},
-		RunE: f.run,
-	}
+	cmd := command("contamination", func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 || len(f.items) == 0 {
+			return usageError{errors.New(`contamination: give the items with --items PATH, and PAGES: files or directories, or "-" for standard input`)}
+		}
+		return nil
+	}, f.run)
 	fs := cmd.Flags()
 	fs.StringArrayVar(&f.items, "items", nil, "file or directory with the items to look for; may be given several times")
 	fs.StringVar(&f.itemField, "item-field", "", "field or column with the text of an item, such as question (default that of --text-field)")

@@ -20,22 +20,6 @@ import (
 	"github.com/firstseen/firstseen/internal/report/rows"
 )
 
-const cutLong = `Write the kept documents of a run without passages that stand in earlier ones.
-
-The report is that of firstseen dedup --passages, and the inputs are those of its run, in
-their order: lines of JSON, or Parquet. --remove says which passages go: common ones stand
-in eight documents or more, such as menus and licences, copied ones in fewer. There is no
-default: look at some first with firstseen report show.
-
-A passage is cut from the beginning of its first whole segment to the end of its last, so
-that no word is broken. The earlier document keeps it, and each cut is checked: the words
-must have been met in the earlier document, and that document must be written. If it is
-not among the inputs, the passage is left.
-
---list has a line for each cut: id, place in characters of what is cut, the words cut, the
-earlier document with the place there, and the number of documents that have the passage;
-and a line for each dropped document.`
-
 // cutFlags are the choices of firstseen cut.
 type cutFlags struct {
 	rereading
@@ -52,14 +36,7 @@ type cutFlags struct {
 
 func newCutCommand() *cobra.Command {
 	var f cutFlags
-	cmd := &cobra.Command{
-		Use:   "cut --report REPORT --remove KIND --out FILE INPUT...",
-		Short: "Cut passages that stand in earlier documents out of kept ones",
-		Long:  cutLong,
-		Example: "  firstseen dedup --passages -r passages.jsonl crawl.jsonl\n" +
-			"  firstseen cut --report passages.jsonl --remove common --out cut.jsonl crawl.jsonl",
-		RunE: f.run,
-	}
+	cmd := command("cut", nil, f.run)
 	fs := cmd.Flags()
 	fs.StringVarP(&f.report, "report", "r", "", "report of firstseen dedup --passages over these inputs")
 	fs.StringVar(&f.remove, "remove", "", "passages to cut: common, copied or all")

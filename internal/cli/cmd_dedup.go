@@ -23,34 +23,28 @@ import (
 
 func newDedupCommand() *cobra.Command {
 	var f options
-	cmd := &cobra.Command{
-		Use:        "dedup [flags] INPUT...",
-		Short:      "Find the documents that were seen before, and in which earlier ones",
-		SuggestFor: []string{"deduplicate", "uniq"},
-		Long:       dedupLong + "\n\n" + methodsHelp() + "\n" + exitCodeHelp,
-		Example:    dedupExample,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if f.bulk.given() {
-				return nil
-			}
-			return needInput(cmd, args)
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.bulk.given() {
-				return f.decideBulk(cmd, args)
-			}
-			task, err := f.task(args)
-			if err != nil {
-				return err
-			}
-			tellPassed(task.passed, cmd.ErrOrStderr())
-			task.tellLines(cmd.Context(), cmd.ErrOrStderr())
-			if task.writesNothing() {
-				fmt.Fprintln(cmd.ErrOrStderr(), "firstseen: this run writes nothing and remembers nothing: give --out FILE for what is kept, --report FILE for why the rest is not, or --index DIR to remember it")
-			}
-			return task.derive(cmd, task.run(cmd))
-		},
+	args := func(cmd *cobra.Command, args []string) error {
+		if f.bulk.given() {
+			return nil
+		}
+		return needInput(cmd, args)
 	}
+	cmd := command("dedup", args, func(cmd *cobra.Command, args []string) error {
+		if f.bulk.given() {
+			return f.decideBulk(cmd, args)
+		}
+		task, err := f.task(args)
+		if err != nil {
+			return err
+		}
+		tellPassed(task.passed, cmd.ErrOrStderr())
+		task.tellLines(cmd.Context(), cmd.ErrOrStderr())
+		if task.writesNothing() {
+			fmt.Fprintln(cmd.ErrOrStderr(), "firstseen: this run writes nothing and remembers nothing: give --out FILE for what is kept, --report FILE for why the rest is not, or --index DIR to remember it")
+		}
+		return task.derive(cmd, task.run(cmd))
+	})
+	cmd.SuggestFor = []string{"deduplicate", "uniq"}
 	f.registerDedup(cmd)
 	inSections(cmd)
 	return cmd

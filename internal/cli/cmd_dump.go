@@ -14,41 +14,30 @@ import (
 )
 
 func newDumpCommand() *cobra.Command {
-	var what func(*cobra.Command, *index.Files, *json.Encoder) error
-	cmd := &cobra.Command{
-		Use:     "dump DIR",
-		Short:   "Print the contents of an index, one line of JSON for each document, key or run",
-		Long:    dumpLong,
-		Example: "  firstseen index dump seen/\n  firstseen index dump seen/ --what keys | head",
-	}
-	oneOf(cmd.Flags(), &what, "what", "what to print: documents, keys, runs or batches",
-		word("documents", func(cmd *cobra.Command, f *index.Files, out *json.Encoder) error {
-			return dumpLines(cmd.Context(), out, f.Documents())
-		}),
-		word("keys", func(cmd *cobra.Command, f *index.Files, out *json.Encoder) error {
-			return dumpLines(cmd.Context(), out, f.Keys())
-		}),
-		word("runs", func(cmd *cobra.Command, f *index.Files, out *json.Encoder) error {
-			return dumpLines(cmd.Context(), out, noErrors(f.Runs()))
-		}),
-		word("batches", func(cmd *cobra.Command, f *index.Files, out *json.Encoder) error {
-			return dumpLines(cmd.Context(), out, noErrors(f.Batches()))
-		}))
-	return onIndex(cmd, noArgs, func(cmd *cobra.Command, dir string, _ []string) error { return dump(cmd, dir, what) })
+	what := ""
+	cmd := onIndex("index-dump", noArgs, func(cmd *cobra.Command, dir string, _ []string) error {
+		files, err := openTable(dir, "stores neither documents nor their keys")
+		if err != nil {
+			return err
+		}
+		buffer := bufio.NewWriterSize(cmd.OutOrStdout(), 64<<10)
+		err = dump(cmd.Context(), files, what, visible.NewEncoder(buffer))
+		return errors.Join(flushed(buffer, err), files.Close())
+	})
+	oneWord(cmd.Flags(), &what, "what", "what to print: documents, keys, runs or batches", "documents", "keys", "runs", "batches")
+	return cmd
 }
 
-func dump(cmd *cobra.Command, dir string, write func(*cobra.Command, *index.Files, *json.Encoder) error) error {
-	files, err := openTable(dir, "stores neither documents nor their keys")
-	if err != nil {
-		return err
+func dump(ctx context.Context, files *index.Files, what string, out *json.Encoder) error {
+	switch what {
+	case "keys":
+		return dumpLines(ctx, out, files.Keys())
+	case "runs":
+		return encodeAll(out, files.Runs())
+	case "batches":
+		return encodeAll(out, files.Batches())
 	}
-	defer func() { err = errors.Join(err, files.Close()) }()
-	buffer := bufio.NewWriterSize(cmd.OutOrStdout(), 64<<10)
-	out := visible.NewEncoder(buffer)
-	if err := write(cmd, files, out); err != nil {
-		return err
-	}
-	return buffer.Flush()
+	return dumpLines(ctx, out, files.Documents())
 }
 
 func dumpLines[T any](ctx context.Context, out *json.Encoder, lines iter.Seq2[T, error]) error {
@@ -65,15 +54,4 @@ func dumpLines[T any](ctx context.Context, out *json.Encoder, lines iter.Seq2[T,
 		}
 	}
 	return nil
-}
-
-// noErrors yields the given lines, each without an error.
-func noErrors[T any](lines []T) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		for _, line := range lines {
-			if !yield(line, nil) {
-				return
-			}
-		}
-	}
 }

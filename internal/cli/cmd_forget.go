@@ -42,16 +42,11 @@ type cancelled struct {
 
 func newForgetCommand() *cobra.Command {
 	var f forgetting
-	cmd := &cobra.Command{
-		Use:     "forget DIR [ID...]",
-		Short:   "Take documents back, by id or by batch",
-		Long:    forgetLong,
-		Example: "  firstseen index forget seen/ https://example.org/7\n  firstseen index forget seen/ --from ids.txt\n  firstseen index forget seen/ --batch monday > again.jsonl",
-	}
+	cmd := onIndex("index-forget", nil, f.run)
 	fs := cmd.Flags()
 	fs.StringVar(&f.from, "from", "", "forget the ids in this file too, one a line; - is standard input")
 	fs.StringVar(&f.batch, "batch", "", "forget all documents of this batch, and its name; list first the documents removed for its sake")
-	return onIndex(cmd, nil, f.run)
+	return cmd
 }
 
 func (f *forgetting) run(cmd *cobra.Command, dir string, ids []string) (err error) {
@@ -85,11 +80,12 @@ func (f *forgetting) run(cmd *cobra.Command, dir string, ids []string) (err erro
 
 // newCancelCommand is the earlier name of forget --batch.
 func newCancelCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "cancel DIR NAME", Long: forgetLong, Short: "Take a whole batch back"}
-	return onIndex(cmd, cobra.ExactArgs(1), func(cmd *cobra.Command, dir string, args []string) error {
+	cmd := onIndex("index-forget", cobra.ExactArgs(1), func(cmd *cobra.Command, dir string, args []string) error {
 		f := forgetting{batch: args[0]}
 		return f.run(cmd, dir, nil)
 	})
+	cmd.Use = "cancel DIR NAME"
+	return cmd
 }
 
 // A forgetter takes documents back and names them. It prints its lines when all is durable, unless
@@ -185,4 +181,12 @@ func (w *forgetter) end() error {
 		fmt.Fprintf(w.cmd.ErrOrStderr(), "firstseen: %d of the ids are not in the index\n", w.none)
 	}
 	return w.buffer.Flush()
+}
+
+// noBatch adds the remedy if there is no such batch.
+func noBatch(err error) error {
+	if errors.Is(err, index.ErrNoBatch) {
+		return fmt.Errorf("%w; firstseen index batches lists those there are", err)
+	}
+	return err
 }

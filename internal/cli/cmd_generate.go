@@ -13,29 +13,23 @@ import (
 )
 
 func newGenerateCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "generate DIR",
-		Short:   "Write a man page of each command, and completions of shells, to a folder",
-		Hidden:  true, // for those who make packages
-		Example: "  firstseen generate man/ && man man/firstseen-dedup.1",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			now, err := clock(os.Getenv(epochVariable))
-			if err != nil {
-				return usageError{err}
-			}
-			if err := os.MkdirAll(args[0], 0o777); err != nil {
-				return fmt.Errorf("man pages: %w", err)
-			}
-			root, in := cmd.Root(), func(name string) string { return filepath.Join(args[0], name) }
-			return errors.Join(
-				root.GenBashCompletionFileV2(in("firstseen.bash"), true),
-				root.GenZshCompletionFile(in("_firstseen")),
-				root.GenFishCompletionFile(in("firstseen.fish"), true),
-				writeManPages(root, args[0], now()),
-			)
-		},
-	}
+	cmd := command("generate", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		now, err := clock(os.Getenv(epochVariable))
+		if err != nil {
+			return usageError{err}
+		}
+		if err := os.MkdirAll(args[0], 0o777); err != nil {
+			return fmt.Errorf("man pages: %w", err)
+		}
+		root, in := cmd.Root(), func(name string) string { return filepath.Join(args[0], name) }
+		return errors.Join(
+			root.GenBashCompletionFileV2(in("firstseen.bash"), true),
+			root.GenZshCompletionFile(in("_firstseen")),
+			root.GenFishCompletionFile(in("firstseen.fish"), true),
+			writeManPages(root, args[0], now()),
+		)
+	})
+	cmd.Hidden = true // for those who make packages
 	return cmd
 }
 

@@ -3,66 +3,28 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/pipeline"
+	"github.com/firstseen/firstseen/internal/report"
+	"github.com/firstseen/firstseen/internal/visible"
 )
 
-// group makes a command of commands.
-func group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: use, Short: short, Long: long,
-		Args: knownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(commands...)
-	return cmd
-}
-
 func newIndexCommand() *cobra.Command {
-	return group("index", "Make an index, look at it, and change it", indexLong,
-		newCreateCommand(), newStatsCommand(), newDumpCommand(), newCheckCommand(), newBatchesCommand(),
+	return group("index", newCreateCommand(), newStatsCommand(), newDumpCommand(), newCheckCommand(), newBatchesCommand(),
 		newForgetCommand(), newCompactCommand(), newAbandonCommand(), newExportCommand())
-}
-
-// earlierCommands are the commands under their names in earlier versions.
-func earlierCommands() []*cobra.Command {
-	return []*cobra.Command{
-		earlier("stats", newStatsCommand(), "index stats DIR"),
-		earlier("dump", newDumpCommand(), "index dump DIR"),
-		earlier("check", newCheckCommand(), "index check DIR"),
-		earlier("batches", newBatchesCommand(), "index batches DIR"),
-		earlier("forget", newForgetCommand(), "index forget DIR"),
-		earlier("cancel", newCancelCommand(), "index forget DIR --batch NAME"),
-		earlier("compact", newCompactCommand(), "index compact DIR"),
-		earlier("texts", newReadCommand(), "read"),
-		earlier("show", newShowCommand(), "report show"),
-		earlier("clusters", newClustersCommand(), "report clusters"),
-		newFilterCommand(),
-		gone("eval", "in a checkout, go run ./bench eval measures methods on documents whose copies are known"),
-		earlier("explain", newCompareCommand(), "compare"),
-	}
-}
-
-// newFilterCommand is the earlier group of index export.
-func newFilterCommand() *cobra.Command {
-	cmd := group("filter", "Write the filter of an index for other programs", exportLong,
-		earlier("export", newExportCommand(), "index export DIR FILE"),
-		gone("import", "firstseen dedup --against DIR asks other indexes, and names their documents"))
-	cmd.Hidden = true
-	return cmd
 }
 
 func newCreateCommand() *cobra.Command {
 	var f options
-	cmd := &cobra.Command{
-		Use:     "create DIR",
-		Short:   "Make an empty index, with properties that all its runs share",
-		Long:    createLong,
-		Example: "  firstseen index create seen/ --docs 50M --window 2d\n  firstseen index create near/ --method simhash:distance=2",
-	}
+	cmd := onIndex("index-create", noArgs, func(_ *cobra.Command, dir string, _ []string) error { return f.create(dir) })
 	fs := cmd.Flags()
 	f.method.register(fs, &f.Scheme, &f.Rules.Score)
 	registerPassages(fs, &f.Scheme)
@@ -72,7 +34,7 @@ func newCreateCommand() *cobra.Command {
 	fs.BoolVar(&f.filterOnly, "filter-only", false, "no side table: fixed memory, no earlier document named")
 	registerWindow(fs, &f.Window)
 	f.registerKey(fs)
-	return onIndex(cmd, noArgs, func(_ *cobra.Command, dir string, _ []string) error { return f.create(dir) })
+	return cmd
 }
 
 // create makes an index of the properties that the flags name.
@@ -98,50 +60,234 @@ func (f *options) create(dir string) (err error) {
 	return x.Finish(nil)
 }
 
-func newAbandonCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "abandon DIR",
-		Short:   "Leave an interrupted run unfinished, so that another can begin",
-		Long:    abandonLong,
-		Example: "  firstseen index abandon seen/",
-	}
-	return onIndex(cmd, noArgs, func(cmd *cobra.Command, dir string, _ []string) error { return abandon(cmd, dir) })
+// indexStats is the output of firstseen index stats. The JSON form is a contract.
+type indexStats struct {
+	Scheme string             `json:"scheme"`
+	Table  *index.TableStats  `json:"table"`  // null without a side table
+	Filter *index.FilterState `json:"filter"` // null when it was not saved
+	// Unfinished: a run was interrupted on it, see dedup --help.
+	Unfinished bool `json:"unfinished_run"`
 }
 
-func abandon(cmd *cobra.Command, dir string) (err error) {
-	made, err := index.ReadMade(dir)
-	if err == nil && made == nil {
-		err = fmt.Errorf("%s holds no index that this version can continue", dir)
-	}
+func newStatsCommand() *cobra.Command {
+	var out printed
+	cmd := onIndex("index-stats", noArgs, func(cmd *cobra.Command, dir string, _ []string) error {
+		s, err := readStats(dir)
+		if err != nil {
+			return err
+		}
+		return out.print(cmd, s, s.text)
+	})
+	out.register(cmd.Flags())
+	return cmd
+}
+
+func readStats(dir string) (_ *indexStats, err error) {
+	files, err := index.OpenFiles(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	x, err := index.Open(dir, index.Options{Scheme: made.Scheme, FilterOnly: made.FilterOnly})
-	if err != nil {
-		return err
+	defer func() { err = errors.Join(err, files.Close()) }()
+	s := &indexStats{Scheme: files.Scheme()}
+	if files.Filter != nil {
+		f := index.HeaderState(*files.Filter)
+		s.Filter = &f
 	}
-	defer func() { err = errors.Join(err, x.Close()) }()
+	if files.Table == nil {
+		s.Unfinished = files.Journals
+		return s, nil
+	}
+	t := index.StatsOf(files.Table)
+	s.Table = &t
+	stored, err := files.Table.State(pipeline.LedgerName)
+	s.Unfinished = len(stored) > 0
+	return s, err
+}
+
+func (s *indexStats) text() string {
+	out := fmt.Sprintf("scheme   %s\n", s.Scheme)
+	if t := s.Table; t != nil {
+		out += tableText(t)
+		if t.Forgotten > 0 {
+			out += fmt.Sprintf("forgotten %d of %d documents (%.1f%%); the filter and the disk may have something of them until firstseen index compact\n",
+				t.Forgotten, t.Documents, 100*float64(t.Forgotten)/float64(t.Documents))
+		}
+		if t.Window != nil {
+			out += fmt.Sprintf("window   %v\n", t.Window)
+		}
+	}
+	if f := s.Filter; f != nil {
+		out += fmt.Sprintf("filter   %s, %d of %d keys, %.1f%% of its bits set, false positives 1 in %s a segment\n",
+			sizeText(f.Bytes), f.Items, f.Capacity, 100*f.Fill, report.OneIn(f.Rate))
+	}
+	if s.Unfinished {
+		out += "run      unfinished: run the same command again to finish it or, from a pipe, to go on\n"
+	}
+	return out
+}
+
+func tableText(t *index.TableStats) string {
+	return fmt.Sprintf("table    %d documents, %d entries, %s\n", t.Documents, t.Entries, sizeText(uint64(t.Bytes)))
+}
+
+func newBatchesCommand() *cobra.Command {
+	var out printed
+	cmd := onIndex("index-batches", noArgs, func(cmd *cobra.Command, dir string, _ []string) (err error) {
+		files, err := openTable(dir, "has no batches")
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, files.Close()) }()
+		if out.asJSON {
+			return encodeAll(visible.NewEncoder(cmd.OutOrStdout()), files.Batches())
+		}
+		return writeBatches(cmd.OutOrStdout(), files.Batches())
+	})
+	out.register(cmd.Flags())
+	return cmd
+}
+
+func writeBatches(w io.Writer, batches []index.BatchLine) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "batch\tkept\tforgotten since")
+	for _, b := range batches {
+		fmt.Fprintf(t, "%s\t%d\t%d\n", visible.Line(b.Batch), b.Documents, b.Documents-b.Live)
+	}
+	return t.Flush()
+}
+
+// openTable opens an index to be looked at, and wants it to have a table.
+func openTable(dir, lacks string) (*index.Files, error) {
+	files, err := index.OpenFiles(dir)
+	if err == nil && files.Table == nil {
+		err = errors.Join(fmt.Errorf("index %s: an index without a side table %s", dir, lacks), files.Close())
+	}
+	return files, err
+}
+
+func newCompactCommand() *cobra.Command {
+	var out printed
+	cmd := onIndex("index-compact", noArgs, func(cmd *cobra.Command, dir string, _ []string) (err error) {
+		e, err := index.Edit(dir)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, e.Close()) }()
+		c, err := e.Compact(cmd.Context())
+		if err != nil {
+			return err
+		}
+		return out.print(cmd, c, func() string {
+			return fmt.Sprintf("table    %s, was %s; %d entries, was %d; %d documents live, %d forgotten\n",
+				sizeText(uint64(c.After.Bytes)), sizeText(uint64(c.Before.Bytes)), c.After.Entries, c.Before.Entries,
+				c.After.Live(), c.After.Forgotten)
+		})
+	})
+	out.register(cmd.Flags())
+	return cmd
+}
+
+func newAbandonCommand() *cobra.Command {
+	return onIndex("index-abandon", noArgs, func(cmd *cobra.Command, dir string, _ []string) (err error) {
+		made, err := index.ReadMade(dir)
+		if err == nil && made == nil {
+			err = fmt.Errorf("%s holds no index that this version can continue", dir)
+		}
+		if err != nil {
+			return err
+		}
+		x, err := index.Open(dir, index.Options{Scheme: made.Scheme, FilterOnly: made.FilterOnly})
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, x.Close()) }()
+		return abandon(x, dir, cmd.ErrOrStderr())
+	})
+}
+
+func abandon(x *index.Index, dir string, stderr io.Writer) error {
 	ledger, err := pipeline.OpenLedger(x, &pipeline.Job{})
 	if err != nil {
 		return err
 	}
 	if ledger.Unfinished() == nil {
-		return noInterrupted(x, dir)
+		started, err := x.Started()
+		switch {
+		case err != nil:
+			return err
+		case started != nil:
+			return fmt.Errorf("index %s: a run on it was interrupted before its first checkpoint: nothing of it is remembered, so there is nothing to abandon, and any command can run", dir)
+		}
+		return fmt.Errorf("index %s has no interrupted run", dir)
 	}
-	if err := giveUp(ledger, cmd.ErrOrStderr()); err != nil {
+	if err := giveUp(ledger, stderr); err != nil {
 		return err
 	}
 	return x.Finish(map[string][]byte{pipeline.LedgerName: nil})
 }
 
-// noInterrupted returns the error for an index without a run to abandon.
-func noInterrupted(x *index.Index, dir string) error {
-	started, err := x.Started()
-	switch {
-	case err != nil:
-		return err
-	case started != nil:
-		return fmt.Errorf("index %s: a run on it was interrupted before its first checkpoint: nothing of it is remembered, so there is nothing to abandon, and any command can run", dir)
-	}
-	return fmt.Errorf("index %s has no interrupted run", dir)
+func newExportCommand() *cobra.Command {
+	return onIndex("index-export", nil, func(cmd *cobra.Command, dir string, args []string) error {
+		if len(args) != 1 {
+			return usageError{errors.New(`index export: give one FILE, or "-" for standard output`)}
+		}
+		if err := checkEnding("index export", args[0], holdsFilter); err != nil {
+			return usageError{err}
+		}
+		return exportFilter(cmd, dir, args[0])
+	})
 }
+
+func exportFilter(cmd *cobra.Command, dir, name string) (err error) {
+	if err := output.CheckOutputs(nil, dir, name); err != nil {
+		return err
+	}
+	scheme := ""
+	export := func(w io.Writer) error {
+		scheme, err = index.Export(dir, w)
+		return err
+	}
+	if name == input.Stdin {
+		err = export(cmd.OutOrStdout())
+	} else {
+		err = writeOutput(cmd, func() (*output.Writer, error) { return output.CreatePlain(name) }, export)
+	}
+	key, keyErr := index.ReadKey(dir)
+	if err == nil {
+		fmt.Fprintln(cmd.ErrOrStderr(), "firstseen: the keys are made by the scheme", scheme)
+		if key != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: index %s has a key: its keys compare with those of no other index\n", dir)
+		}
+	}
+	return errors.Join(err, keyErr)
+}
+
+// onIndex returns a command on the index that its first argument names. In earlier versions
+// --index named it; the flag serves the environment and --config, too.
+func onIndex(name string, args cobra.PositionalArgs, run func(cmd *cobra.Command, dir string, args []string) error) *cobra.Command {
+	dir := ""
+	cmd := command(name, nil, func(cmd *cobra.Command, rest []string) error {
+		if dir == "" && (len(rest) == 0 || rest[0] == "") {
+			return usageError{fmt.Errorf("%s: give the folder of the index: %s", shortPath(cmd), cmd.UseLine())}
+		}
+		tooMany := args != nil && args(cmd, rest) != nil
+		if dir == "" || len(rest) > 0 && (tooMany || index.Exists(rest[0])) { // the environment may name another
+			dir, rest = rest[0], rest[1:]
+		}
+		if err := isFolder(dir); err != nil {
+			return err
+		}
+		if args != nil {
+			if err := args(cmd, rest); err != nil {
+				return err
+			}
+		}
+		return run(cmd, dir, rest)
+	})
+	cmd.Flags().StringVar(&dir, "index", "", "directory of the index")
+	hide(cmd.Flags(), "index")
+	return cmd
+}
+
+// shortPath returns the name of a command without the program's.
+func shortPath(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "firstseen ") }

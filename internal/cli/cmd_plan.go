@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -68,26 +67,17 @@ type sample struct {
 
 func newPlanCommand() *cobra.Command {
 	var f options
-	cmd := &cobra.Command{
-		Use:     "plan [--docs N] [INPUT...]",
-		Short:   "Tell what memory, disk and time a run will take",
-		Long:    planLong,
-		Example: "  firstseen plan --docs 10M\n  firstseen plan --memory 1GiB crawl/",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := f.foresee(args)
-			if err != nil {
-				return usageError{err}
-			}
-			c, err := p.forecast(cmd)
-			if err != nil {
-				return err
-			}
-			if f.asJSON {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(c)
-			}
-			return c.writeText(cmd.OutOrStdout(), p.Workers)
-		},
-	}
+	cmd := command("plan", nil, func(cmd *cobra.Command, args []string) error {
+		p, err := f.foresee(args)
+		if err != nil {
+			return usageError{err}
+		}
+		c, err := p.forecast(cmd)
+		if err != nil {
+			return err
+		}
+		return f.print(cmd, c, func() string { return c.text(p.Workers) })
+	})
 	fs := cmd.Flags()
 	fs.StringVar(&f.docs, "docs", "", "number of documents, such as 10M")
 	fs.StringVar(&f.memory, "memory", "", "size of the filter, such as 1GiB (default: as large as the documents need)")
@@ -98,7 +88,7 @@ func newPlanCommand() *cobra.Command {
 	fs.Lookup("jobs").DefValue = "all" // the same help on any machine
 	f.formats.register(fs)
 	registerLimits(fs, &f.source, &f.MaxBad)
-	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
+	f.printed.register(fs)
 	return cmd
 }
 
@@ -323,7 +313,7 @@ func (m *sample) total() (uint64, error) {
 	return uint64(math.Round(float64(m.Documents) * max(1, float64(m.OfStored)/float64(m.Stored)))), nil
 }
 
-func (c *forecast) writeText(w io.Writer, jobs int) error {
+func (c *forecast) text(jobs int) string {
 	origin := "assumed; name inputs to have them measured"
 	if c.Sample != nil {
 		origin = fmt.Sprintf("measured on %d documents, of which %d were duplicates", c.Sample.Documents, c.Sample.Removed)
@@ -350,6 +340,5 @@ func (c *forecast) writeText(w io.Writer, jobs int) error {
 		out += fmt.Sprintf("time        %s with -j %d, at %s documents/s as measured\n",
 			time.Duration(c.Seconds*float64(time.Second)).Round(time.Second), jobs, countText(c.Sample.DocsASecond))
 	}
-	_, err := io.WriteString(w, out)
-	return err
+	return out
 }

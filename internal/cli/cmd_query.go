@@ -22,12 +22,7 @@ import (
 
 func newQueryCommand() *cobra.Command {
 	var f options
-	cmd := &cobra.Command{
-		Use:     "query DIR [INPUT...]",
-		Short:   "Ask an index about documents, without adding them",
-		Long:    queryLong,
-		Example: "  firstseen query seen/ < doc.jsonl\n  firstseen query seen/ --text article.txt\n  firstseen query seen/ --id https://example.org/7",
-	}
+	cmd := onIndex("query", nil, f.query)
 	fs := cmd.Flags()
 	fs.BoolVar(&f.plain, "text", false, "each INPUT is one plain text, not JSON lines")
 	fs.BoolVar(&f.ids, "id", false, "each INPUT is the id of a document: show its stored data")
@@ -35,7 +30,7 @@ func newQueryCommand() *cobra.Command {
 	registerScore(fs, &f.Rules.Score)
 	f.formats.register(fs)
 	registerLimits(fs, &f.source, &f.MaxBad)
-	return onIndex(cmd, nil, f.query)
+	return cmd
 }
 
 func (f *options) query(cmd *cobra.Command, dir string, args []string) (err error) {

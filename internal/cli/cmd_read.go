@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -15,14 +14,7 @@ import (
 
 func newReadCommand() *cobra.Command {
 	var f options
-	cmd := &cobra.Command{
-		Use:     "read INPUT...",
-		Short:   "Print the documents of inputs as dedup sees them: id, text and place",
-		Long:    readLong,
-		Example: "  firstseen read crawl.warc.gz | head -3",
-		Args:    needInput,
-		RunE:    f.texts,
-	}
+	cmd := command("read", needInput, f.texts)
 	fs := cmd.Flags()
 	f.formats.register(fs)
 	registerLimits(fs, &f.source, &f.MaxBad)
@@ -55,14 +47,6 @@ func (f *options) texts(cmd *cobra.Command, args []string) error {
 		return lines.Encode(line)
 	})
 	return flushed(out, err)
-}
-
-// flushed hands on the rest of an output, and adds its error to that of the work before.
-func flushed(out *bufio.Writer, err error) error {
-	if flushErr := out.Flush(); !errors.Is(err, flushErr) { // else it was reported already
-		err = errors.Join(err, flushErr)
-	}
-	return err
 }
 
 // needInput refuses a command without inputs.

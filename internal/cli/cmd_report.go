@@ -16,8 +16,7 @@ import (
 )
 
 func newReportCommand() *cobra.Command {
-	return group("report", "Show a report, and make other files of it", reportLong,
-		newShowCommand(), newClustersCommand(), newPairsCommand(), newAttributesCommand(), newKeptCommand(), newApplyCommand())
+	return group("report", newShowCommand(), newClustersCommand(), newPairsCommand(), newAttributesCommand(), newKeptCommand(), newApplyCommand())
 }
 
 // needReport refuses a command without reports.
@@ -30,20 +29,13 @@ func needReport(cmd *cobra.Command, args []string) error {
 
 func newPairsCommand() *cobra.Command {
 	out := ""
-	cmd := &cobra.Command{
-		Use:     "pairs REPORT...",
-		Short:   "Write each document with the one that it repeats",
-		Long:    pairsLong,
-		Example: "  firstseen report pairs --out pairs.csv dups.jsonl",
-		Args:    needReport,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			report, err := openReports(cmd, args, map[string]string{"--out": out})
-			if err != nil {
-				return err
-			}
-			return writePairs(cmd, report, out)
-		},
-	}
+	cmd := command("report-pairs", needReport, func(cmd *cobra.Command, args []string) error {
+		report, err := openReports(cmd, args, map[string]string{"--out": out})
+		if err != nil {
+			return err
+		}
+		return writePairs(cmd, report, out)
+	})
 	cmd.Flags().StringVarP(&out, "out", "o", input.Stdin, "write the pairs here: .csv, .tsv or lines of JSON; - is standard output")
 	return cmd
 }
@@ -106,22 +98,16 @@ func (r *rereading) open(cmd *cobra.Command, args []string) (err error) {
 
 func newAttributesCommand() *cobra.Command {
 	var r rereading
-	cmd := &cobra.Command{
-		Use:     "attributes REPORT INPUT... --out DIR",
-		Short:   "Write attributes as dolma has them, a file for each input",
-		Long:    attributesLong,
-		Example: "  firstseen dedup --spans --report dups.jsonl documents/\n  firstseen report attributes dups.jsonl documents/ --out attributes/",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := r.open(cmd, args); err != nil {
-				return err
-			}
-			names, err := attributeNames(r.Out, args[1:], r.Inputs)
-			if err != nil {
-				return err
-			}
-			return writeAttributes(cmd, r.documents(), names, r.report, r.Out)
-		},
-	}
+	cmd := command("report-attributes", nil, func(cmd *cobra.Command, args []string) error {
+		if err := r.open(cmd, args); err != nil {
+			return err
+		}
+		names, err := attributeNames(r.Out, args[1:], r.Inputs)
+		if err != nil {
+			return err
+		}
+		return writeAttributes(cmd, r.documents(), names, r.report, r.Out)
+	})
 	r.register(cmd, "write the tree of attributes below this folder")
 	return cmd
 }
@@ -151,27 +137,21 @@ func writeAttributes(cmd *cobra.Command, source *corpus.Source, names []string, 
 
 func newKeptCommand() *cobra.Command {
 	var r rereading
-	cmd := &cobra.Command{
-		Use:     "kept REPORT INPUT... --out FILE",
-		Short:   "List the kept files of inputs that are a document each",
-		Long:    keptLong,
-		Example: "  firstseen dedup --format html --report dups.jsonl pages/\n  firstseen report kept --format html dups.jsonl pages/ --out kept.txt",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := r.open(cmd, args); err != nil {
-				return err
-			}
-			if err := checkEnding("--out", r.Out, holdsText); err != nil {
-				return usageError{err}
-			}
-			if err := r.areDocuments(); err != nil {
-				return err
-			}
-			if err := output.CheckOutputs(r.Inputs, "", r.Out); err != nil {
-				return usageError{err}
-			}
-			return writeKept(cmd, r.documents(), r.Inputs, r.report, r.Others, r.Out)
-		},
-	}
+	cmd := command("report-kept", nil, func(cmd *cobra.Command, args []string) error {
+		if err := r.open(cmd, args); err != nil {
+			return err
+		}
+		if err := checkEnding("--out", r.Out, holdsText); err != nil {
+			return usageError{err}
+		}
+		if err := r.areDocuments(); err != nil {
+			return err
+		}
+		if err := output.CheckOutputs(r.Inputs, "", r.Out); err != nil {
+			return usageError{err}
+		}
+		return writeKept(cmd, r.documents(), r.Inputs, r.report, r.Others, r.Out)
+	})
 	r.register(cmd, "write the names here, one a line; - is standard output")
 	registerKeep(cmd.Flags(), &r.Others, "the files to list: originals, or duplicates, the removed ones")
 	return cmd

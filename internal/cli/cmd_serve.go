@@ -31,14 +31,7 @@ type serving struct {
 
 func newServeCommand() *cobra.Command {
 	var f serving
-	cmd := &cobra.Command{
-		Use:     "serve --index DIR --listen ADDRESS",
-		Short:   "Answer many crawlers from one index",
-		Long:    serveLong + "\n\n" + exitCodeHelp,
-		Example: serveExample,
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
-	}
+	cmd := command("serve", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return f.run(cmd) })
 	fs := cmd.Flags()
 	fs.StringArrayVar(&f.listen, "listen", nil, "answer HTTP at this `address`: unix:PATH or HOST:PORT; may be given several times")
 	fs.StringArrayVar(&f.lines, "lines", nil, "answer lines of JSON at this `address`, unix:PATH: a line in, the line with its verdict out")

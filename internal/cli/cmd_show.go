@@ -19,25 +19,6 @@ import (
 	"github.com/firstseen/firstseen/internal/report/show"
 )
 
-const showLong = `Show a report of firstseen dedup: the number of documents by verdict, the spread of
-scores, the documents and sites copied most and by whom, the inputs that lose most,
-and examples with what they share, as the report quotes it. Look first at the examples
-removed on the least evidence. Other examples come from all over the report: they
-differ in verdict, score, folder and file.
-
-The result is a text for a terminal or a file. --html writes it as one page for a
-browser, which needs nothing else, and --json as JSON. With --input, the inputs of the
-run are read too: the page then shows both texts of an example, and marks what differs
-in their first 64 KiB. A source from an earlier run is not among the inputs: its
-example shows the quotes alone. The totals count unique documents and bytes then.
-
-Sites are those of ids that are URLs. Memory does not grow with reports, and counts that
-are no longer exact beyond 65,536 different values are marked with ≤.`
-
-const showExample = `  firstseen report show dups.jsonl
-  firstseen report show --html dups.html dups-*.jsonl.gz
-  firstseen report show --html dups.html --input documents/ dups.jsonl`
-
 // showing are the flags of firstseen report show.
 type showing struct {
 	options
@@ -47,25 +28,18 @@ type showing struct {
 
 func newShowCommand() *cobra.Command {
 	var s showing
-	cmd := &cobra.Command{
-		Use:     "show REPORT...",
-		Short:   "Show a report as text or as a page",
-		Long:    showLong,
-		Example: showExample,
-		Args:    needReport,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if s.asJSON && s.page != "" {
-				return usageError{errors.New("show: --html and --json are two forms: give one")}
-			}
-			if err := checkEnding("--html", s.page, holdsHTML); err != nil {
-				return usageError{err}
-			}
-			return s.show(cmd, args)
-		},
-	}
+	cmd := command("report-show", needReport, func(cmd *cobra.Command, args []string) error {
+		if s.asJSON && s.page != "" {
+			return usageError{errors.New("show: --html and --json are two forms: give one")}
+		}
+		if err := checkEnding("--html", s.page, holdsHTML); err != nil {
+			return usageError{err}
+		}
+		return s.show(cmd, args)
+	})
 	fs := cmd.Flags()
 	fs.StringVar(&s.page, "html", "", "write one self-contained page of HTML here; - is standard output")
-	fs.BoolVar(&s.asJSON, "json", false, "print JSON")
+	s.printed.register(fs)
 	fs.StringArrayVar(&s.inputs, "input", nil, "read this input of the run too, for totals and whole texts; repeat it for each, in the order of the run")
 	s.registerReading(fs)
 	registerLimits(fs, &s.source, &s.MaxBad)

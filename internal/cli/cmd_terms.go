@@ -16,15 +16,6 @@ import (
 	"github.com/firstseen/firstseen/index"
 )
 
-const termsLong = `Count in how many documents each term stands, for --method imatch and simhash.
-
-A term is a word, or two Chinese or Japanese characters side by side. The
-table has the terms that stand in at least two documents (--min-docs), and at most
-4 million: of more the rarest are forgotten, and it is said by how many documents a
-count may be too low. Any collection of the same kind of texts will do, some ten
-thousand documents of it; the table need not be made of the documents that are
-judged. Memory stays below 500 MiB.`
-
 // termsTold is the output of firstseen terms. The JSON form is a contract.
 type termsTold struct {
 	Documents uint32 `json:"documents"`
@@ -37,22 +28,15 @@ type termsTold struct {
 func newTermsCommand() *cobra.Command {
 	var f options
 	least := 0
-	cmd := &cobra.Command{
-		Use:     "terms INPUT... --out FILE",
-		Short:   "Count in how many documents terms stand, for methods that weigh them",
-		Long:    termsLong,
-		Example: "  firstseen terms --out terms.fst crawl/*.jsonl.gz\n  firstseen dedup --method imatch:terms=terms.fst --out kept.jsonl crawl/*.jsonl.gz",
-		Args:    needInput,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.Out == "" || f.Out == input.Stdin {
-				return usageError{errors.New("terms: give the file of the table with --out FILE")}
-			}
-			if err := checkEnding("--out", f.Out, holdsTerms); err != nil {
-				return usageError{err}
-			}
-			return f.countTerms(cmd, args, uint32(least))
-		},
-	}
+	cmd := command("terms", needInput, func(cmd *cobra.Command, args []string) error {
+		if f.Out == "" || f.Out == input.Stdin {
+			return usageError{errors.New("terms: give the file of the table with --out FILE")}
+		}
+		if err := checkEnding("--out", f.Out, holdsTerms); err != nil {
+			return usageError{err}
+		}
+		return f.countTerms(cmd, args, uint32(least))
+	})
 	fs := cmd.Flags()
 	fs.StringVar(&f.Out, "out", "", "write the table here; it is replaced when all is counted")
 	fs.IntVar(&least, "min-docs", 2, "leave out terms that stand in fewer documents")

@@ -194,6 +194,15 @@ func oneOf[T any](fs *pflag.FlagSet, to *T, name, usage string, words ...choiceW
 	fs.Var(&choice[T]{to: to, given: words[0].text, words: words}, name, usage)
 }
 
+// oneWord registers a flag that takes one of a few words, which are its values.
+func oneWord(fs *pflag.FlagSet, to *string, name, usage string, words ...string) {
+	var choices []choiceWord[string]
+	for _, w := range words {
+		choices = append(choices, word(w, w))
+	}
+	oneOf(fs, to, name, usage, choices...)
+}
+
 // Set takes a word.
 func (c *choice[T]) Set(text string) error {
 	for _, w := range c.words {

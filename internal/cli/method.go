@@ -56,7 +56,7 @@ func methodsHelp() string {
 		}
 		help += fmt.Sprintf("  %-8s  %s;\n            %s; score: %s\n", m.Name, m.Help, threshold, m.Score)
 	}
-	return help
+	return strings.TrimSuffix(help, "\n")
 }
 
 // complete adds the method and its settings to a scheme that has the others. dir is the index, ""

@@ -17,6 +17,7 @@ import (
 // run set the fields of its job. A check makes a task of them, and nothing behind it sees a flag.
 type options struct {
 	pipeline.Job // some of its fields
+	printed
 
 	// Copies.
 	method methodFlags
@@ -42,7 +43,7 @@ type options struct {
 	// Outputs.
 	outDir, summary string
 	split           splitFlag
-	asJSON, quiet   bool
+	quiet           bool
 	derived         derived
 
 	// Work.

@@ -21,7 +21,7 @@ func TestReference(t *testing.T) {
 	b.WriteString("# Commands\n\nMade of the help by `go test ./internal/cli -run TestReference -update`. Every flag can come\n" +
 		"from the environment (`FIRSTSEEN_MAX_BAD`) and from a file (`--config FILE`) too.\n")
 	root := newRoot(new([]string))
-	b.WriteString("\n" + indented(exitCodeHelp) + "\n")
+	b.WriteString("\n" + indented(helpText("exits")) + "\n")
 	writeReference(&b, root, root.Commands()[slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == "dedup" })])
 	page := b.String()
 	if *update {
@@ -40,7 +40,7 @@ func writeReference(b *strings.Builder, cmd, dedup *cobra.Command) {
 		if sub.Hidden || sub.Name() == "help" {
 			continue
 		}
-		fmt.Fprintf(b, "\n## %s\n\n    %s\n\n%s\n", sub.CommandPath(), sub.UseLine(), strings.TrimSpace(indented(cmp.Or(strings.TrimSuffix(sub.Long, exitCodeHelp), sub.Short+"."))))
+		fmt.Fprintf(b, "\n## %s\n\n    %s\n\n%s\n", sub.CommandPath(), sub.UseLine(), strings.TrimSpace(indented(cmp.Or(strings.TrimSuffix(sub.Long, helpText("exits")), sub.Short+"."))))
 		sub.InitDefaultHelpFlag()
 		section := ""
 		var alike []string

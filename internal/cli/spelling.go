@@ -8,8 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/firstseen/firstseen/index"
 )
 
 // goneIn is the version that drops the spellings of earlier versions.
@@ -264,32 +262,25 @@ func gone(name, instead string) *cobra.Command {
 	}
 }
 
-// onIndex makes a command work on the index that its first argument names. In earlier versions
-// --index named it; the flag serves the environment and --config, too.
-func onIndex(cmd *cobra.Command, args cobra.PositionalArgs, run func(cmd *cobra.Command, dir string, args []string) error) *cobra.Command {
-	dir := ""
-	cmd.Flags().StringVar(&dir, "index", "", "directory of the index")
-	_ = cmd.Flags().MarkHidden("index") // fails for unknown names only
-	cmd.RunE = func(cmd *cobra.Command, rest []string) error {
-		if dir == "" && (len(rest) == 0 || rest[0] == "") {
-			return usageError{fmt.Errorf("%s: give the folder of the index: %s", shortPath(cmd), cmd.UseLine())}
-		}
-		tooMany := args != nil && args(cmd, rest) != nil
-		if dir == "" || len(rest) > 0 && (tooMany || index.Exists(rest[0])) { // the environment may name another
-			dir, rest = rest[0], rest[1:]
-		}
-		if err := isFolder(dir); err != nil {
-			return err
-		}
-		if args != nil {
-			if err := args(cmd, rest); err != nil {
-				return err
-			}
-		}
-		return run(cmd, dir, rest)
+// earlierCommands are the commands under their names in earlier versions.
+func earlierCommands() []*cobra.Command {
+	filter := group("index-export",
+		earlier("export", newExportCommand(), "index export DIR FILE"),
+		gone("import", "firstseen dedup --against DIR asks other indexes, and names their documents"))
+	filter.Use, filter.Hidden = "filter", true
+	return []*cobra.Command{
+		filter,
+		earlier("stats", newStatsCommand(), "index stats DIR"),
+		earlier("dump", newDumpCommand(), "index dump DIR"),
+		earlier("check", newCheckCommand(), "index check DIR"),
+		earlier("batches", newBatchesCommand(), "index batches DIR"),
+		earlier("forget", newForgetCommand(), "index forget DIR"),
+		earlier("cancel", newCancelCommand(), "index forget DIR --batch NAME"),
+		earlier("compact", newCompactCommand(), "index compact DIR"),
+		earlier("texts", newReadCommand(), "read"),
+		earlier("show", newShowCommand(), "report show"),
+		earlier("clusters", newClustersCommand(), "report clusters"),
+		earlier("explain", newCompareCommand(), "compare"),
+		gone("eval", "in a checkout, go run ./bench eval measures methods on documents whose copies are known"),
 	}
-	return cmd
 }
-
-// shortPath returns the name of a command without the program's.
-func shortPath(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "firstseen ") }

@@ -3,10 +3,8 @@ package cli
 import (
 	"cmp"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -258,12 +256,4 @@ func writeSummary(w *output.Writer, s *report.Summary) error {
 		return err
 	}
 	return w.Close()
-}
-
-// encodeIndented writes a value as JSON for people.
-func encodeIndented(w io.Writer, value any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(value)
 }

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/internal/visible"
+)
+
+// printed is how a command prints its result: as text or as JSON.
+type printed struct{ asJSON bool }
+
+func (p *printed) register(fs *pflag.FlagSet) { fs.BoolVar(&p.asJSON, "json", false, "print JSON") }
+
+// print prints a value as a line of JSON, or else the text made of it.
+func (p *printed) print(cmd *cobra.Command, value any, text func() string) error {
+	if p.asJSON {
+		return visible.NewEncoder(cmd.OutOrStdout()).Encode(value)
+	}
+	_, err := io.WriteString(cmd.OutOrStdout(), text())
+	return err
+}
+
+// encodeAll writes each value as a line.
+func encodeAll[T any](out *json.Encoder, values []T) error {
+	for _, v := range values {
+		if err := out.Encode(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// encodeIndented writes a value as JSON for people.
+func encodeIndented(w io.Writer, value any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(value)
+}
+
+// flushed hands on the rest of an output, and adds its error to that of the work before.
+func flushed(out *bufio.Writer, err error) error {
+	if flushErr := out.Flush(); !errors.Is(err, flushErr) { // else it was reported already
+		err = errors.Join(err, flushErr)
+	}
+	return err
+}
+
+// writeOutput writes an output, which gets its name at the end. It writes through links, pipes and
+// devices, and replaces nothing but a whole file.
+func writeOutput(cmd *cobra.Command, create func() (*output.Writer, error), write func(io.Writer) error) (err error) {
+	w, err := opened(cmd.Context(), create)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Discard()) }()
+	tellAside(cmd.ErrOrStderr(), w)
+	if err := write(recordWriter{w}); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// recordWriter writes bytes to an output, a record each time.
+type recordWriter struct{ to *output.Writer }
+
+func (w recordWriter) Write(p []byte) (int, error) { return len(p), w.to.WriteRecord(p) }
