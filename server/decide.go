@@ -35,7 +35,9 @@ func (s *Service) extract(docs []*document) {
 
 // see decides the documents of a request as one block, in their order, and sets their answers.
 func (s *Service) see(r *request) error {
-	s.extract(r.docs)
+	if s.cfg.Log == nil || r.check {
+		s.extract(r.docs)
+	}
 	return s.do(r)
 }
 
@@ -46,6 +48,9 @@ func (s *Service) do(r *request) error {
 	case <-s.closing:
 		return ErrClosed
 	default:
+	}
+	if s.cfg.Log != nil {
+		return s.order(r)
 	}
 	select {
 	case s.queue <- r:
@@ -226,6 +231,9 @@ func (s *Service) Close() error {
 	s.Drain()
 	close(s.closing)
 	<-s.stopped
+	if s.cfg.Log != nil {
+		return s.cfg.Log.Close()
+	}
 	if s.err != nil {
 		return errors.Join(s.err, s.rec.close())
 	}

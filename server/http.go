@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
@@ -37,6 +38,7 @@ func (s *Service) routes() map[string]http.HandlerFunc {
 		"GET /v1/documents/{id}":         s.serveDocument,
 		"DELETE /v1/documents/{id}":      s.serveForget,
 		"POST /v1/batches/{name}/cancel": s.serveCancel,
+		"GET /v1/verdicts/{offset}":      s.serveVerdict,
 		"GET /v1/stats":                  s.serveStats,
 		"GET /metrics":                   s.serveMetrics,
 		"GET /livez":                     s.serveLive,
@@ -95,6 +97,8 @@ func failDeciding(w http.ResponseWriter, err error) {
 		err = fmt.Errorf("%w: start the server again with --on-full grow, or with more --docs or --memory", err)
 	case errors.Is(err, index.ErrNoBatch):
 		status = http.StatusNotFound
+	default:
+		status = cmp.Or(statusOf(err), status)
 	}
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
@@ -219,10 +223,15 @@ func (s *Service) serveCancel(w http.ResponseWriter, r *http.Request) {
 
 func (s *Service) serveTakeBack(w http.ResponseWriter, kind byte, id string) {
 	var answer json.RawMessage
-	err := s.do(&request{task: func() (err error) {
-		answer, err = s.takeBack(kind, id)
-		return err
-	}})
+	var err error
+	if s.cfg.Log != nil {
+		answer, err = s.appendTaking(kind, id)
+	} else {
+		err = s.do(&request{task: func() (err error) {
+			answer, err = s.takeBack(kind, id)
+			return err
+		}})
+	}
 	if err != nil {
 		failDeciding(w, err)
 		return
@@ -267,9 +276,14 @@ func (s *Service) serveReady(w http.ResponseWriter, r *http.Request) {
 	select {
 	case <-s.draining:
 		http.Error(w, "the server is going down", http.StatusServiceUnavailable)
+		return
 	default:
-		s.serveLive(w, r)
 	}
+	if s.cfg.Log != nil && s.cfg.Log.Behind() {
+		http.Error(w, "records that were in the log at the start are not decided yet", http.StatusServiceUnavailable)
+		return
+	}
+	s.serveLive(w, r)
 }
 
 // answerLine is a line of the pipe protocol: the line with its answer in one more field.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
@@ -142,7 +143,7 @@ func (s *Service) seePatiently(docs []*document) error {
 	s.extract(docs)
 	for {
 		err := s.do(&request{docs: docs})
-		if !errors.Is(err, ErrBusy) {
+		if !errors.Is(err, ErrBusy) && !errors.Is(err, apply.ErrLater) {
 			return err
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -31,6 +31,9 @@ type Config struct {
 	// to close.
 	Index *index.Index
 	Dir   string
+	// Log, if set, decides in place of the journal of this server. Close closes it. Of Policy only Now
+	// is used then, for arrivals.
+	Log Log
 	// Policy judges the documents. Open sets Now, Flush and, if it is 0, CheckpointBytes.
 	Policy index.Policy
 	Fields jsonl.Fields // of documents in JSON
@@ -116,6 +119,10 @@ func Open(cfg Config) (_ *Service, err error) {
 		s.extractors <- e
 	}
 	s.steps = apply.Applier{Index: cfg.Index, Done: s.record, Decided: s.count.decided}
+	if cfg.Log != nil {
+		s.openLog()
+		return s, nil
+	}
 	p := cfg.Policy
 	p.Now, p.Flush = s.steps.Now, s.flush
 	s.steps.Arrive(cfg.Policy.Now().UnixNano())
