@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/firstseen/firstseen/index"
@@ -27,6 +28,7 @@ type serving struct {
 	lines     []string
 	tokenFile string
 	config    server.Config
+	log       logFlags
 }
 
 func newServeCommand() *cobra.Command {
@@ -39,6 +41,13 @@ func newServeCommand() *cobra.Command {
 	fs.Var(&byteSize[int64]{&f.config.MaxBody, 1, 1 << 30}, "max-body", "most bytes of a request, or of a line (default 16MiB)")
 	fs.IntVar(&f.config.MaxDocuments, "max-documents", 1000, "most documents of a request")
 	fs.IntVar(&f.config.Waiting, "waiting", 32, "most requests in memory at a time; to others the answer is 429")
+	f.log.register(fs, "log")
+	f.registerDeciding(fs)
+	return cmd
+}
+
+// registerDeciding registers the flags of the index and of the decisions.
+func (f *serving) registerDeciding(fs *pflag.FlagSet) {
 	fs.StringVar(&f.index, "index", "", "`folder` of the index; a new one is made")
 	fs.StringVar(&f.docs, "docs", "", "size the filter for this `number` of documents, such as 10M (default 1M; it grows when full)")
 	fs.StringVar(&f.memory, "memory", "", "size the filter by memory in `bytes`, such as 1GiB (10.5 million documents)")
@@ -52,7 +61,6 @@ func newServeCommand() *cobra.Command {
 	fs.StringVar(&f.config.Fields.ID, "id-field", "id", "field with the id")
 	fs.IntVarP(&f.Workers, "jobs", "j", runtime.NumCPU(), "processors to use")
 	fs.Lookup("jobs").DefValue = "all" // the same help on any machine
-	return cmd
 }
 
 // task checks the flags.
@@ -87,6 +95,9 @@ func (f *serving) task() (*task, error) {
 }
 
 func (f *serving) run(cmd *cobra.Command) (err error) {
+	if f.log.topic != "" || f.log.follows {
+		return f.runLog(cmd)
+	}
 	t, err := f.task()
 	if err != nil {
 		return err
@@ -100,12 +111,8 @@ func (f *serving) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
-	ledger, err := pipeline.OpenLedger(x, &pipeline.Job{})
-	if err != nil {
+	if err := f.checkFinished(x); err != nil {
 		return err
-	}
-	if u := ledger.Unfinished(); u != nil && !u.Gone {
-		return fmt.Errorf("index %s: a run on it was interrupted; run its command again to finish it, or leave it with firstseen index abandon %s", f.index, f.index)
 	}
 	f.config.Index, f.config.Dir, f.config.Workers = x, f.index, checkJobs(f.Workers, cmd.ErrOrStderr())
 	f.config.Policy = index.Policy{Rules: t.Rules, Now: t.Now, OnFull: t.OnFull, Window: t.Window.Seconds}
@@ -114,6 +121,18 @@ func (f *serving) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	return f.answer(cmd.Context(), cmd.ErrOrStderr(), s, token)
+}
+
+// checkFinished refuses an index on which a run over files was interrupted.
+func (f *serving) checkFinished(x *index.Index) error {
+	ledger, err := pipeline.OpenLedger(x, &pipeline.Job{})
+	if err != nil {
+		return err
+	}
+	if u := ledger.Unfinished(); u != nil && !u.Gone {
+		return fmt.Errorf("index %s: a run on it was interrupted; run its command again to finish it, or leave it with firstseen index abandon %s", f.index, f.index)
+	}
+	return nil
 }
 
 // token reads the token, "" for none.
@@ -151,7 +170,7 @@ func (f *serving) answer(ctx context.Context, stderr io.Writer, s *server.Servic
 			serve.Go(func() error { return s.ServeLines(l) })
 			fmt.Fprintln(stderr, "firstseen: answering lines at", l.Addr())
 		})
-	if err == nil && len(webs)+len(lines) == 0 {
+	if err == nil && len(webs)+len(lines) == 0 && !f.log.follows {
 		err = usageError{errors.New("serve: give an address: --listen unix:PATH, --listen HOST:PORT or --lines unix:PATH")}
 	}
 	if err == nil {

@@ -58,7 +58,7 @@ func commandGroups(root *cobra.Command) {
 		id, title string
 		commands  []*cobra.Command
 	}{
-		{"find", "Finding copies:", []*cobra.Command{newDedupCommand(), newServeCommand(), newPlanCommand(), newReadCommand(), newCutCommand(), newContaminationCommand(), newTermsCommand()}},
+		{"find", "Finding copies:", []*cobra.Command{newDedupCommand(), newServeCommand(), newFollowCommand(), newPlanCommand(), newReadCommand(), newCutCommand(), newContaminationCommand(), newTermsCommand()}},
 		{"ask", "Asking an index, and changing it:", []*cobra.Command{newQueryCommand(), newIndexCommand()}},
 		{"bulk", "Beyond one machine:", []*cobra.Command{newFeaturesCommand(), newRowsCommand(), newMarksCommand()}},
 		{"why", "Looking at the copies found:", []*cobra.Command{newReportCommand(), newCompareCommand()}},

@@ -28,6 +28,7 @@ type task struct {
 	openedIn   string // the folder of the index, maybe temporary
 	keyed      index.KeyPolicy
 	serve      bool           // a server opens the index
+	follow     bool           // a follower of a log does
 	notice     string         // the gaps in knowledge left by an interrupted run, to be reported
 	against    *index.Against // nil for none
 	whole      bool           // the report is, so files can be derived from it
@@ -235,7 +236,7 @@ func (t *task) openIndex() (_ *index.Index, remove func() error, err error) {
 	x, err := index.Open(dir, index.Options{
 		Scheme: t.Scheme, Key: t.keyed, Shape: t.filterShape(), FilterOnly: t.filterOnly,
 		UUID: tableID(os.Getenv(epochVariable), t.Scheme), MemtableKeys: t.memtableKeys,
-		Temporary: t.index == "", Secret: t.secret(), Serve: t.serve,
+		Temporary: t.index == "", Secret: t.secret(), Serve: t.serve, Follow: t.follow,
 	})
 	switch {
 	case errors.Is(err, index.ErrUnkeyed):

@@ -297,6 +297,15 @@ func (f *Follower) done(e *journal.Entry, value []byte) error {
 // Failed is closed when log or index have failed. Close then returns the error.
 func (f *Follower) Failed() <-chan struct{} { return f.failed }
 
+func (f *Follower) hasFailed() bool {
+	select {
+	case <-f.failed:
+		return true
+	default:
+		return false
+	}
+}
+
 // Behind reports whether records that were in the log at the start are not decided yet.
 func (f *Follower) Behind() bool {
 	select {
@@ -312,6 +321,8 @@ func (f *Follower) Append(ctx context.Context, steps []journal.Entry) ([][]byte,
 	switch {
 	case !f.cfg.Appends:
 		return nil, apply.ErrReadOnly
+	case f.hasFailed():
+		return nil, f.err
 	case f.Behind():
 		return nil, fmt.Errorf("the follower is behind its log; %w", apply.ErrLater)
 	}
@@ -374,12 +385,10 @@ func (f *Follower) Close() error {
 	<-f.stopped
 	f.running.Wait()
 	f.answers.end(apply.ErrLater)
-	select {
-	case <-f.failed:
+	switch {
+	case f.hasFailed():
 		return f.err
-	default:
-	}
-	if f.unsure {
+	case f.unsure:
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), parting)

@@ -68,6 +68,31 @@ func (f *Follower) resume(value []byte, first, end int64) error {
 	return nil
 }
 
+// First returns the settings at the beginning of a log, nil if it is empty.
+func First(ctx context.Context, log Log) (*Settings, error) {
+	first, end, err := log.Bounds(ctx)
+	if err != nil || first > 0 || end == 0 {
+		return nil, err
+	}
+	head, err := log.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s, err := parse(&head, jsonl.Fields{})
+	if err == nil && (s.bad != "" || s.entry.Kind != journal.Settings) {
+		err = errors.New("its first record is no settings; begin an empty topic with firstseen follow or serve --log, and let others append then")
+	}
+	var settings Settings
+	if err == nil {
+		settings, err = parseSettings(s.entry.Text)
+	}
+	if err != nil {
+		name, _ := log.Topic()
+		return nil, fmt.Errorf("topic %s: %w", name, err)
+	}
+	return &settings, nil
+}
+
 // settle begins a log, or the index of one that has begun.
 func (f *Follower) settle(ctx context.Context, first, end int64) error {
 	name, id := f.cfg.Log.Topic()
@@ -85,20 +110,12 @@ func (f *Follower) settle(ctx context.Context, first, end int64) error {
 			return fmt.Errorf("beginning topic %s: %w", name, err)
 		}
 	}
-	head, err := f.cfg.Log.Head(ctx) // another follower may have been the first
-	if err != nil {
-		return err
-	}
-	s, err := parse(&head, jsonl.Fields{})
-	if err == nil && (s.bad != "" || s.entry.Kind != journal.Settings) {
-		err = errors.New("its first record is no settings; begin an empty topic with firstseen follow or serve --log, and let others append then")
+	settings, err := First(ctx, f.cfg.Log) // another follower may have been the first
+	if err == nil && settings == nil {
+		err = fmt.Errorf("topic %s: its first record is not there yet: start again", name)
 	}
 	if err == nil {
-		f.place = place{Topic: name, ID: id}
-		f.place.Settings, err = parseSettings(s.entry.Text)
+		f.place = place{Topic: name, ID: id, Settings: *settings}
 	}
-	if err != nil {
-		return fmt.Errorf("topic %s: %w", name, err)
-	}
-	return nil
+	return err
 }

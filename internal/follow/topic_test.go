@@ -1,7 +1,6 @@
 package follow
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -235,7 +234,7 @@ func TestLaterVersion(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	indextest.Must(t, x.Close())
-	_, err = f.Append(context.Background(), []journal.Entry{{Kind: journal.Seen, ID: "x", Text: make([]byte, 2<<20)}})
+	_, err = log.Append(t.Context(), [][]byte{make([]byte, 2<<20)})
 	if !errors.Is(err, apply.ErrTooLong) {
 		t.Errorf("a long document: error %v", err)
 	}
