@@ -17,6 +17,7 @@ import (
 type Record struct {
 	Offset int64
 	Time   time.Time
+	Key    []byte // nothing is made of it
 	Value  []byte
 }
 

@@ -1,0 +1,56 @@
+package fleet
+
+import (
+	"context"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/twmb/franz-go/pkg/kfake"
+
+	"github.com/firstseen/firstseen/internal/cli"
+	"github.com/firstseen/firstseen/internal/indextest"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"firstseen": cli.Main})
+}
+
+// fake is a broker in this process.
+type fake struct {
+	dir     string
+	port    int
+	cluster *kfake.Cluster
+}
+
+func (f *fake) Address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(f.port)) }
+
+func (f *fake) Start(context.Context) (err error) {
+	f.cluster, err = kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(f.port), kfake.DataDir(f.dir), kfake.SyncWrites())
+	if err == nil && f.port == 0 {
+		_, port, _ := strings.Cut(f.cluster.ListenAddrs()[0], ":")
+		f.port, err = strconv.Atoi(port)
+	}
+	return err
+}
+
+func (f *fake) Kill() error {
+	f.cluster.Close()
+	return nil
+}
+
+// TestFleet: three front ends and two followers on one log, each killed under load, and the broker too.
+func TestFleet(t *testing.T) {
+	program, err := os.Executable()
+	indextest.Must(t, err)
+	b := &fake{dir: t.TempDir()}
+	indextest.Must(t, b.Start(t.Context()))
+	indextest.Must(t, b.Kill())
+	dir, err := os.MkdirTemp("", "fleet") // paths of sockets are short
+	indextest.Must(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	indextest.Must(t, (&Trial{Program: program, Dir: dir, Broker: b, Groups: 40, Clients: 6, Kills: 8, Out: t.Output()}).Run(t.Context()))
+}

@@ -1,0 +1,62 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// node is a front end or a follower, which is started again when it ends.
+type node struct {
+	program, dir, name string
+	args               []string
+
+	mu    sync.Mutex
+	cmd   *exec.Cmd
+	ended int // how often by itself
+}
+
+// keep runs the node until ctx ends, and then ends it in good order.
+func (n *node) keep(ctx context.Context) error {
+	for {
+		cmd := exec.Command(n.program, n.args...)
+		cmd.Dir = n.dir
+		said := &bytes.Buffer{}
+		cmd.Stderr = said
+		n.mu.Lock()
+		err := cmd.Start()
+		n.cmd = cmd
+		n.mu.Unlock()
+		if err != nil {
+			return err
+		}
+		stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
+		err = cmd.Wait()
+		asked := !stop()
+		switch {
+		case asked && err == nil:
+			return nil
+		case strings.Contains(said.String(), "goroutine ") || asked:
+			return fmt.Errorf("%s: %w\n%s", n.name, err, said)
+		case cmd.ProcessState.ExitCode() >= 0: // no signal has ended it
+			n.ended++
+			if n.ended > 100 {
+				return fmt.Errorf("%s ends again and again: %w\n%s", n.name, err, said)
+			}
+		}
+		if pause(ctx, 100*time.Millisecond) != nil {
+			return fmt.Errorf("%s was not running at the end: %s", n.name, said)
+		}
+	}
+}
+
+func (n *node) kill() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	_ = n.cmd.Process.Kill() // it may have ended
+}

@@ -1,0 +1,137 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/firstseen/firstseen/client"
+	"github.com/firstseen/firstseen/internal/follow"
+)
+
+// makeTopics makes the topics of a fleet.
+func makeTopics(ctx context.Context, broker string) error {
+	c, err := kgo.NewClient(kgo.SeedBrokers(broker))
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	req := kmsg.NewPtrCreateTopicsRequest()
+	for _, name := range []string{"documents", "verdicts"} {
+		t := kmsg.NewCreateTopicsRequestTopic()
+		t.Topic, t.NumPartitions, t.ReplicationFactor = name, 1, 1
+		for _, key := range []string{"retention.ms", "retention.bytes"} {
+			config, unlimited := kmsg.NewCreateTopicsRequestTopicConfig(), "-1"
+			config.Name, config.Value = key, &unlimited
+			t.Configs = append(t.Configs, config)
+		}
+		req.Topics = append(req.Topics, t)
+	}
+	resp, err := req.RequestWith(ctx, c)
+	if err != nil {
+		return err
+	}
+	for _, t := range resp.Topics {
+		if err := kerr.ErrorForCode(t.ErrorCode); err != nil {
+			return fmt.Errorf("making topic %s: %w", t.Topic, err)
+		}
+	}
+	return nil
+}
+
+// reached waits until all nodes have decided the whole log, and returns its end.
+func reached(ctx context.Context, broker string, nodes []*node) (end int64, err error) {
+	log, err := follow.Dial(ctx, []string{broker}, "documents", "")
+	if err != nil {
+		return 0, err
+	}
+	defer log.Close()
+	if _, end, err = log.Bounds(ctx); err != nil {
+		return 0, err
+	}
+	for _, n := range nodes {
+		if err := n.reach(ctx, end-1); err != nil {
+			return 0, err
+		}
+	}
+	return end, nil
+}
+
+// reach waits until a node has decided the record at an offset. One that has started behind it says so by
+// being ready.
+func (n *node) reach(ctx context.Context, offset int64) error {
+	web, err := client.New("unix:" + filepath.Join(n.dir, n.name+".http"))
+	if err != nil {
+		return err
+	}
+	status := func(path string) int {
+		r, err := web.HTTP.Get(web.URL + path)
+		if err != nil {
+			return 0
+		}
+		defer r.Body.Close()
+		_, _ = io.Copy(io.Discard, r.Body)
+		return r.StatusCode
+	}
+	for begun := time.Now(); time.Since(begun) < 2*time.Minute; {
+		switch status(fmt.Sprint("/v1/verdicts/", offset)) {
+		case http.StatusOK:
+			return nil
+		case http.StatusNotFound: // decided by the process before
+			if status("/readyz") == http.StatusOK {
+				return nil
+			}
+		}
+		if err := pause(ctx, 50*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%s has not decided offset %d", n.name, offset)
+}
+
+// checkVerdicts reads the topic of verdicts: each record but settings has one, however often it is there.
+func checkVerdicts(ctx context.Context, broker string, end int64, out io.Writer) error {
+	log, err := follow.Dial(ctx, []string{broker}, "verdicts", "")
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	_, all, err := log.Bounds(ctx)
+	if err != nil {
+		return err
+	}
+	log.From(0)
+	verdicts := map[string]string{}
+	for read := int64(0); read < all; {
+		records, err := log.Next(ctx)
+		if err != nil {
+			return err
+		}
+		for _, r := range records {
+			read++
+			if before, ok := verdicts[string(r.Key)]; ok && before != string(r.Value) {
+				return fmt.Errorf("offset %s has the verdicts %s and %s", r.Key, before, r.Value)
+			}
+			verdicts[string(r.Key)] = string(r.Value)
+		}
+	}
+	without := 0
+	for offset := range end {
+		if verdicts[fmt.Sprint(offset)] == "" {
+			without++
+		}
+	}
+	fmt.Fprintf(out, "%d verdicts about %d of %d records, none of them different when repeated\n", all, len(verdicts), end)
+	if without != int(end)-len(verdicts) || without > fronts+followers {
+		return errors.New("some records have no verdict")
+	}
+	return nil
+}
