@@ -24,6 +24,7 @@
 //	go run ./bench takings         commands that take documents back or outlive them, killed likewise
 //	go run ./bench faults          runs whose n-th system call fails
 //	go run ./bench readers FILE... an index asked while runs write it, every answer held against the oracle
+//	go run ./bench fleet           front ends, followers and the broker of a log, killed under load
 //	go run ./bench flips           every bit of an index flipped
 //	go run ./bench mutants         small wrong changes, and whether a test sees them
 package main
@@ -55,6 +56,7 @@ var commands = map[string]func(ctx context.Context, args []string, out io.Writer
 	"kills":         kills,
 	"takings":       takings,
 	"faults":        faults,
+	"fleet":         fleets,
 	"readers":       readers,
 	"flips":         flips,
 	flipsWorker:     flipsWork,
