@@ -15,6 +15,7 @@
 //	go run ./bench scale FILE...   the pipeline on 1, 2, 4 and more processors
 //	go run ./bench passages REPORT INPUT         passages beside a table of all rows of 50 words
 //	go run ./bench cuts REPORT INPUT OUT LIST    what firstseen cut has written, word by word
+//	go run ./bench recipes -dir DIR INPUT...     the recipes for engines beside one run
 //	go run ./bench contamination ITEMS PAGES...  questions planted in pages, and found
 //	go run ./bench methods DIR...  verdicts of the methods against plain forms of their rules
 //
@@ -65,6 +66,7 @@ var commands = map[string]func(ctx context.Context, args []string, out io.Writer
 	"contamination": contaminated,
 	"passages":      checkedPassages,
 	"cuts":          checkedCuts,
+	"recipes":       recipes,
 }
 
 func main() {

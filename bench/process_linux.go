@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -73,4 +74,12 @@ func unmapPages(path string) bool {
 		done = true
 	}
 	return done
+}
+
+// peakMemory is the most bytes that an ended process had in memory.
+func peakMemory(p *os.ProcessState) int64 {
+	if usage, ok := p.SysUsage().(*syscall.Rusage); ok {
+		return usage.Maxrss << 10
+	}
+	return 0
 }

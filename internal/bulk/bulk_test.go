@@ -338,6 +338,7 @@ func TestSet(t *testing.T) {
 		"middle":  {[]string{copyTo(t, good, 1), copyTo(t, good, 3)}, "shard 2 of 3 is missing"},
 		"last":    {[]string{copyTo(t, good, 1, 2)}, "shard 3 of 3 is missing"},
 		"doubled": {[]string{good, copyTo(t, good, 2)}, "shard 2 stands twice"},
+		"twice":   {[]string{good, copyTo(t, good, 1)}, "shard 1 stands twice"},
 		"scheme":  {[]string{copyTo(t, good, 1, 2), copyTo(t, other, 3)}, "has the scheme"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -448,10 +449,50 @@ func TestBinaryRows(t *testing.T) {
 	}
 }
 
+// TestCommonMarksLeftOut: the marks of keys that eight documents have may be missing, all of them.
+func TestCommonMarksLeftOut(t *testing.T) {
+	line := "A sentence that stands in each of these documents, word by word. "
+	var texts []string
+	for i := range 20 {
+		texts = append(texts, fmt.Sprintf("%sThe %d. text has %d words of its own behind it, and some more.", line, i, i*i))
+	}
+	dir := t.TempDir()
+	write(t, dir, feature.Scheme{}, texts, len(texts))
+	set := readSet(t, dir)
+	holders := map[string]int{}
+	rows := rowsOf(t, set)
+	for _, row := range rows {
+		holders[row[:16]]++
+	}
+	for _, c := range []struct {
+		left int // keys of so many documents or more have no marks
+		want error
+	}{{8, nil}, {21, nil}, {20, nil}, {2, ErrMarks}} {
+		marks := reduce(t, slices.DeleteFunc(slices.Clone(rows), func(row string) bool { return holders[row[:16]] >= c.left }))
+		if _, err := decide(t, set, marks, Decision{}); !errors.Is(err, c.want) {
+			t.Errorf("without marks of keys in %d documents: %v", c.left, err)
+		}
+	}
+	marks := slices.Collect(strings.Lines(reduce(t, rows)))
+	for at, mark := range marks {
+		if at < 3 || at > len(marks)-4 {
+			rest := slices.DeleteFunc(slices.Clone(marks), func(m string) bool { return m == mark })
+			if _, err := decide(t, set, strings.Join(rest, ""), Decision{}); !errors.Is(err, ErrMarks) {
+				t.Errorf("without the mark %q: %v", mark, err)
+			}
+		}
+	}
+	few := t.TempDir()
+	write(t, few, feature.Scheme{}, texts[:7], 7)
+	if _, err := decide(t, readSet(t, few), "", Decision{}); !errors.Is(err, ErrMarks) {
+		t.Errorf("a key of seven documents without marks: %v", err)
+	}
+}
+
 // TestSampleShrinks: the sample stays within its bound, and still finds what is lost.
 func TestSampleShrinks(t *testing.T) {
 	s := newSample()
-	s.most = 100
+	s.most, s.bits = 100, sampleBits
 	keys := []uint64{0}
 	for i := range uint64(100_000) {
 		keys[0] = i * 0x2545f4914f6cdd1d

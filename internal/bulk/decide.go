@@ -72,7 +72,7 @@ func (d *Decision) Run(ctx context.Context) error {
 	if p, left := d.Marks.Next(); left {
 		return fmt.Errorf("%w: there is no place %v", ErrMarks, p)
 	}
-	return nil
+	return w.sample.end()
 }
 
 // Marked is how many places were marked.

@@ -1,23 +1,34 @@
 package bulk
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/firstseen/firstseen/dedup"
+)
 
 // A sample compares the marks of some keys with what is read: if a key is met in a second document,
-// both its places must be marked. So lost marks are noticed. All keys are of the sample as long as
-// they fit; then half of them by a hash, and so on: one key in 64 of ten million documents. With a
-// thousand of their marks lost, the chance that none is of the sample is 1 in 7 million.
+// both its places must be marked. So lost marks are noticed. The sample has all of the first million
+// keys, then one in 64 by a hash, and of more than 20 million documents fewer. If the marks of a
+// thousand keys are lost, the chance that none is of one in 64 is 1 in 7 million.
+//
+// All marks of a key that MaxHolders documents or more have may be left out on purpose.
 type sample struct {
-	first map[uint64]Place // of each key, with markedBit
-	bits  int              // of the hash that are 0 for keys of the sample
-	most  int              // keys
+	first  map[uint64]Place // of each key, with markedBit
+	others map[uint64]int   // how many more documents have a key that is nowhere marked
+	bits   int              // of the hash that are 0 for keys of the sample
+	most   int              // keys
 }
 
 const (
 	markedBit  = 1 << 63
-	sampleKeys = 8 << 20 // about 200 MB of map
+	sampleBits = 6
+	firstKeys  = 1 << 20
+	sampleKeys = 16 << 20 // about 400 MB
 )
 
-func newSample() *sample { return &sample{first: map[uint64]Place{}, most: sampleKeys} }
+func newSample() *sample {
+	return &sample{first: map[uint64]Place{}, others: map[uint64]int{}, most: firstKeys}
+}
 
 func (s *sample) has(key uint64) bool { return key*0x9e3779b97f4a7c15>>(64-s.bits) == 0 }
 
@@ -36,17 +47,36 @@ func (s *sample) check(owner Place, keys []uint64, marked []bool) error {
 			}
 			s.first[key] = place
 		case at.owner() == owner: // the whole text of a document may be one of its segments
+		case first == at && !marked[slot]:
+			s.others[key]++
 		case first == at || !marked[slot]:
-			return fmt.Errorf("%w: marks are missing: one key stands at %v and at %v, and not both are marked; reduce all rows again", ErrMarks, at, place)
+			return lost(at, fmt.Sprint(place))
 		}
 	}
 	for len(s.first) > s.most {
-		s.bits++
+		if s.bits++; s.most == firstKeys {
+			s.bits, s.most = sampleBits, sampleKeys
+		}
 		for key := range s.first {
 			if !s.has(key) {
 				delete(s.first, key)
+				delete(s.others, key)
 			}
 		}
 	}
 	return nil
+}
+
+// end looks at the keys without any mark, once all documents were met.
+func (s *sample) end() error {
+	for key, others := range s.others {
+		if others+1 < dedup.MaxHolders {
+			return lost(s.first[key], fmt.Sprintf("%d more places", others))
+		}
+	}
+	return nil
+}
+
+func lost(at Place, other string) error {
+	return fmt.Errorf("%w: marks are missing: one key stands at %v and at %s, and not all are marked; reduce all rows again", ErrMarks, at, other)
 }

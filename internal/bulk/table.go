@@ -11,8 +11,8 @@ import (
 // table is a [dedup.CountingStore] in memory. It holds documents under their marked keys only, and
 // documents without any not at all. Each key has a list of its documents, the last one first.
 type table struct {
-	marked   []uint64          // keys of the document under decision
-	heads    map[uint64]uint32 // the last posting of a key, from 1
+	marked   []uint64  // keys of the document under decision
+	heads    *keyTable // the last posting of a key, from 1
 	postings []posting
 	docs     []uint64 // where the entry of each document begins
 	arena    arena
@@ -30,11 +30,11 @@ const (
 
 var errTable = errors.New("the marked keys of these documents do not fit into one decision: leave out the marks of keys with many documents, see docs/howto.md")
 
-func newTable() *table { return &table{heads: map[uint64]uint32{}} }
+func newTable() *table { return &table{heads: newKeyTable()} }
 
 // bytes is about how much memory the table takes.
 func (t *table) bytes() int64 {
-	return int64(len(t.heads))*20 + int64(cap(t.postings))*8 + int64(cap(t.docs))*8 + t.arena.bytes()
+	return t.heads.bytes() + int64(cap(t.postings))*8 + int64(cap(t.docs))*8 + t.arena.bytes()
 }
 
 // Add implements [dedup.Store].
@@ -65,14 +65,14 @@ func (t *table) AddCounted(ids []string, data [][]byte, keys [][]uint64, _ []uin
 
 // hold adds a document to the list of a key, unless it is there or the key is common.
 func (t *table) hold(key uint64, num uint32) {
-	head, n := t.heads[key], 0
+	head, n := t.heads.get(key), 0
 	for at := head; at != 0; at = t.postings[at-1].before {
 		if n++; n == dedup.MaxHolders || t.postings[at-1].document == num {
 			return
 		}
 	}
 	t.postings = append(t.postings, posting{num, head})
-	t.heads[key] = uint32(len(t.postings))
+	t.heads.put(key, uint32(len(t.postings)))
 }
 
 // Lookup implements [dedup.Store].
@@ -83,7 +83,7 @@ func (t *table) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 			continue
 		}
 		found := holders[i*dedup.MaxHolders:][:0]
-		for at := t.heads[key]; at != 0; at = t.postings[at-1].before {
+		for at := t.heads.get(key); at != 0; at = t.postings[at-1].before {
 			num := t.postings[at-1].document
 			if num&countedBit != 0 {
 				num = dedup.Counted

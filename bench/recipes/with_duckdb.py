@@ -1,0 +1,15 @@
+"""with_duckdb.py SHARDS MARKS: the marks by DuckDB (PyPI: duckdb). Memory and a folder for the rest are set."""
+import subprocess, sys
+import duckdb
+
+shards, marks = sys.argv[1:]
+rows = marks + ".rows.parquet"
+subprocess.run(["firstseen", "rows", shards, "--out", rows], check=True)
+db = duckdb.connect()
+db.execute("SET preserve_insertion_order = false")
+db.execute(f"SET temp_directory = '{marks}.spill'")
+db.execute("SET memory_limit = '8GB'")
+db.execute(f"""
+COPY (SELECT v FROM '{rows}' WHERE k IN
+        (SELECT k FROM '{rows}' GROUP BY k HAVING min(v) < max(v)) ORDER BY v)
+TO '{marks}' (FORMAT csv, HEADER false)""")

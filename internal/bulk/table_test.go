@@ -1,0 +1,45 @@
+package bulk
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/dedup/storetest"
+)
+
+// allMarked is a table in which all keys are marked.
+type allMarked struct{ *table }
+
+func (s allMarked) Add(ids []string, data [][]byte, keys [][]uint64) (uint32, error) {
+	return s.AddCounted(ids, data, keys, nil, nil)
+}
+
+func (s allMarked) AddCounted(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (uint32, error) {
+	s.marked = slices.Concat(keys...)
+	return s.table.AddCounted(ids, data, keys, times, marks)
+}
+
+func (s allMarked) Lookup(keys []uint64, holders []uint32, n []uint8) error {
+	s.marked = slices.Clone(keys)
+	return s.table.Lookup(keys, holders, n)
+}
+
+// TestTable: with all keys marked, the table is a store like any other.
+func TestTable(t *testing.T) {
+	storetest.Run(t, func(*testing.T) dedup.Store { return allMarked{newTable()} })
+}
+
+// TestUnmarked: a key without a mark is not stored, and not looked up.
+func TestUnmarked(t *testing.T) {
+	s := newTable()
+	s.marked = []uint64{1, 2}
+	if _, err := s.Add([]string{"a"}, [][]byte{nil}, [][]uint64{{1, 2, 3}}); err != nil {
+		t.Fatal(err)
+	}
+	s.marked = []uint64{2, 3}
+	holders, n := make([]uint32, 3*dedup.MaxHolders), make([]uint8, 3)
+	if err := s.Lookup([]uint64{1, 2, 3}, holders, n); err != nil || !slices.Equal(n, []uint8{0, 1, 0}) {
+		t.Error(n, err)
+	}
+}
