@@ -41,7 +41,7 @@ func recipes(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	if *dir == "" || fs.NArg() == 0 {
-		return errors.New("usage: recipes -dir DIR INPUT...")
+		return errors.New("usage: recipes -dir DIR INPUT, several of them")
 	}
 	path, err := exec.LookPath(*program)
 	if err == nil {
