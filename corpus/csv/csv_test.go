@@ -308,10 +308,11 @@ func TestLongIDs(t *testing.T) {
 // stands there.
 func TestRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"id,body\n1,a\n2,b\n":                     `the first row does not name one column "text", between commas, tabs, semicolons or pipes: name that of the text with --text-field; it begins with "id,body"`,
-		"text,text\n1,2\n":                        `the first row does not name one column "text"`,
-		"id,text,id\n1,2,3\n":                     `the first row does not name one column "text"`,
-		"\"text,id\n1,2\n":                        `the first row does not name one column "text"`,
+		"id,body\n1,a\n2,b\n": `the first row does not name one column "text", between commas, tabs, semicolons or pipes: name that of the text with --text-field; it begins with "id,body"`,
+		"text,text\n1,2\n":    `the first row does not name one column "text"`,
+		"id,text,id\n1,2,3\n": `the first row does not name one column "text"`,
+		"\"text,id\n1,2\n":    `the first row does not name one column "text"`,
+		"\xb1\xe0\xba\xc5,\xd5\xfd\xce\xc4\n1,\xd5\xe2\xca\xc7\xd2\xbb\xb6\xce\xd6\xd0\xce\xc4\xce\xc4\xd7\xd6\n": `the first row does not name one column "text", between commas, tabs, semicolons or pipes: name that of the text with --text-field; it begins with "编号,正文"; that is gb18030: add --encoding gb18030`,
 		"\xff\xfet\x00e\x00":                      "the file is UTF-16, not UTF-8",
 		strings.Repeat("x,", 1<<16) + "text\n1\n": `the first row does not name one column "text"`,
 	} {

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/internal/charset"
 )
 
 // delimiters are the possible separators of fields, the first preferred.
@@ -124,25 +126,29 @@ func (f *frames) read(first []byte, delimiter byte) *header {
 
 // noHeader returns the reason why there is no header.
 func (f *frames) noHeader(data []byte) string {
-	first, _, _ := strings.Cut(string(data[:min(len(data), 200)]), "\n")
 	name := strconv.Quote(f.format.text())
 	if f.format.Time != "" {
 		name += fmt.Sprintf(" and one %q", f.format.Time)
 	}
-	return fmt.Sprintf("the first row does not name one column %s, between commas, tabs, semicolons or pipes: name that of the text with --text-field; it begins with %q%s",
-		name, strings.ToValidUTF8(strings.TrimSuffix(first, "\r"), "\uFFFD"), otherEncoding(data))
+	first, encoding := firstRow(data)
+	return fmt.Sprintf("the first row does not name one column %s, between commas, tabs, semicolons or pipes: name that of the text with --text-field; it begins with %q%s", name, first, encoding)
 }
 
-// otherEncoding returns the remedy for a table whose first line is not text in UTF-8.
-func otherEncoding(data []byte) string {
-	line, _, whole := bytes.Cut(data, newline)
+// firstRow returns the beginning of a table and, if it is not UTF-8, the remedy.
+func firstRow(data []byte) (row, encoding string) {
+	first, _, whole := bytes.Cut(data, newline)
 	switch {
-	case bytes.IndexByte(line, 0) >= 0:
-		return "; if it is UTF-16 add --encoding utf-16le or utf-16be"
-	case whole && !utf8.Valid(line):
-		return "; it is not UTF-8: say in which encoding it is with --encoding, such as gbk"
+	case bytes.IndexByte(first, 0) >= 0:
+		encoding = "; if it is UTF-16 add --encoding utf-16le or utf-16be"
+	case whole && !utf8.Valid(first):
+		encoding = "; it is not UTF-8: say in which encoding it is with --encoding, such as gbk"
+		if guess, err := charset.Detect(data, false); err == nil && !guess.IsUTF8() {
+			encoding = "; that is " + guess.Name() + ": add --encoding " + guess.Name()
+			first, _ = io.ReadAll(guess.NewReader(bytes.NewReader(first)))
+		}
 	}
-	return ""
+	row = strings.ToValidUTF8(string(first[:min(len(first), 200)]), "\uFFFD")
+	return strings.TrimSuffix(row, "\r"), encoding
 }
 
 // blank is how many bytes an empty line at the beginning of data has.

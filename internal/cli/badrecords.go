@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/jsonarray"
 	"github.com/firstseen/firstseen/internal/report"
 )
@@ -41,19 +42,40 @@ func says(advice string) func(*report.Rejected) string {
 	return func(*report.Rejected) string { return advice }
 }
 
-// badRecords returns the error of a run finished with bad records: their number, the number of all
-// records, and the first bad one. shown says that each has been shown.
-func badRecords(bad, all int64, noun string, first *report.Rejected, shown bool) error {
-	err := fmt.Errorf("%w: %d of %d %ss", errBadRecords, bad, all, noun)
-	if first == nil { // of a run of an earlier version
+// bads counts the bad records of a command.
+type bads struct {
+	n     int64
+	first *report.Rejected // nil if a run of an earlier version met it
+	named io.Writer        // receives each; nil for none
+	run   bool             // it is a run, which has --rejects
+	fate  string           // of bad records; "" if they are not kept
+}
+
+func (b *bads) add(bad *corpus.BadRecord) {
+	if b.n++; b.first == nil {
+		b.first = report.Reject(bad)
+	}
+	if b.named != nil {
+		fmt.Fprintln(b.named, "firstseen:", bad)
+	}
+}
+
+// end returns the error of a command that came to its end, nil without bad records among all.
+func (b *bads) end(all int64, noun string) error {
+	if b.n == 0 {
+		return nil
+	}
+	err := fmt.Errorf("%w and %s: %d of %d %ss", errBadRecords, cmp.Or(b.fate, "are not kept"), b.n, all, noun)
+	if b.first == nil {
 		return err
 	}
+	first := b.first
 	err = fmt.Errorf("%w, the first %s:%v: %s", err, first.File, first.Line, first.Reason)
 	for _, r := range remedies {
-		if !r.reason.MatchString(first.Reason) || r.forMost && 2*bad <= all {
+		if !r.reason.MatchString(first.Reason) || r.forMost && 2*b.n <= all {
 			continue
 		}
-		if advice := r.advice(first); advice != "" && !(shown && advice == seeRejects) {
+		if advice := r.advice(first); advice != "" && (b.run || advice != seeRejects) {
 			return fmt.Errorf("%w; %s", err, advice)
 		}
 		if !r.forMost {

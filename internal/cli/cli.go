@@ -140,7 +140,7 @@ type usageError struct{ error }
 func (e usageError) Unwrap() error { return e.error }
 
 // errBadRecords ends a run with bad records.
-var errBadRecords = errors.New("some records were bad and are not kept")
+var errBadRecords = errors.New("some records were bad")
 
 // errInterrupted ends a run stopped by a signal.
 var errInterrupted = errors.New("interrupted")

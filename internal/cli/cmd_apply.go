@@ -9,7 +9,6 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/output"
-	"github.com/firstseen/firstseen/internal/report"
 	"github.com/firstseen/firstseen/internal/report/derive"
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
@@ -23,10 +22,10 @@ the inputs of the shard. Records are written as they came.`
 // applying are the flags of report apply.
 type applying struct {
 	rereading
-	out      *output.Writer
-	format   corpus.Format
-	bad, all int64
-	first    *report.Rejected
+	out    *output.Writer
+	format corpus.Format
+	bad    bads
+	all    int64
 }
 
 func newApplyCommand() *cobra.Command {
@@ -66,11 +65,8 @@ func (f *applying) run(cmd *cobra.Command) (err error) {
 	}); err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %d records read, %d of them bad\n", f.all, f.bad)
-	if f.bad > 0 {
-		return badRecords(f.bad, f.all, f.format.Noun(), f.first, true)
-	}
-	return nil
+	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %d records read, %d of them bad\n", f.all, f.bad.n)
+	return f.bad.end(f.all, f.format.Noun())
 }
 
 // createKept creates the file of kept records, with what stands in front of them and around them.
@@ -94,9 +90,7 @@ func (f *applying) record(doc *corpus.Document, line *lines.Line) error {
 	f.all++
 	switch {
 	case doc.Bad != nil:
-		if f.bad++; f.first == nil {
-			f.first = report.Reject(doc.Bad)
-		}
+		f.bad.add(doc.Bad)
 		return nil
 	case doc.Empty, !doc.Other && (line == nil || line.Kept) == f.Others:
 		return nil

@@ -14,7 +14,6 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/internal/compare/contamination"
-	"github.com/firstseen/firstseen/internal/report"
 	"github.com/firstseen/firstseen/internal/report/rows"
 )
 
@@ -108,9 +107,9 @@ type search struct {
 	table  *rows.Table
 	source *corpus.Source
 
-	pages, bad, hitPages, hits int64
-	found                      map[string]bool
-	first                      *report.Rejected
+	pages, hitPages int64
+	bad             bads
+	found           map[string]bool
 }
 
 // searched is what was found in a block of pages.
@@ -129,7 +128,7 @@ type pageHit struct {
 
 // run searches the pages in so many goroutines, and writes the hits in order.
 func (s *search) run(jobs int) error {
-	s.found = map[string]bool{}
+	s.found, s.bad.named = map[string]bool{}, s.cmd.ErrOrStderr()
 	create := func() *searched { return new(searched) }
 	newWorker := func() func(*corpus.Block, *searched) error {
 		searcher := s.items.NewSearcher()
@@ -138,10 +137,7 @@ func (s *search) run(jobs int) error {
 	if err := corpus.EachParallel(s.cmd.Context(), s.source, jobs, create, newWorker, s.write); err != nil {
 		return err
 	}
-	if s.bad > 0 {
-		return badRecords(s.bad, s.pages+s.bad, "page", s.first, true)
-	}
-	return nil
+	return s.bad.end(s.pages+s.bad.n, "page")
 }
 
 // search finds the items in the pages of a block.
@@ -170,16 +166,12 @@ func (r *searched) search(b *corpus.Block, searcher *contamination.Searcher) err
 func (s *search) write(b *corpus.Block, r *searched) error {
 	s.pages += r.pages
 	for _, bad := range r.bad {
-		if s.bad++; s.first == nil {
-			s.first = report.Reject(bad)
-		}
-		fmt.Fprintln(s.cmd.ErrOrStderr(), "firstseen:", bad)
+		s.bad.add(bad)
 	}
 	for i, h := range r.hits {
 		if i == 0 || h.at != r.hits[i-1].at {
 			s.hitPages++
 		}
-		s.hits++
 		s.found[h.Item] = true
 		if err := s.table.Write(h.Item, h.Repeats, h.page, b.File, h.at, h.Share, h.Units, h.Start, h.End, h.text); err != nil {
 			return err

@@ -13,7 +13,6 @@ import (
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/parquet"
-	"github.com/firstseen/firstseen/internal/report"
 	"github.com/firstseen/firstseen/internal/report/cut"
 	"github.com/firstseen/firstseen/internal/report/derive"
 	"github.com/firstseen/firstseen/internal/report/lines"
@@ -29,9 +28,8 @@ type cutFlags struct {
 	mark    bool
 	list    string
 
-	first *report.Rejected
-	bad   int64
-	all   int64
+	bad bads
+	all int64
 }
 
 func newCutCommand() *cobra.Command {
@@ -103,10 +101,7 @@ func (f *cutFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %s\n", cutSummary(&plan.Counts, f.mark))
-	if f.bad > 0 {
-		return badRecords(f.bad, f.all, format.Noun(), f.first, true)
-	}
-	return nil
+	return f.bad.end(f.all, format.Noun())
 }
 
 // write writes the documents, and what is cut of them to the list, nil for none.
@@ -143,9 +138,7 @@ func (f *cutFlags) document(plan *cut.Plan, c *cutter, list *rows.Table, doc *co
 	f.all++
 	switch {
 	case doc.Bad != nil:
-		if f.bad++; f.first == nil {
-			f.first = report.Reject(doc.Bad)
-		}
+		f.bad.add(doc.Bad)
 		return nil
 	case doc.Other || doc.Empty || line != nil && !line.Kept:
 		return nil

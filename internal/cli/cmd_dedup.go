@@ -144,6 +144,8 @@ func (t *task) stopped(err error, ledger *pipeline.Ledger) error {
 		return inputChanged(err)
 	case !errors.Is(err, context.Canceled):
 		return err
+	case ledger.CanContinue() && !ledger.Saved():
+		return fmt.Errorf("%w before the first checkpoint: nothing is remembered, and the same command begins again", errInterrupted)
 	case ledger.CanContinue():
 		return fmt.Errorf("%w; run the same command again to finish", errInterrupted)
 	case t.index == "" || t.filterOnly:
@@ -278,14 +280,15 @@ func (t *task) tell(cmd *cobra.Command, s *report.Summary, file *output.Writer) 
 
 // badRecords returns an error if there were bad records.
 func (t *task) badRecords(s *report.Summary) error {
-	if s.Bad == 0 {
-		return nil
-	}
 	noun := "line"
 	if t.found != nil {
 		noun = t.found.Noun()
 	}
-	return badRecords(s.Bad, s.Bad+s.Documents, noun, s.FirstBad, false)
+	bad := bads{n: s.Bad, first: s.FirstBad, run: true}
+	if t.Annotate {
+		bad.fate = `have the verdict "bad" in the output`
+	}
+	return bad.end(s.Bad+s.Documents, noun)
 }
 
 func (t *task) writesNothing() bool {

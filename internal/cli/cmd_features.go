@@ -17,7 +17,6 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/internal/bulk"
-	"github.com/firstseen/firstseen/internal/report"
 )
 
 const featuresLong = `Extract the features of documents into a shard, for corpora beyond one machine.
@@ -94,15 +93,12 @@ func (f *featuresFlags) run(cmd *cobra.Command, args []string) error {
 	f.Workers = checkJobs(f.Workers, stderr)
 	runtime.GOMAXPROCS(f.Workers)
 	limitHeap(f.source.MaxWindow, 0)
-	e := extraction{featuresFlags: f, cmd: cmd, manifest: m}
+	e := extraction{featuresFlags: f, cmd: cmd, manifest: m, bad: bads{named: stderr}}
 	if err := bulk.Write(f.dir, m, e.frames); err != nil {
 		return err
 	}
 	fmt.Fprintf(stderr, "firstseen: shard %d of %d: %d documents, %d rows\n", m.Shard, m.Of, m.Documents, m.Rows)
-	if m.Bad > 0 {
-		return badRecords(int64(m.Bad), int64(m.Bad+m.Documents), e.noun, e.first, true)
-	}
-	return nil
+	return e.bad.end(int64(m.Bad+m.Documents), e.noun)
 }
 
 // manifest checks the flags, and begins the manifest.
@@ -144,7 +140,7 @@ type extraction struct {
 	*featuresFlags
 	cmd      *cobra.Command
 	manifest *bulk.Manifest
-	first    *report.Rejected
+	bad      bads
 	noun     string
 }
 
@@ -169,10 +165,8 @@ func (e *extraction) frames(add func(*bulk.Frame) error) error {
 	return corpus.EachParallel(e.cmd.Context(), e.documents(), e.Workers, create, newWorker, func(b *corpus.Block, x *extracted) error {
 		e.noun = b.Format.Noun()
 		for _, bad := range x.bad {
-			if e.manifest.Bad++; e.first == nil {
-				e.first = report.Reject(bad)
-			}
-			fmt.Fprintln(e.cmd.ErrOrStderr(), "firstseen:", bad)
+			e.manifest.Bad++
+			e.bad.add(bad)
 		}
 		if e.MaxBad >= 0 && e.manifest.Bad > uint64(e.MaxBad) {
 			return errTooManyBad

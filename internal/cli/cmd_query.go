@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -210,27 +211,18 @@ func (q *query) documents(cmd *cobra.Command, source *corpus.Source) error {
 func eachDocument(cmd *cobra.Command, source *corpus.Source, do func(b *corpus.Block, doc *corpus.Document) error) error {
 	defer source.Close() // after its end, nothing; before it, another error is reported
 	var inflation corpus.Inflation
-	bad, all, noun := int64(0), int64(0), ""
-	var first *report.Rejected
+	all, noun, bad := int64(0), "", bads{named: cmd.ErrOrStderr()}
 	err := corpus.EachBlock(cmd.Context(), source, func(b *corpus.Block, parser corpus.Parser) error {
 		noun = b.Format.Noun()
 		for doc := range parser.Parse(b) {
 			all++
-			if doc.Bad == nil {
-				if err := do(b, doc); err != nil {
-					return err
-				}
-				continue
+			if doc.Bad != nil {
+				bad.add(doc.Bad)
+			} else if err := do(b, doc); err != nil {
+				return err
 			}
-			if bad++; first == nil {
-				first = report.Reject(doc.Bad)
-			}
-			fmt.Fprintln(cmd.ErrOrStderr(), "firstseen:", doc.Bad)
 		}
 		return inflation.Add(b)
 	})
-	if err == nil && bad > 0 {
-		return badRecords(bad, all, noun, first, true)
-	}
-	return err
+	return cmp.Or(err, bad.end(all, noun))
 }

@@ -78,7 +78,9 @@ func (f *serving) task() (*task, error) {
 			return nil, usageError{fmt.Errorf("--listen %s is open to other machines: give --token-file, and let a proxy add TLS; or listen at 127.0.0.1", address)}
 		}
 	}
-	f.asMade()
+	if err := f.asMade(); err != nil {
+		return nil, err
+	}
 	t := &task{options: &f.options}
 	for _, check := range []func(*task) error{f.taskMethod, f.taskWindow, f.taskKey, f.taskFilter} {
 		if err := check(t); err != nil {

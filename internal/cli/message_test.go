@@ -37,8 +37,8 @@ func TestInterruptedMessages(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, c := range []struct{ args, want string }{
-		{"dedup --docs 1k --index a in.jsonl", "interrupted; run the same command again to finish"},
-		{"dedup --docs 1k --index b --out /dev/null in.jsonl", "interrupted; run the same command again to finish"},
+		{"dedup --docs 1k --index a in.jsonl", "interrupted before the first checkpoint: nothing is remembered, and the same command begins again"},
+		{"dedup --docs 1k --index b --out /dev/null in.jsonl", "interrupted before the first checkpoint: nothing is remembered, and the same command begins again"},
 		{"dedup --docs 1k in.jsonl", "interrupted; nothing is remembered, run the same command again"},
 		{"dedup --docs 1k --filter-only --index c in.jsonl", "interrupted; nothing is remembered, run the same command again"},
 		{"dedup --docs 1k --index d --out - in.jsonl", "interrupted; a run that writes a pipe cannot be continued"},

@@ -38,17 +38,22 @@ type task struct {
 
 // asMade takes the properties that the command line leaves out from the index, which has them
 // since it was made.
-func (f *options) asMade() {
+func (f *options) asMade() error {
 	if f.index == "" {
-		return
+		return nil
 	}
 	made, err := index.ReadMade(f.index)
 	if made == nil || err != nil {
-		return // opening it reports the reason
+		return nil // opening it reports the reason
+	}
+	if now := f.Window.Seconds; now > 0 && made.Window > 0 && now != made.Window {
+		was := days(made.Window)
+		return usageError{fmt.Errorf("--window: index %s was made with a window of %v, and keeps it: leave --window out, or make another index with firstseen index create DIR --window %v", f.index, &was, (*days)(&now))}
 	}
 	f.filterOnly = f.filterOnly || made.FilterOnly
 	f.Window.Seconds = cmp.Or(f.Window.Seconds, made.Window)
 	f.method.asMade(&f.Scheme, made.Scheme)
+	return nil
 }
 
 // task checks the flags. All its errors are mistakes of usage, but for inputs
@@ -56,7 +61,9 @@ func (f *options) asMade() {
 func (f *options) task(args []string) (*task, error) {
 	p := &task{options: f}
 	f.Args, f.Temporary = args, f.index == ""
-	f.asMade()
+	if err := f.asMade(); err != nil {
+		return nil, err
+	}
 	for _, check := range []func(*task) error{
 		f.taskMethod, f.taskReading, f.taskRevisit, f.taskSameID, f.taskWindow, f.taskVerify, f.taskPassages, f.taskKey, f.taskFilter, f.taskOutputs, f.taskOutDir, f.taskAgainst, f.taskDerived,
 	} {

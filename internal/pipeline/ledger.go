@@ -137,6 +137,9 @@ func (l *Ledger) Unfinished() *Unfinished { return l.found }
 // inputs can be read again, the outputs cut back, and the index knows how far it came.
 func (l *Ledger) CanContinue() bool { return l.repeatable() && l.index.Table() != nil }
 
+// Saved reports whether there is a checkpoint from which this run can be continued.
+func (l *Ledger) Saved() bool { return l.last != nil }
+
 // repeatable reports whether this very command can be given again.
 func (l *Ledger) repeatable() bool {
 	return !l.job.Temporary && !l.job.ReadsPipe() && !l.job.writesPipe()
