@@ -38,7 +38,7 @@ func newServeCommand() *cobra.Command {
 	fs.StringArrayVar(&f.listen, "listen", nil, "answer HTTP at this `address`: unix:PATH or HOST:PORT; may be given several times")
 	fs.StringArrayVar(&f.lines, "lines", nil, "answer lines of JSON at this `address`, unix:PATH: a line in, the line with its verdict out")
 	fs.StringVar(&f.tokenFile, "token-file", "", "`file` with a token that HTTP clients send as Authorization: Bearer TOKEN; needed beyond this machine")
-	fs.Var(&byteSize[int64]{&f.config.MaxBody, 1, 1 << 30}, "max-body", "most bytes of a request, or of a line (default 16MiB)")
+	inBytes(fs, &f.config.MaxBody, "max-body", 1, 1<<30, "most bytes of a request, or of a line (default 16MiB)")
 	fs.IntVar(&f.config.MaxDocuments, "max-documents", 1000, "most documents of a request")
 	fs.IntVar(&f.config.Waiting, "waiting", 32, "most requests in memory at a time; to others the answer is 429")
 	f.log.register(fs, "log")

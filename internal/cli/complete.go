@@ -19,8 +19,8 @@ import (
 // the inputs, and the folder of an index as argument.
 func completions(cmd *cobra.Command) {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if c, ok := f.Value.(interface{ Words() []string }); ok {
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(c.Words(), cobra.ShellCompDirectiveNoFileComp)) // fails for unknown names only
+		if v, ok := f.Value.(*value); ok && v.words != nil {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(v.words, cobra.ShellCompDirectiveNoFileComp)) // fails for unknown names only
 		}
 		switch f.Name {
 		case "index", "against", "out-dir":

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -37,13 +38,9 @@ func invalidValue(invalid *pflag.InvalidValueError) error {
 		invalid = inner
 	}
 	given := givenAs(invalid.GetFlag().Name, invalid.GetValue())
-	var want wantError
-	var setting settingError
-	switch {
-	case errors.As(invalid.Unwrap(), &want):
-		return fmt.Errorf("%s: %w", given, want)
-	case errors.As(invalid.Unwrap(), &setting):
-		return fmt.Errorf("%s: %w", given, setting)
+	var wrong mistake
+	if errors.As(invalid.Unwrap(), &wrong) {
+		return fmt.Errorf("%s: %w", given, wrong)
 	}
 	return fmt.Errorf("%s: want %s", given, wanted(invalid))
 }
@@ -122,8 +119,6 @@ func wanted(invalid *pflag.InvalidValueError) string {
 		return "a whole number"
 	case "duration":
 		return "a time such as 1s or 500ms"
-	case "time":
-		return "a time such as 48h, 2d or 1w"
 	case "float64":
 		return "a number"
 	case "bool":
@@ -173,25 +168,60 @@ func checkRanges(flags *pflag.FlagSet) error {
 	return err
 }
 
-// A choice is the value of a flag that takes one of a few words.
-type choice[T any] struct {
-	to    *T
-	given string
-	words []choiceWord[T]
+// value is the value of a flag that a function reads. The function returns the text to show for it.
+type value struct {
+	kind, text string
+	words      []string // to complete
+	read       func(text string) (shown string, err error)
 }
+
+// Set takes a value.
+func (v *value) Set(text string) error {
+	shown, err := v.read(text)
+	if err == nil {
+		v.text = shown
+	}
+	return err
+}
+
+func (v *value) String() string { return v.text }
+
+func (v *value) Type() string { return v.kind }
+
+// A mistake in a value says what is wrong with it, or what the flag takes.
+type mistake string
+
+func (m mistake) Error() string { return string(m) }
+
+// want is the mistake of another value than those that the flag takes.
+func want(values string) error { return mistake("want " + values) }
 
 type choiceWord[T any] struct {
 	text  string
 	value T
 }
 
-// word is a word of a choice, and its value.
+// word is a word that a flag takes, and its value.
 func word[T any](text string, value T) choiceWord[T] { return choiceWord[T]{text, value} }
 
 // oneOf registers a flag that takes one of a few words. The first is the default.
 func oneOf[T any](fs *pflag.FlagSet, to *T, name, usage string, words ...choiceWord[T]) {
+	v := &value{kind: "word", text: words[0].text}
+	for _, w := range words {
+		if w.text != "" {
+			v.words = append(v.words, w.text)
+		}
+	}
+	v.read = func(text string) (string, error) {
+		i := slices.IndexFunc(words, func(w choiceWord[T]) bool { return w.text == text && text != "" })
+		if i < 0 {
+			return "", want("one of " + strings.Join(v.words, ", "))
+		}
+		*to = words[i].value
+		return text, nil
+	}
 	*to = words[0].value
-	fs.Var(&choice[T]{to: to, given: words[0].text, words: words}, name, usage)
+	fs.Var(v, name, usage)
 }
 
 // oneWord registers a flag that takes one of a few words, which are its values.
@@ -203,90 +233,47 @@ func oneWord(fs *pflag.FlagSet, to *string, name, usage string, words ...string)
 	oneOf(fs, to, name, usage, choices...)
 }
 
-// Set takes a word.
-func (c *choice[T]) Set(text string) error {
-	for _, w := range c.words {
-		if w.text == text && text != "" {
-			*c.to, c.given = w.value, text
-			return nil
-		}
-	}
-	return wantError("one of " + strings.Join(c.Words(), ", "))
-}
-
-func (c *choice[T]) String() string { return c.given }
-
-func (c *choice[T]) Type() string { return "word" }
-
-// Words returns the words that may be given.
-func (c *choice[T]) Words() (words []string) {
-	for _, w := range c.words {
-		if w.text != "" {
-			words = append(words, w.text)
-		}
-	}
-	return words
-}
-
-// A wantError names the values that a flag takes.
-type wantError string
-
-func (e wantError) Error() string { return "want " + string(e) }
-
-// parsed is the value of a flag that a function reads.
-type parsed struct {
-	text string
-	read func(text string) error
-}
-
-// readBy registers a flag whose values a function reads, the default at once.
+// readBy registers a flag whose values a function reads, and its default at once.
 func readBy(fs *pflag.FlagSet, read func(text string) error, name, byDefault, usage string) {
-	if err := read(byDefault); err != nil {
-		panic(err) // a default is valid
+	if byDefault != "" {
+		if err := read(byDefault); err != nil {
+			panic(err) // a default is valid
+		}
 	}
-	fs.Var(&parsed{text: byDefault, read: read}, name, usage)
+	fs.Var(&value{kind: "string", text: byDefault, read: func(text string) (string, error) {
+		if err := read(text); err != nil {
+			return "", mistake(err.Error())
+		}
+		return text, nil
+	}}, name, usage)
 }
 
-// Set takes a value.
-func (p *parsed) Set(text string) error {
-	if err := p.read(text); err != nil {
-		return settingError(err.Error())
+// inBytes registers a flag of a size, such as 1GiB, within bounds. Its default is there already.
+func inBytes[N int | int64](fs *pflag.FlagSet, to *N, name string, least, most uint64, usage string) {
+	v := &value{kind: "size", read: func(text string) (string, error) {
+		n, err := parseSize(text)
+		switch {
+		case err != nil:
+			return "", want("a size above 0, such as 1GiB or 512M")
+		case n < least || n > most:
+			return "", want("from " + sizeText(least) + " to " + sizeText(most))
+		}
+		*to = N(n)
+		return sizeText(n), nil
+	}}
+	if *to != 0 {
+		v.text = sizeText(uint64(*to))
 	}
-	p.text = text
-	return nil
+	fs.Var(v, name, usage)
 }
 
-func (p *parsed) String() string { return p.text }
-
-func (p *parsed) Type() string { return "string" }
-
-// byteSize is the value of a flag in bytes, such as 1GiB, within bounds.
-type byteSize[N int | int64] struct {
-	to          *N
-	least, most uint64
+// inSeconds registers a flag of a time, also in days and weeks.
+func inSeconds(fs *pflag.FlagSet, to *uint32, name, usage string) {
+	fs.Var(&value{kind: "time", text: "0", read: func(text string) (_ string, err error) {
+		*to, err = parseSeconds(text)
+		return (time.Duration(*to) * time.Second).String(), err
+	}}, name, usage)
 }
-
-// Set reads a number of bytes.
-func (b *byteSize[N]) Set(text string) error {
-	n, err := parseSize(text)
-	switch {
-	case err != nil:
-		return wantError("a size above 0, such as 1GiB or 512M")
-	case n < b.least || n > b.most:
-		return wantError("from " + sizeText(b.least) + " to " + sizeText(b.most))
-	}
-	*b.to = N(n)
-	return nil
-}
-
-func (b *byteSize[N]) String() string {
-	if b.to == nil || *b.to == 0 {
-		return ""
-	}
-	return sizeText(uint64(*b.to))
-}
-
-func (b *byteSize[N]) Type() string { return "size" }
 
 // hide keeps flags out of the help.
 func hide(fs *pflag.FlagSet, names ...string) {

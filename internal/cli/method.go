@@ -22,7 +22,7 @@ func (m *methodFlags) register(fs *pflag.FlagSet, s *feature.Scheme, score *dedu
 	fs.IntVar(&s.MinWidth, "min-width", 0, "narrowest segment, in columns: a Chinese character is 2, a letter 1 (default by scheme, see version)")
 	registerScore(fs, score)
 	fs.StringVar(&m.terms, "terms", "", "with --method imatch or simhash: the table of terms that firstseen terms has made; the index keeps a copy")
-	fs.Var(&parsed{read: func(text string) error { return setRarity(s, text) }}, "rarity", "with --method imatch: how rare terms are that count, in hundredths of the rarest (default 30-70)")
+	readBy(fs, func(text string) error { return setRarity(s, text) }, "rarity", "", "with --method imatch: how rare terms are that count, in hundredths of the rarest (default 30-70)")
 	fs.IntVar(&s.Shingle, "shingle", 0, "with --method shingles: words or Chinese characters in a shingle (default 5)")
 	fs.IntVar(&s.Distance, "distance", 0, "with --method simhash: bits in which the fingerprints of copies may differ (default 3)")
 }
@@ -159,7 +159,7 @@ func (m *methodFlags) asMade(s *feature.Scheme, made feature.Scheme) {
 func setRarity(s *feature.Scheme, text string) error {
 	n, err := fmt.Sscanf(text, "%d-%d", &s.LeastRare, &s.MostRare)
 	if n != 2 || err != nil || s.LeastRare < 0 || s.LeastRare >= s.MostRare || s.MostRare > 100 {
-		return wantError("two numbers of 0 to 100, the smaller first, such as 30-70")
+		return want("two numbers of 0 to 100, the smaller first, such as 30-70")
 	}
 	return nil
 }

@@ -103,7 +103,7 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	fs.Lookup("jobs").DefValue = "all" // the same help on any machine
 	fs.DurationVar(&f.every, "checkpoint-every", time.Second, "with --index and a pipe: remember the answered documents this often, against a kill; 0 does not")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no summary on standard error")
-	fs.Var(&byteSize[int64]{&f.CheckpointBytes, 1, math.MaxInt64}, "checkpoint-bytes", "bytes of records between checkpoints (default 256MiB)")
+	inBytes(fs, &f.CheckpointBytes, "checkpoint-bytes", 1, math.MaxInt64, "bytes of records between checkpoints (default 256MiB)")
 	fs.IntVar(&f.memtableKeys, "memtable-keys", 0, "keys of the side table in memory before they become a run; 0 for the default")
 	hide(fs, "checkpoint-bytes", "memtable-keys")
 	section(fs, "Work")

@@ -11,7 +11,7 @@ import (
 func TestNoRatio(t *testing.T) {
 	for given, want := range map[int]int{0: -1, 1: 1, 1000: 1000} {
 		var c corpus.SourceConfig
-		err := (*ratio)(&c.MaxRatio).Set(strconv.Itoa(given))
+		err := ratioFlag(&c.MaxRatio).Set(strconv.Itoa(given))
 		if err != nil || c.MaxRatio != want {
 			t.Errorf("--max-ratio %d: %d, %v; want %d", given, c.MaxRatio, err, want)
 		}

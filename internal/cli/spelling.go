@@ -87,16 +87,19 @@ func givenAs(flag, value string) string {
 
 // A refined flag takes a word and settings of that word: WORD:NAME=VALUE,NAME=VALUE.
 type refined struct {
-	words []string // to complete
-	word  *string  // nil if the flag takes settings alone
-	name  string
-	fs    *pflag.FlagSet
-	text  string
+	word *string // nil if the flag takes settings alone
+	name string
+	fs   *pflag.FlagSet
 }
 
 // refine registers a flag with settings. The flags that store the settings are in the same set.
 func refine(fs *pflag.FlagSet, word *string, name, usage string, words ...string) {
-	fs.Var(&refined{words: words, word: word, name: name, fs: fs}, name, usage)
+	r := &refined{word: word, name: name, fs: fs}
+	v := &value{kind: "setting", words: words, read: func(text string) (string, error) { return text, r.set(text) }}
+	if word != nil {
+		v.kind, v.text = "word", *word
+	}
+	fs.Var(v, name, usage)
 }
 
 // hideSettings hides the flags that store the settings of others.
@@ -108,28 +111,9 @@ func hideSettings(cmd *cobra.Command) {
 	}
 }
 
-// String returns the word with its settings.
-func (r *refined) String() string {
-	if r.text == "" && r.word != nil {
-		return *r.word
-	}
-	return r.text
-}
-
-// Words returns the words that may be given.
-func (r *refined) Words() []string { return r.words }
-
-func (r *refined) Type() string {
-	if r.word == nil {
-		return "setting"
-	}
-	return "word"
-}
-
-// Set splits a value such as warc:status=2xx,mime=text/html,text/plain. A part without a name
+// set splits a value such as warc:status=2xx,mime=text/html,text/plain. A part without a name
 // continues the value before it.
-func (r *refined) Set(text string) error {
-	r.text = text
+func (r *refined) set(text string) error {
 	word, rest, hasSettings := strings.Cut(text, ":")
 	if r.word == nil {
 		word, rest, hasSettings = "", text, true
@@ -155,10 +139,10 @@ func (r *refined) Set(text string) error {
 			s, _ = r.setting(word, "html")
 			value = part
 		case !known:
-			return settingError(fmt.Sprintf("%q is no setting of %s; %s", name, strings.TrimSpace("--"+r.name+" "+word), r.choices(word)))
+			return mistake(fmt.Sprintf("%q is no setting of %s; %s", name, strings.TrimSpace("--"+r.name+" "+word), r.choices(word)))
 		}
 		if _, twice := values[s.old]; twice {
-			return settingError(s.name + " is given twice")
+			return mistake(s.name + " is given twice")
 		}
 		order = append(order, s)
 		values[s.old] = value
@@ -171,11 +155,6 @@ func (r *refined) Set(text string) error {
 	}
 	return nil
 }
-
-// A settingError is a mistake in the settings of a word.
-type settingError string
-
-func (e settingError) Error() string { return string(e) }
 
 // newSpelling marks a hidden flag as set by the flag whose setting it is.
 const newSpelling = "set as a setting"

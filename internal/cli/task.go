@@ -47,8 +47,7 @@ func (f *options) asMade() error {
 		return nil // opening it reports the reason
 	}
 	if now := f.Window.Seconds; now > 0 && made.Window > 0 && now != made.Window {
-		was := days(made.Window)
-		return usageError{fmt.Errorf("--window: index %s was made with a window of %v, and keeps it: leave --window out, or make another index with firstseen index create DIR --window %v", f.index, &was, (*days)(&now))}
+		return usageError{fmt.Errorf("--window: index %s was made with a window of %v, and keeps it: leave --window out, or make another index with firstseen index create DIR --window %v", f.index, time.Duration(made.Window)*time.Second, time.Duration(now)*time.Second)}
 	}
 	f.filterOnly = f.filterOnly || made.FilterOnly
 	f.Window.Seconds = cmp.Or(f.Window.Seconds, made.Window)

@@ -23,9 +23,9 @@ type splitFlag struct {
 }
 
 func (f *splitFlag) register(fs *pflag.FlagSet) {
-	fs.Var(&parsed{read: f.set}, "split", "files of --out-dir: each (one for each input), nonempty (none for an input of which nothing is kept), or a size such as 1GiB: shard-00000 and so on, of that size before compression (default each)")
+	readBy(fs, f.set, "split", "", "files of --out-dir: each (one for each input), nonempty (none for an input of which nothing is kept), or a size such as 1GiB: shard-00000 and so on, of that size before compression (default each)")
 	fs.BoolVar(&f.skipEmpty, "skip-empty", false, "as --split nonempty")
-	fs.Var(&parsed{read: f.set}, "shard-size", "as --split")
+	readBy(fs, f.set, "shard-size", "", "as --split")
 	hide(fs, "skip-empty", "shard-size")
 }
 
@@ -39,9 +39,9 @@ func (f *splitFlag) set(text string) error {
 		f.skipEmpty = true
 		return nil
 	case err != nil:
-		return wantError("each, nonempty or a size such as 1GiB")
+		return want("each, nonempty or a size such as 1GiB")
 	case bytes < leastShard || bytes > mostLimit:
-		return wantError("from 64KiB to " + sizeText(uint64(mostLimit)))
+		return want("from 64KiB to " + sizeText(uint64(mostLimit)))
 	}
 	f.size = int64(bytes)
 	return nil

@@ -19,13 +19,10 @@ import (
 	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
-// days is the value of a flag in seconds, which may be given in days and weeks too.
-type days uint32
-
 var dayUnits = regexp.MustCompile(`([0-9.]+)([dw])`)
 
-// Set reads a time.
-func (d *days) Set(text string) error {
+// parseSeconds reads a time in whole seconds, such as 48h, 2d or 1w.
+func parseSeconds(text string) (uint32, error) {
 	hours := dayUnits.ReplaceAllStringFunc(text, func(part string) string {
 		n, err := strconv.ParseFloat(part[:len(part)-1], 64)
 		if err != nil {
@@ -38,31 +35,21 @@ func (d *days) Set(text string) error {
 	})
 	length, err := time.ParseDuration(hours)
 	if err != nil {
-		return err
+		return 0, want("a time such as 48h, 2d or 1w")
 	}
 	const most = math.MaxUint32 * time.Second
 	if length < 0 || length%time.Second != 0 || length > most {
-		return wantError(fmt.Sprintf("whole seconds, such as 48h, and at most %v", most))
+		return 0, want(fmt.Sprintf("whole seconds, such as 48h, and at most %v", most))
 	}
-	*d = days(length / time.Second)
-	return nil
+	return uint32(length / time.Second), nil
 }
-
-func (d *days) String() string {
-	if *d == 0 {
-		return "0" // which help does not show
-	}
-	return (time.Duration(*d) * time.Second).String()
-}
-
-func (d *days) Type() string { return "time" }
 
 func registerWindow(fs *pflag.FlagSet, w *pipeline.Window) {
-	fs.Var((*days)(&w.Seconds), "window", "documents count for this long, such as 48h or 2d, and no longer")
+	inSeconds(fs, &w.Seconds, "window", "documents count for this long, such as 48h or 2d, and no longer")
 }
 
 func (f *options) registerPlanned(fs *pflag.FlagSet) {
-	fs.Var((*days)(&f.Window.Seconds), "window", "plan for documents that count for so long, such as 48h or 2d")
+	inSeconds(fs, &f.Window.Seconds, "window", "plan for documents that count for so long, such as 48h or 2d")
 	fs.Float64Var(&f.rate, "rate", 0, "with --window: documents that are kept a second")
 }
 
