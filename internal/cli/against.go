@@ -10,13 +10,6 @@ import (
 	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
-func (f *options) taskAgainst(p *task) error {
-	if len(f.against) > 0 && f.filterOnly {
-		return errors.New("--against names documents of other indexes, which takes a side table: leave out --filter-only; an index without one cannot name them")
-	}
-	return nil
-}
-
 // openAgainst opens the further indexes.
 func (t *task) openAgainst() (err error) {
 	if len(t.options.against) == 0 {

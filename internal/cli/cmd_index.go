@@ -44,7 +44,7 @@ func (f *options) create(dir string) (err error) {
 	}
 	f.index, f.OnFull = dir, onFullDefault
 	t := &task{options: f}
-	for _, check := range []func(*task) error{f.taskMethod, f.taskPassages, f.taskWindow, f.taskKey, f.taskFilter} {
+	for _, check := range []func(*task) error{f.taskMethod, f.taskMeaning, f.taskKey, f.taskFilter} {
 		if err := check(t); err != nil {
 			return usageError{err}
 		}

@@ -82,7 +82,7 @@ func (f *serving) task() (*task, error) {
 		return nil, err
 	}
 	t := &task{options: &f.options}
-	for _, check := range []func(*task) error{f.taskMethod, f.taskWindow, f.taskKey, f.taskFilter} {
+	for _, check := range []func(*task) error{f.taskMethod, f.taskMeaning, f.taskKey, f.taskFilter} {
 		if err := check(t); err != nil {
 			return nil, usageError{err}
 		}

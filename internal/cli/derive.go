@@ -48,25 +48,6 @@ func (d *derived) reads() (report, again bool) {
 	return again || d.clusters != "" || d.pairs != "", again
 }
 
-func (f *options) taskDerived(p *task) error {
-	d := &f.derived
-	f.Spans = f.Spans || d.attributes != ""
-	reads, _ := d.reads()
-	switch {
-	case f.Others && f.Annotate:
-		return errors.New("--annotate writes all records: leave out --keep")
-	case f.Others && f.formats.warc.Revisit.Write:
-		return errors.New("--format warc:revisit writes records that stand for removed ones, and --keep duplicates writes these themselves: leave one of them out")
-	case f.Spans && p.Report == "" && d.attributes == "":
-		return errors.New("--spans adds to the lines of --report: give that too")
-	case reads && isTable(p.Report):
-		return errors.New("--clusters, --pairs, --attributes and --kept-files are made of a report in lines of JSON: give --report another name")
-	case reads && !isKept(p.Report):
-		return errors.New("--clusters, --pairs, --attributes and --kept-files are made of the report: give --report FILE too")
-	}
-	return nil
-}
-
 // isKept reports whether the output under a name can be read again: it is a file.
 func isKept(name string) bool {
 	if name == "" || name == input.Stdin {

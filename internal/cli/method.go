@@ -27,6 +27,12 @@ func (m *methodFlags) register(fs *pflag.FlagSet, s *feature.Scheme, score *dedu
 	fs.IntVar(&s.Distance, "distance", 0, "with --method simhash: bits in which the fingerprints of copies may differ (default 3)")
 }
 
+// registerPassages registers the property of an index that its documents are found by their passages.
+func registerPassages(fs *pflag.FlagSet, s *feature.Scheme) {
+	fs.IntVar(&s.Passages, "passages", 0, fmt.Sprintf("find the passages of so many `words` or more that kept documents have in common with earlier ones, and name these, with places (%d words without a number); chosen when the index is made", feature.DefaultPassage))
+	fs.Lookup("passages").NoOptDefVal = fmt.Sprint(feature.DefaultPassage)
+}
+
 func registerScore(fs *pflag.FlagSet, score *dedup.Score) {
 	oneOf(fs, score, "score", "unit of the share: text (runs of five words; in short texts segments, by their words) or segments (each as one)",
 		word("text", dedup.ScoreText), word("segments", dedup.ScoreSegments))
@@ -94,30 +100,16 @@ func (m *methodFlags) choose(s *feature.Scheme) error {
 
 // refuse refuses settings of other methods.
 func (m *methodFlags) refuse(s *feature.Scheme) error {
-	return firstGiven(s.Info().Name, []given{
-		{s.Segments != 0 && !s.BySegments(), spelled("segments")},
-		{s.MinWidth != 0 && !s.BySegments(), spelled("min-width")},
-		{s.Shingle != 0 && s.Method != "shingles", spelled("shingle")},
-		{s.Passages != 0 && s.Method != feature.Methods()[0].Name, "--passages"},
-		{s.Distance != 0 && s.Method != "simhash", spelled("distance")},
-		{s.MostRare != 0 && s.Method != "imatch", spelled("rarity")},
-		{m.terms != "" && !s.WeighsTerms(), spelled("terms")},
+	name := s.Info().Name
+	return meaning([]conflict{
+		noMeaning(s.Segments != 0 && !s.BySegments(), spelled("segments"), name),
+		noMeaning(s.MinWidth != 0 && !s.BySegments(), spelled("min-width"), name),
+		noMeaning(s.Shingle != 0 && s.Method != "shingles", spelled("shingle"), name),
+		noMeaning(s.Passages != 0 && s.Method != feature.Methods()[0].Name, "--passages", name),
+		noMeaning(s.Distance != 0 && s.Method != "simhash", spelled("distance"), name),
+		noMeaning(s.MostRare != 0 && s.Method != "imatch", spelled("rarity"), name),
+		noMeaning(m.terms != "" && !s.WeighsTerms(), spelled("terms"), name),
 	})
-}
-
-// given is a flag that has no meaning with a method, and whether it was given.
-type given struct {
-	is   bool
-	flag string
-}
-
-func firstGiven(method string, flags []given) error {
-	for _, g := range flags {
-		if g.is {
-			return fmt.Errorf("%s has no meaning with --method %s: leave it out", g.flag, method)
-		}
-	}
-	return nil
 }
 
 // taskMethod checks the method and the flags that only some methods have.
@@ -126,11 +118,11 @@ func (f *options) taskMethod(p *task) error {
 		return err
 	}
 	info, others := p.Scheme.Info(), !p.Scheme.BySegments()
-	return firstGiven(info.Name, []given{
-		{others && f.Rules.Score != dedup.ScoreText, spelled("score")},
-		{others && f.Rules.RemoveMosaics, spelled("mosaics")},
-		{f.Rules.Threshold != 0 && info.Threshold == 0, "--threshold"},
-		{f.filterOnly && !info.FilterOnly, "--filter-only"},
+	return meaning([]conflict{
+		noMeaning(others && f.Rules.Score != dedup.ScoreText, spelled("score"), info.Name),
+		noMeaning(others && f.Rules.RemoveMosaics, spelled("mosaics"), info.Name),
+		noMeaning(f.Rules.Threshold != 0 && info.Threshold == 0, "--threshold", info.Name),
+		noMeaning(f.filterOnly && !info.FilterOnly, "--filter-only", info.Name),
 	})
 }
 

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/pflag"
@@ -18,22 +17,6 @@ import (
 func registerRevisit(fs *pflag.FlagSet, r *warc.Revisit) {
 	fs.BoolVar(&r.Write, "revisit", false, "write a revisit record to --out for a removed record with the payload of its witness, a metadata record for any other, and copy the revisit records of the inputs")
 	oneOf(fs, &r.Keep, "near", "removed records with another payload than their witness: drop or keep", word("drop", false), word("keep", true))
-}
-
-// taskRevisit checks the flags about revisit records.
-func (f *options) taskRevisit(*task) error {
-	r := f.formats.warc.Revisit
-	switch {
-	case !r.Write && r.Keep:
-		return errors.New("--format warc:near is about records that no revisit record can stand for: give warc:revisit,near=keep")
-	case !r.Write:
-		return nil
-	case f.Out == "":
-		return errors.New("--format warc:revisit writes to --out: give that too")
-	case f.filterOnly:
-		return errors.New("--format warc:revisit needs the side table, which knows the earlier record: leave --filter-only out")
-	}
-	return nil
 }
 
 // checkRevisits refuses revisit records if the format is not WARC.

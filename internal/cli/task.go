@@ -64,12 +64,13 @@ func (f *options) task(args []string) (*task, error) {
 		return nil, err
 	}
 	for _, check := range []func(*task) error{
-		f.taskMethod, f.taskReading, f.taskRevisit, f.taskSameID, f.taskWindow, f.taskVerify, f.taskPassages, f.taskKey, f.taskFilter, f.taskOutputs, f.taskOutDir, f.taskAgainst, f.taskDerived,
+		f.taskMethod, f.taskReading, f.taskMeaning, f.taskVerify, f.taskKey, f.taskFilter,
 	} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
 		}
 	}
+	f.Spans = f.Spans || f.derived.attributes != ""
 	p.Format, p.MaxRecord = p.formats.String(), p.source.MaxRecord
 	for _, look := range []func() error{
 		p.expand, p.checkConfirm, p.recognize, p.checkTimes, p.planTree, p.enclose, p.lead, p.checkDerived,
@@ -100,7 +101,13 @@ func (t *task) recognize() (err error) {
 	return err
 }
 
+// taskReading checks the flags one by one.
 func (f *options) taskReading(p *task) (err error) {
+	if !slices.Contains([]string{"", "keep", "replace"}, f.sameID) {
+		return fmt.Errorf("--same-id %q: want one of keep, replace", f.sameID)
+	}
+	f.ReplaceSameID = f.sameID == "replace"
+	f.Window.Told = f.formats.jsonl.Fields.Time != ""
 	if f.every < 0 {
 		return fmt.Errorf("--limit checkpoint=%v: want a time such as 1s, or 0 for checkpoints by bytes only", f.every)
 	}
@@ -110,13 +117,10 @@ func (f *options) taskReading(p *task) (err error) {
 	if err := f.formats.complete(f.source); err != nil {
 		return err
 	}
-	return p.Scheme.Validate()
+	return cmp.Or(p.Scheme.Validate(), f.checkEndings())
 }
 
 func (f *options) taskFilter(p *task) (err error) {
-	if f.docs != "" && f.memory != "" {
-		return errors.New("--docs and --memory both size the filter: give one")
-	}
 	switch {
 	case f.docs != "":
 		var docs uint64
@@ -132,39 +136,19 @@ func (f *options) taskFilter(p *task) (err error) {
 	if err := fitsMachine(p.shape); err != nil {
 		return err
 	}
-	switch {
-	case f.OnFull == onFullDefault && f.filterOnly:
-		f.OnFull = index.OnFullWarn
-	case f.OnFull == onFullDefault:
+	if f.OnFull == onFullDefault {
 		f.OnFull = index.OnFullGrow
-	case f.OnFull == index.OnFullGrow && f.filterOnly:
-		return errors.New("--on-full grow needs the side table to grow from; with --filter-only use stop or warn")
-	}
-	return nil
-}
-
-func (f *options) taskOutputs(p *task) error {
-	if f.Annotate && f.Out == "" && f.outDir == "" {
-		return errors.New("--annotate writes to --out: give that too")
-	}
-	direct := 0
-	for _, name := range []string{p.Out, p.Report, p.Rejects, p.summary} {
-		if name == input.Stdin {
-			direct++
+		if f.filterOnly {
+			f.OnFull = index.OnFullWarn
 		}
 	}
-	if direct > 1 {
-		return errors.New("only one of --out, --report, --rejects and --summary can be standard output (-)")
-	}
-	return f.checkEndings()
+	return nil
 }
 
 // taskKey reads --key and --no-key. A run that can be repeated byte for byte has
 // no secret unless it is demanded.
 func (f *options) taskKey(p *task) error {
 	switch {
-	case f.keyed && f.unkeyed:
-		return errors.New("--key and --no-key are opposites: give one")
 	case f.keyed:
 		p.keyed = index.KeyRequired
 	case f.unkeyed:
@@ -173,27 +157,6 @@ func (f *options) taskKey(p *task) error {
 		p.keyed = index.KeyAsIs
 	default:
 		p.keyed = index.KeyNew
-	}
-	return nil
-}
-
-// taskSameID checks the flags about documents of one id, and the batch.
-func (f *options) taskSameID(p *task) error {
-	if !slices.Contains([]string{"", "keep", "replace"}, f.sameID) {
-		return fmt.Errorf("--same-id %q: want one of keep, replace", f.sameID)
-	}
-	p.ReplaceSameID = f.sameID == "replace"
-	switch {
-	case f.DropRetries && !f.Annotate:
-		return errors.New("--same-id keep:again=drop is about the answers of --annotate to a pipe: without it, a document that comes again is removed as a copy")
-	case f.filterOnly && f.Batch != "":
-		return errors.New("--batch needs the side table, and --filter-only has none: a filter cannot take anything back")
-	case f.filterOnly && p.ReplaceSameID:
-		return errors.New("--same-id replace needs the side table, and --filter-only has none: a filter cannot take anything back")
-	case f.Batch != "" && f.index == "":
-		return errors.New("--batch needs --index: without it nothing outlives the run")
-	case len(f.Batch) > index.MaxBatchName:
-		return errors.New("--batch: the name is too long")
 	}
 	return nil
 }

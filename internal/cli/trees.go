@@ -47,17 +47,6 @@ func (f *splitFlag) set(text string) error {
 	return nil
 }
 
-// taskOutDir checks --out-dir and --split.
-func (f *options) taskOutDir(*task) error {
-	switch {
-	case f.outDir == "" && (f.split.given || f.split.skipEmpty):
-		return errors.New("--split is about the files of --out-dir: give that too")
-	case f.outDir != "" && f.Out != "":
-		return errors.New("--out writes one file and --out-dir one for each input: give one of them")
-	}
-	return nil
-}
-
 // leastShard keeps a mistake in the unit from making millions of files.
 const leastShard = 64 << 10
 

@@ -33,7 +33,7 @@ func (f *verifyFlag) parse() (*similarity.Condition, error) {
 		return nil, errors.New("--verify has a condition of its own: leave out --confirm")
 	case f.doubtful():
 		return &similarity.Verified, nil
-	case f.condition == "" && f.old == "" || f.condition == "false":
+	case !f.given():
 		return nil, nil
 	}
 	c, err := similarity.ParseCondition(f.condition + f.old)
@@ -42,6 +42,9 @@ func (f *verifyFlag) parse() (*similarity.Condition, error) {
 	}
 	return &c, nil
 }
+
+// given reports whether a condition is.
+func (f *verifyFlag) given() bool { return f.old != "" || f.condition != "" && f.condition != "false" }
 
 // doubtful reports whether the texts decide only about doubtful copies. The environment says true.
 func (f *verifyFlag) doubtful() bool { return f.condition == doubtful || f.condition == "true" }
@@ -56,22 +59,17 @@ type confirming struct {
 // reads reports whether earlier texts are read again.
 func (c *confirming) reads() bool { return c.condition != nil || c.passages }
 
-// taskVerify checks --verify, after the rules and the inputs are known.
+// taskVerify finds which earlier texts are read again, after the rules and the inputs are known.
 func (f *options) taskVerify(p *task) error {
 	for _, arg := range p.Args {
 		if _, err := similarity.ParseCondition(arg); (err == nil || arg == doubtful) && f.verify.condition == doubtful {
 			return fmt.Errorf("--verify %s: a condition stands behind an equals sign: --verify='%s'", arg, arg)
 		}
 	}
+	p.confirming.passages = p.Scheme.Passages > 0
 	c, err := f.verify.parse()
 	if c == nil || err != nil {
 		return err
-	}
-	switch {
-	case f.filterOnly:
-		return errors.New("--verify reads the earlier text again, and with --filter-only it is unknown which that is")
-	case p.Rules.RemoveMosaics:
-		return errors.New("--verify compares with one earlier text, and " + spelled("mosaics") + "=remove removes by several: give one of the two")
 	}
 	p.confirming.condition = c
 	p.Rules.Confirm, p.Rules.Verify = c.String(), f.verify.doubtful()

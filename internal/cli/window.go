@@ -81,20 +81,6 @@ func (c *forecast) inWindow(seconds uint32) {
 	c.TableBytes += c.TableBytes / 2
 }
 
-// taskWindow checks the flags of a window.
-func (f *options) taskWindow(*task) error {
-	f.Window.Told = f.formats.jsonl.Fields.Time != ""
-	switch windowed := f.Window.Seconds > 0; {
-	case !windowed && f.Window.Told:
-		return errors.New("--time-field is for an index with a window: make it with firstseen index create DIR --window TIME")
-	case windowed && f.filterOnly:
-		return errors.New("--window needs the side table, and --filter-only has none: a filter cannot forget")
-	case windowed && f.index == "":
-		return errors.New("--window needs --index: an index keeps the time from one run to the next")
-	}
-	return nil
-}
-
 // checkTimes finds whether the documents carry their times, by the format of the inputs.
 func (t *task) checkTimes() error {
 	format := t.found
