@@ -21,7 +21,9 @@ type Format struct {
 	Paragraphs bool
 }
 
-var _ corpus.Format = Format{}
+// Formats are the formats of plain text, by their words for --format. A format in a file of its own
+// adds itself.
+var Formats = map[string]corpus.Format{"lines": Format{}, "paragraphs": Format{Paragraphs: true}}
 
 // Name is "lines of text" or "paragraphs of text".
 func (f Format) Name() string { return f.Noun() + "s of text" }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -91,7 +92,7 @@ func (f *formats) complete(limits corpus.SourceConfig) (err error) {
 var htmlWords = map[web.Mode]string{web.Main: "main", web.Visible: "visible", -1: "off"}
 
 // formatWords are the words of --format.
-var formatWords = []string{"auto", "jsonl", "array", "csv", "parquet", "warc", "arc", "html", "text", "lines", "paragraphs"}
+var formatWords = append([]string{"auto", "jsonl", "array", "csv", "parquet", "warc", "arc", "html", "text"}, slices.Sorted(maps.Keys(text.Formats))...)
 
 // textOf makes the text of pages and texts in any encoding.
 func textOf(mode web.Mode) func() corpus.Text {
@@ -130,10 +131,11 @@ func isHTML(contentType string) bool {
 func (f *formats) all() map[string]corpus.Format {
 	arc := f.warc
 	arc.ARC = true
-	return map[string]corpus.Format{
+	all := map[string]corpus.Format{
 		"csv": csv.Format{Text: f.parquet.Text, ID: f.parquet.ID, Time: f.jsonl.Fields.Time, Annotated: f.columns}, "jsonl": f.jsonl, "array": jsonarray.Format{Fields: f.jsonl.Fields, Arrays: f.arrays}, "parquet": f.parquet, "warc": f.warc, "arc": arc, "html": page.Format{HTML: true, Text: f.text}, "text": page.Format{Text: f.text},
-		"lines": text.Format{}, "paragraphs": text.Format{Paragraphs: true},
 	}
+	maps.Copy(all, text.Formats)
+	return all
 }
 
 // of returns the format of inputs, and those that are recognized by content.
@@ -143,7 +145,11 @@ func (f *formats) of() (format corpus.Format, others []corpus.Format) {
 		return all[f.chosen], nil
 	}
 	values := jsonarray.Format{Fields: f.jsonl.Fields, Stream: true}
-	return f.jsonl, []corpus.Format{values, f.jsonl, f.parquet, all["warc"], all["arc"], all["html"], all["text"], all["csv"], all["array"]}
+	others = []corpus.Format{values, f.jsonl, f.parquet, all["warc"], all["arc"], all["html"], all["text"], all["csv"], all["array"]}
+	for _, word := range slices.Sorted(maps.Keys(text.Formats)) {
+		others = append(others, text.Formats[word])
+	}
+	return f.jsonl, others
 }
 
 // source reads inputs.

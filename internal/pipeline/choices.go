@@ -25,11 +25,11 @@ type Choices struct {
 	MaxRecord int    `json:"max_record"`      // bytes
 	Batch     string `json:"batch,omitempty"` // of the kept documents
 	// ReplaceSameID: see [index.Policy].
-	ReplaceSameID bool              `json:"replace,omitempty"`
-	Others        bool              `json:"others,omitempty"`  // Out has the removed records instead
-	Spans         bool              `json:"spans,omitempty"`   // Report names the shared passages
-	Against       []index.AgainstID `json:"against,omitempty"` // further indexes, whose documents count as earlier
-	Window        Window            `json:"window,omitzero"`
+	ReplaceSameID bool `json:"replace,omitempty"`
+	Others        bool `json:"others,omitempty"` // Out has the removed records instead
+	ReportChoices
+	Against []index.AgainstID `json:"against,omitempty"` // further indexes, whose documents count as earlier
+	Window  Window            `json:"window,omitzero"`
 }
 
 // choices are a command as the ledger stores it.
@@ -108,8 +108,8 @@ func (c *choices) other(o *choices) (other []Choice) {
 		other = append(other, ChosenOutputs)
 	}
 	ours, theirs := reflect.ValueOf(c.Choices), reflect.ValueOf(o.Choices)
-	for field, value := range ours.Fields() {
-		if !reflect.DeepEqual(value.Interface(), theirs.FieldByIndex(field.Index).Interface()) {
+	for _, field := range reflect.VisibleFields(ours.Type()) {
+		if !field.Anonymous && !reflect.DeepEqual(ours.FieldByIndex(field.Index).Interface(), theirs.FieldByIndex(field.Index).Interface()) {
 			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			other = append(other, Choice(name))
 		}
