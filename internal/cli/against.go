@@ -54,21 +54,6 @@ func (t *task) checkAgainst() error {
 	return nil
 }
 
-// secret returns the secret of the further indexes, which a new index takes over.
-func (t *task) secret() []byte {
-	if t.against == nil {
-		return nil
-	}
-	return t.against.Scheme().Key
-}
-
-func (t *task) useAgainst(x *index.Index) error {
-	if t.against == nil {
-		return nil
-	}
-	return x.UseAgainst(t.against)
-}
-
 // tellAgainst reports the contents and the memory of the further indexes.
 func (t *task) tellAgainst(stderr io.Writer) {
 	if t.against != nil {

@@ -13,12 +13,6 @@ import (
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
-const applyLong = `Write the kept records of inputs, by the report of the run that judged them.
-
-The inputs are those of the report, in its order. After firstseen dedup --features, whose
---report DIR/ has a file for each shard, each machine applies the report of its shard to
-the inputs of the shard. Records are written as they came.`
-
 // applying are the flags of report apply.
 type applying struct {
 	rereading
@@ -30,18 +24,12 @@ type applying struct {
 
 func newApplyCommand() *cobra.Command {
 	var f applying
-	cmd := &cobra.Command{
-		Use:     "apply REPORT INPUT... --out FILE",
-		Short:   "Write the kept records of inputs",
-		Long:    applyLong,
-		Example: "  firstseen report apply reports/shard-00003-of-00064.jsonl crawl-3/*.jsonl.gz --out kept-3.jsonl.gz",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.open(cmd, args); err != nil {
-				return err
-			}
-			return f.run(cmd)
-		},
-	}
+	cmd := command("report-apply", nil, func(cmd *cobra.Command, args []string) error {
+		if err := f.open(cmd, args); err != nil {
+			return err
+		}
+		return f.run(cmd)
+	})
 	f.register(cmd, "write the kept records to this `file`, as they came; .gz or .zst compresses; - is standard output")
 	registerKeep(cmd.Flags(), &f.Others, "the records to write: originals, or duplicates, the removed ones")
 	return cmd

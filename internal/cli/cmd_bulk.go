@@ -26,40 +26,23 @@ import (
 
 var errTooManyBad = pipeline.ErrTooManyBad
 
-const rowsLong = `Write the rows of shards: each key with its place, in the order of places.
-
-A row is sixteen bytes, both numbers big-endian (--as binary); or a line of 16 hexadecimal
-and 19 decimal digits (--as lines, the default), which sorts as text; or a row of Parquet
-with the columns k and v (a name that ends in .parquet). An engine then marks the places
-of keys that stand in two documents, ascending, one a line:
-
-  SELECT v FROM rows WHERE k IN
-    (SELECT k FROM rows GROUP BY k HAVING min(v) < max(v)) ORDER BY v`
-
 func newRowsCommand() *cobra.Command {
 	as, out := "lines", ""
-	cmd := &cobra.Command{
-		Use:     "rows DIR...",
-		Short:   "Write the keys of shards, for an engine that groups them",
-		Long:    rowsLong,
-		Example: "  firstseen rows features/ | LC_ALL=C sort | firstseen marks | LC_ALL=C sort > marks\n  firstseen rows --out rows.parquet features/",
-		Args:    needShards,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			set, err := bulk.ReadSet(args)
-			if err != nil {
-				return err
-			}
-			if isTable(out) {
-				return writeRowTable(cmd, set, out)
-			}
-			line := bulk.Row.AppendLine
-			if as == "binary" {
-				line = bulk.Row.AppendBinary
-			}
-			create := func() (*output.Writer, error) { return output.Create(out) }
-			return writeOutput(cmd, create, func(w io.Writer) error { return writeRows(cmd, set, w, line) })
-		},
-	}
+	cmd := command("rows", needShards, func(cmd *cobra.Command, args []string) error {
+		set, err := bulk.ReadSet(args)
+		if err != nil {
+			return err
+		}
+		if isTable(out) {
+			return writeRowTable(cmd, set, out)
+		}
+		line := bulk.Row.AppendLine
+		if as == "binary" {
+			line = bulk.Row.AppendBinary
+		}
+		create := func() (*output.Writer, error) { return output.Create(out) }
+		return writeOutput(cmd, create, func(w io.Writer) error { return writeRows(cmd, set, w, line) })
+	})
 	fs := cmd.Flags()
 	fs.StringVarP(&out, "out", "o", input.Stdin, "write the rows to this `file`; .parquet, or .gz or .zst to compress; - is standard output")
 	oneOf(fs, &as, "as", "rows as lines or binary", word("lines", "lines"), word("binary", "binary"))
@@ -127,37 +110,25 @@ func writeRowTable(cmd *cobra.Command, set []*bulk.Manifest, name string) error 
 	})
 }
 
-const marksLong = `Find the keys that stand in two documents: read sorted rows, write the places to mark.
-
-Rows are the lines of firstseen rows, sorted as bytes (LC_ALL=C sort). The places come in
-the order of keys, so they are sorted once more. Rows that came twice change nothing.`
-
 func newMarksCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "marks [ROWS]",
-		Short:   "Find the keys that stand in two documents, from sorted rows",
-		Long:    marksLong,
-		Example: "  firstseen rows features/ | LC_ALL=C sort | firstseen marks | LC_ALL=C sort > marks",
-		Args:    cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			in := cmd.InOrStdin()
-			if len(args) > 0 && args[0] != input.Stdin {
-				f, err := os.Open(args[0])
-				if err != nil {
-					return err
-				}
-				defer f.Close() // only read
-				in = f
-			}
-			out := bufio.NewWriterSize(cmd.OutOrStdout(), 1<<20)
-			var line []byte
-			return flushed(out, bulk.Reduce(in, func(p bulk.Place) error {
-				line = p.AppendLine(line[:0])
-				_, err := out.Write(line)
+	return command("marks", cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		in := cmd.InOrStdin()
+		if len(args) > 0 && args[0] != input.Stdin {
+			f, err := os.Open(args[0])
+			if err != nil {
 				return err
-			}))
-		},
-	}
+			}
+			defer f.Close() // only read
+			in = f
+		}
+		out := bufio.NewWriterSize(cmd.OutOrStdout(), 1<<20)
+		var line []byte
+		return flushed(out, bulk.Reduce(in, func(p bulk.Place) error {
+			line = p.AppendLine(line[:0])
+			_, err := out.Write(line)
+			return err
+		}))
+	})
 }
 
 // bulkFlags are the flags of a decision from features.

@@ -1,14 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
@@ -41,8 +40,7 @@ func newCompareCommand() *cobra.Command {
 	fs.IntVar(&f.width, "width", 0, "columns of both texts together (default those of the terminal, or 120)")
 	fs.BoolVar(&f.whole, "whole", false, "do not fold equal parts")
 	oneWord(fs, &f.color, "color", "mark by colours instead of brackets: auto (on a terminal), always or never", "auto", "always", "never")
-	f.formats.register(fs)
-	registerLimits(fs, &f.source, &f.MaxBad)
+	f.registerInputs(fs)
 	return cmd
 }
 
@@ -91,20 +89,12 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 
 // style is how texts are shown on an output.
 func (f *explaining) style(out io.Writer) (style textdiff.Style, err error) {
-	terminal := terminalOf(out)
-	style = textdiff.Style{Width: f.width, Whole: f.whole}
-	if style.Width == 0 {
-		style.Width = 120
-		if terminal != nil {
-			if columns, _, err := term.GetSize(int(terminal.Fd())); err == nil {
-				style.Width = columns
-			}
-		}
-	}
+	columns, colours := terminalStyle(out)
+	style = textdiff.Style{Width: cmp.Or(f.width, columns, 120), Whole: f.whole}
 	if style.Width < 20 || style.Width > 1000 {
 		return style, fmt.Errorf("--width %d: want 20 to 1000", f.width)
 	}
-	style.Color = f.color == "always" || f.color == "auto" && terminal != nil && os.Getenv("NO_COLOR") == ""
+	style.Color = f.color == "always" || f.color == "auto" && colours
 	return style, nil
 }
 

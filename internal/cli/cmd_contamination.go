@@ -36,10 +36,8 @@ func newContaminationCommand() *cobra.Command {
 	fs.StringArrayVar(&f.items, "items", nil, "file or directory with the items to look for; may be given several times")
 	fs.StringVar(&f.itemField, "item-field", "", "field or column with the text of an item, such as question (default that of --text-field)")
 	fs.StringVarP(&f.Report, "report", "r", input.Stdin, "write the hits here, - is standard output: .csv, .tsv or lines of JSON")
-	fs.IntVarP(&f.Workers, "jobs", "j", runtime.NumCPU(), "processors to use; the report is the same for any number")
-	fs.Lookup("jobs").DefValue = "all" // the same help on any machine
-	f.formats.register(fs)
-	registerLimits(fs, &f.source, &f.MaxBad)
+	registerJobs(fs, &f.Workers, "processors to use; the report is the same for any number")
+	f.registerInputs(fs)
 	return cmd
 }
 

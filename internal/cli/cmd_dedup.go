@@ -66,7 +66,10 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, x.Close(), remove()) }()
-	if err := errors.Join(t.Window.Check(x), t.useAgainst(x)); err != nil {
+	if err = t.Window.Check(x); err == nil && t.against != nil {
+		err = x.UseAgainst(t.against)
+	}
+	if err != nil {
 		return err
 	}
 	if !t.quiet {

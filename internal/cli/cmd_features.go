@@ -19,26 +19,6 @@ import (
 	"github.com/firstseen/firstseen/internal/bulk"
 )
 
-const featuresLong = `Extract the features of documents into a shard, for corpora beyond one machine.
-
-Give each machine some of the inputs, and the number of its shard: --shard 3/64. Shards
-can be made anywhere, at the same time and in any order. A finished shard is not made
-again. Then
-
-  firstseen rows DIR      writes the keys of all shards, for an engine that groups them
-  firstseen marks         finds the keys that stand in two documents, from sorted rows
-  firstseen dedup --features DIR --marks FILE --report FILE
-                          decides about all documents, in the order of the shards
-  firstseen report apply  writes the kept records of an input, anywhere
-
-The verdicts are those of one firstseen dedup over the inputs of shard 1, shard 2 and so
-on; the lines of the report have no samples. A threshold can be changed and decided again
-without the texts. docs/howto.md has the statement for DuckDB, ClickHouse and Spark, and
-the sizes to expect.
-
-Keys have no secret unless --secret names a file with one, 32 hexadecimal digits. Without
-a secret, an author of the input can choose texts so that another document is removed.`
-
 // featuresFlags are the choices of firstseen features.
 type featuresFlags struct {
 	options
@@ -47,27 +27,15 @@ type featuresFlags struct {
 
 func newFeaturesCommand() *cobra.Command {
 	var f featuresFlags
-	cmd := &cobra.Command{
-		Use:   "features --out DIR [--shard N/OF] INPUT...",
-		Short: "Extract features into shards, for corpora beyond one machine",
-		Long:  featuresLong,
-		Example: "  firstseen features --out features/ --shard 1/2 2023/*.parquet\n" +
-			"  firstseen features --out features/ --shard 2/2 2024/*.parquet\n" +
-			"  firstseen rows features/ | LC_ALL=C sort | firstseen marks | LC_ALL=C sort > marks\n" +
-			"  firstseen dedup --features features/ --marks marks --report dups.jsonl",
-		Args: needInput,
-		RunE: f.run,
-	}
+	cmd := command("features", needInput, f.run)
 	fs := cmd.Flags()
 	fs.StringVarP(&f.dir, "out", "o", "", "`folder` of the shards")
 	fs.StringVar(&f.shard, "shard", "1/1", "`number` of this shard, and how many there are")
 	registerSecret(fs, &f.secret)
 	f.method.register(fs, &f.Scheme, &f.Rules.Score)
 	hide(fs, "score")
-	f.formats.register(fs)
-	registerLimits(fs, &f.source, &f.MaxBad)
-	fs.IntVarP(&f.Workers, "jobs", "j", runtime.NumCPU(), "processors to use; the shard is the same for any number")
-	fs.Lookup("jobs").DefValue = "all" // the same help on any machine
+	f.registerInputs(fs)
+	registerJobs(fs, &f.Workers, "processors to use; the shard is the same for any number")
 	return cmd
 }
 

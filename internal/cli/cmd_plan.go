@@ -84,10 +84,8 @@ func newPlanCommand() *cobra.Command {
 	f.registerPlanned(fs)
 	f.method.register(fs, &f.Scheme, &f.Rules.Score)
 	registerPassages(fs, &f.Scheme)
-	fs.IntVarP(&f.Workers, "jobs", "j", runtime.NumCPU(), "processors to use for the sample")
-	fs.Lookup("jobs").DefValue = "all" // the same help on any machine
-	f.formats.register(fs)
-	registerLimits(fs, &f.source, &f.MaxBad)
+	registerJobs(fs, &f.Workers, "processors to use for the sample")
+	f.registerInputs(fs)
 	f.printed.register(fs)
 	return cmd
 }

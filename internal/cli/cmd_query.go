@@ -29,8 +29,7 @@ func newQueryCommand() *cobra.Command {
 	fs.BoolVar(&f.ids, "id", false, "each INPUT is the id of a document: show its stored data")
 	fs.Float64Var(&f.Rules.Threshold, "threshold", 0, "as for dedup")
 	registerScore(fs, &f.Rules.Score)
-	f.formats.register(fs)
-	registerLimits(fs, &f.source, &f.MaxBad)
+	f.registerInputs(fs)
 	return cmd
 }
 

@@ -16,8 +16,7 @@ func newReadCommand() *cobra.Command {
 	var f options
 	cmd := command("read", needInput, f.texts)
 	fs := cmd.Flags()
-	f.formats.register(fs)
-	registerLimits(fs, &f.source, &f.MaxBad)
+	f.registerInputs(fs)
 	return cmd
 }
 

@@ -72,8 +72,7 @@ type rereading struct {
 func (r *rereading) register(cmd *cobra.Command, out string) {
 	fs := cmd.Flags()
 	fs.StringVarP(&r.Out, "out", "o", "", out)
-	r.formats.register(fs)
-	registerLimits(fs, &r.source, &r.MaxBad)
+	r.registerInputs(fs)
 }
 
 // open finds the report, the first argument, and the inputs.

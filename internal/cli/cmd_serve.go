@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"runtime"
 	"strings"
 	"time"
 
@@ -59,8 +58,7 @@ func (f *serving) registerDeciding(fs *pflag.FlagSet) {
 	fs.Float64Var(&f.Rules.Threshold, "threshold", 0, "share of its text that a document must have in common with an earlier one to be removed (default 0.6)")
 	fs.StringVar(&f.config.Fields.Text, "text-field", "text", "field with the text; dots lead into objects")
 	fs.StringVar(&f.config.Fields.ID, "id-field", "id", "field with the id")
-	fs.IntVarP(&f.Workers, "jobs", "j", runtime.NumCPU(), "processors to use")
-	fs.Lookup("jobs").DefValue = "all" // the same help on any machine
+	registerJobs(fs, &f.Workers, "processors to use")
 }
 
 // task checks the flags.

@@ -3,13 +3,11 @@ package cli
 import (
 	"errors"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
@@ -97,7 +95,11 @@ func (s *showing) show(cmd *cobra.Command, args []string) error {
 	case s.asJSON:
 		return encodeIndented(out, digest)
 	}
-	return digest.WriteText(out, styleOf(out))
+	style := show.Style{Columns: 100}
+	if terminalOf(out) != nil {
+		style.Columns, style.Marks = terminalStyle(out)
+	}
+	return digest.WriteText(out, style)
 }
 
 // readTexts reads the inputs of the run beside its report.
@@ -115,15 +117,4 @@ func (s *showing) readTexts(cmd *cobra.Command, report *lines.Reports, digest *s
 	})
 	texts.Close()
 	return err
-}
-
-// styleOf is how text is written to an output: as wide as the terminal, if it is one.
-func styleOf(out io.Writer) (s show.Style) {
-	f := terminalOf(out)
-	if f == nil {
-		return show.Style{Columns: 100}
-	}
-	s.Columns, _, _ = term.GetSize(int(f.Fd())) // 0 if it is unknown
-	s.Marks = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-	return s
 }

@@ -40,8 +40,7 @@ func newTermsCommand() *cobra.Command {
 	fs := cmd.Flags()
 	fs.StringVar(&f.Out, "out", "", "write the table here; it is replaced when all is counted")
 	fs.IntVar(&least, "min-docs", 2, "leave out terms that stand in fewer documents")
-	f.formats.register(fs)
-	registerLimits(fs, &f.source, &f.MaxBad)
+	f.registerInputs(fs)
 	return cmd
 }
 

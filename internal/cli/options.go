@@ -99,8 +99,7 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	hide(fs, "keep")
 	section(fs, "Outputs")
 
-	fs.IntVarP(&f.Workers, "jobs", "j", runtime.NumCPU(), "processors to use; the output is the same for any number")
-	fs.Lookup("jobs").DefValue = "all" // the same help on any machine
+	registerJobs(fs, &f.Workers, "processors to use; the output is the same for any number")
 	fs.DurationVar(&f.every, "checkpoint-every", time.Second, "with --index and a pipe: remember the answered documents this often, against a kill; 0 does not")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no summary on standard error")
 	inBytes(fs, &f.CheckpointBytes, "checkpoint-bytes", 1, math.MaxInt64, "bytes of records between checkpoints (default 256MiB)")
@@ -126,4 +125,15 @@ func (f *options) registerSameID(fs *pflag.FlagSet) {
 		word("keep", false), word("drop", true))
 	f.sameID = "keep"
 	refine(fs, &f.sameID, "same-id", "a document with the id of a kept one and another text: keep both, or replace the earlier one; keep:again=drop removes a document that is sent again", "keep", "replace")
+}
+
+// registerInputs registers the flags of reading.
+func (f *options) registerInputs(fs *pflag.FlagSet) {
+	f.formats.register(fs)
+	registerLimits(fs, &f.source, &f.MaxBad)
+}
+
+func registerJobs(fs *pflag.FlagSet, jobs *int, usage string) {
+	fs.IntVarP(jobs, "jobs", "j", runtime.NumCPU(), usage)
+	fs.Lookup("jobs").DefValue = "all" // the same help on any machine
 }

@@ -59,6 +59,17 @@ func terminalOf(stream any) *os.File {
 	return nil
 }
 
+// terminalStyle returns the columns of the terminal that an output is, 0 if unknown, and whether it
+// is to show colours.
+func terminalStyle(out io.Writer) (columns int, colours bool) {
+	f := terminalOf(out)
+	if f == nil {
+		return 0, false
+	}
+	columns, _, _ = term.GetSize(int(f.Fd())) // 0 if it is unknown
+	return columns, os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
 // terminal is standard input from a terminal, with a person typing.
 type terminal struct {
 	*os.File

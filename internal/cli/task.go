@@ -202,10 +202,14 @@ func (t *task) openIndex() (_ *index.Index, remove func() error, err error) {
 	if t.index == "" && t.against == nil && (t.keyed == index.KeyNew || t.keyed == index.KeyRequired) {
 		t.Scheme.Key = index.DrawKey() // for this run alone; no user has to know it
 	}
+	var secret []byte // of the further indexes, which a new one takes over
+	if t.against != nil {
+		secret = t.against.Scheme().Key
+	}
 	x, err := index.Open(dir, index.Options{
 		Scheme: t.Scheme, Key: t.keyed, Shape: t.filterShape(), FilterOnly: t.filterOnly,
 		UUID: tableID(os.Getenv(epochVariable), t.Scheme), MemtableKeys: t.memtableKeys,
-		Temporary: t.index == "", Secret: t.secret(), Serve: t.serve, Follow: t.follow,
+		Temporary: t.index == "", Secret: secret, Serve: t.serve, Follow: t.follow,
 	})
 	switch {
 	case errors.Is(err, index.ErrUnkeyed):

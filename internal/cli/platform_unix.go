@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"io/fs"
 	"os"
 	"os/signal"
 	"syscall"
@@ -20,4 +21,12 @@ func endSignals() []os.Signal {
 		signals = append(signals, syscall.SIGHUP)
 	}
 	return signals
+}
+
+// ours reports whether a directory is this user's and closed to others, as
+// temporary ones are made: in a shared place others could have filled it with
+// links.
+func ours(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == os.Getuid() && info.Mode().Perm()&0o077 == 0
 }
