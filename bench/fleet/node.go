@@ -18,6 +18,7 @@ type node struct {
 
 	mu    sync.Mutex
 	cmd   *exec.Cmd
+	said  *bytes.Buffer
 	ended int // how often by itself
 }
 
@@ -30,7 +31,7 @@ func (n *node) keep(ctx context.Context) error {
 		cmd.Stderr = said
 		n.mu.Lock()
 		err := cmd.Start()
-		n.cmd = cmd
+		n.cmd, n.said = cmd, said
 		n.mu.Unlock()
 		if err != nil {
 			return err
@@ -45,14 +46,20 @@ func (n *node) keep(ctx context.Context) error {
 			return fmt.Errorf("%s: %w\n%s", n.name, err, said)
 		case cmd.ProcessState.ExitCode() >= 0: // no signal has ended it
 			n.ended++
-			if n.ended > 100 {
-				return fmt.Errorf("%s ends again and again: %w\n%s", n.name, err, said)
-			}
 		}
-		if pause(ctx, 100*time.Millisecond) != nil {
+		if pause(ctx, 300*time.Millisecond) != nil {
 			return fmt.Errorf("%s was not running at the end: %s", n.name, said)
 		}
 	}
+}
+
+// stacks ends the node, and returns what it said, with the stacks of its goroutines.
+func (n *node) stacks() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	_ = n.cmd.Process.Signal(syscall.SIGQUIT) // it may have ended
+	time.Sleep(time.Second)
+	return n.said.String()
 }
 
 func (n *node) kill() {

@@ -72,13 +72,15 @@ func (n *node) reach(ctx context.Context, offset int64) error {
 	if err != nil {
 		return err
 	}
+	last := ""
 	status := func(path string) int {
 		r, err := web.HTTP.Get(web.URL + path)
 		if err != nil {
 			return 0
 		}
 		defer r.Body.Close()
-		_, _ = io.Copy(io.Discard, r.Body)
+		b, _ := io.ReadAll(r.Body)
+		last = fmt.Sprint(path, " ", r.StatusCode, " ", string(b))
 		return r.StatusCode
 	}
 	for begun := time.Now(); time.Since(begun) < 2*time.Minute; {
@@ -94,7 +96,7 @@ func (n *node) reach(ctx context.Context, offset int64) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%s has not decided offset %d", n.name, offset)
+	return fmt.Errorf("%s has not decided offset %d, and answers %s\n%s", n.name, offset, last, n.stacks())
 }
 
 // checkVerdicts reads the topic of verdicts: each record but settings has one, however often it is there.

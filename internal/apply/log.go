@@ -9,6 +9,6 @@ var (
 	ErrReadOnly = errors.New("this follower only reads its log: give documents to firstseen serve --log, or append them to the topic")
 	// ErrTooLong means that a step is longer than a record of the log may be.
 	ErrTooLong = errors.New("the document is longer than a record of the log may be: raise max.message.bytes of the topic, or leave it out")
-	// ErrGone means that a verdict is no longer in memory.
-	ErrGone = errors.New("the verdict is no longer in memory: the topic of firstseen follow --verdicts has it")
+	// ErrGone means that a verdict is not in memory, or that the record has none.
+	ErrGone = errors.New("the verdict is no longer in memory, or the record is settings: see the topic of firstseen follow --verdicts")
 )

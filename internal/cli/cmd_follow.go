@@ -53,6 +53,9 @@ func (f *serving) runLog(cmd *cobra.Command) (err error) {
 	if f.OnFull == index.OnFullStop {
 		return usageError{errors.New("--on-full stop: a follower that stops is behind the others for good; give grow or warn")}
 	}
+	if err := f.checkAddresses(); err != nil {
+		return err
+	}
 	token, err := f.token()
 	if err != nil {
 		return err

@@ -61,20 +61,28 @@ func (f *serving) registerDeciding(fs *pflag.FlagSet) {
 	registerJobs(fs, &f.Workers, "processors to use")
 }
 
-// task checks the flags.
-func (f *serving) task() (*task, error) {
+// checkAddresses checks the flags that say where the server is.
+func (f *serving) checkAddresses() error {
 	if f.index == "" {
-		return nil, usageError{errors.New("serve: give the folder of the index: --index DIR")}
+		return usageError{errors.New("serve: give the folder of the index: --index DIR")}
 	}
 	for _, address := range f.lines {
 		if !strings.HasPrefix(address, "unix:") {
-			return nil, usageError{fmt.Errorf("--lines %s: want unix:PATH, since lines have no place for a token", address)}
+			return usageError{fmt.Errorf("--lines %s: want unix:PATH, since lines have no place for a token", address)}
 		}
 	}
 	for _, address := range f.listen {
 		if f.tokenFile == "" && !server.Private(address) {
-			return nil, usageError{fmt.Errorf("--listen %s is open to other machines: give --token-file, and let a proxy add TLS; or listen at 127.0.0.1", address)}
+			return usageError{fmt.Errorf("--listen %s is open to other machines: give --token-file, and let a proxy add TLS; or listen at 127.0.0.1", address)}
 		}
+	}
+	return nil
+}
+
+// task checks the flags.
+func (f *serving) task() (*task, error) {
+	if err := f.checkAddresses(); err != nil {
+		return nil, err
 	}
 	if err := f.asMade(); err != nil {
 		return nil, err

@@ -1,0 +1,113 @@
+//go:build unix
+
+package cli
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/firstseen/firstseen/internal/indextest"
+)
+
+// asked asks a server, which may not be up yet, and returns the body of its answer.
+func asked(t *testing.T, c *http.Client, path string) string {
+	t.Helper()
+	for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(10 * time.Millisecond) {
+		r, err := c.Get("http://server" + path)
+		if err != nil {
+			continue
+		}
+		defer r.Body.Close()
+		body, err := io.ReadAll(r.Body)
+		indextest.Must(t, err)
+		return string(body)
+	}
+	t.Fatalf("%s: no answer", path)
+	return ""
+}
+
+// TestFollow: a front end and a follower on one log, a producer beside them, and what is refused.
+func TestFollow(t *testing.T) {
+	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "pages", "judged", "early"), kfake.SeedTopics(2, "wide"))
+	indextest.Must(t, err)
+	t.Cleanup(c.Close)
+	producer, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...))
+	indextest.Must(t, err)
+	t.Cleanup(producer.Close)
+	produce := func(topic, line string) {
+		t.Helper()
+		indextest.Must(t, producer.ProduceSync(t.Context(), &kgo.Record{Topic: topic, Value: []byte(line)}).FirstErr())
+	}
+	dir := t.TempDir()
+	socket := func(name string) *http.Client { return unixClient(filepath.Join(dir, name)) }
+	brokers := strings.Join(c.ListenAddrs(), ",")
+	ends := func(code int, says string, args ...string) {
+		t.Helper()
+		cmd := program(t, dir, args...)
+		start(t, cmd)
+		exits(t, cmd, code)
+		if said := fmt.Sprint(cmd.Stderr); !strings.Contains(said, says) {
+			t.Errorf("%q does not say %q: %s", args, says, said)
+		}
+	}
+
+	produce("early", documentLine("a", 1))
+	ends(exitFailed, "is no settings; begin an empty topic", "follow", "--index", "x", "--brokers", brokers, "--topic", "early")
+	ends(exitFailed, "has 2 partitions", "follow", "--index", "x", "--brokers", brokers, "--topic", "wide")
+	ends(exitFailed, "there is none of this name", "follow", "--index", "x", "--brokers", brokers, "--topic", "none")
+
+	front := program(t, dir, "serve", "--index", "front", "--brokers", brokers, "--log", "pages", "--threshold", "0.7", "--listen", "unix:"+filepath.Join(dir, "f"))
+	start(t, front)
+	asked(t, socket("f"), "/livez")
+	if a, ok := posted(socket("f"), documentLine("a", 1)+documentLine("b", 1)); !ok || !a[0].Kept || a[1].Of != "a" {
+		t.Fatalf("answers %+v", a)
+	}
+	follow := []string{"follow", "--index", "copy", "--brokers", brokers, "--topic", "pages", "--verdicts", "judged", "--listen", "unix:" + filepath.Join(dir, "c")}
+	follower := program(t, dir, follow...)
+	start(t, follower)
+	produce("pages", documentLine("c", 1))
+	produce("pages", documentLine("d", 2))
+	for offset, want := range map[int]string{2: `"of":"a"`, 3: `"of":"a"`, 4: `"verdict":"unique"`} {
+		path := fmt.Sprint("/v1/verdicts/", offset)
+		f, c := asked(t, socket("f"), path), asked(t, socket("c"), path)
+		if f != c || !strings.Contains(f, want) {
+			t.Errorf("offset %d: %s and %s, want %s", offset, f, c, want)
+		}
+	}
+	if a := asked(t, socket("c"), "/v1/documents/d"); !strings.Contains(a, `"id":"d"`) {
+		t.Errorf("document d: %s", a)
+	}
+	if _, ok := posted(socket("c"), documentLine("e", 3)); ok {
+		t.Error("a follower takes a document")
+	}
+	_ = follower.Process.Signal(syscall.SIGTERM)
+	exits(t, follower, exitDone)
+	_ = front.Process.Signal(syscall.SIGINT)
+	exits(t, front, exitDone)
+
+	ends(exitFailed, "follows a log", "dedup", "--index", "copy", "-")
+	ends(exitFailed, "follows a log", "serve", "--index", "copy", "--listen", "unix:s")
+	ends(exitFailed, "follows a log", "index", "forget", "copy", "a")
+	ends(exitDone, "", "index", "check", "copy")
+	ends(exitFailed, "follows topic pages", "follow", "--index", "copy", "--brokers", brokers, "--topic", "judged")
+	ends(exitFailed, "add --new-settings", append(follow, "--threshold", "0.9")...)
+	follower = program(t, dir, append(follow, "--threshold", "0.9", "--new-settings")...)
+	start(t, follower)
+	asked(t, socket("c"), "/livez") // the settings are in the log
+	produce("pages", documentLine("f", 3))
+	if a := asked(t, socket("c"), "/v1/verdicts/6"); !strings.Contains(a, `"id":"f"`) {
+		t.Errorf("behind new settings: %s", a)
+	}
+	_ = follower.Process.Signal(syscall.SIGTERM)
+	exits(t, follower, exitDone)
+	ends(exitFailed, `"threshold":0.9`, append(follow, "--threshold", "0.7")...)
+}
