@@ -39,6 +39,9 @@ func grow(t testing.TB, table *Table, want *oracle, r *rand.Rand, docs int, chec
 		if table.Full() || r.IntN(40) == 0 {
 			checkpoint()
 		}
+		if _, err := table.Step(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	checkpoint()
 }
@@ -56,6 +59,8 @@ func TestCrashAfterEveryTransaction(t *testing.T) {
 			if sizes == smallSizes["as they are"] {
 				docs = 330
 			}
+			crashAfterEveryTransaction(t, opt, docs)
+			opt.Stepwise = true
 			crashAfterEveryTransaction(t, opt, docs)
 		})
 	}

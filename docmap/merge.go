@@ -148,6 +148,9 @@ func (t *Table) advanceMerge(space int, target *run, share float64) error {
 		if err := sl.run(goal); err != nil {
 			return err
 		}
+		if err := t.pause(); err != nil {
+			return err
+		}
 		target = sl.target
 		if target.high == math.MaxUint64 || sl.target.BinOf(target.high)+1 >= goal {
 			return nil
@@ -215,7 +218,7 @@ func (sl *mergeStep) move(c *change, goal uint64, next *header) {
 	// As many bins as fill a transaction, by the entries of the sources.
 	left := r.Bins() - sl.from
 	perBin := r.binBytes(from.entries(), left)
-	n := max(1, uint64(sl.t.sizes.sliceBytes)/perBin/sl.step) * sl.step
+	n := max(1, sl.t.mergeBytes()/perBin/sl.step) * sl.step
 	end := min(goal, sl.from+n)
 	sl.t.writeBins(c, s, r, sl.from, end, perBin, math.MaxInt, &from)
 	r.high = r.Highest(end - 1)

@@ -232,6 +232,7 @@ func TestTableEqualsOracle(t *testing.T) {
 		opt := smallOptions
 		opt.MemtableKeys = rapid.SampledFrom([]int{20, 200, 600}).Draw(rt, "memtable")
 		opt.sizes = smallSizes[rapid.SampledFrom(slices.Sorted(maps.Keys(smallSizes))).Draw(rt, "sizes")]
+		opt.Stepwise = rapid.Bool().Draw(rt, "stepwise")
 		workers := rapid.IntRange(0, 3).Draw(rt, "workers")
 		open := func() (*Table, error) {
 			table, err := Open(path, opt)
@@ -272,6 +273,11 @@ func TestTableEqualsOracle(t *testing.T) {
 				want.state["progress"] = v
 				want.seq++
 				saved = want.clone()
+			},
+			"step": func(*rapid.T) {
+				if _, err := table.Step(); err != nil {
+					rt.Fatalf("%v", err)
+				}
 			},
 			"reopen":  func(*rapid.T) { reopen() },
 			"compare": func(rt *rapid.T) { want.equal(rt, table) },

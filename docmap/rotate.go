@@ -92,7 +92,7 @@ func (t *Table) sweepKeys(name []byte, judge func(key, value []byte) (gone, more
 		if len(keys) == 0 {
 			return nil
 		}
-		err = t.update(func(c *change) {
+		err = t.updateStep(func(c *change) {
 			for _, key := range keys {
 				c.delete(name, key)
 			}
@@ -153,7 +153,7 @@ func (t *Table) sweep() error {
 		if err := t.sweepKeys(name, func(_, _ []byte) (gone, more bool) { return true, true }); err != nil {
 			return err
 		}
-		if err := t.update(func(c *change) { c.drop(name) }); err != nil {
+		if err := t.updateStep(func(c *change) { c.drop(name) }); err != nil {
 			return err
 		}
 	}

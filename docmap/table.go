@@ -55,6 +55,9 @@ type Options struct {
 	// PendingKeys is the number of keys after which Full asks for a checkpoint: by default a
 	// tenth of MemtableKeys.
 	PendingKeys int
+	// Stepwise tables leave the work after a checkpoint to Step: the owner answers in between. Such a
+	// table has a small MemtableKeys, since its run is written in one transaction.
+	Stepwise bool
 	// UUID identifies a new table; a zero value is replaced by a random one.
 	UUID [16]byte
 	// Temporary tables are never opened again, so nothing is made durable.
@@ -112,6 +115,7 @@ type Table struct {
 	mapping  uintptr    // address of the mapped file when runs last read it
 	used     int64      // bytes of the file in use
 	version  uint64     // grows with every change; iterators compare it
+	steps    steps      // left by checkpoints
 	unsure   bool       // the file may differ from this Table's fields
 	source   *Table     // read for new runs, if another
 	bins     []packed   // of the transaction being built
@@ -185,6 +189,7 @@ func (t *Table) Closed() bool { return t.db == nil }
 // Close does nothing.
 func (t *Table) Close() error {
 	t.version++
+	t.dropSteps()
 	t.unsure = false
 	signedOut := t.signOut()
 	errs := []error{t.stopReading(), t.readers.close(t.path)}

@@ -58,7 +58,7 @@ type Options struct {
 	// a quarter of the filter, and at least 8 MiB. Tests make it small.
 	JournalBytes int64
 	// Serve opens an index with journals of a server, too, for a caller who reads them. See
-	// [ErrServed].
+	// [ErrServed]. Checkpoints are then small, and leave work to [Index.Step].
 	Serve bool
 	// Follow opens an index that follows a log, too, for its follower. See [ErrFollowed].
 	Follow bool
@@ -153,7 +153,7 @@ func (x *Index) open(o *Options) error {
 	x.name = x.scheme.Name()
 	if !o.FilterOnly {
 		x.table, err = docmap.Open(x.path(TableFile), docmap.Options{
-			Scheme: x.name, MemtableKeys: o.MemtableKeys, UUID: o.UUID, Temporary: o.Temporary,
+			Scheme: x.name, MemtableKeys: o.memtableKeys(), PendingKeys: o.pendingKeys(), UUID: o.UUID, Temporary: o.Temporary, Stepwise: o.Serve,
 		})
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // ErrServed is returned for an index with journals of a server. Its documents after the last
@@ -32,6 +33,38 @@ func ServedLogs(dir string) (generations []uint64, err error) {
 	}
 	slices.Sort(generations)
 	return generations, err
+}
+
+// A server's run of keys is written in one transaction, between two answers; so are the keys since the
+// last checkpoint.
+const (
+	servedMemtable = 120_000
+	servedPending  = 20_000
+)
+
+func (o *Options) memtableKeys() int {
+	if o.Serve && o.MemtableKeys == 0 {
+		return servedMemtable
+	}
+	return o.MemtableKeys
+}
+
+func (o *Options) pendingKeys() int {
+	if o.Serve && o.MemtableKeys == 0 {
+		return servedPending
+	}
+	return 0
+}
+
+// Step does a piece of the work that checkpoints have left, in some milliseconds, and reports whether
+// there is more.
+func (x *Index) Step() (more bool, err error) {
+	if x.table == nil || !x.table.Owes() {
+		return false, nil
+	}
+	begun := time.Now()
+	defer func() { x.saving += time.Since(begun) }()
+	return x.table.Step()
 }
 
 // unserved refuses an index with journals of a server: without them, documents that it has answered

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -62,9 +63,26 @@ func BenchmarkSee(b *testing.B) {
 			b.ReportMetric(float64(every[len(every)*99/100].Microseconds())/1000, "p99-ms")
 			b.ReportMetric(float64(every[len(every)-1].Microseconds())/1000, "max-ms")
 			b.ReportMetric(float64(x.Saving().Milliseconds()), "saving-ms")
+			b.ReportMetric(1000*quantile(b, s, "0.99"), "stall-p99-ms")
+			b.ReportMetric(1000*quantile(b, s, "1"), "stall-max-ms")
 			web.Close()
 			indextest.Must(b, s.Close())
 			indextest.Must(b, x.Close())
 		})
 	}
+}
+
+// quantile is one of the times that the deciding goroutine has spent in a checkpoint or in a piece of its
+// work, in seconds.
+func quantile(b *testing.B, s *Service, q string) float64 {
+	b.Helper()
+	var metrics strings.Builder
+	s.count.write(&metrics)
+	_, rest, found := strings.Cut(metrics.String(), `firstseen_checkpoint_seconds{quantile="`+q+`"} `)
+	value, _, _ := strings.Cut(rest, "\n")
+	seconds, err := strconv.ParseFloat(value, 64)
+	if err != nil && found {
+		b.Fatal(err)
+	}
+	return seconds
 }

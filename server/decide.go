@@ -78,15 +78,53 @@ func (s *Service) decideAll() {
 		select {
 		case r := <-s.queue:
 			s.begin(r)
+			if s.since += len(r.docs); s.since >= stepEvery {
+				s.step()
+			}
 			continue
-		case <-s.closing:
+		default:
+		}
+		if s.step() {
+			continue
 		}
 		select {
 		case r := <-s.queue:
 			s.begin(r)
-		default:
-			return
+		case <-s.closing:
+			if len(s.queue) == 0 {
+				return
+			}
 		}
+	}
+}
+
+// step does a piece of the work that checkpoints have left. It reports whether there is more.
+func (s *Service) step() (more bool) {
+	s.since = 0
+	if s.err != nil {
+		return false
+	}
+	more, err := s.cfg.Index.Step()
+	if err != nil {
+		s.broken(err)
+	}
+	s.noteSaving()
+	return more && err == nil
+}
+
+// broken ends the service with the first error of index or journal.
+func (s *Service) broken(err error) {
+	if s.err == nil {
+		s.err = err
+		s.fail()
+	}
+}
+
+// noteSaving counts the time of the last checkpoint, or of a piece of its work.
+func (s *Service) noteSaving() {
+	if saving := s.cfg.Index.Saving(); saving > s.saved {
+		s.count.saving.Update((saving - s.saved).Seconds())
+		s.saved = saving
 	}
 }
 
@@ -98,9 +136,8 @@ func (s *Service) begin(r *request) {
 	if err == nil {
 		err = s.perform(r)
 	}
-	if err != nil && !refuses(err) && s.err == nil {
-		s.err = err
-		s.fail()
+	if err != nil && !refuses(err) {
+		s.broken(err)
 	}
 	if err != nil || r.check || r.fast {
 		r.done <- err
@@ -167,14 +204,12 @@ func (s *Service) record(e *journal.Entry, _ []byte) error {
 
 // drop removes the journals that a checkpoint has made worthless.
 func (s *Service) drop() error {
+	s.noteSaving()
 	if !s.rotated {
 		return nil
 	}
 	s.rotated = false
-	saving := s.cfg.Index.Saving()
-	s.count.saving.Update((saving - s.saved).Seconds())
-	s.saved = saving
-	return dropBefore(s.cfg.Dir, s.rec.header.Generation)
+	return s.rec.dropOld()
 }
 
 func (s *Service) checkpoint() error {

@@ -37,6 +37,14 @@ type recorder struct {
 	dir    string
 	header journal.Header
 
+	// These belong to the goroutine that adds.
+
+	entries uint64       // in this journal
+	bytes   int64        // in this journal
+	limit   int64        // bytes after which it is to be rotated
+	next    chan created // the next journal, made before it is needed; nil for none
+	removed chan error   // old journals are being removed; nil for no
+
 	mu      sync.Mutex
 	changed sync.Cond
 	log     *journal.Log
@@ -52,8 +60,14 @@ type recorder struct {
 // maxPending bounds the bytes of entries not yet on the disk.
 const maxPending = 256 << 20
 
-func newRecorder(dir string, h journal.Header) (*recorder, error) {
-	r := &recorder{dir: dir, header: h, stopped: make(chan struct{})}
+// created is a journal, or the reason why there is none.
+type created struct {
+	log *journal.Log
+	err error
+}
+
+func newRecorder(dir string, h journal.Header, limit int64) (*recorder, error) {
+	r := &recorder{dir: dir, header: h, limit: limit, stopped: make(chan struct{})}
 	r.changed.L = &r.mu
 	var err error
 	if r.log, err = journal.Create(r.path(h.Generation), h); err != nil {
@@ -74,9 +88,31 @@ func (r *recorder) add(e *journal.Entry) error {
 	for len(r.pending) > maxPending && r.err == nil {
 		r.changed.Wait()
 	}
+	before := len(r.pending)
 	r.pending = e.Append(r.pending)
+	r.entries++
+	if r.bytes += int64(len(r.pending) - before); r.bytes > r.limit/2 {
+		r.prepare()
+	}
 	r.changed.Broadcast()
 	return r.err
+}
+
+// state is the place in the journals behind all that was added.
+func (r *recorder) state() state { return state{Next: r.header.Generation, Done: r.entries} }
+
+// prepare makes the next journal: rotate then waits for no disk.
+func (r *recorder) prepare() {
+	if r.next != nil {
+		return
+	}
+	r.next = make(chan created, 1)
+	h := r.header
+	h.Generation++
+	go func(made chan<- created) {
+		log, err := journal.Create(r.path(h.Generation), h)
+		made <- created{log, err}
+	}(r.next)
 }
 
 // after calls done when all entries added so far are on the disk, or can no longer come there.
@@ -143,20 +179,42 @@ func (r *recorder) rotate() error {
 	if err := r.drain(); err != nil {
 		return err
 	}
-	h := r.header
-	h.Generation++
-	log, err := journal.Create(r.path(h.Generation), h)
-	if err == nil {
-		err = step.Done("began a journal")
+	r.prepare()
+	made := <-r.next
+	r.next = nil
+	if made.err == nil {
+		made.err = step.Done("began a journal")
 	}
-	if err != nil {
-		return fmt.Errorf("beginning a journal: %w", err)
+	if made.err != nil {
+		return fmt.Errorf("beginning a journal: %w", made.err)
 	}
 	old := r.log
 	r.mu.Lock()
-	r.log, r.header = log, h
+	r.log = made.log
+	r.header.Generation++
 	r.mu.Unlock()
+	r.entries, r.bytes = 0, 0
 	return old.Close()
+}
+
+// dropOld begins to remove the journals before this one. It returns the error of the last time.
+func (r *recorder) dropOld() error {
+	err := r.dropped()
+	r.removed = make(chan error, 1)
+	go func(generation uint64, removed chan<- error) {
+		removed <- dropBefore(r.dir, generation)
+	}(r.header.Generation, r.removed)
+	return err
+}
+
+// dropped waits until old journals are removed.
+func (r *recorder) dropped() error {
+	if r.removed == nil {
+		return nil
+	}
+	err := <-r.removed
+	r.removed = nil
+	return err
 }
 
 // dropBefore removes the journals below a generation. One that a crash brings back means nothing: the
@@ -177,12 +235,18 @@ func dropBefore(dir string, generation uint64) error {
 	return nil
 }
 
-// close ends the writing, after all entries are on the disk.
+// close ends the writing, after all entries are on the disk. A journal without entries is removed.
 func (r *recorder) close() error {
+	err := r.dropped()
+	if r.next != nil {
+		if made := <-r.next; made.err == nil {
+			err = errors.Join(err, made.log.Close(), os.Remove(r.path(r.header.Generation+1)))
+		}
+	}
 	r.mu.Lock()
 	r.closed = true
 	r.changed.Broadcast()
 	r.mu.Unlock()
 	<-r.stopped
-	return errors.Join(r.err, r.log.Close())
+	return errors.Join(err, r.err, r.log.Close())
 }

@@ -45,10 +45,20 @@ type Config struct {
 	Waiting int
 	// Workers is how many goroutines extract at once; 0 is one for each processor.
 	Workers int
+
+	journal int64 // bytes after which a checkpoint begins another journal
 }
 
-// checkpointBytes is how many bytes of documents come between two checkpoints, and bounds the journal.
-const checkpointBytes = 64 << 20
+// checkpointBytes is how many bytes of documents come between two checkpoints at most, and
+// journalBytes how long a journal gets: 5 s of reading after a kill.
+const (
+	checkpointBytes = 64 << 20
+	journalBytes    = 64 << 20
+)
+
+// stepEvery is how many documents are decided between two pieces of the work that checkpoints have
+// left, as long as requests wait.
+const stepEvery = 128
 
 // patience is how long a request may wait before its decision begins.
 const patience = 5 * time.Second
@@ -77,6 +87,7 @@ type Service struct {
 	// The rest belongs to the goroutine that decides.
 
 	steps    apply.Applier
+	since    int // documents decided since the last piece of work of a checkpoint
 	rec      *recorder
 	rotated  bool          // a checkpoint has begun another journal
 	saved    time.Duration // in checkpoints
@@ -148,6 +159,9 @@ func (c *Config) withDefaults() {
 	if c.MaxBody <= 0 {
 		c.MaxBody = 16 << 20
 	}
+	if c.journal <= 0 {
+		c.journal = journalBytes
+	}
 	if c.Policy.CheckpointBytes <= 0 {
 		c.Policy.CheckpointBytes = checkpointBytes
 	}
@@ -183,13 +197,13 @@ func (s *Service) recover() error {
 		next = n + 1
 	}
 	h.Generation = max(next, 1)
-	if s.rec, err = newRecorder(s.cfg.Dir, h); err != nil {
+	if s.rec, err = newRecorder(s.cfg.Dir, h, s.cfg.journal); err != nil {
 		return err
 	}
 	if err := s.cfg.Index.EnsureCapacity(); err != nil && !s.isFull(err) {
 		return errors.Join(err, s.rec.close())
 	}
-	// From here on the replayed journals mean nothing.
+	s.rotated = true // from here on the replayed journals mean nothing
 	if err := s.checkpoint(); err != nil {
 		return errors.Join(err, s.rec.close())
 	}
@@ -288,9 +302,11 @@ func (s *Service) flush(bool) (map[string][]byte, error) {
 	if s.rec == nil {
 		return s.replayed.values(), nil
 	}
-	if err := s.rec.rotate(); err != nil {
-		return nil, err
+	if s.rec.bytes >= s.rec.limit {
+		if err := s.rec.rotate(); err != nil {
+			return nil, err
+		}
+		s.rotated = true
 	}
-	s.rotated = true
-	return state{Next: s.rec.header.Generation}.values(), nil
+	return s.rec.state().values(), nil
 }

@@ -113,6 +113,7 @@ func TestKilledAnywhere(t *testing.T) {
 	for name, change := range map[string]func(*Config){
 		"one checkpoint":   nil,
 		"many checkpoints": func(c *Config) { c.Policy.CheckpointBytes = 3000 },
+		"many journals":    func(c *Config) { c.Policy.CheckpointBytes, c.journal = 1000, 4000 },
 		"window":           func(c *Config) { c.Policy.Window = 40 },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -129,7 +130,7 @@ func TestKilledAnywhere(t *testing.T) {
 				if i == 60 {
 					forgetAndCancel(t, s)
 				}
-				// The service does nothing now: the copy is what a kill would leave.
+				settle(t, s) // the copy is then what a kill would leave
 				killed := indextest.Copy(t, dir)
 				if _, err := index.OpenFiles(killed); !errors.Is(err, index.ErrServed) {
 					t.Fatalf("without a server: error %v", err)
@@ -141,6 +142,7 @@ func TestKilledAnywhere(t *testing.T) {
 					if at == 60 {
 						forgetAndCancel(t, s2)
 					}
+					settle(t, s2) // it reads the clock, too
 				}
 				closed(t, s2, x2)
 				s3, x3 := opened(t, killed, memtableKeys, whole)
@@ -160,6 +162,7 @@ func TestKilledWhileReadingJournal(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	s, x := opened(t, dir, 0, func(c *Config) { c.Policy.Now = clock() })
 	give(t, s, texts(60))
+	settle(t, s)
 	left := indextest.Copy(t, dir)
 	closed(t, s, x)
 	want := dumped(t, dir)
@@ -234,6 +237,21 @@ func TestJournalFails(t *testing.T) {
 		t.Errorf("the answered document: %s", again[0].answer)
 	}
 	closed(t, s, x)
+}
+
+// settle waits until the service does nothing.
+func settle(t *testing.T, s *Service) {
+	t.Helper()
+	indextest.Must(t, s.do(&request{task: func() error {
+		for s.step() {
+			continue
+		}
+		if s.rec.next != nil {
+			made := <-s.rec.next
+			s.rec.next <- made
+		}
+		return s.rec.dropped()
+	}}))
 }
 
 func forgetAndCancel(t *testing.T, s *Service) {
