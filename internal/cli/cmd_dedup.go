@@ -270,7 +270,7 @@ func (t *task) tellStart(stderr io.Writer, x *index.Index) {
 // tell writes the summary, to file if it is not nil.
 func (t *task) tell(cmd *cobra.Command, s *report.Summary, file *output.Writer) error {
 	if !t.quiet {
-		s.WriteText(cmd.ErrOrStderr())
+		_ = s.WriteText(cmd.ErrOrStderr()) // there is nowhere else to say so
 	}
 	switch {
 	case t.summary == input.Stdin:

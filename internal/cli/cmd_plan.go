@@ -7,7 +7,10 @@ import (
 	"io"
 	"math"
 	"os"
+	"reflect"
 	"runtime"
+	"strings"
+	"text/template"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -311,32 +314,22 @@ func (m *sample) total() (uint64, error) {
 	return uint64(math.Round(float64(m.Documents) * max(1, float64(m.OfStored)/float64(m.Stored)))), nil
 }
 
+var planText = template.Must(template.New("plan.tmpl").Funcs(template.FuncMap{
+	"size":    sizeText,
+	"count":   func(n any) string { return countText(reflect.ValueOf(n).Convert(reflect.TypeFor[float64]()).Float()) },
+	"percent": func(format string, share float64) string { return fmt.Sprintf(format, 100*share) },
+	"span": func(seconds float64) time.Duration {
+		return time.Duration(seconds * float64(time.Second)).Round(time.Second)
+	},
+}).ParseFS(helpFiles, "help/plan.tmpl"))
+
 func (c *forecast) text(jobs int) string {
-	origin := "assumed; name inputs to have them measured"
-	if c.Sample != nil {
-		origin = fmt.Sprintf("measured on %d documents, of which %d were duplicates", c.Sample.Documents, c.Sample.Removed)
+	var out strings.Builder
+	if err := planText.Execute(&out, struct {
+		*forecast
+		Jobs int
+	}{c, jobs}); err != nil {
+		panic(err) // it is part of the program
 	}
-	out := ""
-	if c.Window > 0 {
-		out = fmt.Sprintf("window      %v, with so many documents at a time:\n", time.Duration(c.Window)*time.Second)
-	}
-	out += fmt.Sprintf("documents   %s of %.1f keys (%s)\n", countText(float64(c.Documents)), c.KeysPerDoc, origin)
-	out += fmt.Sprintf("filter      %s, made for %s keys, used to %.0f%%\n", sizeText(c.FilterBytes), countText(float64(c.Capacity)), 100*c.Load)
-	if c.Load > 1 {
-		out += "            too small: it will grow, or use more --memory\n"
-	}
-	out += fmt.Sprintf("errors      %.3g of unknown segments taken for seen; in %.3g%% of documents at least one (the side table refutes them)\n", c.Rate, 100*c.DocRate)
-	memory, disk := "", ""
-	if c.FilterOnlyBytes > 0 {
-		memory = fmt.Sprintf(", %s with --filter-only", sizeText(c.FilterOnlyBytes))
-		disk = fmt.Sprintf("; up to %s with --filter-only and a pipe", sizeText(c.FilterOnlyDisk))
-	}
-	out += fmt.Sprintf("memory      %s at most%s\n", sizeText(c.MemoryBytes), memory)
-	out += fmt.Sprintf("disk        %s: side table %s, filter %s%s\n",
-		sizeText(c.DiskBytes), sizeText(c.TableBytes), sizeText(c.FilterBytes), disk)
-	if c.Sample != nil {
-		out += fmt.Sprintf("time        %s with -j %d, at %s documents/s as measured\n",
-			time.Duration(c.Seconds*float64(time.Second)).Round(time.Second), jobs, countText(c.Sample.DocsASecond))
-	}
-	return out
+	return out.String()
 }

@@ -1,9 +1,11 @@
 package report
 
 import (
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"io"
+	"text/template"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/dedup"
@@ -130,56 +132,22 @@ type Summary struct {
 	Commonest   []CommonSegment   `json:"commonest_segments"`
 }
 
+//go:embed summary.txt
+var summaryText string
+
+var summary = template.Must(template.New("summary").Funcs(template.FuncMap{"percent": percent, "oneIn": OneIn}).Parse(summaryText))
+
 // WriteText writes the summary for people.
-func (s *Summary) WriteText(w io.Writer) {
-	fmt.Fprintf(w, "%d documents: %d kept, %d removed (%s)\n", s.Documents, s.Kept, s.Removed, percent(s.Removed, s.Documents))
-	fmt.Fprintf(w, "  unique %d, duplicate %d (%d exact, %d of the same id), mosaic %d, related %d\n",
-		s.Unique, s.Duplicates, s.Exact, s.SameID, s.Mosaics, s.Related)
-	if s.Words > 0 {
-		fmt.Fprintf(w, "  %d passages in %d kept documents stand in earlier ones: %s of their words; consumed by them %d\n",
-			s.Passages, s.Passaged, percent(s.Covered, s.Words), s.Consumed)
-	}
-	if s.Again > 0 {
-		fmt.Fprintf(w, "  kept before, and sent again: %d\n", s.Again)
-	}
-	if s.Revisits > 0 {
-		fmt.Fprintf(w, "  removed, with revisit records in their places: %d\n", s.Revisits)
-	}
-	if s.Undated > 0 {
-		fmt.Fprintf(w, "  told no time, and have that of the latest before them: %d\n", s.Undated)
-	}
-	if s.Late > 0 {
-		fmt.Fprintf(w, "  older than the window when they came: %d\n", s.Late)
-	}
-	if s.Unconfirmed > 0 {
-		fmt.Fprintf(w, "  copies that their texts do not confirm, and that are kept: %d", s.Unconfirmed)
-		if s.Uncompared > 0 {
-			fmt.Fprintf(w, " (%d could not be compared, see \"confirm\" in --report)", s.Uncompared)
-		}
-		fmt.Fprintln(w)
-	}
-	if s.Bad > 0 {
-		fmt.Fprintf(w, "  bad records: %d\n", s.Bad)
-	}
-	rate := 0.0
+func (s *Summary) WriteText(w io.Writer) error {
+	data := struct {
+		*Summary
+		MB, Rate, FilterMiB, Fill float64
+		First                     []CommonSegment
+	}{s, float64(s.RecordBytes) / 1e6, 0, float64(s.Filter.Bytes) / (1 << 20), 100 * s.Filter.Fill, s.Commonest[:min(len(s.Commonest), 3)]}
 	if s.Seconds > 0 {
-		rate = float64(s.RecordBytes) / 1e6 / s.Seconds
+		data.Rate = data.MB / s.Seconds
 	}
-	fmt.Fprintf(w, "  %.1f MB of lines in %.1f s (%.0f MB/s)\n", float64(s.RecordBytes)/1e6, s.Seconds, rate)
-	fmt.Fprintf(w, "  filter: %.1f MiB, %.1f%% of its bits set, false positives 1 in %s a segment\n",
-		float64(s.Filter.Bytes)/(1<<20), 100*s.Filter.Fill, OneIn(s.Filter.Rate))
-	if t := s.Table; t != nil {
-		fmt.Fprintf(w, "  side table: asked for %d documents, %d filter hits confirmed, %d refuted\n", t.Lookups, t.Confirmed, t.Refuted)
-	}
-	if t := s.Table; t != nil && t.Window != nil {
-		fmt.Fprintln(w, "  window:", t.Window)
-	}
-	for i, c := range s.Commonest {
-		if i == 3 {
-			break
-		}
-		fmt.Fprintf(w, "  common: %d× %q\n", c.Documents, c.Text)
-	}
+	return summary.Execute(w, data)
 }
 
 func percent(part, whole int64) string {
