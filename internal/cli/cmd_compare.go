@@ -118,7 +118,7 @@ func twoFiles(args []string, cfg corpus.SourceConfig) (earlier, later explain.Do
 
 // reported finds the two documents that a line of a report names.
 func (f *explaining) reported(cmd *cobra.Command, args []string, cfg corpus.SourceConfig, rules *explain.Rules) (earlier, later explain.Document, err error) {
-	line, err := explain.ReadLine(f.Report, f.line, cfg.MaxRecord)
+	line, err := explain.ReadLine(cmd.Context(), f.Report, f.line)
 	if err != nil {
 		return earlier, later, err
 	}

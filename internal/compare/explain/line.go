@@ -1,50 +1,40 @@
 package explain
 
 import (
-	"bufio"
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
-// A Line of a report, as far as it says which documents it is about.
-type Line struct {
-	ID   string       `json:"id"`
-	Of   *string      `json:"of"`
-	Why  string       `json:"why"`
-	File string       `json:"file"`
-	Line corpus.Place `json:"line"`
-}
+// A Line of a report, about the two documents of a pair.
+type Line lines.Line
 
-// ReadLine reads a line of a report, numbered from 1, of at most so many bytes.
-func ReadLine(path string, number, most int) (l Line, err error) {
-	f, err := os.Open(path)
+// ReadLine reads a line of a report, numbered from 1.
+func ReadLine(ctx context.Context, path string, number int) (*Line, error) {
+	report, err := lines.Open([]string{path}, nil)
 	if err != nil {
-		return l, err
+		return nil, err
 	}
-	defer f.Close() // it was only read
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, most)
-	for n := 1; lines.Scan(); n++ {
-		if n < number {
+	n := 0
+	for line, err := range report.All(ctx) {
+		if n++; err == nil && n < number {
 			continue
 		}
-		if err := json.Unmarshal(lines.Bytes(), &l); err != nil || l.File == "" {
-			return l, fmt.Errorf("%s:%d is not a line of a report (a compressed one has to be unpacked first)", path, number)
+		switch {
+		case err != nil:
+			return nil, err
+		case line.File == "":
+			return nil, fmt.Errorf("%s:%d names no file: it is not a line of a report", path, number)
+		case line.Of == nil:
+			return nil, fmt.Errorf("%s:%d names no earlier document (%s): there is no pair to explain", path, number, line.Why)
 		}
-		if l.Of == nil {
-			return l, fmt.Errorf("%s:%d names no earlier document (%s): there is no pair to explain", path, number, l.Why)
-		}
-		return l, nil
+		return (*Line)(line), nil
 	}
-	if err := lines.Err(); err != nil {
-		return l, fmt.Errorf("reading %s: %w", path, err)
-	}
-	return l, fmt.Errorf("%s has no line %d: %w", path, number, io.ErrUnexpectedEOF)
+	return nil, fmt.Errorf("%s has no line %d: %w", path, number, io.ErrUnexpectedEOF)
 }
 
 // errNotThere: the inputs are not those of the report.
@@ -57,7 +47,7 @@ func (l *Line) Find(each func(do func(*corpus.Block, *corpus.Document) bool) err
 	foundEarlier, foundLater := false, false
 	err = each(func(b *corpus.Block, doc *corpus.Document) bool {
 		switch id := string(doc.ID); {
-		case b.File == l.File && doc.At == l.Line:
+		case b.File == l.File && doc.At == l.At:
 			if id == l.ID {
 				later, foundLater = Document{ID: id, Text: string(doc.Text), Exact: doc.Exact}, true
 			}
@@ -71,7 +61,7 @@ func (l *Line) Find(each func(do func(*corpus.Block, *corpus.Document) bool) err
 	switch {
 	case err != nil:
 	case !foundLater:
-		err = fmt.Errorf("document %q does not stand at %s:%v: %w", l.ID, l.File, l.Line, errNotThere)
+		err = fmt.Errorf("document %q does not stand at %s:%v: %w", l.ID, l.File, l.At, errNotThere)
 	case !foundEarlier:
 		err = fmt.Errorf("no document of the inputs has the id %q: %w", *l.Of, errNotThere)
 	}

@@ -18,7 +18,7 @@ func FuzzReadLine(f *testing.F) {
 		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		l, err := ReadLine(name, number, 1<<16)
+		l, err := ReadLine(t.Context(), name, number)
 		if err == nil && (l.Of == nil || l.File == "") {
 			t.Fatalf("a line without its documents: %+v", l)
 		}
@@ -56,7 +56,7 @@ func TestFind(t *testing.T) {
 		{"b", "a", "else", 4, "", "", false},
 		{"b", "q", "in", 4, "", "", false},
 	} {
-		l := Line{ID: c.id, Of: &c.of, File: c.file, Line: corpus.Place{Record: c.line}}
+		l := Line{ID: c.id, Of: &c.of, File: c.file, At: corpus.Place{Record: c.line}}
 		earlier, later, others, err := l.Find(each)
 		if (err != nil) != (c.later == "") || err != nil && !errors.Is(err, errNotThere) {
 			t.Errorf("%+v: %v", c, err)

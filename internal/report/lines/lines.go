@@ -25,6 +25,7 @@ type Line struct {
 	Verdict   string   `json:"verdict"`
 	Kept      bool     `json:"kept"`
 	Of        *string  `json:"of"` // nil if there is no single source
+	Why       string   `json:"why"`
 	Exact     bool     `json:"exact"`
 	SameID    bool     `json:"same_id"`
 	Again     bool     `json:"again"`

@@ -32,14 +32,9 @@ func (d *Digest) WriteText(w io.Writer, s Style) error {
 	t.line("%d documents are not unique: %d are removed", d.Lines, d.Removed)
 	t.line("  duplicate %d (%d exact, %d of the same id), related %d, mosaic %d", d.Duplicates, d.Exact, d.SameID, d.Related, d.Mosaics)
 	t.histogram(d)
-	t.counts("Copied most", "copies", "document", d.Documents)
-	t.counts("Copied most, by site", "copies", "site", d.Sites)
-	copies := make([]Count, len(d.Copies))
-	for i, c := range d.Copies {
-		copies[i] = Count{c.Site + " copies " + c.Of, c.Count, c.Over}
+	for _, counts := range d.tables("sites", " copies ") {
+		t.counts(counts)
 	}
-	t.counts("Who copies whom", "copies", "sites", copies)
-	t.counts("Removed most, by input", "removed", "input", d.Files)
 	t.examples(d)
 	return t.Flush()
 }
@@ -58,23 +53,15 @@ func (t *text) title(title string) {
 	t.line("\n%s", title)
 }
 
-// histogram draws the bins from the first to the last that has something.
+// histogram draws the bins.
 func (t *text) histogram(d *Digest) {
-	first, last, most := -1, 0, int64(0)
-	for i := range d.Histogram {
-		if n := d.Histogram[i].all(); n > 0 {
-			if first < 0 {
-				first = i
-			}
-			last, most = i, max(most, n)
-		}
-	}
-	if first < 0 {
+	bins, most := d.bins()
+	if len(bins) == 0 {
 		return
 	}
 	t.title("Scores of what is no exact copy (# duplicate, o related, - mosaic)")
 	room := int64(t.Columns - 20)
-	for _, b := range d.Histogram[first : last+1] {
+	for _, b := range bins {
 		bar := ""
 		for _, part := range []struct {
 			n    int64
@@ -88,16 +75,14 @@ func (t *text) histogram(d *Digest) {
 	}
 }
 
-func (b *Bin) all() int64 { return b.Duplicates + b.Related + b.Mosaics }
-
 // counts writes a table of values, unless it is empty.
-func (t *text) counts(title, head, what string, counts []Count) {
-	if len(counts) == 0 {
+func (t *text) counts(all table) {
+	if len(all.Counts) == 0 {
 		return
 	}
-	t.title(title)
-	t.line("  %10s  %s", head, what)
-	for _, c := range counts {
+	t.title(all.Title)
+	t.line("  %10s  %s", all.Head, all.What)
+	for _, c := range all.Counts {
 		about := " "
 		if c.Over > 0 {
 			about = "≤"

@@ -43,3 +43,39 @@ func (t *top) most(n int) []Count {
 	}
 	return found
 }
+
+type table struct {
+	Title, Head, What string
+	Counts            []Count
+}
+
+// tables are the values met most often. Sites that copy are called by what and joined by copies.
+func (d *Digest) tables(what, copies string) []table {
+	sites := make([]Count, len(d.Copies))
+	for i, c := range d.Copies {
+		sites[i] = Count{c.Site + copies + c.Of, c.Count, c.Over}
+	}
+	return []table{
+		{"Copied most", "copies", "document", d.Documents},
+		{"Copied most, by site", "copies", "site", d.Sites},
+		{"Who copies whom", "copies", what, sites},
+		{"Removed most, by input", "removed", "input", d.Files},
+	}
+}
+
+// bins are those from the first to the last that has something, and the most that one has.
+func (d *Digest) bins() (bins []Bin, most int64) {
+	bins = d.Histogram[:]
+	for len(bins) > 0 && bins[0].all() == 0 {
+		bins = bins[1:]
+	}
+	for len(bins) > 0 && bins[len(bins)-1].all() == 0 {
+		bins = bins[:len(bins)-1]
+	}
+	for i := range bins {
+		most = max(most, bins[i].all())
+	}
+	return bins, most
+}
+
+func (b *Bin) all() int64 { return b.Duplicates + b.Related + b.Mosaics }
