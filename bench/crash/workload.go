@@ -89,8 +89,8 @@ func fileWorkloads() []*workload {
 	second := one("second", outputs, inputs, "--docs", "3k", often, small)
 	second.before = &step{[]string{"dedup", "-q", "--index", indexDir, "--docs", "3k", small, "--no-key", inputs[0]}, bad}
 	stop := &workload{name: "full", outputs: outputs, steps: []step{
-		{allOutputs(outputs, inputs, "--docs", "100", often, small, "--on-full", "stop"), full},
-		{allOutputs(outputs, inputs, "--docs", "3k", often, small, "--on-full", "stop"), bad},
+		{allOutputs(outputs, inputs, "--docs", "100", often, small, "--limit", "full=stop"), full},
+		{allOutputs(outputs, inputs, "--docs", "3k", often, small, "--limit", "full=stop"), bad},
 	}}
 	filterOnly := one("filter-only", outputs, inputs, "--memory", "4MiB", "--filter-only")
 	filterOnly.filterOnly = true

@@ -25,8 +25,8 @@ var sorts = []struct {
 	name  string
 	flags []string
 }{
-	{"table", []string{"--no-key", "--docs=20", "--on-full=warn", "--memtable-keys=120", "--checkpoint-bytes=2k"}},
-	{"keyed", []string{"--docs=20", "--on-full=warn", "--memtable-keys=120", "--checkpoint-bytes=2k", "--key"}},
+	{"table", []string{"--no-key", "--docs=20", "--limit=full=warn", "--memtable-keys=120", "--checkpoint-bytes=2k"}},
+	{"keyed", []string{"--docs=20", "--limit=full=warn", "--memtable-keys=120", "--checkpoint-bytes=2k", "--key"}},
 	{"filter-only", []string{"--docs=200", "--filter-only"}},
 }
 

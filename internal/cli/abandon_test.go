@@ -72,7 +72,7 @@ func TestKilledBeforeCheckpoint(t *testing.T) {
 		k := &killing{t: t, dir: t.TempDir()}
 		text := documents(4000) // more than a frame, which is then in the file
 		writeFile(t, filepath.Join(k.dir, "in.jsonl"), text)
-		command := append([]string{"dedup", "-q", "--docs", "3k", "--on-full", "warn", "--index", "index", "--out", "kept.jsonl"}, flags...)
+		command := append([]string{"dedup", "-q", "--docs", "3k", "--limit", "full=warn", "--index", "index", "--out", "kept.jsonl"}, flags...)
 		k.args = append(command, "in.jsonl")
 		// An index that is there, so that every process makes the same steps.
 		writeFile(t, filepath.Join(k.dir, "old.jsonl"), document(9999))

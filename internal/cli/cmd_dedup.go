@@ -42,6 +42,9 @@ func newDedupCommand() *cobra.Command {
 		if task.writesNothing() {
 			fmt.Fprintln(cmd.ErrOrStderr(), "firstseen: this run writes nothing and remembers nothing: give --out FILE for what is kept, --report FILE for why the rest is not, or --index DIR to remember it")
 		}
+		if task.policy.given() {
+			return task.choose(cmd)
+		}
 		return task.derive(cmd, task.run(cmd))
 	})
 	cmd.SuggestFor = []string{"deduplicate", "uniq"}
@@ -94,6 +97,9 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 	}
 	t.Each = func(id string, r *dedup.Result, _ dedup.Counts) error {
 		x.NoteDependent(id, r)
+		if t.watch != nil {
+			t.watch(r)
+		}
 		return nil
 	}
 	if t.notice != "" {
@@ -119,7 +125,7 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	if errors.Is(runErr, index.ErrFull) && ledger.CanContinue() {
-		err := fmt.Errorf("%w; to go on run the same command with --on-full grow, or with more --docs or --memory", runErr)
+		err := fmt.Errorf("%w; to go on run the same command with --limit full=grow, or with more --docs or --memory", runErr)
 		return errors.Join(err, x.Save())
 	}
 	return t.finish(ledger, summary, runErr)
@@ -159,7 +165,7 @@ func (t *task) stopped(err error, ledger *pipeline.Ledger) error {
 
 // openSummary creates the file of the summary; nil without one.
 func (t *task) openSummary() (*output.Writer, error) {
-	if t.summary == "" || t.summary == input.Stdin {
+	if t.summary == "" || t.summary == input.Stdin || t.watch != nil {
 		return nil, nil
 	}
 	return output.Create(t.summary)
@@ -269,6 +275,10 @@ func (t *task) tellStart(stderr io.Writer, x *index.Index) {
 
 // tell writes the summary, to file if it is not nil.
 func (t *task) tell(cmd *cobra.Command, s *report.Summary, file *output.Writer) error {
+	if t.watch != nil {
+		t.watched = s // told when the survivors are known
+		return nil
+	}
 	if !t.quiet {
 		_ = s.WriteText(cmd.ErrOrStderr()) // there is nowhere else to say so
 	}

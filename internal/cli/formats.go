@@ -45,7 +45,7 @@ type formats struct {
 // register registers the flags about the formats of inputs.
 func (f *formats) register(fs *pflag.FlagSet) {
 	f.chosen = "auto"
-	refine(fs, &f.chosen, "format", "format of the inputs: "+strings.Join(formatWords, ", ")+"; auto recognizes each by its beginning. Settings: warc:status=2xx,mime=text/html and html:visible, see firstseen dedup --help", formatWords...)
+	refine(fs, &f.chosen, "format", "format of the inputs: "+strings.Join(formatWords, ", ")+"; auto recognizes each by its beginning. Settings: warc:status=2xx,mime=text/html html:visible, and jsonl:time=FIELD (when a document was made), see firstseen dedup --help", formatWords...)
 	fs.StringVar(&f.jsonl.Fields.Text, "text-field", "text", "field or column with the text; dots lead into objects")
 	fs.StringVar(&f.jsonl.Fields.ID, "id-field", "", "field with the id, such as metadata.url, in a WARC of its header, such as WARC-Record-ID (default id, and WARC-Target-URI); without one a document is FILE:LINE")
 	oneOf(fs, &f.html, "html", "the text of a page of HTML: main (its article), visible (all text on the screen) or off (the page as it is, with its tags)",

@@ -254,7 +254,7 @@ func TestMemory(t *testing.T) {
 
 func runMemory(t *testing.T, c *memoryCase, jobs string, n int) {
 	dir := t.TempDir()
-	args := []string{"dedup", "-q", "--docs", "10k", "--on-full", "warn", "-j", jobs, "-"}
+	args := []string{"dedup", "-q", "--docs", "10k", "--limit", "full=warn", "-j", jobs, "-"}
 	if c.window > 0 {
 		args = append(args, "--max-window", strconv.FormatInt(c.window, 10))
 	} else {
@@ -342,7 +342,7 @@ func TestMemoryAhead(t *testing.T) {
 			}
 			data = bytes.Buffer{}
 			window := max(ordinaryWindow, c.window)
-			args := append([]string{"dedup", "-q", "--docs", "10k", "--on-full", "warn", "-j", "64", "--max-window", strconv.FormatInt(window, 10)}, c.args...)
+			args := append([]string{"dedup", "-q", "--docs", "10k", "--limit", "full=warn", "-j", "64", "--max-window", strconv.FormatInt(window, 10)}, c.args...)
 			cmd := program(t, dir, args...)
 			cmd.Args = append(cmd.Args, names...)
 			holdToMemory(t, cmd, &c, func() {})

@@ -23,6 +23,7 @@ type options struct {
 	method methodFlags
 	verify verifyFlag
 	sameID string
+	policy policy
 
 	// Remembering.
 	index          string
@@ -62,6 +63,7 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	registerPassages(fs, &f.Scheme)
 	oneOf(fs, &f.Rules.RemoveConsumed, "consumed", "with --passages: documents with hardly anything of their own: keep or remove", word("keep", false), word("remove", true))
 	f.registerSameID(fs)
+	f.policy.register(fs)
 	section(fs, "Copies")
 
 	fs.StringVar(&f.index, "index", "", "`folder` of the index, which remembers documents from run to run")
@@ -81,7 +83,7 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	f.formats.register(fs)
 	fs.StringVar(&f.formats.jsonl.Fields.Time, "time-field", "", "of an index with a window: field with the time of a document, RFC 3339 or Unix seconds (default: WARC-Date, else arrival)")
 	registerLimits(fs, &f.source, &f.MaxBad)
-	fs.Lookup("limit").Usage += ", checkpoint=1s (with --index and a pipe: a kill forgets the answers of so much time at most; 0: of 256 MiB)"
+	fs.Lookup("limit").Usage += ", checkpoint=1s (with --index and a pipe: a kill forgets the answers of so much time at most; 0: of 256 MiB)" + limitFull
 	registerRevisit(fs, &f.formats.warc.Revisit)
 	f.bulk.register(fs)
 	section(fs, "Inputs")
@@ -108,7 +110,10 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	section(fs, "Work")
 }
 
-// onFullDefault stands for the default of --on-full, which depends on --filter-only.
+// limitFull is the end of the help of --limit, for commands that write an index.
+const limitFull = ", full=grow (if the filter is full: grow, stop or warn)"
+
+// onFullDefault stands for the default of --limit full, which depends on --filter-only.
 const onFullDefault index.OnFull = 255
 
 func registerKeep(fs *pflag.FlagSet, duplicates *bool, usage string) {

@@ -45,11 +45,13 @@ var settings = []setting{
 	{"format", "html warc arc auto", "html", "html"},
 	{"format", "warc auto", "revisit", "revisit"},
 	{"format", "warc auto", "near", "near"},
+	{"format", "jsonl array csv auto", "time", "time-field"},
 	{"limit", "", "record", "max-record"},
 	{"limit", "", "window", "max-window"},
 	{"limit", "", "ratio", "max-ratio"},
 	{"limit", "", "bad", "max-bad"},
 	{"limit", "", "checkpoint", "checkpoint-every"},
+	{"limit", "", "full", "on-full"},
 	{"same-id", "keep replace", "again", "again"},
 }
 

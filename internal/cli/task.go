@@ -14,6 +14,7 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/report"
@@ -34,6 +35,8 @@ type task struct {
 	whole      bool           // the report is, so files can be derived from it
 	names      []string       // of inputs in a tree of outputs, if there is one
 	confirming confirming
+	watch      func(*dedup.Result) // sees each decision, for --prefer and --remove-within; nil without
+	watched    *report.Summary
 }
 
 // asMade takes the properties that the command line leaves out from the index, which has them
@@ -64,7 +67,7 @@ func (f *options) task(args []string) (*task, error) {
 		return nil, err
 	}
 	for _, check := range []func(*task) error{
-		f.taskMethod, f.taskReading, f.taskMeaning, f.taskVerify, f.taskKey, f.taskFilter,
+		f.taskMethod, f.taskReading, f.taskMeaning, f.taskVerify, f.taskKey, f.taskFilter, f.taskPolicy,
 	} {
 		if err := check(p); err != nil {
 			return nil, usageError{err}
@@ -73,7 +76,7 @@ func (f *options) task(args []string) (*task, error) {
 	f.Spans = f.Spans || f.derived.attributes != ""
 	p.Format, p.MaxRecord = p.formats.String(), p.source.MaxRecord
 	for _, look := range []func() error{
-		p.expand, p.checkConfirm, p.recognize, p.checkTimes, p.planTree, p.enclose, p.lead, p.checkDerived,
+		p.expand, p.checkConfirm, p.recognize, p.checkTimes, p.planTree, p.enclose, p.lead, p.checkDerived, p.checkPolicy,
 	} {
 		if err := look(); err != nil {
 			return nil, err

@@ -78,7 +78,7 @@ func TestFilterOfATemporaryIndex(t *testing.T) {
 		{"2.7 MiB", []string{"in.jsonl"}},
 		{"128 KiB", []string{"in.jsonl.zst"}}, // grows
 		{"97.3 MiB", []string{"--index", "index", "in.jsonl"}},
-		{"97.3 MiB", []string{"--on-full", "stop", "in.jsonl"}},
+		{"97.3 MiB", []string{"--limit", "full=stop", "in.jsonl"}},
 	} {
 		if size, others := strings.CutSuffix(filter(c.args...), " "+rest); size != c.size || !others {
 			t.Errorf("%q: a filter of %s, want %s; the same output: %v", c.args, size, c.size, others)

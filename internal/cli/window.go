@@ -93,7 +93,7 @@ func (t *task) checkTimes() error {
 	case jsonl.Format, jsonarray.Format, csv.Format, nil:
 	default:
 		if t.Window.Told {
-			return usageError{fmt.Errorf("--time-field: documents of %s have no field of a time that is read: leave it out, for the time of arrival", format.Name())}
+			return usageError{fmt.Errorf("--format auto:time=FIELD: documents of %s have no field of a time that is read: leave it out, for the time of arrival", format.Name())}
 		}
 	}
 	return nil

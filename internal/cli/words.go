@@ -51,7 +51,7 @@ var choiceWords = map[pipeline.Choice]string{
 	"annotate": "--annotate otherwise", "rules": "another --threshold, --method or --verify",
 	"format": "another --format, --text-field or --id-field", "max_record": "another --limit record", "replace": "another --same-id",
 	"against": "another --against, or other documents in it", "others": "another --keep", "spans": "--spans otherwise",
-	"window": "another window or --time-field",
+	"window": "another window or --format auto:time=FIELD",
 }
 
 func otherChoices(choices []pipeline.Choice) string {

@@ -17,7 +17,7 @@ type Window struct {
 }
 
 // errWindow is returned because the times of the documents would be unknown without a window.
-var errWindow = errors.New("the index has a window of time: give --window, and --time-field if its documents tell their times")
+var errWindow = errors.New("the index has a window of time: give --window, and --format auto:time=FIELD if its documents tell their times")
 
 // Check refuses an index of unlimited time if there is a window, and a windowed index if there is
 // none.

@@ -46,6 +46,18 @@ type Reported struct {
 	File      string       `json:"file"`
 	Line      corpus.Place `json:"line"`           // the place of the document in File
 	Time      *time.Time   `json:"time,omitempty"` // the time of its making, if its format records one
+
+	// With --prefer and --remove-within; see package survivors.
+	Instead *Survivor `json:"instead,omitempty"`  // stands in the output for a removed document
+	OfBatch string    `json:"of_batch,omitempty"` // of a kept copy: the batch of the preferred one
+	Copies  int       `json:"count,omitempty"`    // and the documents that are copies of one another
+}
+
+// Survivor names the document that stands in the output for others.
+type Survivor struct {
+	ID   string       `json:"id"`
+	File string       `json:"file"`
+	Line corpus.Place `json:"line"`
 }
 
 // Confirm is the result of comparing the texts of two documents.
@@ -89,6 +101,7 @@ const (
 const (
 	whyMosaic     = "several earlier documents together"
 	whyFilterOnly = "the filter alone knows no documents"
+	whyPreferred  = "a later copy is preferred"
 )
 
 // Report turns a result into its line. text is the document's text and set its

@@ -80,7 +80,7 @@ func (w *writer) learn(l *lines.Line) error {
 	if !linked && root != doc { // another of this id is linked
 		f.flags[root] |= deep
 	}
-	if l.Kept {
+	if l.Kept || l.Verdict == "unique" { // a removed one is unique if a later copy is preferred
 		f.flags[doc] |= hasLine
 	}
 	if linked {

@@ -41,6 +41,8 @@ type Line struct {
 	Passages []Passage    `json:"passages"`
 	Left     *int         `json:"left"` // words outside what can be cut of them; nil without passages
 	At       corpus.Place `json:"line"`
+
+	Raw []byte `json:"-"` // as it stands in the report, without its end
 }
 
 // Also is another earlier document.
@@ -140,7 +142,9 @@ func yieldOf(b *corpus.Block, cutter corpus.Cutter, yield func(*Line, error) boo
 		raw, empty := b.Strip(cutter, record)
 		if !empty {
 			line, err := parse(b.Reject, raw)
-			if err != nil {
+			if err == nil {
+				line.Raw = raw
+			} else {
 				err = fmt.Errorf("%s:%v: this is no line of a report: %w; give what firstseen dedup --report has written", b.File, at, err)
 			}
 			if !yield(line, err) || err != nil {

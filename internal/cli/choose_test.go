@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/firstseen/firstseen/dedup/oracle"
+	"github.com/firstseen/firstseen/internal/report"
+)
+
+// copiesOf are documents in three folders, in order: half of them copies of earlier ones, some with an
+// edit. Ids are not their own.
+func copiesOf(rng *rand.Rand, n int) (docs []chosenDoc) {
+	var texts []string
+	for i := range n {
+		d := chosenDoc{Dump: fmt.Sprint("dump-", i*3/n), Year: 2000 + rng.IntN(5), Folder: fmt.Sprint("in/f", i*3/n)}
+		d.Source = []string{"curated", "crawled", "other", ""}[rng.IntN(4)]
+		if d.ID = fmt.Sprint("d", i); rng.IntN(4) == 0 {
+			d.ID = "same"
+		}
+		if len(texts) > 0 && rng.IntN(2) == 0 {
+			d.Text = texts[rng.IntN(len(texts))]
+			if rng.IntN(2) == 0 {
+				d.Text += fmt.Sprintf(" A last remark, %d.", i)
+			}
+		} else {
+			for range 8 {
+				d.Text += fmt.Sprintf("The town of %x has %x houses and %x boats in its harbour. ", rng.Uint32(), rng.Uint32(), rng.Uint32())
+			}
+			texts = append(texts, d.Text)
+		}
+		docs = append(docs, d)
+	}
+	return docs
+}
+
+// chosenDoc is a document with the fields of policies.
+type chosenDoc struct {
+	ID     string `json:"id"`
+	Text   string `json:"text"`
+	Source string `json:"source,omitempty"`
+	Year   int    `json:"-"`
+	Date   string `json:"date"`
+	Dump   string `json:"dump"`
+	Folder string `json:"-"`
+	place  string // its file and line
+}
+
+// writeDocs writes documents to a file in each folder.
+func writeDocs(t *testing.T, dir string, docs []chosenDoc) {
+	files := map[string]*bytes.Buffer{}
+	for i := range docs {
+		d := &docs[i]
+		d.Date = fmt.Sprintf("%d-05-06T07:08:09Z", d.Year)
+		if files[d.Folder] == nil {
+			files[d.Folder] = new(bytes.Buffer)
+		}
+		d.place = fmt.Sprintf("%s/a.jsonl:%d", d.Folder, bytes.Count(files[d.Folder].Bytes(), []byte("\n"))+1)
+		line, err := json.Marshal(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[d.Folder].Write(append(line, '\n'))
+	}
+	for folder, text := range files {
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(dir, folder, "a.jsonl"), text.String())
+	}
+}
+
+// judgedBy returns the documents with the verdicts of a report. The witness of a copy is the latest
+// earlier document with its text, up to the last remark, that was kept.
+func judgedBy(t *testing.T, name string, docs []chosenDoc, rank func(*chosenDoc) int64, group func(*chosenDoc) string) []oracle.Judged {
+	lines := linesByPlace(t, name)
+	first := map[string]int{}
+	var judged []oracle.Judged
+	for i := range docs {
+		d := &docs[i]
+		j := oracle.Judged{Kept: true, Of: -1, Rank: rank(d), Group: group(d)}
+		text, _, _ := strings.Cut(d.Text, " A last")
+		text = strings.TrimSpace(text)
+		if line, ok := lines[d.place]; ok && !line.Kept {
+			j.Kept, j.Of = false, first[text]
+		} else if _, known := first[text]; !known {
+			first[text] = i
+		}
+		judged = append(judged, j)
+	}
+	return judged
+}
+
+func linesByPlace(t *testing.T, name string) map[string]report.Reported {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := map[string]report.Reported{}
+	for line := range bytes.Lines(text) {
+		var r report.Reported
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Fatal(err)
+		}
+		lines[fmt.Sprintf("%s:%v", r.File, r.Line)] = r
+	}
+	return lines
+}
+
+// TestPolicyByOracle: of runs with --prefer and --remove-within each document has the fate that the
+// oracle gives it, whatever ids they have, and the output has the survivors.
+func TestPolicyByOracle(t *testing.T) {
+	ranks := map[string]func(*chosenDoc) int64{
+		"": func(*chosenDoc) int64 { return 0 },
+		"source=curated,crawled": func(d *chosenDoc) int64 {
+			if i := slices.Index([]string{"curated", "crawled"}, d.Source); i >= 0 {
+				return int64(i)
+			}
+			return math.MaxInt64
+		},
+		"date=newest":  func(d *chosenDoc) int64 { return -int64(d.Year) },
+		"date=oldest":  func(d *chosenDoc) int64 { return int64(d.Year) },
+		"text=longest": func(d *chosenDoc) int64 { return -int64(len(d.Text)) },
+		"folder=f2,f1": func(d *chosenDoc) int64 { return int64(-slices.Index([]string{"in/f1", "in/f2"}, d.Folder)) },
+	}
+	groups := map[string]func(*chosenDoc) string{
+		"":           func(*chosenDoc) string { return "" },
+		"folder":     func(d *chosenDoc) string { return d.Folder },
+		"batch=dump": func(d *chosenDoc) string { return d.Dump },
+	}
+	dir := t.TempDir()
+	docs := copiesOf(rand.New(rand.NewPCG(1, 2)), 120)
+	writeDocs(t, dir, docs)
+	runProgram(t, dir, 0, "dedup", "-q", "-r", "plain.jsonl", "in")
+	for prefer, rank := range ranks {
+		for within, group := range groups {
+			args := []string{"dedup", "-q", "-o", "kept.jsonl", "-r", "chosen.jsonl"}
+			if prefer != "" {
+				args = append(args, "--prefer", prefer)
+			}
+			if within != "" {
+				args = append(args, "--remove-within", within)
+			}
+			if prefer+within == "" {
+				continue
+			}
+			runProgram(t, dir, 0, append(args, "in")...)
+			judged := judgedBy(t, filepath.Join(dir, "plain.jsonl"), docs, rank, group)
+			checkFates(t, dir, prefer+" "+within, docs, oracle.Survivors(judged, within != ""))
+		}
+	}
+}
+
+// checkFates compares a report and the kept records with the fates of the oracle.
+func checkFates(t *testing.T, dir, name string, docs []chosenDoc, fates []oracle.Fate) {
+	lines := linesByPlace(t, filepath.Join(dir, "chosen.jsonl"))
+	var kept bytes.Buffer
+	for i, want := range fates {
+		d := &docs[i]
+		line, ok := lines[d.place]
+		if got := !ok || line.Kept; got != want.Kept || line.OfBatch != want.OfGroup || line.Copies != want.Count {
+			t.Errorf("%s: %s is kept %v, of %q, %d, and the rules say %+v", name, d.place, got, line.OfBatch, line.Copies, want)
+		}
+		if line.Instead != nil {
+			if at := fmt.Sprintf("%s:%v", line.Instead.File, line.Instead.Line); at != docs[want.Survivor].place || line.Instead.ID != docs[want.Survivor].ID {
+				t.Errorf("%s: instead of %s stands %s, and the rules say %s", name, d.place, at, docs[want.Survivor].place)
+			}
+		}
+		if want.Kept {
+			text, _ := json.Marshal(d)
+			kept.Write(append(text, '\n'))
+		}
+	}
+	got, err := os.ReadFile(filepath.Join(dir, "kept.jsonl"))
+	if err != nil || !bytes.Equal(got, kept.Bytes()) {
+		t.Errorf("%s: the output has %d bytes, the survivors %d (%v)", name, len(got), kept.Len(), err)
+	}
+}

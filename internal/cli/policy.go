@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/firstseen/firstseen/corpus/csv"
+	"github.com/firstseen/firstseen/corpus/jsonarray"
+	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/corpus/parquet"
+	"github.com/firstseen/firstseen/corpus/warc"
+	"github.com/firstseen/firstseen/internal/report/survivors"
+)
+
+// folderWord stands for the folder of a document's input in --prefer and --remove-within.
+const folderWord = "folder"
+
+// policy says which of several copies stays: rule 18.
+type policy struct {
+	field  string   // of --prefer; folderWord for the folder; "" without
+	order  []string // values, the preferred first; nil if by is set
+	by     string   // newest, oldest or longest
+	folder bool     // a survivor in each folder
+	batch  string   // or for each value of this field
+}
+
+func (p *policy) register(fs *pflag.FlagSet) {
+	readBy(fs, p.setPrefer, "prefer", "", "which of several copies stays, read after the run: FIELD=curated,crawled (the first of these values), folder=a,b, or FIELD=newest, oldest or longest; copies of one rank: the earliest")
+	readBy(fs, p.setWithin, "remove-within", "", "remove copies inside of a folder or a batch=FIELD (the documents of one value); a copy of another one is kept and marked in the report")
+}
+
+func (p *policy) given() bool { return p.field != "" || p.within() }
+
+// within reports whether each group has a survivor.
+func (p *policy) within() bool { return p.folder || p.batch != "" }
+
+func (p *policy) setPrefer(text string) error {
+	field, values, found := strings.Cut(text, "=")
+	if !found || field == "" || values == "" {
+		return want("FIELD=VALUE,VALUE, or FIELD=newest, oldest or longest")
+	}
+	p.field, p.order, p.by = field, nil, ""
+	if slices.Contains([]string{"newest", "oldest", "longest"}, values) {
+		p.by = values
+		return nil
+	}
+	p.order = strings.Split(values, ",")
+	return nil
+}
+
+func (p *policy) setWithin(text string) error {
+	field, found := strings.CutPrefix(text, "batch=")
+	switch {
+	case text == folderWord:
+		p.folder, p.batch = true, ""
+	case found && field != "":
+		p.folder, p.batch = false, field
+	default:
+		return want("folder, or batch=FIELD")
+	}
+	return nil
+}
+
+// needs returns the fields that are read for the policy: of a time, and of texts. "" is none.
+func (p *policy) needs() (when, rank, batch string) {
+	switch {
+	case p.by == "newest" || p.by == "oldest":
+		when = p.field
+	case p.field != folderWord:
+		rank = p.field
+	}
+	return when, rank, p.batch
+}
+
+// taskPolicy refuses what a choice after the run cannot keep.
+func (f *options) taskPolicy(*task) error {
+	if !f.policy.given() {
+		return nil
+	}
+	derives, _ := f.derived.reads()
+	return meaning([]conflict{
+		{f.policy.field == folderWord && f.policy.by != "", "--prefer folder=" + f.policy.by + ": want the names of folders, the preferred first"},
+		{f.index != "" || len(f.against) > 0, "--prefer and --remove-within choose among the documents of one run: leave out --index and --against, whose documents stand in outputs of other runs"},
+		{f.filterOnly, "--prefer and --remove-within need the side table, and --filter-only has none"},
+		{f.outDir != "" || f.Annotate, "--prefer and --remove-within write one --out FILE of kept records: leave out --out-dir and --annotate"},
+		{f.sameID == "replace", "--same-id replace and --prefer both choose which document stays: give one"},
+		{f.Scheme.Passages > 0, "--passages are those of the documents kept first: leave out --prefer and --remove-within"},
+		{isTable(f.Report), "--prefer and --remove-within write a report in lines of JSON: give --report another name"},
+		{derives, "with --prefer and --remove-within firstseen report makes clusters, pairs and lists afterwards"},
+		{f.formats.warc.Revisit.Write, "--format warc:revisit stands for a document that --prefer may remove: leave one of them out"},
+	})
+}
+
+// checkPolicy refuses inputs that cannot be read again, or that have no such field.
+func (t *task) checkPolicy() error {
+	if !t.policy.given() {
+		return nil
+	}
+	if t.ReadsPipe() {
+		return usageError{errors.New("--prefer and --remove-within read the inputs again, and one of them is a pipe: give files")}
+	}
+	when, rank, batch := t.policy.needs()
+	switch t.found.(type) {
+	case nil, jsonl.Format, jsonarray.Format, csv.Format:
+		return nil
+	case parquet.Format:
+		if when == "" {
+			return nil
+		}
+	case warc.Format:
+		if rank == "" && batch == "" {
+			return nil
+		}
+	default:
+		if when == "" && rank == "" && batch == "" {
+			return nil
+		}
+	}
+	return usageError{fmt.Errorf("documents of %s have no field %s that is read: --prefer folder=A,B and --remove-within folder need none", t.found.Name(), cmp.Or(when, rank, batch))}
+}
+
+// rankOf is the rank of a document, the least preferred first. Values are nil and zero if they are
+// missing.
+func (p *policy) rankOf(file string, value []byte, made time.Time) int64 {
+	switch {
+	case p.field == folderWord:
+		return rankIn(p.order, func(name string) bool { return isFolderOf(name, file) })
+	case p.by == "newest" && !made.IsZero():
+		return -made.Unix()
+	case p.by == "oldest" && !made.IsZero():
+		return made.Unix()
+	case p.by == "longest" && value != nil:
+		return -int64(len(value))
+	case p.by == "" && p.field != "" && value != nil:
+		return rankIn(p.order, func(name string) bool { return name == string(value) })
+	}
+	return survivors.Last
+}
+
+func rankIn(order []string, is func(string) bool) int64 {
+	if i := slices.IndexFunc(order, is); i >= 0 {
+		return int64(i)
+	}
+	return survivors.Last
+}
+
+// isFolderOf reports whether a file lies in a folder, by its path as the report has it or by its last
+// name.
+func isFolderOf(name, file string) bool {
+	dir := filepath.Dir(file)
+	return filepath.Clean(name) == dir || name == filepath.Base(dir)
+}
+
+// groupOf is the group of a document, "" if all are one.
+func (p *policy) groupOf(file string, batch []byte) string {
+	switch {
+	case p.folder:
+		return filepath.Dir(file)
+	case p.batch != "":
+		return string(batch)
+	}
+	return ""
+}
+
+// reading returns the flags for reading the inputs with another field as the text, or the time.
+func (f *options) reading(text, when string) (*options, error) {
+	g := &options{formats: f.formats, source: f.source}
+	g.Inputs, g.formats.accept = f.Inputs, nil
+	if text != "" {
+		g.formats.jsonl.Fields.Text = text
+	}
+	if when != "" {
+		g.formats.jsonl.Fields.Time = when
+	}
+	return g, g.formats.complete(g.source)
+}

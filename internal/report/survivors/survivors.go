@@ -1,0 +1,106 @@
+// Package survivors chooses which document of each component stays in the output, when a run is
+// over: rule 18 of docs/design.md. A component is a kept document and the copies removed for it.
+package survivors
+
+import (
+	"math"
+	"slices"
+
+	"github.com/firstseen/firstseen/internal/report"
+)
+
+// Last is the rank of a document that no preference names.
+const Last = math.MaxInt64
+
+// A Member is a document of a component.
+type Member struct {
+	Group string // its batch or folder; "" if one survivor is wanted of all
+	Rank  int64  // the least is preferred, the earliest of equal ones
+	report.Survivor
+}
+
+// Plan chooses the survivors. Components have numbers. Members are offered in the order of the
+// run, and asked for once more in the same order. It takes about 200 bytes for each group of a
+// component, and 4 for each document in one.
+type Plan struct {
+	components map[uint32]*component
+}
+
+type component struct {
+	first   string // its id
+	groups  []group
+	members []uint32 // of each the index of its group
+	lead    int      // the group of the survivor of all
+	asked   int      // members asked for
+}
+
+// group is a group with its survivor.
+type group struct {
+	best Member
+	at   int // its position in the component
+}
+
+// New returns an empty plan.
+func New() *Plan { return &Plan{components: map[uint32]*component{}} }
+
+// Offer adds the next member of a component.
+func (p *Plan) Offer(number uint32, m Member) {
+	c := p.components[number]
+	if c == nil {
+		c = &component{first: m.ID}
+		p.components[number] = c
+	}
+	at := len(c.members)
+	i := slices.IndexFunc(c.groups, func(g group) bool { return g.best.Group == m.Group })
+	if i < 0 {
+		i = len(c.groups)
+		c.groups = append(c.groups, group{m, at})
+	}
+	c.members = append(c.members, uint32(i))
+	if m.Rank < c.groups[i].best.Rank {
+		c.groups[i] = group{m, at}
+	}
+	lead := &c.groups[c.lead]
+	if g := &c.groups[i]; g.best.Rank < lead.best.Rank || g.best.Rank == lead.best.Rank && g.at < lead.at {
+		c.lead = i
+	}
+}
+
+// First returns the id of the first member of a component, "" before it was offered.
+func (p *Plan) First(number uint32) string {
+	if c := p.components[number]; c != nil {
+		return c.first
+	}
+	return ""
+}
+
+// Fate is what becomes of a member.
+type Fate struct {
+	Kept bool
+	// Instead is the survivor that stands for a removed document, nil if that is the first member.
+	Instead *report.Survivor
+	// OfBatch is the group of the survivor of all, and Count the size of the component, if a copy
+	// of it is kept.
+	OfBatch string
+	Count   int
+}
+
+// Ask returns the fate of the next member of a component. A document that was not offered is kept.
+func (p *Plan) Ask(number uint32) Fate {
+	c := p.components[number]
+	if c == nil || c.asked == len(c.members) {
+		return Fate{Kept: true}
+	}
+	at := c.asked
+	c.asked++
+	i := int(c.members[at])
+	switch g := &c.groups[i]; {
+	case g.at != at && g.at == 0:
+		return Fate{}
+	case g.at != at:
+		return Fate{Instead: &g.best.Survivor}
+	case i != c.lead:
+		return Fate{Kept: true, OfBatch: c.groups[c.lead].best.Group, Count: len(c.members)}
+	}
+	return Fate{Kept: true}
+}
