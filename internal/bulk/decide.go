@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
+	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/internal/report"
+	"github.com/firstseen/firstseen/internal/report/survivors"
 )
 
 // A Decision decides about all documents of a set in order.
@@ -23,6 +26,12 @@ type Decision struct {
 	Line  func(line *report.Reported) error
 	// Done counts the documents decided, for a progress bar. It may be nil.
 	Done func(documents int64)
+
+	// Offer is called with each document that was removed as a copy, and before the first copy of a
+	// component with the kept document. A second Run calls Fate for both, and for kept documents
+	// without copies. Either may be nil.
+	Offer func(component uint32, m *Member)
+	Fate  func(component uint32) survivors.Fate
 
 	Tally  report.Tally
 	marked uint64
@@ -75,6 +84,12 @@ func (d *Decision) Run(ctx context.Context) error {
 	return w.sample.end()
 }
 
+// A Member is a document with copies, or a copy.
+type Member struct {
+	report.Survivor
+	Time time.Time // zero without one
+}
+
 // Marked is how many places were marked.
 func (d *Decision) Marked() uint64 { return d.marked }
 
@@ -90,6 +105,15 @@ type decider struct {
 	keys    []uint64
 	marks   []bool
 	doc     Doc
+	members []member // by number, if members are offered
+}
+
+// member is a document of the table, as it is offered.
+type member struct {
+	file    string
+	at      corpus.Place
+	made    time.Time
+	offered bool
 }
 
 func (w *decider) shard(ctx context.Context, m *Manifest) (err error) {
@@ -147,17 +171,68 @@ func (w *decider) document(m *Manifest, owner Place, record []byte) (err error) 
 	if err != nil {
 		return err
 	}
-	w.Tally.Count(&r)
-	if r.Verdict == dedup.Unique || w.Line == nil {
+	file := m.Inputs[w.doc.Input].Name
+	if w.Offer != nil {
+		w.offer(file, id, &r)
+	}
+	fate := survivors.Fate{Kept: r.Kept}
+	if component := w.component(&r); w.Fate != nil && component != 0 {
+		fate = w.Fate(component)
+	}
+	w.count(&r, fate)
+	if r.Verdict == dedup.Unique && fate.Kept && fate.Count == 0 || w.Line == nil {
 		return nil
 	}
-	line := report.Report(&r, id, &w.doc.Sketch, nil)
-	line.File, line.Line = m.Inputs[w.doc.Input].Name, w.doc.At
+	line := w.line(&r, id, file)
+	line.Kept, line.Instead, line.OfBatch, line.Copies = fate.Kept, fate.Instead, fate.OfBatch, fate.Count
+	return w.Line(line)
+}
+
+// component is the number of the kept document whose copy a document is, or its own; 0 for none.
+func (w *decider) component(r *dedup.Result) uint32 {
+	if r.Kept {
+		return uint32(len(w.table.docs)) // it was just added
+	}
+	return r.Of.Num
+}
+
+func (w *decider) count(r *dedup.Result, fate survivors.Fate) {
+	w.Tally.Count(r)
+	switch {
+	case fate.Kept && !r.Kept:
+		w.Tally.Kept, w.Tally.Removed = w.Tally.Kept+1, w.Tally.Removed-1
+	case !fate.Kept && r.Kept:
+		w.Tally.Kept, w.Tally.Removed = w.Tally.Kept-1, w.Tally.Removed+1
+	}
+}
+
+func (w *decider) line(r *dedup.Result, id, file string) *report.Reported {
+	if r.Verdict == dedup.Unique {
+		line := report.First(id, file, w.doc.At, w.doc.Time)
+		return &line
+	}
+	line := report.Report(r, id, &w.doc.Sketch, nil)
+	line.File, line.Line = file, w.doc.At
 	if !w.doc.Time.IsZero() {
 		made := w.doc.Time
 		line.Time = &made
 	}
-	return w.Line(&line)
+	return &line
+}
+
+// offer remembers a kept document, and offers a copy.
+func (w *decider) offer(file, id string, r *dedup.Result) {
+	for len(w.members) < len(w.table.docs) {
+		w.members = append(w.members, member{file: file, at: w.doc.At, made: w.doc.Time})
+	}
+	if r.Kept || r.Of.Num == 0 {
+		return
+	}
+	if first := &w.members[r.Of.Num-1]; !first.offered {
+		first.offered = true
+		w.Offer(r.Of.Num, &Member{report.Survivor{ID: r.Of.ID, File: first.file, Line: first.at}, first.made})
+	}
+	w.Offer(r.Of.Num, &Member{report.Survivor{ID: id, File: file, Line: w.doc.At}, w.doc.Time})
 }
 
 // readMarks notes which keys of a document are marked, and reports whether any is.

@@ -22,6 +22,7 @@ import (
 	"github.com/firstseen/firstseen/internal/bulk"
 	"github.com/firstseen/firstseen/internal/pipeline"
 	"github.com/firstseen/firstseen/internal/report"
+	"github.com/firstseen/firstseen/internal/report/survivors"
 )
 
 var errTooManyBad = pipeline.ErrTooManyBad
@@ -152,7 +153,7 @@ func registerSecret(fs *pflag.FlagSet, secret *string) {
 }
 
 // bulkAllowed are the flags that mean something for a decision from features.
-var bulkAllowed = []string{"features", "marks", "secret", "threshold", "method", "score", "mosaics", "report", "summary", "quiet", "jobs", "config"}
+var bulkAllowed = []string{"features", "marks", "secret", "threshold", "method", "score", "mosaics", "report", "summary", "quiet", "jobs", "config", "prefer", "remove-within"}
 
 func (f *options) checkBulk(cmd *cobra.Command, args []string) (err error) {
 	switch {
@@ -169,6 +170,13 @@ func (f *options) checkBulk(cmd *cobra.Command, args []string) (err error) {
 		}
 	})
 	if err != nil {
+		return err
+	}
+	ranked := f.policy.field == "" || f.policy.field == folderWord && f.policy.by == "" || f.policy.field == "time" && f.policy.by != "longest" && f.policy.by != ""
+	if err := meaning([]conflict{
+		{!ranked || f.policy.batch != "", "--features have no fields of documents: give --prefer folder=A,B or time=newest or oldest, and --remove-within folder"},
+		{f.policy.given() && f.bulk.marks == input.Stdin, "--prefer and --remove-within decide twice, and the marks are a pipe: give a file"},
+	}); err != nil {
 		return err
 	}
 	return checkEnding("--report", f.Report, holdsJSON)
@@ -194,15 +202,19 @@ func (f *options) decideBulk(cmd *cobra.Command, args []string) (err error) {
 	if made := feature.MethodOf(set[0].Scheme); f.method.name != "" && f.method.name != made {
 		return usageError{fmt.Errorf("--method %s: the features are of the method %s", f.method.name, made)}
 	}
-	marks, err := bulk.OpenMarks(f.bulk.marks, cmd.InOrStdin())
-	if err != nil {
-		return err
-	}
-	defer marks.Close()
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	d := &bulk.Decision{Set: set, Marks: marks, Key: key, Rules: f.Rules}
+	d := &bulk.Decision{Set: set, Key: key, Rules: f.Rules}
+	if f.policy.given() {
+		if err := f.offerBulk(cmd, *d, &d.Fate); err != nil {
+			return err
+		}
+	}
+	if d.Marks, err = bulk.OpenMarks(f.bulk.marks, cmd.InOrStdin()); err != nil {
+		return err
+	}
+	defer d.Marks.Close()
 	out := &bulkReport{name: f.Report}
 	if f.Report != "" {
 		d.Begin, d.Line = out.begin, out.line
@@ -220,6 +232,22 @@ func (f *options) decideBulk(cmd *cobra.Command, args []string) (err error) {
 			t.Documents, t.Kept, t.Removed, t.Unique, t.Duplicates, t.Exact, t.SameID, t.Mosaics, t.Related, d.Marked(), sizeText(uint64(d.Bytes())))
 	}
 	return f.writeTally(cmd, &d.Tally)
+}
+
+// offerBulk decides once to know the copies of each document. The fate it sets is for a second time.
+func (f *options) offerBulk(cmd *cobra.Command, d bulk.Decision, fate *func(uint32) survivors.Fate) (err error) {
+	if d.Marks, err = bulk.OpenMarks(f.bulk.marks, nil); err != nil {
+		return err
+	}
+	defer d.Marks.Close()
+	plan := survivors.New()
+	d.Offer = func(component uint32, m *bulk.Member) {
+		plan.Offer(component, survivors.Member{
+			Group: f.policy.groupOf(m.File, nil), Rank: f.policy.rankOf(m.File, nil, m.Time), Survivor: m.Survivor,
+		})
+	}
+	*fate = plan.Ask
+	return d.Run(cmd.Context())
 }
 
 func (f *options) writeTally(cmd *cobra.Command, t *report.Tally) error {
