@@ -3,6 +3,7 @@ package follow
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/indextest"
 	"github.com/firstseen/firstseen/internal/journal"
 	"github.com/firstseen/firstseen/server"
@@ -316,4 +318,72 @@ func TestKilledAnywhere(t *testing.T) {
 			end(t, f, x)
 		})
 	}
+}
+
+// stuck is a log whose verdicts go nowhere from an offset on.
+type stuck struct {
+	*memory
+	from int64
+	met  chan struct{}
+}
+
+func (s *stuck) Publish(ctx context.Context, offset int64, verdict func() []byte) error {
+	if offset < s.from {
+		return s.memory.Publish(ctx, offset, verdict)
+	}
+	close(s.met)
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// TestInterruptedStep: a follower that is ended within a step stores nothing of it.
+func TestInterruptedStep(t *testing.T) {
+	all := records(t, 80)
+	undisturbed := filepath.Join(t.TempDir(), "index")
+	f, x := followed(t, undisturbed, newMemory(all...), nil)
+	reach(t, f, int64(len(all)-1))
+	end(t, f, x)
+	want := dumped(t, undisturbed)
+	for _, from := range []int64{1, 2, 22, 60} {
+		dir := filepath.Join(t.TempDir(), "index")
+		log := &stuck{newMemory(all...), from, make(chan struct{})}
+		f, x := followed(t, dir, log, nil)
+		<-log.met
+		end(t, f, x)
+		f, x = followed(t, dir, newMemory(all...), nil)
+		reach(t, f, int64(len(all)-1))
+		end(t, f, x)
+		if diff := cmp.Diff(want, dumped(t, dir)); diff != "" {
+			t.Errorf("interrupted at offset %d: %s", from, diff)
+		}
+	}
+}
+
+// TestSettingsRule: the settings of a log decide, from the record behind them on.
+func TestSettingsRule(t *testing.T) {
+	edit := func(n int) []byte {
+		e := journal.Entry{Kind: journal.Seen, ID: fmt.Sprint("e", n), Text: []byte(indextest.Sentences(1) + fmt.Sprintf("One more sentence, the %dth of them, is this.", n))}
+		return e.Append(nil)
+	}
+	strict := settings(t, func(s *Settings) { s.Threshold = 0.99 })
+	log := newMemory(settings(t, nil), entry(1, ""), edit(1), strict, edit(2), settings(t, func(s *Settings) { s.Window = 5 }), edit(3))
+	f, x := followed(t, filepath.Join(t.TempDir(), "index"), log, nil)
+	reach(t, f, 6)
+	end(t, f, x)
+	for offset, want := range map[int64]string{2: `"verdict":"duplicate"`, 4: `"kept":true`, 5: `"verdict":"bad"`, 6: `"kept":true`} {
+		if !strings.Contains(log.published[offset], want) {
+			t.Errorf("offset %d: %s, want %s", offset, log.published[offset], want)
+		}
+	}
+}
+
+// TestBehind: a follower that is behind its log appends nothing.
+func TestBehind(t *testing.T) {
+	log := &stuck{newMemory(records(t, 10)...), 5, make(chan struct{})}
+	f, x := followed(t, filepath.Join(t.TempDir(), "index"), log, func(c *Config) { c.Appends = true })
+	<-log.met
+	if _, err := f.Append(t.Context(), []journal.Entry{{Kind: journal.Seen, ID: "x"}}); !errors.Is(err, apply.ErrLater) || !f.Behind() {
+		t.Errorf("error %v, behind %t", err, f.Behind())
+	}
+	end(t, f, x)
 }

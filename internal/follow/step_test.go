@@ -1,0 +1,88 @@
+package follow
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/journal"
+)
+
+// TestParse: what a record asks for, or why it asks for nothing.
+func TestParse(t *testing.T) {
+	doc := journal.Entry{Kind: journal.Seen, Exact: true, Time: 5, Batch: "b", ID: "x", Text: []byte("text")}
+	whole := doc.Append(nil)
+	for name, c := range map[string]struct{ value, bad, id string }{
+		"entry":           {string(whole), "", "x"},
+		"entry, cut":      {string(whole[:len(whole)-1]), "neither an entry nor a line", ""},
+		"entry, more":     {string(whole) + "x", "neither an entry nor a line", "x"},
+		"line":            {`{"id":"y","body":"a text"}`, "", "y"},
+		"line with end":   {"{\"id\":\"y\",\"body\":\"a text\"}\n", "", "y"},
+		"two lines":       {"{\"id\":\"y\",\"body\":\"a\"}\n{\"id\":\"z\",\"body\":\"b\"}", "several lines", "z"},
+		"no text":         {`{"id":"y"}`, `"body" is missing`, ""},
+		"no id":           {`{"body":"a text"}`, "no id", ""},
+		"torn":            {`{"id":"y","body":"a`, "", ""},
+		"nothing":         {"", "neither", ""},
+		"text":            {"plain text", "neither", ""},
+		"kind zero":       {strings.Repeat("\x00", 40), "neither", ""},
+		"kind of no one":  {strings.Repeat("\x20", 40), "neither", ""},
+		"no id, an entry": {string((&journal.Entry{Kind: journal.Seen, Text: []byte("t")}).Append(nil)), "", ""},
+	} {
+		s, err := parse(&Record{Offset: 3, Time: time.Unix(1, 5), Value: []byte(c.value)}, jsonl.Fields{Text: "body", ID: "id"})
+		indextest.Must(t, err)
+		if c.bad == "" && name != "torn" && s.bad != "" || !strings.Contains(s.bad, c.bad) || name == "torn" && s.bad == "" {
+			t.Errorf("%s: bad %q, want %q", name, s.bad, c.bad)
+		}
+		if s.bad == "" && (s.entry.ID != c.id || s.offset != 3) {
+			t.Errorf("%s: %+v", name, s.entry)
+		}
+		if name == "line" && s.entry.Time != time.Unix(1, 5).UnixNano() {
+			t.Errorf("arrival %d", s.entry.Time)
+		}
+	}
+	for _, i := range []int{0, 1, 2, 3} {
+		later := []byte(strings.Clone(string(whole)))
+		later[i] = 31
+		if _, err := parse(&Record{Value: later}, jsonl.Fields{}); !errors.Is(err, journal.ErrVersion) {
+			t.Errorf("byte %d of a later version: error %v", i, err)
+		}
+	}
+}
+
+// TestSettings: settings that no log can have are told from those that change a log, and those that cannot.
+func TestSettings(t *testing.T) {
+	good := `{"scheme":"s","threshold":0.6,"score":0,"mosaics":false,"window":0,"text":"text","id":"id"}`
+	s, err := parseSettings([]byte(good))
+	if err != nil || s.String() != good {
+		t.Fatalf("%s, error %v", &s, err)
+	}
+	for _, change := range []struct{ from, to string }{
+		{"0.6", "0"},
+		{"0.6", "1.1"},
+		{`"score":0`, `"score":2`},
+		{`"text":"text"`, `"text":""`},
+		{`"id":"id"`, `"id":""`},
+		{`"window":0`, `"window":-1`},
+		{`"window"`, `"windows"`},
+		{"}", ""},
+	} {
+		if _, err := parseSettings([]byte(strings.Replace(good, change.from, change.to, 1))); !errors.Is(err, errSettings) {
+			t.Errorf("%s: error %v", change.to, err)
+		}
+	}
+	for change, ok := range map[*Settings]bool{
+		{Scheme: "s", Threshold: 0.9, Text: "text", ID: "id"}:                true,
+		{Scheme: "s", Threshold: 0.6, Mosaics: true, Text: "text", ID: "id"}: true,
+		{Scheme: "other", Threshold: 0.6, Text: "text", ID: "id"}:            false,
+		{Scheme: "s", Threshold: 0.6, Text: "body", ID: "id"}:                false,
+		{Scheme: "s", Threshold: 0.6, Text: "text", ID: "url"}:               false,
+		{Scheme: "s", Threshold: 0.6, Text: "text", ID: "id", Window: 5}:     false,
+	} {
+		if err := s.checkChange(change); (err == nil) != ok {
+			t.Errorf("%s: error %v", change, err)
+		}
+	}
+}
