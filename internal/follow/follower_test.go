@@ -340,7 +340,8 @@ func (s *stuck) Publish(ctx context.Context, offset int64, verdict func() []byte
 func TestInterruptedStep(t *testing.T) {
 	all := records(t, 80)
 	undisturbed := filepath.Join(t.TempDir(), "index")
-	f, x := followed(t, undisturbed, newMemory(all...), nil)
+	whole := newMemory(all...)
+	f, x := followed(t, undisturbed, whole, nil)
 	reach(t, f, int64(len(all)-1))
 	end(t, f, x)
 	want := dumped(t, undisturbed)
@@ -350,7 +351,9 @@ func TestInterruptedStep(t *testing.T) {
 		f, x := followed(t, dir, log, nil)
 		<-log.met
 		end(t, f, x)
-		f, x = followed(t, dir, newMemory(all...), nil)
+		rest := newMemory(all...)
+		rest.published = whole.published // another verdict than before is an error
+		f, x = followed(t, dir, rest, nil)
 		reach(t, f, int64(len(all)-1))
 		end(t, f, x)
 		if diff := cmp.Diff(want, dumped(t, dir)); diff != "" {
