@@ -97,12 +97,10 @@ func First(ctx context.Context, log Log) (*Settings, error) {
 func (f *Follower) settle(ctx context.Context, first, end int64) error {
 	name, id := f.cfg.Log.Topic()
 	switch {
-	case f.cfg.Index.Table().Documents() > 0:
-		return fmt.Errorf("index %s has documents that are not of topic %s: give a new index", f.cfg.Dir, name)
 	case first > 0:
 		return fmt.Errorf("topic %s begins at offset %d: retention has removed the records before, and a new index needs them; give a copy of another follower's index, or begin a new topic", name, first)
 	case end == 0:
-		own, err := settingsOf(&f.cfg, Settings{})
+		own, err := settingsOf(&f.cfg, Settings{Seed: seedOf(f.cfg.Index)})
 		if err == nil {
 			_, err = f.cfg.Log.Append(ctx, [][]byte{own.entry()})
 		}
@@ -114,8 +112,19 @@ func (f *Follower) settle(ctx context.Context, first, end int64) error {
 	if err == nil && settings == nil {
 		err = fmt.Errorf("topic %s: its first record is not there yet: start again", name)
 	}
+	if err == nil && settings.Seed != seedOf(f.cfg.Index) {
+		err = f.otherSeed(name, settings)
+	}
 	if err == nil {
 		f.place = place{Topic: name, ID: id, Settings: *settings}
 	}
 	return err
+}
+
+// otherSeed refuses an index that is not the one from which the log goes on.
+func (f *Follower) otherSeed(topic string, s *Settings) error {
+	if s.Seed == "" {
+		return fmt.Errorf("index %s has documents that are not of topic %s: give a new index", f.cfg.Dir, topic)
+	}
+	return fmt.Errorf("topic %s goes on from an index with documents (seed %s), and index %s is another: give a copy of that one, as it was before, or of another follower's", topic, s.Seed, f.cfg.Dir)
 }

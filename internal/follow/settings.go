@@ -9,6 +9,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/journal"
 )
 
@@ -21,6 +22,7 @@ type Settings struct {
 	Window    uint32      `json:"window"`  // seconds, 0 for ever
 	Text      string      `json:"text"`
 	ID        string      `json:"id"`
+	Seed      string      `json:"seed,omitempty"` // of the index at the beginning, "" for an empty one
 }
 
 // settingsOf returns the settings that a configuration asks for. What it leaves out is as in base, or the
@@ -34,8 +36,16 @@ func settingsOf(c *Config, base Settings) (Settings, error) {
 	return Settings{
 		Scheme: scheme.Name(), Threshold: rules.Threshold, Score: rules.Score, Mosaics: rules.RemoveMosaics || base.Mosaics,
 		Window: cmp.Or(c.Policy.Window, base.Window, c.Index.Window()),
-		Text:   cmp.Or(c.Fields.Text, base.Text, "text"), ID: cmp.Or(c.Fields.ID, base.ID, "id"),
+		Text:   cmp.Or(c.Fields.Text, base.Text, "text"), ID: cmp.Or(c.Fields.ID, base.ID, "id"), Seed: base.Seed,
 	}, err
+}
+
+// seedOf returns the seed of a log that goes on from an index.
+func seedOf(x *index.Index) string {
+	if x.Table().Documents() == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%016x", x.Table().Generation().Content)
 }
 
 func (s *Settings) rules() dedup.Rules {
@@ -73,8 +83,8 @@ func parseSettings(text []byte) (s Settings, err error) {
 
 // checkChange reports whether the log may go on under other settings.
 func (s *Settings) checkChange(to *Settings) error {
-	if s.Scheme != to.Scheme || s.Text != to.Text || s.ID != to.ID || (s.Window == 0) != (to.Window == 0) {
-		return fmt.Errorf("%w: scheme and fields stay, and a window neither begins nor ends", errSettings)
+	if s.Scheme != to.Scheme || s.Text != to.Text || s.ID != to.ID || s.Seed != to.Seed || (s.Window == 0) != (to.Window == 0) {
+		return fmt.Errorf("%w: scheme, fields and seed stay, and a window neither begins nor ends", errSettings)
 	}
 	return nil
 }

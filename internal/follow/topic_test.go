@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/indextest"
 	"github.com/firstseen/firstseen/internal/journal"
@@ -173,7 +174,7 @@ func TestRefusals(t *testing.T) {
 	_, err = producer.Append(t.Context(), records(t, 50))
 	indextest.Must(t, err)
 	expect("other rules", refusal(t, c, dir, "log", func(c *Config) { c.Policy.Rules.Threshold = 0.5 }), "add --new-settings")
-	expect("other fields", refusal(t, c, dir, "log", func(c *Config) { c.Fields.Text = "body"; c.Change = true }), "scheme and fields stay")
+	expect("other fields", refusal(t, c, dir, "log", func(c *Config) { c.Fields.Text = "body"; c.Change = true }), "scheme, fields and seed stay")
 
 	f, x := followed(t, dir, dialed(t, c, ""), nil)
 	reach(t, f, 40)
@@ -237,5 +238,50 @@ func TestLaterVersion(t *testing.T) {
 	_, err = log.Append(t.Context(), [][]byte{make([]byte, 2<<20)})
 	if !errors.Is(err, apply.ErrTooLong) {
 		t.Errorf("a long document: error %v", err)
+	}
+}
+
+// TestSeed: a log that goes on from an index is followed by copies of that index alone.
+func TestSeed(t *testing.T) {
+	c := cluster(t)
+	one := filepath.Join(t.TempDir(), "one")
+	x := openIndex(t, one, index.Options{})
+	for i := range 20 {
+		_, err := x.See(fmt.Sprint("old", i), []byte(text(i)))
+		indextest.Must(t, err)
+	}
+	indextest.Must(t, x.Finish(nil))
+	indextest.Must(t, x.Close())
+	other := indextest.Copy(t, one)
+
+	f, x := followed(t, one, dialed(t, c, ""), func(c *Config) { c.Appends = true })
+	answers, err := f.Append(t.Context(), []journal.Entry{{Kind: journal.Seen, ID: "new", Text: []byte(text(1))}})
+	if err != nil || !strings.Contains(string(answers[0]), `"of":"old1"`) {
+		t.Errorf("answer %s, error %v", answers, err)
+	}
+	end(t, f, x)
+	f, x = followed(t, other, dialed(t, c, ""), nil)
+	reach(t, f, 1)
+	end(t, f, x)
+	if diff := cmp.Diff(dumped(t, one), dumped(t, other)); diff != "" {
+		t.Error(diff)
+	}
+	got := refusal(t, c, filepath.Join(t.TempDir(), "new"), "log", nil)
+	if !strings.Contains(got, "give a copy of that one") {
+		t.Errorf("a new index: %s", got)
+	}
+
+	c = cluster(t)
+	f, x = followed(t, filepath.Join(t.TempDir(), "first"), dialed(t, c, ""), nil)
+	reach(t, f, 0)
+	end(t, f, x)
+	third := filepath.Join(t.TempDir(), "third")
+	x = openIndex(t, third, index.Options{})
+	_, err = x.See("a", []byte(text(1)))
+	indextest.Must(t, err)
+	indextest.Must(t, x.Finish(nil))
+	indextest.Must(t, x.Close())
+	if got := refusal(t, c, third, "log", nil); !strings.Contains(got, "give a new index") {
+		t.Errorf("an index with documents: %s", got)
 	}
 }
