@@ -22,6 +22,8 @@ type Log interface {
 	Verdict(ctx context.Context, offset int64) ([]byte, error)
 	// Do calls task between two steps.
 	Do(task func() error) error
+	// Next returns the offset of the first record that is not decided.
+	Next() int64
 	// Behind reports whether the log has records from before the start that are not decided.
 	Behind() bool
 	Failed() <-chan struct{}
@@ -31,6 +33,7 @@ type Log interface {
 // openLog begins to answer from a log.
 func (s *Service) openLog() {
 	close(s.stopped) // no goroutine of the service decides
+	s.count.set.NewGauge("firstseen_log_next_offset", func() float64 { return float64(s.cfg.Log.Next()) })
 	s.cfg.Log.Start(s.count.decided)
 	go func() {
 		select {

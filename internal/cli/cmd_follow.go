@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -95,10 +97,11 @@ func (f *serving) runLog(cmd *cobra.Command) (err error) {
 	return f.answer(cmd.Context(), cmd.ErrOrStderr(), s, token)
 }
 
-// unreached adds a remedy to an error that came with the end of ctx.
+// unreached adds a remedy to an error of the way to the brokers.
 func (l *logFlags) unreached(ctx context.Context, err error) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Errorf("no answer from the brokers %v in %v: check --brokers, and their advertised addresses (%w)", l.brokers, reaching, err)
+	var dial *net.OpError
+	if errors.As(err, &dial) || errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("no answer from the brokers %s: check --brokers and their advertised addresses, or start this again when they are up (%w)", strings.Join(l.brokers, ","), err)
 	}
 	return err
 }

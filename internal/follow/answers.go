@@ -69,6 +69,13 @@ func (a *answers) add(offset int64, one answer) {
 	a.added.Broadcast()
 }
 
+// next is the offset behind the last answer.
+func (a *answers) next() int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.first + int64(len(a.list))
+}
+
 // least is the least offset that is held.
 func (a *answers) least() int64 {
 	least := a.first + int64(len(a.list))

@@ -306,6 +306,9 @@ func (f *Follower) hasFailed() bool {
 	}
 }
 
+// Next returns the offset of the first record that is not decided.
+func (f *Follower) Next() int64 { return f.answers.next() }
+
 // Behind reports whether records that were in the log at the start are not decided yet.
 func (f *Follower) Behind() bool {
 	select {
