@@ -60,7 +60,8 @@ type Options struct {
 	// Serve opens an index with journals of a server, too, for a caller who reads them. See
 	// [ErrServed]. Checkpoints are then small, and leave work to [Index.Step].
 	Serve bool
-	// Follow opens an index that follows a log, too, for its follower. See [ErrFollowed].
+	// Follow opens an index that follows a log, too, for its follower. See [ErrFollowed]. Checkpoints
+	// are as with Serve.
 	Follow bool
 	// UUID identifies a new table; zero draws one at random. Filters of the same documents are
 	// equal byte for byte only if their tables have one UUID.
@@ -153,7 +154,7 @@ func (x *Index) open(o *Options) error {
 	x.name = x.scheme.Name()
 	if !o.FilterOnly {
 		x.table, err = docmap.Open(x.path(TableFile), docmap.Options{
-			Scheme: x.name, MemtableKeys: o.memtableKeys(), PendingKeys: o.pendingKeys(), UUID: o.UUID, Temporary: o.Temporary, Stepwise: o.Serve,
+			Scheme: x.name, MemtableKeys: o.memtableKeys(), PendingKeys: o.pendingKeys(), UUID: o.UUID, Temporary: o.Temporary, Stepwise: o.stepwise(),
 		})
 		if err != nil {
 			return err

@@ -42,15 +42,18 @@ const (
 	servedPending  = 20_000
 )
 
+// stepwise reports whether somebody waits for answers while checkpoints are taken.
+func (o *Options) stepwise() bool { return o.Serve || o.Follow }
+
 func (o *Options) memtableKeys() int {
-	if o.Serve && o.MemtableKeys == 0 {
+	if o.stepwise() && o.MemtableKeys == 0 {
 		return servedMemtable
 	}
 	return o.MemtableKeys
 }
 
 func (o *Options) pendingKeys() int {
-	if o.Serve && o.MemtableKeys == 0 {
+	if o.stepwise() && o.MemtableKeys == 0 {
 		return servedPending
 	}
 	return 0

@@ -163,8 +163,15 @@ func (f *Follower) Start(decided func(*dedup.Result)) {
 
 // read prepares the records of the log.
 func (f *Follower) read() {
-	for {
+	for next := f.place.Next; ; {
 		records, err := f.cfg.Log.Next(f.ctx)
+		if err == nil {
+			next, err = f.follows(next, records)
+		}
+		if err != nil {
+			f.fail(err)
+			return
+		}
 		for chunk := range slices.Chunk(records, stepsTogether) {
 			var steps []*step
 			if steps, err = f.prepare(chunk); err != nil {
@@ -183,8 +190,29 @@ func (f *Follower) read() {
 	}
 }
 
+// follows checks that no record is missing before these, and returns the offset behind them. Marks of
+// transactions leave gaps, too.
+func (f *Follower) follows(next int64, records []Record) (int64, error) {
+	for i := range records {
+		if records[i].Offset > next {
+			first, _, err := f.cfg.Log.Bounds(f.ctx)
+			if err == nil && first > next {
+				err = fmt.Errorf("offset %d: %w", next, errRemoved)
+			}
+			if err != nil {
+				return next, err
+			}
+		}
+		next = records[i].Offset + 1
+	}
+	return next, nil
+}
+
 func (f *Follower) decide() {
 	defer close(f.stopped)
+	ready := make(chan struct{})
+	close(ready)
+	var owed chan struct{} // ready while checkpoints have left work
 	for {
 		select {
 		case <-f.ctx.Done():
@@ -194,16 +222,33 @@ func (f *Follower) decide() {
 		case task := <-f.tasks:
 			task()
 		case steps := <-f.chunks:
-			for _, s := range steps {
-				if err := f.do(s); err != nil {
-					f.unsure = true
-					f.fail(err)
-					return
-				}
+			if !f.doAll(steps) {
+				return
 			}
-			f.catchUp()
+		case <-owed:
+		}
+		more, err := f.cfg.Index.Step()
+		if err != nil {
+			f.fail(err)
+			return
+		}
+		if owed = nil; more {
+			owed = ready
 		}
 	}
+}
+
+// doAll reports whether all steps were done.
+func (f *Follower) doAll(steps []*step) bool {
+	for _, s := range steps {
+		if err := f.do(s); err != nil {
+			f.unsure = true
+			f.fail(err)
+			return false
+		}
+	}
+	f.catchUp()
+	return true
 }
 
 func (f *Follower) fail(err error) {

@@ -380,6 +380,46 @@ func TestSettingsRule(t *testing.T) {
 	}
 }
 
+// skipping is a log that misses records, which are before its beginning in one.
+type skipping struct {
+	*memory
+	first int64
+}
+
+func (s *skipping) Bounds(ctx context.Context) (first, end int64, err error) {
+	_, end, err = s.memory.Bounds(ctx)
+	if s.next > 0 {
+		first = s.first // once it is read
+	}
+	return first, end, err
+}
+
+func (s *skipping) Next(ctx context.Context) ([]Record, error) {
+	records, err := s.memory.Next(ctx)
+	if len(records) > 10 {
+		records = append(records[:5:5], records[8:]...)
+	}
+	return records, err
+}
+
+// TestGap: marks of transactions may be missing among the offsets, and records may not.
+func TestGap(t *testing.T) {
+	for first, removed := range map[int64]bool{0: false, 5: false, 6: true} {
+		log := &skipping{newMemory(records(t, 20)...), first}
+		f, x := followed(t, filepath.Join(t.TempDir(), "index"), log, nil)
+		if removed {
+			<-f.Failed()
+			if err := f.Close(); !errors.Is(err, errRemoved) || !strings.Contains(err.Error(), "offset 5") {
+				t.Errorf("the log begins at %d: error %v", first, err)
+			}
+			indextest.Must(t, x.Close())
+			continue
+		}
+		reach(t, f, 20)
+		end(t, f, x)
+	}
+}
+
 // TestBehind: a follower that is behind its log appends nothing.
 func TestBehind(t *testing.T) {
 	log := &stuck{newMemory(records(t, 10)...), 5, make(chan struct{})}

@@ -166,6 +166,8 @@ func (t *Topic) From(offset int64) {
 	t.client.AddConsumePartitions(map[string]map[int32]kgo.Offset{t.name: {0: kgo.NewOffset().At(offset)}})
 }
 
+var errRemoved = errors.New("the next record is no longer there: retention has removed it; replace the folder of the index by a copy of another follower's that was stopped later")
+
 // Next waits for records.
 func (t *Topic) Next(ctx context.Context) (records []Record, err error) {
 	for len(records) == 0 && err == nil {
@@ -176,7 +178,7 @@ func (t *Topic) Next(ctx context.Context) (records []Record, err error) {
 		err = fetches.Err()
 	}
 	if errors.Is(err, kerr.OffsetOutOfRange) {
-		err = fmt.Errorf("the next record is no longer there: retention has removed it; replace the folder of the index by a copy of another follower's that was stopped later (%w)", err)
+		err = fmt.Errorf("%w (%w)", errRemoved, err)
 	}
 	return records, err
 }
