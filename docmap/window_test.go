@@ -265,7 +265,7 @@ func nothingLeft(t *testing.T, table *Table) {
 		if string(name) == "batch" {
 			return b.ForEach(func(name, value []byte) error {
 				list, err := decodeSpans(string(name), value, table.head.docs)
-				if err == nil && list[0].first < mark {
+				if err == nil && list[0].first < mark && !table.opt.Stepwise { // the next checkpoint has those
 					t.Fatalf("batch %s has %v, below %d", name, list, mark)
 				}
 				return err
