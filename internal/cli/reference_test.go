@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -19,7 +18,7 @@ func TestReference(t *testing.T) {
 	t.Setenv("FIRSTSEEN_CONFIG", "")
 	var b strings.Builder
 	b.WriteString("# Commands\n\nMade of the help by `go test ./internal/cli -run TestReference -update`. Every flag can come\n" +
-		"from the environment (`FIRSTSEEN_MAX_BAD`) and from a file (`--config FILE`) too.\n")
+		"from the environment (`FIRSTSEEN_MAX_BAD`) and from a file (`--config FILE`) too. `firstseen COMMAND --help` says more.\n")
 	root := newRoot(new([]string))
 	b.WriteString("\n" + indented(helpText("exits")) + "\n")
 	writeReference(&b, root, root.Commands()[slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == "dedup" })])
@@ -40,7 +39,7 @@ func writeReference(b *strings.Builder, cmd, dedup *cobra.Command) {
 		if sub.Hidden || sub.Name() == "help" {
 			continue
 		}
-		fmt.Fprintf(b, "\n## %s\n\n    %s\n\n%s\n", sub.CommandPath(), sub.UseLine(), strings.TrimSpace(indented(cmp.Or(strings.TrimSuffix(sub.Long, helpText("exits")), sub.Short+"."))))
+		fmt.Fprintf(b, "\n## %s\n\n    %s\n\n%s.\n", sub.CommandPath(), sub.UseLine(), sub.Short)
 		sub.InitDefaultHelpFlag()
 		section := ""
 		var alike []string
@@ -48,7 +47,7 @@ func writeReference(b *strings.Builder, cmd, dedup *cobra.Command) {
 			if f.Hidden || f.Name == "help" {
 				return
 			}
-			if as := dedup.Flags().Lookup(f.Name); sub != dedup && as != nil && !as.Hidden && as.Usage == f.Usage {
+			if as := dedup.Flags().Lookup(f.Name); sub != dedup && as != nil && !as.Hidden && strings.HasPrefix(as.Usage, f.Usage) {
 				alike = append(alike, "`--"+f.Name+"`")
 				return
 			}
