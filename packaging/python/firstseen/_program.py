@@ -1,14 +1,18 @@
-"""The program: its place, its flags, its words."""
+"""The program: its place, its flags, its words, and the two ways to ask it."""
 
 from __future__ import annotations
 
+import io
 import json
+import logging
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sysconfig
 import tempfile
+from contextlib import suppress
 from typing import IO, Any
 
 DONE = (0, 3)  # 3: done, but some records were bad
@@ -28,18 +32,13 @@ class Error(Exception):
 def find() -> str:
     """The path of the program: $FIRSTSEEN_BINARY, the installed one, or one in $PATH."""
     name = "firstseen.exe" if os.name == "nt" else "firstseen"
-    user = sysconfig.get_preferred_scheme("user")
-    installed = [sysconfig.get_path("scripts"), sysconfig.get_path("scripts", user)]
-    # pip install --target has the scripts beside the module.
-    installed.append(os.path.join(os.path.dirname(os.path.dirname(__file__)), "bin"))
-    named = os.environ.get("FIRSTSEEN_BINARY")
-    for path in [named] if named else [os.path.join(folder, name) for folder in installed]:
-        if os.path.isfile(path):
+    named, beside = os.environ.get("FIRSTSEEN_BINARY"), os.path.dirname(os.path.dirname(__file__))
+    folders = [sysconfig.get_path("scripts"), sysconfig.get_path("scripts", sysconfig.get_preferred_scheme("user"))]
+    places = [named] if named else [os.path.join(f, name) for f in [*folders, os.path.join(beside, "bin")]]  # --target
+    for path in [*filter(os.path.isfile, places), None if named else shutil.which(name)]:
+        if path:
             return path
-    found = None if named else shutil.which(name)
-    if found is None:
-        raise Error(f"there is no program at {named or installed}: install the wheel of this platform, or set FIRSTSEEN_BINARY")
-    return found
+    raise Error(f"there is no program at {places}: install the wheel of this platform, or set FIRSTSEEN_BINARY")
 
 
 def flags(settings: dict[str, Any]) -> list[str]:
@@ -71,11 +70,7 @@ def words(said: IO[bytes]) -> str:
 
 
 def dedup(*inputs: str | os.PathLike[str], **settings: Any) -> dict[str, Any]:
-    """Runs `firstseen dedup` over files and returns its summary.
-
-    Settings are its flags, such as out="kept.parquet", report="dups.jsonl", index="seen/".
-    Bad records are counted in the summary; any other failure is an Error.
-    """
+    """Runs `firstseen dedup` over files, with its flags as settings, and returns its summary, bad records included."""
     with tempfile.TemporaryDirectory() as folder:
         summary = settings.setdefault("summary", os.path.join(folder, "summary.json"))
         arguments = ["dedup", "--quiet", *flags(settings), "--", *(os.fspath(path) for path in inputs)]
@@ -92,3 +87,62 @@ def dedup(*inputs: str | os.PathLike[str], **settings: Any) -> dict[str, Any]:
             raise Error(spoken or f"the program ended with code {code}", code)
         with open(summary, encoding="utf-8") as f:
             return dict(json.load(f))
+
+
+class Child:
+    """A firstseen dedup --annotate of our own."""
+
+    def __init__(self, arguments: list[str]) -> None:
+        self._program, self._said = start(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert isinstance(self._program.stdin, io.RawIOBase) and isinstance(self._program.stdout, io.RawIOBase)
+        self._in: io.RawIOBase = self._program.stdin
+        self._out: io.BufferedReader = io.BufferedReader(self._program.stdout, 1 << 18)
+
+    def write(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:  # an unbuffered pipe may take a part
+            view = view[self._in.write(view) or 0 :]
+
+    def line(self) -> bytes:
+        line = self._out.readline()
+        return line if line.endswith(b"\n") else self._end()
+
+    def _end(self) -> bytes:
+        code = self._program.wait()
+        raise Error(words(self._said) or f"the program ended with code {code}", code)
+
+    def close(self) -> None:
+        """Lets the program finish: it remembers all that it was sent."""
+        self._in.close()
+        with self._out, self._said:
+            self._out.read()
+            if self._program.wait() not in DONE:
+                self._end()
+            for line in words(self._said).splitlines():
+                logging.getLogger("firstseen").warning("%s", line)
+
+
+class Socket:
+    """A connection to the lines of a server."""
+
+    def __init__(self, address: str) -> None:
+        kind, _, path = address.partition(":")
+        if kind != "unix" or not path or not hasattr(socket, "AF_UNIX"):
+            raise Error(f"{address!r} is no address here: give unix:PATH, the place of the server's socket")
+        self._address, self._socket = address, socket.socket(socket.AF_UNIX)
+        try:
+            self._socket.connect(path)
+        except OSError as e:
+            self._socket.close()
+            raise Error(f"{address}: {e.strerror}: start the server first") from e
+        self._out = self._socket.makefile("rb", 1 << 18)
+        self.write, self.close = self._socket.sendall, self._socket.close
+
+    def line(self) -> bytes:
+        with suppress(ConnectionError):
+            if (line := self._out.readline()).endswith(b"\n"):
+                return line
+        raise Error(f"{self._address}: the server closed the connection: send the unanswered documents again")
+
+
+Link = Child | Socket

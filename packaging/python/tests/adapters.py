@@ -13,7 +13,7 @@ from pathlib import Path
 
 import firstseen
 from firstseen import adapters
-from test_firstseen import Stand, texts
+from test_firstseen import Server, texts
 
 os.environ["RAY_AUTH_MODE"] = "disabled"  # else Ray writes a token into the home folder
 ROWS = texts(20) + texts(10)
@@ -34,10 +34,10 @@ class AdapterTest(unittest.TestCase):
         self.addCleanup(self.fs.close)
         warnings.simplefilter("ignore")
 
-    def stand(self):
-        stand = Stand(self.folder)
-        self.addCleanup(stand.close)
-        return stand.address
+    def server(self):
+        server = Server(self.folder)
+        self.addCleanup(server.close)
+        return server.address
 
     @needs("datasets")
     def test_datasets(self):
@@ -47,9 +47,10 @@ class AdapterTest(unittest.TestCase):
         self.assertEqual(rows.filter(self.fs.keep, batched=True, batch_size=7)["n"][:], list(range(20)))
         with self.assertRaisesRegex(Exception, "connect"):
             rows.filter(self.fs.keep, batched=True, num_proc=2)
-        with firstseen.connect(self.stand()) as fs:  # the stand-in has an index for each of the two
-            kept = rows.filter(fs.keep, batched=True, num_proc=2)
-            self.assertEqual(set(kept["text"]), set(ROWS))
+        rows = rows.add_column("id", [str(i) for i in range(30)])
+        with firstseen.connect(self.server()) as fs:
+            kept = rows.filter(fs.keep, batched=True, batch_size=5, num_proc=2)
+            self.assertEqual((len(kept), set(kept["text"])), (20, set(ROWS)))
 
     @needs("pandas")
     def test_pandas(self):
@@ -102,7 +103,7 @@ class AdapterTest(unittest.TestCase):
         ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
         self.addCleanup(ray.shutdown)
         rows = ray.data.from_items([{"id": i, "text": t} for i, t in enumerate(ROWS)], override_num_blocks=1)
-        kept = rows.map_batches(adapters.Ray, fn_constructor_args=(self.stand(),), concurrency=1)
+        kept = rows.map_batches(adapters.Ray, fn_constructor_args=(self.server(),), concurrency=1)
         self.assertEqual(sorted(row["id"] for row in kept.take_all()), list(range(20)))
 
 

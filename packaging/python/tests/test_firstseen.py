@@ -6,12 +6,12 @@ import os
 import pickle
 import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import textwrap
 import threading
+import time
 import unittest
 from pathlib import Path
 
@@ -24,32 +24,21 @@ def texts(n):
     return [TEXT.format(f"number-{i}") for i in range(n)]
 
 
-class Stand:
-    """A stand-in for a server: each connection gets the lines of a dedup --annotate of its own."""
+class Server:
+    """A firstseen serve with an index in a folder."""
 
     def __init__(self, folder):
         self.address = f"unix:{folder}/lines"
-        self.listener = socket.socket(socket.AF_UNIX)
-        self.listener.bind(f"{folder}/lines")
-        self.listener.listen()
-        self.children = []
-        threading.Thread(target=self.serve, daemon=True).start()
-
-    def serve(self):
-        while True:
-            try:
-                peer, _ = self.listener.accept()
-            except OSError:
-                return
-            command = [firstseen.find(), "dedup", "--quiet", "--annotate", "--docs=1000", "--out=-", "-"]
-            self.children.append(subprocess.Popen(command, stdin=peer, stdout=peer, stderr=subprocess.DEVNULL))
-            peer.close()
+        command = [firstseen.find(), "serve", f"--index={folder}/served", "--docs=1000", f"--lines={self.address}"]
+        self.process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        for _ in range(600):
+            if os.path.exists(f"{folder}/lines") or self.process.poll() is not None:
+                break
+            time.sleep(0.05)
 
     def close(self):
-        self.listener.close()
-        for child in self.children:
-            child.kill()
-            child.wait()
+        self.process.terminate()
+        assert self.process.wait() == 0
 
 
 class Case(unittest.TestCase):
@@ -207,7 +196,7 @@ class FailureTest(Case):
         os.killpg(child.pid, signal.SIGINT)
         rest, errors = child.communicate(timeout=30)
         self.assertIn(b"KeyboardInterrupt", errors)
-        answered = [int(line.split()[0]) for line in lines + rest.splitlines() if line.endswith((b"True", b"True\n"))]
+        answered = [int(line.split()[0]) for line in lines + rest.splitlines() if re.fullmatch(rb"\d+ True\n?", line)]
         self.assertGreaterEqual(len(answered), 500)
         with firstseen.open(index) as fs:
             docs = [(i, f"The sentence {i}, with a second piece {i}, and a third piece of {i}.") for i in answered]
@@ -229,17 +218,22 @@ class FailureTest(Case):
 
 class ServerTest(Case):
     def test_connect(self):
-        stand = Stand(self.folder)
-        self.addCleanup(stand.close)
-        with firstseen.connect(stand.address) as fs:
-            docs = texts(300)
-            self.assertEqual([v.kept for v in fs.see(docs + docs)], [True] * 300 + [False] * 300)
-            copy = pickle.loads(pickle.dumps(fs))
-            self.assertTrue(copy.one(docs[0]).kept)
-            copy.close()
-            stand.children[0].kill()
+        server = Server(self.folder)
+        docs = [(f"d{i}", t) for i, t in enumerate(texts(300))]
+        with firstseen.connect(server.address) as fs:
+            got = list(fs.see(docs + [(f"e{i}", t) for i, t in enumerate(texts(300))]))
+            self.assertEqual([v.kept for v in got], [True] * 300 + [False] * 300)
+            self.assertEqual([v.of for v in got[300:]], [id for id, _ in docs])
+            with pickle.loads(pickle.dumps(fs)) as copy:  # as in another process
+                self.assertTrue(copy.one(docs[0]).again)
+                self.assertEqual(copy.one(("new", docs[1][1])).of, "d1")
+            server.close()
             with self.assertRaisesRegex(firstseen.Error, "closed the connection"):
                 list(fs.see(docs))
+        server = Server(self.folder)
+        self.addCleanup(server.close)
+        with firstseen.connect(server.address) as fs:
+            self.assertFalse(fs.one(("after", docs[2][1])).kept)
 
     def test_no_server(self):
         for address in "unix:/nowhere/lines", "tcp:1", "lines":

@@ -1,0 +1,100 @@
+"""Sends the documents of one see(), and reads their answers."""
+
+from __future__ import annotations
+
+import json
+import threading
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import Any, Callable, Iterable, Iterator, NamedTuple
+
+from ._program import Error, Link
+
+CHUNK = 1 << 15  # bytes of documents written at once
+ANSWER = b'"firstseen":'  # in a string its quotes would be escaped
+
+
+class Verdict(NamedTuple):
+    """The answer to one document."""
+
+    doc: Any  # as given
+    fields: dict[str, Any]  # the whole answer, as the manual describes it
+    verdict: str
+    kept: bool
+    of: str | int | None  # the id of the earlier document
+    score: float | None  # the share in common, from 0 to 1
+    again: bool  # kept before, by this id and text: store it only once
+    reason: str | None  # why it is a bad record, which is never kept
+
+
+def verdict(doc: Any, line: bytes) -> Verdict:
+    f = json.loads(line[line.rindex(ANSWER) + len(ANSWER) : -2])
+    return Verdict(doc, f, f["verdict"], f["kept"], f.get("of"), f.get("score"), f.get("again", False), f.get("reason"))
+
+
+class Feed:
+    """One thread reads the source, and one writes to the link. Each writes what the other has ready."""
+
+    def __init__(self, link: Link, source: Iterable[Any], line: Callable[[Any], bytes], ahead: int) -> None:
+        self._link, self._source, self._line = link, source, line
+        self._room = threading.Semaphore(ahead)  # for documents without a verdict
+        self._ready: SimpleQueue[tuple[Any, bytes] | None] = SimpleQueue()
+        self._sent: SimpleQueue[list[Any] | None] = SimpleQueue()  # documents, a list for each write
+        self._stopped = False
+        self.failure: BaseException | None = None  # of the source
+        for work in self._take, self._write:
+            threading.Thread(target=work, daemon=True).start()
+
+    def _take(self) -> None:
+        try:
+            for doc in self._source:
+                line = self._line(doc)
+                self._room.acquire()
+                if self._stopped:
+                    return
+                self._ready.put((doc, line))
+        except BaseException as e:
+            self.failure = e
+        finally:
+            self._ready.put(None)
+
+    def _write(self) -> None:
+        last = False
+        while not last and not self._stopped:
+            docs: list[Any] = []
+            text = b""
+            while not last and (not docs or len(text) < CHUNK and not self._ready.empty()):
+                if (item := self._ready.get()) is None:
+                    last = True
+                else:
+                    docs.append(item[0])
+                    text += item[1]
+            if not self._stopped:
+                self._sent.put(docs)
+                with suppress(OSError, ValueError):  # the reader finds the end, and its cause
+                    self._link.write(text)
+        self._sent.put(None)
+
+    def verdicts(self) -> Iterator[Verdict]:
+        for docs in iter(self._sent.get, None):
+            awaited = len(docs)
+            try:
+                for doc in docs:
+                    awaited -= 1
+                    yield verdict(doc, self._link.line())
+                self._room.release(len(docs) or 1)
+            except GeneratorExit:  # the rest is answered, and not handed on
+                self.stop()
+                with suppress(Error, ValueError):  # the next see() says that the program is gone
+                    while True:
+                        for _ in range(awaited):
+                            self._link.line()
+                        if (more := self._sent.get()) is None:
+                            break
+                        awaited = len(more)
+                raise
+
+    def stop(self) -> None:
+        self._stopped = True
+        self._room.release()
+        self._ready.put(None)
