@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
@@ -46,7 +45,8 @@ func (f *applying) run(cmd *cobra.Command) (err error) {
 		}
 	}
 	f.format = t.found
-	if err := writeOutput(cmd, t.createKept, func(out io.Writer) error {
+	kept := file{name: f.Out, around: t.Enclosure, head: t.Head}
+	if err := writeOutput(cmd, kept, func(out io.Writer) error {
 		f.out = out.(recordWriter).to
 		begin := func(int) error { return nil }
 		return derive.Each(cmd.Context(), f.documents(), len(f.Inputs), f.rereading.report, begin, f.record)
@@ -55,23 +55,6 @@ func (f *applying) run(cmd *cobra.Command) (err error) {
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %d records read, %d of them bad\n", f.all, f.bad.n)
 	return f.bad.end(f.all, f.format.Noun())
-}
-
-// createKept creates the file of kept records, with what stands in front of them and around them.
-func (t *task) createKept() (*output.Writer, error) {
-	w, err := output.Create(t.Out)
-	if err != nil {
-		return nil, err
-	}
-	if t.Enclosure != nil {
-		err = w.Enclose(t.Enclosure)
-	} else if t.Head != nil {
-		err = w.Lead(t.Head)
-	}
-	if err != nil {
-		return nil, errors.Join(err, w.Discard())
-	}
-	return w, nil
 }
 
 func (f *applying) record(doc *corpus.Document, line *lines.Line) error {

@@ -41,8 +41,7 @@ func newRowsCommand() *cobra.Command {
 		if as == "binary" {
 			line = bulk.Row.AppendBinary
 		}
-		create := func() (*output.Writer, error) { return output.Create(out) }
-		return writeOutput(cmd, create, func(w io.Writer) error { return writeRows(cmd, set, w, line) })
+		return writeOutput(cmd, file{name: out}, func(w io.Writer) error { return writeRows(cmd, set, w, line) })
 	})
 	fs := cmd.Flags()
 	fs.StringVarP(&out, "out", "o", input.Stdin, "write the rows to this `file`; .parquet, or .gz or .zst to compress; - is standard output")
@@ -82,21 +81,11 @@ func writeRows(cmd *cobra.Command, set []*bulk.Manifest, w io.Writer, line func(
 
 // writeRowTable writes rows as Parquet, of two columns of signed numbers.
 func writeRowTable(cmd *cobra.Command, set []*bulk.Manifest, name string) error {
-	create := func() (*output.Writer, error) {
-		w, err := output.Create(name)
-		if err != nil {
-			return nil, err
-		}
-		table, err := parquet.Integers("k", "v")
-		if err == nil {
-			err = w.Enclose(table)
-		}
-		if err != nil {
-			return nil, errors.Join(err, w.Discard())
-		}
-		return w, nil
+	table, err := parquet.Integers("k", "v")
+	if err != nil {
+		return err
 	}
-	return writeOutput(cmd, create, func(w io.Writer) error {
+	return writeOutput(cmd, file{name: name, around: table}, func(w io.Writer) error {
 		var row []byte
 		n := 0
 		return bulk.EachRow(set, func(r bulk.Row) error {
@@ -257,8 +246,7 @@ func (f *options) writeTally(cmd *cobra.Command, t *report.Tally) error {
 	case input.Stdin:
 		return encodeIndented(cmd.OutOrStdout(), t)
 	}
-	create := func() (*output.Writer, error) { return output.Create(f.summary) }
-	return writeOutput(cmd, create, func(w io.Writer) error { return encodeIndented(w, t) })
+	return writeOutput(cmd, file{name: f.summary}, func(w io.Writer) error { return encodeIndented(w, t) })
 }
 
 // bulkReport writes the report of a decision to one file or, below a folder, to a file for each shard.

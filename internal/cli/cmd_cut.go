@@ -106,21 +106,11 @@ func (f *cutFlags) run(cmd *cobra.Command, args []string) error {
 
 // write writes the documents, and what is cut of them to the list, nil for none.
 func (f *cutFlags) write(cmd *cobra.Command, plan *cut.Plan, c *cutter, list *rows.Table) error {
-	create := func() (*output.Writer, error) {
-		w, err := output.Create(f.Out)
-		if err != nil || c.format.Kind() != corpus.AtRandom {
-			return w, err
-		}
-		enclosure, err := c.format.Enclose(f.Inputs, false)
-		if err == nil {
-			err = w.Enclose(enclosure)
-		}
-		if err != nil {
-			err = errors.Join(err, w.Discard())
-		}
-		return w, err
+	around, err := c.format.Enclose(f.Inputs, false)
+	if err != nil {
+		return err
 	}
-	return writeOutput(cmd, create, func(out io.Writer) error {
+	return writeOutput(cmd, file{name: f.Out, around: around}, func(out io.Writer) error {
 		c.out = out.(recordWriter).to
 		again, err := lines.Open([]string{f.report}, nil)
 		if err != nil {

@@ -250,7 +250,7 @@ func exportFilter(cmd *cobra.Command, dir, name string) (err error) {
 	if name == input.Stdin {
 		err = export(cmd.OutOrStdout())
 	} else {
-		err = writeOutput(cmd, func() (*output.Writer, error) { return output.CreatePlain(name) }, export)
+		err = writeOutput(cmd, file{name: name, plain: true}, export)
 	}
 	key, keyErr := index.ReadKey(dir)
 	if err == nil {

@@ -89,7 +89,7 @@ func (s *showing) show(cmd *cobra.Command, args []string) error {
 	}
 	switch {
 	case s.page != "":
-		return writeOutput(cmd, func() (*output.Writer, error) { return output.Create(s.page) }, func(w io.Writer) error {
+		return writeOutput(cmd, file{name: s.page}, func(w io.Writer) error {
 			return digest.WriteHTML(w, "What "+strings.Join(args, ", ")+" says")
 		})
 	case s.asJSON:

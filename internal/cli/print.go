@@ -53,10 +53,37 @@ func flushed(out *bufio.Writer, err error) error {
 	return err
 }
 
+// file is an output to write.
+type file struct {
+	name   string
+	plain  bool             // not compressed, whatever its name
+	around output.Enclosure // of its records; nil for none
+	head   []byte           // in front of its records, without an enclosure
+}
+
+func (f file) create() (*output.Writer, error) {
+	if f.plain {
+		return output.CreatePlain(f.name)
+	}
+	w, err := output.Create(f.name)
+	if err != nil {
+		return nil, err
+	}
+	if f.around != nil {
+		err = w.Enclose(f.around)
+	} else if f.head != nil {
+		err = w.Lead(f.head)
+	}
+	if err != nil {
+		return nil, errors.Join(err, w.Discard())
+	}
+	return w, nil
+}
+
 // writeOutput writes an output, which gets its name at the end. It writes through links, pipes and
 // devices, and replaces nothing but a whole file.
-func writeOutput(cmd *cobra.Command, create func() (*output.Writer, error), write func(io.Writer) error) (err error) {
-	w, err := opened(cmd.Context(), create)
+func writeOutput(cmd *cobra.Command, f file, write func(io.Writer) error) (err error) {
+	w, err := opened(cmd.Context(), f.create)
 	if err != nil {
 		return err
 	}
