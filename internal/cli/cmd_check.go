@@ -42,7 +42,11 @@ func (f *checking) run(cmd *cobra.Command, dir string, _ []string) error {
 	if err != nil {
 		return err
 	}
-	if err = f.print(cmd, found, func() string { return checkedText(found) }); err == nil && !found.Sound {
+	err = f.print(cmd, found, "check", struct {
+		*index.Checked
+		Shown []string
+	}{found, shown(found.Findings)})
+	if err == nil && !found.Sound {
 		err = fmt.Errorf("index %s: %w", dir, errUnsound)
 	}
 	return err
@@ -75,32 +79,17 @@ func (f *checking) progress(stderr io.Writer) (progress func(string, uint64, uin
 // mostFindings of a file are printed for people.
 const mostFindings = 20
 
-func checkedText(c *index.Checked) string {
-	out := fmt.Sprintf("scheme   %s\n", c.Scheme)
-	if t := c.Table; t != nil {
-		out += tableText(t)
-	}
-	if f := c.Filter; f != nil {
-		out += fmt.Sprintf("filter   %s, %d of %d keys\n", sizeText(f.Bytes), f.Items, f.Capacity)
-	}
-	if c.Unfinished {
-		out += "run      unfinished: run the same command again to finish it\n"
-	}
+// shown are the findings as lines, at most so many of each file.
+func shown(findings []index.Finding) (lines []string) {
 	counts := map[string]int{}
-	for _, f := range c.Findings {
+	for _, f := range findings {
 		counts[f.File]++
 		switch n := counts[f.File]; {
 		case n <= mostFindings:
-			out += fmt.Sprintf("%s: %s: %s; %s\n", f.File, f.State, f.What, f.Remedy)
+			lines = append(lines, fmt.Sprintf("%s: %s: %s; %s", f.File, f.State, f.What, f.Remedy))
 		case n == mostFindings+1:
-			out += fmt.Sprintf("%s: there is more; --json tells all\n", f.File)
+			lines = append(lines, fmt.Sprintf("%s: there is more; --json tells all", f.File))
 		}
 	}
-	if c.Rebuilt {
-		out += "the filter was made anew from the table\n"
-	}
-	if c.Sound {
-		out += "sound\n"
-	}
-	return out
+	return lines
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/pipeline"
-	"github.com/firstseen/firstseen/internal/report"
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
@@ -76,7 +75,7 @@ func newStatsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return out.print(cmd, s, s.text)
+		return out.print(cmd, s, "stats", s)
 	})
 	out.register(cmd.Flags())
 	return cmd
@@ -102,32 +101,6 @@ func readStats(dir string) (_ *indexStats, err error) {
 	stored, err := files.Table.State(pipeline.LedgerName)
 	s.Unfinished = len(stored) > 0
 	return s, err
-}
-
-func (s *indexStats) text() string {
-	out := fmt.Sprintf("scheme   %s\n", s.Scheme)
-	if t := s.Table; t != nil {
-		out += tableText(t)
-		if t.Forgotten > 0 {
-			out += fmt.Sprintf("forgotten %d of %d documents (%.1f%%); the filter and the disk may have something of them until firstseen index compact\n",
-				t.Forgotten, t.Documents, 100*float64(t.Forgotten)/float64(t.Documents))
-		}
-		if t.Window != nil {
-			out += fmt.Sprintf("window   %v\n", t.Window)
-		}
-	}
-	if f := s.Filter; f != nil {
-		out += fmt.Sprintf("filter   %s, %d of %d keys, %.1f%% of its bits set, false positives 1 in %s a segment\n",
-			sizeText(f.Bytes), f.Items, f.Capacity, 100*f.Fill, report.OneIn(f.Rate))
-	}
-	if s.Unfinished {
-		out += "run      unfinished: run the same command again to finish it or, from a pipe, to go on\n"
-	}
-	return out
-}
-
-func tableText(t *index.TableStats) string {
-	return fmt.Sprintf("table    %d documents, %d entries, %s\n", t.Documents, t.Entries, sizeText(uint64(t.Bytes)))
 }
 
 func newBatchesCommand() *cobra.Command {
@@ -177,11 +150,7 @@ func newCompactCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return out.print(cmd, c, func() string {
-			return fmt.Sprintf("table    %s, was %s; %d entries, was %d; %d documents live, %d forgotten\n",
-				sizeText(uint64(c.After.Bytes)), sizeText(uint64(c.Before.Bytes)), c.After.Entries, c.Before.Entries,
-				c.After.Live(), c.After.Forgotten)
-		})
+		return out.print(cmd, c, "compact", &c)
 	})
 	out.register(cmd.Flags())
 	return cmd

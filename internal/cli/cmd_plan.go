@@ -7,10 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
-	"reflect"
 	"runtime"
-	"strings"
-	"text/template"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -79,7 +76,10 @@ func newPlanCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return f.print(cmd, c, func() string { return c.text(p.Workers) })
+		return f.print(cmd, c, "plan", struct {
+			*forecast
+			Jobs int
+		}{c, p.Workers})
 	})
 	fs := cmd.Flags()
 	fs.StringVar(&f.docs, "docs", "", "number of documents, such as 10M")
@@ -312,24 +312,4 @@ func (m *sample) total() (uint64, error) {
 		return 0, usageError{errors.New("plan: the size of a pipe is unknown; add --docs")}
 	}
 	return uint64(math.Round(float64(m.Documents) * max(1, float64(m.OfStored)/float64(m.Stored)))), nil
-}
-
-var planText = template.Must(template.New("plan.tmpl").Funcs(template.FuncMap{
-	"size":    sizeText,
-	"count":   func(n any) string { return countText(reflect.ValueOf(n).Convert(reflect.TypeFor[float64]()).Float()) },
-	"percent": func(format string, share float64) string { return fmt.Sprintf(format, 100*share) },
-	"span": func(seconds float64) time.Duration {
-		return time.Duration(seconds * float64(time.Second)).Round(time.Second)
-	},
-}).ParseFS(helpFiles, "help/plan.tmpl"))
-
-func (c *forecast) text(jobs int) string {
-	var out strings.Builder
-	if err := planText.Execute(&out, struct {
-		*forecast
-		Jobs int
-	}{c, jobs}); err != nil {
-		panic(err) // it is part of the program
-	}
-	return out.String()
 }

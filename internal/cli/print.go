@@ -4,7 +4,13 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"reflect"
+	"text/template"
+	"time"
+
+	"github.com/firstseen/firstseen/internal/report"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -18,14 +24,27 @@ type printed struct{ asJSON bool }
 
 func (p *printed) register(fs *pflag.FlagSet) { fs.BoolVar(&p.asJSON, "json", false, "print JSON") }
 
-// print prints a value as a line of JSON, or else the text made of it.
-func (p *printed) print(cmd *cobra.Command, value any, text func() string) error {
+// print prints a value as a line of JSON, or else data as a template of help.
+func (p *printed) print(cmd *cobra.Command, value any, text string, data any) error {
 	if p.asJSON {
 		return visible.NewEncoder(cmd.OutOrStdout()).Encode(value)
 	}
-	_, err := io.WriteString(cmd.OutOrStdout(), text())
-	return err
+	return templates.ExecuteTemplate(cmd.OutOrStdout(), text+".tmpl", data)
 }
+
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"size":    func(bytes any) string { return sizeText(uint64(float(bytes))) },
+	"count":   func(n any) string { return countText(float(n)) },
+	"percent": func(part, whole any) string { return fmt.Sprintf("%.1f%%", 100*float(part)/float(whole)) },
+	"times":   func(a, b float64) float64 { return a * b },
+	"oneIn":   report.OneIn,
+	"span": func(seconds float64) time.Duration {
+		return time.Duration(seconds * float64(time.Second)).Round(time.Second)
+	},
+}).ParseFS(helpFiles, "help/*.tmpl"))
+
+// float is any number.
+func float(n any) float64 { return reflect.ValueOf(n).Convert(reflect.TypeFor[float64]()).Float() }
 
 // encodeAll writes each value as a line.
 func encodeAll[T any](out *json.Encoder, values []T) error {
