@@ -1,6 +1,8 @@
 // Package commonest counts the most frequent values of a stream in a fixed number of counters.
 package commonest
 
+import "container/heap"
+
 // Counters count values by the Space-Saving rule (Metwally, Agrawal, El Abbadi, "Efficient
 // Computation of Frequent and Top-k Elements in Data Streams", 2005): a new value takes over the
 // smallest counter. A count is never too low. It is too high by at most the smallest count. The
@@ -8,7 +10,7 @@ package commonest
 type Counters[K comparable, N any] struct {
 	Most  int // number of values counted at once; up to it, counts are exact
 	byKey map[K]*Counter[K, N]
-	heap  []*Counter[K, N] // a binary heap with the smallest count on top
+	heap  smallest[K, N]
 }
 
 // Counter is the count of one value.
@@ -30,9 +32,8 @@ func (c *Counters[K, N]) Add(key K, note N) *Counter[K, N] {
 	case known:
 	case len(c.heap) < c.Most:
 		n = &Counter[K, N]{Key: key, Note: note, at: len(c.heap)}
-		c.heap = append(c.heap, n)
+		heap.Push(&c.heap, n)
 		c.byKey[key] = n
-		c.up(n)
 	default:
 		n = c.heap[0]
 		delete(c.byKey, n.Key)
@@ -40,41 +41,22 @@ func (c *Counters[K, N]) Add(key K, note N) *Counter[K, N] {
 		c.byKey[key] = n
 	}
 	n.Count++
-	c.down(n)
+	heap.Fix(&c.heap, n.at)
 	return n
 }
 
 // All returns the counters, the smallest count first and the others in no order.
 func (c *Counters[K, N]) All() []*Counter[K, N] { return c.heap }
 
-// up moves a new counter of count 0 to its place.
-func (c *Counters[K, N]) up(n *Counter[K, N]) {
-	for n.at > 0 {
-		parent := c.heap[(n.at-1)/2]
-		if parent.Count <= n.Count {
-			return
-		}
-		c.swap(n, parent)
-	}
-}
+// smallest is a heap.Interface with the smallest count on top. Nothing is taken from it.
+type smallest[K comparable, N any] []*Counter[K, N]
 
-// down moves an incremented counter to its place.
-func (c *Counters[K, N]) down(n *Counter[K, N]) {
-	for {
-		least := n
-		for _, at := range [2]int{2*n.at + 1, 2*n.at + 2} {
-			if at < len(c.heap) && c.heap[at].Count < least.Count {
-				least = c.heap[at]
-			}
-		}
-		if least == n {
-			return
-		}
-		c.swap(n, least)
-	}
-}
+func (h smallest[K, N]) Len() int           { return len(h) }
+func (h smallest[K, N]) Less(i, j int) bool { return h[i].Count < h[j].Count }
+func (h *smallest[K, N]) Push(n any)        { *h = append(*h, n.(*Counter[K, N])) }
+func (h *smallest[K, N]) Pop() any          { panic("no counter is taken away") }
 
-func (c *Counters[K, N]) swap(a, b *Counter[K, N]) {
-	a.at, b.at = b.at, a.at
-	c.heap[a.at], c.heap[b.at] = a, b
+func (h smallest[K, N]) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].at, h[j].at = i, j
 }
