@@ -5,12 +5,6 @@ import (
 	"strings"
 )
 
-// Edit is the edit-distance ratio, 0 to 1, however long it takes.
-func Edit(a, b *Text) float64 {
-	share, _ := EditWithin(a, b, math.MaxInt64)
-	return share
-}
-
 // EditWithin is 1 − d/max(n,m). d is the Levenshtein distance of two texts of n and m characters:
 // the number of characters to insert, remove or replace to turn one into the other. The characters
 // are those of the units, in lower case. One space stands between two units if neither is a CJK

@@ -152,3 +152,9 @@ func TestStepsEnd(t *testing.T) {
 		t.Errorf("of a copy: edit %v %v", edit, ok)
 	}
 }
+
+// Edit is the edit-distance ratio, 0 to 1, however long it takes.
+func Edit(a, b *Text) float64 {
+	share, _ := EditWithin(a, b, math.MaxInt64)
+	return share
+}
