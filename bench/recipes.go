@@ -29,13 +29,15 @@ var recipeList = []recipe{
 
 // recipes runs the recipes of docs/howto.md over inputs, a shard each. The features are made by
 // processes at the same time, the last shard first. Every report must be that of one firstseen dedup,
-// but for the samples, which need the texts.
+// but for the samples, which need the texts. With -twice each engine gets a tenth of the rows twice, too,
+// and must lead to the same report.
 func recipes(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("recipes", flag.ContinueOnError)
 	program := fs.String("firstseen", "firstseen", "the program")
 	python := fs.String("python", "python3", "the interpreter that has duckdb, chdb and pyspark; those that are missing are left out")
 	dir := fs.String("dir", "", "a folder for shards, rows and reports")
 	only := fs.String("only", "", "run the recipes whose script has this in its name")
+	twice := fs.Bool("twice", false, "also give each engine a tenth of the rows twice; needs duckdb")
 	scripts := fs.String("scripts", "bench/recipes", "the folder of the recipes")
 	if err := fs.Parse(args); err != nil {
 		return err
@@ -53,7 +55,7 @@ func recipes(ctx context.Context, args []string, out io.Writer) error {
 	os.Setenv("PATH", filepath.Dir(path)+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	os.Setenv("PYTHON", *python)
 	os.Setenv("TMPDIR", *dir)
-	r := &recipeRun{ctx: ctx, out: out, dir: *dir, inputs: fs.Args(), python: *python, scripts: *scripts}
+	r := &recipeRun{ctx: ctx, out: out, dir: *dir, inputs: fs.Args(), python: *python, scripts: *scripts, twice: *twice}
 	if err := errors.Join(os.MkdirAll(*dir, 0o777), r.prepare()); err != nil {
 		return err
 	}
@@ -73,6 +75,7 @@ type recipeRun struct {
 	dir             string
 	inputs          []string
 	python, scripts string
+	twice           bool
 }
 
 func (r *recipeRun) path(name string) string { return filepath.Join(r.dir, name) }
@@ -126,15 +129,75 @@ func (r *recipeRun) try(c recipe) error {
 	if err := r.run(command[0], append(command[1:], r.path("features"), marks)...); err != nil {
 		return err
 	}
+	if err := r.decide(marks, report); err != nil {
+		return err
+	}
+	if r.twice {
+		if err := r.again(command, marks); err != nil {
+			return err
+		}
+	}
+	return errors.Join(os.Remove(marks), removeAll(marks+".*"))
+}
+
+// decide decides by marks, and compares the report with that of one run.
+func (r *recipeRun) decide(marks, report string) error {
 	if err := r.run("firstseen", "dedup", "--features", r.path("features"), "--marks", marks, "-r", report); err != nil {
 		return err
 	}
 	lines, err := sameReports(r.path("one.jsonl"), report)
+	if err == nil {
+		fmt.Fprintf(r.out, "  %d lines, each that of one run\n", lines)
+	}
+	return err
+}
+
+// again runs a recipe over rows of which a tenth comes twice.
+func (r *recipeRun) again(command []string, marks string) error {
+	rows, err := r.doubled(filepath.Ext(command[0]) == ".sh" && !strings.Contains(command[0], "spark"))
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(r.out, "  %d lines, each that of one run\n", lines)
-	return errors.Join(os.Remove(marks), removeAll(marks+".*"))
+	os.Setenv("ROWS", rows)
+	defer os.Unsetenv("ROWS")
+	other := r.path("marks-twice")
+	if err := r.run(command[0], append(command[1:], r.path("features"), other)...); err != nil {
+		return err
+	}
+	if err := r.decide(other, r.path("report-twice.jsonl")); err != nil {
+		return fmt.Errorf("with a tenth of the rows twice: %w", err)
+	}
+	fmt.Fprintln(r.out, "  with a tenth of the rows twice")
+	return errors.Join(os.Remove(other), removeAll(other+".*"))
+}
+
+// doubled makes a file of rows, as lines or as Parquet, with a tenth of them twice.
+func (r *recipeRun) doubled(lines bool) (string, error) {
+	name := r.path("rows-twice.parquet")
+	command := []string{r.python, "-c", `
+import duckdb, sys
+rows = sys.argv[1] + ".once"
+duckdb.sql(f"COPY (SELECT * FROM read_parquet('{rows}') UNION ALL SELECT * FROM read_parquet('{rows}') WHERE hash(v) % 10 = 0) TO '{sys.argv[1]}' (FORMAT parquet)")`, name}
+	if lines {
+		name = r.path("rows-twice.txt")
+		command = []string{"awk", "-v", "to=" + name, `{print > to} NR % 10 == 0 {print > to}`, name + ".once"}
+	}
+	if _, err := os.Stat(name); err == nil {
+		return name, nil
+	}
+	once := name + ".once"
+	to := once
+	if !lines {
+		to = r.path("rows-once.parquet")
+	}
+	err := r.run("firstseen", "rows", r.path("features"), "--out", to)
+	if err == nil && to != once {
+		err = os.Rename(to, once)
+	}
+	if err == nil {
+		err = r.run(command[0], command[1:]...)
+	}
+	return name, errors.Join(err, os.Remove(once))
 }
 
 func removeAll(pattern string) error {

@@ -1,5 +1,6 @@
 #!/bin/sh
-# sort.sh SHARDS MARKS: the marks by GNU sort. TMPDIR needs 37 bytes for each row.
+# sort.sh SHARDS MARKS: the marks by GNU sort. TMPDIR needs 37 bytes for each row. ROWS names a file of rows
+# that are made already.
 set -eu
 export LC_ALL=C
-firstseen rows "$1" | sort -S 40% | firstseen marks | sort > "$2"
+if [ "${ROWS:-}" ]; then cat "$ROWS"; else firstseen rows "$1"; fi | sort -S 40% | firstseen marks | sort > "$2"

@@ -1,10 +1,14 @@
-"""with_clickhouse.py SHARDS MARKS: the marks by ClickHouse in the process (PyPI: chdb)."""
-import subprocess, sys
+"""with_clickhouse.py SHARDS MARKS: the marks by ClickHouse in the process (PyPI: chdb).
+
+ROWS names a file of rows that are made already.
+"""
+import os, subprocess, sys
 import chdb
 
 shards, marks = sys.argv[1:]
-rows = marks + ".rows.parquet"
-subprocess.run(["firstseen", "rows", shards, "--out", rows], check=True)
+rows = os.environ.get("ROWS") or marks + ".rows.parquet"
+if "ROWS" not in os.environ:
+    subprocess.run(["firstseen", "rows", shards, "--out", rows], check=True)
 found = chdb.query(f"""
 SELECT v FROM file('{rows}', Parquet) WHERE k IN
   (SELECT k FROM file('{rows}', Parquet) GROUP BY k HAVING min(v) < max(v)) ORDER BY v

@@ -1,10 +1,14 @@
-"""with_duckdb.py SHARDS MARKS: the marks by DuckDB (PyPI: duckdb). Memory and a folder for the rest are set."""
-import subprocess, sys
+"""with_duckdb.py SHARDS MARKS: the marks by DuckDB (PyPI: duckdb). Memory and a folder for the rest are set.
+
+ROWS names a file of rows that are made already.
+"""
+import os, subprocess, sys
 import duckdb
 
 shards, marks = sys.argv[1:]
-rows = marks + ".rows.parquet"
-subprocess.run(["firstseen", "rows", shards, "--out", rows], check=True)
+rows = os.environ.get("ROWS") or marks + ".rows.parquet"
+if "ROWS" not in os.environ:
+    subprocess.run(["firstseen", "rows", shards, "--out", rows], check=True)
 db = duckdb.connect()
 db.execute("SET preserve_insertion_order = false")
 db.execute(f"SET temp_directory = '{marks}.spill'")

@@ -1,11 +1,15 @@
-"""with_spark.py SHARDS MARKS [MASTER]: the marks by Spark (PyPI: pyspark), local or on a cluster."""
+"""with_spark.py SHARDS MARKS [MASTER]: the marks by Spark (PyPI: pyspark), local or on a cluster.
+
+ROWS names a file of rows that are made already.
+"""
 import glob, os, shutil, subprocess, sys
 from pyspark.sql import SparkSession
 
 shards, marks = sys.argv[1:3]
 master = sys.argv[3] if len(sys.argv) > 3 else "local[*]"
-rows = os.path.abspath(marks + ".rows.parquet")
-subprocess.run(["firstseen", "rows", shards, "--out", rows], check=True)
+rows = os.path.abspath(os.environ.get("ROWS") or marks + ".rows.parquet")
+if "ROWS" not in os.environ:
+    subprocess.run(["firstseen", "rows", shards, "--out", rows], check=True)
 spark = (SparkSession.builder.master(master).appName("firstseen marks")
          .config("spark.driver.memory", "4g").config("spark.ui.enabled", "false")
          .config("spark.sql.shuffle.partitions", "16").getOrCreate())
