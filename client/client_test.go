@@ -16,6 +16,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/listen"
 	"github.com/firstseen/firstseen/server"
 )
 
@@ -27,7 +28,7 @@ func served(t *testing.T, wrap func(http.Handler) http.Handler) *client.Client {
 	s, err := server.Open(server.Config{Index: x, Dir: dir, MaxDocuments: 3})
 	indextest.Must(t, err)
 	address := "unix:" + filepath.Join(t.TempDir(), "s")
-	l, err := server.Listen(address)
+	l, err := listen.Listen(address)
 	indextest.Must(t, err)
 	web := httptest.NewUnstartedServer(wrap(s.Handler("0123456789abcdef")))
 	indextest.Must(t, web.Listener.Close())

@@ -9,6 +9,7 @@ import (
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/journal"
 	"github.com/firstseen/firstseen/internal/pipeline"
+	"github.com/firstseen/firstseen/internal/recorder"
 )
 
 // document is a document of a request, or the reason why a record is none.
@@ -143,7 +144,7 @@ func (s *Service) begin(r *request) {
 		r.done <- err
 		return
 	}
-	s.rec.after(func(err error) {
+	s.rec.After(func(err error) {
 		if err != nil {
 			s.fail()
 		}
@@ -199,7 +200,7 @@ func (s *Service) record(e *journal.Entry, _ []byte) error {
 		s.replayed.Done++
 		return nil
 	}
-	return s.rec.add(e)
+	return s.rec.Add(e)
 }
 
 // drop removes the journals that a checkpoint has made worthless.
@@ -209,7 +210,7 @@ func (s *Service) drop() error {
 		return nil
 	}
 	s.rotated = false
-	return s.rec.dropOld()
+	return s.rec.DropOld()
 }
 
 func (s *Service) checkpoint() error {
@@ -270,18 +271,18 @@ func (s *Service) Close() error {
 		return s.cfg.Log.Close()
 	}
 	if s.err != nil {
-		return errors.Join(s.err, s.rec.close())
+		return errors.Join(s.err, s.rec.Close())
 	}
-	err := s.rec.drain()
+	err := s.rec.Drain()
 	if err == nil {
 		err = s.checkpoint()
 	}
-	if err = errors.Join(err, s.rec.close()); err != nil {
+	if err = errors.Join(err, s.rec.Close()); err != nil {
 		return err
 	}
-	next := s.rec.header.Generation + 1
-	if err := s.cfg.Index.Finish(state{Next: next, Ended: true}.values()); err != nil {
+	next := s.rec.State().Next + 1
+	if err := s.cfg.Index.Finish(recorder.State{Next: next, Ended: true}.Values()); err != nil {
 		return err
 	}
-	return dropBefore(s.cfg.Dir, next)
+	return recorder.DropBefore(s.cfg.Dir, next)
 }

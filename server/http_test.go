@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/listen"
 )
 
 // verdict is the part of an answer that tests look at.
@@ -131,7 +132,7 @@ func TestRace(t *testing.T) {
 func TestRaceOfLines(t *testing.T) {
 	s, x := opened(t, filepath.Join(t.TempDir(), "index"), 0, nil)
 	path := filepath.Join(t.TempDir(), "l")
-	l, err := Listen("unix:" + path)
+	l, err := listen.Listen("unix:" + path)
 	indextest.Must(t, err)
 	ended := make(chan error, 1)
 	go func() { ended <- s.ServeLines(l) }()

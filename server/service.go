@@ -23,6 +23,7 @@ import (
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/journal"
+	"github.com/firstseen/firstseen/internal/recorder"
 )
 
 // Config configures Open. Its zero values are the defaults.
@@ -88,12 +89,12 @@ type Service struct {
 
 	steps    apply.Applier
 	since    int // documents decided since the last piece of work of a checkpoint
-	rec      *recorder
-	rotated  bool          // a checkpoint has begun another journal
-	saved    time.Duration // in checkpoints
-	replayed state         // as long as rec is nil
-	full     error         // index.ErrFull once the filter may take no more
-	err      error         // of index or journal
+	rec      *recorder.Recorder
+	rotated  bool           // a checkpoint has begun another journal
+	saved    time.Duration  // in checkpoints
+	replayed recorder.State // as long as rec is nil
+	full     error          // index.ErrFull once the filter may take no more
+	err      error          // of index or journal
 }
 
 // request is what the deciding goroutine does in one go.
@@ -197,15 +198,15 @@ func (s *Service) recover() error {
 		next = n + 1
 	}
 	h.Generation = max(next, 1)
-	if s.rec, err = newRecorder(s.cfg.Dir, h, s.cfg.journal); err != nil {
+	if s.rec, err = recorder.New(s.cfg.Dir, h, s.cfg.journal); err != nil {
 		return err
 	}
 	if err := s.cfg.Index.EnsureCapacity(); err != nil && !s.isFull(err) {
-		return errors.Join(err, s.rec.close())
+		return errors.Join(err, s.rec.Close())
 	}
 	s.rotated = true // from here on the replayed journals mean nothing
 	if err := s.checkpoint(); err != nil {
-		return errors.Join(err, s.rec.close())
+		return errors.Join(err, s.rec.Close())
 	}
 	return nil
 }
@@ -213,13 +214,13 @@ func (s *Service) recover() error {
 // journals returns the generations of the journals to replay, ascending, and the one that follows the
 // last checkpoint.
 func (s *Service) journals() (have []uint64, next uint64, err error) {
-	var at state
-	b, err := s.cfg.Index.Value(stateName)
+	var at recorder.State
+	b, err := s.cfg.Index.Value(recorder.StateName)
 	if err == nil && b != nil {
 		err = json.Unmarshal(b, &at)
 	}
 	if err == nil {
-		err = dropBefore(s.cfg.Dir, at.Next)
+		err = recorder.DropBefore(s.cfg.Dir, at.Next)
 	}
 	if err == nil {
 		have, err = index.ServedLogs(s.cfg.Dir)
@@ -246,7 +247,7 @@ func (s *Service) missing(generation uint64) error {
 
 // replay does the steps of a journal again.
 func (s *Service) replay(generation uint64, want journal.Header) error {
-	path := (&recorder{dir: s.cfg.Dir}).path(generation)
+	path := recorder.Path(s.cfg.Dir, generation)
 	h, _, err := journal.Read(path, nil)
 	want.Generation = generation
 	switch {
@@ -261,7 +262,7 @@ func (s *Service) replay(generation uint64, want journal.Header) error {
 	if s.replayed.Next == generation {
 		skip = s.replayed.Done
 	}
-	s.replayed = state{Next: generation}
+	s.replayed = recorder.State{Next: generation}
 	_, _, err = journal.Read(path, func(group []byte) error {
 		for len(group) > 0 {
 			e, rest, err := journal.CutEntry(group)
@@ -300,13 +301,13 @@ func (s *Service) again(e *journal.Entry) (err error) {
 // not have the steps.
 func (s *Service) flush(bool) (map[string][]byte, error) {
 	if s.rec == nil {
-		return s.replayed.values(), nil
+		return s.replayed.Values(), nil
 	}
-	if s.rec.bytes >= s.rec.limit {
-		if err := s.rec.rotate(); err != nil {
+	if s.rec.Long() {
+		if err := s.rec.Rotate(); err != nil {
 			return nil, err
 		}
 		s.rotated = true
 	}
-	return s.rec.state().values(), nil
+	return s.rec.State().Values(), nil
 }

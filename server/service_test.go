@@ -198,7 +198,7 @@ func failedOpen(t *testing.T, dir string, stop int) (died bool) {
 	if err == nil {
 		close(s.closing)
 		<-s.stopped
-		indextest.Must(t, s.rec.close())
+		indextest.Must(t, s.rec.Close())
 	}
 	indextest.Must(t, x.Close())
 	return err != nil
@@ -246,11 +246,7 @@ func settle(t *testing.T, s *Service) {
 		for s.step() {
 			continue
 		}
-		if s.rec.next != nil {
-			made := <-s.rec.next
-			s.rec.next <- made
-		}
-		return s.rec.dropped()
+		return s.rec.Settle()
 	}}))
 }
 

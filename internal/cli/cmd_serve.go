@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/listen"
 	"github.com/firstseen/firstseen/internal/pipeline"
 	"github.com/firstseen/firstseen/server"
 )
@@ -72,7 +73,7 @@ func (f *serving) checkAddresses() error {
 		}
 	}
 	for _, address := range f.listen {
-		if f.tokenFile == "" && !server.Private(address) {
+		if f.tokenFile == "" && !listen.Private(address) {
 			return usageError{fmt.Errorf("--listen %s is open to other machines: give --token-file, and let a proxy add TLS; or listen at 127.0.0.1", address)}
 		}
 	}
@@ -182,7 +183,7 @@ func (f *serving) answer(ctx context.Context, stderr io.Writer, s *server.Servic
 		err = usageError{errors.New("serve: give an address: --listen unix:PATH, --listen HOST:PORT or --lines unix:PATH")}
 	}
 	if err == nil {
-		err = server.Notify("READY=1")
+		err = listen.Notify("READY=1")
 	}
 	if err == nil {
 		select {
@@ -191,7 +192,7 @@ func (f *serving) answer(ctx context.Context, stderr io.Writer, s *server.Servic
 		}
 	}
 	s.Drain()
-	err = errors.Join(err, server.Notify("STOPPING=1"))
+	err = errors.Join(err, listen.Notify("STOPPING=1"))
 	for _, l := range lines {
 		err = errors.Join(err, l.Close())
 	}
@@ -207,7 +208,7 @@ func (f *serving) answer(ctx context.Context, stderr io.Writer, s *server.Servic
 
 // eachSocket opens all sockets, or takes those of systemd.
 func (f *serving) eachSocket(web, lines func(net.Listener)) error {
-	inheritedWeb, inheritedLines, err := server.Inherited()
+	inheritedWeb, inheritedLines, err := listen.Inherited()
 	if err != nil {
 		return err
 	}
@@ -222,7 +223,7 @@ func (f *serving) eachSocket(web, lines func(net.Listener)) error {
 		use       func(net.Listener)
 	}{{f.listen, web}, {f.lines, lines}} {
 		for _, address := range s.addresses {
-			l, err := server.Listen(address)
+			l, err := listen.Listen(address)
 			if err != nil {
 				return err
 			}

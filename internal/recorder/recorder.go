@@ -1,4 +1,6 @@
-package server
+// Package recorder writes the journals of a server in groups, begins the next one before it is needed,
+// and removes old ones.
+package recorder
 
 import (
 	"encoding/json"
@@ -13,27 +15,28 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// stateName is the owner's value of an index that says which journals it has already.
-const stateName = "served"
+// StateName is the owner's value of an index that says which journals it has already.
+const StateName = "served"
 
-// state is that value.
-type state struct {
+// State is that value.
+type State struct {
 	Next  uint64 `json:"next"`            // generation of the first journal that the index does not have whole
 	Done  uint64 `json:"done,omitempty"`  // entries of that journal that the index has
 	Ended bool   `json:"ended,omitempty"` // the last server came to an ordinary end
 }
 
-func (s state) values() map[string][]byte {
+// Values are the owner's values of an index in this state.
+func (s State) Values() map[string][]byte {
 	b, err := json.Marshal(s)
 	if err != nil {
 		panic(err) // it has a number and a bool
 	}
-	return map[string][]byte{stateName: b}
+	return map[string][]byte{StateName: b}
 }
 
-// recorder writes the journal. Entries that come while a group is on its way to the disk are the
+// A Recorder writes the journal. Entries that come while a group is on its way to the disk are the
 // next group. So a group waits for at most one other.
-type recorder struct {
+type Recorder struct {
 	dir    string
 	header journal.Header
 
@@ -66,23 +69,25 @@ type created struct {
 	err error
 }
 
-func newRecorder(dir string, h journal.Header, limit int64) (*recorder, error) {
-	r := &recorder{dir: dir, header: h, limit: limit, stopped: make(chan struct{})}
+// New begins the journal of a header in the folder dir. It should be rotated after limit bytes.
+func New(dir string, h journal.Header, limit int64) (*Recorder, error) {
+	r := &Recorder{dir: dir, header: h, limit: limit, stopped: make(chan struct{})}
 	r.changed.L = &r.mu
 	var err error
-	if r.log, err = journal.Create(r.path(h.Generation), h); err != nil {
+	if r.log, err = journal.Create(Path(r.dir, h.Generation), h); err != nil {
 		return nil, err
 	}
 	go r.write()
 	return r, nil
 }
 
-func (r *recorder) path(generation uint64) string {
-	return filepath.Join(r.dir, index.ServedName(generation))
+// Path is the file of a journal.
+func Path(dir string, generation uint64) string {
+	return filepath.Join(dir, index.ServedName(generation))
 }
 
-// add appends an entry to the next group.
-func (r *recorder) add(e *journal.Entry) error {
+// Add appends an entry to the next group.
+func (r *Recorder) Add(e *journal.Entry) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for len(r.pending) > maxPending && r.err == nil {
@@ -98,11 +103,14 @@ func (r *recorder) add(e *journal.Entry) error {
 	return r.err
 }
 
-// state is the place in the journals behind all that was added.
-func (r *recorder) state() state { return state{Next: r.header.Generation, Done: r.entries} }
+// State is the place in the journals behind all that was added.
+func (r *Recorder) State() State { return State{Next: r.header.Generation, Done: r.entries} }
+
+// Long reports whether the journal has reached its limit.
+func (r *Recorder) Long() bool { return r.bytes >= r.limit }
 
 // prepare makes the next journal: rotate then waits for no disk.
-func (r *recorder) prepare() {
+func (r *Recorder) prepare() {
 	if r.next != nil {
 		return
 	}
@@ -110,13 +118,13 @@ func (r *recorder) prepare() {
 	h := r.header
 	h.Generation++
 	go func(made chan<- created) {
-		log, err := journal.Create(r.path(h.Generation), h)
+		log, err := journal.Create(Path(r.dir, h.Generation), h)
 		made <- created{log, err}
 	}(r.next)
 }
 
-// after calls done when all entries added so far are on the disk, or can no longer come there.
-func (r *recorder) after(done func(error)) {
+// After calls done when all entries added so far are on the disk, or can no longer come there.
+func (r *Recorder) After(done func(error)) {
 	r.mu.Lock()
 	idle, err := len(r.pending) == 0 && !r.writing, r.err
 	if !idle && err == nil {
@@ -130,7 +138,7 @@ func (r *recorder) after(done func(error)) {
 }
 
 // write brings groups to the disk until the recorder is closed.
-func (r *recorder) write() {
+func (r *Recorder) write() {
 	defer close(r.stopped)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -146,7 +154,7 @@ func (r *recorder) write() {
 }
 
 // writeGroup is called with the lock, and gives it up while it writes.
-func (r *recorder) writeGroup() {
+func (r *Recorder) writeGroup() {
 	group, waiting := r.pending, r.waiting
 	r.pending, r.spare, r.waiting, r.writing = r.spare[:0], nil, nil, true
 	err := r.err
@@ -164,8 +172,8 @@ func (r *recorder) writeGroup() {
 	r.changed.Broadcast()
 }
 
-// drain waits until all entries are on the disk.
-func (r *recorder) drain() error {
+// Drain waits until all entries are on the disk.
+func (r *Recorder) Drain() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for (len(r.pending) > 0 || r.writing) && r.err == nil {
@@ -174,9 +182,9 @@ func (r *recorder) drain() error {
 	return r.err
 }
 
-// rotate begins the journal of the next generation. Only the goroutine that adds may call it.
-func (r *recorder) rotate() error {
-	if err := r.drain(); err != nil {
+// Rotate begins the journal of the next generation. Only the goroutine that adds may call it.
+func (r *Recorder) Rotate() error {
+	if err := r.Drain(); err != nil {
 		return err
 	}
 	r.prepare()
@@ -197,18 +205,18 @@ func (r *recorder) rotate() error {
 	return old.Close()
 }
 
-// dropOld begins to remove the journals before this one. It returns the error of the last time.
-func (r *recorder) dropOld() error {
-	err := r.dropped()
+// DropOld begins to remove the journals before this one. It returns the error of the last time.
+func (r *Recorder) DropOld() error {
+	err := r.Dropped()
 	r.removed = make(chan error, 1)
 	go func(generation uint64, removed chan<- error) {
-		removed <- dropBefore(r.dir, generation)
+		removed <- DropBefore(r.dir, generation)
 	}(r.header.Generation, r.removed)
 	return err
 }
 
-// dropped waits until old journals are removed.
-func (r *recorder) dropped() error {
+// Dropped waits until old journals are removed.
+func (r *Recorder) Dropped() error {
 	if r.removed == nil {
 		return nil
 	}
@@ -217,9 +225,9 @@ func (r *recorder) dropped() error {
 	return err
 }
 
-// dropBefore removes the journals below a generation. One that a crash brings back means nothing: the
+// DropBefore removes the journals below a generation. One that a crash brings back means nothing: the
 // index knows the next generation.
-func dropBefore(dir string, generation uint64) error {
+func DropBefore(dir string, generation uint64) error {
 	have, err := index.ServedLogs(dir)
 	if err != nil {
 		return err
@@ -235,12 +243,21 @@ func dropBefore(dir string, generation uint64) error {
 	return nil
 }
 
-// close ends the writing, after all entries are on the disk. A journal without entries is removed.
-func (r *recorder) close() error {
-	err := r.dropped()
+// Settle waits until nothing is done in the background.
+func (r *Recorder) Settle() error {
+	if r.next != nil {
+		made := <-r.next
+		r.next <- made
+	}
+	return r.Dropped()
+}
+
+// Close ends the writing, after all entries are on the disk. A journal without entries is removed.
+func (r *Recorder) Close() error {
+	err := r.Dropped()
 	if r.next != nil {
 		if made := <-r.next; made.err == nil {
-			err = errors.Join(err, made.log.Close(), os.Remove(r.path(r.header.Generation+1)))
+			err = errors.Join(err, made.log.Close(), os.Remove(Path(r.dir, r.header.Generation+1)))
 		}
 	}
 	r.mu.Lock()

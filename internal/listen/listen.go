@@ -1,4 +1,5 @@
-package server
+// Package listen opens the sockets of a server, takes those of systemd, and reports to it.
+package listen
 
 import (
 	"errors"
