@@ -56,6 +56,8 @@ type Checked struct {
 type CheckOptions struct {
 	// Rebuild rebuilds a filter with a finding, if the table is sound. It locks the index.
 	Rebuild bool
+	// Served reads an index beside its server, journals included.
+	Served bool
 	// State names the owner's value of an unfinished run.
 	State string
 	// Progress, if not nil, receives how much of a step is done. of is the whole step, 0 if
@@ -129,10 +131,13 @@ func (c *checker) check() error {
 		c.lock = x.lock
 		filterErr, err = c.look()
 	}
-	if err == nil {
+	if err == nil && !c.o.Served {
 		err = c.p.unserved(c.dir)
 	}
 	if err != nil {
+		return err
+	}
+	if err := c.checkServed(); err != nil {
 		return err
 	}
 	if c.p.table {

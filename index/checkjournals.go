@@ -3,8 +3,10 @@ package index
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
+	served "github.com/firstseen/firstseen/internal/journal"
 	"github.com/firstseen/firstseen/internal/keylog"
 )
 
@@ -83,4 +85,23 @@ func (c *checker) checkJournal(path string) error {
 func (c *checker) findJournal(name string, err error) bool {
 	remedy := fromACopy + ", or remove it: what was kept in that time will be kept again"
 	return c.findError(name, err, keylog.ErrDamaged, keylog.ErrVersion, remedy, otherVersion)
+}
+
+// checkServed reads the journals of a running server. The end of the last one is being written.
+func (c *checker) checkServed() error {
+	generations, err := ServedLogs(c.dir)
+	if err != nil || !c.o.Served {
+		return err
+	}
+	for _, n := range generations {
+		name := ServedName(n)
+		_, _, err := served.Read(c.path(name), func([]byte) error { return c.ctx.Err() })
+		if errors.Is(err, fs.ErrNotExist) || c.findError(name, err, served.ErrDamaged, served.ErrVersion, fromACopy, otherVersion) {
+			continue // a checkpoint has made it worthless, or it is a finding
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

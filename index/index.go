@@ -168,6 +168,11 @@ func (x *Index) open(o *Options) error {
 			return err
 		}
 	}
+	if !o.Serve {
+		if err := x.complete(); err != nil {
+			return err
+		}
+	}
 	return x.openFilter(&p, o.Shape)
 }
 

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -68,6 +69,46 @@ func (x *Index) Step() (more bool, err error) {
 	begun := time.Now()
 	defer func() { x.saving += time.Since(begun) }()
 	return x.table.Step()
+}
+
+// ServedValue is the owner's value of an index that says which journals it has. docs/format.md, "A
+// server's journal", has the fields.
+const ServedValue = "served"
+
+// complete refuses an index whose server was killed and whose journals are gone, as in a copy of some of
+// its files: answered documents would be kept again.
+func (x *Index) complete() error {
+	value, err := x.Value(ServedValue)
+	if err != nil || value == nil {
+		return err
+	}
+	var at struct {
+		Next  uint64 `json:"next"`
+		Ended bool   `json:"ended"`
+	}
+	if err := json.Unmarshal(value, &at); err != nil {
+		return fmt.Errorf("index %s: the value %s: %w", x.dir, ServedValue, err)
+	}
+	if at.Ended {
+		return nil
+	}
+	return fmt.Errorf("index %s: %w, and %s is missing, which has answered documents; put it back from where the table was copied, or go on without them by firstseen index abandon %s",
+		x.dir, ErrServed, ServedName(at.Next), x.dir)
+}
+
+// ForgetServer gives up what only a server's lost journals had. It reports false if none is missing.
+func (x *Index) ForgetServer() (bool, error) {
+	if err := x.complete(); !errors.Is(err, ErrServed) {
+		return false, err
+	}
+	have, err := ServedLogs(x.dir)
+	if err != nil || len(have) > 0 {
+		return false, err
+	}
+	if err := x.Begin(Policy{}); err != nil {
+		return false, err
+	}
+	return true, x.Finish(map[string][]byte{ServedValue: nil})
 }
 
 // unserved refuses an index with journals of a server: without them, documents that it has answered

@@ -10,6 +10,7 @@ import (
 	"github.com/firstseen/firstseen/internal/journal"
 	"github.com/firstseen/firstseen/internal/pipeline"
 	"github.com/firstseen/firstseen/internal/recorder"
+	"github.com/firstseen/firstseen/internal/report"
 )
 
 // document is a document of a request, or the reason why a record is none.
@@ -223,6 +224,7 @@ func (s *Service) isFull(err error) bool {
 		return false
 	}
 	s.full = index.ErrFull
+	s.isFilled.Store(true)
 	return true
 }
 
@@ -240,7 +242,11 @@ func (s *Service) checkAll(req *request) error {
 		if err == nil {
 			err = pipeline.Retry(s.cfg.Index, &r, false)
 		}
-		if err == nil {
+		switch {
+		case err != nil:
+		case req.report:
+			doc.answer, err = report.AppendJSON(nil, report.Report(&r, doc.id, &doc.sketch, doc.text))
+		default:
 			doc.answer, err = pipeline.Answer(&r)
 		}
 		if err != nil {

@@ -10,9 +10,11 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/durable"
 	"github.com/firstseen/firstseen/internal/journal"
 	"github.com/firstseen/firstseen/internal/pipeline"
 )
@@ -40,6 +42,7 @@ func (s *Service) routes() map[string]http.HandlerFunc {
 		"POST /v1/batches/{name}/cancel": s.serveCancel,
 		"GET /v1/verdicts/{offset}":      s.serveVerdict,
 		"GET /v1/stats":                  s.serveStats,
+		"GET /v1/check":                  s.serveCheck,
 		"GET /metrics":                   s.serveMetrics,
 		"GET /livez":                     s.serveLive,
 		"GET /readyz":                    s.serveReady,
@@ -143,10 +146,12 @@ func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	docs, err := s.parse(body, r.Header.Get("Content-Type"), q.Get("id"))
+	docs, err := s.parse(body, r.Header.Get("Content-Type"), cmp.Or(q.Get("id"), r.Header.Get("X-Firstseen-Id")))
 	switch {
 	case errors.Is(err, errType):
 		fail(w, http.StatusUnsupportedMediaType, err)
+	case errors.Is(err, errLong):
+		fail(w, http.StatusRequestEntityTooLarge, err)
 	case err != nil:
 		fail(w, http.StatusBadRequest, err)
 	case len(docs) == 0:
@@ -154,20 +159,24 @@ func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) {
 	case len(docs) > s.cfg.MaxDocuments:
 		fail(w, http.StatusRequestEntityTooLarge, fmt.Errorf("the body has %d documents, at most %d are allowed: send fewer at once", len(docs), s.cfg.MaxDocuments))
 	default:
-		req := &request{docs: docs, batch: batch, check: q.Get("check") == "1", fast: q.Get("durable") == "0"}
+		req := &request{docs: docs, batch: batch, check: q.Get("check") == "1", report: q.Get("report") == "1", fast: q.Get("durable") == "0"}
 		if err := s.see(req); err != nil {
 			failDeciding(w, err)
 			return
 		}
-		writeAnswers(w, docs)
+		writeAnswers(w, docs, req.check && req.report)
 	}
 }
 
 // writeAnswers writes a line for each document, in order.
-func writeAnswers(w http.ResponseWriter, docs []*document) {
+func writeAnswers(w http.ResponseWriter, docs []*document, reported bool) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	var out []byte
 	for _, doc := range docs {
+		if reported {
+			out = append(append(out, doc.answer...), '\n')
+			continue
+		}
 		out = append(out, '{')
 		if doc.bad == nil {
 			id, err := json.Marshal(doc.id)
@@ -241,6 +250,7 @@ func (s *Service) serveTakeBack(w http.ResponseWriter, kind byte, id string) {
 
 // stats are the sizes of the index. The JSON form is a contract.
 type stats struct {
+	Scheme string            `json:"scheme"`
 	Table  *index.TableStats `json:"table"`
 	Filter index.FilterState `json:"filter"`
 }
@@ -248,7 +258,7 @@ type stats struct {
 func (s *Service) serveStats(w http.ResponseWriter, _ *http.Request) {
 	var st stats
 	err := s.do(&request{fast: true, task: func() error {
-		st = stats{s.cfg.Index.TableStats(), s.cfg.Index.State()}
+		st = stats{s.cfg.Index.Scheme().Name(), s.cfg.Index.TableStats(), s.cfg.Index.State()}
 		return nil
 	}})
 	if err != nil {
@@ -256,6 +266,17 @@ func (s *Service) serveStats(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	reply(w, http.StatusOK, st)
+}
+
+// serveCheck reads all of the index beside the decisions. It may take minutes.
+func (s *Service) serveCheck(w http.ResponseWriter, r *http.Request) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // a test's writer has none
+	found, err := index.Check(r.Context(), s.cfg.Dir, index.CheckOptions{Served: true})
+	if err != nil {
+		fail(w, http.StatusInternalServerError, err)
+		return
+	}
+	reply(w, http.StatusOK, found)
 }
 
 func (s *Service) serveMetrics(w http.ResponseWriter, _ *http.Request) {
@@ -281,6 +302,14 @@ func (s *Service) serveReady(w http.ResponseWriter, r *http.Request) {
 	}
 	if s.cfg.Log != nil && s.cfg.Log.Behind() {
 		http.Error(w, "records that were in the log at the start are not decided yet", http.StatusServiceUnavailable)
+		return
+	}
+	if s.isFilled.Load() {
+		http.Error(w, "the filter is full, and the server was told to stop then", http.StatusInsufficientStorage)
+		return
+	}
+	if room, err := durable.Room(s.cfg.Dir); err != nil || room < s.cfg.room {
+		http.Error(w, fmt.Sprintf("the disk of the index has room for %d bytes, want %d", room, s.cfg.room), http.StatusInsufficientStorage)
 		return
 	}
 	s.serveLive(w, r)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -231,6 +232,19 @@ func TestTakeBack(t *testing.T) {
 		if code, body := do(t, c.method, c.url, line("z", article)); code != c.code || !strings.Contains(body, c.want) {
 			t.Errorf("%s %s: code %d, %s", c.method, c.url, code, body)
 		}
+	}
+}
+
+// TestReady: a server without room on the disk, or with a full filter, wants no documents.
+func TestReady(t *testing.T) {
+	_, web := served(t, func(c *Config) { c.room = math.MaxUint64 })
+	if code, body := do(t, "GET", web.URL+"/readyz", ""); code != 507 || !strings.Contains(body, "has room for") {
+		t.Errorf("without room: code %d, %s", code, body)
+	}
+	s, web := served(t, nil)
+	s.isFilled.Store(true)
+	if code, body := do(t, "GET", web.URL+"/readyz", ""); code != 507 || !strings.Contains(body, "filter is full") {
+		t.Errorf("with a full filter: code %d, %s", code, body)
 	}
 }
 

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 )
 
@@ -26,7 +28,10 @@ func (e *badBody) Error() string {
 }
 
 // errType means that nothing is known about bodies of a type.
-var errType = errors.New("want Content-Type application/x-ndjson for lines of JSON, application/json for one object or an array of them, or text/plain with ?id=")
+var errType = errors.New("want Content-Type application/x-ndjson for lines of JSON, application/json for one object or an array of them, text/plain or text/html with ?id= or X-Firstseen-Id, or application/warc")
+
+// errLong means that a body unpacks to more than the server takes.
+var errLong = errors.New("the body has more documents, or longer ones, than a request may have: send fewer at once")
 
 // maxID is the longest id in bytes, as in lines of JSON.
 const maxID = 64 << 10
@@ -51,16 +56,68 @@ func (s *Service) parse(body []byte, contentType, id string) ([]*document, error
 		return s.parseLines(lines)
 	case "text/plain":
 		return plainText(body, id)
+	case "text/html", "application/xhtml+xml":
+		return s.page(body, contentType, id)
+	case "application/warc":
+		return s.archive(body)
 	}
 	return nil, errType
 }
 
-func plainText(body []byte, id string) ([]*document, error) {
+func checkID(id string) error {
 	switch {
 	case id == "":
-		return nil, &badBody{0, errors.New("a text has no place for its id: give ?id=")}
+		return &badBody{0, errors.New("a text has no place for its id: give ?id=, or the header X-Firstseen-Id")}
 	case len(id) > maxID || !utf8.ValidString(id):
-		return nil, &badBody{0, fmt.Errorf("the id is longer than %d bytes, or not UTF-8", maxID)}
+		return &badBody{0, fmt.Errorf("the id is longer than %d bytes, or not UTF-8", maxID)}
+	}
+	return nil
+}
+
+// page returns the document of a page. Its encoding stands in contentType or in the page.
+func (s *Service) page(body []byte, contentType, id string) ([]*document, error) {
+	if s.cfg.Page == nil {
+		return nil, errType
+	}
+	if err := checkID(id); err != nil {
+		return nil, err
+	}
+	text, exact, err := s.cfg.Page()(func(n int) []byte { return make([]byte, 0, n) }, body, contentType)
+	if err != nil {
+		return nil, &badBody{0, err}
+	}
+	return []*document{{id: id, text: text, exact: exact}}, nil
+}
+
+// archive returns the documents of a web archive, compressed or not.
+func (s *Service) archive(body []byte) (docs []*document, err error) {
+	if s.cfg.Archive == nil {
+		return nil, errType
+	}
+	in := input.Input{Path: input.Stdin, Name: bodyName, Size: int64(len(body))}
+	source := corpus.NewSource([]input.Input{in}, s.cfg.Archive, corpus.SourceConfig{Stdin: bytes.NewReader(body), MaxRecord: int(s.cfg.MaxBody)})
+	defer source.Close() // it was only read
+	left := s.cfg.MaxBody
+	err = corpus.EachBlock(context.Background(), source, func(b *corpus.Block, parser corpus.Parser) error {
+		for doc := range parser.Parse(b) {
+			one := documentOf(doc)
+			one.text = bytes.Clone(one.text) // the block is used again
+			docs = append(docs, one)
+			if left -= int64(len(one.text)); left < 0 || len(docs) > s.cfg.MaxDocuments {
+				return errLong
+			}
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errLong) {
+		err = &badBody{0, err}
+	}
+	return docs, err
+}
+
+func plainText(body []byte, id string) ([]*document, error) {
+	if err := checkID(id); err != nil {
+		return nil, err
 	}
 	if !utf8.Valid(body) {
 		at := 0
@@ -137,5 +194,5 @@ func documentOf(doc *corpus.Document) *document {
 	if doc.Bad != nil {
 		return &document{bad: doc.Bad}
 	}
-	return &document{id: string(doc.ID), text: doc.Text}
+	return &document{id: string(doc.ID), text: doc.Text, exact: doc.Exact}
 }

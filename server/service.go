@@ -18,6 +18,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
@@ -38,6 +39,10 @@ type Config struct {
 	// Policy judges the documents. Open sets Now, Flush and, if it is 0, CheckpointBytes.
 	Policy index.Policy
 	Fields jsonl.Fields // of documents in JSON
+	// Page makes the texts of pages in HTML, and Archive reads web archives. Without them such bodies
+	// are refused.
+	Page    func() corpus.Text
+	Archive corpus.Format
 	// MaxBody is how many bytes a request may have, and MaxDocuments how many documents; 0 is
 	// 16 MiB and 1,000.
 	MaxBody      int64
@@ -47,7 +52,8 @@ type Config struct {
 	// Workers is how many goroutines extract at once; 0 is one for each processor.
 	Workers int
 
-	journal int64 // bytes after which a checkpoint begins another journal
+	journal int64  // bytes after which a checkpoint begins another journal
+	room    uint64 // bytes of the disk without which the service is not ready
 }
 
 // checkpointBytes is how many bytes of documents come between two checkpoints at most, and
@@ -56,6 +62,9 @@ const (
 	checkpointBytes = 64 << 20
 	journalBytes    = 64 << 20
 )
+
+// leastRoom is the room on the disk for two journals, and for the checkpoint of one.
+const leastRoom = 256 << 20
 
 // stepEvery is how many documents are decided between two pieces of the work that checkpoints have
 // left, as long as requests wait.
@@ -84,6 +93,7 @@ type Service struct {
 	failed     chan struct{} // closed with the first error of index or journal
 	failing    sync.Once
 	count      counters
+	isFilled   atomic.Bool // full is set
 
 	// The rest belongs to the goroutine that decides.
 
@@ -102,6 +112,7 @@ type request struct {
 	docs   []*document
 	batch  string
 	check  bool // nothing is remembered
+	report bool // with check: answers as in a report
 	fast   bool // the answer does not wait for the disk
 	task   func() error
 	begun  atomic.Bool // it is being done, or its sender has left
@@ -160,6 +171,9 @@ func (c *Config) withDefaults() {
 	if c.MaxBody <= 0 {
 		c.MaxBody = 16 << 20
 	}
+	if c.room == 0 {
+		c.room = leastRoom
+	}
 	if c.journal <= 0 {
 		c.journal = journalBytes
 	}
@@ -215,7 +229,7 @@ func (s *Service) recover() error {
 // last checkpoint.
 func (s *Service) journals() (have []uint64, next uint64, err error) {
 	var at recorder.State
-	b, err := s.cfg.Index.Value(recorder.StateName)
+	b, err := s.cfg.Index.Value(index.ServedValue)
 	if err == nil && b != nil {
 		err = json.Unmarshal(b, &at)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
@@ -34,11 +35,7 @@ func newCheckCommand() *cobra.Command {
 }
 
 func (f *checking) run(cmd *cobra.Command, dir string, _ []string) error {
-	progress, stop := f.progress(cmd.ErrOrStderr())
-	found, err := index.Check(cmd.Context(), dir, index.CheckOptions{
-		Rebuild: f.rebuild, State: pipeline.LedgerName, Progress: progress,
-	})
-	stop()
+	found, err := f.check(cmd, dir)
 	if err != nil {
 		return err
 	}
@@ -50,6 +47,24 @@ func (f *checking) run(cmd *cobra.Command, dir string, _ []string) error {
 		err = fmt.Errorf("index %s: %w", dir, errUnsound)
 	}
 	return err
+}
+
+// check has the server that holds the index read it, or else reads it.
+func (f *checking) check(cmd *cobra.Command, dir string) (*index.Checked, error) {
+	h, err := holderOf(dir)
+	if err != nil {
+		return nil, err
+	}
+	if h != nil && !f.rebuild {
+		found := new(index.Checked)
+		_, err = h.ask(cmd.Context(), http.MethodGet, "/v1/check", nil, found)
+		return found, err
+	}
+	progress, stop := f.progress(cmd.ErrOrStderr())
+	defer stop()
+	return index.Check(cmd.Context(), dir, index.CheckOptions{
+		Rebuild: f.rebuild, State: pipeline.LedgerName, Progress: progress,
+	})
 }
 
 // checkProgress draws a bar while standard error is a terminal. stop removes it.

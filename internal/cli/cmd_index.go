@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"text/tabwriter"
 
@@ -71,7 +73,7 @@ type indexStats struct {
 func newStatsCommand() *cobra.Command {
 	var out printed
 	cmd := onIndex("index-stats", noArgs, func(cmd *cobra.Command, dir string, _ []string) error {
-		s, err := readStats(dir)
+		s, err := statsOf(cmd.Context(), dir)
 		if err != nil {
 			return err
 		}
@@ -79,6 +81,17 @@ func newStatsCommand() *cobra.Command {
 	})
 	out.register(cmd.Flags())
 	return cmd
+}
+
+// statsOf asks the server that holds the index, or else reads the files.
+func statsOf(ctx context.Context, dir string) (*indexStats, error) {
+	h, err := holderOf(dir)
+	if err != nil || h == nil {
+		return readStats(dir)
+	}
+	s := new(indexStats)
+	_, err = h.ask(ctx, http.MethodGet, "/v1/stats", nil, s)
+	return s, err
 }
 
 func readStats(dir string) (_ *indexStats, err error) {
@@ -165,13 +178,33 @@ func newAbandonCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		x, err := index.Open(dir, index.Options{Scheme: made.Scheme, FilterOnly: made.FilterOnly})
+		o := index.Options{Scheme: made.Scheme, FilterOnly: made.FilterOnly}
+		x, err := index.Open(dir, o)
+		if errors.Is(err, index.ErrServed) {
+			return abandonServer(dir, o, err)
+		}
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, x.Close()) }()
 		return abandon(x, dir, cmd.ErrOrStderr())
 	})
+}
+
+// abandonServer gives up the lost journals of a server. Those that are there are needed: then the index
+// is refused as before.
+func abandonServer(dir string, o index.Options, refused error) (err error) {
+	o.Serve = true
+	x, err := index.Open(dir, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, x.Close()) }()
+	lost, err := x.ForgetServer()
+	if err == nil && !lost {
+		err = refused
+	}
+	return err
 }
 
 func abandon(x *index.Index, dir string, stderr io.Writer) error {

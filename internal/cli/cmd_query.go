@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,7 +37,7 @@ func newQueryCommand() *cobra.Command {
 func (f *options) query(cmd *cobra.Command, dir string, args []string) (err error) {
 	f.index = dir
 	if f.ids {
-		return f.askIDs(args, cmd.OutOrStdout())
+		return f.askIDs(cmd.Context(), args, cmd.OutOrStdout())
 	}
 	if len(args) == 0 {
 		args = []string{input.Stdin}
@@ -49,10 +50,19 @@ func (f *options) query(cmd *cobra.Command, dir string, args []string) (err erro
 	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	q := newQuery(f.openReader, f.Rules, out)
-	if err := q.open(); err != nil {
+	if q.holder, err = holderOf(dir); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, q.reader.Close()) }()
+	switch {
+	case q.holder != nil && f.Rules != dedup.Rules{}:
+		return usageError{fmt.Errorf("index %s is held by a server, which judges by its own --threshold and --score: leave them out", dir)}
+	case q.holder == nil:
+		if err := q.open(); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, q.reader.Close()) }()
+	}
+	q.ctx = cmd.Context()
 	if f.plain {
 		f.source.Encoding = f.formats.decoder
 		err = q.texts(f.Inputs, f.source)
@@ -84,38 +94,53 @@ type storedDoc struct {
 }
 
 // askIDs writes the stored data of the documents of ids.
-func (f *options) askIDs(ids []string, w io.Writer) (err error) {
+func (f *options) askIDs(ctx context.Context, ids []string, w io.Writer) (err error) {
 	if len(ids) == 0 || f.plain {
 		return usageError{errors.New("query --id: give the ids of documents, and no --text")}
 	}
-	x, err := f.openReader()
+	h, err := holderOf(f.index)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, x.Close()) }()
-	out := visible.NewEncoder(w)
-	for _, id := range ids {
-		found, err := x.ByID(id)
+	find := func(id string) ([]storedDoc, error) { return h.stored(ctx, id) }
+	if h == nil {
+		x, err := f.openReader()
 		if err != nil {
 			return err
 		}
-		answer := stored{ID: id, Documents: []storedDoc{}}
-		for _, d := range found {
-			answer.Documents = append(answer.Documents, storedDoc{
-				Number: d.Number, Verdict: d.Verdict.String(), Time: time.Unix(d.Time, 0).UTC(),
-			})
+		defer func() { err = errors.Join(err, x.Close()) }()
+		find = func(id string) ([]storedDoc, error) { return storedIn(x, id) }
+	}
+	out := visible.NewEncoder(w)
+	for _, id := range ids {
+		docs, err := find(id)
+		if err != nil {
+			return err
 		}
-		if err := out.Encode(answer); err != nil {
+		if err := out.Encode(stored{ID: id, Documents: docs}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// storedIn returns the kept documents of an id.
+func storedIn(x *index.Reader, id string) ([]storedDoc, error) {
+	docs := []storedDoc{}
+	found, err := x.ByID(id)
+	for _, d := range found {
+		docs = append(docs, storedDoc{Number: d.Number, Verdict: d.Verdict.String(), Time: time.Unix(d.Time, 0).UTC()})
+	}
+	return docs, err
+}
+
 // query asks an index about one document after another.
 type query struct {
 	openReader func() (*index.Reader, error)
 	rules      dedup.Rules
+
+	holder *holder // asked instead of the files, if not nil
+	ctx    context.Context
 
 	reader    *index.Reader
 	deduper   *dedup.Deduper
@@ -145,6 +170,14 @@ func (q *query) open() error {
 }
 
 func (q *query) ask(id string, text []byte, exact bool, file string, at corpus.Place) error {
+	if q.holder != nil {
+		answer, err := q.holder.check(q.ctx, id, text)
+		if err != nil {
+			return err
+		}
+		answer.File, answer.Line = file, at
+		return q.out.Encode(answer)
+	}
 	r, err := q.check(id, text, exact)
 	if errors.Is(err, index.ErrReopen) {
 		if err = errors.Join(q.reader.Close(), q.open()); err == nil {

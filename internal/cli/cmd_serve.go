@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -15,7 +16,9 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/html"
 	"github.com/firstseen/firstseen/internal/listen"
 	"github.com/firstseen/firstseen/internal/pipeline"
 	"github.com/firstseen/firstseen/server"
@@ -29,6 +32,15 @@ type serving struct {
 	tokenFile string
 	config    server.Config
 	log       logFlags
+}
+
+// notServed are flags of dedup that a server does not have, each with the reason.
+var notServed = map[string]string{
+	"same-id":     "a document that comes again has its first answer, so that clients may try again; for a new version, DELETE /v1/documents/ID and give it then",
+	"against":     "it asks one index; firstseen dedup --against asks several, after the crawl",
+	"verify":      "it does not keep texts to compare; firstseen dedup --verify reads the earlier files",
+	"passages":    "passages are found in the earlier texts, which it does not keep; firstseen dedup --passages reads them",
+	"filter-only": "each answer names an earlier document, and only the side table knows it",
 }
 
 func newServeCommand() *cobra.Command {
@@ -97,6 +109,8 @@ func (f *serving) task() (*task, error) {
 	if f.filterOnly {
 		return nil, usageError{fmt.Errorf("index %s has no side table: serve names earlier documents, so give another --index", f.index)}
 	}
+	f.config.Page = textOf(html.Main)
+	f.config.Archive = warc.Format{Text: f.config.Page}
 	var err error
 	t.serve = true
 	t.Now, err = clock(os.Getenv(epochVariable))
@@ -163,6 +177,7 @@ func (f *serving) answer(ctx context.Context, stderr io.Writer, s *server.Servic
 	var serve errgroup.Group
 	var webs []*http.Server
 	var lines []net.Listener
+	own := "" // at which commands on the index ask
 	err := f.eachSocket(
 		func(l net.Listener) {
 			h := token
@@ -171,6 +186,9 @@ func (f *serving) answer(ctx context.Context, stderr io.Writer, s *server.Servic
 			}
 			web := &http.Server{Handler: s.Handler(h), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 256 << 10}
 			webs = append(webs, web)
+			if own == "" && h == "" {
+				own = addressOf(l)
+			}
 			serve.Go(func() error { return ignoreClosed(web.Serve(l)) })
 			fmt.Fprintln(stderr, "firstseen: answering HTTP at", l.Addr())
 		},
@@ -183,7 +201,7 @@ func (f *serving) answer(ctx context.Context, stderr io.Writer, s *server.Servic
 		err = usageError{errors.New("serve: give an address: --listen unix:PATH, --listen HOST:PORT or --lines unix:PATH")}
 	}
 	if err == nil {
-		err = listen.Notify("READY=1")
+		err = errors.Join(f.config.Index.Announce(own), listen.Notify("READY=1"))
 	}
 	if err == nil {
 		select {
@@ -192,7 +210,7 @@ func (f *serving) answer(ctx context.Context, stderr io.Writer, s *server.Servic
 		}
 	}
 	s.Drain()
-	err = errors.Join(err, listen.Notify("STOPPING=1"))
+	err = errors.Join(err, f.config.Index.Announce(""), listen.Notify("STOPPING=1"))
 	for _, l := range lines {
 		err = errors.Join(err, l.Close())
 	}
@@ -231,6 +249,18 @@ func (f *serving) eachSocket(web, lines func(net.Listener)) error {
 		}
 	}
 	return nil
+}
+
+// addressOf is the address of a socket, for clients on this machine.
+func addressOf(l net.Listener) string {
+	address := l.Addr().String()
+	if l.Addr().Network() != "unix" {
+		return "http://" + address
+	}
+	if whole, err := filepath.Abs(address); err == nil {
+		address = whole
+	}
+	return "unix:" + address
 }
 
 func ignoreClosed(err error) error {

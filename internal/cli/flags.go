@@ -26,6 +26,8 @@ func flagError(cmd *cobra.Command, err error) error {
 		err = invalidValue(invalid)
 	case errors.As(err, &unknown) && removed[unknown.GetSpecifiedName()] != "":
 		err = fmt.Errorf("--%s is gone: %s", unknown.GetSpecifiedName(), removed[unknown.GetSpecifiedName()])
+	case errors.As(err, &unknown) && cmd.Name() == "serve" && notServed[unknown.GetSpecifiedName()] != "":
+		err = fmt.Errorf("a server has no --%s: %s", unknown.GetSpecifiedName(), notServed[unknown.GetSpecifiedName()])
 	case errors.As(err, &unknown):
 		err = fmt.Errorf("%w%s", err, didYouMean("--", likeFlags(cmd.Flags(), unknown.GetSpecifiedName())))
 	}

@@ -15,10 +15,7 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// StateName is the owner's value of an index that says which journals it has already.
-const StateName = "served"
-
-// State is that value.
+// State is the value index.ServedValue: which journals an index has already.
 type State struct {
 	Next  uint64 `json:"next"`            // generation of the first journal that the index does not have whole
 	Done  uint64 `json:"done,omitempty"`  // entries of that journal that the index has
@@ -31,7 +28,7 @@ func (s State) Values() map[string][]byte {
 	if err != nil {
 		panic(err) // it has a number and a bool
 	}
-	return map[string][]byte{StateName: b}
+	return map[string][]byte{index.ServedValue: b}
 }
 
 // A Recorder writes the journal. Entries that come while a group is on its way to the disk are the

@@ -1,0 +1,14 @@
+//go:build linux || darwin
+
+package durable
+
+import "golang.org/x/sys/unix"
+
+// Room returns how many bytes this process may still write to the disk of a folder.
+func Room(dir string) (uint64, error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return 0, err
+	}
+	return st.Bavail * uint64(st.Bsize), nil
+}
