@@ -26,6 +26,7 @@
 //	go run ./bench faults          runs whose n-th system call fails
 //	go run ./bench readers FILE... an index asked while runs write it, every answer held against the oracle
 //	go run ./bench fleet           front ends, followers and the broker of a log, killed under load
+//	go run ./bench serve           a server under load: answers, checkpoints, memory, descriptors
 //	go run ./bench flips           every bit of an index flipped
 //	go run ./bench mutants         small wrong changes, and whether a test sees them
 package main
@@ -58,6 +59,7 @@ var commands = map[string]func(ctx context.Context, args []string, out io.Writer
 	"takings":       takings,
 	"faults":        faults,
 	"fleet":         fleets,
+	"serve":         serve,
 	"readers":       readers,
 	"flips":         flips,
 	flipsWorker:     flipsWork,

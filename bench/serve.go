@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/firstseen/firstseen/client"
+	"github.com/firstseen/firstseen/internal/indextest"
+)
+
+// load is what a trial of a server does.
+type load struct {
+	clients, together int
+	rate              float64 // documents a second of all clients, 0 for as many as there are answers
+	lasts             time.Duration
+	every             time.Duration // between two lines of figures
+	window            string
+	program, dir      string
+	out               io.Writer
+
+	next  atomic.Int64
+	mu    sync.Mutex
+	times []time.Duration // of the answers since the last line
+}
+
+// serve measures a server of its own: rate, answers, checkpoints, memory and descriptors.
+func serve(ctx context.Context, args []string, out io.Writer) (err error) {
+	fs := flag.NewFlagSet("serve", flag.ContinueOnError)
+	l := load{out: out}
+	fs.IntVar(&l.clients, "clients", 16, "clients")
+	fs.IntVar(&l.together, "together", 1, "documents of a request")
+	fs.Float64Var(&l.rate, "rate", 0, "documents a second of all clients; 0 for no bound")
+	fs.DurationVar(&l.lasts, "for", time.Minute, "how long")
+	fs.DurationVar(&l.every, "every", 20*time.Second, "how long a line of figures stands for")
+	fs.StringVar(&l.window, "window", "", "window of the index, such as 1m")
+	fs.StringVar(&l.program, "program", "", "the program; without it it is built")
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	if l.dir, err = os.MkdirTemp("", "serve"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(l.dir)) }()
+	if l.program == "" {
+		l.program = filepath.Join(l.dir, "firstseen")
+		if out, err := exec.CommandContext(ctx, "go", "build", "-o", l.program, ".").CombinedOutput(); err != nil {
+			return errors.Join(err, errors.New(string(out)))
+		}
+	}
+	return l.run(ctx)
+}
+
+func (l *load) run(ctx context.Context) (err error) {
+	socket := "unix:" + filepath.Join(l.dir, "s")
+	args := []string{"serve", "--index", filepath.Join(l.dir, "seen"), "--listen", socket}
+	if l.window != "" {
+		args = append(args, "--window", l.window)
+	}
+	cmd := exec.Command(l.program, args...)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cmd.Process.Signal(syscall.SIGTERM), cmd.Wait()) }()
+	ctx, cancel := context.WithTimeout(ctx, l.lasts)
+	defer cancel()
+	var all sync.WaitGroup
+	failed := make(chan error, l.clients)
+	for range l.clients {
+		all.Go(func() {
+			if err := l.client(ctx, socket); err != nil && ctx.Err() == nil {
+				failed <- err
+				cancel()
+			}
+		})
+	}
+	for ctx.Err() == nil {
+		before, begun := l.next.Load(), time.Now()
+		select {
+		case <-ctx.Done():
+		case <-time.After(l.every):
+		}
+		l.line(float64(l.next.Load()-before)/time.Since(begun).Seconds(), cmd.Process.Pid)
+	}
+	all.Wait()
+	l.checkpoints(socket)
+	select {
+	case err := <-failed:
+		return err
+	default:
+		return nil
+	}
+}
+
+// client gives documents until ctx ends. Every tenth text is a copy.
+func (l *load) client(ctx context.Context, socket string) error {
+	c, err := client.New(socket)
+	if err != nil {
+		return err
+	}
+	for begun := time.Now(); ctx.Err() == nil; {
+		at := int(l.next.Add(int64(l.together))) - l.together
+		docs := make([]client.Document, l.together)
+		for i := range docs {
+			n := at + i
+			docs[i].ID = fmt.Sprint(n)
+			if n%10 == 9 {
+				n = max(0, n-100)
+			}
+			docs[i].Text = indextest.Sentences(n) + " " + indextest.Sentences(-n-1)
+		}
+		if l.rate > 0 {
+			time.Sleep(time.Duration(float64(at)/l.rate*float64(time.Second)) - time.Since(begun))
+		}
+		asked := time.Now()
+		if _, err := c.See(ctx, docs); err != nil {
+			return err
+		}
+		l.mu.Lock()
+		l.times = append(l.times, time.Since(asked))
+		l.mu.Unlock()
+	}
+	return nil
+}
+
+// line prints the figures since the last line.
+func (l *load) line(rate float64, pid int) {
+	l.mu.Lock()
+	times := l.times
+	l.times = nil
+	l.mu.Unlock()
+	if len(times) == 0 {
+		return
+	}
+	slices.Sort(times)
+	files, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid)) // none elsewhere than on Linux
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	_, resident, _ := strings.Cut(string(status), "RssAnon:")
+	resident, _, _ = strings.Cut(resident, "\n")
+	fmt.Fprintf(l.out, "%9d documents, %.0f/s; answers p50 %v, p99 %v, most %v; anonymous memory %s, %d descriptors\n",
+		l.next.Load(), rate, times[len(times)/2].Round(10*time.Microsecond), times[len(times)*99/100].Round(10*time.Microsecond), times[len(times)-1].Round(10*time.Microsecond),
+		strings.TrimSpace(resident), len(files))
+}
+
+// checkpoints prints how long checkpoints, and pieces of their work, have kept the server from deciding.
+func (l *load) checkpoints(socket string) {
+	c, err := client.New(socket)
+	if err != nil {
+		return
+	}
+	r, err := c.HTTP.Get(c.URL + "/metrics")
+	if err != nil {
+		return
+	}
+	defer r.Body.Close()
+	all, _ := io.ReadAll(r.Body)
+	for line := range strings.Lines(string(all)) {
+		if strings.HasPrefix(line, "firstseen_checkpoint_seconds") {
+			fmt.Fprint(l.out, line)
+		}
+	}
+}
