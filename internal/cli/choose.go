@@ -256,7 +256,7 @@ func (c *choosing) write(cmd *cobra.Command) error {
 	if c.Report != "" {
 		inner := write
 		write = func(io.Writer) error {
-			return writeOutput(cmd, func() (w *output.Writer, err error) { return output.Create(c.Report) }, func(w io.Writer) error {
+			return writeOutput(cmd, file{name: c.Report}, func(w io.Writer) error {
 				c.lines = w.(recordWriter).to
 				return inner(w)
 			})
@@ -265,7 +265,7 @@ func (c *choosing) write(cmd *cobra.Command) error {
 	if c.Out == "" {
 		return write(nil)
 	}
-	return writeOutput(cmd, c.createKept, func(w io.Writer) error {
+	return writeOutput(cmd, file{name: c.Out, around: c.Enclosure, head: c.Head}, func(w io.Writer) error {
 		c.out = w.(recordWriter).to
 		return write(w)
 	})
