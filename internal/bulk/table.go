@@ -2,30 +2,34 @@ package bulk
 
 import (
 	"errors"
-	"math"
 	"slices"
 
 	"github.com/firstseen/firstseen/dedup"
 )
 
 // table is a [dedup.CountingStore] in memory. It holds documents under their marked keys only, and
-// documents without any not at all. Each key has a list of its documents, the last one first.
+// documents without any not at all. Each key has a list of its documents, the last one first. Most keys
+// have one document, and no posting for it.
 type table struct {
 	marked   []uint64  // keys of the document under decision
-	heads    *keyTable // the last posting of a key, from 1
+	heads    *keyTable // the link to the last document of a key
 	postings []posting
 	docs     []uint64 // where the entry of each document begins
 	arena    arena
 }
 
+// posting is a document in a list.
 type posting struct {
 	document uint32 // from 1; its highest bit says that it only counts
-	before   uint32
+	before   uint32 // the link to the one before it
 }
 
+// A link is 0, or the number of a document that does more than count, the last of its list, or, with the
+// highest bit, the index of a posting.
 const (
+	listBit     = 1 << 31
 	countedBit  = 1 << 31
-	maxPostings = math.MaxUint32
+	maxPostings = listBit
 )
 
 var errTable = errors.New("the marked keys of these documents do not fit into one decision: leave out the marks of keys with many documents, see docs/howto.md")
@@ -63,16 +67,31 @@ func (t *table) AddCounted(ids []string, data [][]byte, keys [][]uint64, _ []uin
 	return first, nil
 }
 
+// follow returns the document at a link, and the link before it.
+func (t *table) follow(link uint32) (document, before uint32) {
+	if link&listBit == 0 {
+		return link, 0
+	}
+	p := t.postings[link&^listBit]
+	return p.document, p.before
+}
+
 // hold adds a document to the list of a key, unless it is there or the key is common.
 func (t *table) hold(key uint64, num uint32) {
-	head, n := t.heads.get(key), 0
-	for at := head; at != 0; at = t.postings[at-1].before {
-		if n++; n == dedup.MaxHolders || t.postings[at-1].document == num {
+	head := t.heads.get(key)
+	for link, n := head, 1; link != 0; n++ {
+		document, before := t.follow(link)
+		if n == dedup.MaxHolders || document == num {
 			return
 		}
+		link = before
 	}
+	if head == 0 && num&countedBit == 0 {
+		t.heads.put(key, num)
+		return
+	}
+	t.heads.put(key, listBit|uint32(len(t.postings)))
 	t.postings = append(t.postings, posting{num, head})
-	t.heads.put(key, uint32(len(t.postings)))
 }
 
 // Lookup implements [dedup.Store].
@@ -83,8 +102,9 @@ func (t *table) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 			continue
 		}
 		found := holders[i*dedup.MaxHolders:][:0]
-		for at := t.heads.get(key); at != 0; at = t.postings[at-1].before {
-			num := t.postings[at-1].document
+		for link := t.heads.get(key); link != 0; {
+			num, before := t.follow(link)
+			link = before
 			if num&countedBit != 0 {
 				num = dedup.Counted
 			}
