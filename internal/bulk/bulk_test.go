@@ -147,7 +147,7 @@ func reduce(t *testing.T, rows []string) string {
 }
 
 // decide returns the lines of a decision.
-func decide(t *testing.T, set []*Manifest, marks string, d Decision) (lines []report.Reported, err error) {
+func decide(t *testing.T, set []*Manifest, marks string, d *Decision) (lines []report.Reported, err error) {
 	t.Helper()
 	m, err := OpenMarks("-", strings.NewReader(marks))
 	if err != nil {
@@ -161,6 +161,37 @@ func decide(t *testing.T, set []*Manifest, marks string, d Decision) (lines []re
 	}
 	err = d.Run(context.Background())
 	return lines, err
+}
+
+// checkForecast holds the forecast of a decision against it.
+func checkForecast(t *testing.T, set []*Manifest, marks string, d *Decision) {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "marks")
+	if err := os.WriteFile(name, []byte(marks), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Expect(set, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near := func(got, want uint64) bool { return got >= want*9/10 && got <= want*11/10+100 }
+	if !near(f.Marks, d.Marked()) || f.Documents < uint64(len(d.table.docs)) || f.Documents > uint64(d.Tally.Documents)*11/10 {
+		t.Errorf("forecast %+v, and the decision had %d marks, %d of %d documents in its table", f, d.Marked(), len(d.table.docs), d.Tally.Documents)
+	}
+	if table := d.heldBytes(); f.Bytes-processBytes < table {
+		t.Errorf("forecast %d bytes beside the process, and the table has %d", f.Bytes-processBytes, table)
+	}
+}
+
+// heldBytes is the size of the table without the parts that a small one has not filled.
+func (d *Decision) heldBytes() (n int64) {
+	for i := range d.table.heads {
+		n += int64(d.table.heads[i].n) * 16
+	}
+	for _, slab := range d.table.arena.slabs {
+		n += int64(len(slab))
+	}
+	return n + int64(len(d.table.postings))*8 + int64(len(d.table.docs))*8
 }
 
 // sequential returns the lines of one run over the same texts.
@@ -228,10 +259,11 @@ func TestDecision(t *testing.T) {
 				t.Fatalf("only %d documents are not unique", len(want))
 			}
 			d := Decision{Key: c.scheme.Key, Rules: c.rules}
-			got, err := decide(t, set, marks, d)
+			got, err := decide(t, set, marks, &d)
 			if err != nil {
 				t.Fatal(err)
 			}
+			checkForecast(t, set, marks, &d)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatal(diff)
 			}
@@ -261,7 +293,7 @@ func TestAllMarked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := decide(t, set, all.String(), Decision{})
+	got, err := decide(t, set, all.String(), &Decision{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +332,7 @@ func TestLostMarks(t *testing.T) {
 		"half line": {strings.Join(marks, "")[:len(strings.Join(marks, ""))-6], "is less than the line before"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := decide(t, set, c.marks, Decision{})
+			_, err := decide(t, set, c.marks, &Decision{})
 			if !errors.Is(err, ErrMarks) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
@@ -469,7 +501,7 @@ func TestCommonMarksLeftOut(t *testing.T) {
 		want error
 	}{{8, nil}, {21, nil}, {20, nil}, {2, ErrMarks}} {
 		marks := reduce(t, slices.DeleteFunc(slices.Clone(rows), func(row string) bool { return holders[row[:16]] >= c.left }))
-		if _, err := decide(t, set, marks, Decision{}); !errors.Is(err, c.want) {
+		if _, err := decide(t, set, marks, &Decision{}); !errors.Is(err, c.want) {
 			t.Errorf("without marks of keys in %d documents: %v", c.left, err)
 		}
 	}
@@ -477,14 +509,14 @@ func TestCommonMarksLeftOut(t *testing.T) {
 	for at, mark := range marks {
 		if at < 3 || at > len(marks)-4 {
 			rest := slices.DeleteFunc(slices.Clone(marks), func(m string) bool { return m == mark })
-			if _, err := decide(t, set, strings.Join(rest, ""), Decision{}); !errors.Is(err, ErrMarks) {
+			if _, err := decide(t, set, strings.Join(rest, ""), &Decision{}); !errors.Is(err, ErrMarks) {
 				t.Errorf("without the mark %q: %v", mark, err)
 			}
 		}
 	}
 	few := t.TempDir()
 	write(t, few, feature.Scheme{}, texts[:7], 7)
-	if _, err := decide(t, readSet(t, few), "", Decision{}); !errors.Is(err, ErrMarks) {
+	if _, err := decide(t, readSet(t, few), "", &Decision{}); !errors.Is(err, ErrMarks) {
 		t.Errorf("a key of seven documents without marks: %v", err)
 	}
 }

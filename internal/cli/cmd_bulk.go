@@ -194,6 +194,9 @@ func (f *options) decideBulk(cmd *cobra.Command, args []string) (err error) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
+	if e, err := bulk.Expect(set, f.bulk.marks); err == nil && !f.quiet { // none of a pipe and of packed marks
+		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: about %d marks of %d documents: at most %s of memory\n", e.Marks, e.Documents, sizeText(uint64(e.Bytes)))
+	}
 	d := &bulk.Decision{Set: set, Key: key, Rules: f.Rules}
 	if f.policy.given() {
 		if err := f.offerBulk(cmd, *d, &d.Fate); err != nil {

@@ -1,0 +1,136 @@
+package bulk
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+)
+
+// A Forecast is about a decision, by samples of its marks and of its shards.
+type Forecast struct {
+	Marks     uint64 // about
+	Documents uint64 // with a marked key, about
+	Bytes     int64  // the most memory that the process takes
+}
+
+const (
+	sampleWindows   = 64
+	sampleWindow    = 64 << 10 // bytes
+	sampleRecords   = 256      // of each shard that is sampled
+	keyBytes        = 20       // of a key table, at most: 12 bytes a slot, three fifths filled
+	growth          = 1.25     // of a slice that grows by appending
+	sampledBytes    = 48       // of a key in the sample: a Go map
+	processBytes    = 64 << 20
+	collectionRatio = 1.25     // see debug.SetGCPercent: a decision lets garbage grow to a quarter
+)
+
+// Expect forecasts a decision. A marked key has two places or more, so there are half as many keys as
+// marks at most. Packed marks are an error.
+func Expect(set []*Manifest, marks string) (f Forecast, err error) {
+	lines, owners, err := sampleMarks(marks)
+	if err != nil {
+		return f, err
+	}
+	entry, err := sampleEntries(set)
+	if err != nil {
+		return f, err
+	}
+	f.Marks, f.Documents = uint64(lines), uint64(owners)
+	keys := lines / 2
+	table := keys*keyBytes + (lines-keys)*8*growth + owners*(8*growth+entry)
+	rows := uint64(0)
+	for _, m := range set {
+		rows += m.Rows
+	}
+	sample := min(rows, max(firstKeys, min(rows>>sampleBits, sampleKeys))) * sampledBytes
+	f.Bytes = processBytes + int64(sample) + int64(table*collectionRatio)
+	return f, nil
+}
+
+// sampleMarks estimates how many places a file of marks has, and of how many documents.
+func sampleMarks(name string) (lines, owners float64, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer f.Close() // only read
+	info, err := f.Stat()
+	if err != nil {
+		return 0, 0, err
+	}
+	window := make([]byte, sampleWindow)
+	read := 0
+	step := max(info.Size()/sampleWindows, sampleWindow)
+	for at := int64(0); at < info.Size(); at += step {
+		n, err := f.ReadAt(window, at)
+		if err != nil && err != io.EOF {
+			return 0, 0, err
+		}
+		l, o, err := countMarks(window[:n])
+		if err != nil {
+			return 0, 0, err
+		}
+		read, lines, owners = read+n, lines+l, owners+o
+	}
+	if read > 0 {
+		whole := float64(info.Size()) / float64(read)
+		lines, owners = lines*whole, owners*whole
+	}
+	return lines, owners, nil
+}
+
+// countMarks counts the lines of a window and the changes of their documents.
+func countMarks(window []byte) (lines, owners float64, err error) {
+	var last Place
+	for i, line := range bytes.Split(window, []byte("\n")) {
+		if i == 0 || len(line) == 0 { // the first may be cut
+			lines++
+			continue
+		}
+		p, ok := parsePlace(bytes.TrimRight(line, "\r"))
+		if !ok {
+			return 0, 0, ErrMarks
+		}
+		lines++
+		if p.owner() != last { // the last line may be cut: one document too many
+			owners++
+		}
+		last = p.owner()
+	}
+	return lines, owners + 1, nil
+}
+
+// sampleEntries estimates how many bytes a document takes in the table beside its keys: its record has
+// all of that.
+func sampleEntries(set []*Manifest) (mean float64, err error) {
+	total, n := 0, 0
+	for i := 0; i < len(set); i += 1 + len(set)/sampleWindows {
+		r, err := set[i].Open()
+		if err != nil {
+			return 0, err
+		}
+		for range sampleRecords {
+			var record []byte
+			if record, err = r.Next(); err != nil {
+				break
+			}
+			keys, _, keysErr := appendKeysOf(nil, record)
+			if err = keysErr; err != nil {
+				break
+			}
+			total, n = total+len(record)-8*len(keys), n+1
+		}
+		if err = errors.Join(r.Close(), notEOF(err)); err != nil {
+			return 0, err
+		}
+	}
+	return float64(total) / float64(max(n, 1)), nil
+}
+
+func notEOF(err error) error {
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
