@@ -85,13 +85,16 @@ var reportSchema = []reportNode{
 	{name: "time", typ: typeBytes, repetition: optional, text: true},
 }
 
-// reportEnclosure makes a file of the lines of a report.
-type reportEnclosure struct{ enclosure }
+// linesEnclosure makes a file of lines of JSON, each a row.
+type linesEnclosure[T any] struct {
+	enclosure
+	appendRow func(*T, []byte) []byte // appends the entries of all columns, in the order of the schema
+}
 
 // Report encloses a report: its lines are rows, their fields columns. The place of a document is
 // part and line. The part is 0 if its input has no parts.
 func Report() (output.Enclosure, error) {
-	e := new(reportEnclosure)
+	e := &linesEnclosure[reported]{appendRow: (*reported).append}
 	return e, e.setSchema(reportSchema)
 }
 
@@ -148,16 +151,16 @@ func (w *thriftWriter) logical(converted int64, field int) {
 }
 
 // Frame makes a row group of lines.
-func (e *reportEnclosure) Frame(dst, lines []byte) ([]byte, error) {
+func (e *linesEnclosure[T]) Frame(dst, lines []byte) ([]byte, error) {
 	var rows []byte
 	for line := range bytes.Lines(lines) {
-		var r reported
-		if err := json.Unmarshal(line, &r); err != nil {
-			return dst, fmt.Errorf("a line of the report: %w", err)
+		var row T
+		if err := json.Unmarshal(line, &row); err != nil {
+			return dst, fmt.Errorf("a line for a row: %w", err)
 		}
 		at := len(rows)
 		rows = append(rows, 0, 0, 0, 0)
-		rows = r.append(append(rows, e.print...))
+		rows = e.appendRow(&row, append(rows, e.print...))
 		binary.LittleEndian.PutUint32(rows[at:], uint32(len(rows)-at-4))
 	}
 	return e.enclosure.Frame(dst, rows)
@@ -242,4 +245,43 @@ func (e *integersEnclosure) Frame(dst, records []byte) ([]byte, error) {
 		rows = append(append(rows, e.print...), records[:size]...)
 	}
 	return e.enclosure.Frame(dst, rows)
+}
+
+// featured is a line of the features of a document (docs/format.md, "Shards of features").
+type featured struct {
+	Place int64        `json:"v"`
+	ID    string       `json:"id"`
+	File  string       `json:"file"`
+	Line  corpus.Place `json:"line"`
+	Time  *string      `json:"time"`
+	Keys  []int64      `json:"k"`
+}
+
+var featuredSchema = []reportNode{
+	{name: "schema", typ: -1, repetition: -1, children: 7},
+	{name: "v", typ: typeInt64},
+	{name: "id", typ: typeBytes, text: true},
+	{name: "file", typ: typeBytes, text: true},
+	{name: "part", typ: typeInt64},
+	{name: "line", typ: typeInt64},
+	{name: "time", typ: typeBytes, repetition: optional, text: true},
+	{name: "k", typ: -1, repetition: optional, children: 1, list: true},
+	{name: "list", typ: -1, repetition: repeated, children: 1},
+	{name: "element", typ: typeInt64},
+}
+
+// Features encloses the features of documents: their lines are rows, their fields columns.
+func Features() (output.Enclosure, error) {
+	e := &linesEnclosure[featured]{appendRow: (*featured).append}
+	return e, e.setSchema(featuredSchema)
+}
+
+func (f *featured) append(dst []byte) []byte {
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(f.Place))
+	dst = appendText(appendText(dst, f.ID), f.File)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(f.Line.Part))
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(f.Line.Record))
+	return appendList(appendOptional(dst, f.Time), f.Keys, func(dst []byte, key int64) []byte {
+		return binary.LittleEndian.AppendUint64(dst, uint64(key))
+	})
 }

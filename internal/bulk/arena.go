@@ -37,3 +37,11 @@ func (a *arena) at(place uint64) (id, data []byte) {
 }
 
 func (a *arena) bytes() int64 { return a.total }
+
+// used is how much of it entries take.
+func (a *arena) used() (n int64) {
+	for _, slab := range a.slabs {
+		n += int64(len(slab))
+	}
+	return n
+}

@@ -164,13 +164,13 @@ func decide(t *testing.T, set []*Manifest, marks string, d *Decision) (lines []r
 }
 
 // checkForecast holds the forecast of a decision against it.
-func checkForecast(t *testing.T, set []*Manifest, marks string, d *Decision) {
+func checkForecast(t *testing.T, marks string, d *Decision) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "marks")
 	if err := os.WriteFile(name, []byte(marks), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f, err := Expect(set, name)
+	f, err := d.Expect(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,10 +188,7 @@ func (d *Decision) heldBytes() (n int64) {
 	for i := range d.table.heads {
 		n += int64(d.table.heads[i].n) * 16
 	}
-	for _, slab := range d.table.arena.slabs {
-		n += int64(len(slab))
-	}
-	return n + int64(len(d.table.postings))*8 + int64(len(d.table.docs))*8
+	return n + d.table.arena.used() + int64(len(d.table.postings))*8 + int64(len(d.table.docs))*8
 }
 
 // sequential returns the lines of one run over the same texts.
@@ -263,7 +260,7 @@ func TestDecision(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkForecast(t, set, marks, &d)
+			checkForecast(t, marks, &d)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatal(diff)
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/firstseen/firstseen/corpus"
@@ -54,20 +53,12 @@ var (
 
 // Run decides. The results are those of one firstseen dedup over the inputs of all shards in order.
 func (d *Decision) Run(ctx context.Context) error {
-	scheme, ok := feature.Named(d.Set[0].Scheme, d.Key)
-	if !ok {
-		return fmt.Errorf("%w: %s", ErrScheme, d.Set[0].Scheme)
-	}
-	if err := Check(scheme); err != nil {
-		return err
-	}
-	store := newTable()
-	d.table = store
-	deduper, err := dedup.New(dedup.Config{Scheme: scheme, Rules: d.Rules, Table: store})
+	table, deduper, err := d.begin()
 	if err != nil {
 		return err
 	}
-	w := &decider{Decision: d, deduper: deduper, table: store, sample: newSample()}
+	d.table = table
+	w := &decider{Decision: d, deduper: deduper, table: table, sample: newSample()}
 	for _, m := range d.Set {
 		if d.Begin != nil {
 			if err := d.Begin(m); err != nil {
@@ -82,6 +73,20 @@ func (d *Decision) Run(ctx context.Context) error {
 		return fmt.Errorf("%w: there is no place %v", ErrMarks, p)
 	}
 	return w.sample.end()
+}
+
+// begin makes an empty table, and what decides by it.
+func (d *Decision) begin() (*table, *dedup.Deduper, error) {
+	scheme, ok := feature.Named(d.Set[0].Scheme, d.Key)
+	if !ok {
+		return nil, nil, fmt.Errorf("%w: %s", ErrScheme, d.Set[0].Scheme)
+	}
+	if err := Check(scheme); err != nil {
+		return nil, nil, err
+	}
+	table := newTable()
+	deduper, err := dedup.New(dedup.Config{Scheme: scheme, Rules: d.Rules, Table: table})
+	return table, deduper, err
 }
 
 // A Member is a document with copies, or a copy.
@@ -116,29 +121,16 @@ type member struct {
 	offered bool
 }
 
-func (w *decider) shard(ctx context.Context, m *Manifest) (err error) {
-	r, err := m.Open()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	for n := uint64(0); ; n++ {
-		record, err := r.Next()
-		if err == io.EOF {
-			break
+func (w *decider) shard(ctx context.Context, m *Manifest) error {
+	n := 0
+	err := m.eachRecord(func(_ *Manifest, owner Place, record []byte) error {
+		if n++; n%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
 		}
-		if err == nil && n%1024 == 0 {
-			err = ctx.Err()
-		}
-		if err == nil {
-			err = w.document(m, placeOf(m.Shard-1, n, 0), record)
-		}
-		if err != nil {
-			return err
-		}
-	}
+		return w.document(m, owner, record)
+	})
 	w.Tally.Bad += int64(m.Bad)
-	return nil
+	return err
 }
 
 // document decides about one document.

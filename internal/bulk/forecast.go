@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"os"
+
+	"github.com/firstseen/firstseen/dedup"
 )
 
 // A Forecast is about a decision, by samples of its marks and of its shards.
@@ -22,17 +24,17 @@ const (
 	growth          = 1.25     // of a slice that grows by appending
 	sampledBytes    = 48       // of a key in the sample: a Go map
 	processBytes    = 64 << 20
-	collectionRatio = 1.25     // see debug.SetGCPercent: a decision lets garbage grow to a quarter
+	collectionRatio = 1.25 // see debug.SetGCPercent: a decision lets garbage grow to a quarter
 )
 
 // Expect forecasts a decision. A marked key has two places or more, so there are half as many keys as
 // marks at most. Packed marks are an error.
-func Expect(set []*Manifest, marks string) (f Forecast, err error) {
+func (d *Decision) Expect(marks string) (f Forecast, err error) {
 	lines, owners, err := sampleMarks(marks)
 	if err != nil {
 		return f, err
 	}
-	entry, err := sampleEntries(set)
+	entry, err := d.sampleEntries()
 	if err != nil {
 		return f, err
 	}
@@ -40,7 +42,7 @@ func Expect(set []*Manifest, marks string) (f Forecast, err error) {
 	keys := lines / 2
 	table := keys*keyBytes + (lines-keys)*8*growth + owners*(8*growth+entry)
 	rows := uint64(0)
-	for _, m := range set {
+	for _, m := range d.Set {
 		rows += m.Rows
 	}
 	sample := min(rows, max(firstKeys, min(rows>>sampleBits, sampleKeys))) * sampledBytes
@@ -101,36 +103,42 @@ func countMarks(window []byte) (lines, owners float64, err error) {
 	return lines, owners + 1, nil
 }
 
-// sampleEntries estimates how many bytes a document takes in the table beside its keys: its record has
-// all of that.
-func sampleEntries(set []*Manifest) (mean float64, err error) {
-	total, n := 0, 0
-	for i := 0; i < len(set); i += 1 + len(set)/sampleWindows {
-		r, err := set[i].Open()
-		if err != nil {
-			return 0, err
-		}
-		for range sampleRecords {
-			var record []byte
-			if record, err = r.Next(); err != nil {
-				break
-			}
-			keys, _, keysErr := appendKeysOf(nil, record)
-			if err = keysErr; err != nil {
-				break
-			}
-			total, n = total+len(record)-8*len(keys), n+1
-		}
-		if err = errors.Join(r.Close(), notEOF(err)); err != nil {
+// sampleEntries returns how many bytes a document takes in the table beside its keys: the first ones of
+// each shard are decided for that, without any marks.
+func (d *Decision) sampleEntries() (mean float64, err error) {
+	table, deduper, err := d.begin()
+	if err != nil {
+		return 0, err
+	}
+	for i := 0; i < len(d.Set); i += 1 + len(d.Set)/sampleWindows {
+		if err := sampleShard(d.Set[i], deduper); err != nil {
 			return 0, err
 		}
 	}
-	return float64(total) / float64(max(n, 1)), nil
+	return float64(table.arena.used()) / float64(max(len(table.docs), 1)), nil
 }
 
-func notEOF(err error) error {
-	if err == io.EOF {
-		return nil
+func sampleShard(m *Manifest, deduper *dedup.Deduper) (err error) {
+	r, err := m.Open()
+	if err != nil {
+		return err
 	}
-	return err
+	defer func() { err = errors.Join(err, r.Close()) }()
+	var doc Doc
+	for range sampleRecords {
+		record, err := r.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = doc.parse(record)
+		}
+		if err == nil {
+			_, err = deduper.Decide(dedup.Document{ID: string(doc.ID), Sketch: &doc.Sketch})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

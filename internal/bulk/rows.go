@@ -8,40 +8,86 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"time"
+
+	"github.com/firstseen/firstseen/corpus"
 )
 
 // EachRow calls f for every row of a set, in the order of places.
 func EachRow(set []*Manifest, f func(Row) error) error {
+	var keys []uint64
+	return eachRecord(set, func(_ *Manifest, owner Place, record []byte) (err error) {
+		if keys, _, err = appendKeysOf(keys[:0], record); err != nil {
+			return err
+		}
+		for slot, key := range keys {
+			if err := f(Row{key, owner + Place(slot)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// A Document is a document of a shard for engines: as JSON a line, or a row of Parquet.
+type Document struct {
+	Place Place        `json:"v"` // of its first key; those of the others follow
+	ID    string       `json:"id"`
+	File  string       `json:"file"`
+	Line  corpus.Place `json:"line"`
+	Time  *time.Time   `json:"time,omitempty"`
+	Keys  []int64      `json:"k"` // of features, and of the whole text; those from 1<<63 on are negative
+}
+
+// EachDocument calls f for every document of a set, in order. The document is valid until the next one.
+func EachDocument(set []*Manifest, f func(*Document) error) error {
+	var doc Doc
+	var d Document
+	return eachRecord(set, func(m *Manifest, owner Place, record []byte) error {
+		if err := doc.parse(record); err != nil {
+			return err
+		}
+		if doc.Input < 0 || doc.Input >= len(m.Inputs) {
+			return errRecord
+		}
+		d = Document{Place: owner, ID: string(doc.ID), File: m.Inputs[doc.Input].Name, Line: doc.At, Keys: d.Keys[:0]}
+		if !doc.Time.IsZero() {
+			d.Time = &doc.Time
+		}
+		for i := range doc.Sketch.Features {
+			d.Keys = append(d.Keys, int64(doc.Sketch.Features[i].Key))
+		}
+		d.Keys = append(d.Keys, int64(doc.Sketch.Whole))
+		return f(&d)
+	})
+}
+
+// eachRecord calls f for every record of a set, with the place of its first key.
+func eachRecord(set []*Manifest, f func(m *Manifest, owner Place, record []byte) error) error {
 	for _, m := range set {
-		if err := m.eachRow(f); err != nil {
+		if err := m.eachRecord(f); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (m *Manifest) eachRow(f func(Row) error) (err error) {
+func (m *Manifest) eachRecord(f func(m *Manifest, owner Place, record []byte) error) (err error) {
 	r, err := m.Open()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	var keys []uint64
 	for document := uint64(0); ; document++ {
 		record, err := r.Next()
 		if err == io.EOF {
 			return nil
 		}
 		if err == nil {
-			keys, _, err = appendKeysOf(keys[:0], record)
+			err = f(m, placeOf(m.Shard-1, document, 0), record)
 		}
 		if err != nil {
 			return err
-		}
-		for slot, key := range keys {
-			if err := f(Row{key, placeOf(m.Shard-1, document, slot)}); err != nil {
-				return err
-			}
 		}
 	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -34,7 +35,10 @@ func newRowsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if isTable(out) {
+		switch {
+		case as == "documents":
+			return writeFeatures(cmd, set, out)
+		case isTable(out):
 			return writeRowTable(cmd, set, out)
 		}
 		line := bulk.Row.AppendLine
@@ -45,7 +49,7 @@ func newRowsCommand() *cobra.Command {
 	})
 	fs := cmd.Flags()
 	fs.StringVarP(&out, "out", "o", input.Stdin, "write the rows to this `file`; .parquet, or .gz or .zst to compress; - is standard output")
-	oneOf(fs, &as, "as", "rows as lines or binary", word("lines", "lines"), word("binary", "binary"))
+	oneOf(fs, &as, "as", "rows as lines or binary, or documents: a line of JSON for each, with all of its keys", word("lines", "lines"), word("binary", "binary"), word("documents", "documents"))
 	return cmd
 }
 
@@ -77,6 +81,29 @@ func writeRows(cmd *cobra.Command, set []*bulk.Manifest, w io.Writer, line func(
 		_, err = w.Write(buf)
 	}
 	return err
+}
+
+// writeFeatures writes a line of JSON for each document, or its row of Parquet.
+func writeFeatures(cmd *cobra.Command, set []*bulk.Manifest, name string) (err error) {
+	out := file{name: name}
+	if isTable(name) {
+		if out.around, err = parquet.Features(); err != nil {
+			return err
+		}
+	}
+	return writeOutput(cmd, out, func(w io.Writer) error {
+		return bulk.EachDocument(set, func(d *bulk.Document) error {
+			line, err := json.Marshal(d)
+			if err == nil {
+				err = cmd.Context().Err()
+			}
+			if err != nil {
+				return err
+			}
+			_, err = w.Write(append(line, '\n'))
+			return err
+		})
+	})
 }
 
 // writeRowTable writes rows as Parquet, of two columns of signed numbers.
@@ -194,10 +221,10 @@ func (f *options) decideBulk(cmd *cobra.Command, args []string) (err error) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	if e, err := bulk.Expect(set, f.bulk.marks); err == nil && !f.quiet { // none of a pipe and of packed marks
+	d := &bulk.Decision{Set: set, Key: key, Rules: f.Rules}
+	if e, err := d.Expect(f.bulk.marks); err == nil && !f.quiet { // none of a pipe and of packed marks
 		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: about %d marks of %d documents: at most %s of memory\n", e.Marks, e.Documents, sizeText(uint64(e.Bytes)))
 	}
-	d := &bulk.Decision{Set: set, Key: key, Rules: f.Rules}
 	if f.policy.given() {
 		if err := f.offerBulk(cmd, *d, &d.Fate); err != nil {
 			return err
