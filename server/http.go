@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -115,7 +116,10 @@ func (s *Service) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 		fail(w, http.StatusUnsupportedMediaType, fmt.Errorf("Content-Encoding %q: send the body as it is", e))
 		return nil, false
 	}
-	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.cfg.MaxBody))
+	var body bytes.Buffer
+	body.Grow(int(max(0, min(r.ContentLength, s.cfg.MaxBody))) + bytes.MinRead)
+	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, s.cfg.MaxBody))
+	data := body.Bytes()
 	var long *http.MaxBytesError
 	switch {
 	case errors.As(err, &long):
@@ -139,6 +143,7 @@ func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) {
 	case s.reading <- struct{}{}:
 		defer func() { <-s.reading }()
 	default:
+		_, _ = io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, s.cfg.MaxBody)) // a client reads no answer before it has sent all
 		failDeciding(w, ErrBusy)
 		return
 	}

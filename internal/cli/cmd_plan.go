@@ -20,6 +20,7 @@ import (
 	"github.com/firstseen/firstseen/feature/passages"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/pipeline"
+	"github.com/firstseen/firstseen/server"
 )
 
 // The size of the sample, and of the largest filter it is run with.
@@ -39,6 +40,7 @@ type forecast struct {
 	DocRate         float64 `json:"false_positive_rate_document"` // at least one key of a document wrongly seen
 	MemoryBytes     uint64  `json:"memory_bytes"`
 	FilterOnlyBytes uint64  `json:"memory_bytes_filter_only"` // 0 if the method needs a table
+	ServeBytes      uint64  `json:"memory_bytes_serve"`       // with its requests
 	TableBytes      uint64  `json:"table_bytes"`              // at most, see index.TableDisk
 	DiskBytes       uint64  `json:"disk_bytes"`               // of table and filter
 	// With --filter-only, a pipe and --index: the filter, the one that replaces
@@ -156,6 +158,7 @@ func (p *foreseen) forecast(cmd *cobra.Command) (_ *forecast, err error) {
 	}
 	beside := memoryOfParquet(p.found)
 	c.MemoryBytes += c.FilterBytes + memoryOf(p.source, false) + p.Scheme.MemoryFor(known) + known/8 + beside // one bit a document marks those that only count
+	c.ServeBytes = c.MemoryBytes + uint64(new(server.Config).Memory())
 	if p.Scheme.Info().FilterOnly && p.Window.Seconds == 0 {
 		c.FilterOnlyBytes = c.FilterBytes + memoryOf(p.source, true) + beside
 		c.FilterOnlyDisk = index.StreamDisk(p.shape)
