@@ -71,6 +71,19 @@ func appendBytes(dst, b []byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(b))), b...)
 }
 
+// AppendSketch appends a sketch without a secret, as a record has it.
+func AppendSketch(dst []byte, s *feature.Sketch) []byte {
+	return appendRecord(dst, &Doc{Sketch: *s}, false)
+}
+
+// ParseSketch reads what AppendSketch has written.
+func ParseSketch(s *feature.Sketch, record []byte) error {
+	var d Doc
+	err := d.parse(record)
+	*s = d.Sketch
+	return err
+}
+
 // appendKeysOf appends the keys of a record, features first and the whole text last, and returns the
 // rest of the record.
 func appendKeysOf(dst []uint64, record []byte) (keys []uint64, rest []byte, err error) {

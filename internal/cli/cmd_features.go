@@ -23,6 +23,7 @@ import (
 type featuresFlags struct {
 	options
 	dir, shard, secret string
+	log                logFlags
 }
 
 func newFeaturesCommand() *cobra.Command {
@@ -32,6 +33,7 @@ func newFeaturesCommand() *cobra.Command {
 	fs.StringVarP(&f.dir, "out", "o", "", "`folder` of the shards")
 	fs.StringVar(&f.shard, "shard", "1/1", "`number` of this shard, and how many there are")
 	registerSecret(fs, &f.secret)
+	f.log.registerTopic(fs, "log")
 	f.method.register(fs, &f.Scheme, &f.Rules.Score)
 	hide(fs, "score")
 	f.registerInputs(fs)
@@ -40,6 +42,9 @@ func newFeaturesCommand() *cobra.Command {
 }
 
 func (f *featuresFlags) run(cmd *cobra.Command, args []string) error {
+	if f.log.topic != "" || len(f.log.brokers) > 0 {
+		return f.appendToLog(cmd, args)
+	}
 	m, err := f.manifest()
 	if err != nil {
 		return usageError{err}
@@ -72,7 +77,7 @@ func (f *featuresFlags) run(cmd *cobra.Command, args []string) error {
 // manifest checks the flags, and begins the manifest.
 func (f *featuresFlags) manifest() (*bulk.Manifest, error) {
 	if f.dir == "" {
-		return nil, errors.New("features: give the folder of the shards with --out DIR")
+		return nil, errors.New("features: give the folder of the shards with --out DIR, or a log with --brokers and --log")
 	}
 	number, of, ok := strings.Cut(f.shard, "/")
 	shard, err1 := strconv.Atoi(number)

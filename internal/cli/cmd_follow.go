@@ -27,10 +27,14 @@ type logFlags struct {
 
 // register registers the flags; name is the one of the topic.
 func (l *logFlags) register(fs *pflag.FlagSet, name string) {
-	fs.StringVar(&l.topic, name, "", "`topic` of the log, with one partition: its followers decide all documents in its order")
-	fs.StringSliceVar(&l.brokers, "brokers", nil, "`addresses` of the log's brokers, HOST:PORT, separated by commas")
+	l.registerTopic(fs, name)
 	fs.StringVar(&l.verdicts, "verdicts", "", "`topic` for the verdicts, each under the offset of its record")
 	fs.BoolVar(&l.change, "new-settings", false, "change threshold and window of the log to those given here, for all its followers")
+}
+
+func (l *logFlags) registerTopic(fs *pflag.FlagSet, name string) {
+	fs.StringVar(&l.topic, name, "", "`topic` of the log, with one partition: its followers decide all documents in its order")
+	fs.StringSliceVar(&l.brokers, "brokers", nil, "`addresses` of the log's brokers, HOST:PORT, separated by commas")
 }
 
 func newFollowCommand() *cobra.Command {
@@ -117,6 +121,7 @@ func (f *serving) asLogged(ctx context.Context, topic *follow.Topic) error {
 	}
 	if made, known := feature.Named(settings.Scheme, nil); known {
 		f.method.asMade(&f.Scheme, made)
+		f.unkeyed = f.unkeyed || settings.NoKey
 	}
 	return nil
 }

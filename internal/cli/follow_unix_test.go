@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -37,7 +38,7 @@ func asked(t *testing.T, c *http.Client, path string) string {
 
 // TestFollow: a front end and a follower on one log, a producer beside them, and what is refused.
 func TestFollow(t *testing.T) {
-	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "pages", "judged", "early"), kfake.SeedTopics(2, "wide"))
+	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "pages", "judged", "early", "open"), kfake.SeedTopics(2, "wide"))
 	indextest.Must(t, err)
 	t.Cleanup(c.Close)
 	producer, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...))
@@ -65,7 +66,7 @@ func TestFollow(t *testing.T) {
 	ends(exitFailed, "has 2 partitions", "follow", "--index", "x", "--brokers", brokers, "--topic", "wide")
 	ends(exitFailed, "there is none of this name", "follow", "--index", "x", "--brokers", brokers, "--topic", "none")
 
-	front := program(t, dir, "serve", "--index", "front", "--brokers", brokers, "--log", "pages", "--threshold", "0.7", "--listen", "unix:"+filepath.Join(dir, "f"))
+	front := program(t, dir, "serve", "--index", "front", "--brokers", brokers, "--log", "pages", "--key", "--threshold", "0.7", "--listen", "unix:"+filepath.Join(dir, "f"))
 	start(t, front)
 	asked(t, socket("f"), "/livez")
 	if a, ok := posted(socket("f"), documentLine("a", 1)+documentLine("b", 1)); !ok || !a[0].Kept || a[1].Of != "a" {
@@ -113,4 +114,25 @@ func TestFollow(t *testing.T) {
 	_ = follower.Process.Signal(syscall.SIGTERM)
 	exits(t, follower, exitDone)
 	ends(exitFailed, `"threshold":0.9`, append(follow, "--threshold", "0.7")...)
+
+	appends := []string{"features", "--brokers", brokers, "--log", "open", "in.jsonl"}
+	writeFile(t, filepath.Join(dir, "in.jsonl"), documentLine("g", 4)+documentLine("h", 4)+"{}\n")
+	ends(exitFailed, "begin it with firstseen follow --no-key", appends...)
+	ends(exitFailed, "takes no features", "features", "--brokers", brokers, "--log", "pages", "in.jsonl")
+	ends(exitUsage, "takes no --out", append(appends, "--out", "d")...)
+	follower = program(t, dir, "follow", "--index", "open", "--no-key", "--brokers", brokers, "--topic", "open", "--listen", "unix:"+filepath.Join(dir, "o"))
+	start(t, follower)
+	asked(t, socket("o"), "/livez")
+	ends(exitBadRecords, "2 documents in the log", appends...)
+	second := program(t, dir, "follow", "--index", "open2", "--brokers", brokers, "--topic", "open", "--listen", "unix:"+filepath.Join(dir, "o2"))
+	start(t, second) // a new index has no key, since the log says so
+	for _, name := range []string{"o", "o2"} {
+		if a := asked(t, socket(name), "/v1/verdicts/2"); !strings.Contains(a, `"id":"h"`) || !strings.Contains(a, `"of":"g"`) {
+			t.Errorf("the copy given by its features: %s", a)
+		}
+	}
+	for _, cmd := range []*exec.Cmd{follower, second} {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		exits(t, cmd, exitDone)
+	}
 }

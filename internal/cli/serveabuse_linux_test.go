@@ -137,9 +137,10 @@ func TestServerAbused(t *testing.T) {
 	if got, ok := ask("first", 1); !ok || !got[0].Again || !got[0].Kept {
 		t.Errorf("after all: %v, %v", got, ok)
 	}
-	allowed := before + (&server.Config{MaxBody: body, Waiting: waiting}).Memory() + 2*slow*(64<<10) + body
-	if peak := peakOf(t, cmd.Process.Pid); peak > allowed {
-		t.Errorf("%d MiB of memory, and %d MiB before; plan allows %d", peak>>20, before>>20, allowed>>20)
+	const garbage = 64 << 20 // of small requests, before the collector begins
+	allowed := before + (&server.Config{MaxBody: body, Waiting: waiting}).Memory() + 2*slow*(64<<10) + body + garbage
+	if peak := peakOf(t, cmd.Process.Pid); peak > allowed && !raceDetector {
+		t.Errorf("%d MiB of memory, and %d MiB before; the word of plan is %d", peak>>20, before>>20, allowed>>20)
 	}
 	client.CloseIdleConnections()
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {

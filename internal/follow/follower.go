@@ -78,6 +78,7 @@ type Follower struct {
 	cfg        Config
 	extractors []*feature.Extractor
 	fields     jsonl.Fields
+	scheme     string // of features in the log, "" if it takes none
 	answers    *answers
 	chunks     chan []*step
 	tasks      chan func()
@@ -128,6 +129,9 @@ func Open(ctx context.Context, cfg Config) (*Follower, error) {
 	}
 	cfg.Log.From(f.place.Next)
 	f.answers, f.fields = newAnswers(f.place.Next), f.place.Settings.fields()
+	if f.place.Settings.NoKey {
+		f.scheme = f.place.Settings.Scheme
+	}
 	f.catchUp()
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	return f, nil

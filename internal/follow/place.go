@@ -100,7 +100,7 @@ func (f *Follower) settle(ctx context.Context, first, end int64) error {
 	case first > 0:
 		return fmt.Errorf("topic %s begins at offset %d: retention has removed the records before, and a new index needs them; give a copy of another follower's index, or begin a new topic", name, first)
 	case end == 0:
-		own, err := settingsOf(&f.cfg, Settings{Seed: seedOf(f.cfg.Index)})
+		own, err := settingsOf(&f.cfg, Settings{Seed: seedOf(f.cfg.Index), NoKey: f.cfg.Index.Scheme().Key == nil})
 		if err == nil {
 			_, err = f.cfg.Log.Append(ctx, [][]byte{own.entry()})
 		}
@@ -114,6 +114,9 @@ func (f *Follower) settle(ctx context.Context, first, end int64) error {
 	}
 	if err == nil && settings.Seed != seedOf(f.cfg.Index) {
 		err = f.otherSeed(name, settings)
+	}
+	if err == nil && settings.NoKey && f.cfg.Index.Scheme().Key != nil {
+		err = fmt.Errorf("topic %s takes features, which have no secret, and index %s has a key: give a new index, made with --no-key", name, f.cfg.Dir)
 	}
 	if err == nil {
 		f.place = place{Topic: name, ID: id, Settings: *settings}

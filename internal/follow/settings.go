@@ -22,7 +22,8 @@ type Settings struct {
 	Window    uint32      `json:"window"`  // seconds, 0 for ever
 	Text      string      `json:"text"`
 	ID        string      `json:"id"`
-	Seed      string      `json:"seed,omitempty"` // of the index at the beginning, "" for an empty one
+	Seed      string      `json:"seed,omitempty"`   // of the index at the beginning, "" for an empty one
+	NoKey     bool        `json:"no_key,omitempty"` // fingerprints have no secret: features are decided too
 }
 
 // settingsOf returns the settings that a configuration asks for. What it leaves out is as in base, or the
@@ -36,7 +37,7 @@ func settingsOf(c *Config, base Settings) (Settings, error) {
 	return Settings{
 		Scheme: scheme.Name(), Threshold: rules.Threshold, Score: rules.Score, Mosaics: rules.RemoveMosaics || base.Mosaics,
 		Window: cmp.Or(c.Policy.Window, base.Window, c.Index.Window()),
-		Text:   cmp.Or(c.Fields.Text, base.Text, "text"), ID: cmp.Or(c.Fields.ID, base.ID, "id"), Seed: base.Seed,
+		Text:   cmp.Or(c.Fields.Text, base.Text, "text"), ID: cmp.Or(c.Fields.ID, base.ID, "id"), Seed: base.Seed, NoKey: base.NoKey,
 	}, err
 }
 
@@ -83,8 +84,8 @@ func parseSettings(text []byte) (s Settings, err error) {
 
 // checkChange reports whether the log may go on under other settings.
 func (s *Settings) checkChange(to *Settings) error {
-	if s.Scheme != to.Scheme || s.Text != to.Text || s.ID != to.ID || s.Seed != to.Seed || (s.Window == 0) != (to.Window == 0) {
-		return fmt.Errorf("%w: scheme, fields and seed stay, and a window neither begins nor ends", errSettings)
+	if s.Scheme != to.Scheme || s.Text != to.Text || s.ID != to.ID || s.Seed != to.Seed || s.NoKey != to.NoKey || (s.Window == 0) != (to.Window == 0) {
+		return fmt.Errorf("%w: scheme, fields, seed and key stay, and a window neither begins nor ends", errSettings)
 	}
 	return nil
 }

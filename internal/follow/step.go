@@ -41,8 +41,12 @@ func (f *Follower) prepare(records []Record) ([]*step, error) {
 				if err != nil {
 					return err
 				}
-				if s.bad == "" && s.entry.Kind == journal.Seen {
+				switch {
+				case s.bad != "":
+				case s.entry.Kind == journal.Seen:
 					e.ExtractFor(&s.sketch, s.entry.Text, s.entry.Exact)
+				case s.entry.Kind == journal.Sketched:
+					s.takeFeatures(f.scheme)
 				}
 				steps[i] = s
 			}

@@ -174,7 +174,7 @@ func TestRefusals(t *testing.T) {
 	_, err = producer.Append(t.Context(), records(t, 50))
 	indextest.Must(t, err)
 	expect("other rules", refusal(t, c, dir, "log", func(c *Config) { c.Policy.Rules.Threshold = 0.5 }), "add --new-settings")
-	expect("other fields", refusal(t, c, dir, "log", func(c *Config) { c.Fields.Text = "body"; c.Change = true }), "scheme, fields and seed stay")
+	expect("other fields", refusal(t, c, dir, "log", func(c *Config) { c.Fields.Text = "body"; c.Change = true }), "scheme, fields, seed and key stay")
 
 	f, x := followed(t, dir, dialed(t, c, ""), nil)
 	reach(t, f, 40)

@@ -12,6 +12,7 @@ const (
 	Forgotten = 2 // the documents of an id were taken back
 	Cancelled = 3 // a batch was taken back
 	Settings  = 4 // of a log: its rules from here on
+	Sketched  = 5 // of a log: a document to decide by its features
 )
 
 // lastKind bounds the kinds that later versions may define.
@@ -25,7 +26,7 @@ type Entry struct {
 	Exact       bool   // of a document: only the same text is a copy
 	Time        int64  // of arrival, ns since 1970
 	Batch, ID   string // the batch to cancel is in ID
-	Added, Text []byte // the settings are in Text
+	Added, Text []byte // settings and features are in Text
 }
 
 // Append appends the encoded entry to b.
@@ -54,7 +55,7 @@ func CutEntry(b []byte) (e Entry, rest []byte, err error) {
 	switch {
 	case len(b) < entryHead || b[0] == 0 || b[0] > lastKind:
 		return e, nil, errEntry
-	case b[0] > Settings || b[1] > 1 || b[2]|b[3] != 0:
+	case b[0] > Sketched || b[1] > 1 || b[2]|b[3] != 0:
 		return e, nil, fmt.Errorf("%w: an entry of kind %d", ErrVersion, b[0])
 	}
 	e.Kind, e.Exact, e.Time = b[0], b[1] == 1, int64(le.Uint64(b[8:]))
