@@ -152,7 +152,7 @@ func (g *parallel) decideOne(b *Group, p purpose) (Result, error) {
 	return g.results[0], nil
 }
 
-// decideBeside decides the only document of a group beside what the Deduper has.
+// decideBeside decides the only document of a group beside the documents of the Deduper.
 func (m *member) decideBeside(d *Deduper) (Result, error) {
 	if d.Cfg.Table == nil {
 		return m.decideByFilter(d.Cfg.Filter.Rate()), nil

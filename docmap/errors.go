@@ -64,7 +64,7 @@ func annotate(path string, err error) error {
 	return err
 }
 
-// wrap adds to an error what was being done.
+// wrap adds the operation to an error.
 func wrap(err error, format string, args ...any) error {
 	if err == nil {
 		return nil

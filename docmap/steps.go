@@ -89,7 +89,7 @@ func (t *Table) finishSteps() error {
 	return nil
 }
 
-// dropSteps leaves what is owed to a later checkpoint.
+// dropSteps leaves the work to a later checkpoint.
 func (t *Table) dropSteps() {
 	if t.steps.next != nil {
 		t.steps.stop()

@@ -13,7 +13,7 @@ const (
 	chunkHead  = 16
 )
 
-// A chunkLog collects what the next checkpoint adds to a bucket, in chunks. Each begins with its
+// A chunkLog collects the additions of the next checkpoint to a bucket, in chunks. Each begins with its
 // checksum.
 type chunkLog struct {
 	bufs [][]byte // beyond the length, buffers to reuse

@@ -15,7 +15,7 @@ import (
 	"github.com/firstseen/firstseen/feature/terms"
 )
 
-// What a finding means for an index.
+// The meanings of a finding for an index.
 const (
 	// Damaged: the file does not hold what was written to it, or is gone and
 	// nothing can stand for it.
@@ -198,7 +198,7 @@ func (c *checker) checkTable() error {
 	return err
 }
 
-// checkFilter reads the filter; filterErr is what was wrong with its beginning.
+// checkFilter reads the filter; filterErr is the fault of its beginning.
 func (c *checker) checkFilter(filterErr error) error {
 	switch {
 	case filterErr != nil:

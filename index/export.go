@@ -27,7 +27,7 @@ func Export(dir string, w io.Writer) (scheme string, err error) {
 	return scheme, errors.Join(f.Export(w), f.Close())
 }
 
-// load reads the filter of what the files hold.
+// load reads the filter of the files.
 func (f *Files) load(dir string) (*bloomstore.Filter, error) {
 	switch {
 	case f.Table == nil:

@@ -63,7 +63,7 @@ func (x *Index) openFilter(p *presence, shape bloomstore.Shape) error {
 	}
 	present := p.header.Shape
 	if shape.Bits <= present.Bits {
-		// A filter that has grown to hold what is there stays as it is.
+		// A filter that has grown to hold the present keys stays as it is.
 		shape = present
 	}
 	if string(p.header.Stamp) != string(x.stamp(0)) {
@@ -161,7 +161,7 @@ const designFill = 0.3934693402873666
 
 func full(f *bloomstore.Filter) bool { return f.Fill() >= designFill }
 
-// Full reports whether the filter holds what it was designed for: half the
+// Full reports whether the filter holds as many keys as it was designed for: half the
 // items again would double its false positives. It depends on the bits alone, so
 // a rebuilt filter is full at the same document; but with a window, where those that have
 // gone are left out. A closed index is not full.

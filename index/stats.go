@@ -18,7 +18,7 @@ type FilterState struct {
 	Rate     float64 `json:"false_positive_rate"` // per segment, as it stands
 }
 
-// TableStats is what a side table holds.
+// TableStats are the sizes of a side table.
 type TableStats struct {
 	Documents   uint32       `json:"documents"` // those taken back, and older than a window, included
 	Entries     uint64       `json:"entries"`   // pairs of a key and a document
@@ -63,7 +63,7 @@ func (s *TableStats) Live() uint32 {
 	return s.Documents - s.Forgotten - s.Counted
 }
 
-// StatsOf returns what a table holds.
+// StatsOf returns the sizes of a table.
 func StatsOf(t *docmap.Table) TableStats {
 	st := t.Stats()
 	s := TableStats{

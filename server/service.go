@@ -107,7 +107,7 @@ type Service struct {
 	err      error          // of index or journal
 }
 
-// request is what the deciding goroutine does in one go.
+// request is done by the deciding goroutine in one go.
 type request struct {
 	docs   []*document
 	batch  string
@@ -165,7 +165,7 @@ const (
 	DefaultWaiting = 32
 )
 
-// Memory is how much requests take at most: each its body, what it says and the answers. 32 requests
+// Memory is how much requests take at most: each its body, its documents and the answers. 32 requests
 // of 16 MiB, each one text, took 2.8 times their bytes.
 func (c *Config) Memory() int64 {
 	d := *c

@@ -120,7 +120,7 @@ func (d *Decoders) Decode(name string, r Counter) (io.Reader, error) {
 	return &Expansion{R: decoded, Stored: at, Most: d.MaxRatio}, nil
 }
 
-// open decodes what a series has of a compression.
+// open decodes the files of a series that have a compression.
 func (d *Decoders) open(kind string, s series) (io.Reader, error) {
 	switch kind {
 	case "gzip":

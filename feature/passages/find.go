@@ -40,7 +40,7 @@ type Passage struct {
 	Inner          bool   // the earlier text was not read, and the passage may go on at both ends
 }
 
-// Found is what a text has in common with earlier ones.
+// Found holds the passages that a text has in common with earlier ones.
 type Found struct {
 	Passages []Passage
 	Units    int // words of the text

@@ -184,7 +184,7 @@ func (m *Manifest) Open() (*Reader, error) {
 	return r, nil
 }
 
-// Close gives back what the reader holds.
+// Close closes the file.
 func (r *Reader) Close() error {
 	r.decoder.Close()
 	return r.file.Close()

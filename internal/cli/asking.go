@@ -32,7 +32,7 @@ func holderOf(dir string) (*holder, error) {
 	return &holder{c}, nil
 }
 
-// ask sends a request, and reads the answer into value. found is false for what the server does not have.
+// ask sends a request, and reads the answer into value. found is false if the server does not have it.
 func (h *holder) ask(ctx context.Context, method, path string, body []byte, value any) (found bool, err error) {
 	r, err := http.NewRequestWithContext(ctx, method, h.URL+path, bytes.NewReader(body))
 	if err != nil {

@@ -110,7 +110,7 @@ type search struct {
 	found           map[string]bool
 }
 
-// searched is what was found in a block of pages.
+// searched holds the matches in a block of pages.
 type searched struct {
 	hits  []pageHit
 	bad   []*corpus.BadRecord

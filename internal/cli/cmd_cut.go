@@ -40,7 +40,7 @@ func newCutCommand() *cobra.Command {
 	fs.StringVar(&f.remove, "remove", "", "passages to cut: common, copied or all")
 	fs.IntVar(&f.options.MinUnits, "min-units", 0, "cut passages of so many words or more only")
 	fs.BoolVar(&f.mark, "mark", false, "keep the passages, between >>> and <<<")
-	fs.IntVar(&f.options.DropBelow, "drop-below", 0, "drop documents of which fewer words are left, such as 50")
+	fs.IntVar(&f.options.DropBelow, "drop-below", 0, "drop documents with fewer words left, such as 50")
 	fs.BoolVar(&f.options.KeepCode, "keep-code", false, "leave documents alone in which more than one character of eight is a symbol")
 	fs.StringVar(&f.list, "list", "", "write what was cut and dropped here: .csv, .tsv or lines of JSON (default the name of --out with .cuts.jsonl behind)")
 	f.register(cmd, "write the documents to this `file`; .gz or .zst compresses; - is standard output")

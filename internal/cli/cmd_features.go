@@ -117,7 +117,7 @@ type extraction struct {
 	noun     string
 }
 
-// extracted is what is extracted from a block.
+// extracted holds the features of a block.
 type extracted struct {
 	frame bulk.Frame
 	bad   []*corpus.BadRecord

@@ -194,7 +194,7 @@ func predict(docs uint64, shape bloomstore.Shape, scheme feature.Scheme, m *samp
 	return c
 }
 
-// placeBytes is about what the place of a document takes in its record.
+// placeBytes is about the size of a document's place in its record.
 const placeBytes = 60
 
 // measure reads a sample of the inputs and runs the pipeline over it.

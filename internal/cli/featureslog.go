@@ -18,7 +18,7 @@ import (
 // recordsTogether is how many documents are appended to a log before the brokers' answers are awaited.
 const recordsTogether = 1000
 
-// logged is what is extracted from a block for a log.
+// logged holds the records of a block for a log.
 type logged struct {
 	records [][]byte
 	bad     []*corpus.BadRecord

@@ -190,7 +190,7 @@ func (v *value) String() string { return v.text }
 
 func (v *value) Type() string { return v.kind }
 
-// A mistake in a value says what is wrong with it, or what the flag takes.
+// A mistake in a value names its fault, or the values that the flag takes.
 type mistake string
 
 func (m mistake) Error() string { return string(m) }

@@ -20,7 +20,7 @@ import (
 	"github.com/firstseen/firstseen/internal/report"
 )
 
-// task is a checked run of dedup: its options, and what is made of them beside the job.
+// task is a checked run of dedup: its options, and the things made of them beside the job.
 type task struct {
 	*options
 	passed     []input.Passed
@@ -93,7 +93,7 @@ func (t *task) expand() (err error) {
 	return output.CheckOutputs(t.Inputs, t.index, t.Out, t.Report, t.Rejects, t.summary)
 }
 
-// recognize finds the format of the inputs, and refuses what it does not support.
+// recognize finds the format of the inputs, and refuses options that it does not support.
 func (t *task) recognize() (err error) {
 	t.formats.columns, t.formats.arrays = t.Annotate, t.outDir != "" || isArrayName(t.Out)
 	if t.Out != "" {

@@ -24,7 +24,7 @@ type splitFlag struct {
 }
 
 func (f *splitFlag) register(fs *pflag.FlagSet) {
-	readBy(fs, f.set, "split", "", "files of --out-dir: each (one for each input), nonempty (none for an input of which nothing is kept), or a size such as 1GiB: shard-00000 and so on, of that size before compression (default each)")
+	readBy(fs, f.set, "split", "", "files of --out-dir: each (one for each input), nonempty (none for an input without kept records), or a size such as 1GiB: shard-00000 and so on, of that size before compression (default each)")
 	fs.BoolVar(&f.skipEmpty, "skip-empty", false, "as --split nonempty")
 	readBy(fs, f.set, "shard-size", "", "as --split")
 	hide(fs, "skip-empty", "shard-size")

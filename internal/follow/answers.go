@@ -9,7 +9,7 @@ import (
 	"github.com/firstseen/firstseen/internal/apply"
 )
 
-// answer is what a step came to.
+// answer is the result of a step.
 type answer struct {
 	id    string // of a document
 	value []byte // JSON; nil for settings

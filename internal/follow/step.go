@@ -21,7 +21,7 @@ type Record struct {
 	Value  []byte
 }
 
-// step is what a record asks for.
+// step is the request of a record.
 type step struct {
 	offset int64
 	entry  journal.Entry
@@ -56,7 +56,7 @@ func (f *Follower) prepare(records []Record) ([]*step, error) {
 	return steps, g.Wait()
 }
 
-// parse returns the step of a record. An error means that this version cannot decide what the record is.
+// parse returns the step of a record. An error means that a later version has written it.
 func parse(r *Record, fields jsonl.Fields) (*step, error) {
 	s := &step{offset: r.Offset}
 	if len(r.Value) > 0 && r.Value[0] == '{' {

@@ -27,7 +27,7 @@ type Topic struct {
 	err error // of a verdict
 }
 
-// recordExtra bounds what a batch of one record has beside its value.
+// recordExtra bounds the bytes of a batch of one record beside its value.
 const recordExtra = 256
 
 // Dial connects to the brokers, HOST:PORT each, and checks the topic. An empty name of a topic of

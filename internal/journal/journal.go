@@ -1,4 +1,4 @@
-// Package journal is a log of groups of bytes: what a server has answered since the last checkpoint of
+// Package journal is a log of groups of bytes: the answers of a server since the last checkpoint of
 // its index. A group survives a crash once Append has returned nil for it. A torn group at the end is
 // recognised and passed over, damage before the end is refused. docs/format.md has the format.
 package journal

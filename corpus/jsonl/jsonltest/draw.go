@@ -37,7 +37,7 @@ func Object(t *rapid.T) []byte {
 	return []byte(object(0))
 }
 
-// Same fails unless a record is what the oracle says.
+// Same fails unless a record is as the oracle says.
 func Same(tb testing.TB, got, want Record) {
 	tb.Helper()
 	if got.Reason != "" {

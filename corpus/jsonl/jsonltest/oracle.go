@@ -1,5 +1,5 @@
 // Package jsonltest says what a reader of JSON lines should find, and draws lines
-// to read. It is for tests of jsonl and of what is tested with JSON lines.
+// to read. It is for tests of jsonl, and for others that read JSON lines.
 package jsonltest
 
 import (
@@ -12,7 +12,7 @@ import (
 )
 
 // The oracle reads a line with encoding/json into an ordered tree and looks
-// the fields up there: slow, and obviously what the parser should do.
+// the fields up there: slow, and obviously right.
 
 type oracleMember struct {
 	key   string
@@ -118,7 +118,7 @@ func Parse(textField, idField, file string, line int64, raw []byte) (id, text, r
 	return id, text, ""
 }
 
-// Record is what was found in a line: a document, or a reason why it is none.
+// Record is the result of a line: a document, or a reason why it is none.
 type Record struct {
 	File     string
 	Line     int64

@@ -83,7 +83,7 @@ func (s *Searcher) meet(page []byte) {
 	slices.Sort(s.found)
 }
 
-// A match is what a page holds of an item.
+// A match is a part of an item in a page.
 type match struct {
 	item    *item
 	held    []bool // for each word of the item
@@ -97,7 +97,7 @@ type stretch struct {
 	runs      int
 }
 
-// compare finds what a page of these words holds of the found items.
+// compare finds the parts of the found items in a page of these words.
 func (s *Searcher) compare(page []word) []match {
 	matches := make([]match, len(s.found))
 	spots := map[uint64][]stretch{}

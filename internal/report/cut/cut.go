@@ -173,7 +173,7 @@ func (s *source) find(start, end int) *stretch {
 
 // A Cut is a passage that is cut.
 type Cut struct {
-	Start, End         int // in bytes of the text, of what is cut
+	Start, End         int // of the cut, in bytes of the text
 	FirstChar, EndChar int // the same in characters
 	Units              int // words that are cut
 	Documents          int // in which it stands, the earlier one among them
