@@ -57,7 +57,7 @@ func (f *serving) runLog(cmd *cobra.Command) (err error) {
 		return usageError{fmt.Errorf("%s: give the log: --brokers HOST:PORT and its topic", cmd.Name())}
 	}
 	if f.OnFull == index.OnFullStop {
-		return usageError{errors.New("--on-full stop: a follower that stops is behind the others for good; give grow or warn")}
+		return usageError{errors.New("--limit full=stop: a follower that stops is behind the others for good; give grow or warn")}
 	}
 	if err := f.checkAddresses(); err != nil {
 		return err

@@ -65,6 +65,7 @@ func (f *serving) registerDeciding(fs *pflag.FlagSet) {
 	fs.StringVar(&f.memory, "memory", "", "size the filter by memory in `bytes`, such as 1GiB (10.5 million documents)")
 	oneOf(fs, &f.OnFull, "on-full", "if the filter is full: grow, stop or warn (default grow)",
 		word("", onFullDefault), word("grow", index.OnFullGrow), word("stop", index.OnFullStop), word("warn", index.OnFullWarn))
+	refine(fs, nil, "limit", strings.TrimPrefix(limitFull, ", "))
 	f.registerKey(fs)
 	registerWindow(fs, &f.Window)
 	f.method.register(fs, &f.Scheme, &f.Rules.Score)
