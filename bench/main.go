@@ -24,7 +24,6 @@
 //	go run ./bench kills           runs killed at random, and continued
 //	go run ./bench takings         commands that take documents back or outlive them, killed likewise
 //	go run ./bench faults          runs whose n-th system call fails
-//	go run ./bench readers FILE... an index asked while runs write it, every answer held against the oracle
 //	go run ./bench fleet           front ends, followers and the broker of a log, killed under load
 //	go run ./bench serve           a server under load: answers, checkpoints, memory, descriptors
 //	go run ./bench flips           every bit of an index flipped
@@ -60,7 +59,6 @@ var commands = map[string]func(ctx context.Context, args []string, out io.Writer
 	"faults":        faults,
 	"fleet":         fleets,
 	"serve":         serve,
-	"readers":       readers,
 	"flips":         flips,
 	flipsWorker:     flipsWork,
 	"mutants":       mutate,

@@ -1,7 +1,6 @@
 package docmap
 
 import (
-	"errors"
 	"iter"
 	"os"
 
@@ -62,18 +61,11 @@ func (t *Table) update(f func(c *change)) (err error) {
 	}
 	// bbolt grows the file in steps of this size.
 	t.db.AllocSize = int(min(32<<20, max(64<<10, info.Size()/16)))
-	if err := t.readers.beforeUpdate(info.Size()); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, t.readers.afterUpdate()) }()
 	tx, err := t.db.Begin(true)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit, does nothing
-	if err := t.readers.hold(t.db); err != nil {
-		return err
-	}
 	c := &change{tx: tx}
 	if f(c); c.err != nil {
 		return c.err

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"runtime"
 	"slices"
 
 	"github.com/firstseen/firstseen/docmap/sorted"
@@ -37,14 +38,11 @@ func (t *Table) Compact(ctx context.Context) error {
 	return nil
 }
 
-// replaceBy puts another file in place of the table and closes the table. Present readers go on
-// with the old file, which has lost its name. The sign-in file goes first, so that a reader of
-// the new table does not sign in at the old one.
+// replaceBy puts another file in place of the table and closes the table.
 func (t *Table) replaceBy(path string) error {
-	err := errors.Join(t.stopReading(), t.readers.close(t.path), removeLeft(t.path+readersSuffix))
-	t.readers = nil
-	if err == nil && !canShare {
-		err = t.Close() // Windows renames no open file
+	err := t.stopReading()
+	if err == nil && runtime.GOOS == "windows" { // which renames no open file
+		err = t.Close()
 	}
 	if err == nil {
 		err = durable.Rename(path, t.path)

@@ -32,7 +32,6 @@
 // Keys must be uniform hashes. Others are kept correctly, but time and space then depend on
 // how they cluster.
 //
-// A Table is for one goroutine. One process writes a table at a time. Several can open it with
-// Options.ReadOnly, also beside the writer if ReadBesideWriter is true. Each reads the last
-// transaction before it opened the table.
+// A Table is for one goroutine. One process writes a table at a time. Several can read it with
+// Options.ReadOnly when none writes it.
 package docmap

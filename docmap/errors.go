@@ -21,9 +21,6 @@ var (
 	ErrDamaged = errors.New("table is damaged")
 	// ErrLocked: another process has the table open.
 	ErrLocked = errors.New("table is in use")
-	// ErrReopen: a table was read beside its writer for too long. After reopening, the reader
-	// has the newest state and the writer gets the space of the old one back.
-	ErrReopen = errors.New("the state being read is too old: open the table again")
 	// ErrNoDoc: there is no document of that number.
 	ErrNoDoc = errors.New("no such document")
 )
@@ -89,7 +86,7 @@ func (t *Table) protected(f func() error) (err error) {
 
 // blame distinguishes damage from faults of the program. A memory fault inside the mapping means
 // that the disk cannot deliver a page. bbolt and the code above it panic on wrong pages too; then
-// checkState finds such a page. Everything else is the program's own fault, and no reason to
+// checkPages finds such a page. Everything else is the program's own fault, and no reason to
 // delete a table.
 func (t *Table) blame(r any, stack []byte) error {
 	if fault, ok := r.(interface{ Addr() uintptr }); ok {
@@ -97,7 +94,7 @@ func (t *Table) blame(r any, stack []byte) error {
 			return damage("byte %d cannot be read: the disk failed, or the file was cut short", at)
 		}
 	}
-	if err := t.checkState(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := t.checkPages(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return fmt.Errorf("%w: %v; please report it with all of these lines:\n%s", errFault, r, stack)

@@ -14,12 +14,8 @@ const MaxHolders = keyLimit
 // Lookup finds the documents that hold each of keys, in any order of keys. Those of keys[i] are
 // returned in holders[i*MaxHolders:][:n[i]]: the earliest MaxHolders, ascending. If some holders
 // of a common key were taken back, zeros stand for them, in front. Counted stands for a document
-// that only counts. holders must have MaxHolders places for each key, and n one. Beside a writer
-// the error is ErrReopen after ten minutes, or when the file has grown by 1 GiB.
+// that only counts. holders must have MaxHolders places for each key, and n one.
 func (t *Table) Lookup(keys []uint64, holders []uint32, n []uint8) error {
-	if err := t.stayed(); err != nil {
-		return err
-	}
 	return t.own.Lookup(keys, holders, n)
 }
 
@@ -125,9 +121,6 @@ func (t *Table) docCopy(num uint32) (Doc, error) {
 // ByID returns the numbers of the documents with an id, ascending, at most the first 1024. The
 // empty id is not indexed.
 func (t *Table) ByID(id string) (nums []uint32, err error) {
-	if err := t.stayed(); err != nil {
-		return nil, err
-	}
 	err = t.own.look(func(s *snapshot) error {
 		nums, err = t.findID(s, id)
 		return err

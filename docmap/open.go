@@ -11,29 +11,34 @@ import (
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
+	"github.com/firstseen/firstseen/docmap/boltcheck"
 	"github.com/firstseen/firstseen/docmap/memtable"
 	"github.com/firstseen/firstseen/internal/durable"
 )
 
 func (t *Table) open() error {
-	beside, err := t.openBeside()
-	if err == nil && !beside {
-		err = t.openAlone()
-	}
-	if err != nil {
+	if err := t.openExisting(); err != nil {
 		return err
 	}
+	if err := t.makeMemory(); err != nil {
+		return err
+	}
+	return t.load()
+}
+
+// makeMemory makes the memory tables.
+func (t *Table) makeMemory() (err error) {
 	for i, limit := range []int{ofKeys: keyLimit, ofIDs: idLimit} {
 		if t.spaces[i].mem, err = memtable.New(t.opt.MemtableKeys, limit); err != nil {
 			return err
 		}
 		t.spaces[i].limit = limit
 	}
-	return t.load()
+	return nil
 }
 
-// openAlone opens or creates the file to write it, or to read it without a writer.
-func (t *Table) openAlone() error {
+// openExisting opens the file, and creates it first if it is missing and may be written.
+func (t *Table) openExisting() error {
 	exists, err := t.precheck()
 	if err != nil {
 		return err
@@ -51,14 +56,9 @@ func (t *Table) openAlone() error {
 	}
 	if exists && !t.opt.ReadOnly {
 		// Left by Compact; the table is locked now.
-		if err := removeLeft(t.path + newSuffix); err != nil {
-			return err
-		}
+		return removeLeft(t.path + newSuffix)
 	}
-	if t.opt.ReadOnly {
-		return nil
-	}
-	return t.admitReaders(t.file, int64(initialMapping()))
+	return nil
 }
 
 // precheck walks the pages of an existing file before bbolt follows them, under bbolt's own lock
@@ -78,8 +78,41 @@ func (t *Table) precheck() (exists bool, err error) {
 	if err := t.openFile(true, 0); err != nil {
 		return false, err
 	}
-	err = t.checkState()
+	err = t.checkPages()
 	return true, errors.Join(err, t.db.Close())
+}
+
+// checkPages walks the pages of the state that a frozen table reads, else of the file's newest.
+func (t *Table) checkPages() error {
+	if !t.frozen {
+		return damaged(boltcheck.File(t.path))
+	}
+	_, err := t.pagesReached(t.own.read)
+	return damaged(err)
+}
+
+// pagesReached walks the pages of a state and counts them.
+func (t *Table) pagesReached(s *snapshot) (uint64, error) {
+	return boltcheck.Tree(t.path, uint64(s.tx.Cursor().Bucket().Root()), uint64(s.tx.Size())/pageSize)
+}
+
+// Freeze returns the table of the last checkpoint, for reading by another goroutine while this one
+// goes on. Until it is closed, the pages of its state are not used again, so the file grows by
+// everything written. A checkpoint that outgrows the mapping (64 GiB at first) waits for Close.
+// Close it before t.
+func (t *Table) Freeze() (*Table, error) {
+	if t.db == nil {
+		return nil, errClosed
+	}
+	f := &Table{path: t.path, opt: t.opt, sizes: t.sizes, db: t.db, frozen: true}
+	f.opt.ReadOnly, f.opt.Scheme = true, ""
+	f.own.table = f
+	f.wal.reset()
+	err := f.guarded(func() error { return errors.Join(f.makeMemory(), f.load()) })
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // initialMapping returns the initial length of bbolt's mapping of the file. Tests make it 0, so
@@ -102,15 +135,13 @@ func (t *Table) openFile(readOnly bool, flags int) error {
 		FreelistType:    bbolt.FreelistArrayType,
 		InitialMmapSize: initialMapping(),
 		OpenFile: func(name string, flag int, mode os.FileMode) (*os.File, error) {
-			f, err := os.OpenFile(name, flag&^os.O_CREATE|flags, mode)
-			t.file = f
-			return f, err
+			return os.OpenFile(name, flag&^os.O_CREATE|flags, mode)
 		},
 	}
 	db, err := bbolt.Open(t.path, 0o644, opt)
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
-		return fmt.Errorf("%s: %w by another process%s: wait for it to end, or use another index", t.path, ErrLocked, holders(t.path))
+		return fmt.Errorf("%s: %w by another process%s: wait for it to end (firstseen serve answers while it writes), or use another index", t.path, ErrLocked, holders(t.path))
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
 		return damage("%v", err)
 	case err != nil:

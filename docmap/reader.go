@@ -43,12 +43,8 @@ type reader struct {
 
 // Share prepares the table for n goroutines that look up at once, until the table is next
 // changed. Each uses a reader of its own, numbered from 0. Add uses run for its work: run calls f
-// with 0 to tasks-1, at the same time or not, and returns when all calls have. The error is
-// ErrLocked for a table opened beside a writer, which has one snapshot only.
+// with 0 to tasks-1, at the same time or not, and returns when all calls have.
 func (t *Table) Share(n int, run func(tasks int, f func(task int))) error {
-	if t.Beside() {
-		return fmt.Errorf("sharing %s: %w by a process that writes it: wait for it to end", t.path, ErrLocked)
-	}
 	t.sharing(n)
 	t.spread = memtable.Spread{Parts: n, Run: run}
 	return t.own.look(nothing) // forgets the addresses of an earlier mapping
@@ -61,10 +57,6 @@ func (t *Table) sharing(n int) []*reader {
 	}
 	return t.shared[:n]
 }
-
-// Beside reports whether another process wrote the table when it was opened. Look-ups then see
-// that process's last checkpoint.
-func (t *Table) Beside() bool { return t.signedIn != nil }
 
 // LookupBy is Lookup by one of the readers of Share.
 func (t *Table) LookupBy(reader int, keys []uint64, holders []uint32, n []uint8) error {

@@ -1,5 +1,10 @@
 package docmap
 
+import (
+	"os"
+
+)
+
 // Stats describe a table. Entries are pairs of a key and a document.
 type Stats struct {
 	Docs    uint32 // documents, including those not in the file yet and those taken back
@@ -102,7 +107,9 @@ func (t *Table) Stats() Stats {
 			l.Merging++
 		}
 	}
-	st.FileBytes = fileSize(t.path)
+	if info, err := os.Stat(t.path); err == nil {
+		st.FileBytes = info.Size()
+	}
 	st.FreeBytes = t.freeBytes(st.FileBytes)
 	return st
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -43,8 +42,8 @@ type Options struct {
 	// Scheme names the rules that make the keys. A new table stores it; an existing one must have
 	// the same. With ReadOnly it may be empty: [Table.Scheme] then returns the table's.
 	Scheme string
-	// ReadOnly opens an existing table for look-ups. Several processes can read at once, also
-	// beside a writer if ReadBesideWriter is true.
+	// ReadOnly opens an existing table for look-ups. Several processes can read at once. None can
+	// while another writes.
 	ReadOnly bool
 	// AsIs opens an existing table of any scheme, and creates none.
 	AsIs bool
@@ -98,12 +97,7 @@ type Table struct {
 
 	tombstones tombstones
 	batches    batches
-
-	file     *os.File // opened by bbolt
-	readers  *readers // of other processes, in a writer; nil if none can sign in
-	signedIn *os.File // sign-in file, in a reader beside a writer
-	since    time.Time
-	sizeThen int64 // of the file, when signing in
+	frozen     bool // made by Freeze: the file is another Table's
 
 	// Including documents that are not in the file yet:
 	docs    uint32 // documents
@@ -191,19 +185,16 @@ func (t *Table) Close() error {
 	t.version++
 	t.dropSteps()
 	t.unsure = false
-	signedOut := t.signOut()
-	errs := []error{t.stopReading(), t.readers.close(t.path)}
-	t.readers = nil
+	errs := []error{t.stopReading()}
 	for i := range t.spaces {
 		if m := t.spaces[i].mem; m != nil {
 			errs = append(errs, m.Close())
 		}
 		t.spaces[i] = space{}
 	}
-	if t.db != nil {
+	if t.db != nil && !t.frozen {
 		errs = append(errs, t.db.Close())
-		t.db = nil
 	}
-	errs = append(errs, signedOut())
+	t.db = nil
 	return errors.Join(errs...)
 }

@@ -38,7 +38,7 @@ func (t *Table) Verify(ctx context.Context) ([]Finding, error) {
 		name  string
 		check func(*snapshot) error
 	}{
-		{PartPages, func(*snapshot) error { return t.checkState() }},
+		{PartPages, func(*snapshot) error { return t.checkPages() }},
 		{PartKeys, func(s *snapshot) error { return v.runs(s, ofKeys) }},
 		{PartIDs, func(s *snapshot) error { return v.runs(s, ofIDs) }},
 		{PartDocs, v.docs},

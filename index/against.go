@@ -60,7 +60,7 @@ func (a *Against) open(dir string, check func(func(string) ([]byte, error)) erro
 			return fmt.Errorf("it is the index %s, which is named already: name each once", a.parts[i].dir)
 		}
 	}
-	files, err := openUnwritten(dir)
+	files, err := OpenFiles(dir)
 	if err != nil {
 		return err
 	}
@@ -84,23 +84,6 @@ func (a *Against) open(dir string, check func(func(string) ([]byte, error)) erro
 	}
 	a.scheme, a.name = scheme, files.Scheme()
 	return a.parts[len(a.parts)-1].loadFilter(files.Filter)
-}
-
-// openUnwritten is OpenFiles of an index without a writer. The traces of a killed writer look like a
-// writer once: they go when the index is closed.
-func openUnwritten(dir string) (*Files, error) {
-	for last := false; ; last = true {
-		files, err := OpenFiles(dir)
-		if err != nil || files.Table == nil || !files.Table.Beside() {
-			return files, err
-		}
-		if err := files.Close(); err != nil {
-			return nil, err
-		}
-		if last {
-			return nil, fmt.Errorf("%w: wait for it to end", ErrLocked)
-		}
-	}
 }
 
 // difference returns the reason why fingerprints of another scheme do not compare.

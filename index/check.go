@@ -56,8 +56,9 @@ type Checked struct {
 type CheckOptions struct {
 	// Rebuild rebuilds a filter with a finding, if the table is sound. It locks the index.
 	Rebuild bool
-	// Served reads an index beside its server, journals included.
-	Served bool
+	// Frozen, if not nil, is the table of the index of a server, which calls Check: its journals are
+	// read, too. Check closes it.
+	Frozen *docmap.Table
 	// State names the owner's value of an unfinished run.
 	State string
 	// Progress, if not nil, receives how much of a step is done. of is the whole step, 0 if
@@ -73,7 +74,7 @@ type CheckOptions struct {
 // The error is of what kept it from finding out: the context's, ErrLocked,
 // docmap.ErrLocked, no index in dir, or one of the system.
 func Check(ctx context.Context, dir string, o CheckOptions) (_ *Checked, err error) {
-	c := &checker{ctx: ctx, dir: dir, o: o, out: &Checked{Findings: []Finding{}}}
+	c := &checker{ctx: ctx, dir: dir, o: o, table: o.Frozen, out: &Checked{Findings: []Finding{}}}
 	if c.o.Progress == nil {
 		c.o.Progress = func(string, uint64, uint64) {}
 	}
@@ -131,7 +132,7 @@ func (c *checker) check() error {
 		c.lock = x.lock
 		filterErr, err = c.look()
 	}
-	if err == nil && !c.o.Served {
+	if err == nil && c.o.Frozen == nil {
 		err = c.p.unserved(c.dir)
 	}
 	if err != nil {
@@ -176,14 +177,18 @@ func (c *checker) look() (filterErr, err error) {
 // checkTable opens the table, if it can be, and reads all of it.
 func (c *checker) checkTable() error {
 	c.o.Progress("table", 0, 0)
-	t, err := docmap.Open(c.path(TableFile), docmap.Options{ReadOnly: true})
-	switch {
-	case c.findError(TableFile, err, docmap.ErrDamaged, docmap.ErrVersion, restore, otherVersion):
-		return nil
-	case err != nil:
-		return err
+	t := c.table
+	if t == nil {
+		var err error
+		t, err = docmap.Open(c.path(TableFile), docmap.Options{ReadOnly: true})
+		switch {
+		case c.findError(TableFile, err, docmap.ErrDamaged, docmap.ErrVersion, restore, otherVersion):
+			return nil
+		case err != nil:
+			return err
+		}
+		c.table = t
 	}
-	c.table = t
 	stats := StatsOf(t)
 	c.out.Table, c.out.Scheme = &stats, t.Scheme()
 	stored, err := t.State(c.o.State)

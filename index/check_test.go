@@ -223,8 +223,8 @@ func TestCheckOfACopy(t *testing.T) {
 	if _, err := Check(context.Background(), dir, CheckOptions{Rebuild: true}); err == nil || !strings.Contains(err.Error(), "wait for it to end") {
 		t.Errorf("the filter of an index in use was rebuilt: %v", err)
 	}
-	if c, err := Check(context.Background(), dir, CheckOptions{}); docmap.ReadBesideWriter && (err != nil || !c.Sound || c.Table.Documents != 150) {
-		t.Errorf("an index in use: %+v, %v", c, err)
+	if _, err := Check(context.Background(), dir, CheckOptions{}); !errors.Is(err, docmap.ErrLocked) {
+		t.Errorf("an index in use: %v", err)
 	}
 	c := checkIndex(t, at, CheckOptions{State: "run"})
 	if !c.Sound || !c.Unfinished || c.Table.Documents != 150 || !slices.Equal(c.findings(), []string{"filter.bloom stale"}) {

@@ -90,7 +90,7 @@ func (c *checker) findJournal(name string, err error) bool {
 // checkServed reads the journals of a running server. The end of the last one is being written.
 func (c *checker) checkServed() error {
 	generations, err := ServedLogs(c.dir)
-	if err != nil || !c.o.Served {
+	if err != nil || c.o.Frozen == nil {
 		return err
 	}
 	for _, n := range generations {

@@ -15,7 +15,7 @@ var indexFiles = map[string]bool{
 	lockFile: true, TableFile: true, TableFile + ".new": true, FilterFile: true, FilterFile + ".tmp": true,
 	KeyFile: true, KeyFile + ".tmp": true, startedFile: true,
 	TermsFile: true, TermsFile + ".tmp": true,
-	TableFile + ".readers": true,
+	TableFile + ".readers": true, // of version 0.1, in which readers signed in
 }
 
 // RemoveLeftIndex removes the temporary index of a killed process, and reports whether it did. It

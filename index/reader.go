@@ -11,17 +11,8 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// ReadBesideWriter says whether an index with a table can be read while a run is under
-// way: as its last checkpoint left it. It is so but on Windows and where address space is
-// short.
-const ReadBesideWriter = docmap.ReadBesideWriter
-
-// ErrReopen: a reader beside a run was open for too long, 10 minutes or 1 GiB by which the
-// table grew. Close it and open another: it has the newest checkpoint.
-var ErrReopen = docmap.ErrReopen
-
-// Reader is an index opened for questions: it is not changed, and several processes can
-// have one open, also while a run is under way where ReadBesideWriter is true.
+// Reader is an index opened for questions. It is not changed, and several processes can
+// have one open. None can while a run writes the index.
 type Reader struct {
 	scheme feature.Scheme
 	table  *docmap.Table

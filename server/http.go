@@ -276,7 +276,16 @@ func (s *Service) serveStats(w http.ResponseWriter, _ *http.Request) {
 // serveCheck reads all of the index beside the decisions. It may take minutes.
 func (s *Service) serveCheck(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // a test's writer has none
-	found, err := index.Check(r.Context(), s.cfg.Dir, index.CheckOptions{Served: true})
+	var o index.CheckOptions
+	err := s.do(&request{fast: true, task: func() (err error) {
+		o.Frozen, err = s.cfg.Index.Table().Freeze()
+		return err
+	}})
+	if err != nil {
+		failDeciding(w, err)
+		return
+	}
+	found, err := index.Check(r.Context(), s.cfg.Dir, o)
 	if err != nil {
 		fail(w, http.StatusInternalServerError, err)
 		return

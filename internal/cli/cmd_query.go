@@ -49,7 +49,7 @@ func (f *options) query(cmd *cobra.Command, dir string, args []string) (err erro
 		return err
 	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
-	q := newQuery(f.openReader, f.Rules, out)
+	q := &query{ctx: cmd.Context(), out: visible.NewEncoder(out)}
 	if q.holder, err = holderOf(dir); err != nil {
 		return err
 	}
@@ -57,12 +57,18 @@ func (f *options) query(cmd *cobra.Command, dir string, args []string) (err erro
 	case q.holder != nil && f.Rules != dedup.Rules{}:
 		return usageError{fmt.Errorf("index %s is held by a server, which judges by its own --threshold and --score: leave them out", dir)}
 	case q.holder == nil:
-		if err := q.open(); err != nil {
+		x, err := f.openReader()
+		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, q.reader.Close()) }()
+		defer func() { err = errors.Join(err, x.Close()) }()
+		if q.deduper, err = x.Deduper(f.Rules); err != nil {
+			return err
+		}
+		if q.extractor, err = feature.NewExtractor(x.Scheme()); err != nil {
+			return err
+		}
 	}
-	q.ctx = cmd.Context()
 	if f.plain {
 		f.source.Encoding = f.formats.decoder
 		err = q.texts(f.Inputs, f.source)
@@ -72,7 +78,7 @@ func (f *options) query(cmd *cobra.Command, dir string, args []string) (err erro
 	return flushed(out, err)
 }
 
-// open opens the index with its own key.
+// openReader opens the index with its own key.
 func (f *options) openReader() (*index.Reader, error) {
 	key, err := index.ReadKey(f.index)
 	if err != nil {
@@ -136,37 +142,13 @@ func storedIn(x *index.Reader, id string) ([]storedDoc, error) {
 
 // query asks an index about one document after another.
 type query struct {
-	openReader func() (*index.Reader, error)
-	rules      dedup.Rules
-
 	holder *holder // asked instead of the files, if not nil
 	ctx    context.Context
 
-	reader    *index.Reader
 	deduper   *dedup.Deduper
 	extractor *feature.Extractor
 	set       feature.Set
 	out       *json.Encoder
-}
-
-func newQuery(openReader func() (*index.Reader, error), rules dedup.Rules, w io.Writer) *query {
-	return &query{openReader: openReader, rules: rules, out: visible.NewEncoder(w)}
-}
-
-// open opens the index. If it cannot, the closed reader stays.
-func (q *query) open() error {
-	x, err := q.openReader()
-	if err != nil {
-		return err
-	}
-	q.reader = x
-	if q.deduper, err = x.Deduper(q.rules); err == nil {
-		q.extractor, err = feature.NewExtractor(x.Scheme())
-	}
-	if err != nil {
-		return errors.Join(err, x.Close())
-	}
-	return nil
 }
 
 func (q *query) ask(id string, text []byte, exact bool, file string, at corpus.Place) error {
@@ -178,23 +160,14 @@ func (q *query) ask(id string, text []byte, exact bool, file string, at corpus.P
 		answer.File, answer.Line = file, at
 		return q.out.Encode(answer)
 	}
-	r, err := q.check(id, text, exact)
-	if errors.Is(err, index.ErrReopen) {
-		if err = errors.Join(q.reader.Close(), q.open()); err == nil {
-			r, err = q.check(id, text, exact)
-		}
-	}
+	q.extractor.ExtractFor(&q.set, text, exact)
+	r, err := q.deduper.Check(id, &q.set)
 	if err != nil {
 		return err
 	}
 	answer := report.Report(&r, id, &q.set, text)
 	answer.File, answer.Line = file, at
 	return q.out.Encode(answer)
-}
-
-func (q *query) check(id string, text []byte, exact bool) (dedup.Result, error) {
-	q.extractor.ExtractFor(&q.set, text, exact)
-	return q.deduper.Check(id, &q.set)
 }
 
 // texts asks about inputs that are one document each.

@@ -219,10 +219,6 @@ func TestSecondProcess(t *testing.T) {
 		t.Errorf("dedup said %q", said)
 	}
 	for _, args := range [][]string{{"query", "index", "in.jsonl"}, {"index", "stats", "index"}} {
-		if index.ReadBesideWriter {
-			runProgram(t, dir, 0, args...)
-			continue
-		}
 		if _, said := runProgram(t, dir, 1, args...); !strings.Contains(said, "wait for it to end") {
 			t.Errorf("%s said %q", args[0], said)
 		}

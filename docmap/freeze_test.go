@@ -1,0 +1,78 @@
+package docmap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// A failure is the result of a comparison in another goroutine than the test's.
+type failure struct{ text string }
+
+func (f *failure) Helper() {}
+func (f *failure) Fatalf(format string, args ...any) {
+	f.text = fmt.Sprintf(format, args...)
+	panic(f)
+}
+
+// same compares a table with a model in any goroutine, and closes it.
+func same(want *takenOracle, table *Table) (err error) {
+	defer func() {
+		if f, ok := recover().(*failure); ok {
+			err = errors.New(f.text)
+		}
+		err = errors.Join(err, table.Close())
+	}()
+	want.equal(&failure{}, table)
+	found, err := table.Verify(context.Background())
+	if err != nil || len(found) > 0 {
+		return fmt.Errorf("findings %v, error %w", found, err)
+	}
+	return nil
+}
+
+// TestFreeze: tables frozen at any moment hold their checkpoint while the writer goes on through
+// flushes, merges and forgetting.
+func TestFreeze(t *testing.T) {
+	if initialMapping() == 0 {
+		t.Skip("a checkpoint that maps the file anew waits for all frozen tables")
+	}
+	t.Parallel()
+	opt := smallOptions
+	opt.MemtableKeys, opt.sizes = 60, smallSizes["many bins"]
+	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), opt)
+	r, want := rand.New(rand.NewPCG(1, 9)), newTakenOracle()
+	var group errgroup.Group
+	var late *Table
+	var then *takenOracle
+	for n := range 60 {
+		for range r.IntN(12) {
+			d, keys := randomDoc(r, len(want.docs)), fewKeys(r, 400)
+			want.add(d, keys)
+			_, err := table.addDoc(d, keys)
+			must(t, err)
+		}
+		if r.IntN(3) == 0 {
+			forgetSome(t, table, want, r)
+		}
+		must(t, table.Checkpoint(nil))
+		frozen, err := table.Freeze()
+		must(t, err)
+		if now := want.clone(); n == 5 {
+			late, then = frozen, now // read after everything else
+		} else {
+			group.Go(func() error { return same(now, frozen) })
+		}
+	}
+	must(t, group.Wait())
+	must(t, same(then, late))
+	must(t, table.Close())
+	if _, err := table.Freeze(); !errors.Is(err, errClosed) {
+		t.Errorf("of a closed table: %v", err)
+	}
+}
