@@ -2,7 +2,6 @@ package docmap
 
 import (
 	"os"
-
 )
 
 // Stats describe a table. Entries are pairs of a key and a document.

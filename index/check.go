@@ -13,6 +13,7 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature/terms"
+	"github.com/firstseen/firstseen/index/filterlog"
 )
 
 // The meanings of a finding for an index.
@@ -220,7 +221,7 @@ func (c *checker) checkFilter(filterErr error) error {
 	if c.out.Scheme == "" {
 		c.out.Scheme = c.p.header.Scheme
 	}
-	if !c.p.table && savedWithTable(c.p.header.Stamp) {
+	if !c.p.table && filterlog.SavedWithTable(c.p.header.Stamp) {
 		c.find(TableFile, Damaged, "it is gone: "+FilterFile+" was saved beside it", "put it back from a copy, or build the index again")
 	}
 	if c.table != nil && c.differs() {

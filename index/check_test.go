@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firstseen/firstseen/index/filterlog"
 	"github.com/firstseen/firstseen/internal/indextest"
 
 	"github.com/gofrs/flock"
@@ -378,7 +379,7 @@ func TestCheckOfJournals(t *testing.T) {
 		l.save()
 		l.crash()
 	}
-	names, err := logNames(dir)
+	names, err := filterlog.LogNames(dir)
 	indextest.Must(t, err)
 	first, last := names[0], names[len(names)-1]
 	change := func(name string, change func([]byte) []byte) func(string) error {
@@ -410,8 +411,8 @@ func TestCheckOfJournals(t *testing.T) {
 		{"one missing", func(dir string) error { return os.Remove(filepath.Join(dir, first)) }, []string{names[1] + " damaged"}},
 		{"no filter", func(dir string) error { return os.Remove(filepath.Join(dir, FilterFile)) }, []string{FilterFile + " damaged"}},
 		{"another name", func(dir string) error {
-			return os.Rename(filepath.Join(dir, last), filepath.Join(dir, LogName(9)))
-		}, []string{LogName(9) + " damaged"}},
+			return os.Rename(filepath.Join(dir, last), filepath.Join(dir, filterlog.LogName(9)))
+		}, []string{filterlog.LogName(9) + " damaged"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := indextest.Copy(t, dir)

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"github.com/firstseen/firstseen/index/filterlog"
 	served "github.com/firstseen/firstseen/internal/journal"
 	"github.com/firstseen/firstseen/internal/keylog"
 )
@@ -16,17 +17,10 @@ const Torn = "torn"
 
 const fromACopy = "put the index back from a copy, or begin a new one"
 
-// misplacedError is returned for a journal that does not go with the files beside it.
-type misplacedError struct{ path, what string }
-
-func (e *misplacedError) Error() string {
-	return e.path + " " + e.what + "; put the index back from a copy"
-}
-
 // checkJournals reads the journals of a filter without a table: whether each belongs
 // to what is before it, and the checksums of all their groups.
 func (c *checker) checkJournals() error {
-	names, err := logNames(c.dir)
+	names, err := filterlog.LogNames(c.dir)
 	if err != nil {
 		return err
 	}
@@ -42,23 +36,23 @@ func (c *checker) checkJournals() error {
 	if !readable {
 		return nil
 	}
-	a, err := findFilterOnly(c.dir)
-	if misplaced := (*misplacedError)(nil); errors.As(err, &misplaced) {
-		c.find(filepath.Base(misplaced.path), Damaged, "it "+misplaced.what, fromACopy)
+	a, err := filterlog.Find(c.dir)
+	if misplaced := (*filterlog.MisplacedError)(nil); errors.As(err, &misplaced) {
+		c.find(filepath.Base(misplaced.Path), Damaged, "it "+misplaced.What, fromACopy)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	c.out.Unfinished = len(a.chain) > 0
+	c.out.Unfinished = len(a.Journals()) > 0
 	if c.out.Scheme == "" {
-		c.out.Scheme = a.header.Scheme
+		c.out.Scheme = a.Header.Scheme
 	}
-	for _, path := range a.stale {
+	for _, path := range a.Stale {
 		c.find(filepath.Base(path), Stale, "what it holds is in the filter already, as after a kill while that was saved", "the next run removes it")
 	}
-	for i := range a.chain {
-		if err := c.checkJournal(a.chain[i].path); err != nil {
+	for _, path := range a.Journals() {
+		if err := c.checkJournal(path); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/index/filterlog"
 )
 
 // Export writes the filter of the index in dir, with what its journals hold, as WriteTo
@@ -31,7 +32,7 @@ func Export(dir string, w io.Writer) (scheme string, err error) {
 func (f *Files) load(dir string) (*bloomstore.Filter, error) {
 	switch {
 	case f.Table == nil:
-		return openFilterOnly(dir, f.Scheme())
+		return filterlog.Load(dir, f.Scheme())
 	case f.Filter == nil || string(f.Filter.Stamp) != string(tableStamp(f.Table, 0)):
 		return nil, fmt.Errorf("index %s: its filter is not of the present state of the table; firstseen index check --rebuild makes it anew", dir)
 	}

@@ -9,12 +9,13 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/docmap"
+	"github.com/firstseen/firstseen/index/filterlog"
 )
 
 // The files of an index. It also has a lock and, if it is keyed, KeyFile.
 const (
 	TableFile  = "table.db"
-	FilterFile = "filter.bloom"
+	FilterFile = filterlog.FilterFile
 	lockFile   = "lock"
 )
 
@@ -31,7 +32,7 @@ func look(dir string) (p presence, err error) {
 	if p.table, err = exists(filepath.Join(dir, TableFile)); err != nil {
 		return p, err
 	}
-	names, err := logNames(dir)
+	names, err := filterlog.LogNames(dir)
 	if err != nil {
 		return p, err
 	}
@@ -82,7 +83,7 @@ func lookAtIndex(dir string) (presence, error) {
 // lost refuses a filter whose table is gone. Used alone, it could not name its documents, and a new
 // table would have none of them.
 func (p *presence) lost(dir string) error {
-	if p.filter && !p.table && savedWithTable(p.header.Stamp) {
+	if p.filter && !p.table && filterlog.SavedWithTable(p.header.Stamp) {
 		return fmt.Errorf("index %s: %s is gone, and %s was saved beside it; put the table back from a copy, or give another --index",
 			dir, TableFile, FilterFile)
 	}
@@ -97,17 +98,6 @@ func (p *presence) emptied(dir string, t *docmap.Table) error {
 	}
 	return fmt.Errorf("index %s: %s holds no documents and %s holds the keys of some; put the table back from a copy, or delete both to have nothing remembered",
 		dir, TableFile, FilterFile)
-}
-
-// A stamp of a filter saved beside a table has this length; see docs/format.md,
-// "The index directory". Tables of format 1 had shorter ones.
-const (
-	stampBytes    = 32
-	oldStampBytes = 24
-)
-
-func savedWithTable(stamp []byte) bool {
-	return len(stamp) == stampBytes || len(stamp) == oldStampBytes
 }
 
 // Files are the files of an index, opened to be looked at: its key is not needed,
@@ -136,8 +126,8 @@ func OpenFiles(dir string) (*Files, error) {
 		f.Filter = &p.header
 	}
 	if !p.table {
-		a, err := findFilterOnly(dir)
-		f.scheme, f.Journals = a.header.Scheme, len(a.chain) > 0
+		a, err := filterlog.Find(dir)
+		f.scheme, f.Journals = a.Header.Scheme, len(a.Journals()) > 0
 		return f, err
 	}
 	if f.Table, err = docmap.Open(filepath.Join(dir, TableFile), docmap.Options{ReadOnly: true}); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index/filterlog"
 	"github.com/firstseen/firstseen/internal/durable"
 )
 
@@ -54,10 +55,17 @@ func tableStamp(t *docmap.Table, later uint64) []byte {
 // openFilter loads the filter if it is the table's present one and not smaller
 // than asked for; else it builds it anew. A damaged filter is refused, not rebuilt
 // in silence: whatever damaged it may have damaged the table.
-func (x *Index) openFilter(p *presence, shape bloomstore.Shape) error {
+func (x *Index) openFilter(p *presence, o *Options) (err error) {
+	shape := o.Shape
 	switch {
 	case x.table == nil:
-		return x.openFilterOnly(shape)
+		x.only, err = filterlog.Open(x.dir, filterlog.Options{
+			Scheme: x.name, Shape: shape, Default: ShapeFor(DefaultDocs, x.scheme, true), UUID: o.UUID, Bound: o.JournalBytes,
+		})
+		if err == nil {
+			x.filter = x.only.Filter
+		}
+		return err
 	case !p.filter:
 		return x.firstFilter(shape)
 	}
@@ -77,7 +85,6 @@ func (x *Index) openFilter(p *presence, shape bloomstore.Shape) error {
 	if shape != present {
 		return x.rebuild(shape, "a larger one was asked for")
 	}
-	var err error
 	x.filter, x.saved, err = bloomstore.Open(x.path(FilterFile), x.name)
 	return err
 }
@@ -213,7 +220,7 @@ func larger(s bloomstore.Shape, entries uint64) bloomstore.Shape {
 // now, unless the file is that already.
 func (x *Index) saveFilter(later uint64) error {
 	if x.table == nil {
-		return x.saveFilterOnly()
+		return x.only.Save()
 	}
 	stamp := x.stamp(later)
 	if x.saved != nil && string(stamp) == string(x.saved) {
@@ -225,6 +232,27 @@ func (x *Index) saveFilter(later uint64) error {
 	}
 	return err
 }
+
+// StreamDisk is the largest size in bytes of a filter-only index while a stream is added.
+func StreamDisk(s bloomstore.Shape) uint64 {
+	return filterlog.Disk(s, dedup.WholeKeys+feature.MaxSegments)
+}
+
+// Work returns a channel of work for the goroutine that decides: to call between two documents.
+// It is nil while there is none. The work saves the filter of an index without a table while a
+// stream is added:
+//
+//	case work := <-x.Work():
+//		err = work()
+func (x *Index) Work() <-chan func() error {
+	if x.only == nil {
+		return nil
+	}
+	return x.only.Work()
+}
+
+// streaming reports whether a journal makes the keys of a filter-only index durable.
+func (x *Index) streaming() bool { return x.only != nil && x.only.Streaming() }
 
 func (x *Index) closeFilter() error {
 	if x.filter == nil {

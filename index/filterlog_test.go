@@ -12,8 +12,8 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index/filterlog"
 	"github.com/firstseen/firstseen/internal/indextest"
-	"github.com/firstseen/firstseen/internal/keylog"
 	"github.com/firstseen/firstseen/internal/step"
 )
 
@@ -108,18 +108,31 @@ func (l *life) crash() {
 // installed puts a filter in place that is saved, and reports whether there was one.
 func (l *life) installed() bool {
 	l.t.Helper()
-	s := l.index.journal.saving
+	s := l.index.only.Saving()
 	if s == nil {
 		return false
 	}
 	select {
 	case err := <-s.Done():
-		if err := l.index.install(err); err != nil {
+		if err := l.index.only.Install(err); err != nil {
 			l.t.Fatal(err)
 		}
 		return true
 	default:
 		return false
+	}
+}
+
+// copyAll copies the rest of a filter that is being saved.
+func (l *life) copyAll(saving *bloomstore.Snapshot) {
+	l.t.Helper()
+	for {
+		select {
+		case buf := <-saving.Ready():
+			indextest.Must(l.t, l.index.only.CopyPiece(buf))
+		case <-saving.Ended():
+			return
+		}
 	}
 }
 
@@ -168,19 +181,19 @@ func TestCrashWhileTheFilterIsSaved(t *testing.T) {
 		}
 	})
 	for range 2 { // the second filter replaces one that is there
-		for l.index.journal.saving == nil {
+		for l.index.only.Saving() == nil {
 			l.feed(10)
 			l.save()
 		}
-		saving := l.index.journal.saving
+		saving := l.index.only.Saving()
 		for i := 0; saving.Ready() != nil; i++ {
-			indextest.Must(t, l.index.journal.copyPiece(<-l.index.journal.saving.Ready()))
+			indextest.Must(t, l.index.only.CopyPiece(<-l.index.only.Saving().Ready()))
 			l.feed(3) // decided, and in no group
 			if i == 1 {
 				l.save()
 			}
 		}
-		if err := l.index.install(<-saving.Done()); err != nil {
+		if err := l.index.only.Install(<-saving.Done()); err != nil {
 			t.Fatal(err)
 		}
 		if l.durable != l.next {
@@ -250,8 +263,8 @@ func TestCrashAtTheEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x.left != nil {
-		t.Errorf("after an end in order something is left: %+v", x.left)
+	if x.Left() != nil {
+		t.Errorf("after an end in order something is left: %+v", x.Left())
 	}
 	l.index = x
 	l.crash()
@@ -308,13 +321,13 @@ func TestJournalOfALifeBefore(t *testing.T) {
 	for i, want := range []bool{true, false} {
 		l.feed(1)
 		l.save()
-		saving := l.index.journal.saving
+		saving := l.index.only.Saving()
 		if (saving != nil) != want {
 			t.Fatalf("after %d filters one is saved: %v", i, saving != nil)
 		}
 		if saving != nil {
-			indextest.Must(t, l.index.journal.hurry())
-			indextest.Must(t, l.index.install(<-saving.Done()))
+			l.copyAll(saving)
+			indextest.Must(t, l.index.only.Install(<-saving.Done()))
 		}
 	}
 	l.crash()
@@ -368,13 +381,13 @@ func TestMixedFilesAreRefused(t *testing.T) {
 	a, b := make(), make()
 	for name, damage := range map[string]func(dir string) error{
 		"the filter of another index": func(dir string) error { return copyNamed(b, dir, FilterFile) },
-		"the first log of another":    func(dir string) error { return copyNamed(b, dir, LogName(1)) },
-		"a later log of another":      func(dir string) error { return copyNamed(b, dir, LogName(2)) },
+		"the first log of another":    func(dir string) error { return copyNamed(b, dir, filterlog.LogName(1)) },
+		"a later log of another":      func(dir string) error { return copyNamed(b, dir, filterlog.LogName(2)) },
 		"no filter":                   func(dir string) error { return os.Remove(filepath.Join(dir, FilterFile)) },
-		"no first log":                func(dir string) error { return os.Remove(filepath.Join(dir, LogName(1))) },
-		"no second log":               func(dir string) error { return os.Remove(filepath.Join(dir, LogName(2))) },
+		"no first log":                func(dir string) error { return os.Remove(filepath.Join(dir, filterlog.LogName(1))) },
+		"no second log":               func(dir string) error { return os.Remove(filepath.Join(dir, filterlog.LogName(2))) },
 		"a log under another name": func(dir string) error {
-			return os.Rename(filepath.Join(dir, LogName(3)), filepath.Join(dir, LogName(4)))
+			return os.Rename(filepath.Join(dir, filterlog.LogName(3)), filepath.Join(dir, filterlog.LogName(4)))
 		},
 	} {
 		dir := indextest.Copy(t, a)
@@ -425,7 +438,7 @@ func TestJournalStepsFail(t *testing.T) {
 							return err
 						}
 					default:
-						served = l.index.journal.saving != nil && l.next%50 == 0
+						served = l.index.only.Saving() != nil && l.next%50 == 0
 					}
 				}
 			}
@@ -472,43 +485,6 @@ func TestReproducibleJournals(t *testing.T) {
 	}
 }
 
-// TestChainOfJournals: a journal counts only where everything of its header says that
-// it follows the filter, or the journal before it.
-func TestChainOfJournals(t *testing.T) {
-	shape := bloomstore.Shape{Bits: 512, Hashes: 3}
-	chain := func() *filterOnly {
-		first := keylog.Header{Generation: 4, Token: keylog.Token{1}, Scheme: "s", Bits: 512, Hashes: 3}
-		second := first
-		second.Generation, second.Token, second.Before = 5, keylog.Token{2}, first.Token
-		return &filterOnly{
-			header: bloomstore.Header{Shape: shape, Scheme: "s"}, at: mark{4, first.Token},
-			chain: []chained{{header: first}, {header: second}},
-		}
-	}
-	indextest.Must(t, chain().check())
-	for name, change := range map[string]func(h *keylog.Header){
-		"generation": func(h *keylog.Header) { h.Generation++ },
-		"scheme":     func(h *keylog.Header) { h.Scheme = "t" },
-		"bits":       func(h *keylog.Header) { h.Bits *= 2 },
-		"hashes":     func(h *keylog.Header) { h.Hashes++ },
-	} {
-		for i := range 2 {
-			a := chain()
-			if change(&a.chain[i].header); a.check() == nil {
-				t.Errorf("another %s in journal %d: it is taken", name, i)
-			}
-		}
-	}
-	a := chain()
-	if a.chain[0].header.Token[0]++; a.check() == nil {
-		t.Error("a journal of another filter is taken")
-	}
-	a = chain()
-	if a.chain[1].header.Before[0]++; a.check() == nil {
-		t.Error("a journal behind another one is taken")
-	}
-}
-
 // TestValuesGoWithTheFilter: what an owner gave at the end of a run is there in all runs to
 // come, also where the filter is saved under a stream that is killed, until it is removed.
 func TestValuesGoWithTheFilter(t *testing.T) {
@@ -549,25 +525,7 @@ func TestValuesGoWithTheFilter(t *testing.T) {
 	finish(map[string][]byte{"other": nil})
 	finish(map[string][]byte{"over": nil})
 	check(nil)
-	if h, err := bloomstore.ReadHeader(filepath.Join(dir, FilterFile)); err != nil || len(h.Stamp) != markBytes {
+	if h, err := bloomstore.ReadHeader(filepath.Join(dir, FilterFile)); err != nil || len(h.Stamp) != 25 {
 		t.Errorf("a stamp of %d bytes, %v", len(h.Stamp), err)
-	}
-}
-
-// TestValuesAreRead: what follows a mark and is no JSON object is refused.
-func TestValuesAreRead(t *testing.T) {
-	for stamp, ok := range map[string]bool{
-		strings.Repeat("j", markBytes):                              true,
-		strings.Repeat("j", markBytes) + `{"over":"b3Zlcg=="}`:      true,
-		strings.Repeat("j", markBytes) + `{"over":"b3Zlcg=="} more`: false,
-		strings.Repeat("j", markBytes) + `{"over":12345678}`:        false,
-		strings.Repeat("j", markBytes) + "garbage":                  false,
-		strings.Repeat("j", markBytes-1):                            false,
-		strings.Repeat("k", markBytes) + `{"over":"b3Zlcg=="}`:      false,
-	} {
-		_, values, err := markOf(&bloomstore.Header{Stamp: []byte(stamp)})
-		if (err == nil) != ok || ok && len(stamp) > markBytes && string(values["over"]) != "over" {
-			t.Errorf("%.60q: %q, %v", stamp, values, err)
-		}
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index/filterlog"
 	"github.com/firstseen/firstseen/internal/step"
 )
 
@@ -91,16 +92,7 @@ type Index struct {
 
 	session // the documents being added
 
-	// The rest serves an index without a table: see filteronly.go and filterlog.go.
-
-	uuid    [16]byte
-	at      mark              // of the filter file
-	chain   []chained         // the filter's journals
-	left    *Left             // of the last run, if its end was unclean
-	journal *journal          // nil except while a stream is added
-	state   map[string][]byte // the owner's values for the run
-	values  map[string][]byte // the owner's values for the filter, whatever the run
-	bound   int64             // Options.JournalBytes
+	only *filterlog.Store // the filter with its journals, in an index without a table; else nil
 }
 
 // Open opens the index in dir, or creates one. A directory becomes an index when its table appears
@@ -114,7 +106,7 @@ func Open(dir string, o Options) (_ *Index, err error) {
 		return nil, err
 	}
 	x := newLocked(dir)
-	x.scheme, x.uuid, x.bound, x.temp = o.Scheme, o.UUID, o.JournalBytes, o.Temporary
+	x.scheme, x.temp = o.Scheme, o.Temporary
 	if err := x.takeLock(); err != nil {
 		return nil, err
 	}
@@ -173,7 +165,7 @@ func (x *Index) open(o *Options) error {
 			return err
 		}
 	}
-	return x.openFilter(&p, o.Shape)
+	return x.openFilter(&p, o)
 }
 
 // findKey completes the scheme by the index's key. A new index gets a fresh one, if Options.Key asks
@@ -215,7 +207,12 @@ func (x *Index) Rebuilt() string { return x.rebuilt }
 
 // Left describes the last run over a stream if its end was unclean. It is nil after a clean end, and
 // in an index with a table.
-func (x *Index) Left() *Left { return x.left }
+func (x *Index) Left() *filterlog.Left {
+	if x.only == nil {
+		return nil
+	}
+	return x.only.Left
+}
 
 func (x *Index) path(name string) string { return filepath.Join(x.dir, name) }
 
@@ -257,11 +254,10 @@ func (x *Index) Value(name string) ([]byte, error) {
 		return nil, errIndexClosed
 	case x.table != nil:
 		return x.table.State(name)
+	case x.only == nil: // during Open
+		return nil, nil
 	}
-	if v, ok := x.state[name]; ok {
-		return v, nil
-	}
-	return x.values[name], nil
+	return x.only.Value(name), nil
 }
 
 // Save saves the filter of an unfinished run, so that the next Open need not rebuild it. It does
@@ -305,7 +301,7 @@ func (x *Index) Finish(state map[string][]byte) error {
 		}
 	}
 	if x.table == nil {
-		x.setValues(state)
+		x.only.SetValues(state)
 	}
 	if err := x.saveFilter(1); err != nil {
 		return err
@@ -321,7 +317,11 @@ func (x *Index) Finish(state map[string][]byte) error {
 
 func (x *Index) release() error {
 	x.closed = true
-	err := errors.Join(x.closeJournal(), x.closeFilter())
+	var err error
+	if x.only != nil {
+		err = x.only.EndJournal()
+	}
+	err = errors.Join(err, x.closeFilter())
 	if x.table != nil {
 		err = errors.Join(err, x.table.Close())
 	}

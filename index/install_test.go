@@ -13,13 +13,13 @@ import (
 func TestNothingUnansweredIsInstalled(t *testing.T) {
 	dir := t.TempDir()
 	l := openLife(t, dir, 10_000)
-	for l.index.journal.saving == nil {
+	for l.index.only.Saving() == nil {
 		l.feed(10)
 		l.save()
 	}
 	l.feed(7) // in no group
-	for l.index.journal.saving.Ready() != nil {
-		indextest.Must(t, l.index.journal.copyPiece(<-l.index.journal.saving.Ready()))
+	for l.index.only.Saving().Ready() != nil {
+		indextest.Must(t, l.index.only.CopyPiece(<-l.index.only.Saving().Ready()))
 	}
 	installed := false
 	l.onStep(func(step string) {
@@ -28,7 +28,7 @@ func TestNothingUnansweredIsInstalled(t *testing.T) {
 			t.Errorf("a crash after %q: %d documents remembered, %d are durable, %d decided", step, got, l.durable, l.next)
 		}
 	})
-	if err := l.index.install(<-l.index.journal.saving.Done()); err != nil {
+	if err := l.index.only.Install(<-l.index.only.Saving().Done()); err != nil {
 		t.Fatal(err)
 	}
 	if !installed || l.durable != l.next {
@@ -47,12 +47,12 @@ func TestGroupOfKeysIsBounded(t *testing.T) {
 			groups++
 		}
 	})
-	l.index.journal.add(make([]uint64, 512<<10-1))
+	l.index.only.Add(make([]uint64, 512<<10-1))
 	if err := l.index.Ack(1); err != nil || groups != 0 {
 		t.Fatalf("%d groups, %v", groups, err)
 	}
-	l.index.journal.add(make([]uint64, 1))
-	if err := l.index.Ack(1); err != nil || groups != 1 || l.index.journal.due() {
+	l.index.only.Add(make([]uint64, 1))
+	if err := l.index.Ack(1); err != nil || groups != 1 || l.index.only.Due() {
 		t.Errorf("%d groups, %v", groups, err)
 	}
 	l.crash()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/index/filterlog"
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
@@ -21,9 +22,10 @@ var aloneOptions = Options{Key: KeyAsIs, FilterOnly: true, Shape: bloomstore.Sha
 // keys from to to-1 durable.
 func begun(t *testing.T, dir string, bound int64, from, to uint64) *Index {
 	t.Helper()
-	x := opened(t, dir, aloneOptions)
-	x.bound = bound
-	indextest.Must(t, x.beginJournal(state("it")))
+	o := aloneOptions
+	o.JournalBytes = bound
+	x := opened(t, dir, o)
+	indextest.Must(t, x.only.Begin(state("it"), func() error { return nil }))
 	remember(t, x, from, to)
 	return x
 }
@@ -32,9 +34,9 @@ func remember(t *testing.T, x *Index, from, to uint64) {
 	t.Helper()
 	for key := from; key < to; key++ {
 		x.filter.Add([]uint64{key})
-		x.journal.add([]uint64{key})
+		x.only.Add([]uint64{key})
 	}
-	indextest.Must(t, x.journal.commit(to, time.Unix(0, 0)))
+	indextest.Must(t, x.only.Commit(to, time.Unix(0, 0)))
 }
 
 // holds fails unless a new opening of the index has the keys below n.
@@ -58,13 +60,12 @@ func install(t *testing.T, x *Index) {
 	t.Helper()
 	for {
 		select {
-		case buf := <-x.journal.saving.Ready():
-			indextest.Must(t, x.journal.copyPiece(buf))
+		case buf := <-x.only.Saving().Ready():
+			indextest.Must(t, x.only.CopyPiece(buf))
 			continue
-		case err := <-x.journal.saving.Done():
-			indextest.Must(t, err)
+		case err := <-x.only.Saving().Done():
+			indextest.Must(t, x.only.Install(err))
 		}
-		indextest.Must(t, x.journal.installSaved())
 		return
 	}
 }
@@ -77,13 +78,13 @@ func TestJournalsOfManyLives(t *testing.T) {
 	saved := 0
 	for n := range uint64(8) {
 		x := begun(t, dir, bound, n*perLife, (n+1)*perLife)
-		if x.journal.saving != nil {
+		if x.only.Saving() != nil {
 			saved++
 			install(t, x)
 		}
 		indextest.Must(t, x.Close()) // as a kill leaves it
 		holds(t, dir, (n+1)*perLife)
-		logs, err := logNames(dir)
+		logs, err := filterlog.LogNames(dir)
 		indextest.Must(t, err)
 		size := int64(0)
 		for _, name := range logs {
@@ -103,7 +104,7 @@ func TestJournalsOfManyLives(t *testing.T) {
 func TestStateOfARunWhoseFilterWasSaved(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	x := begun(t, dir, 500, 0, 100)
-	if x.journal.saving == nil {
+	if x.only.Saving() == nil {
 		t.Fatal("the filter is not saved")
 	}
 	install(t, x)
@@ -113,8 +114,8 @@ func TestStateOfARunWhoseFilterWasSaved(t *testing.T) {
 	if value, err := x.Value("run"); string(value) != "it" || err != nil {
 		t.Errorf("the state of the run is %q, %v", value, err)
 	}
-	if x.left == nil || x.left.Documents != 101 {
-		t.Errorf("left over: %+v", x.left)
+	if x.Left() == nil || x.Left().Documents != 101 {
+		t.Errorf("left over: %+v", x.Left())
 	}
 	indextest.Must(t, x.Close())
 	holds(t, dir, 101)
@@ -125,7 +126,7 @@ func TestStateOfARunWhoseFilterWasSaved(t *testing.T) {
 func TestHalfAFilterIsRemoved(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	indextest.Must(t, begun(t, dir, 0, 0, 10).Close())
-	half := filepath.Join(dir, newFilterFile)
+	half := filepath.Join(dir, FilterFile+".new")
 	indextest.Must(t, os.WriteFile(half, []byte("half a filter"), 0o666))
 	holds(t, dir, 10)
 	if _, err := os.Stat(half); !errors.Is(err, fs.ErrNotExist) {

@@ -9,6 +9,7 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index/filterlog"
 )
 
 // Reader is an index opened for questions. It is not changed, and several processes can
@@ -82,7 +83,7 @@ func OpenReader(dir string, key []byte) (*Reader, error) {
 	r := &Reader{table: files.Table}
 	r.scheme, err = schemeIn(dir, files.Scheme(), key)
 	if err == nil && r.table == nil {
-		r.filter, err = openFilterOnly(dir, files.Scheme())
+		r.filter, err = filterlog.Load(dir, files.Scheme())
 	} else if err != nil {
 		err = fmt.Errorf("index %s: %w", dir, err)
 	}

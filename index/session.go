@@ -60,7 +60,7 @@ func (x *Index) Begin(p Policy) error {
 	if err != nil {
 		return err
 	}
-	return x.beginJournal(values)
+	return x.only.Begin(values, func() error { return x.checkpoint(false) })
 }
 
 func (x *Index) ensureBegun() error {
@@ -101,8 +101,8 @@ func (x *Index) Decide(doc dedup.Document) (dedup.Result, error) {
 		return r, err
 	}
 	x.decided++
-	if r.Kept && x.journal != nil {
-		x.journal.add(x.deduper.Keys)
+	if r.Kept && x.only != nil {
+		x.only.Add(x.deduper.Keys)
 	}
 	return r, nil
 }
@@ -118,8 +118,10 @@ func (x *Index) See(id string, text []byte) (dedup.Result, error) {
 			return dedup.Result{}, err
 		}
 	}
-	if err := x.serve(); err != nil {
-		return dedup.Result{}, err
+	if x.only != nil {
+		if err := x.only.Serve(); err != nil {
+			return dedup.Result{}, err
+		}
 	}
 	x.seen = int64(len(text))
 	return x.Decide(dedup.Document{ID: id, Text: text})
@@ -176,7 +178,7 @@ func (x *Index) Ack(bytes int64) error {
 	if err := x.EnsureCapacity(); err != nil {
 		return err
 	}
-	due := x.table != nil && x.table.Full() || x.journal != nil && x.journal.due() || x.late()
+	due := x.table != nil && x.table.Full() || x.only != nil && x.only.Due() || x.late()
 	if x.since < x.policy.CheckpointBytes && !due {
 		return nil
 	}
@@ -206,7 +208,7 @@ func (x *Index) EnsureCapacity() error {
 		x.grown++
 	case x.policy.OnFull == OnFullStop:
 		// Without a table a run over files cannot go on later: this is its end.
-		if err := x.checkpoint(x.table == nil && x.journal == nil); err != nil {
+		if err := x.checkpoint(x.table == nil && !x.streaming()); err != nil {
 			return err
 		}
 		return ErrFull
@@ -225,7 +227,7 @@ func (x *Index) Checkpoint() error {
 	switch {
 	case x.closed:
 		return errIndexClosed
-	case x.table == nil && x.journal == nil:
+	case x.table == nil && !x.streaming():
 		return fmt.Errorf("index %s: no checkpoint without a side table", x.dir)
 	}
 	return x.checkpoint(false)
@@ -278,7 +280,7 @@ func (x *Index) flush(ended bool) (values map[string][]byte, err error) {
 // an answer is lost. An answered document that is not remembered is merely kept again.
 func (x *Index) checkpoint(ended bool) error {
 	x.since = 0
-	if x.table == nil && x.journal == nil {
+	if x.table == nil && !x.streaming() {
 		if ended && x.policy.Flush != nil {
 			_, err := x.policy.Flush(true) // Finish stores the values
 			return err
@@ -295,7 +297,7 @@ func (x *Index) checkpoint(ended bool) error {
 	case err != nil:
 		return err
 	case x.table == nil:
-		return x.journal.commit(x.decided, x.policy.Now())
+		return x.only.Commit(x.decided, x.policy.Now())
 	}
 	if err = x.table.Checkpoint(values); err == nil {
 		err = x.thin()

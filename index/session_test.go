@@ -246,13 +246,13 @@ func TestStreamDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !r.Kept { // the filter is more than full
-			x.journal.add(x.deduper.Keys)
+			x.only.Add(x.deduper.Keys)
 		}
 		indextest.Must(t, x.Ack(1000))
-		if x.journal.saving != nil && x.since == 0 {
+		if x.only.Saving() != nil && x.since == 0 {
 			select {
-			case err := <-x.journal.saving.Done():
-				indextest.Must(t, x.install(err))
+			case err := <-x.only.Saving().Done():
+				indextest.Must(t, x.only.Install(err))
 			default: // no piece is copied before it must be
 			}
 		}

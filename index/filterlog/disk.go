@@ -1,14 +1,15 @@
-package index
+// Package filterlog keeps a filter on disk without a side table: the filter's file, and journals with
+// the keys that came after it was saved. It is crash-safe while a stream is added. docs/format.md,
+// "The filter's journal", has the files.
+package filterlog
 
 import (
 	"cmp"
-	"crypto/rand"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,10 +19,11 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/firstseen/firstseen/bloomstore"
-	"github.com/firstseen/firstseen/internal/durable"
 	"github.com/firstseen/firstseen/internal/keylog"
-	"github.com/firstseen/firstseen/internal/step"
 )
+
+// FilterFile is the name of the filter's file.
+const FilterFile = "filter.bloom"
 
 // newFilterFile is the filter being saved during a run. Readers ignore it until it is renamed to
 // FilterFile.
@@ -51,8 +53,8 @@ func logGeneration(name string) (generation uint64, ok bool) {
 	return generation, ok && is && err == nil && name == LogName(generation)
 }
 
-// logNames returns the names of the journals in an index.
-func logNames(dir string) (names []string, err error) {
+// LogNames returns the names of the journals in an index.
+func LogNames(dir string) (names []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -67,7 +69,7 @@ func logNames(dir string) (names []string, err error) {
 
 // findLogs returns the journals in an index, by generation.
 func findLogs(dir string) (logs []chained, err error) {
-	names, err := logNames(dir)
+	names, err := LogNames(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +80,7 @@ func findLogs(dir string) (logs []chained, err error) {
 			return nil, err
 		}
 		if c.header.Generation != generation {
-			return nil, &misplacedError{c.path, fmt.Sprintf("is the journal of generation %d under another name", c.header.Generation)}
+			return nil, &MisplacedError{c.path, fmt.Sprintf("is the journal of generation %d under another name", c.header.Generation)}
 		}
 		logs = append(logs, c)
 	}
@@ -86,27 +88,35 @@ func findLogs(dir string) (logs []chained, err error) {
 	return logs, nil
 }
 
-// alone is a filter-only index as it lies on the disk.
-type filterOnly struct {
-	there  bool // there is a filter file
-	header bloomstore.Header
+// MisplacedError is returned for a journal that does not go with the files beside it.
+type MisplacedError struct{ Path, What string }
+
+func (e *MisplacedError) Error() string {
+	return e.Path + " " + e.What + "; put the index back from a copy"
+}
+
+// Found is a filter without a table as it lies on the disk.
+type Found struct {
+	Header bloomstore.Header // of the filter file or, if that is missing, from the first journal
+	Stale  []string          // journals whose keys are in the filter already
+
+	there  bool              // there is a filter file
 	at     mark              // of the filter file, or of nothing
 	values map[string][]byte // the owner's that go with it
 	chain  []chained         // the journals that hold what came after it
-	stale  []string          // files that mean nothing
 }
 
-// findFilterOnly reads the headers of the files and finds those of one state. It changes nothing.
-func findFilterOnly(dir string) (a filterOnly, err error) {
+// Find reads the headers of the files and finds those of one state. It changes nothing.
+func Find(dir string) (a Found, err error) {
 	logs, err := findLogs(dir)
 	if err != nil {
 		return a, err
 	}
-	a.header, err = bloomstore.ReadHeader(filepath.Join(dir, FilterFile))
+	a.Header, err = bloomstore.ReadHeader(filepath.Join(dir, FilterFile))
 	switch {
 	case err == nil:
 		a.there = true
-		if a.at, a.values, err = markOf(&a.header); err != nil {
+		if a.at, a.values, err = markOf(&a.Header); err != nil {
 			return a, err
 		}
 	case !errors.Is(err, fs.ErrNotExist):
@@ -114,14 +124,14 @@ func findFilterOnly(dir string) (a filterOnly, err error) {
 	case len(logs) > 0:
 		first := &logs[0].header
 		if first.Generation != 0 {
-			return a, &misplacedError{FilterFile, "is gone, and the journals hold only what came after it"}
+			return a, &MisplacedError{FilterFile, "is gone, and the journals hold only what came after it"}
 		}
 		a.at = mark{0, first.Token}
-		a.header = bloomstore.Header{Shape: bloomstore.Shape{Bits: first.Bits, Hashes: int(first.Hashes)}, Scheme: first.Scheme}
+		a.Header = bloomstore.Header{Shape: bloomstore.Shape{Bits: first.Bits, Hashes: int(first.Hashes)}, Scheme: first.Scheme}
 	}
 	for _, c := range logs {
 		if c.header.Generation < a.at.generation {
-			a.stale = append(a.stale, c.path) // in the filter already
+			a.Stale = append(a.Stale, c.path) // in the filter already
 			continue
 		}
 		a.chain = append(a.chain, c)
@@ -130,15 +140,15 @@ func findFilterOnly(dir string) (a filterOnly, err error) {
 }
 
 // check refuses journals that do not continue the filter, each the one before.
-func (a *filterOnly) check() error {
+func (a *Found) check() error {
 	want := a.at
 	for i := range a.chain {
 		h := &a.chain[i].header
 		ok := h.Generation == want.generation && (i > 0 || h.Token == want.token) &&
 			(i == 0 || h.Before == a.chain[i-1].header.Token) &&
-			h.Bits == a.header.Shape.Bits && int(h.Hashes) == a.header.Shape.Hashes && h.Scheme == a.header.Scheme
+			h.Bits == a.Header.Shape.Bits && int(h.Hashes) == a.Header.Shape.Hashes && h.Scheme == a.Header.Scheme
 		if !ok {
-			return &misplacedError{a.chain[i].path, "does not belong to the filter and the journals before it: files of several indexes are mixed, or one is missing"}
+			return &MisplacedError{a.chain[i].path, "does not belong to the filter and the journals before it: files of several indexes are mixed, or one is missing"}
 		}
 		want.generation++
 	}
@@ -146,14 +156,14 @@ func (a *filterOnly) check() error {
 }
 
 // load reads the filter and adds the keys of the journals.
-func (a *filterOnly) load(dir, scheme string) (f *bloomstore.Filter, left *Left, err error) {
+func (a *Found) load(dir, scheme string) (f *bloomstore.Filter, left *Left, err error) {
 	if a.there {
 		f, _, err = bloomstore.Open(filepath.Join(dir, FilterFile), scheme)
-	} else if a.header.Scheme != scheme {
+	} else if a.Header.Scheme != scheme {
 		err = fmt.Errorf("%s: %w: it has %q, wanted is %q; use the options it was made with, or another index",
-			a.chain[0].path, bloomstore.ErrScheme, a.header.Scheme, scheme)
+			a.chain[0].path, bloomstore.ErrScheme, a.Header.Scheme, scheme)
 	} else {
-		f, err = bloomstore.New(a.header.Shape, scheme)
+		f, err = bloomstore.New(a.Header.Shape, scheme)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -173,15 +183,52 @@ func (a *filterOnly) load(dir, scheme string) (f *bloomstore.Filter, left *Left,
 	return f, left, nil
 }
 
-// openFilterOnly returns the filter of a filter-only index, with the keys of its journals. It
-// changes nothing.
-func openFilterOnly(dir, scheme string) (*bloomstore.Filter, error) {
-	a, err := findFilterOnly(dir)
+// Journals returns the paths of the journals that continue the filter, in their order.
+func (a *Found) Journals() (paths []string) {
+	for i := range a.chain {
+		paths = append(paths, a.chain[i].path)
+	}
+	return paths
+}
+
+// Load returns the filter in dir, with the keys of its journals. It changes nothing.
+func Load(dir, scheme string) (*bloomstore.Filter, error) {
+	a, err := Find(dir)
 	if err != nil {
 		return nil, err
 	}
 	f, _, err := a.load(dir, scheme)
 	return f, err
+}
+
+// A stamp of a filter saved beside a table has this length; see docs/format.md,
+// "The index directory". Tables of format 1 had shorter ones.
+const (
+	stampBytes    = 32
+	oldStampBytes = 24
+)
+
+// SavedWithTable reports whether a filter with this stamp belongs to a side table.
+func SavedWithTable(stamp []byte) bool {
+	return len(stamp) == stampBytes || len(stamp) == oldStampBytes
+}
+
+// mark identifies the state of a filter-only index, for a filter or log.
+type mark struct {
+	generation uint64
+	token      keylog.Token
+}
+
+// markBytes is the length of a mark in a stamp. No stamp of a filter beside a table has this length.
+// A mark followed by the owner's values is longer than any of them.
+const (
+	markBytes  = 25
+	markLetter = 'j'
+)
+
+// stamp encodes the mark for a filter file.
+func (m mark) stamp() []byte {
+	return append(binary.LittleEndian.AppendUint64([]byte{markLetter}, m.generation), m.token[:]...)
 }
 
 // markOf reads a filter's stamp: its mark and the owner's values. A filter of version 0.1.0 has no
@@ -190,7 +237,7 @@ func markOf(h *bloomstore.Header) (m mark, values map[string][]byte, err error) 
 	switch n := len(h.Stamp); {
 	case n == 0:
 		return mark{0, contentToken(nil, 0, h.Ones, h.Items)}, nil, nil
-	case savedWithTable(h.Stamp) || n < markBytes || h.Stamp[0] != markLetter:
+	case SavedWithTable(h.Stamp) || n < markBytes || h.Stamp[0] != markLetter:
 		return m, nil, errors.New("its filter belonged to a side table, which is gone; put the index back from a copy")
 	case n > markBytes:
 		if values, err = decodeNote(h.Stamp[markBytes:]); err != nil {
@@ -202,24 +249,6 @@ func markOf(h *bloomstore.Header) (m mark, values map[string][]byte, err error) 
 	return m, values, nil
 }
 
-// stampFilterOnly returns the stamp of a filter without a table: its mark and the owner's values, if
-// it has any.
-func (x *Index) stampFilterOnly(m mark) []byte {
-	if len(x.values) == 0 {
-		return m.stamp()
-	}
-	return append(m.stamp(), encodeNote(x.values)...)
-}
-
-// setValues changes those of the owner's values that state has; nil removes one.
-func (x *Index) setValues(state map[string][]byte) {
-	if x.values == nil {
-		x.values = map[string][]byte{}
-	}
-	maps.Copy(x.values, state)
-	maps.DeleteFunc(x.values, func(_ string, v []byte) bool { return v == nil })
-}
-
 // contentToken returns a token of the filter's content alone.
 func contentToken(id []byte, numbers ...uint64) (t keylog.Token) {
 	b := slices.Clone(id)
@@ -227,87 +256,6 @@ func contentToken(id []byte, numbers ...uint64) (t keylog.Token) {
 		b = binary.LittleEndian.AppendUint64(b, n)
 	}
 	return xxh3.Hash128(b).Bytes()
-}
-
-// following returns the mark of the next filter or journal.
-func (x *Index) following() mark {
-	m := mark{generation: x.at.generation + 1}
-	if n := len(x.chain); n > 0 {
-		m.generation = x.chain[n-1].header.Generation + 1
-	}
-	m.token = x.newToken(m.generation)
-	return m
-}
-
-// newToken returns a random token. With Options.UUID it returns one of the content, so that equal
-// documents give equal bytes.
-func (x *Index) newToken(generation uint64) (t keylog.Token) {
-	if x.uuid == [16]byte{} {
-		_, _ = rand.Read(t[:]) // never fails
-		return t
-	}
-	return contentToken(x.uuid[:], generation, x.filter.Ones(), x.filter.Items())
-}
-
-// openFilterOnly opens an index without a table.
-func (x *Index) openFilterOnly(shape bloomstore.Shape) error {
-	a, err := findFilterOnly(x.dir)
-	if err != nil {
-		return err
-	}
-	if !a.there && len(a.chain) == 0 {
-		if shape == (bloomstore.Shape{}) {
-			shape = ShapeFor(DefaultDocs, x.scheme, true)
-		}
-		if x.filter, err = bloomstore.New(shape, x.name); err != nil {
-			return err
-		}
-		x.at.token = x.newToken(0)
-		return nil
-	}
-	if shape != (bloomstore.Shape{}) && shape != a.header.Shape {
-		return fmt.Errorf("index %s: its filter has %d bytes and cannot be resized without a side table; leave out --docs and --memory", x.dir, a.header.Shape.Bytes())
-	}
-	if x.filter, x.left, err = a.load(x.dir, x.name); err != nil {
-		return err
-	}
-	x.at, x.chain, x.values = a.at, a.chain, a.values
-	if n := len(x.chain); n > 0 {
-		if x.state, err = decodeNote(x.chain[n-1].header.Note); err != nil {
-			return fmt.Errorf("%s: %w", x.chain[n-1].path, err)
-		}
-	}
-	for _, path := range a.stale {
-		if err := durable.Remove(path); err != nil {
-			return fmt.Errorf("removing a journal that is in the filter already: %w", err)
-		}
-	}
-	if err := removeIfThere(x.path(newFilterFile)); err != nil {
-		return fmt.Errorf("removing a filter that was not finished: %w", err)
-	}
-	return nil
-}
-
-// saveFilterOnly saves the filter and removes the journals.
-func (x *Index) saveFilterOnly() error {
-	if err := x.closeJournal(); err != nil {
-		return err
-	}
-	m := x.following()
-	if err := x.filter.Save(x.path(FilterFile), x.stampFilterOnly(m)); err != nil {
-		return err
-	}
-	x.at = m
-	for len(x.chain) > 0 {
-		if err := step.Done("the last filter is in place"); err != nil {
-			return err
-		}
-		if err := durable.Remove(x.chain[0].path); err != nil {
-			return fmt.Errorf("removing a journal that is in the filter now: %w", err)
-		}
-		x.chain = x.chain[1:]
-	}
-	return nil
 }
 
 // A note holds the owner's values.

@@ -1,0 +1,66 @@
+package filterlog
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/internal/keylog"
+)
+
+// TestChainOfJournals: a journal counts only where everything of its header says that
+// it follows the filter, or the journal before it.
+func TestChainOfJournals(t *testing.T) {
+	shape := bloomstore.Shape{Bits: 512, Hashes: 3}
+	chain := func() *Found {
+		first := keylog.Header{Generation: 4, Token: keylog.Token{1}, Scheme: "s", Bits: 512, Hashes: 3}
+		second := first
+		second.Generation, second.Token, second.Before = 5, keylog.Token{2}, first.Token
+		return &Found{
+			Header: bloomstore.Header{Shape: shape, Scheme: "s"}, at: mark{4, first.Token},
+			chain: []chained{{header: first}, {header: second}},
+		}
+	}
+	if err := chain().check(); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(h *keylog.Header){
+		"generation": func(h *keylog.Header) { h.Generation++ },
+		"scheme":     func(h *keylog.Header) { h.Scheme = "t" },
+		"bits":       func(h *keylog.Header) { h.Bits *= 2 },
+		"hashes":     func(h *keylog.Header) { h.Hashes++ },
+	} {
+		for i := range 2 {
+			a := chain()
+			if change(&a.chain[i].header); a.check() == nil {
+				t.Errorf("another %s in journal %d: it is taken", name, i)
+			}
+		}
+	}
+	a := chain()
+	if a.chain[0].header.Token[0]++; a.check() == nil {
+		t.Error("a journal of another filter is taken")
+	}
+	a = chain()
+	if a.chain[1].header.Before[0]++; a.check() == nil {
+		t.Error("a journal behind another one is taken")
+	}
+}
+
+// TestValuesAreRead: what follows a mark and is no JSON object is refused.
+func TestValuesAreRead(t *testing.T) {
+	for stamp, ok := range map[string]bool{
+		strings.Repeat("j", markBytes):                              true,
+		strings.Repeat("j", markBytes) + `{"over":"b3Zlcg=="}`:      true,
+		strings.Repeat("j", markBytes) + `{"over":"b3Zlcg=="} more`: false,
+		strings.Repeat("j", markBytes) + `{"over":12345678}`:        false,
+		strings.Repeat("j", markBytes) + "garbage":                  false,
+		strings.Repeat("j", markBytes-1):                            false,
+		strings.Repeat("k", markBytes) + `{"over":"b3Zlcg=="}`:      false,
+	} {
+		_, values, err := markOf(&bloomstore.Header{Stamp: []byte(stamp)})
+		if (err == nil) != ok || ok && len(stamp) > markBytes && string(values["over"]) != "over" {
+			t.Errorf("%.60q: %q, %v", stamp, values, err)
+		}
+	}
+}

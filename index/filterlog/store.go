@@ -1,0 +1,159 @@
+package filterlog
+
+import (
+	"cmp"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+
+	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/internal/durable"
+	"github.com/firstseen/firstseen/internal/keylog"
+	"github.com/firstseen/firstseen/internal/step"
+)
+
+// Options configure Open.
+type Options struct {
+	Scheme string // of the keys
+	// Shape is the filter's size, and Default that of a new one if Shape is zero.
+	Shape, Default bloomstore.Shape
+	// UUID, if not zero, makes tokens of the content: equal documents give equal bytes.
+	UUID [16]byte
+	// Bound is the length of the journals, in bytes, at which the filter is saved. 0 is a quarter of
+	// the filter, and at least 8 MiB.
+	Bound int64
+}
+
+// A Store is an open filter without a table. It is for one goroutine, whose process holds the lock
+// of the index.
+type Store struct {
+	Filter *bloomstore.Filter
+	Left   *Left // of the last run, if its end was unclean
+
+	dir     string
+	opt     Options
+	at      mark              // of the filter file
+	chain   []chained         // the filter's journals
+	journal *journal          // nil except while a stream is added
+	state   map[string][]byte // the owner's values for the run
+	values  map[string][]byte // the owner's values for the filter, whatever the run
+}
+
+// Open opens the filter in dir with the keys of its journals, or makes one.
+func Open(dir string, o Options) (*Store, error) {
+	s := &Store{dir: dir, opt: o}
+	a, err := Find(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !a.there && len(a.chain) == 0 {
+		if s.Filter, err = bloomstore.New(cmp.Or(o.Shape, o.Default), o.Scheme); err != nil {
+			return nil, err
+		}
+		s.at.token = s.newToken(0)
+		return s, nil
+	}
+	if o.Shape != (bloomstore.Shape{}) && o.Shape != a.Header.Shape {
+		return nil, fmt.Errorf("index %s: its filter has %d bytes and cannot be resized without a side table; leave out --docs and --memory", dir, a.Header.Shape.Bytes())
+	}
+	if s.Filter, s.Left, err = a.load(dir, o.Scheme); err != nil {
+		return nil, err
+	}
+	s.at, s.chain, s.values = a.at, a.chain, a.values
+	if err := s.tidy(a.Stale); err != nil {
+		return nil, errors.Join(err, s.Filter.Close())
+	}
+	return s, nil
+}
+
+// tidy reads the values of an unclean end, and removes files without a meaning.
+func (s *Store) tidy(stale []string) (err error) {
+	if n := len(s.chain); n > 0 {
+		if s.state, err = decodeNote(s.chain[n-1].header.Note); err != nil {
+			return fmt.Errorf("%s: %w", s.chain[n-1].path, err)
+		}
+	}
+	for _, path := range stale {
+		if err := durable.Remove(path); err != nil {
+			return fmt.Errorf("removing a journal that is in the filter already: %w", err)
+		}
+	}
+	if err := os.Remove(s.path(newFilterFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing a filter that was not finished: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) path(name string) string { return filepath.Join(s.dir, name) }
+
+// Value returns the owner's last value of that name, nil for none.
+func (s *Store) Value(name string) []byte {
+	if v, ok := s.state[name]; ok {
+		return v
+	}
+	return s.values[name]
+}
+
+// SetValues changes those of the owner's values that state has; nil removes one.
+func (s *Store) SetValues(state map[string][]byte) {
+	if s.values == nil {
+		s.values = map[string][]byte{}
+	}
+	maps.Copy(s.values, state)
+	maps.DeleteFunc(s.values, func(_ string, v []byte) bool { return v == nil })
+}
+
+// stamp returns the stamp of a filter without a table: its mark and the owner's values, if
+// it has any.
+func (s *Store) stamp(m mark) []byte {
+	if len(s.values) == 0 {
+		return m.stamp()
+	}
+	return append(m.stamp(), encodeNote(s.values)...)
+}
+
+// following returns the mark of the next filter or journal.
+func (s *Store) following() mark {
+	m := mark{generation: s.at.generation + 1}
+	if n := len(s.chain); n > 0 {
+		m.generation = s.chain[n-1].header.Generation + 1
+	}
+	m.token = s.newToken(m.generation)
+	return m
+}
+
+// newToken returns a random token. With Options.UUID it returns one of the content, so that equal
+// documents give equal bytes.
+func (s *Store) newToken(generation uint64) (t keylog.Token) {
+	if s.opt.UUID == [16]byte{} {
+		_, _ = rand.Read(t[:]) // never fails
+		return t
+	}
+	return contentToken(s.opt.UUID[:], generation, s.Filter.Ones(), s.Filter.Items())
+}
+
+// Save saves the filter and removes the journals.
+func (s *Store) Save() error {
+	if err := s.EndJournal(); err != nil {
+		return err
+	}
+	m := s.following()
+	if err := s.Filter.Save(s.path(FilterFile), s.stamp(m)); err != nil {
+		return err
+	}
+	s.at = m
+	for len(s.chain) > 0 {
+		if err := step.Done("the last filter is in place"); err != nil {
+			return err
+		}
+		if err := durable.Remove(s.chain[0].path); err != nil {
+			return fmt.Errorf("removing a journal that is in the filter now: %w", err)
+		}
+		s.chain = s.chain[1:]
+	}
+	return nil
+}
