@@ -17,7 +17,7 @@ import (
 )
 
 // read returns the records of a text, read in blocks of a size.
-func read(f plain.Format, text string, cfg corpus.SourceConfig) (got []string, err error) {
+func read(f corpus.Format, text string, cfg corpus.SourceConfig) (got []string, err error) {
 	cfg.Stdin = strings.NewReader(text)
 	err = corpustest.Each(f, corpustest.Stdin, cfg, func(_ *corpus.Block, doc *corpus.Document) {
 		if doc.Bad != nil {
