@@ -21,7 +21,8 @@ func TestReference(t *testing.T) {
 		"from the environment (`FIRSTSEEN_MAX_BAD`) and from a file (`--config FILE`) too. `firstseen COMMAND --help` says more.\n")
 	root := newRoot(new([]string))
 	b.WriteString("\n" + indented(helpText("exits")) + "\n")
-	writeReference(&b, root, root.Commands()[slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == "dedup" })])
+	dedup := root.Commands()[slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == "dedup" })]
+	writeReference(&b, root, &[]*cobra.Command{dedup})
 	page := b.String()
 	if *update {
 		if err := os.WriteFile(referencePage, []byte(page), 0o666); err != nil {
@@ -33,22 +34,27 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// writeReference writes the visible commands below one.
-func writeReference(b *strings.Builder, cmd, dedup *cobra.Command) {
+// writeReference writes the visible commands below one. Of a flag with the long help that it has in
+// one of the commands told, the first of which is dedup, it writes the name alone.
+func writeReference(b *strings.Builder, cmd *cobra.Command, told *[]*cobra.Command) {
 	for _, sub := range cmd.Commands() {
 		if sub.Hidden || sub.Name() == "help" {
 			continue
 		}
-		fmt.Fprintf(b, "\n## %s\n\n    %s\n\n%s.\n", sub.CommandPath(), sub.UseLine(), sub.Short)
+		fmt.Fprintf(b, "\n## %s\n\n`%s`: %s.\n", sub.CommandPath(), strings.TrimSuffix(sub.UseLine(), " [flags]"), sub.Short)
 		sub.InitDefaultHelpFlag()
-		section := ""
-		var alike []string
+		section, dedup := "", (*told)[0]
+		alike := map[*cobra.Command]string{}
 		sub.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if f.Hidden || f.Name == "help" {
 				return
 			}
-			if as := dedup.Flags().Lookup(f.Name); sub != dedup && as != nil && !as.Hidden && strings.HasPrefix(as.Usage, f.Usage) {
-				alike = append(alike, "`--"+f.Name+"`")
+			as := slices.IndexFunc(*told, func(c *cobra.Command) bool {
+				flag := c.LocalFlags().Lookup(f.Name)
+				return flag != nil && !flag.Hidden && strings.HasPrefix(flag.Usage, f.Usage) && (c == dedup || len(f.Usage) > 30)
+			})
+			if as >= 0 && sub != dedup {
+				alike[(*told)[as]] += ", `--" + f.Name + "`"
 				return
 			}
 			if own := f.Annotations[sectionOf]; own != nil && own[0] != section {
@@ -60,10 +66,19 @@ func writeReference(b *strings.Builder, cmd, dedup *cobra.Command) {
 			}
 			b.WriteString(flagLine(f))
 		})
-		if alike != nil {
-			fmt.Fprintf(b, "\nAs for dedup: %s.\n", strings.Join(alike, ", "))
+		for _, c := range *told {
+			if alike[c] != "" {
+				if section == "" {
+					section = "-"
+					b.WriteString("\n")
+				}
+				fmt.Fprintf(b, "- as for %s:%s\n", strings.TrimPrefix(c.CommandPath(), "firstseen "), alike[c][1:])
+			}
 		}
-		writeReference(b, sub, dedup)
+		if !slices.Contains(*told, sub) {
+			*told = append(*told, sub)
+		}
+		writeReference(b, sub, told)
 	}
 }
 
