@@ -226,7 +226,7 @@ func Share(weight, of uint64) float64 {
 type Rememberer interface {
 	Method
 	// NewMemory returns an empty Memory.
-	NewMemory() (Memory, error)
+	NewMemory() Memory
 	// MemoryFor is about how many bytes a Memory of so many documents takes.
 	MemoryFor(documents uint64) uint64
 }

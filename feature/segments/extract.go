@@ -1,6 +1,8 @@
 package segments
 
 import (
+	"cmp"
+
 	"github.com/firstseen/firstseen/feature/canon"
 	"github.com/firstseen/firstseen/feature/digest"
 	"github.com/firstseen/firstseen/feature/method"
@@ -9,30 +11,26 @@ import (
 // An Extractor makes sketches. It is not for concurrent use: have one for each worker. It owns
 // about 900 KiB of buffers; an ordinary document touches only as much as its own length.
 type Extractor struct {
-	scheme  Scheme
-	hash    digest.Hasher
-	scanner *canon.Scanner
-	chosen  chooser
-	short   length // of the pieces too short to be segments
+	minWidth int
+	hash     digest.Hasher
+	scanner  *canon.Scanner
+	chosen   chooser
+	short    length // of the pieces too short to be segments
 
 	watch   func(*canon.Scanner) // nil if the words are not wanted
 	waiting int                  // pieces since it was called
 }
 
-// NewExtractor returns an Extractor for the scheme, or the error of Validate.
-func NewExtractor(s Scheme) (*Extractor, error) {
-	if err := s.Validate(); err != nil {
-		return nil, err
-	}
-	s = s.filled()
+// NewExtractor returns an Extractor for the scheme, which must be valid.
+func NewExtractor(s Scheme) *Extractor {
 	e := &Extractor{
-		scheme:  s,
-		hash:    digest.New(s.Key),
-		scanner: canon.NewScanner(),
-		chosen:  newChooser(s.Segments),
+		minWidth: cmp.Or(s.MinWidth, DefaultMinWidth),
+		hash:     digest.New(s.Key),
+		scanner:  canon.NewScanner(),
+		chosen:   newChooser(cmp.Or(s.Segments, DefaultSegments)),
 	}
-	e.scanner.Measure(s.MinWidth)
-	return e, nil
+	e.scanner.Measure(e.minWidth)
+	return e
 }
 
 // together is after how many pieces their words are asked for: so many that none was
@@ -97,7 +95,7 @@ func (e *Extractor) Key(form []byte) uint64 { return e.hash.Key(form, digest.Ord
 func (e *Extractor) piece() {
 	s := e.scanner
 	width := s.Width()
-	if width < e.scheme.MinWidth {
+	if width < e.minWidth {
 		e.short.columns += uint64(width)
 		e.short.units += uint64(s.Units())
 		return
