@@ -160,7 +160,7 @@ func (s *Scanner) nextCopied() bool {
 		}
 		s.seg, s.to, s.cjk, s.wider = seg, end, cjk, -cjk
 		s.start, s.end, s.whole = c.in+int(from.In), c.in+int(to.In), true
-		if width <= MaxWidth || s.cutPiece() {
+		if width <= MaxWidth || s.keeping || s.cutPiece() {
 			return true
 		}
 	}

@@ -53,11 +53,3 @@ func (l *Locator) AppendUnits(dst []ByteRange, text []byte, start, end int) []By
 	}
 	return dst
 }
-
-// Continues reports whether the piece and the one before were cut out of one segment wider than
-// MaxWidth.
-func (s *Scanner) Continues() bool { return s.cutting && s.cut.from > 0 }
-
-// Joins reports whether no space is between the piece and the one before, of one segment: the cut may
-// be within a word.
-func (s *Scanner) Joins() bool { return s.Continues() && s.buf[s.seg+s.cut.from-1] != ' ' }
