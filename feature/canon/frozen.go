@@ -40,7 +40,6 @@ type tables struct {
 	forms   []byte
 	beyond  []stretch // from tableEnd on
 	ascii   [256]asciiByte
-	edges   [256]lineEdge
 	classes *vector.Classes
 	begins  [256]uint8 // 1 if a word of a canonical form may begin with the byte
 }
@@ -96,7 +95,6 @@ func newTables(packed string) *tables {
 			t.begins[b] = 1
 		}
 	}
-	t.edges = newLineEdges(&t.ascii)
 	t.classes = t.vectorClasses()
 	return t
 }
