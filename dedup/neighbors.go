@@ -32,11 +32,7 @@ func newNeighbors(m method.Method, table Store) (*neighbors, error) {
 	if !ok {
 		return nil, errUncounted
 	}
-	memory, err := r.NewMemory()
-	if err != nil {
-		return nil, err
-	}
-	n := &neighbors{memory: memory}
+	n := &neighbors{memory: r.NewMemory()}
 	return n, n.fill(table, counted.Documents())
 }
 

@@ -10,11 +10,18 @@ import (
 	"github.com/firstseen/firstseen/feature/canon/vector"
 )
 
-//go:generate go run ./gen -o tables.bin
+//go:generate go test -run TestTablesAreGenerated -update
 
 // frozen says all that the rules want to know of every code point of Unicode
-// 15.0; gen/main.go describes it. Whatever Unicode the toolchain or
-// golang.org/x/text has, a text has the same form.
+// 15.0. Whatever Unicode the toolchain or golang.org/x/text has, a text has the
+// same form. The file is
+//
+//	runs    of equal code points, from U+0000 to U+10FFFF: uvarint length,
+//	        byte class, byte more
+//	forms   of the code points that have the bit formed, ascending: byte
+//	        length, UTF-8
+//
+// and is made anew when the rules change, not when Unicode does.
 //
 //go:embed tables.bin
 var frozen string
@@ -33,7 +40,6 @@ type tables struct {
 	forms   []byte
 	beyond  []stretch // from tableEnd on
 	ascii   [256]asciiByte
-	edges   [256]lineEdge
 	classes *vector.Classes
 	begins  [256]uint8 // 1 if a word of a canonical form may begin with the byte
 }
@@ -59,7 +65,7 @@ type stretch struct {
 // unicodeTables returns the tables, unpacking them once.
 var unicodeTables = sync.OnceValue(func() *tables { return newTables(frozen) })
 
-// newTables unpacks what gen wrote.
+// newTables unpacks a file.
 func newTables(packed string) *tables {
 	t := &tables{ends: make([]uint32, 1, 8<<10), forms: make([]byte, 0, len(packed))}
 	d := []byte(packed)
@@ -89,7 +95,6 @@ func newTables(packed string) *tables {
 			t.begins[b] = 1
 		}
 	}
-	t.edges = newLineEdges(&t.ascii)
 	t.classes = t.vectorClasses()
 	return t
 }

@@ -1,7 +1,6 @@
 package canon
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"unicode/utf8"
@@ -157,43 +156,20 @@ func (l *lines) soften(at int) {
 // isEmpty reports whether there is nothing in a line. One of spaces is a short line.
 func isEmpty(line []byte) bool { return len(line) == 0 || len(line) == 1 && line[0] == '\r' }
 
-// A lineEdge classifies a byte by its effect on the line end next to it.
-type lineEdge uint8
-
-const (
-	inside    lineEdge = iota // a word
-	separates                 // whatever the line end is
-	unclear                   // white space, or one of several bytes of a character
-)
-
-func newLineEdges(ascii *[256]asciiByte) (edges [256]lineEdge) {
-	for b := range edges {
-		switch {
-		case b == ' ' || b >= utf8.RuneSelf:
-			edges[b] = unclear
-		case ascii[b].class.separates():
-			edges[b] = separates
-		}
-	}
-	return edges
-}
-
 // isOpen reports whether the softness of the line end at text[end] may matter. It does not matter
 // if the neighbours separate in any case.
 func (l *lines) isOpen(end int) bool {
-	edges := &l.tables.edges
-	if end+1 == len(l.text) || edges[l.text[end+1]] == separates {
+	if end+1 == len(l.text) || l.tables.ascii[l.text[end+1]].class.separates() {
 		return false
 	}
-	if edges[l.text[end-1]] == inside {
-		return true
+	for end > 0 && (l.text[end-1] == ' ' || l.text[end-1] == '\r') {
+		end--
 	}
-	line := bytes.TrimRight(l.text[:end], " \r")
-	if len(line) == 0 || edges[line[len(line)-1]] == separates {
-		return false
+	if end > 0 && l.text[end-1] < utf8.RuneSelf {
+		return !l.tables.ascii[l.text[end-1]].class.separates()
 	}
-	r, _ := utf8.DecodeLastRune(line)
-	return !l.tables.of(r).separates()
+	r, size := utf8.DecodeLastRune(l.text[:end])
+	return size > 0 && !l.tables.of(r).separates()
 }
 
 // isFull reports whether line n, the one under way, is two thirds as long as each of those

@@ -54,8 +54,7 @@ type Finder struct {
 	least   int
 	chainer Chainer
 	text    *units.Text
-	earlier []*earlierText
-	asked   int // texts
+	earlier []*earlierText // the one asked for last is the last
 
 	chains    []Chain  // of the candidates
 	ranked    []ranked // the candidates worth a reading
@@ -144,8 +143,7 @@ func (f *Finder) read(r *ranked, texts Texts) (bytes int, err error) {
 // An earlierText is the text of an earlier document that was read for one of the last texts. Pages of
 // one site share a frame, and have it from the same few documents.
 type earlierText struct {
-	document int // 0 if there is none
-	asked    int // number of the last asking for it
+	document int
 	bytes    []byte
 	text     *units.Text
 	ok       bool
@@ -158,50 +156,44 @@ const (
 	keptBytes = 4 << 20
 )
 
-// open returns the text of an earlier document. It forgets those not asked for the longest time that
-// are beyond the bounds.
+// open returns the text of an earlier document.
 func (f *Finder) open(document int, texts Texts) (e *earlierText, err error) {
-	f.asked++
-	for _, e := range f.earlier {
-		if e.document == document {
-			e.asked = f.asked
-			return e, nil
+	at := slices.IndexFunc(f.earlier, func(e *earlierText) bool { return e.document == document })
+	if at >= 0 {
+		e = f.earlier[at]
+		f.earlier = slices.Delete(f.earlier, at, at+1)
+	} else {
+		e = f.free()
+		if e.bytes, e.ok, err = texts.Read(document, e.bytes[:0]); err != nil {
+			return nil, err
+		}
+		if e.document = document; e.ok {
+			e.text.Read(e.bytes)
 		}
 	}
-	if e = f.free(); e == nil {
-		e = &earlierText{text: f.text.Another()}
-		f.earlier = append(f.earlier, e)
-	}
-	e.document, e.asked = 0, f.asked
-	if e.bytes, e.ok, err = texts.Read(document, e.bytes[:0]); err != nil {
-		return nil, err
-	}
-	if e.document = document; e.ok {
-		e.text.Read(e.bytes)
-	}
+	f.earlier = append(f.earlier, e)
 	return e, nil
 }
 
-// free returns the text not asked for the longest time, if there are as many as are kept, nil else.
-// It forgets some while they have too many bytes.
+// free returns a text to read another into. It forgets those not asked for the longest time that are
+// beyond the bounds.
 func (f *Finder) free() *earlierText {
-	for {
-		bytes, oldest := 0, -1
-		for i, e := range f.earlier {
-			bytes += len(e.bytes)
-			if oldest < 0 || e.asked < f.earlier[oldest].asked {
-				oldest = i
-			}
-		}
-		switch {
-		case bytes > keptBytes:
-			f.earlier = slices.Delete(f.earlier, oldest, oldest+1)
-		case len(f.earlier) >= keptTexts:
-			return f.earlier[oldest]
-		default:
-			return nil
-		}
+	bytes := 0
+	for _, e := range f.earlier {
+		bytes += len(e.bytes)
 	}
+	forget := func() *earlierText {
+		e := f.earlier[0]
+		f.earlier = slices.Delete(f.earlier, 0, 1)
+		return e
+	}
+	for bytes > keptBytes {
+		bytes -= len(forget().bytes)
+	}
+	if len(f.earlier) >= keptTexts {
+		return forget()
+	}
+	return &earlierText{text: f.text.Another()}
 }
 
 // rank keeps the candidates worth a reading, those with the longest chains first.

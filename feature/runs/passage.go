@@ -3,6 +3,8 @@ package runs
 import (
 	"encoding/binary"
 	"slices"
+
+	"github.com/firstseen/firstseen/feature/method"
 )
 
 // The limits for finding the new text of a document, seen from another's sketch (docs/design.md,
@@ -15,10 +17,6 @@ const (
 	newShare   = 4  // one part in so many of the document is more than that
 	placeBytes = 4
 )
-
-// A Passage is a stretch of a text of so many words, from its first word to the one behind
-// its last. One that ends at 0 is none.
-type Passage struct{ From, To, Of uint64 }
 
 // AppendPlaces appends the place of the least run of each bin. For every bin that has one, it
 // appends the number of the run's first word, u32, lowest bin first. Only the document under
@@ -57,7 +55,7 @@ func (p *Places) Sort(s *Sketch, b []byte, runs uint64) bool {
 
 // New finds the longest passage of s new beside t, and long enough to count. p belongs to
 // the sketch s.
-func (p *Places) New(s, t *Sketch) (longest Passage) {
+func (p *Places) New(s, t *Sketch) (longest method.Passage) {
 	var held [Bins + 1]uint8 // how many of the bins before each hold
 	for i := range p.n {
 		held[i+1] = held[i]
@@ -77,7 +75,7 @@ func (p *Places) New(s, t *Sketch) (longest Passage) {
 			}
 		}
 		if from, to := p.edge(first), p.edge(end); end-first >= leastBins && newShare*(to-from) > 2*p.runs && to-from > longest.To-longest.From {
-			longest = Passage{From: from, To: to}
+			longest = method.Passage{From: from, To: to}
 		}
 		first = end - 1
 	}
@@ -97,11 +95,11 @@ func (p *Places) edge(i int) uint64 {
 }
 
 // words are those that a passage in half runs is about: a run's middle is its third word.
-func (p *Places) words(halves Passage) Passage {
+func (p *Places) words(halves method.Passage) method.Passage {
 	if halves.To == 0 {
 		return halves // none
 	}
-	w := Passage{(halves.From + Width) / 2, (halves.To + Width) / 2, p.runs + Width - 1}
+	w := method.Passage{From: (halves.From + Width) / 2, To: (halves.To + Width) / 2, Of: p.runs + Width - 1}
 	if halves.From == 0 {
 		w.From = 0
 	}

@@ -1,9 +1,11 @@
-// Package terms counts in how many documents of a collection a term stands, and keeps the counts in
-// a file. Methods weigh words by them. A term is a 64-bit hash; package words defines its input.
+// Package terms reads the words and terms of texts, as 64-bit hashes. It counts in how many
+// documents of a collection a term stands, and keeps the counts in a file. Methods weigh words by
+// them.
 //
 //	var c terms.Counter
 //	for each document {
-//		c.Add(hashes) // of its terms
+//		reader.Terms(text, func(hashes []uint64) { ... })
+//		c.Add(all) // its terms
 //	}
 //	err := c.Table(2).Write(w)
 //

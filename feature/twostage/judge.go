@@ -266,7 +266,7 @@ func (j *Judge) newPassage() (none method.Passage) {
 		panic(errRecord) // as Load does
 	}
 	j.isSorted = true
-	return method.Passage(j.sorted.New(&j.known.sketch, &j.other.sketch))
+	return j.sorted.New(&j.known.sketch, &j.other.sketch)
 }
 
 // asked is the score that a candidate has to reach. It depends on how it became a candidate: the

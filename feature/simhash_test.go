@@ -1,6 +1,7 @@
-package simhash
+package feature
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"math/bits"
@@ -16,9 +17,9 @@ import (
 	"github.com/firstseen/firstseen/feature/terms"
 )
 
-// TestReference: fingerprints are those of another implementation, of the same terms and
+// TestFingerprintReference: fingerprints are those of another implementation, of the same terms and
 // weights, and of texts whose terms are told by hand. See bench/reference/fingerprints.py.
-func TestReference(t *testing.T) {
+func TestFingerprintReference(t *testing.T) {
 	b, err := os.ReadFile("testdata/reference.json")
 	if err != nil {
 		t.Fatal(err)
@@ -30,22 +31,22 @@ func TestReference(t *testing.T) {
 	if err := json.Unmarshal(b, &vectors); err != nil || len(vectors) < 15 {
 		t.Fatal(len(vectors), err)
 	}
-	e := NewExtractor(Scheme{})
-	for _, v := range vectors {
-		want, err := strconv.ParseUint(v.Fingerprint, 16, 64)
+	e := Scheme{Method: "simhash"}.must().NewExtractor()
+	for _, vector := range vectors {
+		want, err := strconv.ParseUint(vector.Fingerprint, 16, 64)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var votes Votes
-		for term, weight := range v.Terms {
-			votes.Add(xxh3.HashString(term), weight)
+		var v votes
+		for term, weight := range vector.Terms {
+			v.add(xxh3.HashString(term), weight)
 		}
-		if got := votes.Fingerprint(); got != want {
-			t.Errorf("%.60v: %016x, want %016x", v.Terms, got, want)
+		if got := v.fingerprint(); got != want {
+			t.Errorf("%.60v: %016x, want %016x", vector.Terms, got, want)
 		}
 		var s method.Sketch
-		if e.Extract(&s, []byte(v.Text)); v.Text != "" && binary.LittleEndian.Uint64(s.Data) != want {
-			t.Errorf("%q: %x, want %016x", v.Text, s.Data, want)
+		if e.Extract(&s, []byte(vector.Text)); vector.Text != "" && binary.LittleEndian.Uint64(s.Data) != want {
+			t.Errorf("%q: %x, want %016x", vector.Text, s.Data, want)
 		}
 	}
 }
@@ -53,13 +54,13 @@ func TestReference(t *testing.T) {
 // TestVotes: sums kept bit by bit are those of 64 counters.
 func TestVotes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var votes Votes
+		var v votes
 		var ones [64]uint64
 		var all uint64
 		for range rapid.IntRange(0, 200).Draw(t, "terms") {
 			hash := rapid.Uint64().Draw(t, "hash")
 			weight := rapid.Uint64Range(0, 1<<rapid.IntRange(0, 40).Draw(t, "size")).Draw(t, "weight")
-			votes.Add(hash, weight)
+			v.add(hash, weight)
 			all += weight
 			for bit := range ones {
 				ones[bit] += hash >> bit & 1 * weight
@@ -71,14 +72,14 @@ func TestVotes(t *testing.T) {
 				want |= 1 << bit
 			}
 		}
-		if got := votes.Fingerprint(); got != want {
+		if got := v.fingerprint(); got != want {
 			t.Fatalf("%x, want %x", got, want)
 		}
 	})
 }
 
-// TestNames: a scheme is found again by its name, key and table, and by no others.
-func TestNames(t *testing.T) {
+// TestSimHashNames: a scheme is found again by its name, key and table, and by no others.
+func TestSimHashNames(t *testing.T) {
 	var c terms.Counter
 	c.Add([]uint64{1, 2})
 	table, key := c.Table(1), []byte("0123456789abcdef")
@@ -86,38 +87,37 @@ func TestNames(t *testing.T) {
 		"simhash1-u15b-xxh3-d3":                         {},
 		"simhash1-u15b-xxh3-t" + table.Digest() + "-d5": {Terms: table, Distance: 5},
 	} {
+		s.Method = "simhash"
 		if s.Name() != name {
 			t.Errorf("%s, want %s", s.Name(), name)
 		}
-		if got, ok := Named(name, nil, s.Terms); !ok || got.Name() != name {
+		if got, ok := NamedWith(name, nil, s.Terms); !ok || got.Name() != name {
 			t.Errorf("%s is %+v, %v", name, got, ok)
 		}
-		if _, ok := Named(name, key, s.Terms); ok {
+		if _, ok := NamedWith(name, key, s.Terms); ok {
 			t.Errorf("%s under a key", name)
 		}
 	}
 	for _, name := range []string{"", "simhash1-u15b-xxh3", "simhash1-u15b-xxh3-d8", "simhash1-u15b-xxh3-d03", "simhash2-u15b-xxh3-d3"} {
-		if s, ok := Named(name, nil, nil); ok {
+		if s, ok := Named(name, nil); ok {
 			t.Errorf("%s is %+v", name, s)
 		}
 	}
 	for _, s := range []Scheme{{Distance: -1}, {Distance: MaxDistance + 1}, {Key: key[:3]}} {
+		s.Method = "simhash"
 		if s.Validate() == nil {
 			t.Errorf("%+v is valid", s)
 		}
 	}
 }
 
-// TestWithoutWeight: a text of which no term weighs anything has no fingerprint, is near
+// TestNoWeight: a text of which no term weighs anything has no fingerprint, is near
 // to nothing, and only an exact copy is a copy of it.
-func TestWithoutWeight(t *testing.T) {
+func TestNoWeight(t *testing.T) {
 	var c terms.Counter
 	c.Add([]uint64{xxh3.HashString("everywhere")})
-	s := Scheme{Terms: c.Table(1)}
-	memory, err := s.NewMemory()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := Scheme{Method: "simhash", Terms: c.Table(1)}.must()
+	memory := s.(method.Rememberer).NewMemory()
 	e, j := s.NewExtractor(), s.NewJudge(method.Rules{})
 	for _, text := range []string{"", "+ + +", "everywhere", "everywhere, everywhere!"} {
 		var sketch method.Sketch
@@ -137,14 +137,14 @@ func TestWithoutWeight(t *testing.T) {
 	}
 }
 
-// TestDistance: a document is a copy where as many bits differ as may, and none where one
+// TestSimHashDistance: a document is a copy where as many bits differ as may, and none where one
 // more does.
-func TestDistance(t *testing.T) {
+func TestSimHashDistance(t *testing.T) {
 	for distance := range MaxDistance + 1 {
-		s := Scheme{Distance: distance}
+		s := Scheme{Method: "simhash", Distance: distance}.must()
 		j := s.NewJudge(method.Rules{})
 		j.Load(&method.Sketch{Data: make([]byte, 8)})
-		most := s.filled().Distance
+		most := cmp.Or(distance, 3)
 		for differ, want := range map[int]method.Relation{0: method.Copy, most: method.Copy, most + 1: method.Unrelated} {
 			record := binary.LittleEndian.AppendUint64(make([]byte, 8), 1<<differ-1)
 			if f, err := j.Compare(nil, record); err != nil || f.Relation != want || f.Distance != differ || f.Score != float64(64-differ)/64 {
@@ -159,11 +159,8 @@ func TestDistance(t *testing.T) {
 func TestMemoryFindsAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		distance := rapid.IntRange(1, MaxDistance).Draw(t, "distance")
-		s := Scheme{Distance: distance, Key: []byte("0123456789abcdef")}
-		memory, err := s.NewMemory()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := Scheme{Method: "simhash", Distance: distance, Key: []byte("0123456789abcdef")}.must()
+		memory := s.(method.Rememberer).NewMemory()
 		centre := rapid.Uint64().Draw(t, "centre")
 		var kept []uint64
 		for _, flips := range rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, 63), 0, 10), 0, 30).Draw(t, "kept") {
@@ -181,11 +178,11 @@ func TestMemoryFindsAll(t *testing.T) {
 		for _, f := range memory.Near(nil, &sketch) {
 			got[f.Key]++
 		}
-		hash := NewExtractor(s).hash
+		hash := s.NewExtractor().(*voter).hash
 		want := map[uint64]int{}
 		for _, f := range kept {
 			if bits.OnesCount64(f^centre) <= distance {
-				want[feature(&hash, binary.LittleEndian.AppendUint64(nil, f)).Key] = 1
+				want[lead(&hash, binary.LittleEndian.AppendUint64(nil, f)).Key] = 1
 			}
 		}
 		if len(got) != len(want) {
@@ -199,15 +196,12 @@ func TestMemoryFindsAll(t *testing.T) {
 	})
 }
 
-// TestDamagedRecord: what is too short or too long is no record.
-func TestDamagedRecord(t *testing.T) {
-	s := Scheme{}
+// TestDamagedFingerprint: what is too short or too long is no record.
+func TestDamagedFingerprint(t *testing.T) {
+	s := Scheme{Method: "simhash"}.must()
 	j := s.NewJudge(method.Rules{})
 	j.Load(&method.Sketch{Data: make([]byte, 8)})
-	memory, err := s.NewMemory()
-	if err != nil {
-		t.Fatal(err)
-	}
+	memory := s.(method.Rememberer).NewMemory()
 	for n := range 20 {
 		_, _, sameErr := j.Same(make([]byte, n))
 		_, compareErr := j.Compare(nil, make([]byte, n))
@@ -218,8 +212,8 @@ func TestDamagedRecord(t *testing.T) {
 	}
 }
 
-func TestNoAllocation(t *testing.T) {
-	e := NewExtractor(Scheme{})
+func TestSimHashNoAllocation(t *testing.T) {
+	e := Scheme{Method: "simhash"}.must().NewExtractor()
 	text := []byte(strings.Repeat("Some words that are read again. 一二三四五六七。", 300))
 	var s method.Sketch
 	e.Extract(&s, text)

@@ -1,4 +1,4 @@
-package shingles
+package feature
 
 import (
 	"fmt"
@@ -21,10 +21,16 @@ func numbered(from, to int) string {
 	return b.String()
 }
 
-// compare extracts two texts and compares the second with the first.
-func compare(t *testing.T, e *Extractor, threshold float64, a, b string) (f method.Finding, bands int) {
+// shinglerOf is the extractor of a scheme.
+func shinglerOf(s Scheme) *shingler {
+	s.Method = "shingles"
+	return s.must().NewExtractor().(*shingler)
+}
+
+// compareShingles extracts two texts and compares the second with the first.
+func compareShingles(t *testing.T, e *shingler, threshold float64, a, b string) (f method.Finding, bands int) {
 	t.Helper()
-	j := e.scheme.NewJudge(method.Rules{Threshold: threshold})
+	j := e.scheme.must().NewJudge(method.Rules{Threshold: threshold})
 	var x, y method.Sketch
 	e.Extract(&x, []byte(a))
 	e.Extract(&y, []byte(b))
@@ -43,10 +49,10 @@ func compare(t *testing.T, e *Extractor, threshold float64, a, b string) (f meth
 	return f, bands
 }
 
-// TestEstimate: over many pairs of texts of a known Jaccard similarity the mean of the
+// TestShingleEstimate: over many pairs of texts of a known Jaccard similarity the mean of the
 // estimates is that, and they spread as those of 128 places do; bands are shared as often
 // as BandsFor says.
-func TestEstimate(t *testing.T) {
+func TestShingleEstimate(t *testing.T) {
 	pairs := 300
 	if testing.Short() {
 		pairs = 60
@@ -55,12 +61,12 @@ func TestEstimate(t *testing.T) {
 	for _, common := range []int{250, 500, 700, 900} {
 		jaccard := float64(common) / float64(2*words-common)
 		bands, rows := BandsFor(jaccard)
-		e := NewExtractor(Scheme{Words: 1, Bands: bands, Rows: rows})
+		e := shinglerOf(Scheme{Shingle: 1, Bands: bands, Rows: rows})
 		var sum, squares float64
 		found := 0
 		for i := range pairs {
 			at := i * 10_000
-			f, shared := compare(t, e, .5, numbered(at, at+words), numbered(at+words-common, at+2*words-common))
+			f, shared := compareShingles(t, e, .5, numbered(at, at+words), numbered(at+words-common, at+2*words-common))
 			sum += f.Score
 			squares += (f.Score - jaccard) * (f.Score - jaccard)
 			if shared > 0 {
@@ -70,7 +76,7 @@ func TestEstimate(t *testing.T) {
 				t.Errorf("contained %v, want about %v", f.Contained, contained)
 			}
 		}
-		deviation := math.Sqrt(jaccard * (1 - jaccard) / Places)
+		deviation := math.Sqrt(jaccard * (1 - jaccard) / places)
 		if mean := sum / float64(pairs); math.Abs(mean-jaccard) > 5*deviation/math.Sqrt(float64(pairs)) {
 			t.Errorf("Jaccard %.3f: mean of the estimates %.4f", jaccard, mean)
 		}
@@ -85,10 +91,10 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// TestScore: of the places with equal bytes those are taken off that are so by chance.
-func TestScore(t *testing.T) {
-	j := Scheme{}.NewJudge(method.Rules{Threshold: .5})
-	sketch := method.Sketch{Units: 10, Data: make([]byte, Places)}
+// TestShingleScore: of the places with equal bytes those are taken off that are so by chance.
+func TestShingleScore(t *testing.T) {
+	j := Scheme{Method: "shingles"}.must().NewJudge(method.Rules{Threshold: .5})
+	sketch := method.Sketch{Units: 10, Data: make([]byte, places)}
 	j.Load(&sketch)
 	record := j.Record(nil)
 	for differ, want := range map[int]float64{0: 1, 64: (64./128 - 1./256) / (1 - 1./256), 127: (1./128 - 1./256) / (1 - 1./256), 128: 0} {
@@ -107,9 +113,9 @@ func TestScore(t *testing.T) {
 
 // TestOtherTexts: texts with nothing in common share no bands and have no score.
 func TestOtherTexts(t *testing.T) {
-	e := NewExtractor(Scheme{})
+	e := shinglerOf(Scheme{})
 	for i := range 100 {
-		f, bands := compare(t, e, .5, numbered(i*1000, i*1000+300), numbered(i*1000+500, i*1000+800))
+		f, bands := compareShingles(t, e, .5, numbered(i*1000, i*1000+300), numbered(i*1000+500, i*1000+800))
 		if bands > 0 || f.Score > .06 || f.Relation != method.Unrelated {
 			t.Errorf("%d bands, %+v", bands, f)
 		}
@@ -130,7 +136,7 @@ func TestShortTexts(t *testing.T) {
 		{"一二三四", "一二三四", 1},
 		{"一二三四五", "一二三四五六", .5},
 	} {
-		f, _ := compare(t, NewExtractor(Scheme{}), .7, c.a, c.b)
+		f, _ := compareShingles(t, shinglerOf(Scheme{}), .7, c.a, c.b)
 		if math.Abs(f.Score-c.score) > .15 || (f.Relation == method.Copy) != (c.score >= .7) {
 			t.Errorf("%q and %q: %+v", c.a, c.b, f)
 		}
@@ -140,7 +146,7 @@ func TestShortTexts(t *testing.T) {
 // TestOrderAndRepetition: that a shingle comes again changes nothing in the signature, and
 // nothing but the words does.
 func TestOrderAndRepetition(t *testing.T) {
-	e := NewExtractor(Scheme{Words: 1})
+	e := shinglerOf(Scheme{Shingle: 1})
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,6}|[的是茶馆]`), 1, 60).Draw(t, "words")
 		var a, b method.Sketch
@@ -149,7 +155,7 @@ func TestOrderAndRepetition(t *testing.T) {
 		more := append(append([]string{}, words...), words[:rng.IntN(len(words))]...)
 		rng.Shuffle(len(more), func(i, j int) { more[i], more[j] = more[j], more[i] })
 		e.Extract(&b, []byte(strings.ToUpper(strings.Join(more, ", "))))
-		if string(a.Data) != string(b.Data) || len(a.Data) != Places || int(b.Units) != len(more) {
+		if string(a.Data) != string(b.Data) || len(a.Data) != places || int(b.Units) != len(more) {
 			t.Fatalf("%v: %x, %v: %x", words, a.Data, more, b.Data)
 		}
 	})
@@ -158,7 +164,7 @@ func TestOrderAndRepetition(t *testing.T) {
 // TestBandsFor: bands are within the places, as long as they can be, and fewer and longer
 // the more alike copies are.
 func TestBandsFor(t *testing.T) {
-	if b, r := BandsFor(DefaultThreshold); b != 42 || r != 3 {
+	if b, r := BandsFor(defaultSimilarity); b != 42 || r != 3 {
 		t.Errorf("%d bands of %d", b, r)
 	}
 	last := 0
@@ -166,25 +172,26 @@ func TestBandsFor(t *testing.T) {
 		threshold := float64(i) / 100
 		b, r := BandsFor(threshold)
 		missed := math.Pow(1-math.Pow(threshold, float64(r)), float64(b))
-		if b*r > Places || r < last || r > 1 && missed > .0100001 {
+		if b*r > places || r < last || r > 1 && missed > .0100001 {
 			t.Errorf("%v: %d bands of %d, %v missed", threshold, b, r, missed)
 		}
 		last = r
-		if err := (Scheme{Bands: b, Rows: r}).Validate(); err != nil {
+		if err := (Scheme{Method: "shingles", Bands: b, Rows: r}).Validate(); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-func TestNames(t *testing.T) {
+func TestShingleNames(t *testing.T) {
 	key := []byte("0123456789abcdef")
-	for _, s := range []Scheme{{}, {Words: 2}, {Bands: 10, Rows: 12, Key: key}} {
+	for _, s := range []Scheme{{}, {Shingle: 2}, {Bands: 10, Rows: 12, Key: key}} {
+		s.Method = "shingles"
 		got, ok := Named(s.Name(), s.Key)
 		if !ok || got.Name() != s.Name() || got.Features() != s.Features() {
 			t.Errorf("%s is %+v, %v", s.Name(), got, ok)
 		}
 	}
-	if name := (Scheme{}).Name(); name != "shingles1-u15b-xxh3-w5-b42-r3" {
+	if name := (Scheme{Method: "shingles"}).Name(); name != "shingles1-u15b-xxh3-w5-b42-r3" {
 		t.Error(name)
 	}
 	for _, name := range []string{"", "shingles1-u15b-xxh3", "shingles1-u15b-xxh3-w0-b42-r3", "shingles1-u15b-xxh3-w5-b65-r2", "shingles1-u15b-xxh3-w05-b42-r3"} {
@@ -192,17 +199,18 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s is %+v", name, s)
 		}
 	}
-	for _, s := range []Scheme{{Words: -1}, {Words: MaxWords + 1}, {Bands: 129, Rows: 1}, {Bands: 1}, {Rows: 1}, {Bands: 64, Rows: 3}, {Bands: -1, Rows: -1}, {Key: key[:8]}} {
+	for _, s := range []Scheme{{Shingle: -1}, {Shingle: MaxShingle + 1}, {Bands: 129, Rows: 1}, {Bands: 1}, {Rows: 1}, {Bands: 64, Rows: 3}, {Bands: -1, Rows: -1}, {Key: key[:8]}} {
+		s.Method = "shingles"
 		if s.Validate() == nil {
 			t.Errorf("%+v is valid", s)
 		}
 	}
 }
 
-// TestDamagedRecord: what is too short or too long is no record.
-func TestDamagedRecord(t *testing.T) {
+// TestDamagedShingles: what is too short or too long is no record.
+func TestDamagedShingles(t *testing.T) {
 	for _, text := range []string{"", numbered(0, 500)} {
-		s := Scheme{}
+		s := Scheme{Method: "shingles"}.must()
 		j := s.NewJudge(method.Rules{Threshold: .5})
 		var sketch method.Sketch
 		s.NewExtractor().Extract(&sketch, []byte(text))
@@ -222,9 +230,9 @@ func TestDamagedRecord(t *testing.T) {
 	}
 }
 
-func TestNoAllocation(t *testing.T) {
-	s := Scheme{}
-	e, j := NewExtractor(s), s.NewJudge(method.Rules{Threshold: .5})
+func TestShinglesNoAllocation(t *testing.T) {
+	s := Scheme{Method: "shingles"}.must()
+	e, j := s.NewExtractor(), s.NewJudge(method.Rules{Threshold: .5})
 	text := []byte(strings.Repeat("Some words that are read again. 一二三四五六七。", 300))
 	var sketch method.Sketch
 	e.Extract(&sketch, text)

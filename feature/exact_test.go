@@ -1,4 +1,4 @@
-package exact
+package feature
 
 import (
 	"crypto/sha256"
@@ -11,11 +11,12 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// TestSameText: two texts are one exactly where their canonical texts are, short or so long
+// TestExact: two texts are one exactly where their canonical texts are, short or so long
 // that they come in parts.
-func TestSameText(t *testing.T) {
+func TestExact(t *testing.T) {
 	canontest.NeedUnicode(t)
-	e, j := Scheme{}.NewExtractor(), Scheme{}.NewJudge(method.Rules{})
+	m := Scheme{Method: "exact"}.must()
+	e, j := m.NewExtractor(), m.NewJudge(method.Rules{})
 	rapid.Check(t, func(t *rapid.T) {
 		a := canontest.Text().Draw(t, "a")
 		b := canontest.Text().Draw(t, "b")
@@ -44,17 +45,8 @@ func TestSameText(t *testing.T) {
 	})
 }
 
-func TestNamesAndRecords(t *testing.T) {
-	key := []byte("0123456789abcdef")
-	for _, s := range []Scheme{{}, {Key: key}} {
-		if got, ok := Named(s.Name(), s.Key); !ok || got.Name() != s.Name() {
-			t.Errorf("%s: %v", s.Name(), ok)
-		}
-	}
-	if _, ok := Named("exact1-u15b-xxh3", key); ok || (Scheme{Key: key[:1]}).Validate() == nil {
-		t.Error("a name without its key, or a short key")
-	}
-	j := Scheme{}.NewJudge(method.Rules{})
+func TestExactRecords(t *testing.T) {
+	j := Scheme{Method: "exact"}.must().NewJudge(method.Rules{})
 	j.Load(&method.Sketch{Data: make([]byte, sumBytes)})
 	for n := range 40 {
 		if same, _, err := j.Same(make([]byte, n)); same != (n == sumBytes) || (err == nil) != same {

@@ -1,13 +1,4 @@
-// Package hamming finds, among many 64-bit numbers in memory, those that differ from another in a
-// few bits: all of them, and no others.
-//
-// A number is cut into one block more than bits may differ, so of two near numbers at least one
-// block is the same (Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling", WWW
-// 2007). For each block there is a table from its value to the numbers that have it. These lie
-// together, one after the other in memory, and all are looked at: a few in every 2^16 of all
-// numbers. Measured against tables of longer prefixes it takes the least memory, and at 50 million
-// numbers microseconds; see docs/methods.md.
-package hamming
+package feature
 
 import (
 	"encoding/binary"
@@ -18,8 +9,8 @@ import (
 	"github.com/firstseen/firstseen/internal/hugemem"
 )
 
-// MaxDistance is the most bits that may differ: with more, blocks would be so short that
-// every look-up goes through most of the numbers.
+// MaxDistance is the most of Scheme.Distance: with more, blocks would be so short that every look-up
+// goes through most of the numbers.
 const MaxDistance = 7
 
 // The layout of the memory, in bytes. A list is chunks, each twice as long as the one
@@ -35,9 +26,17 @@ const (
 	mostKeyBits = 20 // of a table: of a longer block its lowest bits
 )
 
-// An Index is a collection of 64-bit numbers. Find may be called by several goroutines
-// at once, but not while Add is.
-type Index struct {
+// A nearIndex finds, among many 64-bit numbers in memory, those that differ from another in a few
+// bits: all of them, and no others. Find may be called by several goroutines at once, but not while
+// Add is.
+//
+// A number is cut into one block more than bits may differ, so of two near numbers at least one
+// block is the same (Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling", WWW
+// 2007). For each block there is a table from its value to the numbers that have it. These lie
+// together, one after the other in memory, and all are looked at: a few in every 2^16 of all
+// numbers. Measured against tables of longer prefixes it takes the least memory, and at 50 million
+// numbers microseconds; see docs/methods.md.
+type nearIndex struct {
 	distance int
 	tables   []table
 	slabs    [][]byte
@@ -53,13 +52,10 @@ type table struct {
 	heads []uint32 // the last chunk of each list, 0 for none
 }
 
-// New returns an empty Index for numbers that differ in at most so many bits, 1 to
+// newNearIndex returns an empty index for numbers that differ in at most so many bits, 1 to
 // MaxDistance.
-func New(distance int) (*Index, error) {
-	if distance < 1 || distance > MaxDistance {
-		return nil, fmt.Errorf("a distance of %d bits: want 1 to %d", distance, MaxDistance)
-	}
-	x := &Index{distance: distance}
+func newNearIndex(distance int) *nearIndex {
+	x := &nearIndex{distance: distance}
 	blocks := distance + 1
 	for i := range blocks {
 		from, to := 64*i/blocks, 64*(i+1)/blocks
@@ -68,26 +64,14 @@ func New(distance int) (*Index, error) {
 			shift: from, mask: lowest(to - from), key: lowest(key), heads: make([]uint32, 1<<key),
 		})
 	}
-	return x, nil
+	return x
 }
 
 func lowest(n int) uint64 { return 1<<n - 1 }
 
-// Len is how many numbers there are.
-func (x *Index) Len() int { return x.n }
-
-// Bytes is the memory taken.
-func (x *Index) Bytes() int64 {
-	b := int64(len(x.slabs)) * slabBytes
-	for i := range x.tables {
-		b += 4 * int64(len(x.tables[i].heads))
-	}
-	return b
-}
-
-// BytesFor is the most memory that an index of n numbers takes: eight bytes for each number in each
-// table, and the free room in the last chunk of each list.
-func BytesFor(n uint64, distance int) (total uint64) {
+// nearIndexBytes is the most memory that an index of n numbers takes: eight bytes for each number in
+// each table, and the free room in the last chunk of each list.
+func nearIndexBytes(n uint64, distance int) (total uint64) {
 	const first, last = unitBytes / 8, unitBytes << mostClass / 8
 	blocks := distance + 1
 	for i := range blocks {
@@ -99,7 +83,7 @@ func BytesFor(n uint64, distance int) (total uint64) {
 }
 
 // Add adds a number, which may be there already. It fails if there is no memory.
-func (x *Index) Add(number uint64) error {
+func (x *nearIndex) Add(number uint64) error {
 	for i := range x.tables {
 		t := &x.tables[i]
 		head := &t.heads[number>>t.shift&t.key]
@@ -124,13 +108,13 @@ func (x *Index) Add(number uint64) error {
 }
 
 // filled is how many numbers a chunk has, and its class.
-func (x *Index) filled(chunk uint32) (n, class int) {
+func (x *nearIndex) filled(chunk uint32) (n, class int) {
 	v := binary.LittleEndian.Uint32(x.chunk(chunk)[4:])
 	return int(v & (1<<24 - 1)), int(v >> 24)
 }
 
 // take gives out an empty chunk with another behind it.
-func (x *Index) take(next uint32, class int) (uint32, error) {
+func (x *nearIndex) take(next uint32, class int) (uint32, error) {
 	units := uint32(1) << class
 	if left := uint32(len(x.slabs)*perSlab) - x.units; left < units {
 		slab, err := hugemem.Alloc(slabBytes)
@@ -138,7 +122,7 @@ func (x *Index) take(next uint32, class int) (uint32, error) {
 			return 0, fmt.Errorf("memory for %d numbers: %w", x.n, err)
 		}
 		if len(x.slabs) == 0 {
-			runtime.SetFinalizer(x, (*Index).free)
+			runtime.SetFinalizer(x, (*nearIndex).free)
 		}
 		x.slabs = append(x.slabs, slab)
 		x.units += left // a chunk is in one slab
@@ -152,12 +136,12 @@ func (x *Index) take(next uint32, class int) (uint32, error) {
 }
 
 // chunk returns a chunk, and the bytes behind it in its slab.
-func (x *Index) chunk(i uint32) []byte {
+func (x *nearIndex) chunk(i uint32) []byte {
 	return x.slabs[int(i-1)/perSlab][int(i-1)%perSlab*unitBytes:]
 }
 
 // free gives the memory back, once the index is no longer reachable.
-func (x *Index) free() {
+func (x *nearIndex) free() {
 	for _, s := range x.slabs {
 		_ = hugemem.Free(s) // no caller is left to report to
 	}
@@ -165,15 +149,14 @@ func (x *Index) free() {
 }
 
 // Find appends to dst all numbers that differ from number in at most the index's
-// distance, each as often as it was added, and returns how many it looked at.
-func (x *Index) Find(dst []uint64, number uint64) (found []uint64, looked int) {
+// distance, each as often as it was added.
+func (x *nearIndex) Find(dst []uint64, number uint64) []uint64 {
 	for i := range x.tables {
 		t := &x.tables[i]
 		for at := t.heads[number>>t.shift&t.key]; at != 0; {
 			n, _ := x.filled(at)
 			c := x.chunk(at)
 			at = binary.LittleEndian.Uint32(c)
-			looked += n
 			for c = c[headBytes : headBytes+8*n]; len(c) >= 8; c = c[8:] {
 				other := binary.LittleEndian.Uint64(c)
 				if bits.OnesCount64(other^number) <= x.distance && x.first(other^number, i) {
@@ -183,12 +166,12 @@ func (x *Index) Find(dst []uint64, number uint64) (found []uint64, looked int) {
 		}
 	}
 	runtime.KeepAlive(x)
-	return dst, looked
+	return dst
 }
 
 // first reports whether the i-th block is the first in which two numbers, that differ in
 // these bits, are the same.
-func (x *Index) first(differ uint64, i int) bool {
+func (x *nearIndex) first(differ uint64, i int) bool {
 	for j := range x.tables[:i] {
 		if t := &x.tables[j]; differ>>t.shift&t.mask == 0 {
 			return false

@@ -1,4 +1,4 @@
-package simhash
+package feature
 
 import (
 	"bufio"
@@ -9,10 +9,10 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// BenchmarkExtract takes the Debian installation guide (see testdata/bilingual), in
+// BenchmarkSimHash takes the Debian installation guide (see testdata/bilingual), in
 // English and Chinese.
-func BenchmarkExtract(b *testing.B) {
-	f, err := os.Open("../../testdata/bilingual/guide.jsonl")
+func BenchmarkSimHash(b *testing.B) {
+	f, err := os.Open("../testdata/bilingual/guide.jsonl")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func BenchmarkExtract(b *testing.B) {
 		texts = append(texts, []byte(doc.Text))
 		size += len(doc.Text)
 	}
-	e := NewExtractor(Scheme{})
+	e := Scheme{Method: "simhash"}.must().NewExtractor()
 	var s method.Sketch
 	b.SetBytes(int64(size))
 	for b.Loop() {

@@ -1,13 +1,8 @@
-// Package words goes through texts word by word, for methods that know texts by their words: as
-// hashes of words, or as terms.
-//
-// A word is a CJK character, or a stretch of others between those and spaces, in the canonical form
-// (package canon). A term is a unit that an index of texts would count: a word, or two adjacent CJK
-// characters, for each such pair. A CJK character standing alone is a term by itself. So Chinese is
-// indexed without a dictionary.
-package words
+package terms
 
 import (
+	"math"
+
 	"github.com/zeebo/xxh3"
 
 	"github.com/firstseen/firstseen/feature/canon"
@@ -18,8 +13,14 @@ import (
 // none was written a moment ago, see [canon.Scanner.AppendUnits].
 const together = 64
 
-// A Reader goes through texts. It is not for concurrent use: have one for each worker. It owns
-// about 900 KiB of buffers; an ordinary text touches only as much as its own length.
+// A Reader goes through texts word by word. It is not for concurrent use: have one for each
+// worker. It owns about 900 KiB of buffers; an ordinary text touches only as much as its own
+// length.
+//
+// A word is a CJK character, or a stretch of others between those and spaces, in the canonical form
+// (package canon). A term is a unit that an index of texts would count: a word, or two adjacent CJK
+// characters, for each such pair. A CJK character standing alone is a term by itself. So Chinese is
+// indexed without a dictionary.
 type Reader struct {
 	scanner *canon.Scanner
 	whole   digest.Hasher
@@ -29,51 +30,54 @@ type Reader struct {
 // NewReader returns a Reader whose fingerprints of whole texts are under a secret of 16
 // bytes; nil is none.
 func NewReader(key []byte) *Reader {
-	r := &Reader{scanner: canon.NewScanner(), whole: digest.New(key)}
-	r.scanner.CountUnits()
-	return r
+	return &Reader{scanner: canon.NewScanner(), whole: digest.New(key)}
+}
+
+// Parts calls each with the parts of the canonical text, and returns its fingerprint.
+func (r *Reader) Parts(text []byte, each func(part []byte)) (whole uint64) {
+	return r.read(text, math.MaxInt, func() {}, each)
 }
 
 // Hashes calls each with [canon.HashUnit] of the words of all segments of text, some at a
 // time, and returns the fingerprint of the whole text.
 func (r *Reader) Hashes(text []byte, each func(words []uint64)) (whole uint64) {
-	r.whole.Reset()
-	s, waiting := r.scanner, 0
-	for s.Reset(text); ; {
-		step := s.Next()
-		if step == canon.Piece {
-			if waiting++; waiting < together {
-				continue
-			}
-		}
-		waiting = 0
-		r.hashes = s.AppendUnits(r.hashes[:0])
+	r.scanner.CountUnits()
+	return r.read(text, together, func() {
+		r.hashes = r.scanner.AppendUnits(r.hashes[:0])
 		each(r.hashes)
-		switch step {
-		case canon.Part:
-			r.whole.Part(s.Whole())
-		case canon.End:
-			return r.whole.Text(s.Whole())
-		}
-	}
+	}, func([]byte) {})
 }
 
 // Terms calls each with the terms of text in their order, some at a time, as hashes of
 // their canonical form, and returns the fingerprint of the whole text.
 func (r *Reader) Terms(text []byte, each func(terms []uint64)) (whole uint64) {
+	return r.read(text, math.MaxInt, func() {
+		r.hashes = r.appendTerms(r.hashes[:0], r.scanner.Text())
+		each(r.hashes)
+	}, func([]byte) {})
+}
+
+// read goes through a text. It calls latest after every so many pieces, and before each part of
+// the text is handed to each.
+func (r *Reader) read(text []byte, pieces int, latest func(), each func(part []byte)) (whole uint64) {
 	r.whole.Reset()
-	s := r.scanner
+	s, waiting := r.scanner, 0
 	for s.Reset(text); ; {
 		step := s.Next()
+		if waiting++; step == canon.Piece && waiting < pieces {
+			continue
+		}
+		waiting = 0
+		latest()
 		if step == canon.Piece {
 			continue
 		}
-		r.hashes = r.appendTerms(r.hashes[:0], s.Text())
-		each(r.hashes)
+		part := s.Whole()
+		each(part)
 		if step == canon.End {
-			return r.whole.Text(s.Whole())
+			return r.whole.Text(part)
 		}
-		r.whole.Part(s.Whole())
+		r.whole.Part(part)
 	}
 }
 
