@@ -53,7 +53,7 @@ func (t *Table) AddCounted(ids []string, data [][]byte, keys [][]uint64, times [
 		total += len(k)
 	}
 	mem := t.spaces[ofKeys].mem
-	if err := errors.Join(t.spaces[ofIDs].mem.Reserve(len(ids), by), mem.Reserve(total, by)); err != nil {
+	if err := errors.Join(t.spaces[ofIDs].mem.Reserve(len(ids)), mem.Reserve(total)); err != nil {
 		return 0, err
 	}
 	if err := t.addTimes(len(ids), times); err != nil {

@@ -273,7 +273,7 @@ func (t *Table) loadOpenBlock(docs *bbolt.Bucket) error {
 // replay fills the memory tables from the pending keys and the ids of their documents.
 func (t *Table) replay(pend *bbolt.Bucket) error {
 	err := t.head.replayPending(pend, func(doc uint32, keys []uint64) error {
-		return t.spaces[ofKeys].mem.Add(keys, doc)
+		return t.spaces[ofKeys].mem.AddAll([][]uint64{keys}, doc, memtable.Alone)
 	})
 	if err != nil {
 		return err
