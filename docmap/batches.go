@@ -112,7 +112,7 @@ func (t *Table) Batches() []Batch {
 			b.Documents += s.last - s.first + 1
 			for num := s.first; num <= s.last; num++ {
 				switch {
-				case t.tombstones.counted.which.has(num):
+				case t.tombstones.counted.has(num):
 					b.Documents--
 				case !t.tombstones.has(num):
 					b.Live++

@@ -67,6 +67,7 @@ func (t *Table) AddCounted(ids []string, data [][]byte, keys [][]uint64, times [
 		t.docs++
 		if len(marks) > 0 && marks[i] {
 			t.tombstones.counted.add(t.docs)
+			t.tombstones.marked = appendNumber(t.tombstones.marked, t.docs, 0)
 		}
 		t.content = digest(t.content, t.recs.add(id, data[i]), t.wal.add(t.docs, keys[i]))
 	}

@@ -168,7 +168,7 @@ func (c *compaction) run(of int, first, last uint32) error {
 	switch g := &c.old.tombstones; {
 	case g.win.length > 0:
 		to.keep = c.old.keep(of, first, last)
-	case g.dead > 0:
+	case g.dead.n > 0:
 		info.first = 0
 		to.keep = g.compacted
 		if of == ofIDs {
@@ -216,9 +216,9 @@ func (c *compaction) taken() error {
 	}
 	for num := g.win.watermark(); num <= c.head.docs; num++ {
 		switch {
-		case g.win.length == 0 && g.forgotten(num):
+		case g.win.length == 0 && g.dead.has(num):
 			dead = appendNumber(dead, num, c.head.docs)
-		case g.counted.which.has(num):
+		case g.counted.has(num):
 			counted = appendNumber(counted, num, 0)
 		}
 	}

@@ -28,7 +28,7 @@ func FuzzTaken(f *testing.F) {
 		}
 		var g tombstones
 		if err := g.loadList(binKey(uint64(first)), sum(seedDead+uint64(first)), docs); err == nil {
-			if g.dead > docs || uint32(len(g.old)) > g.dead {
+			if g.dead.n > docs || uint32(len(g.old)) > g.dead.n {
 				t.Fatalf("%d of %d documents, %v", g.dead, docs, g.old)
 			}
 		} else if !errors.Is(err, ErrDamaged) {

@@ -118,7 +118,7 @@ func (t *Table) start(of int, sources []*run, level int) error {
 		id: t.head.nextRun, level: uint8(level + 1), log: sorted.LogFor(from.entries()),
 		first: sources[0].first, last: sources[len(sources)-1].last,
 	}
-	if info.first == 1 && t.tombstones.dead > 0 && t.tombstones.win.length == 0 {
+	if info.first == 1 && t.tombstones.dead.n > 0 && t.tombstones.win.length == 0 {
 		info.first = 0 // which stands for dead holders
 	}
 	return t.advanceMerge(of, &run{runInfo: info}, t.mergeShare(&t.spaces[of], level, info.first))

@@ -232,7 +232,7 @@ func (t *Table) load() error {
 	if t.tombstones.win, err = readWindow(s.tx, h); err != nil {
 		return err
 	}
-	if err := errors.Join(t.loadTombstones(s.tx), t.loadCounted(s.tx), t.loadBatches(s.tx)); err != nil {
+	if err := errors.Join(t.loadTombstones(s.tx), t.loadBatches(s.tx)); err != nil {
 		return err
 	}
 	t.watchTombstones()

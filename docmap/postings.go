@@ -56,7 +56,7 @@ func (g *tombstones) living(held []uint32) []uint32 {
 // emit appends live holders, with Counted for those that only count.
 func (g *tombstones) emit(dst, held []uint32) []uint32 {
 	for _, doc := range held {
-		if g.counted.which.has(doc) {
+		if g.counted.has(doc) {
 			doc = Counted
 		}
 		dst = append(dst, doc)
@@ -87,7 +87,7 @@ func (g *tombstones) trimFirst(docs []uint32, last uint32) []uint32 {
 	var room [keyLimit]uint32
 	n, held := g.count(room[:0], docs)
 	if len(held) < keyLimit {
-		return slices.DeleteFunc(docs[:n], func(d uint32) bool { return g.forgotten(d) && g.when(d) <= last })
+		return slices.DeleteFunc(docs[:n], func(d uint32) bool { return g.dead.has(d) && g.when(d) <= last })
 	}
 	live := g.living(held)
 	docs = docs[:keyLimit]

@@ -107,7 +107,7 @@ func (t *Table) sweepKeys(name []byte, judge func(key, value []byte) (gone, more
 // sweepRanges removes the lists of ranges that are all below a watermark.
 func (t *Table) sweepRanges(l *rangeList, mark uint32) error {
 	return t.sweepKeys(l.bucket, func(key, value []byte) (gone, more bool) {
-		ranges, err := l.decode(key, value) // without an error when the table was opened
+		ranges, err := l.decode(key, value, t.head.docs) // without an error when the table was opened
 		n := len(ranges)
 		return err == nil && n > 0 && ranges[n-1].last < mark, true
 	})

@@ -58,7 +58,7 @@ func (t *Table) Runs() []RunStats {
 func (t *Table) countDead(st *Stats) {
 	g := &t.tombstones
 	if g.win.length == 0 && g.counted.n == 0 {
-		st.Dead = g.dead
+		st.Dead = g.dead.n
 		return
 	}
 	st.Expired = g.win.watermark() - 1
@@ -68,9 +68,9 @@ func (t *Table) countDead(st *Stats) {
 		case g.win.expired(num):
 			st.Expired++
 			st.Dead++
-		case g.forgotten(num):
+		case g.dead.has(num):
 			st.Dead++
-		case g.counted.which.has(num):
+		case g.counted.has(num):
 			st.Counted++
 		}
 	}
