@@ -141,7 +141,7 @@ func (t *Table) openFile(readOnly bool, flags int) error {
 	db, err := bbolt.Open(t.path, 0o644, opt)
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
-		return fmt.Errorf("%s: %w by another process%s: wait for it to end (firstseen serve answers while it writes), or use another index", t.path, ErrLocked, holders(t.path))
+		return fmt.Errorf("%s: %w by another process: wait for it to end (firstseen serve answers while it writes), or use another index", t.path, ErrLocked)
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
 		return damage("%v", err)
 	case err != nil:
