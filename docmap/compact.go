@@ -222,10 +222,7 @@ func (c *compaction) taken() error {
 			counted = appendNumber(counted, num, 0)
 		}
 	}
-	all := batches{spans: c.old.batches.spans, dirty: map[string]bool{}}
-	for name := range all.spans {
-		all.dirty[name] = true
-	}
+	all := batches{spans: c.old.batches.spans, dirty: c.old.batches.names()}
 	return c.fresh.update(func(tx *change) {
 		deadList.write(tx, dead, &c.head)
 		countedList.write(tx, counted, &c.head)

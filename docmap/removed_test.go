@@ -286,12 +286,12 @@ func TestTombstonesThatCannotBe(t *testing.T) {
 		t.Errorf("%d dead documents", table.Stats().Dead)
 		must(t, table.Close())
 	}
-	for _, list := range [][]span{{{1, 3}, {3, 4}}, {{2, 1}}, {{0, 1}}, {{4, 6}}} {
+	for _, list := range [][]span{{{1, 3, "a"}, {3, 4, "a"}}, {{2, 1, "a"}}, {{0, 1, "a"}}, {{4, 6, "a"}}} {
 		if got, err := decodeSpans("a", encodeSpans("a", list), 5); err == nil {
 			t.Errorf("the spans %v", got)
 		}
 	}
-	if got, err := decodeSpans("b", encodeSpans("a", []span{{1, 3}}), 5); err == nil {
+	if got, err := decodeSpans("b", encodeSpans("a", []span{{1, 3, "a"}}), 5); err == nil {
 		t.Errorf("the spans of another batch: %v", got)
 	}
 }

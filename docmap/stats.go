@@ -89,7 +89,7 @@ func (t *Table) Stats() Stats {
 		return Stats{}
 	}
 	st := Stats{
-		Docs: t.docs, Batches: len(t.batches.spans), Entries: t.Entries(),
+		Docs: t.docs, Batches: len(t.batches.names()), Entries: t.Entries(),
 		PendingKeys: t.head.pending,
 		UnsavedDocs: t.Unsaved(),
 		Merges:      t.head.merges, MergedKeys: t.head.merged,
