@@ -88,7 +88,7 @@ func (c *compaction) write(s *snapshot) error {
 // cut truncates the file behind its last page, since bbolt grows it in advance, and makes it
 // durable.
 func (c *compaction) cut() error {
-	s, err := c.fresh.reading()
+	s, err := c.fresh.own.reading()
 	if err != nil {
 		return err
 	}

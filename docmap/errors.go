@@ -38,7 +38,8 @@ func damage(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
-// damaged turns damage found in bins and pages into ErrDamaged.
+// damaged turns damage found in bins and pages into ErrDamaged. Only protected and verifiers
+// call it.
 func damaged(err error) error {
 	if bin, ok := errors.AsType[sorted.Damage](err); ok {
 		return damage("%s", bin)
@@ -80,6 +81,7 @@ func (t *Table) protected(f func() error) (err error) {
 		if r := recover(); r != nil {
 			err = t.blame(r, debug.Stack())
 		}
+		err = damaged(err)
 	}()
 	return f()
 }

@@ -19,18 +19,6 @@ type snapshot struct {
 	docs *bbolt.Cursor
 }
 
-func newSnapshot(db *bbolt.DB) (*snapshot, error) {
-	tx, err := db.Begin(false)
-	if err != nil {
-		return nil, err
-	}
-	s := &snapshot{tx: tx}
-	if docs := tx.Bucket(bucketDocs); docs != nil {
-		s.docs = docs.Cursor()
-	}
-	return s, nil
-}
-
 // A reader holds what one goroutine needs for look-ups: a snapshot and reused memory. The table
 // has one of its own; Share makes others.
 type reader struct {
@@ -103,15 +91,33 @@ func (r *reader) reading() (*snapshot, error) {
 	case r.read != nil:
 		return r.read, nil
 	}
-	s, err := newSnapshot(t.db)
+	tx, err := t.db.Begin(false)
 	if err != nil {
 		return nil, err
+	}
+	s := &snapshot{tx: tx}
+	if docs := tx.Bucket(bucketDocs); docs != nil {
+		s.docs = docs.Cursor()
 	}
 	if r == &t.own {
 		t.mapped(s)
 	}
 	r.read = s
 	return s, nil
+}
+
+// mapped notes the mapping of the file that a snapshot reads. Runs forget the places in another.
+func (t *Table) mapped(s *snapshot) {
+	t.used = s.tx.Size()
+	at := t.db.Info().Data
+	if at != t.mapping {
+		for i := range t.spaces {
+			for _, r := range t.spaces[i].runs {
+				r.Forget()
+			}
+		}
+	}
+	t.mapping = at
 }
 
 // look runs f with the reader's snapshot.

@@ -237,7 +237,7 @@ func (r *run) dropBelow(c *change, t *Table, high uint64) error {
 		c.drop(r.bucket())
 		return nil
 	}
-	s, err := t.reading()
+	s, err := t.own.reading()
 	if err != nil {
 		return err
 	}

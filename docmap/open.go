@@ -16,49 +16,27 @@ import (
 	"github.com/firstseen/firstseen/internal/durable"
 )
 
+// open opens the file, and creates it first if it is missing and may be written.
 func (t *Table) open() error {
-	if err := t.openExisting(); err != nil {
-		return err
-	}
-	if err := t.makeMemory(); err != nil {
-		return err
-	}
-	return t.load()
-}
-
-// makeMemory makes the memory tables.
-func (t *Table) makeMemory() (err error) {
-	for i, limit := range []int{ofKeys: keyLimit, ofIDs: idLimit} {
-		if t.spaces[i].mem, err = memtable.New(t.opt.MemtableKeys, limit); err != nil {
-			return err
-		}
-		t.spaces[i].limit = limit
-	}
-	return nil
-}
-
-// openExisting opens the file, and creates it first if it is missing and may be written.
-func (t *Table) openExisting() error {
 	exists, err := t.precheck()
+	switch {
+	case err != nil:
+		return err
+	case !exists && (t.opt.ReadOnly || t.opt.AsIs):
+		return fmt.Errorf("%s: %w", t.path, fs.ErrNotExist)
+	case !exists:
+		err = t.createFile()
+	}
+	if err == nil {
+		err = t.openFile(t.opt.ReadOnly, 0)
+	}
+	if err == nil && exists && !t.opt.ReadOnly {
+		err = removeLeft(t.path + newSuffix) // by Compact; the table is locked now
+	}
 	if err != nil {
 		return err
 	}
-	if !exists && (t.opt.ReadOnly || t.opt.AsIs) {
-		return fmt.Errorf("%s: %w", t.path, fs.ErrNotExist)
-	}
-	if !exists {
-		if err := t.createFile(); err != nil {
-			return err
-		}
-	}
-	if err := t.openFile(t.opt.ReadOnly, 0); err != nil {
-		return err
-	}
-	if exists && !t.opt.ReadOnly {
-		// Left by Compact; the table is locked now.
-		return removeLeft(t.path + newSuffix)
-	}
-	return nil
+	return t.load()
 }
 
 // precheck walks the pages of an existing file before bbolt follows them, under bbolt's own lock
@@ -85,10 +63,10 @@ func (t *Table) precheck() (exists bool, err error) {
 // checkPages walks the pages of the state that a frozen table reads, else of the file's newest.
 func (t *Table) checkPages() error {
 	if !t.frozen {
-		return damaged(boltcheck.File(t.path))
+		return boltcheck.File(t.path)
 	}
 	_, err := t.pagesReached(t.own.read)
-	return damaged(err)
+	return err
 }
 
 // pagesReached walks the pages of a state and counts them.
@@ -108,8 +86,7 @@ func (t *Table) Freeze() (*Table, error) {
 	f.opt.ReadOnly, f.opt.Scheme = true, ""
 	f.own.table = f
 	f.wal.reset()
-	err := f.guarded(func() error { return errors.Join(f.makeMemory(), f.load()) })
-	if err != nil {
+	if err := f.guarded(f.load); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
@@ -164,10 +141,19 @@ func (t *Table) openNew() error {
 // createFile makes an empty table under another name and renames it. A process killed before the
 // rename leaves nothing that looks like a damaged table.
 func (t *Table) createFile() error {
+	head := header{scheme: t.opt.Scheme, uuid: t.opt.UUID, nextRun: 1}
+	if head.uuid == [16]byte{} {
+		if _, err := rand.Read(head.uuid[:]); err != nil {
+			return err
+		}
+	}
 	fresh := &Table{path: t.path + newSuffix, opt: t.opt}
 	err := fresh.openNew()
 	if err == nil {
-		err = fresh.create()
+		err = fresh.update(func(c *change) {
+			c.makeBuckets()
+			c.putHeader(&head, map[string][]byte{})
+		})
 	}
 	if err := errors.Join(err, fresh.Close()); err != nil {
 		return err
@@ -176,21 +162,6 @@ func (t *Table) createFile() error {
 		return os.Rename(fresh.path, t.path)
 	}
 	return durable.Rename(fresh.path, t.path)
-}
-
-func (t *Table) create() error {
-	t.head = header{scheme: t.opt.Scheme, uuid: t.opt.UUID, nextRun: 1}
-	if t.head.uuid == [16]byte{} {
-		if _, err := rand.Read(t.head.uuid[:]); err != nil {
-			return err
-		}
-	}
-	t.state = make(map[string][]byte)
-	t.recs.open.first = 1
-	return t.update(func(c *change) {
-		c.makeBuckets()
-		c.putHeader(&t.head, t.state)
-	})
 }
 
 func (c *change) makeBuckets() {
@@ -209,7 +180,14 @@ func (c *change) putHeader(h *header, state map[string][]byte) {
 
 // load reads the parts of a table that are kept in memory.
 func (t *Table) load() error {
-	s, err := t.reading()
+	for i, limit := range []int{ofKeys: keyLimit, ofIDs: idLimit} {
+		mem, err := memtable.New(t.opt.MemtableKeys, limit)
+		if err != nil {
+			return err
+		}
+		t.spaces[i] = space{mem: mem, limit: limit}
+	}
+	s, err := t.own.reading()
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func (t *Table) sweepSlices() error {
 func (t *Table) sweepKeys(name []byte, judge func(key, value []byte) (gone, more bool)) error {
 	most := max(1, t.sizes.sliceBytes/blockBytes)
 	for full := true; full; {
-		s, err := t.reading()
+		s, err := t.own.reading()
 		if err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func (t *Table) sweep() error {
 		}
 	}
 	var stray [][]byte
-	s, err := t.reading()
+	s, err := t.own.reading()
 	if err != nil {
 		return err
 	}

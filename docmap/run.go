@@ -88,8 +88,7 @@ func (r *run) view(s *snapshot, bin uint64) (sorted.Bin, error) {
 	}
 	// bbolt keeps a small bucket inside another page (its root is then 0), and moves
 	// it whenever that one is written.
-	v, err := r.Open(bin, value, bucket.Root() != 0)
-	return v, damaged(err)
+	return r.Open(bin, value, bucket.Root() != 0)
 }
 
 func (r *run) value(s *snapshot, bin uint64) (bucket *bbolt.Bucket, value []byte, err error) {
@@ -126,8 +125,7 @@ func (r *run) find(s *snapshot, dst []uint32, key uint64) ([]uint32, error) {
 	if err != nil {
 		return dst, err
 	}
-	dst, err = r.Find(dst, &v, key)
-	return dst, damaged(err)
+	return r.Find(dst, &v, key)
 }
 
 // collect appends the run's entries with keys in from..to.
@@ -142,7 +140,7 @@ func (r *run) collect(s *snapshot, e *sorted.Entries, from, to uint64) error {
 			return err
 		}
 		if err := v.AppendRange(e, from, to); err != nil {
-			return damaged(err)
+			return err
 		}
 	}
 	return nil
@@ -171,7 +169,7 @@ type packed struct {
 func (t *Table) pack(s *space, r *run, bin uint64, out []packed, from *space) error {
 	by := t.packing()
 	source := cmp.Or(t.source, t)
-	if _, err := source.reading(); err != nil { // forgets the addresses of an earlier mapping
+	if _, err := source.own.reading(); err != nil { // forgets the addresses of an earlier mapping
 		return err
 	}
 	readers := source.sharing(by.Parts)

@@ -184,23 +184,6 @@ func Open(path string, opt Options) (*Table, error) {
 	return t, nil
 }
 
-// reading returns the long-lived snapshot of the last committed transaction.
-func (t *Table) reading() (*snapshot, error) { return t.own.reading() }
-
-// mapped notes the mapping of the file that a snapshot reads. Runs forget the places in another.
-func (t *Table) mapped(s *snapshot) {
-	t.used = s.tx.Size()
-	at := t.db.Info().Data
-	if at != t.mapping {
-		for i := range t.spaces {
-			for _, r := range t.spaces[i].runs {
-				r.Forget()
-			}
-		}
-	}
-	t.mapping = at
-}
-
 func (t *Table) stopReading() error {
 	err := t.own.stop()
 	for _, r := range t.shared {

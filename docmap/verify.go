@@ -48,7 +48,7 @@ func (t *Table) Verify(ctx context.Context) ([]Finding, error) {
 	} {
 		v.part = part.name
 		err := t.protected(func() error {
-			s, err := t.reading()
+			s, err := t.own.reading()
 			if err != nil {
 				return err
 			}
@@ -75,7 +75,7 @@ type verifier struct {
 
 // note keeps damage as a finding and returns any other error.
 func (v *verifier) note(err error) error {
-	if !errors.Is(err, ErrDamaged) {
+	if err = damaged(err); !errors.Is(err, ErrDamaged) {
 		return err
 	}
 	v.add("%s", strings.TrimPrefix(err.Error(), ErrDamaged.Error()+": "))
@@ -137,7 +137,7 @@ func countKeys(b *bbolt.Bucket) (n uint64) {
 func (v *verifier) bin(s *snapshot, r *run, bin uint64, e *sorted.Entries, space int) error {
 	_, value, err := r.value(s, bin)
 	if err == nil {
-		err = damaged(r.Read(e, bin, value))
+		err = r.Read(e, bin, value)
 	}
 	if err != nil {
 		e.Reset()
