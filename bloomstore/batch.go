@@ -49,7 +49,6 @@ func missing(words, pos []uint64) []uint64 {
 	return pos[:n]
 }
 
-// setShared sets the bits at pos and returns how many were zero.
 func setShared(words, pos []uint64) (fresh uint64) {
 	for _, p := range pos {
 		old := atomic.OrUint64(&words[p/64], 1<<(p%64))
@@ -149,7 +148,6 @@ func load(words, pos []uint64) (sum uint64) {
 	return sum
 }
 
-// testBits reads the bits at pos, k for each of seen.
 func (f *Filter) testBits(pos []uint64, seen []bool) {
 	k := f.shape.Hashes
 	words := f.words

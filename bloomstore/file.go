@@ -33,7 +33,6 @@ func (f *Filter) Save(path string, stamp []byte) error {
 	return nil
 }
 
-// encode writes header, bits and trailer.
 func (f *Filter) encode(w io.Writer, stamp []byte) error {
 	h := Header{Shape: f.shape, Scheme: f.scheme, Items: f.items, Ones: f.ones, Stamp: stamp}
 	sum := xxh3.New()
@@ -80,7 +79,6 @@ func readFile(path string, read func(file io.Reader, size uint64) error) error {
 	return nil
 }
 
-// decode reads a filter from r, which has size bytes.
 func decode(r io.Reader, size uint64, scheme string) (*Filter, []byte, error) {
 	sum := xxh3.New()
 	both := io.TeeReader(r, sum)
@@ -137,7 +135,6 @@ func ReadHeader(path string) (h Header, err error) {
 	return h, err
 }
 
-// explain adds the file and the remedy.
 func explain(path string, err error) error {
 	hint := ""
 	switch {

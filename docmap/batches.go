@@ -59,7 +59,6 @@ func (t *Table) SetBatch(name string) error {
 	return nil
 }
 
-// extend puts the documents up to docs into the current batch.
 func (b *batches) extend(docs uint32) {
 	if b.current != "" && docs > b.from {
 		if n := len(b.spans) - 1; n >= 0 && b.spans[n].last == b.from && b.spans[n].batch == b.current {
@@ -165,7 +164,6 @@ func (b *batches) dropBelow(mark uint32) {
 	}
 }
 
-// write stores the changed batches.
 func (b *batches) write(c *change, next *header) {
 	b.extend(next.docs)
 	if len(b.dirty) == 0 && b.removed.empty() {
@@ -296,7 +294,6 @@ func (l *removedLog) write(c *change) {
 	}
 }
 
-// saved drops the chunks after the transaction that stores them.
 func (l *removedLog) saved() { l.bufs, l.bytes = nil, 0 }
 
 // Removed iterates over the documents of NoteRemoved that are in the file, in the order of their

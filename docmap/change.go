@@ -44,7 +44,6 @@ func (c *change) delete(bucket, key []byte) {
 	}
 }
 
-// drop removes a bucket, if there is one.
 func (c *change) drop(bucket []byte) {
 	if c.err == nil && c.tx.Bucket(bucket) != nil {
 		c.err = c.tx.DeleteBucket(bucket)
@@ -176,7 +175,6 @@ func (t *Table) pause() error {
 	return nil
 }
 
-// updateStep is update, and a pause after it.
 func (t *Table) updateStep(f func(c *change)) error {
 	if err := t.update(f); err != nil {
 		return err
@@ -204,7 +202,6 @@ func (t *Table) finishSteps() error {
 	return nil
 }
 
-// dropSteps leaves the work to a later checkpoint.
 func (t *Table) dropSteps() {
 	if t.steps.next != nil {
 		t.steps.stop()
@@ -212,7 +209,6 @@ func (t *Table) dropSteps() {
 	t.steps = steps{}
 }
 
-// mergeBytes bounds the values in a transaction of a merge.
 func (t *Table) mergeBytes() uint64 {
 	if t.opt.Stepwise {
 		return uint64(min(stepBytes, t.sizes.sliceBytes))

@@ -24,7 +24,8 @@ func (t *Table) Compact(ctx context.Context) error {
 	if err == nil && (t.docs != t.head.docs || len(t.tombstones.fresh) > 0 || len(t.batches.dirty) > 0) {
 		err = errors.New("there is something in no checkpoint yet")
 	}
-	c := &compaction{ctx: ctx, old: t, fresh: &Table{path: t.path + newSuffix, opt: t.opt, sizes: t.sizes, source: t}}
+	c := &compaction{ctx: ctx, old: t, fresh: newTable(t.path+newSuffix, t.opt)}
+	c.fresh.source = t
 	if err == nil {
 		err = t.own.look(c.write)
 	}
@@ -38,7 +39,6 @@ func (t *Table) Compact(ctx context.Context) error {
 	return nil
 }
 
-// replaceBy puts another file in place of the table and closes the table.
 func (t *Table) replaceBy(path string) error {
 	err := t.stopReading()
 	if err == nil && runtime.GOOS == "windows" { // which renames no open file
@@ -69,7 +69,6 @@ type compaction struct {
 
 func (c *compaction) write(s *snapshot) error {
 	c.from = s
-	c.fresh.own.table = c.fresh
 	c.fresh.opt.noSync = true // one sync at the end is enough
 	h := &c.head
 	*h = c.old.head
@@ -103,7 +102,6 @@ func (c *compaction) cut() error {
 	return errors.Join(f.Truncate(size), f.Sync(), f.Close())
 }
 
-// blocks writes the records of live documents, and empty ones in place of the others.
 func (c *compaction) blocks() error {
 	log := &c.fresh.recs
 	log.open.first = c.head.win.watermark()

@@ -62,7 +62,6 @@ func annotate(path string, err error) error {
 	return err
 }
 
-// wrap adds the operation to an error.
 func wrap(err error, format string, args ...any) error {
 	if err == nil {
 		return nil
@@ -102,7 +101,6 @@ func (t *Table) blame(r any, stack []byte) error {
 	return fmt.Errorf("%w: %v; please report it with all of these lines:\n%s", errFault, r, stack)
 }
 
-// inFile returns the offset of an address in the mapped file.
 func (t *Table) inFile(addr uintptr) (at int64, ok bool) {
 	defer func() { _ = recover() }() // bbolt panics if nothing is mapped
 	if t.db == nil {

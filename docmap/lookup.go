@@ -40,7 +40,6 @@ func (t *Table) Share(n int, run func(tasks int, f func(task int))) error {
 	return t.own.look(nothing) // forgets the addresses of an earlier mapping
 }
 
-// sharing returns n readers for other goroutines.
 func (t *Table) sharing(n int) []*reader {
 	for len(t.shared) < n {
 		t.shared = append(t.shared, &reader{table: t})
@@ -80,7 +79,6 @@ func (t *Table) RecordsBy(reader int, nums []uint32, ids, data [][]byte) error {
 	return t.shared[reader].Records(nums, ids, data)
 }
 
-// reading returns the reader's snapshot.
 func (r *reader) reading() (*snapshot, error) {
 	t := r.table
 	switch {
@@ -120,7 +118,6 @@ func (t *Table) mapped(s *snapshot) {
 	t.mapping = at
 }
 
-// look runs f with the reader's snapshot.
 func (r *reader) look(f func(s *snapshot) error) error {
 	return r.table.guarded(func() error {
 		s, err := r.reading()
@@ -238,14 +235,12 @@ func (t *Table) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 // each.
 const lookupGroup = 256
 
-// A question is a group of keys on their way through the runs.
 type question struct {
 	keys    []uint64
 	holders []uint32 // keyLimit for each key
 	n       []uint8
 }
 
-// room returns the place for more documents of key i.
 func (q *question) room(i int) []uint32 {
 	return q.holders[i*keyLimit : i*keyLimit+int(q.n[i]) : i*keyLimit+keyLimit]
 }

@@ -69,7 +69,6 @@ func (t *Table) checkPages() error {
 	return err
 }
 
-// pagesReached walks the pages of a state and counts them.
 func (t *Table) pagesReached(s *snapshot) (uint64, error) {
 	return boltcheck.Tree(t.path, uint64(s.tx.Cursor().Bucket().Root()), uint64(s.tx.Size())/pageSize)
 }
@@ -82,10 +81,9 @@ func (t *Table) Freeze() (*Table, error) {
 	if t.db == nil {
 		return nil, errClosed
 	}
-	f := &Table{path: t.path, opt: t.opt, sizes: t.sizes, db: t.db, frozen: true}
+	f := newTable(t.path, t.opt)
+	f.db, f.frozen = t.db, true
 	f.opt.ReadOnly, f.opt.Scheme = true, ""
-	f.own.table = f
-	f.wal.reset()
 	if err := f.guarded(f.load); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -147,7 +145,7 @@ func (t *Table) createFile() error {
 			return err
 		}
 	}
-	fresh := &Table{path: t.path + newSuffix, opt: t.opt}
+	fresh := newTable(t.path+newSuffix, t.opt)
 	err := fresh.openNew()
 	if err == nil {
 		err = fresh.update(func(c *change) {
@@ -170,7 +168,6 @@ func (c *change) makeBuckets() {
 	}
 }
 
-// putHeader writes the table record and, unless nil, the owner's values.
 func (c *change) putHeader(h *header, state map[string][]byte) {
 	if state != nil {
 		c.put(bucketMeta, keyState, encodeState(state))
@@ -178,7 +175,6 @@ func (c *change) putHeader(h *header, state map[string][]byte) {
 	c.put(bucketMeta, keyTable, h.encode())
 }
 
-// load reads the parts of a table that are kept in memory.
 func (t *Table) load() error {
 	for i, limit := range []int{ofKeys: keyLimit, ofIDs: idLimit} {
 		mem, err := memtable.New(t.opt.MemtableKeys, limit)
@@ -231,7 +227,6 @@ func (t *Table) load() error {
 	return t.sweepSlices()
 }
 
-// loadOpenBlock reads the block to which the next document is added.
 func (t *Table) loadOpenBlock(docs *bbolt.Bucket) error {
 	t.docs, t.content = t.head.docs, t.head.content
 	t.recs.open.first = t.docs + 1
@@ -272,5 +267,4 @@ func (t *Table) replay(pend *bbolt.Bucket) error {
 	return nil
 }
 
-// idKey returns the key of a document id in the index of ids.
 func idKey(id string) uint64 { return xxh3.HashStringSeed(id, seedID) }

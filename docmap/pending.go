@@ -139,7 +139,6 @@ func appendRecord(b []byte, num uint32, id string, data []byte) []byte {
 	return b
 }
 
-// splitRecord checks a record and returns its parts.
 func splitRecord(b []byte, num uint32) (id, data []byte, err error) {
 	if len(b) < 4 || uint32(xxh3.HashSeed(b[4:], seedDoc+uint64(num))) != binary.LittleEndian.Uint32(b) {
 		return nil, nil, damage("wrong checksum of document %d", num)
@@ -152,7 +151,6 @@ func splitRecord(b []byte, num uint32) (id, data []byte, err error) {
 	return rest[n:], rest[:n:n], nil
 }
 
-// docBlock collects neighbouring documents.
 type docBlock struct {
 	first uint32
 	ends  []uint32
@@ -173,7 +171,6 @@ func (k *docBlock) add(recs []byte) bool {
 	return true
 }
 
-// record returns the i-th record.
 func (k *docBlock) record(i int) []byte {
 	if i == 0 {
 		return k.recs[:k.ends[0]]
@@ -261,7 +258,6 @@ type docLog struct {
 // size returns the memory of the documents: their records, and where each ends.
 func (l *docLog) size() int { return l.bytes + len(l.open.recs) + 4*len(l.open.ends) }
 
-// add returns the document's record, valid until the next one.
 func (l *docLog) add(id string, data []byte) []byte {
 	if !l.open.add(appendRecord(l.open.recs, l.open.next(), id, data)) {
 		l.closeBlock()
@@ -270,7 +266,6 @@ func (l *docLog) add(id string, data []byte) []byte {
 	return l.open.record(len(l.open.ends) - 1)
 }
 
-// addRecord adds a document's record; an empty one is of a document taken back.
 func (l *docLog) addRecord(rec []byte) {
 	if !l.open.add(append(l.open.recs, rec...)) {
 		l.closeBlock()
@@ -305,7 +300,6 @@ func (l *docLog) write(c *change) {
 // saved drops the closed blocks, which are in the file.
 func (l *docLog) saved() { l.closed, l.bytes = l.closed[:0], 0 }
 
-// first returns the first document found here rather than in the file.
 func (l *docLog) first() uint32 {
 	if len(l.closed) > 0 {
 		return l.closed[0].first

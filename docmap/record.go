@@ -50,7 +50,6 @@ type header struct {
 	runs          [2][]runInfo // of keys, of ids
 }
 
-// runInfo is a run record.
 type runInfo struct {
 	id          uint32
 	level, log  uint8
@@ -139,7 +138,6 @@ func (f *fields) uvarint() uint64 {
 	return v
 }
 
-// seal appends the checksum of b.
 func seal(b []byte, seed uint64) []byte {
 	return binary.LittleEndian.AppendUint64(b, xxh3.HashSeed(b, seed))
 }
@@ -212,7 +210,6 @@ func needsMore(needs uint32) error {
 	return fmt.Errorf("%w: it uses features unknown to this program (%#x); use the version of the program that wrote it, or a later one", ErrVersion, needs)
 }
 
-// check refuses a record whose parts contradict each other.
 func (h *header) check() error {
 	empty := h.docs == h.win.first(h.docs+1)-1 // the open slice
 	if h.flushed > h.docs || h.openBlock > h.docs || !empty && h.openBlock == 0 || h.flushed < h.win.watermark()-1 {
@@ -239,7 +236,6 @@ func (h *header) check() error {
 	return nil
 }
 
-// encodeState packs the owner's values, sorted by name.
 func encodeState(state map[string][]byte) []byte {
 	le := binary.LittleEndian
 	names := slices.Sorted(maps.Keys(state))

@@ -31,7 +31,6 @@ func (t *Table) rotate(next *header) (all bool) {
 	return all
 }
 
-// rotated follows the transaction.
 func (t *Table) rotated(all bool) {
 	w := &t.tombstones.win
 	if w.length == 0 || !w.due {
@@ -104,7 +103,6 @@ func (t *Table) sweepKeys(name []byte, judge func(key, value []byte) (gone, more
 	return nil
 }
 
-// sweepRanges removes the lists of ranges that are all below a watermark.
 func (t *Table) sweepRanges(l *rangeList, mark uint32) error {
 	return t.sweepKeys(l.bucket, func(key, value []byte) (gone, more bool) {
 		ranges, err := l.decode(key, value, t.head.docs) // without an error when the table was opened

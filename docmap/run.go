@@ -4,14 +4,11 @@ import (
 	"cmp"
 	"encoding/binary"
 	"math"
-	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 
 	"go.etcd.io/bbolt"
 
-	"github.com/firstseen/firstseen/docmap/memtable"
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
@@ -32,7 +29,6 @@ type sizes struct {
 // look-up two runs of ten.
 var defaultSizes = sizes{division: sorted.DefaultDivision, low: 4, high: 8, sliceBytes: 4 << 20}
 
-// fanIn returns the number of runs of a level that become one of the next.
 func (z *sizes) fanIn(level int) int {
 	if level < 2 {
 		return z.low
@@ -55,7 +51,6 @@ func (z *sizes) window(level int) int {
 // flush's own writing.
 func (z *sizes) pace(level int) float64 { return 4.0 / 3 / float64(z.window(level)) }
 
-// A run is a sorted, immutable set of entries in the file.
 type run struct {
 	runInfo
 	*sorted.Run
@@ -68,7 +63,6 @@ func (z *sizes) newRun(info runInfo) *run {
 
 func (i *runInfo) holds(key uint64) bool { return key >= i.low && key <= i.high }
 
-// complete reports that the run is not the target of an unfinished merge.
 func (i *runInfo) complete() bool { return i.high == math.MaxUint64 }
 
 func (i *runInfo) bucket() []byte {
@@ -167,7 +161,8 @@ type packed struct {
 
 // pack makes the bins of r from number bin on, one for each of out. It uses only the shape of r.
 func (t *Table) pack(s *space, r *run, bin uint64, out []packed, from *space) error {
-	by := t.packing()
+	by := t.spread
+	by.Parts = min(by.Parts, mostPackers)
 	source := cmp.Or(t.source, t)
 	if _, err := source.own.reading(); err != nil { // forgets the addresses of an earlier mapping
 		return err
@@ -202,25 +197,14 @@ func (r *reader) pack(out *packed, to *run, bin uint64, from *space) error {
 	return nil
 }
 
-// packing returns the goroutines that pack: those of Share or, without them, two.
-func (t *Table) packing() memtable.Spread {
-	if t.spread.Run != nil {
-		return memtable.Spread{Parts: min(t.spread.Parts, mostPackers), Run: t.spread.Run}
+// besides calls f on the calling goroutine and on others.
+func besides(n int, f func(part int)) {
+	var others sync.WaitGroup
+	for part := 1; part < n; part++ {
+		others.Go(func() { f(part) })
 	}
-	return memtable.Spread{Parts: min(2, runtime.GOMAXPROCS(0)), Run: func(n int, f func(part int)) {
-		var others sync.WaitGroup
-		for part := 1; part < n; part++ {
-			others.Go(func() { f(part) })
-		}
-		f(0)
-		others.Wait()
-	}}
-}
-
-// packedBins returns room for n more bins, behind those used by the transaction.
-func (t *Table) packedBins(used, n int) []packed {
-	t.bins = slices.Grow(t.bins[:used], n)[:used+n]
-	return t.bins[used:]
+	f(0)
+	others.Wait()
 }
 
 // binBytes returns the approximate length of a bin of r when n bins hold entries.

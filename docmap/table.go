@@ -40,6 +40,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -170,10 +171,7 @@ type space struct {
 // processes must not create the same table at once. The errors are ErrScheme, ErrVersion,
 // ErrDamaged and ErrLocked, or the system's.
 func Open(path string, opt Options) (*Table, error) {
-	t := &Table{path: path, opt: opt.withDefaults()}
-	t.sizes = &t.opt.sizes
-	t.own.table = t
-	t.wal.reset()
+	t := newTable(path, opt)
 	if len(opt.Scheme) > math.MaxUint16 {
 		return nil, fmt.Errorf("opening the table %s: the scheme's name is too long", path)
 	}
@@ -194,6 +192,15 @@ func (t *Table) stopReading() error {
 
 // Scheme returns the name of the scheme that the table's keys are made with.
 func (t *Table) Scheme() string { return t.head.scheme }
+
+// newTable returns a table without a file.
+func newTable(path string, opt Options) *Table {
+	t := &Table{path: path, opt: opt.withDefaults()}
+	t.sizes = &t.opt.sizes
+	t.own.table = t
+	t.spread = memtable.Spread{Parts: min(2, runtime.GOMAXPROCS(0)), Run: besides} // until Share
+	return t
+}
 
 // Closed reports whether Close was called.
 func (t *Table) Closed() bool { return t.db == nil }

@@ -81,13 +81,10 @@ func (g *tombstones) has(num uint32) bool { return g.gone(num) || g.counted.has(
 // gone reports whether a document is dead: taken back, or older than the window.
 func (g *tombstones) gone(num uint32) bool { return g.dead.has(num) || g.win.expired(num) }
 
-// any reports whether documents may be dead.
 func (g *tombstones) any() bool { return g.dead.n > 0 || g.win.length > 0 }
 
-// unnamed reports whether there may be documents that are not named.
 func (g *tombstones) unnamed() bool { return g.any() || g.counted.n > 0 }
 
-// when returns the moment at which Forget took a document back.
 func (g *tombstones) when(num uint32) uint32 {
 	if !g.dead.has(num) {
 		return never
@@ -104,7 +101,6 @@ func (g *tombstones) goneBefore(num, doc uint32) bool {
 	return g.dead.has(num) && g.when(num) < doc || g.win.expiredBefore(num, doc)
 }
 
-// forget takes a live document back.
 func (g *tombstones) forget(num, when uint32) {
 	g.dead.add(num)
 	if g.fresh == nil {
@@ -132,7 +128,6 @@ func (g *tombstones) dropBelow(mark uint32) {
 	g.counted.dropBelow(mark)
 }
 
-// unsaved returns the fresh ones as ranges, ascending.
 func (g *tombstones) unsaved() []tombstone {
 	var ranges []tombstone
 	for _, num := range slices.Sorted(maps.Keys(g.fresh)) {
@@ -150,7 +145,6 @@ func appendNumber(ranges []tombstone, num, when uint32) []tombstone {
 	return append(ranges, tombstone{num, num, when})
 }
 
-// saved notes that the ranges returned by unsaved are in the file.
 func (g *tombstones) saved(ranges []tombstone) {
 	g.old = append(g.old, ranges...)
 	slices.SortFunc(g.old, func(a, b tombstone) int { return cmp.Compare(a.first, b.first) })
@@ -186,7 +180,6 @@ var countedList = rangeList{
 	},
 }
 
-// write stores ranges, ascending.
 func (l *rangeList) write(c *change, ranges []tombstone, next *header) {
 	for len(ranges) > 0 {
 		next.needs |= l.needs
@@ -375,7 +368,6 @@ func (t *Table) writeTaken(c *change, next *header) {
 	t.batches.write(c, next)
 }
 
-// takenSaved follows the transaction.
 func (t *Table) takenSaved() {
 	t.tombstones.saved(t.tombstones.unsaved())
 	t.tombstones.marked = nil

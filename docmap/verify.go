@@ -86,7 +86,6 @@ func (v *verifier) add(format string, args ...any) {
 	v.found = append(v.found, Finding{v.part, fmt.Sprintf(format, args...)})
 }
 
-// runs checks the runs of one space, each alone.
 func (v *verifier) runs(s *snapshot, space int) error {
 	for _, r := range v.t.spaces[space].runs {
 		if err := v.note(v.run(s, r, space)); err != nil {
@@ -203,7 +202,6 @@ func (v *verifier) docs(s *snapshot) error {
 	return nil
 }
 
-// ids looks for the ids of a block's documents in the runs that cover them.
 func (v *verifier) ids(s *snapshot, k *docBlock) error {
 	found := make([]uint32, 0, idLimit)
 	for i := range k.ends {

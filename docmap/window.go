@@ -35,7 +35,6 @@ const (
 	edgeShare  = 4096 // the edge moves so often in a window, or more seldom
 )
 
-// watermark returns the first document that may be present.
 func (w *window) watermark() uint32 {
 	if len(w.slices) == 0 {
 		return 1
@@ -43,7 +42,6 @@ func (w *window) watermark() uint32 {
 	return w.slices[0].first
 }
 
-// first returns the first document of a document's slice.
 func (w *window) first(num uint32) uint32 {
 	if len(w.slices) == 0 {
 		return 1
@@ -81,7 +79,6 @@ func (w *window) endOfSlice(docs []uint32) int {
 	return end
 }
 
-// expired reports whether a document no longer counts.
 func (w *window) expired(num uint32) bool {
 	if w.length == 0 {
 		return false
@@ -118,7 +115,6 @@ func (w *window) edgeAt(doc uint32) uint32 {
 	return s.edges[i-1].edge
 }
 
-// advance moves clock and edge for a document of the given time.
 func (w *window) advance(time uint32) {
 	w.clock = max(w.clock, time)
 	if w.clock > w.length {
@@ -141,7 +137,6 @@ func (w *window) add(num, time uint32) {
 	s.newest = max(s.newest, time)
 }
 
-// allExpired reports whether no document of the table counts.
 func (w *window) allExpired() bool {
 	for i := range w.slices {
 		if s := &w.slices[i]; s.times.n > 0 && s.newest >= w.edge {
@@ -237,7 +232,6 @@ func (t *Table) Steady() (first, last uint32) {
 	return w.edge, last
 }
 
-// addTimes notes the times of n documents about to be added.
 func (t *Table) addTimes(n int, times []uint32) error {
 	w := &t.tombstones.win
 	switch {

@@ -17,7 +17,6 @@ var bucketTime = []byte("time")
 // timeChunk is the number of documents in a chunk of times.
 const timeChunk = 4096
 
-// encode returns the part of the table record about a window.
 func (w *window) encode() []byte {
 	b := appendNumbers(nil, w.numbers())
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(w.slices)))
@@ -68,7 +67,6 @@ func (w *window) writeTimes(c *change, saved uint32) {
 	}
 }
 
-// encodeTimes packs the times of n documents of the open slice.
 func (w *window) encodeTimes(first uint32, n int) []byte {
 	edge := w.edgeAt(first)
 	b := binary.LittleEndian.AppendUint32(nil, edge)

@@ -20,7 +20,6 @@ type Bin struct {
 // Len returns the number of entries of a bin whose directory is right.
 func (v *Bin) Len() int { return int(v.count(v.subs())) }
 
-// count returns the number of entries before sub-block i.
 func (v *Bin) count(i int) uint32 { return binary.LittleEndian.Uint32(v.b[8+4*i:]) }
 
 // verifyDirectory checks everything that later reads need to stay inside the value.
@@ -37,7 +36,6 @@ func (v *Bin) verifyDirectory() error {
 	return nil
 }
 
-// block returns the bytes of sub-block i and the number of its entries.
 func (v *Bin) block(i int) ([]byte, int) {
 	c, next := v.count(i), v.count(i+1)
 	return v.b[v.offset(i, c) : v.offset(i+1, next)+8], int(next - c)

@@ -13,37 +13,7 @@
 // within the run. All 64 bits of a key can be read back: answers are exact. No byte is used
 // before its checksum is verified; a fault is a [Damage]. Keys must be uniform hashes; others
 // are kept correctly, but take longer.
-//
-// # Format
-//
-// A run of 2^q buckets has 2^B bins, every one present, of 2^s sub-blocks of 2^k
-// buckets, k being 7 but in tests:
-//
-//	s = min(6, q-k)           sub-blocks in a bin: 2^s
-//	B = q-k-s                 bins: 2^B
-//	l = 64-q                  low bits of a key
-//	d = bits of (last-first)  bits of a document number, 0 to 32
-//	w = 1+l+d                 bits of an entry
-//
-// From the top, the bits of a key are bin (B), sub-block (s), bucket (k), low (l). A
-// bin, integers little-endian:
-//
-//	0         u64            checksum of what follows up to the sub-blocks
-//	8         u32 × (2^s+1)  c: entries before each sub-block, and the total
-//	12+4·2^s  sub-blocks     sub-block i starts (5+2^k/8)·i + ⌊c[i]·w/8⌋ bytes from here
-//	end-8     8 bytes        zero, so that 8 bytes can be loaded anywhere
-//
-// A sub-block of n entries, sorted by key and then document, in bits from the least
-// significant of the first byte:
-//
-//	32       checksum of the rest, up to the next sub-block
-//	n + 2^k  for each bucket: a one for each of its entries, then a zero
-//	n·l      low bits of each key
-//	n·d      document number minus first of each entry
-//
-// Checksums are XXH3; that of a sub-block is the low half. Their seeds depend on the place of
-// the bytes: id·2^32 + bin for the directory, plus (i+1)·2^56 for sub-block i. The bytes left
-// before the next sub-block are zero.
+// docs/format.md, "Bins", has the bytes of a bin.
 package sorted
 
 import (
@@ -110,16 +80,13 @@ func (d Division) Shape(log uint8, first, last uint32) Shape {
 // Bins returns the number of bins in the run, a power of two.
 func (s *Shape) Bins() uint64 { return 1 << s.binBits }
 
-// BinBits returns the logarithm of Bins.
 func (s *Shape) BinBits() uint { return s.binBits }
 
 // EntryBits returns the bits that an entry takes in a bin.
 func (s *Shape) EntryBits() uint64 { return s.width }
 
-// subs returns the number of sub-blocks in a bin.
 func (s *Shape) subs() int { return 1 << s.subBits }
 
-// head returns the length of a bin's checksum and directory.
 func (s *Shape) head() int { return 12 + 4*s.subs() }
 
 // offset returns the start of sub-block i, with c entries before it.
@@ -140,7 +107,6 @@ func (s *Shape) Lowest(bin uint64) uint64 { return bin << (64 - s.binBits) }
 // Highest returns the last key of a bin.
 func (s *Shape) Highest(bin uint64) uint64 { return s.Lowest(bin) + (1<<(64-s.binBits) - 1) }
 
-// subOf returns the sub-block of a key in its bin.
 func (s *Shape) subOf(key uint64) int { return int(key << s.binBits >> (64 - s.subBits)) }
 
 // binSeed returns the part of a checksum's seed for one bin of one run.
