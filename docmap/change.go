@@ -92,17 +92,12 @@ func (t *Table) update(f func(c *change)) (err error) {
 // step failed, the sync of the header, the header is written all the same. The next transaction
 // would then build on a state unknown to this Table.
 func (t *Table) before(id int) bool {
-	now, err := newest(t.db)
-	return err == nil && now < id
-}
-
-// newest returns the number of the last transaction in the file.
-func newest(db *bbolt.DB) (id int, err error) {
-	tx, err := db.Begin(false)
+	tx, err := t.db.Begin(false)
 	if err != nil {
-		return 0, err
+		return false
 	}
-	return tx.ID(), tx.Rollback()
+	now := tx.ID()
+	return tx.Rollback() == nil && now < id
 }
 
 // entries iterates over the keys of a bucket and their values, from a key on. A missing bucket has

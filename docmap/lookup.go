@@ -314,53 +314,40 @@ func (t *Table) Records(nums []uint32, ids, data [][]byte) error {
 }
 
 // Doc returns a document, whether it is in the file yet or not. The error is ErrNoDoc for a
-// number that no document has.
-func (t *Table) Doc(num uint32) (d Doc, err error) {
-	err = t.own.look(func(*snapshot) error {
-		d, err = t.docCopy(num)
-		return err
-	})
-	return d, wrap(err, "reading document %d", num)
-}
-
-func (t *Table) docCopy(num uint32) (Doc, error) {
-	id, data, err := t.own.doc(num)
-	return Doc{string(id), bytes.Clone(data)}, err
+// number that no document has. It is a call of Records.
+func (t *Table) Doc(num uint32) (Doc, error) {
+	var id, data [1][]byte
+	err := t.Records([]uint32{num}, id[:], data[:])
+	return Doc{string(id[0]), bytes.Clone(data[0])}, err
 }
 
 // ByID returns the numbers of the documents with an id, ascending, at most the first 1024. The
 // empty id is not indexed.
 func (t *Table) ByID(id string) (nums []uint32, err error) {
 	err = t.own.look(func(s *snapshot) error {
-		nums, err = t.findID(s, id)
-		return err
+		if id == "" {
+			return nil
+		}
+		found, err := t.own.all(s, ofIDs, idKey(id))
+		if err != nil {
+			return err
+		}
+		for _, num := range t.tombstones.liveOnly(found) {
+			if len(nums) == idLimit {
+				break
+			}
+			got, _, err := t.own.doc(num)
+			if errors.Is(err, ErrNoDoc) {
+				return damage("the id %q belongs to document %d of %d", id, num, t.docs)
+			}
+			if err != nil {
+				return err
+			}
+			if string(got) == id { // and not another with the same hash
+				nums = append(nums, num)
+			}
+		}
+		return nil
 	})
 	return nums, wrap(err, "looking the id %q up", id)
-}
-
-func (t *Table) findID(s *snapshot, id string) ([]uint32, error) {
-	if id == "" {
-		return nil, nil
-	}
-	found, err := t.own.all(s, ofIDs, idKey(id))
-	if err != nil {
-		return nil, err
-	}
-	var nums []uint32
-	for _, num := range t.tombstones.liveOnly(found) {
-		if len(nums) == idLimit {
-			break
-		}
-		got, _, err := t.own.doc(num)
-		if errors.Is(err, ErrNoDoc) {
-			return nil, damage("the id %q belongs to document %d of %d", id, num, t.docs)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if string(got) == id { // and not another with the same hash
-			nums = append(nums, num)
-		}
-	}
-	return nums, nil
 }

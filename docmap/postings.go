@@ -2,6 +2,7 @@ package docmap
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
@@ -34,7 +35,8 @@ func (g *tombstones) named(dst, docs []uint32) []uint32 {
 	var room, all [keyLimit]uint32
 	n, closed := 0, false
 	for len(docs) > 0 {
-		end := g.win.endOfSlice(docs)
+		last := g.win.last(docs[0], never)
+		end := sort.Search(len(docs), func(i int) bool { return docs[i] > last })
 		_, held := g.count(room[:0], docs[:end])
 		live := g.living(held)
 		closed = closed || len(held) == keyLimit && len(live) > 0

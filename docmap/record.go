@@ -161,7 +161,11 @@ func decodeHeader(b []byte) (*header, error) {
 		return nil, damage("wrong checksum of the table record")
 	}
 	if v := binary.LittleEndian.Uint32(b[8:]); v != version {
-		return nil, otherVersion(v)
+		hint := "use the version of the program that wrote it, or a later one"
+		if v < version {
+			hint = "build the index again from the documents, or go on with the version of the program that wrote it"
+		}
+		return nil, fmt.Errorf("%w: it has format %d, this program reads %d; %s", ErrVersion, v, version, hint)
 	}
 	f := &fields{b: body[12:]}
 	h := new(header)
@@ -194,14 +198,6 @@ func decodeHeader(b []byte) (*header, error) {
 		return nil, damage("the table record has a wrong length")
 	}
 	return h, h.check()
-}
-
-func otherVersion(v uint32) error {
-	hint := "use the version of the program that wrote it, or a later one"
-	if v < version {
-		hint = "build the index again from the documents, or go on with the version of the program that wrote it"
-	}
-	return fmt.Errorf("%w: it has format %d, this program reads %d; %s", ErrVersion, v, version, hint)
 }
 
 // needsMore is the error for a table with features of a later program. Reading it without them

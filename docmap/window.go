@@ -68,41 +68,20 @@ func (w *window) sliceOf(num uint32) int {
 	return i
 }
 
-// endOfSlice returns how many of docs, ascending, belong to the slice of the first: all without
-// a window.
-func (w *window) endOfSlice(docs []uint32) int {
-	i := w.sliceOf(docs[0]) + 1
-	if i == len(w.slices) {
-		return len(docs)
-	}
-	end, _ := slices.BinarySearch(docs, w.slices[i].first)
-	return end
-}
-
-func (w *window) expired(num uint32) bool {
-	if w.length == 0 {
-		return false
-	}
-	time, ok := w.time(num)
-	return !ok || time < w.edge
-}
+func (w *window) expired(num uint32) bool { return w.length > 0 && w.older(num, w.edge) }
 
 // expiredBefore reports whether a document no longer counted when doc came.
 func (w *window) expiredBefore(num, doc uint32) bool {
-	if w.length == 0 {
-		return false
-	}
-	time, ok := w.time(num)
-	return !ok || time < w.edgeAt(doc)
+	return w.length > 0 && w.older(num, w.edgeAt(doc))
 }
 
-// time returns a document's time; ok is false below the watermark.
-func (w *window) time(num uint32) (time uint32, ok bool) {
+// older reports whether a document is of a time before edge, or below the watermark.
+func (w *window) older(num, edge uint32) bool {
 	if num < w.watermark() {
-		return 0, false
+		return true
 	}
 	s := &w.slices[w.sliceOf(num)]
-	return s.times.at(int(num - s.first)), true
+	return s.times.at(int(num-s.first)) < edge
 }
 
 // edgeAt returns the edge when a document at or above the watermark came.
