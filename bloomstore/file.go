@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"os"
+	"slices"
+	"unsafe"
 
 	"github.com/zeebo/xxh3"
+	"golang.org/x/sys/cpu"
 
 	"github.com/firstseen/firstseen/internal/durable"
 )
@@ -29,7 +33,6 @@ func (f *Filter) Save(path string, stamp []byte) error {
 	return nil
 }
 
-// encode writes header, bits and trailer.
 func (f *Filter) encode(w io.Writer, stamp []byte) error {
 	h := Header{Shape: f.shape, Scheme: f.scheme, Items: f.items, Ones: f.ones, Stamp: stamp}
 	sum := xxh3.New()
@@ -76,7 +79,6 @@ func readFile(path string, read func(file io.Reader, size uint64) error) error {
 	return nil
 }
 
-// decode reads a filter from r, which has size bytes.
 func decode(r io.Reader, size uint64, scheme string) (*Filter, []byte, error) {
 	sum := xxh3.New()
 	both := io.TeeReader(r, sum)
@@ -133,7 +135,6 @@ func ReadHeader(path string) (h Header, err error) {
 	return h, err
 }
 
-// explain adds the file and the remedy.
 func explain(path string, err error) error {
 	hint := ""
 	switch {
@@ -145,4 +146,87 @@ func explain(path string, err error) error {
 		hint = "; use a newer program, or delete it to have it rebuilt from the side table"
 	}
 	return fmt.Errorf("opening filter %s: %w%s", path, err, hint)
+}
+
+// exchangeHeader is the length of m, k and the length of the bit set.
+const exchangeHeader = 24
+
+// Export writes the filter in the form of WriteTo of github.com/bits-and-blooms/bloom/v3, for
+// that library's ReadFrom. Scheme, items and checksums are lost. It writes large pieces: w needs
+// no buffer.
+func (f *Filter) Export(w io.Writer) error {
+	be := binary.BigEndian
+	b := be.AppendUint64(make([]byte, 0, exchangeHeader), f.shape.Bits)
+	b = be.AppendUint64(b, uint64(f.shape.Hashes))
+	b = be.AppendUint64(b, f.shape.Bits)
+	if _, err := w.Write(b); err != nil {
+		return fmt.Errorf("exporting filter: %w", err)
+	}
+	if err := writeWords(w, f.words, true); err != nil {
+		return fmt.Errorf("exporting filter: %w", err)
+	}
+	return nil
+}
+
+// chunkWords is the number of words read, written or checked at a time: 256 KiB, which stays in a
+// core's own cache from one step to the next.
+const chunkWords = 32 << 10
+
+func writeWords(w io.Writer, words []uint64, bigEndian bool) error {
+	var swapped []uint64
+	if bigEndian != cpu.IsBigEndian {
+		swapped = make([]uint64, min(chunkWords, len(words)))
+	}
+	for chunk := range slices.Chunk(words, chunkWords) {
+		if swapped != nil {
+			chunk = swapped[:copy(swapped, chunk)]
+			swapBytes(chunk)
+		}
+		if _, err := w.Write(asBytes(chunk)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readWords fills words from r, which has them in little-endian order, and returns the number of
+// one bits. The error of a short input is io.ErrUnexpectedEOF.
+func readWords(r io.Reader, words []uint64) (ones uint64, err error) {
+	for chunk := range slices.Chunk(words, chunkWords) {
+		if _, err := io.ReadFull(r, asBytes(chunk)); err != nil {
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return 0, err
+		}
+		if cpu.IsBigEndian {
+			swapBytes(chunk)
+		}
+		ones += countOnes(chunk)
+	}
+	return ones, nil
+}
+
+func asBytes(words []uint64) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), len(words)*8)
+}
+
+func swapBytes(words []uint64) {
+	for i, w := range words {
+		words[i] = bits.ReverseBytes64(w)
+	}
+}
+
+func countOnes(words []uint64) uint64 {
+	var n int
+	for _, w := range words {
+		n += bits.OnesCount64(w)
+	}
+	return uint64(n)
+}
+
+// excess reports whether a bit at m or above is one. words are those of m bits, none for 0.
+func excess(words []uint64, m uint64) bool {
+	tail := m % 64
+	return tail != 0 && words[len(words)-1]>>tail != 0
 }

@@ -30,16 +30,13 @@ type Header struct {
 	Stamp   []byte // as given to Save
 }
 
-// size returns the length of the encoded header.
 func (h *Header) size() int {
 	n := fixedSize + len(h.Scheme) + len(h.Stamp) + sumSize
 	return (n + pageSize - 1) &^ (pageSize - 1)
 }
 
-// fileSize returns the length of the whole file.
 func (h *Header) fileSize() uint64 { return uint64(h.size()) + h.Shape.Bytes() + sumSize }
 
-// encode returns the header in the layout of docs/format.md.
 func (h *Header) encode() []byte {
 	b := make([]byte, h.size())
 	copy(b, magic)
@@ -59,7 +56,6 @@ func (h *Header) encode() []byte {
 	return b
 }
 
-// damage is an error that wraps ErrDamaged.
 func damage(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }

@@ -1,6 +1,7 @@
 package docmap
 
 import (
+	"errors"
 	"iter"
 	"os"
 
@@ -43,7 +44,6 @@ func (c *change) delete(bucket, key []byte) {
 	}
 }
 
-// drop removes a bucket, if there is one.
 func (c *change) drop(bucket []byte) {
 	if c.err == nil && c.tx.Bucket(bucket) != nil {
 		c.err = c.tx.DeleteBucket(bucket)
@@ -92,17 +92,12 @@ func (t *Table) update(f func(c *change)) (err error) {
 // step failed, the sync of the header, the header is written all the same. The next transaction
 // would then build on a state unknown to this Table.
 func (t *Table) before(id int) bool {
-	now, err := newest(t.db)
-	return err == nil && now < id
-}
-
-// newest returns the number of the last transaction in the file.
-func newest(db *bbolt.DB) (id int, err error) {
-	tx, err := db.Begin(false)
+	tx, err := t.db.Begin(false)
 	if err != nil {
-		return 0, err
+		return false
 	}
-	return tx.ID(), tx.Rollback()
+	now := tx.ID()
+	return tx.Rollback() == nil && now < id
 }
 
 // entries iterates over the keys of a bucket and their values, from a key on. A missing bucket has
@@ -117,4 +112,101 @@ func entries(b *bbolt.Bucket, from []byte) iter.Seq2[[]byte, []byte] {
 			key, value = c.Next()
 		}
 	}
+}
+
+// steps is the work that checkpoints have left to Step, and the piece of it under way.
+type steps struct {
+	owed  []func() error
+	next  func() (struct{}, bool) // resumes the first; nil before it begins
+	stop  func()
+	yield func(struct{}) bool // set while work is done in steps
+	err   error               // of the piece that has ended
+}
+
+var errStopped = errors.New("the work of a checkpoint is left to a later one")
+
+// stepBytes bounds the values in a transaction of Step: about 10 ms.
+const stepBytes = 1 << 20
+
+// Owes reports whether Step has something to do.
+func (t *Table) Owes() bool { return len(t.steps.owed) > 0 }
+
+// Step does one transaction of the work that checkpoints of a [Options.Stepwise] table have left. It
+// reports whether there is more. After an error a later checkpoint takes up the work.
+func (t *Table) Step() (more bool, err error) {
+	s := &t.steps
+	if !t.Owes() {
+		return false, nil
+	}
+	if err := t.writable(); err != nil {
+		return false, err
+	}
+	t.version++
+	if s.next == nil {
+		s.next, s.stop = iter.Pull(t.inSteps(s.owed[0]))
+	}
+	if _, paused := s.next(); paused {
+		return true, nil
+	}
+	err = s.err
+	s.next, s.owed, s.err = nil, s.owed[1:], nil
+	return len(s.owed) > 0, err
+}
+
+// inSteps is work that pauses after each of its transactions.
+func (t *Table) inSteps(work func() error) iter.Seq[struct{}] {
+	return func(yield func(struct{}) bool) {
+		t.steps.yield = yield
+		t.steps.err = t.commit("merging", work)
+		t.steps.yield = nil
+	}
+}
+
+// pause lets the caller of Step go on. In between, nothing writes runs.
+func (t *Table) pause() error {
+	if t.steps.yield != nil && !t.steps.yield(struct{}{}) {
+		return errStopped
+	}
+	return nil
+}
+
+func (t *Table) updateStep(f func(c *change)) error {
+	if err := t.update(f); err != nil {
+		return err
+	}
+	return t.pause()
+}
+
+// afterwards does work that follows a checkpoint, or leaves it to Step.
+func (t *Table) afterwards(work func() error) error {
+	if !t.opt.Stepwise {
+		return work()
+	}
+	t.steps.owed = append(t.steps.owed, work)
+	return nil
+}
+
+// finishSteps does all that is owed: runs may not be added in the middle of it.
+func (t *Table) finishSteps() error {
+	for more := true; more; {
+		var err error
+		if more, err = t.Step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Table) dropSteps() {
+	if t.steps.next != nil {
+		t.steps.stop()
+	}
+	t.steps = steps{}
+}
+
+func (t *Table) mergeBytes() uint64 {
+	if t.opt.Stepwise {
+		return uint64(min(stepBytes, t.sizes.sliceBytes))
+	}
+	return uint64(t.sizes.sliceBytes)
 }

@@ -24,7 +24,8 @@ func (t *Table) Compact(ctx context.Context) error {
 	if err == nil && (t.docs != t.head.docs || len(t.tombstones.fresh) > 0 || len(t.batches.dirty) > 0) {
 		err = errors.New("there is something in no checkpoint yet")
 	}
-	c := &compaction{ctx: ctx, old: t, fresh: &Table{path: t.path + newSuffix, opt: t.opt, sizes: t.sizes, source: t}}
+	c := &compaction{ctx: ctx, old: t, fresh: newTable(t.path+newSuffix, t.opt)}
+	c.fresh.source = t
 	if err == nil {
 		err = t.own.look(c.write)
 	}
@@ -38,7 +39,6 @@ func (t *Table) Compact(ctx context.Context) error {
 	return nil
 }
 
-// replaceBy puts another file in place of the table and closes the table.
 func (t *Table) replaceBy(path string) error {
 	err := t.stopReading()
 	if err == nil && runtime.GOOS == "windows" { // which renames no open file
@@ -69,7 +69,6 @@ type compaction struct {
 
 func (c *compaction) write(s *snapshot) error {
 	c.from = s
-	c.fresh.own.table = c.fresh
 	c.fresh.opt.noSync = true // one sync at the end is enough
 	h := &c.head
 	*h = c.old.head
@@ -88,7 +87,7 @@ func (c *compaction) write(s *snapshot) error {
 // cut truncates the file behind its last page, since bbolt grows it in advance, and makes it
 // durable.
 func (c *compaction) cut() error {
-	s, err := c.fresh.reading()
+	s, err := c.fresh.own.reading()
 	if err != nil {
 		return err
 	}
@@ -103,7 +102,6 @@ func (c *compaction) cut() error {
 	return errors.Join(f.Truncate(size), f.Sync(), f.Close())
 }
 
-// blocks writes the records of live documents, and empty ones in place of the others.
 func (c *compaction) blocks() error {
 	log := &c.fresh.recs
 	log.open.first = c.head.win.watermark()
@@ -168,7 +166,7 @@ func (c *compaction) run(of int, first, last uint32) error {
 	switch g := &c.old.tombstones; {
 	case g.win.length > 0:
 		to.keep = c.old.keep(of, first, last)
-	case g.dead > 0:
+	case g.dead.n > 0:
 		info.first = 0
 		to.keep = g.compacted
 		if of == ofIDs {
@@ -216,16 +214,13 @@ func (c *compaction) taken() error {
 	}
 	for num := g.win.watermark(); num <= c.head.docs; num++ {
 		switch {
-		case g.win.length == 0 && g.forgotten(num):
+		case g.win.length == 0 && g.dead.has(num):
 			dead = appendNumber(dead, num, c.head.docs)
-		case g.counted.which.has(num):
+		case g.counted.has(num):
 			counted = appendNumber(counted, num, 0)
 		}
 	}
-	all := batches{spans: c.old.batches.spans, dirty: map[string]bool{}}
-	for name := range all.spans {
-		all.dirty[name] = true
-	}
+	all := batches{spans: c.old.batches.spans, dirty: c.old.batches.names()}
 	return c.fresh.update(func(tx *change) {
 		deadList.write(tx, dead, &c.head)
 		countedList.write(tx, counted, &c.head)

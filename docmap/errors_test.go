@@ -11,6 +11,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/firstseen/firstseen/docmap/memtable"
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
@@ -233,7 +234,7 @@ func TestFaultInPackingIsNoDamage(t *testing.T) {
 	}
 	r := table.sizes.newRun(runInfo{id: 1, log: 9, first: 1, last: 1})
 	from := &table.spaces[ofKeys]
-	must(t, from.mem.Add([]uint64{r.Lowest(4)}, 1))
+	must(t, from.mem.AddAll([][]uint64{{r.Lowest(4)}}, 1, memtable.Alone))
 	panics := func([]uint32) []uint32 { panic("in the middle") }
 	err := table.pack(&space{limit: keyLimit, keep: panics}, r, 0, make([]packed, 5), from)
 	if !errors.Is(err, errFault) || !strings.Contains(err.Error(), "in the middle") {

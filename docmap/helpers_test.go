@@ -23,10 +23,11 @@ func (t *Table) ask(keys []uint64, p *postings) error {
 
 // loadList loads one list of ranges.
 func (g *tombstones) loadList(key, value []byte, docs uint32) error {
-	ranges, err := deadList.decode(key, value)
-	for i := 0; i < len(ranges) && err == nil; i++ {
-		err = g.load(ranges[i], docs)
+	ranges, err := deadList.decode(key, value, docs)
+	if err == nil {
+		err = deadList.addTo(&g.dead, ranges)
 	}
+	g.saved(ranges)
 	return err
 }
 

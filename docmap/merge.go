@@ -51,7 +51,6 @@ func maxLevel(runs []*run) int {
 	return level
 }
 
-// merging returns the target of the merge of a level's runs, if there is one.
 func (s *space) merging(level int) *run {
 	for i, r := range s.runs {
 		if int(r.level) == level+1 && i+1 < len(s.runs) && s.runs[i+1].target == r.id {
@@ -90,7 +89,6 @@ func (t *Table) mergeable(s *space, level int) (at, n int) {
 	return 0, 0
 }
 
-// busy reports whether a run takes part in a merge.
 func (r *run) busy() bool { return r.target != 0 || !r.complete() }
 
 // mergeShare returns the share of a merge, of runs from document first on, to do after a flush.
@@ -118,13 +116,12 @@ func (t *Table) start(of int, sources []*run, level int) error {
 		id: t.head.nextRun, level: uint8(level + 1), log: sorted.LogFor(from.entries()),
 		first: sources[0].first, last: sources[len(sources)-1].last,
 	}
-	if info.first == 1 && t.tombstones.dead > 0 && t.tombstones.win.length == 0 {
+	if info.first == 1 && t.tombstones.dead.n > 0 && t.tombstones.win.length == 0 {
 		info.first = 0 // which stands for dead holders
 	}
 	return t.advanceMerge(of, &run{runInfo: info}, t.mergeShare(&t.spaces[of], level, info.first))
 }
 
-// A mergeStep is one transaction of a merge.
 type mergeStep struct {
 	t       *Table
 	space   int
@@ -237,7 +234,7 @@ func (r *run) dropBelow(c *change, t *Table, high uint64) error {
 		c.drop(r.bucket())
 		return nil
 	}
-	s, err := t.reading()
+	s, err := t.own.reading()
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,6 @@ type header struct {
 	runs          [2][]runInfo // of keys, of ids
 }
 
-// runInfo is a run record.
 type runInfo struct {
 	id          uint32
 	level, log  uint8
@@ -139,7 +138,6 @@ func (f *fields) uvarint() uint64 {
 	return v
 }
 
-// seal appends the checksum of b.
 func seal(b []byte, seed uint64) []byte {
 	return binary.LittleEndian.AppendUint64(b, xxh3.HashSeed(b, seed))
 }
@@ -163,7 +161,11 @@ func decodeHeader(b []byte) (*header, error) {
 		return nil, damage("wrong checksum of the table record")
 	}
 	if v := binary.LittleEndian.Uint32(b[8:]); v != version {
-		return nil, otherVersion(v)
+		hint := "use the version of the program that wrote it, or a later one"
+		if v < version {
+			hint = "build the index again from the documents, or go on with the version of the program that wrote it"
+		}
+		return nil, fmt.Errorf("%w: it has format %d, this program reads %d; %s", ErrVersion, v, version, hint)
 	}
 	f := &fields{b: body[12:]}
 	h := new(header)
@@ -198,21 +200,12 @@ func decodeHeader(b []byte) (*header, error) {
 	return h, h.check()
 }
 
-func otherVersion(v uint32) error {
-	hint := "use the version of the program that wrote it, or a later one"
-	if v < version {
-		hint = "build the index again from the documents, or go on with the version of the program that wrote it"
-	}
-	return fmt.Errorf("%w: it has format %d, this program reads %d; %s", ErrVersion, v, version, hint)
-}
-
 // needsMore is the error for a table with features of a later program. Reading it without them
 // could give wrong answers.
 func needsMore(needs uint32) error {
 	return fmt.Errorf("%w: it uses features unknown to this program (%#x); use the version of the program that wrote it, or a later one", ErrVersion, needs)
 }
 
-// check refuses a record whose parts contradict each other.
 func (h *header) check() error {
 	empty := h.docs == h.win.first(h.docs+1)-1 // the open slice
 	if h.flushed > h.docs || h.openBlock > h.docs || !empty && h.openBlock == 0 || h.flushed < h.win.watermark()-1 {
@@ -239,7 +232,6 @@ func (h *header) check() error {
 	return nil
 }
 
-// encodeState packs the owner's values, sorted by name.
 func encodeState(state map[string][]byte) []byte {
 	le := binary.LittleEndian
 	names := slices.Sorted(maps.Keys(state))

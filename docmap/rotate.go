@@ -31,7 +31,6 @@ func (t *Table) rotate(next *header) (all bool) {
 	return all
 }
 
-// rotated follows the transaction.
 func (t *Table) rotated(all bool) {
 	w := &t.tombstones.win
 	if w.length == 0 || !w.due {
@@ -75,7 +74,7 @@ func (t *Table) sweepSlices() error {
 func (t *Table) sweepKeys(name []byte, judge func(key, value []byte) (gone, more bool)) error {
 	most := max(1, t.sizes.sliceBytes/blockBytes)
 	for full := true; full; {
-		s, err := t.reading()
+		s, err := t.own.reading()
 		if err != nil {
 			return err
 		}
@@ -104,10 +103,9 @@ func (t *Table) sweepKeys(name []byte, judge func(key, value []byte) (gone, more
 	return nil
 }
 
-// sweepRanges removes the lists of ranges that are all below a watermark.
 func (t *Table) sweepRanges(l *rangeList, mark uint32) error {
 	return t.sweepKeys(l.bucket, func(key, value []byte) (gone, more bool) {
-		ranges, err := l.decode(key, value) // without an error when the table was opened
+		ranges, err := l.decode(key, value, t.head.docs) // without an error when the table was opened
 		n := len(ranges)
 		return err == nil && n > 0 && ranges[n-1].last < mark, true
 	})
@@ -137,7 +135,7 @@ func (t *Table) sweep() error {
 		}
 	}
 	var stray [][]byte
-	s, err := t.reading()
+	s, err := t.own.reading()
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,6 @@ const (
 	edgeShare  = 4096 // the edge moves so often in a window, or more seldom
 )
 
-// watermark returns the first document that may be present.
 func (w *window) watermark() uint32 {
 	if len(w.slices) == 0 {
 		return 1
@@ -43,7 +42,6 @@ func (w *window) watermark() uint32 {
 	return w.slices[0].first
 }
 
-// first returns the first document of a document's slice.
 func (w *window) first(num uint32) uint32 {
 	if len(w.slices) == 0 {
 		return 1
@@ -70,42 +68,20 @@ func (w *window) sliceOf(num uint32) int {
 	return i
 }
 
-// endOfSlice returns how many of docs, ascending, belong to the slice of the first: all without
-// a window.
-func (w *window) endOfSlice(docs []uint32) int {
-	i := w.sliceOf(docs[0]) + 1
-	if i == len(w.slices) {
-		return len(docs)
-	}
-	end, _ := slices.BinarySearch(docs, w.slices[i].first)
-	return end
-}
-
-// expired reports whether a document no longer counts.
-func (w *window) expired(num uint32) bool {
-	if w.length == 0 {
-		return false
-	}
-	time, ok := w.time(num)
-	return !ok || time < w.edge
-}
+func (w *window) expired(num uint32) bool { return w.length > 0 && w.older(num, w.edge) }
 
 // expiredBefore reports whether a document no longer counted when doc came.
 func (w *window) expiredBefore(num, doc uint32) bool {
-	if w.length == 0 {
-		return false
-	}
-	time, ok := w.time(num)
-	return !ok || time < w.edgeAt(doc)
+	return w.length > 0 && w.older(num, w.edgeAt(doc))
 }
 
-// time returns a document's time; ok is false below the watermark.
-func (w *window) time(num uint32) (time uint32, ok bool) {
+// older reports whether a document is of a time before edge, or below the watermark.
+func (w *window) older(num, edge uint32) bool {
 	if num < w.watermark() {
-		return 0, false
+		return true
 	}
 	s := &w.slices[w.sliceOf(num)]
-	return s.times.at(int(num - s.first)), true
+	return s.times.at(int(num-s.first)) < edge
 }
 
 // edgeAt returns the edge when a document at or above the watermark came.
@@ -118,7 +94,6 @@ func (w *window) edgeAt(doc uint32) uint32 {
 	return s.edges[i-1].edge
 }
 
-// advance moves clock and edge for a document of the given time.
 func (w *window) advance(time uint32) {
 	w.clock = max(w.clock, time)
 	if w.clock > w.length {
@@ -141,7 +116,6 @@ func (w *window) add(num, time uint32) {
 	s.newest = max(s.newest, time)
 }
 
-// allExpired reports whether no document of the table counts.
 func (w *window) allExpired() bool {
 	for i := range w.slices {
 		if s := &w.slices[i]; s.times.n > 0 && s.newest >= w.edge {
@@ -237,7 +211,6 @@ func (t *Table) Steady() (first, last uint32) {
 	return w.edge, last
 }
 
-// addTimes notes the times of n documents about to be added.
 func (t *Table) addTimes(n int, times []uint32) error {
 	w := &t.tombstones.win
 	switch {

@@ -67,11 +67,8 @@ func (s *TableStats) Live() uint32 {
 func StatsOf(t *docmap.Table) TableStats {
 	st := t.Stats()
 	s := TableStats{
-		Documents: st.Docs, Counted: st.Counted, Forgotten: st.Dead - st.Expired, Window: windowStats(t, &st), Batches: st.Batches, Entries: st.Entries, PendingKeys: st.PendingKeys, Runs: []int{},
+		Documents: st.Docs, Counted: st.Counted, Forgotten: st.Dead - st.Expired, Window: windowStats(t, &st), Batches: st.Batches, Entries: st.Entries, PendingKeys: st.PendingKeys, Runs: append([]int{}, st.Runs...),
 		Merges: st.Merges, Checkpoints: st.Checkpoints, Bytes: st.FileBytes, FreeBytes: st.FreeBytes,
-	}
-	for _, level := range st.Runs {
-		s.Runs = append(s.Runs, level.Runs)
 	}
 	return s
 }
