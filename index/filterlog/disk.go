@@ -171,7 +171,7 @@ func (a *Found) load(dir, scheme string) (f *bloomstore.Filter, left *Left, err 
 	for i := range a.chain {
 		c := &a.chain[i]
 		left = &Left{} // of the last run only
-		_, c.size, _, err = keylog.Read(c.path, func(g keylog.Group) error {
+		c.size, _, err = keylog.Read(c.path, func(g keylog.Group) error {
 			f.AddParallel(g.Keys)
 			left.Documents, left.Time = g.Documents, g.Time
 			return nil
