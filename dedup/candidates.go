@@ -41,23 +41,6 @@ func (c *decider) holdersOfWhole(table asker) (nums []uint32, err error) {
 	return c.answers.of(0), nil
 }
 
-// lookup asks the table for the keys of features that the filter has seen (rule 6). The
-// other keys are absent for certain.
-func (c *decider) lookup(table asker) error {
-	c.asked, c.ask = c.asked[:0], c.ask[:0]
-	for i := range c.sketch.Features {
-		if c.seen[i] {
-			c.asked = append(c.asked, i)
-			c.ask = append(c.ask, c.keys[i])
-		}
-	}
-	if err := c.answers.lookup(table, c.ask); err != nil {
-		return err
-	}
-	c.count(len(c.ask))
-	return nil
-}
-
 // count counts a look-up of so many keys.
 func (c *decider) count(keys int) {
 	c.counts.Lookups++
@@ -75,7 +58,7 @@ func (c *decider) count(keys int) {
 // apart. gather notes the weight that all hold together of the others.
 func (c *decider) gather() {
 	c.pairs, c.found.Common, c.union = c.pairs[:0], c.found.Common[:0], 0
-	for a, i := range c.asked {
+	for a, i := range c.answers.asked {
 		docs := c.answers.of(a)
 		common, counted := len(docs) >= MaxHolders, slices.Contains(docs, Counted)
 		what := uint64(i)
@@ -107,8 +90,7 @@ func withoutDead(docs []uint32) []uint32 {
 	return docs
 }
 
-// named leaves out who is not: the zeros, and in place what stands for documents that only
-// count.
+// named leaves out the zeros and, in place, what stands for documents that only count.
 func named(docs []uint32) []uint32 {
 	docs = withoutDead(docs)
 	if !slices.Contains(docs, Counted) {
@@ -124,7 +106,7 @@ const (
 	countedPair = 1 << 30
 )
 
-// group turns the pairs, whose features ascend, into candidates.
+// collect turns the pairs, whose features ascend, into candidates.
 func (c *decider) collect() {
 	c.positions = slices.Grow(c.positions[:0], len(c.pairs))[:len(c.pairs)]
 	candidates, used := c.found.Candidates[:0], 0
