@@ -31,24 +31,15 @@ func (c *checker) rebuild() error {
 	return c.checkFilter(nil)
 }
 
-func (c *checker) saveNew() (err error) {
+func (c *checker) saveNew() error {
 	shape := c.p.header.Shape
 	if shape == (bloomstore.Shape{}) {
 		s, _ := schemeNamed(c.table.Scheme(), nil) // its numbers are right without the key
 		shape = ShapeFor(DefaultDocs, s, false)
 	}
-	for {
-		f, err := filterOf(c.ctx, shape, c.table)
-		if err != nil {
-			return err
-		}
-		again := full(f)
-		if !again {
-			err = f.Save(c.path(FilterFile), tableStamp(c.table, 0))
-		}
-		if err = errors.Join(err, f.Close()); err != nil || !again {
-			return err
-		}
-		shape = larger(shape, c.table.Entries())
+	f, err := filterOf(c.ctx, shape, c.table, true)
+	if err != nil {
+		return err
 	}
+	return errors.Join(f.Save(c.path(FilterFile), tableStamp(c.table, 0)), f.Close())
 }

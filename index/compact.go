@@ -51,7 +51,7 @@ func (e *Editor) rebuildFilter(ctx context.Context) (bool, error) {
 	case string(h.Stamp) != string(e.x.stamp(0)):
 		return false, nil // the next run makes it anew
 	}
-	f, err := filterOf(ctx, h.Shape, e.x.table)
+	f, err := filterOf(ctx, h.Shape, e.x.table, false)
 	if err == nil {
 		err = errors.Join(f.Save(path, h.Stamp), f.Close())
 	}

@@ -266,7 +266,7 @@ func indexContent(dir string) (_ string, err error) {
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
 	var lines []string
-	for doc, err := range x.Table().Docs(1) {
+	for doc, err := range x.Table.Docs(1) {
 		if err != nil {
 			return "", err
 		}
