@@ -272,7 +272,7 @@ func indexContent(dir string) (_ string, err error) {
 		}
 		lines = append(lines, fmt.Sprintf("doc %+v", doc))
 	}
-	for posting, err := range x.Table().All() {
+	for posting, err := range x.Table.All() {
 		if err != nil {
 			return "", err
 		}
