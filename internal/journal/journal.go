@@ -8,7 +8,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/zeebo/xxh3"
 
@@ -41,6 +45,27 @@ type Kind struct {
 	Like           string // what a file of another kind is not
 	BadHeader      string // a header whose length, the argument, cannot be
 	Remedy         string
+}
+
+// Name returns the name of a journal, by its generation.
+func Name(prefix string, generation uint64) string {
+	return fmt.Sprintf("%s.%d.log", prefix, generation)
+}
+
+// Generations returns the generations of the journals in dir, ascending.
+func Generations(dir, prefix string) (generations []uint64, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		number, _ := strings.CutPrefix(strings.TrimSuffix(e.Name(), ".log"), prefix+".")
+		if n, bad := strconv.ParseUint(number, 10, 64); bad == nil && e.Name() == Name(prefix, n) {
+			generations = append(generations, n)
+		}
+	}
+	slices.Sort(generations)
+	return generations, err
 }
 
 const (
