@@ -20,19 +20,11 @@ import (
 // once, but until the next Checkpoint they are in memory only, and a crash loses them. The caller
 // may reuse all slices. A key given twice for a document counts once. After an error none was
 // added.
-func (t *Table) Add(ids []string, data [][]byte, keys [][]uint64) (first uint32, err error) {
-	return t.AddAt(ids, data, keys, nil)
-}
-
-// AddAt is Add for a table with a window. times are those of the documents, in Unix seconds;
-// Advance must have been called with each. Without a window they mean nothing.
-func (t *Table) AddAt(ids []string, data [][]byte, keys [][]uint64, times []uint32) (first uint32, err error) {
-	return t.AddCounted(ids, data, keys, times, nil)
-}
-
-// AddCounted is AddAt with marks on documents that only count: they hold keys, and look-ups never
-// name them. Their ids are empty. Without marks no document is one of them.
-func (t *Table) AddCounted(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (first uint32, err error) {
+//
+// A table with a window needs the times of the documents, in Unix seconds; Advance must have been
+// called with each. Without a window they mean nothing. Marked documents only count: they hold keys,
+// and look-ups never name them. Their ids are empty. Without marks no document is one of them.
+func (t *Table) Add(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (first uint32, err error) {
 	if err := t.writable(); err != nil {
 		return 0, err
 	}

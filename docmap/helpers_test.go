@@ -2,7 +2,7 @@ package docmap
 
 // addDoc adds one document.
 func (t *Table) addDoc(d Doc, keys []uint64) (uint32, error) {
-	return t.Add([]string{d.ID}, [][]byte{d.Data}, [][]uint64{keys})
+	return t.Add([]string{d.ID}, [][]byte{d.Data}, [][]uint64{keys}, nil, nil)
 }
 
 // postings are the answers to a look-up.

@@ -6,7 +6,7 @@
 // in one transaction, together with values of the owner's own:
 //
 //	t, err := docmap.Open(path, docmap.Options{Scheme: "fs1-u15b-xxh3-n50-w10"})
-//	first, err := t.Add(ids, data, keys)
+//	first, err := t.Add(ids, data, keys, nil, nil)
 //	err = t.Lookup(keys[0], holders, n)
 //	err = t.Records(holders[:n[0]], ids, data)
 //	if t.Full() {

@@ -165,7 +165,7 @@ func (w *windowRun) together(t *testing.T) {
 		}
 		ids, data, keys, times = append(ids, id), append(data, binary.LittleEndian.AppendUint32(nil, time)), append(keys, has), append(times, time)
 	}
-	_, err := w.table.AddAt(ids, data, keys, times)
+	_, err := w.table.Add(ids, data, keys, times, nil)
 	must(t, err)
 	w.grouped += len(ids)
 }
@@ -192,7 +192,7 @@ func (w *windowRun) judge(t *testing.T) {
 		keys[i] += w.fashion
 	}
 	w.want.add(id, time, keys)
-	_, err := w.table.AddAt([]string{id}, [][]byte{binary.LittleEndian.AppendUint32(nil, time)}, [][]uint64{keys}, []uint32{time})
+	_, err := w.table.Add([]string{id}, [][]byte{binary.LittleEndian.AppendUint32(nil, time)}, [][]uint64{keys}, []uint32{time}, nil)
 	must(t, err)
 }
 
@@ -415,7 +415,7 @@ func TestNewestOfASlice(t *testing.T) {
 	table := mustOpen(t, path, smallOptions)
 	must(t, table.SetWindow(100))
 	table.Advance(1000)
-	_, err := table.AddAt([]string{"a"}, [][]byte{nil}, [][]uint64{{1}}, []uint32{1000})
+	_, err := table.Add([]string{"a"}, [][]byte{nil}, [][]uint64{{1}}, []uint32{1000}, nil)
 	must(t, err)
 	table.Advance(1010) // by a document that is not added
 	must(t, table.Checkpoint(nil))

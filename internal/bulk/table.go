@@ -7,7 +7,7 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 )
 
-// table is a [dedup.CountingStore] in memory. It holds documents under their marked keys only, and
+// table is a [dedup.Store] in memory. It holds documents under their marked keys only, and
 // documents without any not at all. Each key has a list of its documents, the last one first. Most keys
 // have one document, and no posting for it.
 type table struct {
@@ -42,12 +42,7 @@ func (t *table) bytes() int64 {
 }
 
 // Add implements [dedup.Store].
-func (t *table) Add(ids []string, data [][]byte, keys [][]uint64) (uint32, error) {
-	return t.AddCounted(ids, data, keys, nil, nil)
-}
-
-// AddCounted implements [dedup.CountingStore].
-func (t *table) AddCounted(ids []string, data [][]byte, keys [][]uint64, _ []uint32, marks []bool) (uint32, error) {
+func (t *table) Add(ids []string, data [][]byte, keys [][]uint64, _ []uint32, marks []bool) (uint32, error) {
 	first := uint32(len(t.docs)) + 1
 	for i := range ids {
 		if len(t.docs)+1 >= countedBit || len(t.postings)+len(t.marked) >= maxPostings {

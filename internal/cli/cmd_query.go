@@ -65,7 +65,7 @@ func (f *options) query(cmd *cobra.Command, dir string, args []string) (err erro
 		if q.deduper, err = x.Deduper(f.Rules); err != nil {
 			return err
 		}
-		if q.extractor, err = feature.NewExtractor(x.Scheme()); err != nil {
+		if q.extractor, err = feature.NewExtractor(x.Scheme); err != nil {
 			return err
 		}
 	}

@@ -157,7 +157,7 @@ func (r *Recorder) writeGroup() {
 	err := r.err
 	r.mu.Unlock()
 	if len(group) > 0 && err == nil {
-		err = r.log.Append(group)
+		err = r.log.Append(nil, group)
 	}
 	for _, done := range waiting {
 		done(err)
