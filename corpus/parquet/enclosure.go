@@ -17,14 +17,11 @@ import (
 // enclosure makes a file from rows of others that share one schema. It has that schema, and the
 // metadata of the first of these files, byte for byte.
 type enclosure struct {
-	print          []byte // of the schema, with which a row begins
-	leaves         []leaf // in the order of the schema
-	order          []int  // of columns in a row
-	codecs         []int32
-	version        int64
-	schema, orders []byte
-	kv             []byte
-	writers        sync.Pool // *[]columnWriter, for their memory
+	print   []byte // of the schema, with which a row begins
+	meta           // but for rows and row groups; its leaves are in the order of the schema
+	order   []int  // of columns in a row
+	codecs  []int32
+	writers sync.Pool // *[]columnWriter, for their memory
 }
 
 // Enclose reads the footers of the inputs.
@@ -65,36 +62,54 @@ func metaOf(in input.Input) (*meta, error) {
 }
 
 func (f Format) enclosure(m *meta, annotate bool) (e *enclosure, err error) {
-	e = &enclosure{print: m.print(), version: max(m.version, 1), schema: m.schemaRaw, orders: m.ordersRaw, kv: m.kvRaw}
+	e = &enclosure{print: m.print(), meta: *m}
+	e.Version = max(m.Version, 1)
 	if e.order, _, err = f.order(m); err != nil {
 		return nil, err
 	}
-	e.leaves = m.leaves
-	var chunks []chunk
-	if len(m.groups) > 0 {
-		if chunks, err = m.groups[0].read(nil); err != nil {
+	var chunks []columnMeta
+	if len(m.Groups) > 0 {
+		if _, chunks, err = m.group(0); err != nil {
 			return nil, err
 		}
 	}
 	for i := range m.leaves {
 		codec := int32(codecZstd)
-		if len(chunks) > 0 {
-			codec = writing(chunks[i].codec)
+		if chunks != nil {
+			codec = writing(chunks[i].Codec)
 		}
 		e.codecs = append(e.codecs, codec)
 	}
-	if !annotate {
-		return e, nil
+	if annotate {
+		err = e.addVerdicts()
 	}
-	if e.schema, e.orders, err = m.withVerdicts(); err != nil {
-		return nil, err
+	return e, err
+}
+
+// addColumns adds columns, given by their nodes, behind all others; children of the root are so many
+// more.
+func (e *enclosure) addColumns(nodes []schemaElement, children int, codec int32) error {
+	var root schemaElement
+	t := &thriftReader{data: e.Schema[0]}
+	if err := t.read(&root); err != nil {
+		return err
 	}
-	for i := range verdictLeaves {
-		e.order = append(e.order, len(e.leaves))
-		e.leaves = append(slices.Clip(e.leaves), verdictLeaves[i])
-		e.codecs = append(e.codecs, e.codecs[0])
+	root.Children += int32(children)
+	schema := append([]raw{appendThrift(nil, root)}, e.Schema[1:]...)
+	for i := range nodes {
+		schema = append(schema, appendThrift(nil, nodes[i]))
 	}
-	return e, nil
+	e.Schema, e.leaves = schema, nil
+	if err := e.readSchema(); err != nil {
+		return err
+	}
+	for i := len(e.order); i < len(e.leaves); i++ {
+		e.order, e.codecs = append(e.order, i), append(e.codecs, codec)
+		if e.Orders != nil {
+			e.Orders = append(slices.Clip(e.Orders), appendThrift(nil, columnOrder{Type: &struct{}{}}))
+		}
+	}
+	return nil
 }
 
 // written is a row group that was written.
@@ -200,99 +215,41 @@ func (e *enclosure) formerColumns(b []byte) []madeColumn {
 	return columns
 }
 
-// footer writes FileMetaData.
+// footer makes the footer of a file of row groups.
 func (e *enclosure) footer(groups []written) []byte {
-	w := &thriftWriter{}
-	w.begin()
-	w.i32(1, e.version)
-	w.raw(2, thriftList, e.schema)
-	rows := int64(0)
-	for _, g := range groups {
-		rows += int64(g.rows)
-	}
-	w.i64(3, rows)
-	w.field(4, thriftList)
-	w.list(len(groups), thriftStruct)
+	footer := e.fileMeta
+	footer.Rows, footer.Groups, footer.CreatedBy = 0, nil, "firstseen"
 	for i := range groups {
-		e.group(w, &groups[i], i)
+		footer.Rows += int64(groups[i].rows)
+		footer.Groups = append(footer.Groups, e.describe(&groups[i], i))
 	}
-	w.raw(5, thriftList, e.kv)
-	w.field(6, thriftBinary)
-	w.string("firstseen")
-	w.raw(7, thriftList, e.orders)
-	w.end()
-	return w.data
+	return appendThrift(nil, footer)
 }
 
-func (e *enclosure) group(w *thriftWriter, g *written, number int) {
-	w.begin()
-	w.field(1, thriftList)
-	w.list(len(e.leaves), thriftStruct)
-	plain, stored := int64(0), int64(0)
-	for i := range e.leaves {
-		m := &g.columns[i]
-		stored, plain = stored+m.stored, plain+m.plain
-		e.chunk(w, i, g.start+m.start, m)
+// describe makes the RowGroup with this number.
+func (e *enclosure) describe(g *written, number int) raw {
+	row := rowGroup{Rows: int64(g.rows), Start: g.start + 4}
+	if ordinal := int16(number); int(ordinal) == number {
+		row.Ordinal = &ordinal
 	}
-	w.i64(2, plain)
-	w.i64(3, int64(g.rows))
-	w.i64(5, g.start+4)
-	w.i64(6, stored)
-	if number < 1<<15 {
-		w.field(7, thriftI16)
-		w.number(int64(number))
+	for i := range g.columns {
+		m, l := &g.columns[i], &e.leaves[i]
+		row.Plain, row.Stored = row.Plain+m.plain, row.Stored+m.stored
+		c := columnMeta{
+			Type: l.typ, Encodings: []int32{encPlain, encRLE}, Path: l.path, Codec: e.codecs[i],
+			Values: m.entries, Plain: m.plain, Stored: m.stored, Data: g.start + m.start + m.dictionary,
+		}
+		if m.dictionary > 0 {
+			c.Encodings, c.Dictionary = append(c.Encodings, encDict), g.start+m.start
+		}
+		if m.nulls >= 0 {
+			c.Statistics = &bounds{Nulls: m.nulls}
+			if m.min != nil && m.max != nil {
+				least, greatest := string(m.min), string(m.max)
+				c.Statistics.Min, c.Statistics.Max = &least, &greatest
+			}
+		}
+		row.Chunks = append(row.Chunks, appendThrift(nil, columnChunk{Meta: c}))
 	}
-	w.end()
-}
-
-// chunk writes the ColumnChunk of a column at a place.
-func (e *enclosure) chunk(w *thriftWriter, i int, at int64, m *madeColumn) {
-	l := &e.leaves[i]
-	w.begin()
-	w.i64(2, 0) // there is no copy of the metadata
-	w.field(3, thriftStruct)
-	w.begin()
-	w.i32(1, int64(l.typ))
-	w.field(2, thriftList)
-	encodings := []int64{encPlain, encRLE}
-	if m.dictionary > 0 {
-		encodings = append(encodings, encDict)
-	}
-	w.list(len(encodings), thriftI32)
-	for _, encoding := range encodings {
-		w.number(encoding)
-	}
-	w.field(3, thriftList)
-	w.list(len(l.path), thriftBinary)
-	for _, name := range l.path {
-		w.string(name)
-	}
-	w.i32(4, int64(e.codecs[i]))
-	w.i64(5, m.entries)
-	w.i64(6, m.plain)
-	w.i64(7, m.stored)
-	w.i64(9, at+m.dictionary)
-	if m.dictionary > 0 {
-		w.i64(11, at)
-	}
-	m.statistics(w)
-	w.end()
-	w.end()
-}
-
-// statistics writes the Statistics of a column.
-func (m *madeColumn) statistics(w *thriftWriter) {
-	if m.nulls < 0 {
-		return
-	}
-	w.field(12, thriftStruct)
-	w.begin()
-	w.i64(3, m.nulls)
-	if m.min != nil && m.max != nil {
-		w.field(5, thriftBinary)
-		w.string(string(m.max))
-		w.field(6, thriftBinary)
-		w.string(string(m.min))
-	}
-	w.end()
+	return appendThrift(nil, row)
 }

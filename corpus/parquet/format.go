@@ -32,13 +32,6 @@ func (Format) Recognize(head []byte) bool {
 	return bytes.HasPrefix(head, []byte(fileMagic)) || bytes.HasPrefix(head, []byte(cryptMagic))
 }
 
-// Columns added to rows with their verdicts.
-const (
-	verdictColumn = corpus.VerdictColumn
-	ofColumn      = corpus.OfColumn
-	scoreColumn   = corpus.ScoreColumn
-)
-
 // Keep writes a row as it came.
 func (Format) Keep(w *output.Writer, raw []byte) error { return w.WriteRecord(frameRow(raw, nil)...) }
 

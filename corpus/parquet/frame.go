@@ -163,27 +163,16 @@ func (c *columnWriter) appendPage(dst, page []byte, kind, count, encoding int) (
 	if c.body, err = compress(c.codec, c.body[:0], page); err != nil {
 		return dst, err
 	}
-	w := &thriftWriter{}
-	w.begin()
-	w.i32(1, int64(kind))
-	w.i32(2, int64(len(page)))
-	w.i32(3, int64(len(c.body)))
+	h := pageHeader{Type: int32(kind), Size: int32(len(page)), Stored: int32(len(c.body))}
 	if kind == pageDict {
-		w.field(7, thriftStruct)
+		h.Dict = &dictPage{int32(count), int32(encoding)}
 	} else {
-		w.field(5, thriftStruct)
+		h.Data = &dataPage{int32(count), int32(encoding), encRLE, encRLE}
 	}
-	w.begin()
-	w.i32(1, int64(count))
-	w.i32(2, int64(encoding))
-	if kind == pageData {
-		w.i32(3, encRLE)
-		w.i32(4, encRLE)
-	}
-	w.end()
-	w.end()
-	c.plain += int64(len(w.data) + len(page))
-	return append(append(dst, w.data...), c.body...), nil
+	from := len(dst)
+	dst = appendThrift(dst, h)
+	c.plain += int64(len(dst) - from + len(page))
+	return append(dst, c.body...), nil
 }
 
 // appendLevels appends levels in runs, behind their length.
@@ -229,7 +218,7 @@ func (e *enclosure) columns() []columnWriter {
 	columns := make([]columnWriter, len(e.leaves))
 	for i := range columns {
 		columns[i] = columnWriter{leaf: &e.leaves[i], codec: e.codecs[i]}
-		if e.orders != nil { // without them readers may take any order
+		if e.Orders != nil { // without them readers may take any order
 			columns[i].order = e.leaves[i].order()
 		}
 	}

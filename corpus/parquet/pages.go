@@ -38,14 +38,14 @@ func (p *pages) readAt(buf []byte, at int64) error {
 }
 
 // read reads a page as it is stored. It is valid until the next is read.
-func (p *pages) read(at int64, h *header) (stored []byte, err error) {
-	if p.stored, err = p.grow(p.stored, int(h.stored)); err != nil {
+func (p *pages) read(at int64, h *pageHeader) (stored []byte, err error) {
+	if p.stored, err = p.grow(p.stored, int(h.Stored)); err != nil {
 		return nil, err
 	}
 	if err := p.readAt(p.stored, at); err != nil {
 		return nil, err
 	}
-	if h.checked && crc32.ChecksumIEEE(p.stored) != uint32(h.crc) {
+	if h.CRC != nil && crc32.ChecksumIEEE(p.stored) != uint32(*h.CRC) {
 		return nil, errors.New("its checksum is wrong: it is damaged")
 	}
 	return p.stored, nil

@@ -104,13 +104,13 @@ func (p *parser) id(b *corpus.Block, l *leaf, value []byte) (reason string) {
 	var v int64
 	if l.typ == typeInt32 {
 		v = int64(int32(binary.LittleEndian.Uint32(value)))
-		if l.unsignedID() {
+		if l.unsigned() {
 			v &= 1<<32 - 1
 		}
 	} else {
 		v = int64(binary.LittleEndian.Uint64(value))
 	}
-	if l.unsignedID() {
+	if l.unsigned() {
 		p.number = strconv.AppendUint(p.number[:0], uint64(v), 10)
 	} else {
 		p.number = strconv.AppendInt(p.number[:0], v, 10)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/zeebo/xxh3"
 
@@ -14,7 +15,6 @@ import (
 // rows reads the rows of a file. It is a [corpus.Rows].
 type rows struct {
 	meta    *meta
-	chunks  []chunk   // of the group
 	columns []*column // in their order in a row
 	order   []int     // of each in the schema
 	hasID   bool
@@ -22,7 +22,8 @@ type rows struct {
 	print   []byte // before each row; empty if rows are not written again
 	limit   int
 	pages   pages
-	group   int // the group being read
+	group   int   // the group being read
+	size    int64 // its rows
 	row     int64
 	open    bool
 }
@@ -73,7 +74,7 @@ func (f Format) order(m *meta) (order []int, id int, err error) {
 
 // print returns the hash that identifies the schema.
 func (m *meta) print() []byte {
-	return binary.LittleEndian.AppendUint64(nil, xxh3.Hash(m.schemaRaw))
+	return binary.LittleEndian.AppendUint64(nil, xxh3.Hash(slices.Concat(m.Schema...)))
 }
 
 // blankRoom is how many bytes a row may exceed the limit by, for the blanks in place of values that
@@ -83,14 +84,14 @@ const blankRoom = 1 << 20
 // Next appends the next row to dst. It returns io.EOF behind the last. In a row longer than the
 // limit, columns that do not fit are blank.
 func (r *rows) Next(dst []byte) (row []byte, at corpus.Place, bad string, err error) {
-	for !r.open || r.row == r.meta.groups[r.group].rows {
+	for !r.open || r.row == r.size {
 		if r.open {
 			if err := r.checkEnd(); err != nil {
 				return dst, at, "", err
 			}
 			r.group++
 		}
-		if r.open = r.group < len(r.meta.groups); !r.open {
+		if r.open = r.group < len(r.meta.Groups); !r.open {
 			return dst, at, "", io.EOF
 		}
 		if err := r.openGroup(); err != nil {
@@ -103,7 +104,7 @@ func (r *rows) Next(dst []byte) (row []byte, at corpus.Place, bad string, err er
 	dst = append(dst, r.print...)
 	for _, c := range r.columns {
 		if !c.more {
-			return dst, at, "", r.fail(c.fail(fmt.Errorf("it has no more than %d rows of %d", r.row-1, r.meta.groups[r.group].rows)))
+			return dst, at, "", r.fail(c.fail(fmt.Errorf("it has no more than %d rows of %d", r.row-1, r.size)))
 		}
 		var rowErr error
 		dst, rowErr = c.appendRow(dst, start+r.limit)
@@ -122,13 +123,14 @@ func (r *rows) Next(dst []byte) (row []byte, at corpus.Place, bad string, err er
 }
 
 // openGroup begins a row group.
-func (r *rows) openGroup() (err error) {
-	r.row = 0
-	if r.chunks, err = r.meta.groups[r.group].read(r.chunks[:0]); err != nil {
+func (r *rows) openGroup() error {
+	g, chunks, err := r.meta.group(r.group)
+	if err != nil {
 		return err
 	}
+	r.row, r.size = 0, g.Rows
 	for i, c := range r.columns {
-		if err := c.open(r.chunks[r.order[i]]); err != nil {
+		if err := c.open(chunks[r.order[i]]); err != nil {
 			return err
 		}
 	}

@@ -11,75 +11,113 @@ import (
 // maxLevel is how deep a column may be nested.
 const maxLevel = 100
 
-// readSchema makes the columns of the list of elements.
+// Repetitions of a node.
+const (
+	required = 0
+	optional = 1
+	repeated = 2
+)
+
+// schemaElement is a node of the schema (parquet.thrift, SchemaElement).
+type schemaElement struct {
+	Type       *int32       `thrift:"1"` // nil: it has children
+	Length     int32        `thrift:"2,optional"`
+	Repetition *int32       `thrift:"3"`
+	Name       string       `thrift:"4"`
+	Children   int32        `thrift:"5,optional"`
+	Converted  *int32       `thrift:"6"`
+	ID         *int32       `thrift:"9"`
+	Logical    *logicalType `thrift:"10"`
+}
+
+// logicalType is a union: without these fields it is another type.
+type logicalType struct {
+	String  *struct{}    `thrift:"1"`
+	List    *struct{}    `thrift:"3"`
+	Enum    *struct{}    `thrift:"4"`
+	Integer *integerType `thrift:"10"`
+	JSON    *struct{}    `thrift:"12"`
+	BSON    *struct{}    `thrift:"13"`
+}
+
+type integerType struct {
+	Signed *bool `thrift:"2"`
+}
+
+// columnOrder is a union: values are ordered as their type is.
+type columnOrder struct {
+	Type *struct{} `thrift:"1"`
+}
+
+// Converted types.
+const (
+	convertedUTF8   = 0
+	convertedList   = 3
+	convertedEnum   = 4
+	convertedUint8  = 11
+	convertedUint64 = 14
+	convertedJSON   = 19
+	convertedBSON   = 20
+)
+
+// leaf is a column.
+type leaf struct {
+	schemaElement
+	typ            int32
+	path           []string
+	maxDef, maxRep int
+}
+
+// name is the path as flags have it.
+func (l *leaf) name() string { return strings.Join(l.path, ".") }
+
+// named reports whether this is the name. It does not make the name: the columns of a hostile file
+// have long ones in common.
+func (l *leaf) named(name string) bool {
+	for i, part := range l.path {
+		if i > 0 {
+			if !strings.HasPrefix(name, ".") {
+				return false
+			}
+			name = name[1:]
+		}
+		if !strings.HasPrefix(name, part) {
+			return false
+		}
+		name = name[len(part):]
+	}
+	return name == ""
+}
+
+// width returns how many bytes a value has, 0 if that differs.
+func (l *leaf) width() int {
+	if l.typ == typeFixed {
+		return int(l.Length)
+	}
+	return physicalTypes[l.typ].width
+}
+
+// readSchema makes the columns of the nodes.
 func (m *meta) readSchema() error {
-	t := &thriftReader{data: m.schemaRaw}
-	n, typ := t.list()
-	if n == 0 || typ != thriftStruct || n > 2*maxColumns {
+	if n := len(m.Schema); n == 0 || n > 2*maxColumns {
 		return fmt.Errorf("it has %d elements, and may have from 1 to %d", n, 2*maxColumns)
 	}
-	for i := 0; i < n && t.err == nil; i++ {
-		m.elements = append(m.elements, readElement(t))
+	nodes := make([]schemaElement, len(m.Schema))
+	for i, encoded := range m.Schema {
+		t := &thriftReader{data: encoded}
+		if err := t.read(&nodes[i]); err != nil {
+			return err
+		}
 	}
-	if t.err != nil {
-		return t.err
-	}
-	rest, err := m.addLeaves(m.elements[1:], int(m.elements[0].children), nil, 0, 0)
+	rest, err := m.addLeaves(nodes[1:], int(nodes[0].Children), nil, 0, 0)
 	if err == nil && len(rest) > 0 {
 		err = fmt.Errorf("%d of its elements belong to nothing", len(rest))
 	}
 	return err
 }
 
-func readElement(t *thriftReader) element {
-	e := element{typ: -1, converted: -1}
-	from := t.at
-	t.each(func(id int, typ byte) {
-		switch {
-		case id == 1 && typ == thriftI32:
-			e.typ = t.int32()
-		case id == 2 && typ == thriftI32:
-			e.length = t.int32()
-		case id == 3 && typ == thriftI32:
-			e.repetition = t.int32()
-		case id == 4 && typ == thriftBinary:
-			e.name = string(t.bytes())
-		case id == 5 && typ == thriftI32:
-			e.children = t.int32()
-		case id == 6 && typ == thriftI32:
-			e.converted = t.int32()
-		case id == 10 && typ == thriftStruct:
-			e.readLogical(t)
-		default:
-			t.skip(typ)
-		}
-	})
-	if t.err == nil {
-		e.raw = t.data[from:t.at]
-	}
-	return e
-}
-
-// readLogical reads a union. It looks only into INTEGER, the field 10.
-func (e *element) readLogical(t *thriftReader) {
-	t.each(func(id int, typ byte) {
-		e.logical = id
-		if id != 10 || typ != thriftStruct {
-			t.skip(typ)
-			return
-		}
-		e.integer = true
-		t.each(func(id int, typ byte) {
-			if id == 2 {
-				e.unsigned = typ == thriftFalse
-			}
-			t.skip(typ)
-		})
-	})
-}
-
 // addLeaves adds the columns of the first n nodes, and returns the nodes behind those.
-func (m *meta) addLeaves(nodes []element, n int, path []string, def, rep int) ([]element, error) {
+func (m *meta) addLeaves(nodes []schemaElement, n int, path []string, def, rep int) ([]schemaElement, error) {
 	if n < 0 || len(path) > maxLevel {
 		return nil, errors.New("it is nested too deep, or a node has a negative number of children")
 	}
@@ -89,8 +127,12 @@ func (m *meta) addLeaves(nodes []element, n int, path []string, def, rep int) ([
 		}
 		e := nodes[0]
 		nodes = nodes[1:]
-		path, def, rep := append(slices.Clip(path), e.name), def, rep
-		switch e.repetition {
+		path, def, rep := append(slices.Clip(path), e.Name), def, rep
+		repetition := int32(required)
+		if e.Repetition != nil {
+			repetition = *e.Repetition
+		}
+		switch repetition {
 		case required:
 		case optional:
 			def++
@@ -99,20 +141,21 @@ func (m *meta) addLeaves(nodes []element, n int, path []string, def, rep int) ([
 		default:
 			return nil, fmt.Errorf("%s is neither required nor optional nor repeated", strings.Join(path, "."))
 		}
-		if e.typ < 0 {
+		if e.Type == nil {
 			var err error
-			if nodes, err = m.addLeaves(nodes, int(e.children), path, def, rep); err != nil {
+			if nodes, err = m.addLeaves(nodes, int(e.Children), path, def, rep); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		if e.typ > typeFixed || e.typ == typeFixed && (e.length <= 0 || e.length > 1<<20) || e.children != 0 {
+		typ := *e.Type
+		if typ < 0 || typ > typeFixed || typ == typeFixed && (e.Length <= 0 || e.Length > 1<<20) || e.Children != 0 {
 			return nil, fmt.Errorf("%s is of an unknown type", strings.Join(path, "."))
 		}
 		if len(m.leaves) == maxColumns {
 			return nil, fmt.Errorf("it has more than %d columns", maxColumns)
 		}
-		m.leaves = append(m.leaves, leaf{element: e, path: path, maxDef: def, maxRep: rep})
+		m.leaves = append(m.leaves, leaf{schemaElement: e, typ: typ, path: path, maxDef: def, maxRep: rep})
 	}
 	return nodes, nil
 }
@@ -150,7 +193,7 @@ func (m *meta) idColumn(name string) (int, error) {
 		return 0, fmt.Errorf("it has no column %q; name one with --id-field: %s", name, m.names())
 	}
 	l := &m.leaves[i]
-	if l.maxRep > 0 || l.typ != typeBytes && l.typ != typeInt32 && l.typ != typeInt64 || l.typ != typeBytes && l.logical != 0 && !l.integer {
+	if l.maxRep > 0 || l.typ != typeBytes && l.typ != typeInt32 && l.typ != typeInt64 || l.typ != typeBytes && l.Logical != nil && l.Logical.Integer == nil {
 		if !given {
 			return -1, nil
 		}
@@ -163,13 +206,15 @@ func (l *leaf) kind() string {
 	if l.maxRep > 0 {
 		return "lists"
 	}
-	return [...]string{"truth values", "numbers", "numbers", "times", "fractions", "fractions", "bytes", "bytes of one length"}[l.typ]
+	return physicalTypes[l.typ].kind
 }
 
-// unsignedID reports whether numbers have no sign.
-func (l *leaf) unsignedID() bool {
-	const uint8Converted, uint64Converted = 11, 14
-	return l.unsigned || l.converted >= uint8Converted && l.converted <= uint64Converted
+// unsigned reports whether numbers have no sign.
+func (l *leaf) unsigned() bool {
+	if l.Logical != nil && l.Logical.Integer != nil && l.Logical.Integer.Signed != nil && !*l.Logical.Integer.Signed {
+		return true
+	}
+	return l.Converted != nil && *l.Converted >= convertedUint8 && *l.Converted <= convertedUint64
 }
 
 // names lists the columns, for messages.

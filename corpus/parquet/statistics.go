@@ -43,22 +43,6 @@ func (s *statistics) bounds() (least, greatest []byte) {
 	return s.min, s.max
 }
 
-// The logical types of bytes whose values stand in the order of their bytes.
-const (
-	logicalString = 1
-	logicalEnum   = 4
-	logicalJSON   = 12
-	logicalBSON   = 13
-)
-
-// The converted types of such bytes.
-const (
-	convertedUTF8 = 0
-	convertedEnum = 4
-	convertedJSON = 19
-	convertedBSON = 20
-)
-
 // order returns the order of a column's values (parquet.thrift, ColumnOrder), nil if it has none that
 // all readers agree on. A value that is no number is not equal to itself.
 func (l *leaf) order() func(a, b []byte) int {
@@ -66,7 +50,7 @@ func (l *leaf) order() func(a, b []byte) int {
 	case typeBoolean:
 		return bytes.Compare
 	case typeInt32, typeInt64:
-		if l.unsignedID() {
+		if l.unsigned() {
 			return func(a, b []byte) int { return cmp.Compare(unsigned(a), unsigned(b)) }
 		}
 		return func(a, b []byte) int { return cmp.Compare(signed(a), signed(b)) }
@@ -83,17 +67,18 @@ func (l *leaf) order() func(a, b []byte) int {
 			return 1
 		}
 	case typeBytes:
-		switch l.logical {
-		case 0, logicalString, logicalEnum, logicalJSON, logicalBSON:
-		default:
+		if t := l.Logical; t != nil && t.String == nil && t.Enum == nil && t.JSON == nil && t.BSON == nil {
 			return nil
 		}
-		switch l.converted {
-		case -1, convertedUTF8, convertedEnum, convertedJSON, convertedBSON:
+		if l.Converted == nil {
+			return bytes.Compare
+		}
+		switch *l.Converted {
+		case convertedUTF8, convertedEnum, convertedJSON, convertedBSON:
 			return bytes.Compare
 		}
 	case typeFixed:
-		if l.logical == 0 && l.converted < 0 {
+		if l.Logical == nil && l.Converted == nil {
 			return bytes.Compare
 		}
 	}
