@@ -1,7 +1,6 @@
 package parquet
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -26,10 +25,10 @@ type column struct {
 	page  int   // number of the open page, for messages
 
 	data, words []byte   // a page, and the dictionary
+	starts      []uint32 // of the dictionary's values without a width, and the end of the last, with 4 bytes more
 	levels      []byte   // of a page of version 2
-	starts      []uint32 // memory for starts of the dictionary
 	joined      []byte   // memory for a value stored as deltas
-	dict        *dictionary
+	hasWords    bool
 	entries     int // left in the page
 	reps, defs  hybrid
 	values      values
@@ -43,7 +42,7 @@ type column struct {
 // open begins a chunk.
 func (c *column) open(chunk columnMeta) error {
 	c.chunk, c.at, c.end = chunk, chunk.start(), chunk.start()+chunk.Stored
-	c.left, c.entries, c.dict, c.page = chunk.Values, 0, nil, -1
+	c.left, c.entries, c.hasWords, c.page = chunk.Values, 0, false, -1
 	return c.advance()
 }
 
@@ -82,7 +81,7 @@ func (c *column) advance() error {
 	if c.def < c.leaf.maxDef {
 		return nil
 	}
-	v, err := c.values.next()
+	v, err := c.values()
 	if err != nil {
 		return c.fail(err)
 	}
@@ -180,7 +179,7 @@ func (c *column) header() (*pageHeader, error) {
 }
 
 func (c *column) openDictionary(h *pageHeader, stored []byte) (err error) {
-	if c.dict != nil {
+	if c.hasWords {
 		return errors.New("it is a second dictionary")
 	}
 	if encoding := h.Dict.Encoding; encoding != encPlain && encoding != encPlainDict {
@@ -189,10 +188,7 @@ func (c *column) openDictionary(h *pageHeader, stored []byte) (err error) {
 	if c.words, err = c.pages.decompress(c.words, int(h.Size), c.chunk.Codec, stored); err != nil {
 		return err
 	}
-	if c.dict, err = newDictionary(c.leaf, c.words, c.starts, c.pages); err == nil {
-		c.starts = c.dict.starts
-	}
-	return err
+	return c.setWords()
 }
 
 // begin counts the entries of a page.
@@ -218,13 +214,12 @@ func (c *column) openV1(h *pageHeader, stored []byte) (err error) {
 		if encoding != encRLE {
 			return hybrid{}, errors.New("its levels are packed in the old way, which is not read: write the file again")
 		}
-		if len(rest) < 4 || uint64(binary.LittleEndian.Uint32(rest)) > uint64(len(rest)-4) {
+		runs, behind, ok := cutLength(rest)
+		if !ok {
 			return hybrid{}, errLevels
 		}
-		n := 4 + int(binary.LittleEndian.Uint32(rest))
-		runs := newHybrid(rest[4:n], bitsFor(most))
-		rest = rest[n:]
-		return runs, nil
+		rest = behind
+		return newHybrid(runs, bitsFor(most)), nil
 	}
 	if c.reps, err = level(c.leaf.maxRep, h.Data.RepEncoding); err != nil {
 		return err
