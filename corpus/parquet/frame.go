@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -78,132 +79,6 @@ func (m *madeColumn) parse(b []byte) (rest []byte, ok bool) {
 	return b, m.start >= 0 && m.dictionary >= 0 && m.stored >= 0 && m.plain >= 0 && m.entries >= 0
 }
 
-// columnWriter makes the pages of a column.
-type columnWriter struct {
-	leaf  *leaf
-	codec int32
-
-	reps, defs []byte
-	values     []byte // plainly; truth values a byte each
-	count      int    // entries of the page
-	entries    int64
-	pages      []byte
-	plain      int64 // bytes of pages, before compression
-	dictionary dictionaryWriter
-	statistics statistics
-	order      func(a, b []byte) int // of values, for statistics; nil for none
-
-	page, body []byte // memory for one, plainly and compressed
-}
-
-// reset makes ready for another row group, in the same memory.
-func (c *columnWriter) reset() {
-	c.dictionary.reset()
-	c.statistics.reset()
-	*c = columnWriter{
-		leaf: c.leaf, codec: c.codec, dictionary: c.dictionary, statistics: c.statistics, order: c.order,
-		reps: c.reps[:0], defs: c.defs[:0], values: c.values[:0], pages: c.pages[:0], page: c.page, body: c.body,
-	}
-}
-
-func (c *columnWriter) add(e entry) {
-	c.count++
-	if c.leaf.maxRep > 0 {
-		c.reps = append(c.reps, byte(e.rep))
-	}
-	if c.leaf.maxDef > 0 {
-		c.defs = append(c.defs, byte(e.def))
-	}
-	if e.def < c.leaf.maxDef {
-		c.statistics.nulls++
-		return
-	}
-	at := len(c.values)
-	if c.leaf.typ == typeBytes {
-		c.values = binary.LittleEndian.AppendUint32(c.values, uint32(len(e.value)))
-	}
-	c.values = append(c.values, e.value...)
-	c.statistics.add(e.value, c.order)
-	if c.leaf.typ != typeBoolean {
-		c.dictionary.add(c.values[at:])
-	}
-}
-
-// flush makes a page of the added entries.
-func (c *columnWriter) flush() (err error) {
-	if c.count == 0 {
-		return nil
-	}
-	page := c.page[:0]
-	if c.leaf.maxRep > 0 {
-		page = appendLevels(page, c.reps, bitsFor(c.leaf.maxRep))
-	}
-	if c.leaf.maxDef > 0 {
-		page = appendLevels(page, c.defs, bitsFor(c.leaf.maxDef))
-	}
-	encoding := encPlain
-	if indices, ok := c.dictionary.appendPage(page, len(c.values)); ok {
-		page, encoding = indices, encDict
-	} else if c.leaf.typ == typeBoolean {
-		page = appendBits(page, c.values)
-	} else {
-		page = append(page, c.values...)
-	}
-	c.page = page
-	if c.pages, err = c.appendPage(c.pages, page, pageData, c.count, encoding); err != nil {
-		return err
-	}
-	c.entries += int64(c.count)
-	c.count, c.reps, c.defs, c.values = 0, c.reps[:0], c.defs[:0], c.values[:0]
-	return nil
-}
-
-// appendPage appends a page of that kind with its header.
-func (c *columnWriter) appendPage(dst, page []byte, kind, count, encoding int) (_ []byte, err error) {
-	if c.body, err = compress(c.codec, c.body[:0], page); err != nil {
-		return dst, err
-	}
-	h := pageHeader{Type: int32(kind), Size: int32(len(page)), Stored: int32(len(c.body))}
-	if kind == pageDict {
-		h.Dict = &dictPage{int32(count), int32(encoding)}
-	} else {
-		h.Data = &dataPage{int32(count), int32(encoding), encRLE, encRLE}
-	}
-	from := len(dst)
-	dst = appendThrift(dst, h)
-	c.plain += int64(len(dst) - from + len(page))
-	return append(dst, c.body...), nil
-}
-
-// appendLevels appends levels in runs, behind their length.
-func appendLevels(dst, levels []byte, width uint) []byte {
-	at := len(dst)
-	dst = append(dst, 0, 0, 0, 0)
-	for i := 0; i < len(levels); {
-		n := 1
-		for i+n < len(levels) && levels[i+n] == levels[i] {
-			n++
-		}
-		dst = binary.AppendUvarint(dst, uint64(n)<<1)
-		if dst = append(dst, levels[i]); width > 8 {
-			dst = append(dst, 0)
-		}
-		i += n
-	}
-	binary.LittleEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
-	return dst
-}
-
-func appendBits(dst, values []byte) []byte {
-	for i, v := range values {
-		if i%8 == 0 {
-			dst = append(dst, 0)
-		}
-		dst[len(dst)-1] |= v & 1 << (i % 8)
-	}
-	return dst
-}
-
 // keptFrame is up to how many bytes of rows the memory for them is used again.
 const keptFrame = 16 << 20
 
@@ -237,17 +112,14 @@ func (e *enclosure) Frame(dst, records []byte) ([]byte, error) {
 	}
 	rows := uint64(0)
 	for len(records) > 0 {
-		n := uint64(0)
-		if len(records) >= 4 {
-			n = uint64(binary.LittleEndian.Uint32(records))
-		}
-		if n == 0 || n > uint64(len(records)-4) {
+		row, rest, ok := cutLength(records)
+		if !ok || len(row) == 0 {
 			return dst, errRow
 		}
-		if err := e.addRow(columns, records[4:4+n]); err != nil {
+		if err := e.addRow(columns, row); err != nil {
 			return dst, err
 		}
-		records = records[4+n:]
+		records = rest
 		rows++
 	}
 	return e.appendFrame(dst, columns, rows)
@@ -255,10 +127,10 @@ func (e *enclosure) Frame(dst, records []byte) ([]byte, error) {
 
 // addRow adds the entries of a row to the columns.
 func (e *enclosure) addRow(columns []columnWriter, row []byte) (err error) {
-	if len(row) < len(e.print) || string(row[:len(e.print)]) != string(e.print) {
+	row, ok := bytes.CutPrefix(row, e.print)
+	if !ok {
 		return errors.New("a row is of another schema than the first: write each input to a file of its own, with --out-dir")
 	}
-	row = row[len(e.print):]
 	for _, i := range e.order {
 		c := &columns[i]
 		if len(c.values) >= pageBytes || c.count >= pageBytes {

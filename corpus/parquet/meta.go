@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
+	"strings"
 )
 
 // Physical types (parquet.thrift, Type).
@@ -217,4 +219,148 @@ func (c *columnMeta) check(l *leaf, size int64) (reason string) {
 		return "lies outside of the file"
 	}
 	return ""
+}
+
+// maxLevel is how deep a column may be nested.
+const maxLevel = 100
+
+// Repetitions of a node.
+const (
+	required = 0
+	optional = 1
+	repeated = 2
+)
+
+// schemaElement is a node of the schema (parquet.thrift, SchemaElement).
+type schemaElement struct {
+	Type       *int32       `thrift:"1"` // nil: it has children
+	Length     int32        `thrift:"2,optional"`
+	Repetition *int32       `thrift:"3"`
+	Name       string       `thrift:"4"`
+	Children   int32        `thrift:"5,optional"`
+	Converted  *int32       `thrift:"6"`
+	ID         *int32       `thrift:"9"`
+	Logical    *logicalType `thrift:"10"`
+}
+
+// logicalType is a union: without these fields it is another type.
+type logicalType struct {
+	String  *struct{}    `thrift:"1"`
+	List    *struct{}    `thrift:"3"`
+	Enum    *struct{}    `thrift:"4"`
+	Integer *integerType `thrift:"10"`
+	JSON    *struct{}    `thrift:"12"`
+	BSON    *struct{}    `thrift:"13"`
+}
+
+type integerType struct {
+	Signed *bool `thrift:"2"`
+}
+
+// columnOrder is a union: values are ordered as their type is.
+type columnOrder struct {
+	Type *struct{} `thrift:"1"`
+}
+
+// Converted types.
+const (
+	convertedUTF8   = 0
+	convertedList   = 3
+	convertedEnum   = 4
+	convertedUint8  = 11
+	convertedUint64 = 14
+	convertedJSON   = 19
+	convertedBSON   = 20
+)
+
+// leaf is a column.
+type leaf struct {
+	schemaElement
+	typ            int32
+	path           []string
+	maxDef, maxRep int
+}
+
+// name is the path as flags have it.
+func (l *leaf) name() string { return strings.Join(l.path, ".") }
+
+// named reports whether this is the name. It makes no longer name: the columns of a hostile file have
+// long ones in common.
+func (l *leaf) named(name string) bool {
+	size := len(l.path) - 1
+	for _, part := range l.path {
+		size += len(part)
+	}
+	return size == len(name) && l.name() == name
+}
+
+// width returns how many bytes a value has, 0 if that differs.
+func (l *leaf) width() int {
+	if l.typ == typeFixed {
+		return int(l.Length)
+	}
+	return physicalTypes[l.typ].width
+}
+
+// readSchema makes the columns of the nodes.
+func (m *meta) readSchema() error {
+	if n := len(m.Schema); n == 0 || n > 2*maxColumns {
+		return fmt.Errorf("it has %d elements, and may have from 1 to %d", n, 2*maxColumns)
+	}
+	nodes := make([]schemaElement, len(m.Schema))
+	for i, encoded := range m.Schema {
+		t := &thriftReader{data: encoded}
+		if err := t.read(&nodes[i]); err != nil {
+			return err
+		}
+	}
+	rest, err := m.addLeaves(nodes[1:], int(nodes[0].Children), nil, 0, 0)
+	if err == nil && len(rest) > 0 {
+		err = fmt.Errorf("%d of its elements belong to nothing", len(rest))
+	}
+	return err
+}
+
+// addLeaves adds the columns of the first n nodes, and returns the nodes behind those.
+func (m *meta) addLeaves(nodes []schemaElement, n int, path []string, def, rep int) ([]schemaElement, error) {
+	if n < 0 || len(path) > maxLevel {
+		return nil, errors.New("it is nested too deep, or a node has a negative number of children")
+	}
+	for range n {
+		if len(nodes) == 0 {
+			return nil, errors.New("a node lacks children that it says it has")
+		}
+		e := nodes[0]
+		nodes = nodes[1:]
+		path, def, rep := append(slices.Clip(path), e.Name), def, rep
+		repetition := int32(required)
+		if e.Repetition != nil {
+			repetition = *e.Repetition
+		}
+		switch repetition {
+		case required:
+		case optional:
+			def++
+		case repeated:
+			def, rep = def+1, rep+1
+		default:
+			return nil, fmt.Errorf("%s is neither required nor optional nor repeated", strings.Join(path, "."))
+		}
+		if e.Type == nil {
+			var err error
+			if nodes, err = m.addLeaves(nodes, int(e.Children), path, def, rep); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		typ := *e.Type
+		if typ < 0 || typ > typeFixed || typ == typeFixed && (e.Length <= 0 || e.Length > 1<<20) || e.Children != 0 {
+			return nil, fmt.Errorf("%s is of an unknown type", strings.Join(path, "."))
+		}
+		if len(m.leaves) == maxColumns {
+			return nil, fmt.Errorf("it has more than %d columns", maxColumns)
+		}
+		m.leaves = append(m.leaves, leaf{schemaElement: e, typ: typ, path: path, maxDef: def, maxRep: rep})
+	}
+	return nodes, nil
 }

@@ -1,8 +1,11 @@
 package parquet
 
 import (
+	"bytes"
 	"encoding/binary"
+	"errors"
 	"iter"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -18,103 +21,101 @@ func (f Format) NewParser(string) (corpus.Parser, error) { return &parser{format
 type parser struct {
 	format Format
 	number []byte
+	text   []byte // of the row
 	doc    corpus.Document
 }
 
-// Parse returns the documents of a block; its Opened holds the columns of its rows.
+// Parse returns the documents of a block; its Opened holds the columns of its rows. Of a bad one the
+// text is shown.
 func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 	return func(yield func(*corpus.Document) bool) {
-		b.Rewind()
 		r, ok := b.Opened.(*rows)
 		if !ok {
 			return
 		}
-		for _, span := range b.Spans {
-			p.parse(b, r, span)
-			if !yield(&p.doc) {
+		for doc := range b.Documents(&p.doc, func() error { return p.fill(b, r) }) {
+			if doc.Bad != nil {
+				doc.Bad.Raw = p.text
+			}
+			if p.text = nil; !yield(doc) {
 				return
 			}
 		}
 	}
 }
 
-func (p *parser) parse(b *corpus.Block, r *rows, span corpus.Span) {
-	raw := b.Data[span.Start:span.End:span.End]
-	p.doc = corpus.Document{Raw: raw, At: span.At}
-	text, reason := p.fill(b, r, raw, span)
-	if reason != "" {
-		p.doc.ID, p.doc.Text = nil, nil
-		p.doc.Bad = b.Bad(span.At, text, reason)
-	}
-}
-
-// fill fills the document, and returns its text; reason is why it is none.
-func (p *parser) fill(b *corpus.Block, r *rows, raw []byte, span corpus.Span) (text []byte, reason string) {
-	if span.Bad != "" {
-		return nil, span.Bad
-	}
+// fill fills the document, or returns why it is none.
+func (p *parser) fill(b *corpus.Block, r *rows) error {
 	first := r.columns[0].leaf
-	e, rest, err := first.cutEntry(raw[len(r.print):], true)
-	switch {
+	e, rest, err := first.cutEntry(p.doc.Raw[len(r.print):], true)
+	switch p.text = e.value; {
 	case err != nil:
-		return nil, err.Error()
+		return err
 	case e.value == nil:
-		return nil, "the text is null"
+		return errors.New("the text is null")
 	case !corpus.ValidUTF8(e.value):
-		return e.value, "the text is not UTF-8"
+		return errors.New("the text is not UTF-8")
 	}
-	p.doc.Text, p.doc.ID = e.value, nil
-	if id := r.id(); id != nil {
-		from := e
-		if id != first {
-			if from, _, err = id.cutEntry(rest, true); err != nil {
-				return nil, err.Error()
+	p.doc.Text = e.value
+	if r.id != nil {
+		if r.id != first {
+			if e, _, err = r.id.cutEntry(rest, true); err != nil {
+				return err
 			}
 		}
-		if reason := p.id(b, id, from.value); reason != "" {
-			return e.value, reason
+		if err := p.setID(b, r.id, e.value); err != nil {
+			return err
 		}
 	}
 	if len(p.doc.ID) == 0 {
-		p.doc.ID = b.Name(span.At)
+		p.doc.ID = b.Name(p.doc.At)
 	}
-	return e.value, ""
+	return nil
 }
 
-// id is the column of the id; nil for none.
-func (r *rows) id() *leaf {
-	if !r.hasID {
-		return nil
-	}
-	return r.columns[r.idAt].leaf
-}
-
-func (p *parser) id(b *corpus.Block, l *leaf, value []byte) (reason string) {
+func (p *parser) setID(b *corpus.Block, l *leaf, value []byte) error {
 	switch {
 	case value == nil:
-		return ""
 	case l.typ == typeBytes && len(value) > maxID:
-		return "the id is longer than 64 KiB"
+		return errors.New("the id is longer than 64 KiB")
 	case l.typ == typeBytes && !utf8.Valid(value):
-		return "the id is not UTF-8"
+		return errors.New("the id is not UTF-8")
 	case l.typ == typeBytes:
 		p.doc.ID = value
-		return ""
+	case l.unsigned():
+		p.number = strconv.AppendUint(p.number[:0], unsigned(value), 10)
+		p.doc.ID = b.Keep(p.number)
+	default:
+		p.number = strconv.AppendInt(p.number[:0], signed(value), 10)
+		p.doc.ID = b.Keep(p.number)
 	}
-	var v int64
-	if l.typ == typeInt32 {
-		v = int64(int32(binary.LittleEndian.Uint32(value)))
-		if l.unsigned() {
-			v &= 1<<32 - 1
+	return nil
+}
+
+// Cut appends a row to dst without some ranges of its text, which is given too; the ranges are in
+// bytes, ascending and disjoint. With mark, they stay between >>> and <<<.
+func (Format) Cut(dst, raw, text []byte, ranges [][2]int, mark bool) ([]byte, error) {
+	// The text is the first column, behind the schema and perhaps its definition level.
+	const printBytes = 8
+	for at := printBytes; at <= printBytes+1 && at < len(raw); at++ {
+		n, size := binary.Uvarint(raw[at:])
+		rest := raw[min(at+max(size, 0), len(raw)):]
+		if size <= 0 || n != uint64(len(text)) || !bytes.HasPrefix(rest, text) {
+			continue
 		}
-	} else {
-		v = int64(binary.LittleEndian.Uint64(value))
+		var cut []byte
+		from := 0
+		for _, r := range ranges {
+			cut = append(cut, text[from:r[0]]...)
+			if mark {
+				cut = slices.Concat(cut, []byte(">>>"), text[r[0]:r[1]], []byte("<<<"))
+			}
+			from = r[1]
+		}
+		cut = append(cut, text[from:]...)
+		dst = append(dst, raw[:at]...)
+		dst = binary.AppendUvarint(dst, uint64(len(cut)))
+		return slices.Concat(dst, cut, rest[len(text):]), nil
 	}
-	if l.unsigned() {
-		p.number = strconv.AppendUint(p.number[:0], uint64(v), 10)
-	} else {
-		p.number = strconv.AppendInt(p.number[:0], v, 10)
-	}
-	p.doc.ID = b.Keep(p.number)
-	return ""
+	return dst, errors.New("the text of a row is not a plain column")
 }

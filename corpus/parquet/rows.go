@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/zeebo/xxh3"
 
@@ -17,9 +19,8 @@ type rows struct {
 	meta    *meta
 	columns []*column // in their order in a row
 	order   []int     // of each in the schema
-	hasID   bool
-	idAt    int    // of columns, the id
-	print   []byte // before each row; empty if rows are not written again
+	id      *leaf     // the column of the id; nil for none
+	print   []byte    // before each row; empty if rows are not written again
 	limit   int
 	pages   pages
 	group   int   // the group being read
@@ -38,9 +39,9 @@ func (f Format) Open(file io.ReaderAt, size int64, limits corpus.Limits) (corpus
 	if err != nil {
 		return nil, err
 	}
-	r := &rows{meta: m, order: order, limit: limits.Record, hasID: id >= 0, pages: pages{file: file, spend: limits.Spend}}
-	if id >= 0 && id != order[0] {
-		r.idAt = 1
+	r := &rows{meta: m, order: order, limit: limits.Record, pages: pages{file: file, spend: limits.Spend}}
+	if id >= 0 {
+		r.id = &m.leaves[id]
 	}
 	if f.Rows {
 		r.print = m.print()
@@ -159,3 +160,210 @@ func (r *rows) Read() int64 {
 
 // Close gives the memory back.
 func (r *rows) Close() { r.pages.tool.close() }
+
+// A record of this format is a row. If rows are written again, it begins with 8 bytes that identify
+// the schema. Then come the entries of each column read: first those of the text, then of the id,
+// then of the others in their order. An entry has its repetition level, unless it is the first of
+// its column, and then its definition level. Each level is a byte and present only if it can be
+// above 0. Then comes the value if there is one, as it is stored plainly. Values without a length
+// of their own stand behind their length, as a uvarint. Behind the last entry of a repeated column
+// stands a 0.
+
+var errRow = errors.New("a row is not as it was read")
+
+// errLong is returned if a row is longer than the limit. The row is passed over.
+var errLong = errors.New("the row is longer than the limit")
+
+// maxEntries is how many values a row may have in a list: a few bytes can claim thousands of
+// millions.
+const maxEntries = 1 << 24
+
+// appendRow appends the entries of the row that c stands at, and goes behind it. The result has no
+// more than limit bytes.
+func (c *column) appendRow(dst []byte, limit int) ([]byte, error) {
+	long, from, count := false, len(dst), 0
+	for first := true; c.more && (first || c.rep > 0); first = false {
+		if first == (c.rep > 0) {
+			return dst, c.fail(errors.New("a row begins inside of a list"))
+		}
+		if !first && !long {
+			dst = append(dst, byte(c.rep))
+		}
+		if count++; count > maxEntries {
+			return dst, c.fail(fmt.Errorf("a row has more than %d values in it", maxEntries))
+		}
+		if c.leaf.maxDef > 0 {
+			dst = append(dst, byte(c.def))
+		}
+		if c.def == c.leaf.maxDef {
+			if c.leaf.width() == 0 {
+				dst = binary.AppendUvarint(dst, uint64(len(c.value)))
+			}
+			if len(dst)+len(c.value) <= limit {
+				dst = append(dst, c.value...)
+			} else {
+				long = true
+			}
+		}
+		if long = long || len(dst) > limit; long {
+			dst = dst[:from]
+		}
+		if err := c.advance(); err != nil {
+			return dst, err
+		}
+	}
+	switch {
+	case long:
+		return dst, errLong
+	case c.leaf.maxRep > 0:
+		dst = append(dst, 0)
+	}
+	return dst, nil
+}
+
+// appendBlank appends the entries of a row without a value: a null, an empty list, or the nearest
+// to that in a column that must have a value.
+func (l *leaf) appendBlank(dst []byte) []byte {
+	if l.maxDef > 0 {
+		dst = append(dst, 0)
+	} else if width := l.width(); width > 0 {
+		dst = append(dst, make([]byte, width)...)
+	} else {
+		dst = append(dst, 0) // its length
+	}
+	if l.maxRep > 0 {
+		dst = append(dst, 0)
+	}
+	return dst
+}
+
+// entry is an entry of a column in a row.
+type entry struct {
+	rep, def int
+	value    []byte // nil for a null
+}
+
+// cutEntry takes an entry from the beginning of a row; first that of its column.
+func (l *leaf) cutEntry(row []byte, first bool) (e entry, rest []byte, err error) {
+	e.def = l.maxDef
+	if !first {
+		if len(row) == 0 {
+			return e, row, errRow
+		}
+		e.rep, row = int(row[0]), row[1:]
+	}
+	if l.maxDef > 0 {
+		if len(row) == 0 {
+			return e, row, errRow
+		}
+		e.def, row = int(row[0]), row[1:]
+	}
+	if e.def < l.maxDef {
+		return e, row, nil
+	}
+	size := uint64(l.width())
+	if size == 0 {
+		n := 0
+		if size, n = binary.Uvarint(row); n <= 0 {
+			return e, row, errRow
+		}
+		row = row[n:]
+	}
+	if size > uint64(len(row)) {
+		return e, row, errRow
+	}
+	e.value = row[:size:size]
+	return e, row[size:], nil
+}
+
+// each calls f for all entries of a column in a row, and returns the bytes behind them.
+func (l *leaf) each(row []byte, f func(e entry)) ([]byte, error) {
+	for first := true; ; first = false {
+		if !first {
+			if len(row) > 0 && row[0] == 0 {
+				return row[1:], nil
+			}
+		}
+		e, rest, err := l.cutEntry(row, first)
+		if err != nil {
+			return rest, err
+		}
+		f(e)
+		if row = rest; l.maxRep == 0 {
+			return row, nil
+		}
+	}
+}
+
+// column finds a column by its dotted path, -1 if there is none.
+func (m *meta) column(name string) int {
+	return slices.IndexFunc(m.leaves, func(l leaf) bool { return l.named(name) })
+}
+
+// textColumn finds the column of the text.
+func (m *meta) textColumn(name string) (int, error) {
+	i := m.column(name)
+	if i < 0 {
+		return 0, fmt.Errorf("it has no column %q; name one with --text-field: %s", name, m.names())
+	}
+	l := &m.leaves[i]
+	if l.typ != typeBytes || l.maxRep > 0 {
+		return 0, fmt.Errorf("column %q holds no text, but %s; name another with --text-field: %s", name, l.kind(), m.names())
+	}
+	return i, nil
+}
+
+// idColumn finds the column of the id: the one with the name or, without a name, "id" if that can
+// be one. It returns -1 if there is none.
+func (m *meta) idColumn(name string) (int, error) {
+	given := name != ""
+	if !given {
+		name = "id"
+	}
+	i := m.column(name)
+	if i < 0 && !given {
+		return -1, nil
+	}
+	if i < 0 {
+		return 0, fmt.Errorf("it has no column %q; name one with --id-field: %s", name, m.names())
+	}
+	l := &m.leaves[i]
+	if l.maxRep > 0 || l.typ != typeBytes && l.typ != typeInt32 && l.typ != typeInt64 || l.typ != typeBytes && l.Logical != nil && l.Logical.Integer == nil {
+		if !given {
+			return -1, nil
+		}
+		return 0, fmt.Errorf("column %q holds no id, but %s; name another with --id-field: %s", name, l.kind(), m.names())
+	}
+	return i, nil
+}
+
+func (l *leaf) kind() string {
+	if l.maxRep > 0 {
+		return "lists"
+	}
+	return physicalTypes[l.typ].kind
+}
+
+// unsigned reports whether numbers have no sign.
+func (l *leaf) unsigned() bool {
+	if l.Logical != nil && l.Logical.Integer != nil && l.Logical.Integer.Signed != nil && !*l.Logical.Integer.Signed {
+		return true
+	}
+	return l.Converted != nil && *l.Converted >= convertedUint8 && *l.Converted <= convertedUint64
+}
+
+// names lists the columns, for messages.
+func (m *meta) names() string {
+	var names []string
+	for i := range m.leaves[:min(len(m.leaves), 12)] {
+		name := m.leaves[i].name()
+		if !utf8.ValidString(name) || len(name) > 64 {
+			name = fmt.Sprintf("%.64q", name)
+		}
+		names = append(names, name)
+	}
+	if len(m.leaves) > len(names) {
+		names = append(names, "and others")
+	}
+	return "it has " + strings.Join(names, ", ")
+}
