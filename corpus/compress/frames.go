@@ -121,7 +121,7 @@ func (f *frames) begin() (io.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	dec, err := f.decoder(windowOf(frame.head, f.limit))
+	dec, err := f.decoder(frame.window())
 	if err != nil {
 		return nil, err
 	}

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-	"github.com/ulikunitz/xz"
+	"github.com/pierrec/lz4/v4"
+	"github.com/therootcompany/xz"
 )
 
 // ReadBuffer is the number of bytes read from a compressed file at a time.
@@ -146,7 +148,47 @@ func (d *Decoders) DecodeStream(name string, br *bufio.Reader) (io.Reader, error
 	case "lz4":
 		return lz4Frames(br), nil
 	}
-	return xz.NewReader(newXZGuard(br, d.MaxWindow))
+	return newXZ(br, d.MaxWindow)
+}
+
+// lz4Frames reads the frames of an lz4 file one after the other.
+func lz4Frames(r *bufio.Reader) *series {
+	return &series{next: func() (io.Reader, error) {
+		if _, err := r.Peek(1); err != nil {
+			return nil, err
+		}
+		frame := lz4.NewReader(r)
+		return frame, frame.Apply(lz4.ConcurrencyOption(1))
+	}}
+}
+
+// xzReader reads an xz file with dictionaries up to a limit.
+type xzReader struct {
+	xz    *xz.Reader
+	limit int64
+}
+
+func newXZ(r io.Reader, limit int64) (x *xzReader, err error) {
+	x = &xzReader{limit: limit}
+	x.xz, err = xz.NewReader(r, uint32(min(limit, math.MaxUint32)))
+	return x, x.explain(err)
+}
+
+func (x *xzReader) Read(p []byte) (int, error) {
+	n, err := x.xz.Read(p)
+	return n, x.explain(err)
+}
+
+func (x *xzReader) explain(err error) error {
+	switch err {
+	case xz.ErrBuf:
+		return io.ErrUnexpectedEOF
+	case xz.ErrOptions:
+		return errors.New("it has an xz filter that is not supported: pack it again without")
+	case xz.ErrMemlimit:
+		return fmt.Errorf("an xz block needs a larger dictionary than the limit of %d bytes: allow it with --limit window=SIZE, which takes as much memory; xz --list -vv names the size", x.limit)
+	}
+	return err
 }
 
 // HeadSize is the largest number of bytes that identify a compression.
