@@ -3,7 +3,6 @@ package parquet
 import (
 	"errors"
 	"fmt"
-	"slices"
 )
 
 // Types of pages (parquet.thrift, PageType).
@@ -157,22 +156,18 @@ func (c *column) nextPage() error {
 
 // header reads the header of the page at c.at, and goes behind it.
 func (c *column) header() (*pageHeader, error) {
-	var buf []byte
 	for size := int64(512); ; size *= 16 {
-		n := min(size, c.end-c.at)
-		if n <= 0 {
-			return nil, errShort
-		}
-		buf = slices.Grow(buf[:0], int(n))[:n]
+		buf := make([]byte, min(size, max(c.end-c.at, 0)))
 		if err := c.pages.readAt(buf, c.at); err != nil {
 			return nil, err
 		}
 		t, h := &thriftReader{data: buf}, &pageHeader{}
-		switch err := t.read(h); {
-		case err == nil:
+		err := t.read(h)
+		if err == nil {
 			c.at += int64(t.at)
 			return h, nil
-		case n < size || size > 1<<20 || !errors.Is(err, errShort):
+		}
+		if int64(len(buf)) < size || size > 1<<20 || !errors.Is(err, errShort) {
 			return nil, err
 		}
 	}

@@ -28,9 +28,8 @@ type columnWriter struct {
 // reset makes ready for another row group, in the same memory.
 func (c *columnWriter) reset() {
 	c.dictionary.reset()
-	c.statistics.reset()
 	*c = columnWriter{
-		leaf: c.leaf, codec: c.codec, dictionary: c.dictionary, statistics: c.statistics, order: c.order,
+		leaf: c.leaf, codec: c.codec, dictionary: c.dictionary, order: c.order,
 		reps: c.reps[:0], defs: c.defs[:0], values: c.values[:0], pages: c.pages[:0], page: c.page, body: c.body,
 	}
 }
@@ -74,7 +73,7 @@ func (c *columnWriter) flush() (err error) {
 	if indices, ok := c.dictionary.appendPage(page, len(c.values)); ok {
 		page, encoding = indices, encDict
 	} else if c.leaf.typ == typeBoolean {
-		page = appendBits(page, c.values)
+		page = appendBits(page, c.values, 1)
 	} else {
 		page = append(page, c.values...)
 	}
@@ -120,16 +119,6 @@ func appendLevels(dst, levels []byte, width uint) []byte {
 		i += n
 	}
 	binary.LittleEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
-	return dst
-}
-
-func appendBits(dst, values []byte) []byte {
-	for i, v := range values {
-		if i%8 == 0 {
-			dst = append(dst, 0)
-		}
-		dst[len(dst)-1] |= v & 1 << (i % 8)
-	}
 	return dst
 }
 
@@ -232,9 +221,13 @@ func appendPacked(dst []byte, numbers []uint32, width uint) []byte {
 	if groups == 0 {
 		return dst
 	}
-	dst = binary.AppendUvarint(dst, uint64(groups)<<1|1)
+	return appendBits(binary.AppendUvarint(dst, uint64(groups)<<1|1), numbers, width)
+}
+
+// appendBits appends numbers of width bits, and zeros up to a multiple of eight numbers.
+func appendBits[T byte | uint32](dst []byte, numbers []T, width uint) []byte {
 	held, bits := uint64(0), uint(0)
-	for i := range 8 * groups {
+	for i := range (len(numbers) + 7) / 8 * 8 {
 		if i < len(numbers) {
 			held |= uint64(numbers[i]) << bits
 		}
@@ -257,8 +250,6 @@ type statistics struct {
 	off      bool // a value has no place in the order
 }
 
-func (s *statistics) reset() { *s = statistics{min: s.min[:0], max: s.max[:0]} }
-
 // add takes a value, by the order of its column; nil is none.
 func (s *statistics) add(value []byte, order func(a, b []byte) int) {
 	switch {
@@ -274,12 +265,14 @@ func (s *statistics) add(value []byte, order func(a, b []byte) int) {
 	}
 }
 
-// bounds returns the least and the greatest value; nil if they are not known, or too long.
-func (s *statistics) bounds() (least, greatest []byte) {
-	if s.off || !s.has || len(s.min) > maxBound || len(s.max) > maxBound {
-		return nil, nil
+// bounds returns the statistics, without bounds that are not known or too long.
+func (s *statistics) bounds() *bounds {
+	b := &bounds{Nulls: s.nulls}
+	if s.has && !s.off && len(s.min) <= maxBound && len(s.max) <= maxBound {
+		least, greatest := string(s.min), string(s.max)
+		b.Min, b.Max = &least, &greatest
 	}
-	return s.min, s.max
+	return b
 }
 
 // order returns the order of a column's values (parquet.thrift, ColumnOrder), nil if it has none that

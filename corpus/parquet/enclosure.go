@@ -130,10 +130,15 @@ func (e *enclosure) End(file io.ReaderAt, size int64) ([]byte, error) {
 			return nil, nil
 		}
 	}
-	groups, err := e.frames(file, size)
-	if err != nil {
-		return nil, err
+	var groups []written
+	for end := size; end > 0; end = groups[len(groups)-1].start {
+		g, err := e.frame(file, end)
+		if err != nil {
+			return nil, err
+		}
+		groups = append(groups, g)
 	}
+	slices.Reverse(groups)
 	footer := e.footer(groups)
 	end := footer
 	if size == 0 {
@@ -141,20 +146,6 @@ func (e *enclosure) End(file io.ReaderAt, size int64) ([]byte, error) {
 	}
 	end = binary.LittleEndian.AppendUint32(end, uint32(len(footer)))
 	return append(end, fileMagic...), nil
-}
-
-// frames finds the frames of a file, from its end to its beginning.
-func (e *enclosure) frames(file io.ReaderAt, size int64) (groups []written, err error) {
-	for end := size; end > 0; {
-		g, err := e.frame(file, end)
-		if err != nil {
-			return nil, err
-		}
-		end = g.start
-		groups = append(groups, g)
-	}
-	slices.Reverse(groups)
-	return groups, nil
 }
 
 var errFrames = errors.New("the file is not as it was written")
@@ -210,7 +201,7 @@ func (e *enclosure) formerColumns(b []byte) []madeColumn {
 		n := func(k int) int64 {
 			return int64(binary.LittleEndian.Uint64(b[min(formerColumn*i+8*k, len(b)-8):]))
 		}
-		columns[i] = madeColumn{start: n(0), stored: n(1), plain: n(2), entries: n(3), nulls: -1}
+		columns[i] = madeColumn{start: n(0), stored: n(1), plain: n(2), entries: n(3)}
 	}
 	return columns
 }
@@ -236,18 +227,11 @@ func (e *enclosure) describe(g *written, number int) raw {
 		m, l := &g.columns[i], &e.leaves[i]
 		row.Plain, row.Stored = row.Plain+m.plain, row.Stored+m.stored
 		c := columnMeta{
-			Type: l.typ, Encodings: []int32{encPlain, encRLE}, Path: l.path, Codec: e.codecs[i],
+			Type: l.typ, Encodings: []int32{encPlain, encRLE}, Path: l.path, Codec: e.codecs[i], Statistics: m.bounds,
 			Values: m.entries, Plain: m.plain, Stored: m.stored, Data: g.start + m.start + m.dictionary,
 		}
 		if m.dictionary > 0 {
 			c.Encodings, c.Dictionary = append(c.Encodings, encDict), g.start+m.start
-		}
-		if m.nulls >= 0 {
-			c.Statistics = &bounds{Nulls: m.nulls}
-			if m.min != nil && m.max != nil {
-				least, greatest := string(m.min), string(m.max)
-				c.Statistics.Min, c.Statistics.Max = &least, &greatest
-			}
 		}
 		row.Chunks = append(row.Chunks, appendThrift(nil, columnChunk{Meta: c}))
 	}

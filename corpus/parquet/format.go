@@ -25,7 +25,6 @@ package parquet
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 
 	"github.com/firstseen/firstseen/corpus"
@@ -41,8 +40,6 @@ type Format struct {
 }
 
 var _ corpus.Format = Format{}
-
-func (f Format) text() string { return cmp.Or(f.Text, "text") }
 
 // Name is "Parquet".
 func (Format) Name() string { return "Parquet" }

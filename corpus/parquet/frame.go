@@ -35,48 +35,44 @@ type madeColumn struct {
 	dictionary    int64 // stored bytes of its dictionary, which comes first; 0: none
 	stored, plain int64 // bytes of its pages, compressed and not
 	entries       int64
-	nulls         int64 // -1: not counted
-	min, max      []byte
+	*bounds       // nil: unknown
 }
 
 func (m *madeColumn) append(dst []byte) []byte {
-	for _, n := range []int64{m.start, m.dictionary, m.stored, m.plain, m.entries, m.nulls} {
+	for _, n := range []int64{m.start, m.dictionary, m.stored, m.plain, m.entries, m.Nulls} {
 		dst = binary.AppendUvarint(dst, uint64(n))
 	}
-	for _, bound := range [][]byte{m.min, m.max} {
+	for _, bound := range []*string{m.Min, m.Max} {
 		if bound == nil {
 			dst = append(dst, 0)
 			continue
 		}
-		dst = append(binary.AppendUvarint(dst, uint64(len(bound))+1), bound...)
+		dst = append(binary.AppendUvarint(dst, uint64(len(*bound))+1), *bound...)
 	}
 	return dst
 }
 
 // parse reads what append has written, and returns the rest.
 func (m *madeColumn) parse(b []byte) (rest []byte, ok bool) {
-	number := func() int64 {
+	m.bounds = &bounds{}
+	for _, at := range []*int64{&m.start, &m.dictionary, &m.stored, &m.plain, &m.entries, &m.Nulls} {
 		v, n := binary.Uvarint(b)
-		if n <= 0 {
-			b = nil
-			return -1
-		}
-		b = b[n:]
-		return int64(v)
-	}
-	for _, at := range []*int64{&m.start, &m.dictionary, &m.stored, &m.plain, &m.entries, &m.nulls} {
-		*at = number()
-	}
-	for _, bound := range []*[]byte{&m.min, &m.max} {
-		n := number() - 1
-		if n > int64(len(b)) || n < -1 {
+		if *at = int64(v); n <= 0 || *at < 0 {
 			return nil, false
 		}
-		if n >= 0 {
-			*bound, b = b[:n:n], b[n:]
+		b = b[n:]
+	}
+	for _, at := range []**string{&m.Min, &m.Max} {
+		v, n := binary.Uvarint(b)
+		if n <= 0 || v > uint64(len(b)-n)+1 {
+			return nil, false
+		}
+		if b = b[n:]; v > 0 {
+			bound := string(b[:v-1])
+			*at, b = &bound, b[v-1:]
 		}
 	}
-	return b, m.start >= 0 && m.dictionary >= 0 && m.stored >= 0 && m.plain >= 0 && m.entries >= 0
+	return b, true
 }
 
 // keptFrame is up to how many bytes of rows the memory for them is used again.
@@ -155,7 +151,7 @@ func (e *enclosure) appendFrame(dst []byte, columns []columnWriter, rows uint64)
 	for i := range columns {
 		c := &columns[i]
 		err := c.flush()
-		m := madeColumn{start: int64(len(dst) - start), entries: c.entries, nulls: c.statistics.nulls}
+		m := madeColumn{start: int64(len(dst) - start), entries: c.entries, bounds: c.statistics.bounds()}
 		if err == nil && c.dictionary.used {
 			dst, err = c.appendPage(dst, c.dictionary.plain, pageDict, len(c.dictionary.index), encPlain)
 			m.dictionary = int64(len(dst)-start) - m.start
@@ -164,7 +160,6 @@ func (e *enclosure) appendFrame(dst []byte, columns []columnWriter, rows uint64)
 			return dst, fmt.Errorf("column %s: %w", c.leaf.name(), err)
 		}
 		m.stored, m.plain = m.dictionary+int64(len(c.pages)), c.plain
-		m.min, m.max = c.statistics.bounds()
 		made = m.append(made)
 		dst = append(dst, c.pages...)
 	}

@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -54,11 +55,11 @@ func (f Format) Open(file io.ReaderAt, size int64, limits corpus.Limits) (corpus
 
 // order returns the order of the columns in a row, and the column of the id, -1 for none.
 func (f Format) order(m *meta) (order []int, id int, err error) {
-	text, err := m.textColumn(f.text())
+	text, err := m.column("text", cmp.Or(f.Text, "text"), (*leaf).isText)
 	if err != nil {
 		return nil, 0, err
 	}
-	if id, err = m.idColumn(f.ID); err != nil {
+	if id, err = m.column("id", cmp.Or(f.ID, "id"), (*leaf).isID); err != nil && f.ID != "" {
 		return nil, 0, err
 	}
 	order = []int{text}
@@ -295,46 +296,23 @@ func (l *leaf) each(row []byte, f func(e entry)) ([]byte, error) {
 	}
 }
 
-// column finds a column by its dotted path, -1 if there is none.
-func (m *meta) column(name string) int {
-	return slices.IndexFunc(m.leaves, func(l leaf) bool { return l.named(name) })
-}
-
-// textColumn finds the column of the text.
-func (m *meta) textColumn(name string) (int, error) {
-	i := m.column(name)
+// column finds the column of the text or the id by its dotted path; a flag names another.
+func (m *meta) column(what, name string, fits func(l *leaf) bool) (int, error) {
+	i := slices.IndexFunc(m.leaves, func(l leaf) bool { return l.named(name) })
 	if i < 0 {
-		return 0, fmt.Errorf("it has no column %q; name one with --text-field: %s", name, m.names())
+		return i, fmt.Errorf("it has no column %q; name one with --%s-field: %s", name, what, m.names())
 	}
-	l := &m.leaves[i]
-	if l.typ != typeBytes || l.maxRep > 0 {
-		return 0, fmt.Errorf("column %q holds no text, but %s; name another with --text-field: %s", name, l.kind(), m.names())
+	if l := &m.leaves[i]; l.maxRep > 0 || !fits(l) {
+		return -1, fmt.Errorf("column %q holds no %s, but %s; name another with --%s-field: %s", name, what, l.kind(), what, m.names())
 	}
 	return i, nil
 }
 
-// idColumn finds the column of the id: the one with the name or, without a name, "id" if that can
-// be one. It returns -1 if there is none.
-func (m *meta) idColumn(name string) (int, error) {
-	given := name != ""
-	if !given {
-		name = "id"
-	}
-	i := m.column(name)
-	if i < 0 && !given {
-		return -1, nil
-	}
-	if i < 0 {
-		return 0, fmt.Errorf("it has no column %q; name one with --id-field: %s", name, m.names())
-	}
-	l := &m.leaves[i]
-	if l.maxRep > 0 || l.typ != typeBytes && l.typ != typeInt32 && l.typ != typeInt64 || l.typ != typeBytes && l.Logical != nil && l.Logical.Integer == nil {
-		if !given {
-			return -1, nil
-		}
-		return 0, fmt.Errorf("column %q holds no id, but %s; name another with --id-field: %s", name, l.kind(), m.names())
-	}
-	return i, nil
+func (l *leaf) isText() bool { return l.typ == typeBytes }
+
+func (l *leaf) isID() bool {
+	whole := l.typ == typeInt32 || l.typ == typeInt64
+	return l.isText() || whole && (l.Logical == nil || l.Logical.Integer != nil)
 }
 
 func (l *leaf) kind() string {

@@ -145,13 +145,12 @@ func (r *thriftReader) pass(typ byte, listed bool, depth int) {
 		r.bytes()
 	case thriftList, thriftSet:
 		n, elem := r.list()
-		for range n {
-			if r.pass(elem, true, depth-1); r.err != nil {
-				return
-			}
-		}
+		r.passAll(uint64(n), depth, elem)
 	case thriftMap:
-		r.passMap(depth)
+		if n := r.uvarint(); n > 0 {
+			types := r.byte()
+			r.passAll(n, depth, types>>4, types&15)
+		}
 	case thriftStruct:
 		r.each(func(_ int, typ byte) { r.pass(typ, false, depth-1) })
 	default:
@@ -159,15 +158,12 @@ func (r *thriftReader) pass(typ byte, listed bool, depth int) {
 	}
 }
 
-func (r *thriftReader) passMap(depth int) {
-	n := r.uvarint()
-	if n == 0 {
-		return
-	}
-	types := r.byte()
+// passAll passes over n elements, each of values of these types.
+func (r *thriftReader) passAll(n uint64, depth int, types ...byte) {
 	for ; n > 0 && r.err == nil; n-- {
-		r.pass(types>>4, true, depth-1)
-		r.pass(types&15, true, depth-1)
+		for _, typ := range types {
+			r.pass(typ, true, depth-1)
+		}
 	}
 }
 

@@ -196,11 +196,11 @@ func checkStatistics(t *rapid.T, e *enclosure, frame []byte, values [][]byte) {
 			greatest = n
 		}
 	}
-	if m.nulls != nulls || (m.min != nil) != (ordered && least != nil) {
-		t.Fatalf("%d nulls, bounds %v; want %d, %v", m.nulls, m.min != nil, nulls, ordered && least != nil)
+	if m.Nulls != nulls || (m.Min != nil) != (ordered && least != nil) {
+		t.Fatalf("%d nulls, bounds %v; want %d, %v", m.Nulls, m.Min != nil, nulls, ordered && least != nil)
 	}
-	if m.min != nil && (number(m.min) != least || number(m.max) != greatest) {
-		t.Fatalf("from %v to %v, want %v to %v", number(m.min), number(m.max), least, greatest)
+	if m.Min != nil && (number([]byte(*m.Min)) != least || number([]byte(*m.Max)) != greatest) {
+		t.Fatalf("from %v to %v, want %v to %v", number([]byte(*m.Min)), number([]byte(*m.Max)), least, greatest)
 	}
 }
 
