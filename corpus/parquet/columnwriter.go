@@ -266,8 +266,8 @@ func (s *statistics) add(value []byte, order func(a, b []byte) int) {
 }
 
 // bounds returns the statistics, without bounds that are not known or too long.
-func (s *statistics) bounds() *bounds {
-	b := &bounds{Nulls: s.nulls}
+func (s *statistics) bounds() bounds {
+	b := bounds{Nulls: s.nulls}
 	if s.has && !s.off && len(s.min) <= maxBound && len(s.max) <= maxBound {
 		least, greatest := string(s.min), string(s.max)
 		b.Min, b.Max = &least, &greatest

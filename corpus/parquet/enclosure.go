@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -86,36 +85,10 @@ func (f Format) enclosure(m *meta, annotate bool) (e *enclosure, err error) {
 	return e, err
 }
 
-// addColumns adds columns, given by their nodes, behind all others; children of the root are so many
-// more.
-func (e *enclosure) addColumns(nodes []schemaElement, children int, codec int32) error {
-	var root schemaElement
-	t := &thriftReader{data: e.Schema[0]}
-	if err := t.read(&root); err != nil {
-		return err
-	}
-	root.Children += int32(children)
-	schema := append([]raw{appendThrift(nil, root)}, e.Schema[1:]...)
-	for i := range nodes {
-		schema = append(schema, appendThrift(nil, nodes[i]))
-	}
-	e.Schema, e.leaves = schema, nil
-	if err := e.readSchema(); err != nil {
-		return err
-	}
-	for i := len(e.order); i < len(e.leaves); i++ {
-		e.order, e.codecs = append(e.order, i), append(e.codecs, codec)
-		if e.Orders != nil {
-			e.Orders = append(slices.Clip(e.Orders), appendThrift(nil, columnOrder{Type: &struct{}{}}))
-		}
-	}
-	return nil
-}
-
 // written is a row group that was written.
 type written struct {
 	start   int64 // of its frame
-	rows    uint64
+	rows    int64
 	columns []madeColumn
 }
 
@@ -152,58 +125,31 @@ var errFrames = errors.New("the file is not as it was written")
 
 // frame reads the trailer of the frame that ends at a place.
 func (e *enclosure) frame(file io.ReaderAt, end int64) (g written, err error) {
-	read := func(n, before int64) []byte {
-		if n < 0 || n > end-before || err != nil {
-			err = cmp.Or(err, errFrames)
-			return make([]byte, frameTail)
-		}
-		b := make([]byte, n)
-		_, err = file.ReadAt(b, end-before-n)
-		return b
+	tail := make([]byte, frameTail)
+	if _, err := file.ReadAt(tail, max(end-frameTail, 0)); err != nil {
+		return g, err
 	}
-	tail := read(min(frameTail, end), 0)
-	if len(tail) < formerTail {
+	number := func(at int) int64 { return int64(binary.LittleEndian.Uint64(tail[at:])) }
+	rows, columns, size, length := number(0), number(8), number(16), number(24)
+	start, description := end-length, end-frameTail-size
+	if string(tail[32:]) != frameMagic || columns != int64(len(e.leaves)) || start < 0 || size < 0 || description < start {
 		return g, errFrames
 	}
-	number := func(at int) int64 { return int64(binary.LittleEndian.Uint64(tail[len(tail)-at:])) }
-	length := number(16)
-	switch magic := string(tail[len(tail)-8:]); {
-	case magic == formerMagic:
-		g.rows, g.columns = uint64(number(32)), e.formerColumns(read(int64(formerColumn*len(e.leaves)), formerTail))
-	case magic == frameMagic && len(tail) == frameTail && number(32) == int64(len(e.leaves)):
-		g.rows, g.columns = uint64(number(40)), e.madeColumns(read(number(24), frameTail))
+	b := make([]byte, size)
+	if _, err := file.ReadAt(b, description); err != nil {
+		return g, err
 	}
-	if g.start = end - length; err != nil || g.columns == nil || length <= 0 || g.start < 0 {
-		return g, cmp.Or(err, errFrames)
-	}
-	return g, nil
-}
-
-// madeColumns reads the columns of a trailer, nil if they are not there.
-func (e *enclosure) madeColumns(b []byte) []madeColumn {
-	columns := make([]madeColumn, len(e.leaves))
-	for i := range columns {
+	g = written{start: start, rows: rows, columns: make([]madeColumn, columns)}
+	for i := range g.columns {
 		var ok bool
-		if b, ok = columns[i].parse(b); !ok {
-			return nil
+		if b, ok = g.columns[i].parse(b); !ok {
+			return g, errFrames
 		}
 	}
 	if len(b) > 0 {
-		return nil
+		return g, errFrames
 	}
-	return columns
-}
-
-// formerColumns reads the columns of a trailer of an earlier version: four numbers each.
-func (e *enclosure) formerColumns(b []byte) []madeColumn {
-	columns := make([]madeColumn, len(e.leaves))
-	for i := range columns {
-		n := func(k int) int64 {
-			return int64(binary.LittleEndian.Uint64(b[min(formerColumn*i+8*k, len(b)-8):]))
-		}
-		columns[i] = madeColumn{start: n(0), stored: n(1), plain: n(2), entries: n(3)}
-	}
-	return columns
+	return g, nil
 }
 
 // footer makes the footer of a file of row groups.
@@ -211,7 +157,7 @@ func (e *enclosure) footer(groups []written) []byte {
 	footer := e.fileMeta
 	footer.Rows, footer.Groups, footer.CreatedBy = 0, nil, "firstseen"
 	for i := range groups {
-		footer.Rows += int64(groups[i].rows)
+		footer.Rows += groups[i].rows
 		footer.Groups = append(footer.Groups, e.describe(&groups[i], i))
 	}
 	return appendThrift(nil, footer)
@@ -219,7 +165,7 @@ func (e *enclosure) footer(groups []written) []byte {
 
 // describe makes the RowGroup with this number.
 func (e *enclosure) describe(g *written, number int) raw {
-	row := rowGroup{Rows: int64(g.rows), Start: g.start + 4}
+	row := rowGroup{Rows: g.rows, Start: g.start + 4}
 	if ordinal := int16(number); int(ordinal) == number {
 		row.Ordinal = &ordinal
 	}
@@ -227,7 +173,7 @@ func (e *enclosure) describe(g *written, number int) raw {
 		m, l := &g.columns[i], &e.leaves[i]
 		row.Plain, row.Stored = row.Plain+m.plain, row.Stored+m.stored
 		c := columnMeta{
-			Type: l.typ, Encodings: []int32{encPlain, encRLE}, Path: l.path, Codec: e.codecs[i], Statistics: m.bounds,
+			Type: l.typ, Encodings: []int32{encPlain, encRLE}, Path: l.path, Codec: e.codecs[i], Statistics: &m.bounds,
 			Values: m.entries, Plain: m.plain, Stored: m.stored, Data: g.start + m.start + m.dictionary,
 		}
 		if m.dictionary > 0 {
@@ -236,4 +182,162 @@ func (e *enclosure) describe(g *written, number int) raw {
 		row.Chunks = append(row.Chunks, appendThrift(nil, columnChunk{Meta: c}))
 	}
 	return appendThrift(nil, row)
+}
+
+// pageBytes is how many bytes of values a page gets at most, unless one row has more.
+const pageBytes = 1 << 20
+
+// frameRow returns the parts of a row in a frame: its length, the row, and the added columns.
+func frameRow(raw, added []byte) [][]byte {
+	var length [4]byte
+	binary.LittleEndian.PutUint32(length[:], uint32(len(raw)+len(added)))
+	return [][]byte{length[:], raw, added}
+}
+
+// A frame of an output is a row group. It has the four bytes that begin a file, the pages of its
+// columns one after the other, and a trailer. [enclosure.End] makes the footer from the trailers.
+// Readers of Parquet pass over the trailer, as nothing names it. See docs/format.md, "Parquet".
+const (
+	frameMagic = "fsRowGr2"
+	frameTail  = 40 // bytes, the end of the trailer
+)
+
+// A madeColumn describes a column of a row group that was written.
+type madeColumn struct {
+	start         int64 // of its first page in the frame
+	dictionary    int64 // stored bytes of its dictionary, which comes first; 0: none
+	stored, plain int64 // bytes of its pages, compressed and not
+	entries       int64
+	bounds
+}
+
+func (m *madeColumn) append(dst []byte) []byte {
+	for _, n := range []int64{m.start, m.dictionary, m.stored, m.plain, m.entries, m.Nulls} {
+		dst = binary.AppendUvarint(dst, uint64(n))
+	}
+	for _, bound := range []*string{m.Min, m.Max} {
+		if bound == nil {
+			dst = append(dst, 0)
+			continue
+		}
+		dst = append(binary.AppendUvarint(dst, uint64(len(*bound))+1), *bound...)
+	}
+	return dst
+}
+
+// parse reads what append has written, and returns the rest.
+func (m *madeColumn) parse(b []byte) (rest []byte, ok bool) {
+	for _, at := range []*int64{&m.start, &m.dictionary, &m.stored, &m.plain, &m.entries, &m.Nulls} {
+		v, n := binary.Uvarint(b)
+		if *at = int64(v); n <= 0 || *at < 0 {
+			return nil, false
+		}
+		b = b[n:]
+	}
+	for _, at := range []**string{&m.Min, &m.Max} {
+		v, n := binary.Uvarint(b)
+		if n <= 0 || v > uint64(len(b)-n)+1 {
+			return nil, false
+		}
+		if b = b[n:]; v > 0 {
+			bound := string(b[:v-1])
+			*at, b = &bound, b[v-1:]
+		}
+	}
+	return b, true
+}
+
+// keptFrame is up to how many bytes of rows the memory for them is used again.
+const keptFrame = 16 << 20
+
+// columns returns the writers of a row group, in the memory of an earlier one if there is any.
+func (e *enclosure) columns() []columnWriter {
+	if used, ok := e.writers.Get().(*[]columnWriter); ok {
+		for i := range *used {
+			(*used)[i].reset()
+		}
+		return *used
+	}
+	columns := make([]columnWriter, len(e.leaves))
+	for i := range columns {
+		columns[i] = columnWriter{leaf: &e.leaves[i], codec: e.codecs[i]}
+		if e.Orders != nil { // without them readers may take any order
+			columns[i].order = e.leaves[i].order()
+		}
+	}
+	return columns
+}
+
+// Frame makes a row group of rows.
+func (e *enclosure) Frame(dst, records []byte) ([]byte, error) {
+	columns := e.columns()
+	if len(records) <= keptFrame {
+		defer e.writers.Put(&columns)
+	}
+	room := maxDistinct
+	for i := range columns {
+		columns[i].dictionary.room = &room
+	}
+	rows := uint64(0)
+	for len(records) > 0 {
+		row, rest, ok := cutLength(records)
+		if !ok || len(row) == 0 {
+			return dst, errRow
+		}
+		if err := e.addRow(columns, row); err != nil {
+			return dst, err
+		}
+		records = rest
+		rows++
+	}
+	return e.appendFrame(dst, columns, rows)
+}
+
+// addRow adds the entries of a row to the columns.
+func (e *enclosure) addRow(columns []columnWriter, row []byte) (err error) {
+	row, ok := bytes.CutPrefix(row, e.print)
+	if !ok {
+		return errors.New("a row is of another schema than the first: write each input to a file of its own, with --out-dir")
+	}
+	for _, i := range e.order {
+		c := &columns[i]
+		if len(c.values) >= pageBytes || c.count >= pageBytes {
+			if err := c.flush(); err != nil {
+				return err
+			}
+		}
+		if row, err = c.leaf.each(row, c.add); err != nil {
+			return err
+		}
+	}
+	if len(row) > 0 {
+		return errRow
+	}
+	return nil
+}
+
+func (e *enclosure) appendFrame(dst []byte, columns []columnWriter, rows uint64) ([]byte, error) {
+	start := len(dst)
+	dst = append(dst, fileMagic...)
+	var made []byte
+	for i := range columns {
+		c := &columns[i]
+		err := c.flush()
+		m := madeColumn{start: int64(len(dst) - start), entries: c.entries, bounds: c.statistics.bounds()}
+		if err == nil && c.dictionary.used {
+			dst, err = c.appendPage(dst, c.dictionary.plain, pageDict, len(c.dictionary.index), encPlain)
+			m.dictionary = int64(len(dst)-start) - m.start
+		}
+		if err != nil {
+			return dst, fmt.Errorf("column %s: %w", c.leaf.name(), err)
+		}
+		m.stored, m.plain = m.dictionary+int64(len(c.pages)), c.plain
+		made = m.append(made)
+		dst = append(dst, c.pages...)
+	}
+	dst = append(dst, made...)
+	for _, n := range []int{int(rows), len(columns), len(made), len(dst) - start + frameTail} {
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(n))
+	}
+	return append(dst, frameMagic...), nil
 }

@@ -98,6 +98,32 @@ func (e *enclosure) addVerdicts() error {
 	return e.addColumns(nodes, n, e.codecs[0])
 }
 
+// addColumns adds columns, given by their nodes, behind all others; children of the root are so many
+// more.
+func (e *enclosure) addColumns(nodes []schemaElement, children int, codec int32) error {
+	var root schemaElement
+	t := &thriftReader{data: e.Schema[0]}
+	if err := t.read(&root); err != nil {
+		return err
+	}
+	root.Children += int32(children)
+	schema := append([]raw{appendThrift(nil, root)}, e.Schema[1:]...)
+	for i := range nodes {
+		schema = append(schema, appendThrift(nil, nodes[i]))
+	}
+	e.Schema, e.leaves = schema, nil
+	if err := e.readSchema(); err != nil {
+		return err
+	}
+	for i := len(e.order); i < len(e.leaves); i++ {
+		e.order, e.codecs = append(e.order, i), append(e.codecs, codec)
+		if e.Orders != nil {
+			e.Orders = append(slices.Clip(e.Orders), appendThrift(nil, columnOrder{Type: &struct{}{}}))
+		}
+	}
+	return nil
+}
+
 // newEnclosure begins a file with columns of our own.
 func newEnclosure(nodes []schemaElement, children int) (*enclosure, error) {
 	e := &enclosure{meta: meta{fileMeta: fileMeta{

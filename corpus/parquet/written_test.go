@@ -247,31 +247,6 @@ func TestRepeatedValuesTakeLittle(t *testing.T) {
 	}
 }
 
-// TestFramesOfEarlierVersions: a file that an earlier version has begun gets its footer.
-func TestFramesOfEarlierVersions(t *testing.T) {
-	e := enclosureOf(optionalLeaves[3])
-	values := [][]byte{[]byte("a"), nil, []byte("b")}
-	frame, err := e.Frame(nil, rowsOf(e, values))
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := e.frame(bytes.NewReader(frame), int64(len(frame)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := g.columns[0]
-	former := slices.Clone(frame[:m.start+m.stored])
-	for _, n := range []int64{m.start, m.stored, m.plain, m.entries, int64(g.rows), 1, 0} {
-		former = binary.LittleEndian.AppendUint64(former, uint64(n))
-	}
-	binary.LittleEndian.PutUint64(former[len(former)-8:], uint64(len(former)+8))
-	former = append(former, formerMagic...)
-	got := readColumn(t, file(t, e, former, frame))
-	if want := append(slices.Clone(values), values...); !slices.EqualFunc(got, want, bytes.Equal) {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 // TestDamagedTrailers are errors.
 func TestDamagedTrailers(t *testing.T) {
 	e := enclosureOf(optionalLeaves[3])
