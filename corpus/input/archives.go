@@ -131,7 +131,7 @@ func (l *list) readArchive(name string, lister archive.Lister) (*archive.Content
 		w, err := spool()
 		return &expansionWriter{w, compress.Expansion{Stored: section.Size, Most: l.limits.MaxRatio}}, err
 	}
-	head, err := HeadOf(io.NewSectionReader(f, 0, info.Size()))
+	head, err := headOf(io.NewSectionReader(f, 0, info.Size()))
 	if err != nil {
 		return nil, err
 	}

@@ -93,8 +93,21 @@ func Fingerprint(in Input) (sum uint64, err error) {
 	return h.Sum64(), nil
 }
 
-// HeadOf are the first bytes of a file.
-func HeadOf(f io.Reader) ([]byte, error) {
+// Head returns the first bytes of an input as stored, which identify a compression.
+func (in Input) Head() ([]byte, error) {
+	f, err := in.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read
+	head, err := headOf(f)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", in.Name, err)
+	}
+	return head, nil
+}
+
+func headOf(f io.Reader) ([]byte, error) {
 	head := make([]byte, compress.HeadSize)
 	n, err := io.ReadFull(f, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {

@@ -58,12 +58,6 @@ func (s *StoredInput) Forget() { s.keep, s.kept, s.pos = false, nil, 0 }
 // Compressed reports whether an input begins as a compressed file does. An input that
 // cannot be read does not.
 func (in Input) Compressed() bool {
-	f, err := in.Open()
-	if err != nil {
-		return false
-	}
-	defer f.Close() // it was only read
-	head := make([]byte, compress.HeadSize)
-	n, _ := io.ReadFull(f, head)
-	return compress.CompressionOf(head[:n]) != ""
+	head, err := in.Head()
+	return err == nil && compress.CompressionOf(head) != ""
 }
