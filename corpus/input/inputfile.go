@@ -1,6 +1,7 @@
 package input
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -116,49 +117,34 @@ func (in Input) Compressed() bool {
 
 // StoredInput is an input as stored. Until Forget, it can begin again.
 type StoredInput struct {
-	r    io.Reader
-	File *compress.File // nil unless it can be read at any place
-	kept []byte
-	pos  int
-	keep bool
+	io.Reader
 	io.Closer
+	File *compress.File // nil unless it can be read at any place
+	rest io.Reader      // what was not read before
+	kept bytes.Buffer   // what was
 }
 
 // OpenStored opens an input, unless ahead is the open file. The error names it.
 func OpenStored(in Input, stdin io.Reader, ahead *compress.File) (*StoredInput, error) {
-	if in.Path == Stdin {
-		return &StoredInput{r: stdin, keep: true, Closer: io.NopCloser(nil)}, nil
-	}
-	f := ahead
-	if f == nil {
-		var err error
-		if f, err = in.Open(); err != nil {
-			return nil, err
+	s := &StoredInput{rest: stdin, Closer: io.NopCloser(nil)}
+	if in.Path != Stdin {
+		f := ahead
+		if f == nil {
+			var err error
+			if f, err = in.Open(); err != nil {
+				return nil, err
+			}
+		}
+		if s.rest, s.Closer = f, f; f.At != nil {
+			s.File = f
 		}
 	}
-	s := &StoredInput{r: f, keep: true, Closer: f}
-	if f.At != nil {
-		s.File = f
-	}
+	s.Reader = io.TeeReader(s.rest, &s.kept)
 	return s, nil
 }
 
-func (s *StoredInput) Read(p []byte) (int, error) {
-	if s.pos < len(s.kept) {
-		n := copy(p, s.kept[s.pos:])
-		s.pos += n
-		return n, nil
-	}
-	n, err := s.r.Read(p)
-	if s.keep {
-		s.kept = append(s.kept, p[:n]...)
-		s.pos = len(s.kept)
-	}
-	return n, err
-}
-
 // Again has the input begin again, for the last time.
-func (s *StoredInput) Again() { s.pos, s.keep = 0, false }
+func (s *StoredInput) Again() { s.Reader = io.MultiReader(&s.kept, s.rest) }
 
 // Forget says that it need not begin again.
-func (s *StoredInput) Forget() { s.keep, s.kept, s.pos = false, nil, 0 }
+func (s *StoredInput) Forget() { s.Reader, s.kept = s.rest, bytes.Buffer{} }
