@@ -53,18 +53,17 @@ func leadBy(w *output.Writer, frames corpus.Frames) error {
 	return lead(w, head)
 }
 
-// shard begins another shard if a record of so many bytes does not belong in the open one.
+// shard chooses the shard for a record of so many bytes.
 func (o *outputs) shard(record int) (err error) {
-	if !o.Tree.Full(record) {
-		return nil
+	if o.Tree != nil {
+		o.Kept, err = o.Tree.Shard(record)
 	}
-	o.Kept, err = o.Tree.NextShard()
 	return err
 }
 
 // syncTree is sync for a tree; nil if there is none, or no run could go on from it.
 func (o *outputs) syncTree() (*output.TreeMark, error) {
-	if o.Tree == nil || !o.Tree.Early() {
+	if o.Tree == nil || !o.Tree.Early {
 		return nil, nil
 	}
 	at, err := o.Tree.Sync()

@@ -162,13 +162,10 @@ func (p *partial) release() error {
 	return p.claim.Release()
 }
 
-// remove removes the file, and lets go of it.
-func (p *partial) remove() error { return errors.Join(p.claim.Remove(), p.claim.Release()) }
-
-// discard removes the file when there is nothing in it, and lets go of it.
-func (p *partial) discard() error {
+// giveUp lets go of the file, and removes it if there is nothing in it or nothing of use.
+func (p *partial) giveUp(useless bool) error {
 	size, err := p.claim.Size()
-	if err == nil && size == 0 {
+	if err == nil && (size == 0 || useless) {
 		err = p.claim.Remove()
 	}
 	return errors.Join(err, p.claim.Release())
@@ -226,75 +223,9 @@ func Published(name string, at Mark) (bool, error) {
 	if err != nil || direct {
 		return direct, err
 	}
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer f.Close() // only read
-	info, err := f.Stat()
-	if err != nil || info.Size() != at.Size {
-		return false, err
-	}
-	if _, err := at.check(f); err != nil {
-		if errors.Is(err, errOtherFile) {
-			err = nil
-		}
+	mark, err := markOf(path)
+	if err != nil || mark != at {
 		return false, err
 	}
 	return true, durable.SyncName(path)
 }
-
-// maxLinks is how many links in a row are followed.
-const maxLinks = 40
-
-// resolve returns the file that a name stands for, behind links, also when it is
-// not there yet. Direct are standard output and what exists and is not a regular file.
-func resolve(name string) (path string, direct bool, err error) {
-	if name == input.Stdin {
-		return name, true, nil
-	}
-	info, err := os.Stat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		path, err = followDangling(name)
-		return path, false, err
-	case err != nil:
-		return "", false, err
-	case info.IsDir():
-		return "", false, fmt.Errorf("%s is a directory", name)
-	case !info.Mode().IsRegular():
-		return name, true, nil
-	}
-	path, err = filepath.EvalSymlinks(name)
-	return path, false, err
-}
-
-// followDangling returns the target of a link to nothing, and any other name unchanged.
-func followDangling(name string) (string, error) {
-	for range maxLinks {
-		target, err := os.Readlink(name)
-		if err != nil {
-			return name, nil
-		}
-		if !filepath.IsAbs(target) {
-			// Not filepath.Join: behind a linked folder ".." is elsewhere.
-			dir, _ := filepath.Split(name)
-			target = dir + target
-		}
-		name = target
-	}
-	return "", fmt.Errorf("%s: too many links", name)
-}
-
-func isRegular(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode().IsRegular()
-}
-
-// stdout is not ours to close.
-type stdout struct{ *os.File }
-
-func (stdout) Close() error { return nil }

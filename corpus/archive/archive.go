@@ -22,10 +22,12 @@
 package archive
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"path"
+	"slices"
 )
 
 // MaxMembers is how many members an archive may have: the list is in memory.
@@ -55,6 +57,33 @@ const (
 	zipEncrypted // and so it cannot be read
 	zipOther     // by the method that stands in place of the checksum: not either
 )
+
+// Open returns a reader of the member's content from its beginning, given the archive, or the spool
+// if the member is Spooled. At the end of a zip member, a different length or checksum is an error.
+func (m *Member) Open(archive io.ReaderAt) io.Reader {
+	stored := m.Stored(archive)
+	if m.Checked() {
+		return newChecked(m, stored)
+	}
+	return stored
+}
+
+// Stored is the bytes of a member as they are stored; they are its content if it is Plain.
+func (m *Member) Stored(archive io.ReaderAt) *io.SectionReader {
+	return io.NewSectionReader(archive, m.at, m.stored)
+}
+
+// Plain reports whether the content is stored as it is, without a compression.
+func (m *Member) Plain() bool { return m.how < zipDeflated }
+
+// Checked reports whether there is a checksum of the content.
+func (m *Member) Checked() bool { return m.how >= zipStored }
+
+// Spooled reports whether the content is in the spool.
+func (m *Member) Spooled() bool { return m.how == spooled }
+
+// At returns the offset of its stored bytes, in the archive or in the spool.
+func (m *Member) At() int64 { return m.at }
 
 // Contents is the list of an archive's files.
 type Contents struct {
@@ -100,6 +129,22 @@ func (l *listing) entry(name string) error {
 	return nil
 }
 
+// take reports whether an entry is a file to be read, and returns its cleaned name. kind is that of
+// an entry of another kind, or "".
+func (l *listing) take(raw, kind string) (name string, ok bool, err error) {
+	name, nameless := clean(raw)
+	if err := l.entry(name); err != nil || !l.wants(name) {
+		return name, false, err
+	}
+	if kind = cmp.Or(kind, nameless); kind == "" && isFork(name) {
+		kind = kindFork
+	}
+	if kind != "" {
+		l.leave(kind, name)
+	}
+	return name, kind == "", nil
+}
+
 // wants reports whether a file is wanted; others are counted.
 func (l *listing) wants(name string) bool {
 	if l.Want(name) {
@@ -114,11 +159,9 @@ func (l *listing) wants(name string) bool {
 
 // leave counts an entry that is no file to be read.
 func (l *listing) leave(kind, name string) {
-	for i := range l.Left {
-		if l.Left[i].Kind == kind {
-			l.Left[i].Count++
-			return
-		}
+	if i := slices.IndexFunc(l.Left, func(left Left) bool { return left.Kind == kind }); i >= 0 {
+		l.Left[i].Count++
+		return
 	}
 	l.Left = append(l.Left, Left{Kind: kind, Count: 1, First: Printable(name)})
 }
