@@ -40,7 +40,7 @@ func (s *Service) ServeLines(l net.Listener) error {
 			ended := make(chan struct{})
 			all.Go(func() {
 				select {
-				case <-s.draining: // reading ends, and what was read is answered
+				case <-s.draining.Done(): // reading ends, and what was read is answered
 					_ = c.SetReadDeadline(time.Now())
 				case <-ended:
 				}
@@ -134,16 +134,14 @@ func (s *Service) answerLines(p corpus.Parser, b *corpus.Block) (out []byte, err
 	return out, nil
 }
 
-// seePatiently is see for a connection, whose client reads no code to try again: while others are
+// seePatiently decides documents for a connection, whose client reads no code to try again: while others are
 // served, it waits.
 func (s *Service) seePatiently(docs []*document) error {
-	if len(docs) == 0 {
-		return nil
-	}
-	s.extract(docs)
+	r := &request{docs: docs}
+	s.prepare(r)
 	for {
-		err := s.do(&request{docs: docs})
-		if !errors.Is(err, ErrBusy) && !errors.Is(err, apply.ErrLater) {
+		err := s.decide(r)
+		if !errors.Is(err, apply.ErrBusy) && !errors.Is(err, apply.ErrLater) {
 			return err
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -14,6 +14,12 @@ import (
 	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
+// Step is an entry to do. A document has its sketch.
+type Step struct {
+	journal.Entry
+	Sketch feature.Sketch
+}
+
 // Applier is for one goroutine.
 type Applier struct {
 	Index *index.Index
@@ -32,10 +38,17 @@ func (a *Applier) Now() time.Time { return a.now }
 // Arrive sets the arrival of the next step.
 func (a *Applier) Arrive(ns int64) { a.now = time.Unix(0, ns) }
 
-// Document decides a document, and returns the value of pipeline.AnnotationField. It has an answer with
-// index.ErrFull, too: the document is the last one.
-func (a *Applier) Document(e *journal.Entry, sketch *feature.Sketch) (answer []byte, err error) {
-	a.Arrive(e.Time)
+// Do does a step, and returns its answer in JSON. That about a document is the value of
+// pipeline.AnnotationField. With index.ErrFull there is an answer too: the document is the last one.
+func (a *Applier) Do(s *Step) (answer []byte, err error) {
+	a.Arrive(s.Time)
+	if s.Kind == journal.Seen {
+		return a.decide(&s.Entry, &s.Sketch)
+	}
+	return a.takeBack(&s.Entry)
+}
+
+func (a *Applier) decide(e *journal.Entry, sketch *feature.Sketch) (answer []byte, err error) {
 	if err := a.enter(e.Batch); err != nil {
 		return nil, err
 	}
@@ -71,15 +84,14 @@ func (a *Applier) enter(batch string) error {
 	return nil
 }
 
-// taken is the answer of TakeBack. The JSON form is a contract.
+// taken is the answer of takeBack. The JSON form is a contract.
 type taken struct {
 	Forgotten int `json:"forgotten"` // documents that were live
 }
 
-// TakeBack forgets documents by their id, or cancels a batch. Its answer is JSON.
-func (a *Applier) TakeBack(e *journal.Entry) (answer []byte, err error) {
+// takeBack forgets documents by their id, or cancels a batch.
+func (a *Applier) takeBack(e *journal.Entry) (answer []byte, err error) {
 	var n int
-	a.Arrive(e.Time)
 	switch e.Kind {
 	case journal.Forgotten:
 		n, err = a.forget(e.ID)

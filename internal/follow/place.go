@@ -79,12 +79,12 @@ func First(ctx context.Context, log Log) (*Settings, error) {
 		return nil, err
 	}
 	s, err := parse(&head, jsonl.Fields{})
-	if err == nil && (s.bad != "" || s.entry.Kind != journal.Settings) {
+	if err == nil && (s.bad != "" || s.Kind != journal.Settings) {
 		err = errors.New("its first record is no settings; begin an empty topic with firstseen follow or serve --log, and let others append then")
 	}
 	var settings Settings
 	if err == nil {
-		settings, err = parseSettings(s.entry.Text)
+		settings, err = parseSettings(s.Text)
 	}
 	if err != nil {
 		name, _ := log.Topic()

@@ -40,9 +40,9 @@ func dialed(t *testing.T, c *kfake.Cluster, verdicts string) *Topic {
 // kill ends a follower without a checkpoint.
 func kill(t *testing.T, f *Follower, x interface{ Close() error }) {
 	t.Helper()
-	f.cancel()
-	<-f.stopped
-	f.running.Wait()
+	f.cancel(nil)
+	f.loop.Close()
+	f.reading.Wait()
 	indextest.Must(t, x.Close())
 }
 
@@ -256,7 +256,7 @@ func TestSeed(t *testing.T) {
 	other := indextest.Copy(t, one)
 
 	f, x := followed(t, one, dialed(t, c, ""), func(c *Config) { c.Appends = true })
-	answers, err := f.Append(t.Context(), []journal.Entry{{Kind: journal.Seen, ID: "new", Text: []byte(text(1))}})
+	answers, err := f.Append([]apply.Step{{Entry: journal.Entry{Kind: journal.Seen, ID: "new", Text: []byte(text(1))}}}, true)
 	if err != nil || !strings.Contains(string(answers[0]), `"of":"old1"`) {
 		t.Errorf("answer %s, error %v", answers, err)
 	}
