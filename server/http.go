@@ -189,18 +189,20 @@ func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) (any, error) 
 	case n > s.cfg.MaxDocuments:
 		return nil, refuse(http.StatusRequestEntityTooLarge, "the body has %d documents, at most %d are allowed: send fewer at once", n, s.cfg.MaxDocuments)
 	}
-	s.prepare(req)
-	if err := s.decide(req); err != nil {
+	if err = s.prepare(req); err == nil {
+		err = s.decide(req)
+	}
+	if err != nil {
 		return nil, err
 	}
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	var out written
 	for _, doc := range req.docs {
-		answer := doc.answer
+		answer := doc.Answer
 		if !req.check || !req.report {
 			out = append(out, '{')
 			if doc.bad == nil {
-				id, err := json.Marshal(doc.id)
+				id, err := json.Marshal(doc.ID)
 				if err != nil {
 					return nil, err
 				}

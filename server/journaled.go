@@ -146,10 +146,9 @@ func (j *journaled) replay(want journal.Header) error {
 				j.replayed.Done++
 				continue
 			}
-			steps := []apply.Step{{Entry: e}}
-			j.extractors.sketch(steps)
-			_, err = j.do(&steps[0])
-			if err != nil && !j.isFull(err) { // a filter that is full was so for the first server, too
+			s := &apply.Step{Entry: e}
+			j.extractors.sketch(s)
+			if err := j.do(s); err != nil && !j.isFull(err) { // the filter was full for the first server, too
 				return err
 			}
 		}
@@ -174,16 +173,14 @@ func (j *journaled) flush(bool) (map[string][]byte, error) {
 }
 
 // Append does steps as one block.
-func (j *journaled) Append(steps []apply.Step, durable bool) ([][]byte, error) {
-	answers := make([][]byte, len(steps))
-	return answers, j.between(len(steps), durable, func() (err error) {
+func (j *journaled) Append(steps []*apply.Step, durable bool) error {
+	return j.between(len(steps), durable, func() error {
 		now := j.steps.Now().UnixNano()
-		for i := range steps {
-			s := &steps[i]
+		for i, s := range steps {
 			if s.Time = now; s.Kind == journal.Seen && j.full.Load() {
 				return index.ErrFull
 			}
-			answers[i], err = j.do(s)
+			err := j.do(s)
 			if j.isFull(err) && i+1 == len(steps) {
 				err = nil // this one has its answer
 			}
@@ -243,19 +240,18 @@ func (j *journaled) noteSaving() {
 	}
 }
 
-// do does a step and returns its answer. With index.ErrFull it is that about the last document.
-func (j *journaled) do(s *apply.Step) ([]byte, error) {
-	answer, err := j.steps.Do(s)
-	return answer, errors.Join(err, j.drop())
+// do does a step. With index.ErrFull it is the last document.
+func (j *journaled) do(s *apply.Step) error {
+	return errors.Join(j.steps.Do(s), j.drop())
 }
 
 // record puts a step that was done into the journal, or counts it if it comes from one.
-func (j *journaled) record(e *journal.Entry, _ []byte) error {
+func (j *journaled) record(s *apply.Step) error {
 	if j.rec == nil {
 		j.replayed.Done++
 		return nil
 	}
-	return j.rec.add(e)
+	return j.rec.add(&s.Entry)
 }
 
 // drop removes the journals that a checkpoint has made worthless.

@@ -126,9 +126,9 @@ func (s *Service) answerLines(p corpus.Parser, b *corpus.Block) (out []byte, err
 		}
 		doc := docs[0]
 		if docs = docs[1:]; doc.bad != nil {
-			out = answerBad(out, doc.answer)
+			out = answerBad(out, doc.Answer)
 		} else {
-			out = answerLine(out, line.Raw, line.Slot.At, line.Slot.Lead, doc.answer)
+			out = answerLine(out, line.Raw, line.Slot.At, line.Slot.Lead, doc.Answer)
 		}
 	}
 	return out, nil
@@ -138,7 +138,9 @@ func (s *Service) answerLines(p corpus.Parser, b *corpus.Block) (out []byte, err
 // served, it waits.
 func (s *Service) seePatiently(docs []*document) error {
 	r := &request{docs: docs}
-	s.prepare(r)
+	if err := s.prepare(r); err != nil {
+		return err
+	}
 	for {
 		err := s.decide(r)
 		if !errors.Is(err, apply.ErrBusy) && !errors.Is(err, apply.ErrLater) {

@@ -15,6 +15,8 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/internal/apply"
+	"github.com/firstseen/firstseen/internal/journal"
 )
 
 // errType means that nothing is known about bodies of a type.
@@ -86,7 +88,7 @@ func (s *Service) page(body []byte, contentType, id string) ([]*document, error)
 	if err != nil {
 		return nil, badBody("%v", err)
 	}
-	return []*document{{id: id, text: text, exact: exact}}, nil
+	return []*document{newDocument(id, text, exact)}, nil
 }
 
 // archive returns the documents of a web archive, compressed or not.
@@ -101,9 +103,9 @@ func (s *Service) archive(body []byte) (docs []*document, err error) {
 	err = corpus.EachBlock(context.Background(), source, func(b *corpus.Block, parser corpus.Parser) error {
 		for doc := range parser.Parse(b) {
 			one := documentOf(doc)
-			one.text = bytes.Clone(one.text) // the block is used again
+			one.Text = bytes.Clone(one.Text) // the block is used again
 			docs = append(docs, one)
-			if left -= int64(len(one.text)); left < 0 || len(docs) > s.cfg.MaxDocuments {
+			if left -= int64(len(one.Text)); left < 0 || len(docs) > s.cfg.MaxDocuments {
 				return refuse(http.StatusRequestEntityTooLarge, "the body has more documents, or longer ones, than a request may have: send fewer at once")
 			}
 		}
@@ -124,7 +126,7 @@ func plainText(body []byte, id string) ([]*document, error) {
 		_, at, _ := transform.Bytes(encoding.UTF8Validator, body)
 		return nil, badLine(body, at, errors.New("the text is not UTF-8"))
 	}
-	return []*document{{id: id, text: body}}, nil
+	return []*document{newDocument(id, body, false)}, nil
 }
 
 // linesOf turns an object, or an array of objects, into lines of JSON.
@@ -187,5 +189,9 @@ func documentOf(doc *corpus.Document) *document {
 	if doc.Bad != nil {
 		return &document{bad: doc.Bad}
 	}
-	return &document{id: string(doc.ID), text: doc.Text, exact: doc.Exact}
+	return newDocument(string(doc.ID), doc.Text, doc.Exact)
+}
+
+func newDocument(id string, text []byte, exact bool) *document {
+	return &document{Step: apply.Step{Entry: journal.Entry{Kind: journal.Seen, Exact: exact, ID: id, Text: text}}}
 }

@@ -93,9 +93,9 @@ func (c *Config) Memory() int64 {
 
 // decider does steps on an index in one order. It alone uses the index.
 type decider interface {
-	// Append gives steps the time of their arrival, and returns their answers. What is durable is on
-	// the disk then.
-	Append(steps []apply.Step, durable bool) (answers [][]byte, err error)
+	// Append gives steps the time of their arrival, has them done, and sets their answers. What is
+	// durable is on the disk then.
+	Append(steps []*apply.Step, durable bool) error
 	// Do calls task between two steps.
 	Do(task func() error) error
 	Failed() <-chan struct{}
@@ -178,11 +178,11 @@ func (s *Service) Close() error {
 type extractors chan *feature.Extractor
 
 // sketch makes the sketches of documents, beside the decisions about others.
-func (free extractors) sketch(steps []apply.Step) {
+func (free extractors) sketch(docs ...*apply.Step) {
 	e := <-free
-	for i := range steps {
-		if s := &steps[i]; s.Kind == journal.Seen {
-			e.ExtractFor(&s.Sketch, s.Text, s.Exact)
+	for _, doc := range docs {
+		if doc.Kind == journal.Seen {
+			e.ExtractFor(&doc.Sketch, doc.Text, doc.Exact)
 		}
 	}
 	free <- e
@@ -190,11 +190,8 @@ func (free extractors) sketch(steps []apply.Step) {
 
 // document is a document of a request, or the reason why a record is none.
 type document struct {
-	id     string
-	text   []byte
-	exact  bool // only the same text is a copy
-	bad    *corpus.BadRecord
-	answer []byte // the value of pipeline.AnnotationField
+	apply.Step
+	bad *corpus.BadRecord
 }
 
 // request is documents that are decided as one block.
@@ -204,76 +201,62 @@ type request struct {
 	check  bool // nothing is remembered
 	report bool // with check: answers as in a report
 	fast   bool // the answer does not wait for the disk
-	steps  []apply.Step
+	steps  []*apply.Step
 }
 
 // prepare makes the steps of a request.
-func (s *Service) prepare(r *request) {
+func (s *Service) prepare(r *request) (err error) {
 	for _, doc := range r.docs {
 		if doc.bad == nil {
-			e := journal.Entry{Kind: journal.Seen, Exact: doc.exact, Batch: r.batch, ID: doc.id, Text: doc.text}
-			r.steps = append(r.steps, apply.Step{Entry: e})
+			doc.Batch = r.batch
+			r.steps = append(r.steps, &doc.Step)
+		} else if doc.Answer, err = pipeline.BadAnswer(doc.bad); err != nil {
+			return err
 		}
 	}
 	if s.own != nil || r.check {
-		s.extractors.sketch(r.steps)
+		s.extractors.sketch(r.steps...)
 	}
+	return nil
 }
 
 // decide decides the documents of a request that is prepared, in their order, and sets their answers.
-func (s *Service) decide(r *request) (err error) {
-	var answers [][]byte
+func (s *Service) decide(r *request) error {
 	switch {
 	case r.check:
-		answers, err = s.check(r)
+		return s.decider.Do(func() error { return s.check(r) })
 	case len(r.steps) > 0:
-		answers, err = s.decider.Append(r.steps, !r.fast)
+		return s.decider.Append(r.steps, !r.fast)
 	}
-	for _, doc := range r.docs {
-		switch {
-		case err != nil:
-			return err
-		case doc.bad != nil:
-			doc.answer, err = pipeline.BadAnswer(doc.bad)
-		default:
-			doc.answer, answers = answers[0], answers[1:]
-		}
-	}
-	return err
+	return nil
 }
 
 // check judges documents and remembers nothing.
-func (s *Service) check(r *request) ([][]byte, error) {
-	answers := make([][]byte, len(r.steps))
-	return answers, s.decider.Do(func() error {
-		for i := range r.steps {
-			doc := &r.steps[i]
-			found, err := s.cfg.Index.Check(doc.ID, &doc.Sketch)
-			if err == nil {
-				err = pipeline.Retry(s.cfg.Index, &found, false)
-			}
-			switch {
-			case err != nil:
-			case r.report:
-				answers[i], err = report.AppendJSON(nil, report.Report(&found, doc.ID, &doc.Sketch, doc.Text))
-			default:
-				answers[i], err = pipeline.Answer(&found)
-			}
-			if err != nil {
-				return err
-			}
+func (s *Service) check(r *request) error {
+	for _, doc := range r.steps {
+		found, err := s.cfg.Index.Check(doc.ID, &doc.Sketch)
+		if err == nil {
+			err = pipeline.Retry(s.cfg.Index, &found, false)
 		}
-		return nil
-	})
+		switch {
+		case err != nil:
+		case r.report:
+			doc.Answer, err = report.AppendJSON(nil, report.Report(&found, doc.ID, &doc.Sketch, doc.Text))
+		default:
+			doc.Answer, err = pipeline.Answer(&found)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // takeBack forgets the documents of an id, or cancels a batch, and returns the answer.
 func (s *Service) takeBack(kind byte, id string) (json.RawMessage, error) {
-	answers, err := s.decider.Append([]apply.Step{{Entry: journal.Entry{Kind: kind, ID: id}}}, true)
-	if err != nil {
-		return nil, err
-	}
-	return answers[0], nil
+	step := &apply.Step{Entry: journal.Entry{Kind: kind, ID: id}}
+	err := s.decider.Append([]*apply.Step{step}, true)
+	return step.Answer, err
 }
 
 // counters are what /metrics shows.

@@ -64,7 +64,7 @@ func texts(n int) (docs []*document) {
 		if i > 0 && i%3 == 0 {
 			from, edit = rnd.IntN(i), fmt.Sprintf(" One more sentence, the %dth of them.", i)
 		}
-		docs = append(docs, &document{id: "d" + strconv.Itoa(i), text: []byte(indextest.Sentences(from) + edit)})
+		docs = append(docs, newDocument("d"+strconv.Itoa(i), []byte(indextest.Sentences(from)+edit), false))
 	}
 	return docs
 }
@@ -73,12 +73,14 @@ func texts(n int) (docs []*document) {
 func give(t *testing.T, s *Service, docs []*document) {
 	t.Helper()
 	for block := range slices.Chunk(docs, 7) {
-		indextest.Must(t, see(s, &request{docs: block, batch: "b" + block[0].id[1:2]}))
+		indextest.Must(t, see(s, &request{docs: block, batch: "b" + block[0].ID[1:2]}))
 	}
 }
 
 func see(s *Service, r *request) error {
-	s.prepare(r)
+	if err := s.prepare(r); err != nil {
+		return err
+	}
 	return s.decide(r)
 }
 
@@ -225,7 +227,7 @@ func TestJournalFails(t *testing.T) {
 	t.Cleanup(func() { step.Hook = nil })
 	for _, doc := range docs[1:] {
 		if err := see(s, &request{docs: []*document{doc}}); !errors.Is(err, full) {
-			t.Errorf("%s: error %v", doc.id, err)
+			t.Errorf("%s: error %v", doc.ID, err)
 		}
 	}
 	<-s.Failed()
@@ -237,8 +239,8 @@ func TestJournalFails(t *testing.T) {
 	s, x = opened(t, dir, 0, nil)
 	again := texts(1)
 	give(t, s, again)
-	if !strings.Contains(string(again[0].answer), `"again":true`) {
-		t.Errorf("the answered document: %s", again[0].answer)
+	if !strings.Contains(string(again[0].Answer), `"again":true`) {
+		t.Errorf("the answered document: %s", again[0].Answer)
 	}
 	closed(t, s, x)
 }

@@ -248,17 +248,18 @@ func (f *Follower) do(s *step) (err error) {
 		}
 		s.bad = errSettings.Error()
 	default:
-		_, err = f.steps.Do(&s.Step)
-		if errors.Is(err, index.ErrNoBatch) {
-			err = f.done(&s.Entry, []byte(`{"forgotten":0}`))
+		err = f.steps.Do(&s.Step)
+		if !errors.Is(err, index.ErrNoBatch) {
+			return err
 		}
-		return err
+		s.Answer = []byte(`{"forgotten":0}`)
+		return f.done(&s.Step)
 	}
-	value, err := pipeline.BadAnswer(&corpus.BadRecord{At: corpus.Place{Record: s.offset}, Reason: s.bad})
+	s.Answer, err = pipeline.BadAnswer(&corpus.BadRecord{At: corpus.Place{Record: s.offset}, Reason: s.bad})
 	if err != nil {
 		return err
 	}
-	return f.done(&journal.Entry{}, value)
+	return f.done(&s.Step)
 }
 
 // change sets the rules for the records behind this one.
@@ -279,17 +280,17 @@ func (f *Follower) change(s *step) error {
 			return err
 		}
 	}
-	return f.done(&s.Entry, nil)
+	return f.done(&s.Step)
 }
 
 // done notes that the index has the present step.
-func (f *Follower) done(e *journal.Entry, value []byte) error {
-	a := answer{e.ID, value}
-	if e.Kind != journal.Seen {
-		a.id = ""
+func (f *Follower) done(s *apply.Step) error {
+	a := answer{value: s.Answer}
+	if s.Kind == journal.Seen && f.now.bad == "" {
+		a.id = s.ID
 	}
 	offset := f.now.offset
-	if value != nil {
+	if a.value != nil {
 		if err := f.cfg.Log.Publish(f.ctx, offset, func() []byte { return a.line(offset) }); err != nil {
 			return err
 		}
@@ -310,34 +311,33 @@ func (f *Follower) Behind() bool { return f.Next() < f.target }
 
 // Append appends steps, and returns their answers when they are decided. All that is in the log is
 // durable.
-func (f *Follower) Append(steps []apply.Step, _ bool) ([][]byte, error) {
+func (f *Follower) Append(steps []*apply.Step, _ bool) error {
 	switch {
 	case !f.cfg.Appends:
-		return nil, apply.ErrReadOnly
+		return apply.ErrReadOnly
 	case f.ctx.Err() != nil:
-		return nil, context.Cause(f.ctx)
+		return context.Cause(f.ctx)
 	case f.Behind():
-		return nil, fmt.Errorf("the follower is behind its log; %w", apply.ErrLater)
+		return fmt.Errorf("the follower is behind its log; %w", apply.ErrLater)
 	}
 	now, values := f.cfg.Policy.Now().UnixNano(), make([][]byte, len(steps))
-	for i := range steps {
-		steps[i].Time = now
-		values[i] = steps[i].Append(nil)
+	for i, s := range steps {
+		s.Time = now
+		values[i] = s.Append(nil)
 	}
 	release := f.answers.hold()
 	defer release()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
 	defer cancel()
 	offsets, err := f.cfg.Log.Append(ctx, values)
-	answers := make([][]byte, len(offsets))
 	for i, offset := range offsets {
 		a, err := f.answers.get(ctx, offset)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		answers[i] = a.value
+		steps[i].Answer = a.value
 	}
-	return answers, err
+	return err
 }
 
 // Verdict returns the verdict about the record at an offset, as docs/format.md has it. It waits a little
