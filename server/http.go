@@ -52,25 +52,18 @@ func (s *Service) routes() map[string]http.HandlerFunc {
 	}
 }
 
-// answering answers by the value that a handler returns, in JSON unless it is written already, or by its
-// error.
+// answering answers by the value that a handler returns, or by its error. A handler without a value has
+// answered itself.
 func answering(handle func(w http.ResponseWriter, r *http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		value, err := handle(w, r)
-		text, isText := value.(written)
-		switch {
-		case err != nil:
+		if err != nil {
 			fail(w, err)
-		case isText:
-			_, _ = w.Write(text) // the client may be gone
-		default:
+		} else if value != nil {
 			reply(w, http.StatusOK, value)
 		}
 	}
 }
-
-// written is an answer as it is sent.
-type written []byte
 
 func authorized(token string, next http.Handler) http.Handler {
 	if token == "" {
@@ -195,8 +188,7 @@ func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	w.Header().Set("Content-Type", "application/x-ndjson")
-	var out written
+	var out []byte
 	for _, doc := range req.docs {
 		answer := doc.Answer
 		if !req.check || !req.report {
@@ -212,7 +204,9 @@ func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) (any, error) 
 		}
 		out = append(append(out, answer...), '\n')
 	}
-	return out, nil
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	_, _ = w.Write(out) // the client may be gone
+	return nil, nil
 }
 
 // stored is a kept document. The JSON form is a contract.
@@ -261,8 +255,11 @@ func (s *Service) serveVerdict(w http.ResponseWriter, r *http.Request) (any, err
 		return nil, refuse(http.StatusBadRequest, "want the offset of a record, a number from 0")
 	}
 	line, err := s.cfg.Log.Verdict(r.Context(), offset)
-	w.Header().Set("Content-Type", "application/json")
-	return written(append(line, '\n')), err
+	if err == nil {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(append(line, '\n')) // the client may be gone
+	}
+	return nil, err
 }
 
 // stats are the sizes of the index. The JSON form is a contract.

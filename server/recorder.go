@@ -159,12 +159,9 @@ func (r *recorder) writeGroup() {
 
 // drain waits until all entries are on the disk.
 func (r *recorder) drain() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for (len(r.pending) > 0 || r.writing) && r.err == nil {
-		r.changed.Wait()
-	}
-	return r.err
+	done := make(chan error, 1)
+	r.after(func(err error) { done <- err })
+	return <-done
 }
 
 // rotate begins the journal of the next generation. Only the goroutine that adds may call it.
