@@ -3,6 +3,10 @@ package apply
 import "errors"
 
 var (
+	// ErrBusy means that too much work waits: try again later.
+	ErrBusy = errors.New("too many requests wait: send this one again later")
+	// ErrClosed means that the loop is closed.
+	ErrClosed = errors.New("the server is going down: send this request again later")
 	// ErrLater means that a log gives no answer now. The step may be in the log all the same.
 	ErrLater = errors.New("the log gives no answer now: send this request again later")
 	// ErrReadOnly means that a follower appends nothing.

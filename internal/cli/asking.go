@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -34,30 +32,17 @@ func holderOf(dir string) (*holder, error) {
 
 // ask sends a request, and reads the answer into value. found is false if the server does not have it.
 func (h *holder) ask(ctx context.Context, method, path string, body []byte, value any) (found bool, err error) {
-	r, err := http.NewRequestWithContext(ctx, method, h.URL+path, bytes.NewReader(body))
-	if err != nil {
-		return false, err
-	}
-	r.Header.Set("Content-Type", "text/plain; charset=utf-8")
-	a, err := h.HTTP.Do(r)
-	if err != nil {
-		return false, fmt.Errorf("asking the server that holds the index: %w", err)
-	}
-	defer a.Body.Close()
-	data, err := io.ReadAll(a.Body)
+	data, err := h.Do(ctx, method, path, "text/plain; charset=utf-8", body)
+	var refused *client.StatusError
 	switch {
-	case err != nil:
+	case err == nil:
+		return true, json.Unmarshal(data, value)
+	case !errors.As(err, &refused):
 		return false, fmt.Errorf("asking the server that holds the index: %w", err)
-	case a.StatusCode == http.StatusNotFound:
+	case refused.Status == http.StatusNotFound:
 		return false, nil
-	case a.StatusCode != http.StatusOK:
-		refused := &client.StatusError{Status: a.StatusCode}
-		if json.Unmarshal(data, refused) != nil {
-			refused.Message = string(data)
-		}
-		return false, refused
 	}
-	return true, json.Unmarshal(data, value)
+	return false, err
 }
 
 // reported is a line of a report from a server, which does not know the place of the document.

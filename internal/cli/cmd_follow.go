@@ -93,7 +93,7 @@ func (f *serving) runLog(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return f.log.unreached(ctx, err)
 	}
-	f.config.Index, f.config.Dir, f.config.Log, f.config.Policy.Now = x, f.index, follower, t.Now
+	f.config.Index, f.config.Dir, f.config.Log = x, f.index, follower
 	s, err := server.Open(f.config)
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (f *serving) following(cmd *cobra.Command, t *task, x *index.Index, topic *
 	}
 	return follow.Config{
 		Index: x, Dir: f.index, Log: topic, Fields: fields, Change: f.log.change, Appends: !f.log.follows,
-		Policy:  index.Policy{Rules: t.Rules, OnFull: t.OnFull, Window: t.Window.Seconds},
+		Policy:  index.Policy{Rules: t.Rules, Now: t.Now, OnFull: t.OnFull, Window: t.Window.Seconds},
 		Workers: checkJobs(f.Workers, cmd.ErrOrStderr()),
 	}
 }
