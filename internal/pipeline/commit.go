@@ -12,21 +12,21 @@ import (
 	"github.com/firstseen/firstseen/internal/report"
 )
 
-// committer decides documents in input order and writes the results: one after the other or, with a
-// pool, as in commitbatch.go. With a pool, outputs are written beside the next decision. Except for
-// this and the pool's tasks, it is the only goroutine that touches index and outputs.
+// committer decides documents in input order and writes the results, see commitbatch.go. With a pool,
+// outputs are written beside the next decision. Except for this and the pool's tasks, it is the only
+// goroutine that touches index and outputs.
 type committer struct {
 	index    *index.Index
 	job      *Job
 	out      outputs
 	common   report.Commonest
-	pool     *pool // nil if documents are decided one after the other
+	pool     *pool // nil with one worker
 	decision decision
-	lines    [2]decided // of the documents being decided, and of those being written
-	beside   beside     // it writes; a goroutine that touches outputs or lets answers go waits for it
-	left     *block     // handed to the writing, which gives it back; nil if the last is not
-	led      int        // the input whose head was given to Kept; -1 for none
-	buf      []byte
+	lines    [2]decided   // of the documents being decided, and of those being written
+	beside   beside       // it writes; a goroutine that touches outputs or lets answers go waits for it
+	left     *block       // handed to the writing, which gives it back; nil if the last is not
+	led      int          // the input whose head was given to Kept; -1 for none
+	one      dedup.Result // of a document decided alone
 
 	tally   report.Tally
 	at      Position
@@ -56,58 +56,6 @@ func newCommitter(x *index.Index, job *Job) (*committer, error) {
 		ReplaceSameID: job.ReplaceSameID, Window: job.Window.Seconds, TellsTimes: job.Window.Told,
 		Flush: c.settle, Warn: c.full,
 	})
-}
-
-// record commits one record.
-func (c *committer) record(b *block, rec *record) error {
-	if err := c.beside.wait(); err != nil {
-		return err
-	}
-	if rec.isDocument() {
-		if err := c.index.AdvanceClock(rec.added); err != nil {
-			return err
-		}
-	}
-	c.pass(b, rec)
-	var l lines
-	if rec.isDocument() {
-		if err := c.decideOne(b, rec, &l); err != nil {
-			return err
-		}
-	}
-	if err := c.write(b, rec, &l); err != nil || rec.empty {
-		return err
-	}
-	if err := c.tooManyBad(b, rec); err != nil {
-		return err
-	}
-	return c.ack(rec.length())
-}
-
-// decideOne decides a document and prepares its output.
-func (c *committer) decideOne(b *block, rec *record, l *lines) error {
-	r, err := c.index.Decide(rec.document())
-	if err != nil {
-		return err
-	}
-	if err := c.retried(&r); err != nil {
-		return err
-	}
-	if *l, c.buf, err = c.out.prepare(c.buf[:0], b, rec, &r); err != nil {
-		return err
-	}
-	if r.Kept && !r.Again {
-		c.countSeen(rec)
-	}
-	return c.countDecided(rec, &r)
-}
-
-// write writes the results of a record, beside the next decision or not. l is of a document.
-func (c *committer) write(b *block, rec *record, l *lines) error {
-	if err := c.out.record(b, rec, l); err != nil || !rec.isDocument() || l.kept {
-		return err
-	}
-	return c.replace(rec, l.result)
 }
 
 // Removal is a removed document, for [Job.Replace]. The data it points to is valid until that
@@ -178,15 +126,6 @@ func (c *committer) tooManyBad(b *block, rec *record) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %d, the last at %s %v: %s", ErrTooManyBad, c.tally.Bad, b.source.Format.Noun(), rec.bad.At, rec.bad.Reason)
-}
-
-// countSeen counts the segments of a kept document that were seen before.
-func (c *committer) countSeen(rec *record) {
-	for i := range rec.set.Features[:rec.set.Parts()] {
-		if c.index.SeenBefore()[i] {
-			c.countCommon(rec, &rec.set.Features[i])
-		}
-	}
 }
 
 func (c *committer) countCommon(rec *record, f *feature.Feature) {

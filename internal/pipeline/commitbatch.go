@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -32,18 +33,33 @@ type decided struct {
 	bufs  [][]byte // of lines, by worker
 }
 
+func (d *decided) reset(documents, workers int) {
+	d.lines = slices.Grow(d.lines[:0], documents)[:documents]
+	if len(d.bufs) < workers {
+		d.bufs = make([][]byte, workers)
+	}
+	for i := range d.bufs {
+		d.bufs[i] = d.bufs[i][:0]
+	}
+}
+
 // commitGroup commits as many of a block's records, beginning with record at, as can be decided
 // together, or else that one. It returns their number. It stops before anything that depends on the documents before
 // it, such as a checkpoint. They are written beside the next decision.
 func (c *committer) commitGroup(b *block, at int, giveBack func(*block)) (n int, err error) {
 	n, length := c.fits(b, at)
-	if n < leastGroup {
-		return 1, c.record(b, &b.records[at])
+	alone := n < leastGroup
+	if alone {
+		n, length = 1, b.records[at].length()
+		err = c.decideOne(b, at)
+	} else {
+		err = c.decide(b, at, n)
 	}
-	if err := c.decide(b, at, n); err != nil {
+	if err != nil {
 		return 0, err
 	}
-	for i, doc := at, 0; i < at+n; i++ {
+	doc := 0
+	for i := at; i < at+n; i++ {
 		rec := &b.records[i]
 		c.pass(b, rec)
 		if rec.isDocument() {
@@ -53,10 +69,26 @@ func (c *committer) commitGroup(b *block, at int, giveBack func(*block)) (n int,
 			doc++
 		}
 	}
-	if err := c.writeBeside(b, at, n, giveBack); err != nil {
-		return 0, err
+	if alone {
+		err = c.writeNow(b, at, n)
+	} else {
+		err = c.writeBeside(b, at, n, giveBack)
 	}
-	return n, c.ack(length) // nothing is due yet, see fits
+	if err != nil || length == 0 {
+		return n, err
+	}
+	return n, c.ack(length) // nothing is due yet after a group, see fits
+}
+
+// writeNow writes n records from the one at on.
+func (c *committer) writeNow(b *block, at, n int) error {
+	if err := c.beside.wait(); err != nil {
+		return err
+	}
+	if err := c.writeGroup(b, at, n, c.lines[0].lines); err != nil {
+		return err
+	}
+	return c.tooManyBad(b, &b.records[at+n-1]) // of a group there are not too many
 }
 
 // writeBeside writes the documents decided together while the next ones are decided. The last write
@@ -85,17 +117,23 @@ func (c *committer) writeBeside(b *block, at, n int, giveBack func(*block)) erro
 
 // writeGroup writes n records from the one at on.
 func (c *committer) writeGroup(b *block, at, n int, lines []lines) error {
-	doc := 0
 	for i := range b.records[at : at+n] {
 		rec := &b.records[at+i]
-		err := error(nil)
-		if rec.isDocument() {
-			err = c.write(b, rec, &lines[doc])
-			doc++
-		} else {
-			err = c.write(b, rec, nil)
+		if !rec.isDocument() {
+			if err := c.out.record(b, rec, nil); err != nil {
+				return err
+			}
+			continue
 		}
-		if err != nil {
+		l := &lines[0]
+		lines = lines[1:]
+		if err := c.out.record(b, rec, l); err != nil {
+			return err
+		}
+		if l.kept {
+			continue
+		}
+		if err := c.replace(rec, l.result); err != nil {
 			return err
 		}
 	}
@@ -134,6 +172,31 @@ func (c *committer) fits(b *block, at int) (n int, length int64) {
 	return n, length
 }
 
+// decideOne decides a record, if it is a document, and prepares its output.
+func (c *committer) decideOne(b *block, at int) (err error) {
+	rec, g, out := &b.records[at], &c.decision, &c.lines[0]
+	if !rec.isDocument() {
+		return nil
+	}
+	if c.one, err = c.index.Decide(rec.document()); err != nil {
+		return err
+	}
+	if err := c.retried(&c.one); err != nil {
+		return err
+	}
+	g.results = append(g.results[:0], dedup.Decision{Result: &c.one})
+	out.reset(1, 1)
+	if out.lines[0], out.bufs[0], err = c.out.prepare(out.bufs[0], b, rec, &c.one); err != nil || !c.one.Kept || c.one.Again {
+		return err
+	}
+	for i := range rec.set.Features[:rec.set.Parts()] {
+		if c.index.SeenBefore()[i] {
+			c.countCommon(rec, &rec.set.Features[i])
+		}
+	}
+	return nil
+}
+
 // decide decides n records, beginning with record at, and prepares their output.
 func (c *committer) decide(b *block, at, n int) error {
 	g, out := &c.decision, &c.lines[0]
@@ -153,14 +216,8 @@ func (c *committer) decide(b *block, at, n int) error {
 		g.linker.Link(docs)
 	}
 	g.results = slices.Grow(g.results[:0], len(g.which))[:len(g.which)]
-	out.lines = slices.Grow(out.lines[:0], len(g.which))[:len(g.which)]
+	out.reset(len(g.which), c.pool.size)
 	g.errs = append(g.errs[:0], make([]error, c.pool.size)...)
-	if len(out.bufs) < c.pool.size {
-		out.bufs = make([][]byte, c.pool.size)
-	}
-	for i := range out.bufs {
-		out.bufs[i] = out.bufs[i][:0]
-	}
 	err := c.index.DecideAll(docs, dedup.Pool{Size: c.pool.size, Run: c.pool.run}, func(worker, i int, t dedup.Decision) {
 		g.results[i] = t
 		var err error
@@ -172,17 +229,12 @@ func (c *committer) decide(b *block, at, n int) error {
 	if err != nil {
 		return err
 	}
-	for _, err := range g.errs {
-		if err != nil {
-			return err
-		}
-	}
-	c.countSeenGroup(b)
-	return nil
+	c.countSeen(b)
+	return cmp.Or(g.errs...)
 }
 
-// countSeenGroup is countSeen for all documents that were decided, by parts.
-func (c *committer) countSeenGroup(b *block) {
+// countSeen counts the segments of kept documents that were seen before, by parts.
+func (c *committer) countSeen(b *block) {
 	g, seen := &c.decision, 0
 	for i := range g.results {
 		seen += len(g.results[i].Seen)
@@ -241,8 +293,13 @@ func isPlace(id, file string) bool {
 	return found && (rest == "" || rest[0] == ':')
 }
 
-// length is the counted size of a record, with its end.
-func (r *record) length() int64 { return int64(len(r.raw)) + 1 }
+// length is the counted size of a record, with its end: 0 of an empty one.
+func (r *record) length() int64 {
+	if r.empty {
+		return 0
+	}
+	return int64(len(r.raw)) + 1
+}
 
 // commit commits a block of records. If left is the block afterwards, giveBack is or was called
 // once it is written; else the caller has it.

@@ -157,10 +157,6 @@ type record struct {
 	empty         bool
 	other         bool // no document: written as it came
 	bad           *corpus.BadRecord
-	first         int // the start of its features in block.features
-	firstData     int // the start of its data in block.data
-	firstAdded    int // the start of added in block.added
-	firstPick     int // the start of its picks in block.picks
 	added         []byte
 	set           feature.Set
 	time          time.Time // of the document, zero if it has none

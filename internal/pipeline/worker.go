@@ -7,7 +7,6 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
-	"github.com/firstseen/firstseen/feature/passages"
 )
 
 // worker holds the private data of one goroutine that parses and extracts.
@@ -60,10 +59,10 @@ func (w *worker) fill(b *block) (err error) {
 		if w.help != nil {
 			w.help()
 		}
+		added := len(b.added)
 		r := record{
 			id: doc.ID, raw: doc.Raw, text: doc.Text, at: doc.At, slot: doc.Slot,
 			sum: output.RecordSum(doc.Raw), empty: doc.Empty, other: doc.Other, bad: doc.Bad, time: doc.Time,
-			first: len(b.features), firstData: len(b.data), firstAdded: len(b.added), firstPick: len(b.picks),
 		}
 		if r.isDocument() {
 			w.extractor.ExtractFor(&w.set, doc.Text, doc.Exact)
@@ -78,23 +77,19 @@ func (w *worker) fill(b *block) (err error) {
 				b.added = w.job.Store(b.added, b.source.File, doc)
 			}
 			b.added = dedup.AppendPicks(b.added, w.set.PickList)
-			r.set = w.set
+			r.set, r.added = w.set, b.added[added:]
 		}
 		b.records = append(b.records, r)
 	}
-	// Only now, when neither moves any more.
+	// Only now, when none moves any more.
+	features, data, picks, lists, added := b.features, b.data, b.picks, b.lists, b.added
 	for i := range b.records {
 		r := &b.records[i]
-		features, data, picks := len(r.set.Features), len(r.set.Data), len(r.set.Picks)
-		r.set.Features = b.features[r.first:][:features:features]
-		r.set.Data = b.data[r.firstData:][:data:data]
-		r.set.Picks = b.picks[r.firstPick:][:picks:picks]
-		r.set.PickList = b.lists[passages.EntryBytes*r.firstPick:][: passages.EntryBytes*picks : passages.EntryBytes*picks]
-		end := len(b.added)
-		if i+1 < len(b.records) {
-			end = b.records[i+1].firstAdded
-		}
-		r.added = b.added[r.firstAdded:end:end]
+		r.set.Features, features = cut(features, len(r.set.Features))
+		r.set.Data, data = cut(data, len(r.set.Data))
+		r.set.Picks, picks = cut(picks, len(r.set.Picks))
+		r.set.PickList, lists = cut(lists, len(r.set.PickList))
+		r.added, added = cut(added, len(r.added))
 	}
 	if w.help != nil {
 		w.link(b)
@@ -104,6 +99,9 @@ func (w *worker) fill(b *block) (err error) {
 	}
 	return nil
 }
+
+// cut cuts off the first n of a slice.
+func cut[T any](s []T, n int) (first, rest []T) { return s[:n:n], s[n:] }
 
 // link prepares the documents of a block for being decided together.
 func (w *worker) link(b *block) {
