@@ -11,43 +11,43 @@ import (
 )
 
 // openAgainst opens the further indexes.
-func (t *task) openAgainst() (err error) {
-	if len(t.options.against) == 0 {
+func (f *options) openAgainst() (err error) {
+	if len(f.against) == 0 {
 		return nil
 	}
-	if t.against, err = index.OpenAgainst(t.options.against, pipeline.CheckCompleted); err != nil {
+	if f.further, err = index.OpenAgainst(f.against, pipeline.CheckCompleted); err != nil {
 		return err
 	}
-	if err = t.checkAgainst(); err != nil {
-		return errors.Join(err, t.against.Close())
+	if err = f.checkAgainst(); err != nil {
+		return errors.Join(err, f.further.Close())
 	}
-	keyed := t.against.Scheme().Key != nil
+	keyed := f.further.Scheme().Key != nil
 	switch { // a new index must be comparable with them
-	case !keyed && t.keyed == index.KeyNew:
-		t.keyed = index.KeyAsIs
-	case keyed && t.keyed == index.KeyAsIs:
-		t.keyed = index.KeyNew
+	case !keyed && f.key == index.KeyNew:
+		f.key = index.KeyAsIs
+	case keyed && f.key == index.KeyAsIs:
+		f.key = index.KeyNew
 	}
-	t.Against = t.against.IDs()
-	if t.Temporary {
-		t.Scheme.Key = t.against.Scheme().Key
+	f.Against = f.further.IDs()
+	if f.Temporary {
+		f.Scheme.Key = f.further.Scheme().Key
 	}
 	return nil
 }
 
 // checkAgainst refuses senseless combinations.
-func (t *task) checkAgainst() error {
-	keyed := t.against.Scheme().Key != nil
+func (f *options) checkAgainst() error {
+	keyed := f.further.Scheme().Key != nil
 	switch {
-	case t.index != "" && t.against.Has(t.index):
-		return usageError{fmt.Errorf("%s is given as --index and as --against: the documents of --index count as earlier anyway", t.index)}
-	case !keyed && t.keyed == index.KeyRequired:
+	case f.index != "" && f.further.Has(f.index):
+		return usageError{fmt.Errorf("%s is given as --index and as --against: the documents of --index count as earlier anyway", f.index)}
+	case !keyed && f.key == index.KeyRequired:
 		return usageError{errors.New("the indexes of --against were made without a key, and fingerprints with one compare with none of theirs; leave out --key")}
-	case keyed && t.keyed == index.KeyRefused:
+	case keyed && f.key == index.KeyRefused:
 		return usageError{errors.New("the indexes of --against are keyed with a secret, which a new --index takes over; leave out --no-key")}
 	}
-	for _, dir := range t.options.against {
-		if err := output.CheckOutputs(nil, dir, append(t.derived.names(), t.Out, t.Report, t.Rejects, t.summary)...); err != nil {
+	for _, dir := range f.against {
+		if err := output.CheckOutputs(nil, dir, append(f.derived.names(), f.Out, f.Report, f.Rejects, f.summary)...); err != nil {
 			return usageError{err}
 		}
 	}
@@ -55,9 +55,9 @@ func (t *task) checkAgainst() error {
 }
 
 // tellAgainst reports the contents and the memory of the further indexes.
-func (t *task) tellAgainst(stderr io.Writer) {
-	if t.against != nil {
+func (f *options) tellAgainst(stderr io.Writer) {
+	if f.further != nil {
 		fmt.Fprintf(stderr, "firstseen: against %d documents of %d further indexes, whose filters take %s more\n",
-			t.against.Documents(), len(t.options.against), sizeText(t.against.Bytes()))
+			f.further.Documents(), len(f.against), sizeText(f.further.Bytes()))
 	}
 }

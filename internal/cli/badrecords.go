@@ -86,8 +86,8 @@ func (b *bads) end(all int64, noun string) error {
 }
 
 // tellNoIDs reports that no document has an id by --id-field.
-func (t *task) tellNoIDs(stderr io.Writer, s *report.Summary) {
-	if field := t.formats.jsonl.Fields.ID; field != "" && s.Unnamed == s.Documents && s.Documents > 0 {
+func (f *options) tellNoIDs(stderr io.Writer, s *report.Summary) {
+	if field := f.formats.jsonl.Fields.ID; field != "" && s.Unnamed == s.Documents && s.Documents > 0 {
 		fmt.Fprintf(stderr, "firstseen: warning: no document has the field %q of --id-field, so their ids are file and place (FILE:LINE): firstseen read prints what is read\n", field)
 	}
 }

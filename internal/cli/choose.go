@@ -25,7 +25,7 @@ import (
 // choosing is a run with --prefer or --remove-within. It decides as any run, into a temporary report.
 // Then it reads the inputs for the values of the policy, and once more to write the outputs.
 type choosing struct {
-	*task
+	*options
 	decided string   // the temporary report
 	removed []uint32 // of each removed document its witness, 0 for none; the highest bit: it only counts
 	copied  []uint32 // the witnesses, ascending
@@ -40,13 +40,13 @@ type choosing struct {
 const onlyCounts = 1 << 31
 
 // choose runs with --prefer or --remove-within.
-func (t *task) choose(cmd *cobra.Command) (err error) {
+func (f *options) choose(cmd *cobra.Command) (err error) {
 	dir, err := os.MkdirTemp("", tempPrefix)
 	if err != nil {
 		return fmt.Errorf("making a temporary report: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	c := &choosing{task: t, decided: filepath.Join(dir, "report.jsonl"), plan: survivors.New()}
+	c := &choosing{options: f, decided: filepath.Join(dir, "report.jsonl"), plan: survivors.New()}
 	bad, err := c.decide(cmd)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (t *task) choose(cmd *cobra.Command) (err error) {
 
 // decide is the run. bad is the error about bad records, which is none of the run.
 func (c *choosing) decide(cmd *cobra.Command) (bad, err error) {
-	t, out, reported := c.task, c.Out, c.Report
+	t, out, reported := c.options, c.Out, c.Report
 	t.watch = func(r *dedup.Result) {
 		if !r.Kept {
 			of := r.Of.Num

@@ -24,8 +24,8 @@ func meaning(conflicts []conflict) error {
 	return nil
 }
 
-// taskMeaning refuses the flags that conflict whatever the inputs are.
-func (f *options) taskMeaning(*task) error {
+// checkConflicts refuses the flags that conflict whatever the inputs are.
+func (f *options) checkConflicts() error {
 	revisit, windowed, byTime := f.formats.warc.Revisit, f.Window.Seconds > 0, f.formats.jsonl.Fields.Time != ""
 	derives, _ := f.derived.reads()
 	direct := 0

@@ -112,11 +112,11 @@ var processors = runtime.NumCPU
 
 // processors is how many a run is given. One job over web archives has one more, if there
 // is one: to decompress them and to find their records takes half of the time.
-func (t *task) processors() int {
-	if t.found != nil && t.found.Kind() == corpus.ByFrames && t.Workers == 1 {
+func (f *options) processors() int {
+	if f.found != nil && f.found.Kind() == corpus.ByFrames && f.Workers == 1 {
 		return min(2, processors())
 	}
-	return t.Workers
+	return f.Workers
 }
 
 // jobsPerProcessor: more goroutines than this gain nothing, and each takes memory.

@@ -112,12 +112,12 @@ func (m *methodFlags) refuse(s *feature.Scheme) error {
 	})
 }
 
-// taskMethod checks the method and the flags that only some methods have.
-func (f *options) taskMethod(p *task) error {
-	if err := f.method.complete(&p.Scheme, f.index, f.Rules.Threshold); err != nil {
+// checkMethod checks the method and the flags that only some methods have.
+func (f *options) checkMethod() error {
+	if err := f.method.complete(&f.Scheme, f.index, f.Rules.Threshold); err != nil {
 		return err
 	}
-	info, others := p.Scheme.Info(), !p.Scheme.BySegments()
+	info, others := f.Scheme.Info(), !f.Scheme.BySegments()
 	return meaning([]conflict{
 		noMeaning(others && f.Rules.Score != dedup.ScoreText, spelled("score"), info.Name),
 		noMeaning(others && f.Rules.RemoveMosaics, spelled("mosaics"), info.Name),

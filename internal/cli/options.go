@@ -8,13 +8,17 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/pipeline"
+	"github.com/firstseen/firstseen/internal/report"
 )
 
 // options are the targets of all flags: each command registers its own. Flags of a
-// run set the fields of its job. A check makes a task of them, and nothing behind it sees a flag.
+// run set the fields of its job, and a check sets those that follow from them and the inputs.
 type options struct {
 	pipeline.Job // some of its fields
 	printed
@@ -50,6 +54,22 @@ type options struct {
 	// Work.
 	every        time.Duration
 	memtableKeys int
+
+	// What the checks find, and a run makes.
+	passed     []input.Passed
+	found      corpus.Format // of the files among the inputs; nil for none
+	shape      bloomstore.Shape
+	openedIn   string // the folder of the index, maybe temporary
+	key        index.KeyPolicy
+	serve      bool           // a server opens the index
+	follow     bool           // a follower of a log does
+	notice     string         // the gaps in knowledge left by an interrupted run, to be reported
+	further    *index.Against // nil for none
+	whole      bool           // the report is, so files can be derived from it
+	names      []string       // of inputs in a tree of outputs, if there is one
+	confirming confirming
+	watch      func(*dedup.Result) // sees each decision, for --prefer and --remove-within; nil without
+	watched    *report.Summary
 }
 
 // registerDedup registers the flags of dedup, in the sections of its help.

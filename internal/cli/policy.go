@@ -79,8 +79,8 @@ func (p *policy) needs() (when, rank, batch string) {
 	return when, rank, p.batch
 }
 
-// taskPolicy refuses what a choice after the run cannot keep.
-func (f *options) taskPolicy(*task) error {
+// checkPolicy refuses what a choice after the run cannot keep.
+func (f *options) checkPolicy() error {
 	if !f.policy.given() {
 		return nil
 	}
@@ -98,16 +98,16 @@ func (f *options) taskPolicy(*task) error {
 	})
 }
 
-// checkPolicy refuses inputs that cannot be read again, or that have no such field.
-func (t *task) checkPolicy() error {
-	if !t.policy.given() {
+// checkPolicyInputs refuses inputs that cannot be read again, or that have no such field.
+func (f *options) checkPolicyInputs() error {
+	if !f.policy.given() {
 		return nil
 	}
-	if t.ReadsPipe() {
+	if f.ReadsPipe() {
 		return usageError{errors.New("--prefer and --remove-within read the inputs again, and one of them is a pipe: give files")}
 	}
-	when, rank, batch := t.policy.needs()
-	switch t.found.(type) {
+	when, rank, batch := f.policy.needs()
+	switch f.found.(type) {
 	case nil, jsonl.Format, jsonarray.Format, csv.Format:
 		return nil
 	case parquet.Format:
@@ -123,7 +123,7 @@ func (t *task) checkPolicy() error {
 			return nil
 		}
 	}
-	return usageError{fmt.Errorf("documents of %s have no field %s that is read: --prefer folder=A,B and --remove-within folder need none", t.found.Name(), cmp.Or(when, rank, batch))}
+	return usageError{fmt.Errorf("documents of %s have no field %s that is read: --prefer folder=A,B and --remove-within folder need none", f.found.Name(), cmp.Or(when, rank, batch))}
 }
 
 // rankOf is the rank of a document, the least preferred first. Values are nil and zero if they are

@@ -128,12 +128,12 @@ func (f *formats) holdsOther(args, usual []string, cfg corpus.SourceConfig, err 
 
 // tellLines reports the number of lines of a text if it is the only document: each may have been
 // meant for one.
-func (t *task) tellLines(ctx context.Context, stderr io.Writer) {
-	one, ok := t.found.(page.Format)
-	if !ok || one.HTML || t.formats.chosen != "auto" || len(t.Inputs) != 1 || t.quiet {
+func (f *options) tellLines(ctx context.Context, stderr io.Writer) {
+	one, ok := f.found.(page.Format)
+	if !ok || one.HTML || f.formats.chosen != "auto" || len(f.Inputs) != 1 || f.quiet {
 		return
 	}
-	source := t.documents()
+	source := f.documents()
 	defer source.Close() // only read
 	var b corpus.Block
 	defer b.Release()

@@ -10,34 +10,12 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
-	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/report"
 )
-
-// task is a checked run of dedup: its options, and the things made of them beside the job.
-type task struct {
-	*options
-	passed     []input.Passed
-	found      corpus.Format // of the files among the inputs; nil for none
-	shape      bloomstore.Shape
-	openedIn   string // the folder of the index, maybe temporary
-	keyed      index.KeyPolicy
-	serve      bool           // a server opens the index
-	follow     bool           // a follower of a log does
-	notice     string         // the gaps in knowledge left by an interrupted run, to be reported
-	against    *index.Against // nil for none
-	whole      bool           // the report is, so files can be derived from it
-	names      []string       // of inputs in a tree of outputs, if there is one
-	confirming confirming
-	watch      func(*dedup.Result) // sees each decision, for --prefer and --remove-within; nil without
-	watched    *report.Summary
-}
 
 // asMade takes the properties that the command line leaves out from the index, which has them
 // since it was made.
@@ -58,54 +36,59 @@ func (f *options) asMade() error {
 	return nil
 }
 
-// task checks the flags. All its errors are mistakes of usage, but for inputs
+// check checks the flags. All its errors are mistakes of usage, but for inputs
 // that cannot be read.
-func (f *options) task(args []string) (*task, error) {
-	p := &task{options: f}
+func (f *options) check(args []string) error {
 	f.Args, f.Temporary = args, f.index == ""
 	if err := f.asMade(); err != nil {
-		return nil, err
+		return err
 	}
-	for _, check := range []func(*task) error{
-		f.taskMethod, f.taskReading, f.taskMeaning, f.taskVerify, f.taskKey, f.taskFilter, f.taskPolicy,
-	} {
-		if err := check(p); err != nil {
-			return nil, usageError{err}
-		}
+	if err := f.checkFlags(f.checkMethod, f.checkReading, f.checkConflicts, f.checkVerify, f.checkKey, f.checkFilter, f.checkPolicy); err != nil {
+		return err
 	}
 	f.Spans = f.Spans || f.derived.attributes != ""
-	p.Format, p.MaxRecord = p.formats.String(), p.source.MaxRecord
+	f.Format, f.MaxRecord = f.formats.String(), f.source.MaxRecord
 	for _, look := range []func() error{
-		p.expand, p.checkConfirm, p.recognize, p.checkTimes, p.planTree, p.enclose, p.lead, p.checkDerived, p.checkPolicy,
+		f.expand, f.checkRereads, f.recognize, f.checkTimes, f.planTree, f.enclose, f.lead, f.checkDerived, f.checkPolicyInputs,
 	} {
 		if err := look(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return p, nil
+	return nil
+}
+
+// checkFlags does checks that look at no input.
+func (f *options) checkFlags(checks ...func() error) error {
+	for _, check := range checks {
+		if err := check(); err != nil {
+			return usageError{err}
+		}
+	}
+	return nil
 }
 
 // expand finds the inputs, and refuses outputs that would write over them.
-func (t *task) expand() (err error) {
-	if t.Inputs, t.passed, err = t.formats.expand(t.Args, t.source); err != nil {
+func (f *options) expand() (err error) {
+	if f.Inputs, f.passed, err = f.formats.expand(f.Args, f.source); err != nil {
 		return err
 	}
-	return output.CheckOutputs(t.Inputs, t.index, t.Out, t.Report, t.Rejects, t.summary)
+	return output.CheckOutputs(f.Inputs, f.index, f.Out, f.Report, f.Rejects, f.summary)
 }
 
 // recognize finds the format of the inputs, and refuses options that it does not support.
-func (t *task) recognize() (err error) {
-	t.formats.columns, t.formats.arrays = t.Annotate, t.outDir != "" || isArrayName(t.Out)
-	if t.Out != "" {
-		t.formats.accept = func(format corpus.Format) error { return checkOut(t.Out, format) }
+func (f *options) recognize() (err error) {
+	f.formats.columns, f.formats.arrays = f.Annotate, f.outDir != "" || isArrayName(f.Out)
+	if f.Out != "" {
+		f.formats.accept = func(format corpus.Format) error { return checkOut(f.Out, format) }
 	}
-	t.formats.parquet.Rows = t.Out != "" || t.outDir != ""
-	t.found, err = t.formats.check(t.Inputs, t.source, t.Out, t.Annotate)
+	f.formats.parquet.Rows = f.Out != "" || f.outDir != ""
+	f.found, err = f.formats.check(f.Inputs, f.source, f.Out, f.Annotate)
 	return err
 }
 
-// taskReading checks the flags one by one.
-func (f *options) taskReading(p *task) (err error) {
+// checkReading checks the flags one by one.
+func (f *options) checkReading() (err error) {
 	if !slices.Contains([]string{"", "keep", "replace"}, f.sameID) {
 		return fmt.Errorf("--same-id %q: want one of keep, replace", f.sameID)
 	}
@@ -114,29 +97,29 @@ func (f *options) taskReading(p *task) (err error) {
 	if f.every < 0 {
 		return fmt.Errorf("--limit checkpoint=%v: want a time such as 1s, or 0 for checkpoints by bytes only", f.every)
 	}
-	if p.Now, err = clock(os.Getenv(epochVariable)); err != nil {
+	if f.Now, err = clock(os.Getenv(epochVariable)); err != nil {
 		return err
 	}
 	if err := f.formats.complete(f.source); err != nil {
 		return err
 	}
-	return cmp.Or(p.Scheme.Validate(), f.checkEndings())
+	return cmp.Or(f.Scheme.Validate(), f.checkEndings())
 }
 
-func (f *options) taskFilter(p *task) (err error) {
+func (f *options) checkFilter() (err error) {
 	switch {
 	case f.docs != "":
 		var docs uint64
 		if docs, err = parseCount(f.docs); err != nil {
 			return fmt.Errorf("--docs: %w", err)
 		}
-		p.shape = index.ShapeFor(docs, p.Scheme, p.filterOnly)
+		f.shape = index.ShapeFor(docs, f.Scheme, f.filterOnly)
 	case f.memory != "":
-		if p.shape, err = filterOf(f.memory, index.KeysPerDoc(p.Scheme, p.filterOnly)); err != nil {
+		if f.shape, err = filterOf(f.memory, index.KeysPerDoc(f.Scheme, f.filterOnly)); err != nil {
 			return err
 		}
 	}
-	if err := fitsMachine(p.shape); err != nil {
+	if err := fitsMachine(f.shape); err != nil {
 		return err
 	}
 	if f.OnFull == onFullDefault {
@@ -148,18 +131,18 @@ func (f *options) taskFilter(p *task) (err error) {
 	return nil
 }
 
-// taskKey reads --key and --no-key. A run that can be repeated byte for byte has
+// checkKey reads --key and --no-key. A run that can be repeated byte for byte has
 // no secret unless it is demanded.
-func (f *options) taskKey(p *task) error {
+func (f *options) checkKey() error {
 	switch {
 	case f.keyed:
-		p.keyed = index.KeyRequired
+		f.key = index.KeyRequired
 	case f.unkeyed:
-		p.keyed = index.KeyRefused
+		f.key = index.KeyRefused
 	case os.Getenv(epochVariable) != "":
-		p.keyed = index.KeyAsIs
+		f.key = index.KeyAsIs
 	default:
-		p.keyed = index.KeyNew
+		f.key = index.KeyNew
 	}
 	return nil
 }
@@ -194,25 +177,25 @@ func clock(epoch string) (func() time.Time, error) {
 
 // openIndex opens the index, or a temporary one, which remove removes. The task's
 // scheme gets the index's key.
-func (t *task) openIndex() (_ *index.Index, remove func() error, err error) {
-	dir, remove := t.index, func() error { return nil }
+func (f *options) openIndex() (_ *index.Index, remove func() error, err error) {
+	dir, remove := f.index, func() error { return nil }
 	if dir == "" {
 		if dir, err = makeTempIndex(); err != nil {
 			return nil, nil, err
 		}
 		remove = func() error { return os.RemoveAll(dir) }
 	}
-	if t.index == "" && t.against == nil && (t.keyed == index.KeyNew || t.keyed == index.KeyRequired) {
-		t.Scheme.Key = index.DrawKey() // for this run alone; no user has to know it
+	if f.index == "" && f.further == nil && (f.key == index.KeyNew || f.key == index.KeyRequired) {
+		f.Scheme.Key = index.DrawKey() // for this run alone; no user has to know it
 	}
 	var secret []byte // of the further indexes, which a new one takes over
-	if t.against != nil {
-		secret = t.against.Scheme().Key
+	if f.further != nil {
+		secret = f.further.Scheme().Key
 	}
 	x, err := index.Open(dir, index.Options{
-		Scheme: t.Scheme, Key: t.keyed, Shape: t.filterShape(), FilterOnly: t.filterOnly,
-		UUID: tableID(os.Getenv(epochVariable), t.Scheme), MemtableKeys: t.memtableKeys,
-		Temporary: t.index == "", Secret: secret, Serve: t.serve, Follow: t.follow,
+		Scheme: f.Scheme, Key: f.key, Shape: f.filterShape(), FilterOnly: f.filterOnly,
+		UUID: tableID(os.Getenv(epochVariable), f.Scheme), MemtableKeys: f.memtableKeys,
+		Temporary: f.index == "", Secret: secret, Serve: f.serve, Follow: f.follow,
 	})
 	switch {
 	case errors.Is(err, index.ErrUnkeyed):
@@ -223,7 +206,7 @@ func (t *task) openIndex() (_ *index.Index, remove func() error, err error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, remove())
 	}
-	t.Scheme, t.openedIn = x.Scheme(), dir
+	f.Scheme, f.openedIn = x.Scheme(), dir
 	return x, remove, nil
 }
 

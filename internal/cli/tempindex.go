@@ -36,18 +36,18 @@ func makeTempIndex() (string, error) {
 // grow has a smaller one if the inputs cannot have that many keys, because the whole filter is zeroed.
 // A text has at most one key in 16 bytes and is packed to an eighth at best. So the disk holds at
 // most one key in two bytes; for more, the filter grows.
-func (t *task) filterShape() bloomstore.Shape {
-	if t.index != "" || t.filterOnly || t.OnFull != index.OnFullGrow || t.shape != (bloomstore.Shape{}) {
-		return t.shape
+func (f *options) filterShape() bloomstore.Shape {
+	if f.index != "" || f.filterOnly || f.OnFull != index.OnFullGrow || f.shape != (bloomstore.Shape{}) {
+		return f.shape
 	}
 	var bytes int64
-	for _, in := range t.Inputs {
+	for _, in := range f.Inputs {
 		if in.Size < 0 || in.Path == input.Stdin {
-			return t.shape
+			return f.shape
 		}
 		bytes += in.Size
 	}
-	usual := index.ShapeFor(index.DefaultDocs, t.Scheme, false)
+	usual := index.ShapeFor(index.DefaultDocs, f.Scheme, false)
 	return bloomstore.ForItems(min(max(uint64(bytes)/2, leastTempKeys), usual.Capacity()))
 }
 

@@ -59,56 +59,52 @@ type confirming struct {
 // reads reports whether earlier texts are read again.
 func (c *confirming) reads() bool { return c.condition != nil || c.passages }
 
-// taskVerify finds which earlier texts are read again, after the rules and the inputs are known.
-func (f *options) taskVerify(p *task) error {
-	for _, arg := range p.Args {
+// checkVerify finds which earlier texts are read again, after the rules and the inputs are known.
+func (f *options) checkVerify() error {
+	for _, arg := range f.Args {
 		if _, err := similarity.ParseCondition(arg); (err == nil || arg == doubtful) && f.verify.condition == doubtful {
 			return fmt.Errorf("--verify %s: a condition stands behind an equals sign: --verify='%s'", arg, arg)
 		}
 	}
-	p.confirming.passages = p.Scheme.Passages > 0
+	f.confirming.passages = f.Scheme.Passages > 0
 	c, err := f.verify.parse()
 	if c == nil || err != nil {
 		return err
 	}
-	p.confirming.condition = c
-	p.Rules.Confirm, p.Rules.Verify = c.String(), f.verify.doubtful()
+	f.confirming.condition = c
+	f.Rules.Confirm, f.Rules.Verify = c.String(), f.verify.doubtful()
 	return nil
 }
 
-// checkConfirm refuses inputs that cannot be read again.
-func (t *task) checkConfirm() error {
-	if t.confirming.reads() && t.ReadsPipe() {
-		return usageError{errors.New(t.confirming.flag() + " reads earlier texts again, and an input is a pipe, which cannot be: write it to a file first")}
+// checkRereads refuses inputs that cannot be read again.
+func (f *options) checkRereads() error {
+	if f.confirming.reads() && f.ReadsPipe() {
+		return usageError{errors.New(f.confirming.flag() + " reads earlier texts again, and an input is a pipe, which cannot be: write it to a file first")}
 	}
 	return nil
 }
 
 // confirm makes the job confirm its copies and store the data needed for that. The scheme has its
 // key.
-func (t *task) confirm(ctx context.Context) error {
-	if !t.confirming.reads() {
+func (f *options) confirm(ctx context.Context) error {
+	if !f.confirming.reads() {
 		return nil
 	}
-	t.confirming.inputs = confirm.NewInputs(ctx, input.NewFinder(t.Inputs, t.source.Bounds()).Find, func(in input.Input) *corpus.Source {
-		return t.formats.source([]input.Input{in}, t.source)
+	f.confirming.inputs = confirm.NewInputs(ctx, input.NewFinder(f.Inputs, f.source.Bounds()).Find, func(in input.Input) *corpus.Source {
+		return f.formats.source([]input.Input{in}, f.source)
 	})
-	if t.confirming.condition != nil {
-		c, err := confirm.New(*t.confirming.condition, t.Scheme, t.confirming.inputs)
-		if err != nil {
-			return err
-		}
-		t.Confirm = c.Confirm
+	texts, err := confirm.New(f.Scheme, f.confirming.inputs)
+	if err != nil {
+		return err
 	}
-	if t.confirming.passages {
-		p, err := confirm.NewPassages(t.Scheme, t.confirming.inputs)
-		if err != nil {
-			return err
-		}
-		t.Passages = p.Find
+	if c := f.confirming.condition; c != nil {
+		texts.Condition, f.Confirm = *c, texts.Confirm
 	}
-	t.Parsed = t.confirming.inputs.Keep
-	t.Store = func(dst []byte, file string, doc *corpus.Document) []byte {
+	if f.confirming.passages {
+		f.Passages = confirm.NewPassages(texts, f.Scheme.Passages).Find
+	}
+	f.Parsed = f.confirming.inputs.Keep
+	f.Store = func(dst []byte, file string, doc *corpus.Document) []byte {
 		return confirm.Place{File: file, At: doc.At}.Append(dst)
 	}
 	return nil

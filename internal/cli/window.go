@@ -82,17 +82,17 @@ func (c *forecast) inWindow(seconds uint32) {
 }
 
 // checkTimes finds whether the documents carry their times, by the format of the inputs.
-func (t *task) checkTimes() error {
-	format := t.found
+func (f *options) checkTimes() error {
+	format := f.found
 	if format == nil {
-		format = t.formats.all()[t.formats.chosen] // of a pipe; nil if it is unknown
+		format = f.formats.all()[f.formats.chosen] // of a pipe; nil if it is unknown
 	}
 	switch format.(type) {
 	case warc.Format:
-		t.Window.Told = t.Window.Seconds > 0
+		f.Window.Told = f.Window.Seconds > 0
 	case jsonl.Format, jsonarray.Format, csv.Format, nil:
 	default:
-		if t.Window.Told {
+		if f.Window.Told {
 			return usageError{fmt.Errorf("--format auto:time=FIELD: documents of %s have no field of a time that is read: leave it out, for the time of arrival", format.Name())}
 		}
 	}

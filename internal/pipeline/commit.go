@@ -58,6 +58,41 @@ func newCommitter(x *index.Index, job *Job) (*committer, error) {
 	})
 }
 
+// mostWaiting is how many outputs of a tree may be whole before a checkpoint lets them have their
+// places. A checkpoint stores the names of them all.
+const mostWaiting = 4096
+
+// turn directs the kept records to the output of the block's input, if each input has one. It
+// passes over a block without records. A resumed run may meet such a block again, behind the last
+// record of an input, when that output is whole.
+func (c *committer) turn(b *block) (err error) {
+	tree := c.out.Tree
+	if len(b.records) == 0 {
+		return nil
+	}
+	if tree == nil && c.led == b.source.Input {
+		return nil
+	}
+	if err := c.beside.wait(); err != nil {
+		return err
+	}
+	if tree == nil {
+		c.led = b.source.Input
+		if b.source.Frames == nil {
+			return nil
+		}
+		head, _ := b.source.Frames.Head()
+		return lead(c.out.Kept, head)
+	}
+	if c.job.Save != nil && !c.job.Temporary && c.index.Table() != nil && tree.Waiting() >= mostWaiting {
+		if err := c.index.Checkpoint(); err != nil {
+			return err
+		}
+	}
+	c.out.Kept, err = tree.Turn(b.source.Input)
+	return err
+}
+
 // Removal is a removed document, for [Job.Replace]. The data it points to is valid until that
 // returns.
 type Removal struct {
@@ -172,11 +207,15 @@ func (c *committer) settle(ended bool) (map[string][]byte, error) {
 	if err != nil || c.job.Save == nil {
 		return nil, err
 	}
-	tree, err := c.out.syncTree()
-	if err != nil {
-		return nil, err
+	now := Progress{At: c.at, Tally: c.tally, Written: written, Ended: ended, Began: c.job.began}
+	if tree := c.out.Tree; tree != nil && tree.Early() {
+		at, err := tree.Sync()
+		if err != nil {
+			return nil, err
+		}
+		now.Tree = &at
 	}
-	return c.job.Save(Progress{At: c.at, Tally: c.tally, Written: written, Tree: tree, Ended: ended, Began: c.job.began}), nil
+	return c.job.Save(now), nil
 }
 
 // finish is called when all inputs are read and decided.

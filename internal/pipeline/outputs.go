@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -56,11 +57,9 @@ func (o *Outputs) each(f func(*output.Writer) error) error {
 type outputs struct {
 	Outputs
 	Choices
-	format corpus.Format // of the inputs, and of Kept
-	before Written       // by the run being continued
-	late   bool          // nothing need be on the disk before the end
+	before Written // by the run being continued
+	late   bool    // nothing need be on the disk before the end
 	buf    []byte
-	raw    []byte // the record being answered
 }
 
 // annotation is the value of the field in an annotated record.
@@ -127,35 +126,32 @@ func (o *outputs) prepare(dst []byte, b *block, rec *record, r *dedup.Result) (l
 
 // record writes the results of a record; l is of a document.
 func (o *outputs) record(b *block, rec *record, l *lines) error {
-	o.raw, o.format = rec.raw, b.source.Format
-	switch {
-	case rec.empty:
-		return o.empty()
-	case rec.bad != nil:
-		return o.reject(rec.bad)
-	case rec.other:
-		return o.other(rec)
+	if rec.bad != nil {
+		return o.reject(b, rec)
 	}
-	return o.document(rec, l)
-}
-
-// document writes one document.
-func (o *outputs) document(rec *record, l *lines) error {
-	if l.report != nil {
+	if rec.isDocument() && l.report != nil {
 		if err := o.Report.WriteRecord(l.report); err != nil {
 			return err
 		}
 	}
-	if o.Kept == nil || l.kept == o.Others && !o.Annotate {
+	format := b.source.Format
+	switch {
+	case o.Kept == nil:
+		return nil
+	case rec.other:
+		return format.Keep(o.Kept, rec.raw)
+	case rec.empty && o.Annotate:
+		return format.Keep(o.Kept, nil)
+	case rec.empty, l.kept == o.Others && !o.Annotate:
 		return nil
 	}
 	if err := o.shard(len(rec.raw)); err != nil {
 		return err
 	}
 	if o.Annotate {
-		return o.format.Annotate(o.Kept, rec.raw, rec.slot, l.annotation)
+		return format.Annotate(o.Kept, rec.raw, rec.slot, l.annotation)
 	}
-	return o.format.Keep(o.Kept, rec.raw)
+	return format.Keep(o.Kept, rec.raw)
 }
 
 // annotate returns the value added to a record; line is its report, if it has one.
@@ -173,36 +169,21 @@ func annotate(r *dedup.Result, line *report.Reported) ([]byte, error) {
 }
 
 // reject writes a bad record and, if every record has an answer, its answer.
-func (o *outputs) reject(bad *corpus.BadRecord) error {
+func (o *outputs) reject(b *block, rec *record) error {
 	if o.Annotate && o.Kept != nil {
-		if err := o.refuse(bad); err != nil {
+		answer, err := BadAnswer(rec.bad)
+		if err := cmp.Or(err, o.shard(len(rec.bad.Raw))); err != nil {
+			return err
+		}
+		if err := b.source.Format.Answer(o.Kept, rec.raw, AnnotationField, answer); err != nil {
 			return err
 		}
 	}
 	if o.Rejects == nil {
 		return nil
 	}
-	o.buf = append(bad.AppendJSON(o.buf[:0]), '\n')
+	o.buf = append(rec.bad.AppendJSON(o.buf[:0]), '\n')
 	return o.Rejects.WriteRecord(o.buf)
-}
-
-func (o *outputs) refuse(bad *corpus.BadRecord) (err error) {
-	if err := o.shard(len(bad.Raw)); err != nil {
-		return err
-	}
-	answer, err := BadAnswer(bad)
-	if err != nil {
-		return err
-	}
-	return o.format.Answer(o.Kept, o.raw, AnnotationField, answer)
-}
-
-// empty answers a record that holds nothing.
-func (o *outputs) empty() error {
-	if !o.Annotate || o.Kept == nil {
-		return nil
-	}
-	return o.format.Keep(o.Kept, nil)
 }
 
 // live reports whether a reader may be waiting for the output.
@@ -237,10 +218,10 @@ func (o *outputs) sync(ended bool) (written Written, err error) {
 	return written, step.Done("synced outputs")
 }
 
-// other writes a record that is no document, as it came.
-func (o *outputs) other(rec *record) error {
-	if o.Kept == nil {
-		return nil
+// shard begins another shard if a record of so many bytes does not belong in the open one.
+func (o *outputs) shard(record int) (err error) {
+	if o.Tree.Full(record) {
+		o.Kept, err = o.Tree.NextShard()
 	}
-	return o.format.Keep(o.Kept, rec.raw)
+	return err
 }

@@ -84,8 +84,12 @@ var errNotThere = errors.New("there is no document at its place")
 func (in *Inputs) Text(p Place, dst []byte) (id string, text []byte, err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if id, text, ok, err := in.keptText(p, dst); ok || err != nil {
-		return id, text, err
+	if x := in.kept[p.File]; x != nil {
+		if at := pieceOf(x.pieces, p.At); at >= 0 {
+			if id, text, err := in.read(nil, &x.pieces[at], p.At, dst); !errors.Is(err, errNotThere) {
+				return id, text, err
+			}
+		}
 	}
 	x := in.input(p.File)
 	for x.failure == nil && x.source != nil && compare(x.last, p.At) < 0 {
@@ -237,7 +241,7 @@ func (in *Inputs) spoolBlock(x *askedInput) error {
 	return in.broken
 }
 
-// read finds a document in a piece.
+// read finds a document in a piece, of a plain file or of the spool.
 func (in *Inputs) read(x *askedInput, p *piece, at corpus.Place, dst []byte) (id string, text []byte, err error) {
 	in.buf = slices.Grow(in.buf[:0], p.length)[:p.length]
 	if p.records == 0 {
@@ -254,11 +258,6 @@ func (in *Inputs) read(x *askedInput, p *piece, at corpus.Place, dst []byte) (id
 	if _, err := f.At.ReadAt(in.buf, p.offset); err != nil {
 		return "", nil, err
 	}
-	return in.parse(x, p, at, dst)
-}
-
-// parse finds a document in in.buf, which is a piece of a plain file.
-func (in *Inputs) parse(x *askedInput, p *piece, at corpus.Place, dst []byte) (id string, text []byte, err error) {
 	parser, err := x.format.NewParser("")
 	if err != nil {
 		return "", nil, err

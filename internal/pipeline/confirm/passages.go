@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/firstseen/firstseen/dedup"
-	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/passages"
 )
 
@@ -22,15 +21,11 @@ type finder struct {
 	candidates []passages.Candidate
 }
 
-// NewPassages returns Passages by the scheme of an index, whose texts inputs reads again.
-func NewPassages(scheme feature.Scheme, inputs *Inputs) (*Passages, error) {
-	reader, err := newReader(scheme, inputs)
-	if err != nil {
-		return nil, err
-	}
+// NewPassages returns Passages of so many words or more, whose texts reader reads again.
+func NewPassages(reader *Confirmer, words int) *Passages {
 	p := &Passages{reader: reader}
-	p.finder.New = func() any { return &finder{Finder: passages.NewFinder(scheme.Passages)} }
-	return p, nil
+	p.finder.New = func() any { return &finder{Finder: passages.NewFinder(words)} }
+	return p
 }
 
 // Find implements dedup.PassageFinder.
