@@ -99,9 +99,12 @@ func (f file) create() (*output.Writer, error) {
 	return w, nil
 }
 
-// writeOutput writes an output, which gets its name at the end. It writes through links, pipes and
-// devices, and replaces nothing but a whole file.
+// writeOutput writes an output, which gets its name at the end; without a name, write gets no output.
+// It writes through links, pipes and devices, and replaces nothing but a whole file.
 func writeOutput(cmd *cobra.Command, f file, write func(io.Writer) error) (err error) {
+	if f.name == "" {
+		return write(recordWriter{})
+	}
 	w, err := opened(cmd.Context(), f.create)
 	if err != nil {
 		return err
