@@ -85,13 +85,6 @@ func (b *bads) end(all int64, noun string) error {
 	return err
 }
 
-// tellNoIDs reports that no document has an id by --id-field.
-func (f *options) tellNoIDs(stderr io.Writer, s *report.Summary) {
-	if field := f.formats.jsonl.Fields.ID; field != "" && s.Unnamed == s.Documents && s.Documents > 0 {
-		fmt.Fprintf(stderr, "firstseen: warning: no document has the field %q of --id-field, so their ids are file and place (FILE:LINE): firstseen read prints what is read\n", field)
-	}
-}
-
 // joined returns the advice for texts that are arrays of strings.
 func joined(first *report.Rejected) string {
 	name, _ := strconv.Unquote(first.Reason[len("field "):strings.LastIndex(first.Reason, " is an array")])

@@ -56,7 +56,13 @@ func (f *options) choose(cmd *cobra.Command) (err error) {
 	if err := c.write(cmd); err != nil {
 		return err
 	}
-	return errors.Join(bad, c.tellChoice(cmd))
+	s := c.watched // with the counts of kept and removed documents as they are now
+	s.Kept, s.Removed = c.kept, s.Documents-c.kept
+	file, err := c.openSummary()
+	if err != nil {
+		return errors.Join(bad, err)
+	}
+	return errors.Join(bad, c.tell(cmd, s, file))
 }
 
 // decide is the run. bad is the error about bad records, which is none of the run.
@@ -262,15 +268,4 @@ func (c *choosing) report(file string, doc *corpus.Document, line *lines.Line, f
 	}
 	c.buf = append(c.buf, '\n')
 	return c.lines.WriteRecord(c.buf)
-}
-
-// tellChoice writes the summary, with the counts of kept and removed documents as they are now.
-func (c *choosing) tellChoice(cmd *cobra.Command) error {
-	s := c.watched
-	s.Kept, s.Removed = c.kept, s.Documents-c.kept
-	file, err := c.openSummary()
-	if err != nil {
-		return err
-	}
-	return c.tell(cmd, s, file)
 }

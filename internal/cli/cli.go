@@ -63,8 +63,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		err = out.err // cobra prints help, and does not look
 	}
 	code := exitCode(ctx, err)
-	if code == exitUsage {
-		err = fromElsewhere(err, elsewhere)
+	if code == exitUsage && len(elsewhere) > 0 {
+		err = usageError{fmt.Errorf("%w (flags are set in %s too)", err, strings.Join(elsewhere, ", "))}
 	}
 	if err != nil && code != exitReaderGone {
 		fmt.Fprintln(stderr, "firstseen:", message(code, err, keepsIndex(cmd)))

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,7 +39,7 @@ func newDedupCommand() *cobra.Command {
 		}
 		tellPassed(f.passed, cmd.ErrOrStderr())
 		f.tellLines(cmd.Context(), cmd.ErrOrStderr())
-		if f.writesNothing() {
+		if f.index == "" && f.Tree == nil && strings.Join(f.outputs(), "") == "" {
 			fmt.Fprintln(cmd.ErrOrStderr(), "firstseen: this run writes nothing and remembers nothing: give --out FILE for what is kept, --report FILE for why the rest is not, or --index DIR to remember it")
 		}
 		if f.policy.given() {
@@ -57,7 +58,11 @@ func (f *options) run(cmd *cobra.Command) (err error) {
 	stderr := cmd.ErrOrStderr()
 	f.Workers = checkJobs(f.Workers, stderr)
 	runtime.GOMAXPROCS(f.processors())
-	limitHeap(f.source.MaxWindow, outsideHeap(f.Workers, f.filterOnly)-termsBytes(f.Scheme)-int64(memoryOfParquet(f.found)))
+	beside := int64(memoryOfParquet(f.found))
+	if terms := f.Scheme.Terms; terms != nil {
+		beside += terms.Bytes()
+	}
+	limitHeap(f.source.MaxWindow, outsideHeap(f.Workers, f.filterOnly)-beside)
 	sweepTempIndexes(os.TempDir())
 	if err := f.openAgainst(); err != nil {
 		return err
@@ -90,7 +95,7 @@ func (f *options) run(cmd *cobra.Command) (err error) {
 	if err := f.prepare(cmd.Context(), cmd.InOrStdin(), stderr, ledger); err != nil {
 		return refusal(err)
 	}
-	defer func() { err = errors.Join(err, f.Outputs.Abort(), f.confirming.close()) }()
+	defer func() { err = errors.Join(err, f.Outputs.Abort(), f.earlier.Close()) }()
 	if err := x.SetBatch(f.Batch); err != nil {
 		return err
 	}
@@ -116,10 +121,15 @@ func (f *options) run(cmd *cobra.Command) (err error) {
 	stop := f.showProgress(stderr)
 	summary, runErr := pipeline.Run(cmd.Context(), x, f.Job)
 	stop()
-	if runErr != nil && !errors.Is(runErr, index.ErrFull) && !f.endsHere(runErr) {
+	// A signal ends a run for good if it reads a pipe, which cannot be read again: the index remembers
+	// what came. A run over files goes on from its last checkpoint, or starts again, as after a kill.
+	endsHere := errors.Is(runErr, context.Canceled) && f.index != "" && f.ReadsPipe()
+	if runErr != nil && !errors.Is(runErr, index.ErrFull) && !endsHere {
 		return f.stopped(runErr, ledger)
 	}
-	f.tellNoIDs(stderr, summary)
+	if field := f.formats.jsonl.Fields.ID; field != "" && summary.Unnamed == summary.Documents && summary.Documents > 0 {
+		fmt.Fprintf(stderr, "firstseen: warning: no document has the field %q of --id-field, so their ids are file and place (FILE:LINE): firstseen read prints what is read\n", field)
+	}
 	if err := f.tell(cmd, summary, summaryFile); err != nil {
 		return err
 	}
@@ -227,13 +237,6 @@ func limitHeap(maxWindow, outside int64) {
 	}
 }
 
-// endsHere reports whether a signal ends the run for good. Input from a pipe cannot be read again,
-// so the run remembers it as far as it came. A run over files is as after a kill: it goes on from
-// its last checkpoint, or starts again.
-func (f *options) endsHere(runErr error) bool {
-	return errors.Is(runErr, context.Canceled) && f.index != "" && f.ReadsPipe()
-}
-
 // finish ends a finished run. All is read or, if the run cannot be continued, the filter is full or
 // a signal came.
 func (f *options) finish(ledger *pipeline.Ledger, s *report.Summary, early error) error {
@@ -269,7 +272,10 @@ func (f *options) tellStart(stderr io.Writer, x *index.Index) {
 	shape, perDoc := x.Filter().Shape(), index.KeysPerDoc(f.Scheme, f.filterOnly)
 	fmt.Fprintf(stderr, "firstseen: filter of %s for %d keys, %s documents of %d\n",
 		sizeText(shape.Bytes()), shape.Capacity(), countText(float64(shape.Capacity()/perDoc)), perDoc)
-	f.tellAgainst(stderr)
+	if f.further != nil {
+		fmt.Fprintf(stderr, "firstseen: against %d documents of %d further indexes, whose filters take %s more\n",
+			f.further.Documents(), len(f.against), sizeText(f.further.Bytes()))
+	}
 }
 
 // tell writes the summary, to file if it is not nil.
@@ -284,10 +290,13 @@ func (f *options) tell(cmd *cobra.Command, s *report.Summary, file *output.Write
 	switch {
 	case f.summary == input.Stdin:
 		return encodeIndented(cmd.OutOrStdout(), s)
-	case file != nil:
-		return writeSummary(file, s)
+	case file == nil:
+		return nil
 	}
-	return nil
+	if err := encodeIndented(recordWriter{file}, s); err != nil {
+		return err
+	}
+	return file.Close()
 }
 
 // badRecords returns an error if there were bad records.
@@ -303,15 +312,11 @@ func (f *options) badRecords(s *report.Summary) error {
 	return bad.end(s.Bad+s.Documents, noun)
 }
 
-func (f *options) writesNothing() bool {
-	return f.index == "" && f.Tree == nil && f.Out == "" && f.Report == "" && f.Rejects == "" && f.summary == ""
-}
-
 // prepare completes the job, and continues an unfinished run or abandons it.
 func (f *options) prepare(ctx context.Context, stdin io.Reader, stderr io.Writer, ledger *pipeline.Ledger) error {
 	f.Live, f.Save = &pipeline.Live{}, ledger.Save
 	f.Warn = func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) }
-	if err := f.confirm(ctx); err != nil {
+	if err := f.readEarlier(ctx); err != nil {
 		return err
 	}
 	source := f.source
@@ -350,7 +355,8 @@ func (f *options) prepare(ctx context.Context, stdin io.Reader, stderr io.Writer
 func giveUp(ledger *pipeline.Ledger, stderr io.Writer) error {
 	u := ledger.Unfinished()
 	if !u.Foreign {
-		fmt.Fprintln(stderr, "firstseen:", givenUp(u))
+		fmt.Fprintf(stderr, "firstseen: the interrupted run over %s is given up; what it kept up to its last checkpoint, %d documents, stays known\n",
+			strings.Join(u.Args, " "), u.Progress.Tally.Kept)
 	}
 	left, err := ledger.GiveUp()
 	for _, name := range left {

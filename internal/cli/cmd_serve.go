@@ -101,7 +101,7 @@ func (f *serving) check() (err error) {
 	if err := f.asMade(); err != nil {
 		return err
 	}
-	if err := f.checkFlags(f.checkMethod, f.checkConflicts, f.checkKey, f.checkFilter); err != nil {
+	if err := f.checkFlags(f.checkMethod, f.checkConflicts, f.checkIndex); err != nil {
 		return err
 	}
 	if f.filterOnly {
@@ -110,7 +110,7 @@ func (f *serving) check() (err error) {
 	f.config.Page = textOf(html.Main)
 	f.config.Archive = warc.Format{Text: f.config.Page}
 	f.serve = true
-	f.Now, err = clock(os.Getenv(epochVariable))
+	f.Now, err = clock()
 	return err
 }
 

@@ -88,9 +88,6 @@ func (f *options) checkDerived() error {
 	if !reads {
 		return nil
 	}
-	if err := output.CheckOutputs(f.Inputs, f.index, append(d.names(), f.Out, f.Report, f.Rejects, f.summary)...); err != nil {
-		return err
-	}
 	for _, name := range []string{d.clusters, d.pairs, d.keptFiles} {
 		if err := checkFile(name); err != nil { // now, and not when the run is over
 			return err

@@ -32,41 +32,34 @@ type policy struct {
 }
 
 func (p *policy) register(fs *pflag.FlagSet) {
-	readBy(fs, p.setPrefer, "prefer", "", "which of several copies stays, read after the run: FIELD=curated,crawled (the first of these values), folder=a,b, or FIELD=newest, oldest or longest; copies of one rank: the earliest")
-	readBy(fs, p.setWithin, "remove-within", "", "remove copies inside of a folder or a batch=FIELD (the documents of one value); a copy of another one is kept and marked in the report")
-}
-
-func (p *policy) given() bool { return p.field != "" || p.within() }
-
-// within reports whether each group has a survivor.
-func (p *policy) within() bool { return p.folder || p.batch != "" }
-
-func (p *policy) setPrefer(text string) error {
-	field, values, found := strings.Cut(text, "=")
-	if !found || field == "" || values == "" {
-		return want("FIELD=VALUE,VALUE, or FIELD=newest, oldest or longest")
-	}
-	p.field, p.order, p.by = field, nil, ""
-	if slices.Contains([]string{"newest", "oldest", "longest"}, values) {
-		p.by = values
+	prefer := func(text string) error {
+		field, values, found := strings.Cut(text, "=")
+		if !found || field == "" || values == "" {
+			return want("FIELD=VALUE,VALUE, or FIELD=newest, oldest or longest")
+		}
+		p.field = field
+		if slices.Contains([]string{"newest", "oldest", "longest"}, values) {
+			p.by = values
+		} else {
+			p.order = strings.Split(values, ",")
+		}
 		return nil
 	}
-	p.order = strings.Split(values, ",")
-	return nil
+	within := func(text string) error {
+		field, found := strings.CutPrefix(text, "batch=")
+		p.folder, p.batch = text == folderWord, field
+		if p.folder {
+			p.batch = ""
+		} else if !found || field == "" {
+			return want("folder, or batch=FIELD")
+		}
+		return nil
+	}
+	readBy(fs, prefer, "prefer", "", "which of several copies stays, read after the run: FIELD=curated,crawled (the first of these values), folder=a,b, or FIELD=newest, oldest or longest; copies of one rank: the earliest")
+	readBy(fs, within, "remove-within", "", "remove copies inside of a folder or a batch=FIELD (the documents of one value); a copy of another one is kept and marked in the report")
 }
 
-func (p *policy) setWithin(text string) error {
-	field, found := strings.CutPrefix(text, "batch=")
-	switch {
-	case text == folderWord:
-		p.folder, p.batch = true, ""
-	case found && field != "":
-		p.folder, p.batch = false, field
-	default:
-		return want("folder, or batch=FIELD")
-	}
-	return nil
-}
+func (p *policy) given() bool { return p.field != "" || p.folder || p.batch != "" }
 
 // needs returns the fields that are read for the policy: of a time, and of texts. "" is none.
 func (p *policy) needs() (when, rank, batch string) {

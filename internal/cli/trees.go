@@ -114,12 +114,6 @@ func (f *options) enclose() (err error) {
 	return err
 }
 
-// isArrayName reports whether an output of a name is to be an array of JSON if the inputs are.
-func isArrayName(out string) bool {
-	ending, _ := promised(out)
-	return ending == ".json"
-}
-
 // lead finds the beginning of outputs, if the format has one, and refuses inputs without it. Inputs
 // that come into one file must begin with the same.
 func (f *options) lead() error {

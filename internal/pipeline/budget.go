@@ -27,9 +27,10 @@ func newPipeline(job *Job, c *committer) *pipeline {
 	p := &pipeline{
 		job: job, committer: c,
 		free: make(chan *block, n), work: make(chan *block, n), order: make(chan *block, n),
-		inFlight: semaphore.NewWeighted(inFlightBytes), extra: newExtra(inFlightBytes), committed: make(chan struct{}),
+		inFlight: semaphore.NewWeighted(inFlightBytes), extra: &extra{most: inFlightBytes}, committed: make(chan struct{}),
 		size: min(max(bufferBytes/(2*n), minBlock), maxBlock),
 	}
+	p.extra.freed.L = &p.extra.mu
 	for range n {
 		p.free <- &block{done: make(chan struct{}, 1)}
 	}
@@ -116,12 +117,6 @@ type extra struct {
 	next  int64 // the block decided next
 }
 
-func newExtra(most int64) *extra {
-	e := &extra{most: most}
-	e.freed.L = &e.mu
-	return e
-}
-
 // take waits until a block may have that many more bytes, or the run is over.
 func (e *extra) take(ctx context.Context, block, bytes int64) {
 	e.mu.Lock()
@@ -156,11 +151,4 @@ func (e *extra) first(block int64) {
 	e.next = block
 	e.mu.Unlock()
 	e.freed.Broadcast()
-}
-
-// release gives back the bytes that a failed run leaves in flight, once the reader is done.
-func (p *pipeline) release() {
-	for b := range p.order {
-		b.source.Release()
-	}
 }

@@ -122,15 +122,6 @@ func (c *committer) replace(rec *record, r *dedup.Result) error {
 	return err
 }
 
-// ack reports that answers are handed on. The pool's part of a checkpoint counts as part of
-// that checkpoint.
-func (c *committer) ack(bytes int64) error {
-	if c.pool != nil {
-		defer func(took time.Duration) { c.pool.took = took }(c.pool.took)
-	}
-	return c.index.Ack(bytes)
-}
-
 // countDecided counts a decided document.
 func (c *committer) countDecided(rec *record, r *dedup.Result) error {
 	c.tally.Count(r)
@@ -144,23 +135,6 @@ func (c *committer) countDecided(rec *record, r *dedup.Result) error {
 		return c.job.Each(rec.name(), r, c.index.Counts())
 	}
 	return nil
-}
-
-// retried handles a document that was kept before and is sent again. It turns the answer into the
-// earlier one, or marks it.
-func (c *committer) retried(r *dedup.Result) error {
-	if !c.job.Retries {
-		return nil
-	}
-	return Retry(c.index, r, c.job.DropRetries)
-}
-
-// tooManyBad returns the error for the bad record that exceeds the limit.
-func (c *committer) tooManyBad(b *block, rec *record) error {
-	if rec.bad == nil || c.job.MaxBad < 0 || c.tally.Bad <= c.job.MaxBad {
-		return nil
-	}
-	return fmt.Errorf("%w: %d, the last at %s %v: %s", ErrTooManyBad, c.tally.Bad, b.source.Format.Noun(), rec.bad.At, rec.bad.Reason)
 }
 
 func (c *committer) countCommon(rec *record, f *feature.Feature) {

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -77,7 +78,10 @@ func (c *committer) commitGroup(b *block, at int, giveBack func(*block)) (n int,
 	if err != nil || length == 0 {
 		return n, err
 	}
-	return n, c.ack(length) // nothing is due yet after a group, see fits
+	if c.pool != nil { // its part of a checkpoint counts as part of that
+		defer func(took time.Duration) { c.pool.took = took }(c.pool.took)
+	}
+	return n, c.index.Ack(length) // nothing is due yet after a group, see fits
 }
 
 // writeNow writes n records from the one at on.
@@ -88,7 +92,11 @@ func (c *committer) writeNow(b *block, at, n int) error {
 	if err := c.writeGroup(b, at, n, c.lines[0].lines); err != nil {
 		return err
 	}
-	return c.tooManyBad(b, &b.records[at+n-1]) // of a group there are not too many
+	rec := &b.records[at+n-1] // a group does not have too many, see fits
+	if rec.bad == nil || c.job.MaxBad < 0 || c.tally.Bad <= c.job.MaxBad {
+		return nil
+	}
+	return fmt.Errorf("%w: %d, the last at %s %v: %s", ErrTooManyBad, c.tally.Bad, b.source.Format.Noun(), rec.bad.At, rec.bad.Reason)
 }
 
 // writeBeside writes the documents decided together while the next ones are decided. The last write
@@ -181,8 +189,10 @@ func (c *committer) decideOne(b *block, at int) (err error) {
 	if c.one, err = c.index.Decide(rec.document()); err != nil {
 		return err
 	}
-	if err := c.retried(&c.one); err != nil {
-		return err
+	if c.job.Retries {
+		if err := Retry(c.index, &c.one, c.job.DropRetries); err != nil {
+			return err
+		}
 	}
 	g.results = append(g.results[:0], dedup.Decision{Result: &c.one})
 	out.reset(1, 1)
@@ -280,17 +290,12 @@ func (c *committer) pass(b *block, rec *record) {
 		c.tally.RecordBytes += rec.length()
 		sum = output.AddRecord(sum, rec.sum)
 	}
-	if rec.isDocument() && isPlace(rec.name(), b.source.File) {
-		c.tally.Unnamed++
+	if rec.isDocument() { // an id that is the file, or the file and a place, is no id of its own
+		if place, found := strings.CutPrefix(rec.name(), b.source.File); found && (place == "" || place[0] == ':') {
+			c.tally.Unnamed++
+		}
 	}
 	c.at = Position{Input: b.source.Input, At: rec.at.Next(), Sum: sum}
-}
-
-// isPlace reports whether an id is the name of a file, or the name and a place. Such a document has
-// no id of its own.
-func isPlace(id, file string) bool {
-	rest, found := strings.CutPrefix(id, file)
-	return found && (rest == "" || rest[0] == ':')
 }
 
 // length is the counted size of a record, with its end: 0 of an empty one.

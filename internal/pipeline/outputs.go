@@ -10,6 +10,7 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/report"
 	"github.com/firstseen/firstseen/internal/step"
 )
@@ -84,8 +85,6 @@ type refusal struct {
 	Reason  string       `json:"reason"`
 }
 
-func (o *outputs) wantsReports() bool { return o.Report != nil || o.Annotate }
-
 // lines are a document's output beside its record.
 type lines struct {
 	kept       bool
@@ -99,7 +98,7 @@ type lines struct {
 func (o *outputs) prepare(dst []byte, b *block, rec *record, r *dedup.Result) (l lines, _ []byte, err error) {
 	l.kept, l.result = r.Kept, r
 	var told *report.Reported
-	if (r.Verdict != dedup.Unique || r.Again || len(r.Passages) > 0) && o.wantsReports() {
+	if (r.Verdict != dedup.Unique || r.Again || len(r.Passages) > 0) && (o.Report != nil || o.Annotate) {
 		line := report.Report(r, rec.name(), &rec.set, rec.text)
 		line.File, line.Line = b.source.File, rec.at
 		if !rec.time.IsZero() {
@@ -224,4 +223,39 @@ func (o *outputs) shard(record int) (err error) {
 		o.Kept, err = o.Tree.NextShard()
 	}
 	return err
+}
+
+// Answer returns the value of AnnotationField for a decided document, as JSON.
+func Answer(r *dedup.Result) ([]byte, error) {
+	if r.Verdict == dedup.Unique && !r.Again {
+		return annotate(r, nil)
+	}
+	line := report.Report(r, "", nil, nil)
+	return annotate(r, &line)
+}
+
+// BadAnswer returns the value of AnnotationField for a bad record, as JSON.
+func BadAnswer(bad *corpus.BadRecord) ([]byte, error) {
+	value, err := report.AppendJSON(nil, refusal{Verdict: "bad", Line: bad.At, Reason: bad.Reason})
+	if err != nil {
+		err = fmt.Errorf("annotating: %w", err)
+	}
+	return value, err
+}
+
+// Retry turns the result of a document that was kept before, with this id and text, into the earlier
+// one, and marks it as sent again. Other results stay. With drop, it marks the result alone.
+func Retry(x *index.Index, r *dedup.Result, drop bool) error {
+	if x.Table() == nil || !r.Exact || !r.SameID || !x.Owns(r.Of.Num) {
+		return nil
+	}
+	if r.Again = true; drop {
+		return nil
+	}
+	kept, err := x.Kept(r.Of.Num)
+	if err != nil {
+		return err
+	}
+	r.Verdict, r.Kept = kept.Verdict, true
+	return nil
 }

@@ -207,7 +207,11 @@ func (p *pipeline) run(ctx context.Context) error {
 	}
 	g.Go(func() error { return p.commit(ctx) })
 	err := p.committer.failed(g.Wait())
-	go p.release()
+	go func() { // a failed run leaves bytes in flight, which the reader waits for
+		for b := range p.order {
+			b.source.Release()
+		}
+	}()
 	return err
 }
 
@@ -216,37 +220,30 @@ func (p *pipeline) run(ctx context.Context) error {
 func (p *pipeline) read(ctx context.Context) {
 	defer close(p.order)
 	defer close(p.work)
-	p.readErr = p.readAll(ctx)
-	if err := p.job.Source.Close(); p.readErr == nil {
-		p.readErr = err
-	}
-}
-
-func (p *pipeline) readAll(ctx context.Context) error {
-	number := int64(0)
-	for {
+	for number := int64(0); p.readErr == nil; number++ {
 		var b *block
 		select {
 		case b = <-p.free:
 		case <-ctx.Done():
-			return ctx.Err()
+			p.readErr = ctx.Err()
+			continue
 		}
 		p.held = 0
-		err := p.job.Source.Next(ctx, &b.source)
-		if err == nil {
-			err = p.settle(ctx, p.weigh(b))
+		p.readErr = p.job.Source.Next(ctx, &b.source)
+		if p.readErr == nil {
+			p.readErr = p.settle(ctx, p.weigh(b))
 		}
-		if err != nil {
+		if p.readErr != nil {
 			b.source.Release()
-			if err == io.EOF {
-				return nil
-			}
-			return err
+			continue
 		}
 		b.weight, b.number = p.held, number
-		number++
 		p.order <- b
 		p.work <- b
+	}
+	err := p.job.Source.Close()
+	if p.readErr == io.EOF {
+		p.readErr = err
 	}
 }
 

@@ -24,14 +24,6 @@ func (j *Job) newWorker() (*worker, error) {
 	return &worker{job: j, extractor: extractor}, err
 }
 
-// newParser returns a parser. With annotations every record is answered.
-func (w *worker) newParser(format corpus.Format) (corpus.Parser, error) {
-	if w.job.Annotate {
-		return format.NewParser(AnnotationField)
-	}
-	return format.NewParser("")
-}
-
 // all are the records of the block. Each is valid until the next.
 func (b *block) all() iter.Seq[*corpus.Document] {
 	return func(yield func(*corpus.Document) bool) {
@@ -49,7 +41,11 @@ func (b *block) all() iter.Seq[*corpus.Document] {
 // fill parses the block and extracts the features of its documents.
 func (w *worker) fill(b *block) (err error) {
 	if w.parser == nil {
-		if w.parser, err = w.newParser(b.source.Format); err != nil {
+		field := ""
+		if w.job.Annotate { // every record is answered
+			field = AnnotationField
+		}
+		if w.parser, err = b.source.Format.NewParser(field); err != nil {
 			return err
 		}
 	}
@@ -91,8 +87,14 @@ func (w *worker) fill(b *block) (err error) {
 		r.set.PickList, lists = cut(lists, len(r.set.PickList))
 		r.added, added = cut(added, len(r.added))
 	}
-	if w.help != nil {
-		w.link(b)
+	if w.help != nil { // the documents are decided together
+		b.group.Reset()
+		for i := range b.records {
+			if r := &b.records[i]; r.isDocument() {
+				b.group.Add(r.document())
+			}
+		}
+		w.linker.Link(&b.group)
 	}
 	if w.job.Parsed != nil {
 		return w.job.Parsed(&b.source, b.all())
@@ -102,14 +104,3 @@ func (w *worker) fill(b *block) (err error) {
 
 // cut cuts off the first n of a slice.
 func cut[T any](s []T, n int) (first, rest []T) { return s[:n:n], s[n:] }
-
-// link prepares the documents of a block for being decided together.
-func (w *worker) link(b *block) {
-	b.group.Reset()
-	for i := range b.records {
-		if r := &b.records[i]; r.isDocument() {
-			b.group.Add(r.document())
-		}
-	}
-	w.linker.Link(&b.group)
-}

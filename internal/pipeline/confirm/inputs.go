@@ -272,8 +272,11 @@ func (in *Inputs) read(x *askedInput, p *piece, at corpus.Place, dst []byte) (id
 	return "", nil, errNotThere
 }
 
-// Close gives everything back.
+// Close gives everything back. Nil has nothing.
 func (in *Inputs) Close() error {
+	if in == nil {
+		return nil
+	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for len(in.open) > 0 {
