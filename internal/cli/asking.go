@@ -32,32 +32,32 @@ func holderOf(dir string) (*holder, error) {
 	return &holder{c}, nil
 }
 
-// ask sends a request, and reads the answer into value. found is false if the server does not have it.
-func (h *holder) ask(ctx context.Context, method, path string, body []byte, value any) (found bool, err error) {
+// ask sends a request, and reads the answer into value, which stays if the server does not have it.
+func (h *holder) ask(ctx context.Context, method, path string, body []byte, value any) error {
 	r, err := http.NewRequestWithContext(ctx, method, h.URL+path, bytes.NewReader(body))
 	if err != nil {
-		return false, err
+		return err
 	}
 	r.Header.Set("Content-Type", "text/plain; charset=utf-8")
+	var data []byte
 	a, err := h.HTTP.Do(r)
-	if err != nil {
-		return false, fmt.Errorf("asking the server that holds the index: %w", err)
+	if err == nil {
+		defer a.Body.Close()
+		data, err = io.ReadAll(a.Body)
 	}
-	defer a.Body.Close()
-	data, err := io.ReadAll(a.Body)
 	switch {
 	case err != nil:
-		return false, fmt.Errorf("asking the server that holds the index: %w", err)
+		return fmt.Errorf("asking the server that holds the index: %w", err)
 	case a.StatusCode == http.StatusNotFound:
-		return false, nil
-	case a.StatusCode != http.StatusOK:
-		refused := &client.StatusError{Status: a.StatusCode}
-		if json.Unmarshal(data, refused) != nil {
-			refused.Message = string(data)
-		}
-		return false, refused
+		return nil
+	case a.StatusCode == http.StatusOK:
+		return json.Unmarshal(data, value)
 	}
-	return true, json.Unmarshal(data, value)
+	refused := &client.StatusError{Status: a.StatusCode}
+	if json.Unmarshal(data, refused) != nil {
+		refused.Message = string(data)
+	}
+	return refused
 }
 
 // reported is a line of a report from a server, which does not know the place of the document.
@@ -72,7 +72,7 @@ func (h *holder) check(ctx context.Context, id string, text []byte) (report.Repo
 		text = []byte("\n") // a request has a body
 	}
 	var line reported
-	_, err := h.ask(ctx, http.MethodPost, "/v1/see?check=1&report=1&id="+url.QueryEscape(id), text, &line)
+	err := h.ask(ctx, http.MethodPost, "/v1/see?check=1&report=1&id="+url.QueryEscape(id), text, &line)
 	return line.Reported, err
 }
 
@@ -87,7 +87,7 @@ func (h *holder) stored(ctx context.Context, id string) ([]storedDoc, error) {
 	if id == "" {
 		return docs, errors.New("the empty id names no document")
 	}
-	_, err := h.ask(ctx, http.MethodGet, "/v1/documents/"+url.PathEscape(id), nil, &kept)
+	err := h.ask(ctx, http.MethodGet, "/v1/documents/"+url.PathEscape(id), nil, &kept)
 	for _, k := range kept {
 		docs = append(docs, storedDoc{Number: k.Number, Verdict: k.Verdict, Time: time.Unix(k.Time, 0).UTC()})
 	}

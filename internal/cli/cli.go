@@ -106,7 +106,11 @@ func newRoot(elsewhere *[]string) *cobra.Command {
 	commandGroups(root)
 	for cmd := range commands(root) {
 		cmd.Flags().SortFlags = false
-		hideSettings(cmd)
+		for _, s := range settings {
+			if cmd.Flags().Lookup(s.flag) != nil && cmd.Flags().Lookup(s.old) != nil {
+				hide(cmd.Flags(), s.old)
+			}
+		}
 		completions(cmd)
 		eachOnce(cmd)
 	}

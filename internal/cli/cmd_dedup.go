@@ -58,11 +58,11 @@ func (f *options) run(cmd *cobra.Command) (err error) {
 	stderr := cmd.ErrOrStderr()
 	f.Workers = checkJobs(f.Workers, stderr)
 	runtime.GOMAXPROCS(f.processors())
-	beside := int64(memoryOfParquet(f.found))
+	_, outside := decodersFor(f.Workers, f.filterOnly)
 	if terms := f.Scheme.Terms; terms != nil {
-		beside += terms.Bytes()
+		outside -= terms.Bytes()
 	}
-	limitHeap(f.source.MaxWindow, outsideHeap(f.Workers, f.filterOnly)-beside)
+	limitHeap(f.source.MaxWindow, outside-int64(memoryOfParquet(f.found)))
 	sweepTempIndexes(os.TempDir())
 	if err := f.openAgainst(); err != nil {
 		return err
@@ -321,7 +321,7 @@ func (f *options) prepare(ctx context.Context, stdin io.Reader, stderr io.Writer
 	}
 	source := f.source
 	source.Stdin = stdin
-	source.Ahead = decodersFor(f.Workers, f.filterOnly)
+	source.Ahead, _ = decodersFor(f.Workers, f.filterOnly)
 	var err error
 	switch u := ledger.Unfinished(); {
 	case u != nil && f.abandon:

@@ -87,7 +87,7 @@ func statsOf(ctx context.Context, dir string) (*indexStats, error) {
 		return readStats(dir)
 	}
 	s := new(indexStats)
-	_, err = h.ask(ctx, http.MethodGet, "/v1/stats", nil, s)
+	err = h.ask(ctx, http.MethodGet, "/v1/stats", nil, s)
 	return s, err
 }
 

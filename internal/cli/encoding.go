@@ -85,14 +85,6 @@ func wholeText(name string, text []byte, e corpus.Encoding) ([]byte, error) {
 // given reports whether the flag names an encoding other than UTF-8.
 func (f encodingFlag) given() bool { return f != "" && strings.ToLower(string(f)) != "utf-8" }
 
-// text returns the flag's value for the ledger of a run.
-func (f encodingFlag) text() string {
-	if !f.given() {
-		return ""
-	}
-	return fmt.Sprintf(" encoding %q", string(f))
-}
-
 // check refuses the flag for formats that find encodings themselves, or have none.
 func (f encodingFlag) check(found corpus.Format) error {
 	if !f.given() || corpus.Decodes(found) {

@@ -159,11 +159,13 @@ func (f *formats) source(inputs []input.Input, cfg corpus.SourceConfig) *corpus.
 
 // String names the formats with their settings, for the ledger of a run.
 func (f *formats) String() string {
-	revisit := ""
+	name := fmt.Sprintf("%s text %q id %q status %v types %q html %s", f.chosen, f.jsonl.Fields.Text, f.jsonl.Fields.ID, f.warc.Status, f.warc.Types, htmlWords[f.html])
 	if f.warc.Revisit.Write {
-		revisit = fmt.Sprintf(" revisit, near kept %t", f.warc.Revisit.Keep)
+		name += fmt.Sprintf(" revisit, near kept %t", f.warc.Revisit.Keep)
 	}
-	name := fmt.Sprintf("%s text %q id %q status %v types %q html %s%s%s", f.chosen, f.jsonl.Fields.Text, f.jsonl.Fields.ID, f.warc.Status, f.warc.Types, htmlWords[f.html], revisit, f.encoding.text())
+	if f.encoding.given() {
+		name += fmt.Sprintf(" encoding %q", string(f.encoding))
+	}
 	if f.jsonl.Fields.Time != "" {
 		name += fmt.Sprintf(" time %q", f.jsonl.Fields.Time)
 	}

@@ -80,25 +80,17 @@ func memoryOfParquet(found corpus.Format) uint64 {
 	return parquet.Memory + parquetWritten
 }
 
-// decodersFor returns how many goroutines decode compressed inputs ahead. Without a table there is
-// no memory for that.
-func decodersFor(jobs int, filterOnly bool) int {
+// decodersFor returns how many goroutines decode compressed inputs ahead, and the memory of a run
+// outside the heap, in bytes: their data waits there. Without a table there is no memory for that, and
+// the program itself takes some of the little there is.
+func decodersFor(jobs int, filterOnly bool) (decoders int, outside int64) {
 	if filterOnly {
-		return 0
+		return 0, 8 << 20
 	}
-	return min(jobs, processors())
-}
-
-// outsideHeap returns the memory of a run outside the heap, in bytes: data decoded ahead waits
-// there. Without a table the program itself takes some of the little there is.
-func outsideHeap(jobs int, filterOnly bool) int64 {
-	switch {
-	case filterOnly:
-		return 8 << 20
-	case decodersFor(jobs, filterOnly) > 1:
-		return compress.DefaultAheadMemory / 2
+	if decoders = min(jobs, processors()); decoders > 1 {
+		outside = compress.DefaultAheadMemory / 2
 	}
-	return 0
+	return decoders, outside
 }
 
 func windowBeyond(window int64) int64 { return max(0, window-ordinaryWindow) }

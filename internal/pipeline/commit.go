@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
@@ -22,11 +24,11 @@ type committer struct {
 	common   report.Commonest
 	pool     *pool // nil with one worker
 	decision decision
-	lines    [2]decided   // of the documents being decided, and of those being written
-	beside   beside       // it writes; a goroutine that touches outputs or lets answers go waits for it
-	left     *block       // handed to the writing, which gives it back; nil if the last is not
-	led      int          // the input whose head was given to Kept; -1 for none
-	one      dedup.Result // of a document decided alone
+	lines    [2]decided      // of the documents being decided, and of those being written
+	beside   *errgroup.Group // it writes; a goroutine that touches outputs or lets answers go waits for it
+	left     *block          // handed to the writing, which gives it back; nil if the last is not
+	led      int             // the input whose head was given to Kept; -1 for none
+	one      dedup.Result    // of a document decided alone
 
 	tally   report.Tally
 	at      Position
@@ -36,7 +38,7 @@ type committer struct {
 }
 
 func newCommitter(x *index.Index, job *Job) (*committer, error) {
-	c := &committer{index: x, job: job, led: -1, out: outputs{Outputs: job.Outputs, Choices: job.Choices, late: job.Temporary}, started: time.Now()}
+	c := &committer{index: x, job: job, led: -1, beside: new(errgroup.Group), out: outputs{Outputs: job.Outputs, Choices: job.Choices, late: job.Temporary}, started: time.Now()}
 	if job.Workers > 1 {
 		c.pool = newPool(job.Workers)
 	}
@@ -73,7 +75,7 @@ func (c *committer) turn(b *block) (err error) {
 	if tree == nil && c.led == b.source.Input {
 		return nil
 	}
-	if err := c.beside.wait(); err != nil {
+	if err := c.beside.Wait(); err != nil {
 		return err
 	}
 	if tree == nil {
@@ -156,7 +158,7 @@ func (c *committer) flush() error {
 	if !c.out.live() {
 		return nil
 	}
-	if err := c.beside.wait(); err != nil {
+	if err := c.beside.Wait(); err != nil {
 		return err
 	}
 	return c.out.flush()
@@ -165,7 +167,7 @@ func (c *committer) flush() error {
 // failed waits for the writing beside and returns the run's error: err, which may be nil, and any
 // failure to write.
 func (c *committer) failed(err error) error {
-	if late := c.beside.wait(); late != nil && !errors.Is(err, late) {
+	if late := c.beside.Wait(); late != nil && !errors.Is(err, late) {
 		err = errors.Join(err, late)
 	}
 	return err
@@ -174,7 +176,7 @@ func (c *committer) failed(err error) error {
 // settle hands on all answers before the data they rest on becomes durable, and returns the
 // progress of the run.
 func (c *committer) settle(ended bool) (map[string][]byte, error) {
-	if err := c.beside.wait(); err != nil {
+	if err := c.beside.Wait(); err != nil {
 		return nil, err
 	}
 	written, err := c.out.sync(ended)
@@ -194,7 +196,7 @@ func (c *committer) settle(ended bool) (map[string][]byte, error) {
 
 // finish is called when all inputs are read and decided.
 func (c *committer) finish() error {
-	if err := c.beside.wait(); err != nil {
+	if err := c.beside.Wait(); err != nil {
 		return err
 	}
 	if c.tally.Undated > 0 && c.tally.Undated == c.tally.Documents && c.job.Warn != nil {

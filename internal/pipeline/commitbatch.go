@@ -9,6 +9,8 @@ import (
 	"time"
 	"unsafe"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/index"
@@ -86,7 +88,7 @@ func (c *committer) commitGroup(b *block, at int, giveBack func(*block)) (n int,
 
 // writeNow writes n records from the one at on.
 func (c *committer) writeNow(b *block, at, n int) error {
-	if err := c.beside.wait(); err != nil {
+	if err := c.beside.Wait(); err != nil {
 		return err
 	}
 	if err := c.writeGroup(b, at, n, c.lines[0].lines); err != nil {
@@ -104,21 +106,22 @@ func (c *committer) writeNow(b *block, at, n int) error {
 // block, or if the writing asks the index.
 func (c *committer) writeBeside(b *block, at, n int, giveBack func(*block)) error {
 	lines, last := c.lines[0].lines, at+n == len(b.records)
-	err := c.beside.begin(func() error {
+	if err := c.beside.Wait(); err != nil {
+		return err
+	}
+	c.beside = new(errgroup.Group)
+	c.beside.Go(func() error {
 		if last {
 			defer giveBack(b)
 		}
 		return c.writeGroup(b, at, n, lines)
 	})
-	if err != nil {
-		return err
-	}
 	if last {
 		c.left = b
 	}
 	c.lines[0], c.lines[1] = c.lines[1], c.lines[0]
 	if c.job.Pipe || c.job.Replace != nil {
-		return c.beside.wait()
+		return c.beside.Wait()
 	}
 	return nil
 }

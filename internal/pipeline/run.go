@@ -143,9 +143,10 @@ type block struct {
 	lists    []byte            // of picks, likewise
 	group    dedup.Group       // all its documents, if there is a pool
 	weight   int64             // taken from pipeline.inFlight
-	extra    int64             // taken from pipeline.extra
-	number   int64             // of the block in the run
-	done     chan struct{}     // the worker is finished with it
+	extra    int64             // taken from pipeline.extra, beyond its weight
+	waiting  context.Context   // until the block is the next to be decided, which isNext tells
+	isNext   func()
+	done     chan struct{} // the worker is finished with it
 }
 
 // record is the committer's view of one record. Its slices point into the block.
@@ -189,7 +190,7 @@ type pipeline struct {
 	work      chan *block // to any worker
 	order     chan *block // the same blocks, to the committer
 	inFlight  *semaphore.Weighted
-	extra     *extra
+	extra     *semaphore.Weighted
 	held      int64            // of inFlight, by the reader, for the block it fills
 	size      int              // bytes of a block, but for a longer record
 	inflation corpus.Inflation // of the input being committed
@@ -220,7 +221,7 @@ func (p *pipeline) run(ctx context.Context) error {
 func (p *pipeline) read(ctx context.Context) {
 	defer close(p.order)
 	defer close(p.work)
-	for number := int64(0); p.readErr == nil; number++ {
+	for p.readErr == nil {
 		var b *block
 		select {
 		case b = <-p.free:
@@ -237,7 +238,8 @@ func (p *pipeline) read(ctx context.Context) {
 			b.source.Release()
 			continue
 		}
-		b.weight, b.number = p.held, number
+		b.weight = p.held
+		b.waiting, b.isNext = context.WithCancel(ctx)
 		p.order <- b
 		p.work <- b
 	}
@@ -273,9 +275,12 @@ func (p *pipeline) extract(ctx context.Context, number int) error {
 		if b == nil {
 			return p.helpOn(ctx, w, idle)
 		}
+		// The length of compressed texts is unknown beforehand. The block decided next gets all it asks
+		// for, or no other would ever give back anything.
 		b.source.More = func(bytes int) {
-			p.extra.take(ctx, b.number, int64(bytes))
-			b.extra += int64(bytes)
+			if p.extra.Acquire(b.waiting, int64(bytes)) == nil {
+				b.extra += int64(bytes)
+			}
 		}
 		if err := w.fill(b); err != nil {
 			return err
@@ -358,7 +363,7 @@ func (p *pipeline) next(ctx context.Context) (b *block, err error) {
 				return nil, nil
 			}
 			order, done = nil, b.done
-			p.extra.first(b.number)
+			b.isNext()
 		case <-done:
 			return b, nil
 		case <-p.job.Ticks:

@@ -60,7 +60,7 @@ func (f *Confirmer) Confirm(text, id []byte, record *dedup.Record) (dedup.Confir
 	defer f.workers.Put(w)
 	earlier, why, err := f.readAt(w.text[:0], id, record)
 	w.text = earlier
-	if why == "" && err == nil && !w.knows(record) {
+	if why == "" && err == nil && !w.knows(earlier, record) {
 		why = WhyChanged
 	}
 	if why != "" || err != nil {
@@ -102,11 +102,11 @@ func (f *Confirmer) readAt(buf, id []byte, record *dedup.Record) (text []byte, w
 	return text, "", nil
 }
 
-// knows reports whether w.text is the text of the stored record: by its sketch, or by the sketch
+// knows reports whether a text is that of the stored record: by its sketch, or by the sketch
 // used when only exact copies are found.
-func (w *worker) knows(record *dedup.Record) bool {
+func (w *worker) knows(text []byte, record *dedup.Record) bool {
 	for _, exact := range []bool{false, true} {
-		w.extractor.ExtractFor(&w.sketch, w.text, exact)
+		w.extractor.ExtractFor(&w.sketch, text, exact)
 		w.judge.Load(&w.sketch)
 		if w.record = w.judge.Record(w.record[:0]); bytes.Equal(w.record, record.Sketch) {
 			return true

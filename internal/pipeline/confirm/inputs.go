@@ -212,7 +212,10 @@ func (in *Inputs) keep(x *askedInput) error {
 		x.at += int64(len(b.Data))
 		return nil
 	}
-	return in.spoolBlock(x)
+	var pieces []piece
+	pieces, in.buf, in.broken = in.spool.write(in.buf, x.parser.Parse(b), func(at corpus.Place) { x.last = at })
+	x.pieces = append(x.pieces, pieces...)
+	return in.broken
 }
 
 // standsInFile reports whether the file has exactly the bytes of the block at x.at. Only then it
@@ -231,14 +234,6 @@ func (in *Inputs) standsInFile(x *askedInput) bool {
 	_ = x.plain.Close()
 	x.plain = nil
 	return false
-}
-
-// spoolBlock writes the documents of a block to the temporary file.
-func (in *Inputs) spoolBlock(x *askedInput) error {
-	var pieces []piece
-	pieces, in.buf, in.broken = in.spool.write(in.buf, x.parser.Parse(&x.block), func(at corpus.Place) { x.last = at })
-	x.pieces = append(x.pieces, pieces...)
-	return in.broken
 }
 
 // read finds a document in a piece, of a plain file or of the spool.

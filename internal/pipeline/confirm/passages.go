@@ -72,8 +72,5 @@ func (t earlierTexts) Read(num int, buf []byte) (text []byte, ok bool, err error
 func (t earlierTexts) Same(num int, text []byte) bool {
 	w := t.reader.workers.Get().(*worker)
 	defer t.reader.workers.Put(w)
-	own := w.text
-	defer func() { w.text = own }()
-	w.text = text
-	return w.knows(&t.of(num).Record)
+	return w.knows(text, &t.of(num).Record)
 }

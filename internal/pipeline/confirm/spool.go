@@ -56,29 +56,21 @@ func (s *spool) write(buf []byte, docs iter.Seq[*corpus.Document], last func(cor
 }
 
 // add writes a piece.
-func (s *spool) add(pieces []piece, first corpus.Place, out []byte) ([]piece, error) {
-	at, err := s.reserve(len(out))
+func (s *spool) add(pieces []piece, first corpus.Place, out []byte) (_ []piece, err error) {
+	s.mu.Lock()
+	if s.file == nil {
+		s.file, err = scratch.New()
+	}
+	file, at, n := s.file, s.length, len(out)
+	s.length += int64(n)
+	s.mu.Unlock()
 	if err != nil {
 		return pieces, err
 	}
-	if _, err := s.file.WriteAt(out, at); err != nil {
+	if _, err := file.WriteAt(out, at); err != nil {
 		return pieces, fmt.Errorf("writing texts to a temporary file: %w; set TMPDIR to have it elsewhere", err)
 	}
-	return append(pieces, piece{first: first, offset: at, length: len(out)}), nil
-}
-
-// reserve returns an offset at which n bytes can be written.
-func (s *spool) reserve(n int) (at int64, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.file == nil {
-		if s.file, err = scratch.New(); err != nil {
-			return 0, err
-		}
-	}
-	at = s.length
-	s.length += int64(n)
-	return at, nil
+	return append(pieces, piece{first: first, offset: at, length: n}), nil
 }
 
 func (s *spool) read(dst []byte, at int64) error {
