@@ -16,7 +16,6 @@ import (
 	"github.com/firstseen/firstseen/internal/report"
 )
 
-// seeRejects is the remedy if the intended format is unknown.
 const seeRejects = "--rejects FILE has them all"
 
 // remedies hold the advice about bad records, by the reason of the first: the first entry with
@@ -42,7 +41,6 @@ func says(advice string) func(*report.Rejected) string {
 	return func(*report.Rejected) string { return advice }
 }
 
-// bads counts the bad records of a command.
 type bads struct {
 	n     int64
 	first *report.Rejected // nil if a run of an earlier version met it
@@ -94,7 +92,6 @@ func joined(first *report.Rejected) string {
 	return fmt.Sprintf("make one string of each array, as jq -c '.%s |= join(\"\\n\")' does", name)
 }
 
-// noJSON returns the advice for input taken for JSON that is none.
 func noJSON(first *report.Rejected) string {
 	raw := strings.TrimLeft(first.Raw, " \t\r\n\ufeff")
 	switch {

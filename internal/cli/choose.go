@@ -38,7 +38,6 @@ type choosing struct {
 
 const onlyCounts = 1 << 31
 
-// choose runs with --prefer or --remove-within.
 func (f *options) choose(cmd *cobra.Command) (err error) {
 	dir, err := os.MkdirTemp("", tempPrefix)
 	if err != nil {
@@ -216,7 +215,6 @@ func (c *choosing) values(ctx context.Context, field string) (at func(file strin
 	}, stop, nil
 }
 
-// write writes the kept records and the report.
 func (c *choosing) write(cmd *cobra.Command) error {
 	return writeOutput(cmd, file{name: c.Out, around: c.Enclosure, head: c.Head}, func(kept io.Writer) error {
 		return writeOutput(cmd, file{name: c.Report}, func(reported io.Writer) error {
@@ -249,7 +247,6 @@ func (c *choosing) record(file string, doc *corpus.Document, line *lines.Line, c
 	return c.found.Keep(c.out, doc.Raw)
 }
 
-// report writes the line of a document, if it has one now.
 func (c *choosing) report(file string, doc *corpus.Document, line *lines.Line, fate survivors.Fate) (err error) {
 	switch {
 	case c.lines == nil || line == nil && fate.Kept && fate.Count == 0:

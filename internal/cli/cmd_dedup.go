@@ -53,7 +53,6 @@ func newDedupCommand() *cobra.Command {
 	return cmd
 }
 
-// run opens everything, runs the job and closes everything.
 func (f *options) run(cmd *cobra.Command) (err error) {
 	stderr := cmd.ErrOrStderr()
 	f.Workers = checkJobs(f.Workers, stderr)
@@ -172,7 +171,6 @@ func (f *options) stopped(err error, ledger *pipeline.Ledger) error {
 	return fmt.Errorf("%w; a run that writes a pipe cannot be continued: firstseen index abandon DIR leaves it", errInterrupted)
 }
 
-// openSummary creates the file of the summary; nil without one.
 func (f *options) openSummary() (*output.Writer, error) {
 	if f.summary == "" || f.summary == input.Stdin || f.watch != nil {
 		return nil, nil
@@ -299,7 +297,6 @@ func (f *options) tell(cmd *cobra.Command, s *report.Summary, file *output.Write
 	return file.Close()
 }
 
-// badRecords returns an error if there were bad records.
 func (f *options) badRecords(s *report.Summary) error {
 	noun := "line"
 	if f.found != nil {

@@ -14,7 +14,6 @@ type conflict struct {
 	says string
 }
 
-// meaning returns an error for the first conflict that was given.
 func meaning(conflicts []conflict) error {
 	for _, c := range conflicts {
 		if c.is {
@@ -66,7 +65,6 @@ func (f *options) checkConflicts() error {
 	})
 }
 
-// noMeaning is the conflict of a flag with a method.
 func noMeaning(is bool, flag, method string) conflict {
 	return conflict{is, fmt.Sprintf("%s has no meaning with --method %s: leave it out", flag, method)}
 }

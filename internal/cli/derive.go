@@ -107,10 +107,8 @@ func (f *options) checkDerived() error {
 	return err
 }
 
-// errNotPages is returned for inputs that hold several documents each.
 var errNotPages = errors.New("the list of kept files is for inputs that are a document each, such as pages or texts (--format): of these, dedup --out writes the kept records")
 
-// isPage reports whether each file of a format is one document.
 func isPage(format corpus.Format) bool {
 	_, one := format.(page.Format)
 	return one

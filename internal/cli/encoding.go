@@ -24,7 +24,6 @@ func (f *encodingFlag) register(fs *pflag.FlagSet) {
 // detectedBy is how many bytes of a file decide its detected encoding.
 const detectedBy = 64 << 10
 
-// encoding checks the flag.
 func (f encodingFlag) encoding() (corpus.Encoding, error) {
 	label := strings.ToLower(string(f))
 	if label == "auto" {
@@ -45,7 +44,6 @@ func (f encodingFlag) encoding() (corpus.Encoding, error) {
 	}}, nil
 }
 
-// detected recognizes an encoding by the beginning of a file.
 func detected(head []byte, whole, piped bool) (corpus.Decoding, error) {
 	if piped {
 		return corpus.Decoding{}, errors.New("--encoding auto looks at the beginning of a file, and this is a pipe: name the encoding, such as --encoding gbk")

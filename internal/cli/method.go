@@ -13,7 +13,6 @@ import (
 	"github.com/firstseen/firstseen/index"
 )
 
-// methodFlags choose the method that recognizes similar texts, and refine it.
 type methodFlags struct {
 	name, terms string
 }
@@ -54,14 +53,12 @@ func methodWords() (names []string) {
 	return names
 }
 
-// methodNames are the names of the methods, for people to read.
 func methodNames() string {
 	names := methodWords()
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// methodsHelp describes each method.
 func methodsHelp() string {
 	help := "Methods (--method):\n"
 	for _, m := range feature.Methods() {
@@ -98,7 +95,6 @@ func (m *methodFlags) complete(s *feature.Scheme, dir string, threshold float64)
 	return err
 }
 
-// refuse refuses settings of other methods.
 func (m *methodFlags) refuse(s *feature.Scheme) error {
 	name := s.Info().Name
 	return meaning([]conflict{

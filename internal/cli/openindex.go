@@ -172,7 +172,6 @@ func (f *options) openAgainst() (err error) {
 	return nil
 }
 
-// tempPrefix begins the name of a temporary index.
 const tempPrefix = "firstseen-"
 
 // tempVariable returns the environment variable that names the folder of temporary files.
@@ -183,7 +182,6 @@ func tempVariable() string {
 	return "TMPDIR"
 }
 
-// makeTempIndex makes the directory of a temporary index.
 func makeTempIndex() (string, error) {
 	dir, err := os.MkdirTemp("", tempPrefix)
 	if err != nil {

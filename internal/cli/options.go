@@ -158,7 +158,6 @@ func (f *options) registerKey(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.unkeyed, "no-key", false, "fingerprints without a secret, for indexes that are to be compared; an author of the input can then have chosen documents removed")
 }
 
-// registerInputs registers the flags of reading.
 func (f *options) registerInputs(fs *pflag.FlagSet) {
 	f.formats.register(fs)
 	registerLimits(fs, &f.source, &f.MaxBad)
@@ -191,7 +190,6 @@ func (f *options) check(args []string) error {
 	return nil
 }
 
-// checkFlags does checks that look at no input.
 func (f *options) checkFlags(checks ...func() error) error {
 	for _, check := range checks {
 		if err := check(); err != nil {

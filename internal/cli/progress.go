@@ -109,7 +109,6 @@ func (f *options) newBar(bars *mpb.Progress, live *pipeline.Live) *mpb.Bar {
 	)
 }
 
-// liveText returns the text behind the bar.
 func liveText(live *pipeline.Live, total int64, elapsed time.Duration) string {
 	docs, removed, stored := live.Documents.Load(), live.Removed.Load(), live.Stored.Load()
 	s := fmt.Sprintf(" %.0f docs/s", float64(docs)/max(elapsed.Seconds(), 1e-3))

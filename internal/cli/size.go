@@ -26,7 +26,6 @@ func parseSize(s string) (uint64, error) {
 	return parseScaled(s, units, "1GiB or 512M")
 }
 
-// sizeText writes bytes for people.
 func sizeText(bytes uint64) string {
 	v, unit := float64(bytes), "B"
 	for _, u := range []string{"KiB", "MiB", "GiB", "TiB"} {

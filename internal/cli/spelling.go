@@ -60,7 +60,6 @@ func (s setting) applies(word string) bool {
 	return s.words == "" || slices.Contains(strings.Fields(s.words), word)
 }
 
-// String returns the setting as users write it, such as --method simhash:distance.
 func (s setting) String() string {
 	word, _, _ := strings.Cut(s.words, " ")
 	if word == "" {
@@ -164,7 +163,6 @@ func (r *refined) of(word string) (own []setting) {
 	return own
 }
 
-// choices names the settings of a word.
 func (r *refined) choices(word string) string {
 	var names []string
 	for _, s := range r.of(word) {

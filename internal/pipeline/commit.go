@@ -104,12 +104,11 @@ type Removal struct {
 	Of     dedup.Record // the stored record of the witness; zero if there is none
 }
 
-// replace writes the replacement in the output for a removed document.
 func (c *committer) replace(rec *record, r *dedup.Result) error {
 	if c.job.Replace == nil || c.out.Kept == nil {
 		return nil
 	}
-	removal := Removal{Raw: rec.raw, Result: r, Own: dedup.Record{Added: rec.added}}
+	removal := Removal{Raw: rec.Raw, Result: r, Own: dedup.Record{Added: rec.added}}
 	if r.Of.Num != 0 && c.index.Table() != nil {
 		kept, err := c.index.Kept(r.Of.Num)
 		if err != nil {
@@ -124,7 +123,6 @@ func (c *committer) replace(rec *record, r *dedup.Result) error {
 	return err
 }
 
-// countDecided counts a decided document.
 func (c *committer) countDecided(rec *record, r *dedup.Result) error {
 	c.tally.Count(r)
 	if c.index.Late() {
@@ -141,7 +139,7 @@ func (c *committer) countDecided(rec *record, r *dedup.Result) error {
 
 func (c *committer) countCommon(rec *record, f *feature.Feature) {
 	if n := c.common.Add(f.Key, f.Order); n != nil {
-		n.Text = report.Quote(rec.text, *f)
+		n.Text = report.Quote(rec.Text, *f)
 	}
 }
 
@@ -194,7 +192,6 @@ func (c *committer) settle(ended bool) (map[string][]byte, error) {
 	return c.job.Save(now), nil
 }
 
-// finish is called when all inputs are read and decided.
 func (c *committer) finish() error {
 	if err := c.beside.Wait(); err != nil {
 		return err

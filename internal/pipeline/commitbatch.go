@@ -86,7 +86,6 @@ func (c *committer) commitGroup(b *block, at int, giveBack func(*block)) (n int,
 	return n, c.index.Ack(length) // nothing is due yet after a group, see fits
 }
 
-// writeNow writes n records from the one at on.
 func (c *committer) writeNow(b *block, at, n int) error {
 	if err := c.beside.Wait(); err != nil {
 		return err
@@ -95,10 +94,10 @@ func (c *committer) writeNow(b *block, at, n int) error {
 		return err
 	}
 	rec := &b.records[at+n-1] // a group does not have too many, see fits
-	if rec.bad == nil || c.job.MaxBad < 0 || c.tally.Bad <= c.job.MaxBad {
+	if rec.Bad == nil || c.job.MaxBad < 0 || c.tally.Bad <= c.job.MaxBad {
 		return nil
 	}
-	return fmt.Errorf("%w: %d, the last at %s %v: %s", ErrTooManyBad, c.tally.Bad, b.source.Format.Noun(), rec.bad.At, rec.bad.Reason)
+	return fmt.Errorf("%w: %d, the last at %s %v: %s", ErrTooManyBad, c.tally.Bad, b.source.Format.Noun(), rec.Bad.At, rec.Bad.Reason)
 }
 
 // writeBeside writes the documents decided together while the next ones are decided. The last write
@@ -160,18 +159,18 @@ func (c *committer) fits(b *block, at int) (n int, length int64) {
 	for i := range b.records[at:] {
 		rec := &b.records[at+i]
 		switch {
-		case rec.empty:
+		case rec.Empty:
 			n++
 			continue
-		case rec.bad != nil:
+		case rec.Bad != nil:
 			bad++
-		case rec.other:
+		case rec.Other:
 		default:
 			left.Keys -= len(rec.set.Features) + 1 + min(len(rec.set.Picks), dedup.MaxPicks)
-			left.IDs -= len(rec.id) + len(rec.added) + index.IDBytes
+			left.IDs -= len(rec.ID) + len(rec.added) + index.IDBytes
 			left.Documents--
 		}
-		more := int64(len(rec.raw)) + 1
+		more := rec.length()
 		if rec.isDocument() && !c.index.NoCheckpointDue(rec.added) {
 			break
 		}
@@ -267,15 +266,13 @@ func (c *committer) countSeen(b *block) {
 	})
 }
 
-// isDocument reports whether there is something to decide.
-func (r *record) isDocument() bool { return !r.empty && r.bad == nil && !r.other }
+func (r *record) isDocument() bool { return !r.Empty && r.Bad == nil && !r.Other }
 
 // name returns the id of the document. A caller that keeps it must copy it.
-func (r *record) name() string { return unsafe.String(unsafe.SliceData(r.id), len(r.id)) }
+func (r *record) name() string { return unsafe.String(unsafe.SliceData(r.ID), len(r.ID)) }
 
-// document returns the document to decide.
 func (r *record) document() dedup.Document {
-	return dedup.Document{ID: r.name(), Sketch: &r.set, Added: r.added, Text: r.text}
+	return dedup.Document{ID: r.name(), Sketch: &r.set, Added: r.added, Text: r.Text}
 }
 
 // pass counts a record, and moves the run's position behind it.
@@ -283,13 +280,13 @@ func (c *committer) pass(b *block, rec *record) {
 	if c.at.Input != b.source.Input {
 		c.at.Sum = 0
 	}
-	if rec.bad != nil {
+	if rec.Bad != nil {
 		if c.tally.Bad++; c.tally.FirstBad == nil {
-			c.tally.FirstBad = report.Reject(rec.bad)
+			c.tally.FirstBad = report.Reject(rec.Bad)
 		}
 	}
 	sum := c.at.Sum
-	if !rec.empty { // an empty one is not summed up
+	if !rec.Empty { // an empty one is not summed up
 		c.tally.RecordBytes += rec.length()
 		sum = output.AddRecord(sum, rec.sum)
 	}
@@ -298,15 +295,15 @@ func (c *committer) pass(b *block, rec *record) {
 			c.tally.Unnamed++
 		}
 	}
-	c.at = Position{Input: b.source.Input, At: rec.at.Next(), Sum: sum}
+	c.at = Position{Input: b.source.Input, At: rec.At.Next(), Sum: sum}
 }
 
 // length is the counted size of a record, with its end: 0 of an empty one.
 func (r *record) length() int64 {
-	if r.empty {
+	if r.Empty {
 		return 0
 	}
-	return int64(len(r.raw)) + 1
+	return int64(len(r.Raw)) + 1
 }
 
 // commit commits a block of records. If left is the block afterwards, giveBack is or was called

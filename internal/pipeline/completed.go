@@ -20,7 +20,6 @@ const (
 	maxCompletedBytes = 40 << 10
 )
 
-// completedRun is a finished run.
 type completedRun struct {
 	Command string       `json:"command"` // a digest of its choices
 	Tally   report.Tally `json:"tally"`

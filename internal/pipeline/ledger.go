@@ -228,7 +228,6 @@ func (l *Ledger) Save(p Progress) map[string][]byte {
 	return map[string][]byte{LedgerName: encoded(e)}
 }
 
-// encoded is a value as the index stores it.
 func encoded(value any) []byte {
 	stored, err := json.Marshal(value)
 	if err != nil {

@@ -72,7 +72,6 @@ func (l *Ledger) openTree(plan *output.TreePlan, worthless []output.FileID) (*ou
 	return t, nil
 }
 
-// lead begins an output with a head, if both exist.
 func lead(w *output.Writer, head []byte) error {
 	if w == nil || head == nil {
 		return nil
@@ -80,7 +79,6 @@ func lead(w *output.Writer, head []byte) error {
 	return w.Lead(head)
 }
 
-// enclose sets the enclosure of an output, if both exist.
 func enclose(w *output.Writer, e output.Enclosure) error {
 	if w == nil || e == nil {
 		return nil

@@ -44,7 +44,6 @@ func (o *Outputs) Abort() error { return errors.Join(o.each((*output.Writer).Abo
 // Close finishes all outputs: each gets its name. It goes on after an error.
 func (o *Outputs) Close() error { return errors.Join(o.each((*output.Writer).Close), o.Tree.Close()) }
 
-// each calls f for every output there is, after an error too.
 func (o *Outputs) each(f func(*output.Writer) error) error {
 	var errs []error
 	for _, w := range o.all() {
@@ -99,13 +98,13 @@ func (o *outputs) prepare(dst []byte, b *block, rec *record, r *dedup.Result) (l
 	l.kept, l.result = r.Kept, r
 	var told *report.Reported
 	if (r.Verdict != dedup.Unique || r.Again || len(r.Passages) > 0) && (o.Report != nil || o.Annotate) {
-		line := report.Report(r, rec.name(), &rec.set, rec.text)
-		line.File, line.Line = b.source.File, rec.at
-		if !rec.time.IsZero() {
-			line.Time = &rec.time
+		line := report.Report(r, rec.name(), &rec.set, rec.Text)
+		line.File, line.Line = b.source.File, rec.At
+		if !rec.Time.IsZero() {
+			line.Time = &rec.Time
 		}
 		if o.Spans {
-			line.Spans = report.Spans(r, &rec.set, rec.text)
+			line.Spans = report.Spans(r, &rec.set, rec.Text)
 		}
 		told = &line
 	}
@@ -125,7 +124,7 @@ func (o *outputs) prepare(dst []byte, b *block, rec *record, r *dedup.Result) (l
 
 // record writes the results of a record; l is of a document.
 func (o *outputs) record(b *block, rec *record, l *lines) error {
-	if rec.bad != nil {
+	if rec.Bad != nil {
 		return o.reject(b, rec)
 	}
 	if rec.isDocument() && l.report != nil {
@@ -137,20 +136,20 @@ func (o *outputs) record(b *block, rec *record, l *lines) error {
 	switch {
 	case o.Kept == nil:
 		return nil
-	case rec.other:
-		return format.Keep(o.Kept, rec.raw)
-	case rec.empty && o.Annotate:
+	case rec.Other:
+		return format.Keep(o.Kept, rec.Raw)
+	case rec.Empty && o.Annotate:
 		return format.Keep(o.Kept, nil)
-	case rec.empty, l.kept == o.Others && !o.Annotate:
+	case rec.Empty, l.kept == o.Others && !o.Annotate:
 		return nil
 	}
-	if err := o.shard(len(rec.raw)); err != nil {
+	if err := o.shard(len(rec.Raw)); err != nil {
 		return err
 	}
 	if o.Annotate {
-		return format.Annotate(o.Kept, rec.raw, rec.slot, l.annotation)
+		return format.Annotate(o.Kept, rec.Raw, rec.Slot, l.annotation)
 	}
-	return format.Keep(o.Kept, rec.raw)
+	return format.Keep(o.Kept, rec.Raw)
 }
 
 // annotate returns the value added to a record; line is its report, if it has one.
@@ -170,18 +169,18 @@ func annotate(r *dedup.Result, line *report.Reported) ([]byte, error) {
 // reject writes a bad record and, if every record has an answer, its answer.
 func (o *outputs) reject(b *block, rec *record) error {
 	if o.Annotate && o.Kept != nil {
-		answer, err := BadAnswer(rec.bad)
-		if err := cmp.Or(err, o.shard(len(rec.bad.Raw))); err != nil {
+		answer, err := BadAnswer(rec.Bad)
+		if err := cmp.Or(err, o.shard(len(rec.Bad.Raw))); err != nil {
 			return err
 		}
-		if err := b.source.Format.Answer(o.Kept, rec.raw, AnnotationField, answer); err != nil {
+		if err := b.source.Format.Answer(o.Kept, rec.Raw, AnnotationField, answer); err != nil {
 			return err
 		}
 	}
 	if o.Rejects == nil {
 		return nil
 	}
-	o.buf = append(rec.bad.AppendJSON(o.buf[:0]), '\n')
+	o.buf = append(rec.Bad.AppendJSON(o.buf[:0]), '\n')
 	return o.Rejects.WriteRecord(o.buf)
 }
 
@@ -190,7 +189,6 @@ func (o *outputs) live() bool {
 	return slices.ContainsFunc(o.all(), func(w *output.Writer) bool { return w != nil && w.Live() })
 }
 
-// flush hands on the written bytes.
 func (o *outputs) flush() error { return o.each((*output.Writer).Flush) }
 
 // sync brings the written bytes to the disk and returns their count; if ended, no more will come.

@@ -24,14 +24,10 @@ func (j *Job) newWorker() (*worker, error) {
 	return &worker{job: j, extractor: extractor}, err
 }
 
-// all are the records of the block. Each is valid until the next.
 func (b *block) all() iter.Seq[*corpus.Document] {
 	return func(yield func(*corpus.Document) bool) {
-		var doc corpus.Document
 		for i := range b.records {
-			r := &b.records[i]
-			doc = corpus.Document{At: r.at, ID: r.id, Text: r.text, Bad: r.bad, Empty: !r.isDocument()}
-			if !yield(&doc) {
+			if !yield(&b.records[i].Document) {
 				return
 			}
 		}
@@ -56,10 +52,7 @@ func (w *worker) fill(b *block) (err error) {
 			w.help()
 		}
 		added := len(b.added)
-		r := record{
-			id: doc.ID, raw: doc.Raw, text: doc.Text, at: doc.At, slot: doc.Slot,
-			sum: output.RecordSum(doc.Raw), empty: doc.Empty, other: doc.Other, bad: doc.Bad, time: doc.Time,
-		}
+		r := record{Document: *doc, sum: output.RecordSum(doc.Raw)}
 		if r.isDocument() {
 			w.extractor.ExtractFor(&w.set, doc.Text, doc.Exact)
 			b.features = append(b.features, w.set.Features...)

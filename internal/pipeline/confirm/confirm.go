@@ -54,7 +54,6 @@ func New(scheme feature.Scheme, inputs *Inputs) (*Confirmer, error) {
 	return f, err
 }
 
-// Confirm implements dedup.Confirmer.
 func (f *Confirmer) Confirm(text, id []byte, record *dedup.Record) (dedup.Confirmation, error) {
 	w := f.workers.Get().(*worker)
 	defer f.workers.Put(w)

@@ -171,7 +171,6 @@ func (in *Inputs) input(name string) *askedInput {
 	return x
 }
 
-// advance reads one more block of an input.
 func (in *Inputs) advance(x *askedInput) {
 	err := x.source.Next(in.ctx, &x.block)
 	if err == nil {

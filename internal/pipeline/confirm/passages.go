@@ -28,7 +28,6 @@ func NewPassages(reader *Confirmer, words int) *Passages {
 	return p
 }
 
-// Find implements dedup.PassageFinder.
 func (p *Passages) Find(doc *dedup.Document, candidates []dedup.PassageCandidate, r *dedup.Result) error {
 	f := p.finder.Get().(*finder)
 	defer p.finder.Put(f)
@@ -49,7 +48,6 @@ func (p *Passages) Find(doc *dedup.Document, candidates []dedup.PassageCandidate
 	return err
 }
 
-// earlierTexts are the texts of candidates.
 type earlierTexts struct {
 	reader     *Confirmer
 	candidates []dedup.PassageCandidate
@@ -61,14 +59,12 @@ func (t earlierTexts) of(num int) *dedup.PassageCandidate {
 	return &t.candidates[i]
 }
 
-// Read implements passages.Texts.
 func (t earlierTexts) Read(num int, buf []byte) (text []byte, ok bool, err error) {
 	c := t.of(num)
 	text, why, err := t.reader.readAt(buf, c.ID, &c.Record)
 	return text, why == "", err
 }
 
-// Same implements passages.Texts.
 func (t earlierTexts) Same(num int, text []byte) bool {
 	w := t.reader.workers.Get().(*worker)
 	defer t.reader.workers.Put(w)

@@ -30,7 +30,7 @@ func (s *spool) write(buf []byte, docs iter.Seq[*corpus.Document], last func(cor
 	out := buf[:0]
 	var first corpus.Place
 	for doc := range docs {
-		if doc.Bad != nil || doc.Empty {
+		if doc.Bad != nil || doc.Empty || doc.Other {
 			continue
 		}
 		if len(out) == 0 {
@@ -55,7 +55,6 @@ func (s *spool) write(buf []byte, docs iter.Seq[*corpus.Document], last func(cor
 	return pieces, out, err
 }
 
-// add writes a piece.
 func (s *spool) add(pieces []piece, first corpus.Place, out []byte) (_ []piece, err error) {
 	s.mu.Lock()
 	if s.file == nil {
