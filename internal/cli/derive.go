@@ -67,20 +67,6 @@ func (d *derived) names() []string {
 	return names
 }
 
-// checkFile refuses the name of an output that cannot be a file.
-func checkFile(name string) error {
-	if name == "" || name == input.Stdin {
-		return nil
-	}
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return fmt.Errorf("output %s is a directory: give the name of a file", name)
-	}
-	if err := output.NoFolder(name); err != nil {
-		return fmt.Errorf("output %w", err)
-	}
-	return nil
-}
-
 // checkDerived refuses files that would overwrite something, or cannot be made from these inputs.
 func (f *options) checkDerived() error {
 	d := &f.derived
@@ -88,9 +74,15 @@ func (f *options) checkDerived() error {
 	if !reads {
 		return nil
 	}
-	for _, name := range []string{d.clusters, d.pairs, d.keptFiles} {
-		if err := checkFile(name); err != nil { // now, and not when the run is over
-			return err
+	for _, name := range []string{d.clusters, d.pairs, d.keptFiles} { // now, and not when the run is over
+		if name == "" || name == input.Stdin {
+			continue
+		}
+		if info, err := os.Stat(name); err == nil && info.IsDir() {
+			return fmt.Errorf("output %s is a directory: give the name of a file", name)
+		}
+		if err := output.NoFolder(name); err != nil {
+			return fmt.Errorf("output %w", err)
 		}
 	}
 	if !again {

@@ -124,7 +124,8 @@ func (f *options) checkPolicyInputs() error {
 func (p *policy) rankOf(file string, value []byte, made time.Time) int64 {
 	switch {
 	case p.field == folderWord:
-		return rankIn(p.order, func(name string) bool { return isFolderOf(name, file) })
+		dir := filepath.Dir(file) // by its path as the report has it, or by its last name
+		return rankIn(p.order, func(name string) bool { return filepath.Clean(name) == dir || name == filepath.Base(dir) })
 	case p.by == "newest" && !made.IsZero():
 		return -made.Unix()
 	case p.by == "oldest" && !made.IsZero():
@@ -142,13 +143,6 @@ func rankIn(order []string, is func(string) bool) int64 {
 		return int64(i)
 	}
 	return survivors.Last
-}
-
-// isFolderOf reports whether a file lies in a folder, by its path as the report has it or by its last
-// name.
-func isFolderOf(name, file string) bool {
-	dir := filepath.Dir(file)
-	return filepath.Clean(name) == dir || name == filepath.Base(dir)
 }
 
 // groupOf is the group of a document, "" if all are one.

@@ -138,8 +138,7 @@ func (f *options) lead() error {
 		if f.Head == nil {
 			f.Head, first = head, in.Name
 		}
-		together := (f.Out != "" || f.Tree != nil) && !apart
-		if together && head != nil && !output.SameHead(head, f.Head) {
+		if !apart && (f.Out != "" || f.Tree != nil) && head != nil && !output.SameHead(head, f.Head) {
 			return usageError{fmt.Errorf("%s and %s: %w", first, in.Name, output.ErrOtherHead)}
 		}
 	}
